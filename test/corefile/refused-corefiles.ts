@@ -1,0 +1,197 @@
+/**
+ * Corefiles that are refused, and what is said of them.
+ * @module
+ */
+
+/** Files that they import. */
+export const REFUSED_FILES: Readonly<Record<string, string>> = {
+  '/etc/x': 'log',
+  '/etc/bad': '. {\n  }\n}',
+  '/etc/self': 'import self',
+}
+
+/** A Corefile and what is wrong with it, places in the Corefile without its path. */
+export type RefusedCorefile = {
+  readonly name: string
+  readonly text: string
+  readonly problems: readonly string[]
+}
+
+/** One of each mistake. */
+export const REFUSED: readonly RefusedCorefile[] = [
+  {
+    name: 'a block without a zone',
+    text: '\n {\n}',
+    problems: ['2:2: expected a zone before "{"'],
+  },
+  {
+    name: 'a block whose zone is an empty variable',
+    text: '{$NONE} {\n}',
+    problems: ['1:9: expected a zone before "{"'],
+  },
+  {
+    name: 'a block behind a block',
+    text: 'a {\n}\n{\n}',
+    problems: ['3:1: expected a zone before "{"'],
+  },
+  {
+    name: 'a server block that is not closed',
+    text: 'a {\nlog',
+    problems: ['1:3: this "{" is never closed'],
+  },
+  {
+    name: 'a directive that is not closed',
+    text: 'a {\n  log {\n    x\n}',
+    problems: ['1:3: this "{" is never closed'],
+  },
+  {
+    name: 'a block in a server block without braces that is not closed',
+    text: 'a\nlog {\nx',
+    problems: ['2:5: this "{" is never closed'],
+  },
+  {
+    name: 'a snippet that is not closed',
+    text: '(a) {\nlog {\n}',
+    problems: ['1:5: this "{" is never closed'],
+  },
+  {
+    name: 'a brace that closes nothing',
+    text: 'a {\n}\n}',
+    problems: ['3:1: this "}" closes nothing'],
+  },
+  {
+    name: 'a brace that closes no braces',
+    text: 'a\nlog\n}',
+    problems: ['3:1: this "}" closes nothing'],
+  },
+  { name: 'a brace behind a zone', text: 'a }', problems: ['1:3: this "}" closes nothing'] },
+  {
+    name: 'a block on a line of its own',
+    text: 'a {\n  cache\n  {\n}\n}',
+    problems: ['3:3: expected a word before "{" on its line'],
+  },
+  {
+    name: 'a block within a block without a word',
+    text: 'a {\ncache { {\n} }\n}',
+    problems: ['2:9: expected a word before "{" on its line'],
+  },
+  {
+    name: 'a comma before a brace',
+    text: 'a, {\n}',
+    problems: ['1:4: expected another zone after the comma, got "{"'],
+  },
+  {
+    name: 'a comma at the end',
+    text: 'a,\n',
+    problems: ['1:1: expected another zone after the comma, got the end of the file'],
+  },
+  {
+    name: 'all zones that are none',
+    text: 'a..b .:0 c {\n}\nhttp://d',
+    problems: [
+      '1:1: "a..b" is not a domain name',
+      '1:6: ".:0" has no port from 1 to 65535 after the colon',
+      '3:1: "http://d": unknown scheme "http", expected dns, tls or https',
+    ],
+  },
+  {
+    name: 'a snippet without a block',
+    text: '(a)\nlog',
+    problems: ['1:1: snippet "a" has no block in braces'],
+  },
+  {
+    name: 'a snippet twice',
+    text: '(a) {\n}\n(a) {\n}',
+    problems: ['3:1: snippet "a" is defined twice'],
+  },
+  {
+    name: 'a snippet beside a zone',
+    text: '(a) b {\nimport a\n}',
+    problems: ['2:8: cannot import "/etc/a": no such snippet before here, and no such file'],
+  },
+  {
+    name: 'a snippet that comes later',
+    text: '. {\n  import a\n}\n(a) {\n}',
+    problems: ['2:10: cannot import "/etc/a": no such snippet before here, and no such file'],
+  },
+  {
+    name: 'an import of nothing',
+    text: '. {\n  import\n}',
+    problems: ['2:3: import needs a snippet, a file or a pattern'],
+  },
+  {
+    name: 'an import of nothing at the end',
+    text: 'import',
+    problems: ['1:1: import needs a snippet, a file or a pattern'],
+  },
+  {
+    name: 'an import of nothing before a brace',
+    text: '. { import }',
+    problems: ['1:5: import needs a snippet, a file or a pattern'],
+  },
+  {
+    name: 'an import of a block',
+    text: '. {\nimport {\nlog\n}\n}',
+    problems: ['2:1: import needs a snippet, a file or a pattern'],
+  },
+  {
+    name: 'an import of two',
+    text: 'import x y',
+    problems: ['1:10: import takes one snippet, file or pattern'],
+  },
+  {
+    name: 'an import with a block',
+    text: '. {\nimport x {\n}\n}',
+    problems: ['2:10: import takes one snippet, file or pattern'],
+  },
+  {
+    name: 'a file that is not there',
+    text: 'import no/file',
+    problems: ['1:8: cannot import "/etc/no/file": no such snippet before here, and no such file'],
+  },
+  {
+    name: 'two wildcards',
+    text: 'import */*.conf',
+    problems: ['1:8: "*/*.conf" has more than one wildcard'],
+  },
+  {
+    name: 'two wildcards of two kinds',
+    text: 'import a?.*',
+    problems: ['1:8: "a?.*" has more than one wildcard'],
+  },
+  {
+    name: 'a class of letters',
+    text: 'import [ab]',
+    problems: ['1:8: "[ab]" has more than one wildcard'],
+  },
+  {
+    name: 'what is wrong in an imported file',
+    text: 'import bad',
+    problems: ['/etc/bad:3:1: this "}" closes nothing'],
+  },
+  {
+    name: 'a snippet that imports itself',
+    text: '(a) {\n  import a\n}\n. {\nimport a\n}',
+    problems: ['2:3: import never ends'],
+  },
+  {
+    name: 'snippets that import each other',
+    text: '(a) {\nimport b\nlog\n}\n(b) {\nimport a\n}\n. {\nimport a\n}',
+    problems: ['6:1: import never ends'],
+  },
+  {
+    name: 'a file that imports itself',
+    text: 'import self',
+    problems: ['/etc/self:1:1: import never ends'],
+  },
+  {
+    name: 'imports that double',
+    text: '(a) {\nimport a\nimport a\n}\n. {\nimport a\n}',
+    problems: ['2:1: import never ends'],
+  },
+  {
+    name: 'blocks deeper than anyone needs',
+    text: `. {\n${'a {\n'.repeat(101)}`,
+    problems: ['102:3: over 100 blocks within each other'],
+  },
+]

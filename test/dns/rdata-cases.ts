@@ -1,0 +1,161 @@
+/**
+ * Rdata as zone files have it and as it stands on the wire, type by type.
+ * @module
+ */
+
+/** One record's rdata, both ways. `written` is what we write, when that is not `text`. */
+export type RdataCase = {
+  readonly type: string
+  readonly text: string
+  readonly wire: string
+  readonly written?: string
+}
+
+const example = '076578616d706c65036f726700'
+
+/** Names are below the root when they have no final dot. */
+export const RDATA: readonly RdataCase[] = [
+  { type: 'A', text: '192.0.2.1', wire: 'c0000201' },
+  { type: 'AAAA', text: '2001:db8::1', wire: '20010db8000000000000000000000001' },
+  {
+    type: 'AAAA',
+    text: '2001:0DB8:0:0:0:0:0:1',
+    written: '2001:db8::1',
+    wire: '20010db8000000000000000000000001',
+  },
+  { type: 'NS', text: 'ns.example.org.', wire: `026e73${example}` },
+  { type: 'NS', text: 'ns.example.org', written: 'ns.example.org.', wire: `026e73${example}` },
+  { type: 'CNAME', text: 'Example.org.', wire: '074578616d706c65036f726700' },
+  { type: 'CNAME', text: '.', wire: '00' },
+  { type: 'CNAME', text: '@', written: '.', wire: '00' },
+  { type: 'CNAME', text: '\\@.a\\.b.\\000.', wire: '014003612e62010000' },
+  { type: 'PTR', text: 'example.org.', wire: example },
+  { type: 'DNAME', text: 'example.org.', wire: example },
+  {
+    type: 'SOA',
+    text: 'ns.example.org. host\\.master.example.org. 2024010101 7200 1800 4294967295 0',
+    wire:
+      `026e73${example} 0b686f73742e6d6173746572${example}` +
+      '78a3f175 00001c20 00000708 ffffffff 00000000',
+  },
+  { type: 'MX', text: '10 mail.example.org.', wire: `000a 046d61696c${example}` },
+  { type: 'MX', text: '0 .', wire: '0000 00' },
+  { type: 'TXT', text: '"v=spf1 -all"', wire: '0b 763d73706631202d616c6c' },
+  { type: 'TXT', text: '"a" "" "b c"', wire: '0161 00 03622063' },
+  { type: 'TXT', text: 'bare words', written: '"bare" "words"', wire: '0462617265 05776f726473' },
+  { type: 'TXT', text: '"\\"\\\\;()@\\000\\255"', wire: '08225c3b28294000ff' },
+  { type: 'TXT', text: `"${'a'.repeat(255)}"`, wire: `ff${'61'.repeat(255)}` },
+  { type: 'SRV', text: '0 100 8080 web.example.org.', wire: `0000 0064 1f90 03776562${example}` },
+  { type: 'HINFO', text: '"RFC8482" ""', wire: '0752464338343832 00' },
+  { type: 'MINFO', text: 'a. b.', wire: '016100 016200' },
+  { type: 'RP', text: 'a. .', wire: '016100 00' },
+  { type: 'AFSDB', text: '1 a.', wire: '0001 016100' },
+  { type: 'KX', text: '1 a.', wire: '0001 016100' },
+  { type: 'PX', text: '10 a. b.', wire: '000a 016100 016200' },
+  {
+    type: 'NAPTR',
+    text: '100 10 "u" "E2U+sip" "!^.*$!sip:info@example.org!" .',
+    wire:
+      '0064 000a 0175 074532552b736970' +
+      '1b215e2e2a24217369703a696e666f406578616d706c652e6f726721 00',
+  },
+  {
+    type: 'CAA',
+    text: '0 issue "ca.example.org"',
+    wire: '00 056973737565 63612e6578616d706c652e6f7267',
+  },
+  { type: 'CAA', text: '128 iodef ""', wire: '80 05696f646566' },
+  { type: 'CAA', text: '0 issue ";"', wire: '00 056973737565 3b' },
+  {
+    type: 'URI',
+    text: '10 1 "ftp://example.org/"',
+    wire: '000a 0001 6674703a2f2f6578616d706c652e6f72672f',
+  },
+  { type: 'DS', text: '60485 5 1 2bb183af5f22', wire: 'ec45 05 01 2bb183af5f22' },
+  {
+    type: 'DS',
+    text: '60485 5 1 2BB1 83AF 5F22',
+    written: '60485 5 1 2bb183af5f22',
+    wire: 'ec45 05 01 2bb183af5f22',
+  },
+  { type: 'SSHFP', text: '2 1 123456789abcdef6', wire: '02 01 123456789abcdef6' },
+  { type: 'TLSA', text: '3 1 1 d2abde24', wire: '03 01 01 d2abde24' },
+  { type: 'DNSKEY', text: '256 3 5 AQPSKmyn', wire: '0100 03 05 0103d22a6ca7' },
+  {
+    type: 'DNSKEY',
+    text: '256 3 5 AQPS Kmyn',
+    written: '256 3 5 AQPSKmyn',
+    wire: '0100 03 05 0103d22a6ca7',
+  },
+  { type: 'HTTPS', text: '0 svc.example.org.', wire: `0000 03737663${example}` },
+  {
+    type: 'HTTPS',
+    text: '1 . alpn=h2,h3 port=8443',
+    written: '1 . alpn="h2,h3" port="8443"',
+    wire: '0001 00 0001 0006 026832 026833 0003 0002 20fb',
+  },
+  {
+    type: 'SVCB',
+    text: '1 example.org. ipv4hint=192.0.2.1 alpn=dot',
+    written: '1 example.org. alpn="dot" ipv4hint="192.0.2.1"',
+    wire: `0001 ${example} 0001 0004 03646f74 0004 0004 c0000201`,
+  },
+  { type: 'A', text: '\\# 4 c0000201', written: '192.0.2.1', wire: 'c0000201' },
+  { type: 'MX', text: '\\# 5 000A 0161 00', written: '10 a.', wire: '000a 016100' },
+  { type: 'TYPE65280', text: '\\# 3 abcdef', wire: 'abcdef' },
+  { type: 'TYPE65280', text: '\\# 0', wire: '' },
+  { type: 'WKS', text: '\\# 5 c000020106', wire: 'c000020106' },
+  // Fields that are there without having a text of their own.
+  { type: 'DS', text: '\\# 4 ec450501', wire: 'ec450501' },
+  { type: 'DNSKEY', text: '\\# 4 01000305', wire: '01000305' },
+  { type: 'CAA', text: '\\# 4 0001 2d 61', written: '\\# 4 00012d61', wire: '00 012d 61' },
+  { type: 'CAA', text: '\\# 2 0000', wire: '0000' },
+]
+
+/** Rdata that a zone file cannot have. */
+export const BAD_RDATA: readonly {
+  readonly name: string
+  readonly type: string
+  readonly text: string
+}[] = [
+  { name: 'no rdata', type: 'A', text: '' },
+  { name: 'an IPv6 address', type: 'A', text: '2001:db8::1' },
+  { name: 'an IPv4 address', type: 'AAAA', text: '192.0.2.1' },
+  { name: 'two addresses', type: 'A', text: '192.0.2.1 192.0.2.2' },
+  { name: 'a name with an empty label', type: 'NS', text: 'a..b.' },
+  { name: 'a name of no text', type: 'NS', text: '""' },
+  { name: 'a name over 255 octets', type: 'NS', text: `${`${'a'.repeat(63)}.`.repeat(4)}` },
+  { name: 'two names', type: 'CNAME', text: 'a. b.' },
+  { name: 'a number over 65535', type: 'MX', text: '65536 a.' },
+  { name: 'a number below zero', type: 'MX', text: '-1 a.' },
+  { name: 'a number in hexadecimal', type: 'MX', text: '0x10 a.' },
+  { name: 'a preference alone', type: 'MX', text: '10' },
+  { name: 'a number over 32 bits', type: 'SOA', text: 'a. b. 4294967296 1 1 1 1' },
+  { name: 'four numbers', type: 'SOA', text: 'a. b. 1 1 1 1' },
+  { name: 'six numbers', type: 'SOA', text: 'a. b. 1 1 1 1 1 1' },
+  { name: 'no string', type: 'TXT', text: '' },
+  { name: 'a string of 256 octets', type: 'TXT', text: `"${'a'.repeat(256)}"` },
+  { name: 'an escape over 255', type: 'TXT', text: '"\\256"' },
+  { name: 'an escape of one digit', type: 'TXT', text: '"\\1a"' },
+  { name: 'an escape of two digits', type: 'TXT', text: '"\\25"' },
+  { name: 'a character over U+00FF', type: 'TXT', text: '"\u0141"' },
+  { name: 'one string', type: 'HINFO', text: 'cpu' },
+  { name: 'flags over 255', type: 'CAA', text: '256 issue "a"' },
+  { name: 'a tag with a dash', type: 'CAA', text: '0 is-sue "a"' },
+  { name: 'an empty tag', type: 'CAA', text: '0 "" "a"' },
+  { name: 'no value', type: 'CAA', text: '0 issue' },
+  { name: 'half an octet', type: 'DS', text: '1 1 1 abc' },
+  { name: 'no digest', type: 'DS', text: '1 1 1' },
+  { name: 'bad base64', type: 'DNSKEY', text: '256 3 5 AQP' },
+  { name: 'a bad parameter', type: 'SVCB', text: '1 . port=x' },
+  { name: 'a type without a schema in words', type: 'WKS', text: '192.0.2.1 tcp smtp' },
+  { name: 'opaque rdata that is too short', type: 'TYPE65280', text: '\\# 4 abcdef' },
+  { name: 'opaque rdata that is too long', type: 'TYPE65280', text: '\\# 2 abcdef' },
+  { name: 'opaque rdata with a leading zero', type: 'TYPE65280', text: '\\# 03 abcdef' },
+  { name: 'opaque rdata without a length', type: 'TYPE65280', text: '\\#' },
+  { name: 'opaque rdata that is not hexadecimal', type: 'TYPE65280', text: '\\# 1 xx' },
+  { name: 'opaque rdata that is not of its type', type: 'A', text: '\\# 3 c00002' },
+  { name: 'opaque rdata with a compressed name', type: 'MX', text: '\\# 4 000ac000' },
+  // Its two pointers change its size by one octet up and one down.
+  { name: 'opaque rdata with two pointers', type: 'PX', text: '\\# 6 0001c000c001' },
+]
