@@ -1,0 +1,98 @@
+/**
+ * Addresses spelled as one label, with dashes for dots and colons, as Kubernetes names Pods.
+ * @module
+ */
+import { octet } from './bytes.ts'
+
+const DASH = 0x2d
+
+/**
+ * Reads the label whose length octet is at `at` as an address into the front of `into`, 16 octets
+ * of room. Three dashes, none beside another, make it IPv4, else it is IPv6; an IPv6 address that
+ * maps an IPv4 one is read as that (Go's `net.ParseIP`). Returns 4, 16, or 0 when it is none.
+ * Allocates nothing.
+ */
+export function parseAddressLabel(name: Uint8Array, at: number, into: Uint8Array): number {
+  const length = octet(name, at)
+  let dashes = 0
+  let hasPair = false
+  for (let i = 1; i <= length; i++) {
+    if (octet(name, at + i) !== DASH) continue
+    dashes++
+    if (i < length && octet(name, at + i + 1) === DASH) hasPair = true
+  }
+  if (dashes === 3 && !hasPair) return readIPv4(name, at, into)
+  if (!readIPv6(name, at, into)) return 0
+  for (let i = 0; i < 10; i++) if (into[i] !== 0) return 16
+  if (into[10] !== 0xff || into[11] !== 0xff) return 16
+  into.copyWithin(0, 12, 16)
+  return 4
+}
+
+function readIPv4(name: Uint8Array, at: number, into: Uint8Array): number {
+  const end = at + octet(name, at) + 1
+  let index = 0
+  let value = 0
+  let digits = 0
+  for (let i = at + 1; i <= end; i++) {
+    const char = i < end ? octet(name, i) : DASH
+    if (char === DASH) {
+      if (digits === 0 || value > 255) return 0
+      into[index++] = value
+      value = 0
+      digits = 0
+      continue
+    }
+    const hasLeadingZero = digits > 0 && value === 0
+    if (char < 0x30 || char > 0x39 || hasLeadingZero || digits === 3) return 0
+    value = 10 * value + char - 0x30
+    digits++
+  }
+  return index === 4 ? 4 : 0
+}
+
+/** Groups of up to four hexadecimal digits; two dashes together stand once for groups of zero. */
+function readIPv6(name: Uint8Array, at: number, into: Uint8Array): boolean {
+  const end = at + octet(name, at) + 1
+  let groups = 0
+  let gap = -1
+  let i = at + 1
+  if (end - i >= 2 && octet(name, i) === DASH && octet(name, i + 1) === DASH) {
+    gap = 0
+    i += 2
+  }
+  while (i < end) {
+    let value = 0
+    let digits = 0
+    while (i < end && octet(name, i) !== DASH) {
+      const digit = hexDigit(octet(name, i))
+      if (digit < 0 || digits === 4) return false
+      value = (value << 4) | digit
+      digits++
+      i++
+    }
+    if (digits === 0 || groups === 8) return false
+    into[2 * groups] = value >>> 8
+    into[2 * groups + 1] = value
+    groups++
+    if (i === end) break
+    if (++i === end) return false
+    if (octet(name, i) !== DASH) continue
+    if (gap >= 0) return false
+    gap = groups
+    i++
+  }
+  return gap < 0 ? groups === 8 : groups < 8 && openGap(into, gap, groups)
+}
+
+function openGap(into: Uint8Array, gap: number, groups: number): boolean {
+  const moved = 2 * (groups - gap)
+  into.copyWithin(16 - moved, 2 * gap, 2 * groups)
+  into.fill(0, 2 * gap, 16 - moved)
+  return true
+}
+
+function hexDigit(char: number): number {
+  if (char >= 0x30 && char <= 0x39) return char - 0x30
+  return char >= 0x61 && char <= 0x66 ? char - 0x57 : -1
+}

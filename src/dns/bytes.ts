@@ -1,0 +1,98 @@
+/**
+ * Octets: reading, writing and comparing them without surprises.
+ *
+ * The one place where an indexed read is asserted to be a number: callers have checked the bounds.
+ * @module
+ */
+
+/** ASCII lower case of every octet; only A–Z change (RFC 4343 §3). */
+export const LOWER: Uint8Array = Uint8Array.from({ length: 256 }, (_, octet) =>
+  octet >= 0x41 && octet <= 0x5a ? octet + 0x20 : octet,
+)
+
+/** No octets at all. */
+export const EMPTY: Uint8Array = new Uint8Array(0)
+
+/** Reads one octet. The caller has checked that `offset` is inside `bytes`. */
+export function octet(bytes: Uint8Array, offset: number): number {
+  return bytes[offset] as number
+}
+
+/** Reads one 32-bit word of a typed array by its index. The caller has checked the index. */
+export function word(words: Uint32Array, index: number): number {
+  return words[index] as number
+}
+
+/** Reads a 16-bit big-endian number (network order). The caller has checked the bounds. */
+export function readUint16(bytes: Uint8Array, offset: number): number {
+  return ((bytes[offset] as number) << 8) | (bytes[offset + 1] as number)
+}
+
+/** Reads a 32-bit big-endian number as an unsigned one. The caller has checked the bounds. */
+export function readUint32(bytes: Uint8Array, offset: number): number {
+  return ((readUint16(bytes, offset) << 16) | readUint16(bytes, offset + 2)) >>> 0
+}
+
+/** Writes the low 16 bits of `value`, big-endian. */
+export function writeUint16(bytes: Uint8Array, offset: number, value: number): void {
+  bytes[offset] = value >>> 8
+  bytes[offset + 1] = value
+}
+
+/** Writes the low 32 bits of `value`, big-endian. */
+export function writeUint32(bytes: Uint8Array, offset: number, value: number): void {
+  writeUint16(bytes, offset, value >>> 16)
+  writeUint16(bytes, offset + 2, value)
+}
+
+/** Tells whether two octet strings are the same. Stops at the first difference: not for secrets. */
+export function equalBytes(a: Uint8Array, b: Uint8Array): boolean {
+  if (a.length !== b.length) return false
+  for (let i = 0; i < a.length; i++) if (a[i] !== b[i]) return false
+  return true
+}
+
+/** Orders two octet strings: negative, zero or positive; a prefix comes before what it begins. */
+export function compareBytes(a: Uint8Array, b: Uint8Array): number {
+  const shared = Math.min(a.length, b.length)
+  for (let i = 0; i < shared; i++) {
+    const difference = octet(a, i) - octet(b, i)
+    if (difference !== 0) return difference
+  }
+  return a.length - b.length
+}
+
+/** Joins octet strings into a new one. */
+export function concatBytes(...parts: readonly Uint8Array[]): Uint8Array {
+  const joined = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0))
+  let offset = 0
+  for (const part of parts) {
+    joined.set(part, offset)
+    offset += part.length
+  }
+  return joined
+}
+
+/** Turns octets into a string of as many characters, U+0000 to U+00FF; made for map keys. */
+export function toLatin1(bytes: Uint8Array): string {
+  let text = ''
+  for (const value of bytes) text += String.fromCharCode(value)
+  return text
+}
+
+/** Formats octets as lower-case hexadecimal digits. */
+export function formatHex(bytes: Uint8Array): string {
+  let text = ''
+  for (const value of bytes) text += value.toString(16).padStart(2, '0')
+  return text
+}
+
+/** Parses hexadecimal digits of either case; `undefined` unless all of `text` is pairs of them. */
+export function parseHex(text: string): Uint8Array | undefined {
+  if (text.length % 2 !== 0 || !/^[0-9a-fA-F]*$/.test(text)) return undefined
+  const bytes = new Uint8Array(text.length / 2)
+  for (let i = 0; i < bytes.length; i++) {
+    bytes[i] = Number.parseInt(text.slice(2 * i, 2 * i + 2), 16)
+  }
+  return bytes
+}

@@ -1,0 +1,139 @@
+/**
+ * Remembers where names stand in a message that is being written, so that later names can point at
+ * them (RFC 1035 §4.1.4). Allocates nothing per message: an open-addressing table of offsets whose
+ * stale slots are told by an epoch.
+ * @module
+ */
+import { LOWER, octet, readUint16 } from './bytes.ts'
+import { LABELS_MAX, POINTER_OFFSET_MAX } from './limits.ts'
+
+const SLOTS = 1024
+/** Beyond this many names, further ones are written but not remembered. */
+const ENTRIES_MAX = 700
+
+/** The names written so far into one message. */
+export class Compression {
+  private readonly offsets = new Uint16Array(SLOTS)
+  private readonly epochs = new Uint32Array(SLOTS)
+  private readonly labels = new Uint8Array(LABELS_MAX)
+  private readonly hashes = new Int32Array(LABELS_MAX)
+  /** Not zero, with which the slots begin: nothing is remembered at first. */
+  private epoch = 1
+  private count = 0
+
+  /** Forgets all names. */
+  clear(): void {
+    this.epoch = (this.epoch + 1) >>> 0
+    this.count = 0
+    if (this.epoch !== 0) return
+    this.epochs.fill(0)
+    this.epoch = 1
+  }
+
+  /**
+   * Writes the absolute name that begins at `from` in `name` to `to` in `message`, and remembers
+   * its suffixes. `mayPoint` is false in rdata that must not be compressed (RFC 3597 §4), whose
+   * names may still be pointed at. Returns the offset behind it.
+   */
+  write(
+    message: Uint8Array,
+    to: number,
+    name: Uint8Array,
+    from: number,
+    mayPoint: boolean,
+  ): number {
+    const labelCount = this.measure(name, from)
+    let known = -1
+    let split = 0
+    for (; split < labelCount && known < 0; split++) {
+      known = this.find(message, name, octet(this.labels, split) + from, this.hashes[split] ?? 0)
+    }
+    if (known >= 0) split--
+    const written = mayPoint ? split : labelCount
+    let at = to
+    for (let i = 0; i < written; i++) {
+      const label = octet(this.labels, i) + from
+      if (i < split) this.remember(at, this.hashes[i] ?? 0)
+      const size = octet(name, label) + 1
+      for (let j = 0; j < size; j++) message[at + j] = octet(name, label + j)
+      at += size
+    }
+    if (!mayPoint || known < 0) {
+      message[at] = 0
+      return at + 1
+    }
+    message[at] = 0xc0 | (known >>> 8)
+    message[at + 1] = known
+    return at + 2
+  }
+
+  /** Remembers the suffixes of a name that stands in `message` already, uncompressed, at `at`. */
+  learn(message: Uint8Array, at: number): void {
+    const labelCount = this.measure(message, at)
+    for (let i = 0; i < labelCount; i++) {
+      this.remember(at + octet(this.labels, i), this.hashes[i] ?? 0)
+    }
+  }
+
+  /** Finds the labels of a name and the hash of each suffix, from the root leftwards. */
+  private measure(name: Uint8Array, from: number): number {
+    let labelCount = 0
+    for (let at = from; octet(name, at) !== 0; at += octet(name, at) + 1) {
+      this.labels[labelCount++] = at - from
+    }
+    let hash = 0x811c9dc5
+    for (let i = labelCount - 1; i >= 0; i--) {
+      const label = octet(this.labels, i) + from
+      const end = label + octet(name, label)
+      for (let at = label; at <= end; at++) {
+        hash = Math.imul(hash ^ octet(LOWER, octet(name, at)), 0x01000193)
+      }
+      this.hashes[i] = hash
+    }
+    return labelCount
+  }
+
+  private find(message: Uint8Array, name: Uint8Array, from: number, hash: number): number {
+    let slot = spread(hash)
+    while (this.epochs[slot] === this.epoch) {
+      const offset = this.offsets[slot] ?? 0
+      if (isSameName(message, offset, name, from)) return offset
+      slot = (slot + 1) & (SLOTS - 1)
+    }
+    return -1
+  }
+
+  private remember(offset: number, hash: number): void {
+    if (offset > POINTER_OFFSET_MAX || this.count >= ENTRIES_MAX) return
+    let slot = spread(hash)
+    while (this.epochs[slot] === this.epoch) slot = (slot + 1) & (SLOTS - 1)
+    this.epochs[slot] = this.epoch
+    this.offsets[slot] = offset
+    this.count++
+  }
+}
+
+function spread(hash: number): number {
+  return (hash ^ (hash >>> 15)) & (SLOTS - 1)
+}
+
+/** Compares a name in `message`, whose pointers we wrote ourselves, with an uncompressed one. */
+function isSameName(message: Uint8Array, offset: number, name: Uint8Array, from: number): boolean {
+  let at = offset
+  let other = from
+  for (;;) {
+    const length = octet(message, at)
+    if (length >= 0xc0) {
+      at = readUint16(message, at) & POINTER_OFFSET_MAX
+      continue
+    }
+    if (length !== octet(name, other)) return false
+    if (length === 0) return true
+    for (let i = 1; i <= length; i++) {
+      if (octet(LOWER, octet(message, at + i)) !== octet(LOWER, octet(name, other + i)))
+        return false
+    }
+    at += length + 1
+    other += length + 1
+  }
+}

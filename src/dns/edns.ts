@@ -1,0 +1,59 @@
+/**
+ * Options of EDNS (RFC 6891 §6.1.2) and the extended errors among them (RFC 8914).
+ * @module
+ */
+import { readUint16, writeUint16 } from './bytes.ts'
+
+/** Option codes. */
+export const OPTION = {
+  NSID: 3,
+  CLIENT_SUBNET: 8,
+  EXPIRE: 9,
+  COOKIE: 10,
+  KEEPALIVE: 11,
+  PADDING: 12,
+  EXTENDED_ERROR: 15,
+} as const
+
+/** Extended error codes that we send (RFC 8914 §4). */
+export const EXTENDED_ERROR = {
+  OTHER: 0,
+  STALE_ANSWER: 3,
+  NOT_READY: 14,
+  BLOCKED: 15,
+  FILTERED: 17,
+  PROHIBITED: 18,
+  NOT_AUTHORITATIVE: 20,
+  NOT_SUPPORTED: 21,
+  NO_REACHABLE_AUTHORITY: 22,
+  NETWORK_ERROR: 23,
+} as const
+
+/** One option: its code and its data. */
+export type EdnsOption = { readonly code: number; readonly data: Uint8Array }
+
+/**
+ * Lists the options between `start` and `start + size`. Stops at one that overruns; the gate has
+ * refused such a query before.
+ */
+export function parseOptions(bytes: Uint8Array, start: number, size: number): EdnsOption[] {
+  const options: EdnsOption[] = []
+  let at = start
+  const end = start + size
+  while (at + 4 <= end) {
+    const length = readUint16(bytes, at + 2)
+    if (at + 4 + length > end) break
+    options.push({ code: readUint16(bytes, at), data: bytes.slice(at + 4, at + 4 + length) })
+    at += 4 + length
+  }
+  return options
+}
+
+/** Makes an extended error. `text` is for people, in UTF-8, short and without secrets. */
+export function extendedError(code: number, text = ''): EdnsOption {
+  const words = new TextEncoder().encode(text)
+  const data = new Uint8Array(2 + words.length)
+  writeUint16(data, 0, code)
+  data.set(words, 2)
+  return { code: OPTION.EXTENDED_ERROR, data }
+}

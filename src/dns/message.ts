@@ -1,0 +1,151 @@
+/**
+ * Whole messages as records, for everything beside the answer path: relaying, caching, rewriting.
+ * @module
+ */
+
+import { readUint16 } from './bytes.ts'
+import { type EdnsOption, parseOptions } from './edns.ts'
+import { HEADER_BYTES } from './limits.ts'
+import { FLAG, type Query } from './query.ts'
+import { readRdata, WireReader, writeRdata } from './rdata-wire.ts'
+import type { ReplyLimits, ReplyWriter } from './reply-writer.ts'
+import { SECTION } from './reply-writer.ts'
+import { TYPE } from './rr-type.ts'
+
+/** A record: names absolute and uncompressed, also inside the rdata of known types. */
+export type ResourceRecord = {
+  readonly owner: Uint8Array
+  readonly type: number
+  readonly class: number
+  readonly ttlSeconds: number
+  readonly rdata: Uint8Array
+}
+
+/** A question. */
+export type Question = { readonly name: Uint8Array; readonly type: number; readonly class: number }
+
+/** A response as far as its records and flags go; what the query decides is not part of it. */
+export type Reply = {
+  readonly kind: 'reply'
+  readonly rcode: number
+  readonly authoritative: boolean
+  readonly recursionAvailable: boolean
+  readonly authenticData: boolean
+  readonly truncated: boolean
+  /**
+   * Where it comes from: `snapshot` for data at hand that may change at any time and is not to be
+   * cached, `upstream` for what another server said, `server` for all else.
+   */
+  readonly origin: 'server' | 'snapshot' | 'upstream'
+  readonly answer: readonly ResourceRecord[]
+  readonly authority: readonly ResourceRecord[]
+  /** Without the OPT record. */
+  readonly additional: readonly ResourceRecord[]
+  /** Options to send in the OPT record, when the query has one. */
+  readonly options: readonly EdnsOption[]
+}
+
+/** A response as it came from elsewhere. */
+export type Response = Reply & { readonly id: number; readonly question: Question | undefined }
+
+/** A reply without records, to begin from. */
+export const EMPTY_REPLY: Reply = {
+  kind: 'reply',
+  rcode: 0,
+  authoritative: false,
+  recursionAvailable: false,
+  authenticData: false,
+  truncated: false,
+  origin: 'server',
+  answer: [],
+  authority: [],
+  additional: [],
+  options: [],
+}
+
+/** Reads a response from untrusted octets; `undefined` when it is malformed. Never throws. */
+export function parseResponse(bytes: Uint8Array): Response | undefined {
+  if (bytes.length < HEADER_BYTES) return undefined
+  const flags = readUint16(bytes, 2)
+  if ((flags & FLAG.QR) === 0 || readUint16(bytes, 4) > 1) return undefined
+  const reader = new WireReader(bytes, HEADER_BYTES)
+  const question = readUint16(bytes, 4) === 1 ? readQuestion(reader) : undefined
+  const answer = readSection(reader, readUint16(bytes, 6))
+  const authority = readSection(reader, readUint16(bytes, 8))
+  const rest = readSection(reader, readUint16(bytes, 10))
+  if (reader.isBroken) return undefined
+  const opt = rest.find((record) => record.type === TYPE.OPT)
+  return {
+    kind: 'reply',
+    id: readUint16(bytes, 0),
+    question,
+    rcode: (flags & 15) | (opt === undefined ? 0 : (opt.ttlSeconds >>> 24) << 4),
+    authoritative: (flags & FLAG.AA) !== 0,
+    recursionAvailable: (flags & FLAG.RA) !== 0,
+    authenticData: (flags & FLAG.AD) !== 0,
+    truncated: (flags & FLAG.TC) !== 0,
+    origin: 'upstream',
+    answer,
+    authority,
+    additional: rest.filter((record) => record.type !== TYPE.OPT),
+    options: opt === undefined ? [] : parseOptions(opt.rdata, 0, opt.rdata.length),
+  }
+}
+
+/**
+ * Writes a reply to `query` with `writer` and returns its size; records that do not fit are left
+ * out.
+ */
+export function writeReply(
+  writer: ReplyWriter,
+  query: Query,
+  reply: Reply,
+  limits: ReplyLimits,
+  paddingBlock = 0,
+): number {
+  writer.begin(query, { ...limits, options: reply.options })
+  writeSection(writer, SECTION.ANSWER, reply.answer)
+  writeSection(writer, SECTION.AUTHORITY, reply.authority)
+  writeSection(writer, SECTION.ADDITIONAL, reply.additional)
+  const flags =
+    (reply.authoritative ? FLAG.AA : 0) |
+    (reply.recursionAvailable ? FLAG.RA : 0) |
+    (reply.authenticData ? FLAG.AD : 0) |
+    (reply.truncated ? FLAG.TC : 0)
+  return writer.finish(reply.rcode, flags, paddingBlock)
+}
+
+function writeSection(
+  writer: ReplyWriter,
+  section: number,
+  records: readonly ResourceRecord[],
+): void {
+  for (const record of records) {
+    if (writer.isFull) return
+    writer.beginOwner()
+    writer.writeName(record.owner, true)
+    writer.beginRecord(record.type, record.class, record.ttlSeconds)
+    writeRdata(writer, record.type, record.rdata)
+    writer.endRecord(section)
+  }
+}
+
+function readQuestion(reader: WireReader): Question {
+  return { name: reader.name(), type: reader.uint16(), class: reader.uint16() }
+}
+
+/** Counts are not trusted with memory: reading stops at the first record that is not there. */
+function readSection(reader: WireReader, count: number): ResourceRecord[] {
+  const records: ResourceRecord[] = []
+  for (let i = 0; i < count && !reader.isBroken; i++) {
+    const owner = reader.name()
+    const type = reader.uint16()
+    const rrClass = reader.uint16()
+    const ttlSeconds = reader.uint32()
+    const size = reader.uint16()
+    const rdata = reader.isBroken ? undefined : readRdata(reader, type, size)
+    if (rdata === undefined) reader.isBroken = true
+    else records.push({ owner, type, class: rrClass, ttlSeconds, rdata })
+  }
+  return records
+}

@@ -1,0 +1,160 @@
+/**
+ * Domain names as octets on the wire, uncompressed: length, label, …, and the root's zero octet
+ * (RFC 1035 §3.1). All 256 octet values may stand in a label; comparing folds ASCII letters only
+ * (RFC 4343).
+ * @module
+ */
+import { concatBytes, EMPTY, LOWER, octet, toLatin1 } from './bytes.ts'
+import { LABEL_BYTES_MAX, NAME_BYTES_MAX } from './limits.ts'
+
+/** The root's name. */
+export const ROOT: Uint8Array = Uint8Array.of(0)
+
+const BACKSLASH = 0x5c
+const DOT = 0x2e
+/** Characters that mean something in zone files and so are written with a backslash. */
+const SPECIAL: ReadonlySet<number> = new Set(Array.from('."\\;()@', (c) => c.charCodeAt(0)))
+
+/**
+ * Parses a name in presentation form, with or without its final dot, into an absolute name.
+ * Understands `\.` and `\DDD` (RFC 4343 §2.1). `undefined` when it is not a name: an empty label,
+ * one over 63 octets, over 255 octets in all, a bad escape, or a character over U+007E.
+ */
+export function parseName(text: string): Uint8Array | undefined {
+  if (text === '.') return ROOT
+  const labels = parseRelativeName(text.endsWith('.') ? dropDot(text) : text)
+  if (labels === undefined || labels.length === 0 || labels.length >= NAME_BYTES_MAX) {
+    return undefined
+  }
+  return concatBytes(labels, ROOT)
+}
+
+/** As `parseName`, for constants in this code. @throws {TypeError} when `text` is not a name. */
+export function nameOf(text: string): Uint8Array {
+  const name = parseName(text)
+  if (name === undefined) throw new TypeError(`Not a domain name: "${text}"`)
+  return name
+}
+
+/** Parses labels without a final dot into wire form without the root; the empty text is none. */
+export function parseRelativeName(text: string): Uint8Array | undefined {
+  if (text === '') return EMPTY
+  const wire = new Uint8Array(NAME_BYTES_MAX + 1)
+  let start = 0
+  let end = 1
+  for (let i = 0; i < text.length; ) {
+    const code = text.charCodeAt(i)
+    if (code === DOT) {
+      if (!closeLabel(wire, start, end)) return undefined
+      start = end++
+      i++
+      continue
+    }
+    const [value, width] = code === BACKSLASH ? readEscape(text, i) : [code, 1]
+    if (value < 0 || value > 255 || (width === 1 && value > 0x7e) || end > NAME_BYTES_MAX) {
+      return undefined
+    }
+    wire[end++] = value
+    i += width
+  }
+  return closeLabel(wire, start, end) ? wire.slice(0, end) : undefined
+}
+
+/** Formats the name at `start` with a final dot, escaped as zone files need it. */
+export function formatName(wire: Uint8Array, start = 0): string {
+  if (octet(wire, start) === 0) return '.'
+  let text = ''
+  for (let at = start; octet(wire, at) !== 0; at += octet(wire, at) + 1) {
+    text += `${formatLabel(wire, at)}.`
+  }
+  return text
+}
+
+/** Formats one label, given the offset of its length octet. */
+export function formatLabel(wire: Uint8Array, at: number): string {
+  let text = ''
+  for (let i = at + 1; i <= at + octet(wire, at); i++) {
+    const value = octet(wire, i)
+    if (value < 0x21 || value > 0x7e) text += `\\${String(value).padStart(3, '0')}`
+    else if (SPECIAL.has(value)) text += `\\${String.fromCharCode(value)}`
+    else text += String.fromCharCode(value)
+  }
+  return text
+}
+
+/**
+ * Folds ASCII letters to lower case, in a copy. Length octets are under 64 and stay as they are.
+ */
+export function lowerName(wire: Uint8Array): Uint8Array {
+  return wire.map((value) => octet(LOWER, value))
+}
+
+/** The name in lower case as a string, for maps and sets. */
+export function nameKey(wire: Uint8Array): string {
+  return toLatin1(lowerName(wire))
+}
+
+/** Tells whether two names are the same, letter case aside. */
+export function equalNames(a: Uint8Array, b: Uint8Array): boolean {
+  return a.length === b.length && hasTail(a, 0, b)
+}
+
+/** Tells whether `name` is `zone` or below it. */
+export function isSubdomain(name: Uint8Array, zone: Uint8Array): boolean {
+  return tailOffset(name, zone) >= 0
+}
+
+/**
+ * Finds where `zone` begins within `name`: the length of the part that is relative to the zone, or
+ * -1 when `name` is neither the zone nor below it.
+ */
+export function tailOffset(name: Uint8Array, zone: Uint8Array): number {
+  const wanted = name.length - zone.length
+  for (let at = 0; at <= wanted; at += octet(name, at) + 1) {
+    if (at === wanted) return hasTail(name, at, zone) ? at : -1
+  }
+  return -1
+}
+
+/** Offsets of the length octets of all labels, leftmost first; the root is not one. */
+export function labelOffsets(wire: Uint8Array): number[] {
+  const offsets: number[] = []
+  for (let at = 0; at < wire.length && octet(wire, at) !== 0; at += octet(wire, at) + 1) {
+    offsets.push(at)
+  }
+  return offsets
+}
+
+/** Joins relative labels and an absolute name; `undefined` when that is over 255 octets. */
+export function joinName(relative: Uint8Array, origin: Uint8Array): Uint8Array | undefined {
+  if (relative.length + origin.length > NAME_BYTES_MAX) return undefined
+  return concatBytes(relative, origin)
+}
+
+function hasTail(name: Uint8Array, offset: number, tail: Uint8Array): boolean {
+  for (let i = 0; i < tail.length; i++) {
+    if (octet(LOWER, octet(name, offset + i)) !== octet(LOWER, octet(tail, i))) return false
+  }
+  return true
+}
+
+function closeLabel(wire: Uint8Array, start: number, end: number): boolean {
+  const length = end - start - 1
+  wire[start] = length
+  return length >= 1 && length <= LABEL_BYTES_MAX && end <= NAME_BYTES_MAX
+}
+
+/** Reads `\DDD` or `\X` at `i`: the octet (-1 when it is neither) and the characters it takes. */
+function readEscape(text: string, i: number): [value: number, width: number] {
+  const digits = /^\d{3}/.exec(text.slice(i + 1, i + 4))?.[0]
+  if (digits !== undefined) return [Number(digits), 4]
+  const next = text.charCodeAt(i + 1)
+  const isPlain = next >= 0x21 && next <= 0x7e && !(next >= 0x30 && next <= 0x39)
+  return [isPlain ? next : -1, 2]
+}
+
+/** Drops the final dot, unless a backslash makes it a part of the last label. */
+function dropDot(text: string): string {
+  const backslashes = /\\*$/.exec(text.slice(0, -1))?.[0].length ?? 0
+  return backslashes % 2 === 0 ? text.slice(0, -1) : text
+}

@@ -1,0 +1,229 @@
+/**
+ * The gate: reads a query from untrusted octets, or says how to refuse it. Never throws.
+ *
+ * What is checked, in order (RFC 8906 §3.1, §8; RFC 9619):
+ * 1. under 12 octets, or a response: no answer at all, so that two servers cannot answer each other
+ * 2. an operation other than QUERY: NOTIMP, before anything behind the header is read
+ * 3. not exactly one question, a name or a record that does not parse: FORMERR
+ * 4. two OPT records, one not at the root, options that overrun: FORMERR with an OPT record
+ *    (RFC 6891 §6.1.1)
+ * 5. an EDNS version over 0: BADVERS (RFC 6891 §6.1.3)
+ *
+ * Octets behind the counted sections are ignored.
+ * @module
+ */
+import { EMPTY, LOWER, octet, readUint16 } from './bytes.ts'
+import { OPTION } from './edns.ts'
+import { HEADER_BYTES, LABELS_MAX, NAME_BYTES_MAX } from './limits.ts'
+import { OPCODE, RCODE } from './rcode.ts'
+import { TYPE } from './rr-type.ts'
+
+/** Header bits of the second 16-bit word (RFC 1035 §4.1.1, RFC 2535 §6.1). */
+export const FLAG = {
+  QR: 0x8000,
+  AA: 0x0400,
+  TC: 0x0200,
+  RD: 0x0100,
+  RA: 0x0080,
+  AD: 0x0020,
+  CD: 0x0010,
+} as const
+
+/** What a message that is not a well-formed query gets. */
+export type Refusal = {
+  readonly kind: 'refusal'
+  /** The response code, or `undefined` for no answer at all. */
+  readonly rcode: number | undefined
+  /** Whether the question was read and goes back. */
+  readonly echoesQuestion: boolean
+}
+
+/**
+ * A query, read once. Made to be used again for the next message: keep none of its parts. `name`
+ * and `labels` describe the query name in lower case; the original spelling stays in `bytes`.
+ */
+export class Query {
+  readonly kind = 'query'
+  /** The message, and how much of it counts. */
+  bytes: Uint8Array = EMPTY
+  id = 0
+  /** The second 16-bit word of the header as it came. */
+  flags = 0
+  /** Query name in lower case, absolute, `nameBytes` octets of this buffer. */
+  readonly name: Uint8Array = new Uint8Array(NAME_BYTES_MAX)
+  nameBytes = 0
+  /** Offset in `name` of each label's length octet, `labelCount` of them. */
+  readonly labels: Uint8Array = new Uint8Array(LABELS_MAX)
+  labelCount = 0
+  type = 0
+  class = 0
+  /** Offset in `bytes` just behind the question; 0 when it was not read. */
+  questionEnd = 0
+  hasEdns = false
+  /** The sender's UDP size as it says it, 0 without EDNS. */
+  udpBytes = 0
+  ednsVersion = 0
+  wantsDnssec = false
+  /** Offset in `bytes` and size of the OPT record's options. */
+  optionsStart = 0
+  optionsBytes = 0
+  /** Whether the padding option (RFC 7830) came along. */
+  wantsPadding = false
+  /** Whether the option that asks for the server's identifier (RFC 5001) came along. */
+  wantsNsid = false
+
+  /** Copies the query, so that it may be kept beyond the next message. */
+  clone(): Query {
+    const copy = new Query()
+    parseQuery(this.bytes.slice(), copy)
+    return copy
+  }
+}
+
+const DROP: Refusal = { kind: 'refusal', rcode: undefined, echoesQuestion: false }
+const NOT_IMPLEMENTED: Refusal = { kind: 'refusal', rcode: RCODE.NOTIMP, echoesQuestion: false }
+const FORMAT_ERROR: Refusal = { kind: 'refusal', rcode: RCODE.FORMERR, echoesQuestion: false }
+const FORMAT_ERROR_ECHO: Refusal = { kind: 'refusal', rcode: RCODE.FORMERR, echoesQuestion: true }
+const BAD_VERSION: Refusal = { kind: 'refusal', rcode: RCODE.BADVERS, echoesQuestion: true }
+
+/**
+ * Reads a query into `into` and returns it, or a refusal; `into` then holds what was read up to
+ * there. Holds a reference to `bytes` until the next call.
+ */
+export function parseQuery(bytes: Uint8Array, into: Query = new Query()): Query | Refusal {
+  into.bytes = bytes
+  into.questionEnd = 0
+  clearEdns(into)
+  if (bytes.length < HEADER_BYTES) return DROP
+  into.id = readUint16(bytes, 0)
+  into.flags = readUint16(bytes, 2)
+  if ((into.flags & FLAG.QR) !== 0) return DROP
+  if (((into.flags >>> 11) & 15) !== OPCODE.QUERY) return NOT_IMPLEMENTED
+  if (readUint16(bytes, 4) !== 1 || !readQuestion(into)) return FORMAT_ERROR
+  // All records are read before the type is judged: the refusal needs an OPT record as well.
+  if (!readRecords(into) || isNoQuestionType(into.type)) return FORMAT_ERROR_ECHO
+  return into.ednsVersion === 0 ? into : BAD_VERSION
+}
+
+/**
+ * Tells whether a query's name is in a zone, which is absolute and in lower case. Allocates
+ * nothing.
+ */
+export function isWithinZone(query: Query, zone: Uint8Array): boolean {
+  const { name, labels } = query
+  const start = query.nameBytes - zone.length
+  if (start < 0) return false
+  if (zone.length === 1) return true
+  for (let i = 0; i < zone.length; i++) {
+    if (octet(name, start + i) !== octet(zone, i)) return false
+  }
+  // The same octets may also stand in the middle of a label, which is no end of the name.
+  for (let i = query.labelCount - 1; i >= 0; i--) {
+    if (octet(labels, i) <= start) return octet(labels, i) === start
+  }
+  return false
+}
+
+/** TKEY and TSIG are no types to ask for without what they secure (RFC 2930 §2, RFC 8945 §4.2). */
+function isNoQuestionType(type: number): boolean {
+  return type === TYPE.TKEY || type === TYPE.TSIG
+}
+
+function clearEdns(query: Query): void {
+  query.hasEdns = false
+  query.udpBytes = 0
+  query.ednsVersion = 0
+  query.wantsDnssec = false
+  query.optionsStart = 0
+  query.optionsBytes = 0
+  query.wantsPadding = false
+  query.wantsNsid = false
+}
+
+/** A compression pointer cannot occur: nothing stands before the first name (RFC 1035 §4.1.4). */
+function readQuestion(query: Query): boolean {
+  const { bytes, name, labels } = query
+  let at = HEADER_BYTES
+  let to = 0
+  let labelCount = 0
+  for (;;) {
+    if (at >= bytes.length) return false
+    const length = octet(bytes, at)
+    if (length > 63 || to + length + 1 > NAME_BYTES_MAX || at + length >= bytes.length) return false
+    name[to] = length
+    if (length === 0) break
+    labels[labelCount++] = to
+    for (let i = 1; i <= length; i++) name[to + i] = octet(LOWER, octet(bytes, at + i))
+    at += length + 1
+    to += length + 1
+  }
+  if (at + 5 > bytes.length) return false
+  query.nameBytes = to + 1
+  query.labelCount = labelCount
+  query.type = readUint16(bytes, at + 1)
+  query.class = readUint16(bytes, at + 3)
+  query.questionEnd = at + 5
+  return true
+}
+
+/**
+ * Steps over all records behind the question and reads the OPT record; false when one is malformed.
+ */
+function readRecords(query: Query): boolean {
+  const { bytes } = query
+  const otherCount = readUint16(bytes, 6) + readUint16(bytes, 8)
+  const total = otherCount + readUint16(bytes, 10)
+  let at = query.questionEnd
+  for (let i = 0; i < total; i++) {
+    const start = at
+    at = skipName(bytes, at)
+    if (at < 0 || at + 10 > bytes.length) return false
+    const end = at + 10 + readUint16(bytes, at + 8)
+    if (end > bytes.length) return false
+    if (readUint16(bytes, at) === TYPE.OPT) {
+      const isWellPlaced = i >= otherCount && at === start + 1 && !query.hasEdns
+      if (!readOpt(query, at, end) || !isWellPlaced) return false
+    }
+    at = end
+  }
+  return true
+}
+
+function readOpt(query: Query, at: number, end: number): boolean {
+  const { bytes } = query
+  query.hasEdns = true
+  query.udpBytes = readUint16(bytes, at + 2)
+  query.ednsVersion = octet(bytes, at + 5)
+  query.wantsDnssec = (readUint16(bytes, at + 6) & 0x8000) !== 0
+  query.optionsStart = at + 10
+  query.optionsBytes = end - at - 10
+  let option = at + 10
+  while (option < end) {
+    if (option + 4 > end) return false
+    const code = readUint16(bytes, option)
+    if (code === OPTION.PADDING) query.wantsPadding = true
+    if (code === OPTION.NSID) query.wantsNsid = true
+    option += 4 + readUint16(bytes, option + 2)
+  }
+  return option === end
+}
+
+/**
+ * Steps over a name that may end in a pointer, which must point before the name; -1 if malformed.
+ */
+function skipName(bytes: Uint8Array, start: number): number {
+  let at = start
+  while (at < bytes.length) {
+    const length = octet(bytes, at)
+    if (length === 0) return at + 1
+    if (length >= 0xc0) {
+      if (at + 2 > bytes.length) return -1
+      const target = readUint16(bytes, at) & 0x3fff
+      return target >= HEADER_BYTES && target < start ? at + 2 : -1
+    }
+    at += length + 1
+    // A root or a pointer follows, and a pointer stands for one octet at least.
+    if (length > 63 || at + 1 - start > NAME_BYTES_MAX) return -1
+  }
+  return -1
+}

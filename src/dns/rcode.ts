@@ -1,0 +1,41 @@
+/**
+ * Response codes and operation codes (RFC 1035 §4.1.1, RFC 6895 §2).
+ * @module
+ */
+
+/** Response codes. Those over 15 need an OPT record to carry their upper bits (RFC 6891 §6.1.3). */
+export const RCODE = {
+  NOERROR: 0,
+  FORMERR: 1,
+  SERVFAIL: 2,
+  NXDOMAIN: 3,
+  NOTIMP: 4,
+  REFUSED: 5,
+  YXDOMAIN: 6,
+  YXRRSET: 7,
+  NXRRSET: 8,
+  NOTAUTH: 9,
+  NOTZONE: 10,
+  BADVERS: 16,
+  BADKEY: 17,
+  BADTIME: 18,
+  BADCOOKIE: 23,
+} as const
+
+/** Operation codes. Everything but QUERY is answered NOTIMP. */
+export const OPCODE = { QUERY: 0, IQUERY: 1, STATUS: 2, NOTIFY: 4, UPDATE: 5, DSO: 6 } as const
+
+const NAMES: ReadonlyMap<number, string> = new Map(
+  Object.entries(RCODE).map(([name, value]) => [value, name]),
+)
+const VALUES: ReadonlyMap<string, number> = new Map(Object.entries(RCODE))
+
+/** Formats a response code as its mnemonic, or as `RCODE` and its number. */
+export function formatRcode(rcode: number): string {
+  return NAMES.get(rcode) ?? `RCODE${rcode}`
+}
+
+/** Parses a mnemonic of any letter case; `undefined` when it is none. */
+export function parseRcode(text: string): number | undefined {
+  return VALUES.get(text.toUpperCase())
+}

@@ -1,0 +1,229 @@
+/**
+ * Rdata in presentation form, both ways (RFC 1035 §5.1, RFC 3597 §5, RFC 9460 §2.1).
+ * @module
+ */
+import { formatAddress, parseIPv4, parseIPv6 } from './address.ts'
+import { decodeBase64, encodeBase64 } from './base64url.ts'
+import {
+  concatBytes,
+  formatHex,
+  octet,
+  parseHex,
+  readUint16,
+  readUint32,
+  writeUint16,
+  writeUint32,
+} from './bytes.ts'
+import { formatName, joinName, parseName, parseRelativeName } from './name.ts'
+import { type Field, fieldBytes, rdataSchema } from './rdata-schema.ts'
+import { isValidRdata, nameEnd } from './rdata-wire.ts'
+import { formatServiceParams, parseServiceParams } from './service-params.ts'
+
+/** What the tag of a CAA record is made of (RFC 8659 §4.1). */
+const TAG = /^[a-zA-Z0-9]+$/
+
+/**
+ * Formats uncompressed rdata; as `\# length hex` when its type is unknown, when it does not fit its
+ * type, or when no text says a part of it.
+ */
+export function formatRdata(type: number, rdata: Uint8Array): string {
+  const schema = rdataSchema(type)
+  if (schema === undefined || !isValidRdata(type, rdata)) return formatOpaque(rdata)
+  const words: string[] = []
+  let at = 0
+  for (const field of schema) {
+    const end = fieldEnd(field, rdata, at)
+    const text = formatField(field, rdata.subarray(at, end))
+    const isUnsayable = field === 'tag' ? !TAG.test(text) : text === '' && field !== 'params'
+    if (isUnsayable) return formatOpaque(rdata)
+    if (text !== '') words.push(text)
+    at = end
+  }
+  return words.join(' ')
+}
+
+/**
+ * Parses rdata from the words of a zone file's line: quotes taken off, escapes kept.
+ * Names without a final dot are below `origin`. `undefined` when it is not rdata of `type`.
+ */
+export function parseRdata(
+  type: number,
+  words: readonly string[],
+  origin: Uint8Array,
+): Uint8Array | undefined {
+  if (words[0] === '\\#') return parseOpaque(type, words)
+  const schema = rdataSchema(type)
+  if (schema === undefined) return undefined
+  const parts: Uint8Array[] = []
+  let next = 0
+  for (const field of schema) {
+    const taken = isRepeated(field) ? words.slice(next) : words.slice(next, next + 1)
+    if (taken.length === 0 && field !== 'params') return undefined
+    const part = parseField(field, taken, origin)
+    if (part === undefined) return undefined
+    parts.push(part)
+    next += taken.length
+  }
+  const rdata = concatBytes(...parts)
+  return next === words.length && isValidRdata(type, rdata) ? rdata : undefined
+}
+
+/** Formats octets between double quotes, escaped. */
+export function formatString(bytes: Uint8Array): string {
+  let text = ''
+  for (const value of bytes) {
+    if (value < 0x20 || value > 0x7e) text += `\\${String(value).padStart(3, '0')}`
+    else if (value === 0x22 || value === 0x5c) text += `\\${String.fromCharCode(value)}`
+    else text += String.fromCharCode(value)
+  }
+  return `"${text}"`
+}
+
+/**
+ * Reads text with `\DDD` and `\X` into octets; `undefined` for a bad escape or a character over
+ * U+00FF.
+ */
+export function parseString(text: string): Uint8Array | undefined {
+  const values: number[] = []
+  for (let i = 0; i < text.length; i++) {
+    let value = text.charCodeAt(i)
+    if (value === 0x5c) {
+      const [escaped, digits] = /^(?:(\d{3})|\D)/.exec(text.slice(i + 1, i + 4)) ?? []
+      if (escaped === undefined) return undefined
+      value = digits === undefined ? text.charCodeAt(i + 1) : Number(digits)
+      i += escaped.length
+    }
+    if (value > 255) return undefined
+    values.push(value)
+  }
+  return Uint8Array.from(values)
+}
+
+function isRepeated(field: Field): boolean {
+  return field === 'strings' || field === 'params' || field === 'hex' || field === 'base64'
+}
+
+function fieldEnd(field: Field, rdata: Uint8Array, at: number): number {
+  if (field === 'name' || field === 'pointable') return nameEnd(rdata, at)
+  if (field === 'string' || field === 'tag') return at + octet(rdata, at) + 1
+  return at + (fieldBytes(field) ?? rdata.length - at)
+}
+
+function formatField(field: Field, bytes: Uint8Array): string {
+  switch (field) {
+    case 'u8':
+      return String(octet(bytes, 0))
+    case 'u16':
+      return String(readUint16(bytes, 0))
+    case 'u32':
+      return String(readUint32(bytes, 0))
+    case 'ipv4':
+    case 'ipv6':
+      return formatAddress(bytes)
+    case 'name':
+    case 'pointable':
+      return formatName(bytes)
+    case 'string':
+      return formatString(bytes.subarray(1))
+    case 'strings':
+      return formatStrings(bytes)
+    case 'tag':
+      return String.fromCharCode(...bytes.subarray(1))
+    case 'rest':
+      return formatString(bytes)
+    case 'hex':
+      return formatHex(bytes)
+    case 'base64':
+      return encodeBase64(bytes)
+    case 'params':
+      return formatServiceParams(bytes)
+  }
+}
+
+function formatStrings(bytes: Uint8Array): string {
+  const strings: string[] = []
+  for (let at = 0; at < bytes.length; at += octet(bytes, at) + 1) {
+    strings.push(formatString(bytes.subarray(at + 1, at + 1 + octet(bytes, at))))
+  }
+  return strings.join(' ')
+}
+
+function parseField(
+  field: Field,
+  words: readonly string[],
+  origin: Uint8Array,
+): Uint8Array | undefined {
+  const word = words[0] ?? ''
+  switch (field) {
+    case 'u8':
+    case 'u16':
+    case 'u32':
+      return parseNumber(word, fieldBytes(field) ?? 0)
+    case 'ipv4':
+      return parseIPv4(word)
+    case 'ipv6':
+      return parseIPv6(word)
+    case 'name':
+    case 'pointable':
+      return parseNameBelow(word, origin)
+    case 'string':
+      return parseShortString(word)
+    case 'strings':
+      return parseStrings(words)
+    case 'tag':
+      return TAG.test(word) ? parseShortString(word) : undefined
+    case 'rest':
+      return parseString(word)
+    case 'hex':
+      return parseHex(words.join(''))
+    case 'base64':
+      return decodeBase64(words.join(''))
+    case 'params':
+      return parseServiceParams(words)
+  }
+}
+
+/** Parses a name of a zone file: absolute with a final dot, `@` for the origin, else below it. */
+export function parseNameBelow(text: string, origin: Uint8Array): Uint8Array | undefined {
+  if (text === '@') return origin
+  if (/(^|[^\\])(\\\\)*\.$/.test(text)) return parseName(text)
+  const relative = text === '' ? undefined : parseRelativeName(text)
+  return relative === undefined ? undefined : joinName(relative, origin)
+}
+
+function parseNumber(text: string, size: number): Uint8Array | undefined {
+  const value = Number(text)
+  if (!/^\d+$/.test(text) || value >= 2 ** (8 * size)) return undefined
+  const bytes = new Uint8Array(size)
+  if (size === 1) bytes[0] = value
+  else if (size === 2) writeUint16(bytes, 0, value)
+  else writeUint32(bytes, 0, value)
+  return bytes
+}
+
+function parseShortString(text: string): Uint8Array | undefined {
+  const bytes = parseString(text)
+  return bytes === undefined || bytes.length > 255
+    ? undefined
+    : concatBytes(Uint8Array.of(bytes.length), bytes)
+}
+
+function parseStrings(words: readonly string[]): Uint8Array | undefined {
+  const strings: Uint8Array[] = []
+  for (const word of words) {
+    const bytes = parseShortString(word)
+    if (bytes === undefined) return undefined
+    strings.push(bytes)
+  }
+  return concatBytes(...strings)
+}
+
+function formatOpaque(rdata: Uint8Array): string {
+  return `\\# ${rdata.length} ${formatHex(rdata)}`.trim()
+}
+
+function parseOpaque(type: number, words: readonly string[]): Uint8Array | undefined {
+  const bytes = parseHex(words.slice(2).join(''))
+  if (bytes === undefined || String(bytes.length) !== words[1]) return undefined
+  return isValidRdata(type, bytes) ? bytes : undefined
+}

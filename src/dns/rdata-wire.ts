@@ -1,0 +1,171 @@
+/**
+ * Rdata on the wire: read from a message with its names made whole, checked against its type's
+ * schema, and written back with names compressed where the type allows it.
+ * @module
+ */
+import { equalBytes, octet, readUint16 } from './bytes.ts'
+import { NAME_BYTES_MAX } from './limits.ts'
+import { type Field, fieldBytes, rdataSchema } from './rdata-schema.ts'
+import type { ReplyWriter } from './reply-writer.ts'
+
+/** Pointers followed within one name; each must point further back, so this bounds work only. */
+const POINTERS_MAX = 127
+
+/** Reads a message that may hold compressed names, from the front to the back. Never throws. */
+export class WireReader {
+  readonly bytes: Uint8Array
+  /** Offset of the next octet. */
+  at: number
+  /** Set when something did not parse; what was read since then means nothing. */
+  isBroken = false
+
+  constructor(bytes: Uint8Array, at = 0) {
+    this.bytes = bytes
+    this.at = at
+  }
+
+  /** Reads a 16-bit number. */
+  uint16(): number {
+    if (!this.has(2)) return 0
+    this.at += 2
+    return readUint16(this.bytes, this.at - 2)
+  }
+
+  /** Reads a 32-bit number, unsigned. */
+  uint32(): number {
+    return this.uint16() * 0x10000 + this.uint16()
+  }
+
+  /** Reads a name and follows its pointers, each of which must point before the part it ends. */
+  name(): Uint8Array {
+    const name = new Uint8Array(NAME_BYTES_MAX)
+    let size = 0
+    let at = this.at
+    let floor = at
+    let end = -1
+    for (let pointers = 0; ; ) {
+      const length = at < this.bytes.length ? octet(this.bytes, at) : 0x40
+      if (length >= 0xc0 && at + 1 < this.bytes.length) {
+        if (end < 0) end = at + 2
+        at = readUint16(this.bytes, at) & 0x3fff
+        if (at >= floor || ++pointers > POINTERS_MAX) return this.fail()
+        floor = at
+        continue
+      }
+      const next = at + length + 1
+      if (length > 63 || next > this.bytes.length || size + length + 1 > NAME_BYTES_MAX) {
+        return this.fail()
+      }
+      name.set(this.bytes.subarray(at, next), size)
+      size += length + 1
+      at = next
+      if (length === 0) break
+    }
+    this.at = end < 0 ? at : end
+    return name.slice(0, size)
+  }
+
+  /** Reads `size` octets into a copy. */
+  take(size: number): Uint8Array {
+    if (!this.has(size)) return this.fail()
+    this.at += size
+    return this.bytes.slice(this.at - size, this.at)
+  }
+
+  private has(size: number): boolean {
+    if (this.at + size <= this.bytes.length) return true
+    this.isBroken = true
+    return false
+  }
+
+  private fail(): Uint8Array {
+    this.isBroken = true
+    return Uint8Array.of(0)
+  }
+}
+
+/**
+ * Reads the rdata of `size` octets at `reader.at`, names uncompressed; `undefined` when it does not
+ * fit its type's schema. Rdata of an unknown type is copied as it is.
+ */
+export function readRdata(reader: WireReader, type: number, size: number): Uint8Array | undefined {
+  const end = reader.at + size
+  const schema = rdataSchema(type)
+  if (schema === undefined) {
+    const opaque = reader.take(size)
+    return reader.isBroken ? undefined : opaque
+  }
+  const parts: Uint8Array[] = []
+  for (const field of schema) {
+    const isName = field === 'name' || field === 'pointable'
+    parts.push(isName ? reader.name() : reader.take(rawFieldBytes(reader, field, end)))
+    if (reader.isBroken || reader.at > end) return undefined
+  }
+  if (reader.at !== end) return undefined
+  const whole = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0))
+  let at = 0
+  for (const part of parts) {
+    whole.set(part, at)
+    at += part.length
+  }
+  return hasValidTail(schema, whole) ? whole : undefined
+}
+
+/** Checks uncompressed rdata against its type's schema; unknown types are always right. */
+export function isValidRdata(type: number, rdata: Uint8Array): boolean {
+  const read = readRdata(new WireReader(rdata), type, rdata.length)
+  return read !== undefined && equalBytes(read, rdata)
+}
+
+/** Writes valid uncompressed rdata of `type`, compressing the names that may be. */
+export function writeRdata(writer: ReplyWriter, type: number, rdata: Uint8Array): void {
+  const schema = rdataSchema(type)
+  let at = 0
+  for (const field of schema ?? []) {
+    if (field === 'name' || field === 'pointable') {
+      const end = nameEnd(rdata, at)
+      writer.writeName(rdata.subarray(at, end), field === 'pointable')
+      at = end
+      continue
+    }
+    const size = fieldBytes(field) ?? (isShort(field) ? octet(rdata, at) + 1 : rdata.length - at)
+    writer.writeBytes(rdata, at, size)
+    at += size
+  }
+  if (schema === undefined) writer.writeBytes(rdata, 0, rdata.length)
+}
+
+/** Offset just behind the uncompressed name at `at`. */
+export function nameEnd(bytes: Uint8Array, at: number): number {
+  let end = at
+  while (octet(bytes, end) !== 0) end += octet(bytes, end) + 1
+  return end + 1
+}
+
+function isShort(field: Field): boolean {
+  return field === 'string' || field === 'tag'
+}
+
+function rawFieldBytes(reader: WireReader, field: Field, end: number): number {
+  if (!isShort(field)) return fieldBytes(field) ?? end - reader.at
+  return reader.at < end ? octet(reader.bytes, reader.at) + 1 : Number.POSITIVE_INFINITY
+}
+
+/**
+ * Checks what a schema's last field repeats: strings, or parameters in rising order of their keys.
+ */
+function hasValidTail(schema: readonly Field[], rdata: Uint8Array): boolean {
+  const last = schema.at(-1)
+  if (last !== 'strings' && last !== 'params') return true
+  let at = last === 'strings' ? 0 : nameEnd(rdata, 2)
+  if (last === 'strings') {
+    while (at < rdata.length) at += octet(rdata, at) + 1
+    return at === rdata.length && at > 0
+  }
+  for (let key = -1; at < rdata.length; ) {
+    if (at + 4 > rdata.length || readUint16(rdata, at) <= key) return false
+    key = readUint16(rdata, at)
+    at += 4 + readUint16(rdata, at + 2)
+  }
+  return at === rdata.length
+}

@@ -1,0 +1,227 @@
+/**
+ * Writes a reply into a buffer that is used again: header, question, three sections, OPT record.
+ *
+ * A record that would break the size limit is taken back whole and ends the writing, and the reply
+ * says TC: also when it was an additional one, because clients of SRV records rely on these, as
+ * CoreDNS has it (RFC 2181 §9 asks for it only where records are required). Room for the OPT record
+ * is kept from the start (RFC 6891 §7).
+ * @module
+ */
+import { octet, writeUint16, writeUint32 } from './bytes.ts'
+import { Compression } from './compression.ts'
+import { type EdnsOption, OPTION } from './edns.ts'
+import { HEADER_BYTES, MESSAGE_BYTES_MAX, NAME_BYTES_MAX, UDP_BYTES_ADVERTISED } from './limits.ts'
+import { FLAG, type Query } from './query.ts'
+import { TYPE } from './rr-type.ts'
+
+/** Sections of a message, in their order. */
+export const SECTION = { ANSWER: 0, AUTHORITY: 1, ADDITIONAL: 2 } as const
+
+/** Offset of the question's name, to which owners point. */
+export const QUESTION_OFFSET: number = HEADER_BYTES
+
+const OPT_BYTES = 11
+const NO_OPTIONS: readonly EdnsOption[] = []
+const POINTER_BITS = 0xc000
+
+/** How to begin a reply. */
+export type ReplyLimits = {
+  /** Octets that the reply may have, 512 to 65535. */
+  readonly bytesMax: number
+  /** UDP size to advertise, when the query has EDNS. */
+  readonly udpBytes?: number
+  /** Options to send along, when the query has EDNS. */
+  readonly options?: readonly EdnsOption[]
+}
+
+/** A reply being written. One record at a time: owner, then `beginRecord`, rdata, `endRecord`. */
+export class ReplyWriter {
+  /** The reply so far; a record may overrun the limit before it is taken back. */
+  readonly bytes: Uint8Array = new Uint8Array(2 * MESSAGE_BYTES_MAX + 1024)
+  /** Octets written. */
+  length = 0
+  /** True once a record did not fit: what follows is left out. */
+  isFull = false
+  private readonly compression = new Compression()
+  private knowsQuestion = false
+  private isTruncated = false
+  private readonly counts = new Uint16Array(3)
+  private readonly joined = new Uint8Array(NAME_BYTES_MAX)
+  private query: Query | undefined
+  private bytesMax: number = MESSAGE_BYTES_MAX
+  private udpBytes: number = UDP_BYTES_ADVERTISED
+  private options = NO_OPTIONS
+  private recordStart = 0
+  private rdataStart = 0
+
+  /** Begins the reply to a query, echoing its question octet for octet when it was read. */
+  begin(query: Query, { bytesMax, udpBytes, options }: ReplyLimits): void {
+    this.query = query
+    this.options = query.hasEdns ? (options ?? NO_OPTIONS) : NO_OPTIONS
+    this.udpBytes = udpBytes ?? UDP_BYTES_ADVERTISED
+    this.bytesMax = bytesMax - (query.hasEdns ? optBytes(this.options) : 0)
+    this.isFull = false
+    this.isTruncated = false
+    this.knowsQuestion = false
+    this.counts.fill(0)
+    this.length = Math.max(HEADER_BYTES, query.questionEnd)
+    for (let i = HEADER_BYTES; i < query.questionEnd; i++) this.bytes[i] = octet(query.bytes, i)
+  }
+
+  /** Writes an owner that stands elsewhere in the reply, by its offset (under 16,384). */
+  pointOwner(offset: number): void {
+    this.recordStart = this.length
+    writeUint16(this.bytes, this.length, POINTER_BITS | offset)
+    this.length += 2
+  }
+
+  /** Writes the root as owner. */
+  beginRootOwner(): void {
+    this.recordStart = this.length
+    this.bytes[this.length++] = 0
+  }
+
+  /** Begins a record whose owner is written next, by `writeName` or `writeJoinedName`. */
+  beginOwner(): void {
+    this.recordStart = this.length
+  }
+
+  /** Takes back the record being written, as if it had not been begun. */
+  cancelRecord(): void {
+    this.length = this.recordStart
+    // Nothing may point at the names it had: from here on only those of the question are known.
+    this.knowsQuestion = false
+  }
+
+  /** Writes what stands between a record's owner and its rdata. */
+  beginRecord(type: number, rrClass: number, ttlSeconds: number): void {
+    const { bytes, length } = this
+    writeUint16(bytes, length, type)
+    writeUint16(bytes, length + 2, rrClass)
+    writeUint32(bytes, length + 4, ttlSeconds)
+    this.rdataStart = length + 10
+    this.length = length + 10
+  }
+
+  /** Writes octets of rdata as they are. */
+  writeBytes(source: Uint8Array, start: number, size: number): void {
+    const { bytes, length } = this
+    for (let i = 0; i < size; i++) bytes[length + i] = octet(source, start + i)
+    this.length = length + size
+  }
+
+  /** Writes an absolute name. `mayPoint`: whether its type may be compressed (RFC 3597 §4). */
+  writeName(name: Uint8Array, mayPoint: boolean): void {
+    if (!this.knowsQuestion) this.learnQuestion()
+    this.length = this.compression.write(this.bytes, this.length, name, 0, mayPoint)
+  }
+
+  /**
+   * Writes `size` octets of labels from `start`, joined to the absolute name `origin`. Returns
+   * false, and writes nothing, when that is over 255 octets.
+   */
+  writeJoinedName(labels: Uint8Array, start: number, size: number, origin: Uint8Array): boolean {
+    if (!this.join(labels, start, size, origin)) return false
+    this.writeName(this.joined, true)
+    return true
+  }
+
+  /** As `writeJoinedName`, without a pointer, for types that must not have one. */
+  writeJoinedNameWhole(
+    labels: Uint8Array,
+    start: number,
+    size: number,
+    origin: Uint8Array,
+  ): boolean {
+    if (!this.join(labels, start, size, origin)) return false
+    this.writeName(this.joined, false)
+    return true
+  }
+
+  /**
+   * Ends a record: keeps it and returns true, or takes it back when the reply is too large with it
+   * or was so before.
+   */
+  endRecord(section: number): boolean {
+    if (this.isFull || this.length > this.bytesMax || this.counts[section] === 0xffff) {
+      this.cancelRecord()
+      this.isFull = true
+      this.isTruncated = true
+      return false
+    }
+    writeUint16(this.bytes, this.rdataStart - 2, this.length - this.rdataStart)
+    this.counts[section] = (this.counts[section] ?? 0) + 1
+    return true
+  }
+
+  /**
+   * Ends the reply: OPT record and header. `flags` are the bits to set beside QR, the operation, RD
+   * and CD, which come from the query. A `paddingBlock` over 0 pads to a multiple of it (RFC 8467).
+   * Returns the reply's size.
+   */
+  finish(rcode: number, flags: number, paddingBlock = 0): number {
+    const query = this.query
+    if (query === undefined) throw new TypeError('Cannot finish a reply that was not begun')
+    const { bytes } = this
+    if (query.hasEdns) this.writeOpt(query, rcode, paddingBlock)
+    const echoed = query.flags & (0x7800 | FLAG.RD | FLAG.CD)
+    const truncated = this.isTruncated ? FLAG.TC : 0
+    writeUint16(bytes, 0, query.id)
+    writeUint16(bytes, 2, FLAG.QR | echoed | flags | truncated | (rcode & 15))
+    writeUint16(bytes, 4, query.questionEnd === 0 ? 0 : 1)
+    writeUint16(bytes, 6, this.counts[SECTION.ANSWER] ?? 0)
+    writeUint16(bytes, 8, this.counts[SECTION.AUTHORITY] ?? 0)
+    writeUint16(bytes, 10, (this.counts[SECTION.ADDITIONAL] ?? 0) + (query.hasEdns ? 1 : 0))
+    return this.length
+  }
+
+  private join(labels: Uint8Array, start: number, size: number, origin: Uint8Array): boolean {
+    if (size + origin.length > NAME_BYTES_MAX) return false
+    for (let i = 0; i < size; i++) this.joined[i] = octet(labels, start + i)
+    for (let i = 0; i < origin.length; i++) this.joined[size + i] = octet(origin, i)
+    return true
+  }
+
+  private learnQuestion(): void {
+    this.knowsQuestion = true
+    this.compression.clear()
+    if ((this.query?.questionEnd ?? 0) > 0) this.compression.learn(this.bytes, QUESTION_OFFSET)
+  }
+
+  private writeOpt(query: Query, rcode: number, paddingBlock: number): void {
+    const { bytes } = this
+    const start = this.length
+    bytes[start] = 0
+    writeUint16(bytes, start + 1, TYPE.OPT)
+    writeUint16(bytes, start + 3, this.udpBytes)
+    bytes[start + 5] = rcode >>> 4
+    bytes[start + 6] = 0
+    writeUint16(bytes, start + 7, query.wantsDnssec ? 0x8000 : 0)
+    this.length = start + OPT_BYTES
+    for (const { code, data } of this.options) {
+      writeUint16(bytes, this.length, code)
+      writeUint16(bytes, this.length + 2, data.length)
+      bytes.set(data, this.length + 4)
+      this.length += 4 + data.length
+    }
+    if (paddingBlock > 0 && query.wantsPadding) this.writePadding(paddingBlock)
+    writeUint16(bytes, start + 9, this.length - start - OPT_BYTES)
+  }
+
+  private writePadding(block: number): void {
+    const { bytes, length } = this
+    const room = MESSAGE_BYTES_MAX - length - 4
+    if (room < 0) return
+    const padding = Math.min(room, (block - ((length + 4) % block)) % block)
+    writeUint16(bytes, length, OPTION.PADDING)
+    writeUint16(bytes, length + 2, padding)
+    bytes.fill(0, length + 4, length + 4 + padding)
+    this.length = length + 4 + padding
+  }
+}
+
+function optBytes(options: readonly EdnsOption[]): number {
+  let size = OPT_BYTES
+  for (const { data } of options) size += 4 + data.length
+  return size
+}

@@ -1,0 +1,92 @@
+/**
+ * Names in the reverse trees, read into addresses in place (RFC 1035 §3.5, RFC 3596 §2.5).
+ * @module
+ */
+import { IN_ADDR_ARPA, IP6_ARPA } from './address.ts'
+import { octet } from './bytes.ts'
+
+/** An address that is being read: its first `bitCount` bits are known, the rest are zero. */
+export class ReverseAddress {
+  readonly bytes: Uint8Array = new Uint8Array(16)
+  /** 4 or 16. */
+  addressBytes = 4
+  bitCount = 0
+}
+
+/**
+ * Reads the address that a lower-case name stands for. A name of fewer labels than an address has
+ * gives the leading octets (IPv6: nibbles). False when the name is in neither tree, or a label is
+ * not a number as the tree spells them: no leading zero, at most 255; one hexadecimal digit.
+ * Allocates nothing.
+ * @param surplusMax how many labels before a whole IPv6 address are passed over
+ */
+export function readReverseName(
+  query: QueryName,
+  into: ReverseAddress,
+  surplusMax: number,
+): boolean {
+  const { name, labels, labelCount } = query
+  if (isWithinTree(query, IN_ADDR_ARPA)) {
+    if (labelCount > 6) return false
+    into.addressBytes = 4
+    into.bitCount = 8 * (labelCount - 2)
+    into.bytes.fill(0, 0, 4)
+    for (let i = labelCount - 3, at = 0; i >= 0; i--, at++) {
+      const value = readDecimal(name, octet(labels, i))
+      if (value < 0) return false
+      into.bytes[at] = value
+    }
+    return true
+  }
+  if (!isWithinTree(query, IP6_ARPA) || labelCount > 34 + surplusMax) return false
+  const nibbles = Math.min(labelCount - 2, 32)
+  into.addressBytes = 16
+  into.bitCount = 4 * nibbles
+  into.bytes.fill(0)
+  for (let i = labelCount - 3, at = 0; at < nibbles; i--, at++) {
+    const value = readNibble(name, octet(labels, i))
+    if (value < 0) return false
+    into.bytes[at >>> 1] = octet(into.bytes, at >>> 1) | (at % 2 === 0 ? value << 4 : value)
+  }
+  return true
+}
+
+/** A name with the offsets of its labels, as the gate reads it. */
+export type QueryName = {
+  readonly name: Uint8Array
+  readonly nameBytes: number
+  readonly labels: Uint8Array
+  readonly labelCount: number
+}
+
+/** Both trees have two labels; their octets in the middle of a label are no end of the name. */
+function isWithinTree(
+  { name, nameBytes, labels, labelCount }: QueryName,
+  tree: Uint8Array,
+): boolean {
+  const start = nameBytes - tree.length
+  if (labelCount < 2 || octet(labels, labelCount - 2) !== start) return false
+  for (let i = 0; i < tree.length; i++) {
+    if (octet(name, start + i) !== octet(tree, i)) return false
+  }
+  return true
+}
+
+function readDecimal(name: Uint8Array, at: number): number {
+  const length = octet(name, at)
+  if (length > 3) return -1
+  let value = 0
+  for (let i = 1; i <= length; i++) {
+    const digit = octet(name, at + i) - 0x30
+    if (digit < 0 || digit > 9 || (i === 2 && value === 0)) return -1
+    value = 10 * value + digit
+  }
+  return value <= 255 ? value : -1
+}
+
+function readNibble(name: Uint8Array, at: number): number {
+  if (octet(name, at) !== 1) return -1
+  const char = octet(name, at + 1)
+  if (char >= 0x30 && char <= 0x39) return char - 0x30
+  return char >= 0x61 && char <= 0x66 ? char - 0x57 : -1
+}

@@ -1,0 +1,92 @@
+/**
+ * Types of resource records and their mnemonics (IANA DNS parameters, RFC 6895 §3.1).
+ * @module
+ */
+
+/** The types this code names. Any other number from 0 to 65535 is a type as well (RFC 3597). */
+export const TYPE = {
+  A: 1,
+  NS: 2,
+  MD: 3,
+  MF: 4,
+  CNAME: 5,
+  SOA: 6,
+  MB: 7,
+  MG: 8,
+  MR: 9,
+  NULL: 10,
+  WKS: 11,
+  PTR: 12,
+  HINFO: 13,
+  MINFO: 14,
+  MX: 15,
+  TXT: 16,
+  RP: 17,
+  AFSDB: 18,
+  RT: 21,
+  SIG: 24,
+  KEY: 25,
+  PX: 26,
+  AAAA: 28,
+  LOC: 29,
+  NXT: 30,
+  SRV: 33,
+  NAPTR: 35,
+  KX: 36,
+  CERT: 37,
+  DNAME: 39,
+  OPT: 41,
+  APL: 42,
+  DS: 43,
+  SSHFP: 44,
+  IPSECKEY: 45,
+  RRSIG: 46,
+  NSEC: 47,
+  DNSKEY: 48,
+  DHCID: 49,
+  NSEC3: 50,
+  NSEC3PARAM: 51,
+  TLSA: 52,
+  SMIMEA: 53,
+  HIP: 55,
+  CDS: 59,
+  CDNSKEY: 60,
+  OPENPGPKEY: 61,
+  CSYNC: 62,
+  ZONEMD: 63,
+  SVCB: 64,
+  HTTPS: 65,
+  SPF: 99,
+  TKEY: 249,
+  TSIG: 250,
+  IXFR: 251,
+  AXFR: 252,
+  MAILB: 253,
+  MAILA: 254,
+  ANY: 255,
+  URI: 256,
+  CAA: 257,
+} as const
+
+const NAMES: ReadonlyMap<number, string> = new Map(
+  Object.entries(TYPE).map(([name, value]) => [value, name]),
+)
+const VALUES: ReadonlyMap<string, number> = new Map(Object.entries(TYPE))
+
+/** Formats a type as its mnemonic, or as `TYPE` and its number (RFC 3597 §5). */
+export function formatType(type: number): string {
+  return NAMES.get(type) ?? `TYPE${type}`
+}
+
+/**
+ * Parses a mnemonic of any letter case or `TYPEnnn`; `undefined` when it is neither.
+ * The names of JavaScript's own properties are not types.
+ */
+export function parseType(text: string): number | undefined {
+  const upper = text.toUpperCase()
+  const known = VALUES.get(upper)
+  if (known !== undefined) return known
+  const digits = /^TYPE(\d{1,5})$/.exec(upper)?.[1]
+  if (digits === undefined || Number(digits) > 65535) return undefined
+  return Number(digits)
+}

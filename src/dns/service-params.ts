@@ -1,0 +1,222 @@
+/**
+ * Service parameters of SVCB and HTTPS records in presentation form (RFC 9460 §2.1, §7, appendix
+ * A).
+ * @module
+ */
+import { formatAddress, parseAddress } from './address.ts'
+import { decodeBase64, encodeBase64 } from './base64url.ts'
+import { concatBytes, EMPTY, octet, readUint16, toLatin1, writeUint16 } from './bytes.ts'
+
+const KEYS: readonly string[] = [
+  'mandatory',
+  'alpn',
+  'no-default-alpn',
+  'port',
+  'ipv4hint',
+  'ech',
+  'ipv6hint',
+  'dohpath',
+]
+
+/** Formats the parameters at the end of an rdata, in the order they stand in. */
+export function formatServiceParams(bytes: Uint8Array): string {
+  const words: string[] = []
+  for (let at = 0; at < bytes.length; ) {
+    const size = readUint16(bytes, at + 2)
+    words.push(formatParam(readUint16(bytes, at), bytes.subarray(at + 4, at + 4 + size)))
+    at += 4 + size
+  }
+  return words.join(' ')
+}
+
+/**
+ * Parses `key` and `key=value` words and sorts them by key; `undefined` for a bad or repeated one,
+ * or when a key that is said to be mandatory is not there.
+ */
+export function parseServiceParams(words: readonly string[]): Uint8Array | undefined {
+  const params = new Map<number, Uint8Array>()
+  for (const word of words) {
+    const split = word.indexOf('=')
+    const name = split < 0 ? word : word.slice(0, split)
+    const key = parseKey(name)
+    const octets = unescapeValue(split < 0 ? '' : word.slice(split + 1).replace(/^"(.*)"$/, '$1'))
+    const value = octets && parseValue(name, octets)
+    if (key === undefined || value === undefined || params.has(key)) return undefined
+    params.set(key, value)
+  }
+  const mandatory = params.get(KEYS.indexOf('mandatory')) ?? EMPTY
+  if (!uint16s(mandatory).every((key) => params.has(key))) return undefined
+  const sorted = [...params].sort(([a], [b]) => a - b)
+  return concatBytes(...sorted.flatMap(([key, value]) => [twoUint16(key, value.length), value]))
+}
+
+function formatKey(key: number): string {
+  return KEYS[key] ?? `key${key}`
+}
+
+function parseKey(text: string): number | undefined {
+  const known = KEYS.indexOf(text)
+  if (known >= 0) return known
+  const digits = /^key(0|[1-9]\d{0,4})$/.exec(text)?.[1]
+  return digits !== undefined && Number(digits) < 65536 ? Number(digits) : undefined
+}
+
+/** A value that its key does not allow goes by the key's number, as octets. */
+function formatParam(key: number, value: Uint8Array): string {
+  const name = formatKey(key)
+  const text = formatValue(name, value)
+  if (text === undefined) return `key${key}${value.length === 0 ? '' : `="${escapeValue(value)}"`}`
+  if (text === '') return name
+  return name === 'mandatory' ? `${name}=${text}` : `${name}="${text}"`
+}
+
+function formatValue(name: string, value: Uint8Array): string | undefined {
+  switch (name) {
+    case 'mandatory':
+      return isKeyList(value) ? uint16s(value).map(formatKey).join(',') : undefined
+    case 'alpn':
+      return formatShortStrings(value)
+    case 'no-default-alpn':
+      return value.length === 0 ? '' : undefined
+    case 'port':
+      return value.length === 2 ? String(readUint16(value, 0)) : undefined
+    case 'ipv4hint':
+      return chunks(value, 4)?.map(formatAddress).join(',')
+    case 'ipv6hint':
+      return chunks(value, 16)?.map(formatAddress).join(',')
+    case 'ech':
+      return encodeBase64(value)
+    default:
+      return escapeValue(value)
+  }
+}
+
+/** Also of a known key's number the octets are the value (RFC 9460 §2.1). */
+function parseValue(name: string, octets: Uint8Array): Uint8Array | undefined {
+  const text = toLatin1(octets)
+  switch (name) {
+    case 'mandatory':
+      return parseKeyList(text)
+    case 'alpn':
+      return joinAll(splitList(text).map(shortString))
+    case 'no-default-alpn':
+      return text === '' ? EMPTY : undefined
+    case 'port':
+      return uint16Bytes(/^\d{1,5}$/.test(text) && Number(text) < 65536 ? Number(text) : undefined)
+    case 'ipv4hint':
+      return joinAll(text.split(',').map((part) => addressOf(part, 4)))
+    case 'ipv6hint':
+      return joinAll(text.split(',').map((part) => addressOf(part, 16)))
+    case 'ech':
+      return decodeBase64(text)
+    default:
+      return octets
+  }
+}
+
+/** Mandatory keys rise and are not `mandatory` itself (RFC 9460 §8). */
+function isKeyList(value: Uint8Array): boolean {
+  const keys = uint16s(value)
+  const isRising = keys.every((key, i) => key > (keys[i - 1] ?? 0))
+  return isRising && value.length > 0 && value.length % 2 === 0
+}
+
+function parseKeyList(text: string): Uint8Array | undefined {
+  const keys = text.split(',').map(parseKey)
+  const value = joinAll(keys.sort((a = 0, b = 0) => a - b).map(uint16Bytes))
+  return value !== undefined && isKeyList(value) ? value : undefined
+}
+
+function addressOf(text: string, size: number): Uint8Array | undefined {
+  const address = parseAddress(text)
+  return address?.length === size ? address : undefined
+}
+
+function uint16s(value: Uint8Array): number[] {
+  const count = Math.floor(value.length / 2)
+  return Array.from({ length: count }, (_, i) => readUint16(value, 2 * i))
+}
+
+/** Cuts a value into parts of one size; `undefined` when it is none, or the last is not whole. */
+function chunks(value: Uint8Array, size: number): Uint8Array[] | undefined {
+  const count = value.length / size
+  if (count === 0 || !Number.isInteger(count)) return undefined
+  return Array.from({ length: count }, (_, i) => value.subarray(i * size, (i + 1) * size))
+}
+
+function formatShortStrings(value: Uint8Array): string | undefined {
+  const strings: string[] = []
+  let at = 0
+  while (at < value.length && octet(value, at) > 0) {
+    const end = at + 1 + octet(value, at)
+    // Commas and backslashes are escaped for the list, and then again for the line.
+    const item = toLatin1(value.subarray(at + 1, end)).replaceAll(/[,\\]/g, '\\$&')
+    strings.push(escapeValue(latin1Bytes(item)))
+    at = end
+  }
+  return at === value.length && at > 0 ? strings.join(',') : undefined
+}
+
+/** Splits at commas; `\,` and `\\` stand for themselves (RFC 9460 appendix A.1). */
+function splitList(text: string): (string | undefined)[] {
+  if (!/^(?:[^,\\]|\\[,\\])+(?:,(?:[^,\\]|\\[,\\])+)*$/.test(text)) return [undefined]
+  const items = text.match(/(?:[^,\\]|\\[,\\])+/g) ?? []
+  return items.map((item) => item.replaceAll(/\\(.)/g, '$1'))
+}
+
+function shortString(text: string | undefined): Uint8Array | undefined {
+  if (text === undefined || text.length > 255) return undefined
+  return concatBytes(Uint8Array.of(text.length), latin1Bytes(text))
+}
+
+function latin1Bytes(text: string): Uint8Array {
+  return Uint8Array.from(text, (char) => char.charCodeAt(0))
+}
+
+function escapeValue(value: Uint8Array): string {
+  return Array.from(value, (code) =>
+    code < 0x21 || code > 0x7e || code === 0x22 || code === 0x5c || code === 0x2c
+      ? `\\${String(code).padStart(3, '0')}`
+      : String.fromCharCode(code),
+  ).join('')
+}
+
+/** Reads `\DDD` and `\X`, as in every string of a zone file (RFC 1035 §5.1). */
+function unescapeValue(text: string): Uint8Array | undefined {
+  const values: number[] = []
+  for (let i = 0; i < text.length; i++) {
+    let value = text.charCodeAt(i)
+    if (value === 0x5c) {
+      const [whole, digits] = /^\\(?:(\d{3})|\D)/.exec(text.slice(i, i + 4)) ?? []
+      if (whole === undefined) return undefined
+      value = digits === undefined ? text.charCodeAt(i + 1) : Number(digits)
+      i += whole.length - 1
+    }
+    if (value > 255) return undefined
+    values.push(value)
+  }
+  return Uint8Array.from(values)
+}
+
+function uint16Bytes(value: number | undefined): Uint8Array | undefined {
+  if (value === undefined) return undefined
+  const bytes = new Uint8Array(2)
+  writeUint16(bytes, 0, value)
+  return bytes
+}
+
+function twoUint16(first: number, second: number): Uint8Array {
+  const bytes = new Uint8Array(4)
+  writeUint16(bytes, 0, first)
+  writeUint16(bytes, 2, second)
+  return bytes
+}
+
+function joinAll(parts: readonly (Uint8Array | undefined)[]): Uint8Array | undefined {
+  const whole: Uint8Array[] = []
+  for (const part of parts) {
+    if (part === undefined) return undefined
+    whole.push(part)
+  }
+  return concatBytes(...whole)
+}

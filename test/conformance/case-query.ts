@@ -1,0 +1,55 @@
+/**
+ * The message of a recorded question.
+ * @module
+ */
+import { concatBytes, parseHex, writeUint16 } from '../../src/dns/bytes.ts'
+import { nameOf } from '../../src/dns/name.ts'
+import { FLAG } from '../../src/dns/query.ts'
+import { OPCODE } from '../../src/dns/rcode.ts'
+import { CLASS, parseClass } from '../../src/dns/rr-class.ts'
+import { parseType } from '../../src/dns/rr-type.ts'
+import { writeQuery } from '../../src/dns/write-query.ts'
+import type { Case } from './scenario.ts'
+
+/** Writes a case's message with an ID. @throws {TypeError} when the case names what we do not know */
+export function caseQuery(recorded: Case, id: number): Uint8Array {
+  if (recorded.raw !== undefined) return rawQuery(recorded.raw, id)
+  const type = parseType(recorded.qtype)
+  if (type === undefined) throw new TypeError(`${recorded.id}: unknown type ${recorded.qtype}`)
+  const { rd = true, ad = false, cd = false, edns } = recorded
+  const flags = (rd ? FLAG.RD : 0) | (ad ? FLAG.AD : 0) | (cd ? FLAG.CD : 0)
+  const message = writeQuery({
+    id,
+    name: nameOf(recorded.qname),
+    type,
+    class: parseClass(recorded.qclass ?? 'IN') ?? CLASS.IN,
+    flags: flags | (opcodeOf(recorded) << 11),
+    ...(edns && {
+      udpBytes: edns.size,
+      wantsDnssec: edns.do,
+      options: (edns.options ?? []).map(({ code, data = '' }) => ({
+        code,
+        data: parseHex(data) ?? new Uint8Array(),
+      })),
+    }),
+  })
+  if (edns?.version !== undefined) message[message.length - optBytes(recorded) + 6] = edns.version
+  return message
+}
+
+function opcodeOf({ opcode = 'QUERY' }: Case): number {
+  const known: Readonly<Record<string, number>> = OPCODE
+  return known[opcode] ?? Number(opcode)
+}
+
+/** Octets of the OPT record at the end of the message. */
+function optBytes({ edns }: Case): number {
+  const options = edns?.options ?? []
+  return 11 + options.reduce((sum, { data = '' }) => sum + 4 + data.length / 2, 0)
+}
+
+function rawQuery(hex: string, id: number): Uint8Array {
+  const message = concatBytes(parseHex(hex) ?? new Uint8Array())
+  if (message.length >= 2) writeUint16(message, 0, id)
+  return message
+}
