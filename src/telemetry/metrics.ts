@@ -1,0 +1,149 @@
+/**
+ * Counters, gauges and histograms, and their text form for Prometheus (exposition format 0.0.4).
+ *
+ * Of our own because the answer path counts: a series is looked up once and then is a number in an
+ * object, added to without a call or an allocation; and because it must run in a Worker, where the
+ * usual library does not load.
+ * @module
+ */
+
+/** One series: labels fixed, a number that changes. */
+export type Series = { value: number }
+
+/** A histogram's series: counts per bucket, not added up, and the sum of what was observed. */
+export type HistogramSeries = { readonly counts: Float64Array; sum: number }
+
+/** What a metric is called, what it means, and the names of its labels. */
+export type MetricInfo = {
+  readonly name: string
+  readonly help: string
+  readonly labels: readonly string[]
+}
+
+type Metric = MetricInfo & {
+  readonly type: 'counter' | 'gauge' | 'histogram'
+  readonly bounds: readonly number[]
+  readonly series: Map<string, Series>
+  readonly histograms: Map<string, HistogramSeries>
+}
+
+/** Series that one metric may have; more share one series, whose labels are all `other`. */
+const SERIES_MAX = 2000
+
+/** All metrics of a process. Asking twice for one metric gives the same one. */
+export class Metrics {
+  private readonly metrics = new Map<string, Metric>()
+
+  /** Finds or makes the series of a counter for some label values, in the order of its labels. */
+  counter(info: MetricInfo, values: readonly string[] = []): Series {
+    return this.find(this.metric(info, 'counter', []), values)
+  }
+
+  /** Finds or makes the series of a gauge. */
+  gauge(info: MetricInfo, values: readonly string[] = []): Series {
+    return this.find(this.metric(info, 'gauge', []), values)
+  }
+
+  /** Finds or makes the series of a histogram with rising upper `bounds`. */
+  histogram(
+    info: MetricInfo,
+    bounds: readonly number[],
+    values: readonly string[] = [],
+  ): HistogramSeries {
+    const metric = this.metric(info, 'histogram', bounds)
+    const key = seriesKey(metric, values, metric.histograms.size)
+    const known = metric.histograms.get(key)
+    if (known !== undefined) return known
+    const series = { counts: new Float64Array(bounds.length + 1), sum: 0 }
+    metric.histograms.set(key, series)
+    return series
+  }
+
+  /** Forgets all series of a metric, for gauges that are told anew. */
+  clear(name: string): void {
+    this.metrics.get(name)?.series.clear()
+  }
+
+  /** Formats all metrics, sorted by name. */
+  format(): string {
+    const sorted = [...this.metrics.values()].sort((a, b) => (a.name < b.name ? -1 : 1))
+    return sorted.map(formatMetric).join('')
+  }
+
+  private metric(info: MetricInfo, type: Metric['type'], bounds: readonly number[]): Metric {
+    const known = this.metrics.get(info.name)
+    if (known !== undefined) return known
+    const metric: Metric = { ...info, type, bounds, series: new Map(), histograms: new Map() }
+    this.metrics.set(info.name, metric)
+    return metric
+  }
+
+  private find(metric: Metric, values: readonly string[]): Series {
+    const key = seriesKey(metric, values, metric.series.size)
+    const known = metric.series.get(key)
+    if (known !== undefined) return known
+    const series = { value: 0 }
+    metric.series.set(key, series)
+    return series
+  }
+}
+
+/** Counts a value into its bucket. */
+export function observe(series: HistogramSeries, bounds: readonly number[], value: number): void {
+  let bucket = 0
+  while (bucket < bounds.length && value > (bounds[bucket] ?? 0)) bucket++
+  series.counts[bucket] = (series.counts[bucket] ?? 0) + 1
+  series.sum += value
+}
+
+function seriesKey(metric: Metric, values: readonly string[], size: number): string {
+  const key = formatLabels(metric.labels, values)
+  const isKnown = metric.series.has(key) || metric.histograms.has(key)
+  if (isKnown || size < SERIES_MAX) return key
+  return formatLabels(
+    metric.labels,
+    metric.labels.map(() => 'other'),
+  )
+}
+
+function formatLabels(names: readonly string[], values: readonly string[]): string {
+  return names.map((name, i) => `${name}="${escapeLabel(values[i] ?? '')}"`).join(',')
+}
+
+function escapeLabel(value: string): string {
+  return escapeHelp(value).replaceAll('"', '\\"')
+}
+
+function escapeHelp(text: string): string {
+  return text.replaceAll('\\', '\\\\').replaceAll('\n', '\\n')
+}
+
+function formatMetric(metric: Metric): string {
+  const { name, help, type } = metric
+  const lines = [`# HELP ${name} ${escapeHelp(help)}`, `# TYPE ${name} ${type}`]
+  for (const [labels, { value }] of metric.series) lines.push(formatSample(name, labels, value))
+  for (const [labels, series] of metric.histograms) {
+    lines.push(...formatHistogram(metric, labels, series))
+  }
+  return `${lines.join('\n')}\n`
+}
+
+function formatHistogram(metric: Metric, labels: string, series: HistogramSeries): string[] {
+  const { name, bounds } = metric
+  const separator = labels === '' ? '' : ','
+  let total = 0
+  const lines = [...bounds, Number.POSITIVE_INFINITY].map((bound, i) => {
+    total += series.counts[i] ?? 0
+    const le = Number.isFinite(bound) ? String(bound) : '+Inf'
+    return formatSample(`${name}_bucket`, `${labels}${separator}le="${le}"`, total)
+  })
+  return [
+    ...lines,
+    formatSample(`${name}_sum`, labels, series.sum),
+    formatSample(`${name}_count`, labels, total),
+  ]
+}
+
+function formatSample(name: string, labels: string, value: number): string {
+  return labels === '' ? `${name} ${value}` : `${name}{${labels}} ${value}`
+}
