@@ -1,0 +1,230 @@
+/**
+ * Compares an answer with what CoreDNS answered. Letter case of names in records is free (RFC 4343
+ * §2), as are the order of records, our own UDP size (RFC 6891 §6.2.3), padding, and the SOA serial.
+ * @module
+ */
+import { formatHex, readUint16 } from '../../src/dns/bytes.ts'
+import { OPTION, parseOptions } from '../../src/dns/edns.ts'
+import { parseResponse, type ResourceRecord } from '../../src/dns/message.ts'
+import { formatName } from '../../src/dns/name.ts'
+import { FLAG } from '../../src/dns/query.ts'
+import { formatRcode } from '../../src/dns/rcode.ts'
+import { WireReader } from '../../src/dns/rdata-wire.ts'
+import { formatClass } from '../../src/dns/rr-class.ts'
+import { formatType, TYPE } from '../../src/dns/rr-type.ts'
+import { formatRecord } from '../../src/records/zone-text.ts'
+import type { Case, Expectation, RecordedEdns } from './scenario.ts'
+
+/** An answer, in the words of the recordings. */
+export type Answer = Required<
+  Pick<Expectation, 'rcode' | 'aa' | 'tc' | 'ra' | 'rd' | 'ad' | 'cd'>
+> & {
+  readonly question: readonly (readonly string[])[]
+  readonly answer: readonly string[]
+  readonly authority: readonly string[]
+  readonly additional: readonly string[]
+  readonly edns: RecordedEdns | undefined
+}
+
+const SECTIONS = ['answer', 'authority', 'additional'] as const
+/** Options of the client's that CoreDNS sends back as they came, with no meaning. */
+const MIRRORED: ReadonlySet<number> = new Set([
+  OPTION.EXPIRE,
+  OPTION.COOKIE,
+  OPTION.KEEPALIVE,
+  OPTION.PADDING,
+])
+const NAME_TYPES: ReadonlySet<string> = new Set('CNAME NS PTR SRV SOA MX DNAME'.split(' '))
+
+/**
+ * Lists what is wrong with an answer; nothing when it is as one of those that are accepted.
+ * @param message the reply, `undefined` when there was none
+ * @param isDoh over HTTPS nothing is cut, and sizes mean nothing
+ */
+export function differences(
+  recorded: Case,
+  message: Uint8Array | undefined,
+  isDoh = false,
+): string[] {
+  const answer = message && readAnswer(message)
+  let fewest: string[] | undefined
+  for (const expected of [recorded.expect, ...(recorded.any_of ?? [])]) {
+    const found = compare(recorded, expected, answer, isDoh)
+    if (found.length === 0) return []
+    if (fewest === undefined || found.length < fewest.length) fewest = found
+  }
+  return fewest ?? []
+}
+
+/** Reads an answer. @throws {TypeError} when it is malformed */
+export function readAnswer(message: Uint8Array): Answer {
+  const response = parseResponse(message)
+  if (response === undefined) throw new TypeError(`malformed: ${formatHex(message)}`)
+  const flags = readUint16(message, 2)
+  const has = (flag: number): boolean => (flags & flag) !== 0
+  const { question } = response
+  return {
+    rcode: formatRcode(response.rcode),
+    aa: has(FLAG.AA),
+    tc: has(FLAG.TC),
+    ra: has(FLAG.RA),
+    rd: has(FLAG.RD),
+    ad: has(FLAG.AD),
+    cd: has(FLAG.CD),
+    question: question
+      ? [[formatName(question.name), formatType(question.type), formatClass(question.class)]]
+      : [],
+    answer: texts(response.answer),
+    authority: texts(response.authority),
+    additional: texts(response.additional),
+    edns: readEdns(message),
+  }
+}
+
+function texts(records: readonly ResourceRecord[]): string[] {
+  return records.map(formatRecord)
+}
+
+function compare(
+  recorded: Case,
+  expected: Expectation,
+  answer: Answer | undefined,
+  isDoh: boolean,
+): string[] {
+  if (expected.drop === true) return answer === undefined ? [] : ['answered, expected no answer']
+  if (answer === undefined) return ['no answer']
+  return [
+    ...compareHeader(recorded, expected, answer, isDoh),
+    ...SECTIONS.flatMap((name) => compareSection(name, { recorded, expected, answer, isDoh })),
+    ...compareOrder(expected, answer),
+    ...compareEdns(expected.edns, answer.edns),
+  ]
+}
+
+function compareHeader(
+  recorded: Case,
+  expected: Expectation,
+  answer: Answer,
+  isDoh: boolean,
+): string[] {
+  const { rd = true, cd = false, raw, qname, qtype, qclass = 'IN' } = recorded
+  const wanted = {
+    rcode: expected.rcode,
+    // An answer from a cache need not be authoritative (RFC 1034 §6.2.3).
+    aa: recorded.ttl_max === undefined ? expected.aa : answer.aa,
+    tc: isDoh ? answer.tc : expected.tc,
+    ra: expected.ra,
+    rd: expected.rd ?? rd,
+    ad: expected.ad ?? false,
+    cd: expected.cd ?? cd,
+    question: raw === undefined ? (expected.question ?? [[qname, qtype, qclass]]) : answer.question,
+  }
+  return Object.entries(wanted).flatMap(([name, value]) => {
+    const found = Object.entries(answer).find(([field]) => field === name)?.[1]
+    const [a, b] = [JSON.stringify(found), JSON.stringify(value)]
+    return a === b ? [] : [`${name}: ${a}, expected ${b}`]
+  })
+}
+
+function compareSection(
+  name: (typeof SECTIONS)[number],
+  {
+    recorded,
+    expected,
+    answer,
+    isDoh,
+  }: {
+    readonly recorded: Case
+    readonly expected: Expectation
+    readonly answer: Answer
+    readonly isDoh: boolean
+  },
+): string[] {
+  const isSubset = expected.subset === true && !isDoh
+  const left = (expected[name] ?? []).map(fold)
+  const found: string[] = []
+  for (const record of answer[name].map(fold)) {
+    const index = left.findIndex((wanted) => isSame(wanted, record, recorded.ttl_max))
+    if (index < 0) found.push(`${name}: unexpected ${record}`)
+    else left.splice(index, 1)
+  }
+  const count = isSubset ? expected.count?.[name] : undefined
+  const counts = typeof count === 'number' ? [count] : count
+  if (counts !== undefined && !counts.includes(answer[name].length)) {
+    found.push(`${name}: ${answer[name].length} records, expected ${counts.join(' or ')}`)
+  }
+  return isSubset ? found : [...found, ...left.map((record) => `${name}: missing ${record}`)]
+}
+
+/** TTLs from a cache may be up to `ttlMax` lower, and one higher for the second that passes. */
+function isSame(wanted: string, record: string, ttlMax: number | undefined): boolean {
+  const [owner, ttl, ...rest] = wanted.split(' ')
+  const [foundOwner, foundTtl, ...foundRest] = record.split(' ')
+  if (owner !== foundOwner || rest.length !== foundRest.length) return false
+  const isEqual = rest.every((word, i) => word === 'SERIAL' || word === foundRest[i])
+  if (ttlMax === undefined || !isEqual) return isEqual && ttl === foundTtl
+  const lower = Number(ttl) - Number(foundTtl)
+  return -1 <= lower && lower <= ttlMax
+}
+
+function compareOrder({ chain, first }: Expectation, { answer }: Answer): string[] {
+  const withoutTtl = (record: string): string => fold(record).replace(/^(\S+) \d+ /, '$1 ')
+  const found: string[] = []
+  const begin = answer.slice(0, chain?.length ?? 0).map(withoutTtl)
+  if (chain?.map(withoutTtl).some((link, i) => link !== begin[i])) found.push('chain order')
+  if (first !== undefined) {
+    const addresses = answer.filter((record) => / (A|AAAA) /.test(record)).slice(0, first.length)
+    if (JSON.stringify(addresses.sort()) !== JSON.stringify([...first].sort())) {
+      found.push(`first: ${addresses.join('; ')}`)
+    }
+  }
+  return found
+}
+
+function compareEdns(
+  expected: RecordedEdns | undefined,
+  found: RecordedEdns | undefined,
+): string[] {
+  if ((expected === undefined) !== (found === undefined)) {
+    return [`edns: ${JSON.stringify(found)}, expected ${JSON.stringify(expected)}`]
+  }
+  if (expected === undefined || found === undefined) return []
+  const options = ({ options = [] }: RecordedEdns): string => {
+    const kept = options.filter(({ code }) => !MIRRORED.has(code))
+    return JSON.stringify(kept.map(({ code, data = '' }) => [code, data]))
+  }
+  return [
+    ...(found.do === expected.do ? [] : [`edns do: ${found.do}`]),
+    ...(512 <= found.size && found.size <= 4096 ? [] : [`edns size: ${found.size}`]),
+    ...(options(found) === options(expected) ? [] : [`edns options: ${options(found)}`]),
+  ]
+}
+
+function fold(record: string): string {
+  const [owner = '', ttl = '', rrClass = '', type = '', ...rdata] = record.split(' ')
+  const isName = NAME_TYPES.has(type)
+  const words = rdata.map((word) => (isName && word !== 'SERIAL' ? word.toLowerCase() : word))
+  return [owner.toLowerCase(), ttl, rrClass, type, ...words].join(' ')
+}
+
+function readEdns(message: Uint8Array): RecordedEdns | undefined {
+  const reader = new WireReader(message, 4)
+  const questions = reader.uint16()
+  const records = reader.uint16() + reader.uint16() + reader.uint16()
+  for (let left = questions; left > 0; left--) {
+    reader.name()
+    reader.uint32()
+  }
+  for (let left = records; left > 0; left--) {
+    reader.name()
+    const [type, size, flags] = [reader.uint16(), reader.uint16(), reader.uint32()]
+    const rdata = reader.take(reader.uint16())
+    if (type !== TYPE.OPT) continue
+    const options = parseOptions(rdata, 0, rdata.length).map(({ code, data }) => ({
+      code,
+      data: formatHex(data),
+    }))
+    return { size, do: (flags & 0x8000) !== 0, version: (flags >>> 16) & 255, options }
+  }
+  return undefined
+}

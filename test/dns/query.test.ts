@@ -1,0 +1,377 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import fc from 'fast-check'
+import { formatName, isSubdomain, lowerName, nameOf } from '../../src/dns/name.ts'
+import { FLAG, isWithinZone, parseQuery, Query } from '../../src/dns/query.ts'
+import { refusalReply } from '../../src/dns/refusal.ts'
+import { parseType } from '../../src/dns/rr-type.ts'
+import { writeQuery } from '../../src/dns/write-query.ts'
+import { wireName } from '../generators.ts'
+import { accepted, hex, messageOf, queryBytes, queryOf, refused } from './messages.ts'
+import { decodeMessage, encodeMessage } from './oracle.ts'
+import { OPT_RECORDS } from './query-edns.ts'
+import { BROKEN_EDNS, BROKEN_QUESTIONS, BROKEN_RECORDS } from './query-refusals.ts'
+
+const question = '0161076578616d706c65036f726700 0001 0001'
+const opt = '00 0029 04d0 00000000 0000'
+const record = 'c00c 0001 0001 00000000 0004 c0000201'
+
+function nameText(query: Query): string {
+  return formatName(query.name.slice(0, query.nameBytes))
+}
+
+/** All that comes from an OPT record. */
+function ednsOf(query: Query): unknown[] {
+  const { hasEdns, udpBytes, ednsVersion, wantsDnssec, optionsStart, optionsBytes } = query
+  const numbers = [udpBytes, ednsVersion, optionsStart, optionsBytes]
+  return [hasEdns, wantsDnssec, query.wantsPadding, query.wantsNsid, ...numbers]
+}
+
+const NO_EDNS = [false, false, false, false, 0, 0, 0, 0]
+
+describe('FLAG', () => {
+  const names = ['QR', 'AA', 'TC', 'RD', 'RA', 'AD', 'CD'] as const
+  for (const name of names) {
+    test(`${name} is the bit that a second decoder takes for it`, () => {
+      const decoded = decodeMessage(messageOf({ flags: FLAG[name], counts: [0, 0, 0, 0] }))
+      const { flag_qr, flag_aa, flag_tc, flag_rd, flag_ra, flag_ad, flag_cd } = decoded
+      const set = [flag_qr, flag_aa, flag_tc, flag_rd, flag_ra, flag_ad, flag_cd]
+      assert.deepEqual(
+        set,
+        names.map((other) => other === name),
+      )
+    })
+  }
+})
+
+describe('parseQuery on a question', () => {
+  test('reads the query of RFC 8484 §4.1.1', () => {
+    const query = accepted(
+      hex('0000 0100 0001 0000 0000 0000 03777777076578616d706c6503636f6d00 0001 0001'),
+    )
+    assert.equal(nameText(query), 'www.example.com.')
+    assert.deepEqual([query.id, query.flags, query.type, query.class], [0, FLAG.RD, 1, 1])
+    assert.equal(query.questionEnd, 33)
+    assert.deepEqual(ednsOf(query), NO_EDNS)
+  })
+
+  test('keeps the name in lower case, and the spelling in the message', () => {
+    const query = queryOf('wWw.\\192\\065.ExAmple.ORG A')
+    assert.equal(nameText(query), 'www.\\192a.example.org.')
+    const spelled = query.bytes.subarray(12, query.questionEnd - 4)
+    assert.equal(formatName(spelled), 'wWw.\\192A.ExAmple.ORG.')
+  })
+
+  test('says where the labels begin', () => {
+    const query = queryOf('a.example.org A')
+    assert.deepEqual(query.labels.slice(0, query.labelCount), Uint8Array.of(0, 2, 10))
+    assert.equal(queryOf('. A').labelCount, 0)
+  })
+
+  const longest: { name: string; text: string }[] = [
+    { name: 'a label of 63 octets', text: 'a'.repeat(63) },
+    { name: '127 labels', text: Array.from({ length: 127 }, () => 'a').join('.') },
+    { name: '255 octets', text: [63, 63, 63, 61].map((n) => 'a'.repeat(n)).join('.') },
+    { name: 'every octet but letters', text: '\\000\\001\\032\\127\\128\\192\\255' },
+    { name: 'a dot in a label', text: 'a\\.b.c' },
+    { name: 'names that objects have', text: '__proto__.constructor.tostring' },
+  ]
+  for (const { name, text } of longest) {
+    test(`takes ${name}`, () => {
+      assert.equal(nameText(queryOf(`${text} A`)), formatName(nameOf(text)))
+    })
+  }
+
+  for (const type of ['TYPE0', 'OPT', 'IXFR', 'AXFR', 'MAILA', 'ANY', 'TYPE666', 'TYPE65535']) {
+    test(`lets type ${type} pass`, () => {
+      assert.equal(queryOf(`example.org ${type}`).type, parseType(type))
+    })
+  }
+
+  for (const rrClass of [0, 3, 4, 254, 255, 65535]) {
+    test(`lets class ${rrClass} pass`, () => {
+      assert.equal(queryOf('example.org A', { class: rrClass }).class, rrClass)
+    })
+  }
+
+  const ignored: { name: string; flags: number }[] = [
+    { name: 'AA', flags: 0x0400 },
+    { name: 'TC', flags: 0x0200 },
+    { name: 'RA', flags: 0x0080 },
+    { name: 'the reserved bit', flags: 0x0040 },
+    { name: 'AD and CD', flags: 0x0030 },
+    { name: 'a response code', flags: 0x000f },
+    { name: 'everything that a query may have set', flags: 0x07ff },
+  ]
+  for (const { name, flags } of ignored) {
+    test(`does not mind ${name}`, () => {
+      assert.equal(accepted(messageOf({ flags, body: question })).flags, flags)
+    })
+  }
+})
+
+describe('parseQuery on what follows the question', () => {
+  const long = `3f${'61'.repeat(63)}`.repeat(3)
+  const cases: { name: string; counts: [number, number, number, number]; body: string }[] = [
+    { name: 'octets behind all of it', counts: [1, 0, 0, 0], body: 'c0ffee' },
+    { name: 'an answer', counts: [1, 1, 0, 0], body: record },
+    { name: 'an authority', counts: [1, 0, 1, 0], body: record },
+    { name: 'records in all sections', counts: [1, 1, 1, 2], body: record.repeat(4) },
+    { name: 'an owner with labels and a pointer', counts: [1, 1, 0, 0], body: `0178${record}` },
+    {
+      name: 'an owner of 255 octets',
+      counts: [1, 1, 0, 0],
+      body: `${long}3d${'61'.repeat(61)}00 ${record.slice(4)}`,
+    },
+    {
+      name: 'rdata that no one understands',
+      counts: [1, 0, 0, 1],
+      body: '00 00ff 0003 00000000 0002 c0c0',
+    },
+    {
+      name: 'rdata that does not fit its type',
+      counts: [1, 1, 0, 0],
+      body: '00 0001 0001 00000000 0001 c0',
+    },
+  ]
+  for (const { name, counts, body } of cases) {
+    test(`steps over ${name}`, () => {
+      const query = accepted(messageOf({ counts, body: question + body }))
+      assert.equal(nameText(query), 'a.example.org.')
+      assert.equal(query.hasEdns, false)
+    })
+  }
+
+  for (const place of [0, 1, 2]) {
+    test(`finds the OPT record with ${place} of two other records before it`, () => {
+      const body = question + record.repeat(place) + opt + record.repeat(2 - place)
+      const query = accepted(messageOf({ counts: [1, 0, 0, 3], body }))
+      assert.equal(query.hasEdns, true)
+      assert.equal(query.udpBytes, 1232)
+    })
+  }
+})
+
+describe('parseQuery on EDNS', () => {
+  for (const { name, opt: text, expected } of OPT_RECORDS) {
+    test(name, () => {
+      const query = accepted(messageOf({ counts: [1, 0, 0, 1], body: question + text }))
+      for (const [field, value] of Object.entries(expected)) {
+        assert.equal(Reflect.get(query, field), value, field)
+      }
+    })
+  }
+
+  test('forgets the message before', () => {
+    const used = queryOf('example.org A', {
+      udpBytes: 4096,
+      wantsDnssec: true,
+      options: [3, 12].map((code) => ({ code, data: new Uint8Array(1) })),
+    })
+    const again = parseQuery(queryBytes('. AAAA'), used)
+    assert.ok(again.kind === 'query')
+    assert.deepEqual(ednsOf(again), NO_EDNS)
+    assert.deepEqual([nameText(again), again.labelCount, again.type], ['.', 0, 28])
+    parseQuery(new Uint8Array(3), used)
+    assert.deepEqual([used.questionEnd, used.hasEdns], [0, false])
+  })
+
+  test('reads what a second encoder writes', () => {
+    const query = accepted(
+      encodeMessage({
+        type: 'query',
+        id: 0xabcd,
+        flags: FLAG.RD | FLAG.AD,
+        questions: [{ name: '_dns.Example.ORG', type: 'SRV', class: 'CH' }],
+        additionals: [
+          { type: 'TXT', name: 'example.org', data: 'before' },
+          {
+            type: 'OPT',
+            name: '.',
+            udpPayloadSize: 4096,
+            extendedRcode: 0,
+            ednsVersion: 0,
+            flags: 0x8000,
+            flag_do: true,
+            options: [
+              { code: 8, ip: '0.0.0.0', sourcePrefixLength: 0 },
+              { code: 12, length: 31 },
+            ],
+          },
+        ],
+      }),
+    )
+    assert.equal(nameText(query), '_dns.example.org.')
+    assert.deepEqual([query.id, query.type, query.class], [0xabcd, 33, 3])
+    assert.equal(query.flags, FLAG.RD | FLAG.AD)
+    assert.deepEqual([query.udpBytes, query.wantsDnssec, query.wantsPadding], [4096, true, true])
+  })
+})
+
+describe('parseQuery refuses', () => {
+  for (const { name, bytes, rcode, echoes, hasEdns } of [
+    ...BROKEN_QUESTIONS,
+    ...BROKEN_RECORDS,
+    ...BROKEN_EDNS,
+  ]) {
+    test(name, () => {
+      const { query, refusal } = refused(bytes)
+      assert.deepEqual(refusal, { kind: 'refusal', rcode, echoesQuestion: echoes === true })
+      assert.equal(query.questionEnd > 0, echoes === true)
+      assert.equal(query.hasEdns, hasEdns === true)
+    })
+  }
+})
+
+describe('parseQuery on any octets', () => {
+  const whole = queryBytes('www.example.org A', {
+    udpBytes: 1232,
+    options: [{ code: 12, data: new Uint8Array(20) }],
+  })
+  const questionEnd = 12 + 17 + 4
+
+  test('refuses every truncation of a message', () => {
+    for (let size = 0; size < whole.length; size++) {
+      const { refusal } = refused(whole.slice(0, size))
+      const rcode = size < 12 ? undefined : 1
+      const echoesQuestion = size >= questionEnd
+      assert.deepEqual(refusal, { kind: 'refusal', rcode, echoesQuestion }, `${size} octets`)
+    }
+  })
+
+  /** Either a query whose parts lie within the message, or a refusal that can be written. */
+  function checkAnyResult(bytes: Uint8Array): void {
+    const query = new Query()
+    const result = parseQuery(bytes, query)
+    assert.ok(query.questionEnd <= bytes.length)
+    assert.ok(query.optionsStart + query.optionsBytes <= bytes.length)
+    if (result.kind === 'query') {
+      assert.deepEqual(
+        query.name.slice(0, query.nameBytes),
+        lowerName(bytes.slice(12, query.questionEnd - 4)),
+      )
+      return
+    }
+    const reply = refusalReply(query, result)
+    assert.equal(reply === undefined, result.rcode === undefined)
+    if (reply !== undefined) assert.deepEqual(reply.subarray(0, 2), bytes.subarray(0, 2))
+  }
+
+  test('never throws on a message with bits flipped', () => {
+    const flips = fc.array(fc.nat(8 * whole.length - 1), { minLength: 1, maxLength: 6 })
+    fc.assert(
+      fc.property(flips, (bits) => {
+        const bytes = whole.slice()
+        for (const bit of bits) bytes[bit >> 3] = (bytes[bit >> 3] ?? 0) ^ (1 << (bit & 7))
+        checkAnyResult(bytes)
+      }),
+      { numRuns: 3000 },
+    )
+  })
+
+  test('never throws on octets behind a header', () => {
+    const count = fc.oneof(fc.nat(2), fc.nat(65535))
+    const counts = fc.tuple(fc.constantFrom(1, 1, 1, 0, 2), count, count, count)
+    const octets = fc.array(fc.oneof(fc.nat(255), fc.constantFrom(0, 1, 0xc0, 12, 41)))
+    fc.assert(
+      fc.property(counts, octets, (some, body) => {
+        checkAnyResult(messageOf({ counts: some, body: Uint8Array.from(body) }))
+      }),
+      { numRuns: 3000 },
+    )
+    fc.assert(fc.property(fc.uint8Array(), checkAnyResult))
+  })
+})
+
+describe('the work of parseQuery', () => {
+  /** Reads per octet of the message, worst cases included. */
+  const READS_PER_OCTET_MAX = 4
+  const question4 = '00 0001 0001'
+  const most: [number, number, number, number] = [1, 65535, 65535, 65535]
+  const times = Math.floor(65000 / 12)
+  const cases: { name: string; counts?: typeof most; body: string }[] = [
+    { name: 'a tiny body and counts of 65535', body: question4 },
+    { name: 'one octet behind the question', body: `${question4} 00` },
+    { name: 'empty records', body: `${question4} ${'0000010001000000000000'.repeat(times)}` },
+    {
+      name: 'records at pointers',
+      body: `${question4} ${'c00c00010001000000000000'.repeat(times)}`,
+    },
+    {
+      name: 'records at labels',
+      body: `${question4} ${'016100 00010001000000000000'.repeat(4800)}`,
+    },
+    {
+      name: 'records at 126 labels and a pointer',
+      body: `${question4} ${`${'0161'.repeat(126)}c00c 00010001000000000000`.repeat(240)}`,
+    },
+    {
+      name: '16,000 options',
+      counts: [1, 0, 0, 1],
+      body: `${question4} 00 0029 04d0 00000000 fa00 ${'00640000'.repeat(16000)}`,
+    },
+  ]
+  for (const { name, counts = most, body } of cases) {
+    test(`is in proportion to the message with ${name}`, () => {
+      const bytes = messageOf({ counts, body })
+      let reads = 0
+      const counted = new Proxy(bytes, {
+        get(target, key) {
+          if (typeof key === 'string' && key !== 'length') reads++
+          return Reflect.get(target, key, target)
+        },
+      })
+      parseQuery(counted)
+      assert.ok(reads > 0)
+      assert.ok(reads <= READS_PER_OCTET_MAX * bytes.length, `${reads} reads of ${bytes.length}`)
+    })
+  }
+})
+
+describe('Query.clone', () => {
+  test('outlives its message and the query it was made of', () => {
+    const bytes = queryBytes('www.example.org A', { id: 7, udpBytes: 1400, wantsDnssec: true })
+    const query = accepted(bytes)
+    const copy = query.clone()
+    bytes.fill(0xff)
+    parseQuery(queryBytes('other.example.org AAAA'), query)
+    assert.equal(nameText(copy), 'www.example.org.')
+    assert.deepEqual([copy.id, copy.type, copy.udpBytes, copy.wantsDnssec], [7, 1, 1400, true])
+    assert.deepEqual(copy.bytes.subarray(0, 2), Uint8Array.of(0, 7))
+  })
+})
+
+describe('isWithinZone', () => {
+  const cases: { name: string; query: string; zone: string; within: boolean }[] = [
+    { name: 'holds for the zone itself', query: 'Example.ORG', zone: 'example.org', within: true },
+    { name: 'holds below the zone', query: 'a.b.example.org', zone: 'example.org', within: true },
+    { name: 'holds below the root', query: 'example.org', zone: '.', within: true },
+    { name: 'holds for the root in the root', query: '.', zone: '.', within: true },
+    { name: 'fails for the root in a zone', query: '.', zone: 'example.org', within: false },
+    { name: 'fails for the parent', query: 'org', zone: 'example.org', within: false },
+    { name: 'fails beside the zone', query: 'example.com', zone: 'example.org', within: false },
+    { name: 'fails within a label', query: 'xexample.org', zone: 'example.org', within: false },
+    {
+      name: 'fails for a label that ends like the zone',
+      query: 'x\\001a',
+      zone: 'a',
+      within: false,
+    },
+  ]
+  for (const { name, query, zone, within } of cases) {
+    test(name, () => {
+      assert.equal(isWithinZone(queryOf(`${query} A`), nameOf(zone)), within)
+    })
+  }
+
+  test('agrees with isSubdomain', () => {
+    const label = fc.constantFrom('a', 'b', 'a\\001b', 'a\\001a', '\\001a')
+    const name = fc.array(label, { maxLength: 4 }).map((labels) => nameOf(`${labels.join('.')}.`))
+    fc.assert(
+      fc.property(fc.oneof(name, wireName()), name, (asked, zone) => {
+        const query = accepted(writeQuery({ name: asked, type: 1 }))
+        assert.equal(isWithinZone(query, zone), isSubdomain(asked, zone))
+      }),
+    )
+  })
+})

@@ -1,0 +1,141 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import fc from 'fast-check'
+import { formatHex } from '../../src/dns/bytes.ts'
+import { formatName, nameOf, ROOT } from '../../src/dns/name.ts'
+import {
+  formatRdata,
+  formatString,
+  parseNameBelow,
+  parseRdata,
+  parseString,
+} from '../../src/dns/rdata-text.ts'
+import { formatType, parseType, TYPE } from '../../src/dns/rr-type.ts'
+import { parseRecord } from '../../src/records/zone-text.ts'
+import { KNOWN_TYPES, PRIVATE_TYPE, rdataOf } from './arbitraries.ts'
+import { hex } from './messages.ts'
+import { BAD_RDATA, RDATA } from './rdata-cases.ts'
+
+function wireOf(type: string, text: string): Uint8Array | undefined {
+  return parseRecord(`example.org. 300 IN ${type} ${text}`, ROOT)?.rdata
+}
+
+/** Service parameters have blanks between them only, but quotes within. */
+function readBack(type: number, text: string): Uint8Array | undefined {
+  const isOpaque = text.startsWith('\\#')
+  const hasParams = type === TYPE.SVCB || type === TYPE.HTTPS
+  if (hasParams && !isOpaque) return parseRdata(type, text.split(' '), ROOT)
+  return wireOf(formatType(type), text)
+}
+
+describe('rdata as text', () => {
+  for (const { type, text, wire, written = text } of RDATA) {
+    const shown = text.length > 60 ? `${text.slice(0, 60)}…` : text
+    test(`${type} ${shown} is read, and written as text again`, () => {
+      const rdata = wireOf(type, text)
+      assert.equal(rdata && formatHex(rdata), formatHex(hex(wire)))
+      assert.equal(formatRdata(parseType(type) ?? 0, hex(wire)), written)
+    })
+  }
+
+  for (const { name, type, text } of BAD_RDATA) {
+    test(`${type} refuses ${name}`, () => {
+      assert.equal(wireOf(type, text), undefined)
+    })
+  }
+
+  for (const type of [...KNOWN_TYPES, PRIVATE_TYPE]) {
+    test(`${formatType(type)} is read back from what is written, whatever it holds`, () => {
+      fc.assert(
+        fc.property(rdataOf(type), (rdata) => {
+          const text = formatRdata(type, rdata)
+          assert.match(text, /^[\x20-\x7e]*$/)
+          assert.deepEqual(readBack(type, text), rdata)
+        }),
+        { numRuns: 50 },
+      )
+    })
+  }
+
+  test('writes rdata that does not fit its type as octets', () => {
+    assert.equal(formatRdata(TYPE.A, hex('c00002')), '\\# 3 c00002')
+    assert.equal(formatRdata(TYPE.MX, hex('000ac000')), '\\# 4 000ac000')
+    assert.equal(formatRdata(TYPE.PX, hex('0001c000c001')), '\\# 6 0001c000c001')
+    assert.equal(formatRdata(TYPE.TXT, hex('')), '\\# 0')
+  })
+
+  test('never throws, and writes only printable ASCII, whatever the octets', () => {
+    fc.assert(
+      fc.property(fc.constantFrom(...KNOWN_TYPES), fc.uint8Array(), (type, rdata) => {
+        assert.match(formatRdata(type, rdata), /^[\x20-\x7e]*$/)
+      }),
+      { numRuns: 2000 },
+    )
+  })
+
+  test('never throws on words', () => {
+    const word = fc.string({ unit: fc.constantFrom('a', '1', '.', '\\', '"', '#', ' ', '-', ':') })
+    const words = fc.array(fc.oneof(word, fc.constantFrom('\\#', '0', '1', 'a.')))
+    fc.assert(
+      fc.property(fc.constantFrom(...KNOWN_TYPES), words, (type, some) => {
+        const rdata = parseRdata(type, some, ROOT)
+        if (rdata !== undefined) formatRdata(type, rdata)
+      }),
+      { numRuns: 2000 },
+    )
+  })
+})
+
+describe('parseNameBelow', () => {
+  const cases: { name: string; text: string; is: string | undefined }[] = [
+    { name: 'takes a name with a final dot as it is', text: 'a.b.', is: 'a.b.' },
+    { name: 'takes the root', text: '.', is: '.' },
+    { name: 'puts other names below the origin', text: 'a.b', is: 'a.b.example.org.' },
+    { name: 'takes @ for the origin', text: '@', is: 'example.org.' },
+    { name: 'takes \\@ for a label', text: '\\@', is: '\\@.example.org.' },
+    { name: 'does not take \\. for a final dot', text: 'a\\.', is: 'a\\..example.org.' },
+    { name: 'takes the dot behind \\\\ for a final dot', text: 'a\\\\.', is: 'a\\\\.' },
+    { name: 'refuses nothing', text: '', is: undefined },
+    { name: 'refuses two final dots', text: 'a..', is: undefined },
+    {
+      name: 'refuses what is over 255 octets with the origin',
+      text: [63, 63, 63, 51].map((n) => 'a'.repeat(n)).join('.'),
+      is: undefined,
+    },
+  ]
+  for (const { name, text, is } of cases) {
+    test(name, () => {
+      const found = parseNameBelow(text, nameOf('example.org'))
+      assert.equal(found && formatName(found), is)
+    })
+  }
+})
+
+describe('strings', () => {
+  test('are escaped so that a line stays a line', () => {
+    assert.equal(formatString(hex('0a 1f 22 5c 20 7e 7f ff')), '"\\010\\031\\"\\\\ ~\\127\\255"')
+  })
+
+  test('are read back from what is written', () => {
+    fc.assert(
+      fc.property(fc.uint8Array(), (bytes) => {
+        assert.deepEqual(parseString(formatString(bytes).slice(1, -1)), bytes)
+      }),
+    )
+  })
+
+  const cases: { name: string; text: string; wire: string | undefined }[] = [
+    { name: 'take any character after a backslash', text: '\\a\\.\\ ', wire: '612e20' },
+    { name: 'take characters up to U+00FF as octets', text: 'ÿ', wire: 'ff' },
+    { name: 'refuse characters over U+00FF', text: '\u0100', wire: undefined },
+    { name: 'refuse such a character after a backslash', text: '\\\u0100', wire: undefined },
+    { name: 'refuse a backslash at the end', text: 'a\\', wire: undefined },
+    { name: 'refuse two digits after a backslash', text: '\\12', wire: undefined },
+    { name: 'refuse \\DDD over 255', text: '\\300', wire: undefined },
+  ]
+  for (const { name, text, wire } of cases) {
+    test(name, () => {
+      assert.deepEqual(parseString(text), wire === undefined ? undefined : hex(wire))
+    })
+  }
+})

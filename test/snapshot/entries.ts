@@ -1,0 +1,194 @@
+/**
+ * Entries for snapshots: from zone-file text, and random ones.
+ * @module
+ */
+import fc from 'fast-check'
+import { concatBytes, formatHex, LOWER, octet } from '../../src/dns/bytes.ts'
+import type { ResourceRecord } from '../../src/dns/message.ts'
+import { nameOf, parseRelativeName, tailOffset } from '../../src/dns/name.ts'
+import { TYPE } from '../../src/dns/rr-type.ts'
+import type {
+  AddressNames,
+  ExistingName,
+  Pointer,
+  Rdata,
+  RecordSet,
+  ZoneEntry,
+} from '../../src/records/zone-entry.ts'
+import { parseRecord } from '../../src/records/zone-text.ts'
+
+/** The origin that texts are relative to. */
+export const ORIGIN: Uint8Array = nameOf('cluster.local')
+
+/** Where the name begins that ends the rdata of a type. */
+const NAME_OFFSETS: ReadonlyMap<number, number> = new Map([
+  [TYPE.NS, 0],
+  [TYPE.CNAME, 0],
+  [TYPE.PTR, 0],
+  [TYPE.DNAME, 0],
+  [TYPE.MX, 2],
+  [TYPE.SRV, 6],
+])
+
+/** The labels of a relative name. */
+export function labels(text: string): Uint8Array {
+  const name = parseRelativeName(text)
+  if (name === undefined) throw new TypeError(`Not a relative name: "${text}"`)
+  return name
+}
+
+/** The set that lines of a zone file make up: one owner, one type, the first line's TTL. */
+export function recordSet(lines: string, scope = ''): RecordSet {
+  const records = lines
+    .split('\n')
+    .map((line) => line.trim())
+    .filter((line) => line !== '')
+    .map(recordOf)
+  const [first] = records
+  if (first === undefined) throw new TypeError('No records')
+  return {
+    kind: 'records',
+    owner: first.owner.subarray(0, tailOffset(first.owner, ORIGIN)),
+    scope,
+    type: first.type,
+    ttlSeconds: first.ttlSeconds,
+    rdata: records.map(rdataOf),
+  }
+}
+
+/** A name that exists. */
+export function existingName(owner: string, scope = ''): ExistingName {
+  return { kind: 'name', owner: labels(owner), scope }
+}
+
+/** A name below which names are made from addresses. */
+export function addressNames(owner: string, scope = ''): AddressNames {
+  return { kind: 'address-names', owner: labels(owner), scope }
+}
+
+/** Where an address points back to. */
+export function pointer(
+  address: readonly number[],
+  target: string,
+  { scope = '', ttlSeconds = 5 }: { scope?: string; ttlSeconds?: number } = {},
+): Pointer {
+  return {
+    kind: 'pointer',
+    address: Uint8Array.from(address),
+    scope,
+    ttlSeconds,
+    target: labels(target),
+  }
+}
+
+/** Rdata as text: hexadecimal digits, and the relative name that ends it behind a plus. */
+export function rdataText({ bytes, target }: Rdata): string {
+  return target === undefined ? formatHex(bytes) : `${formatHex(bytes)}+${formatHex(target)}`
+}
+
+/** The record that rdata makes at a name below the origin. */
+export function joinedRecord(
+  { owner, type, ttlSeconds }: Omit<RecordSet, 'kind' | 'scope' | 'rdata'>,
+  { bytes, target }: Rdata,
+): ResourceRecord {
+  const rdata = target === undefined ? bytes : concatBytes(bytes, target, ORIGIN)
+  return { owner: concatBytes(owner, ORIGIN), type, class: 1, ttlSeconds, rdata }
+}
+
+/** Random relative names, many of them above or beside each other, some of any octets. */
+export function relativeName(): fc.Arbitrary<Uint8Array> {
+  const word = fc.constantFrom('a', 'b', 'svc', 'web', '_tcp', 'x'.repeat(63)).map(labels)
+  const any = fc.uint8Array({ minLength: 1, maxLength: 20 }).map((octets) =>
+    concatBytes(
+      Uint8Array.of(octets.length),
+      octets.map((value) => octet(LOWER, value)),
+    ),
+  )
+  const label = fc.oneof({ weight: 9, arbitrary: word }, { weight: 1, arbitrary: any })
+  return fc
+    .array(label, { maxLength: 6 })
+    .map((parts) => concatBytes(...parts))
+    .filter((name) => name.length <= 200)
+}
+
+/** Any entry with rdata that its type allows. */
+export function zoneEntry(): fc.Arbitrary<ZoneEntry> {
+  const name = fc.record({ owner: relativeName(), scope: scopeName() })
+  return fc.oneof(
+    { weight: 8, arbitrary: anyRecordSet() },
+    { weight: 1, arbitrary: name.map((fields): ZoneEntry => ({ kind: 'name', ...fields })) },
+    {
+      weight: 1,
+      arbitrary: name.map((fields): ZoneEntry => ({ kind: 'address-names', ...fields })),
+    },
+    { weight: 3, arbitrary: anyPointer() },
+  )
+}
+
+function scopeName(): fc.Arbitrary<string> {
+  return fc.constantFrom('', 'shop', 'shop', 'bücher')
+}
+
+function ttl(): fc.Arbitrary<number> {
+  return fc.constantFrom(0, 5, 30, 0xffffff)
+}
+
+function anyRecordSet(): fc.Arbitrary<ZoneEntry> {
+  const octets = (count: number): fc.Arbitrary<Rdata> =>
+    fc.uint8Array({ minLength: count, maxLength: count, max: 3 }).map((bytes) => ({ bytes }))
+  const targets = (count: number): fc.Arbitrary<Rdata> =>
+    fc.tuple(octets(count), relativeName()).map(([{ bytes }, target]) => ({ bytes, target }))
+  const absolute: fc.Arbitrary<Rdata> = fc.constant({ bytes: nameOf('www.example.org') })
+  const ofType = (type: number, rdata: fc.Arbitrary<Rdata>): fc.Arbitrary<ZoneEntry> =>
+    fc
+      .record({
+        owner: relativeName(),
+        scope: scopeName(),
+        ttlSeconds: ttl(),
+        rdata: fc.array(rdata, { maxLength: 4 }),
+        isGlue: fc.boolean(),
+      })
+      .map(({ isGlue, ...fields }) => ({
+        kind: 'records',
+        type,
+        ...fields,
+        ...(isGlue ? { isGlue } : {}),
+      }))
+  return fc.oneof(
+    ofType(TYPE.A, octets(4)),
+    ofType(TYPE.AAAA, octets(16)),
+    ofType(TYPE.SRV, targets(6)),
+    ofType(TYPE.MX, targets(2)),
+    ofType(TYPE.CNAME, fc.oneof(targets(0), absolute)),
+    ofType(TYPE.PTR, fc.oneof(targets(0), absolute)),
+    ofType(
+      65280,
+      fc.uint8Array({ maxLength: 9 }).map((bytes) => ({ bytes })),
+    ),
+  )
+}
+
+function anyPointer(): fc.Arbitrary<ZoneEntry> {
+  const address = fc.oneof(
+    fc.uint8Array({ minLength: 4, maxLength: 4 }),
+    fc.uint8Array({ minLength: 16, maxLength: 16 }),
+    fc.constantFrom(Uint8Array.of(192, 0, 2, 1), Uint8Array.of(192, 0, 2, 2)),
+  )
+  return fc
+    .record({ address, scope: scopeName(), ttlSeconds: ttl(), target: relativeName() })
+    .map((fields) => ({ kind: 'pointer', ...fields }))
+}
+
+function recordOf(line: string): ResourceRecord {
+  const record = parseRecord(line, ORIGIN)
+  if (record === undefined) throw new TypeError(`Not a record: "${line}"`)
+  return record
+}
+
+/** A name below the origin becomes the target, as the records of a cluster have it. */
+function rdataOf({ type, rdata }: ResourceRecord): Rdata {
+  const offset = NAME_OFFSETS.get(type)
+  const size = offset === undefined ? -1 : tailOffset(rdata.subarray(offset), ORIGIN)
+  if (offset === undefined || size < 0) return { bytes: rdata }
+  return { bytes: rdata.slice(0, offset), target: rdata.slice(offset, offset + size) }
+}
