@@ -1,0 +1,65 @@
+/**
+ * `<endpoint>.<service>`: one name for each ready endpoint (DNS specification 1.1.0 §2.4.1), also
+ * of a Service with a cluster IP. An endpoint is called by its host name; else, when that is asked
+ * for, after its Pod; else by its address with dashes.
+ * @module
+ */
+import { toLatin1 } from '../dns/bytes.ts'
+import { LABEL_BYTES_MAX } from '../dns/limits.ts'
+import type { RecordSet } from '../records/zone-entry.ts'
+import { type Backend, backendRecords, type Place } from './backend-records.ts'
+import { dashed, joinLabels, labelOf } from './labels.ts'
+import type { Endpoint, EndpointSlice } from './objects.ts'
+
+/** Lists every ready address of some slices with every port of its slice; without ports, once. */
+export function endpointBackends(
+  serviceOwner: Uint8Array,
+  slices: readonly EndpointSlice[],
+  usesPodNames: boolean,
+): Backend[] {
+  const backends: Backend[] = []
+  for (const { endpoints, ports } of slices) {
+    for (const endpoint of endpoints) {
+      if (!endpoint.isReady) continue
+      for (const host of endpoint.addresses) {
+        const target = joinLabels(endpointLabel(endpoint, host, usesPodNames), serviceOwner)
+        if (target === undefined) continue
+        if (ports.length === 0) backends.push({ host, target, port: undefined })
+        for (const port of ports) backends.push({ host, target, port })
+      }
+    }
+  }
+  return backends
+}
+
+/** Makes the names of endpoints: each leads to the backends that share it. */
+export function endpointNames(place: Place, backends: readonly Backend[]): RecordSet[] {
+  const byTarget = new Map<string, Backend[]>()
+  for (const backend of backends) {
+    const key = toLatin1(backend.target)
+    const known = byTarget.get(key)
+    if (known === undefined) byTarget.set(key, [backend])
+    else known.push(backend)
+  }
+  return [...byTarget.values()].flatMap((some) =>
+    backendRecords({ ...place, owner: some[0]?.target ?? place.owner }, some),
+  )
+}
+
+/**
+ * What an endpoint's address is called, relative to its Service. A Pod's name may be several
+ * labels.
+ */
+export function endpointLabel(
+  { hostname, targetName }: Endpoint,
+  address: string,
+  usesPodNames: boolean,
+): Uint8Array | undefined {
+  const fromHostname = labelOf(hostname)
+  if (fromHostname !== undefined) return fromHostname
+  const isUsable = usesPodNames && targetName.length <= LABEL_BYTES_MAX
+  const fromPod = isUsable ? joinLabels(...targetName.split('.').map(labelOf)) : undefined
+  if (fromPod !== undefined) return fromPod
+  const text = dashed(address)
+  return labelOf(address.includes(':') && text.endsWith('-') ? `${text}0` : text)
+}

@@ -1,0 +1,40 @@
+/**
+ * Labels of names that are made from objects.
+ * @module
+ */
+import { concatBytes } from '../dns/bytes.ts'
+import { LABEL_BYTES_MAX } from '../dns/limits.ts'
+
+const HOST_LABEL = /^[A-Za-z0-9_-]+$/
+
+/**
+ * Makes one wire label, length octet first, in lower case. `undefined` when `text` cannot be a
+ * label of its own: empty, over 63 octets, or with characters other than letters, digits, `-` and
+ * `_`.
+ */
+export function labelOf(text: string): Uint8Array | undefined {
+  if (text.length > LABEL_BYTES_MAX || !HOST_LABEL.test(text)) return undefined
+  const label = new TextEncoder().encode(` ${text.toLowerCase()}`)
+  label[0] = text.length
+  return label
+}
+
+/** Joins labels, leftmost first, to a relative name; `undefined` when one of them is. */
+export function joinLabels(...labels: readonly (Uint8Array | undefined)[]): Uint8Array | undefined {
+  const whole: Uint8Array[] = []
+  for (const label of labels) {
+    if (label === undefined) return undefined
+    whole.push(label)
+  }
+  return concatBytes(...whole)
+}
+
+/** The label `svc`, below which Services are. */
+export const SVC: Uint8Array = Uint8Array.of(3, 0x73, 0x76, 0x63)
+/** The label `pod`, below which Pods are. */
+export const POD: Uint8Array = Uint8Array.of(3, 0x70, 0x6f, 0x64)
+
+/** Spells an address, or a host name, as one label: dashes for dots and colons. */
+export function dashed(address: string): string {
+  return address.replace(/[.:]/g, '-')
+}

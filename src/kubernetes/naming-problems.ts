@@ -1,0 +1,55 @@
+/**
+ * What keeps an object that the API accepts from having a name, or all of its names.
+ * @module
+ */
+import { parseAddress } from '../dns/address.ts'
+import { parseName } from '../dns/name.ts'
+import { endpointLabel } from './endpoint-names.ts'
+import { labelOf } from './labels.ts'
+import type { EndpointSlice, Port, Service } from './objects.ts'
+
+/** Finds what is wrong with a Service; `undefined` when all of it can be named. */
+export function findServiceProblem(service: Service): string | undefined {
+  const { name, namespace, externalName, clusterIPs, ports } = service
+  if (labelOf(name) === undefined) return notLabel('its name', name)
+  if (labelOf(namespace) === undefined) return notLabel('its namespace', namespace)
+  if (service.type === 'ExternalName') return findExternalProblem(externalName)
+  if (!service.isHeadless && clusterIPs.length === 0) return 'it has no cluster IP'
+  const badIp = clusterIPs.find((ip) => parseAddress(ip) === undefined)
+  return badIp === undefined ? findPortProblem(ports) : `cluster IP "${badIp}" is no address`
+}
+
+/** Finds what is wrong with a slice; `undefined` when all of its ready endpoints can be named. */
+export function findSliceProblem(
+  { endpoints, ports }: EndpointSlice,
+  usesPodNames: boolean,
+): string | undefined {
+  for (const endpoint of endpoints) {
+    if (!endpoint.isReady) continue
+    const { addresses, hostname } = endpoint
+    if (hostname !== '' && labelOf(hostname) === undefined) return notLabel('host name', hostname)
+    const bad = addresses.find((text) => parseAddress(text) === undefined && !parseName(text))
+    if (bad !== undefined) return `"${bad}" is neither an address nor a name`
+    const long = addresses.find((text) => !endpointLabel(endpoint, text, usesPodNames))
+    if (long !== undefined) return notLabel('an endpoint called after', long)
+  }
+  return findPortProblem(ports)
+}
+
+function findExternalProblem(externalName: string): string | undefined {
+  if (parseAddress(externalName) !== undefined) {
+    return `externalName "${externalName}" is an address, which an alias cannot lead to`
+  }
+  return parseName(externalName) === undefined
+    ? `externalName "${externalName}" is not a domain name`
+    : undefined
+}
+
+function findPortProblem(ports: readonly Port[]): string | undefined {
+  const bad = ports.find(({ name }) => name !== '' && labelOf(name) === undefined)
+  return bad && notLabel('the name of a port', bad.name)
+}
+
+function notLabel(what: string, text: string): string {
+  return `${what} "${text}" cannot be a DNS label (1 to 63 letters, digits, "-" and "_")`
+}

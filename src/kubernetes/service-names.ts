@@ -1,0 +1,70 @@
+/**
+ * The names of one Service, by its kind (DNS specification 1.1.0 §2.3 to §2.5).
+ *
+ * | Service | `<service>.<ns>.svc` | below it |
+ * |---|---|---|
+ * | with a cluster IP | its addresses | ports, ready endpoints |
+ * | headless | addresses of its ready endpoints; without one it is not | ports, ready endpoints |
+ * | ExternalName | CNAME; one that names an address is not | nothing |
+ * @module
+ */
+import { parseAddress } from '../dns/address.ts'
+import { TYPE } from '../dns/rr-type.ts'
+import type { RecordSet } from '../records/zone-entry.ts'
+import { aliasRdata, type Backend, backendRecords, type Place } from './backend-records.ts'
+import { endpointBackends, endpointNames } from './endpoint-names.ts'
+import { joinLabels, labelOf, SVC } from './labels.ts'
+import type { EndpointSlice, Service } from './objects.ts'
+import type { NamingOptions } from './options.ts'
+import { portNames } from './port-names.ts'
+
+/** The relative name of a Service; `undefined` when it cannot be a name. */
+export function serviceOwner(service: {
+  readonly namespace: string
+  readonly name: string
+}): Uint8Array | undefined {
+  return joinLabels(labelOf(service.name), labelOf(service.namespace), SVC)
+}
+
+/** Makes all names of a Service from it and its slices. */
+export function serviceNames(
+  service: Service,
+  slices: readonly EndpointSlice[],
+  options: NamingOptions,
+): RecordSet[] {
+  const owner = serviceOwner(service)
+  if (owner === undefined) return []
+  const place: Place = { owner, scope: service.namespace, ttlSeconds: options.ttlSeconds }
+  if (service.type === 'ExternalName') return externalName(service, place)
+  const endpoints = options.hasEndpoints
+    ? endpointBackends(owner, slices, options.usesPodNames)
+    : []
+  if (service.isHeadless) {
+    return [
+      ...backendRecords(place, endpoints),
+      ...portNames(place, endpoints),
+      ...endpointNames(place, endpoints),
+    ]
+  }
+  if (options.ignoresEmptyServices && endpoints.length === 0) return []
+  const backends = clusterIpBackends(service, owner)
+  return [
+    ...backendRecords(place, backends),
+    ...portNames(place, backends),
+    ...endpointNames(place, endpoints),
+  ]
+}
+
+function externalName(service: Service, place: Place): RecordSet[] {
+  const rdata = aliasRdata(service.externalName)
+  return rdata === undefined
+    ? []
+    : [{ kind: 'records', ...place, type: TYPE.CNAME, rdata: [rdata] }]
+}
+
+/** Every port on every cluster IP; SRV records lead to the Service's own name. */
+function clusterIpBackends(service: Service, owner: Uint8Array): Backend[] {
+  const ports = service.ports.length === 0 ? [undefined] : service.ports
+  const hosts = service.clusterIPs.filter((ip) => parseAddress(ip) !== undefined)
+  return hosts.flatMap((host) => ports.map((port) => ({ host, target: owner, port })))
+}

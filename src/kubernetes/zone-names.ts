@@ -1,0 +1,39 @@
+/**
+ * The names that frame a zone: `svc`, `pod`, the namespaces, and the version of the schema
+ * (DNS specification 1.1.0 §2.2).
+ * @module
+ */
+import { EMPTY } from '../dns/bytes.ts'
+import { TYPE } from '../dns/rr-type.ts'
+import type { ZoneEntry } from '../records/zone-entry.ts'
+import { joinLabels, labelOf, POD, SVC } from './labels.ts'
+
+/** Version of the DNS specification that the names follow. */
+export const SCHEMA_VERSION = '1.1.0'
+/** The specification's example; CoreDNS's TTL for it, whatever the option says. */
+const VERSION_TTL_SECONDS = 28800
+
+/** Makes the framing names for the served namespaces. */
+export function zoneNames(namespaces: readonly string[]): ZoneEntry[] {
+  const text = new TextEncoder().encode(` ${SCHEMA_VERSION}`)
+  text[0] = SCHEMA_VERSION.length
+  const version = labelOf('dns-version') ?? SVC
+  const entries: ZoneEntry[] = [
+    { kind: 'name', owner: EMPTY, scope: '' },
+    { kind: 'name', owner: SVC, scope: '' },
+    { kind: 'name', owner: POD, scope: '' },
+    {
+      kind: 'records',
+      owner: version,
+      scope: '',
+      type: TYPE.TXT,
+      ttlSeconds: VERSION_TTL_SECONDS,
+      rdata: [{ bytes: text }],
+    },
+  ]
+  for (const namespace of namespaces) {
+    const owner = joinLabels(labelOf(namespace), SVC)
+    if (owner !== undefined) entries.push({ kind: 'name', owner, scope: namespace })
+  }
+  return entries
+}

@@ -1,0 +1,107 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import fc from 'fast-check'
+import { formatAddress } from '../../src/dns/address.ts'
+import { parseAddressLabel } from '../../src/dns/address-label.ts'
+import { toLatin1 } from '../../src/dns/bytes.ts'
+import { parseRelativeName } from '../../src/dns/name.ts'
+import { dashed, joinLabels, labelOf, POD, SVC } from '../../src/kubernetes/labels.ts'
+
+describe('labelOf', () => {
+  const cases: { name: string; text: string; label: string | undefined }[] = [
+    { name: 'puts the length in front', text: 'web', label: '\x03web' },
+    { name: 'writes in lower case', text: 'Web-1', label: '\x05web-1' },
+    { name: 'takes underscores', text: '_http', label: '\x05_http' },
+    { name: 'takes dashes at both ends', text: '-a-', label: '\x03-a-' },
+    { name: 'takes 63 octets', text: 'a'.repeat(63), label: `?${'a'.repeat(63)}` },
+    { name: 'refuses 64 octets', text: 'a'.repeat(64), label: undefined },
+    { name: 'refuses nothing', text: '', label: undefined },
+    { name: 'refuses a dot', text: 'a.b', label: undefined },
+    { name: 'refuses a blank', text: 'a b', label: undefined },
+    { name: 'refuses a line end', text: 'web\n', label: undefined },
+    { name: 'refuses a backslash', text: 'a\\.b', label: undefined },
+    { name: 'refuses letters beyond ASCII', text: 'bücher', label: undefined },
+    // The Kelvin sign is an ASCII "k" in lower case.
+    { name: 'refuses what only lower case makes ASCII', text: '\u212a', label: undefined },
+  ]
+  for (const { name, text, label } of cases) {
+    test(name, () => {
+      const bytes = labelOf(text)
+      assert.equal(bytes && toLatin1(bytes), label)
+    })
+  }
+
+  test('takes nothing that would be more or less than one label', () => {
+    const char = fc.oneof(
+      { weight: 20, arbitrary: fc.constantFrom('a', 'Z', '0', '-', '_') },
+      { weight: 1, arbitrary: fc.constantFrom('.', ' ', '\\', '\n', '\0', '\u212a', 'é', '@') },
+    )
+    fc.assert(
+      fc.property(fc.string({ unit: char, maxLength: 70 }), (text) => {
+        const label = labelOf(text)
+        if (label !== undefined) assert.deepEqual(label, parseRelativeName(text.toLowerCase()))
+      }),
+    )
+  })
+})
+
+describe('joinLabels', () => {
+  const cases: { name: string; labels: (string | undefined)[]; joined: string | undefined }[] = [
+    { name: 'joins leftmost first', labels: ['\x01a', '\x02bc'], joined: '\x01a\x02bc' },
+    { name: 'joins nothing to the apex', labels: [], joined: '' },
+    {
+      name: 'gives nothing when a label is missing',
+      labels: ['\x01a', undefined],
+      joined: undefined,
+    },
+  ]
+  for (const { name, labels, joined } of cases) {
+    test(name, () => {
+      const wire = labels.map((text) => (text === undefined ? text : Buffer.from(text, 'latin1')))
+      const bytes = joinLabels(...wire)
+      assert.equal(bytes && toLatin1(bytes), joined)
+    })
+  }
+})
+
+describe('the fixed labels', () => {
+  test('spell svc and pod', () => {
+    assert.deepEqual(SVC, labelOf('svc'))
+    assert.deepEqual(POD, labelOf('pod'))
+  })
+})
+
+describe('dashed', () => {
+  const cases: { name: string; address: string; text: string }[] = [
+    { name: 'writes dashes for dots', address: '192.0.2.1', text: '192-0-2-1' },
+    { name: 'writes dashes for colons', address: '2001:db8::1', text: '2001-db8--1' },
+    { name: 'keeps both colons at the end', address: '2001:db8::', text: '2001-db8--' },
+    { name: 'keeps both colons at the front', address: '::1', text: '--1' },
+    { name: 'writes dashes in host names', address: 'db.example.org', text: 'db-example-org' },
+  ]
+  for (const { name, address, text } of cases) {
+    test(name, () => {
+      assert.equal(dashed(address), text)
+    })
+  }
+
+  test('spells every address so that it can be read back', () => {
+    const address = fc.oneof(
+      fc.uint8Array({ minLength: 4, maxLength: 4 }),
+      // Groups of zero are frequent in addresses, and rare among random octets.
+      fc
+        .array(fc.constantFrom(0, 1, 0xdb8, 0x2001, 0xffff), { minLength: 8, maxLength: 8 })
+        .map((groups) => Uint8Array.from(groups.flatMap((group) => [group >> 8, group & 255])))
+        .filter((bytes) => !formatAddress(bytes).includes('.')),
+    )
+    fc.assert(
+      fc.property(address, (bytes) => {
+        const label = labelOf(dashed(formatAddress(bytes)))
+        assert.ok(label)
+        const read = new Uint8Array(16)
+        const size = parseAddressLabel(label, 0, read)
+        assert.deepEqual(read.subarray(0, size), bytes)
+      }),
+    )
+  })
+})

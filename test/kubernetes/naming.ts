@@ -1,0 +1,144 @@
+/**
+ * Naming as tables have it: objects as YAML in, entries as lines of a zone file out.
+ *
+ * Owners and targets below the zone stand without a final dot, `@` is the apex, the class is left
+ * out. What zone files have no words for reads `<name> exists` and `<name> has addresses below`.
+ * @module
+ */
+import { parseDocument } from 'yaml'
+import { reverseName } from '../../src/dns/address.ts'
+import { concatBytes, EMPTY } from '../../src/dns/bytes.ts'
+import { formatName, nameOf, ROOT } from '../../src/dns/name.ts'
+import { CLASS } from '../../src/dns/rr-class.ts'
+import { Cluster } from '../../src/kubernetes/cluster.ts'
+import { clusterRecords } from '../../src/kubernetes/cluster-records.ts'
+import type { ClusterObject } from '../../src/kubernetes/objects.ts'
+import { DEFAULT_TTL_SECONDS, type NamingOptions } from '../../src/kubernetes/options.ts'
+import { parseObject } from '../../src/kubernetes/parse-object.ts'
+import { isSelected } from '../../src/kubernetes/selection.ts'
+import { parseSelector, type Selector } from '../../src/kubernetes/selector.ts'
+import type { Rdata, RecordSet, ZoneEntry } from '../../src/records/zone-entry.ts'
+import { formatRecord } from '../../src/records/zone-text.ts'
+
+/** A row of a table. */
+export type NamingCase = {
+  readonly name: string
+  /** A YAML list of objects. */
+  readonly objects: string
+  readonly options?: Partial<NamingOptions>
+  /** Expected lines, in any order. */
+  readonly lines: string
+}
+
+/** The rule under test: what it makes of a cluster. */
+export type Rule = (cluster: Cluster, options: NamingOptions) => Iterable<ZoneEntry>
+
+/** The lines, sorted, that a rule makes of objects; without a rule, those of the whole zone. */
+export function namesOf(
+  { objects, options }: Pick<NamingCase, 'objects' | 'options'>,
+  rule: Rule = (cluster, naming) => clusterRecords(cluster, naming).entries,
+): string[] {
+  const naming = optionsOf(options)
+  return formatEntries(rule(clusterOf(objects, naming), naming))
+}
+
+/** Expected lines in the same form. */
+export function linesOf(text: string): string[] {
+  return text
+    .split('\n')
+    .map((line) => line.trim())
+    .filter((line) => line !== '')
+    .sort()
+}
+
+/** The options for `cluster.local` that a bare `kubernetes` directive stands for, some replaced. */
+export function optionsOf(some: Partial<NamingOptions> = {}): NamingOptions {
+  return {
+    origins: [nameOf('cluster.local')],
+    ttlSeconds: DEFAULT_TTL_SECONDS,
+    pods: 'disabled',
+    usesPodNames: false,
+    hasEndpoints: true,
+    ignoresEmptyServices: false,
+    namespaces: new Set(),
+    namespaceSelector: [],
+    objectSelector: [],
+    localAddresses: [],
+    ...some,
+  }
+}
+
+/** A selector from its text. */
+export function selectorOf(text: string): Selector {
+  const selector = parseSelector(text)
+  if (selector === undefined) throw new TypeError(`Not a selector: "${text}"`)
+  return selector
+}
+
+/** Objects from a YAML list; one that does not parse fails the test that has it. */
+export function objectsOf(yaml: string): ClusterObject[] {
+  const document = parseDocument(yaml)
+  if (document.errors[0] !== undefined) throw document.errors[0]
+  const values: unknown = document.toJS() ?? []
+  if (!Array.isArray(values)) throw new TypeError('Objects are not a YAML list')
+  return values.map((value) => {
+    const object = parseObject(value)
+    if (object === undefined) throw new TypeError(`No object: ${JSON.stringify(value)}`)
+    if (object.kind === 'problem') throw new TypeError(object.message)
+    return object
+  })
+}
+
+/** A cluster of the selected ones. Without a Namespace among them, each that they name exists. */
+export function clusterOf(yaml: string, options: NamingOptions = optionsOf()): Cluster {
+  const cluster = new Cluster()
+  const objects = objectsOf(yaml)
+  const isWhole = objects.some(({ kind }) => kind === 'Namespace')
+  for (const { namespace: name } of isWhole ? [] : objects) {
+    cluster.set({ kind: 'Namespace', namespace: '', name, labels: new Map() })
+  }
+  for (const object of objects) if (isSelected(object, options)) cluster.set(object)
+  return cluster
+}
+
+/**
+ * Formats entries, sorted. A line that several entries amount to stands once: for a zone that is
+ * one and the same record (RFC 2181 §5).
+ */
+export function formatEntries(entries: Iterable<ZoneEntry>): string[] {
+  return [...new Set([...entries].flatMap(formatEntry))].sort()
+}
+
+function formatEntry(entry: ZoneEntry): string[] {
+  switch (entry.kind) {
+    case 'name':
+      return [`${formatRelative(entry.owner)} exists`]
+    case 'address-names':
+      return [`${formatRelative(entry.owner)} has addresses below`]
+    case 'pointer': {
+      const owner = formatName(reverseName(entry.address))
+      return [`${owner} ${entry.ttlSeconds} PTR ${formatRelative(entry.target)}`]
+    }
+    case 'records':
+      return entry.rdata.map((rdata) => formatOne(entry, rdata))
+  }
+}
+
+function formatOne(set: RecordSet, { bytes, target }: Rdata): string {
+  const { owner, type, ttlSeconds, isGlue } = set
+  const line = formatRecord({
+    owner: ROOT,
+    type,
+    class: CLASS.IN,
+    ttlSeconds,
+    rdata: target === undefined ? bytes : concatBytes(bytes, target, ROOT),
+  })
+  const rest = line.replace(/^\. (\d+) IN/, '$1')
+  const words = target === undefined ? rest : rest.slice(0, -1)
+  return `${formatRelative(owner)} ${words}${isGlue === true ? ' ; glue' : ''}`
+}
+
+/** Formats a name below the zone, without a final dot. */
+function formatRelative(labels: Uint8Array = EMPTY): string {
+  return labels.length === 0 ? '@' : formatName(concatBytes(labels, ROOT)).slice(0, -1)
+}
