@@ -1,0 +1,84 @@
+/**
+ * The addresses of a shard and where they point: columns sorted by address, searched by halving.
+ * @module
+ */
+import { readUint32, word } from '../dns/bytes.ts'
+
+/** The addresses of one family within one shard. An address stands once for each namespace. */
+export class AddressTable {
+  readonly count: number
+  private readonly words: Uint32Array
+  private readonly wordsPerKey: number
+  /** Index of the first word of each column. */
+  private readonly keys: number
+  private readonly sets: number
+  private readonly infos: number
+
+  /** @param offset where the first column begins, in octets */
+  constructor(words: Uint32Array, addressBytes: 4 | 16, offset: number, count: number) {
+    this.words = words
+    this.wordsPerKey = addressBytes / 4
+    this.count = count
+    this.keys = offset >>> 2
+    this.sets = this.keys + this.wordsPerKey * count
+    this.infos = this.sets + count
+  }
+
+  /** Index of the first entry that is not before `address`; `count` when all are. */
+  firstFrom(address: Uint8Array): number {
+    let low = 0
+    let high = this.count
+    while (low < high) {
+      const middle = (low + high) >>> 1
+      if (this.compare(middle, address) < 0) low = middle + 1
+      else high = middle
+    }
+    return low
+  }
+
+  /** Orders the entry at `index` and an address: negative, zero or positive. */
+  compare(index: number, address: Uint8Array): number {
+    for (let i = 0; i < this.wordsPerKey; i++) {
+      const key = word(this.words, this.keys + this.wordsPerKey * index + i)
+      const wanted = readUint32(address, 4 * i)
+      if (key !== wanted) return key < wanted ? -1 : 1
+    }
+    return 0
+  }
+
+  /** Whether the entry at `index` has the first `bitCount` bits of `address`. */
+  hasPrefix(index: number, address: Uint8Array, bitCount: number): boolean {
+    if (index >= this.count) return false
+    for (let bits = bitCount, i = 0; bits > 0; bits -= 32, i++) {
+      const mask = bits >= 32 ? 0xffffffff : ~(0xffffffff >>> bits)
+      const key = word(this.words, this.keys + this.wordsPerKey * index + i)
+      if (((key ^ readUint32(address, 4 * i)) & mask) !== 0) return false
+    }
+    return true
+  }
+
+  /** Offset of the set of names that the entry points to. */
+  set(index: number): number {
+    return word(this.words, this.sets + index)
+  }
+
+  /** Number of the entry's namespace. */
+  scope(index: number): number {
+    return word(this.words, this.infos + index) & 0xffff
+  }
+
+  /** Number of names that the entry points to. */
+  targetCount(index: number): number {
+    return word(this.words, this.infos + index) >>> 16
+  }
+
+  /** The entry's address, 4 or 16 octets. */
+  address(index: number): Uint8Array {
+    const address = new Uint8Array(4 * this.wordsPerKey)
+    const view = new DataView(address.buffer)
+    for (let i = 0; i < this.wordsPerKey; i++) {
+      view.setUint32(4 * i, word(this.words, this.keys + this.wordsPerKey * index + i))
+    }
+    return address
+  }
+}

@@ -1,0 +1,68 @@
+/**
+ * A buffer that grows: little-endian numbers and octets, appended or put where room was left.
+ * @module
+ */
+import { SnapshotError } from './errors.ts'
+import { SHARD_BYTES_MAX } from './layout.ts'
+
+/** Octets in the making. */
+export class ByteBuffer {
+  /** All room there is; `size` octets of it count. */
+  bytes: Uint8Array = new Uint8Array(64 * 1024)
+  size = 0
+  private view = new DataView(this.bytes.buffer)
+
+  /** Makes room for `count` octets of zero and returns where they begin. */
+  reserve(count: number): number {
+    const start = this.size
+    this.size += count
+    if (this.size > this.bytes.length) this.grow()
+    return start
+  }
+
+  /** Appends a 16-bit number. */
+  append16(value: number): void {
+    this.put16(this.reserve(2), value)
+  }
+
+  /** Appends a 32-bit number. */
+  append32(value: number): void {
+    this.put32(this.reserve(4), value)
+  }
+
+  /** Appends octets. */
+  append(octets: Uint8Array): void {
+    this.bytes.set(octets, this.reserve(octets.length))
+  }
+
+  /** Writes a 16-bit number where room was made. */
+  put16(offset: number, value: number): void {
+    this.view.setUint16(offset, value, true)
+  }
+
+  /** Writes a 32-bit number where room was made. */
+  put32(offset: number, value: number): void {
+    this.view.setUint32(offset, value, true)
+  }
+
+  /** Appends zeros up to a multiple of four octets. */
+  align(): void {
+    this.reserve(-this.size & 3)
+  }
+
+  /** Takes back everything from `offset` on. */
+  truncate(offset: number): void {
+    this.bytes.fill(0, offset, this.size)
+    this.size = offset
+  }
+
+  private grow(): void {
+    if (this.size > SHARD_BYTES_MAX) {
+      throw new SnapshotError(`Cannot build shard: over ${SHARD_BYTES_MAX} octets`)
+    }
+    const larger = new Uint8Array(Math.max(this.size, 2 * this.bytes.length))
+    larger.set(this.bytes)
+    this.bytes = larger
+    this.view = new DataView(larger.buffer)
+  }
+}

@@ -1,0 +1,165 @@
+/**
+ * The manifest: which shards make a snapshot, of what, from when. It is JSON, signed as the octets
+ * it travels in.
+ * @module
+ */
+import { parseName } from '../dns/name.ts'
+import { SnapshotError } from './errors.ts'
+
+/** Version of the manifest that this build writes and reads. */
+export const MANIFEST_VERSION = 1
+/** Octets a manifest may have. */
+export const MANIFEST_BYTES_MAX: number = 1024 * 1024
+/** Shards a manifest may list. */
+export const SHARDS_MAX = 4096
+/** How cluster identifiers are spelled: they stand in URLs and in file names. */
+export const CLUSTER_ID: RegExp = /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/
+
+/** A shard of a snapshot. */
+export type ShardEntry = {
+  /** SHA-256 of its octets, 64 lower-case hexadecimal digits. */
+  readonly sha256: string
+  readonly bytes: number
+}
+
+/** What a snapshot consists of. */
+export type Manifest = {
+  readonly version: number
+  readonly cluster: string
+  /** Rises with every change; the serial of the zones' SOA records (RFC 1982). 1 to 2³²−1. */
+  readonly generation: number
+  /** When the source was last known to say this, RFC 3339. */
+  readonly time: string
+  /** Origins that the cluster itself uses, the first of which names from addresses are under. */
+  readonly origins: readonly string[]
+  /** TTL of negative answers and of names made from addresses, in seconds. */
+  readonly ttlSeconds: number
+  /** Records in all shards. */
+  readonly records: number
+  /** Versions of the source's collections, as the API server says them. */
+  readonly sources: Readonly<Record<string, string>>
+  /** As many as a power of two; the place in the list is the shard's index. */
+  readonly shards: readonly ShardEntry[]
+}
+
+/** Writes a manifest: the same manifest gives the same octets. */
+export function formatManifest(manifest: Manifest): Uint8Array {
+  const { version, cluster, generation, time, origins, ttlSeconds, records } = manifest
+  const sources = Object.fromEntries(Object.entries(manifest.sources).sort())
+  const shards = manifest.shards.map(({ sha256, bytes }) => ({ sha256, bytes }))
+  const ordered = {
+    version,
+    cluster,
+    generation,
+    time,
+    origins,
+    ttlSeconds,
+    records,
+    sources,
+    shards,
+  }
+  return new TextEncoder().encode(`${JSON.stringify(ordered, undefined, 1)}\n`)
+}
+
+/**
+ * Reads a manifest from untrusted octets.
+ * @throws {SnapshotError} naming the field that is not as it should be
+ */
+export function parseManifest(bytes: Uint8Array): Manifest {
+  if (bytes.length > MANIFEST_BYTES_MAX) throw refuse(`over ${MANIFEST_BYTES_MAX} octets`)
+  const fields = parseObject(bytes)
+  if (fields.version !== MANIFEST_VERSION) {
+    throw refuse(`version is ${show(fields.version)}, this build reads ${MANIFEST_VERSION}`)
+  }
+  const shards = listOf(fields, 'shards', parseShard)
+  if (
+    shards.length < 1 ||
+    shards.length > SHARDS_MAX ||
+    (shards.length & (shards.length - 1)) !== 0
+  ) {
+    throw refuse(`${shards.length} shards, expected a power of two up to ${SHARDS_MAX}`)
+  }
+  return {
+    version: MANIFEST_VERSION,
+    cluster: textOf(fields, 'cluster', (text) => CLUSTER_ID.test(text)),
+    generation: numberOf(fields, 'generation', 1, 0xffffffff),
+    time: textOf(fields, 'time', (text) => !Number.isNaN(Date.parse(text))),
+    origins: listOf(fields, 'origins', parseOrigin),
+    ttlSeconds: numberOf(fields, 'ttlSeconds', 0, 3600),
+    records: numberOf(fields, 'records', 0, Number.MAX_SAFE_INTEGER),
+    sources: parseSources(fields.sources),
+    shards,
+  }
+}
+
+function refuse(what: string): SnapshotError {
+  return new SnapshotError(`Cannot read manifest: ${what}`)
+}
+
+function show(value: unknown): string {
+  return (JSON.stringify(value) ?? 'missing').slice(0, 60)
+}
+
+type Fields = Readonly<Record<string, unknown>>
+
+function isFields(value: unknown): value is Fields {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+function parseObject(bytes: Uint8Array): Fields {
+  try {
+    const value: unknown = JSON.parse(
+      new TextDecoder('utf-8', { fatal: true, ignoreBOM: false }).decode(bytes),
+    )
+    if (isFields(value)) return value
+  } catch {
+    throw refuse('it is not JSON in UTF-8')
+  }
+  throw refuse('it is not a JSON object')
+}
+
+function textOf(fields: Fields, name: string, isRight: (text: string) => boolean): string {
+  const value = fields[name]
+  if (typeof value === 'string' && isRight(value)) return value
+  throw refuse(`${name} is ${show(value)}`)
+}
+
+function numberOf(fields: Fields, name: string, min: number, max: number): number {
+  const value = fields[name]
+  if (typeof value === 'number' && Number.isInteger(value) && min <= value && value <= max) {
+    return value
+  }
+  throw refuse(`${name} is ${show(value)}, expected ${min} to ${max}`)
+}
+
+function listOf<T>(fields: Fields, name: string, parse: (value: unknown) => T | undefined): T[] {
+  const value = fields[name]
+  if (!Array.isArray(value)) throw refuse(`${name} is ${show(value)}, expected a list`)
+  return value.map((item: unknown, i) => {
+    const parsed = parse(item)
+    if (parsed === undefined) throw refuse(`${name}[${i}] is ${show(item)}`)
+    return parsed
+  })
+}
+
+function parseOrigin(value: unknown): string | undefined {
+  return typeof value === 'string' && parseName(value) !== undefined ? value : undefined
+}
+
+function parseShard(value: unknown): ShardEntry | undefined {
+  if (!isFields(value)) return undefined
+  const { sha256, bytes } = value
+  if (typeof sha256 !== 'string' || !/^[0-9a-f]{64}$/.test(sha256)) return undefined
+  if (typeof bytes !== 'number' || !Number.isInteger(bytes) || bytes <= 0) return undefined
+  return { sha256, bytes }
+}
+
+function parseSources(value: unknown): Readonly<Record<string, string>> {
+  if (!isFields(value)) throw refuse(`sources is ${show(value)}`)
+  const sources: Record<string, string> = {}
+  for (const [name, version] of Object.entries(value)) {
+    if (typeof version !== 'string') throw refuse(`sources.${name} is ${show(version)}`)
+    sources[name] = version
+  }
+  return sources
+}

@@ -1,0 +1,150 @@
+/**
+ * Sorts the entries of one shard into nodes and pointers, in an order that does not depend on
+ * theirs.
+ * @module
+ */
+import { compareBytes, octet, toLatin1 } from '../dns/bytes.ts'
+import { labelOffsets } from '../dns/name.ts'
+import { TYPE } from '../dns/rr-type.ts'
+import type { Pointer, Rdata, ZoneEntry } from '../records/zone-entry.ts'
+import { RECORDS_PER_SET_MAX, SET_TTL_MAX } from './layout.ts'
+
+/** One type at a name. `isMerged`: from several entries, so that their order means nothing. */
+export type SetDraft = {
+  readonly type: number
+  ttlSeconds: number
+  rdata: Rdata[]
+  isMerged: boolean
+}
+
+/** One name. */
+export type NodeDraft = {
+  readonly owner: Uint8Array
+  scope: string
+  hasAddressNames: boolean
+  isImplied: boolean
+  isGlue: boolean
+  readonly sets: Map<number, SetDraft>
+}
+
+/** The targets of one address in one namespace. */
+export type PointerDraft = {
+  readonly address: Uint8Array
+  readonly scope: string
+  readonly set: SetDraft
+}
+
+/** What a shard is written from. */
+export type Drafts = {
+  /** Sorted so that names with a common end stand together. */
+  readonly nodes: readonly NodeDraft[]
+  /** Sorted by address, then by namespace. */
+  readonly pointers4: readonly PointerDraft[]
+  readonly pointers6: readonly PointerDraft[]
+}
+
+/**
+ * Merges the entries of each name and puts all in order. A type's records are made unique; over
+ * 65,535 of them the rest is left out, far beyond what a message can carry. Records without any
+ * rdata make a name and no set. A name that entries of several namespaces share belongs to all.
+ */
+export function draftNodes(entries: Iterable<ZoneEntry>): Drafts {
+  const nodes = new Map<string, NodeDraft>()
+  const pointers = new Map<string, PointerDraft>()
+  for (const entry of entries) {
+    if (entry.kind === 'pointer') addPointer(pointers, entry)
+    else addToNode(draftNode(nodes, entry.owner, entry.scope), entry)
+  }
+  const drafts = [...nodes.values()]
+  for (const node of drafts) for (const set of node.sets.values()) finishSet(set)
+  for (const pointer of pointers.values()) finishSet(pointer.set)
+  const sorted = [...pointers.values()].sort(comparePointers)
+  return {
+    nodes: sortByEnd(drafts),
+    pointers4: sorted.filter(({ address }) => address.length === 4),
+    pointers6: sorted.filter(({ address }) => address.length === 16),
+  }
+}
+
+function draftNode(nodes: Map<string, NodeDraft>, owner: Uint8Array, scope: string): NodeDraft {
+  const key = toLatin1(owner)
+  const known = nodes.get(key)
+  if (known !== undefined) {
+    if (known.scope !== scope) known.scope = ''
+    return known
+  }
+  const flags = { hasAddressNames: false, isImplied: true, isGlue: true }
+  const node: NodeDraft = { owner, scope, ...flags, sets: new Map() }
+  nodes.set(key, node)
+  return node
+}
+
+/** One entry of its own is enough for a name to be more than implied, or more than glue. */
+function addToNode(node: NodeDraft, entry: Exclude<ZoneEntry, Pointer>): void {
+  if (entry.kind === 'address-names') node.hasAddressNames = true
+  if (entry.kind !== 'name' || entry.isImplied !== true) node.isImplied = false
+  if (entry.kind !== 'records' || entry.isGlue !== true) node.isGlue = false
+  if (entry.kind !== 'records' || entry.rdata.length === 0) return
+  const set = node.sets.get(entry.type)
+  if (set === undefined) {
+    const { type, ttlSeconds } = entry
+    node.sets.set(type, { type, ttlSeconds, rdata: [...entry.rdata], isMerged: false })
+    return
+  }
+  set.isMerged = true
+  set.ttlSeconds = Math.min(set.ttlSeconds, entry.ttlSeconds)
+  set.rdata.push(...entry.rdata)
+}
+
+function addPointer(pointers: Map<string, PointerDraft>, entry: Pointer): void {
+  const key = `${toLatin1(entry.address)}/${entry.scope}`
+  const { address, scope, ttlSeconds, target } = entry
+  const rdata: Rdata = { bytes: new Uint8Array(0), target }
+  const known = pointers.get(key)
+  if (known === undefined) {
+    const set = { type: TYPE.PTR, ttlSeconds, rdata: [rdata], isMerged: false }
+    pointers.set(key, { address, scope, set })
+    return
+  }
+  known.set.ttlSeconds = Math.min(known.set.ttlSeconds, ttlSeconds)
+  known.set.rdata.push(rdata)
+}
+
+/**
+ * Makes records unique. Addresses, pointers and what several entries gave are put in order, the
+ * rest stays as it came.
+ */
+function finishSet(set: SetDraft): void {
+  set.ttlSeconds = Math.min(set.ttlSeconds, SET_TTL_MAX)
+  const unique = new Map(set.rdata.map((rdata) => [rdataKey(rdata), rdata]))
+  const { type, isMerged } = set
+  const isOrdered = isMerged || type === TYPE.A || type === TYPE.AAAA || type === TYPE.PTR
+  const kept = isOrdered ? [...unique.values()].sort(compareRdata) : [...unique.values()]
+  set.rdata = kept.slice(0, RECORDS_PER_SET_MAX)
+}
+
+function rdataKey({ bytes, target }: Rdata): string {
+  return `${toLatin1(bytes)}\n${target === undefined ? '' : `.${toLatin1(target)}`}`
+}
+
+function compareRdata(a: Rdata, b: Rdata): number {
+  const none = new Uint8Array(0)
+  return compareBytes(a.target ?? none, b.target ?? none) || compareBytes(a.bytes, b.bytes)
+}
+
+function comparePointers(a: PointerDraft, b: PointerDraft): number {
+  return compareBytes(a.address, b.address) || (a.scope < b.scope ? -1 : 1)
+}
+
+function sortByEnd(nodes: NodeDraft[]): NodeDraft[] {
+  const keyed = nodes.map((node) => ({ node, key: endKey(node.owner) }))
+  keyed.sort((a, b) => (a.key < b.key ? -1 : 1))
+  return keyed.map(({ node }) => node)
+}
+
+function endKey(owner: Uint8Array): string {
+  const labels = labelOffsets(owner).map((at) =>
+    toLatin1(owner.subarray(at, at + 1 + octet(owner, at))),
+  )
+  return labels.reverse().join('')
+}

@@ -1,0 +1,146 @@
+/**
+ * Writes sets of a shard into a reply, names joined to the origin that was asked. Allocates
+ * nothing.
+ * @module
+ */
+import { word } from '../dns/bytes.ts'
+import { writeRdata } from '../dns/rdata-wire.ts'
+import { QUESTION_OFFSET, type ReplyWriter, SECTION } from '../dns/reply-writer.ts'
+import { CLASS } from '../dns/rr-class.ts'
+import { TYPE } from '../dns/rr-type.ts'
+import { FORM, PARTS_BYTES, TARGET_BYTES } from './layout.ts'
+import type { Shard } from './shard.ts'
+
+/** Writes sets; made once, set up before each reply. */
+export class SetWriter {
+  /** Where records go. */
+  readonly reply: ReplyWriter
+  /** The origin that names in rdata and of additional records are below, absolute. */
+  origin: Uint8Array = new Uint8Array(1)
+  /** At which address of a set to begin, modulo their number. */
+  rotation = 0
+
+  constructor(reply: ReplyWriter) {
+    this.reply = reply
+  }
+
+  /** Writes the set behind a reference into the answer section, at the name that was asked. */
+  writeAnswer(shard: Shard, ref: number): void {
+    this.writeSet(shard, shard.refSet(ref), shard.refCount(ref), shard.refType(ref))
+  }
+
+  /** Writes a set of `count` records into the answer section, at the name that was asked. */
+  writeSet(shard: Shard, set: number, count: number, type: number): void {
+    const form = shard.setForm(set)
+    if (form === FORM.FIXED) this.writeAddresses(shard, set, count, type)
+    else if (form === FORM.TARGETS) this.writeTargets(shard, set, count)
+    else this.writeParts(shard, set, count, type)
+  }
+
+  /** Writes the addresses of all targets of an SRV set into the additional section, each once. */
+  writeTargetAddresses(shard: Shard, ref: number): void {
+    const set = shard.refSet(ref)
+    if (shard.setForm(set) !== FORM.TARGETS) return
+    for (let i = 0; i < shard.refCount(ref) && !this.reply.isFull; i++) {
+      const node = targetNode(shard, set, i)
+      if (firstWithTarget(shard, set, node) === i) this.writeAdditional(shard, node)
+    }
+  }
+
+  /** Writes a node's addresses into the additional section. */
+  writeAdditional(shard: Shard, node: number): void {
+    for (const type of [TYPE.A, TYPE.AAAA]) {
+      const ref = shard.findSet(node, type)
+      if (ref !== 0) this.writeNodeAddresses(shard, node, ref, type)
+    }
+  }
+
+  private writeAddresses(shard: Shard, set: number, count: number, type: number): void {
+    const { reply } = this
+    const ttlSeconds = shard.setTtl(set)
+    const size = type === TYPE.A ? 4 : 16
+    let next = this.rotation % count
+    for (let left = count; left > 0 && !reply.isFull; left--) {
+      reply.pointOwner(QUESTION_OFFSET)
+      reply.beginRecord(type, CLASS.IN, ttlSeconds)
+      reply.writeBytes(shard.bytes, set + 4 + size * next, size)
+      reply.endRecord(SECTION.ANSWER)
+      next = next + 1 === count ? 0 : next + 1
+    }
+  }
+
+  private writeTargets(shard: Shard, set: number, count: number): void {
+    const { reply } = this
+    const ttlSeconds = shard.setTtl(set)
+    for (let i = 0; i < count && !reply.isFull; i++) {
+      const item = set + 4 + TARGET_BYTES * i
+      const node = targetNode(shard, set, i)
+      reply.pointOwner(QUESTION_OFFSET)
+      reply.beginRecord(TYPE.SRV, CLASS.IN, ttlSeconds)
+      reply.writeBytes(shard.bytes, item, 6)
+      const start = shard.nameOffset(node)
+      if (reply.writeJoinedNameWhole(shard.bytes, start, shard.nameBytes(node), this.origin)) {
+        reply.endRecord(SECTION.ANSWER)
+      } else reply.cancelRecord()
+    }
+  }
+
+  private writeParts(shard: Shard, set: number, count: number, type: number): void {
+    const { reply } = this
+    const ttlSeconds = shard.setTtl(set)
+    let item = set + 4
+    for (let i = 0; i < count && !reply.isFull; i++) {
+      const size = shard.uint16(item)
+      const nameSize = shard.uint16(item + 2) - 1
+      const name = item + PARTS_BYTES + size
+      reply.pointOwner(QUESTION_OFFSET)
+      reply.beginRecord(type, CLASS.IN, ttlSeconds)
+      if (this.writePart(shard, { type, item, size, nameSize })) reply.endRecord(SECTION.ANSWER)
+      else reply.cancelRecord()
+      item = name + Math.max(0, nameSize)
+    }
+  }
+
+  private writePart(
+    shard: Shard,
+    { type, item, size, nameSize }: { type: number; item: number; size: number; nameSize: number },
+  ): boolean {
+    const { reply, origin } = this
+    const start = item + PARTS_BYTES
+    if (nameSize < 0) {
+      writeRdata(reply, type, shard.bytes.subarray(start, start + size))
+      return true
+    }
+    reply.writeBytes(shard.bytes, start, size)
+    return type === TYPE.SRV || type === TYPE.DNAME
+      ? reply.writeJoinedNameWhole(shard.bytes, start + size, nameSize, origin)
+      : reply.writeJoinedName(shard.bytes, start + size, nameSize, origin)
+  }
+
+  private writeNodeAddresses(shard: Shard, node: number, ref: number, type: number): void {
+    const { reply } = this
+    const set = shard.refSet(ref)
+    const ttlSeconds = shard.setTtl(set)
+    const size = type === TYPE.A ? 4 : 16
+    for (let i = 0; i < shard.refCount(ref) && !reply.isFull; i++) {
+      reply.beginOwner()
+      const start = shard.nameOffset(node)
+      if (!reply.writeJoinedName(shard.bytes, start, shard.nameBytes(node), this.origin)) return
+      reply.beginRecord(type, CLASS.IN, ttlSeconds)
+      reply.writeBytes(shard.bytes, set + 4 + size * i, size)
+      reply.endRecord(SECTION.ADDITIONAL)
+    }
+  }
+}
+
+/** Offset of the node that an item of form TARGETS leads to. */
+function targetNode(shard: Shard, set: number, index: number): number {
+  return word(shard.words, (set + 4 + TARGET_BYTES * index + 8) >>> 2)
+}
+
+/** Index of the first item that leads to `node`, which one does. */
+function firstWithTarget(shard: Shard, set: number, node: number): number {
+  let index = 0
+  while (targetNode(shard, set, index) !== node) index++
+  return index
+}

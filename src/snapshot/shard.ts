@@ -1,0 +1,171 @@
+/**
+ * A shard, opened: look-ups read the octets in place and allocate nothing. Everything that a
+ * look-up relies on was checked when the shard was opened.
+ * @module
+ */
+import { octet, word } from '../dns/bytes.ts'
+import { AddressTable } from './address-table.ts'
+import {
+  ADDRESS_NAMES_BIT,
+  GLUE_BIT,
+  HEADER,
+  IMPLIED_BIT,
+  NODE_BYTES,
+  SCOPES_MAX,
+  SET_REF_BYTES,
+  SETS_PER_NODE_MAX,
+  SLOT_BYTES,
+} from './layout.ts'
+import { hashName } from './name-hash.ts'
+
+/** One shard. Make it with `openShard`; nodes, references and sets are offsets into `bytes`. */
+export class Shard {
+  readonly bytes: Uint8Array
+  /** The same octets as 32-bit words. */
+  readonly words: Uint32Array
+  /** Names of the namespaces, by their number in this shard; number 0 is ''. */
+  readonly scopes: readonly string[]
+  readonly addresses4: AddressTable
+  readonly addresses6: AddressTable
+  private readonly seed: number
+  private readonly slots: number
+  private readonly slotMask: number
+
+  constructor(bytes: Uint8Array, scopes: readonly string[]) {
+    this.bytes = bytes
+    this.words = new Uint32Array(bytes.buffer, bytes.byteOffset, bytes.length >>> 2)
+    this.scopes = scopes
+    this.seed = this.field(HEADER.SEED)
+    this.slots = this.field(HEADER.SLOTS) >>> 2
+    this.slotMask = this.field(HEADER.SLOT_COUNT) - 1
+    this.addresses4 = this.addressTable(4, HEADER.ADDRESS4)
+    this.addresses6 = this.addressTable(16, HEADER.ADDRESS6)
+  }
+
+  /** Reads a field of the header. */
+  field(index: number): number {
+    return word(this.words, index)
+  }
+
+  /** Finds a name by the first `size` octets of its lower-case labels; 0 when it does not exist. */
+  findNode(labels: Uint8Array, size: number): number {
+    const hash = hashName(labels, size, this.seed)
+    for (let slot = hash & this.slotMask; ; slot = (slot + 1) & this.slotMask) {
+      const at = this.slots + (SLOT_BYTES / 4) * slot
+      const node = word(this.words, at + 1)
+      if (node === 0) return 0
+      if (word(this.words, at) === hash && this.hasName(node, labels, size)) return node
+    }
+  }
+
+  /** Finds a node's reference to its set of a type; 0 when it has none. */
+  findSet(node: number, type: number): number {
+    let ref = node + NODE_BYTES
+    for (let left = this.setCount(node); left > 0; left--) {
+      if (this.uint16(ref) === type) return ref
+      ref += SET_REF_BYTES
+    }
+    return 0
+  }
+
+  /** Number of types at a node. */
+  setCount(node: number): number {
+    return octet(this.bytes, node + 1) & SETS_PER_NODE_MAX
+  }
+
+  /** Whether the names of addresses are below a node. */
+  hasAddressNames(node: number): boolean {
+    return (octet(this.bytes, node + 1) & ADDRESS_NAMES_BIT) !== 0
+  }
+
+  /** Number of the namespace that a node belongs to. */
+  nodeScope(node: number): number {
+    return this.uint16(node + 2) & SCOPES_MAX
+  }
+
+  /** Whether a node exists only because of names below it. */
+  isImplied(node: number): boolean {
+    return (this.uint16(node + 2) & IMPLIED_BIT) !== 0
+  }
+
+  /** Whether a node only goes along with other records. */
+  isGlue(node: number): boolean {
+    return (this.uint16(node + 2) & GLUE_BIT) !== 0
+  }
+
+  /** Octets of a node's labels. */
+  nameBytes(node: number): number {
+    return octet(this.bytes, node)
+  }
+
+  /** Offset of a node's labels. */
+  nameOffset(node: number): number {
+    return node + NODE_BYTES + SET_REF_BYTES * this.setCount(node)
+  }
+
+  /** Type of the set that a reference is to. */
+  refType(ref: number): number {
+    return this.uint16(ref)
+  }
+
+  /** Number of records in the set that a reference is to. */
+  refCount(ref: number): number {
+    return this.uint16(ref + 2)
+  }
+
+  /** Offset of the set that a reference is to. */
+  refSet(ref: number): number {
+    return word(this.words, (ref + 4) >>> 2)
+  }
+
+  /** TTL of a set, in seconds. */
+  setTtl(set: number): number {
+    return word(this.words, set >>> 2) & 0xffffff
+  }
+
+  /** Form of a set. */
+  setForm(set: number): number {
+    return octet(this.bytes, set + 3)
+  }
+
+  /** Reads a 16-bit number, little-endian. */
+  uint16(offset: number): number {
+    return octet(this.bytes, offset) | (octet(this.bytes, offset + 1) << 8)
+  }
+
+  /** Number of names. */
+  get nodeCount(): number {
+    return this.field(HEADER.NODE_COUNT)
+  }
+
+  /** Offsets of a node's references to its sets. */
+  refs(node: number): readonly number[] {
+    return Array.from(
+      { length: this.setCount(node) },
+      (_, i) => node + NODE_BYTES + SET_REF_BYTES * i,
+    )
+  }
+
+  /** Offset of the first node; the others follow by `nextNode`. */
+  firstNode(): number {
+    return this.field(HEADER.NODES)
+  }
+
+  /** Offset of the node behind another. */
+  nextNode(node: number): number {
+    return (this.nameOffset(node) + this.nameBytes(node) + 3) & ~3
+  }
+
+  private addressTable(addressBytes: 4 | 16, field: number): AddressTable {
+    return new AddressTable(this.words, addressBytes, this.field(field), this.field(field + 1))
+  }
+
+  private hasName(node: number, labels: Uint8Array, size: number): boolean {
+    if (octet(this.bytes, node) !== size) return false
+    const start = this.nameOffset(node)
+    for (let i = 0; i < size; i++) {
+      if (octet(this.bytes, start + i) !== octet(labels, i)) return false
+    }
+    return true
+  }
+}

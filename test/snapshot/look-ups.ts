@@ -1,0 +1,114 @@
+/**
+ * Every look-up that a shard offers, on octets that are watched: a read out of bounds throws, and
+ * so does a look-up without an end.
+ * @module
+ */
+import assert from 'node:assert/strict'
+import { parseResponse } from '../../src/dns/message.ts'
+import { Query } from '../../src/dns/query.ts'
+import { ReplyWriter } from '../../src/dns/reply-writer.ts'
+import { TYPE } from '../../src/dns/rr-type.ts'
+import { writeQuery } from '../../src/dns/write-query.ts'
+import type { AddressTable } from '../../src/snapshot/address-table.ts'
+import { SetWriter } from '../../src/snapshot/set-writer.ts'
+import { Shard } from '../../src/snapshot/shard.ts'
+import { nodesOf } from './contents.ts'
+import { ORIGIN } from './entries.ts'
+
+/** More than any look-up in the small shards of these tests reads. */
+const READS_MAX = 500_000
+
+const ROOM = { bytesMax: 65_535 }
+
+/**
+ * Looks up names, all nodes, all sets, all addresses, and writes all of them.
+ * @throws {AssertionError} at a read out of bounds or one too many
+ */
+export function lookUpEverything(
+  opened: Shard,
+  asked: { readonly names: readonly Uint8Array[]; readonly addresses: readonly Uint8Array[] },
+): void {
+  const shard = watchedShard(opened)
+  const sets = new SetWriter(new ReplyWriter())
+  sets.origin = ORIGIN
+  for (const name of asked.names) {
+    const node = shard.findNode(name, name.length)
+    if (node !== 0) lookUpNode(shard, node, sets)
+  }
+  for (const node of nodesOf(shard)) lookUpNode(shard, node, sets)
+  for (const table of [shard.addresses4, shard.addresses6]) {
+    for (const address of asked.addresses) lookUpAddress(shard, table, address, sets)
+    for (let i = 0; i < table.count; i++) lookUpAddress(shard, table, table.address(i), sets)
+  }
+}
+
+function lookUpNode(shard: Shard, node: number, sets: SetWriter): void {
+  assert.ok(shard.scopes[shard.nodeScope(node)] !== undefined)
+  for (let i = 0; i < shard.setCount(node); i++) {
+    const ref = node + 4 + 8 * i
+    assert.ok(shard.findSet(node, shard.refType(ref)) > 0)
+    write(sets, () => {
+      sets.writeAnswer(shard, ref)
+      sets.writeTargetAddresses(shard, ref)
+      sets.writeAdditional(shard, node)
+    })
+  }
+}
+
+function lookUpAddress(
+  shard: Shard,
+  table: AddressTable,
+  address: Uint8Array,
+  sets: SetWriter,
+): void {
+  const wanted = new Uint8Array(16)
+  wanted.set(address)
+  const first = table.firstFrom(wanted)
+  assert.ok(first <= table.count)
+  for (const bitCount of [0, 8, 31, 32]) table.hasPrefix(first, wanted, bitCount)
+  if (first === table.count) return
+  assert.ok(shard.scopes[table.scope(first)] !== undefined)
+  write(sets, () => {
+    sets.writeSet(shard, table.set(first), table.targetCount(first), TYPE.PTR)
+  })
+}
+
+/** Writes a reply, which must be well-formed when it is done. */
+function write(sets: SetWriter, step: () => void): void {
+  const { reply } = sets
+  const query = new Query()
+  query.bytes = writeQuery({ name: ORIGIN, type: TYPE.ANY })
+  query.questionEnd = query.bytes.length
+  sets.rotation = 7
+  reply.begin(query, ROOM)
+  step()
+  assert.ok(reply.length <= ROOM.bytesMax)
+  assert.ok(parseResponse(reply.bytes.subarray(0, reply.finish(0, 0))))
+}
+
+/** The same shard over watched arrays, those of its address tables too. */
+function watchedShard(opened: Shard): Shard {
+  const counter = { reads: 0 }
+  const shard = new Shard(watched(opened.bytes, counter), opened.scopes)
+  const words = watched(opened.words, counter)
+  for (const holder of [shard, shard.addresses4, shard.addresses6]) Object.assign(holder, { words })
+  return shard
+}
+
+function watched<T extends Uint8Array | Uint32Array>(array: T, counter: { reads: number }): T {
+  return new Proxy(array, {
+    get(target, key) {
+      if (typeof key === 'string' && /^-?[\dN]/.test(key)) {
+        assert.ok(Object.hasOwn(target, key), `read of ${key} in ${target.length}`)
+        assert.ok(++counter.reads < READS_MAX, 'a look-up without an end')
+      }
+      if (key === 'subarray') {
+        return (start: number, end: number) => {
+          assert.ok(0 <= start && start <= end && end <= target.length, `part ${start} to ${end}`)
+          return watched(target.subarray(start, end), counter)
+        }
+      }
+      return Reflect.get(target, key, target)
+    },
+  })
+}

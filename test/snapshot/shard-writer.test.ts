@@ -1,0 +1,179 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import fc from 'fast-check'
+import type { ZoneEntry } from '../../src/records/zone-entry.ts'
+import { FORM } from '../../src/snapshot/layout.ts'
+import { openShard } from '../../src/snapshot/open-shard.ts'
+import type { Shard } from '../../src/snapshot/shard.ts'
+import { buildShard } from '../../src/snapshot/shard-writer.ts'
+import { contentsOfShards } from './contents.ts'
+import { existingName, labels, pointer, recordSet, zoneEntry } from './entries.ts'
+
+function shardOf(...entries: readonly ZoneEntry[]): Shard {
+  return openShard(buildShard(entries))
+}
+
+/** The form of the only set at a name. */
+function formAt(shard: Shard, name: string): number {
+  const node = shard.findNode(labels(name), labels(name).length)
+  assert.equal(shard.setCount(node), 1)
+  return shard.setForm(shard.refSet(node + 4))
+}
+
+/** Octets of rdata that keep a set apart from all others. */
+function setsEnd(shard: Shard): number {
+  return shard.field(9) - shard.field(8)
+}
+
+describe('buildShard', () => {
+  const forms: { name: string; entries: readonly ZoneEntry[]; form: number }[] = [
+    {
+      name: 'keeps addresses side by side',
+      entries: [recordSet('x 5 IN AAAA 2001:db8::1')],
+      form: FORM.FIXED,
+    },
+    {
+      name: 'refers to the nodes of SRV targets',
+      entries: [recordSet('x 5 IN SRV 0 1 80 a'), existingName('a')],
+      form: FORM.TARGETS,
+    },
+    {
+      name: 'writes SRV targets out that are no nodes of the shard',
+      entries: [recordSet('x 5 IN SRV 0 1 80 a\nx 5 IN SRV 0 1 80 b'), existingName('a')],
+      form: FORM.PARTS,
+    },
+    {
+      name: 'writes SRV targets out that are outside of the zone',
+      entries: [recordSet('x 5 IN SRV 0 1 80 www.example.org.')],
+      form: FORM.PARTS,
+    },
+    {
+      name: 'writes other names out, nodes or not',
+      entries: [recordSet('x 5 IN CNAME a'), existingName('a')],
+      form: FORM.PARTS,
+    },
+  ]
+  for (const { name, entries, form } of forms) {
+    test(name, () => {
+      assert.equal(formAt(shardOf(...entries), 'x'), form)
+    })
+  }
+
+  const shared: { name: string; entries: readonly ZoneEntry[]; bytes: number }[] = [
+    {
+      name: 'stores sets of the same octets once',
+      entries: [recordSet('a 5 IN A 192.0.2.1'), recordSet('b 5 IN A 192.0.2.1')],
+      bytes: 8,
+    },
+    {
+      name: 'keeps sets with other TTLs apart',
+      entries: [recordSet('a 5 IN A 192.0.2.1'), recordSet('b 6 IN A 192.0.2.1')],
+      bytes: 16,
+    },
+    {
+      name: 'keeps sets of other types apart',
+      entries: [recordSet('a 5 IN CNAME x'), recordSet('b 5 IN PTR x')],
+      bytes: 24,
+    },
+    {
+      name: 'shares sets between addresses and names',
+      entries: [recordSet('a 5 IN PTR x'), pointer([192, 0, 2, 1], 'x')],
+      bytes: 12,
+    },
+  ]
+  for (const { name, entries, bytes } of shared) {
+    test(name, () => {
+      assert.equal(setsEnd(shardOf(...entries)), bytes)
+    })
+  }
+
+  test('sorts the types of a name', () => {
+    const shard = shardOf(
+      recordSet('a 5 IN AAAA 2001:db8::1'),
+      recordSet('a 5 IN TXT x'),
+      recordSet('a 5 IN A 192.0.2.1'),
+    )
+    const node = shard.findNode(labels('a'), 2)
+    assert.deepEqual(
+      [4, 12, 20].map((at) => shard.refType(node + at)),
+      [1, 16, 28],
+    )
+  })
+
+  test('numbers the namespaces by name, behind the empty one', () => {
+    const scopes = ['shop', 'blog', '', 'zoo', 'blog']
+    const names = scopes.map((scope, i) => existingName(`a${i}`, scope))
+    const shard = shardOf(...names, pointer([192, 0, 2, 1], 'x', { scope: 'mail' }))
+    assert.deepEqual(shard.scopes, ['', 'blog', 'mail', 'shop', 'zoo'])
+  })
+
+  test('leaves a third of the slots free or more, and no search over 16 slots', () => {
+    for (const count of [1, 2, 3, 85, 1000]) {
+      const names = Array.from({ length: count }, (_, i) => existingName(`s${i}`))
+      const shard = shardOf(...names)
+      const [slots, slotCount] = [shard.field(4) >>> 2, shard.field(5)]
+      assert.ok(slotCount >= 1.5 * count, `${slotCount} slots for ${count}`)
+      for (let slot = 0; slot < slotCount; slot++) {
+        if (shard.words[slots + 2 * slot + 1] === 0) continue
+        const first = (shard.words[slots + 2 * slot] ?? 0) & (slotCount - 1)
+        assert.ok(((slot - first) & (slotCount - 1)) < 16)
+      }
+    }
+  })
+
+  test('gives the same octets whatever order entries come in', () => {
+    fc.assert(
+      fc.property(fc.array(zoneEntry(), { maxLength: 15 }), (entries) => {
+        assert.deepEqual(buildShard(entries.toReversed()), buildShard(entries))
+      }),
+    )
+  })
+
+  test('keeps what is added twice once', () => {
+    fc.assert(
+      fc.property(fc.array(zoneEntry(), { maxLength: 15 }), (entries) => {
+        assert.deepEqual(
+          contentsOfShards([shardOf(...entries, ...entries)]),
+          contentsOfShards([shardOf(...entries)]),
+        )
+      }),
+    )
+  })
+})
+
+describe('the limits of buildShard', () => {
+  const types = (count: number): ZoneEntry[] =>
+    Array.from({ length: count }, (_, i) => recordSet(`a 5 IN TYPE${65_000 + i} \\# 1 00`))
+  const scopes = (count: number): ZoneEntry[] =>
+    Array.from({ length: count }, (_, i) => existingName('a', `n${i}`)).map((entry, i) => ({
+      ...entry,
+      owner: labels(`a${i}`),
+    }))
+
+  test('takes 127 types at a name', () => {
+    const shard = shardOf(...types(127))
+    assert.equal(shard.setCount(shard.findNode(labels('a'), 2)), 127)
+  })
+
+  test('refuses 128 types at a name', () => {
+    assert.throws(() => buildShard(types(128)), {
+      name: 'SnapshotError',
+      message: 'Cannot build shard: 128 types at one name',
+    })
+  })
+
+  test('takes 16,383 namespaces beside the empty one', () => {
+    const shard = shardOf(...scopes(16_383))
+    assert.equal(shard.scopes.length, 16_384)
+    const node = shard.findNode(labels('a777'), 5)
+    assert.equal(shard.scopes[shard.nodeScope(node)], 'n777')
+    assert.equal(shard.isImplied(node), false)
+  })
+
+  test('refuses 16,384 namespaces beside the empty one', () => {
+    assert.throws(() => buildShard(scopes(16_384)), {
+      name: 'SnapshotError',
+      message: 'Cannot build shard: 16384 namespaces, at most 16383',
+    })
+  })
+})
