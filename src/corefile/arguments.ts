@@ -1,0 +1,136 @@
+/**
+ * Reading the arguments of directives, with messages that say what to write instead.
+ * @module
+ */
+import { type ConfigError, configError, type Position } from './problem.ts'
+import type { Directive, Word } from './server-block.ts'
+import { parseZones } from './zone-key.ts'
+
+/** Returns the one directive that is allowed. @throws {ConfigError} at the second */
+export function onlyDirective(directives: readonly [Directive, ...Directive[]]): Directive {
+  const [first, second] = directives
+  if (second !== undefined) {
+    throw configError(second, `"${second.name}" stands twice in this server block, once is allowed`)
+  }
+  return first
+}
+
+/** Refuses arguments beyond the first `max`. */
+export function checkArgs(directive: Directive, max: number): readonly Word[] {
+  const surplus = directive.args[max]
+  if (surplus !== undefined) {
+    const allowed = max === 0 ? 'no argument' : `at most ${max}`
+    throw configError(surplus, `"${directive.name}" takes ${allowed}, got "${surplus.text}"`)
+  }
+  return directive.args
+}
+
+/** Refuses a block in braces. */
+export function checkNoBlock(directive: Directive): void {
+  const [line] = directive.lines
+  const word = line?.words[0]
+  if (word !== undefined) {
+    throw configError(word, `"${directive.name}" has no option "${word.text}", nor any other`)
+  }
+}
+
+/** An option within a directive's block: its name, and what follows on its line. */
+export type Option = Position & {
+  readonly name: string
+  readonly args: readonly Word[]
+}
+
+/** Lists the options in a directive's block. Refuses a block within them: no option has one. */
+export function options(directive: Directive): Option[] {
+  return directive.lines.flatMap(({ words, lines }) => {
+    const [first, ...args] = words
+    if (first === undefined) return []
+    const { file, line, column, text } = first
+    const inner = lines[0]?.words[0]
+    if (inner !== undefined) throw configError(inner, `"${text}" takes no block in braces`)
+    return [{ file, line, column, name: text, args }]
+  })
+}
+
+/** Makes the error for an option that the plugin does not have. */
+export function unknownOption(
+  plugin: string,
+  option: Option,
+  known: readonly string[],
+): ConfigError {
+  const near = nearest(option.name, known)
+  const hint = near === undefined ? `it has ${known.join(', ')}` : `did you mean "${near}"?`
+  return configError(option, `"${plugin}" has no option "${option.name}"; ${hint}`)
+}
+
+/** Returns the texts of an option's arguments, `min` to `max` of them. */
+export function argTexts(option: Option, min: number, max: number = min): string[] {
+  const count = option.args.length
+  if (count < min || count > max) {
+    const wanted =
+      min === max ? String(min) : max === Infinity ? `${min} or more` : `${min} to ${max}`
+    throw configError(option, `"${option.name}" takes ${wanted} argument(s), got ${count}`)
+  }
+  return option.args.map(({ text }) => text)
+}
+
+/** Parses a whole number between bounds. */
+export function parseCount(word: Word, min: number, max: number): number {
+  const value = Number(word.text)
+  if (!/^\d+$/.test(word.text) || value < min || value > max) {
+    throw configError(word, `"${word.text}" is not a number from ${min} to ${max}`)
+  }
+  return value
+}
+
+const UNIT_MS: Readonly<Record<string, number>> = {
+  ns: 1e-6,
+  us: 1e-3,
+  µs: 1e-3,
+  ms: 1,
+  s: 1000,
+  m: 60_000,
+  h: 3_600_000,
+}
+
+/** Parses a duration as Go writes it: `30s`, `1m30s`, `500ms`. Returns milliseconds. */
+export function parseDuration(word: Word): number {
+  const { text } = word
+  if (/^(\d+(\.\d+)?(ns|us|µs|ms|s|m|h))+$/.test(text)) {
+    let total = 0
+    for (const [, amount, unit] of text.matchAll(/(\d+(?:\.\d+)?)(ns|us|µs|ms|s|m|h)/g)) {
+      total += Number(amount) * (UNIT_MS[unit ?? ''] ?? 0)
+    }
+    return total
+  }
+  if (text === '0') return 0
+  throw configError(word, `"${text}" is not a duration such as 30s, 1m30s or 500ms`)
+}
+
+/** Reads zones from words; without any, gives `otherwise`. */
+export function zonesOf(
+  words: readonly Word[],
+  otherwise: readonly Uint8Array[],
+): readonly Uint8Array[] {
+  return words.length === 0 ? otherwise : words.flatMap((word) => parseZones(word.text, word))
+}
+
+/** Finds the known word that `text` is at most two letters away from. */
+export function nearest(text: string, known: readonly string[]): string | undefined {
+  const ranked = known.map((word) => ({ word, distance: editDistance(text, word) }))
+  const best = ranked.sort((a, b) => a.distance - b.distance)[0]
+  return best !== undefined && best.distance <= 2 ? best.word : undefined
+}
+
+function editDistance(a: string, b: string): number {
+  let row = Array.from({ length: b.length + 1 }, (_, i) => i)
+  for (let i = 1; i <= a.length; i++) {
+    const next = [i]
+    for (let j = 1; j <= b.length; j++) {
+      const change = (row[j - 1] ?? 0) + (a[i - 1] === b[j - 1] ? 0 : 1)
+      next.push(Math.min(change, (row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1))
+    }
+    row = next
+  }
+  return row[b.length] ?? 0
+}

@@ -1,0 +1,103 @@
+/**
+ * What stands in front of a server block's brace: `[scheme://]zone[:port]`, where the zone may be a
+ * block of addresses (github.com/coredns/coredns, plugin/normalize.go).
+ * @module
+ */
+import { parseAddress } from '../dns/address.ts'
+import { octet } from '../dns/bytes.ts'
+import { nameOf, parseName } from '../dns/name.ts'
+import { configError, type Position } from './problem.ts'
+
+/** How queries reach a server block. */
+export type Transport = 'dns' | 'tls' | 'https'
+
+/** One zone at one port. */
+export type ZoneKey = Position & {
+  readonly transport: Transport
+  /** Absolute, lower case. */
+  readonly zone: Uint8Array
+  /** `undefined` when the Corefile says none. */
+  readonly port: number | undefined
+}
+
+const SCHEME = /^([a-z0-9]+):\/\/(.*)$/
+const UNSUPPORTED_SCHEMES: ReadonlyMap<string, string> = new Map([
+  ['grpc', 'DNS over gRPC is not served; use "tls://" or "https://"'],
+  ['quic', 'DNS over QUIC is not served; use "tls://" or "https://"'],
+  ['https3', 'HTTP/3 is not served; use "https://", over which a gateway may offer it'],
+])
+
+/**
+ * Reads a key of a server block; a block of addresses off the octet (IPv6: nibble) border stands
+ * for several zones.
+ * @throws {ConfigError} when it is not a key
+ */
+export function parseZoneKey(text: string, at: Position): ZoneKey[] {
+  const [, scheme = 'dns', rest = text] = SCHEME.exec(text) ?? []
+  const unsupported = UNSUPPORTED_SCHEMES.get(scheme)
+  if (unsupported !== undefined) throw configError(at, `"${text}": ${unsupported}`)
+  if (scheme !== 'dns' && scheme !== 'tls' && scheme !== 'https') {
+    throw configError(at, `"${text}": unknown scheme "${scheme}", expected dns, tls or https`)
+  }
+  const [, host = rest, digits] = /^(.*):(\d+)$/.exec(rest) ?? []
+  const port = digits === undefined ? undefined : Number(digits)
+  if (rest.endsWith(':') || (port !== undefined && (port < 1 || port > 65535))) {
+    throw configError(at, `"${text}" has no port from 1 to 65535 after the colon`)
+  }
+  return parseZones(host, at).map((zone) => ({ ...position(at), transport: scheme, zone, port }))
+}
+
+/**
+ * Reads a zone: a domain name, or a block of addresses in CIDR form, which stands for one or
+ * several reverse zones.
+ * @throws {ConfigError} when it is neither
+ */
+export function parseZones(text: string, at: Position): Uint8Array[] {
+  if (/^[^/]+\/\d+$/.test(text)) {
+    const zones = parseAddressBlock(text)
+    if (zones !== undefined) return zones
+  }
+  const zone = parseName(text.toLowerCase())
+  if (zone === undefined) throw configError(at, `"${text}" is not a domain name`)
+  return [zone]
+}
+
+function position({ file, line, column }: Position): Position {
+  return { file, line, column }
+}
+
+/** The reverse zones of a block of addresses, in the order of the addresses. */
+function parseAddressBlock(text: string): Uint8Array[] | undefined {
+  const [addressText = '', bitsText = ''] = text.split('/')
+  const address = parseAddress(addressText)
+  const bits = Number(bitsText)
+  if (address === undefined || bits > 8 * address.length) return undefined
+  const step = address.length === 4 ? 8 : 4
+  const borderBits = Math.ceil(bits / step) * step
+  return Array.from({ length: 2 ** (borderBits - bits) }, (_, i) =>
+    reverseZone(address, bits, { i, borderBits, step }),
+  )
+}
+
+/** The zone of the `i`-th sub-block of `borderBits` bits within a block of `bits` bits. */
+function reverseZone(
+  address: Uint8Array,
+  bits: number,
+  { i, borderBits, step }: { i: number; borderBits: number; step: number },
+): Uint8Array {
+  const labels: string[] = []
+  for (let from = 0; from < borderBits; from += step) {
+    let value = 0
+    for (let bit = from; bit < from + step; bit++) {
+      const set = bit < bits ? bitOf(address, bit) : (i >>> (borderBits - 1 - bit)) & 1
+      value = (value << 1) | set
+    }
+    labels.push(value.toString(address.length === 4 ? 10 : 16))
+  }
+  const tree = address.length === 4 ? 'in-addr.arpa' : 'ip6.arpa'
+  return nameOf([...labels.reverse(), tree].join('.'))
+}
+
+function bitOf(address: Uint8Array, bit: number): number {
+  return (octet(address, bit >>> 3) >>> (7 - (bit & 7))) & 1
+}

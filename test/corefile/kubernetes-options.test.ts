@@ -1,0 +1,224 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import {
+  isReverseZone,
+  type KubernetesOptions,
+  parseKubernetes,
+} from '../../src/corefile/kubernetes-options.ts'
+import { formatName, nameOf } from '../../src/dns/name.ts'
+import { directiveOf, problemsOf } from './source.ts'
+
+const BLOCK_ZONES = [nameOf('cluster.local'), nameOf('in-addr.arpa')]
+
+/** Options as they are compared: zones as text. */
+type Shown = Omit<KubernetesOptions, 'zones' | 'fallthrough'> & {
+  readonly zones: readonly string[]
+  readonly fallthrough: readonly string[] | undefined
+}
+
+function parse(text: string, blockZones: readonly Uint8Array[] = BLOCK_ZONES): Shown {
+  const { zones, fallthrough, ...rest } = parseKubernetes(directiveOf(text), blockZones)
+  return {
+    ...rest,
+    zones: zones.map((zone) => formatName(zone)),
+    fallthrough: fallthrough?.map((zone) => formatName(zone)),
+  }
+}
+
+const DEFAULTS: Shown = {
+  file: '/etc/Corefile',
+  line: 2,
+  column: 1,
+  zones: ['cluster.local.', 'in-addr.arpa.'],
+  cluster: undefined,
+  rules: 'coredns',
+  pods: 'disabled',
+  ttlSeconds: 5,
+  usesPodNames: false,
+  hasEndpoints: true,
+  ignoresEmptyServices: false,
+  namespaces: [],
+  namespaceLabels: '',
+  labels: '',
+  fallthrough: undefined,
+  kubeconfig: undefined,
+  endpoint: undefined,
+  tls: undefined,
+}
+
+describe('parseKubernetes takes zones', () => {
+  const cases: { name: string; text: string; zones: readonly string[] }[] = [
+    { name: 'from the server block', text: 'kubernetes', zones: DEFAULTS.zones },
+    {
+      name: 'from its arguments',
+      text: 'kubernetes Example.org 192.0.2.0/23 ip6.arpa',
+      zones: ['example.org.', '2.0.192.in-addr.arpa.', '3.0.192.in-addr.arpa.', 'ip6.arpa.'],
+    },
+    { name: 'the root among them', text: 'kubernetes .', zones: ['.'] },
+  ]
+  for (const { name, text, zones } of cases) {
+    test(name, () => {
+      assert.deepEqual(parse(text), { ...DEFAULTS, zones })
+    })
+  }
+})
+
+describe('parseKubernetes takes options', () => {
+  const cases: { text: string; changes: Partial<Shown> }[] = [
+    { text: '', changes: {} },
+    { text: 'cluster shop-1', changes: { cluster: 'shop-1' } },
+    { text: 'cluster shop-1\nanswers rfc', changes: { cluster: 'shop-1', rules: 'rfc' } },
+    {
+      text: 'cluster shop-1\nfallthrough',
+      changes: { cluster: 'shop-1', fallthrough: ['.'] },
+    },
+    { text: 'answers coredns', changes: {} },
+    { text: 'answers rfc', changes: { rules: 'rfc' } },
+    { text: 'pods disabled', changes: {} },
+    { text: 'pods insecure', changes: { pods: 'insecure' } },
+    { text: 'pods verified', changes: { pods: 'verified' } },
+    { text: 'ttl 0', changes: { ttlSeconds: 0 } },
+    { text: 'ttl 3600', changes: { ttlSeconds: 3600 } },
+    { text: 'endpoint_pod_names', changes: { usesPodNames: true } },
+    { text: 'noendpoints', changes: { hasEndpoints: false } },
+    { text: 'ignore empty_service', changes: { ignoresEmptyServices: true } },
+    { text: 'namespaces shop', changes: { namespaces: ['shop'] } },
+    { text: 'namespaces shop blog\nnamespaces a', changes: { namespaces: ['shop', 'blog', 'a'] } },
+    { text: 'labels env in (a, b),x', changes: { labels: 'env in (a, b),x' } },
+    { text: 'labels a\nlabels b', changes: { labels: 'b' } },
+    { text: 'namespace_labels env=a', changes: { namespaceLabels: 'env=a' } },
+    { text: 'fallthrough', changes: { fallthrough: ['.'] } },
+    {
+      text: 'fallthrough in-addr.arpa 192.0.2.0/24',
+      changes: { fallthrough: ['in-addr.arpa.', '2.0.192.in-addr.arpa.'] },
+    },
+    { text: 'kubeconfig /a', changes: { kubeconfig: { path: '/a', context: undefined } } },
+    { text: 'kubeconfig /a b', changes: { kubeconfig: { path: '/a', context: 'b' } } },
+    { text: 'endpoint https://192.0.2.1', changes: { endpoint: 'https://192.0.2.1' } },
+    { text: 'tls /a /b /c', changes: { tls: { cert: '/a', key: '/b', ca: '/c' } } },
+    { text: 'ttl 1\nttl 2\npods insecure', changes: { ttlSeconds: 2, pods: 'insecure' } },
+  ]
+  for (const { text, changes } of cases) {
+    test(JSON.stringify(text), () => {
+      assert.deepEqual(parse(`kubernetes {\n${text}\n}`), { ...DEFAULTS, ...changes })
+    })
+  }
+})
+
+describe('parseKubernetes refuses', () => {
+  const pushed = (name: string): string =>
+    `4:1: "${name}" belongs in the Corefile of the exporter that pushes cluster "shop-1"; here ` +
+    'its snapshots are only read'
+  const count = (name: string, wanted: string, got: number): string =>
+    `3:1: "${name}" takes ${wanted} argument(s), got ${got}`
+  const cases: { text: string; problem: string }[] = [
+    { text: 'cluster', problem: count('cluster', '1', 0) },
+    { text: 'cluster a b', problem: count('cluster', '1', 2) },
+    { text: 'answers', problem: count('answers', '1', 0) },
+    { text: 'answers rfc rfc', problem: count('answers', '1', 2) },
+    { text: 'answers RFC', problem: '3:9: "RFC" is not one of coredns, rfc' },
+    { text: 'pods', problem: count('pods', '1', 0) },
+    { text: 'pods insecure verified', problem: count('pods', '1', 2) },
+    { text: 'pods on', problem: '3:6: "on" is not one of disabled, insecure, verified' },
+    { text: 'ttl', problem: count('ttl', '1', 0) },
+    { text: 'ttl 1 2', problem: count('ttl', '1', 2) },
+    { text: 'ttl 3601', problem: '3:5: "3601" is not a number from 0 to 3600' },
+    { text: 'ttl -1', problem: '3:5: "-1" is not a number from 0 to 3600' },
+    { text: 'ttl 30s', problem: '3:5: "30s" is not a number from 0 to 3600' },
+    { text: 'endpoint_pod_names yes', problem: count('endpoint_pod_names', '0', 1) },
+    { text: 'noendpoints yes', problem: count('noendpoints', '0', 1) },
+    { text: 'ignore', problem: count('ignore', '1', 0) },
+    { text: 'ignore empty_service x', problem: count('ignore', '1', 2) },
+    { text: 'ignore empty', problem: '3:8: "ignore" knows only "empty_service"' },
+    { text: 'namespaces', problem: count('namespaces', '1 or more', 0) },
+    { text: 'namespace_labels', problem: count('namespace_labels', '1 or more', 0) },
+    { text: 'labels', problem: count('labels', '1 or more', 0) },
+    { text: 'fallthrough a..b', problem: '3:13: "a..b" is not a domain name' },
+    { text: 'kubeconfig', problem: count('kubeconfig', '1 to 2', 0) },
+    { text: 'kubeconfig /a b c', problem: count('kubeconfig', '1 to 2', 3) },
+    { text: 'endpoint', problem: count('endpoint', '1', 0) },
+    { text: 'endpoint a b', problem: count('endpoint', '1', 2) },
+    { text: 'tls /a /b', problem: count('tls', '3', 2) },
+    { text: 'tls /a /b /c /d', problem: count('tls', '3', 4) },
+    {
+      text: 'pod insecure',
+      problem: '3:1: "kubernetes" has no option "pod"; did you mean "pods"?',
+    },
+    { text: 'pods insecure {\nttl 5\n}', problem: '4:1: "pods" takes no block in braces' },
+    {
+      text: 'namespaces a\nnamespace_labels b',
+      problem: '4:1: "namespaces" and "namespace_labels" cannot both be set',
+    },
+    {
+      text: 'namespace_labels b\nnamespaces a',
+      problem: '3:1: "namespaces" and "namespace_labels" cannot both be set',
+    },
+    { text: 'cluster shop-1\npods insecure', problem: pushed('pods') },
+    { text: 'cluster shop-1\nttl 5', problem: pushed('ttl') },
+    { text: 'cluster shop-1\nendpoint_pod_names', problem: pushed('endpoint_pod_names') },
+    { text: 'cluster shop-1\nnoendpoints', problem: pushed('noendpoints') },
+    { text: 'cluster shop-1\nignore empty_service', problem: pushed('ignore') },
+    { text: 'cluster shop-1\nnamespaces a', problem: pushed('namespaces') },
+    { text: 'cluster shop-1\nnamespace_labels a', problem: pushed('namespace_labels') },
+    { text: 'cluster shop-1\nlabels a', problem: pushed('labels') },
+    { text: 'cluster shop-1\nkubeconfig /a', problem: pushed('kubeconfig') },
+    { text: 'cluster shop-1\nendpoint a', problem: pushed('endpoint') },
+    { text: 'cluster shop-1\ntls a b c', problem: pushed('tls') },
+  ]
+  for (const { text, problem } of cases) {
+    test(JSON.stringify(text), () => {
+      assert.deepEqual(
+        problemsOf(() => parse(`kubernetes {\n${text}\n}`)),
+        [problem],
+      )
+    })
+  }
+
+  for (const name of ['constructor', 'multicluster']) {
+    test(`an option that there is not, and lists those that there are: ${name}`, () => {
+      const [problem = ''] = problemsOf(() => parse(`kubernetes {\n${name}\n}`))
+      assert.match(problem, new RegExp(`^3:1: "kubernetes" has no option "${name}"; it has `))
+      assert.match(problem, /it has cluster, answers, pods, ttl, .*, endpoint, tls$/)
+    })
+  }
+
+  const zones: { name: string; text: string; blockZones: readonly Uint8Array[] }[] = [
+    {
+      name: 'reverse zones only, of its own',
+      text: 'kubernetes in-addr.arpa 2001:db8::/32',
+      blockZones: BLOCK_ZONES,
+    },
+    {
+      name: 'reverse zones only, of the server block',
+      text: 'kubernetes',
+      blockZones: [nameOf('in-addr.arpa')],
+    },
+    { name: 'no zone at all', text: 'kubernetes', blockZones: [] },
+  ]
+  for (const { name, text, blockZones } of zones) {
+    test(name, () => {
+      assert.deepEqual(
+        problemsOf(() => parse(text, blockZones)),
+        ['2:1: "kubernetes" needs a zone that is not a reverse zone'],
+      )
+    })
+  }
+})
+
+describe('isReverseZone', () => {
+  const cases: { text: string; isReverse: boolean }[] = [
+    { text: 'in-addr.arpa', isReverse: true },
+    { text: '10.in-addr.arpa', isReverse: true },
+    { text: 'ip6.arpa', isReverse: true },
+    { text: '8.b.d.0.1.0.0.2.ip6.arpa', isReverse: true },
+    { text: 'arpa', isReverse: false },
+    { text: 'my-in-addr.arpa', isReverse: false },
+    { text: 'cluster.local', isReverse: false },
+    { text: '.', isReverse: false },
+  ]
+  for (const { text, isReverse } of cases) {
+    test(`is ${isReverse} for ${text}`, () => {
+      assert.equal(isReverseZone(nameOf(text)), isReverse)
+    })
+  }
+})

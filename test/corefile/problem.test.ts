@@ -1,0 +1,32 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { ConfigError, configError, formatProblem } from '../../src/corefile/problem.ts'
+
+const PLACE = { file: '/etc/Corefile', line: 3, column: 5 }
+
+describe('a problem', () => {
+  test('is formatted as compilers do', () => {
+    assert.equal(formatProblem({ ...PLACE, message: 'no' }), '/etc/Corefile:3:5: no')
+  })
+
+  test('becomes an error with its place and nothing else of what stood there', () => {
+    const word = { ...PLACE, text: 'secret' }
+    const error = configError(word, 'no')
+    assert.deepEqual(error.problems, [{ ...PLACE, message: 'no' }])
+    assert.equal(error.message, '/etc/Corefile:3:5: no')
+  })
+})
+
+describe('ConfigError', () => {
+  test('lists its problems, one a line', () => {
+    const problems = [
+      { ...PLACE, message: 'one' },
+      { ...PLACE, line: 4, message: 'two' },
+    ]
+    const error = new ConfigError(problems)
+    assert.ok(error instanceof Error)
+    assert.equal(error.name, 'ConfigError')
+    assert.equal(error.message, '/etc/Corefile:3:5: one\n/etc/Corefile:4:5: two')
+    assert.equal(error.problems, problems)
+  })
+})
