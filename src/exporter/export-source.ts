@@ -1,0 +1,67 @@
+/**
+ * What an exporter exports: a cluster that is watched, or objects from files.
+ * @module
+ */
+import type { ClusterObject } from '../kubernetes/objects.ts'
+import type { NamingOptions } from '../kubernetes/options.ts'
+import type { Sleep } from './backoff.ts'
+import { ClusterBuilder } from './cluster-builder.ts'
+import { ClusterWatch, type CollectionState } from './cluster-watch.ts'
+import { collectionsFor, type ObjectApi } from './object-api.ts'
+import type { BuiltSnapshot } from './snapshot-builder.ts'
+
+/** Objects that snapshots are built from, and how much they are to be trusted. */
+export type ExportSource = {
+  readonly build: () => BuiltSnapshot
+  /** Versions of the collections. */
+  readonly sources: () => Readonly<Record<string, string>>
+  /** When all this was last known to be so, in milliseconds since 1970; `undefined` at first. */
+  readonly confirmedMs: () => number | undefined
+  readonly states: () => readonly CollectionState[]
+  /** Follows the changes until `signal` ends it. */
+  readonly run: (signal: AbortSignal) => Promise<void>
+}
+
+/** What a watched source needs. */
+export type WatchSourceOptions = {
+  readonly api: ObjectApi
+  readonly naming: NamingOptions
+  readonly onChange: () => void
+  readonly onWarning: (message: string) => void
+  readonly onError: (message: string) => void
+  readonly sleep: Sleep
+  /** A number from 0 to 1. */
+  readonly random: () => number
+  /** Milliseconds since 1970. */
+  readonly now: () => number
+}
+
+/** Makes a source from an API server. */
+export function createWatchSource(options: WatchSourceOptions): ExportSource {
+  const builder = new ClusterBuilder(options.naming, options.onWarning)
+  const collections = collectionsFor(options.naming)
+  const watch = new ClusterWatch({ ...options, collections, sink: builder })
+  return {
+    build: () => builder.build(),
+    sources: () => watch.sources(),
+    confirmedMs: () => watch.confirmedMs(),
+    states: () => watch.states(),
+    run: (signal) => watch.run(signal),
+  }
+}
+
+/** Makes a source from objects that never change. */
+export function createObjectSource(
+  objects: readonly ClusterObject[],
+  options: Pick<WatchSourceOptions, 'naming' | 'onWarning' | 'now'>,
+): ExportSource {
+  const builder = new ClusterBuilder(options.naming, options.onWarning)
+  for (const object of objects) builder.set(object)
+  return {
+    build: () => builder.build(),
+    sources: () => ({}),
+    confirmedMs: () => options.now(),
+    states: () => [],
+    run: () => Promise.resolve(),
+  }
+}

@@ -1,0 +1,117 @@
+/**
+ * The exporter's loop: whatever changes in a cluster is published soon, and what has not changed is
+ * confirmed from time to time.
+ * @module
+ */
+import type { Metrics } from '../telemetry/metrics.ts'
+import { Backoff, type Sleep } from './backoff.ts'
+import { ChangeLoop } from './change-loop.ts'
+import { recordPublished, recordSource } from './export-metrics.ts'
+import type { ExportSource } from './export-source.ts'
+import { GatewayError } from './gateway-client.ts'
+import type { Publisher, PublishReport } from './publisher.ts'
+import type { BuiltSnapshot } from './snapshot-builder.ts'
+
+/** What an exporter needs. */
+export type ExporterOptions = {
+  readonly source: ExportSource
+  readonly publisher: Pick<Publisher, 'publish'>
+  readonly metrics: Metrics
+  /** Gets each report of something published. */
+  readonly onPublished: (report: PublishReport) => void
+  /** Publishing failed; it is tried again. */
+  readonly onError: (message: string) => void
+  /** Time between two publications, at least. */
+  readonly intervalMs: number
+  /** Time after which unchanged names are confirmed. */
+  readonly confirmMs: number
+  readonly sleep: Sleep
+  /** A number from 0 to 1. */
+  readonly random: () => number
+  /** Milliseconds since 1970. */
+  readonly now: () => number
+}
+
+/** Slices of one Service change within moments of each other. */
+const GATHER_MS = 50
+
+/** Publishes one cluster as long as it runs. */
+export class Exporter {
+  private readonly options: ExporterOptions
+  private readonly loop: ChangeLoop
+  private readonly backoff: Backoff
+  private built: BuiltSnapshot | undefined
+  private isOutdated = true
+  private isPublished = false
+
+  constructor(options: ExporterOptions) {
+    this.options = options
+    this.backoff = new Backoff(options.random)
+    const { intervalMs, sleep, now } = options
+    this.loop = new ChangeLoop({
+      work: (signal) => this.publishOrRetry(signal),
+      gatherMs: GATHER_MS,
+      intervalMs,
+      sleep,
+      now,
+    })
+  }
+
+  /** Whether the gateway has taken what the cluster says, at least once. */
+  get isReady(): boolean {
+    return this.isPublished
+  }
+
+  /** Tells that the source changed. */
+  mark(): void {
+    this.isOutdated = true
+    this.loop.mark()
+  }
+
+  /** Runs until `signal` ends it; what changed before is still published. */
+  async run(signal: AbortSignal): Promise<void> {
+    await Promise.all([this.loop.run(signal), this.confirm(signal)])
+  }
+
+  /**
+   * Publishes what the source says now.
+   * @throws {GatewayError} when the gateway does not take it
+   */
+  async publish(): Promise<PublishReport | undefined> {
+    const { source, publisher, metrics, onPublished } = this.options
+    const confirmedMs = source.confirmedMs()
+    if (confirmedMs === undefined) return undefined
+    if (this.isOutdated || this.built === undefined) {
+      this.isOutdated = false
+      this.built = source.build()
+    }
+    recordSource(metrics, source)
+    const report = await publisher.publish(this.built, { sources: source.sources(), confirmedMs })
+    this.isPublished = true
+    recordPublished(metrics, { built: this.built, report, confirmedMs })
+    if (report !== undefined) onPublished(report)
+    return report
+  }
+
+  private async publishOrRetry(signal: AbortSignal): Promise<void> {
+    try {
+      await this.publish()
+      this.backoff.reset()
+    } catch (error) {
+      if (!(error instanceof GatewayError)) throw error
+      recordPublished(this.options.metrics, undefined)
+      if (signal.aborted) return
+      const delayMs = this.backoff.next()
+      this.options.onError(`${error.message}; again in ${(delayMs / 1000).toFixed(1)} s`)
+      await this.options.sleep(delayMs, signal)
+      this.loop.mark()
+    }
+  }
+
+  private async confirm(signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
+      await this.options.sleep(this.options.confirmMs, signal)
+      if (!signal.aborted) this.loop.mark()
+    }
+  }
+}

@@ -1,0 +1,150 @@
+/**
+ * A gateway's routes for publishing, as its client.
+ * @module
+ */
+
+/** A gateway that does not take what it is given, or cannot be reached. */
+export class GatewayError extends Error {
+  override readonly name = 'GatewayError'
+  /** HTTP status, or `undefined` when there was no answer. */
+  readonly status: number | undefined
+
+  constructor(message: string, status?: number, options?: ErrorOptions) {
+    super(message, options)
+    this.status = status
+  }
+}
+
+/** What a gateway has of a cluster. */
+export type PublishedState = {
+  /** Entity tag of the manifest. */
+  readonly etag: string
+  readonly generation: number
+}
+
+/** What became of a manifest. */
+export type ManifestResult =
+  | { readonly kind: 'stored'; readonly etag: string }
+  | { readonly kind: 'missing'; readonly sha256s: readonly string[] }
+  /** Somebody else has published in the meantime. */
+  | { readonly kind: 'changed' }
+
+/** One cluster on one gateway. */
+export type GatewayClient = {
+  /** Reads what is published; `undefined` when nothing is yet. */
+  readonly state: () => Promise<PublishedState | undefined>
+  readonly putShard: (sha256: string, bytes: Uint8Array) => Promise<void>
+  /** @param expected entity tag of the manifest that this one replaces */
+  readonly putManifest: (
+    bytes: Uint8Array,
+    signature: string,
+    expected: string | undefined,
+  ) => Promise<ManifestResult>
+}
+
+/** How to reach the gateway. */
+export type GatewayClientOptions = {
+  /** `https://HOST`, perhaps with a path below which the routes are. */
+  readonly url: string
+  readonly cluster: string
+  readonly token: string
+  readonly fetch?: typeof fetch
+}
+
+const TIMEOUT_MS = 30_000
+
+/** Makes a client. All its methods throw {@link GatewayError}. */
+export function createGatewayClient(options: GatewayClientOptions): GatewayClient {
+  const base = `${options.url.replace(/\/+$/, '')}/v1/clusters/${options.cluster}`
+  const send = async (path: string, init: RequestInit = {}): Promise<Answer> =>
+    ask(options, base + path, init)
+  return {
+    state: async () => {
+      const answer = await send('')
+      if (answer.status === 404) return undefined
+      const { generation } = recordOf(answer.body)
+      if (answer.status !== 200 || typeof generation !== 'number') throw refusal(answer)
+      return { etag: answer.etag, generation }
+    },
+    putShard: async (sha256, bytes) => {
+      const answer = await send(`/shards/${sha256}`, { method: 'PUT', body: new Uint8Array(bytes) })
+      if (answer.status >= 300) throw refusal(answer)
+    },
+    putManifest: async (bytes, signature, expected) => {
+      const headers = {
+        'content-type': 'application/json',
+        'kubedoh-signature': signature,
+        ...(expected === undefined ? { 'if-none-match': '*' } : { 'if-match': expected }),
+      }
+      const init = { method: 'PUT', body: new Uint8Array(bytes), headers }
+      const answer = await send('/manifest', init)
+      if (answer.status < 300) return { kind: 'stored', etag: answer.etag }
+      if (answer.status === 412 || errorOf(answer).code === 'not_newer') return { kind: 'changed' }
+      const { missing } = recordOf(answer.body)
+      if (answer.status === 409 && isTexts(missing)) return { kind: 'missing', sha256s: missing }
+      throw refusal(answer)
+    },
+  }
+}
+
+type Answer = { readonly status: number; readonly etag: string; readonly body: unknown }
+
+async function ask(
+  { token, fetch: send = fetch }: GatewayClientOptions,
+  url: string,
+  init: RequestInit,
+): Promise<Answer> {
+  try {
+    const response = await send(url, {
+      ...init,
+      headers: { ...init.headers, authorization: `Bearer ${token}` },
+      redirect: 'error',
+      signal: AbortSignal.timeout(TIMEOUT_MS),
+    })
+    const text = await response.text()
+    const etag = response.headers.get('etag') ?? ''
+    return { status: response.status, etag, body: parseJson(text) }
+  } catch (error) {
+    // A token that cannot stand in a header is quoted by who refuses it.
+    const text = token === '' ? reason(error) : reason(error).replaceAll(token, '…')
+    const message = `${new URL(url).origin} cannot be reached: ${text}`
+    throw new GatewayError(message, undefined, { cause: error })
+  }
+}
+
+function refusal(answer: Answer): GatewayError {
+  const { message } = errorOf(answer)
+  const text = typeof message === 'string' ? message : 'its answer is not a gateway’s'
+  return new GatewayError(`The gateway answers ${answer.status}: ${text}`, answer.status)
+}
+
+function errorOf({ body }: Answer): Readonly<Record<string, unknown>> {
+  return recordOf(recordOf(body).error)
+}
+
+/** The reason below "fetch failed". */
+function reason(error: unknown): string {
+  if (!(error instanceof Error)) return String(error)
+  if (error instanceof AggregateError && error.message === '') return reason(error.errors[0])
+  return error.cause instanceof Error ? reason(error.cause) : error.message
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+function isTexts(value: unknown): value is readonly string[] {
+  return Array.isArray(value) && value.every((item) => typeof item === 'string')
+}
+
+function recordOf(value: unknown): Readonly<Record<string, unknown>> {
+  return isRecord(value) ? value : {}
+}
+
+function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null
+}

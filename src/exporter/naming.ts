@@ -1,0 +1,38 @@
+/**
+ * From the Corefile's `kubernetes` directive to the options of naming.
+ * @module
+ */
+import type { KubernetesOptions } from '../corefile/kubernetes-options.ts'
+import { isReverseZone } from '../corefile/kubernetes-options.ts'
+import { configError } from '../corefile/problem.ts'
+import type { NamingOptions } from '../kubernetes/options.ts'
+import { parseSelector, type Selector } from '../kubernetes/selector.ts'
+
+/**
+ * Makes the options of naming.
+ * @param localAddresses addresses of the name server itself
+ * @throws {ConfigError} when a label selector is not one
+ */
+export function namingOptions(
+  options: KubernetesOptions,
+  localAddresses: readonly string[],
+): NamingOptions {
+  return {
+    origins: options.zones.filter((zone) => !isReverseZone(zone)),
+    ttlSeconds: options.ttlSeconds,
+    pods: options.pods,
+    usesPodNames: options.usesPodNames,
+    hasEndpoints: options.hasEndpoints,
+    ignoresEmptyServices: options.ignoresEmptyServices,
+    namespaces: new Set(options.namespaces),
+    namespaceSelector: selector(options, 'namespace_labels', options.namespaceLabels),
+    objectSelector: selector(options, 'labels', options.labels),
+    localAddresses,
+  }
+}
+
+function selector(options: KubernetesOptions, name: string, text: string): Selector {
+  const parsed = parseSelector(text)
+  if (parsed !== undefined) return parsed
+  throw configError(options, `"${name} ${text}" is not a label selector such as "tier=gold,!old"`)
+}

@@ -1,0 +1,115 @@
+/**
+ * What the exporter needs of a Kubernetes API server: lists and watches of four collections.
+ * @module
+ */
+import type { Kind } from '../kubernetes/objects.ts'
+
+/** How to reach an API server. */
+export type ApiConnection =
+  /** By a kubeconfig file; its present context unless one is named. */
+  | { readonly kind: 'kubeconfig'; readonly path: string; readonly context: string | undefined }
+  /** By its URL, with files to authenticate both sides. */
+  | {
+      readonly kind: 'endpoint'
+      readonly url: string
+      readonly tls: { readonly cert: string; readonly key: string; readonly ca: string } | undefined
+    }
+  /** From inside the cluster; elsewhere by `KUBECONFIG` or `~/.kube/config`. */
+  | { readonly kind: 'default' }
+
+/** The connection cannot be made from what was given. */
+export class ConnectionError extends Error {
+  override readonly name = 'ConnectionError'
+}
+
+/** A collection of the API, over all namespaces. */
+export type Collection = {
+  readonly kind: Kind
+  /** Plural name, as RBAC rules and the manifest's `sources` have it. */
+  readonly resource: string
+  readonly path: string
+  /** Objects that the server need not send. */
+  readonly fieldSelector?: string
+}
+
+/** One page of a list. */
+export type ObjectPage = {
+  /** Objects as the API has them, of unknown shape; they may lack their kind. */
+  readonly items: readonly unknown[]
+  /** Version of the collection that the whole list shows. */
+  readonly resourceVersion: string
+  /** Where the next page begins, '' after the last one. */
+  readonly continueToken: string
+}
+
+/** A change, or news of the watch itself. */
+export type WatchEvent = { readonly type: string; readonly object: unknown }
+
+/** How to watch. */
+export type WatchOptions = {
+  readonly resourceVersion: string
+  readonly onEvent: (event: WatchEvent) => void
+  /** Called once when the server has begun to answer. */
+  readonly onOpen: () => void
+  readonly signal: AbortSignal
+}
+
+/** An API server. */
+export type ObjectApi = {
+  /** Reads one page, unless `signal` ends it. @throws {ApiError} */
+  readonly list: (
+    collection: Collection,
+    continueToken: string,
+    signal: AbortSignal,
+  ) => Promise<ObjectPage>
+  /**
+   * Watches until the server ends it, silence lasts too long, or `signal` ends it; that is usual,
+   * and nothing is thrown for it.
+   * @throws {ApiError} when the server refuses or cannot be reached
+   */
+  readonly watch: (collection: Collection, options: WatchOptions) => Promise<void>
+}
+
+/** The API server cannot be reached, or does not want to. */
+export class ApiError extends Error {
+  override readonly name = 'ApiError'
+  /** HTTP status, or `undefined` when there was no answer. */
+  readonly status: number | undefined
+
+  constructor(message: string, status?: number, options?: ErrorOptions) {
+    super(message, options)
+    this.status = status
+  }
+}
+
+/** HTTP status of a version that the server no longer has. */
+export const STATUS_GONE = 410
+
+const SERVICES: Collection = { kind: 'Service', resource: 'services', path: '/api/v1/services' }
+const NAMESPACES: Collection = {
+  kind: 'Namespace',
+  resource: 'namespaces',
+  path: '/api/v1/namespaces',
+}
+const SLICES: Collection = {
+  kind: 'EndpointSlice',
+  resource: 'endpointslices',
+  path: '/apis/discovery.k8s.io/v1/endpointslices',
+}
+const PODS: Collection = {
+  kind: 'Pod',
+  resource: 'pods',
+  path: '/api/v1/pods',
+  fieldSelector: 'status.phase!=Succeeded,status.phase!=Failed,status.phase!=Unknown',
+}
+
+/** The collections that names come from. Pods are many, and are read only for `pods verified`. */
+export function collectionsFor(options: {
+  readonly pods: 'disabled' | 'insecure' | 'verified'
+  readonly hasEndpoints: boolean
+}): readonly Collection[] {
+  const collections = [NAMESPACES, SERVICES]
+  if (options.hasEndpoints) collections.push(SLICES)
+  if (options.pods === 'verified') collections.push(PODS)
+  return collections
+}

@@ -1,0 +1,142 @@
+/**
+ * Cluster objects from files: JSON or YAML, lists or single objects, several documents in one file.
+ * @module
+ */
+import { readdirSync, readFileSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { type Document, LineCounter, parseAllDocuments } from 'yaml'
+import type { ClusterObject } from '../kubernetes/objects.ts'
+import { parseObject } from '../kubernetes/parse-object.ts'
+
+/** Octets that one file may have. */
+const FILE_BYTES_MAX = 512 * 1024 * 1024
+/** What the aliases of one YAML document may amount to: more is an attack on memory. */
+const ALIASES_MAX = 1000
+const EXTENSIONS = /\.(json|ya?ml)$/
+
+/** Objects of some files, and what could not be read of them. */
+export type ObjectFiles = {
+  readonly objects: readonly ClusterObject[]
+  /** Objects that are not as the API has them, one line each. */
+  readonly warnings: readonly string[]
+}
+
+/** A file that cannot be read as objects at all. */
+export class ObjectFileError extends Error {
+  override readonly name = 'ObjectFileError'
+}
+
+/**
+ * Reads files, or all `.json`, `.yaml` and `.yml` files of folders. When no Namespace is among the
+ * objects, there is one for each that they are in.
+ * @throws {ObjectFileError} with the file, and the line if it is known
+ */
+export function readObjectFiles(paths: readonly string[]): ObjectFiles {
+  const objects: ClusterObject[] = []
+  const warnings: string[] = []
+  for (const path of paths.flatMap(listFiles)) {
+    for (const value of readDocuments(path)) {
+      const object = parseObject(value)
+      if (object?.kind === 'problem') warnings.push(`${path}: ${object.message}`)
+      else if (object !== undefined) objects.push(object)
+    }
+  }
+  return { objects: withNamespaces(objects), warnings }
+}
+
+function listFiles(path: string): string[] {
+  try {
+    if (!statSync(path).isDirectory()) return [path]
+    return readdirSync(path)
+      .filter((name) => EXTENSIONS.test(name))
+      .sort()
+      .map((name) => join(path, name))
+  } catch {
+    throw new ObjectFileError(`${path}: no such file or folder`)
+  }
+}
+
+function readDocuments(path: string): unknown[] {
+  const { size } = statSync(path)
+  if (size > FILE_BYTES_MAX) {
+    throw new ObjectFileError(`${path}: ${size} octets, at most ${FILE_BYTES_MAX}`)
+  }
+  const text = readText(path)
+  const documents = path.endsWith('.json') ? [parseJson(path, text)] : parseYaml(path, text)
+  return documents.flatMap(listItems)
+}
+
+function readText(path: string): string {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch (error) {
+    throw new ObjectFileError(`${path}: ${messageOf(error)}`)
+  }
+}
+
+function parseJson(path: string, text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch (error) {
+    const message = messageOf(error)
+    // Errors of some kinds do not say where they are, and quote what may have lines of its own.
+    const at = /position (\d+)/.exec(message)?.[1]
+    if (at === undefined) throw new ObjectFileError(`${path}: ${message.replaceAll('\n', ' ')}`)
+    const line = text.slice(0, Number(at)).split('\n').length
+    throw new ObjectFileError(`${path}:${line}: ${message}`)
+  }
+}
+
+function parseYaml(path: string, text: string): unknown[] {
+  const lines = new LineCounter()
+  const documents = parseAllDocuments(text, { lineCounter: lines })
+  if ('empty' in documents) return []
+  return documents.map((document) => {
+    const [error] = document.errors
+    if (error === undefined) return toValue(path, document)
+    const { line } = lines.linePos(error.pos[0])
+    throw new ObjectFileError(`${path}:${line}: ${error.message.split('\n')[0]}`)
+  })
+}
+
+/** Aliases that lead nowhere, or to far too much, are found out only here. */
+function toValue(path: string, document: Document): unknown {
+  try {
+    return document.toJS({ maxAliasCount: ALIASES_MAX })
+  } catch (error) {
+    throw new ObjectFileError(`${path}: ${messageOf(error)}`)
+  }
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
+}
+
+/** A list stands for its items; an empty document for nothing. */
+function listItems(value: unknown): unknown[] {
+  if (value === null || value === undefined) return []
+  return isList(value) ? value.items.map((item) => withKind(item, value)) : [value]
+}
+
+function isList(value: unknown): value is { readonly items: readonly unknown[] } {
+  return (
+    typeof value === 'object' && value !== null && 'items' in value && Array.isArray(value.items)
+  )
+}
+
+/** Items of typed lists (`ServiceList`), as the API gives them, say neither kind nor group. */
+function withKind(item: unknown, list: object): unknown {
+  const listKind = 'kind' in list && typeof list.kind === 'string' ? list.kind : ''
+  if (typeof item !== 'object' || item === null || 'kind' in item) return item
+  const group = 'apiVersion' in list ? { apiVersion: list.apiVersion } : {}
+  return { ...group, kind: listKind.replace(/List$/, ''), ...item }
+}
+
+function withNamespaces(objects: readonly ClusterObject[]): readonly ClusterObject[] {
+  if (objects.some(({ kind }) => kind === 'Namespace')) return objects
+  const names = new Set(objects.map(({ namespace }) => namespace))
+  const namespaces = [...names].map(
+    (name): ClusterObject => ({ kind: 'Namespace', namespace: '', name, labels: new Map() }),
+  )
+  return [...namespaces, ...objects]
+}

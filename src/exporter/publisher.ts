@@ -1,0 +1,166 @@
+/**
+ * Publishes snapshots: only the shards that the gateway lacks, then the manifest that lists them.
+ * @module
+ */
+import { formatManifest, MANIFEST_VERSION, type Manifest } from '../snapshot/manifest.ts'
+import { type PrivateKey, sha256Hex, signBytes } from '../snapshot/signature.ts'
+import { type GatewayClient, GatewayError, type PublishedState } from './gateway-client.ts'
+import { type BuiltSnapshot, nextGeneration } from './snapshot-builder.ts'
+
+/** Shards that are uploaded at one time. */
+const UPLOADS_MAX = 4
+/** How often to begin anew when another exporter gets in between. */
+const ATTEMPTS_MAX = 5
+
+/** What a publisher needs. */
+export type PublisherOptions = {
+  readonly cluster: string
+  readonly gateway: GatewayClient
+  readonly key: PrivateKey
+  /** Milliseconds since 1970. */
+  readonly now: () => number
+}
+
+/** What a snapshot is of. */
+export type SnapshotFacts = {
+  /** Versions of the source's collections. */
+  readonly sources: Readonly<Record<string, string>>
+  /** When the source was last known to say this, in milliseconds since 1970. */
+  readonly confirmedMs: number
+}
+
+/** What was done. */
+export type PublishReport = {
+  readonly generation: number
+  /** Records of the snapshot. */
+  readonly records: number
+  /** Whether nothing changed and the names were only confirmed. */
+  readonly isConfirmation: boolean
+  /** Shards uploaded, and their octets. */
+  readonly shards: number
+  readonly shardBytes: number
+  readonly manifestBytes: number
+}
+
+type HashedShard = { readonly sha256: string; readonly bytes: Uint8Array }
+type Published = PublishedState & { readonly content: string; readonly confirmedMs: number }
+
+/** Publishes one cluster to one gateway. */
+export class Publisher {
+  private readonly options: PublisherOptions
+  private state: Published | undefined
+  private hasState = false
+
+  constructor(options: PublisherOptions) {
+    this.options = options
+  }
+
+  /**
+   * Publishes a snapshot. One that says the same as the one before keeps its generation, and only
+   * confirms it.
+   * @returns `undefined` when there is nothing to tell the gateway
+   * @throws {GatewayError} when the gateway does not take it; the next call begins anew
+   */
+  async publish(snapshot: BuiltSnapshot, facts: SnapshotFacts): Promise<PublishReport | undefined> {
+    const shards = await Promise.all(
+      snapshot.shards.map(async (bytes) => ({ sha256: await sha256Hex(bytes), bytes })),
+    )
+    const content = describeContent(snapshot, shards)
+    try {
+      return await this.attempt(snapshot, facts, { shards, content })
+    } catch (error) {
+      this.hasState = false
+      throw error
+    }
+  }
+
+  private async attempt(
+    snapshot: BuiltSnapshot,
+    facts: SnapshotFacts,
+    { shards, content }: { readonly shards: readonly HashedShard[]; readonly content: string },
+  ): Promise<PublishReport | undefined> {
+    const { gateway, key } = this.options
+    let uploaded: readonly HashedShard[] = []
+    for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt++) {
+      const before = await this.readState()
+      const isSame = before?.content === content
+      if (isSame && facts.confirmedMs <= before.confirmedMs) return undefined
+      const generation = isSame
+        ? before.generation
+        : nextGeneration(before?.generation ?? 0, this.options.now())
+      const manifest = formatManifest(this.manifest(snapshot, facts, { shards, generation }))
+      const signature = await signBytes(key, manifest)
+      const result = await gateway.putManifest(manifest, signature, before?.etag)
+      switch (result.kind) {
+        case 'stored':
+          this.state = { etag: result.etag, generation, content, confirmedMs: facts.confirmedMs }
+          return {
+            generation,
+            records: snapshot.records,
+            isConfirmation: isSame,
+            shards: uploaded.length,
+            shardBytes: uploaded.reduce((sum, { bytes }) => sum + bytes.length, 0),
+            manifestBytes: manifest.length,
+          }
+        case 'missing':
+          uploaded = [...uploaded, ...(await this.upload(shards, new Set(result.sha256s)))]
+          break
+        case 'changed':
+          this.hasState = false
+          break
+      }
+    }
+    throw new GatewayError(`Gave up after ${ATTEMPTS_MAX} attempts: something else publishes too`)
+  }
+
+  /** What the gateway has; asked once, and again after anything unexpected. */
+  private async readState(): Promise<Published | undefined> {
+    if (!this.hasState) {
+      const state = await this.options.gateway.state()
+      this.state = state && { ...state, content: '', confirmedMs: 0 }
+      this.hasState = true
+    }
+    return this.state
+  }
+
+  private manifest(
+    { origins, ttlSeconds, records }: BuiltSnapshot,
+    { sources, confirmedMs }: SnapshotFacts,
+    { shards, generation }: { shards: readonly HashedShard[]; generation: number },
+  ): Manifest {
+    return {
+      version: MANIFEST_VERSION,
+      cluster: this.options.cluster,
+      generation,
+      time: new Date(confirmedMs).toISOString(),
+      origins,
+      ttlSeconds,
+      records,
+      sources,
+      shards: shards.map(({ sha256, bytes }) => ({ sha256, bytes: bytes.length })),
+    }
+  }
+
+  private async upload(
+    shards: readonly HashedShard[],
+    missing: ReadonlySet<string>,
+  ): Promise<readonly HashedShard[]> {
+    const wanted = [...new Map(shards.map((shard) => [shard.sha256, shard])).values()].filter(
+      ({ sha256 }) => missing.has(sha256),
+    )
+    const waiting = wanted.values()
+    const uploadAll = async (): Promise<void> => {
+      for (const { sha256, bytes } of waiting) await this.options.gateway.putShard(sha256, bytes)
+    }
+    await Promise.all(Array.from({ length: UPLOADS_MAX }, uploadAll))
+    return wanted
+  }
+}
+
+/** What two snapshots have in common when they say the same. */
+function describeContent(
+  { origins, ttlSeconds }: BuiltSnapshot,
+  shards: readonly HashedShard[],
+): string {
+  return JSON.stringify([origins, ttlSeconds, shards.map(({ sha256 }) => sha256)])
+}

@@ -1,0 +1,234 @@
+/**
+ * Mirrors one collection of the API: lists it, watches from there, and begins anew when the server
+ * has forgotten where we were (410 Gone).
+ * @module
+ */
+import type { ClusterObject, Kind } from '../kubernetes/objects.ts'
+import { parseObject } from '../kubernetes/parse-object.ts'
+import { Backoff, type Sleep } from './backoff.ts'
+import { ApiError, type Collection, type ObjectApi, STATUS_GONE } from './object-api.ts'
+
+/** Who gets the objects. */
+export type ObjectSink = {
+  readonly set: (object: ClusterObject) => void
+  readonly delete: (kind: Kind, namespace: string, name: string) => void
+}
+
+/** What a reflector needs. */
+export type ReflectorOptions = {
+  readonly api: ObjectApi
+  readonly collection: Collection
+  readonly sink: ObjectSink
+  /** Something changed, or became known to be as it is. */
+  readonly onChange: () => void
+  /** An object that cannot be read; it is left out. */
+  readonly onWarning: (message: string) => void
+  /** The API server cannot be reached; it is tried again. */
+  readonly onError: (message: string) => void
+  /** An open watch is about to count as closed: until now no change was missed. */
+  readonly onClose: () => void
+  readonly sleep: Sleep
+  /** A number from 0 to 1. */
+  readonly random: () => number
+}
+
+/** Longest pause after a watch that told nothing, so that a server that ends all is not flooded. */
+const PAUSE_MS = 500
+
+type Identity = { readonly namespace: string; readonly name: string }
+
+/** The mirror of one collection. */
+export class Reflector {
+  private readonly options: ReflectorOptions
+  private readonly backoff: Backoff
+  /** Objects that the sink has, by namespace and name. */
+  private readonly present = new Map<string, Identity>()
+  /** What is wrong with objects that could not be read, by namespace and name. */
+  private readonly problems = new Map<string, string>()
+  private version = ''
+  private lists = 0
+  private open = false
+
+  constructor(options: ReflectorOptions) {
+    this.options = options
+    this.backoff = new Backoff(options.random)
+  }
+
+  /** Version of the collection that the sink has; '' before the first list is whole. */
+  get resourceVersion(): string {
+    return this.version
+  }
+
+  /** Whether the whole collection has been listed once. */
+  get hasSynced(): boolean {
+    return this.lists > 0
+  }
+
+  /** Whether a watch is open now, so that no change can be missed. */
+  get isConnected(): boolean {
+    return this.open
+  }
+
+  /** Objects that the collection has. */
+  get count(): number {
+    return this.present.size
+  }
+
+  /** Objects that could not be read. */
+  get problemCount(): number {
+    return this.problems.size
+  }
+
+  /** How many times the collection was listed. */
+  get listCount(): number {
+    return this.lists
+  }
+
+  /** Runs until `signal` ends it. Never throws for what the API server does. */
+  async run(signal: AbortSignal): Promise<void> {
+    let needsList = true
+    while (!signal.aborted) {
+      try {
+        if (needsList) await this.list(signal)
+        needsList = false
+        await this.watch(signal)
+      } catch (error) {
+        if (!(error instanceof ApiError)) throw error
+        if (error.status === STATUS_GONE) needsList = true
+        if (!signal.aborted) await this.pause(error, signal)
+      }
+    }
+  }
+
+  private async pause(error: ApiError, signal: AbortSignal): Promise<void> {
+    const { collection, onError, sleep, random } = this.options
+    if (error.status === STATUS_GONE) {
+      await sleep(PAUSE_MS * random(), signal)
+      return
+    }
+    const delayMs = this.backoff.next()
+    const seconds = (delayMs / 1000).toFixed(1)
+    onError(`cannot follow ${collection.resource}: ${error.message}; again in ${seconds} s`)
+    await sleep(delayMs, signal)
+  }
+
+  /** Reads all pages; what they do not show any more is removed at the end. */
+  private async list(signal: AbortSignal): Promise<void> {
+    const { api, collection, onChange } = this.options
+    const seen = new Set<string>()
+    let token = ''
+    let version = ''
+    do {
+      const page = await api.list(collection, token, signal)
+      for (const item of page.items) seen.add(this.take(item))
+      version = page.resourceVersion
+      token = page.continueToken
+    } while (token !== '')
+    for (const [key, identity] of this.present) if (!seen.has(key)) this.remove(key, identity)
+    for (const key of this.problems.keys()) if (!seen.has(key)) this.problems.delete(key)
+    this.version = version
+    this.lists++
+    this.backoff.reset()
+    onChange()
+  }
+
+  private async watch(signal: AbortSignal): Promise<void> {
+    const { api, collection, onClose, sleep, random } = this.options
+    const ended = new AbortController()
+    let problem: ApiError | undefined
+    let isSilent = true
+    try {
+      await api.watch(collection, {
+        resourceVersion: this.version,
+        signal: AbortSignal.any([signal, ended.signal]),
+        onOpen: () => {
+          this.open = true
+        },
+        onEvent: ({ type, object }) => {
+          isSilent = false
+          problem ??= this.handle(type, object)
+          if (problem === undefined) {
+            this.backoff.reset()
+            return
+          }
+          this.open = false
+          ended.abort()
+        },
+      })
+    } finally {
+      if (this.open) onClose()
+      this.open = false
+    }
+    if (problem !== undefined) throw problem
+    if (isSilent) await sleep(PAUSE_MS * random(), signal)
+  }
+
+  /** @returns the error that an event is */
+  private handle(type: string, object: unknown): ApiError | undefined {
+    if (type === 'ERROR') return statusError(object)
+    const { version, namespace, name } = identify(object)
+    if (version !== '') this.version = version
+    if (type === 'BOOKMARK') return undefined
+    if (type === 'DELETED') this.remove(`${namespace}/${name}`, { namespace, name })
+    else this.take(object)
+    this.options.onChange()
+    return undefined
+  }
+
+  /** Gives an object to the sink. @returns its key */
+  private take(item: unknown): string {
+    const { kind } = this.options.collection
+    const { namespace, name } = identify(item)
+    const key = `${namespace}/${name}`
+    const value = typeof item === 'object' && item !== null ? { ...item, kind } : item
+    const object = parseObject(value)
+    if (object === undefined || object.kind === 'problem') {
+      const known = this.problems.get(key)
+      this.remove(key, { namespace, name })
+      if (object !== undefined) this.complain(key, object.message, known)
+    } else {
+      this.problems.delete(key)
+      this.present.set(key, { namespace, name })
+      this.options.sink.set(object)
+    }
+    return key
+  }
+
+  private complain(key: string, message: string, known: string | undefined): void {
+    if (known !== message) this.options.onWarning(message)
+    this.problems.set(key, message)
+  }
+
+  private remove(key: string, { namespace, name }: Identity): void {
+    this.present.delete(key)
+    this.problems.delete(key)
+    this.options.sink.delete(this.options.collection.kind, namespace, name)
+  }
+}
+
+function identify(object: unknown): Identity & { readonly version: string } {
+  const { metadata } = recordOf(object)
+  const { namespace, name, resourceVersion } = recordOf(metadata)
+  return { namespace: textOf(namespace), name: textOf(name), version: textOf(resourceVersion) }
+}
+
+/** An event of type ERROR carries a Status (meta/v1). */
+function statusError(object: unknown): ApiError {
+  const { code, message } = recordOf(object)
+  return new ApiError(
+    textOf(message) || 'watch failed',
+    typeof code === 'number' ? code : undefined,
+  )
+}
+
+function recordOf(value: unknown): Readonly<Record<string, unknown>> {
+  return isRecord(value) ? value : {}
+}
+
+function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null
+}
+
+function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : ''
+}

@@ -1,0 +1,222 @@
+import assert from 'node:assert/strict'
+import { getEventListeners } from 'node:events'
+import { describe, type TestContext, test } from 'node:test'
+import fc from 'fast-check'
+import { ChangeLoop, type ChangeLoopOptions } from '../../src/exporter/change-loop.ts'
+import { FakeClock, START_MS } from './fake-clock.ts'
+
+const GATHER_MS = 10
+const INTERVAL_MS = 100
+
+type Running = {
+  readonly loop: ChangeLoop
+  readonly clock: FakeClock
+  /** When each piece of work began, in milliseconds from the start. */
+  readonly begins: number[]
+  readonly ended: AbortController
+  readonly running: Promise<void>
+}
+
+/** Starts a loop; `work` takes no time unless it lets some pass. */
+function start(
+  t: TestContext | undefined,
+  work: (clock: FakeClock, signal: AbortSignal) => void | Promise<void> = () => undefined,
+  options: Partial<ChangeLoopOptions> = {},
+): Running {
+  const clock = new FakeClock()
+  const begins: number[] = []
+  const loop = new ChangeLoop({
+    work: (signal) => {
+      begins.push(clock.now() - START_MS)
+      return work(clock, signal)
+    },
+    gatherMs: GATHER_MS,
+    intervalMs: INTERVAL_MS,
+    sleep: clock.sleep,
+    now: clock.now,
+    ...options,
+  })
+  const ended = new AbortController()
+  const running = loop.run(ended.signal)
+  t?.after(async () => {
+    ended.abort()
+    await running.catch(() => undefined)
+  })
+  return { loop, clock, begins, ended, running }
+}
+
+describe('ChangeLoop', () => {
+  const cases: {
+    name: string
+    marks: readonly number[]
+    begins: readonly number[]
+    work?: (clock: FakeClock, signal: AbortSignal) => void | Promise<void>
+  }[] = [
+    { name: 'does nothing when nothing changes', marks: [], begins: [] },
+    { name: 'works at once after the first change', marks: [500], begins: [510] },
+    { name: 'works once for changes that come together', marks: [0, 1, 9], begins: [10] },
+    { name: 'works again for a change after that', marks: [0, 11], begins: [10, 120] },
+    { name: 'works no more often than the interval allows', marks: [0, 20, 60], begins: [10, 120] },
+    { name: 'works at once again when the interval is over', marks: [0, 300], begins: [10, 310] },
+    {
+      name: 'counts the interval from the begin of the work',
+      marks: [0, 11],
+      begins: [10, 120],
+      work: (clock, signal) => clock.sleep(60, signal),
+    },
+    {
+      name: 'works on when the work has waited for longer than the interval',
+      marks: [0, 11],
+      begins: [10, 1020],
+      work: (clock, signal) => clock.sleep(1000, signal),
+    },
+    {
+      name: 'is busy for a quarter of the time at most',
+      marks: [0, 11],
+      begins: [10, 820],
+      work: (clock) => clock.pass(200),
+    },
+    {
+      name: 'lets waiting count as rest',
+      marks: [0, 11],
+      begins: [10, 820],
+      work: (clock, signal) => {
+        clock.pass(200)
+        return clock.sleep(500, signal)
+      },
+    },
+  ]
+  for (const { name, marks, begins, work } of cases) {
+    test(name, async (t) => {
+      const { loop, clock, begins: begun } = start(t, work)
+      for (const ms of marks) {
+        await clock.advance(START_MS + ms - clock.now())
+        loop.mark()
+      }
+      await clock.advance(10_000)
+      assert.deepEqual(begun, begins)
+    })
+  }
+
+  test('does not wait for longer than the interval when the clock is set back', async (t) => {
+    const { loop, clock, begins } = start(t, (wound) => wound.setBack(3_600_000))
+    loop.mark()
+    await clock.advance(GATHER_MS)
+    loop.mark()
+    await clock.advance(0)
+    assert.equal(clock.delays.at(-1), INTERVAL_MS)
+    await clock.advance(INTERVAL_MS + GATHER_MS)
+    assert.equal(begins.length, 2)
+  })
+
+  test('does what changed before it ran', async (t) => {
+    const clock = new FakeClock()
+    let count = 0
+    const work = (): void => {
+      count++
+    }
+    const { sleep, now } = clock
+    const loop = new ChangeLoop({ work, gatherMs: 10, intervalMs: 100, sleep, now })
+    loop.mark()
+    const ended = new AbortController()
+    const running = loop.run(ended.signal)
+    t.after(() => ended.abort())
+    await clock.advance(10)
+    assert.equal(count, 1)
+    ended.abort()
+    await running
+    assert.equal(count, 1)
+  })
+
+  test('fails as the work fails', async (t) => {
+    const works: (() => void | Promise<void>)[] = [
+      () => {
+        throw new RangeError('at once')
+      },
+      () => Promise.reject(new RangeError('later')),
+    ]
+    for (const work of works) {
+      const { loop, clock, running } = start(t, work)
+      const failed = assert.rejects(running, RangeError)
+      loop.mark()
+      await clock.advance(GATHER_MS)
+      await failed
+    }
+  })
+
+  test('keeps nothing of the signal from change to change', async (t) => {
+    const { loop, clock, ended } = start(t)
+    for (let i = 0; i < 5; i++) {
+      loop.mark()
+      await clock.advance(1000)
+    }
+    assert.equal(getEventListeners(ended.signal, 'abort').length, 1)
+  })
+
+  describe('when the signal ends it', () => {
+    const cases: {
+      name: string
+      marks: number
+      at: number
+      begins: readonly number[]
+      work?: (clock: FakeClock, signal: AbortSignal) => void | Promise<void>
+    }[] = [
+      { name: 'ends when nothing changed', marks: 0, at: 50, begins: [] },
+      { name: 'works on what it was gathering', marks: 1, at: 5, begins: [5] },
+      { name: 'works on what waited for the interval', marks: 2, at: 30, begins: [10, 30] },
+      {
+        name: 'works on what changed during the last work',
+        marks: 2,
+        at: 30,
+        begins: [10, 30],
+        work: (clock, signal) => clock.sleep(500, signal),
+      },
+      { name: 'does not work again on what it has worked on', marks: 1, at: 30, begins: [10] },
+    ]
+    for (const { name, marks, at, begins, work } of cases) {
+      test(name, async (t) => {
+        const { loop, clock, begins: begun, ended, running } = start(t, work)
+        if (marks > 0) loop.mark()
+        await clock.advance(at)
+        if (marks > 1) loop.mark()
+        ended.abort()
+        await running
+        assert.deepEqual(begun, begins)
+        assert.equal(clock.sleeping, 0)
+      })
+    }
+  })
+
+  test('never loses the last change', async () => {
+    const ms = fc.integer({ min: 0, max: 300 })
+    const step = fc.oneof(
+      ms.map((value) => ({ kind: 'advance' as const, value })),
+      ms.map((value) => ({ kind: 'take' as const, value })),
+      fc.constant({ kind: 'mark' as const, value: 0 }),
+    )
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { maxLength: 20 }), fc.boolean(), async (steps, isEnded) => {
+        const work = { tookMs: 0, marks: 0, marksAtBegin: 0 }
+        const { loop, clock, begins, ended, running } = start(undefined, (wound, signal) => {
+          work.marksAtBegin = work.marks
+          return wound.sleep(work.tookMs, signal)
+        })
+        for (const { kind, value } of steps) {
+          if (kind === 'take') work.tookMs = value
+          if (kind === 'advance') await clock.advance(value)
+          if (kind !== 'mark') continue
+          work.marks++
+          loop.mark()
+        }
+        const gaps = begins.slice(1).map((begin, i) => begin - (begins[i] ?? 0))
+        assert.ok(gaps.every((gap) => gap >= INTERVAL_MS))
+        if (!isEnded) await clock.advance(10_000)
+        else ended.abort()
+        if (isEnded) await running
+        assert.equal(work.marksAtBegin, work.marks)
+        ended.abort()
+        await running
+      }),
+    )
+  })
+})

@@ -1,0 +1,115 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import fc from 'fast-check'
+import { ClusterBuilder } from '../../src/exporter/cluster-builder.ts'
+import { buildSnapshot } from '../../src/exporter/snapshot-builder.ts'
+import { Cluster } from '../../src/kubernetes/cluster.ts'
+import type { ClusterObject } from '../../src/kubernetes/objects.ts'
+import { objectsOf, optionsOf, selectorOf } from '../kubernetes/naming.ts'
+import { object } from '../kubernetes/random-cluster.ts'
+import { namesIn, openBuilt } from './snapshots.ts'
+
+const NAMES = ['web.shop.svc', 'db.shop.svc']
+const LONG = 's'.repeat(64)
+
+function objectOf(yaml: string): ClusterObject {
+  const [first] = objectsOf(`[${yaml}]`)
+  assert.ok(first)
+  return first
+}
+
+/** A Service with a cluster IP, below which more fields of its metadata may stand. */
+function service(name: string, metadata = ''): ClusterObject {
+  return objectOf(`{
+    kind: Service,
+    metadata: { namespace: shop, name: ${name}, ${metadata} },
+    spec: { clusterIP: 192.0.2.10 },
+  }`)
+}
+
+const SHOP = objectOf('{ kind: Namespace, metadata: { name: shop } }')
+
+describe('ClusterBuilder', () => {
+  test('builds what is there at the moment', () => {
+    const builder = new ClusterBuilder(optionsOf(), assert.fail)
+    const names = (): string[] => namesIn(openBuilt(builder.build()), NAMES)
+    builder.set(SHOP)
+    builder.set(service('web'))
+    assert.deepEqual(names(), ['web.shop.svc'])
+    builder.set(service('db'))
+    builder.delete('Service', 'shop', 'web')
+    assert.deepEqual(names(), ['db.shop.svc'])
+    builder.delete('Namespace', '', 'shop')
+    assert.deepEqual(names(), [])
+  })
+
+  const selectors = [
+    { name: 'objects', options: { objectSelector: selectorOf('tier=gold') } },
+    { name: 'namespaces', options: { namespaceSelector: selectorOf('tier=gold') } },
+  ]
+  for (const { name, options } of selectors) {
+    test(`takes what the selector of ${name} meets, as long as it meets it`, () => {
+      const gold = 'labels: { tier: gold }'
+      const shop = (metadata: string): ClusterObject =>
+        objectOf(`{ kind: Namespace, metadata: { name: shop, ${metadata} } }`)
+      const builder = new ClusterBuilder(optionsOf(options), assert.fail)
+      const names = (): string[] => namesIn(openBuilt(builder.build()), NAMES)
+      builder.set(shop(''))
+      builder.set(service('web'))
+      assert.deepEqual(names(), [])
+      builder.set(shop(gold))
+      builder.set(service('web', gold))
+      assert.deepEqual(names(), ['web.shop.svc'])
+      builder.set(shop(''))
+      builder.set(service('web'))
+      assert.deepEqual(names(), [])
+    })
+  }
+
+  test('warns of each thing once as long as it is so', () => {
+    const warnings: string[] = []
+    const builder = new ClusterBuilder(optionsOf(), (warning) => warnings.push(warning))
+    builder.set(SHOP)
+    builder.set(service(LONG))
+    assert.equal(builder.warningCount, 0)
+    builder.build()
+    builder.build()
+    assert.equal(warnings.length, 1)
+    assert.match(warnings[0] ?? '', /^Service shop\/s{64}: its name "s{64}" cannot be a DNS label/)
+    assert.equal(builder.warningCount, 1)
+
+    builder.set(objectOf('{ kind: Service, metadata: { namespace: shop, name: db } }'))
+    builder.build()
+    assert.deepEqual(warnings.slice(1), ['Service shop/db: it has no cluster IP'])
+    assert.equal(builder.warningCount, 2)
+
+    builder.delete('Service', 'shop', LONG)
+    builder.build()
+    assert.equal(warnings.length, 2)
+    assert.equal(builder.warningCount, 1)
+    builder.set(service(LONG))
+    builder.build()
+    assert.equal(warnings.length, 3)
+  })
+
+  test('builds the same octets whatever came before', () => {
+    const change = fc.record({ object, isDeleted: fc.boolean() })
+    fc.assert(
+      fc.property(fc.array(change, { maxLength: 40 }), (changes) => {
+        const builder = new ClusterBuilder(optionsOf({ pods: 'verified' }), () => undefined)
+        const present = new Map<string, ClusterObject>()
+        for (const { object: changed, isDeleted } of changes) {
+          const { kind, namespace, name } = changed
+          if (isDeleted) builder.delete(kind, namespace, name)
+          else builder.set(changed)
+          present.delete(`${kind} ${namespace}/${name}`)
+          if (!isDeleted) present.set(`${kind} ${namespace}/${name}`, changed)
+        }
+        const cluster = new Cluster()
+        for (const left of present.values()) cluster.set(left)
+        const built = buildSnapshot(cluster, optionsOf({ pods: 'verified' }))
+        assert.deepEqual(builder.build().shards, built.shards)
+      }),
+    )
+  })
+})

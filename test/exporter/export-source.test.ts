@@ -1,0 +1,158 @@
+import assert from 'node:assert/strict'
+import { describe, type TestContext, test } from 'node:test'
+import {
+  createObjectSource,
+  createWatchSource,
+  type ExportSource,
+} from '../../src/exporter/export-source.ts'
+import { buildSnapshot } from '../../src/exporter/snapshot-builder.ts'
+import { clusterOf, objectsOf, optionsOf, selectorOf } from '../kubernetes/naming.ts'
+import { FakeClock, START_MS } from './fake-clock.ts'
+import { answerLists, openWatches, ScriptedApi, SHOP_LISTS, value } from './scripted-api.ts'
+import { namesIn, openBuilt } from './snapshots.ts'
+
+const RESOURCES = Object.keys(SHOP_LISTS)
+const SHOP = `
+- kind: Namespace
+  metadata: { name: shop }
+- kind: Service
+  metadata: { namespace: shop, name: web }
+  spec: { clusterIP: 192.0.2.10 }
+- kind: Service
+  metadata: { namespace: shop, name: db, labels: { tier: gold } }
+  spec: { clusterIP: 192.0.2.11 }
+`
+const NAMES = ['web.shop.svc', 'db.shop.svc']
+
+function names(source: ExportSource): string[] {
+  return namesIn(openBuilt(source.build()), NAMES)
+}
+
+describe('a source of watched objects', () => {
+  type Running = {
+    readonly api: ScriptedApi
+    readonly clock: FakeClock
+    readonly source: ExportSource
+    readonly messages: string[]
+  }
+
+  function start(t: TestContext): Running {
+    const api = new ScriptedApi()
+    const clock = new FakeClock()
+    const messages: string[] = []
+    const source = createWatchSource({
+      api,
+      naming: optionsOf(),
+      onChange: () => messages.push('change'),
+      onWarning: (message) => messages.push(`warning: ${message}`),
+      onError: (message) => messages.push(`error: ${message}`),
+      sleep: clock.sleep,
+      random: () => 1,
+      now: clock.now,
+    })
+    const ended = new AbortController()
+    const running = source.run(ended.signal)
+    t.after(async () => {
+      ended.abort()
+      await running
+    })
+    return { api, clock, source, messages }
+  }
+
+  test('is not confirmed before all is listed and watched', async (t) => {
+    const { api, clock, source, messages } = start(t)
+    assert.equal(source.confirmedMs(), undefined)
+    answerLists(api)
+    await clock.advance(2000)
+    assert.equal(source.confirmedMs(), undefined)
+    assert.deepEqual(messages, ['change'])
+    openWatches(api, RESOURCES)
+    assert.equal(source.confirmedMs(), START_MS + 2000)
+  })
+
+  test('builds what was listed and what changed since', async (t) => {
+    const { api, clock, source, messages } = start(t)
+    answerLists(api)
+    await clock.advance(0)
+    assert.deepEqual(names(source), ['web.shop.svc'])
+    const db = '{ metadata: { namespace: shop, name: db }, spec: { clusterIP: 192.0.2.11 } }'
+    api.watching('services').send('ADDED', value(db))
+    assert.deepEqual(names(source), NAMES)
+    assert.deepEqual(messages, ['change', 'change'])
+  })
+
+  test('warns of what it can neither read nor name', async (t) => {
+    const { api, clock, source, messages } = start(t)
+    answerLists(api)
+    await clock.advance(0)
+    const { send } = api.watching('services')
+    send('ADDED', value('{ metadata: { namespace: shop, name: bad }, spec: 1 }'))
+    send('ADDED', value('{ metadata: { namespace: shop, name: db } }'))
+    source.build()
+    source.build()
+    assert.deepEqual(
+      messages.filter((message) => message !== 'change'),
+      [
+        'warning: Service shop/bad: spec is 1, expected an object',
+        'warning: Service shop/db: it has no cluster IP',
+      ],
+    )
+  })
+
+  test('tells versions and states of its collections', async (t) => {
+    const { api, clock, source } = start(t)
+    answerLists(api)
+    await clock.advance(0)
+    assert.deepEqual(source.sources(), { namespaces: '1', services: '2', endpointslices: '3' })
+    assert.deepEqual(
+      source.states().map(({ resource, count }) => `${resource} ${count}`),
+      ['namespaces 1', 'services 1', 'endpointslices 0'],
+    )
+  })
+})
+
+describe('a source of objects that never change', () => {
+  const clock = { now: () => START_MS }
+
+  test('builds what the objects amount to', () => {
+    const onWarning = assert.fail
+    const source = createObjectSource(objectsOf(SHOP), { naming: optionsOf(), onWarning, ...clock })
+    assert.deepEqual(source.build(), buildSnapshot(clusterOf(SHOP), optionsOf()))
+    assert.deepEqual(names(source), NAMES)
+  })
+
+  test('leaves out what the selectors do not meet', () => {
+    const naming = optionsOf({ objectSelector: selectorOf('tier=gold') })
+    const source = createObjectSource(objectsOf(SHOP), {
+      naming,
+      onWarning: assert.fail,
+      ...clock,
+    })
+    assert.deepEqual(names(source), ['db.shop.svc'])
+  })
+
+  test('warns of what cannot be named', () => {
+    const warnings: string[] = []
+    const objects = objectsOf(`
+      - { kind: Namespace, metadata: { name: shop } }
+      - { kind: Service, metadata: { namespace: shop, name: db } }
+    `)
+    const onWarning = (warning: string): unknown => warnings.push(warning)
+    const source = createObjectSource(objects, { naming: optionsOf(), onWarning, ...clock })
+    source.build()
+    source.build()
+    assert.deepEqual(warnings, ['Service shop/db: it has no cluster IP'])
+  })
+
+  test('is always confirmed, has no collections and nothing to follow', async () => {
+    const source = createObjectSource([], {
+      naming: optionsOf(),
+      onWarning: assert.fail,
+      ...clock,
+    })
+    assert.equal(source.confirmedMs(), START_MS)
+    assert.deepEqual(source.sources(), {})
+    assert.deepEqual(source.states(), [])
+    assert.equal(await source.run(new AbortController().signal), undefined)
+  })
+})

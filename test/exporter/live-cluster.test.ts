@@ -1,0 +1,182 @@
+import assert from 'node:assert/strict'
+import { describe, type TestContext, test } from 'node:test'
+import { LiveCluster } from '../../src/exporter/live-cluster.ts'
+import { ApiError } from '../../src/exporter/object-api.ts'
+import { optionsOf } from '../kubernetes/naming.ts'
+import { FakeClock, START_MS } from './fake-clock.ts'
+import { answerLists, openWatches, page, ScriptedApi, SHOP_LISTS, value } from './scripted-api.ts'
+import { namesIn } from './snapshots.ts'
+
+const RESOURCES = Object.keys(SHOP_LISTS)
+const STALE_MS = 60_000
+/** Changes are gathered for this long. */
+const GATHER_MS = 10
+const NAMES = ['web.shop.svc', 'db.shop.svc']
+const DB = `{
+  metadata: { namespace: shop, name: db, resourceVersion: "9" },
+  spec: { clusterIP: 192.0.2.11 },
+}`
+
+type Running = {
+  readonly api: ScriptedApi
+  readonly clock: FakeClock
+  readonly live: LiveCluster
+  /** Those of NAMES that the newest snapshot has. */
+  readonly names: () => string[]
+  readonly generation: () => number | undefined
+  readonly messages: string[]
+}
+
+function start(t: TestContext): Running {
+  const api = new ScriptedApi()
+  const clock = new FakeClock()
+  const messages: string[] = []
+  const live = new LiveCluster({
+    api,
+    naming: optionsOf(),
+    now: clock.now,
+    onWarning: (message) => messages.push(`warning: ${message}`),
+    onError: (message) => messages.push(`error: ${message.replace(/;.*/, '')}`),
+    staleMs: STALE_MS,
+    sleep: clock.sleep,
+  })
+  live.start()
+  t.after(() => live.stop())
+  return {
+    api,
+    clock,
+    live,
+    names: () => namesIn(live.current(), NAMES),
+    generation: () => live.current()?.info.generation,
+    messages,
+  }
+}
+
+/** Starts with a snapshot of all lists, and all watches open. */
+async function startSynced(t: TestContext): Promise<Running> {
+  const started = start(t)
+  answerLists(started.api)
+  await started.clock.advance(GATHER_MS)
+  openWatches(started.api, RESOURCES)
+  return started
+}
+
+describe('LiveCluster', () => {
+  test('has nothing to answer from before all collections are listed', async (t) => {
+    const { api, clock, live } = start(t)
+    let isSynced = false
+    const synced = live.synced.then(() => {
+      isSynced = true
+    })
+    api.answer('services', page('1', SHOP_LISTS.services))
+    api.answer('endpointslices', page('1'))
+    await clock.advance(1000)
+    assert.deepEqual([isSynced, live.current()], [false, undefined])
+    api.answer('namespaces', page('1', SHOP_LISTS.namespaces))
+    await clock.advance(GATHER_MS)
+    await synced
+    assert.deepEqual(namesIn(live.current(), NAMES), ['web.shop.svc'])
+    assert.equal(live.current()?.info.timeMs, START_MS + 1000 + GATHER_MS)
+  })
+
+  test('answers from what a cluster of nothing amounts to', async (t) => {
+    const { api, clock, live } = start(t)
+    for (const resource of RESOURCES) api.answer(resource, page('1'))
+    await clock.advance(GATHER_MS)
+    await live.synced
+    assert.notEqual(live.current(), undefined)
+  })
+
+  test('follows changes at once, and gathers those that come together', async (t) => {
+    const { api, clock, names, generation } = await startSynced(t)
+    const first = generation() ?? 0
+    await clock.advance(5000)
+    api.watching('services').send('ADDED', value(DB))
+    await clock.advance(GATHER_MS - 1)
+    api.watching('services').send('DELETED', value('{ metadata: { namespace: shop, name: web } }'))
+    assert.deepEqual(names(), ['web.shop.svc'])
+    await clock.advance(1)
+    assert.deepEqual(names(), ['db.shop.svc'])
+    assert.equal(generation(), first + 5)
+  })
+
+  test('keeps the snapshot when a change changes no name', async (t) => {
+    const { api, clock, live } = await startSynced(t)
+    const before = live.current()
+    await clock.advance(5000)
+    api.watching('services').send('MODIFIED', value(DB))
+    api.watching('services').send('DELETED', value(DB))
+    await clock.advance(1000)
+    assert.equal(live.current(), before)
+  })
+
+  test('reads Pods when names are made of them', async (t) => {
+    const api = new ScriptedApi()
+    const { sleep, now } = new FakeClock()
+    const live = new LiveCluster({
+      api,
+      naming: optionsOf({ pods: 'verified', hasEndpoints: false }),
+      now,
+      onWarning: assert.fail,
+      onError: assert.fail,
+      staleMs: STALE_MS,
+      sleep,
+    })
+    live.start()
+    t.after(() => live.stop())
+    assert.deepEqual(api.calls, ['list namespaces', 'list services', 'list pods'])
+  })
+
+  test('warns of what it cannot read or name, and tells what fails', async (t) => {
+    const { api, clock, messages } = await startSynced(t)
+    const { send } = api.watching('services')
+    send('ADDED', value('{ metadata: { namespace: shop, name: bad }, spec: 1 }'))
+    send('ADDED', value('{ metadata: { namespace: shop, name: db } }'))
+    api.watching('endpointslices').fail(new ApiError('reset by peer'))
+    await clock.advance(100)
+    assert.deepEqual(messages, [
+      'warning: Service shop/bad: spec is 1, expected an object',
+      'error: cannot follow endpointslices: reset by peer',
+      'warning: Service shop/db: it has no cluster IP',
+    ])
+  })
+
+  test('keeps the newest snapshot when it is stopped, and asks no more', async (t) => {
+    const { api, clock, live, names } = await startSynced(t)
+    const calls = api.calls.length
+    api.watching('services').send('ADDED', value(DB))
+    live.stop()
+    await clock.advance(600_000)
+    assert.deepEqual(names(), NAMES)
+    assert.equal(api.calls.length, calls)
+  })
+})
+
+describe('freshness', () => {
+  test('is stale before all watches are open', async (t) => {
+    const { api, clock, live } = start(t)
+    answerLists(api)
+    await clock.advance(GATHER_MS)
+    assert.equal(live.freshness(), 'stale')
+    openWatches(api, RESOURCES)
+    assert.equal(live.freshness(), 'fresh')
+  })
+
+  test('is fresh as long as they are, whatever happens', async (t) => {
+    const { clock, live } = await startSynced(t)
+    await clock.advance(10 * STALE_MS)
+    assert.equal(live.freshness(), 'fresh')
+  })
+
+  test('ends some time after one of them, whenever it was asked for last', async (t) => {
+    const { api, clock, live } = await startSynced(t)
+    await clock.advance(10 * STALE_MS)
+    api.watching('services').fail(new ApiError('reset by peer'))
+    await clock.advance(STALE_MS - 1)
+    assert.equal(live.freshness(), 'fresh')
+    await clock.advance(1)
+    assert.equal(live.freshness(), 'stale')
+    openWatches(api, ['services'])
+    assert.equal(live.freshness(), 'fresh')
+  })
+})

@@ -1,0 +1,96 @@
+/**
+ * A reflector of Services over a scripted API server, and all that it does, line by line.
+ * @module
+ */
+import type { TestContext } from 'node:test'
+import { ApiError, type Collection } from '../../src/exporter/object-api.ts'
+import { Reflector } from '../../src/exporter/reflector.ts'
+import { describeObject } from '../../src/kubernetes/objects.ts'
+import { FakeClock } from './fake-clock.ts'
+import { type FakeWatch, page, ScriptedApi } from './scripted-api.ts'
+
+/** The collection that is mirrored. */
+export const SERVICES: Collection = {
+  kind: 'Service',
+  resource: 'services',
+  path: '/api/v1/services',
+}
+
+/** A version that the server no longer has. */
+export const GONE: ApiError = new ApiError('too old resource version: 1 (9)', 410)
+
+/** A Service. */
+export const WEB = '{ metadata: { namespace: shop, name: web, resourceVersion: "6" } }'
+
+/** Nothing but a later version. */
+export const BOOKMARK = '{ kind: Service, metadata: { resourceVersion: "8" } }'
+
+/** The reflector that runs, and what is around it. */
+export class Mirror {
+  readonly api: ScriptedApi = new ScriptedApi()
+  readonly clock: FakeClock = new FakeClock()
+  readonly ended: AbortController = new AbortController()
+  readonly reflector: Reflector
+  private readonly lines: string[] = []
+  private running: Promise<void> | undefined
+
+  /** @param random what chance says each time, from 0 to 1 */
+  constructor(t: Pick<TestContext, 'after'>, { random = 1 }: { random?: number } = {}) {
+    const tell =
+      (what: string) =>
+      (message?: string): void => {
+        this.lines.push(message === undefined ? what : `${what}: ${message}`)
+      }
+    this.reflector = new Reflector({
+      api: this.api,
+      collection: SERVICES,
+      sink: {
+        set: (object) => tell('set')(describeObject(object)),
+        delete: (kind, namespace, name) => tell('delete')(`${kind} ${namespace}/${name}`),
+      },
+      onChange: tell('change'),
+      onWarning: tell('warning'),
+      onError: tell('error'),
+      onClose: tell('close'),
+      sleep: this.clock.sleep,
+      random: () => random,
+    })
+    t.after(() => this.end())
+  }
+
+  /** Runs until it waits. */
+  async start(): Promise<void> {
+    this.running = this.reflector.run(this.ended.signal)
+    await this.clock.advance(0)
+  }
+
+  /** Ends it, and waits for the end. */
+  async end(): Promise<void> {
+    this.ended.abort()
+    await this.running
+  }
+
+  /** The watch that is open now. */
+  get watch(): FakeWatch {
+    return this.api.watching(SERVICES.resource)
+  }
+
+  /** Lets the server end the watch after an event, so that the next one follows at once. */
+  async endWatch(): Promise<void> {
+    this.watch.end()
+    await this.clock.advance(0)
+  }
+
+  /** What was done since the last time this was asked. */
+  news(): string[] {
+    return this.lines.splice(0)
+  }
+}
+
+/** Starts with a list of version 5 and an open watch from there. */
+export async function startWatch(mirror: Mirror, items = ''): Promise<void> {
+  mirror.api.answer('services', page('5', items))
+  await mirror.start()
+  mirror.watch.open()
+  mirror.news()
+}

@@ -1,0 +1,108 @@
+import assert from 'node:assert/strict'
+import { STATUS_CODES } from 'node:http'
+import { describe, test } from 'node:test'
+import {
+  ApiError,
+  ConnectionError,
+  collectionsFor,
+  STATUS_GONE,
+} from '../../src/exporter/object-api.ts'
+import { parseObject } from '../../src/kubernetes/parse-object.ts'
+
+describe('collectionsFor', () => {
+  const always = ['/api/v1/namespaces', '/api/v1/services']
+  const slices = '/apis/discovery.k8s.io/v1/endpointslices'
+  const pods = '/api/v1/pods'
+  const cases: {
+    name: string
+    pods: 'disabled' | 'insecure' | 'verified'
+    hasEndpoints: boolean
+    paths: readonly string[]
+  }[] = [
+    {
+      name: 'reads slices for endpoints',
+      pods: 'disabled',
+      hasEndpoints: true,
+      paths: [...always, slices],
+    },
+    {
+      name: 'reads no slices without endpoints',
+      pods: 'disabled',
+      hasEndpoints: false,
+      paths: always,
+    },
+    {
+      name: 'reads no Pods to make names from any address',
+      pods: 'insecure',
+      hasEndpoints: true,
+      paths: [...always, slices],
+    },
+    {
+      name: 'reads Pods to make names of theirs',
+      pods: 'verified',
+      hasEndpoints: true,
+      paths: [...always, slices, pods],
+    },
+    {
+      name: 'reads Pods even without endpoints',
+      pods: 'verified',
+      hasEndpoints: false,
+      paths: [...always, pods],
+    },
+  ]
+  for (const { name, paths, ...options } of cases) {
+    test(name, () => {
+      assert.deepEqual(
+        collectionsFor(options).map(({ path }) => path),
+        paths,
+      )
+    })
+  }
+
+  const collections = collectionsFor({ pods: 'verified', hasEndpoints: true })
+
+  test('keeps what one caller gets from what another gets', () => {
+    assert.notEqual(collectionsFor({ pods: 'verified', hasEndpoints: true }), collections)
+    assert.equal(collectionsFor({ pods: 'disabled', hasEndpoints: true }).length, 3)
+  })
+
+  for (const { kind, resource, path } of collections) {
+    test(`calls ${resource} as the API does`, () => {
+      assert.equal(`${kind.toLowerCase()}s`, resource)
+      const [, group] = /^\/(?:api\/v1|apis\/(.+))\/[a-z]+$/.exec(path) ?? []
+      assert.ok(path.endsWith(`/${resource}`))
+      const apiVersion = group ?? 'v1'
+      const object = parseObject({ apiVersion, kind, metadata: { name: 'web' } })
+      assert.equal(object?.kind, kind)
+    })
+  }
+
+  test('leaves out the Pods that names would not be made of', () => {
+    const selectors = collections.map(({ fieldSelector }) => fieldSelector)
+    const [selector = '', ...others] = selectors.filter((text) => text !== undefined)
+    assert.deepEqual(others, [])
+    const phases = selector.split(',').map((term) => term.replace('status.phase!=', ''))
+    assert.deepEqual(phases, ['Succeeded', 'Failed', 'Unknown'])
+    for (const phase of phases) {
+      const pod = parseObject({ kind: 'Pod', metadata: { name: 'web-0' }, status: { phase } })
+      assert.ok(pod?.kind === 'Pod' && pod.isGone)
+    }
+  })
+})
+
+describe('errors', () => {
+  test('of the API carry the status, if there was an answer', () => {
+    const cause = new TypeError('below')
+    const error = new ApiError('services is forbidden', 403, { cause })
+    assert.deepEqual([error.name, error.status, error.cause], ['ApiError', 403, cause])
+    assert.equal(new ApiError('fetch failed').status, undefined)
+  })
+
+  test('of the connection are told apart by their name', () => {
+    assert.equal(new ConnectionError('no cluster').name, 'ConnectionError')
+  })
+
+  test('know the status of a version that is gone', () => {
+    assert.equal(STATUS_CODES[STATUS_GONE], 'Gone')
+  })
+})

@@ -1,0 +1,71 @@
+/**
+ * A gateway that says what a test tells it to.
+ * @module
+ */
+import type {
+  GatewayClient,
+  ManifestResult,
+  PublishedState,
+} from '../../src/exporter/gateway-client.ts'
+import { settle } from './fake-clock.ts'
+
+/** A manifest as it was put. */
+export type PutManifest = {
+  readonly bytes: Uint8Array
+  readonly signature: string
+  readonly expected: string | undefined
+}
+
+/** The gateway. It stores a manifest as `"e1"`, the next as `"e2"`, unless told otherwise. */
+export class ScriptedGateway implements GatewayClient {
+  /** What was asked for, in order: `state`, `manifest`, `shard SHA256`. */
+  readonly calls: string[] = []
+  readonly manifests: PutManifest[] = []
+  readonly shards: Map<string, Uint8Array> = new Map()
+  /** Most shards that were put at one time. */
+  uploadsMost = 0
+  /** What is published already. */
+  published: PublishedState | undefined
+  private readonly results: (ManifestResult | Error)[] = []
+  private readonly failures: Error[] = []
+  private uploads = 0
+  private stored = 0
+
+  /** Says what becomes of the next manifests. */
+  answer(...results: readonly (ManifestResult | Error)[]): void {
+    this.results.push(...results)
+  }
+
+  /** Lets the next shards fail. */
+  failShards(...failures: readonly Error[]): void {
+    this.failures.push(...failures)
+  }
+
+  readonly state: GatewayClient['state'] = () => {
+    this.calls.push('state')
+    return Promise.resolve(this.published)
+  }
+
+  readonly putShard: GatewayClient['putShard'] = async (sha256, bytes) => {
+    this.calls.push(`shard ${sha256}`)
+    this.uploads++
+    this.uploadsMost = Math.max(this.uploadsMost, this.uploads)
+    await settle()
+    this.uploads--
+    const failure = this.failures.shift()
+    if (failure !== undefined) throw failure
+    this.shards.set(sha256, bytes)
+  }
+
+  readonly putManifest: GatewayClient['putManifest'] = (bytes, signature, expected) => {
+    this.calls.push('manifest')
+    this.manifests.push({ bytes, signature, expected })
+    const result = this.results.shift() ?? this.store()
+    return result instanceof Error ? Promise.reject(result) : Promise.resolve(result)
+  }
+
+  private store(): ManifestResult {
+    this.stored++
+    return { kind: 'stored', etag: `"e${this.stored}"` }
+  }
+}

@@ -1,0 +1,89 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import fc from 'fast-check'
+import { nameOf } from '../../src/dns/name.ts'
+import { buildSnapshot, nextGeneration } from '../../src/exporter/snapshot-builder.ts'
+import { clusterRecords } from '../../src/kubernetes/cluster-records.ts'
+import { openShard } from '../../src/snapshot/open-shard.ts'
+import { clusterOf, optionsOf } from '../kubernetes/naming.ts'
+import { clusterAfter, objects, options } from '../kubernetes/random-cluster.ts'
+import { contentsOfEntries, contentsOfShards } from '../snapshot/contents.ts'
+
+const WEB = `
+- kind: Service
+  metadata: { namespace: shop, name: web }
+  spec: { clusterIPs: [192.0.2.10, '2001:db8::10'], ports: [{ name: http, port: 80 }] }
+`
+
+describe('buildSnapshot', () => {
+  test('counts each record and each pointer', () => {
+    const { records } = buildSnapshot(clusterOf(WEB), optionsOf())
+    const { entries } = clusterRecords(clusterOf(WEB), optionsOf())
+    const counts = entries.map((entry) => (entry.kind === 'records' ? entry.rdata.length : 0))
+    const pointers = entries.filter(({ kind }) => kind === 'pointer').length
+    assert.equal(pointers, 2)
+    assert.equal(
+      records,
+      counts.reduce((sum, count) => sum + count, pointers),
+    )
+  })
+
+  test('says what the naming was made with', () => {
+    const origins = [nameOf('cluster.local'), nameOf('a\\.b.example.org')]
+    const built = buildSnapshot(clusterOf(WEB), optionsOf({ origins, ttlSeconds: 30 }))
+    assert.deepEqual(built.origins, ['cluster.local.', 'a\\.b.example.org.'])
+    assert.equal(built.ttlSeconds, 30)
+  })
+
+  test('passes on what cannot be named', () => {
+    const long = 's'.repeat(64)
+    const cluster = clusterOf(`[{ kind: Service, metadata: { namespace: shop, name: ${long} } }]`)
+    const { warnings } = buildSnapshot(cluster, optionsOf())
+    assert.equal(warnings.length, 1)
+    assert.match(warnings[0] ?? '', /^Service shop\/s{64}: its name "s{64}" cannot be a DNS label/)
+  })
+
+  test('builds shards that say what the cluster amounts to', () => {
+    fc.assert(
+      fc.property(objects, options, (some, naming) => {
+        const cluster = clusterAfter(some)
+        const { shards } = buildSnapshot(cluster, naming)
+        const opened = shards.map((bytes) => openShard(bytes))
+        const { entries } = clusterRecords(cluster, naming)
+        assert.deepEqual(contentsOfShards(opened), contentsOfEntries(entries))
+      }),
+    )
+  })
+
+  test('gives the same octets for the same objects in any order', () => {
+    const shuffled = objects.chain((some) =>
+      fc.tuple(
+        fc.constant(some),
+        fc.shuffledSubarray(some, { minLength: some.length, maxLength: some.length }),
+      ),
+    )
+    fc.assert(
+      fc.property(shuffled, options, ([some, others], naming) => {
+        const built = buildSnapshot(clusterAfter(some), naming)
+        const again = buildSnapshot(clusterAfter(others), naming)
+        assert.deepEqual(again.shards, built.shards)
+        assert.equal(again.records, built.records)
+      }),
+      { numRuns: 300 },
+    )
+  })
+})
+
+describe('nextGeneration', () => {
+  const cases: { name: string; previous: number; nowMs: number; generation: number }[] = [
+    { name: 'is the time in whole seconds', previous: 0, nowMs: 5999, generation: 5 },
+    { name: 'rises within a second', previous: 5, nowMs: 5999, generation: 6 },
+    { name: 'rises when the clock is set back', previous: 900, nowMs: 5000, generation: 901 },
+    { name: 'is 1 at least', previous: 0, nowMs: 0, generation: 1 },
+  ]
+  for (const { name, previous, nowMs, generation } of cases) {
+    test(name, () => {
+      assert.equal(nextGeneration(previous, nowMs), generation)
+    })
+  }
+})

@@ -1,0 +1,25 @@
+/**
+ * Names in snapshots that were built here.
+ * @module
+ */
+import type { BuiltSnapshot } from '../../src/exporter/snapshot-builder.ts'
+import { openShard } from '../../src/snapshot/open-shard.ts'
+import { Snapshot } from '../../src/snapshot/snapshot.ts'
+import { labels } from '../snapshot/entries.ts'
+
+/** A snapshot of these octets, which says nothing that a test could mistake for a fact. */
+export function openBuilt({ shards, ttlSeconds, records }: BuiltSnapshot): Snapshot {
+  return new Snapshot(
+    { generation: 0, timeMs: 0, ttlSeconds, records, origins: [] },
+    shards.map((bytes) => openShard(bytes)),
+  )
+}
+
+/** Those of some names, relative to the origin, that a snapshot has. */
+export function namesIn(snapshot: Snapshot | undefined, names: readonly string[]): string[] {
+  return names.filter((text) => {
+    const name = labels(text)
+    const shard = snapshot?.shards[snapshot.shardOfName(name, name.length)]
+    return shard !== undefined && shard.findNode(name, name.length) !== 0
+  })
+}
