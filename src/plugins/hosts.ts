@@ -1,0 +1,159 @@
+/**
+ * The `hosts` plugin: addresses from a hosts file and from lines in the Corefile.
+ * @module
+ */
+import {
+  argTexts,
+  type Option,
+  onlyDirective,
+  options,
+  parseCount,
+  parseDuration,
+  zonesOf,
+} from '../corefile/arguments.ts'
+import type { Directive } from '../corefile/server-block.ts'
+import { octet } from '../dns/bytes.ts'
+import { EMPTY_REPLY, type ResourceRecord } from '../dns/message.ts'
+import { nameKey, ROOT } from '../dns/name.ts'
+import { RCODE } from '../dns/rcode.ts'
+import { CLASS } from '../dns/rr-class.ts'
+import { TYPE } from '../dns/rr-type.ts'
+import type { Host } from './host.ts'
+import { type HostsTable, parseHosts } from './hosts-file.ts'
+import {
+  failure,
+  type MaybePromise,
+  type Next,
+  type Outcome,
+  type Request,
+  type Setup,
+} from './plugin.ts'
+import { closestZone, type Fallthrough, fallsThrough } from './zones.ts'
+
+const TTL_SECONDS_DEFAULT = 3600
+const TTL_SECONDS_MAX = 65535
+const RELOAD_MS_DEFAULT = 5000
+
+type HostsConfig = {
+  readonly path: string
+  readonly zones: readonly Uint8Array[]
+  lines: string[]
+  ttlSeconds: number
+  hasReverse: boolean
+  reloadMs: number
+  fallthrough: Fallthrough
+}
+
+/**
+ * Configures `hosts [FILE [ZONE…]] { LINE… ttl SECONDS no_reverse reload DURATION fallthrough
+ * [ZONE…] }`; the file is `/etc/hosts` when left out.
+ */
+export const setupHosts: Setup = (directives, { host, zones }) => {
+  const config = parseConfig(onlyDirective(directives), zones)
+  const inline = parseHosts(config.lines, config)
+  let fromFile = readFile(host, config)
+  let cancel = (): void => {}
+  const reload = (): void => {
+    fromFile = readFile(host, config)
+    cancel = host.after(config.reloadMs, reload)
+  }
+  return {
+    plugins: [
+      {
+        name: 'hosts',
+        start: () => {
+          if (config.reloadMs > 0) cancel = host.after(config.reloadMs, reload)
+        },
+        stop: () => {
+          cancel()
+        },
+        serve: (request, next) => serve(request, next, { config, tables: [fromFile, inline] }),
+      },
+    ],
+  }
+}
+
+function parseConfig(directive: Directive, blockZones: readonly Uint8Array[]): HostsConfig {
+  const [file, ...zoneWords] = directive.args
+  const config: HostsConfig = {
+    path: file?.text ?? '/etc/hosts',
+    zones: zonesOf(zoneWords, blockZones),
+    lines: [],
+    ttlSeconds: TTL_SECONDS_DEFAULT,
+    hasReverse: true,
+    reloadMs: RELOAD_MS_DEFAULT,
+    fallthrough: undefined,
+  }
+  for (const option of options(directive)) readOption(option, config)
+  return config
+}
+
+/** A line that begins with none of the options is one of a hosts file. */
+function readOption(option: Option, config: HostsConfig): void {
+  switch (option.name) {
+    case 'ttl':
+      argTexts(option, 1)
+      for (const word of option.args) config.ttlSeconds = parseCount(word, 1, TTL_SECONDS_MAX)
+      return
+    case 'no_reverse':
+      argTexts(option, 0)
+      config.hasReverse = false
+      return
+    case 'reload':
+      argTexts(option, 1)
+      for (const word of option.args) config.reloadMs = parseDuration(word)
+      return
+    case 'fallthrough':
+      config.fallthrough = zonesOf(option.args, [ROOT])
+      return
+    default:
+      config.lines.push([option.name, ...option.args.map(({ text }) => text)].join(' '))
+  }
+}
+
+function readFile(host: Host, config: HostsConfig): HostsTable {
+  return parseHosts(host.readText(config.path)?.split('\n') ?? [], config)
+}
+
+type Hosts = { readonly config: HostsConfig; readonly tables: readonly HostsTable[] }
+
+function serve(request: Request, next: Next, hosts: Hosts): MaybePromise<Outcome> {
+  const { config, tables } = hosts
+  const { lowerName: name, type } = request
+  if (closestZone(config.zones, name) === undefined && type !== TYPE.PTR) return next(request)
+  if (type === TYPE.PTR) {
+    const key = nameKey(name)
+    const targets = tables.flatMap(({ names }) => names.get(key) ?? [])
+    return targets.length === 0 ? next(request) : reply(name, type, targets, config.ttlSeconds)
+  }
+  const addresses = findAddresses(tables, name)
+  if (addresses.length === 0) {
+    // There is no SOA record to deny a name with: a server failure says at least that we tried.
+    return fallsThrough(config.fallthrough, name)
+      ? next(request)
+      : failure(RCODE.SERVFAIL, 'no such name in the hosts file')
+  }
+  const wanted = type === TYPE.A ? 4 : type === TYPE.AAAA ? 16 : 0
+  const matching = addresses.filter(({ length }) => length === wanted)
+  return reply(name, type, matching, config.ttlSeconds)
+}
+
+/** A name's own entries hide those of a wildcard, which stands for one label. */
+function findAddresses(tables: readonly HostsTable[], name: Uint8Array): readonly Uint8Array[] {
+  const own = tables.flatMap(({ addresses }) => addresses.get(nameKey(name)) ?? [])
+  if (own.length > 0 || octet(name, 0) === 0) return own
+  const rest = nameKey(name.subarray(1 + octet(name, 0)))
+  return tables.flatMap(({ addresses }) => addresses.get(`\x01*${rest}`) ?? [])
+}
+
+function reply(
+  owner: Uint8Array,
+  type: number,
+  rdatas: readonly Uint8Array[],
+  ttlSeconds: number,
+): Outcome {
+  const answer = rdatas.map(
+    (rdata): ResourceRecord => ({ owner, type, class: CLASS.IN, ttlSeconds, rdata }),
+  )
+  return { ...EMPTY_REPLY, authoritative: true, answer }
+}

@@ -1,0 +1,140 @@
+/**
+ * Replies for names that are aliases: each link, then what it leads to.
+ * @module
+ */
+import { EMPTY_REPLY, type Reply, type ResourceRecord } from '../../dns/message.ts'
+import { equalNames, isSubdomain, joinName, tailOffset } from '../../dns/name.ts'
+import { parseQuery } from '../../dns/query.ts'
+import { RCODE } from '../../dns/rcode.ts'
+import { TYPE } from '../../dns/rr-type.ts'
+import { writeQuery } from '../../dns/write-query.ts'
+import {
+  andThen,
+  type Failure,
+  failure,
+  type MaybePromise,
+  type Outcome,
+  type Request,
+} from '../plugin.ts'
+import { negativeReply, type ZoneView, zoneReply } from './zone-reply.ts'
+
+/** Links of a chain of aliases within the cluster (CoreDNS, plugin/backend_lookup.go). */
+const ALIASES_MAX = 11
+
+type Found = {
+  readonly records: readonly ResourceRecord[]
+  readonly truncated: boolean
+  /** Whether a shard could not be had, so that there may be more. */
+  readonly isLacking: boolean
+}
+type Step = { readonly name: Uint8Array; readonly links: readonly ResourceRecord[] }
+
+const NOTHING: Found = { records: [], truncated: false, isLacking: false }
+
+/**
+ * Answers a query for a name that is an alias. What lies within the cluster comes from the
+ * snapshot, the rest from the whole server, with whatever it answers. A link that leads nowhere
+ * within the cluster is left out, as is one that leads to itself or below itself. Types other than
+ * addresses are not there.
+ */
+export function aliasReply(request: Request, view: ZoneView): MaybePromise<Outcome> {
+  const { query, type } = request
+  if (type !== TYPE.A && type !== TYPE.AAAA) return negativeReply(query, view, RCODE.NOERROR)
+  const found = follow(request, view, { name: request.name, links: [] })
+  return andThen(found, ({ records, truncated, isLacking }): Outcome => {
+    if (isLacking) return unavailable()
+    if (records.length === 0) return negativeReply(query, view, RCODE.NOERROR)
+    return { ...EMPTY_REPLY, authoritative: true, origin: 'snapshot', truncated, answer: records }
+  })
+}
+
+/** Makes the aliases of a reply lead below the origin that was asked, as `aliasReply` does. */
+export function rebaseAliases(reply: Reply, view: ZoneView): Reply {
+  const answer = reply.answer.map((record) =>
+    record.type === TYPE.CNAME ? rebase(record, view) : record,
+  )
+  return { ...reply, answer }
+}
+
+/** Makes the outcome of a shard that cannot be had. */
+export function unavailable(): Failure {
+  return failure(RCODE.SERVFAIL, 'a shard of the snapshot cannot be had')
+}
+
+function follow(request: Request, view: ZoneView, step: Step): MaybePromise<Found> {
+  const { name, links } = step
+  return andThen(recordsAt(name, request.type, view), (records) =>
+    andThen(recordsAt(name, TYPE.CNAME, view), (aliases) => {
+      if (records === undefined || aliases === undefined) return { ...NOTHING, isLacking: true }
+      let found: MaybePromise<Found> = { ...NOTHING, records }
+      for (const alias of aliases) {
+        const link = rebase(alias, view)
+        if (!isNewLink(link, step)) continue
+        found = andThen(found, (before) =>
+          andThen(followLink(request, view, { link, links }), (after) => join(before, after)),
+        )
+      }
+      return found
+    }),
+  )
+}
+
+function isNewLink(link: ResourceRecord, { name, links }: Step): boolean {
+  if (links.length >= ALIASES_MAX || isSubdomain(link.rdata, name)) return false
+  return !links.some(({ rdata }) => equalNames(rdata, link.rdata))
+}
+
+function followLink(
+  request: Request,
+  view: ZoneView,
+  { link, links }: { readonly link: ResourceRecord; readonly links: readonly ResourceRecord[] },
+): MaybePromise<Found> {
+  const name = link.rdata
+  if (isSubdomain(name, view.zone.origin)) {
+    const next = follow(request, view, { name, links: [...links, link] })
+    return andThen(next, (found) =>
+      found.records.length === 0 ? found : { ...found, records: [link, ...found.records] },
+    )
+  }
+  return andThen(request.lookup(name, request.type), (outcome) => {
+    if (outcome.kind === 'drop') return NOTHING
+    if (outcome.kind === 'failure') return { ...NOTHING, records: [link] }
+    const { answer, truncated } = outcome
+    return { records: [link, ...answer], truncated, isLacking: false }
+  })
+}
+
+function join(a: Found, b: Found): Found {
+  return {
+    records: [...a.records, ...b.records],
+    truncated: a.truncated || b.truncated,
+    isLacking: a.isLacking || b.isLacking,
+  }
+}
+
+/** The records of a type at a name, aliases not followed; `undefined` if unavailable. */
+function recordsAt(
+  name: Uint8Array,
+  type: number,
+  view: ZoneView,
+): MaybePromise<readonly ResourceRecord[] | undefined> {
+  const query = parseQuery(writeQuery({ name, type }))
+  if (query.kind === 'refusal') return []
+  return andThen(zoneReply(query, view, true), (result) => {
+    if (result.kind === 'unavailable') return undefined
+    return result.kind === 'found' ? result.reply.answer : []
+  })
+}
+
+/**
+ * An alias that leads below an origin of the cluster itself leads below the origin that was asked.
+ */
+function rebase(link: ResourceRecord, { zone, snapshot }: ZoneView): ResourceRecord {
+  for (const origin of snapshot.info.origins) {
+    const relative = tailOffset(link.rdata, origin)
+    if (relative < 0) continue
+    const rdata = joinName(link.rdata.subarray(0, relative), zone.origin)
+    return rdata === undefined ? link : { ...link, rdata }
+  }
+  return link
+}

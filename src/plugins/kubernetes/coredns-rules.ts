@@ -1,0 +1,72 @@
+/**
+ * Where CoreDNS answers otherwise than the RFCs have it, and whoever takes over its Corefile wants
+ * the same answers. The option `answers rfc` switches all of this off.
+ *
+ * | asked | CoreDNS | RFC 8020 §2, RFC 2308 §2.2, RFC 4343 |
+ * |---|---|---|
+ * | SOA below the apex, at any name | NODATA | NXDOMAIN where the name is not |
+ * | TXT at the apex, `svc`, `pod`, `<ns>.svc`, `<ns>.pod`, `ns.dns` | NXDOMAIN | NODATA |
+ * | PTR at `ns.dns`; anything but TXT at `dns-version` | NXDOMAIN | NODATA |
+ * | names with only names below them: `_tcp.<service>`, `dns` | NXDOMAIN | NODATA |
+ * | names of more than one label before a Service that are no ports | NXDOMAIN | what they have |
+ * | NS at the apex, in capitals | NODATA | the NS records |
+ * | anything but PTR at an address; parts of an address | NXDOMAIN | NODATA |
+ * | PTR with one to three labels before an IPv6 address | as without them | NXDOMAIN |
+ * | SRV at a Pod's name | port 0 | NODATA |
+ * @module
+ */
+import { LOWER, octet } from '../../dns/bytes.ts'
+import type { Query } from '../../dns/query.ts'
+import { TYPE } from '../../dns/rr-type.ts'
+import type { Shard } from '../../snapshot/shard.ts'
+
+/** Whose rules decide whether a name exists. */
+export type Rules = 'coredns' | 'rfc'
+
+const UNDERSCORE = 0x5f
+const NS_DNS: readonly number[] = [2, 0x6e, 0x73, 3, 0x64, 0x6e, 0x73]
+const POD: readonly number[] = [3, 0x70, 0x6f, 0x64]
+
+/** Tells whether CoreDNS denies a name of the snapshot for a type. */
+export function isDenied(type: number, shard: Shard, node: number): boolean {
+  if (shard.isImplied(node)) return true
+  const size = shard.nameBytes(node)
+  const setCount = shard.setCount(node)
+  if (type === TYPE.TXT) {
+    return setCount === 0 || size === 0 || isNsDns(shard, node)
+  }
+  if (type === TYPE.PTR && isNsDns(shard, node)) return true
+  return setCount === 1 && shard.findSet(node, TYPE.TXT) !== 0
+}
+
+/** Tells whether CoreDNS does not even look for a name of so many labels below the zone. */
+export function isTooLong(query: Query, count: number): boolean {
+  if (count < 5) return false
+  const { name, labels } = query
+  return count > 5 || octet(name, octet(labels, 1) + 1) !== UNDERSCORE
+}
+
+/** Tells whether a zone is spelled with capitals in the question. */
+export function hasCapitals({ bytes, questionEnd }: Query, origin: Uint8Array): boolean {
+  const end = questionEnd - 4
+  for (let at = end - origin.length; at < end; at++) {
+    const value = octet(bytes, at)
+    if (octet(LOWER, value) !== value) return true
+  }
+  return false
+}
+
+/** Tells whether a type is SRV and a name one of a Pod, which has no port to tell. */
+export function isPodService(type: number, shard: Shard, node: number): boolean {
+  return type === TYPE.SRV && endsWith(shard, node, POD)
+}
+
+function isNsDns(shard: Shard, node: number): boolean {
+  return shard.nameBytes(node) === NS_DNS.length && endsWith(shard, node, NS_DNS)
+}
+
+function endsWith(shard: Shard, node: number, labels: readonly number[]): boolean {
+  const start = shard.nameBytes(node) - labels.length
+  const at = shard.nameOffset(node) + start
+  return start >= 0 && labels.every((value, i) => octet(shard.bytes, at + i) === value)
+}

@@ -1,0 +1,82 @@
+/**
+ * Answers for the names of addresses, which have PTR records only.
+ * @module
+ */
+import { octet } from '../../dns/bytes.ts'
+import { nameOf } from '../../dns/name.ts'
+import type { Query } from '../../dns/query.ts'
+import { ReverseAddress, readReverseName } from '../../dns/reverse-name.ts'
+import { TYPE } from '../../dns/rr-type.ts'
+import type { Shard } from '../../snapshot/shard.ts'
+import type { Snapshot } from '../../snapshot/snapshot.ts'
+import { VERDICT } from './verdict.ts'
+import type { ZoneAnswer } from './zone-answer.ts'
+
+/** Names below a reverse zone that are the forward zones' as well. */
+const SHARED_NAMES: readonly Uint8Array[] = ['ns.dns', 'dns', 'dns-version'].map((text) =>
+  nameOf(text).subarray(0, -1),
+)
+/** Labels before an IPv6 address that CoreDNS passes over. */
+const SURPLUS_LABELS = 3
+const asked = new ReverseAddress()
+
+/** Where to look. */
+export type ReverseScope = {
+  /** Octets of the query's name that are below the zone. */
+  readonly relativeBytes: number
+  readonly snapshot: Snapshot
+  /** The origin that names from addresses are below. */
+  readonly home: Uint8Array
+}
+
+/** Answers for a name within a reverse zone. */
+export function answerReverse(answer: ZoneAnswer, query: Query, scope: ReverseScope): number {
+  const { relativeBytes, snapshot, home } = scope
+  if (relativeBytes === 0 || isShared(query, relativeBytes)) {
+    return answer.answerForward(query, relativeBytes, snapshot)
+  }
+  const isLenient = answer.rules === 'coredns'
+  if (!readReverseName(query, asked, isLenient ? SURPLUS_LABELS : 0)) return VERDICT.ABSENT
+  if (isLenient && query.type !== TYPE.PTR) return VERDICT.ABSENT
+  if (asked.bitCount < 8 * asked.addressBytes) {
+    return !isLenient && hasPrefix(snapshot) ? VERDICT.NODATA : VERDICT.ABSENT
+  }
+  const index = snapshot.shardOfAddress(asked.bytes.subarray(0, asked.addressBytes))
+  const shard = snapshot.shards[index]
+  if (shard === undefined) {
+    answer.missingShard = index
+    return VERDICT.UNLOADED
+  }
+  const table = tableOf(shard)
+  const first = table.firstFrom(asked.bytes)
+  if (!table.hasPrefix(first, asked.bytes, asked.bitCount)) return VERDICT.ABSENT
+  if (query.type !== TYPE.PTR) return VERDICT.NODATA
+  answer.sets.origin = home
+  for (let i = first; table.hasPrefix(i, asked.bytes, asked.bitCount); i++) {
+    answer.sets.writeSet(shard, table.set(i), table.targetCount(i), TYPE.PTR)
+  }
+  return VERDICT.DATA
+}
+
+function tableOf(shard: Shard): Shard['addresses4'] {
+  return asked.addressBytes === 4 ? shard.addresses4 : shard.addresses6
+}
+
+/**
+ * Tells whether some address begins with the bits that were asked. A shard that is not loaded may
+ * have one: to deny the name would deny all that is below it (RFC 8020 §2).
+ */
+function hasPrefix({ shards }: Snapshot): boolean {
+  return shards.some((shard) => {
+    if (shard === undefined) return true
+    const table = tableOf(shard)
+    return table.hasPrefix(table.firstFrom(asked.bytes), asked.bytes, asked.bitCount)
+  })
+}
+
+function isShared({ name }: Query, relativeBytes: number): boolean {
+  return SHARED_NAMES.some((shared) => {
+    if (shared.length !== relativeBytes) return false
+    return shared.every((value, i) => octet(name, i) === value)
+  })
+}

@@ -1,0 +1,96 @@
+/**
+ * The `kubernetes` plugin: answers the names of a cluster from its snapshots.
+ * @module
+ */
+import { onlyDirective } from '../../corefile/arguments.ts'
+import { parseKubernetes } from '../../corefile/kubernetes-options.ts'
+import { EXTENDED_ERROR, extendedError } from '../../dns/edns.ts'
+import { RCODE } from '../../dns/rcode.ts'
+import { TYPE } from '../../dns/rr-type.ts'
+import type { SnapshotSource } from '../host.ts'
+import {
+  andThen,
+  failure,
+  type MaybePromise,
+  type Next,
+  type Outcome,
+  type Request,
+  type Setup,
+} from '../plugin.ts'
+import { type Fallthrough, fallsThrough } from '../zones.ts'
+import { aliasReply, rebaseAliases, unavailable } from './alias-reply.ts'
+import { zoneOf, zonesOfDirective } from './zone.ts'
+import { negativeReply, type ZoneView, zoneReply } from './zone-reply.ts'
+
+/** Configures `kubernetes [ZONES…] { … }`. */
+export const setupKubernetes: Setup = (directives, context) => {
+  const directive = onlyDirective(directives)
+  const options = parseKubernetes(directive, context.zones)
+  const zones = zonesOfDirective(options)
+  const source = context.host.openCluster(options)
+  return {
+    plugins: [
+      {
+        name: 'kubernetes',
+        isReady: () => source.current() !== undefined,
+        serve: (request, next) => {
+          const zone = zoneOf(zones, request.query)
+          if (zone === undefined) return next(request)
+          if (request.type === TYPE.AXFR || request.type === TYPE.IXFR) {
+            return failure(RCODE.REFUSED)
+          }
+          return withSnapshot(source, (snapshot) => {
+            const view = { zone, home: zones.home, rules: options.rules, snapshot, source }
+            return serveZone(request, view, { fallthrough: options.fallthrough, next })
+          })
+        },
+      },
+    ],
+  }
+}
+
+/** Goes on with the newest snapshot; without one, or with one too old, fails and says so. */
+function withSnapshot(
+  source: SnapshotSource,
+  serve: (snapshot: ZoneView['snapshot']) => MaybePromise<Outcome>,
+): MaybePromise<Outcome> {
+  const current = source.current()
+  return andThen(current ?? source.load(), (snapshot) => {
+    const freshness = source.freshness()
+    if (snapshot === undefined || freshness === 'expired') {
+      const text = snapshot === undefined ? 'no snapshot yet' : 'the newest snapshot is too old'
+      const option = extendedError(EXTENDED_ERROR.NOT_READY, text)
+      return failure(RCODE.SERVFAIL, text, [option])
+    }
+    const outcome = serve(snapshot)
+    return freshness === 'fresh' ? outcome : andThen(outcome, markStale)
+  })
+}
+
+function markStale(outcome: Outcome): Outcome {
+  if (outcome.kind !== 'reply' || outcome.origin !== 'snapshot') return outcome
+  const option = extendedError(EXTENDED_ERROR.STALE_ANSWER)
+  return { ...outcome, options: [...outcome.options, option] }
+}
+
+function serveZone(
+  request: Request,
+  view: ZoneView,
+  { fallthrough, next }: { readonly fallthrough: Fallthrough; readonly next: Next },
+): MaybePromise<Outcome> {
+  const { query } = request
+  return andThen(zoneReply(query, view, false), (result): MaybePromise<Outcome> => {
+    switch (result.kind) {
+      case 'found':
+        return request.type === TYPE.CNAME ? rebaseAliases(result.reply, view) : result.reply
+      case 'alias':
+        return aliasReply(request, view)
+      case 'unavailable':
+        return unavailable()
+      case 'absent':
+        return fallsThrough(fallthrough, request.lowerName)
+          ? next(request)
+          : negativeReply(query, view, RCODE.NXDOMAIN)
+    }
+  })
+}

@@ -1,0 +1,63 @@
+/**
+ * Other spellings of a cluster's names that CoreDNS answers, tried when a name is not there as it
+ * was asked (plugin/kubernetes/parse.go):
+ *
+ * - `http.tcp.web.shop.svc` for `_http._tcp.web.shop.svc`: underscores may be left out
+ * - `x.10-0-0-1.shop.pod` for `10-0-0-1.shop.pod`: one or two labels before a Pod's do not matter
+ * @module
+ */
+import { octet } from '../../dns/bytes.ts'
+import { NAME_BYTES_MAX } from '../../dns/limits.ts'
+import type { Query } from '../../dns/query.ts'
+
+const UNDERSCORE = 0x5f
+const SVC = 0x737663
+const POD = 0x706f64
+
+/** A name below the zone: the first `size` octets of `labels`. */
+export type RelativeName = { readonly labels: Uint8Array; size: number }
+
+/** Makes room for a name. */
+export function relativeName(): RelativeName {
+  return { labels: new Uint8Array(NAME_BYTES_MAX), size: 0 }
+}
+
+/**
+ * The kind of tree that the last of the first `count` labels names: its three letters as a number.
+ */
+function lastLabel({ name, labels }: Query, count: number): number {
+  const at = octet(labels, count - 1)
+  if (octet(name, at) !== 3) return 0
+  return (octet(name, at + 1) << 16) | (octet(name, at + 2) << 8) | octet(name, at + 3)
+}
+
+/**
+ * Writes the spelling with underscores into `into`. `count` labels of the query's name are below
+ * the zone: five for a port, four for its protocol alone. False when the name is not of that form
+ * or has its underscores already.
+ */
+export function spellPort(query: Query, count: number, into: RelativeName): boolean {
+  if ((count !== 4 && count !== 5) || lastLabel(query, count) !== SVC) return false
+  const { name, labels } = query
+  const tail = octet(labels, count - 3)
+  let size = 0
+  for (let i = 0; i < count - 3; i++) {
+    const at = octet(labels, i)
+    const length = octet(name, at)
+    const isPlain = octet(name, at + 1) !== UNDERSCORE
+    if (isPlain && length === 63) return false
+    into.labels[size++] = isPlain ? length + 1 : length
+    if (isPlain) into.labels[size++] = UNDERSCORE
+    for (let j = 1; j <= length; j++) into.labels[size++] = octet(name, at + j)
+  }
+  const end = octet(labels, count - 1) + 4
+  if (size === tail || size + end - tail >= NAME_BYTES_MAX) return false
+  for (let at = tail; at < end; at++) into.labels[size++] = octet(name, at)
+  into.size = size
+  return true
+}
+
+/** Index of the label at which a Pod's own name begins: 0 to 2; -1 when it is no name of a Pod. */
+export function podLabel(query: Query, count: number): number {
+  return count >= 3 && count <= 5 && lastLabel(query, count) === POD ? count - 3 : -1
+}

@@ -1,0 +1,189 @@
+/**
+ * Answers a query from a snapshot, octets to octets: the name first, then the type.
+ *
+ * Allocates nothing; a name that is an alias, and a shard that is not loaded, are left to the
+ * caller.
+ * @module
+ */
+import { parseAddressLabel } from '../../dns/address-label.ts'
+import { EMPTY, octet, writeUint16 } from '../../dns/bytes.ts'
+import type { Query } from '../../dns/query.ts'
+import { QUESTION_OFFSET, type ReplyWriter, SECTION } from '../../dns/reply-writer.ts'
+import { CLASS } from '../../dns/rr-class.ts'
+import { TYPE } from '../../dns/rr-type.ts'
+import { PARTS_BYTES } from '../../snapshot/layout.ts'
+import { SetWriter } from '../../snapshot/set-writer.ts'
+import type { Shard } from '../../snapshot/shard.ts'
+import type { Snapshot } from '../../snapshot/snapshot.ts'
+import { hasCapitals, isDenied, isPodService, isTooLong, type Rules } from './coredns-rules.ts'
+import { answerReverse } from './reverse-answer.ts'
+import { podLabel, relativeName, spellPort } from './spellings.ts'
+import { VERDICT } from './verdict.ts'
+import type { Zone } from './zone.ts'
+
+/** Weight of the only SRV record at a Pod's name. */
+const POD_WEIGHT = 100
+
+/** Answers queries with one writer; made once, used for every query. */
+export class ZoneAnswer {
+  readonly sets: SetWriter
+  /** Whose rules decide whether a name exists. */
+  rules: Rules = 'coredns'
+  /** Whether a name that is an alias is answered with what else it has. */
+  ignoresAliases = false
+  /** Index of the shard that was lacking. */
+  missingShard = 0
+  private readonly reply: ReplyWriter
+  private readonly spelled = relativeName()
+  private readonly address = new Uint8Array(16)
+  private readonly service = new Uint8Array(6)
+
+  constructor(reply: ReplyWriter) {
+    this.reply = reply
+    this.sets = new SetWriter(reply)
+    writeUint16(this.service, 2, POD_WEIGHT)
+  }
+
+  /**
+   * Answers a query for a name within `zone`, the SOA record at its apex aside; the reply is begun
+   * and not finished.
+   * @param home the origin that names from addresses are below
+   */
+  answer(query: Query, zone: Zone, snapshot: Snapshot, home: Uint8Array): number {
+    const { origin, isReverse } = zone
+    const relativeBytes = query.nameBytes - origin.length
+    this.sets.origin = origin
+    if (this.rules === 'coredns') {
+      if (query.type === TYPE.SOA) return VERDICT.NODATA
+      const isApexNs = query.type === TYPE.NS && relativeBytes === 0
+      if (isApexNs && hasCapitals(query, origin)) return VERDICT.NODATA
+    }
+    return isReverse
+      ? answerReverse(this, query, { relativeBytes, snapshot, home })
+      : this.answerForward(query, relativeBytes, snapshot)
+  }
+
+  /** Answers for a forward name: as it is asked, then in its other spellings. */
+  answerForward(query: Query, relativeBytes: number, snapshot: Snapshot): number {
+    const shard = this.shardFor(snapshot, query.name, relativeBytes)
+    if (shard === undefined) return VERDICT.UNLOADED
+    const count = labelsBefore(query, relativeBytes)
+    const node = shard.findNode(query.name, relativeBytes)
+    if (node !== 0 && !(this.rules === 'coredns' && isTooLong(query, count))) {
+      return this.answerNode(query.type, shard, node)
+    }
+    // By the RFCs' rules what is above another spelling exists as well, and that is a protocol.
+    const isSpelled = count === 5 || this.rules === 'rfc'
+    if (isSpelled && spellPort(query, count, this.spelled)) {
+      const { labels, size } = this.spelled
+      const other = this.shardFor(snapshot, labels, size)
+      if (other === undefined) return VERDICT.UNLOADED
+      const spelled = other.findNode(labels, size)
+      if (spelled !== 0) return this.answerNode(query.type, other, spelled)
+    }
+    const label = podLabel(query, count)
+    return label < 0 ? VERDICT.ABSENT : this.answerPod(query, { label, relativeBytes, snapshot })
+  }
+
+  /** Writes the addresses of the zone's name servers, as far as their shards are loaded. */
+  writeNameservers(snapshot: Snapshot): void {
+    const apex = this.shardFor(snapshot, EMPTY, 0)
+    const ref = apex?.findSet(apex.findNode(EMPTY, 0), TYPE.NS) ?? 0
+    if (apex === undefined || ref === 0) return
+    let item = apex.refSet(ref) + 4
+    for (let left = apex.refCount(ref); left > 0; left--) {
+      const start = item + PARTS_BYTES + apex.uint16(item)
+      const size = apex.uint16(item + 2) - 1
+      const target = apex.bytes.subarray(start, start + Math.max(0, size))
+      const shard = this.shardFor(snapshot, target, target.length)
+      const node = size < 0 ? 0 : (shard?.findNode(target, size) ?? 0)
+      if (shard !== undefined && node !== 0) this.sets.writeAdditional(shard, node)
+      item = start + target.length
+    }
+  }
+
+  private answerNode(type: number, shard: Shard, node: number): number {
+    if (shard.isGlue(node)) return VERDICT.ABSENT
+    if (this.rules === 'coredns' && isDenied(type, shard, node)) return VERDICT.ABSENT
+    const isAlias = type !== TYPE.CNAME && shard.findSet(node, TYPE.CNAME) !== 0
+    if (isAlias && !this.ignoresAliases) return VERDICT.ALIAS
+    const ref = shard.findSet(node, type)
+    if (ref === 0) return VERDICT.NODATA
+    if (this.rules === 'rfc' && isPodService(type, shard, node)) return VERDICT.NODATA
+    this.sets.writeAnswer(shard, ref)
+    if (type === TYPE.SRV) this.sets.writeTargetAddresses(shard, ref)
+    return VERDICT.DATA
+  }
+
+  /** Finds the shard of a name, or notes which one is lacking. */
+  private shardFor(snapshot: Snapshot, labels: Uint8Array, size: number): Shard | undefined {
+    const index = snapshot.shardOfName(labels, size)
+    const shard = snapshot.shards[index]
+    if (shard === undefined) this.missingShard = index
+    return shard
+  }
+
+  /** A Pod's name is looked up without what stands before it, or made from its own label. */
+  private answerPod(
+    query: Query,
+    {
+      label,
+      relativeBytes,
+      snapshot,
+    }: { label: number; relativeBytes: number; snapshot: Snapshot },
+  ): number {
+    const start = octet(query.labels, label)
+    const own = query.name.subarray(start)
+    if (label > 0) {
+      const shard = this.shardFor(snapshot, own, relativeBytes - start)
+      if (shard === undefined) return VERDICT.UNLOADED
+      const node = shard.findNode(own, relativeBytes - start)
+      if (node !== 0) return this.answerNode(query.type, shard, node)
+    }
+    const parentStart = octet(query.labels, label + 1)
+    const parent = query.name.subarray(parentStart)
+    const shard = this.shardFor(snapshot, parent, relativeBytes - parentStart)
+    if (shard === undefined) return VERDICT.UNLOADED
+    const node = shard.findNode(parent, relativeBytes - parentStart)
+    if (node === 0 || !shard.hasAddressNames(node)) return VERDICT.ABSENT
+    const addressBytes = parseAddressLabel(query.name, start, this.address)
+    if (addressBytes === 0) return VERDICT.ABSENT
+    return this.answerAddress(query, {
+      name: own,
+      nameBytes: relativeBytes - start,
+      addressBytes,
+      ttlSeconds: snapshot.info.ttlSeconds,
+    })
+  }
+
+  /** Answers for a name that is made from its address. */
+  private answerAddress(
+    query: Query,
+    pod: { name: Uint8Array; nameBytes: number; addressBytes: number; ttlSeconds: number },
+  ): number {
+    const { reply, sets } = this
+    const type = pod.addressBytes === 4 ? TYPE.A : TYPE.AAAA
+    const isService = query.type === TYPE.SRV && this.rules === 'coredns'
+    if (query.type !== type && !isService) return VERDICT.NODATA
+    reply.pointOwner(QUESTION_OFFSET)
+    reply.beginRecord(query.type, CLASS.IN, pod.ttlSeconds)
+    if (isService) {
+      reply.writeBytes(this.service, 0, this.service.length)
+      reply.writeJoinedNameWhole(pod.name, 0, pod.nameBytes, sets.origin)
+      reply.endRecord(SECTION.ANSWER)
+      reply.beginOwner()
+      reply.writeJoinedName(pod.name, 0, pod.nameBytes, sets.origin)
+      reply.beginRecord(type, CLASS.IN, pod.ttlSeconds)
+    }
+    reply.writeBytes(this.address, 0, pod.addressBytes)
+    reply.endRecord(isService ? SECTION.ADDITIONAL : SECTION.ANSWER)
+    return VERDICT.DATA
+  }
+}
+
+/** Number of a query's labels that lie in the first `relativeBytes` octets of its name. */
+function labelsBefore(query: Query, relativeBytes: number): number {
+  let count = query.labelCount
+  while (count > 0 && octet(query.labels, count - 1) >= relativeBytes) count--
+  return count
+}

@@ -1,0 +1,109 @@
+/**
+ * Replies from a snapshot as records, for everything beside the answer path.
+ * @module
+ */
+import { MESSAGE_BYTES_MAX } from '../../dns/limits.ts'
+import { parseResponse, type Reply } from '../../dns/message.ts'
+import { FLAG, type Query } from '../../dns/query.ts'
+import { RCODE } from '../../dns/rcode.ts'
+import { ReplyWriter, SECTION } from '../../dns/reply-writer.ts'
+import { TYPE } from '../../dns/rr-type.ts'
+import type { Snapshot } from '../../snapshot/snapshot.ts'
+import type { SnapshotSource } from '../host.ts'
+import { andThen, type MaybePromise } from '../plugin.ts'
+import type { Rules } from './coredns-rules.ts'
+import { writeSoa } from './soa.ts'
+import { VERDICT } from './verdict.ts'
+import type { Zone } from './zone.ts'
+import { ZoneAnswer } from './zone-answer.ts'
+
+/** A zone of a snapshot, and the origin that names from addresses are below. */
+export type ZoneView = {
+  readonly zone: Zone
+  readonly home: Uint8Array
+  readonly rules: Rules
+  readonly snapshot: Snapshot
+  /** Where shards that are not loaded come from. */
+  readonly source: SnapshotSource
+}
+
+/** A reply, or why the snapshot has none. */
+export type ZoneResult =
+  | { readonly kind: 'found'; readonly reply: Reply }
+  | { readonly kind: 'absent' | 'alias' | 'unavailable' }
+
+/** Shards that one query may load: names have another spelling and a parent at most. */
+const LOADS_MAX = 4
+
+const writer = new ReplyWriter()
+const zoneAnswer = new ZoneAnswer(writer)
+
+/**
+ * Answers a query within a zone. Aliases are left to the caller, or with `ignoresAliases` answered
+ * with what else they have. Loads the shards that it needs.
+ */
+export function zoneReply(
+  query: Query,
+  view: ZoneView,
+  ignoresAliases: boolean,
+): MaybePromise<ZoneResult> {
+  return tryReply(query, view, { ignoresAliases, loadsLeft: LOADS_MAX })
+}
+
+function tryReply(
+  query: Query,
+  view: ZoneView,
+  options: { readonly ignoresAliases: boolean; readonly loadsLeft: number },
+): MaybePromise<ZoneResult> {
+  const { zone, snapshot, home, source } = view
+  const isApex = query.nameBytes === zone.origin.length
+  if (isApex && query.type === TYPE.SOA) {
+    return { kind: 'found', reply: negativeReply(query, view, RCODE.NOERROR) }
+  }
+  writer.begin(query, { bytesMax: MESSAGE_BYTES_MAX })
+  zoneAnswer.rules = view.rules
+  zoneAnswer.ignoresAliases = options.ignoresAliases
+  const verdict = zoneAnswer.answer(query, zone, snapshot, home)
+  switch (verdict) {
+    case VERDICT.DATA:
+      if (isApex && query.type === TYPE.NS) zoneAnswer.writeNameservers(snapshot)
+      return { kind: 'found', reply: finishedReply(RCODE.NOERROR) }
+    case VERDICT.NODATA:
+      return { kind: 'found', reply: negativeReply(query, view, RCODE.NOERROR) }
+    case VERDICT.ALIAS:
+      return { kind: 'alias' }
+    case VERDICT.UNLOADED:
+      if (options.loadsLeft === 0) return { kind: 'unavailable' }
+      return andThen(source.load(zoneAnswer.missingShard), (loaded) =>
+        loaded === undefined
+          ? { kind: 'unavailable' }
+          : tryReply(
+              query,
+              { ...view, snapshot: loaded },
+              { ...options, loadsLeft: options.loadsLeft - 1 },
+            ),
+      )
+    default:
+      return { kind: 'absent' }
+  }
+}
+
+/**
+ * Makes the reply that a name or its type does not exist; or the SOA record itself, when it is
+ * asked.
+ */
+export function negativeReply(query: Query, { zone, snapshot }: ZoneView, rcode: number): Reply {
+  const { origin } = zone
+  const relativeBytes = query.nameBytes - origin.length
+  const isAsked = relativeBytes === 0 && query.type === TYPE.SOA
+  writer.begin(query, { bytesMax: MESSAGE_BYTES_MAX })
+  const section = isAsked ? SECTION.ANSWER : SECTION.AUTHORITY
+  writeSoa(writer, section, { origin, relativeBytes, info: snapshot.info })
+  return finishedReply(rcode)
+}
+
+function finishedReply(rcode: number): Reply {
+  const reply = parseResponse(writer.bytes.slice(0, writer.finish(rcode, FLAG.AA)))
+  if (reply === undefined) throw new TypeError('Cannot read a reply that was just written')
+  return { ...reply, origin: 'snapshot', options: [] }
+}

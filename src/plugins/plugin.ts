@@ -1,0 +1,153 @@
+/**
+ * What a plugin is: it gets a request and the rest of the chain, and says what comes back.
+ * @module
+ */
+import type { Directive, ServerBlock } from '../corefile/server-block.ts'
+import type { EdnsOption } from '../dns/edns.ts'
+import type { Reply } from '../dns/message.ts'
+import type { Query } from '../dns/query.ts'
+import type { Host } from './host.ts'
+
+/** Who asks, and how. */
+export type Client = {
+  readonly address: string
+  readonly port: number
+  readonly transport: 'udp' | 'tcp' | 'tls' | 'https'
+}
+
+/** Bounds of a reply, which plugins may tighten; 512 at least. */
+export type RequestLimits = {
+  /** Largest UDP reply that suits the client. */
+  udpBytes: number
+  /** UDP size to advertise to it. */
+  advertisedBytes: number
+}
+
+/** A query on its way through a chain. */
+export type Request = {
+  /** The query, this request's own. */
+  readonly query: Query
+  /** The name as it was asked, letter case kept. */
+  readonly name: Uint8Array
+  /** The name in lower case. */
+  readonly lowerName: Uint8Array
+  readonly type: number
+  readonly class: number
+  readonly client: Client
+  /** What the reply may be like. */
+  readonly limits: RequestLimits
+  /** Which plugin the request came to last. */
+  readonly trace: { plugin: string }
+  /** Asks the whole server for another name, on behalf of this request. */
+  readonly lookup: (name: Uint8Array, type: number) => MaybePromise<Outcome>
+}
+
+/**
+ * An error without a message of its own: the server makes one, and no plugin on the way changes it.
+ */
+export type Failure = {
+  readonly kind: 'failure'
+  readonly rcode: number
+  readonly options: readonly EdnsOption[]
+  /** For `errors`: why, for people. */
+  readonly reason?: string
+}
+
+/** No answer at all. */
+export type Drop = { readonly kind: 'drop' }
+
+/** What comes back from a chain. */
+export type Outcome = Reply | Failure | Drop
+
+/** A value now or later; most answers are there at once. */
+export type MaybePromise<T> = T | Promise<T>
+
+/** The rest of a chain. */
+export type Next = (request: Request) => MaybePromise<Outcome>
+
+/** A query that was answered, for plugins that only look on. */
+export type Observation = {
+  readonly query: Query
+  readonly client: Client
+  /** `undefined` when there was no answer. */
+  readonly reply: Uint8Array | undefined
+  /** The plugin deepest in the chain that had a part in it. */
+  readonly plugin: string
+  readonly durationMs: number
+}
+
+/** A plugin as it was configured for one server block. */
+export type Plugin = {
+  readonly name: string
+  /** Answers, or has the rest of the chain answer. Absent: the plugin has no part in answers. */
+  readonly serve?: (request: Request, next: Next) => MaybePromise<Outcome>
+  /** Looks at every query that the block answered. Keeps none of it. */
+  readonly observe?: (observation: Observation) => void
+  /** Begins what runs beside queries; called when the server answers. */
+  readonly start?: () => void
+  /** Ends it; the plugin is not used again. */
+  readonly stop?: () => void
+  /** Whether the plugin can answer; for `ready`. Absent: always. */
+  readonly isReady?: () => boolean
+}
+
+/** A thing beside answering that a server block asks its runtime for. */
+export type Feature =
+  | { readonly kind: 'health'; readonly address: string; readonly lameduckMs: number }
+  | { readonly kind: 'ready'; readonly address: string }
+  | { readonly kind: 'metrics'; readonly address: string }
+  | { readonly kind: 'reload'; readonly intervalMs: number; readonly jitterMs: number }
+  | {
+      readonly kind: 'bind'
+      /** Addresses or names of interfaces. */
+      readonly addresses: readonly string[]
+      readonly except: readonly string[]
+    }
+
+/** What a plugin's directives amount to. */
+export type Configured = {
+  readonly plugins?: readonly Plugin[]
+  readonly features?: readonly Feature[]
+  /** Things that work but may surprise, for people. */
+  readonly notices?: readonly string[]
+}
+
+/** Where a plugin is configured. */
+export type SetupContext = {
+  readonly host: Host
+  readonly block: ServerBlock
+  /** The block's zones, absolute and in lower case. */
+  readonly zones: readonly Uint8Array[]
+  /** The first of the block's addresses as CoreDNS's metrics spell it: `dns://:53`. */
+  readonly server: string
+  /** Asks the whole server, on nobody's behalf; not before it has started. */
+  readonly lookup: (name: Uint8Array, type: number) => MaybePromise<Outcome>
+}
+
+/**
+ * Configures a plugin from all directives of its name in one server block, at least one.
+ * @throws {ConfigError} with the place of what is wrong
+ */
+export type Setup = (
+  directives: readonly [Directive, ...Directive[]],
+  context: SetupContext,
+) => Configured
+
+/** Makes the outcome of a bare response code. */
+export function failure(
+  rcode: number,
+  reason?: string,
+  options: readonly EdnsOption[] = [],
+): Failure {
+  return reason === undefined
+    ? { kind: 'failure', rcode, options }
+    : { kind: 'failure', rcode, options, reason }
+}
+
+/** Goes on with a value now, or when it is there. */
+export function andThen<T, U>(
+  value: MaybePromise<T>,
+  step: (value: T) => MaybePromise<U>,
+): MaybePromise<U> {
+  return value instanceof Promise ? value.then(step) : step(value)
+}

@@ -1,0 +1,27 @@
+/**
+ * Zones of a plugin: which is the closest above a name, and from which a plugin lets names fall
+ * through.
+ * @module
+ */
+import { isSubdomain } from '../dns/name.ts'
+
+/** Finds the longest of some zones that a name is in. */
+export function closestZone(
+  zones: readonly Uint8Array[],
+  name: Uint8Array,
+): Uint8Array | undefined {
+  let closest: Uint8Array | undefined
+  for (const zone of zones) {
+    const isLonger = closest === undefined || zone.length > closest.length
+    if (isLonger && isSubdomain(name, zone)) closest = zone
+  }
+  return closest
+}
+
+/** Zones whose unknown names go on to the next plugin; `undefined` for none. */
+export type Fallthrough = readonly Uint8Array[] | undefined
+
+/** Tells whether an unknown name goes on. */
+export function fallsThrough(zones: Fallthrough, name: Uint8Array): boolean {
+  return zones !== undefined && closestZone(zones, name) !== undefined
+}

@@ -1,0 +1,108 @@
+/**
+ * A server block, compiled: its plugins in the order in which they act.
+ * @module
+ */
+import { ConfigError, type Problem } from '../corefile/problem.ts'
+import type { Directive, ServerBlock } from '../corefile/server-block.ts'
+import { RCODE } from '../dns/rcode.ts'
+import type { Host } from '../plugins/host.ts'
+import {
+  type Feature,
+  failure,
+  type Next,
+  type Plugin,
+  type SetupContext,
+} from '../plugins/plugin.ts'
+import { findSetup, PLUGINS } from '../plugins/registry.ts'
+
+/** A compiled server block. */
+export type Chain = {
+  readonly plugins: readonly Plugin[]
+  readonly features: readonly Feature[]
+  readonly notices: readonly string[]
+  /** Sends a request through all plugins. */
+  readonly serve: Next
+  /** Plugins that look at answered queries. */
+  readonly observers: readonly NonNullable<Plugin['observe']>[]
+  /** Whether queries of classes other than IN may come in: some plugins can do with them. */
+  readonly takesAnyClass: boolean
+}
+
+/** Plugins that open a server to all classes (CoreDNS, core/dnsserver/server.go). */
+const ANY_CLASS: ReadonlySet<string> = new Set(['chaos', 'forward'])
+
+/**
+ * Compiles a server block.
+ * @throws {ConfigError} with all that is wrong in it
+ */
+export function compileChain(
+  block: ServerBlock,
+  context: {
+    readonly host: Host
+    readonly server: string
+    readonly lookup: SetupContext['lookup']
+  },
+): Chain {
+  const zones = block.keys.map(({ zone }) => zone)
+  const problems: Problem[] = []
+  const plugins: Plugin[] = []
+  const features: Feature[] = []
+  const notices: string[] = []
+  for (const directives of groupByPlugin(block.directives, problems)) {
+    try {
+      const configured = findSetup(directives[0])(directives, { ...context, block, zones })
+      plugins.push(...(configured.plugins ?? []))
+      features.push(...(configured.features ?? []))
+      notices.push(...(configured.notices ?? []))
+    } catch (error) {
+      if (!(error instanceof ConfigError)) throw error
+      problems.push(...error.problems)
+    }
+  }
+  if (problems.length > 0) throw new ConfigError(problems)
+  return {
+    plugins,
+    features,
+    notices,
+    serve: link(plugins),
+    observers: plugins.flatMap(({ observe }) => observe ?? []),
+    takesAnyClass: plugins.some(({ name }) => ANY_CLASS.has(name)),
+  }
+}
+
+type Group = [Directive, ...Directive[]]
+
+/** Directives of one plugin together, plugins in the order in which they act. */
+function groupByPlugin(directives: readonly Directive[], problems: Problem[]): Group[] {
+  const groups = new Map<string, Group>()
+  for (const directive of directives) {
+    try {
+      findSetup(directive)
+    } catch (error) {
+      if (!(error instanceof ConfigError)) throw error
+      problems.push(...error.problems)
+      continue
+    }
+    const group = groups.get(directive.name)
+    if (group === undefined) groups.set(directive.name, [directive])
+    else group.push(directive)
+  }
+  return [...PLUGINS.keys()].flatMap((name) => {
+    const group = groups.get(name)
+    return group === undefined ? [] : [group]
+  })
+}
+
+/** Behind the last plugin there is nobody to ask. */
+function link(plugins: readonly Plugin[]): Next {
+  let next: Next = () => failure(RCODE.SERVFAIL, 'no plugin of the server block has an answer')
+  for (const { name, serve } of plugins.toReversed()) {
+    if (serve === undefined) continue
+    const rest = next
+    next = (request) => {
+      request.trace.plugin = name
+      return serve(request, rest)
+    }
+  }
+  return next
+}

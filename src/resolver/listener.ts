@@ -1,0 +1,41 @@
+/**
+ * What is served at one port: the zones of all server blocks there, the longest first.
+ * @module
+ */
+
+import type { Transport } from '../corefile/zone-key.ts'
+import { isWithinZone, type Query } from '../dns/query.ts'
+import { TYPE } from '../dns/rr-type.ts'
+import type { Chain } from './chain.ts'
+
+/** A zone and the chain that serves it. */
+export type ServedZone = { readonly zone: Uint8Array; readonly chain: Chain }
+
+/** A port to listen on. */
+export type Listener = {
+  readonly transport: Transport
+  readonly port: number
+  /** Addresses or interfaces, none for all. */
+  readonly addresses: readonly string[]
+  readonly except: readonly string[]
+  /** Sorted by length, the longest first. */
+  readonly zones: readonly ServedZone[]
+  readonly takesAnyClass: boolean
+}
+
+/**
+ * Finds the chain for a query: that of the longest zone above its name. A DS record belongs to the
+ * parent of the zone that it is named after (RFC 4035 §3.1.4.1), so a parent goes first when it is
+ * here.
+ */
+export function findChain(listener: Listener, query: Query): Chain | undefined {
+  const { zones } = listener
+  let own: Chain | undefined
+  for (let i = 0; i < zones.length; i++) {
+    const served = zones[i]
+    if (served === undefined || !isWithinZone(query, served.zone)) continue
+    if (query.type !== TYPE.DS || served.zone.length < query.nameBytes) return served.chain
+    own ??= served.chain
+  }
+  return own
+}

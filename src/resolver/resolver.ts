@@ -1,0 +1,176 @@
+/**
+ * The resolver: from the octets of a query to the octets of its reply.
+ * @module
+ */
+import { EMPTY } from '../dns/bytes.ts'
+import { EXTENDED_ERROR, extendedError, OPTION } from '../dns/edns.ts'
+import { MESSAGE_BYTES_MAX, UDP_BYTES_ADVERTISED, UDP_BYTES_MIN } from '../dns/limits.ts'
+import { EMPTY_REPLY, writeReply } from '../dns/message.ts'
+import { parseQuery, Query } from '../dns/query.ts'
+import { RCODE } from '../dns/rcode.ts'
+import { rcodeReply, refusalReply } from '../dns/refusal.ts'
+import { ReplyWriter } from '../dns/reply-writer.ts'
+import { CLASS } from '../dns/rr-class.ts'
+import { writeQuery } from '../dns/write-query.ts'
+import type { Host } from '../plugins/host.ts'
+import {
+  andThen,
+  type Client,
+  failure,
+  type MaybePromise,
+  type Outcome,
+  type Plugin,
+  type Request,
+} from '../plugins/plugin.ts'
+import type { Chain } from './chain.ts'
+import { findChain, type Listener } from './listener.ts'
+
+/** Largest UDP reply, whatever a client says that it takes. */
+const UDP_BYTES_MAX = 4096
+/** Size that replies over encrypted transports are padded to a multiple of (RFC 8467 §4.1). */
+const PADDING_BLOCK = 468
+/** What we answer to who asks for our identifier (RFC 5001): that there is none. */
+const NO_NSID = { code: OPTION.NSID, data: EMPTY }
+/** Look-ups within look-ups. */
+const DEPTH_MAX = 10
+
+/** Answers queries for some listeners. */
+export class Resolver {
+  readonly listeners: readonly Listener[]
+  private readonly chains: readonly Chain[]
+  private readonly host: Host
+  private readonly query = new Query()
+  private readonly writer = new ReplyWriter()
+
+  constructor(listeners: readonly Listener[], chains: readonly Chain[], host: Host) {
+    this.listeners = listeners
+    this.chains = chains
+    this.host = host
+  }
+
+  /**
+   * Answers a message. Never throws and never rejects.
+   * @returns the reply, `undefined` for none
+   */
+  answer(
+    listener: Listener,
+    bytes: Uint8Array,
+    client: Client,
+  ): MaybePromise<Uint8Array | undefined> {
+    const parsed = parseQuery(bytes, this.query)
+    if (parsed.kind === 'refusal') return refusalReply(this.query, parsed)
+    if (parsed.class !== CLASS.IN && !listener.takesAnyClass) {
+      return rcodeReply(parsed, RCODE.REFUSED)
+    }
+    const chain = findChain(listener, parsed)
+    if (chain === undefined) {
+      const option = extendedError(EXTENDED_ERROR.NOT_AUTHORITATIVE)
+      return rcodeReply(parsed, RCODE.REFUSED, [option])
+    }
+    return this.answerBy(chain, this.request(parsed.clone(), { client, listener, depth: 0 }))
+  }
+
+  /** All that the chains ask of their runtime. */
+  get features(): Chain['features'] {
+    return this.chains.flatMap(({ features }) => features)
+  }
+
+  /** Begins what plugins do beside queries. */
+  start(): void {
+    for (const { start } of this.plugins) start?.()
+  }
+
+  /** Ends it. */
+  stop(): void {
+    for (const { stop } of this.plugins) stop?.()
+  }
+
+  /** Names of the plugins that cannot answer yet, each once. */
+  notReady(): string[] {
+    const waiting = this.plugins.filter(({ isReady }) => isReady?.() === false)
+    return [...new Set(waiting.map(({ name }) => name))]
+  }
+
+  /** Asks for a name on behalf of a client. */
+  lookup(
+    listener: Listener,
+    client: Client,
+    question: { readonly name: Uint8Array; readonly type: number; readonly depth: number },
+  ): MaybePromise<Outcome> {
+    if (question.depth > DEPTH_MAX) return failure(RCODE.SERVFAIL, 'look-ups lead to look-ups')
+    const query = parseQuery(writeQuery(question))
+    const chain = query.kind === 'query' ? findChain(listener, query) : undefined
+    if (query.kind === 'refusal' || chain === undefined) return failure(RCODE.REFUSED)
+    return chain.serve(this.request(query, { client, listener, depth: question.depth }))
+  }
+
+  private get plugins(): readonly Plugin[] {
+    return this.chains.flatMap(({ plugins }) => plugins)
+  }
+
+  private request(
+    query: Query,
+    { client, listener, depth }: { client: Client; listener: Listener; depth: number },
+  ): Request {
+    const end = query.questionEnd - 4
+    return {
+      query,
+      name: query.bytes.subarray(end - query.nameBytes, end),
+      lowerName: query.name.subarray(0, query.nameBytes),
+      type: query.type,
+      class: query.class,
+      client,
+      limits: {
+        udpBytes: Math.min(Math.max(query.udpBytes, UDP_BYTES_MIN), UDP_BYTES_MAX),
+        advertisedBytes: UDP_BYTES_ADVERTISED,
+      },
+      trace: { plugin: '' },
+      lookup: (name, type) => this.lookup(listener, client, { name, type, depth: depth + 1 }),
+    }
+  }
+
+  private answerBy(chain: Chain, request: Request): MaybePromise<Uint8Array | undefined> {
+    const startMs = this.host.now()
+    let outcome: MaybePromise<Outcome>
+    try {
+      outcome = chain.serve(request)
+    } catch (error) {
+      outcome = this.panic(error)
+    }
+    const settled =
+      outcome instanceof Promise ? outcome.catch((error: unknown) => this.panic(error)) : outcome
+    return andThen(settled, (result) => {
+      const reply = this.write(request, result)
+      const durationMs = this.host.now() - startMs
+      const { query, client, trace } = request
+      for (const observe of chain.observers) {
+        observe({ query, client, reply, plugin: trace.plugin, durationMs })
+      }
+      return reply
+    })
+  }
+
+  /** A plugin that throws is our fault: the client gets a server failure, and the log says why. */
+  private panic(error: unknown): Outcome {
+    const text = error instanceof Error ? (error.stack ?? error.message) : String(error)
+    this.host.log({ level: 'error', message: 'a plugin failed', error: text })
+    const help = 'A metrics that counts the number of panics.'
+    this.host.metrics.counter({ name: 'coredns_panics_total', help, labels: [] }).value++
+    return failure(RCODE.SERVFAIL)
+  }
+
+  private write(request: Request, outcome: Outcome): Uint8Array | undefined {
+    if (outcome.kind === 'drop') return undefined
+    const { query, client, limits } = request
+    const isUdp = client.transport === 'udp'
+    const isEncrypted = client.transport === 'https' || client.transport === 'tls'
+    const { rcode, options } = outcome
+    const base = outcome.kind === 'reply' ? outcome : { ...EMPTY_REPLY, rcode }
+    const isOwn = base.origin !== 'upstream'
+    const reply = { ...base, options: isOwn && query.wantsNsid ? [...options, NO_NSID] : options }
+    const bytesMax = isUdp ? limits.udpBytes : MESSAGE_BYTES_MAX
+    const bounds = { bytesMax, udpBytes: limits.advertisedBytes }
+    const size = writeReply(this.writer, query, reply, bounds, isEncrypted ? PADDING_BLOCK : 0)
+    return this.writer.bytes.slice(0, size)
+  }
+}

@@ -1,0 +1,127 @@
+/**
+ * From a Corefile's text and a question's to the reply's: how nearly all tests of plugins ask.
+ * @module
+ */
+import assert from 'node:assert/strict'
+import { parseCorefile } from '../src/corefile/parse-corefile.ts'
+import { ConfigError } from '../src/corefile/problem.ts'
+import type { Directive, ServerBlock } from '../src/corefile/server-block.ts'
+import { parseQuery } from '../src/dns/query.ts'
+import type { Client } from '../src/plugins/plugin.ts'
+import { createResolver } from '../src/resolver/create-resolver.ts'
+import type { Listener } from '../src/resolver/listener.ts'
+import type { Resolver } from '../src/resolver/resolver.ts'
+import { FakeHost, type FakeHostOptions } from './fake-host.ts'
+import { formatReply, parseQuestion, type QuestionWords } from './message-text.ts'
+
+/** Who asks when a question does not say. */
+const CLIENT: Client = { address: '198.51.100.7', port: 4242, transport: 'udp' }
+const WORDS: ReadonlySet<string> = new Set(
+  'edns do nsid padding cookie ad cd nord id udp tcp tls https from port'.split(' '),
+)
+
+/** A compiled Corefile and the runtime it is in. */
+export class Server {
+  readonly resolver: Resolver
+  readonly host: FakeHost
+
+  constructor(resolver: Resolver, host: FakeHost) {
+    this.resolver = resolver
+    this.host = host
+  }
+
+  /**
+   * Asks `NAME [CLASS] TYPE` and returns the reply's lines, `[]` when there is none. Words behind
+   * the type, as dig has them: `+edns[=SIZE] +do +nsid +padding +cookie +ad +cd +nord +id=N`; how
+   * to ask: `+udp +tcp +tls +https`; from where: `+from=ADDRESS`; which port: `+port=N`. Checks
+   * that the reply has the query's ID and its question, octet for octet.
+   */
+  async ask(question: string): Promise<string[]> {
+    const reply = await this.askBytes(question)
+    return reply === undefined ? [] : formatReply(reply)
+  }
+
+  /** As `ask`, with the reply's octets. */
+  async askBytes(question: string): Promise<Uint8Array | undefined> {
+    const { message, words } = parseQuestion(question)
+    for (const word of words.keys()) assert.ok(WORDS.has(word), `"+${word}" means nothing`)
+    const reply = await this.answer(message, clientOf(words), this.listener(words))
+    if (reply === undefined) return undefined
+    const query = parseQuery(message)
+    const end = query.kind === 'query' ? query.questionEnd : 12
+    assert.deepEqual(reply.subarray(0, 2), message.subarray(0, 2), 'the ID comes back')
+    assert.deepEqual(reply.subarray(12, end), message.subarray(12, end), 'the question comes back')
+    return reply
+  }
+
+  /** Sends octets. */
+  async answer(
+    message: Uint8Array,
+    client: Client = CLIENT,
+    listener: Listener = this.listener(new Map()),
+  ): Promise<Uint8Array | undefined> {
+    return this.resolver.answer(listener, message, client)
+  }
+
+  private listener(words: QuestionWords): Listener {
+    const wanted = words.get('port')
+    const found = this.resolver.listeners.find(
+      ({ port }) => wanted === undefined || port === Number(wanted),
+    )
+    if (found === undefined) throw new RangeError(`Nothing listens on port ${wanted}`)
+    return found
+  }
+}
+
+/** Compiles a Corefile. @throws {ConfigError} when it is wrong */
+export function serve(corefile: string, options: FakeHostOptions = {}): Server {
+  const host = new FakeHost(options)
+  return new Server(createResolver(parseBlocks(corefile), host), host)
+}
+
+/** Reads a Corefile without imports. */
+export function parseBlocks(corefile: string): ServerBlock[] {
+  return parseCorefile(corefile, 'Corefile', {
+    readText: () => undefined,
+    glob: () => [],
+    resolvePath: (_, path) => path,
+    environment: () => undefined,
+  })
+}
+
+/** Reads the only directive of a block for the root. */
+export function parseDirective(line: string): Directive {
+  const [directive] = parseBlocks(block(line))[0]?.directives ?? []
+  if (directive === undefined) throw new TypeError(`No directive: ${line}`)
+  return directive
+}
+
+/** Compiles a Corefile that is wrong and returns what is said about it, line by line. */
+export function problemsOf(corefile: string, options: FakeHostOptions = {}): string[] {
+  try {
+    serve(corefile, options)
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error
+    return error.message.split('\n')
+  }
+  return []
+}
+
+/** A server block for the root; its directives begin at line 2, column 3. */
+export function block(...directives: readonly string[]): string {
+  return ['. {', ...directives.map((line) => `  ${line}`), '}'].join('\n')
+}
+
+/** A directive with options; these begin at the line below it, column 5 within `block`. */
+export function directive(head: string, ...options: readonly string[]): string {
+  return [`${head} {`, ...options.map((line) => `    ${line}`), '  }'].join('\n')
+}
+
+function clientOf(words: QuestionWords): Client {
+  const transports = ['tcp', 'tls', 'https'] as const
+  return {
+    ...CLIENT,
+    address: words.get('from') ?? CLIENT.address,
+    transport: transports.find((transport) => words.has(transport)) ?? 'udp',
+  }
+}

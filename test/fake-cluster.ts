@@ -1,0 +1,123 @@
+/**
+ * A cluster for tests: objects as YAML in, snapshots out, as far as they are said to be there.
+ * @module
+ */
+import { parse } from 'yaml'
+import type { KubernetesOptions } from '../src/corefile/kubernetes-options.ts'
+import { nameOf } from '../src/dns/name.ts'
+import { namingOptions } from '../src/exporter/naming.ts'
+import { Cluster } from '../src/kubernetes/cluster.ts'
+import { clusterRecords } from '../src/kubernetes/cluster-records.ts'
+import type { ClusterObject } from '../src/kubernetes/objects.ts'
+import { parseObject } from '../src/kubernetes/parse-object.ts'
+import { isSelected } from '../src/kubernetes/selection.ts'
+import type { SnapshotSource } from '../src/plugins/host.ts'
+import { buildShards } from '../src/snapshot/build-shards.ts'
+import { openShard } from '../src/snapshot/open-shard.ts'
+import type { Shard } from '../src/snapshot/shard.ts'
+import { Snapshot } from '../src/snapshot/snapshot.ts'
+
+/** SOA serial of all snapshots in tests. */
+export const GENERATION = 1767225600
+
+/** A cluster and how much of its snapshot there is. */
+export type FakeClusterOptions = {
+  /** A YAML list of objects. */
+  readonly objects: string
+  /** A power of two. */
+  readonly shardCount?: number
+  /**
+   * - `here`: the whole snapshot is at hand
+   * - `later`: nothing until it is loaded
+   * - `never`: nothing, and loading brings nothing
+   * - `shards-later`: the snapshot without its shards, each of which can be loaded
+   * - `shards-never`: the same, and loading brings nothing
+   * - `shards-lost`: the same, and loading brings the snapshot without the shard again
+   * - `shards-once`: the same, and only the first shard that is asked for can be loaded
+   */
+  readonly presence?:
+    | 'here'
+    | 'later'
+    | 'never'
+    | 'shards-later'
+    | 'shards-never'
+    | 'shards-lost'
+    | 'shards-once'
+  readonly freshness?: ReturnType<SnapshotSource['freshness']>
+  /** Addresses of the name server. */
+  readonly localAddresses?: readonly string[]
+}
+
+/** Opens the cluster for a directive; `loads` gets what is asked to be loaded. */
+export function openFakeCluster(
+  options: FakeClusterOptions,
+  directive: KubernetesOptions,
+  loads: (number | undefined)[],
+): SnapshotSource {
+  const { presence = 'here', freshness = 'fresh' } = options
+  const whole = buildFakeSnapshot(options, directive)
+  const hollow = new Snapshot(
+    whole.info,
+    whole.shards.map(() => undefined),
+  )
+  let current = presence === 'here' ? whole : presence.startsWith('shards') ? hollow : undefined
+  return {
+    current: () => current,
+    freshness: () => freshness,
+    load: (shard) => {
+      loads.push(shard)
+      if (presence === 'later') current = whole
+      const isRefused =
+        presence.endsWith('never') || (presence === 'shards-once' && loads.length > 1)
+      if (isRefused) return Promise.resolve(undefined)
+      if (presence === 'shards-later' || presence === 'shards-once') {
+        current = withShard(current ?? hollow, whole, shard)
+      }
+      return Promise.resolve(current)
+    },
+  }
+}
+
+/** Builds the snapshot that a directive asks for. */
+export function buildFakeSnapshot(
+  { objects, shardCount = 1, localAddresses = [] }: FakeClusterOptions,
+  directive: KubernetesOptions,
+): Snapshot {
+  // Who pushes a cluster's snapshots calls it cluster.local, whatever the reader calls it.
+  const origins = directive.cluster === undefined ? [] : [nameOf('cluster.local')]
+  const options = namingOptions(directive, localAddresses)
+  const naming = origins.length === 0 ? options : { ...options, origins }
+  const cluster = new Cluster()
+  for (const object of objectsOf(objects)) if (isSelected(object, naming)) cluster.set(object)
+  const { entries } = clusterRecords(cluster, naming)
+  const shards = buildShards(entries, shardCount).map((bytes) => openShard(bytes))
+  const { ttlSeconds } = naming
+  const facts = { generation: GENERATION, timeMs: 1000 * GENERATION, records: entries.length }
+  return new Snapshot({ ...facts, ttlSeconds, origins }, shards)
+}
+
+/** Objects by their text: YAML takes longer to read than all the rest of a test takes. */
+const parsed = new Map<string, readonly ClusterObject[]>()
+
+function objectsOf(text: string): readonly ClusterObject[] {
+  const known = parsed.get(text) ?? parseObjects(text)
+  parsed.set(text, known)
+  return known
+}
+
+function parseObjects(text: string): ClusterObject[] {
+  const values: unknown = parse(text)
+  if (!Array.isArray(values)) throw new TypeError('Objects of a test are a YAML list')
+  return values.map((value: unknown) => {
+    const object = parseObject(value)
+    if (object === undefined) throw new TypeError(`No names come from ${JSON.stringify(value)}`)
+    if (object.kind === 'problem') throw new TypeError(object.message)
+    return object
+  })
+}
+
+function withShard(current: Snapshot, whole: Snapshot, index: number | undefined): Snapshot {
+  const shards: (Shard | undefined)[] = [...current.shards]
+  if (index !== undefined) shards[index] = whole.shards[index]
+  return new Snapshot(current.info, shards)
+}

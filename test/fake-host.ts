@@ -1,0 +1,168 @@
+/**
+ * The runtime of plugins for tests: time that moves only when told to, numbers that repeat, files
+ * in memory, upstreams that do as they are told, clusters made from YAML; what plugins say is
+ * collected.
+ * @module
+ */
+import type { KubernetesOptions } from '../src/corefile/kubernetes-options.ts'
+import type { ExchangeOptions, Host, SnapshotSource, Upstream } from '../src/plugins/host.ts'
+import type { LogEvent } from '../src/telemetry/log.ts'
+import { Metrics } from '../src/telemetry/metrics.ts'
+import { type FakeClusterOptions, openFakeCluster } from './fake-cluster.ts'
+import { formatQuestion, writeReplyText } from './message-text.ts'
+
+/** The time at which all tests begin. */
+export const START_MS: number = Date.UTC(2026, 0, 1)
+
+/** What an upstream was asked. */
+export type Asked = {
+  /** `192.0.2.53:53`, or a URL. */
+  readonly upstream: string
+  readonly protocol: 'udp' | 'tcp'
+  readonly timeoutMs: number
+  /** As `formatQuestion` writes it. */
+  readonly question: string
+  readonly message: Uint8Array
+}
+
+/** What an upstream does: replies with lines or octets, fails, or says nothing until time is up. */
+export type UpstreamAct = readonly string[] | Uint8Array | Error | 'silence'
+
+/** Decides what an upstream does. */
+export type UpstreamScript = (asked: Asked) => UpstreamAct | Promise<UpstreamAct>
+
+/** What a test's runtime has. */
+export type FakeHostOptions = {
+  readonly files?: Readonly<Record<string, string>>
+  /** A script, or reply lines by question (`www.example.org. IN A rd`); else all are silent. */
+  readonly upstream?: UpstreamScript | Readonly<Record<string, readonly string[]>>
+  /** What every `kubernetes` directive opens. */
+  readonly cluster?: FakeClusterOptions
+  readonly seed?: number
+}
+
+type Timer = { readonly dueMs: number; readonly task: () => void }
+
+/** A runtime. Its functions stay whole when they are taken off it. */
+export class FakeHost implements Host {
+  readonly metrics: Metrics = new Metrics()
+  /** Events that were logged. */
+  readonly events: LogEvent[] = []
+  /** Lines of the query log. */
+  readonly lines: string[] = []
+  /** Why the process should have ended. */
+  readonly aborts: string[] = []
+  /** What upstreams were asked, in order. */
+  readonly asked: Asked[] = []
+  /** Directives whose clusters were opened. */
+  readonly opened: KubernetesOptions[] = []
+  /** Which shards were loaded, `undefined` for the snapshot. */
+  readonly loads: (number | undefined)[] = []
+  readonly files: Map<string, string>
+  private readonly script: UpstreamScript
+  private readonly cluster: FakeClusterOptions | undefined
+  private readonly timers = new Set<Timer>()
+  private nowMs = START_MS
+  private state: number
+
+  constructor({ files = {}, upstream, cluster, seed = 1 }: FakeHostOptions = {}) {
+    this.files = new Map(Object.entries(files))
+    this.script = scriptOf(upstream)
+    this.cluster = cluster
+    this.state = seed
+  }
+
+  readonly now = (): number => this.nowMs
+
+  /** A linear congruential generator (Numerical Recipes): the upper half is random enough. */
+  readonly random16 = (): number => {
+    this.state = (Math.imul(this.state, 1664525) + 1013904223) >>> 0
+    return this.state >>> 16
+  }
+
+  readonly after = (delayMs: number, task: () => void): (() => void) => {
+    const timer = { dueMs: this.nowMs + delayMs, task }
+    this.timers.add(timer)
+    return () => {
+      this.timers.delete(timer)
+    }
+  }
+
+  readonly readText = (path: string): string | undefined => this.files.get(path)
+
+  readonly exchange = async (
+    { address, port, url }: Upstream,
+    message: Uint8Array,
+    { protocol, timeoutMs }: ExchangeOptions,
+  ): Promise<Uint8Array> => {
+    const upstream = url ?? `${address}:${port}`
+    const asked = { upstream, protocol, timeoutMs, question: formatQuestion(message), message }
+    this.asked.push(asked)
+    // Nothing that goes over a network is done before its caller goes on.
+    await Promise.resolve()
+    const act = await this.script(asked)
+    if (act instanceof Error) throw act
+    if (act instanceof Uint8Array) return act
+    return act === 'silence' ? this.rejectAfter(timeoutMs) : writeReplyText(act, message)
+  }
+
+  readonly openCluster = (directive: KubernetesOptions): SnapshotSource => {
+    this.opened.push(directive)
+    if (this.cluster === undefined) throw new TypeError('This test has no cluster')
+    return openFakeCluster(this.cluster, directive, this.loads)
+  }
+
+  readonly log = (event: LogEvent): void => {
+    this.events.push(event)
+  }
+
+  readonly print = (line: string): void => {
+    this.lines.push(line)
+  }
+
+  readonly abort = (message: string): void => {
+    this.aborts.push(message)
+  }
+
+  /** Timers that wait. */
+  get timerCount(): number {
+    return this.timers.size
+  }
+
+  /** Moves the clock on and runs what falls due, in order, each with all that follows from it. */
+  async advance(durationMs: number): Promise<void> {
+    const endMs = this.nowMs + durationMs
+    await settle()
+    for (;;) {
+      const due = [...this.timers].filter(({ dueMs }) => dueMs <= endMs)
+      const next = due.sort((a, b) => a.dueMs - b.dueMs)[0]
+      if (next === undefined) break
+      this.timers.delete(next)
+      this.nowMs = Math.max(this.nowMs, next.dueMs)
+      next.task()
+      await settle()
+    }
+    this.nowMs = endMs
+  }
+
+  private rejectAfter(delayMs: number): Promise<never> {
+    return new Promise((_, reject) => {
+      this.after(delayMs, () => {
+        reject(new Error('no answer in time'))
+      })
+    })
+  }
+}
+
+/** Lets everything that waits for nothing but promises run. */
+export function settle(): Promise<void> {
+  return new Promise((resolve) => {
+    setImmediate(resolve)
+  })
+}
+
+function scriptOf(upstream: FakeHostOptions['upstream']): UpstreamScript {
+  if (upstream === undefined) return () => 'silence'
+  if (typeof upstream === 'function') return upstream
+  return ({ question }) => upstream[question] ?? new Error(`nobody expected ${question}`)
+}

@@ -1,0 +1,81 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import fc from 'fast-check'
+import { EMPTY_REPLY } from '../../../src/dns/message.ts'
+import { type Entry, EntryStore, secondsLeft } from '../../../src/plugins/cache/store.ts'
+
+function entry(ttlSeconds: number, storedMs = 0): Entry {
+  return { reply: EMPTY_REPLY, ttlSeconds, storedMs }
+}
+
+describe('secondsLeft', () => {
+  const cases: { name: string; storedMs: number; nowMs: number; left: number }[] = [
+    { name: 'is the TTL at first', storedMs: 1000, nowMs: 1000, left: 10 },
+    { name: 'does not count a second that is not over', storedMs: 1000, nowMs: 1999, left: 10 },
+    { name: 'counts a second that is over', storedMs: 1000, nowMs: 2000, left: 9 },
+    { name: 'is nothing when the time is up', storedMs: 1000, nowMs: 11_000, left: 0 },
+    { name: 'is less than nothing later', storedMs: 1000, nowMs: 12_000, left: -1 },
+  ]
+  for (const { name, storedMs, nowMs, left } of cases) {
+    test(name, () => {
+      assert.equal(secondsLeft(entry(10, storedMs), nowMs), left)
+    })
+  }
+})
+
+describe('EntryStore', () => {
+  test('finds what was put', () => {
+    const store = new EntryStore(1)
+    const kept = entry(10)
+    assert.equal(store.put('a', kept), false)
+    assert.equal(store.find('a', 9999), kept)
+    assert.equal(store.find('b', 0), undefined)
+  })
+
+  test('forgets what is over', () => {
+    const store = new EntryStore(1)
+    store.put('a', entry(10))
+    assert.equal(store.find('a', 10_000), undefined)
+    assert.equal(store.size, 0)
+  })
+
+  test('puts a newer entry in the place of an older one', () => {
+    const store = new EntryStore(2)
+    const newer = entry(20)
+    store.put('a', entry(10))
+    assert.equal(store.put('a', newer), false)
+    assert.equal(store.find('a', 0), newer)
+    assert.equal(store.size, 1)
+  })
+
+  test('lets go of the entry that was used longest ago', () => {
+    const store = new EntryStore(2)
+    store.put('a', entry(10))
+    store.put('b', entry(10))
+    store.find('a', 0)
+    assert.equal(store.put('c', entry(10)), true)
+    assert.equal(store.find('b', 0), undefined)
+    assert.ok(store.find('a', 0))
+    assert.ok(store.find('c', 0))
+  })
+
+  test('does as a list of the keys used last would', () => {
+    const step = fc.record({ key: fc.constantFrom(...'abcde'), isPut: fc.boolean() })
+    fc.assert(
+      fc.property(fc.integer({ min: 1, max: 4 }), fc.array(step), (entriesMax, steps) => {
+        const store = new EntryStore(entriesMax)
+        let recent: string[] = []
+        for (const { key, isPut } of steps) {
+          const isKnown = recent.includes(key)
+          if (isPut) {
+            const goes = !isKnown && recent.length === entriesMax
+            assert.equal(store.put(key, entry(10)), goes)
+          } else assert.equal(store.find(key, 0) !== undefined, isKnown)
+          if (isPut || isKnown) recent = [key, ...recent.filter((other) => other !== key)]
+          recent = recent.slice(0, entriesMax)
+          assert.equal(store.size, recent.length)
+        }
+      }),
+    )
+  })
+})

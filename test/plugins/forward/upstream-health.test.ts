@@ -1,0 +1,189 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { parseForward } from '../../../src/plugins/forward/options.ts'
+import { UpstreamHealth, upstreamName } from '../../../src/plugins/forward/upstream-health.ts'
+import { directive, parseDirective } from '../../ask.ts'
+import { FakeHost, START_MS, settle, type UpstreamScript } from '../../fake-host.ts'
+
+const DEAD: UpstreamScript = () => new Error('connection refused')
+
+/** The health of the first upstream that a directive names. */
+function watch(line: string, upstream: UpstreamScript): { host: FakeHost; health: UpstreamHealth } {
+  const host = new FakeHost({ upstream })
+  const options = parseForward(parseDirective(line), () => undefined)
+  const [first] = options.upstreams
+  assert.ok(first)
+  return { host, health: new UpstreamHealth(first, options, host) }
+}
+
+describe('UpstreamHealth', () => {
+  test('asks nothing while all is well', async () => {
+    const { host, health } = watch('forward . 192.0.2.1', DEAD)
+    await host.advance(60_000)
+    assert.equal(health.isDown, false)
+    assert.deepEqual(host.asked, [])
+  })
+
+  test('checks at once when a query fails, for one second', async () => {
+    const { host, health } = watch('forward . 192.0.2.1', () => ['NOERROR'])
+    health.noteFailure()
+    await settle()
+    const [check] = host.asked
+    assert.equal(host.asked.length, 1)
+    assert.equal(check?.question, '. IN NS rd')
+    assert.equal(check?.protocol, 'udp')
+    assert.equal(check?.timeoutMs, 1000)
+    assert.equal(health.isDown, false)
+  })
+
+  const checks: { name: string; option: string; question: string; protocol: string }[] = [
+    {
+      name: 'checks with the name it is told',
+      option: 'health_check 1s domain example.org',
+      question: 'example.org. IN NS rd',
+      protocol: 'udp',
+    },
+    {
+      name: 'checks without RD when told so',
+      option: 'health_check 1s no_rec',
+      question: '. IN NS',
+      protocol: 'udp',
+    },
+    {
+      name: 'checks over TCP when that is forced',
+      option: 'force_tcp',
+      question: '. IN NS rd',
+      protocol: 'tcp',
+    },
+  ]
+  for (const { name, option, question, protocol } of checks) {
+    test(name, async () => {
+      const { host, health } = watch(directive('forward . 192.0.2.1', option), DEAD)
+      health.noteFailure()
+      await settle()
+      assert.equal(host.asked[0]?.question, question)
+      assert.equal(host.asked[0]?.protocol, protocol)
+    })
+  }
+
+  test('is down after two checks that failed, half a second apart', async () => {
+    const { host, health } = watch('forward . 192.0.2.1', DEAD)
+    health.noteFailure()
+    await host.advance(499)
+    assert.equal(host.asked.length, 1)
+    assert.equal(health.isDown, false)
+    await host.advance(1)
+    assert.equal(host.asked.length, 2)
+    assert.equal(health.isDown, true)
+  })
+
+  test('is not down because queries fail, as long as checks do not', async () => {
+    const { host, health } = watch('forward . 192.0.2.1', () => ['SERVFAIL'])
+    for (let i = 0; i < 5; i++) {
+      health.noteFailure()
+      await settle()
+    }
+    assert.equal(health.isDown, false)
+    assert.equal(host.asked.length, 5)
+  })
+
+  test('checks one at a time, and waits as long as told in between', async () => {
+    const line = directive('forward . 192.0.2.1', 'health_check 2s')
+    const times: number[] = []
+    const { host, health } = watch(line, () => {
+      times.push(host.now() - START_MS)
+      return 'silence'
+    })
+    for (let i = 0; i < 5; i++) health.noteFailure()
+    await host.advance(8000)
+    assert.deepEqual(times, [0, 3000, 6000])
+  })
+
+  test('is up again, and checks no more, when a check is answered', async () => {
+    let isDead = true
+    const { host, health } = watch('forward . 192.0.2.1', () =>
+      isDead ? new Error('connection refused') : ['REFUSED'],
+    )
+    health.noteFailure()
+    await host.advance(500)
+    assert.equal(health.isDown, true)
+    isDead = false
+    await host.advance(500)
+    assert.equal(health.isDown, false)
+    await host.advance(60_000)
+    assert.equal(host.asked.length, 3)
+  })
+
+  test('is up again when a query is answered', async () => {
+    const { host, health } = watch('forward . 192.0.2.1', DEAD)
+    health.noteFailure()
+    await host.advance(500)
+    assert.equal(health.isDown, true)
+    health.noteAnswer()
+    assert.equal(health.isDown, false)
+  })
+
+  test('is down after as many failures as told', async () => {
+    const { host, health } = watch(directive('forward . 192.0.2.1', 'max_fails 4'), DEAD)
+    health.noteFailure()
+    await host.advance(1499)
+    assert.equal(health.isDown, false)
+    await host.advance(1)
+    assert.equal(health.isDown, true)
+  })
+
+  test('never checks and is never down with max_fails 0', async () => {
+    const { host, health } = watch(directive('forward . 192.0.2.1', 'max_fails 0'), DEAD)
+    health.noteFailure()
+    await host.advance(60_000)
+    assert.equal(health.isDown, false)
+    assert.deepEqual(host.asked, [])
+  })
+
+  test('ends its checks when it is stopped', async () => {
+    const { host, health } = watch('forward . 192.0.2.1', DEAD)
+    health.noteFailure()
+    await settle()
+    health.stop()
+    health.noteFailure()
+    await host.advance(60_000)
+    assert.equal(host.asked.length, 1)
+    assert.equal(host.timerCount, 0)
+  })
+
+  test('begins no other check when it is stopped during one', async () => {
+    const { host, health } = watch('forward . 192.0.2.1', () => 'silence')
+    health.noteFailure()
+    await settle()
+    health.stop()
+    await host.advance(60_000)
+    assert.equal(host.asked.length, 1)
+  })
+
+  test('counts checks that failed', async () => {
+    const { host, health } = watch('forward . 192.0.2.1', DEAD)
+    health.noteFailure()
+    await host.advance(1000)
+    const wanted =
+      'coredns_proxy_healthcheck_failures_total{proxy_name="forward",to="192.0.2.1:53"} 3\n'
+    assert.ok(host.metrics.format().includes(wanted))
+  })
+})
+
+describe('upstreamName', () => {
+  const cases: { name: string; to: string; wanted: string }[] = [
+    { name: 'has address and port', to: '192.0.2.1', wanted: '192.0.2.1:53' },
+    { name: 'has brackets around IPv6', to: '2001:db8::1', wanted: '[2001:db8::1]:53' },
+    {
+      name: 'leaves out the path of a URL, which may be a secret',
+      to: 'https://dns.example.org:8443/t/key',
+      wanted: 'https://dns.example.org:8443',
+    },
+  ]
+  for (const { name, to, wanted } of cases) {
+    test(name, () => {
+      const [upstream] = parseForward(parseDirective(`forward . ${to}`), () => undefined).upstreams
+      assert.equal(upstream && upstreamName(upstream), wanted)
+    })
+  }
+})

@@ -1,0 +1,263 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { block, directive, type Server, serve } from '../../ask.ts'
+import type { FakeClusterOptions } from '../../fake-cluster.ts'
+import type { UpstreamAct } from '../../fake-host.ts'
+import { aliases, soa } from './objects.ts'
+
+const CHAIN = Array.from({ length: 12 }, (_, i): [string, string] => [
+  `deep-${i + 1}`,
+  `${i === 11 ? 'web' : `deep-${i + 2}`}.shop.svc.cluster.local`,
+])
+const OBJECTS = `${aliases({
+  out: 'www.example.org',
+  near: 'web.shop.svc.cluster.local',
+  'near-capitals': 'WEB.Shop.svc.Cluster.Local',
+  nowhere: 'nosuch.shop.svc.cluster.local',
+  self: 'self.shop.svc.cluster.local',
+  'below-self': 'x.below-self.shop.svc.cluster.local',
+  'circle-a': 'circle-b.shop.svc.cluster.local',
+  'circle-b': 'circle-a.shop.svc.cluster.local',
+  pod: '192-0-2-77.shop.pod.cluster.local',
+  port: 'http.tcp.web.shop.svc.cluster.local',
+  address: '192.0.2.1',
+  ...Object.fromEntries(CHAIN),
+})}
+- {kind: Service, metadata: {name: mixed, namespace: shop}, spec: {clusterIP: None}}
+- kind: EndpointSlice
+  metadata: {name: mixed-1, namespace: shop, labels: {kubernetes.io/service-name: mixed}}
+  endpoints: [{addresses: [198.51.100.31]}]
+- kind: EndpointSlice
+  metadata: {name: mixed-2, namespace: shop, labels: {kubernetes.io/service-name: mixed}}
+  endpoints: [{addresses: [www.example.org]}, {addresses: [near.shop.svc.cluster.local]}]
+`
+const WWW = 'www.example.org. 60 IN A 192.0.2.80'
+
+/** `NAME.shop.svc.cluster.local`, with what stands behind it. */
+function at(name: string, rest: string): string {
+  return `${name}.shop.svc.cluster.local${rest}`
+}
+
+function serveAliases(
+  upstream: UpstreamAct = ['NOERROR ra', WWW],
+  cluster: Partial<FakeClusterOptions> = {},
+): Server {
+  const kubernetes = directive('kubernetes cluster.local', 'pods insecure')
+  return serve(block(kubernetes, 'forward . 192.0.2.53'), {
+    cluster: { objects: OBJECTS, ...cluster },
+    upstream: () => upstream,
+  })
+}
+
+describe('names that are aliases', () => {
+  const web = `${at('web', '.')} 5 IN A 192.0.2.10`
+  const nodata = ['NOERROR aa rd', soa()]
+  const cases: { name: string; ask: string; reply: string[] }[] = [
+    {
+      name: 'lead out of the cluster',
+      ask: at('out', ' A'),
+      reply: ['NOERROR aa rd', `${at('out', '.')} 5 IN CNAME www.example.org.`, WWW],
+    },
+    {
+      name: 'lead to a Service',
+      ask: at('near', ' A'),
+      reply: ['NOERROR aa rd', `${at('near', '.')} 5 IN CNAME ${at('web', '.')}`, web],
+    },
+    {
+      name: 'keep the letter case that was asked',
+      ask: at('NEAR', ' A'),
+      reply: ['NOERROR aa rd', `${at('NEAR', '.')} 5 IN CNAME ${at('web', '.')}`, web],
+    },
+    {
+      name: 'lead to the name of an address',
+      ask: at('pod', ' A'),
+      reply: [
+        'NOERROR aa rd',
+        `${at('pod', '.')} 5 IN CNAME 192-0-2-77.shop.pod.cluster.local.`,
+        '192-0-2-77.shop.pod.cluster.local. 5 IN A 192.0.2.77',
+      ],
+    },
+    {
+      name: 'lead to another spelling of a name',
+      ask: at('port', ' A'),
+      reply: [
+        'NOERROR aa rd',
+        `${at('port', '.')} 5 IN CNAME http.tcp.${at('web', '.')}`,
+        `http.tcp.${at('web', '.')} 5 IN A 192.0.2.10`,
+      ],
+    },
+    { name: 'have no data of the other family', ask: at('near', ' AAAA'), reply: nodata },
+    { name: 'have no data when they lead nowhere', ask: at('nowhere', ' A'), reply: nodata },
+    { name: 'have no data when they lead to themselves', ask: at('self', ' A'), reply: nodata },
+    {
+      name: 'have no data when they lead below themselves',
+      ask: at('below-self', ' A'),
+      reply: nodata,
+    },
+    { name: 'have no data in a circle', ask: at('circle-a', ' A'), reply: nodata },
+    { name: 'have no SRV records', ask: at('near', ' SRV'), reply: nodata },
+    { name: 'have no TXT records', ask: at('out', ' TXT'), reply: nodata },
+    { name: 'have no records of ANY type', ask: at('out', ' ANY'), reply: nodata },
+    {
+      name: 'have their own link',
+      ask: at('deep-1', ' CNAME'),
+      reply: ['NOERROR aa rd', `${at('deep-1', '.')} 5 IN CNAME ${at('deep-2', '.')}`],
+    },
+    {
+      name: 'have no names below them',
+      ask: at('x.near', ' A'),
+      reply: ['NXDOMAIN aa rd', soa()],
+    },
+    {
+      name: 'do not lead to addresses',
+      ask: at('address', ' A'),
+      reply: ['NXDOMAIN aa rd', soa()],
+    },
+    {
+      name: 'lead through eleven links',
+      ask: at('deep-2', ' A'),
+      reply: [
+        'NOERROR aa rd',
+        ...CHAIN.slice(1).map(([name, to]) => `${at(name, '.')} 5 IN CNAME ${to}.`),
+        web,
+      ],
+    },
+    { name: 'do not lead through twelve links', ask: at('deep-1', ' A'), reply: nodata },
+    {
+      name: 'lead on beside addresses, for endpoints that are host names',
+      ask: at('mixed', ' A'),
+      reply: [
+        'NOERROR aa rd',
+        `${at('mixed', '.')} 5 IN A 198.51.100.31`,
+        `${at('mixed', '.')} 5 IN CNAME www.example.org.`,
+        WWW,
+        `${at('mixed', '.')} 5 IN CNAME ${at('near', '.')}`,
+        `${at('near', '.')} 5 IN CNAME ${at('web', '.')}`,
+        web,
+      ],
+    },
+  ]
+  for (const { name, ask, reply } of cases) {
+    test(name, async () => {
+      assert.deepEqual(await serveAliases().ask(`${ask} +tcp`), reply)
+    })
+  }
+
+  test('lead to a Service in other letter case', async () => {
+    const reply = await serveAliases().ask(at('near-capitals', ' A'))
+    assert.deepEqual(
+      reply.map((line) => line.toLowerCase()),
+      ['noerror aa rd', `${at('near-capitals', '.')} 5 in cname ${at('web', '.')}`, web].map(
+        (line) => line.toLowerCase(),
+      ),
+    )
+  })
+})
+
+describe('aliases that lead out of the cluster', () => {
+  const link = `${at('out', '.')} 5 IN CNAME www.example.org.`
+  const cases: { name: string; upstream: UpstreamAct; reply: string[] }[] = [
+    {
+      name: 'stand alone where the rest is denied',
+      upstream: ['NXDOMAIN', 'authority: org. 60 IN SOA a.org. b.org. 1 2 3 4 5'],
+      reply: ['NOERROR aa rd', link],
+    },
+    {
+      name: 'stand alone where nobody knows the rest',
+      upstream: new Error('connection refused'),
+      reply: ['NOERROR aa rd', link],
+    },
+    {
+      name: 'have no more than the answer of what they lead to',
+      upstream: ['NOERROR ra ad', WWW, 'additional: a.example.org. 60 IN A 192.0.2.81'],
+      reply: ['NOERROR aa rd', link, WWW],
+    },
+    {
+      name: 'say so when the rest is truncated',
+      upstream: ['NOERROR tc', WWW],
+      reply: ['NOERROR aa tc rd', link, WWW],
+    },
+  ]
+  for (const { name, upstream, reply } of cases) {
+    test(name, async () => {
+      assert.deepEqual(await serveAliases(upstream).ask(at('out', ' A')), reply)
+    })
+  }
+
+  test('are asked for with the type of the question', async () => {
+    const server = serveAliases()
+    await server.ask(at('out', ' AAAA +do'))
+    assert.deepEqual(
+      server.host.asked.map(({ question }) => question),
+      ['www.example.org. IN AAAA rd'],
+    )
+  })
+
+  test('are answered by another zone of the same directive', async () => {
+    const server = serve(block('kubernetes cluster.local example.net'), {
+      cluster: { objects: OBJECTS },
+    })
+    assert.deepEqual(await server.ask('near.shop.svc.example.net A'), [
+      'NOERROR aa rd',
+      'near.shop.svc.example.net. 5 IN CNAME web.shop.svc.cluster.local.',
+      'web.shop.svc.cluster.local. 5 IN A 192.0.2.10',
+    ])
+  })
+})
+
+describe('aliases within a cluster that goes by another name', () => {
+  const pushed = block(directive('kubernetes prod.example.org', 'cluster prod'))
+  const link = 'near.shop.svc.prod.example.org. 5 IN CNAME web.shop.svc.prod.example.org.'
+  const cases: { name: string; ask: string; reply: string[] }[] = [
+    {
+      name: 'lead below the name that was asked',
+      ask: 'near.shop.svc.prod.example.org A',
+      reply: ['NOERROR aa rd', link, 'web.shop.svc.prod.example.org. 5 IN A 192.0.2.10'],
+    },
+    {
+      name: 'do so when only the link is asked for',
+      ask: 'near.shop.svc.prod.example.org CNAME',
+      reply: ['NOERROR aa rd', link],
+    },
+    {
+      name: 'stay as they are when they lead elsewhere',
+      ask: 'out.shop.svc.prod.example.org CNAME',
+      reply: ['NOERROR aa rd', 'out.shop.svc.prod.example.org. 5 IN CNAME www.example.org.'],
+    },
+  ]
+  for (const { name, ask, reply } of cases) {
+    test(name, async () => {
+      assert.deepEqual(await serve(pushed, { cluster: { objects: OBJECTS } }).ask(ask), reply)
+    })
+  }
+
+  test('stay as they are where there is no room for the other name', async () => {
+    const zone = [63, 63, 63, 49].map((length) => 'z'.repeat(length)).join('.')
+    const objects = aliases({ a: 'web.shop.svc.cluster.local' })
+    const server = serve(block(directive(`kubernetes ${zone}`, 'cluster prod')), {
+      cluster: { objects },
+    })
+    assert.deepEqual((await server.ask(`a.shop.svc.${zone} CNAME`)).slice(1), [
+      `a.shop.svc.${zone}. 5 IN CNAME web.shop.svc.cluster.local.`,
+    ])
+  })
+})
+
+describe('aliases while shards are loaded', () => {
+  const shards = { shardCount: 64 }
+
+  test('wait for each shard that they lead to', async () => {
+    const server = serveAliases(['NOERROR'], { ...shards, presence: 'shards-later' })
+    assert.deepEqual(await server.ask(at('near', ' A')), [
+      'NOERROR aa rd',
+      `${at('near', '.')} 5 IN CNAME ${at('web', '.')}`,
+      `${at('web', '.')} 5 IN A 192.0.2.10`,
+    ])
+    assert.equal(new Set(server.host.loads).size, 2)
+  })
+
+  test('fail when one of them cannot be had', async () => {
+    const server = serveAliases(['NOERROR'], { ...shards, presence: 'shards-once' })
+    assert.deepEqual(await server.ask(at('near', ' A')), ['SERVFAIL rd'])
+  })
+})
