@@ -1,0 +1,58 @@
+/**
+ * Asks a DNS over HTTPS server (RFC 8484 §4).
+ * @module
+ */
+import { ageMessage } from '../dns/age.ts'
+import { concatBytes, readUint16, writeUint16 } from '../dns/bytes.ts'
+import { HEADER_BYTES, MESSAGE_BYTES_MAX } from '../dns/limits.ts'
+import { mediaType, WIRE_TYPE } from './negotiate.ts'
+
+/** What a question needs of its runtime. */
+export type DohClient = {
+  readonly fetch: (url: string, init: RequestInit) => Promise<Response>
+  /** Ends the question when it takes too long. */
+  readonly signal: AbortSignal
+}
+
+/**
+ * Sends a query by POST and resolves with the answer, whose TTLs are less what the answer spent in
+ * caches. The query goes with ID 0, so that caches see alike what is alike (RFC 8484 §4.1).
+ * @throws {Error} that says what went wrong; redirects are not followed
+ */
+export async function askDoh(
+  url: string,
+  message: Uint8Array,
+  client: DohClient,
+): Promise<Uint8Array> {
+  const body = new Uint8Array(message)
+  writeUint16(body, 0, 0)
+  const headers = { 'content-type': WIRE_TYPE, accept: WIRE_TYPE }
+  const response = await client.fetch(url, {
+    method: 'POST',
+    headers,
+    body,
+    redirect: 'manual',
+    signal: client.signal,
+  })
+  if (response.status !== 200) throw new Error(`HTTP status ${response.status}`)
+  const type = mediaType(response.headers.get('content-type') ?? undefined)
+  if (type !== WIRE_TYPE) throw new Error(`content type "${type}", expected ${WIRE_TYPE}`)
+  const reply = await readReply(response)
+  if (reply.length < HEADER_BYTES) throw new Error(`${reply.length} octets are no message`)
+  const ageSeconds = Number(response.headers.get('age') ?? 0)
+  if (ageSeconds > 0) ageMessage(reply, Math.floor(ageSeconds))
+  writeUint16(reply, 0, readUint16(message, 0))
+  return reply
+}
+
+/** Reads a body of one message at most: no server may fill our memory. */
+async function readReply(response: Response): Promise<Uint8Array> {
+  const chunks: Uint8Array[] = []
+  let size = 0
+  for await (const chunk of response.body ?? []) {
+    size += chunk.length
+    if (size > MESSAGE_BYTES_MAX) throw new Error(`over ${MESSAGE_BYTES_MAX} octets are no message`)
+    chunks.push(chunk)
+  }
+  return concatBytes(...chunks)
+}

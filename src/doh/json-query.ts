@@ -1,0 +1,83 @@
+/**
+ * Queries of the JSON form, as Google's and Cloudflare's services define it; there is no RFC for
+ * it.
+ * @module
+ */
+import { parseAddress } from '../dns/address.ts'
+import { parseName } from '../dns/name.ts'
+import { FLAG } from '../dns/query.ts'
+import { parseType, TYPE } from '../dns/rr-type.ts'
+import { writeQuery } from '../dns/write-query.ts'
+import { HttpError } from './http-error.ts'
+import { type Form, mediaType, WIRE_TYPE } from './negotiate.ts'
+
+/** UDP size in the query that is made from the parameters; means nothing over HTTP. */
+const UDP_BYTES = 4096
+
+/** What the parameters ask. */
+export type JsonQuery = {
+  readonly message: Uint8Array
+  /** The form that `ct` asks for, when it asks for one. */
+  readonly form: Form | undefined
+}
+
+/**
+ * Reads `name`, `type`, `cd`, `do`, `ct`, `edns_client_subnet`; of a parameter given twice the
+ * first counts, unknown ones are ignored. The client's subnet is checked and not used (RFC 7871
+ * §11.1).
+ * @throws {HttpError} 400 that names the parameter
+ */
+export function parseJsonQuery(parameters: URLSearchParams): JsonQuery {
+  const nameText = parameters.get('name')
+  if (nameText === null || nameText === '') throw badParameter('name', 'is missing')
+  const name = parseName(nameText)
+  if (name === undefined) {
+    const hint = 'is not a domain name; write other scripts in their xn-- form'
+    throw badParameter('name', hint)
+  }
+  checkSubnet(parameters.get('edns_client_subnet'))
+  const flags = FLAG.RD | (readFlag(parameters, 'cd') ? FLAG.CD : 0)
+  const message = writeQuery({
+    name,
+    type: readType(parameters.get('type')),
+    flags,
+    udpBytes: UDP_BYTES,
+    wantsDnssec: readFlag(parameters, 'do'),
+  })
+  return { message, form: readForm(parameters.get('ct')) }
+}
+
+function readType(text: string | null): number {
+  if (text === null || text === '') return TYPE.A
+  const type = /^\d{1,5}$/.test(text) ? Number(text) : parseType(text)
+  if (type === undefined || type < 1 || type > 65535) {
+    throw badParameter('type', 'is neither a number from 1 to 65535 nor the name of a type')
+  }
+  return type
+}
+
+function readFlag(parameters: URLSearchParams, name: string): boolean {
+  const text = parameters.get(name)
+  if (text === null || text === '0' || text === 'false') return false
+  if (text === '' || text === '1' || text === 'true') return true
+  throw badParameter(name, 'is not one of 1, true, 0, false')
+}
+
+function readForm(text: string | null): Form | undefined {
+  const type = mediaType(text ?? undefined)
+  if (type === WIRE_TYPE) return 'wire'
+  return type === 'application/dns-json' || type === 'application/x-javascript' ? 'json' : undefined
+}
+
+function checkSubnet(text: string | null): void {
+  if (text === null || text === '') return
+  const [, addressText = '', prefixText = '0'] = /^([^/]+)(?:\/(\d{1,3}))?$/.exec(text) ?? []
+  const address = parseAddress(addressText)
+  if (address === undefined || Number(prefixText) > 8 * address.length) {
+    throw badParameter('edns_client_subnet', 'is not an address with a prefix length')
+  }
+}
+
+function badParameter(name: string, problem: string): HttpError {
+  return new HttpError(400, 'bad_parameter', `Parameter "${name}" ${problem}`)
+}

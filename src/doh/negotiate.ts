@@ -1,0 +1,54 @@
+/**
+ * Which form an answer takes, by what the client accepts (RFC 9110 §12.5.1).
+ * @module
+ */
+
+/** Forms of an answer. */
+export type Form = 'wire' | 'json'
+
+/** Media type of DNS messages (RFC 8484 §6). */
+export const WIRE_TYPE = 'application/dns-message'
+/** Media type of the JSON form, which has no RFC. */
+export const JSON_TYPE = 'application/dns-json'
+
+const JSON_TYPES: ReadonlySet<string> = new Set([
+  JSON_TYPE,
+  'application/json',
+  'application/x-javascript',
+])
+
+/**
+ * Chooses a form. Wildcards and no header at all mean the wire form; JSON has to be named and be
+ * preferred. `undefined` when the client takes neither.
+ */
+export function negotiateForm(accept: string | undefined): Form | undefined {
+  if (accept === undefined || accept.trim() === '') return 'wire'
+  let named: number | undefined
+  let application: number | undefined
+  let any = 0
+  let json = 0
+  for (const item of accept.split(',')) {
+    const [type = '', ...parameters] = item.split(';').map((part) => part.trim().toLowerCase())
+    const quality = readQuality(parameters)
+    if (type === WIRE_TYPE) named = quality
+    else if (JSON_TYPES.has(type)) json = Math.max(json, quality)
+    else if (type === 'application/*') application = quality
+    else if (type === '*/*') any = quality
+  }
+  // The most specific range decides, not the one with the highest quality.
+  const wire = named ?? application ?? any
+  if (wire === 0 && json === 0) return undefined
+  return json > wire || (json === wire && named === undefined) ? 'json' : 'wire'
+}
+
+/** The media type of a header without its parameters, in lower case. */
+export function mediaType(header: string | undefined): string {
+  return (header ?? '').split(';')[0]?.trim().toLowerCase() ?? ''
+}
+
+function readQuality(parameters: readonly string[]): number {
+  const text = parameters.find((part) => part.startsWith('q='))?.slice(2)
+  if (text === undefined) return 1
+  const quality = Number(text)
+  return quality >= 0 && quality <= 1 ? quality : 0
+}
