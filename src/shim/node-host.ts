@@ -1,0 +1,54 @@
+/**
+ * The runtime of plugins on Node.
+ * @module
+ */
+import { readFileSync, statSync } from 'node:fs'
+import { resolve } from 'node:path'
+import type { Host } from '../plugins/host.ts'
+import type { Log } from '../telemetry/log.ts'
+import type { Metrics } from '../telemetry/metrics.ts'
+import { exchange, random16 } from './exchange.ts'
+
+/** Octets of a file that a Corefile names. */
+const FILE_BYTES_MAX = 64 * 1024 * 1024
+
+/** What differs between servers. */
+export type NodeHostOptions = {
+  /** Folder that paths in the Corefile are relative to. */
+  readonly folder: string
+  readonly metrics: Metrics
+  readonly log: Log
+  readonly openCluster: Host['openCluster']
+  readonly abort: Host['abort']
+}
+
+/** Makes the runtime. */
+export function createNodeHost({ folder, ...rest }: NodeHostOptions): Host {
+  return {
+    ...rest,
+    now: () => performance.timeOrigin + performance.now(),
+    random16,
+    after: (delayMs, task) => {
+      const timer = setTimeout(task, delayMs)
+      timer.unref()
+      return () => {
+        clearTimeout(timer)
+      }
+    },
+    readText: (path) => readTextFile(resolve(folder, path)),
+    exchange,
+    print: (line) => {
+      process.stdout.write(`[INFO] ${line}\n`)
+    },
+  }
+}
+
+/** Reads a file; `undefined` when it is not there, not a file, or over 64 MiB. */
+export function readTextFile(path: string): string | undefined {
+  try {
+    const info = statSync(path)
+    return info.isFile() && info.size <= FILE_BYTES_MAX ? readFileSync(path, 'utf8') : undefined
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,196 @@
+/**
+ * Answers over TCP (RFC 7766): many queries on a connection, answered as each is ready.
+ * @module
+ */
+import { createServer, type Server, type Socket } from 'node:net'
+import { writeUint16 } from '../dns/bytes.ts'
+import { HEADER_BYTES } from '../dns/limits.ts'
+import { MessageStream } from './message-stream.ts'
+import type { Answer } from './udp-server.ts'
+
+/** Bounds of connections. */
+export type TcpLimits = {
+  readonly connectionsMax: number
+  /** Connections of one client address. */
+  readonly connectionsPerClientMax: number
+  /** Queries of one connection that wait for their answers; more are not read until one is done. */
+  readonly pendingMax: number
+  /** Octets of answers that a client may leave unread before no more queries are taken from it. */
+  readonly unreadBytesMax: number
+  /** How long a connection may be without a whole message (RFC 7766 §6.2.3). */
+  readonly idleMs: number
+}
+
+/** Bounds that suit a server in a cluster (RFC 9210 §4). */
+export const TCP_LIMITS: TcpLimits = {
+  connectionsMax: 5000,
+  connectionsPerClientMax: 500,
+  pendingMax: 256,
+  unreadBytesMax: 1024 * 1024,
+  idleMs: 10_000,
+}
+
+/** A TCP socket that answers. */
+export class TcpServer {
+  private readonly server: Server
+  private readonly answer: () => Answer
+  private readonly limits: TcpLimits
+  private readonly connections = new Set<Socket>()
+  private readonly perClient = new Map<string, number>()
+
+  /** @param answer gives the function to answer with at the time of each message */
+  constructor(answer: () => Answer, limits: TcpLimits = TCP_LIMITS) {
+    this.answer = answer
+    this.limits = limits
+    this.server = createServer({ allowHalfOpen: true, noDelay: true }, (socket) => {
+      this.accept(socket)
+    })
+  }
+
+  /** Begins to listen. @returns the port @throws {Error} when the address is taken */
+  listen(address: string, port: number): Promise<number> {
+    return new Promise((resolve, reject) => {
+      this.server.once('error', reject)
+      this.server.listen({ host: address, port, ipv6Only: true }, () => {
+        this.server.off('error', reject)
+        this.server.on('error', () => undefined)
+        const bound = this.server.address()
+        resolve(typeof bound === 'object' && bound !== null ? bound.port : port)
+      })
+    })
+  }
+
+  /** Takes no more connections, and ends those there are. */
+  close(): Promise<void> {
+    return new Promise((resolve) => {
+      this.server.close(() => {
+        resolve()
+      })
+      for (const socket of this.connections) socket.destroy()
+    })
+  }
+
+  private accept(socket: Socket): void {
+    const client = socket.remoteAddress ?? ''
+    const count = (this.perClient.get(client) ?? 0) + 1
+    const { connectionsMax, connectionsPerClientMax } = this.limits
+    if (this.connections.size >= connectionsMax || count > connectionsPerClientMax) {
+      socket.destroy()
+      return
+    }
+    this.connections.add(socket)
+    this.perClient.set(client, count)
+    socket.on('close', () => {
+      this.connections.delete(socket)
+      const left = (this.perClient.get(client) ?? 1) - 1
+      if (left > 0) this.perClient.set(client, left)
+      else this.perClient.delete(client)
+    })
+    new Connection(socket, this.answer, this.limits).start()
+  }
+}
+
+/** One connection of a client. */
+class Connection {
+  private readonly socket: Socket
+  private readonly answer: () => Answer
+  private readonly limits: TcpLimits
+  /** Messages of the chunk read last that are not taken yet. */
+  private readonly waiting: Uint8Array[] = []
+  private pending = 0
+  private hasEnded = false
+  private idle: NodeJS.Timeout | undefined
+
+  constructor(socket: Socket, answer: () => Answer, limits: TcpLimits) {
+    this.socket = socket
+    this.answer = answer
+    this.limits = limits
+  }
+
+  start(): void {
+    const { socket } = this
+    const stream = new MessageStream((message) => {
+      this.waiting.push(message)
+    })
+    this.restartIdle()
+    socket.on('error', () => undefined)
+    socket.on('close', () => {
+      clearTimeout(this.idle)
+    })
+    socket.on('data', (chunk) => {
+      const isSound = typeof chunk !== 'string' && stream.push(chunk)
+      this.proceed()
+      if (!isSound) socket.destroy()
+    })
+    socket.on('end', () => {
+      this.hasEnded = true
+      this.proceed()
+    })
+    socket.on('drain', () => {
+      this.proceed()
+    })
+  }
+
+  private take(message: Uint8Array): void {
+    const { socket } = this
+    if (message.length < HEADER_BYTES) {
+      socket.destroy()
+      return
+    }
+    this.restartIdle()
+    const client = {
+      address: socket.remoteAddress ?? '',
+      port: socket.remotePort ?? 0,
+      transport: 'tcp',
+    } as const
+    const reply = this.answer()(message, client)
+    if (!(reply instanceof Promise)) {
+      this.send(reply)
+      return
+    }
+    this.pending++
+    void reply.then((later) => {
+      this.pending--
+      this.send(later)
+      this.proceed()
+    })
+  }
+
+  private send(reply: Uint8Array | undefined): void {
+    const { socket } = this
+    if (reply === undefined || socket.destroyed) return
+    const framed = new Uint8Array(2 + reply.length)
+    writeUint16(framed, 0, reply.length)
+    framed.set(reply, 2)
+    socket.write(framed)
+  }
+
+  /**
+   * Takes messages, and reads on, only while the client takes its answers and not too many are
+   * under way: one chunk can hold thousands of messages.
+   */
+  private proceed(): void {
+    const { socket, waiting } = this
+    while (!this.isBusy && !socket.destroyed) {
+      const message = waiting.shift()
+      if (message === undefined) break
+      this.take(message)
+    }
+    if (this.isBusy) socket.pause()
+    else socket.resume()
+    if (this.hasEnded && this.pending === 0 && waiting.length === 0) socket.end()
+  }
+
+  private get isBusy(): boolean {
+    const { socket, limits } = this
+    return this.pending >= limits.pendingMax || socket.writableLength > limits.unreadBytesMax
+  }
+
+  private restartIdle(): void {
+    clearTimeout(this.idle)
+    this.idle = setTimeout(() => {
+      if (this.pending > 0) this.restartIdle()
+      else this.socket.destroy()
+    }, this.limits.idleMs)
+  }
+}

@@ -1,0 +1,148 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import fc from 'fast-check'
+import { parseResponse } from '../../src/dns/message.ts'
+import { askDoh } from '../../src/doh/doh-client.ts'
+import { question, replyOf } from './replies.ts'
+
+const WIRE = 'application/dns-message'
+const URL_TEXT = 'https://gateway.example.org/dns-query'
+const { signal } = new AbortController()
+const QUERY = question('a.example.org', { id: 0x1234 })
+const REPLY = replyOf(question('a.example.org'), {
+  answer: ['a.example.org. 600 A 192.0.2.1', 'a.example.org. 100 A 192.0.2.2'],
+})
+
+/** Asks a server that sends this. */
+function askWith(
+  body: Uint8Array | ReadableStream<Uint8Array> | null,
+  headers: Readonly<Record<string, string>> = {},
+  status = 200,
+): Promise<Uint8Array> {
+  const init = { status, headers: { 'content-type': WIRE, ...headers } }
+  const bytes = body instanceof Uint8Array ? new Uint8Array(body) : body
+  const fetch = async (): Promise<Response> => new Response(bytes, init)
+  return askDoh(URL_TEXT, QUERY, { fetch, signal })
+}
+
+const ttls = (reply: Uint8Array): readonly number[] | undefined =>
+  parseResponse(reply)?.answer.map(({ ttlSeconds }) => ttlSeconds)
+
+describe('askDoh', () => {
+  test('posts the query with ID 0, follows no redirect, and passes the signal on', async () => {
+    const asked: { url: string; init: RequestInit }[] = []
+    const fetch = async (url: string, init: RequestInit): Promise<Response> => {
+      asked.push({ url, init })
+      return new Response(new Uint8Array(REPLY), { headers: { 'content-type': WIRE } })
+    }
+    await askDoh(URL_TEXT, QUERY, { fetch, signal })
+    assert.deepEqual(asked, [
+      {
+        url: URL_TEXT,
+        init: {
+          method: 'POST',
+          headers: { 'content-type': WIRE, accept: WIRE },
+          body: question('a.example.org', { id: 0 }),
+          redirect: 'manual',
+          signal,
+        },
+      },
+    ])
+  })
+
+  test('leaves the query as it was, and gives its ID to the answer', async () => {
+    const before = QUERY.slice()
+    const reply = await askWith(REPLY)
+    assert.deepEqual(QUERY, before)
+    assert.deepEqual(reply.subarray(0, 2), Uint8Array.of(0x12, 0x34))
+    assert.deepEqual(reply.subarray(2), REPLY.subarray(2))
+  })
+
+  const ages: { age: string; ttls: readonly number[] }[] = [
+    { age: '0', ttls: [600, 100] },
+    { age: '1', ttls: [599, 99] },
+    { age: '250', ttls: [350, 0] },
+    { age: '250.9', ttls: [350, 0] },
+    { age: '99999999999', ttls: [0, 0] },
+    { age: '-5', ttls: [600, 100] },
+    { age: 'old', ttls: [600, 100] },
+    { age: '', ttls: [600, 100] },
+  ]
+  for (const { age, ttls: left } of ages) {
+    test(`takes Age "${age}" off the TTLs`, async () => {
+      assert.deepEqual(ttls(await askWith(REPLY, { age })), left)
+    })
+  }
+
+  test('takes nothing off without Age', async () => {
+    assert.deepEqual(ttls(await askWith(REPLY)), [600, 100])
+  })
+
+  test('reads a media type in any letters and without its parameters', async () => {
+    const reply = await askWith(REPLY, { 'content-type': 'Application/DNS-Message; x=y' })
+    assert.equal(reply.length, REPLY.length)
+  })
+
+  const bad: {
+    name: string
+    body: Uint8Array | null
+    headers?: Readonly<Record<string, string>>
+    status?: number
+    says: string
+  }[] = [
+    { name: 'another status', body: REPLY, status: 404, says: 'HTTP status 404' },
+    { name: 'another status of success', body: REPLY, status: 203, says: 'HTTP status 203' },
+    {
+      name: 'a redirect',
+      body: null,
+      headers: { location: 'https://other.example.org/' },
+      status: 307,
+      says: 'HTTP status 307',
+    },
+    {
+      name: 'another media type',
+      body: REPLY,
+      headers: { 'content-type': 'text/html' },
+      says: `content type "text/html", expected ${WIRE}`,
+    },
+    { name: 'no body', body: null, says: '0 octets are no message' },
+    { name: 'less than a header', body: new Uint8Array(11), says: '11 octets are no message' },
+    {
+      name: 'more than a message',
+      body: new Uint8Array(65_536),
+      says: 'over 65535 octets are no message',
+    },
+  ]
+  for (const { name, body, headers, status, says } of bad) {
+    test(`takes ${name} for no answer`, async () => {
+      await assert.rejects(askWith(body, headers, status), { message: says })
+    })
+  }
+
+  test('stops reading an endless body', async () => {
+    const cancelled = Promise.withResolvers<void>()
+    let pulls = 0
+    const body = new ReadableStream<Uint8Array>({
+      pull(controller) {
+        pulls++
+        controller.enqueue(new Uint8Array(16_384))
+      },
+      cancel() {
+        cancelled.resolve()
+      },
+    })
+    await assert.rejects(askWith(body), { message: 'over 65535 octets are no message' })
+    await cancelled.promise
+    assert.ok(pulls < 10, `${pulls} chunks were read`)
+  })
+
+  test('takes any octets, whatever their age', async () => {
+    const bodies = fc.uint8Array({ minLength: 12, maxLength: 200 })
+    const property = fc.asyncProperty(bodies, fc.nat(), async (body, age) => {
+      const reply = await askWith(body, { age: String(age) })
+      assert.equal(reply.length, body.length)
+      assert.deepEqual(reply.subarray(0, 2), QUERY.subarray(0, 2))
+    })
+    await fc.assert(property)
+  })
+})

@@ -1,0 +1,222 @@
+import assert from 'node:assert/strict'
+import { Server } from 'node:http'
+import { connect } from 'node:net'
+import { describe, test } from 'node:test'
+import { Hono } from 'hono'
+import { HttpServer, remoteOf } from '../../src/shim/http-server.ts'
+import { fakeApp } from '../doh/replies.ts'
+import { TcpClient, within } from './clients.ts'
+
+const { Request: REQUEST, Response: RESPONSE } = globalThis
+
+/** Runs with a server on loopback. */
+async function withServer(app: Hono, run: (port: number) => Promise<void>): Promise<void> {
+  const server = new HttpServer(app)
+  const port = await server.listen('127.0.0.1', 0)
+  try {
+    await run(port)
+  } finally {
+    await server.close()
+  }
+}
+
+/** Sends octets as they are and resolves with all that comes until the server closes. */
+function sendRaw(
+  port: number,
+  first: string,
+  next: (write: (text: string) => boolean, end: () => void) => void = () => undefined,
+): Promise<string> {
+  const socket = connect(port, '127.0.0.1')
+  let text = ''
+  const closed = new Promise<string>((resolve) => {
+    // A server may close before it has read everything, which the sender then hears of.
+    socket.on('error', () => undefined)
+    socket.on('close', () => resolve(text))
+  })
+  socket.on('data', (chunk) => {
+    text += chunk.toString('latin1')
+  })
+  socket.write(first, 'latin1', () => {
+    const write = (more: string): boolean => socket.writable && socket.write(more, 'latin1')
+    next(write, () => socket.end())
+    socket.on('drain', () => next(write, () => socket.end()))
+  })
+  return within(closed, 'the end')
+}
+
+const statusOf = (text: string): string => text.slice(0, text.indexOf('\r\n'))
+
+describe('HttpServer', () => {
+  test('serves an app and tells it who asks', async () => {
+    const app = new Hono().get('/who', (c) => c.json(remoteOf(c.env)))
+    await withServer(app, async (port) => {
+      const client = await TcpClient.open(port)
+      const { localPort } = client.socket
+      const chunks: string[] = []
+      client.socket.on('data', (chunk) => chunks.push(chunk.toString('latin1')))
+      client.socket.write('GET /who HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n')
+      await within(client.closed, 'the end')
+      const body = chunks.join('').split('\r\n\r\n')[1] ?? ''
+      assert.deepEqual(JSON.parse(body), { address: '127.0.0.1', port: localPort })
+    })
+  })
+
+  test('serves all addresses without a host', async (t) => {
+    const server = new HttpServer(new Hono().get('/', (c) => c.text('here')))
+    t.after(() => server.close())
+    const port = await server.listen(undefined, 0)
+    const response = await fetch(`http://127.0.0.1:${port}/`)
+    assert.equal(await response.text(), 'here')
+  })
+
+  test('says that the port is taken', async () => {
+    await withServer(new Hono(), async (port) => {
+      const second = new HttpServer(new Hono())
+      await assert.rejects(second.listen('127.0.0.1', port), { code: 'EADDRINUSE' })
+    })
+  })
+
+  test('ends the connections there are when it ends', async () => {
+    const connections: TcpClient[] = []
+    const app = new Hono().get('/', () => new Promise<Response>(() => undefined))
+    await withServer(app, async (port) => {
+      for (const request of ['', 'GET / HTTP/1.1\r\nHost: a\r\n\r\n', 'GET / HT']) {
+        const client = await TcpClient.open(port)
+        client.socket.write(request)
+        connections.push(client)
+      }
+      // An answer on a later connection: the server has seen those before it.
+      assert.equal((await fetch(`http://127.0.0.1:${port}/other`)).status, 404)
+    })
+    await within(Promise.all(connections.map(({ closed }) => closed)), 'the end')
+  })
+
+  test('puts nothing in place of what all code shares', () => {
+    new HttpServer(new Hono())
+    assert.equal(globalThis.Request, REQUEST)
+    assert.equal(globalThis.Response, RESPONSE)
+  })
+
+  test('bounds how slow requests and how many connections may be', async (t) => {
+    const servers: Server[] = []
+    const { listen } = Server.prototype
+    t.mock.method(Server.prototype, 'listen', function (this: Server, ...args: unknown[]) {
+      servers.push(this)
+      return Reflect.apply(listen, this, args)
+    })
+    await withServer(new Hono(), async () => undefined)
+    for (const { headersTimeout, requestTimeout, maxConnections } of servers) {
+      assert.ok(0 < headersTimeout && headersTimeout <= requestTimeout)
+      assert.ok(requestTimeout <= 30_000)
+      assert.ok(0 < maxConnections && maxConnections <= 10_000)
+    }
+    assert.equal(servers.length, 1)
+  })
+})
+
+describe('requests as they come over the network', () => {
+  const type = 'Content-Type: application/dns-message\r\n'
+  const post = `POST /dns-query HTTP/1.1\r\nHost: a\r\n${type}`
+  const get = (path: string, headers = 'Host: a\r\n'): string =>
+    `GET ${path} HTTP/1.1\r\nConnection: close\r\n${headers}\r\n`
+  const good = 'AAABAAABAAAAAAAAA3d3dwdleGFtcGxlA2NvbQAAAQAB'
+
+  const cases: { name: string; sent: string; status: number }[] = [
+    { name: 'a query', sent: get(`/dns-query?dns=${good}`), status: 200 },
+    { name: 'an absolute URL', sent: get(`http://a/dns-query?dns=${good}`), status: 200 },
+    { name: 'HTTP/1.0', sent: `GET /dns-query?dns=${good} HTTP/1.0\r\n\r\n`, status: 400 },
+    { name: 'two slashes', sent: get(`//dns-query?dns=${good}`), status: 404 },
+    { name: 'a slash in disguise', sent: get(`/%2fdns-query?dns=${good}`), status: 404 },
+    { name: 'a URL of 20,000 characters', sent: get(`/${'a'.repeat(20_000)}`), status: 431 },
+    { name: 'no host', sent: get('/dns-query', ''), status: 400 },
+    { name: 'octets', sent: '\x00\x01\xff\r\n\r\n', status: 400 },
+    {
+      name: 'a length and chunks',
+      sent: `${post}Content-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n`,
+      status: 400,
+    },
+    {
+      name: 'two lengths',
+      sent: `${post}Content-Length: 3\r\nContent-Length: 4\r\n\r\nabcd`,
+      status: 400,
+    },
+    {
+      name: 'a header over two lines',
+      sent: `${post}X-A: b\r\n c: d\r\nContent-Length: 0\r\nConnection: close\r\n\r\n`,
+      status: 400,
+    },
+    {
+      name: 'a length over the limit',
+      sent: `${post}Content-Length: 100000000\r\n\r\n`,
+      status: 413,
+    },
+  ]
+  for (const { name, sent, status } of cases) {
+    test(`answers ${name} with ${status}`, async () => {
+      await withServer(fakeApp(), async (port) => {
+        assert.equal(statusOf(await sendRaw(port, sent)).split(' ')[1], String(status))
+      })
+    })
+  }
+
+  test('takes a body by chunks', async () => {
+    const chunks = '6\r\n\0\0\0\0\0\0\r\n6\r\n\0\0\0\0\0\0\r\n0\r\n\r\n'
+    const sent = `${post}Connection: close\r\nTransfer-Encoding: chunked\r\n\r\n${chunks}`
+    await withServer(fakeApp(), async (port) => {
+      const text = await sendRaw(port, sent)
+      assert.equal(statusOf(text), 'HTTP/1.1 200 OK')
+      assert.match(text, /content-length: 12\r\n/)
+    })
+  })
+
+  test('reads little of a body without end', async () => {
+    const chunk = `4000\r\n${'a'.repeat(0x4000)}\r\n`
+    let sentBytes = 0
+    await withServer(fakeApp(), async (port) => {
+      const text = await sendRaw(port, `${post}Transfer-Encoding: chunked\r\n\r\n`, (write) => {
+        while (sentBytes < 100_000_000) {
+          sentBytes += chunk.length
+          if (!write(chunk)) return
+        }
+      })
+      assert.match(statusOf(text), / 413 /)
+      // What the system takes for both ends of a connection counts as sent.
+      assert.ok(sentBytes < 50_000_000, `${sentBytes} octets were sent`)
+    })
+  })
+
+  test('does not answer a body that breaks off', async () => {
+    await withServer(fakeApp(), async (port) => {
+      const sent = `${post}Content-Length: 100\r\n\r\nabc`
+      const text = await sendRaw(port, sent, (_, end) => {
+        end()
+      })
+      assert.match(statusOf(text), / 400 /)
+      assert.equal((await fetch(`http://127.0.0.1:${port}/dns-query?dns=${good}`)).status, 200)
+    })
+  })
+
+  test('lets a client wait for the word to go on', async () => {
+    await withServer(fakeApp(), async (port) => {
+      const wait = 'Connection: close\r\nExpect: 100-continue\r\nContent-Length: 12\r\n\r\n'
+      const text = await sendRaw(port, `${post}${wait}`, (write) => {
+        write('\0'.repeat(12))
+      })
+      assert.match(text, /^HTTP\/1\.1 100 Continue\r\n\r\nHTTP\/1\.1 200 OK\r\n/)
+    })
+  })
+
+  test('closes on CONNECT', async () => {
+    await withServer(fakeApp(), async (port) => {
+      assert.equal(await sendRaw(port, 'CONNECT a:1 HTTP/1.1\r\nHost: a\r\n\r\n'), '')
+    })
+  })
+})
+
+describe('remoteOf', () => {
+  for (const env of [undefined, null, {}, 'incoming']) {
+    test(`knows no one from ${JSON.stringify(env)}`, () => {
+      assert.deepEqual(remoteOf(env), { address: '127.0.0.1', port: 0 })
+    })
+  }
+})

@@ -1,0 +1,133 @@
+import assert from 'node:assert/strict'
+import { mkdirSync, mkdtempSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { describe, test } from 'node:test'
+import type { Host } from '../../src/plugins/host.ts'
+import { exchange, random16 } from '../../src/shim/exchange.ts'
+import { createNodeHost, readTextFile } from '../../src/shim/node-host.ts'
+import type { LogEvent } from '../../src/telemetry/log.ts'
+import { Metrics } from '../../src/telemetry/metrics.ts'
+
+/** Runs with a folder that is gone afterwards. */
+function withFolder(run: (folder: string) => void): void {
+  const folder = mkdtempSync(join(tmpdir(), 'node-host-'))
+  try {
+    run(folder)
+  } finally {
+    rmSync(folder, { recursive: true })
+  }
+}
+
+function openNothing(): never {
+  throw new Error('No cluster here')
+}
+
+function hostIn(folder: string, parts: Partial<Host> = {}): Host {
+  const unused = { log: () => undefined, openCluster: openNothing, abort: () => undefined }
+  return createNodeHost({ folder, metrics: new Metrics(), ...unused, ...parts })
+}
+
+describe('createNodeHost', () => {
+  test('hands on what it was given', () => {
+    const events: LogEvent[] = []
+    const aborted: string[] = []
+    const metrics = new Metrics()
+    const host = hostIn('/', {
+      metrics,
+      log: (event) => events.push(event),
+      abort: (message) => aborted.push(message),
+    })
+    host.log({ level: 'info', message: 'begun' })
+    host.abort('a loop')
+    assert.deepEqual(events, [{ level: 'info', message: 'begun' }])
+    assert.deepEqual(aborted, ['a loop'])
+    assert.equal(host.metrics, metrics)
+    assert.equal(host.openCluster, openNothing)
+    assert.equal(host.exchange, exchange)
+    assert.equal(host.random16, random16)
+  })
+
+  test('tells the time since 1970, which does not go back', () => {
+    const host = hostIn('/')
+    const before = Date.now()
+    const times = Array.from({ length: 100 }, () => host.now())
+    assert.deepEqual(
+      times.toSorted((a, b) => a - b),
+      times,
+    )
+    // The two clocks part when the system's is set, but not by much while a test runs.
+    assert.ok(Math.abs((times[0] ?? 0) - before) < 60_000)
+  })
+
+  test('reads paths below its folder, and absolute ones', () => {
+    withFolder((folder) => {
+      writeFileSync(join(folder, 'hosts'), '192.0.2.1 a.example.org\n')
+      const host = hostIn(folder)
+      assert.equal(host.readText('hosts'), '192.0.2.1 a.example.org\n')
+      assert.equal(hostIn('/').readText(join(folder, 'hosts')), '192.0.2.1 a.example.org\n')
+      assert.equal(host.readText('other'), undefined)
+    })
+  })
+
+  test('runs a task once after its time', (t) => {
+    t.mock.timers.enable({ apis: ['setTimeout'] })
+    let count = 0
+    hostIn('/').after(100, () => count++)
+    t.mock.timers.tick(99)
+    assert.equal(count, 0)
+    t.mock.timers.tick(1)
+    assert.equal(count, 1)
+    t.mock.timers.tick(1000)
+    assert.equal(count, 1)
+  })
+
+  test('runs no task that was called off', (t) => {
+    t.mock.timers.enable({ apis: ['setTimeout'] })
+    let count = 0
+    const callOff = hostIn('/').after(100, () => count++)
+    callOff()
+    t.mock.timers.tick(1000)
+    assert.equal(count, 0)
+  })
+
+  test('keeps no process alive for a task', () => {
+    const timers = (): number =>
+      process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length
+    const before = timers()
+    const callOff = hostIn('/').after(1_000_000, () => undefined)
+    assert.equal(timers(), before)
+    callOff()
+  })
+
+  test('prints lines of the query log as CoreDNS does', (t) => {
+    const written: unknown[] = []
+    const { mock } = t.mock.method(process.stdout, 'write', (text: unknown) => written.push(text))
+    hostIn('/').print('127.0.0.1:53 - 1 "A IN example.org."')
+    mock.restore()
+    assert.deepEqual(written, ['[INFO] 127.0.0.1:53 - 1 "A IN example.org."\n'])
+  })
+})
+
+describe('readTextFile', () => {
+  const cases: { name: string; path: string; text: string | undefined }[] = [
+    { name: 'reads UTF-8', path: 'file', text: 'ä\n' },
+    { name: 'reads an empty file', path: 'empty', text: '' },
+    { name: 'finds no file that is not there', path: 'missing', text: undefined },
+    { name: 'takes no folder for a file', path: 'folder', text: undefined },
+    { name: 'finds nothing below a file', path: 'file/below', text: undefined },
+    { name: 'reads nothing over 64 MiB', path: 'large', text: undefined },
+  ]
+  for (const { name, path, text } of cases) {
+    test(name, () => {
+      withFolder((folder) => {
+        mkdirSync(join(folder, 'folder'))
+        writeFileSync(join(folder, 'file'), 'ä\n')
+        for (const file of ['empty', 'large']) writeFileSync(join(folder, file), '')
+        // Takes no room: what was never written is a hole.
+        truncateSync(join(folder, 'large'), 64 * 1024 * 1024 + 1)
+        assert.equal(readTextFile(join(folder, path)), text)
+      })
+    })
+  }
+})
