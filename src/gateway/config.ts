@@ -1,0 +1,146 @@
+/**
+ * The gateway's configuration: a few variables, read once, refused with a reason.
+ * @module
+ */
+
+import { parseCorefile } from '../corefile/parse-corefile.ts'
+import { ConfigError, formatProblem } from '../corefile/problem.ts'
+import type { ServerBlock } from '../corefile/server-block.ts'
+import { CLUSTER_ID } from '../snapshot/manifest.ts'
+import { importPublicKey, type PublicKey } from '../snapshot/signature.ts'
+import type { Access } from './access.ts'
+import type { ReaderTimes } from './cluster-reader.ts'
+
+/** Variables as the runtime has them; empty text counts as not set. */
+export type GatewayVariables = {
+  /** The Corefile's text. */
+  readonly COREFILE?: string
+  /** `{"ID": {"publicKey": "…", "tokenSha256": "…"}}` */
+  readonly CLUSTERS?: string
+  /** SHA-256 of the token that clients need, in hexadecimal digits. */
+  readonly CLIENT_TOKEN_SHA256?: string
+  /** `true` to answer everybody. */
+  readonly PUBLIC?: string
+  /** Seconds without a word from the exporter after which answers say that they are old. */
+  readonly STALE_SECONDS?: string
+  /** Seconds without a word from the exporter after which there are no answers. */
+  readonly EXPIRE_SECONDS?: string
+}
+
+/** A cluster that may publish. */
+export type ClusterConfig = {
+  readonly publicKey: PublicKey
+  /** The key as it was written: 32 octets in base64url. */
+  readonly publicKeyText: string
+  /** SHA-256 of the exporter's token, in hexadecimal digits. */
+  readonly tokenSha256: string
+}
+
+/** The variables, understood. */
+export type GatewayConfig = {
+  readonly blocks: readonly ServerBlock[]
+  readonly clusters: ReadonlyMap<string, ClusterConfig>
+  readonly access: Access
+  readonly times: ReaderTimes
+}
+
+/** A variable that is not as it should be. */
+export class GatewayConfigError extends Error {
+  override readonly name = 'GatewayConfigError'
+}
+
+const SHA256 = /^[0-9a-f]{64}$/
+const REFRESH_MS = 1000
+const BLOCK_MS = 5000
+const STALE_SECONDS_DEFAULT = 60
+const EXPIRE_SECONDS_DEFAULT = 24 * 3600
+
+/** Reads the variables. @throws {GatewayConfigError} with the variable and what is wrong with it */
+export async function readGatewayConfig(variables: GatewayVariables): Promise<GatewayConfig> {
+  return {
+    blocks: readBlocks(variables.COREFILE ?? ''),
+    clusters: await readClusters(variables.CLUSTERS ?? ''),
+    access: readAccess(variables),
+    times: {
+      refreshMs: REFRESH_MS,
+      blockMs: BLOCK_MS,
+      staleMs: 1000 * readSeconds(variables, 'STALE_SECONDS', STALE_SECONDS_DEFAULT),
+      expireMs: 1000 * readSeconds(variables, 'EXPIRE_SECONDS', EXPIRE_SECONDS_DEFAULT),
+    },
+  }
+}
+
+function readBlocks(text: string): readonly ServerBlock[] {
+  if (text.trim() === '') throw new GatewayConfigError('COREFILE is not set')
+  try {
+    return parseCorefile(text, 'COREFILE', {
+      readText: () => undefined,
+      glob: () => [],
+      resolvePath: (_, path) => path,
+      environment: () => undefined,
+    })
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error
+    throw new GatewayConfigError(error.problems.map(formatProblem).join('; '), { cause: error })
+  }
+}
+
+async function readClusters(text: string): Promise<ReadonlyMap<string, ClusterConfig>> {
+  const clusters = new Map<string, ClusterConfig>()
+  for (const [id, value] of Object.entries(parseObject(text))) {
+    if (!CLUSTER_ID.test(id)) {
+      throw new GatewayConfigError(`CLUSTERS: "${id}" is not made of a-z, 0-9 and "-"`)
+    }
+    const { publicKey, tokenSha256 } = isObject(value) ? value : {}
+    const publicKeyText = typeof publicKey === 'string' ? publicKey : ''
+    const key = await importPublicKey(publicKeyText)
+    if (key === undefined) {
+      throw new GatewayConfigError(`CLUSTERS.${id}.publicKey is not 32 octets in base64url`)
+    }
+    if (typeof tokenSha256 !== 'string' || !SHA256.test(tokenSha256)) {
+      throw new GatewayConfigError(`CLUSTERS.${id}.tokenSha256 is not 64 hexadecimal digits`)
+    }
+    clusters.set(id, { publicKey: key, publicKeyText, tokenSha256 })
+  }
+  return clusters
+}
+
+function readAccess({
+  PUBLIC: isPublic = '',
+  CLIENT_TOKEN_SHA256: sha256 = '',
+}: GatewayVariables): Access {
+  if (isPublic === 'true') return { kind: 'public' }
+  if (isPublic !== '' && isPublic !== 'false') {
+    throw new GatewayConfigError('PUBLIC is neither "true" nor "false"')
+  }
+  if (sha256 === '') return { kind: 'closed' }
+  if (SHA256.test(sha256)) return { kind: 'token', sha256 }
+  throw new GatewayConfigError('CLIENT_TOKEN_SHA256 is not 64 hexadecimal digits')
+}
+
+function readSeconds(
+  variables: GatewayVariables,
+  name: 'STALE_SECONDS' | 'EXPIRE_SECONDS',
+  otherwise: number,
+): number {
+  const text = variables[name] ?? ''
+  if (text === '') return otherwise
+  const seconds = Number(text)
+  if (seconds > 0) return seconds
+  throw new GatewayConfigError(`${name} is "${text}", expected a number of seconds`)
+}
+
+function parseObject(text: string): Readonly<Record<string, unknown>> {
+  if (text.trim() === '') return {}
+  try {
+    const value: unknown = JSON.parse(text)
+    if (isObject(value)) return value
+  } catch {
+    throw new GatewayConfigError('CLUSTERS is not JSON')
+  }
+  throw new GatewayConfigError('CLUSTERS is not a JSON object')
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}

@@ -1,0 +1,127 @@
+/**
+ * The routes by which exporters publish.
+ * @module
+ */
+import { type Context, Hono } from 'hono'
+import { HttpError } from '../doh/http-error.ts'
+import { readBody } from '../doh/read-body.ts'
+import { MANIFEST_BYTES_MAX, type Manifest } from '../snapshot/manifest.ts'
+import { hasHash, headerToken } from './access.ts'
+import type { ClusterConfig } from './config.ts'
+import type { IngestResult } from './ingest.ts'
+
+/** Octets that one shard may have when it is published. */
+export const PUBLISHED_SHARD_BYTES_MAX: number = 16 * 1024 * 1024
+/** Header with a manifest's signature, in base64url. */
+export const SIGNATURE_HEADER = 'kubedoh-signature'
+
+/** The single writer of a cluster, wherever it runs. */
+export type ClusterWriter = {
+  readonly putShard: (sha256: string, bytes: Uint8Array) => Promise<IngestResult>
+  readonly putManifest: (
+    bytes: Uint8Array,
+    signature: string,
+    expected: string | undefined,
+  ) => Promise<IngestResult>
+  /** What is published, and its entity tag. */
+  readonly state: () => Promise<{ readonly manifest: Manifest; readonly etag: string } | undefined>
+}
+
+/** What the routes need. */
+export type PublishOptions = {
+  readonly clusters: ReadonlyMap<string, ClusterConfig>
+  /** Finds the writer of a cluster, with the context of the request. */
+  readonly writerOf: (cluster: string, c: Context) => ClusterWriter
+  /** Milliseconds since 1970. */
+  readonly now: () => number
+}
+
+/** Makes the app with the routes below `/v1/clusters`. */
+export function createPublishRoutes(options: PublishOptions): Hono {
+  const app = new Hono()
+  app.put('/v1/clusters/:id/shards/:sha256', async (c) => {
+    const writer = await authorize(c, options)
+    const sha256 = c.req.param('sha256')
+    if (!/^[0-9a-f]{64}$/.test(sha256)) {
+      throw new HttpError(400, 'bad_hash', 'The URL does not end in a SHA-256')
+    }
+    const bytes = await readBody(c.req.raw, PUBLISHED_SHARD_BYTES_MAX)
+    return respond(await writer.putShard(sha256, bytes))
+  })
+  app.put('/v1/clusters/:id/manifest', async (c) => {
+    const writer = await authorize(c, options)
+    const expected = readPrecondition(c)
+    const signature = c.req.header(SIGNATURE_HEADER)
+    if (signature === undefined) {
+      throw new HttpError(400, 'no_signature', `Header ${SIGNATURE_HEADER} is missing`)
+    }
+    const bytes = await readBody(c.req.raw, MANIFEST_BYTES_MAX)
+    return respond(await writer.putManifest(bytes, signature, expected))
+  })
+  app.get('/v1/clusters/:id', async (c) => {
+    const writer = await authorize(c, options)
+    const state = await writer.state()
+    if (state === undefined) throw new HttpError(404, 'nothing_yet', 'Nothing is published yet')
+    return describe(state, options.now())
+  })
+  return app
+}
+
+/** A cluster that is not configured and a wrong token look the same. */
+async function authorize(c: Context, options: PublishOptions): Promise<ClusterWriter> {
+  const id = c.req.param('id') ?? ''
+  const cluster = options.clusters.get(id)
+  const token = headerToken(c.req.raw)
+  if (cluster !== undefined && token !== undefined && (await hasHash(token, cluster.tokenSha256))) {
+    return options.writerOf(id, c)
+  }
+  throw new HttpError(401, 'unauthorized', "The exporter's token of this cluster is needed", {
+    'www-authenticate': 'Bearer realm="kubedoh"',
+  })
+}
+
+/** `If-Match` with the present entity tag, or `If-None-Match: *` for the first manifest. */
+function readPrecondition(c: Context): string | undefined {
+  const match = c.req.header('if-match')
+  if (match !== undefined) return match
+  if (c.req.header('if-none-match') === '*') return undefined
+  throw new HttpError(428, 'precondition_required', 'If-Match, or If-None-Match: * at first')
+}
+
+function respond(result: IngestResult): Response {
+  switch (result.kind) {
+    case 'stored':
+      return json(result.isNew ? 201 : 200, { etag: result.etag }, { etag: result.etag })
+    case 'missing': {
+      const message = `${result.sha256s.length} shards are missing`
+      return json(409, { error: { code: 'missing_shards', message }, missing: result.sha256s })
+    }
+    case 'refused':
+      throw new HttpError(result.status, result.code, result.message)
+  }
+}
+
+function describe(
+  { manifest, etag }: { readonly manifest: Manifest; readonly etag: string },
+  nowMs: number,
+): Response {
+  const { cluster, generation, time, records, shards, sources } = manifest
+  const ageSeconds = Math.max(0, Math.round((nowMs - Date.parse(time)) / 1000))
+  const bytes = shards.reduce((sum, shard) => sum + shard.bytes, 0)
+  return json(
+    200,
+    { cluster, generation, time, ageSeconds, records, shards: shards.length, bytes, sources },
+    { etag },
+  )
+}
+
+function json(
+  status: number,
+  body: unknown,
+  headers: Readonly<Record<string, string>> = {},
+): Response {
+  return new Response(`${JSON.stringify(body)}\n`, {
+    status,
+    headers: { 'content-type': 'application/json', 'cache-control': 'no-store', ...headers },
+  })
+}

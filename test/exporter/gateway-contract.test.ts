@@ -1,0 +1,88 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { EMPTY } from '../../src/dns/bytes.ts'
+import {
+  createGatewayClient,
+  type GatewayClient,
+  type ManifestResult,
+} from '../../src/exporter/gateway-client.ts'
+import { Publisher } from '../../src/exporter/publisher.ts'
+import { buildSnapshot } from '../../src/exporter/snapshot-builder.ts'
+import { buildShards } from '../../src/snapshot/build-shards.ts'
+import { formatManifest, MANIFEST_VERSION, parseManifest } from '../../src/snapshot/manifest.ts'
+import { isSignedBy, sha256Hex, signBytes } from '../../src/snapshot/signature.ts'
+import { clusterOf, optionsOf } from '../kubernetes/naming.ts'
+import { memoryGateway } from './memory-gateway.ts'
+
+const TOKEN = 'the-exporter-token'
+
+test('a gateway’s own routes say all that there is to say', async () => {
+  const now = (): number => Date.UTC(2026, 0, 1)
+  const { fetch, privateKey } = await memoryGateway(TOKEN, now)
+  const open = (token: string): GatewayClient =>
+    createGatewayClient({ url: 'https://dns.example.org', cluster: 'shop', token, fetch })
+  const client = open(TOKEN)
+  const [shard = EMPTY] = buildShards([])
+  const sha256 = await sha256Hex(shard)
+  const put = async (generation: number, expected: string | undefined): Promise<ManifestResult> => {
+    const manifest = formatManifest({
+      version: MANIFEST_VERSION,
+      cluster: 'shop',
+      generation,
+      time: new Date(now()).toISOString(),
+      origins: ['cluster.local.'],
+      ttlSeconds: 5,
+      records: 0,
+      sources: {},
+      shards: [{ sha256, bytes: shard.length }],
+    })
+    return client.putManifest(manifest, await signBytes(privateKey, manifest), expected)
+  }
+  await assert.rejects(open('another token').state(), { status: 401 })
+  assert.equal(await client.state(), undefined)
+  assert.deepEqual(await put(1, undefined), { kind: 'missing', sha256s: [sha256] })
+  await assert.rejects(client.putShard('ab'.repeat(32), shard), { status: 400 })
+  await client.putShard(sha256, shard)
+  const first = await put(1, undefined)
+  assert.ok(first.kind === 'stored')
+  assert.deepEqual(await client.state(), { etag: first.etag, generation: 1 })
+  assert.deepEqual(await put(2, undefined), { kind: 'changed' })
+  assert.deepEqual(await put(1, first.etag), { kind: 'changed' })
+  const second = await put(2, first.etag)
+  assert.ok(second.kind === 'stored' && second.etag !== first.etag)
+})
+
+test('a publisher and a gateway agree about what is published', async () => {
+  let nowMs = Date.UTC(2026, 0, 1)
+  const now = (): number => nowMs
+  const { fetch, privateKey, publicKey, store } = await memoryGateway(TOKEN, now)
+  const url = 'https://dns.example.org'
+  const open = (): Publisher => {
+    const gateway = createGatewayClient({ url, cluster: 'shop', token: TOKEN, fetch })
+    return new Publisher({ cluster: 'shop', gateway, key: privateKey, now })
+  }
+  const build = (name: string) => {
+    const service = `{ kind: Service, metadata: { name: ${name} }, spec: { clusterIP: 192.0.2.1 } }`
+    return buildSnapshot(clusterOf(`[${service}]`), optionsOf())
+  }
+  const publisher = open()
+  const kinds: string[] = []
+  for (const [who, name] of [
+    [publisher, 'web'],
+    [publisher, 'web'],
+    [publisher, 'db'],
+    [open(), 'db'],
+    [publisher, 'web'],
+  ] as const) {
+    nowMs += 100
+    const report = await who.publish(build(name), { sources: {}, confirmedMs: nowMs })
+    kinds.push(`${report?.isConfirmation} ${report?.shards}`)
+    const signed = await store.readManifest()
+    assert.ok(signed && (await isSignedBy(publicKey, signed.bytes, signed.signature)))
+    const manifest = parseManifest(signed.bytes)
+    assert.equal(manifest.generation, report?.generation)
+    const [shard] = manifest.shards
+    assert.deepEqual(await store.readShard(shard?.sha256 ?? ''), build(name).shards[0])
+  }
+  assert.deepEqual(kinds, ['false 1', 'true 0', 'false 1', 'false 0', 'false 1'])
+})

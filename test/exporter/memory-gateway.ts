@@ -1,0 +1,70 @@
+/**
+ * A gateway's publishing, in memory: the routes that a real one has, without a network.
+ * @module
+ */
+import { Hono } from 'hono'
+import { errorResponse, HttpError } from '../../src/doh/http-error.ts'
+import { ingestManifest, ingestShard, manifestEtag } from '../../src/gateway/ingest.ts'
+import { type ClusterWriter, createPublishRoutes } from '../../src/gateway/publish-routes.ts'
+import { type ClusterStore, createMemoryStore } from '../../src/gateway/store.ts'
+import { parseManifest } from '../../src/snapshot/manifest.ts'
+import {
+  generateKeyPair,
+  importPrivateKey,
+  importPublicKey,
+  type PrivateKey,
+  type PublicKey,
+  sha256Hex,
+} from '../../src/snapshot/signature.ts'
+
+/** The gateway, and what an exporter needs to publish there. */
+export type MemoryGateway = {
+  readonly fetch: typeof fetch
+  readonly store: ClusterStore
+  readonly privateKey: PrivateKey
+  readonly publicKey: PublicKey
+}
+
+/** Makes a gateway that takes the cluster `shop` from who has the token. */
+export async function memoryGateway(token: string, now: () => number): Promise<MemoryGateway> {
+  const { privateKey, publicKey, publicKeyText } = await keys()
+  const tokenSha256 = await sha256Hex(new TextEncoder().encode(token))
+  const store = createMemoryStore()
+  const publisher = { cluster: 'shop', publicKey, store, now }
+  const writer: ClusterWriter = {
+    putShard: (sha256, bytes) => ingestShard(publisher, sha256, bytes),
+    putManifest: (bytes, signature, expected) =>
+      ingestManifest(publisher, { bytes, signature }, expected),
+    state: async () => {
+      const signed = await store.readManifest()
+      if (signed === undefined) return undefined
+      return { manifest: parseManifest(signed.bytes), etag: await manifestEtag(signed.bytes) }
+    },
+  }
+  const app = new Hono()
+  app.onError((error) => {
+    if (error instanceof HttpError) return errorResponse(error)
+    throw error
+  })
+  const clusters = new Map([['shop', { publicKey, publicKeyText, tokenSha256 }]])
+  app.route('/', createPublishRoutes({ clusters, writerOf: () => writer, now }))
+  return {
+    fetch: async (input, init) => app.request(input, init),
+    store,
+    privateKey,
+    publicKey,
+  }
+}
+
+/** A new pair of keys, to sign and to check with. */
+export async function keys(): Promise<{
+  readonly privateKey: PrivateKey
+  readonly publicKey: PublicKey
+  readonly publicKeyText: string
+}> {
+  const texts = await generateKeyPair()
+  const privateKey = await importPrivateKey(texts.privateKey)
+  const publicKey = await importPublicKey(texts.publicKey)
+  if (privateKey === undefined || publicKey === undefined) throw new TypeError('No keys')
+  return { privateKey, publicKey, publicKeyText: texts.publicKey }
+}

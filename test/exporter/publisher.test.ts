@@ -1,0 +1,269 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { GatewayError } from '../../src/exporter/gateway-client.ts'
+import { Publisher, type PublishReport } from '../../src/exporter/publisher.ts'
+import type { BuiltSnapshot } from '../../src/exporter/snapshot-builder.ts'
+import { type Manifest, parseManifest } from '../../src/snapshot/manifest.ts'
+import { isSignedBy, sha256Hex } from '../../src/snapshot/signature.ts'
+import { START_MS } from './fake-clock.ts'
+import { keys } from './memory-gateway.ts'
+import { ScriptedGateway } from './scripted-gateway.ts'
+
+const START = START_MS / 1000
+const AWAY = new GatewayError('https://dns.example.org cannot be reached: reset by peer')
+
+const pair = await keys()
+
+/** A snapshot whose shards are texts: nobody opens them here. */
+function snapshot(shards: readonly string[], some: Partial<BuiltSnapshot> = {}): BuiltSnapshot {
+  return {
+    shards: shards.map((text) => new TextEncoder().encode(text)),
+    records: 7,
+    ttlSeconds: 5,
+    origins: ['cluster.local.'],
+    warnings: [],
+    ...some,
+  }
+}
+
+function sha256(text: string): Promise<string> {
+  return sha256Hex(new TextEncoder().encode(text))
+}
+
+/** A publisher, its gateway, and a clock to wind. */
+class Exporting {
+  readonly gateway: ScriptedGateway = new ScriptedGateway()
+  nowMs: number = START_MS
+  private readonly publisher = new Publisher({
+    cluster: 'shop',
+    gateway: this.gateway,
+    key: pair.privateKey,
+    now: () => this.nowMs,
+  })
+
+  /** Publishes what was confirmed now. */
+  publish(built: BuiltSnapshot, confirmedMs = this.nowMs): Promise<PublishReport | undefined> {
+    return this.publisher.publish(built, { sources: { services: '7' }, confirmedMs })
+  }
+
+  /** What was asked for since the last time, without hashes. */
+  calls(): string[] {
+    return this.gateway.calls.splice(0).map((call) => call.replace(/ .*/, ''))
+  }
+
+  /** The manifest that was put last, and the entity tag that it was to replace. */
+  get last(): { manifest: Manifest; expected: string | undefined } {
+    const put = this.gateway.manifests.at(-1)
+    assert.ok(put)
+    return { manifest: parseManifest(put.bytes), expected: put.expected }
+  }
+}
+
+describe('publishing', () => {
+  test('begins with the state, and expects nothing where there is nothing', async () => {
+    const exporting = new Exporting()
+    const report = await exporting.publish(snapshot(['a', 'bc']))
+    assert.deepEqual(exporting.calls(), ['state', 'manifest'])
+    const { manifest, expected } = exporting.last
+    assert.equal(expected, undefined)
+    assert.deepEqual(manifest, {
+      version: 1,
+      cluster: 'shop',
+      generation: START,
+      time: '2026-01-01T00:00:00.000Z',
+      origins: ['cluster.local.'],
+      ttlSeconds: 5,
+      records: 7,
+      sources: { services: '7' },
+      shards: [
+        { sha256: await sha256('a'), bytes: 1 },
+        { sha256: await sha256('bc'), bytes: 2 },
+      ],
+    })
+    assert.deepEqual(report, {
+      generation: START,
+      records: 7,
+      isConfirmation: false,
+      shards: 0,
+      shardBytes: 0,
+      manifestBytes: exporting.gateway.manifests[0]?.bytes.length,
+    })
+  })
+
+  test('signs what it sends', async () => {
+    const exporting = new Exporting()
+    await exporting.publish(snapshot(['a']))
+    const [put] = exporting.gateway.manifests
+    assert.ok(put && (await isSignedBy(pair.publicKey, put.bytes, put.signature)))
+    const changed = put.bytes.with(0, 0x20)
+    assert.equal(await isSignedBy(pair.publicKey, changed, put.signature), false)
+  })
+
+  test('goes on from what somebody else published', async () => {
+    const exporting = new Exporting()
+    exporting.gateway.published = { etag: '"e0"', generation: START + 900 }
+    await exporting.publish(snapshot(['a']))
+    const { manifest, expected } = exporting.last
+    assert.deepEqual([manifest.generation, expected], [START + 901, '"e0"'])
+  })
+
+  test('asks for the state once, and then knows what it replaces', async () => {
+    const exporting = new Exporting()
+    await exporting.publish(snapshot(['a']))
+    exporting.calls()
+    exporting.nowMs += 5000
+    const report = await exporting.publish(snapshot(['b']))
+    assert.deepEqual(exporting.calls(), ['manifest'])
+    assert.equal(exporting.last.expected, '"e1"')
+    assert.equal(report?.generation, START + 5)
+    assert.equal(report?.isConfirmation, false)
+  })
+
+  test('dates names by when they were confirmed', async () => {
+    const exporting = new Exporting()
+    exporting.nowMs += 5000
+    await exporting.publish(snapshot(['a']), START_MS + 1234)
+    const { manifest } = exporting.last
+    assert.equal(manifest.time, '2026-01-01T00:00:01.234Z')
+    assert.equal(manifest.generation, START + 5)
+  })
+})
+
+describe('a snapshot that says the same', () => {
+  test('keeps its generation, and is confirmed', async () => {
+    const exporting = new Exporting()
+    await exporting.publish(snapshot(['a']))
+    exporting.nowMs += 15_000
+    const report = await exporting.publish(snapshot(['a']))
+    const { manifest, expected } = exporting.last
+    assert.deepEqual([report?.generation, report?.isConfirmation], [START, true])
+    assert.equal(expected, '"e1"')
+    assert.deepEqual([manifest.generation, manifest.time], [START, '2026-01-01T00:00:15.000Z'])
+  })
+
+  test('is not told again when nothing was confirmed since', async () => {
+    const exporting = new Exporting()
+    await exporting.publish(snapshot(['a']))
+    exporting.calls()
+    exporting.nowMs += 15_000
+    for (const confirmedMs of [START_MS, START_MS - 1]) {
+      assert.equal(await exporting.publish(snapshot(['a']), confirmedMs), undefined)
+    }
+    assert.deepEqual(exporting.calls(), [])
+  })
+
+  const others: { name: string; built: BuiltSnapshot }[] = [
+    { name: 'another shard', built: snapshot(['a', 'c']) },
+    { name: 'the shards in another order', built: snapshot(['b', 'a']) },
+    { name: 'more shards', built: snapshot(['a', 'b', 'a', 'b']) },
+    { name: 'another TTL', built: snapshot(['a', 'b'], { ttlSeconds: 6 }) },
+    { name: 'another origin', built: snapshot(['a', 'b'], { origins: ['example.org.'] }) },
+  ]
+  for (const { name, built } of others) {
+    test(`is none with ${name}`, async () => {
+      const exporting = new Exporting()
+      await exporting.publish(snapshot(['a', 'b']))
+      const report = await exporting.publish(built)
+      assert.deepEqual([report?.generation, report?.isConfirmation], [START + 1, false])
+    })
+  }
+})
+
+describe('shards that the gateway misses', () => {
+  const missing = async (...texts: readonly string[]) => ({
+    kind: 'missing' as const,
+    sha256s: await Promise.all(texts.map(sha256)),
+  })
+
+  test('are uploaded, and no others', async () => {
+    const exporting = new Exporting()
+    exporting.gateway.answer(await missing('bc', 'd'))
+    const report = await exporting.publish(snapshot(['a', 'bc', 'd', 'e']))
+    assert.deepEqual(exporting.calls(), ['state', 'manifest', 'shard', 'shard', 'manifest'])
+    assert.deepEqual(
+      exporting.gateway.shards,
+      new Map([
+        [await sha256('bc'), Uint8Array.of(0x62, 0x63)],
+        [await sha256('d'), Uint8Array.of(0x64)],
+      ]),
+    )
+    assert.deepEqual([report?.shards, report?.shardBytes], [2, 3])
+    const [first, second] = exporting.gateway.manifests
+    assert.deepEqual(second, first)
+  })
+
+  test('are uploaded once, though two shards are equal', async () => {
+    const exporting = new Exporting()
+    exporting.gateway.answer(await missing('a', 'b'))
+    const report = await exporting.publish(snapshot(['a', 'b', 'a', 'a']))
+    assert.deepEqual(exporting.calls(), ['state', 'manifest', 'shard', 'shard', 'manifest'])
+    assert.deepEqual([report?.shards, report?.shardBytes], [2, 2])
+  })
+
+  test('are uploaded four at a time', async () => {
+    const texts = Array.from({ length: 16 }, (_, i) => `shard ${i}`)
+    const exporting = new Exporting()
+    exporting.gateway.answer(await missing(...texts))
+    await exporting.publish(snapshot(texts))
+    assert.equal(exporting.gateway.uploadsMost, 4)
+    assert.equal(exporting.gateway.shards.size, 16)
+  })
+
+  test('are all counted when the gateway asks twice', async () => {
+    const exporting = new Exporting()
+    exporting.gateway.answer(await missing('a'), await missing('bc'))
+    const report = await exporting.publish(snapshot(['a', 'bc']))
+    assert.deepEqual([report?.shards, report?.shardBytes], [2, 3])
+  })
+
+  test('that cannot be uploaded fail all of it', async () => {
+    const exporting = new Exporting()
+    exporting.gateway.answer(await missing('a'))
+    exporting.gateway.failShards(AWAY)
+    await assert.rejects(exporting.publish(snapshot(['a'])), AWAY)
+    assert.deepEqual(exporting.calls(), ['state', 'manifest', 'shard'])
+  })
+})
+
+describe('when somebody else publishes in between', () => {
+  test('the state is read again, and a later generation follows', async () => {
+    const exporting = new Exporting()
+    await exporting.publish(snapshot(['a']))
+    exporting.calls()
+    exporting.gateway.answer({ kind: 'changed' })
+    exporting.gateway.published = { etag: '"other"', generation: START + 900 }
+    const report = await exporting.publish(snapshot(['a']), START_MS + 1)
+    assert.deepEqual(exporting.calls(), ['manifest', 'state', 'manifest'])
+    assert.deepEqual(exporting.gateway.manifests.map(({ expected }) => expected).slice(1), [
+      '"e1"',
+      '"other"',
+    ])
+    assert.deepEqual([report?.generation, report?.isConfirmation], [START + 901, false])
+  })
+
+  test('again and again, it gives up after five attempts', async () => {
+    const exporting = new Exporting()
+    exporting.gateway.answer(...Array.from({ length: 5 }, () => ({ kind: 'changed' as const })))
+    await assert.rejects(exporting.publish(snapshot(['a'])), {
+      name: 'GatewayError',
+      message: 'Gave up after 5 attempts: something else publishes too',
+    })
+    const attempts = Array.from({ length: 5 }, () => ['state', 'manifest']).flat()
+    assert.deepEqual(exporting.calls(), attempts)
+  })
+})
+
+describe('after a failure', () => {
+  test('it begins with the state again, and confirms nothing', async () => {
+    const exporting = new Exporting()
+    await exporting.publish(snapshot(['a']))
+    exporting.gateway.answer(AWAY)
+    await assert.rejects(exporting.publish(snapshot(['b'])), AWAY)
+    exporting.calls()
+    exporting.gateway.published = { etag: '"e7"', generation: START + 1 }
+    const report = await exporting.publish(snapshot(['b']))
+    assert.deepEqual(exporting.calls(), ['state', 'manifest'])
+    assert.equal(exporting.last.expected, '"e7"')
+    assert.deepEqual([report?.generation, report?.isConfirmation], [START + 2, false])
+  })
+})

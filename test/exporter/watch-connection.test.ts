@@ -1,0 +1,195 @@
+import assert from 'node:assert/strict'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { join } from 'node:path'
+import { describe, type TestContext, test } from 'node:test'
+import { type ApiConnection, ApiError, ConnectionError } from '../../src/exporter/object-api.ts'
+import { openApi } from '../../src/exporter/watch.ts'
+import { freePort } from '../shim/clients.ts'
+import { EMPTY_LIST, NEVER, sendJson, startHttpApi, watchFrom } from './http-api.ts'
+import { CERTIFICATE, PRIVATE_KEY } from './loopback-certificate.ts'
+import { SERVICES } from './mirror.ts'
+import { temporaryFolder } from './temporary-folder.ts'
+
+const TLS_FILES = { 'ca.pem': CERTIFICATE, 'cert.pem': CERTIFICATE, 'key.pem': PRIVATE_KEY }
+
+/** A kubeconfig whose contexts are named for the servers they lead to. */
+function kubeconfig(servers: Readonly<Record<string, string>>, current: string): string {
+  const names = Object.keys(servers)
+  return JSON.stringify({
+    'current-context': current,
+    clusters: names.map((name) => ({ name, cluster: { server: servers[name] } })),
+    users: names.map((name) => ({ name, user: { token: `token-of-${name}` } })),
+    contexts: names.map((name) => ({ name, context: { cluster: name, user: name } })),
+  })
+}
+
+/** Sets variables of the environment, or unsets them, until the test ends. */
+function setEnvironment(
+  t: TestContext,
+  values: Readonly<Record<string, string | undefined>>,
+): void {
+  const before = Object.keys(values).map((name): [string, string | undefined] => [
+    name,
+    process.env[name],
+  ])
+  const put = ([name, value]: [string, string | undefined]): void => {
+    if (value === undefined) delete process.env[name]
+    else process.env[name] = value
+  }
+  t.after(() => before.forEach(put))
+  Object.entries(values).forEach(put)
+}
+
+describe('openApi', () => {
+  const server = { here: 'http://127.0.0.1:1' }
+  const cases: {
+    name: string
+    text: string
+    context?: string
+    message: RegExp
+  }[] = [
+    {
+      name: 'a kubeconfig that is not YAML, without a word of its secrets',
+      text: 'users:\n  - { token: s3cret\nx: [',
+      message: /^Cannot read kubeconfig FILE: .*$/,
+    },
+    {
+      name: 'a kubeconfig whose present context is not there',
+      text: kubeconfig(server, 'there'),
+      message: /^kubeconfig FILE names no cluster$/,
+    },
+    {
+      name: 'a context that is not there',
+      text: kubeconfig(server, 'here'),
+      context: 'there',
+      message: /^kubeconfig FILE has no context "there"$/,
+    },
+    {
+      name: 'a server that is no URL',
+      text: kubeconfig({ here: 'over there' }, 'here'),
+      message: /^kubeconfig FILE names a server "over there", not a URL$/,
+    },
+  ]
+  for (const { name, text, context, message } of cases) {
+    test(`refuses ${name}`, (t) => {
+      const path = join(temporaryFolder(t, { config: text }), 'config')
+      assert.throws(
+        () => openApi({ kind: 'kubeconfig', path, context }),
+        (error) => {
+          assert.ok(error instanceof ConnectionError)
+          assert.match(error.message.replace(path, 'FILE'), message)
+          assert.doesNotMatch(error.message, /s3cret/)
+          return true
+        },
+      )
+    })
+  }
+
+  test('refuses a kubeconfig that is not there', (t) => {
+    const path = join(temporaryFolder(t), 'config')
+    assert.throws(() => openApi({ kind: 'kubeconfig', path, context: undefined }), {
+      name: 'ConnectionError',
+      message: new RegExp(`^Cannot read kubeconfig ${path}: ENOENT`),
+    })
+  })
+
+  test('refuses an endpoint that is no URL', () => {
+    assert.throws(() => openApi({ kind: 'endpoint', url: 'api', tls: undefined }), {
+      name: 'ConnectionError',
+      message: 'endpoint api names a server "api", not a URL',
+    })
+  })
+
+  test('takes the present context, or the one that is asked for, with its token', async (t) => {
+    const asked: string[] = []
+    const answer =
+      (who: string) =>
+      ({ headers }: IncomingMessage, response: ServerResponse): void => {
+        asked.push(`${who} ${headers.authorization}`)
+        sendJson(response, EMPTY_LIST)
+      }
+    const servers = {
+      one: await startHttpApi(t, answer('one')),
+      two: await startHttpApi(t, answer('two')),
+    }
+    // The library refuses http:// unless it is told not to check certificates.
+    const text = kubeconfig(servers, 'one').replaceAll(
+      '"cluster":{',
+      '"cluster":{"insecure-skip-tls-verify":true,',
+    )
+    const path = join(temporaryFolder(t, { config: text }), 'config')
+    for (const context of [undefined, 'two']) {
+      await openApi({ kind: 'kubeconfig', path, context }).list(SERVICES, '', NEVER)
+    }
+    assert.deepEqual(asked, ['one Bearer token-of-one', 'two Bearer token-of-two'])
+  })
+
+  test('says so when nothing names a cluster, rather than to try this machine', (t) => {
+    const HOME = temporaryFolder(t)
+    setEnvironment(t, { HOME, KUBECONFIG: undefined, KUBERNETES_SERVICE_HOST: undefined })
+    assert.throws(() => openApi({ kind: 'default' }), {
+      name: 'ConnectionError',
+      message: /^No cluster is named: .* give --kubeconfig FILE, or --objects FILE/,
+    })
+  })
+
+  test('takes the kubeconfig that KUBECONFIG names', async (t) => {
+    const config = kubeconfig({ here: 'over there' }, 'here')
+    const KUBECONFIG = join(temporaryFolder(t, { config }), 'config')
+    setEnvironment(t, { KUBECONFIG, KUBERNETES_SERVICE_HOST: undefined })
+    assert.throws(() => openApi({ kind: 'default' }), {
+      message: 'the default kubeconfig names a server "over there", not a URL',
+    })
+  })
+
+  test('takes the service account in a pod, before any kubeconfig', async (t) => {
+    const config = kubeconfig({ here: 'over there' }, 'here')
+    const KUBECONFIG = join(temporaryFolder(t, { config }), 'config')
+    const KUBERNETES_SERVICE_PORT = String(await freePort())
+    setEnvironment(t, { KUBECONFIG, KUBERNETES_SERVICE_HOST: '127.0.0.1', KUBERNETES_SERVICE_PORT })
+    const api = openApi({ kind: 'default' })
+    // Outside of a pod there is neither the account's token nor a server.
+    await assert.rejects(api.list(SERVICES, '', NEVER), ApiError)
+  })
+
+  test('authenticates both sides by the files of an endpoint', async (t) => {
+    const folder = temporaryFolder(t, TLS_FILES)
+    const file = (name: string): string => join(folder, name)
+    const subjects: unknown[] = []
+    const url = await startHttpApi(
+      t,
+      ({ socket }, response) => {
+        const peer = 'getPeerCertificate' in socket ? socket.getPeerCertificate : undefined
+        const certificate: unknown = typeof peer === 'function' ? peer.call(socket) : undefined
+        subjects.push(JSON.stringify(certificate).includes('"CN":"kubedoh-test"'))
+        sendJson(response, EMPTY_LIST)
+      },
+      { cert: CERTIFICATE, key: PRIVATE_KEY, ca: CERTIFICATE },
+    )
+    const tls = { cert: file('cert.pem'), key: file('key.pem'), ca: file('ca.pem') }
+    const connection: ApiConnection = { kind: 'endpoint', url: `${url}/`, tls }
+    await openApi(connection).list(SERVICES, '', NEVER)
+    assert.deepEqual(subjects, [true])
+  })
+
+  test('does not trust a certificate of an unknown authority', async (t) => {
+    const url = await startHttpApi(t, (_, response) => sendJson(response, EMPTY_LIST), {
+      cert: CERTIFICATE,
+      key: PRIVATE_KEY,
+      ca: CERTIFICATE,
+    })
+    const api = openApi({ kind: 'endpoint', url, tls: undefined })
+    const refusal = { name: 'ApiError', status: undefined, message: /^self-signed certificate/ }
+    await assert.rejects(api.list(SERVICES, '', NEVER), refusal)
+    await assert.rejects(watchFrom(api).done, refusal)
+  })
+
+  test('says which file of an endpoint cannot be read', async (t) => {
+    const path = join(temporaryFolder(t), 'none.pem')
+    const tls = { cert: path, key: path, ca: path }
+    const api = openApi({ kind: 'endpoint', url: 'https://127.0.0.1:1', tls })
+    const refusal = { name: 'ApiError', message: /ENOENT.*none\.pem/ }
+    await assert.rejects(api.list(SERVICES, '', NEVER), refusal)
+    await assert.rejects(watchFrom(api).done, refusal)
+  })
+})

@@ -1,0 +1,275 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { encodeBase64url } from '../../src/dns/base64url.ts'
+import { createGatewayApp } from '../../src/gateway/app.ts'
+import {
+  GatewayConfigError,
+  type GatewayVariables,
+  readGatewayConfig,
+} from '../../src/gateway/config.ts'
+import { type ClusterStore, createMemoryStore } from '../../src/gateway/store.ts'
+import { sha256Hex } from '../../src/snapshot/signature.ts'
+import { keys } from '../exporter/memory-gateway.ts'
+import { FakeHost, START_MS } from '../fake-host.ts'
+import { formatReply, parseQuestion } from '../message-text.ts'
+import { snapshotOf, WEB } from './publishing.ts'
+
+const COREFILE = '. {\n  kubernetes shop.example.org cluster.local {\n    cluster shop\n  }\n}\n'
+const CLIENT_TOKEN = 'the-token-of-clients'
+const EXPORTER_TOKEN = 'the-token-of-the-exporter'
+const { privateKey, publicKeyText } = await keys()
+const clientSha256 = await hashOf(CLIENT_TOKEN)
+const CLUSTERS = JSON.stringify({
+  shop: { publicKey: publicKeyText, tokenSha256: await hashOf(EXPORTER_TOKEN) },
+})
+const QUESTION = `?dns=${encodeBase64url(parseQuestion('web.shop.svc.shop.example.org A').message)}`
+
+function hashOf(text: string): Promise<string> {
+  return sha256Hex(new TextEncoder().encode(text))
+}
+
+type Writable<T> = { -readonly [K in keyof T]: T[K] }
+
+/** A gateway in this process. */
+class Running {
+  readonly host = new FakeHost()
+  readonly store: Writable<ClusterStore> = createMemoryStore()
+  readonly kept: Promise<void>[] = []
+  private readonly app: ReturnType<typeof createGatewayApp>
+
+  private constructor(config: Awaited<ReturnType<typeof readGatewayConfig>>) {
+    this.app = createGatewayApp(config, {
+      host: this.host,
+      originOf: () => this.store,
+      writerOf: () => {
+        throw new Error('a secret that no response tells')
+      },
+      clientOf: () => ({ address: '192.0.2.1', port: 0, transport: 'https' }),
+      keepAlive: (_, promise) => this.kept.push(promise),
+    })
+  }
+
+  static async start(variables: Partial<GatewayVariables> = {}): Promise<Running> {
+    return new Running(await readGatewayConfig({ COREFILE, CLUSTERS, ...variables }))
+  }
+
+  async publish(lines: string = WEB, generation = 1): Promise<void> {
+    const time = new Date(this.host.now()).toISOString()
+    const { signed, shards } = await snapshotOf(privateKey, [lines], { generation, time })
+    for (const [sha256, bytes] of shards) await this.store.writeShard(sha256, bytes)
+    await this.store.writeManifest(signed, new Set(shards.keys()))
+  }
+
+  async get(path: string, token?: string): Promise<Response> {
+    const headers = token === undefined ? {} : { authorization: `Bearer ${token}` }
+    return this.app.request(`https://dns.example.org${path}`, { headers })
+  }
+
+  /** Asks as the owner of the clients' token, and returns the reply's lines. */
+  async ask(question = 'web.shop.svc.shop.example.org A'): Promise<string[]> {
+    const message = parseQuestion(question).message
+    const response = await this.get(`/dns-query?dns=${encodeBase64url(message)}`, CLIENT_TOKEN)
+    assert.equal(response.status, 200)
+    return formatReply(new Uint8Array(await response.arrayBuffer()))
+  }
+}
+
+function withToken(): Promise<Running> {
+  return Running.start({ CLIENT_TOKEN_SHA256: clientSha256 })
+}
+
+describe('who may see what', () => {
+  const path = (token: string): string => `/t/${token}/dns-query${QUESTION}`
+  const cases: {
+    name: string
+    variables?: Partial<GatewayVariables>
+    path: string
+    token?: string
+    status: number
+  }[] = [
+    {
+      name: 'nobody asks a gateway that is not told who may',
+      path: `/dns-query${QUESTION}`,
+      status: 401,
+    },
+    { name: 'nor with a token', path: `/dns-query${QUESTION}`, token: CLIENT_TOKEN, status: 401 },
+    { name: 'nor with one in the path', path: path(CLIENT_TOKEN), status: 401 },
+    ...[
+      {
+        name: 'asks with the token',
+        path: `/dns-query${QUESTION}`,
+        token: CLIENT_TOKEN,
+        status: 200,
+      },
+      { name: 'asks with the token in the path', path: path(CLIENT_TOKEN), status: 200 },
+      {
+        name: 'asks in JSON',
+        path: '/resolve?name=a.shop.example.org',
+        token: CLIENT_TOKEN,
+        status: 200,
+      },
+      { name: 'asks in JSON by the path', path: `/t/${CLIENT_TOKEN}/resolve?name=a`, status: 200 },
+      { name: 'does not ask without', path: `/dns-query${QUESTION}`, status: 401 },
+      { name: 'does not ask in JSON without', path: '/resolve?name=a', status: 401 },
+      { name: 'does not ask with another', path: path('x'), status: 401 },
+      { name: 'does not ask with the exporter’s', path: path(EXPORTER_TOKEN), status: 401 },
+      { name: 'sees whether it is ready', path: '/readyz', token: CLIENT_TOKEN, status: 503 },
+    ].map((row) => ({ ...row, variables: { CLIENT_TOKEN_SHA256: clientSha256 } })),
+    ...[
+      { name: 'everybody asks', path: `/dns-query${QUESTION}`, status: 200 },
+      { name: 'everybody asks, token or not', path: path('x'), status: 200 },
+      { name: 'not everybody sees metrics', path: '/metrics', status: 401 },
+      { name: 'not everybody sees whether it is ready', path: '/readyz', status: 401 },
+      { name: 'who exports sees metrics', path: '/metrics', token: EXPORTER_TOKEN, status: 200 },
+      { name: 'not everybody sees what is published', path: '/v1/clusters/shop', status: 401 },
+    ].map((row) => ({ ...row, variables: { PUBLIC: 'true' } })),
+    { name: 'everybody sees the page', path: '/', status: 200 },
+    { name: 'nobody sees metrics', path: '/metrics', status: 401 },
+    { name: 'nobody sees whether it lives', path: '/healthz', status: 401 },
+    {
+      name: 'who exports sees that it lives',
+      path: '/healthz',
+      token: EXPORTER_TOKEN,
+      status: 200,
+    },
+    { name: 'there is nothing else', path: '/admin', status: 404 },
+  ]
+  for (const { name, variables, path: at, token, status } of cases) {
+    test(name, async () => {
+      const response = await (await Running.start(variables)).get(at, token)
+      assert.equal(response.status, status)
+      assert.equal(response.headers.get('x-content-type-options'), 'nosniff')
+    })
+  }
+
+  test('what a token sees is private, and nothing is where everybody asks', async () => {
+    const [closed, open] = await Promise.all([withToken(), Running.start({ PUBLIC: 'true' })])
+    await Promise.all([closed.publish(), open.publish()])
+    const [one, other] = await Promise.all([
+      closed.get(`/t/${CLIENT_TOKEN}/dns-query${QUESTION}`),
+      open.get(`/dns-query${QUESTION}`),
+    ])
+    assert.equal(one.headers.get('cache-control'), 'private, max-age=5')
+    assert.equal(other.headers.get('cache-control'), 'max-age=5')
+  })
+})
+
+describe('answers', () => {
+  const answer = 'web.shop.svc.shop.example.org. 5 IN A 10.96.0.80'
+
+  test('come from what is published, under the origin that was asked', async () => {
+    const running = await withToken()
+    await running.publish()
+    assert.ok((await running.ask()).includes(answer))
+    const local = await running.ask('web.shop.svc.cluster.local A')
+    assert.ok(local.includes(answer.replace('shop.example.org', 'cluster.local')))
+  })
+
+  test('are SERVFAIL, and say why, until something is published', async () => {
+    const lines = await (await withToken()).ask('web.shop.svc.shop.example.org A +edns')
+    assert.match(lines.join('\n'), /^SERVFAIL[\s\S]*\nede: 14 no snapshot yet$/)
+  })
+
+  test('follow what is published, by a refresh that outlives the request', async () => {
+    const running = await withToken()
+    await running.publish()
+    await running.ask()
+    await running.publish(WEB.replace('0.80', '0.81'), 2)
+    await running.host.advance(1000)
+    assert.ok((await running.ask()).includes(answer))
+    assert.equal(running.kept.length, 2)
+    await Promise.all(running.kept)
+    assert.ok((await running.ask()).includes(answer.replace('0.80', '0.81')))
+  })
+
+  test('say that they are old when the exporter has been silent for a minute', async () => {
+    const running = await withToken()
+    await running.publish()
+    await running.host.advance(60_000)
+    const lines = await running.ask('web.shop.svc.shop.example.org A +edns')
+    assert.ok(lines.includes(answer))
+    assert.match(lines.join('\n'), /\nede: 3$/)
+  })
+
+  test('end when the exporter has been silent for a day', async () => {
+    const running = await withToken()
+    await running.publish()
+    await running.host.advance(86_400_000)
+    assert.match((await running.ask()).join('\n'), /SERVFAIL/)
+  })
+})
+
+describe('readiness', () => {
+  test('names the clusters that are waited for', async () => {
+    const running = await withToken()
+    const waiting = await running.get('/readyz', EXPORTER_TOKEN)
+    assert.equal(waiting.status, 503)
+    assert.equal(await waiting.text(), 'shop')
+    await running.publish()
+    await running.host.advance(1000)
+    const ready = await running.get('/readyz', EXPORTER_TOKEN)
+    assert.equal(ready.status, 200)
+  })
+
+  test('survives a store that fails', async () => {
+    const running = await withToken()
+    running.store.readManifest = () => Promise.reject(new Error('the store is away'))
+    assert.equal((await running.get('/readyz', EXPORTER_TOKEN)).status, 503)
+    assert.match(JSON.stringify(running.host.events), /the store is away/)
+  })
+
+  test('ends with the last good snapshot', async () => {
+    const running = await withToken()
+    await running.publish()
+    await running.host.advance(86_400_000)
+    assert.equal((await running.get('/readyz', EXPORTER_TOKEN)).status, 503)
+  })
+})
+
+test('metrics count queries and tell the age of snapshots', async () => {
+  const running = await Running.start({
+    CLIENT_TOKEN_SHA256: clientSha256,
+    COREFILE: COREFILE.replace('. {', '. {\n  prometheus'),
+  })
+  await running.publish()
+  await running.ask()
+  const text = await (await running.get('/metrics', EXPORTER_TOKEN)).text()
+  assert.match(text, /^kubedoh_snapshot_age_seconds\{cluster="shop"\} 0$/m)
+  assert.match(text, /^coredns_dns_requests_total\{.*type="A".*\} 1$/m)
+})
+
+describe('a Corefile that a gateway cannot follow is refused:', () => {
+  const cases = [
+    { line: 'nonsense', message: /^COREFILE:2:\d+: there is no plugin "nonsense"/ },
+    { line: 'health', message: /^COREFILE: "health" has no meaning in a gateway/ },
+    { line: 'reload', message: /^COREFILE: "reload" has no meaning in a gateway/ },
+    {
+      line: 'kubernetes a.example.org',
+      message: /say which cluster: "cluster ID", with one of shop/,
+    },
+    {
+      line: 'kubernetes a.example.org {\n cluster depot\n }',
+      message: /CLUSTERS has no cluster "depot"/,
+    },
+  ]
+  for (const { line, message } of cases) {
+    test(line, async () => {
+      await assert.rejects(Running.start({ COREFILE: `. {\n ${line}\n}\n` }), (error) => {
+        assert.ok(error instanceof GatewayConfigError)
+        assert.match(error.message, message)
+        return true
+      })
+    })
+  }
+})
+
+test('what breaks inside is logged and told to nobody', async () => {
+  const running = await Running.start()
+  const response = await running.get('/v1/clusters/shop', EXPORTER_TOKEN)
+  assert.equal(response.status, 500)
+  const text = await response.text()
+  assert.equal(JSON.parse(text).error.code, 'internal')
+  assert.doesNotMatch(text, /secret/)
+  assert.match(JSON.stringify(running.host.events), /a secret that no response tells/)
+  assert.equal(running.host.now(), START_MS)
+})

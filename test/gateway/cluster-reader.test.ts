@@ -1,0 +1,286 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { EMPTY } from '../../src/dns/bytes.ts'
+import { ClusterReader, type SnapshotOrigin } from '../../src/gateway/cluster-reader.ts'
+import type { SignedManifest } from '../../src/gateway/store.ts'
+import type { Snapshot } from '../../src/snapshot/snapshot.ts'
+import { keys } from '../exporter/memory-gateway.ts'
+import { namesIn } from '../exporter/snapshots.ts'
+import { settle } from '../fake-host.ts'
+import { type Published, snapshotOf, WEB } from './publishing.ts'
+
+const START_MS = Date.parse('2026-01-01T00:00:00Z')
+const TIMES = { refreshMs: 1000, blockMs: 5000, staleMs: 60_000, expireMs: 3_600_000 }
+const { privateKey, publicKey } = await keys()
+
+/** A reader, the clock it goes by, and a store that does as it is told. */
+class Reading {
+  nowMs = START_MS
+  /** What the store has. */
+  published: Published | undefined
+  /** What befalls those who read. */
+  failure: Error | undefined
+  /** Waited for by those who read. */
+  gate: Promise<void> = Promise.resolve()
+  readonly reads: string[] = []
+  readonly errors: string[] = []
+  readonly reader: ClusterReader
+
+  constructor(published?: Published) {
+    this.published = published
+    const origin: SnapshotOrigin = {
+      readManifest: () => this.read('manifest', ({ signed }): SignedManifest => signed),
+      readShard: (sha256) => this.read(sha256.slice(0, 8), ({ shards }) => shards.get(sha256)),
+    }
+    this.reader = new ClusterReader({
+      cluster: 'shop',
+      publicKey,
+      origin,
+      times: TIMES,
+      now: () => this.nowMs,
+      onError: (message) => this.errors.push(message),
+    })
+  }
+
+  /** Loads all that there is. */
+  async load(): Promise<Snapshot | undefined> {
+    let snapshot = await this.reader.load()
+    for (const index of snapshot?.shards.keys() ?? []) snapshot = await this.reader.load(index)
+    return snapshot
+  }
+
+  private async read<T>(what: string, from: (published: Published) => T): Promise<T | undefined> {
+    this.reads.push(what)
+    await this.gate
+    if (this.failure !== undefined) throw this.failure
+    return this.published && from(this.published)
+  }
+}
+
+const first = await snapshotOf(privateKey, [WEB])
+const second = await snapshotOf(privateKey, [WEB.replace('web', 'api')], { generation: 2 })
+
+describe('a reader', () => {
+  test('has nothing until it is told to load', async () => {
+    const { reader, reads } = new Reading(first)
+    assert.equal(reader.current(), undefined)
+    assert.equal(reader.freshness(), 'expired')
+    assert.equal(reader.ageMs(), Number.POSITIVE_INFINITY)
+    assert.equal(reader.describe(), undefined)
+    assert.deepEqual(reads, [])
+  })
+
+  test('loads the manifest, then a shard when one is asked for', async () => {
+    const reading = new Reading(first)
+    const hollow = await reading.reader.load()
+    assert.deepEqual(namesIn(hollow, ['web.shop.svc']), [])
+    const snapshot = await reading.reader.load(0)
+    assert.deepEqual(namesIn(snapshot, ['web.shop.svc', 'api.shop.svc']), ['web.shop.svc'])
+    assert.equal(reading.reader.current(), snapshot)
+    assert.deepEqual(reading.reader.describe(), first.manifest)
+    assert.equal(reading.reads.length, 2)
+  })
+
+  test('reads a shard once', async () => {
+    const reading = new Reading(first)
+    await reading.load()
+    await reading.reader.load(0)
+    assert.equal(reading.reads.length, 2)
+  })
+
+  test('has nothing where nothing is published', async () => {
+    const reading = new Reading()
+    assert.equal(await reading.load(), undefined)
+    assert.equal(reading.reader.current(), undefined)
+    assert.equal(reading.reader.freshness(), 'expired')
+  })
+
+  test('goes over to what is newer, and leaves what was given out as it was', async () => {
+    const reading = new Reading(first)
+    const before = await reading.load()
+    reading.published = second
+    const after = await reading.load()
+    assert.deepEqual(namesIn(after, ['web.shop.svc', 'api.shop.svc']), ['api.shop.svc'])
+    assert.deepEqual(namesIn(before, ['web.shop.svc', 'api.shop.svc']), ['web.shop.svc'])
+  })
+
+  test('keeps shards that both snapshots have', async () => {
+    const reading = new Reading(first)
+    await reading.load()
+    reading.published = await snapshotOf(privateKey, [WEB], { time: '2026-01-01T00:00:10.000Z' })
+    await reading.load()
+    assert.deepEqual(reading.reads.filter((what) => what !== 'manifest').length, 1)
+    assert.equal(reading.reader.describe()?.time, '2026-01-01T00:00:10.000Z')
+  })
+
+  test('does not go back to what is older', async () => {
+    const reading = new Reading(second)
+    await reading.load()
+    reading.published = first
+    assert.deepEqual(namesIn(await reading.load(), ['api.shop.svc']), ['api.shop.svc'])
+  })
+
+  test('takes no shard whose octets have another hash', async () => {
+    const shards = new Map([...first.shards].map(([sha256]) => [sha256, new Uint8Array(200)]))
+    const reading = new Reading({ ...first, shards })
+    await reading.reader.load()
+    assert.equal(await reading.reader.load(0), undefined)
+  })
+
+  test('takes no shard that is not there', async () => {
+    const reading = new Reading({ ...first, shards: new Map() })
+    await reading.reader.load()
+    assert.equal(await reading.reader.load(0), undefined)
+  })
+
+  test('puts a shard that comes late into no snapshot that does not list it', async () => {
+    const reading = new Reading(first)
+    await reading.reader.load()
+    const opened = Promise.withResolvers<void>()
+    reading.gate = opened.promise
+    const late = reading.reader.load(0)
+    const { gate } = reading
+    reading.gate = Promise.resolve()
+    const manifest = second.signed
+    reading.published = { ...first, signed: manifest, manifest: second.manifest }
+    await reading.reader.load()
+    opened.resolve()
+    await gate
+    assert.deepEqual(namesIn(await late, ['web.shop.svc', 'api.shop.svc']), [])
+    assert.equal(reading.reader.describe()?.generation, 2)
+  })
+})
+
+describe('a manifest that is not right is refused by readers too, and what was here stays:', () => {
+  const stranger = keys()
+  const cases: { name: string; signed: () => Promise<SignedManifest>; message: RegExp }[] = [
+    {
+      name: 'signed by a stranger',
+      signed: async () => {
+        const { privateKey: key } = await stranger
+        return (await snapshotOf(key, [WEB], { generation: 9 })).signed
+      },
+      message: /manifest of cluster "shop" has a wrong signature/,
+    },
+    {
+      name: 'of another cluster',
+      signed: async () =>
+        (await snapshotOf(privateKey, [WEB], { generation: 9, cluster: 'depot' })).signed,
+      message: /is of cluster "depot"/,
+    },
+    {
+      name: 'of a version to come',
+      signed: async () => (await snapshotOf(privateKey, [WEB], { version: 2 })).signed,
+      message: /version is 2/,
+    },
+  ]
+  for (const { name, signed, message } of cases) {
+    test(name, async () => {
+      const reading = new Reading(first)
+      const before = await reading.load()
+      reading.published = { ...second, signed: await signed() }
+      await assert.rejects(reading.reader.load(), message)
+      assert.equal(reading.reader.current(), before)
+      reading.nowMs += 1000
+      await reading.reader.refreshIfDue()
+      assert.match(reading.errors.join(), message)
+    })
+  }
+})
+
+describe('refreshing', () => {
+  test('begins a second after the last look, and never twice at once', async () => {
+    const reading = new Reading(first)
+    await reading.load()
+    assert.equal(reading.reader.refreshIfDue(), undefined)
+    reading.nowMs += 999
+    assert.equal(reading.reader.refreshIfDue(), undefined)
+    reading.nowMs += 1
+    const running = reading.reader.refreshIfDue()
+    assert.ok(running)
+    assert.equal(reading.reader.refreshIfDue(), undefined)
+    await running
+    assert.equal(reading.reader.refreshIfDue(), undefined)
+    reading.nowMs += 1000
+    await reading.reader.refreshIfDue()
+    assert.equal(reading.reads.filter((what) => what === 'manifest').length, 3)
+  })
+
+  test('begins anew when the last one does not end', async () => {
+    const reading = new Reading(first)
+    reading.gate = new Promise(() => undefined)
+    assert.ok(reading.reader.refreshIfDue())
+    reading.nowMs += 9999
+    assert.equal(reading.reader.refreshIfDue(), undefined)
+    reading.nowMs += 1
+    assert.ok(reading.reader.refreshIfDue())
+  })
+
+  test('tells what goes wrong, and answers on', async () => {
+    const reading = new Reading(first)
+    const before = await reading.load()
+    reading.failure = new Error('the store is away')
+    reading.nowMs += 1000
+    await reading.reader.refreshIfDue()
+    assert.deepEqual(reading.errors, ['the store is away'])
+    assert.equal(reading.reader.current(), before)
+  })
+
+  test('is waited for when nobody has looked for five seconds', async () => {
+    const reading = new Reading(first)
+    await reading.load()
+    reading.nowMs += 4999
+    assert.ok(reading.reader.current())
+    reading.nowMs += 1
+    assert.equal(reading.reader.current(), undefined)
+    await reading.reader.load()
+    assert.ok(reading.reader.current())
+  })
+
+  test('goes on while answers are given from what is here', async () => {
+    const reading = new Reading(first)
+    const before = await reading.load()
+    const opened = Promise.withResolvers<void>()
+    reading.gate = opened.promise
+    reading.published = second
+    reading.nowMs += 1000
+    const running = reading.reader.refreshIfDue()
+    await settle()
+    assert.equal(reading.reader.current(), before)
+    opened.resolve()
+    await running
+    assert.equal(reading.reader.current()?.info.generation, 2)
+  })
+})
+
+describe('freshness goes by when the source confirmed its names:', () => {
+  const cases = [
+    { afterMs: 0, freshness: 'fresh' },
+    { afterMs: TIMES.staleMs - 1, freshness: 'fresh' },
+    { afterMs: TIMES.staleMs, freshness: 'stale' },
+    { afterMs: TIMES.expireMs - 1, freshness: 'stale' },
+    { afterMs: TIMES.expireMs, freshness: 'expired' },
+  ]
+  for (const { afterMs, freshness } of cases) {
+    test(`${freshness} after ${afterMs} ms`, async () => {
+      const reading = new Reading(first)
+      await reading.load()
+      reading.nowMs = START_MS + afterMs
+      assert.equal(reading.reader.freshness(), freshness)
+      assert.equal(reading.reader.ageMs(), afterMs)
+    })
+  }
+
+  test('a clock that is behind makes nothing younger than new', async () => {
+    const reading = new Reading(first)
+    reading.nowMs = START_MS - 5000
+    await reading.load()
+    assert.equal(reading.reader.ageMs(), 0)
+  })
+})
+
+test('a store that answers nonsense does no harm', async () => {
+  const reading = new Reading({ ...first, signed: { bytes: EMPTY, signature: '' } })
+  await assert.rejects(reading.reader.load(), /wrong signature/)
+  assert.equal(reading.reader.current(), undefined)
+})

@@ -1,0 +1,115 @@
+/**
+ * What every store of a cluster's snapshots promises, whatever keeps the octets. Each promise is
+ * tried on a new, empty store; so that it can run where a store runs, it needs only Web APIs.
+ * @module
+ */
+import type { ClusterStore, SignedManifest } from '../../src/gateway/store.ts'
+
+/** A promise; `hold` rejects when it is broken. */
+export type StorePromise = {
+  readonly name: string
+  readonly hold: (store: ClusterStore) => Promise<void>
+}
+
+const A = 'a'.repeat(64)
+const B = 'b'.repeat(64)
+const C = 'c'.repeat(64)
+/** Over the two million octets that a row of a database may have. */
+const LARGE_BYTES = 3 * 1024 * 1024 + 17
+
+/** The promises. */
+export const STORE_PROMISES: readonly StorePromise[] = [
+  {
+    name: 'has nothing at first',
+    hold: async (store) => {
+      same(await store.readManifest(), undefined)
+      same(await store.readShard(A), undefined)
+      same(await store.missingShards([A, B]), [A, B])
+      same(await store.missingShards([]), [])
+    },
+  },
+  {
+    name: 'gives a shard back octet for octet, at any size',
+    hold: async (store) => {
+      for (const [sha256, size] of [
+        [A, 1],
+        [B, 1024 * 1024],
+        [C, LARGE_BYTES],
+      ] as const) {
+        const bytes = pattern(size)
+        await store.writeShard(sha256, bytes)
+        const read = await store.readShard(sha256)
+        same(read?.length, size)
+        same(
+          read?.every((value, i) => value === bytes[i]),
+          true,
+        )
+      }
+    },
+  },
+  {
+    name: 'lists what is missing in the order asked',
+    hold: async (store) => {
+      await store.writeShard(B, pattern(8))
+      same(await store.missingShards([C, B, A]), [C, A])
+    },
+  },
+  {
+    name: 'keeps what it was given, not the memory it was given in',
+    hold: async (store) => {
+      const bytes = pattern(8)
+      await store.writeShard(A, bytes.subarray(2, 6))
+      const { bytes: text, signature } = manifest('1')
+      await store.writeManifest({ bytes: text, signature }, new Set([A]))
+      bytes.fill(0)
+      same(textOf(await store.readShard(A)), textOf(pattern(8).subarray(2, 6)))
+    },
+  },
+  {
+    name: 'takes a shard twice',
+    hold: async (store) => {
+      await store.writeShard(A, pattern(8))
+      await store.writeShard(A, pattern(8))
+      same(textOf(await store.readShard(A)), textOf(pattern(8)))
+    },
+  },
+  {
+    name: 'gives the newest manifest and its signature',
+    hold: async (store) => {
+      await store.writeManifest(manifest('1'), new Set())
+      await store.writeManifest(manifest('22'), new Set())
+      const read = await store.readManifest()
+      same(textOf(read?.bytes), '22')
+      same(read?.signature, 'signature of 22')
+    },
+  },
+  {
+    name: 'drops the shards that a manifest does not keep, and no other',
+    hold: async (store) => {
+      await store.writeShard(A, pattern(8))
+      await store.writeShard(B, pattern(LARGE_BYTES))
+      await store.writeShard(C, pattern(9))
+      await store.writeManifest(manifest('1'), new Set([A, C]))
+      same(await store.missingShards([A, B, C]), [B])
+      same(await store.readShard(B), undefined)
+      same((await store.readShard(C))?.length, 9)
+    },
+  },
+]
+
+function manifest(text: string): SignedManifest {
+  return { bytes: new TextEncoder().encode(text), signature: `signature of ${text}` }
+}
+
+function pattern(size: number): Uint8Array {
+  return Uint8Array.from({ length: size }, (_, i) => (i * 31 + (i >> 8)) & 255)
+}
+
+function textOf(bytes: Uint8Array | undefined): string | undefined {
+  return bytes && new TextDecoder('latin1').decode(bytes)
+}
+
+function same(actual: unknown, expected: unknown): void {
+  const [a, b] = [JSON.stringify(actual), JSON.stringify(expected)]
+  if (a !== b) throw new Error(`expected ${b}, got ${a}`)
+}
