@@ -1,0 +1,156 @@
+/**
+ * Runs the gateway in workerd on this machine, as Cloudflare runs it: for `npm start` and for tests.
+ * @module
+ */
+import { type ChildProcess, spawn } from 'node:child_process'
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { Readable } from 'node:stream'
+import { build } from 'esbuild'
+import type { GatewayVariables } from '../src/gateway/config.ts'
+
+const ROOT = join(import.meta.dirname, '..')
+const START_MS = 20_000
+
+/** A gateway that runs. */
+export type LocalGateway = {
+  readonly url: string
+  /** Ends it, and resolves when it is gone. */
+  readonly stop: () => Promise<void>
+}
+
+/** How to run it. */
+export type LocalGatewayOptions = {
+  readonly variables: GatewayVariables
+  /** 0 for any that is free. */
+  readonly port: number
+  /** Gets a line of its log. */
+  readonly onLog?: (line: string) => void
+  /** Folder that keeps what is published beyond the gateway's end. */
+  readonly storage?: string
+  /** Module to run in place of the Worker. */
+  readonly entry?: string
+}
+
+/** Bundles a module for Workers, as the gateway's is when it is deployed. Returns the script. */
+export async function bundleWorker(
+  entry: string = join(ROOT, 'worker/index.ts'),
+): Promise<Uint8Array> {
+  const { outputFiles } = await build({
+    entryPoints: [entry],
+    bundle: true,
+    write: false,
+    format: 'esm',
+    target: 'es2024',
+    conditions: ['workerd', 'worker', 'browser'],
+    external: ['cloudflare:*'],
+    logLevel: 'error',
+  })
+  const [script] = outputFiles
+  if (script === undefined) throw new Error('Cannot bundle the Worker: there is no output')
+  return script.contents
+}
+
+/** Starts the gateway; it answers when the promise resolves. */
+export async function startGateway(options: LocalGatewayOptions): Promise<LocalGateway> {
+  const folder = mkdtempSync(join(tmpdir(), 'kubedoh-gateway-'))
+  writeFileSync(join(folder, 'worker.js'), await bundleWorker(options.entry))
+  mkdirSync(options.storage ?? join(folder, 'objects'), { recursive: true })
+  writeFileSync(join(folder, 'config.capnp'), workerdConfig(options, folder))
+  const child = spawn(workerdPath(), ['serve', join(folder, 'config.capnp'), '--control-fd=3'], {
+    stdio: ['ignore', 'pipe', 'pipe', 'pipe'],
+  })
+  const gone = new Promise<void>((resolve) => {
+    child.once('close', () => {
+      rmSync(folder, { recursive: true, force: true })
+      resolve()
+    })
+  })
+  const { onLog } = options
+  for (const stream of [child.stdout, child.stderr]) {
+    if (stream instanceof Readable) createInterface(stream).on('line', (line) => onLog?.(line))
+  }
+  try {
+    const port = await listeningPort(child)
+    const stop = (): Promise<void> => {
+      child.kill('SIGTERM')
+      return gone
+    }
+    return { url: `http://127.0.0.1:${port}`, stop }
+  } catch (error) {
+    child.kill('SIGKILL')
+    await gone
+    throw error
+  }
+}
+
+function workerdConfig(options: LocalGatewayOptions, folder: string): string {
+  const { variables, port, storage = join(folder, 'objects') } = options
+  const bindings = Object.entries(variables)
+    .map(([name, value]) => `    (name = "${name}", text = ${JSON.stringify(value)}),`)
+    .join('\n')
+  return `using Workerd = import "/workerd/workerd.capnp";
+const config :Workerd.Config = (
+  services = [
+    (name = "gateway", worker = .gateway),
+    (name = "objects", disk = (path = ${JSON.stringify(storage)}, writable = true)),
+  ],
+  sockets = [(name = "http", address = "127.0.0.1:${port}", http = (), service = "gateway")],
+);
+const gateway :Workerd.Worker = (
+  modules = [(name = "worker.js", esModule = embed "worker.js")],
+  compatibilityDate = "2026-10-01",
+  bindings = [
+${bindings}
+    (name = "CLUSTER", durableObjectNamespace = "ClusterObject"),
+  ],
+  durableObjectNamespaces = [
+    (className = "ClusterObject", uniqueKey = "kubedoh", enableSql = true),
+  ],
+  durableObjectStorage = (localDisk = "objects"),
+);
+`
+}
+
+/** The package has no types; its default export is the path of the binary for this machine. */
+function workerdPath(): string {
+  const workerd: unknown = createRequire(import.meta.url)('workerd')
+  if (isObject(workerd) && typeof workerd.default === 'string') return workerd.default
+  throw new Error('Cannot run the gateway: package "workerd" has no binary for this machine')
+}
+
+/** Waits for workerd to say on its control channel that it listens. */
+function listeningPort(child: ChildProcess): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const control = child.stdio[3]
+    if (!(control instanceof Readable)) {
+      reject(new Error('workerd has no control channel'))
+      return
+    }
+    const timer = setTimeout(() => {
+      reject(new Error('workerd does not listen after 20 s'))
+    }, START_MS)
+    child.once('exit', (code) => {
+      clearTimeout(timer)
+      reject(new Error(`workerd ended with status ${code}`))
+    })
+    createInterface(control).on('line', (line) => {
+      const event: unknown = JSON.parse(line)
+      if (isListenEvent(event)) {
+        clearTimeout(timer)
+        resolve(event.port)
+      }
+    })
+  })
+}
+
+function isListenEvent(event: unknown): event is { readonly port: number } {
+  return isObject(event) && event.event === 'listen' && typeof event.port === 'number'
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null
+}

@@ -1,0 +1,184 @@
+/**
+ * `npm start`: the whole of kubedoh on this machine. A gateway in workerd, an exporter that publishes
+ * a cluster to it, and a DNS server that reads the same cluster.
+ * @module
+ */
+import { readFileSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { join } from 'node:path'
+import { parseArgs, styleText } from 'node:util'
+import { startExport } from '../src/cli/export.ts'
+import { Input } from '../src/cli/flags.ts'
+import { type ClusterKeys, createClusterKeys } from '../src/cli/keys.ts'
+import { CommandError, describeError, EXIT, type Output } from '../src/cli/output.ts'
+import { type ServeOptions, serve } from '../src/cli/serve.ts'
+import { untilSignal } from '../src/cli/signals.ts'
+import type { GatewayVariables } from '../src/gateway/config.ts'
+import { formatExamples } from './examples.ts'
+import { startGateway } from './gateway.ts'
+
+const HELP = `Usage: npm start -- [options]
+
+Starts a gateway, an exporter and a DNS server on this machine, with a demo cluster or yours.
+
+Options:
+  --kubeconfig FILE   a real cluster in place of the demo's
+  --port PORT         port of the gateway on 127.0.0.1 (default 8787)
+  --dns.port PORT     port of the DNS server on 127.0.0.1, UDP and TCP (default 5353)
+  --help              this text
+`
+
+const OUTPUT: Output = { stdout: process.stdout, stderr: process.stderr }
+const HOST = '127.0.0.1'
+const CLUSTER = 'demo'
+const SHIM_COREFILE = join(import.meta.dirname, 'shim.Corefile')
+const GATEWAY_COREFILE = join(import.meta.dirname, 'gateway.Corefile')
+const SHOP = join(import.meta.dirname, 'shop.yaml')
+
+type Options = {
+  readonly kubeconfig: string
+  readonly port: number
+  readonly dnsPort: number
+}
+
+async function main(): Promise<number> {
+  const startMs = performance.now()
+  try {
+    const options = readOptions()
+    if (options === undefined) return EXIT.DONE
+    await run(options, startMs)
+    return EXIT.DONE
+  } catch (error) {
+    process.stderr.write(`${describeError(error)}\n`)
+    return EXIT.FAILED
+  }
+}
+
+function readOptions(): Options | undefined {
+  try {
+    const { values } = parseArgs({
+      options: {
+        kubeconfig: { type: 'string', default: '' },
+        port: { type: 'string', default: '8787' },
+        'dns.port': { type: 'string', default: '5353' },
+        help: { type: 'boolean', default: false },
+      },
+    })
+    if (values.help) {
+      process.stdout.write(HELP)
+      return undefined
+    }
+    const port = readPort('port', values.port)
+    return {
+      port,
+      dnsPort: readPort('dns.port', values['dns.port']),
+      kubeconfig: values.kubeconfig,
+    }
+  } catch (error) {
+    const message = error instanceof Error ? error.message : String(error)
+    throw new CommandError(`${message}\n${HELP}`)
+  }
+}
+
+function readPort(name: string, text: string): number {
+  const port = Number(text)
+  if (/^\d{1,5}$/.test(text) && 0 < port && port < 65536) return port
+  throw new CommandError(`--${name} is "${text}", expected 1 to 65535`)
+}
+
+async function run(options: Options, startMs: number): Promise<void> {
+  const { port, dnsPort, kubeconfig } = options
+  await checkFree(port, '--port')
+  await checkFree(dnsPort, '--dns.port')
+  const signal = untilSignal()
+  const stops: (() => Promise<void>)[] = []
+  try {
+    const keys = await createClusterKeys()
+    step('gateway', `http://${HOST}:${port}`, 'DNS over HTTPS, in workerd as at the edge')
+    const gateway = await startGateway({ port, onLog: logGateway, variables: variables(keys) })
+    stops.push(gateway.stop)
+    const source = kubeconfig === '' ? 'demo/shop.yaml' : kubeconfig
+    step('exporter', source, 'publishes the cluster to the gateway')
+    const exporting = await startExport(exportInput(kubeconfig, gateway.url, keys), OUTPUT)
+    stops.push(exporting.stop)
+    step('shim', `${HOST}:${dnsPort}`, 'DNS over UDP and TCP, as in the cluster')
+    const running = await serve(serveOptions(kubeconfig, dnsPort), OUTPUT)
+    stops.push(() => running.stop())
+    const outcome = await Promise.race([exporting.first, signal])
+    if (outcome === undefined) return
+    const seconds = (performance.now() - startMs) / 1000
+    const isDemo = kubeconfig === ''
+    process.stdout.write(formatExamples({ url: gateway.url, host: HOST, dnsPort, isDemo, seconds }))
+    await signal
+  } finally {
+    process.stdout.write('\n')
+    for (const stop of stops.reverse()) await stop()
+  }
+}
+
+function step(name: string, where: string, what: string): void {
+  const label = styleText('bold', name.padEnd(10), { stream: process.stdout })
+  process.stdout.write(`${label}${where.padEnd(24)}${what}\n`)
+}
+
+function logGateway(line: string): void {
+  process.stderr.write(`gateway: ${line}\n`)
+}
+
+function variables({ publicKey, tokenSha256 }: ClusterKeys): GatewayVariables {
+  return {
+    COREFILE: readFileSync(GATEWAY_COREFILE, 'utf8'),
+    CLUSTERS: JSON.stringify({ [CLUSTER]: { publicKey, tokenSha256 } }),
+    PUBLIC: 'true',
+  }
+}
+
+function exportInput(kubeconfig: string, url: string, keys: ClusterKeys): Input {
+  const flags = new Map([
+    ['gateway', [url]],
+    ['cluster', [CLUSTER]],
+    ['conf', [SHIM_COREFILE]],
+    ['listen', ['']],
+    ...(kubeconfig === ''
+      ? [['objects', [SHOP]] as const]
+      : [['kubeconfig', [kubeconfig]] as const]),
+  ])
+  return new Input([], flags, {
+    KUBEDOH_TOKEN: keys.token,
+    KUBEDOH_SIGNING_KEY: keys.signingKey,
+    LOCAL_IPS: HOST,
+  })
+}
+
+function serveOptions(kubeconfig: string, dnsPort: number): ServeOptions {
+  return {
+    conf: SHIM_COREFILE,
+    dnsPort,
+    objects: kubeconfig === '' ? [SHOP] : [],
+    files: '',
+    kubeconfig,
+    dohListen: '',
+    insecure: false,
+    localAddresses: HOST,
+  }
+}
+
+/** Tells at once, and not after half of all has started, that a port is taken. */
+async function checkFree(port: number, flag: string): Promise<void> {
+  const server = createServer()
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject)
+    server.listen(port, HOST, () => {
+      server.close(() => {
+        resolve()
+      })
+    })
+  }).catch((error: unknown) => {
+    const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown error'
+    throw new CommandError(
+      `${HOST}:${port} cannot be had (${code}): end what uses it, or npm start -- ${flag} PORT`,
+    )
+  })
+}
+
+process.exitCode = await main()

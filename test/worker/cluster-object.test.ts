@@ -1,0 +1,48 @@
+import assert from 'node:assert/strict'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { keys } from '../exporter/memory-gateway.ts'
+import { WEB } from '../gateway/publishing.ts'
+import { PublishingGateway } from './publishing-gateway.ts'
+
+test('of manifests that come at once in place of the same one, one is taken', async (t) => {
+  const shop = await PublishingGateway.start(await keys())
+  t.after(() => shop.stop())
+  const etag = await shop.publish(WEB, 1)
+  const snapshots = await Promise.all(
+    Array.from({ length: 6 }, (_, i) => shop.snapshot(WEB.replace('0.80', `0.${90 + i}`), 2 + i)),
+  )
+  for (const snapshot of snapshots) await shop.putShards(snapshot)
+  const results = await Promise.all(
+    snapshots.map(({ signed }) => shop.client.putManifest(signed.bytes, signed.signature, etag)),
+  )
+  const stored = results.flatMap((result, i) => (result.kind === 'stored' ? [i] : []))
+  assert.equal(stored.length, 1)
+  assert.equal(results.filter(({ kind }) => kind === 'changed').length, 5)
+  const [winner = 0] = stored
+  assert.equal((await shop.client.state())?.generation, 2 + winner)
+})
+
+test('what is published outlives the gateway’s process', async (t) => {
+  const storage = mkdtempSync(join(tmpdir(), 'kubedoh-objects-'))
+  t.after(() => rmSync(storage, { recursive: true }))
+  const pair = await keys()
+  const first = await PublishingGateway.start(pair, storage)
+  const etag = await first.publish(WEB, 7).finally(() => first.stop())
+  const second = await PublishingGateway.start(pair, storage)
+  t.after(() => second.stop())
+  assert.deepEqual(await second.client.state(), { etag, generation: 7 })
+  assert.ok((await second.ask('web.shop.svc.cluster.local A')).includes(WEB))
+})
+
+test('a manifest signed by a stranger is refused, and the one before stays', async (t) => {
+  const shop = await PublishingGateway.start(await keys())
+  t.after(() => shop.stop())
+  const etag = await shop.publish(WEB, 1)
+  const { signed } = await shop.snapshot(WEB, 2)
+  const signature = signed.signature.replace(/^./, (letter) => (letter === 'A' ? 'B' : 'A'))
+  await assert.rejects(shop.client.putManifest(signed.bytes, signature, etag), /signature/)
+  assert.deepEqual(await shop.client.state(), { etag, generation: 1 })
+})

@@ -1,0 +1,55 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { startGateway } from '../../demo/gateway.ts'
+import { keys } from '../exporter/memory-gateway.ts'
+import { WEB } from '../gateway/publishing.ts'
+import { PublishingGateway } from './publishing-gateway.ts'
+
+describe('a Worker whose variables are wrong says so, and answers nothing:', () => {
+  const corefile = '. {\n  kubernetes shop.example.org {\n    cluster shop\n  }\n}\n'
+  const cases = [
+    { variables: {}, message: 'COREFILE is not set' },
+    {
+      variables: { COREFILE: corefile, CLUSTERS: '{}' },
+      message: 'COREFILE:2:3: CLUSTERS has no cluster "shop"',
+    },
+  ]
+  for (const { variables, message } of cases) {
+    test(message, async (t) => {
+      const gateway = await startGateway({ variables, port: 0 })
+      t.after(() => gateway.stop())
+      for (const path of ['/', '/dns-query?name=a', '/healthz']) {
+        const response = await fetch(`${gateway.url}${path}`)
+        assert.equal(response.status, 503)
+        assert.deepEqual(await response.json(), { error: { code: 'misconfigured', message } })
+      }
+    })
+  }
+})
+
+test('a Worker answers from what is published, and goes over to what is newer', async (t) => {
+  const shop = await PublishingGateway.start(await keys())
+  t.after(() => shop.stop())
+  const question = 'web.shop.svc.shop.example.org A'
+  assert.match((await shop.ask(question)).join('\n'), /^SERVFAIL/)
+  const etag = await shop.publish(WEB, 1)
+  const answer = WEB.replace('cluster.local', 'shop.example.org')
+  await until(async () => (await shop.ask(question)).includes(answer))
+  await shop.publish(WEB.replace('0.80', '0.81'), 2, etag)
+  await until(async () => (await shop.ask(question)).includes(answer.replace('0.80', '0.81')))
+  assert.match((await shop.ask('none.shop.svc.shop.example.org A')).join('\n'), /^NXDOMAIN/)
+})
+
+test('requests that come at once to a cold Worker are all answered', async (t) => {
+  const shop = await PublishingGateway.start(await keys())
+  t.after(() => shop.stop())
+  await shop.publish(WEB, 1)
+  const question = 'web.shop.svc.cluster.local A'
+  const replies = await Promise.all(Array.from({ length: 24 }, () => shop.ask(question)))
+  for (const reply of replies) assert.ok(reply.includes(WEB))
+})
+
+/** Asks again and again, as clients do; the runner's time limit ends it. */
+async function until(holds: () => Promise<boolean>): Promise<void> {
+  while (!(await holds())) await new Promise((resolve) => setTimeout(resolve, 50))
+}

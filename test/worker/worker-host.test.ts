@@ -1,0 +1,67 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { createDohApp } from '../../src/doh/app.ts'
+import type { Upstream } from '../../src/plugins/host.ts'
+import { HttpServer } from '../../src/shim/http-server.ts'
+import { createWorkerHost } from '../../worker/worker-host.ts'
+import { formatReply, parseQuestion, writeReplyText } from '../message-text.ts'
+
+const REPLY = ['NOERROR rd ra', 'www.example.org. 60 IN A 192.0.2.1']
+
+describe('a Worker asks upstreams', () => {
+  test('over HTTPS', async (t) => {
+    const answer = (message: Uint8Array): Uint8Array => writeReplyText(REPLY, message)
+    const server = new HttpServer(createDohApp({ isPrivate: () => false, answer }))
+    const port = await server.listen('127.0.0.1', 0)
+    t.after(() => server.close())
+    const url = `http://127.0.0.1:${port}/dns-query`
+    const upstream: Upstream = { transport: 'https', address: '127.0.0.1', port, url }
+    const { message } = parseQuestion('www.example.org A')
+    const options = { protocol: 'udp', timeoutMs: 5000 } as const
+    const reply = await createWorkerHost().exchange(upstream, message, options)
+    assert.deepEqual(formatReply(reply), REPLY)
+  })
+
+  test('and over nothing else', async () => {
+    const upstream: Upstream = { transport: 'dns', address: '192.0.2.53', port: 53 }
+    const { message } = parseQuestion('www.example.org A')
+    const options = { protocol: 'udp', timeoutMs: 5000 } as const
+    await assert.rejects(createWorkerHost().exchange(upstream, message, options), /over https:\/\//)
+  })
+})
+
+test('tasks run after their time, unless they are called off', async () => {
+  const host = createWorkerHost()
+  const ran: string[] = []
+  const callOff = host.after(1, () => ran.push('called off'))
+  callOff()
+  await new Promise<void>((resolve) => {
+    host.after(5, () => {
+      ran.push('run')
+      resolve()
+    })
+  })
+  assert.deepEqual(ran, ['run'])
+})
+
+test('numbers are drawn from all of 16 bits', () => {
+  const { random16 } = createWorkerHost()
+  const drawn = Array.from({ length: 2000 }, random16)
+  assert.ok(drawn.every((number) => Number.isInteger(number) && number >= 0 && number <= 65_535))
+  assert.ok(drawn.some((number) => number > 32_767) && drawn.some((number) => number < 32_768))
+  assert.ok(new Set(drawn).size > 1000)
+})
+
+test('events and lines go to the log of the platform', (t) => {
+  const lines: unknown[] = []
+  t.mock.method(console, 'log', (line: unknown) => lines.push(line))
+  t.mock.method(console, 'error', (line: unknown) => lines.push(line))
+  const host = createWorkerHost()
+  host.log({ level: 'error', message: 'no upstream', zone: 'example.org' })
+  host.print('a line')
+  host.abort('a loop')
+  assert.equal(lines.length, 3)
+  assert.match(String(lines[0]), /no upstream.*example\.org/)
+  assert.deepEqual(lines.slice(1), ['a line', 'a loop'])
+  assert.equal(host.readText('/etc/hosts'), undefined)
+})

@@ -1,0 +1,12 @@
+/**
+ * Bindings and variables of the Worker, in the order of wrangler.toml.
+ * @module
+ */
+import type { GatewayVariables } from '../src/gateway/config.ts'
+import type { ClusterObject } from './cluster-object.ts'
+
+/** What the platform gives the Worker. */
+export type Env = GatewayVariables & {
+  /** One object for each cluster: the single writer of its snapshots. */
+  readonly CLUSTER: DurableObjectNamespace<ClusterObject>
+}
