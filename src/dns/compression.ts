@@ -5,11 +5,11 @@
  * @module
  */
 import { LOWER, octet, readUint16 } from './bytes.ts'
-import { LABELS_MAX, POINTER_OFFSET_MAX } from './limits.ts'
+import { LABELS_MAX, NAME_BYTES_MAX, POINTER_OFFSET_MAX } from './limits.ts'
 
-const SLOTS = 1024
+const SLOTS = 4096
 /** Beyond this many names, further ones are written but not remembered. */
-const ENTRIES_MAX = 700
+const ENTRIES_MAX = 2800
 
 /** The names written so far into one message. */
 export class Compression {
@@ -17,6 +17,7 @@ export class Compression {
   private readonly epochs = new Uint32Array(SLOTS)
   private readonly labels = new Uint8Array(LABELS_MAX)
   private readonly hashes = new Int32Array(LABELS_MAX)
+  private readonly expanded = new Uint8Array(NAME_BYTES_MAX)
   /** Not zero, with which the slots begin: nothing is remembered at first. */
   private epoch = 1
   private count = 0
@@ -67,12 +68,35 @@ export class Compression {
     return at + 2
   }
 
-  /** Remembers the suffixes of a name that stands in `message` already, uncompressed, at `at`. */
+  /** Remembers the suffixes of a name that stands in `message` already, at `at`. */
   learn(message: Uint8Array, at: number): void {
-    const labelCount = this.measure(message, at)
-    for (let i = 0; i < labelCount; i++) {
+    const ownCount = this.expand(message, at)
+    this.measure(this.expanded, 0)
+    for (let i = 0; i < ownCount; i++) {
       this.remember(at + octet(this.labels, i), this.hashes[i] ?? 0)
     }
+  }
+
+  /** Copies a name, pointers followed. Returns the number of labels before the first pointer. */
+  private expand(message: Uint8Array, from: number): number {
+    const { expanded } = this
+    let ownCount = 0
+    let isOwn = true
+    let size = 0
+    for (let at = from; octet(message, at) !== 0; ) {
+      const length = octet(message, at)
+      if (length >= 0xc0) {
+        at = readUint16(message, at) & POINTER_OFFSET_MAX
+        isOwn = false
+        continue
+      }
+      for (let i = 0; i <= length; i++) expanded[size + i] = octet(message, at + i)
+      size += length + 1
+      at += length + 1
+      if (isOwn) ownCount++
+    }
+    expanded[size] = 0
+    return ownCount
   }
 
   /** Finds the labels of a name and the hash of each suffix, from the root leftwards. */

@@ -8,9 +8,9 @@
  * @module
  */
 import { octet, writeUint16, writeUint32 } from './bytes.ts'
-import { Compression } from './compression.ts'
 import { type EdnsOption, OPTION } from './edns.ts'
 import { HEADER_BYTES, MESSAGE_BYTES_MAX, NAME_BYTES_MAX, UDP_BYTES_ADVERTISED } from './limits.ts'
+import { NameWriter } from './name-writer.ts'
 import { FLAG, type Query } from './query.ts'
 import { TYPE } from './rr-type.ts'
 
@@ -21,6 +21,7 @@ export const SECTION = { ANSWER: 0, AUTHORITY: 1, ADDITIONAL: 2 } as const
 export const QUESTION_OFFSET: number = HEADER_BYTES
 
 const OPT_BYTES = 11
+const TTL_MAX = 0xffffffff
 const NO_OPTIONS: readonly EdnsOption[] = []
 const POINTER_BITS = 0xc000
 
@@ -42,8 +43,7 @@ export class ReplyWriter {
   length = 0
   /** True once a record did not fit: what follows is left out. */
   isFull = false
-  private readonly compression = new Compression()
-  private knowsQuestion = false
+  private readonly names = new NameWriter()
   private isTruncated = false
   private readonly counts = new Uint16Array(3)
   private readonly joined = new Uint8Array(NAME_BYTES_MAX)
@@ -51,6 +51,10 @@ export class ReplyWriter {
   private bytesMax: number = MESSAGE_BYTES_MAX
   private udpBytes: number = UDP_BYTES_ADVERTISED
   private options = NO_OPTIONS
+  private ttlMin = 0
+  private ttlMax = TTL_MAX
+  private ttlFirst = -1
+  private isTtlMixed = false
   private recordStart = 0
   private rdataStart = 0
 
@@ -62,10 +66,27 @@ export class ReplyWriter {
     this.bytesMax = bytesMax - (query.hasEdns ? optBytes(this.options) : 0)
     this.isFull = false
     this.isTruncated = false
-    this.knowsQuestion = false
-    this.counts.fill(0)
+    this.names.begin(query)
+    this.ttlMin = 0
+    this.ttlMax = TTL_MAX
+    this.ttlFirst = -1
+    this.isTtlMixed = false
+    this.counts[0] = 0
+    this.counts[1] = 0
+    this.counts[2] = 0
     this.length = Math.max(HEADER_BYTES, query.questionEnd)
     for (let i = HEADER_BYTES; i < query.questionEnd; i++) this.bytes[i] = octet(query.bytes, i)
+  }
+
+  /** Bounds the TTLs of the records that follow, in seconds. */
+  boundTtl(min: number, max: number): void {
+    this.ttlMin = min
+    this.ttlMax = max
+  }
+
+  /** Whether all records came with the same TTL, whatever it was bounded to. */
+  get hasOneTtl(): boolean {
+    return !this.isTtlMixed
   }
 
   /** Writes an owner that stands elsewhere in the reply, by its offset (under 16,384). */
@@ -90,7 +111,7 @@ export class ReplyWriter {
   cancelRecord(): void {
     this.length = this.recordStart
     // Nothing may point at the names it had: from here on only those of the question are known.
-    this.knowsQuestion = false
+    this.names.forget()
   }
 
   /** Writes what stands between a record's owner and its rdata. */
@@ -98,7 +119,9 @@ export class ReplyWriter {
     const { bytes, length } = this
     writeUint16(bytes, length, type)
     writeUint16(bytes, length + 2, rrClass)
-    writeUint32(bytes, length + 4, ttlSeconds)
+    if (this.ttlFirst < 0) this.ttlFirst = ttlSeconds
+    else if (this.ttlFirst !== ttlSeconds) this.isTtlMixed = true
+    writeUint32(bytes, length + 4, Math.min(Math.max(ttlSeconds, this.ttlMin), this.ttlMax))
     this.rdataStart = length + 10
     this.length = length + 10
   }
@@ -112,8 +135,15 @@ export class ReplyWriter {
 
   /** Writes an absolute name. `mayPoint`: whether its type may be compressed (RFC 3597 §4). */
   writeName(name: Uint8Array, mayPoint: boolean): void {
-    if (!this.knowsQuestion) this.learnQuestion()
-    this.length = this.compression.write(this.bytes, this.length, name, 0, mayPoint)
+    this.length = this.names.write(this.bytes, this.length, name, mayPoint)
+  }
+
+  /**
+   * Writes labels that end in a part of the question's name, by its offset there. Nothing longer
+   * that was written may end in the same.
+   */
+  writeBelow(labels: Uint8Array, offset: number): void {
+    this.length = this.names.writeBelow(this.bytes, this.length, labels, QUESTION_OFFSET + offset)
   }
 
   /**
@@ -180,12 +210,6 @@ export class ReplyWriter {
     for (let i = 0; i < size; i++) this.joined[i] = octet(labels, start + i)
     for (let i = 0; i < origin.length; i++) this.joined[size + i] = octet(origin, i)
     return true
-  }
-
-  private learnQuestion(): void {
-    this.knowsQuestion = true
-    this.compression.clear()
-    if ((this.query?.questionEnd ?? 0) > 0) this.compression.learn(this.bytes, QUESTION_OFFSET)
   }
 
   private writeOpt(query: Query, rcode: number, paddingBlock: number): void {

@@ -22,6 +22,7 @@ export const setupAny: Setup = (directives) => {
     plugins: [
       {
         name: 'any',
+        quick: { concerns: (query) => query.type === TYPE.ANY },
         serve: (request, next) => (request.type === TYPE.ANY ? answer(request) : next(request)),
       },
     ],

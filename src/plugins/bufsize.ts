@@ -18,6 +18,12 @@ export const setupBufsize: Setup = (directives) => {
     plugins: [
       {
         name: 'bufsize',
+        quick: {
+          prepare: (how) => {
+            if (how.isUdp) how.bytesMax = Math.min(how.bytesMax, size)
+            how.udpBytes = size
+          },
+        },
         serve: (request, next) => {
           const { limits } = request
           limits.udpBytes = Math.min(limits.udpBytes, size)

@@ -19,6 +19,7 @@ export const setupErrors: Setup = (directives, { host }) => {
     plugins: [
       {
         name: 'errors',
+        quick: {},
         serve: (request, next) =>
           andThen(next(request), (outcome) => {
             if (outcome.kind === 'failure' && outcome.reason !== undefined) {

@@ -15,11 +15,12 @@ import type { Directive } from '../corefile/server-block.ts'
 import { octet } from '../dns/bytes.ts'
 import { EMPTY_REPLY, type ResourceRecord } from '../dns/message.ts'
 import { nameKey, ROOT } from '../dns/name.ts'
+import type { Query } from '../dns/query.ts'
 import { RCODE } from '../dns/rcode.ts'
 import { CLASS } from '../dns/rr-class.ts'
 import { TYPE } from '../dns/rr-type.ts'
 import type { Host } from './host.ts'
-import { type HostsTable, parseHosts } from './hosts-file.ts'
+import { type HostsTable, mayHave, parseHosts } from './hosts-file.ts'
 import {
   failure,
   type MaybePromise,
@@ -28,7 +29,7 @@ import {
   type Request,
   type Setup,
 } from './plugin.ts'
-import { closestZone, type Fallthrough, fallsThrough } from './zones.ts'
+import { closestZone, closestZoneIndex, type Fallthrough, fallsThrough } from './zones.ts'
 
 const TTL_SECONDS_DEFAULT = 3600
 const TTL_SECONDS_MAX = 65535
@@ -61,6 +62,7 @@ export const setupHosts: Setup = (directives, { host, zones }) => {
     plugins: [
       {
         name: 'hosts',
+        quick: { concerns: (query) => concerns(query, config, fromFile, inline) },
         start: () => {
           if (config.reloadMs > 0) cancel = host.after(config.reloadMs, reload)
         },
@@ -113,6 +115,18 @@ function readOption(option: Option, config: HostsConfig): void {
 
 function readFile(host: Host, config: HostsConfig): HostsTable {
   return parseHosts(host.readText(config.path)?.split('\n') ?? [], config)
+}
+
+/** Whether a query may be answered here, or ends here without an answer. */
+function concerns(
+  query: Query,
+  { zones, fallthrough }: HostsConfig,
+  fromFile: HostsTable,
+  inline: HostsTable,
+): boolean {
+  if (mayHave(fromFile, query) || mayHave(inline, query)) return true
+  if (query.type === TYPE.PTR || closestZoneIndex(zones, query) < 0) return false
+  return fallthrough === undefined || closestZoneIndex(fallthrough, query) < 0
 }
 
 type Hosts = { readonly config: HostsConfig; readonly tables: readonly HostsTable[] }

@@ -1,5 +1,6 @@
 /**
  * The `loadbalance` plugin: puts addresses and mail exchangers in random order, behind all else.
+ * Addresses from a snapshot keep their order and begin at a random one.
  * @module
  */
 import { checkArgs, checkNoBlock, onlyDirective } from '../corefile/arguments.ts'
@@ -24,10 +25,18 @@ export const setupLoadbalance: Setup = (directives, { host }) => {
     plugins: [
       {
         name: 'loadbalance',
+        quick: {
+          prepare: (how) => {
+            how.rotation = host.random16()
+          },
+        },
         serve: (request, next) =>
           andThen(next(request), (outcome) => {
             if (outcome.kind !== 'reply' || outcome.rcode !== RCODE.NOERROR) return outcome
             const { answer, authority, additional } = outcome
+            if (outcome.origin === 'snapshot') {
+              return { ...outcome, answer: rotated(answer, host.random16()) }
+            }
             return {
               ...outcome,
               answer: shuffle(answer),
@@ -38,6 +47,18 @@ export const setupLoadbalance: Setup = (directives, { host }) => {
       },
     ],
   }
+}
+
+/**
+ * Begins with another address than the first: enough for sets of addresses that are the same for
+ * everybody, and possible without a copy.
+ */
+function rotated(records: readonly ResourceRecord[], by: number): readonly ResourceRecord[] {
+  const isAddress = ({ type }: ResourceRecord): boolean => type === TYPE.A || type === TYPE.AAAA
+  const addresses = records.filter(isAddress)
+  const start = by % Math.max(1, addresses.length)
+  const others = records.filter((record) => !isAddress(record))
+  return [...others, ...addresses.slice(start), ...addresses.slice(0, start)]
 }
 
 /** Aliases first, so that resolvers that read top down find their way. */

@@ -10,7 +10,7 @@ import { UDP_BYTES_MIN } from '../dns/limits.ts'
 import { parseResponse } from '../dns/message.ts'
 import { formatName, isSubdomain, parseName, ROOT } from '../dns/name.ts'
 import { FLAG } from '../dns/query.ts'
-import { formatRcode } from '../dns/rcode.ts'
+import { formatRcode, RCODE } from '../dns/rcode.ts'
 import { formatClass } from '../dns/rr-class.ts'
 import { formatType, TYPE } from '../dns/rr-type.ts'
 import type { Observation, Setup } from './plugin.ts'
@@ -82,9 +82,9 @@ function toClassSet(classes: readonly (ResponseClass | 'all')[]): ReadonlySet<Re
   return new Set(classes.filter((value) => value !== 'all'))
 }
 
-function isWanted({ classes }: Rule, { reply }: Observation): boolean {
+function isWanted({ classes }: Rule, { reply, replyBytes }: Observation): boolean {
   if (classes === undefined) return true
-  const response = reply && parseResponse(reply)
+  const response = parseResponse(reply.subarray(0, replyBytes))
   if (response === undefined) return classes.has('error')
   const { rcode, answer, authority } = response
   const has = (wanted: number): boolean => authority.some(({ type }) => type === wanted)
@@ -100,15 +100,19 @@ const VALUES: Readonly<Record<string, (observation: Observation) => string>> = {
   size: ({ query }) => String(query.bytes.length),
   remote: ({ client }) => (client.address.includes(':') ? `[${client.address}]` : client.address),
   port: ({ client }) => String(client.port),
-  rcode: ({ reply }) => (reply ? formatRcode(parseResponse(reply)?.rcode ?? 0) : '-'),
-  rsize: ({ reply }) => String(reply?.length ?? 0),
+  rcode: ({ reply, replyBytes }) =>
+    replyBytes === 0
+      ? '-'
+      : formatRcode(parseResponse(reply.subarray(0, replyBytes))?.rcode ?? RCODE.NOERROR),
+  rsize: ({ replyBytes }) => String(replyBytes),
   duration: ({ durationMs }) => `${(durationMs / 1000).toFixed(9)}s`,
   '>id': ({ query }) => String(query.id),
   '>opcode': ({ query }) => String((query.flags >>> 11) & 15),
   '>do': ({ query }) => String(query.wantsDnssec),
   '>bufsize': ({ query, client }) =>
     String(client.transport === 'udp' ? Math.max(query.udpBytes, UDP_BYTES_MIN) : 65535),
-  '>rflags': ({ reply }) => (reply ? formatFlags(readUint16(reply, 2)) : '-'),
+  '>rflags': ({ reply, replyBytes }) =>
+    replyBytes === 0 ? '-' : formatFlags(readUint16(reply, 2)),
 }
 
 function formatLine(format: string, observation: Observation): string {

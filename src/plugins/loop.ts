@@ -30,6 +30,7 @@ export const setupLoop: Setup = (directives, { host, zones, lookup }) => {
     plugins: [
       {
         name: 'loop',
+        quick: { concerns: (query) => query.type === TYPE.HINFO },
         start: () => {
           host.after(WATCH_MS, () => {
             isWatching = false

@@ -13,7 +13,17 @@ export const setupMinimal: Setup = (directives) => {
   checkArgs(directive, 0)
   checkNoBlock(directive)
   return {
-    plugins: [{ name: 'minimal', serve: (request, next) => andThen(next(request), minimize) }],
+    plugins: [
+      {
+        name: 'minimal',
+        quick: {
+          prepare: (how) => {
+            how.isMinimal = true
+          },
+        },
+        serve: (request, next) => andThen(next(request), minimize),
+      },
+    ],
   }
 }
 
@@ -22,5 +32,7 @@ function minimize(outcome: Outcome): Outcome {
   if (outcome.kind !== 'reply' || outcome.rcode !== RCODE.NOERROR) return outcome
   const isMeaningful = outcome.authority.some(({ type }) => type === TYPE.SOA || type === TYPE.NS)
   if (outcome.answer.length === 0 && isMeaningful) return outcome
-  return { ...outcome, authority: [], additional: [] }
+  // What was cut off, if anything, comes after the additional records that are there.
+  const truncated = outcome.truncated && outcome.additional.length === 0
+  return { ...outcome, authority: [], additional: [], truncated }
 }

@@ -6,6 +6,7 @@ import type { Directive, ServerBlock } from '../corefile/server-block.ts'
 import type { EdnsOption } from '../dns/edns.ts'
 import type { Reply } from '../dns/message.ts'
 import type { Query } from '../dns/query.ts'
+import type { ReplyWriter } from '../dns/reply-writer.ts'
 import type { Host } from './host.ts'
 
 /** Who asks, and how. */
@@ -69,11 +70,48 @@ export type Next = (request: Request) => MaybePromise<Outcome>
 export type Observation = {
   readonly query: Query
   readonly client: Client
-  /** `undefined` when there was no answer. */
-  readonly reply: Uint8Array | undefined
+  /** The reply is the first `replyBytes` octets; 0 when there was no answer. */
+  readonly reply: Uint8Array
+  readonly replyBytes: number
   /** The plugin deepest in the chain that had a part in it. */
   readonly plugin: string
   readonly durationMs: number
+}
+
+/** What a reply on the quick way is to be like. One object for all queries: keep none of it. */
+export type QuickReply = {
+  isUdp: boolean
+  /** Octets that it may have. */
+  bytesMax: number
+  /** UDP size to advertise. */
+  udpBytes: number
+  /** Size to pad to a multiple of (RFC 8467), 0 for none. */
+  paddingBlock: number
+  /** At which address of a set to begin, modulo their number. */
+  rotation: number
+  /** Whether to leave out what an answer can do without. */
+  isMinimal: boolean
+  /** Whether all records get one TTL, that of the least, within the bounds below. */
+  hasTtlBounds: boolean
+  answerTtlMin: number
+  answerTtlMax: number
+  denialTtlMin: number
+  denialTtlMax: number
+}
+
+/**
+ * A plugin's part on the quick way: from a query's octets to a reply's without a request, a promise
+ * or any other object, for what a snapshot has an answer to. Nothing here allocates.
+ */
+export type QuickPart = {
+  /** Whether the plugin has to see a query itself, which then goes the long way. */
+  readonly concerns?: (query: Query) => boolean
+  /** Says what the reply is to be like. */
+  readonly prepare?: (how: QuickReply, query: Query) => void
+  /** Learns that a query was answered. */
+  readonly answered?: (query: Query) => void
+  /** Writes the reply and returns its size; 0 when the query has to go the long way. */
+  readonly answer?: (query: Query, reply: ReplyWriter, how: QuickReply) => number
 }
 
 /** A plugin as it was configured for one server block. */
@@ -81,6 +119,8 @@ export type Plugin = {
   readonly name: string
   /** Answers, or has the rest of the chain answer. Absent: the plugin has no part in answers. */
   readonly serve?: (request: Request, next: Next) => MaybePromise<Outcome>
+  /** Its part on the quick way, which ends before a plugin that answers and has none. */
+  readonly quick?: QuickPart
   /** Looks at every query that the block answered. Keeps none of it. */
   readonly observe?: (observation: Observation) => void
   /** Begins what runs beside queries; called when the server answers. */

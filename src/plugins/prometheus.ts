@@ -10,7 +10,7 @@ import { formatRcode } from '../dns/rcode.ts'
 import { formatType, TYPE } from '../dns/rr-type.ts'
 import { type HistogramSeries, type Metrics, observe, type Series } from '../telemetry/metrics.ts'
 import type { Observation, Setup } from './plugin.ts'
-import { closestZone } from './zones.ts'
+import { closestZoneIndex } from './zones.ts'
 
 const DURATION_BOUNDS = Array.from({ length: 16 }, (_, i) => 0.00025 * 2 ** i)
 const SIZE_BOUNDS = [0, 100, 200, 300, 400, 511, 1023, 2047, 4095, 8291, 16e3, 32e3, 48e3, 64e3]
@@ -74,84 +74,94 @@ export const setupPrometheus: Setup = (directives, { host, zones, server }) => {
   const directive = onlyDirective(directives)
   const [address] = checkArgs(directive, 1)
   checkNoBlock(directive)
-  const counts = new Map<string, ZoneCounts>()
-  const countsOf = (zone: string): ZoneCounts => {
-    const known = counts.get(zone) ?? new ZoneCounts(host.metrics, server, zone)
-    counts.set(zone, known)
-    return known
-  }
-  const only = zones.length === 1 ? zones[0] : undefined
-  const onlyCounts = only && countsOf(formatName(only))
+  const byLength = zones.toSorted((a, b) => b.length - a.length)
+  const counts = byLength.map((zone) => new ZoneCounts(host.metrics, server, formatName(zone)))
   return {
     features: [{ kind: 'metrics', address: address?.text ?? 'localhost:9153' }],
     plugins: [
       {
         name: 'prometheus',
         observe: (observation) => {
-          const { name, nameBytes } = observation.query
-          const zone = onlyCounts ? undefined : closestZone(zones, name.subarray(0, nameBytes))
-          const zoneCounts = onlyCounts ?? countsOf(zone === undefined ? '.' : formatName(zone))
-          zoneCounts.count(observation)
+          counts[closestZoneIndex(byLength, observation.query)]?.count(observation)
         },
       },
     ],
   }
 }
 
-/** The series of one zone, found once each. */
+/** The series of one zone, each found once and then a number to add to. */
 class ZoneCounts {
   private readonly metrics: Metrics
   private readonly labels: readonly string[]
   private readonly requests = new Map<number, Series>()
-  private readonly responses = new Map<string, Series>()
-  private readonly sizes = new Map<string, HistogramSeries>()
+  private readonly responses = new Map<string, Series[]>()
   private readonly duration: HistogramSeries
+  private readonly udpSizes: Sizes
+  private readonly tcpSizes: Sizes
+  private dnssecRequests: Series | undefined
 
   constructor(metrics: Metrics, server: string, zone: string) {
     this.metrics = metrics
     this.labels = [server, zone, '']
     this.duration = metrics.histogram(DURATION, DURATION_BOUNDS, this.labels)
+    this.udpSizes = new Sizes(metrics, [...this.labels, 'udp'])
+    this.tcpSizes = new Sizes(metrics, [...this.labels, 'tcp'])
   }
 
-  count({ query, client, reply, plugin, durationMs }: Observation): void {
-    const protocol = client.transport === 'udp' ? 'udp' : 'tcp'
-    const family = client.address.includes(':') ? 2 : 1
-    this.requestSeries(query.type, protocol, family).value++
-    if (query.wantsDnssec) this.metrics.counter(DNSSEC_REQUESTS, this.labels).value++
+  count({ query, client, reply, replyBytes, plugin, durationMs }: Observation): void {
+    const isUdp = client.transport === 'udp'
+    this.requestSeries(query.type, isUdp, client.address.includes(':') ? 2 : 1).value++
+    if (query.wantsDnssec) this.dnssecSeries().value++
     observe(this.duration, DURATION_BOUNDS, durationMs / 1000)
-    const replyBytes = reply?.length ?? 0
-    observe(this.sizeSeries(REQUEST_SIZE, protocol), SIZE_BOUNDS, query.bytes.length)
-    observe(this.sizeSeries(RESPONSE_SIZE, protocol), SIZE_BOUNDS, replyBytes)
-    if (reply !== undefined) this.responseSeries(octet(reply, 3) & 15, plugin).value++
+    const sizes = isUdp ? this.udpSizes : this.tcpSizes
+    sizes.count(query.bytes.length, replyBytes)
+    if (replyBytes > 0) this.responseSeries(octet(reply, 3) & 15, plugin).value++
   }
 
-  private requestSeries(type: number, protocol: string, family: number): Series {
+  private requestSeries(type: number, isUdp: boolean, family: number): Series {
     const counted = COUNTED_TYPES.has(type) ? type : 0
-    const key = counted * 4 + family + (protocol === 'udp' ? 0 : 2)
+    const key = counted * 4 + family + (isUdp ? 0 : 2)
     const known = this.requests.get(key)
     if (known !== undefined) return known
     const typeText = counted === 0 ? 'other' : formatType(counted)
-    const values = [...this.labels, protocol, String(family), typeText]
+    const values = [...this.labels, isUdp ? 'udp' : 'tcp', String(family), typeText]
     const series = this.metrics.counter(REQUESTS, values)
     this.requests.set(key, series)
     return series
   }
 
-  private responseSeries(rcode: number, plugin: string): Series {
-    const key = `${rcode} ${plugin}`
-    const known = this.responses.get(key)
-    if (known !== undefined) return known
-    const series = this.metrics.counter(RESPONSES, [...this.labels, formatRcode(rcode), plugin])
-    this.responses.set(key, series)
-    return series
+  private dnssecSeries(): Series {
+    this.dnssecRequests ??= this.metrics.counter(DNSSEC_REQUESTS, this.labels)
+    return this.dnssecRequests
   }
 
-  private sizeSeries(info: typeof REQUEST_SIZE, protocol: string): HistogramSeries {
-    const key = `${info.name} ${protocol}`
-    const known = this.sizes.get(key)
+  private responseSeries(rcode: number, plugin: string): Series {
+    const byRcode = this.responses.get(plugin) ?? []
+    if (byRcode.length === 0) this.responses.set(plugin, byRcode)
+    const known = byRcode[rcode]
     if (known !== undefined) return known
-    const series = this.metrics.histogram(info, SIZE_BOUNDS, [...this.labels, protocol])
-    this.sizes.set(key, series)
+    const series = this.metrics.counter(RESPONSES, [...this.labels, formatRcode(rcode), plugin])
+    byRcode[rcode] = series
     return series
+  }
+}
+
+/** Sizes of messages over one protocol; the series are made with the first of them. */
+class Sizes {
+  private readonly metrics: Metrics
+  private readonly labels: readonly string[]
+  private requests: HistogramSeries | undefined
+  private responses: HistogramSeries | undefined
+
+  constructor(metrics: Metrics, labels: readonly string[]) {
+    this.metrics = metrics
+    this.labels = labels
+  }
+
+  count(requestBytes: number, replyBytes: number): void {
+    this.requests ??= this.metrics.histogram(REQUEST_SIZE, SIZE_BOUNDS, this.labels)
+    this.responses ??= this.metrics.histogram(RESPONSE_SIZE, SIZE_BOUNDS, this.labels)
+    observe(this.requests, SIZE_BOUNDS, requestBytes)
+    observe(this.responses, SIZE_BOUNDS, replyBytes)
   }
 }

@@ -4,6 +4,7 @@
  * @module
  */
 import { isSubdomain } from '../dns/name.ts'
+import { isWithinZone, type Query } from '../dns/query.ts'
 
 /** Finds the longest of some zones that a name is in. */
 export function closestZone(
@@ -16,6 +17,15 @@ export function closestZone(
     if (isLonger && isSubdomain(name, zone)) closest = zone
   }
   return closest
+}
+
+/** Index of the first of some zones that a query's name is in; -1 for none. Allocates nothing. */
+export function closestZoneIndex(zones: readonly Uint8Array[], query: Query): number {
+  for (let i = 0; i < zones.length; i++) {
+    const zone = zones[i]
+    if (zone !== undefined && isWithinZone(query, zone)) return i
+  }
+  return -1
 }
 
 /** Zones whose unknown names go on to the next plugin; `undefined` for none. */

@@ -14,6 +14,7 @@ import {
   type SetupContext,
 } from '../plugins/plugin.ts'
 import { findSetup, PLUGINS } from '../plugins/registry.ts'
+import { compileQuickWay, type QuickWay } from './quick-way.ts'
 
 /** A compiled server block. */
 export type Chain = {
@@ -22,6 +23,8 @@ export type Chain = {
   readonly notices: readonly string[]
   /** Sends a request through all plugins. */
   readonly serve: Next
+  /** The way for queries that need no request; `undefined` when there is none. */
+  readonly quickWay: QuickWay | undefined
   /** Plugins that look at answered queries. */
   readonly observers: readonly NonNullable<Plugin['observe']>[]
   /** Whether queries of classes other than IN may come in: some plugins can do with them. */
@@ -65,6 +68,7 @@ export function compileChain(
     features,
     notices,
     serve: link(plugins),
+    quickWay: compileQuickWay(plugins),
     observers: plugins.flatMap(({ observe }) => observe ?? []),
     takesAnyClass: plugins.some(({ name }) => ANY_CLASS.has(name)),
   }

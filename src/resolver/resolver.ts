@@ -4,7 +4,7 @@
  */
 import { EMPTY } from '../dns/bytes.ts'
 import { EXTENDED_ERROR, extendedError, OPTION } from '../dns/edns.ts'
-import { MESSAGE_BYTES_MAX, UDP_BYTES_ADVERTISED, UDP_BYTES_MIN } from '../dns/limits.ts'
+import { MESSAGE_BYTES_MAX, UDP_BYTES_ADVERTISED } from '../dns/limits.ts'
 import { EMPTY_REPLY, writeReply } from '../dns/message.ts'
 import { parseQuery, Query } from '../dns/query.ts'
 import { RCODE } from '../dns/rcode.ts'
@@ -18,21 +18,21 @@ import {
   type Client,
   failure,
   type MaybePromise,
+  type Observation,
   type Outcome,
   type Plugin,
   type Request,
 } from '../plugins/plugin.ts'
 import type { Chain } from './chain.ts'
 import { findChain, type Listener } from './listener.ts'
+import { paddingBlock, udpBytesFor } from './reply-bounds.ts'
 
-/** Largest UDP reply, whatever a client says that it takes. */
-const UDP_BYTES_MAX = 4096
-/** Size that replies over encrypted transports are padded to a multiple of (RFC 8467 §4.1). */
-const PADDING_BLOCK = 468
 /** What we answer to who asks for our identifier (RFC 5001): that there is none. */
 const NO_NSID = { code: OPTION.NSID, data: EMPTY }
 /** Look-ups within look-ups. */
 const DEPTH_MAX = 10
+
+type Writable<T> = { -readonly [K in keyof T]: T[K] }
 
 /** Answers queries for some listeners. */
 export class Resolver {
@@ -41,18 +41,70 @@ export class Resolver {
   private readonly host: Host
   private readonly query = new Query()
   private readonly writer = new ReplyWriter()
+  private readonly observation: Writable<Observation>
 
   constructor(listeners: readonly Listener[], chains: readonly Chain[], host: Host) {
     this.listeners = listeners
     this.chains = chains
     this.host = host
+    const { query, writer } = this
+    const client: Client = { address: '', port: 0, transport: 'udp' }
+    this.observation = {
+      query,
+      client,
+      reply: writer.bytes,
+      replyBytes: 0,
+      plugin: '',
+      durationMs: 0,
+    }
   }
 
   /**
-   * Answers a message. Never throws and never rejects.
+   * Answers a message, quickly where that is possible. Never throws and never rejects.
    * @returns the reply, `undefined` for none
    */
   answer(
+    listener: Listener,
+    bytes: Uint8Array,
+    client: Client,
+  ): MaybePromise<Uint8Array | undefined> {
+    const size = this.answerQuickly(listener, bytes, client)
+    return size > 0
+      ? this.writer.bytes.slice(0, size)
+      : this.answerAtLength(listener, bytes, client)
+  }
+
+  /** The reply that `answerQuickly` has written; it is there until the next message comes. */
+  get quickReply(): Uint8Array {
+    return this.writer.bytes
+  }
+
+  /**
+   * Answers a message from what is at hand, without allocating anything.
+   * @returns size of the reply, which is in `quickReply`; 0 when the message has to be answered at
+   * length
+   */
+  answerQuickly(listener: Listener, bytes: Uint8Array, client: Client): number {
+    const parsed = parseQuery(bytes, this.query)
+    if (parsed.kind === 'refusal' || parsed.class !== CLASS.IN) return 0
+    const chain = findChain(listener, parsed)
+    const quickWay = chain?.quickWay
+    if (chain === undefined || quickWay === undefined) return 0
+    const { observers } = chain
+    const startMs = observers.length === 0 ? 0 : this.host.now()
+    const size = quickWay.answer(parsed, client, this.writer)
+    if (size === 0 || observers.length === 0) return size
+    const { observation } = this
+    observation.client = client
+    observation.replyBytes = size
+    observation.plugin = quickWay.plugin
+    observation.durationMs = this.host.now() - startMs
+    for (let i = 0; i < observers.length; i++) observers[i]?.(observation)
+    return size
+  }
+
+  /** Answers a message by way of requests, which every plugin may see and change. */
+  answerAtLength(
     listener: Listener,
     bytes: Uint8Array,
     client: Client,
@@ -121,7 +173,7 @@ export class Resolver {
       class: query.class,
       client,
       limits: {
-        udpBytes: Math.min(Math.max(query.udpBytes, UDP_BYTES_MIN), UDP_BYTES_MAX),
+        udpBytes: udpBytesFor(query),
         advertisedBytes: UDP_BYTES_ADVERTISED,
       },
       trace: { plugin: '' },
@@ -143,8 +195,9 @@ export class Resolver {
       const reply = this.write(request, result)
       const durationMs = this.host.now() - startMs
       const { query, client, trace } = request
+      const seen = { query, client, plugin: trace.plugin, durationMs }
       for (const observe of chain.observers) {
-        observe({ query, client, reply, plugin: trace.plugin, durationMs })
+        observe({ ...seen, reply: reply ?? EMPTY, replyBytes: reply?.length ?? 0 })
       }
       return reply
     })
@@ -163,14 +216,13 @@ export class Resolver {
     if (outcome.kind === 'drop') return undefined
     const { query, client, limits } = request
     const isUdp = client.transport === 'udp'
-    const isEncrypted = client.transport === 'https' || client.transport === 'tls'
     const { rcode, options } = outcome
     const base = outcome.kind === 'reply' ? outcome : { ...EMPTY_REPLY, rcode }
     const isOwn = base.origin !== 'upstream'
     const reply = { ...base, options: isOwn && query.wantsNsid ? [...options, NO_NSID] : options }
     const bytesMax = isUdp ? limits.udpBytes : MESSAGE_BYTES_MAX
     const bounds = { bytesMax, udpBytes: limits.advertisedBytes }
-    const size = writeReply(this.writer, query, reply, bounds, isEncrypted ? PADDING_BLOCK : 0)
+    const size = writeReply(this.writer, query, reply, bounds, paddingBlock(client))
     return this.writer.bytes.slice(0, size)
   }
 }

@@ -32,7 +32,9 @@ export class ByteBuffer {
 
   /** Appends octets. */
   append(octets: Uint8Array): void {
-    this.bytes.set(octets, this.reserve(octets.length))
+    // Room first: making it may put another buffer in place of this one.
+    const start = this.reserve(octets.length)
+    this.bytes.set(octets, start)
   }
 
   /** Writes a 16-bit number where room was made. */

@@ -36,7 +36,7 @@ export const HEADER = {
 export const FORM = {
   /** Rdata of equal size: 4 octets for A, 16 for AAAA. */
   FIXED: 0,
-  /** SRV: 6 octets of rdata, 2 of nothing, the offset of the target's node in 4. */
+  /** SRV: 6 octets of rdata; in 2, whether an item before has the target too; its node in 4. */
   TARGETS: 1,
   /**
    * Size of the rdata in 2 octets; in 2 more, 1 and the size of a name below the origin that ends

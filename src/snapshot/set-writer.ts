@@ -3,7 +3,6 @@
  * nothing.
  * @module
  */
-import { word } from '../dns/bytes.ts'
 import { writeRdata } from '../dns/rdata-wire.ts'
 import { QUESTION_OFFSET, type ReplyWriter, SECTION } from '../dns/reply-writer.ts'
 import { CLASS } from '../dns/rr-class.ts'
@@ -19,6 +18,8 @@ export class SetWriter {
   origin: Uint8Array = new Uint8Array(1)
   /** At which address of a set to begin, modulo their number. */
   rotation = 0
+  /** Whether additional records are left out. */
+  isMinimal = false
 
   constructor(reply: ReplyWriter) {
     this.reply = reply
@@ -40,19 +41,18 @@ export class SetWriter {
   /** Writes the addresses of all targets of an SRV set into the additional section, each once. */
   writeTargetAddresses(shard: Shard, ref: number): void {
     const set = shard.refSet(ref)
-    if (shard.setForm(set) !== FORM.TARGETS) return
-    for (let i = 0; i < shard.refCount(ref) && !this.reply.isFull; i++) {
-      const node = targetNode(shard, set, i)
-      if (firstWithTarget(shard, set, node) === i) this.writeAdditional(shard, node)
+    if (this.isMinimal || shard.setForm(set) !== FORM.TARGETS) return
+    const count = shard.refCount(ref)
+    for (let i = 0; i < count && !this.reply.isFull; i++) {
+      if (shard.isFirstWithTarget(set, i)) this.writeAdditional(shard, shard.targetNode(set, i))
     }
   }
 
   /** Writes a node's addresses into the additional section. */
   writeAdditional(shard: Shard, node: number): void {
-    for (const type of [TYPE.A, TYPE.AAAA]) {
-      const ref = shard.findSet(node, type)
-      if (ref !== 0) this.writeNodeAddresses(shard, node, ref, type)
-    }
+    if (this.isMinimal) return
+    this.writeNodeAddresses(shard, node, TYPE.A)
+    this.writeNodeAddresses(shard, node, TYPE.AAAA)
   }
 
   private writeAddresses(shard: Shard, set: number, count: number, type: number): void {
@@ -74,7 +74,7 @@ export class SetWriter {
     const ttlSeconds = shard.setTtl(set)
     for (let i = 0; i < count && !reply.isFull; i++) {
       const item = set + 4 + TARGET_BYTES * i
-      const node = targetNode(shard, set, i)
+      const node = shard.targetNode(set, i)
       reply.pointOwner(QUESTION_OFFSET)
       reply.beginRecord(TYPE.SRV, CLASS.IN, ttlSeconds)
       reply.writeBytes(shard.bytes, item, 6)
@@ -95,17 +95,15 @@ export class SetWriter {
       const name = item + PARTS_BYTES + size
       reply.pointOwner(QUESTION_OFFSET)
       reply.beginRecord(type, CLASS.IN, ttlSeconds)
-      if (this.writePart(shard, { type, item, size, nameSize })) reply.endRecord(SECTION.ANSWER)
+      if (this.writePart(shard, item, nameSize, type)) reply.endRecord(SECTION.ANSWER)
       else reply.cancelRecord()
       item = name + Math.max(0, nameSize)
     }
   }
 
-  private writePart(
-    shard: Shard,
-    { type, item, size, nameSize }: { type: number; item: number; size: number; nameSize: number },
-  ): boolean {
+  private writePart(shard: Shard, item: number, nameSize: number, type: number): boolean {
     const { reply, origin } = this
+    const size = shard.uint16(item)
     const start = item + PARTS_BYTES
     if (nameSize < 0) {
       writeRdata(reply, type, shard.bytes.subarray(start, start + size))
@@ -117,8 +115,10 @@ export class SetWriter {
       : reply.writeJoinedName(shard.bytes, start + size, nameSize, origin)
   }
 
-  private writeNodeAddresses(shard: Shard, node: number, ref: number, type: number): void {
+  private writeNodeAddresses(shard: Shard, node: number, type: number): void {
     const { reply } = this
+    const ref = shard.findSet(node, type)
+    if (ref === 0) return
     const set = shard.refSet(ref)
     const ttlSeconds = shard.setTtl(set)
     const size = type === TYPE.A ? 4 : 16
@@ -131,16 +131,4 @@ export class SetWriter {
       reply.endRecord(SECTION.ADDITIONAL)
     }
   }
-}
-
-/** Offset of the node that an item of form TARGETS leads to. */
-function targetNode(shard: Shard, set: number, index: number): number {
-  return word(shard.words, (set + 4 + TARGET_BYTES * index + 8) >>> 2)
-}
-
-/** Index of the first item that leads to `node`, which one does. */
-function firstWithTarget(shard: Shard, set: number, node: number): number {
-  let index = 0
-  while (targetNode(shard, set, index) !== node) index++
-  return index
 }

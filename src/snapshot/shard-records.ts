@@ -3,7 +3,7 @@
  * @module
  */
 import { reverseName } from '../dns/address.ts'
-import { concatBytes, word } from '../dns/bytes.ts'
+import { concatBytes } from '../dns/bytes.ts'
 import type { ResourceRecord } from '../dns/message.ts'
 import { CLASS } from '../dns/rr-class.ts'
 import { TYPE } from '../dns/rr-type.ts'
@@ -66,7 +66,7 @@ function fixedRdata({ bytes }: Shard, { set, count, type }: SetPlace): Uint8Arra
 function targetRdata(shard: Shard, { set, count, origin }: SetPlace): Uint8Array[] {
   return Array.from({ length: count }, (_, i) => {
     const item = set + 4 + TARGET_BYTES * i
-    const node = word(shard.words, (item + 8) >>> 2)
+    const node = shard.targetNode(set, i)
     return concatBytes(shard.bytes.subarray(item, item + 6), nodeName(shard, node, origin))
   })
 }

@@ -201,6 +201,7 @@ class ShardWriter {
     const start = this.out.size
     const form = this.formOf(set)
     this.out.append32((form << 24) | set.ttlSeconds)
+    const targets = new Set<number>()
     for (const { bytes, target } of set.rdata) {
       if (form === FORM.PARTS) {
         this.out.append16(bytes.length)
@@ -208,8 +209,10 @@ class ShardWriter {
       }
       this.out.append(bytes)
       if (form === FORM.TARGETS) {
-        this.out.append16(0)
-        this.out.append32(this.nodeOffset(target ?? EMPTY))
+        const node = this.nodeOffset(target ?? EMPTY)
+        this.out.append16(targets.has(node) ? 1 : 0)
+        this.out.append32(node)
+        targets.add(node)
       } else this.out.append(target ?? EMPTY)
     }
     this.out.align()

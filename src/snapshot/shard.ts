@@ -15,6 +15,7 @@ import {
   SET_REF_BYTES,
   SETS_PER_NODE_MAX,
   SLOT_BYTES,
+  TARGET_BYTES,
 } from './layout.ts'
 import { hashName } from './name-hash.ts'
 
@@ -126,6 +127,16 @@ export class Shard {
   /** Form of a set. */
   setForm(set: number): number {
     return octet(this.bytes, set + 3)
+  }
+
+  /** Offset of the node that an item of a set of form TARGETS leads to. */
+  targetNode(set: number, index: number): number {
+    return word(this.words, (set + 4 + TARGET_BYTES * index + 8) >>> 2)
+  }
+
+  /** Whether no item before this one of a set of form TARGETS leads to the same node. */
+  isFirstWithTarget(set: number, index: number): boolean {
+    return this.uint16(set + 4 + TARGET_BYTES * index + 6) === 0
   }
 
   /** Reads a 16-bit number, little-endian. */

@@ -21,6 +21,7 @@ function serveWith(plugin: Plugin): Server {
     features: [],
     notices: [],
     serve: (request) => plugin.serve?.(request, next) ?? next(),
+    quickWay: undefined,
     observers: plugin.observe === undefined ? [] : [plugin.observe],
     takesAnyClass: false,
   }

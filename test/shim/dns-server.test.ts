@@ -44,6 +44,7 @@ function resolverOf(draft: Draft): Resolver {
     plugins: [{ name: 'test', ...plugin }],
     features,
     notices: [],
+    quickWay: undefined,
     serve: () => {
       onQuery?.()
       return typeof says === 'string' ? reply(says) : says.then(reply)

@@ -15,11 +15,12 @@ import {
   type MaybePromise,
   type Next,
   type Outcome,
+  type QuickReply,
   type Request,
   type Setup,
 } from '../plugin.ts'
 import { type ResponseKind, responseKind } from '../response-class.ts'
-import { closestZone } from '../zones.ts'
+import { closestZone, closestZoneIndex } from '../zones.ts'
 import { type Bounds, type CacheOptions, parseCache } from './options.ts'
 import { type Entry, EntryStore, secondsLeft } from './store.ts'
 
@@ -34,6 +35,14 @@ export const setupCache: Setup = (directives, { host, zones, server }) => {
     plugins: [
       {
         name: 'cache',
+        quick: {
+          prepare: (how, query) => {
+            if (closestZoneIndex(options.zones, query) >= 0) cache.prepare(how)
+          },
+          answered: (query) => {
+            if (closestZoneIndex(options.zones, query) >= 0) cache.pass()
+          },
+        },
         serve: (request, next) =>
           closestZone(options.zones, request.lowerName) === undefined
             ? next(request)
@@ -65,6 +74,22 @@ class Cache {
     this.metrics = metrics
     this.success = new EntryStore(options.success.entriesMax)
     this.denial = new EntryStore(options.denial.entriesMax)
+  }
+
+  /** Bounds the TTLs of an answer from a snapshot. */
+  prepare(how: QuickReply): void {
+    const { success, denial } = this.options
+    how.hasTtlBounds = true
+    how.answerTtlMin = success.ttlSecondsMin
+    how.answerTtlMax = success.ttlSecondsMax
+    how.denialTtlMin = denial.ttlSecondsMin
+    how.denialTtlMax = denial.ttlSecondsMax
+  }
+
+  /** Counts an answer from a snapshot, which is not kept. */
+  pass(): void {
+    this.metrics.requests.value++
+    this.metrics.misses.value++
   }
 
   serve(request: Request, next: Next): MaybePromise<Outcome> {

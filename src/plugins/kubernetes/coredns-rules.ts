@@ -68,5 +68,9 @@ function isNsDns(shard: Shard, node: number): boolean {
 function endsWith(shard: Shard, node: number, labels: readonly number[]): boolean {
   const start = shard.nameBytes(node) - labels.length
   const at = shard.nameOffset(node) + start
-  return start >= 0 && labels.every((value, i) => octet(shard.bytes, at + i) === value)
+  if (start < 0) return false
+  for (let i = 0; i < labels.length; i++) {
+    if (octet(shard.bytes, at + i) !== labels[i]) return false
+  }
+  return true
 }

@@ -41,7 +41,7 @@ export function answerReverse(answer: ZoneAnswer, query: Query, scope: ReverseSc
   if (asked.bitCount < 8 * asked.addressBytes) {
     return !isLenient && hasPrefix(snapshot) ? VERDICT.NODATA : VERDICT.ABSENT
   }
-  const index = snapshot.shardOfAddress(asked.bytes.subarray(0, asked.addressBytes))
+  const index = snapshot.shardOfAddress(asked.bytes, asked.addressBytes)
   const shard = snapshot.shards[index]
   if (shard === undefined) {
     answer.missingShard = index
@@ -75,8 +75,14 @@ function hasPrefix({ shards }: Snapshot): boolean {
 }
 
 function isShared({ name }: Query, relativeBytes: number): boolean {
-  return SHARED_NAMES.some((shared) => {
-    if (shared.length !== relativeBytes) return false
-    return shared.every((value, i) => octet(name, i) === value)
-  })
+  for (let which = 0; which < SHARED_NAMES.length; which++) {
+    const shared = SHARED_NAMES[which]
+    if (shared?.length === relativeBytes && beginsWith(name, shared)) return true
+  }
+  return false
+}
+
+function beginsWith(name: Uint8Array, labels: Uint8Array): boolean {
+  for (let i = 0; i < labels.length; i++) if (octet(name, i) !== octet(labels, i)) return false
+  return true
 }

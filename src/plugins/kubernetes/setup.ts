@@ -19,6 +19,7 @@ import {
 } from '../plugin.ts'
 import { type Fallthrough, fallsThrough } from '../zones.ts'
 import { aliasReply, rebaseAliases, unavailable } from './alias-reply.ts'
+import { QuickAnswer } from './quick-answer.ts'
 import { zoneOf, zonesOfDirective } from './zone.ts'
 import { negativeReply, type ZoneView, zoneReply } from './zone-reply.ts'
 
@@ -28,10 +29,13 @@ export const setupKubernetes: Setup = (directives, context) => {
   const options = parseKubernetes(directive, context.zones)
   const zones = zonesOfDirective(options)
   const source = context.host.openCluster(options)
+  const { rules, fallthrough } = options
+  const quick = new QuickAnswer({ zones, source, rules, fallthrough })
   return {
     plugins: [
       {
         name: 'kubernetes',
+        quick: { answer: (query, reply, how) => quick.answer(query, reply, how) },
         isReady: () => source.current() !== undefined,
         serve: (request, next) => {
           const zone = zoneOf(zones, request.query)
@@ -40,8 +44,8 @@ export const setupKubernetes: Setup = (directives, context) => {
             return failure(RCODE.REFUSED)
           }
           return withSnapshot(source, (snapshot) => {
-            const view = { zone, home: zones.home, rules: options.rules, snapshot, source }
-            return serveZone(request, view, { fallthrough: options.fallthrough, next })
+            const view = { zone, home: zones.home, rules, snapshot, source }
+            return serveZone(request, view, { fallthrough, next })
           })
         },
       },

@@ -17,7 +17,7 @@ import type { Shard } from '../../snapshot/shard.ts'
 import type { Snapshot } from '../../snapshot/snapshot.ts'
 import { hasCapitals, isDenied, isPodService, isTooLong, type Rules } from './coredns-rules.ts'
 import { answerReverse } from './reverse-answer.ts'
-import { podLabel, relativeName, spellPort } from './spellings.ts'
+import { podLabel, type RelativeName, relativeName, spellPort } from './spellings.ts'
 import { VERDICT } from './verdict.ts'
 import type { Zone } from './zone.ts'
 
@@ -33,7 +33,7 @@ export class ZoneAnswer {
   ignoresAliases = false
   /** Index of the shard that was lacking. */
   missingShard = 0
-  private readonly reply: ReplyWriter
+  readonly reply: ReplyWriter
   private readonly spelled = relativeName()
   private readonly address = new Uint8Array(16)
   private readonly service = new Uint8Array(6)
@@ -82,7 +82,7 @@ export class ZoneAnswer {
       if (spelled !== 0) return this.answerNode(query.type, other, spelled)
     }
     const label = podLabel(query, count)
-    return label < 0 ? VERDICT.ABSENT : this.answerPod(query, { label, relativeBytes, snapshot })
+    return label < 0 ? VERDICT.ABSENT : this.answerPod(query, snapshot, relativeBytes, label)
   }
 
   /** Writes the addresses of the zone's name servers, as far as their shards are loaded. */
@@ -126,56 +126,60 @@ export class ZoneAnswer {
   /** A Pod's name is looked up without what stands before it, or made from its own label. */
   private answerPod(
     query: Query,
-    {
-      label,
-      relativeBytes,
-      snapshot,
-    }: { label: number; relativeBytes: number; snapshot: Snapshot },
+    snapshot: Snapshot,
+    relativeBytes: number,
+    label: number,
   ): number {
     const start = octet(query.labels, label)
-    const own = query.name.subarray(start)
     if (label > 0) {
-      const shard = this.shardFor(snapshot, own, relativeBytes - start)
+      const own = this.tailOf(query, start, relativeBytes)
+      const shard = this.shardFor(snapshot, own.labels, own.size)
       if (shard === undefined) return VERDICT.UNLOADED
-      const node = shard.findNode(own, relativeBytes - start)
+      const node = shard.findNode(own.labels, own.size)
       if (node !== 0) return this.answerNode(query.type, shard, node)
     }
-    const parentStart = octet(query.labels, label + 1)
-    const parent = query.name.subarray(parentStart)
-    const shard = this.shardFor(snapshot, parent, relativeBytes - parentStart)
+    const parent = this.tailOf(query, octet(query.labels, label + 1), relativeBytes)
+    const shard = this.shardFor(snapshot, parent.labels, parent.size)
     if (shard === undefined) return VERDICT.UNLOADED
-    const node = shard.findNode(parent, relativeBytes - parentStart)
+    const node = shard.findNode(parent.labels, parent.size)
     if (node === 0 || !shard.hasAddressNames(node)) return VERDICT.ABSENT
     const addressBytes = parseAddressLabel(query.name, start, this.address)
     if (addressBytes === 0) return VERDICT.ABSENT
-    return this.answerAddress(query, {
-      name: own,
-      nameBytes: relativeBytes - start,
-      addressBytes,
-      ttlSeconds: snapshot.info.ttlSeconds,
-    })
+    const pod = this.tailOf(query, start, relativeBytes)
+    return this.answerAddress(query.type, pod, addressBytes, snapshot.info.ttlSeconds)
+  }
+
+  /** The part of a query's name from `start` to the zone. */
+  private tailOf({ name }: Query, start: number, end: number): RelativeName {
+    const { spelled } = this
+    for (let i = start; i < end; i++) spelled.labels[i - start] = octet(name, i)
+    spelled.size = end - start
+    return spelled
   }
 
   /** Answers for a name that is made from its address. */
   private answerAddress(
-    query: Query,
-    pod: { name: Uint8Array; nameBytes: number; addressBytes: number; ttlSeconds: number },
+    asked: number,
+    pod: RelativeName,
+    addressBytes: number,
+    ttlSeconds: number,
   ): number {
     const { reply, sets } = this
-    const type = pod.addressBytes === 4 ? TYPE.A : TYPE.AAAA
-    const isService = query.type === TYPE.SRV && this.rules === 'coredns'
-    if (query.type !== type && !isService) return VERDICT.NODATA
+    const type = addressBytes === 4 ? TYPE.A : TYPE.AAAA
+    const isService = asked === TYPE.SRV && this.rules === 'coredns'
+    if (asked !== type && !isService) return VERDICT.NODATA
     reply.pointOwner(QUESTION_OFFSET)
-    reply.beginRecord(query.type, CLASS.IN, pod.ttlSeconds)
+    reply.beginRecord(asked, CLASS.IN, ttlSeconds)
     if (isService) {
       reply.writeBytes(this.service, 0, this.service.length)
-      reply.writeJoinedNameWhole(pod.name, 0, pod.nameBytes, sets.origin)
+      reply.writeJoinedNameWhole(pod.labels, 0, pod.size, sets.origin)
       reply.endRecord(SECTION.ANSWER)
+      if (sets.isMinimal) return VERDICT.DATA
       reply.beginOwner()
-      reply.writeJoinedName(pod.name, 0, pod.nameBytes, sets.origin)
-      reply.beginRecord(type, CLASS.IN, pod.ttlSeconds)
+      reply.writeJoinedName(pod.labels, 0, pod.size, sets.origin)
+      reply.beginRecord(type, CLASS.IN, ttlSeconds)
     }
-    reply.writeBytes(this.address, 0, pod.addressBytes)
+    reply.writeBytes(this.address, 0, addressBytes)
     reply.endRecord(isService ? SECTION.ADDITIONAL : SECTION.ANSWER)
     return VERDICT.DATA
   }

@@ -6,7 +6,7 @@ import { MESSAGE_BYTES_MAX } from '../../dns/limits.ts'
 import { parseResponse, type Reply } from '../../dns/message.ts'
 import { FLAG, type Query } from '../../dns/query.ts'
 import { RCODE } from '../../dns/rcode.ts'
-import { ReplyWriter, SECTION } from '../../dns/reply-writer.ts'
+import { ReplyWriter } from '../../dns/reply-writer.ts'
 import { TYPE } from '../../dns/rr-type.ts'
 import type { Snapshot } from '../../snapshot/snapshot.ts'
 import type { SnapshotSource } from '../host.ts'
@@ -93,12 +93,8 @@ function tryReply(
  * asked.
  */
 export function negativeReply(query: Query, { zone, snapshot }: ZoneView, rcode: number): Reply {
-  const { origin } = zone
-  const relativeBytes = query.nameBytes - origin.length
-  const isAsked = relativeBytes === 0 && query.type === TYPE.SOA
   writer.begin(query, { bytesMax: MESSAGE_BYTES_MAX })
-  const section = isAsked ? SECTION.ANSWER : SECTION.AUTHORITY
-  writeSoa(writer, section, { origin, relativeBytes, info: snapshot.info })
+  writeSoa(writer, query, zone, snapshot.info)
   return finishedReply(rcode)
 }
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { nameOf } from '../../../src/dns/name.ts'
-import { ReplyWriter, SECTION } from '../../../src/dns/reply-writer.ts'
+import { ReplyWriter } from '../../../src/dns/reply-writer.ts'
 import { writeSoa } from '../../../src/plugins/kubernetes/soa.ts'
 import { block, directive, serve } from '../../ask.ts'
 import { GENERATION } from '../../fake-cluster.ts'
@@ -71,16 +71,13 @@ describe('the SOA record', () => {
   test('is left out of a reply that is full', () => {
     const query = queryOf('a.example.org A')
     const writer = new ReplyWriter()
-    const zone = {
-      origin: nameOf('example.org'),
-      relativeBytes: 2,
-      info: { generation: 1, timeMs: 0, ttlSeconds: 5, records: 0, origins: [] },
-    }
+    const zone = { origin: nameOf('example.org'), isReverse: false }
+    const info = { generation: 1, timeMs: 0, ttlSeconds: 5, records: 0, origins: [] }
     writer.begin(query, { bytesMax: 20 })
-    writeSoa(writer, SECTION.AUTHORITY, zone)
+    writeSoa(writer, query, zone, info)
     const { length } = writer
     assert.ok(writer.isFull)
-    writeSoa(writer, SECTION.AUTHORITY, zone)
+    writeSoa(writer, query, zone, info)
     assert.equal(writer.length, length)
     assert.equal(length, query.questionEnd)
   })

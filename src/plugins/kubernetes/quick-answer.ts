@@ -1,0 +1,75 @@
+/**
+ * The quick way through `kubernetes`: octets to octets, for whatever a fresh snapshot has at hand.
+ * Aliases, missing shards, stale snapshots and names for the next plugin take the long way.
+ * @module
+ */
+import { FLAG, type Query } from '../../dns/query.ts'
+import { RCODE } from '../../dns/rcode.ts'
+import { ReplyWriter } from '../../dns/reply-writer.ts'
+import { TYPE } from '../../dns/rr-type.ts'
+import type { SnapshotSource } from '../host.ts'
+import type { QuickReply } from '../plugin.ts'
+import { closestZoneIndex, type Fallthrough } from '../zones.ts'
+import type { Rules } from './coredns-rules.ts'
+import { writeSoa } from './soa.ts'
+import { VERDICT } from './verdict.ts'
+import { type Zones, zoneOf } from './zone.ts'
+import { ZoneAnswer } from './zone-answer.ts'
+
+/** What answers depend on. */
+export type QuickOptions = {
+  readonly zones: Zones
+  readonly source: SnapshotSource
+  readonly rules: Rules
+  readonly fallthrough: Fallthrough
+}
+
+/** Answers for one directive. */
+export class QuickAnswer {
+  private readonly options: QuickOptions
+  private zoneAnswer = new ZoneAnswer(new ReplyWriter())
+
+  constructor(options: QuickOptions) {
+    this.options = options
+  }
+
+  /** Writes the reply to a query and returns its size; 0 when it has to take the long way. */
+  answer(query: Query, reply: ReplyWriter, how: QuickReply): number {
+    const { zones, source, rules, fallthrough } = this.options
+    const zone = zoneOf(zones, query)
+    if (zone === undefined || isForLongWay(query, zone.origin)) return 0
+    const snapshot = source.current()
+    if (snapshot === undefined || source.freshness() !== 'fresh') return 0
+    const zoneAnswer = this.zoneAnswerWith(reply)
+    zoneAnswer.rules = rules
+    zoneAnswer.sets.rotation = how.rotation
+    zoneAnswer.sets.isMinimal = how.isMinimal
+    reply.begin(query, how)
+    if (how.hasTtlBounds) reply.boundTtl(how.answerTtlMin, how.answerTtlMax)
+    const verdict = zoneAnswer.answer(query, zone, snapshot, zones.home)
+    let rcode: number = RCODE.NOERROR
+    if (verdict === VERDICT.ABSENT) {
+      if (fallthrough !== undefined && closestZoneIndex(fallthrough, query) >= 0) return 0
+      rcode = RCODE.NXDOMAIN
+    } else if (verdict !== VERDICT.DATA && verdict !== VERDICT.NODATA) return 0
+    if (verdict !== VERDICT.DATA) {
+      if (how.hasTtlBounds) reply.boundTtl(how.denialTtlMin, how.denialTtlMax)
+      writeSoa(reply, query, zone, snapshot.info)
+    }
+    // The cache gives all records the least TTL of them, which is not known before the last one.
+    if (how.hasTtlBounds && !reply.hasOneTtl) return 0
+    return reply.finish(rcode, FLAG.AA, how.paddingBlock)
+  }
+
+  private zoneAnswerWith(reply: ReplyWriter): ZoneAnswer {
+    if (this.zoneAnswer.reply !== reply) this.zoneAnswer = new ZoneAnswer(reply)
+    return this.zoneAnswer
+  }
+}
+
+/** Transfers are refused; an alias that is asked for itself is told in full; the apex is rare. */
+function isForLongWay(query: Query, origin: Uint8Array): boolean {
+  const { type } = query
+  if (type === TYPE.CNAME || type === TYPE.AXFR || type === TYPE.IXFR) return true
+  return query.nameBytes === origin.length
+}

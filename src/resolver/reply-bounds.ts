@@ -1,0 +1,22 @@
+/**
+ * How large replies may be, and how padded, by who asks.
+ * @module
+ */
+import { UDP_BYTES_MIN } from '../dns/limits.ts'
+import type { Query } from '../dns/query.ts'
+import type { Client } from '../plugins/plugin.ts'
+
+/** Largest UDP reply, whatever a client says that it takes. */
+const UDP_BYTES_MAX = 4096
+/** Size that replies over encrypted transports are padded to a multiple of (RFC 8467 §4.1). */
+const PADDING_BLOCK = 468
+
+/** Octets that a UDP reply may have: what the client says that it takes, within our bounds. */
+export function udpBytesFor({ udpBytes }: Query): number {
+  return Math.min(Math.max(udpBytes, UDP_BYTES_MIN), UDP_BYTES_MAX)
+}
+
+/** What replies to a client are padded to a multiple of; 0 for nothing. */
+export function paddingBlock({ transport }: Client): number {
+  return transport === 'https' || transport === 'tls' ? PADDING_BLOCK : 0
+}

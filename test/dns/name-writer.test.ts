@@ -1,0 +1,119 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import fc from 'fast-check'
+import { Compression } from '../../src/dns/compression.ts'
+import { formatName, nameOf } from '../../src/dns/name.ts'
+import { NameWriter } from '../../src/dns/name-writer.ts'
+import { parseQuery } from '../../src/dns/query.ts'
+import { WireReader } from '../../src/dns/rdata-wire.ts'
+import { TYPE } from '../../src/dns/rr-type.ts'
+import { writeQuery } from '../../src/dns/write-query.ts'
+
+type Item = { readonly text: string; readonly mayPoint: boolean }
+
+/** Names that often end alike, in letters of both cases. */
+const nameText = fc
+  .array(fc.constantFrom('a', 'b', 'A', 'cc', 'ns', 'dns', 'svc'), { maxLength: 6 })
+  .map((labels) => (labels.length === 0 ? '.' : labels.join('.')))
+const item: fc.Arbitrary<Item> = fc.record({ text: nameText, mayPoint: fc.boolean() })
+
+/** Begins a message with a question. */
+function begin(question: string): { writer: NameWriter; message: Uint8Array; end: number } {
+  const query = parseQuery(writeQuery({ name: nameOf(question), type: TYPE.A }))
+  if (query.kind !== 'query') throw new TypeError('Not a query')
+  const message = new Uint8Array(70_000)
+  message.set(query.bytes)
+  const writer = new NameWriter()
+  writer.begin(query)
+  return { writer, message, end: query.questionEnd }
+}
+
+function write(question: string, items: readonly Item[]): Uint8Array {
+  const { writer, message, end } = begin(question)
+  let at = end
+  for (const { text, mayPoint } of items) at = writer.write(message, at, nameOf(text), mayPoint)
+  return message.slice(0, at)
+}
+
+describe('NameWriter', () => {
+  test('writes the octets that a table of all names gives', () =>
+    fc.assert(
+      fc.property(nameText, fc.array(item, { maxLength: 24 }), (question, items) => {
+        const table = new Compression()
+        const { message, end } = begin(question)
+        table.learn(message, 12)
+        let at = end
+        for (const { text, mayPoint } of items) {
+          at = table.write(message, at, nameOf(text), 0, mayPoint)
+        }
+        assert.deepEqual(write(question, items), message.slice(0, at))
+      }),
+    ))
+
+  test('writes names that are read again', () =>
+    fc.assert(
+      fc.property(nameText, fc.array(item, { maxLength: 24 }), (question, items) => {
+        const bytes = write(question, items)
+        const reader = new WireReader(bytes, begin(question).end)
+        for (const { text } of items) {
+          assert.equal(
+            formatName(reader.name()).toLowerCase(),
+            formatName(nameOf(text)).toLowerCase(),
+          )
+        }
+        assert.equal(reader.isBroken, false)
+      }),
+    ))
+
+  const question = 'www.shop.example.org'
+  const cases: { name: string; items: Item[]; bytes: number }[] = [
+    {
+      name: 'one pointer for the whole question',
+      items: [{ text: question, mayPoint: true }],
+      bytes: 2,
+    },
+    {
+      name: 'a label and a pointer to the rest of it',
+      items: [{ text: 'api.shop.example.org', mayPoint: true }],
+      bytes: 6,
+    },
+    {
+      name: 'no pointer where none may be',
+      items: [{ text: question, mayPoint: false }],
+      bytes: 22,
+    },
+    { name: 'the root without one', items: [{ text: '.', mayPoint: true }], bytes: 1 },
+    { name: 'a stranger in full', items: [{ text: 'a.example.net', mayPoint: true }], bytes: 15 },
+    {
+      name: 'a pointer to a name that was written in full',
+      items: [
+        { text: 'a.example.net', mayPoint: false },
+        { text: 'a.example.net', mayPoint: true },
+      ],
+      bytes: 17,
+    },
+  ]
+  for (const { name, items, bytes } of cases) {
+    test(`writes ${name}`, () => {
+      assert.equal(write(question, items).length - begin(question).end, bytes)
+    })
+  }
+
+  test('points below the question, and at names written so', () => {
+    const { writer, message, end } = begin(question)
+    const labels = nameOf('ns.dns').subarray(0, -1)
+    const next = writer.writeBelow(message, end, labels, 12 + 4)
+    const last = writer.write(message, next, nameOf('x.ns.dns.shop.example.org'), true)
+    const reader = new WireReader(message.slice(0, last), end)
+    assert.equal(formatName(reader.name()), 'ns.dns.shop.example.org.')
+    assert.equal(formatName(reader.name()), 'x.ns.dns.shop.example.org.')
+    assert.equal(last - next, 4)
+  })
+
+  test('points at nothing that was forgotten', () => {
+    const { writer, message, end } = begin(question)
+    const next = writer.write(message, end, nameOf('a.example.net'), false)
+    writer.forget()
+    assert.equal(writer.write(message, next, nameOf('a.example.net'), true) - next, 15)
+  })
+})

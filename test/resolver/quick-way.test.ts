@@ -1,0 +1,119 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { EMPTY_REPLY } from '../../src/dns/message.ts'
+import { parseQuery } from '../../src/dns/query.ts'
+import { ReplyWriter } from '../../src/dns/reply-writer.ts'
+import type { Client, Plugin, QuickReply } from '../../src/plugins/plugin.ts'
+import { compileQuickWay } from '../../src/resolver/quick-way.ts'
+import { parseQuestion } from '../message-text.ts'
+
+const CLIENT: Client = { address: '192.0.2.1', port: 1, transport: 'udp' }
+const serve = (): typeof EMPTY_REPLY => EMPTY_REPLY
+
+/** A plugin that answers with a reply of seven octets. */
+function answering(seen: QuickReply[] = []): Plugin {
+  const answer = (_: unknown, __: unknown, how: QuickReply): number => {
+    seen.push({ ...how })
+    return 7
+  }
+  return { name: 'answering', serve, quick: { answer } }
+}
+
+function ask(plugins: readonly Plugin[], question = 'a.example.org A', client = CLIENT): number {
+  const query = parseQuery(parseQuestion(question).message)
+  if (query.kind !== 'query') throw new TypeError('Not a query')
+  const way = compileQuickWay(plugins)
+  if (way === undefined) throw new TypeError('No quick way')
+  return way.answer(query, client, new ReplyWriter())
+}
+
+describe('compileQuickWay', () => {
+  const cases: { name: string; plugins: Plugin[]; hasWay: boolean }[] = [
+    { name: 'there is none without plugins', plugins: [], hasWay: false },
+    {
+      name: 'there is none when nobody answers',
+      plugins: [{ name: 'a', serve, quick: {} }],
+      hasWay: false,
+    },
+    { name: 'it leads to the plugin that answers', plugins: [answering()], hasWay: true },
+    {
+      name: 'it leads past plugins with no part in answers',
+      plugins: [{ name: 'a' }, answering()],
+      hasWay: true,
+    },
+    {
+      name: 'it leads past plugins with a part of their own in it',
+      plugins: [{ name: 'a', serve, quick: {} }, answering()],
+      hasWay: true,
+    },
+    {
+      name: 'it does not lead past others',
+      plugins: [{ name: 'a', serve }, answering()],
+      hasWay: false,
+    },
+    {
+      name: 'it does not care who stands behind',
+      plugins: [answering(), { name: 'a', serve }],
+      hasWay: true,
+    },
+  ]
+  for (const { name, plugins, hasWay } of cases) {
+    test(name, () => {
+      assert.equal(compileQuickWay(plugins)?.plugin, hasWay ? 'answering' : undefined)
+    })
+  }
+})
+
+describe('QuickWay', () => {
+  test('ends where a plugin has to see the query itself', () => {
+    const seen: QuickReply[] = []
+    const careful: Plugin = { name: 'a', serve, quick: { concerns: ({ type }) => type === 1 } }
+    assert.equal(ask([careful, answering(seen)]), 0)
+    assert.equal(ask([careful, answering(seen)], 'a.example.org AAAA'), 7)
+    assert.equal(seen.length, 1)
+  })
+
+  test('ends where the server’s identifier is asked for', () => {
+    assert.equal(ask([answering()], 'a.example.org A +edns +nsid'), 0)
+  })
+
+  test('begins anew for each query', () => {
+    const seen: QuickReply[] = []
+    const prepare = (how: QuickReply): void => {
+      how.isMinimal = true
+      how.bytesMax--
+      how.rotation += 5
+      how.hasTtlBounds = true
+    }
+    const way = [{ name: 'a', serve, quick: { prepare } }, answering(seen)]
+    ask(way)
+    ask(way)
+    assert.deepEqual(seen[0], seen[1])
+    assert.equal(seen[0]?.rotation, 5)
+    assert.equal(seen[0]?.bytesMax, 511)
+  })
+
+  test('says how large and how padded the reply may be', () => {
+    const seen: QuickReply[] = []
+    ask([answering(seen)], 'a.example.org A +edns=1400')
+    ask([answering(seen)], 'a.example.org A', { ...CLIENT, transport: 'tcp' })
+    ask([answering(seen)], 'a.example.org A', { ...CLIENT, transport: 'https' })
+    assert.deepEqual(
+      seen.map(({ isUdp, bytesMax, paddingBlock }) => [isUdp, bytesMax, paddingBlock]),
+      [
+        [true, 1400, 0],
+        [false, 65_535, 0],
+        [false, 65_535, 468],
+      ],
+    )
+  })
+
+  test('tells plugins of answers, and of nothing else', () => {
+    let answers = 0
+    const counting: Plugin = { name: 'a', serve, quick: { answered: () => answers++ } }
+    ask([counting, answering()])
+    assert.equal(answers, 1)
+    ask([counting, { name: 'none', serve, quick: { answer: () => 0 } }])
+    assert.equal(answers, 1)
+  })
+})

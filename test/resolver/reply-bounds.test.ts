@@ -1,0 +1,25 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { Query } from '../../src/dns/query.ts'
+import { paddingBlock, udpBytesFor } from '../../src/resolver/reply-bounds.ts'
+
+test('a UDP reply has what the client takes, from 512 to 4096 octets', () => {
+  const query = new Query()
+  for (const [udpBytes, expected] of [
+    [0, 512],
+    [511, 512],
+    [1232, 1232],
+    [4096, 4096],
+    [65_535, 4096],
+  ] as const) {
+    query.udpBytes = udpBytes
+    assert.equal(udpBytesFor(query), expected)
+  }
+})
+
+test('only what is encrypted is padded', () => {
+  const blocks = (['udp', 'tcp', 'tls', 'https'] as const).map((transport) =>
+    paddingBlock({ address: '192.0.2.1', port: 1, transport }),
+  )
+  assert.deepEqual(blocks, [0, 0, 468, 468])
+})
