@@ -1,0 +1,160 @@
+/**
+ * The clusters that `kubernetes` directives name, for a server in this process: from files, or
+ * watched.
+ * @module
+ */
+import type { KubernetesOptions } from '../corefile/kubernetes-options.ts'
+import { configError } from '../corefile/problem.ts'
+import type { ServerBlock } from '../corefile/server-block.ts'
+import { ClusterSnapshots } from '../exporter/cluster-snapshots.ts'
+import { createObjectSource, type ExportSource } from '../exporter/export-source.ts'
+import { LiveCluster } from '../exporter/live-cluster.ts'
+import { namingOptions } from '../exporter/naming.ts'
+import { type ApiConnection, ConnectionError, type ObjectApi } from '../exporter/object-api.ts'
+import { readObjectFiles } from '../exporter/object-files.ts'
+import type { ClusterObject } from '../kubernetes/objects.ts'
+import type { NamingOptions } from '../kubernetes/options.ts'
+import type { SnapshotSource } from '../plugins/host.ts'
+import type { Log } from '../telemetry/log.ts'
+import { connectionOf } from './connection.ts'
+
+/** Where objects come from, beside what the directives say. */
+export type ClusterSourceOptions = {
+  /** Files or folders of objects, in place of an API server. */
+  readonly objectPaths: readonly string[]
+  /** How to reach an API server, whatever the directives say. */
+  readonly kubeconfig: string
+  /** What paths in directives are relative to. */
+  readonly folder: string
+  /** Addresses of this server, for the zones' NS records. */
+  readonly localAddresses: readonly string[]
+  /** Loads the API's client, which is large and not always needed. */
+  readonly loadApi: () => Promise<OpenApi>
+  readonly log: Log
+  readonly now: () => number
+}
+
+type OpenApi = (connection: ApiConnection) => ObjectApi
+type Opened = { readonly source: SnapshotSource; readonly live: LiveCluster | undefined }
+
+/** Time without a word from the API server after which answers say that they are old. */
+const STALE_MS = 60_000
+
+/** Opens clusters: each distinct directive once, also when the Corefile is read again. */
+export class ClusterSources {
+  private readonly options: ClusterSourceOptions
+  private readonly opened = new Map<string, Opened>()
+  private objects: readonly ClusterObject[] | undefined
+  private openApi: OpenApi | undefined
+
+  constructor(options: ClusterSourceOptions) {
+    this.options = options
+  }
+
+  /** Loads what is needed to open the clusters of these blocks. */
+  async prepare(blocks: readonly ServerBlock[]): Promise<void> {
+    const { objectPaths, loadApi } = this.options
+    const isNeeded = blocks.some(({ directives }) =>
+      directives.some(({ name }) => name === 'kubernetes'),
+    )
+    if (isNeeded && objectPaths.length === 0) this.openApi ??= await loadApi()
+  }
+
+  /**
+   * Finds the snapshots for a directive, after `prepare`.
+   * @throws {ConfigError} when there can be none
+   */
+  open(directive: KubernetesOptions): SnapshotSource {
+    if (directive.cluster !== undefined) {
+      const message = '"cluster" names a cluster that is pushed to a gateway; here one is watched'
+      throw configError(directive, message)
+    }
+    const key = keyOf(directive)
+    const known = this.opened.get(key)
+    if (known !== undefined) return known.source
+    const naming = namingOptions(directive, this.options.localAddresses)
+    const isFromFiles = this.options.objectPaths.length > 0
+    const opened = isFromFiles ? this.openFiles(naming) : this.openLive(directive, naming)
+    this.opened.set(key, opened)
+    return opened.source
+  }
+
+  /** Ends what no directive of `inUse` needs. */
+  keep(inUse: readonly KubernetesOptions[]): void {
+    const keys = new Set(inUse.map(keyOf))
+    for (const [key, { live }] of this.opened) {
+      if (keys.has(key)) continue
+      live?.stop()
+      this.opened.delete(key)
+    }
+  }
+
+  /** Resolves when all clusters have been read once. */
+  async synced(): Promise<void> {
+    await Promise.all([...this.opened.values()].map(({ live }) => live?.synced))
+  }
+
+  private openFiles(naming: NamingOptions): Opened {
+    const { log, now } = this.options
+    const source: ExportSource = createObjectSource(this.fileObjects(), {
+      naming,
+      now,
+      onWarning: (message) => log({ level: 'warning', message }),
+    })
+    const snapshots = new ClusterSnapshots(now)
+    snapshots.take(source.build())
+    return {
+      live: undefined,
+      source: {
+        current: () => snapshots.current(),
+        load: () => Promise.resolve(snapshots.current()),
+        freshness: () => 'fresh',
+      },
+    }
+  }
+
+  private openLive(directive: KubernetesOptions, naming: NamingOptions): Opened {
+    const { log, now } = this.options
+    const live = new LiveCluster({
+      api: this.connect(directive),
+      naming,
+      now,
+      onWarning: (message) => log({ level: 'warning', message }),
+      onError: (message) => log({ level: 'error', message }),
+      staleMs: STALE_MS,
+    })
+    live.start()
+    return {
+      live,
+      source: {
+        current: () => live.current(),
+        load: () => Promise.resolve(live.current()),
+        freshness: () => live.freshness(),
+      },
+    }
+  }
+
+  private connect(directive: KubernetesOptions): ObjectApi {
+    if (this.openApi === undefined) throw new TypeError('prepare must come before open')
+    try {
+      return this.openApi(connectionOf(directive, this.options))
+    } catch (error) {
+      if (!(error instanceof ConnectionError)) throw error
+      throw configError(directive, error.message)
+    }
+  }
+
+  /** Files are read once, for all directives. */
+  private fileObjects(): readonly ClusterObject[] {
+    if (this.objects !== undefined) return this.objects
+    const { objects, warnings } = readObjectFiles(this.options.objectPaths)
+    for (const message of warnings) this.options.log({ level: 'warning', message })
+    this.objects = objects
+    return objects
+  }
+}
+
+/** What a directive says, wherever in the file it says it. */
+function keyOf({ line: _line, column: _column, file: _file, ...said }: KubernetesOptions): string {
+  return JSON.stringify(said)
+}

@@ -1,0 +1,134 @@
+/**
+ * The commands: what each is for, what it takes, and where it is done. What a command needs is
+ * loaded when it runs.
+ * @module
+ */
+import type { FlagName, Input } from './flags.ts'
+import type { Output } from './output.ts'
+
+/** A command. */
+export type Command = {
+  /** One or two words. */
+  readonly name: string
+  /** What it does, as a clause. */
+  readonly summary: string
+  /** Names of its arguments; one in brackets may be left out. */
+  readonly args: readonly string[]
+  readonly flags: readonly FlagName[]
+  /** Flags without which it is not understood. */
+  readonly required: readonly FlagName[]
+  /** Lines that can be pasted. */
+  readonly examples: readonly string[]
+  readonly run: (input: Input, output: Output) => Promise<void>
+}
+
+const SERVE: Command = {
+  name: 'serve',
+  summary: 'answer DNS for the server blocks of a Corefile',
+  args: [],
+  flags: [
+    'conf',
+    'dns.port',
+    'objects',
+    'kubeconfig',
+    'files',
+    'doh.listen',
+    'insecure',
+    'workers',
+    'etcd',
+  ],
+  required: ['conf'],
+  examples: [
+    'kubedoh serve --conf Corefile --dns.port 5353 --objects cluster.yaml',
+    'kubedoh serve --conf /etc/coredns/Corefile --kubeconfig ~/.kube/config',
+  ],
+  run: async (input, output) => (await import('./serve.ts')).runServe(input, output),
+}
+
+const EXPORT: Command = {
+  name: 'export',
+  summary: "publish a cluster's names to a gateway, and keep them fresh",
+  args: [],
+  flags: [
+    'gateway',
+    'cluster',
+    'conf',
+    'kubeconfig',
+    'objects',
+    'once',
+    'signing-key',
+    'listen',
+    'insecure',
+  ],
+  required: ['gateway', 'cluster'],
+  examples: [
+    'export KUBEDOH_TOKEN=… KUBEDOH_SIGNING_KEY=…   # kubedoh keys prod makes both',
+    'kubedoh export --gateway https://dns.example.org --cluster prod',
+    'kubedoh export --gateway https://dns.example.org --cluster prod --objects prod.yaml --once',
+  ],
+  run: async (input, output) => (await import('./export.ts')).runExport(input, output),
+}
+
+const KEYS: Command = {
+  name: 'keys',
+  summary: 'make the keys by which a cluster publishes to a gateway',
+  args: ['CLUSTER'],
+  flags: [],
+  required: [],
+  examples: ['kubedoh keys prod'],
+  run: async (input, output) => (await import('./keys.ts')).runKeys(input, output),
+}
+
+const QUERY: Command = {
+  name: 'query',
+  summary: 'ask a DNS server, over UDP, TCP or HTTPS',
+  args: ['NAME', '[TYPE]'],
+  flags: ['server', 'token', 'json'],
+  required: [],
+  examples: [
+    'kubedoh query web.shop.svc.cluster.local --server udp://127.0.0.1:5353',
+    'kubedoh query _http._tcp.web.shop.svc.prod.example.org SRV --server https://dns.example.org/dns-query',
+  ],
+  run: async (input, output) => (await import('./query.ts')).runQuery(input, output),
+}
+
+const CHECK: Command = {
+  name: 'check',
+  summary: 'tell what is wrong with a Corefile, without starting anything',
+  args: ['COREFILE'],
+  flags: ['files'],
+  required: [],
+  examples: ['kubedoh check /etc/coredns/Corefile'],
+  run: async (input, output) => (await import('./check.ts')).runCheck(input, output),
+}
+
+const SNAPSHOT_BUILD: Command = {
+  name: 'snapshot build',
+  summary: 'write the snapshot of some objects to a folder',
+  args: [],
+  flags: ['objects', 'out', 'conf', 'cluster'],
+  required: ['objects', 'out'],
+  examples: ['kubedoh snapshot build --objects cluster.yaml --out snapshot'],
+  run: async (input, output) => (await import('./snapshot.ts')).runSnapshotBuild(input, output),
+}
+
+const SNAPSHOT_DUMP: Command = {
+  name: 'snapshot dump',
+  summary: 'print a snapshot as the text of a zone file',
+  args: ['FOLDER'],
+  flags: [],
+  required: [],
+  examples: ['kubedoh snapshot dump snapshot | grep SRV'],
+  run: async (input, output) => (await import('./snapshot.ts')).runSnapshotDump(input, output),
+}
+
+/** The commands, in the order of help. */
+export const COMMANDS: readonly Command[] = [
+  SERVE,
+  EXPORT,
+  KEYS,
+  QUERY,
+  CHECK,
+  SNAPSHOT_BUILD,
+  SNAPSHOT_DUMP,
+]

@@ -1,0 +1,51 @@
+/**
+ * DNS over plain HTTP for trying things out: answers from the first server block that listens.
+ * @module
+ */
+import { createDohApp } from '../doh/app.ts'
+import type { Resolver } from '../resolver/resolver.ts'
+import { parseListenAddress } from '../shim/feature-servers.ts'
+import { HttpServer, remoteOf } from '../shim/http-server.ts'
+import { CommandError } from './output.ts'
+
+/** Hosts that only this machine reaches. */
+export const LOOPBACK: ReadonlySet<string> = new Set(['127.0.0.1', '::1', '[::1]', 'localhost'])
+
+/**
+ * Listens at `HOST:PORT`.
+ * @param resolver gives the resolver to answer with at the time of each query
+ * @throws {CommandError} when the host is not loopback and `isInsecure` does not allow it, or when
+ * the address cannot be had
+ */
+export async function listenDoh(
+  address: string,
+  {
+    resolver,
+    isInsecure,
+  }: { readonly resolver: () => Resolver | undefined; readonly isInsecure: boolean },
+): Promise<HttpServer> {
+  const { host, port } = parseListenAddress(address)
+  if (!isInsecure && !LOOPBACK.has(host ?? '')) {
+    throw new CommandError(
+      `--doh.listen ${address} would send answers in the clear; use a loopback address, ` +
+        'put TLS in front of it, or say --insecure',
+    )
+  }
+  const app = createDohApp({
+    isPrivate: () => false,
+    answer: (message, c) => {
+      const current = resolver()
+      const [listener] = current?.listeners ?? []
+      if (current === undefined || listener === undefined) return undefined
+      return current.answer(listener, message, { ...remoteOf(c.env), transport: 'https' })
+    },
+  })
+  const server = new HttpServer(app)
+  try {
+    await server.listen(host, port)
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown error'
+    throw new CommandError(`Cannot listen on --doh.listen ${address}: ${code}`, { cause: error })
+  }
+  return server
+}

@@ -1,0 +1,209 @@
+/**
+ * `kubedoh export`: watches a cluster and publishes its names to a gateway.
+ * @module
+ */
+import { readFileSync } from 'node:fs'
+import { dirname } from 'node:path'
+import { sleep } from '../exporter/backoff.ts'
+import {
+  createObjectSource,
+  createWatchSource,
+  type ExportSource,
+} from '../exporter/export-source.ts'
+import { Exporter } from '../exporter/exporter.ts'
+import { createGatewayClient } from '../exporter/gateway-client.ts'
+import { namingOptions } from '../exporter/naming.ts'
+import { readObjectFiles } from '../exporter/object-files.ts'
+import { Publisher, type PublishReport } from '../exporter/publisher.ts'
+import { outsideAddresses } from '../shim/local-addresses.ts'
+import { CLUSTER_ID } from '../snapshot/manifest.ts'
+import { importPrivateKey, type PrivateKey } from '../snapshot/signature.ts'
+import type { Log } from '../telemetry/log.ts'
+import { Metrics } from '../telemetry/metrics.ts'
+import { connectionOf } from './connection.ts'
+import { LOOPBACK } from './doh-listener.ts'
+import { loadExportDirective } from './export-directive.ts'
+import { listenStatus } from './export-status.ts'
+import type { Input } from './flags.ts'
+import { CommandError, createLog, type Output } from './output.ts'
+import { untilSignal } from './signals.ts'
+
+/** Two publications are at least this far apart: a rollout is many changes. */
+const INTERVAL_MS = 200
+/** Unchanged names are confirmed this often; a gateway calls them old after a minute. */
+const CONFIRM_MS = 15_000
+const POLL_MS = 50
+
+/** How long `--once` waits for the cluster to be read. */
+const ONCE_MS = 60_000
+
+/** An export that runs. */
+export type RunningExport = {
+  /** What was published first. */
+  readonly first: Promise<PublishReport>
+  /** Publishes once, when the cluster has been read. */
+  readonly publishOnce: () => Promise<void>
+  /** Publishes what changed before, and ends. */
+  readonly stop: () => Promise<void>
+}
+
+/** Runs the command: once, or until it is told to end. */
+export async function runExport(input: Input, output: Output): Promise<void> {
+  const running = await startExport(input, output)
+  void running.first.then(({ generation, records }) => {
+    const what = `${records} records of cluster ${input.text('cluster')}`
+    const line = `ready: ${what} are at ${input.text('gateway')}, generation ${generation}\n`
+    output.stdout.write(line)
+  })
+  try {
+    if (input.isSet('once')) await running.publishOnce()
+    else await untilSignal()
+  } finally {
+    await running.stop()
+  }
+}
+
+/** Starts to export; without `--once` it goes on by itself. */
+export async function startExport(input: Input, output: Output): Promise<RunningExport> {
+  const isOnce = input.isSet('once')
+  const log = createLog(output)
+  const metrics = new Metrics()
+  const ended = new AbortController()
+  const first = Promise.withResolvers<PublishReport>()
+  let hasPublished = false
+  const publisher = await createPublisher(input)
+  const source = await openSource(input, log, () => exporter.mark())
+  const exporter = new Exporter({
+    source,
+    publisher,
+    metrics,
+    intervalMs: INTERVAL_MS,
+    confirmMs: CONFIRM_MS,
+    sleep,
+    random: Math.random,
+    now: Date.now,
+    onPublished: (report) => {
+      if (hasPublished && !report.isConfirmation) {
+        log({ level: 'info', message: 'published', ...report })
+      }
+      hasPublished = true
+      first.resolve(report)
+    },
+    onError: (message) => log({ level: 'error', message }),
+  })
+  const listen = isOnce ? '' : input.text('listen')
+  const status = await listenStatus(listen, { metrics, isReady: () => exporter.isReady })
+  const followed = source.run(ended.signal)
+  const published = isOnce ? Promise.resolve() : exporter.run(ended.signal)
+  // Lists mark their changes before the watches are open; nothing is published until they are.
+  if (!isOnce) {
+    void untilRead(source, ended.signal).then((isRead) => {
+      if (isRead) exporter.mark()
+    })
+  }
+  return {
+    first: first.promise,
+    publishOnce: async () => {
+      if (!(await untilRead(source, ended.signal, ONCE_MS))) {
+        throw new CommandError(`The cluster cannot be read within ${ONCE_MS / 1000} s`)
+      }
+      await exporter.publish()
+    },
+    stop: async () => {
+      ended.abort()
+      await Promise.all([followed, published])
+      await status?.close()
+    },
+  }
+}
+
+/** Waits until the cluster has been read and is followed. @returns whether that came about */
+async function untilRead(
+  source: ExportSource,
+  signal: AbortSignal,
+  waitMs = Infinity,
+): Promise<boolean> {
+  const deadlineMs = Date.now() + waitMs
+  while (source.confirmedMs() === undefined) {
+    if (signal.aborted || deadlineMs < Date.now()) return false
+    await sleep(POLL_MS, signal)
+  }
+  return true
+}
+
+async function createPublisher(input: Input): Promise<Publisher> {
+  const cluster = input.text('cluster')
+  if (!CLUSTER_ID.test(cluster)) {
+    throw new CommandError(`--cluster "${cluster}" is not made of a-z, 0-9 and "-", 63 at most`)
+  }
+  const token = input.env('KUBEDOH_TOKEN')
+  if (token === '') throw new CommandError(`KUBEDOH_TOKEN is not set; ${keysHint(cluster)}`)
+  const url = checkGateway(input.text('gateway'), input.isSet('insecure'))
+  return new Publisher({
+    cluster,
+    key: await readSigningKey(input, cluster),
+    gateway: createGatewayClient({ url, cluster, token }),
+    now: Date.now,
+  })
+}
+
+async function readSigningKey(input: Input, cluster: string): Promise<PrivateKey> {
+  const path = input.text('signing-key')
+  const text = path === '' ? input.env('KUBEDOH_SIGNING_KEY') : readKeyFile(path)
+  const from = path === '' ? 'KUBEDOH_SIGNING_KEY' : path
+  if (text === '') throw new CommandError(`${from} is not set; ${keysHint(cluster)}`)
+  const key = await importPrivateKey(text.trim())
+  if (key !== undefined) return key
+  throw new CommandError(`${from} is not an Ed25519 key as kubedoh keys prints it`)
+}
+
+function readKeyFile(path: string): string {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch {
+    throw new CommandError(`Cannot read ${path}: no such file`)
+  }
+}
+
+function keysHint(cluster: string): string {
+  return `"kubedoh keys ${cluster}" makes the keys of a cluster`
+}
+
+/** The token goes in a header: not in the clear beyond this machine. */
+function checkGateway(text: string, isInsecure: boolean): string {
+  const url = URL.canParse(text) ? new URL(text) : undefined
+  const isHttp = url?.protocol === 'http:'
+  if (url === undefined || (!isHttp && url.protocol !== 'https:')) {
+    throw new CommandError(`--gateway "${text}" is not a URL such as https://dns.example.org`)
+  }
+  if (isHttp && !isInsecure && !LOOPBACK.has(url.hostname)) {
+    throw new CommandError(
+      `--gateway ${text} would send the token in the clear; use https://, or say --insecure`,
+    )
+  }
+  return text
+}
+
+async function openSource(input: Input, log: Log, onChange: () => void): Promise<ExportSource> {
+  const directive = loadExportDirective(input.text('conf'))
+  const naming = namingOptions(directive, outsideAddresses(input.env('LOCAL_IPS')))
+  const onWarning = (message: string): void => log({ level: 'warning', message })
+  const paths = input.texts('objects')
+  if (paths.length > 0) {
+    const { objects, warnings } = readObjectFiles(paths)
+    for (const warning of warnings) onWarning(warning)
+    return createObjectSource(objects, { naming, onWarning, now: Date.now })
+  }
+  const { openApi } = await import('../exporter/watch.ts')
+  const place = { kubeconfig: input.text('kubeconfig'), folder: dirname(input.text('conf')) }
+  return createWatchSource({
+    api: openApi(connectionOf(directive, place)),
+    naming,
+    onChange,
+    onWarning,
+    onError: (message) => log({ level: 'error', message }),
+    sleep,
+    random: Math.random,
+    now: Date.now,
+  })
+}

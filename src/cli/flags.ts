@@ -1,0 +1,141 @@
+/**
+ * All flags of all commands: the command line, its help and the README's table come from here.
+ * @module
+ */
+
+/** A flag. */
+export type Flag = {
+  /** What its value is called in help; absent for a flag that is there or not. */
+  readonly value?: string
+  /** Environment variable that counts when the flag is not given. */
+  readonly env?: string
+  /** Value when neither is given; '' for none. */
+  readonly default: string
+  readonly help: string
+  /** Whether it may be given several times. */
+  readonly isRepeated?: true
+}
+
+/** Name of a flag, without its dashes. */
+export type FlagName =
+  | 'conf'
+  | 'dns.port'
+  | 'objects'
+  | 'files'
+  | 'kubeconfig'
+  | 'doh.listen'
+  | 'insecure'
+  | 'etcd'
+  | 'workers'
+  | 'gateway'
+  | 'cluster'
+  | 'signing-key'
+  | 'once'
+  | 'listen'
+  | 'out'
+  | 'server'
+  | 'token'
+  | 'json'
+
+/** The flags. An empty value counts as not given. */
+export const FLAGS: Readonly<Record<FlagName, Flag>> = {
+  conf: { value: 'COREFILE', default: '', help: 'the Corefile' },
+  'dns.port': { value: 'PORT', default: '53', help: 'port of server blocks that name none' },
+  objects: {
+    value: 'PATH',
+    default: '',
+    help: 'objects from a JSON or YAML file or a folder of them, in place of an API server',
+    isRepeated: true,
+  },
+  files: { value: 'FOLDER', default: '', help: "what the Corefile's paths are relative to" },
+  kubeconfig: {
+    value: 'FILE',
+    default: '',
+    help: 'how to reach the API server; in a pod, its service account, else your kubeconfig',
+  },
+  'doh.listen': {
+    value: 'HOST:PORT',
+    default: '',
+    help: 'answer DNS over plain HTTP as well, on a loopback address',
+  },
+  insecure: { default: '', help: 'allow plain HTTP beyond this machine' },
+  etcd: { value: 'FILE', default: '', help: 'keys of etcd from a JSON file' },
+  workers: { value: 'COUNT', default: '1', help: 'processes that share the ports' },
+  gateway: {
+    value: 'URL',
+    env: 'KUBEDOH_GATEWAY',
+    default: '',
+    help: 'the gateway to publish to',
+  },
+  cluster: { value: 'ID', default: '', help: 'what the gateway calls the cluster' },
+  'signing-key': {
+    value: 'FILE',
+    default: '',
+    help: 'file with the signing key, in place of KUBEDOH_SIGNING_KEY',
+  },
+  once: { default: '', help: 'publish once, and end' },
+  listen: {
+    value: 'HOST:PORT',
+    default: '127.0.0.1:9154',
+    help: 'where /healthz, /readyz and /metrics are; "" for nowhere',
+  },
+  out: { value: 'FOLDER', default: '', help: 'where to write the snapshot' },
+  server: {
+    value: 'URL',
+    env: 'KUBEDOH_SERVER',
+    default: '',
+    help: 'udp://HOST:PORT, tcp://HOST:PORT or https://HOST/dns-query; else the system’s resolver',
+  },
+  token: {
+    value: 'TOKEN',
+    env: 'KUBEDOH_CLIENT_TOKEN',
+    default: '',
+    help: 'token for the gateway',
+  },
+  json: { default: '', help: 'print JSON' },
+}
+
+/** What a command was given. */
+export class Input {
+  /** Arguments that are no flags. */
+  readonly args: readonly string[]
+  private readonly given: ReadonlyMap<string, readonly string[]>
+  private readonly environment: Readonly<Record<string, string | undefined>>
+
+  /** @param given values by flag; a flag without a value has '' */
+  constructor(
+    args: readonly string[],
+    given: ReadonlyMap<string, readonly string[]>,
+    environment: Readonly<Record<string, string | undefined>>,
+  ) {
+    this.args = args
+    this.given = given
+    this.environment = environment
+  }
+
+  /** A flag's value: as given, from the environment, or its default. */
+  text(name: FlagName): string {
+    const flag = FLAGS[name]
+    const given = this.given.get(name)?.at(-1)
+    if (given !== undefined && (given !== '' || flag.env === undefined)) {
+      return given === '' && name !== 'listen' ? flag.default : given
+    }
+    const fromEnvironment = flag.env === undefined ? undefined : this.environment[flag.env]
+    return fromEnvironment ?? flag.default
+  }
+
+  /** All values of a flag that may be given several times. */
+  texts(name: FlagName): readonly string[] {
+    return (this.given.get(name) ?? []).filter((text) => text !== '')
+  }
+
+  /** Whether a flag without a value is there. */
+  isSet(name: FlagName): boolean {
+    return this.given.has(name)
+  }
+
+  /** A variable of the environment; '' when it is not set. */
+  env(name: string): string {
+    return this.environment[name] ?? ''
+  }
+}

@@ -1,0 +1,118 @@
+/**
+ * The command line: from words to a command's input, help, exit status. The only place that knows
+ * the library.
+ * @module
+ */
+import { readFileSync } from 'node:fs'
+import { CommanderError, Command as CommandLine, Option } from 'commander'
+import { COMMANDS, type Command } from './commands.ts'
+import { FLAGS, type Flag, Input } from './flags.ts'
+import { describeError, EXIT, type Output } from './output.ts'
+
+/** Runs a command line. @returns the exit status */
+export async function main(
+  args: readonly string[],
+  output: Output,
+  environment: Readonly<Record<string, string | undefined>> = process.env,
+): Promise<number> {
+  const program = createProgram(output, environment)
+  try {
+    await program.parseAsync(args.length === 0 ? ['--help'] : args, { from: 'user' })
+    return EXIT.DONE
+  } catch (error) {
+    if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.DONE : EXIT.USAGE
+    output.stderr.write(`${describeError(error)}\n`)
+    return EXIT.FAILED
+  }
+}
+
+function createProgram(
+  output: Output,
+  environment: Readonly<Record<string, string | undefined>>,
+): CommandLine {
+  const program = configure(new CommandLine('kubedoh'), output)
+    .description('Kubernetes names, anywhere: DNS for clusters, inside and out.')
+    .version(readVersion(), '--version', 'print the version')
+    .addHelpText('after', '\nMore about a command, with examples: kubedoh COMMAND --help')
+  const groups = new Map<string, CommandLine>()
+  for (const command of COMMANDS) {
+    const [first = '', second] = command.name.split(' ')
+    let parent = program
+    if (second !== undefined) {
+      parent = groups.get(first) ?? configure(program.command(first), output)
+      if (!groups.has(first)) parent.description('work with snapshots without a gateway')
+      groups.set(first, parent)
+    }
+    addCommand(parent.command(second ?? first), command, { output, environment })
+  }
+  return program
+}
+
+/** What each level of commands needs said of itself. */
+function configure(line: CommandLine, output: Output): CommandLine {
+  return line
+    .exitOverride()
+    .helpOption('--help', 'tell more')
+    .helpCommand(false)
+    .showHelpAfterError('(--help tells more)')
+    .configureOutput({
+      writeOut: (text) => output.stdout.write(text),
+      writeErr: (text) => output.stderr.write(text.replace(/^error: /, 'kubedoh: ')),
+    })
+}
+
+function addCommand(
+  line: CommandLine,
+  command: Command,
+  {
+    output,
+    environment,
+  }: { output: Output; environment: Readonly<Record<string, string | undefined>> },
+): void {
+  configure(line, output).description(command.summary)
+  for (const arg of command.args) line.argument(arg.startsWith('[') ? arg : `<${arg}>`)
+  for (const name of command.flags) line.addOption(optionOf(name, FLAGS[name]))
+  const lines = command.examples.map((example) => `  ${example}`)
+  line.addHelpText('after', `\nExamples:\n${lines.join('\n')}`)
+  line.action(async () => {
+    const options: Readonly<Record<string, unknown>> = line.opts()
+    const given = new Map(
+      Object.entries(options).map(([key, value]) => [kebabCase(key), listOf(value)]),
+    )
+    const input = new Input(line.args, given, environment)
+    for (const name of command.required) {
+      if (input.text(name) !== '' || input.texts(name).length > 0) continue
+      line.error(`kubedoh: --${name} is needed`, { exitCode: EXIT.USAGE })
+    }
+    await command.run(input, output)
+  })
+}
+
+function optionOf(name: string, flag: Flag): Option {
+  const notes = [
+    ...(flag.default === '' ? [] : [`default ${flag.default}`]),
+    ...(flag.env === undefined ? [] : [`or ${flag.env}`]),
+    ...(flag.isRepeated === undefined ? [] : ['may be repeated']),
+  ]
+  const help = notes.length === 0 ? flag.help : `${flag.help} (${notes.join(', ')})`
+  if (flag.value === undefined) return new Option(`--${name}`, help)
+  const option = new Option(`--${name} <${flag.value}>`, help)
+  if (flag.isRepeated === undefined) return option
+  return option.argParser((text: string, before: unknown) => [...listOf(before), text])
+}
+
+/** The library turns `signing-key` into `signingKey`. */
+function kebabCase(key: string): string {
+  return key.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)
+}
+
+function listOf(value: unknown): readonly string[] {
+  if (Array.isArray(value)) return value.map(String)
+  return typeof value === 'string' ? [value] : value === true ? [''] : []
+}
+
+function readVersion(): string {
+  const text = readFileSync(new URL('../../package.json', import.meta.url), 'utf8')
+  const { version } = JSON.parse(text)
+  return String(version)
+}

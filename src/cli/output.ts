@@ -1,0 +1,37 @@
+/**
+ * Where commands write, and how they fail.
+ * @module
+ */
+import type { Writable } from 'node:stream'
+import { ConfigError, formatProblem } from '../corefile/problem.ts'
+import { formatLogEvent, type Log } from '../telemetry/log.ts'
+
+/** The streams of a command. */
+export type Output = { readonly stdout: Writable; readonly stderr: Writable }
+
+/** A command's input or the world is wrong: one line for people, exit status 1. */
+export class CommandError extends Error {
+  override readonly name = 'CommandError'
+}
+
+/** Exit statuses: all is well, something that the user can mend, wrong usage. */
+export const EXIT = { DONE: 0, FAILED: 1, USAGE: 2 } as const
+
+/** Names that errors have which nobody foresaw. */
+const UNFORESEEN: ReadonlySet<string> = new Set(['Error', 'TypeError', 'RangeError'])
+
+/** Makes a log that writes lines of JSON to standard error. */
+export function createLog({ stderr }: Output): Log {
+  return (event) => {
+    stderr.write(`${formatLogEvent(event, Date.now())}\n`)
+  }
+}
+
+/** The lines that tell what went wrong; unforeseen errors keep their stack. */
+export function describeError(error: unknown): string {
+  if (error instanceof ConfigError) return error.problems.map(formatProblem).join('\n')
+  if (!(error instanceof Error)) return `kubedoh: ${String(error)}`
+  return UNFORESEEN.has(error.name)
+    ? `kubedoh: ${error.stack ?? error.message}`
+    : `kubedoh: ${error.message}`
+}

@@ -1,0 +1,220 @@
+/**
+ * `kubedoh serve`: a DNS server for a Corefile.
+ * @module
+ */
+import { dirname } from 'node:path'
+import type { KubernetesOptions } from '../corefile/kubernetes-options.ts'
+import type { Feature } from '../plugins/plugin.ts'
+import { createResolver, STANDARD_PORTS } from '../resolver/create-resolver.ts'
+import type { Resolver } from '../resolver/resolver.ts'
+import { DnsServer } from '../shim/dns-server.ts'
+import type { HttpServer } from '../shim/http-server.ts'
+import { outsideAddresses } from '../shim/local-addresses.ts'
+import { createNodeHost } from '../shim/node-host.ts'
+import { Metrics } from '../telemetry/metrics.ts'
+import { ClusterSources } from './cluster-sources.ts'
+import { listenDoh } from './doh-listener.ts'
+import type { Input } from './flags.ts'
+import { type LoadedCorefile, loadCorefile } from './load-corefile.ts'
+import { CommandError, createLog, describeError, type Output } from './output.ts'
+import { untilSignal } from './signals.ts'
+
+/** What to serve; empty text counts as not given. */
+export type ServeOptions = {
+  readonly conf: string
+  readonly dnsPort: number
+  readonly objects: readonly string[]
+  readonly files: string
+  readonly kubeconfig: string
+  readonly dohListen: string
+  readonly insecure: boolean
+  /** Addresses that stand in for the machine's own, comma-separated. */
+  readonly localAddresses: string
+}
+
+/** A server that runs. */
+export type RunningServer = {
+  /** Ports of the DNS listeners, in the order of the Corefile. */
+  readonly ports: readonly number[]
+  /** Says on `/ready` that it ends, waits as `health` wants it, and closes. */
+  readonly stop: () => Promise<void>
+}
+
+/** How long clusters may take to be read before queries are taken all the same, as in CoreDNS. */
+const SYNC_MS = 5000
+
+/** Runs the command until it is told to end. */
+export async function runServe(input: Input, output: Output): Promise<void> {
+  if (Number(input.text('workers')) !== 1) {
+    throw new CommandError('--workers takes 1 only: more processes are not supported yet')
+  }
+  const running = await serve(
+    {
+      conf: input.text('conf'),
+      dnsPort: parsePort(input.text('dns.port')),
+      objects: input.texts('objects'),
+      files: input.text('files'),
+      kubeconfig: input.text('kubeconfig'),
+      dohListen: input.text('doh.listen'),
+      insecure: input.isSet('insecure'),
+      localAddresses: input.env('LOCAL_IPS'),
+    },
+    output,
+  )
+  const doh = input.text('doh.listen')
+  const beside = doh === '' ? '' : `, DNS over HTTP on http://${doh}/dns-query`
+  output.stdout.write(`ready: DNS on port ${running.ports.join(', ')}${beside}\n`)
+  await untilSignal()
+  await running.stop()
+}
+
+/** Starts the server; it answers when the promise resolves. */
+export async function serve(options: ServeOptions, output: Output): Promise<RunningServer> {
+  const server = new Server(options, output)
+  try {
+    await server.start()
+    return server
+  } catch (error) {
+    await server.close()
+    throw error
+  }
+}
+
+function parsePort(text: string): number {
+  const port = Number(text)
+  if (/^\d{1,5}$/.test(text) && port < 65536) return port
+  throw new CommandError(`--dns.port is "${text}", expected 0 to 65535`)
+}
+
+/** A Corefile, ready to serve, and the clusters that it needs. */
+type Compiled = {
+  readonly corefile: LoadedCorefile
+  readonly directives: readonly KubernetesOptions[]
+  readonly resolver: Resolver
+}
+
+class Server implements RunningServer {
+  private readonly options: ServeOptions
+  private readonly folder: string
+  private readonly log: ReturnType<typeof createLog>
+  private readonly metrics = new Metrics()
+  private readonly dns = new DnsServer(this.metrics)
+  private readonly sources: ClusterSources
+  private doh: HttpServer | undefined
+  private current: Compiled | undefined
+  private reloadTimer: NodeJS.Timeout | undefined
+
+  constructor(options: ServeOptions, output: Output) {
+    const { conf, files, objects, kubeconfig } = options
+    this.options = options
+    this.folder = files === '' ? dirname(conf) : files
+    this.log = createLog(output)
+    this.sources = new ClusterSources({
+      objectPaths: objects,
+      kubeconfig,
+      folder: this.folder,
+      localAddresses: outsideAddresses(options.localAddresses),
+      loadApi: async () => (await import('../exporter/watch.ts')).openApi,
+      log: this.log,
+      now: Date.now,
+    })
+  }
+
+  get ports(): readonly number[] {
+    return this.dns.ports
+  }
+
+  async start(): Promise<void> {
+    const compiled = await this.compile(loadCorefile(this.options.conf))
+    await this.waitForClusters()
+    await this.dns.serve(compiled.resolver)
+    this.current = compiled
+    const { dohListen, insecure } = this.options
+    if (dohListen !== '') {
+      this.doh = await listenDoh(dohListen, {
+        resolver: () => this.current?.resolver,
+        isInsecure: insecure,
+      })
+    }
+    this.scheduleReload()
+  }
+
+  async stop(): Promise<void> {
+    this.dns.announceStop()
+    await new Promise((resolve) => setTimeout(resolve, this.dns.lameduckMs))
+    await this.close()
+  }
+
+  /** Ends all at once. */
+  async close(): Promise<void> {
+    clearTimeout(this.reloadTimer)
+    await this.doh?.close()
+    await this.dns.close()
+    this.sources.keep([])
+  }
+
+  private async waitForClusters(): Promise<void> {
+    const timeout = Promise.withResolvers<'late'>()
+    const timer = setTimeout(() => timeout.resolve('late'), SYNC_MS)
+    const outcome = await Promise.race([this.sources.synced(), timeout.promise])
+    clearTimeout(timer)
+    if (outcome !== 'late') return
+    const message = 'a cluster is not read yet; its names are answered with SERVFAIL until it is'
+    this.log({ level: 'warning', message })
+  }
+
+  /** Compiles a Corefile, and opens the clusters that it needs. */
+  private async compile(corefile: LoadedCorefile): Promise<Compiled> {
+    await this.sources.prepare(corefile.blocks)
+    const directives: KubernetesOptions[] = []
+    const host = createNodeHost({
+      folder: this.folder,
+      metrics: this.metrics,
+      log: this.log,
+      openCluster: (directive) => {
+        directives.push(directive)
+        return this.sources.open(directive)
+      },
+      abort: (message) => {
+        this.log({ level: 'error', message })
+        process.exit(1)
+      },
+    })
+    const ports = { ...STANDARD_PORTS, dns: this.options.dnsPort }
+    return { corefile, directives, resolver: createResolver(corefile.blocks, host, ports) }
+  }
+
+  private scheduleReload(): void {
+    const reload = this.current?.resolver.features.find(isReload)
+    if (reload === undefined) return
+    const delayMs = reload.intervalMs + Math.random() * reload.jitterMs
+    this.reloadTimer = setTimeout(() => {
+      void this.reload().finally(() => this.scheduleReload())
+    }, delayMs)
+    this.reloadTimer.unref()
+  }
+
+  /** Takes up a changed Corefile; one that is wrong is told of, and what was serving serves on. */
+  private async reload(): Promise<void> {
+    try {
+      const loaded = loadCorefile(this.options.conf)
+      if (loaded.text === this.current?.corefile.text) return
+      const compiled = await this.compile(loaded)
+      await this.waitForClusters()
+      await this.dns.serve(compiled.resolver)
+      this.current = compiled
+      this.log({ level: 'info', message: 'the changed Corefile is in use' })
+    } catch (error) {
+      const help = 'Counter of the number of failed reload attempts.'
+      this.metrics.counter({ name: 'coredns_reload_failed_total', help, labels: [] }).value++
+      const reason = describeError(error)
+      this.log({ level: 'error', message: 'the changed Corefile is not used', reason })
+    } finally {
+      this.sources.keep(this.current?.directives ?? [])
+    }
+  }
+}
+
+function isReload(feature: Feature): feature is Extract<Feature, { kind: 'reload' }> {
+  return feature.kind === 'reload'
+}

@@ -1,0 +1,60 @@
+/**
+ * A snapshot in a folder: `manifest.json`, and beside it `shards/SHA256` for each shard.
+ * @module
+ */
+import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { formatManifest, type Manifest, parseManifest } from '../snapshot/manifest.ts'
+import { openShard } from '../snapshot/open-shard.ts'
+import type { Shard } from '../snapshot/shard.ts'
+import { sha256Hex } from '../snapshot/signature.ts'
+import { CommandError } from './output.ts'
+
+const MANIFEST = 'manifest.json'
+const SHARDS = 'shards'
+
+/** Writes a snapshot; the manifest comes last, in one step. */
+export function writeSnapshotFolder(
+  folder: string,
+  manifest: Manifest,
+  shards: ReadonlyMap<string, Uint8Array>,
+): void {
+  try {
+    mkdirSync(join(folder, SHARDS), { recursive: true })
+    for (const [sha256, bytes] of shards) writeFileSync(join(folder, SHARDS, sha256), bytes)
+    writeFileSync(join(folder, `${MANIFEST}.new`), formatManifest(manifest))
+    renameSync(join(folder, `${MANIFEST}.new`), join(folder, MANIFEST))
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error)
+    throw new CommandError(`Cannot write a snapshot to ${folder}: ${reason}`, { cause: error })
+  }
+}
+
+/**
+ * Reads a snapshot.
+ * @throws {CommandError} when a file is missing or has another hash than the manifest says
+ * @throws {SnapshotError} when one is not well-formed
+ */
+export async function readSnapshotFolder(
+  folder: string,
+): Promise<{ readonly manifest: Manifest; readonly shards: readonly Shard[] }> {
+  const manifest = parseManifest(readBytes(join(folder, MANIFEST)))
+  const shards: Shard[] = []
+  for (const { sha256 } of manifest.shards) {
+    const path = join(folder, SHARDS, sha256)
+    const bytes = readBytes(path)
+    if ((await sha256Hex(bytes)) !== sha256) {
+      throw new CommandError(`${path}: its octets have another SHA-256 than its name says`)
+    }
+    shards.push(openShard(bytes))
+  }
+  return { manifest, shards }
+}
+
+function readBytes(path: string): Uint8Array {
+  try {
+    return new Uint8Array(readFileSync(path))
+  } catch {
+    throw new CommandError(`Cannot read ${path}: no such file`)
+  }
+}

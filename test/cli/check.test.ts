@@ -1,0 +1,102 @@
+import assert from 'node:assert/strict'
+import { join } from 'node:path'
+import { describe, test } from 'node:test'
+import { temporaryFolder } from '../exporter/temporary-folder.ts'
+import { failed, runCli } from './run-cli.ts'
+
+describe('check', () => {
+  const right: { name: string; corefile: string; blocks: string }[] = [
+    {
+      name: 'counts one block',
+      corefile: '. {\n  whoami\n}\n',
+      blocks: '1 server block',
+    },
+    {
+      name: 'counts several blocks',
+      corefile: 'a.example.org {\n  whoami\n}\nb.example.org {\n  whoami\n}\n',
+      blocks: '2 server blocks',
+    },
+    {
+      name: 'connects to no API server and opens no port',
+      corefile: `. {
+        kubernetes cluster.local {
+          kubeconfig /none/config
+          labels tier=gold
+        }
+        bind 192.0.2.1
+        health 192.0.2.1:1
+      }`,
+      blocks: '1 server block',
+    },
+    {
+      name: 'takes what only a gateway has',
+      corefile: '. {\n  kubernetes cluster.local {\n    cluster prod\n  }\n}\n',
+      blocks: '1 server block',
+    },
+  ]
+  for (const { name, corefile, blocks } of right) {
+    test(name, async (t) => {
+      const path = join(temporaryFolder(t, { Corefile: corefile }), 'Corefile')
+      assert.deepEqual(await runCli(['check', path]), {
+        status: 0,
+        stdout: `${path}: ${blocks}, nothing wrong\n`,
+        stderr: '',
+      })
+    })
+  }
+
+  const wrong: { name: string; corefile: string; problems: readonly string[] }[] = [
+    {
+      name: 'a block that does not end',
+      corefile: '. {\n  whoami\n',
+      problems: ['Corefile:1:3: this "{" is never closed'],
+    },
+    {
+      name: 'all that is wrong in several blocks, a line each',
+      corefile: '. {\n  bufsize 1\n}\nexample.org {\n  whoami a\n}\n',
+      problems: [
+        'Corefile:2:11: "1" is not a number from 512 to 4096',
+        'Corefile:5:10: "whoami" takes no argument, got "a"',
+      ],
+    },
+    {
+      name: 'a label selector',
+      corefile: '. {\n  kubernetes cluster.local {\n    labels (\n  }\n}\n',
+      problems: ['Corefile:2:3: "labels (" is not a label selector such as "tier=gold,!old"'],
+    },
+    {
+      name: 'what an imported file says',
+      corefile: '. {\n  import more\n}\n',
+      problems: ['more:1:9: "whoami" takes no argument, got "nobody"'],
+    },
+  ]
+  for (const { name, corefile, problems } of wrong) {
+    test(`names file, line and column of ${name}`, async (t) => {
+      const folder = temporaryFolder(t, { Corefile: corefile, more: 'whoami  nobody\n' })
+      assert.deepEqual(
+        await runCli(['check', join(folder, 'Corefile')]),
+        failed(...problems.map((line) => join(folder, line))),
+      )
+    })
+  }
+
+  test('says that there is no file', async () => {
+    assert.deepEqual(
+      await runCli(['check', '/none/Corefile']),
+      failed('kubedoh: Cannot read /none/Corefile: no such file'),
+    )
+  })
+
+  test('reads files from beside the Corefile, or from where --files says', async (t) => {
+    const folder = temporaryFolder(t, {
+      'conf/Corefile': '. {\n  forward . servers\n}\n',
+      'files/servers': 'nameserver 192.0.2.53\n',
+    })
+    const path = join(folder, 'conf/Corefile')
+    assert.deepEqual(
+      await runCli(['check', path]),
+      failed(`${path}:2:13: "servers" is neither ADDRESS[:PORT], https://…, nor a file`),
+    )
+    assert.equal((await runCli(['check', path, '--files', join(folder, 'files')])).status, 0)
+  })
+})

@@ -1,0 +1,93 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { COMMANDS, type Command } from '../../src/cli/commands.ts'
+import { FLAGS, type FlagName } from '../../src/cli/flags.ts'
+import { runCli } from './run-cli.ts'
+
+/** Prints a command's help as it is, and with its lines joined. */
+async function helpOf({ name }: Command): Promise<{ text: string; joined: string }> {
+  const { status, stdout, stderr } = await runCli([...name.split(' '), '--help'])
+  assert.deepEqual([status, stderr], [0, ''])
+  return { text: stdout, joined: stdout.replaceAll(/\s+/g, ' ') }
+}
+
+/** Reads an example as a shell would, and its flags as the command line does. */
+function parseExample(line: string): { command: Command; args: string[]; flags: string[] } {
+  const [program, ...words] = line.replace(/ \|.*$/, '').split(' ')
+  assert.equal(program, 'kubedoh')
+  const command = COMMANDS.find(({ name }) => `${words.join(' ')} `.startsWith(`${name} `))
+  assert.ok(command, `"${line}" begins with a command`)
+  const [args, flags]: [string[], string[]] = [[], []]
+  const rest = words.slice(command.name.split(' ').length)[Symbol.iterator]()
+  for (const word of rest) {
+    const flag = command.flags.find((name) => word === `--${name}`)
+    if (flag === undefined) {
+      assert.doesNotMatch(word, /^-/, `"${word}" is a flag of ${command.name}`)
+      args.push(word)
+    } else {
+      flags.push(flag)
+      if (FLAGS[flag].value !== undefined) assert.equal(rest.next().done, false)
+    }
+  }
+  return { command, args, flags }
+}
+
+describe('the help of a command', () => {
+  for (const command of COMMANDS) {
+    const { name, summary, args, flags, required, examples } = command
+
+    test(`says what it is for and what it takes: ${name}`, async () => {
+      const { text, joined } = await helpOf(command)
+      assert.ok(joined.includes(summary))
+      const [usage = ''] = text.split('\n')
+      for (const arg of args) assert.ok(usage.includes(arg), `${arg} stands in: ${usage}`)
+    })
+
+    test(`names each of its flags with its value, default and variable: ${name}`, async () => {
+      const { joined } = await helpOf(command)
+      const named = joined.slice(joined.indexOf('Options:'), joined.indexOf('Examples:'))
+      assert.deepEqual(
+        [...named.matchAll(/ --([a-z.-]+)/g)].map(([, flag]) => flag),
+        [...flags, 'help'],
+      )
+      for (const flag of flags) {
+        const { value, help, default: text, env } = FLAGS[flag]
+        assert.ok(named.includes(`--${flag}${value === undefined ? '' : ` <${value}>`} ${help}`))
+        if (text !== '') assert.ok(named.includes(`default ${text}`))
+        if (env !== undefined) assert.ok(named.includes(`or ${env}`))
+      }
+    })
+
+    test(`shows examples that it understands: ${name}`, async () => {
+      const { text } = await helpOf(command)
+      const lines = examples.filter((line) => line.startsWith('kubedoh '))
+      assert.notEqual(lines.length, 0)
+      for (const line of lines) {
+        assert.ok(text.includes(`  ${line}\n`))
+        const parsed = parseExample(line)
+        assert.equal(parsed.command, command)
+        const needed = args.filter((arg) => !arg.startsWith('['))
+        assert.ok(needed.length <= parsed.args.length && parsed.args.length <= args.length)
+        for (const flag of required) assert.ok(parsed.flags.includes(flag), `${line}: --${flag}`)
+      }
+    })
+
+    test(`needs only flags that it has and that have values: ${name}`, () => {
+      for (const flag of required) {
+        assert.ok(flags.includes(flag))
+        assert.notEqual(FLAGS[flag].value, undefined)
+      }
+    })
+  }
+})
+
+describe('the commands', () => {
+  test('have names of their own', () => {
+    assert.equal(new Set(COMMANDS.map(({ name }) => name)).size, COMMANDS.length)
+  })
+
+  test('have a use for every flag', () => {
+    const used = new Set<FlagName>(COMMANDS.flatMap(({ flags }) => flags))
+    assert.deepEqual([...used].sort(), Object.keys(FLAGS).sort())
+  })
+})

@@ -1,0 +1,58 @@
+import assert from 'node:assert/strict'
+import { join } from 'node:path'
+import { describe, test } from 'node:test'
+import { loadExportDirective } from '../../src/cli/export-directive.ts'
+import { formatName } from '../../src/dns/name.ts'
+import { temporaryFolder } from '../exporter/temporary-folder.ts'
+
+describe('the directive that a cluster is exported by', () => {
+  test('is kubeadm’s without a Corefile', () => {
+    const { zones, pods, ttlSeconds, cluster } = loadExportDirective('')
+    assert.deepEqual(
+      zones.map((zone) => formatName(zone)),
+      ['cluster.local.', 'in-addr.arpa.', 'ip6.arpa.'],
+    )
+    assert.deepEqual([pods, ttlSeconds, cluster], ['insecure', 30, undefined])
+  })
+
+  test('is the one of the Corefile, whose zones may be its block’s', (t) => {
+    const corefile = '. {\n  whoami\n}\nprod.example.org:53 {\n  kubernetes {\n    ttl 7\n  }\n}\n'
+    const path = join(temporaryFolder(t, { Corefile: corefile }), 'Corefile')
+    const { zones, ttlSeconds } = loadExportDirective(path)
+    assert.deepEqual(
+      zones.map((zone) => formatName(zone)),
+      ['prod.example.org.'],
+    )
+    assert.equal(ttlSeconds, 7)
+  })
+
+  const directive = '  kubernetes cluster.local\n'
+  const cases: { name: string; corefile: string; error: { name: string; message: string } }[] = [
+    {
+      name: 'is missed',
+      corefile: '. {\n  whoami\n}\n',
+      error: { name: 'CommandError', message: 'FILE: there is no "kubernetes" directive' },
+    },
+    {
+      name: 'is not two',
+      corefile: `. {\n${directive}}\n\nexample.org {\n${directive}}\n`,
+      error: {
+        name: 'ConfigError',
+        message:
+          'FILE:6:3: a cluster is exported by one "kubernetes" directive, and this is the second',
+      },
+    },
+    {
+      name: 'is checked',
+      corefile: '. {\n  kubernetes cluster.local {\n    ttl -1\n  }\n}\n',
+      error: { name: 'ConfigError', message: 'FILE:3:9: "-1" is not a number from 0 to 3600' },
+    },
+  ]
+  for (const { name, corefile, error } of cases) {
+    test(name, (t) => {
+      const path = join(temporaryFolder(t, { Corefile: corefile }), 'Corefile')
+      const message = error.message.replace('FILE', path)
+      assert.throws(() => loadExportDirective(path), { ...error, message })
+    })
+  }
+})

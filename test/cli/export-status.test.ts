@@ -1,0 +1,54 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { listenStatus } from '../../src/cli/export-status.ts'
+import { Metrics } from '../../src/telemetry/metrics.ts'
+import { freePort } from '../shim/clients.ts'
+
+describe('listenStatus', () => {
+  test('tells that the process lives, whether it is ready, and its metrics', async (t) => {
+    const metrics = new Metrics()
+    metrics.counter({ name: 'a_total', help: 'A.', labels: [] }).value = 3
+    let isReady = false
+    const address = `127.0.0.1:${await freePort()}`
+    const server = await listenStatus(address, { metrics, isReady: () => isReady })
+    t.after(() => server?.close())
+    const get = async (path: string): Promise<[number, string]> => {
+      const response = await fetch(`http://${address}${path}`)
+      return [response.status, await response.text()]
+    }
+    assert.deepEqual(await get('/healthz'), [200, 'OK'])
+    assert.deepEqual(await get('/readyz'), [503, 'nothing is published yet'])
+    isReady = true
+    assert.deepEqual(await get('/readyz'), [200, 'OK'])
+    const [status, text] = await get('/metrics')
+    assert.equal(status, 200)
+    assert.match(text, /^a_total 3$/m)
+    assert.match(text, /^process_resident_memory_bytes \d+$/m)
+    assert.equal((await get('/'))[0], 404)
+  })
+
+  test('listens nowhere when it is told nowhere', async () => {
+    const options = { metrics: new Metrics(), isReady: () => true }
+    assert.equal(await listenStatus('', options), undefined)
+  })
+
+  test('says which address is taken, and what to do about it', async (t) => {
+    const address = `127.0.0.1:${await freePort()}`
+    const options = { metrics: new Metrics(), isReady: () => true }
+    const server = await listenStatus(address, options)
+    t.after(() => server?.close())
+    await assert.rejects(listenStatus(address, options), {
+      name: 'CommandError',
+      message:
+        `Cannot listen on ${address}: EADDRINUSE; ` +
+        'choose another with --listen, or none with --listen ""',
+    })
+  })
+
+  test('says what an address looks like', async () => {
+    await assert.rejects(listenStatus('9154', { metrics: new Metrics(), isReady: () => true }), {
+      name: 'ListenError',
+      message: '"9154" is not HOST:PORT',
+    })
+  })
+})

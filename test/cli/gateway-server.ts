@@ -1,0 +1,68 @@
+/**
+ * A gateway's publishing on loopback, and the keys of the cluster `shop`.
+ * @module
+ */
+import { randomBytes } from 'node:crypto'
+import type { TestContext } from 'node:test'
+import { Hono } from 'hono'
+import { createClusterKeys } from '../../src/cli/keys.ts'
+import { errorResponse, HttpError } from '../../src/doh/http-error.ts'
+import { readGatewayConfig } from '../../src/gateway/config.ts'
+import { ingestManifest, ingestShard, manifestEtag } from '../../src/gateway/ingest.ts'
+import { createPublishRoutes } from '../../src/gateway/publish-routes.ts'
+import { createMemoryStore } from '../../src/gateway/store.ts'
+import { HttpServer } from '../../src/shim/http-server.ts'
+import { type Manifest, parseManifest } from '../../src/snapshot/manifest.ts'
+
+/** The gateway, and what an exporter is told of it. */
+export type GatewayServer = {
+  readonly url: string
+  /** The exporter's variables. */
+  readonly environment: Readonly<Record<'KUBEDOH_TOKEN' | 'KUBEDOH_SIGNING_KEY', string>>
+  /** What is published. */
+  readonly manifest: () => Promise<Manifest | undefined>
+}
+
+/** Starts a gateway, which runs until its test ends. */
+export async function startGatewayServer(t: TestContext): Promise<GatewayServer> {
+  const { token, signingKey, publicKey, tokenSha256 } = await createClusterKeys()
+  const config = await readGatewayConfig({
+    COREFILE: '. {\n}\n',
+    CLUSTERS: JSON.stringify({ shop: { publicKey, tokenSha256 } }),
+  })
+  const cluster = config.clusters.get('shop')
+  if (cluster === undefined) throw new TypeError('The gateway has no cluster')
+  const store = createMemoryStore()
+  const publisher = { cluster: 'shop', publicKey: cluster.publicKey, store, now: Date.now }
+  const read = async (): Promise<{ manifest: Manifest; etag: string } | undefined> => {
+    const signed = await store.readManifest()
+    if (signed === undefined) return undefined
+    return { manifest: parseManifest(signed.bytes), etag: await manifestEtag(signed.bytes) }
+  }
+  const app = new Hono()
+  app.onError((error) => {
+    if (error instanceof HttpError) return errorResponse(error)
+    throw error
+  })
+  const writer = {
+    putShard: (sha256: string, bytes: Uint8Array) => ingestShard(publisher, sha256, bytes),
+    putManifest: (bytes: Uint8Array, signature: string, expected: string | undefined) =>
+      ingestManifest(publisher, { bytes, signature }, expected),
+    state: read,
+  }
+  const { clusters } = config
+  app.route('/', createPublishRoutes({ clusters, writerOf: () => writer, now: Date.now }))
+  const server = new HttpServer(app)
+  const port = await server.listen('127.0.0.1', 0)
+  t.after(() => server.close())
+  return {
+    url: `http://127.0.0.1:${port}`,
+    environment: { KUBEDOH_TOKEN: token, KUBEDOH_SIGNING_KEY: signingKey },
+    manifest: async () => (await read())?.manifest,
+  }
+}
+
+/** A token that no gateway knows. */
+export function otherToken(): string {
+  return randomBytes(32).toString('base64url')
+}

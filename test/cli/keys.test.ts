@@ -1,0 +1,60 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { createClusterKeys } from '../../src/cli/keys.ts'
+import { readGatewayConfig } from '../../src/gateway/config.ts'
+import {
+  importPrivateKey,
+  importPublicKey,
+  isSignedBy,
+  sha256Hex,
+  signBytes,
+} from '../../src/snapshot/signature.ts'
+import { failed, runCli } from './run-cli.ts'
+
+const BYTES = new TextEncoder().encode('a manifest')
+
+describe('keys', () => {
+  test('prints variables that a shell reads, and one that a gateway reads', async () => {
+    const { status, stdout, stderr } = await runCli(['keys', 'prod'])
+    assert.deepEqual([status, stderr], [0, ''])
+    const lines = stdout.split('\n')
+    const value = (pattern: RegExp): string => {
+      const found = lines.flatMap((line) => pattern.exec(line)?.[1] ?? [])
+      assert.equal(found.length, 1)
+      return found.join('')
+    }
+    const token = value(/^export KUBEDOH_TOKEN=([\w-]{43})$/)
+    const key = await importPrivateKey(value(/^export KUBEDOH_SIGNING_KEY=([\w-]+)$/))
+    const CLUSTERS = value(/^# CLUSTERS = '(.*)'$/)
+    const config = await readGatewayConfig({ COREFILE: '. {\n}\n', CLUSTERS })
+    const cluster = config.clusters.get('prod')
+    assert.ok(key !== undefined && cluster !== undefined)
+    assert.equal(cluster.tokenSha256, await sha256Hex(new TextEncoder().encode(token)))
+    const signature = await signBytes(key, BYTES)
+    assert.ok(await isSignedBy(cluster.publicKey, BYTES, signature))
+    assert.deepEqual(
+      lines.filter((line) => !/^(#|export [A-Z_]+=[\w-]+$)/.test(line)),
+      [''],
+    )
+  })
+
+  test('are others each time', async () => {
+    const [one, two] = [await createClusterKeys(), await createClusterKeys()]
+    for (const name of ['token', 'signingKey', 'tokenSha256', 'publicKey'] as const) {
+      assert.notEqual(one[name], two[name])
+    }
+    const [key, other] = [
+      await importPrivateKey(one.signingKey),
+      await importPublicKey(two.publicKey),
+    ]
+    assert.ok(key !== undefined && other !== undefined)
+    assert.equal(await isSignedBy(other, BYTES, await signBytes(key, BYTES)), false)
+  })
+
+  for (const id of ['Prod', 'a.b', '-a', 'a-', '', 'a'.repeat(64)]) {
+    test(`are not made for a cluster "${id}"`, async () => {
+      const line = `kubedoh: "${id}" is not made of a-z, 0-9 and "-", 63 at most`
+      assert.deepEqual(await runCli(['keys', '--', id]), failed(line))
+    })
+  }
+})

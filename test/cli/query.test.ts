@@ -1,0 +1,229 @@
+import assert from 'node:assert/strict'
+import dns from 'node:dns'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { syncBuiltinESMExports } from 'node:module'
+import { describe, type TestContext, test } from 'node:test'
+import { setImmediate } from 'node:timers/promises'
+import { stripVTControlCharacters } from 'node:util'
+import { startHttpApi } from '../exporter/http-api.ts'
+import { writeReplyText } from '../message-text.ts'
+import { echo, fakeUdp, freePort } from '../shim/clients.ts'
+import { failed, type Ran, runCli } from './run-cli.ts'
+import { startServer } from './shop.ts'
+
+/** Asks, and returns the lines that are printed but for the time it took. */
+async function ask(...args: readonly string[]): Promise<string[]> {
+  const { status, stdout, stderr } = await runCli(['query', ...args])
+  assert.deepEqual([status, stderr], [0, ''])
+  const plain = stripVTControlCharacters(stdout).replace(/ \d+\.\d ms from /, ' T ms from ')
+  assert.ok(plain.endsWith('\n'))
+  return plain.slice(0, -1).split('\n')
+}
+
+/** Starts a server that also answers over HTTP. @returns its URLs by scheme */
+async function startShop(t: TestContext): Promise<Record<'udp' | 'tcp' | 'http', string>> {
+  const doh = `127.0.0.1:${await freePort()}`
+  const { port } = await startServer(t, { dohListen: doh })
+  return {
+    udp: `udp://127.0.0.1:${port}`,
+    tcp: `tcp://127.0.0.1:${port}`,
+    http: `http://${doh}/dns-query`,
+  }
+}
+
+/** Puts other servers in place of those that this machine asks. */
+function mockSystemServers(t: TestContext, servers: readonly string[]): void {
+  const mock = t.mock.method(dns, 'getServers', () => servers)
+  syncBuiltinESMExports()
+  t.after(() => {
+    mock.mock.restore()
+    syncBuiltinESMExports()
+  })
+}
+
+describe('query', () => {
+  test('prints answers as zone-file text, by whatever way they come', async (t) => {
+    const servers = await startShop(t)
+    for (const server of [...Object.values(servers), servers.http.replace('/dns-query', '')]) {
+      assert.deepEqual(await ask('web.shop.svc.cluster.local', '--server', server), [
+        `; NOERROR, authoritative; T ms from ${server}`,
+        '; answer',
+        'web.shop.svc.cluster.local. 30 IN A 192.0.2.10',
+      ])
+    }
+  })
+
+  test('asks for the type it is given, for where an address points back to, for A', async (t) => {
+    const { tcp } = await startShop(t)
+    assert.deepEqual(await ask('_http._tcp.web.shop.svc.cluster.local', 'srv', '--server', tcp), [
+      `; NOERROR, authoritative; T ms from ${tcp}`,
+      '; answer',
+      '_http._tcp.web.shop.svc.cluster.local. 30 IN SRV 0 100 80 web.shop.svc.cluster.local.',
+      '; additional',
+      'web.shop.svc.cluster.local. 30 IN A 192.0.2.10',
+    ])
+    assert.deepEqual((await ask('192.0.2.10', '--server', tcp)).slice(1), [
+      '; answer',
+      '10.2.0.192.in-addr.arpa. 30 IN PTR web.shop.svc.cluster.local.',
+    ])
+    const [text = ''] = await ask('192.0.2.10', 'TXT', '--json', '--server', tcp)
+    assert.match(text, /"Question":\[\{"name":"10\.2\.0\.192\.in-addr\.arpa\.","type":16\}\]/)
+  })
+
+  test('prints NXDOMAIN with the zone’s SOA, as an answer like others', async (t) => {
+    const { udp } = await startShop(t)
+    const [head, section, soa] = await ask('none.shop.svc.cluster.local', '--server', udp)
+    assert.equal(head, `; NXDOMAIN, authoritative; T ms from ${udp}`)
+    assert.equal(section, '; authority')
+    assert.match(soa ?? '', /^cluster\.local\. 30 IN SOA ns\.dns\.cluster\.local\. /)
+  })
+
+  test('asks again over TCP for what does not fit a datagram', async (t) => {
+    const { udp } = await startShop(t)
+    const [head, section, ...records] = await ask('many.shop.svc.cluster.local', '--server', udp)
+    assert.deepEqual([head, section], [`; NOERROR, authoritative; T ms from ${udp}`, '; answer'])
+    assert.equal(records.length, 100)
+  })
+
+  test('prints one object with --json', async (t) => {
+    const { udp, http } = await startShop(t)
+    for (const server of [udp, http]) {
+      const [line = '', ...rest] = await ask('192.0.2.10', '--json', '--server', server)
+      assert.deepEqual(rest, [])
+      const reply: unknown = JSON.parse(line)
+      assert.deepEqual(reply, {
+        Status: 0,
+        TC: false,
+        RD: true,
+        RA: false,
+        AD: false,
+        CD: false,
+        Question: [{ name: '10.2.0.192.in-addr.arpa.', type: 12 }],
+        Answer: [
+          {
+            name: '10.2.0.192.in-addr.arpa.',
+            type: 12,
+            TTL: 30,
+            data: 'web.shop.svc.cluster.local.',
+          },
+        ],
+      })
+    }
+  })
+
+  test('tells flags and extended errors', async (t) => {
+    const lines = ['SERVFAIL ad ra', 'ede: 14', 'ede: 22 No Reachable Authority']
+    const { port } = await fakeUdp(t, (query) => [writeReplyText(lines, query)])
+    const server = `udp://127.0.0.1:${port}`
+    assert.deepEqual(await ask('a.example.org', '--server', server), [
+      `; SERVFAIL, authenticated; T ms from ${server}`,
+      '; extended error 14',
+      '; extended error 22 No Reachable Authority',
+    ])
+  })
+
+  test('asks the server that KUBEDOH_SERVER names, else the system’s', async (t) => {
+    const { port } = await fakeUdp(t, (query) => [echo(query)])
+    const server = `udp://127.0.0.1:${port}`
+    const named = await runCli(['query', 'a.example.org'], { KUBEDOH_SERVER: server })
+    assert.match(stripVTControlCharacters(named.stdout), new RegExp(`^; NOERROR; .* ${server}\n$`))
+    mockSystemServers(t, [`127.0.0.1:${port}`, '192.0.2.53'])
+    assert.deepEqual(await ask('a.example.org'), [`; NOERROR; T ms from ${server}`])
+  })
+
+  test('puts the system’s server in brackets when it has an IPv6 address', async (t) => {
+    mockSystemServers(t, ['::1'])
+    t.mock.timers.enable({ apis: ['setTimeout'] })
+    let ran: Ran | undefined
+    void runCli(['query', 'a.example.org']).then((result) => {
+      ran = result
+    })
+    while (ran === undefined) {
+      await setImmediate()
+      t.mock.timers.tick(5000)
+    }
+    assert.match(ran.stdout + ran.stderr, /udp:\/\/\[::1\](\n| does not answer)/)
+  })
+
+  test('sends a token to a gateway, and only if there is one', async (t) => {
+    const sent: (string | undefined)[] = []
+    const url = await startHttpApi(t, ({ headers }, response) => {
+      sent.push(headers.authorization)
+      response.writeHead(401)
+      response.end()
+    })
+    const refused = failed(`kubedoh: ${url} does not answer: HTTP status 401`)
+    const args = ['query', 'a.example.org', '--server', url]
+    assert.deepEqual(await runCli([...args, '--token', 's3cret']), refused)
+    assert.deepEqual(await runCli(args, { KUBEDOH_CLIENT_TOKEN: 'from-environment' }), refused)
+    assert.deepEqual(await runCli(args), refused)
+    assert.deepEqual(sent, ['Bearer s3cret', 'Bearer from-environment', undefined])
+  })
+})
+
+describe('a query that cannot be asked', () => {
+  const cases: { name: string; args: readonly string[]; line: string }[] = [
+    { name: 'no name', args: ['a..b'], line: '"a..b" is not a domain name' },
+    { name: 'no type', args: ['a', 'B'], line: '"B" is not a record type such as SRV' },
+    {
+      name: 'no URL',
+      args: ['a', '--server', '127.0.0.1'],
+      line: '--server "127.0.0.1" is not udp://HOST, tcp://HOST or https://HOST/dns-query',
+    },
+    {
+      name: 'a URL of another kind',
+      args: ['a', '--server', 'ftp://a'],
+      line: '--server "ftp://a" is not udp://HOST, tcp://HOST or https://HOST/dns-query',
+    },
+  ]
+  for (const { name, args, line } of cases) {
+    test(`is refused in one line: ${name}`, async () => {
+      const server = args.includes('--server') ? [] : ['--server', 'udp://127.0.0.1:1']
+      assert.deepEqual(await runCli(['query', ...args, ...server]), failed(`kubedoh: ${line}`))
+    })
+  }
+})
+
+describe('a server that does not answer', () => {
+  for (const scheme of ['udp', 'tcp', 'http', 'https']) {
+    test(`is told of in one line: ${scheme}`, async () => {
+      const server = `${scheme}://127.0.0.1:${await freePort()}`
+      const { status, stdout, stderr } = await runCli([
+        'query',
+        'a.example.org',
+        '--server',
+        server,
+      ])
+      assert.deepEqual([status, stdout], [1, ''])
+      assert.match(stderr, /^kubedoh: \S+ does not answer: .*ECONNREFUSED.*\n$/)
+      assert.ok(stderr.includes(server))
+    })
+  }
+
+  test('is given up after 5 seconds of silence', async (t) => {
+    const asked = Promise.withResolvers<void>()
+    const { port } = await fakeUdp(t, () => {
+      asked.resolve()
+      return []
+    })
+    const server = `udp://127.0.0.1:${port}`
+    t.mock.timers.enable({ apis: ['setTimeout'] })
+    const ran = runCli(['query', 'a.example.org', '--server', server])
+    await asked.promise
+    t.mock.timers.tick(5000)
+    const line = `kubedoh: ${server} does not answer: no answer over UDP in time`
+    assert.deepEqual(await ran, failed(line))
+  })
+
+  test('is not one that speaks something else', async (t) => {
+    const send = (_: IncomingMessage, response: ServerResponse): void => {
+      response.writeHead(200, { 'content-type': 'application/dns-message' })
+      response.end(new Uint8Array(12).fill(0xff))
+    }
+    const server = await startHttpApi(t, send)
+    assert.deepEqual(
+      await runCli(['query', 'a.example.org', '--server', server]),
+      failed(`kubedoh: ${server} answers with something else`),
+    )
+  })
+})

@@ -1,0 +1,289 @@
+import assert from 'node:assert/strict'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, test } from 'node:test'
+import { main } from '../../src/cli/main.ts'
+import { serve } from '../../src/cli/serve.ts'
+import { temporaryFolder } from '../exporter/temporary-folder.ts'
+import { freePort, isServed, within } from '../shim/clients.ts'
+import { ClusterApi } from './cluster-api.ts'
+import { ENVIRONMENT, failed, runCli, Screen } from './run-cli.ts'
+import { SHOP_COREFILE, serveOptions, shopFolder, startServer } from './shop.ts'
+
+const WEB = 'web.shop.svc.cluster.local'
+
+/** The answer's records, or nothing. */
+async function answersOf(server: string, name = WEB, type = 'A'): Promise<string[]> {
+  const { stdout } = await runCli(['query', name, type, '--server', server])
+  return stdout.split('\n').filter((line) => /^[^;]/.test(line))
+}
+
+describe('serve', () => {
+  test('answers on the ports that it tells of, until it is stopped', async (t) => {
+    const { port, stop } = await startServer(t)
+    const server = `tcp://127.0.0.1:${port}`
+    assert.deepEqual(await answersOf(server), [`${WEB}. 30 IN A 192.0.2.10`])
+    await stop()
+    const again = await startServer(t, { dnsPort: port })
+    assert.deepEqual(again.ports, [port])
+  })
+
+  test('names a port for each block that listens', async (t) => {
+    const other = await freePort()
+    const Corefile = `${SHOP_COREFILE}.:${other} {\n  bind 127.0.0.1\n  whoami\n}\n`
+    const { ports } = await startServer(t, {}, { Corefile })
+    assert.equal(ports.length, 2)
+    assert.equal(ports[1], other)
+    assert.ok(await isServed(other))
+  })
+
+  test('reads files from beside the Corefile, or from where it is told', async (t) => {
+    const Corefile = '. {\n  bind 127.0.0.1\n  hosts names\n}\n'
+    const files = temporaryFolder(t, { names: '192.0.2.2 a.example.org\n' })
+    const texts = { Corefile, names: '192.0.2.1 a.example.org\n' }
+    for (const [options, address] of [
+      [{}, '192.0.2.1'],
+      [{ files }, '192.0.2.2'],
+    ] as const) {
+      const { port } = await startServer(t, options, texts)
+      const answers = await answersOf(`tcp://127.0.0.1:${port}`, 'a.example.org')
+      assert.deepEqual(answers, [`a.example.org. 3600 IN A ${address}`])
+    }
+  })
+
+  test('is named in NS records by the addresses that it is given', async (t) => {
+    const { port } = await startServer(t, { localAddresses: '192.0.2.1, 192.0.2.2' })
+    const answers = await answersOf(`tcp://127.0.0.1:${port}`, 'cluster.local', 'NS')
+    assert.deepEqual(answers.sort(), [
+      'cluster.local. 30 IN NS ns.dns.cluster.local.',
+      'ns.dns.cluster.local. 30 IN A 192.0.2.1',
+      'ns.dns.cluster.local. 30 IN A 192.0.2.2',
+    ])
+  })
+
+  test('answers after 5 seconds without a cluster, and says so', async (t) => {
+    const endpoint = `endpoint http://127.0.0.1:${await freePort()}`
+    const Corefile = `. {
+      bind 127.0.0.1
+      kubernetes cluster.local {
+        ${endpoint}
+      }
+    }`
+    // Before any test with a cluster: a client that began by the real clock could not end its
+    // timers by this one.
+    t.mock.timers.enable({ apis: ['setTimeout'] })
+    const starting = startServer(t, { objects: [] }, { Corefile })
+    let isStarted = false
+    void starting.finally(() => {
+      isStarted = true
+    })
+    while (!isStarted) {
+      await new Promise(setImmediate)
+      t.mock.timers.tick(1000)
+    }
+    const { port, screen } = await starting
+    t.mock.timers.reset()
+    assert.match(screen.text.stderr, /"level":"error","message":"cannot follow .*ECONNREFUSED/)
+    assert.match(screen.text.stderr, /"level":"warning","message":"a cluster is not read yet; /)
+    const { stdout } = await runCli(['query', WEB, '--server', `tcp://127.0.0.1:${port}`])
+    assert.match(stdout, /^; \S*SERVFAIL/)
+  })
+
+  test('follows a cluster', async (t) => {
+    const api = await ClusterApi.start(t)
+    const { port } = await startServer(t, { objects: [] }, { Corefile: api.corefile })
+    const server = `tcp://127.0.0.1:${port}`
+    assert.deepEqual(await answersOf(server), [`${WEB}. 5 IN A 192.0.2.10`])
+    const db = '{ metadata: { namespace: shop, name: db }, spec: { clusterIP: 192.0.2.20 } }'
+    api.tell('services', ['ADDED', db])
+    const soon = async (): Promise<string[]> => {
+      const answers = await answersOf(server, 'db.shop.svc.cluster.local')
+      return answers.some((line) => line.includes(' A ')) ? answers : soon()
+    }
+    assert.deepEqual(await within(soon(), 'the new Service'), [
+      'db.shop.svc.cluster.local. 5 IN A 192.0.2.20',
+    ])
+  })
+})
+
+describe('a server with features', () => {
+  test('has them, says on /ready that it ends, and goes on for its lameduck', async (t) => {
+    const [health, ready, metrics] = [await freePort(), await freePort(), await freePort()]
+    const Corefile = `. {
+      bind 127.0.0.1
+      whoami
+      health 127.0.0.1:${health} {
+        lameduck 7s
+      }
+      ready 127.0.0.1:${ready}
+      prometheus 127.0.0.1:${metrics}
+    }`
+    const { port, stop } = await startServer(t, {}, { Corefile })
+    const get = async (at: number, path: string): Promise<string> => {
+      const response = await fetch(`http://127.0.0.1:${at}${path}`)
+      return `${response.status} ${await response.text()}`
+    }
+    assert.equal(await get(health, '/health'), '200 OK')
+    assert.equal(await get(ready, '/ready'), '200 OK')
+    assert.match(await get(metrics, '/metrics'), /^200 .*process_start_time_seconds/s)
+    t.mock.timers.enable({ apis: ['setTimeout'] })
+    const stopped = stop()
+    t.mock.timers.tick(6999)
+    assert.equal(await get(ready, '/ready'), '503 Shutting down')
+    assert.ok(await isServed(port))
+    t.mock.timers.tick(1)
+    await within(stopped, 'the end')
+    await assert.rejects(get(ready, '/ready'), TypeError)
+  })
+
+  test('takes up a changed Corefile, and keeps the one it has when that is wrong', async (t) => {
+    const first = '. {\n  bind 127.0.0.1\n  reload 2s 0s\n  hosts {\n    192.0.2.1 a\n  }\n}\n'
+    t.mock.timers.enable({ apis: ['setTimeout'] })
+    const { port, screen, folder } = await startServer(t, {}, { Corefile: first })
+    const reload = async (text: string, pattern: RegExp): Promise<string[]> => {
+      writeFileSync(join(folder, 'Corefile'), text)
+      t.mock.timers.tick(2000)
+      await screen.shows('stderr', pattern)
+      // The next look at the file is planned when this one is over.
+      await new Promise(setImmediate)
+      return answersOf(`tcp://127.0.0.1:${port}`, 'a')
+    }
+    const broken = first.replace('192.0.2.1', '192.0.2.2').replace('reload 2s', 'reload 1s')
+    assert.deepEqual(
+      await reload(broken, /"the changed Corefile is not used","reason":"[^"]*Corefile:3:10: /),
+      ['a. 3600 IN A 192.0.2.1'],
+    )
+    assert.deepEqual(
+      await reload(first.replace('192.0.2.1', '192.0.2.3'), /"the changed Corefile is in use"/),
+      ['a. 3600 IN A 192.0.2.3'],
+    )
+    // Nothing is told of a file that says what it said before.
+    t.mock.timers.tick(2000)
+    await answersOf(`tcp://127.0.0.1:${port}`, 'a')
+    const twice = /not used.*not used/s
+    assert.deepEqual(await reload('. {', twice), ['a. 3600 IN A 192.0.2.3'])
+    assert.equal(screen.text.stderr.match(/in use/g)?.length, 1)
+  })
+})
+
+describe('a server with DNS over HTTP', () => {
+  test('answers over it', async (t) => {
+    const dohListen = `127.0.0.1:${await freePort()}`
+    await startServer(t, { dohListen })
+    assert.deepEqual(await answersOf(`http://${dohListen}`), [`${WEB}. 30 IN A 192.0.2.10`])
+  })
+
+  test('does not begin beyond this machine unless it is insecure; no port stays open', async (t) => {
+    const dnsPort = await freePort()
+    const dohListen = `0.0.0.0:${await freePort()}`
+    await assert.rejects(serve(serveOptions(shopFolder(t), { dnsPort, dohListen }), new Screen()), {
+      name: 'CommandError',
+      message: /^--doh\.listen 0\.0\.0\.0:\d+ would send answers in the clear; /,
+    })
+    const { port } = await startServer(t, { dnsPort, dohListen, insecure: true })
+    assert.equal(port, dnsPort)
+    assert.deepEqual(await answersOf(`http://${dohListen.replace('0.0.0.0', '127.0.0.1')}`), [
+      `${WEB}. 30 IN A 192.0.2.10`,
+    ])
+  })
+})
+
+describe('the command serve', () => {
+  test('tells where it answers, and ends when it is told to', async (t) => {
+    const folder = shopFolder(t)
+    const doh = `127.0.0.1:${await freePort()}`
+    const screen = new Screen()
+    const conf = ['--conf', join(folder, 'Corefile'), '--objects', join(folder, 'shop.yaml')]
+    const args = ['serve', ...conf, '--dns.port', '0', '--doh.listen', doh]
+    const ended = main(args, screen, ENVIRONMENT)
+    const [line, port] = await screen.shows('stdout', /^ready: DNS on port (\d+).*\n/)
+    assert.equal(line, `ready: DNS on port ${port}, DNS over HTTP on http://${doh}/dns-query\n`)
+    assert.ok(await isServed(Number(port)))
+    process.emit('SIGTERM', 'SIGTERM')
+    assert.equal(await within(ended, 'the end'), 0)
+    assert.equal(screen.text.stderr, '')
+    const again = await startServer(t, { dnsPort: Number(port), dohListen: doh })
+    assert.equal(again.port, Number(port))
+  })
+
+  const refusals: {
+    name: string
+    corefile?: string
+    flags?: readonly string[]
+    line: string
+  }[] = [
+    {
+      name: 'a Corefile that is wrong',
+      corefile: '. {\n  bufsize 1\n}\n',
+      line: 'FOLDER/Corefile:2:11: "1" is not a number from 512 to 4096',
+    },
+    {
+      name: 'a cluster that is pushed elsewhere',
+      corefile: '. {\n  kubernetes cluster.local {\n    cluster prod\n  }\n}\n',
+      line:
+        'FOLDER/Corefile:2:3: "cluster" names a cluster that is pushed to a gateway; ' +
+        'here one is watched',
+    },
+    {
+      name: 'objects that are not there',
+      flags: ['--objects', 'FOLDER/none'],
+      line: 'kubedoh: FOLDER/none: no such file or folder',
+    },
+    {
+      name: 'a kubeconfig that is not there',
+      flags: ['--objects', '', '--kubeconfig', 'FOLDER/none'],
+      line:
+        'FOLDER/Corefile:3:3: Cannot read kubeconfig FOLDER/none: ' +
+        "ENOENT: no such file or directory, open 'FOLDER/none'",
+    },
+    {
+      name: 'an address that is none of this machine',
+      corefile: '. {\n  bind nowhere0\n  whoami\n}\n',
+      line: 'kubedoh: "nowhere0" is neither an address nor an interface of this machine',
+    },
+    {
+      name: 'a transport that is not served',
+      corefile: 'tls://. {\n  bind 127.0.0.1\n  whoami\n}\n',
+      line: 'kubedoh: "tls://" blocks are not served yet, only "dns://"',
+    },
+    {
+      name: 'a port that is none',
+      flags: ['--dns.port', '65536'],
+      line: 'kubedoh: --dns.port is "65536", expected 0 to 65535',
+    },
+    {
+      name: 'a port that is no number',
+      flags: ['--dns.port', 'dns'],
+      line: 'kubedoh: --dns.port is "dns", expected 0 to 65535',
+    },
+    {
+      name: 'more than one process',
+      flags: ['--workers', '2'],
+      line: 'kubedoh: --workers takes 1 only: more processes are not supported yet',
+    },
+  ]
+  for (const { name, corefile = SHOP_COREFILE, flags = [], line } of refusals) {
+    test(`refuses ${name}, in one line`, async (t) => {
+      const folder = shopFolder(t, { Corefile: corefile })
+      const words = flags.map((word) => word.replace('FOLDER', folder))
+      const args = ['serve', '--conf', join(folder, 'Corefile'), '--dns.port', '0', ...words]
+      const { stderr, ...ran } = await within(runCli(args), 'the end')
+      assert.deepEqual({ ...ran, stderr: stderr.replaceAll(folder, 'FOLDER') }, failed(line))
+    })
+  }
+
+  test('refuses ports that are taken, in one line', async (t) => {
+    const dohListen = `127.0.0.1:${await freePort()}`
+    const { port, folder } = await startServer(t, { dohListen })
+    const objects = ['--objects', join(folder, 'shop.yaml')]
+    const args = ['serve', '--conf', join(folder, 'Corefile'), ...objects]
+    assert.deepEqual(
+      await runCli([...args, '--dns.port', String(port)]),
+      failed(`kubedoh: Cannot listen on TCP 127.0.0.1:${port}: another process does already`),
+    )
+    assert.deepEqual(
+      await runCli([...args, '--dns.port', '0', '--doh.listen', dohListen]),
+      failed(`kubedoh: Cannot listen on --doh.listen ${dohListen}: EADDRINUSE`),
+    )
+  })
+})

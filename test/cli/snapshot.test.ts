@@ -1,0 +1,174 @@
+import assert from 'node:assert/strict'
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, test } from 'node:test'
+import { nameOf } from '../../src/dns/name.ts'
+import { parseRecord } from '../../src/records/zone-text.ts'
+import { temporaryFolder } from '../exporter/temporary-folder.ts'
+import { failed, type Ran, runCli } from './run-cli.ts'
+import { shopFolder } from './shop.ts'
+
+const SMALL_YAML = `kind: Service
+metadata: { namespace: shop, name: web }
+spec: { clusterIP: 192.0.2.10, ports: [{ name: http, port: 80, protocol: TCP }] }
+`
+
+/** Builds the snapshot of a folder's `shop.yaml` into its `out`. */
+function build(folder: string, ...flags: readonly string[]): Promise<Ran> {
+  const [objects, out] = [join(folder, 'shop.yaml'), join(folder, 'out')]
+  return runCli(['snapshot', 'build', '--objects', objects, '--out', out, ...flags])
+}
+
+function manifestOf(folder: string): Readonly<Record<string, unknown>> {
+  return JSON.parse(readFileSync(join(folder, 'out/manifest.json'), 'utf8'))
+}
+
+describe('snapshot build', () => {
+  test('writes shards that depend on the objects only, and tells what it wrote', async (t) => {
+    const folders = [shopFolder(t), shopFolder(t)]
+    const beforeMs = Date.now()
+    for (const folder of folders) {
+      const { status, stdout, stderr } = await build(folder)
+      assert.deepEqual([status, stderr], [0, ''])
+      const { records, shards } = manifestOf(folder)
+      assert.ok(Array.isArray(shards) && shards.length === 1)
+      const [{ bytes }] = shards
+      const line = `${folder}/out: ${records} records in 1 shards, ${bytes} octets\n`
+      assert.equal(stdout, line)
+    }
+    const [one, two] = folders.map((folder) => {
+      const { generation, time, ...rest } = manifestOf(folder)
+      assert.equal(generation, Math.floor(Date.parse(String(time)) / 1000))
+      assert.ok(beforeMs <= Date.parse(String(time)))
+      return { rest, files: readdirSync(join(folder, 'out/shards')) }
+    })
+    assert.deepEqual(one, two)
+    assert.equal(one?.rest.cluster, 'cluster')
+  })
+
+  test('takes names from a Corefile, and the cluster’s from --cluster', async (t) => {
+    const folder = shopFolder(t, {
+      Corefile: '. {\n  kubernetes prod.example.org {\n    ttl 7\n  }\n}\n',
+    })
+    await build(folder, '--conf', join(folder, 'Corefile'), '--cluster', 'prod')
+    const { cluster, origins, ttlSeconds } = manifestOf(folder)
+    assert.deepEqual([cluster, origins, ttlSeconds], ['prod', ['prod.example.org.'], 7])
+  })
+
+  test('takes objects from several files', async (t) => {
+    const namespace = 'kind: Namespace\nmetadata: { name: empty }\n'
+    const folder = shopFolder(t, { 'more/a.yaml': namespace })
+    await build(folder, '--objects', join(folder, 'more'))
+    const { stdout } = await runCli(['snapshot', 'dump', join(folder, 'out')])
+    // A Namespace among the objects is one that all must have.
+    assert.doesNotMatch(stdout, /^web\.shop/m)
+    assert.match(stdout, /^cluster\.local\. 30 IN NS /m)
+  })
+
+  test('tells of objects that it leaves out, and writes the others', async (t) => {
+    const bad = 'kind: Service\nmetadata: { namespace: shop, name: 7 }\n'
+    const folder = shopFolder(t, { 'bad.yaml': bad })
+    const { status, stderr } = await build(folder, '--objects', join(folder, 'bad.yaml'))
+    assert.equal(status, 0)
+    assert.match(stderr, /^kubedoh: left out: .*bad\.yaml: .*metadata\.name.*\n$/)
+  })
+
+  const refusals: {
+    name: string
+    files?: Readonly<Record<string, string>>
+    flags?: readonly string[]
+    line: string
+  }[] = [
+    {
+      name: 'YAML that is none',
+      files: { 'shop.yaml': 'kind: Service\nmetadata: [\n' },
+      line: 'kubedoh: FOLDER/shop.yaml:3: ',
+    },
+    {
+      name: 'JSON that is none',
+      files: { 'shop.json': '{\n  "kind": "Service" } }' },
+      flags: ['--objects', 'FOLDER/shop.json'],
+      line: 'kubedoh: FOLDER/shop.json:2: ',
+    },
+    {
+      name: 'a file that is not there',
+      flags: ['--objects', 'FOLDER/none.yaml'],
+      line: 'kubedoh: FOLDER/none.yaml: no such file or folder',
+    },
+    {
+      name: 'a Corefile that is wrong',
+      files: { Corefile: '. {\n  kubernetes cluster.local {\n    ttl x\n  }\n}\n' },
+      flags: ['--conf', 'FOLDER/Corefile'],
+      line: 'FOLDER/Corefile:3:9: ',
+    },
+    {
+      name: 'a Corefile that is not there',
+      flags: ['--conf', 'FOLDER/none'],
+      line: 'kubedoh: Cannot read FOLDER/none: no such file',
+    },
+    {
+      name: 'a cluster that no manifest could name',
+      flags: ['--cluster', 'Prod'],
+      line: 'kubedoh: --cluster "Prod" is not made of a-z, 0-9 and "-", 63 at most',
+    },
+  ]
+  for (const { name, files, flags = [], line } of refusals) {
+    test(`refuses ${name}, in one line, and writes nothing`, async (t) => {
+      const folder = shopFolder(t, files)
+      const ran = await build(folder, ...flags.map((flag) => flag.replace('FOLDER', folder)))
+      assert.deepEqual([ran.status, ran.stdout], [1, ''])
+      const stderr = ran.stderr.replaceAll(folder, 'FOLDER')
+      assert.equal(stderr.slice(0, line.length), line)
+      assert.match(stderr, /^[^\n]+\n$/)
+      assert.equal(readdirSync(folder).includes('out'), false)
+    })
+  }
+})
+
+describe('snapshot dump', () => {
+  test('prints a zone below the first origin, record by record', async (t) => {
+    const folder = shopFolder(t, { 'shop.yaml': SMALL_YAML })
+    await build(folder, '--cluster', 'prod')
+    const { generation, time } = manifestOf(folder)
+    const { status, stdout, stderr } = await runCli(['snapshot', 'dump', join(folder, 'out')])
+    assert.deepEqual([status, stderr], [0, ''])
+    const [head, ...lines] = stdout.trimEnd().split('\n')
+    assert.equal(head, `; cluster prod, generation ${generation}, ${time}`)
+    for (const line of lines) assert.ok(parseRecord(line, nameOf('.')), line)
+    assert.deepEqual(lines.sort(), [
+      '10.2.0.192.in-addr.arpa. 30 IN PTR web.shop.svc.cluster.local.',
+      '_http._tcp.web.shop.svc.cluster.local. 30 IN A 192.0.2.10',
+      '_http._tcp.web.shop.svc.cluster.local. 30 IN SRV 0 100 80 web.shop.svc.cluster.local.',
+      'cluster.local. 30 IN NS ns.dns.cluster.local.',
+      'dns-version.cluster.local. 28800 IN TXT "1.1.0"',
+      'ns.dns.cluster.local. 30 IN A 192.0.2.53',
+      'web.shop.svc.cluster.local. 30 IN A 192.0.2.10',
+      'web.shop.svc.cluster.local. 30 IN SRV 0 100 80 web.shop.svc.cluster.local.',
+    ])
+  })
+
+  test('refuses a folder that has none, in one line', async (t) => {
+    const folder = temporaryFolder(t)
+    assert.deepEqual(
+      await runCli(['snapshot', 'dump', folder]),
+      failed(`kubedoh: Cannot read ${folder}/manifest.json: no such file`),
+    )
+  })
+
+  test('refuses a damaged one, in one line', async (t) => {
+    const folder = shopFolder(t)
+    await build(folder)
+    const [sha256 = ''] = readdirSync(join(folder, 'out/shards'))
+    const path = join(folder, 'out/shards', sha256)
+    writeFileSync(path, 'damaged')
+    assert.deepEqual(
+      await runCli(['snapshot', 'dump', join(folder, 'out')]),
+      failed(`kubedoh: ${path}: its octets have another SHA-256 than its name says`),
+    )
+    writeFileSync(join(folder, 'out/manifest.json'), '{ "version": 9 }')
+    assert.deepEqual(
+      await runCli(['snapshot', 'dump', join(folder, 'out')]),
+      failed('kubedoh: Cannot read manifest: version is 9, this build reads 1'),
+    )
+  })
+})
