@@ -1,0 +1,88 @@
+import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { createServer, type Server } from 'node:net'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { text } from 'node:stream/consumers'
+import { describe, test } from 'node:test'
+import { formatReply, parseQuestion } from '../message-text.ts'
+import { askUdp, freePort } from '../shim/clients.ts'
+
+const SCRIPT = join(import.meta.dirname, '../../demo/start.ts')
+
+/** Holds a free port. */
+async function takePort(): Promise<{ server: Server; port: number }> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const address = server.address()
+  if (address === null || typeof address === 'string') throw new TypeError('No port')
+  return { server, port: address.port }
+}
+
+/** Runs it to its end. */
+async function run(...args: string[]): Promise<{ status: number; out: string; err: string }> {
+  const child = spawn(process.execPath, [SCRIPT, ...args], { stdio: ['ignore', 'pipe', 'pipe'] })
+  const exit = once(child, 'exit')
+  const [out, err] = await Promise.all([text(child.stdout), text(child.stderr)])
+  const [status] = await exit
+  return { status, out, err }
+}
+
+test('npm start answers over HTTPS and UDP, and ends at Ctrl-C with status 0', async () => {
+  const [port, dnsPort] = [await freePort(), await freePort()]
+  const args = ['--port', `${port}`, '--dns.port', `${dnsPort}`]
+  const child = spawn(process.execPath, [SCRIPT, ...args], { stdio: ['ignore', 'pipe', 'pipe'] })
+  const exit = once(child, 'exit')
+  try {
+    const errors = text(child.stderr)
+    const lines: string[] = []
+    for await (const line of createInterface(child.stdout)) {
+      lines.push(line)
+      if (line.includes('-x 10.96')) break
+    }
+    assert.equal(lines.filter((line) => line.startsWith('ready in ')).length, 1)
+    const curl = lines.find((line) => line.includes('/resolve?name=web.shop.svc'))
+    const [, url = ''] = /curl -s '(.*)'/.exec(curl ?? '') ?? []
+    const { Status, Answer } = JSON.parse(await (await fetch(url)).text())
+    assert.deepEqual([Status, Answer.length], [0, 1])
+    const question = parseQuestion('web.shop.svc.cluster.local A')
+    const { message } = await askUdp('127.0.0.1', dnsPort, question.message)
+    const reply = formatReply(message)
+    assert.equal(reply.at(1)?.split(' ').at(-1), Answer[0].data)
+    child.kill('SIGINT')
+    assert.deepEqual(await exit, [0, null])
+    assert.equal(await errors, '')
+  } finally {
+    child.kill('SIGKILL')
+  }
+})
+
+describe('npm start says what is wrong', () => {
+  test('with a port that is taken', async (t) => {
+    const { server, port } = await takePort()
+    t.after(() => server.close())
+    const { status, err } = await run('--port', `${port}`)
+    assert.equal(status, 1)
+    const message = `127.0.0.1:${port} cannot be had (EADDRINUSE): end what uses it, or npm start`
+    assert.match(err, new RegExp(message.replace(/[()]/g, '\\$&')))
+  })
+
+  test('with a port that is none', async () => {
+    const { status, err } = await run('--dns.port', '70000')
+    assert.equal(status, 1)
+    assert.match(err, /--dns\.port is "70000", expected 1 to 65535/)
+  })
+
+  test('with a word that means nothing', async () => {
+    const { status, err } = await run('--prot', '1')
+    assert.equal(status, 1)
+    assert.match(err, /Unknown option '--prot'[\s\S]*Usage: npm start/)
+  })
+
+  test('and what it takes', async () => {
+    const { status, out } = await run('--help')
+    assert.equal(status, 0)
+    for (const flag of ['--kubeconfig', '--port', '--dns.port']) assert.ok(out.includes(flag))
+  })
+})

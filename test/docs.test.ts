@@ -1,0 +1,92 @@
+/**
+ * What the documents say is so: the tables are those of the code, the pages are short, and links lead
+ * somewhere.
+ * @module
+ */
+import { deepEqual, ok } from 'node:assert/strict'
+import { existsSync, readFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { describe, it } from 'node:test'
+import { COMMANDS } from '../src/cli/commands.ts'
+import { FLAGS, type Flag } from '../src/cli/flags.ts'
+import { PLUGINS } from '../src/plugins/registry.ts'
+import { MAY_IMPORT } from './tidy.ts'
+
+const ROOT = join(import.meta.dirname, '..')
+const LINES_MAX = 150
+
+function read(path: string): string {
+  return readFileSync(join(ROOT, path), 'utf8')
+}
+
+function flagRow([name, flag]: readonly [string, Flag]): string {
+  const users = COMMANDS.filter(({ flags }) => flags.some((used) => used === name))
+  const value = flag.value === undefined ? '' : ` ${flag.value}`
+  const notes = [
+    ...(flag.default === '' ? [] : [`default \`${flag.default}\``]),
+    ...(flag.env === undefined ? [] : [`or \`${flag.env}\``]),
+  ]
+  const help = flag.help.replaceAll('|', '\\|')
+  const meaning = notes.length === 0 ? help : `${help} (${notes.join(', ')})`
+  return `| \`--${name}${value}\` | ${users.map((one) => `\`${one.name}\``).join(', ')} | ${meaning} |`
+}
+
+describe('README.md', () => {
+  const text = read('README.md')
+
+  it('has a row for each flag, as the code has it', () => {
+    const rows = text.split('\n').filter((line) => line.startsWith('| `--'))
+    deepEqual(rows, Object.entries(FLAGS).map(flagRow))
+  })
+
+  it('names each command', () => {
+    for (const { name } of COMMANDS) ok(text.includes(`\`${name}`), name)
+  })
+
+  it('names exactly the plugins that there are', () => {
+    const table = text.slice(text.indexOf('## Plugins'), text.indexOf('## Tests'))
+    const rows = table.split('\n').filter((line) => line.startsWith('| `'))
+    const named = rows.flatMap((row) =>
+      [...(row.split('|')[1] ?? '').matchAll(/`(\w+)`/g)].map(([, name = '']) => name),
+    )
+    deepEqual(named.sort(), [...PLUGINS.keys()].sort())
+  })
+
+  it('can be pasted', () => {
+    ok(text.includes('npm ci && npm start'))
+    ok(text.includes('npm ci && npm test'))
+  })
+})
+
+describe('ARCHITECTURE.md', () => {
+  it('names each folder of the import table', () => {
+    const text = read('ARCHITECTURE.md')
+    for (const folder of Object.keys(MAY_IMPORT)) ok(text.includes(`\`${folder}\``), folder)
+  })
+})
+
+describe('all pages', () => {
+  const pages = [
+    'README.md',
+    'ARCHITECTURE.md',
+    'CHANGELOG.md',
+    'src/kubernetes/README.md',
+    'src/snapshot/README.md',
+    'test/conformance/README.md',
+  ]
+  for (const page of pages) {
+    it(`${page} has links that lead somewhere`, () => {
+      const links = [...read(page).matchAll(/\]\(([^)#]+)\)/g)].map(([, link = '']) => link)
+      const broken = links
+        .filter((link) => !link.startsWith('https://'))
+        .filter((link) => !existsSync(join(ROOT, dirname(page), link)))
+      deepEqual(broken, [])
+    })
+  }
+
+  for (const page of ['README.md', 'ARCHITECTURE.md']) {
+    it(`${page} has ${LINES_MAX} lines at most`, () => {
+      ok(read(page).trimEnd().split('\n').length <= LINES_MAX)
+    })
+  }
+})

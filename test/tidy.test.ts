@@ -1,0 +1,78 @@
+import assert from 'node:assert/strict'
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { describe, test } from 'node:test'
+import { violations } from './tidy.ts'
+
+test('the project keeps to its layout', () => {
+  assert.deepEqual(violations(join(import.meta.dirname, '..')), [])
+})
+
+describe('the layout check', () => {
+  const head = '/**\n * A file.\n * @module\n */\n'
+  const cases: { name: string; file: string; text: string; finds: RegExp }[] = [
+    {
+      name: 'a forbidden import',
+      file: 'src/dns/a.ts',
+      text: `${head}import { b } from '../doh/b.ts'\n`,
+      finds: /may not import src\/doh\/b\.ts/,
+    },
+    {
+      name: 'a package past its door',
+      file: 'src/cli/a.ts',
+      text: `${head}import { parse } from 'yaml'\n`,
+      finds: /may not import yaml/,
+    },
+    {
+      name: 'a clock in pure code',
+      file: 'src/dns/a.ts',
+      text: `${head}const now = Date.now()\n`,
+      finds: /impure/,
+    },
+    {
+      name: 'an export without a docstring',
+      file: 'src/dns/a.ts',
+      text: `${head}\nexport const a = 1\n`,
+      finds: /a docstring/,
+    },
+    {
+      name: 'a file without a test',
+      file: 'src/dns/a.ts',
+      text: head,
+      finds: /has no test\/dns\/a\.test\.ts/,
+    },
+    {
+      name: 'a file without a head',
+      file: 'src/dns/a.ts',
+      text: 'const a = 1\n',
+      finds: /@module/,
+    },
+    { name: 'a cast', file: 'src/dns/a.ts', text: `${head}const a = b as string\n`, finds: /cast/ },
+    {
+      name: 'a long file',
+      file: 'src/dns/a.ts',
+      text: `${head}${'\n'.repeat(400)}`,
+      finds: /40\d lines/,
+    },
+    {
+      name: 'a folder that is not in the table',
+      file: 'src/utils/a.ts',
+      text: head,
+      finds: /not in any folder/,
+    },
+  ]
+  for (const { name, file, text, finds } of cases) {
+    test(`finds ${name}`, () => {
+      const root = mkdtempSync(join(tmpdir(), 'tidy-'))
+      try {
+        mkdirSync(join(root, 'worker'))
+        mkdirSync(join(root, dirname(file)), { recursive: true })
+        writeFileSync(join(root, file), text)
+        assert.match(violations(root).join('\n'), finds)
+      } finally {
+        rmSync(root, { recursive: true })
+      }
+    })
+  }
+})

@@ -1,0 +1,171 @@
+/**
+ * The layout rules of ARCHITECTURE.md, checked: who may import whom, what pure code may not touch, how
+ * long files and functions may be, that exports are documented and files have their tests. Run by
+ * `tidy.test.ts`; there is no list of exceptions.
+ * @module
+ */
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { dirname, join, relative, resolve, sep } from 'node:path'
+
+const LINES_MAX = 400
+const COLUMNS_MAX = 100
+
+/** Data flows down this table: a folder imports only the folders named in its own row. */
+export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
+  'src/dns': [],
+  'src/telemetry': [],
+  'src/records': ['src/dns'],
+  'src/kubernetes': ['src/dns', 'src/records'],
+  'src/snapshot': ['src/dns', 'src/records'],
+  'src/corefile': ['src/dns'],
+  'src/plugins': ['src/dns', 'src/telemetry', 'src/records', 'src/snapshot', 'src/corefile'],
+  'src/resolver': ['src/dns', 'src/records', 'src/snapshot', 'src/corefile', 'src/plugins'],
+  'src/doh': ['src/dns', 'src/resolver', 'hono'],
+  'src/gateway': [
+    'src/dns',
+    'src/telemetry',
+    'src/snapshot',
+    'src/corefile',
+    'src/plugins',
+    'src/resolver',
+    'src/doh',
+    'hono',
+  ],
+  'src/exporter': [
+    'src/dns',
+    'src/telemetry',
+    'src/records',
+    'src/kubernetes',
+    'src/snapshot',
+    'src/corefile',
+    'node:',
+    'yaml',
+    '@kubernetes/client-node',
+  ],
+  'src/shim': [
+    'src/dns',
+    'src/telemetry',
+    'src/snapshot',
+    'src/corefile',
+    'src/plugins',
+    'src/resolver',
+    'src/doh',
+    'node:',
+    'hono',
+    '@hono/node-server',
+  ],
+  'src/cli': ['src', 'node:', 'commander', 'hono'],
+  worker: [
+    'src/dns',
+    'src/telemetry',
+    'src/snapshot',
+    'src/plugins',
+    'src/doh',
+    'src/gateway',
+    'cloudflare:',
+    'hono',
+  ],
+}
+
+/** Packages that live behind exactly one file, so that replacing one is a change of one file. */
+const DOORS: Readonly<Record<string, string>> = {
+  '@hono/node-server': 'src/shim/http-server.ts',
+  '@kubernetes/client-node': 'src/exporter/watch.ts',
+  commander: 'src/cli/main.ts',
+  yaml: 'src/exporter/object-files.ts',
+}
+
+/** Folders that run anywhere and are functions of their arguments: no clock, chance, I/O, log. */
+const PURE: ReadonlySet<string> = new Set([
+  'src/dns',
+  'src/telemetry',
+  'src/records',
+  'src/kubernetes',
+  'src/snapshot',
+  'src/corefile',
+  'src/plugins',
+  'src/resolver',
+  'src/doh',
+  'src/gateway',
+])
+const IMPURE =
+  /\b(Date\.now|Math\.random|performance\.now|setTimeout|setInterval|console\.|process\.|getRandomValues|randomUUID)|(?<![.\w])fetch\(/
+/** Static imports, re-exports, bare imports and `import('…')`. */
+const IMPORT =
+  /^(?:import|export)\s(?:[^'"]*?\sfrom\s+)?['"]([^'"]+)['"]|import\(['"]([^'"]+)['"]\)/gm
+const EXPORT = /^export (?:default )?(?:abstract |async )?(?:function|const|type|class|interface)\b/
+const UNFINISHED = /\b(TODO|FIXME|XXX|HACK)\b/
+/** Casts are for the border, right after a check: octets, JSON, what a platform's types leave open. */
+const CAST = /\bas (?!const\b)[A-Za-z{([]/
+
+/** Returns one line per broken rule, `file:line: what`, in file order. */
+export function violations(root: string): string[] {
+  const found: string[] = []
+  for (const path of ['src', 'worker'].flatMap((top) => walk(join(root, top)))) {
+    const file = posix(relative(root, path))
+    const folder = Object.keys(MAY_IMPORT).find((name) => within(file, name))
+    if (folder === undefined) {
+      found.push(`${file}: not in any folder of MAY_IMPORT`)
+      continue
+    }
+    const text = readFileSync(path, 'utf8')
+    found.push(...fileViolations(root, file, text))
+    found.push(...lineViolations(file, folder, text.split('\n')))
+    for (const match of text.matchAll(IMPORT)) {
+      const spec = match[1] ?? match[2] ?? ''
+      const isLocal = spec.startsWith('.')
+      const target = isLocal ? posix(relative(root, resolve(dirname(path), spec))) : spec
+      if (!mayImport(file, folder, target)) found.push(`${file}: may not import ${target}`)
+    }
+  }
+  return found
+}
+
+function fileViolations(root: string, file: string, text: string): string[] {
+  const found: string[] = []
+  const twin = `test/${file.replace(/^src\//, '').replace(/\.ts$/, '.test.ts')}`
+  if (!existsSync(join(root, twin))) found.push(`${file}: has no ${twin}`)
+  if (!/^\/\*\*[\s\S]*?@module\n \*\//.test(text))
+    found.push(`${file}: does not begin with @module`)
+  return found
+}
+
+function lineViolations(file: string, folder: string, lines: readonly string[]): string[] {
+  const found = lines.length > LINES_MAX ? [`${file}: ${lines.length} lines`] : []
+  lines.forEach((line, i) => {
+    const at = `${file}:${i + 1}`
+    const code = line
+      .replace(/^\s*\/?\*.*$/, '')
+      .replace(/'[^']*'|`[^`]*`/g, "''")
+      .replace(/\/\/.*$/, '')
+    const isWide = line.length > COLUMNS_MAX && !line.includes('http')
+    const isImpure = PURE.has(folder) && IMPURE.test(code)
+    const isUndocumented = EXPORT.test(line) && !(lines[i - 1] ?? '').trim().endsWith('*/')
+    const isImport = /^(import|export) .* from /.test(line) || /^\s+\w+ as \w+,$/.test(line)
+    if (isWide) found.push(`${at}: over ${COLUMNS_MAX} columns`)
+    if (isImpure) found.push(`${at}: impure: ${code.trim()}`)
+    if (isUndocumented) found.push(`${at}: export without a docstring`)
+    if (UNFINISHED.test(line)) found.push(`${at}: unfinished: ${line.trim()}`)
+    if (CAST.test(code) && !isImport && file !== 'src/dns/bytes.ts') {
+      found.push(`${at}: cast: ${code.trim()}`)
+    }
+  })
+  return found
+}
+
+function mayImport(file: string, folder: string, target: string): boolean {
+  const door = Object.keys(DOORS).find((name) => within(target, name))
+  if (door !== undefined) return DOORS[door] === file
+  const allowed = [folder, ...(MAY_IMPORT[folder] ?? [])]
+  return allowed.some((name) =>
+    name.endsWith(':') ? target.startsWith(name) : within(target, name),
+  )
+}
+
+const within = (path: string, dir: string): boolean => path === dir || path.startsWith(`${dir}/`)
+const posix = (path: string): string => path.split(sep).join('/')
+const walk = (dir: string): string[] =>
+  readdirSync(dir, { withFileTypes: true }).flatMap((entry) => {
+    const path = join(dir, entry.name)
+    return entry.isDirectory() ? walk(path) : path.endsWith('.ts') ? [path] : []
+  })
