@@ -1,0 +1,240 @@
+/**
+ * The ways to a scenario's answers: the resolver itself, real sockets, the app for DNS over HTTPS, and
+ * the gateway in workerd.
+ * @module
+ */
+import assert from 'node:assert/strict'
+import { createSocket } from 'node:dgram'
+import { dirname } from 'node:path'
+import { PassThrough } from 'node:stream'
+import { startGateway } from '../../demo/gateway.ts'
+import { ClusterSources } from '../../src/cli/cluster-sources.ts'
+import { startExport } from '../../src/cli/export.ts'
+import { Input } from '../../src/cli/flags.ts'
+import { createClusterKeys } from '../../src/cli/keys.ts'
+import { loadCorefile } from '../../src/cli/load-corefile.ts'
+import { serve } from '../../src/cli/serve.ts'
+import { readUint16 } from '../../src/dns/bytes.ts'
+import { createDohApp } from '../../src/doh/app.ts'
+import { WIRE_TYPE } from '../../src/doh/negotiate.ts'
+import type { Host } from '../../src/plugins/host.ts'
+import type { Client } from '../../src/plugins/plugin.ts'
+import { createResolver } from '../../src/resolver/create-resolver.ts'
+import type { Resolver } from '../../src/resolver/resolver.ts'
+import { createNodeHost } from '../../src/shim/node-host.ts'
+import { Metrics } from '../../src/telemetry/metrics.ts'
+import { TcpClient } from '../shim/clients.ts'
+import type { Case, Scenario } from './scenario.ts'
+
+/** A way to answers. */
+export type Transport = {
+  /** Sends a message as the case says, and resolves with the reply; `undefined` when none comes. */
+  readonly ask: (recorded: Case, message: Uint8Array) => Promise<Uint8Array | undefined>
+  readonly close: () => Promise<void>
+}
+
+/** Where a scenario's files are, and the scenario. */
+export type Place = {
+  readonly scenario: Scenario
+  readonly corefile: string
+  readonly objects: readonly string[]
+  readonly files: string
+}
+
+/** How long to wait for an answer that should come, and for one that should not. */
+const ANSWER_MS = 5000
+const SILENCE_MS = 300
+
+/**
+ * Answers straight from the resolver, at length, and quickly as well where that is possible: then
+ * both must be the same octets.
+ */
+export function openBothWays(place: Place): Transport {
+  const resolver = createScenarioResolver(place, { random16: () => 4711 })
+  let quickCount = 0
+  return {
+    ask: async (recorded, message) => {
+      const [listener] = resolver.listeners
+      if (listener === undefined) return undefined
+      const client = clientOf(recorded)
+      const size = resolver.answerQuickly(listener, message, client)
+      const quick = resolver.quickReply.slice(0, size)
+      const reply = await resolver.answerAtLength(listener, message, client)
+      if (size === 0) return reply
+      quickCount++
+      assert.deepEqual(quick, reply)
+      return reply
+    },
+    close: () => {
+      resolver.stop()
+      assert.ok(
+        quickCount > place.scenario.cases.length / 4,
+        `${quickCount} of ${place.scenario.cases.length} were quick`,
+      )
+      return Promise.resolve()
+    },
+  }
+}
+
+/** Answers over HTTPS as the app does, without a socket. */
+export function openDohApp(place: Place): Transport {
+  const resolver = createScenarioResolver(place)
+  const client: Client = { address: '127.0.0.1', port: 0, transport: 'https' }
+  const app = createDohApp({
+    isPrivate: () => false,
+    answer: (message) => {
+      const [listener] = resolver.listeners
+      return listener && resolver.answer(listener, message, client)
+    },
+  })
+  return {
+    ask: (_, message) => askByPost((request) => app.fetch(request), 'http://doh.test', message),
+    close: () => {
+      resolver.stop()
+      return Promise.resolve()
+    },
+  }
+}
+
+/** Answers over UDP and TCP sockets, as each case was recorded. */
+export async function openSockets({ scenario, ...place }: Place): Promise<Transport> {
+  const sink = new PassThrough().resume()
+  const running = await serve(
+    {
+      conf: place.corefile,
+      dnsPort: 0,
+      objects: place.objects,
+      files: place.files,
+      kubeconfig: '',
+      dohListen: '',
+      insecure: false,
+      localAddresses: scenario.localAddresses.join(','),
+    },
+    { stdout: sink, stderr: sink },
+  )
+  const [port = 0] = running.ports
+  return {
+    ask: (recorded, message) =>
+      recorded.transport === 'tcp' ? askTcp(port, message) : askUdp(recorded, port, message),
+    close: () => running.stop(),
+  }
+}
+
+/** Answers from the gateway in workerd, to which our exporter has published. */
+export async function openWorker({ scenario, ...place }: Place): Promise<Transport> {
+  const keys = await createClusterKeys()
+  const { publicKey, tokenSha256 } = keys
+  const gateway = await startGateway({
+    port: 0,
+    variables: {
+      COREFILE: edgeCorefile(scenario.corefile),
+      CLUSTERS: JSON.stringify({ test: { publicKey, tokenSha256 } }),
+      PUBLIC: 'true',
+    },
+  })
+  const flags = new Map([
+    ['gateway', [gateway.url]],
+    ['cluster', ['test']],
+    ['conf', [place.corefile]],
+    ['objects', place.objects],
+    ['once', ['']],
+  ])
+  const environment = {
+    KUBEDOH_TOKEN: keys.token,
+    KUBEDOH_SIGNING_KEY: keys.signingKey,
+    LOCAL_IPS: scenario.localAddresses.join(','),
+  }
+  const sink = new PassThrough().resume()
+  const exporting = await startExport(new Input([], flags, environment), {
+    stdout: sink,
+    stderr: sink,
+  })
+  await exporting.publishOnce()
+  await exporting.stop()
+  return {
+    ask: (_, message) => askByPost((request) => fetch(request), gateway.url, message),
+    close: () => gateway.stop(),
+  }
+}
+
+/** The scenario's chain at the edge: what shapes names is the exporter's, the rest stays. */
+function edgeCorefile(corefile: string): string {
+  return corefile
+    .replace(/kubernetes ([^{\n]*)(?:\{([^}]*)\})?/, (_, zones: string, block = '') => {
+      const fallthrough = /^\s*fallthrough.*$/m.exec(block)?.[0] ?? ''
+      return `kubernetes ${zones.trim()} {\n cluster test\n${fallthrough}\n }`
+    })
+    .replace(/^\s*(health|ready|prometheus|reload|loop)\b[^{\n]*(\{[^}]*\})?$/gm, '')
+}
+
+function createScenarioResolver(
+  { scenario, corefile, objects, files }: Place,
+  overrides: Partial<Host> = {},
+): Resolver {
+  const sources = new ClusterSources({
+    objectPaths: objects,
+    kubeconfig: '',
+    folder: dirname(corefile),
+    localAddresses: scenario.localAddresses,
+    loadApi: () => Promise.reject(new TypeError('scenarios have no API server')),
+    log: () => undefined,
+    now: Date.now,
+  })
+  const host = createNodeHost({
+    folder: files,
+    metrics: new Metrics(),
+    log: () => undefined,
+    openCluster: (directive) => sources.open(directive),
+    abort: () => undefined,
+  })
+  return createResolver(loadCorefile(corefile).blocks, { ...host, ...overrides })
+}
+
+function clientOf({ src = '127.0.0.1', src_port: port = 40_000, transport }: Case): Client {
+  return { address: src, port, transport }
+}
+
+async function askByPost(
+  send: (request: Request) => Response | Promise<Response>,
+  origin: string,
+  message: Uint8Array,
+): Promise<Uint8Array | undefined> {
+  const headers = { 'content-type': WIRE_TYPE, accept: WIRE_TYPE }
+  const body = new Uint8Array(message)
+  const response = await send(new Request(`${origin}/dns-query`, { method: 'POST', headers, body }))
+  return response.status === 200 ? new Uint8Array(await response.arrayBuffer()) : undefined
+}
+
+function askUdp(
+  { src, src_port: srcPort, expect }: Case,
+  port: number,
+  message: Uint8Array,
+): Promise<Uint8Array | undefined> {
+  const isIPv6 = src?.includes(':') === true
+  const socket = createSocket(isIPv6 ? 'udp6' : 'udp4')
+  return new Promise<Uint8Array | undefined>((resolve, reject) => {
+    const timer = setTimeout(() => resolve(undefined), expect.drop ? SILENCE_MS : ANSWER_MS)
+    socket.on('error', reject)
+    socket.on('message', (reply) => {
+      if (message.length >= 2 && readUint16(reply, 0) !== readUint16(message, 0)) return
+      clearTimeout(timer)
+      resolve(new Uint8Array(reply))
+    })
+    if (src !== undefined) socket.bind(srcPort ?? 0, src)
+    socket.send(message, port, isIPv6 ? '::1' : '127.0.0.1')
+  }).finally(() => socket.close())
+}
+
+async function askTcp(port: number, message: Uint8Array): Promise<Uint8Array | undefined> {
+  const client = await TcpClient.open(port)
+  try {
+    const framed = new Uint8Array(2 + message.length)
+    new DataView(framed.buffer).setUint16(0, message.length)
+    framed.set(message, 2)
+    await client.send(framed)
+    const [reply] = await client.messages(1)
+    return reply
+  } finally {
+    client.destroy()
+  }
+}
