@@ -1,0 +1,223 @@
+/**
+ * A real API server over a real etcd, on loopback, for one suite.
+ * @module
+ */
+import { execFileSync } from 'node:child_process'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { Agent, request } from 'node:https'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Binaries } from './binaries.ts'
+import { freePort, type Running, start } from './processes.ts'
+
+/** An object of the API, as it is sent. */
+export type ApiObject = {
+  readonly apiVersion: string
+  readonly kind: string
+  readonly metadata: { readonly name: string; readonly namespace?: string }
+  readonly [field: string]: unknown
+}
+
+const ADMIN = 'admin-token'
+/** The exporter's token has the rights that its ClusterRole gives, and no others. */
+const EXPORTER = 'exporter-token'
+const READY_MS = 60_000
+
+/** The API server and its etcd. */
+export class ApiServer {
+  /** kubeconfig of an administrator, and of the exporter. */
+  readonly adminConfig: string
+  readonly exporterConfig: string
+  private readonly folder: string
+  private readonly port: number
+  private readonly binaries: Binaries
+  private readonly etcdPort: number
+  private etcd: Running | undefined
+  private server: Running | undefined
+
+  private constructor(binaries: Binaries, folder: string, ports: readonly [number, number]) {
+    this.binaries = binaries
+    this.folder = folder
+    this.etcdPort = ports[0]
+    this.port = ports[1]
+    this.adminConfig = join(folder, 'admin.kubeconfig')
+    this.exporterConfig = join(folder, 'exporter.kubeconfig')
+  }
+
+  /** Starts both with nothing in them. */
+  static async start(binaries: Binaries): Promise<ApiServer> {
+    const folder = mkdtempSync(join(tmpdir(), 'kubedoh-cluster-'))
+    const server = new ApiServer(binaries, folder, [await freePort(), await freePort()])
+    await server.startEtcd()
+    server.writeKeys()
+    await server.startServer()
+    return server
+  }
+
+  /** Ends the API server, and only it; etcd keeps what there is. */
+  async pause(): Promise<void> {
+    await this.server?.stop()
+  }
+
+  /** Starts the API server again. */
+  async resume(): Promise<void> {
+    await this.startServer()
+  }
+
+  /** Ends both and removes what they wrote. */
+  async stop(): Promise<void> {
+    await this.server?.stop()
+    await this.etcd?.stop()
+    rmSync(this.folder, { recursive: true, force: true })
+  }
+
+  /** Creates an object, or fails with what the API server says. */
+  async create(object: ApiObject): Promise<void> {
+    await this.send('POST', collectionPath(object), object)
+  }
+
+  /** Sets an object's status. */
+  async setStatus(object: ApiObject, status: unknown): Promise<void> {
+    await this.send('PATCH', `${objectPath(object)}/status`, { status })
+  }
+
+  /** Changes fields of an object (RFC 7386). */
+  async patch(object: ApiObject, change: unknown): Promise<void> {
+    await this.send('PATCH', objectPath(object), change)
+  }
+
+  /** Deletes an object. A Namespace ends at once: there is no controller that would empty it. */
+  async delete(object: ApiObject): Promise<void> {
+    await this.send('DELETE', objectPath(object), { gracePeriodSeconds: 0 })
+    if (object.kind !== 'Namespace') return
+    const body = { ...object, spec: { finalizers: [] } }
+    await this.send('PUT', `${objectPath(object)}/finalize`, body)
+  }
+
+  private async startEtcd(): Promise<void> {
+    const url = `http://127.0.0.1:${this.etcdPort}`
+    const peer = `http://127.0.0.1:${await freePort()}`
+    this.etcd = start(this.binaries.etcd, [
+      `--data-dir=${join(this.folder, 'etcd')}`,
+      `--listen-client-urls=${url}`,
+      `--advertise-client-urls=${url}`,
+      `--listen-peer-urls=${peer}`,
+      `--initial-advertise-peer-urls=${peer}`,
+      `--initial-cluster=default=${peer}`,
+    ])
+    await this.etcd.line(/ready to serve client requests|serving insecure client requests/)
+  }
+
+  private async startServer(): Promise<void> {
+    const path = (name: string): string => join(this.folder, name)
+    this.server = start(this.binaries.apiServer, [
+      `--etcd-servers=http://127.0.0.1:${this.etcdPort}`,
+      `--secure-port=${this.port}`,
+      '--bind-address=127.0.0.1',
+      `--cert-dir=${path('certs')}`,
+      '--authorization-mode=RBAC',
+      `--token-auth-file=${path('tokens.csv')}`,
+      `--service-account-key-file=${path('sa.pub')}`,
+      `--service-account-signing-key-file=${path('sa.key')}`,
+      '--service-account-issuer=https://kubernetes.default.svc.cluster.local',
+      '--service-cluster-ip-range=10.96.0.0/12,fd00:10:96::/112',
+      '--disable-admission-plugins=ServiceAccount',
+    ])
+    const deadline = Date.now() + READY_MS
+    while (!(await this.isReady())) {
+      if (Date.now() > deadline || this.server.child.exitCode !== null) {
+        throw new Error(`the API server does not start:\n${this.server.tail()}`)
+      }
+      await new Promise((resolve) => setTimeout(resolve, 100))
+    }
+  }
+
+  private async isReady(): Promise<boolean> {
+    try {
+      return (await this.send('GET', '/readyz', undefined)) === 'ok'
+    } catch {
+      return false
+    }
+  }
+
+  private writeKeys(): void {
+    const path = (name: string): string => join(this.folder, name)
+    const openssl = (...args: readonly string[]): void => {
+      execFileSync('openssl', args, { stdio: 'ignore' })
+    }
+    openssl('genrsa', '-out', path('sa.key'), '2048')
+    openssl('rsa', '-in', path('sa.key'), '-pubout', '-out', path('sa.pub'))
+    writeFileSync(
+      path('tokens.csv'),
+      `${ADMIN},admin,admin,"system:masters"\n${EXPORTER},exporter,exporter,"exporters"\n`,
+    )
+    writeFileSync(this.adminConfig, this.kubeconfig(ADMIN))
+    writeFileSync(this.exporterConfig, this.kubeconfig(EXPORTER))
+  }
+
+  private kubeconfig(token: string): string {
+    return JSON.stringify({
+      apiVersion: 'v1',
+      kind: 'Config',
+      'current-context': 'test',
+      contexts: [{ name: 'test', context: { cluster: 'test', user: 'test' } }],
+      users: [{ name: 'test', user: { token } }],
+      clusters: [
+        {
+          name: 'test',
+          cluster: {
+            server: `https://127.0.0.1:${this.port}`,
+            'certificate-authority': join(this.folder, 'certs/apiserver.crt'),
+          },
+        },
+      ],
+    })
+  }
+
+  private send(method: string, path: string, body: unknown): Promise<string> {
+    const type = method === 'PATCH' ? 'application/merge-patch+json' : 'application/json'
+    const agent = new Agent({ ca: readFileSync(join(this.folder, 'certs/apiserver.crt')) })
+    return new Promise((resolve, reject) => {
+      const sent = request(
+        {
+          host: '127.0.0.1',
+          port: this.port,
+          path,
+          method,
+          agent,
+          headers: { authorization: `Bearer ${ADMIN}`, 'content-type': type },
+        },
+        (response) => {
+          const chunks: Buffer[] = []
+          response.on('data', (chunk: Buffer) => chunks.push(chunk))
+          response.on('end', () => {
+            const text = Buffer.concat(chunks).toString()
+            if ((response.statusCode ?? 500) < 300) resolve(text)
+            else reject(new Error(`${method} ${path}: ${response.statusCode} ${text}`))
+          })
+        },
+      )
+      sent.on('error', reject)
+      sent.end(body === undefined ? undefined : JSON.stringify(body))
+    })
+  }
+}
+
+const PLURALS: Readonly<Record<string, string>> = {
+  Namespace: 'namespaces',
+  Service: 'services',
+  EndpointSlice: 'endpointslices',
+  Pod: 'pods',
+  ClusterRole: 'clusterroles',
+  ClusterRoleBinding: 'clusterrolebindings',
+}
+
+function collectionPath({ apiVersion, kind, metadata }: ApiObject): string {
+  const root = apiVersion === 'v1' ? '/api/v1' : `/apis/${apiVersion}`
+  const scope = metadata.namespace === undefined ? '' : `/namespaces/${metadata.namespace}`
+  return `${root}${scope}/${PLURALS[kind]}`
+}
+
+function objectPath(object: ApiObject): string {
+  return `${collectionPath(object)}/${object.metadata.name}`
+}

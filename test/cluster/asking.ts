@@ -1,0 +1,78 @@
+/**
+ * Asks the servers under test, and writes their answers so that they can be compared.
+ * @module
+ */
+import { readUint16 } from '../../src/dns/bytes.ts'
+import { parseResponse, type ResourceRecord } from '../../src/dns/message.ts'
+import { nameOf } from '../../src/dns/name.ts'
+import { FLAG } from '../../src/dns/query.ts'
+import { formatRcode } from '../../src/dns/rcode.ts'
+import { parseType, TYPE } from '../../src/dns/rr-type.ts'
+import { writeQuery } from '../../src/dns/write-query.ts'
+import { askDoh } from '../../src/doh/doh-client.ts'
+import { formatRecord } from '../../src/records/zone-text.ts'
+import { exchange } from '../../src/shim/exchange.ts'
+
+/** A server: a port of the loopback address, or a URL. */
+export type Server =
+  | { readonly protocol: 'udp' | 'tcp'; readonly port: number }
+  | { readonly protocol: 'doh'; readonly url: string; readonly token: string }
+
+/** A question as people write it: `web.shop.svc.cluster.local. A`. */
+export type QuestionText = `${string} ${string}`
+
+const TIMEOUT_MS = 5000
+let lastId = 0
+
+/** Asks, and resolves with the octets of the answer. */
+export function ask(server: Server, question: QuestionText): Promise<Uint8Array> {
+  const [name = '', type = ''] = question.split(' ')
+  lastId = (lastId + 1) & 0xffff
+  const message = writeQuery({
+    name: nameOf(name),
+    type: parseType(type) ?? TYPE.A,
+    id: lastId,
+    udpBytes: 1232,
+  })
+  if (server.protocol === 'doh') {
+    const { url, token } = server
+    return askDoh(`${url}/dns-query`, message, {
+      signal: AbortSignal.timeout(TIMEOUT_MS),
+      fetch: (to, init) => {
+        const headers = new Headers(init.headers)
+        headers.set('authorization', `Bearer ${token}`)
+        return fetch(to, { ...init, headers })
+      },
+    })
+  }
+  const upstream = { transport: 'dns', address: '127.0.0.1', port: server.port } as const
+  return exchange(upstream, message, { protocol: server.protocol, timeoutMs: TIMEOUT_MS })
+}
+
+/** An answer as lines: rcode and flags, then each section sorted, as its order is free. */
+export function describe(reply: Uint8Array): string[] {
+  const response = parseResponse(reply)
+  if (response === undefined) return ['not a response']
+  const flags = readUint16(reply, 2)
+  const set = (['AA', 'TC', 'RD', 'RA', 'AD', 'CD'] as const).filter((name) => flags & FLAG[name])
+  return [
+    [formatRcode(response.rcode), ...set].join(' '),
+    ...section('answer', response.answer),
+    ...section('authority', response.authority),
+    ...section('additional', response.additional),
+  ]
+}
+
+/** Asks and describes. */
+export async function answerOf(server: Server, question: QuestionText): Promise<string[]> {
+  return describe(await ask(server, question))
+}
+
+function section(name: string, records: readonly ResourceRecord[]): string[] {
+  return records.map((record) => `${name} ${withoutSerial(formatRecord(record))}`).sort()
+}
+
+/** The serial of a zone is each server's own. */
+function withoutSerial(line: string): string {
+  return line.replace(/( IN SOA \S+ \S+) \d+ /, '$1 SERIAL ')
+}

@@ -1,0 +1,89 @@
+/**
+ * Child processes of the suites: started, waited for, and ended again by their own handle.
+ * @module
+ */
+import { type ChildProcess, spawn } from 'node:child_process'
+import { createServer } from 'node:net'
+import { createInterface } from 'node:readline'
+
+/** A process that runs, and what it said last. */
+export type Running = {
+  readonly child: ChildProcess
+  /** The last lines of its output. */
+  readonly tail: () => string
+  /** Resolves with the first line that matches; rejects when the process ends before. */
+  readonly line: (pattern: RegExp, timeoutMs?: number) => Promise<string>
+  /** Asks it to end, and waits until it has. @returns its exit status */
+  readonly stop: () => Promise<number | null>
+}
+
+const TAIL_LINES = 40
+const KILL_MS = 10_000
+
+/** Starts a process. */
+export function start(
+  command: string,
+  args: readonly string[],
+  environment: Readonly<Record<string, string>> = {},
+): Running {
+  const child = spawn(command, args, {
+    env: { ...process.env, ...environment },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  const lines: string[] = []
+  const listeners = new Set<(line: string) => void>()
+  for (const stream of [child.stdout, child.stderr]) {
+    createInterface(stream).on('line', (line) => {
+      lines.push(line)
+      if (lines.length > TAIL_LINES) lines.shift()
+      for (const listener of listeners) listener(line)
+    })
+  }
+  const gone = new Promise<number | null>((resolve) => {
+    child.once('close', resolve)
+  })
+  const tail = (): string => lines.join('\n')
+  return {
+    child,
+    tail,
+    line: (pattern, timeoutMs = 60_000) => {
+      const found = Promise.withResolvers<string>()
+      const timer = setTimeout(
+        () => found.reject(new Error(`no ${pattern}:\n${tail()}`)),
+        timeoutMs,
+      )
+      const check = (line: string): void => {
+        if (pattern.test(line)) found.resolve(line)
+      }
+      listeners.add(check)
+      for (const line of lines) check(line)
+      void gone.then((status) => found.reject(new Error(`ended with ${status}:\n${tail()}`)))
+      return found.promise.finally(() => {
+        clearTimeout(timer)
+        listeners.delete(check)
+      })
+    },
+    stop: async () => {
+      child.kill('SIGTERM')
+      const timer = setTimeout(() => child.kill('SIGKILL'), KILL_MS)
+      const status = await gone
+      clearTimeout(timer)
+      return status
+    },
+  }
+}
+
+/** Finds a port of the loopback address that nobody has now. */
+export function freePort(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const server = createServer()
+    server.once('error', reject)
+    server.listen(0, '127.0.0.1', () => {
+      const address = server.address()
+      const port = typeof address === 'object' && address !== null ? address.port : 0
+      server.close(() => {
+        resolve(port)
+      })
+    })
+  })
+}
