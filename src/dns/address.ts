@@ -13,7 +13,8 @@ export const IN_ADDR_ARPA: Uint8Array = nameOf('in-addr.arpa')
 /** Origin of the reverse tree of IPv6 (RFC 3596 §2.5). */
 export const IP6_ARPA: Uint8Array = nameOf('ip6.arpa')
 
-const DECIMAL = /^(?:0|[1-9]\d{0,2})$/
+const DOT = 0x2e
+const DIGIT_ZERO = 0x30
 const HEXTET = /^[0-9a-fA-F]{1,4}$/
 const HEX_DIGITS = '0123456789abcdef'
 
@@ -27,10 +28,26 @@ export function parseAddress(text: string): Uint8Array | undefined {
 
 /** Parses `192.0.2.1` into 4 octets. */
 export function parseIPv4(text: string): Uint8Array | undefined {
-  const parts = text.split('.')
-  if (parts.length !== 4) return undefined
-  const isValid = parts.every((part) => DECIMAL.test(part) && Number(part) <= 255)
-  return isValid ? Uint8Array.from(parts, Number) : undefined
+  const bytes = new Uint8Array(4)
+  let part = 0
+  let digits = 0
+  let value = 0
+  for (let i = 0; i <= text.length; i++) {
+    // The end of the text ends the last part as a dot ends the others.
+    const code = i < text.length ? text.charCodeAt(i) : DOT
+    if (code === DOT) {
+      if (digits === 0 || value > 255 || part === 4) return undefined
+      bytes[part++] = value
+      digits = 0
+      value = 0
+      continue
+    }
+    const digit = code - DIGIT_ZERO
+    if (digit < 0 || digit > 9 || digits === 3 || (digits > 0 && value === 0)) return undefined
+    value = 10 * value + digit
+    digits++
+  }
+  return part === 4 ? bytes : undefined
 }
 
 /**

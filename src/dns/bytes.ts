@@ -10,6 +10,9 @@ export const LOWER: Uint8Array = Uint8Array.from({ length: 256 }, (_, octet) =>
   octet >= 0x41 && octet <= 0x5a ? octet + 0x20 : octet,
 )
 
+/** Arguments that a call is sure to take. */
+const CHARACTERS_AT_ONCE = 4096
+
 /** No octets at all. */
 export const EMPTY: Uint8Array = new Uint8Array(0)
 
@@ -67,7 +70,7 @@ export function concatBytes(...parts: readonly Uint8Array[]): Uint8Array {
   const joined = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0))
   let offset = 0
   for (const part of parts) {
-    joined.set(part, offset)
+    for (let i = 0; i < part.length; i++) joined[offset + i] = octet(part, i)
     offset += part.length
   }
   return joined
@@ -75,9 +78,17 @@ export function concatBytes(...parts: readonly Uint8Array[]): Uint8Array {
 
 /** Turns octets into a string of as many characters, U+0000 to U+00FF; made for map keys. */
 export function toLatin1(bytes: Uint8Array): string {
+  if (bytes.length <= CHARACTERS_AT_ONCE) return fromCharCodes(bytes)
   let text = ''
-  for (const value of bytes) text += String.fromCharCode(value)
+  for (let at = 0; at < bytes.length; at += CHARACTERS_AT_ONCE) {
+    text += fromCharCodes(bytes.subarray(at, at + CHARACTERS_AT_ONCE))
+  }
   return text
+}
+
+/** As one call: a string that is put together octet by octet is slow to make and to compare. */
+function fromCharCodes(bytes: Uint8Array): string {
+  return Reflect.apply(String.fromCharCode, undefined, bytes)
 }
 
 /** Formats octets as lower-case hexadecimal digits. */

@@ -25,10 +25,12 @@ export class NameWriter {
   private readonly labels = new Uint8Array(LABELS_MAX)
   private labelCount = 0
   private matchedOffset = 0
+  private matchedOrigin: Uint8Array | undefined
 
   /** Begins with the name of a query's question, which stands behind the header. */
   begin(query: Query): void {
     this.query = query
+    this.matchedOrigin = undefined
     this.forget()
   }
 
@@ -64,6 +66,79 @@ export class NameWriter {
     if (!this.isTableFilled) this.noted[this.notedCount++] = to
     for (let i = 0; i < labels.length; i++) message[to + i] = octet(labels, i)
     return writePointer(message, to + labels.length, offset)
+  }
+
+  /**
+   * As `write`, for `size` octets of labels from `start` and the absolute name `origin` behind them;
+   * 0 when only `write` can tell what they may point at.
+   */
+  writeJoined(
+    message: Uint8Array,
+    to: number,
+    labels: Uint8Array,
+    start: number,
+    size: number,
+    origin: Uint8Array,
+    mayPoint: boolean,
+  ): number {
+    if (this.isTableFilled || this.notedCount === NOTED_MAX) return 0
+    const own = this.ownOctets(labels, start, size, origin)
+    const isNew = own > 0 || this.matchedOffset === 0
+    if (own < 0 || (isNew && mayPoint && this.notedCount > 0)) return 0
+    if (isNew) this.noted[this.notedCount++] = to
+    const isPointing = mayPoint && this.matchedOffset > 0
+    const count = isPointing ? own : size
+    for (let i = 0; i < count; i++) message[to + i] = octet(labels, start + i)
+    if (isPointing) return writePointer(message, to + count, this.matchedOffset)
+    for (let i = 0; i < origin.length; i++) message[to + size + i] = octet(origin, i)
+    return to + size + origin.length
+  }
+
+  /**
+   * Number of octets in front of what joined labels have in common with the question's end; -1 when
+   * that begins within the origin. `matchedOffset` is where it begins, 0 when there is nothing.
+   */
+  private ownOctets(part: Uint8Array, start: number, size: number, origin: Uint8Array): number {
+    const { query, labels } = this
+    this.matchedOffset = 0
+    if (query.questionEnd === 0 || query.labelCount === 0 || origin.length === 1) return -1
+    let left = query.labelCount
+    const offset = query.nameBytes - origin.length
+    while (left > 0 && octet(query.labels, left - 1) > offset) left--
+    const isWithin = left > 0 && octet(query.labels, left - 1) === offset
+    if (!isWithin || !this.endsIn(origin, offset)) {
+      const last = octet(query.labels, query.labelCount - 1)
+      return this.sharesLastLabel(origin, last) ? -1 : size
+    }
+    let count = 0
+    for (let at = 0; at < size; at += octet(part, start + at) + 1) labels[count++] = at
+    let own = size
+    this.matchedOffset = HEADER_BYTES + offset
+    for (left--; count > 0 && left > 0; left--) {
+      const theirs = octet(query.labels, left - 1)
+      const at = octet(labels, --count)
+      if (!isSameLabel(part, start + at, query.name, theirs)) break
+      own = at
+      this.matchedOffset = HEADER_BYTES + theirs
+    }
+    return own
+  }
+
+  /** Whether the question's name ends in an origin; the answer is kept for the next name. */
+  private endsIn(origin: Uint8Array, offset: number): boolean {
+    if (this.matchedOrigin === origin) return true
+    const { name } = this.query
+    for (let i = 0; i < origin.length; i++) {
+      if (octet(name, offset + i) !== octet(LOWER, octet(origin, i))) return false
+    }
+    this.matchedOrigin = origin
+    return true
+  }
+
+  private sharesLastLabel(origin: Uint8Array, last: number): boolean {
+    let at = 0
+    for (let next = 0; octet(origin, next) !== 0; next += octet(origin, next) + 1) at = next
+    return isSameLabel(origin, at, this.query.name, last)
   }
 
   /** Number of labels in front of the longest end that a name has in common with the question. */

@@ -50,7 +50,9 @@ export class Query {
   /** The second 16-bit word of the header as it came. */
   flags = 0
   /** Query name in lower case, absolute, `nameBytes` octets of this buffer. */
-  readonly name: Uint8Array = new Uint8Array(NAME_BYTES_MAX)
+  readonly name: Uint8Array = new Uint8Array(NAME_BYTES_MAX + 1)
+  /** The same octets as 32-bit words in the machine's order; those behind the name are anything. */
+  readonly nameWords: Uint32Array = new Uint32Array(this.name.buffer)
   nameBytes = 0
   /** Offset in `name` of each label's length octet, `labelCount` of them. */
   readonly labels: Uint8Array = new Uint8Array(LABELS_MAX)

@@ -7,7 +7,7 @@
  * is kept from the start (RFC 6891 §7).
  * @module
  */
-import { octet, writeUint16, writeUint32 } from './bytes.ts'
+import { octet, writeUint16 } from './bytes.ts'
 import { type EdnsOption, OPTION } from './edns.ts'
 import { HEADER_BYTES, MESSAGE_BYTES_MAX, NAME_BYTES_MAX, UDP_BYTES_ADVERTISED } from './limits.ts'
 import { NameWriter } from './name-writer.ts'
@@ -21,7 +21,8 @@ export const SECTION = { ANSWER: 0, AUTHORITY: 1, ADDITIONAL: 2 } as const
 export const QUESTION_OFFSET: number = HEADER_BYTES
 
 const OPT_BYTES = 11
-const TTL_MAX = 0xffffffff
+/** RFC 2181 §8. */
+const TTL_MAX = 0x7fffffff
 const NO_OPTIONS: readonly EdnsOption[] = []
 const POINTER_BITS = 0xc000
 
@@ -41,6 +42,7 @@ export class ReplyWriter {
   readonly bytes: Uint8Array = new Uint8Array(2 * MESSAGE_BYTES_MAX + 1024)
   /** Octets written. */
   length = 0
+  private readonly view = new DataView(this.bytes.buffer)
   /** True once a record did not fit: what follows is left out. */
   isFull = false
   private readonly names = new NameWriter()
@@ -74,8 +76,10 @@ export class ReplyWriter {
     this.counts[0] = 0
     this.counts[1] = 0
     this.counts[2] = 0
-    this.length = Math.max(HEADER_BYTES, query.questionEnd)
-    for (let i = HEADER_BYTES; i < query.questionEnd; i++) this.bytes[i] = octet(query.bytes, i)
+    const { bytes } = this
+    const { bytes: asked, questionEnd } = query
+    this.length = Math.max(HEADER_BYTES, questionEnd)
+    for (let i = HEADER_BYTES; i < questionEnd; i++) bytes[i] = octet(asked, i)
   }
 
   /** Bounds the TTLs of the records that follow, in seconds. */
@@ -92,7 +96,7 @@ export class ReplyWriter {
   /** Writes an owner that stands elsewhere in the reply, by its offset (under 16,384). */
   pointOwner(offset: number): void {
     this.recordStart = this.length
-    writeUint16(this.bytes, this.length, POINTER_BITS | offset)
+    this.view.setUint16(this.length, POINTER_BITS | offset)
     this.length += 2
   }
 
@@ -116,12 +120,12 @@ export class ReplyWriter {
 
   /** Writes what stands between a record's owner and its rdata. */
   beginRecord(type: number, rrClass: number, ttlSeconds: number): void {
-    const { bytes, length } = this
-    writeUint16(bytes, length, type)
-    writeUint16(bytes, length + 2, rrClass)
+    const { view, length } = this
     if (this.ttlFirst < 0) this.ttlFirst = ttlSeconds
     else if (this.ttlFirst !== ttlSeconds) this.isTtlMixed = true
-    writeUint32(bytes, length + 4, Math.min(Math.max(ttlSeconds, this.ttlMin), this.ttlMax))
+    const ttl = Math.min(Math.max(ttlSeconds, this.ttlMin), this.ttlMax)
+    view.setUint32(length, (type << 16) | rrClass)
+    view.setUint32(length + 4, ttl)
     this.rdataStart = length + 10
     this.length = length + 10
   }
@@ -151,9 +155,7 @@ export class ReplyWriter {
    * false, and writes nothing, when that is over 255 octets.
    */
   writeJoinedName(labels: Uint8Array, start: number, size: number, origin: Uint8Array): boolean {
-    if (!this.join(labels, start, size, origin)) return false
-    this.writeName(this.joined, true)
-    return true
+    return this.writeJoined(labels, start, size, origin, true)
   }
 
   /** As `writeJoinedName`, without a pointer, for types that must not have one. */
@@ -163,9 +165,7 @@ export class ReplyWriter {
     size: number,
     origin: Uint8Array,
   ): boolean {
-    if (!this.join(labels, start, size, origin)) return false
-    this.writeName(this.joined, false)
-    return true
+    return this.writeJoined(labels, start, size, origin, false)
   }
 
   /**
@@ -179,7 +179,7 @@ export class ReplyWriter {
       this.isTruncated = true
       return false
     }
-    writeUint16(this.bytes, this.rdataStart - 2, this.length - this.rdataStart)
+    this.view.setUint16(this.rdataStart - 2, this.length - this.rdataStart)
     this.counts[section] = (this.counts[section] ?? 0) + 1
     return true
   }
@@ -192,23 +192,36 @@ export class ReplyWriter {
   finish(rcode: number, flags: number, paddingBlock = 0): number {
     const query = this.query
     if (query === undefined) throw new TypeError('Cannot finish a reply that was not begun')
-    const { bytes } = this
+    const { view, counts } = this
     if (query.hasEdns) this.writeOpt(query, rcode, paddingBlock)
     const echoed = query.flags & (0x7800 | FLAG.RD | FLAG.CD)
     const truncated = this.isTruncated ? FLAG.TC : 0
-    writeUint16(bytes, 0, query.id)
-    writeUint16(bytes, 2, FLAG.QR | echoed | flags | truncated | (rcode & 15))
-    writeUint16(bytes, 4, query.questionEnd === 0 ? 0 : 1)
-    writeUint16(bytes, 6, this.counts[SECTION.ANSWER] ?? 0)
-    writeUint16(bytes, 8, this.counts[SECTION.AUTHORITY] ?? 0)
-    writeUint16(bytes, 10, (this.counts[SECTION.ADDITIONAL] ?? 0) + (query.hasEdns ? 1 : 0))
+    const second = FLAG.QR | echoed | flags | truncated | (rcode & 15)
+    const questionCount = query.questionEnd === 0 ? 0 : 1
+    const additionalCount = (counts[SECTION.ADDITIONAL] ?? 0) + (query.hasEdns ? 1 : 0)
+    view.setUint32(0, (query.id << 16) | second)
+    view.setUint32(4, (questionCount << 16) | (counts[SECTION.ANSWER] ?? 0))
+    view.setUint32(8, ((counts[SECTION.AUTHORITY] ?? 0) << 16) | additionalCount)
     return this.length
   }
 
-  private join(labels: Uint8Array, start: number, size: number, origin: Uint8Array): boolean {
+  private writeJoined(
+    labels: Uint8Array,
+    start: number,
+    size: number,
+    origin: Uint8Array,
+    mayPoint: boolean,
+  ): boolean {
     if (size + origin.length > NAME_BYTES_MAX) return false
-    for (let i = 0; i < size; i++) this.joined[i] = octet(labels, start + i)
-    for (let i = 0; i < origin.length; i++) this.joined[size + i] = octet(origin, i)
+    const { names, bytes, length, joined } = this
+    const end = names.writeJoined(bytes, length, labels, start, size, origin, mayPoint)
+    if (end > 0) {
+      this.length = end
+      return true
+    }
+    for (let i = 0; i < size; i++) joined[i] = octet(labels, start + i)
+    for (let i = 0; i < origin.length; i++) joined[size + i] = octet(origin, i)
+    this.length = names.write(bytes, length, joined, mayPoint)
     return true
   }
 

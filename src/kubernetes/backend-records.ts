@@ -4,7 +4,7 @@
  * @module
  */
 import { parseAddress } from '../dns/address.ts'
-import { concatBytes, toLatin1, writeUint16 } from '../dns/bytes.ts'
+import { toLatin1, writeUint16 } from '../dns/bytes.ts'
 import { parseName } from '../dns/name.ts'
 import { TYPE } from '../dns/rr-type.ts'
 import type { Rdata, RecordSet } from '../records/zone-entry.ts'
@@ -14,8 +14,12 @@ import type { Port } from './objects.ts'
 export type Backend = {
   /** Address or, in a slice of type FQDN, host name. */
   readonly host: string
+  /** The host's octets when it is an address. */
+  readonly address: Uint8Array | undefined
   /** Name that SRV records give for it, relative to the zone. */
   readonly target: Uint8Array
+  /** The target as Latin-1 text, for maps. */
+  readonly targetKey: string
   /** `undefined` when neither the Service nor the slice lists one. */
   readonly port: Port | undefined
 }
@@ -27,26 +31,40 @@ export type Place = {
   readonly ttlSeconds: number
 }
 
-/** Makes the records at a name that leads to `backends`. Hosts that are neither are left out. */
-export function backendRecords(place: Place, backends: readonly Backend[]): RecordSet[] {
-  const hosts = new Set(backends.map(({ host }) => host))
-  const sets = new Map<number, Rdata[]>()
-  for (const host of hosts) {
-    const [type, bytes] = hostRdata(host)
-    if (bytes === undefined) continue
-    const rdata = sets.get(type)
-    if (rdata === undefined) sets.set(type, [{ bytes }])
-    else rdata.push({ bytes })
-  }
-  const services = serviceRdata(backends)
-  if (services.length > 0) sets.set(TYPE.SRV, services)
-  return [...sets].map(([type, rdata]) => ({ kind: 'records', ...place, type, rdata }))
+/** Makes the backends of a host: one for each port, or one without. */
+export function backendsOf(host: string, target: Uint8Array, ports: readonly Port[]): Backend[] {
+  const address = parseAddress(host)
+  const targetKey = toLatin1(target)
+  return ports.length === 0
+    ? [{ host, address, target, targetKey, port: undefined }]
+    : ports.map((port) => ({ host, address, target, targetKey, port }))
 }
 
-function hostRdata(host: string): [type: number, bytes: Uint8Array | undefined] {
-  const address = parseAddress(host)
-  if (address !== undefined) return [address.length === 4 ? TYPE.A : TYPE.AAAA, address]
-  return [TYPE.CNAME, parseName(host)]
+/** Makes the records at a name that leads to `backends`. Hosts that are neither are left out. */
+export function backendRecords(place: Place, backends: readonly Backend[]): RecordSet[] {
+  const ipv4: Rdata[] = []
+  const ipv6: Rdata[] = []
+  const aliases: Rdata[] = []
+  const hosts = new Set<string>()
+  for (const { host, address } of backends) {
+    if (hosts.has(host)) continue
+    hosts.add(host)
+    if (address !== undefined) (address.length === 4 ? ipv4 : ipv6).push({ bytes: address })
+    else {
+      const rdata = aliasRdata(host)
+      if (rdata !== undefined) aliases.push(rdata)
+    }
+  }
+  const sets: readonly (readonly [type: number, rdata: readonly Rdata[]])[] = [
+    [TYPE.A, ipv4],
+    [TYPE.AAAA, ipv6],
+    [TYPE.CNAME, aliases],
+    [TYPE.SRV, serviceRdata(backends)],
+  ]
+  const { owner, scope, ttlSeconds } = place
+  return sets.flatMap(([type, rdata]) =>
+    rdata.length === 0 ? [] : [{ kind: 'records', owner, scope, ttlSeconds, type, rdata }],
+  )
 }
 
 /**
@@ -56,15 +74,22 @@ function hostRdata(host: string): [type: number, bytes: Uint8Array | undefined] 
  */
 function serviceRdata(backends: readonly Backend[]): Rdata[] {
   const weight = Math.max(1, Math.floor(100 / backends.length))
+  const numbers = new Map<number, Uint8Array>()
   const unique = new Map<string, Rdata>()
-  for (const { host, target, port } of backends) {
-    if (port?.port === undefined || parseAddress(host) === undefined) continue
-    const bytes = new Uint8Array(6)
-    writeUint16(bytes, 2, weight)
-    writeUint16(bytes, 4, port.port)
-    unique.set(toLatin1(concatBytes(bytes, target)), { bytes, target })
+  for (const { address, target, targetKey, port } of backends) {
+    if (port?.port === undefined || address === undefined) continue
+    const bytes = numbers.get(port.port) ?? serviceNumbers(weight, port.port)
+    numbers.set(port.port, bytes)
+    unique.set(`${port.port}${targetKey}`, { bytes, target })
   }
   return [...unique.values()]
+}
+
+function serviceNumbers(weight: number, port: number): Uint8Array {
+  const bytes = new Uint8Array(6)
+  writeUint16(bytes, 2, weight)
+  writeUint16(bytes, 4, port)
+  return bytes
 }
 
 /** Rdata of an alias to a host name; `undefined` when that is an address or no name at all. */

@@ -4,10 +4,9 @@
  * for, after its Pod; else by its address with dashes.
  * @module
  */
-import { toLatin1 } from '../dns/bytes.ts'
 import { LABEL_BYTES_MAX } from '../dns/limits.ts'
 import type { RecordSet } from '../records/zone-entry.ts'
-import { type Backend, backendRecords, type Place } from './backend-records.ts'
+import { type Backend, backendRecords, backendsOf, type Place } from './backend-records.ts'
 import { dashed, joinLabels, labelOf } from './labels.ts'
 import type { Endpoint, EndpointSlice } from './objects.ts'
 
@@ -24,8 +23,7 @@ export function endpointBackends(
       for (const host of endpoint.addresses) {
         const target = joinLabels(endpointLabel(endpoint, host, usesPodNames), serviceOwner)
         if (target === undefined) continue
-        if (ports.length === 0) backends.push({ host, target, port: undefined })
-        for (const port of ports) backends.push({ host, target, port })
+        for (const backend of backendsOf(host, target, ports)) backends.push(backend)
       }
     }
   }
@@ -36,9 +34,8 @@ export function endpointBackends(
 export function endpointNames(place: Place, backends: readonly Backend[]): RecordSet[] {
   const byTarget = new Map<string, Backend[]>()
   for (const backend of backends) {
-    const key = toLatin1(backend.target)
-    const known = byTarget.get(key)
-    if (known === undefined) byTarget.set(key, [backend])
+    const known = byTarget.get(backend.targetKey)
+    if (known === undefined) byTarget.set(backend.targetKey, [backend])
     else known.push(backend)
   }
   return [...byTarget.values()].flatMap((some) =>

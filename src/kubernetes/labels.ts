@@ -2,10 +2,13 @@
  * Labels of names that are made from objects.
  * @module
  */
-import { concatBytes } from '../dns/bytes.ts'
+import { concatBytes, LOWER, octet } from '../dns/bytes.ts'
 import { LABEL_BYTES_MAX } from '../dns/limits.ts'
 
-const HOST_LABEL = /^[A-Za-z0-9_-]+$/
+/** In lower case, each character that a label may have; 0 for the others. */
+const HOST_CHARACTERS = Uint8Array.from({ length: 128 }, (_, code) =>
+  /[A-Za-z0-9_-]/.test(String.fromCharCode(code)) ? octet(LOWER, code) : 0,
+)
 
 /**
  * Makes one wire label, length octet first, in lower case. `undefined` when `text` cannot be a
@@ -13,9 +16,16 @@ const HOST_LABEL = /^[A-Za-z0-9_-]+$/
  * `_`.
  */
 export function labelOf(text: string): Uint8Array | undefined {
-  if (text.length > LABEL_BYTES_MAX || !HOST_LABEL.test(text)) return undefined
-  const label = new TextEncoder().encode(` ${text.toLowerCase()}`)
-  label[0] = text.length
+  const size = text.length
+  if (size === 0 || size > LABEL_BYTES_MAX) return undefined
+  const label = new Uint8Array(size + 1)
+  label[0] = size
+  for (let i = 0; i < size; i++) {
+    const code = text.charCodeAt(i)
+    const lower = code < HOST_CHARACTERS.length ? octet(HOST_CHARACTERS, code) : 0
+    if (lower === 0) return undefined
+    label[i + 1] = lower
+  }
   return label
 }
 

@@ -9,7 +9,7 @@ import { parseAddress } from '../dns/address.ts'
 import { EMPTY, toLatin1 } from '../dns/bytes.ts'
 import { TYPE } from '../dns/rr-type.ts'
 import type { RecordSet } from '../records/zone-entry.ts'
-import { type Backend, backendRecords } from './backend-records.ts'
+import { type Backend, backendRecords, backendsOf } from './backend-records.ts'
 import { type Cluster, objectKey } from './cluster.ts'
 import { endpointBackends } from './endpoint-names.ts'
 import { joinLabels, labelOf } from './labels.ts'
@@ -45,7 +45,7 @@ function glue(backend: Backend, ttlSeconds: number): RecordSet[] {
 function localBackends({ localAddresses }: NamingOptions): Backend[] {
   return localAddresses
     .filter((text) => parseAddress(text) !== undefined)
-    .map((host) => ({ host, target: NS_DNS, port: undefined }))
+    .flatMap((host) => backendsOf(host, NS_DNS, []))
 }
 
 /**
@@ -68,6 +68,6 @@ function servingBackends(cluster: Cluster, options: NamingOptions): Backend[] | 
     if (service.isHeadless) {
       return endpointBackends(owner, [{ ...slice, ports: [] }], options.usesPodNames)
     }
-    return service.clusterIPs.map((host) => ({ host, target: owner, port: undefined }))
+    return service.clusterIPs.flatMap((host) => backendsOf(host, owner, []))
   })
 }

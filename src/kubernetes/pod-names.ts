@@ -8,7 +8,7 @@
  */
 import { parseAddress } from '../dns/address.ts'
 import type { ZoneEntry } from '../records/zone-entry.ts'
-import { backendRecords } from './backend-records.ts'
+import { backendRecords, backendsOf } from './backend-records.ts'
 import type { Cluster } from './cluster.ts'
 import { dashed, joinLabels, labelOf, POD } from './labels.ts'
 import type { Pod, Port } from './objects.ts'
@@ -40,8 +40,7 @@ export function podNames(
     const [namespace = '', host = ''] = key.split(' ')
     const owner = joinLabels(labelOf(dashed(host)), labelOf(namespace), POD)
     if (owner === undefined) continue
-    const backend = { host, target: owner, port: POD_PORT }
-    const backends = Array.from({ length: count }, () => backend)
+    const backends = Array.from({ length: count }, () => backendsOf(host, owner, [POD_PORT])).flat()
     entries.push(...backendRecords({ owner, scope: namespace, ttlSeconds }, backends))
   }
   return entries

@@ -28,8 +28,8 @@ export function pointers(
         if (owner === undefined || !isServed(slice.namespace)) return []
         // Without ports each address comes once.
         const backends = endpointBackends(owner, [{ ...slice, ports: [] }], options.usesPodNames)
-        return backends.flatMap(({ host, target }) =>
-          pointer(host, target, slice.namespace, options),
+        return backends.flatMap(({ address, target }) =>
+          pointer(address, target, slice.namespace, options),
         )
       })
     : []
@@ -47,16 +47,17 @@ function clusterIpPointers(
   return [...cluster.services.values()].flatMap((service) => {
     const owner = serviceOwner(service)
     if (owner === undefined || !isServed(service.namespace)) return []
-    return service.clusterIPs.flatMap((ip) => pointer(ip, owner, service.namespace, options))
+    return service.clusterIPs.flatMap((ip) =>
+      pointer(parseAddress(ip), owner, service.namespace, options),
+    )
   })
 }
 
 function pointer(
-  host: string,
+  address: Uint8Array | undefined,
   target: Uint8Array,
   scope: string,
   { ttlSeconds }: NamingOptions,
 ): Pointer[] {
-  const address = parseAddress(host)
   return address === undefined ? [] : [{ kind: 'pointer', address, scope, ttlSeconds, target }]
 }

@@ -6,6 +6,7 @@
 import type { RecordSet } from '../records/zone-entry.ts'
 import { type Backend, backendRecords, type Place } from './backend-records.ts'
 import { joinLabels, labelOf } from './labels.ts'
+import type { Port } from './objects.ts'
 
 /**
  * Makes the names of the ports below the Service at `place`. Ports without a name, or with one that
@@ -13,9 +14,12 @@ import { joinLabels, labelOf } from './labels.ts'
  */
 export function portNames(place: Place, backends: readonly Backend[]): RecordSet[] {
   const byPort = new Map<string, Backend[]>()
+  const keys = new Map<Port, string>()
   for (const backend of backends) {
-    if (backend.port === undefined || labelOf(backend.port.name) === undefined) continue
-    const key = `_${backend.port.name}._${backend.port.protocol}`.toLowerCase()
+    if (backend.port === undefined) continue
+    const key = keys.get(backend.port) ?? portKey(backend.port)
+    keys.set(backend.port, key)
+    if (key === '') continue
     const known = byPort.get(key)
     if (known === undefined) byPort.set(key, [backend])
     else known.push(backend)
@@ -27,4 +31,9 @@ export function portNames(place: Place, backends: readonly Backend[]): RecordSet
     const owner = joinLabels(label, labelOf(protocol), place.owner)
     return owner === undefined ? [] : backendRecords({ ...place, owner }, some)
   })
+}
+
+/** How a port and its protocol are spelled; '' for a port without a name that is a label. */
+function portKey({ name, protocol }: Port): string {
+  return labelOf(name) === undefined ? '' : `_${name}._${protocol}`.toLowerCase()
 }

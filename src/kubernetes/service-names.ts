@@ -11,7 +11,13 @@
 import { parseAddress } from '../dns/address.ts'
 import { TYPE } from '../dns/rr-type.ts'
 import type { RecordSet } from '../records/zone-entry.ts'
-import { aliasRdata, type Backend, backendRecords, type Place } from './backend-records.ts'
+import {
+  aliasRdata,
+  type Backend,
+  backendRecords,
+  backendsOf,
+  type Place,
+} from './backend-records.ts'
 import { endpointBackends, endpointNames } from './endpoint-names.ts'
 import { joinLabels, labelOf, SVC } from './labels.ts'
 import type { EndpointSlice, Service } from './objects.ts'
@@ -64,7 +70,6 @@ function externalName(service: Service, place: Place): RecordSet[] {
 
 /** Every port on every cluster IP; SRV records lead to the Service's own name. */
 function clusterIpBackends(service: Service, owner: Uint8Array): Backend[] {
-  const ports = service.ports.length === 0 ? [undefined] : service.ports
   const hosts = service.clusterIPs.filter((ip) => parseAddress(ip) !== undefined)
-  return hosts.flatMap((host) => ports.map((port) => ({ host, target: owner, port })))
+  return hosts.flatMap((host) => backendsOf(host, owner, service.ports))
 }

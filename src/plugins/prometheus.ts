@@ -93,7 +93,7 @@ export const setupPrometheus: Setup = (directives, { host, zones, server }) => {
 class ZoneCounts {
   private readonly metrics: Metrics
   private readonly labels: readonly string[]
-  private readonly requests = new Map<number, Series>()
+  private readonly requests: (Series | undefined)[] = []
   private readonly responses = new Map<string, Series[]>()
   private readonly duration: HistogramSeries
   private readonly udpSizes: Sizes
@@ -121,12 +121,12 @@ class ZoneCounts {
   private requestSeries(type: number, isUdp: boolean, family: number): Series {
     const counted = COUNTED_TYPES.has(type) ? type : 0
     const key = counted * 4 + family + (isUdp ? 0 : 2)
-    const known = this.requests.get(key)
+    const known = this.requests[key]
     if (known !== undefined) return known
     const typeText = counted === 0 ? 'other' : formatType(counted)
     const values = [...this.labels, isUdp ? 'udp' : 'tcp', String(family), typeText]
     const series = this.metrics.counter(REQUESTS, values)
-    this.requests.set(key, series)
+    this.requests[key] = series
     return series
   }
 

@@ -2,7 +2,6 @@
  * Asks upstreams over UDP, TCP and HTTPS.
  * @module
  */
-import { randomInt } from 'node:crypto'
 import { createSocket } from 'node:dgram'
 import { connect } from 'node:net'
 import { LOWER, octet, readUint16, writeUint16 } from '../dns/bytes.ts'
@@ -126,7 +125,14 @@ function answers(reply: Uint8Array, query: Uint8Array): boolean {
   return true
 }
 
-/** An unpredictable number from 0 to 65535, for message IDs. */
+const drawn = new Uint16Array(2048)
+let drawnLeft = 0
+
+/** An unpredictable number from 0 to 65535, for message IDs. Numbers are drawn many at a time. */
 export function random16(): number {
-  return randomInt(0x10000)
+  if (drawnLeft === 0) {
+    crypto.getRandomValues(drawn)
+    drawnLeft = drawn.length
+  }
+  return drawn[--drawnLeft] ?? 0
 }

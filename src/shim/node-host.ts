@@ -24,9 +24,10 @@ export type NodeHostOptions = {
 
 /** Makes the runtime. */
 export function createNodeHost({ folder, ...rest }: NodeHostOptions): Host {
+  const { timeOrigin } = performance
   return {
     ...rest,
-    now: () => performance.timeOrigin + performance.now(),
+    now: () => timeOrigin + performance.now(),
     random16,
     after: (delayMs, task) => {
       const timer = setTimeout(task, delayMs)

@@ -26,11 +26,24 @@ export class AddressTable {
 
   /** Index of the first entry that is not before `address`; `count` when all are. */
   firstFrom(address: Uint8Array): number {
+    if (this.wordsPerKey === 1) return this.firstFromKey(readUint32(address, 0))
     let low = 0
     let high = this.count
     while (low < high) {
       const middle = (low + high) >>> 1
       if (this.compare(middle, address) < 0) low = middle + 1
+      else high = middle
+    }
+    return low
+  }
+
+  private firstFromKey(key: number): number {
+    const { words, keys } = this
+    let low = 0
+    let high = this.count
+    while (low < high) {
+      const middle = (low + high) >>> 1
+      if (word(words, keys + middle) < key) low = middle + 1
       else high = middle
     }
     return low

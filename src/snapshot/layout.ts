@@ -63,6 +63,10 @@ export const SETS_PER_NODE_MAX = 0x7f
 export const IMPLIED_BIT = 0x4000
 /** Bit in a node's namespace that says that the name only goes along with other records. */
 export const GLUE_BIT = 0x8000
+/** The same two bits in the first word of a node. */
+export const IMPLIED_MARK: number = IMPLIED_BIT << 16
+/** The second of them. */
+export const GLUE_MARK: number = GLUE_BIT << 16
 /** Greatest number of records in one set. */
 export const RECORDS_PER_SET_MAX = 0xffff
 /** Greatest TTL that a set can hold. */

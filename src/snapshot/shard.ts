@@ -17,7 +17,7 @@ import {
   SLOT_BYTES,
   TARGET_BYTES,
 } from './layout.ts'
-import { hashName } from './name-hash.ts'
+import { hashName, hashWords, tailMask } from './name-hash.ts'
 
 /** One shard. Make it with `openShard`; nodes, references and sets are offsets into `bytes`. */
 export class Shard {
@@ -59,12 +59,30 @@ export class Shard {
     }
   }
 
+  /** As `findNode`, for labels that are at hand as words. */
+  findName(labels: Uint32Array, size: number): number {
+    const { words, slots, slotMask } = this
+    const hash = hashWords(labels, size, this.seed)
+    for (let slot = hash & slotMask; ; slot = (slot + 1) & slotMask) {
+      const at = slots + (SLOT_BYTES / 4) * slot
+      const node = word(words, at + 1)
+      if (node === 0) return 0
+      if (word(words, at) === hash && this.isNamed(node, labels, size)) return node
+    }
+  }
+
+  /** Number of the octets of a node's name, its sets, its namespace and its marks, in one word. */
+  nodeHead(node: number): number {
+    return word(this.words, node >>> 2)
+  }
+
   /** Finds a node's reference to its set of a type; 0 when it has none. */
   findSet(node: number, type: number): number {
-    let ref = node + NODE_BYTES
-    for (let left = this.setCount(node); left > 0; left--) {
-      if (this.uint16(ref) === type) return ref
-      ref += SET_REF_BYTES
+    const { words } = this
+    const first = (node + NODE_BYTES) >>> 2
+    const end = first + (SET_REF_BYTES / 4) * ((word(words, node >>> 2) >>> 8) & SETS_PER_NODE_MAX)
+    for (let ref = first; ref < end; ref += SET_REF_BYTES / 4) {
+      if ((word(words, ref) & 0xffff) === type) return 4 * ref
     }
     return 0
   }
@@ -169,6 +187,20 @@ export class Shard {
 
   private addressTable(addressBytes: 4 | 16, field: number): AddressTable {
     return new AddressTable(this.words, addressBytes, this.field(field), this.field(field + 1))
+  }
+
+  private isNamed(node: number, labels: Uint32Array, size: number): boolean {
+    const { words } = this
+    const head = word(words, node >>> 2)
+    if ((head & 0xff) !== size) return false
+    const setCount = (head >>> 8) & SETS_PER_NODE_MAX
+    const start = ((node + NODE_BYTES) >>> 2) + (SET_REF_BYTES / 4) * setCount
+    const whole = size >>> 2
+    for (let i = 0; i < whole; i++) {
+      if (word(words, start + i) !== word(labels, i)) return false
+    }
+    if ((size & 3) === 0) return true
+    return ((word(words, start + whole) ^ word(labels, whole)) & tailMask(size)) === 0
   }
 
   private hasName(node: number, labels: Uint8Array, size: number): boolean {

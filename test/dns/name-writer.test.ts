@@ -50,6 +50,28 @@ describe('NameWriter', () => {
       }),
     ))
 
+  test('writes joined names as it writes whole ones, or leaves them to that', () =>
+    fc.assert(
+      fc.property(
+        nameText,
+        fc.array(item, { maxLength: 12 }),
+        fc.nat(4),
+        (question, items, cut) => {
+          const { writer, message, end } = begin(question)
+          let at = end
+          for (const { text, mayPoint } of items) {
+            const name = nameOf(text)
+            const starts = [...name.keys()].filter((i) => isLabelStart(name, i))
+            const split = starts[Math.min(cut, starts.length - 1)] ?? 0
+            const origin = name.slice(split)
+            const next = writer.writeJoined(message, at, name, 0, split, origin, mayPoint)
+            at = next > 0 ? next : writer.write(message, at, name, mayPoint)
+          }
+          assert.deepEqual(message.slice(0, at), write(question, items))
+        },
+      ),
+    ))
+
   test('writes names that are read again', () =>
     fc.assert(
       fc.property(nameText, fc.array(item, { maxLength: 24 }), (question, items) => {
@@ -117,3 +139,9 @@ describe('NameWriter', () => {
     assert.equal(writer.write(message, next, nameOf('a.example.net'), true) - next, 15)
   })
 })
+
+function isLabelStart(name: Uint8Array, offset: number): boolean {
+  let at = 0
+  while (at < offset) at += (name[at] ?? 0) + 1
+  return at === offset
+}

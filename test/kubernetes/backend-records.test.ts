@@ -3,18 +3,22 @@ import { describe, test } from 'node:test'
 import fc from 'fast-check'
 import { EMPTY } from '../../src/dns/bytes.ts'
 import { formatName, parseRelativeName } from '../../src/dns/name.ts'
-import { aliasRdata, type Backend, backendRecords } from '../../src/kubernetes/backend-records.ts'
+import {
+  aliasRdata,
+  type Backend,
+  backendRecords,
+  backendsOf,
+} from '../../src/kubernetes/backend-records.ts'
 import { formatEntries, linesOf } from './naming.ts'
 
 /** Reads `<host> <target> [<port>/<name>]`. */
 function backend(text: string): Backend {
   const [host = '', target = '', port] = text.split(' ')
   const [number, name = ''] = port?.split('/') ?? []
-  return {
-    host,
-    target: parseRelativeName(target) ?? EMPTY,
-    port: number === undefined ? undefined : { name, protocol: 'TCP', port: Number(number) },
-  }
+  const ports = number === undefined ? [] : [{ name, protocol: 'TCP', port: Number(number) }]
+  const [only] = backendsOf(host, parseRelativeName(target) ?? EMPTY, ports)
+  if (only === undefined) throw new TypeError('No backend')
+  return only
 }
 
 const place = { owner: parseRelativeName('x') ?? EMPTY, scope: 'shop', ttlSeconds: 7 }

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
+import { backendsOf } from '../../src/kubernetes/backend-records.ts'
 import { joinLabels, labelOf } from '../../src/kubernetes/labels.ts'
 import { portNames } from '../../src/kubernetes/port-names.ts'
 import { linesOf, namesOf, type Rule } from './naming.ts'
@@ -8,9 +9,7 @@ import { linesOf, namesOf, type Rule } from './naming.ts'
 const ports: Rule = (cluster) =>
   [...cluster.services.values()].flatMap(({ name, namespace: scope, clusterIPs, ports }) => {
     const owner = joinLabels(labelOf(name)) ?? new Uint8Array()
-    const backends = clusterIPs.flatMap((host) =>
-      ports.map((port) => ({ host, target: owner, port })),
-    )
+    const backends = clusterIPs.flatMap((host) => backendsOf(host, owner, ports))
     return portNames({ owner, scope, ttlSeconds: 5 }, backends)
   })
 

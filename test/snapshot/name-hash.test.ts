@@ -1,25 +1,22 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import fc from 'fast-check'
-import { hashName } from '../../src/snapshot/name-hash.ts'
+import { hashName, hashOctets, hashWords } from '../../src/snapshot/name-hash.ts'
 import { labels } from './entries.ts'
 
-/** The last step of the hash, on top of FNV-1a. */
-const mix = (hash: number): number => (hash ^ (hash >>> 15)) >>> 0
+/** The hash as README.md has it, in numbers without a bound. */
+function reference(octets: Uint8Array, seed: number): number {
+  let hash = BigInt((0x811c9dc5 ^ seed) >>> 0)
+  for (let at = 0; at < octets.length; at += 4) {
+    const four = [...octets.subarray(at, at + 4)]
+    const number = four.reduceRight((sum, octet) => sum * 256n + BigInt(octet), 0n)
+    hash = ((hash ^ number) * 0x9e3779b1n) % 2n ** 32n
+    hash ^= hash >> 15n
+  }
+  return Number(hash)
+}
 
 describe('hashName', () => {
-  // FNV-1a of 32 bits, test vectors of draft-eastlake-fnv.
-  const vectors: { text: string; fnv1a: number }[] = [
-    { text: '', fnv1a: 0x811c9dc5 },
-    { text: 'a', fnv1a: 0xe40c292c },
-    { text: 'foobar', fnv1a: 0xbf9cf968 },
-  ]
-  for (const { text, fnv1a } of vectors) {
-    test(`is FNV-1a with seed 0: "${text}"`, () => {
-      assert.equal(hashName(new TextEncoder().encode(text), text.length, 0), mix(fnv1a))
-    })
-  }
-
   test('takes in the lengths of labels', () => {
     const [one, two] = [labels('ab.c'), labels('a.bc')]
     assert.notEqual(hashName(one, one.length, 0), hashName(two, two.length, 0))
@@ -37,10 +34,37 @@ describe('hashName', () => {
   test('is an unsigned number of 32 bits for all octets and seeds', () => {
     fc.assert(
       fc.property(fc.uint8Array(), fc.nat(0xffffffff), (octets, seed) => {
-        let hash = BigInt((0x811c9dc5 ^ seed) >>> 0)
-        for (const octet of octets) hash = ((hash ^ BigInt(octet)) * 16777619n) % 2n ** 32n
-        assert.equal(hashName(octets, octets.length, seed), mix(Number(hash)))
+        assert.equal(hashName(octets, octets.length, seed), reference(octets, seed))
       }),
     )
   })
+
+  test('spreads names that differ little over all slots', () => {
+    const slots = new Set<number>()
+    for (let i = 0; i < 4096; i++) {
+      const name = labels(`web-${i}.shop.svc`)
+      slots.add(hashName(name, name.length, 0) & 4095)
+    }
+    // By chance, 1 - 1/e of the slots are hit.
+    assert.ok(slots.size > 2480 && slots.size < 2700, `${slots.size} of 4096`)
+  })
+})
+
+test('hashOctets begins and ends anywhere', () => {
+  fc.assert(
+    fc.property(fc.uint8Array(), fc.nat(40), fc.nat(40), (octets, a, b) => {
+      const start = Math.min(a, octets.length)
+      const end = Math.min(start + b, octets.length)
+      assert.equal(hashOctets(octets, start, end, 7), reference(octets.slice(start, end), 7))
+    }),
+  )
+})
+
+test('hashWords gives the same, whatever is behind the name', () => {
+  fc.assert(
+    fc.property(fc.uint8Array({ minLength: 64, maxLength: 64 }), fc.nat(60), (octets, size) => {
+      const words = new Uint32Array(octets.slice().buffer)
+      assert.equal(hashWords(words, size, 3), hashName(octets, size, 3))
+    }),
+  )
 })

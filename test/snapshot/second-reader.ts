@@ -129,8 +129,13 @@ export function wireLabels(text: string): number[] {
 
 function hashOf(octets: readonly number[], seed: number): number {
   let hash = 0x811c9dc5n ^ BigInt(seed)
-  for (const octet of octets) hash = ((hash ^ BigInt(octet)) * 0x01000193n) % 2n ** 32n
-  return Number(hash ^ (hash >> 15n))
+  for (let at = 0; at < octets.length; at += 4) {
+    const four = octets.slice(at, at + 4)
+    const number = four.reduceRight((sum, octet) => sum * 256n + BigInt(octet), 0n)
+    hash = ((hash ^ number) * 0x9e3779b1n) % 2n ** 32n
+    hash ^= hash >> 15n
+  }
+  return Number(hash)
 }
 
 function reverseName(address: readonly number[]): string {

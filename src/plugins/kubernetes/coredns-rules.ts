@@ -18,6 +18,7 @@
 import { LOWER, octet } from '../../dns/bytes.ts'
 import type { Query } from '../../dns/query.ts'
 import { TYPE } from '../../dns/rr-type.ts'
+import { IMPLIED_MARK, SETS_PER_NODE_MAX } from '../../snapshot/layout.ts'
 import type { Shard } from '../../snapshot/shard.ts'
 
 /** Whose rules decide whether a name exists. */
@@ -27,13 +28,12 @@ const UNDERSCORE = 0x5f
 const NS_DNS: readonly number[] = [2, 0x6e, 0x73, 3, 0x64, 0x6e, 0x73]
 const POD: readonly number[] = [3, 0x70, 0x6f, 0x64]
 
-/** Tells whether CoreDNS denies a name of the snapshot for a type. */
-export function isDenied(type: number, shard: Shard, node: number): boolean {
-  if (shard.isImplied(node)) return true
-  const size = shard.nameBytes(node)
-  const setCount = shard.setCount(node)
+/** Tells whether CoreDNS denies a name of the snapshot, whose node has this head, for a type. */
+export function isDenied(type: number, shard: Shard, node: number, head: number): boolean {
+  if ((head & IMPLIED_MARK) !== 0) return true
+  const setCount = (head >>> 8) & SETS_PER_NODE_MAX
   if (type === TYPE.TXT) {
-    return setCount === 0 || size === 0 || isNsDns(shard, node)
+    return setCount === 0 || shard.nameBytes(node) === 0 || isNsDns(shard, node)
   }
   if (type === TYPE.PTR && isNsDns(shard, node)) return true
   return setCount === 1 && shard.findSet(node, TYPE.TXT) !== 0

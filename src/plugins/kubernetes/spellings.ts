@@ -15,11 +15,17 @@ const SVC = 0x737663
 const POD = 0x706f64
 
 /** A name below the zone: the first `size` octets of `labels`. */
-export type RelativeName = { readonly labels: Uint8Array; size: number }
+export type RelativeName = {
+  readonly labels: Uint8Array
+  /** The same octets as 32-bit words. */
+  readonly words: Uint32Array
+  size: number
+}
 
 /** Makes room for a name. */
 export function relativeName(): RelativeName {
-  return { labels: new Uint8Array(NAME_BYTES_MAX), size: 0 }
+  const labels = new Uint8Array(NAME_BYTES_MAX + 1)
+  return { labels, words: new Uint32Array(labels.buffer), size: 0 }
 }
 
 /**

@@ -11,7 +11,7 @@ import type { Query } from '../../dns/query.ts'
 import { QUESTION_OFFSET, type ReplyWriter, SECTION } from '../../dns/reply-writer.ts'
 import { CLASS } from '../../dns/rr-class.ts'
 import { TYPE } from '../../dns/rr-type.ts'
-import { PARTS_BYTES } from '../../snapshot/layout.ts'
+import { GLUE_MARK, PARTS_BYTES } from '../../snapshot/layout.ts'
 import { SetWriter } from '../../snapshot/set-writer.ts'
 import type { Shard } from '../../snapshot/shard.ts'
 import type { Snapshot } from '../../snapshot/snapshot.ts'
@@ -68,17 +68,17 @@ export class ZoneAnswer {
     const shard = this.shardFor(snapshot, query.name, relativeBytes)
     if (shard === undefined) return VERDICT.UNLOADED
     const count = labelsBefore(query, relativeBytes)
-    const node = shard.findNode(query.name, relativeBytes)
+    const node = shard.findName(query.nameWords, relativeBytes)
     if (node !== 0 && !(this.rules === 'coredns' && isTooLong(query, count))) {
       return this.answerNode(query.type, shard, node)
     }
     // By the RFCs' rules what is above another spelling exists as well, and that is a protocol.
     const isSpelled = count === 5 || this.rules === 'rfc'
     if (isSpelled && spellPort(query, count, this.spelled)) {
-      const { labels, size } = this.spelled
+      const { labels, words, size } = this.spelled
       const other = this.shardFor(snapshot, labels, size)
       if (other === undefined) return VERDICT.UNLOADED
-      const spelled = other.findNode(labels, size)
+      const spelled = other.findName(words, size)
       if (spelled !== 0) return this.answerNode(query.type, other, spelled)
     }
     const label = podLabel(query, count)
@@ -103,8 +103,9 @@ export class ZoneAnswer {
   }
 
   private answerNode(type: number, shard: Shard, node: number): number {
-    if (shard.isGlue(node)) return VERDICT.ABSENT
-    if (this.rules === 'coredns' && isDenied(type, shard, node)) return VERDICT.ABSENT
+    const head = shard.nodeHead(node)
+    if ((head & GLUE_MARK) !== 0) return VERDICT.ABSENT
+    if (this.rules === 'coredns' && isDenied(type, shard, node, head)) return VERDICT.ABSENT
     const isAlias = type !== TYPE.CNAME && shard.findSet(node, TYPE.CNAME) !== 0
     if (isAlias && !this.ignoresAliases) return VERDICT.ALIAS
     const ref = shard.findSet(node, type)
@@ -135,13 +136,13 @@ export class ZoneAnswer {
       const own = this.tailOf(query, start, relativeBytes)
       const shard = this.shardFor(snapshot, own.labels, own.size)
       if (shard === undefined) return VERDICT.UNLOADED
-      const node = shard.findNode(own.labels, own.size)
+      const node = shard.findName(own.words, own.size)
       if (node !== 0) return this.answerNode(query.type, shard, node)
     }
     const parent = this.tailOf(query, octet(query.labels, label + 1), relativeBytes)
     const shard = this.shardFor(snapshot, parent.labels, parent.size)
     if (shard === undefined) return VERDICT.UNLOADED
-    const node = shard.findNode(parent.labels, parent.size)
+    const node = shard.findName(parent.words, parent.size)
     if (node === 0 || !shard.hasAddressNames(node)) return VERDICT.ABSENT
     const addressBytes = parseAddressLabel(query.name, start, this.address)
     if (addressBytes === 0) return VERDICT.ABSENT

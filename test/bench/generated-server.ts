@@ -1,0 +1,190 @@
+/**
+ * A generated cluster behind the Corefile that kubeadm writes, and questions to it.
+ * @module
+ */
+import { parseKubernetes } from '../../src/corefile/kubernetes-options.ts'
+import { parseCorefile } from '../../src/corefile/parse-corefile.ts'
+import type { ServerBlock } from '../../src/corefile/server-block.ts'
+import { nameOf } from '../../src/dns/name.ts'
+import { TYPE } from '../../src/dns/rr-type.ts'
+import { writeQuery } from '../../src/dns/write-query.ts'
+import { namingOptions } from '../../src/exporter/naming.ts'
+import { type BuiltSnapshot, buildSnapshot } from '../../src/exporter/snapshot-builder.ts'
+import { Cluster } from '../../src/kubernetes/cluster.ts'
+import type { ClusterObject } from '../../src/kubernetes/objects.ts'
+import type { NamingOptions } from '../../src/kubernetes/options.ts'
+import { parseObject } from '../../src/kubernetes/parse-object.ts'
+import type { Client } from '../../src/plugins/plugin.ts'
+import { createResolver } from '../../src/resolver/create-resolver.ts'
+import type { Listener } from '../../src/resolver/listener.ts'
+import type { Resolver } from '../../src/resolver/resolver.ts'
+import { createNodeHost } from '../../src/shim/node-host.ts'
+import { openShard } from '../../src/snapshot/open-shard.ts'
+import { Snapshot } from '../../src/snapshot/snapshot.ts'
+import { Metrics } from '../../src/telemetry/metrics.ts'
+import {
+  type ApiObject,
+  apiObjects,
+  type GeneratedService,
+  generateServices,
+  randomFrom,
+} from './cluster-objects.ts'
+
+/** The Corefile that kubeadm writes; nothing is forwarded in these benchmarks. */
+const COREFILE = `.:53 {
+    errors
+    health {
+       lameduck 5s
+    }
+    ready
+    kubernetes cluster.local in-addr.arpa ip6.arpa {
+       pods insecure
+       fallthrough in-addr.arpa ip6.arpa
+       ttl 30
+    }
+    prometheus :9153
+    forward . 127.0.0.1:5300 {
+       max_concurrent 1000
+    }
+    cache 30 {
+       disable success cluster.local
+       disable denial cluster.local
+    }
+    loop
+    reload
+    loadbalance
+}
+`
+const CLIENT: Client = { address: '127.0.0.1', port: 40_000, transport: 'udp' }
+
+/** Questions of one kind, as messages. */
+export type Questions = { readonly kind: string; readonly messages: readonly Uint8Array[] }
+
+/** Reads objects as a watch does. */
+export function clusterOf(objects: Iterable<ApiObject>): Cluster {
+  const cluster = new Cluster()
+  for (const object of objects) cluster.set(parsed(object))
+  return cluster
+}
+
+/** Reads one object. */
+export function parsed(object: ApiObject): ClusterObject {
+  const read = parseObject(object)
+  if (read === undefined || read.kind === 'problem') throw new TypeError('Not an object of ours')
+  return read
+}
+
+/** How kubeadm's Corefile has a cluster named. */
+export function kubeadmNaming(): NamingOptions {
+  const [block] = corefileBlocks()
+  const directive = block?.directives.find(({ name }) => name === 'kubernetes')
+  if (directive === undefined) throw new TypeError('No kubernetes directive')
+  return namingOptions(parseKubernetes(directive, []), [])
+}
+
+/** Opens a snapshot that was built. */
+export function openBuilt({ shards, ttlSeconds, records }: BuiltSnapshot): Snapshot {
+  const info = { generation: 1, timeMs: 0, ttlSeconds, records, origins: [] }
+  return new Snapshot(
+    info,
+    shards.map((bytes) => openShard(bytes)),
+  )
+}
+
+/** A resolver for a generated cluster. */
+export class GeneratedServer {
+  readonly services: readonly GeneratedService[]
+  readonly resolver: Resolver
+  readonly listener: Listener
+  readonly records: number
+
+  constructor(serviceCount: number) {
+    this.services = [...generateServices(serviceCount)]
+    const built = buildSnapshot(clusterOf(apiObjects(this.services)), kubeadmNaming())
+    const snapshot = openBuilt(built)
+    this.records = built.records
+    const host = createNodeHost({
+      folder: '/',
+      metrics: new Metrics(),
+      log: () => undefined,
+      openCluster: () => ({
+        current: () => snapshot,
+        load: () => Promise.resolve(snapshot),
+        freshness: () => 'fresh',
+      }),
+      abort: () => undefined,
+    })
+    this.resolver = createResolver(corefileBlocks(), host)
+    const [listener] = this.resolver.listeners
+    if (listener === undefined) throw new TypeError('Nothing listens')
+    this.listener = listener
+  }
+
+  /** Answers each message, and returns nanoseconds for one, over at least `leastMs`. */
+  measure(messages: readonly Uint8Array[], leastMs: number): number {
+    const { resolver, listener } = this
+    const startMs = performance.now()
+    let count = 0
+    while (performance.now() - startMs < leastMs) {
+      for (let i = 0; i < messages.length; i++) {
+        const message = messages[i]
+        if (message === undefined || resolver.answerQuickly(listener, message, CLIENT) === 0) {
+          throw new Error('A query was not answered quickly')
+        }
+      }
+      count += messages.length
+    }
+    return ((performance.now() - startMs) * 1e6) / count
+  }
+}
+
+/** Questions of each kind about random Services. */
+export function questionsTo(
+  services: readonly GeneratedService[],
+  count: number,
+): readonly Questions[] {
+  const random = randomFrom(2)
+  const about = (
+    kind: string,
+    isWanted: (service: GeneratedService) => boolean,
+    question: (service: GeneratedService) => readonly [name: string, type: number],
+  ): Questions => {
+    const wanted = services.filter(isWanted)
+    const messages = Array.from({ length: count }, (_, id) => {
+      const service = wanted[Math.floor(random() * wanted.length)]
+      if (service === undefined) throw new RangeError(`No Service for ${kind}`)
+      const [name, type] = question(service)
+      return writeQuery({ name: nameOf(name), type, id })
+    })
+    return { kind, messages }
+  }
+  const hasIp = ({ isHeadless }: GeneratedService): boolean => !isHeadless
+  const isSingle = (one: GeneratedService): boolean => hasIp(one) && !one.isDualStack
+  const hasTen = (one: GeneratedService): boolean =>
+    one.isHeadless && !one.isDualStack && one.endpoints.length === 10
+  return [
+    about('A', hasIp, (one) => [nameText(one), TYPE.A]),
+    about('AAAA, NODATA', isSingle, (one) => [nameText(one), TYPE.AAAA]),
+    about('NXDOMAIN', hasIp, (one) => [`no-${nameText(one)}`, TYPE.A]),
+    about('SRV', hasIp, (one) => [`_http._tcp.${nameText(one)}`, TYPE.SRV]),
+    about('PTR', hasIp, ({ clusterIPs: [ip = ''] }) => [reverseText(ip), TYPE.PTR]),
+    about('headless A of 10', hasTen, (one) => [nameText(one), TYPE.A]),
+  ]
+}
+
+function nameText({ name, namespace }: GeneratedService): string {
+  return `${name}.${namespace}.svc.cluster.local`
+}
+
+function reverseText(ip: string): string {
+  return `${ip.split('.').reverse().join('.')}.in-addr.arpa`
+}
+
+function corefileBlocks(): readonly ServerBlock[] {
+  return parseCorefile(COREFILE, 'Corefile', {
+    readText: () => undefined,
+    glob: () => [],
+    resolvePath: (_, path) => path,
+    environment: () => undefined,
+  })
+}

@@ -1,0 +1,33 @@
+/**
+ * `npm run bench -- [NAME…] [--json FILE]`: runs benchmarks and prints what they measured.
+ * @module
+ */
+import { writeFileSync } from 'node:fs'
+import { parseArgs } from 'node:util'
+import { benchCore } from './core.ts'
+import { formatTable, type Row } from './row.ts'
+
+const BENCHES: ReadonlyMap<string, () => Promise<Row[]> | Row[]> = new Map([['core', benchCore]])
+
+const { values, positionals } = parseArgs({
+  options: { json: { type: 'string' } },
+  allowPositionals: true,
+})
+const names = positionals.length === 0 ? [...BENCHES.keys()] : positionals
+const rows: Row[] = []
+for (const name of names) {
+  const bench = BENCHES.get(name)
+  if (bench === undefined) {
+    process.stderr.write(
+      `There is no benchmark "${name}"; there are ${[...BENCHES.keys()].join(', ')}\n`,
+    )
+    process.exit(2)
+  }
+  process.stderr.write(`${name} …\n`)
+  const measured = await bench()
+  process.stdout.write(`${formatTable(measured)}\n`)
+  rows.push(...measured)
+}
+if (values.json !== undefined) {
+  writeFileSync(values.json, rows.map((one) => `${JSON.stringify(one)}\n`).join(''))
+}
