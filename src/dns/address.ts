@@ -15,7 +15,7 @@ export const IP6_ARPA: Uint8Array = nameOf('ip6.arpa')
 
 const DOT = 0x2e
 const DIGIT_ZERO = 0x30
-const HEXTET = /^[0-9a-fA-F]{1,4}$/
+const COLON = 0x3a
 const HEX_DIGITS = '0123456789abcdef'
 
 /**
@@ -54,20 +54,37 @@ export function parseIPv4(text: string): Uint8Array | undefined {
  * Parses an IPv6 address, also with `::` and with its last 32 bits in IPv4's form, into 16 octets.
  */
 export function parseIPv6(text: string): Uint8Array | undefined {
-  const halves = text.split('::')
-  if (halves.length > 2) return undefined
-  const head = parseHextets(halves[0] ?? '', halves.length === 1)
-  const tail = parseHextets(halves[1] ?? '', true)
-  if (head === undefined || tail === undefined) return undefined
-  const missing = 8 - head.length - tail.length
-  if (halves.length === 1 ? missing !== 0 : missing < 1) return undefined
   const bytes = new Uint8Array(16)
-  head.forEach((value, i) => {
-    writeUint16(bytes, 2 * i, value)
-  })
-  tail.forEach((value, i) => {
-    writeUint16(bytes, 2 * (head.length + missing + i), value)
-  })
+  let size = 0
+  let gap = -1
+  let at = 0
+  if (text.startsWith('::')) {
+    gap = 0
+    at = 2
+  }
+  while (at < text.length) {
+    const colon = text.indexOf(':', at)
+    const end = colon < 0 ? text.length : colon
+    if (colon < 0 && text.indexOf('.', at) >= 0) {
+      size = embedIPv4(text.slice(at), bytes, size)
+      break
+    }
+    const value = parseHextet(text, at, end)
+    if (value < 0 || size === 16) return undefined
+    writeUint16(bytes, size, value)
+    size += 2
+    if (colon < 0) break
+    at = colon + 1
+    if (text.charCodeAt(at) === COLON) {
+      if (gap >= 0) return undefined
+      gap = size
+      at++
+    } else if (at === text.length) return undefined
+  }
+  if (gap < 0) return size === 16 ? bytes : undefined
+  if (size < 0 || size > 14) return undefined
+  bytes.copyWithin(16 - size + gap, gap, size)
+  bytes.fill(0, gap, 16 - size + gap)
   return bytes
 }
 
@@ -96,20 +113,27 @@ export function reverseName(address: Uint8Array): Uint8Array {
   return nameOf(`${labels.reverse().join('.')}.${origin}`)
 }
 
-/** Parses the groups on one side of `::`; only the last side may end in IPv4's form. */
-function parseHextets(text: string, isLast: boolean): number[] | undefined {
-  if (text === '') return []
-  const groups = text.split(':')
-  const last = groups.at(-1) ?? ''
-  const values: number[] = []
-  if (isLast && last.includes('.')) {
-    const embedded = parseIPv4(last)
-    if (embedded === undefined) return undefined
-    groups.pop()
-    values.push(readUint16(embedded, 0), readUint16(embedded, 2))
+/** Writes an IPv4 address at `size`. Returns where it ends, -1 when it is none or has no room. */
+function embedIPv4(text: string, bytes: Uint8Array, size: number): number {
+  const embedded = parseIPv4(text)
+  if (embedded === undefined || size > 12) return -1
+  bytes.set(embedded, size)
+  return size + 4
+}
+
+/** Reads one to four hexadecimal digits; -1 when there is something else. */
+function parseHextet(text: string, start: number, end: number): number {
+  if (end === start || end - start > 4) return -1
+  let value = 0
+  for (let i = start; i < end; i++) {
+    const code = text.charCodeAt(i)
+    const letter = (code | 0x20) - 0x61
+    const digit = code - DIGIT_ZERO
+    if (digit >= 0 && digit <= 9) value = 16 * value + digit
+    else if (letter >= 0 && letter <= 5) value = 16 * value + letter + 10
+    else return -1
   }
-  if (!groups.every((group) => HEXTET.test(group))) return undefined
-  return [...groups.map((group) => Number.parseInt(group, 16)), ...values]
+  return value
 }
 
 function isMapped(bytes: Uint8Array): boolean {

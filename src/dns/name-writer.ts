@@ -69,8 +69,8 @@ export class NameWriter {
   }
 
   /**
-   * As `write`, for `size` octets of labels from `start` and the absolute name `origin` behind them;
-   * 0 when only `write` can tell what they may point at.
+   * As `write`, for `size` octets of labels from `start` and the absolute name `origin` behind
+   * them; 0 when only `write` can tell what they may point at.
    */
   writeJoined(
     message: Uint8Array,

@@ -21,8 +21,6 @@ export const SECTION = { ANSWER: 0, AUTHORITY: 1, ADDITIONAL: 2 } as const
 export const QUESTION_OFFSET: number = HEADER_BYTES
 
 const OPT_BYTES = 11
-/** RFC 2181 §8. */
-const TTL_MAX = 0x7fffffff
 const NO_OPTIONS: readonly EdnsOption[] = []
 const POINTER_BITS = 0xc000
 
@@ -53,8 +51,9 @@ export class ReplyWriter {
   private bytesMax: number = MESSAGE_BYTES_MAX
   private udpBytes: number = UDP_BYTES_ADVERTISED
   private options = NO_OPTIONS
+  private hasTtlBounds = false
   private ttlMin = 0
-  private ttlMax = TTL_MAX
+  private ttlMax = 0
   private ttlFirst = -1
   private isTtlMixed = false
   private recordStart = 0
@@ -69,8 +68,7 @@ export class ReplyWriter {
     this.isFull = false
     this.isTruncated = false
     this.names.begin(query)
-    this.ttlMin = 0
-    this.ttlMax = TTL_MAX
+    this.hasTtlBounds = false
     this.ttlFirst = -1
     this.isTtlMixed = false
     this.counts[0] = 0
@@ -84,6 +82,7 @@ export class ReplyWriter {
 
   /** Bounds the TTLs of the records that follow, in seconds. */
   boundTtl(min: number, max: number): void {
+    this.hasTtlBounds = true
     this.ttlMin = min
     this.ttlMax = max
   }
@@ -123,8 +122,9 @@ export class ReplyWriter {
     const { view, length } = this
     if (this.ttlFirst < 0) this.ttlFirst = ttlSeconds
     else if (this.ttlFirst !== ttlSeconds) this.isTtlMixed = true
-    const ttl = Math.min(Math.max(ttlSeconds, this.ttlMin), this.ttlMax)
     view.setUint32(length, (type << 16) | rrClass)
+    const { hasTtlBounds, ttlMin, ttlMax } = this
+    const ttl = hasTtlBounds ? Math.min(Math.max(ttlSeconds, ttlMin), ttlMax) : ttlSeconds
     view.setUint32(length + 4, ttl)
     this.rdataStart = length + 10
     this.length = length + 10

@@ -1,16 +1,20 @@
 /**
- * A cluster's present objects, as far as they are selected, and the snapshots they amount to.
+ * A cluster's present objects, as far as they are selected, and the snapshots they amount to. What
+ * has not changed since the last snapshot is not built again.
  * @module
  */
-import { Cluster } from '../kubernetes/cluster.ts'
+import { formatName } from '../dns/name.ts'
+import { NameGroups } from '../kubernetes/name-groups.ts'
 import type { ClusterObject, Kind } from '../kubernetes/objects.ts'
 import type { NamingOptions } from '../kubernetes/options.ts'
 import { isSelected } from '../kubernetes/selection.ts'
-import { type BuiltSnapshot, buildSnapshot } from './snapshot-builder.ts'
+import { GroupedShards } from '../snapshot/grouped-shards.ts'
+import type { BuiltSnapshot } from './snapshot-builder.ts'
 
 /** Objects in, built snapshots out. */
 export class ClusterBuilder {
-  private readonly cluster = new Cluster()
+  private readonly groups: NameGroups
+  private readonly shards: GroupedShards
   private readonly options: NamingOptions
   private readonly onWarning: (warning: string) => void
   private warned: ReadonlySet<string> = new Set()
@@ -19,17 +23,19 @@ export class ClusterBuilder {
   constructor(options: NamingOptions, onWarning: (warning: string) => void) {
     this.options = options
     this.onWarning = onWarning
+    this.groups = new NameGroups(options)
+    this.shards = new GroupedShards((group, part) => this.groups.entriesOf(group, part))
   }
 
   /** Adds or replaces an object; one that the selectors do not meet is removed. */
   set(object: ClusterObject): void {
-    if (isSelected(object, this.options)) this.cluster.set(object)
-    else this.cluster.delete(object.kind, object.namespace, object.name)
+    if (isSelected(object, this.options)) this.groups.set(object)
+    else this.groups.delete(object.kind, object.namespace, object.name)
   }
 
   /** Removes an object. */
   delete(kind: Kind, namespace: string, name: string): void {
-    this.cluster.delete(kind, namespace, name)
+    this.groups.delete(kind, namespace, name)
   }
 
   /** Things that could not be named at the last build. */
@@ -39,9 +45,16 @@ export class ClusterBuilder {
 
   /** Builds a snapshot of the present objects. */
   build(): BuiltSnapshot {
-    const built = buildSnapshot(this.cluster, this.options)
-    for (const warning of built.warnings) if (!this.warned.has(warning)) this.onWarning(warning)
-    this.warned = new Set(built.warnings)
-    return built
+    this.shards.update(this.groups.takeChanged())
+    const warnings = this.groups.warnings()
+    for (const warning of warnings) if (!this.warned.has(warning)) this.onWarning(warning)
+    this.warned = new Set(warnings)
+    return {
+      shards: this.shards.shards,
+      records: this.shards.records,
+      ttlSeconds: this.options.ttlSeconds,
+      origins: this.options.origins.map((origin) => formatName(origin)),
+      warnings,
+    }
   }
 }

@@ -2,7 +2,9 @@
  * The snapshots of a cluster that this process answers from itself.
  * @module
  */
+import { equalBytes } from '../dns/bytes.ts'
 import { openShard } from '../snapshot/open-shard.ts'
+import type { Shard } from '../snapshot/shard.ts'
 import { Snapshot } from '../snapshot/snapshot.ts'
 import { type BuiltSnapshot, nextGeneration } from './snapshot-builder.ts'
 
@@ -28,17 +30,30 @@ export class ClusterSnapshots {
     const { shards, records, ttlSeconds } = built
     const nowMs = this.now()
     const generation = nextGeneration(this.snapshot?.info.generation ?? 0, nowMs)
+    const opened = this.openedShards()
     this.built = built
     this.snapshot = new Snapshot(
       { generation, timeMs: nowMs, ttlSeconds, records, origins: [] },
-      shards.map((bytes) => openShard(bytes)),
+      shards.map((bytes) => opened.get(bytes) ?? openShard(bytes)),
     )
+  }
+
+  /** What is open of the snapshot before: shards that did not change stay as they are. */
+  private openedShards(): ReadonlyMap<Uint8Array, Shard> {
+    const opened = new Map<Uint8Array, Shard>()
+    for (const shard of this.snapshot?.shards ?? []) {
+      if (shard !== undefined) opened.set(shard.bytes, shard)
+    }
+    return opened
   }
 }
 
 function isSame(a: BuiltSnapshot, b: BuiltSnapshot): boolean {
   return (
     a.shards.length === b.shards.length &&
-    a.shards.every((shard, i) => Buffer.compare(shard, b.shards[i] ?? shard.subarray(1)) === 0)
+    a.shards.every((shard, i) => {
+      const other = b.shards[i]
+      return other === shard || (other !== undefined && equalBytes(other, shard))
+    })
   )
 }

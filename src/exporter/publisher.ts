@@ -50,6 +50,7 @@ export class Publisher {
   private readonly options: PublisherOptions
   private state: Published | undefined
   private hasState = false
+  private hashes: ReadonlyMap<Uint8Array, string> = new Map()
 
   constructor(options: PublisherOptions) {
     this.options = options
@@ -62,9 +63,7 @@ export class Publisher {
    * @throws {GatewayError} when the gateway does not take it; the next call begins anew
    */
   async publish(snapshot: BuiltSnapshot, facts: SnapshotFacts): Promise<PublishReport | undefined> {
-    const shards = await Promise.all(
-      snapshot.shards.map(async (bytes) => ({ sha256: await sha256Hex(bytes), bytes })),
-    )
+    const shards = await this.hash(snapshot.shards)
     const content = describeContent(snapshot, shards)
     try {
       return await this.attempt(snapshot, facts, { shards, content })
@@ -72,6 +71,19 @@ export class Publisher {
       this.hasState = false
       throw error
     }
+  }
+
+  /** Hashes shards; of those that were here the last time the hash is known. */
+  private async hash(shards: readonly Uint8Array[]): Promise<HashedShard[]> {
+    const known = this.hashes
+    const hashed = await Promise.all(
+      shards.map(async (bytes) => ({
+        sha256: known.get(bytes) ?? (await sha256Hex(bytes)),
+        bytes,
+      })),
+    )
+    this.hashes = new Map(hashed.map(({ sha256, bytes }) => [bytes, sha256]))
+    return hashed
   }
 
   private async attempt(

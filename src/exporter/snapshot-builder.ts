@@ -6,8 +6,10 @@ import { formatName } from '../dns/name.ts'
 import type { Cluster } from '../kubernetes/cluster.ts'
 import { clusterRecords } from '../kubernetes/cluster-records.ts'
 import type { NamingOptions } from '../kubernetes/options.ts'
-import type { ZoneEntry } from '../records/zone-entry.ts'
 import { buildShards } from '../snapshot/build-shards.ts'
+import { countEntries } from '../snapshot/grouped-shards.ts'
+import { shardCountFor } from '../snapshot/shard-count.ts'
+import { countRecords } from '../snapshot/shard-records.ts'
 
 /** A snapshot that was built, not yet opened. */
 export type BuiltSnapshot = {
@@ -19,12 +21,13 @@ export type BuiltSnapshot = {
   readonly warnings: readonly string[]
 }
 
-/** Builds a snapshot. The same objects and options give the same octets. */
+/** Builds a snapshot as a whole. The same objects and options give the same octets. */
 export function buildSnapshot(cluster: Cluster, options: NamingOptions): BuiltSnapshot {
   const { entries, warnings } = clusterRecords(cluster, options)
+  const shards = buildShards(entries, shardCountFor(countEntries(entries)))
   return {
-    shards: buildShards(entries),
-    records: countRecords(entries),
+    shards,
+    records: shards.reduce((sum, bytes) => sum + countRecords(bytes), 0),
     ttlSeconds: options.ttlSeconds,
     origins: options.origins.map((origin) => formatName(origin)),
     warnings,
@@ -34,13 +37,4 @@ export function buildSnapshot(cluster: Cluster, options: NamingOptions): BuiltSn
 /** The generation after `previous`: the time in seconds, or one more when that is not later. */
 export function nextGeneration(previous: number, nowMs: number): number {
   return Math.max(previous + 1, Math.floor(nowMs / 1000))
-}
-
-function countRecords(entries: readonly ZoneEntry[]): number {
-  let records = 0
-  for (const entry of entries) {
-    if (entry.kind === 'pointer') records++
-    if (entry.kind === 'records') records += entry.rdata.length
-  }
-  return records
 }

@@ -4,13 +4,13 @@
  */
 import { NAME_BYTES_MAX } from '../dns/limits.ts'
 import type { ZoneEntry } from '../records/zone-entry.ts'
-import type { Cluster } from './cluster.ts'
+import { type Cluster, objectKey } from './cluster.ts'
 import { nameserverNames } from './nameserver-names.ts'
 import { findServiceProblem, findSliceProblem } from './naming-problems.ts'
-import { describeObject, type Service } from './objects.ts'
+import { describeObject, type EndpointSlice, type Service } from './objects.ts'
 import type { NamingOptions } from './options.ts'
 import { podNames } from './pod-names.ts'
-import { pointers } from './pointers.ts'
+import { clusterIpPointers, endpointPointers } from './pointers.ts'
 import { servedNamespaces } from './selection.ts'
 import { serviceNames } from './service-names.ts'
 import { zoneNames } from './zone-names.ts'
@@ -22,28 +22,103 @@ export type ClusterRecords = {
   readonly warnings: readonly string[]
 }
 
+/**
+ * Which namespaces are served. The list of namespaces holds for reverse look-ups as well, the
+ * selector of namespaces does not: so it is in CoreDNS (plugin/kubernetes/reverse.go).
+ */
+export type ServedNamespaces = {
+  readonly names: readonly string[]
+  readonly has: (namespace: string) => boolean
+  readonly pointsBack: (namespace: string) => boolean
+}
+
+/** A part of a Service's records. */
+export type RecordsPart = {
+  readonly hasNames: boolean
+  /** Tells by its place which of a slice's addresses is to point back. */
+  readonly wantedOf: (slice: EndpointSlice) => (place: number) => boolean
+}
+
+/** Finds the namespaces that are served. */
+export function findServed(cluster: Cluster, options: NamingOptions): ServedNamespaces {
+  const names = servedNamespaces(cluster, options)
+  const served = new Set(names)
+  return {
+    names,
+    has: (namespace) => served.has(namespace),
+    pointsBack: (namespace) => options.namespaces.size === 0 || served.has(namespace),
+  }
+}
+
 /** Makes all names of a cluster's present objects. */
 export function clusterRecords(cluster: Cluster, options: NamingOptions): ClusterRecords {
-  const namespaces = servedNamespaces(cluster, options)
-  const served = new Set(namespaces)
-  // The list of namespaces holds for reverse look-ups as well, the selector of namespaces does not:
-  // so it is in CoreDNS (plugin/kubernetes/reverse.go).
-  const pointsBack = (namespace: string): boolean =>
-    options.namespaces.size === 0 || served.has(namespace)
+  const served = findServed(cluster, options)
+  const keys = new Set(cluster.services.keys())
+  for (const slice of cluster.slices.values()) keys.add(sliceServiceKey(slice))
   const warnings: string[] = []
-  const entries: ZoneEntry[] = [
-    ...zoneNames(namespaces),
-    ...nameserverNames(cluster, options),
-    ...podNames(cluster, namespaces, options),
-    ...pointers(cluster, options, pointsBack),
-  ].filter((entry) => fits(entry, options))
-  for (const service of cluster.services.values()) {
-    if (!served.has(service.namespace)) continue
-    const named = nameService(cluster, service, options)
+  const entries = [
+    ...frameRecords(cluster, served, options),
+    ...served.names.flatMap((namespace) => podRecords(cluster, namespace, options)),
+  ]
+  for (const key of keys) {
+    const named = serviceRecords(cluster, key, { served, options })
     for (const entry of named.entries) entries.push(entry)
     warnings.push(...named.warnings)
   }
   return { entries, warnings }
+}
+
+/** Makes the names that belong to no one Service or Pod. */
+export function frameRecords(
+  cluster: Cluster,
+  served: ServedNamespaces,
+  options: NamingOptions,
+): ZoneEntry[] {
+  const entries = [...zoneNames(served.names), ...nameserverNames(cluster, options)]
+  return entries.filter((entry) => fits(entry, options))
+}
+
+/** Makes the names of a namespace's Pods. */
+export function podRecords(
+  cluster: Cluster,
+  namespace: string,
+  options: NamingOptions,
+): ZoneEntry[] {
+  return podNames(cluster, namespace, options).filter((entry) => fits(entry, options))
+}
+
+/** Makes the names of a Service and of its endpoints, and where their addresses point back to. */
+export function serviceRecords(
+  cluster: Cluster,
+  key: string,
+  {
+    served,
+    options,
+    part,
+  }: {
+    readonly served: ServedNamespaces
+    readonly options: NamingOptions
+    readonly part?: RecordsPart
+  },
+): ClusterRecords {
+  const [namespace = '', name = ''] = key.split('/')
+  const service = cluster.services.get(key)
+  const named =
+    service === undefined || !served.has(namespace) || part?.hasNames === false
+      ? { entries: [], warnings: [] }
+      : nameService(cluster, service, options)
+  if (!served.pointsBack(namespace)) return named
+  const slices = cluster.slicesOf({ namespace, name })
+  const pointers = [
+    ...(service === undefined ? [] : clusterIpPointers(service, options)),
+    ...slices.flatMap((slice) => endpointPointers(slice, options, part?.wantedOf(slice))),
+  ].filter((entry) => fits(entry, options))
+  return { entries: [...named.entries, ...pointers], warnings: named.warnings }
+}
+
+/** Key of the Service that a slice belongs to, whether or not that exists. */
+export function sliceServiceKey({ namespace, serviceName }: EndpointSlice): string {
+  return objectKey({ namespace, name: serviceName })
 }
 
 function nameService(cluster: Cluster, service: Service, options: NamingOptions): ClusterRecords {

@@ -14,6 +14,8 @@ export class Cluster {
   readonly pods: Map<string, Pod> = new Map()
   /** Slices of each Service, by its key and their own. A Service need not exist for it. */
   private readonly slicesByService = new Map<string, Map<string, EndpointSlice>>()
+  /** Pods of each namespace, by their key. */
+  private readonly podsByNamespace = new Map<string, Map<string, Pod>>()
 
   /** Adds an object or puts it in place of its former self. */
   set(object: ClusterObject): void {
@@ -32,6 +34,7 @@ export class Cluster {
         return
       case 'Pod':
         this.pods.set(key, object)
+        this.linkPod(key, object)
         return
     }
   }
@@ -52,6 +55,7 @@ export class Cluster {
         return
       case 'Pod':
         this.pods.delete(key)
+        this.podsByNamespace.get(namespace)?.delete(key)
         return
     }
   }
@@ -60,6 +64,17 @@ export class Cluster {
   slicesOf(service: { readonly namespace: string; readonly name: string }): EndpointSlice[] {
     const slices = this.slicesByService.get(objectKey(service)) ?? new Map()
     return [...slices.values()].sort((a, b) => (a.name < b.name ? -1 : 1))
+  }
+
+  /** Pods of a namespace. */
+  podsIn(namespace: string): Iterable<Pod> {
+    return this.podsByNamespace.get(namespace)?.values() ?? []
+  }
+
+  private linkPod(key: string, pod: Pod): void {
+    const pods = this.podsByNamespace.get(pod.namespace) ?? new Map<string, Pod>()
+    pods.set(key, pod)
+    this.podsByNamespace.set(pod.namespace, pods)
   }
 
   private linkSlice(key: string, slice: EndpointSlice): void {

@@ -17,28 +17,19 @@ import type { NamingOptions } from './options.ts'
 /** CoreDNS answers SRV queries for Pods as well, for want of a port with this one. */
 const POD_PORT: Port = { name: '', protocol: '', port: 0 }
 
-/** Makes the names of Pods within the served namespaces. */
+/** Makes the names of a served namespace's Pods. */
 export function podNames(
   cluster: Cluster,
-  namespaces: readonly string[],
+  namespace: string,
   { pods: mode, ttlSeconds }: NamingOptions,
 ): ZoneEntry[] {
-  if (mode === 'disabled') return []
-  const entries: ZoneEntry[] = []
+  const parent = joinLabels(labelOf(namespace), POD)
+  if (mode === 'disabled' || parent === undefined) return []
   const kind = mode === 'insecure' ? 'address-names' : 'name'
-  for (const namespace of namespaces) {
-    const owner = joinLabels(labelOf(namespace), POD)
-    if (owner !== undefined) entries.push({ kind, owner, scope: namespace })
-  }
+  const entries: ZoneEntry[] = [{ kind, owner: parent, scope: namespace }]
   if (mode === 'insecure') return entries
-  const served = new Set(namespaces)
-  const pods = [...cluster.pods.values()].filter(
-    ({ namespace, podIP, isGone }) =>
-      !isGone && served.has(namespace) && parseAddress(podIP) !== undefined,
-  )
-  for (const [key, count] of countByAddress(pods)) {
-    const [namespace = '', host = ''] = key.split(' ')
-    const owner = joinLabels(labelOf(dashed(host)), labelOf(namespace), POD)
+  for (const [host, count] of countByAddress(cluster.podsIn(namespace))) {
+    const owner = joinLabels(labelOf(dashed(host)), parent)
     if (owner === undefined) continue
     const backends = Array.from({ length: count }, () => backendsOf(host, owner, [POD_PORT])).flat()
     entries.push(...backendRecords({ owner, scope: namespace, ttlSeconds }, backends))
@@ -47,11 +38,11 @@ export function podNames(
 }
 
 /** Pods on the host's network share its address. */
-function countByAddress(pods: readonly Pod[]): Map<string, number> {
+function countByAddress(pods: Iterable<Pod>): Map<string, number> {
   const counts = new Map<string, number>()
-  for (const { namespace, podIP } of pods) {
-    const key = `${namespace} ${podIP}`
-    counts.set(key, (counts.get(key) ?? 0) + 1)
+  for (const { podIP, isGone } of pods) {
+    if (isGone || parseAddress(podIP) === undefined) continue
+    counts.set(podIP, (counts.get(podIP) ?? 0) + 1)
   }
   return counts
 }

@@ -5,59 +5,54 @@
  * @module
  */
 import { parseAddress } from '../dns/address.ts'
-import { toLatin1 } from '../dns/bytes.ts'
 import type { Pointer } from '../records/zone-entry.ts'
-import type { Cluster } from './cluster.ts'
-import { endpointBackends } from './endpoint-names.ts'
+import { endpointLabel } from './endpoint-names.ts'
+import { joinLabels } from './labels.ts'
+import type { EndpointSlice, Service } from './objects.ts'
 import type { NamingOptions } from './options.ts'
 import { serviceOwner } from './service-names.ts'
 
-/**
- * Makes the pointers of all addresses. `isServed` tells whether a namespace's objects point back.
- */
-export function pointers(
-  cluster: Cluster,
-  options: NamingOptions,
-  isServed: (namespace: string) => boolean,
-): Pointer[] {
-  const clusterPointers = clusterIpPointers(cluster, options, isServed)
-  const taken = new Set(clusterPointers.map(({ address }) => toLatin1(address)))
-  const endpointPointers = options.hasEndpoints
-    ? [...cluster.slices.values()].flatMap((slice) => {
-        const owner = serviceOwner({ namespace: slice.namespace, name: slice.serviceName })
-        if (owner === undefined || !isServed(slice.namespace)) return []
-        // Without ports each address comes once.
-        const backends = endpointBackends(owner, [{ ...slice, ports: [] }], options.usesPodNames)
-        return backends.flatMap(({ address, target }) =>
-          pointer(address, target, slice.namespace, options),
-        )
-      })
-    : []
-  return [
-    ...clusterPointers,
-    ...endpointPointers.filter(({ address }) => !taken.has(toLatin1(address))),
-  ]
-}
-
-function clusterIpPointers(
-  cluster: Cluster,
-  options: NamingOptions,
-  isServed: (namespace: string) => boolean,
-): Pointer[] {
-  return [...cluster.services.values()].flatMap((service) => {
-    const owner = serviceOwner(service)
-    if (owner === undefined || !isServed(service.namespace)) return []
-    return service.clusterIPs.flatMap((ip) =>
-      pointer(parseAddress(ip), owner, service.namespace, options),
-    )
+/** Makes the pointers of a Service's cluster IPs. */
+export function clusterIpPointers(service: Service, options: NamingOptions): Pointer[] {
+  const owner = serviceOwner(service)
+  if (owner === undefined) return []
+  return service.clusterIPs.flatMap((ip) => {
+    const address = parseAddress(ip)
+    return address === undefined ? [] : [pointer(address, owner, service.namespace, options)]
   })
 }
 
+/**
+ * Makes the pointers of a slice's endpoints, which yield to those of cluster IPs.
+ * @param isWanted tells by its place among all addresses of the slice whether one is wanted
+ */
+export function endpointPointers(
+  slice: EndpointSlice,
+  options: NamingOptions,
+  isWanted: (place: number) => boolean = () => true,
+): Pointer[] {
+  const pointers: Pointer[] = []
+  if (!options.hasEndpoints) return pointers
+  let owner: Uint8Array | undefined
+  let place = 0
+  for (const endpoint of slice.endpoints) {
+    for (const host of endpoint.addresses) {
+      if (!isWanted(place++) || !endpoint.isReady) continue
+      const address = parseAddress(host)
+      owner ??= serviceOwner({ namespace: slice.namespace, name: slice.serviceName })
+      const target = joinLabels(endpointLabel(endpoint, host, options.usesPodNames), owner)
+      if (address === undefined || target === undefined) continue
+      pointers.push({ ...pointer(address, target, slice.namespace, options), isYielding: true })
+    }
+  }
+  return pointers
+}
+
 function pointer(
-  address: Uint8Array | undefined,
+  address: Uint8Array,
   target: Uint8Array,
   scope: string,
   { ttlSeconds }: NamingOptions,
-): Pointer[] {
-  return address === undefined ? [] : [{ kind: 'pointer', address, scope, ttlSeconds, target }]
+): Pointer {
+  return { kind: 'pointer', address, scope, ttlSeconds, target }
 }

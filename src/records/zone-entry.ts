@@ -57,6 +57,8 @@ export type Pointer = {
   readonly ttlSeconds: number
   /** Labels below the zone that answers name, lower case. */
   readonly target: Uint8Array
+  /** Whether it stands back when the address has a pointer that does not. */
+  readonly isYielding?: true
 }
 
 /** One thing that a zone knows. */

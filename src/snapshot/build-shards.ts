@@ -2,9 +2,8 @@
  * Splits entries over shards and builds these.
  * @module
  */
-import { toLatin1 } from '../dns/bytes.ts'
-import { labelOffsets } from '../dns/name.ts'
-import type { ExistingName, ZoneEntry } from '../records/zone-entry.ts'
+import { octet, toLatin1 } from '../dns/bytes.ts'
+import type { ZoneEntry } from '../records/zone-entry.ts'
 import { shardOfAddress, shardOfName } from './shard-key.ts'
 import { buildShard } from './shard-writer.ts'
 
@@ -14,7 +13,7 @@ import { buildShard } from './shard-writer.ts'
  */
 export function buildShards(entries: readonly ZoneEntry[], count: number = 1): Uint8Array[] {
   const groups = Array.from({ length: count }, (): ZoneEntry[] => [])
-  for (const entry of [...entries, ...emptyNonTerminals(entries)]) {
+  for (const entry of withAncestors(entries)) {
     const index =
       entry.kind === 'pointer'
         ? shardOfAddress(entry.address, count)
@@ -24,18 +23,21 @@ export function buildShards(entries: readonly ZoneEntry[], count: number = 1): U
   return groups.map((group) => buildShard(group))
 }
 
-/** The names above each name, once for each namespace that has something below. */
-function emptyNonTerminals(entries: readonly ZoneEntry[]): ExistingName[] {
-  const names = new Map<string, ExistingName>()
+/** Adds the names above each name, once for each namespace that has something below. */
+export function withAncestors(entries: readonly ZoneEntry[]): ZoneEntry[] {
+  const all = [...entries]
+  const known = new Set<string>()
   for (const entry of entries) {
     if (entry.kind === 'pointer') continue
-    const { scope } = entry
-    for (const offset of labelOffsets(entry.owner).slice(1)) {
-      const owner = entry.owner.slice(offset)
-      const key = `${toLatin1(owner)} ${scope}`
-      if (names.has(key)) break
-      names.set(key, { kind: 'name', owner, scope, isImplied: true })
+    const { owner, scope } = entry
+    const key = `${toLatin1(owner)} ${scope}`
+    for (let at = 0; at + octet(owner, at) + 1 < owner.length; ) {
+      at += octet(owner, at) + 1
+      const above = key.slice(at)
+      if (known.has(above)) break
+      known.add(above)
+      all.push({ kind: 'name', owner: owner.slice(at), scope, isImplied: true })
     }
   }
-  return [...names.values()]
+  return all
 }

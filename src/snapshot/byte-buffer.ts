@@ -2,6 +2,7 @@
  * A buffer that grows: little-endian numbers and octets, appended or put where room was left.
  * @module
  */
+import { octet } from '../dns/bytes.ts'
 import { SnapshotError } from './errors.ts'
 import { SHARD_BYTES_MAX } from './layout.ts'
 
@@ -34,7 +35,8 @@ export class ByteBuffer {
   append(octets: Uint8Array): void {
     // Room first: making it may put another buffer in place of this one.
     const start = this.reserve(octets.length)
-    this.bytes.set(octets, start)
+    const { bytes } = this
+    for (let i = 0; i < octets.length; i++) bytes[start + i] = octet(octets, i)
   }
 
   /** Writes a 16-bit number where room was made. */

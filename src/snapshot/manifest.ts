@@ -3,8 +3,14 @@
  * it travels in.
  * @module
  */
+import { decodeBase64url, encodeBase64url } from '../dns/base64url.ts'
+import { EMPTY, formatHex, parseHex } from '../dns/bytes.ts'
 import { parseName } from '../dns/name.ts'
 import { SnapshotError } from './errors.ts'
+
+const SHA256_BYTES = 32
+/** Octets of a shard in the manifest: its hash and its size. */
+const ENTRY_BYTES = 36
 
 /** Version of the manifest that this build writes and reads. */
 export const MANIFEST_VERSION = 1
@@ -46,7 +52,7 @@ export type Manifest = {
 export function formatManifest(manifest: Manifest): Uint8Array {
   const { version, cluster, generation, time, origins, ttlSeconds, records } = manifest
   const sources = Object.fromEntries(Object.entries(manifest.sources).sort())
-  const shards = manifest.shards.map(({ sha256, bytes }) => ({ sha256, bytes }))
+  const shards = formatShards(manifest.shards)
   const ordered = {
     version,
     cluster,
@@ -71,7 +77,7 @@ export function parseManifest(bytes: Uint8Array): Manifest {
   if (fields.version !== MANIFEST_VERSION) {
     throw refuse(`version is ${show(fields.version)}, this build reads ${MANIFEST_VERSION}`)
   }
-  const shards = listOf(fields, 'shards', parseShard)
+  const shards = parseShards(fields.shards)
   if (
     shards.length < 1 ||
     shards.length > SHARDS_MAX ||
@@ -146,12 +152,29 @@ function parseOrigin(value: unknown): string | undefined {
   return typeof value === 'string' && parseName(value) !== undefined ? value : undefined
 }
 
-function parseShard(value: unknown): ShardEntry | undefined {
-  if (!isFields(value)) return undefined
-  const { sha256, bytes } = value
-  if (typeof sha256 !== 'string' || !/^[0-9a-f]{64}$/.test(sha256)) return undefined
-  if (typeof bytes !== 'number' || !Number.isInteger(bytes) || bytes <= 0) return undefined
-  return { sha256, bytes }
+/** A manifest is published with every change, so its longest part is written in few octets. */
+function formatShards(shards: readonly ShardEntry[]): string {
+  const packed = new Uint8Array(ENTRY_BYTES * shards.length)
+  const view = new DataView(packed.buffer)
+  shards.forEach(({ sha256, bytes }, i) => {
+    packed.set(parseHex(sha256) ?? EMPTY, ENTRY_BYTES * i)
+    view.setUint32(ENTRY_BYTES * i + SHA256_BYTES, bytes, true)
+  })
+  return encodeBase64url(packed)
+}
+
+function parseShards(value: unknown): ShardEntry[] {
+  const packed = typeof value === 'string' ? decodeBase64url(value) : undefined
+  if (packed === undefined || packed.length % ENTRY_BYTES !== 0) {
+    throw refuse(`shards is ${show(value)}, expected ${ENTRY_BYTES} octets each in base64url`)
+  }
+  const view = new DataView(packed.buffer, packed.byteOffset)
+  return Array.from({ length: packed.length / ENTRY_BYTES }, (_, i) => {
+    const end = ENTRY_BYTES * i + SHA256_BYTES
+    const bytes = view.getUint32(end, true)
+    if (bytes === 0) throw refuse(`shards[${i}] has no octets`)
+    return { sha256: formatHex(packed.subarray(ENTRY_BYTES * i, end)), bytes }
+  })
 }
 
 function parseSources(value: unknown): Readonly<Record<string, string>> {

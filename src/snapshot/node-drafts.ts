@@ -4,7 +4,6 @@
  * @module
  */
 import { compareBytes, octet, toLatin1 } from '../dns/bytes.ts'
-import { labelOffsets } from '../dns/name.ts'
 import { TYPE } from '../dns/rr-type.ts'
 import type { Pointer, Rdata, ZoneEntry } from '../records/zone-entry.ts'
 import { RECORDS_PER_SET_MAX, SET_TTL_MAX } from './layout.ts'
@@ -20,6 +19,8 @@ export type SetDraft = {
 /** One name. */
 export type NodeDraft = {
   readonly owner: Uint8Array
+  /** The owner as Latin-1 text. */
+  readonly key: string
   scope: string
   hasAddressNames: boolean
   isImplied: boolean
@@ -51,9 +52,18 @@ export type Drafts = {
 export function draftNodes(entries: Iterable<ZoneEntry>): Drafts {
   const nodes = new Map<string, NodeDraft>()
   const pointers = new Map<string, PointerDraft>()
+  const yielding: Pointer[] = []
+  const taken = new Set<string>()
   for (const entry of entries) {
-    if (entry.kind === 'pointer') addPointer(pointers, entry)
-    else addToNode(draftNode(nodes, entry.owner, entry.scope), entry)
+    if (entry.kind !== 'pointer') addToNode(draftNode(nodes, entry.owner, entry.scope), entry)
+    else if (entry.isYielding === true) yielding.push(entry)
+    else {
+      taken.add(toLatin1(entry.address))
+      addPointer(pointers, entry)
+    }
+  }
+  for (const entry of yielding) {
+    if (!taken.has(toLatin1(entry.address))) addPointer(pointers, entry)
   }
   const drafts = [...nodes.values()]
   for (const node of drafts) for (const set of node.sets.values()) finishSet(set)
@@ -74,7 +84,7 @@ function draftNode(nodes: Map<string, NodeDraft>, owner: Uint8Array, scope: stri
     return known
   }
   const flags = { hasAddressNames: false, isImplied: true, isGlue: true }
-  const node: NodeDraft = { owner, scope, ...flags, sets: new Map() }
+  const node: NodeDraft = { owner, key, scope, ...flags, sets: new Map() }
   nodes.set(key, node)
   return node
 }
@@ -116,6 +126,7 @@ function addPointer(pointers: Map<string, PointerDraft>, entry: Pointer): void {
  */
 function finishSet(set: SetDraft): void {
   set.ttlSeconds = Math.min(set.ttlSeconds, SET_TTL_MAX)
+  if (set.rdata.length === 1) return
   const unique = new Map(set.rdata.map((rdata) => [rdataKey(rdata), rdata]))
   const { type, isMerged } = set
   const isOrdered = isMerged || type === TYPE.A || type === TYPE.AAAA || type === TYPE.PTR
@@ -137,14 +148,18 @@ function comparePointers(a: PointerDraft, b: PointerDraft): number {
 }
 
 function sortByEnd(nodes: NodeDraft[]): NodeDraft[] {
-  const keyed = nodes.map((node) => ({ node, key: endKey(node.owner) }))
+  const keyed = nodes.map((node) => ({ node, key: endKey(node) }))
   keyed.sort((a, b) => (a.key < b.key ? -1 : 1))
   return keyed.map(({ node }) => node)
 }
 
-function endKey(owner: Uint8Array): string {
-  const labels = labelOffsets(owner).map((at) =>
-    toLatin1(owner.subarray(at, at + 1 + octet(owner, at))),
-  )
-  return labels.reverse().join('')
+/** The labels from the last to the first. */
+function endKey({ owner, key }: NodeDraft): string {
+  let reversed = ''
+  for (let at = 0; at < owner.length; ) {
+    const next = at + 1 + octet(owner, at)
+    reversed = key.slice(at, next) + reversed
+    at = next
+  }
+  return reversed
 }

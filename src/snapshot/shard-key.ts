@@ -31,5 +31,10 @@ export function shardOfAddress(
   count: number,
   size: number = address.length,
 ): number {
-  return count === 1 ? 0 : hashOctets(address, 0, size - 1, KEY_SEED) & (count - 1)
+  return count === 1 ? 0 : addressKey(address, size) & (count - 1)
+}
+
+/** What the shard of an address follows from, whatever their number: its lowest bits. */
+export function addressKey(address: Uint8Array, size: number = address.length): number {
+  return hashOctets(address, 0, size - 1, KEY_SEED)
 }

@@ -9,7 +9,7 @@ import { CLASS } from '../dns/rr-class.ts'
 import { TYPE } from '../dns/rr-type.ts'
 import type { AddressTable } from './address-table.ts'
 import { FORM, PARTS_BYTES, TARGET_BYTES } from './layout.ts'
-import type { Shard } from './shard.ts'
+import { Shard } from './shard.ts'
 
 /** Lists the records of a shard as they are below `origin`, in the order of the shard. */
 export function* shardRecords(shard: Shard, origin: Uint8Array): Generator<ResourceRecord> {
@@ -89,4 +89,19 @@ function partsRdata(shard: Shard, { set, count, origin }: SetPlace): Uint8Array[
 function nodeName(shard: Shard, node: number, origin: Uint8Array): Uint8Array {
   const start = shard.nameOffset(node)
   return concatBytes(shard.bytes.subarray(start, start + shard.nameBytes(node)), origin)
+}
+
+/** Counts the records of a shard that was just built; those that only go along do not count. */
+export function countRecords(bytes: Uint8Array): number {
+  const shard = new Shard(bytes, [])
+  let records = 0
+  let node = shard.firstNode()
+  for (let left = shard.nodeCount; left > 0; left--) {
+    if (!shard.isGlue(node)) for (const ref of shard.refs(node)) records += shard.refCount(ref)
+    node = shard.nextNode(node)
+  }
+  for (const table of [shard.addresses4, shard.addresses6]) {
+    for (let i = 0; i < table.count; i++) records += table.targetCount(i)
+  }
+  return records
 }

@@ -2,9 +2,9 @@
  * Writes a shard: the same entries give the same octets, whatever order they come in.
  * @module
  */
-import { EMPTY, readUint32, toLatin1 } from '../dns/bytes.ts'
+import { EMPTY, readUint32, toLatin1, word } from '../dns/bytes.ts'
 import { TYPE } from '../dns/rr-type.ts'
-import type { ZoneEntry } from '../records/zone-entry.ts'
+import type { Rdata, ZoneEntry } from '../records/zone-entry.ts'
 import { ByteBuffer } from './byte-buffer.ts'
 import { SnapshotError } from './errors.ts'
 import {
@@ -21,7 +21,7 @@ import {
   SHARD_HEADER_BYTES,
   SLOT_BYTES,
 } from './layout.ts'
-import { hashName } from './name-hash.ts'
+import { hashName, hashOctets } from './name-hash.ts'
 import { draftNodes, type NodeDraft, type PointerDraft, type SetDraft } from './node-drafts.ts'
 
 /** Probes that the longest search in the index may take before another seed is tried. */
@@ -63,8 +63,12 @@ class ShardWriter {
   private readonly scopeIds: ReadonlyMap<string, number>
   /** Offset of each node, by the Latin-1 text of its labels. */
   private readonly nodeOffsets = new Map<string, number>()
-  /** Offset of each set written so far, by its type and the Latin-1 text of its octets. */
-  private readonly setOffsets = new Map<string, number>()
+  /** The same by the array that holds the labels: many records lead to one target. */
+  private readonly targetOffsets = new Map<Uint8Array, number>()
+  /** Offset of a set written so far, by the hash of its type and octets. */
+  private readonly setOffsets = new Map<number, number>()
+  private readonly setTypes = new Map<number, number>()
+  private hashes: Uint32Array = new Uint32Array(0)
 
   constructor(nodes: readonly NodeDraft[], scopes: readonly string[]) {
     this.nodes = nodes
@@ -81,18 +85,18 @@ class ShardWriter {
     this.header[HEADER.SLOT_COUNT] = slotCount
     this.header[HEADER.NODES] = this.out.size
     this.header[HEADER.NODE_COUNT] = this.nodes.length
-    for (const { owner, sets } of this.nodes) {
+    for (const { owner, key, sets } of this.nodes) {
       const offset = this.out.reserve(NODE_BYTES + SET_REF_BYTES * sets.size + owner.length)
       this.out.align()
-      this.nodeOffsets.set(toLatin1(owner), offset)
+      this.nodeOffsets.set(key, offset)
     }
     const seed = this.chooseSeed(slotCount)
     this.header[HEADER.SEED] = seed
-    this.placeNodes(slotCount, seed).forEach((number, slot) => {
-      const owner = this.nodes[number - 1]?.owner
-      if (owner === undefined) return
-      this.out.put32(slots + SLOT_BYTES * slot, hashName(owner, owner.length, seed))
-      this.out.put32(slots + SLOT_BYTES * slot + 4, this.nodeOffset(owner))
+    this.placeNodes(slotCount).forEach((number, slot) => {
+      const node = this.nodes[number - 1]
+      if (node === undefined) return
+      this.out.put32(slots + SLOT_BYTES * slot, word(this.hashes, number - 1))
+      this.out.put32(slots + SLOT_BYTES * slot + 4, this.nodeOffsets.get(node.key) ?? 0)
     })
   }
 
@@ -146,31 +150,41 @@ class ShardWriter {
     return this.out.bytes.slice(0, this.out.size)
   }
 
-  private nodeOffset(owner: Uint8Array): number {
-    return this.nodeOffsets.get(toLatin1(owner)) ?? 0
+  private targetOffset(target: Uint8Array): number {
+    const known = this.targetOffsets.get(target)
+    if (known !== undefined) return known
+    const offset = this.nodeOffsets.get(toLatin1(target)) ?? 0
+    this.targetOffsets.set(target, offset)
+    return offset
   }
 
   /** Tries seeds in turn until no search is long, so that nobody gains from names that collide. */
   private chooseSeed(slotCount: number): number {
     const isTaken = new Uint8Array(slotCount)
     for (let seed = 0; seed < SEEDS_TRIED; seed++) {
+      this.hashes = this.hashAll(seed)
       isTaken.fill(0)
-      const isGood = this.nodes.every(({ owner }) => {
-        const first = hashName(owner, owner.length, seed) & (slotCount - 1)
+      const isGood = this.hashes.every((hash) => {
+        const first = hash & (slotCount - 1)
         const slot = freeSlot(isTaken, first)
         isTaken[slot] = 1
         return ((slot - first) & (slotCount - 1)) < PROBES_GOOD
       })
       if (isGood) return seed
     }
+    this.hashes = this.hashAll(0)
     return 0
   }
 
+  private hashAll(seed: number): Uint32Array {
+    return Uint32Array.from(this.nodes, ({ owner }) => hashName(owner, owner.length, seed))
+  }
+
   /** The number of the node in each slot, from 1; 0 for none. */
-  private placeNodes(slotCount: number, seed: number): Uint32Array {
+  private placeNodes(slotCount: number): Uint32Array {
     const placed = new Uint32Array(slotCount)
-    this.nodes.forEach(({ owner }, i) => {
-      placed[freeSlot(placed, hashName(owner, owner.length, seed) & (slotCount - 1))] = i + 1
+    this.hashes.forEach((hash, i) => {
+      placed[freeSlot(placed, hash & (slotCount - 1))] = i + 1
     })
     return placed
   }
@@ -180,7 +194,7 @@ class ShardWriter {
     if (sets.length > SETS_PER_NODE_MAX) {
       throw new SnapshotError(`Cannot build shard: ${sets.length} types at one name`)
     }
-    const offset = this.nodeOffset(node.owner)
+    const offset = this.nodeOffsets.get(node.key) ?? 0
     const flag = node.hasAddressNames ? ADDRESS_NAMES_BIT : 0
     this.out.put16(offset, node.owner.length | ((sets.length | flag) << 8))
     const marks = (node.isImplied ? IMPLIED_BIT : 0) | (node.isGlue ? GLUE_BIT : 0)
@@ -196,40 +210,61 @@ class ShardWriter {
     this.out.bytes.set(node.owner, ref)
   }
 
-  /** Writes a set, or finds the one with the same octets. Returns its offset. */
+  /** Writes a set, or finds one with the same octets. Returns its offset. */
   private writeSet(set: SetDraft): number {
-    const start = this.out.size
+    const { out } = this
+    const start = out.size
     const form = this.formOf(set)
-    this.out.append32((form << 24) | set.ttlSeconds)
-    const targets = new Set<number>()
-    for (const { bytes, target } of set.rdata) {
-      if (form === FORM.PARTS) {
-        this.out.append16(bytes.length)
-        this.out.append16(target === undefined ? 0 : target.length + 1)
-      }
-      this.out.append(bytes)
-      if (form === FORM.TARGETS) {
-        const node = this.nodeOffset(target ?? EMPTY)
-        this.out.append16(targets.has(node) ? 1 : 0)
-        this.out.append32(node)
-        targets.add(node)
-      } else this.out.append(target ?? EMPTY)
-    }
-    this.out.align()
-    const key = `${set.type} ${toLatin1(this.out.bytes.subarray(start, this.out.size))}`
+    out.append32((form << 24) | set.ttlSeconds)
+    if (form === FORM.TARGETS) this.writeTargets(set.rdata)
+    else for (const rdata of set.rdata) this.writeRdata(form, rdata)
+    out.align()
+    const key = hashOctets(out.bytes, start, out.size, set.type)
     const known = this.setOffsets.get(key)
+    this.setTypes.set(start, set.type)
     if (known === undefined) this.setOffsets.set(key, start)
-    else this.out.truncate(start)
-    return known ?? start
+    if (known === undefined || !this.hasSame(known, start, set.type)) return start
+    out.truncate(start)
+    return known
+  }
+
+  private writeTargets(rdata: readonly Rdata[]): void {
+    const { out } = this
+    const targets = new Set<number>()
+    for (const { bytes, target } of rdata) {
+      const node = this.targetOffset(target ?? EMPTY)
+      out.append(bytes)
+      out.append16(targets.has(node) ? 1 : 0)
+      out.append32(node)
+      targets.add(node)
+    }
+  }
+
+  private writeRdata(form: number, { bytes, target }: Rdata): void {
+    const { out } = this
+    if (form === FORM.PARTS) {
+      out.append16(bytes.length)
+      out.append16(target === undefined ? 0 : target.length + 1)
+    }
+    out.append(bytes)
+    if (target !== undefined) out.append(target)
+  }
+
+  /** Whether the octets from `start` to the end are those of a set of the type before them. */
+  private hasSame(known: number, start: number, type: number): boolean {
+    const { bytes, size } = this.out
+    if (this.setTypes.get(known) !== type || known + size - start > start) return false
+    for (let i = start; i < size; i++) {
+      if (bytes[known + i - start] !== bytes[i]) return false
+    }
+    return true
   }
 
   private formOf({ type, rdata }: SetDraft): number {
     if (type === TYPE.A || type === TYPE.AAAA) return FORM.FIXED
-    const isKnown = (target: Uint8Array | undefined): boolean =>
-      target !== undefined && this.nodeOffsets.has(toLatin1(target))
-    return type === TYPE.SRV && rdata.every(({ target }) => isKnown(target))
-      ? FORM.TARGETS
-      : FORM.PARTS
+    const isKnown = ({ target }: Rdata): boolean =>
+      target !== undefined && this.targetOffset(target) !== 0
+    return type === TYPE.SRV && rdata.every(isKnown) ? FORM.TARGETS : FORM.PARTS
   }
 }
 

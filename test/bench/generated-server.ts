@@ -156,7 +156,7 @@ export function questionsTo(
       const [name, type] = question(service)
       return writeQuery({ name: nameOf(name), type, id })
     })
-    return { kind, messages }
+    return { kind, messages: packed(messages) }
   }
   const hasIp = ({ isHeadless }: GeneratedService): boolean => !isHeadless
   const isSingle = (one: GeneratedService): boolean => hasIp(one) && !one.isDualStack
@@ -170,6 +170,17 @@ export function questionsTo(
     about('PTR', hasIp, ({ clusterIPs: [ip = ''] }) => [reverseText(ip), TYPE.PTR]),
     about('headless A of 10', hasTen, (one) => [nameText(one), TYPE.A]),
   ]
+}
+
+/** Puts messages behind one another, as a socket's buffers are, and as the peer has them. */
+function packed(messages: readonly Uint8Array[]): Uint8Array[] {
+  const whole = new Uint8Array(messages.reduce((sum, { length }) => sum + length, 0))
+  let at = 0
+  return messages.map((message) => {
+    whole.set(message, at)
+    at += message.length
+    return whole.subarray(at - message.length, at)
+  })
 }
 
 function nameText({ name, namespace }: GeneratedService): string {

@@ -106,7 +106,16 @@ export function clusterOf(yaml: string, options: NamingOptions = optionsOf()): C
  * one and the same record (RFC 2181 §5).
  */
 export function formatEntries(entries: Iterable<ZoneEntry>): string[] {
-  return [...new Set([...entries].flatMap(formatEntry))].sort()
+  const all = [...entries]
+  const taken = new Set(all.flatMap((entry) => addressOf(entry, false)))
+  const shown = all.filter((entry) => !addressOf(entry, true).some((text) => taken.has(text)))
+  return [...new Set(shown.flatMap(formatEntry))].sort()
+}
+
+/** The address of a pointer that yields, or of one that does not. */
+function addressOf(entry: ZoneEntry, isYielding: boolean): string[] {
+  if (entry.kind !== 'pointer' || (entry.isYielding === true) !== isYielding) return []
+  return [entry.address.join()]
 }
 
 function formatEntry(entry: ZoneEntry): string[] {

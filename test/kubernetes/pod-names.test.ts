@@ -3,7 +3,8 @@ import { describe, test } from 'node:test'
 import { podNames } from '../../src/kubernetes/pod-names.ts'
 import { linesOf, type NamingCase, namesOf, type Rule } from './naming.ts'
 
-const pods: Rule = (cluster, options) => podNames(cluster, ['shop', 'web'], options)
+const pods: Rule = (cluster, options) =>
+  ['shop', 'web'].flatMap((namespace) => podNames(cluster, namespace, options))
 
 describe('podNames', () => {
   const twoPods = `

@@ -1,11 +1,21 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { pointers } from '../../src/kubernetes/pointers.ts'
+import type { Cluster } from '../../src/kubernetes/cluster.ts'
+import type { NamingOptions } from '../../src/kubernetes/options.ts'
+import { clusterIpPointers, endpointPointers } from '../../src/kubernetes/pointers.ts'
+import type { Pointer } from '../../src/records/zone-entry.ts'
 import { clusterOf, linesOf, type NamingCase, namesOf, optionsOf, type Rule } from './naming.ts'
 
 /** The pointers of all namespaces but `hidden`. */
 const shown: Rule = (cluster, options) =>
-  pointers(cluster, options, (namespace) => namespace !== 'hidden')
+  pointers(cluster, options).filter(({ scope }) => scope !== 'hidden')
+
+function pointers(cluster: Cluster, options: NamingOptions): Pointer[] {
+  return [
+    ...[...cluster.services.values()].flatMap((service) => clusterIpPointers(service, options)),
+    ...[...cluster.slices.values()].flatMap((slice) => endpointPointers(slice, options)),
+  ]
+}
 
 describe('pointers', () => {
   const cases: NamingCase[] = [
@@ -114,7 +124,7 @@ describe('pointers', () => {
         metadata: { name: a-1, labels: { kubernetes.io/service-name: a } }
         endpoints: [{ addresses: [192.0.2.1] }]
         ports: [{ name: x, port: 1 }, { name: y, port: 2 }]`)
-    assert.equal(pointers(cluster, optionsOf(), () => true).length, 1)
+    assert.equal(pointers(cluster, optionsOf()).length, 1)
   })
 
   test('belong to the namespace of what they come from', () => {
@@ -123,7 +133,7 @@ describe('pointers', () => {
       - kind: EndpointSlice
         metadata: { name: a-1, namespace: ops, labels: { kubernetes.io/service-name: a } }
         endpoints: [{ addresses: [192.0.2.2] }]`)
-    const found = pointers(cluster, optionsOf(), () => true)
+    const found = pointers(cluster, optionsOf())
     assert.deepEqual(
       found.map(({ scope }) => scope),
       ['shop', 'ops'],

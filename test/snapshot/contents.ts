@@ -33,8 +33,14 @@ export type Contents = {
 export function contentsOfEntries(entries: readonly ZoneEntry[]): Contents {
   const names: Record<string, NameContents> = {}
   const pointers: Record<string, SetContents> = {}
+  const taken = new Set(
+    entries.flatMap((entry) =>
+      entry.kind === 'pointer' && entry.isYielding !== true ? formatHex(entry.address) : [],
+    ),
+  )
   for (const entry of entries) {
     if (entry.kind === 'pointer') {
+      if (entry.isYielding === true && taken.has(formatHex(entry.address))) continue
       const key = `${formatHex(entry.address)} ${entry.scope}`
       pointers[key] = merge(pointers[key], entry.ttlSeconds, [`+${formatHex(entry.target)}`])
       continue

@@ -85,21 +85,23 @@ export class ZoneAnswer {
     return label < 0 ? VERDICT.ABSENT : this.answerPod(query, snapshot, relativeBytes, label)
   }
 
-  /** Writes the addresses of the zone's name servers, as far as their shards are loaded. */
-  writeNameservers(snapshot: Snapshot): void {
+  /** Writes the addresses of the zone's name servers, behind its NS records. */
+  writeNameservers(snapshot: Snapshot): number {
     const apex = this.shardFor(snapshot, EMPTY, 0)
     const ref = apex?.findSet(apex.findNode(EMPTY, 0), TYPE.NS) ?? 0
-    if (apex === undefined || ref === 0) return
+    if (apex === undefined || ref === 0) return VERDICT.UNLOADED
     let item = apex.refSet(ref) + 4
     for (let left = apex.refCount(ref); left > 0; left--) {
       const start = item + PARTS_BYTES + apex.uint16(item)
       const size = apex.uint16(item + 2) - 1
       const target = apex.bytes.subarray(start, start + Math.max(0, size))
       const shard = this.shardFor(snapshot, target, target.length)
-      const node = size < 0 ? 0 : (shard?.findNode(target, size) ?? 0)
-      if (shard !== undefined && node !== 0) this.sets.writeAdditional(shard, node)
+      if (shard === undefined) return VERDICT.UNLOADED
+      const node = size < 0 ? 0 : shard.findNode(target, size)
+      if (node !== 0) this.sets.writeAdditional(shard, node)
       item = start + target.length
     }
+    return VERDICT.DATA
   }
 
   private answerNode(type: number, shard: Shard, node: number): number {

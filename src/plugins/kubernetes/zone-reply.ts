@@ -63,10 +63,11 @@ function tryReply(
   writer.begin(query, { bytesMax: MESSAGE_BYTES_MAX })
   zoneAnswer.rules = view.rules
   zoneAnswer.ignoresAliases = options.ignoresAliases
-  const verdict = zoneAnswer.answer(query, zone, snapshot, home)
+  const own = zoneAnswer.answer(query, zone, snapshot, home)
+  const isNs = isApex && query.type === TYPE.NS && own === VERDICT.DATA
+  const verdict = isNs ? zoneAnswer.writeNameservers(snapshot) : own
   switch (verdict) {
     case VERDICT.DATA:
-      if (isApex && query.type === TYPE.NS) zoneAnswer.writeNameservers(snapshot)
       return { kind: 'found', reply: finishedReply(RCODE.NOERROR) }
     case VERDICT.NODATA:
       return { kind: 'found', reply: negativeReply(query, view, RCODE.NOERROR) }

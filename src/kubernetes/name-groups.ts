@@ -1,0 +1,188 @@
+/**
+ * The names of a cluster in groups that change together: one for each Service, one for each
+ * namespace's Pods, and one for what frames them. Tells which groups an object's change concerns.
+ * @module
+ */
+import { parseAddress } from '../dns/address.ts'
+import { labelOffsets } from '../dns/name.ts'
+import type { ZoneEntry } from '../records/zone-entry.ts'
+import { Cluster, objectKey } from './cluster.ts'
+import {
+  findServed,
+  frameRecords,
+  podRecords,
+  type ServedNamespaces,
+  serviceRecords,
+  sliceServiceKey,
+} from './cluster-records.ts'
+import type { ClusterObject, EndpointSlice, Kind } from './objects.ts'
+import type { NamingOptions } from './options.ts'
+
+/** The part of a group that is wanted. Addresses are told apart by a key, always the same. */
+export type GroupPart = {
+  readonly hasNames: boolean
+  readonly keyOf: (address: Uint8Array) => number
+  readonly takesKey: (key: number) => boolean
+}
+
+/** Groups are called by these and the key of a Service, or a namespace. */
+const FRAME = 'frame'
+const SERVICE = 'service '
+const PODS = 'pods '
+
+/** A cluster's objects, and the groups of names that they amount to. */
+export class NameGroups {
+  private readonly cluster = new Cluster()
+  private readonly options: NamingOptions
+  private readonly localAddresses: ReadonlySet<string>
+  private readonly changed = new Set<string>()
+  private readonly warningsByGroup = new Map<string, readonly string[]>()
+  private served: ServedNamespaces | undefined
+  /** Slices are never changed, only replaced. */
+  private readonly keys = new WeakMap<EndpointSlice, Uint32Array>()
+  private isFirst = true
+
+  constructor(options: NamingOptions) {
+    this.options = options
+    const local = options.localAddresses.filter((text) => parseAddress(text) !== undefined)
+    this.localAddresses = new Set(local)
+  }
+
+  /** Adds an object or puts it in place of its former self. */
+  set(object: ClusterObject): void {
+    // Nothing of a Namespace matters but that it is there.
+    if (object.kind === 'Namespace' && this.cluster.namespaces.has(object.name)) return
+    const { kind, namespace, name } = object
+    this.mark(kind, namespace, name)
+    this.cluster.set(object)
+    this.mark(kind, namespace, name)
+  }
+
+  /** Removes an object, if it is there. */
+  delete(kind: Kind, namespace: string, name: string): void {
+    this.mark(kind, namespace, name)
+    this.cluster.delete(kind, namespace, name)
+  }
+
+  /** The groups that changed since the last time. */
+  takeChanged(): readonly string[] {
+    const changed = this.isFirst ? this.allGroups() : [...this.changed]
+    this.isFirst = false
+    this.changed.clear()
+    return changed
+  }
+
+  /** Makes the present entries of a group; beside a part that is wanted, others may come along. */
+  entriesOf(group: string, part?: GroupPart): readonly ZoneEntry[] {
+    const { cluster, options } = this
+    this.served ??= findServed(cluster, options)
+    const { served } = this
+    if (group === FRAME) return withNamesAbove(frameRecords(cluster, served, options))
+    if (group.startsWith(PODS)) {
+      const namespace = group.slice(PODS.length)
+      return served.has(namespace) ? podRecords(cluster, namespace, options) : []
+    }
+    const key = group.slice(SERVICE.length)
+    if (part !== undefined) {
+      const { hasNames, takesKey } = part
+      const wantedOf = (slice: EndpointSlice): ((place: number) => boolean) => {
+        const keys = this.keysOf(slice, part)
+        return (place) => takesKey(keys[place] ?? 0)
+      }
+      const wanted = { hasNames, wantedOf }
+      return serviceRecords(cluster, key, { served, options, part: wanted }).entries
+    }
+    const named = serviceRecords(cluster, key, { served, options })
+    if (named.warnings.length === 0) this.warningsByGroup.delete(group)
+    else this.warningsByGroup.set(group, named.warnings)
+    return named.entries
+  }
+
+  /** What could not be named, as far as entries were made. */
+  warnings(): string[] {
+    return [...this.warningsByGroup.values()].flat()
+  }
+
+  /** The keys of a slice's addresses, one after the other; 0 for what is none. */
+  private keysOf(slice: EndpointSlice, { keyOf }: GroupPart): Uint32Array {
+    const known = this.keys.get(slice)
+    if (known !== undefined) return known
+    const addresses = slice.endpoints.flatMap((endpoint) => endpoint.addresses.map(parseAddress))
+    const keys = Uint32Array.from(addresses, (address) =>
+      address === undefined ? 0 : keyOf(address),
+    )
+    this.keys.set(slice, keys)
+    return keys
+  }
+
+  private allGroups(): string[] {
+    const { services, slices, namespaces } = this.cluster
+    const keys = new Set(services.keys())
+    for (const slice of slices.values()) keys.add(sliceServiceKey(slice))
+    return [
+      FRAME,
+      ...Array.from(namespaces.keys(), (namespace) => PODS + namespace),
+      ...Array.from(keys, (key) => SERVICE + key),
+    ]
+  }
+
+  /** Marks the groups that an object, as it is now, has a part in; all of them are at first. */
+  private mark(kind: Kind, namespace: string, name: string): void {
+    if (this.isFirst) return
+    const key = objectKey({ namespace, name })
+    switch (kind) {
+      case 'Namespace':
+        this.markNamespace(name)
+        return
+      case 'Service':
+        this.changed.add(SERVICE + key)
+        // It may be one behind the server's own addresses.
+        if (this.localAddresses.size > 0) this.changed.add(FRAME)
+        return
+      case 'EndpointSlice':
+        this.markSlice(this.cluster.slices.get(key))
+        return
+      case 'Pod':
+        this.changed.add(PODS + namespace)
+        return
+    }
+  }
+
+  private markSlice(slice: EndpointSlice | undefined): void {
+    if (slice === undefined) return
+    this.changed.add(SERVICE + sliceServiceKey(slice))
+    if (this.localAddresses.size === 0) return
+    const isLocal = slice.endpoints.some(({ addresses }) =>
+      addresses.some((address) => this.localAddresses.has(address)),
+    )
+    if (isLocal) this.changed.add(FRAME)
+  }
+
+  private markNamespace(name: string): void {
+    this.served = undefined
+    this.changed.add(FRAME)
+    this.changed.add(PODS + name)
+    const { services, slices } = this.cluster
+    for (const service of services.values()) {
+      if (service.namespace === name) this.changed.add(SERVICE + objectKey(service))
+    }
+    for (const slice of slices.values()) {
+      if (slice.namespace === name) this.changed.add(SERVICE + sliceServiceKey(slice))
+    }
+  }
+}
+
+/** The frame holds up what it has no other part in, such as `dns` above `ns.dns`. */
+function withNamesAbove(entries: readonly ZoneEntry[]): ZoneEntry[] {
+  return entries.flatMap((entry): ZoneEntry[] => {
+    if (entry.kind === 'pointer') return [entry]
+    const { owner, scope } = entry
+    const above = labelOffsets(owner).slice(1)
+    return [
+      entry,
+      ...above.map((at): ZoneEntry => {
+        return { kind: 'name', owner: owner.slice(at), scope, isImplied: true }
+      }),
+    ]
+  })
+}
