@@ -3,7 +3,7 @@
  * @module
  */
 import { NAME_BYTES_MAX } from '../dns/limits.ts'
-import type { ZoneEntry } from '../records/zone-entry.ts'
+import type { Rdata, ZoneEntry } from '../records/zone-entry.ts'
 import { type Cluster, objectKey } from './cluster.ts'
 import { nameserverNames } from './nameserver-names.ts'
 import { findServiceProblem, findSliceProblem } from './naming-problems.ts'
@@ -13,7 +13,7 @@ import { podNames } from './pod-names.ts'
 import { clusterIpPointers, endpointPointers } from './pointers.ts'
 import { servedNamespaces } from './selection.ts'
 import { serviceNames } from './service-names.ts'
-import { zoneNames } from './zone-names.ts'
+import { namespaceNames, zoneNames } from './zone-names.ts'
 
 /** What a cluster's objects amount to. */
 export type ClusterRecords = {
@@ -35,8 +35,10 @@ export type ServedNamespaces = {
 /** A part of a Service's records. */
 export type RecordsPart = {
   readonly hasNames: boolean
-  /** Tells by its place which of a slice's addresses is to point back. */
-  readonly wantedOf: (slice: EndpointSlice) => (place: number) => boolean
+  /** Whether a cluster IP is to point back. */
+  readonly takesAddress: (address: Uint8Array) => boolean
+  /** Which of a slice's addresses are to point back, by their places among all of them. */
+  readonly placesOf: (slice: EndpointSlice) => ReadonlySet<number>
 }
 
 /** Finds the namespaces that are served. */
@@ -57,8 +59,8 @@ export function clusterRecords(cluster: Cluster, options: NamingOptions): Cluste
   for (const slice of cluster.slices.values()) keys.add(sliceServiceKey(slice))
   const warnings: string[] = []
   const entries = [
-    ...frameRecords(cluster, served, options),
-    ...served.names.flatMap((namespace) => podRecords(cluster, namespace, options)),
+    ...frameRecords(cluster, options),
+    ...served.names.flatMap((namespace) => namespaceRecords(cluster, namespace, options)),
   ]
   for (const key of keys) {
     const named = serviceRecords(cluster, key, { served, options })
@@ -68,23 +70,20 @@ export function clusterRecords(cluster: Cluster, options: NamingOptions): Cluste
   return { entries, warnings }
 }
 
-/** Makes the names that belong to no one Service or Pod. */
-export function frameRecords(
-  cluster: Cluster,
-  served: ServedNamespaces,
-  options: NamingOptions,
-): ZoneEntry[] {
-  const entries = [...zoneNames(served.names), ...nameserverNames(cluster, options)]
-  return entries.filter((entry) => fits(entry, options))
+/** Makes the names that belong to no one namespace. */
+export function frameRecords(cluster: Cluster, options: NamingOptions): ZoneEntry[] {
+  const entries = [...zoneNames(), ...nameserverNames(cluster, options)]
+  return entries.filter(fitting(options))
 }
 
-/** Makes the names of a namespace's Pods. */
-export function podRecords(
+/** Makes the name of a served namespace, and those of its Pods. */
+export function namespaceRecords(
   cluster: Cluster,
   namespace: string,
   options: NamingOptions,
 ): ZoneEntry[] {
-  return podNames(cluster, namespace, options).filter((entry) => fits(entry, options))
+  const entries = [...namespaceNames(namespace), ...podNames(cluster, namespace, options)]
+  return entries.filter(fitting(options))
 }
 
 /** Makes the names of a Service and of its endpoints, and where their addresses point back to. */
@@ -110,9 +109,9 @@ export function serviceRecords(
   if (!served.pointsBack(namespace)) return named
   const slices = cluster.slicesOf({ namespace, name })
   const pointers = [
-    ...(service === undefined ? [] : clusterIpPointers(service, options)),
-    ...slices.flatMap((slice) => endpointPointers(slice, options, part?.wantedOf(slice))),
-  ].filter((entry) => fits(entry, options))
+    ...(service === undefined ? [] : clusterIpPointers(service, options, part?.takesAddress)),
+    ...slices.flatMap((slice) => endpointPointers(slice, options, part?.placesOf(slice))),
+  ].filter(fitting(options))
   return { entries: [...named.entries, ...pointers], warnings: named.warnings }
 }
 
@@ -124,7 +123,7 @@ export function sliceServiceKey({ namespace, serviceName }: EndpointSlice): stri
 function nameService(cluster: Cluster, service: Service, options: NamingOptions): ClusterRecords {
   const slices = cluster.slicesOf(service)
   const names = serviceNames(service, slices, options)
-  const entries = names.filter((entry) => fits(entry, options))
+  const entries = names.filter(fitting(options))
   const problems = [
     [service, findServiceProblem(service)] as const,
     ...slices.map((slice) => [slice, findSliceProblem(slice, options.usesPodNames)] as const),
@@ -136,12 +135,13 @@ function nameService(cluster: Cluster, service: Service, options: NamingOptions)
   return { entries, warnings }
 }
 
-/** Tells whether an entry's names fit below every origin (RFC 1035 §3.1). */
-function fits(entry: ZoneEntry, { origins }: NamingOptions): boolean {
+/** Tells of entries whether their names fit below every origin (RFC 1035 §3.1). */
+function fitting({ origins }: NamingOptions): (entry: ZoneEntry) => boolean {
   const room = NAME_BYTES_MAX - Math.max(...origins.map(({ length }) => length))
-  if (entry.kind === 'pointer') return entry.target.length <= room
-  if (entry.owner.length > room) return false
-  return (
-    entry.kind !== 'records' || entry.rdata.every(({ target }) => (target?.length ?? 0) <= room)
-  )
+  const hasRoom = ({ target }: Rdata): boolean => target === undefined || target.length <= room
+  return (entry) => {
+    if (entry.kind === 'pointer') return entry.target.length <= room
+    if (entry.owner.length > room) return false
+    return entry.kind !== 'records' || entry.rdata.every(hasRoom)
+  }
 }

@@ -1,6 +1,6 @@
 /**
  * The names of a cluster in groups that change together: one for each Service, one for each
- * namespace's Pods, and one for what frames them. Tells which groups an object's change concerns.
+ * namespace and its Pods, and one for what frames them. Tells which groups an object's change concerns.
  * @module
  */
 import { parseAddress } from '../dns/address.ts'
@@ -10,7 +10,7 @@ import { Cluster, objectKey } from './cluster.ts'
 import {
   findServed,
   frameRecords,
-  podRecords,
+  namespaceRecords,
   type ServedNamespaces,
   serviceRecords,
   sliceServiceKey,
@@ -28,7 +28,7 @@ export type GroupPart = {
 /** Groups are called by these and the key of a Service, or a namespace. */
 const FRAME = 'frame'
 const SERVICE = 'service '
-const PODS = 'pods '
+const NAMESPACE = 'namespace '
 
 /** A cluster's objects, and the groups of names that they amount to. */
 export class NameGroups {
@@ -77,19 +77,23 @@ export class NameGroups {
     const { cluster, options } = this
     this.served ??= findServed(cluster, options)
     const { served } = this
-    if (group === FRAME) return withNamesAbove(frameRecords(cluster, served, options))
-    if (group.startsWith(PODS)) {
-      const namespace = group.slice(PODS.length)
-      return served.has(namespace) ? podRecords(cluster, namespace, options) : []
+    if (group === FRAME) return withNamesAbove(frameRecords(cluster, options))
+    if (group.startsWith(NAMESPACE)) {
+      const namespace = group.slice(NAMESPACE.length)
+      return served.has(namespace) ? namespaceRecords(cluster, namespace, options) : []
     }
     const key = group.slice(SERVICE.length)
     if (part !== undefined) {
-      const { hasNames, takesKey } = part
-      const wantedOf = (slice: EndpointSlice): ((place: number) => boolean) => {
-        const keys = this.keysOf(slice, part)
-        return (place) => takesKey(keys[place] ?? 0)
+      const { hasNames, keyOf, takesKey } = part
+      const placesOf = (slice: EndpointSlice): ReadonlySet<number> => {
+        const places = new Set<number>()
+        this.keysOf(slice, part).forEach((value, place) => {
+          if (takesKey(value)) places.add(place)
+        })
+        return places
       }
-      const wanted = { hasNames, wantedOf }
+      const takesAddress = (address: Uint8Array): boolean => takesKey(keyOf(address))
+      const wanted = { hasNames, takesAddress, placesOf }
       return serviceRecords(cluster, key, { served, options, part: wanted }).entries
     }
     const named = serviceRecords(cluster, key, { served, options })
@@ -121,7 +125,7 @@ export class NameGroups {
     for (const slice of slices.values()) keys.add(sliceServiceKey(slice))
     return [
       FRAME,
-      ...Array.from(namespaces.keys(), (namespace) => PODS + namespace),
+      ...Array.from(namespaces.keys(), (namespace) => NAMESPACE + namespace),
       ...Array.from(keys, (key) => SERVICE + key),
     ]
   }
@@ -143,7 +147,7 @@ export class NameGroups {
         this.markSlice(this.cluster.slices.get(key))
         return
       case 'Pod':
-        this.changed.add(PODS + namespace)
+        this.changed.add(NAMESPACE + namespace)
         return
     }
   }
@@ -160,8 +164,7 @@ export class NameGroups {
 
   private markNamespace(name: string): void {
     this.served = undefined
-    this.changed.add(FRAME)
-    this.changed.add(PODS + name)
+    this.changed.add(NAMESPACE + name)
     const { services, slices } = this.cluster
     for (const service of services.values()) {
       if (service.namespace === name) this.changed.add(SERVICE + objectKey(service))

@@ -13,31 +13,40 @@ import type { NamingOptions } from './options.ts'
 import { serviceOwner } from './service-names.ts'
 
 /** Makes the pointers of a Service's cluster IPs. */
-export function clusterIpPointers(service: Service, options: NamingOptions): Pointer[] {
-  const owner = serviceOwner(service)
-  if (owner === undefined) return []
-  return service.clusterIPs.flatMap((ip) => {
+export function clusterIpPointers(
+  service: Service,
+  options: NamingOptions,
+  isWanted: (address: Uint8Array) => boolean = () => true,
+): Pointer[] {
+  const pointers: Pointer[] = []
+  for (const ip of service.clusterIPs) {
     const address = parseAddress(ip)
-    return address === undefined ? [] : [pointer(address, owner, service.namespace, options)]
-  })
+    if (address === undefined || !isWanted(address)) continue
+    const owner = serviceOwner(service)
+    if (owner !== undefined) pointers.push(pointer(address, owner, service.namespace, options))
+  }
+  return pointers
 }
 
 /**
  * Makes the pointers of a slice's endpoints, which yield to those of cluster IPs.
- * @param isWanted tells by its place among all addresses of the slice whether one is wanted
+ * @param places which of all addresses of the slice are wanted; all when left out
  */
 export function endpointPointers(
   slice: EndpointSlice,
   options: NamingOptions,
-  isWanted: (place: number) => boolean = () => true,
+  places?: ReadonlySet<number>,
 ): Pointer[] {
   const pointers: Pointer[] = []
-  if (!options.hasEndpoints) return pointers
+  // Most slices have nothing to do with what is wanted, and are not even looked at.
+  if (!options.hasEndpoints || places?.size === 0) return pointers
   let owner: Uint8Array | undefined
   let place = 0
   for (const endpoint of slice.endpoints) {
     for (const host of endpoint.addresses) {
-      if (!isWanted(place++) || !endpoint.isReady) continue
+      const isWanted = places === undefined || places.has(place)
+      place++
+      if (!isWanted || !endpoint.isReady) continue
       const address = parseAddress(host)
       owner ??= serviceOwner({ namespace: slice.namespace, name: slice.serviceName })
       const target = joinLabels(endpointLabel(endpoint, host, options.usesPodNames), owner)

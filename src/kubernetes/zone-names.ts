@@ -13,12 +13,12 @@ export const SCHEMA_VERSION = '1.1.0'
 /** The specification's example; CoreDNS's TTL for it, whatever the option says. */
 const VERSION_TTL_SECONDS = 28800
 
-/** Makes the framing names for the served namespaces. */
-export function zoneNames(namespaces: readonly string[]): ZoneEntry[] {
+/** Makes the names that every zone has. */
+export function zoneNames(): ZoneEntry[] {
   const text = new TextEncoder().encode(` ${SCHEMA_VERSION}`)
   text[0] = SCHEMA_VERSION.length
   const version = labelOf('dns-version') ?? SVC
-  const entries: ZoneEntry[] = [
+  return [
     { kind: 'name', owner: EMPTY, scope: '' },
     { kind: 'name', owner: SVC, scope: '' },
     { kind: 'name', owner: POD, scope: '' },
@@ -31,9 +31,10 @@ export function zoneNames(namespaces: readonly string[]): ZoneEntry[] {
       rdata: [{ bytes: text }],
     },
   ]
-  for (const namespace of namespaces) {
-    const owner = joinLabels(labelOf(namespace), SVC)
-    if (owner !== undefined) entries.push({ kind: 'name', owner, scope: namespace })
-  }
-  return entries
+}
+
+/** Makes the name of a served namespace. */
+export function namespaceNames(namespace: string): ZoneEntry[] {
+  const owner = joinLabels(labelOf(namespace), SVC)
+  return owner === undefined ? [] : [{ kind: 'name', owner, scope: namespace }]
 }

@@ -11,7 +11,7 @@ import { median, type Row, ratioRow, row } from './row.ts'
 
 const SERVICES = 10_000
 /** Services that make a million records. */
-const SERVICES_LARGE = 3_000
+const SERVICES_LARGE = 28_000
 const QUESTIONS = 8192
 const HOT = 16
 const ROUNDS = 7

@@ -4,10 +4,23 @@
  */
 import { writeFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
+import { benchBuild } from './build.ts'
 import { benchCore } from './core.ts'
+import { benchMemory } from './memory.ts'
+import { benchOpen } from './open.ts'
+import { benchPublish } from './publish.ts'
 import { formatTable, type Row } from './row.ts'
 
-const BENCHES: ReadonlyMap<string, () => Promise<Row[]> | Row[]> = new Map([['core', benchCore]])
+const BENCHES: ReadonlyMap<string, () => Promise<Row[]> | Row[]> = new Map<
+  string,
+  () => Promise<Row[]> | Row[]
+>([
+  ['core', benchCore],
+  ['build', benchBuild],
+  ['memory', benchMemory],
+  ['open', benchOpen],
+  ['publish', benchPublish],
+])
 
 const { values, positionals } = parseArgs({
   options: { json: { type: 'string' } },

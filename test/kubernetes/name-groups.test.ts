@@ -16,7 +16,7 @@ const SHOP = `
   endpoints: [{ addresses: [198.51.100.1] }]
 - { kind: Pod, metadata: { name: web-a, namespace: shop }, status: { podIP: 198.51.100.1 } }
 `
-const ALL = ['frame', 'pods depot', 'pods shop', 'service shop/web']
+const ALL = ['frame', 'namespace depot', 'namespace shop', 'service shop/web']
 
 function groupsOf(yaml: string, some: Parameters<typeof optionsOf>[0] = {}): NameGroups {
   const groups = new NameGroups(optionsOf(some))
@@ -71,12 +71,12 @@ describe('NameGroups tells which groups a change concerns:', () => {
     {
       name: 'a Pod those of its namespace',
       remove: ['Pod', 'shop', 'web-a'],
-      changed: ['pods shop'],
+      changed: ['namespace shop'],
     },
     {
       name: 'a Namespace all that is in it',
       remove: ['Namespace', '', 'shop'],
-      changed: ['frame', 'pods shop', 'service shop/web'],
+      changed: ['namespace shop', 'service shop/web'],
     },
     {
       name: 'a Namespace that is there nothing',
@@ -125,7 +125,7 @@ describe('NameGroups', () => {
     groups.delete('Service', 'shop', 'web')
     groups.delete('EndpointSlice', 'shop', 'web-1')
     assert.deepEqual(groups.entriesOf('service shop/web'), [])
-    assert.deepEqual(groups.entriesOf('pods elsewhere'), [])
+    assert.deepEqual(groups.entriesOf('namespace elsewhere'), [])
   })
 
   test('forgets what could not be named when it is no more', () => {

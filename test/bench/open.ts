@@ -1,0 +1,52 @@
+/**
+ * How long it takes from a shard's octets to the first answer from it: hash, checks, look-up.
+ * @module
+ */
+import { nameOf } from '../../src/dns/name.ts'
+import { parseQuery } from '../../src/dns/query.ts'
+import { ReplyWriter } from '../../src/dns/reply-writer.ts'
+import { TYPE } from '../../src/dns/rr-type.ts'
+import { writeQuery } from '../../src/dns/write-query.ts'
+import { clusterRecords } from '../../src/kubernetes/cluster-records.ts'
+import type { Zone } from '../../src/plugins/kubernetes/zone.ts'
+import { ZoneAnswer } from '../../src/plugins/kubernetes/zone-answer.ts'
+import { buildShards } from '../../src/snapshot/build-shards.ts'
+import { openShard } from '../../src/snapshot/open-shard.ts'
+import { sha256Hex } from '../../src/snapshot/signature.ts'
+import { Snapshot } from '../../src/snapshot/snapshot.ts'
+import { apiObjects, generateServices } from './cluster-objects.ts'
+import { clusterOf, kubeadmNaming } from './generated-server.ts'
+import { median, type Row, row } from './row.ts'
+
+const SHARD_BYTES = 128 * 1024
+const ROUNDS = 300
+
+/** Measures. */
+export async function benchOpen(): Promise<Row[]> {
+  const shard = shardOf(SHARD_BYTES)
+  const zone: Zone = { origin: nameOf('cluster.local'), isReverse: false }
+  const query = parseQuery(writeQuery({ name: nameOf('no.such.svc.cluster.local'), type: TYPE.A }))
+  if (query.kind !== 'query') throw new TypeError('Nothing to ask')
+  const info = { generation: 1, timeMs: 0, ttlSeconds: 5, records: 0, origins: [] }
+  const answer = new ZoneAnswer(new ReplyWriter())
+  const times: number[] = []
+  for (let round = 0; round < ROUNDS; round++) {
+    const startMs = performance.now()
+    await sha256Hex(shard)
+    const snapshot = new Snapshot(info, [openShard(shard)])
+    answer.reply.begin(query, { bytesMax: 512 })
+    answer.answer(query, zone, snapshot, zone.origin)
+    times.push(performance.now() - startMs)
+  }
+  const size = `${Math.round(shard.length / 1024)} KiB`
+  return [row('open', `hash, checks and first answer, ${size}`, 'ms', median(times), { atMost: 1 })]
+}
+
+/** The largest shard of at most so many octets that a generated cluster makes. */
+function shardOf(bytes: number): Uint8Array {
+  for (let services = 200; ; services -= 5) {
+    const cluster = clusterOf(apiObjects(generateServices(services)))
+    const [shard] = buildShards(clusterRecords(cluster, kubeadmNaming()).entries)
+    if (shard !== undefined && shard.length <= bytes) return shard
+  }
+}
