@@ -1,6 +1,6 @@
 /**
  * The names of a cluster in groups that change together: one for each Service, one for each
- * namespace and its Pods, and one for what frames them. Tells which groups an object's change concerns.
+ * namespace and its Pods, and one for what frames them. Tells which groups a change concerns.
  * @module
  */
 import { parseAddress } from '../dns/address.ts'

@@ -33,6 +33,9 @@ export function lookUpEverything(
   sets.origin = ORIGIN
   for (const name of asked.names) {
     const node = shard.findNode(name, name.length)
+    const words = new Uint32Array(64)
+    new Uint8Array(words.buffer).set(name)
+    assert.equal(shard.findName(words, name.length), node)
     if (node !== 0) lookUpNode(shard, node, sets)
   }
   for (const node of nodesOf(shard)) lookUpNode(shard, node, sets)

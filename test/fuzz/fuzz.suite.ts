@@ -1,0 +1,142 @@
+/**
+ * `npm run test:fuzz`: a million shards and as many manifests, each changed somewhere. Whatever
+ * comes of it is refused by the error that says so, or opens and can be read from end to end.
+ * `FUZZ_RUNS` and `FUZZ_SEED` in the environment change how many and which.
+ * @module
+ */
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { parseHex } from '../../src/dns/bytes.ts'
+import { buildShards } from '../../src/snapshot/build-shards.ts'
+import { SnapshotError } from '../../src/snapshot/errors.ts'
+import { formatManifest, MANIFEST_VERSION, parseManifest } from '../../src/snapshot/manifest.ts'
+import { openShard } from '../../src/snapshot/open-shard.ts'
+import type { Shard } from '../../src/snapshot/shard.ts'
+import { shardRecords } from '../../src/snapshot/shard-records.ts'
+import { randomFrom } from '../bench/cluster-objects.ts'
+import { existingName, labels, ORIGIN, pointer, recordSet } from '../snapshot/entries.ts'
+import { lookUpEverything } from '../snapshot/look-ups.ts'
+
+const RUNS = Number(process.env.FUZZ_RUNS ?? 1_000_000)
+const SEED = Number(process.env.FUZZ_SEED ?? 1)
+/** Of shards that open, each so many is looked up in with every read watched, which takes long. */
+const WATCHED_EVERY = 64
+
+const SHARDS: readonly Uint8Array[] = [
+  ...buildShards([
+    existingName('svc'),
+    recordSet('web.shop.svc 5 IN A 192.0.2.1\nweb.shop.svc 5 IN A 192.0.2.2', 'shop'),
+    recordSet('web.shop.svc 5 IN AAAA 2001:db8::1', 'shop'),
+    recordSet('_http._tcp.web.shop.svc 5 IN SRV 0 50 80 web.shop.svc', 'shop'),
+    recordSet('out.shop.svc 5 IN CNAME www.example.org.', 'shop'),
+    recordSet('text.shop.svc 5 IN TXT "one" "two"', 'shop'),
+    pointer([192, 0, 2, 1], 'web.shop.svc', { scope: 'shop' }),
+    pointer([0x20, 1, 0xd, 0xb8, ...Array<number>(11).fill(0), 1], 'web.shop.svc'),
+  ]),
+  ...buildShards([recordSet('a 5 IN A 192.0.2.1')]),
+]
+const ASKED = {
+  names: ['', 'svc', 'web.shop.svc', '_http._tcp.web.shop.svc', 'none.svc'].map(labels),
+  addresses: [Uint8Array.of(192, 0, 2, 1), new Uint8Array(16).fill(255)],
+}
+const MANIFEST = formatManifest({
+  version: MANIFEST_VERSION,
+  cluster: 'shop',
+  generation: 7,
+  time: '2026-01-01T00:00:00.000Z',
+  origins: ['cluster.local.'],
+  ttlSeconds: 5,
+  records: 9,
+  sources: { services: '4711' },
+  shards: [1, 2, 3, 4].map((bytes) => ({ sha256: '0123456789abcdef'.repeat(4), bytes })),
+})
+/** Numbers that mean something somewhere. */
+const VALUES = [0, 1, 2, 3, 4, 12, 0x7f, 0x80, 0xff, 0xffff, 0x10000, 0x7fffffff, 0xffffffff]
+const WORDS = ['0', '-1', '1e999', 'null', '[]', '{}', '"', '\\u0000', ',', '4294967296', '=']
+
+type Random = () => number
+
+describe(`${RUNS.toLocaleString('en-US')} of each, from seed ${SEED}`, () => {
+  it('changed shards are refused, or read without a read out of bounds', (t) => {
+    const random = randomFrom(SEED)
+    let opened = 0
+    for (let run = 0; run < RUNS; run++) {
+      const shard = attempt(() => openShard(mutatedShard(random)))
+      if (shard === undefined) continue
+      if (opened++ % WATCHED_EVERY === 0) lookUpEverything(shard, ASKED)
+      else readAll(shard)
+    }
+    t.diagnostic(`${opened} opened`)
+    assert.ok(opened > RUNS / 100 && opened < RUNS, `${opened} opened`)
+  })
+
+  it('changed manifests are refused, or are manifests', () => {
+    const random = randomFrom(SEED)
+    let read = 0
+    for (let run = 0; run < RUNS; run++) {
+      const manifest = attempt(() => parseManifest(mutatedManifest(random)))
+      if (manifest === undefined) continue
+      read++
+      for (const { sha256 } of manifest.shards) assert.equal(parseHex(sha256)?.length, 32)
+      assert.ok(manifest.generation > 0 && !Number.isNaN(Date.parse(manifest.time)))
+    }
+    assert.ok(read > RUNS / 100 && read < RUNS, `${read} read`)
+  })
+})
+
+/** What it gives, or `undefined` when it is refused as it should be. */
+function attempt<T>(make: () => T): T | undefined {
+  try {
+    return make()
+  } catch (error) {
+    if (error instanceof SnapshotError) return undefined
+    throw error
+  }
+}
+
+function readAll(shard: Shard): void {
+  for (const { owner, rdata } of shardRecords(shard, ORIGIN)) {
+    assert.ok(owner.length > 0 && rdata.length < 65_536)
+  }
+}
+
+function pick<T>(items: readonly T[], random: Random): T {
+  const item = items[Math.floor(random() * items.length)]
+  if (item === undefined) throw new RangeError('Nothing to pick from')
+  return item
+}
+
+function mutatedShard(random: Random): Uint8Array {
+  const bytes = pick(SHARDS, random).slice()
+  const view = new DataView(bytes.buffer)
+  for (let left = 1 + Math.floor(random() ** 2 * 4); left > 0; left--) {
+    const at = Math.floor(random() * bytes.length)
+    const word = at & ~3
+    switch (Math.floor(random() * 4)) {
+      case 0:
+        bytes[at] = (bytes[at] ?? 0) ^ (1 << Math.floor(random() * 8))
+        break
+      case 1:
+        view.setUint32(word, pick(VALUES, random), true)
+        break
+      case 2:
+        view.setUint32(word, view.getUint32(word, true) + Math.floor(random() * 33) - 16, true)
+        break
+      default:
+        view.setUint32(word, view.getUint32(Math.floor(random() * bytes.length) & ~3), true)
+    }
+  }
+  return random() < 0.02 ? bytes.slice(0, Math.floor(random() * bytes.length)) : bytes
+}
+
+function mutatedManifest(random: Random): Uint8Array {
+  const bytes = MANIFEST.slice()
+  const at = Math.floor(random() * bytes.length)
+  if (random() < 0.5) {
+    bytes[at] = Math.floor(random() * 256)
+    return bytes
+  }
+  const end = Math.min(bytes.length, at + Math.floor(random() * 8))
+  const word = new TextEncoder().encode(pick(WORDS, random))
+  return Uint8Array.from([...bytes.subarray(0, at), ...word, ...bytes.subarray(end)])
+}
