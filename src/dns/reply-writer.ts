@@ -7,7 +7,7 @@
  * is kept from the start (RFC 6891 §7).
  * @module
  */
-import { octet, writeUint16 } from './bytes.ts'
+import { octet, word, writeUint16 } from './bytes.ts'
 import { type EdnsOption, OPTION } from './edns.ts'
 import { HEADER_BYTES, MESSAGE_BYTES_MAX, NAME_BYTES_MAX, UDP_BYTES_ADVERTISED } from './limits.ts'
 import { NameWriter } from './name-writer.ts'
@@ -135,6 +135,13 @@ export class ReplyWriter {
     const { bytes, length } = this
     for (let i = 0; i < size; i++) bytes[length + i] = octet(source, start + i)
     this.length = length + size
+  }
+
+  /** Writes octets of rdata that are at hand as little-endian words. */
+  writeWords(source: Uint32Array, start: number, count: number): void {
+    const { view, length } = this
+    for (let i = 0; i < count; i++) view.setUint32(length + 4 * i, word(source, start + i), true)
+    this.length = length + 4 * count
   }
 
   /** Writes an absolute name. `mayPoint`: whether its type may be compressed (RFC 3597 §4). */

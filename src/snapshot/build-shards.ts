@@ -3,7 +3,7 @@
  * @module
  */
 import { octet, toLatin1 } from '../dns/bytes.ts'
-import type { ZoneEntry } from '../records/zone-entry.ts'
+import type { ExistingName, ZoneEntry } from '../records/zone-entry.ts'
 import { shardOfAddress, shardOfName } from './shard-key.ts'
 import { buildShard } from './shard-writer.ts'
 
@@ -13,7 +13,7 @@ import { buildShard } from './shard-writer.ts'
  */
 export function buildShards(entries: readonly ZoneEntry[], count: number = 1): Uint8Array[] {
   const groups = Array.from({ length: count }, (): ZoneEntry[] => [])
-  for (const entry of withAncestors(entries)) {
+  for (const entry of [...entries, ...ancestorsOf(entries)]) {
     const index =
       entry.kind === 'pointer'
         ? shardOfAddress(entry.address, count)
@@ -23,9 +23,9 @@ export function buildShards(entries: readonly ZoneEntry[], count: number = 1): U
   return groups.map((group) => buildShard(group))
 }
 
-/** Adds the names above each name, once for each namespace that has something below. */
-export function withAncestors(entries: readonly ZoneEntry[]): ZoneEntry[] {
-  const all = [...entries]
+/** The names above each name, once for each namespace that has something below. */
+export function ancestorsOf(entries: readonly ZoneEntry[]): ExistingName[] {
+  const above: ExistingName[] = []
   const known = new Set<string>()
   for (const entry of entries) {
     if (entry.kind === 'pointer') continue
@@ -33,11 +33,11 @@ export function withAncestors(entries: readonly ZoneEntry[]): ZoneEntry[] {
     const key = `${toLatin1(owner)} ${scope}`
     for (let at = 0; at + octet(owner, at) + 1 < owner.length; ) {
       at += octet(owner, at) + 1
-      const above = key.slice(at)
-      if (known.has(above)) break
-      known.add(above)
-      all.push({ kind: 'name', owner: owner.slice(at), scope, isImplied: true })
+      const rest = key.slice(at)
+      if (known.has(rest)) break
+      known.add(rest)
+      above.push({ kind: 'name', owner: owner.slice(at), scope, isImplied: true })
     }
   }
-  return all
+  return above
 }

@@ -7,7 +7,7 @@
  * @module
  */
 import type { ZoneEntry } from '../records/zone-entry.ts'
-import { withAncestors } from './build-shards.ts'
+import { ancestorsOf } from './build-shards.ts'
 import { EntryDigest } from './entry-digest.ts'
 import { shardCountFor } from './shard-count.ts'
 import { addressKey, shardOfAddress, shardOfName } from './shard-key.ts'
@@ -151,8 +151,8 @@ export class GroupedShards {
   }
 
   private write(shard: number, entries: readonly ZoneEntry[]): void {
-    const all = withAncestors(entries).filter((entry) => this.shardOf(entry) === shard)
-    const bytes = buildShard(all)
+    const above = ancestorsOf(entries).filter((entry) => this.shardOf(entry) === shard)
+    const bytes = buildShard([...entries, ...above])
     this.built[shard] = bytes
     this.counts[shard] = countRecords(bytes)
   }

@@ -59,11 +59,12 @@ export class SetWriter {
     const { reply } = this
     const ttlSeconds = shard.setTtl(set)
     const size = type === TYPE.A ? 4 : 16
+    const first = (set + 4) >>> 2
     let next = this.rotation % count
     for (let left = count; left > 0 && !reply.isFull; left--) {
       reply.pointOwner(QUESTION_OFFSET)
       reply.beginRecord(type, CLASS.IN, ttlSeconds)
-      reply.writeBytes(shard.bytes, set + 4 + size * next, size)
+      reply.writeWords(shard.words, first + (size >>> 2) * next, size >>> 2)
       reply.endRecord(SECTION.ANSWER)
       next = next + 1 === count ? 0 : next + 1
     }
@@ -127,7 +128,7 @@ export class SetWriter {
       const start = shard.nameOffset(node)
       if (!reply.writeJoinedName(shard.bytes, start, shard.nameBytes(node), this.origin)) return
       reply.beginRecord(type, CLASS.IN, ttlSeconds)
-      reply.writeBytes(shard.bytes, set + 4 + size * i, size)
+      reply.writeWords(shard.words, (set + 4 + size * i) >>> 2, size >>> 2)
       reply.endRecord(SECTION.ADDITIONAL)
     }
   }
