@@ -27,6 +27,8 @@ export type LiveClusterOptions = {
 /** A Service and its slices change within a few milliseconds of each other. */
 const GATHER_MS = 10
 const INTERVAL_MS = 50
+/** How long what the watches say of themselves is held to be so. */
+const LOOK_MS = 250
 
 /** Follows a cluster. */
 export class LiveCluster {
@@ -36,6 +38,8 @@ export class LiveCluster {
   private readonly watch: ClusterWatch
   private readonly loop: ChangeLoop
   private readonly ended = new AbortController()
+  private lookedMs = Number.NEGATIVE_INFINITY
+  private confirmedMs = Number.NEGATIVE_INFINITY
   private wakeWaiting: () => void = () => undefined
   /** Resolves when there is a snapshot for the first time. */
   readonly synced: Promise<void> = new Promise((resolve) => {
@@ -88,7 +92,13 @@ export class LiveCluster {
   /** Whether the API server was heard of lately. What is known is answered from in any case. */
   freshness(): 'fresh' | 'stale' {
     const { now, staleMs } = this.options
-    const confirmedMs = this.watch.confirmedMs()
-    return confirmedMs !== undefined && now() - confirmedMs < staleMs ? 'fresh' : 'stale'
+    const nowMs = now()
+    // Answers ask each time; as long as all is well, the watches need not be asked as often.
+    const isLookedAt = nowMs - this.lookedMs < LOOK_MS && nowMs >= this.lookedMs
+    if (!isLookedAt || nowMs - this.confirmedMs >= staleMs) {
+      this.lookedMs = nowMs
+      this.confirmedMs = this.watch.confirmedMs() ?? Number.NEGATIVE_INFINITY
+    }
+    return nowMs - this.confirmedMs < staleMs ? 'fresh' : 'stale'
   }
 }

@@ -102,8 +102,8 @@ export class ClusterReader implements SnapshotSource {
 
   /** Milliseconds since the source last confirmed its names; infinite when there are none. */
   ageMs(): number {
-    if (this.manifest === undefined) return Number.POSITIVE_INFINITY
-    return Math.max(0, this.options.now() - Date.parse(this.manifest.time))
+    if (this.snapshot === undefined) return Number.POSITIVE_INFINITY
+    return Math.max(0, this.options.now() - this.snapshot.info.timeMs)
   }
 
   /** What the newest manifest says; `undefined` when there is none. */
