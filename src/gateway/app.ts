@@ -41,7 +41,7 @@ export function createGatewayApp(config: GatewayConfig, runtime: GatewayRuntime)
     return errorResponse(new HttpError(500, 'internal', 'Something went wrong here'))
   })
   app.notFound(() => errorResponse(new HttpError(404, 'not_found', 'There is nothing here')))
-  app.get('/', () => page())
+  app.get('/', (c) => page(new URL(c.req.url).origin))
   for (const path of ['/healthz', '/readyz', '/metrics']) {
     app.use(path, async (c, next) => {
       await gateway.checkOperator(c)
@@ -184,8 +184,8 @@ function plain(text: string, status = 200, type = 'text/plain'): Response {
   return new Response(text, { status, headers })
 }
 
-function page(): Response {
-  return new Response(formatPage(), {
+function page(origin: string): Response {
+  return new Response(formatPage(origin), {
     headers: {
       ...SECURITY_HEADERS,
       'content-type': 'text/html; charset=utf-8',

@@ -3,8 +3,12 @@
  * @module
  */
 
-/** Formats the page. It names no cluster and no name: it is there for everybody. */
-export function formatPage(): string {
+/**
+ * Formats the page. It names no cluster and no name: it is there for everybody.
+ * @param origin of the URL that was opened
+ */
+export function formatPage(origin: string): string {
+  const here = escapeHtml(origin)
   return `<!doctype html>
 <html lang="en">
 <meta charset="utf-8">
@@ -12,7 +16,7 @@ export function formatPage(): string {
 <title>kubedoh</title>
 <style>
   :root { color-scheme: light dark }
-  body { max-width: 42rem; margin: 12vh auto 4rem; padding: 0 1.5rem; font: 1rem/1.6 system-ui }
+  body { max-width: 46rem; margin: 12vh auto 4rem; padding: 0 1.5rem; font: 1rem/1.6 system-ui }
   h1 { font-size: 2.2rem; letter-spacing: -.02em; margin: 0 }
   h1 + p { font-size: 1.15rem; opacity: .75; margin-top: .2rem }
   h2 { font-size: 1rem; margin: 2.2rem 0 .4rem }
@@ -23,13 +27,18 @@ export function formatPage(): string {
 <p>Kubernetes names, anywhere: this gateway answers the names of clusters over HTTPS.</p>
 <h2>Ask a name</h2>
 <pre><code>curl -H "Authorization: Bearer $TOKEN" -H 'Accept: application/dns-json' \\
-  "https://this-host/dns-query?name=SERVICE.NAMESPACE.svc.CLUSTER&amp;type=A"</code></pre>
+  "${here}/dns-query?name=SERVICE.NAMESPACE.svc.CLUSTER"</code></pre>
 <h2>Let curl resolve by it</h2>
-<pre><code>curl --doh-url "https://this-host/t/$TOKEN/dns-query" http://SERVICE.NAMESPACE.svc.CLUSTER/</code></pre>
+<pre><code>curl --doh-url "${here}/t/$TOKEN/dns-query" \\
+  http://SERVICE.NAMESPACE.svc.CLUSTER/</code></pre>
 <h2>In a browser or an operating system</h2>
 <p>The address of the DNS over HTTPS server is
-<code>https://this-host/t/TOKEN/dns-query</code>. Whoever runs this gateway gives out tokens and says
+<code>${here}/t/TOKEN/dns-query</code>. Whoever runs this gateway gives out tokens and says
 under which domain its clusters are.</p>
 </html>
 `
+}
+
+function escapeHtml(text: string): string {
+  return text.replace(/[^A-Za-z0-9.:/[\]-]/g, (character) => `&#${character.codePointAt(0)};`)
 }

@@ -125,7 +125,7 @@ function answers(reply: Uint8Array, query: Uint8Array): boolean {
   return true
 }
 
-const drawn = new Uint16Array(2048)
+const drawn = new Uint16Array(32_768)
 let drawnLeft = 0
 
 /** An unpredictable number from 0 to 65535, for message IDs. Numbers are drawn many at a time. */

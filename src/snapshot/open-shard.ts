@@ -22,6 +22,16 @@ import {
 } from './layout.ts'
 import { Shard } from './shard.ts'
 
+/** Where the name begins that ends the rdata of a type. */
+const NAME_OFFSETS: Readonly<Record<number, number>> = {
+  [TYPE.NS]: 0,
+  [TYPE.CNAME]: 0,
+  [TYPE.PTR]: 0,
+  [TYPE.DNAME]: 0,
+  [TYPE.MX]: 2,
+  [TYPE.SRV]: 6,
+}
+
 /**
  * Checks and opens a shard. Holds a reference to `bytes`, or to a copy when they do not begin at a
  * multiple of four octets.
@@ -207,6 +217,8 @@ function checkParts(shard: Shard, type: number, at: number, end: number): number
   if (nameSize > 0 && !isRelativeName(shard.bytes, name, nameSize - 1)) {
     throw refuse(`the record at ${at} has no proper name`)
   }
+  // A name below the origin and nothing else, as all pointers have it, needs no further look.
+  if (size === 0 && nameSize > 0 && NAME_OFFSETS[type] === 0) return next
   const rdata = new Uint8Array(size + nameSize)
   rdata.set(shard.bytes.subarray(at + PARTS_BYTES, next))
   if (!isValidRdata(type, rdata)) throw refuse(`the record at ${at} is not of type ${type}`)
@@ -217,15 +229,7 @@ function checkParts(shard: Shard, type: number, at: number, end: number): number
 }
 
 function endsInName(type: number, rdata: Uint8Array, at: number): boolean {
-  const offsets: Readonly<Record<number, number>> = {
-    [TYPE.NS]: 0,
-    [TYPE.CNAME]: 0,
-    [TYPE.PTR]: 0,
-    [TYPE.DNAME]: 0,
-    [TYPE.MX]: 2,
-    [TYPE.SRV]: 6,
-  }
-  return offsets[type] === at && nameEnd(rdata, at) === rdata.length
+  return NAME_OFFSETS[type] === at && nameEnd(rdata, at) === rdata.length
 }
 
 /** Labels of 1 to 63 octets that end exactly at `size`. One in capitals would never be found. */

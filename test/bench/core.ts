@@ -7,6 +7,7 @@ import packet from 'dns-packet'
 import { apiObjects } from './cluster-objects.ts'
 import { CoreDnsPlugin } from './coredns-plugin.ts'
 import { GeneratedServer, type Questions, questionsTo } from './generated-server.ts'
+import { allocatedBy } from './heap.ts'
 import { median, type Row, ratioRow, row } from './row.ts'
 
 const SERVICES = 10_000
@@ -14,6 +15,7 @@ const SERVICES = 10_000
 const SERVICES_LARGE = 28_000
 const QUESTIONS = 8192
 const HOT = 16
+const GARBAGE_QUERIES = 10_000_000
 const ROUNDS = 7
 const LEAST_MS = 200
 
@@ -54,6 +56,7 @@ export async function benchCore(): Promise<Row[]> {
     ),
     ...results.map(({ kind, hot }) => row('core', `${kind}, hot names`, 'ns', hot)),
     row('core', 'A, random names, goal', 'ns', results[0]?.ours ?? Number.NaN, { atMost: 1000 }),
+    await garbageRow(server, questions),
     packetRow(questions, results[0]?.ours ?? Number.NaN),
     ...scaleRows(
       results.map(({ ours }) => ours),
@@ -66,6 +69,19 @@ function peerRow(metric: string, ours: number, peer: number, least: number): Row
   const base = { bench: 'core', metric, unit: 'ns' }
   if (Number.isNaN(peer)) return { ...base, ours }
   return ratioRow(base, ours, { name: "CoreDNS's plugin", value: peer }, { atLeast: least })
+}
+
+/** All kinds of questions, ten million of them. */
+async function garbageRow(server: GeneratedServer, questions: readonly Questions[]): Promise<Row> {
+  const rounds = Math.ceil(GARBAGE_QUERIES / (QUESTIONS * questions.length))
+  const { bytes, collections } = await allocatedBy(() => {
+    for (let round = 0; round < rounds; round++) {
+      for (const { messages } of questions) server.answerAll(messages)
+    }
+  })
+  const perQuery = Math.max(0, bytes) / (rounds * QUESTIONS * questions.length)
+  const metric = `garbage a query, of 10,000,000; ${collections} collections`
+  return row('core', metric, 'B', perQuery, { atMost: 0.01 })
 }
 
 /** The same questions at a million records: cache misses are all that it may cost. */

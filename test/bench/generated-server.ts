@@ -122,19 +122,24 @@ export class GeneratedServer {
 
   /** Answers each message, and returns nanoseconds for one, over at least `leastMs`. */
   measure(messages: readonly Uint8Array[], leastMs: number): number {
-    const { resolver, listener } = this
     const startMs = performance.now()
     let count = 0
     while (performance.now() - startMs < leastMs) {
-      for (let i = 0; i < messages.length; i++) {
-        const message = messages[i]
-        if (message === undefined || resolver.answerQuickly(listener, message, CLIENT) === 0) {
-          throw new Error('A query was not answered quickly')
-        }
-      }
+      this.answerAll(messages)
       count += messages.length
     }
     return ((performance.now() - startMs) * 1e6) / count
+  }
+
+  /** Answers each message once. */
+  answerAll(messages: readonly Uint8Array[]): void {
+    const { resolver, listener } = this
+    for (let i = 0; i < messages.length; i++) {
+      const message = messages[i]
+      if (message === undefined || resolver.answerQuickly(listener, message, CLIENT) === 0) {
+        throw new Error('A query was not answered quickly')
+      }
+    }
   }
 }
 

@@ -20,18 +20,13 @@ const SHARED_NAMES: readonly Uint8Array[] = ['ns.dns', 'dns', 'dns-version'].map
 const SURPLUS_LABELS = 3
 const asked = new ReverseAddress()
 
-/** Where to look. */
-export type ReverseScope = {
-  /** Octets of the query's name that are below the zone. */
-  readonly relativeBytes: number
-  readonly snapshot: Snapshot
-  /** The origin that names from addresses are below. */
-  readonly home: Uint8Array
-}
-
-/** Answers for a name within a reverse zone. */
-export function answerReverse(answer: ZoneAnswer, query: Query, scope: ReverseScope): number {
-  const { relativeBytes, snapshot, home } = scope
+/** Answers for a name within a reverse zone, `relativeBytes` octets of which are below the zone. */
+export function answerReverse(
+  answer: ZoneAnswer,
+  query: Query,
+  relativeBytes: number,
+  snapshot: Snapshot,
+): number {
   if (relativeBytes === 0 || isShared(query, relativeBytes)) {
     return answer.answerForward(query, relativeBytes, snapshot)
   }
@@ -51,7 +46,7 @@ export function answerReverse(answer: ZoneAnswer, query: Query, scope: ReverseSc
   const first = table.firstFrom(asked.bytes)
   if (!table.hasPrefix(first, asked.bytes, asked.bitCount)) return VERDICT.ABSENT
   if (query.type !== TYPE.PTR) return VERDICT.NODATA
-  answer.sets.origin = home
+  answer.sets.origin = answer.home
   for (let i = first; table.hasPrefix(i, asked.bytes, asked.bitCount); i++) {
     answer.sets.writeSet(shard, table.set(i), table.targetCount(i), TYPE.PTR)
   }

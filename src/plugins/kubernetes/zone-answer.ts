@@ -7,6 +7,7 @@
  */
 import { parseAddressLabel } from '../../dns/address-label.ts'
 import { EMPTY, octet, writeUint16 } from '../../dns/bytes.ts'
+import { ROOT } from '../../dns/name.ts'
 import type { Query } from '../../dns/query.ts'
 import { QUESTION_OFFSET, type ReplyWriter, SECTION } from '../../dns/reply-writer.ts'
 import { CLASS } from '../../dns/rr-class.ts'
@@ -31,6 +32,8 @@ export class ZoneAnswer {
   rules: Rules = 'coredns'
   /** Whether a name that is an alias is answered with what else it has. */
   ignoresAliases = false
+  /** The origin that names from addresses are below. */
+  home: Uint8Array = ROOT
   /** Index of the shard that was lacking. */
   missingShard = 0
   readonly reply: ReplyWriter
@@ -53,13 +56,14 @@ export class ZoneAnswer {
     const { origin, isReverse } = zone
     const relativeBytes = query.nameBytes - origin.length
     this.sets.origin = origin
+    this.home = home
     if (this.rules === 'coredns') {
       if (query.type === TYPE.SOA) return VERDICT.NODATA
       const isApexNs = query.type === TYPE.NS && relativeBytes === 0
       if (isApexNs && hasCapitals(query, origin)) return VERDICT.NODATA
     }
     return isReverse
-      ? answerReverse(this, query, { relativeBytes, snapshot, home })
+      ? answerReverse(this, query, relativeBytes, snapshot)
       : this.answerForward(query, relativeBytes, snapshot)
   }
 
