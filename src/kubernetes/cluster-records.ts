@@ -100,19 +100,28 @@ export function serviceRecords(
     readonly part?: RecordsPart
   },
 ): ClusterRecords {
-  const [namespace = '', name = ''] = key.split('/')
+  const slash = key.indexOf('/')
+  const namespace = key.slice(0, slash)
+  const name = key.slice(slash + 1)
   const service = cluster.services.get(key)
   const named =
     service === undefined || !served.has(namespace) || part?.hasNames === false
       ? { entries: [], warnings: [] }
       : nameService(cluster, service, options)
   if (!served.pointsBack(namespace)) return named
-  const slices = cluster.slicesOf({ namespace, name })
-  const pointers = [
-    ...(service === undefined ? [] : clusterIpPointers(service, options, part?.takesAddress)),
-    ...slices.flatMap((slice) => endpointPointers(slice, options, part?.placesOf(slice))),
-  ].filter(fitting(options))
-  return { entries: [...named.entries, ...pointers], warnings: named.warnings }
+  const isFitting = fitting(options)
+  const entries = [...named.entries]
+  if (service !== undefined) {
+    for (const pointer of clusterIpPointers(service, options, part?.takesAddress)) {
+      if (isFitting(pointer)) entries.push(pointer)
+    }
+  }
+  for (const slice of cluster.slicesOf({ namespace, name })) {
+    for (const pointer of endpointPointers(slice, options, part?.placesOf(slice))) {
+      if (isFitting(pointer)) entries.push(pointer)
+    }
+  }
+  return { entries, warnings: named.warnings }
 }
 
 /** Key of the Service that a slice belongs to, whether or not that exists. */
@@ -137,7 +146,9 @@ function nameService(cluster: Cluster, service: Service, options: NamingOptions)
 
 /** Tells of entries whether their names fit below every origin (RFC 1035 §3.1). */
 function fitting({ origins }: NamingOptions): (entry: ZoneEntry) => boolean {
-  const room = NAME_BYTES_MAX - Math.max(...origins.map(({ length }) => length))
+  let longest = 0
+  for (const { length } of origins) longest = Math.max(longest, length)
+  const room = NAME_BYTES_MAX - longest
   const hasRoom = ({ target }: Rdata): boolean => target === undefined || target.length <= room
   return (entry) => {
     if (entry.kind === 'pointer') return entry.target.length <= room

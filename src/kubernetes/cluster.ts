@@ -62,8 +62,10 @@ export class Cluster {
 
   /** Slices of a Service, in the order of their names. */
   slicesOf(service: { readonly namespace: string; readonly name: string }): EndpointSlice[] {
-    const slices = this.slicesByService.get(objectKey(service)) ?? new Map()
-    return [...slices.values()].sort((a, b) => (a.name < b.name ? -1 : 1))
+    const slices = this.slicesByService.get(objectKey(service))
+    if (slices === undefined) return []
+    const listed = [...slices.values()]
+    return listed.length === 1 ? listed : listed.sort((a, b) => (a.name < b.name ? -1 : 1))
   }
 
   /** Pods of a namespace. */

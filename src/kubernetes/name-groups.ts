@@ -4,6 +4,7 @@
  * @module
  */
 import { parseAddress } from '../dns/address.ts'
+import { word } from '../dns/bytes.ts'
 import { labelOffsets } from '../dns/name.ts'
 import type { ZoneEntry } from '../records/zone-entry.ts'
 import { Cluster, objectKey } from './cluster.ts'
@@ -24,6 +25,8 @@ export type GroupPart = {
   readonly keyOf: (address: Uint8Array) => number
   readonly takesKey: (key: number) => boolean
 }
+
+const NO_PLACES: ReadonlySet<number> = new Set()
 
 /** Groups are called by these and the key of a Service, or a namespace. */
 const FRAME = 'frame'
@@ -86,10 +89,11 @@ export class NameGroups {
     if (part !== undefined) {
       const { hasNames, keyOf, takesKey } = part
       const placesOf = (slice: EndpointSlice): ReadonlySet<number> => {
-        const places = new Set<number>()
-        this.keysOf(slice, part).forEach((value, place) => {
-          if (takesKey(value)) places.add(place)
-        })
+        const keys = this.keysOf(slice, part)
+        let places = NO_PLACES
+        for (let place = 0; place < keys.length; place++) {
+          if (takesKey(word(keys, place))) places = new Set([...places, place])
+        }
         return places
       }
       const takesAddress = (address: Uint8Array): boolean => takesKey(keyOf(address))
