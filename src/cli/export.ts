@@ -25,7 +25,7 @@ import { LOOPBACK } from './doh-listener.ts'
 import { loadExportDirective } from './export-directive.ts'
 import { listenStatus } from './export-status.ts'
 import type { Input } from './flags.ts'
-import { CommandError, createLog, type Output } from './output.ts'
+import { CommandError, createLog, type Output, whyUnreadable } from './output.ts'
 import { untilSignal } from './signals.ts'
 
 /** Two publications are at least this far apart: a rollout is many changes. */
@@ -161,7 +161,7 @@ function readKeyFile(path: string): string {
   try {
     return readFileSync(path, 'utf8')
   } catch {
-    throw new CommandError(`Cannot read ${path}: no such file`)
+    throw new CommandError(`Cannot read ${path}: ${whyUnreadable(path)}`)
   }
 }
 

@@ -7,7 +7,7 @@ import { basename, dirname, isAbsolute, join, resolve } from 'node:path'
 import { type CorefileSource, parseCorefile } from '../corefile/parse-corefile.ts'
 import type { ServerBlock } from '../corefile/server-block.ts'
 import { readTextFile } from '../shim/node-host.ts'
-import { CommandError } from './output.ts'
+import { CommandError, whyUnreadable } from './output.ts'
 
 /** A Corefile with the place it came from. */
 export type LoadedCorefile = {
@@ -16,12 +16,12 @@ export type LoadedCorefile = {
 }
 
 /**
- * @throws {CommandError} when there is no such file
+ * @throws {CommandError} when the file cannot be read
  * @throws {ConfigError} when it does not parse
  */
 export function loadCorefile(path: string): LoadedCorefile {
   const text = readTextFile(path)
-  if (text === undefined) throw new CommandError(`Cannot read ${path}: no such file`)
+  if (text === undefined) throw new CommandError(`Cannot read ${path}: ${whyUnreadable(path)}`)
   return { text, blocks: parseCorefile(text, path, FILES) }
 }
 

@@ -2,6 +2,7 @@
  * Where commands write, and how they fail.
  * @module
  */
+import { statSync } from 'node:fs'
 import type { Writable } from 'node:stream'
 import { ConfigError, formatProblem } from '../corefile/problem.ts'
 import { formatLogEvent, type Log } from '../telemetry/log.ts'
@@ -16,6 +17,16 @@ export class CommandError extends Error {
 
 /** Exit statuses: all is well, something that the user can mend, wrong usage. */
 export const EXIT = { DONE: 0, FAILED: 1, USAGE: 2 } as const
+
+/** Why a file cannot be read, for people. */
+export function whyUnreadable(path: string): string {
+  try {
+    return statSync(path).isFile() ? 'it cannot be read, or is too large' : 'it is not a file'
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown error'
+    return code === 'ENOENT' ? 'no such file' : code
+  }
+}
 
 /** Names that errors have which nobody foresaw. */
 const UNFORESEEN: ReadonlySet<string> = new Set(['Error', 'TypeError', 'RangeError'])

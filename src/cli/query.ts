@@ -17,6 +17,7 @@ import { askDoh } from '../doh/doh-client.ts'
 import { formatJsonReply } from '../doh/json-reply.ts'
 import { formatRecord } from '../records/zone-text.ts'
 import { exchange, random16 } from '../shim/exchange.ts'
+import { LOOPBACK } from './doh-listener.ts'
 import type { Input } from './flags.ts'
 import { CommandError, type Output } from './output.ts'
 
@@ -71,12 +72,19 @@ function askerOf(server: string, token: string): Ask {
       return (message) => askPlain(url, 'tcp', message)
     case 'https:':
     case 'http:':
+      checkSecret(url, token)
       return (message) => askHttps(url, token, message)
     default:
       throw new CommandError(
         `--server "${server}" is not udp://HOST, tcp://HOST or https://HOST/dns-query`,
       )
   }
+}
+
+/** A token goes over the network in secret or not at all. */
+function checkSecret({ protocol, hostname }: URL, token: string): void {
+  if (token === '' || protocol === 'https:' || LOOPBACK.has(hostname)) return
+  throw new CommandError(`A token is not sent to ${hostname} over plain http://; use https://`)
 }
 
 function askPlain(url: URL, protocol: 'udp' | 'tcp', message: Uint8Array): Promise<Uint8Array> {

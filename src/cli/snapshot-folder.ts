@@ -8,7 +8,7 @@ import { formatManifest, type Manifest, parseManifest } from '../snapshot/manife
 import { openShard } from '../snapshot/open-shard.ts'
 import type { Shard } from '../snapshot/shard.ts'
 import { sha256Hex } from '../snapshot/signature.ts'
-import { CommandError } from './output.ts'
+import { CommandError, whyUnreadable } from './output.ts'
 
 const MANIFEST = 'manifest.json'
 const SHARDS = 'shards'
@@ -55,6 +55,6 @@ function readBytes(path: string): Uint8Array {
   try {
     return new Uint8Array(readFileSync(path))
   } catch {
-    throw new CommandError(`Cannot read ${path}: no such file`)
+    throw new CommandError(`Cannot read ${path}: ${whyUnreadable(path)}`)
   }
 }

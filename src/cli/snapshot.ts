@@ -56,7 +56,8 @@ export async function runSnapshotBuild(input: Input, output: Output): Promise<vo
   const folder = input.text('out')
   writeSnapshotFolder(folder, manifest, hashed)
   const bytes = listed.reduce((sum, shard) => sum + shard.bytes, 0)
-  output.stdout.write(`${folder}: ${records} records in ${shards.length} shards, ${bytes} octets\n`)
+  const count = shards.length === 1 ? '1 shard' : `${shards.length} shards`
+  output.stdout.write(`${folder}: ${records} records in ${count}, ${bytes} octets\n`)
 }
 
 /** Prints all records of a snapshot, below its first origin. */

@@ -61,12 +61,15 @@ describe('loadCorefile', () => {
     assert.deepEqual(directivesIn(join(folder, 'Corefile')), ['hosts value'])
   })
 
-  for (const path of ['none', '.']) {
+  for (const [path, why] of [
+    ['none', 'no such file'],
+    ['.', 'it is not a file'],
+  ] as const) {
     test(`says that there is no file: ${path}`, (t) => {
       const file = join(temporaryFolder(t), path)
       assert.throws(() => loadCorefile(file), {
         name: 'CommandError',
-        message: `Cannot read ${file}: no such file`,
+        message: `Cannot read ${file}: ${why}`,
       })
     })
   }

@@ -1,6 +1,12 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { CommandError, createLog, describeError, EXIT } from '../../src/cli/output.ts'
+import {
+  CommandError,
+  createLog,
+  describeError,
+  EXIT,
+  whyUnreadable,
+} from '../../src/cli/output.ts'
 import { ConfigError } from '../../src/corefile/problem.ts'
 import { SnapshotError } from '../../src/snapshot/errors.ts'
 import { runCli, Screen } from './run-cli.ts'
@@ -72,4 +78,11 @@ describe('createLog', () => {
     assert.match(second, /"message":"c"/)
     assert.equal(screen.text.stdout, '')
   })
+})
+
+test('a file that cannot be read is told apart from one that is not there', () => {
+  assert.equal(whyUnreadable('/none/such'), 'no such file')
+  assert.equal(whyUnreadable('/'), 'it is not a file')
+  assert.equal(whyUnreadable(import.meta.filename), 'it cannot be read, or is too large')
+  assert.equal(whyUnreadable(`/${'a'.repeat(300)}`), 'ENAMETOOLONG')
 })

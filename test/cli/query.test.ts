@@ -171,6 +171,11 @@ describe('a query that cannot be asked', () => {
       line: '--server "127.0.0.1" is not udp://HOST, tcp://HOST or https://HOST/dns-query',
     },
     {
+      name: 'a token in the clear',
+      args: ['a', '--server', 'http://192.0.2.1/dns-query', '--token', 'x'],
+      line: 'A token is not sent to 192.0.2.1 over plain http://; use https://',
+    },
+    {
       name: 'a URL of another kind',
       args: ['a', '--server', 'ftp://a'],
       line: '--server "ftp://a" is not udp://HOST, tcp://HOST or https://HOST/dns-query',

@@ -33,7 +33,7 @@ describe('snapshot build', () => {
       const { records, shards } = manifestOf(folder)
       assert.equal(typeof shards === 'string' && shards.length, 48)
       const bytes = Buffer.from(String(shards), 'base64url').readUInt32LE(32)
-      const line = `${folder}/out: ${records} records in 1 shards, ${bytes} octets\n`
+      const line = `${folder}/out: ${records} records in 1 shard, ${bytes} octets\n`
       assert.equal(stdout, line)
     }
     const [one, two] = folders.map((folder) => {
