@@ -12,6 +12,7 @@ import { type HistogramSeries, type Metrics, observe, type Series } from '../tel
 import type { Observation, Setup } from './plugin.ts'
 import { closestZoneIndex } from './zones.ts'
 
+const COLON = 0x3a
 const DURATION_BOUNDS = Array.from({ length: 16 }, (_, i) => 0.00025 * 2 ** i)
 const SIZE_BOUNDS = [0, 100, 200, 300, 400, 511, 1023, 2047, 4095, 8291, 16e3, 32e3, 48e3, 64e3]
 
@@ -69,6 +70,11 @@ const COUNTED_TYPES: ReadonlySet<number> = new Set([
   TYPE.TXT,
 ])
 
+/** The same by number. */
+const COUNTED: readonly boolean[] = Array.from({ length: 512 }, (_, type) =>
+  COUNTED_TYPES.has(type),
+)
+
 /** Configures `prometheus [ADDRESS]`; `localhost:9153` when left out. */
 export const setupPrometheus: Setup = (directives, { host, zones, server }) => {
   const directive = onlyDirective(directives)
@@ -94,7 +100,10 @@ class ZoneCounts {
   private readonly metrics: Metrics
   private readonly labels: readonly string[]
   private readonly requests: (Series | undefined)[] = []
-  private readonly responses = new Map<string, Series[]>()
+  private readonly responses = new Map<string, (Series | undefined)[]>()
+  /** Those of the plugin that answered last: most answers come from one. */
+  private lastPlugin = ''
+  private lastResponses: (Series | undefined)[] = []
   private readonly duration: HistogramSeries
   private readonly udpSizes: Sizes
   private readonly tcpSizes: Sizes
@@ -110,7 +119,7 @@ class ZoneCounts {
 
   count({ query, client, reply, replyBytes, plugin, durationMs }: Observation): void {
     const isUdp = client.transport === 'udp'
-    this.requestSeries(query.type, isUdp, client.address.includes(':') ? 2 : 1).value++
+    this.requestSeries(query.type, isUdp, isIPv6(client.address) ? 2 : 1).value++
     if (query.wantsDnssec) this.dnssecSeries().value++
     observe(this.duration, DURATION_BOUNDS, durationMs / 1000)
     const sizes = isUdp ? this.udpSizes : this.tcpSizes
@@ -119,7 +128,7 @@ class ZoneCounts {
   }
 
   private requestSeries(type: number, isUdp: boolean, family: number): Series {
-    const counted = COUNTED_TYPES.has(type) ? type : 0
+    const counted = COUNTED[type] === true ? type : 0
     const key = counted * 4 + family + (isUdp ? 0 : 2)
     const known = this.requests[key]
     if (known !== undefined) return known
@@ -135,15 +144,28 @@ class ZoneCounts {
     return this.dnssecRequests
   }
 
-  private responseSeries(rcode: number, plugin: string): Series {
+  private responsesOf(plugin: string): (Series | undefined)[] {
     const byRcode = this.responses.get(plugin) ?? []
-    if (byRcode.length === 0) this.responses.set(plugin, byRcode)
+    this.responses.set(plugin, byRcode)
+    this.lastPlugin = plugin
+    this.lastResponses = byRcode
+    return byRcode
+  }
+
+  private responseSeries(rcode: number, plugin: string): Series {
+    const byRcode = plugin === this.lastPlugin ? this.lastResponses : this.responsesOf(plugin)
     const known = byRcode[rcode]
     if (known !== undefined) return known
     const series = this.metrics.counter(RESPONSES, [...this.labels, formatRcode(rcode), plugin])
     byRcode[rcode] = series
     return series
   }
+}
+
+/** Tells by the first group of an address, which has four digits at most, and a colon behind it. */
+function isIPv6(address: string): boolean {
+  for (let i = 0; i < 5; i++) if (address.charCodeAt(i) === COLON) return true
+  return false
 }
 
 /** Sizes of messages over one protocol; the series are made with the first of them. */
