@@ -2,13 +2,15 @@
  * What an exporter exports: a cluster that is watched, or objects from files.
  * @module
  */
+import { Cluster } from '../kubernetes/cluster.ts'
 import type { ClusterObject } from '../kubernetes/objects.ts'
 import type { NamingOptions } from '../kubernetes/options.ts'
+import { isSelected } from '../kubernetes/selection.ts'
 import type { Sleep } from './backoff.ts'
 import { ClusterBuilder } from './cluster-builder.ts'
 import { ClusterWatch, type CollectionState } from './cluster-watch.ts'
 import { collectionsFor, type ObjectApi } from './object-api.ts'
-import type { BuiltSnapshot } from './snapshot-builder.ts'
+import { type BuiltSnapshot, buildSnapshot } from './snapshot-builder.ts'
 
 /** Objects that snapshots are built from, and how much they are to be trusted. */
 export type ExportSource = {
@@ -55,13 +57,23 @@ export function createObjectSource(
   objects: readonly ClusterObject[],
   options: Pick<WatchSourceOptions, 'naming' | 'onWarning' | 'now'>,
 ): ExportSource {
-  const builder = new ClusterBuilder(options.naming, options.onWarning)
-  for (const object of objects) builder.set(object)
+  const { naming, onWarning } = options
+  const cluster = new Cluster()
+  for (const object of objects) if (isSelected(object, naming)) cluster.set(object)
+  let built: BuiltSnapshot | undefined
   return {
-    build: () => builder.build(),
+    build: () => {
+      built ??= warned(buildSnapshot(cluster, naming), onWarning)
+      return built
+    },
     sources: () => ({}),
     confirmedMs: () => options.now(),
     states: () => [],
     run: () => Promise.resolve(),
   }
+}
+
+function warned(built: BuiltSnapshot, onWarning: (message: string) => void): BuiltSnapshot {
+  for (const warning of built.warnings) onWarning(warning)
+  return built
 }

@@ -30,6 +30,3 @@ export type NamingOptions = {
   /** Addresses of the name server itself, which decide who its NS records name. */
   readonly localAddresses: readonly string[]
 }
-
-/** CoreDNS's defaults, for `cluster.local`. */
-export const DEFAULT_TTL_SECONDS = 5

@@ -13,7 +13,7 @@ import { CLASS } from '../../src/dns/rr-class.ts'
 import { Cluster } from '../../src/kubernetes/cluster.ts'
 import { clusterRecords } from '../../src/kubernetes/cluster-records.ts'
 import type { ClusterObject } from '../../src/kubernetes/objects.ts'
-import { DEFAULT_TTL_SECONDS, type NamingOptions } from '../../src/kubernetes/options.ts'
+import type { NamingOptions } from '../../src/kubernetes/options.ts'
 import { parseObject } from '../../src/kubernetes/parse-object.ts'
 import { isSelected } from '../../src/kubernetes/selection.ts'
 import { parseSelector, type Selector } from '../../src/kubernetes/selector.ts'
@@ -55,7 +55,7 @@ export function linesOf(text: string): string[] {
 export function optionsOf(some: Partial<NamingOptions> = {}): NamingOptions {
   return {
     origins: [nameOf('cluster.local')],
-    ttlSeconds: DEFAULT_TTL_SECONDS,
+    ttlSeconds: 5,
     pods: 'disabled',
     usesPodNames: false,
     hasEndpoints: true,
