@@ -12,7 +12,7 @@
  * Octets behind the counted sections are ignored.
  * @module
  */
-import { EMPTY, LOWER, octet, readUint16 } from './bytes.ts'
+import { EMPTY, octet, readUint16, word } from './bytes.ts'
 import { OPTION } from './edns.ts'
 import { HEADER_BYTES, LABELS_MAX, NAME_BYTES_MAX } from './limits.ts'
 import { OPCODE, RCODE } from './rcode.ts'
@@ -29,6 +29,9 @@ export const FLAG = {
   CD: 0x0010,
 } as const
 
+/** Octets of a message that are copied: more than a header and a question can have. */
+const HEAD_BYTES = 512
+
 /** What a message that is not a well-formed query gets. */
 export type Refusal = {
   readonly kind: 'refusal'
@@ -44,8 +47,12 @@ export type Refusal = {
  */
 export class Query {
   readonly kind = 'query'
-  /** The message, and how much of it counts. */
+  /** The message. */
   bytes: Uint8Array = EMPTY
+  /** Its beginning, up to the end of the question at least, where it can be read as words. */
+  readonly head: Uint8Array = new Uint8Array(HEAD_BYTES)
+  /** The same octets as 32-bit words in the machine's order. */
+  readonly headWords: Uint32Array = new Uint32Array(this.head.buffer)
   id = 0
   /** The second 16-bit word of the header as it came. */
   flags = 0
@@ -144,28 +151,44 @@ function clearEdns(query: Query): void {
 
 /** A compression pointer cannot occur: nothing stands before the first name (RFC 1035 §4.1.4). */
 function readQuestion(query: Query): boolean {
-  const { bytes, name, labels } = query
+  const { bytes, head, labels } = query
+  const size = bytes.length
+  if (size <= HEAD_BYTES) head.set(bytes)
+  else for (let i = 0; i < HEAD_BYTES; i++) head[i] = octet(bytes, i)
   let at = HEADER_BYTES
-  let to = 0
   let labelCount = 0
   for (;;) {
-    if (at >= bytes.length) return false
-    const length = octet(bytes, at)
-    if (length > 63 || to + length + 1 > NAME_BYTES_MAX || at + length >= bytes.length) return false
-    name[to] = length
+    if (at >= size) return false
+    const length = octet(head, at)
+    const end = at + length + 1
+    if (length > 63 || end - HEADER_BYTES > NAME_BYTES_MAX || end > size) return false
     if (length === 0) break
-    labels[labelCount++] = to
-    for (let i = 1; i <= length; i++) name[to + i] = octet(LOWER, octet(bytes, at + i))
-    at += length + 1
-    to += length + 1
+    labels[labelCount++] = at - HEADER_BYTES
+    at = end
   }
-  if (at + 5 > bytes.length) return false
-  query.nameBytes = to + 1
+  if (at + 5 > size) return false
+  query.nameBytes = at + 1 - HEADER_BYTES
   query.labelCount = labelCount
-  query.type = readUint16(bytes, at + 1)
-  query.class = readUint16(bytes, at + 3)
+  query.type = readUint16(head, at + 1)
+  query.class = readUint16(head, at + 3)
   query.questionEnd = at + 5
+  lowerName(query)
   return true
+}
+
+/**
+ * Copies the name in lower case, four octets at a time: where one is from A to Z, one of two sums
+ * runs over into its highest bit and the other does not. Lengths are no letters.
+ */
+function lowerName({ headWords, nameWords, nameBytes }: Query): void {
+  const count = (nameBytes + 3) >>> 2
+  for (let i = 0; i < count; i++) {
+    const four = word(headWords, HEADER_BYTES / 4 + i) | 0
+    const low = four & 0x7f7f7f7f
+    const fromA = low + 0x3f3f3f3f
+    const pastZ = low + 0x25252525
+    nameWords[i] = four | ((fromA & ~pastZ & ~four & 0x80808080) >>> 2)
+  }
 }
 
 /**

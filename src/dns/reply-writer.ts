@@ -37,7 +37,8 @@ export type ReplyLimits = {
 /** A reply being written. One record at a time: owner, then `beginRecord`, rdata, `endRecord`. */
 export class ReplyWriter {
   /** The reply so far; a record may overrun the limit before it is taken back. */
-  readonly bytes: Uint8Array = new Uint8Array(2 * MESSAGE_BYTES_MAX + 1024)
+  readonly bytes: Uint8Array = new Uint8Array(2 * MESSAGE_BYTES_MAX + 1026)
+  private readonly words = new Uint32Array(this.bytes.buffer)
   /** Octets written. */
   length = 0
   private readonly view = new DataView(this.bytes.buffer)
@@ -74,10 +75,11 @@ export class ReplyWriter {
     this.counts[0] = 0
     this.counts[1] = 0
     this.counts[2] = 0
-    const { bytes } = this
-    const { bytes: asked, questionEnd } = query
+    const { words } = this
+    const { headWords, questionEnd } = query
     this.length = Math.max(HEADER_BYTES, questionEnd)
-    for (let i = HEADER_BYTES; i < questionEnd; i++) bytes[i] = octet(asked, i)
+    // Up to three octets too many, over which the first record is written.
+    for (let i = HEADER_BYTES / 4; 4 * i < questionEnd; i++) words[i] = word(headWords, i)
   }
 
   /** Bounds the TTLs of the records that follow, in seconds. */
