@@ -5,7 +5,7 @@
  */
 import assert from 'node:assert/strict'
 import { parseResponse } from '../../src/dns/message.ts'
-import { Query } from '../../src/dns/query.ts'
+import { parseQuery } from '../../src/dns/query.ts'
 import { ReplyWriter } from '../../src/dns/reply-writer.ts'
 import { TYPE } from '../../src/dns/rr-type.ts'
 import { writeQuery } from '../../src/dns/write-query.ts'
@@ -79,9 +79,8 @@ function lookUpAddress(
 /** Writes a reply, which must be well-formed when it is done. */
 function write(sets: SetWriter, step: () => void): void {
   const { reply } = sets
-  const query = new Query()
-  query.bytes = writeQuery({ name: ORIGIN, type: TYPE.ANY })
-  query.questionEnd = query.bytes.length
+  const query = parseQuery(writeQuery({ name: ORIGIN, type: TYPE.ANY }))
+  assert.ok(query.kind === 'query')
   sets.rotation = 7
   reply.begin(query, ROOM)
   step()
