@@ -32,7 +32,8 @@ const REAL: readonly Question[] = [
   { title: 'its port', name: '_https._tcp.kubernetes.default.svc', type: 'SRV' },
   { title: 'nothing of that name', name: 'nope.default.svc', type: 'A' },
 ]
-const EDGE_ORIGIN = 'demo.test'
+/** Beside cluster.local, of which dig and others hold that it belongs to mDNS. */
+const ORIGIN = 'demo.test'
 const ADDRESS = '10.96.12.34'
 
 /** Formats the line that all is ready, and commands to paste. */
@@ -40,14 +41,14 @@ export function formatExamples(options: ExampleOptions): string {
   const { url, host, dnsPort, isDemo, seconds } = options
   const questions = isDemo ? DEMO : REAL
   const json = questions.map(({ title, name, type }) =>
-    example(title, `curl -s '${url}/resolve?name=${name}.${EDGE_ORIGIN}&type=${type}'`),
+    example(title, `curl -s '${url}/resolve?name=${name}.${ORIGIN}&type=${type}'`),
   )
   const plain = questions.map(({ title, name, type }) =>
-    example(title, `dig @${host} -p ${dnsPort} ${name}.cluster.local ${type}`),
+    example(title, `dig @${host} -p ${dnsPort} ${name}.${ORIGIN} ${type}`),
   )
   const dig = `dig @${host} -p ${dnsPort}`
   const more = [
-    example('over TCP', `${dig} +tcp ${questions[1]?.name}.cluster.local SRV`),
+    example('over TCP', `${dig} +tcp ${questions[1]?.name}.${ORIGIN} SRV`),
     ...(isDemo ? [example('an address, backwards', `${dig} -x ${ADDRESS}`)] : []),
   ]
   const dns = encodeBase64url(writeQuery({ name: nameOf(firstName(questions)), type: TYPE.A }))
@@ -82,7 +83,7 @@ export function formatExamples(options: ExampleOptions): string {
 }
 
 function firstName([first]: readonly Question[]): string {
-  return `${first?.name}.${EDGE_ORIGIN}`
+  return `${first?.name}.${ORIGIN}`
 }
 
 function heading(text: string): string {

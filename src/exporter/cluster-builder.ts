@@ -14,7 +14,7 @@ import type { BuiltSnapshot } from './snapshot-builder.ts'
 /** Objects in, built snapshots out. */
 export class ClusterBuilder {
   private readonly groups: NameGroups
-  private readonly shards: GroupedShards
+  private shards: GroupedShards
   private readonly options: NamingOptions
   private readonly onWarning: (warning: string) => void
   private warned: ReadonlySet<string> = new Set()
@@ -24,7 +24,7 @@ export class ClusterBuilder {
     this.options = options
     this.onWarning = onWarning
     this.groups = new NameGroups(options)
-    this.shards = new GroupedShards((group, part) => this.groups.entriesOf(group, part))
+    this.shards = this.emptyShards()
   }
 
   /** Adds or replaces an object; one that the selectors do not meet is removed. */
@@ -43,9 +43,19 @@ export class ClusterBuilder {
     return this.warned.size
   }
 
-  /** Builds a snapshot of the present objects. */
+  /**
+   * Builds a snapshot of the present objects.
+   * @throws {SnapshotError} when they are more than a snapshot can hold; nothing is lost by it
+   */
   build(): BuiltSnapshot {
-    this.shards.update(this.groups.takeChanged())
+    try {
+      this.shards.update(this.groups.takeChanged())
+    } catch (error) {
+      // What is half done is begun anew, with all that there is by then.
+      this.shards = this.emptyShards()
+      this.groups.markAll()
+      throw error
+    }
     const warnings = this.groups.warnings()
     for (const warning of warnings) if (!this.warned.has(warning)) this.onWarning(warning)
     this.warned = new Set(warnings)
@@ -56,5 +66,9 @@ export class ClusterBuilder {
       origins: this.options.origins.map((origin) => formatName(origin)),
       warnings,
     }
+  }
+
+  private emptyShards(): GroupedShards {
+    return new GroupedShards((group, part) => this.groups.entriesOf(group, part))
   }
 }

@@ -43,7 +43,7 @@ export class NameGroups {
   private served: ServedNamespaces | undefined
   /** Slices are never changed, only replaced. */
   private readonly keys = new WeakMap<EndpointSlice, Uint32Array>()
-  private isFirst = true
+  private isAllChanged = true
 
   constructor(options: NamingOptions) {
     this.options = options
@@ -69,10 +69,15 @@ export class NameGroups {
 
   /** The groups that changed since the last time. */
   takeChanged(): readonly string[] {
-    const changed = this.isFirst ? this.allGroups() : [...this.changed]
-    this.isFirst = false
+    const changed = this.isAllChanged ? this.allGroups() : [...this.changed]
+    this.isAllChanged = false
     this.changed.clear()
     return changed
+  }
+
+  /** Takes all groups for changed. */
+  markAll(): void {
+    this.isAllChanged = true
   }
 
   /** Makes the present entries of a group; beside a part that is wanted, others may come along. */
@@ -136,7 +141,8 @@ export class NameGroups {
 
   /** Marks the groups that an object, as it is now, has a part in; all of them are at first. */
   private mark(kind: Kind, namespace: string, name: string): void {
-    if (this.isFirst) return
+    if (kind === 'Namespace') this.served = undefined
+    if (this.isAllChanged) return
     const key = objectKey({ namespace, name })
     switch (kind) {
       case 'Namespace':
@@ -167,7 +173,6 @@ export class NameGroups {
   }
 
   private markNamespace(name: string): void {
-    this.served = undefined
     this.changed.add(NAMESPACE + name)
     const { services, slices } = this.cluster
     for (const service of services.values()) {

@@ -25,6 +25,7 @@ import {
 } from '../plugins/plugin.ts'
 import type { Chain } from './chain.ts'
 import { findChain, type Listener } from './listener.ts'
+import type { QuickWay } from './quick-way.ts'
 import { paddingBlock, udpBytesFor } from './reply-bounds.ts'
 
 /** What we answer to who asks for our identifier (RFC 5001): that there is none. */
@@ -94,20 +95,20 @@ export class Resolver {
     const quickWay = chain?.quickWay
     if (chain === undefined || quickWay === undefined) return 0
     const { observers } = chain
-    if (observers.length === 0) return quickWay.answer(parsed, client, this.writer)
+    if (observers.length === 0) return this.tryQuickly(quickWay, parsed, client)
     // Looking at the clock takes a good part of the time that it would measure: the answers in
     // between are held to have taken as long as the last one that was timed.
     this.untimed = (this.untimed + 1) & UNTIMED_MAX
     const isTimed = this.untimed === 1
     const startMs = isTimed ? this.host.now() : 0
-    const size = quickWay.answer(parsed, client, this.writer)
+    const size = this.tryQuickly(quickWay, parsed, client)
     if (size === 0) return 0
     const { observation } = this
     observation.client = client
     observation.replyBytes = size
     observation.plugin = quickWay.plugin
     if (isTimed) observation.durationMs = this.host.now() - startMs
-    for (let i = 0; i < observers.length; i++) observers[i]?.(observation)
+    this.observe(observers, observation)
     return size
   }
 
@@ -204,11 +205,29 @@ export class Resolver {
       const durationMs = this.host.now() - startMs
       const { query, client, trace } = request
       const seen = { query, client, plugin: trace.plugin, durationMs }
-      for (const observe of chain.observers) {
-        observe({ ...seen, reply: reply ?? EMPTY, replyBytes: reply?.length ?? 0 })
-      }
+      const { observers } = chain
+      this.observe(observers, { ...seen, reply: reply ?? EMPTY, replyBytes: reply?.length ?? 0 })
       return reply
     })
+  }
+
+  /** A plugin that throws leaves the query to the long way, which has an answer to that too. */
+  private tryQuickly(quickWay: QuickWay, query: Query, client: Client): number {
+    try {
+      return quickWay.answer(query, client, this.writer)
+    } catch (error) {
+      this.panic(error)
+      return 0
+    }
+  }
+
+  /** Whoever looks on must not keep the client from its answer. */
+  private observe(observers: Chain['observers'], observation: Observation): void {
+    try {
+      for (let i = 0; i < observers.length; i++) observers[i]?.(observation)
+    } catch (error) {
+      this.panic(error)
+    }
   }
 
   /** A plugin that throws is our fault: the client gets a server failure, and the log says why. */

@@ -2,8 +2,8 @@
  * Shards that follow changes: entries come in groups, and when a group changes, only the shards are
  * written again in which it says something else than before.
  *
- * Entries are not kept. They are made again from their source for each shard that needs them, which
- * costs less memory than the shards themselves.
+ * Entries are not kept, as they would take more memory than the shards: they are made again from
+ * their source for each shard that is written.
  * @module
  */
 import type { ZoneEntry } from '../records/zone-entry.ts'
@@ -32,12 +32,12 @@ export type EntriesPart = {
 
 /** What a group says, by the shard; and in which shards it has more than pointers. */
 type Place = {
-  readonly records: number
+  readonly weight: number
   readonly digests: ReadonlyMap<number, number>
   readonly nameShards: readonly number[]
 }
 
-const NOWHERE: Place = { records: 0, digests: new Map(), nameShards: [] }
+const NOWHERE: Place = { weight: 0, digests: new Map(), nameShards: [] }
 
 /** The shards of all groups. */
 export class GroupedShards {
@@ -68,7 +68,7 @@ export class GroupedShards {
     const fresh = new Map<string, readonly ZoneEntry[]>()
     for (const group of groups) fresh.set(group, this.entriesOf(group))
     for (const [group, entries] of fresh) {
-      this.weight += countEntries(entries) - (this.places.get(group)?.records ?? 0)
+      this.weight += countEntries(entries) - (this.places.get(group)?.weight ?? 0)
     }
     const count = shardCountFor(this.weight)
     if (count !== this.built.length) this.rebuild(count, fresh)
@@ -107,7 +107,7 @@ export class GroupedShards {
     }
     const values = new Map<number, number>()
     for (const [shard, { value }] of digests) values.set(shard, value)
-    return { records: countEntries(entries), digests: values, nameShards }
+    return { weight: countEntries(entries), digests: values, nameShards }
   }
 
   private rewrite(
@@ -165,12 +165,12 @@ export class GroupedShards {
   }
 }
 
-/** Records of entries, before any of them are found to be the same. */
+/** Records and names of entries, before any are found to be the same: what takes room in shards. */
 export function countEntries(entries: readonly ZoneEntry[]): number {
-  let records = 0
+  let count = 0
   for (const entry of entries) {
-    if (entry.kind === 'pointer') records++
-    if (entry.kind === 'records') records += entry.rdata.length
+    if (entry.kind === 'records') count += entry.rdata.length
+    else if (entry.kind !== 'name' || entry.isImplied !== true) count++
   }
-  return records
+  return count
 }

@@ -17,7 +17,7 @@ const COUNT_LEAST = 4
 /** Octets of a shard in the manifest. */
 const LISTED_BYTES = 48
 
-/** The number of shards, a power of two, for so many records. */
+/** The number of shards, a power of two, for so many records and names without records. */
 export function shardCountFor(records: number): number {
   const bytes = RECORD_BYTES * records
   const wanted = Math.min(bytes / SHARD_BYTES_LEAST, Math.sqrt((2 * bytes) / LISTED_BYTES))

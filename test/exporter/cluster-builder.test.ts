@@ -113,3 +113,14 @@ describe('ClusterBuilder', () => {
     )
   })
 })
+
+describe('ClusterBuilder and very many namespaces', () => {
+  test('has room for twenty thousand without a Service', () => {
+    const builder = new ClusterBuilder(optionsOf(), assert.fail)
+    for (let i = 0; i < 20_000; i++) {
+      builder.set({ kind: 'Namespace', namespace: '', name: `ns-${i}`, labels: new Map() })
+    }
+    const names = ['ns-0.svc', 'ns-19999.svc', 'ns-20000.svc']
+    assert.deepEqual(namesIn(openBuilt(builder.build()), names), names.slice(0, 2))
+  })
+})

@@ -120,6 +120,13 @@ describe('NameGroups', () => {
     )
   })
 
+  test('takes all groups for changed when it is told to', () => {
+    const groups = groupsOf(SHOP)
+    groups.takeChanged()
+    groups.markAll()
+    assert.deepEqual(groups.takeChanged().toSorted(), ALL)
+  })
+
   test('makes nothing of a group that is no more', () => {
     const groups = groupsOf(SHOP)
     groups.delete('Service', 'shop', 'web')

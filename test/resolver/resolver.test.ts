@@ -3,38 +3,12 @@ import { describe, test } from 'node:test'
 import fc from 'fast-check'
 import { readUint16, writeUint16 } from '../../src/dns/bytes.ts'
 import { EMPTY_REPLY } from '../../src/dns/message.ts'
-import { nameOf, ROOT } from '../../src/dns/name.ts'
+import { nameOf } from '../../src/dns/name.ts'
 import { TYPE } from '../../src/dns/rr-type.ts'
-import type { Observation, Plugin } from '../../src/plugins/plugin.ts'
-import type { Listener, ServedZone } from '../../src/resolver/listener.ts'
-import { Resolver } from '../../src/resolver/resolver.ts'
-import { block, directive, Server, serve } from '../ask.ts'
-import { FakeHost } from '../fake-host.ts'
+import type { Plugin } from '../../src/plugins/plugin.ts'
+import { block, directive, type Server, serve } from '../ask.ts'
 import { formatReply, parseQuestion } from '../message-text.ts'
-
-/** A server whose only plugin is the given one. */
-function serveWith(plugin: Plugin): Server {
-  const host = new FakeHost()
-  const next = (): never => assert.fail('there is no next plugin')
-  const chain: ServedZone['chain'] = {
-    plugins: [plugin],
-    features: [],
-    notices: [],
-    serve: (request) => plugin.serve?.(request, next) ?? next(),
-    quickWay: undefined,
-    observers: plugin.observe === undefined ? [] : [plugin.observe],
-    takesAnyClass: false,
-  }
-  const listener: Listener = {
-    transport: 'dns',
-    port: 53,
-    addresses: [],
-    except: [],
-    zones: [{ zone: ROOT, chain }],
-    takesAnyClass: false,
-  }
-  return new Server(new Resolver([listener], [chain], host), host)
-}
+import { serveWith } from './serve-with.ts'
 
 /** A server that has a name with as many addresses as there are in 192.0.2.0/24 but one. */
 function serveMany(): Server {
@@ -325,27 +299,6 @@ describe('requests', () => {
     ])
     assert.deepEqual(await second, ['NOERROR rd', 'second.example.org. 1 IN A 192.0.2.1'])
   })
-
-  test('are observed with the reply, the plugin and the time it took', async () => {
-    const seen: Observation[] = []
-    const server = serveWith({
-      name: 'test',
-      serve: (request) => {
-        request.trace.plugin = 'deep'
-        return server.host.advance(250).then(() => EMPTY_REPLY)
-      },
-      observe: (observation) => {
-        seen.push(observation)
-      },
-    })
-    const reply = await server.askBytes('www.example.org A +tcp +from=192.0.2.9')
-    const [only] = seen
-    assert.equal(seen.length, 1)
-    assert.deepEqual(only?.reply, reply)
-    assert.equal(only?.plugin, 'deep')
-    assert.equal(only?.durationMs, 250)
-    assert.deepEqual(only?.client, { address: '192.0.2.9', port: 4242, transport: 'tcp' })
-  })
 })
 
 describe('lookup', () => {
@@ -391,36 +344,5 @@ describe('lookup', () => {
       'NOERROR aa rd',
       'c.x.svc.one.example.org. 5 IN CNAME www.example.net.',
     ])
-  })
-})
-
-describe('the life of a resolver', () => {
-  test('starts and stops all plugins', () => {
-    const calls: string[] = []
-    const { resolver } = serveWith({
-      name: 'test',
-      start: () => calls.push('start'),
-      stop: () => calls.push('stop'),
-    })
-    resolver.start()
-    resolver.stop()
-    assert.deepEqual(calls, ['start', 'stop'])
-  })
-
-  test('names the plugins that are not ready, each once', async () => {
-    const blocks = 'one.example.org {\n kubernetes\n}\ntwo.example.org {\n kubernetes\n whoami\n}'
-    const server = serve(blocks, { cluster: { objects: '[]', presence: 'later' } })
-    assert.deepEqual(server.resolver.notReady(), ['kubernetes'])
-    await server.ask('svc.one.example.org A')
-    await server.ask('svc.two.example.org A')
-    assert.deepEqual(server.resolver.notReady(), [])
-  })
-
-  test('has the features of all blocks', () => {
-    const { resolver } = serve('example.org {\n health\n}\nexample.net {\n ready\n}')
-    assert.deepEqual(
-      resolver.features.map(({ kind }) => kind),
-      ['health', 'ready'],
-    )
   })
 })

@@ -1,0 +1,36 @@
+/**
+ * A server of one plugin, for what the resolver does around plugins.
+ * @module
+ */
+import assert from 'node:assert/strict'
+import { ROOT } from '../../src/dns/name.ts'
+import type { Plugin } from '../../src/plugins/plugin.ts'
+import type { Listener, ServedZone } from '../../src/resolver/listener.ts'
+import { compileQuickWay } from '../../src/resolver/quick-way.ts'
+import { Resolver } from '../../src/resolver/resolver.ts'
+import { Server } from '../ask.ts'
+import { FakeHost } from '../fake-host.ts'
+
+/** A server whose only plugin is the given one. */
+export function serveWith(plugin: Plugin): Server {
+  const host = new FakeHost()
+  const next = (): never => assert.fail('there is no next plugin')
+  const chain: ServedZone['chain'] = {
+    plugins: [plugin],
+    features: [],
+    notices: [],
+    serve: (request) => plugin.serve?.(request, next) ?? next(),
+    quickWay: compileQuickWay([plugin]),
+    observers: plugin.observe === undefined ? [] : [plugin.observe],
+    takesAnyClass: false,
+  }
+  const listener: Listener = {
+    transport: 'dns',
+    port: 53,
+    addresses: [],
+    except: [],
+    zones: [{ zone: ROOT, chain }],
+    takesAnyClass: false,
+  }
+  return new Server(new Resolver([listener], [chain], host), host)
+}
