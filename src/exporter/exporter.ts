@@ -3,6 +3,7 @@
  * confirmed from time to time.
  * @module
  */
+import { SnapshotError } from '../snapshot/errors.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
 import { Backoff, type Sleep } from './backoff.ts'
 import { ChangeLoop } from './change-loop.ts'
@@ -82,8 +83,8 @@ export class Exporter {
     const confirmedMs = source.confirmedMs()
     if (confirmedMs === undefined) return undefined
     if (this.isOutdated || this.built === undefined) {
-      this.isOutdated = false
       this.built = source.build()
+      this.isOutdated = false
     }
     recordSource(metrics, source)
     const report = await publisher.publish(this.built, { sources: source.sources(), confirmedMs })
@@ -98,7 +99,7 @@ export class Exporter {
       await this.publish()
       this.backoff.reset()
     } catch (error) {
-      if (!(error instanceof GatewayError)) throw error
+      if (!(error instanceof GatewayError || error instanceof SnapshotError)) throw error
       recordPublished(this.options.metrics, undefined)
       if (signal.aborted) return
       const delayMs = this.backoff.next()

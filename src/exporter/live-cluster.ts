@@ -3,6 +3,7 @@
  * @module
  */
 import type { NamingOptions } from '../kubernetes/options.ts'
+import { SnapshotError } from '../snapshot/errors.ts'
 import type { Snapshot } from '../snapshot/snapshot.ts'
 import { type Sleep, sleep } from './backoff.ts'
 import { ChangeLoop } from './change-loop.ts'
@@ -53,8 +54,7 @@ export class LiveCluster {
     const pause = options.sleep ?? sleep
     this.loop = new ChangeLoop({
       work: () => {
-        this.snapshots.take(this.builder.build())
-        this.wakeWaiting()
+        this.rebuild()
       },
       gatherMs: GATHER_MS,
       intervalMs: INTERVAL_MS,
@@ -71,6 +71,18 @@ export class LiveCluster {
       sleep: pause,
       random: Math.random,
     })
+  }
+
+  /** What cannot be built is told, and what was there is answered from. */
+  private rebuild(): void {
+    try {
+      this.snapshots.take(this.builder.build())
+    } catch (error) {
+      if (!(error instanceof SnapshotError)) throw error
+      this.options.onError(error.message)
+      return
+    }
+    this.wakeWaiting()
   }
 
   /** Begins to follow. */

@@ -5,6 +5,7 @@ import { Exporter, type ExporterOptions } from '../../src/exporter/exporter.ts'
 import { GatewayError } from '../../src/exporter/gateway-client.ts'
 import type { PublishReport } from '../../src/exporter/publisher.ts'
 import type { BuiltSnapshot } from '../../src/exporter/snapshot-builder.ts'
+import { SnapshotError } from '../../src/snapshot/errors.ts'
 import { Metrics } from '../../src/telemetry/metrics.ts'
 import { FakeClock, START_MS } from './fake-clock.ts'
 
@@ -170,6 +171,16 @@ describe('run', () => {
     await exporting.clock.advance(GATHER_MS)
     await failed
   })
+})
+
+test('what is more than a snapshot can hold is told, and tried again', async (t) => {
+  const exporting = new Exporting(t)
+  exporting.outcomes.push(new SnapshotError('Cannot build shard: too much'))
+  exporting.start()
+  exporting.exporter.mark()
+  await exporting.clock.advance(1000)
+  assert.deepEqual(exporting.attempts, ['50: 1', '600: 1'])
+  assert.deepEqual(exporting.errors, ['Cannot build shard: too much; again in 0.5 s'])
 })
 
 describe('a gateway that fails', () => {

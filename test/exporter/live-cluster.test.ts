@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict'
 import { describe, type TestContext, test } from 'node:test'
+import { ClusterBuilder } from '../../src/exporter/cluster-builder.ts'
 import { LiveCluster } from '../../src/exporter/live-cluster.ts'
 import { ApiError } from '../../src/exporter/object-api.ts'
+import { SnapshotError } from '../../src/snapshot/errors.ts'
 import { optionsOf } from '../kubernetes/naming.ts'
 import { FakeClock, START_MS } from './fake-clock.ts'
 import { answerLists, openWatches, page, ScriptedApi, SHOP_LISTS, value } from './scripted-api.ts'
@@ -150,6 +152,21 @@ describe('LiveCluster', () => {
     assert.deepEqual(names(), NAMES)
     assert.equal(api.calls.length, calls)
   })
+})
+
+test('what cannot be built is told, and what was there is answered from', async (t) => {
+  const { api, clock, names, messages } = await startSynced(t)
+  const failing = t.mock.method(ClusterBuilder.prototype, 'build', () => {
+    throw new SnapshotError('Cannot build shard: too much')
+  })
+  api.watching('services').send('ADDED', value(DB))
+  await clock.advance(1000)
+  assert.deepEqual(names(), ['web.shop.svc'])
+  assert.deepEqual(messages, ['error: Cannot build shard: too much'])
+  failing.mock.restore()
+  api.watching('services').send('MODIFIED', value(DB))
+  await clock.advance(1000)
+  assert.deepEqual(names(), NAMES)
 })
 
 describe('freshness', () => {
