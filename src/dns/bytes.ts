@@ -10,11 +10,27 @@ export const LOWER: Uint8Array = Uint8Array.from({ length: 256 }, (_, octet) =>
   octet >= 0x41 && octet <= 0x5a ? octet + 0x20 : octet,
 )
 
+/** Octets, and the same memory as 32-bit words in the machine's order. */
+export type WordOctets = { readonly bytes: Uint8Array; readonly words: Uint32Array }
+
 /** Arguments that a call is sure to take. */
 const CHARACTERS_AT_ONCE = 4096
 
 /** No octets at all. */
 export const EMPTY: Uint8Array = new Uint8Array(0)
+
+/** Makes room for `size` octets, a multiple of four, all 0. */
+export function wordOctets(size: number): { bytes: Uint8Array; words: Uint32Array } {
+  const words = new Uint32Array(size >>> 2)
+  return { bytes: new Uint8Array(words.buffer), words }
+}
+
+/** Copies octets so that they can be read as words; `bytes` has as many as there were. */
+export function asWordOctets(octets: Uint8Array): WordOctets {
+  const { bytes, words } = wordOctets((octets.length + 3) & ~3)
+  bytes.set(octets)
+  return { bytes: bytes.subarray(0, octets.length), words }
+}
 
 /** Reads one octet. The caller has checked that `offset` is inside `bytes`. */
 export function octet(bytes: Uint8Array, offset: number): number {
@@ -24,6 +40,11 @@ export function octet(bytes: Uint8Array, offset: number): number {
 /** Reads one 32-bit word of a typed array by its index. The caller has checked the index. */
 export function word(words: Uint32Array, index: number): number {
   return words[index] as number
+}
+
+/** The bits that count in the last word of `size` octets, which is not whole. */
+export function tailMask(size: number): number {
+  return (1 << (8 * (size & 3))) - 1
 }
 
 /** Reads a 16-bit big-endian number (network order). The caller has checked the bounds. */

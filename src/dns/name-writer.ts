@@ -6,14 +6,14 @@
  * the question alone. Only when that does not settle a name are all names so far put in a table.
  * @module
  */
-import { LOWER, octet } from './bytes.ts'
+import { LOWER, octet, tailMask, type WordOctets, word } from './bytes.ts'
 import { Compression } from './compression.ts'
 import { HEADER_BYTES, LABELS_MAX } from './limits.ts'
-import { Query } from './query.ts'
+import { endsIn, Query } from './query.ts'
 
 /** Names that may be written before they are put in the table. */
 const NOTED_MAX = 8
-const POINTER_BITS = 0xc0
+const POINTER_BITS = 0xc000
 
 /** The names of one reply. */
 export class NameWriter {
@@ -25,7 +25,15 @@ export class NameWriter {
   private readonly labels = new Uint8Array(LABELS_MAX)
   private labelCount = 0
   private matchedOffset = 0
-  private matchedOrigin: Uint8Array | undefined
+  private matchedOrigin: WordOctets | undefined
+  private readonly message: Uint8Array
+  private readonly view: DataView
+
+  /** @param message where names go; up to three octets behind a name are written over */
+  constructor(message: Uint8Array) {
+    this.message = message
+    this.view = new DataView(message.buffer, message.byteOffset, message.length)
+  }
 
   /** Begins with the name of a query's question, which stands behind the header. */
   begin(query: Query): void {
@@ -41,31 +49,20 @@ export class NameWriter {
   }
 
   /**
-   * Writes an absolute name to `to` in `message`. `mayPoint` is false in rdata that must not be
+   * Writes an absolute name to `to` in the reply. `mayPoint` is false in rdata that must not be
    * compressed (RFC 3597 §4), whose names may still be pointed at. Returns the offset behind it.
    */
-  write(message: Uint8Array, to: number, name: Uint8Array, mayPoint: boolean): number {
+  write(to: number, name: Uint8Array, mayPoint: boolean): number {
     if (!this.isTableFilled) {
       const own = this.ownLabels(name)
       const isSettled = own === 0 || !mayPoint || this.notedCount === 0
       if (isSettled && this.notedCount < NOTED_MAX) {
         if (own > 0) this.noted[this.notedCount++] = to
-        return this.writeMatched(message, to, name, mayPoint ? own : this.labelCount)
+        return this.writeMatched(to, name, mayPoint ? own : this.labelCount)
       }
-      this.fillTable(message)
+      this.fillTable()
     }
-    return this.table.write(message, to, name, 0, mayPoint)
-  }
-
-  /**
-   * Writes some labels and a pointer to a part of the question that nothing longer in the reply
-   * ends in, by its offset. Returns the offset behind it.
-   */
-  writeBelow(message: Uint8Array, to: number, labels: Uint8Array, offset: number): number {
-    if (this.notedCount === NOTED_MAX) this.fillTable(message)
-    if (!this.isTableFilled) this.noted[this.notedCount++] = to
-    for (let i = 0; i < labels.length; i++) message[to + i] = octet(labels, i)
-    return writePointer(message, to + labels.length, offset)
+    return this.table.write(this.message, to, name, 0, mayPoint)
   }
 
   /**
@@ -73,12 +70,11 @@ export class NameWriter {
    * them; 0 when only `write` can tell what they may point at.
    */
   writeJoined(
-    message: Uint8Array,
     to: number,
-    labels: Uint8Array,
+    labels: WordOctets,
     start: number,
     size: number,
-    origin: Uint8Array,
+    origin: WordOctets,
     mayPoint: boolean,
   ): number {
     if (this.isTableFilled || this.notedCount === NOTED_MAX) return 0
@@ -88,49 +84,82 @@ export class NameWriter {
     if (isNew) this.noted[this.notedCount++] = to
     const isPointing = mayPoint && this.matchedOffset > 0
     const count = isPointing ? own : size
-    for (let i = 0; i < count; i++) message[to + i] = octet(labels, start + i)
-    if (isPointing) return writePointer(message, to + count, this.matchedOffset)
-    for (let i = 0; i < origin.length; i++) message[to + size + i] = octet(origin, i)
-    return to + size + origin.length
+    this.copy(to, labels, start, count)
+    if (isPointing) return this.writePointer(to + count)
+    this.copy(to + size, origin, 0, origin.bytes.length)
+    return to + size + origin.bytes.length
   }
 
   /**
    * Number of octets in front of what joined labels have in common with the question's end; -1 when
    * that begins within the origin. `matchedOffset` is where it begins, 0 when there is nothing.
    */
-  private ownOctets(part: Uint8Array, start: number, size: number, origin: Uint8Array): number {
+  private ownOctets(part: WordOctets, start: number, size: number, origin: WordOctets): number {
     const { query, labels } = this
     this.matchedOffset = 0
-    if (query.questionEnd === 0 || query.labelCount === 0 || origin.length === 1) return -1
-    let left = query.labelCount
-    const offset = query.nameBytes - origin.length
-    while (left > 0 && octet(query.labels, left - 1) > offset) left--
-    const isWithin = left > 0 && octet(query.labels, left - 1) === offset
-    if (!isWithin || !this.endsIn(origin, offset)) {
+    if (query.questionEnd === 0 || query.labelCount === 0 || origin.bytes.length === 1) return -1
+    if (!this.isWithin(origin)) {
       const last = octet(query.labels, query.labelCount - 1)
-      return this.sharesLastLabel(origin, last) ? -1 : size
+      return this.sharesLastLabel(origin.bytes, last) ? -1 : size
     }
+    const offset = query.nameBytes - origin.bytes.length
+    if (this.isTail(part, start, size, offset)) {
+      this.matchedOffset = HEADER_BYTES + offset - size
+      return 0
+    }
+    const { bytes } = part
+    let left = query.labelCount - 1
+    while (octet(query.labels, left) !== offset) left--
     let count = 0
-    for (let at = 0; at < size; at += octet(part, start + at) + 1) labels[count++] = at
+    for (let at = 0; at < size; at += octet(bytes, start + at) + 1) labels[count++] = at
     let own = size
     this.matchedOffset = HEADER_BYTES + offset
-    for (left--; count > 0 && left > 0; left--) {
+    for (; count > 0 && left > 0; left--) {
       const theirs = octet(query.labels, left - 1)
       const at = octet(labels, --count)
-      if (!isSameLabel(part, start + at, query.name, theirs)) break
+      if (!isSameLabel(bytes, start + at, query.name, theirs)) break
       own = at
       this.matchedOffset = HEADER_BYTES + theirs
     }
     return own
   }
 
-  /** Whether the question's name ends in an origin; the answer is kept for the next name. */
-  private endsIn(origin: Uint8Array, offset: number): boolean {
-    if (this.matchedOrigin === origin) return true
-    const { name } = this.query
-    for (let i = 0; i < origin.length; i++) {
-      if (octet(name, offset + i) !== octet(LOWER, octet(origin, i))) return false
+  /** Whether labels are those of the question in front of the offset `end` of its name. */
+  private isTail({ words }: WordOctets, start: number, size: number, end: number): boolean {
+    const { nameView, labels, labelCount } = this.query
+    const from = end - size
+    if (from < 0 || (start & 3) !== 0) return false
+    const first = start >>> 2
+    const whole = size >>> 2
+    for (let i = 0; i < whole; i++) {
+      if (nameView.getUint32(from + 4 * i, true) !== word(words, first + i)) return false
     }
+    const last = from + 4 * whole
+    if (last < end) {
+      // Behind the labels stands an origin, and behind the longest of names an octet to spare.
+      const differing = nameView.getUint32(last, true) ^ word(words, first + whole)
+      if ((differing & tailMask(size)) !== 0) return false
+    }
+    // The same octets may also begin in the middle of a label.
+    for (let i = 0; i < labelCount; i++) {
+      if (octet(labels, i) >= from) return octet(labels, i) === from || size === 0
+    }
+    return size === 0
+  }
+
+  /** Copies labels, by words where they stand at one. */
+  private copy(to: number, { bytes, words }: WordOctets, start: number, size: number): void {
+    const { message, view } = this
+    if ((start & 3) === 0) {
+      const first = start >>> 2
+      for (let i = 0; 4 * i < size; i++) view.setUint32(to + 4 * i, word(words, first + i), true)
+    } else for (let i = 0; i < size; i++) message[to + i] = octet(bytes, start + i)
+  }
+
+  /** Whether the question's name ends in an origin; the answer is kept for the next name. */
+  private isWithin(origin: WordOctets): boolean {
+    if (this.matchedOrigin === origin) return true
+    if (!endsIn(this.query, origin)) return false
     this.matchedOrigin = origin
     return true
   }
@@ -160,17 +189,25 @@ export class NameWriter {
   }
 
   /** Writes the first labels of the name that was matched, and what ends it. */
-  private writeMatched(message: Uint8Array, to: number, name: Uint8Array, count: number): number {
+  private writeMatched(to: number, name: Uint8Array, count: number): number {
+    const { message } = this
     const isWhole = count === this.labelCount
     let end = isWhole ? 0 : octet(this.labels, count)
     if (isWhole) while (octet(name, end) !== 0) end += octet(name, end) + 1
     for (let i = 0; i < end; i++) message[to + i] = octet(name, i)
-    if (!isWhole) return writePointer(message, to + end, this.matchedOffset)
+    if (!isWhole) return this.writePointer(to + end)
     message[to + end] = 0
     return to + end + 1
   }
 
-  private fillTable(message: Uint8Array): void {
+  /** Writes a pointer to what was matched. */
+  private writePointer(to: number): number {
+    this.view.setUint16(to, POINTER_BITS | this.matchedOffset)
+    return to + 2
+  }
+
+  private fillTable(): void {
+    const { message } = this
     this.isTableFilled = true
     this.table.clear()
     if (this.query.questionEnd > 0) this.table.learn(message, HEADER_BYTES)
@@ -185,10 +222,4 @@ function isSameLabel(name: Uint8Array, at: number, lower: Uint8Array, lowerAt: n
     if (octet(LOWER, octet(name, at + i)) !== octet(lower, lowerAt + i)) return false
   }
   return true
-}
-
-function writePointer(message: Uint8Array, to: number, offset: number): number {
-  message[to] = POINTER_BITS | (offset >>> 8)
-  message[to + 1] = offset
-  return to + 2
 }

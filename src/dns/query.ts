@@ -12,7 +12,7 @@
  * Octets behind the counted sections are ignored.
  * @module
  */
-import { EMPTY, octet, readUint16, word } from './bytes.ts'
+import { EMPTY, octet, readUint16, tailMask, type WordOctets, word } from './bytes.ts'
 import { OPTION } from './edns.ts'
 import { HEADER_BYTES, LABELS_MAX, NAME_BYTES_MAX } from './limits.ts'
 import { OPCODE, RCODE } from './rcode.ts'
@@ -29,6 +29,8 @@ export const FLAG = {
   CD: 0x0010,
 } as const
 
+/** Room for a name, and for reading four octets at its last one. */
+const NAME_BUFFER_BYTES = 260
 /** Octets of a message that are copied: more than a header and a question can have. */
 const HEAD_BYTES = 512
 
@@ -57,9 +59,11 @@ export class Query {
   /** The second 16-bit word of the header as it came. */
   flags = 0
   /** Query name in lower case, absolute, `nameBytes` octets of this buffer. */
-  readonly name: Uint8Array = new Uint8Array(NAME_BYTES_MAX + 1)
+  readonly name: Uint8Array = new Uint8Array(NAME_BUFFER_BYTES)
   /** The same octets as 32-bit words in the machine's order; those behind the name are anything. */
   readonly nameWords: Uint32Array = new Uint32Array(this.name.buffer)
+  /** The same octets for reads at any offset. */
+  readonly nameView: DataView = new DataView(this.name.buffer)
   nameBytes = 0
   /** Offset in `name` of each label's length octet, `labelCount` of them. */
   readonly labels: Uint8Array = new Uint8Array(LABELS_MAX)
@@ -131,6 +135,28 @@ export function isWithinZone(query: Query, zone: Uint8Array): boolean {
     if (octet(labels, i) <= start) return octet(labels, i) === start
   }
   return false
+}
+
+/** As `isWithinZone`, for a zone that is at hand as words. */
+export function endsIn(
+  { nameView, nameBytes, labels, labelCount }: Query,
+  zone: WordOctets,
+): boolean {
+  const size = zone.bytes.length
+  const start = nameBytes - size
+  if (start < 0) return false
+  if (size === 1) return true
+  let label = labelCount - 1
+  while (label >= 0 && octet(labels, label) > start) label--
+  if (label < 0 || octet(labels, label) !== start) return false
+  const { words } = zone
+  const whole = size >>> 2
+  for (let i = 0; i < whole; i++) {
+    if (nameView.getUint32(start + 4 * i, true) !== word(words, i)) return false
+  }
+  if ((size & 3) === 0) return true
+  const differing = nameView.getUint32(start + 4 * whole, true) ^ word(words, whole)
+  return (differing & tailMask(size)) === 0
 }
 
 /** TKEY and TSIG are no types to ask for without what they secure (RFC 2930 §2, RFC 8945 §4.2). */

@@ -7,7 +7,7 @@
  * is kept from the start (RFC 6891 §7).
  * @module
  */
-import { octet, word, writeUint16 } from './bytes.ts'
+import { octet, type WordOctets, word, writeUint16 } from './bytes.ts'
 import { type EdnsOption, OPTION } from './edns.ts'
 import { HEADER_BYTES, MESSAGE_BYTES_MAX, NAME_BYTES_MAX, UDP_BYTES_ADVERTISED } from './limits.ts'
 import { NameWriter } from './name-writer.ts'
@@ -44,7 +44,7 @@ export class ReplyWriter {
   private readonly view = new DataView(this.bytes.buffer)
   /** True once a record did not fit: what follows is left out. */
   isFull = false
-  private readonly names = new NameWriter()
+  private readonly names = new NameWriter(this.bytes)
   private isTruncated = false
   private readonly counts = new Uint16Array(3)
   private readonly joined = new Uint8Array(NAME_BYTES_MAX)
@@ -148,31 +148,33 @@ export class ReplyWriter {
 
   /** Writes an absolute name. `mayPoint`: whether its type may be compressed (RFC 3597 §4). */
   writeName(name: Uint8Array, mayPoint: boolean): void {
-    this.length = this.names.write(this.bytes, this.length, name, mayPoint)
+    this.length = this.names.write(this.length, name, mayPoint)
   }
 
   /**
-   * Writes labels that end in a part of the question's name, by its offset there. Nothing longer
-   * that was written may end in the same.
+   * Writes rdata that was made beforehand, as little-endian words; the last need not be whole.
+   * Names after it do not point into it.
    */
-  writeBelow(labels: Uint8Array, offset: number): void {
-    this.length = this.names.writeBelow(this.bytes, this.length, labels, QUESTION_OFFSET + offset)
+  writeMade(words: Uint32Array, size: number): void {
+    const start = this.length
+    this.writeWords(words, 0, (size + 3) >>> 2)
+    this.length = start + size
   }
 
   /**
    * Writes `size` octets of labels from `start`, joined to the absolute name `origin`. Returns
    * false, and writes nothing, when that is over 255 octets.
    */
-  writeJoinedName(labels: Uint8Array, start: number, size: number, origin: Uint8Array): boolean {
+  writeJoinedName(labels: WordOctets, start: number, size: number, origin: WordOctets): boolean {
     return this.writeJoined(labels, start, size, origin, true)
   }
 
   /** As `writeJoinedName`, without a pointer, for types that must not have one. */
   writeJoinedNameWhole(
-    labels: Uint8Array,
+    labels: WordOctets,
     start: number,
     size: number,
-    origin: Uint8Array,
+    origin: WordOctets,
   ): boolean {
     return this.writeJoined(labels, start, size, origin, false)
   }
@@ -215,22 +217,22 @@ export class ReplyWriter {
   }
 
   private writeJoined(
-    labels: Uint8Array,
+    labels: WordOctets,
     start: number,
     size: number,
-    origin: Uint8Array,
+    origin: WordOctets,
     mayPoint: boolean,
   ): boolean {
-    if (size + origin.length > NAME_BYTES_MAX) return false
-    const { names, bytes, length, joined } = this
-    const end = names.writeJoined(bytes, length, labels, start, size, origin, mayPoint)
+    if (size + origin.bytes.length > NAME_BYTES_MAX) return false
+    const { names, length, joined } = this
+    const end = names.writeJoined(length, labels, start, size, origin, mayPoint)
     if (end > 0) {
       this.length = end
       return true
     }
-    for (let i = 0; i < size; i++) joined[i] = octet(labels, start + i)
-    for (let i = 0; i < origin.length; i++) joined[size + i] = octet(origin, i)
-    this.length = names.write(bytes, length, joined, mayPoint)
+    for (let i = 0; i < size; i++) joined[i] = octet(labels.bytes, start + i)
+    joined.set(origin.bytes, size)
+    this.length = names.write(length, joined, mayPoint)
     return true
   }
 

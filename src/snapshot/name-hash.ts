@@ -2,7 +2,7 @@
  * The hash of names in the index of a shard, four octets at a time, in little-endian order.
  * @module
  */
-import { octet, word } from '../dns/bytes.ts'
+import { octet, tailMask, word } from '../dns/bytes.ts'
 
 const BASIS = 0x811c9dc5
 const FACTOR = 0x9e3779b1
@@ -34,9 +34,13 @@ export function hashWords(labels: Uint32Array, size: number, seed: number): numb
   return ((size & 3) === 0 ? hash : step(hash, word(labels, whole) & tailMask(size))) >>> 0
 }
 
-/** The bits that count in the last word of `size` octets, which is not whole. */
-export function tailMask(size: number): number {
-  return (1 << (8 * (size & 3))) - 1
+/** As `hashOctets`, of octets that can be read four at a time, up to three behind `end`. */
+export function hashView(view: DataView, start: number, end: number, seed: number): number {
+  let hash = BASIS ^ seed
+  let at = start
+  for (; at + 4 <= end; at += 4) hash = step(hash, view.getUint32(at, true))
+  if (at < end) hash = step(hash, view.getUint32(at, true) & tailMask(end - at))
+  return hash >>> 0
 }
 
 function step(hash: number, value: number): number {

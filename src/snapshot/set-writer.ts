@@ -3,6 +3,8 @@
  * nothing.
  * @module
  */
+import { asWordOctets, type WordOctets } from '../dns/bytes.ts'
+import { ROOT } from '../dns/name.ts'
 import { writeRdata } from '../dns/rdata-wire.ts'
 import { QUESTION_OFFSET, type ReplyWriter, SECTION } from '../dns/reply-writer.ts'
 import { CLASS } from '../dns/rr-class.ts'
@@ -15,7 +17,7 @@ export class SetWriter {
   /** Where records go. */
   readonly reply: ReplyWriter
   /** The origin that names in rdata and of additional records are below, absolute. */
-  origin: Uint8Array = new Uint8Array(1)
+  origin: WordOctets = asWordOctets(ROOT)
   /** At which address of a set to begin, modulo their number. */
   rotation = 0
   /** Whether additional records are left out. */
@@ -80,7 +82,7 @@ export class SetWriter {
       reply.beginRecord(TYPE.SRV, CLASS.IN, ttlSeconds)
       reply.writeBytes(shard.bytes, item, 6)
       const start = shard.nameOffset(node)
-      if (reply.writeJoinedNameWhole(shard.bytes, start, shard.nameBytes(node), this.origin)) {
+      if (reply.writeJoinedNameWhole(shard, start, shard.nameBytes(node), this.origin)) {
         reply.endRecord(SECTION.ANSWER)
       } else reply.cancelRecord()
     }
@@ -112,8 +114,8 @@ export class SetWriter {
     }
     reply.writeBytes(shard.bytes, start, size)
     return type === TYPE.SRV || type === TYPE.DNAME
-      ? reply.writeJoinedNameWhole(shard.bytes, start + size, nameSize, origin)
-      : reply.writeJoinedName(shard.bytes, start + size, nameSize, origin)
+      ? reply.writeJoinedNameWhole(shard, start + size, nameSize, origin)
+      : reply.writeJoinedName(shard, start + size, nameSize, origin)
   }
 
   private writeNodeAddresses(shard: Shard, node: number, type: number): void {
@@ -126,7 +128,7 @@ export class SetWriter {
     for (let i = 0; i < shard.refCount(ref) && !reply.isFull; i++) {
       reply.beginOwner()
       const start = shard.nameOffset(node)
-      if (!reply.writeJoinedName(shard.bytes, start, shard.nameBytes(node), this.origin)) return
+      if (!reply.writeJoinedName(shard, start, shard.nameBytes(node), this.origin)) return
       reply.beginRecord(type, CLASS.IN, ttlSeconds)
       reply.writeWords(shard.words, (set + 4 + size * i) >>> 2, size >>> 2)
       reply.endRecord(SECTION.ADDITIONAL)

@@ -6,7 +6,8 @@
  * @module
  */
 import { octet } from '../dns/bytes.ts'
-import { hashOctets } from './name-hash.ts'
+import type { Query } from '../dns/query.ts'
+import { hashOctets, hashView } from './name-hash.ts'
 
 const KEY_SEED = 0x6b647368
 
@@ -23,6 +24,20 @@ export function shardOfName(labels: Uint8Array, size: number, count: number): nu
     last = at
   }
   return hashOctets(labels, third, size, KEY_SEED) & (count - 1)
+}
+
+/**
+ * As `shardOfName`, for the first `size` octets of a query's name, `labelCount` labels. Allocates
+ * nothing.
+ */
+export function shardOfQuery(
+  { nameView, labels }: Query,
+  size: number,
+  labelCount: number,
+  count: number,
+): number {
+  const third = labelCount < 4 ? 0 : octet(labels, labelCount - 3)
+  return hashView(nameView, third, size, KEY_SEED) & (count - 1)
 }
 
 /** Index of the shard of an address, the first `size` octets of `address`: 4 or 16. */

@@ -3,7 +3,7 @@
  * look-up relies on was checked when the shard was opened.
  * @module
  */
-import { octet, word } from '../dns/bytes.ts'
+import { octet, tailMask, word } from '../dns/bytes.ts'
 import { AddressTable } from './address-table.ts'
 import {
   ADDRESS_NAMES_BIT,
@@ -17,7 +17,7 @@ import {
   SLOT_BYTES,
   TARGET_BYTES,
 } from './layout.ts'
-import { hashName, hashWords, tailMask } from './name-hash.ts'
+import { hashName, hashWords } from './name-hash.ts'
 
 /** One shard. Make it with `openShard`; nodes, references and sets are offsets into `bytes`. */
 export class Shard {

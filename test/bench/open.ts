@@ -2,6 +2,7 @@
  * How long it takes from a shard's octets to the first answer from it: hash, checks, look-up.
  * @module
  */
+import { asWordOctets } from '../../src/dns/bytes.ts'
 import { nameOf } from '../../src/dns/name.ts'
 import { parseQuery } from '../../src/dns/query.ts'
 import { ReplyWriter } from '../../src/dns/reply-writer.ts'
@@ -24,7 +25,7 @@ const ROUNDS = 300
 /** Measures. */
 export async function benchOpen(): Promise<Row[]> {
   const shard = shardOf(SHARD_BYTES)
-  const zone: Zone = { origin: nameOf('cluster.local'), isReverse: false }
+  const zone: Zone = { origin: asWordOctets(nameOf('cluster.local')), isReverse: false }
   const query = parseQuery(writeQuery({ name: nameOf('no.such.svc.cluster.local'), type: TYPE.A }))
   if (query.kind !== 'query') throw new TypeError('Nothing to ask')
   const info = { generation: 1, timeMs: 0, ttlSeconds: 5, records: 0, origins: [] }

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import fc from 'fast-check'
 import {
+  asWordOctets,
   compareBytes,
   concatBytes,
   EMPTY,
@@ -12,6 +13,7 @@ import {
   parseHex,
   readUint16,
   readUint32,
+  tailMask,
   toLatin1,
   word,
   writeUint16,
@@ -51,6 +53,27 @@ describe('numbers', () => {
         assert.equal(readUint16(ours, offset), value & 0xffff)
       }),
     )
+  })
+})
+
+describe('words', () => {
+  test('are the same octets, the last one filled up with 0', () => {
+    fc.assert(
+      fc.property(fc.uint8Array(), (octets) => {
+        const { bytes, words } = asWordOctets(octets)
+        assert.deepEqual(bytes, octets)
+        const all = [...words].flatMap((four) => [four, four >>> 8, four >>> 16, four >>> 24])
+        const filled = [...octets, 0, 0, 0].slice(0, 4 * words.length)
+        assert.deepEqual(
+          all.map((value) => value & 0xff),
+          filled,
+        )
+      }),
+    )
+  })
+
+  test('count as far as a name goes in the last of them', () => {
+    assert.deepEqual([1, 2, 3, 5].map(tailMask), [0xff, 0xffff, 0xffffff, 0xff])
   })
 })
 

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import fc from 'fast-check'
+import { asWordOctets } from '../../src/dns/bytes.ts'
 import { formatName, isSubdomain, lowerName, nameOf } from '../../src/dns/name.ts'
-import { FLAG, isWithinZone, parseQuery, Query } from '../../src/dns/query.ts'
+import { endsIn, FLAG, isWithinZone, parseQuery, Query } from '../../src/dns/query.ts'
 import { refusalReply } from '../../src/dns/refusal.ts'
 import { parseType } from '../../src/dns/rr-type.ts'
 import { writeQuery } from '../../src/dns/write-query.ts'
@@ -341,7 +342,7 @@ describe('Query.clone', () => {
   })
 })
 
-describe('isWithinZone', () => {
+describe('isWithinZone and endsIn', () => {
   const cases: { name: string; query: string; zone: string; within: boolean }[] = [
     { name: 'holds for the zone itself', query: 'Example.ORG', zone: 'example.org', within: true },
     { name: 'holds below the zone', query: 'a.b.example.org', zone: 'example.org', within: true },
@@ -360,7 +361,9 @@ describe('isWithinZone', () => {
   ]
   for (const { name, query, zone, within } of cases) {
     test(name, () => {
-      assert.equal(isWithinZone(queryOf(`${query} A`), nameOf(zone)), within)
+      const asked = queryOf(`${query} A`)
+      assert.equal(isWithinZone(asked, nameOf(zone)), within)
+      assert.equal(endsIn(asked, asWordOctets(nameOf(zone))), within)
     })
   }
 
@@ -371,6 +374,7 @@ describe('isWithinZone', () => {
       fc.property(fc.oneof(name, wireName()), name, (asked, zone) => {
         const query = accepted(writeQuery({ name: asked, type: 1 }))
         assert.equal(isWithinZone(query, zone), isSubdomain(asked, zone))
+        assert.equal(endsIn(query, asWordOctets(zone)), isSubdomain(asked, zone))
       }),
     )
   })

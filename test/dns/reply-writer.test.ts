@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import fc from 'fast-check'
-import { formatHex, readUint16 } from '../../src/dns/bytes.ts'
+import { asWordOctets, formatHex, readUint16, wordOctets } from '../../src/dns/bytes.ts'
 import { extendedError, OPTION } from '../../src/dns/edns.ts'
 import { parseResponse, type ResourceRecord } from '../../src/dns/message.ts'
 import { formatName, nameOf } from '../../src/dns/name.ts'
@@ -194,22 +194,24 @@ describe('names in a reply', () => {
   })
 
   test('can be joined from labels and an origin', () => {
-    const labels = nameOf('x.pod.svc').subarray(0, -1)
+    const labels = wordOctets(12)
+    labels.bytes.set(nameOf('x.pod.svc').subarray(0, -1))
     const writer = begun(queryOf('svc.example.org A'))
     const start = writer.length
-    assert.ok(writer.writeJoinedName(labels, 2, 8, nameOf('example.org')))
+    assert.ok(writer.writeJoinedName(labels, 2, 8, asWordOctets(nameOf('example.org'))))
     assert.equal(formatHex(writer.bytes.subarray(start, writer.length)), '03706f64c00c')
-    assert.ok(writer.writeJoinedNameWhole(labels, 6, 4, nameOf('example.org')))
+    assert.ok(writer.writeJoinedNameWhole(labels, 6, 4, asWordOctets(nameOf('example.org'))))
     const whole = writer.bytes.slice(start + 6, writer.length)
     assert.deepEqual(whole, nameOf('svc.example.org'))
   })
 
   test('are not joined over 255 octets', () => {
-    const origin = nameOf([63, 63, 63, 51].map((n) => 'a'.repeat(n)).join('.'))
-    const labels = nameOf('ninechars.x').subarray(0, -1)
+    const origin = asWordOctets(nameOf([63, 63, 63, 51].map((n) => 'a'.repeat(n)).join('.')))
+    const labels = wordOctets(12)
+    labels.bytes.set(nameOf('ninechars.x').subarray(0, -1))
     const writer = begun(queryOf('. A'))
     const start = writer.length
-    assert.equal(origin.length, 245)
+    assert.equal(origin.bytes.length, 245)
     assert.equal(writer.writeJoinedName(labels, 0, 12, origin), false)
     assert.equal(writer.writeJoinedNameWhole(labels, 0, 12, origin), false)
     assert.equal(writer.length, start)

@@ -3,7 +3,9 @@
  * so does a look-up without an end.
  * @module
  */
+
 import assert from 'node:assert/strict'
+import { asWordOctets } from '../../src/dns/bytes.ts'
 import { parseResponse } from '../../src/dns/message.ts'
 import { parseQuery } from '../../src/dns/query.ts'
 import { ReplyWriter } from '../../src/dns/reply-writer.ts'
@@ -30,7 +32,7 @@ export function lookUpEverything(
 ): void {
   const shard = watchedShard(opened)
   const sets = new SetWriter(new ReplyWriter())
-  sets.origin = ORIGIN
+  sets.origin = asWordOctets(ORIGIN)
   for (const name of asked.names) {
     const node = shard.findNode(name, name.length)
     const words = new Uint32Array(64)

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import fc from 'fast-check'
-import { hashName, hashOctets, hashWords } from '../../src/snapshot/name-hash.ts'
+import { hashName, hashOctets, hashView, hashWords } from '../../src/snapshot/name-hash.ts'
 import { labels } from './entries.ts'
 
 /** The hash as README.md has it, in numbers without a bound. */
@@ -15,6 +15,20 @@ function reference(octets: Uint8Array, seed: number): number {
   }
   return Number(hash)
 }
+
+describe('hashView', () => {
+  test('is the hash of the same octets, wherever they begin', () => {
+    fc.assert(
+      fc.property(fc.uint8Array(), fc.nat(3), fc.nat(), (octets, start, seed) => {
+        const spacious = new Uint8Array(octets.length + 6).fill(0xff)
+        spacious.set(octets, start)
+        const end = start + octets.length
+        const hash = hashView(new DataView(spacious.buffer), start, end, seed)
+        assert.equal(hash, hashOctets(octets, 0, octets.length, seed))
+      }),
+    )
+  })
+})
 
 describe('hashName', () => {
   test('takes in the lengths of labels', () => {

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
+import { asWordOctets } from '../../src/dns/bytes.ts'
 import { parseResponse, type Response } from '../../src/dns/message.ts'
 import { nameOf } from '../../src/dns/name.ts'
 import { parseQuery } from '../../src/dns/query.ts'
@@ -33,7 +34,7 @@ function answer(entries: readonly ZoneEntry[], options: Options = {}): Response 
   const sets = new SetWriter(new ReplyWriter())
   const query = parseQuery(writeQuery({ name: QNAME, type }))
   assert.ok(query.kind === 'query')
-  sets.origin = options.origin ?? ORIGIN
+  sets.origin = asWordOctets(options.origin ?? ORIGIN)
   sets.rotation = options.rotation ?? 0
   sets.reply.begin(query, { bytesMax })
   step(sets, shard, shard.findSet(shard.findNode(labels('x'), 2), type))

@@ -2,15 +2,34 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import fc from 'fast-check'
 import { concatBytes, octet } from '../../src/dns/bytes.ts'
-import { shardOfAddress, shardOfName } from '../../src/snapshot/shard-key.ts'
+import { nameOf } from '../../src/dns/name.ts'
+import { parseQuery } from '../../src/dns/query.ts'
+import { TYPE } from '../../src/dns/rr-type.ts'
+import { writeQuery } from '../../src/dns/write-query.ts'
+import { shardOfAddress, shardOfName, shardOfQuery } from '../../src/snapshot/shard-key.ts'
 import { labels, relativeName } from './entries.ts'
 
 const COUNT = 4096
+const ORIGIN = nameOf('cluster.local')
 
 function shardOf(text: string, count = COUNT): number {
   const name = labels(text)
   return shardOfName(name, name.length, count)
 }
+
+describe('shardOfQuery', () => {
+  test('is the shard of the same name, read from a query', () => {
+    fc.assert(
+      fc.property(relativeName(), fc.nat(12), (name, bits) => {
+        const query = parseQuery(writeQuery({ name: concatBytes(name, ORIGIN), type: TYPE.A }))
+        assert.ok(query.kind === 'query')
+        const labelCount = query.labelCount - 2
+        const index = shardOfQuery(query, name.length, labelCount, 2 ** bits)
+        assert.equal(index, shardOfName(name, name.length, 2 ** bits))
+      }),
+    )
+  })
+})
 
 describe('shardOfName', () => {
   test('is the same for all names with the same last three labels', () => {

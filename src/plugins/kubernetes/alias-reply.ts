@@ -90,7 +90,7 @@ function followLink(
   { link, links }: { readonly link: ResourceRecord; readonly links: readonly ResourceRecord[] },
 ): MaybePromise<Found> {
   const name = link.rdata
-  if (isSubdomain(name, view.zone.origin)) {
+  if (isSubdomain(name, view.zone.origin.bytes)) {
     const next = follow(request, view, { name, links: [...links, link] })
     return andThen(next, (found) =>
       found.records.length === 0 ? found : { ...found, records: [link, ...found.records] },
@@ -133,7 +133,7 @@ function rebase(link: ResourceRecord, { zone, snapshot }: ZoneView): ResourceRec
   for (const origin of snapshot.info.origins) {
     const relative = tailOffset(link.rdata, origin)
     if (relative < 0) continue
-    const rdata = joinName(link.rdata.subarray(0, relative), zone.origin)
+    const rdata = joinName(link.rdata.subarray(0, relative), zone.origin.bytes)
     return rdata === undefined ? link : { ...link, rdata }
   }
   return link

@@ -37,7 +37,7 @@ export class QuickAnswer {
   answer(query: Query, reply: ReplyWriter, how: QuickReply): number {
     const { zones, source, rules, fallthrough } = this.options
     const zone = zoneOf(zones, query)
-    if (zone === undefined || isForLongWay(query, zone.origin)) return 0
+    if (zone === undefined || isForLongWay(query, zone.origin.bytes)) return 0
     const snapshot = source.current()
     if (snapshot === undefined || source.freshness() !== 'fresh') return 0
     const zoneAnswer = this.zoneAnswerWith(reply)

@@ -3,7 +3,7 @@
  * its serial is the snapshot's generation (CoreDNS, plugin/backend_lookup.go).
  * @module
  */
-import { octet, writeUint32 } from '../../dns/bytes.ts'
+import { octet, wordOctets, writeUint16, writeUint32 } from '../../dns/bytes.ts'
 import { NAME_BYTES_MAX } from '../../dns/limits.ts'
 import { nameOf } from '../../dns/name.ts'
 import type { Query } from '../../dns/query.ts'
@@ -11,6 +11,7 @@ import { QUESTION_OFFSET, type ReplyWriter, SECTION } from '../../dns/reply-writ
 import { CLASS } from '../../dns/rr-class.ts'
 import { TYPE } from '../../dns/rr-type.ts'
 import type { SnapshotInfo } from '../../snapshot/snapshot.ts'
+import { type RelativeName, relativeName } from './spellings.ts'
 import type { Zone } from './zone.ts'
 
 const REFRESH_SECONDS = 7200
@@ -18,10 +19,22 @@ const RETRY_SECONDS = 1800
 const EXPIRE_SECONDS = 86400
 const SOA_TTL_SECONDS_MAX = 300
 
-const NS_DNS = nameOf('ns.dns').subarray(0, -1)
-const HOSTMASTER = nameOf('hostmaster').subarray(0, -1)
-const DNS = NS_DNS.subarray(3)
-const numbers = new Uint8Array(20)
+const NS_DNS = labelsOf('ns.dns')
+const HOSTMASTER = labelsOf('hostmaster')
+const DNS_OFFSET = 3
+const NUMBERS_BYTES = 20
+const POINTER_BITS = 0xc000
+
+/** Rdata whose names end in pointers to the origin, made once but for these and the numbers. */
+const usual = wordOctets(44)
+const HOSTMASTER_OFFSET = NS_DNS.size + 2
+const NUMBERS_OFFSET = HOSTMASTER_OFFSET + HOSTMASTER.size + 2
+usual.bytes.set(NS_DNS.bytes.subarray(0, NS_DNS.size))
+usual.bytes.set(HOSTMASTER.bytes.subarray(0, HOSTMASTER.size), HOSTMASTER_OFFSET)
+const numbers = usual.bytes.subarray(NUMBERS_OFFSET, NUMBERS_OFFSET + NUMBERS_BYTES)
+writeUint32(numbers, 4, REFRESH_SECONDS)
+writeUint32(numbers, 8, RETRY_SECONDS)
+writeUint32(numbers, 12, EXPIRE_SECONDS)
 
 /**
  * Writes the SOA record of the zone that a query's name is within: into the answer section when it
@@ -34,29 +47,28 @@ export function writeSoa(
   info: SnapshotInfo,
 ): void {
   if (reply.isFull) return
-  const relativeBytes = query.nameBytes - origin.length
+  const relativeBytes = query.nameBytes - origin.bytes.length
   const isAsked = relativeBytes === 0 && query.type === TYPE.SOA
-  if (origin.length === 1) reply.beginRootOwner()
+  if (origin.bytes.length === 1) reply.beginRootOwner()
   else reply.pointOwner(QUESTION_OFFSET + relativeBytes)
   reply.beginRecord(TYPE.SOA, CLASS.IN, Math.min(info.ttlSeconds, SOA_TTL_SECONDS_MAX))
-  if (endsAsUsual(query, relativeBytes, origin)) {
-    reply.writeBelow(NS_DNS, relativeBytes)
-    reply.writeBelow(HOSTMASTER, relativeBytes)
+  writeUint32(numbers, 0, info.generation)
+  writeUint32(numbers, 16, info.ttlSeconds)
+  if (endsAsUsual(query, relativeBytes, origin.bytes)) {
+    const pointer = POINTER_BITS | (QUESTION_OFFSET + relativeBytes)
+    writeUint16(usual.bytes, HOSTMASTER_OFFSET - 2, pointer)
+    writeUint16(usual.bytes, NUMBERS_OFFSET - 2, pointer)
+    reply.writeMade(usual.words, NUMBERS_OFFSET + NUMBERS_BYTES)
   } else {
     const fits =
-      reply.writeJoinedName(NS_DNS, 0, NS_DNS.length, origin) &&
-      reply.writeJoinedName(HOSTMASTER, 0, HOSTMASTER.length, origin)
+      reply.writeJoinedName(NS_DNS, 0, NS_DNS.size, origin) &&
+      reply.writeJoinedName(HOSTMASTER, 0, HOSTMASTER.size, origin)
     if (!fits) {
       reply.cancelRecord()
       return
     }
+    reply.writeBytes(numbers, 0, NUMBERS_BYTES)
   }
-  writeUint32(numbers, 0, info.generation)
-  writeUint32(numbers, 4, REFRESH_SECONDS)
-  writeUint32(numbers, 8, RETRY_SECONDS)
-  writeUint32(numbers, 12, EXPIRE_SECONDS)
-  writeUint32(numbers, 16, info.ttlSeconds)
-  reply.writeBytes(numbers, 0, numbers.length)
   reply.endRecord(isAsked ? SECTION.ANSWER : SECTION.AUTHORITY)
 }
 
@@ -69,15 +81,26 @@ function endsAsUsual(
   relativeBytes: number,
   origin: Uint8Array,
 ): boolean {
-  if (origin.length === 1 || HOSTMASTER.length + origin.length > NAME_BYTES_MAX) return false
+  if (origin.length === 1 || HOSTMASTER.size + origin.length > NAME_BYTES_MAX) return false
   let last = labelCount - 1
   while (last >= 0 && octet(labels, last) >= relativeBytes) last--
   if (last < 0) return true
   const at = octet(labels, last)
-  return !isLabel(name, at, DNS) && !isLabel(name, at, HOSTMASTER)
+  return !isLabel(name, at, NS_DNS.bytes, DNS_OFFSET) && !isLabel(name, at, HOSTMASTER.bytes, 0)
 }
 
-function isLabel(name: Uint8Array, at: number, label: Uint8Array): boolean {
-  for (let i = 0; i < label.length; i++) if (octet(name, at + i) !== octet(label, i)) return false
+function isLabel(name: Uint8Array, at: number, labels: Uint8Array, start: number): boolean {
+  const size = octet(labels, start)
+  for (let i = 0; i <= size; i++) {
+    if (octet(name, at + i) !== octet(labels, start + i)) return false
+  }
   return true
+}
+
+function labelsOf(text: string): RelativeName {
+  const name = nameOf(text)
+  const labels = relativeName()
+  labels.bytes.set(name)
+  labels.size = name.length - 1
+  return labels
 }

@@ -6,7 +6,7 @@
  * - `x.10-0-0-1.shop.pod` for `10-0-0-1.shop.pod`: one or two labels before a Pod's do not matter
  * @module
  */
-import { octet } from '../../dns/bytes.ts'
+import { octet, type WordOctets, wordOctets } from '../../dns/bytes.ts'
 import { NAME_BYTES_MAX } from '../../dns/limits.ts'
 import type { Query } from '../../dns/query.ts'
 
@@ -14,18 +14,12 @@ const UNDERSCORE = 0x5f
 const SVC = 0x737663
 const POD = 0x706f64
 
-/** A name below the zone: the first `size` octets of `labels`. */
-export type RelativeName = {
-  readonly labels: Uint8Array
-  /** The same octets as 32-bit words. */
-  readonly words: Uint32Array
-  size: number
-}
+/** A name below the zone: the first `size` octets. */
+export type RelativeName = WordOctets & { size: number }
 
 /** Makes room for a name. */
 export function relativeName(): RelativeName {
-  const labels = new Uint8Array(NAME_BYTES_MAX + 1)
-  return { labels, words: new Uint32Array(labels.buffer), size: 0 }
+  return { ...wordOctets(NAME_BYTES_MAX + 1), size: 0 }
 }
 
 /**
@@ -52,13 +46,13 @@ export function spellPort(query: Query, count: number, into: RelativeName): bool
     const length = octet(name, at)
     const isPlain = octet(name, at + 1) !== UNDERSCORE
     if (isPlain && length === 63) return false
-    into.labels[size++] = isPlain ? length + 1 : length
-    if (isPlain) into.labels[size++] = UNDERSCORE
-    for (let j = 1; j <= length; j++) into.labels[size++] = octet(name, at + j)
+    into.bytes[size++] = isPlain ? length + 1 : length
+    if (isPlain) into.bytes[size++] = UNDERSCORE
+    for (let j = 1; j <= length; j++) into.bytes[size++] = octet(name, at + j)
   }
   const end = octet(labels, count - 1) + 4
   if (size === tail || size + end - tail >= NAME_BYTES_MAX) return false
-  for (let at = tail; at < end; at++) into.labels[size++] = octet(name, at)
+  for (let at = tail; at < end; at++) into.bytes[size++] = octet(name, at)
   into.size = size
   return true
 }

@@ -6,7 +6,7 @@
  * @module
  */
 import { parseAddressLabel } from '../../dns/address-label.ts'
-import { EMPTY, octet, writeUint16 } from '../../dns/bytes.ts'
+import { asWordOctets, EMPTY, octet, type WordOctets, writeUint16 } from '../../dns/bytes.ts'
 import { ROOT } from '../../dns/name.ts'
 import type { Query } from '../../dns/query.ts'
 import { QUESTION_OFFSET, type ReplyWriter, SECTION } from '../../dns/reply-writer.ts'
@@ -15,6 +15,7 @@ import { TYPE } from '../../dns/rr-type.ts'
 import { GLUE_MARK, PARTS_BYTES } from '../../snapshot/layout.ts'
 import { SetWriter } from '../../snapshot/set-writer.ts'
 import type { Shard } from '../../snapshot/shard.ts'
+import { shardOfQuery } from '../../snapshot/shard-key.ts'
 import type { Snapshot } from '../../snapshot/snapshot.ts'
 import { hasCapitals, isDenied, isPodService, isTooLong, type Rules } from './coredns-rules.ts'
 import { answerReverse } from './reverse-answer.ts'
@@ -33,7 +34,7 @@ export class ZoneAnswer {
   /** Whether a name that is an alias is answered with what else it has. */
   ignoresAliases = false
   /** The origin that names from addresses are below. */
-  home: Uint8Array = ROOT
+  home: WordOctets = asWordOctets(ROOT)
   /** Index of the shard that was lacking. */
   missingShard = 0
   readonly reply: ReplyWriter
@@ -52,15 +53,15 @@ export class ZoneAnswer {
    * and not finished.
    * @param home the origin that names from addresses are below
    */
-  answer(query: Query, zone: Zone, snapshot: Snapshot, home: Uint8Array): number {
+  answer(query: Query, zone: Zone, snapshot: Snapshot, home: WordOctets): number {
     const { origin, isReverse } = zone
-    const relativeBytes = query.nameBytes - origin.length
+    const relativeBytes = query.nameBytes - origin.bytes.length
     this.sets.origin = origin
     this.home = home
     if (this.rules === 'coredns') {
       if (query.type === TYPE.SOA) return VERDICT.NODATA
       const isApexNs = query.type === TYPE.NS && relativeBytes === 0
-      if (isApexNs && hasCapitals(query, origin)) return VERDICT.NODATA
+      if (isApexNs && hasCapitals(query, origin.bytes)) return VERDICT.NODATA
     }
     return isReverse
       ? answerReverse(this, query, relativeBytes, snapshot)
@@ -69,9 +70,14 @@ export class ZoneAnswer {
 
   /** Answers for a forward name: as it is asked, then in its other spellings. */
   answerForward(query: Query, relativeBytes: number, snapshot: Snapshot): number {
-    const shard = this.shardFor(snapshot, query.name, relativeBytes)
-    if (shard === undefined) return VERDICT.UNLOADED
+    const { shards } = snapshot
     const count = labelsBefore(query, relativeBytes)
+    const index = shardOfQuery(query, relativeBytes, count, shards.length)
+    const shard = shards[index]
+    if (shard === undefined) {
+      this.missingShard = index
+      return VERDICT.UNLOADED
+    }
     const node = shard.findName(query.nameWords, relativeBytes)
     if (node !== 0 && !(this.rules === 'coredns' && isTooLong(query, count))) {
       return this.answerNode(query.type, shard, node)
@@ -79,8 +85,8 @@ export class ZoneAnswer {
     // By the RFCs' rules what is above another spelling exists as well, and that is a protocol.
     const isSpelled = count === 5 || this.rules === 'rfc'
     if (isSpelled && spellPort(query, count, this.spelled)) {
-      const { labels, words, size } = this.spelled
-      const other = this.shardFor(snapshot, labels, size)
+      const { bytes, words, size } = this.spelled
+      const other = this.shardFor(snapshot, bytes, size)
       if (other === undefined) return VERDICT.UNLOADED
       const spelled = other.findName(words, size)
       if (spelled !== 0) return this.answerNode(query.type, other, spelled)
@@ -140,13 +146,13 @@ export class ZoneAnswer {
     const start = octet(query.labels, label)
     if (label > 0) {
       const own = this.tailOf(query, start, relativeBytes)
-      const shard = this.shardFor(snapshot, own.labels, own.size)
+      const shard = this.shardFor(snapshot, own.bytes, own.size)
       if (shard === undefined) return VERDICT.UNLOADED
       const node = shard.findName(own.words, own.size)
       if (node !== 0) return this.answerNode(query.type, shard, node)
     }
     const parent = this.tailOf(query, octet(query.labels, label + 1), relativeBytes)
-    const shard = this.shardFor(snapshot, parent.labels, parent.size)
+    const shard = this.shardFor(snapshot, parent.bytes, parent.size)
     if (shard === undefined) return VERDICT.UNLOADED
     const node = shard.findName(parent.words, parent.size)
     if (node === 0 || !shard.hasAddressNames(node)) return VERDICT.ABSENT
@@ -159,7 +165,7 @@ export class ZoneAnswer {
   /** The part of a query's name from `start` to the zone. */
   private tailOf({ name }: Query, start: number, end: number): RelativeName {
     const { spelled } = this
-    for (let i = start; i < end; i++) spelled.labels[i - start] = octet(name, i)
+    for (let i = start; i < end; i++) spelled.bytes[i - start] = octet(name, i)
     spelled.size = end - start
     return spelled
   }
@@ -179,11 +185,11 @@ export class ZoneAnswer {
     reply.beginRecord(asked, CLASS.IN, ttlSeconds)
     if (isService) {
       reply.writeBytes(this.service, 0, this.service.length)
-      reply.writeJoinedNameWhole(pod.labels, 0, pod.size, sets.origin)
+      reply.writeJoinedNameWhole(pod, 0, pod.size, sets.origin)
       reply.endRecord(SECTION.ANSWER)
       if (sets.isMinimal) return VERDICT.DATA
       reply.beginOwner()
-      reply.writeJoinedName(pod.labels, 0, pod.size, sets.origin)
+      reply.writeJoinedName(pod, 0, pod.size, sets.origin)
       reply.beginRecord(type, CLASS.IN, ttlSeconds)
     }
     reply.writeBytes(this.address, 0, addressBytes)

@@ -3,31 +3,35 @@
  * @module
  */
 import { isReverseZone, type KubernetesOptions } from '../../corefile/kubernetes-options.ts'
+import { asWordOctets, type WordOctets } from '../../dns/bytes.ts'
 import { ROOT } from '../../dns/name.ts'
-import { isWithinZone, type Query } from '../../dns/query.ts'
+import { endsIn, type Query } from '../../dns/query.ts'
 
 /** A zone that a directive answers. */
-export type Zone = { readonly origin: Uint8Array; readonly isReverse: boolean }
+export type Zone = { readonly origin: WordOctets; readonly isReverse: boolean }
 
 /** All zones of a directive, the longest first. */
 export type Zones = {
   readonly all: readonly Zone[]
   /** The first forward zone, which names from addresses are below. */
-  readonly home: Uint8Array
+  readonly home: WordOctets
 }
 
 /** Prepares a directive's zones. */
 export function zonesOfDirective({ zones }: KubernetesOptions): Zones {
-  const all = zones.map((origin) => ({ origin, isReverse: isReverseZone(origin) }))
-  const home = all.find(({ isReverse }) => !isReverse)?.origin ?? ROOT
-  return { all: all.sort((a, b) => b.origin.length - a.origin.length), home }
+  const all = zones.map((origin) => ({
+    origin: asWordOctets(origin),
+    isReverse: isReverseZone(origin),
+  }))
+  const home = all.find(({ isReverse }) => !isReverse)?.origin ?? asWordOctets(ROOT)
+  return { all: all.sort((a, b) => b.origin.bytes.length - a.origin.bytes.length), home }
 }
 
 /** Finds the zone that a query's name is in; `undefined` when it is in none. Allocates nothing. */
 export function zoneOf({ all }: Zones, query: Query): Zone | undefined {
   for (let i = 0; i < all.length; i++) {
     const zone = all[i]
-    if (zone !== undefined && isWithinZone(query, zone.origin)) return zone
+    if (zone !== undefined && endsIn(query, zone.origin)) return zone
   }
   return undefined
 }

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
+import { asWordOctets } from '../../../src/dns/bytes.ts'
 import { nameOf } from '../../../src/dns/name.ts'
 import { ReplyWriter } from '../../../src/dns/reply-writer.ts'
 import { writeSoa } from '../../../src/plugins/kubernetes/soa.ts'
@@ -71,7 +72,7 @@ describe('the SOA record', () => {
   test('is left out of a reply that is full', () => {
     const query = queryOf('a.example.org A')
     const writer = new ReplyWriter()
-    const zone = { origin: nameOf('example.org'), isReverse: false }
+    const zone = { origin: asWordOctets(nameOf('example.org')), isReverse: false }
     const info = { generation: 1, timeMs: 0, ttlSeconds: 5, records: 0, origins: [] }
     writer.begin(query, { bytesMax: 20 })
     writeSoa(writer, query, zone, info)

@@ -12,7 +12,7 @@ function spelled(text: string): string | undefined {
   const query = queryOf(`${text} A`)
   const into = relativeName()
   if (!spellPort(query, query.labelCount, into)) return undefined
-  return formatName(concatBytes(into.labels.slice(0, into.size), ROOT))
+  return formatName(concatBytes(into.bytes.slice(0, into.size), ROOT))
 }
 
 describe('spellPort', () => {
@@ -67,7 +67,7 @@ describe('spellPort', () => {
         const query = queryFor(wire)
         const into = relativeName()
         if (!spellPort(query, 5, into)) return
-        const text = formatName(concatBytes(into.labels.slice(0, into.size), ROOT))
+        const text = formatName(concatBytes(into.bytes.slice(0, into.size), ROOT))
         assert.match(text, /^_/)
         assert.ok(into.size < 255)
         assert.ok(nameOf(text).length > wire.length)

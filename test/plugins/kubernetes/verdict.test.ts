@@ -55,7 +55,7 @@ describe('VERDICT', () => {
     const answer = new ZoneAnswer(writer)
     writer.begin(query, { bytesMax: 512 })
     answer.answer(query, zone, snapshot, home)
-    const size = query.nameBytes - zone.origin.length
+    const size = query.nameBytes - zone.origin.bytes.length
     assert.equal(answer.missingShard, snapshot.shardOfName(query.name, size))
   })
 })
