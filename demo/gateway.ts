@@ -106,9 +106,11 @@ const gateway :Workerd.Worker = (
   bindings = [
 ${bindings}
     (name = "CLUSTER", durableObjectNamespace = "ClusterObject"),
+    (name = "TOKENS", durableObjectNamespace = "TokenObject"),
   ],
   durableObjectNamespaces = [
     (className = "ClusterObject", uniqueKey = "kubedoh", enableSql = true),
+    (className = "TokenObject", uniqueKey = "kubedoh-tokens", enableSql = true),
   ],
   durableObjectStorage = (localDisk = "objects"),
 );

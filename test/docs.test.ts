@@ -34,8 +34,10 @@ function flagRow([name, flag]: readonly [string, Flag]): string {
 describe('README.md', () => {
   const text = read('README.md')
 
-  it('has a row for each flag, as the code has it', () => {
-    const rows = text.split('\n').filter((line) => line.startsWith('| `--'))
+  it('has a row for each flag on a page of its own, as the code has it', () => {
+    const rows = read('docs/flags.md')
+      .split('\n')
+      .filter((line) => line.startsWith('| `--'))
     deepEqual(rows, Object.entries(FLAGS).map(flagRow))
   })
 

@@ -54,6 +54,15 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'hono',
     '@hono/node-server',
   ],
+  'src/node-gateway': [
+    'src/dns',
+    'src/telemetry',
+    'src/plugins',
+    'src/gateway',
+    'src/shim',
+    'node:',
+    'hono',
+  ],
   'src/cli': ['src', 'node:', 'commander', 'hono'],
   worker: [
     'src/dns',

@@ -4,9 +4,12 @@
  */
 import type { GatewayVariables } from '../src/gateway/config.ts'
 import type { ClusterObject } from './cluster-object.ts'
+import type { TokenObject } from './token-object.ts'
 
 /** What the platform gives the Worker. */
 export type Env = GatewayVariables & {
   /** One object for each cluster: the single writer of its snapshots. */
   readonly CLUSTER: DurableObjectNamespace<ClusterObject>
+  /** The one object with the tokens of clients. */
+  readonly TOKENS: DurableObjectNamespace<TokenObject>
 }

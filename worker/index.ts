@@ -4,15 +4,19 @@
  */
 import type { Context, Hono } from 'hono'
 import { errorResponse, HttpError } from '../src/doh/http-error.ts'
-import { createGatewayApp, type GatewayRuntime } from '../src/gateway/app.ts'
+import { createGatewayApp } from '../src/gateway/app.ts'
 import { type GatewayConfig, GatewayConfigError, readGatewayConfig } from '../src/gateway/config.ts'
+import type { GatewayRuntime } from '../src/gateway/gateway.ts'
+import type { TokenStore } from '../src/gateway/token-store.ts'
 import type { Client } from '../src/plugins/plugin.ts'
 import { parseManifest } from '../src/snapshot/manifest.ts'
 import type { ClusterIdentity } from './cluster-object.ts'
 import type { Env } from './env.ts'
+import type { TokenObject } from './token-object.ts'
 import { createWorkerHost } from './worker-host.ts'
 
 export { ClusterObject } from './cluster-object.ts'
+export { TokenObject } from './token-object.ts'
 
 /** The gateway of this isolate: made by the first request, kept as long as the isolate lives. */
 let gateway: Hono | undefined
@@ -54,15 +58,42 @@ function createRuntime(env: Env, config: GatewayConfig): GatewayRuntime {
         },
       }
     },
+    tokenStore: tokenStoreOf(env),
+    randomBytes: (size) => crypto.getRandomValues(new Uint8Array(size)),
     clientOf,
+    identitiesOf,
     keepAlive: (c, promise) => {
       c.executionCtx.waitUntil(promise)
     },
   }
 }
 
+/** A stub is for one request only, so each call gets its own. */
+function tokenStoreOf(env: Env): TokenStore {
+  const object = (): DurableObjectStub<TokenObject> => env.TOKENS.getByName('tokens')
+  return {
+    list: async () => object().list(),
+    put: async (record) => {
+      await object().put(record)
+    },
+    remove: async (id) => object().remove(id),
+  }
+}
+
 function identityOf(cluster: string, { clusters }: GatewayConfig): ClusterIdentity {
   return { cluster, publicKey: clusters.get(cluster)?.publicKeyText ?? '' }
+}
+
+/** Cloudflare has checked the client's certificate against the zone's authorities. */
+function identitiesOf(c: Context): readonly string[] {
+  const client = c.req.raw.cf?.tlsClientAuth
+  const isVerified = isObject(client) && client.certVerified === 'SUCCESS'
+  if (!isVerified || typeof client.certFingerprintSHA256 !== 'string') return []
+  return [`cert:${client.certFingerprintSHA256.toLowerCase()}`]
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null
 }
 
 /** The platform says who the client is, and no client can say otherwise. */

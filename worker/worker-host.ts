@@ -4,7 +4,7 @@
  */
 
 import { askDoh } from '../src/doh/doh-client.ts'
-import type { GatewayRuntime } from '../src/gateway/app.ts'
+import type { GatewayRuntime } from '../src/gateway/gateway.ts'
 import type { ExchangeOptions, Upstream } from '../src/plugins/host.ts'
 import { formatLogEvent } from '../src/telemetry/log.ts'
 import { Metrics } from '../src/telemetry/metrics.ts'

@@ -69,13 +69,27 @@ const EXPORT: Command = {
   run: async (input, output) => (await import('./export.ts')).runExport(input, output),
 }
 
+const GATEWAY: Command = {
+  name: 'gateway',
+  summary: 'run the gateway on this machine, in place of Cloudflare',
+  args: [],
+  flags: ['conf', 'listen', 'store', 'tls-cert', 'tls-key', 'client-ca', 'insecure'],
+  required: ['conf'],
+  examples: [
+    'export CLUSTERS=… ADMIN_TOKEN_SHA256=…   # as in wrangler.toml; kubedoh keys makes both',
+    'kubedoh gateway --conf gateway.Corefile --store file:/var/lib/kubedoh',
+    'kubedoh gateway --conf gateway.Corefile --listen :443 --tls-cert cert.pem --tls-key key.pem',
+  ],
+  run: async (input, output) => (await import('./gateway.ts')).runGateway(input, output),
+}
+
 const KEYS: Command = {
   name: 'keys',
   summary: 'make the keys by which a cluster publishes to a gateway',
-  args: ['CLUSTER'],
-  flags: [],
+  args: ['[CLUSTER]'],
+  flags: ['admin'],
   required: [],
-  examples: ['kubedoh keys prod'],
+  examples: ['kubedoh keys prod', 'kubedoh keys --admin'],
   run: async (input, output) => (await import('./keys.ts')).runKeys(input, output),
 }
 
@@ -122,11 +136,70 @@ const SNAPSHOT_DUMP: Command = {
   run: async (input, output) => (await import('./snapshot.ts')).runSnapshotDump(input, output),
 }
 
+const TOKEN_CREATE: Command = {
+  name: 'token create',
+  summary: "make a client's token, for all names or some",
+  args: [],
+  flags: [
+    'gateway',
+    'name',
+    'clusters',
+    'origins',
+    'namespaces',
+    'recurse',
+    'identity',
+    'expires',
+    'json',
+    'insecure',
+  ],
+  required: ['gateway'],
+  examples: [
+    'export KUBEDOH_ADMIN_TOKEN=…   # kubedoh keys --admin makes it',
+    'kubedoh token create --gateway https://dns.example.org --name ci --namespaces shop,team-* --expires 90d',
+  ],
+  run: async (input, output) => (await import('./token.ts')).runTokenCreate(input, output),
+}
+
+const TOKEN_LIST: Command = {
+  name: 'token list',
+  summary: 'print the tokens of clients, without their secrets',
+  args: [],
+  flags: ['gateway', 'json', 'insecure'],
+  required: ['gateway'],
+  examples: ['kubedoh token list --gateway https://dns.example.org'],
+  run: async (input, output) => (await import('./token.ts')).runTokenList(input, output),
+}
+
+const TOKEN_REVOKE: Command = {
+  name: 'token revoke',
+  summary: 'end a token',
+  args: ['ID'],
+  flags: ['gateway', 'insecure'],
+  required: ['gateway'],
+  examples: ['kubedoh token revoke 5f2a81c0d9e4 --gateway https://dns.example.org'],
+  run: async (input, output) => (await import('./token.ts')).runTokenRevoke(input, output),
+}
+
+const TOKEN_ROTATE: Command = {
+  name: 'token rotate',
+  summary: 'give a token a new secret; the one before holds for a while',
+  args: ['ID'],
+  flags: ['gateway', 'grace', 'json', 'insecure'],
+  required: ['gateway'],
+  examples: ['kubedoh token rotate 5f2a81c0d9e4 --gateway https://dns.example.org --grace 1h'],
+  run: async (input, output) => (await import('./token.ts')).runTokenRotate(input, output),
+}
+
 /** The commands, in the order of help. */
 export const COMMANDS: readonly Command[] = [
   SERVE,
   EXPORT,
+  GATEWAY,
   KEYS,
+  TOKEN_CREATE,
+  TOKEN_LIST,
+  TOKEN_REVOKE,
+  TOKEN_ROTATE,
   QUERY,
   CHECK,
   SNAPSHOT_BUILD,

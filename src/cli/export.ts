@@ -21,10 +21,10 @@ import { importPrivateKey, type PrivateKey } from '../snapshot/signature.ts'
 import type { Log } from '../telemetry/log.ts'
 import { Metrics } from '../telemetry/metrics.ts'
 import { connectionOf } from './connection.ts'
-import { LOOPBACK } from './doh-listener.ts'
 import { loadExportDirective } from './export-directive.ts'
 import { listenStatus } from './export-status.ts'
 import type { Input } from './flags.ts'
+import { readGatewayUrl } from './gateway-url.ts'
 import { CommandError, createLog, type Output, whyUnreadable } from './output.ts'
 import { untilSignal } from './signals.ts'
 
@@ -33,6 +33,7 @@ const INTERVAL_MS = 200
 /** Unchanged names are confirmed this often; a gateway calls them old after a minute. */
 const CONFIRM_MS = 15_000
 const POLL_MS = 50
+const LISTEN_DEFAULT = '127.0.0.1:9154'
 
 /** How long `--once` waits for the cluster to be read. */
 const ONCE_MS = 60_000
@@ -91,7 +92,8 @@ export async function startExport(input: Input, output: Output): Promise<Running
     },
     onError: (message) => log({ level: 'error', message }),
   })
-  const listen = isOnce ? '' : input.text('listen')
+  const given = input.isSet('listen') ? input.text('listen') : LISTEN_DEFAULT
+  const listen = isOnce ? '' : given
   const status = await listenStatus(listen, { metrics, isReady: () => exporter.isReady })
   const followed = source.run(ended.signal)
   const published = isOnce ? Promise.resolve() : exporter.run(ended.signal)
@@ -138,7 +140,7 @@ async function createPublisher(input: Input): Promise<Publisher> {
   }
   const token = input.env('KUBEDOH_TOKEN')
   if (token === '') throw new CommandError(`KUBEDOH_TOKEN is not set; ${keysHint(cluster)}`)
-  const url = checkGateway(input.text('gateway'), input.isSet('insecure'))
+  const url = readGatewayUrl(input)
   return new Publisher({
     cluster,
     key: await readSigningKey(input, cluster),
@@ -167,21 +169,6 @@ function readKeyFile(path: string): string {
 
 function keysHint(cluster: string): string {
   return `"kubedoh keys ${cluster}" makes the keys of a cluster`
-}
-
-/** The token goes in a header: not in the clear beyond this machine. */
-function checkGateway(text: string, isInsecure: boolean): string {
-  const url = URL.canParse(text) ? new URL(text) : undefined
-  const isHttp = url?.protocol === 'http:'
-  if (url === undefined || (!isHttp && url.protocol !== 'https:')) {
-    throw new CommandError(`--gateway "${text}" is not a URL such as https://dns.example.org`)
-  }
-  if (isHttp && !isInsecure && !LOOPBACK.has(url.hostname)) {
-    throw new CommandError(
-      `--gateway ${text} would send the token in the clear; use https://, or say --insecure`,
-    )
-  }
-  return text
 }
 
 async function openSource(input: Input, log: Log, onChange: () => void): Promise<ExportSource> {

@@ -36,6 +36,19 @@ export type FlagName =
   | 'server'
   | 'token'
   | 'json'
+  | 'admin'
+  | 'store'
+  | 'tls-cert'
+  | 'tls-key'
+  | 'client-ca'
+  | 'name'
+  | 'clusters'
+  | 'origins'
+  | 'namespaces'
+  | 'recurse'
+  | 'identity'
+  | 'expires'
+  | 'grace'
 
 /** The flags. An empty value counts as not given. */
 export const FLAGS: Readonly<Record<FlagName, Flag>> = {
@@ -76,8 +89,8 @@ export const FLAGS: Readonly<Record<FlagName, Flag>> = {
   once: { default: '', help: 'publish once, and end' },
   listen: {
     value: 'HOST:PORT',
-    default: '127.0.0.1:9154',
-    help: 'where /healthz, /readyz and /metrics are; "" for nowhere',
+    default: '',
+    help: 'where a gateway answers, or an exporter tells how it is ("" for nowhere)',
   },
   out: { value: 'FOLDER', default: '', help: 'where to write the snapshot' },
   server: {
@@ -93,6 +106,47 @@ export const FLAGS: Readonly<Record<FlagName, Flag>> = {
     help: 'token for the gateway',
   },
   json: { default: '', help: 'print JSON' },
+  store: {
+    value: 'WHERE',
+    default: 'memory',
+    help: 'what keeps snapshots and tokens: file:FOLDER or memory',
+  },
+  'tls-cert': { value: 'FILE', default: '', help: 'certificate chain of the gateway, in PEM' },
+  'tls-key': { value: 'FILE', default: '', help: 'its key, in PEM' },
+  'client-ca': {
+    value: 'FILE',
+    default: '',
+    help: "authorities of clients' certificates, in PEM, for identities cert:SHA256",
+  },
+  admin: { default: '', help: 'make the token of who keeps the tokens of clients' },
+  name: { value: 'TEXT', default: '', help: 'whose token it is, for people' },
+  clusters: {
+    value: 'IDS',
+    default: '',
+    help: 'clusters that it sees, with "," between and "*" for anything; all without',
+    isRepeated: true,
+  },
+  origins: {
+    value: 'NAMES',
+    default: '',
+    help: 'origins that it may ask below, in the same way; all without',
+    isRepeated: true,
+  },
+  namespaces: {
+    value: 'NAMES',
+    default: '',
+    help: 'namespaces that it sees, in the same way; all without',
+    isRepeated: true,
+  },
+  recurse: { default: '', help: 'let it ask for names elsewhere, where the Corefile forwards' },
+  identity: {
+    value: 'ID',
+    default: '',
+    help: 'who needs no secret: cert:SHA256 of a client certificate',
+    isRepeated: true,
+  },
+  expires: { value: 'TIME', default: '', help: 'how long it holds, such as 12h or 90d' },
+  grace: { value: 'TIME', default: '24h', help: 'how long the secret before goes on to hold' },
 }
 
 /** What a command was given. */
@@ -118,7 +172,7 @@ export class Input {
     const flag = FLAGS[name]
     const given = this.given.get(name)?.at(-1)
     if (given !== undefined && (given !== '' || flag.env === undefined)) {
-      return given === '' && name !== 'listen' ? flag.default : given
+      return given === '' ? flag.default : given
     }
     const fromEnvironment = flag.env === undefined ? undefined : this.environment[flag.env]
     return fromEnvironment ?? flag.default

@@ -29,7 +29,12 @@ export async function createClusterKeys(): Promise<ClusterKeys> {
 }
 
 /** Prints new keys. */
-export async function runKeys({ args: [cluster = ''] }: Input, output: Output): Promise<void> {
+export async function runKeys(input: Input, output: Output): Promise<void> {
+  if (input.isSet('admin')) {
+    await printAdminToken(output)
+    return
+  }
+  const [cluster = ''] = input.args
   if (!CLUSTER_ID.test(cluster)) {
     throw new CommandError(`"${cluster}" is not made of a-z, 0-9 and "-", 63 at most`)
   }
@@ -42,6 +47,19 @@ export async function runKeys({ args: [cluster = ''] }: Input, output: Output): 
       `export KUBEDOH_SIGNING_KEY=${signingKey}`,
       '# For the gateway, in wrangler.toml below [vars]:',
       `# CLUSTERS = '${clusters}'`,
+      '',
+    ].join('\n'),
+  )
+}
+
+async function printAdminToken({ stdout }: Output): Promise<void> {
+  const token = encodeBase64url(randomBytes(TOKEN_BYTES))
+  stdout.write(
+    [
+      '# For who keeps the tokens of clients (kubedoh token …), to be kept secret:',
+      `export KUBEDOH_ADMIN_TOKEN=${token}`,
+      '# For the gateway, in wrangler.toml below [vars]:',
+      `# ADMIN_TOKEN_SHA256 = "${await sha256Hex(new TextEncoder().encode(token))}"`,
       '',
     ].join('\n'),
   )

@@ -9,6 +9,12 @@ import { COMMANDS, type Command } from './commands.ts'
 import { FLAGS, type Flag, Input } from './flags.ts'
 import { describeError, EXIT, type Output } from './output.ts'
 
+/** What commands of two words are about, by the first. */
+const GROUPS: Readonly<Record<string, string>> = {
+  snapshot: 'work with snapshots without a gateway',
+  token: "keep the tokens of a gateway's clients",
+}
+
 /** Runs a command line. @returns the exit status */
 export async function main(
   args: readonly string[],
@@ -40,7 +46,7 @@ function createProgram(
     let parent = program
     if (second !== undefined) {
       parent = groups.get(first) ?? configure(program.command(first), output)
-      if (!groups.has(first)) parent.description('work with snapshots without a gateway')
+      if (!groups.has(first)) parent.description(GROUPS[first] ?? '')
       groups.set(first, parent)
     }
     addCommand(parent.command(second ?? first), command, { output, environment })

@@ -1,42 +1,69 @@
 /**
- * Who may ask: everybody, or who has the token. Closed unless configured.
+ * Who may ask, and what they see: everybody, who has the token of the configuration, who has one
+ * that an operator made. Closed unless configured.
  * @module
  */
-import { octet } from '../dns/bytes.ts'
 import { HttpError } from '../doh/http-error.ts'
-import { sha256Hex } from '../snapshot/signature.ts'
+import type { View } from '../plugins/plugin.ts'
+import { hasHash } from './token.ts'
+import type { TokenBook } from './token-book.ts'
 
 /** Who may ask a gateway. */
-export type Access =
-  | { readonly kind: 'public' }
-  | { readonly kind: 'token'; readonly sha256: string }
-  | { readonly kind: 'closed' }
+export type Access = {
+  /** Whether everybody may, and see everything. */
+  readonly isPublic: boolean
+  /** SHA-256 of a token that sees everything; `undefined` for none. */
+  readonly sha256: string | undefined
+}
 
+/** Who asks. */
+export type Caller = {
+  /** What they see; `undefined` for everything. */
+  readonly view: View | undefined
+  /** Who they are, to count their requests by; `undefined` for everybody. */
+  readonly tokenId: string | undefined
+}
+
+/** What a request carries, beside its headers, to say who sends it. */
+export type Credentials = {
+  /** The token in the path, for clients that can send no headers. */
+  readonly pathToken: string | undefined
+  /** Identities that the platform has checked. */
+  readonly identities: readonly string[]
+}
+
+const EVERYBODY: Caller = { view: undefined, tokenId: undefined }
 const CHALLENGE = 'Bearer realm="kubedoh", Basic realm="kubedoh"'
 
 /**
- * Lets a request pass or not.
- * @param pathToken the token in the path, for clients that can send no headers
- * @throws {HttpError} 401; the same whether the token is missing or wrong
+ * Finds out who sends a request.
+ * @param book the tokens that an operator made
+ * @throws {HttpError} 401; the same whether the token is missing, wrong, revoked or too old
  */
-export async function checkAccess(
+export async function findCaller(
   access: Access,
+  book: TokenBook,
   request: Request,
-  pathToken: string | undefined,
-): Promise<void> {
-  if (access.kind === 'public') return
+  { pathToken, identities }: Credentials,
+): Promise<Caller> {
+  if (access.isPublic) return EVERYBODY
   const token = pathToken ?? headerToken(request)
-  if (access.kind === 'token' && token !== undefined && (await hasHash(token, access.sha256)))
-    return
+  if (token !== undefined) {
+    const known = await book.find(token)
+    if (known !== undefined) return { view: known.view, tokenId: known.record.id }
+    if (access.sha256 !== undefined && (await hasHash(token, access.sha256))) return EVERYBODY
+  }
+  for (const identity of identities) {
+    const known = await book.findIdentity(identity)
+    if (known !== undefined) return { view: known.view, tokenId: known.record.id }
+  }
   throw new HttpError(401, 'unauthorized', 'A token is needed', { 'www-authenticate': CHALLENGE })
 }
 
-/** Tells whether a token has a hash. Constant in time, the hash of the token being compared. */
-export async function hasHash(token: string, sha256: string): Promise<boolean> {
-  return equalSecrets(await sha256Hex(new TextEncoder().encode(token)), sha256)
-}
-
-/** Reads the token of a Bearer header (RFC 6750 §2.1) or the password of a Basic one (RFC 7617). */
+/**
+ * Reads the token of a Bearer header (RFC 6750 §2.1) or the password of a Basic one (RFC 7617),
+ * the user's name where there is no password.
+ */
 export function headerToken(request: Request): string | undefined {
   const header = request.headers.get('authorization') ?? ''
   const [, scheme = '', value = ''] = /^(\w+)\s+(\S+)$/.exec(header) ?? []
@@ -44,18 +71,10 @@ export function headerToken(request: Request): string | undefined {
   if (scheme.toLowerCase() !== 'basic') return undefined
   try {
     const text = atob(value)
-    return text.slice(text.indexOf(':') + 1)
+    const colon = text.indexOf(':')
+    const password = text.slice(colon + 1)
+    return password === '' ? text.slice(0, Math.max(0, colon)) : password
   } catch {
     return undefined
   }
-}
-
-/** Compares two texts of one length in a time that does not depend on where they differ. */
-function equalSecrets(a: string, b: string): boolean {
-  const left = new TextEncoder().encode(a)
-  const right = new TextEncoder().encode(b)
-  if (left.length !== right.length) return false
-  let difference = 0
-  for (let i = 0; i < left.length; i++) difference |= octet(left, i) ^ octet(right, i)
-  return difference === 0
 }

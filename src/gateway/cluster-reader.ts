@@ -2,8 +2,7 @@
  * A cluster's snapshot in the memory of one process or isolate, kept fresh from a store.
  *
  * What is here is answered from; the manifest is looked at again in the background, and before an
- * answer only when nobody has looked for long. No promise is shared between requests: on Workers,
- * one that another request began may never settle.
+ * answer only when nobody has looked for long.
  * @module
  */
 import { nameOf } from '../dns/name.ts'
@@ -13,6 +12,7 @@ import { openShard } from '../snapshot/open-shard.ts'
 import type { Shard } from '../snapshot/shard.ts'
 import { isSignedBy, type PublicKey, sha256Hex } from '../snapshot/signature.ts'
 import { Snapshot } from '../snapshot/snapshot.ts'
+import { Refresher } from './refresher.ts'
 import type { SignedManifest } from './store.ts'
 
 /** Where a reader reads. */
@@ -33,9 +33,6 @@ export type ReaderTimes = {
   readonly expireMs: number
 }
 
-/** A refresh that takes longer is held to be dead. */
-const REFRESH_TIMEOUT_MS = 10_000
-
 /** What a reader needs. */
 export type ReaderOptions = {
   readonly cluster: string
@@ -53,17 +50,18 @@ export class ClusterReader implements SnapshotSource {
   private readonly options: ReaderOptions
   private snapshot: Snapshot | undefined
   private manifest: Manifest | undefined
-  private checkedMs = Number.NEGATIVE_INFINITY
-  private refreshingSinceMs: number | undefined
+  private readonly refresher: Refresher
 
   constructor(options: ReaderOptions) {
     this.options = options
+    const look = (): Promise<void> => this.checkManifest()
+    const { refreshMs } = options.times
+    this.refresher = new Refresher({ ...options, look, refreshMs })
   }
 
   /** The snapshot to answer from; `undefined` when there is none, or nobody has looked for long. */
   current(): Snapshot | undefined {
-    const { now, times } = this.options
-    return now() - this.checkedMs < times.blockMs ? this.snapshot : undefined
+    return this.refresher.sinceCheckMs() < this.options.times.blockMs ? this.snapshot : undefined
   }
 
   /** Loads the newest manifest, or a shard of the snapshot that is here. */
@@ -77,19 +75,7 @@ export class ClusterReader implements SnapshotSource {
 
   /** Begins to look for a newer manifest, when it is time; gives the promise to keep alive. */
   refreshIfDue(): Promise<void> | undefined {
-    const { now, times, onError } = this.options
-    const nowMs = now()
-    const isRunning =
-      this.refreshingSinceMs !== undefined && nowMs - this.refreshingSinceMs < REFRESH_TIMEOUT_MS
-    if (isRunning || nowMs - this.checkedMs < times.refreshMs) return undefined
-    this.refreshingSinceMs = nowMs
-    return this.checkManifest()
-      .catch((error: unknown) => {
-        onError(error instanceof Error ? error.message : String(error))
-      })
-      .finally(() => {
-        this.refreshingSinceMs = undefined
-      })
+    return this.refresher.refreshIfDue()
   }
 
   /** How old the newest snapshot is held to be, by when its source last confirmed it. */
@@ -115,9 +101,9 @@ export class ClusterReader implements SnapshotSource {
    * Refuses what does not verify, belongs to another cluster or is older; what was here then stays.
    */
   private async checkManifest(): Promise<void> {
-    const { cluster, publicKey, origin, now } = this.options
+    const { cluster, publicKey, origin } = this.options
     const signed = await origin.readManifest()
-    this.checkedMs = now()
+    this.refresher.noteCheck()
     if (signed === undefined) return
     if (!(await isSignedBy(publicKey, signed.bytes, signed.signature))) {
       throw new TypeError(`The stored manifest of cluster "${cluster}" has a wrong signature`)

@@ -17,8 +17,10 @@ export type GatewayVariables = {
   readonly COREFILE?: string
   /** `{"ID": {"publicKey": "…", "tokenSha256": "…"}}` */
   readonly CLUSTERS?: string
-  /** SHA-256 of the token that clients need, in hexadecimal digits. */
+  /** SHA-256 of a token that may ask for everything, in hexadecimal digits. */
   readonly CLIENT_TOKEN_SHA256?: string
+  /** SHA-256 of the token of who keeps the clients' tokens, in hexadecimal digits. */
+  readonly ADMIN_TOKEN_SHA256?: string
   /** `true` to answer everybody. */
   readonly PUBLIC?: string
   /** Seconds without a word from the exporter after which answers say that they are old. */
@@ -41,6 +43,8 @@ export type GatewayConfig = {
   readonly blocks: readonly ServerBlock[]
   readonly clusters: ReadonlyMap<string, ClusterConfig>
   readonly access: Access
+  /** SHA-256 of the token of who keeps the clients' tokens; `undefined` when nobody does. */
+  readonly adminSha256: string | undefined
   readonly times: ReaderTimes
 }
 
@@ -50,17 +54,25 @@ export class GatewayConfigError extends Error {
 }
 
 const SHA256 = /^[0-9a-f]{64}$/
-const REFRESH_MS = 1000
+const REFRESH_MS = 500
 const BLOCK_MS = 5000
 const STALE_SECONDS_DEFAULT = 60
 const EXPIRE_SECONDS_DEFAULT = 24 * 3600
 
-/** Reads the variables. @throws {GatewayConfigError} with the variable and what is wrong with it */
-export async function readGatewayConfig(variables: GatewayVariables): Promise<GatewayConfig> {
+/**
+ * Reads the variables.
+ * @param file what the Corefile is called in errors
+ * @throws {GatewayConfigError} with the variable and what is wrong with it
+ */
+export async function readGatewayConfig(
+  variables: GatewayVariables,
+  file = 'COREFILE',
+): Promise<GatewayConfig> {
   return {
-    blocks: readBlocks(variables.COREFILE ?? ''),
+    blocks: readBlocks(variables.COREFILE ?? '', file),
     clusters: await readClusters(variables.CLUSTERS ?? ''),
     access: readAccess(variables),
+    adminSha256: readHash(variables, 'ADMIN_TOKEN_SHA256'),
     times: {
       refreshMs: REFRESH_MS,
       blockMs: BLOCK_MS,
@@ -70,10 +82,10 @@ export async function readGatewayConfig(variables: GatewayVariables): Promise<Ga
   }
 }
 
-function readBlocks(text: string): readonly ServerBlock[] {
-  if (text.trim() === '') throw new GatewayConfigError('COREFILE is not set')
+function readBlocks(text: string, file: string): readonly ServerBlock[] {
+  if (text.trim() === '') throw new GatewayConfigError(`${file} is not set`)
   try {
-    return parseCorefile(text, 'COREFILE', {
+    return parseCorefile(text, file, {
       readText: () => undefined,
       glob: () => [],
       resolvePath: (_, path) => path,
@@ -105,17 +117,22 @@ async function readClusters(text: string): Promise<ReadonlyMap<string, ClusterCo
   return clusters
 }
 
-function readAccess({
-  PUBLIC: isPublic = '',
-  CLIENT_TOKEN_SHA256: sha256 = '',
-}: GatewayVariables): Access {
-  if (isPublic === 'true') return { kind: 'public' }
-  if (isPublic !== '' && isPublic !== 'false') {
+function readAccess(variables: GatewayVariables): Access {
+  const { PUBLIC: isPublic = '' } = variables
+  if (isPublic !== '' && isPublic !== 'true' && isPublic !== 'false') {
     throw new GatewayConfigError('PUBLIC is neither "true" nor "false"')
   }
-  if (sha256 === '') return { kind: 'closed' }
-  if (SHA256.test(sha256)) return { kind: 'token', sha256 }
-  throw new GatewayConfigError('CLIENT_TOKEN_SHA256 is not 64 hexadecimal digits')
+  return { isPublic: isPublic === 'true', sha256: readHash(variables, 'CLIENT_TOKEN_SHA256') }
+}
+
+function readHash(
+  variables: GatewayVariables,
+  name: 'CLIENT_TOKEN_SHA256' | 'ADMIN_TOKEN_SHA256',
+): string | undefined {
+  const text = variables[name] ?? ''
+  if (text === '') return undefined
+  if (SHA256.test(text)) return text
+  throw new GatewayConfigError(`${name} is not 64 hexadecimal digits`)
 }
 
 function readSeconds(

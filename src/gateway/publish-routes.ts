@@ -4,11 +4,13 @@
  */
 import { type Context, Hono } from 'hono'
 import { HttpError } from '../doh/http-error.ts'
+import { jsonResponse } from '../doh/json-response.ts'
 import { readBody } from '../doh/read-body.ts'
 import { MANIFEST_BYTES_MAX, type Manifest } from '../snapshot/manifest.ts'
-import { hasHash, headerToken } from './access.ts'
+import { headerToken } from './access.ts'
 import type { ClusterConfig } from './config.ts'
 import type { IngestResult } from './ingest.ts'
+import { hasHash } from './token.ts'
 
 /** Octets that one shard may have when it is published. */
 export const PUBLISHED_SHARD_BYTES_MAX: number = 16 * 1024 * 1024
@@ -91,10 +93,13 @@ function readPrecondition(c: Context): string | undefined {
 function respond(result: IngestResult): Response {
   switch (result.kind) {
     case 'stored':
-      return json(result.isNew ? 201 : 200, { etag: result.etag }, { etag: result.etag })
+      return jsonResponse(result.isNew ? 201 : 200, { etag: result.etag }, { etag: result.etag })
     case 'missing': {
       const message = `${result.sha256s.length} shards are missing`
-      return json(409, { error: { code: 'missing_shards', message }, missing: result.sha256s })
+      return jsonResponse(409, {
+        error: { code: 'missing_shards', message },
+        missing: result.sha256s,
+      })
     }
     case 'refused':
       throw new HttpError(result.status, result.code, result.message)
@@ -108,20 +113,9 @@ function describe(
   const { cluster, generation, time, records, shards, sources } = manifest
   const ageSeconds = Math.max(0, Math.round((nowMs - Date.parse(time)) / 1000))
   const bytes = shards.reduce((sum, shard) => sum + shard.bytes, 0)
-  return json(
+  return jsonResponse(
     200,
     { cluster, generation, time, ageSeconds, records, shards: shards.length, bytes, sources },
     { etag },
   )
-}
-
-function json(
-  status: number,
-  body: unknown,
-  headers: Readonly<Record<string, string>> = {},
-): Response {
-  return new Response(`${JSON.stringify(body)}\n`, {
-    status,
-    headers: { 'content-type': 'application/json', 'cache-control': 'no-store', ...headers },
-  })
 }

@@ -7,6 +7,7 @@ import type { EdnsOption } from '../dns/edns.ts'
 import type { Reply } from '../dns/message.ts'
 import type { Query } from '../dns/query.ts'
 import type { ReplyWriter } from '../dns/reply-writer.ts'
+import type { Visibility } from '../snapshot/visibility.ts'
 import type { Host } from './host.ts'
 
 /** Who asks, and how. */
@@ -14,6 +15,23 @@ export type Client = {
   readonly address: string
   readonly port: number
   readonly transport: 'udp' | 'tcp' | 'tls' | 'https'
+  /** What it may see; everything without. */
+  readonly view?: View
+}
+
+/**
+ * What a client may see; a client without one sees everything. Whatever it may not see answers as
+ * if it were not there.
+ */
+export type View = {
+  /** The same for views of the same, different for others: part of what caches go by. */
+  readonly id: string
+  /** Whether it sees a cluster below an origin, absolute and in lower case. */
+  readonly seesOrigin: (cluster: string | undefined, origin: Uint8Array) => boolean
+  /** The namespaces that it sees; `undefined` for all. */
+  readonly namespaces: Visibility | undefined
+  /** Whether it may have other servers asked. */
+  readonly mayRecurse: boolean
 }
 
 /** Bounds of a reply, which plugins may tighten; 512 at least. */
@@ -81,6 +99,8 @@ export type Observation = {
 /** What a reply on the quick way is to be like. One object for all queries: keep none of it. */
 export type QuickReply = {
   isUdp: boolean
+  /** What the client may see. */
+  view: View | undefined
   /** Octets that it may have. */
   bytesMax: number
   /** UDP size to advertise. */
@@ -123,6 +143,11 @@ export type Plugin = {
   readonly quick?: QuickPart
   /** Looks at every query that the block answered. Keeps none of it. */
   readonly observe?: (observation: Observation) => void
+  /**
+   * Whether a name, and with it the whole zone of its server block, is in a zone of the plugin's
+   * that a client may not see.
+   */
+  readonly hides?: (view: View, query: Query, blockZone: Uint8Array) => boolean
   /** Begins what runs beside queries; called when the server answers. */
   readonly start?: () => void
   /** Ends it; the plugin is not used again. */

@@ -6,6 +6,7 @@
 import type { Transport } from '../corefile/zone-key.ts'
 import { isWithinZone, type Query } from '../dns/query.ts'
 import { TYPE } from '../dns/rr-type.ts'
+import type { View } from '../plugins/plugin.ts'
 import type { Chain } from './chain.ts'
 
 /** A zone and the chain that serves it. */
@@ -26,16 +27,26 @@ export type Listener = {
 /**
  * Finds the chain for a query: that of the longest zone above its name. A DS record belongs to the
  * parent of the zone that it is named after (RFC 4035 §3.1.4.1), so a parent goes first when it is
- * here.
+ * here. A server block that lies within a zone which the client may not see is not there for it.
  */
-export function findChain(listener: Listener, query: Query): Chain | undefined {
+export function findChain(
+  listener: Listener,
+  query: Query,
+  view: View | undefined,
+): Chain | undefined {
   const { zones } = listener
   let own: Chain | undefined
   for (let i = 0; i < zones.length; i++) {
     const served = zones[i]
     if (served === undefined || !isWithinZone(query, served.zone)) continue
+    if (view !== undefined && isHidden(served, query, view)) continue
     if (query.type !== TYPE.DS || served.zone.length < query.nameBytes) return served.chain
     own ??= served.chain
   }
   return own
+}
+
+/** A block that begins above the hidden zone has other names as well. */
+function isHidden({ zone, chain }: ServedZone, query: Query, view: View): boolean {
+  return chain.plugins.some(({ hides }) => hides?.(view, query, zone) === true)
 }

@@ -19,6 +19,7 @@ export class QuickWay {
   private readonly answers: NonNullable<QuickPart['answer']>
   private readonly how: QuickReply = {
     isUdp: true,
+    view: undefined,
     bytesMax: MESSAGE_BYTES_MAX,
     udpBytes: UDP_BYTES_ADVERTISED,
     paddingBlock: 0,
@@ -51,6 +52,7 @@ export class QuickWay {
     const { how, concerns, prepare, answered } = this
     for (let i = 0; i < concerns.length; i++) if (concerns[i]?.(query) === true) return 0
     how.isUdp = client.transport === 'udp'
+    how.view = client.view
     how.bytesMax = how.isUdp ? udpBytesFor(query) : MESSAGE_BYTES_MAX
     how.udpBytes = UDP_BYTES_ADVERTISED
     how.paddingBlock = paddingBlock(client)

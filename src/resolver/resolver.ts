@@ -91,7 +91,7 @@ export class Resolver {
   answerQuickly(listener: Listener, bytes: Uint8Array, client: Client): number {
     const parsed = parseQuery(bytes, this.query)
     if (parsed.kind === 'refusal' || parsed.class !== CLASS.IN) return 0
-    const chain = findChain(listener, parsed)
+    const chain = findChain(listener, parsed, client.view)
     const quickWay = chain?.quickWay
     if (chain === undefined || quickWay === undefined) return 0
     const { observers } = chain
@@ -123,7 +123,7 @@ export class Resolver {
     if (parsed.class !== CLASS.IN && !listener.takesAnyClass) {
       return rcodeReply(parsed, RCODE.REFUSED)
     }
-    const chain = findChain(listener, parsed)
+    const chain = findChain(listener, parsed, client.view)
     if (chain === undefined) {
       const option = extendedError(EXTENDED_ERROR.NOT_AUTHORITATIVE)
       return rcodeReply(parsed, RCODE.REFUSED, [option])
@@ -160,7 +160,7 @@ export class Resolver {
   ): MaybePromise<Outcome> {
     if (question.depth > DEPTH_MAX) return failure(RCODE.SERVFAIL, 'look-ups lead to look-ups')
     const query = parseQuery(writeQuery(question))
-    const chain = query.kind === 'query' ? findChain(listener, query) : undefined
+    const chain = query.kind === 'query' ? findChain(listener, query, client.view) : undefined
     if (query.kind === 'refusal' || chain === undefined) return failure(RCODE.REFUSED)
     return chain.serve(this.request(query, { client, listener, depth: question.depth }))
   }

@@ -11,6 +11,7 @@ import { CLASS } from '../dns/rr-class.ts'
 import { TYPE } from '../dns/rr-type.ts'
 import { FORM, PARTS_BYTES, TARGET_BYTES } from './layout.ts'
 import type { Shard } from './shard.ts'
+import type { Visibility } from './visibility.ts'
 
 /** Writes sets; made once, set up before each reply. */
 export class SetWriter {
@@ -22,6 +23,9 @@ export class SetWriter {
   rotation = 0
   /** Whether additional records are left out. */
   isMinimal = false
+
+  /** The namespaces that the client sees; `undefined` for all. */
+  namespaces: Visibility | undefined
 
   constructor(reply: ReplyWriter) {
     this.reply = reply
@@ -52,7 +56,7 @@ export class SetWriter {
 
   /** Writes a node's addresses into the additional section. */
   writeAdditional(shard: Shard, node: number): void {
-    if (this.isMinimal) return
+    if (this.isMinimal || this.namespaces?.has(shard, shard.nodeScope(node)) === false) return
     this.writeNodeAddresses(shard, node, TYPE.A)
     this.writeNodeAddresses(shard, node, TYPE.AAAA)
   }

@@ -23,8 +23,6 @@ describe('the value of a flag', () => {
     { name: 'is its default', flag: 'dns.port', text: '53' },
     { name: 'is its default when it is empty', flag: 'dns.port', given: [''], text: '53' },
     { name: 'is nothing without a default', flag: 'conf', text: '' },
-    { name: 'may be nothing for --listen', flag: 'listen', given: [''], text: '' },
-    { name: 'is the default of --listen', flag: 'listen', text: '127.0.0.1:9154' },
     {
       name: 'comes from its variable',
       flag: 'server',

@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { HttpError } from '../../src/doh/http-error.ts'
-import { type Access, checkAccess, hasHash, headerToken } from '../../src/gateway/access.ts'
-import { sha256Hex } from '../../src/snapshot/signature.ts'
+import { type Access, findCaller, headerToken } from '../../src/gateway/access.ts'
+import { hashToken } from '../../src/gateway/token.ts'
+import { bookOf, tokenRecord } from './tokens.ts'
 
 const TOKEN = 'kd_Zm9v-YmFy'
-const sha256 = await sha256Hex(new TextEncoder().encode(TOKEN))
+const sha256 = await hashToken(TOKEN)
 
 function request(authorization: string | undefined): Request {
   const headers = authorization === undefined ? {} : { authorization }
@@ -23,6 +24,7 @@ describe('headerToken', () => {
     { header: `Basic ${btoa(`anyone:${TOKEN}`)}`, token: TOKEN },
     { header: `BASIC ${btoa(`:${TOKEN}`)}`, token: TOKEN },
     { header: `Basic ${btoa('a:b:c')}`, token: 'b:c' },
+    { header: `Basic ${btoa(`${TOKEN}:`)}`, token: TOKEN },
     { header: `Basic ${btoa(TOKEN)}`, token: TOKEN },
     { header: 'Basic %%%', token: undefined },
     { header: `Digest ${TOKEN}`, token: undefined },
@@ -35,42 +37,62 @@ describe('headerToken', () => {
   }
 })
 
-describe('hasHash', () => {
-  test('holds for the token only', async () => {
-    assert.equal(await hasHash(TOKEN, sha256), true)
-    assert.equal(await hasHash(`${TOKEN}x`, sha256), false)
-    assert.equal(await hasHash('', sha256), false)
-  })
+const made = await tokenRecord({ identities: ['cert:ab', 'access:a@example.org'] })
 
-  test('holds for no other hash, wherever it differs', async () => {
-    for (const at of [0, 31, 63]) {
-      const other = `${sha256.slice(0, at)}${sha256[at] === '0' ? '1' : '0'}${sha256.slice(at + 1)}`
-      assert.equal(await hasHash(TOKEN, other), false)
-    }
-    assert.equal(await hasHash(TOKEN, sha256.slice(1)), false)
-  })
-})
-
-describe('checkAccess', () => {
-  const open: Access = { kind: 'public' }
-  const token: Access = { kind: 'token', sha256 }
-  const closed: Access = { kind: 'closed' }
+describe('findCaller', () => {
+  const { id } = made.record
+  const open: Access = { isPublic: true, sha256: undefined }
+  const one: Access = { isPublic: false, sha256 }
+  const closed: Access = { isPublic: false, sha256: undefined }
   const bearer = `Bearer ${TOKEN}`
-  const cases: { name: string; access: Access; header?: string; path?: string; ok: boolean }[] = [
-    { name: 'lets everybody in where all may ask', access: open, ok: true },
-    { name: 'lets in who has the token', access: token, header: bearer, ok: true },
-    { name: 'lets in who has the token in the path', access: token, path: TOKEN, ok: true },
-    { name: 'keeps out who has none', access: token, ok: false },
-    { name: 'keeps out who has another', access: token, header: `${bearer}x`, ok: false },
-    { name: 'goes by the path first', access: token, header: bearer, path: 'x', ok: false },
-    { name: 'keeps everybody out until told otherwise', access: closed, ok: false },
-    { name: 'keeps out whoever guesses', access: closed, header: bearer, path: TOKEN, ok: false },
+  type Case = {
+    name: string
+    access: Access
+    header?: string
+    path?: string
+    identities?: string[]
+    who: string | undefined
+  }
+  const cases: Case[] = [
+    { name: 'lets everybody in where all may ask', access: open, who: 'everybody' },
+    { name: 'lets in who has the token', access: one, header: bearer, who: 'everybody' },
+    { name: 'lets in who has the token in the path', access: one, path: TOKEN, who: 'everybody' },
+    { name: 'keeps out who has none', access: one, who: undefined },
+    { name: 'keeps out who has another', access: one, header: `${bearer}x`, who: undefined },
+    { name: 'goes by the path first', access: one, header: bearer, path: 'x', who: undefined },
+    { name: 'keeps everybody out until told otherwise', access: closed, who: undefined },
+    { name: 'keeps out who guesses', access: closed, header: bearer, path: TOKEN, who: undefined },
+    { name: 'knows a token that was made', access: closed, path: made.token, who: id },
+    {
+      name: 'knows it as a password',
+      access: closed,
+      header: `Basic ${btoa(`me:${made.token}`)}`,
+      who: id,
+    },
+    { name: 'knows it beside the other', access: one, path: made.token, who: id },
+    { name: 'knows a certificate', access: closed, identities: ['cert:ab'], who: id },
+    { name: 'knows one of several', access: one, identities: ['cert:cd', 'cert:ab'], who: id },
+    { name: 'knows no other certificate', access: one, identities: ['cert:cd'], who: undefined },
+    {
+      name: 'does not know half a token',
+      access: closed,
+      path: made.token.slice(0, -1),
+      who: undefined,
+    },
+    {
+      name: 'does not know a token with another secret',
+      access: closed,
+      path: made.token.replace(/.{5}$/, 'AAAAA'),
+      who: undefined,
+    },
   ]
-  for (const { name, access, header, path, ok } of cases) {
+  for (const { name, access, header, path, identities = [], who } of cases) {
     test(name, async () => {
-      const checked = checkAccess(access, request(header), path)
-      if (ok) await checked
-      else await assert.rejects(checked, isChallenge)
+      const book = bookOf([made.record])
+      const credentials = { pathToken: path, identities }
+      const found = findCaller(access, book, request(header), credentials)
+      if (who === undefined) await assert.rejects(found, isChallenge)
+      else assert.equal((await found).tokenId ?? 'everybody', who)
     })
   }
 })

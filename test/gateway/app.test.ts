@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
 import { describe, test } from 'node:test'
 import { encodeBase64url } from '../../src/dns/base64url.ts'
 import { createGatewayApp } from '../../src/gateway/app.ts'
@@ -8,6 +9,7 @@ import {
   readGatewayConfig,
 } from '../../src/gateway/config.ts'
 import { type ClusterStore, createMemoryStore } from '../../src/gateway/store.ts'
+import { createMemoryTokenStore } from '../../src/gateway/token-store.ts'
 import { sha256Hex } from '../../src/snapshot/signature.ts'
 import { keys } from '../exporter/memory-gateway.ts'
 import { FakeHost, START_MS } from '../fake-host.ts'
@@ -34,6 +36,7 @@ type Writable<T> = { -readonly [K in keyof T]: T[K] }
 class Running {
   readonly host = new FakeHost()
   readonly store: Writable<ClusterStore> = createMemoryStore()
+  readonly tokens = createMemoryTokenStore()
   readonly kept: Promise<void>[] = []
   private readonly app: ReturnType<typeof createGatewayApp>
 
@@ -44,6 +47,9 @@ class Running {
       writerOf: () => {
         throw new Error('a secret that no response tells')
       },
+      tokenStore: this.tokens,
+      randomBytes,
+      identitiesOf: () => [],
       clientOf: () => ({ address: '192.0.2.1', port: 0, transport: 'https' }),
       keepAlive: (_, promise) => this.kept.push(promise),
     })

@@ -20,10 +20,10 @@ function clusters(value: unknown): Partial<GatewayVariables> {
 describe('readGatewayConfig', () => {
   test('is closed, and patient for a minute and a day, unless told otherwise', async () => {
     const { access, times, clusters: known, blocks } = await readGatewayConfig({ COREFILE })
-    assert.deepEqual(access, { kind: 'closed' })
+    assert.deepEqual(access, { isPublic: false, sha256: undefined })
     assert.deepEqual(
       [times.refreshMs, times.blockMs, times.staleMs, times.expireMs],
-      [1000, 5000, 60_000, 86_400_000],
+      [500, 5000, 60_000, 86_400_000],
     )
     assert.equal(known.size, 0)
     assert.deepEqual(
@@ -44,7 +44,7 @@ describe('readGatewayConfig', () => {
     const prod = config.clusters.get('prod')
     assert.equal(prod?.tokenSha256, SHA256)
     assert.equal(prod?.publicKeyText, publicKey)
-    assert.deepEqual(config.access, { kind: 'token', sha256: SHA256 })
+    assert.deepEqual(config.access, { isPublic: false, sha256: SHA256 })
     assert.deepEqual([config.times.staleMs, config.times.expireMs], [1500, 10_000])
   })
 
@@ -54,7 +54,7 @@ describe('readGatewayConfig', () => {
       PUBLIC: 'true',
       CLIENT_TOKEN_SHA256: SHA256,
     })
-    assert.deepEqual(access, { kind: 'public' })
+    assert.equal(access.isPublic, true)
   })
 })
 
@@ -119,13 +119,14 @@ test('the variables in wrangler.toml are those that are read, and are good', asy
   assert.deepEqual(Object.keys(found), [
     'COREFILE',
     'CLUSTERS',
+    'ADMIN_TOKEN_SHA256',
     'CLIENT_TOKEN_SHA256',
     'PUBLIC',
     'STALE_SECONDS',
     'EXPIRE_SECONDS',
   ])
   const { access, times } = await readGatewayConfig(found)
-  assert.deepEqual(access, { kind: 'closed' })
+  assert.deepEqual(access, { isPublic: false, sha256: undefined })
   const { times: defaults } = await readGatewayConfig({ COREFILE })
   assert.deepEqual(times, defaults)
 })

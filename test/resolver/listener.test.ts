@@ -123,7 +123,7 @@ describe('findChain', () => {
         const query = parseQuery(writeQuery({ name, type: TYPE.A }))
         assert.equal(query.kind, 'query')
         if (query.kind !== 'query') return
-        const chain = findChain(listener, query)
+        const chain = findChain(listener, query, undefined)
         const found = listener.zones.find((zone) => zone.chain === chain)?.zone
         const above = origins.slice(0, -1).filter((zone) => isSubdomain(name, zone))
         const longest = above.sort((a, b) => b.length - a.length)[0]

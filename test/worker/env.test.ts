@@ -6,15 +6,23 @@ import { bundleWorker } from '../../demo/gateway.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
 
-test('wrangler.toml binds the Durable Object that the Worker exports', async () => {
+test('wrangler.toml binds the Durable Objects that the Worker exports', async () => {
   const text = readFileSync(join(ROOT, 'wrangler.toml'), 'utf8')
-  const [, name, className] = /name = "(\w+)"\nclass_name = "(\w+)"/.exec(text) ?? []
-  const [, migrated] = /new_sqlite_classes = \["(\w+)"\]/.exec(text) ?? []
-  assert.equal(name, 'CLUSTER')
-  assert.equal(className, migrated)
+  const bound = [...text.matchAll(/name = "(\w+)"\nclass_name = "(\w+)"/g)]
+  assert.deepEqual(
+    bound.map(([, name]) => name),
+    ['CLUSTER', 'TOKENS'],
+  )
+  const classes = bound.map(([, , className = '']) => className)
+  const [, migrated = ''] = /new_sqlite_classes = \[(.*)\]/.exec(text) ?? []
+  assert.deepEqual(
+    [...migrated.matchAll(/"(\w+)"/g)].map(([, name]) => name),
+    classes,
+  )
   const script = new TextDecoder().decode(await bundleWorker())
   const [, exported = ''] = /export\s*\{([^}]*)\};?\s*$/.exec(script) ?? []
-  assert.ok(exported.split(',').some((item) => item.trim() === className))
+  const names = exported.split(',').map((item) => item.trim())
+  for (const className of classes) assert.ok(names.includes(className), className)
   const [, main = ''] = /^main = "(.*)"$/m.exec(text) ?? []
   assert.match(readFileSync(join(ROOT, main), 'utf8'), /^export default \{$/m)
 })

@@ -1,13 +1,22 @@
 /**
  * A Worker that tries what a store promises on the database of a Durable Object, a new one for each
- * promise. `/N` answers 200 when promise N holds, and else 500 with the reason.
+ * promise. `/N` answers 200 when promise N holds, and else 500 with the reason; `/tokens/N` does the
+ * same for the store of tokens, which it reaches as the gateway does.
  * @module
  */
 import { DurableObject } from 'cloudflare:workers'
-import { createSqlStore } from '../../worker/sql-store.ts'
-import { STORE_PROMISES } from '../gateway/store-contract.ts'
 
-type Env = { readonly CLUSTER: DurableObjectNamespace<ClusterObject> }
+import { createSqlStore } from '../../worker/sql-store.ts'
+import type { TokenObject } from '../../worker/token-object.ts'
+import { STORE_PROMISES } from '../gateway/store-contract.ts'
+import { TOKEN_STORE_PROMISES } from '../gateway/token-store-contract.ts'
+
+export { TokenObject } from '../../worker/token-object.ts'
+
+type Env = {
+  readonly CLUSTER: DurableObjectNamespace<ClusterObject>
+  readonly TOKENS: DurableObjectNamespace<TokenObject>
+}
 
 /** A database. */
 export class ClusterObject extends DurableObject<Env> {
@@ -24,8 +33,27 @@ export class ClusterObject extends DurableObject<Env> {
 
 export default {
   async fetch(request: Request, env: Env): Promise<Response> {
-    const index = Number(new URL(request.url).pathname.slice(1))
-    const reason = await env.CLUSTER.getByName(`store-${index}`).hold(index)
+    const [, which = '', text = which] = new URL(request.url).pathname.split('/')
+    const index = Number(text)
+    const reason =
+      which === 'tokens'
+        ? await holdTokens(env.TOKENS.getByName(`tokens-${index}`), index)
+        : await env.CLUSTER.getByName(`store-${index}`).hold(index)
     return new Response(reason, { status: reason === '' ? 200 : 500 })
   },
+}
+
+async function holdTokens(object: DurableObjectStub<TokenObject>, index: number): Promise<string> {
+  try {
+    await TOKEN_STORE_PROMISES[index]?.hold({
+      list: async () => object.list(),
+      put: async (record) => {
+        await object.put(record)
+      },
+      remove: async (id) => object.remove(id),
+    })
+    return ''
+  } catch (error) {
+    return String(error)
+  }
 }

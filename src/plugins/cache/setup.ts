@@ -150,10 +150,13 @@ class Cache {
   }
 }
 
-/** DO and CD change what upstreams answer, so they are part of the question (RFC 4035 §3.2). */
-function entryKey({ lowerName, type, class: rrClass, query }: Request): string {
+/**
+ * DO and CD change what upstreams answer, so they are part of the question (RFC 4035 §3.2), as is
+ * what the client may see.
+ */
+function entryKey({ lowerName, type, class: rrClass, query, client }: Request): string {
   const flags = (query.wantsDnssec ? 1 : 0) | (query.flags & FLAG.CD)
-  return `${type} ${rrClass} ${flags} ${nameKey(lowerName)}`
+  return `${type} ${rrClass} ${flags} ${client.view?.id ?? ''} ${nameKey(lowerName)}`
 }
 
 /** Whether the client wants to know if data is authentic (RFC 6840 §5.7). */

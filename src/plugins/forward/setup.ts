@@ -35,7 +35,10 @@ export const setupForward: Setup = (directives, { host }) => ({
       stop: () => {
         forward.stop()
       },
-      serve: (request, next) => (forward.takes(request) ? forward.serve(request) : next(request)),
+      serve: (request, next) => {
+        const isAllowed = request.client.view?.mayRecurse !== false
+        return isAllowed && forward.takes(request) ? forward.serve(request) : next(request)
+      },
     }
   }),
 })

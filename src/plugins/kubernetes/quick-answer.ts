@@ -19,6 +19,8 @@ import { ZoneAnswer } from './zone-answer.ts'
 /** What answers depend on. */
 export type QuickOptions = {
   readonly zones: Zones
+  /** The cluster whose snapshots these are, as views know it. */
+  readonly cluster: string | undefined
   readonly source: SnapshotSource
   readonly rules: Rules
   readonly fallthrough: Fallthrough
@@ -35,13 +37,16 @@ export class QuickAnswer {
 
   /** Writes the reply to a query and returns its size; 0 when it has to take the long way. */
   answer(query: Query, reply: ReplyWriter, how: QuickReply): number {
-    const { zones, source, rules, fallthrough } = this.options
+    const { zones, cluster, source, rules, fallthrough } = this.options
     const zone = zoneOf(zones, query)
     if (zone === undefined || isForLongWay(query, zone.origin.bytes)) return 0
+    const { view } = how
+    if (view !== undefined && !view.seesOrigin(cluster, zone.origin.bytes)) return 0
     const snapshot = source.current()
     if (snapshot === undefined || source.freshness() !== 'fresh') return 0
     const zoneAnswer = this.zoneAnswerWith(reply)
     zoneAnswer.rules = rules
+    zoneAnswer.setNamespaces(view?.namespaces)
     zoneAnswer.sets.rotation = how.rotation
     zoneAnswer.sets.isMinimal = how.isMinimal
     reply.begin(query, how)

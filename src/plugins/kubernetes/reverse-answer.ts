@@ -34,7 +34,7 @@ export function answerReverse(
   if (!readReverseName(query, asked, isLenient ? SURPLUS_LABELS : 0)) return VERDICT.ABSENT
   if (isLenient && query.type !== TYPE.PTR) return VERDICT.ABSENT
   if (asked.bitCount < 8 * asked.addressBytes) {
-    return !isLenient && hasPrefix(snapshot) ? VERDICT.NODATA : VERDICT.ABSENT
+    return !isLenient && hasPrefix(answer, snapshot) ? VERDICT.NODATA : VERDICT.ABSENT
   }
   const index = snapshot.shardOfAddress(asked.bytes, asked.addressBytes)
   const shard = snapshot.shards[index]
@@ -44,13 +44,15 @@ export function answerReverse(
   }
   const table = tableOf(shard)
   const first = table.firstFrom(asked.bytes)
-  if (!table.hasPrefix(first, asked.bytes, asked.bitCount)) return VERDICT.ABSENT
-  if (query.type !== TYPE.PTR) return VERDICT.NODATA
   answer.sets.origin = answer.home
+  let isThere = false
   for (let i = first; table.hasPrefix(i, asked.bytes, asked.bitCount); i++) {
+    if (answer.namespaces?.has(shard, table.scope(i)) === false) continue
+    isThere = true
+    if (query.type !== TYPE.PTR) return VERDICT.NODATA
     answer.sets.writeSet(shard, table.set(i), table.targetCount(i), TYPE.PTR)
   }
-  return VERDICT.DATA
+  return isThere ? VERDICT.DATA : VERDICT.ABSENT
 }
 
 function tableOf(shard: Shard): Shard['addresses4'] {
@@ -61,11 +63,16 @@ function tableOf(shard: Shard): Shard['addresses4'] {
  * Tells whether some address begins with the bits that were asked. A shard that is not loaded may
  * have one: to deny the name would deny all that is below it (RFC 8020 §2).
  */
-function hasPrefix({ shards }: Snapshot): boolean {
+function hasPrefix({ namespaces }: ZoneAnswer, { shards }: Snapshot): boolean {
   return shards.some((shard) => {
     if (shard === undefined) return true
     const table = tableOf(shard)
-    return table.hasPrefix(table.firstFrom(asked.bytes), asked.bytes, asked.bitCount)
+    let at = table.firstFrom(asked.bytes)
+    while (table.hasPrefix(at, asked.bytes, asked.bitCount)) {
+      if (namespaces?.has(shard, table.scope(at)) !== false) return true
+      at++
+    }
+    return false
   })
 }
 

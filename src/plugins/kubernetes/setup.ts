@@ -5,9 +5,11 @@
 import { onlyDirective } from '../../corefile/arguments.ts'
 import { parseKubernetes } from '../../corefile/kubernetes-options.ts'
 import { EXTENDED_ERROR, extendedError } from '../../dns/edns.ts'
+import { isSubdomain } from '../../dns/name.ts'
 import { RCODE } from '../../dns/rcode.ts'
 import { TYPE } from '../../dns/rr-type.ts'
 import type { SnapshotSource } from '../host.ts'
+import type { View } from '../plugin.ts'
 import {
   andThen,
   failure,
@@ -20,7 +22,7 @@ import {
 import { type Fallthrough, fallsThrough } from '../zones.ts'
 import { aliasReply, rebaseAliases, unavailable } from './alias-reply.ts'
 import { QuickAnswer } from './quick-answer.ts'
-import { zoneOf, zonesOfDirective } from './zone.ts'
+import { type Zone, zoneOf, zonesOfDirective } from './zone.ts'
 import { negativeReply, type ZoneView, zoneReply } from './zone-reply.ts'
 
 /** Configures `kubernetes [ZONES…] { … }`. */
@@ -29,23 +31,32 @@ export const setupKubernetes: Setup = (directives, context) => {
   const options = parseKubernetes(directive, context.zones)
   const zones = zonesOfDirective(options)
   const source = context.host.openCluster(options)
-  const { rules, fallthrough } = options
-  const quick = new QuickAnswer({ zones, source, rules, fallthrough })
+  const { rules, fallthrough, cluster } = options
+  const quick = new QuickAnswer({ zones, cluster, source, rules, fallthrough })
+  const isHidden = (view: View | undefined, { origin }: Zone): boolean =>
+    view !== undefined && !view.seesOrigin(cluster, origin.bytes)
   return {
     plugins: [
       {
         name: 'kubernetes',
         quick: { answer: (query, reply, how) => quick.answer(query, reply, how) },
+        hides: (view, query, blockZone) => {
+          const zone = zoneOf(zones, query)
+          if (zone === undefined || !isHidden(view, zone)) return false
+          return isSubdomain(blockZone, zone.origin.bytes)
+        },
         isReady: () => source.current() !== undefined,
         serve: (request, next) => {
           const zone = zoneOf(zones, request.query)
-          if (zone === undefined) return next(request)
+          const { view } = request.client
+          if (zone === undefined || isHidden(view, zone)) return next(request)
           if (request.type === TYPE.AXFR || request.type === TYPE.IXFR) {
             return failure(RCODE.REFUSED)
           }
           return withSnapshot(source, (snapshot) => {
-            const view = { zone, home: zones.home, rules, snapshot, source }
-            return serveZone(request, view, { fallthrough, next })
+            const namespaces = view?.namespaces
+            const from = { zone, home: zones.home, rules, snapshot, source, namespaces }
+            return serveZone(request, from, { fallthrough, next })
           })
         },
       },

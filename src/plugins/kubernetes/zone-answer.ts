@@ -17,6 +17,7 @@ import { SetWriter } from '../../snapshot/set-writer.ts'
 import type { Shard } from '../../snapshot/shard.ts'
 import { shardOfQuery } from '../../snapshot/shard-key.ts'
 import type { Snapshot } from '../../snapshot/snapshot.ts'
+import type { Visibility } from '../../snapshot/visibility.ts'
 import { hasCapitals, isDenied, isPodService, isTooLong, type Rules } from './coredns-rules.ts'
 import { answerReverse } from './reverse-answer.ts'
 import { podLabel, type RelativeName, relativeName, spellPort } from './spellings.ts'
@@ -38,6 +39,8 @@ export class ZoneAnswer {
   /** Index of the shard that was lacking. */
   missingShard = 0
   readonly reply: ReplyWriter
+  /** The namespaces that the client sees; `undefined` for all. */
+  namespaces: Visibility | undefined
   private readonly spelled = relativeName()
   private readonly address = new Uint8Array(16)
   private readonly service = new Uint8Array(6)
@@ -46,6 +49,17 @@ export class ZoneAnswer {
     this.reply = reply
     this.sets = new SetWriter(reply)
     writeUint16(this.service, 2, POD_WEIGHT)
+  }
+
+  /** Says which namespaces the client sees, for this answer and those after it. */
+  setNamespaces(namespaces: Visibility | undefined): void {
+    this.namespaces = namespaces
+    this.sets.namespaces = namespaces
+  }
+
+  /** Whether the client may see a node. */
+  sees(shard: Shard, node: number): boolean {
+    return this.namespaces === undefined || this.namespaces.has(shard, shard.nodeScope(node))
   }
 
   /**
@@ -95,7 +109,10 @@ export class ZoneAnswer {
     return label < 0 ? VERDICT.ABSENT : this.answerPod(query, snapshot, relativeBytes, label)
   }
 
-  /** Writes the addresses of the zone's name servers, behind its NS records. */
+  /**
+   * Writes the addresses of the zone's name servers, behind its NS records. A client that may not
+   * see one of them is told of none.
+   */
   writeNameservers(snapshot: Snapshot): number {
     const apex = this.shardFor(snapshot, EMPTY, 0)
     const ref = apex?.findSet(apex.findNode(EMPTY, 0), TYPE.NS) ?? 0
@@ -108,6 +125,7 @@ export class ZoneAnswer {
       const shard = this.shardFor(snapshot, target, target.length)
       if (shard === undefined) return VERDICT.UNLOADED
       const node = size < 0 ? 0 : shard.findNode(target, size)
+      if (node !== 0 && !this.sees(shard, node)) return VERDICT.NODATA
       if (node !== 0) this.sets.writeAdditional(shard, node)
       item = start + target.length
     }
@@ -116,7 +134,7 @@ export class ZoneAnswer {
 
   private answerNode(type: number, shard: Shard, node: number): number {
     const head = shard.nodeHead(node)
-    if ((head & GLUE_MARK) !== 0) return VERDICT.ABSENT
+    if ((head & GLUE_MARK) !== 0 || !this.sees(shard, node)) return VERDICT.ABSENT
     if (this.rules === 'coredns' && isDenied(type, shard, node, head)) return VERDICT.ABSENT
     const isAlias = type !== TYPE.CNAME && shard.findSet(node, TYPE.CNAME) !== 0
     if (isAlias && !this.ignoresAliases) return VERDICT.ALIAS
@@ -155,7 +173,9 @@ export class ZoneAnswer {
     const shard = this.shardFor(snapshot, parent.bytes, parent.size)
     if (shard === undefined) return VERDICT.UNLOADED
     const node = shard.findName(parent.words, parent.size)
-    if (node === 0 || !shard.hasAddressNames(node)) return VERDICT.ABSENT
+    if (node === 0 || !shard.hasAddressNames(node) || !this.sees(shard, node)) {
+      return VERDICT.ABSENT
+    }
     const addressBytes = parseAddressLabel(query.name, start, this.address)
     if (addressBytes === 0) return VERDICT.ABSENT
     const pod = this.tailOf(query, start, relativeBytes)

@@ -1,0 +1,26 @@
+/**
+ * The gateway that a command talks to.
+ * @module
+ */
+import { LOOPBACK } from './doh-listener.ts'
+import type { Input } from './flags.ts'
+import { CommandError } from './output.ts'
+
+/**
+ * Reads `--gateway`. A token goes in a header, and not in the clear beyond this machine.
+ * @throws {CommandError} when it is no URL, or `http://` to another machine without `--insecure`
+ */
+export function readGatewayUrl(input: Input): string {
+  const text = input.text('gateway')
+  const url = URL.canParse(text) ? new URL(text) : undefined
+  const isHttp = url?.protocol === 'http:'
+  if (url === undefined || (!isHttp && url.protocol !== 'https:')) {
+    throw new CommandError(`--gateway "${text}" is not a URL such as https://dns.example.org`)
+  }
+  if (isHttp && !input.isSet('insecure') && !LOOPBACK.has(url.hostname)) {
+    throw new CommandError(
+      `--gateway ${text} would send the token in the clear; use https://, or say --insecure`,
+    )
+  }
+  return text
+}

@@ -1,0 +1,111 @@
+/**
+ * `kubedoh gateway`: the gateway as a server on this machine, for those who do not use Cloudflare.
+ * @module
+ */
+import { readFileSync } from 'node:fs'
+import { dirname } from 'node:path'
+import { type GatewayConfig, GatewayConfigError, readGatewayConfig } from '../gateway/config.ts'
+import { createNodeGateway } from '../node-gateway/node-gateway.ts'
+import { parseListenAddress } from '../shim/feature-servers.ts'
+import type { HttpServer, TlsFiles } from '../shim/http-server.ts'
+import { LOOPBACK } from './doh-listener.ts'
+import type { FlagName, Input } from './flags.ts'
+import { CommandError, createLog, type Output, whyUnreadable } from './output.ts'
+import { untilSignal } from './signals.ts'
+
+/** A gateway that runs. */
+export type RunningGateway = {
+  readonly url: string
+  readonly stop: () => Promise<void>
+}
+
+const LISTEN_DEFAULT = '127.0.0.1:8787'
+const VARIABLES = [
+  'CLUSTERS',
+  'ADMIN_TOKEN_SHA256',
+  'CLIENT_TOKEN_SHA256',
+  'PUBLIC',
+  'STALE_SECONDS',
+  'EXPIRE_SECONDS',
+] as const
+
+/** Runs the command until it is told to end. */
+export async function runGateway(input: Input, output: Output): Promise<void> {
+  const running = await startNodeGateway(input, output)
+  output.stdout.write(`ready: DNS over HTTPS on ${running.url}/dns-query\n`)
+  await untilSignal()
+  await running.stop()
+}
+
+/** Starts the gateway; it answers when the promise resolves. */
+export async function startNodeGateway(input: Input, output: Output): Promise<RunningGateway> {
+  const address = input.isSet('listen') ? input.text('listen') : LISTEN_DEFAULT
+  const { host, port } = parseListenAddress(address)
+  const tls = readTls(input)
+  if (tls === undefined && !input.isSet('insecure') && !LOOPBACK.has(host ?? '')) {
+    throw new CommandError(
+      `--listen ${address} would send tokens and answers in the clear; give --tls-cert and ` +
+        '--tls-key, put TLS in front of a loopback address, or say --insecure',
+    )
+  }
+  const server = createServer(input, output, { config: await readConfig(input), tls })
+  try {
+    const bound = await server.listen(host, port)
+    const scheme = tls === undefined ? 'http' : 'https'
+    return { url: `${scheme}://${host ?? 'localhost'}:${bound}`, stop: () => server.close() }
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown error'
+    throw new CommandError(`Cannot listen on --listen ${address}: ${code}`, { cause: error })
+  }
+}
+
+function createServer(
+  input: Input,
+  output: Output,
+  { config, tls }: { readonly config: GatewayConfig; readonly tls: TlsFiles | undefined },
+): HttpServer {
+  const folder = storeFolder(input.text('store'))
+  const corefileFolder = dirname(input.text('conf'))
+  try {
+    return createNodeGateway({ config, folder, corefileFolder, tls, log: createLog(output) })
+  } catch (error) {
+    if (error instanceof GatewayConfigError) throw new CommandError(error.message)
+    const text = error instanceof Error ? error.message : String(error)
+    throw new CommandError(`--tls-cert and --tls-key cannot be used: ${text}`)
+  }
+}
+
+async function readConfig(input: Input): Promise<GatewayConfig> {
+  const variables = Object.fromEntries(VARIABLES.map((name) => [name, input.env(name)]))
+  const path = input.text('conf')
+  try {
+    return await readGatewayConfig({ ...variables, COREFILE: readText(path) }, path)
+  } catch (error) {
+    if (error instanceof GatewayConfigError) throw new CommandError(error.message)
+    throw error
+  }
+}
+
+function storeFolder(text: string): string | undefined {
+  if (text === 'memory') return undefined
+  const [, folder = ''] = /^file:(.+)$/.exec(text) ?? []
+  if (folder !== '') return folder
+  throw new CommandError(`--store is "${text}", expected file:FOLDER or memory`)
+}
+
+function readTls(input: Input): TlsFiles | undefined {
+  const file = (flag: FlagName): string => readText(input.text(flag))
+  const [cert, key] = [input.text('tls-cert'), input.text('tls-key')]
+  if (cert === '' && key === '') return undefined
+  if (cert === '' || key === '') throw new CommandError('--tls-cert and --tls-key go together')
+  const clientCa = input.text('client-ca') === '' ? undefined : file('client-ca')
+  return { cert: file('tls-cert'), key: file('tls-key'), clientCa }
+}
+
+function readText(path: string): string {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch {
+    throw new CommandError(`Cannot read ${path}: ${whyUnreadable(path)}`)
+  }
+}

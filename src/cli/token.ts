@@ -1,0 +1,164 @@
+/**
+ * `kubedoh token …`: the tokens of a gateway's clients.
+ * @module
+ */
+import { parseDuration } from './duration.ts'
+import type { FlagName, Input } from './flags.ts'
+import { readGatewayUrl } from './gateway-url.ts'
+import { CommandError, type Output } from './output.ts'
+
+const TIMEOUT_MS = 10_000
+const ADMIN_VARIABLE = 'KUBEDOH_ADMIN_TOKEN'
+
+/** What a gateway tells of a token. */
+type TokenInfo = {
+  readonly id: string
+  readonly name: string
+  readonly clusters: string
+  readonly origins: string
+  readonly namespaces: string
+  readonly recurse: boolean
+  /** '' for never. */
+  readonly expires: string
+  readonly isAlive: boolean
+  /** '' unless it is new. */
+  readonly token: string
+}
+
+/** Makes a token and prints it; the gateway cannot tell it again. */
+export async function runTokenCreate(input: Input, output: Output): Promise<void> {
+  const expires = input.text('expires')
+  const lists = (['clusters', 'origins', 'namespaces'] as const).flatMap((flag) => {
+    const patterns = listOf(input, flag)
+    return patterns.length === 0 ? [] : [[flag, patterns] as const]
+  })
+  const body = {
+    name: input.text('name'),
+    ...Object.fromEntries(lists),
+    recurse: input.isSet('recurse'),
+    identities: listOf(input, 'identity'),
+    ...(expires === '' ? {} : { expiresInSeconds: seconds('expires', expires) }),
+  }
+  const created = await call(input, 'POST', '/v1/tokens', JSON.stringify(body))
+  printNew(input, output, created)
+}
+
+/** Prints all tokens. */
+export async function runTokenList(input: Input, output: Output): Promise<void> {
+  const text = await call(input, 'GET', '/v1/tokens')
+  if (input.isSet('json')) {
+    output.stdout.write(text)
+    return
+  }
+  const { tokens } = recordOf(JSON.parse(text))
+  const rows = [
+    ['ID', 'NAME', 'CLUSTERS', 'ORIGINS', 'NAMESPACES', 'RECURSE', 'EXPIRES'],
+    ...(Array.isArray(tokens) ? tokens.map(readInfo) : []).map((one) => [
+      one.id,
+      one.name === '' ? '-' : one.name,
+      one.clusters,
+      one.origins,
+      one.namespaces,
+      one.recurse ? 'yes' : 'no',
+      one.isAlive ? one.expires || 'never' : 'expired',
+    ]),
+  ]
+  const widths = rows[0]?.map((_, i) => Math.max(...rows.map((row) => row[i]?.length ?? 0))) ?? []
+  for (const row of rows) {
+    const line = row.map((cell, i) => cell.padEnd(widths[i] ?? 0)).join('  ')
+    output.stdout.write(`${line.trimEnd()}\n`)
+  }
+}
+
+/** Revokes a token. */
+export async function runTokenRevoke(input: Input, output: Output): Promise<void> {
+  const [id = ''] = input.args
+  await call(input, 'DELETE', `/v1/tokens/${encodeURIComponent(id)}`)
+  output.stdout.write(`revoked ${id}; gateways that run refuse it within five seconds\n`)
+}
+
+/** Gives a token a new secret and prints it. */
+export async function runTokenRotate(input: Input, output: Output): Promise<void> {
+  const [id = ''] = input.args
+  const grace = seconds('grace', input.text('grace'))
+  const path = `/v1/tokens/${encodeURIComponent(id)}/rotate?graceSeconds=${grace}`
+  printNew(input, output, await call(input, 'POST', path))
+}
+
+function printNew(input: Input, output: Output, text: string): void {
+  if (input.isSet('json')) {
+    output.stdout.write(text)
+    return
+  }
+  const { token, id, expires } = readInfo(JSON.parse(text))
+  output.stdout.write(`${token}\n`)
+  const until = expires === '' ? 'holds until it is revoked' : `holds until ${expires}`
+  output.stderr.write(`token ${id} ${until}; it is shown only now. Try it:\n`)
+  const url = new URL('/resolve', input.text('gateway'))
+  output.stderr.write(`  curl -H "Authorization: Bearer ${token}" "${url.href}?name=NAME"\n`)
+}
+
+async function call(input: Input, method: string, path: string, body?: string): Promise<string> {
+  const admin = input.env(ADMIN_VARIABLE)
+  if (admin === '') {
+    throw new CommandError(
+      `${ADMIN_VARIABLE} is not set: "kubedoh keys --admin" makes a token for it`,
+    )
+  }
+  const url = new URL(path, readGatewayUrl(input))
+  let response: Response
+  try {
+    response = await fetch(url, {
+      method,
+      headers: { authorization: `Bearer ${admin}` },
+      ...(body === undefined ? {} : { body }),
+      redirect: 'manual',
+      signal: AbortSignal.timeout(TIMEOUT_MS),
+    })
+  } catch (error) {
+    const cause = error instanceof Error ? (error.cause ?? error) : error
+    throw new CommandError(`${url.origin}: ${cause instanceof Error ? cause.message : 'no answer'}`)
+  }
+  const text = await response.text()
+  if (response.ok) return text
+  throw new CommandError(`${url.origin}: ${errorMessage(text) ?? `HTTP status ${response.status}`}`)
+}
+
+function errorMessage(text: string): string | undefined {
+  try {
+    const { message } = recordOf(recordOf(JSON.parse(text)).error)
+    return typeof message === 'string' ? message : undefined
+  } catch {
+    return undefined
+  }
+}
+
+function listOf(input: Input, flag: FlagName): string[] {
+  return input.texts(flag).flatMap((text) => text.split(',').filter((part) => part !== ''))
+}
+
+function seconds(flag: FlagName, text: string): number {
+  const value = parseDuration(text)
+  if (value !== undefined) return value
+  throw new CommandError(`--${flag} is "${text}", expected a duration like 12h or 90d`)
+}
+
+function readInfo(value: unknown): TokenInfo {
+  const fields = recordOf(value)
+  const text = (name: string): string => String(fields[name] ?? '')
+  return {
+    id: text('id'),
+    name: text('name'),
+    clusters: text('clusters'),
+    origins: text('origins'),
+    namespaces: text('namespaces'),
+    recurse: fields.recurse === true,
+    expires: text('expires'),
+    isAlive: fields.isAlive === true,
+    token: text('token'),
+  }
+}
+
+function recordOf(value: unknown): Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null ? { ...value } : {}
+}

@@ -1,0 +1,172 @@
+/**
+ * What a gateway does, apart from its routes: it answers messages from the snapshots of its
+ * clusters, knows who asks, and tells how it is.
+ * @module
+ */
+import type { Context } from 'hono'
+import type { KubernetesOptions } from '../corefile/kubernetes-options.ts'
+import { ConfigError, configError, formatProblem } from '../corefile/problem.ts'
+import { HttpError } from '../doh/http-error.ts'
+import type { Host, SnapshotSource } from '../plugins/host.ts'
+import type { Client } from '../plugins/plugin.ts'
+import { createResolver } from '../resolver/create-resolver.ts'
+import type { Resolver } from '../resolver/resolver.ts'
+import { type Caller, findCaller, headerToken } from './access.ts'
+import { ClusterReader, type SnapshotOrigin } from './cluster-reader.ts'
+import { type GatewayConfig, GatewayConfigError } from './config.ts'
+import { formatGatewayMetrics } from './gateway-metrics.ts'
+import type { ClusterWriter } from './publish-routes.ts'
+import { hasHash, type RandomBytes } from './token.ts'
+import { TokenBook } from './token-book.ts'
+import type { TokenStore } from './token-store.ts'
+
+/** What a gateway needs of its runtime. */
+export type GatewayRuntime = {
+  readonly host: Omit<Host, 'openCluster'>
+  /** Where the snapshots of a cluster are read. */
+  readonly originOf: (cluster: string) => SnapshotOrigin
+  /** Who writes the snapshots of a cluster. */
+  readonly writerOf: (cluster: string, c: Context) => ClusterWriter
+  /** Where the tokens of clients are. */
+  readonly tokenStore: TokenStore
+  readonly randomBytes: RandomBytes
+  /** Who sent a request. */
+  readonly clientOf: (c: Context) => Client
+  /** Identities of the sender that the runtime has checked: `cert:…`, `access:…`. */
+  readonly identitiesOf: (c: Context) => readonly string[]
+  /** Keeps a promise alive beyond the response. */
+  readonly keepAlive: (c: Context, promise: Promise<void>) => void
+}
+
+/** A gateway. */
+export class Gateway {
+  private readonly config: GatewayConfig
+  private readonly runtime: GatewayRuntime
+  private readonly readers = new Map<string, ClusterReader>()
+  private readonly resolver: Resolver
+  private readonly book: TokenBook
+  private readonly callers = new WeakMap<Request, Caller>()
+
+  /** @throws {GatewayConfigError} when the Corefile asks for what there is not */
+  constructor(config: GatewayConfig, runtime: GatewayRuntime) {
+    this.config = config
+    this.runtime = runtime
+    this.resolver = this.compile()
+    const { host, tokenStore } = runtime
+    this.book = new TokenBook({
+      store: tokenStore,
+      now: host.now,
+      onError: (error) => {
+        host.log({ level: 'error', message: 'cannot read the tokens', error })
+      },
+    })
+  }
+
+  /** Finds out who sends a request, once. @throws {HttpError} 401 */
+  async admit(c: Context, pathToken: string | undefined): Promise<void> {
+    const { access } = this.config
+    const identities = access.isPublic ? [] : this.runtime.identitiesOf(c)
+    const caller = await findCaller(access, this.book, c.req.raw, { pathToken, identities })
+    this.callers.set(c.req.raw, caller)
+    if (caller.tokenId !== undefined) this.keepFresh(c, this.book)
+  }
+
+  /** Answers a message of a sender that was let in. */
+  async answer(message: Uint8Array, c: Context): Promise<Uint8Array | undefined> {
+    const [listener] = this.resolver.listeners
+    if (listener === undefined) return undefined
+    for (const reader of this.readers.values()) this.keepFresh(c, reader)
+    const client = this.runtime.clientOf(c)
+    const view = this.callers.get(c.req.raw)?.view
+    return this.resolver.answer(
+      listener,
+      message,
+      view === undefined ? client : { ...client, view },
+    )
+  }
+
+  /** The clusters without a snapshot that is not too old. */
+  async notReady(): Promise<readonly string[]> {
+    const waiting: string[] = []
+    for (const [id, reader] of this.readers) {
+      const isDue = reader.current() === undefined
+      if (isDue) await reader.load().catch((error: unknown) => this.logFailure(id, error))
+      if (reader.freshness() === 'expired') waiting.push(id)
+    }
+    return waiting
+  }
+
+  /** All metrics, as Prometheus reads them. */
+  metrics(): string {
+    return formatGatewayMetrics(this.runtime.host.metrics, this.readers)
+  }
+
+  /** Operators' routes are for who operates or exports, and never for everybody (`PUBLIC`). */
+  async checkOperator(c: Context): Promise<void> {
+    const token = headerToken(c.req.raw)
+    const { clusters, adminSha256, access } = this.config
+    const hashes = [...clusters.values()].map(({ tokenSha256 }) => tokenSha256)
+    for (const sha256 of [adminSha256, access.sha256, ...hashes]) {
+      if (token !== undefined && sha256 !== undefined && (await hasHash(token, sha256))) return
+    }
+    throw new HttpError(401, 'unauthorized', "An operator's or exporter's token is needed", {
+      'www-authenticate': 'Bearer realm="kubedoh"',
+    })
+  }
+
+  private keepFresh(c: Context, one: Pick<ClusterReader, 'refreshIfDue'>): void {
+    const refresh = one.refreshIfDue()
+    if (refresh !== undefined) this.runtime.keepAlive(c, refresh)
+  }
+
+  private compile(): Resolver {
+    try {
+      const host: Host = { ...this.runtime.host, openCluster: (options) => this.open(options) }
+      const resolver = createResolver(this.config.blocks, host)
+      // Metrics are counted here too; where they are to be had is the gateway's affair.
+      const feature = resolver.features.find(({ kind }) => kind !== 'metrics')
+      if (feature === undefined) return resolver
+      throw new GatewayConfigError(
+        `COREFILE: "${feature.kind}" has no meaning in a gateway, which has /healthz and ` +
+          '/readyz and is told of changes; leave it out',
+      )
+    } catch (error) {
+      if (!(error instanceof ConfigError)) throw error
+      throw new GatewayConfigError(error.problems.map(formatProblem).join('; '), { cause: error })
+    }
+  }
+
+  private logFailure(cluster: string, error: unknown): void {
+    const message = 'cannot refresh a snapshot'
+    this.runtime.host.log({ level: 'error', message, cluster, error: describe(error) })
+  }
+
+  private open(options: KubernetesOptions): SnapshotSource {
+    const id = options.cluster
+    if (id === undefined) {
+      const known = [...this.config.clusters.keys()].join(', ')
+      throw configError(options, `say which cluster: "cluster ID", with one of ${known || 'none'}`)
+    }
+    const cluster = this.config.clusters.get(id)
+    if (cluster === undefined) throw configError(options, `CLUSTERS has no cluster "${id}"`)
+    const known = this.readers.get(id)
+    if (known !== undefined) return known
+    const { host, originOf } = this.runtime
+    const reader = new ClusterReader({
+      cluster: id,
+      publicKey: cluster.publicKey,
+      origin: originOf(id),
+      times: this.config.times,
+      now: host.now,
+      onError: (error) => {
+        this.logFailure(id, error)
+      },
+    })
+    this.readers.set(id, reader)
+    return reader
+  }
+}
+
+function describe(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
+}

@@ -1,0 +1,58 @@
+/**
+ * Looks at something again and again, in the background of requests.
+ *
+ * No promise is shared between requests: on Workers, one that another request began may never
+ * settle.
+ * @module
+ */
+
+/** A look that takes longer is held to be dead. */
+const TIMEOUT_MS = 10_000
+
+/** What a refresher needs. */
+export type RefresherOptions = {
+  readonly look: () => Promise<void>
+  /** Time after which to look again. */
+  readonly refreshMs: number
+  /** Milliseconds since 1970. */
+  readonly now: () => number
+  /** Gets what went wrong in the background. */
+  readonly onError: (message: string) => void
+}
+
+/** When something was looked at last, and whether to look now. */
+export class Refresher {
+  private readonly options: RefresherOptions
+  private checkedMs = Number.NEGATIVE_INFINITY
+  private runningSinceMs: number | undefined
+
+  constructor(options: RefresherOptions) {
+    this.options = options
+  }
+
+  /** Notes that what there is to see was seen just now. */
+  noteCheck(): void {
+    this.checkedMs = this.options.now()
+  }
+
+  /** Milliseconds since it was seen last; infinite before. */
+  sinceCheckMs(): number {
+    return this.options.now() - this.checkedMs
+  }
+
+  /** Begins to look, when it is time; gives the promise to keep alive. */
+  refreshIfDue(): Promise<void> | undefined {
+    const { now, refreshMs, look, onError } = this.options
+    const nowMs = now()
+    const isRunning = this.runningSinceMs !== undefined && nowMs - this.runningSinceMs < TIMEOUT_MS
+    if (isRunning || nowMs - this.checkedMs < refreshMs) return undefined
+    this.runningSinceMs = nowMs
+    return look()
+      .catch((error: unknown) => {
+        onError(error instanceof Error ? error.message : String(error))
+      })
+      .finally(() => {
+        this.runningSinceMs = undefined
+      })
+  }
+}

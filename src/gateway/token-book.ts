@@ -1,0 +1,129 @@
+/**
+ * The tokens in the memory of one process or isolate, kept fresh from their store.
+ *
+ * A token that was revoked is refused as soon as the list is looked at again; one that is not known
+ * has the list looked at at once, as it may be new. When the list cannot be had for long, nobody is
+ * let in on the strength of an old one.
+ * @module
+ */
+import { HttpError } from '../doh/http-error.ts'
+import type { View } from '../plugins/plugin.ts'
+import { Refresher } from './refresher.ts'
+import { equalSecrets, hashToken, isAlive, type TokenRecord, tokenId } from './token.ts'
+import type { TokenStore } from './token-store.ts'
+import { viewOf } from './token-view.ts'
+
+/** How old a list may be that is looked at again in the background. */
+const REFRESH_MS = 1000
+/** How old one may be that is not looked at again first. */
+const BLOCK_MS = 5000
+/** How old one may be to let anybody in. */
+const TRUST_MS = 60_000
+/** Tokens whose hash is remembered. */
+const HASHES_MAX = 4096
+
+/** What a book needs. */
+export type TokenBookOptions = {
+  readonly store: Pick<TokenStore, 'list'>
+  /** Milliseconds since 1970. */
+  readonly now: () => number
+  /** Gets what went wrong in the background. */
+  readonly onError: (message: string) => void
+}
+
+/** A token that holds, and what its owner sees. */
+export type KnownToken = { readonly record: TokenRecord; readonly view: View }
+
+/** Knows the tokens. */
+export class TokenBook {
+  private readonly options: TokenBookOptions
+  private readonly refresher: Refresher
+  private byId: ReadonlyMap<string, TokenRecord> = new Map()
+  private byIdentity: ReadonlyMap<string, TokenRecord> = new Map()
+  private views: ReadonlyMap<string, View> = new Map()
+  private readonly hashes = new Map<string, string>()
+
+  constructor(options: TokenBookOptions) {
+    this.options = options
+    const look = (): Promise<void> => this.look()
+    this.refresher = new Refresher({ ...options, look, refreshMs: REFRESH_MS })
+  }
+
+  /** Begins to look at the list again, when it is time; gives the promise to keep alive. */
+  refreshIfDue(): Promise<void> | undefined {
+    return this.refresher.refreshIfDue()
+  }
+
+  /**
+   * Finds a token that holds by its text.
+   * @throws {HttpError} 503 when the list cannot be had
+   */
+  async find(token: string): Promise<KnownToken | undefined> {
+    const sha256 = await this.hashOf(token)
+    const id = tokenId(token)
+    if (id === undefined) return undefined
+    return this.known(() => {
+      const record = this.byId.get(id)
+      const nowMs = this.options.now()
+      const secrets = record?.secrets ?? []
+      return secrets.some((one) => isAlive(one, nowMs) && equalSecrets(one.sha256, sha256))
+        ? record
+        : undefined
+    })
+  }
+
+  /** As `find`, by an identity that the platform has checked: `cert:…`, `access:…`. */
+  findIdentity(identity: string): Promise<KnownToken | undefined> {
+    return this.known(() => this.byIdentity.get(identity))
+  }
+
+  private async known(find: () => TokenRecord | undefined): Promise<KnownToken | undefined> {
+    if (this.refresher.sinceCheckMs() >= BLOCK_MS) await this.lookNow()
+    let record = find()
+    if (record === undefined && this.refresher.sinceCheckMs() >= REFRESH_MS) {
+      await this.lookNow()
+      record = find()
+    }
+    if (record === undefined || !isAlive(record, this.options.now())) return undefined
+    const view = this.views.get(JSON.stringify(record.scope))
+    return view && { record, view }
+  }
+
+  /** Without a list that is young enough there is nothing to go by. */
+  private async lookNow(): Promise<void> {
+    try {
+      await this.look()
+    } catch (error) {
+      this.options.onError(error instanceof Error ? error.message : String(error))
+      if (this.refresher.sinceCheckMs() < TRUST_MS) return
+      throw new HttpError(503, 'tokens_unavailable', 'Tokens cannot be checked at the moment', {
+        'retry-after': '1',
+      })
+    }
+  }
+
+  private async look(): Promise<void> {
+    const records = await this.options.store.list()
+    this.refresher.noteCheck()
+    this.byId = new Map(records.map((record) => [record.id, record]))
+    this.byIdentity = new Map(
+      records.flatMap((record) => record.identities.map((identity) => [identity, record] as const)),
+    )
+    const views = new Map<string, View>()
+    for (const { scope } of records) {
+      const id = JSON.stringify(scope)
+      if (!views.has(id)) views.set(id, this.views.get(id) ?? viewOf(scope))
+    }
+    this.views = views
+  }
+
+  /** Hashing takes longer than an answer: those of the latest tokens are remembered. */
+  private async hashOf(token: string): Promise<string> {
+    const known = this.hashes.get(token)
+    if (known !== undefined) return known
+    const sha256 = await hashToken(token)
+    if (this.hashes.size >= HASHES_MAX) this.hashes.clear()
+    this.hashes.set(token, sha256)
+    return sha256
+  }
+}

@@ -1,0 +1,121 @@
+/**
+ * Reads what an operator asks of a new token.
+ * @module
+ */
+import { formatName, lowerName, parseName } from '../dns/name.ts'
+import { HttpError } from '../doh/http-error.ts'
+import type { TokenScope } from './token.ts'
+
+/** A wish for a token. */
+export type TokenRequest = {
+  readonly name: string
+  readonly scope: TokenScope
+  readonly identities: readonly string[]
+  /** Milliseconds until it ends; `undefined` for never. */
+  readonly lifeMs: number | undefined
+}
+
+const NAME_MAX = 100
+const PATTERNS_MAX = 100
+const PATTERN_MAX = 253
+const IDENTITY = /^(cert:[0-9a-f]{64}|access:[!-~]{1,250})$/
+const LIFE_SECONDS_MAX = 10 * 366 * 24 * 3600
+const FIELDS: ReadonlySet<string> = new Set([
+  'name',
+  'clusters',
+  'origins',
+  'namespaces',
+  'recurse',
+  'identities',
+  'expiresInSeconds',
+])
+
+/**
+ * Reads a wish from JSON. What is not said of clusters, origins and namespaces means all of them;
+ * to have other servers asked has to be wished for.
+ * @throws {HttpError} 400 that names the field
+ */
+export function readTokenRequest(text: string): TokenRequest {
+  const fields = readObject(text)
+  const unknown = Object.keys(fields).find((name) => !FIELDS.has(name))
+  if (unknown !== undefined) throw bad(unknown, `is not one of ${[...FIELDS].join(', ')}`)
+  return {
+    name: readName(fields.name),
+    scope: {
+      clusters: readPatterns(fields, 'clusters'),
+      origins: readPatterns(fields, 'origins').map(canonicalOrigin),
+      namespaces: readPatterns(fields, 'namespaces'),
+      recurse: readFlag(fields.recurse),
+    },
+    identities: readIdentities(fields.identities),
+    lifeMs: readLife(fields.expiresInSeconds),
+  }
+}
+
+function readObject(text: string): Readonly<Record<string, unknown>> {
+  try {
+    const value: unknown = JSON.parse(text === '' ? '{}' : text)
+    if (isObject(value)) return value
+  } catch {
+    throw new HttpError(400, 'bad_json', 'The body is not JSON')
+  }
+  throw new HttpError(400, 'bad_json', 'The body is not a JSON object')
+}
+
+function readName(value: unknown): string {
+  if (value === undefined) return ''
+  if (typeof value === 'string' && value.length <= NAME_MAX && !/\p{Cc}/u.test(value)) return value
+  throw bad('name', `is not a text of ${NAME_MAX} characters at most`)
+}
+
+function readPatterns(
+  fields: Readonly<Record<string, unknown>>,
+  field: 'clusters' | 'origins' | 'namespaces',
+): readonly string[] {
+  const value = fields[field] ?? ['*']
+  if (!isTexts(value) || value.length === 0 || value.length > PATTERNS_MAX) {
+    throw bad(field, `is not a list of 1 to ${PATTERNS_MAX} texts`)
+  }
+  const wrong = value.find((text) => !/^[!-~]+$/.test(text) || text.length > PATTERN_MAX)
+  if (wrong !== undefined) throw bad(field, `has "${wrong.slice(0, 40)}", which is no pattern`)
+  return [...new Set(value)].sort()
+}
+
+/** Origins are compared as the configuration has them: with their final dot, in lower case. */
+function canonicalOrigin(pattern: string): string {
+  if (pattern.includes('*')) return pattern.toLowerCase()
+  const name = parseName(pattern)
+  if (name === undefined) throw bad('origins', `has "${pattern.slice(0, 40)}", which is no name`)
+  return formatName(lowerName(name))
+}
+
+function readFlag(value: unknown): boolean {
+  if (value === undefined) return false
+  if (typeof value === 'boolean') return value
+  throw bad('recurse', 'is neither true nor false')
+}
+
+function readIdentities(value: unknown = []): readonly string[] {
+  if (!isTexts(value) || value.length > PATTERNS_MAX || !value.every((one) => IDENTITY.test(one))) {
+    throw bad('identities', 'is not a list of "cert:SHA256" and "access:WHO"')
+  }
+  return value
+}
+
+function readLife(value: unknown): number | undefined {
+  if (value === undefined) return undefined
+  if (typeof value === 'number' && value > 0 && value <= LIFE_SECONDS_MAX) return 1000 * value
+  throw bad('expiresInSeconds', `is not a number from 1 to ${LIFE_SECONDS_MAX}`)
+}
+
+function bad(field: string, problem: string): HttpError {
+  return new HttpError(400, 'bad_field', `"${field.slice(0, 40)}" ${problem}`)
+}
+
+function isTexts(value: unknown): value is readonly string[] {
+  return Array.isArray(value) && value.every((one) => typeof one === 'string')
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}

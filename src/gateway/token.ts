@@ -1,0 +1,118 @@
+/**
+ * Tokens of clients: what the gateway keeps of one, which is not enough to use it.
+ *
+ * A token reads `kdt_ID_SECRET`. The identifier finds the record and may be told; of the whole text
+ * only the SHA-256 is kept, so who reads the store can ask nothing with it.
+ * @module
+ */
+import { encodeBase64url } from '../dns/base64url.ts'
+import { formatHex, octet } from '../dns/bytes.ts'
+import { sha256Hex } from '../snapshot/signature.ts'
+
+/** What a token may see and do. A pattern is a text in which `*` stands for anything. */
+export type TokenScope = {
+  /** Patterns of cluster identifiers. */
+  readonly clusters: readonly string[]
+  /** Patterns of origins, absolute and in lower case. */
+  readonly origins: readonly string[]
+  /** Patterns of namespaces. */
+  readonly namespaces: readonly string[]
+  /** Whether the gateway asks other servers on its behalf. */
+  readonly recurse: boolean
+}
+
+/** One secret of a token; while it is rotated there are two. */
+export type TokenSecret = {
+  /** SHA-256 of the whole token, 64 hexadecimal digits. */
+  readonly sha256: string
+  /** When it ends, in milliseconds since 1970; `undefined` for with the token. */
+  readonly expiresMs: number | undefined
+}
+
+/** A token as it is kept. */
+export type TokenRecord = {
+  readonly id: string
+  /** For people: whose it is. */
+  readonly name: string
+  readonly scope: TokenScope
+  /** Who has it without its secret: `cert:SHA256` of a client's certificate, `access:EMAIL`. */
+  readonly identities: readonly string[]
+  /** The newest last. */
+  readonly secrets: readonly TokenSecret[]
+  /** Milliseconds since 1970. */
+  readonly createdMs: number
+  /** Milliseconds since 1970; `undefined` for never. */
+  readonly expiresMs: number | undefined
+}
+
+/** What sees and may do everything. */
+export const WHOLE_SCOPE: TokenScope = {
+  clusters: ['*'],
+  origins: ['*'],
+  namespaces: ['*'],
+  recurse: true,
+}
+
+const ID_BYTES = 6
+const SECRET_BYTES = 32
+const TOKEN = /^kdt_([0-9a-f]{12})_[\w-]{43}$/
+
+/** Reads the identifier in a token; `undefined` when the text is no token of this form. */
+export function tokenId(text: string): string | undefined {
+  return TOKEN.exec(text)?.[1]
+}
+
+/** Gives as many unpredictable octets as are asked for. */
+export type RandomBytes = (size: number) => Uint8Array
+
+/** Makes an identifier that is nobody's yet. */
+export function newTokenId(randomBytes: RandomBytes): string {
+  return formatHex(randomBytes(ID_BYTES))
+}
+
+/** Makes the text of a token, 256 bits of which are secret, and what is kept of it. */
+export async function newSecret(
+  id: string,
+  randomBytes: RandomBytes,
+): Promise<{ readonly token: string; readonly sha256: string }> {
+  const token = `kdt_${id}_${encodeBase64url(randomBytes(SECRET_BYTES))}`
+  return { token, sha256: await hashToken(token) }
+}
+
+/** SHA-256 of a token's text, 64 hexadecimal digits. */
+export function hashToken(token: string): Promise<string> {
+  return sha256Hex(new TextEncoder().encode(token))
+}
+
+/** Tells whether a token has a hash. Constant in time, the hash of the token being compared. */
+export async function hasHash(token: string, sha256: string): Promise<boolean> {
+  return equalSecrets(await hashToken(token), sha256)
+}
+
+/** Whether a token still holds, by time. */
+export function isAlive(
+  { expiresMs }: { readonly expiresMs: number | undefined },
+  nowMs: number,
+): boolean {
+  return expiresMs === undefined || nowMs < expiresMs
+}
+
+/** Makes a test of texts against some patterns. */
+export function matcherOf(patterns: readonly string[]): (text: string) => boolean {
+  if (patterns.includes('*')) return () => true
+  const expressions = patterns.map((pattern) => {
+    const parts = pattern.split('*').map((part) => part.replace(/[.+?^${}()|[\]\\]/g, '\\$&'))
+    return new RegExp(`^${parts.join('.*')}$`)
+  })
+  return (text) => expressions.some((expression) => expression.test(text))
+}
+
+/** Compares two texts of one length in a time that does not depend on where they differ. */
+export function equalSecrets(a: string, b: string): boolean {
+  const left = new TextEncoder().encode(a)
+  const right = new TextEncoder().encode(b)
+  if (left.length !== right.length) return false
+  let difference = 0
+  for (let i = 0; i < left.length; i++) difference |= octet(left, i) ^ octet(right, i)
+  return difference === 0
+}

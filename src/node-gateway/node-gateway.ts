@@ -1,0 +1,95 @@
+/**
+ * The gateway as a server on Node: the same app as the Worker's, with stores in a folder or in
+ * memory.
+ * @module
+ */
+import { randomBytes } from 'node:crypto'
+import { join } from 'node:path'
+import type { Context } from 'hono'
+import { createGatewayApp } from '../gateway/app.ts'
+import type { GatewayConfig } from '../gateway/config.ts'
+import type { GatewayRuntime } from '../gateway/gateway.ts'
+import { LocalWriter } from '../gateway/local-writer.ts'
+import { type ClusterStore, createMemoryStore } from '../gateway/store.ts'
+import { createMemoryTokenStore } from '../gateway/token-store.ts'
+import { certificateOf, HttpServer, remoteOf, type TlsFiles } from '../shim/http-server.ts'
+import { createNodeHost } from '../shim/node-host.ts'
+import type { Log } from '../telemetry/log.ts'
+import { Metrics } from '../telemetry/metrics.ts'
+import { createFileStore } from './file-store.ts'
+import { createFileTokenStore } from './file-token-store.ts'
+
+/** How to run it. */
+export type NodeGatewayOptions = {
+  readonly config: GatewayConfig
+  /** Folder that keeps snapshots and tokens; `undefined` for memory. */
+  readonly folder: string | undefined
+  /** Folder of the Corefile, which its paths are relative to. */
+  readonly corefileFolder: string
+  /** Certificate and key; `undefined` for plain HTTP. */
+  readonly tls: TlsFiles | undefined
+  readonly log: Log
+}
+
+/** Makes the server, which does not listen yet. */
+export function createNodeGateway(options: NodeGatewayOptions): HttpServer {
+  return new HttpServer(createGatewayApp(options.config, createRuntime(options)), options.tls)
+}
+
+function createRuntime({
+  config,
+  folder,
+  corefileFolder,
+  log,
+}: NodeGatewayOptions): GatewayRuntime {
+  const stores = new Map([...config.clusters.keys()].map((id) => [id, storeOf(folder, id)]))
+  const host = createNodeHost({
+    folder: corefileFolder,
+    metrics: new Metrics(),
+    log,
+    openCluster: () => {
+      throw new TypeError('A gateway opens its clusters itself')
+    },
+    abort: (message) => {
+      log({ level: 'error', message })
+    },
+  })
+  const writers = new Map(
+    [...config.clusters].map(([cluster, { publicKey }]) => {
+      const store = stores.get(cluster) ?? createMemoryStore()
+      return [cluster, new LocalWriter({ cluster, publicKey, store, now: Date.now })] as const
+    }),
+  )
+  return {
+    host,
+    originOf: (cluster) => known(stores, cluster),
+    writerOf: (cluster) => known(writers, cluster),
+    tokenStore:
+      folder === undefined
+        ? createMemoryTokenStore()
+        : createFileTokenStore(join(folder, 'tokens.jsonl')),
+    randomBytes,
+    clientOf: (c) => ({ ...remoteOf(c.env), transport: 'https' }),
+    identitiesOf,
+    keepAlive: (_, promise) => {
+      void promise
+    },
+  }
+}
+
+function storeOf(folder: string | undefined, cluster: string): ClusterStore {
+  if (folder === undefined) return createMemoryStore()
+  return createFileStore(join(folder, 'clusters', cluster))
+}
+
+/** A certificate counts when one of the authorities that the server was told of has signed it. */
+function identitiesOf(c: Context): readonly string[] {
+  const sha256 = certificateOf(c.env)
+  return sha256 === undefined ? [] : [`cert:${sha256}`]
+}
+
+function known<T>(all: ReadonlyMap<string, T>, cluster: string): T {
+  const found = all.get(cluster)
+  if (found === undefined) throw new TypeError(`There is no cluster "${cluster}"`)
+  return found
+}

@@ -1,0 +1,23 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { parseDuration } from '../../src/cli/duration.ts'
+
+test('durations are a number and a unit', () => {
+  const cases: [string, number | undefined][] = [
+    ['30s', 30],
+    ['15m', 900],
+    ['12h', 43_200],
+    ['90d', 7_776_000],
+    ['0s', 0],
+    ['1', undefined],
+    ['h', undefined],
+    ['1.5h', undefined],
+    ['-1h', undefined],
+    ['1w', undefined],
+    ['1 h', undefined],
+    ['', undefined],
+    ['1111111111s', undefined],
+    ['1constructor', undefined],
+  ]
+  for (const [text, seconds] of cases) assert.equal(parseDuration(text), seconds, text)
+})

@@ -1,0 +1,88 @@
+import assert from 'node:assert/strict'
+import type { TestContext } from 'node:test'
+import { describe, test } from 'node:test'
+import { readGatewayConfig } from '../../src/gateway/config.ts'
+import { hashToken } from '../../src/gateway/token.ts'
+import { createNodeGateway } from '../../src/node-gateway/node-gateway.ts'
+import { failed, type Ran, runCli } from './run-cli.ts'
+
+const ADMIN = 'the-token-of-the-operator'
+
+/** Starts a gateway and runs commands on its tokens. */
+async function start(t: TestContext): Promise<(words: string, admin?: string) => Promise<Ran>> {
+  const server = createNodeGateway({
+    config: await readGatewayConfig({
+      COREFILE: '. {\n}\n',
+      ADMIN_TOKEN_SHA256: await hashToken(ADMIN),
+    }),
+    folder: undefined,
+    corefileFolder: '/',
+    tls: undefined,
+    log: () => undefined,
+  })
+  const url = `http://127.0.0.1:${await server.listen('127.0.0.1', 0)}`
+  t.after(() => server.close())
+  return async (words, admin = ADMIN) => {
+    const args = ['token', ...words.split(' '), '--gateway', url]
+    const { status, stdout, stderr } = await runCli(args, { KUBEDOH_ADMIN_TOKEN: admin })
+    return { status, stdout, stderr: stderr.replaceAll(url, 'URL') }
+  }
+}
+
+describe('kubedoh token', () => {
+  test('makes, lists, rotates and revokes', async (t) => {
+    const run = await start(t)
+    const scope = '--clusters prod,lab --origins prod.test --namespaces shop --namespaces team-*'
+    const made = await run(`create --name ci --recurse --expires 90d ${scope}`)
+    assert.equal(made.status, 0)
+    const [, id = ''] = /^kdt_([0-9a-f]{12})_[\w-]{43}\n$/.exec(made.stdout) ?? []
+    assert.match(made.stderr, /^token [0-9a-f]{12} holds until 20\d\d-/)
+    const listed = await run('list')
+    const [head = '', row = '', ...others] = listed.stdout.trimEnd().split('\n')
+    assert.match(head, /^ID +NAME +CLUSTERS +ORIGINS +NAMESPACES +RECURSE +EXPIRES$/)
+    assert.match(row, /^\S+ +ci +lab,prod +prod\.test\. +shop,team-\* +yes +20\d\d-\S+Z$/)
+    assert.deepEqual(others, [])
+    const rotated = await run(`rotate ${id} --grace 1h`)
+    assert.match(rotated.stdout, new RegExp(`^kdt_${id}_`))
+    assert.notEqual(rotated.stdout, made.stdout)
+    const revoked = await run(`revoke ${id}`)
+    assert.equal(revoked.stdout, `revoked ${id}; gateways that run refuse it within five seconds\n`)
+    assert.equal((await run('list')).stdout.split('\n').length, 2)
+  })
+
+  test('prints JSON for programs', async (t) => {
+    const run = await start(t)
+    const { token, id } = JSON.parse((await run('create --json')).stdout)
+    assert.ok(String(token).startsWith(`kdt_${id}_`))
+    const { tokens } = JSON.parse((await run('list --json')).stdout)
+    assert.deepEqual([tokens.length, tokens[0].id, tokens[0].token], [1, id, undefined])
+  })
+
+  test('says why not', async (t) => {
+    const run = await start(t)
+    const cases: [words: string, line: string, admin?: string][] = [
+      ['list', "kubedoh: URL: The operator's token is needed", 'wrong'],
+      ['revoke 0', 'kubedoh: URL: There is no token with this identifier'],
+      ['rotate 0', 'kubedoh: URL: There is no token with this identifier'],
+      [
+        'create --expires soon',
+        'kubedoh: --expires is "soon", expected a duration like 12h or 90d',
+      ],
+      ['create --origins a..b', 'kubedoh: URL: "origins" has "a..b", which is no name'],
+      [
+        'list',
+        'kubedoh: KUBEDOH_ADMIN_TOKEN is not set: "kubedoh keys --admin" makes a token for it',
+        '',
+      ],
+    ]
+    for (const [words, line, admin] of cases)
+      assert.deepEqual(await run(words, admin), failed(line))
+  })
+
+  test('says that nobody is there', async () => {
+    const args = ['token', 'list', '--gateway', 'http://127.0.0.1:9']
+    const { status, stderr } = await runCli(args, { KUBEDOH_ADMIN_TOKEN: ADMIN })
+    assert.equal(status, 1)
+    assert.match(stderr, /^kubedoh: http:\/\/127\.0\.0\.1:9: .+\n$/)
+  })
+})

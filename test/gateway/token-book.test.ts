@@ -1,0 +1,127 @@
+import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
+import { describe, test } from 'node:test'
+import { HttpError } from '../../src/doh/http-error.ts'
+import { newSecret, type TokenRecord } from '../../src/gateway/token.ts'
+import { TokenBook } from '../../src/gateway/token-book.ts'
+import { storeOf, tokenRecord } from './tokens.ts'
+
+/** A book whose time and store do as they are told. */
+class Fixture {
+  nowMs = 1_000_000
+  isAway = false
+  reads = 0
+  readonly errors: string[] = []
+  readonly store: ReturnType<typeof storeOf>
+  readonly book: TokenBook
+
+  constructor(records: readonly TokenRecord[]) {
+    this.store = storeOf(records)
+    this.book = new TokenBook({
+      store: {
+        list: () => {
+          this.reads++
+          return this.isAway ? Promise.reject(new Error('away')) : this.store.list()
+        },
+      },
+      now: () => this.nowMs,
+      onError: (message) => this.errors.push(message),
+    })
+  }
+
+  async knows(token: string): Promise<boolean> {
+    return (await this.book.find(token)) !== undefined
+  }
+}
+
+describe('TokenBook', () => {
+  test('reads the list once for many tokens', async () => {
+    const { token, record } = await tokenRecord()
+    const fixture = new Fixture([record])
+    for (let i = 0; i < 5; i++) assert.equal(await fixture.knows(token), true)
+    assert.equal(fixture.reads, 1)
+  })
+
+  test('finds a new token at once, and looks for a wrong one once a second at most', async () => {
+    const { token, record } = await tokenRecord()
+    const fixture = new Fixture([])
+    assert.equal(await fixture.knows(token), false)
+    await fixture.store.put(record)
+    assert.equal(await fixture.knows(token), false)
+    fixture.nowMs += 1000
+    assert.equal(await fixture.knows(token), true)
+    for (let i = 0; i < 5; i++) await fixture.knows(`${token.slice(0, -1)}!`)
+    assert.equal(fixture.reads, 2)
+  })
+
+  test('refuses a revoked token within the time to look again', async () => {
+    const { token, record } = await tokenRecord()
+    const fixture = new Fixture([record])
+    assert.equal(await fixture.knows(token), true)
+    await fixture.store.remove(record.id)
+    assert.equal(await fixture.knows(token), true)
+    fixture.nowMs += 1000
+    await fixture.book.refreshIfDue()
+    assert.equal(await fixture.knows(token), false)
+  })
+
+  test('refuses a revoked token after five seconds without anybody asking', async () => {
+    const { token, record } = await tokenRecord()
+    const fixture = new Fixture([record])
+    await fixture.knows(token)
+    await fixture.store.remove(record.id)
+    fixture.nowMs += 5000
+    assert.equal(await fixture.knows(token), false)
+  })
+
+  test('refuses a token that has ended, and one of two secrets that has', async () => {
+    const { token, record } = await tokenRecord({ expiresMs: 1_000_500 })
+    const old = await tokenRecord()
+    const fresh = await newSecret(old.record.id, randomBytes)
+    const secrets = [
+      { sha256: old.record.secrets[0]?.sha256 ?? '', expiresMs: 1_000_500 },
+      { sha256: fresh.sha256, expiresMs: undefined },
+    ]
+    const fixture = new Fixture([record, { ...old.record, secrets }])
+    const known = (): Promise<boolean[]> =>
+      Promise.all([token, old.token, fresh.token].map((one) => fixture.knows(one)))
+    assert.deepEqual(await known(), [true, true, true])
+    fixture.nowMs += 500
+    assert.deepEqual(await known(), [false, false, true])
+  })
+
+  test('goes by the list it has while the store is away, for a minute', async () => {
+    const { token, record } = await tokenRecord()
+    const fixture = new Fixture([record])
+    await fixture.knows(token)
+    fixture.isAway = true
+    fixture.nowMs += 59_999
+    assert.equal(await fixture.knows(token), true)
+    assert.deepEqual(fixture.errors, ['away'])
+    fixture.nowMs += 1
+    await assert.rejects(fixture.knows(token), isUnavailable)
+    fixture.isAway = false
+    assert.equal(await fixture.knows(token), true)
+  })
+
+  test('lets nobody in when there never was a list', async () => {
+    const { token, record } = await tokenRecord()
+    const fixture = new Fixture([record])
+    fixture.isAway = true
+    await assert.rejects(fixture.knows(token), isUnavailable)
+  })
+
+  test('gives the same view to the same scope, look after look', async () => {
+    const [one, other] = [await tokenRecord(), await tokenRecord()]
+    const fixture = new Fixture([one.record, other.record])
+    const before = (await fixture.book.find(one.token))?.view
+    fixture.nowMs += 6000
+    assert.equal((await fixture.book.find(other.token))?.view, before)
+  })
+})
+
+function isUnavailable(error: unknown): boolean {
+  assert.ok(error instanceof HttpError)
+  assert.deepEqual([error.status, error.code], [503, 'tokens_unavailable'])
+  return true
+}

@@ -1,0 +1,76 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { HttpError } from '../../src/doh/http-error.ts'
+import { readTokenRequest } from '../../src/gateway/token-request.ts'
+
+describe('a wish for a token', () => {
+  test('that says nothing is for all names of the clusters, and no others', () => {
+    for (const text of ['', '{}']) {
+      assert.deepEqual(readTokenRequest(text), {
+        name: '',
+        scope: { clusters: ['*'], origins: ['*'], namespaces: ['*'], recurse: false },
+        identities: [],
+        lifeMs: undefined,
+      })
+    }
+  })
+
+  test('says what it wants; origins as names are compared, patterns in order and once', () => {
+    const wish = readTokenRequest(
+      JSON.stringify({
+        name: 'the CI of team shop',
+        clusters: ['prod'],
+        origins: ['Prod.Example.org', '*.Example.net.'],
+        namespaces: ['team-*', 'shop', 'shop'],
+        recurse: true,
+        identities: [`cert:${'0a'.repeat(32)}`, 'access:ci@example.org'],
+        expiresInSeconds: 3600,
+      }),
+    )
+    assert.deepEqual(wish, {
+      name: 'the CI of team shop',
+      scope: {
+        clusters: ['prod'],
+        origins: ['*.example.net.', 'prod.example.org.'],
+        namespaces: ['shop', 'team-*'],
+        recurse: true,
+      },
+      identities: [`cert:${'0a'.repeat(32)}`, 'access:ci@example.org'],
+      lifeMs: 3_600_000,
+    })
+  })
+
+  const refused: { text: string; message: RegExp }[] = [
+    { text: '[', message: /not JSON/ },
+    { text: '[]', message: /not a JSON object/ },
+    { text: 'null', message: /not a JSON object/ },
+    { text: '{"namespace":["a"]}', message: /"namespace" is not one of name, clusters/ },
+    { text: '{"name":1}', message: /"name" is not a text/ },
+    { text: `{"name":"${'x'.repeat(101)}"}`, message: /"name" is not a text of 100/ },
+    { text: '{"name":"a\\nb"}', message: /"name" is not a text/ },
+    { text: '{"clusters":"prod"}', message: /"clusters" is not a list/ },
+    { text: '{"clusters":[]}', message: /"clusters" is not a list of 1 to 100/ },
+    { text: '{"namespaces":[1]}', message: /"namespaces" is not a list/ },
+    { text: '{"namespaces":["a b"]}', message: /"namespaces" has "a b"/ },
+    { text: `{"namespaces":["${'x'.repeat(254)}"]}`, message: /which is no pattern/ },
+    { text: '{"origins":["a..b"]}', message: /"origins" has "a..b", which is no name/ },
+    { text: '{"recurse":"yes"}', message: /"recurse" is neither/ },
+    { text: '{"identities":["cert:ab"]}', message: /"identities" is not a list of "cert:SHA256"/ },
+    { text: '{"expiresInSeconds":0}', message: /"expiresInSeconds" is not a number/ },
+    { text: '{"expiresInSeconds":"1h"}', message: /"expiresInSeconds" is not a number/ },
+    { text: '{"expiresInSeconds":1e99}', message: /"expiresInSeconds" is not a number/ },
+  ]
+  for (const { text, message } of refused) {
+    test(`is refused: ${text.slice(0, 40)}`, () => {
+      assert.throws(
+        () => readTokenRequest(text),
+        (error) => {
+          assert.ok(error instanceof HttpError)
+          assert.equal(error.status, 400)
+          assert.match(error.message, message)
+          return true
+        },
+      )
+    })
+  }
+})

@@ -1,0 +1,41 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { nameOf } from '../../src/dns/name.ts'
+import { WHOLE_SCOPE } from '../../src/gateway/token.ts'
+import { viewOf } from '../../src/gateway/token-view.ts'
+
+const PROD = nameOf('prod.example.org')
+const LAB = nameOf('lab.example.net')
+
+describe('the view of a scope', () => {
+  test('has clusters below origins, both of which the scope has', () => {
+    const view = viewOf({ ...WHOLE_SCOPE, clusters: ['p*'], origins: ['prod.example.org.'] })
+    assert.equal(view.seesOrigin('prod', PROD), true)
+    assert.equal(view.seesOrigin('prod', LAB), false)
+    assert.equal(viewOf(WHOLE_SCOPE).seesOrigin(undefined, LAB), true)
+    assert.equal(viewOf({ ...WHOLE_SCOPE, clusters: ['x'] }).seesOrigin('prod', PROD), false)
+  })
+
+  test('remembers nothing of one cluster for another below the same origin', () => {
+    const view = viewOf({ ...WHOLE_SCOPE, clusters: ['prod'] })
+    assert.equal(view.seesOrigin('prod', PROD), true)
+    assert.equal(view.seesOrigin('stage', PROD), false)
+  })
+
+  test('looks at no namespace when it has all', () => {
+    assert.equal(viewOf(WHOLE_SCOPE).namespaces, undefined)
+    assert.notEqual(viewOf({ ...WHOLE_SCOPE, namespaces: ['shop'] }).namespaces, undefined)
+  })
+
+  test('may recurse as the scope has it', () => {
+    for (const recurse of [true, false]) {
+      assert.equal(viewOf({ ...WHOLE_SCOPE, recurse }).mayRecurse, recurse)
+    }
+  })
+
+  test('is known by its scope', () => {
+    const [one, other] = [viewOf(WHOLE_SCOPE), viewOf({ ...WHOLE_SCOPE, recurse: false })]
+    assert.equal(one.id, viewOf({ ...WHOLE_SCOPE }).id)
+    assert.notEqual(one.id, other.id)
+  })
+})

@@ -1,0 +1,86 @@
+import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
+import { describe, test } from 'node:test'
+import {
+  equalSecrets,
+  hasHash,
+  hashToken,
+  isAlive,
+  matcherOf,
+  newSecret,
+  newTokenId,
+  tokenId,
+} from '../../src/gateway/token.ts'
+
+const TOKEN = 'kd_Zm9v-YmFy'
+const sha256 = await hashToken(TOKEN)
+
+describe('hasHash', () => {
+  test('holds for the token only', async () => {
+    assert.equal(await hasHash(TOKEN, sha256), true)
+    assert.equal(await hasHash(`${TOKEN}x`, sha256), false)
+    assert.equal(await hasHash('', sha256), false)
+  })
+
+  test('holds for no other hash, wherever it differs', async () => {
+    for (const at of [0, 31, 63]) {
+      const other = `${sha256.slice(0, at)}${sha256[at] === '0' ? '1' : '0'}${sha256.slice(at + 1)}`
+      assert.equal(await hasHash(TOKEN, other), false)
+    }
+    assert.equal(await hasHash(TOKEN, sha256.slice(1)), false)
+  })
+})
+
+describe('a new token', () => {
+  test('has its identifier in it, and a hash', async () => {
+    const id = newTokenId(randomBytes)
+    const { token, sha256: hash } = await newSecret(id, randomBytes)
+    assert.equal(tokenId(token), id)
+    assert.equal(hash, await hashToken(token))
+  })
+
+  test('is another one each time', async () => {
+    const tokens = await Promise.all(
+      Array.from({ length: 20 }, () => newSecret(newTokenId(randomBytes), randomBytes)),
+    )
+    assert.equal(new Set(tokens.map(({ token }) => token)).size, 20)
+  })
+
+  for (const text of ['', 'kdt_', TOKEN, 'kdt_0123456789ab_short', `x${TOKEN}`, 'kdt_ABC']) {
+    test(`has no other form: "${text}"`, () => {
+      assert.equal(tokenId(text), undefined)
+    })
+  }
+})
+
+describe('matcherOf', () => {
+  const cases: { patterns: string[]; yes: string[]; no: string[] }[] = [
+    { patterns: ['*'], yes: ['', 'shop', 'a.b'], no: [] },
+    { patterns: ['shop'], yes: ['shop'], no: ['shops', 'ashop', 'Shop', ''] },
+    { patterns: ['team-*'], yes: ['team-', 'team-a', 'team-a-b'], no: ['team', 'ateam-a'] },
+    { patterns: ['*-prod'], yes: ['a-prod', '-prod'], no: ['prod', 'a-prod-2'] },
+    { patterns: ['a*b*c'], yes: ['abc', 'a.b.c', 'aXbYc'], no: ['ab', 'acb'] },
+    { patterns: ['a.b.'], yes: ['a.b.'], no: ['axb.', 'a.b'] },
+    { patterns: ['x', 'y*'], yes: ['x', 'y', 'yes'], no: ['xy'] },
+    { patterns: ['[a-z]'], yes: ['[a-z]'], no: ['a'] },
+    { patterns: [], yes: [], no: ['', 'a'] },
+  ]
+  for (const { patterns, yes, no } of cases) {
+    test(`${patterns.join(' ') || 'nothing'} means ${yes.join(' ') || 'nothing'}`, () => {
+      const matches = matcherOf(patterns)
+      for (const text of yes) assert.equal(matches(text), true, text)
+      for (const text of no) assert.equal(matches(text), false, text)
+    })
+  }
+})
+
+test('a token holds until it ends', () => {
+  assert.equal(isAlive({ expiresMs: undefined }, 1e15), true)
+  assert.equal(isAlive({ expiresMs: 1000 }, 999), true)
+  assert.equal(isAlive({ expiresMs: 1000 }, 1000), false)
+})
+
+test('secrets are equal when all of them is', () => {
+  assert.equal(equalSecrets('abc', 'abc'), true)
+  for (const other of ['abd', 'ab', 'abcd', '']) assert.equal(equalSecrets('abc', other), false)
+})

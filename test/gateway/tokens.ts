@@ -1,0 +1,39 @@
+/**
+ * Tokens for tests, and a book that knows them.
+ * @module
+ */
+import { randomBytes } from 'node:crypto'
+import { newSecret, newTokenId, type TokenRecord, WHOLE_SCOPE } from '../../src/gateway/token.ts'
+import { TokenBook } from '../../src/gateway/token-book.ts'
+import { createMemoryTokenStore, type TokenStore } from '../../src/gateway/token-store.ts'
+
+/** Makes a token that sees everything, but for what is said. */
+export async function tokenRecord(
+  fields: Partial<TokenRecord> = {},
+): Promise<{ readonly token: string; readonly record: TokenRecord }> {
+  const id = newTokenId(randomBytes)
+  const { token, sha256 } = await newSecret(id, randomBytes)
+  const record = {
+    id,
+    name: '',
+    scope: WHOLE_SCOPE,
+    identities: [],
+    secrets: [{ sha256, expiresMs: undefined }],
+    createdMs: 0,
+    expiresMs: undefined,
+    ...fields,
+  }
+  return { token, record }
+}
+
+/** A store with some records. */
+export function storeOf(records: readonly TokenRecord[]): TokenStore {
+  const store = createMemoryTokenStore()
+  for (const record of records) void store.put(record)
+  return store
+}
+
+/** A book that reads some records, at a time that stands still. */
+export function bookOf(records: readonly TokenRecord[]): TokenBook {
+  return new TokenBook({ store: storeOf(records), now: () => 0, onError: () => undefined })
+}

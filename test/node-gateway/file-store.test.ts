@@ -1,0 +1,34 @@
+import assert from 'node:assert/strict'
+import { readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, test } from 'node:test'
+import { createFileStore } from '../../src/node-gateway/file-store.ts'
+import { STORE_PROMISES } from '../gateway/store-contract.ts'
+import { temporaryFolder } from './temporary-folder.ts'
+
+describe('the store in a folder', () => {
+  for (const { name, hold } of STORE_PROMISES) {
+    test(name, (t) => hold(createFileStore(join(temporaryFolder(t), 'shop'))))
+  }
+
+  test('is there for the next process', async (t) => {
+    const folder = temporaryFolder(t)
+    const sha256 = 'a'.repeat(64)
+    const one = createFileStore(folder)
+    await one.writeShard(sha256, Uint8Array.of(1, 10, 3))
+    const bytes = new TextEncoder().encode('{\n}\n')
+    await one.writeManifest({ bytes, signature: 's' }, new Set([sha256]))
+    const next = createFileStore(folder)
+    assert.deepEqual(await next.readManifest(), { bytes, signature: 's' })
+    assert.deepEqual(await next.readShard(sha256), Uint8Array.of(1, 10, 3))
+    assert.deepEqual(readdirSync(folder).sort(), ['manifest', 'shards'])
+  })
+
+  test('reads no file that is not a shard', async (t) => {
+    const folder = temporaryFolder(t)
+    const store = createFileStore(folder)
+    const bytes = new TextEncoder().encode('{}')
+    await store.writeManifest({ bytes, signature: 's' }, new Set())
+    assert.equal(await store.readShard('../manifest'), undefined)
+  })
+})

@@ -1,0 +1,151 @@
+import assert from 'node:assert/strict'
+import { createHash, X509Certificate } from 'node:crypto'
+import { type ClientHttp2Session, connect } from 'node:http2'
+import { request } from 'node:https'
+import { describe, type TestContext, test } from 'node:test'
+import { encodeBase64url } from '../../src/dns/base64url.ts'
+import { createGatewayClient } from '../../src/exporter/gateway-client.ts'
+import { readGatewayConfig } from '../../src/gateway/config.ts'
+import { hashToken } from '../../src/gateway/token.ts'
+import { createNodeGateway } from '../../src/node-gateway/node-gateway.ts'
+import { AUTHORITY, CLIENT, SERVER } from '../certificates.ts'
+import { keys } from '../exporter/memory-gateway.ts'
+import { snapshotOf, WEB } from '../gateway/publishing.ts'
+import { formatReply, parseQuestion } from '../message-text.ts'
+import { temporaryFolder } from './temporary-folder.ts'
+
+const COREFILE = '. {\n  kubernetes shop.test {\n    cluster shop\n  }\n}\n'
+const [EXPORTER, ADMIN, READER] = ['the-exporter', 'the-operator', 'the-reader']
+const { privateKey, publicKeyText: publicKey } = await keys()
+const { message } = parseQuestion('web.shop.svc.shop.test A')
+const PATH = `/dns-query?dns=${encodeBase64url(message)}`
+
+async function start(t: TestContext, folder?: string, isSecure = true): Promise<number> {
+  const config = await readGatewayConfig({
+    COREFILE,
+    CLUSTERS: JSON.stringify({ shop: { publicKey, tokenSha256: await hashToken(EXPORTER) } }),
+    ADMIN_TOKEN_SHA256: await hashToken(ADMIN),
+    CLIENT_TOKEN_SHA256: await hashToken(READER),
+  })
+  const server = createNodeGateway({
+    config,
+    folder,
+    corefileFolder: '/',
+    tls: isSecure ? { ...SERVER, clientCa: AUTHORITY } : undefined,
+    log: () => undefined,
+  })
+  const port = await server.listen('127.0.0.1', 0)
+  t.after(() => server.close())
+  return port
+}
+
+async function publish(port: number): Promise<void> {
+  const url = `http://127.0.0.1:${port}`
+  const client = createGatewayClient({ url, cluster: 'shop', token: EXPORTER })
+  const time = new Date().toISOString()
+  const { shards, signed } = await snapshotOf(privateKey, [WEB], { time })
+  for (const [sha256, bytes] of shards) await client.putShard(sha256, bytes)
+  const result = await client.putManifest(signed.bytes, signed.signature, undefined)
+  assert.equal(result.kind, 'stored')
+}
+
+/** Sends over one connection of HTTP/2. */
+function send(
+  session: ClientHttp2Session,
+  headers: Readonly<Record<string, string>>,
+  body?: Uint8Array | string,
+): Promise<{ status: number; body: Uint8Array }> {
+  return new Promise((resolve, reject) => {
+    const stream = session.request(headers)
+    let status = 0
+    const chunks: Buffer[] = []
+    stream.on('response', (got) => {
+      status = Number(got[':status'])
+    })
+    stream.on('data', (chunk: Buffer) => chunks.push(chunk))
+    stream.on('end', () => {
+      resolve({ status, body: new Uint8Array(Buffer.concat(chunks)) })
+    })
+    stream.on('error', reject)
+    stream.end(body)
+  })
+}
+
+function open(t: TestContext, port: number, certificate = {}): ClientHttp2Session {
+  const session = connect(`https://127.0.0.1:${port}`, { ca: AUTHORITY, ...certificate })
+  t.after(() => session.destroy())
+  return session
+}
+
+const authorization = `Bearer ${READER}`
+
+describe('the gateway on Node', () => {
+  test('answers from what is published, before and after it is started again', async (t) => {
+    const folder = temporaryFolder(t)
+    const port = await start(t, folder, false)
+    await publish(port)
+    const ask = async (at: number): Promise<string[]> => {
+      const response = await fetch(`http://127.0.0.1:${at}${PATH}`, { headers: { authorization } })
+      assert.equal(response.status, 200)
+      return formatReply(new Uint8Array(await response.arrayBuffer()))
+    }
+    const answer = WEB.replace('cluster.local', 'shop.test')
+    assert.ok((await ask(port)).includes(answer))
+    assert.ok((await ask(await start(t, folder, false))).includes(answer))
+  })
+
+  test('answers a hundred requests at once over one connection of HTTP/2', async (t) => {
+    const session = open(t, await start(t))
+    const headers = { ':path': '/dns-query', ':method': 'POST', authorization }
+    const answers = await Promise.all(
+      Array.from({ length: 100 }, (_, id) => {
+        const body = Uint8Array.from(message)
+        body[1] = id
+        return send(session, { ...headers, 'content-type': 'application/dns-message' }, body)
+      }),
+    )
+    answers.forEach(({ status, body }, id) => {
+      assert.deepEqual([status, body[1], (body[3] ?? 0) & 15], [200, id, 2])
+    })
+  })
+
+  test('speaks HTTP/1.1 at the same port', async (t) => {
+    const port = await start(t)
+    const status = await new Promise((resolve, reject) => {
+      const options = { host: '127.0.0.1', port, path: PATH, ca: AUTHORITY }
+      request({ ...options, headers: { authorization } }, (response) => {
+        response.resume()
+        resolve(`${response.httpVersion} ${response.statusCode}`)
+      })
+        .on('error', reject)
+        .end()
+    })
+    assert.equal(status, '1.1 200')
+  })
+
+  test('knows a client by its certificate, when a token says whose it is', async (t) => {
+    const port = await start(t)
+    const sha256 = createHash('sha256').update(new X509Certificate(CLIENT.cert).raw).digest('hex')
+    const query = { ':path': PATH }
+    const [bare, known] = [open(t, port), open(t, port, CLIENT)]
+    assert.equal((await send(known, query)).status, 401)
+    const headers = { ':path': '/v1/tokens', ':method': 'POST', authorization: `Bearer ${ADMIN}` }
+    const body = JSON.stringify({ identities: [`cert:${sha256}`] })
+    assert.equal((await send(bare, headers, body)).status, 201)
+    await new Promise((resolve) => setTimeout(resolve, 1100))
+    assert.equal((await send(known, query)).status, 200)
+    assert.equal((await send(bare, query)).status, 401)
+    const stranger = open(t, port, { ...SERVER, key: SERVER.key, cert: SERVER.cert })
+    assert.equal((await send(stranger, query)).status, 401)
+  })
+
+  test('ends while connections are open', async (t) => {
+    const config = await readGatewayConfig({ COREFILE: '. {\n}\n' })
+    const options = { config, folder: undefined, corefileFolder: '/', log: () => undefined }
+    const tls = { ...SERVER, clientCa: undefined }
+    const server = createNodeGateway({ ...options, tls })
+    const port = await server.listen('127.0.0.1', 0)
+    assert.equal((await send(open(t, port), { ':path': '/' })).status, 200)
+    await server.close()
+  })
+})

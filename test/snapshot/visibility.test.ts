@@ -1,0 +1,37 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { buildShards } from '../../src/snapshot/build-shards.ts'
+import { openShard } from '../../src/snapshot/open-shard.ts'
+import type { Shard } from '../../src/snapshot/shard.ts'
+import { Visibility } from '../../src/snapshot/visibility.ts'
+import { recordSet } from './entries.ts'
+
+function shardOf(namespaces: readonly string[]): Shard {
+  const sets = namespaces.map((namespace, i) => ({
+    ...recordSet(`web.${namespace}.svc.cluster.local. 5 IN A 10.0.0.${i + 1}`, namespace),
+  }))
+  const [bytes] = buildShards(sets, 1)
+  assert.ok(bytes)
+  return openShard(bytes)
+}
+
+describe('Visibility', () => {
+  test('asks about each namespace of a shard once', () => {
+    const asked: string[] = []
+    const visibility = new Visibility((namespace) => {
+      asked.push(namespace)
+      return namespace === 'shop'
+    })
+    const [one, other] = [shardOf(['depot', 'shop']), shardOf(['shop', 'zoo'])]
+    for (let round = 0; round < 3; round++) {
+      for (const shard of [one, other]) {
+        shard.scopes.forEach((namespace, scope) => {
+          const isSeen = namespace === '' || namespace === 'shop'
+          assert.equal(visibility.has(shard, scope), isSeen, namespace)
+        })
+      }
+    }
+    const wanted = [...one.scopes, ...other.scopes]
+    assert.deepEqual(asked.sort(), wanted.toSorted())
+  })
+})
