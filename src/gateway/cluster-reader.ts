@@ -2,24 +2,19 @@
  * A cluster's snapshot in the memory of one process or isolate, kept fresh from a store.
  *
  * What is here is answered from; the manifest is looked at again in the background, and before an
- * answer only when nobody has looked for long.
+ * answer only when nobody has looked for long. A newer snapshot takes the place of the one before
+ * when the shards that were in use are there, so that no answer waits for a change; until then, and
+ * whenever the store fails, the one before goes on, and its age tells.
  * @module
  */
 import { nameOf } from '../dns/name.ts'
 import type { SnapshotSource } from '../plugins/host.ts'
-import { type Manifest, parseManifest } from '../snapshot/manifest.ts'
-import { openShard } from '../snapshot/open-shard.ts'
+import type { Manifest } from '../snapshot/manifest.ts'
 import type { Shard } from '../snapshot/shard.ts'
-import { isSignedBy, type PublicKey, sha256Hex } from '../snapshot/signature.ts'
 import { Snapshot } from '../snapshot/snapshot.ts'
 import { Refresher } from './refresher.ts'
-import type { SignedManifest } from './store.ts'
-
-/** Where a reader reads. */
-export type SnapshotOrigin = {
-  readonly readManifest: () => Promise<SignedManifest | undefined>
-  readonly readShard: (sha256: string) => Promise<Uint8Array | undefined>
-}
+import type { ShardHolder, ShardMemory } from './shard-memory.ts'
+import { type LoaderOptions, SnapshotLoader } from './snapshot-loader.ts'
 
 /** Times after which something is done. */
 export type ReaderTimes = {
@@ -34,43 +29,63 @@ export type ReaderTimes = {
 }
 
 /** What a reader needs. */
-export type ReaderOptions = {
-  readonly cluster: string
-  readonly publicKey: PublicKey
-  readonly origin: SnapshotOrigin
+export type ReaderOptions = LoaderOptions & {
   readonly times: ReaderTimes
+  readonly memory: ShardMemory
   /** Milliseconds since 1970. */
   readonly now: () => number
-  /** Gets what went wrong in the background. */
+  /** Gets what went wrong. */
   readonly onError: (message: string) => void
 }
 
+/** How long a store that has failed is left alone. */
+const RETRY_MS = 1000
+/** Changed shards that are loaded before a new snapshot is gone over to. */
+const PRELOADS_MAX = 16
+
 /** Reads one cluster. */
-export class ClusterReader implements SnapshotSource {
+export class ClusterReader implements SnapshotSource, ShardHolder {
   private readonly options: ReaderOptions
+  private readonly loader: SnapshotLoader
+  private readonly refresher: Refresher
   private snapshot: Snapshot | undefined
   private manifest: Manifest | undefined
-  private readonly refresher: Refresher
+  private failedMs = Number.NEGATIVE_INFINITY
+  /** When shards could not be had, by their hashes. */
+  private readonly failedShards = new Map<string, number>()
+  /** Where to look for a shard to let go of. */
+  private hand = 0
 
   constructor(options: ReaderOptions) {
     this.options = options
-    const look = (): Promise<void> => this.checkManifest()
-    const { refreshMs } = options.times
-    this.refresher = new Refresher({ ...options, look, refreshMs })
+    this.loader = new SnapshotLoader(options)
+    const look = (): Promise<void> => this.look()
+    this.refresher = new Refresher({ ...options, look, refreshMs: options.times.refreshMs })
+    options.memory.add(this)
   }
 
   /** The snapshot to answer from; `undefined` when there is none, or nobody has looked for long. */
   current(): Snapshot | undefined {
-    return this.refresher.sinceCheckMs() < this.options.times.blockMs ? this.snapshot : undefined
+    const { blockMs } = this.options.times
+    const isSeen = this.refresher.sinceCheckMs() < blockMs || this.hasJustFailed()
+    return isSeen ? this.snapshot : undefined
   }
 
-  /** Loads the newest manifest, or a shard of the snapshot that is here. */
+  /**
+   * Loads the newest snapshot, or a shard of the one that is here. Without what was to be loaded
+   * resolves with what is here, or for a shard with `undefined`. Never rejects.
+   */
   async load(shard?: number): Promise<Snapshot | undefined> {
-    if (shard === undefined || this.snapshot === undefined) {
-      await this.checkManifest()
+    try {
+      if (shard !== undefined && this.snapshot !== undefined) return await this.loadShard(shard)
+      if (!this.hasJustFailed()) await this.look()
+      return this.snapshot
+    } catch (error) {
+      this.options.onError(error instanceof Error ? error.message : String(error))
+      if (shard !== undefined && this.snapshot !== undefined) return undefined
+      this.failedMs = this.options.now()
       return this.snapshot
     }
-    return this.loadShard(this.snapshot, shard)
   }
 
   /** Begins to look for a newer manifest, when it is time; gives the promise to keep alive. */
@@ -97,31 +112,60 @@ export class ClusterReader implements SnapshotSource {
     return this.manifest
   }
 
-  /**
-   * Refuses what does not verify, belongs to another cluster or is older; what was here then stays.
-   */
-  private async checkManifest(): Promise<void> {
-    const { cluster, publicKey, origin } = this.options
-    const signed = await origin.readManifest()
-    this.refresher.noteCheck()
-    if (signed === undefined) return
-    if (!(await isSignedBy(publicKey, signed.bytes, signed.signature))) {
-      throw new TypeError(`The stored manifest of cluster "${cluster}" has a wrong signature`)
-    }
-    const manifest = parseManifest(signed.bytes)
-    if (manifest.cluster !== cluster) {
-      throw new TypeError(`The stored manifest is of cluster "${manifest.cluster}"`)
-    }
-    if (this.manifest === undefined || isNewer(manifest, this.manifest)) this.take(manifest)
+  /** Octets of the shards that are here. */
+  heldBytes(): number {
+    let bytes = 0
+    for (const shard of this.snapshot?.shards ?? []) bytes += shard?.bytes.length ?? 0
+    return bytes
   }
 
-  /** Shards that both snapshots have stay loaded. */
-  private take(manifest: Manifest): void {
-    const known = new Map<string, Shard>()
-    this.manifest?.shards.forEach(({ sha256 }, i) => {
-      const shard = this.snapshot?.shards[i]
+  /** Lets go of a shard: the next one that was not used since it was last looked at. */
+  release(): boolean {
+    const shards = this.snapshot?.shards ?? []
+    for (let step = 0; step < 2 * shards.length; step++) {
+      const index = this.hand
+      this.hand = (this.hand + 1) % shards.length
+      const shard = shards[index]
+      if (shard === undefined) continue
+      if (!shard.isUsed) {
+        this.replace(index, undefined)
+        return true
+      }
+      shard.isUsed = false
+    }
+    return false
+  }
+
+  private hasJustFailed(): boolean {
+    return this.options.now() - this.failedMs < RETRY_MS
+  }
+
+  /** What is older than what is here is not gone back to. */
+  private async look(): Promise<void> {
+    const manifest = await this.loader.manifest()
+    if (manifest !== undefined && this.isNewer(manifest)) await this.goOver(manifest)
+    this.refresher.noteCheck()
+  }
+
+  private isNewer(next: Manifest): boolean {
+    const before = this.manifest
+    if (before === undefined || next.generation !== before.generation) {
+      return before === undefined || next.generation > before.generation
+    }
+    return Date.parse(next.time) > Date.parse(before.time)
+  }
+
+  /** Goes over to a newer snapshot; shards that both have stay loaded. */
+  private async goOver(manifest: Manifest): Promise<void> {
+    const known = this.loadedShards()
+    const changed = this.changedShards(manifest).slice(0, PRELOADS_MAX)
+    const loaded = await Promise.all(changed.map((sha256) => this.loader.shard(sha256)))
+    changed.forEach((sha256, i) => {
+      const shard = loaded[i]
       if (shard !== undefined) known.set(sha256, shard)
     })
+    // Two looks may end in the other order than they began.
+    if (!this.isNewer(manifest)) return
     const { generation, ttlSeconds, records } = manifest
     const info = {
       generation,
@@ -130,32 +174,59 @@ export class ClusterReader implements SnapshotSource {
       timeMs: Date.parse(manifest.time),
       origins: manifest.origins.map(nameOf),
     }
-    this.snapshot = new Snapshot(
-      info,
-      manifest.shards.map(({ sha256 }) => known.get(sha256)),
-    )
+    const shards = manifest.shards.map(({ sha256 }) => known.get(sha256))
+    this.snapshot = new Snapshot(info, shards)
     this.manifest = manifest
+    this.failedShards.clear()
+    this.options.memory.enforce()
   }
 
-  private async loadShard(snapshot: Snapshot, index: number): Promise<Snapshot | undefined> {
+  private loadedShards(): Map<string, Shard> {
+    const known = new Map<string, Shard>()
+    this.manifest?.shards.forEach(({ sha256 }, i) => {
+      const shard = this.snapshot?.shards[i]
+      if (shard !== undefined) known.set(sha256, shard)
+    })
+    return known
+  }
+
+  /** Hashes of a manifest's shards in whose place others are loaded, those in use first. */
+  private changedShards(manifest: Manifest): string[] {
+    const before = this.snapshot?.shards ?? []
+    if (before.length !== manifest.shards.length) return []
+    const changed = manifest.shards.flatMap(({ sha256 }, i) => {
+      const shard = before[i]
+      const isChanged = sha256 !== this.manifest?.shards[i]?.sha256
+      return shard === undefined || !isChanged ? [] : [{ sha256, isUsed: shard.isUsed }]
+    })
+    const inUse = changed.filter(({ isUsed }) => isUsed)
+    return [...inUse, ...changed.filter(({ isUsed }) => !isUsed)].map(({ sha256 }) => sha256)
+  }
+
+  private async loadShard(index: number): Promise<Snapshot | undefined> {
     const entry = this.manifest?.shards[index]
-    if (entry === undefined || snapshot.shards[index] !== undefined) return this.snapshot
-    const bytes = await this.options.origin.readShard(entry.sha256)
-    if (bytes === undefined || (await sha256Hex(bytes)) !== entry.sha256) return undefined
-    const shard = openShard(bytes)
-    const current = this.snapshot
+    if (entry === undefined || this.snapshot?.shards[index] !== undefined) return this.snapshot
+    const { now } = this.options
+    const failedMs = this.failedShards.get(entry.sha256) ?? Number.NEGATIVE_INFINITY
+    if (now() - failedMs < RETRY_MS) return undefined
+    const shard = await this.loader.shard(entry.sha256).catch((error: unknown) => {
+      this.failedShards.set(entry.sha256, now())
+      throw error
+    })
     // A newer manifest may have come meanwhile; the shard is good for whichever lists it.
-    if (current === undefined || this.manifest?.shards[index]?.sha256 !== entry.sha256) {
-      return current
-    }
-    const shards = current.shards.map((one, i) => (i === index ? shard : one))
-    this.snapshot = new Snapshot(current.info, shards)
-    return this.snapshot
+    const isListed = this.manifest?.shards[index]?.sha256 === entry.sha256
+    if (shard !== undefined && isListed) this.replace(index, shard)
+    if (shard !== undefined || !isListed) return this.snapshot
+    // It is gone, as those of older manifests are: there must be a newer one.
+    this.failedShards.set(entry.sha256, now())
+    await this.look()
+    return this.manifest?.shards[index]?.sha256 === entry.sha256 ? undefined : this.snapshot
   }
-}
 
-/** Two looks at the store may end in the other order than they began. */
-function isNewer(next: Manifest, before: Manifest): boolean {
-  if (next.generation !== before.generation) return next.generation > before.generation
-  return Date.parse(next.time) > Date.parse(before.time)
+  private replace(index: number, shard: Shard | undefined): void {
+    if (this.snapshot === undefined) return
+    const shards = this.snapshot.shards.with(index, shard)
+    this.snapshot = new Snapshot(this.snapshot.info, shards)
+    if (shard !== undefined) this.options.memory.enforce()
+  }
 }

@@ -12,10 +12,12 @@ import type { Client } from '../plugins/plugin.ts'
 import { createResolver } from '../resolver/create-resolver.ts'
 import type { Resolver } from '../resolver/resolver.ts'
 import { type Caller, findCaller, headerToken } from './access.ts'
-import { ClusterReader, type SnapshotOrigin } from './cluster-reader.ts'
+import { ClusterReader } from './cluster-reader.ts'
 import { type GatewayConfig, GatewayConfigError } from './config.ts'
 import { formatGatewayMetrics } from './gateway-metrics.ts'
 import type { ClusterWriter } from './publish-routes.ts'
+import { ShardMemory } from './shard-memory.ts'
+import type { SnapshotOrigin } from './snapshot-loader.ts'
 import { hasHash, type RandomBytes } from './token.ts'
 import { TokenBook } from './token-book.ts'
 import type { TokenStore } from './token-store.ts'
@@ -43,6 +45,7 @@ export class Gateway {
   private readonly config: GatewayConfig
   private readonly runtime: GatewayRuntime
   private readonly readers = new Map<string, ClusterReader>()
+  private readonly memory = new ShardMemory()
   private readonly resolver: Resolver
   private readonly book: TokenBook
   private readonly callers = new WeakMap<Request, Caller>()
@@ -90,7 +93,7 @@ export class Gateway {
     const waiting: string[] = []
     for (const [id, reader] of this.readers) {
       const isDue = reader.current() === undefined
-      if (isDue) await reader.load().catch((error: unknown) => this.logFailure(id, error))
+      if (isDue) await reader.load()
       if (reader.freshness() === 'expired') waiting.push(id)
     }
     return waiting
@@ -157,6 +160,8 @@ export class Gateway {
       publicKey: cluster.publicKey,
       origin: originOf(id),
       times: this.config.times,
+      memory: this.memory,
+      after: host.after,
       now: host.now,
       onError: (error) => {
         this.logFailure(id, error)

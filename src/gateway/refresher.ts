@@ -24,7 +24,8 @@ export type RefresherOptions = {
 export class Refresher {
   private readonly options: RefresherOptions
   private checkedMs = Number.NEGATIVE_INFINITY
-  private runningSinceMs: number | undefined
+  private isRunning = false
+  private begunMs = Number.NEGATIVE_INFINITY
 
   constructor(options: RefresherOptions) {
     this.options = options
@@ -44,15 +45,17 @@ export class Refresher {
   refreshIfDue(): Promise<void> | undefined {
     const { now, refreshMs, look, onError } = this.options
     const nowMs = now()
-    const isRunning = this.runningSinceMs !== undefined && nowMs - this.runningSinceMs < TIMEOUT_MS
-    if (isRunning || nowMs - this.checkedMs < refreshMs) return undefined
-    this.runningSinceMs = nowMs
+    // One that has failed is not tried again at once either.
+    const waitMs = this.isRunning ? TIMEOUT_MS : refreshMs
+    if (nowMs - this.begunMs < waitMs || nowMs - this.checkedMs < refreshMs) return undefined
+    this.begunMs = nowMs
+    this.isRunning = true
     return look()
       .catch((error: unknown) => {
         onError(error instanceof Error ? error.message : String(error))
       })
       .finally(() => {
-        this.runningSinceMs = undefined
+        if (this.begunMs === nowMs) this.isRunning = false
       })
   }
 }

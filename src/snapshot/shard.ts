@@ -28,6 +28,8 @@ export class Shard {
   private readonly slots: number
   private readonly slotMask: number
   readonly bytes: Uint8Array
+  /** Set by look-ups; whoever decides what to keep in memory clears it. */
+  isUsed = true
   /** Names of the namespaces, by their number in this shard; number 0 is ''. */
   readonly scopes: readonly string[]
   readonly addresses4: AddressTable
@@ -63,6 +65,7 @@ export class Shard {
   /** As `findNode`, for labels that are at hand as words. */
   findName(labels: Uint32Array, size: number): number {
     const { words, slots, slotMask } = this
+    this.isUsed = true
     const hash = hashWords(labels, size, this.seed)
     for (let slot = hash & slotMask; ; slot = (slot + 1) & slotMask) {
       const at = slots + (SLOT_BYTES / 4) * slot

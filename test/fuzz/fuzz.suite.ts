@@ -1,6 +1,7 @@
 /**
  * `npm run test:fuzz`: a million shards and as many manifests, each changed somewhere. Whatever
- * comes of it is refused by the error that says so, or opens and can be read from end to end.
+ * comes of it is refused by the error that says so, or opens and can be read from end to end. Then
+ * ten thousand stores that misbehave under a gateway.
  * `FUZZ_RUNS` and `FUZZ_SEED` in the environment change how many and which.
  * @module
  */
@@ -14,10 +15,12 @@ import { openShard } from '../../src/snapshot/open-shard.ts'
 import type { Shard } from '../../src/snapshot/shard.ts'
 import { shardRecords } from '../../src/snapshot/shard-records.ts'
 import { randomFrom } from '../bench/cluster-objects.ts'
+import { askFaultyStores } from '../gateway/faulty-stores.ts'
 import { existingName, labels, ORIGIN, pointer, recordSet } from '../snapshot/entries.ts'
 import { lookUpEverything } from '../snapshot/look-ups.ts'
 
 const RUNS = Number(process.env.FUZZ_RUNS ?? 1_000_000)
+const STORES = Math.min(RUNS, 10_000)
 const SEED = Number(process.env.FUZZ_SEED ?? 1)
 /** Of shards that open, each so many is looked up in with every read watched, which takes long. */
 const WATCHED_EVERY = 64
@@ -140,3 +143,9 @@ function mutatedManifest(random: Random): Uint8Array {
   const word = new TextEncoder().encode(pick(WORDS, random))
   return Uint8Array.from([...bytes.subarray(0, at), ...word, ...bytes.subarray(end)])
 }
+
+it(`${STORES} stores that misbehave never make an answer wrong`, async () => {
+  const seeds = Array.from({ length: STORES }, (_, i) => SEED + i)
+  const { newest, older } = await askFaultyStores(seeds)
+  assert.ok(newest > 0 && older > 0)
+})

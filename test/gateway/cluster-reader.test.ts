@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { EMPTY } from '../../src/dns/bytes.ts'
-import { ClusterReader, type SnapshotOrigin } from '../../src/gateway/cluster-reader.ts'
+import { ClusterReader } from '../../src/gateway/cluster-reader.ts'
+import { ShardMemory } from '../../src/gateway/shard-memory.ts'
+import type { SnapshotOrigin } from '../../src/gateway/snapshot-loader.ts'
 import type { SignedManifest } from '../../src/gateway/store.ts'
 import type { Snapshot } from '../../src/snapshot/snapshot.ts'
 import { keys } from '../exporter/memory-gateway.ts'
@@ -22,11 +24,12 @@ class Reading {
   failure: Error | undefined
   /** Waited for by those who read. */
   gate: Promise<void> = Promise.resolve()
+  readonly timers = new Set<{ readonly dueMs: number; readonly task: () => void }>()
   readonly reads: string[] = []
   readonly errors: string[] = []
   readonly reader: ClusterReader
 
-  constructor(published?: Published) {
+  constructor(published?: Published, bytesMax?: number) {
     this.published = published
     const origin: SnapshotOrigin = {
       readManifest: () => this.read('manifest', ({ signed }): SignedManifest => signed),
@@ -37,6 +40,12 @@ class Reading {
       publicKey,
       origin,
       times: TIMES,
+      memory: new ShardMemory(bytesMax),
+      after: (delayMs, task) => {
+        const timer = { dueMs: this.nowMs + delayMs, task }
+        this.timers.add(timer)
+        return () => this.timers.delete(timer)
+      },
       now: () => this.nowMs,
       onError: (message) => this.errors.push(message),
     })
@@ -179,7 +188,9 @@ describe('a manifest that is not right is refused by readers too, and what was h
       const reading = new Reading(first)
       const before = await reading.load()
       reading.published = { ...second, signed: await signed() }
-      await assert.rejects(reading.reader.load(), message)
+      assert.equal(await reading.reader.load(), before)
+      assert.match(reading.errors.join(), message)
+      reading.errors.length = 0
       assert.equal(reading.reader.current(), before)
       reading.nowMs += 1000
       await reading.reader.refreshIfDue()
@@ -281,6 +292,72 @@ describe('freshness goes by when the source confirmed its names:', () => {
 
 test('a store that answers nonsense does no harm', async () => {
   const reading = new Reading({ ...first, signed: { bytes: EMPTY, signature: '' } })
-  await assert.rejects(reading.reader.load(), /wrong signature/)
+  assert.equal(await reading.reader.load(), undefined)
+  assert.match(reading.errors.join(), /wrong signature/)
   assert.equal(reading.reader.current(), undefined)
+})
+
+const MANY = 'web api db cart mail auth feed shop'.split(' ')
+
+/** A snapshot of several shards. */
+function manyShards(generation: number, changed = ''): Promise<Published> {
+  const sets = MANY.map(
+    (name, i) => `${name}.shop.svc.cluster.local. 5 IN A 10.0.${name === changed ? 1 : 0}.${i}`,
+  )
+  return snapshotOf(privateKey, sets, { generation, shardCount: 8 })
+}
+
+describe('shards', () => {
+  test('that were loaded and have changed are there when the newer snapshot is', async () => {
+    const reading = new Reading(await manyShards(1))
+    const before = await reading.load()
+    reading.published = await manyShards(2, 'db')
+    reading.nowMs += 1000
+    reading.reads.length = 0
+    await reading.reader.refreshIfDue()
+    const after = reading.reader.current()
+    assert.equal(after?.info.generation, 2)
+    assert.deepEqual(namesIn(after, ['db.shop.svc', 'web.shop.svc']), [
+      'db.shop.svc',
+      'web.shop.svc',
+    ])
+    assert.equal(reading.reads.length, 2)
+    assert.notEqual(after, before)
+  })
+
+  test('that cannot be had keep the snapshot before in use', async () => {
+    const [one, two] = [await manyShards(1), await manyShards(2, 'db')]
+    const reading = new Reading(one)
+    const before = await reading.load()
+    const fresh = [...two.shards.keys()].find((hash) => !one.shards.has(hash)) ?? ''
+    reading.published = { ...two, shards: new Map([...one.shards, [fresh, new Uint8Array(9)]]) }
+    reading.nowMs += 1000
+    await reading.reader.refreshIfDue()
+    assert.equal(reading.reader.current(), before)
+    assert.match(reading.errors.join(), /another hash/)
+  })
+
+  test('are let go of when they are too many, those that are in use last', async () => {
+    const reading = new Reading(await manyShards(1), 2000)
+    await reading.reader.load()
+    for (let index = 0; index < 8; index++) await reading.reader.load(index)
+    const { reader } = reading
+    assert.ok(reader.heldBytes() > 0 && reader.heldBytes() <= 2000)
+    const loaded = reader.current()?.shards.filter((shard) => shard !== undefined) ?? []
+    assert.ok(loaded.length < 8)
+    for (const shard of loaded) shard.isUsed = shard === loaded[0]
+    reader.release()
+    assert.ok(reader.current()?.shards.includes(loaded[0]))
+  })
+
+  test('are gone when a newer manifest is there, which is then gone over to', async () => {
+    const reading = new Reading(await manyShards(1))
+    await reading.reader.load()
+    reading.published = await manyShards(2, 'db')
+    const changed = reading.reader
+      .describe()
+      ?.shards.findIndex(({ sha256 }) => reading.published?.shards.has(sha256) === false)
+    const snapshot = await reading.reader.load(changed)
+    assert.equal(snapshot?.info.generation, 2)
+  })
 })

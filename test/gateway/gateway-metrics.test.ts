@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { ClusterReader } from '../../src/gateway/cluster-reader.ts'
 import { formatGatewayMetrics } from '../../src/gateway/gateway-metrics.ts'
+import { ShardMemory } from '../../src/gateway/shard-memory.ts'
 import { Metrics } from '../../src/telemetry/metrics.ts'
 import { keys } from '../exporter/memory-gateway.ts'
 import { snapshotOf, WEB } from './publishing.ts'
@@ -14,6 +15,8 @@ test('a cluster has its age, generation and size, once there is a snapshot', asy
     publicKey,
     origin: { readManifest: async () => signed, readShard: async () => undefined },
     times: { refreshMs: 1000, blockMs: 5000, staleMs: 60_000, expireMs: 3_600_000 },
+    memory: new ShardMemory(),
+    after: () => () => undefined,
     now: () => Date.parse('2026-01-01T00:00:02.500Z'),
     onError: assert.fail,
   })

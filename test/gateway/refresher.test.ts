@@ -51,12 +51,15 @@ describe('Refresher', () => {
     assert.ok(fixture.refresher.refreshIfDue())
   })
 
-  test('tells of a look that fails, and looks again', async () => {
-    const { refresher, looks, errors } = new Fixture()
+  test('tells of a look that fails, and looks again when it is time', async () => {
+    const fixture = new Fixture()
+    const { refresher, looks, errors } = fixture
     const first = refresher.refreshIfDue()
     looks[0]?.reject(new Error('away'))
     await first
     assert.deepEqual(errors, ['away'])
+    assert.equal(refresher.refreshIfDue(), undefined)
+    fixture.nowMs = 100
     assert.ok(refresher.refreshIfDue())
   })
 })

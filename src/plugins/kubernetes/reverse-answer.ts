@@ -42,6 +42,7 @@ export function answerReverse(
     answer.missingShard = index
     return VERDICT.UNLOADED
   }
+  shard.isUsed = true
   const table = tableOf(shard)
   const first = table.firstFrom(asked.bytes)
   answer.sets.origin = answer.home

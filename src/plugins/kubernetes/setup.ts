@@ -71,14 +71,15 @@ function withSnapshot(
 ): MaybePromise<Outcome> {
   const current = source.current()
   return andThen(current ?? source.load(), (snapshot) => {
-    const freshness = source.freshness()
-    if (snapshot === undefined || freshness === 'expired') {
+    if (snapshot === undefined || source.freshness() === 'expired') {
       const text = snapshot === undefined ? 'no snapshot yet' : 'the newest snapshot is too old'
       const option = extendedError(EXTENDED_ERROR.NOT_READY, text)
       return failure(RCODE.SERVFAIL, text, [option])
     }
-    const outcome = serve(snapshot)
-    return freshness === 'fresh' ? outcome : andThen(outcome, markStale)
+    // To lack a shard may lead to a newer snapshot: it is that one whose age counts.
+    return andThen(serve(snapshot), (outcome) =>
+      source.freshness() === 'fresh' ? outcome : markStale(outcome),
+    )
   })
 }
 

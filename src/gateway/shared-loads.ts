@@ -1,0 +1,69 @@
+/**
+ * Loads that several requests wait for at once.
+ *
+ * On Workers, what one request began may never end when that request is given up, and whoever waits
+ * for it would wait for ever. So nobody waits for another's load for long: after a while they begin
+ * their own, and every load ends by its own time limit.
+ * @module
+ */
+
+/** How long a request waits for another's load. */
+const JOIN_MS = 500
+/** How long a load may take. */
+const LOAD_MS = 3000
+
+/** Runs a task once after some time, and gives back how to call that off. */
+export type After = (delayMs: number, task: () => void) => () => void
+
+/** Loads under way, by what they load. */
+export class SharedLoads<T> {
+  private readonly after: After
+  private readonly running = new Map<string, Promise<T>>()
+
+  constructor(after: After) {
+    this.after = after
+  }
+
+  /** Joins the load of a key that is under way, or begins one. @throws {Error} after 3 s */
+  async load(key: string, start: () => Promise<T>): Promise<T> {
+    const running = this.running.get(key)
+    if (running === undefined) return this.begin(key, start)
+    const joined = await this.within(running, JOIN_MS).catch((error: unknown) => {
+      if (error instanceof LoadTimeoutError) return undefined
+      throw error
+    })
+    return joined === undefined ? this.begin(key, start) : joined.value
+  }
+
+  private async begin(key: string, start: () => Promise<T>): Promise<T> {
+    const load = start()
+    this.running.set(key, load)
+    try {
+      return (await this.within(load, LOAD_MS)).value
+    } finally {
+      if (this.running.get(key) === load) this.running.delete(key)
+    }
+  }
+
+  private within(load: Promise<T>, limitMs: number): Promise<{ readonly value: T }> {
+    return new Promise((resolve, reject) => {
+      const cancel = this.after(limitMs, () => {
+        reject(new LoadTimeoutError(`no answer from the store after ${limitMs} ms`))
+      })
+      load.then(
+        (value) => {
+          cancel()
+          resolve({ value })
+        },
+        (error: unknown) => {
+          cancel()
+          reject(error)
+        },
+      )
+    })
+  }
+}
+
+class LoadTimeoutError extends Error {
+  override readonly name = 'LoadTimeoutError'
+}

@@ -1,0 +1,97 @@
+/**
+ * Reads manifests and shards of one cluster from a store and believes none of it: what does not
+ * verify, or belongs to another cluster, is as good as not there.
+ * @module
+ */
+import { SnapshotError } from '../snapshot/errors.ts'
+import { type Manifest, parseManifest } from '../snapshot/manifest.ts'
+import { openShard } from '../snapshot/open-shard.ts'
+import type { Shard } from '../snapshot/shard.ts'
+import { isSignedBy, type PublicKey, sha256Hex } from '../snapshot/signature.ts'
+import { type After, SharedLoads } from './shared-loads.ts'
+import type { SignedManifest } from './store.ts'
+
+/** Where a reader reads. */
+export type SnapshotOrigin = {
+  readonly readManifest: () => Promise<SignedManifest | undefined>
+  readonly readShard: (sha256: string) => Promise<Uint8Array | undefined>
+}
+
+/** What a loader needs. */
+export type LoaderOptions = {
+  readonly cluster: string
+  readonly publicKey: PublicKey
+  readonly origin: SnapshotOrigin
+  readonly after: After
+}
+
+/** Loads for one cluster. */
+export class SnapshotLoader {
+  private readonly options: LoaderOptions
+  private readonly manifests: SharedLoads<Manifest | undefined>
+  private readonly shards: SharedLoads<Shard | undefined>
+  /** The manifest that was checked last, and its octets. */
+  private last: { readonly signed: SignedManifest; readonly manifest: Manifest } | undefined
+
+  constructor(options: LoaderOptions) {
+    this.options = options
+    this.manifests = new SharedLoads(options.after)
+    this.shards = new SharedLoads(options.after)
+  }
+
+  /**
+   * Loads the manifest; `undefined` where nothing is published.
+   * @throws {Error} when it cannot be read or is not to be trusted
+   */
+  manifest(): Promise<Manifest | undefined> {
+    return this.manifests.load('', () => twice(() => this.readManifest()))
+  }
+
+  /**
+   * Loads a shard by its hash; `undefined` when it is not there.
+   * @throws {Error} when it cannot be read or is not what it should be
+   */
+  shard(sha256: string): Promise<Shard | undefined> {
+    return this.shards.load(sha256, () => twice(() => this.readShard(sha256)))
+  }
+
+  private async readShard(sha256: string): Promise<Shard | undefined> {
+    const bytes = await this.options.origin.readShard(sha256)
+    if (bytes === undefined) return undefined
+    if ((await sha256Hex(bytes)) !== sha256) {
+      throw new SnapshotError(`The stored shard ${sha256.slice(0, 12)}… has another hash`)
+    }
+    return openShard(bytes)
+  }
+
+  private async readManifest(): Promise<Manifest | undefined> {
+    const { cluster, publicKey, origin } = this.options
+    const signed = await origin.readManifest()
+    if (signed === undefined) return undefined
+    if (this.last !== undefined && isSame(signed, this.last.signed)) return this.last.manifest
+    if (!(await isSignedBy(publicKey, signed.bytes, signed.signature))) {
+      throw new SnapshotError(`The stored manifest of cluster "${cluster}" has a wrong signature`)
+    }
+    const manifest = parseManifest(signed.bytes)
+    if (manifest.cluster !== cluster) {
+      throw new SnapshotError(`The stored manifest is of cluster "${manifest.cluster}"`)
+    }
+    this.last = { signed, manifest }
+    return manifest
+  }
+}
+
+/** A network fails now and then; what fails twice is down. */
+async function twice<T>(load: () => Promise<T>): Promise<T> {
+  try {
+    return await load()
+  } catch {
+    return load()
+  }
+}
+
+/** A signature is of some octets and no others; but whoever writes the store may lie. */
+function isSame(a: SignedManifest, b: SignedManifest): boolean {
+  if (a.signature !== b.signature || a.bytes.length !== b.bytes.length) return false
+  return a.bytes.every((value, i) => value === b.bytes[i])
+}

@@ -1,0 +1,69 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { SnapshotLoader, type SnapshotOrigin } from '../../src/gateway/snapshot-loader.ts'
+import { keys } from '../exporter/memory-gateway.ts'
+import { snapshotOf, WEB } from './publishing.ts'
+
+const { privateKey, publicKey } = await keys()
+const published = await snapshotOf(privateKey, [WEB])
+const [sha256 = ''] = published.shards.keys()
+
+function loaderOf(origin: Partial<SnapshotOrigin>): SnapshotLoader {
+  return new SnapshotLoader({
+    cluster: 'shop',
+    publicKey,
+    origin: {
+      readManifest: async () => published.signed,
+      readShard: async (hash) => published.shards.get(hash),
+      ...origin,
+    },
+    after: () => () => undefined,
+  })
+}
+
+describe('a loader', () => {
+  test('gives the manifest that is stored, and its shards', async () => {
+    const loader = loaderOf({})
+    assert.deepEqual(await loader.manifest(), published.manifest)
+    assert.equal((await loader.shard(sha256))?.bytes.length, published.manifest.shards[0]?.bytes)
+    assert.equal(await loader.shard('a'.repeat(64)), undefined)
+  })
+
+  test('parses a manifest that has not changed once', async () => {
+    const loader = loaderOf({})
+    assert.equal(await loader.manifest(), await loader.manifest())
+  })
+
+  test('checks octets that come with a signature it has seen', async () => {
+    let isForged = false
+    const bytes = published.signed.bytes.slice()
+    bytes[20] = (bytes[20] ?? 0) ^ 1
+    const loader = loaderOf({
+      readManifest: async () => (isForged ? { ...published.signed, bytes } : published.signed),
+    })
+    await loader.manifest()
+    isForged = true
+    await assert.rejects(loader.manifest(), /wrong signature/)
+  })
+
+  test('tries once more what fails, and no more', async () => {
+    let fails = 1
+    let reads = 0
+    const loader = loaderOf({
+      readManifest: () => {
+        reads++
+        return fails-- > 0 ? Promise.reject(new Error('away')) : Promise.resolve(published.signed)
+      },
+    })
+    assert.ok(await loader.manifest())
+    fails = 5
+    reads = 0
+    await assert.rejects(loader.manifest(), /away/)
+    assert.equal(reads, 2)
+  })
+
+  test('takes no shard with another hash', async () => {
+    const loader = loaderOf({ readShard: async () => new Uint8Array(200) })
+    await assert.rejects(loader.shard(sha256), /has another hash/)
+  })
+})
