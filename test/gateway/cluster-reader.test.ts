@@ -338,11 +338,11 @@ describe('shards', () => {
   })
 
   test('are let go of when they are too many, those that are in use last', async () => {
-    const reading = new Reading(await manyShards(1), 2000)
+    const reading = new Reading(await manyShards(1), 700)
     await reading.reader.load()
     for (let index = 0; index < 8; index++) await reading.reader.load(index)
     const { reader } = reading
-    assert.ok(reader.heldBytes() > 0 && reader.heldBytes() <= 2000)
+    assert.ok(reader.heldBytes() > 0 && reader.heldBytes() <= 700)
     const loaded = reader.current()?.shards.filter((shard) => shard !== undefined) ?? []
     assert.ok(loaded.length < 8)
     for (const shard of loaded) shard.isUsed = shard === loaded[0]
