@@ -130,6 +130,7 @@ function variables({ publicKey, tokenSha256 }: ClusterKeys): GatewayVariables {
     COREFILE: readFileSync(GATEWAY_COREFILE, 'utf8'),
     CLUSTERS: JSON.stringify({ [CLUSTER]: { publicKey, tokenSha256 } }),
     PUBLIC: 'true',
+    REQUESTS_PER_MINUTE: '0',
   }
 }
 

@@ -39,6 +39,8 @@ export type FakeHostOptions = {
   /** What every `kubernetes` directive opens. */
   readonly cluster?: FakeClusterOptions
   readonly seed?: number
+  /** Whether promises of one request may never end for another. */
+  readonly isolatesRequests?: boolean
 }
 
 type Timer = { readonly dueMs: number; readonly task: () => void }
@@ -46,6 +48,7 @@ type Timer = { readonly dueMs: number; readonly task: () => void }
 /** A runtime. Its functions stay whole when they are taken off it. */
 export class FakeHost implements Host {
   readonly metrics: Metrics = new Metrics()
+  readonly isolatesRequests: boolean
   /** Events that were logged. */
   readonly events: LogEvent[] = []
   /** Lines of the query log. */
@@ -65,7 +68,9 @@ export class FakeHost implements Host {
   private nowMs = START_MS
   private state: number
 
-  constructor({ files = {}, upstream, cluster, seed = 1 }: FakeHostOptions = {}) {
+  constructor(options: FakeHostOptions = {}) {
+    const { files = {}, upstream, cluster, seed = 1, isolatesRequests = false } = options
+    this.isolatesRequests = isolatesRequests
     this.files = new Map(Object.entries(files))
     this.script = scriptOf(upstream)
     this.cluster = cluster

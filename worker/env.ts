@@ -10,6 +10,8 @@ import type { TokenObject } from './token-object.ts'
 export type Env = GatewayVariables & {
   /** One object for each cluster: the single writer of its snapshots. */
   readonly CLUSTER: DurableObjectNamespace<ClusterObject>
+  /** Counts requests near the client; without it each isolate counts by itself. */
+  readonly LIMITER?: RateLimit
   /** The one object with the tokens of clients. */
   readonly TOKENS: DurableObjectNamespace<TokenObject>
 }

@@ -39,6 +39,7 @@ async function createGateway(env: Env): Promise<Hono> {
 }
 
 function createRuntime(env: Env, config: GatewayConfig): GatewayRuntime {
+  const { LIMITER: limiter } = env
   return {
     host: createWorkerHost(),
     originOf: (cluster) => ({
@@ -62,6 +63,9 @@ function createRuntime(env: Env, config: GatewayConfig): GatewayRuntime {
     randomBytes: (size) => crypto.getRandomValues(new Uint8Array(size)),
     clientOf,
     identitiesOf,
+    ...(limiter === undefined
+      ? {}
+      : { limiter: { allow: async (key) => (await limiter.limit({ key })).success } }),
     keepAlive: (c, promise) => {
       c.executionCtx.waitUntil(promise)
     },

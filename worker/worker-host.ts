@@ -12,6 +12,7 @@ import { Metrics } from '../src/telemetry/metrics.ts'
 /** Makes the runtime of one isolate. */
 export function createWorkerHost(): GatewayRuntime['host'] {
   return {
+    isolatesRequests: true,
     now: Date.now,
     random16: () => crypto.getRandomValues(new Uint16Array(1))[0] ?? 0,
     after: (delayMs, task) => {

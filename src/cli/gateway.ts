@@ -27,6 +27,8 @@ const VARIABLES = [
   'PUBLIC',
   'STALE_SECONDS',
   'EXPIRE_SECONDS',
+  'REQUESTS_PER_MINUTE',
+  'CORS_ORIGINS',
 ] as const
 
 /** Runs the command until it is told to end. */

@@ -27,6 +27,8 @@ export type DohOptions = {
   ) => Promise<Uint8Array | undefined> | Uint8Array | undefined
   /** Whether answers are for one client only, as they are under a token (RFC 9111 §5.2.2.7). */
   readonly isPrivate: (c: Context) => boolean
+  /** More headers of an answer to a message. */
+  readonly headersOf?: (message: Uint8Array, c: Context) => Readonly<Record<string, string>>
 }
 
 /** Makes the app with `/dns-query` and `/resolve`. */
@@ -70,7 +72,8 @@ async function get(c: Context, options: DohOptions): Promise<Response> {
   }
   if (form === 'wire') return answerWire(c, options, message)
   const reply = await ask(c, options, message)
-  return respond(c, options, { body: reply, type: JSON_TYPE, json: formatJsonReply(reply) })
+  const json = formatJsonReply(reply)
+  return respond(c, options, { message, body: reply, type: JSON_TYPE, json })
 }
 
 async function post(c: Context, options: DohOptions): Promise<Response> {
@@ -93,15 +96,16 @@ function requireForm(c: Context): Form {
 }
 
 async function answerWire(c: Context, options: DohOptions, message: Uint8Array): Promise<Response> {
-  return respond(c, options, { body: await ask(c, options, message), type: WIRE_TYPE })
+  const body = await ask(c, options, message)
+  return respond(c, options, { message, body, type: WIRE_TYPE })
 }
 
 /** The JSON form of an answer, unless parameter `ct` asks for the wire form. */
 async function answerJson(c: Context, options: DohOptions, type: string): Promise<Response> {
   const { message, form } = parseJsonQuery(new URL(c.req.url).searchParams)
   const reply = await ask(c, options, message)
-  if (form === 'wire') return respond(c, options, { body: reply, type: WIRE_TYPE })
-  return respond(c, options, { body: reply, type, json: formatJsonReply(reply) })
+  if (form === 'wire') return respond(c, options, { message, body: reply, type: WIRE_TYPE })
+  return respond(c, options, { message, body: reply, type, json: formatJsonReply(reply) })
 }
 
 /** A message too short for a header, or a response, has nothing that could be answered. */
@@ -115,13 +119,15 @@ async function ask(c: Context, options: DohOptions, message: Uint8Array): Promis
 }
 
 type Answer = {
+  readonly message: Uint8Array
   readonly body: Uint8Array
   readonly type: string
   /** The text to send in place of the body. */
   readonly json?: string
 }
 
-function respond(c: Context, options: DohOptions, { body, type, json }: Answer): Response {
+function respond(c: Context, options: DohOptions, answer: Answer): Response {
+  const { message, body, type, json } = answer
   const seconds = freshSeconds(body)
   const isKept = c.req.method !== 'POST' && seconds > 0
   const scope = options.isPrivate(c) ? 'private, ' : ''
@@ -133,6 +139,7 @@ function respond(c: Context, options: DohOptions, { body, type, json }: Answer):
       'content-length': String(bytes.length),
       'cache-control': isKept ? `${scope}max-age=${seconds}` : 'no-store',
       vary: 'Accept',
+      ...options.headersOf?.(message, c),
     },
   })
 }

@@ -3,21 +3,30 @@
  * @module
  */
 import { Hono } from 'hono'
+import { cors } from 'hono/cors'
 import { createDohApp } from '../doh/app.ts'
 import { errorResponse, HttpError, SECURITY_HEADERS } from '../doh/http-error.ts'
 import type { GatewayConfig } from './config.ts'
-import { Gateway, type GatewayRuntime } from './gateway.ts'
+import { AGE_HEADER, Gateway, type GatewayRuntime } from './gateway.ts'
 import { formatPage } from './page.ts'
 import { createPublishRoutes } from './publish-routes.ts'
 import { createTokenRoutes } from './token-routes.ts'
+
+/** How long a browser remembers that a page may ask. */
+const PREFLIGHT_SECONDS = 86_400
 
 /** Makes the gateway. @throws {GatewayConfigError} when the Corefile asks for what there is not */
 export function createGatewayApp(config: GatewayConfig, runtime: GatewayRuntime): Hono {
   const gateway = new Gateway(config, runtime)
   const { now } = runtime.host
   const app = new Hono()
-  app.onError((error) => {
-    if (error instanceof HttpError) return errorResponse(error)
+  app.onError(async (error, c) => {
+    if (error instanceof HttpError && error.status !== 401) return errorResponse(error)
+    if (error instanceof HttpError) {
+      // Who guesses tokens is soon told to wait.
+      const refusal = await gateway.countRefused(c).catch((denied: unknown) => denied)
+      return errorResponse(refusal instanceof HttpError ? refusal : error)
+    }
     runtime.host.log({ level: 'error', message: 'a request failed', error: String(error) })
     return errorResponse(new HttpError(500, 'internal', 'Something went wrong here'))
   })
@@ -35,7 +44,25 @@ export function createGatewayApp(config: GatewayConfig, runtime: GatewayRuntime)
     return waiting.length === 0 ? plain('OK') : plain(waiting.join(','), 503)
   })
   app.get('/metrics', () => plain(gateway.metrics(), 200, 'text/plain; version=0.0.4'))
-  app.route('/', createPublishRoutes({ ...runtime, clusters: config.clusters, now }))
+  if (config.corsOrigins.length > 0) {
+    const allowed = cors({
+      origin: [...config.corsOrigins],
+      allowMethods: ['GET', 'HEAD', 'POST'],
+      allowHeaders: ['authorization', 'content-type', 'accept'],
+      exposeHeaders: [AGE_HEADER],
+      maxAge: PREFLIGHT_SECONDS,
+    })
+    for (const path of ['/dns-query', '/resolve', '/t/*']) app.use(path, allowed)
+  }
+  app.route(
+    '/',
+    createPublishRoutes({
+      clusters: config.clusters,
+      writerOf: runtime.writerOf,
+      count: (cluster) => gateway.count(`exporter ${cluster}`),
+      now,
+    }),
+  )
   const { tokenStore: store, randomBytes } = runtime
   const { adminSha256 } = config
   app.route('/', createTokenRoutes({ adminSha256, store, randomBytes, now }))
@@ -52,6 +79,7 @@ export function createGatewayApp(config: GatewayConfig, runtime: GatewayRuntime)
   const doh = createDohApp({
     isPrivate: () => !config.access.isPublic,
     answer: (message, c) => gateway.answer(message, c),
+    headersOf: (message, c) => gateway.headersOf(message, c),
   })
   app.route('/', doh)
   app.route('/t/:token', doh)

@@ -27,6 +27,10 @@ export type GatewayVariables = {
   readonly STALE_SECONDS?: string
   /** Seconds without a word from the exporter after which there are no answers. */
   readonly EXPIRE_SECONDS?: string
+  /** Requests a minute that one token, or one address without, may send; 0 for any number. */
+  readonly REQUESTS_PER_MINUTE?: string
+  /** Origins of web pages that may ask, such as `https://app.example.org`, with spaces between. */
+  readonly CORS_ORIGINS?: string
 }
 
 /** A cluster that may publish. */
@@ -46,6 +50,10 @@ export type GatewayConfig = {
   /** SHA-256 of the token of who keeps the clients' tokens; `undefined` when nobody does. */
   readonly adminSha256: string | undefined
   readonly times: ReaderTimes
+  /** Requests a minute that one token, or one address without, may send; 0 for any number. */
+  readonly requestsPerMinute: number
+  /** Origins of pages that may ask from a browser (Fetch standard, CORS). */
+  readonly corsOrigins: readonly string[]
 }
 
 /** A variable that is not as it should be. */
@@ -58,6 +66,7 @@ const REFRESH_MS = 500
 const BLOCK_MS = 5000
 const STALE_SECONDS_DEFAULT = 60
 const EXPIRE_SECONDS_DEFAULT = 24 * 3600
+const REQUESTS_PER_MINUTE_DEFAULT = 6000
 
 /**
  * Reads the variables.
@@ -79,6 +88,8 @@ export async function readGatewayConfig(
       staleMs: 1000 * readSeconds(variables, 'STALE_SECONDS', STALE_SECONDS_DEFAULT),
       expireMs: 1000 * readSeconds(variables, 'EXPIRE_SECONDS', EXPIRE_SECONDS_DEFAULT),
     },
+    requestsPerMinute: readRate(variables.REQUESTS_PER_MINUTE ?? ''),
+    corsOrigins: readOrigins(variables.CORS_ORIGINS ?? ''),
   }
 }
 
@@ -145,6 +156,19 @@ function readSeconds(
   const seconds = Number(text)
   if (seconds > 0) return seconds
   throw new GatewayConfigError(`${name} is "${text}", expected a number of seconds`)
+}
+
+function readRate(text: string): number {
+  if (text === '') return REQUESTS_PER_MINUTE_DEFAULT
+  if (/^\d{1,9}$/.test(text)) return Number(text)
+  throw new GatewayConfigError(`REQUESTS_PER_MINUTE is "${text}", expected a number`)
+}
+
+function readOrigins(text: string): readonly string[] {
+  const origins = text.split(/\s+/).filter((word) => word !== '')
+  const wrong = origins.find((origin) => !URL.canParse(origin) || new URL(origin).origin !== origin)
+  if (wrong === undefined) return origins
+  throw new GatewayConfigError(`CORS_ORIGINS: "${wrong}" is not like https://app.example.org`)
 }
 
 function parseObject(text: string): Readonly<Record<string, unknown>> {

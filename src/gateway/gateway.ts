@@ -6,6 +6,8 @@
 import type { Context } from 'hono'
 import type { KubernetesOptions } from '../corefile/kubernetes-options.ts'
 import { ConfigError, configError, formatProblem } from '../corefile/problem.ts'
+import { asWordOctets, type WordOctets } from '../dns/bytes.ts'
+import { endsIn, parseQuery, Query } from '../dns/query.ts'
 import { HttpError } from '../doh/http-error.ts'
 import type { Host, SnapshotSource } from '../plugins/host.ts'
 import type { Client } from '../plugins/plugin.ts'
@@ -15,7 +17,9 @@ import { type Caller, findCaller, headerToken } from './access.ts'
 import { ClusterReader } from './cluster-reader.ts'
 import { type GatewayConfig, GatewayConfigError } from './config.ts'
 import { formatGatewayMetrics } from './gateway-metrics.ts'
+import { answerLocally } from './local-names.ts'
 import type { ClusterWriter } from './publish-routes.ts'
+import { RateBuckets, type RateLimiter } from './rate-limiter.ts'
 import { ShardMemory } from './shard-memory.ts'
 import type { SnapshotOrigin } from './snapshot-loader.ts'
 import { hasHash, type RandomBytes } from './token.ts'
@@ -36,18 +40,28 @@ export type GatewayRuntime = {
   readonly clientOf: (c: Context) => Client
   /** Identities of the sender that the runtime has checked: `cert:…`, `access:…`. */
   readonly identitiesOf: (c: Context) => readonly string[]
+  /** Counts requests, where the platform does; else they are counted in memory. */
+  readonly limiter?: RateLimiter
   /** Keeps a promise alive beyond the response. */
   readonly keepAlive: (c: Context, promise: Promise<void>) => void
 }
+
+/** Header with the age of the names in an answer, in seconds. */
+export const AGE_HEADER = 'kubedoh-snapshot-age'
+const RETRY_SECONDS = '5'
 
 /** A gateway. */
 export class Gateway {
   private readonly config: GatewayConfig
   private readonly runtime: GatewayRuntime
   private readonly readers = new Map<string, ClusterReader>()
+  private readonly opened: { readonly zone: WordOctets; readonly cluster: string }[] = []
   private readonly memory = new ShardMemory()
   private readonly resolver: Resolver
   private readonly book: TokenBook
+  private readonly limiter: RateLimiter
+  private readonly zones: readonly { readonly zone: WordOctets; readonly cluster: string }[]
+  private readonly query = new Query()
   private readonly callers = new WeakMap<Request, Caller>()
 
   /** @throws {GatewayConfigError} when the Corefile asks for what there is not */
@@ -56,6 +70,9 @@ export class Gateway {
     this.runtime = runtime
     this.resolver = this.compile()
     const { host, tokenStore } = runtime
+    const perMinute = config.requestsPerMinute
+    this.limiter = runtime.limiter ?? new RateBuckets({ perMinute, now: host.now })
+    this.zones = this.opened.sort((a, b) => b.zone.bytes.length - a.zone.bytes.length)
     this.book = new TokenBook({
       store: tokenStore,
       now: host.now,
@@ -71,11 +88,40 @@ export class Gateway {
     const identities = access.isPublic ? [] : this.runtime.identitiesOf(c)
     const caller = await findCaller(access, this.book, c.req.raw, { pathToken, identities })
     this.callers.set(c.req.raw, caller)
+    const { tokenId } = caller
+    await this.count(tokenId === undefined ? addressKey(this.runtime.clientOf(c)) : tokenId)
     if (caller.tokenId !== undefined) this.keepFresh(c, this.book)
+  }
+
+  /** Counts a request of somebody. @throws {HttpError} 429 when there were too many */
+  async count(key: string): Promise<void> {
+    if (this.config.requestsPerMinute === 0 || (await this.limiter.allow(key))) return
+    throw new HttpError(429, 'too_many_requests', 'Too many requests; slow down', {
+      'retry-after': RETRY_SECONDS,
+    })
+  }
+
+  /** Counts a request that was refused. @throws {HttpError} 429 when too many were */
+  async countRefused(c: Context): Promise<void> {
+    await this.count(`refused ${addressKey(this.runtime.clientOf(c))}`)
+  }
+
+  /** Says how old the names are that a message is about, for who sees them. */
+  headersOf(message: Uint8Array, c: Context): Readonly<Record<string, string>> {
+    const query = parseQuery(message, this.query)
+    if (query.kind === 'refusal') return {}
+    const found = this.zones.find(({ zone }) => endsIn(query, zone))
+    if (found === undefined) return {}
+    const view = this.callers.get(c.req.raw)?.view
+    if (view?.seesOrigin(found.cluster, found.zone.bytes) === false) return {}
+    const ageMs = this.readers.get(found.cluster)?.ageMs() ?? Number.POSITIVE_INFINITY
+    return Number.isFinite(ageMs) ? { [AGE_HEADER]: String(Math.round(ageMs / 1000)) } : {}
   }
 
   /** Answers a message of a sender that was let in. */
   async answer(message: Uint8Array, c: Context): Promise<Uint8Array | undefined> {
+    const local = answerLocally(message)
+    if (local !== undefined) return local
     const [listener] = this.resolver.listeners
     if (listener === undefined) return undefined
     for (const reader of this.readers.values()) this.keepFresh(c, reader)
@@ -152,6 +198,7 @@ export class Gateway {
     }
     const cluster = this.config.clusters.get(id)
     if (cluster === undefined) throw configError(options, `CLUSTERS has no cluster "${id}"`)
+    for (const zone of options.zones) this.opened.push({ zone: asWordOctets(zone), cluster: id })
     const known = this.readers.get(id)
     if (known !== undefined) return known
     const { host, originOf } = this.runtime
@@ -174,4 +221,9 @@ export class Gateway {
 
 function describe(error: unknown): string {
   return error instanceof Error ? error.message : String(error)
+}
+
+/** Networks of IPv6 are given out by 64 bits: one client may have all of one. */
+function addressKey({ address }: Client): string {
+  return address.includes(':') ? address.split(':', 4).join(':') : address
 }

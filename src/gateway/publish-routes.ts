@@ -34,6 +34,8 @@ export type PublishOptions = {
   readonly clusters: ReadonlyMap<string, ClusterConfig>
   /** Finds the writer of a cluster, with the context of the request. */
   readonly writerOf: (cluster: string, c: Context) => ClusterWriter
+  /** Counts what a cluster sends. @throws {HttpError} 429 when that is too much */
+  readonly count: (cluster: string) => Promise<void>
   /** Milliseconds since 1970. */
   readonly now: () => number
 }
@@ -75,6 +77,7 @@ async function authorize(c: Context, options: PublishOptions): Promise<ClusterWr
   const cluster = options.clusters.get(id)
   const token = headerToken(c.req.raw)
   if (cluster !== undefined && token !== undefined && (await hasHash(token, cluster.tokenSha256))) {
+    await options.count(id)
     return options.writerOf(id, c)
   }
   throw new HttpError(401, 'unauthorized', "The exporter's token of this cluster is needed", {

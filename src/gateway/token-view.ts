@@ -24,7 +24,8 @@ export function viewOf(scope: TokenScope): View {
       }
       const before = byCluster.get(cluster)
       if (before !== undefined) return before
-      const isSeen = seesCluster(cluster ?? '') && seesName(formatName(origin))
+      const hasCluster = cluster === undefined || seesCluster(cluster)
+      const isSeen = hasCluster && seesName(formatName(origin))
       byCluster.set(cluster, isSeen)
       return isSeen
     },

@@ -41,6 +41,11 @@ export type SnapshotSource = {
 
 /** The runtime. */
 export type Host = {
+  /**
+   * Whether what one request began may never end for another, as on Workers: then no promise is
+   * shared between requests.
+   */
+  readonly isolatesRequests: boolean
   /** Milliseconds since 1970. */
   readonly now: () => number
   /** An unpredictable number from 0 to 65535. */

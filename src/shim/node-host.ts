@@ -27,6 +27,7 @@ export function createNodeHost({ folder, ...rest }: NodeHostOptions): Host {
   const { timeOrigin } = performance
   return {
     ...rest,
+    isolatesRequests: false,
     now: () => timeOrigin + performance.now(),
     random16,
     after: (delayMs, task) => {

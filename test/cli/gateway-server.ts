@@ -51,7 +51,15 @@ export async function startGatewayServer(t: TestContext): Promise<GatewayServer>
     state: read,
   }
   const { clusters } = config
-  app.route('/', createPublishRoutes({ clusters, writerOf: () => writer, now: Date.now }))
+  app.route(
+    '/',
+    createPublishRoutes({
+      clusters,
+      writerOf: () => writer,
+      count: async () => undefined,
+      now: Date.now,
+    }),
+  )
   const server = new HttpServer(app)
   const port = await server.listen('127.0.0.1', 0)
   t.after(() => server.close())

@@ -130,6 +130,7 @@ export async function openWorker({ scenario, ...place }: Place): Promise<Transpo
       COREFILE: edgeCorefile(scenario.corefile),
       CLUSTERS: JSON.stringify({ test: { publicKey, tokenSha256 } }),
       PUBLIC: 'true',
+      REQUESTS_PER_MINUTE: '0',
     },
   })
   const flags = new Map([

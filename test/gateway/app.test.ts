@@ -1,88 +1,17 @@
 import assert from 'node:assert/strict'
-import { randomBytes } from 'node:crypto'
 import { describe, test } from 'node:test'
-import { encodeBase64url } from '../../src/dns/base64url.ts'
-import { createGatewayApp } from '../../src/gateway/app.ts'
+import { GatewayConfigError, type GatewayVariables } from '../../src/gateway/config.ts'
+import { START_MS } from '../fake-host.ts'
+import { WEB } from './publishing.ts'
 import {
-  GatewayConfigError,
-  type GatewayVariables,
-  readGatewayConfig,
-} from '../../src/gateway/config.ts'
-import { type ClusterStore, createMemoryStore } from '../../src/gateway/store.ts'
-import { createMemoryTokenStore } from '../../src/gateway/token-store.ts'
-import { sha256Hex } from '../../src/snapshot/signature.ts'
-import { keys } from '../exporter/memory-gateway.ts'
-import { FakeHost, START_MS } from '../fake-host.ts'
-import { formatReply, parseQuestion } from '../message-text.ts'
-import { snapshotOf, WEB } from './publishing.ts'
-
-const COREFILE = '. {\n  kubernetes shop.example.org cluster.local {\n    cluster shop\n  }\n}\n'
-const CLIENT_TOKEN = 'the-token-of-clients'
-const EXPORTER_TOKEN = 'the-token-of-the-exporter'
-const { privateKey, publicKeyText } = await keys()
-const clientSha256 = await hashOf(CLIENT_TOKEN)
-const CLUSTERS = JSON.stringify({
-  shop: { publicKey: publicKeyText, tokenSha256: await hashOf(EXPORTER_TOKEN) },
-})
-const QUESTION = `?dns=${encodeBase64url(parseQuestion('web.shop.svc.shop.example.org A').message)}`
-
-function hashOf(text: string): Promise<string> {
-  return sha256Hex(new TextEncoder().encode(text))
-}
-
-type Writable<T> = { -readonly [K in keyof T]: T[K] }
-
-/** A gateway in this process. */
-class Running {
-  readonly host = new FakeHost()
-  readonly store: Writable<ClusterStore> = createMemoryStore()
-  readonly tokens = createMemoryTokenStore()
-  readonly kept: Promise<void>[] = []
-  private readonly app: ReturnType<typeof createGatewayApp>
-
-  private constructor(config: Awaited<ReturnType<typeof readGatewayConfig>>) {
-    this.app = createGatewayApp(config, {
-      host: this.host,
-      originOf: () => this.store,
-      writerOf: () => {
-        throw new Error('a secret that no response tells')
-      },
-      tokenStore: this.tokens,
-      randomBytes,
-      identitiesOf: () => [],
-      clientOf: () => ({ address: '192.0.2.1', port: 0, transport: 'https' }),
-      keepAlive: (_, promise) => this.kept.push(promise),
-    })
-  }
-
-  static async start(variables: Partial<GatewayVariables> = {}): Promise<Running> {
-    return new Running(await readGatewayConfig({ COREFILE, CLUSTERS, ...variables }))
-  }
-
-  async publish(lines: string = WEB, generation = 1): Promise<void> {
-    const time = new Date(this.host.now()).toISOString()
-    const { signed, shards } = await snapshotOf(privateKey, [lines], { generation, time })
-    for (const [sha256, bytes] of shards) await this.store.writeShard(sha256, bytes)
-    await this.store.writeManifest(signed, new Set(shards.keys()))
-  }
-
-  async get(path: string, token?: string): Promise<Response> {
-    const headers = token === undefined ? {} : { authorization: `Bearer ${token}` }
-    return this.app.request(`https://dns.example.org${path}`, { headers })
-  }
-
-  /** Asks as the owner of the clients' token, and returns the reply's lines. */
-  async ask(question = 'web.shop.svc.shop.example.org A'): Promise<string[]> {
-    const message = parseQuestion(question).message
-    const response = await this.get(`/dns-query?dns=${encodeBase64url(message)}`, CLIENT_TOKEN)
-    assert.equal(response.status, 200)
-    return formatReply(new Uint8Array(await response.arrayBuffer()))
-  }
-}
-
-function withToken(): Promise<Running> {
-  return Running.start({ CLIENT_TOKEN_SHA256: clientSha256 })
-}
+  CLIENT_TOKEN,
+  COREFILE,
+  clientSha256,
+  EXPORTER_TOKEN,
+  QUESTION,
+  Running,
+  withToken,
+} from './running.ts'
 
 describe('who may see what', () => {
   const path = (token: string): string => `/t/${token}/dns-query${QUESTION}`

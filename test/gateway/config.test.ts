@@ -124,6 +124,8 @@ test('the variables in wrangler.toml are those that are read, and are good', asy
     'PUBLIC',
     'STALE_SECONDS',
     'EXPIRE_SECONDS',
+    'REQUESTS_PER_MINUTE',
+    'CORS_ORIGINS',
   ])
   const { access, times } = await readGatewayConfig(found)
   assert.deepEqual(access, { isPublic: false, sha256: undefined })

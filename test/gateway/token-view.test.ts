@@ -14,6 +14,7 @@ describe('the view of a scope', () => {
     assert.equal(view.seesOrigin('prod', LAB), false)
     assert.equal(viewOf(WHOLE_SCOPE).seesOrigin(undefined, LAB), true)
     assert.equal(viewOf({ ...WHOLE_SCOPE, clusters: ['x'] }).seesOrigin('prod', PROD), false)
+    assert.equal(viewOf({ ...WHOLE_SCOPE, clusters: ['x'] }).seesOrigin(undefined, PROD), true)
   })
 
   test('remembers nothing of one cluster for another below the same origin', () => {

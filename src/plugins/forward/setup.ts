@@ -4,13 +4,20 @@
  */
 import { EXTENDED_ERROR, extendedError, OPTION } from '../../dns/edns.ts'
 import { parseResponse, type Reply, type Response } from '../../dns/message.ts'
-import { equalNames, isSubdomain, nameKey } from '../../dns/name.ts'
+import { equalNames, isSubdomain, nameKey, nameOf } from '../../dns/name.ts'
 import { FLAG } from '../../dns/query.ts'
 import { formatRcode, RCODE } from '../../dns/rcode.ts'
 import { writeQuery } from '../../dns/write-query.ts'
 import { observe } from '../../telemetry/metrics.ts'
 import type { Host } from '../host.ts'
-import { failure, type MaybePromise, type Outcome, type Request, type Setup } from '../plugin.ts'
+import {
+  failure,
+  type MaybePromise,
+  type Outcome,
+  type Request,
+  type Setup,
+  type View,
+} from '../plugin.ts'
 import { type ForwardOptions, parseForward } from './options.ts'
 import { UpstreamHealth, upstreamName } from './upstream-health.ts'
 
@@ -26,7 +33,7 @@ const DURATION = {
 const DURATION_BOUNDS: readonly number[] = Array.from({ length: 16 }, (_, i) => 0.00025 * 2 ** i)
 
 /** Configures `forward FROM TO… { … }`, as often as there are upstreams for different zones. */
-export const setupForward: Setup = (directives, { host }) => ({
+export const setupForward: Setup = (directives, { host, zones }) => ({
   plugins: directives.map((directive) => {
     const options = parseForward(directive, host.readText)
     const forward = new Forward(options, host)
@@ -36,12 +43,27 @@ export const setupForward: Setup = (directives, { host }) => ({
         forward.stop()
       },
       serve: (request, next) => {
-        const isAllowed = request.client.view?.mayRecurse !== false
+        const { view } = request.client
+        const isAllowed = view === undefined || view.mayRecurse || isOpenTo(view, zones)
         return isAllowed && forward.takes(request) ? forward.serve(request) : next(request)
       },
     }
   }),
 })
+
+/** Names by which browsers find out whether a server answers (Chromium, Firefox). */
+const PROBES: readonly Uint8Array[] = ['www.gstatic.com', 'example.com'].map(nameOf)
+
+/**
+ * Whether who may not have everything asked elsewhere may have this block's names asked: those of
+ * an operator's own zone that the view has, and those by which browsers judge a server.
+ */
+function isOpenTo(view: View, zones: readonly Uint8Array[]): boolean {
+  return zones.every((zone) => {
+    if (PROBES.some((probe) => equalNames(probe, zone))) return true
+    return zone.length > 1 && view.seesOrigin(undefined, zone)
+  })
+}
 
 class Forward {
   private readonly options: ForwardOptions
@@ -67,7 +89,7 @@ class Forward {
   serve(request: Request): MaybePromise<Outcome> {
     const key = pendingKey(request)
     const known = this.pending.get(key)
-    if (known !== undefined) return known
+    if (known !== undefined && !this.host.isolatesRequests) return known
     const { concurrentMax } = this.options
     if (concurrentMax > 0 && this.concurrent >= concurrentMax) {
       this.counter('max_concurrent_rejects_total', 'Counter of rejected concurrent queries.')

@@ -323,6 +323,14 @@ describe('queries under way', () => {
     assert.equal(server.host.asked.length, 2)
   })
 
+  test('are asked each by itself where what one request began may never end', async () => {
+    const upstream = (): readonly string[] => ['NOERROR', A]
+    const options = { upstream, isolatesRequests: true }
+    const server = serve(block('errors', 'forward . 192.0.2.1'), options)
+    await Promise.all([server.ask(ASK), server.ask(ASK)])
+    assert.equal(server.host.asked.length, 2)
+  })
+
   const differences = ['+tcp', '+do', '+cd', '+ad', '+nord', '+edns', '+edns=1400']
   for (const words of differences) {
     test(`are asked apart with ${words}`, async () => {

@@ -1,0 +1,31 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { answerLocally } from '../../src/gateway/local-names.ts'
+import { formatReply, parseQuestion } from '../message-text.ts'
+
+function answerTo(question: string): string[] | undefined {
+  const reply = answerLocally(parseQuestion(question).message)
+  return reply && formatReply(reply)
+}
+
+describe('names that a gateway answers by itself', () => {
+  for (const question of [
+    '_dns.resolver.arpa SVCB',
+    'resolver.arpa NS',
+    '_DNS.Resolver.Arpa TYPE64',
+  ]) {
+    test(`${question}: no data`, () => {
+      assert.match(answerTo(question)?.[0] ?? '', /^NOERROR aa/)
+    })
+  }
+
+  for (const question of ['arpa NS', 'xresolver.arpa A', 'web.shop.svc.cluster.local A', '. NS']) {
+    test(`not ${question}`, () => {
+      assert.equal(answerTo(question), undefined)
+    })
+  }
+
+  test('not what is no query', () => {
+    assert.equal(answerLocally(new Uint8Array(3)), undefined)
+  })
+})

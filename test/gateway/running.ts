@@ -1,0 +1,102 @@
+/**
+ * A gateway in this process, a cluster that publishes to it, and who asks.
+ * @module
+ */
+import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
+import { encodeBase64url } from '../../src/dns/base64url.ts'
+import { createGatewayApp } from '../../src/gateway/app.ts'
+import { type GatewayVariables, readGatewayConfig } from '../../src/gateway/config.ts'
+import { type ClusterStore, createMemoryStore } from '../../src/gateway/store.ts'
+import { createMemoryTokenStore, type TokenStore } from '../../src/gateway/token-store.ts'
+import { sha256Hex } from '../../src/snapshot/signature.ts'
+import { keys } from '../exporter/memory-gateway.ts'
+import { FakeHost } from '../fake-host.ts'
+import { formatReply, parseQuestion } from '../message-text.ts'
+import { snapshotOf, WEB } from './publishing.ts'
+
+/** What the gateways serve. */
+export const COREFILE: string =
+  '. {\n  kubernetes shop.example.org cluster.local {\n    cluster shop\n  }\n}\n'
+/** A token that sees everything. */
+export const CLIENT_TOKEN: string = 'the-token-of-clients'
+/** Of cluster `shop`. */
+export const EXPORTER_TOKEN: string = 'the-token-of-the-exporter'
+const { privateKey, publicKeyText } = await keys()
+/** Hash of the clients' token. */
+export const clientSha256: string = await hashOf(CLIENT_TOKEN)
+const CLUSTERS = JSON.stringify({
+  shop: { publicKey: publicKeyText, tokenSha256: await hashOf(EXPORTER_TOKEN) },
+})
+/** Asks for what `publish` publishes, by GET. */
+export const QUESTION: string = `?dns=${encodeBase64url(parseQuestion('web.shop.svc.shop.example.org A').message)}`
+
+function hashOf(text: string): Promise<string> {
+  return sha256Hex(new TextEncoder().encode(text))
+}
+
+type Writable<T> = { -readonly [K in keyof T]: T[K] }
+
+/** A gateway in this process. */
+export class Running {
+  readonly host: FakeHost = new FakeHost()
+  readonly store: Writable<ClusterStore> = createMemoryStore()
+  readonly tokens: TokenStore = createMemoryTokenStore()
+  readonly kept: Promise<void>[] = []
+  private readonly app: ReturnType<typeof createGatewayApp>
+
+  private constructor(config: Awaited<ReturnType<typeof readGatewayConfig>>) {
+    this.app = createGatewayApp(config, {
+      host: this.host,
+      originOf: () => this.store,
+      writerOf: () => {
+        throw new Error('a secret that no response tells')
+      },
+      tokenStore: this.tokens,
+      randomBytes,
+      identitiesOf: () => [],
+      clientOf: () => ({ address: '192.0.2.1', port: 0, transport: 'https' }),
+      keepAlive: (_, promise) => this.kept.push(promise),
+    })
+  }
+
+  /** Starts one. */
+  static async start(variables: Partial<GatewayVariables> = {}): Promise<Running> {
+    return new Running(await readGatewayConfig({ COREFILE, CLUSTERS, ...variables }))
+  }
+
+  /** Publishes records of cluster `shop`. */
+  async publish(lines: string = WEB, generation = 1): Promise<void> {
+    const time = new Date(this.host.now()).toISOString()
+    const { signed, shards } = await snapshotOf(privateKey, [lines], { generation, time })
+    for (const [sha256, bytes] of shards) await this.store.writeShard(sha256, bytes)
+    await this.store.writeManifest(signed, new Set(shards.keys()))
+  }
+
+  /** Sends a request by GET. */
+  async get(path: string, token?: string): Promise<Response> {
+    return this.send(path, token === undefined ? {} : { authorization: `Bearer ${token}` })
+  }
+
+  /** Sends a request with headers. */
+  async send(
+    path: string,
+    headers: Readonly<Record<string, string>>,
+    method = 'GET',
+  ): Promise<Response> {
+    return this.app.request(`https://dns.example.org${path}`, { headers, method })
+  }
+
+  /** Asks as the owner of the clients' token, and returns the reply's lines. */
+  async ask(question = 'web.shop.svc.shop.example.org A'): Promise<string[]> {
+    const message = parseQuestion(question).message
+    const response = await this.get(`/dns-query?dns=${encodeBase64url(message)}`, CLIENT_TOKEN)
+    assert.equal(response.status, 200)
+    return formatReply(new Uint8Array(await response.arrayBuffer()))
+  }
+}
+
+/** Starts a gateway that answers who has the clients' token. */
+export function withToken(): Promise<Running> {
+  return Running.start({ CLIENT_TOKEN_SHA256: clientSha256 })
+}
