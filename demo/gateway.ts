@@ -18,6 +18,8 @@ const START_MS = 20_000
 /** A gateway that runs. */
 export type LocalGateway = {
   readonly url: string
+  /** Of the process. */
+  readonly pid: number
   /** Ends it, and resolves when it is gone. */
   readonly stop: () => Promise<void>
 }
@@ -79,7 +81,7 @@ export async function startGateway(options: LocalGatewayOptions): Promise<LocalG
       child.kill('SIGTERM')
       return gone
     }
-    return { url: `http://127.0.0.1:${port}`, stop }
+    return { url: `http://127.0.0.1:${port}`, pid: child.pid ?? 0, stop }
   } catch (error) {
     child.kill('SIGKILL')
     await gone

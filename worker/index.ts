@@ -6,7 +6,8 @@ import type { Context, Hono } from 'hono'
 import { errorResponse, HttpError } from '../src/doh/http-error.ts'
 import { createGatewayApp } from '../src/gateway/app.ts'
 import { type GatewayConfig, GatewayConfigError, readGatewayConfig } from '../src/gateway/config.ts'
-import type { GatewayRuntime } from '../src/gateway/gateway.ts'
+import { DirectDoh } from '../src/gateway/direct-doh.ts'
+import { Gateway, type GatewayRuntime } from '../src/gateway/gateway.ts'
 import type { TokenStore } from '../src/gateway/token-store.ts'
 import type { Client } from '../src/plugins/plugin.ts'
 import { parseManifest } from '../src/snapshot/manifest.ts'
@@ -15,27 +16,56 @@ import type { Env } from './env.ts'
 import type { TokenObject } from './token-object.ts'
 import { createWorkerHost } from './worker-host.ts'
 
+/** Who asks where no platform says it. */
+const LOOPBACK = '127.0.0.1'
+
 export { ClusterObject } from './cluster-object.ts'
 export { TokenObject } from './token-object.ts'
 
 /** The gateway of this isolate: made by the first request, kept as long as the isolate lives. */
-let gateway: Hono | undefined
+let served: { readonly app: Hono; readonly direct: DirectDoh } | undefined
 
 export default {
   async fetch(request: Request, env: Env, context: ExecutionContext): Promise<Response> {
     try {
-      gateway ??= await createGateway(env)
+      served ??= await createGateway(env)
     } catch (error) {
       if (!(error instanceof GatewayConfigError)) throw error
       return errorResponse(new HttpError(503, 'misconfigured', error.message))
     }
-    return gateway.fetch(request, env, context)
+    return (
+      (await answerDirectly(served.direct, request, context)) ??
+      served.app.fetch(request, env, context)
+    )
   },
 }
 
-async function createGateway(env: Env): Promise<Hono> {
+async function createGateway(env: Env): Promise<NonNullable<typeof served>> {
   const config = await readGatewayConfig(env)
-  return createGatewayApp(config, createRuntime(env, config))
+  const runtime = createRuntime(env, config)
+  const gateway = new Gateway(config, runtime)
+  const app = createGatewayApp(config, runtime, gateway)
+  return { app, direct: new DirectDoh(gateway, config) }
+}
+
+async function answerDirectly(
+  direct: DirectDoh,
+  request: Request,
+  context: ExecutionContext,
+): Promise<Response | undefined> {
+  const { url, method, headers: sent } = request
+  const ticket = direct.admit({
+    method,
+    path: url.slice(url.indexOf('/', 'https://'.length)),
+    header: (name) => sent.get(name),
+    address: sent.get('cf-connecting-ip') ?? LOOPBACK,
+  })
+  if (ticket === undefined) return undefined
+  const bytes = ticket.isPost ? new Uint8Array(await request.arrayBuffer()) : undefined
+  const { status, headers, body } = await direct.answer(ticket, bytes, (promise) => {
+    context.waitUntil(promise)
+  })
+  return new Response(body, { status, headers })
 }
 
 function createRuntime(env: Env, config: GatewayConfig): GatewayRuntime {
@@ -102,6 +132,6 @@ function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
 
 /** The platform says who the client is, and no client can say otherwise. */
 function clientOf(c: Context): Client {
-  const address = c.req.header('cf-connecting-ip') ?? '127.0.0.1'
+  const address = c.req.header('cf-connecting-ip') ?? LOOPBACK
   return { address, port: 0, transport: 'https' }
 }

@@ -6,7 +6,7 @@ import { type Context, Hono } from 'hono'
 import { decodeBase64url } from '../dns/base64url.ts'
 import { octet } from '../dns/bytes.ts'
 import { HEADER_BYTES, MESSAGE_BYTES_MAX } from '../dns/limits.ts'
-import { freshSeconds } from './freshness.ts'
+import { answerHeaders, cacheControl } from './answer-headers.ts'
 import { errorResponse, HttpError, SECURITY_HEADERS } from './http-error.ts'
 import { parseJsonQuery } from './json-query.ts'
 import { formatJsonReply } from './json-reply.ts'
@@ -128,20 +128,11 @@ type Answer = {
 
 function respond(c: Context, options: DohOptions, answer: Answer): Response {
   const { message, body, type, json } = answer
-  const seconds = freshSeconds(body)
-  const isKept = c.req.method !== 'POST' && seconds > 0
-  const scope = options.isPrivate(c) ? 'private, ' : ''
+  const isPost = c.req.method === 'POST'
+  const control = cacheControl(body, { isPrivate: options.isPrivate(c), isPost })
   const bytes = json === undefined ? new Uint8Array(body) : new TextEncoder().encode(json)
-  return new Response(bytes, {
-    headers: {
-      ...SECURITY_HEADERS,
-      'content-type': type,
-      'content-length': String(bytes.length),
-      'cache-control': isKept ? `${scope}max-age=${seconds}` : 'no-store',
-      vary: 'Accept',
-      ...options.headersOf?.(message, c),
-    },
-  })
+  const headers = answerHeaders(type, bytes.length, control)
+  return new Response(bytes, { headers: { ...headers, ...options.headersOf?.(message, c) } })
 }
 
 function allowed(methods: string): Response {

@@ -60,6 +60,11 @@ export async function findCaller(
   throw new HttpError(401, 'unauthorized', 'A token is needed', { 'www-authenticate': CHALLENGE })
 }
 
+/** Reads the token of a Bearer header's value alone, as clients write it. */
+export function bearerToken(authorization: string): string | undefined {
+  return authorization.startsWith('Bearer ') ? authorization.slice(7) : undefined
+}
+
 /**
  * Reads the token of a Bearer header (RFC 6750 §2.1) or the password of a Basic one (RFC 7617),
  * the user's name where there is no password.

@@ -16,8 +16,11 @@ import { createTokenRoutes } from './token-routes.ts'
 const PREFLIGHT_SECONDS = 86_400
 
 /** Makes the gateway. @throws {GatewayConfigError} when the Corefile asks for what there is not */
-export function createGatewayApp(config: GatewayConfig, runtime: GatewayRuntime): Hono {
-  const gateway = new Gateway(config, runtime)
+export function createGatewayApp(
+  config: GatewayConfig,
+  runtime: GatewayRuntime,
+  gateway: Gateway = new Gateway(config, runtime),
+): Hono {
   const { now } = runtime.host
   const app = new Hono()
   app.onError(async (error, c) => {

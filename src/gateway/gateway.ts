@@ -10,10 +10,10 @@ import { asWordOctets, type WordOctets } from '../dns/bytes.ts'
 import { endsIn, parseQuery, Query } from '../dns/query.ts'
 import { HttpError } from '../doh/http-error.ts'
 import type { Host, SnapshotSource } from '../plugins/host.ts'
-import type { Client } from '../plugins/plugin.ts'
+import type { Client, MaybePromise, View } from '../plugins/plugin.ts'
 import { createResolver } from '../resolver/create-resolver.ts'
 import type { Resolver } from '../resolver/resolver.ts'
-import { type Caller, findCaller, headerToken } from './access.ts'
+import { bearerToken, type Caller, findCaller, headerToken } from './access.ts'
 import { ClusterReader } from './cluster-reader.ts'
 import { type GatewayConfig, GatewayConfigError } from './config.ts'
 import { formatGatewayMetrics } from './gateway-metrics.ts'
@@ -49,6 +49,9 @@ export type GatewayRuntime = {
 /** Header with the age of the names in an answer, in seconds. */
 export const AGE_HEADER = 'kubedoh-snapshot-age'
 const RETRY_SECONDS = '5'
+
+/** Keeps a promise alive beyond the response. */
+export type KeepAlive = (promise: Promise<void>) => void
 
 /** A gateway. */
 export class Gateway {
@@ -90,7 +93,24 @@ export class Gateway {
     this.callers.set(c.req.raw, caller)
     const { tokenId } = caller
     await this.count(tokenId === undefined ? addressKey(this.runtime.clientOf(c)) : tokenId)
-    if (caller.tokenId !== undefined) this.keepFresh(c, this.book)
+    if (caller.tokenId !== undefined) keepFresh(this.book, this.keeping(c))
+  }
+
+  /**
+   * Finds out who sends a request, where that is known without looking anything up; `undefined`
+   * leaves it to `admit`.
+   */
+  admitAtOnce(authorization: string, address: string): Client | undefined {
+    const { access, requestsPerMinute } = this.config
+    const token = access.isPublic ? undefined : bearerToken(authorization)
+    const known = token === undefined ? undefined : this.book.findAtOnce(token)
+    if (!access.isPublic && known === undefined) return undefined
+    const client: Client = { address, port: 0, transport: 'https' }
+    if (requestsPerMinute > 0) {
+      const key = known === undefined ? addressKey(client) : known.record.id
+      if (this.limiter.allow(key) !== true) return undefined
+    }
+    return known === undefined ? client : { ...client, view: known.view }
   }
 
   /** Counts a request of somebody. @throws {HttpError} 429 when there were too many */
@@ -108,30 +128,41 @@ export class Gateway {
 
   /** Says how old the names are that a message is about, for who sees them. */
   headersOf(message: Uint8Array, c: Context): Readonly<Record<string, string>> {
+    return this.ageHeaders(message, this.callers.get(c.req.raw)?.view)
+  }
+
+  /** As `headersOf`, for a view. */
+  ageHeaders(message: Uint8Array, view: View | undefined): Readonly<Record<string, string>> {
     const query = parseQuery(message, this.query)
     if (query.kind === 'refusal') return {}
     const found = this.zones.find(({ zone }) => endsIn(query, zone))
     if (found === undefined) return {}
-    const view = this.callers.get(c.req.raw)?.view
     if (view?.seesOrigin(found.cluster, found.zone.bytes) === false) return {}
     const ageMs = this.readers.get(found.cluster)?.ageMs() ?? Number.POSITIVE_INFINITY
     return Number.isFinite(ageMs) ? { [AGE_HEADER]: String(Math.round(ageMs / 1000)) } : {}
   }
 
   /** Answers a message of a sender that was let in. */
-  async answer(message: Uint8Array, c: Context): Promise<Uint8Array | undefined> {
+  answer(message: Uint8Array, c: Context): MaybePromise<Uint8Array | undefined> {
+    const client = this.runtime.clientOf(c)
+    const view = this.callers.get(c.req.raw)?.view
+    const viewing = view === undefined ? client : { ...client, view }
+    return this.answerFor(message, viewing, this.keeping(c))
+  }
+
+  /** As `answer`, for a client. */
+  answerFor(
+    message: Uint8Array,
+    client: Client,
+    keepAlive: KeepAlive,
+  ): MaybePromise<Uint8Array | undefined> {
     const local = answerLocally(message)
     if (local !== undefined) return local
     const [listener] = this.resolver.listeners
     if (listener === undefined) return undefined
-    for (const reader of this.readers.values()) this.keepFresh(c, reader)
-    const client = this.runtime.clientOf(c)
-    const view = this.callers.get(c.req.raw)?.view
-    return this.resolver.answer(
-      listener,
-      message,
-      view === undefined ? client : { ...client, view },
-    )
+    if (client.view !== undefined) keepFresh(this.book, keepAlive)
+    for (const reader of this.readers.values()) keepFresh(reader, keepAlive)
+    return this.resolver.answer(listener, message, client)
   }
 
   /** The clusters without a snapshot that is not too old. */
@@ -163,9 +194,8 @@ export class Gateway {
     })
   }
 
-  private keepFresh(c: Context, one: Pick<ClusterReader, 'refreshIfDue'>): void {
-    const refresh = one.refreshIfDue()
-    if (refresh !== undefined) this.runtime.keepAlive(c, refresh)
+  private keeping(c: Context): KeepAlive {
+    return (promise) => this.runtime.keepAlive(c, promise)
   }
 
   private compile(): Resolver {
@@ -226,4 +256,9 @@ function describe(error: unknown): string {
 /** Networks of IPv6 are given out by 64 bits: one client may have all of one. */
 function addressKey({ address }: Client): string {
   return address.includes(':') ? address.split(':', 4).join(':') : address
+}
+
+function keepFresh(one: { refreshIfDue(): Promise<void> | undefined }, keepAlive: KeepAlive): void {
+  const refresh = one.refreshIfDue()
+  if (refresh !== undefined) keepAlive(refresh)
 }

@@ -40,7 +40,7 @@ export class TokenBook {
   private readonly refresher: Refresher
   private byId: ReadonlyMap<string, TokenRecord> = new Map()
   private byIdentity: ReadonlyMap<string, TokenRecord> = new Map()
-  private views: ReadonlyMap<string, View> = new Map()
+  private views: ReadonlyMap<TokenRecord, View> = new Map()
   private readonly hashes = new Map<string, string>()
 
   constructor(options: TokenBookOptions) {
@@ -64,12 +64,18 @@ export class TokenBook {
     if (id === undefined) return undefined
     return this.known(() => {
       const record = this.byId.get(id)
-      const nowMs = this.options.now()
-      const secrets = record?.secrets ?? []
-      return secrets.some((one) => isAlive(one, nowMs) && equalSecrets(one.sha256, sha256))
-        ? record
-        : undefined
+      return record !== undefined && this.holds(record, sha256) ? record : undefined
     })
+  }
+
+  /** As `find`, for a token that was found before, by a list that is young enough. */
+  findAtOnce(token: string): KnownToken | undefined {
+    const sha256 = this.hashes.get(token)
+    const id = tokenId(token)
+    const isDue = this.refresher.sinceCheckMs() >= BLOCK_MS
+    if (sha256 === undefined || id === undefined || isDue) return undefined
+    const record = this.byId.get(id)
+    return record !== undefined && this.holds(record, sha256) ? this.seen(record) : undefined
   }
 
   /** As `find`, by an identity that the platform has checked: `cert:…`, `access:…`. */
@@ -84,8 +90,17 @@ export class TokenBook {
       await this.lookNow()
       record = find()
     }
-    if (record === undefined || !isAlive(record, this.options.now())) return undefined
-    const view = this.views.get(JSON.stringify(record.scope))
+    return record && this.seen(record)
+  }
+
+  private holds({ secrets }: TokenRecord, sha256: string): boolean {
+    const nowMs = this.options.now()
+    return secrets.some((one) => isAlive(one, nowMs) && equalSecrets(one.sha256, sha256))
+  }
+
+  private seen(record: TokenRecord): KnownToken | undefined {
+    if (!isAlive(record, this.options.now())) return undefined
+    const view = this.views.get(record)
     return view && { record, view }
   }
 
@@ -109,10 +124,13 @@ export class TokenBook {
     this.byIdentity = new Map(
       records.flatMap((record) => record.identities.map((identity) => [identity, record] as const)),
     )
-    const views = new Map<string, View>()
-    for (const { scope } of records) {
-      const id = JSON.stringify(scope)
-      if (!views.has(id)) views.set(id, this.views.get(id) ?? viewOf(scope))
+    const known = new Map([...this.views.values()].map((view) => [view.id, view]))
+    const views = new Map<TokenRecord, View>()
+    for (const record of records) {
+      const id = JSON.stringify(record.scope)
+      const view = known.get(id) ?? viewOf(record.scope)
+      known.set(id, view)
+      views.set(record, view)
     }
     this.views = views
   }

@@ -6,7 +6,7 @@
  * @module
  */
 import { encodeBase64url } from '../dns/base64url.ts'
-import { formatHex, octet } from '../dns/bytes.ts'
+import { formatHex } from '../dns/bytes.ts'
 import { sha256Hex } from '../snapshot/signature.ts'
 
 /** What a token may see and do. A pattern is a text in which `*` stands for anything. */
@@ -109,10 +109,8 @@ export function matcherOf(patterns: readonly string[]): (text: string) => boolea
 
 /** Compares two texts of one length in a time that does not depend on where they differ. */
 export function equalSecrets(a: string, b: string): boolean {
-  const left = new TextEncoder().encode(a)
-  const right = new TextEncoder().encode(b)
-  if (left.length !== right.length) return false
+  if (a.length !== b.length) return false
   let difference = 0
-  for (let i = 0; i < left.length; i++) difference |= octet(left, i) ^ octet(right, i)
+  for (let i = 0; i < a.length; i++) difference |= a.charCodeAt(i) ^ b.charCodeAt(i)
   return difference === 0
 }

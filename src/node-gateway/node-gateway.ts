@@ -8,7 +8,8 @@ import { join } from 'node:path'
 import type { Context } from 'hono'
 import { createGatewayApp } from '../gateway/app.ts'
 import type { GatewayConfig } from '../gateway/config.ts'
-import type { GatewayRuntime } from '../gateway/gateway.ts'
+import { DirectDoh } from '../gateway/direct-doh.ts'
+import { Gateway, type GatewayRuntime } from '../gateway/gateway.ts'
 import { LocalWriter } from '../gateway/local-writer.ts'
 import { type ClusterStore, createMemoryStore } from '../gateway/store.ts'
 import { createMemoryTokenStore } from '../gateway/token-store.ts'
@@ -33,7 +34,15 @@ export type NodeGatewayOptions = {
 
 /** Makes the server, which does not listen yet. */
 export function createNodeGateway(options: NodeGatewayOptions): HttpServer {
-  return new HttpServer(createGatewayApp(options.config, createRuntime(options)), options.tls)
+  const { config, tls } = options
+  const runtime = createRuntime(options)
+  const gateway = new Gateway(config, runtime)
+  const direct = new DirectDoh(gateway, config)
+  const keepAlive = (promise: Promise<void>): void => void promise
+  return new HttpServer(createGatewayApp(config, runtime, gateway), tls, (head) => {
+    const ticket = direct.admit(head)
+    return ticket && ((body) => direct.answer(ticket, body, keepAlive))
+  })
 }
 
 function createRuntime({

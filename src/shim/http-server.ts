@@ -2,8 +2,17 @@
  * HTTP for the apps of this project on Node: the only place that knows the adapter.
  * @module
  */
-import { createServer, type IncomingMessage, type Server } from 'node:http'
-import { createSecureServer, type Http2SecureServer, type Http2Session } from 'node:http2'
+import { createServer, IncomingMessage, type Server, ServerResponse } from 'node:http'
+import {
+  createSecureServer,
+  type Http2SecureServer,
+  Http2ServerRequest,
+  Http2ServerResponse,
+  type Http2Session,
+  type IncomingHttpHeaders,
+  type ServerHttp2Stream,
+} from 'node:http2'
+import type { Readable } from 'node:stream'
 import { TLSSocket } from 'node:tls'
 import { getRequestListener } from '@hono/node-server'
 import type { Hono } from 'hono'
@@ -23,18 +32,50 @@ export type TlsFiles = {
   readonly clientCa: string | undefined
 }
 
+/** What is known of a request before its body. */
+export type Head = {
+  readonly method: string
+  /** Path and query, as they were sent. */
+  readonly path: string
+  readonly header: (name: string) => string | undefined
+  readonly address: string
+}
+
+/** A response that is at hand. */
+export type Ready = {
+  readonly status: number
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: Uint8Array
+}
+
+/**
+ * Takes a request by its head, or leaves it to the app (`undefined`); then answers it, a POST with
+ * its body.
+ */
+export type Direct = (head: Head) => Answer | undefined
+
+type Answer = (body?: Uint8Array) => Ready | Promise<Ready>
+
 /** An HTTP server for one app: HTTP/1.1, and with TLS HTTP/2 as well. */
 export class HttpServer {
   private readonly server: Server | Http2SecureServer
   private readonly sessions = new Set<Http2Session>()
+  private readonly direct: Direct | undefined
 
-  /** @throws {Error} when certificate and key are not good */
-  constructor(app: Hono, tls?: TlsFiles) {
+  /**
+   * @param direct answers common requests in place of the app
+   * @throws {Error} when certificate and key are not good
+   */
+  constructor(app: Hono, tls?: TlsFiles, direct?: Direct) {
     const fetch = app.fetch.bind(app)
+    this.direct = direct
     const listener = getRequestListener((request, env) => fetch(request, env), {
       overrideGlobalObjects: false,
     })
-    this.server = tls === undefined ? createServer(listener) : this.createSecure(tls, listener)
+    const serve = (request: IncomingMessage, response: ServerResponse): void => {
+      if (!this.answerPlain(request, response)) void listener(request, response)
+    }
+    this.server = tls === undefined ? createServer(serve) : this.createSecure(tls, listener, serve)
     this.server.maxConnections = CONNECTIONS_MAX
     if (!('headersTimeout' in this.server)) return
     this.server.headersTimeout = HEADERS_TIMEOUT_MS
@@ -64,24 +105,68 @@ export class HttpServer {
     })
   }
 
+  private answerPlain(request: IncomingMessage, response: ServerResponse): boolean {
+    const answer = this.direct?.({
+      method: request.method ?? '',
+      path: request.url ?? '',
+      header: (name) => textOf(request.headers[name]),
+      address: request.socket.remoteAddress ?? '',
+    })
+    if (answer === undefined) return false
+    const hasBody = request.method === 'POST'
+    respond(request, { answer, hasBody }, ({ status, headers, body }) => {
+      response.writeHead(status, headers)
+      response.end(body)
+    })
+    return true
+  }
+
+  private answerStream(stream: ServerHttp2Stream, headers: IncomingHttpHeaders): boolean {
+    const answer = this.direct?.({
+      method: textOf(headers[':method']) ?? '',
+      path: textOf(headers[':path']) ?? '',
+      header: (name) => textOf(headers[name]),
+      address: stream.session?.socket.remoteAddress ?? '',
+    })
+    if (answer === undefined) return false
+    const hasBody = headers[':method'] === 'POST'
+    respond(stream, { answer, hasBody }, (ready) => {
+      if (stream.destroyed) return
+      stream.respond({ ':status': ready.status, ...ready.headers })
+      stream.end(ready.body)
+    })
+    return true
+  }
+
   private createSecure(
     { cert, key, clientCa }: TlsFiles,
     listener: ReturnType<typeof getRequestListener>,
+    serve: (request: IncomingMessage, response: ServerResponse) => void,
   ): Http2SecureServer {
     const clients =
       clientCa === undefined ? {} : { ca: clientCa, requestCert: true, rejectUnauthorized: false }
-    const server = createSecureServer(
-      {
-        cert,
-        key,
-        ...clients,
-        allowHTTP1: true,
-        minVersion: 'TLSv1.2',
-        maxSessionInvalidFrames: 100,
-        settings: { maxConcurrentStreams: STREAMS_MAX },
-      },
-      (request, response) => void listener(request, response),
-    )
+    const server = createSecureServer({
+      cert,
+      key,
+      ...clients,
+      allowHTTP1: true,
+      minVersion: 'TLSv1.2',
+      maxSessionInvalidFrames: 100,
+      settings: { maxConcurrentStreams: STREAMS_MAX },
+    })
+    server.on('request', (request, response) => {
+      // Only HTTP/1.1 comes this way: streams are taken below.
+      if (request instanceof IncomingMessage && response instanceof ServerResponse) {
+        serve(request, response)
+      }
+    })
+    server.removeAllListeners('stream')
+    server.on('stream', (stream: ServerHttp2Stream, headers, _, rawHeaders: string[]) => {
+      stream.on('error', () => undefined)
+      if (this.answerStream(stream, headers)) return
+      const request = new Http2ServerRequest(stream, headers, {}, rawHeaders)
+      void listener(request, new Http2ServerResponse(stream))
+    })
     server.on('session', (session) => {
       this.sessions.add(session)
       session.setTimeout(REQUEST_TIMEOUT_MS, () => {
@@ -91,6 +176,37 @@ export class HttpServer {
     })
     return server
   }
+}
+
+/** Sends the answer to a request; to a POST when its body is there. */
+function respond(
+  request: Readable,
+  { answer, hasBody }: { readonly answer: Answer; readonly hasBody: boolean },
+  send: (ready: Ready) => void,
+): void {
+  if (hasBody) {
+    void readAll(request)
+      .then((body) => answer(body))
+      .then(send)
+      // The client is gone, or its request broke off.
+      .catch(() => request.destroy())
+    return
+  }
+  const ready = answer()
+  if (ready instanceof Promise) void ready.then(send).catch(() => request.destroy())
+  else send(ready)
+}
+
+/** Reads a body, whose length was told beforehand and is seen to by the protocol. */
+async function readAll(request: Readable): Promise<Uint8Array> {
+  const chunks: Buffer[] = []
+  for await (const chunk of request) chunks.push(chunk)
+  const [only] = chunks
+  return chunks.length === 1 && only !== undefined ? only : Buffer.concat(chunks)
+}
+
+function textOf(value: string | readonly string[] | undefined): string | undefined {
+  return typeof value === 'string' ? value : value?.join(', ')
 }
 
 /**

@@ -6,6 +6,7 @@ import { writeFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
 import { benchBuild } from './build.ts'
 import { benchCore } from './core.ts'
+import { benchGateway } from './gateway.ts'
 import { benchMemory } from './memory.ts'
 import { benchOpen } from './open.ts'
 import { benchPublish } from './publish.ts'
@@ -20,6 +21,7 @@ const BENCHES: ReadonlyMap<string, () => Promise<Row[]> | Row[]> = new Map<
   ['memory', benchMemory],
   ['open', benchOpen],
   ['publish', benchPublish],
+  ['gateway', benchGateway],
 ])
 
 const { values, positionals } = parseArgs({

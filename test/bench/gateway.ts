@@ -1,0 +1,152 @@
+/**
+ * The gateway as a whole: what a request costs in workerd and on Node beside a bare app and CoreDNS,
+ * how soon a change is answered, how a cold one begins, and how much it holds.
+ * @module
+ */
+import { join } from 'node:path'
+import { startGateway } from '../../demo/gateway.ts'
+import type { ClusterKeys } from '../../src/cli/keys.ts'
+import { nameOf } from '../../src/dns/name.ts'
+import { TYPE } from '../../src/dns/rr-type.ts'
+import { writeQuery } from '../../src/dns/write-query.ts'
+import { createGatewayClient } from '../../src/exporter/gateway-client.ts'
+import { Publisher } from '../../src/exporter/publisher.ts'
+import type { BuiltSnapshot } from '../../src/exporter/snapshot-builder.ts'
+import { importPrivateKey } from '../../src/snapshot/signature.ts'
+import { prepareCoreDns } from '../cluster/binaries.ts'
+import type { GeneratedService } from './cluster-objects.ts'
+import { FollowedCluster } from './followed-cluster.ts'
+import { coldRows } from './gateway-cold.ts'
+import { type Asking, costOf, prepareLoad } from './gateway-load.ts'
+import {
+  type BenchServer,
+  benchGatewayOf,
+  CLUSTER,
+  startBare,
+  startCoreDns,
+  startOurs,
+  tokenFrom,
+} from './gateway-servers.ts'
+import { propagationRows } from './propagation.ts'
+import { median, type Row, ratioRow } from './row.ts'
+
+const RECORDS = 100_000
+const REQUESTS = 20_000
+const QUESTIONS = 1024
+const ROUNDS = 5
+
+/** Measures. */
+export async function benchGateway(): Promise<Row[]> {
+  const missing = prepareLoad()
+  if (missing !== undefined) throw new Error(missing)
+  const cluster = new FollowedCluster(RECORDS)
+  const built = cluster.build()
+  const names = cluster.services.filter(({ isHeadless }) => !isHeadless).slice(0, QUESTIONS)
+  const messages = names.map((service) =>
+    writeQuery({ name: nameOf(nameText(service)), type: TYPE.A }),
+  )
+  const namespaces = [...new Set(names.map(({ namespace }) => namespace))].slice(0, 90)
+  const seen = messages.filter((_, i) => namespaces.includes(names[i]?.namespace ?? ''))
+  return [
+    ...(await workerRows(built, seen, namespaces)),
+    ...(await nodeRows(built, seen, { namespaces, hosts: hostsOf(names) })),
+    ...(process.env.QUICK ? [] : await coldRows()),
+    ...(process.env.QUICK ? [] : await propagationRows(cluster)),
+  ]
+}
+
+function nameText({ name, namespace }: GeneratedService): string {
+  return `${name}.${namespace}.svc.cluster.local`
+}
+
+function hostsOf(services: readonly GeneratedService[]): string {
+  return services.map((one) => `${one.clusterIPs[0]} ${nameText(one)}\n`).join('')
+}
+
+/** Publishes a snapshot. */
+export async function publishTo(
+  url: string,
+  { token, signingKey }: ClusterKeys,
+  built: BuiltSnapshot,
+): Promise<void> {
+  const key = await importPrivateKey(signingKey)
+  if (key === undefined) throw new TypeError('Not a key')
+  const gateway = createGatewayClient({ url, cluster: CLUSTER, token })
+  const publisher = new Publisher({ cluster: CLUSTER, gateway, key, now: Date.now })
+  await publisher.publish(built, { sources: {}, confirmedMs: Date.now() })
+}
+
+async function workerRows(
+  built: BuiltSnapshot,
+  messages: readonly Uint8Array[],
+  namespaces: readonly string[],
+): Promise<Row[]> {
+  const { keys, variables } = await benchGatewayOf()
+  const ours = await startGateway({ port: 0, variables })
+  const entry = join(import.meta.dirname, 'servers/bare-worker.ts')
+  const bare = await startGateway({ port: 0, variables: {}, entry })
+  await publishTo(ours.url, keys, built)
+  const headers = { authorization: `Bearer ${await tokenFrom(ours.url, namespaces)}` }
+  const rows = []
+  for (const [method, atMost] of [
+    ['GET', 1.5],
+    ['POST', 2],
+  ] as const) {
+    const asking = { messages, method, headers }
+    const [one, other] = await inTurn([ours, bare], asking)
+    const base = { bench: 'gateway', metric: `CPU for a ${method} in workerd`, unit: 'µs' }
+    const peer = { name: 'a bare Hono route', value: other ?? 0 }
+    rows.push(ratioRow(base, one ?? 0, peer, { atLeast: 1 / atMost }))
+  }
+  await ours.stop()
+  await bare.stop()
+  return rows
+}
+
+async function nodeRows(
+  built: BuiltSnapshot,
+  messages: readonly Uint8Array[],
+  { namespaces, hosts }: { readonly namespaces: readonly string[]; readonly hosts: string },
+): Promise<Row[]> {
+  const { keys, variables } = await benchGatewayOf()
+  const ours = await startOurs(variables, true)
+  const bare = await startBare()
+  const coredns = await startCoreDns(prepareCoreDns(), hosts)
+  // The benchmark trusts the authority of its own certificates.
+  process.env.NODE_TLS_REJECT_UNAUTHORIZED = '0'
+  await publishTo(ours.url, keys, built)
+  const headers = { authorization: `Bearer ${await tokenFrom(ours.url, namespaces)}` }
+  process.env.NODE_TLS_REJECT_UNAUTHORIZED = '1'
+  const rows = []
+  for (const [method, atLeast] of [
+    ['GET', 2],
+    ['POST', 1.5],
+  ] as const) {
+    const asking = { messages, method, headers }
+    const [one = 0, bareUs = 0, peerUs = 0] = await inTurn([ours, bare, coredns], asking)
+    const base = { bench: 'gateway', unit: 'µs' }
+    const metric = `CPU for a ${method} on Node, HTTP/2 and TLS`
+    const peer = { name: "CoreDNS's https://", value: peerUs }
+    rows.push(ratioRow({ ...base, metric }, one, peer, { atLeast }))
+    const bareRow = { ...base, metric: `the same of a bare Hono route, ${method}` }
+    rows.push(ratioRow(bareRow, bareUs, peer))
+  }
+  for (const server of [ours, bare, coredns]) server.stop()
+  return rows
+}
+
+/** Asks servers in turn, some rounds; medians. */
+async function inTurn(
+  servers: readonly Pick<BenchServer, 'url' | 'pid'>[],
+  asking: Omit<Asking, 'url'>,
+): Promise<number[]> {
+  const costs = servers.map(() => [] as number[])
+  for (let round = -1; round < ROUNDS; round++) {
+    for (const [i, { url, pid }] of servers.entries()) {
+      const cost = await costOf(pid, { ...asking, url }, REQUESTS)
+      // The first round only warms up.
+      if (round >= 0) costs[i]?.push(cost)
+    }
+  }
+  return costs.map(median)
+}

@@ -1,0 +1,202 @@
+import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
+import { describe, test } from 'node:test'
+import type { Hono } from 'hono'
+import { encodeBase64url } from '../../src/dns/base64url.ts'
+import { createGatewayApp } from '../../src/gateway/app.ts'
+import { type GatewayVariables, readGatewayConfig } from '../../src/gateway/config.ts'
+import { DirectDoh, type RequestHead } from '../../src/gateway/direct-doh.ts'
+import { Gateway } from '../../src/gateway/gateway.ts'
+import { createMemoryStore } from '../../src/gateway/store.ts'
+import { createMemoryTokenStore } from '../../src/gateway/token-store.ts'
+import { keys } from '../exporter/memory-gateway.ts'
+import { FakeHost } from '../fake-host.ts'
+import { parseQuestion } from '../message-text.ts'
+import { snapshotOf, WEB } from './publishing.ts'
+import { tokenRecord } from './tokens.ts'
+
+const COREFILE = '. {\n  kubernetes shop.test {\n    cluster shop\n  }\n  forward . 192.0.2.53\n}\n'
+const WIRE = 'application/dns-message'
+const ADDRESS = '192.0.2.1'
+const { privateKey, publicKeyText: publicKey } = await keys()
+const { token, record } = await tokenRecord()
+
+/** A gateway that can be asked both ways. */
+class Fixture {
+  readonly host = new FakeHost({
+    upstream: () => ['NOERROR', 'www.example.org. 60 IN A 192.0.2.9'],
+  })
+  readonly store = createMemoryStore()
+  private readonly app: Hono
+  private readonly direct: DirectDoh
+
+  private constructor(config: Awaited<ReturnType<typeof readGatewayConfig>>) {
+    const tokenStore = createMemoryTokenStore()
+    void tokenStore.put(record)
+    const runtime = {
+      host: this.host,
+      originOf: () => this.store,
+      writerOf: () => assert.fail('nobody writes'),
+      tokenStore,
+      randomBytes,
+      clientOf: () => ({ address: ADDRESS, port: 0, transport: 'https' as const }),
+      identitiesOf: () => [],
+      keepAlive: () => undefined,
+    }
+    const gateway = new Gateway(config, runtime)
+    this.app = createGatewayApp(config, runtime, gateway)
+    this.direct = new DirectDoh(gateway, config)
+  }
+
+  static async start(variables: GatewayVariables = {}): Promise<Fixture> {
+    const CLUSTERS = JSON.stringify({ shop: { publicKey, tokenSha256: 'a'.repeat(64) } })
+    const config = await readGatewayConfig({ COREFILE, CLUSTERS, ...variables })
+    const fixture = new Fixture(config)
+    const time = new Date(fixture.host.now()).toISOString()
+    const { signed, shards } = await snapshotOf(privateKey, [WEB], { time })
+    for (const [sha256, bytes] of shards) await fixture.store.writeShard(sha256, bytes)
+    await fixture.store.writeManifest(signed, new Set(shards.keys()))
+    return fixture
+  }
+
+  /** By the app: status, headers and octets. */
+  async byApp(sent: Sent): Promise<Got> {
+    const { method, path, headers, body } = sent
+    const url = `https://dns.test${path}`
+    const response = await this.app.request(url, {
+      method,
+      headers,
+      ...(body === undefined ? {} : { body: new Uint8Array(body) }),
+    })
+    return {
+      status: response.status,
+      headers: Object.fromEntries(response.headers),
+      body: [...new Uint8Array(await response.arrayBuffer())],
+    }
+  }
+
+  /** The other way; `undefined` when it leaves the request to the app. */
+  async directly({ method, path, headers, body }: Sent): Promise<Got | undefined> {
+    const header: RequestHead['header'] = (name) => headers[name]
+    const ticket = this.direct.admit({ method, path, header, address: ADDRESS })
+    if (ticket === undefined) return undefined
+    const ready = await this.direct.answer(ticket, body, () => undefined)
+    return { status: ready.status, headers: { ...ready.headers }, body: [...ready.body] }
+  }
+}
+
+type Sent = {
+  method: string
+  path: string
+  headers: Record<string, string>
+  body?: Uint8Array
+}
+type Got = { status: number; headers: Record<string, string>; body: number[] }
+
+function get(question: string, headers: Record<string, string> = {}): Sent {
+  const dns = encodeBase64url(parseQuestion(question).message)
+  const authorization = `Bearer ${token}`
+  return { method: 'GET', path: `/dns-query?dns=${dns}`, headers: { authorization, ...headers } }
+}
+
+function post(body: Uint8Array, headers: Record<string, string> = {}): Sent {
+  const authorization = `Bearer ${token}`
+  const all = {
+    authorization,
+    'content-type': WIRE,
+    'content-length': String(body.length),
+    ...headers,
+  }
+  return { method: 'POST', path: '/dns-query', headers: all, body }
+}
+
+const WEB_QUESTION = 'web.shop.svc.shop.test A'
+const message = parseQuestion(WEB_QUESTION).message
+
+describe('what is answered directly is answered as by the app:', () => {
+  const cases: { name: string; sent: Sent }[] = [
+    { name: 'a name', sent: get(WEB_QUESTION) },
+    { name: 'with EDNS', sent: get(`${WEB_QUESTION} +edns`) },
+    { name: 'with padding', sent: get(`${WEB_QUESTION} +edns +padding`) },
+    { name: 'no data', sent: get('web.shop.svc.shop.test AAAA') },
+    { name: 'no such name', sent: get('none.shop.svc.shop.test A') },
+    { name: 'elsewhere', sent: get('www.example.org A') },
+    { name: 'a resolver', sent: get('_dns.resolver.arpa SVCB') },
+    { name: 'any type of answer', sent: get(WEB_QUESTION, { accept: '*/*' }) },
+    { name: 'the right type of answer', sent: get(WEB_QUESTION, { accept: WIRE }) },
+    { name: 'a POST', sent: post(message) },
+    { name: 'a POST of nothing', sent: post(new Uint8Array(0)) },
+    { name: 'a POST of a response', sent: post(message.with(2, 0x81)) },
+    { name: 'a POST of an update', sent: post(message.with(2, 0x29)) },
+    { name: 'a POST that is cut off', sent: post(message.slice(0, 15)) },
+  ]
+  for (const { name, sent } of cases) {
+    test(name, async () => {
+      const fixture = await Fixture.start()
+      await fixture.byApp(get(WEB_QUESTION))
+      const expected = await fixture.byApp(sent)
+      assert.deepEqual(await fixture.directly(sent), expected)
+    })
+  }
+
+  test('where everybody may ask', async () => {
+    const fixture = await Fixture.start({ PUBLIC: 'true' })
+    const sent = { ...get(WEB_QUESTION), headers: {} }
+    const expected = await fixture.byApp(sent)
+    assert.equal(expected.headers['cache-control'], 'max-age=5')
+    assert.deepEqual(await fixture.directly(sent), expected)
+  })
+})
+
+describe('left to the app is', () => {
+  const path = get(WEB_QUESTION).path
+  const cases: { name: string; sent: Sent; variables?: GatewayVariables }[] = [
+    { name: 'JSON', sent: get(WEB_QUESTION, { accept: 'application/dns-json' }) },
+    { name: 'another path', sent: { ...get(WEB_QUESTION), path: '/resolve?name=a' } },
+    { name: 'more than one parameter', sent: { ...get(WEB_QUESTION), path: `${path}&ct=` } },
+    { name: 'padded base64', sent: { ...get(WEB_QUESTION), path: `${path}=` } },
+    { name: 'a message too short', sent: { ...get(WEB_QUESTION), path: '/dns-query?dns=AAAA' } },
+    { name: 'another method', sent: { ...get(WEB_QUESTION), method: 'HEAD' } },
+    { name: 'no token', sent: get(WEB_QUESTION, { authorization: '' }) },
+    { name: 'a wrong token', sent: get(WEB_QUESTION, { authorization: `Bearer ${token}x` }) },
+    {
+      name: 'a Basic token',
+      sent: get(WEB_QUESTION, { authorization: `Basic ${btoa(`:${token}`)}` }),
+    },
+    { name: 'a body of another type', sent: post(message, { 'content-type': 'text/plain' }) },
+    {
+      name: 'a body without its size',
+      sent: post(message, { 'content-length': '', 'transfer-encoding': 'chunked' }),
+    },
+    { name: 'a body too large', sent: post(message, { 'content-length': '65536' }) },
+    { name: 'an encoded body', sent: post(message, { 'content-encoding': 'gzip' }) },
+    {
+      name: 'whatever pages ask',
+      sent: get(WEB_QUESTION),
+      variables: { CORS_ORIGINS: 'https://a.test' },
+    },
+  ]
+  for (const { name, sent, variables } of cases) {
+    test(name, async () => {
+      const fixture = await Fixture.start(variables)
+      await fixture.byApp(get(WEB_QUESTION))
+      assert.equal(await fixture.directly(sent), undefined)
+    })
+  }
+
+  test('the first request with a token, and one after it was revoked', async () => {
+    const fixture = await Fixture.start()
+    assert.equal(await fixture.directly(get(WEB_QUESTION)), undefined)
+    await fixture.byApp(get(WEB_QUESTION))
+    assert.notEqual(await fixture.directly(get(WEB_QUESTION)), undefined)
+    await fixture.host.advance(5000)
+    assert.equal(await fixture.directly(get(WEB_QUESTION)), undefined)
+  })
+
+  test('one request too many', async () => {
+    const fixture = await Fixture.start({ REQUESTS_PER_MINUTE: '10' })
+    await fixture.byApp(get(WEB_QUESTION))
+    assert.equal((await fixture.directly(get(WEB_QUESTION)))?.status, 200)
+    assert.equal(await fixture.directly(get(WEB_QUESTION)), undefined)
+  })
+})
