@@ -29,6 +29,11 @@ export function createSqlStore(storage: DurableObjectStorage): ClusterStore {
       return Promise.resolve(parts.length === 0 ? undefined : join(parts))
     },
     missingShards: (sha256s) => {
+      const [only] = sha256s
+      if (sha256s.length === 1 && only !== undefined) {
+        const query = 'SELECT 1 FROM shards WHERE sha256 = ? AND part = 0'
+        return Promise.resolve(sql.exec(query, only).toArray().length > 0 ? [] : [only])
+      }
       const known = new Set(
         sql
           .exec('SELECT sha256 FROM shards WHERE part = 0')

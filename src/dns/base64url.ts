@@ -6,7 +6,7 @@
  * URL is one cache key.
  * @module
  */
-import { octet } from './bytes.ts'
+import { octet, toLatin1 } from './bytes.ts'
 
 const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_'
 const INVALID = 255
@@ -43,20 +43,21 @@ export function decodeBase64url(text: string): Uint8Array | undefined {
 
 /** Encodes octets as base64url text without padding. */
 export function encodeBase64url(bytes: Uint8Array): string {
-  let text = ''
+  const characters = new Uint8Array(Math.ceil((bytes.length * 4) / 3))
+  let size = 0
   let bits = 0
   let bitCount = 0
-  for (const value of bytes) {
-    bits = (bits << 8) | value
+  for (let i = 0; i < bytes.length; i++) {
+    bits = (bits << 8) | octet(bytes, i)
     bitCount += 8
     while (bitCount >= 6) {
       bitCount -= 6
-      text += ALPHABET.charAt((bits >>> bitCount) & 63)
+      characters[size++] = ALPHABET.charCodeAt((bits >>> bitCount) & 63)
     }
     bits &= (1 << bitCount) - 1
   }
-  if (bitCount > 0) text += ALPHABET.charAt((bits << (6 - bitCount)) & 63)
-  return text
+  if (bitCount > 0) characters[size] = ALPHABET.charCodeAt((bits << (6 - bitCount)) & 63)
+  return toLatin1(characters)
 }
 
 /** Encodes octets as ordinary base64 with padding (RFC 4648 §4), as zone files have it. */

@@ -114,9 +114,17 @@ function fromCharCodes(bytes: Uint8Array): string {
 
 /** Formats octets as lower-case hexadecimal digits. */
 export function formatHex(bytes: Uint8Array): string {
-  let text = ''
-  for (const value of bytes) text += value.toString(16).padStart(2, '0')
-  return text
+  const digits = new Uint8Array(2 * bytes.length)
+  for (let i = 0; i < bytes.length; i++) {
+    const value = octet(bytes, i)
+    digits[2 * i] = hexDigit(value >>> 4)
+    digits[2 * i + 1] = hexDigit(value & 15)
+  }
+  return toLatin1(digits)
+}
+
+function hexDigit(value: number): number {
+  return value < 10 ? 0x30 + value : 0x57 + value
 }
 
 /** Parses hexadecimal digits of either case; `undefined` unless all of `text` is pairs of them. */

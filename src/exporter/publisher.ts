@@ -8,7 +8,7 @@ import { type GatewayClient, GatewayError, type PublishedState } from './gateway
 import { type BuiltSnapshot, nextGeneration } from './snapshot-builder.ts'
 
 /** Shards that are uploaded at one time. */
-const UPLOADS_MAX = 4
+const UPLOADS_MAX = 16
 /** How often to begin anew when another exporter gets in between. */
 const ATTEMPTS_MAX = 5
 
@@ -43,7 +43,14 @@ export type PublishReport = {
 }
 
 type HashedShard = { readonly sha256: string; readonly bytes: Uint8Array }
-type Published = PublishedState & { readonly content: string; readonly confirmedMs: number }
+type Published = PublishedState & {
+  readonly content: string
+  readonly confirmedMs: number
+  /** The shards, when it is we who published them. */
+  readonly shards: ReadonlySet<string>
+}
+
+const NO_SHARDS: ReadonlySet<string> = new Set()
 
 /** Publishes one cluster to one gateway. */
 export class Publisher {
@@ -92,7 +99,8 @@ export class Publisher {
     { shards, content }: { readonly shards: readonly HashedShard[]; readonly content: string },
   ): Promise<PublishReport | undefined> {
     const { gateway, key } = this.options
-    let uploaded: readonly HashedShard[] = []
+    // What is new goes first: else the gateway would have to say that it is missing.
+    let uploaded = await this.upload(shards, this.newShards(shards))
     for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt++) {
       const before = await this.readState()
       const isSame = before?.content === content
@@ -105,7 +113,13 @@ export class Publisher {
       const result = await gateway.putManifest(manifest, signature, before?.etag)
       switch (result.kind) {
         case 'stored':
-          this.state = { etag: result.etag, generation, content, confirmedMs: facts.confirmedMs }
+          this.state = {
+            etag: result.etag,
+            generation,
+            content,
+            confirmedMs: facts.confirmedMs,
+            shards: new Set(shards.map(({ sha256 }) => sha256)),
+          }
           return {
             generation,
             records: snapshot.records,
@@ -129,10 +143,17 @@ export class Publisher {
   private async readState(): Promise<Published | undefined> {
     if (!this.hasState) {
       const state = await this.options.gateway.state()
-      this.state = state && { ...state, content: '', confirmedMs: 0 }
+      this.state = state && { ...state, content: '', confirmedMs: 0, shards: NO_SHARDS }
       this.hasState = true
     }
     return this.state
+  }
+
+  /** Shards that the gateway cannot have, as far as we know what it has. */
+  private newShards(shards: readonly HashedShard[]): ReadonlySet<string> {
+    const known = this.state?.shards ?? NO_SHARDS
+    if (!this.hasState || known.size === 0) return NO_SHARDS
+    return new Set(shards.flatMap(({ sha256 }) => (known.has(sha256) ? [] : [sha256])))
   }
 
   private manifest(

@@ -62,7 +62,7 @@ export class GatewayConfigError extends Error {
 }
 
 const SHA256 = /^[0-9a-f]{64}$/
-const REFRESH_MS = 500
+const REFRESH_MS = 250
 const BLOCK_MS = 5000
 const STALE_SECONDS_DEFAULT = 60
 const EXPIRE_SECONDS_DEFAULT = 24 * 3600

@@ -198,11 +198,16 @@ function respond(
 }
 
 /** Reads a body, whose length was told beforehand and is seen to by the protocol. */
-async function readAll(request: Readable): Promise<Uint8Array> {
-  const chunks: Buffer[] = []
-  for await (const chunk of request) chunks.push(chunk)
-  const [only] = chunks
-  return chunks.length === 1 && only !== undefined ? only : Buffer.concat(chunks)
+function readAll(request: Readable): Promise<Uint8Array> {
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = []
+    request.on('data', (chunk: Buffer) => chunks.push(chunk))
+    request.on('end', () => {
+      const [only] = chunks
+      resolve(chunks.length === 1 && only !== undefined ? only : Buffer.concat(chunks))
+    })
+    request.on('error', reject)
+  })
 }
 
 function textOf(value: string | readonly string[] | undefined): string | undefined {

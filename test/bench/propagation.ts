@@ -20,7 +20,7 @@ import { type Row, row } from './row.ts'
 const CHANGES = 1000
 /** Time between two changes. */
 const PACE_MS = 60
-const POLL_MS = 10
+const POLL_MS = 40
 const WAIT_MS = 30_000
 
 /** Measures. */
@@ -66,7 +66,7 @@ export async function propagationRows(cluster: FollowedCluster): Promise<Row[]> 
   ]
 }
 
-/** Changes one Service's endpoints after the other, and asks for each until its change is there. */
+/** Adds an endpoint to one Service after the other, and asks for each until its change is there. */
 async function follow(
   cluster: FollowedCluster,
   exporter: Exporter,
@@ -79,8 +79,8 @@ async function follow(
     if (service === undefined) break
     const address = `10.250.${(i >>> 8) & 255}.${i & 255}`
     const hostname = `changed-${i}`
-    const endpoints = [...service.endpoints.slice(0, 3), { addresses: [address, '::'], hostname }]
-    cluster.setSlices({ ...service, isDualStack: false, endpoints })
+    const endpoints = [...service.endpoints, { addresses: [address, 'fd00::1'], hostname }]
+    cluster.setSlices({ ...service, endpoints })
     exporter.mark()
     const text = `${hostname}.${service.name}.${service.namespace}.svc.cluster.local`
     const message = writeQuery({ name: nameOf(text), type: TYPE.A })

@@ -107,13 +107,13 @@ describe('publishing', () => {
     assert.deepEqual([manifest.generation, expected], [START + 901, '"e0"'])
   })
 
-  test('asks for the state once, and then knows what it replaces', async () => {
+  test('asks for the state once, and then knows what it replaces, and what is new', async () => {
     const exporting = new Exporting()
     await exporting.publish(snapshot(['a']))
     exporting.calls()
     exporting.nowMs += 5000
     const report = await exporting.publish(snapshot(['b']))
-    assert.deepEqual(exporting.calls(), ['manifest'])
+    assert.deepEqual(exporting.calls(), ['shard', 'manifest'])
     assert.equal(exporting.last.expected, '"e1"')
     assert.equal(report?.generation, START + 5)
     assert.equal(report?.isConfirmation, false)

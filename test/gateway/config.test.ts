@@ -23,7 +23,7 @@ describe('readGatewayConfig', () => {
     assert.deepEqual(access, { isPublic: false, sha256: undefined })
     assert.deepEqual(
       [times.refreshMs, times.blockMs, times.staleMs, times.expireMs],
-      [500, 5000, 60_000, 86_400_000],
+      [250, 5000, 60_000, 86_400_000],
     )
     assert.equal(known.size, 0)
     assert.deepEqual(
