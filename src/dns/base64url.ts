@@ -23,22 +23,31 @@ export function decodeBase64url(text: string): Uint8Array | undefined {
   const tail = text.length % 4
   if (tail === 1) return undefined
   const bytes = new Uint8Array(Math.floor((text.length * 3) / 4))
+  const whole = text.length - tail
   let offset = 0
-  let bits = 0
-  let bitCount = 0
-  for (let i = 0; i < text.length; i++) {
-    const code = text.charCodeAt(i)
-    const value = code < 128 ? octet(VALUES, code) : INVALID
-    if (value === INVALID) return undefined
-    bits = (bits << 6) | value
-    bitCount += 6
-    if (bitCount >= 8) {
-      bitCount -= 8
-      bytes[offset++] = bits >>> bitCount
-      bits &= (1 << bitCount) - 1
-    }
+  for (let i = 0; i < whole; i += 4) {
+    const high = (valueAt(text, i) << 18) | (valueAt(text, i + 1) << 12)
+    const four = high | (valueAt(text, i + 2) << 6) | valueAt(text, i + 3)
+    if (four < 0) return undefined
+    bytes[offset++] = four >>> 16
+    bytes[offset++] = four >>> 8
+    bytes[offset++] = four
   }
-  return bits === 0 ? bytes : undefined
+  if (tail === 0) return bytes
+  const first = (valueAt(text, whole) << 10) | (valueAt(text, whole + 1) << 4)
+  const last = tail === 3 ? first | (valueAt(text, whole + 2) >> 2) : first
+  const unused = tail === 3 ? valueAt(text, whole + 2) & 3 : valueAt(text, whole + 1) & 15
+  if (last < 0 || unused !== 0) return undefined
+  bytes[offset++] = last >>> 8
+  if (tail === 3) bytes[offset] = last
+  return bytes
+}
+
+/** What a character stands for; negative when that is nothing, and so is all that is made of it. */
+function valueAt(text: string, index: number): number {
+  const code = text.charCodeAt(index)
+  const value = code < 128 ? octet(VALUES, code) : INVALID
+  return value === INVALID ? -1 : value
 }
 
 /** Encodes octets as base64url text without padding. */

@@ -29,6 +29,7 @@ import {
 } from './gateway-servers.ts'
 import { propagationRows } from './propagation.ts'
 import { median, type Row, ratioRow } from './row.ts'
+import { startupRows } from './startup.ts'
 
 const RECORDS = 100_000
 const REQUESTS = 20_000
@@ -50,8 +51,9 @@ export async function benchGateway(): Promise<Row[]> {
   return [
     ...(await workerRows(built, seen, namespaces)),
     ...(await nodeRows(built, seen, { namespaces, hosts: hostsOf(names) })),
-    ...(process.env.QUICK ? [] : await coldRows()),
-    ...(process.env.QUICK ? [] : await propagationRows(cluster)),
+    ...(await coldRows()),
+    ...startupRows(),
+    ...(await propagationRows(cluster)),
   ]
 }
 

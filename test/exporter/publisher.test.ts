@@ -200,13 +200,13 @@ describe('shards that the gateway misses', () => {
     assert.deepEqual([report?.shards, report?.shardBytes], [2, 2])
   })
 
-  test('are uploaded four at a time', async () => {
-    const texts = Array.from({ length: 16 }, (_, i) => `shard ${i}`)
+  test('are uploaded sixteen at a time', async () => {
+    const texts = Array.from({ length: 40 }, (_, i) => `shard ${i}`)
     const exporting = new Exporting()
     exporting.gateway.answer(await missing(...texts))
     await exporting.publish(snapshot(texts))
-    assert.equal(exporting.gateway.uploadsMost, 4)
-    assert.equal(exporting.gateway.shards.size, 16)
+    assert.equal(exporting.gateway.uploadsMost, 16)
+    assert.equal(exporting.gateway.shards.size, 40)
   })
 
   test('are all counted when the gateway asks twice', async () => {
