@@ -3,6 +3,7 @@
  * @module
  */
 import { execFile, spawnSync } from 'node:child_process'
+import { join } from 'node:path'
 import { promisify } from 'node:util'
 
 /** Debian's package of each program. */
@@ -11,6 +12,9 @@ const PACKAGES: Readonly<Record<string, string>> = {
   dig: 'bind9-dnsutils',
   kdig: 'knot-dnsutils',
   go: 'golang',
+  chromium: 'chromium',
+  'firefox-esr': 'firefox-esr',
+  certutil: 'libnss3-tools',
 }
 
 const run = promisify(execFile)
@@ -29,8 +33,26 @@ export function findMissing(program: string): string | undefined {
 
 /** Runs a command of a shell. @returns what it printed */
 export async function shell(command: string): Promise<string> {
-  const { stdout } = await run('sh', ['-c', command], { timeout: 30_000 })
+  const { stdout } = await run('sh', ['-c', command], { timeout: 60_000 })
   return stdout
+}
+
+const PYTHON = join(import.meta.dirname, '../../.cache/python')
+
+/** Finds or makes a Python that has dnspython with what it needs for HTTPS. */
+export function preparePython(): { readonly python: string; readonly missing: string | undefined } {
+  const python = join(PYTHON, 'bin/python3')
+  const hasIt = (): boolean => spawnSync(python, ['-c', 'import dns.query, httpx, h2']).status === 0
+  if (!hasIt()) {
+    process.stderr.write('installing dnspython\n')
+    const venv = spawnSync('python3', ['-m', 'venv', PYTHON])
+    if (venv.status !== 0 && process.getuid?.() === 0) {
+      spawnSync('apt-get', ['install', '-y', '-q', '--no-install-recommends', 'python3-venv'])
+      spawnSync('python3', ['-m', 'venv', PYTHON])
+    }
+    spawnSync(join(PYTHON, 'bin/pip'), ['install', '-q', 'dnspython[doh]==2.7.0'])
+  }
+  return { python, missing: hasIt() ? undefined : 'dnspython is missing: install python3-venv' }
 }
 
 function isThere(program: string): boolean {

@@ -1,0 +1,224 @@
+/**
+ * Real clients against the gateway over TLS, each with the carrier of a token that it supports, below
+ * an origin outside of `.local`. Run by `npm run test:clients`.
+ * @module
+ */
+import { match } from 'node:assert/strict'
+import { createHash, X509Certificate } from 'node:crypto'
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer, type Server } from 'node:http'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, before, describe, it } from 'node:test'
+import { createClusterKeys } from '../../src/cli/keys.ts'
+import { hashToken } from '../../src/gateway/token.ts'
+import { AUTHORITY, CLIENT, SERVER } from '../certificates.ts'
+import { prepareCoreDns } from '../cluster/binaries.ts'
+import { freePort, type Running, start } from '../cluster/processes.ts'
+import { findMissing, preparePython, shell } from './programs.ts'
+
+const ROOT = join(import.meta.dirname, '../..')
+const RUN = join(ROOT, 'src/cli/run.ts')
+const ADMIN = 'the-operator-of-these-tests'
+const NAME = 'page.shop.svc.demo.test'
+const COREFILE = '. {\n  kubernetes demo.test {\n    cluster demo\n  }\n}\n'
+/** A page's Service, whose only endpoint is this machine, where the page is. */
+const OBJECTS = `apiVersion: v1
+kind: List
+items:
+  - { apiVersion: v1, kind: Namespace, metadata: { name: shop } }
+  - apiVersion: v1
+    kind: Service
+    metadata: { name: page, namespace: shop }
+    spec: { clusterIP: None, clusterIPs: [None], ports: [{ name: http, port: 80, protocol: TCP }] }
+  - apiVersion: discovery.k8s.io/v1
+    kind: EndpointSlice
+    metadata: { name: page-1, namespace: shop, labels: { kubernetes.io/service-name: page } }
+    addressType: IPv4
+    ports: [{ name: http, port: 80, protocol: TCP }]
+    endpoints: [{ addresses: [127.0.0.1], conditions: { ready: true } }]
+`
+
+/** What browsers ask for where they look for policies. */
+const CHROMIUM_POLICIES = '/etc/chromium/policies/managed'
+
+describe('real clients over TLS', { concurrency: false }, () => {
+  const folder = mkdtempSync(join(tmpdir(), 'kubedoh-https-'))
+  const running: Running[] = []
+  const file = (name: string): string => join(folder, name)
+  let pages: Server | undefined
+  let pagePort = 0
+  /** Of the gateway that asks for no certificate, and of the one that does. */
+  let port = 0
+  let certificatePort = 0
+  let token = ''
+
+  before(async () => {
+    const files = { Corefile: COREFILE, 'objects.yaml': OBJECTS, 'ca.pem': AUTHORITY }
+    const pems = { 'cert.pem': SERVER.cert, 'key.pem': SERVER.key }
+    const clients = { 'client.pem': CLIENT.cert, 'client.key': CLIENT.key }
+    for (const [name, text] of Object.entries({ ...files, ...pems, ...clients })) {
+      writeFileSync(file(name), text)
+    }
+    pages = createServer((_, response) => response.end('<title>here</title>hello from the page'))
+    pagePort = await freePort()
+    pages.listen(pagePort, '127.0.0.1')
+    port = await startGateway([])
+    certificatePort = await startGateway(['--client-ca', file('ca.pem')])
+    token = await makeToken(port, {})
+    const sha256 = createHash('sha256').update(new X509Certificate(CLIENT.cert).raw).digest('hex')
+    await makeToken(certificatePort, { identities: [`cert:${sha256}`] })
+  })
+
+  after(async () => {
+    for (const one of running.toReversed()) await one.stop()
+    pages?.close()
+    rmSync(folder, { recursive: true, force: true })
+  })
+
+  async function startGateway(flags: readonly string[]): Promise<number> {
+    const bound = await freePort()
+    const { token: exporter, signingKey, publicKey, tokenSha256 } = await createClusterKeys()
+    const tls = ['--tls-cert', file('cert.pem'), '--tls-key', file('key.pem')]
+    const listen = ['--conf', file('Corefile'), '--listen', `127.0.0.1:${bound}`]
+    const gateway = start(process.execPath, [RUN, 'gateway', ...listen, ...tls, ...flags], {
+      CLUSTERS: JSON.stringify({ demo: { publicKey, tokenSha256 } }),
+      ADMIN_TOKEN_SHA256: await hashToken(ADMIN),
+    })
+    running.push(gateway)
+    await gateway.line(/^ready/)
+    const objects = ['--objects', file('objects.yaml'), '--cluster', 'demo', '--once']
+    const to = ['--gateway', `https://localhost:${bound}`]
+    const environment = {
+      KUBEDOH_TOKEN: exporter,
+      KUBEDOH_SIGNING_KEY: signingKey,
+      NODE_EXTRA_CA_CERTS: file('ca.pem'),
+    }
+    const exporting = start(process.execPath, [RUN, 'export', ...objects, ...to], environment)
+    await exporting.line(/^ready/)
+    return bound
+  }
+
+  async function makeToken(at: number, wish: unknown): Promise<string> {
+    const url = `https://localhost:${at}/v1/tokens`
+    const head = `-H 'authorization: Bearer ${ADMIN}' --cacert ${file('ca.pem')}`
+    const text = await shell(`curl -sS ${head} -d '${JSON.stringify(wish)}' ${url}`)
+    const [, made = ''] = /"token":"([^"]+)"/.exec(text) ?? []
+    return made
+  }
+
+  it('curl resolves with --doh-url, the token as a password', async () => {
+    const url = `https://x:${token}@localhost:${port}/dns-query`
+    const page = `http://${NAME}:${pagePort}/`
+    match(await shell(`curl -sS --cacert ${file('ca.pem')} --doh-url '${url}' ${page}`), /hello/)
+  })
+
+  for (const [program, get] of [
+    ['dig', '+https-get'],
+    ['kdig', '+https-get +https'],
+  ] as const) {
+    describe(program, { skip: findMissing(program) ?? false }, () => {
+      for (const way of ['+https', get]) {
+        it(`asks with ${way}, the token in the path`, async () => {
+          const tls = `+tls-ca=${file('ca.pem')} +tls-hostname=localhost`
+          const at = `@127.0.0.1 -p ${port} ${way}=/t/${token}/dns-query`
+          match(await shell(`${program} ${at} ${tls} ${NAME} A`), /\bA\s+127\.0\.0\.1/)
+        })
+      }
+    })
+  }
+
+  describe('dnspython', { skip: preparePython().missing ?? false }, () => {
+    for (const post of ['True', 'False']) {
+      it(`asks with post=${post}, the token in the path`, async () => {
+        const script = `import dns.message, dns.query
+query = dns.message.make_query('${NAME}', 'A')
+url = 'https://localhost:${port}/t/${token}/dns-query'
+where = dict(verify='${file('ca.pem')}', bootstrap_address='127.0.0.1')
+print(dns.query.https(query, url, post=${post}, **where))`
+        writeFileSync(file('ask.py'), script)
+        match(await shell(`${preparePython().python} ${file('ask.py')}`), /IN A 127\.0\.0\.1/)
+      })
+    }
+  })
+
+  describe("CoreDNS's forward over HTTPS", { skip: findMissing('go') ?? false }, () => {
+    it('asks with a client certificate', async () => {
+      const dns = await freePort()
+      const tls = `tls ${file('client.pem')} ${file('client.key')} ${file('ca.pem')}`
+      const forward = `forward . https://127.0.0.1:${certificatePort} {\n ${tls}\n tls_servername localhost\n}`
+      writeFileSync(file('Forward'), `. {\n bind 127.0.0.1\n ${forward}\n}\n`)
+      const coredns = start(prepareCoreDns(), ['-conf', file('Forward'), '-dns.port', String(dns)])
+      try {
+        await coredns.line(/CoreDNS-/)
+        match(await shell(`dig @127.0.0.1 -p ${dns} ${NAME} A`), /\bA\s+127\.0\.0\.1/)
+      } finally {
+        await coredns.stop()
+      }
+    })
+  })
+
+  describe('Chromium', { skip: browserMissing('chromium') }, () => {
+    it('opens a page of the cluster, the token in the path', async () => {
+      const policy = join(CHROMIUM_POLICIES, 'kubedoh-test.json')
+      const template = `https://localhost:${port}/t/${token}/dns-query{?dns}`
+      const home = file('home')
+      mkdirSync(join(home, '.pki/nssdb'), { recursive: true })
+      mkdirSync(CHROMIUM_POLICIES, { recursive: true })
+      await trust(join(home, '.pki/nssdb'))
+      const policies = { DnsOverHttpsMode: 'secure', DnsOverHttpsTemplates: template }
+      writeFileSync(policy, JSON.stringify(policies))
+      try {
+        const flags = '--headless=new --no-sandbox --disable-gpu --dump-dom'
+        const profile = `--user-data-dir=${file('chromium')}`
+        const page = `http://${NAME}:${pagePort}/`
+        const dom = await shell(`HOME=${home} chromium ${flags} ${profile} ${page} 2>/dev/null`)
+        match(dom, /hello from the page/)
+      } finally {
+        rmSync(policy, { force: true })
+      }
+    })
+  })
+
+  describe('Firefox', { skip: browserMissing('firefox-esr') }, () => {
+    it('opens a page of the cluster, the token in a header', async () => {
+      const profile = file('firefox')
+      mkdirSync(profile)
+      await trust(profile)
+      const preferences = {
+        'network.trr.mode': 3,
+        'network.trr.uri': `https://localhost:${port}/dns-query`,
+        'network.trr.credentials': `Bearer ${token}`,
+        'network.trr.allow-rfc1918': true,
+        'network.trr.confirmationNS': 'skip',
+        'datareporting.policy.dataSubmissionEnabled': false,
+      }
+      const lines = Object.entries(preferences).map(
+        ([name, value]) => `user_pref("${name}", ${JSON.stringify(value)});\n`,
+      )
+      writeFileSync(join(profile, 'user.js'), lines.join(''))
+      const seen = new Promise<string>((resolve) => {
+        pages?.on('request', ({ headers }) => {
+          if (headers['user-agent']?.includes('Firefox')) resolve(`${headers.host} was opened`)
+        })
+      })
+      const page = `http://${NAME}:${pagePort}/`
+      const shot = `--screenshot ${file('page.png')}`
+      await shell(`HOME=${folder} firefox-esr --headless --profile ${profile} ${shot} ${page}`)
+      match(await seen, new RegExp(`^${NAME}:${pagePort} was opened`))
+    })
+  })
+
+  async function trust(database: string): Promise<void> {
+    const certutil = `certutil -d sql:${database}`
+    await shell(`${certutil} -N --empty-password`)
+    await shell(`${certutil} -A -t C,, -n kubedoh-test -i ${file('ca.pem')}`)
+  }
+})
+
+/** A browser needs its program, a way to trust our authority, and policies that we may write. */
+function browserMissing(program: string): string | false {
+  const isRoot = process.getuid?.() === 0
+  if (program === 'chromium' && !isRoot) return 'Chromium takes its policies from root'
+  return findMissing(program) ?? findMissing('certutil') ?? false
+}
