@@ -1,6 +1,9 @@
 import assert from 'node:assert/strict'
-import { describe, test } from 'node:test'
+import { join } from 'node:path'
+import { after, describe, test } from 'node:test'
 import fc from 'fast-check'
+import type { Hono } from 'hono'
+import { startGateway } from '../../demo/gateway.ts'
 import { encodeBase64url } from '../../src/dns/base64url.ts'
 import { readUint16 } from '../../src/dns/bytes.ts'
 import { parseResponse } from '../../src/dns/message.ts'
@@ -11,6 +14,7 @@ import { formatRecord } from '../../src/records/zone-text.ts'
 import { wireName } from '../generators.ts'
 import { type AppCase, CACHING, FORMS, MESSAGES, PARAMETERS, RCODES, ROUTES } from './app-cases.ts'
 import {
+  type Ask,
   fakeApp,
   type Got,
   pathOf,
@@ -18,12 +22,24 @@ import {
   replyOf,
   sendDirectly,
   sendOverHttp,
+  sendTo,
 } from './replies.ts'
 
 const WIRE = 'application/dns-message'
-const SENDERS = [
+/** The app in workerd: one for all requests. */
+const worker = startGateway({
+  port: 0,
+  variables: {},
+  entry: join(import.meta.dirname, 'doh-worker.ts'),
+})
+after(async () => (await worker).stop())
+const SENDERS: readonly { how: string; send: (app: Hono, ask: Ask) => Promise<Got> }[] = [
   { how: 'within the process', send: sendDirectly },
   { how: 'over HTTP', send: sendOverHttp },
+  {
+    how: 'in workerd',
+    send: async (_, ask) => sendTo(Number(new URL((await worker).url).port), ask),
+  },
 ]
 
 function textOf({ body }: Got): string {
