@@ -147,13 +147,19 @@ export class NameWriter {
     return size === 0
   }
 
-  /** Copies labels, by words where they stand at one. */
-  private copy(to: number, { bytes, words }: WordOctets, start: number, size: number): void {
-    const { message, view } = this
-    if ((start & 3) === 0) {
-      const first = start >>> 2
+  /** Copies labels by words, each put together from two where they do not begin at one. */
+  private copy(to: number, { words }: WordOctets, start: number, size: number): void {
+    const { view } = this
+    const first = start >>> 2
+    const shift = 8 * (start & 3)
+    if (shift === 0) {
       for (let i = 0; 4 * i < size; i++) view.setUint32(to + 4 * i, word(words, first + i), true)
-    } else for (let i = 0; i < size; i++) message[to + i] = octet(bytes, start + i)
+      return
+    }
+    for (let i = 0; 4 * i < size; i++) {
+      const low = word(words, first + i) >>> shift
+      view.setUint32(to + 4 * i, low | (word(words, first + i + 1) << (32 - shift)), true)
+    }
   }
 
   /** Whether the question's name ends in an origin; the answer is kept for the next name. */

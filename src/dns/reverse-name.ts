@@ -3,7 +3,11 @@
  * @module
  */
 import { IN_ADDR_ARPA, IP6_ARPA } from './address.ts'
-import { octet } from './bytes.ts'
+import { asWordOctets, octet } from './bytes.ts'
+import { endsIn, type Query } from './query.ts'
+
+const IPV4_TREE = asWordOctets(IN_ADDR_ARPA)
+const IPV6_TREE = asWordOctets(IP6_ARPA)
 
 /** An address that is being read: its first `bitCount` bits are known, the rest are zero. */
 export class ReverseAddress {
@@ -20,17 +24,13 @@ export class ReverseAddress {
  * Allocates nothing.
  * @param surplusMax how many labels before a whole IPv6 address are passed over
  */
-export function readReverseName(
-  query: QueryName,
-  into: ReverseAddress,
-  surplusMax: number,
-): boolean {
+export function readReverseName(query: Query, into: ReverseAddress, surplusMax: number): boolean {
   const { name, labels, labelCount } = query
-  if (isWithinTree(query, IN_ADDR_ARPA)) {
+  if (endsIn(query, IPV4_TREE)) {
     if (labelCount > 6) return false
     into.addressBytes = 4
     into.bitCount = 8 * (labelCount - 2)
-    into.bytes.fill(0, 0, 4)
+    for (let i = labelCount - 2; i < 4; i++) into.bytes[i] = 0
     for (let i = labelCount - 3, at = 0; i >= 0; i--, at++) {
       const value = readDecimal(name, octet(labels, i))
       if (value < 0) return false
@@ -38,7 +38,7 @@ export function readReverseName(
     }
     return true
   }
-  if (!isWithinTree(query, IP6_ARPA) || labelCount > 34 + surplusMax) return false
+  if (!endsIn(query, IPV6_TREE) || labelCount > 34 + surplusMax) return false
   const nibbles = Math.min(labelCount - 2, 32)
   into.addressBytes = 16
   into.bitCount = 4 * nibbles
@@ -47,27 +47,6 @@ export function readReverseName(
     const value = readNibble(name, octet(labels, i))
     if (value < 0) return false
     into.bytes[at >>> 1] = octet(into.bytes, at >>> 1) | (at % 2 === 0 ? value << 4 : value)
-  }
-  return true
-}
-
-/** A name with the offsets of its labels, as the gate reads it. */
-export type QueryName = {
-  readonly name: Uint8Array
-  readonly nameBytes: number
-  readonly labels: Uint8Array
-  readonly labelCount: number
-}
-
-/** Both trees have two labels; their octets in the middle of a label are no end of the name. */
-function isWithinTree(
-  { name, nameBytes, labels, labelCount }: QueryName,
-  tree: Uint8Array,
-): boolean {
-  const start = nameBytes - tree.length
-  if (labelCount < 2 || octet(labels, labelCount - 2) !== start) return false
-  for (let i = 0; i < tree.length; i++) {
-    if (octet(name, start + i) !== octet(tree, i)) return false
   }
   return true
 }

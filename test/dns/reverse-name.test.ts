@@ -3,13 +3,16 @@ import { describe, test } from 'node:test'
 import fc from 'fast-check'
 import { formatAddress, parseAddress, reverseName } from '../../src/dns/address.ts'
 import { concatBytes } from '../../src/dns/bytes.ts'
-import { labelOffsets, nameOf } from '../../src/dns/name.ts'
-import { type QueryName, ReverseAddress, readReverseName } from '../../src/dns/reverse-name.ts'
+import { nameOf } from '../../src/dns/name.ts'
+import type { Query } from '../../src/dns/query.ts'
+import { ReverseAddress, readReverseName } from '../../src/dns/reverse-name.ts'
+import { TYPE } from '../../src/dns/rr-type.ts'
+import { writeQuery } from '../../src/dns/write-query.ts'
 import { wireName } from '../generators.ts'
+import { accepted } from './messages.ts'
 
-function queryName(name: Uint8Array): QueryName {
-  const labels = Uint8Array.from(labelOffsets(name))
-  return { name, nameBytes: name.length, labels, labelCount: labels.length }
+function queryName(name: Uint8Array): Query {
+  return accepted(writeQuery({ name, type: TYPE.PTR }))
 }
 
 /** What a name stands for, as `address/bits`. The buffer has been used before. */
