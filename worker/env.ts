@@ -10,6 +10,9 @@ import type { TokenObject } from './token-object.ts'
 export type Env = GatewayVariables & {
   /** One object for each cluster: the single writer of its snapshots. */
   readonly CLUSTER: DurableObjectNamespace<ClusterObject>
+  /** Where shards are read at little cost: R2 when both are bound, the objects when none is. */
+  readonly SHARDS_KV?: KVNamespace
+  readonly SHARDS_R2?: R2Bucket
   /** Counts requests near the client; without it each isolate counts by itself. */
   readonly LIMITER?: RateLimit
   /** The one object with the tokens of clients. */

@@ -5,12 +5,15 @@
 import type { Context, Hono } from 'hono'
 import { errorResponse, HttpError } from '../src/doh/http-error.ts'
 import { createGatewayApp } from '../src/gateway/app.ts'
+import { type BlobStore, originWithBlobs, writerWithBlobs } from '../src/gateway/blob-store.ts'
 import { type GatewayConfig, GatewayConfigError, readGatewayConfig } from '../src/gateway/config.ts'
 import { DirectDoh } from '../src/gateway/direct-doh.ts'
 import { Gateway, type GatewayRuntime } from '../src/gateway/gateway.ts'
+import type { ClusterWriter } from '../src/gateway/publish-routes.ts'
 import type { TokenStore } from '../src/gateway/token-store.ts'
 import type { Client } from '../src/plugins/plugin.ts'
 import { parseManifest } from '../src/snapshot/manifest.ts'
+import { kvBlobs, r2Blobs } from './blob-stores.ts'
 import type { ClusterIdentity } from './cluster-object.ts'
 import type { Env } from './env.ts'
 import type { TokenObject } from './token-object.ts'
@@ -70,16 +73,20 @@ async function answerDirectly(
 
 function createRuntime(env: Env, config: GatewayConfig): GatewayRuntime {
   const { LIMITER: limiter } = env
+  const blobs = blobsOf(env)
   return {
     host: createWorkerHost(),
-    originOf: (cluster) => ({
-      readManifest: () => env.CLUSTER.getByName(cluster).readManifest(),
-      readShard: (sha256) => env.CLUSTER.getByName(cluster).readShard(sha256),
-    }),
+    originOf: (cluster) => {
+      const origin = {
+        readManifest: () => env.CLUSTER.getByName(cluster).readManifest(),
+        readShard: (sha256: string) => env.CLUSTER.getByName(cluster).readShard(sha256),
+      }
+      return blobs === undefined ? origin : originWithBlobs(cluster, origin, blobs)
+    },
     writerOf: (cluster) => {
       const object = env.CLUSTER.getByName(cluster)
       const identity = identityOf(cluster, config)
-      return {
+      const writer: ClusterWriter = {
         putShard: (sha256, bytes) => object.putShard(identity, sha256, bytes),
         putManifest: (bytes, signature, expected) =>
           object.putManifest(identity, { bytes, signature }, expected),
@@ -88,6 +95,7 @@ function createRuntime(env: Env, config: GatewayConfig): GatewayRuntime {
           return state && { manifest: parseManifest(state.bytes), etag: state.etag }
         },
       }
+      return blobs === undefined ? writer : writerWithBlobs(cluster, writer, blobs)
     },
     tokenStore: tokenStoreOf(env),
     randomBytes: (size) => crypto.getRandomValues(new Uint8Array(size)),
@@ -100,6 +108,12 @@ function createRuntime(env: Env, config: GatewayConfig): GatewayRuntime {
       c.executionCtx.waitUntil(promise)
     },
   }
+}
+
+/** What is bound is used; without either all is in the Durable Object, as on the free plan. */
+function blobsOf({ SHARDS_R2: bucket, SHARDS_KV: kv }: Env): BlobStore | undefined {
+  if (bucket !== undefined) return r2Blobs(bucket)
+  return kv === undefined ? undefined : kvBlobs(kv)
 }
 
 /** A stub is for one request only, so each call gets its own. */

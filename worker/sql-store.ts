@@ -52,15 +52,17 @@ export function createSqlStore(storage: DurableObjectStorage): ClusterStore {
       return Promise.resolve()
     },
     writeManifest: ({ bytes, signature }, keptShards) => {
+      const dropped: string[] = []
       storage.transactionSync(() => {
         const copy = bytes.slice()
         sql.exec('INSERT OR REPLACE INTO manifest VALUES (1, ?, ?)', copy.buffer, signature)
         for (const { sha256 } of sql.exec('SELECT DISTINCT sha256 FROM shards').toArray()) {
           if (keptShards.has(String(sha256))) continue
           sql.exec('DELETE FROM shards WHERE sha256 = ?', sha256)
+          dropped.push(String(sha256))
         }
       })
-      return Promise.resolve()
+      return Promise.resolve(dropped)
     },
   }
 }

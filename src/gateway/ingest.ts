@@ -14,7 +14,13 @@ const CLOCK_SKEW_MS = 5 * 60 * 1000
 
 /** What became of something published. */
 export type IngestResult =
-  | { readonly kind: 'stored'; readonly etag: string; readonly isNew: boolean }
+  | {
+      readonly kind: 'stored'
+      readonly etag: string
+      readonly isNew: boolean
+      /** Shards that went with an older manifest. */
+      readonly dropped?: readonly string[]
+    }
   | {
       readonly kind: 'refused'
       readonly status: number
@@ -90,8 +96,10 @@ export async function ingestManifest(
   const missing = await store.missingShards(listed)
   if (missing.length > 0) return { kind: 'missing', sha256s: missing }
   const kept = new Set([...listed, ...(before?.shards ?? []).map(({ sha256 }) => sha256)])
-  await store.writeManifest(signed, kept)
-  return { kind: 'stored', etag: await manifestEtag(signed.bytes), isNew: before === undefined }
+  const dropped = await store.writeManifest(signed, kept)
+  const tag = await manifestEtag(signed.bytes)
+  const stored = { kind: 'stored', etag: tag, isNew: before === undefined } as const
+  return dropped.length === 0 ? stored : { ...stored, dropped }
 }
 
 /** The entity tag of a manifest's octets. */

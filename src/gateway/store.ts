@@ -21,11 +21,14 @@ export type ClusterStore = {
   /** Lists those of the hashes that are not there. */
   readonly missingShards: (sha256s: readonly string[]) => Promise<readonly string[]>
   readonly writeShard: (sha256: string, bytes: Uint8Array) => Promise<void>
-  /** Puts a manifest in place of the one before, and drops shards that neither of them lists. */
+  /**
+   * Puts a manifest in place of the one before, and drops the shards that are not to be kept.
+   * Resolves with their hashes.
+   */
   readonly writeManifest: (
     manifest: SignedManifest,
     keptShards: ReadonlySet<string>,
-  ) => Promise<void>
+  ) => Promise<readonly string[]>
 }
 
 /** A store in memory, for tests and single processes. */
@@ -42,8 +45,9 @@ export function createMemoryStore(): ClusterStore {
     },
     writeManifest: (manifest, keptShards) => {
       current = manifest
-      for (const sha256 of shards.keys()) if (!keptShards.has(sha256)) shards.delete(sha256)
-      return Promise.resolve()
+      const dropped = [...shards.keys()].filter((sha256) => !keptShards.has(sha256))
+      for (const sha256 of dropped) shards.delete(sha256)
+      return Promise.resolve(dropped)
     },
   }
 }

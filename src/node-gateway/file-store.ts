@@ -32,9 +32,10 @@ export function createFileStore(folder: string): ClusterStore {
     writeShard: (sha256, bytes) => writeWhole(join(shardsPath, sha256), [bytes]),
     writeManifest: async ({ bytes, signature }, keptShards) => {
       await writeWhole(manifestPath, [new TextEncoder().encode(`${signature}\n`), bytes])
-      for (const name of await namesIn(shardsPath)) {
-        if (!keptShards.has(name)) await rm(join(shardsPath, name), { force: true })
-      }
+      const names = await namesIn(shardsPath)
+      const dropped = names.filter((name) => SHARD_NAME.test(name) && !keptShards.has(name))
+      for (const name of dropped) await rm(join(shardsPath, name), { force: true })
+      return dropped
     },
   }
 }

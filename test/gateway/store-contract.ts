@@ -84,12 +84,13 @@ export const STORE_PROMISES: readonly StorePromise[] = [
     },
   },
   {
-    name: 'drops the shards that a manifest does not keep, and no other',
+    name: 'drops the shards that a manifest does not keep and tells which, and no other',
     hold: async (store) => {
       await store.writeShard(A, pattern(8))
       await store.writeShard(B, pattern(LARGE_BYTES))
       await store.writeShard(C, pattern(9))
-      await store.writeManifest(manifest('1'), new Set([A, C]))
+      same((await store.writeManifest(manifest('1'), new Set([A, C]))).join(), B)
+      same((await store.writeManifest(manifest('2'), new Set([A, C]))).join(), '')
       same(await store.missingShards([A, B, C]), [B])
       same(await store.readShard(B), undefined)
       same((await store.readShard(C))?.length, 9)

@@ -1,0 +1,60 @@
+/**
+ * Shards near their readers: in KV or R2, which many isolates read at little cost, with the
+ * cluster's single writer behind them for what is not there (yet).
+ *
+ * KV remembers for a while that a key was not there, so nobody asks for one that was never written:
+ * a shard is put there before its writer acknowledges it, and readers learn of it from a manifest.
+ * @module
+ */
+import type { ClusterWriter } from './publish-routes.ts'
+import type { SnapshotOrigin } from './snapshot-loader.ts'
+
+/** Keeps octets by key. What is under a key never changes. */
+export type BlobStore = {
+  readonly get: (key: string) => Promise<Uint8Array | undefined>
+  readonly put: (key: string, bytes: Uint8Array) => Promise<void>
+  /** Removes keys, as many as there are. */
+  readonly remove: (keys: readonly string[]) => Promise<void>
+}
+
+/** Has shards read from a store, and from the origin when that has them not or is away. */
+export function originWithBlobs(
+  cluster: string,
+  origin: SnapshotOrigin,
+  blobs: BlobStore,
+): SnapshotOrigin {
+  return {
+    readManifest: origin.readManifest,
+    readShard: async (sha256) => {
+      const bytes = await blobs.get(keyOf(cluster, sha256)).catch(() => undefined)
+      return bytes ?? origin.readShard(sha256)
+    },
+  }
+}
+
+/** Has shards written to a store as well, and removed from it when no manifest lists them. */
+export function writerWithBlobs(
+  cluster: string,
+  writer: ClusterWriter,
+  blobs: BlobStore,
+): ClusterWriter {
+  return {
+    state: writer.state,
+    putShard: async (sha256, bytes) => {
+      const result = await writer.putShard(sha256, bytes)
+      if (result.kind === 'stored') await blobs.put(keyOf(cluster, sha256), bytes)
+      return result
+    },
+    putManifest: async (bytes, signature, expected) => {
+      const result = await writer.putManifest(bytes, signature, expected)
+      if (result.kind === 'stored') {
+        await blobs.remove((result.dropped ?? []).map((sha256) => keyOf(cluster, sha256)))
+      }
+      return result
+    },
+  }
+}
+
+function keyOf(cluster: string, sha256: string): string {
+  return `shards/${cluster}/${sha256}`
+}

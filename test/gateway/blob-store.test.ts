@@ -1,0 +1,109 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { type BlobStore, originWithBlobs, writerWithBlobs } from '../../src/gateway/blob-store.ts'
+import { LocalWriter } from '../../src/gateway/local-writer.ts'
+import { createMemoryStore } from '../../src/gateway/store.ts'
+import { keys } from '../exporter/memory-gateway.ts'
+import { START_MS } from '../fake-host.ts'
+import { type Published, snapshotOf, WEB } from './publishing.ts'
+
+const { privateKey, publicKey } = await keys()
+
+/** A store that remembers for good that a key was not there, as KV does for a minute. */
+class Forgetful implements BlobStore {
+  readonly blobs = new Map<string, Uint8Array>()
+  readonly missed = new Set<string>()
+  isAway = false
+
+  readonly get = async (key: string): Promise<Uint8Array | undefined> => {
+    if (this.isAway) throw new Error('away')
+    if (!this.blobs.has(key)) this.missed.add(key)
+    return this.missed.has(key) ? undefined : this.blobs.get(key)
+  }
+
+  readonly put = async (key: string, bytes: Uint8Array): Promise<void> => {
+    if (this.isAway) throw new Error('away')
+    this.blobs.set(key, bytes.slice())
+  }
+
+  readonly remove = async (all: readonly string[]): Promise<void> => {
+    for (const key of all) this.blobs.delete(key)
+  }
+}
+
+/** A cluster that publishes, and who reads it. */
+class Fixture {
+  readonly blobs = new Forgetful()
+  readonly store = createMemoryStore()
+  reads = 0
+  readonly writer = writerWithBlobs(
+    'shop',
+    new LocalWriter({ cluster: 'shop', publicKey, store: this.store, now: () => START_MS }),
+    this.blobs,
+  )
+  readonly origin = originWithBlobs(
+    'shop',
+    {
+      readManifest: () => this.store.readManifest(),
+      readShard: (sha256) => {
+        this.reads++
+        return this.store.readShard(sha256)
+      },
+    },
+    this.blobs,
+  )
+  private etag: string | undefined
+
+  async publish(generation: number): Promise<Published> {
+    const lines = WEB.replace('0.80', `0.${generation}`)
+    const time = new Date(START_MS).toISOString()
+    const published = await snapshotOf(privateKey, [lines], { generation, time })
+    for (const [sha256, bytes] of published.shards) await this.writer.putShard(sha256, bytes)
+    const { bytes, signature } = published.signed
+    const result = await this.writer.putManifest(bytes, signature, this.etag)
+    this.etag = result.kind === 'stored' ? result.etag : assert.fail(result.kind)
+    return published
+  }
+}
+
+describe('shards near their readers', () => {
+  test('are read there, and nobody asks for one before it is there', async () => {
+    const fixture = new Fixture()
+    for (const generation of [1, 2, 3]) {
+      const { shards } = await fixture.publish(generation)
+      for (const [sha256, bytes] of shards) {
+        assert.deepEqual(await fixture.origin.readShard(sha256), bytes)
+      }
+    }
+    assert.equal(fixture.reads, 0)
+    assert.equal(fixture.blobs.missed.size, 0)
+  })
+
+  test('go when no manifest lists them any more', async () => {
+    const fixture = new Fixture()
+    for (const generation of [1, 2, 3, 4]) await fixture.publish(generation)
+    assert.equal(fixture.blobs.blobs.size, 2)
+  })
+
+  test('are read from the writer when they are not there, or the store is away', async () => {
+    const fixture = new Fixture()
+    const { shards } = await fixture.publish(1)
+    const [[sha256 = '', bytes] = []] = shards
+    fixture.blobs.isAway = true
+    assert.deepEqual(await fixture.origin.readShard(sha256), bytes)
+    fixture.blobs.isAway = false
+    fixture.blobs.blobs.clear()
+    assert.deepEqual(await fixture.origin.readShard(sha256), bytes)
+    assert.equal(fixture.reads, 2)
+  })
+
+  test('are not acknowledged when they could not be put there', async () => {
+    const fixture = new Fixture()
+    fixture.blobs.isAway = true
+    await assert.rejects(fixture.publish(1), /away/)
+    assert.equal(await fixture.store.readManifest(), undefined)
+    fixture.blobs.isAway = false
+    await fixture.publish(1)
+    assert.equal(fixture.blobs.blobs.size, 1)
+  })
+})

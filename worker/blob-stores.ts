@@ -1,0 +1,59 @@
+/**
+ * Workers KV and R2 as stores of shards.
+ * @module
+ */
+import type { BlobStore } from '../src/gateway/blob-store.ts'
+
+/** How long a data centre may keep what it read: a shard never changes. */
+const CACHE_SECONDS = 86_400
+/** Keys that R2 removes at one time. */
+const KEYS_MAX = 1000
+
+/** The part of a KV namespace that is used. */
+export type KvLike = {
+  readonly get: (
+    key: string,
+    options: { readonly type: 'arrayBuffer'; readonly cacheTtl: number },
+  ) => Promise<ArrayBuffer | null>
+  readonly put: (key: string, value: Uint8Array) => Promise<void>
+  readonly delete: (key: string) => Promise<void>
+}
+
+/** The part of an R2 bucket that is used. */
+export type R2Like = {
+  readonly get: (key: string) => Promise<{ arrayBuffer(): Promise<ArrayBuffer> } | null>
+  readonly put: (key: string, value: Uint8Array) => Promise<unknown>
+  readonly delete: (keys: string[]) => Promise<void>
+}
+
+/** Makes a store of a KV namespace. */
+export function kvBlobs(kv: KvLike): BlobStore {
+  return {
+    get: async (key) => {
+      const value = await kv.get(key, { type: 'arrayBuffer', cacheTtl: CACHE_SECONDS })
+      return value === null ? undefined : new Uint8Array(value)
+    },
+    put: (key, bytes) => kv.put(key, bytes),
+    remove: async (keys) => {
+      await Promise.all(keys.map((key) => kv.delete(key)))
+    },
+  }
+}
+
+/** Makes a store of an R2 bucket. */
+export function r2Blobs(bucket: R2Like): BlobStore {
+  return {
+    get: async (key) => {
+      const object = await bucket.get(key)
+      return object === null ? undefined : new Uint8Array(await object.arrayBuffer())
+    },
+    put: async (key, bytes) => {
+      await bucket.put(key, bytes)
+    },
+    remove: async (keys) => {
+      for (let from = 0; from < keys.length; from += KEYS_MAX) {
+        await bucket.delete(keys.slice(from, from + KEYS_MAX))
+      }
+    },
+  }
+}
