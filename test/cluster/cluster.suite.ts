@@ -180,6 +180,7 @@ function gatewayVariables(keys: {
   publicKey: string
 }): Readonly<Record<string, string>> {
   return {
+    REQUESTS_PER_MINUTE: '0',
     COREFILE: `. {
     kubernetes cluster.local in-addr.arpa ip6.arpa {
         cluster test
