@@ -21,6 +21,8 @@ const HEADERS_TIMEOUT_MS = 10_000
 const REQUEST_TIMEOUT_MS = 15_000
 const CONNECTIONS_MAX = 2000
 
+/** Octets of a body that is answered without the app. */
+const DIRECT_BODY_BYTES_MAX = 65_535
 /** Streams of one HTTP/2 connection at a time. */
 const STREAMS_MAX = 250
 
@@ -197,11 +199,16 @@ function respond(
   else send(ready)
 }
 
-/** Reads a body, whose length was told beforehand and is seen to by the protocol. */
+/** Reads a body; one that is longer than a message is broken off. */
 function readAll(request: Readable): Promise<Uint8Array> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = []
-    request.on('data', (chunk: Buffer) => chunks.push(chunk))
+    let size = 0
+    request.on('data', (chunk: Buffer) => {
+      size += chunk.length
+      if (size > DIRECT_BODY_BYTES_MAX) reject(new Error('the body is too long'))
+      else chunks.push(chunk)
+    })
     request.on('end', () => {
       const [only] = chunks
       resolve(chunks.length === 1 && only !== undefined ? only : Buffer.concat(chunks))

@@ -109,6 +109,31 @@ describe('the gateway on Node', () => {
     })
   })
 
+  test('breaks off a body that is longer than it said, and goes on', async (t) => {
+    const port = await start(t)
+    const { token } = JSON.parse(
+      new TextDecoder().decode(
+        (
+          await send(open(t, port), {
+            ':path': '/v1/tokens',
+            ':method': 'POST',
+            authorization: `Bearer ${ADMIN}`,
+          })
+        ).body,
+      ),
+    )
+    const known = { ':path': '/dns-query', ':method': 'POST', authorization: `Bearer ${token}` }
+    const type = { 'content-type': 'application/dns-message' }
+    const size = { 'content-length': String(message.length) }
+    const session = open(t, port)
+    session.on('error', () => undefined)
+    assert.equal((await send(session, { ...known, ...type }, message)).status, 200)
+    const long = send(session, { ...known, ...type, ...size }, new Uint8Array(1_000_000))
+    await assert.rejects(long)
+    const next = open(t, port)
+    assert.equal((await send(next, { ...known, ...type, ...size }, message)).status, 200)
+  })
+
   test('speaks HTTP/1.1 at the same port', async (t) => {
     const port = await start(t)
     const status = await new Promise((resolve, reject) => {
