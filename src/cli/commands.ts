@@ -155,7 +155,7 @@ const TOKEN_CREATE: Command = {
   required: ['gateway'],
   examples: [
     'export KUBEDOH_ADMIN_TOKEN=…   # kubedoh keys --admin makes it',
-    'kubedoh token create --gateway https://dns.example.org --name ci --namespaces shop,team-* --expires 90d',
+    "kubedoh token create --gateway https://dns.example.org --name ci --namespaces 'shop,team-*' --expires 90d",
   ],
   run: async (input, output) => (await import('./token.ts')).runTokenCreate(input, output),
 }

@@ -78,7 +78,7 @@ export const FLAGS: Readonly<Record<FlagName, Flag>> = {
     value: 'URL',
     env: 'KUBEDOH_GATEWAY',
     default: '',
-    help: 'the gateway to publish to',
+    help: 'the gateway',
   },
   cluster: { value: 'ID', default: '', help: 'what the gateway calls the cluster' },
   'signing-key': {

@@ -38,7 +38,7 @@ export type GatewayRuntime = {
   readonly randomBytes: RandomBytes
   /** Who sent a request. */
   readonly clientOf: (c: Context) => Client
-  /** Identities of the sender that the runtime has checked: `cert:…`, `access:…`. */
+  /** Identities of the sender that the runtime has checked: `cert:…`. */
   readonly identitiesOf: (c: Context) => readonly string[]
   /** Counts requests, where the platform does; else they are counted in memory. */
   readonly limiter?: RateLimiter

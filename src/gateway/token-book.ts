@@ -78,7 +78,7 @@ export class TokenBook {
     return record !== undefined && this.holds(record, sha256) ? this.seen(record) : undefined
   }
 
-  /** As `find`, by an identity that the platform has checked: `cert:…`, `access:…`. */
+  /** As `find`, by an identity that the platform has checked: `cert:…`. */
   findIdentity(identity: string): Promise<KnownToken | undefined> {
     return this.known(() => this.byIdentity.get(identity))
   }

@@ -18,7 +18,7 @@ export type TokenRequest = {
 const NAME_MAX = 100
 const PATTERNS_MAX = 100
 const PATTERN_MAX = 253
-const IDENTITY = /^(cert:[0-9a-f]{64}|access:[!-~]{1,250})$/
+const IDENTITY = /^cert:[0-9a-f]{64}$/
 const LIFE_SECONDS_MAX = 10 * 366 * 24 * 3600
 const FIELDS: ReadonlySet<string> = new Set([
   'name',
@@ -97,7 +97,7 @@ function readFlag(value: unknown): boolean {
 
 function readIdentities(value: unknown = []): readonly string[] {
   if (!isTexts(value) || value.length > PATTERNS_MAX || !value.every((one) => IDENTITY.test(one))) {
-    throw bad('identities', 'is not a list of "cert:SHA256" and "access:WHO"')
+    throw bad('identities', 'is not a list of "cert:SHA256"')
   }
   return value
 }

@@ -37,7 +37,7 @@ describe('headerToken', () => {
   }
 })
 
-const made = await tokenRecord({ identities: ['cert:ab', 'access:a@example.org'] })
+const made = await tokenRecord({ identities: ['cert:ab'] })
 
 describe('findCaller', () => {
   const { id } = made.record

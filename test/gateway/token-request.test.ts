@@ -23,7 +23,7 @@ describe('a wish for a token', () => {
         origins: ['Prod.Example.org', '*.Example.net.'],
         namespaces: ['team-*', 'shop', 'shop'],
         recurse: true,
-        identities: [`cert:${'0a'.repeat(32)}`, 'access:ci@example.org'],
+        identities: [`cert:${'0a'.repeat(32)}`],
         expiresInSeconds: 3600,
       }),
     )
@@ -35,7 +35,7 @@ describe('a wish for a token', () => {
         namespaces: ['shop', 'team-*'],
         recurse: true,
       },
-      identities: [`cert:${'0a'.repeat(32)}`, 'access:ci@example.org'],
+      identities: [`cert:${'0a'.repeat(32)}`],
       lifeMs: 3_600_000,
     })
   })
