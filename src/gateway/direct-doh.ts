@@ -10,9 +10,9 @@ import { HEADER_BYTES, MESSAGE_BYTES_MAX } from '../dns/limits.ts'
 import { answerHeaders, cacheControl } from '../doh/answer-headers.ts'
 import { HttpError, SECURITY_HEADERS } from '../doh/http-error.ts'
 import { WIRE_TYPE } from '../doh/negotiate.ts'
-import type { Client, MaybePromise } from '../plugins/plugin.ts'
+import { andThen, type Client, type MaybePromise } from '../plugins/plugin.ts'
 import type { GatewayConfig } from './config.ts'
-import type { Gateway, KeepAlive } from './gateway.ts'
+import { type Admitted, type Gateway, type KeepAlive, tooMany } from './gateway.ts'
 
 /** What is known of a request before its body. */
 export type RequestHead = {
@@ -26,8 +26,7 @@ export type RequestHead = {
 }
 
 /** A request that is taken. */
-export type Ticket = {
-  readonly client: Client
+export type Ticket = Admitted & {
   readonly isPost: boolean
   /** The message of a GET; of a POST it is the body. */
   readonly message: Uint8Array | undefined
@@ -67,8 +66,8 @@ export class DirectDoh {
     if (isPost && !isPlainBody(header)) return undefined
     const message = isPost ? undefined : decodeBase64url(path.slice(GET_PREFIX.length))
     if (!isPost && (message === undefined || !isQuery(message))) return undefined
-    const client = this.gateway.admitAtOnce(header('authorization') ?? '', address)
-    return client && { client, isPost, message }
+    const admitted = this.gateway.admitAtOnce(header('authorization') ?? '', address)
+    return admitted && { ...admitted, isPost, message }
   }
 
   /**
@@ -76,6 +75,16 @@ export class DirectDoh {
    * @param body of a POST
    */
   answer(
+    ticket: Ticket,
+    body: Uint8Array | undefined,
+    keepAlive: KeepAlive,
+  ): MaybePromise<DirectResponse> {
+    return andThen(ticket.isWithinRate, (isWithinRate) =>
+      isWithinRate ? this.answerNow(ticket, body, keepAlive) : refusal(tooMany()),
+    )
+  }
+
+  private answerNow(
     { client, isPost, message: asked }: Ticket,
     body: Uint8Array | undefined,
     keepAlive: KeepAlive,
@@ -117,12 +126,13 @@ function isQuery(message: Uint8Array): boolean {
   return message.length >= HEADER_BYTES && (octet(message, 2) & 0x80) === 0
 }
 
-function refusal({ status, code, message }: HttpError): DirectResponse {
+function refusal({ status, code, message, headers: own }: HttpError): DirectResponse {
   const body = new TextEncoder().encode(`${JSON.stringify({ error: { code, message } })}\n`)
   const headers = {
     ...SECURITY_HEADERS,
     'content-type': 'application/json',
     'cache-control': 'no-store',
+    ...own,
   }
   return { status, headers, body }
 }

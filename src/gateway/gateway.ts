@@ -50,6 +50,12 @@ export type GatewayRuntime = {
 export const AGE_HEADER = 'kubedoh-snapshot-age'
 const RETRY_SECONDS = '5'
 
+/** Who was let in; whether they ask too often may take a moment to find out. */
+export type Admitted = {
+  readonly client: Client
+  readonly isWithinRate: MaybePromise<boolean>
+}
+
 /** Keeps a promise alive beyond the response. */
 export type KeepAlive = (promise: Promise<void>) => void
 
@@ -100,25 +106,22 @@ export class Gateway {
    * Finds out who sends a request, where that is known without looking anything up; `undefined`
    * leaves it to `admit`.
    */
-  admitAtOnce(authorization: string, address: string): Client | undefined {
+  admitAtOnce(authorization: string, address: string): Admitted | undefined {
     const { access, requestsPerMinute } = this.config
     const token = access.isPublic ? undefined : bearerToken(authorization)
     const known = token === undefined ? undefined : this.book.findAtOnce(token)
     if (!access.isPublic && known === undefined) return undefined
     const client: Client = { address, port: 0, transport: 'https' }
-    if (requestsPerMinute > 0) {
-      const key = known === undefined ? addressKey(client) : known.record.id
-      if (this.limiter.allow(key) !== true) return undefined
-    }
-    return known === undefined ? client : { ...client, view: known.view }
+    const key = known === undefined ? addressKey(client) : known.record.id
+    const isWithinRate = requestsPerMinute === 0 || this.limiter.allow(key)
+    if (isWithinRate === false) return undefined
+    return { client: known === undefined ? client : { ...client, view: known.view }, isWithinRate }
   }
 
   /** Counts a request of somebody. @throws {HttpError} 429 when there were too many */
   async count(key: string): Promise<void> {
     if (this.config.requestsPerMinute === 0 || (await this.limiter.allow(key))) return
-    throw new HttpError(429, 'too_many_requests', 'Too many requests; slow down', {
-      'retry-after': RETRY_SECONDS,
-    })
+    throw tooMany()
   }
 
   /** Counts a request that was refused. @throws {HttpError} 429 when too many were */
@@ -256,6 +259,13 @@ function describe(error: unknown): string {
 /** Networks of IPv6 are given out by 64 bits: one client may have all of one. */
 function addressKey({ address }: Client): string {
   return address.includes(':') ? address.split(':', 4).join(':') : address
+}
+
+/** Makes the error of who asks too often. */
+export function tooMany(): HttpError {
+  return new HttpError(429, 'too_many_requests', 'Too many requests; slow down', {
+    'retry-after': RETRY_SECONDS,
+  })
 }
 
 function keepFresh(one: { refreshIfDue(): Promise<void> | undefined }, keepAlive: KeepAlive): void {

@@ -7,6 +7,7 @@ import { createGatewayApp } from '../../src/gateway/app.ts'
 import { type GatewayVariables, readGatewayConfig } from '../../src/gateway/config.ts'
 import { DirectDoh, type RequestHead } from '../../src/gateway/direct-doh.ts'
 import { Gateway } from '../../src/gateway/gateway.ts'
+import type { RateLimiter } from '../../src/gateway/rate-limiter.ts'
 import { createMemoryStore } from '../../src/gateway/store.ts'
 import { createMemoryTokenStore } from '../../src/gateway/token-store.ts'
 import { keys } from '../exporter/memory-gateway.ts'
@@ -30,7 +31,10 @@ class Fixture {
   private readonly app: Hono
   private readonly direct: DirectDoh
 
-  private constructor(config: Awaited<ReturnType<typeof readGatewayConfig>>) {
+  private constructor(
+    config: Awaited<ReturnType<typeof readGatewayConfig>>,
+    limiter?: RateLimiter,
+  ) {
     const tokenStore = createMemoryTokenStore()
     void tokenStore.put(record)
     const runtime = {
@@ -42,16 +46,17 @@ class Fixture {
       clientOf: () => ({ address: ADDRESS, port: 0, transport: 'https' as const }),
       identitiesOf: () => [],
       keepAlive: () => undefined,
+      ...(limiter === undefined ? {} : { limiter }),
     }
     const gateway = new Gateway(config, runtime)
     this.app = createGatewayApp(config, runtime, gateway)
     this.direct = new DirectDoh(gateway, config)
   }
 
-  static async start(variables: GatewayVariables = {}): Promise<Fixture> {
+  static async start(variables: GatewayVariables = {}, limiter?: RateLimiter): Promise<Fixture> {
     const CLUSTERS = JSON.stringify({ shop: { publicKey, tokenSha256: 'a'.repeat(64) } })
     const config = await readGatewayConfig({ COREFILE, CLUSTERS, ...variables })
-    const fixture = new Fixture(config)
+    const fixture = new Fixture(config, limiter)
     const time = new Date(fixture.host.now()).toISOString()
     const { signed, shards } = await snapshotOf(privateKey, [WEB], { time })
     for (const [sha256, bytes] of shards) await fixture.store.writeShard(sha256, bytes)
@@ -199,4 +204,20 @@ describe('left to the app is', () => {
     assert.equal((await fixture.directly(get(WEB_QUESTION)))?.status, 200)
     assert.equal(await fixture.directly(get(WEB_QUESTION)), undefined)
   })
+})
+
+test('where the platform counts, each request is counted once, and those over the rate refused', async () => {
+  const counted: string[] = []
+  const limiter = {
+    allow: async (key: string): Promise<boolean> => counted.push(key) < 3,
+  }
+  const fixture = await Fixture.start({}, limiter)
+  await fixture.byApp(get(WEB_QUESTION))
+  const [one, other] = [
+    await fixture.directly(get(WEB_QUESTION)),
+    await fixture.directly(get(WEB_QUESTION)),
+  ]
+  assert.deepEqual([one?.status, other?.status], [200, 429])
+  assert.deepEqual(counted, [record.id, record.id, record.id])
+  assert.deepEqual(other, await fixture.byApp(get(WEB_QUESTION)))
 })
