@@ -3,7 +3,7 @@
  * @module
  */
 import { freshSeconds } from './freshness.ts'
-import { SECURITY_HEADERS } from './http-error.ts'
+import { SECURITY_HEADERS } from './json-response.ts'
 
 /** How long, and by whom, an answer may be kept (RFC 8484 §5.1). */
 export function cacheControl(

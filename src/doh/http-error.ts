@@ -2,6 +2,7 @@
  * Errors of HTTP, as opposed to those of DNS, which travel in replies with status 200.
  * @module
  */
+import { jsonResponse } from './json-response.ts'
 
 /** A request that gets a status other than 200. */
 export class HttpError extends Error {
@@ -24,23 +25,7 @@ export class HttpError extends Error {
   }
 }
 
-/** Headers of every response: nothing is to be guessed, framed, indexed or passed on. */
-export const SECURITY_HEADERS: Readonly<Record<string, string>> = {
-  'x-content-type-options': 'nosniff',
-  'referrer-policy': 'no-referrer',
-  'x-robots-tag': 'noindex',
-  'cross-origin-resource-policy': 'same-origin',
-}
-
 /** Makes the response to an error: `{"error": {"code", "message"}}`, never cached. */
 export function errorResponse({ status, code, message, headers }: HttpError): Response {
-  return new Response(`${JSON.stringify({ error: { code, message } })}\n`, {
-    status,
-    headers: {
-      ...SECURITY_HEADERS,
-      'content-type': 'application/json',
-      'cache-control': 'no-store',
-      ...headers,
-    },
-  })
+  return jsonResponse(status, { error: { code, message } }, headers)
 }

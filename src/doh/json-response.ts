@@ -2,7 +2,14 @@
  * Responses for programs that are not DNS answers.
  * @module
  */
-import { SECURITY_HEADERS } from './http-error.ts'
+
+/** Headers of every response: nothing is to be guessed, framed, indexed or passed on. */
+export const SECURITY_HEADERS: Readonly<Record<string, string>> = {
+  'x-content-type-options': 'nosniff',
+  'referrer-policy': 'no-referrer',
+  'x-robots-tag': 'noindex',
+  'cross-origin-resource-policy': 'same-origin',
+}
 
 /** Makes a response in JSON that no cache keeps. */
 export function jsonResponse(

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import fc from 'fast-check'
-import { errorResponse, HttpError, SECURITY_HEADERS } from '../../src/doh/http-error.ts'
+import { errorResponse, HttpError } from '../../src/doh/http-error.ts'
+import { SECURITY_HEADERS } from '../../src/doh/json-response.ts'
 import { anyText } from './replies.ts'
 
 describe('errorResponse', () => {
