@@ -11,6 +11,7 @@ import {
   type Publisher,
 } from '../src/gateway/ingest.ts'
 import type { ClusterStore, SignedManifest } from '../src/gateway/store.ts'
+import { Turns } from '../src/gateway/turns.ts'
 import { importPublicKey } from '../src/snapshot/signature.ts'
 import type { Env } from './env.ts'
 import { createSqlStore } from './sql-store.ts'
@@ -22,7 +23,7 @@ export type ClusterIdentity = { readonly cluster: string; readonly publicKey: st
 export class ClusterObject extends DurableObject<Env> {
   private readonly store: ClusterStore
   /** What is written, one thing after the other: checking a signature lets others in between. */
-  private turn: Promise<unknown> = Promise.resolve()
+  private readonly turns = new Turns()
 
   constructor(state: DurableObjectState, env: Env) {
     super(state, env)
@@ -31,7 +32,7 @@ export class ClusterObject extends DurableObject<Env> {
 
   /** Takes a shard. */
   putShard(identity: ClusterIdentity, sha256: string, bytes: Uint8Array): Promise<IngestResult> {
-    return this.inTurn(async () => ingestShard(await this.publisher(identity), sha256, bytes))
+    return this.turns.take(async () => ingestShard(await this.publisher(identity), sha256, bytes))
   }
 
   /** Takes a manifest. */
@@ -40,7 +41,9 @@ export class ClusterObject extends DurableObject<Env> {
     signed: SignedManifest,
     expected: string | undefined,
   ): Promise<IngestResult> {
-    return this.inTurn(async () => ingestManifest(await this.publisher(identity), signed, expected))
+    return this.turns.take(async () =>
+      ingestManifest(await this.publisher(identity), signed, expected),
+    )
   }
 
   /** Reads the manifest. */
@@ -57,12 +60,6 @@ export class ClusterObject extends DurableObject<Env> {
   async state(): Promise<{ readonly bytes: Uint8Array; readonly etag: string } | undefined> {
     const signed = await this.store.readManifest()
     return signed && { bytes: signed.bytes, etag: await manifestEtag(signed.bytes) }
-  }
-
-  private inTurn<T>(step: () => Promise<T>): Promise<T> {
-    const result = this.turn.then(step)
-    this.turn = result.catch(() => undefined)
-    return result
   }
 
   private async publisher({ cluster, publicKey }: ClusterIdentity): Promise<Publisher> {

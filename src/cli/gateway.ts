@@ -4,7 +4,12 @@
  */
 import { readFileSync } from 'node:fs'
 import { dirname } from 'node:path'
-import { type GatewayConfig, GatewayConfigError, readGatewayConfig } from '../gateway/config.ts'
+import {
+  GATEWAY_VARIABLES,
+  type GatewayConfig,
+  GatewayConfigError,
+  readGatewayConfig,
+} from '../gateway/config.ts'
 import { createNodeGateway } from '../node-gateway/node-gateway.ts'
 import { parseListenAddress } from '../shim/feature-servers.ts'
 import type { HttpServer, TlsFiles } from '../shim/http-server.ts'
@@ -20,16 +25,6 @@ export type RunningGateway = {
 }
 
 const LISTEN_DEFAULT = '127.0.0.1:8787'
-const VARIABLES = [
-  'CLUSTERS',
-  'ADMIN_TOKEN_SHA256',
-  'CLIENT_TOKEN_SHA256',
-  'PUBLIC',
-  'STALE_SECONDS',
-  'EXPIRE_SECONDS',
-  'REQUESTS_PER_MINUTE',
-  'CORS_ORIGINS',
-] as const
 
 /** Runs the command until it is told to end. */
 export async function runGateway(input: Input, output: Output): Promise<void> {
@@ -78,7 +73,7 @@ function createServer(
 }
 
 async function readConfig(input: Input): Promise<GatewayConfig> {
-  const variables = Object.fromEntries(VARIABLES.map((name) => [name, input.env(name)]))
+  const variables = Object.fromEntries(GATEWAY_VARIABLES.map((name) => [name, input.env(name)]))
   const path = input.text('conf')
   try {
     return await readGatewayConfig({ ...variables, COREFILE: readText(path) }, path)

@@ -11,6 +11,18 @@ import { importPublicKey, type PublicKey } from '../snapshot/signature.ts'
 import type { Access } from './access.ts'
 import type { ReaderTimes } from './cluster-reader.ts'
 
+/** Names of the variables, but for the Corefile's text, which comes from a file on Node. */
+export const GATEWAY_VARIABLES: readonly Exclude<keyof GatewayVariables, 'COREFILE'>[] = [
+  'CLUSTERS',
+  'ADMIN_TOKEN_SHA256',
+  'CLIENT_TOKEN_SHA256',
+  'PUBLIC',
+  'STALE_SECONDS',
+  'EXPIRE_SECONDS',
+  'REQUESTS_PER_MINUTE',
+  'CORS_ORIGINS',
+]
+
 /** Variables as the runtime has them; empty text counts as not set. */
 export type GatewayVariables = {
   /** The Corefile's text. */

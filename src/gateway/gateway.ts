@@ -84,6 +84,7 @@ export class Gateway {
     this.zones = this.opened.sort((a, b) => b.zone.bytes.length - a.zone.bytes.length)
     this.book = new TokenBook({
       store: tokenStore,
+      after: host.after,
       now: host.now,
       onError: (error) => {
         host.log({ level: 'error', message: 'cannot read the tokens', error })
@@ -99,7 +100,6 @@ export class Gateway {
     this.callers.set(c.req.raw, caller)
     const { tokenId } = caller
     await this.count(tokenId === undefined ? addressKey(this.runtime.clientOf(c)) : tokenId)
-    if (caller.tokenId !== undefined) keepFresh(this.book, this.keeping(c))
   }
 
   /**

@@ -11,35 +11,30 @@ import {
   type Publisher,
 } from './ingest.ts'
 import type { ClusterWriter } from './publish-routes.ts'
+import { Turns } from './turns.ts'
 
 /** Writes one thing after the other: checking a signature lets others in between. */
 export class LocalWriter implements ClusterWriter {
   private readonly publisher: Publisher
-  private turn: Promise<unknown> = Promise.resolve()
+  private readonly turns = new Turns()
 
   constructor(publisher: Publisher) {
     this.publisher = publisher
   }
 
   readonly putShard = (sha256: string, bytes: Uint8Array): Promise<IngestResult> =>
-    this.inTurn(() => ingestShard(this.publisher, sha256, bytes))
+    this.turns.take(() => ingestShard(this.publisher, sha256, bytes))
 
   readonly putManifest = (
     bytes: Uint8Array,
     signature: string,
     expected: string | undefined,
   ): Promise<IngestResult> =>
-    this.inTurn(() => ingestManifest(this.publisher, { bytes, signature }, expected))
+    this.turns.take(() => ingestManifest(this.publisher, { bytes, signature }, expected))
 
   readonly state: ClusterWriter['state'] = async () => {
     const signed = await this.publisher.store.readManifest()
     if (signed === undefined) return undefined
     return { manifest: parseManifest(signed.bytes), etag: await manifestEtag(signed.bytes) }
-  }
-
-  private inTurn<T>(step: () => Promise<T>): Promise<T> {
-    const result = this.turn.then(step)
-    this.turn = result.catch(() => undefined)
-    return result
   }
 }

@@ -9,6 +9,7 @@
 import { HttpError } from '../doh/http-error.ts'
 import type { View } from '../plugins/plugin.ts'
 import { Refresher } from './refresher.ts'
+import { type After, SharedLoads } from './shared-loads.ts'
 import { equalSecrets, hashToken, isAlive, type TokenRecord, tokenId } from './token.ts'
 import type { TokenStore } from './token-store.ts'
 import { viewOf } from './token-view.ts'
@@ -19,12 +20,15 @@ const REFRESH_MS = 1000
 const BLOCK_MS = 5000
 /** How old one may be to let anybody in. */
 const TRUST_MS = 60_000
+/** How long a store that has failed is left alone. */
+const RETRY_MS = 1000
 /** Tokens whose hash is remembered. */
 const HASHES_MAX = 4096
 
 /** What a book needs. */
 export type TokenBookOptions = {
   readonly store: Pick<TokenStore, 'list'>
+  readonly after: After
   /** Milliseconds since 1970. */
   readonly now: () => number
   /** Gets what went wrong in the background. */
@@ -42,9 +46,12 @@ export class TokenBook {
   private byIdentity: ReadonlyMap<string, TokenRecord> = new Map()
   private views: ReadonlyMap<TokenRecord, View> = new Map()
   private readonly hashes = new Map<string, string>()
+  private readonly lists: SharedLoads<readonly TokenRecord[]>
+  private failedMs = Number.NEGATIVE_INFINITY
 
   constructor(options: TokenBookOptions) {
     this.options = options
+    this.lists = new SharedLoads(options.after)
     const look = (): Promise<void> => this.look()
     this.refresher = new Refresher({ ...options, look, refreshMs: REFRESH_MS })
   }
@@ -59,13 +66,15 @@ export class TokenBook {
    * @throws {HttpError} 503 when the list cannot be had
    */
   async find(token: string): Promise<KnownToken | undefined> {
-    const sha256 = await this.hashOf(token)
     const id = tokenId(token)
     if (id === undefined) return undefined
-    return this.known(() => {
+    const sha256 = this.hashes.get(token) ?? (await hashToken(token))
+    const known = await this.known(() => {
       const record = this.byId.get(id)
       return record !== undefined && this.holds(record, sha256) ? record : undefined
     })
+    if (known !== undefined) this.remember(token, sha256)
+    return known
   }
 
   /** As `find`, for a token that was found before, by a list that is young enough. */
@@ -106,19 +115,21 @@ export class TokenBook {
 
   /** Without a list that is young enough there is nothing to go by. */
   private async lookNow(): Promise<void> {
-    try {
-      await this.look()
-    } catch (error) {
-      this.options.onError(error instanceof Error ? error.message : String(error))
-      if (this.refresher.sinceCheckMs() < TRUST_MS) return
-      throw new HttpError(503, 'tokens_unavailable', 'Tokens cannot be checked at the moment', {
-        'retry-after': '1',
+    const { now, onError } = this.options
+    if (now() - this.failedMs >= RETRY_MS) {
+      await this.look().catch((error: unknown) => {
+        this.failedMs = now()
+        onError(error instanceof Error ? error.message : String(error))
       })
     }
+    if (this.refresher.sinceCheckMs() < TRUST_MS) return
+    throw new HttpError(503, 'tokens_unavailable', 'Tokens cannot be checked at the moment', {
+      'retry-after': '1',
+    })
   }
 
   private async look(): Promise<void> {
-    const records = await this.options.store.list()
+    const records = await this.lists.load('', () => this.options.store.list())
     this.refresher.noteCheck()
     this.byId = new Map(records.map((record) => [record.id, record]))
     this.byIdentity = new Map(
@@ -135,13 +146,12 @@ export class TokenBook {
     this.views = views
   }
 
-  /** Hashing takes longer than an answer: those of the latest tokens are remembered. */
-  private async hashOf(token: string): Promise<string> {
-    const known = this.hashes.get(token)
-    if (known !== undefined) return known
-    const sha256 = await hashToken(token)
+  /**
+   * Hashing takes longer than an answer: it is done once for each token that holds. What does not
+   * is forgotten, as whoever guesses could fill the memory with it.
+   */
+  private remember(token: string, sha256: string): void {
     if (this.hashes.size >= HASHES_MAX) this.hashes.clear()
     this.hashes.set(token, sha256)
-    return sha256
   }
 }

@@ -45,14 +45,6 @@ export type TokenRecord = {
   readonly expiresMs: number | undefined
 }
 
-/** What sees and may do everything. */
-export const WHOLE_SCOPE: TokenScope = {
-  clusters: ['*'],
-  origins: ['*'],
-  namespaces: ['*'],
-  recurse: true,
-}
-
 const ID_BYTES = 6
 const SECRET_BYTES = 32
 const TOKEN = /^kdt_([0-9a-f]{12})_[\w-]{43}$/
@@ -100,11 +92,32 @@ export function isAlive(
 /** Makes a test of texts against some patterns. */
 export function matcherOf(patterns: readonly string[]): (text: string) => boolean {
   if (patterns.includes('*')) return () => true
-  const expressions = patterns.map((pattern) => {
-    const parts = pattern.split('*').map((part) => part.replace(/[.+?^${}()|[\]\\]/g, '\\$&'))
-    return new RegExp(`^${parts.join('.*')}$`)
-  })
-  return (text) => expressions.some((expression) => expression.test(text))
+  return (text) => patterns.some((pattern) => matches(pattern, text))
+}
+
+/**
+ * Each `*` takes as little as it can, and only the last one is ever given more: no pattern takes
+ * longer than its length times the text's, as a regular expression may.
+ */
+function matches(pattern: string, text: string): boolean {
+  let star = -1
+  let resumed = 0
+  let at = 0
+  for (let i = 0; i < text.length; ) {
+    if (pattern[at] === '*') {
+      star = at++
+      resumed = i
+    } else if (pattern[at] === text[i]) {
+      at++
+      i++
+    } else if (star < 0) return false
+    else {
+      at = star + 1
+      i = ++resumed
+    }
+  }
+  while (pattern[at] === '*') at++
+  return at === pattern.length
 }
 
 /** Compares two texts of one length in a time that does not depend on where they differ. */

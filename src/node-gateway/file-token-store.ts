@@ -4,26 +4,22 @@
  */
 import type { TokenRecord } from '../gateway/token.ts'
 import { formatTokenRecord, parseTokenRecord, type TokenStore } from '../gateway/token-store.ts'
+import { Turns } from '../gateway/turns.ts'
 import { readWhole, writeWhole } from './files.ts'
 
 /** Makes the store; the file comes into being with the first token. */
 export function createFileTokenStore(path: string): TokenStore {
-  let turn: Promise<unknown> = Promise.resolve()
-  const inTurn = <T>(step: () => Promise<T>): Promise<T> => {
-    const result = turn.then(step)
-    turn = result.catch(() => undefined)
-    return result
-  }
+  const turns = new Turns()
   return {
     list: async () => [...(await read(path)).values()],
     put: (record) =>
-      inTurn(async () => {
+      turns.take(async () => {
         const records = await read(path)
         records.set(record.id, record)
         await write(path, records)
       }),
     remove: (id) =>
-      inTurn(async () => {
+      turns.take(async () => {
         const records = await read(path)
         if (!records.delete(id)) return false
         await write(path, records)

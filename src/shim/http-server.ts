@@ -133,7 +133,7 @@ export class HttpServer {
     if (answer === undefined) return false
     const hasBody = headers[':method'] === 'POST'
     respond(stream, { answer, hasBody }, (ready) => {
-      if (stream.destroyed) return
+      if (stream.destroyed || stream.closed) return
       stream.respond({ ':status': ready.status, ...ready.headers })
       stream.end(ready.body)
     })

@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, test } from 'node:test'
 import {
+  GATEWAY_VARIABLES,
   GatewayConfigError,
   type GatewayVariables,
   readGatewayConfig,
@@ -116,17 +117,7 @@ test('the variables in wrangler.toml are those that are read, and are good', asy
   )) {
     found[name] = long ?? short ?? ''
   }
-  assert.deepEqual(Object.keys(found), [
-    'COREFILE',
-    'CLUSTERS',
-    'ADMIN_TOKEN_SHA256',
-    'CLIENT_TOKEN_SHA256',
-    'PUBLIC',
-    'STALE_SECONDS',
-    'EXPIRE_SECONDS',
-    'REQUESTS_PER_MINUTE',
-    'CORS_ORIGINS',
-  ])
+  assert.deepEqual(Object.keys(found), ['COREFILE', ...GATEWAY_VARIABLES])
   const { access, times } = await readGatewayConfig(found)
   assert.deepEqual(access, { isPublic: false, sha256: undefined })
   const { times: defaults } = await readGatewayConfig({ COREFILE })

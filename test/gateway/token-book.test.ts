@@ -10,7 +10,9 @@ import { storeOf, tokenRecord } from './tokens.ts'
 class Fixture {
   nowMs = 1_000_000
   isAway = false
+  isSilent = false
   reads = 0
+  readonly timers = new Set<{ readonly dueMs: number; readonly task: () => void }>()
   readonly errors: string[] = []
   readonly store: ReturnType<typeof storeOf>
   readonly book: TokenBook
@@ -21,12 +23,28 @@ class Fixture {
       store: {
         list: () => {
           this.reads++
+          if (this.isSilent) return new Promise(() => undefined)
           return this.isAway ? Promise.reject(new Error('away')) : this.store.list()
         },
+      },
+      after: (delayMs, task) => {
+        const timer = { dueMs: this.nowMs + delayMs, task }
+        this.timers.add(timer)
+        return () => this.timers.delete(timer)
       },
       now: () => this.nowMs,
       onError: (message) => this.errors.push(message),
     })
+  }
+
+  /** Moves the clock on and runs what falls due. */
+  advance(durationMs: number): void {
+    this.nowMs += durationMs
+    for (const timer of this.timers) {
+      if (timer.dueMs > this.nowMs) continue
+      this.timers.delete(timer)
+      timer.task()
+    }
   }
 
   async knows(token: string): Promise<boolean> {
@@ -101,7 +119,44 @@ describe('TokenBook', () => {
     fixture.nowMs += 1
     await assert.rejects(fixture.knows(token), isUnavailable)
     fixture.isAway = false
+    fixture.nowMs += 1000
     assert.equal(await fixture.knows(token), true)
+  })
+
+  test('asks a store that fails once a second, however many come', async () => {
+    const { token, record } = await tokenRecord()
+    const fixture = new Fixture([record])
+    await fixture.knows(token)
+    fixture.isAway = true
+    fixture.nowMs += 5000
+    for (let i = 0; i < 5; i++) assert.equal(await fixture.knows(token), true)
+    assert.equal(fixture.reads, 2)
+  })
+
+  test('waits three seconds for a store that says nothing', async () => {
+    const { token, record } = await tokenRecord()
+    const fixture = new Fixture([record])
+    await fixture.knows(token)
+    fixture.isSilent = true
+    fixture.nowMs += 5000
+    const known = fixture.knows(token)
+    await new Promise(setImmediate)
+    fixture.advance(3000)
+    assert.equal(await known, true)
+    assert.match(fixture.errors.join(), /no answer from the store/)
+  })
+
+  test('finds at once only what was found before, by a young list', async () => {
+    const { token, record } = await tokenRecord()
+    const fixture = new Fixture([record])
+    assert.equal(fixture.book.findAtOnce(token), undefined)
+    await fixture.knows(token)
+    assert.equal(fixture.book.findAtOnce(token)?.record.id, record.id)
+    const wrong = token.replace(/.$/, (last) => (last === 'A' ? 'B' : 'A'))
+    await fixture.knows(wrong)
+    assert.equal(fixture.book.findAtOnce(wrong), undefined)
+    fixture.nowMs += 5000
+    assert.equal(fixture.book.findAtOnce(token), undefined)
   })
 
   test('lets nobody in when there never was a list', async () => {

@@ -3,8 +3,9 @@
  * store; so that it can run where a store runs, it needs only Web APIs.
  * @module
  */
-import { type TokenRecord, WHOLE_SCOPE } from '../../src/gateway/token.ts'
+import type { TokenRecord } from '../../src/gateway/token.ts'
 import type { TokenStore } from '../../src/gateway/token-store.ts'
+import { WHOLE_SCOPE } from './whole-scope.ts'
 
 /** A promise; `hold` rejects when it is broken. */
 export type TokenStorePromise = {

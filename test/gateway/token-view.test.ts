@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { nameOf } from '../../src/dns/name.ts'
-import { WHOLE_SCOPE } from '../../src/gateway/token.ts'
 import { viewOf } from '../../src/gateway/token-view.ts'
+import { WHOLE_SCOPE } from './whole-scope.ts'
 
 const PROD = nameOf('prod.example.org')
 const LAB = nameOf('lab.example.net')

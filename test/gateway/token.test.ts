@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { describe, test } from 'node:test'
+import fc from 'fast-check'
 import {
   equalSecrets,
   hasHash,
@@ -72,6 +73,24 @@ describe('matcherOf', () => {
       for (const text of no) assert.equal(matches(text), false, text)
     })
   }
+})
+
+test('no pattern takes long, whatever it is asked about', { timeout: 10_000 }, () => {
+  const matches = matcherOf([`${'*a'.repeat(100)}*b`])
+  assert.equal(matches('a'.repeat(5000)), false)
+  assert.equal(matches(`${'a'.repeat(5000)}b`), true)
+})
+
+test('patterns mean what the regular expression for them means', () => {
+  const text = fc.array(fc.constantFrom('a', 'b', '.', '-'), { maxLength: 8 })
+  const pattern = fc.array(fc.constantFrom('a', 'b', '.', '-', '*'), { maxLength: 6 })
+  fc.assert(
+    fc.property(pattern, text, (parts, characters) => {
+      const expression = parts.map((one) => (one === '*' ? '.*' : one.replace('.', '\\.'))).join('')
+      const expected = new RegExp(`^${expression}$`).test(characters.join(''))
+      assert.equal(matcherOf([parts.join('')])(characters.join('')), expected)
+    }),
+  )
 })
 
 test('a token holds until it ends', () => {

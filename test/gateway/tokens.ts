@@ -3,9 +3,10 @@
  * @module
  */
 import { randomBytes } from 'node:crypto'
-import { newSecret, newTokenId, type TokenRecord, WHOLE_SCOPE } from '../../src/gateway/token.ts'
+import { newSecret, newTokenId, type TokenRecord } from '../../src/gateway/token.ts'
 import { TokenBook } from '../../src/gateway/token-book.ts'
 import { createMemoryTokenStore, type TokenStore } from '../../src/gateway/token-store.ts'
+import { WHOLE_SCOPE } from './whole-scope.ts'
 
 /** Makes a token that sees everything, but for what is said. */
 export async function tokenRecord(
@@ -35,5 +36,10 @@ export function storeOf(records: readonly TokenRecord[]): TokenStore {
 
 /** A book that reads some records, at a time that stands still. */
 export function bookOf(records: readonly TokenRecord[]): TokenBook {
-  return new TokenBook({ store: storeOf(records), now: () => 0, onError: () => undefined })
+  return new TokenBook({
+    store: storeOf(records),
+    after: () => () => undefined,
+    now: () => 0,
+    onError: () => undefined,
+  })
 }

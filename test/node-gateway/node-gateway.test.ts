@@ -3,6 +3,7 @@ import { createHash, X509Certificate } from 'node:crypto'
 import { type ClientHttp2Session, connect } from 'node:http2'
 import { request } from 'node:https'
 import { describe, type TestContext, test } from 'node:test'
+import { connect as connectTls } from 'node:tls'
 import { encodeBase64url } from '../../src/dns/base64url.ts'
 import { createGatewayClient } from '../../src/exporter/gateway-client.ts'
 import { readGatewayConfig } from '../../src/gateway/config.ts'
@@ -132,6 +133,41 @@ describe('the gateway on Node', () => {
     await assert.rejects(long)
     const next = open(t, port)
     assert.equal((await send(next, { ...known, ...type, ...size }, message)).status, 200)
+  })
+
+  test('survives streams that are begun and taken back in one packet', async (t) => {
+    const port = await start(t)
+    const frame = (type: number, flags: number, stream: number, body = Buffer.alloc(0)): Buffer => {
+      const head = Buffer.alloc(9)
+      head.writeUIntBE(body.length, 0, 3)
+      head.writeUInt8(type, 3)
+      head.writeUInt8(flags, 4)
+      head.writeUInt32BE(stream, 5)
+      return Buffer.concat([head, body])
+    }
+    const text = (words: string): Buffer =>
+      Buffer.concat([Buffer.of(words.length), Buffer.from(words)])
+    const headers = {
+      ':method': 'GET',
+      ':scheme': 'https',
+      ':authority': 'localhost',
+      ':path': PATH,
+    }
+    const block = Buffer.concat(
+      Object.entries(headers).flatMap(([name, value]) => [Buffer.of(0), text(name), text(value)]),
+    )
+    const parts = [Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'), frame(4, 0, 0)]
+    for (let stream = 1; stream < 200; stream += 2) {
+      parts.push(frame(1, 5, stream, block), frame(3, 0, stream, Buffer.of(0, 0, 0, 8)))
+    }
+    const options = { port, host: '127.0.0.1', ca: AUTHORITY, ALPNProtocols: ['h2'] }
+    const socket = connectTls(options, () => socket.write(Buffer.concat(parts)))
+    socket.on('error', () => undefined)
+    await new Promise((resolve) => socket.once('data', resolve))
+    await new Promise((resolve) => setTimeout(resolve, 50))
+    socket.destroy()
+    const query = { ':path': PATH, authorization }
+    assert.equal((await send(open(t, port), query)).status, 200)
   })
 
   test('speaks HTTP/1.1 at the same port', async (t) => {

@@ -1,0 +1,21 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { Turns } from '../../src/gateway/turns.ts'
+
+test('steps are taken in turn, whatever becomes of those before', async () => {
+  const turns = new Turns()
+  const said: string[] = []
+  const step = (name: string, fails = false): Promise<string> =>
+    turns.take(async () => {
+      said.push(`${name} begins`)
+      await new Promise(setImmediate)
+      said.push(`${name} ends`)
+      if (fails) throw new Error(name)
+      return name
+    })
+  const [one, two, three] = [step('one'), step('two', true), step('three')]
+  await assert.rejects(two, /two/)
+  assert.deepEqual([await one, await three], ['one', 'three'])
+  const order = ['one', 'two', 'three'].flatMap((name) => [`${name} begins`, `${name} ends`])
+  assert.deepEqual(said, order)
+})

@@ -1,0 +1,13 @@
+/**
+ * A scope for tests.
+ * @module
+ */
+import type { TokenScope } from '../../src/gateway/token.ts'
+
+/** What sees and may do everything. */
+export const WHOLE_SCOPE: TokenScope = {
+  clusters: ['*'],
+  origins: ['*'],
+  namespaces: ['*'],
+  recurse: true,
+}
