@@ -14,11 +14,19 @@ const COLUMNS_MAX = 100
 export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'src/dns': [],
   'src/telemetry': [],
+  'src/pattern': [],
   'src/records': ['src/dns'],
   'src/kubernetes': ['src/dns', 'src/records'],
   'src/snapshot': ['src/dns', 'src/records'],
   'src/corefile': ['src/dns'],
-  'src/plugins': ['src/dns', 'src/telemetry', 'src/records', 'src/snapshot', 'src/corefile'],
+  'src/plugins': [
+    'src/dns',
+    'src/telemetry',
+    'src/pattern',
+    'src/records',
+    'src/snapshot',
+    'src/corefile',
+  ],
   'src/resolver': ['src/dns', 'src/records', 'src/snapshot', 'src/corefile', 'src/plugins'],
   'src/doh': ['src/dns', 'src/resolver', 'hono'],
   'src/gateway': [
@@ -88,6 +96,7 @@ const DOORS: Readonly<Record<string, string>> = {
 const PURE: ReadonlySet<string> = new Set([
   'src/dns',
   'src/telemetry',
+  'src/pattern',
   'src/records',
   'src/kubernetes',
   'src/snapshot',

@@ -4,7 +4,7 @@
  */
 import type { Directive, ServerBlock } from '../corefile/server-block.ts'
 import type { EdnsOption } from '../dns/edns.ts'
-import type { Reply } from '../dns/message.ts'
+import type { Reply, ResourceRecord } from '../dns/message.ts'
 import type { Query } from '../dns/query.ts'
 import type { ReplyWriter } from '../dns/reply-writer.ts'
 import type { Visibility } from '../snapshot/visibility.ts'
@@ -17,6 +17,11 @@ export type Client = {
   readonly transport: 'udp' | 'tcp' | 'tls' | 'https'
   /** What it may see; everything without. */
   readonly view?: View
+  /**
+   * Sends a message ahead of the reply, and resolves when there is room for the next: for
+   * transfers, which have many (RFC 5936 §2.2). Absent where a query has one reply.
+   */
+  readonly sendAhead?: (message: Uint8Array) => Promise<void>
 }
 
 /**
@@ -75,8 +80,14 @@ export type Failure = {
 /** No answer at all. */
 export type Drop = { readonly kind: 'drop' }
 
+/** All records of a zone, in the order of RFC 5936 §2.2, to be sent in many messages. */
+export type ZoneTransfer = {
+  readonly kind: 'transfer'
+  readonly records: Iterable<ResourceRecord>
+}
+
 /** What comes back from a chain. */
-export type Outcome = Reply | Failure | Drop
+export type Outcome = Reply | Failure | Drop | ZoneTransfer
 
 /** A value now or later; most answers are there at once. */
 export type MaybePromise<T> = T | Promise<T>
@@ -148,6 +159,24 @@ export type Plugin = {
    * that a client may not see.
    */
   readonly hides?: (view: View, query: Query, blockZone: Uint8Array) => boolean
+  /** Whether a query is for this server block at all; other blocks of its zones come after it. */
+  readonly admits?: (query: Query, client: Client) => boolean
+  /**
+   * Names to try below, in order, for a client that asked for a name with the first of them: what
+   * the search list of its machine has (resolv.conf(5)), absolute, the root last. `undefined` when
+   * nothing is known of the client.
+   */
+  readonly searchPath?: (request: Request) => MaybePromise<readonly Uint8Array[] | undefined>
+  /**
+   * The records of a zone of the plugin's for a transfer, the SOA record first and last; that alone
+   * and once when `serial` is the current one (RFC 1995 §4). `undefined` when it has no such zone.
+   */
+  readonly transfer?: (
+    zone: Uint8Array,
+    serial: number | undefined,
+  ) => MaybePromise<Iterable<ResourceRecord> | undefined>
+  /** What the plugin knows of a request, by the label that CoreDNS's `metadata` gives it. */
+  readonly metadata?: (label: string, request: Request) => string | undefined
   /** Begins what runs beside queries; called when the server answers. */
   readonly start?: () => void
   /** Ends it; the plugin is not used again. */
@@ -187,6 +216,8 @@ export type SetupContext = {
   readonly server: string
   /** Asks the whole server, on nobody's behalf; not before it has started. */
   readonly lookup: (name: Uint8Array, type: number) => MaybePromise<Outcome>
+  /** All plugins of the block in the order in which they act; none until it is compiled. */
+  readonly peers: () => readonly Plugin[]
 }
 
 /**

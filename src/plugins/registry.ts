@@ -25,35 +25,42 @@ import { setupReady } from './ready.ts'
 import { setupReload } from './reload.ts'
 import { setupWhoami } from './whoami.ts'
 
-/** Plugins by name, in the order in which they act. */
-export const PLUGINS: ReadonlyMap<string, Setup> = new Map<string, Setup>([
-  ['reload', setupReload],
-  ['bufsize', setupBufsize],
-  ['bind', setupBind],
-  ['ready', setupReady],
-  ['health', setupHealth],
-  ['prometheus', setupPrometheus],
-  ['errors', setupErrors],
-  ['log', setupLog],
-  ['any', setupAny],
-  ['loadbalance', setupLoadbalance],
-  ['cache', setupCache],
-  ['minimal', setupMinimal],
-  ['hosts', setupHosts],
-  ['kubernetes', setupKubernetes],
-  ['loop', setupLoop],
-  ['forward', setupForward],
-  ['whoami', setupWhoami],
-])
+/** All plugins of CoreDNS and k8s_gateway, in the order in which they act (plugin.cfg). */
+const ORDER: readonly string[] = (
+  'root metadata geoip cancel proxyproto quic grpc_server https https3 timeouts multisocket ' +
+  'reload nsid bufsize bind debug trace ready health pprof shed prometheus errors log dnstap ' +
+  'local dns64 any chaos loadbalance tsig rewrite autopath acl cache header dnssec tls minimal ' +
+  'template transfer hosts route53 azure clouddns k8s_external kubernetes k8s_gateway file auto ' +
+  'secondary etcd loop forward grpc erratic whoami on sign view nomad'
+).split(' ')
 
-/** CoreDNS's own plugins that are not here yet. */
-const NOT_YET: ReadonlySet<string> = new Set(
-  (
-    'acl auto autopath azure cancel chaos clouddns debug dns64 dnssec dnstap erratic etcd file ' +
-    'geoip grpc grpc_server header https https3 k8s_external local metadata multisocket nomad ' +
-    'nsid on pprof proxyproto quic rewrite root route53 secondary shed sign template timeouts ' +
-    'tls trace transfer tsig view k8s_gateway'
-  ).split(' '),
+/** Those that are here. */
+const SETUPS: Readonly<Record<string, Setup>> = {
+  any: setupAny,
+  bind: setupBind,
+  bufsize: setupBufsize,
+  cache: setupCache,
+  errors: setupErrors,
+  forward: setupForward,
+  health: setupHealth,
+  hosts: setupHosts,
+  kubernetes: setupKubernetes,
+  loadbalance: setupLoadbalance,
+  log: setupLog,
+  loop: setupLoop,
+  minimal: setupMinimal,
+  prometheus: setupPrometheus,
+  ready: setupReady,
+  reload: setupReload,
+  whoami: setupWhoami,
+}
+
+/** Plugins by name, in the order in which they act. */
+export const PLUGINS: ReadonlyMap<string, Setup> = new Map(
+  ORDER.flatMap((name) => {
+    const setup = SETUPS[name]
+    return setup === undefined ? [] : [[name, setup]]
+  }),
 )
 
 /** Words of Corefiles from before CoreDNS 1.5, and what to write today. */
@@ -74,7 +81,7 @@ export function findSetup(directive: Directive): Setup {
   if (removed !== undefined) {
     throw configError(directive, `"${name}" is gone from CoreDNS; ${removed}`)
   }
-  if (NOT_YET.has(name)) {
+  if (ORDER.includes(name)) {
     throw configError(directive, `plugin "${name}" is not supported yet; leave it out`)
   }
   const near = nearest(name, [...PLUGINS.keys()])

@@ -27,6 +27,8 @@ export type Chain = {
   readonly quickWay: QuickWay | undefined
   /** Plugins that look at answered queries. */
   readonly observers: readonly NonNullable<Plugin['observe']>[]
+  /** Whether a query is for this block; `undefined` when all of its zones are. */
+  readonly admits: Plugin['admits']
   /** Whether queries of classes other than IN may come in: some plugins can do with them. */
   readonly takesAnyClass: boolean
 }
@@ -49,11 +51,17 @@ export function compileChain(
   const zones = block.keys.map(({ zone }) => zone)
   const problems: Problem[] = []
   const plugins: Plugin[] = []
+  const peers = (): readonly Plugin[] => plugins
   const features: Feature[] = []
   const notices: string[] = []
   for (const directives of groupByPlugin(block.directives, problems)) {
     try {
-      const configured = findSetup(directives[0])(directives, { ...context, block, zones })
+      const configured = findSetup(directives[0])(directives, {
+        ...context,
+        block,
+        zones,
+        peers,
+      })
       plugins.push(...(configured.plugins ?? []))
       features.push(...(configured.features ?? []))
       notices.push(...(configured.notices ?? []))
@@ -70,6 +78,7 @@ export function compileChain(
     serve: link(plugins),
     quickWay: compileQuickWay(plugins),
     observers: plugins.flatMap(({ observe }) => observe ?? []),
+    admits: plugins.find(({ admits }) => admits !== undefined)?.admits,
     takesAnyClass: plugins.some(({ name }) => ANY_CLASS.has(name)),
   }
 }

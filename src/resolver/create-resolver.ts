@@ -86,7 +86,8 @@ function addZone(
   const id = [transport, port, ...addresses, '-', ...except].join(' ')
   const draft = drafts.get(id) ?? { transport, port, addresses, except, zones: [] }
   drafts.set(id, draft)
-  if (draft.zones.some((other) => nameKey(other.zone) === nameKey(zone))) {
+  const before = draft.zones.find((other) => nameKey(other.zone) === nameKey(zone))
+  if (before !== undefined && before.chain.admits === undefined) {
     const message = `zone "${formatName(zone)}" is served at port ${port} already`
     throw configError(key, message)
   }

@@ -6,7 +6,7 @@
 import type { Transport } from '../corefile/zone-key.ts'
 import { isWithinZone, type Query } from '../dns/query.ts'
 import { TYPE } from '../dns/rr-type.ts'
-import type { View } from '../plugins/plugin.ts'
+import type { Client, View } from '../plugins/plugin.ts'
 import type { Chain } from './chain.ts'
 
 /** A zone and the chain that serves it. */
@@ -27,19 +27,18 @@ export type Listener = {
 /**
  * Finds the chain for a query: that of the longest zone above its name. A DS record belongs to the
  * parent of the zone that it is named after (RFC 4035 §3.1.4.1), so a parent goes first when it is
- * here. A server block that lies within a zone which the client may not see is not there for it.
+ * here. Of blocks with the same zone, the first that admits the query serves it. A block that lies
+ * within a zone which the client may not see is not there for it.
  */
-export function findChain(
-  listener: Listener,
-  query: Query,
-  view: View | undefined,
-): Chain | undefined {
+export function findChain(listener: Listener, query: Query, client: Client): Chain | undefined {
   const { zones } = listener
+  const { view } = client
   let own: Chain | undefined
   for (let i = 0; i < zones.length; i++) {
     const served = zones[i]
     if (served === undefined || !isWithinZone(query, served.zone)) continue
     if (view !== undefined && isHidden(served, query, view)) continue
+    if (served.chain.admits?.(query, client) === false) continue
     if (query.type !== TYPE.DS || served.zone.length < query.nameBytes) return served.chain
     own ??= served.chain
   }

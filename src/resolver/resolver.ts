@@ -27,6 +27,7 @@ import type { Chain } from './chain.ts'
 import { findChain, type Listener } from './listener.ts'
 import type { QuickWay } from './quick-way.ts'
 import { paddingBlock, udpBytesFor } from './reply-bounds.ts'
+import { sendTransfer } from './zone-transfer.ts'
 
 /** What we answer to who asks for our identifier (RFC 5001): that there is none. */
 const NO_NSID = { code: OPTION.NSID, data: EMPTY }
@@ -91,7 +92,7 @@ export class Resolver {
   answerQuickly(listener: Listener, bytes: Uint8Array, client: Client): number {
     const parsed = parseQuery(bytes, this.query)
     if (parsed.kind === 'refusal' || parsed.class !== CLASS.IN) return 0
-    const chain = findChain(listener, parsed, client.view)
+    const chain = findChain(listener, parsed, client)
     const quickWay = chain?.quickWay
     if (chain === undefined || quickWay === undefined) return 0
     const { observers } = chain
@@ -123,7 +124,7 @@ export class Resolver {
     if (parsed.class !== CLASS.IN && !listener.takesAnyClass) {
       return rcodeReply(parsed, RCODE.REFUSED)
     }
-    const chain = findChain(listener, parsed, client.view)
+    const chain = findChain(listener, parsed, client)
     if (chain === undefined) {
       const option = extendedError(EXTENDED_ERROR.NOT_AUTHORITATIVE)
       return rcodeReply(parsed, RCODE.REFUSED, [option])
@@ -160,7 +161,7 @@ export class Resolver {
   ): MaybePromise<Outcome> {
     if (question.depth > DEPTH_MAX) return failure(RCODE.SERVFAIL, 'look-ups lead to look-ups')
     const query = parseQuery(writeQuery(question))
-    const chain = query.kind === 'query' ? findChain(listener, query, client.view) : undefined
+    const chain = query.kind === 'query' ? findChain(listener, query, client) : undefined
     if (query.kind === 'refusal' || chain === undefined) return failure(RCODE.REFUSED)
     return chain.serve(this.request(query, { client, listener, depth: question.depth }))
   }
@@ -200,8 +201,8 @@ export class Resolver {
     }
     const settled =
       outcome instanceof Promise ? outcome.catch((error: unknown) => this.panic(error)) : outcome
-    return andThen(settled, (result) => {
-      const reply = this.write(request, result)
+    const replied = andThen(settled, (result) => this.write(request, result))
+    return andThen(replied, (reply) => {
       const durationMs = this.host.now() - startMs
       const { query, client, trace } = request
       const seen = { query, client, plugin: trace.plugin, durationMs }
@@ -239,9 +240,15 @@ export class Resolver {
     return failure(RCODE.SERVFAIL)
   }
 
-  private write(request: Request, outcome: Outcome): Uint8Array | undefined {
+  private write(request: Request, outcome: Outcome): MaybePromise<Uint8Array | undefined> {
     if (outcome.kind === 'drop') return undefined
     const { query, client, limits } = request
+    if (outcome.kind === 'transfer') {
+      return sendTransfer(query, outcome.records, client).catch((error: unknown) => {
+        this.panic(error)
+        return undefined
+      })
+    }
     const isUdp = client.transport === 'udp'
     const { rcode, options } = outcome
     const base = outcome.kind === 'reply' ? outcome : { ...EMPTY_REPLY, rcode }

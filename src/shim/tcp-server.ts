@@ -2,6 +2,7 @@
  * Answers over TCP (RFC 7766): many queries on a connection, answered as each is ready.
  * @module
  */
+import { once } from 'node:events'
 import { createServer, type Server, type Socket } from 'node:net'
 import { writeUint16 } from '../dns/bytes.ts'
 import { HEADER_BYTES } from '../dns/limits.ts'
@@ -142,6 +143,7 @@ class Connection {
       address: socket.remoteAddress ?? '',
       port: socket.remotePort ?? 0,
       transport: 'tcp',
+      sendAhead: (ahead: Uint8Array) => this.sendAhead(ahead),
     } as const
     const reply = this.answer()(message, client)
     if (!(reply instanceof Promise)) {
@@ -163,6 +165,23 @@ class Connection {
     writeUint16(framed, 0, reply.length)
     framed.set(reply, 2)
     socket.write(framed)
+  }
+
+  /** A client that reads nothing of what it asked for is waited for as long as an idle one. */
+  private async sendAhead(message: Uint8Array): Promise<void> {
+    const { socket, limits } = this
+    this.send(message)
+    if (socket.destroyed) throw new Error('the client closed the connection')
+    if (socket.writableLength <= limits.unreadBytesMax) return
+    const abort = new AbortController()
+    const timer = setTimeout(() => socket.destroy(), limits.idleMs)
+    try {
+      const { signal } = abort
+      await Promise.race([once(socket, 'drain', { signal }), once(socket, 'close', { signal })])
+    } finally {
+      clearTimeout(timer)
+      abort.abort()
+    }
   }
 
   /**

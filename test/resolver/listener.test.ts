@@ -2,13 +2,15 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import fc from 'fast-check'
 import { formatName, isSubdomain, joinName, nameOf, ROOT } from '../../src/dns/name.ts'
-import { parseQuery } from '../../src/dns/query.ts'
+import { parseQuery, type Query } from '../../src/dns/query.ts'
 import { TYPE } from '../../src/dns/rr-type.ts'
 import { writeQuery } from '../../src/dns/write-query.ts'
+import type { Client } from '../../src/plugins/plugin.ts'
 import { findChain } from '../../src/resolver/listener.ts'
 import { serve } from '../ask.ts'
 import { wireName } from '../generators.ts'
 
+const CLIENT: Client = { address: '192.0.2.7', port: 4242, transport: 'udp' }
 // Each block forwards to an upstream of its own, so that the upstream tells which block it was.
 const BLOCKS = `
 example.org {
@@ -110,6 +112,24 @@ describe('findChain', () => {
     })
   }
 
+  test('takes the first block of a zone that admits the query', () => {
+    const [listener] = serve('. {\n whoami\n}').resolver.listeners
+    const chain = listener?.zones[0]?.chain
+    assert.ok(listener && chain)
+    const only = (type: number) => ({ ...chain, admits: (query: Query) => query.type === type })
+    const [forA, forMx] = [only(TYPE.A), only(TYPE.MX)]
+    const zones = [forA, forMx, chain].map((one) => ({ zone: ROOT, chain: one }))
+    const found = (type: number, served = zones): unknown => {
+      const query = parseQuery(writeQuery({ name: nameOf('a.example.org'), type }))
+      assert.ok(query.kind === 'query')
+      return findChain({ ...listener, zones: served }, query, CLIENT)
+    }
+    assert.equal(found(TYPE.A), forA)
+    assert.equal(found(TYPE.MX), forMx)
+    assert.equal(found(TYPE.TXT), chain)
+    assert.equal(found(TYPE.TXT, zones.slice(0, 2)), undefined)
+  })
+
   test('takes the longest of any zones that a name is in', () => {
     const parents = ['a.example.org', 'b.a.example.org', 'example.org', 'org', 'example.net']
     const corefile = parents.map((zone) => `${zone} {\n  whoami\n}\n`).join('')
@@ -123,7 +143,7 @@ describe('findChain', () => {
         const query = parseQuery(writeQuery({ name, type: TYPE.A }))
         assert.equal(query.kind, 'query')
         if (query.kind !== 'query') return
-        const chain = findChain(listener, query, undefined)
+        const chain = findChain(listener, query, CLIENT)
         const found = listener.zones.find((zone) => zone.chain === chain)?.zone
         const above = origins.slice(0, -1).filter((zone) => isSubdomain(name, zone))
         const longest = above.sort((a, b) => b.length - a.length)[0]

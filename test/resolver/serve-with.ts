@@ -22,6 +22,7 @@ export function serveWith(plugin: Plugin): Server {
     serve: (request) => plugin.serve?.(request, next) ?? next(),
     quickWay: compileQuickWay([plugin]),
     observers: plugin.observe === undefined ? [] : [plugin.observe],
+    admits: plugin.admits,
     takesAnyClass: false,
   }
   const listener: Listener = {

@@ -50,6 +50,7 @@ function resolverOf(draft: Draft): Resolver {
       return typeof says === 'string' ? reply(says) : says.then(reply)
     },
     observers: [],
+    admits: undefined,
     takesAnyClass: false,
   }
   const zones = [{ zone: ROOT, chain }]

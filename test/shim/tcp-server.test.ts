@@ -39,6 +39,29 @@ async function withServer(
 }
 
 describe('TcpServer', () => {
+  test('sends messages ahead of a reply, as fast as the client takes them', async () => {
+    const count = 200
+    let ahead = 0
+    const answer: Answer = async (message, { sendAhead }) => {
+      const large = new Uint8Array(60_000)
+      large.set(echo(message))
+      for (; ahead < count; ahead++) await sendAhead?.(large)
+      return echo(message)
+    }
+    await withServer(answer, async (port) => {
+      const client = await TcpClient.open(port)
+      client.socket.pause()
+      await client.send(frame(queryWith(7)))
+      await new Promise((resolve) => setTimeout(resolve, 200))
+      assert.ok(ahead < count, 'the server waits for the client')
+      client.socket.resume()
+      const messages = await client.messages(count + 1)
+      assert.deepEqual(messages.at(-1), echo(queryWith(7)))
+      assert.ok(messages.slice(0, -1).every(({ length }) => length === 60_000))
+      client.destroy()
+    })
+  })
+
   for (const address of LOOPBACKS) {
     test(`answers at ${address} and tells who asks`, async () => {
       const clients: Client[] = []
@@ -51,7 +74,9 @@ describe('TcpServer', () => {
         await client.send(frame(queryWith(7)))
         assert.deepEqual(await client.messages(1), [echo(queryWith(7))])
         const { localPort } = client.socket
-        assert.deepEqual(clients, [{ address, port: localPort, transport: 'tcp' }])
+        const [{ sendAhead, ...who } = assert.fail('nobody asked')] = clients
+        assert.ok(sendAhead)
+        assert.deepEqual(who, { address, port: localPort, transport: 'tcp' })
         client.destroy()
       }
       await withServer(answer, run, { address })

@@ -97,7 +97,7 @@ function followLink(
     )
   }
   return andThen(request.lookup(name, request.type), (outcome) => {
-    if (outcome.kind === 'drop') return NOTHING
+    if (outcome.kind === 'drop' || outcome.kind === 'transfer') return NOTHING
     if (outcome.kind === 'failure') return { ...NOTHING, records: [link] }
     const { answer, truncated } = outcome
     return { records: [link, ...answer], truncated, isLacking: false }
