@@ -11,7 +11,7 @@ import { compileProgram } from './program.ts'
 
 export { PatternError } from './syntax.ts'
 
-/** A match: where it begins, and its groups, the whole first; `undefined` for one without a part. */
+/** A match: where it begins, and its groups, the whole first; `undefined` for one without part. */
 export type Match = {
   readonly index: number
   readonly groups: readonly (string | undefined)[]

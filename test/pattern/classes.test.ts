@@ -14,7 +14,7 @@ describe('classes', () => {
   test('are those of Perl and of POSIX', () => {
     deepEqual(Object.keys(PERL_CLASSES), ['d', 's', 'w'])
     equal(Object.keys(POSIX_CLASSES).length, 14)
-    deepEqual(POSIX_CLASSES['space'], [
+    deepEqual(POSIX_CLASSES.space, [
       [9, 13],
       [32, 32],
     ])
