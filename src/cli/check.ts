@@ -17,7 +17,8 @@ export async function runCheck(input: Input, output: Output): Promise<void> {
   const [path = ''] = input.args
   const { blocks } = loadCorefile(path)
   const files = input.text('files')
-  createResolver(blocks, checkingHost(files === '' ? dirname(path) : files))
+  const resolver = createResolver(blocks, checkingHost(files === '' ? dirname(path) : files))
+  for (const notice of resolver.notices) output.stdout.write(`${notice}\n`)
   const count = blocks.length === 1 ? '1 server block' : `${blocks.length} server blocks`
   output.stdout.write(`${path}: ${count}, nothing wrong\n`)
 }

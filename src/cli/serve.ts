@@ -181,7 +181,9 @@ class Server implements RunningServer {
       },
     })
     const ports = { ...STANDARD_PORTS, dns: this.options.dnsPort }
-    return { corefile, directives, resolver: createResolver(corefile.blocks, host, ports) }
+    const resolver = createResolver(corefile.blocks, host, ports)
+    for (const message of resolver.notices) this.log({ level: 'warning', message })
+    return { corefile, directives, resolver }
   }
 
   private scheduleReload(): void {

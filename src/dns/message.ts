@@ -32,6 +32,8 @@ export type Reply = {
   readonly recursionAvailable: boolean
   readonly authenticData: boolean
   readonly truncated: boolean
+  /** RD; as the query has it when left out. */
+  readonly recursionDesired?: boolean | undefined
   /**
    * Where it comes from: `snapshot` for data at hand that may change at any time and is not to be
    * cached, `upstream` for what another server said, `server` for all else.
@@ -112,7 +114,11 @@ export function writeReply(
     (reply.recursionAvailable ? FLAG.RA : 0) |
     (reply.authenticData ? FLAG.AD : 0) |
     (reply.truncated ? FLAG.TC : 0)
-  return writer.finish(reply.rcode, flags, paddingBlock)
+  const size = writer.finish(reply.rcode, flags, paddingBlock)
+  const { recursionDesired } = reply
+  if (recursionDesired === true) writer.changeFlags(FLAG.RD, 0)
+  if (recursionDesired === false) writer.changeFlags(0, FLAG.RD)
+  return size
 }
 
 function writeSection(

@@ -216,6 +216,12 @@ export class ReplyWriter {
     return this.length
   }
 
+  /** Sets and clears header bits of the reply that was finished last. */
+  changeFlags(set: number, cleared: number): void {
+    const { view } = this
+    view.setUint16(2, (view.getUint16(2) & ~cleared) | set)
+  }
+
   private writeJoined(
     labels: WordOctets,
     start: number,

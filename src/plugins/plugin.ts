@@ -73,6 +73,8 @@ export type Failure = {
   readonly kind: 'failure'
   readonly rcode: number
   readonly options: readonly EdnsOption[]
+  /** RD; as the query has it when left out. */
+  readonly recursionDesired?: boolean | undefined
   /** For `errors`: why, for people. */
   readonly reason?: string
 }
@@ -128,6 +130,9 @@ export type QuickReply = {
   answerTtlMax: number
   denialTtlMin: number
   denialTtlMax: number
+  /** Header bits to set, and to clear. */
+  flagsSet: number
+  flagsCleared: number
 }
 
 /**

@@ -10,8 +10,11 @@ import { setupAny } from './any.ts'
 import { setupBind } from './bind.ts'
 import { setupBufsize } from './bufsize.ts'
 import { setupCache } from './cache/setup.ts'
+import { setupCancel } from './cancel.ts'
+import { setupDebug } from './debug.ts'
 import { setupErrors } from './errors.ts'
 import { setupForward } from './forward/setup.ts'
+import { setupHeader } from './header.ts'
 import { setupHealth } from './health.ts'
 import { setupHosts } from './hosts.ts'
 import { setupKubernetes } from './kubernetes/setup.ts'
@@ -40,8 +43,11 @@ const SETUPS: Readonly<Record<string, Setup>> = {
   bind: setupBind,
   bufsize: setupBufsize,
   cache: setupCache,
+  cancel: setupCancel,
+  debug: setupDebug,
   errors: setupErrors,
   forward: setupForward,
+  header: setupHeader,
   health: setupHealth,
   hosts: setupHosts,
   kubernetes: setupKubernetes,

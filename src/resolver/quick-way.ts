@@ -30,6 +30,8 @@ export class QuickWay {
     answerTtlMax: 0,
     denialTtlMin: 0,
     denialTtlMax: 0,
+    flagsSet: 0,
+    flagsCleared: 0,
   }
 
   /** @param parts of the plugins before the one that answers */
@@ -59,8 +61,13 @@ export class QuickWay {
     how.rotation = 0
     how.isMinimal = false
     how.hasTtlBounds = false
+    how.flagsSet = 0
+    how.flagsCleared = 0
     for (let i = 0; i < prepare.length; i++) prepare[i]?.(how, query)
     const size = this.answers(query, reply, how)
+    if (size > 0 && (how.flagsSet | how.flagsCleared) !== 0) {
+      reply.changeFlags(how.flagsSet, how.flagsCleared)
+    }
     if (size > 0) for (let i = 0; i < answered.length; i++) answered[i]?.(query)
     return size
   }

@@ -137,6 +137,11 @@ export class Resolver {
     return this.chains.flatMap(({ features }) => features)
   }
 
+  /** What the chains say to people about their configuration. */
+  get notices(): readonly string[] {
+    return this.chains.flatMap(({ notices }) => notices)
+  }
+
   /** Begins what plugins do beside queries. */
   start(): void {
     for (const { start } of this.plugins) start?.()
@@ -250,8 +255,8 @@ export class Resolver {
       })
     }
     const isUdp = client.transport === 'udp'
-    const { rcode, options } = outcome
-    const base = outcome.kind === 'reply' ? outcome : { ...EMPTY_REPLY, rcode }
+    const { rcode, options, recursionDesired } = outcome
+    const base = outcome.kind === 'reply' ? outcome : { ...EMPTY_REPLY, rcode, recursionDesired }
     const isOwn = base.origin !== 'upstream'
     const reply = { ...base, options: isOwn && query.wantsNsid ? [...options, NO_NSID] : options }
     const bytesMax = isUdp ? limits.udpBytes : MESSAGE_BYTES_MAX

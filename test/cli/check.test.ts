@@ -45,6 +45,17 @@ describe('check', () => {
     })
   }
 
+  test('tells what may surprise', async (t) => {
+    const path = join(temporaryFolder(t, { Corefile: '. {\n  debug\n  whoami\n}\n' }), 'Corefile')
+    const { status, stdout } = await runCli(['check', path])
+    assert.equal(status, 0)
+    assert.equal(
+      stdout,
+      `${path}:2:3: "debug" changes nothing: whatever fails is logged in full without it\n` +
+        `${path}: 1 server block, nothing wrong\n`,
+    )
+  })
+
   const wrong: { name: string; corefile: string; problems: readonly string[] }[] = [
     {
       name: 'a block that does not end',

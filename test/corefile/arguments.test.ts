@@ -258,7 +258,7 @@ describe('nearest', () => {
     { name: 'finds a word without a letter', text: 'sucess', found: 'success' },
     { name: 'finds a word with another letter', text: 'serve-stale', found: 'serve_stale' },
     { name: 'finds a word with two letters turned', text: 'scucess', found: 'success' },
-    { name: 'finds nothing three letters away', text: 'suckses', found: undefined },
+    { name: 'finds nothing three letters away', text: 'suckzez', found: undefined },
     { name: 'finds nothing near nothing', text: '', found: undefined },
     { name: 'finds the nearer of two', text: 'ttll', found: 'ttl' },
   ]
@@ -267,6 +267,10 @@ describe('nearest', () => {
       assert.equal(nearest(text, known), found)
     })
   }
+
+  test('takes two turned letters for one mistake', () => {
+    assert.equal(nearest('cahce', ['cancel', 'cache']), 'cache')
+  })
 
   test('finds nothing among nothing', () => {
     assert.equal(nearest('a', []), undefined)

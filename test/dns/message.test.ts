@@ -107,6 +107,12 @@ describe('writeReply', () => {
     { name: 'RA', reply: { recursionAvailable: true }, word: 0x8180 },
     { name: 'AD', reply: { authenticData: true }, word: 0x8120 },
     { name: 'TC', reply: { truncated: true }, word: 0x8300 },
+    {
+      name: 'RD, when it is not to be as in the query',
+      reply: { recursionDesired: false },
+      word: 0x8000,
+    },
+    { name: 'RD, when it is to be set', reply: { recursionDesired: true }, word: 0x8100 },
     { name: 'the response code', reply: { rcode: 3 }, word: 0x8103 },
   ]
   for (const { name, reply, word } of flags) {

@@ -3,7 +3,7 @@ import { describe, test } from 'node:test'
 import { EMPTY_REPLY } from '../../src/dns/message.ts'
 import { parseQuery } from '../../src/dns/query.ts'
 import { ReplyWriter } from '../../src/dns/reply-writer.ts'
-import type { Client, Plugin, QuickReply } from '../../src/plugins/plugin.ts'
+import type { Client, Plugin, QuickPart, QuickReply } from '../../src/plugins/plugin.ts'
 import { compileQuickWay } from '../../src/resolver/quick-way.ts'
 import { parseQuestion } from '../message-text.ts'
 
@@ -91,6 +91,27 @@ describe('QuickWay', () => {
     assert.deepEqual(seen[0], seen[1])
     assert.equal(seen[0]?.rotation, 5)
     assert.equal(seen[0]?.bytesMax, 511)
+  })
+
+  test('has flags of the reply set and cleared', () => {
+    const prepare = (how: QuickReply): void => {
+      how.flagsSet = 0x80
+      how.flagsCleared = 0x500
+    }
+    const { message } = parseQuestion('a.example.org A')
+    const query = parseQuery(message)
+    assert.ok(query.kind === 'query')
+    const writer = new ReplyWriter()
+    const answer: QuickPart['answer'] = (_, reply) => {
+      reply.begin(query, { bytesMax: 512 })
+      return reply.finish(3, 0x400)
+    }
+    const plugins: Plugin[] = [
+      { name: 'a', serve, quick: { prepare } },
+      { name: 'b', serve, quick: { answer } },
+    ]
+    compileQuickWay(plugins)?.answer(query, CLIENT, writer)
+    assert.deepEqual([...writer.bytes.subarray(2, 4)], [0x80, 0x83])
   })
 
   test('says how large and how padded the reply may be', () => {

@@ -124,6 +124,7 @@ class Cache {
       origin: 'server',
       options: [],
       authoritative: true,
+      recursionDesired: undefined,
       authenticData: reply.authenticData && wantsAuthenticData(request),
     }
   }

@@ -1,0 +1,19 @@
+/**
+ * The `debug` plugin, which has nothing to do here: whatever fails while a query is answered costs
+ * that query alone and is logged with its stack, and there are no messages beyond those that are
+ * always logged.
+ * @module
+ */
+import { checkArgs, checkNoBlock } from '../corefile/arguments.ts'
+import { formatProblem } from '../corefile/problem.ts'
+import type { Setup } from './plugin.ts'
+
+/** Configures `debug`. */
+export const setupDebug: Setup = (directives) => {
+  for (const directive of directives) {
+    checkArgs(directive, 0)
+    checkNoBlock(directive)
+  }
+  const message = '"debug" changes nothing: whatever fails is logged in full without it'
+  return { notices: [formatProblem({ ...directives[0], message })] }
+}
