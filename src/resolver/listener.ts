@@ -27,8 +27,9 @@ export type Listener = {
 /**
  * Finds the chain for a query: that of the longest zone above its name. A DS record belongs to the
  * parent of the zone that it is named after (RFC 4035 §3.1.4.1), so a parent goes first when it is
- * here. Of blocks with the same zone, the first that admits the query serves it. A block that lies
- * within a zone which the client may not see is not there for it.
+ * here; a block for the root is none, for it only relays. Of blocks with the same zone, the first
+ * that admits the query serves it. A block that lies within a zone which the client may not see is
+ * not there for it.
  */
 export function findChain(listener: Listener, query: Query, client: Client): Chain | undefined {
   const { zones } = listener
@@ -39,6 +40,7 @@ export function findChain(listener: Listener, query: Query, client: Client): Cha
     if (served === undefined || !isWithinZone(query, served.zone)) continue
     if (view !== undefined && isHidden(served, query, view)) continue
     if (served.chain.admits?.(query, client) === false) continue
+    if (own !== undefined && served.zone.length === 1) break
     if (query.type !== TYPE.DS || served.zone.length < query.nameBytes) return served.chain
     own ??= served.chain
   }

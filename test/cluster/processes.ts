@@ -20,13 +20,15 @@ export type Running = {
 const TAIL_LINES = 40
 const KILL_MS = 10_000
 
-/** Starts a process. */
+/** Starts a process in a folder, this one's by default. */
 export function start(
   command: string,
   args: readonly string[],
   environment: Readonly<Record<string, string>> = {},
+  folder: string = process.cwd(),
 ): Running {
   const child = spawn(command, args, {
+    cwd: folder,
     env: { ...process.env, ...environment },
     stdio: ['ignore', 'pipe', 'pipe'],
   })

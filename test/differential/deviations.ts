@@ -1,0 +1,36 @@
+/**
+ * Where we answer differently from CoreDNS, on purpose. The comparison in `differential.suite.ts`
+ * lets nothing else pass, and prints how often each of these was met.
+ * @module
+ */
+import { OPTION } from '../../src/dns/edns.ts'
+import type { Answer } from '../conformance/compare.ts'
+import type { GeneratedQuestion } from './generate.ts'
+
+/** A pair of answers that differ; `undefined` for no answer. */
+export type Difference = {
+  readonly place: string
+  readonly question: GeneratedQuestion
+  readonly theirs: Answer | undefined
+  readonly ours: Answer | undefined
+  /** What the comparison says. */
+  readonly wrong: readonly string[]
+}
+
+/** A way to differ. */
+export type Deviation = {
+  /** Why ours is better, with what says so. */
+  readonly reason: string
+  readonly applies: (difference: Difference) => boolean
+}
+
+/** All deviations. */
+export const DEVIATIONS: readonly Deviation[] = [
+  {
+    reason: 'a failure or a refusal says why, in an extended error (RFC 8914 §4)',
+    applies: ({ theirs, ours, wrong }) =>
+      wrong.every((line) => line.startsWith('edns options')) &&
+      (theirs?.edns?.options ?? []).length === 0 &&
+      (ours?.edns?.options ?? []).every(({ code }) => code === OPTION.EXTENDED_ERROR),
+  },
+]

@@ -1,0 +1,140 @@
+/**
+ * The same Corefiles on the real CoreDNS and on ours, asked the same generated questions. Run by
+ * `npm run test:cluster`. Any difference that `deviations.ts` does not name is a failure.
+ * `KUBEDOH_SEED` repeats a run with other questions.
+ * @module
+ */
+import { deepEqual, ok } from 'node:assert/strict'
+import { after, before, describe, it } from 'node:test'
+import { ApiServer } from '../cluster/api-server.ts'
+import { prepareBinaries } from '../cluster/binaries.ts'
+import { RIGHTS, rareObjects, shopObjects } from '../cluster/objects.ts'
+import type { Running } from '../cluster/processes.ts'
+import { caseQuery } from '../conformance/case-query.ts'
+import { type Answer, differences, readAnswer } from '../conformance/compare.ts'
+import type { Case } from '../conformance/scenario.ts'
+import { Asker } from './asker.ts'
+import { DEVIATIONS } from './deviations.ts'
+import { expectationOf } from './expectation.ts'
+import { type GeneratedQuestion, generateQuestions } from './generate.ts'
+import { listPlaces, type Place, type Servers, startServers, startUpstream } from './place.ts'
+
+const SEED = Number(process.env.KUBEDOH_SEED ?? 20_261_121)
+const QUESTIONS_MIN = 20_000
+const CONCURRENCY = 24
+/** No answer within the first time may be the machine's fault; the second says that there is none. */
+const TIMEOUTS_MS = [500, 2000] as const
+const DEAD = '127.0.0.1:9'
+
+const binaries = prepareBinaries()
+const skip = typeof binaries === 'string' ? binaries : false
+const places = listPlaces()
+const perPlace = Math.ceil(QUESTIONS_MIN / places.length)
+
+describe('CoreDNS and kubedoh answer the same', { skip, concurrency: false }, () => {
+  const environment: Record<string, string> = { UPSTREAM_DEAD: DEAD }
+  const deviationCounts = new Map<string, number>()
+  const running: Running[] = []
+  let api: ApiServer | undefined
+  const asker = new Asker()
+  let compared = 0
+
+  before(async () => {
+    if (typeof binaries === 'string') return
+    const upstream = await startUpstream(binaries.coredns)
+    running.push(upstream)
+    environment.UPSTREAM = upstream.address
+    if (!places.some(({ needsCluster }) => needsCluster)) return
+    api = await ApiServer.start(binaries)
+    for (const object of [...RIGHTS, ...shopObjects(), ...rareObjects()]) await api.create(object)
+    environment.KUBECONFIG = api.exporterConfig
+  })
+
+  after(async () => {
+    await asker.close()
+    await Promise.all(running.map((one) => one.stop()))
+    await api?.stop()
+    process.stdout.write(`${compared} answers compared with CoreDNS's\n`)
+    for (const [reason, count] of deviationCounts) {
+      process.stdout.write(`${count} times different on purpose: ${reason}\n`)
+    }
+    ok(compared >= QUESTIONS_MIN, `${compared} answers are too few`)
+  })
+
+  for (const place of places) {
+    it(`at ${place.name}`, { timeout: 300_000 }, async () => {
+      if (typeof binaries === 'string') return
+      const servers = await startServers(place, binaries.coredns, environment)
+      try {
+        deepEqual(await compareAll({ asker, place, servers }, deviationCounts), [])
+        compared += perPlace
+      } finally {
+        await servers.stop()
+      }
+    })
+  }
+})
+
+type Asked = { readonly reply: Uint8Array | undefined; readonly answer: Answer | undefined }
+type Comparison = {
+  readonly asker: Asker
+  readonly place: Place
+  readonly servers: Servers
+}
+
+async function compareAll(
+  comparison: Comparison,
+  deviationCounts: Map<string, number>,
+): Promise<string[]> {
+  const { place } = comparison
+  const found: string[] = []
+  const waiting = generateQuestions(place, { count: perPlace, seed: SEED }).values()
+  const work = async (): Promise<void> => {
+    for (const question of waiting) {
+      const reason = await compareOne(comparison, question)
+      if (reason === undefined) continue
+      if (typeof reason === 'string') found.push(reason)
+      else deviationCounts.set(reason.deviation, (deviationCounts.get(reason.deviation) ?? 0) + 1)
+    }
+  }
+  await Promise.all(Array.from({ length: place.isOrdered ? 1 : CONCURRENCY }, work))
+  return found.slice(0, 12)
+}
+
+/** Asks both. @returns what is different, or the reason that allows it; `undefined` for nothing */
+async function compareOne(
+  { asker, place, servers: { coredns, kubedoh } }: Comparison,
+  question: GeneratedQuestion,
+): Promise<string | { readonly deviation: string } | undefined> {
+  let wrong: string[] = []
+  for (const timeoutMs of TIMEOUTS_MS) {
+    const askOne = async (port: number, asked: GeneratedQuestion): Promise<Asked> => {
+      const { src = '127.0.0.1' } = asked
+      const transport = place.tellsPort ? 'udp' : asked.transport
+      const message = caseQuery(
+        { ...asked, transport, expect: expectationOf(undefined, undefined) },
+        0,
+      )
+      const reply = await asker.ask(port, message, { transport, src, timeoutMs })
+      return { reply, answer: reply && readAnswer(reply) }
+    }
+    const theirs = await askOne(coredns, question)
+    const ours = await askOne(kubedoh, question)
+    const whole =
+      theirs.answer?.tc === true
+        ? await askOne(coredns, { ...question, transport: 'tcp' })
+        : undefined
+    const recorded: Case = {
+      ...question,
+      expect: expectationOf(theirs.answer, whole?.answer),
+      ...(place.isOrdered && { ttl_max: 2 }),
+    }
+    wrong = differences(recorded, ours.reply)
+    if (wrong.length === 0) return undefined
+    const [a, b] = [theirs.answer, ours.answer]
+    const difference = { place: place.name, question, theirs: a, ours: b, wrong }
+    const deviation = DEVIATIONS.find(({ applies }) => applies(difference))
+    if (deviation !== undefined) return { deviation: deviation.reason }
+  }
+  return `${JSON.stringify(question)}: ${wrong.join('; ')}`
+}

@@ -1,0 +1,79 @@
+/**
+ * Makes questions from a seed: names that a place knows and their neighbours, in any letter case,
+ * of any type, with and without EDNS, from several addresses.
+ * @module
+ */
+import type { Case } from '../conformance/scenario.ts'
+
+/** What to make questions about. */
+export type Vocabulary = {
+  /** Names worth asking for, absolute. */
+  readonly names: readonly string[]
+  /** Types worth asking for, more often than others. */
+  readonly types: readonly string[]
+}
+
+/** A question, and nothing of its answer. */
+export type GeneratedQuestion = Omit<Case, 'expect'>
+
+const TYPES = 'A AAAA TXT SRV MX NS SOA CNAME PTR HTTPS CAA DS ANY HINFO NAPTR TYPE65280'.split(' ')
+const LABELS =
+  'a www api web x-1 _http _tcp * ns dns old-www ip-10-1-2-3 10 1 very-long-label'.split(' ')
+const SOURCES = ['127.0.0.1', '127.0.0.9', '127.0.0.40', '127.0.4.2', '127.1.0.1', '::1']
+const EDNS_SIZES = [512, 1232, 1400, 4096]
+
+/** A random number generator that repeats itself (mulberry32). */
+export function seededRandom(seed: number): () => number {
+  let state = seed
+  return () => {
+    state = (state + 0x6d2b79f5) | 0
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1)
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61)
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
+  }
+}
+
+/** Makes questions, the same for the same seed. */
+export function generateQuestions(
+  { names, types }: Vocabulary,
+  { count, seed }: { readonly count: number; readonly seed: number },
+): GeneratedQuestion[] {
+  const random = seededRandom(seed)
+  const isTrue = (chance: number): boolean => random() < chance
+  const pick = <T>(list: readonly [T, ...T[]] | readonly T[]): T => {
+    const one = list[Math.floor(random() * list.length)]
+    if (one === undefined) throw new RangeError('nothing to pick from')
+    return one
+  }
+  const neighbour = (name: string): string => {
+    const labels = name.split('.')
+    switch (Math.floor(random() * 4)) {
+      case 0:
+        return [pick(LABELS), name].join('.')
+      case 1:
+        return labels.slice(1).join('.') || '.'
+      case 2:
+        return [pick(LABELS), ...labels.slice(1)].join('.')
+      default:
+        return [pick(LABELS), pick(LABELS), name].join('.')
+    }
+  }
+  const mixedCase = (name: string): string =>
+    name.replace(/[a-z]/g, (letter) => (isTrue(0.3) ? letter.toUpperCase() : letter))
+  return Array.from({ length: count }, (_, i): GeneratedQuestion => {
+    const known = pick(names)
+    const name = isTrue(0.35) ? neighbour(known) : known
+    const src = pick(SOURCES)
+    return {
+      id: `q${i}`,
+      qname: isTrue(0.1) ? mixedCase(name) : name,
+      qtype: pick(isTrue(0.75) ? types : TYPES),
+      transport: isTrue(0.1) && src === '127.0.0.1' ? 'tcp' : 'udp',
+      src,
+      rd: isTrue(0.95),
+      cd: isTrue(0.05),
+      ...(isTrue(0.02) && { qclass: pick(['CH', 'HS']) }),
+      ...(isTrue(0.4) && { edns: { size: pick(EDNS_SIZES), do: isTrue(0.4) } }),
+    }
+  })
+}
