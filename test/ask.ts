@@ -54,6 +54,21 @@ export class Server {
     return reply
   }
 
+  /**
+   * Asks as `ask` does, and tells whether the reply came on the quick way; checks that the long way
+   * has the same octets.
+   */
+  async isQuick(question: string): Promise<boolean> {
+    const { message, words } = parseQuestion(question)
+    const listener = this.listener(words)
+    const client = clientOf(words)
+    const size = this.resolver.answerQuickly(listener, message, client)
+    if (size === 0) return false
+    const quick = this.resolver.quickReply.slice(0, size)
+    assert.deepEqual(quick, await this.resolver.answerAtLength(listener, message, client))
+    return true
+  }
+
   /** Sends octets. */
   async answer(
     message: Uint8Array,

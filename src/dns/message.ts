@@ -45,6 +45,11 @@ export type Reply = {
   readonly additional: readonly ResourceRecord[]
   /** Options to send in the OPT record, when the query has one. */
   readonly options: readonly EdnsOption[]
+  /**
+   * Whether the OPT record says DO although the query does not (against RFC 3225 §3): CoreDNS does
+   * so where a plugin makes the record.
+   */
+  readonly dnssecOk?: true
 }
 
 /** A response as it came from elsewhere. */
@@ -105,7 +110,8 @@ export function writeReply(
   limits: ReplyLimits,
   paddingBlock = 0,
 ): number {
-  writer.begin(query, { ...limits, options: reply.options })
+  const { options, dnssecOk = query.wantsDnssec } = reply
+  writer.begin(query, { ...limits, options, dnssecOk })
   writeSection(writer, SECTION.ANSWER, reply.answer)
   writeSection(writer, SECTION.AUTHORITY, reply.authority)
   writeSection(writer, SECTION.ADDITIONAL, reply.additional)

@@ -32,6 +32,8 @@ export type ReplyLimits = {
   readonly udpBytes?: number
   /** Options to send along, when the query has EDNS. */
   readonly options?: readonly EdnsOption[]
+  /** The DO bit, when the query has EDNS; the query's when left out. */
+  readonly dnssecOk?: boolean
 }
 
 /** A reply being written. One record at a time: owner, then `beginRecord`, rdata, `endRecord`. */
@@ -52,6 +54,7 @@ export class ReplyWriter {
   private bytesMax: number = MESSAGE_BYTES_MAX
   private udpBytes: number = UDP_BYTES_ADVERTISED
   private options = NO_OPTIONS
+  private dnssecOk = false
   private hasTtlBounds = false
   private ttlMin = 0
   private ttlMax = 0
@@ -61,8 +64,9 @@ export class ReplyWriter {
   private rdataStart = 0
 
   /** Begins the reply to a query, echoing its question octet for octet when it was read. */
-  begin(query: Query, { bytesMax, udpBytes, options }: ReplyLimits): void {
+  begin(query: Query, { bytesMax, udpBytes, options, dnssecOk }: ReplyLimits): void {
     this.query = query
+    this.dnssecOk = dnssecOk ?? query.wantsDnssec
     this.options = query.hasEdns ? (options ?? NO_OPTIONS) : NO_OPTIONS
     this.udpBytes = udpBytes ?? UDP_BYTES_ADVERTISED
     this.bytesMax = bytesMax - (query.hasEdns ? optBytes(this.options) : 0)
@@ -250,7 +254,7 @@ export class ReplyWriter {
     writeUint16(bytes, start + 3, this.udpBytes)
     bytes[start + 5] = rcode >>> 4
     bytes[start + 6] = 0
-    writeUint16(bytes, start + 7, query.wantsDnssec ? 0x8000 : 0)
+    writeUint16(bytes, start + 7, this.dnssecOk ? 0x8000 : 0)
     this.length = start + OPT_BYTES
     for (const { code, data } of this.options) {
       writeUint16(bytes, this.length, code)

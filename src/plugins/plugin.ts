@@ -141,11 +141,16 @@ export type QuickReply = {
  */
 export type QuickPart = {
   /** Whether the plugin has to see a query itself, which then goes the long way. */
-  readonly concerns?: (query: Query) => boolean
+  readonly concerns?: (query: Query, client: Client) => boolean
   /** Says what the reply is to be like. */
   readonly prepare?: (how: QuickReply, query: Query) => void
   /** Learns that a query was answered. */
   readonly answered?: (query: Query) => void
+  /**
+   * Whether the reply that was written may go out as it is; if not, the query goes the long way.
+   * For plugins that are concerned by what is answered.
+   */
+  readonly accepts?: (query: Query, client: Client, reply: Uint8Array) => boolean
   /** Writes the reply and returns its size; 0 when the query has to go the long way. */
   readonly answer?: (query: Query, reply: ReplyWriter, how: QuickReply) => number
 }
@@ -219,6 +224,8 @@ export type SetupContext = {
   readonly zones: readonly Uint8Array[]
   /** The first of the block's addresses as CoreDNS's metrics spell it: `dns://:53`. */
   readonly server: string
+  /** What the block's `view` is called, '' without one: a label of CoreDNS's metrics. */
+  readonly view: string
   /** Asks the whole server, on nobody's behalf; not before it has started. */
   readonly lookup: (name: Uint8Array, type: number) => MaybePromise<Outcome>
   /** All plugins of the block in the order in which they act; none until it is compiled. */

@@ -6,6 +6,7 @@
 import { nearest } from '../corefile/arguments.ts'
 import { configError } from '../corefile/problem.ts'
 import type { Directive } from '../corefile/server-block.ts'
+import { setupAcl } from './acl.ts'
 import { setupAny } from './any.ts'
 import { setupBind } from './bind.ts'
 import { setupBufsize } from './bufsize.ts'
@@ -39,6 +40,7 @@ const ORDER: readonly string[] = (
 
 /** Those that are here. */
 const SETUPS: Readonly<Record<string, Setup>> = {
+  acl: setupAcl,
   any: setupAny,
   bind: setupBind,
   bufsize: setupBufsize,

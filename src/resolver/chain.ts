@@ -52,6 +52,7 @@ export function compileChain(
   const problems: Problem[] = []
   const plugins: Plugin[] = []
   const peers = (): readonly Plugin[] => plugins
+  const view = block.directives.find(({ name }) => name === 'view')?.args[0]?.text ?? ''
   const features: Feature[] = []
   const notices: string[] = []
   for (const directives of groupByPlugin(block.directives, problems)) {
@@ -60,6 +61,7 @@ export function compileChain(
         ...context,
         block,
         zones,
+        view,
         peers,
       })
       plugins.push(...(configured.plugins ?? []))

@@ -15,6 +15,7 @@ export class QuickWay {
   readonly plugin: string
   private readonly concerns: readonly NonNullable<QuickPart['concerns']>[]
   private readonly prepare: readonly NonNullable<QuickPart['prepare']>[]
+  private readonly accepts: readonly NonNullable<QuickPart['accepts']>[]
   private readonly answered: readonly NonNullable<QuickPart['answered']>[]
   private readonly answers: NonNullable<QuickPart['answer']>
   private readonly how: QuickReply = {
@@ -44,6 +45,7 @@ export class QuickWay {
     this.answers = answers
     this.concerns = parts.flatMap(({ concerns }) => concerns ?? [])
     this.prepare = parts.flatMap(({ prepare }) => prepare ?? [])
+    this.accepts = parts.flatMap(({ accepts }) => accepts ?? [])
     this.answered = parts.flatMap(({ answered }) => answered ?? [])
   }
 
@@ -51,8 +53,10 @@ export class QuickWay {
   answer(query: Query, client: Client, reply: ReplyWriter): number {
     // Who we are is told by an option, and options are for the long way.
     if (query.wantsNsid) return 0
-    const { how, concerns, prepare, answered } = this
-    for (let i = 0; i < concerns.length; i++) if (concerns[i]?.(query) === true) return 0
+    const { how, concerns, prepare, accepts, answered } = this
+    for (let i = 0; i < concerns.length; i++) {
+      if (concerns[i]?.(query, client) === true) return 0
+    }
     how.isUdp = client.transport === 'udp'
     how.view = client.view
     how.bytesMax = how.isUdp ? udpBytesFor(query) : MESSAGE_BYTES_MAX
@@ -65,10 +69,14 @@ export class QuickWay {
     how.flagsCleared = 0
     for (let i = 0; i < prepare.length; i++) prepare[i]?.(how, query)
     const size = this.answers(query, reply, how)
-    if (size > 0 && (how.flagsSet | how.flagsCleared) !== 0) {
-      reply.changeFlags(how.flagsSet, how.flagsCleared)
+    if (size === 0) return 0
+    const { flagsSet, flagsCleared } = how
+    if ((flagsSet | flagsCleared) !== 0) reply.changeFlags(flagsSet, flagsCleared)
+    const { bytes } = reply
+    for (let i = 0; i < accepts.length; i++) {
+      if (accepts[i]?.(query, client, bytes) === false) return 0
     }
-    if (size > 0) for (let i = 0; i < answered.length; i++) answered[i]?.(query)
+    for (let i = 0; i < answered.length; i++) answered[i]?.(query)
     return size
   }
 }

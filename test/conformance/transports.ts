@@ -15,11 +15,13 @@ import { createClusterKeys } from '../../src/cli/keys.ts'
 import { loadCorefile } from '../../src/cli/load-corefile.ts'
 import { serve } from '../../src/cli/serve.ts'
 import { readUint16 } from '../../src/dns/bytes.ts'
+import { parseQuery } from '../../src/dns/query.ts'
 import { createDohApp } from '../../src/doh/app.ts'
 import { WIRE_TYPE } from '../../src/doh/negotiate.ts'
 import type { Host } from '../../src/plugins/host.ts'
 import type { Client } from '../../src/plugins/plugin.ts'
 import { createResolver } from '../../src/resolver/create-resolver.ts'
+import { findChain, type Listener } from '../../src/resolver/listener.ts'
 import type { Resolver } from '../../src/resolver/resolver.ts'
 import { createNodeHost } from '../../src/shim/node-host.ts'
 import { Metrics } from '../../src/telemetry/metrics.ts'
@@ -47,11 +49,13 @@ const SILENCE_MS = 300
 
 /**
  * Answers straight from the resolver, at length, and quickly as well where that is possible: then
- * both must be the same octets.
+ * both must be the same octets. A quarter of the authoritative answers by chains with a quick way
+ * has to be quick; aliases, transfers and what other plugins do are the rest.
  */
 export function openBothWays(place: Place): Transport {
   const resolver = createScenarioResolver(place, { random16: () => 4711 })
   let quickCount = 0
+  let candidateCount = 0
   return {
     ask: async (recorded, message) => {
       const [listener] = resolver.listeners
@@ -60,6 +64,7 @@ export function openBothWays(place: Place): Transport {
       const size = resolver.answerQuickly(listener, message, client)
       const quick = resolver.quickReply.slice(0, size)
       const reply = await resolver.answerAtLength(listener, message, client)
+      if (recorded.expect.aa && hasQuickWay(listener, message, client)) candidateCount++
       if (size === 0) return reply
       quickCount++
       assert.deepEqual(quick, reply)
@@ -67,13 +72,15 @@ export function openBothWays(place: Place): Transport {
     },
     close: () => {
       resolver.stop()
-      assert.ok(
-        quickCount > place.scenario.cases.length / 4,
-        `${quickCount} of ${place.scenario.cases.length} were quick`,
-      )
+      assert.ok(quickCount >= candidateCount / 4, `${quickCount} of ${candidateCount} were quick`)
       return Promise.resolve()
     },
   }
+}
+
+function hasQuickWay(listener: Listener, message: Uint8Array, client: Client): boolean {
+  const query = parseQuery(message)
+  return query.kind === 'query' && findChain(listener, query, client)?.quickWay !== undefined
 }
 
 /** Answers over HTTPS as the app does, without a socket. */
@@ -115,7 +122,9 @@ export async function openSockets({ scenario, ...place }: Place): Promise<Transp
   const [port = 0] = running.ports
   return {
     ask: (recorded, message) =>
-      recorded.transport === 'tcp' ? askTcp(port, message) : askUdp(recorded, port, message),
+      recorded.transport === 'tcp'
+        ? askTcp(recorded, port, message)
+        : askUdp(recorded, port, message),
     close: () => running.stop(),
   }
 }
@@ -226,8 +235,13 @@ function askUdp(
   }).finally(() => socket.close())
 }
 
-async function askTcp(port: number, message: Uint8Array): Promise<Uint8Array | undefined> {
-  const client = await TcpClient.open(port)
+async function askTcp(
+  { src }: Case,
+  port: number,
+  message: Uint8Array,
+): Promise<Uint8Array | undefined> {
+  const address = src?.includes(':') === true ? '::1' : '127.0.0.1'
+  const client = await TcpClient.open(port, address, src)
   try {
     const framed = new Uint8Array(2 + message.length)
     new DataView(framed.buffer).setUint16(0, message.length)

@@ -73,6 +73,25 @@ describe('QuickWay', () => {
     assert.equal(seen.length, 1)
   })
 
+  test('ends where a client is to be seen', () => {
+    const concerns = (_: unknown, { port }: Client): boolean => port === 2
+    const careful: Plugin = { name: 'a', serve, quick: { concerns } }
+    assert.equal(ask([careful, answering()]), 7)
+    assert.equal(ask([careful, answering()], 'a.example.org A', { ...CLIENT, port: 2 }), 0)
+  })
+
+  test('ends where a plugin does not accept what was answered, and tells nobody', () => {
+    let answers = 0
+    const counting: Plugin = { name: 'a', serve, quick: { answered: () => answers++ } }
+    const strict = (accepted: boolean): Plugin => {
+      return { name: 'b', serve, quick: { accepts: () => accepted } }
+    }
+    assert.equal(ask([counting, strict(true), answering()]), 7)
+    assert.equal(answers, 1)
+    assert.equal(ask([counting, strict(false), answering()]), 0)
+    assert.equal(answers, 1)
+  })
+
   test('ends where the server’s identifier is asked for', () => {
     assert.equal(ask([answering()], 'a.example.org A +edns +nsid'), 0)
   })

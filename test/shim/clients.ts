@@ -126,9 +126,10 @@ export class TcpClient {
     socket.on('end', () => socket.end())
   }
 
-  /** Connects; resolves when the connection stands. */
-  static async open(port: number, address = '127.0.0.1'): Promise<TcpClient> {
-    const socket = connect({ host: address, port, allowHalfOpen: true, noDelay: true })
+  /** Connects, from an address if one is given; resolves when the connection stands. */
+  static async open(port: number, address = '127.0.0.1', from?: string): Promise<TcpClient> {
+    const local = from === undefined ? {} : { localAddress: from }
+    const socket = connect({ host: address, port, allowHalfOpen: true, noDelay: true, ...local })
     const client = new TcpClient(socket)
     await once(socket, 'connect')
     return client

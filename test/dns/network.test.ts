@@ -1,0 +1,91 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import fc from 'fast-check'
+import { formatAddress, parseAddress } from '../../src/dns/address.ts'
+import { EMPTY, octet } from '../../src/dns/bytes.ts'
+import { isInNetwork, parseClientAddress, parseNetwork } from '../../src/dns/network.ts'
+
+const addresses = fc.oneof(
+  fc.uint8Array({ minLength: 4, maxLength: 4 }),
+  fc.uint8Array({ minLength: 16, maxLength: 16 }),
+)
+
+function isIn(address: string, network: string): boolean {
+  const parsed = parseNetwork(network)
+  assert.ok(parsed !== undefined, network)
+  return isInNetwork(parseAddress(address) ?? EMPTY, parsed)
+}
+
+describe('parseNetwork', () => {
+  for (const text of ['192.0.2.0/24', '192.0.2.1/32', '0.0.0.0/0', '::/0', '2001:db8::/32']) {
+    test(`reads ${text}`, () => {
+      const { address = EMPTY, prefixBits } = parseNetwork(text) ?? {}
+      assert.equal(`${formatAddress(address)}/${prefixBits}`, text)
+    })
+  }
+  const refused =
+    '192.0.2.1 192.0.2.0/33 192.0.2.0/ 192.0.2.0/-1 192.0.2.0/8/8 ::/129 /8 a/8 192.0.2/24 ' +
+    'fe80::1%eth0/64 192.0.2.0/x'
+  for (const text of refused.split(' ')) {
+    test(`refuses ${text}`, () => {
+      assert.equal(parseNetwork(text), undefined)
+    })
+  }
+
+  test('takes a block of IPv4 addresses written as IPv6 for one of IPv4', () => {
+    const expected = { address: Uint8Array.of(192, 0, 2, 0), prefixBits: 24 }
+    assert.deepEqual(parseNetwork('::ffff:192.0.2.0/120'), expected)
+  })
+})
+
+describe('isInNetwork', () => {
+  const cases: readonly [address: string, network: string, expected: boolean][] = [
+    ['192.0.2.1', '192.0.2.0/24', true],
+    ['192.0.3.1', '192.0.2.0/24', false],
+    ['192.0.3.1', '192.0.2.0/23', true],
+    ['192.0.2.1', '192.0.2.77/24', true],
+    ['198.51.100.7', '0.0.0.0/0', true],
+    ['198.51.100.7', '::/0', false],
+    ['2001:db8::1', '0.0.0.0/0', false],
+    ['2001:db8::1', '2001:db8::/127', true],
+    ['2001:db8::2', '2001:db8::/127', false],
+    ['2001:db8::2', '2001:db8::2/128', true],
+  ]
+  for (const [address, network, expected] of cases) {
+    test(`${address} is ${expected ? '' : 'not '}in ${network}`, () => {
+      assert.equal(isIn(address, network), expected)
+    })
+  }
+
+  test('goes by the first bits and no others', () => {
+    fc.assert(
+      fc.property(addresses, fc.nat(127), fc.nat(127), (address, prefix, flipped) => {
+        const bits = 8 * address.length
+        const network = { address, prefixBits: prefix % (bits + 1) }
+        const at = flipped % bits
+        const other = address.slice()
+        other[at >>> 3] = octet(other, at >>> 3) ^ (0x80 >>> (at & 7))
+        assert.equal(isInNetwork(other, network), at >= network.prefixBits)
+      }),
+    )
+  })
+})
+
+describe('parseClientAddress', () => {
+  const cases: readonly [text: string, expected: string][] = [
+    ['192.0.2.1', '192.0.2.1'],
+    ['2001:db8::1', '2001:db8::1'],
+    ['fe80::1%eth0', 'fe80::1'],
+    ['::ffff:192.0.2.1', '192.0.2.1'],
+  ]
+  for (const [text, expected] of cases) {
+    test(`reads ${text}`, () => {
+      assert.equal(formatAddress(parseClientAddress(text) ?? EMPTY), expected)
+    })
+  }
+
+  test('reads nothing else', () => {
+    assert.equal(parseClientAddress(''), undefined)
+    assert.equal(parseClientAddress('localhost'), undefined)
+  })
+})
