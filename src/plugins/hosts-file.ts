@@ -3,21 +3,18 @@
  * @module
  */
 import { formatAddress, parseAddress, reverseName } from '../dns/address.ts'
-import { octet } from '../dns/bytes.ts'
 import { isSubdomain, nameKey, parseName } from '../dns/name.ts'
-import type { Query } from '../dns/query.ts'
-import { hashName, hashOctets } from '../snapshot/name-hash.ts'
 
 /** Addresses by name and names by address. Keys are names in lower case as Latin-1 text. */
 export type HostsTable = {
   readonly addresses: ReadonlyMap<string, readonly Uint8Array[]>
   /** Names by the reverse name of their address. */
   readonly names: ReadonlyMap<string, readonly Uint8Array[]>
-  /** Hashes of all these names, and with another seed of what follows the `*` of wildcards. */
-  readonly hashes: ReadonlySet<number>
+  /** All these names, wildcards not among them. */
+  readonly known: readonly Uint8Array[]
+  /** What follows the `*` of each wildcard. */
+  readonly wildcards: readonly Uint8Array[]
 }
-
-const WILDCARD_SEED = 1
 
 /** How to read a hosts file. */
 export type HostsOptions = {
@@ -34,7 +31,8 @@ export type HostsOptions = {
 export function parseHosts(lines: readonly string[], options: HostsOptions): HostsTable {
   const addresses = new Map<string, Uint8Array[]>()
   const names = new Map<string, Uint8Array[]>()
-  const hashes = new Set<number>()
+  const known: Uint8Array[] = []
+  const wildcards: Uint8Array[] = []
   for (const line of lines) {
     const [addressText = '', ...nameTexts] = line.replace(/#.*/, '').trim().split(/\s+/)
     const address = parseAddress(addressText.replace(/%.*/, ''))
@@ -44,31 +42,21 @@ export function parseHosts(lines: readonly string[], options: HostsOptions): Hos
       if (name === undefined || !options.zones.some((zone) => isSubdomain(name, zone))) continue
       append(addresses, nameKey(name), unmapped(address))
       const isWildcard = text.startsWith('*.')
-      hashes.add(isWildcard ? hashOctets(name, 2, name.length, WILDCARD_SEED) : hashOf(name))
+      if (isWildcard) wildcards.push(name.subarray(2))
+      else known.push(name)
       if (options.hasReverse && !isWildcard) {
         const reverse = reverseName(unmapped(address))
         append(names, nameKey(reverse), name)
-        hashes.add(hashOf(reverse))
+        known.push(reverse)
       }
     }
   }
-  return { addresses, names, hashes }
-}
-
-/** Whether a table may have an answer for a name; false: it has none. Allocates nothing. */
-export function mayHave({ hashes }: HostsTable, { name, nameBytes }: Query): boolean {
-  if (hashes.size === 0) return false
-  if (hashes.has(hashName(name, nameBytes, 0))) return true
-  return hashes.has(hashOctets(name, 1 + octet(name, 0), nameBytes, WILDCARD_SEED))
+  return { addresses, names, known, wildcards }
 }
 
 /** An IPv6 address that maps an IPv4 one counts as that. */
 function unmapped(address: Uint8Array): Uint8Array {
   return formatAddress(address).startsWith('::ffff:') ? address.slice(12) : address
-}
-
-function hashOf(name: Uint8Array): number {
-  return hashName(name, name.length, 0)
 }
 
 function append(map: Map<string, Uint8Array[]>, key: string, value: Uint8Array): void {

@@ -20,7 +20,8 @@ import { RCODE } from '../dns/rcode.ts'
 import { CLASS } from '../dns/rr-class.ts'
 import { TYPE } from '../dns/rr-type.ts'
 import type { Host } from './host.ts'
-import { type HostsTable, mayHave, parseHosts } from './hosts-file.ts'
+import { type HostsTable, parseHosts } from './hosts-file.ts'
+import { NameFilter } from './name-filter.ts'
 import {
   failure,
   type MaybePromise,
@@ -53,16 +54,18 @@ export const setupHosts: Setup = (directives, { host, zones }) => {
   const config = parseConfig(onlyDirective(directives), zones)
   const inline = parseHosts(config.lines, config)
   let fromFile = readFile(host, config)
+  let filter = filterOf([fromFile, inline])
   let cancel = (): void => {}
   const reload = (): void => {
     fromFile = readFile(host, config)
+    filter = filterOf([fromFile, inline])
     cancel = host.after(config.reloadMs, reload)
   }
   return {
     plugins: [
       {
         name: 'hosts',
-        quick: { concerns: (query) => concerns(query, config, fromFile, inline) },
+        quick: { concerns: (query) => concerns(query, config, filter) },
         start: () => {
           if (config.reloadMs > 0) cancel = host.after(config.reloadMs, reload)
         },
@@ -117,14 +120,17 @@ function readFile(host: Host, config: HostsConfig): HostsTable {
   return parseHosts(host.readText(config.path)?.split('\n') ?? [], config)
 }
 
+function filterOf(tables: readonly HostsTable[]): NameFilter {
+  const known = tables.flatMap((table) => table.known)
+  return new NameFilter(
+    known,
+    tables.flatMap(({ wildcards }) => wildcards),
+  )
+}
+
 /** Whether a query may be answered here, or ends here without an answer. */
-function concerns(
-  query: Query,
-  { zones, fallthrough }: HostsConfig,
-  fromFile: HostsTable,
-  inline: HostsTable,
-): boolean {
-  if (mayHave(fromFile, query) || mayHave(inline, query)) return true
+function concerns(query: Query, { zones, fallthrough }: HostsConfig, filter: NameFilter): boolean {
+  if (filter.mayHave(query)) return true
   if (query.type === TYPE.PTR || closestZoneIndex(zones, query) < 0) return false
   return fallthrough === undefined || closestZoneIndex(fallthrough, query) < 0
 }

@@ -6,7 +6,12 @@
 import packet from 'dns-packet'
 import { apiObjects } from './cluster-objects.ts'
 import { CoreDnsPlugin } from './coredns-plugin.ts'
-import { GeneratedServer, type Questions, questionsTo } from './generated-server.ts'
+import {
+  GeneratedCluster,
+  GeneratedServer,
+  type Questions,
+  questionsTo,
+} from './generated-server.ts'
 import { allocatedBy } from './heap.ts'
 import { median, type Row, ratioRow, row } from './row.ts'
 
@@ -22,7 +27,7 @@ const LEAST_MS = 200
 
 /** Measures. */
 export async function benchCore(): Promise<Row[]> {
-  const server = new GeneratedServer(SERVICES)
+  const server = new GeneratedServer(new GeneratedCluster(SERVICES))
   const questions = questionsTo(server.services, QUESTIONS)
   const plugin = await CoreDnsPlugin.start(apiObjects(server.services), questions)
   const measured = questions.map(() => ({
@@ -87,7 +92,7 @@ async function garbageRow(server: GeneratedServer, questions: readonly Questions
 
 /** The same questions at a million records: cache misses are all that it may cost. */
 function scaleRows(small: readonly number[], questions: readonly Questions[]): Row[] {
-  const server = new GeneratedServer(SERVICES_LARGE)
+  const server = new GeneratedServer(new GeneratedCluster(SERVICES_LARGE))
   const large = questionsTo(server.services, QUESTIONS)
   return large.map(({ kind, messages }, i) => {
     server.measure(messages, LEAST_MS)

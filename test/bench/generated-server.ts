@@ -76,7 +76,7 @@ export function parsed(object: ApiObject): ClusterObject {
 
 /** How kubeadm's Corefile has a cluster named. */
 export function kubeadmNaming(): NamingOptions {
-  const [block] = corefileBlocks()
+  const [block] = corefileBlocks(COREFILE)
   const directive = block?.directives.find(({ name }) => name === 'kubernetes')
   if (directive === undefined) throw new TypeError('No kubernetes directive')
   return namingOptions(parseKubernetes(directive, []), [])
@@ -91,18 +91,31 @@ export function openBuilt({ shards, ttlSeconds, records }: BuiltSnapshot): Snaps
   )
 }
 
-/** A resolver for a generated cluster. */
+/** A generated cluster and its snapshot. */
+export class GeneratedCluster {
+  readonly services: readonly GeneratedService[]
+  readonly snapshot: Snapshot
+  readonly records: number
+
+  constructor(serviceCount: number) {
+    this.services = [...generateServices(serviceCount)]
+    const built = buildSnapshot(clusterOf(apiObjects(this.services)), kubeadmNaming())
+    this.snapshot = openBuilt(built)
+    this.records = built.records
+  }
+}
+
+/** A resolver for a generated cluster, with kubeadm's Corefile or another. */
 export class GeneratedServer {
   readonly services: readonly GeneratedService[]
   readonly resolver: Resolver
   readonly listener: Listener
   readonly records: number
 
-  constructor(serviceCount: number) {
-    this.services = [...generateServices(serviceCount)]
-    const built = buildSnapshot(clusterOf(apiObjects(this.services)), kubeadmNaming())
-    const snapshot = openBuilt(built)
-    this.records = built.records
+  constructor(cluster: GeneratedCluster, corefile: string = COREFILE) {
+    const { services, snapshot, records } = cluster
+    this.services = services
+    this.records = records
     const host = createNodeHost({
       folder: '/',
       metrics: new Metrics(),
@@ -114,7 +127,7 @@ export class GeneratedServer {
       }),
       abort: () => undefined,
     })
-    this.resolver = createResolver(corefileBlocks(), host)
+    this.resolver = createResolver(corefileBlocks(corefile), host)
     const [listener] = this.resolver.listeners
     if (listener === undefined) throw new TypeError('Nothing listens')
     this.listener = listener
@@ -196,8 +209,8 @@ function reverseText(ip: string): string {
   return `${ip.split('.').reverse().join('.')}.in-addr.arpa`
 }
 
-function corefileBlocks(): readonly ServerBlock[] {
-  return parseCorefile(COREFILE, 'Corefile', {
+function corefileBlocks(corefile: string): readonly ServerBlock[] {
+  return parseCorefile(corefile, 'Corefile', {
     readText: () => undefined,
     glob: () => [],
     resolvePath: (_, path) => path,

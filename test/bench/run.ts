@@ -9,6 +9,7 @@ import { benchCore } from './core.ts'
 import { benchGateway } from './gateway.ts'
 import { benchMemory } from './memory.ts'
 import { benchOpen } from './open.ts'
+import { benchPlugins } from './plugins.ts'
 import { benchPublish } from './publish.ts'
 import { formatTable, type Row } from './row.ts'
 
@@ -22,6 +23,7 @@ const BENCHES: ReadonlyMap<string, () => Promise<Row[]> | Row[]> = new Map<
   ['open', benchOpen],
   ['publish', benchPublish],
   ['gateway', benchGateway],
+  ['plugins', benchPlugins],
 ])
 
 const { values, positionals } = parseArgs({

@@ -121,6 +121,7 @@ export function rareObjects(): ApiObject[] {
     service(`rare/${long}`, { clusterIP: 'None' }),
     slice('rare/long-1', long, [{ addresses: ['10.244.13.1'], hostname: 'h'.repeat(63) }]),
     service('rare/orphan', { type: 'ExternalName', externalName: 'web.shop.svc.cluster.local' }),
+    service('rare/external', { externalIPs: ['198.51.100.10', '198.51.100.11', '2001:db8::10'] }),
     service('rare/nowhere', { type: 'ExternalName', externalName: 'nowhere.example.org' }),
     slice('rare/without-service-1', 'without-service', [{ addresses: ['10.244.14.1'] }]),
   ]

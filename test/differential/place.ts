@@ -5,7 +5,9 @@
 import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { rareObjects, shopObjects } from '../cluster/objects.ts'
 import { freePort, type Running, start } from '../cluster/processes.ts'
+import { questionsAbout } from '../cluster/questions.ts'
 import type { Vocabulary } from './generate.ts'
 
 const PLACES = join(import.meta.dirname, 'places')
@@ -43,13 +45,21 @@ export function listPlaces(): Place[] {
       return {
         name,
         folder,
-        names: lines.filter((line) => !line.includes(' ')),
+        names: lines.flatMap(namesOf),
         types: types?.split(' ').slice(1) ?? ['A', 'AAAA', 'TXT', 'SRV', 'MX', 'CNAME', 'PTR'],
         isOrdered: /^\s*(cache|erratic)\b/m.test(corefile),
         tellsPort: /^\s*whoami$/m.test(corefile),
         needsCluster: corefile.includes('{$KUBECONFIG}'),
       }
     })
+}
+
+/** A line names one name, or a zone that the cluster's objects have names in. */
+function namesOf(line: string): string[] {
+  const [, zone] = /^cluster (\S+)$/.exec(line) ?? []
+  if (zone === undefined) return line.includes(' ') ? [] : [line]
+  const questions = questionsAbout([...shopObjects(), ...rareObjects()], `${zone}.`)
+  return [...new Set(questions.map((question) => question.split(' ')[0] ?? ''))]
 }
 
 /** Starts the real CoreDNS and ours with the same files. */

@@ -1,0 +1,34 @@
+/**
+ * Measures in a process of its own what one directive adds to the time of an answer:
+ * `node plugin-cost.ts DIRECTIVE` prints the time without it and what it adds, in nanoseconds.
+ * @module
+ */
+import { GeneratedCluster, GeneratedServer, questionsTo } from './generated-server.ts'
+import { median } from './row.ts'
+
+const SERVICES = 1000
+/** Names that stay in the processor's caches: what is measured is the plugin, not the memory. */
+const QUESTIONS = 64
+const ROUNDS = 25
+const WARM_ROUNDS = 5
+const LEAST_MS = 20
+
+const cluster = new GeneratedCluster(SERVICES)
+const [{ messages } = { messages: [] }] = questionsTo(cluster.services, QUESTIONS)
+const without = serverWith('')
+const withIt = serverWith(process.argv[2] ?? '')
+const base: number[] = []
+const added: number[] = []
+for (let round = -WARM_ROUNDS; round < ROUNDS; round++) {
+  const times = [without, withIt].map((server) => server.measure(messages, LEAST_MS))
+  if (round < 0) continue
+  const [first = Number.NaN, second = Number.NaN] = times
+  base.push(first)
+  added.push(second - first)
+}
+process.stdout.write(`${JSON.stringify({ base: median(base), added: median(added) })}\n`)
+
+function serverWith(directive: string): GeneratedServer {
+  const kubernetes = 'kubernetes cluster.local in-addr.arpa {\n pods insecure\n ttl 30\n }'
+  return new GeneratedServer(cluster, `. {\n${kubernetes}\n${directive}\n}`)
+}

@@ -1,0 +1,49 @@
+/**
+ * What each plugin costs a query that it has nothing to do with: the time of an answer from the
+ * `kubernetes` plugin with the other one configured, less the time without it.
+ * @module
+ */
+import { execFileSync } from 'node:child_process'
+import { join } from 'node:path'
+import { median, type Row, row } from './row.ts'
+
+const UNCONCERNED_NS_MAX = 50
+
+/** Plugins as people have them, none of which has to do with the names that are asked. */
+const UNCONCERNED: readonly (readonly [name: string, directive: string])[] = [
+  ['acl', 'acl internal.example {\n block net 203.0.113.0/24\n }'],
+  ['any', 'any'],
+  ['bufsize', 'bufsize 1232'],
+  ['errors', 'errors'],
+  ['forward', 'forward . 127.0.0.1:5300'],
+  ['hosts', 'hosts {\n 192.0.2.1 some-api.example\n fallthrough\n }'],
+  ['loop', 'loop'],
+]
+
+/** Plugins that have a part in every answer: counting it, bounding its TTL, turning its addresses. */
+const CONCERNED: readonly (readonly [name: string, directive: string])[] = [
+  ['cache', 'cache 30'],
+  ['loadbalance', 'loadbalance'],
+  ['minimal', 'minimal'],
+  ['prometheus', 'prometheus :9153'],
+]
+
+/** Measures. */
+export function benchPlugins(): Row[] {
+  const bases: number[] = []
+  const cost = (directive: string): number => {
+    const script = join(import.meta.dirname, 'plugin-cost.ts')
+    const printed = execFileSync(process.execPath, [script, directive], { encoding: 'utf8' })
+    const { base, added }: { readonly base: number; readonly added: number } = JSON.parse(printed)
+    bases.push(base)
+    return added
+  }
+  const goal = { atMost: UNCONCERNED_NS_MAX }
+  const rows = [
+    ...UNCONCERNED.map(([name, text]) =>
+      row('plugins', `${name}, not concerned`, 'ns', cost(text), goal),
+    ),
+    ...CONCERNED.map(([name, text]) => row('plugins', `${name}, in each answer`, 'ns', cost(text))),
+  ]
+  return [row('plugins', 'kubernetes alone', 'ns', median(bases)), ...rows]
+}
