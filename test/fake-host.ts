@@ -49,6 +49,8 @@ type Timer = { readonly dueMs: number; readonly task: () => void }
 export class FakeHost implements Host {
   readonly metrics: Metrics = new Metrics()
   readonly isolatesRequests: boolean
+  readonly hostname: string = 'ns1.example.org'
+  readonly runtime: string = 'test-1.0'
   /** Events that were logged. */
   readonly events: LogEvent[] = []
   /** Lines of the query log. */

@@ -13,6 +13,8 @@ import { Metrics } from '../src/telemetry/metrics.ts'
 export function createWorkerHost(): GatewayRuntime['host'] {
   return {
     isolatesRequests: true,
+    hostname: 'localhost',
+    runtime: 'workerd',
     now: Date.now,
     random16: () => crypto.getRandomValues(new Uint16Array(1))[0] ?? 0,
     after: (delayMs, task) => {

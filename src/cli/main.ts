@@ -3,8 +3,8 @@
  * the library.
  * @module
  */
-import { readFileSync } from 'node:fs'
 import { CommanderError, Command as CommandLine, Option } from 'commander'
+import { VERSION } from '../telemetry/version.ts'
 import { COMMANDS, type Command } from './commands.ts'
 import { FLAGS, type Flag, Input } from './flags.ts'
 import { describeError, EXIT, type Output } from './output.ts'
@@ -38,7 +38,7 @@ function createProgram(
 ): CommandLine {
   const program = configure(new CommandLine('kubedoh'), output)
     .description('Kubernetes names, anywhere: DNS for clusters, inside and out.')
-    .version(readVersion(), '--version', 'print the version')
+    .version(VERSION, '--version', 'print the version')
     .addHelpText('after', '\nMore about a command, with examples: kubedoh COMMAND --help')
   const groups = new Map<string, CommandLine>()
   for (const command of COMMANDS) {
@@ -115,10 +115,4 @@ function kebabCase(key: string): string {
 function listOf(value: unknown): readonly string[] {
   if (Array.isArray(value)) return value.map(String)
   return typeof value === 'string' ? [value] : value === true ? [''] : []
-}
-
-function readVersion(): string {
-  const text = readFileSync(new URL('../../package.json', import.meta.url), 'utf8')
-  const { version } = JSON.parse(text)
-  return String(version)
 }

@@ -14,7 +14,7 @@ import {
   writeUint16,
   writeUint32,
 } from './bytes.ts'
-import { formatName, joinName, parseName, parseRelativeName } from './name.ts'
+import { formatName, joinName, parseName, parseRelativeName, ROOT } from './name.ts'
 import { type Field, fieldBytes, rdataSchema } from './rdata-schema.ts'
 import { isValidRdata, nameEnd } from './rdata-wire.ts'
 import { formatServiceParams, parseServiceParams } from './service-params.ts'
@@ -66,6 +66,13 @@ export function parseRdata(
   }
   const rdata = concatBytes(...parts)
   return next === words.length && isValidRdata(type, rdata) ? rdata : undefined
+}
+
+/** As `parseRdata`, for constants in this code. @throws {TypeError} when `text` is not rdata */
+export function constantRdata(type: number, text: string): Uint8Array {
+  const rdata = parseRdata(type, text.split(' '), ROOT)
+  if (rdata === undefined) throw new TypeError(`Not rdata: "${text}"`)
+  return rdata
 }
 
 /** Formats octets between double quotes, escaped. */

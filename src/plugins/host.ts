@@ -46,6 +46,10 @@ export type Host = {
    * shared between requests.
    */
   readonly isolatesRequests: boolean
+  /** The machine's name, `localhost` where it has none to tell. */
+  readonly hostname: string
+  /** What runs this program, and its version: `node-26.2.0`. */
+  readonly runtime: string
   /** Milliseconds since 1970. */
   readonly now: () => number
   /** An unpredictable number from 0 to 65535. */

@@ -50,8 +50,9 @@ type HostsConfig = {
  * Configures `hosts [FILE [ZONE…]] { LINE… ttl SECONDS no_reverse reload DURATION fallthrough
  * [ZONE…] }`; the file is `/etc/hosts` when left out.
  */
-export const setupHosts: Setup = (directives, { host, zones }) => {
-  const config = parseConfig(onlyDirective(directives), zones)
+export const setupHosts: Setup = (directives, { host, zones, pathOf }) => {
+  const { path, ...rest } = parseConfig(onlyDirective(directives), zones)
+  const config = { ...rest, path: pathOf(path) }
   const inline = parseHosts(config.lines, config)
   let fromFile = readFile(host, config)
   let filter = filterOf([fromFile, inline])

@@ -224,6 +224,8 @@ export type SetupContext = {
   readonly zones: readonly Uint8Array[]
   /** The first of the block's addresses as CoreDNS's metrics spell it: `dns://:53`. */
   readonly server: string
+  /** A file's path as the block means it: a relative one is below the folder of its `root`. */
+  readonly pathOf: (path: string) => string
   /** What the block's `view` is called, '' without one: a label of CoreDNS's metrics. */
   readonly view: string
   /** Asks the whole server, on nobody's behalf; not before it has started. */

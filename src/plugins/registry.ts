@@ -12,21 +12,26 @@ import { setupBind } from './bind.ts'
 import { setupBufsize } from './bufsize.ts'
 import { setupCache } from './cache/setup.ts'
 import { setupCancel } from './cancel.ts'
+import { setupChaos } from './chaos.ts'
 import { setupDebug } from './debug.ts'
+import { setupErratic } from './erratic.ts'
 import { setupErrors } from './errors.ts'
 import { setupForward } from './forward/setup.ts'
 import { setupHeader } from './header.ts'
 import { setupHealth } from './health.ts'
 import { setupHosts } from './hosts.ts'
 import { setupKubernetes } from './kubernetes/setup.ts'
-import { setupLoadbalance } from './loadbalance.ts'
+import { setupLoadbalance } from './loadbalance/setup.ts'
+import { setupLocal } from './local.ts'
 import { setupLog } from './log.ts'
 import { setupLoop } from './loop.ts'
 import { setupMinimal } from './minimal.ts'
+import { setupNsid } from './nsid.ts'
 import type { Setup } from './plugin.ts'
 import { setupPrometheus } from './prometheus.ts'
 import { setupReady } from './ready.ts'
 import { setupReload } from './reload.ts'
+import { setupRoot } from './root.ts'
 import { setupWhoami } from './whoami.ts'
 
 /** All plugins of CoreDNS and k8s_gateway, in the order in which they act (plugin.cfg). */
@@ -46,7 +51,9 @@ const SETUPS: Readonly<Record<string, Setup>> = {
   bufsize: setupBufsize,
   cache: setupCache,
   cancel: setupCancel,
+  chaos: setupChaos,
   debug: setupDebug,
+  erratic: setupErratic,
   errors: setupErrors,
   forward: setupForward,
   header: setupHeader,
@@ -54,12 +61,15 @@ const SETUPS: Readonly<Record<string, Setup>> = {
   hosts: setupHosts,
   kubernetes: setupKubernetes,
   loadbalance: setupLoadbalance,
+  local: setupLocal,
   log: setupLog,
   loop: setupLoop,
   minimal: setupMinimal,
+  nsid: setupNsid,
   prometheus: setupPrometheus,
   ready: setupReady,
   reload: setupReload,
+  root: setupRoot,
   whoami: setupWhoami,
 }
 

@@ -14,6 +14,7 @@ import {
   type SetupContext,
 } from '../plugins/plugin.ts'
 import { findSetup, PLUGINS } from '../plugins/registry.ts'
+import { pathsBelow } from '../plugins/root.ts'
 import { compileQuickWay, type QuickWay } from './quick-way.ts'
 
 /** A compiled server block. */
@@ -52,6 +53,7 @@ export function compileChain(
   const problems: Problem[] = []
   const plugins: Plugin[] = []
   const peers = (): readonly Plugin[] => plugins
+  const pathOf = pathsBelow(block.directives)
   const view = block.directives.find(({ name }) => name === 'view')?.args[0]?.text ?? ''
   const features: Feature[] = []
   const notices: string[] = []
@@ -61,6 +63,7 @@ export function compileChain(
         ...context,
         block,
         zones,
+        pathOf,
         view,
         peers,
       })

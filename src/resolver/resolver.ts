@@ -257,8 +257,9 @@ export class Resolver {
     const isUdp = client.transport === 'udp'
     const { rcode, options, recursionDesired } = outcome
     const base = outcome.kind === 'reply' ? outcome : { ...EMPTY_REPLY, rcode, recursionDesired }
-    const isOwn = base.origin !== 'upstream'
-    const reply = { ...base, options: isOwn && query.wantsNsid ? [...options, NO_NSID] : options }
+    const hasNsid = options.some(({ code }) => code === OPTION.NSID)
+    const lacksNsid = query.wantsNsid && base.origin !== 'upstream' && !hasNsid
+    const reply = { ...base, options: lacksNsid ? [...options, NO_NSID] : options }
     const bytesMax = isUdp ? limits.udpBytes : MESSAGE_BYTES_MAX
     const bounds = { bytesMax, udpBytes: limits.advertisedBytes }
     const size = writeReply(this.writer, query, reply, bounds, paddingBlock(client))

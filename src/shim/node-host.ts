@@ -3,6 +3,7 @@
  * @module
  */
 import { readFileSync, statSync } from 'node:fs'
+import { hostname } from 'node:os'
 import { resolve } from 'node:path'
 import type { Host } from '../plugins/host.ts'
 import type { Log } from '../telemetry/log.ts'
@@ -28,6 +29,8 @@ export function createNodeHost({ folder, ...rest }: NodeHostOptions): Host {
   return {
     ...rest,
     isolatesRequests: false,
+    hostname: hostname() || 'localhost',
+    runtime: `node-${process.versions.node}`,
     now: () => timeOrigin + performance.now(),
     random16,
     after: (delayMs, task) => {

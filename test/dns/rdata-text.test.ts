@@ -4,6 +4,7 @@ import fc from 'fast-check'
 import { formatHex } from '../../src/dns/bytes.ts'
 import { formatName, nameOf, ROOT } from '../../src/dns/name.ts'
 import {
+  constantRdata,
   formatRdata,
   formatString,
   parseNameBelow,
@@ -27,6 +28,13 @@ function readBack(type: number, text: string): Uint8Array | undefined {
   if (hasParams && !isOpaque) return parseRdata(type, text.split(' '), ROOT)
   return wireOf(formatType(type), text)
 }
+
+describe('constantRdata', () => {
+  test('reads what parseRdata reads, and does not bear with what it does not', () => {
+    assert.deepEqual(constantRdata(TYPE.MX, '10 mx.test.'), parseRdata(15, ['10', 'mx.test.'], ROOT))
+    assert.throws(() => constantRdata(TYPE.A, 'x'), { message: 'Not rdata: "x"' })
+  })
+})
 
 describe('rdata as text', () => {
   for (const { type, text, wire, written = text } of RDATA) {

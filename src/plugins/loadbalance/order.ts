@@ -1,0 +1,77 @@
+/**
+ * Orders of records: aliases first, so that resolvers that read top down find their way; addresses
+ * as a policy has them; what else there is in the order in which it came.
+ * @module
+ */
+import type { ResourceRecord } from '../../dns/message.ts'
+import { isInNetwork, type Network } from '../../dns/network.ts'
+import { TYPE } from '../../dns/rr-type.ts'
+import { permute } from '../shuffle.ts'
+import { type Weights, weightOf } from './weights.ts'
+
+type Records = readonly ResourceRecord[]
+type Groups = Readonly<Record<'aliases' | 'addresses' | 'exchangers' | 'rest', ResourceRecord[]>>
+
+/** Puts addresses and mail exchangers in random order. */
+export function shuffled(records: Records, random16: () => number): Records {
+  if (records.length < 2) return records
+  const { aliases, rest, addresses, exchangers } = grouped(records)
+  return [...aliases, ...rest, ...permute(addresses, random16), ...permute(exchangers, random16)]
+}
+
+/**
+ * Begins with another address than the first: enough for sets of addresses that are the same for
+ * everybody, and possible without a copy.
+ */
+export function rotated(records: Records, by: number): Records {
+  const addresses = records.filter(isAddress)
+  const start = by % Math.max(1, addresses.length)
+  const others = records.filter((record) => !isAddress(record))
+  return [...others, ...addresses.slice(start), ...addresses.slice(0, start)]
+}
+
+/** Puts one address first, each as often as its weight says. */
+export function weighted(records: Records, weights: Weights, random16: () => number): Records {
+  const { aliases, rest, addresses, exchangers } = grouped(records)
+  if (addresses.length === 0) return records
+  const shares = addresses.map(({ owner, rdata }) => weightOf(weights, owner, rdata))
+  const total = shares.reduce((sum, share) => sum + share, 0)
+  let left = (random16() * 0x10000 + random16()) % total
+  const chosen = shares.findIndex((share) => {
+    left -= share
+    return left < 0
+  })
+  const [first, top] = [addresses[0], addresses[chosen]]
+  if (first !== undefined && top !== undefined) {
+    addresses[0] = top
+    addresses[chosen] = first
+  }
+  return [...aliases, ...rest, ...addresses, ...exchangers]
+}
+
+/** Puts the addresses of some networks before the others, those of the first network first. */
+export function preferred(records: Records, networks: readonly Network[]): Records {
+  const { aliases, rest, addresses, exchangers } = grouped(records)
+  const rankOf = ({ rdata }: ResourceRecord): number => {
+    const rank = networks.findIndex((network) => isInNetwork(rdata, network))
+    return rank < 0 ? networks.length : rank
+  }
+  const ranked = addresses.map((record) => ({ record, rank: rankOf(record) }))
+  const sorted = ranked.sort((a, b) => a.rank - b.rank).map(({ record }) => record)
+  return [...aliases, ...sorted, ...exchangers, ...rest]
+}
+
+function isAddress({ type }: ResourceRecord): boolean {
+  return type === TYPE.A || type === TYPE.AAAA
+}
+
+function grouped(records: Records): Groups {
+  const groups: Groups = { aliases: [], addresses: [], exchangers: [], rest: [] }
+  for (const record of records) {
+    if (record.type === TYPE.CNAME) groups.aliases.push(record)
+    else if (isAddress(record)) groups.addresses.push(record)
+    else if (record.type === TYPE.MX) groups.exchangers.push(record)
+    else groups.rest.push(record)
+  }
+  return groups
+}

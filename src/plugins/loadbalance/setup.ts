@@ -1,0 +1,125 @@
+/**
+ * The `loadbalance` plugin: puts addresses and mail exchangers in random order, behind all else.
+ * Addresses from a snapshot keep their order and begin at a random one.
+ * @module
+ */
+import { configError, formatProblem } from '../../corefile/problem.ts'
+import { readUint16 } from '../../dns/bytes.ts'
+import type { Reply } from '../../dns/message.ts'
+import type { Network } from '../../dns/network.ts'
+import type { Query } from '../../dns/query.ts'
+import { RCODE } from '../../dns/rcode.ts'
+import { TYPE } from '../../dns/rr-type.ts'
+import type { Host } from '../host.ts'
+import { andThen, type Plugin, type QuickPart, type Setup, type SetupContext } from '../plugin.ts'
+import { type Policy, parseLoadbalance } from './options.ts'
+import { preferred, rotated, shuffled, weighted } from './order.ts'
+import { parseWeights, type Weights } from './weights.ts'
+
+/** What makes a reply's order, for a query of a type. */
+type Balancer = {
+  readonly order: (reply: Reply, type: number) => Reply
+  readonly prepare?: QuickPart['prepare']
+  readonly start?: () => void
+  readonly stop?: () => void
+  readonly notices?: readonly string[]
+}
+
+/**
+ * Configures `loadbalance [round_robin] { prefer NETWORK… }` or `loadbalance weighted FILE { reload
+ * DURATION }`; the file is looked at every 30s when left out, and with 0 never again.
+ */
+export const setupLoadbalance: Setup = (directives, context) => {
+  const { policy, preferred: networks } = parseLoadbalance(directives)
+  const balancer =
+    policy.kind === 'weighted' ? weightedBalancer(policy, context) : roundRobin(context.host)
+  const isSimple = policy.kind === 'round_robin' && networks.length === 0
+  const { order, prepare, start, stop, notices = [] } = balancer
+  const plugin: Plugin = {
+    name: 'loadbalance',
+    quick: {
+      ...(prepare && { prepare }),
+      ...(!isSimple && { accepts: (query, _, reply) => hasOneAddress(query, reply) }),
+    },
+    ...(start && { start }),
+    ...(stop && { stop }),
+    serve: (request, next) =>
+      andThen(next(request), (outcome) => {
+        if (outcome.kind !== 'reply' || outcome.rcode !== RCODE.NOERROR) return outcome
+        return withPreferred(order(outcome, request.type), networks)
+      }),
+  }
+  return { plugins: [plugin], notices }
+}
+
+function roundRobin({ random16 }: Host): Balancer {
+  return {
+    prepare: (how) => {
+      how.rotation = random16()
+    },
+    order: (reply) => {
+      const { answer, authority, additional, origin } = reply
+      if (origin === 'snapshot') return { ...reply, answer: rotated(answer, random16()) }
+      return {
+        ...reply,
+        answer: shuffled(answer, random16),
+        authority: shuffled(authority, random16),
+        additional: shuffled(additional, random16),
+      }
+    },
+  }
+}
+
+function weightedBalancer(
+  { file, reloadMs }: Extract<Policy, { kind: 'weighted' }>,
+  { host, pathOf }: SetupContext,
+): Balancer {
+  const path = pathOf(file.text)
+  let text = host.readText(path)
+  let weights: Weights = new Map()
+  let cancel = (): void => {}
+  const use = (read: string): string | undefined => {
+    const parsed = parseWeights(read)
+    if (!('line' in parsed)) weights = parsed
+    return 'line' in parsed ? `${path}:${parsed.line}: ${parsed.message}` : undefined
+  }
+  const missing = `cannot read the file of weights "${path}"`
+  const problem = text === undefined ? (reloadMs === 0 ? missing : undefined) : use(text)
+  if (problem !== undefined) throw configError(file, problem)
+  const reload = (): void => {
+    const read = host.readText(path)
+    const wrong = read === undefined ? missing : read === text ? undefined : use(read)
+    if (wrong !== undefined) host.log({ level: 'error', message: wrong, plugin: 'loadbalance' })
+    text = read ?? text
+    cancel = host.after(reloadMs, reload)
+  }
+  const retrying = `${missing} yet; it is tried again every ${reloadMs / 1000} s`
+  return {
+    order: (reply, type) => {
+      if (type !== TYPE.A && type !== TYPE.AAAA && type !== TYPE.SRV) return reply
+      const answer = weighted(reply.answer, weights, host.random16)
+      const additional = weighted(reply.additional, weights, host.random16)
+      return { ...reply, answer, additional }
+    },
+    start: () => {
+      if (reloadMs > 0) cancel = host.after(reloadMs, reload)
+    },
+    stop: () => {
+      cancel()
+    },
+    notices: text === undefined ? [formatProblem({ ...file, message: retrying })] : [],
+  }
+}
+
+function withPreferred(reply: Reply, networks: readonly Network[]): Reply {
+  if (networks.length === 0) return reply
+  const answer = preferred(reply.answer, networks)
+  return { ...reply, answer, additional: preferred(reply.additional, networks) }
+}
+
+/** Whether a reply is in order whatever the order is. */
+function hasOneAddress({ type, hasEdns }: Query, reply: Uint8Array): boolean {
+  const isOrdered = type === TYPE.A || type === TYPE.AAAA
+  const additionalCount = readUint16(reply, 10) - (hasEdns ? 1 : 0)
+  return additionalCount <= 1 && (!isOrdered || readUint16(reply, 6) <= 1)
+}

@@ -1,0 +1,129 @@
+/**
+ * The `local` plugin: answers the names that never leave a machine, such as `localhost` (RFC 6761
+ * §6.3) and 127.0.0.1, so that no other server is asked for them.
+ * @module
+ */
+import { argTexts, checkArgs, options, unknownOption } from '../corefile/arguments.ts'
+import { configError } from '../corefile/problem.ts'
+import type { Directive } from '../corefile/server-block.ts'
+import { octet } from '../dns/bytes.ts'
+import { EMPTY_REPLY, type Reply, type ResourceRecord } from '../dns/message.ts'
+import { nameKey, nameOf } from '../dns/name.ts'
+import type { Query } from '../dns/query.ts'
+import { RCODE } from '../dns/rcode.ts'
+import { constantRdata } from '../dns/rdata-text.ts'
+import { CLASS } from '../dns/rr-class.ts'
+import { TYPE } from '../dns/rr-type.ts'
+import type { Request, Setup } from './plugin.ts'
+import { closestZone, closestZoneIndex } from './zones.ts'
+
+const TTL_SECONDS = 604_800
+const LOCALHOST = nameOf('localhost')
+const LOOPBACK = nameOf('1.0.0.127.in-addr.arpa')
+const ZONES: readonly Uint8Array[] = [
+  LOCALHOST,
+  ...['0', '127', '255'].map((label) => nameOf(`${label}.in-addr.arpa`)),
+]
+const ADDRESSES: ReadonlyMap<number, Uint8Array> = new Map([
+  [TYPE.A, constantRdata(TYPE.A, '127.0.0.1')],
+  [TYPE.AAAA, constantRdata(TYPE.AAAA, '::1')],
+])
+const SOA = constantRdata(TYPE.SOA, `localhost. root.localhost. 1 0 0 0 ${TTL_SECONDS}`)
+
+const INTERCEPTED = {
+  name: 'coredns_local_localhost_requests_total',
+  help: 'Counter of special localhost subdomain requests.',
+  labels: [],
+}
+
+/**
+ * Configures `local { localhost_prefix on|off }`: whether `localhost.` before any name, as search
+ * lists make it, is the machine as well. It is when left out.
+ */
+export const setupLocal: Setup = (directives, { host }) => {
+  const hasPrefix = directives.reduce(readPrefix, true)
+  const intercepted = host.metrics.counter(INTERCEPTED)
+  return {
+    plugins: [
+      {
+        name: 'local',
+        quick: {
+          concerns: (query) =>
+            isIntercepted(query, hasPrefix) || closestZoneIndex(ZONES, query) >= 0,
+        },
+        serve: (request, next) => {
+          if (isIntercepted(request.query, hasPrefix)) {
+            intercepted.value++
+            return addressReply(request) ?? nodata(request.name)
+          }
+          const zone = closestZone(ZONES, request.lowerName)
+          return zone === undefined ? next(request) : zoneReply(request, zone)
+        },
+      },
+    ],
+  }
+}
+
+function readPrefix(before: boolean, directive: Directive): boolean {
+  checkArgs(directive, 0)
+  let hasPrefix = before
+  for (const option of options(directive)) {
+    if (option.name !== 'localhost_prefix') {
+      throw unknownOption('local', option, ['localhost_prefix'])
+    }
+    const [word] = argTexts(option, 1)
+    if (word !== 'on' && word !== 'off') {
+      throw configError(option.args[0] ?? option, `"${word}" is neither "on" nor "off"`)
+    }
+    hasPrefix = word === 'on'
+  }
+  return hasPrefix
+}
+
+/** Whether a name is below `localhost`, or begins with it. */
+function isIntercepted(query: Query, hasPrefix: boolean): boolean {
+  const { labelCount } = query
+  if (labelCount < 2) return false
+  return isLocalhost(query, labelCount - 1) || (hasPrefix && isLocalhost(query, 0))
+}
+
+function isLocalhost({ name, labels }: Query, index: number): boolean {
+  const start = octet(labels, index)
+  for (let i = 0; i < LOCALHOST.length - 1; i++) {
+    if (octet(name, start + i) !== octet(LOCALHOST, i)) return false
+  }
+  return true
+}
+
+/** Answers for a name within one of the zones. */
+function zoneReply(request: Request, zone: Uint8Array): Reply {
+  const { name, lowerName, type } = request
+  const apex = name.subarray(name.length - zone.length)
+  if (apex.length === name.length) {
+    if (type === TYPE.SOA) return reply(record(name, TYPE.SOA, SOA))
+    if (type === TYPE.NS) return reply(record(name, TYPE.NS, LOCALHOST))
+    return (zone === LOCALHOST ? addressReply(request) : undefined) ?? nodata(name)
+  }
+  if (nameKey(lowerName) === nameKey(LOOPBACK)) {
+    return type === TYPE.PTR ? reply(record(name, TYPE.PTR, LOCALHOST)) : nodata(apex)
+  }
+  return { ...nodata(apex), rcode: RCODE.NXDOMAIN }
+}
+
+function addressReply({ name, type }: Request): Reply | undefined {
+  const address = ADDRESSES.get(type)
+  return address && reply(record(name, type, address))
+}
+
+function reply(answer: ResourceRecord): Reply {
+  return { ...EMPTY_REPLY, answer: [answer] }
+}
+
+/** The SOA record is made up for whatever name it has to stand at. */
+function nodata(owner: Uint8Array): Reply {
+  return { ...EMPTY_REPLY, authority: [record(owner, TYPE.SOA, SOA)] }
+}
+
+function record(owner: Uint8Array, type: number, rdata: Uint8Array): ResourceRecord {
+  return { owner, type, class: CLASS.IN, ttlSeconds: TTL_SECONDS, rdata }
+}
