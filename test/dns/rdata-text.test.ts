@@ -31,7 +31,10 @@ function readBack(type: number, text: string): Uint8Array | undefined {
 
 describe('constantRdata', () => {
   test('reads what parseRdata reads, and does not bear with what it does not', () => {
-    assert.deepEqual(constantRdata(TYPE.MX, '10 mx.test.'), parseRdata(15, ['10', 'mx.test.'], ROOT))
+    assert.deepEqual(
+      constantRdata(TYPE.MX, '10 mx.test.'),
+      parseRdata(15, ['10', 'mx.test.'], ROOT),
+    )
     assert.throws(() => constantRdata(TYPE.A, 'x'), { message: 'Not rdata: "x"' })
   })
 })
