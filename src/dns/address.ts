@@ -26,6 +26,15 @@ export function parseAddress(text: string): Uint8Array | undefined {
   return text.includes(':') ? parseIPv6(text) : parseIPv4(text)
 }
 
+/**
+ * Tells an address's family from its text: by its first group, which has four digits at most, and a
+ * colon behind it. Allocates nothing.
+ */
+export function hasIPv6Form(text: string): boolean {
+  for (let i = 0; i < 5; i++) if (text.charCodeAt(i) === COLON) return true
+  return false
+}
+
 /** Parses `192.0.2.1` into 4 octets. */
 export function parseIPv4(text: string): Uint8Array | undefined {
   const bytes = new Uint8Array(4)

@@ -4,6 +4,7 @@
  * @module
  */
 import { checkArgs, checkNoBlock, onlyDirective } from '../corefile/arguments.ts'
+import { hasIPv6Form } from '../dns/address.ts'
 import { octet } from '../dns/bytes.ts'
 import { formatName } from '../dns/name.ts'
 import { formatRcode } from '../dns/rcode.ts'
@@ -12,7 +13,6 @@ import { type HistogramSeries, type Metrics, observe, type Series } from '../tel
 import type { Observation, Setup } from './plugin.ts'
 import { closestZoneIndex } from './zones.ts'
 
-const COLON = 0x3a
 const DURATION_BOUNDS = Array.from({ length: 16 }, (_, i) => 0.00025 * 2 ** i)
 const SIZE_BOUNDS = [0, 100, 200, 300, 400, 511, 1023, 2047, 4095, 8291, 16e3, 32e3, 48e3, 64e3]
 
@@ -119,7 +119,7 @@ class ZoneCounts {
 
   count({ query, client, reply, replyBytes, plugin, durationMs }: Observation): void {
     const isUdp = client.transport === 'udp'
-    this.requestSeries(query.type, isUdp, isIPv6(client.address) ? 2 : 1).value++
+    this.requestSeries(query.type, isUdp, hasIPv6Form(client.address) ? 2 : 1).value++
     if (query.wantsDnssec) this.dnssecSeries().value++
     observe(this.duration, DURATION_BOUNDS, durationMs / 1000)
     const sizes = isUdp ? this.udpSizes : this.tcpSizes
@@ -160,12 +160,6 @@ class ZoneCounts {
     byRcode[rcode] = series
     return series
   }
-}
-
-/** Tells by the first group of an address, which has four digits at most, and a colon behind it. */
-function isIPv6(address: string): boolean {
-  for (let i = 0; i < 5; i++) if (address.charCodeAt(i) === COLON) return true
-  return false
 }
 
 /** Sizes of messages over one protocol; the series are made with the first of them. */

@@ -14,6 +14,7 @@ import { setupCache } from './cache/setup.ts'
 import { setupCancel } from './cancel.ts'
 import { setupChaos } from './chaos.ts'
 import { setupDebug } from './debug.ts'
+import { setupDns64 } from './dns64.ts'
 import { setupErratic } from './erratic.ts'
 import { setupErrors } from './errors.ts'
 import { setupForward } from './forward/setup.ts'
@@ -53,6 +54,7 @@ const SETUPS: Readonly<Record<string, Setup>> = {
   cancel: setupCancel,
   chaos: setupChaos,
   debug: setupDebug,
+  dns64: setupDns64,
   erratic: setupErratic,
   errors: setupErrors,
   forward: setupForward,

@@ -4,6 +4,7 @@ import { describe, test } from 'node:test'
 import fc from 'fast-check'
 import {
   formatAddress,
+  hasIPv6Form,
   IN_ADDR_ARPA,
   IP6_ARPA,
   parseAddress,
@@ -188,4 +189,17 @@ describe('reverseName', () => {
     assert.deepEqual(IN_ADDR_ARPA, nameOf('in-addr.arpa.'))
     assert.deepEqual(IP6_ARPA, nameOf('ip6.arpa.'))
   })
+})
+
+describe('hasIPv6Form', () => {
+  for (const text of ['::1', '2001:db8::1', 'fe80::1%eth0', '::ffff:192.0.2.1']) {
+    test(`tells of ${text} that it is`, () => {
+      assert.equal(hasIPv6Form(text), true)
+    })
+  }
+  for (const text of ['192.0.2.1', '', 'localhost:53']) {
+    test(`tells of "${text}" that it is not`, () => {
+      assert.equal(hasIPv6Form(text), false)
+    })
+  }
 })
