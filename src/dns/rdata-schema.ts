@@ -7,6 +7,10 @@ import { TYPE } from './rr-type.ts'
 /**
  * One part of an rdata:
  * - `u8` `u16` `u32`: numbers, big-endian
+ * - `seconds`: a `u32` that text may give with units (`1h30m`)
+ * - `time`: a `u32` that text gives as a date (RFC 4034 §3.2)
+ * - `type`: a `u16` that text gives as the mnemonic of a type
+ * - `algorithm`: a `u8` that text may give as the mnemonic of a DNSSEC algorithm
  * - `ipv4` `ipv6`: addresses of 4 and 16 octets
  * - `name`: a domain name that is never compressed when written (RFC 3597 §4)
  * - `pointable`: a domain name of an RFC 1035 type, which may be compressed
@@ -17,11 +21,16 @@ import { TYPE } from './rr-type.ts'
  * - `hex`: octets to the end, as hexadecimal digits
  * - `base64`: octets to the end, as base64
  * - `params`: service parameters to the end (RFC 9460 §2.2)
+ * - `types`: types as bits to the end (RFC 4034 §4.1.2)
  */
 export type Field =
   | 'u8'
   | 'u16'
   | 'u32'
+  | 'seconds'
+  | 'time'
+  | 'type'
+  | 'algorithm'
   | 'ipv4'
   | 'ipv6'
   | 'name'
@@ -33,6 +42,7 @@ export type Field =
   | 'hex'
   | 'base64'
   | 'params'
+  | 'types'
 
 const SCHEMAS: ReadonlyMap<number, readonly Field[]> = new Map<number, readonly Field[]>([
   [TYPE.A, ['ipv4']],
@@ -40,7 +50,7 @@ const SCHEMAS: ReadonlyMap<number, readonly Field[]> = new Map<number, readonly 
   [TYPE.MD, ['pointable']],
   [TYPE.MF, ['pointable']],
   [TYPE.CNAME, ['pointable']],
-  [TYPE.SOA, ['pointable', 'pointable', 'u32', 'u32', 'u32', 'u32', 'u32']],
+  [TYPE.SOA, ['pointable', 'pointable', 'u32', 'seconds', 'seconds', 'seconds', 'seconds']],
   [TYPE.MB, ['pointable']],
   [TYPE.MG, ['pointable']],
   [TYPE.MR, ['pointable']],
@@ -52,16 +62,26 @@ const SCHEMAS: ReadonlyMap<number, readonly Field[]> = new Map<number, readonly 
   [TYPE.RP, ['name', 'name']],
   [TYPE.AFSDB, ['u16', 'name']],
   [TYPE.RT, ['u16', 'name']],
+  [TYPE.KEY, ['u16', 'u8', 'algorithm', 'base64']],
   [TYPE.PX, ['u16', 'name', 'name']],
   [TYPE.AAAA, ['ipv6']],
   [TYPE.SRV, ['u16', 'u16', 'u16', 'name']],
   [TYPE.NAPTR, ['u16', 'u16', 'string', 'string', 'string', 'name']],
   [TYPE.KX, ['u16', 'name']],
   [TYPE.DNAME, ['name']],
-  [TYPE.DS, ['u16', 'u8', 'u8', 'hex']],
+  [TYPE.DS, ['u16', 'algorithm', 'u8', 'hex']],
   [TYPE.SSHFP, ['u8', 'u8', 'hex']],
-  [TYPE.DNSKEY, ['u16', 'u8', 'u8', 'base64']],
+  [TYPE.RRSIG, ['type', 'algorithm', 'u8', 'u32', 'time', 'time', 'u16', 'name', 'base64']],
+  [TYPE.NSEC, ['name', 'types']],
+  [TYPE.DNSKEY, ['u16', 'u8', 'algorithm', 'base64']],
+  [TYPE.DHCID, ['base64']],
   [TYPE.TLSA, ['u8', 'u8', 'u8', 'hex']],
+  [TYPE.SMIMEA, ['u8', 'u8', 'u8', 'hex']],
+  [TYPE.CDS, ['u16', 'algorithm', 'u8', 'hex']],
+  [TYPE.CDNSKEY, ['u16', 'u8', 'algorithm', 'base64']],
+  [TYPE.OPENPGPKEY, ['base64']],
+  [TYPE.CSYNC, ['u32', 'u16', 'types']],
+  [TYPE.ZONEMD, ['u32', 'u8', 'u8', 'hex']],
   [TYPE.SVCB, ['u16', 'name', 'params']],
   [TYPE.HTTPS, ['u16', 'name', 'params']],
   [TYPE.SPF, ['strings']],
@@ -78,10 +98,14 @@ export function rdataSchema(type: number): readonly Field[] | undefined {
 export function fieldBytes(field: Field): number | undefined {
   switch (field) {
     case 'u8':
+    case 'algorithm':
       return 1
     case 'u16':
+    case 'type':
       return 2
     case 'u32':
+    case 'seconds':
+    case 'time':
     case 'ipv4':
       return 4
     case 'ipv6':

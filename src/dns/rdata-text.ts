@@ -6,6 +6,7 @@ import { formatAddress, parseIPv4, parseIPv6 } from './address.ts'
 import { decodeBase64, encodeBase64 } from './base64url.ts'
 import {
   concatBytes,
+  equalBytes,
   formatHex,
   octet,
   parseHex,
@@ -14,11 +15,20 @@ import {
   writeUint16,
   writeUint32,
 } from './bytes.ts'
+import { parseAlgorithm } from './dnssec-algorithm.ts'
 import { formatName, joinName, parseName, parseRelativeName, ROOT } from './name.ts'
 import { type Field, fieldBytes, rdataSchema } from './rdata-schema.ts'
 import { isValidRdata, nameEnd } from './rdata-wire.ts'
+import { formatType, parseType } from './rr-type.ts'
 import { formatServiceParams, parseServiceParams } from './service-params.ts'
+import { formatSignatureTime, parseSignatureTime } from './signature-time.ts'
+import { parseTtl } from './ttl-text.ts'
+import { bitmapTypes, parseTypeBitmap, typeBitmap } from './type-bitmap.ts'
 
+/** Fields that take all words to the end. */
+const REPEATED: ReadonlySet<Field> = new Set(['strings', 'params', 'types', 'hex', 'base64'])
+/** Fields that text may leave out. */
+const OPTIONAL: ReadonlySet<Field> = new Set(['params', 'types'])
 /** What the tag of a CAA record is made of (RFC 8659 §4.1). */
 const TAG = /^[a-zA-Z0-9]+$/
 
@@ -34,8 +44,7 @@ export function formatRdata(type: number, rdata: Uint8Array): string {
   for (const field of schema) {
     const end = fieldEnd(field, rdata, at)
     const text = formatField(field, rdata.subarray(at, end))
-    const isUnsayable = field === 'tag' ? !TAG.test(text) : text === '' && field !== 'params'
-    if (isUnsayable) return formatOpaque(rdata)
+    if (!isSayable(field, text, rdata.subarray(at, end))) return formatOpaque(rdata)
     if (text !== '') words.push(text)
     at = end
   }
@@ -58,7 +67,7 @@ export function parseRdata(
   let next = 0
   for (const field of schema) {
     const taken = isRepeated(field) ? words.slice(next) : words.slice(next, next + 1)
-    if (taken.length === 0 && field !== 'params') return undefined
+    if (taken.length === 0 && !OPTIONAL.has(field)) return undefined
     const part = parseField(field, taken, origin)
     if (part === undefined) return undefined
     parts.push(part)
@@ -107,7 +116,14 @@ export function parseString(text: string): Uint8Array | undefined {
 }
 
 function isRepeated(field: Field): boolean {
-  return field === 'strings' || field === 'params' || field === 'hex' || field === 'base64'
+  return REPEATED.has(field)
+}
+
+/** Whether a text says all of a part. */
+function isSayable(field: Field, text: string, bytes: Uint8Array): boolean {
+  if (field === 'tag') return TAG.test(text)
+  if (field === 'types') return equalBytes(typeBitmap(bitmapTypes(bytes)), bytes)
+  return text !== '' || OPTIONAL.has(field)
 }
 
 function fieldEnd(field: Field, rdata: Uint8Array, at: number): number {
@@ -119,11 +135,17 @@ function fieldEnd(field: Field, rdata: Uint8Array, at: number): number {
 function formatField(field: Field, bytes: Uint8Array): string {
   switch (field) {
     case 'u8':
+    case 'algorithm':
       return String(octet(bytes, 0))
     case 'u16':
       return String(readUint16(bytes, 0))
+    case 'type':
+      return formatType(readUint16(bytes, 0))
     case 'u32':
+    case 'seconds':
       return String(readUint32(bytes, 0))
+    case 'time':
+      return formatSignatureTime(readUint32(bytes, 0))
     case 'ipv4':
     case 'ipv6':
       return formatAddress(bytes)
@@ -144,6 +166,8 @@ function formatField(field: Field, bytes: Uint8Array): string {
       return encodeBase64(bytes)
     case 'params':
       return formatServiceParams(bytes)
+    case 'types':
+      return bitmapTypes(bytes).map(formatType).join(' ')
   }
 }
 
@@ -166,6 +190,14 @@ function parseField(
     case 'u16':
     case 'u32':
       return parseNumber(word, fieldBytes(field) ?? 0)
+    case 'seconds':
+      return numberBytes(parseTtl(word), 4)
+    case 'time':
+      return numberBytes(parseSignatureTime(word), 4)
+    case 'type':
+      return numberBytes(parseType(word), 2)
+    case 'algorithm':
+      return numberBytes(parseAlgorithm(word), 1)
     case 'ipv4':
       return parseIPv4(word)
     case 'ipv6':
@@ -187,6 +219,8 @@ function parseField(
       return decodeBase64(words.join(''))
     case 'params':
       return parseServiceParams(words)
+    case 'types':
+      return parseTypeBitmap(words)
   }
 }
 
@@ -200,7 +234,11 @@ export function parseNameBelow(text: string, origin: Uint8Array): Uint8Array | u
 
 function parseNumber(text: string, size: number): Uint8Array | undefined {
   const value = Number(text)
-  if (!/^\d+$/.test(text) || value >= 2 ** (8 * size)) return undefined
+  return /^\d+$/.test(text) && value < 2 ** (8 * size) ? numberBytes(value, size) : undefined
+}
+
+function numberBytes(value: number | undefined, size: number): Uint8Array | undefined {
+  if (value === undefined) return undefined
   const bytes = new Uint8Array(size)
   if (size === 1) bytes[0] = value
   else if (size === 2) writeUint16(bytes, 0, value)
@@ -215,12 +253,16 @@ function parseShortString(text: string): Uint8Array | undefined {
     : concatBytes(Uint8Array.of(bytes.length), bytes)
 }
 
+/** A word over 255 octets stands for several strings, as in CoreDNS. */
 function parseStrings(words: readonly string[]): Uint8Array | undefined {
   const strings: Uint8Array[] = []
   for (const word of words) {
-    const bytes = parseShortString(word)
+    const bytes = parseString(word)
     if (bytes === undefined) return undefined
-    strings.push(bytes)
+    for (let at = 0; at === 0 || at < bytes.length; at += 255) {
+      const part = bytes.subarray(at, at + 255)
+      strings.push(Uint8Array.of(part.length), part)
+    }
   }
   return concatBytes(...strings)
 }

@@ -3,10 +3,11 @@
  * schema, and written back with names compressed where the type allows it.
  * @module
  */
-import { equalBytes, octet, readUint16 } from './bytes.ts'
+import { concatBytes, EMPTY, equalBytes, octet, readUint16 } from './bytes.ts'
 import { NAME_BYTES_MAX } from './limits.ts'
 import { type Field, fieldBytes, rdataSchema } from './rdata-schema.ts'
 import type { ReplyWriter } from './reply-writer.ts'
+import { isTypeBitmap } from './type-bitmap.ts'
 
 /** Pointers followed within one name; each must point further back, so this bounds work only. */
 const POINTERS_MAX = 127
@@ -102,13 +103,7 @@ export function readRdata(reader: WireReader, type: number, size: number): Uint8
     if (reader.isBroken || reader.at > end) return undefined
   }
   if (reader.at !== end) return undefined
-  const whole = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0))
-  let at = 0
-  for (const part of parts) {
-    whole.set(part, at)
-    at += part.length
-  }
-  return hasValidTail(schema, whole) ? whole : undefined
+  return hasValidTail(schema.at(-1), parts.at(-1)) ? concatBytes(...parts) : undefined
 }
 
 /** Checks uncompressed rdata against its type's schema; unknown types are always right. */
@@ -152,20 +147,25 @@ function rawFieldBytes(reader: WireReader, field: Field, end: number): number {
 }
 
 /**
- * Checks what a schema's last field repeats: strings, or parameters in rising order of their keys.
+ * Checks what a schema's last field repeats: strings, windows of types, or parameters in rising
+ * order of their keys.
  */
-function hasValidTail(schema: readonly Field[], rdata: Uint8Array): boolean {
-  const last = schema.at(-1)
-  if (last !== 'strings' && last !== 'params') return true
-  let at = last === 'strings' ? 0 : nameEnd(rdata, 2)
-  if (last === 'strings') {
-    while (at < rdata.length) at += octet(rdata, at) + 1
-    return at === rdata.length && at > 0
+function hasValidTail(last: Field | undefined, tail: Uint8Array = EMPTY): boolean {
+  let at = 0
+  switch (last) {
+    case 'types':
+      return isTypeBitmap(tail)
+    case 'strings':
+      while (at < tail.length) at += octet(tail, at) + 1
+      return at === tail.length && at > 0
+    case 'params':
+      for (let key = -1; at < tail.length; ) {
+        if (at + 4 > tail.length || readUint16(tail, at) <= key) return false
+        key = readUint16(tail, at)
+        at += 4 + readUint16(tail, at + 2)
+      }
+      return at === tail.length
+    default:
+      return true
   }
-  for (let key = -1; at < rdata.length; ) {
-    if (at + 4 > rdata.length || readUint16(rdata, at) <= key) return false
-    key = readUint16(rdata, at)
-    at += 4 + readUint16(rdata, at + 2)
-  }
-  return at === rdata.length
 }

@@ -3,15 +3,16 @@
  * rdata`.
  * @module
  */
-import { TTL_SECONDS_MAX } from '../dns/limits.ts'
 import type { ResourceRecord } from '../dns/message.ts'
 import { formatName } from '../dns/name.ts'
-import { formatRdata, parseNameBelow, parseRdata } from '../dns/rdata-text.ts'
-import { CLASS, formatClass, parseClass } from '../dns/rr-class.ts'
-import { formatType, parseType } from '../dns/rr-type.ts'
+import { formatRdata } from '../dns/rdata-text.ts'
+import { formatClass } from '../dns/rr-class.ts'
+import { formatType } from '../dns/rr-type.ts'
+import { readRecord } from './zone-record.ts'
+import { ZoneFileError, ZoneScanner } from './zone-scanner.ts'
 
-/** A string without its quotes, a comment, or a word. */
-const WORD = /"((?:[^"\\]|\\.)*)"|;.*|((?:[^\s";\\]|\\.)+)/g
+/** TTL of a record that names none, as in CoreDNS. */
+const TTL_SECONDS_DEFAULT = 3600
 
 /** Formats a record as one line, fields separated by one blank. */
 export function formatRecord(record: ResourceRecord): string {
@@ -22,33 +23,24 @@ export function formatRecord(record: ResourceRecord): string {
 }
 
 /**
- * Parses one record from a line with owner, TTL, optional class, type and rdata. Relative names are
- * below `origin`. `undefined` when it is not a record.
+ * Parses one record as a zone file has it, all in one line or within parentheses; a TTL that is
+ * left out is an hour. Relative names are below `origin`. `undefined` when it is not a record.
  */
-export function parseRecord(line: string, origin: Uint8Array): ResourceRecord | undefined {
-  const words = splitWords(line) ?? []
-  const [ownerText = '', ttlText = ''] = words.splice(0, 2)
-  const owner = parseNameBelow(ownerText, origin)
-  const ttlSeconds = /^\d{1,10}$/.test(ttlText) ? Number(ttlText) : undefined
-  const rrClass = parseClass(words[0] ?? '')
-  if (rrClass !== undefined) words.shift()
-  const type = parseType(words.shift() ?? '')
-  if (owner === undefined || ttlSeconds === undefined || type === undefined) return undefined
-  if (ttlSeconds > TTL_SECONDS_MAX) return undefined
-  const rdata = parseRdata(type, words, origin)
-  return rdata && { owner, type, class: rrClass ?? CLASS.IN, ttlSeconds, rdata }
-}
-
-/**
- * Splits a line at blanks outside of quotes; takes quotes off, keeps escapes, ends at a comment.
- * `undefined` when a quote is left open or a backslash ends the line.
- */
-export function splitWords(line: string): string[] | undefined {
-  if (line.replaceAll(WORD, '').trim() !== '') return undefined
-  const words: string[] = []
-  for (const match of line.matchAll(WORD)) {
-    const word = match[1] ?? match[2]
-    if (word !== undefined) words.push(word)
+export function parseRecord(text: string, origin: Uint8Array): ResourceRecord | undefined {
+  const scanner = new ZoneScanner('', text.trim())
+  const state = {
+    file: '',
+    origin,
+    owner: origin,
+    ttlSeconds: TTL_SECONDS_DEFAULT,
+    isTtlFixed: false,
   }
-  return words
+  try {
+    const line = scanner.next()
+    const record = line && readRecord(line, state)
+    return scanner.next() === undefined ? record : undefined
+  } catch (error) {
+    if (!(error instanceof ZoneFileError)) throw error
+    return undefined
+  }
 }

@@ -7,6 +7,7 @@ import { concatBytes, writeUint16 } from '../../src/dns/bytes.ts'
 import type { ResourceRecord } from '../../src/dns/message.ts'
 import { type Field, fieldBytes, rdataSchema } from '../../src/dns/rdata-schema.ts'
 import { TYPE } from '../../src/dns/rr-type.ts'
+import { typeBitmap } from '../../src/dns/type-bitmap.ts'
 import { wireLabel, wireName } from '../generators.ts'
 
 /** The types whose rdata has parts. */
@@ -70,6 +71,8 @@ function fieldOf(field: Field): fc.Arbitrary<Uint8Array> {
       return shortString(fc.stringMatching(/^[a-z0-9]{1,15}$/).map((text) => Buffer.from(text)))
     case 'params':
       return serviceParams()
+    case 'types':
+      return fc.array(fc.nat(65535), { maxLength: 9 }).map(typeBitmap)
     default:
       return fc.uint8Array()
   }

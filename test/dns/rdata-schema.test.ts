@@ -5,7 +5,7 @@ import { formatType, TYPE } from '../../src/dns/rr-type.ts'
 import { KNOWN_TYPES } from './arbitraries.ts'
 
 /** Fields that take all that is left, so that nothing can follow. */
-const TO_THE_END: readonly Field[] = ['strings', 'rest', 'hex', 'base64', 'params']
+const TO_THE_END: readonly Field[] = ['strings', 'rest', 'hex', 'base64', 'params', 'types']
 
 describe('rdataSchema', () => {
   test('lets names be compressed in the types of RFC 1035 only (RFC 3597 §4)', () => {
@@ -36,8 +36,12 @@ describe('rdataSchema', () => {
 describe('fieldBytes', () => {
   const cases: { field: Field; size: number | undefined }[] = [
     { field: 'u8', size: 1 },
+    { field: 'algorithm', size: 1 },
     { field: 'u16', size: 2 },
+    { field: 'type', size: 2 },
     { field: 'u32', size: 4 },
+    { field: 'seconds', size: 4 },
+    { field: 'time', size: 4 },
     { field: 'ipv4', size: 4 },
     { field: 'ipv6', size: 16 },
     { field: 'name', size: undefined },

@@ -1,0 +1,70 @@
+/**
+ * Sets of types as bits, as NSEC and CSYNC records have them (RFC 4034 §4.1.2, RFC 7477 §2.1.1.2).
+ *
+ * ```
+ *  window (1)   octets (1)   bits (octets)   window …
+ *  type >>> 8   1 to 32      bit 0 is the highest of the first octet
+ * ```
+ * @module
+ */
+import { concatBytes, octet } from './bytes.ts'
+import { parseType } from './rr-type.ts'
+
+const WINDOW_OCTETS_MAX = 32
+
+/** Writes types, in any order, as bits. */
+export function typeBitmap(types: Iterable<number>): Uint8Array {
+  const windows = new Map<number, Uint8Array>()
+  for (const type of new Set(types)) {
+    const bits = windows.get(type >>> 8) ?? new Uint8Array(WINDOW_OCTETS_MAX)
+    const at = (type & 255) >>> 3
+    bits[at] = octet(bits, at) | (0x80 >>> (type & 7))
+    windows.set(type >>> 8, bits)
+  }
+  const sorted = [...windows].sort(([a], [b]) => a - b)
+  return concatBytes(
+    ...sorted.flatMap(([window, bits]) => {
+      const size = bits.findLastIndex((value) => value !== 0) + 1
+      return [Uint8Array.of(window, size), bits.subarray(0, size)]
+    }),
+  )
+}
+
+/** Lists the types of a valid bitmap, rising. */
+export function bitmapTypes(bitmap: Uint8Array): number[] {
+  const types: number[] = []
+  for (let at = 0; at < bitmap.length; ) {
+    const window = octet(bitmap, at)
+    const end = at + 2 + octet(bitmap, at + 1)
+    for (let bit = 0; bit < 8 * (end - at - 2); bit++) {
+      const isSet = (octet(bitmap, at + 2 + (bit >>> 3)) & (0x80 >>> (bit & 7))) !== 0
+      if (isSet) types.push((window << 8) | bit)
+    }
+    at = end
+  }
+  return types
+}
+
+/** Tells whether octets are windows in rising order, each with 1 to 32 octets of bits. */
+export function isTypeBitmap(bitmap: Uint8Array): boolean {
+  let at = 0
+  for (let window = -1; at < bitmap.length; ) {
+    if (at + 2 > bitmap.length || octet(bitmap, at) <= window) return false
+    window = octet(bitmap, at)
+    const size = octet(bitmap, at + 1)
+    if (size < 1 || size > WINDOW_OCTETS_MAX) return false
+    at += 2 + size
+  }
+  return at === bitmap.length
+}
+
+/** Parses mnemonics into a bitmap; `undefined` when one is no type. */
+export function parseTypeBitmap(words: readonly string[]): Uint8Array | undefined {
+  const types: number[] = []
+  for (const word of words) {
+    const type = parseType(word)
+    if (type === undefined) return undefined
+    types.push(type)
+  }
+  return typeBitmap(types)
+}

@@ -1,0 +1,125 @@
+/**
+ * One record of a zone file, from the words of its line (RFC 1035 §5.1, RFC 2308 §4): class and TTL
+ * in either order, what is left out taken from before.
+ * @module
+ */
+import { TTL_SECONDS_MAX } from '../dns/limits.ts'
+import type { ResourceRecord } from '../dns/message.ts'
+import { rdataSchema } from '../dns/rdata-schema.ts'
+import { parseNameBelow, parseRdata } from '../dns/rdata-text.ts'
+import { CLASS, parseClass } from '../dns/rr-class.ts'
+import { formatType, parseType } from '../dns/rr-type.ts'
+import { parseTtl } from '../dns/ttl-text.ts'
+import { ZoneFileError, type ZoneLine, type ZoneWord } from './zone-scanner.ts'
+
+/** What lines before have said. */
+export type ZoneState = {
+  readonly file: string
+  /** Relative names are below it. */
+  origin: Uint8Array
+  /** The owner of the record before. */
+  owner: Uint8Array
+  /** TTL of records that name none. */
+  ttlSeconds: number | undefined
+  /** Whether it comes from `$TTL`, and so outlasts what records say (RFC 2308 §4). */
+  isTtlFixed: boolean
+}
+
+/** What stands before the data of a record. */
+type Head = {
+  ttlSeconds: number | undefined
+  class: number | undefined
+  type: number | undefined
+  /** How many words it takes. */
+  size: number
+}
+
+/**
+ * Reads a record, and notes its owner and TTL for those after it.
+ * @throws {ZoneFileError} when the line has none
+ */
+export function readRecord(line: ZoneLine, state: ZoneState): ResourceRecord {
+  const [first] = line.words
+  const { file } = state
+  if (line.hasOwner) {
+    const owner = parseNameBelow(first.text, state.origin)
+    if (owner === undefined) throw wrong(file, first, `"${first.text}" is not a domain name`)
+    state.owner = owner
+  }
+  const head = readHead(line, file)
+  const type = head.type ?? 0
+  const ttlSeconds = ttlOf(line, head, state)
+  const words = line.words.slice(head.size)
+  const rdata = parseRdata(type, rdataTexts(type, words), state.origin)
+  if (rdata === undefined) {
+    const shown = words.map(({ text }) => text).join(' ')
+    const reason = shown === '' ? 'has no data' : `cannot have "${shorten(shown)}" for its data`
+    throw wrong(file, words[0] ?? first, `a ${formatType(type)} record ${reason}`)
+  }
+  return { owner: state.owner, type, class: head.class ?? CLASS.IN, ttlSeconds, rdata }
+}
+
+/** Reads a TTL. @throws {ZoneFileError} when it is none, or over 31 bits (RFC 2181 §8) */
+export function readTtl(word: ZoneWord, file: string): number {
+  const seconds = parseTtl(word.text)
+  if (seconds !== undefined && seconds <= TTL_SECONDS_MAX) return seconds
+  throw wrong(file, word, `"${word.text}" is not a TTL from 0 to ${TTL_SECONDS_MAX}`)
+}
+
+/** Makes the error for a word. */
+export function wrong(file: string, { line, column }: ZoneWord, reason: string): ZoneFileError {
+  return new ZoneFileError({ file, line, column }, reason)
+}
+
+function readHead({ hasOwner, words }: ZoneLine, file: string): Head {
+  const head: Head = { ttlSeconds: undefined, class: undefined, type: undefined, size: 0 }
+  for (let i = hasOwner ? 1 : 0; i < words.length; i++) {
+    const word = words[i] ?? words[0]
+    const rrClass = parseClass(word.text)
+    if (rrClass !== undefined && head.class === undefined) {
+      head.class = rrClass
+      continue
+    }
+    const type = parseType(word.text)
+    if (type !== undefined) return { ...head, type, size: i + 1 }
+    if (head.ttlSeconds !== undefined || parseTtl(word.text) === undefined) {
+      throw wrong(file, word, `"${word.text}" is no type, no class and no TTL of a record`)
+    }
+    head.ttlSeconds = readTtl(word, file)
+  }
+  throw wrong(file, words.at(-1) ?? words[0], 'the line ends before the type of a record')
+}
+
+/**
+ * As in CoreDNS, a record with a class but without a TTL, before any TTL was named, has 0; one
+ * without either is an error.
+ */
+function ttlOf(line: ZoneLine, head: Head, state: ZoneState): number {
+  const { ttlSeconds } = head
+  if (ttlSeconds === undefined) {
+    if (state.ttlSeconds === undefined && head.class === undefined && line.hasOwner) {
+      const word = line.words[1] ?? line.words[0]
+      throw wrong(state.file, word, 'no TTL here nor in a line before; begin with "$TTL 1h"')
+    }
+    return state.ttlSeconds ?? 0
+  }
+  if (!state.isTtlFixed) state.ttlSeconds = ttlSeconds
+  return ttlSeconds
+}
+
+/** A service parameter is one word, also when its value stands in quotes: `alpn="h2"`. */
+function rdataTexts(type: number, words: readonly ZoneWord[]): string[] {
+  if (rdataSchema(type)?.at(-1) !== 'params') return words.map(({ text }) => text)
+  const texts: string[] = []
+  for (const { text, isQuoted, isAttached } of words) {
+    const before = texts.at(-1)
+    if (isQuoted && isAttached && before?.endsWith('=') === true)
+      texts.push(`${texts.pop()}${text}`)
+    else texts.push(text)
+  }
+  return texts
+}
+
+function shorten(text: string): string {
+  return text.length > 60 ? `${text.slice(0, 60)}…` : text
+}

@@ -1,0 +1,195 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import fc from 'fast-check'
+import { nameOf } from '../../src/dns/name.ts'
+import { readZoneFile } from '../../src/records/zone-file.ts'
+import { ZoneFileError } from '../../src/records/zone-scanner.ts'
+import { formatRecord } from '../../src/records/zone-text.ts'
+
+/** Reads `zones/db` below example.org and formats its records; an error ends them. */
+function read(text: string, files: Readonly<Record<string, string>> = {}): string[] {
+  const found: string[] = []
+  try {
+    const zone = { file: 'zones/db', text, origin: nameOf('example.org') }
+    for (const record of readZoneFile({ ...zone, readText: (path) => files[path] })) {
+      found.push(formatRecord(record))
+    }
+  } catch (error) {
+    if (!(error instanceof ZoneFileError)) throw error
+    found.push(error.message)
+  }
+  return found
+}
+
+const A = 'IN A 192.0.2.1'
+
+describe('a zone file', () => {
+  const cases: {
+    name: string
+    text: string[]
+    files?: Readonly<Record<string, string>>
+    is: string[]
+  }[] = [
+    { name: 'may be empty', text: ['; nothing'], is: [] },
+    {
+      name: 'has a TTL for records that name none',
+      text: [
+        '$TTL 1h',
+        'a A 192.0.2.1',
+        'b 5 A 192.0.2.1',
+        'c A 192.0.2.1',
+        '$ttl 2',
+        'd A 192.0.2.1',
+      ],
+      is: [
+        `a.example.org. 3600 ${A}`,
+        `b.example.org. 5 ${A}`,
+        `c.example.org. 3600 ${A}`,
+        `d.example.org. 2 ${A}`,
+      ],
+    },
+    {
+      name: 'has origins, each below the one before unless it is absolute',
+      text: [
+        '$ORIGIN sub',
+        '@ 1 A 192.0.2.1',
+        'a A 192.0.2.1',
+        '$ORIGIN example.net.',
+        'b CNAME c',
+      ],
+      is: [
+        `sub.example.org. 1 ${A}`,
+        `a.sub.example.org. 1 ${A}`,
+        'b.example.net. 1 IN CNAME c.example.net.',
+      ],
+    },
+    {
+      name: 'includes files beside it, without lasting effect',
+      text: ['$TTL 1', 'a A 192.0.2.1', '$INCLUDE more.db', ' AAAA ::1', 'b A 192.0.2.1'],
+      files: { 'zones/more.db': '$TTL 2\n$ORIGIN x\nc A 192.0.2.1' },
+      is: [
+        `a.example.org. 1 ${A}`,
+        `c.x.example.org. 2 ${A}`,
+        'a.example.org. 1 IN AAAA ::1',
+        `b.example.org. 1 ${A}`,
+      ],
+    },
+    {
+      name: 'includes files below another origin, and by absolute paths',
+      text: ['$TTL 1', '$INCLUDE "/etc/more db" sub'],
+      files: {
+        '/etc/more db': 'a A 192.0.2.1\n A 192.0.2.1\n$INCLUDE other',
+        '/etc/other': ' A 192.0.2.1',
+      },
+      is: [`a.sub.example.org. 1 ${A}`, `a.sub.example.org. 1 ${A}`, `sub.example.org. 1 ${A}`],
+    },
+    {
+      name: 'says in which included file something is wrong',
+      text: ['$INCLUDE more.db'],
+      files: { 'zones/more.db': '\n x' },
+      is: ['zones/more.db:2:2: "x" is no type, no class and no TTL of a record'],
+    },
+    {
+      name: 'refuses a file that is not there',
+      text: ['$TTL 1', '$INCLUDE more.db'],
+      is: ['zones/db:2:10: cannot read "zones/more.db"'],
+    },
+    {
+      name: 'refuses a file that includes itself',
+      text: ['$INCLUDE db'],
+      files: { 'zones/db': '$INCLUDE db' },
+      is: ['zones/db:1:10: too many files are included, at most 7 deep and 1000 in all may be'],
+    },
+    {
+      name: 'refuses more than a thousand files',
+      text: ['$TTL 1', ...Array.from({ length: 1001 }, () => '$INCLUDE none.db')],
+      files: { 'zones/none.db': '' },
+      is: ['zones/db:1002:10: too many files are included, at most 7 deep and 1000 in all may be'],
+    },
+    {
+      name: 'generates records, with a TTL of an hour when they name none',
+      text: ['$TTL 1', '$GENERATE 1-3/2 h$ A 192.0.2.$', '$GENERATE 7-7 $ 5 TXT "a b $"'],
+      is: [
+        'h1.example.org. 3600 IN A 192.0.2.1',
+        'h3.example.org. 3600 IN A 192.0.2.3',
+        '7.example.org. 5 IN TXT "a b 7"',
+      ],
+    },
+    {
+      name: 'refuses a range that is none',
+      text: ['$GENERATE 3-1 h$ A 192.0.2.$'],
+      is: ['zones/db:1:11: "3-1" is not a range such as 1-10 or 0-64/2'],
+    },
+    {
+      name: 'refuses to generate what is no record',
+      text: ['$GENERATE 255-257 h A 192.0.2.$'],
+      is: [
+        'h.example.org. 3600 IN A 192.0.2.255',
+        'zones/db:1:1: a A record cannot have "192.0.2.256" for its data',
+      ],
+    },
+    {
+      name: 'refuses to generate from a number that is none',
+      text: ['', '$GENERATE 1-2 h\u0024{x} A 192.0.2.1'],
+      is: ['zones/db:2:11: $GENERATE makes no record of "h\u0024{x} A 192.0.2.1" and 1'],
+    },
+    {
+      name: 'refuses to generate from nothing',
+      text: ['$GENERATE 1-2'],
+      is: ['zones/db:1:11: $GENERATE makes no record of "" and 1'],
+    },
+    { name: 'refuses $TTL alone', text: ['$TTL'], is: ['zones/db:1:1: "$TTL" needs an argument'] },
+    {
+      name: 'refuses a TTL that is none',
+      text: ['$TTL x'],
+      is: ['zones/db:1:6: "x" is not a TTL from 0 to 2147483647'],
+    },
+    {
+      name: 'refuses a word behind a directive',
+      text: ['$ORIGIN a. b.'],
+      is: ['zones/db:1:12: "$ORIGIN" takes no "b."'],
+    },
+    {
+      name: 'refuses an origin that is no name',
+      text: ['$ORIGIN a..b'],
+      is: ['zones/db:1:9: "a..b" is not a domain name'],
+    },
+    {
+      name: 'takes a directive for an owner when it is escaped',
+      text: ['\\$TTL 1 A 192.0.2.1'],
+      is: [`$TTL.example.org. 1 ${A}`],
+    },
+  ]
+  for (const { name, text, files, is } of cases) {
+    test(name, () => {
+      assert.deepEqual(read(text.join('\n'), files), is)
+    })
+  }
+
+  test('has records, or is refused with a place, whatever the text', () => {
+    const word = fc.constantFrom(
+      ...[
+        '$TTL',
+        '$ORIGIN',
+        '$GENERATE',
+        '$INCLUDE',
+        '1-3',
+        'a',
+        '@',
+        '1h',
+        'IN',
+        'A',
+        'TXT',
+        'MX',
+      ],
+      ...['192.0.2.1', '"x y"', '(', ')', ';', '\n', '\n', '\\#', '4', 'c0000201', '$', '\\'],
+    )
+    fc.assert(
+      fc.property(fc.array(word, { maxLength: 30 }), (words) => {
+        const files = { 'zones/a': words.join(' ') }
+        assert.ok(read(words.join(' '), files).every((line) => line.length > 0))
+      }),
+      { numRuns: 1000 },
+    )
+  })
+})
