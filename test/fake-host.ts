@@ -5,14 +5,7 @@
  * @module
  */
 import type { KubernetesOptions } from '../src/corefile/kubernetes-options.ts'
-import type {
-  ExchangeOptions,
-  Host,
-  SnapshotSource,
-  Upstream,
-  UpstreamClient,
-  UpstreamOptions,
-} from '../src/plugins/host.ts'
+import type { ExchangeOptions, Host, SnapshotSource, Upstream } from '../src/plugins/host.ts'
 import type { LogEvent } from '../src/telemetry/log.ts'
 import { Metrics } from '../src/telemetry/metrics.ts'
 import { type FakeClusterOptions, openFakeCluster } from './fake-cluster.ts'
@@ -34,13 +27,6 @@ export type Asked = {
 
 /** What an upstream does: replies with lines or octets, fails, or says nothing until time is up. */
 export type UpstreamAct = readonly string[] | Uint8Array | Error | 'silence'
-
-/** An upstream that was opened. */
-export type OpenedUpstream = {
-  readonly upstream: Upstream
-  readonly options: UpstreamOptions
-  readonly isClosed: boolean
-}
 
 /** Decides what an upstream does. */
 export type UpstreamScript = (asked: Asked) => UpstreamAct | Promise<UpstreamAct>
@@ -73,13 +59,13 @@ export class FakeHost implements Host {
   readonly aborts: string[] = []
   /** What upstreams were asked, in order. */
   readonly asked: Asked[] = []
-  /** Upstreams that were opened. */
-  readonly upstreams: OpenedUpstream[] = []
   /** Directives whose clusters were opened. */
   readonly opened: KubernetesOptions[] = []
   /** Which shards were loaded, `undefined` for the snapshot. */
   readonly loads: (number | undefined)[] = []
   readonly files: Map<string, string>
+  /** When files were written, beyond the time at which tests begin. */
+  readonly writtenMs: Map<string, number> = new Map()
   private readonly script: UpstreamScript
   private readonly cluster: FakeClusterOptions | undefined
   private readonly timers = new Set<Timer>()
@@ -113,15 +99,23 @@ export class FakeHost implements Host {
 
   readonly readText = (path: string): string | undefined => this.files.get(path)
 
-  readonly openUpstream = (upstream: Upstream, options: UpstreamOptions): UpstreamClient => {
-    const opened = { upstream, options, isClosed: false }
-    this.upstreams.push(opened)
-    return {
-      exchange: (message, how) => this.exchange(upstream, message, how),
-      close: () => {
-        opened.isClosed = true
-      },
-    }
+  readonly modifiedMs = (path: string): number | undefined =>
+    this.files.has(path) ? (this.writtenMs.get(path) ?? START_MS) : undefined
+
+  readonly exchange = async (
+    { address, port, url }: Upstream,
+    message: Uint8Array,
+    { protocol, timeoutMs }: ExchangeOptions,
+  ): Promise<Uint8Array> => {
+    const upstream = url ?? `${address}:${port}`
+    const asked = { upstream, protocol, timeoutMs, question: formatQuestion(message), message }
+    this.asked.push(asked)
+    // Nothing that goes over a network is done before its caller goes on.
+    await Promise.resolve()
+    const act = await this.script(asked)
+    if (act instanceof Error) throw act
+    if (act instanceof Uint8Array) return act
+    return act === 'silence' ? this.rejectAfter(timeoutMs) : writeReplyText(act, message)
   }
 
   readonly openCluster = (directive: KubernetesOptions): SnapshotSource => {
@@ -161,22 +155,6 @@ export class FakeHost implements Host {
       await settle()
     }
     this.nowMs = endMs
-  }
-
-  private async exchange(
-    { address, port, url }: Upstream,
-    message: Uint8Array,
-    { protocol, timeoutMs }: ExchangeOptions,
-  ): Promise<Uint8Array> {
-    const upstream = url ?? `${address}:${port}`
-    const asked = { upstream, protocol, timeoutMs, question: formatQuestion(message), message }
-    this.asked.push(asked)
-    // Nothing that goes over a network is done before its caller goes on.
-    await Promise.resolve()
-    const act = await this.script(asked)
-    if (act instanceof Error) throw act
-    if (act instanceof Uint8Array) return act
-    return act === 'silence' ? this.rejectAfter(timeoutMs) : writeReplyText(act, message)
   }
 
   private rejectAfter(delayMs: number): Promise<never> {

@@ -17,6 +17,7 @@ import { setupDebug } from './debug.ts'
 import { setupDns64 } from './dns64.ts'
 import { setupErratic } from './erratic.ts'
 import { setupErrors } from './errors.ts'
+import { setupFile } from './file/setup.ts'
 import { setupForward } from './forward/setup.ts'
 import { setupHeader } from './header.ts'
 import { setupHealth } from './health.ts'
@@ -32,7 +33,6 @@ import type { Setup } from './plugin.ts'
 import { setupPrometheus } from './prometheus.ts'
 import { setupReady } from './ready.ts'
 import { setupReload } from './reload.ts'
-import { setupRewrite } from './rewrite/setup.ts'
 import { setupRoot } from './root.ts'
 import { setupWhoami } from './whoami.ts'
 
@@ -58,6 +58,7 @@ const SETUPS: Readonly<Record<string, Setup>> = {
   dns64: setupDns64,
   erratic: setupErratic,
   errors: setupErrors,
+  file: setupFile,
   forward: setupForward,
   header: setupHeader,
   health: setupHealth,
@@ -72,7 +73,6 @@ const SETUPS: Readonly<Record<string, Setup>> = {
   prometheus: setupPrometheus,
   ready: setupReady,
   reload: setupReload,
-  rewrite: setupRewrite,
   root: setupRoot,
   whoami: setupWhoami,
 }

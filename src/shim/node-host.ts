@@ -8,8 +8,7 @@ import { resolve } from 'node:path'
 import type { Host } from '../plugins/host.ts'
 import type { Log } from '../telemetry/log.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
-import { random16 } from './random16.ts'
-import { openUpstream } from './upstream-client.ts'
+import { exchange, random16 } from './exchange.ts'
 
 /** Octets of a file that a Corefile names. */
 const FILE_BYTES_MAX = 64 * 1024 * 1024
@@ -42,7 +41,8 @@ export function createNodeHost({ folder, ...rest }: NodeHostOptions): Host {
       }
     },
     readText: (path) => readTextFile(resolve(folder, path)),
-    openUpstream,
+    modifiedMs: (path) => modifiedMs(resolve(folder, path)),
+    exchange,
     print: (line) => {
       process.stdout.write(`[INFO] ${line}\n`)
     },
@@ -54,6 +54,14 @@ export function readTextFile(path: string): string | undefined {
   try {
     const info = statSync(path)
     return info.isFile() && info.size <= FILE_BYTES_MAX ? readFileSync(path, 'utf8') : undefined
+  } catch {
+    return undefined
+  }
+}
+
+function modifiedMs(path: string): number | undefined {
+  try {
+    return statSync(path).mtimeMs
   } catch {
     return undefined
   }

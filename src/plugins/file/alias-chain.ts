@@ -1,0 +1,115 @@
+/**
+ * Aliases and where they lead: within the zone as long as its names have records, from there on
+ * through the whole server.
+ * @module
+ */
+import { equalBytes } from '../../dns/bytes.ts'
+import type { ResourceRecord } from '../../dns/message.ts'
+import { equalNames, isSubdomain } from '../../dns/name.ts'
+import { RCODE } from '../../dns/rcode.ts'
+import { TYPE } from '../../dns/rr-type.ts'
+import { andThen, type MaybePromise, type Outcome, type Request } from '../plugin.ts'
+import { addressesAlong } from './along.ts'
+import { findName } from './find-name.ts'
+import { authorityOf, denialOf, NO_RECORDS, referral, type ZoneAnswer } from './sections.ts'
+import { coveredType, recordsOf } from './signatures.ts'
+import type { ZoneData } from './zone-data.ts'
+
+/** Links within a zone that one answer follows (CoreDNS, plugin/file/lookup.go). */
+const LINKS_MAX = 10
+
+/** The way so far. */
+export type AliasChain = {
+  /** CNAME records, with signatures; the first leads on. */
+  readonly links: readonly ResourceRecord[]
+  /** Proofs that wildcards were rightly taken. */
+  readonly proofs: readonly ResourceRecord[]
+}
+
+/**
+ * Follows an alias. A loop ends where it closes, each link said once. As in CoreDNS, servers of
+ * zones are always asked for through the whole server, and a name that exists without the type is
+ * answered without an SOA record.
+ */
+export function followAlias(
+  zone: ZoneData,
+  request: Request,
+  { links, proofs }: AliasChain,
+): MaybePromise<ZoneAnswer> {
+  const { type, query } = request
+  const { wantsDnssec } = query
+  const answer = [...links]
+  let [link] = links
+  for (let count = 1; link !== undefined; count++) {
+    const target = link.rdata
+    const isWithin = isSubdomain(target, zone.origin)
+    const match = isWithin ? findName(zone, target, type) : undefined
+    if (match?.kind === 'cut') {
+      const { authority, additional } = referral(zone, match.node, wantsDnssec)
+      return {
+        ...NO_RECORDS,
+        kind: 'referral',
+        answer,
+        authority: [...authority, ...proofs],
+        additional,
+      }
+    }
+    const isOfZone = type === TYPE.SOA && equalNames(target, zone.origin)
+    if (match?.kind !== 'exact' || type === TYPE.NS || isOfZone) {
+      return andThen(request.lookup(target, type), (outcome) =>
+        joined(zone, { answer, proofs }, outcome, wantsDnssec),
+      )
+    }
+    const next = recordsOf(match.node.sets, TYPE.CNAME, wantsDnssec)
+    if (next.length === 0) answer.push(...recordsOf(match.node.sets, type, wantsDnssec))
+    const isNew = count < LINKS_MAX && !next.some((record) => answer.includes(record))
+    if (isNew) answer.push(...next)
+    link = isNew ? next[0] : undefined
+  }
+  const authority = [...authorityOf(zone, wantsDnssec), ...proofs]
+  const additional = addressesAlong(zone, answer, wantsDnssec)
+  return { ...NO_RECORDS, kind: 'found', answer, authority, additional }
+}
+
+/** Puts the way and what the server says of its end together. */
+function joined(
+  zone: ZoneData,
+  { answer, proofs }: { answer: readonly ResourceRecord[]; proofs: readonly ResourceRecord[] },
+  outcome: Outcome,
+  wantsDnssec: boolean,
+): ZoneAnswer {
+  const reply = outcome.kind === 'reply' ? outcome : undefined
+  const found = (reply?.answer ?? []).filter((record) => !answer.some((own) => isSame(own, record)))
+  const all = [...answer, ...found]
+  const kind = kindOf(outcome)
+  const isDenied = kind === 'absent' || kind === 'nodata'
+  const theirs = wantsDnssec ? (reply?.authority ?? []).filter(isDenial) : []
+  return {
+    kind,
+    answer: all,
+    authority: [...(isDenied ? denialOf : authorityOf)(zone, wantsDnssec), ...proofs, ...theirs],
+    additional: addressesAlong(zone, all, wantsDnssec),
+    isLive: reply?.origin === 'snapshot',
+    truncated: reply?.truncated ?? false,
+  }
+}
+
+/** What the end of the way comes to; refusals leave the way as it is (RFC 6604 §3). */
+function kindOf(outcome: Outcome): ZoneAnswer['kind'] {
+  if (outcome.kind !== 'reply' && outcome.kind !== 'failure') return 'found'
+  const { rcode } = outcome
+  if (rcode === RCODE.NXDOMAIN) return 'absent'
+  if (rcode === RCODE.SERVFAIL) return 'failure'
+  const isEmpty = outcome.kind === 'reply' && outcome.answer.length === 0
+  return rcode === RCODE.NOERROR && isEmpty ? 'nodata' : 'found'
+}
+
+function isSame(a: ResourceRecord, b: ResourceRecord): boolean {
+  return a.type === b.type && equalNames(a.owner, b.owner) && equalBytes(a.rdata, b.rdata)
+}
+
+function isDenial(record: ResourceRecord): boolean {
+  const { type } = record
+  const denied = type === TYPE.RRSIG ? coveredType(record) : type
+  return denied === TYPE.NSEC || denied === TYPE.NSEC3
+}

@@ -1,0 +1,54 @@
+/**
+ * The names of a signed zone in canonical order, to find the one before a name that is not there.
+ * @module
+ */
+import { octet } from '../../dns/bytes.ts'
+import { labelOffsets, lowerName } from '../../dns/name.ts'
+import { TYPE } from '../../dns/rr-type.ts'
+import type { ZoneNode } from './zone-data.ts'
+
+/** A name with an NSEC record. */
+export type Denial = { readonly order: string; readonly node: ZoneNode }
+
+/** Sorts the nodes that have an NSEC record. */
+export function sortDenials(nodes: Iterable<ZoneNode>): Denial[] {
+  const denials: Denial[] = []
+  for (const node of nodes) {
+    if (node.sets.has(TYPE.NSEC)) denials.push({ order: orderKey(node.owner), node })
+  }
+  return denials.sort((a, b) => compare(a.order, b.order))
+}
+
+/**
+ * Finds the node whose NSEC record is at a name or covers it: the last that does not come after it.
+ */
+export function findDenial(denials: readonly Denial[], name: Uint8Array): ZoneNode | undefined {
+  const wanted = orderKey(name)
+  let low = 0
+  let high = denials.length
+  while (low < high) {
+    const middle = (low + high) >>> 1
+    if (compare(denials[middle]?.order ?? '', wanted) <= 0) low = middle + 1
+    else high = middle
+  }
+  return denials[low - 1]?.node
+}
+
+/**
+ * A string that sorts, character by character, as its name does (RFC 4034 §6.1): labels from the
+ * right, each octet one up, so that the end of a label comes before all of them.
+ */
+function orderKey(name: Uint8Array): string {
+  const lower = lowerName(name)
+  return labelOffsets(lower)
+    .reverse()
+    .map((at) => {
+      const label = lower.subarray(at + 1, at + 1 + octet(lower, at))
+      return `${String.fromCharCode(...Uint16Array.from(label, (value) => value + 1))}\0`
+    })
+    .join('')
+}
+
+function compare(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0
+}

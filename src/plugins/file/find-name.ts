@@ -1,0 +1,56 @@
+/**
+ * Where a name leads within a zone: RFC 1034 §4.3.2, step 3, label by label from the apex down.
+ * @module
+ */
+import { labelOffsets, nameKey } from '../../dns/name.ts'
+import { TYPE } from '../../dns/rr-type.ts'
+import type { ZoneData, ZoneNode } from './zone-data.ts'
+
+/** What becomes of a name. */
+export type Match =
+  /** It has records. */
+  | { readonly kind: 'exact'; readonly node: ZoneNode }
+  /** It is at or below a zone cut, which is at the node. */
+  | { readonly kind: 'cut'; readonly node: ZoneNode }
+  /** It is below the node, which has a DNAME record. */
+  | { readonly kind: 'redirected'; readonly node: ZoneNode }
+  /** It is made from a wildcard, which may be there without records. */
+  | { readonly kind: 'wildcard'; readonly node: ZoneNode }
+  /** It exists because names below it do, or because it is the apex. */
+  | { readonly kind: 'empty' }
+  /** It does not exist; the encloser is the closest name above it that does. */
+  | { readonly kind: 'absent'; readonly encloser: Uint8Array }
+
+/**
+ * Finds a name within a zone. DS records at a cut belong to the zone above it (RFC 4035 §3.1.4.1).
+ * A name that exists only because of names below it is made from a wildcard beside it all the same:
+ * CoreDNS has it so, against RFC 4592 §2.2.2.
+ */
+export function findName(zone: ZoneData, name: Uint8Array, type: number): Match {
+  const key = nameKey(name)
+  const apexAt = name.length - zone.origin.length
+  const offsets = [...labelOffsets(name).filter((at) => at < apexAt), apexAt]
+  let parentAt: number | undefined
+  for (const at of offsets.toReversed()) {
+    const node = zone.nodes.get(key.slice(at))
+    if (node === undefined) {
+      return (
+        wildcardBelow(zone, key, parentAt) ?? { kind: 'absent', encloser: name.subarray(parentAt) }
+      )
+    }
+    if (at > 0 && node.sets.has(TYPE.DNAME)) return { kind: 'redirected', node }
+    if (node.sets.has(TYPE.NS) && !(at === 0 && type === TYPE.DS)) return { kind: 'cut', node }
+    if (at === 0 && node.sets.size > 0) return { kind: 'exact', node }
+    if (at > 0) parentAt = at
+  }
+  return wildcardBelow(zone, key, parentAt) ?? { kind: 'empty' }
+}
+
+function wildcardBelow(
+  zone: ZoneData,
+  key: string,
+  parentAt: number | undefined,
+): Match | undefined {
+  const node = parentAt === undefined ? undefined : zone.nodes.get(`\x01*${key.slice(parentAt)}`)
+  return node && { kind: 'wildcard', node }
+}

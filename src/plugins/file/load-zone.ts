@@ -1,0 +1,69 @@
+/**
+ * Zones from their files.
+ * @module
+ */
+import { readUint32 } from '../../dns/bytes.ts'
+import type { ResourceRecord } from '../../dns/message.ts'
+import { formatName } from '../../dns/name.ts'
+import { nameEnd } from '../../dns/rdata-wire.ts'
+import { formatType, TYPE } from '../../dns/rr-type.ts'
+import { readZoneFile } from '../../records/zone-file.ts'
+import { ZoneFileError } from '../../records/zone-scanner.ts'
+import type { Host } from '../host.ts'
+import { ZoneBuilder, type ZoneData } from './zone-data.ts'
+
+/** Which file to read for which zone. */
+export type ZoneSource = {
+  readonly file: string
+  /** Absolute, in lower case. */
+  readonly origin: Uint8Array
+}
+
+/** What reading a zone comes to. */
+export type LoadedZone =
+  | { readonly kind: 'zone'; readonly zone: ZoneData }
+  /** Its SOA record has the serial that is known. */
+  | { readonly kind: 'unchanged' }
+  | { readonly kind: 'missing' }
+  /** Where it is wrong, as far as that is one place, and why. */
+  | { readonly kind: 'wrong'; readonly reason: string; readonly error?: ZoneFileError }
+
+/**
+ * Reads a zone from its file, to the end unless its serial is `knownSerial`. A zone with NSEC3
+ * records is wrong, as in CoreDNS: its denials could not be given.
+ */
+export function loadZone(host: Host, source: ZoneSource, knownSerial?: number): LoadedZone {
+  const { file, origin } = source
+  const text = host.readText(file)
+  if (text === undefined) return { kind: 'missing' }
+  const builder = new ZoneBuilder(origin)
+  try {
+    let hasSoa = false
+    for (const record of readZoneFile({ ...source, text, readText: host.readText })) {
+      if (record.type === TYPE.SOA && !hasSoa) {
+        hasSoa = true
+        if (serialOf(record) === knownSerial) return { kind: 'unchanged' }
+      }
+      const reason = refusal(record)
+      if (reason !== undefined) return { kind: 'wrong', reason }
+      builder.add(record)
+    }
+  } catch (error) {
+    if (!(error instanceof ZoneFileError)) throw error
+    return { kind: 'wrong', reason: error.message, error }
+  }
+  const zone = builder.finish()
+  if (zone !== undefined) return { kind: 'zone', zone }
+  return { kind: 'wrong', reason: `zone "${formatName(origin)}" has no SOA record` }
+}
+
+/** The serial of a zone's SOA record (RFC 1035 §3.3.13). */
+export function serialOf({ rdata }: ResourceRecord): number {
+  return readUint32(rdata, nameEnd(rdata, nameEnd(rdata, 0)))
+}
+
+function refusal({ type, owner }: ResourceRecord): string | undefined {
+  if (type !== TYPE.NSEC3 && type !== TYPE.NSEC3PARAM) return undefined
+  const name = formatName(owner)
+  return `a ${formatType(type)} record at "${name}": zones are signed with NSEC records only`
+}

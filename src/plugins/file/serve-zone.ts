@@ -1,0 +1,98 @@
+/**
+ * From the answer of a zone to the outcome of a request, for all plugins that have zones.
+ * @module
+ */
+import { EMPTY_REPLY } from '../../dns/message.ts'
+import { formatName } from '../../dns/name.ts'
+import { RCODE } from '../../dns/rcode.ts'
+import { TYPE } from '../../dns/rr-type.ts'
+import {
+  andThen,
+  failure,
+  type MaybePromise,
+  type Outcome,
+  type Plugin,
+  type Request,
+} from '../plugin.ts'
+import { findName } from './find-name.ts'
+import type { ZoneAnswer } from './sections.ts'
+import { answerFrom } from './zone-answer.ts'
+import type { ZoneData } from './zone-data.ts'
+
+/** What becomes of names that a zone does not have. */
+export type Absent = {
+  /** Whether such a name goes on. */
+  readonly fallsThrough: (name: Uint8Array) => boolean
+  /** Where it goes on. */
+  readonly next: (request: Request) => MaybePromise<Outcome>
+}
+
+/** Answers a request for a name in a zone; one that was not read yet has no answer. */
+export function serveZone(
+  zone: ZoneData | undefined,
+  request: Request,
+  { fallsThrough, next }: Absent,
+): MaybePromise<Outcome> {
+  if (request.type === TYPE.AXFR || request.type === TYPE.IXFR) return failure(RCODE.REFUSED)
+  if (zone === undefined) return failure(RCODE.SERVFAIL, 'the zone could not be read yet')
+  return andThen(answerFrom(zone, request), (found) => {
+    const isAbsent = found.kind === 'absent' || found.kind === 'empty'
+    if (isAbsent && found.answer.length === 0 && fallsThrough(request.lowerName)) {
+      return next(request)
+    }
+    return outcomeOf(found)
+  })
+}
+
+/**
+ * Passes on a request that is in none of a plugin's zones. As in CoreDNS, it is refused when no
+ * plugin comes after: a server of zones has no more to say than that.
+ */
+export function passOn(
+  request: Request,
+  next: Absent['next'],
+  peers: readonly Plugin[],
+  name: string,
+): MaybePromise<Outcome> {
+  const own = peers.findIndex((plugin) => plugin.name === name)
+  const isLast = !peers.slice(own + 1).some(({ serve }) => serve !== undefined)
+  return isLast ? failure(RCODE.REFUSED) : next(request)
+}
+
+/** The wildcard that an answer was made from, for CoreDNS's `zone/wildcard`. */
+export function wildcardOf(
+  zone: ZoneData,
+  { lowerName, type }: Pick<Request, 'lowerName' | 'type'>,
+): string | undefined {
+  const match = findName(zone, lowerName, type)
+  return match.kind === 'wildcard' ? formatName(match.node.owner) : undefined
+}
+
+function outcomeOf(found: ZoneAnswer): Outcome {
+  const { kind, answer, authority, additional, truncated } = found
+  const hasAnswer = answer.length > 0
+  if (kind === 'failure' && !hasAnswer) {
+    return failure(RCODE.SERVFAIL, 'a redirection leads to itself')
+  }
+  return {
+    ...EMPTY_REPLY,
+    rcode: RCODES[kind],
+    // A referral alone is no answer of ours; behind an alias of ours it is.
+    authoritative: kind !== 'referral' || hasAnswer,
+    origin: found.isLive ? 'snapshot' : 'server',
+    truncated,
+    answer,
+    authority,
+    additional,
+  }
+}
+
+const RCODES: Readonly<Record<ZoneAnswer['kind'], number>> = {
+  found: RCODE.NOERROR,
+  nodata: RCODE.NOERROR,
+  empty: RCODE.NOERROR,
+  absent: RCODE.NXDOMAIN,
+  referral: RCODE.NOERROR,
+  failure: RCODE.SERVFAIL,
+  'too-long': RCODE.YXDOMAIN,
+}

@@ -1,0 +1,115 @@
+/**
+ * The `file` plugin: zones from zone files.
+ * @module
+ */
+import {
+  argTexts,
+  type Option,
+  options,
+  parseDuration,
+  unknownOption,
+  zonesOf,
+} from '../../corefile/arguments.ts'
+import { configError } from '../../corefile/problem.ts'
+import type { Directive, Word } from '../../corefile/server-block.ts'
+import { formatName, nameKey, ROOT } from '../../dns/name.ts'
+import type { Host } from '../host.ts'
+import type { Plugin, Setup } from '../plugin.ts'
+import { closestZone, type Fallthrough, fallsThrough } from '../zones.ts'
+import { passOn, serveZone, wildcardOf } from './serve-zone.ts'
+import { type ReloadOptions, ZoneKeeper } from './zone-keeper.ts'
+
+const RELOAD_MS_DEFAULT = 60_000
+
+/** What the directives of a block have in common: what one says holds for those after it. */
+type Shared = { reloadMs: number; isByTime: boolean; fallthrough: Fallthrough }
+
+/**
+ * Configures `file FILE [ZONE…] { reload DURATION  reload_by_mtime  fallthrough [ZONE…] }`. A file
+ * that is not there is looked for again with each reload; one that is wrong is an error.
+ */
+export const setupFile: Setup = (directives, context) => {
+  const { host, zones: blockZones, pathOf, peers } = context
+  const shared: Shared = { reloadMs: RELOAD_MS_DEFAULT, isByTime: false, fallthrough: undefined }
+  const keepers = new Map<string, ZoneKeeper>()
+  for (const directive of directives) {
+    const { args, options: reload } = readDirective(directive, shared)
+    const [file, ...zoneWords] = args
+    for (const origin of zonesOf(zoneWords, blockZones)) {
+      const keeper = new ZoneKeeper(host, { file: pathOf(file.text), origin }, reload)
+      readFirst(keeper, file, host)
+      keepers.set(nameKey(origin), keeper)
+    }
+  }
+  const zones = [...keepers.values()].map(({ source }) => source.origin)
+  const keeperOf = (name: Uint8Array): ZoneKeeper | undefined => {
+    const zone = closestZone(zones, name)
+    return zone && keepers.get(nameKey(zone))
+  }
+  const plugin: Plugin = {
+    name: 'file',
+    serve: (request, next) => {
+      const keeper = keeperOf(request.lowerName)
+      if (keeper === undefined) return passOn(request, next, peers(), 'file')
+      const goesOn = (name: Uint8Array): boolean => fallsThrough(shared.fallthrough, name)
+      return serveZone(keeper.zone, request, { fallsThrough: goesOn, next })
+    },
+    metadata: (label, request) => {
+      const zone = keeperOf(request.lowerName)?.zone
+      return label === 'zone/wildcard' && zone !== undefined ? wildcardOf(zone, request) : undefined
+    },
+    start: () => {
+      for (const keeper of keepers.values()) keeper.start(() => undefined)
+    },
+    stop: () => {
+      for (const keeper of keepers.values()) keeper.stop()
+    },
+  }
+  return { plugins: [plugin] }
+}
+
+function readDirective(
+  directive: Directive,
+  shared: Shared,
+): { readonly args: readonly [Word, ...Word[]]; readonly options: ReloadOptions } {
+  const [file, ...zones] = directive.args
+  if (file === undefined) throw configError(directive, '"file" needs the path of a zone file')
+  for (const option of options(directive)) readOption(option, shared)
+  const { reloadMs, isByTime } = shared
+  return { args: [file, ...zones], options: { reloadMs, isByTime } }
+}
+
+function readOption(option: Option, shared: Shared): void {
+  const [word] = option.args
+  switch (option.name) {
+    case 'reload':
+      argTexts(option, 1, Infinity)
+      if (word !== undefined) shared.reloadMs = parseDuration(word)
+      return
+    case 'reload_by_mtime':
+      shared.isByTime = true
+      return
+    case 'fallthrough':
+      shared.fallthrough = zonesOf(option.args, [ROOT])
+      return
+    case 'upstream':
+      // Of CoreDNS before 1.5, which it still reads and leaves without effect.
+      return
+    default:
+      throw unknownOption('file', option, ['reload', 'reload_by_mtime', 'fallthrough'])
+  }
+}
+
+/** @throws {ConfigError} at the place in the zone file that is wrong */
+function readFirst(keeper: ZoneKeeper, at: Word, host: Host): void {
+  const { source } = keeper
+  const loaded = keeper.read()
+  if (loaded.kind === 'wrong') {
+    const { error, reason } = loaded
+    throw configError(error ?? at, error?.reason ?? `"${source.file}": ${reason}`)
+  }
+  if (loaded.kind !== 'missing') return
+  if (!keeper.isReloading) throw configError(at, `cannot read zone file "${source.file}"`)
+  const facts = { zone: formatName(source.origin), file: source.file }
+  host.log({ level: 'warning', message: 'a zone file is not there yet', ...facts })
+}

@@ -1,0 +1,106 @@
+/**
+ * The answer of a zone to a question, as RFC 1034 §4.3.2 and RFC 4592 have it and CoreDNS words it.
+ * @module
+ */
+import type { ResourceRecord } from '../../dns/message.ts'
+import { equalNames } from '../../dns/name.ts'
+import { TYPE } from '../../dns/rr-type.ts'
+import type { MaybePromise, Request } from '../plugin.ts'
+import { followAlias } from './alias-chain.ts'
+import { addressesAlong, glueOf } from './along.ts'
+import { absenceProof, nameProof, typeProof } from './denial-proof.ts'
+import { findName, type Match } from './find-name.ts'
+import { redirect } from './redirect.ts'
+import { authorityOf, denialOf, NO_RECORDS, referral, type ZoneAnswer } from './sections.ts'
+import { coveredType, recordsOf } from './signatures.ts'
+import type { ZoneData, ZoneNode } from './zone-data.ts'
+
+/** Answers a question for a name within a zone. */
+export function answerFrom(zone: ZoneData, request: Request): MaybePromise<ZoneAnswer> {
+  const { lowerName: name, type } = request
+  const wantsDnssec = request.query.wantsDnssec
+  if (equalNames(name, zone.origin)) {
+    const apex = answerApex(zone, type, wantsDnssec)
+    if (apex !== undefined) return apex
+  }
+  const match = findName(zone, name, type)
+  switch (match.kind) {
+    case 'exact':
+      return answerNode(zone, request, match.node)
+    case 'wildcard':
+      return answerNode(zone, request, expand(match.node, name), nameProof(zone, name))
+    case 'cut':
+      return referral(zone, match.node, wantsDnssec)
+    case 'redirected':
+      return redirect(zone, request, match.node)
+    case 'empty':
+    case 'absent':
+      return denial(zone, request, match)
+  }
+}
+
+function answerApex(zone: ZoneData, type: number, wantsDnssec: boolean): ZoneAnswer | undefined {
+  const { soa, soaSignatures } = zone
+  const authority = authorityOf(zone, wantsDnssec)
+  if (type === TYPE.SOA) {
+    const answer = wantsDnssec ? [soa, ...soaSignatures] : [soa]
+    return { ...NO_RECORDS, kind: 'found', answer, authority }
+  }
+  if (type !== TYPE.NS) return undefined
+  const additional = glueOf(zone, zone.nameservers, wantsDnssec)
+  return { ...NO_RECORDS, kind: 'found', answer: authority, additional }
+}
+
+/** @param proof that nothing but a wildcard stands for the name */
+function answerNode(
+  zone: ZoneData,
+  request: Request,
+  node: ZoneNode,
+  proof: readonly ResourceRecord[] = [],
+): MaybePromise<ZoneAnswer> {
+  const { type } = request
+  const { wantsDnssec } = request.query
+  const proofs = wantsDnssec ? proof : []
+  const aliases = recordsOf(node.sets, TYPE.CNAME, wantsDnssec)
+  if (aliases.length > 0 && type !== TYPE.CNAME) {
+    return followAlias(zone, request, { links: aliases, proofs })
+  }
+  const answer = recordsOf(node.sets, type, wantsDnssec)
+  if (answer.length === 0) {
+    const none = wantsDnssec ? typeProof(node) : []
+    const authority = [...denialOf(zone, wantsDnssec), ...none, ...proofs]
+    return { ...NO_RECORDS, kind: 'nodata', authority }
+  }
+  const authority = [...authorityOf(zone, wantsDnssec), ...proofs]
+  const additional = addressesAlong(zone, answer, wantsDnssec)
+  return { ...NO_RECORDS, kind: 'found', answer, authority, additional }
+}
+
+function denial(
+  zone: ZoneData,
+  { lowerName: name, query: { wantsDnssec } }: Request,
+  match: Extract<Match, { kind: 'empty' | 'absent' }>,
+): ZoneAnswer {
+  const { kind } = match
+  const soa = denialOf(zone, wantsDnssec)
+  if (!wantsDnssec) return { ...NO_RECORDS, kind, authority: soa }
+  const proof = kind === 'empty' ? nameProof(zone, name) : absenceProof(zone, name, match.encloser)
+  return { ...NO_RECORDS, kind, authority: [...soa, ...proof] }
+}
+
+/** The records of a wildcard as those of a name that it stands for; NSEC records stay its own. */
+function expand({ sets, owner }: ZoneNode, name: Uint8Array): ZoneNode {
+  const expanded = new Map<number, readonly ResourceRecord[]>()
+  for (const [type, records] of sets) {
+    expanded.set(
+      type,
+      records.map((record) => (isOwn(record) ? record : { ...record, owner: name })),
+    )
+  }
+  return { owner, sets: expanded }
+}
+
+function isOwn(record: ResourceRecord): boolean {
+  const { type } = record
+  return type === TYPE.NSEC || (type === TYPE.RRSIG && coveredType(record) === TYPE.NSEC)
+}

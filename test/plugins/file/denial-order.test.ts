@@ -1,0 +1,56 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { formatName, nameOf } from '../../../src/dns/name.ts'
+import { findDenial } from '../../../src/plugins/file/denial-order.ts'
+import { zoneOf } from './zones.ts'
+
+/** The names of RFC 4034 §6.1, in its order. */
+const NAMES = [
+  'example.',
+  'a.example.',
+  'yljkjljk.a.example.',
+  'Z.a.example.',
+  'zABC.a.EXAMPLE.',
+  'z.example.',
+  '\\001.z.example.',
+  '*.z.example.',
+  '\\200.z.example.',
+]
+
+describe('names with denials', () => {
+  const zone = zoneOf(
+    NAMES.toReversed().map((name) => `${name} NSEC . NSEC`),
+    'example',
+  )
+
+  test('are in the order of RFC 4034 §6.1', () => {
+    const found = zone.denials.map(({ node }) => formatName(node.owner))
+    assert.deepEqual(
+      found,
+      NAMES.map((name) => name.toLowerCase()),
+    )
+  })
+
+  const cases: { name: string; is: string | undefined }[] = [
+    { name: 'example.', is: 'example.' },
+    { name: '\\000.example.', is: 'example.' },
+    { name: 'A.example.', is: 'a.example.' },
+    { name: 'b.a.example.', is: 'a.example.' },
+    { name: 'zz.a.example.', is: 'zabc.a.example.' },
+    { name: 'b.example.', is: 'zabc.a.example.' },
+    { name: 'a.z.example.', is: '*.z.example.' },
+    { name: '\\255.z.example.', is: '\\200.z.example.' },
+    { name: '.', is: undefined },
+  ]
+  for (const { name, is } of cases) {
+    test(`${name} is denied at ${is ?? 'none'}`, () => {
+      const node = findDenial(zone.denials, nameOf(name))
+      assert.equal(node && formatName(node.owner), is)
+    })
+  }
+
+  test('are none in a zone that is not signed', () => {
+    const { denials } = zoneOf(['a A 192.0.2.1'])
+    assert.equal(findDenial(denials, nameOf('a.example.org')), undefined)
+  })
+})

@@ -1,0 +1,119 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { nameOf } from '../../../src/dns/name.ts'
+import { serialOf } from '../../../src/plugins/file/load-zone.ts'
+import { ZoneKeeper } from '../../../src/plugins/file/zone-keeper.ts'
+import { FakeHost, START_MS } from '../../fake-host.ts'
+
+const zone = (serial: number, more = ''): string => `@ 60 SOA . . ${serial} 1 1 1 1\n${more}`
+
+function keep(
+  text: string | undefined,
+  options: { reloadMs?: number; isByTime?: boolean } = {},
+): { host: FakeHost; keeper: ZoneKeeper; changes: number[] } {
+  const host = new FakeHost({ files: text === undefined ? {} : { db: text } })
+  const source = { file: 'db', origin: nameOf('example.org') }
+  const keeper = new ZoneKeeper(host, source, { reloadMs: 1000, isByTime: false, ...options })
+  const changes: number[] = []
+  keeper.read()
+  keeper.start(() => {
+    changes.push(keeper.zone === undefined ? -1 : serialOf(keeper.zone.soa))
+  })
+  return { host, keeper, changes }
+}
+
+describe('a zone', () => {
+  test('is taken over when its serial changes', async () => {
+    const { host, changes } = keep(zone(1))
+    host.files.set('db', zone(2))
+    await host.advance(999)
+    assert.deepEqual(changes, [])
+    await host.advance(1)
+    assert.deepEqual(changes, [2])
+    host.files.set('db', zone(1))
+    await host.advance(1000)
+    assert.deepEqual(changes, [2, 1])
+    assert.deepEqual(
+      host.events.map(({ message }) => message),
+      ['a changed zone is in use', 'a changed zone is in use'],
+    )
+  })
+
+  test('is kept while its serial is the same', async () => {
+    const { host, keeper, changes } = keep(zone(1))
+    host.files.set('db', zone(1, 'a 1 A 192.0.2.1'))
+    await host.advance(5000)
+    assert.deepEqual(changes, [])
+    assert.equal(keeper.zone?.nodes.size, 1)
+  })
+
+  test('is kept while its file is wrong or not there, and the log says so', async () => {
+    const { host, keeper, changes } = keep(zone(1))
+    host.files.set('db', zone(2, 'wrong'))
+    await host.advance(1000)
+    host.files.delete('db')
+    await host.advance(1000)
+    assert.deepEqual(changes, [])
+    assert.equal(serialOf(keeper.zone?.soa ?? assert.fail()), 1)
+    assert.deepEqual(host.events, [
+      {
+        level: 'error',
+        message: 'a zone file is wrong and not used',
+        reason: 'db:2:1: the line ends before the type of a record',
+        zone: 'example.org.',
+        file: 'db',
+      },
+      { level: 'error', message: 'a zone file is not there', zone: 'example.org.', file: 'db' },
+    ])
+  })
+
+  test('comes when its file does', async () => {
+    const { host, keeper, changes } = keep(undefined)
+    assert.equal(keeper.zone, undefined)
+    host.files.set('db', zone(0))
+    await host.advance(1000)
+    assert.deepEqual(changes, [0])
+  })
+
+  test('is taken over when its file was written, whatever the serial, when told so', async () => {
+    const { host, keeper, changes } = keep(zone(1), { isByTime: true })
+    host.files.set('db', zone(1, 'a 1 A 192.0.2.1'))
+    await host.advance(1000)
+    assert.deepEqual(changes, [])
+    host.writtenMs.set('db', START_MS + 500)
+    await host.advance(1000)
+    assert.deepEqual(changes, [1])
+    assert.equal(keeper.zone?.nodes.size, 2)
+    await host.advance(5000)
+    assert.deepEqual(changes, [1])
+  })
+
+  test('is never looked at again with 0', () => {
+    const { host, keeper } = keep(zone(1), { reloadMs: 0 })
+    assert.equal(host.timerCount, 0)
+    assert.equal(keeper.isReloading, false)
+  })
+
+  test('is not looked at after the end', async () => {
+    const { host, keeper, changes } = keep(zone(1))
+    assert.equal(keeper.isReloading, true)
+    keeper.stop()
+    host.files.set('db', zone(2))
+    await host.advance(5000)
+    assert.deepEqual(changes, [])
+    assert.equal(host.timerCount, 0)
+  })
+
+  test('is told of when records are outside of it', () => {
+    const { host } = keep(zone(1, 'a.example.net. 1 A 192.0.2.1'))
+    assert.deepEqual(host.events, [
+      {
+        level: 'warning',
+        message: 'records outside of their zone are left out',
+        zone: 'example.org.',
+        file: 'db',
+        records: 1,
+      },
+    ])
+  })
+})
