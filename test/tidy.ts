@@ -32,6 +32,7 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'src/gateway': [
     'src/dns',
     'src/telemetry',
+    'src/records',
     'src/snapshot',
     'src/corefile',
     'src/plugins',

@@ -10,7 +10,9 @@ import {
   manifestEtag,
   type Publisher,
 } from '../src/gateway/ingest.ts'
-import type { ClusterStore, SignedManifest } from '../src/gateway/store.ts'
+import { readHistory } from '../src/gateway/local-writer.ts'
+import type { ClusterHistory } from '../src/gateway/publish-routes.ts'
+import type { ClusterStore, ServedManifest, SignedManifest } from '../src/gateway/store.ts'
 import { Turns } from '../src/gateway/turns.ts'
 import { importPublicKey } from '../src/snapshot/signature.ts'
 import type { Env } from './env.ts'
@@ -47,7 +49,7 @@ export class ClusterObject extends DurableObject<Env> {
   }
 
   /** Reads the manifest. */
-  readManifest(): Promise<SignedManifest | undefined> {
+  readManifest(): Promise<ServedManifest | undefined> {
     return this.store.readManifest()
   }
 
@@ -58,8 +60,18 @@ export class ClusterObject extends DurableObject<Env> {
 
   /** The manifest's octets and their entity tag. */
   async state(): Promise<{ readonly bytes: Uint8Array; readonly etag: string } | undefined> {
-    const signed = await this.store.readManifest()
+    const [signed] = await this.store.readManifests()
     return signed && { bytes: signed.bytes, etag: await manifestEtag(signed.bytes) }
+  }
+
+  /** Reads what is kept. */
+  history(): Promise<ClusterHistory> {
+    return readHistory(this.store)
+  }
+
+  /** Has a generation served, or the newest again. */
+  pin(generation: number | undefined): Promise<boolean> {
+    return this.turns.take(() => this.store.pin(generation))
   }
 
   private async publisher({ cluster, publicKey }: ClusterIdentity): Promise<Publisher> {

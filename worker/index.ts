@@ -90,6 +90,8 @@ function createRuntime(env: Env, config: GatewayConfig): GatewayRuntime {
         putShard: (sha256, bytes) => object.putShard(identity, sha256, bytes),
         putManifest: (bytes, signature, expected) =>
           object.putManifest(identity, { bytes, signature }, expected),
+        history: async () => object.history(),
+        pin: async (generation) => object.pin(generation),
         state: async () => {
           const state = await object.state()
           return state && { manifest: parseManifest(state.bytes), etag: state.etag }

@@ -2,7 +2,7 @@
  * A cluster's snapshots in the SQLite database of a Durable Object.
  * @module
  */
-import type { ClusterStore } from '../src/gateway/store.ts'
+import type { ClusterStore, SignedManifest } from '../src/gateway/store.ts'
 
 /** Octets in one row: a row may have two million. */
 const PART_BYTES = 1024 * 1024
@@ -12,13 +12,24 @@ export function createSqlStore(storage: DurableObjectStorage): ClusterStore {
   const { sql } = storage
   sql.exec(`CREATE TABLE IF NOT EXISTS shards (
     sha256 TEXT NOT NULL, part INTEGER NOT NULL, bytes BLOB NOT NULL, PRIMARY KEY (sha256, part))`)
-  sql.exec(`CREATE TABLE IF NOT EXISTS manifest (
-    id INTEGER PRIMARY KEY CHECK (id = 1), bytes BLOB NOT NULL, signature TEXT NOT NULL)`)
+  sql.exec(`CREATE TABLE IF NOT EXISTS manifests (
+    generation INTEGER PRIMARY KEY, bytes BLOB NOT NULL, signature TEXT NOT NULL)`)
+  sql.exec(`CREATE TABLE IF NOT EXISTS pinned (
+    id INTEGER PRIMARY KEY CHECK (id = 1), generation INTEGER NOT NULL)`)
   return {
     readManifest: () => {
-      const [row] = sql.exec('SELECT bytes, signature FROM manifest').toArray()
+      const [pin] = sql.exec('SELECT generation FROM pinned').toArray()
+      const newest = 'SELECT bytes, signature FROM manifests ORDER BY generation DESC LIMIT 1'
+      const chosen = 'SELECT bytes, signature FROM manifests WHERE generation = ?'
+      const found = pin === undefined ? sql.exec(newest) : sql.exec(chosen, pin.generation)
+      const [row] = found.toArray()
       if (row === undefined) return Promise.resolve(undefined)
-      return Promise.resolve({ bytes: toBytes(row.bytes), signature: String(row.signature) })
+      const manifest = toManifest(row)
+      return Promise.resolve(pin === undefined ? manifest : { ...manifest, isPinned: true })
+    },
+    readManifests: () => {
+      const query = 'SELECT bytes, signature FROM manifests ORDER BY generation DESC'
+      return Promise.resolve(sql.exec(query).toArray().map(toManifest))
     },
     readShard: (sha256) => {
       const query = 'SELECT bytes FROM shards WHERE sha256 = ? ORDER BY part'
@@ -51,20 +62,40 @@ export function createSqlStore(storage: DurableObjectStorage): ClusterStore {
       })
       return Promise.resolve()
     },
-    writeManifest: ({ bytes, signature }, keptShards) => {
+    writeManifest: (generation, { bytes, signature }, kept) => {
       const dropped: string[] = []
       storage.transactionSync(() => {
-        const copy = bytes.slice()
-        sql.exec('INSERT OR REPLACE INTO manifest VALUES (1, ?, ?)', copy.buffer, signature)
+        for (const row of sql.exec('SELECT generation FROM manifests').toArray()) {
+          if (kept.generations.has(Number(row.generation))) continue
+          sql.exec('DELETE FROM manifests WHERE generation = ?', row.generation)
+        }
+        const insert = 'INSERT OR REPLACE INTO manifests VALUES (?, ?, ?)'
+        sql.exec(insert, generation, bytes.slice().buffer, signature)
         for (const { sha256 } of sql.exec('SELECT DISTINCT sha256 FROM shards').toArray()) {
-          if (keptShards.has(String(sha256))) continue
+          if (kept.shards.has(String(sha256))) continue
           sql.exec('DELETE FROM shards WHERE sha256 = ?', sha256)
           dropped.push(String(sha256))
         }
       })
       return Promise.resolve(dropped)
     },
+    pin: (generation) => Promise.resolve(pin(sql, generation)),
   }
+}
+
+function pin(sql: SqlStorage, generation: number | undefined): boolean {
+  if (generation === undefined) {
+    sql.exec('DELETE FROM pinned')
+    return true
+  }
+  const query = 'SELECT 1 FROM manifests WHERE generation = ?'
+  if (sql.exec(query, generation).toArray().length === 0) return false
+  sql.exec('INSERT OR REPLACE INTO pinned VALUES (1, ?)', generation)
+  return true
+}
+
+function toManifest(row: Record<string, SqlStorageValue>): SignedManifest {
+  return { bytes: toBytes(row.bytes), signature: String(row.signature) }
 }
 
 function toBytes(value: SqlStorageValue | undefined): Uint8Array {

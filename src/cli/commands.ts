@@ -190,6 +190,39 @@ const TOKEN_ROTATE: Command = {
   run: async (input, output) => (await import('./token.ts')).runTokenRotate(input, output),
 }
 
+const GENERATIONS: Command = {
+  name: 'generations',
+  summary: 'print the generations that a gateway keeps of a cluster',
+  args: ['CLUSTER'],
+  flags: ['gateway', 'json', 'insecure'],
+  required: ['gateway'],
+  examples: ['kubedoh generations prod --gateway https://dns.example.org'],
+  run: async (input, output) => (await import('./generations.ts')).runGenerations(input, output),
+}
+
+const DIFF: Command = {
+  name: 'diff',
+  summary: 'print the records that changed since a generation',
+  args: ['CLUSTER', 'FROM', '[TO]'],
+  flags: ['gateway', 'insecure'],
+  required: ['gateway'],
+  examples: ['kubedoh diff prod 1767225600 --gateway https://dns.example.org'],
+  run: async (input, output) => (await import('./generations.ts')).runDiff(input, output),
+}
+
+const ROLLBACK: Command = {
+  name: 'rollback',
+  summary: 'answer from an older generation, or with --release from the newest again',
+  args: ['CLUSTER', '[GENERATION]'],
+  flags: ['gateway', 'release', 'insecure'],
+  required: ['gateway'],
+  examples: [
+    'kubedoh rollback prod 1767225600 --gateway https://dns.example.org',
+    'kubedoh rollback prod --release --gateway https://dns.example.org',
+  ],
+  run: async (input, output) => (await import('./generations.ts')).runRollback(input, output),
+}
+
 /** The commands, in the order of help. */
 export const COMMANDS: readonly Command[] = [
   SERVE,
@@ -200,6 +233,9 @@ export const COMMANDS: readonly Command[] = [
   TOKEN_LIST,
   TOKEN_REVOKE,
   TOKEN_ROTATE,
+  GENERATIONS,
+  DIFF,
+  ROLLBACK,
   QUERY,
   CHECK,
   SNAPSHOT_BUILD,

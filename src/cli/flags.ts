@@ -49,6 +49,7 @@ export type FlagName =
   | 'identity'
   | 'expires'
   | 'grace'
+  | 'release'
 
 /** The flags. An empty value counts as not given. */
 export const FLAGS: Readonly<Record<FlagName, Flag>> = {
@@ -146,6 +147,7 @@ export const FLAGS: Readonly<Record<FlagName, Flag>> = {
     isRepeated: true,
   },
   expires: { value: 'TIME', default: '', help: 'how long it holds, such as 12h or 90d' },
+  release: { default: '', help: 'end a rollback' },
   grace: { value: 'TIME', default: '24h', help: 'how long the secret before goes on to hold' },
 }
 

@@ -2,13 +2,12 @@
  * `kubedoh token …`: the tokens of a gateway's clients.
  * @module
  */
+
+import { formatColumns } from './columns.ts'
 import { parseDuration } from './duration.ts'
 import type { FlagName, Input } from './flags.ts'
-import { readGatewayUrl } from './gateway-url.ts'
+import { callGateway, recordOf } from './operator-call.ts'
 import { CommandError, type Output } from './output.ts'
-
-const TIMEOUT_MS = 10_000
-const ADMIN_VARIABLE = 'KUBEDOH_ADMIN_TOKEN'
 
 /** What a gateway tells of a token. */
 type TokenInfo = {
@@ -39,13 +38,13 @@ export async function runTokenCreate(input: Input, output: Output): Promise<void
     identities: listOf(input, 'identity'),
     ...(expires === '' ? {} : { expiresInSeconds: seconds('expires', expires) }),
   }
-  const created = await call(input, 'POST', '/v1/tokens', JSON.stringify(body))
+  const created = await callGateway(input, 'POST', '/v1/tokens', JSON.stringify(body))
   printNew(input, output, created)
 }
 
 /** Prints all tokens. */
 export async function runTokenList(input: Input, output: Output): Promise<void> {
-  const text = await call(input, 'GET', '/v1/tokens')
+  const text = await callGateway(input, 'GET', '/v1/tokens')
   if (input.isSet('json')) {
     output.stdout.write(text)
     return
@@ -63,17 +62,13 @@ export async function runTokenList(input: Input, output: Output): Promise<void> 
       one.isAlive ? one.expires || 'never' : 'expired',
     ]),
   ]
-  const widths = rows[0]?.map((_, i) => Math.max(...rows.map((row) => row[i]?.length ?? 0))) ?? []
-  for (const row of rows) {
-    const line = row.map((cell, i) => cell.padEnd(widths[i] ?? 0)).join('  ')
-    output.stdout.write(`${line.trimEnd()}\n`)
-  }
+  output.stdout.write(formatColumns(rows))
 }
 
 /** Revokes a token. */
 export async function runTokenRevoke(input: Input, output: Output): Promise<void> {
   const [id = ''] = input.args
-  await call(input, 'DELETE', `/v1/tokens/${encodeURIComponent(id)}`)
+  await callGateway(input, 'DELETE', `/v1/tokens/${encodeURIComponent(id)}`)
   output.stdout.write(`revoked ${id}; gateways that run refuse it within five seconds\n`)
 }
 
@@ -82,7 +77,7 @@ export async function runTokenRotate(input: Input, output: Output): Promise<void
   const [id = ''] = input.args
   const grace = seconds('grace', input.text('grace'))
   const path = `/v1/tokens/${encodeURIComponent(id)}/rotate?graceSeconds=${grace}`
-  printNew(input, output, await call(input, 'POST', path))
+  printNew(input, output, await callGateway(input, 'POST', path))
 }
 
 function printNew(input: Input, output: Output, text: string): void {
@@ -96,41 +91,6 @@ function printNew(input: Input, output: Output, text: string): void {
   output.stderr.write(`token ${id} ${until}; it is shown only now. Try it:\n`)
   const url = new URL('/resolve', input.text('gateway'))
   output.stderr.write(`  curl -H "Authorization: Bearer ${token}" "${url.href}?name=NAME"\n`)
-}
-
-async function call(input: Input, method: string, path: string, body?: string): Promise<string> {
-  const admin = input.env(ADMIN_VARIABLE)
-  if (admin === '') {
-    throw new CommandError(
-      `${ADMIN_VARIABLE} is not set: "kubedoh keys --admin" makes a token for it`,
-    )
-  }
-  const url = new URL(path, readGatewayUrl(input))
-  let response: Response
-  try {
-    response = await fetch(url, {
-      method,
-      headers: { authorization: `Bearer ${admin}` },
-      ...(body === undefined ? {} : { body }),
-      redirect: 'manual',
-      signal: AbortSignal.timeout(TIMEOUT_MS),
-    })
-  } catch (error) {
-    const cause = error instanceof Error ? (error.cause ?? error) : error
-    throw new CommandError(`${url.origin}: ${cause instanceof Error ? cause.message : 'no answer'}`)
-  }
-  const text = await response.text()
-  if (response.ok) return text
-  throw new CommandError(`${url.origin}: ${errorMessage(text) ?? `HTTP status ${response.status}`}`)
-}
-
-function errorMessage(text: string): string | undefined {
-  try {
-    const { message } = recordOf(recordOf(JSON.parse(text)).error)
-    return typeof message === 'string' ? message : undefined
-  } catch {
-    return undefined
-  }
 }
 
 function listOf(input: Input, flag: FlagName): string[] {
@@ -157,8 +117,4 @@ function readInfo(value: unknown): TokenInfo {
     isAlive: fields.isAlive === true,
     token: text('token'),
   }
-}
-
-function recordOf(value: unknown): Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null ? { ...value } : {}
 }

@@ -9,6 +9,7 @@ import { errorResponse, HttpError } from '../doh/http-error.ts'
 import { SECURITY_HEADERS } from '../doh/json-response.ts'
 import type { GatewayConfig } from './config.ts'
 import { AGE_HEADER, Gateway, type GatewayRuntime } from './gateway.ts'
+import { createGenerationRoutes } from './generation-routes.ts'
 import { formatPage } from './page.ts'
 import { createPublishRoutes } from './publish-routes.ts'
 import { createTokenRoutes } from './token-routes.ts'
@@ -69,6 +70,15 @@ export function createGatewayApp(
   )
   const { tokenStore: store, randomBytes } = runtime
   const { adminSha256 } = config
+  app.route(
+    '/',
+    createGenerationRoutes({
+      adminSha256,
+      isCluster: (id) => config.clusters.has(id),
+      writerOf: runtime.writerOf,
+      readShardOf: (cluster) => runtime.originOf(cluster).readShard,
+    }),
+  )
   app.route('/', createTokenRoutes({ adminSha256, store, randomBytes, now }))
   app.use('/t/:token/*', async (c, next) => {
     await gateway.admit(c, c.req.param('token'))

@@ -40,6 +40,8 @@ export function writerWithBlobs(
 ): ClusterWriter {
   return {
     state: writer.state,
+    history: writer.history,
+    pin: writer.pin,
     putShard: async (sha256, bytes) => {
       const result = await writer.putShard(sha256, bytes)
       if (result.kind === 'stored') await blobs.put(keyOf(cluster, sha256), bytes)

@@ -14,7 +14,7 @@ import type { Shard } from '../snapshot/shard.ts'
 import { Snapshot } from '../snapshot/snapshot.ts'
 import { Refresher } from './refresher.ts'
 import type { ShardHolder, ShardMemory } from './shard-memory.ts'
-import { type LoaderOptions, SnapshotLoader } from './snapshot-loader.ts'
+import { type LoadedManifest, type LoaderOptions, SnapshotLoader } from './snapshot-loader.ts'
 
 /** Times after which something is done. */
 export type ReaderTimes = {
@@ -50,6 +50,9 @@ export class ClusterReader implements SnapshotSource, ShardHolder {
   private readonly refresher: Refresher
   private snapshot: Snapshot | undefined
   private manifest: Manifest | undefined
+  private isPinned = false
+  /** The newest manifest that was not pinned: nothing older is taken but by a pin. */
+  private newest: Manifest | undefined
   private failedMs = Number.NEGATIVE_INFINITY
   /** When shards could not be had, by their hashes. */
   private readonly failedShards = new Map<string, number>()
@@ -93,11 +96,14 @@ export class ClusterReader implements SnapshotSource, ShardHolder {
     return this.refresher.refreshIfDue()
   }
 
-  /** How old the newest snapshot is held to be, by when its source last confirmed it. */
+  /**
+   * How old the snapshot is held to be, by when its source last confirmed it. One that an operator
+   * has gone back to stays until the operator says otherwise.
+   */
   freshness(): 'fresh' | 'stale' | 'expired' {
     const { staleMs, expireMs } = this.options.times
     const ageMs = this.ageMs()
-    if (ageMs >= expireMs) return 'expired'
+    if (ageMs >= expireMs && !this.isPinned) return 'expired'
     return ageMs >= staleMs ? 'stale' : 'fresh'
   }
 
@@ -142,21 +148,25 @@ export class ClusterReader implements SnapshotSource, ShardHolder {
 
   /** What is older than what is here is not gone back to. */
   private async look(): Promise<void> {
-    const manifest = await this.loader.manifest()
-    if (manifest !== undefined && this.isNewer(manifest)) await this.goOver(manifest)
+    const loaded = await this.loader.manifest()
+    if (loaded !== undefined && this.isNext(loaded)) await this.goOver(loaded)
     this.refresher.noteCheck()
   }
 
-  private isNewer(next: Manifest): boolean {
-    const before = this.manifest
-    if (before === undefined || next.generation !== before.generation) {
-      return before === undefined || next.generation > before.generation
+  /** Whether to go over to a manifest: what is newer, or pinned, or follows when a pin is gone. */
+  private isNext({ manifest, isPinned }: LoadedManifest): boolean {
+    const { newest } = this
+    if (isPinned || this.isPinned) {
+      const isOther = manifest.generation !== this.manifest?.generation
+      if (isPinned) return isOther || !this.isPinned
+      return newest === undefined || !isNewer(newest, manifest)
     }
-    return Date.parse(next.time) > Date.parse(before.time)
+    return newest === undefined || isNewer(manifest, newest)
   }
 
   /** Goes over to a newer snapshot; shards that both have stay loaded. */
-  private async goOver(manifest: Manifest): Promise<void> {
+  private async goOver(next: LoadedManifest): Promise<void> {
+    const { manifest, isPinned } = next
     const known = this.loadedShards()
     const changed = this.changedShards(manifest).slice(0, PRELOADS_MAX)
     const loaded = await Promise.all(changed.map((sha256) => this.loader.shard(sha256)))
@@ -165,7 +175,7 @@ export class ClusterReader implements SnapshotSource, ShardHolder {
       if (shard !== undefined) known.set(sha256, shard)
     })
     // Two looks may end in the other order than they began.
-    if (!this.isNewer(manifest)) return
+    if (!this.isNext(next)) return
     const { generation, ttlSeconds, records } = manifest
     const info = {
       generation,
@@ -177,6 +187,8 @@ export class ClusterReader implements SnapshotSource, ShardHolder {
     const shards = manifest.shards.map(({ sha256 }) => known.get(sha256))
     this.snapshot = new Snapshot(info, shards)
     this.manifest = manifest
+    this.isPinned = isPinned
+    if (!isPinned) this.newest = manifest
     this.failedShards.clear()
     this.options.memory.enforce()
   }
@@ -229,4 +241,10 @@ export class ClusterReader implements SnapshotSource, ShardHolder {
     this.snapshot = new Snapshot(this.snapshot.info, shards)
     if (shard !== undefined) this.options.memory.enforce()
   }
+}
+
+/** A later generation, or the same one, confirmed later. */
+function isNewer(a: Manifest, b: Manifest): boolean {
+  if (a.generation !== b.generation) return a.generation > b.generation
+  return Date.parse(a.time) > Date.parse(b.time)
 }

@@ -7,10 +7,14 @@ import { SnapshotError } from '../snapshot/errors.ts'
 import { type Manifest, parseManifest } from '../snapshot/manifest.ts'
 import { openShard } from '../snapshot/open-shard.ts'
 import { isSignedBy, type PublicKey, sha256Hex } from '../snapshot/signature.ts'
-import type { ClusterStore, SignedManifest } from './store.ts'
+import { chooseKept } from './generations.ts'
+import type { ClusterStore, Kept, SignedManifest } from './store.ts'
 
 /** How far ahead of our clock an exporter's may be. */
 const CLOCK_SKEW_MS = 5 * 60 * 1000
+/** The newest generation, and the one before it, which readers may still be reading. */
+const GENERATIONS_LEAST = 2
+const GENERATIONS_MAX = 20
 
 /** What became of something published. */
 export type IngestResult =
@@ -34,6 +38,8 @@ export type Publisher = {
   readonly cluster: string
   readonly publicKey: PublicKey
   readonly store: ClusterStore
+  /** Generations to keep, 20 when left out; the newest and the one before it at least. */
+  readonly generationsMax?: number
   /** Milliseconds since 1970. */
   readonly now: () => number
 }
@@ -82,7 +88,8 @@ export async function ingestManifest(
   if (Date.parse(manifest.time) > now() + CLOCK_SKEW_MS) {
     return refused(400, 'from_the_future', `The manifest's time, ${manifest.time}, is not yet`)
   }
-  const previous = await store.readManifest()
+  const known = await store.readManifests()
+  const [previous] = known
   const etag = previous && (await manifestEtag(previous.bytes))
   if (etag !== expected) {
     return refused(412, 'changed', `The present manifest is ${etag ?? 'none'}`)
@@ -95,11 +102,33 @@ export async function ingestManifest(
   const listed = manifest.shards.map(({ sha256 }) => sha256)
   const missing = await store.missingShards(listed)
   if (missing.length > 0) return { kind: 'missing', sha256s: missing }
-  const kept = new Set([...listed, ...(before?.shards ?? []).map(({ sha256 }) => sha256)])
-  const dropped = await store.writeManifest(signed, kept)
+  const kept = await keptBeside(publisher, manifest, known)
+  const dropped = await store.writeManifest(manifest.generation, signed, kept)
   const tag = await manifestEtag(signed.bytes)
   const stored = { kind: 'stored', etag: tag, isNew: before === undefined } as const
   return dropped.length === 0 ? stored : { ...stored, dropped }
+}
+
+/** Chooses what is kept: shards of the manifest before stay for readers that are on their way. */
+async function keptBeside(
+  { store, generationsMax = GENERATIONS_MAX }: Publisher,
+  manifest: Manifest,
+  known: readonly SignedManifest[],
+): Promise<Kept> {
+  const served = await store.readManifest()
+  const pinned = served?.isPinned === true ? parseManifest(served.bytes).generation : undefined
+  const older = known
+    .map(({ bytes }) => parseManifest(bytes))
+    .filter(({ generation }) => generation !== manifest.generation)
+  const all = [manifest, ...older]
+  const dated = all.map(({ generation, time }) => ({ generation, timeMs: Date.parse(time) }))
+  const chosen = chooseKept(dated, Math.max(GENERATIONS_LEAST, generationsMax))
+  const generations = new Set(chosen.map(({ generation }) => generation))
+  if (pinned !== undefined) generations.add(pinned)
+  const shards = all
+    .filter(({ generation }) => generations.has(generation))
+    .flatMap((one) => one.shards.map(({ sha256 }) => sha256))
+  return { generations, shards: new Set(shards) }
 }
 
 /** The entity tag of a manifest's octets. */

@@ -10,7 +10,8 @@ import {
   manifestEtag,
   type Publisher,
 } from './ingest.ts'
-import type { ClusterWriter } from './publish-routes.ts'
+import type { ClusterHistory, ClusterWriter } from './publish-routes.ts'
+import type { ClusterStore } from './store.ts'
 import { Turns } from './turns.ts'
 
 /** Writes one thing after the other: checking a signature lets others in between. */
@@ -33,8 +34,22 @@ export class LocalWriter implements ClusterWriter {
     this.turns.take(() => ingestManifest(this.publisher, { bytes, signature }, expected))
 
   readonly state: ClusterWriter['state'] = async () => {
-    const signed = await this.publisher.store.readManifest()
+    const [signed] = await this.publisher.store.readManifests()
     if (signed === undefined) return undefined
     return { manifest: parseManifest(signed.bytes), etag: await manifestEtag(signed.bytes) }
+  }
+
+  readonly history: ClusterWriter['history'] = () => readHistory(this.publisher.store)
+
+  readonly pin: ClusterWriter['pin'] = (generation) =>
+    this.turns.take(() => this.publisher.store.pin(generation))
+}
+
+/** Reads what a store keeps. */
+export async function readHistory(store: ClusterStore): Promise<ClusterHistory> {
+  const [kept, served] = await Promise.all([store.readManifests(), store.readManifest()])
+  return {
+    manifests: kept.map(({ bytes }) => parseManifest(bytes)),
+    pinned: served?.isPinned === true ? parseManifest(served.bytes).generation : undefined,
   }
 }

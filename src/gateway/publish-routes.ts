@@ -17,6 +17,14 @@ export const PUBLISHED_SHARD_BYTES_MAX: number = 16 * 1024 * 1024
 /** Header with a manifest's signature, in base64url. */
 export const SIGNATURE_HEADER = 'kubedoh-signature'
 
+/** The generations of a cluster that are kept. */
+export type ClusterHistory = {
+  /** The newest first. */
+  readonly manifests: readonly Manifest[]
+  /** The one that an operator has gone back to. */
+  readonly pinned: number | undefined
+}
+
 /** The single writer of a cluster, wherever it runs. */
 export type ClusterWriter = {
   readonly putShard: (sha256: string, bytes: Uint8Array) => Promise<IngestResult>
@@ -27,6 +35,9 @@ export type ClusterWriter = {
   ) => Promise<IngestResult>
   /** What is published, and its entity tag. */
   readonly state: () => Promise<{ readonly manifest: Manifest; readonly etag: string } | undefined>
+  readonly history: () => Promise<ClusterHistory>
+  /** Has a generation served, or the newest again; false when it is not kept. */
+  readonly pin: (generation: number | undefined) => Promise<boolean>
 }
 
 /** What the routes need. */

@@ -9,13 +9,16 @@ import { openShard } from '../snapshot/open-shard.ts'
 import type { Shard } from '../snapshot/shard.ts'
 import { isSignedBy, type PublicKey, sha256Hex } from '../snapshot/signature.ts'
 import { type After, SharedLoads } from './shared-loads.ts'
-import type { SignedManifest } from './store.ts'
+import type { ServedManifest } from './store.ts'
 
 /** Where a reader reads. */
 export type SnapshotOrigin = {
-  readonly readManifest: () => Promise<SignedManifest | undefined>
+  readonly readManifest: () => Promise<ServedManifest | undefined>
   readonly readShard: (sha256: string) => Promise<Uint8Array | undefined>
 }
+
+/** A manifest that is to be trusted, and whether an operator chose it. */
+export type LoadedManifest = { readonly manifest: Manifest; readonly isPinned: boolean }
 
 /** What a loader needs. */
 export type LoaderOptions = {
@@ -28,10 +31,10 @@ export type LoaderOptions = {
 /** Loads for one cluster. */
 export class SnapshotLoader {
   private readonly options: LoaderOptions
-  private readonly manifests: SharedLoads<Manifest | undefined>
+  private readonly manifests: SharedLoads<LoadedManifest | undefined>
   private readonly shards: SharedLoads<Shard | undefined>
   /** The manifest that was checked last, and its octets. */
-  private last: { readonly signed: SignedManifest; readonly manifest: Manifest } | undefined
+  private last: { readonly signed: ServedManifest; readonly manifest: Manifest } | undefined
 
   constructor(options: LoaderOptions) {
     this.options = options
@@ -43,7 +46,7 @@ export class SnapshotLoader {
    * Loads the manifest; `undefined` where nothing is published.
    * @throws {Error} when it cannot be read or is not to be trusted
    */
-  manifest(): Promise<Manifest | undefined> {
+  manifest(): Promise<LoadedManifest | undefined> {
     return this.manifests.load('', () => twice(() => this.readManifest()))
   }
 
@@ -64,11 +67,14 @@ export class SnapshotLoader {
     return openShard(bytes)
   }
 
-  private async readManifest(): Promise<Manifest | undefined> {
+  private async readManifest(): Promise<LoadedManifest | undefined> {
     const { cluster, publicKey, origin } = this.options
     const signed = await origin.readManifest()
     if (signed === undefined) return undefined
-    if (this.last !== undefined && isSame(signed, this.last.signed)) return this.last.manifest
+    const isPinned = signed.isPinned === true
+    if (this.last !== undefined && isSame(signed, this.last.signed)) {
+      return { manifest: this.last.manifest, isPinned }
+    }
     if (!(await isSignedBy(publicKey, signed.bytes, signed.signature))) {
       throw new SnapshotError(`The stored manifest of cluster "${cluster}" has a wrong signature`)
     }
@@ -77,7 +83,7 @@ export class SnapshotLoader {
       throw new SnapshotError(`The stored manifest is of cluster "${manifest.cluster}"`)
     }
     this.last = { signed, manifest }
-    return manifest
+    return { manifest, isPinned }
   }
 }
 
@@ -91,7 +97,7 @@ async function twice<T>(load: () => Promise<T>): Promise<T> {
 }
 
 /** A signature is of some octets and no others; but whoever writes the store may lie. */
-function isSame(a: SignedManifest, b: SignedManifest): boolean {
+function isSame(a: ServedManifest, b: ServedManifest): boolean {
   if (a.signature !== b.signature || a.bytes.length !== b.bytes.length) return false
   return a.bytes.every((value, i) => value === b.bytes[i])
 }

@@ -6,15 +6,8 @@ import { type Context, Hono } from 'hono'
 import { HttpError } from '../doh/http-error.ts'
 import { jsonResponse } from '../doh/json-response.ts'
 import { readBody } from '../doh/read-body.ts'
-import { headerToken } from './access.ts'
-import {
-  hasHash,
-  isAlive,
-  newSecret,
-  newTokenId,
-  type RandomBytes,
-  type TokenRecord,
-} from './token.ts'
+import { checkAdmin } from './admin.ts'
+import { isAlive, newSecret, newTokenId, type RandomBytes, type TokenRecord } from './token.ts'
 import { readTokenRequest } from './token-request.ts'
 import { TOKENS_MAX, type TokenStore } from './token-store.ts'
 
@@ -39,7 +32,7 @@ export type TokenRoutesOptions = {
 export function createTokenRoutes(options: TokenRoutesOptions): Hono {
   const app = new Hono()
   app.use('/v1/tokens/*', async (c, next) => {
-    await checkAdmin(c, options)
+    await checkAdmin(c, options.adminSha256)
     await next()
   })
   app.get('/v1/tokens', async () => {
@@ -54,15 +47,6 @@ export function createTokenRoutes(options: TokenRoutesOptions): Hono {
   })
   app.post('/v1/tokens/:id/rotate', (c) => rotate(c, c.req.param('id'), options))
   return app
-}
-
-async function checkAdmin(c: Context, { adminSha256 }: TokenRoutesOptions): Promise<void> {
-  const token = headerToken(c.req.raw)
-  const isAdmin = adminSha256 !== undefined && token !== undefined
-  if (isAdmin && (await hasHash(token, adminSha256))) return
-  throw new HttpError(401, 'unauthorized', "The operator's token is needed", {
-    'www-authenticate': 'Bearer realm="kubedoh"',
-  })
 }
 
 async function create(

@@ -8,11 +8,11 @@ import { Hono } from 'hono'
 import { createClusterKeys } from '../../src/cli/keys.ts'
 import { errorResponse, HttpError } from '../../src/doh/http-error.ts'
 import { readGatewayConfig } from '../../src/gateway/config.ts'
-import { ingestManifest, ingestShard, manifestEtag } from '../../src/gateway/ingest.ts'
+import { LocalWriter } from '../../src/gateway/local-writer.ts'
 import { createPublishRoutes } from '../../src/gateway/publish-routes.ts'
 import { createMemoryStore } from '../../src/gateway/store.ts'
 import { HttpServer } from '../../src/shim/http-server.ts'
-import { type Manifest, parseManifest } from '../../src/snapshot/manifest.ts'
+import type { Manifest } from '../../src/snapshot/manifest.ts'
 
 /** The gateway, and what an exporter is told of it. */
 export type GatewayServer = {
@@ -33,23 +33,13 @@ export async function startGatewayServer(t: TestContext): Promise<GatewayServer>
   const cluster = config.clusters.get('shop')
   if (cluster === undefined) throw new TypeError('The gateway has no cluster')
   const store = createMemoryStore()
-  const publisher = { cluster: 'shop', publicKey: cluster.publicKey, store, now: Date.now }
-  const read = async (): Promise<{ manifest: Manifest; etag: string } | undefined> => {
-    const signed = await store.readManifest()
-    if (signed === undefined) return undefined
-    return { manifest: parseManifest(signed.bytes), etag: await manifestEtag(signed.bytes) }
-  }
+  const { publicKey: key } = cluster
+  const writer = new LocalWriter({ cluster: 'shop', publicKey: key, store, now: Date.now })
   const app = new Hono()
   app.onError((error) => {
     if (error instanceof HttpError) return errorResponse(error)
     throw error
   })
-  const writer = {
-    putShard: (sha256: string, bytes: Uint8Array) => ingestShard(publisher, sha256, bytes),
-    putManifest: (bytes: Uint8Array, signature: string, expected: string | undefined) =>
-      ingestManifest(publisher, { bytes, signature }, expected),
-    state: read,
-  }
   const { clusters } = config
   app.route(
     '/',
@@ -66,7 +56,7 @@ export async function startGatewayServer(t: TestContext): Promise<GatewayServer>
   return {
     url: `http://127.0.0.1:${port}`,
     environment: { KUBEDOH_TOKEN: token, KUBEDOH_SIGNING_KEY: signingKey },
-    manifest: async () => (await read())?.manifest,
+    manifest: async () => (await writer.state())?.manifest,
   }
 }
 

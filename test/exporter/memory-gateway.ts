@@ -4,10 +4,9 @@
  */
 import { Hono } from 'hono'
 import { errorResponse, HttpError } from '../../src/doh/http-error.ts'
-import { ingestManifest, ingestShard, manifestEtag } from '../../src/gateway/ingest.ts'
-import { type ClusterWriter, createPublishRoutes } from '../../src/gateway/publish-routes.ts'
+import { LocalWriter } from '../../src/gateway/local-writer.ts'
+import { createPublishRoutes } from '../../src/gateway/publish-routes.ts'
 import { type ClusterStore, createMemoryStore } from '../../src/gateway/store.ts'
-import { parseManifest } from '../../src/snapshot/manifest.ts'
 import {
   generateKeyPair,
   importPrivateKey,
@@ -30,17 +29,7 @@ export async function memoryGateway(token: string, now: () => number): Promise<M
   const { privateKey, publicKey, publicKeyText } = await keys()
   const tokenSha256 = await sha256Hex(new TextEncoder().encode(token))
   const store = createMemoryStore()
-  const publisher = { cluster: 'shop', publicKey, store, now }
-  const writer: ClusterWriter = {
-    putShard: (sha256, bytes) => ingestShard(publisher, sha256, bytes),
-    putManifest: (bytes, signature, expected) =>
-      ingestManifest(publisher, { bytes, signature }, expected),
-    state: async () => {
-      const signed = await store.readManifest()
-      if (signed === undefined) return undefined
-      return { manifest: parseManifest(signed.bytes), etag: await manifestEtag(signed.bytes) }
-    },
-  }
+  const writer = new LocalWriter({ cluster: 'shop', publicKey, store, now })
   const app = new Hono()
   app.onError((error) => {
     if (error instanceof HttpError) return errorResponse(error)

@@ -38,7 +38,13 @@ class Fixture {
   reads = 0
   readonly writer = writerWithBlobs(
     'shop',
-    new LocalWriter({ cluster: 'shop', publicKey, store: this.store, now: () => START_MS }),
+    new LocalWriter({
+      cluster: 'shop',
+      publicKey,
+      store: this.store,
+      generationsMax: 2,
+      now: () => START_MS,
+    }),
     this.blobs,
   )
   readonly origin = originWithBlobs(

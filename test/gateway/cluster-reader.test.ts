@@ -1,73 +1,15 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { EMPTY } from '../../src/dns/bytes.ts'
-import { ClusterReader } from '../../src/gateway/cluster-reader.ts'
-import { ShardMemory } from '../../src/gateway/shard-memory.ts'
-import type { SnapshotOrigin } from '../../src/gateway/snapshot-loader.ts'
-import type { SignedManifest } from '../../src/gateway/store.ts'
-import type { Snapshot } from '../../src/snapshot/snapshot.ts'
+import type { ServedManifest } from '../../src/gateway/store.ts'
 import { keys } from '../exporter/memory-gateway.ts'
 import { namesIn } from '../exporter/snapshots.ts'
 import { settle } from '../fake-host.ts'
 import { type Published, snapshotOf, WEB } from './publishing.ts'
+import { Reading, START_MS, signingKey, TIMES } from './reading.ts'
 
-const START_MS = Date.parse('2026-01-01T00:00:00Z')
-const TIMES = { refreshMs: 1000, blockMs: 5000, staleMs: 60_000, expireMs: 3_600_000 }
-const { privateKey, publicKey } = await keys()
-
-/** A reader, the clock it goes by, and a store that does as it is told. */
-class Reading {
-  nowMs = START_MS
-  /** What the store has. */
-  published: Published | undefined
-  /** What befalls those who read. */
-  failure: Error | undefined
-  /** Waited for by those who read. */
-  gate: Promise<void> = Promise.resolve()
-  readonly timers = new Set<{ readonly dueMs: number; readonly task: () => void }>()
-  readonly reads: string[] = []
-  readonly errors: string[] = []
-  readonly reader: ClusterReader
-
-  constructor(published?: Published, bytesMax?: number) {
-    this.published = published
-    const origin: SnapshotOrigin = {
-      readManifest: () => this.read('manifest', ({ signed }): SignedManifest => signed),
-      readShard: (sha256) => this.read(sha256.slice(0, 8), ({ shards }) => shards.get(sha256)),
-    }
-    this.reader = new ClusterReader({
-      cluster: 'shop',
-      publicKey,
-      origin,
-      times: TIMES,
-      memory: new ShardMemory(bytesMax),
-      after: (delayMs, task) => {
-        const timer = { dueMs: this.nowMs + delayMs, task }
-        this.timers.add(timer)
-        return () => this.timers.delete(timer)
-      },
-      now: () => this.nowMs,
-      onError: (message) => this.errors.push(message),
-    })
-  }
-
-  /** Loads all that there is. */
-  async load(): Promise<Snapshot | undefined> {
-    let snapshot = await this.reader.load()
-    for (const index of snapshot?.shards.keys() ?? []) snapshot = await this.reader.load(index)
-    return snapshot
-  }
-
-  private async read<T>(what: string, from: (published: Published) => T): Promise<T | undefined> {
-    this.reads.push(what)
-    await this.gate
-    if (this.failure !== undefined) throw this.failure
-    return this.published && from(this.published)
-  }
-}
-
-const first = await snapshotOf(privateKey, [WEB])
-const second = await snapshotOf(privateKey, [WEB.replace('web', 'api')], { generation: 2 })
+const first = await snapshotOf(signingKey, [WEB])
+const second = await snapshotOf(signingKey, [WEB.replace('web', 'api')], { generation: 2 })
 
 describe('a reader', () => {
   test('has nothing until it is told to load', async () => {
@@ -116,7 +58,7 @@ describe('a reader', () => {
   test('keeps shards that both snapshots have', async () => {
     const reading = new Reading(first)
     await reading.load()
-    reading.published = await snapshotOf(privateKey, [WEB], { time: '2026-01-01T00:00:10.000Z' })
+    reading.published = await snapshotOf(signingKey, [WEB], { time: '2026-01-01T00:00:10.000Z' })
     await reading.load()
     assert.deepEqual(reading.reads.filter((what) => what !== 'manifest').length, 1)
     assert.equal(reading.reader.describe()?.time, '2026-01-01T00:00:10.000Z')
@@ -162,7 +104,7 @@ describe('a reader', () => {
 
 describe('a manifest that is not right is refused by readers too, and what was here stays:', () => {
   const stranger = keys()
-  const cases: { name: string; signed: () => Promise<SignedManifest>; message: RegExp }[] = [
+  const cases: { name: string; signed: () => Promise<ServedManifest>; message: RegExp }[] = [
     {
       name: 'signed by a stranger',
       signed: async () => {
@@ -174,12 +116,12 @@ describe('a manifest that is not right is refused by readers too, and what was h
     {
       name: 'of another cluster',
       signed: async () =>
-        (await snapshotOf(privateKey, [WEB], { generation: 9, cluster: 'depot' })).signed,
+        (await snapshotOf(signingKey, [WEB], { generation: 9, cluster: 'depot' })).signed,
       message: /is of cluster "depot"/,
     },
     {
       name: 'of a version to come',
-      signed: async () => (await snapshotOf(privateKey, [WEB], { version: 2 })).signed,
+      signed: async () => (await snapshotOf(signingKey, [WEB], { version: 2 })).signed,
       message: /version is 2/,
     },
   ]
@@ -304,7 +246,7 @@ function manyShards(generation: number, changed = ''): Promise<Published> {
   const sets = MANY.map(
     (name, i) => `${name}.shop.svc.cluster.local. 5 IN A 10.0.${name === changed ? 1 : 0}.${i}`,
   )
-  return snapshotOf(privateKey, sets, { generation, shardCount: 8 })
+  return snapshotOf(signingKey, sets, { generation, shardCount: 8 })
 }
 
 describe('shards', () => {

@@ -60,7 +60,10 @@ class Fixture {
     const time = new Date(fixture.host.now()).toISOString()
     const { signed, shards } = await snapshotOf(privateKey, [WEB], { time })
     for (const [sha256, bytes] of shards) await fixture.store.writeShard(sha256, bytes)
-    await fixture.store.writeManifest(signed, new Set(shards.keys()))
+    await fixture.store.writeManifest(1, signed, {
+      generations: new Set(),
+      shards: new Set(shards.keys()),
+    })
     return fixture
   }
 

@@ -18,7 +18,8 @@ const { privateKey, publicKey } = await keys()
 const stranger = await keys()
 
 function publisher(): Publisher {
-  return { cluster: 'shop', publicKey, store: createMemoryStore(), now: () => NOW_MS }
+  const store = createMemoryStore()
+  return { cluster: 'shop', publicKey, store, generationsMax: 2, now: () => NOW_MS }
 }
 
 /** A publisher at which a snapshot is, and that snapshot's entity tag. */

@@ -7,6 +7,7 @@ import { randomBytes } from 'node:crypto'
 import { encodeBase64url } from '../../src/dns/base64url.ts'
 import { createGatewayApp } from '../../src/gateway/app.ts'
 import { type GatewayVariables, readGatewayConfig } from '../../src/gateway/config.ts'
+import type { ClusterWriter } from '../../src/gateway/publish-routes.ts'
 import { type ClusterStore, createMemoryStore } from '../../src/gateway/store.ts'
 import { createMemoryTokenStore, type TokenStore } from '../../src/gateway/token-store.ts'
 import { sha256Hex } from '../../src/snapshot/signature.ts'
@@ -43,13 +44,17 @@ export class Running {
   readonly store: Writable<ClusterStore> = createMemoryStore()
   readonly tokens: TokenStore = createMemoryTokenStore()
   readonly kept: Promise<void>[] = []
-  private readonly app: ReturnType<typeof createGatewayApp>
+  /** Who writes what is published; without one writing fails. */
+  writer: ClusterWriter | undefined
+  private readonly shards = new Set<string>()
+  readonly app: ReturnType<typeof createGatewayApp>
 
   private constructor(config: Awaited<ReturnType<typeof readGatewayConfig>>) {
     this.app = createGatewayApp(config, {
       host: this.host,
       originOf: () => this.store,
       writerOf: () => {
+        if (this.writer !== undefined) return this.writer
         throw new Error('a secret that no response tells')
       },
       tokenStore: this.tokens,
@@ -70,7 +75,10 @@ export class Running {
     const time = new Date(this.host.now()).toISOString()
     const { signed, shards } = await snapshotOf(privateKey, [lines], { generation, time })
     for (const [sha256, bytes] of shards) await this.store.writeShard(sha256, bytes)
-    await this.store.writeManifest(signed, new Set(shards.keys()))
+    const generations = new Set(Array.from({ length: generation }, (_, i) => i))
+    for (const sha256 of shards.keys()) this.shards.add(sha256)
+    const kept = { generations, shards: this.shards }
+    await this.store.writeManifest(generation, signed, kept)
   }
 
   /** Sends a request by GET. */
@@ -85,6 +93,13 @@ export class Running {
     method = 'GET',
   ): Promise<Response> {
     return this.app.request(`https://dns.example.org${path}`, { headers, method })
+  }
+
+  /** Lets time pass, and whoever asks then have the gateway look for something newer. */
+  async pass(durationMs: number): Promise<void> {
+    await this.host.advance(durationMs)
+    await this.ask()
+    await Promise.all(this.kept)
   }
 
   /** Asks as the owner of the clients' token, and returns the reply's lines. */

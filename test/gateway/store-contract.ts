@@ -3,7 +3,7 @@
  * tried on a new, empty store; so that it can run where a store runs, it needs only Web APIs.
  * @module
  */
-import type { ClusterStore, SignedManifest } from '../../src/gateway/store.ts'
+import type { ClusterStore, Kept, SignedManifest } from '../../src/gateway/store.ts'
 
 /** A promise; `hold` rejects when it is broken. */
 export type StorePromise = {
@@ -60,7 +60,7 @@ export const STORE_PROMISES: readonly StorePromise[] = [
       const bytes = pattern(8)
       await store.writeShard(A, bytes.subarray(2, 6))
       const { bytes: text, signature } = manifest('1')
-      await store.writeManifest({ bytes: text, signature }, new Set([A]))
+      await store.writeManifest(1, { bytes: text, signature }, keep([], [A]))
       bytes.fill(0)
       same(textOf(await store.readShard(A)), textOf(pattern(8).subarray(2, 6)))
     },
@@ -76,8 +76,8 @@ export const STORE_PROMISES: readonly StorePromise[] = [
   {
     name: 'gives the newest manifest and its signature',
     hold: async (store) => {
-      await store.writeManifest(manifest('1'), new Set())
-      await store.writeManifest(manifest('22'), new Set())
+      await store.writeManifest(1, manifest('1'), keep([1], []))
+      await store.writeManifest(2, manifest('22'), keep([1, 2], []))
       const read = await store.readManifest()
       same(textOf(read?.bytes), '22')
       same(read?.signature, 'signature of 22')
@@ -89,14 +89,52 @@ export const STORE_PROMISES: readonly StorePromise[] = [
       await store.writeShard(A, pattern(8))
       await store.writeShard(B, pattern(LARGE_BYTES))
       await store.writeShard(C, pattern(9))
-      same((await store.writeManifest(manifest('1'), new Set([A, C]))).join(), B)
-      same((await store.writeManifest(manifest('2'), new Set([A, C]))).join(), '')
+      same((await store.writeManifest(1, manifest('1'), keep([1], [A, C]))).join(), B)
+      same((await store.writeManifest(2, manifest('2'), keep([1, 2], [A, C]))).join(), '')
       same(await store.missingShards([A, B, C]), [B])
       same(await store.readShard(B), undefined)
       same((await store.readShard(C))?.length, 9)
     },
   },
+  {
+    name: 'keeps the generations that it is told to, the newest first',
+    hold: async (store) => {
+      await store.writeManifest(7, manifest('7'), keep([7], []))
+      await store.writeManifest(9, manifest('9'), keep([7, 9], []))
+      await store.writeManifest(10, manifest('10'), keep([7, 10], []))
+      same((await store.readManifests()).map(({ bytes }) => textOf(bytes)).join(), '10,7')
+      await store.writeManifest(10, manifest('10, later'), keep([10], []))
+      const [only, ...others] = await store.readManifests()
+      same(textOf(only?.bytes), '10, later')
+      same(only?.signature, 'signature of 10, later')
+      same(others.length, 0)
+    },
+  },
+  {
+    name: 'gives the generation that is pinned until it is not',
+    hold: async (store) => {
+      same(await store.pin(1), false)
+      same(await store.pin(undefined), true)
+      await store.writeManifest(1, manifest('1'), keep([1], []))
+      await store.writeManifest(2, manifest('2'), keep([1, 2], []))
+      same(await store.pin(3), false)
+      same((await store.readManifest())?.isPinned, undefined)
+      same(await store.pin(1), true)
+      await store.writeManifest(3, manifest('3'), keep([1, 2, 3], []))
+      const pinned = await store.readManifest()
+      same(textOf(pinned?.bytes), '1')
+      same(pinned?.isPinned, true)
+      same((await store.readManifests()).map(({ bytes }) => textOf(bytes)).join(), '3,2,1')
+      same(await store.pin(undefined), true)
+      same(textOf((await store.readManifest())?.bytes), '3')
+      same((await store.readManifest())?.isPinned, undefined)
+    },
+  },
 ]
+
+function keep(generations: readonly number[], shards: readonly string[]): Kept {
+  return { generations: new Set(generations), shards: new Set(shards) }
+}
 
 function manifest(text: string): SignedManifest {
   return { bytes: new TextEncoder().encode(text), signature: `signature of ${text}` }

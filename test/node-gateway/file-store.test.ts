@@ -17,18 +17,27 @@ describe('the store in a folder', () => {
     const one = createFileStore(folder)
     await one.writeShard(sha256, Uint8Array.of(1, 10, 3))
     const bytes = new TextEncoder().encode('{\n}\n')
-    await one.writeManifest({ bytes, signature: 's' }, new Set([sha256]))
+    await one.writeManifest(
+      7,
+      { bytes, signature: 's' },
+      { generations: new Set([7]), shards: new Set([sha256]) },
+    )
+    await one.pin(7)
     const next = createFileStore(folder)
-    assert.deepEqual(await next.readManifest(), { bytes, signature: 's' })
+    assert.deepEqual(await next.readManifest(), { bytes, signature: 's', isPinned: true })
     assert.deepEqual(await next.readShard(sha256), Uint8Array.of(1, 10, 3))
-    assert.deepEqual(readdirSync(folder).sort(), ['manifest', 'shards'])
+    assert.deepEqual(readdirSync(folder).sort(), ['manifests', 'pinned', 'shards'])
   })
 
   test('reads no file that is not a shard', async (t) => {
     const folder = temporaryFolder(t)
     const store = createFileStore(folder)
     const bytes = new TextEncoder().encode('{}')
-    await store.writeManifest({ bytes, signature: 's' }, new Set())
-    assert.equal(await store.readShard('../manifest'), undefined)
+    await store.writeManifest(
+      7,
+      { bytes, signature: 's' },
+      { generations: new Set(), shards: new Set() },
+    )
+    assert.equal(await store.readShard('../manifests/7'), undefined)
   })
 })

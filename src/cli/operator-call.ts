@@ -1,0 +1,59 @@
+/**
+ * What an operator asks of a gateway.
+ * @module
+ */
+import type { Input } from './flags.ts'
+import { readGatewayUrl } from './gateway-url.ts'
+import { CommandError } from './output.ts'
+
+const TIMEOUT_MS = 10_000
+const ADMIN_VARIABLE = 'KUBEDOH_ADMIN_TOKEN'
+
+/**
+ * Sends a request with the operator's token and resolves with the body of the answer.
+ * @throws {CommandError} when there is no token, no answer, or one that is not a success
+ */
+export async function callGateway(
+  input: Input,
+  method: string,
+  path: string,
+  body?: string,
+): Promise<string> {
+  const admin = input.env(ADMIN_VARIABLE)
+  if (admin === '') {
+    throw new CommandError(
+      `${ADMIN_VARIABLE} is not set: "kubedoh keys --admin" makes a token for it`,
+    )
+  }
+  const url = new URL(path, readGatewayUrl(input))
+  let response: Response
+  try {
+    response = await fetch(url, {
+      method,
+      headers: { authorization: `Bearer ${admin}` },
+      ...(body === undefined ? {} : { body }),
+      redirect: 'manual',
+      signal: AbortSignal.timeout(TIMEOUT_MS),
+    })
+  } catch (error) {
+    const cause = error instanceof Error ? (error.cause ?? error) : error
+    throw new CommandError(`${url.origin}: ${cause instanceof Error ? cause.message : 'no answer'}`)
+  }
+  const text = await response.text()
+  if (response.ok) return text
+  throw new CommandError(`${url.origin}: ${errorMessage(text) ?? `HTTP status ${response.status}`}`)
+}
+
+/** The fields of a value that came as JSON; none when it is not an object. */
+export function recordOf(value: unknown): Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null ? { ...value } : {}
+}
+
+function errorMessage(text: string): string | undefined {
+  try {
+    const { message } = recordOf(recordOf(JSON.parse(text)).error)
+    return typeof message === 'string' ? message : undefined
+  } catch {
+    return undefined
+  }
+}

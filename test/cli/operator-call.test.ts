@@ -1,0 +1,55 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { Hono } from 'hono'
+import { Input } from '../../src/cli/flags.ts'
+import { callGateway, recordOf } from '../../src/cli/operator-call.ts'
+import { HttpServer } from '../../src/shim/http-server.ts'
+import { freePort } from '../shim/clients.ts'
+
+function inputFor(url: string, admin = 'secret'): Input {
+  return new Input([], new Map([['gateway', [url]]]), { KUBEDOH_ADMIN_TOKEN: admin })
+}
+
+function serverOf(answer: (request: Request) => Response): HttpServer {
+  return new HttpServer(new Hono().all('*', (c) => answer(c.req.raw)))
+}
+
+describe('callGateway', () => {
+  test('sends the token and gives the body', async (t) => {
+    const server = serverOf((request) => new Response(request.headers.get('authorization')))
+    const url = `http://127.0.0.1:${await server.listen('127.0.0.1', 0)}`
+    t.after(() => server.close())
+    assert.equal(await callGateway(inputFor(url), 'GET', '/v1/tokens'), 'Bearer secret')
+  })
+
+  test('says what the gateway says, or its status', async (t) => {
+    const server = serverOf(({ url: asked }) =>
+      asked.endsWith('/a')
+        ? Response.json({ error: { message: 'No such thing' } }, { status: 404 })
+        : new Response('<html>', { status: 502 }),
+    )
+    const url = `http://127.0.0.1:${await server.listen('127.0.0.1', 0)}`
+    t.after(() => server.close())
+    await assert.rejects(callGateway(inputFor(url), 'GET', '/a'), {
+      message: `${url}: No such thing`,
+    })
+    await assert.rejects(callGateway(inputFor(url), 'GET', '/b'), {
+      message: `${url}: HTTP status 502`,
+    })
+  })
+
+  test('says what is missing', async () => {
+    const url = `http://127.0.0.1:${await freePort()}`
+    await assert.rejects(
+      callGateway(inputFor(url, ''), 'GET', '/'),
+      /KUBEDOH_ADMIN_TOKEN is not set/,
+    )
+    await assert.rejects(callGateway(inputFor(url), 'GET', '/'), /ECONNREFUSED/)
+  })
+})
+
+test('recordOf has no fields for what is no object', () => {
+  assert.deepEqual(recordOf({ a: 1 }), { a: 1 })
+  assert.deepEqual(recordOf(null), {})
+  assert.deepEqual(recordOf('a'), {})
+})

@@ -1,0 +1,30 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { Hono } from 'hono'
+import { HttpError } from '../../src/doh/http-error.ts'
+import { checkAdmin } from '../../src/gateway/admin.ts'
+import { hashToken } from '../../src/gateway/token.ts'
+
+const sha256 = await hashToken('secret')
+
+async function statusFor(known: string | undefined, authorization?: string): Promise<number> {
+  const app = new Hono()
+  app.onError(
+    (error) => new Response(null, { status: error instanceof HttpError ? error.status : 500 }),
+  )
+  app.get('/', async (c) => {
+    await checkAdmin(c, known)
+    return new Response()
+  })
+  const headers = authorization === undefined ? {} : { authorization }
+  return (await app.request('/', { headers })).status
+}
+
+describe('checkAdmin', () => {
+  test('lets the operator pass, and nobody else', async () => {
+    assert.equal(await statusFor(sha256, 'Bearer secret'), 200)
+    assert.equal(await statusFor(sha256, 'Bearer secrets'), 401)
+    assert.equal(await statusFor(sha256), 401)
+    assert.equal(await statusFor(undefined, 'Bearer secret'), 401)
+  })
+})

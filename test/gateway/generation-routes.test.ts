@@ -1,0 +1,113 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { LocalWriter } from '../../src/gateway/local-writer.ts'
+import { hashToken } from '../../src/gateway/token.ts'
+import { keys } from '../exporter/memory-gateway.ts'
+import { clientSha256, Running } from './running.ts'
+
+const ADMIN = 'the-token-of-the-operator'
+const OLD = 'web.shop.svc.cluster.local. 5 IN A 192.0.2.1'
+const NEW = 'web.shop.svc.cluster.local. 5 IN A 192.0.2.2'
+
+/** A gateway with two generations. */
+async function open(): Promise<Running> {
+  const running = await Running.start({
+    ADMIN_TOKEN_SHA256: await hashToken(ADMIN),
+    CLIENT_TOKEN_SHA256: clientSha256,
+  })
+  const { publicKey } = await keys()
+  const { store } = running
+  running.writer = new LocalWriter({ cluster: 'shop', publicKey, store, now: Date.now })
+  await running.publish(OLD, 1)
+  await running.publish(NEW, 2)
+  return running
+}
+
+async function call(
+  running: Running,
+  method: string,
+  path: string,
+  body?: string,
+): Promise<Response> {
+  return running.app.request(`https://dns.example.org/v1/clusters/${path}`, {
+    method,
+    headers: { authorization: `Bearer ${ADMIN}` },
+    ...(body === undefined ? {} : { body }),
+  })
+}
+
+async function codeOf(response: Response): Promise<string> {
+  const { error } = JSON.parse(await response.text())
+  return `${response.status} ${error.code}`
+}
+
+describe('generations', () => {
+  test('are listed, compared, gone back to and released', async () => {
+    const running = await open()
+    const listed = JSON.parse(await (await call(running, 'GET', 'shop/generations')).text())
+    assert.deepEqual([listed.served, listed.isPinned], [2, false])
+    assert.deepEqual(
+      listed.generations.map(({ generation }: { generation: number }) => generation),
+      [2, 1],
+    )
+    const diff = await call(running, 'GET', 'shop/diff?from=1')
+    assert.equal(await diff.text(), `- ${OLD}\n+ ${NEW}\n`)
+    assert.equal((await call(running, 'PUT', 'shop/pin', '{"generation": 1}')).status, 200)
+    await running.pass(2000)
+    assert.match((await running.ask()).join('\n'), /192\.0\.2\.1/)
+    await running.publish(NEW, 3)
+    await running.pass(2000)
+    assert.match((await running.ask()).join('\n'), /192\.0\.2\.1/)
+    assert.equal((await call(running, 'DELETE', 'shop/pin')).status, 200)
+    await running.pass(2000)
+    assert.match((await running.ask()).join('\n'), /192\.0\.2\.2/)
+  })
+
+  const refused: { name: string; method: string; path: string; body?: string; code: string }[] = [
+    {
+      name: 'a cluster that there is not',
+      method: 'GET',
+      path: 'nope/generations',
+      code: '404 unknown_cluster',
+    },
+    {
+      name: 'a generation that is not kept',
+      method: 'PUT',
+      path: 'shop/pin',
+      body: '{"generation": 9}',
+      code: '404 unknown_generation',
+    },
+    {
+      name: 'what is no generation',
+      method: 'PUT',
+      path: 'shop/pin',
+      body: '{"generation": -1}',
+      code: '400 bad_generation',
+    },
+    {
+      name: 'a comparison with nothing',
+      method: 'GET',
+      path: 'shop/diff',
+      code: '400 bad_generation',
+    },
+    {
+      name: 'a comparison with what is gone',
+      method: 'GET',
+      path: 'shop/diff?from=0',
+      code: '404 unknown_generation',
+    },
+  ]
+  for (const { name, method, path, body, code } of refused) {
+    test(`refuse ${name}`, async () => {
+      assert.equal(await codeOf(await call(await open(), method, path, body)), code)
+    })
+  }
+
+  test('are for the operator only', async () => {
+    const running = await open()
+    for (const path of ['generations', 'diff?from=1']) {
+      const response = await running.get(`/v1/clusters/shop/${path}`, 'a-token-of-somebody')
+      assert.equal(await codeOf(response), '401 unauthorized')
+    }
+  })
+})

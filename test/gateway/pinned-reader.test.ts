@@ -1,0 +1,52 @@
+/** What a reader does when an operator has gone back to an older generation. */
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import type { ServedManifest } from '../../src/gateway/store.ts'
+import { namesIn } from '../exporter/snapshots.ts'
+import { type Published, snapshotOf, WEB } from './publishing.ts'
+import { Reading, signingKey, TIMES } from './reading.ts'
+
+const first = await snapshotOf(signingKey, [WEB])
+const second = await snapshotOf(signingKey, [WEB.replace('web', 'api')], { generation: 2 })
+
+/** The same, chosen by an operator. */
+function pinned(one: Published): Published {
+  const signed: ServedManifest = { ...one.signed, isPinned: true }
+  return { ...one, signed }
+}
+
+describe('a reader', () => {
+  test('goes back to what an operator has pinned, and on when it is released', async () => {
+    const reading = new Reading(second)
+    await reading.load()
+    reading.published = pinned(first)
+    assert.deepEqual(namesIn(await reading.load(), ['web.shop.svc']), ['web.shop.svc'])
+    reading.published = second
+    assert.deepEqual(namesIn(await reading.load(), ['api.shop.svc']), ['api.shop.svc'])
+    reading.published = first
+    assert.deepEqual(namesIn(await reading.load(), ['api.shop.svc']), ['api.shop.svc'])
+  })
+
+  test('lets no store pass off an older manifest behind a pin that is released', async () => {
+    const reading = new Reading(second)
+    await reading.load()
+    reading.published = pinned(first)
+    await reading.load()
+    reading.published = first
+    await reading.load()
+    assert.equal(reading.reader.describe()?.generation, 1)
+    reading.published = second
+    await reading.load()
+    assert.equal(reading.reader.describe()?.generation, 2)
+  })
+
+  test('says of what is pinned that it is old, and never that it is too old', async () => {
+    const reading = new Reading(pinned(first))
+    await reading.load()
+    assert.equal(reading.reader.freshness(), 'fresh')
+    reading.nowMs += TIMES.staleMs
+    assert.equal(reading.reader.freshness(), 'stale')
+    reading.nowMs += TIMES.expireMs
+    assert.equal(reading.reader.freshness(), 'stale')
+  })
+})

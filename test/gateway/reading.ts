@@ -1,0 +1,76 @@
+/**
+ * A reader of one cluster's snapshots, the clock it goes by, and a store that does as it is told.
+ * @module
+ */
+import { ClusterReader, type ReaderTimes } from '../../src/gateway/cluster-reader.ts'
+import { ShardMemory } from '../../src/gateway/shard-memory.ts'
+import type { SnapshotOrigin } from '../../src/gateway/snapshot-loader.ts'
+import type { ServedManifest } from '../../src/gateway/store.ts'
+import type { PrivateKey } from '../../src/snapshot/signature.ts'
+import type { Snapshot } from '../../src/snapshot/snapshot.ts'
+import { keys } from '../exporter/memory-gateway.ts'
+import type { Published } from './publishing.ts'
+
+/** When it begins. */
+export const START_MS: number = Date.parse('2026-01-01T00:00:00Z')
+/** Its times. */
+export const TIMES: ReaderTimes = {
+  refreshMs: 1000,
+  blockMs: 5000,
+  staleMs: 60_000,
+  expireMs: 3_600_000,
+}
+const { privateKey, publicKey } = await keys()
+/** With what snapshots for it are signed. */
+export const signingKey: PrivateKey = privateKey
+
+/** A reader, the clock it goes by, and a store that does as it is told. */
+export class Reading {
+  nowMs: number = START_MS
+  /** What the store has. */
+  published: Published | undefined
+  /** What befalls those who read. */
+  failure: Error | undefined
+  /** Waited for by those who read. */
+  gate: Promise<void> = Promise.resolve()
+  readonly timers: Set<{ readonly dueMs: number; readonly task: () => void }> = new Set()
+  readonly reads: string[] = []
+  readonly errors: string[] = []
+  readonly reader: ClusterReader
+
+  constructor(published?: Published, bytesMax?: number) {
+    this.published = published
+    const origin: SnapshotOrigin = {
+      readManifest: () => this.read('manifest', ({ signed }): ServedManifest => signed),
+      readShard: (sha256) => this.read(sha256.slice(0, 8), ({ shards }) => shards.get(sha256)),
+    }
+    this.reader = new ClusterReader({
+      cluster: 'shop',
+      publicKey,
+      origin,
+      times: TIMES,
+      memory: new ShardMemory(bytesMax),
+      after: (delayMs, task) => {
+        const timer = { dueMs: this.nowMs + delayMs, task }
+        this.timers.add(timer)
+        return () => this.timers.delete(timer)
+      },
+      now: () => this.nowMs,
+      onError: (message) => this.errors.push(message),
+    })
+  }
+
+  /** Loads all that there is. */
+  async load(): Promise<Snapshot | undefined> {
+    let snapshot = await this.reader.load()
+    for (const index of snapshot?.shards.keys() ?? []) snapshot = await this.reader.load(index)
+    return snapshot
+  }
+
+  private async read<T>(what: string, from: (published: Published) => T): Promise<T | undefined> {
+    this.reads.push(what)
+    await this.gate
+    if (this.failure !== undefined) throw this.failure
+    return this.published && from(this.published)
+  }
+}
