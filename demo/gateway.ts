@@ -44,6 +44,7 @@ export async function bundleWorker(
   const { outputFiles } = await build({
     entryPoints: [entry],
     bundle: true,
+    minify: true,
     write: false,
     format: 'esm',
     target: 'es2024',

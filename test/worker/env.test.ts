@@ -21,7 +21,7 @@ test('wrangler.toml binds the Durable Objects that the Worker exports', async ()
   )
   const script = new TextDecoder().decode(await bundleWorker())
   const [, exported = ''] = /export\s*\{([^}]*)\};?\s*$/.exec(script) ?? []
-  const names = exported.split(',').map((item) => item.trim())
+  const names = exported.split(',').map((item) => item.replace(/^.* as /, '').trim())
   for (const className of classes) assert.ok(names.includes(className), className)
   const [, main = ''] = /^main = "(.*)"$/m.exec(text) ?? []
   assert.match(readFileSync(join(ROOT, main), 'utf8'), /^export default \{$/m)
