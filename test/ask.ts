@@ -17,7 +17,7 @@ import { formatReply, parseQuestion, type QuestionWords } from './message-text.t
 /** Who asks when a question does not say. */
 const CLIENT: Client = { address: '198.51.100.7', port: 4242, transport: 'udp' }
 const WORDS: ReadonlySet<string> = new Set(
-  'edns do nsid padding cookie ad cd nord id udp tcp tls https from port'.split(' '),
+  'edns do nsid padding cookie option ad cd nord id udp tcp tls https from port'.split(' '),
 )
 
 /** A compiled Corefile and the runtime it is in. */
@@ -32,7 +32,8 @@ export class Server {
 
   /**
    * Asks `NAME [CLASS] TYPE` and returns the reply's lines, `[]` when there is none. Words behind
-   * the type, as dig has them: `+edns[=SIZE] +do +nsid +padding +cookie +ad +cd +nord +id=N`; how
+   * the type, as dig has them: `+edns[=SIZE] +do +nsid +padding +cookie +option=CODE:HEX +ad +cd
+   * +nord +id=N`; how
    * to ask: `+udp +tcp +tls +https`; from where: `+from=ADDRESS`; which port: `+port=N`. Checks
    * that the reply has the query's ID and its question, octet for octet.
    */

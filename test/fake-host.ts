@@ -5,7 +5,14 @@
  * @module
  */
 import type { KubernetesOptions } from '../src/corefile/kubernetes-options.ts'
-import type { ExchangeOptions, Host, SnapshotSource, Upstream } from '../src/plugins/host.ts'
+import type {
+  ExchangeOptions,
+  Host,
+  SnapshotSource,
+  Upstream,
+  UpstreamClient,
+  UpstreamOptions,
+} from '../src/plugins/host.ts'
 import type { LogEvent } from '../src/telemetry/log.ts'
 import { Metrics } from '../src/telemetry/metrics.ts'
 import { type FakeClusterOptions, openFakeCluster } from './fake-cluster.ts'
@@ -27,6 +34,13 @@ export type Asked = {
 
 /** What an upstream does: replies with lines or octets, fails, or says nothing until time is up. */
 export type UpstreamAct = readonly string[] | Uint8Array | Error | 'silence'
+
+/** An upstream that was opened. */
+export type OpenedUpstream = {
+  readonly upstream: Upstream
+  readonly options: UpstreamOptions
+  readonly isClosed: boolean
+}
 
 /** Decides what an upstream does. */
 export type UpstreamScript = (asked: Asked) => UpstreamAct | Promise<UpstreamAct>
@@ -59,6 +73,8 @@ export class FakeHost implements Host {
   readonly aborts: string[] = []
   /** What upstreams were asked, in order. */
   readonly asked: Asked[] = []
+  /** Upstreams that were opened. */
+  readonly upstreams: OpenedUpstream[] = []
   /** Directives whose clusters were opened. */
   readonly opened: KubernetesOptions[] = []
   /** Which shards were loaded, `undefined` for the snapshot. */
@@ -102,20 +118,15 @@ export class FakeHost implements Host {
   readonly modifiedMs = (path: string): number | undefined =>
     this.files.has(path) ? (this.writtenMs.get(path) ?? START_MS) : undefined
 
-  readonly exchange = async (
-    { address, port, url }: Upstream,
-    message: Uint8Array,
-    { protocol, timeoutMs }: ExchangeOptions,
-  ): Promise<Uint8Array> => {
-    const upstream = url ?? `${address}:${port}`
-    const asked = { upstream, protocol, timeoutMs, question: formatQuestion(message), message }
-    this.asked.push(asked)
-    // Nothing that goes over a network is done before its caller goes on.
-    await Promise.resolve()
-    const act = await this.script(asked)
-    if (act instanceof Error) throw act
-    if (act instanceof Uint8Array) return act
-    return act === 'silence' ? this.rejectAfter(timeoutMs) : writeReplyText(act, message)
+  readonly openUpstream = (upstream: Upstream, options: UpstreamOptions): UpstreamClient => {
+    const opened = { upstream, options, isClosed: false }
+    this.upstreams.push(opened)
+    return {
+      exchange: (message, how) => this.exchange(upstream, message, how),
+      close: () => {
+        opened.isClosed = true
+      },
+    }
   }
 
   readonly openCluster = (directive: KubernetesOptions): SnapshotSource => {
@@ -155,6 +166,22 @@ export class FakeHost implements Host {
       await settle()
     }
     this.nowMs = endMs
+  }
+
+  private async exchange(
+    { address, port, url }: Upstream,
+    message: Uint8Array,
+    { protocol, timeoutMs }: ExchangeOptions,
+  ): Promise<Uint8Array> {
+    const upstream = url ?? `${address}:${port}`
+    const asked = { upstream, protocol, timeoutMs, question: formatQuestion(message), message }
+    this.asked.push(asked)
+    // Nothing that goes over a network is done before its caller goes on.
+    await Promise.resolve()
+    const act = await this.script(asked)
+    if (act instanceof Error) throw act
+    if (act instanceof Uint8Array) return act
+    return act === 'silence' ? this.rejectAfter(timeoutMs) : writeReplyText(act, message)
   }
 
   private rejectAfter(delayMs: number): Promise<never> {

@@ -75,7 +75,9 @@ export function formatQuestion(message: Uint8Array): string {
   const words = [formatName(message, 12), formatClass(query.class), formatType(query.type)]
   const edns = query.hasEdns ? [`edns=${query.udpBytes}`] : []
   const dnssec = query.wantsDnssec ? ['do'] : []
-  return [...words, ...flagNames(query.flags), ...edns, ...dnssec].join(' ')
+  const options = parseOptions(message, query.optionsStart, query.optionsBytes)
+  const texts = options.map(({ code, data }) => `option=${code}:${formatHex(data)}`)
+  return [...words, ...flagNames(query.flags), ...edns, ...dnssec, ...texts].join(' ')
 }
 
 /** What a question's words say beside its name, class and type. */
@@ -95,7 +97,9 @@ export function parseQuestion(text: string): { message: Uint8Array; words: Quest
       return [key, value]
     })
   const words = new Map(pairs)
-  const wantsOpt = ['edns', 'do', 'nsid', 'padding', 'cookie'].some((key) => words.has(key))
+  const wantsOpt = ['edns', 'do', 'nsid', 'padding', 'cookie', 'option'].some((key) =>
+    words.has(key),
+  )
   const message = writeQuery({
     name: nameOf(name),
     type: parseType(types.at(-1) ?? '') ?? refuse(text),
@@ -121,6 +125,7 @@ function queryOptions(words: QuestionWords): EdnsOption[] {
     ...option('nsid', OPTION.NSID, 0),
     ...option('padding', OPTION.PADDING, 0),
     ...option('cookie', OPTION.COOKIE, 8),
+    ...(words.has('option') ? optionOf(`option ${words.get('option')?.replace(':', ': ')}`) : []),
   ]
 }
 

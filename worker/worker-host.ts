@@ -5,7 +5,7 @@
 
 import { askDoh } from '../src/doh/doh-client.ts'
 import type { GatewayRuntime } from '../src/gateway/gateway.ts'
-import type { ExchangeOptions, Upstream } from '../src/plugins/host.ts'
+import type { Upstream, UpstreamClient, UpstreamOptions } from '../src/plugins/host.ts'
 import { formatLogEvent } from '../src/telemetry/log.ts'
 import { Metrics } from '../src/telemetry/metrics.ts'
 
@@ -25,7 +25,7 @@ export function createWorkerHost(): GatewayRuntime['host'] {
     },
     readText: () => undefined,
     modifiedMs: () => undefined,
-    exchange,
+    openUpstream,
     metrics: new Metrics(),
     log: (event) => {
       console.log(formatLogEvent(event, Date.now()))
@@ -39,17 +39,24 @@ export function createWorkerHost(): GatewayRuntime['host'] {
   }
 }
 
-/** A Worker has no UDP; upstreams are asked over HTTPS. */
-function exchange(
-  upstream: Upstream,
-  message: Uint8Array,
-  { timeoutMs }: ExchangeOptions,
-): Promise<Uint8Array> {
-  if (upstream.url === undefined) {
-    return Promise.reject(new Error('a Worker reaches upstreams over https:// only'))
+/** A Worker has no UDP; upstreams are asked over HTTPS, by connections that the platform keeps. */
+function openUpstream(
+  { url, serverName }: Upstream,
+  { tls, dohMethod: method, sourceAddress, resolvers }: UpstreamOptions,
+): UpstreamClient {
+  if (url === undefined) throw new Error('a Worker reaches upstreams over https:// only')
+  const isPlain = serverName === undefined && tls.ca === undefined && tls.cert === undefined
+  if (!isPlain) throw new Error('a Worker chooses no certificates: leave out "tls" and its name')
+  if (sourceAddress !== undefined || resolvers.length > 0) {
+    throw new Error('a Worker chooses no addresses: leave out "source_address" and "resolver"')
   }
-  return askDoh(upstream.url, message, {
-    fetch: (url, init) => fetch(url, init),
-    signal: AbortSignal.timeout(timeoutMs),
-  })
+  return {
+    exchange: (message, { timeoutMs }) =>
+      askDoh(url, message, {
+        fetch: (to, request) => fetch(to, request),
+        signal: AbortSignal.timeout(timeoutMs),
+        method,
+      }),
+    close: () => undefined,
+  }
 }

@@ -16,11 +16,19 @@ export const RCODE = {
   NXRRSET: 8,
   NOTAUTH: 9,
   NOTZONE: 10,
+  DSOTYPENI: 11,
   BADVERS: 16,
   BADKEY: 17,
   BADTIME: 18,
+  BADMODE: 19,
+  BADNAME: 20,
+  BADALG: 21,
+  BADTRUNC: 22,
   BADCOOKIE: 23,
 } as const
+
+/** Other names of the same (RFC 8945 §3; github.com/miekg/dns, msg.go). */
+const ALIASES = { BADSIG: RCODE.BADVERS, NOTIMPL: RCODE.NOTIMP } as const
 
 /** Operation codes. Everything but QUERY is answered NOTIMP. */
 export const OPCODE = { QUERY: 0, IQUERY: 1, STATUS: 2, NOTIFY: 4, UPDATE: 5, DSO: 6 } as const
@@ -28,7 +36,7 @@ export const OPCODE = { QUERY: 0, IQUERY: 1, STATUS: 2, NOTIFY: 4, UPDATE: 5, DS
 const NAMES: ReadonlyMap<number, string> = new Map(
   Object.entries(RCODE).map(([name, value]) => [value, name]),
 )
-const VALUES: ReadonlyMap<string, number> = new Map(Object.entries(RCODE))
+const VALUES: ReadonlyMap<string, number> = new Map(Object.entries({ ...RCODE, ...ALIASES }))
 
 /** Formats a response code as its mnemonic, or as `RCODE` and its number. */
 export function formatRcode(rcode: number): string {

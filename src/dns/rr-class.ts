@@ -4,7 +4,7 @@
  */
 
 /** The classes with a name. */
-export const CLASS = { IN: 1, CH: 3, HS: 4, NONE: 254, ANY: 255 } as const
+export const CLASS = { IN: 1, CS: 2, CH: 3, HS: 4, NONE: 254, ANY: 255 } as const
 
 const NAMES: ReadonlyMap<number, string> = new Map(
   Object.entries(CLASS).map(([name, value]) => [value, name]),

@@ -3,19 +3,31 @@
  * @module
  */
 import { ageMessage } from '../dns/age.ts'
+import { encodeBase64url } from '../dns/base64url.ts'
 import { concatBytes, readUint16, writeUint16 } from '../dns/bytes.ts'
 import { HEADER_BYTES, MESSAGE_BYTES_MAX } from '../dns/limits.ts'
 import { mediaType, WIRE_TYPE } from './negotiate.ts'
 
-/** What a question needs of its runtime. */
-export type DohClient = {
-  readonly fetch: (url: string, init: RequestInit) => Promise<Response>
-  /** Ends the question when it takes too long. */
+/** A request with a question. */
+export type DohRequest = {
+  readonly method: 'GET' | 'POST'
+  readonly headers: Record<string, string>
+  readonly body?: Uint8Array<ArrayBuffer>
+  readonly redirect: 'manual'
   readonly signal: AbortSignal
 }
 
+/** What a question needs of its runtime. */
+export type DohClient = {
+  readonly fetch: (url: string, request: DohRequest) => Promise<Response>
+  /** Ends the question when it takes too long. */
+  readonly signal: AbortSignal
+  /** `POST` when left out. */
+  readonly method?: 'GET' | 'POST'
+}
+
 /**
- * Sends a query by POST and resolves with the answer, whose TTLs are less what the answer spent in
+ * Sends a query and resolves with the answer, whose TTLs are less what the answer spent in
  * caches. The query goes with ID 0, so that caches see alike what is alike (RFC 8484 §4.1).
  * @throws {Error} that says what went wrong; redirects are not followed
  */
@@ -26,13 +38,13 @@ export async function askDoh(
 ): Promise<Uint8Array> {
   const body = new Uint8Array(message)
   writeUint16(body, 0, 0)
-  const headers = { 'content-type': WIRE_TYPE, accept: WIRE_TYPE }
-  const response = await client.fetch(url, {
-    method: 'POST',
-    headers,
-    body,
+  const { method = 'POST', signal } = client
+  const response = await client.fetch(method === 'GET' ? withQuery(url, body) : url, {
+    method,
+    headers: { accept: WIRE_TYPE, ...(method === 'POST' && { 'content-type': WIRE_TYPE }) },
+    ...(method === 'POST' && { body }),
     redirect: 'manual',
-    signal: client.signal,
+    signal,
   })
   if (response.status !== 200) throw new Error(`HTTP status ${response.status}`)
   const type = mediaType(response.headers.get('content-type') ?? undefined)
@@ -43,6 +55,13 @@ export async function askDoh(
   if (ageSeconds > 0) ageMessage(reply, Math.floor(ageSeconds))
   writeUint16(reply, 0, readUint16(message, 0))
   return reply
+}
+
+/** The URL with the query as parameter `dns` (RFC 8484 §4.1.1). */
+function withQuery(url: string, message: Uint8Array): string {
+  const asked = new URL(url)
+  asked.searchParams.set('dns', encodeBase64url(message))
+  return asked.href
 }
 
 /** Reads a body of one message at most: no server may fill our memory. */

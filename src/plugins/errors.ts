@@ -3,10 +3,19 @@
  * @module
  */
 import { checkArgs, onlyDirective, options, unknownOption } from '../corefile/arguments.ts'
+import type { ServerBlock } from '../corefile/server-block.ts'
 import { formatName } from '../dns/name.ts'
 import { formatRcode } from '../dns/rcode.ts'
 import { formatType } from '../dns/rr-type.ts'
 import { andThen, type Setup } from './plugin.ts'
+
+/**
+ * Whether a block's clients are told as well why an answer is poor, in extended errors (RFC 8914):
+ * where `errors` tells it the log. CoreDNS has no such errors, and without `errors` nor have we.
+ */
+export function tellsWhy({ directives }: ServerBlock): boolean {
+  return directives.some(({ name }) => name === 'errors')
+}
 
 /** Configures `errors`. */
 export const setupErrors: Setup = (directives, { host }) => {

@@ -11,12 +11,39 @@ import type { Metrics } from '../telemetry/metrics.ts'
 
 /** An upstream server and how to reach it. */
 export type Upstream = {
-  readonly transport: 'dns' | 'https'
-  /** For `dns`: an address. For `https`: the URL's host, and `url` the whole of it. */
+  readonly transport: 'dns' | 'tls' | 'https'
+  /** An address, or the name of a host, which is looked up again and again. */
   readonly address: string
   readonly port: number
   /** The URL to ask, for `https`. */
   readonly url?: string
+  /** Whom its certificate must be for; when left out, the host that `address` or `url` names. */
+  readonly serverName?: string
+}
+
+/** What TLS to upstreams needs, as PEM text; the authorities are the machine's when left out. */
+export type TlsIdentity = {
+  readonly ca?: string
+  readonly cert?: string
+  readonly key?: string
+}
+
+/** By which connections an upstream is asked. */
+export type UpstreamOptions = {
+  readonly tls: TlsIdentity
+  /** How long a connection is kept that nobody uses. */
+  readonly expireMs: number
+  /** How long a connection is kept at all, 0 for as long as it is used. */
+  readonly ageMsMax: number
+  /** Connections to keep that nobody uses, 0 for any number. */
+  readonly idleMax: number
+  /** The address to ask from; the system's choice when left out. */
+  readonly sourceAddress?: string
+  readonly dohMethod: 'GET' | 'POST'
+  /** Addresses of servers, with ports, that know the names of upstreams; the system's for none. */
+  readonly resolvers: readonly string[]
+  /** Learns by what a query goes, and whether that was there before. */
+  readonly onConnection: (protocol: 'udp' | 'tcp' | 'tcp-tls', isReused: boolean) => void
 }
 
 /** How to ask an upstream once. */
@@ -24,6 +51,14 @@ export type ExchangeOptions = {
   /** Over which transport to ask an upstream of plain DNS. */
   readonly protocol: 'udp' | 'tcp'
   readonly timeoutMs: number
+}
+
+/** An upstream that is asked, and the connections to it. */
+export type UpstreamClient = {
+  /** Sends a message and resolves with its answer, whatever that is. */
+  readonly exchange: (message: Uint8Array, options: ExchangeOptions) => Promise<Uint8Array>
+  /** Ends all connections. */
+  readonly close: () => void
 }
 
 /** Where the snapshots of one cluster come from. */
@@ -60,12 +95,11 @@ export type Host = {
   readonly readText: (path: string) => string | undefined
   /** When a file was written last, in milliseconds since 1970; `undefined` when it is not there. */
   readonly modifiedMs: (path: string) => number | undefined
-  /** Sends a message to an upstream and resolves with its answer, whatever that is. */
-  readonly exchange: (
-    upstream: Upstream,
-    message: Uint8Array,
-    options: ExchangeOptions,
-  ) => Promise<Uint8Array>
+  /**
+   * Makes ready to ask an upstream; no connection is made before the first query.
+   * @throws {Error} when it cannot be asked in this runtime, or not with these options
+   */
+  readonly openUpstream: (upstream: Upstream, options: UpstreamOptions) => UpstreamClient
   /** Finds the source of snapshots for a `kubernetes` directive. */
   readonly openCluster: (options: KubernetesOptions) => SnapshotSource
   readonly metrics: Metrics

@@ -15,6 +15,9 @@ export type Client = {
   readonly address: string
   readonly port: number
   readonly transport: 'udp' | 'tcp' | 'tls' | 'https'
+  /** The server's own address and port that were asked, where the runtime knows them. */
+  readonly localAddress?: string
+  readonly localPort?: number
   /** What it may see; everything without. */
   readonly view?: View
   /**

@@ -33,6 +33,7 @@ import type { Setup } from './plugin.ts'
 import { setupPrometheus } from './prometheus.ts'
 import { setupReady } from './ready.ts'
 import { setupReload } from './reload.ts'
+import { setupRewrite } from './rewrite/setup.ts'
 import { setupRoot } from './root.ts'
 import { setupWhoami } from './whoami.ts'
 
@@ -73,6 +74,7 @@ const SETUPS: Readonly<Record<string, Setup>> = {
   prometheus: setupPrometheus,
   ready: setupReady,
   reload: setupReload,
+  rewrite: setupRewrite,
   root: setupRoot,
   whoami: setupWhoami,
 }

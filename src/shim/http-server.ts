@@ -231,12 +231,22 @@ export function certificateOf(env: unknown): string | undefined {
   return socket.getPeerCertificate().fingerprint256.replaceAll(':', '').toLowerCase()
 }
 
-/** Address and port of who sent a request, from what the adapter passes along. */
-export function remoteOf(env: unknown): { readonly address: string; readonly port: number } {
-  const incoming = hasIncoming(env) ? env.incoming : undefined
+/** Both ends of a request's connection. */
+export type Ends = {
+  readonly address: string
+  readonly port: number
+  readonly localAddress: string
+  readonly localPort: number
+}
+
+/** Who sent a request, and to which address, from what the adapter passes along. */
+export function remoteOf(env: unknown): Ends {
+  const socket = hasIncoming(env) ? env.incoming.socket : undefined
   return {
-    address: incoming?.socket.remoteAddress ?? '127.0.0.1',
-    port: incoming?.socket.remotePort ?? 0,
+    address: socket?.remoteAddress ?? '127.0.0.1',
+    port: socket?.remotePort ?? 0,
+    localAddress: socket?.localAddress ?? '127.0.0.1',
+    localPort: socket?.localPort ?? 0,
   }
 }
 

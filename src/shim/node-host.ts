@@ -8,7 +8,8 @@ import { resolve } from 'node:path'
 import type { Host } from '../plugins/host.ts'
 import type { Log } from '../telemetry/log.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
-import { exchange, random16 } from './exchange.ts'
+import { random16 } from './random16.ts'
+import { openUpstream } from './upstream-client.ts'
 
 /** Octets of a file that a Corefile names. */
 const FILE_BYTES_MAX = 64 * 1024 * 1024
@@ -42,7 +43,7 @@ export function createNodeHost({ folder, ...rest }: NodeHostOptions): Host {
     },
     readText: (path) => readTextFile(resolve(folder, path)),
     modifiedMs: (path) => modifiedMs(resolve(folder, path)),
-    exchange,
+    openUpstream,
     print: (line) => {
       process.stdout.write(`[INFO] ${line}\n`)
     },

@@ -143,6 +143,8 @@ class Connection {
       address: socket.remoteAddress ?? '',
       port: socket.remotePort ?? 0,
       transport: 'tcp',
+      localAddress: socket.localAddress ?? '',
+      localPort: socket.localPort ?? 0,
       sendAhead: (ahead: Uint8Array) => this.sendAhead(ahead),
     } as const
     const reply = this.answer()(message, client)

@@ -16,10 +16,13 @@ const RECEIVE_BUFFER_BYTES = 4 * 1024 * 1024
 export class UdpServer {
   private readonly socket: Socket
   private readonly answer: () => Answer
+  private readonly localAddress: string
+  private localPort = 0
 
   /** @param answer gives the function to answer with at the time of each message */
   constructor(address: string, answer: () => Answer) {
     this.answer = answer
+    this.localAddress = address
     this.socket = address.includes(':')
       ? createSocket({ type: 'udp6', ipv6Only: true })
       : createSocket('udp4')
@@ -41,7 +44,8 @@ export class UdpServer {
         // What the network reports of clients that are gone concerns nobody else.
         this.socket.on('error', () => undefined)
         this.enlargeBuffer()
-        resolve(this.socket.address().port)
+        this.localPort = this.socket.address().port
+        resolve(this.localPort)
       })
     })
   }
@@ -57,7 +61,9 @@ export class UdpServer {
 
   private receive(message: Uint8Array, { address, port }: RemoteInfo): void {
     if (port === 0) return
-    const reply = this.answer()(message, { address, port, transport: 'udp' })
+    const { localAddress, localPort } = this
+    const client = { address, port, transport: 'udp', localAddress, localPort } as const
+    const reply = this.answer()(message, client)
     if (reply instanceof Promise) {
       void reply.then((later) => {
         this.send(later, address, port)

@@ -100,13 +100,16 @@ describe('check', () => {
 
   test('reads files from beside the Corefile, or from where --files says', async (t) => {
     const folder = temporaryFolder(t, {
-      'conf/Corefile': '. {\n  forward . servers\n}\n',
+      'conf/Corefile': '. {\n  forward . ./servers\n}\n',
       'files/servers': 'nameserver 192.0.2.53\n',
     })
     const path = join(folder, 'conf/Corefile')
     assert.deepEqual(
       await runCli(['check', path]),
-      failed(`${path}:2:13: "servers" is neither ADDRESS[:PORT], https://…, nor a file`),
+      failed(
+        `${path}:2:13: "./servers" is neither [tls://]ADDRESS[:PORT], https://…, ` +
+          'the name of a host, nor a file',
+      ),
     )
     assert.equal((await runCli(['check', path, '--files', join(folder, 'files')])).status, 0)
   })

@@ -47,7 +47,7 @@ function sendRaw(
 const statusOf = (text: string): string => text.slice(0, text.indexOf('\r\n'))
 
 describe('HttpServer', () => {
-  test('serves an app and tells it who asks', async () => {
+  test('serves an app and tells it who asks, and where', async () => {
     const app = new Hono().get('/who', (c) => c.json(remoteOf(c.env)))
     await withServer(app, async (port) => {
       const client = await TcpClient.open(port)
@@ -57,7 +57,9 @@ describe('HttpServer', () => {
       client.socket.write('GET /who HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n')
       await within(client.closed, 'the end')
       const body = chunks.join('').split('\r\n\r\n')[1] ?? ''
-      assert.deepEqual(JSON.parse(body), { address: '127.0.0.1', port: localPort })
+      const address = '127.0.0.1'
+      const from = { address, port: localPort }
+      assert.deepEqual(JSON.parse(body), { ...from, localAddress: address, localPort: port })
     })
   })
 
@@ -216,7 +218,8 @@ describe('requests as they come over the network', () => {
 describe('remoteOf', () => {
   for (const env of [undefined, null, {}, 'incoming']) {
     test(`knows no one from ${JSON.stringify(env)}`, () => {
-      assert.deepEqual(remoteOf(env), { address: '127.0.0.1', port: 0 })
+      const ends = { address: '127.0.0.1', port: 0, localAddress: '127.0.0.1', localPort: 0 }
+      assert.deepEqual(remoteOf(env), ends)
     })
   }
 })

@@ -4,8 +4,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, test } from 'node:test'
 import type { Host } from '../../src/plugins/host.ts'
-import { exchange, random16 } from '../../src/shim/exchange.ts'
 import { createNodeHost, readTextFile } from '../../src/shim/node-host.ts'
+import { random16 } from '../../src/shim/random16.ts'
+import { openUpstream } from '../../src/shim/upstream-client.ts'
 import type { LogEvent } from '../../src/telemetry/log.ts'
 import { Metrics } from '../../src/telemetry/metrics.ts'
 
@@ -44,7 +45,7 @@ describe('createNodeHost', () => {
     assert.deepEqual(aborted, ['a loop'])
     assert.equal(host.metrics, metrics)
     assert.equal(host.openCluster, openNothing)
-    assert.equal(host.exchange, exchange)
+    assert.equal(host.openUpstream, openUpstream)
     assert.equal(host.random16, random16)
   })
 

@@ -63,7 +63,7 @@ describe('TcpServer', () => {
   })
 
   for (const address of LOOPBACKS) {
-    test(`answers at ${address} and tells who asks`, async () => {
+    test(`answers at ${address} and tells who asks, and where`, async () => {
       const clients: Client[] = []
       const answer: Answer = (message, client) => {
         clients.push(client)
@@ -73,10 +73,10 @@ describe('TcpServer', () => {
         const client = await TcpClient.open(port, address)
         await client.send(frame(queryWith(7)))
         assert.deepEqual(await client.messages(1), [echo(queryWith(7))])
-        const { localPort } = client.socket
         const [{ sendAhead, ...who } = assert.fail('nobody asked')] = clients
         assert.ok(sendAhead)
-        assert.deepEqual(who, { address, port: localPort, transport: 'tcp' })
+        const from = { address, port: client.socket.localPort, transport: 'tcp' }
+        assert.deepEqual(who, { ...from, localAddress: address, localPort: port })
         client.destroy()
       }
       await withServer(answer, run, { address })

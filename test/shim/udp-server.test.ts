@@ -36,7 +36,7 @@ describe('UdpServer', () => {
     })
   }
 
-  test('tells who asks', async (t) => {
+  test('tells who asks, and where', async (t) => {
     const clients: Client[] = []
     const answer: Answer = (message, client) => {
       clients.push(client)
@@ -49,8 +49,9 @@ describe('UdpServer', () => {
       const answered = new Promise((resolve) => socket.once('message', resolve))
       socket.send(queryWith(1), port, '127.0.0.1')
       await within(answered, 'an answer')
-      const expected = { address: '127.0.0.1', port: socket.address().port, transport: 'udp' }
-      assert.deepEqual(clients, [expected])
+      const address = '127.0.0.1'
+      const from = { address, port: socket.address().port, transport: 'udp' }
+      assert.deepEqual(clients, [{ ...from, localAddress: address, localPort: port }])
     })
   })
 

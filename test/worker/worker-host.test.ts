@@ -1,12 +1,22 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { createDohApp } from '../../src/doh/app.ts'
-import type { Upstream } from '../../src/plugins/host.ts'
+import type { Upstream, UpstreamOptions } from '../../src/plugins/host.ts'
 import { HttpServer } from '../../src/shim/http-server.ts'
 import { createWorkerHost } from '../../worker/worker-host.ts'
 import { formatReply, parseQuestion, writeReplyText } from '../message-text.ts'
 
 const REPLY = ['NOERROR rd ra', 'www.example.org. 60 IN A 192.0.2.1']
+
+const PLAIN: UpstreamOptions = {
+  tls: {},
+  expireMs: 10_000,
+  ageMsMax: 0,
+  idleMax: 0,
+  dohMethod: 'POST',
+  resolvers: [],
+  onConnection: () => undefined,
+}
 
 describe('a Worker asks upstreams', () => {
   test('over HTTPS', async (t) => {
@@ -17,17 +27,32 @@ describe('a Worker asks upstreams', () => {
     const url = `http://127.0.0.1:${port}/dns-query`
     const upstream: Upstream = { transport: 'https', address: '127.0.0.1', port, url }
     const { message } = parseQuestion('www.example.org A')
-    const options = { protocol: 'udp', timeoutMs: 5000 } as const
-    const reply = await createWorkerHost().exchange(upstream, message, options)
-    assert.deepEqual(formatReply(reply), REPLY)
+    for (const dohMethod of ['POST', 'GET'] as const) {
+      const client = createWorkerHost().openUpstream(upstream, { ...PLAIN, dohMethod })
+      const reply = await client.exchange(message, { protocol: 'udp', timeoutMs: 5000 })
+      assert.deepEqual(formatReply(reply), REPLY)
+      client.close()
+    }
   })
 
-  test('and over nothing else', async () => {
-    const upstream: Upstream = { transport: 'dns', address: '192.0.2.53', port: 53 }
-    const { message } = parseQuestion('www.example.org A')
-    const options = { protocol: 'udp', timeoutMs: 5000 } as const
-    await assert.rejects(createWorkerHost().exchange(upstream, message, options), /over https:\/\//)
-  })
+  const url = 'https://dns.example.org/dns-query'
+  const https: Upstream = { transport: 'https', address: 'dns.example.org', port: 443, url }
+  const refused: { name: string; upstream: Upstream; options?: Partial<UpstreamOptions> }[] = [
+    { name: 'plain DNS', upstream: { transport: 'dns', address: '192.0.2.53', port: 53 } },
+    { name: 'DNS over TLS', upstream: { transport: 'tls', address: '192.0.2.53', port: 853 } },
+    { name: 'another name for certificates', upstream: { ...https, serverName: 'a.example' } },
+    { name: 'authorities', upstream: https, options: { tls: { ca: 'PEM' } } },
+    { name: 'a certificate', upstream: https, options: { tls: { cert: 'PEM', key: 'PEM' } } },
+    { name: 'an address to ask from', upstream: https, options: { sourceAddress: '192.0.2.1' } },
+    { name: 'resolvers', upstream: https, options: { resolvers: ['192.0.2.53:53'] } },
+  ]
+  for (const { name, upstream, options } of refused) {
+    test(`and not with ${name}`, () => {
+      const open = (): unknown =>
+        createWorkerHost().openUpstream(upstream, { ...PLAIN, ...options })
+      assert.throws(open, /^Error: a Worker /)
+    })
+  }
 })
 
 test('tasks run after their time, unless they are called off', async () => {

@@ -15,7 +15,9 @@ import type { Directive, Word } from '../../corefile/server-block.ts'
 import { parseZones } from '../../corefile/zone-key.ts'
 import { parseAddress } from '../../dns/address.ts'
 import { parseName, ROOT } from '../../dns/name.ts'
-import type { Upstream } from '../host.ts'
+import { parseRcode, RCODE } from '../../dns/rcode.ts'
+import type { TlsIdentity, Upstream, UpstreamOptions } from '../host.ts'
+import { parseResolver, parseUpstreams } from './upstreams.ts'
 
 /** In which order upstreams are tried. */
 export type Policy = 'random' | 'round_robin' | 'sequential'
@@ -29,106 +31,183 @@ export type ForwardOptions = {
   readonly policy: Policy
   /** Failures in a row after which an upstream counts as down; 0 for never. */
   readonly failuresMax: number
+  /** Attempts that may fail for one query; 0 for as many as its time allows. */
+  readonly attemptsMax: number
+  readonly readTimeoutMs: number
   readonly healthCheckMs: number
   readonly healthCheckName: Uint8Array
   readonly healthCheckRecurses: boolean
   /** Queries at a time, 0 for any number. */
   readonly concurrentMax: number
   readonly failsFast: boolean
+  /** Response codes after which the next upstream is asked. */
+  readonly failover: readonly number[]
+  /** Response codes with which the query goes to the next `forward` of the block. */
+  readonly next: readonly number[]
+  /** Whether it goes there as well when there is no data. */
+  readonly nextOnNodata: boolean
+  readonly connections: Omit<UpstreamOptions, 'onConnection'>
 }
 
-const UPSTREAMS_MAX = 15
-const PORT_DEFAULT = 53
-const FAILURES_MAX_DEFAULT = 2
-const HEALTH_CHECK_MS_DEFAULT = 500
-const LOOPBACK: ReadonlySet<string> = new Set(['127.0.0.1', '[::1]', 'localhost'])
-const KNOWN = [
-  'except',
-  'force_tcp',
-  'prefer_udp',
-  'policy',
-  'max_fails',
-  'health_check',
-  'max_concurrent',
-  'expire',
-  'failfast_all_unhealthy_upstreams',
-]
+/** Words that name upstreams. */
+const WORDS_MAX = 15
+const COUNT_MAX = 0xffffffff
 
-type Draft = { -readonly [Key in keyof ForwardOptions]: ForwardOptions[Key] }
+type Draft = { -readonly [Key in keyof ForwardOptions]: ForwardOptions[Key] } & {
+  serverName?: string
+}
+/** Reads a file; `undefined` when there is none. */
+type ReadText = (path: string) => string | undefined
+type Reader = (option: Option, draft: Draft, readText: ReadText) => void
 
 /**
  * Reads `forward FROM TO… { … }`.
- * @param readText reads files that list name servers, such as /etc/resolv.conf
+ * @param readText reads files that list name servers, and those of certificates
  * @throws {ConfigError} with the place of what is wrong
  */
-export function parseForward(
-  directive: Directive,
-  readText: (path: string) => string | undefined,
-): ForwardOptions {
-  const [from, ...to] = directive.args
-  if (from === undefined || to.length === 0) {
+export function parseForward(directive: Directive, readText: ReadText): ForwardOptions {
+  const [from, first, ...more] = directive.args
+  if (from === undefined || first === undefined) {
     throw configError(directive, '"forward" needs a zone and at least one upstream')
   }
-  const upstreams = to.flatMap((word) => parseUpstream(word, readText))
-  if (upstreams.length > UPSTREAMS_MAX) {
-    throw configError(directive, `${upstreams.length} upstreams, at most ${UPSTREAMS_MAX}`)
+  if (more.length >= WORDS_MAX) {
+    throw configError(directive, `${more.length + 1} upstreams, at most ${WORDS_MAX}`)
   }
+  const upstreams = parseUpstreams([first, ...more], readText)
   const draft: Draft = {
+    ...defaults(upstreams.length),
     from: parseZones(from.text, from)[0] ?? ROOT,
     upstreams,
+  }
+  for (const option of options(directive)) {
+    const read = READERS[option.name]
+    if (read === undefined) throw unknownOption('forward', option, Object.keys(READERS))
+    read(option, draft, readText)
+  }
+  return finish(draft, directive)
+}
+
+function defaults(upstreamCount: number): Omit<ForwardOptions, 'from' | 'upstreams'> {
+  return {
     except: [],
     protocol: 'as-asked',
     policy: 'random',
-    failuresMax: FAILURES_MAX_DEFAULT,
-    healthCheckMs: HEALTH_CHECK_MS_DEFAULT,
+    failuresMax: 2,
+    attemptsMax: 2 * upstreamCount,
+    readTimeoutMs: 2000,
+    healthCheckMs: 500,
     healthCheckName: ROOT,
     healthCheckRecurses: true,
     concurrentMax: 0,
     failsFast: false,
+    failover: [],
+    next: [],
+    nextOnNodata: false,
+    connections: {
+      tls: {},
+      expireMs: 10_000,
+      ageMsMax: 0,
+      idleMax: 0,
+      dohMethod: 'POST',
+      resolvers: [],
+    },
   }
-  for (const option of options(directive)) readOption(option, draft)
-  return draft
 }
 
-function readOption(option: Option, draft: Draft): void {
-  switch (option.name) {
-    case 'except':
-      argTexts(option, 1, Infinity)
-      draft.except = [
-        ...draft.except,
-        ...option.args.flatMap((word) => parseZones(word.text, word)),
-      ]
-      return
-    case 'force_tcp':
-      argTexts(option, 0)
-      draft.protocol = 'tcp'
-      return
-    case 'prefer_udp':
-      argTexts(option, 0)
-      if (draft.protocol !== 'tcp') draft.protocol = 'udp'
-      return
-    case 'policy':
-      draft.policy = parsePolicy(option)
-      return
-    case 'max_fails':
-      draft.failuresMax = parseCount(onlyArg(option), 0, 0xffffffff)
-      return
-    case 'health_check':
-      readHealthCheck(option, draft)
-      return
-    case 'max_concurrent':
-      draft.concurrentMax = parseCount(onlyArg(option), 0, 0xffffffff)
-      return
-    case 'expire':
-      parseDuration(onlyArg(option))
-      return
-    case 'failfast_all_unhealthy_upstreams':
-      argTexts(option, 0)
-      draft.failsFast = true
-      return
-    default:
-      throw unknownOption('forward', option, KNOWN)
+/** What several options say together. */
+function finish({ serverName, ...draft }: Draft, directive: Directive): ForwardOptions {
+  const { ageMsMax, expireMs } = draft.connections
+  if (ageMsMax > 0 && ageMsMax < expireMs) {
+    throw configError(directive, `"max_age" must not be less than "expire", ${expireMs} ms`)
   }
+  if (serverName === undefined) return draft
+  const named = draft.upstreams.find((one) => one.serverName !== undefined)
+  if (named !== undefined) {
+    const names = `"tls_servername ${serverName}" and "%${named.serverName}"`
+    throw configError(directive, `one name for certificates is enough: leave out ${names} either`)
+  }
+  const upstreams = draft.upstreams.map((one) =>
+    one.transport === 'dns' ? one : { ...one, serverName },
+  )
+  return { ...draft, upstreams }
+}
+
+const READERS: Readonly<Record<string, Reader>> = {
+  except: (option, draft) => {
+    argTexts(option, 1, Infinity)
+    const zones = option.args.flatMap((word) => parseZones(word.text, word))
+    draft.except = [...draft.except, ...zones]
+  },
+  force_tcp: (option, draft) => {
+    argTexts(option, 0)
+    draft.protocol = 'tcp'
+  },
+  prefer_udp: (option, draft) => {
+    argTexts(option, 0)
+    if (draft.protocol !== 'tcp') draft.protocol = 'udp'
+  },
+  policy: (option, draft) => {
+    draft.policy = parsePolicy(option)
+  },
+  max_fails: (option, draft) => {
+    draft.failuresMax = parseCount(onlyArg(option), 0, COUNT_MAX)
+  },
+  max_connect_attempts: (option, draft) => {
+    draft.attemptsMax = parseCount(onlyArg(option), 0, COUNT_MAX)
+  },
+  health_check: readHealthCheck,
+  max_concurrent: (option, draft) => {
+    draft.concurrentMax = parseCount(onlyArg(option), 0, COUNT_MAX)
+  },
+  read_timeout: (option, draft) => {
+    draft.readTimeoutMs = parseDuration(onlyArg(option))
+    if (draft.readTimeoutMs <= 0) throw configError(option, '"read_timeout" must be over 0')
+  },
+  expire: (option, draft) => {
+    draft.connections = { ...draft.connections, expireMs: parseDuration(onlyArg(option)) }
+  },
+  max_age: (option, draft) => {
+    draft.connections = { ...draft.connections, ageMsMax: parseDuration(onlyArg(option)) }
+  },
+  max_idle_conns: (option, draft) => {
+    const idleMax = parseCount(onlyArg(option), 0, COUNT_MAX)
+    draft.connections = { ...draft.connections, idleMax }
+  },
+  tls: (option, draft, readText) => {
+    draft.connections = { ...draft.connections, tls: readIdentity(option, readText) }
+  },
+  tls_servername: (option, draft) => {
+    draft.serverName = onlyArg(option).text
+  },
+  doh_method: (option, draft) => {
+    const { text } = onlyArg(option)
+    if (text !== 'GET' && text !== 'POST') throw configError(option, '"doh_method" is GET or POST')
+    draft.connections = { ...draft.connections, dohMethod: text }
+  },
+  resolver: readResolvers,
+  source_address: (option, draft) => {
+    const { text: sourceAddress } = onlyArg(option)
+    if (parseAddress(sourceAddress) === undefined) {
+      throw configError(option, `"${sourceAddress}" is not an address`)
+    }
+    draft.connections = { ...draft.connections, sourceAddress }
+  },
+  failfast_all_unhealthy_upstreams: (option, draft) => {
+    argTexts(option, 0)
+    draft.failsFast = true
+  },
+  next: (option, draft) => {
+    draft.next = [...draft.next, ...parseRcodes(option)]
+  },
+  next_on_nodata: (option, draft) => {
+    argTexts(option, 0)
+    draft.nextOnNodata = true
+  },
+  failover: (option, draft) => {
+    const rcodes = parseRcodes(option)
+    if (rcodes.includes(RCODE.NOERROR)) throw configError(option, '"failover" takes errors only')
+    draft.failover = [...draft.failover, ...rcodes]
+  },
 }
 
 function onlyArg(option: Option): Word {
@@ -143,65 +222,52 @@ function parsePolicy(option: Option): Policy {
   throw configError(option, `"${text}" is not one of random, round_robin, sequential`)
 }
 
+function parseRcodes(option: Option): number[] {
+  argTexts(option, 1, Infinity)
+  return option.args.map((word) => {
+    const rcode = parseRcode(word.text)
+    if (rcode === undefined) throw configError(word, `"${word.text}" is not a response code`)
+    return rcode
+  })
+}
+
 /** `DURATION [no_rec] [domain NAME]` */
 function readHealthCheck(option: Option, draft: Draft): void {
   argTexts(option, 1, 4)
   const [duration, ...words] = option.args
   if (duration !== undefined) draft.healthCheckMs = parseDuration(duration)
+  draft.healthCheckName = ROOT
   for (let i = 0; i < words.length; i++) {
     const word = words[i]
     if (word?.text === 'no_rec') draft.healthCheckRecurses = false
     else if (word?.text === 'domain') {
-      const name = parseName(words[++i]?.text ?? '')
+      const name = parseName(words[++i]?.text.toLowerCase() ?? '')
       if (name === undefined) throw configError(word, '"domain" needs a domain name')
       draft.healthCheckName = name
     } else throw configError(word ?? option, `"health_check" has no option "${word?.text}"`)
   }
 }
 
-function parseUpstream(word: Word, readText: (path: string) => string | undefined): Upstream[] {
-  const { text } = word
-  if (/^https?:\/\//.test(text)) return [parseUrl(word)]
-  if (text.startsWith('tls://')) {
-    throw configError(word, `"${text}": upstreams over TLS are not supported yet; use https://`)
-  }
-  const plain = plainUpstream(text.replace(/^dns:\/\//, ''))
-  if (plain !== undefined) return [plain]
-  const file = readText(text)
-  if (file === undefined) {
-    throw configError(word, `"${text}" is neither ADDRESS[:PORT], https://…, nor a file`)
-  }
-  const listed = nameServers(file)
-  if (listed.length === 0) throw configError(word, `"${text}" lists no nameserver`)
-  return listed
-}
-
-/** Plain HTTP is for trying things out on one machine only (RFC 8484 §5). */
-function parseUrl(word: Word): Upstream {
-  const url = URL.parse(word.text)
-  if (url === null) throw configError(word, `"${word.text}" is not a URL`)
-  if (url.protocol === 'http:' && !LOOPBACK.has(url.hostname)) {
-    throw configError(word, `"${word.text}": DNS over HTTP needs https:// beyond this machine`)
-  }
-  if (url.pathname === '/') url.pathname = '/dns-query'
-  const port = Number(url.port) || (url.protocol === 'https:' ? 443 : 80)
-  return { transport: 'https', address: url.hostname, port, url: url.href }
-}
-
-function plainUpstream(text: string): Upstream | undefined {
-  const [, bracketed, host = bracketed ?? text, port] =
-    /^(?:\[([^\]]+)\]|([^:]+))(?::(\d+))?$/.exec(text) ?? []
-  const address = parseAddress(host) === undefined ? undefined : host
-  const number = Number(port ?? PORT_DEFAULT)
-  if (address === undefined || number < 1 || number > 65535) return undefined
-  return { transport: 'dns', address, port: number }
-}
-
-/** Reads the `nameserver` lines of a resolv.conf(5). */
-function nameServers(text: string): Upstream[] {
-  return text.split('\n').flatMap((line) => {
-    const address = /^\s*nameserver\s+([^\s#;]+)/.exec(line)?.[1]
-    const upstream = address === undefined ? undefined : plainUpstream(address.replace(/%.*/, ''))
-    return upstream === undefined ? [] : [upstream]
+function readResolvers(option: Option, draft: Draft): void {
+  argTexts(option, 1, Infinity)
+  const resolvers = option.args.map((word) => {
+    const resolver = parseResolver(word.text)
+    if (resolver === undefined) throw configError(word, `"${word.text}" is not ADDRESS[:PORT]`)
+    return resolver
   })
+  draft.connections = { ...draft.connections, resolvers }
+}
+
+/** `[CA]`, or `CERT KEY [CA]` */
+function readIdentity(option: Option, readText: ReadText): TlsIdentity {
+  argTexts(option, 0, 3)
+  const texts = option.args.map((word) => {
+    const text = readText(word.text)
+    if (text === undefined) throw configError(word, `cannot read "${word.text}"`)
+    return text
+  })
+  const [first, key, ca] = texts
+  if (first === undefined) return {}
+  if (key === undefined) return { ca: first }
+  return ca === undefined ? { cert: first, key } : { cert: first, key, ca }
 }

@@ -7,44 +7,50 @@ import { FLAG } from '../../dns/query.ts'
 import { TYPE } from '../../dns/rr-type.ts'
 import { writeQuery } from '../../dns/write-query.ts'
 import type { Series } from '../../telemetry/metrics.ts'
-import type { Host, Upstream } from '../host.ts'
+import type { Host, UpstreamClient } from '../host.ts'
 import type { ForwardOptions } from './options.ts'
 
 const CHECK_TIMEOUT_MS = 1000
 
+/** Which upstream to check, and how. */
+export type Checked = {
+  /** As metrics call it. */
+  readonly name: string
+  readonly client: UpstreamClient
+  readonly options: ForwardOptions
+  readonly host: Host
+}
+
 /** One upstream's health. */
 export class UpstreamHealth {
-  readonly upstream: Upstream
-  private readonly host: Host
-  private readonly options: ForwardOptions
+  private readonly checked: Checked
   private readonly failed: Series
   private failures = 0
   private isChecking = false
   private isStopped = false
   private cancel = (): void => {}
 
-  constructor(upstream: Upstream, options: ForwardOptions, host: Host) {
-    this.upstream = upstream
-    this.options = options
-    this.host = host
-    this.failed = host.metrics.counter(
+  constructor(checked: Checked) {
+    this.checked = checked
+    this.failed = checked.host.metrics.counter(
       {
         name: 'coredns_proxy_healthcheck_failures_total',
         help: 'Counter of the number of failed healthchecks.',
         labels: ['proxy_name', 'to'],
       },
-      ['forward', upstreamName(upstream)],
+      ['forward', checked.name],
     )
   }
 
   /** Whether it has failed so often that others go first. */
   get isDown(): boolean {
-    return this.options.failuresMax > 0 && this.failures >= this.options.failuresMax
+    const { failuresMax } = this.checked.options
+    return failuresMax > 0 && this.failures >= failuresMax
   }
 
   /** Takes note of a query that failed, and begins to check. */
   noteFailure(): void {
-    if (this.options.failuresMax === 0 || this.isChecking || this.isStopped) return
+    if (this.checked.options.failuresMax === 0 || this.isChecking || this.isStopped) return
     this.isChecking = true
     void this.check()
   }
@@ -61,34 +67,26 @@ export class UpstreamHealth {
   }
 
   private async check(): Promise<void> {
-    const { healthCheckName, healthCheckRecurses, healthCheckMs, protocol } = this.options
+    const { client, host, options } = this.checked
+    const { healthCheckName, healthCheckRecurses, healthCheckMs, protocol } = options
     const query = writeQuery({
       name: healthCheckName,
       type: TYPE.NS,
-      id: this.host.random16(),
+      id: host.random16(),
       flags: healthCheckRecurses ? FLAG.RD : 0,
     })
     const transport = protocol === 'tcp' ? 'tcp' : 'udp'
     try {
-      await this.host.exchange(this.upstream, query, {
-        protocol: transport,
-        timeoutMs: CHECK_TIMEOUT_MS,
-      })
+      await client.exchange(query, { protocol: transport, timeoutMs: CHECK_TIMEOUT_MS })
       this.failures = 0
       this.isChecking = false
     } catch {
       this.failures++
       this.failed.value++
       if (this.isStopped) return
-      this.cancel = this.host.after(healthCheckMs, () => {
+      this.cancel = host.after(healthCheckMs, () => {
         void this.check()
       })
     }
   }
-}
-
-/** An upstream as metrics and messages call it. */
-export function upstreamName({ address, port, url }: Upstream): string {
-  if (url !== undefined) return new URL(url).origin
-  return address.includes(':') ? `[${address}]:${port}` : `${address}:${port}`
 }

@@ -1,9 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import fc from 'fast-check'
 import { formatName } from '../../../src/dns/name.ts'
 import { type ForwardOptions, parseForward } from '../../../src/plugins/forward/options.ts'
-import type { Upstream } from '../../../src/plugins/host.ts'
 import { block, directive, parseDirective, problemsOf } from '../../ask.ts'
 
 const FILES: Readonly<Record<string, string>> = {
@@ -16,82 +14,23 @@ search example.org
 options ndots:5
 `,
   'empty.conf': 'search example.org\n',
+  'ca.pem': 'CA',
+  'cert.pem': 'CERT',
+  'key.pem': 'KEY',
+}
+
+const CONNECTIONS: ForwardOptions['connections'] = {
+  tls: {},
+  expireMs: 10_000,
+  ageMsMax: 0,
+  idleMax: 0,
+  dohMethod: 'POST',
+  resolvers: [],
 }
 
 function parse(line: string): ForwardOptions {
   return parseForward(parseDirective(line), (path) => FILES[path])
 }
-
-function describeUpstream({ transport, address, port, url }: Upstream): string {
-  return [transport, address, port, ...(url === undefined ? [] : [url])].join(' ')
-}
-
-describe('upstreams', () => {
-  const cases: { name: string; to: string; upstreams: string[] }[] = [
-    { name: 'are IPv4 addresses', to: '192.0.2.1', upstreams: ['dns 192.0.2.1 53'] },
-    { name: 'have ports', to: '192.0.2.1:5300', upstreams: ['dns 192.0.2.1 5300'] },
-    {
-      name: 'have ports from 1 to 65535',
-      to: '192.0.2.1:1 192.0.2.1:65535',
-      upstreams: ['dns 192.0.2.1 1', 'dns 192.0.2.1 65535'],
-    },
-    { name: 'are IPv6 addresses', to: '2001:db8::1', upstreams: ['dns 2001:db8::1 53'] },
-    { name: 'have brackets around them', to: '[2001:db8::1]', upstreams: ['dns 2001:db8::1 53'] },
-    {
-      name: 'have ports behind brackets',
-      to: '[2001:db8::1]:5300',
-      upstreams: ['dns 2001:db8::1 5300'],
-    },
-    { name: 'have a scheme', to: 'dns://192.0.2.1:5300', upstreams: ['dns 192.0.2.1 5300'] },
-    {
-      name: 'are URLs, at the usual path and port',
-      to: 'https://dns.example.org',
-      upstreams: ['https dns.example.org 443 https://dns.example.org/dns-query'],
-    },
-    {
-      name: 'are URLs with a path and a port',
-      to: 'https://192.0.2.1:8443/t/key',
-      upstreams: ['https 192.0.2.1 8443 https://192.0.2.1:8443/t/key'],
-    },
-    {
-      name: 'are plain HTTP on this machine',
-      to: 'http://127.0.0.1:8080 http://[::1]/q http://localhost',
-      upstreams: [
-        'https 127.0.0.1 8080 http://127.0.0.1:8080/dns-query',
-        'https [::1] 80 http://[::1]/q',
-        'https localhost 80 http://localhost/dns-query',
-      ],
-    },
-    {
-      name: 'are the name servers of a file',
-      to: '192.0.2.9 /etc/resolv.conf',
-      upstreams: ['dns 192.0.2.9 53', 'dns 192.0.2.1 53', 'dns 2001:db8::1 53', 'dns fe80::1 53'],
-    },
-  ]
-  for (const { name, to, upstreams } of cases) {
-    test(name, () => {
-      assert.deepEqual(parse(`forward . ${to}`).upstreams.map(describeUpstream), upstreams)
-    })
-  }
-
-  test('are fifteen at most', () => {
-    const fifteen = Array.from({ length: 15 }, (_, i) => `192.0.2.${i}`).join(' ')
-    assert.equal(parse(`forward . ${fifteen}`).upstreams.length, 15)
-  })
-
-  test('read back with any address and port', () => {
-    const port = fc.integer({ min: 1, max: 65535 })
-    fc.assert(
-      fc.property(fc.ipV4(), fc.ipV6(), port, (v4, v6, number) => {
-        const { upstreams } = parse(`forward . ${v4}:${number} [${v6}]:${number}`)
-        assert.deepEqual(upstreams, [
-          { transport: 'dns', address: v4, port: number },
-          { transport: 'dns', address: v6, port: number },
-        ])
-      }),
-    )
-  })
-})
 
 describe('options of forward', () => {
   test('have the defaults of CoreDNS', () => {
@@ -104,10 +43,16 @@ describe('options of forward', () => {
       protocol: 'as-asked',
       policy: 'random',
       failuresMax: 2,
+      attemptsMax: 2,
+      readTimeoutMs: 2000,
       healthCheckMs: 500,
       healthCheckRecurses: true,
       concurrentMax: 0,
       failsFast: false,
+      failover: [],
+      next: [],
+      nextOnNodata: false,
+      connections: CONNECTIONS,
     })
   })
 
@@ -144,7 +89,46 @@ describe('options of forward', () => {
       options: ['failfast_all_unhealthy_upstreams'],
       wanted: { failsFast: true },
     },
-    { name: 'may say when connections expire', options: ['expire 10s'], wanted: {} },
+    { name: 'bound attempts', options: ['max_connect_attempts 0'], wanted: { attemptsMax: 0 } },
+    { name: 'wait', options: ['read_timeout 5s'], wanted: { readTimeoutMs: 5000 } },
+    {
+      name: 'name codes that lead to the next upstream',
+      options: ['failover servfail REFUSED', 'failover NOTIMP'],
+      wanted: { failover: [2, 5, 4] },
+    },
+    {
+      name: 'name codes that lead to the next forward, NOERROR too',
+      options: ['next NXDOMAIN', 'next NOERROR badcookie'],
+      wanted: { next: [3, 0, 23] },
+    },
+    {
+      name: 'lead to the next forward without data',
+      options: ['next_on_nodata'],
+      wanted: { nextOnNodata: true },
+    },
+    ...[
+      { options: ['expire 0s'], kept: { expireMs: 0 } },
+      { options: ['expire 3s', 'max_age 3s'], kept: { expireMs: 3000, ageMsMax: 3000 } },
+      { options: ['max_age 0'], kept: {} },
+      { options: ['max_idle_conns 8'], kept: { idleMax: 8 } },
+      { options: ['doh_method GET'], kept: { dohMethod: 'GET' } as const },
+      { options: ['source_address ::1'], kept: { sourceAddress: '::1' } },
+      {
+        options: ['resolver 192.0.2.1 [::1]:5353 ::1'],
+        kept: { resolvers: ['192.0.2.1:53', '[::1]:5353', '[::1]:53'] },
+      },
+      { options: ['tls'], kept: {} },
+      { options: ['tls ca.pem'], kept: { tls: { ca: 'CA' } } },
+      { options: ['tls cert.pem key.pem'], kept: { tls: { cert: 'CERT', key: 'KEY' } } },
+      {
+        options: ['tls cert.pem key.pem ca.pem'],
+        kept: { tls: { cert: 'CERT', key: 'KEY', ca: 'CA' } },
+      },
+    ].map(({ options, kept }) => ({
+      name: `say of connections: ${options.join(', ')}`,
+      options,
+      wanted: { connections: { ...CONNECTIONS, ...kept } },
+    })),
   ]
   for (const { name, options, wanted } of cases) {
     test(name, () => {
@@ -159,6 +143,19 @@ describe('options of forward', () => {
     assert.equal(options.healthCheckRecurses, false)
   })
 
+  test('name whom certificates of upstreams must be for', () => {
+    const to = 'forward . tls://192.0.2.1 192.0.2.2 https://192.0.2.3'
+    const { upstreams } = parse(directive(to, 'tls_servername dns.example.org'))
+    assert.deepEqual(
+      upstreams.map(({ serverName }) => serverName),
+      ['dns.example.org', undefined, 'dns.example.org'],
+    )
+  })
+
+  test('allow two attempts for each upstream', () => {
+    assert.equal(parse('forward . 192.0.2.1 /etc/resolv.conf').attemptsMax, 6)
+  })
+
   test('add up the zones that are excepted', () => {
     const line = directive('forward Example.org 192.0.2.1', 'except A.org', 'except 192.0.2.0/24')
     const { from, except } = parse(line)
@@ -171,8 +168,6 @@ describe('options of forward', () => {
 
 describe('what is wrong with forward', () => {
   const sixteen = Array.from({ length: 16 }, (_, i) => `192.0.2.${i}`).join(' ')
-  const neither = (word: string): string =>
-    `Corefile:2:13: "${word}" is neither ADDRESS[:PORT], https://…, nor a file`
   const cases: { name: string; line: string; problem: string }[] = [
     {
       name: 'is that it has no zone',
@@ -193,63 +188,6 @@ describe('what is wrong with forward', () => {
       name: 'is over 15 upstreams',
       line: `forward . ${sixteen}`,
       problem: 'Corefile:2:3: 16 upstreams, at most 15',
-    },
-    {
-      name: 'is a host name',
-      line: 'forward . dns.example.org',
-      problem: neither('dns.example.org'),
-    },
-    { name: 'is a bad address', line: 'forward . 192.0.2.256', problem: neither('192.0.2.256') },
-    {
-      name: 'is a port over 65535',
-      line: 'forward . 192.0.2.1:65536',
-      problem: neither('192.0.2.1:65536'),
-    },
-    { name: 'is port 0', line: 'forward . 192.0.2.1:0', problem: neither('192.0.2.1:0') },
-    {
-      name: 'is a port that is none',
-      line: 'forward . 192.0.2.1:dns',
-      problem: neither('192.0.2.1:dns'),
-    },
-    {
-      name: 'is a bracket that is not closed',
-      line: 'forward . [2001:db8::1',
-      problem: neither('[2001:db8::1'),
-    },
-    {
-      name: 'is a file without name servers',
-      line: 'forward . empty.conf',
-      problem: 'Corefile:2:13: "empty.conf" lists no nameserver',
-    },
-    {
-      name: 'is TLS',
-      line: 'forward . tls://192.0.2.1',
-      problem:
-        'Corefile:2:13: "tls://192.0.2.1": upstreams over TLS are not supported yet; use https://',
-    },
-    {
-      name: 'is plain HTTP beyond this machine',
-      line: 'forward . http://192.0.2.1/dns-query',
-      problem:
-        'Corefile:2:13: "http://192.0.2.1/dns-query": ' +
-        'DNS over HTTP needs https:// beyond this machine',
-    },
-    {
-      name: 'is plain HTTP to a name that only begins like this machine',
-      line: 'forward . http://localhost.example.org/',
-      problem:
-        'Corefile:2:13: "http://localhost.example.org/": ' +
-        'DNS over HTTP needs https:// beyond this machine',
-    },
-    {
-      name: 'is a URL without a host',
-      line: 'forward . https://',
-      problem: 'Corefile:2:13: "https://" is not a URL',
-    },
-    {
-      name: 'is the second bad upstream',
-      line: 'forward . 192.0.2.1 nosuch',
-      problem: 'Corefile:2:23: "nosuch" is neither ADDRESS[:PORT], https://…, nor a file',
     },
     {
       name: 'is an empty exception',
@@ -305,6 +243,35 @@ describe('what is wrong with forward', () => {
       name: 'is a misspelled option',
       line: directive('forward . 192.0.2.1', 'max_fail 1'),
       problem: 'Corefile:3:5: "forward" has no option "max_fail"; did you mean "max_fails"?',
+    },
+    ...[
+      ['tls a b c d', ':3:5: "tls" takes 0 to 3 argument(s), got 4'],
+      ['tls none.pem', ':3:9: cannot read "none.pem"'],
+      ['tls cert.pem none.pem', ':3:18: cannot read "none.pem"'],
+      ['tls_servername', ':3:5: "tls_servername" takes 1 argument(s), got 0'],
+      ['read_timeout 0s', ':3:5: "read_timeout" must be over 0'],
+      ['max_idle_conns -1', ':3:20: "-1" is not a number from 0 to 4294967295'],
+      ['max_connect_attempts x', ':3:26: "x" is not a number from 0 to 4294967295'],
+      ['max_age 5s', ':2:3: "max_age" must not be less than "expire", 10000 ms'],
+      ['doh_method PUT', ':3:5: "doh_method" is GET or POST'],
+      ['source_address eth0', ':3:5: "eth0" is not an address'],
+      ['resolver dns.example.org', ':3:14: "dns.example.org" is not ADDRESS[:PORT]'],
+      ['next', ':3:5: "next" takes 1 or more argument(s), got 0'],
+      ['next NXDOMAIN NOSUCH', ':3:19: "NOSUCH" is not a response code'],
+      ['next_on_nodata yes', ':3:5: "next_on_nodata" takes 0 argument(s), got 1'],
+      ['failover', ':3:5: "failover" takes 1 or more argument(s), got 0'],
+      ['failover NOERROR', ':3:5: "failover" takes errors only'],
+    ].map(([option = '', problem]) => ({
+      name: `is in "${option}"`,
+      line: directive('forward . 192.0.2.1', option),
+      problem: `Corefile${problem}`,
+    })),
+    {
+      name: 'is a name for certificates in two places',
+      line: directive('forward . tls://192.0.2.1%a.example', 'tls_servername b.example'),
+      problem:
+        'Corefile:2:3: one name for certificates is enough: ' +
+        'leave out "tls_servername b.example" and "%a.example" either',
     },
     {
       name: 'is a time to expire that is none',

@@ -71,10 +71,16 @@ export const RELAY_CASES: readonly {
     reply: ['NOERROR rd', A],
   },
   {
-    name: 'passes on extended errors and no other options',
+    name: 'passes on options, but for those between neighbours',
     ask: `${ASK} +edns`,
-    upstream: ['SERVFAIL', 'option 10: 0102030405060708', 'ede: 6 bogus', 'option 3: 6e73'],
-    reply: ['SERVFAIL rd', 'edns: 1232', 'ede: 6 bogus'],
+    upstream: [
+      'SERVFAIL',
+      'option 10: 0102030405060708',
+      'ede: 6 bogus',
+      'option 3: 6e73',
+      'option 65001: ab',
+    ],
+    reply: ['SERVFAIL rd', 'edns: 1232', 'ede: 6 bogus', 'option 65001: ab'],
   },
 ]
 
@@ -107,6 +113,11 @@ export const QUERY_CASES: readonly {
     name: 'have EDNS as the client has it',
     ask: `${ASK} +edns=1400 +do`,
     question: 'www.example.org. IN A rd edns=1400 do',
+  },
+  {
+    name: 'have the options of the client that are not between neighbours',
+    ask: `${ASK} +option=8:00011800c00002 +cookie +nsid +padding`,
+    question: 'www.example.org. IN A rd edns=1232 option=8:00011800c00002',
   },
   {
     name: 'ask for no more than 4096 octets',

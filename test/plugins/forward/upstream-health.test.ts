@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { parseForward } from '../../../src/plugins/forward/options.ts'
-import { UpstreamHealth, upstreamName } from '../../../src/plugins/forward/upstream-health.ts'
+import { UpstreamHealth } from '../../../src/plugins/forward/upstream-health.ts'
 import { directive, parseDirective } from '../../ask.ts'
 import { FakeHost, START_MS, settle, type UpstreamScript } from '../../fake-host.ts'
 
@@ -13,7 +13,9 @@ function watch(line: string, upstream: UpstreamScript): { host: FakeHost; health
   const options = parseForward(parseDirective(line), () => undefined)
   const [first] = options.upstreams
   assert.ok(first)
-  return { host, health: new UpstreamHealth(first, options, host) }
+  const onConnection = (): void => undefined
+  const client = host.openUpstream(first, { ...options.connections, onConnection })
+  return { host, health: new UpstreamHealth({ name: '192.0.2.1:53', client, options, host }) }
 }
 
 describe('UpstreamHealth', () => {
@@ -168,22 +170,4 @@ describe('UpstreamHealth', () => {
       'coredns_proxy_healthcheck_failures_total{proxy_name="forward",to="192.0.2.1:53"} 3\n'
     assert.ok(host.metrics.format().includes(wanted))
   })
-})
-
-describe('upstreamName', () => {
-  const cases: { name: string; to: string; wanted: string }[] = [
-    { name: 'has address and port', to: '192.0.2.1', wanted: '192.0.2.1:53' },
-    { name: 'has brackets around IPv6', to: '2001:db8::1', wanted: '[2001:db8::1]:53' },
-    {
-      name: 'leaves out the path of a URL, which may be a secret',
-      to: 'https://dns.example.org:8443/t/key',
-      wanted: 'https://dns.example.org:8443',
-    },
-  ]
-  for (const { name, to, wanted } of cases) {
-    test(name, () => {
-      const [upstream] = parseForward(parseDirective(`forward . ${to}`), () => undefined).upstreams
-      assert.equal(upstream && upstreamName(upstream), wanted)
-    })
-  }
 })

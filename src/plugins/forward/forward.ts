@@ -1,0 +1,242 @@
+/**
+ * One `forward` directive at work: asks upstreams in turn until one answers.
+ * @module
+ */
+import { EXTENDED_ERROR, extendedError } from '../../dns/edns.ts'
+import type { Reply, Response } from '../../dns/message.ts'
+import { equalNames, isSubdomain } from '../../dns/name.ts'
+import { formatRcode, RCODE } from '../../dns/rcode.ts'
+import { observe } from '../../telemetry/metrics.ts'
+import type { Host, UpstreamClient } from '../host.ts'
+import { failure, type MaybePromise, type Outcome, type Request } from '../plugin.ts'
+import type { ForwardOptions } from './options.ts'
+import { UpstreamHealth } from './upstream-health.ts'
+import { readResponse, relayed, upstreamKey, upstreamQuery } from './upstream-query.ts'
+import { upstreamName } from './upstreams.ts'
+
+/** Time for all upstreams together: clients give up after five seconds. */
+const TOTAL_MS = 4000
+/** Attempts for one query where `max_connect_attempts 0` bounds them by time alone. */
+const ATTEMPTS_MAX = 100
+
+const DURATION = {
+  name: 'coredns_proxy_request_duration_seconds',
+  help: 'Histogram of the time each request took.',
+  labels: ['proxy_name', 'to', 'rcode'],
+}
+const DURATION_BOUNDS: readonly number[] = Array.from({ length: 16 }, (_, i) => 0.00025 * 2 ** i)
+const CONNECTION_LABELS = ['proxy_name', 'to', 'proto']
+const CONNECTION_HITS = {
+  name: 'coredns_proxy_conn_cache_hits_total',
+  help: 'Counter of connection cache hits per upstream and protocol.',
+  labels: CONNECTION_LABELS,
+}
+const CONNECTION_MISSES = {
+  name: 'coredns_proxy_conn_cache_misses_total',
+  help: 'Counter of connection cache misses per upstream and protocol.',
+  labels: CONNECTION_LABELS,
+}
+
+const NO_UPSTREAM = extendedError(EXTENDED_ERROR.NO_REACHABLE_AUTHORITY, 'no upstream answered')
+
+/** What became of a query. */
+export type Relayed = {
+  readonly outcome: Outcome
+  /** The upstream that was asked last, '' for none. */
+  readonly upstream: string
+  /** Whether the outcome is one with which the query goes to the next `forward`. */
+  readonly goesOn: boolean
+}
+
+/** An upstream: how to ask it, and whether it answers. */
+type Target = {
+  readonly name: string
+  readonly client: UpstreamClient
+  readonly health: UpstreamHealth
+}
+
+/** Relays queries for one zone. */
+export class Forward {
+  private readonly options: ForwardOptions
+  private readonly host: Host
+  private readonly tellsWhy: boolean
+  private readonly targets: readonly Target[]
+  /** Queries under way, by question: the same question is not asked twice at a time. */
+  private readonly pending = new Map<string, Promise<Relayed>>()
+  private turn = 0
+  private concurrent = 0
+
+  /**
+   * @param tellsWhy whether clients learn why there is no answer
+   * @throws {Error} when an upstream cannot be asked in this runtime, or not in the way told
+   */
+  constructor(options: ForwardOptions, host: Host, tellsWhy: boolean) {
+    this.options = options
+    this.tellsWhy = tellsWhy
+    this.host = host
+    this.targets = options.upstreams.map((upstream) => {
+      const name = upstreamName(upstream)
+      const client = host.openUpstream(upstream, {
+        ...options.connections,
+        onConnection: (protocol, isReused) => {
+          const info = isReused ? CONNECTION_HITS : CONNECTION_MISSES
+          host.metrics.counter(info, ['forward', name, protocol]).value++
+        },
+      })
+      return { name, client, health: new UpstreamHealth({ name, client, options, host }) }
+    })
+  }
+
+  /** Whether a request is for this directive. */
+  takes({ lowerName }: Request): boolean {
+    const { from, except } = this.options
+    if (!isSubdomain(lowerName, from)) return false
+    return equalNames(lowerName, from) || !except.some((zone) => isSubdomain(lowerName, zone))
+  }
+
+  /** Asks upstreams, or joins those who wait for an answer to the same question. Never rejects. */
+  relay(request: Request): MaybePromise<Relayed> {
+    const key = upstreamKey(request)
+    const known = this.pending.get(key)
+    if (known !== undefined && !this.host.isolatesRequests) return known
+    const { concurrentMax } = this.options
+    if (concurrentMax > 0 && this.concurrent >= concurrentMax) {
+      this.counter(
+        'max_concurrent_rejects_total',
+        'Counter of the number of queries rejected because the concurrent queries were at maximum.',
+      )
+      const outcome = failure(RCODE.REFUSED, `over ${concurrentMax} queries at a time`)
+      return { outcome, upstream: '', goesOn: false }
+    }
+    this.concurrent++
+    const relayed = this.ask(request).finally(() => {
+      this.concurrent--
+      this.pending.delete(key)
+    })
+    this.pending.set(key, relayed)
+    return relayed
+  }
+
+  /** Ends all connections and checks. */
+  stop(): void {
+    for (const { client, health } of this.targets) {
+      health.stop()
+      client.close()
+    }
+  }
+
+  private async ask(request: Request): Promise<Relayed> {
+    const { readTimeoutMs, attemptsMax, failover } = this.options
+    const deadlineMs = this.host.now() + Math.max(TOTAL_MS, readTimeoutMs)
+    let failuresLeft = attemptsMax > 0 ? attemptsMax : ATTEMPTS_MAX
+    let failoversLeft = this.targets.length - 1
+    let reason = 'no healthy upstream'
+    let last = ''
+    /** The reply to make do with when nobody has a better one. */
+    let poor: Relayed | undefined
+    for (const target of this.candidates()) {
+      const leftMs = deadlineMs - this.host.now()
+      if (leftMs <= 0) break
+      last = target.name
+      const response = await this.tryTarget(target, request, Math.min(readTimeoutMs, leftMs))
+      if (typeof response === 'string') {
+        reason = response
+        target.health.noteFailure()
+        if (--failuresLeft <= 0) break
+        continue
+      }
+      target.health.noteAnswer()
+      const outcome = relayed(response, request)
+      poor = { outcome, upstream: last, goesOn: this.goesOn(outcome) }
+      if (!failover.includes(outcome.rcode) || --failoversLeft < 0) return poor
+    }
+    if (poor !== undefined) return poor
+    const outcome = failure(RCODE.SERVFAIL, reason, this.tellsWhy ? [NO_UPSTREAM] : [])
+    return { outcome, upstream: last, goesOn: false }
+  }
+
+  private goesOn({ rcode, answer }: Reply): boolean {
+    const { next, nextOnNodata } = this.options
+    return next.includes(rcode) || (nextOnNodata && rcode === RCODE.NOERROR && answer.length === 0)
+  }
+
+  /**
+   * Upstreams in the policy's order, again and again, without those that are down. When all are,
+   * checking is held to be broken, and each gets one more try.
+   */
+  private *candidates(): Generator<Target> {
+    const ordered = this.ordered()
+    for (;;) {
+      let isAnyUp = false
+      for (const target of ordered) {
+        if (target.health.isDown) continue
+        isAnyUp = true
+        yield target
+      }
+      if (isAnyUp) continue
+      this.counter(
+        'healthcheck_broken_total',
+        'Counter of the number of complete failures of the healthchecks.',
+      )
+      if (!this.options.failsFast) yield* ordered
+      return
+    }
+  }
+
+  private ordered(): Target[] {
+    const { targets } = this
+    switch (this.options.policy) {
+      case 'sequential':
+        return [...targets]
+      case 'round_robin': {
+        const first = this.turn++ % targets.length
+        return [...targets.slice(first), ...targets.slice(0, first)]
+      }
+      case 'random':
+        return this.shuffled()
+    }
+  }
+
+  /** All orders equally often (Fisher and Yates). */
+  private shuffled(): Target[] {
+    const rest = [...this.targets]
+    const shuffled: Target[] = []
+    while (rest.length > 0) shuffled.push(...rest.splice(this.host.random16() % rest.length, 1))
+    return shuffled
+  }
+
+  /**
+   * Asks one upstream. Returns its response, or why there is none. A truncated one counts when the
+   * client chose the transport; when UDP was only preferred, TCP is next.
+   */
+  private async tryTarget(
+    { name, client }: Target,
+    request: Request,
+    timeoutMs: number,
+  ): Promise<Response | string> {
+    const { protocol } = this.options
+    const asked = request.client.transport === 'udp' ? 'udp' : 'tcp'
+    const message = upstreamQuery(request, this.host.random16())
+    const startMs = this.host.now()
+    const exchange = async (over: 'udp' | 'tcp'): Promise<Response | undefined> => {
+      const leftMs = startMs + timeoutMs - this.host.now()
+      const reply = await client.exchange(message, { protocol: over, timeoutMs: leftMs })
+      return readResponse(reply, request)
+    }
+    try {
+      let response = await exchange(protocol === 'as-asked' ? asked : protocol)
+      if (response?.truncated === true && protocol === 'udp') response = await exchange('tcp')
+      if (response === undefined) return `${name} sent what is no answer to the question`
+      const labels = ['forward', name, formatRcode(response.rcode)]
+      const series = this.host.metrics.histogram(DURATION, DURATION_BOUNDS, labels)
+      observe(series, DURATION_BOUNDS, (this.host.now() - startMs) / 1000)
+      return response
+    } catch (error) {
+      return `${name}: ${error instanceof Error ? error.message : 'failed'}`
+    }
+  }
+
+  private counter(name: string, help: string): void {
+    this.host.metrics.counter({ name: `coredns_forward_${name}`, help, labels: [] }).value++
+  }
+}

@@ -1,0 +1,97 @@
+/**
+ * What goes to an upstream for a request, and what of its response goes back.
+ * @module
+ */
+import { type EdnsOption, OPTION } from '../../dns/edns.ts'
+import { HEADER_BYTES } from '../../dns/limits.ts'
+import { EMPTY_REPLY, parseResponse, type Reply, type Response } from '../../dns/message.ts'
+import { equalNames, nameKey } from '../../dns/name.ts'
+import { FLAG, parseQuery } from '../../dns/query.ts'
+import { writeQuery } from '../../dns/write-query.ts'
+import { optionsOf } from '../asked-instead.ts'
+import type { Request } from '../plugin.ts'
+
+/** Header bits of a query that go on. */
+const FLAGS = FLAG.RD | FLAG.AD | FLAG.CD
+/** Options between neighbours only (RFC 5001 §2.3, RFC 7314 §3.1, RFC 7828, RFC 7830, RFC 7873). */
+const NEIGHBOURLY: ReadonlySet<number> = new Set([
+  OPTION.NSID,
+  OPTION.EXPIRE,
+  OPTION.COOKIE,
+  OPTION.KEEPALIVE,
+  OPTION.PADDING,
+])
+
+/**
+ * Writes the query to ask an upstream with. The OPT record is made anew (RFC 6891 §6.2.6), with
+ * what the client wants of DNSSEC, and the options that are not between neighbours.
+ */
+export function upstreamQuery(request: Request, id: number): Uint8Array {
+  const { query, name, type, class: rrClass, limits } = request
+  return writeQuery({
+    name,
+    type,
+    class: rrClass,
+    id,
+    flags: query.flags & FLAGS,
+    ...(query.hasEdns && {
+      udpBytes: limits.udpBytes,
+      wantsDnssec: query.wantsDnssec,
+      options: passing(optionsOf(request)),
+    }),
+  })
+}
+
+/** What makes two requests the same for an upstream, as a key. */
+export function upstreamKey(request: Request): string {
+  const { query, name, type, class: rrClass, limits, client } = request
+  const options = query.optionsBytes === 0 ? [] : passing(optionsOf(request))
+  const texts = options.map(({ code, data }) => `${code}:${data}`)
+  const edns = query.hasEdns ? `${limits.udpBytes}${query.wantsDnssec}${texts}` : ''
+  const transport = client.transport === 'udp' ? 'udp' : 'tcp'
+  return `${type} ${rrClass} ${query.flags & FLAGS} ${edns} ${transport} ${nameKey(name)}`
+}
+
+/**
+ * Reads what came back: the response to the request's question, or `undefined`. Of one that breaks
+ * off and says that it is truncated, its header counts.
+ */
+export function readResponse(
+  bytes: Uint8Array,
+  { name, type, class: rrClass }: Request,
+): Response | undefined {
+  const response = parseResponse(bytes) ?? cutResponse(bytes)
+  const question = response?.question
+  if (question === undefined || question.type !== type || question.class !== rrClass) {
+    return undefined
+  }
+  return equalNames(question.name, name) ? response : undefined
+}
+
+/** What the client gets of a response; AD only if it wants to know (RFC 6840 §5.7). */
+export function relayed(response: Response, { query }: Request): Reply {
+  const wantsAuthentic = query.wantsDnssec || (query.flags & FLAG.AD) !== 0
+  return {
+    ...response,
+    authenticData: response.authenticData && wantsAuthentic,
+    options: passing(response.options),
+  }
+}
+
+function passing(options: readonly EdnsOption[]): EdnsOption[] {
+  return options.filter(({ code }) => !NEIGHBOURLY.has(code))
+}
+
+/** Some servers cut where the octets end, and not between records. */
+function cutResponse(bytes: Uint8Array): Response | undefined {
+  const flags = bytes.length < HEADER_BYTES ? 0 : (bytes[2] ?? 0) << 8
+  if ((flags & FLAG.QR) === 0 || (flags & FLAG.TC) === 0) return undefined
+  const asQuery = bytes.slice()
+  asQuery.set([0, 0], 2)
+  asQuery.fill(0, 6, HEADER_BYTES)
+  const query = parseQuery(asQuery)
+  if (query.kind === 'refusal') return undefined
+  const { id, type, class: rrClass, nameBytes } = query
+  const question = { name: query.name.slice(0, nameBytes), type, class: rrClass }
+  return { ...EMPTY_REPLY, origin: 'upstream', truncated: true, id, question }
+}

@@ -1,0 +1,134 @@
+/**
+ * The upstreams that a `forward` directive names: addresses, names of hosts, URLs, and files that
+ * list name servers (github.com/coredns/coredns, plugin/pkg/parse and plugin/forward/resolve.go).
+ * @module
+ */
+import { configError } from '../../corefile/problem.ts'
+import type { Word } from '../../corefile/server-block.ts'
+import { parseAddress } from '../../dns/address.ts'
+import type { Upstream } from '../host.ts'
+
+/** Upstreams of one directive, those that files list among them. */
+const UPSTREAMS_MAX = 64
+const PORTS: Readonly<Record<'dns' | 'tls', number>> = { dns: 53, tls: 853 }
+const LOOPBACK: ReadonlySet<string> = new Set(['127.0.0.1', '[::1]', 'localhost'])
+/** Letters, digits and hyphens (RFC 1123 §2.1), and the underscores that clusters have. */
+const HOST_NAME =
+  /^(?=.{1,253}\.?$)[a-z0-9_]([a-z0-9_-]*[a-z0-9_])?(\.[a-z0-9_]([a-z0-9_-]*[a-z0-9_])?)*\.?$/i
+
+/**
+ * Reads the words that name upstreams, each upstream once, in order.
+ * @param readText reads files that list name servers, such as /etc/resolv.conf
+ * @throws {ConfigError} with the place of what is wrong
+ */
+export function parseUpstreams(
+  words: readonly [Word, ...Word[]],
+  readText: (path: string) => string | undefined,
+): Upstream[] {
+  const found = new Map<string, Upstream>()
+  for (const word of words) {
+    for (const upstream of parseUpstream(word, readText)) {
+      const key = upstream.url ?? upstreamName(upstream)
+      if (!found.has(key)) found.set(key, upstream)
+    }
+  }
+  const [first] = words
+  if (found.size === 0) throw configError(first, `"${first.text}" lists no nameserver`)
+  if (found.size > UPSTREAMS_MAX) {
+    throw configError(first, `${found.size} upstreams, at most ${UPSTREAMS_MAX}`)
+  }
+  return [...found.values()]
+}
+
+/** Reads `ADDRESS[:PORT]`, as it is written again; `undefined` when it is none. */
+export function parseResolver(text: string): string | undefined {
+  const place = readPlace(text, PORTS.dns)
+  return place !== undefined && isAddress(place.address) ? upstreamName(place) : undefined
+}
+
+/** An upstream as metrics and messages call it: `192.0.2.1:53`, without the path of a URL. */
+export function upstreamName({ address, port }: Pick<Upstream, 'address' | 'port'>): string {
+  return address.includes(':') ? `[${address}]:${port}` : `${address}:${port}`
+}
+
+/** Whether an upstream has to be looked up by its name. */
+export function isHostName({ address }: Upstream): boolean {
+  return !isAddress(address)
+}
+
+function parseUpstream(word: Word, readText: (path: string) => string | undefined): Upstream[] {
+  const { text } = word
+  const [, scheme = 'dns', rest = text] = /^([a-z0-9]+):\/\/(.*)$/s.exec(text) ?? []
+  if (scheme === 'https' || scheme === 'http') return [parseUrl(word)]
+  if (scheme !== 'dns' && scheme !== 'tls') {
+    throw configError(word, `"${text}": upstreams are asked over dns://, tls:// or https://`)
+  }
+  const { host, serverName } = scheme === 'tls' ? splitServerName(rest) : { host: rest }
+  const place = readPlace(host, PORTS[scheme])
+  if (place !== undefined && isAddress(place.address)) {
+    return [{ transport: scheme, ...place, ...(serverName && { serverName }) }]
+  }
+  const file = readText(rest)
+  if (file !== undefined) return nameServers(file)
+  if (place === undefined || !isPlausibleHost(place.address)) {
+    const wanted = '[tls://]ADDRESS[:PORT], https://…, the name of a host, nor a file'
+    throw configError(word, `"${text}" is neither ${wanted}`)
+  }
+  return [{ transport: scheme, ...place, ...(serverName && { serverName }) }]
+}
+
+/** Plain HTTP is for trying things out on one machine only (RFC 8484 §5). */
+function parseUrl(word: Word): Upstream {
+  const { host, serverName } = splitServerName(word.text)
+  const url = URL.parse(host)
+  if (url === null) throw configError(word, `"${word.text}" is not a URL`)
+  if (url.protocol === 'http:' && !LOOPBACK.has(url.hostname)) {
+    throw configError(word, `"${word.text}": DNS over HTTP needs https:// beyond this machine`)
+  }
+  if (url.pathname === '/') url.pathname = '/dns-query'
+  return {
+    transport: 'https',
+    address: url.hostname.replace(/^\[(.*)\]$/, '$1'),
+    port: Number(url.port) || (url.protocol === 'https:' ? 443 : 80),
+    url: url.href,
+    ...(serverName && { serverName }),
+  }
+}
+
+/** Takes the name of a certificate out of `ADDRESS%NAME[:PORT]`, also with brackets around both. */
+function splitServerName(text: string): { host: string; serverName?: string } {
+  const [, before, serverName, bracket = '', port = ''] =
+    /^([^%]*)%([^%/:\]]+)(\])?(:\d+)?$/.exec(text) ?? []
+  if (before === undefined || serverName === undefined) return { host: text }
+  return { host: `${before}${bracket}${port}`, serverName }
+}
+
+/** Reads `HOST[:PORT]`, `[HOST]:PORT` or an IPv6 address, whatever the host is. */
+function readPlace(
+  text: string,
+  portDefault: number,
+): { readonly address: string; readonly port: number } | undefined {
+  const [, bracketed, host = bracketed ?? text, digits] =
+    /^(?:\[([^\]]+)\]|([^:]+))(?::(\d+))?$/.exec(text) ?? []
+  const port = Number(digits ?? portDefault)
+  return port < 1 || port > 65535 ? undefined : { address: host, port }
+}
+
+/** An IPv6 address may say by which interface it is reached (RFC 4007 §11). */
+function isAddress(text: string): boolean {
+  return parseAddress(text.includes(':') ? text.replace(/%[^%]+$/, '') : text) !== undefined
+}
+
+/** What ends in digits is a bad address, and no name (RFC 3696 §2). */
+function isPlausibleHost(text: string): boolean {
+  return HOST_NAME.test(text) && !/(^|\.)\d+\.?$/.test(text)
+}
+
+/** Reads the `nameserver` lines of a resolv.conf(5). */
+function nameServers(text: string): Upstream[] {
+  return text.split('\n').flatMap((line) => {
+    const address = /^\s*nameserver\s+([^\s#;]+)/.exec(line)?.[1] ?? ''
+    const isKnown = isAddress(address)
+    return isKnown ? [{ transport: 'dns' as const, address, port: PORTS.dns }] : []
+  })
+}

@@ -1,0 +1,99 @@
+/**
+ * Rules that make aliases in answers lead elsewhere, and answer with what is there
+ * (github.com/coredns/coredns, plugin/rewrite/cname_target.go).
+ * @module
+ */
+import { configError, type Position } from '../../corefile/problem.ts'
+import type { Word } from '../../corefile/server-block.ts'
+import { nameText, parseNameText } from '../../dns/name-text.ts'
+import { TYPE } from '../../dns/rr-type.ts'
+import { andThen, type MaybePromise, type Outcome } from '../plugin.ts'
+import { type MatchKind, normalized, parsePattern, substituted, takeKind } from './name-match.ts'
+import type { Asked, RecordDraft, ReplyDraft, Rule } from './rule.ts'
+
+/** Where an alias is to lead; `undefined` when it does not match. */
+type Change = (target: string) => string | undefined
+
+/**
+ * Reads `cname [exact|prefix|suffix|substring|regex] FROM TO`. Targets are compared with their
+ * letter case, FROM and TO are put in lower case, expressions as well.
+ * @throws {ConfigError}
+ */
+export function parseCnameRule(words: readonly Word[], at: Position): Rule {
+  const { kind, rest } = takeKind(words, 2)
+  const [from, to, surplus] = rest
+  if (from === undefined || to === undefined || surplus !== undefined) {
+    throw configError(surplus ?? at, 'a rule for aliases has two names: FROM and TO')
+  }
+  const change = parseChange(kind, from, to.text.toLowerCase())
+  const isEmpty = from.text === '' || to.text === ''
+  return {
+    // Names that are aliases are answered at length anyway.
+    concerns: () => false,
+    rewrite: (asked) =>
+      isEmpty && kind !== 'exact'
+        ? undefined
+        : [{ answer: (record, reply) => redirect({ record, reply, asked, change }) }],
+  }
+}
+
+function parseChange(kind: MatchKind, fromWord: Word, to: string): Change {
+  const from = fromWord.text.toLowerCase()
+  switch (kind) {
+    case 'exact':
+      return (target) => (target === normalized(from) ? normalized(to) : undefined)
+    case 'prefix':
+      return (target) => (target.startsWith(from) ? to + target.slice(from.length) : undefined)
+    case 'suffix':
+      return (target) => (target.endsWith(from) ? target.slice(0, -from.length) + to : undefined)
+    case 'substring':
+      return (target) => (target.includes(from) ? target.replaceAll(from, () => to) : undefined)
+    case 'regex': {
+      const pattern = parsePattern(fromWord, from)
+      return (target) => {
+        const match = pattern.exec(target)
+        return match === undefined ? undefined : substituted(to, match.groups)
+      }
+    }
+  }
+}
+
+type Redirection = {
+  readonly record: RecordDraft
+  readonly reply: ReplyDraft
+  readonly asked: Asked
+  readonly change: Change
+}
+
+/** Looks up where an alias now leads, with all that this server does, these rules included. */
+function redirect({ record, reply, asked, change }: Redirection): MaybePromise<void> {
+  if (record.type !== TYPE.CNAME) return
+  const before = nameText(record.rdata)
+  const after = change(before)
+  if (after === undefined) return
+  const target = parseNameText(after)
+  if (target === undefined) {
+    reply.problem = `"${before}" was rewritten to what is no name`
+    return
+  }
+  return andThen(asked.request.lookup(target, asked.type), (outcome) => {
+    replaceAnswer(reply, { before, target, outcome })
+  })
+}
+
+/** Keeps the aliases up to the one that was changed, and takes in what its new target has. */
+function replaceAnswer(
+  reply: ReplyDraft,
+  { before, target, outcome }: { before: string; target: Uint8Array; outcome: Outcome },
+): void {
+  if (outcome.kind === 'drop' || outcome.kind === 'transfer') return
+  const aliases = reply.answer.filter(({ type }) => type === TYPE.CNAME)
+  const changed = aliases.findIndex(({ rdata }) => nameText(rdata) === before)
+  const kept = changed < 0 ? aliases : aliases.slice(0, changed + 1)
+  const last = kept[changed]
+  if (last !== undefined) last.rdata = target
+  const found = outcome.kind === 'reply' ? outcome.answer.map((one) => ({ ...one })) : []
+  reply.answer = [...kept, ...found]
+  reply.truncated = outcome.kind === 'reply' && outcome.truncated
+  if (outcome.kind === 'reply' && outcome.origin === 'snapshot') reply.isOfSnapshot = true
+}

@@ -1,0 +1,104 @@
+/**
+ * What options of queries are set to: octets that are written out, facts of the query, and the
+ * client's network.
+ * @module
+ */
+import { configError } from '../../corefile/problem.ts'
+import type { Word } from '../../corefile/server-block.ts'
+import { parseAddress } from '../../dns/address.ts'
+import { octet, parseHex, writeUint16 } from '../../dns/bytes.ts'
+import type { Request } from '../plugin.ts'
+import type { Asked } from './rule.ts'
+
+/** What other plugins know of a request by a label; `undefined` when nobody does. */
+export type Metadata = (label: string, request: Request) => string | undefined
+
+/** The data of an option. */
+export type OptionData = {
+  /** Whether it differs from query to query. */
+  readonly isVariable: boolean
+  /** The data for a question; `undefined` when it is not known. */
+  readonly read: (asked: Asked) => Uint8Array | undefined
+}
+
+const IPV4_BITS = 32
+const IPV6_BITS = 128
+
+const VARIABLES: Readonly<Record<string, OptionData['read']>> = {
+  '{qname}': ({ name }) => new TextEncoder().encode(name),
+  '{qtype}': ({ type }) => uint16(type),
+  '{client_ip}': ({ request }) => parseAddress(request.client.address),
+  '{client_port}': ({ request }) => uint16(request.client.port),
+  '{protocol}': ({ request }) =>
+    new TextEncoder().encode(request.client.transport === 'udp' ? 'udp' : 'tcp'),
+  '{server_ip}': ({ request }) => parseAddress(request.client.localAddress ?? ''),
+  '{server_port}': ({ request: { client } }) =>
+    client.localPort === undefined ? undefined : uint16(client.localPort),
+}
+
+/**
+ * Reads text, `0x` and hexadecimal digits, or a variable in braces: one of the query's own, or a
+ * label of metadata.
+ * @throws {ConfigError}
+ */
+export function parseData(word: Word, metadata: Metadata): OptionData {
+  const { text } = word
+  if (text.startsWith('{') && text.endsWith('}')) {
+    return { isVariable: true, read: VARIABLES[text] ?? parseLabel(word, metadata) }
+  }
+  const bytes = text.startsWith('0x') ? parseHex(text.slice(2)) : new TextEncoder().encode(text)
+  if (bytes === undefined) throw configError(word, `"${text}" is not pairs of hexadecimal digits`)
+  return { isVariable: false, read: () => bytes }
+}
+
+/** Reads a number as Go does: `0x`, `0o`, `0b` or `0` before it say its base. */
+export function parseUnsigned(word: Word, max: number): number {
+  const digits = word.text
+    .replace(/^0(?=[0-7_]+$)/, '0o')
+    .replace(/(?<=[\da-fxob])_(?=[\da-f])/gi, '')
+  const value = /^(0x[\da-f]+|0o[0-7]+|0b[01]+|0|[1-9]\d*)$/i.test(digits) ? Number(digits) : -1
+  if (value >= 0 && value <= max) return value
+  throw configError(word, `"${word.text}" is not a number from 0 to ${max}`)
+}
+
+/**
+ * The client's network, in the form of RFC 7871 §6: family, bits, no scope, and the octets that
+ * the bits are in.
+ */
+export function subnetData(bits4: Word, bits6: Word): OptionData['read'] {
+  const v4 = parseUnsigned(bits4, IPV4_BITS)
+  const v6 = parseUnsigned(bits6, IPV6_BITS)
+  return ({ request }) => {
+    const address = parseAddress(request.client.address)
+    if (address === undefined) return undefined
+    const bits = address.length === 4 ? v4 : v6
+    const size = Math.ceil(bits / 8)
+    const data = new Uint8Array(4 + size)
+    writeUint16(data, 0, address.length === 4 ? 1 : 2)
+    data[2] = bits
+    data.set(address.subarray(0, size), 4)
+    const rest = 8 * size - bits
+    if (rest > 0) data[3 + size] = octet(data, 3 + size) & (0xff << rest)
+    return data
+  }
+}
+
+/** Whether there is such a label shows only when a query comes. */
+function parseLabel(word: Word, metadata: Metadata): OptionData['read'] {
+  const label = word.text.slice(1, -1)
+  const slash = label.indexOf('/')
+  if (slash <= 0 || slash === label.length - 1) {
+    const known = Object.keys(VARIABLES).join(', ')
+    throw configError(word, `"${word.text}" is no variable: ${known}, or {PLUGIN/LABEL}`)
+  }
+  return ({ request }) => {
+    const value = metadata(label, request)
+    return value === undefined || value === '' ? undefined : new TextEncoder().encode(value)
+  }
+}
+
+function uint16(value: number): Uint8Array {
+  const bytes = new Uint8Array(2)
+  writeUint16(bytes, 0, value)
+  return bytes
+}

@@ -1,0 +1,122 @@
+/**
+ * Rules that set options in the OPT record of queries, for upstreams
+ * (github.com/coredns/coredns, plugin/rewrite/edns0.go).
+ * @module
+ */
+import { configError, type Position } from '../../corefile/problem.ts'
+import type { Word } from '../../corefile/server-block.ts'
+import { EMPTY } from '../../dns/bytes.ts'
+import { type EdnsOption, OPTION } from '../../dns/edns.ts'
+import { optionsOf } from '../asked-instead.ts'
+import {
+  type Metadata,
+  type OptionData,
+  parseData,
+  parseUnsigned,
+  subnetData,
+} from './edns0-data.ts'
+import { type Asked, NO_RESPONSE_RULES, type ResponseRule, type Rule } from './rule.ts'
+
+const ACTIONS = ['set', 'replace', 'append', 'unset'] as const
+type Action = (typeof ACTIONS)[number]
+type Kind = 'local' | 'nsid' | 'subnet'
+
+/** Words after kind and action, the word `revert` aside. */
+const WORD_COUNTS: Readonly<Record<Kind, number>> = { local: 2, nsid: 0, subnet: 2 }
+/** The same for `unset`. */
+const UNSET_WORD_COUNTS: Readonly<Record<Kind, number>> = { local: 1, nsid: 0, subnet: 0 }
+
+/** An option that a rule is about. */
+type Subject = {
+  readonly code: number
+  /** What to set it to; `undefined` when that is not known for a question. */
+  readonly data: (asked: Asked) => Uint8Array | undefined
+  /** Whether `append` adds another one to an option that is there. */
+  readonly mayRepeat: boolean
+}
+
+/**
+ * Reads `edns0 local set|replace|append CODE DATA|{VARIABLE}`, `edns0 nsid set|replace|append` and
+ * `edns0 subnet set|replace|append BITS4 BITS6`, all with `revert` at will; `edns0 local unset
+ * CODE`, `edns0 nsid unset` and `edns0 subnet unset`.
+ * @throws {ConfigError}
+ */
+export function parseEdns0Rule(words: readonly Word[], at: Position, metadata: Metadata): Rule {
+  const [kindWord, actionWord, ...rest] = words
+  const kind = kindWord?.text.toLowerCase()
+  if (kindWord === undefined || (kind !== 'local' && kind !== 'nsid' && kind !== 'subnet')) {
+    throw configError(kindWord ?? at, 'a rule for EDNS is about "local", "nsid" or "subnet"')
+  }
+  const action = ACTIONS.find((one) => one === actionWord?.text.toLowerCase())
+  if (action === undefined) {
+    throw configError(
+      actionWord ?? kindWord,
+      `"${kindWord.text}" needs one of ${ACTIONS.join(', ')}`,
+    )
+  }
+  const reverts = action !== 'unset' && rest.at(-1)?.text === 'revert'
+  const args = reverts ? rest.slice(0, -1) : rest
+  const wanted = (action === 'unset' ? UNSET_WORD_COUNTS : WORD_COUNTS)[kind]
+  if (args.length !== wanted) {
+    throw configError(
+      args[wanted] ?? kindWord,
+      `"${kindWord.text} ${action}" takes ${wanted} words more, got ${args.length}`,
+    )
+  }
+  const subject = parseSubject(kind, args, metadata)
+  return {
+    // Without an OPT record the client's reply has none, whatever the query has on its way.
+    concerns: ({ hasEdns }) => kind === 'local' && hasEdns,
+    rewrite: (asked) => rewriteOptions(asked, subject, { action, reverts }),
+    ...(kind === 'local' && { optionCodes: [subject.code] }),
+  }
+}
+
+function parseSubject(kind: Kind, args: readonly Word[], metadata: Metadata): Subject {
+  const [first, second] = args
+  if (kind === 'nsid') return { code: OPTION.NSID, data: () => EMPTY, mayRepeat: true }
+  if (kind === 'subnet') {
+    const data = first && second ? subnetData(first, second) : undefined
+    return { code: OPTION.CLIENT_SUBNET, data: data ?? (() => undefined), mayRepeat: false }
+  }
+  const code = first === undefined ? 0 : parseUnsigned(first, 0xffff)
+  const data: OptionData =
+    second === undefined ? { isVariable: false, read: () => EMPTY } : parseData(second, metadata)
+  return { code, data: data.read, mayRepeat: !data.isVariable }
+}
+
+function rewriteOptions(
+  asked: Asked,
+  { code, data, mayRepeat }: Subject,
+  { action, reverts }: { readonly action: Action; readonly reverts: boolean },
+): readonly ResponseRule[] | undefined {
+  const before = asked.options ?? optionsOf(asked.request)
+  if (action === 'unset') {
+    asked.options = before.filter((option) => option.code !== code)
+    return NO_RESPONSE_RULES
+  }
+  const value = data(asked)
+  if (value === undefined) return undefined
+  asked.options = before
+  const index = before.findIndex((option) => option.code === code)
+  const old = before[index]
+  const option: EdnsOption = { code, data: value }
+  if (old !== undefined && (action === 'set' || action === 'replace')) {
+    asked.options = before.with(index, option)
+    return reverts ? [{ options: (now) => restored(now, code, old) }] : NO_RESPONSE_RULES
+  }
+  if (action === 'replace' || (old !== undefined && !mayRepeat)) return undefined
+  asked.options = [...before, option]
+  return reverts ? [{ options: (now) => restored(now, code, undefined) }] : NO_RESPONSE_RULES
+}
+
+/** Puts an option back in the place of the first with its code, or takes that out. */
+function restored(
+  options: readonly EdnsOption[],
+  code: number,
+  old: EdnsOption | undefined,
+): readonly EdnsOption[] {
+  const index = options.findIndex((option) => option.code === code)
+  if (index < 0) return options
+  return old === undefined ? options.toSpliced(index, 1) : options.with(index, old)
+}

@@ -1,0 +1,67 @@
+/**
+ * Rules that change the type or the class that is asked for. The reply has the question as it came;
+ * its records are of the type and class that they are of.
+ * @module
+ */
+import { configError, type Position } from '../../corefile/problem.ts'
+import type { Word } from '../../corefile/server-block.ts'
+import { CLASS, parseClass } from '../../dns/rr-class.ts'
+import { parseType, TYPE } from '../../dns/rr-type.ts'
+import { type Asked, NO_RESPONSE_RULES, type Rule } from './rule.ts'
+
+/** Reads `type FROM TO`. @throws {ConfigError} */
+export function parseTypeRule(words: readonly Word[], at: Position): Rule {
+  const [from, to] = parsePair(words, at, 'type')
+  const fromType = typeOf(from)
+  const toType = typeOf(to)
+  if (toType === TYPE.TKEY || toType === TYPE.TSIG) {
+    throw configError(to, `"${to.text}" is no type to ask for`)
+  }
+  return {
+    concerns: ({ type }) => type === fromType,
+    rewrite: (asked) => change(asked, 'type', fromType, toType),
+  }
+}
+
+/** Reads `class FROM TO`. @throws {ConfigError} */
+export function parseClassRule(words: readonly Word[], at: Position): Rule {
+  const [from, to] = parsePair(words, at, 'class')
+  const fromClass = classOf(from)
+  const toClass = classOf(to)
+  return {
+    concerns: () => fromClass === CLASS.IN,
+    rewrite: (asked) => change(asked, 'class', fromClass, toClass),
+  }
+}
+
+function change(
+  asked: Asked,
+  field: 'type' | 'class',
+  from: number,
+  to: number,
+): ReturnType<Rule['rewrite']> {
+  if (asked[field] !== from) return undefined
+  asked[field] = to
+  return NO_RESPONSE_RULES
+}
+
+function parsePair(words: readonly Word[], at: Position, what: string): readonly [Word, Word] {
+  const [from, to, surplus] = words
+  if (from !== undefined && to !== undefined && surplus === undefined) return [from, to]
+  throw configError(surplus ?? at, `a rule for the ${what} has two of them: FROM and TO`)
+}
+
+function typeOf(word: Word): number {
+  const type = /^type\d/i.test(word.text) ? undefined : parseType(word.text)
+  if (type !== undefined) return type
+  throw configError(word, `"${word.text}" is not the name of a type, such as AAAA`)
+}
+
+function classOf(word: Word): number {
+  const value = /^class\d/i.test(word.text) ? undefined : parseClass(word.text)
+  if (value !== undefined) return value
+  throw configError(
+    word,
+    `"${word.text}" is not the name of a class: ${Object.keys(CLASS).join(', ')}`,
+  )
+}

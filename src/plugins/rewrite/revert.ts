@@ -1,0 +1,131 @@
+/**
+ * From what comes back for a rewritten question to what the client gets
+ * (github.com/coredns/coredns, plugin/rewrite/reverter.go).
+ * @module
+ */
+import type { EdnsOption } from '../../dns/edns.ts'
+import type { Reply, ResourceRecord } from '../../dns/message.ts'
+import { RCODE } from '../../dns/rcode.ts'
+import { andThen, failure, type MaybePromise, type Outcome, type Request } from '../plugin.ts'
+import type { RecordDraft, ReplyDraft, ResponseRule } from './rule.ts'
+
+/** Response codes up to here need no OPT record. */
+const PLAIN_RCODE_MAX = 15
+
+/** What a reply is rewritten by. */
+export type Reversion = {
+  /** The request as it came. */
+  readonly request: Request
+  /** In the order in which the rules matched; they are followed from the last to the first. */
+  readonly rules: readonly ResponseRule[]
+  /** Options of the rewritten query that go back to the client in what is answered here. */
+  readonly echoed: readonly EdnsOption[]
+}
+
+/** Rewrites an outcome. */
+export function revert(outcome: Outcome, reversion: Reversion): MaybePromise<Outcome> {
+  const { request, echoed } = reversion
+  const rules = reversion.rules.toReversed()
+  switch (outcome.kind) {
+    case 'drop':
+      return outcome
+    case 'transfer':
+      return { ...outcome, records: rewrittenRecords(outcome.records, rules) }
+    case 'failure': {
+      const rcode = rewrittenRcode(outcome.rcode, rules, 1)
+      const options = outcome.options.length === 0 ? echoed : outcome.options
+      return sendable({ ...outcome, rcode, options: revertedOptions(options, rules) }, request)
+    }
+    case 'reply':
+      return andThen(revertReply(outcome, rules, echoed), (reply) => sendable(reply, request))
+  }
+}
+
+function revertReply(
+  reply: Reply,
+  rules: readonly ResponseRule[],
+  echoed: readonly EdnsOption[],
+): MaybePromise<Outcome> {
+  const { answer, authority, additional } = reply
+  const isOwn = reply.origin !== 'upstream' && reply.options.length === 0
+  const options = revertedOptions(isOwn ? echoed : reply.options, rules)
+  const count = answer.length + authority.length + additional.length
+  const rcode = rewrittenRcode(reply.rcode, rules, Math.max(1, count))
+  const draft: ReplyDraft = {
+    answer: answer.map(copied),
+    authority: authority.map(copied),
+    additional: additional.map(copied),
+    truncated: reply.truncated,
+    isOfSnapshot: reply.origin === 'snapshot',
+    problem: undefined,
+  }
+  return andThen(rewriteRecords(draft, rules), (): Outcome => {
+    const { isOfSnapshot, problem, ...sections } = draft
+    if (problem !== undefined) return failure(RCODE.SERVFAIL, problem)
+    const origin = isOfSnapshot ? 'snapshot' : reply.origin
+    return { ...reply, ...sections, rcode, options, origin }
+  })
+}
+
+/** Records are taken as they were at first, also those that a rule has put others in place of. */
+function rewriteRecords(draft: ReplyDraft, rules: readonly ResponseRule[]): MaybePromise<void> {
+  const rewrite = (record: RecordDraft): MaybePromise<void> =>
+    inTurn(rules, (rule) => {
+      rule.record?.(record, draft)
+      return rule.answer?.(record, draft)
+    })
+  return inTurn([...draft.authority, ...draft.answer, ...draft.additional], rewrite)
+}
+
+/** Takes a step for each value, when the one before it is done. */
+function inTurn<T>(
+  values: readonly T[],
+  step: (value: T) => MaybePromise<void>,
+): MaybePromise<void> {
+  return values.reduce<MaybePromise<void>>(
+    (done, value) => andThen(done, () => step(value)),
+    undefined,
+  )
+}
+
+function* rewrittenRecords(
+  records: Iterable<ResourceRecord>,
+  rules: readonly ResponseRule[],
+): Iterable<ResourceRecord> {
+  for (const record of records) {
+    const draft = { ...record }
+    const reply: Pick<ReplyDraft, 'problem'> = { problem: undefined }
+    for (const rule of rules) rule.record?.(draft, reply)
+    if (reply.problem !== undefined) throw new RangeError(`Cannot go on: ${reply.problem}`)
+    yield draft
+  }
+}
+
+/** Every record has all rules looked at once more, so that a code may change more than once. */
+function rewrittenRcode(rcode: number, rules: readonly ResponseRule[], times: number): number {
+  let result = rcode
+  for (let i = 0; i < times; i++) {
+    const before = result
+    for (const rule of rules) result = rule.rcode?.(result) ?? result
+    if (result === before) break
+  }
+  return result
+}
+
+function revertedOptions(
+  options: readonly EdnsOption[],
+  rules: readonly ResponseRule[],
+): readonly EdnsOption[] {
+  return rules.reduce((now, rule) => rule.options?.(now) ?? now, options)
+}
+
+/** The upper bits of a response code have no place without an OPT record (RFC 6891 §6.1.3). */
+function sendable(outcome: Outcome, { query }: Request): Outcome {
+  const isFailed = outcome.kind === 'failure' || outcome.kind === 'reply'
+  if (!isFailed || query.hasEdns || outcome.rcode <= PLAIN_RCODE_MAX) return outcome
+  return failure(RCODE.SERVFAIL, 'the response code needs EDNS, which the client does not have')
+}
+
+function copied(record: ResourceRecord): ResourceRecord {
+  return { ...record }
+}

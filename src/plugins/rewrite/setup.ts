@@ -1,0 +1,116 @@
+/**
+ * The `rewrite` plugin: questions are changed on their way in, and replies back on their way out.
+ * The reply has the question as the client sent it.
+ * @module
+ */
+import type { Directive } from '../../corefile/server-block.ts'
+import type { EdnsOption } from '../../dns/edns.ts'
+import { nameText, parseNameText } from '../../dns/name-text.ts'
+import { RCODE } from '../../dns/rcode.ts'
+import { askedInstead, optionsOf } from '../asked-instead.ts'
+import {
+  andThen,
+  failure,
+  type MaybePromise,
+  type Next,
+  type Outcome,
+  type Request,
+  type Setup,
+} from '../plugin.ts'
+import type { Metadata } from './edns0-data.ts'
+import { type OrderedRule, parseRule } from './parse-rule.ts'
+import { revert } from './revert.ts'
+import type { Asked, ResponseRule } from './rule.ts'
+
+/** Configures `rewrite [continue|stop] FIELD …`, one rule each, in the order of the Corefile. */
+export const setupRewrite: Setup = (directives, { block, peers }) => {
+  const hasMetadata = block.directives.some(({ name }) => name === 'metadata')
+  const metadata: Metadata = (label, request) => {
+    if (!hasMetadata) return undefined
+    for (const peer of peers()) {
+      const value = peer.metadata?.(label, request)
+      if (value !== undefined && value !== '') return value
+    }
+    return undefined
+  }
+  const rewriter = new Rewriter(directives, metadata)
+  return {
+    plugins: [
+      {
+        name: 'rewrite',
+        quick: {
+          concerns: (query) => {
+            const { rules } = rewriter
+            for (let i = 0; i < rules.length; i++)
+              if (rules[i]?.concerns(query) === true) return true
+            return false
+          },
+        },
+        serve: (request, next) => rewriter.serve(request, next),
+      },
+    ],
+  }
+}
+
+class Rewriter {
+  readonly rules: readonly OrderedRule[]
+  /** Options of these codes go back to the client. */
+  private readonly echoedCodes: ReadonlySet<number>
+
+  constructor(directives: readonly Directive[], metadata: Metadata) {
+    this.rules = directives.map((directive) => parseRule(directive, metadata))
+    this.echoedCodes = new Set(this.rules.flatMap(({ optionCodes }) => optionCodes ?? []))
+  }
+
+  serve(request: Request, next: Next): MaybePromise<Outcome> {
+    const asked: Asked = {
+      request,
+      name: nameText(request.name),
+      type: request.type,
+      class: request.class,
+      options: undefined,
+    }
+    const responseRules: ResponseRule[] = []
+    let text = asked.name
+    let { name } = request
+    for (const rule of this.rules) {
+      const rules = rule.rewrite(asked)
+      if (rules === undefined) continue
+      if (asked.name !== text) {
+        const parsed = parseNameText(asked.name)
+        if (parsed === undefined) {
+          return failure(RCODE.SERVFAIL, `"${text}" was rewritten to what is no name`)
+        }
+        text = asked.name
+        name = parsed
+      }
+      responseRules.push(...rules)
+      if (rule.isLast) break
+    }
+    const inner = rewritten(asked, name)
+    const echoed = this.echoed(asked)
+    if (responseRules.length === 0 && echoed.length === 0) return next(inner)
+    return andThen(next(inner), (outcome) =>
+      revert(outcome, { request, rules: responseRules, echoed }),
+    )
+  }
+
+  /** What the client set itself goes back as well, as with CoreDNS. */
+  private echoed({ request, options }: Asked): EdnsOption[] {
+    if (this.echoedCodes.size === 0 || !request.query.hasEdns) return []
+    const all = options ?? optionsOf(request)
+    return all.filter(({ code }) => this.echoedCodes.has(code))
+  }
+}
+
+function rewritten(asked: Asked, name: Uint8Array): Request {
+  const { request, type, class: rrClass, options } = asked
+  const isSame = name === request.name && type === request.type && rrClass === request.class
+  if (isSame && options === undefined) return request
+  return askedInstead(request, {
+    name,
+    type,
+    class: rrClass,
+    ...(options !== undefined && { options }),
+  })
+}

@@ -1,0 +1,47 @@
+/**
+ * Rules that bound the TTLs of replies to names.
+ * @module
+ */
+import { configError, type Position } from '../../corefile/problem.ts'
+import type { Word } from '../../corefile/server-block.ts'
+import { nameMatch, takeKind } from './name-match.ts'
+import type { Rule } from './rule.ts'
+
+const TTL_SECONDS_MAX = 0xffffffff
+/** What a range without an upper end ends with (RFC 2181 §8). */
+const OPEN_SECONDS_MAX = 0x7fffffff
+
+/**
+ * Reads `ttl [exact|prefix|suffix|substring|regex] NAME SECONDS|MIN-MAX|MIN-|-MAX`.
+ * @throws {ConfigError}
+ */
+export function parseTtlRule(words: readonly Word[], at: Position): Rule {
+  const { kind, rest } = takeKind(words, 2)
+  const [name, seconds, surplus] = rest
+  if (name === undefined || seconds === undefined || surplus !== undefined) {
+    throw configError(surplus ?? at, 'a rule for TTLs has a name and seconds')
+  }
+  const { min, max } = parseRange(seconds)
+  const { test, mayMatch } = nameMatch(kind, name)
+  const rules = [
+    {
+      record: (record: { ttlSeconds: number }) => {
+        record.ttlSeconds = Math.min(Math.max(record.ttlSeconds, min), max)
+      },
+    },
+  ]
+  return {
+    concerns: mayMatch,
+    rewrite: ({ name: asked }) => (test(asked.toLowerCase()) ? rules : undefined),
+  }
+}
+
+function parseRange(word: Word): { readonly min: number; readonly max: number } {
+  const [, least, dash, most] = /^(\d*)(-?)(\d*)$/.exec(word.text) ?? []
+  const min = least === '' ? 0 : Number(least)
+  const open = dash === '' ? min : OPEN_SECONDS_MAX
+  const max = most === '' ? open : Number(most)
+  const isAny = `${least}${most}` !== ''
+  if (isAny && min <= max && max <= TTL_SECONDS_MAX) return { min, max }
+  throw configError(word, `"${word.text}" is no TTL: seconds, or a range such as 5-300, 5- or -300`)
+}

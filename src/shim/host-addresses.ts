@@ -1,0 +1,75 @@
+/**
+ * The addresses of upstreams that a Corefile names by host names.
+ * @module
+ */
+import { ADDRCONFIG, lookup as lookupByCallback } from 'node:dns'
+import { Resolver } from 'node:dns/promises'
+import { promisify } from 'node:util'
+
+/** How long addresses are held to be good. */
+const KEEP_MS = 30_000
+/** Addresses of one name. */
+const ADDRESSES_MAX = 16
+const RESOLVER_TIMEOUT_MS = 2000
+
+const lookup = promisify(lookupByCallback)
+
+/** One name's addresses. */
+export class HostAddresses {
+  private readonly find: () => Promise<string[]>
+  private readonly now: () => number
+  private found: readonly string[] = []
+  private foundMs = Number.NEGATIVE_INFINITY
+  private pending: Promise<readonly string[]> | undefined
+
+  /**
+   * @param find looks the name up; rejects when it cannot
+   * @param now milliseconds of a clock that does not go back
+   */
+  constructor(find: () => Promise<string[]>, now: () => number = () => performance.now()) {
+    this.find = find
+    this.now = now
+  }
+
+  /**
+   * Resolves with the addresses, one or more; those of before when the name cannot be looked up.
+   * @throws {Error} that says why there are none
+   */
+  current(): Promise<readonly string[]> {
+    if (this.now() - this.foundMs < KEEP_MS) return Promise.resolve(this.found)
+    this.pending ??= this.look().finally(() => {
+      this.pending = undefined
+    })
+    return this.pending
+  }
+
+  private async look(): Promise<readonly string[]> {
+    try {
+      const addresses = await this.find()
+      if (addresses.length === 0) throw new Error('the name has no address')
+      this.found = addresses.slice(0, ADDRESSES_MAX)
+    } catch (error) {
+      if (this.found.length === 0) throw error
+    }
+    this.foundMs = this.now()
+    return this.found
+  }
+}
+
+/**
+ * Looks a name up: with some name servers, `ADDRESS:PORT`, or as the system does when there are
+ * none.
+ */
+export async function findAddresses(name: string, resolvers: readonly string[]): Promise<string[]> {
+  if (resolvers.length === 0) {
+    const found = await lookup(name, { all: true, hints: ADDRCONFIG })
+    return found.map(({ address }) => address)
+  }
+  const resolver = new Resolver({ timeout: RESOLVER_TIMEOUT_MS, tries: 1 })
+  resolver.setServers([...resolvers])
+  const found = await Promise.allSettled([resolver.resolve4(name), resolver.resolve6(name)])
+  const addresses = found.flatMap((one) => (one.status === 'fulfilled' ? one.value : []))
+  const failed = found.find((one) => one.status === 'rejected')
+  if (addresses.length === 0 && failed !== undefined) throw failed.reason
+  return addresses
+}

@@ -1,0 +1,61 @@
+/**
+ * How TLS connections to upstreams are made and judged (RFC 8310 §5: strict).
+ * @module
+ */
+import { createPrivateKey, X509Certificate } from 'node:crypto'
+import { isIP } from 'node:net'
+import {
+  type ConnectionOptions,
+  checkServerIdentity,
+  createSecureContext,
+  getCACertificates,
+} from 'node:tls'
+import type { TlsIdentity, Upstream } from '../plugins/host.ts'
+
+/**
+ * Makes the options by which an upstream is connected to: its certificate must be for the name it
+ * is told to have, or else for the host of its URL, or its address.
+ * @throws {Error} when a certificate or key cannot be used
+ */
+export function tlsOptions(
+  { address, url, serverName }: Upstream,
+  { ca, cert, key }: TlsIdentity,
+): ConnectionOptions {
+  const host = url === undefined ? address : new URL(url).hostname.replace(/^\[(.*)\]$/, '$1')
+  const name = serverName ?? host
+  if (ca !== undefined) checkCertificate(ca)
+  // An empty key would be passed over, and no certificate be shown.
+  if (key !== undefined) createPrivateKey(key)
+  return {
+    secureContext: createSecureContext({
+      ca: ca ?? authorities(),
+      ...(cert !== undefined && { cert }),
+      ...(key !== undefined && { key }),
+      minVersion: 'TLSv1.2',
+    }),
+    // The name of a server is a name of a host (RFC 6066 §3).
+    ...(isIP(name) === 0 && { servername: name }),
+    rejectUnauthorized: true,
+    checkServerIdentity: (_, shown) => checkServerIdentity(name, shown),
+  }
+}
+
+let known: string[] | undefined
+
+/** The machine's, as CoreDNS has it; those that come with Node when the machine has none. */
+function authorities(): string[] {
+  if (known === undefined) {
+    const machine = getCACertificates('system')
+    known = machine.length > 0 ? machine : getCACertificates('default')
+  }
+  return known
+}
+
+/** What is no certificate would be passed over, and nothing be trusted. */
+function checkCertificate(ca: string): void {
+  try {
+    new X509Certificate(ca)
+  } catch (cause) {
+    throw new Error('the file of authorities has no certificate in PEM form', { cause })
+  }
+}

@@ -1,0 +1,114 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import fc from 'fast-check'
+import {
+  readResponse,
+  relayed,
+  upstreamKey,
+  upstreamQuery,
+} from '../../../src/plugins/forward/upstream-query.ts'
+import { failure, type Request } from '../../../src/plugins/plugin.ts'
+import { formatQuestion, writeReplyText } from '../../message-text.ts'
+import { serveWith } from '../../resolver/serve-with.ts'
+import { A, ASK } from './relay-cases.ts'
+
+/** The request that a question comes to a plugin as. */
+async function requestOf(question: string): Promise<Request> {
+  const requests: Request[] = []
+  const server = serveWith({
+    name: 'test',
+    serve: (request) => {
+      requests.push(request)
+      return failure(2)
+    },
+  })
+  await server.ask(question)
+  return requests[0] ?? assert.fail('the question did not arrive')
+}
+
+describe('upstreamQuery', () => {
+  const cases: { name: string; ask: string; query: string }[] = [
+    {
+      name: 'has name and flags as asked',
+      ask: 'wWw.a.org A +nord +cd',
+      query: 'wWw.a.org. IN A cd',
+    },
+    { name: 'has no OPT record without one', ask: 'a.org A +tcp', query: 'a.org. IN A rd' },
+    {
+      name: 'has options but those between neighbours',
+      ask: 'a.org A +do +cookie +nsid +padding +option=65001:aa',
+      query: 'a.org. IN A rd edns=1232 do option=65001:aa',
+    },
+  ]
+  for (const { name, ask, query } of cases) {
+    test(name, async () => {
+      assert.equal(formatQuestion(upstreamQuery(await requestOf(ask), 7)), query)
+    })
+  }
+})
+
+describe('upstreamKey', () => {
+  const same = ['+cookie', '+padding', '+id=7', '+from=192.0.2.1']
+  const different = ['+tcp', '+do', '+cd', '+nord', '+edns=600', '+option=8:00010000']
+  const keyOf = async (words: string): Promise<string> =>
+    upstreamKey(await requestOf(`${ASK} +edns ${words}`.trim()))
+
+  for (const words of same) {
+    test(`is the same with ${words}`, async () => {
+      assert.equal(await keyOf(words), await keyOf(''))
+    })
+  }
+  for (const words of different) {
+    test(`is another with ${words}`, async () => {
+      assert.notEqual(await keyOf(words), await keyOf(''))
+    })
+  }
+})
+
+describe('readResponse', () => {
+  test('makes an empty truncated response of one that breaks off and says so', async () => {
+    const request = await requestOf(ASK)
+    const whole = writeReplyText(['NOERROR tc', A, A], upstreamQuery(request, 7))
+    for (let size = whole.length - 1; size >= 33; size--) {
+      const response = readResponse(whole.subarray(0, size), request)
+      assert.ok(response)
+      assert.deepEqual([response.truncated, response.answer.length], [true, 0])
+    }
+    assert.equal(readResponse(whole.subarray(0, 32), request), undefined)
+    assert.equal(readResponse(whole, request)?.answer.length, 2)
+  })
+
+  test('takes nothing that breaks off without saying so', async () => {
+    const request = await requestOf(ASK)
+    const whole = writeReplyText(['NOERROR', A], upstreamQuery(request, 7))
+    assert.equal(readResponse(whole.subarray(0, -1), request), undefined)
+  })
+
+  test('never throws', async () => {
+    const request = await requestOf(ASK)
+    const whole = writeReplyText(['NOERROR tc', A], upstreamQuery(request, 7))
+    const change = fc.tuple(fc.nat(whole.length - 1), fc.nat(255))
+    fc.assert(
+      fc.property(fc.array(change), fc.nat(whole.length), (changes, size) => {
+        const reply = whole.slice(0, size)
+        for (const [at, value] of changes) if (at < size) reply[at] = value
+        readResponse(reply, request)
+      }),
+    )
+  })
+})
+
+describe('relayed', () => {
+  for (const { words, isAuthentic } of [
+    { words: '', isAuthentic: false },
+    { words: ' +do', isAuthentic: true },
+    { words: ' +ad', isAuthentic: true },
+  ]) {
+    test(`has AD ${isAuthentic ? 'set' : 'clear'} for "${words}"`, async () => {
+      const request = await requestOf(ASK + words)
+      const reply = writeReplyText(['NOERROR ad', A], upstreamQuery(request, 7))
+      const response = readResponse(reply, request) ?? assert.fail('no response')
+      assert.equal(relayed(response, request).authenticData, isAuthentic)
+    })
+  }
+})
