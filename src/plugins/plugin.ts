@@ -15,7 +15,10 @@ export type Client = {
   readonly address: string
   readonly port: number
   readonly transport: 'udp' | 'tcp' | 'tls' | 'https'
-  /** The server's own address and port that were asked, where the runtime knows them. */
+  /**
+   * The server's own address and port that were asked, where the runtime knows them; `::` over UDP
+   * when all addresses are listened on, as CoreDNS has it.
+   */
   readonly localAddress?: string
   readonly localPort?: number
   /** What it may see; everything without. */
@@ -50,6 +53,20 @@ export type RequestLimits = {
   advertisedBytes: number
 }
 
+/** What a request, its copies and what is told of it afterwards have in common. */
+export type Trace = {
+  /** Which plugin the request came to last. */
+  plugin: string
+}
+
+/** A query and who sent it: a request, or what there is before and after one. */
+export type Asked = {
+  readonly query: Query
+  readonly client: Client
+  /** That of the request; absent when there is none. */
+  readonly trace?: Trace
+}
+
 /** A query on its way through a chain. */
 export type Request = {
   /** The query, this request's own. */
@@ -63,8 +80,7 @@ export type Request = {
   readonly client: Client
   /** What the reply may be like. */
   readonly limits: RequestLimits
-  /** Which plugin the request came to last. */
-  readonly trace: { plugin: string }
+  readonly trace: Trace
   /** Asks the whole server for another name, on behalf of this request. */
   readonly lookup: (name: Uint8Array, type: number) => MaybePromise<Outcome>
 }
@@ -188,8 +204,8 @@ export type Plugin = {
     zone: Uint8Array,
     serial: number | undefined,
   ) => MaybePromise<Iterable<ResourceRecord> | undefined>
-  /** What the plugin knows of a request, by the label that CoreDNS's `metadata` gives it. */
-  readonly metadata?: (label: string, request: Request) => string | undefined
+  /** What the plugin knows of a query, by the label that CoreDNS's `metadata` gives it. */
+  readonly metadata?: (label: string, asked: Asked) => string | undefined
   /** Begins what runs beside queries; called when the server answers. */
   readonly start?: () => void
   /** Ends it; the plugin is not used again. */

@@ -76,12 +76,13 @@ const COUNTED: readonly boolean[] = Array.from({ length: 512 }, (_, type) =>
 )
 
 /** Configures `prometheus [ADDRESS]`; `localhost:9153` when left out. */
-export const setupPrometheus: Setup = (directives, { host, zones, server }) => {
+export const setupPrometheus: Setup = (directives, { host, zones, server, view }) => {
   const directive = onlyDirective(directives)
   const [address] = checkArgs(directive, 1)
   checkNoBlock(directive)
   const byLength = zones.toSorted((a, b) => b.length - a.length)
-  const counts = byLength.map((zone) => new ZoneCounts(host.metrics, server, formatName(zone)))
+  const labels = byLength.map((zone) => [server, formatName(zone), view])
+  const counts = labels.map((values) => new ZoneCounts(host.metrics, values))
   return {
     features: [{ kind: 'metrics', address: address?.text ?? 'localhost:9153' }],
     plugins: [
@@ -109,9 +110,10 @@ class ZoneCounts {
   private readonly tcpSizes: Sizes
   private dnssecRequests: Series | undefined
 
-  constructor(metrics: Metrics, server: string, zone: string) {
+  /** @param labels server, zone and view */
+  constructor(metrics: Metrics, labels: readonly string[]) {
     this.metrics = metrics
-    this.labels = [server, zone, '']
+    this.labels = labels
     this.duration = metrics.histogram(DURATION, DURATION_BOUNDS, this.labels)
     this.udpSizes = new Sizes(metrics, [...this.labels, 'udp'])
     this.tcpSizes = new Sizes(metrics, [...this.labels, 'tcp'])

@@ -27,6 +27,7 @@ import { setupLoadbalance } from './loadbalance/setup.ts'
 import { setupLocal } from './local.ts'
 import { setupLog } from './log.ts'
 import { setupLoop } from './loop.ts'
+import { setupMetadata } from './metadata.ts'
 import { setupMinimal } from './minimal.ts'
 import { setupNsid } from './nsid.ts'
 import type { Setup } from './plugin.ts'
@@ -35,6 +36,7 @@ import { setupReady } from './ready.ts'
 import { setupReload } from './reload.ts'
 import { setupRewrite } from './rewrite/setup.ts'
 import { setupRoot } from './root.ts'
+import { setupView } from './view.ts'
 import { setupWhoami } from './whoami.ts'
 
 /** All plugins of CoreDNS and k8s_gateway, in the order in which they act (plugin.cfg). */
@@ -69,6 +71,7 @@ const SETUPS: Readonly<Record<string, Setup>> = {
   local: setupLocal,
   log: setupLog,
   loop: setupLoop,
+  metadata: setupMetadata,
   minimal: setupMinimal,
   nsid: setupNsid,
   prometheus: setupPrometheus,
@@ -76,6 +79,7 @@ const SETUPS: Readonly<Record<string, Setup>> = {
   reload: setupReload,
   rewrite: setupRewrite,
   root: setupRoot,
+  view: setupView,
   whoami: setupWhoami,
 }
 

@@ -86,8 +86,9 @@ function addZone(
   const id = [transport, port, ...addresses, '-', ...except].join(' ')
   const draft = drafts.get(id) ?? { transport, port, addresses, except, zones: [] }
   drafts.set(id, draft)
-  const before = draft.zones.find((other) => nameKey(other.zone) === nameKey(zone))
-  if (before !== undefined && before.chain.admits === undefined) {
+  const takesAll = (other: ServedZone): boolean =>
+    other.chain.admits === undefined && nameKey(other.zone) === nameKey(zone)
+  if (chain.admits === undefined && draft.zones.some(takesAll)) {
     const message = `zone "${formatName(zone)}" is served at port ${port} already`
     throw configError(key, message)
   }

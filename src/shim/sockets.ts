@@ -10,6 +10,8 @@ import { type Answer, UdpServer } from './udp-server.ts'
 /** How often to look for addresses that the machine got since. */
 const RESCAN_MS = 5000
 const ALL_ADDRESSES = ['0.0.0.0', '::']
+/** What CoreDNS's one UDP socket for all addresses says that its address is. */
+const EVERY_ADDRESS = '::'
 /** The machine has no such address family, or lost the address: no reason to give up. */
 const HARMLESS: ReadonlySet<string> = new Set(['EAFNOSUPPORT', 'EADDRNOTAVAIL'])
 
@@ -47,11 +49,11 @@ export class Sockets {
         return
       }
       for (const address of ALL_ADDRESSES) await this.openTcp(address)
-      for (const address of this.newAddresses()) await this.openUdp(address)
+      for (const address of this.newAddresses()) await this.openUdp(address, EVERY_ADDRESS)
       this.rescan = setInterval(() => {
         // An address that cannot be had is tried again next time, and keeps no other from use.
         for (const address of this.newAddresses()) {
-          void this.openUdp(address).catch(() => undefined)
+          void this.openUdp(address, EVERY_ADDRESS).catch(() => undefined)
         }
       }, RESCAN_MS)
       this.rescan.unref()
@@ -76,8 +78,8 @@ export class Sockets {
     return localAddresses().filter((address) => !this.udp.has(address))
   }
 
-  private async openUdp(address: string): Promise<void> {
-    const server = new UdpServer(address, this.answer)
+  private async openUdp(address: string, knownAs = address): Promise<void> {
+    const server = new UdpServer(address, this.answer, knownAs)
     await this.tryListen(server, address, 'UDP', () => {
       this.udp.set(address, server)
     })

@@ -19,10 +19,13 @@ export class UdpServer {
   private readonly localAddress: string
   private localPort = 0
 
-  /** @param answer gives the function to answer with at the time of each message */
-  constructor(address: string, answer: () => Answer) {
+  /**
+   * @param answer gives the function to answer with at the time of each message
+   * @param knownAs the address that was to be listened on, where this is one of those it stands for
+   */
+  constructor(address: string, answer: () => Answer, knownAs: string = address) {
     this.answer = answer
-    this.localAddress = address
+    this.localAddress = knownAs
     this.socket = address.includes(':')
       ? createSocket({ type: 'udp6', ipv6Only: true })
       : createSocket('udp4')

@@ -4,7 +4,7 @@ import type { Listener } from '../../src/resolver/listener.ts'
 import { localAddresses } from '../../src/shim/local-addresses.ts'
 import { ListenError, Sockets } from '../../src/shim/sockets.ts'
 import { TcpServer } from '../../src/shim/tcp-server.ts'
-import { UdpServer } from '../../src/shim/udp-server.ts'
+import { type Answer, UdpServer } from '../../src/shim/udp-server.ts'
 import { askUdp, echo, frame, freePort, LOOPBACKS, queryWith, TcpClient } from './clients.ts'
 import { pretendInterfaces } from './interfaces.ts'
 
@@ -17,9 +17,13 @@ function listenerAt(parts: Partial<Listener>): Listener {
 }
 
 /** Opens at a port of the system's choice, which is free for TCP but need not be for UDP. */
-async function openAnywhere(t: TestContext, parts: Partial<Listener>): Promise<Sockets> {
+async function openAnywhere(
+  t: TestContext,
+  parts: Partial<Listener>,
+  answer: Answer = echo,
+): Promise<Sockets> {
   for (let i = 1; ; i++) {
-    const sockets = new Sockets(() => echo)
+    const sockets = new Sockets(() => answer)
     try {
       await sockets.open(listenerAt(parts))
       // Some tests have closed it by then.
@@ -49,6 +53,18 @@ describe('Sockets', () => {
       })
       assert.deepEqual(await askTcp(address, sockets.port), [echo(QUERY)])
     }
+  })
+
+  test('tells the address that is listened on, which is :: for all over UDP', async (t) => {
+    const servers: string[] = []
+    const answer: Answer = (message, { localAddress, localPort }) => {
+      servers.push(`${localAddress} ${localPort}`)
+      return echo(message)
+    }
+    const { port } = await openAnywhere(t, {}, answer)
+    await askUdp('127.0.0.1', port, QUERY)
+    await askTcp('127.0.0.1', port)
+    assert.deepEqual(servers, [`:: ${port}`, `127.0.0.1 ${port}`])
   })
 
   test('answers at all addresses of the machine, from the one that was asked', async (t) => {

@@ -28,9 +28,9 @@ import { type Entry, EntryStore, secondsLeft } from './store.ts'
 const TTL_SECONDS_FALLBACK = 5
 
 /** Configures `cache [TTL] [ZONE…] { … }`. */
-export const setupCache: Setup = (directives, { host, zones, server }) => {
+export const setupCache: Setup = (directives, { host, zones, server, view }) => {
   const options = parseCache(directives, zones)
-  const cache = new Cache(options, host.now, cacheMetrics(host.metrics, server))
+  const cache = new Cache(options, host.now, cacheMetrics(host.metrics, server, view))
   return {
     plugins: [
       {
@@ -220,7 +220,7 @@ function withTtl(reply: Reply, ttlSeconds: number): Reply {
   }
 }
 
-function cacheMetrics(metrics: Metrics, server: string): CacheMetrics {
+function cacheMetrics(metrics: Metrics, server: string, view: string): CacheMetrics {
   const info = (name: string, help: string, labels: readonly string[]): MetricInfo => ({
     name: `coredns_cache_${name}`,
     help,
@@ -229,7 +229,7 @@ function cacheMetrics(metrics: Metrics, server: string): CacheMetrics {
   const byServer = ['server', 'zones', 'view']
   const byType = ['server', 'type', 'zones', 'view']
   const counter = (one: MetricInfo, half: Half): Series =>
-    metrics.counter(one, [server, half, '', ''])
+    metrics.counter(one, [server, half, '', view])
   const halves = (one: MetricInfo): Record<Half, Series> => ({
     success: counter(one, 'success'),
     denial: counter(one, 'denial'),
@@ -239,18 +239,18 @@ function cacheMetrics(metrics: Metrics, server: string): CacheMetrics {
     requests: metrics.counter(info('requests_total', 'The count of cache requests.', byServer), [
       server,
       '',
-      '',
+      view,
     ]),
     misses: metrics.counter(info('misses_total', 'The count of cache misses.', byServer), [
       server,
       '',
-      '',
+      view,
     ]),
     hits: halves(info('hits_total', 'The count of cache hits.', byType)),
     evictions: halves(info('evictions_total', 'The count of cache evictions.', byType)),
     entries: {
-      success: metrics.gauge(entries, [server, 'success', '', '']),
-      denial: metrics.gauge(entries, [server, 'denial', '', '']),
+      success: metrics.gauge(entries, [server, 'success', '', view]),
+      denial: metrics.gauge(entries, [server, 'denial', '', view]),
     },
   }
 }

@@ -30,7 +30,7 @@ export const setupForward: Setup = (directives, { host, zones, block }) => {
         forward.stop()
       },
       metadata: (label, { trace }) =>
-        label === 'forward/upstream' ? upstreams.get(trace) : undefined,
+        label === 'forward/upstream' && trace !== undefined ? upstreams.get(trace) : undefined,
       serve: (request, next) => {
         const { view } = request.client
         const isAllowed = view === undefined || view.mayRecurse || isOpenTo(view, zones)

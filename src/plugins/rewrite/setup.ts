@@ -8,6 +8,7 @@ import type { EdnsOption } from '../../dns/edns.ts'
 import { nameText, parseNameText } from '../../dns/name-text.ts'
 import { RCODE } from '../../dns/rcode.ts'
 import { askedInstead, optionsOf } from '../asked-instead.ts'
+import { metadataOf } from '../metadata.ts'
 import {
   andThen,
   failure,
@@ -23,17 +24,8 @@ import { revert } from './revert.ts'
 import type { Asked, ResponseRule } from './rule.ts'
 
 /** Configures `rewrite [continue|stop] FIELD …`, one rule each, in the order of the Corefile. */
-export const setupRewrite: Setup = (directives, { block, peers }) => {
-  const hasMetadata = block.directives.some(({ name }) => name === 'metadata')
-  const metadata: Metadata = (label, request) => {
-    if (!hasMetadata) return undefined
-    for (const peer of peers()) {
-      const value = peer.metadata?.(label, request)
-      if (value !== undefined && value !== '') return value
-    }
-    return undefined
-  }
-  const rewriter = new Rewriter(directives, metadata)
+export const setupRewrite: Setup = (directives, { peers }) => {
+  const rewriter = new Rewriter(directives, metadataOf(peers))
   return {
     plugins: [
       {

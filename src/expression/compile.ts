@@ -1,0 +1,333 @@
+/**
+ * From the tree of an expression to a function; types are checked on the way, so that most mistakes
+ * show before anything is evaluated (github.com/expr-lang/expr, checker/checker.go).
+ * @module
+ */
+
+import type { Environment } from './built-in.ts'
+import { countOf, textOf, truthOf } from './built-in.ts'
+import { type CallCompiler, compileCall, isBuiltIn } from './calls.ts'
+import { ExpressionError, SyntaxProblem } from './errors.ts'
+import type { Binary, Member, Node } from './grammar.ts'
+import { matchOperation } from './matching.ts'
+import { both, OPERATIONS } from './operators.ts'
+import type { Evaluate } from './run.ts'
+import {
+  arrayOf,
+  BOOL,
+  commonType,
+  FLOAT,
+  formatType,
+  INT,
+  isNumber,
+  MAP,
+  NIL,
+  STRING,
+  type Type,
+  UNKNOWN,
+} from './type.ts'
+import { isList, isMap, isNumeric, toInt64, typeName, type Value } from './value.ts'
+
+/** A part of an expression: the type of its value, and how to get it. */
+export type Compiled<C> = { readonly type: Type; readonly evaluate: Evaluate<C> }
+
+/** Compiles an expression. @throws {SyntaxProblem} */
+export function compileNode<C>(node: Node, environment: Environment<C>): Compiled<C> {
+  return new Compiler(environment).compile(node)
+}
+
+/** What `#` is within a closure, and which names may follow it. */
+type Scope = { readonly element: Type; readonly names: readonly string[] }
+type Variable = { readonly name: string; readonly type: Type }
+
+class Compiler<C> implements CallCompiler<C> {
+  readonly environment: Environment<C>
+  private readonly scopes: Scope[] = []
+  private readonly variables: Variable[] = []
+
+  constructor(environment: Environment<C>) {
+    this.environment = environment
+  }
+
+  compile(node: Node): Compiled<C> {
+    switch (node.kind) {
+      case 'literal':
+        return { type: literalType(node.value), evaluate: () => node.value }
+      case 'name':
+        return this.name(node.name, node.at)
+      case 'pointer':
+        return this.pointer(node.name, node.at)
+      case 'unary':
+        return this.unary(node.operator, this.compile(node.operand), node.at)
+      case 'binary':
+        return this.binary(node, node.at)
+      case 'conditional':
+        return this.conditional(node)
+      case 'array':
+        return this.array(node.items)
+      case 'map':
+        return this.map(node.pairs)
+      case 'member':
+        return this.member(node)
+      case 'slice':
+        return this.slice(node)
+      case 'call':
+        return compileCall(node, node.at, this)
+      case 'closure':
+        throw new SyntaxProblem(node.at, 'a closure cannot stand here')
+      case 'let':
+        return this.declaration(node)
+      case 'sequence':
+        return this.sequence(node.nodes)
+    }
+  }
+
+  /** Compiles the body of a closure that is applied to elements of a type. */
+  compileClosure(body: Node, scope: Scope): Compiled<C> {
+    this.scopes.push(scope)
+    const compiled = this.compile(body)
+    this.scopes.pop()
+    return compiled
+  }
+
+  private name(name: string, at: number): Compiled<C> {
+    const index = this.variables.findLastIndex((variable) => variable.name === name)
+    const variable = this.variables[index]
+    if (variable !== undefined) {
+      return { type: variable.type, evaluate: ({ variables }) => variables[index] }
+    }
+    const known = this.environment.get(name)
+    if (known?.kind === 'variable') {
+      return { type: known.type, evaluate: ({ context }) => known.read(context) }
+    }
+    if (known !== undefined) throw new SyntaxProblem(at, `"${name}" is a function; write ${name}()`)
+    throw new SyntaxProblem(at, `there is no name "${name}"; text stands in quotes`)
+  }
+
+  private pointer(name: string, at: number): Compiled<C> {
+    const scope = this.scopes.at(-1)
+    if (scope === undefined || (name !== '' && !scope.names.includes(name))) {
+      throw new SyntaxProblem(at, `"#${name}" means nothing here`)
+    }
+    if (name === 'index') return { type: INT, evaluate: ({ frame }) => BigInt(frame.index) }
+    if (name === 'acc') return { type: UNKNOWN, evaluate: ({ frame }) => frame.accumulator }
+    return { type: scope.element, evaluate: ({ frame }) => frame.item }
+  }
+
+  private unary(operator: string, { type, evaluate }: Compiled<C>, at: number): Compiled<C> {
+    if (operator === 'not' || operator === '!') {
+      if (type.kind !== 'bool' && type.kind !== 'unknown') throw unfitOperand(at, operator, type)
+      return { type: BOOL, evaluate: (run) => !truthOf(evaluate(run)) }
+    }
+    if (!isNumber(type) && type.kind !== 'unknown') throw unfitOperand(at, operator, type)
+    const apply = operator === '-' ? negate : (value: Value): Value => value
+    return { type, evaluate: (run) => apply(evaluate(run)) }
+  }
+
+  private binary({ operator, left, right }: Binary, at: number): Compiled<C> {
+    const a = this.compile(left)
+    const b = this.compile(right)
+    if (operator === '??') return alternative(a, b)
+    const isAnd = operator === 'and' || operator === '&&'
+    if (isAnd || operator === 'or' || operator === '||') {
+      if (both(a.type, b.type, ['bool'], BOOL) === undefined) throw unfit(at, operator, a, b)
+      const evaluate: Evaluate<C> = isAnd
+        ? (run) => truthOf(a.evaluate(run)) && truthOf(b.evaluate(run))
+        : (run) => truthOf(a.evaluate(run)) || truthOf(b.evaluate(run))
+      return { type: BOOL, evaluate }
+    }
+    const operation = operator === 'matches' ? matchOperation(right) : OPERATIONS.get(operator)
+    const type = operation?.typeOf(a.type, b.type)
+    if (operation === undefined || type === undefined) throw unfit(at, operator, a, b)
+    return {
+      type,
+      evaluate: (run) => {
+        const first = a.evaluate(run)
+        const second = b.evaluate(run)
+        if (isList(second)) run.spend(second.length)
+        return run.made(operation.apply(first, second))
+      },
+    }
+  }
+
+  private conditional(node: Extract<Node, { kind: 'conditional' }>): Compiled<C> {
+    const condition = this.compile(node.condition)
+    if (condition.type.kind !== 'bool' && condition.type.kind !== 'unknown') {
+      const got = formatType(condition.type)
+      throw new SyntaxProblem(node.condition.at, `a condition is true or false, this is ${got}`)
+    }
+    const then = this.compile(node.then)
+    const otherwise = this.compile(node.otherwise)
+    return {
+      type: eitherType(then.type, otherwise.type),
+      evaluate: (run) => (truthOf(condition.evaluate(run)) ? then : otherwise).evaluate(run),
+    }
+  }
+
+  private array(nodes: readonly Node[]): Compiled<C> {
+    const items = nodes.map((node) => this.compile(node))
+    const [first, ...rest] = items.map(({ type }) => type)
+    const element = first === undefined ? UNKNOWN : rest.reduce(commonType, first)
+    if (nodes.every(({ kind }) => kind === 'literal')) {
+      const list = nodes.map((node) => (node.kind === 'literal' ? node.value : undefined))
+      return { type: arrayOf(element), evaluate: () => list }
+    }
+    return {
+      type: arrayOf(element),
+      evaluate: (run) => run.made(items.map(({ evaluate }) => evaluate(run))),
+    }
+  }
+
+  private map(nodes: readonly (readonly [Node, Node])[]): Compiled<C> {
+    const pairs = nodes.map(([key, value]) => [this.compile(key), this.compile(value)] as const)
+    return {
+      type: MAP,
+      evaluate: (run) => {
+        run.spend(pairs.length)
+        return new Map(
+          pairs.map(([key, value]) => [textOf(key.evaluate(run)), value.evaluate(run)]),
+        )
+      },
+    }
+  }
+
+  private member(node: Member): Compiled<C> {
+    const { isOptional, property } = node
+    const target = this.compile(node.target)
+    const key = this.compile(property)
+    const { kind } = target.type
+    const isFit =
+      kind === 'unknown' ||
+      (kind === 'map' && (key.type.kind === 'string' || key.type.kind === 'unknown')) ||
+      (kind === 'array' && (key.type.kind === 'int' || key.type.kind === 'unknown'))
+    if (!isFit) {
+      const of = formatType(target.type)
+      throw new SyntaxProblem(property.at, `${of} has no element by ${formatType(key.type)}`)
+    }
+    return {
+      type: target.type.kind === 'array' ? target.type.element : UNKNOWN,
+      evaluate: (run) => {
+        const from = target.evaluate(run)
+        return isOptional && from === undefined ? undefined : memberOf(from, key.evaluate(run))
+      },
+    }
+  }
+
+  private slice({ target, from, to }: Extract<Node, { kind: 'slice' }>): Compiled<C> {
+    const whole = this.compile(target)
+    const { kind } = whole.type
+    if (kind !== 'string' && kind !== 'array' && kind !== 'unknown') {
+      throw new SyntaxProblem(target.at, `${formatType(whole.type)} has no parts`)
+    }
+    const ends = [from, to].map((node) => (node === undefined ? undefined : this.end(node)))
+    const [start, end] = ends
+    return {
+      type: whole.type,
+      evaluate: (run) => {
+        const value = whole.evaluate(run)
+        return run.made(sliceOf(value, start?.(run), end?.(run)))
+      },
+    }
+  }
+
+  private end(node: Node): Evaluate<C> {
+    const { type, evaluate } = this.compile(node)
+    if (type.kind === 'int' || type.kind === 'unknown') return evaluate
+    throw new SyntaxProblem(node.at, `a slice ends at an int, not at ${formatType(type)}`)
+  }
+
+  private declaration(node: Extract<Node, { kind: 'let' }>): Compiled<C> {
+    const { name } = node
+    const isVariable = this.variables.some((one) => one.name === name)
+    if (isVariable || isBuiltIn(name) || this.environment.has(name))
+      throw new SyntaxProblem(node.at, `"${name}" has a meaning already`)
+    const { type, evaluate } = this.compile(node.value)
+    const index = this.variables.push({ name, type }) - 1
+    const body = this.compile(node.body)
+    this.variables.pop()
+    return {
+      type: body.type,
+      evaluate: (run) => {
+        run.variables[index] = evaluate(run)
+        return body.evaluate(run)
+      },
+    }
+  }
+
+  private sequence(nodes: readonly Node[]): Compiled<C> {
+    const parts = nodes.map((node) => this.compile(node))
+    return {
+      type: parts.at(-1)?.type ?? UNKNOWN,
+      evaluate: (run) => {
+        let last: Value
+        for (const { evaluate } of parts) last = evaluate(run)
+        return last
+      },
+    }
+  }
+}
+
+function literalType(value: Value): Type {
+  switch (typeof value) {
+    case 'undefined':
+      return NIL
+    case 'boolean':
+      return BOOL
+    case 'bigint':
+      return INT
+    case 'number':
+      return FLOAT
+    case 'string':
+      return STRING
+    case 'object':
+      return UNKNOWN
+  }
+}
+
+function eitherType(a: Type, b: Type): Type {
+  if (a.kind === 'nil') return b
+  return b.kind === 'nil' ? a : commonType(a, b)
+}
+
+function alternative<C>(a: Compiled<C>, b: Compiled<C>): Compiled<C> {
+  return {
+    type: eitherType(a.type, b.type),
+    evaluate: (run) => a.evaluate(run) ?? b.evaluate(run),
+  }
+}
+
+function negate(value: Value): Value {
+  if (typeof value === 'bigint') return toInt64(-value)
+  if (isNumeric(value)) return -value
+  throw new ExpressionError(`"-" has no meaning for ${typeName(value)}`)
+}
+
+function memberOf(from: Value, key: Value): Value {
+  if (isMap(from)) return from.get(key)
+  if (!isList(from)) throw new ExpressionError(`${typeName(from)} has no elements`)
+  const index = countOf(key)
+  if (index >= from.length || index < -from.length) {
+    throw new ExpressionError(`there is no element ${index} of ${from.length}`)
+  }
+  return from.at(index)
+}
+
+/** Ends beyond the whole are moved to it; negative ones count from its end. */
+function sliceOf(value: Value, from: Value, to: Value): Value {
+  if (typeof value !== 'string' && !isList(value)) {
+    throw new ExpressionError(`${typeName(value)} has no parts`)
+  }
+  return value.slice(
+    from === undefined ? 0 : countOf(from),
+    to === undefined ? undefined : countOf(to),
+  )
+}
+
+function unfitOperand(at: number, operator: string, type: Type): SyntaxProblem {
+  return new SyntaxProblem(at, `"${operator}" has no meaning for ${formatType(type)}`)
+}
+
+function unfit<C>(at: number, operator: string, a: Compiled<C>, b: Compiled<C>): SyntaxProblem {
+  const types = `${formatType(a.type)} and ${formatType(b.type)}`
+  return new SyntaxProblem(at, `"${operator}" has no meaning for ${types}`)
+}

@@ -1,0 +1,204 @@
+/**
+ * What operators do with values, and what types they take
+ * (github.com/expr-lang/expr, checker/checker.go, vm/runtime).
+ * @module
+ */
+
+import { ExpressionError } from './errors.ts'
+import {
+  arrayOf,
+  BOOL,
+  FLOAT,
+  INT,
+  isComparable,
+  isNumber,
+  STRING,
+  type Type,
+  UNKNOWN,
+} from './type.ts'
+import {
+  compareValues,
+  equalValues,
+  isList,
+  isMap,
+  isNumeric,
+  toInt64,
+  typeName,
+  type Value,
+} from './value.ts'
+
+/** An operator between two values. */
+export type Operation = {
+  /** The type of the result; `undefined` when it does not go with these operands. */
+  readonly typeOf: (left: Type, right: Type) => Type | undefined
+  /** @throws {ExpressionError} */
+  readonly apply: (left: Value, right: Value) => Value
+}
+
+type Kind = Type['kind']
+
+const NUMBERS: readonly Kind[] = ['int', 'float']
+/** Elements of a range. */
+const RANGE_MAX = 100_000n
+
+/** Operators that look at both operands; `and`, `or`, `??` and `matches` are not among them. */
+export const OPERATIONS: ReadonlyMap<string, Operation> = new Map([
+  ['==', { typeOf: equality, apply: equalValues }],
+  ['!=', { typeOf: equality, apply: (a, b) => !equalValues(a, b) }],
+  ['<', { typeOf: ordering, apply: (a, b) => compareValues(a, b, '<') < 0 }],
+  ['>', { typeOf: ordering, apply: (a, b) => compareValues(a, b, '>') > 0 }],
+  ['<=', { typeOf: ordering, apply: (a, b) => compareValues(a, b, '<=') <= 0 }],
+  ['>=', { typeOf: ordering, apply: (a, b) => compareValues(a, b, '>=') >= 0 }],
+  ['+', { typeOf: addition, apply: add }],
+  [
+    '-',
+    {
+      typeOf: arithmetic,
+      apply: calculate(
+        '-',
+        (a, b) => a - b,
+        (a, b) => a - b,
+      ),
+    },
+  ],
+  [
+    '*',
+    {
+      typeOf: arithmetic,
+      apply: calculate(
+        '*',
+        (a, b) => a * b,
+        (a, b) => a * b,
+      ),
+    },
+  ],
+  ['/', { typeOf: division, apply: calculateFloat('/', (a, b) => a / b) }],
+  ['**', { typeOf: division, apply: calculateFloat('**', (a, b) => a ** b) }],
+  ['^', { typeOf: division, apply: calculateFloat('^', (a, b) => a ** b) }],
+  ['%', { typeOf: (a, b) => both(a, b, ['int'], INT), apply: modulo }],
+  ['..', { typeOf: (a, b) => both(a, b, ['int'], arrayOf(INT)), apply: range }],
+  ['in', { typeOf: membership, apply: isIn }],
+  ['contains', textOperation('contains', (a, b) => a.includes(b))],
+  ['startsWith', textOperation('startsWith', (a, b) => a.startsWith(b))],
+  ['endsWith', textOperation('endsWith', (a, b) => a.endsWith(b))],
+])
+
+/** The type of the result where both operands are of the same kinds, or may be. */
+export function both(
+  left: Type,
+  right: Type,
+  kinds: readonly Kind[],
+  result: Type,
+): Type | undefined {
+  const fits = ({ kind }: Type): boolean => kind === 'unknown' || kinds.includes(kind)
+  return fits(left) && fits(right) ? result : undefined
+}
+
+function equality(left: Type, right: Type): Type | undefined {
+  return isComparable(left, right) ? BOOL : undefined
+}
+
+function ordering(left: Type, right: Type): Type | undefined {
+  return both(left, right, NUMBERS, BOOL) ?? both(left, right, ['string'], BOOL)
+}
+
+function arithmetic(left: Type, right: Type): Type | undefined {
+  if (!isNumber(left) || !isNumber(right)) {
+    const isOpen = left.kind === 'unknown' || right.kind === 'unknown'
+    return isOpen ? both(left, right, NUMBERS, UNKNOWN) : undefined
+  }
+  return left.kind === 'float' || right.kind === 'float' ? FLOAT : INT
+}
+
+function addition(left: Type, right: Type): Type | undefined {
+  const isText = left.kind === 'string' && right.kind === 'string'
+  return arithmetic(left, right) ?? both(left, right, ['string'], isText ? STRING : UNKNOWN)
+}
+
+function division(left: Type, right: Type): Type | undefined {
+  return both(left, right, NUMBERS, FLOAT)
+}
+
+function membership(left: Type, right: Type): Type | undefined {
+  switch (right.kind) {
+    case 'unknown':
+      return BOOL
+    case 'map':
+      return left.kind === 'string' || left.kind === 'unknown' ? BOOL : undefined
+    case 'array':
+      return equality(left, right.element)
+    case 'string':
+      return left.kind === 'unknown' ? BOOL : undefined
+    default:
+      return undefined
+  }
+}
+
+/** Nil has, begins with and ends with nothing. */
+function textOperation(name: string, test: (a: string, b: string) => boolean): Operation {
+  return {
+    typeOf: (left, right) => both(left, right, ['string'], BOOL),
+    apply: (a, b) => {
+      if (a === undefined || b === undefined) return false
+      if (typeof a === 'string' && typeof b === 'string') return test(a, b)
+      throw mismatch(a, name, b)
+    },
+  }
+}
+
+function add(a: Value, b: Value): Value {
+  if (typeof a === 'string' && typeof b === 'string') return a + b
+  return sum(a, b)
+}
+
+const sum = calculate(
+  '+',
+  (a, b) => a + b,
+  (a, b) => a + b,
+)
+
+/** Whole numbers stay whole; with a floating-point number they become one. */
+function calculate(
+  operator: string,
+  ints: (a: bigint, b: bigint) => bigint,
+  floats: (a: number, b: number) => number,
+): Operation['apply'] {
+  return (a, b) => {
+    if (typeof a === 'bigint' && typeof b === 'bigint') return toInt64(ints(a, b))
+    if (isNumeric(a) && isNumeric(b)) return floats(Number(a), Number(b))
+    throw mismatch(a, operator, b)
+  }
+}
+
+function calculateFloat(
+  operator: string,
+  apply: (a: number, b: number) => number,
+): Operation['apply'] {
+  return (a, b) => {
+    if (isNumeric(a) && isNumeric(b)) return apply(Number(a), Number(b))
+    throw mismatch(a, operator, b)
+  }
+}
+
+function modulo(a: Value, b: Value): Value {
+  if (typeof a !== 'bigint' || typeof b !== 'bigint') throw mismatch(a, '%', b)
+  if (b === 0n) throw new ExpressionError('a whole number is divided by zero')
+  return toInt64(a % b)
+}
+
+function range(a: Value, b: Value): Value {
+  if (typeof a !== 'bigint' || typeof b !== 'bigint') throw mismatch(a, '..', b)
+  if (b - a >= RANGE_MAX) throw new ExpressionError(`${a}..${b} has too many elements`)
+  return Array.from({ length: Math.max(0, Number(b - a) + 1) }, (_, i) => a + BigInt(i))
+}
+
+function isIn(needle: Value, among: Value): Value {
+  if (among === undefined) return false
+  if (isList(among)) return among.some((item) => equalValues(item, needle))
+  if (isMap(among)) return among.has(needle)
+  throw mismatch(needle, 'in', among)
+}
+
+function mismatch(a: Value, operator: string, b: Value): ExpressionError {
+  return new ExpressionError(`"${operator}" has no meaning for ${typeName(a)} and ${typeName(b)}`)
+}

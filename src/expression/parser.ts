@@ -1,0 +1,388 @@
+/**
+ * From an expression's text to its tree (github.com/expr-lang/expr, parser). Bytes in quotes
+ * (`b'…'`), `$env` and methods are not supported.
+ * @module
+ */
+
+import { SyntaxProblem } from './errors.ts'
+import type { Node } from './grammar.ts'
+import {
+  BINARY,
+  CLOSURE_ARGS,
+  type ClosureArg,
+  COMPARISONS,
+  FROM_THE_RIGHT,
+  NEGATABLE,
+  UNARY,
+} from './grammar.ts'
+import { readTokens, type Token } from './tokens.ts'
+import type { Value } from './value.ts'
+
+/** Characters of an expression. */
+const SOURCE_MAX = 65_536
+/** Parts of an expression, as the original has it. */
+const NODES_MAX = 10_000
+/** Parts within each other. */
+const DEPTH_MAX = 200
+
+const INT_MAX = 2n ** 63n - 1n
+const END: Token = { kind: 'end', text: '', at: 0 }
+const NAME_LIKE = /^[\p{L}_$][\p{L}\p{Nd}_$]*$/u
+
+/**
+ * Parses an expression.
+ * @param isOverridden whether a function of the environment hides a built-in one
+ * @throws {SyntaxProblem}
+ */
+export function parseExpression(source: string, isOverridden: (name: string) => boolean): Node {
+  if (source.length > SOURCE_MAX) {
+    throw new SyntaxProblem(0, `an expression has at most ${SOURCE_MAX} characters`)
+  }
+  return new Parser(readTokens(source), isOverridden).parse()
+}
+
+/** An operator between two operands that has not been read over yet. */
+type Operator = { readonly text: string; readonly isNegated: boolean; readonly precedence: number }
+
+class Parser {
+  private readonly tokens: readonly Token[]
+  private readonly isOverridden: (name: string) => boolean
+  private index = 0
+  private nodeCount = 0
+  private depth = 0
+  /** Closures within each other at the current token. */
+  private closureDepth = 0
+
+  constructor(tokens: readonly Token[], isOverridden: (name: string) => boolean) {
+    this.tokens = tokens
+    this.isOverridden = isOverridden
+  }
+
+  parse(): Node {
+    const node = this.sequence()
+    if (this.current.kind !== 'end') throw this.unexpected()
+    return node
+  }
+
+  private sequence(): Node {
+    const { at } = this.current
+    const nodes = [this.expression(0)]
+    while (this.accept(';') && this.current.kind !== 'end') nodes.push(this.expression(0))
+    const [only] = nodes
+    return only !== undefined && nodes.length === 1
+      ? only
+      : this.made({ kind: 'sequence', at, nodes })
+  }
+
+  private expression(precedence: number): Node {
+    this.depth++
+    if (this.depth > DEPTH_MAX) {
+      throw new SyntaxProblem(
+        this.current.at,
+        `at most ${DEPTH_MAX} parts may stand within another`,
+      )
+    }
+    const node = this.operation(precedence)
+    this.depth--
+    return node
+  }
+
+  private operation(precedence: number): Node {
+    if (precedence === 0 && this.is('let')) return this.declaration()
+    if (precedence === 0 && this.is('if')) return this.ifElse()
+    let left = this.primary()
+    let before = ''
+    for (;;) {
+      const operator = this.nextOperator()
+      if (operator === undefined || operator.precedence < precedence) break
+      if (before === '??' && operator.text !== '??' && operator.text !== '|') {
+        throw this.unexpected('"??" and other operators need parentheses between them')
+      }
+      left = this.binary(left, operator)
+      before = operator.text
+    }
+    return precedence === 0 ? this.ternary(left) : left
+  }
+
+  private nextOperator(): Operator | undefined {
+    const { kind, text } = this.current
+    if (kind !== 'operator') return undefined
+    const isNegated = text === 'not'
+    const token = isNegated ? this.tokens[this.index + 1] : this.current
+    if (isNegated && !NEGATABLE.has(token?.text ?? '')) throw this.unexpected()
+    const precedence = BINARY.get(token?.text ?? '')
+    return precedence === undefined || token === undefined
+      ? undefined
+      : { text: token.text, isNegated, precedence }
+  }
+
+  private binary(left: Node, { text, isNegated, precedence }: Operator): Node {
+    if (isNegated) this.index++
+    const { at } = this.current
+    this.index++
+    if (text === '|') return this.call(this.expectName(), { piped: left })
+    if (COMPARISONS.has(text)) return this.comparison(left, { at, text, precedence })
+    const right = this.expression(FROM_THE_RIGHT.has(text) ? precedence : precedence + 1)
+    const node = this.made({ kind: 'binary', at, operator: text, left, right })
+    return isNegated ? this.made({ kind: 'unary', at, operator: 'not', operand: node }) : node
+  }
+
+  /** `a < b < c` says the same as `a < b and b < c`. */
+  private comparison(
+    first: Node,
+    { at, text: operator, precedence }: Omit<Operator, 'isNegated'> & { readonly at: number },
+  ): Node {
+    const right = this.expression(precedence + 1)
+    const node = this.made({ kind: 'binary', at, operator, left: first, right })
+    const next = this.current
+    if (next.kind !== 'operator' || !COMPARISONS.has(next.text)) return node
+    this.index++
+    const rest = this.comparison(right, { at: next.at, text: next.text, precedence })
+    return this.made({ kind: 'binary', at, operator: '&&', left: node, right: rest })
+  }
+
+  private ternary(first: Node): Node {
+    let node = first
+    while (this.is('?')) {
+      const { at } = this.current
+      this.index++
+      const condition = node
+      const then = this.is(':') ? condition : this.expression(0)
+      this.expect(':')
+      const otherwise = this.expression(0)
+      node = this.made({ kind: 'conditional', at, condition, then, otherwise })
+    }
+    return node
+  }
+
+  private declaration(): Node {
+    this.expect('let')
+    const { at, text: name } = this.expectName()
+    this.expect('=')
+    const value = this.expression(0)
+    this.expect(';')
+    return this.made({ kind: 'let', at, name, value, body: this.sequence() })
+  }
+
+  private ifElse(): Node {
+    const { at } = this.current
+    this.expect('if')
+    const condition = this.expression(0)
+    const then = this.braced()
+    this.expect('else')
+    const otherwise = this.is('if') ? this.expression(0) : this.braced()
+    return this.made({ kind: 'conditional', at, condition, then, otherwise })
+  }
+
+  private braced(): Node {
+    this.expect('{')
+    const node = this.sequence()
+    this.expect('}')
+    return node
+  }
+
+  private primary(): Node {
+    const { kind, text, at } = this.current
+    const precedence = kind === 'operator' ? UNARY.get(text) : undefined
+    if (precedence !== undefined) {
+      this.index++
+      const operand = this.expression(precedence)
+      return this.postfix(this.made({ kind: 'unary', at, operator: text, operand }))
+    }
+    if (this.accept('(')) {
+      const node = this.sequence()
+      this.expect(')')
+      return this.postfix(node)
+    }
+    if (this.closureDepth > 0 && (this.is('#') || this.is('.'))) {
+      const hasName = this.accept('#') && this.current.kind === 'name'
+      const name = hasName ? this.expectName().text : ''
+      return this.postfix(this.made({ kind: 'pointer', at, name }))
+    }
+    if (this.accept('::')) {
+      return this.postfix(this.call(this.expectName(), { isBuiltin: true }))
+    }
+    return this.operand()
+  }
+
+  private operand(): Node {
+    const token = this.current
+    const { kind, text, at } = token
+    if (this.is('[')) return this.postfix(this.array())
+    if (this.is('{')) return this.postfix(this.map())
+    this.index++
+    if (kind === 'number') {
+      return this.made({ kind: 'literal', at, value: parseNumber(token) })
+    }
+    if (kind === 'string') {
+      return this.postfix(this.made({ kind: 'literal', at, value: text }))
+    }
+    if (kind === 'name') {
+      if (text === 'nil') return this.made({ kind: 'literal', at, value: undefined })
+      if (text === 'true' || text === 'false') {
+        return this.made({ kind: 'literal', at, value: text === 'true' })
+      }
+      const node = this.is('(') ? this.call(token, {}) : this.made({ kind: 'name', at, name: text })
+      return this.postfix(node)
+    }
+    this.index--
+    throw this.unexpected()
+  }
+
+  private call(
+    { text: name, at }: Token,
+    { piped, isBuiltin = false }: { readonly piped?: Node; readonly isBuiltin?: boolean },
+  ): Node {
+    const args = piped === undefined ? [] : [piped]
+    const closureArgs = CLOSURE_ARGS.get(name)
+    this.expect('(')
+    if (closureArgs !== undefined && (isBuiltin || !this.isOverridden(name))) {
+      if (piped === undefined) args.push(this.expression(0))
+      this.closureArgs(closureArgs, args, piped === undefined)
+      this.accept(',')
+      this.expect(')')
+    } else args.push(...this.list(')', () => this.expression(0)))
+    return this.made({ kind: 'call', at, name, args, isBuiltin })
+  }
+
+  private closureArgs(wanted: readonly ClosureArg[], args: Node[], isBehindOther: boolean): void {
+    let needsComma = isBehindOther
+    for (const arg of wanted) {
+      if (arg.endsWith('?') && this.is(')')) return
+      if (needsComma) this.expect(',')
+      needsComma = true
+      args.push(arg === 'value?' ? this.expression(0) : this.closure())
+    }
+  }
+
+  private closure(): Node {
+    const { at } = this.current
+    this.closureDepth++
+    const body = this.is('{') ? this.braced() : this.expression(0)
+    this.closureDepth--
+    return this.made({ kind: 'closure', at, body })
+  }
+
+  private array(): Node {
+    const { at } = this.current
+    this.index++
+    return this.made({ kind: 'array', at, items: this.list(']', () => this.expression(0)) })
+  }
+
+  private map(): Node {
+    const { at } = this.current
+    this.index++
+    return this.made({ kind: 'map', at, pairs: this.list('}', () => this.pair()) })
+  }
+
+  private pair(): readonly [Node, Node] {
+    const { kind, text, at } = this.current
+    const isPlain = kind === 'number' || kind === 'string' || kind === 'name'
+    if (isPlain) this.index++
+    else if (!this.is('(')) throw this.unexpected('expected a key, or one in parentheses')
+    const key = isPlain ? this.made({ kind: 'literal', at, value: text }) : this.expression(0)
+    this.expect(':')
+    return [key, this.expression(0)]
+  }
+
+  /** Reads what commas separate, up to a closing bracket and over it; a last comma may stand. */
+  private list<T>(closing: string, read: () => T): T[] {
+    const items: T[] = []
+    while (!this.accept(closing)) {
+      if (items.length > 0) this.expect(',')
+      if (items.length > 0 && this.accept(closing)) break
+      items.push(read())
+    }
+    return items
+  }
+
+  private postfix(first: Node): Node {
+    let node = first
+    let isOptional = false
+    for (;;) {
+      const { at } = this.current
+      const isChain = this.accept('?.')
+      isOptional ||= isChain
+      if (this.accept('.') || (isChain && !this.is('['))) {
+        const property = this.property()
+        node = this.made({ kind: 'member', at, target: node, property, isOptional })
+      } else if (this.accept('[')) node = this.element(node, at, isOptional)
+      else return node
+    }
+  }
+
+  private property(): Node {
+    const { kind, text, at } = this.current
+    if (kind !== 'name' && !(kind === 'operator' && NAME_LIKE.test(text))) {
+      throw this.unexpected('expected a name')
+    }
+    this.index++
+    if (this.is('(')) {
+      throw new SyntaxProblem(at, `values have no methods; write ${text}(…), or "| ${text}(…)"`)
+    }
+    return this.made({ kind: 'literal', at, value: text })
+  }
+
+  /** Reads an index or the two ends of a slice, behind the bracket. */
+  private element(target: Node, at: number, isOptional: boolean): Node {
+    const from = this.is(':') ? undefined : this.expression(0)
+    if (!this.accept(':')) {
+      this.expect(']')
+      const property = from ?? target
+      return this.made({ kind: 'member', at, target, property, isOptional })
+    }
+    const to = this.is(']') ? undefined : this.expression(0)
+    this.expect(']')
+    return this.made({ kind: 'slice', at, target, from, to })
+  }
+
+  private get current(): Token {
+    return this.tokens[this.index] ?? END
+  }
+
+  private is(text: string): boolean {
+    const { kind, text: own } = this.current
+    return (kind === 'operator' || kind === 'bracket') && own === text
+  }
+
+  private accept(text: string): boolean {
+    const isHere = this.is(text)
+    if (isHere) this.index++
+    return isHere
+  }
+
+  private expect(text: string): void {
+    if (!this.accept(text)) throw this.unexpected(`expected "${text}"`)
+  }
+
+  private expectName(): Token {
+    const token = this.current
+    if (token.kind !== 'name') throw this.unexpected('expected a name')
+    this.index++
+    return token
+  }
+
+  private unexpected(wanted = 'expected a value or an operator'): SyntaxProblem {
+    const { kind, text, at } = this.current
+    if (kind === 'end') return new SyntaxProblem(at, `${wanted}, got the end of the expression`)
+    const hint = text === '=' ? '; write "==" to compare' : ''
+    return new SyntaxProblem(at, `${wanted}, got "${text}"${hint}`)
+  }
+
+  private made(node: Node): Node {
+    this.nodeCount++
+    if (this.nodeCount > NODES_MAX) {
+      throw new SyntaxProblem(node.at, `an expression has at most ${NODES_MAX} parts`)
+    }
+    return node
+  }
+}
+
+function parseNumber({ text, at }: Token): Value {
+  const digits = text.replaceAll('_', '')
+  const isWhole = /^0[xob]/i.test(digits) || !/[.e]/i.test(digits)
+  if (!isWhole) return Number(digits)
+  const value = BigInt(digits)
+  if (value > INT_MAX) throw new SyntaxProblem(at, `${text} is over ${INT_MAX}`)
+  return value
+}

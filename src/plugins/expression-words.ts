@@ -1,0 +1,36 @@
+/**
+ * Expressions in a Corefile, where blanks part them into words.
+ * @module
+ */
+import { configError, type Position } from '../corefile/problem.ts'
+import type { Word } from '../corefile/server-block.ts'
+import type { Environment } from '../expression/built-in.ts'
+import { SyntaxProblem } from '../expression/errors.ts'
+import { compileExpression, type Expression } from '../expression/expression.ts'
+
+/**
+ * Compiles the expression that words make with a blank between two.
+ * @throws {ConfigError} at the word that is wrong, or at `at` when there is none
+ */
+export function compileWords<C>(
+  at: Position,
+  words: readonly Word[],
+  environment: Environment<C>,
+): Expression<C> {
+  try {
+    return compileExpression(words.map(({ text }) => text).join(' '), environment)
+  } catch (error) {
+    if (!(error instanceof SyntaxProblem)) throw error
+    throw configError(wordAt(words, error.at) ?? at, error.message)
+  }
+}
+
+/** Finds the word that a character of the joined text is in; the last for what is beyond. */
+function wordAt(words: readonly Word[], at: number): Word | undefined {
+  let end = -1
+  const found = words.find(({ text }) => {
+    end += 1 + text.length
+    return at <= end
+  })
+  return found ?? words.at(-1)
+}

@@ -1,0 +1,54 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { compileExpression, isFreeName } from '../../src/expression/expression.ts'
+import { ENVIRONMENT, outcomeOf } from './evaluate.ts'
+
+describe('an expression', () => {
+  test('may be evaluated again and again', () => {
+    const { type, evaluate } = compileExpression("name() startsWith 'www.'", ENVIRONMENT)
+    assert.equal(type.kind, 'bool')
+    assert.deepEqual(['www.a.', 'b.', 'www.c.'].map(evaluate), [true, false, true])
+  })
+
+  test('has its functions hide those that are built in', () => {
+    const takes = ['any']
+    const gives = { kind: 'string' } as const
+    const own = new Map([
+      ['len', { kind: 'function', takes, gives, call: () => 'mine' } as const],
+      ['map', { kind: 'function', takes, gives, call: () => 'mine' } as const],
+    ])
+    assert.equal(compileExpression('len(1) + map(2)', own).evaluate(undefined), 'minemine')
+    assert.equal(compileExpression('::len([1]) + ::map([2], #)[0]', own).evaluate(undefined), 3n)
+  })
+
+  test('may be a long row of operators, but not without end', () => {
+    assert.equal(outcomeOf(`1${' + 1'.repeat(500)}`), '501')
+    assert.match(outcomeOf(`1${' + 1'.repeat(4900)}`), /^4901|too many things stand within each/)
+  })
+
+  test('may not make lists that lie too deep', () => {
+    const deep = 'reduce(1..20000, [#acc], [])'
+    assert.equal(outcomeOf(`string(${deep})`), 'error: too many things stand within each other')
+  })
+
+  const names: readonly [name: string, isFree: boolean][] = [
+    ['a', true],
+    ['_a1', true],
+    ['1a', false],
+    ['a-b', false],
+    ['ä', false],
+    ['', false],
+    ['true', false],
+    ['let', false],
+    ['matches', false],
+    ['len', false],
+    ['filter', false],
+    ['name', false],
+    ['zone', false],
+  ]
+  for (const [name, isFree] of names) {
+    test(`leaves the name "${name}" ${isFree ? 'free' : 'taken'}`, () => {
+      assert.equal(isFreeName(name, ENVIRONMENT), isFree)
+    })
+  }
+})
