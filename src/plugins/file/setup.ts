@@ -54,9 +54,11 @@ export const setupFile: Setup = (directives, context) => {
       const goesOn = (name: Uint8Array): boolean => fallsThrough(shared.fallthrough, name)
       return serveZone(keeper.zone, request, { fallsThrough: goesOn, next })
     },
-    metadata: (label, request) => {
-      const zone = keeperOf(request.lowerName)?.zone
-      return label === 'zone/wildcard' && zone !== undefined ? wildcardOf(zone, request) : undefined
+    metadata: (label, { query }) => {
+      if (label !== 'zone/wildcard') return undefined
+      const asked = { lowerName: query.name.subarray(0, query.nameBytes), type: query.type }
+      const zone = keeperOf(asked.lowerName)?.zone
+      return zone && wildcardOf(zone, asked)
     },
     start: () => {
       for (const keeper of keepers.values()) keeper.start(() => undefined)
