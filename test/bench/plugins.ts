@@ -18,11 +18,14 @@ const UNCONCERNED: readonly (readonly [name: string, directive: string])[] = [
   ['forward', 'forward . 127.0.0.1:5300'],
   ['hosts', 'hosts {\n 192.0.2.1 some-api.example\n fallthrough\n }'],
   ['loop', 'loop'],
+  ['rewrite', 'rewrite name suffix .apps.example .svc.cluster.local answer auto'],
+  ['rewrite by an expression', 'rewrite name regex (.*)\\.endpoints\\.cluster\\.local {1}.local'],
 ]
 
 /** Plugins that have a part in every answer: counting it, bounding its TTL, turning its addresses. */
 const CONCERNED: readonly (readonly [name: string, directive: string])[] = [
   ['cache', 'cache 30'],
+  ['header', 'header {\n response set ra\n }'],
   ['loadbalance', 'loadbalance'],
   ['minimal', 'minimal'],
   ['prometheus', 'prometheus :9153'],

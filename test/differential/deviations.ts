@@ -27,6 +27,11 @@ export type Deviation = {
 /** All deviations. */
 export const DEVIATIONS: readonly Deviation[] = [
   {
+    reason: 'a rewritten reply that cannot be written is a server failure, not silence',
+    applies: ({ place, theirs, ours }) =>
+      place === 'rewrite' && theirs === undefined && ours?.rcode === 'SERVFAIL',
+  },
+  {
     reason: 'a failure or a refusal says why, in an extended error (RFC 8914 §4)',
     applies: ({ theirs, ours, wrong }) =>
       wrong.every((line) => line.startsWith('edns options')) &&

@@ -19,11 +19,11 @@ const DOT_OCTET_MAX = 63
 
 /** Looks for text in names in lower case. */
 export function mayHave(text: string, place: Place): MayMatch {
-  const isPlain = /^[!-[\]-~]*$/.test(text) && text !== '.'
+  const isPlain = /^[!-[\]-~]{1,255}$/.test(text) && text !== '.'
   // At its beginning, text may be digits that stand for an octet: "\032.example.org.".
   const isCut = place === 'end' || place === 'anywhere'
   const needle = isCut ? text.replace(/^\d{1,3}/, '') : text
-  if (!isPlain || needle === '') return () => true
+  if (!isPlain || needle === '') return mayBe
   const octets = Uint8Array.from(needle, (character) => character.charCodeAt(0))
   const size = octets.length
   switch (place) {
@@ -33,9 +33,15 @@ export function mayHave(text: string, place: Place): MayMatch {
       return ({ name, nameBytes }) => nameBytes > size && isAt(octets, name, 1)
     case 'end':
       return ({ name, nameBytes }) => nameBytes >= size && isAt(octets, name, nameBytes - size)
-    case 'anywhere':
-      return ({ name, nameBytes }) => isWithin(octets, name, nameBytes)
+    case 'anywhere': {
+      const text = { octets, steps: stepsOf(octets) }
+      return (query) => isWithin(text, query)
+    }
   }
+}
+
+function mayBe(): boolean {
+  return true
 }
 
 /** Looks for the text that all matches of an expression have. */
@@ -48,9 +54,9 @@ export function mayMatchPattern({ literals }: Pattern): MayMatch {
   return (query) => begins(query) && ends(query)
 }
 
-/** The text's last octets are compared first: names differ most at their beginnings and ends. */
+/** The text's first octets are compared first: below one zone, names end in the same. */
 function isAt(octets: Uint8Array, name: Uint8Array, start: number): boolean {
-  for (let i = octets.length - 1; i >= 0; i--) {
+  for (let i = 0; i < octets.length; i++) {
     const wanted = octet(octets, i)
     const found = octet(name, start + i)
     if (wanted === DOT ? found > DOT_OCTET_MAX : wanted !== found) return false
@@ -58,8 +64,31 @@ function isAt(octets: Uint8Array, name: Uint8Array, start: number): boolean {
   return true
 }
 
-function isWithin(octets: Uint8Array, name: Uint8Array, nameBytes: number): boolean {
-  const last = nameBytes - octets.length
-  for (let start = 1; start <= last; start++) if (isAt(octets, name, start)) return true
+/** Looks by Horspool's way: at most of a name's places a long text cannot begin. */
+function isWithin(
+  { octets, steps }: { readonly octets: Uint8Array; readonly steps: Uint8Array },
+  { name, nameBytes }: Query,
+): boolean {
+  const last = octets.length - 1
+  const wanted = octet(octets, last)
+  let end = last + 1
+  while (end < nameBytes) {
+    const found = octet(name, end)
+    const mayEnd = wanted === DOT ? found <= DOT_OCTET_MAX : wanted === found
+    if (mayEnd && isAt(octets, name, end - last)) return true
+    end += octet(steps, found)
+  }
   return false
+}
+
+/** How far to go on from a place, by the octet where the text's last one would be. */
+function stepsOf(octets: Uint8Array): Uint8Array {
+  const last = octets.length - 1
+  const steps = new Uint8Array(256).fill(octets.length)
+  for (let i = 0; i < last; i++) {
+    const value = octet(octets, i)
+    if (value === DOT) steps.fill(last - i, 0, DOT_OCTET_MAX + 1)
+    else steps[value] = last - i
+  }
+  return steps
 }

@@ -16,6 +16,8 @@ const PLAIN_RCODE_MAX = 15
 export type Reversion = {
   /** The request as it came. */
   readonly request: Request
+  /** Whether it had an OPT record on its way. */
+  readonly hasEdns: boolean
   /** In the order in which the rules matched; they are followed from the last to the first. */
   readonly rules: readonly ResponseRule[]
   /** Options of the rewritten query that go back to the client in what is answered here. */
@@ -24,7 +26,7 @@ export type Reversion = {
 
 /** Rewrites an outcome. */
 export function revert(outcome: Outcome, reversion: Reversion): MaybePromise<Outcome> {
-  const { request, echoed } = reversion
+  const { request } = reversion
   const rules = reversion.rules.toReversed()
   switch (outcome.kind) {
     case 'drop':
@@ -33,23 +35,24 @@ export function revert(outcome: Outcome, reversion: Reversion): MaybePromise<Out
       return { ...outcome, records: rewrittenRecords(outcome.records, rules) }
     case 'failure': {
       const rcode = rewrittenRcode(outcome.rcode, rules, 1)
-      const options = outcome.options.length === 0 ? echoed : outcome.options
+      const options = outcome.options.length === 0 ? reversion.echoed : outcome.options
       return sendable({ ...outcome, rcode, options: revertedOptions(options, rules) }, request)
     }
     case 'reply':
-      return andThen(revertReply(outcome, rules, echoed), (reply) => sendable(reply, request))
+      return andThen(revertReply(outcome, rules, reversion), (reply) => sendable(reply, request))
   }
 }
 
 function revertReply(
   reply: Reply,
   rules: readonly ResponseRule[],
-  echoed: readonly EdnsOption[],
+  { echoed, hasEdns }: Reversion,
 ): MaybePromise<Outcome> {
   const { answer, authority, additional } = reply
   const isOwn = reply.origin !== 'upstream' && reply.options.length === 0
   const options = revertedOptions(isOwn ? echoed : reply.options, rules)
-  const count = answer.length + authority.length + additional.length
+  const optCount = hasEdns && reply.origin === 'upstream' ? 1 : 0
+  const count = answer.length + authority.length + additional.length + optCount
   const rcode = rewrittenRcode(reply.rcode, rules, Math.max(1, count))
   const draft: ReplyDraft = {
     answer: answer.map(copied),
@@ -101,7 +104,7 @@ function* rewrittenRecords(
   }
 }
 
-/** Every record has all rules looked at once more, so that a code may change more than once. */
+/** Every record, also OPT, has all rules looked at once more: a code may change more than once. */
 function rewrittenRcode(rcode: number, rules: readonly ResponseRule[], times: number): number {
   let result = rcode
   for (let i = 0; i < times; i++) {

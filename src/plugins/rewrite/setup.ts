@@ -83,7 +83,12 @@ class Rewriter {
     const echoed = this.echoed(asked)
     if (responseRules.length === 0 && echoed.length === 0) return next(inner)
     return andThen(next(inner), (outcome) =>
-      revert(outcome, { request, rules: responseRules, echoed }),
+      revert(outcome, {
+        request,
+        hasEdns: inner.query.hasEdns,
+        rules: responseRules,
+        echoed,
+      }),
     )
   }
 

@@ -50,6 +50,14 @@ describe('rules for response codes', () => {
       reply: ['NOERROR rd ra', A, A],
     },
     {
+      name: 'are followed once for the OPT record as well',
+      rules: ['continue rcode regex . 3 5', 'continue rcode substring org. 5 0'],
+      ask: 'a.org A +edns',
+      asks: 'a.org. IN A rd edns=1232',
+      upstream: ['NXDOMAIN ra', A],
+      reply: ['NOERROR rd ra', A, 'edns: 1232'],
+    },
+    {
       name: 'may have codes that need EDNS',
       rules: ['rcode a.org NXDOMAIN BADCOOKIE'],
       ask: 'a.org A +edns',

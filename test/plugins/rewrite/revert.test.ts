@@ -26,7 +26,7 @@ const ECHOED = { code: 65_001, data: Uint8Array.of(1) }
 const OTHER = { code: 15, data: Uint8Array.of(0, 3) }
 
 async function reverted(outcome: Outcome, ...rules: ResponseRule[]): Promise<Outcome> {
-  return revert(outcome, { request: await request(), rules, echoed: [ECHOED] })
+  return revert(outcome, { request: await request(), hasEdns: true, rules, echoed: [ECHOED] })
 }
 
 describe('revert', () => {
@@ -74,7 +74,7 @@ describe('revert', () => {
     const answer = [recordOf('a.org. 5 IN A 192.0.2.1')]
     const rules = [ownerRule(remapping('a.org.', 'b.org.'))]
     const outcome = { ...EMPTY_REPLY, answer }
-    const result = revert(outcome, { request: await request(), rules, echoed: [] })
+    const result = revert(outcome, { request: await request(), hasEdns: true, rules, echoed: [] })
     assert.ok(!(result instanceof Promise) && result.kind === 'reply')
     assert.deepEqual(result.answer.map(formatRecord), ['b.org. 5 IN A 192.0.2.1'])
     assert.deepEqual(answer.map(formatRecord), ['a.org. 5 IN A 192.0.2.1'], 'a copy was changed')
