@@ -41,6 +41,7 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'src/resolver',
     'src/doh',
     'hono',
+    'jose',
   ],
   'src/exporter': [
     'src/dns',
@@ -92,6 +93,7 @@ const DOORS: Readonly<Record<string, string>> = {
   '@hono/node-server': 'src/shim/http-server.ts',
   '@kubernetes/client-node': 'src/exporter/watch.ts',
   commander: 'src/cli/main.ts',
+  jose: 'src/gateway/access-assertions.ts',
   yaml: 'src/exporter/object-files.ts',
 }
 

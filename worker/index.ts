@@ -101,6 +101,7 @@ function createRuntime(env: Env, config: GatewayConfig): GatewayRuntime {
     },
     tokenStore: tokenStoreOf(env),
     randomBytes: (size) => crypto.getRandomValues(new Uint8Array(size)),
+    fetch: (url) => fetch(url),
     clientOf,
     identitiesOf,
     ...(limiter === undefined

@@ -143,7 +143,7 @@ export const FLAGS: Readonly<Record<FlagName, Flag>> = {
   identity: {
     value: 'ID',
     default: '',
-    help: 'who needs no secret: cert:SHA256 of a client certificate',
+    help: 'who needs no secret: cert:SHA256 of a client certificate, access:MAIL or access:@DOMAIN',
     isRepeated: true,
   },
   expires: { value: 'TIME', default: '', help: 'how long it holds, such as 12h or 90d' },

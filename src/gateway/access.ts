@@ -4,7 +4,7 @@
  * @module
  */
 import { HttpError } from '../doh/http-error.ts'
-import type { View } from '../plugins/plugin.ts'
+import type { MaybePromise, View } from '../plugins/plugin.ts'
 import { hasHash } from './token.ts'
 import type { TokenBook } from './token-book.ts'
 
@@ -28,8 +28,8 @@ export type Caller = {
 export type Credentials = {
   /** The token in the path, for clients that can send no headers. */
   readonly pathToken: string | undefined
-  /** Identities that the platform has checked. */
-  readonly identities: readonly string[]
+  /** Finds the identities that the platform, or a signature, vouches for. */
+  readonly identities: () => MaybePromise<readonly string[]>
 }
 
 const EVERYBODY: Caller = { view: undefined, tokenId: undefined }
@@ -53,7 +53,7 @@ export async function findCaller(
     if (known !== undefined) return { view: known.view, tokenId: known.record.id }
     if (access.sha256 !== undefined && (await hasHash(token, access.sha256))) return EVERYBODY
   }
-  for (const identity of identities) {
+  for (const identity of await identities()) {
     const known = await book.findIdentity(identity)
     if (known !== undefined) return { view: known.view, tokenId: known.record.id }
   }

@@ -9,6 +9,7 @@ import type { ServerBlock } from '../corefile/server-block.ts'
 import { CLUSTER_ID } from '../snapshot/manifest.ts'
 import { importPublicKey, type PublicKey } from '../snapshot/signature.ts'
 import type { Access } from './access.ts'
+import type { AccessApplication } from './access-assertions.ts'
 import type { ReaderTimes } from './cluster-reader.ts'
 
 /** Names of the variables, but for the Corefile's text, which comes from a file on Node. */
@@ -21,6 +22,8 @@ export const GATEWAY_VARIABLES: readonly Exclude<keyof GatewayVariables, 'COREFI
   'EXPIRE_SECONDS',
   'REQUESTS_PER_MINUTE',
   'CORS_ORIGINS',
+  'ACCESS_TEAM',
+  'ACCESS_AUDIENCE',
 ]
 
 /** Variables as the runtime has them; empty text counts as not set. */
@@ -43,6 +46,10 @@ export type GatewayVariables = {
   readonly REQUESTS_PER_MINUTE?: string
   /** Origins of web pages that may ask, such as `https://app.example.org`, with spaces between. */
   readonly CORS_ORIGINS?: string
+  /** URL of the Cloudflare Access team that lets clients in. */
+  readonly ACCESS_TEAM?: string
+  /** Audience tag of the Access application in front of the gateway. */
+  readonly ACCESS_AUDIENCE?: string
 }
 
 /** A cluster that may publish. */
@@ -66,6 +73,8 @@ export type GatewayConfig = {
   readonly requestsPerMinute: number
   /** Origins of pages that may ask from a browser (Fetch standard, CORS). */
   readonly corsOrigins: readonly string[]
+  /** The Cloudflare Access application that vouches for clients; `undefined` without one. */
+  readonly application: AccessApplication | undefined
 }
 
 /** A variable that is not as it should be. */
@@ -102,6 +111,7 @@ export async function readGatewayConfig(
     },
     requestsPerMinute: readRate(variables.REQUESTS_PER_MINUTE ?? ''),
     corsOrigins: readOrigins(variables.CORS_ORIGINS ?? ''),
+    application: readApplication(variables),
   }
 }
 
@@ -181,6 +191,19 @@ function readOrigins(text: string): readonly string[] {
   const wrong = origins.find((origin) => !URL.canParse(origin) || new URL(origin).origin !== origin)
   if (wrong === undefined) return origins
   throw new GatewayConfigError(`CORS_ORIGINS: "${wrong}" is not like https://app.example.org`)
+}
+
+function readApplication(variables: GatewayVariables): AccessApplication | undefined {
+  const { ACCESS_TEAM: team = '', ACCESS_AUDIENCE: audience = '' } = variables
+  if (team === '' && audience === '') return undefined
+  const url = URL.canParse(team) ? new URL(team) : undefined
+  if (url?.protocol !== 'https:' || url.origin !== team) {
+    throw new GatewayConfigError(
+      `ACCESS_TEAM is "${team}", expected a URL such as https://acme.cloudflareaccess.com`,
+    )
+  }
+  if (SHA256.test(audience)) return { issuer: team, audience }
+  throw new GatewayConfigError('ACCESS_AUDIENCE is not 64 hexadecimal digits')
 }
 
 function parseObject(text: string): Readonly<Record<string, unknown>> {

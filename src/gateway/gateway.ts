@@ -14,6 +14,7 @@ import type { Client, MaybePromise, View } from '../plugins/plugin.ts'
 import { createResolver } from '../resolver/create-resolver.ts'
 import type { Resolver } from '../resolver/resolver.ts'
 import { bearerToken, type Caller, findCaller, headerToken } from './access.ts'
+import { AccessAssertions, ASSERTION_HEADER } from './access-assertions.ts'
 import { ClusterReader } from './cluster-reader.ts'
 import { type GatewayConfig, GatewayConfigError } from './config.ts'
 import { formatGatewayMetrics } from './gateway-metrics.ts'
@@ -36,6 +37,8 @@ export type GatewayRuntime = {
   /** Where the tokens of clients are. */
   readonly tokenStore: TokenStore
   readonly randomBytes: RandomBytes
+  /** Reads a page of the web. */
+  readonly fetch: (url: string) => Promise<Response>
   /** Who sent a request. */
   readonly clientOf: (c: Context) => Client
   /** Identities of the sender that the runtime has checked: `cert:…`. */
@@ -69,6 +72,7 @@ export class Gateway {
   private readonly resolver: Resolver
   private readonly book: TokenBook
   private readonly limiter: RateLimiter
+  private readonly assertions: AccessAssertions | undefined
   private readonly zones: readonly { readonly zone: WordOctets; readonly cluster: string }[]
   private readonly query = new Query()
   private readonly callers = new WeakMap<Request, Caller>()
@@ -81,6 +85,10 @@ export class Gateway {
     const { host, tokenStore } = runtime
     const perMinute = config.requestsPerMinute
     this.limiter = runtime.limiter ?? new RateBuckets({ perMinute, now: host.now })
+    const { application } = config
+    const { after, now } = host
+    this.assertions =
+      application && new AccessAssertions({ ...application, fetch: runtime.fetch, after, now })
     this.zones = this.opened.sort((a, b) => b.zone.bytes.length - a.zone.bytes.length)
     this.book = new TokenBook({
       store: tokenStore,
@@ -95,7 +103,7 @@ export class Gateway {
   /** Finds out who sends a request, once. @throws {HttpError} 401 */
   async admit(c: Context, pathToken: string | undefined): Promise<void> {
     const { access } = this.config
-    const identities = access.isPublic ? [] : this.runtime.identitiesOf(c)
+    const identities = (): Promise<readonly string[]> => this.identitiesOf(c)
     const caller = await findCaller(access, this.book, c.req.raw, { pathToken, identities })
     this.callers.set(c.req.raw, caller)
     const { tokenId } = caller
@@ -195,6 +203,21 @@ export class Gateway {
     throw new HttpError(401, 'unauthorized', "An operator's or exporter's token is needed", {
       'www-authenticate': 'Bearer realm="kubedoh"',
     })
+  }
+
+  private async identitiesOf(c: Context): Promise<readonly string[]> {
+    const own = this.runtime.identitiesOf(c)
+    const assertion = c.req.header(ASSERTION_HEADER)
+    if (this.assertions === undefined || assertion === undefined) return own
+    try {
+      return [...own, ...(await this.assertions.identitiesOf(assertion))]
+    } catch (error) {
+      const message = 'cannot check who Cloudflare Access let in'
+      this.runtime.host.log({ level: 'error', message, error: describe(error) })
+      throw new HttpError(503, 'access_unavailable', 'Access cannot be checked at the moment', {
+        'retry-after': RETRY_SECONDS,
+      })
+    }
   }
 
   private keeping(c: Context): KeepAlive {

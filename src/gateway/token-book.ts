@@ -87,7 +87,7 @@ export class TokenBook {
     return record !== undefined && this.holds(record, sha256) ? this.seen(record) : undefined
   }
 
-  /** As `find`, by an identity that the platform has checked: `cert:…`. */
+  /** As `find`, by an identity that the platform has checked: `cert:…`, `access:…`. */
   findIdentity(identity: string): Promise<KnownToken | undefined> {
     return this.known(() => this.byIdentity.get(identity))
   }

@@ -18,7 +18,8 @@ export type TokenRequest = {
 const NAME_MAX = 100
 const PATTERNS_MAX = 100
 const PATTERN_MAX = 253
-const IDENTITY = /^cert:[0-9a-f]{64}$/
+/** Addresses, `@` and their domain, or names of services' tokens, all in lower case. */
+const IDENTITY = /^(?:cert:[0-9a-f]{64}|access:[!-@[-~]{1,320})$/
 const LIFE_SECONDS_MAX = 10 * 366 * 24 * 3600
 const FIELDS: ReadonlySet<string> = new Set([
   'name',
@@ -97,7 +98,7 @@ function readFlag(value: unknown): boolean {
 
 function readIdentities(value: unknown = []): readonly string[] {
   if (!isTexts(value) || value.length > PATTERNS_MAX || !value.every((one) => IDENTITY.test(one))) {
-    throw bad('identities', 'is not a list of "cert:SHA256"')
+    throw bad('identities', 'is not a list of "cert:SHA256" and "access:WHO"')
   }
   return value
 }

@@ -35,7 +35,7 @@ export type TokenRecord = {
   /** For people: whose it is. */
   readonly name: string
   readonly scope: TokenScope
-  /** Who has it without its secret: `cert:SHA256` of a client's certificate. */
+  /** Who has it without its secret: `cert:SHA256` of a certificate, `access:WHO` of Access. */
   readonly identities: readonly string[]
   /** The newest last. */
   readonly secrets: readonly TokenSecret[]

@@ -78,6 +78,7 @@ function createRuntime({
         ? createMemoryTokenStore()
         : createFileTokenStore(join(folder, 'tokens.jsonl')),
     randomBytes,
+    fetch,
     clientOf: (c) => ({ ...remoteOf(c.env), transport: 'https' }),
     identitiesOf,
     keepAlive: (_, promise) => {

@@ -89,7 +89,7 @@ describe('findCaller', () => {
   for (const { name, access, header, path, identities = [], who } of cases) {
     test(name, async () => {
       const book = bookOf([made.record])
-      const credentials = { pathToken: path, identities }
+      const credentials = { pathToken: path, identities: () => identities }
       const found = findCaller(access, book, request(header), credentials)
       if (who === undefined) await assert.rejects(found, isChallenge)
       else assert.equal((await found).tokenId ?? 'everybody', who)

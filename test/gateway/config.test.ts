@@ -84,6 +84,14 @@ describe('readGatewayConfig refuses', () => {
       variables: clusters({ prod: { ...one, tokenSha256: SHA256.toUpperCase() } }),
       message: 'CLUSTERS.prod.tokenSha256 is not 64 hexadecimal digits',
     },
+    {
+      variables: { ACCESS_TEAM: 'acme.cloudflareaccess.com', ACCESS_AUDIENCE: SHA256 },
+      message: 'ACCESS_TEAM is "acme.cloudflareaccess.com", expected a URL such as https://acme',
+    },
+    {
+      variables: { ACCESS_TEAM: 'https://acme.cloudflareaccess.com', ACCESS_AUDIENCE: 'mine' },
+      message: 'ACCESS_AUDIENCE is not 64 hexadecimal digits',
+    },
     { variables: { PUBLIC: 'yes' }, message: 'PUBLIC is neither "true" nor "false"' },
     {
       variables: { CLIENT_TOKEN_SHA256: 'secret' },

@@ -45,6 +45,7 @@ class Fixture {
       randomBytes,
       clientOf: () => ({ address: ADDRESS, port: 0, transport: 'https' as const }),
       identitiesOf: () => [],
+      fetch: () => Promise.reject(new Error('nobody is to be asked')),
       keepAlive: () => undefined,
       ...(limiter === undefined ? {} : { limiter }),
     }

@@ -25,6 +25,7 @@ test('a sender that may not have others asked gets no answer from elsewhere', as
     randomBytes,
     clientOf: () => ({ address: '192.0.2.1', port: 0, transport: 'https' }),
     identitiesOf: () => [],
+    fetch: () => Promise.reject(new Error('nobody is to be asked')),
     keepAlive: () => undefined,
   })
   const app = new Hono()

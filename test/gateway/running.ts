@@ -44,6 +44,8 @@ export class Running {
   readonly store: Writable<ClusterStore> = createMemoryStore()
   readonly tokens: TokenStore = createMemoryTokenStore()
   readonly kept: Promise<void>[] = []
+  /** What pages of the web say. */
+  fetchPage: (url: string) => Promise<Response> = () => Promise.reject(new Error('no such page'))
   /** Who writes what is published; without one writing fails. */
   writer: ClusterWriter | undefined
   private readonly shards = new Set<string>()
@@ -60,6 +62,7 @@ export class Running {
       tokenStore: this.tokens,
       randomBytes,
       identitiesOf: () => [],
+      fetch: (url) => this.fetchPage(url),
       clientOf: () => ({ address: '192.0.2.1', port: 0, transport: 'https' }),
       keepAlive: (_, promise) => this.kept.push(promise),
     })

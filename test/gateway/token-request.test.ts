@@ -55,6 +55,7 @@ describe('a wish for a token', () => {
     { text: `{"namespaces":["${'x'.repeat(254)}"]}`, message: /which is no pattern/ },
     { text: '{"origins":["a..b"]}', message: /"origins" has "a..b", which is no name/ },
     { text: '{"recurse":"yes"}', message: /"recurse" is neither/ },
+    { text: '{"identities":["access:Alice@a.test"]}', message: /"identities" is not a list of/ },
     { text: '{"identities":["cert:ab"]}', message: /"identities" is not a list of "cert:SHA256"/ },
     { text: '{"expiresInSeconds":0}', message: /"expiresInSeconds" is not a number/ },
     { text: '{"expiresInSeconds":"1h"}', message: /"expiresInSeconds" is not a number/ },

@@ -1,0 +1,116 @@
+/**
+ * Who a request comes from, as Cloudflare Access says it: a signed assertion that it adds to each
+ * request of somebody who has logged in, or of a service with a token of Access.
+ * @module
+ */
+import { createLocalJWKSet, type JSONWebKeySet, jwtVerify } from 'jose'
+import { type After, SharedLoads } from './shared-loads.ts'
+
+/** Header that Access sets, and that clients cannot: Access puts its own in the place of theirs. */
+export const ASSERTION_HEADER = 'cf-access-jwt-assertion'
+
+/** What there is to know about an Access application. */
+export type AccessApplication = {
+  /** The team's URL, `https://TEAM.cloudflareaccess.com`. */
+  readonly issuer: string
+  /** The application's audience tag, 64 hexadecimal digits. */
+  readonly audience: string
+}
+
+/** What checking needs of its runtime. */
+export type AssertionOptions = AccessApplication & {
+  readonly fetch: (url: string) => Promise<Response>
+  readonly after: After
+  /** Milliseconds since 1970. */
+  readonly now: () => number
+}
+
+/** Access changes its keys every six weeks, and has the next ones there before. */
+const KEYS_FRESH_MS = 60 * 60 * 1000
+/** How long nobody looks again for a key that was not among them. */
+const KEYS_RETRY_MS = 30_000
+const KEYS_BYTES_MAX = 64 * 1024
+const ASSERTION_CHARS_MAX = 8192
+/** Difference of the clocks that is looked over. */
+const CLOCK_SKEW_SECONDS = 60
+
+type Keys = { readonly set: JSONWebKeySet; readonly readMs: number }
+
+/** Checks assertions. */
+export class AccessAssertions {
+  private readonly options: AssertionOptions
+  private readonly loads: SharedLoads<Keys>
+  private keys: Keys | undefined
+
+  constructor(options: AssertionOptions) {
+    this.options = options
+    this.loads = new SharedLoads(options.after)
+  }
+
+  /**
+   * Says who an assertion is of: `access:` and the mail address, or the name of a service's token;
+   * and for mail addresses `access:@` and their domain as well. Nobody when it does not hold.
+   * @throws {Error} when the keys of Access cannot be had
+   */
+  async identitiesOf(assertion: string): Promise<readonly string[]> {
+    if (assertion.length > ASSERTION_CHARS_MAX) return []
+    const keys = await this.keysOfAtLeast(0)
+    const found = await this.verify(assertion, keys)
+    if (found !== undefined) return found
+    // It may be signed by a key that is newer than those at hand.
+    const isDue = this.options.now() - keys.readMs >= KEYS_RETRY_MS
+    if (!isDue) return []
+    return (await this.verify(assertion, await this.keysOfAtLeast(keys.readMs + 1))) ?? []
+  }
+
+  private async verify(assertion: string, { set }: Keys): Promise<readonly string[] | undefined> {
+    const { issuer, audience, now } = this.options
+    try {
+      const { payload } = await jwtVerify(assertion, createLocalJWKSet(set), {
+        issuer,
+        audience,
+        algorithms: ['RS256'],
+        currentDate: new Date(now()),
+        clockTolerance: CLOCK_SKEW_SECONDS,
+        requiredClaims: ['exp'],
+      })
+      return identities(payload)
+    } catch {
+      return undefined
+    }
+  }
+
+  /** The keys, when they are fresh and were read at a time or later; else they are read again. */
+  private async keysOfAtLeast(readMs: number): Promise<Keys> {
+    const { keys } = this
+    const isFresh = keys !== undefined && this.options.now() - keys.readMs < KEYS_FRESH_MS
+    if (isFresh && keys.readMs >= readMs) return keys
+    const read = await this.loads.load('', () => this.readKeys())
+    this.keys = read
+    return read
+  }
+
+  private async readKeys(): Promise<Keys> {
+    const { issuer, now } = this.options
+    const response = await this.options.fetch(`${issuer}/cdn-cgi/access/certs`)
+    const text = await response.text()
+    if (!response.ok || text.length > KEYS_BYTES_MAX) {
+      throw new Error(`The keys of Access cannot be had: HTTP status ${response.status}`)
+    }
+    const set: unknown = JSON.parse(text)
+    if (!isKeySet(set)) throw new Error('What Access sent are no keys')
+    return { set, readMs: now() }
+  }
+}
+
+function identities({ email, common_name: name }: Readonly<Record<string, unknown>>): string[] {
+  if (typeof email === 'string' && email.includes('@')) {
+    const address = email.toLowerCase()
+    return [`access:${address}`, `access:${address.slice(address.lastIndexOf('@'))}`]
+  }
+  return typeof name === 'string' && name !== '' ? [`access:${name.toLowerCase()}`] : []
+}
+
+function isKeySet(value: unknown): value is JSONWebKeySet {
+  return typeof value === 'object' && value !== null && 'keys' in value && Array.isArray(value.keys)
+}

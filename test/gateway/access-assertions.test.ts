@@ -1,0 +1,118 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { AccessAssertions } from '../../src/gateway/access-assertions.ts'
+import { AUDIENCE, type Claims, createTeam, ISSUER, type Team } from './access-team.ts'
+
+const NOW_MS = Date.parse('2026-01-01T00:00:00Z')
+
+/** A gateway's view of a team, and the clock that it goes by. */
+class Checking {
+  nowMs = NOW_MS
+  readonly team: Team
+  readonly assertions: AccessAssertions
+
+  constructor(team: Team) {
+    this.team = team
+    this.assertions = new AccessAssertions({
+      issuer: ISSUER,
+      audience: AUDIENCE,
+      fetch: (url) => team.fetch(url),
+      after: () => () => undefined,
+      now: () => this.nowMs,
+    })
+  }
+
+  async ask(claims: Claims): Promise<readonly string[]> {
+    return this.assertions.identitiesOf(await this.team.sign({ now: this.nowMs, ...claims }))
+  }
+}
+
+describe('an assertion', () => {
+  const cases: { name: string; claims: Claims; identities: string[] }[] = [
+    {
+      name: 'says whose it is, and of which domain',
+      claims: { email: 'Alice@Example.com' },
+      identities: ['access:alice@example.com', 'access:@example.com'],
+    },
+    {
+      name: "says which service's token it is of",
+      claims: { common_name: 'e367826f93b8d71185e03fe518aff3b4.access' },
+      identities: ['access:e367826f93b8d71185e03fe518aff3b4.access'],
+    },
+    { name: 'says nothing without a name', claims: {}, identities: [] },
+    {
+      name: 'of another application counts for nothing',
+      claims: { email: 'a@b', audience: 'f'.repeat(64) },
+      identities: [],
+    },
+    {
+      name: 'of another team counts for nothing',
+      claims: { email: 'a@b', issuer: 'https://evil.example' },
+      identities: [],
+    },
+    {
+      name: 'that has ended counts for nothing',
+      claims: { email: 'a@b', lifeSeconds: -120 },
+      identities: [],
+    },
+    {
+      name: 'that never ends counts for nothing',
+      claims: { email: 'a@b', lifeSeconds: undefined },
+      identities: [],
+    },
+  ]
+  for (const { name, claims, identities } of cases) {
+    test(name, async () => {
+      assert.deepEqual(await new Checking(await createTeam()).ask(claims), identities)
+    })
+  }
+
+  test('by a stranger counts for nothing', async () => {
+    const { assertions } = new Checking(await createTeam())
+    const stranger = await createTeam()
+    assert.deepEqual(
+      await assertions.identitiesOf(await stranger.sign({ now: NOW_MS, email: 'a@b' })),
+      [],
+    )
+    for (const text of ['', 'a.b.c', 'x'.repeat(10_000)]) {
+      assert.deepEqual(await assertions.identitiesOf(text), [])
+    }
+  })
+
+  test('without a signature counts for nothing', async () => {
+    const { assertions, team } = new Checking(await createTeam())
+    const [, payload] = (await team.sign({ now: NOW_MS, email: 'a@b' })).split('.')
+    const head = btoa('{"alg":"none"}').replaceAll('=', '')
+    assert.deepEqual(await assertions.identitiesOf(`${head}.${payload}.`), [])
+  })
+})
+
+describe('the keys of Access', () => {
+  test('are read once an hour', async () => {
+    const checking = new Checking(await createTeam())
+    await checking.ask({ email: 'a@b' })
+    await checking.ask({ email: 'a@b' })
+    assert.deepEqual(checking.team.asked, [`${ISSUER}/cdn-cgi/access/certs`])
+    checking.nowMs += 3_600_000
+    await checking.ask({ email: 'a@b' })
+    assert.equal(checking.team.asked.length, 2)
+  })
+
+  test('are read again for one that is new, and not at every forgery', async () => {
+    const checking = new Checking(await createTeam())
+    await checking.ask({ email: 'a@b' })
+    await checking.team.rotate()
+    assert.deepEqual(await checking.ask({ email: 'a@b' }), [])
+    checking.nowMs += 30_000
+    assert.deepEqual(await checking.ask({ email: 'a@b' }), ['access:a@b', 'access:@b'])
+    assert.equal(checking.team.asked.length, 2)
+  })
+
+  test('are needed', async () => {
+    const checking = new Checking(await createTeam())
+    checking.team.fetch = () => Promise.resolve(new Response('away', { status: 500 }))
+    await assert.rejects(checking.ask({ email: 'a@b' }), /HTTP status 500/)
+    checking.team.fetch = () => Promise.resolve(new Response('{}'))
+    await assert.rejects(checking.ask({ email: 'a@b' }), /no keys/)
+  })
+})
