@@ -3,6 +3,7 @@
  * @module
  */
 import { parse } from 'yaml'
+import type { ClusterTree } from '../src/corefile/cluster-tree.ts'
 import type { KubernetesOptions } from '../src/corefile/kubernetes-options.ts'
 import { nameOf } from '../src/dns/name.ts'
 import { namingOptions } from '../src/exporter/naming.ts'
@@ -46,6 +47,8 @@ export type FakeClusterOptions = {
   readonly freshness?: ReturnType<SnapshotSource['freshness']>
   /** Addresses of the name server. */
   readonly localAddresses?: readonly string[]
+  /** Which names are wanted. */
+  readonly tree?: ClusterTree
 }
 
 /** Opens the cluster for a directive; `loads` gets what is asked to be loaded. */
@@ -80,12 +83,12 @@ export function openFakeCluster(
 
 /** Builds the snapshot that a directive asks for. */
 export function buildFakeSnapshot(
-  { objects, shardCount = 1, localAddresses = [] }: FakeClusterOptions,
+  { objects, shardCount = 1, localAddresses = [], tree }: FakeClusterOptions,
   directive: KubernetesOptions,
 ): Snapshot {
   // Who pushes a cluster's snapshots calls it cluster.local, whatever the reader calls it.
   const origins = directive.cluster === undefined ? [] : [nameOf('cluster.local')]
-  const options = namingOptions(directive, localAddresses)
+  const options = namingOptions(directive, localAddresses, tree)
   const naming = origins.length === 0 ? options : { ...options, origins }
   const cluster = new Cluster()
   for (const object of objectsOf(objects)) if (isSelected(object, naming)) cluster.set(object)

@@ -4,6 +4,7 @@
  * collected.
  * @module
  */
+import type { ClusterTree } from '../src/corefile/cluster-tree.ts'
 import type { KubernetesOptions } from '../src/corefile/kubernetes-options.ts'
 import type {
   ExchangeOptions,
@@ -129,10 +130,10 @@ export class FakeHost implements Host {
     }
   }
 
-  readonly openCluster = (directive: KubernetesOptions): SnapshotSource => {
+  readonly openCluster = (directive: KubernetesOptions, tree?: ClusterTree): SnapshotSource => {
     this.opened.push(directive)
     if (this.cluster === undefined) throw new TypeError('This test has no cluster')
-    return openFakeCluster(this.cluster, directive, this.loads)
+    return openFakeCluster({ ...this.cluster, ...(tree && { tree }) }, directive, this.loads)
   }
 
   readonly log = (event: LogEvent): void => {

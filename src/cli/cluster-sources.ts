@@ -3,6 +3,7 @@
  * watched.
  * @module
  */
+import { CLUSTER_TREE, type ClusterTree } from '../corefile/cluster-tree.ts'
 import type { KubernetesOptions } from '../corefile/kubernetes-options.ts'
 import { configError } from '../corefile/problem.ts'
 import type { ServerBlock } from '../corefile/server-block.ts'
@@ -34,6 +35,9 @@ export type ClusterSourceOptions = {
   readonly now: () => number
 }
 
+/** A cluster as a directive reads it, and which of its names are wanted. */
+export type ClusterWanted = { readonly directive: KubernetesOptions; readonly tree: ClusterTree }
+
 type OpenApi = (connection: ApiConnection) => ObjectApi
 type Opened = { readonly source: SnapshotSource; readonly live: LiveCluster | undefined }
 
@@ -64,15 +68,15 @@ export class ClusterSources {
    * Finds the snapshots for a directive, after `prepare`.
    * @throws {ConfigError} when there can be none
    */
-  open(directive: KubernetesOptions): SnapshotSource {
+  open(directive: KubernetesOptions, tree: ClusterTree = CLUSTER_TREE): SnapshotSource {
     if (directive.cluster !== undefined) {
       const message = '"cluster" names a cluster that is pushed to a gateway; here one is watched'
       throw configError(directive, message)
     }
-    const key = keyOf(directive)
+    const key = keyOf({ directive, tree })
     const known = this.opened.get(key)
     if (known !== undefined) return known.source
-    const naming = namingOptions(directive, this.options.localAddresses)
+    const naming = namingOptions(directive, this.options.localAddresses, tree)
     const isFromFiles = this.options.objectPaths.length > 0
     const opened = isFromFiles ? this.openFiles(naming) : this.openLive(directive, naming)
     this.opened.set(key, opened)
@@ -80,7 +84,7 @@ export class ClusterSources {
   }
 
   /** Ends what no directive of `inUse` needs. */
-  keep(inUse: readonly KubernetesOptions[]): void {
+  keep(inUse: readonly ClusterWanted[]): void {
     const keys = new Set(inUse.map(keyOf))
     for (const [key, { live }] of this.opened) {
       if (keys.has(key)) continue
@@ -154,7 +158,8 @@ export class ClusterSources {
   }
 }
 
-/** What a directive says, wherever in the file it says it. */
-function keyOf({ line: _line, column: _column, file: _file, ...said }: KubernetesOptions): string {
-  return JSON.stringify(said)
+/** What a directive says about names and the API, wherever in the file it says it. */
+function keyOf({ directive, tree }: ClusterWanted): string {
+  const { line: _line, column: _column, file: _file, notices: _notices, ...said } = directive
+  return JSON.stringify({ ...said, tree })
 }

@@ -3,7 +3,7 @@
  * @module
  */
 import { dirname } from 'node:path'
-import type { KubernetesOptions } from '../corefile/kubernetes-options.ts'
+import { CLUSTER_TREE } from '../corefile/cluster-tree.ts'
 import type { Feature } from '../plugins/plugin.ts'
 import { createResolver, STANDARD_PORTS } from '../resolver/create-resolver.ts'
 import type { Resolver } from '../resolver/resolver.ts'
@@ -12,7 +12,7 @@ import type { HttpServer } from '../shim/http-server.ts'
 import { outsideAddresses } from '../shim/local-addresses.ts'
 import { createNodeHost } from '../shim/node-host.ts'
 import { Metrics } from '../telemetry/metrics.ts'
-import { ClusterSources } from './cluster-sources.ts'
+import { ClusterSources, type ClusterWanted } from './cluster-sources.ts'
 import { listenDoh } from './doh-listener.ts'
 import type { Input } from './flags.ts'
 import { type LoadedCorefile, loadCorefile } from './load-corefile.ts'
@@ -89,7 +89,7 @@ function parsePort(text: string): number {
 /** A Corefile, ready to serve, and the clusters that it needs. */
 type Compiled = {
   readonly corefile: LoadedCorefile
-  readonly directives: readonly KubernetesOptions[]
+  readonly clusters: readonly ClusterWanted[]
   readonly resolver: Resolver
 }
 
@@ -166,14 +166,14 @@ class Server implements RunningServer {
   /** Compiles a Corefile, and opens the clusters that it needs. */
   private async compile(corefile: LoadedCorefile): Promise<Compiled> {
     await this.sources.prepare(corefile.blocks)
-    const directives: KubernetesOptions[] = []
+    const clusters: ClusterWanted[] = []
     const host = createNodeHost({
       folder: this.folder,
       metrics: this.metrics,
       log: this.log,
-      openCluster: (directive) => {
-        directives.push(directive)
-        return this.sources.open(directive)
+      openCluster: (directive, tree) => {
+        clusters.push({ directive, tree: tree ?? CLUSTER_TREE })
+        return this.sources.open(directive, tree)
       },
       abort: (message) => {
         this.log({ level: 'error', message })
@@ -183,7 +183,7 @@ class Server implements RunningServer {
     const ports = { ...STANDARD_PORTS, dns: this.options.dnsPort }
     const resolver = createResolver(corefile.blocks, host, ports)
     for (const message of resolver.notices) this.log({ level: 'warning', message })
-    return { corefile, directives, resolver }
+    return { corefile, clusters, resolver }
   }
 
   private scheduleReload(): void {
@@ -212,7 +212,7 @@ class Server implements RunningServer {
       const reason = describeError(error)
       this.log({ level: 'error', message: 'the changed Corefile is not used', reason })
     } finally {
-      this.sources.keep(this.current?.directives ?? [])
+      this.sources.keep(this.current?.clusters ?? [])
     }
   }
 }

@@ -74,6 +74,26 @@ export function argTexts(option: Option, min: number, max: number = min): string
   return option.args.map(({ text }) => text)
 }
 
+/** Returns the one argument that an option takes. */
+export function onlyWord(option: Option): Word {
+  argTexts(option, 1)
+  const [word] = option.args
+  return word ?? { ...option, text: '' }
+}
+
+/**
+ * Returns the first argument of an option. CoreDNS passes over those behind it, and so do we; that
+ * they are there goes into `notices`.
+ */
+export function firstWord(option: Option, notices: string[]): Word {
+  argTexts(option, 1, Infinity)
+  const [word, surplus] = option.args
+  if (surplus !== undefined) {
+    notices.push(`"${option.name}" takes one argument; "${surplus.text}" is passed over`)
+  }
+  return word ?? { ...option, text: '' }
+}
+
 /** Parses a whole number between bounds. */
 export function parseCount(word: Word, min: number, max: number): number {
   const value = Number(word.text)

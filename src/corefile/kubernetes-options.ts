@@ -4,41 +4,59 @@
  * @module
  */
 import { IN_ADDR_ARPA, IP6_ARPA } from '../dns/address.ts'
-import { isSubdomain, ROOT } from '../dns/name.ts'
-import { argTexts, type Option, options, parseCount, unknownOption, zonesOf } from './arguments.ts'
+import { formatName, isSubdomain, nameKey, ROOT } from '../dns/name.ts'
+import { API_DEFAULTS, API_READERS, type ApiOptions, noticeUnused } from './api-options.ts'
+import {
+  argTexts,
+  firstWord,
+  type Option,
+  onlyWord,
+  options,
+  parseCount,
+  unknownOption,
+  zonesOf,
+} from './arguments.ts'
 import { configError, type Position } from './problem.ts'
-import type { Directive, Word } from './server-block.ts'
+import type { Directive } from './server-block.ts'
 
 /** A `kubernetes` directive. */
-export type KubernetesOptions = Position & {
-  /** Zones to answer, absolute and in lower case, one of them not a reverse zone. */
-  readonly zones: readonly Uint8Array[]
-  /** Identifier of a cluster whose snapshots are pushed; `undefined` for one that is watched. */
-  readonly cluster: string | undefined
-  /** Whether a name exists by CoreDNS's rules or by the RFCs'. */
-  readonly rules: 'coredns' | 'rfc'
-  readonly pods: 'disabled' | 'insecure' | 'verified'
-  readonly ttlSeconds: number
-  readonly usesPodNames: boolean
-  readonly hasEndpoints: boolean
-  readonly ignoresEmptyServices: boolean
-  readonly namespaces: readonly string[]
-  /** Label selectors as text, '' for none. */
-  readonly namespaceLabels: string
-  readonly labels: string
-  /** Zones from which unknown names go on to the next plugin. */
-  readonly fallthrough: readonly Uint8Array[] | undefined
-  readonly kubeconfig: { readonly path: string; readonly context: string | undefined } | undefined
-  /** URL of the API server. */
-  readonly endpoint: string | undefined
-  /** Files that authenticate us to `endpoint`, and it to us. */
-  readonly tls: { readonly cert: string; readonly key: string; readonly ca: string } | undefined
-}
+export type KubernetesOptions = Position &
+  ApiOptions & {
+    /** Zones to answer, absolute and in lower case, one of them not a reverse zone. */
+    readonly zones: readonly Uint8Array[]
+    /** Those of them, and what is below, that answer for Services of several clusters (MCS-API). */
+    readonly multiclusterZones: readonly Uint8Array[]
+    /** Identifier of a cluster whose snapshots are pushed; `undefined` for one that is watched. */
+    readonly cluster: string | undefined
+    /** Whether a name exists by CoreDNS's rules or by the RFCs'. */
+    readonly rules: 'coredns' | 'rfc'
+    /** By which scheme Services are named. */
+    readonly naming: 'kubernetes' | 'openshift3'
+    readonly pods: 'disabled' | 'insecure' | 'verified'
+    readonly ttlSeconds: number
+    readonly usesPodNames: boolean
+    readonly hasEndpoints: boolean
+    /** Whether headless Services have names for each topology zone. */
+    readonly isZonal: boolean
+    readonly ignoresEmptyServices: boolean
+    readonly namespaces: readonly string[]
+    /** Label selectors as text, '' for none. */
+    readonly namespaceLabels: string
+    readonly labels: string
+    /** Zones from which unknown names go on to the next plugin. */
+    readonly fallthrough: readonly Uint8Array[] | undefined
+    /** Things that work but may surprise, for people. */
+    readonly notices: readonly string[]
+  }
 
 const TTL_SECONDS_DEFAULT = 5
 const TTL_SECONDS_MAX = 3600
+/** What SkyDNS in OpenShift 3 said of all names (openshift/origin, pkg/dns/serviceresolver.go). */
+const OPENSHIFT3_TTL_SECONDS = 30
 
-type Draft = { -readonly [Key in keyof KubernetesOptions]: KubernetesOptions[Key] }
+type Draft = {
+  -readonly [Key in keyof KubernetesOptions]: KubernetesOptions[Key]
+} & { notices: string[] }
 
 /** What each option does to the draft. */
 const READERS: Readonly<Record<string, (option: Option, draft: Draft) => void>> = {
@@ -48,11 +66,21 @@ const READERS: Readonly<Record<string, (option: Option, draft: Draft) => void>> 
   answers: (option, draft) => {
     draft.rules = parseRules(option)
   },
+  naming: (option, draft) => {
+    draft.naming = parseNaming(option)
+  },
   pods: (option, draft) => {
     draft.pods = parsePods(option)
   },
   ttl: (option, draft) => {
-    draft.ttlSeconds = parseCount(wordOf(option), 0, TTL_SECONDS_MAX)
+    draft.ttlSeconds = parseCount(firstWord(option, draft.notices), 0, TTL_SECONDS_MAX)
+  },
+  multicluster: (option, draft) => {
+    draft.multiclusterZones = zonesOf(option.args, [])
+  },
+  zonal: (option, draft) => {
+    argTexts(option, 0)
+    draft.isZonal = true
   },
   endpoint_pod_names: (option, draft) => {
     argTexts(option, 0)
@@ -63,8 +91,13 @@ const READERS: Readonly<Record<string, (option: Option, draft: Draft) => void>> 
     draft.hasEndpoints = false
   },
   ignore: (option, draft) => {
-    if (argTexts(option, 1)[0] !== 'empty_service') {
-      throw configError(wordOf(option), '"ignore" knows only "empty_service"')
+    if (option.args.length === 0) {
+      draft.notices.push('"ignore" without "empty_service" ignores nothing')
+      return
+    }
+    const word = firstWord(option, draft.notices)
+    if (word.text !== 'empty_service') {
+      throw configError(word, '"ignore" knows only "empty_service"')
     }
     draft.ignoresEmptyServices = true
   },
@@ -80,32 +113,22 @@ const READERS: Readonly<Record<string, (option: Option, draft: Draft) => void>> 
   fallthrough: (option, draft) => {
     draft.fallthrough = zonesOf(option.args, [ROOT])
   },
-  kubeconfig: (option, draft) => {
-    const [path = '', context] = argTexts(option, 1, 2)
-    draft.kubeconfig = { path, context }
-  },
-  endpoint: (option, draft) => {
-    draft.endpoint = argTexts(option, 1)[0]
-  },
-  tls: (option, draft) => {
-    const [cert = '', key = '', ca = ''] = argTexts(option, 3)
-    draft.tls = { cert, key, ca }
-  },
+  ...API_READERS,
 }
 
 /** Options that shape records, which whoever pushes a cluster's snapshots decides. */
 const SHAPING: ReadonlySet<string> = new Set([
+  'naming',
   'pods',
   'ttl',
+  'zonal',
   'endpoint_pod_names',
   'noendpoints',
   'ignore',
   'namespaces',
   'namespace_labels',
   'labels',
-  'kubeconfig',
-  'endpoint',
-  'tls',
+  ...Object.keys(API_READERS),
 ])
 
 /**
@@ -117,35 +140,58 @@ export function parseKubernetes(
   directive: Directive,
   blockZones: readonly Uint8Array[],
 ): KubernetesOptions {
-  const { file, line, column } = directive
-  const draft: Draft = {
-    file,
-    line,
-    column,
-    zones: zonesOf(directive.args, blockZones),
-    cluster: undefined,
-    rules: 'coredns',
-    pods: 'disabled',
-    ttlSeconds: TTL_SECONDS_DEFAULT,
-    usesPodNames: false,
-    hasEndpoints: true,
-    ignoresEmptyServices: false,
-    namespaces: [],
-    namespaceLabels: '',
-    labels: '',
-    fallthrough: undefined,
-    kubeconfig: undefined,
-    endpoint: undefined,
-    tls: undefined,
-  }
+  const draft = defaults(directive, zonesOf(directive.args, blockZones))
   const given = options(directive)
   for (const option of given) {
     const read = Object.hasOwn(READERS, option.name) ? READERS[option.name] : undefined
     if (read === undefined) throw unknownOption('kubernetes', option, Object.keys(READERS))
     read(option, draft)
   }
+  applyNaming(draft, given)
   checkTogether(draft, given)
+  noticeUnused(draft)
   return draft
+}
+
+/** What a cluster is read with that no `kubernetes` directive names: all options as by default. */
+export function defaultKubernetes(
+  directive: Position,
+  zones: readonly Uint8Array[],
+): KubernetesOptions {
+  return defaults(directive, zones)
+}
+
+function defaults({ file, line, column }: Position, zones: readonly Uint8Array[]): Draft {
+  return {
+    file,
+    line,
+    column,
+    zones,
+    multiclusterZones: [],
+    cluster: undefined,
+    rules: 'coredns',
+    naming: 'kubernetes',
+    pods: 'disabled',
+    ttlSeconds: TTL_SECONDS_DEFAULT,
+    usesPodNames: false,
+    hasEndpoints: true,
+    isZonal: false,
+    ignoresEmptyServices: false,
+    namespaces: [],
+    namespaceLabels: '',
+    labels: '',
+    fallthrough: undefined,
+    ...API_DEFAULTS,
+    notices: [],
+  }
+}
+
+/** A scheme of names has defaults of its own. */
+function applyNaming(draft: Draft, given: readonly Option[]): void {
+  if (draft.naming !== 'openshift3') return
+  const isGiven = (name: string): boolean => given.some((option) => option.name === name)
+  if (!isGiven('ttl')) draft.ttlSeconds = OPENSHIFT3_TTL_SECONDS
+  if (!isGiven('pods')) draft.pods = 'insecure'
 }
 
 /** Tells whether a zone belongs to the reverse trees. */
@@ -161,6 +207,17 @@ function checkTogether(draft: Draft, given: readonly Option[]): void {
   if (labels !== undefined && draft.namespaces.length > 0) {
     throw configError(labels, '"namespaces" and "namespace_labels" cannot both be set')
   }
+  const multicluster = given.find(({ name }) => name === 'multicluster')
+  const own = new Set(draft.zones.map(nameKey))
+  const foreign = draft.multiclusterZones.find((zone) => !own.has(nameKey(zone)))
+  if (multicluster !== undefined && foreign !== undefined) {
+    const text = formatName(foreign)
+    throw configError(multicluster, `"${text}" is none of the zones of this "kubernetes"; add it`)
+  }
+  const zonal = given.find(({ name }) => name === 'zonal')
+  if (zonal !== undefined && !draft.hasEndpoints) {
+    throw configError(zonal, '"zonal" names endpoints; leave out "noendpoints"')
+  }
   const shaping = given.find(({ name }) => SHAPING.has(name))
   if (draft.cluster !== undefined && shaping !== undefined) {
     throw configError(
@@ -174,17 +231,17 @@ function checkTogether(draft: Draft, given: readonly Option[]): void {
 function parseRules(option: Option): KubernetesOptions['rules'] {
   const [rules = ''] = argTexts(option, 1)
   if (rules === 'coredns' || rules === 'rfc') return rules
-  throw configError(wordOf(option), `"${rules}" is not one of coredns, rfc`)
+  throw configError(onlyWord(option), `"${rules}" is not one of coredns, rfc`)
+}
+
+function parseNaming(option: Option): KubernetesOptions['naming'] {
+  const [naming = ''] = argTexts(option, 1)
+  if (naming === 'kubernetes' || naming === 'openshift3') return naming
+  throw configError(onlyWord(option), `"${naming}" is not one of kubernetes, openshift3`)
 }
 
 function parsePods(option: Option): KubernetesOptions['pods'] {
   const [mode = ''] = argTexts(option, 1)
   if (mode === 'disabled' || mode === 'insecure' || mode === 'verified') return mode
-  throw configError(wordOf(option), `"${mode}" is not one of disabled, insecure, verified`)
-}
-
-function wordOf(option: Option): Word {
-  argTexts(option, 1)
-  const [word] = option.args
-  return word ?? { ...option, text: '' }
+  throw configError(onlyWord(option), `"${mode}" is not one of disabled, insecure, verified`)
 }

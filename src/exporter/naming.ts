@@ -2,6 +2,7 @@
  * From the Corefile's `kubernetes` directive to the options of naming.
  * @module
  */
+import { CLUSTER_TREE, type ClusterTree } from '../corefile/cluster-tree.ts'
 import type { KubernetesOptions } from '../corefile/kubernetes-options.ts'
 import { isReverseZone } from '../corefile/kubernetes-options.ts'
 import { configError } from '../corefile/problem.ts'
@@ -11,18 +12,22 @@ import { parseSelector, type Selector } from '../kubernetes/selector.ts'
 /**
  * Makes the options of naming.
  * @param localAddresses addresses of the name server itself
+ * @param tree which names are to be made
  * @throws {ConfigError} when a label selector is not one
  */
 export function namingOptions(
   options: KubernetesOptions,
   localAddresses: readonly string[],
+  tree: ClusterTree = CLUSTER_TREE,
 ): NamingOptions {
   return {
+    tree,
     origins: options.zones.filter((zone) => !isReverseZone(zone)),
     ttlSeconds: options.ttlSeconds,
     pods: options.pods,
     usesPodNames: options.usesPodNames,
     hasEndpoints: options.hasEndpoints,
+    isZonal: options.isZonal,
     ignoresEmptyServices: options.ignoresEmptyServices,
     namespaces: new Set(options.namespaces),
     namespaceSelector: selector(options, 'namespace_labels', options.namespaceLabels),

@@ -96,6 +96,11 @@ const SLICES: Collection = {
   resource: 'endpointslices',
   path: '/apis/discovery.k8s.io/v1/endpointslices',
 }
+const IMPORTS: Collection = {
+  kind: 'ServiceImport',
+  resource: 'serviceimports',
+  path: '/apis/multicluster.x-k8s.io/v1alpha1/serviceimports',
+}
 const PODS: Collection = {
   kind: 'Pod',
   resource: 'pods',
@@ -104,12 +109,18 @@ const PODS: Collection = {
 }
 
 /** The collections that names come from. Pods are many, and are read only for `pods verified`. */
-export function collectionsFor(options: {
+export function collectionsFor({
+  tree,
+  pods,
+  hasEndpoints,
+}: {
+  readonly tree: { readonly kind: 'cluster' | 'multicluster' | 'external' }
   readonly pods: 'disabled' | 'insecure' | 'verified'
   readonly hasEndpoints: boolean
 }): readonly Collection[] {
   const collections = [NAMESPACES, SERVICES]
-  if (options.hasEndpoints) collections.push(SLICES)
-  if (options.pods === 'verified') collections.push(PODS)
+  if (tree.kind === 'multicluster') collections.push(IMPORTS)
+  if (hasEndpoints || tree.kind === 'multicluster') collections.push(SLICES)
+  if (pods === 'verified' && tree.kind !== 'external') collections.push(PODS)
   return collections
 }

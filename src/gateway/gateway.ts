@@ -4,6 +4,7 @@
  * @module
  */
 import type { Context } from 'hono'
+import { CLUSTER_TREE, type ClusterTree } from '../corefile/cluster-tree.ts'
 import type { KubernetesOptions } from '../corefile/kubernetes-options.ts'
 import { ConfigError, configError, formatProblem } from '../corefile/problem.ts'
 import { asWordOctets, type WordOctets } from '../dns/bytes.ts'
@@ -226,7 +227,10 @@ export class Gateway {
 
   private compile(): Resolver {
     try {
-      const host: Host = { ...this.runtime.host, openCluster: (options) => this.open(options) }
+      const host: Host = {
+        ...this.runtime.host,
+        openCluster: (options, tree) => this.open(options, tree),
+      }
       const resolver = createResolver(this.config.blocks, host)
       // Metrics are counted here too; where they are to be had is the gateway's affair.
       const feature = resolver.features.find(({ kind }) => kind !== 'metrics')
@@ -246,8 +250,12 @@ export class Gateway {
     this.runtime.host.log({ level: 'error', message, cluster, error: describe(error) })
   }
 
-  private open(options: KubernetesOptions): SnapshotSource {
+  private open(options: KubernetesOptions, tree: ClusterTree = CLUSTER_TREE): SnapshotSource {
     const id = options.cluster
+    if (tree.kind !== 'cluster') {
+      const words = tree.kind === 'multicluster' ? '"multicluster" zones' : 'names of this kind'
+      throw configError(options, `${words} are not published to gateways; leave them out`)
+    }
     if (id === undefined) {
       const known = [...this.config.clusters.keys()].join(', ')
       throw configError(options, `say which cluster: "cluster ID", with one of ${known || 'none'}`)

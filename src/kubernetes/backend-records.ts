@@ -40,6 +40,9 @@ export function backendsOf(host: string, target: Uint8Array, ports: readonly Por
     : ports.map((port) => ({ host, address, target, targetKey, port }))
 }
 
+/** Makes the records at a name that leads to some backends. */
+export type RecordsOf = (place: Place, backends: readonly Backend[]) => RecordSet[]
+
 /** Makes the records at a name that leads to `backends`. Hosts that are neither are left out. */
 export function backendRecords(place: Place, backends: readonly Backend[]): RecordSet[] {
   const ipv4: Rdata[] = []
@@ -68,12 +71,13 @@ export function backendRecords(place: Place, backends: readonly Backend[]): Reco
 }
 
 /**
- * Each target and port once. The weight splits 100 over all backends, those without a port and
- * those that fall together included, as CoreDNS does it; it is 1 at least. Host names get no SRV
- * record.
+ * Each target and port once. The weight splits 100 over all addresses, those without a port and
+ * those that fall together included, as CoreDNS does it. Host names get no SRV record.
  */
 function serviceRdata(backends: readonly Backend[]): Rdata[] {
-  const weight = Math.max(1, Math.floor(100 / backends.length))
+  let count = 0
+  for (const { address } of backends) if (address !== undefined) count++
+  const weight = shareOf(count)
   const numbers = new Map<number, Uint8Array>()
   const unique = new Map<string, Rdata>()
   for (const { address, target, targetKey, port } of backends) {
@@ -85,7 +89,13 @@ function serviceRdata(backends: readonly Backend[]): Rdata[] {
   return [...unique.values()]
 }
 
-function serviceNumbers(weight: number, port: number): Uint8Array {
+/** The weight of each of so many SRV records; 1 at least. */
+export function shareOf(count: number): number {
+  return Math.max(1, Math.floor(100 / count))
+}
+
+/** Makes the numbers that an SRV record's rdata begins with; the priority is 0. */
+export function serviceNumbers(weight: number, port: number): Uint8Array {
   const bytes = new Uint8Array(6)
   writeUint16(bytes, 2, weight)
   writeUint16(bytes, 4, port)

@@ -3,12 +3,19 @@
  * @module
  */
 import { NAME_BYTES_MAX } from '../dns/limits.ts'
-import type { Rdata, ZoneEntry } from '../records/zone-entry.ts'
+import type { Pointer, Rdata, ZoneEntry } from '../records/zone-entry.ts'
 import { type Cluster, objectKey } from './cluster.ts'
+import { importNames } from './import-names.ts'
 import { nameserverNames } from './nameserver-names.ts'
-import { findServiceProblem, findSliceProblem } from './naming-problems.ts'
-import { describeObject, type EndpointSlice, type Service } from './objects.ts'
+import { findImportProblem, findServiceProblem, findSliceProblem } from './naming-problems.ts'
+import { describeObject, type EndpointSlice, type Service, type ServiceImport } from './objects.ts'
 import type { NamingOptions } from './options.ts'
+import {
+  outsideNames,
+  outsideNameserver,
+  outsideNamespace,
+  outsidePointers,
+} from './outside-names.ts'
 import { podNames } from './pod-names.ts'
 import { clusterIpPointers, endpointPointers } from './pointers.ts'
 import { servedNamespaces } from './selection.ts'
@@ -41,6 +48,8 @@ export type RecordsPart = {
   readonly placesOf: (slice: EndpointSlice) => ReadonlySet<number>
 }
 
+const NOTHING: ClusterRecords = { entries: [], warnings: [] }
+
 /** Finds the namespaces that are served. */
 export function findServed(cluster: Cluster, options: NamingOptions): ServedNamespaces {
   const names = servedNamespaces(cluster, options)
@@ -55,14 +64,12 @@ export function findServed(cluster: Cluster, options: NamingOptions): ServedName
 /** Makes all names of a cluster's present objects. */
 export function clusterRecords(cluster: Cluster, options: NamingOptions): ClusterRecords {
   const served = findServed(cluster, options)
-  const keys = new Set(cluster.services.keys())
-  for (const slice of cluster.slices.values()) keys.add(sliceServiceKey(slice))
   const warnings: string[] = []
   const entries = [
     ...frameRecords(cluster, options),
     ...served.names.flatMap((namespace) => namespaceRecords(cluster, namespace, options)),
   ]
-  for (const key of keys) {
+  for (const key of serviceKeys(cluster, options)) {
     const named = serviceRecords(cluster, key, { served, options })
     for (const entry of named.entries) entries.push(entry)
     warnings.push(...named.warnings)
@@ -70,9 +77,21 @@ export function clusterRecords(cluster: Cluster, options: NamingOptions): Cluste
   return { entries, warnings }
 }
 
+/** Lists the keys of all Services, or ServiceImports, whether or not these exist. */
+export function serviceKeys(cluster: Cluster, { tree }: NamingOptions): Set<string> {
+  if (tree.kind === 'multicluster') return new Set(cluster.imports.keys())
+  const keys = new Set(cluster.services.keys())
+  for (const slice of cluster.slices.values()) keys.add(sliceServiceKey(slice))
+  return keys
+}
+
 /** Makes the names that belong to no one namespace. */
 export function frameRecords(cluster: Cluster, options: NamingOptions): ZoneEntry[] {
-  const entries = [...zoneNames(), ...nameserverNames(cluster, options)]
+  const { tree } = options
+  const entries =
+    tree.kind === 'external'
+      ? outsideNameserver(cluster, { ...options, tree })
+      : [...zoneNames(), ...nameserverNames(cluster, options)]
   return entries.filter(fitting(options))
 }
 
@@ -82,46 +101,58 @@ export function namespaceRecords(
   namespace: string,
   options: NamingOptions,
 ): ZoneEntry[] {
-  const entries = [...namespaceNames(namespace), ...podNames(cluster, namespace, options)]
+  const entries =
+    options.tree.kind === 'external'
+      ? outsideNamespace(namespace)
+      : [...namespaceNames(namespace), ...podNames(cluster, namespace, options)]
   return entries.filter(fitting(options))
+}
+
+/** What the records of one Service are made with. */
+export type ServiceContext = {
+  readonly served: ServedNamespaces
+  readonly options: NamingOptions
+  readonly part?: RecordsPart
 }
 
 /** Makes the names of a Service and of its endpoints, and where their addresses point back to. */
 export function serviceRecords(
   cluster: Cluster,
   key: string,
-  {
-    served,
-    options,
-    part,
-  }: {
-    readonly served: ServedNamespaces
-    readonly options: NamingOptions
-    readonly part?: RecordsPart
-  },
+  context: ServiceContext,
 ): ClusterRecords {
+  const { served, options, part } = context
   const slash = key.indexOf('/')
   const namespace = key.slice(0, slash)
-  const name = key.slice(slash + 1)
-  const service = cluster.services.get(key)
   const named =
-    service === undefined || !served.has(namespace) || part?.hasNames === false
-      ? { entries: [], warnings: [] }
-      : nameService(cluster, service, options)
+    !served.has(namespace) || part?.hasNames === false
+      ? NOTHING
+      : nameService(cluster, key, options)
   if (!served.pointsBack(namespace)) return named
-  const isFitting = fitting(options)
-  const entries = [...named.entries]
-  if (service !== undefined) {
-    for (const pointer of clusterIpPointers(service, options, part?.takesAddress)) {
-      if (isFitting(pointer)) entries.push(pointer)
-    }
-  }
-  for (const slice of cluster.slicesOf({ namespace, name })) {
-    for (const pointer of endpointPointers(slice, options, part?.placesOf(slice))) {
-      if (isFitting(pointer)) entries.push(pointer)
-    }
-  }
+  const pointers = servicePointers(cluster, { namespace, name: key.slice(slash + 1) }, context)
+  const entries = [...named.entries, ...pointers.filter(fitting(options))]
   return { entries, warnings: named.warnings }
+}
+
+function servicePointers(
+  cluster: Cluster,
+  place: { readonly namespace: string; readonly name: string },
+  { options, part }: ServiceContext,
+): Pointer[] {
+  const { tree } = options
+  const service = cluster.services.get(objectKey(place))
+  switch (tree.kind) {
+    case 'external':
+      return service === undefined ? [] : outsidePointers(service, tree, part?.takesAddress)
+    case 'multicluster':
+      return []
+    case 'cluster': {
+      const own = service && clusterIpPointers(service, options, part?.takesAddress)
+      const slices = cluster.slicesOf(place)
+      const others = slices.map((slice) => endpointPointers(slice, options, part?.placesOf(slice)))
+      return [...(own ?? []), ...others.flat()]
+    }
+  }
 }
 
 /** Key of the Service that a slice belongs to, whether or not that exists. */
@@ -129,14 +160,35 @@ export function sliceServiceKey({ namespace, serviceName }: EndpointSlice): stri
   return objectKey({ namespace, name: serviceName })
 }
 
-function nameService(cluster: Cluster, service: Service, options: NamingOptions): ClusterRecords {
+function nameService(cluster: Cluster, key: string, options: NamingOptions): ClusterRecords {
+  const { tree } = options
+  if (tree.kind === 'multicluster') {
+    const imported = cluster.imports.get(key)
+    if (imported === undefined) return NOTHING
+    const slices = cluster.importSlicesOf(imported)
+    return fittingRecords(imported, importNames(imported, slices, options), { slices, options })
+  }
+  const service = cluster.services.get(key)
+  if (service === undefined) return NOTHING
   const slices = cluster.slicesOf(service)
-  const names = serviceNames(service, slices, options)
+  const names =
+    tree.kind === 'external'
+      ? outsideNames(service, slices, { ...options, tree })
+      : serviceNames(service, slices, options)
+  return fittingRecords(service, names, { slices, options })
+}
+
+function fittingRecords(
+  named: Service | ServiceImport,
+  names: readonly ZoneEntry[],
+  { slices, options }: { slices: readonly EndpointSlice[]; options: NamingOptions },
+): ClusterRecords {
   const entries = names.filter(fitting(options))
+  const problem = named.kind === 'Service' ? findServiceProblem(named) : findImportProblem(named)
   const problems = [
-    [service, findServiceProblem(service)] as const,
+    [named, problem] as const,
     ...slices.map((slice) => [slice, findSliceProblem(slice, options.usesPodNames)] as const),
-    [service, names.length === entries.length ? undefined : 'names over 255 octets'] as const,
+    [named, names.length === entries.length ? undefined : 'names over 255 octets'] as const,
   ]
   const warnings = problems.flatMap(([object, problem]) =>
     problem === undefined ? [] : [`${describeObject(object)}: ${problem}`],

@@ -3,7 +3,15 @@
  * to.
  * @module
  */
-import type { ClusterObject, EndpointSlice, Kind, Namespace, Pod, Service } from './objects.ts'
+import type {
+  ClusterObject,
+  EndpointSlice,
+  Kind,
+  Namespace,
+  Pod,
+  Service,
+  ServiceImport,
+} from './objects.ts'
 
 /** The present objects of a cluster, each once. */
 export class Cluster {
@@ -12,12 +20,15 @@ export class Cluster {
   readonly services: Map<string, Service> = new Map()
   readonly slices: Map<string, EndpointSlice> = new Map()
   readonly pods: Map<string, Pod> = new Map()
-  /** Slices of each Service, by its key and their own. A Service need not exist for it. */
-  private readonly slicesByService = new Map<string, Map<string, EndpointSlice>>()
+  readonly imports: Map<string, ServiceImport> = new Map()
+  /** Slices of each Service, which need not exist for it. */
+  private readonly slicesByService = new SliceIndex()
+  /** Slices of each ServiceImport, likewise. */
+  private readonly slicesByImport = new SliceIndex()
   /** Pods of each namespace, by their key. */
   private readonly podsByNamespace = new Map<string, Map<string, Pod>>()
 
-  /** Adds an object or puts it in place of its former self. */
+  /** Adds an object or puts it in place of its former self. Other kinds are passed over. */
   set(object: ClusterObject): void {
     const key = objectKey(object)
     switch (object.kind) {
@@ -30,11 +41,16 @@ export class Cluster {
       case 'EndpointSlice':
         this.unlinkSlice(key)
         this.slices.set(key, object)
-        this.linkSlice(key, object)
+        this.linkSlice(object)
         return
       case 'Pod':
         this.pods.set(key, object)
         this.linkPod(key, object)
+        return
+      case 'ServiceImport':
+        this.imports.set(key, object)
+        return
+      default:
         return
     }
   }
@@ -57,15 +73,22 @@ export class Cluster {
         this.pods.delete(key)
         this.podsByNamespace.get(namespace)?.delete(key)
         return
+      case 'ServiceImport':
+        this.imports.delete(key)
+        return
+      default:
+        return
     }
   }
 
   /** Slices of a Service, in the order of their names. */
   slicesOf(service: { readonly namespace: string; readonly name: string }): EndpointSlice[] {
-    const slices = this.slicesByService.get(objectKey(service))
-    if (slices === undefined) return []
-    const listed = [...slices.values()]
-    return listed.length === 1 ? listed : listed.sort((a, b) => (a.name < b.name ? -1 : 1))
+    return this.slicesByService.of(service)
+  }
+
+  /** Slices of a ServiceImport, in the order of their names. */
+  importSlicesOf(imported: { readonly namespace: string; readonly name: string }): EndpointSlice[] {
+    return this.slicesByImport.of(imported)
   }
 
   /** Pods of a namespace. */
@@ -79,21 +102,43 @@ export class Cluster {
     this.podsByNamespace.set(pod.namespace, pods)
   }
 
-  private linkSlice(key: string, slice: EndpointSlice): void {
-    if (slice.serviceName === '') return
-    const serviceKey = objectKey({ namespace: slice.namespace, name: slice.serviceName })
-    const slices = this.slicesByService.get(serviceKey) ?? new Map<string, EndpointSlice>()
-    slices.set(key, slice)
-    this.slicesByService.set(serviceKey, slices)
+  private linkSlice(slice: EndpointSlice): void {
+    this.slicesByService.add(slice.serviceName, slice)
+    this.slicesByImport.add(slice.importName, slice)
   }
 
   private unlinkSlice(key: string): void {
     const slice = this.slices.get(key)
     if (slice === undefined) return
-    const serviceKey = objectKey({ namespace: slice.namespace, name: slice.serviceName })
-    const slices = this.slicesByService.get(serviceKey)
-    slices?.delete(key)
-    if (slices?.size === 0) this.slicesByService.delete(serviceKey)
+    this.slicesByService.delete(slice.serviceName, slice)
+    this.slicesByImport.delete(slice.importName, slice)
+  }
+}
+
+/** Slices by what they belong to. */
+class SliceIndex {
+  private readonly byOwner = new Map<string, Map<string, EndpointSlice>>()
+
+  add(name: string, slice: EndpointSlice): void {
+    if (name === '') return
+    const owner = objectKey({ namespace: slice.namespace, name })
+    const slices = this.byOwner.get(owner) ?? new Map<string, EndpointSlice>()
+    slices.set(slice.name, slice)
+    this.byOwner.set(owner, slices)
+  }
+
+  delete(name: string, slice: EndpointSlice): void {
+    const owner = objectKey({ namespace: slice.namespace, name })
+    const slices = this.byOwner.get(owner)
+    slices?.delete(slice.name)
+    if (slices?.size === 0) this.byOwner.delete(owner)
+  }
+
+  of(owner: { readonly namespace: string; readonly name: string }): EndpointSlice[] {
+    const slices = this.byOwner.get(objectKey(owner))
+    if (slices === undefined) return []
+    const listed = [...slices.values()]
+    return listed.length === 1 ? listed : listed.sort((a, b) => (a.name < b.name ? -1 : 1))
   }
 }
 

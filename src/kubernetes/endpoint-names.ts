@@ -6,7 +6,13 @@
  */
 import { LABEL_BYTES_MAX } from '../dns/limits.ts'
 import type { RecordSet } from '../records/zone-entry.ts'
-import { type Backend, backendRecords, backendsOf, type Place } from './backend-records.ts'
+import {
+  type Backend,
+  backendRecords,
+  backendsOf,
+  type Place,
+  type RecordsOf,
+} from './backend-records.ts'
 import { dashed, joinLabels, labelOf } from './labels.ts'
 import type { Endpoint, EndpointSlice } from './objects.ts'
 
@@ -31,7 +37,11 @@ export function endpointBackends(
 }
 
 /** Makes the names of endpoints: each leads to the backends that share it. */
-export function endpointNames(place: Place, backends: readonly Backend[]): RecordSet[] {
+export function endpointNames(
+  place: Place,
+  backends: readonly Backend[],
+  recordsOf: RecordsOf = backendRecords,
+): RecordSet[] {
   const byTarget = new Map<string, Backend[]>()
   for (const backend of backends) {
     const known = byTarget.get(backend.targetKey)
@@ -39,7 +49,7 @@ export function endpointNames(place: Place, backends: readonly Backend[]): Recor
     else known.push(backend)
   }
   return [...byTarget.values()].flatMap((some) =>
-    backendRecords({ ...place, owner: some[0]?.target ?? place.owner }, some),
+    recordsOf({ ...place, owner: some[0]?.target ?? place.owner }, some),
   )
 }
 

@@ -13,6 +13,7 @@ import {
   frameRecords,
   namespaceRecords,
   type ServedNamespaces,
+  serviceKeys,
   serviceRecords,
   sliceServiceKey,
 } from './cluster-records.ts'
@@ -129,13 +130,11 @@ export class NameGroups {
   }
 
   private allGroups(): string[] {
-    const { services, slices, namespaces } = this.cluster
-    const keys = new Set(services.keys())
-    for (const slice of slices.values()) keys.add(sliceServiceKey(slice))
+    const { namespaces } = this.cluster
     return [
       FRAME,
       ...Array.from(namespaces.keys(), (namespace) => NAMESPACE + namespace),
-      ...Array.from(keys, (key) => SERVICE + key),
+      ...Array.from(serviceKeys(this.cluster, this.options), (key) => SERVICE + key),
     ]
   }
 
@@ -159,12 +158,17 @@ export class NameGroups {
       case 'Pod':
         this.changed.add(NAMESPACE + namespace)
         return
+      case 'ServiceImport':
+        this.changed.add(SERVICE + key)
+        return
+      default:
+        return
     }
   }
 
   private markSlice(slice: EndpointSlice | undefined): void {
     if (slice === undefined) return
-    this.changed.add(SERVICE + sliceServiceKey(slice))
+    this.changed.add(SERVICE + this.keyOfSlice(slice))
     if (this.localAddresses.size === 0) return
     const isLocal = slice.endpoints.some(({ addresses }) =>
       addresses.some((address) => this.localAddresses.has(address)),
@@ -174,13 +178,21 @@ export class NameGroups {
 
   private markNamespace(name: string): void {
     this.changed.add(NAMESPACE + name)
-    const { services, slices } = this.cluster
+    const { services, slices, imports } = this.cluster
     for (const service of services.values()) {
       if (service.namespace === name) this.changed.add(SERVICE + objectKey(service))
     }
-    for (const slice of slices.values()) {
-      if (slice.namespace === name) this.changed.add(SERVICE + sliceServiceKey(slice))
+    for (const imported of imports.values()) {
+      if (imported.namespace === name) this.changed.add(SERVICE + objectKey(imported))
     }
+    for (const slice of slices.values()) {
+      if (slice.namespace === name) this.changed.add(SERVICE + this.keyOfSlice(slice))
+    }
+  }
+
+  private keyOfSlice(slice: EndpointSlice): string {
+    if (this.options.tree.kind !== 'multicluster') return sliceServiceKey(slice)
+    return objectKey({ namespace: slice.namespace, name: slice.importName })
   }
 }
 

@@ -13,6 +13,7 @@ import { type Backend, backendRecords, backendsOf } from './backend-records.ts'
 import { type Cluster, objectKey } from './cluster.ts'
 import { endpointBackends } from './endpoint-names.ts'
 import { joinLabels, labelOf } from './labels.ts'
+import type { EndpointSlice } from './objects.ts'
 import type { NamingOptions } from './options.ts'
 import { serviceOwner } from './service-names.ts'
 
@@ -50,17 +51,10 @@ function localBackends({ localAddresses }: NamingOptions): Backend[] {
 
 /**
  * Backends of the Services behind the server's addresses, without ports, as these have no part in a
- * name server's names; `undefined` when no slice has one. In an order that is not that of events.
+ * name server's names; `undefined` when no slice has one.
  */
 function servingBackends(cluster: Cluster, options: NamingOptions): Backend[] | undefined {
-  const local = new Set(options.localAddresses.filter((text) => parseAddress(text) !== undefined))
-  if (local.size === 0 || !options.hasEndpoints) return undefined
-  const slices = [...cluster.slices.values()].filter(({ endpoints }) =>
-    endpoints.some(({ isReady, addresses }) => isReady && addresses.some((a) => local.has(a))),
-  )
-  if (slices.length === 0) return undefined
-  slices.sort((a, b) => (objectKey(a) < objectKey(b) ? -1 : 1))
-  return slices.flatMap((slice) => {
+  return servingSlices(cluster, options)?.flatMap((slice) => {
     const key = objectKey({ namespace: slice.namespace, name: slice.serviceName })
     const service = cluster.services.get(key)
     const owner = service && serviceOwner(service)
@@ -70,4 +64,21 @@ function servingBackends(cluster: Cluster, options: NamingOptions): Backend[] | 
     }
     return service.clusterIPs.flatMap((host) => backendsOf(host, owner, []))
   })
+}
+
+/**
+ * Finds the slices that have one of the server's own addresses, in an order that is not that of
+ * events; `undefined` when there is none.
+ */
+export function servingSlices(
+  cluster: Cluster,
+  { localAddresses, hasEndpoints }: NamingOptions,
+): readonly EndpointSlice[] | undefined {
+  const local = new Set(localAddresses.filter((text) => parseAddress(text) !== undefined))
+  if (local.size === 0 || !hasEndpoints) return undefined
+  const slices = [...cluster.slices.values()].filter(({ endpoints }) =>
+    endpoints.some(({ isReady, addresses }) => isReady && addresses.some((a) => local.has(a))),
+  )
+  if (slices.length === 0) return undefined
+  return slices.sort((a, b) => (objectKey(a) < objectKey(b) ? -1 : 1))
 }

@@ -6,7 +6,7 @@ import { parseAddress } from '../dns/address.ts'
 import { parseName } from '../dns/name.ts'
 import { endpointLabel } from './endpoint-names.ts'
 import { labelOf } from './labels.ts'
-import type { EndpointSlice, Port, Service } from './objects.ts'
+import type { EndpointSlice, Port, Service, ServiceImport } from './objects.ts'
 
 /** Finds what is wrong with a Service; `undefined` when all of it can be named. */
 export function findServiceProblem(service: Service): string | undefined {
@@ -17,6 +17,15 @@ export function findServiceProblem(service: Service): string | undefined {
   if (!service.isHeadless && clusterIPs.length === 0) return 'it has no cluster IP'
   const badIp = clusterIPs.find((ip) => parseAddress(ip) === undefined)
   return badIp === undefined ? findPortProblem(ports) : `cluster IP "${badIp}" is no address`
+}
+
+/** Finds what is wrong with a ServiceImport; `undefined` when all of it can be named. */
+export function findImportProblem(imported: ServiceImport): string | undefined {
+  const { name, namespace, clusterIPs, ports } = imported
+  if (labelOf(name) === undefined) return notLabel('its name', name)
+  if (labelOf(namespace) === undefined) return notLabel('its namespace', namespace)
+  const badIp = clusterIPs.find((ip) => parseAddress(ip) === undefined)
+  return badIp === undefined ? findPortProblem(ports) : `address "${badIp}" is no address`
 }
 
 /** Finds what is wrong with a slice; `undefined` when all of its ready endpoints can be named. */

@@ -39,6 +39,30 @@ export type Service = Meta & {
   /** Host name that an ExternalName Service stands for, else ''. */
   readonly externalName: string
   readonly ports: readonly Port[]
+  /** `undefined` for the many that are reached from inside only. */
+  readonly outside: Outside | undefined
+}
+
+/** How a Service is reached from outside of its cluster. */
+export type Outside = {
+  readonly isLoadBalancer: boolean
+  /** Addresses as text, set by people (`spec.externalIPs`). */
+  readonly externalIPs: readonly string[]
+  /** What its load balancer is at (`status.loadBalancer.ingress`); '' for what there is not. */
+  readonly ingress: readonly { readonly ip: string; readonly hostname: string }[]
+  /** Host names from annotations, in lower case; `undefined` without an annotation. */
+  readonly hostnames: readonly string[] | undefined
+  /** Whether its host names lead to its endpoints, as an annotation asks. */
+  readonly resolvesEndpoints: boolean
+}
+
+/** A Service that several clusters have together (MCS-API, multicluster.x-k8s.io). */
+export type ServiceImport = Meta & {
+  readonly kind: 'ServiceImport'
+  readonly isHeadless: boolean
+  /** Addresses as text; none for headless ones. */
+  readonly clusterIPs: readonly string[]
+  readonly ports: readonly Port[]
 }
 
 /** An endpoint within a slice. */
@@ -49,6 +73,8 @@ export type Endpoint = {
   readonly hostname: string
   /** Name of the Pod or whatever object it refers to, '' for none. */
   readonly targetName: string
+  /** Topology zone that it is in, in lower case; '' for none. */
+  readonly zone: string
   /** The condition `ready`; one that is not known counts as true. */
   readonly isReady: boolean
 }
@@ -58,8 +84,15 @@ export type EndpointSlice = Meta & {
   readonly kind: 'EndpointSlice'
   /** Name of the Service it belongs to (label `kubernetes.io/service-name`), '' for none. */
   readonly serviceName: string
+  /** Name of the ServiceImport that it belongs to, '' for none. */
+  readonly importName: string
   readonly endpoints: readonly Endpoint[]
   readonly ports: readonly Port[]
+  /**
+   * When what led to its last change happened, in milliseconds since 1970, as the control plane
+   * says; 0 when it does not.
+   */
+  readonly triggeredMs: number
 }
 
 /** A Pod. */
@@ -71,8 +104,62 @@ export type Pod = Meta & {
   readonly isGone: boolean
 }
 
+/** A Gateway (Gateway API). */
+export type Gateway = Meta & {
+  readonly kind: 'Gateway'
+  readonly className: string
+  /** Addresses and host names that it is at. */
+  readonly targets: readonly string[]
+}
+
+/** A name that an object gives, and what it leads to. */
+export type Host = {
+  /** As the object has it, in lower case; the first label may be `*`. */
+  readonly name: string
+  /** Addresses and host names. */
+  readonly targets: readonly string[]
+  /** Texts of TXT records. */
+  readonly texts: readonly string[]
+}
+
+/** An object that says under which host names something is reached. */
+export type HostObject = Meta & {
+  readonly kind: HostKind
+  /** Class of an Ingress, '' for none. */
+  readonly className: string
+  readonly hosts: readonly Host[]
+  /** Gateways that a route hangs on, as `namespace/name`: its host names lead to them. */
+  readonly gateways: readonly string[]
+}
+
+/** Kinds of objects that say host names. */
+export type HostKind =
+  | 'Ingress'
+  | 'HTTPRoute'
+  | 'GRPCRoute'
+  | 'TLSRoute'
+  | 'VirtualServer'
+  | 'DNSEndpoint'
+
+/** A Node. */
+export type Node = Meta & {
+  readonly kind: 'Node'
+  /** In lower case. */
+  readonly hostnames: readonly string[]
+  readonly internalIPs: readonly string[]
+  readonly externalIPs: readonly string[]
+}
+
 /** Any object that names come from. */
-export type ClusterObject = Namespace | Service | EndpointSlice | Pod
+export type ClusterObject =
+  | Namespace
+  | Service
+  | EndpointSlice
+  | Pod
+  | ServiceImport
+  | Gateway
+  | HostObject
+  | Node
 
 /** Kinds of objects. */
 export type Kind = ClusterObject['kind']

@@ -8,8 +8,24 @@ import type { Selector } from './selector.ts'
 /** How the names of Pods are made. */
 export type PodMode = 'disabled' | 'insecure' | 'verified'
 
+/** Which names are made of a cluster's objects. Each tree of names is a snapshot of its own. */
+export type Tree =
+  /** Services, their endpoints, and Pods: the names of the DNS specification. */
+  | { readonly kind: 'cluster' }
+  /** The same with what several clusters have together: ServiceImports in place of Services. */
+  | { readonly kind: 'multicluster' }
+  /** Services by the addresses that they have outside (CoreDNS's `k8s_external`). */
+  | {
+      readonly kind: 'external'
+      /** TTL of addresses and pointers. */
+      readonly ttlSeconds: number
+      /** Whether endpoints stand in for Services without an address outside. */
+      readonly hasEndpoints: boolean
+    }
+
 /** Options of naming. */
 export type NamingOptions = {
+  readonly tree: Tree
   /** Origins that the cluster's names are served under, absolute; at least one. */
   readonly origins: readonly Uint8Array[]
   /** 0 to 3600. */
@@ -19,6 +35,8 @@ export type NamingOptions = {
   readonly usesPodNames: boolean
   /** Whether headless Services and endpoints have names. */
   readonly hasEndpoints: boolean
+  /** Whether headless Services have names for each topology zone (CoreDNS's `zonal`). */
+  readonly isZonal: boolean
   /** Whether a Service with a cluster IP but no ready endpoint has no name. */
   readonly ignoresEmptyServices: boolean
   /** Namespaces that are served; none for all. */

@@ -3,31 +3,61 @@
  * in here (the namespace `default`, the protocol TCP), so that files work without one.
  * @module
  */
+import { FieldError, Fields, isRecord } from './object-fields.ts'
 import type {
   ClusterObject,
   Endpoint,
   EndpointSlice,
-  Labels,
+  Kind,
   Namespace,
+  Outside,
   Pod,
   Port,
   Service,
+  ServiceImport,
 } from './objects.ts'
+import {
+  parseDnsEndpoint,
+  parseGateway,
+  parseIngress,
+  parseIngressStatus,
+  parseNode,
+  parseRoute,
+  parseVirtualServer,
+} from './parse-hosts.ts'
 
 /**
  * Why an object cannot be read, for people: the object, the field, what it is, what it should be.
  */
 export type ParseProblem = { readonly kind: 'problem'; readonly message: string }
 
-/** API groups of the kinds that names come from. Others may have kinds that are called the same. */
-const GROUPS: Readonly<Record<ClusterObject['kind'], string>> = {
-  Namespace: '',
-  Service: '',
-  EndpointSlice: 'discovery.k8s.io',
-  Pod: '',
-}
+type Parser = { readonly group: string; readonly parse: (fields: Fields) => ClusterObject }
+
 const GONE_PHASES: ReadonlySet<string> = new Set(['Succeeded', 'Failed', 'Unknown'])
 const SERVICE_NAME_LABEL = 'kubernetes.io/service-name'
+const IMPORT_NAME_LABEL = 'multicluster.kubernetes.io/service-name'
+const TRIGGER_ANNOTATION = 'endpoints.kubernetes.io/last-change-trigger-time'
+
+/**
+ * The kinds that names come from, with their API groups: others may have kinds that are called the
+ * same.
+ */
+const PARSERS: Readonly<Record<Kind, Parser>> = {
+  Namespace: { group: '', parse: parseNamespace },
+  Service: { group: '', parse: parseService },
+  EndpointSlice: { group: 'discovery.k8s.io', parse: parseEndpointSlice },
+  Pod: { group: '', parse: parsePod },
+  ServiceImport: { group: 'multicluster.x-k8s.io', parse: parseServiceImport },
+  Gateway: { group: 'gateway.networking.k8s.io', parse: parseGateway },
+  Ingress: { group: 'networking.k8s.io', parse: parseIngress },
+  HTTPRoute: { group: 'gateway.networking.k8s.io', parse: parseRoute('HTTPRoute') },
+  GRPCRoute: { group: 'gateway.networking.k8s.io', parse: parseRoute('GRPCRoute') },
+  TLSRoute: { group: 'gateway.networking.k8s.io', parse: parseRoute('TLSRoute') },
+  VirtualServer: { group: 'k8s.nginx.org', parse: parseVirtualServer },
+  DNSEndpoint: { group: 'externaldns.k8s.io', parse: parseDnsEndpoint },
+  Node: { group: '', parse: parseNode },
+}
+const PARSERS_BY_KIND: ReadonlyMap<string, Parser> = new Map(Object.entries(PARSERS))
 
 /**
  * Reads one object of unknown shape. `undefined` for kinds that no names come from. An object that
@@ -37,10 +67,8 @@ const SERVICE_NAME_LABEL = 'kubernetes.io/service-name'
 export function parseObject(value: unknown): ClusterObject | ParseProblem | undefined {
   try {
     const fields = new Fields(value, '')
-    const kind = fields.text('kind')
-    const isNamed =
-      kind === 'Namespace' || kind === 'Service' || kind === 'EndpointSlice' || kind === 'Pod'
-    return isNamed && isOfGroup(fields, GROUPS[kind]) ? parseKind(kind, fields) : undefined
+    const parser = PARSERS_BY_KIND.get(fields.text('kind'))
+    return parser && isOfGroup(fields, parser.group) ? parser.parse(fields) : undefined
   } catch (error) {
     if (!(error instanceof FieldError)) throw error
     return { kind: 'problem', message: `${describe(value)}: ${error.message}` }
@@ -59,19 +87,6 @@ function describe(value: unknown): string {
 function isOfGroup(fields: Fields, group: string): boolean {
   const version = fields.text('apiVersion')
   return version === '' || version.slice(0, Math.max(0, version.lastIndexOf('/'))) === group
-}
-
-function parseKind(kind: ClusterObject['kind'], fields: Fields): ClusterObject {
-  switch (kind) {
-    case 'Namespace':
-      return parseNamespace(fields)
-    case 'Service':
-      return parseService(fields)
-    case 'EndpointSlice':
-      return parseEndpointSlice(fields)
-    case 'Pod':
-      return parsePod(fields)
-  }
 }
 
 function parseNamespace(fields: Fields): Namespace {
@@ -93,6 +108,46 @@ function parseService(fields: Fields): Service {
     clusterIPs: isExternal || isHeadless ? [] : clusterIPs,
     externalName: isExternal ? spec.text('externalName') : '',
     ports: spec.children('ports').map(parsePort),
+    outside: parseOutside(fields, spec),
+  }
+}
+
+/** Annotations that name a Service; the first one that is there counts. */
+const HOSTNAME_ANNOTATIONS: readonly string[] = [
+  'coredns.io/hostname',
+  'external-dns.alpha.kubernetes.io/hostname',
+  'external-dns.kubernetes.io/hostname',
+]
+const RESOLVE_ANNOTATION = 'k8s-gateway.dns/resolve-endpoints'
+
+function parseOutside(fields: Fields, spec: Fields): Outside | undefined {
+  const annotations = fields.child('metadata').child('annotations')
+  const named = HOSTNAME_ANNOTATIONS.find((name) => annotations.has(name))
+  const isLoadBalancer = spec.text('type') === 'LoadBalancer'
+  const externalIPs = spec.texts('externalIPs')
+  const ingress = parseIngressStatus(fields)
+  const resolvesEndpoints = annotations.text(RESOLVE_ANNOTATION) === 'true'
+  const isOutside =
+    isLoadBalancer || resolvesEndpoints || named !== undefined || externalIPs.length > 0
+  if (!isOutside && ingress.length === 0) return undefined
+  const hostnames = named === undefined ? undefined : splitHostnames(annotations.text(named))
+  return { isLoadBalancer, externalIPs, ingress, hostnames, resolvesEndpoints }
+}
+
+function splitHostnames(text: string): string[] {
+  const names = text.toLowerCase().split(',')
+  return names.map((name) => name.trim()).filter((name) => name !== '')
+}
+
+function parseServiceImport(fields: Fields): ServiceImport {
+  const spec = fields.child('spec')
+  const isHeadless = spec.text('type') === 'Headless'
+  return {
+    kind: 'ServiceImport',
+    ...fields.meta(),
+    isHeadless,
+    clusterIPs: isHeadless ? [] : spec.texts('ips'),
+    ports: spec.children('ports').map(parsePort),
   }
 }
 
@@ -110,8 +165,10 @@ function parseEndpointSlice(fields: Fields): EndpointSlice {
     kind: 'EndpointSlice',
     ...meta,
     serviceName: meta.labels.get(SERVICE_NAME_LABEL) ?? '',
+    importName: meta.labels.get(IMPORT_NAME_LABEL) ?? '',
     endpoints: fields.children('endpoints').map(parseEndpoint),
     ports: fields.children('ports').map(parsePort),
+    triggeredMs: fields.child('metadata').child('annotations').time(TRIGGER_ANNOTATION),
   }
 }
 
@@ -120,6 +177,7 @@ function parseEndpoint(fields: Fields): Endpoint {
     addresses: fields.texts('addresses'),
     hostname: fields.text('hostname'),
     targetName: fields.child('targetRef').text('name'),
+    zone: fields.text('zone').toLowerCase(),
     isReady: fields.child('conditions').flag('ready') ?? true,
   }
 }
@@ -133,97 +191,4 @@ function parsePod(fields: Fields): Pod {
     podIP: status.text('podIP'),
     isGone: isDeleted || GONE_PHASES.has(status.text('phase')),
   }
-}
-
-class FieldError extends Error {
-  override readonly name = 'FieldError'
-}
-
-/** Fields of an object that may be missing or `null`; a field of another type is an error. */
-class Fields {
-  private readonly values: Readonly<Record<string, unknown>>
-  private readonly path: string
-
-  constructor(value: unknown, path: string) {
-    this.path = path
-    if (value === undefined || value === null) this.values = {}
-    else if (isRecord(value)) this.values = value
-    else throw this.error('', value, 'an object')
-  }
-
-  has(name: string): boolean {
-    return this.values[name] !== undefined && this.values[name] !== null
-  }
-
-  text(name: string): string {
-    const value = this.values[name] ?? ''
-    if (typeof value === 'string') return value
-    throw this.error(name, value, 'text')
-  }
-
-  flag(name: string): boolean | undefined {
-    const value = this.values[name] ?? undefined
-    if (value === undefined || typeof value === 'boolean') return value
-    throw this.error(name, value, 'true or false')
-  }
-
-  port(name: string): number | undefined {
-    const value = this.values[name] ?? undefined
-    if (value === undefined) return undefined
-    if (typeof value === 'number' && Number.isInteger(value) && 0 < value && value < 65536) {
-      return value
-    }
-    throw this.error(name, value, 'a port from 1 to 65535')
-  }
-
-  child(name: string): Fields {
-    return new Fields(this.values[name], `${this.path}${name}.`)
-  }
-
-  children(name: string): Fields[] {
-    return this.list(name).map((value, i) => new Fields(value, `${this.path}${name}[${i}].`))
-  }
-
-  texts(name: string): string[] {
-    return this.list(name).map((value, i) => {
-      if (typeof value === 'string') return value
-      throw this.error(`${name}[${i}]`, value, 'text')
-    })
-  }
-
-  meta(): { namespace: string; name: string; labels: Labels } {
-    const metadata = this.child('metadata')
-    const name = metadata.text('name')
-    if (name === '') throw metadata.error('name', undefined, 'a name')
-    const namespace = metadata.text('namespace') || 'default'
-    return { namespace, name, labels: metadata.labels() }
-  }
-
-  private labels(): Labels {
-    const labels = this.child('labels')
-    return new Map(Object.keys(labels.values).map((key) => [key, labels.text(key)]))
-  }
-
-  private list(name: string): readonly unknown[] {
-    const value = this.values[name] ?? []
-    if (Array.isArray(value)) return value
-    throw this.error(name, value, 'a list')
-  }
-
-  private error(name: string, value: unknown, wanted: string): FieldError {
-    const found = value === undefined ? 'missing' : excerpt(value)
-    const path = `${this.path}${name}`.replace(/\.$/, '')
-    return new FieldError(`${path || 'it'} is ${found}, expected ${wanted}`)
-  }
-}
-
-/** Says what a value is, without going into it: it may be huge, or part of itself. */
-function excerpt(value: unknown): string {
-  if (Array.isArray(value)) return 'a list'
-  if (typeof value === 'object' && value !== null) return 'an object'
-  return (typeof value === 'string' ? JSON.stringify(value) : String(value)).slice(0, 60)
-}
-
-function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

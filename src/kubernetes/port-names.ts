@@ -4,7 +4,7 @@
  * @module
  */
 import type { RecordSet } from '../records/zone-entry.ts'
-import { type Backend, backendRecords, type Place } from './backend-records.ts'
+import { type Backend, backendRecords, type Place, type RecordsOf } from './backend-records.ts'
 import { joinLabels, labelOf } from './labels.ts'
 import type { Port } from './objects.ts'
 
@@ -12,7 +12,11 @@ import type { Port } from './objects.ts'
  * Makes the names of the ports below the Service at `place`. Ports without a name, or with one that
  * is no label, get none.
  */
-export function portNames(place: Place, backends: readonly Backend[]): RecordSet[] {
+export function portNames(
+  place: Place,
+  backends: readonly Backend[],
+  recordsOf: RecordsOf = backendRecords,
+): RecordSet[] {
   const byPort = new Map<string, Backend[]>()
   const keys = new Map<Port, string>()
   for (const backend of backends) {
@@ -29,7 +33,7 @@ export function portNames(place: Place, backends: readonly Backend[]): RecordSet
     // A name of 63 characters leaves no room for its underscore, which may be left out anyway.
     const label = labelOf(port) ?? labelOf(port.slice(1))
     const owner = joinLabels(label, labelOf(protocol), place.owner)
-    return owner === undefined ? [] : backendRecords({ ...place, owner }, some)
+    return owner === undefined ? [] : recordsOf({ ...place, owner }, some)
   })
 }
 

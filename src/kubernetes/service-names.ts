@@ -4,13 +4,13 @@
  * | Service | `<service>.<ns>.svc` | below it |
  * |---|---|---|
  * | with a cluster IP | its addresses | ports, ready endpoints |
- * | headless | addresses of its ready endpoints; without one it is not | ports, ready endpoints |
+ * | headless | addresses of its ready endpoints; without one it is not | the same, zones |
  * | ExternalName | CNAME; one that names an address is not | nothing |
  * @module
  */
 import { parseAddress } from '../dns/address.ts'
 import { TYPE } from '../dns/rr-type.ts'
-import type { RecordSet } from '../records/zone-entry.ts'
+import type { RecordSet, ZoneEntry } from '../records/zone-entry.ts'
 import {
   aliasRdata,
   type Backend,
@@ -20,9 +20,10 @@ import {
 } from './backend-records.ts'
 import { endpointBackends, endpointNames } from './endpoint-names.ts'
 import { joinLabels, labelOf, SVC } from './labels.ts'
-import type { EndpointSlice, Service } from './objects.ts'
+import type { EndpointSlice, Port, Service } from './objects.ts'
 import type { NamingOptions } from './options.ts'
 import { portNames } from './port-names.ts'
+import { zonalNames } from './zonal-names.ts'
 
 /** The relative name of a Service; `undefined` when it cannot be a name. */
 export function serviceOwner(service: {
@@ -37,7 +38,7 @@ export function serviceNames(
   service: Service,
   slices: readonly EndpointSlice[],
   options: NamingOptions,
-): RecordSet[] {
+): ZoneEntry[] {
   const owner = serviceOwner(service)
   if (owner === undefined) return []
   const place: Place = { owner, scope: service.namespace, ttlSeconds: options.ttlSeconds }
@@ -50,6 +51,7 @@ export function serviceNames(
       ...backendRecords(place, endpoints),
       ...portNames(place, endpoints),
       ...endpointNames(place, endpoints),
+      ...(options.isZonal ? zonalNames(place, slices, options.usesPodNames) : []),
     ]
   }
   if (options.ignoresEmptyServices && endpoints.length === 0) return []
@@ -68,8 +70,11 @@ function externalName(service: Service, place: Place): RecordSet[] {
     : [{ kind: 'records', ...place, type: TYPE.CNAME, rdata: [rdata] }]
 }
 
-/** Every port on every cluster IP; SRV records lead to the Service's own name. */
-function clusterIpBackends(service: Service, owner: Uint8Array): Backend[] {
+/** Lists every port on every cluster IP; SRV records lead to the Service's own name. */
+export function clusterIpBackends(
+  service: { readonly clusterIPs: readonly string[]; readonly ports: readonly Port[] },
+  owner: Uint8Array,
+): Backend[] {
   const hosts = service.clusterIPs.filter((ip) => parseAddress(ip) !== undefined)
   return hosts.flatMap((host) => backendsOf(host, owner, service.ports))
 }

@@ -4,6 +4,7 @@
  * @module
  */
 
+import type { ClusterTree } from '../corefile/cluster-tree.ts'
 import type { KubernetesOptions } from '../corefile/kubernetes-options.ts'
 import type { Snapshot } from '../snapshot/snapshot.ts'
 import type { Log } from '../telemetry/log.ts'
@@ -70,8 +71,11 @@ export type SnapshotSource = {
    * on with, or `undefined` when there is none to be had.
    */
   readonly load: (shard?: number) => Promise<Snapshot | undefined>
-  /** How old the newest snapshot is held to be. */
-  readonly freshness: () => 'fresh' | 'stale' | 'expired'
+  /**
+   * How the newest snapshot is held to be: new; old; too old to answer from; or made before all
+   * objects were read, so that what it does not have may be there.
+   */
+  readonly freshness: () => 'fresh' | 'stale' | 'expired' | 'partial'
 }
 
 /** The runtime. */
@@ -100,8 +104,12 @@ export type Host = {
    * @throws {Error} when it cannot be asked in this runtime, or not with these options
    */
   readonly openUpstream: (upstream: Upstream, options: UpstreamOptions) => UpstreamClient
-  /** Finds the source of snapshots for a `kubernetes` directive. */
-  readonly openCluster: (options: KubernetesOptions) => SnapshotSource
+  /**
+   * Finds the source of snapshots for a `kubernetes` directive; of its cluster's other names when
+   * another tree is asked for.
+   * @throws {ConfigError} when there can be none
+   */
+  readonly openCluster: (options: KubernetesOptions, tree?: ClusterTree) => SnapshotSource
   readonly metrics: Metrics
   readonly log: Log
   /** Prints a line of the query log. */

@@ -25,7 +25,11 @@ const ROUNDS = 300
 /** Measures. */
 export async function benchOpen(): Promise<Row[]> {
   const shard = shardOf(SHARD_BYTES)
-  const zone: Zone = { origin: asWordOctets(nameOf('cluster.local')), isReverse: false }
+  const zone: Zone = {
+    origin: asWordOctets(nameOf('cluster.local')),
+    isReverse: false,
+    isMulticluster: false,
+  }
   const query = parseQuery(writeQuery({ name: nameOf('no.such.svc.cluster.local'), type: TYPE.A }))
   if (query.kind !== 'query') throw new TypeError('Nothing to ask')
   const info = { generation: 1, timeMs: 0, ttlSeconds: 5, records: 0, origins: [] }

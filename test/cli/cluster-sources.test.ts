@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { describe, test } from 'node:test'
 import { type ClusterSourceOptions, ClusterSources } from '../../src/cli/cluster-sources.ts'
+import { CLUSTER_TREE } from '../../src/corefile/cluster-tree.ts'
 import { type KubernetesOptions, parseKubernetes } from '../../src/corefile/kubernetes-options.ts'
 import { type ApiConnection, ConnectionError } from '../../src/exporter/object-api.ts'
 import type { LogEvent } from '../../src/telemetry/log.ts'
@@ -134,7 +135,7 @@ describe('clusters that are watched', () => {
     for (const api of sources.apis) answerLists(api)
     await within(sources.synced(), 'the lists')
     const [first, second] = sources.apis.map((api) => api.watching('services').signal)
-    sources.keep([kept])
+    sources.keep([{ directive: kept, tree: CLUSTER_TREE }])
     assert.deepEqual([first?.aborted, second?.aborted], [false, true])
     assert.equal(sources.open(kept), source)
     sources.open(dropped)

@@ -194,7 +194,7 @@ function createScenarioResolver(
     folder: files,
     metrics: new Metrics(),
     log: () => undefined,
-    openCluster: (directive) => sources.open(directive),
+    openCluster: (directive, tree) => sources.open(directive, tree),
     abort: () => undefined,
   })
   return createResolver(loadCorefile(corefile).blocks, { ...host, ...overrides })

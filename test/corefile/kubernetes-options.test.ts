@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
+import { API_DEFAULTS } from '../../src/corefile/api-options.ts'
 import {
   isReverseZone,
   type KubernetesOptions,
@@ -11,15 +12,18 @@ import { directiveOf, problemsOf } from './source.ts'
 const BLOCK_ZONES = [nameOf('cluster.local'), nameOf('in-addr.arpa')]
 
 /** Options as they are compared: zones as text. */
-type Shown = Omit<KubernetesOptions, 'zones' | 'fallthrough'> & {
+type Shown = Omit<KubernetesOptions, 'zones' | 'multiclusterZones' | 'fallthrough'> & {
   readonly zones: readonly string[]
+  readonly multiclusterZones: readonly string[]
   readonly fallthrough: readonly string[] | undefined
 }
 
 function parse(text: string, blockZones: readonly Uint8Array[] = BLOCK_ZONES): Shown {
-  const { zones, fallthrough, ...rest } = parseKubernetes(directiveOf(text), blockZones)
+  const parsed = parseKubernetes(directiveOf(text), blockZones)
+  const { zones, multiclusterZones, fallthrough, ...rest } = parsed
   return {
     ...rest,
+    multiclusterZones: multiclusterZones.map((zone) => formatName(zone)),
     zones: zones.map((zone) => formatName(zone)),
     fallthrough: fallthrough?.map((zone) => formatName(zone)),
   }
@@ -30,20 +34,22 @@ const DEFAULTS: Shown = {
   line: 2,
   column: 1,
   zones: ['cluster.local.', 'in-addr.arpa.'],
+  multiclusterZones: [],
   cluster: undefined,
   rules: 'coredns',
+  naming: 'kubernetes',
   pods: 'disabled',
   ttlSeconds: 5,
   usesPodNames: false,
   hasEndpoints: true,
+  isZonal: false,
   ignoresEmptyServices: false,
   namespaces: [],
   namespaceLabels: '',
   labels: '',
   fallthrough: undefined,
-  kubeconfig: undefined,
-  endpoint: undefined,
-  tls: undefined,
+  notices: [],
+  ...API_DEFAULTS,
 }
 
 describe('parseKubernetes takes zones', () => {
@@ -95,8 +101,55 @@ describe('parseKubernetes takes options', () => {
     { text: 'kubeconfig /a', changes: { kubeconfig: { path: '/a', context: undefined } } },
     { text: 'kubeconfig /a b', changes: { kubeconfig: { path: '/a', context: 'b' } } },
     { text: 'endpoint https://192.0.2.1', changes: { endpoint: 'https://192.0.2.1' } },
-    { text: 'tls /a /b /c', changes: { tls: { cert: '/a', key: '/b', ca: '/c' } } },
+    {
+      text: 'endpoint https://192.0.2.1\ntls /a /b /c',
+      changes: { endpoint: 'https://192.0.2.1', tls: { cert: '/a', key: '/b', ca: '/c' } },
+    },
+    { text: 'zonal', changes: { isZonal: true } },
+    { text: 'multicluster', changes: {} },
+    { text: 'multicluster Cluster.local', changes: { multiclusterZones: ['cluster.local.'] } },
+    { text: 'naming kubernetes', changes: {} },
+    {
+      text: 'naming openshift3',
+      changes: { naming: 'openshift3', ttlSeconds: 30, pods: 'insecure' },
+    },
+    {
+      text: 'ttl 5\npods disabled\nnaming openshift3',
+      changes: { naming: 'openshift3', ttlSeconds: 5, pods: 'disabled' },
+    },
     { text: 'ttl 1\nttl 2\npods insecure', changes: { ttlSeconds: 2, pods: 'insecure' } },
+  ]
+  for (const { text, changes } of cases) {
+    test(JSON.stringify(text), () => {
+      assert.deepEqual(parse(`kubernetes {\n${text}\n}`), { ...DEFAULTS, ...changes })
+    })
+  }
+})
+
+describe('parseKubernetes takes what CoreDNS passes over, and says so', () => {
+  const cases: { text: string; changes: Partial<Shown> }[] = [
+    {
+      text: 'ttl 1 2',
+      changes: { ttlSeconds: 1, notices: ['"ttl" takes one argument; "2" is passed over'] },
+    },
+    {
+      text: 'ignore',
+      changes: { notices: ['"ignore" without "empty_service" ignores nothing'] },
+    },
+    {
+      text: 'ignore empty_service x',
+      changes: {
+        ignoresEmptyServices: true,
+        notices: ['"ignore" takes one argument; "x" is passed over'],
+      },
+    },
+    {
+      text: 'tls /a /b /c',
+      changes: {
+        tls: { cert: '/a', key: '/b', ca: '/c' },
+        notices: ['"tls" is passed over, as there is no "endpoint"'],
+      },
+    },
   ]
   for (const { text, changes } of cases) {
     test(JSON.stringify(text), () => {
@@ -120,15 +173,12 @@ describe('parseKubernetes refuses', () => {
     { text: 'pods', problem: count('pods', '1', 0) },
     { text: 'pods insecure verified', problem: count('pods', '1', 2) },
     { text: 'pods on', problem: '3:6: "on" is not one of disabled, insecure, verified' },
-    { text: 'ttl', problem: count('ttl', '1', 0) },
-    { text: 'ttl 1 2', problem: count('ttl', '1', 2) },
+    { text: 'ttl', problem: count('ttl', '1 or more', 0) },
     { text: 'ttl 3601', problem: '3:5: "3601" is not a number from 0 to 3600' },
     { text: 'ttl -1', problem: '3:5: "-1" is not a number from 0 to 3600' },
     { text: 'ttl 30s', problem: '3:5: "30s" is not a number from 0 to 3600' },
     { text: 'endpoint_pod_names yes', problem: count('endpoint_pod_names', '0', 1) },
     { text: 'noendpoints yes', problem: count('noendpoints', '0', 1) },
-    { text: 'ignore', problem: count('ignore', '1', 0) },
-    { text: 'ignore empty_service x', problem: count('ignore', '1', 2) },
     { text: 'ignore empty', problem: '3:8: "ignore" knows only "empty_service"' },
     { text: 'namespaces', problem: count('namespaces', '1 or more', 0) },
     { text: 'namespace_labels', problem: count('namespace_labels', '1 or more', 0) },
@@ -136,8 +186,7 @@ describe('parseKubernetes refuses', () => {
     { text: 'fallthrough a..b', problem: '3:13: "a..b" is not a domain name' },
     { text: 'kubeconfig', problem: count('kubeconfig', '1 to 2', 0) },
     { text: 'kubeconfig /a b c', problem: count('kubeconfig', '1 to 2', 3) },
-    { text: 'endpoint', problem: count('endpoint', '1', 0) },
-    { text: 'endpoint a b', problem: count('endpoint', '1', 2) },
+    { text: 'endpoint', problem: count('endpoint', '1 or more', 0) },
     { text: 'tls /a /b', problem: count('tls', '3', 2) },
     { text: 'tls /a /b /c /d', problem: count('tls', '3', 4) },
     {
@@ -164,6 +213,20 @@ describe('parseKubernetes refuses', () => {
     { text: 'cluster shop-1\nkubeconfig /a', problem: pushed('kubeconfig') },
     { text: 'cluster shop-1\nendpoint a', problem: pushed('endpoint') },
     { text: 'cluster shop-1\ntls a b c', problem: pushed('tls') },
+    { text: 'cluster shop-1\nzonal', problem: pushed('zonal') },
+    { text: 'cluster shop-1\nnaming openshift3', problem: pushed('naming') },
+    { text: 'cluster shop-1\nstartup_timeout 5s', problem: pushed('startup_timeout') },
+    { text: 'zonal yes', problem: count('zonal', '0', 1) },
+    { text: 'naming', problem: count('naming', '1', 0) },
+    { text: 'naming skydns', problem: '3:8: "skydns" is not one of kubernetes, openshift3' },
+    {
+      text: 'multicluster clusterset.local',
+      problem: '3:1: "clusterset.local." is none of the zones of this "kubernetes"; add it',
+    },
+    {
+      text: 'zonal\nnoendpoints',
+      problem: '3:1: "zonal" names endpoints; leave out "noendpoints"',
+    },
   ]
   for (const { text, problem } of cases) {
     test(JSON.stringify(text), () => {
@@ -174,11 +237,14 @@ describe('parseKubernetes refuses', () => {
     })
   }
 
-  for (const name of ['constructor', 'multicluster']) {
+  for (const name of ['constructor', 'upstreams']) {
     test(`an option that there is not, and lists those that there are: ${name}`, () => {
       const [problem = ''] = problemsOf(() => parse(`kubernetes {\n${name}\n}`))
       assert.match(problem, new RegExp(`^3:1: "kubernetes" has no option "${name}"; it has `))
-      assert.match(problem, /it has cluster, answers, pods, ttl, .*, endpoint, tls$/)
+      assert.match(
+        problem,
+        /it has cluster, answers, naming, pods, ttl, .*, apiserver_max_inflight$/,
+      )
     })
   }
 

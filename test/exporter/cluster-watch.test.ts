@@ -25,7 +25,11 @@ function start(t: TestContext): Running {
   const lines: string[] = []
   const watch = new ClusterWatch({
     api,
-    collections: collectionsFor({ pods: 'disabled', hasEndpoints: true }),
+    collections: collectionsFor({
+      tree: { kind: 'cluster' },
+      pods: 'disabled',
+      hasEndpoints: true,
+    }),
     sink: {
       set: (object) => lines.push(`set: ${describeObject(object)}`),
       delete: (kind, namespace, name) => lines.push(`delete: ${kind} ${namespace}/${name}`),

@@ -9,6 +9,8 @@ import {
 } from '../../src/exporter/object-api.ts'
 import { parseObject } from '../../src/kubernetes/parse-object.ts'
 
+const CLUSTER = { kind: 'cluster' } as const
+
 describe('collectionsFor', () => {
   const always = ['/api/v1/namespaces', '/api/v1/services']
   const slices = '/apis/discovery.k8s.io/v1/endpointslices'
@@ -53,17 +55,20 @@ describe('collectionsFor', () => {
   for (const { name, paths, ...options } of cases) {
     test(name, () => {
       assert.deepEqual(
-        collectionsFor(options).map(({ path }) => path),
+        collectionsFor({ tree: CLUSTER, ...options }).map(({ path }) => path),
         paths,
       )
     })
   }
 
-  const collections = collectionsFor({ pods: 'verified', hasEndpoints: true })
+  const collections = collectionsFor({ tree: CLUSTER, pods: 'verified', hasEndpoints: true })
 
   test('keeps what one caller gets from what another gets', () => {
-    assert.notEqual(collectionsFor({ pods: 'verified', hasEndpoints: true }), collections)
-    assert.equal(collectionsFor({ pods: 'disabled', hasEndpoints: true }).length, 3)
+    assert.notEqual(
+      collectionsFor({ tree: CLUSTER, pods: 'verified', hasEndpoints: true }),
+      collections,
+    )
+    assert.equal(collectionsFor({ tree: CLUSTER, pods: 'disabled', hasEndpoints: true }).length, 3)
   })
 
   for (const { kind, resource, path } of collections) {

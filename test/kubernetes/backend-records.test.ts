@@ -96,7 +96,7 @@ describe('backendRecords', () => {
       backends: ['a..b a 80/http', '192.0.2.1 b 80/http'],
       lines: `
         x 7 A 192.0.2.1
-        x 7 SRV 0 50 80 b`,
+        x 7 SRV 0 100 80 b`,
     },
   ]
   for (const { name, backends, lines } of cases) {

@@ -311,7 +311,9 @@ describe('whatever objects there are', () => {
         for (const entry of clusterRecords(cluster, naming).entries) {
           if (entry.kind === 'pointer' || (entry.kind === 'records' && entry.isGlue)) continue
           const labels = formatName(concatBytes(entry.owner, ROOT)).split('.').slice(0, -1)
-          const scope = labels.length > 1 && labels.at(-1) !== 'dns' ? labels.at(-2) : ''
+          const isOutside = naming.tree.kind === 'external'
+          const inner = labels.length > 1 && labels.at(-1) !== 'dns' ? labels.at(-2) : ''
+          const scope = isOutside ? (labels.at(-1) ?? '') : inner
           assert.equal(entry.scope.toLowerCase(), scope)
           assert.ok(scope === '' || cluster.namespaces.has(entry.scope))
         }

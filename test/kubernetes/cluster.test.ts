@@ -106,9 +106,11 @@ describe('Cluster', () => {
             continue
           }
           const meta = { namespace, name, labels: new Map() }
-          const slice = { ...meta, serviceName, endpoints: [], ports: [] }
-          cluster.set({ kind: 'EndpointSlice', ...slice })
-          expected.set(`${namespace}/${name}`, { kind: 'EndpointSlice', ...slice })
+          const belongs = { serviceName, importName: '' }
+          const rest = { endpoints: [], ports: [], triggeredMs: 0 }
+          const slice: EndpointSlice = { kind: 'EndpointSlice', ...meta, ...belongs, ...rest }
+          cluster.set(slice)
+          expected.set(`${namespace}/${name}`, slice)
         }
         for (const namespace of ['default', 'shop']) {
           for (const name of ['a', 'b']) {

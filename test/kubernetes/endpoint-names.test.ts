@@ -199,6 +199,7 @@ describe('endpointLabel', () => {
         addresses: [address],
         hostname: '',
         targetName: '',
+        zone: '',
         isReady: true,
         ...names,
       }
@@ -210,7 +211,7 @@ describe('endpointLabel', () => {
 
   test('finds none for an address too long for a label', () => {
     const address = `${'a.'.repeat(30)}example.org`
-    const endpoint = { addresses: [address], hostname: '', targetName: '', isReady: true }
+    const endpoint = { addresses: [address], hostname: '', targetName: '', zone: '', isReady: true }
     assert.equal(endpointLabel(endpoint, address, true), undefined)
   })
 })

@@ -54,11 +54,13 @@ export function linesOf(text: string): string[] {
 /** The options for `cluster.local` that a bare `kubernetes` directive stands for, some replaced. */
 export function optionsOf(some: Partial<NamingOptions> = {}): NamingOptions {
   return {
+    tree: { kind: 'cluster' },
     origins: [nameOf('cluster.local')],
     ttlSeconds: 5,
     pods: 'disabled',
     usesPodNames: false,
     hasEndpoints: true,
+    isZonal: false,
     ignoresEmptyServices: false,
     namespaces: new Set(),
     namespaceSelector: [],

@@ -7,7 +7,7 @@ import fc from 'fast-check'
 import { nameOf } from '../../src/dns/name.ts'
 import { Cluster } from '../../src/kubernetes/cluster.ts'
 import type { ClusterObject, Port } from '../../src/kubernetes/objects.ts'
-import type { NamingOptions } from '../../src/kubernetes/options.ts'
+import type { NamingOptions, Tree } from '../../src/kubernetes/options.ts'
 import { optionsOf } from './naming.ts'
 
 const namespace = fc.constantFrom('app', 'ops', 'Mixed', 'n'.repeat(63), 'a.b')
@@ -27,6 +27,11 @@ const host = fc.constantFrom(
 )
 const labels = fc.constant<ReadonlyMap<string, string>>(new Map())
 
+const clusterLabels = fc.constantFrom<ReadonlyMap<string, string>>(
+  new Map(),
+  ...['a', 'b', 'a.b'].map((id) => new Map([['multicluster.kubernetes.io/source-cluster', id]])),
+)
+
 const port: fc.Arbitrary<Port> = fc.record({
   name: fc.constantFrom('', 'http', 'HTTP', 'p'.repeat(63), 'p'.repeat(64), 'a.b', 'a b'),
   protocol: fc.constantFrom('TCP', 'UDP', 'a.b', ''),
@@ -38,7 +43,16 @@ const endpoint = fc.record({
   addresses: fc.array(host, { maxLength: 3 }),
   hostname: fc.constantFrom('', '', 'db-0', 'DB-0', 'a.b', 'h'.repeat(63)),
   targetName: fc.constantFrom('', 'pod-0', 'Pod.0', 'p'.repeat(64), 'a..b'),
+  zone: fc.constantFrom('', 'eu-1a', 'corp.example.com', 'a..b'),
   isReady: fc.boolean(),
+})
+
+const outside = fc.record({
+  isLoadBalancer: fc.boolean(),
+  externalIPs: fc.array(host, { maxLength: 2 }),
+  ingress: fc.array(fc.record({ ip: host, hostname: host }), { maxLength: 2 }),
+  hostnames: fc.constant(undefined),
+  resolvesEndpoints: fc.boolean(),
 })
 
 /** Any object, as `parseObject` could give it. */
@@ -59,15 +73,27 @@ export const object: fc.Arbitrary<ClusterObject> = fc.oneof(
     clusterIPs: fc.array(host, { maxLength: 2 }),
     externalName: host,
     ports,
+    outside: fc.option(outside, { nil: undefined }),
+  }),
+  fc.record({
+    kind: fc.constant('ServiceImport' as const),
+    namespace,
+    name,
+    labels,
+    isHeadless: fc.boolean(),
+    clusterIPs: fc.array(host, { maxLength: 2 }),
+    ports,
   }),
   fc.record({
     kind: fc.constant('EndpointSlice' as const),
     namespace,
     name: fc.constantFrom('s1', 's2', 's3'),
-    labels,
+    labels: clusterLabels,
     serviceName: name,
+    importName: name,
     endpoints: fc.array(endpoint, { maxLength: 4 }),
     ports,
+    triggeredMs: fc.constant(0),
   }),
   fc.record({
     kind: fc.constant('Pod' as const),
@@ -92,10 +118,18 @@ export const options: fc.Arbitrary<NamingOptions> = fc
       [nameOf('cluster.local')],
       [nameOf('cluster.local'), nameOf(`${'o'.repeat(63)}.${'o'.repeat(60)}.example.org`)],
     ),
+    tree: fc.constantFrom<Tree>(
+      { kind: 'cluster' },
+      { kind: 'cluster' },
+      { kind: 'multicluster' },
+      { kind: 'external', ttlSeconds: 7, hasEndpoints: false },
+      { kind: 'external', ttlSeconds: 7, hasEndpoints: true },
+    ),
     ttlSeconds: fc.constantFrom(0, 5, 3600),
     pods: fc.constantFrom('disabled' as const, 'insecure' as const, 'verified' as const),
     usesPodNames: fc.boolean(),
     hasEndpoints: fc.boolean(),
+    isZonal: fc.boolean(),
     ignoresEmptyServices: fc.boolean(),
     namespaces: fc.constantFrom(new Set<string>(), new Set(['app', 'gone'])),
     localAddresses: fc.constantFrom([], ['192.0.2.1'], ['2001:db8::1', '203.0.113.1', 'x']),

@@ -39,9 +39,13 @@ export function isDenied(type: number, shard: Shard, node: number, head: number)
   return setCount === 1 && shard.findSet(node, TYPE.TXT) !== 0
 }
 
-/** Tells whether CoreDNS does not even look for a name of so many labels below the zone. */
-export function isTooLong(query: Query, count: number): boolean {
+/**
+ * Tells whether CoreDNS does not even look for a name of so many labels below the zone. Among the
+ * names of several clusters, those of endpoints have one label more.
+ */
+export function isTooLong(query: Query, count: number, isMulticluster: boolean): boolean {
   if (count < 5) return false
+  if (count === 5 && isMulticluster) return false
   const { name, labels } = query
   return count > 5 || octet(name, octet(labels, 1) + 1) !== UNDERSCORE
 }

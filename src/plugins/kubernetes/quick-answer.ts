@@ -22,6 +22,8 @@ export type QuickOptions = {
   /** The cluster whose snapshots these are, as views know it. */
   readonly cluster: string | undefined
   readonly source: SnapshotSource
+  /** Where the names of several clusters come from; the same where there are none. */
+  readonly sharedSource: SnapshotSource
   readonly rules: Rules
   readonly fallthrough: Fallthrough
 }
@@ -37,9 +39,10 @@ export class QuickAnswer {
 
   /** Writes the reply to a query and returns its size; 0 when it has to take the long way. */
   answer(query: Query, reply: ReplyWriter, how: QuickReply): number {
-    const { zones, cluster, source, rules, fallthrough } = this.options
+    const { zones, cluster, rules, fallthrough } = this.options
     const zone = zoneOf(zones, query)
     if (zone === undefined || isForLongWay(query, zone.origin.bytes)) return 0
+    const source = zone.isMulticluster ? this.options.sharedSource : this.options.source
     const { view } = how
     if (view !== undefined && !view.seesOrigin(cluster, zone.origin.bytes)) return 0
     const snapshot = source.current()

@@ -6,6 +6,7 @@ import { onlyDirective } from '../../corefile/arguments.ts'
 import { parseKubernetes } from '../../corefile/kubernetes-options.ts'
 import { EXTENDED_ERROR, extendedError } from '../../dns/edns.ts'
 import { isSubdomain } from '../../dns/name.ts'
+import type { Query } from '../../dns/query.ts'
 import { RCODE } from '../../dns/rcode.ts'
 import { TYPE } from '../../dns/rr-type.ts'
 import type { SnapshotSource } from '../host.ts'
@@ -30,9 +31,12 @@ export const setupKubernetes: Setup = (directives, context) => {
   const directive = onlyDirective(directives)
   const options = parseKubernetes(directive, context.zones)
   const zones = zonesOfDirective(options)
-  const source = context.host.openCluster(options)
-  const { rules, fallthrough, cluster } = options
-  const quick = new QuickAnswer({ zones, cluster, source, rules, fallthrough })
+  const { openCluster } = context.host
+  const source = openCluster(options)
+  const isShared = zones.all.some(({ isMulticluster }) => isMulticluster)
+  const sharedSource = isShared ? openCluster(options, { kind: 'multicluster' }) : source
+  const { rules, fallthrough, cluster, notices } = options
+  const quick = new QuickAnswer({ zones, cluster, source, sharedSource, rules, fallthrough })
   const isHidden = (view: View | undefined, { origin }: Zone): boolean =>
     view !== undefined && !view.seesOrigin(cluster, origin.bytes)
   return {
@@ -45,7 +49,7 @@ export const setupKubernetes: Setup = (directives, context) => {
           if (zone === undefined || !isHidden(view, zone)) return false
           return isSubdomain(blockZone, zone.origin.bytes)
         },
-        isReady: () => source.current() !== undefined,
+        isReady: () => isWhole(source) && isWhole(sharedSource),
         serve: (request, next) => {
           const zone = zoneOf(zones, request.query)
           const { view } = request.client
@@ -53,15 +57,21 @@ export const setupKubernetes: Setup = (directives, context) => {
           if (request.type === TYPE.AXFR || request.type === TYPE.IXFR) {
             return failure(RCODE.REFUSED)
           }
-          return withSnapshot(source, (snapshot) => {
+          const own = zone.isMulticluster ? sharedSource : source
+          return withSnapshot(own, (snapshot) => {
             const namespaces = view?.namespaces
-            const from = { zone, home: zones.home, rules, snapshot, source, namespaces }
+            const from = { zone, home: zones.home, rules, snapshot, source: own, namespaces }
             return serveZone(request, from, { fallthrough, next })
           })
         },
       },
     ],
+    notices,
   }
+}
+
+function isWhole(source: SnapshotSource): boolean {
+  return source.current() !== undefined && source.freshness() !== 'partial'
 }
 
 /** Goes on with the newest snapshot; without one, or with one too old, fails and says so. */
@@ -78,7 +88,7 @@ function withSnapshot(
     }
     // To lack a shard may lead to a newer snapshot: it is that one whose age counts.
     return andThen(serve(snapshot), (outcome) =>
-      source.freshness() === 'fresh' ? outcome : markStale(outcome),
+      source.freshness() === 'stale' ? markStale(outcome) : outcome,
     )
   })
 }
@@ -104,9 +114,15 @@ function serveZone(
       case 'unavailable':
         return unavailable()
       case 'absent':
-        return fallsThrough(fallthrough, request.lowerName)
-          ? next(request)
-          : negativeReply(query, view, RCODE.NXDOMAIN)
+        return fallsThrough(fallthrough, request.lowerName) ? next(request) : deny(query, view)
     }
   })
+}
+
+/** What is not there yet may be among what has not been read yet (CoreDNS, handler.go). */
+function deny(query: Query, view: ZoneView): Outcome {
+  if (view.source.freshness() !== 'partial') return negativeReply(query, view, RCODE.NXDOMAIN)
+  const reply = negativeReply(query, view, RCODE.SERVFAIL)
+  const option = extendedError(EXTENDED_ERROR.NOT_READY, 'the cluster is not read yet')
+  return { ...reply, options: [option] }
 }

@@ -23,6 +23,15 @@ export function relativeName(): RelativeName {
 }
 
 /**
+ * Tells whether the first or the second label of a query's name begins with an underscore: among
+ * the names of several clusters, no others are tried as the name of a port.
+ */
+export function hasUnderscore({ name, labels }: Query): boolean {
+  const isUnderscored = (i: number): boolean => octet(name, octet(labels, i) + 1) === UNDERSCORE
+  return isUnderscored(0) || isUnderscored(1)
+}
+
+/**
  * The kind of tree that the last of the first `count` labels names: its three letters as a number.
  */
 function lastLabel({ name, labels }: Query, count: number): number {

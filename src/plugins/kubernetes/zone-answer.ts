@@ -20,8 +20,9 @@ import type { Snapshot } from '../../snapshot/snapshot.ts'
 import type { Visibility } from '../../snapshot/visibility.ts'
 import { hasCapitals, isDenied, isPodService, isTooLong, type Rules } from './coredns-rules.ts'
 import { answerReverse } from './reverse-answer.ts'
-import { podLabel, type RelativeName, relativeName, spellPort } from './spellings.ts'
+import { hasUnderscore, podLabel, type RelativeName, relativeName, spellPort } from './spellings.ts'
 import { VERDICT } from './verdict.ts'
+import { answerZonal } from './zonal-answer.ts'
 import type { Zone } from './zone.ts'
 
 /** Weight of the only SRV record at a Pod's name. */
@@ -41,6 +42,7 @@ export class ZoneAnswer {
   readonly reply: ReplyWriter
   /** The namespaces that the client sees; `undefined` for all. */
   namespaces: Visibility | undefined
+  private isMulticluster = false
   private readonly spelled = relativeName()
   private readonly address = new Uint8Array(16)
   private readonly service = new Uint8Array(6)
@@ -68,10 +70,11 @@ export class ZoneAnswer {
    * @param home the origin that names from addresses are below
    */
   answer(query: Query, zone: Zone, snapshot: Snapshot, home: WordOctets): number {
-    const { origin, isReverse } = zone
+    const { origin, isReverse, isMulticluster } = zone
     const relativeBytes = query.nameBytes - origin.bytes.length
     this.sets.origin = origin
     this.home = home
+    this.isMulticluster = isMulticluster
     if (this.rules === 'coredns') {
       if (query.type === TYPE.SOA) return VERDICT.NODATA
       const isApexNs = query.type === TYPE.NS && relativeBytes === 0
@@ -93,12 +96,17 @@ export class ZoneAnswer {
       return VERDICT.UNLOADED
     }
     const node = shard.findName(query.nameWords, relativeBytes)
-    if (node !== 0 && !(this.rules === 'coredns' && isTooLong(query, count))) {
+    const { isMulticluster } = this
+    if (node !== 0 && !(this.rules === 'coredns' && isTooLong(query, count, isMulticluster))) {
       return this.answerNode(query.type, shard, node)
     }
     // By the RFCs' rules what is above another spelling exists as well, and that is a protocol.
     const isSpelled = count === 5 || this.rules === 'rfc'
-    if (isSpelled && spellPort(query, count, this.spelled)) {
+    if (
+      isSpelled &&
+      (!isMulticluster || hasUnderscore(query)) &&
+      spellPort(query, count, this.spelled)
+    ) {
       const { bytes, words, size } = this.spelled
       const other = this.shardFor(snapshot, bytes, size)
       if (other === undefined) return VERDICT.UNLOADED
@@ -106,7 +114,8 @@ export class ZoneAnswer {
       if (spelled !== 0) return this.answerNode(query.type, other, spelled)
     }
     const label = podLabel(query, count)
-    return label < 0 ? VERDICT.ABSENT : this.answerPod(query, snapshot, relativeBytes, label)
+    if (label >= 0) return this.answerPod(query, snapshot, relativeBytes, label)
+    return answerZonal(this, query, { count, end: relativeBytes }, snapshot)
   }
 
   /**
@@ -132,7 +141,8 @@ export class ZoneAnswer {
     return VERDICT.DATA
   }
 
-  private answerNode(type: number, shard: Shard, node: number): number {
+  /** Answers from a node: what it has of a type. */
+  answerNode(type: number, shard: Shard, node: number): number {
     const head = shard.nodeHead(node)
     if ((head & GLUE_MARK) !== 0 || !this.sees(shard, node)) return VERDICT.ABSENT
     if (this.rules === 'coredns' && isDenied(type, shard, node, head)) return VERDICT.ABSENT
@@ -147,7 +157,7 @@ export class ZoneAnswer {
   }
 
   /** Finds the shard of a name, or notes which one is lacking. */
-  private shardFor(snapshot: Snapshot, labels: Uint8Array, size: number): Shard | undefined {
+  shardFor(snapshot: Snapshot, labels: Uint8Array, size: number): Shard | undefined {
     const index = snapshot.shardOfName(labels, size)
     const shard = snapshot.shards[index]
     if (shard === undefined) this.missingShard = index
@@ -183,7 +193,7 @@ export class ZoneAnswer {
   }
 
   /** The part of a query's name from `start` to the zone. */
-  private tailOf({ name }: Query, start: number, end: number): RelativeName {
+  tailOf({ name }: Query, start: number, end: number): RelativeName {
     const { spelled } = this
     for (let i = start; i < end; i++) spelled.bytes[i - start] = octet(name, i)
     spelled.size = end - start

@@ -4,11 +4,16 @@
  */
 import { isReverseZone, type KubernetesOptions } from '../../corefile/kubernetes-options.ts'
 import { asWordOctets, type WordOctets } from '../../dns/bytes.ts'
-import { ROOT } from '../../dns/name.ts'
+import { isSubdomain, ROOT } from '../../dns/name.ts'
 import { endsIn, type Query } from '../../dns/query.ts'
 
 /** A zone that a directive answers. */
-export type Zone = { readonly origin: WordOctets; readonly isReverse: boolean }
+export type Zone = {
+  readonly origin: WordOctets
+  readonly isReverse: boolean
+  /** Whether it has the names that several clusters have together. */
+  readonly isMulticluster: boolean
+}
 
 /** All zones of a directive, the longest first. */
 export type Zones = {
@@ -18,11 +23,12 @@ export type Zones = {
 }
 
 /** Prepares a directive's zones. */
-export function zonesOfDirective({ zones }: KubernetesOptions): Zones {
-  const all = zones.map((origin) => ({
-    origin: asWordOctets(origin),
-    isReverse: isReverseZone(origin),
-  }))
+export function zonesOfDirective({ zones, multiclusterZones }: KubernetesOptions): Zones {
+  const all = zones.map((origin): Zone => {
+    const isReverse = isReverseZone(origin)
+    const isShared = multiclusterZones.some((zone) => isSubdomain(origin, zone))
+    return { origin: asWordOctets(origin), isReverse, isMulticluster: isShared && !isReverse }
+  })
   const home = all.find(({ isReverse }) => !isReverse)?.origin ?? asWordOctets(ROOT)
   return { all: all.sort((a, b) => b.origin.bytes.length - a.origin.bytes.length), home }
 }

@@ -167,6 +167,11 @@ describe('snapshots that are not there, or old', () => {
       reply: [...WEB, edns, 'ede: 3'],
     },
     {
+      name: 'answer with what they have when not all has been read',
+      cluster: { freshness: 'partial' },
+      reply: [...WEB, edns],
+    },
+    {
       name: 'are waited for, shard by shard',
       cluster: { presence: 'shards-later', shardCount: 8 },
       reply: [...WEB, edns],
@@ -223,6 +228,22 @@ describe('snapshots that are not there, or old', () => {
     })
   }
 
+  test('deny nothing while not all has been read, and tell so', async () => {
+    const server = serveCluster(line, { freshness: 'partial' })
+    const nosuch = 'nosuch.shop.svc.cluster.local A'
+    assert.deepEqual(await server.ask(nosuch), ['SERVFAIL aa rd', soa()])
+    const told = ['SERVFAIL aa rd', soa(), edns, 'ede: 14 the cluster is not read yet']
+    assert.deepEqual(await server.ask(`${nosuch} +edns`), told)
+    assert.deepEqual(await server.ask('web.shop.svc.cluster.local AAAA'), ['NOERROR aa rd', soa()])
+    assert.deepEqual(server.resolver.notReady(), ['kubernetes'])
+  })
+
+  test('pass unknown names on as ever while not all has been read', async () => {
+    const through = directive(line, 'fallthrough')
+    const server = serveCluster(through, { freshness: 'partial' })
+    assert.deepEqual(await server.ask('nosuch.cluster.local A'), FROM_NEXT)
+  })
+
   test('have their reasons logged', async () => {
     for (const [presence, reason] of [
       ['never', 'no snapshot yet'],
@@ -248,6 +269,78 @@ describe('snapshots that are not there, or old', () => {
     const server = serveCluster(line, { presence: 'never' })
     assert.deepEqual(await server.ask('www.example.org A'), FROM_NEXT)
     assert.deepEqual(server.host.loads, [])
+  })
+})
+
+describe('zones of several clusters', () => {
+  const objects = `${OBJECTS}
+- kind: ServiceImport
+  metadata: {name: far, namespace: shop}
+  spec: {ips: [192.0.2.77], ports: [{name: http, port: 80}]}
+- kind: EndpointSlice
+  metadata:
+    name: far-1
+    namespace: shop
+    labels:
+      multicluster.kubernetes.io/service-name: far
+      multicluster.kubernetes.io/source-cluster: east
+  endpoints: [{addresses: [198.51.100.77]}]
+  ports: [{name: http, port: 8080}]
+`
+  const line = directive(
+    'kubernetes cluster.local clusterset.local in-addr.arpa',
+    'multicluster clusterset.local',
+  )
+  const far = 'far.shop.svc.clusterset.local'
+  const absent = ['NXDOMAIN aa rd', soa('clusterset.local')]
+  const cases: { name: string; ask: string; reply: string[] }[] = [
+    {
+      name: 'have what several clusters have together',
+      ask: `${far} A`,
+      reply: ['NOERROR aa rd', `${far}. 5 IN A 192.0.2.77`],
+    },
+    {
+      name: 'do not have what one of them has for itself',
+      ask: 'web.shop.svc.clusterset.local A',
+      reply: absent,
+    },
+    {
+      name: 'have their endpoints by cluster',
+      ask: `198-51-100-77.east.${far} A`,
+      reply: ['NOERROR aa rd', `198-51-100-77.east.${far}. 5 IN A 198.51.100.77`],
+    },
+    {
+      name: 'have no endpoints without a cluster',
+      ask: `198-51-100-77.${far} A`,
+      reply: absent,
+    },
+    {
+      name: 'have ports, one underscore of which may be left out',
+      ask: `_http.tcp.${far} A`,
+      reply: ['NOERROR aa rd', `_http.tcp.${far}. 5 IN A 192.0.2.77`],
+    },
+    {
+      name: 'take names without underscores for those of endpoints',
+      ask: `http.tcp.${far} A`,
+      reply: absent,
+    },
+    {
+      name: 'do not reach below endpoints',
+      ask: `x.198-51-100-77.east.${far} A`,
+      reply: absent,
+    },
+  ]
+  for (const { name, ask, reply } of cases) {
+    test(name, async () => {
+      assert.deepEqual(await serveCluster(line, { objects }).ask(ask), reply)
+    })
+  }
+
+  test('leave the cluster’s own zone as it is', async () => {
+    const server = serveCluster(line, { objects })
+    assert.deepEqual(await server.ask('web.shop.svc.cluster.local A'), WEB)
+    assert.deepEqual(await server.ask('far.shop.svc.cluster.local A'), ['NXDOMAIN aa rd', soa()])
+    assert.equal(server.host.opened.length, 2)
   })
 })
 

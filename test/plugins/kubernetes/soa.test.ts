@@ -72,7 +72,11 @@ describe('the SOA record', () => {
   test('is left out of a reply that is full', () => {
     const query = queryOf('a.example.org A')
     const writer = new ReplyWriter()
-    const zone = { origin: asWordOctets(nameOf('example.org')), isReverse: false }
+    const zone = {
+      origin: asWordOctets(nameOf('example.org')),
+      isReverse: false,
+      isMulticluster: false,
+    }
     const info = { generation: 1, timeMs: 0, ttlSeconds: 5, records: 0, origins: [] }
     writer.begin(query, { bytesMax: 20 })
     writeSoa(writer, query, zone, info)

@@ -4,6 +4,7 @@ import fc from 'fast-check'
 import { formatName, joinName, nameOf } from '../../../src/dns/name.ts'
 import { zoneOf } from '../../../src/plugins/kubernetes/zone.ts'
 import { closestZone } from '../../../src/plugins/zones.ts'
+import { directive } from '../../ask.ts'
 import { wireName } from '../../generators.ts'
 import { queryFor, queryOf, zonesOf } from './view.ts'
 
@@ -27,6 +28,12 @@ describe('zonesOfDirective', () => {
       home: 'org.',
     },
     {
+      name: 'knows which have the names of several clusters',
+      line: directive('kubernetes cluster.local in-addr.arpa a.set set', 'multicluster set'),
+      all: ['cluster.local. forward', 'in-addr.arpa. reverse', 'a.set. shared', 'set. shared'],
+      home: 'cluster.local.',
+    },
+    {
       name: 'takes the root for a zone that is not a reverse one',
       line: 'kubernetes .',
       all: ['. forward'],
@@ -37,8 +44,8 @@ describe('zonesOfDirective', () => {
     test(name, () => {
       const zones = zonesOf(line)
       const texts = zones.all.map(
-        ({ origin, isReverse }) =>
-          `${formatName(origin.bytes)} ${isReverse ? 'reverse' : 'forward'}`,
+        ({ origin, isReverse, isMulticluster }) =>
+          `${formatName(origin.bytes)} ${isReverse ? 'reverse' : isMulticluster ? 'shared' : 'forward'}`,
       )
       assert.deepEqual(texts, all)
       assert.equal(formatName(zones.home.bytes), home)

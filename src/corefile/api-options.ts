@@ -1,0 +1,104 @@
+/**
+ * Options of directives that read a cluster: how to reach its API server, and how gently
+ * (github.com/coredns/coredns, plugin/kubernetes/setup.go).
+ * @module
+ */
+import {
+  argTexts,
+  firstWord,
+  type Option,
+  onlyWord,
+  parseCount,
+  parseDuration,
+} from './arguments.ts'
+import { configError } from './problem.ts'
+import type { Word } from './server-block.ts'
+
+/** How a cluster is reached. */
+export type ApiOptions = {
+  readonly kubeconfig: { readonly path: string; readonly context: string | undefined } | undefined
+  /** URL of the API server. */
+  readonly endpoint: string | undefined
+  /** Files that authenticate us to `endpoint`, and it to us. */
+  readonly tls: { readonly cert: string; readonly key: string; readonly ca: string } | undefined
+  /** How long the server may wait for the cluster to be read before it answers. */
+  readonly startupMs: number
+  readonly apiLimits: ApiLimits
+}
+
+/** What requests to an API server are held to; 0 where nothing was said. */
+export type ApiLimits = {
+  readonly requestsPerSecond: number
+  /** Requests that may be made at once before `requestsPerSecond` counts. */
+  readonly burst: number
+  /** Requests that may wait for an answer at one time. */
+  readonly inFlightMax: number
+}
+
+/** Options that are being read, with what is to be said of them to people. */
+export type ApiDraft = { -readonly [Key in keyof ApiOptions]: ApiOptions[Key] } & {
+  readonly notices: string[]
+}
+
+const STARTUP_MS_DEFAULT = 5000
+const STARTUP_MS_MAX = 24 * 3_600_000
+const REQUESTS_MAX = 1_000_000
+
+/** The server that the Pod's own service account is for, as fast as it answers. */
+export const API_DEFAULTS: ApiOptions = {
+  kubeconfig: undefined,
+  endpoint: undefined,
+  tls: undefined,
+  startupMs: STARTUP_MS_DEFAULT,
+  apiLimits: { requestsPerSecond: 0, burst: 0, inFlightMax: 0 },
+}
+
+/** What each option does to the draft. */
+export const API_READERS: Readonly<Record<string, (option: Option, draft: ApiDraft) => void>> = {
+  kubeconfig: (option, draft) => {
+    const [path = '', context] = argTexts(option, 1, 2)
+    draft.kubeconfig = { path, context }
+  },
+  endpoint: (option, draft) => {
+    draft.endpoint = firstWord(option, draft.notices).text
+  },
+  tls: (option, draft) => {
+    const [cert = '', key = '', ca = ''] = argTexts(option, 3)
+    draft.tls = { cert, key, ca }
+  },
+  startup_timeout: (option, draft) => {
+    const word = firstWord(option, draft.notices)
+    const durationMs = parseDuration(word)
+    if (durationMs <= 0 || durationMs > STARTUP_MS_MAX) {
+      throw configError(word, `"${word.text}" is not a time over 0 and up to 24h`)
+    }
+    draft.startupMs = durationMs
+  },
+  apiserver_qps: (option, draft) => {
+    const requestsPerSecond = parseRate(onlyWord(option))
+    draft.apiLimits = { ...draft.apiLimits, requestsPerSecond }
+  },
+  apiserver_burst: (option, draft) => {
+    const burst = parseCount(onlyWord(option), 0, REQUESTS_MAX)
+    draft.apiLimits = { ...draft.apiLimits, burst }
+  },
+  apiserver_max_inflight: (option, draft) => {
+    const inFlightMax = parseCount(onlyWord(option), 0, REQUESTS_MAX)
+    draft.apiLimits = { ...draft.apiLimits, inFlightMax }
+  },
+}
+
+/** Tells what CoreDNS passes over when options are given together. */
+export function noticeUnused({ kubeconfig, endpoint, tls, notices }: ApiDraft): void {
+  if (kubeconfig !== undefined && endpoint !== undefined) {
+    notices.push('"endpoint" is passed over, as there is a "kubeconfig"')
+  } else if (tls !== undefined && endpoint === undefined) {
+    notices.push('"tls" is passed over, as there is no "endpoint"')
+  }
+}
+
+function parseRate(word: Word): number {
+  const value = Number(word.text)
+  if (/^[\d.]+(e[+-]?\d+)?$/i.test(word.text) && 0 <= value && value <= REQUESTS_MAX) return value
+  throw configError(word, `"${word.text}" is not a number from 0 to ${REQUESTS_MAX}`)
+}

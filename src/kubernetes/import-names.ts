@@ -1,0 +1,60 @@
+/**
+ * The names of a ServiceImport, which several clusters have together (MCS-API, KEP-1645 "DNS"), as
+ * CoreDNS's option `multicluster` has them.
+ *
+ * | ServiceImport | `<service>.<ns>.svc` | below it |
+ * |---|---|---|
+ * | ClusterSetIP | its addresses, when it has ports | ports, `<endpoint>.<cluster>` |
+ * | Headless | addresses of its ready endpoints; without one it is not | the same |
+ * @module
+ */
+import type { ZoneEntry } from '../records/zone-entry.ts'
+import { type Backend, backendRecords, type Place } from './backend-records.ts'
+import { endpointBackends, endpointNames } from './endpoint-names.ts'
+import { joinLabels, labelOf } from './labels.ts'
+import type { EndpointSlice, ServiceImport } from './objects.ts'
+import type { NamingOptions } from './options.ts'
+import { portNames } from './port-names.ts'
+import { clusterIpBackends, serviceOwner } from './service-names.ts'
+
+const CLUSTER_LABEL = 'multicluster.kubernetes.io/source-cluster'
+
+/** Makes all names of a ServiceImport from it and its slices. */
+export function importNames(
+  imported: ServiceImport,
+  slices: readonly EndpointSlice[],
+  options: NamingOptions,
+): ZoneEntry[] {
+  const owner = serviceOwner(imported)
+  if (owner === undefined) return []
+  const place: Place = { owner, scope: imported.namespace, ttlSeconds: options.ttlSeconds }
+  const endpoints = slices.flatMap((slice) => importBackends(owner, slice, options))
+  if (imported.isHeadless) {
+    return [
+      ...backendRecords(place, endpoints),
+      ...portNames(place, endpoints),
+      ...endpointNames(place, endpoints),
+    ]
+  }
+  if (options.ignoresEmptyServices && endpoints.length === 0) return []
+  if (imported.ports.length === 0) return endpointNames(place, endpoints)
+  const backends = clusterIpBackends(imported, owner)
+  return [
+    // It is there as soon as it has ports, and may get its addresses later.
+    { kind: 'name', owner, scope: imported.namespace },
+    ...backendRecords(place, backends),
+    ...portNames(place, backends),
+    ...endpointNames(place, endpoints),
+  ]
+}
+
+/** Endpoints are told apart by the cluster that they are in. */
+function importBackends(
+  owner: Uint8Array,
+  slice: EndpointSlice,
+  { usesPodNames }: NamingOptions,
+): Backend[] {
+  const cluster = slice.labels.get(CLUSTER_LABEL) ?? ''
+  const parent = cluster === '' ? owner : joinLabels(labelOf(cluster), owner)
+  return parent === undefined ? [] : endpointBackends(parent, [slice], usesPodNames)
+}

@@ -1,0 +1,72 @@
+/**
+ * Answers for `<zone>.pin._zone.<service>` and `<zone>.prefer._zone.<service>`, of any topology
+ * zone: with `pin`, one without endpoints has no data; with `prefer`, it has those of the whole
+ * Service (CoreDNS, plugin/kubernetes/README.md, "Zonal Names"). The snapshot tells which Services
+ * have such names.
+ * @module
+ */
+import { octet, wordOctets } from '../../dns/bytes.ts'
+import { NAME_BYTES_MAX } from '../../dns/limits.ts'
+import type { Query } from '../../dns/query.ts'
+import type { Snapshot } from '../../snapshot/snapshot.ts'
+import type { RelativeName } from './spellings.ts'
+import { VERDICT } from './verdict.ts'
+import type { ZoneAnswer } from './zone-answer.ts'
+
+/** Labels of the shortest such name: zone, directive, `_zone`, service, namespace, `svc`. */
+const LABELS_MIN = 6
+
+const ANCHOR = labelOf('_zone')
+const PIN = labelOf('pin')
+const PREFER = labelOf('prefer')
+
+const pinned: RelativeName = { ...wordOctets(NAME_BYTES_MAX + 1), size: 0 }
+
+/** Answers for a name of `count` labels, `end` octets, below the zone; ABSENT when it is none. */
+export function answerZonal(
+  answer: ZoneAnswer,
+  query: Query,
+  { count, end }: { readonly count: number; readonly end: number },
+  snapshot: Snapshot,
+): number {
+  if (count < LABELS_MIN || !isLabel(query, count - 4, ANCHOR)) return VERDICT.ABSENT
+  const isPreferred = isLabel(query, count - 5, PREFER)
+  if (!isPreferred && !isLabel(query, count - 5, PIN)) return VERDICT.ABSENT
+  const anchor = answer.tailOf(query, octet(query.labels, count - 4), end)
+  const shard = answer.shardFor(snapshot, anchor.bytes, anchor.size)
+  if (shard === undefined) return VERDICT.UNLOADED
+  const marker = shard.findName(anchor.words, anchor.size)
+  if (marker === 0 || !answer.sees(shard, marker)) return VERDICT.ABSENT
+  // All of them are in one shard, as they have their last three labels in common.
+  writePinned(query, count, end)
+  let node = shard.findName(pinned.words, pinned.size)
+  if (node === 0 && isPreferred) {
+    const service = answer.tailOf(query, octet(query.labels, count - 3), end)
+    node = shard.findName(service.words, service.size)
+  }
+  if (node === 0) return VERDICT.NODATA
+  const verdict = answer.answerNode(query.type, shard, node)
+  return verdict === VERDICT.ABSENT ? VERDICT.NODATA : verdict
+}
+
+/** Writes the name with `pin` in place of what stands there. */
+function writePinned({ name, labels }: Query, count: number, end: number): void {
+  const { bytes } = pinned
+  let size = 0
+  for (let at = 0; at < octet(labels, count - 5); at++) bytes[size++] = octet(name, at)
+  for (let i = 0; i < PIN.length; i++) bytes[size++] = octet(PIN, i)
+  for (let at = octet(labels, count - 4); at < end; at++) bytes[size++] = octet(name, at)
+  pinned.size = size
+}
+
+function isLabel({ name, labels }: Query, index: number, label: Uint8Array): boolean {
+  const at = octet(labels, index)
+  for (let i = 0; i < label.length; i++) {
+    if (octet(name, at + i) !== octet(label, i)) return false
+  }
+  return true
+}
+
+function labelOf(text: string): Uint8Array {
+  return Uint8Array.of(text.length, ...new TextEncoder().encode(text))
+}
