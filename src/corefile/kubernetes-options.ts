@@ -118,7 +118,6 @@ const READERS: Readonly<Record<string, (option: Option, draft: Draft) => void>> 
 
 /** Options that shape records, which whoever pushes a cluster's snapshots decides. */
 const SHAPING: ReadonlySet<string> = new Set([
-  'naming',
   'pods',
   'ttl',
   'zonal',
@@ -217,6 +216,9 @@ function checkTogether(draft: Draft, given: readonly Option[]): void {
   const zonal = given.find(({ name }) => name === 'zonal')
   if (zonal !== undefined && !draft.hasEndpoints) {
     throw configError(zonal, '"zonal" names endpoints; leave out "noendpoints"')
+  }
+  if (zonal !== undefined && draft.naming === 'openshift3') {
+    throw configError(zonal, '"zonal" is not of "naming openshift3"; leave one of them out')
   }
   const shaping = given.find(({ name }) => SHAPING.has(name))
   if (draft.cluster !== undefined && shaping !== undefined) {

@@ -23,6 +23,7 @@ export function namingOptions(
   return {
     tree,
     origins: options.zones.filter((zone) => !isReverseZone(zone)),
+    scheme: options.naming,
     ttlSeconds: options.ttlSeconds,
     pods: options.pods,
     usesPodNames: options.usesPodNames,

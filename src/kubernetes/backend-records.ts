@@ -29,6 +29,8 @@ export type Place = {
   readonly owner: Uint8Array
   readonly scope: string
   readonly ttlSeconds: number
+  /** Priority of SRV records; 0 when left out. */
+  readonly priority?: number
 }
 
 /** Makes the backends of a host: one for each port, or one without. */
@@ -62,7 +64,7 @@ export function backendRecords(place: Place, backends: readonly Backend[]): Reco
     [TYPE.A, ipv4],
     [TYPE.AAAA, ipv6],
     [TYPE.CNAME, aliases],
-    [TYPE.SRV, serviceRdata(backends)],
+    [TYPE.SRV, serviceRdata(backends, place.priority ?? 0)],
   ]
   const { owner, scope, ttlSeconds } = place
   return sets.flatMap(([type, rdata]) =>
@@ -74,7 +76,7 @@ export function backendRecords(place: Place, backends: readonly Backend[]): Reco
  * Each target and port once. The weight splits 100 over all addresses, those without a port and
  * those that fall together included, as CoreDNS does it. Host names get no SRV record.
  */
-function serviceRdata(backends: readonly Backend[]): Rdata[] {
+function serviceRdata(backends: readonly Backend[], priority: number): Rdata[] {
   let count = 0
   for (const { address } of backends) if (address !== undefined) count++
   const weight = shareOf(count)
@@ -82,7 +84,7 @@ function serviceRdata(backends: readonly Backend[]): Rdata[] {
   const unique = new Map<string, Rdata>()
   for (const { address, target, targetKey, port } of backends) {
     if (port?.port === undefined || address === undefined) continue
-    const bytes = numbers.get(port.port) ?? serviceNumbers(weight, port.port)
+    const bytes = numbers.get(port.port) ?? serviceNumbers({ priority, weight, port: port.port })
     numbers.set(port.port, bytes)
     unique.set(`${port.port}${targetKey}`, { bytes, target })
   }
@@ -94,9 +96,18 @@ export function shareOf(count: number): number {
   return Math.max(1, Math.floor(100 / count))
 }
 
-/** Makes the numbers that an SRV record's rdata begins with; the priority is 0. */
-export function serviceNumbers(weight: number, port: number): Uint8Array {
+/** Makes the numbers that an SRV record's rdata begins with. */
+export function serviceNumbers({
+  priority,
+  weight,
+  port,
+}: {
+  readonly priority: number
+  readonly weight: number
+  readonly port: number
+}): Uint8Array {
   const bytes = new Uint8Array(6)
+  writeUint16(bytes, 0, priority)
   writeUint16(bytes, 2, weight)
   writeUint16(bytes, 4, port)
   return bytes

@@ -20,6 +20,7 @@ import { podNames } from './pod-names.ts'
 import { clusterIpPointers, endpointPointers } from './pointers.ts'
 import { servedNamespaces } from './selection.ts'
 import { serviceNames } from './service-names.ts'
+import { skydnsFrame, standInNames } from './skydns-names.ts'
 import { namespaceNames, zoneNames } from './zone-names.ts'
 
 /** What a cluster's objects amount to. */
@@ -88,10 +89,11 @@ export function serviceKeys(cluster: Cluster, { tree }: NamingOptions): Set<stri
 /** Makes the names that belong to no one namespace. */
 export function frameRecords(cluster: Cluster, options: NamingOptions): ZoneEntry[] {
   const { tree } = options
+  const frame = options.scheme === 'openshift3' ? skydnsFrame() : []
   const entries =
     tree.kind === 'external'
       ? outsideNameserver(cluster, { ...options, tree })
-      : [...zoneNames(), ...nameserverNames(cluster, options)]
+      : [...zoneNames(), ...frame, ...nameserverNames(cluster, options)]
   return entries.filter(fitting(options))
 }
 
@@ -101,10 +103,11 @@ export function namespaceRecords(
   namespace: string,
   options: NamingOptions,
 ): ZoneEntry[] {
+  const frame = options.scheme === 'openshift3' ? skydnsFrame(namespace) : []
   const entries =
     options.tree.kind === 'external'
       ? outsideNamespace(namespace)
-      : [...namespaceNames(namespace), ...podNames(cluster, namespace, options)]
+      : [...namespaceNames(namespace), ...frame, ...podNames(cluster, namespace, options)]
   return entries.filter(fitting(options))
 }
 
@@ -148,7 +151,8 @@ function servicePointers(
       return []
     case 'cluster': {
       const own = service && clusterIpPointers(service, options, part?.takesAddress)
-      const slices = cluster.slicesOf(place)
+      // SkyDNS knows no way back from endpoints.
+      const slices = options.scheme === 'openshift3' ? [] : cluster.slicesOf(place)
       const others = slices.map((slice) => endpointPointers(slice, options, part?.placesOf(slice)))
       return [...(own ?? []), ...others.flat()]
     }
@@ -175,7 +179,11 @@ function nameService(cluster: Cluster, key: string, options: NamingOptions): Clu
     tree.kind === 'external'
       ? outsideNames(service, slices, { ...options, tree })
       : serviceNames(service, slices, options)
-  return fittingRecords(service, names, { slices, options })
+  const others =
+    options.scheme === 'openshift3' && tree.kind === 'cluster'
+      ? standInNames(cluster, service, options)
+      : []
+  return fittingRecords(service, [...names, ...others], { slices, options })
 }
 
 function fittingRecords(

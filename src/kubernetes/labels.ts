@@ -41,6 +41,10 @@ export function joinLabels(...labels: readonly (Uint8Array | undefined)[]): Uint
 
 /** The label `svc`, below which Services are. */
 export const SVC: Uint8Array = Uint8Array.of(3, 0x73, 0x76, 0x63)
+/** The label `endpoints`, below which OpenShift 3 has the endpoints of Services. */
+export const ENDPOINTS: Uint8Array = Uint8Array.of(9, ...new TextEncoder().encode('endpoints'))
+/** The label `*`, which stands for names that are not there (RFC 4592 §2.1.1). */
+export const WILDCARD: Uint8Array = Uint8Array.of(1, 0x2a)
 /** The label `pod`, below which Pods are. */
 export const POD: Uint8Array = Uint8Array.of(3, 0x70, 0x6f, 0x64)
 

@@ -19,6 +19,7 @@ import {
 } from './cluster-records.ts'
 import type { ClusterObject, EndpointSlice, Kind } from './objects.ts'
 import type { NamingOptions } from './options.ts'
+import { standInOf } from './skydns-names.ts'
 
 /** The part of a group that is wanted. Addresses are told apart by a key, always the same. */
 export type GroupPart = {
@@ -149,6 +150,8 @@ export class NameGroups {
         return
       case 'Service':
         this.changed.add(SERVICE + key)
+        if (this.options.scheme === 'openshift3')
+          this.changed.add(SERVICE + (standInOf(key) ?? key))
         // It may be one behind the server's own addresses.
         if (this.localAddresses.size > 0) this.changed.add(FRAME)
         return

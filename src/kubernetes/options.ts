@@ -28,6 +28,8 @@ export type NamingOptions = {
   readonly tree: Tree
   /** Origins that the cluster's names are served under, absolute; at least one. */
   readonly origins: readonly Uint8Array[]
+  /** By which scheme Services are named; that of OpenShift 3 is SkyDNS's. */
+  readonly scheme: 'kubernetes' | 'openshift3'
   /** 0 to 3600. */
   readonly ttlSeconds: number
   readonly pods: PodMode

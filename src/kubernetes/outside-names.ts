@@ -131,7 +131,7 @@ function serviceRdata(backends: readonly Backend[]): Rdata[] {
   const unique = new Map<string, Rdata>()
   for (const { host, address, target, targetKey, port } of backends) {
     if (port?.port === undefined) continue
-    const bytes = serviceNumbers(weight, port.port)
+    const bytes = serviceNumbers({ priority: 0, weight, port: port.port })
     if (address !== undefined) unique.set(`${port.port}${targetKey}`, { bytes, target })
     else {
       const name = parseName(host)

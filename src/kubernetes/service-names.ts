@@ -6,6 +6,8 @@
  * | with a cluster IP | its addresses | ports, ready endpoints |
  * | headless | addresses of its ready endpoints; without one it is not | the same, zones |
  * | ExternalName | CNAME; one that names an address is not | nothing |
+ *
+ * Those of OpenShift 3 are in a file of their own.
  * @module
  */
 import { parseAddress } from '../dns/address.ts'
@@ -23,6 +25,7 @@ import { joinLabels, labelOf, SVC } from './labels.ts'
 import type { EndpointSlice, Port, Service } from './objects.ts'
 import type { NamingOptions } from './options.ts'
 import { portNames } from './port-names.ts'
+import { skydnsNames } from './skydns-names.ts'
 import { zonalNames } from './zonal-names.ts'
 
 /** The relative name of a Service; `undefined` when it cannot be a name. */
@@ -43,6 +46,7 @@ export function serviceNames(
   if (owner === undefined) return []
   const place: Place = { owner, scope: service.namespace, ttlSeconds: options.ttlSeconds }
   if (service.type === 'ExternalName') return externalName(service, place)
+  if (options.scheme === 'openshift3') return skydnsNames(service, slices, options)
   const endpoints = options.hasEndpoints
     ? endpointBackends(owner, slices, options.usesPodNames)
     : []

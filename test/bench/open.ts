@@ -29,6 +29,7 @@ export async function benchOpen(): Promise<Row[]> {
     origin: asWordOctets(nameOf('cluster.local')),
     isReverse: false,
     isMulticluster: false,
+    hasWildcards: false,
   }
   const query = parseQuery(writeQuery({ name: nameOf('no.such.svc.cluster.local'), type: TYPE.A }))
   if (query.kind !== 'query') throw new TypeError('Nothing to ask')

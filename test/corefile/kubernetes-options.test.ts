@@ -73,6 +73,7 @@ describe('parseKubernetes takes options', () => {
   const cases: { text: string; changes: Partial<Shown> }[] = [
     { text: '', changes: {} },
     { text: 'cluster shop-1', changes: { cluster: 'shop-1' } },
+    { text: 'cluster shop-1\nnaming kubernetes', changes: { cluster: 'shop-1' } },
     { text: 'cluster shop-1\nanswers rfc', changes: { cluster: 'shop-1', rules: 'rfc' } },
     {
       text: 'cluster shop-1\nfallthrough',
@@ -214,7 +215,6 @@ describe('parseKubernetes refuses', () => {
     { text: 'cluster shop-1\nendpoint a', problem: pushed('endpoint') },
     { text: 'cluster shop-1\ntls a b c', problem: pushed('tls') },
     { text: 'cluster shop-1\nzonal', problem: pushed('zonal') },
-    { text: 'cluster shop-1\nnaming openshift3', problem: pushed('naming') },
     { text: 'cluster shop-1\nstartup_timeout 5s', problem: pushed('startup_timeout') },
     { text: 'zonal yes', problem: count('zonal', '0', 1) },
     { text: 'naming', problem: count('naming', '1', 0) },
@@ -222,6 +222,10 @@ describe('parseKubernetes refuses', () => {
     {
       text: 'multicluster clusterset.local',
       problem: '3:1: "clusterset.local." is none of the zones of this "kubernetes"; add it',
+    },
+    {
+      text: 'zonal\nnaming openshift3',
+      problem: '3:1: "zonal" is not of "naming openshift3"; leave one of them out',
     },
     {
       text: 'zonal\nnoendpoints',

@@ -56,6 +56,7 @@ export function optionsOf(some: Partial<NamingOptions> = {}): NamingOptions {
   return {
     tree: { kind: 'cluster' },
     origins: [nameOf('cluster.local')],
+    scheme: 'kubernetes',
     ttlSeconds: 5,
     pods: 'disabled',
     usesPodNames: false,

@@ -125,6 +125,7 @@ export const options: fc.Arbitrary<NamingOptions> = fc
       { kind: 'external', ttlSeconds: 7, hasEndpoints: false },
       { kind: 'external', ttlSeconds: 7, hasEndpoints: true },
     ),
+    scheme: fc.constantFrom('kubernetes' as const, 'kubernetes' as const, 'openshift3' as const),
     ttlSeconds: fc.constantFrom(0, 5, 3600),
     pods: fc.constantFrom('disabled' as const, 'insecure' as const, 'verified' as const),
     usesPodNames: fc.boolean(),

@@ -27,6 +27,9 @@ import type { Zone } from './zone.ts'
 
 /** Weight of the only SRV record at a Pod's name. */
 const POD_WEIGHT = 100
+/** The label `*` and its length. */
+const WILDCARD_BYTES = 2
+const ASTERISK = 0x2a
 
 /** Answers queries with one writer; made once, used for every query. */
 export class ZoneAnswer {
@@ -43,14 +46,17 @@ export class ZoneAnswer {
   /** The namespaces that the client sees; `undefined` for all. */
   namespaces: Visibility | undefined
   private isMulticluster = false
+  private hasWildcards = false
   private readonly spelled = relativeName()
   private readonly address = new Uint8Array(16)
   private readonly service = new Uint8Array(6)
+  private readonly wildcard = relativeName()
 
   constructor(reply: ReplyWriter) {
     this.reply = reply
     this.sets = new SetWriter(reply)
     writeUint16(this.service, 2, POD_WEIGHT)
+    this.wildcard.bytes.set([1, ASTERISK])
   }
 
   /** Says which namespaces the client sees, for this answer and those after it. */
@@ -75,6 +81,7 @@ export class ZoneAnswer {
     this.sets.origin = origin
     this.home = home
     this.isMulticluster = isMulticluster
+    this.hasWildcards = zone.hasWildcards
     if (this.rules === 'coredns') {
       if (query.type === TYPE.SOA) return VERDICT.NODATA
       const isApexNs = query.type === TYPE.NS && relativeBytes === 0
@@ -115,7 +122,28 @@ export class ZoneAnswer {
     }
     const label = podLabel(query, count)
     if (label >= 0) return this.answerPod(query, snapshot, relativeBytes, label)
+    if (this.hasWildcards) return this.answerBelow(query, snapshot, relativeBytes, count)
     return answerZonal(this, query, { count, end: relativeBytes }, snapshot)
+  }
+
+  /** Answers for any name below a Service from the wildcard there; ABSENT when there is none. */
+  private answerBelow(
+    query: Query,
+    snapshot: Snapshot,
+    relativeBytes: number,
+    count: number,
+  ): number {
+    if (count < 4) return VERDICT.ABSENT
+    const { wildcard } = this
+    const start = octet(query.labels, count - 3)
+    wildcard.size = WILDCARD_BYTES + relativeBytes - start
+    for (let at = start; at < relativeBytes; at++) {
+      wildcard.bytes[WILDCARD_BYTES + at - start] = octet(query.name, at)
+    }
+    const shard = this.shardFor(snapshot, wildcard.bytes, wildcard.size)
+    if (shard === undefined) return VERDICT.UNLOADED
+    const node = shard.findName(wildcard.words, wildcard.size)
+    return node === 0 ? VERDICT.ABSENT : this.answerNode(query.type, shard, node)
   }
 
   /**

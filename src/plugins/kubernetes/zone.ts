@@ -13,6 +13,8 @@ export type Zone = {
   readonly isReverse: boolean
   /** Whether it has the names that several clusters have together. */
   readonly isMulticluster: boolean
+  /** Whether wildcards of the snapshot stand for names below Services. */
+  readonly hasWildcards: boolean
 }
 
 /** All zones of a directive, the longest first. */
@@ -23,11 +25,13 @@ export type Zones = {
 }
 
 /** Prepares a directive's zones. */
-export function zonesOfDirective({ zones, multiclusterZones }: KubernetesOptions): Zones {
+export function zonesOfDirective({ zones, multiclusterZones, naming }: KubernetesOptions): Zones {
   const all = zones.map((origin): Zone => {
     const isReverse = isReverseZone(origin)
     const isShared = multiclusterZones.some((zone) => isSubdomain(origin, zone))
-    return { origin: asWordOctets(origin), isReverse, isMulticluster: isShared && !isReverse }
+    const isMulticluster = isShared && !isReverse
+    const hasWildcards = naming === 'openshift3' && !isMulticluster
+    return { origin: asWordOctets(origin), isReverse, isMulticluster, hasWildcards }
   })
   const home = all.find(({ isReverse }) => !isReverse)?.origin ?? asWordOctets(ROOT)
   return { all: all.sort((a, b) => b.origin.bytes.length - a.origin.bytes.length), home }

@@ -76,6 +76,7 @@ describe('the SOA record', () => {
       origin: asWordOctets(nameOf('example.org')),
       isReverse: false,
       isMulticluster: false,
+      hasWildcards: false,
     }
     const info = { generation: 1, timeMs: 0, ttlSeconds: 5, records: 0, origins: [] }
     writer.begin(query, { bytesMax: 20 })
