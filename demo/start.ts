@@ -158,6 +158,7 @@ function serveOptions(kubeconfig: string, dnsPort: number): ServeOptions {
     objects: kubeconfig === '' ? [SHOP] : [],
     files: '',
     kubeconfig,
+    etcd: '',
     dohListen: '',
     insecure: false,
     localAddresses: HOST,

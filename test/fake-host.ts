@@ -6,9 +6,12 @@
  */
 import type { ClusterTree } from '../src/corefile/cluster-tree.ts'
 import type { KubernetesOptions } from '../src/corefile/kubernetes-options.ts'
+import { KeyTable } from '../src/plugins/etcd/key-table.ts'
+import type { EtcdConnection } from '../src/plugins/etcd/options.ts'
 import type {
   ExchangeOptions,
   Host,
+  KeySource,
   SnapshotSource,
   Upstream,
   UpstreamClient,
@@ -53,6 +56,8 @@ export type FakeHostOptions = {
   readonly upstream?: UpstreamScript | Readonly<Record<string, readonly string[]>>
   /** What every `kubernetes` directive opens. */
   readonly cluster?: FakeClusterOptions
+  /** Values by key that every `etcd` directive opens; without, none have been read yet. */
+  readonly keys?: Readonly<Record<string, unknown>>
   readonly seed?: number
   /** Whether promises of one request may never end for another. */
   readonly isolatesRequests?: boolean
@@ -83,6 +88,11 @@ export class FakeHost implements Host {
   readonly files: Map<string, string>
   /** When files were written, beyond the time at which tests begin. */
   readonly writtenMs: Map<string, number> = new Map()
+  /** Directives whose keys were opened. */
+  readonly connections: EtcdConnection[] = []
+  readonly keys: KeyTable | undefined
+  /** Seconds that leases have left. */
+  readonly leases: Map<string, number> = new Map()
   private readonly script: UpstreamScript
   private readonly cluster: FakeClusterOptions | undefined
   private readonly timers = new Set<Timer>()
@@ -90,11 +100,12 @@ export class FakeHost implements Host {
   private state: number
 
   constructor(options: FakeHostOptions = {}) {
-    const { files = {}, upstream, cluster, seed = 1, isolatesRequests = false } = options
+    const { files = {}, upstream, cluster, keys, seed = 1, isolatesRequests = false } = options
     this.isolatesRequests = isolatesRequests
     this.files = new Map(Object.entries(files))
     this.script = scriptOf(upstream)
     this.cluster = cluster
+    this.keys = keys && tableOf(keys)
     this.state = seed
   }
 
@@ -134,6 +145,11 @@ export class FakeHost implements Host {
     this.opened.push(directive)
     if (this.cluster === undefined) throw new TypeError('This test has no cluster')
     return openFakeCluster({ ...this.cluster, ...(tree && { tree }) }, directive, this.loads)
+  }
+
+  readonly openKeys = (connection: EtcdConnection): KeySource => {
+    this.connections.push(connection)
+    return { current: () => this.keys, leaseSeconds: (lease) => this.leases.get(lease) }
   }
 
   readonly log = (event: LogEvent): void => {
@@ -199,6 +215,15 @@ export function settle(): Promise<void> {
   return new Promise((resolve) => {
     setImmediate(resolve)
   })
+}
+
+/** A value that is not a text stands for its JSON. */
+function tableOf(keys: Readonly<Record<string, unknown>>): KeyTable {
+  const table = new KeyTable()
+  for (const [key, value] of Object.entries(keys)) {
+    table.set({ key, value: typeof value === 'string' ? value : JSON.stringify(value), lease: '' })
+  }
+  return table
 }
 
 function scriptOf(upstream: FakeHostOptions['upstream']): UpstreamScript {

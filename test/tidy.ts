@@ -62,6 +62,7 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'src/plugins',
     'src/resolver',
     'src/doh',
+    'src/exporter',
     'node:',
     'hono',
     '@hono/node-server',

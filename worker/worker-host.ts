@@ -5,6 +5,7 @@
 
 import { askDoh } from '../src/doh/doh-client.ts'
 import type { GatewayRuntime } from '../src/gateway/gateway.ts'
+import { refuseKeys } from '../src/plugins/etcd/options.ts'
 import type { Upstream, UpstreamClient, UpstreamOptions } from '../src/plugins/host.ts'
 import { formatLogEvent } from '../src/telemetry/log.ts'
 import { Metrics } from '../src/telemetry/metrics.ts'
@@ -26,6 +27,7 @@ export function createWorkerHost(): GatewayRuntime['host'] {
     readText: () => undefined,
     modifiedMs: () => undefined,
     openUpstream,
+    openKeys: refuseKeys,
     metrics: new Metrics(),
     log: (event) => {
       console.log(formatLogEvent(event, Date.now()))

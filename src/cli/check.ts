@@ -6,6 +6,7 @@ import { dirname } from 'node:path'
 import { namingOptions } from '../exporter/naming.ts'
 import type { Host } from '../plugins/host.ts'
 import { createResolver } from '../resolver/create-resolver.ts'
+import { EtcdClient } from '../shim/etcd-client.ts'
 import { createNodeHost } from '../shim/node-host.ts'
 import { Metrics } from '../telemetry/metrics.ts'
 import type { Input } from './flags.ts'
@@ -30,6 +31,10 @@ function checkingHost(folder: string): Host {
     metrics: new Metrics(),
     log: () => undefined,
     abort: () => undefined,
+    openKeys: (connection) => {
+      new EtcdClient(connection).close()
+      return { current: () => undefined, leaseSeconds: () => undefined }
+    },
     openCluster: (directive) => {
       if (directive.cluster === undefined) namingOptions(directive, [])
       return {

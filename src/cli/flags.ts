@@ -73,7 +73,11 @@ export const FLAGS: Readonly<Record<FlagName, Flag>> = {
     help: 'answer DNS over plain HTTP as well, on a loopback address',
   },
   insecure: { default: '', help: 'allow plain HTTP beyond this machine' },
-  etcd: { value: 'FILE', default: '', help: 'keys of etcd from a JSON file, for a plugin to come' },
+  etcd: {
+    value: 'FILE',
+    default: '',
+    help: 'keys from a JSON file, [{"key","value"}], in place of an etcd',
+  },
   workers: { value: 'COUNT', default: '1', help: 'processes that share the ports' },
   gateway: {
     value: 'URL',

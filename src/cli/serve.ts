@@ -4,6 +4,7 @@
  */
 import { dirname } from 'node:path'
 import { CLUSTER_TREE } from '../corefile/cluster-tree.ts'
+import type { EtcdConnection } from '../plugins/etcd/options.ts'
 import type { Feature } from '../plugins/plugin.ts'
 import { createResolver, STANDARD_PORTS } from '../resolver/create-resolver.ts'
 import type { Resolver } from '../resolver/resolver.ts'
@@ -15,6 +16,7 @@ import { Metrics } from '../telemetry/metrics.ts'
 import { ClusterSources, type ClusterWanted } from './cluster-sources.ts'
 import { listenDoh } from './doh-listener.ts'
 import type { Input } from './flags.ts'
+import { KeySources } from './key-sources.ts'
 import { type LoadedCorefile, loadCorefile } from './load-corefile.ts'
 import { CommandError, createLog, describeError, type Output } from './output.ts'
 import { untilSignal } from './signals.ts'
@@ -24,6 +26,8 @@ export type ServeOptions = {
   readonly conf: string
   readonly dnsPort: number
   readonly objects: readonly string[]
+  /** File of keys in place of an etcd. */
+  readonly etcd: string
   readonly files: string
   readonly kubeconfig: string
   readonly dohListen: string
@@ -40,7 +44,7 @@ export type RunningServer = {
   readonly stop: () => Promise<void>
 }
 
-/** How long clusters may take to be read before queries are taken all the same, as in CoreDNS. */
+/** How long clusters and etcds may take to be read before queries are taken all the same. */
 const SYNC_MS = 5000
 
 /** Runs the command until it is told to end. */
@@ -53,6 +57,7 @@ export async function runServe(input: Input, output: Output): Promise<void> {
       conf: input.text('conf'),
       dnsPort: parsePort(input.text('dns.port')),
       objects: input.texts('objects'),
+      etcd: input.text('etcd'),
       files: input.text('files'),
       kubeconfig: input.text('kubeconfig'),
       dohListen: input.text('doh.listen'),
@@ -86,10 +91,11 @@ function parsePort(text: string): number {
   throw new CommandError(`--dns.port is "${text}", expected 0 to 65535`)
 }
 
-/** A Corefile, ready to serve, and the clusters that it needs. */
+/** A Corefile, ready to serve, and the clusters and etcds that it needs. */
 type Compiled = {
   readonly corefile: LoadedCorefile
   readonly clusters: readonly ClusterWanted[]
+  readonly connections: readonly EtcdConnection[]
   readonly resolver: Resolver
 }
 
@@ -100,12 +106,13 @@ class Server implements RunningServer {
   private readonly metrics = new Metrics()
   private readonly dns = new DnsServer(this.metrics)
   private readonly sources: ClusterSources
+  private readonly keys: KeySources
   private doh: HttpServer | undefined
   private current: Compiled | undefined
   private reloadTimer: NodeJS.Timeout | undefined
 
   constructor(options: ServeOptions, output: Output) {
-    const { conf, files, objects, kubeconfig } = options
+    const { conf, files, objects, kubeconfig, etcd } = options
     this.options = options
     this.folder = files === '' ? dirname(conf) : files
     this.log = createLog(output)
@@ -118,6 +125,7 @@ class Server implements RunningServer {
       log: this.log,
       now: Date.now,
     })
+    this.keys = new KeySources({ file: etcd, log: this.log })
   }
 
   get ports(): readonly number[] {
@@ -126,7 +134,7 @@ class Server implements RunningServer {
 
   async start(): Promise<void> {
     const compiled = await this.compile(loadCorefile(this.options.conf))
-    await this.waitForClusters()
+    await this.waitForSources()
     await this.dns.serve(compiled.resolver)
     this.current = compiled
     const { dohListen, insecure } = this.options
@@ -151,22 +159,25 @@ class Server implements RunningServer {
     await this.doh?.close()
     await this.dns.close()
     this.sources.keep([])
+    this.keys.keep([])
   }
 
-  private async waitForClusters(): Promise<void> {
+  private async waitForSources(): Promise<void> {
     const timeout = Promise.withResolvers<'late'>()
     const timer = setTimeout(() => timeout.resolve('late'), SYNC_MS)
-    const outcome = await Promise.race([this.sources.synced(), timeout.promise])
+    const synced = Promise.all([this.sources.synced(), this.keys.synced()])
+    const outcome = await Promise.race([synced, timeout.promise])
     clearTimeout(timer)
     if (outcome !== 'late') return
-    const message = 'a cluster is not read yet; its names are answered with SERVFAIL until it is'
+    const message = 'a cluster or an etcd is not read yet; until it is, its names are SERVFAIL'
     this.log({ level: 'warning', message })
   }
 
-  /** Compiles a Corefile, and opens the clusters that it needs. */
+  /** Compiles a Corefile, and opens the clusters and etcds that it needs. */
   private async compile(corefile: LoadedCorefile): Promise<Compiled> {
     await this.sources.prepare(corefile.blocks)
     const clusters: ClusterWanted[] = []
+    const connections: EtcdConnection[] = []
     const host = createNodeHost({
       folder: this.folder,
       metrics: this.metrics,
@@ -174,6 +185,10 @@ class Server implements RunningServer {
       openCluster: (directive, tree) => {
         clusters.push({ directive, tree: tree ?? CLUSTER_TREE })
         return this.sources.open(directive, tree)
+      },
+      openKeys: (connection) => {
+        connections.push(connection)
+        return this.keys.open(connection)
       },
       abort: (message) => {
         this.log({ level: 'error', message })
@@ -183,7 +198,7 @@ class Server implements RunningServer {
     const ports = { ...STANDARD_PORTS, dns: this.options.dnsPort }
     const resolver = createResolver(corefile.blocks, host, ports)
     for (const message of resolver.notices) this.log({ level: 'warning', message })
-    return { corefile, clusters, resolver }
+    return { corefile, clusters, connections, resolver }
   }
 
   private scheduleReload(): void {
@@ -202,7 +217,7 @@ class Server implements RunningServer {
       const loaded = loadCorefile(this.options.conf)
       if (loaded.text === this.current?.corefile.text) return
       const compiled = await this.compile(loaded)
-      await this.waitForClusters()
+      await this.waitForSources()
       await this.dns.serve(compiled.resolver)
       this.current = compiled
       this.log({ level: 'info', message: 'the changed Corefile is in use' })
@@ -213,6 +228,7 @@ class Server implements RunningServer {
       this.log({ level: 'error', message: 'the changed Corefile is not used', reason })
     } finally {
       this.sources.keep(this.current?.clusters ?? [])
+      this.keys.keep(this.current?.connections ?? [])
     }
   }
 }

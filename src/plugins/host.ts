@@ -9,6 +9,8 @@ import type { KubernetesOptions } from '../corefile/kubernetes-options.ts'
 import type { Snapshot } from '../snapshot/snapshot.ts'
 import type { Log } from '../telemetry/log.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
+import type { KeyTable } from './etcd/key-table.ts'
+import type { EtcdConnection } from './etcd/options.ts'
 
 /** An upstream server and how to reach it. */
 export type Upstream = {
@@ -78,6 +80,17 @@ export type SnapshotSource = {
   readonly freshness: () => 'fresh' | 'stale' | 'expired' | 'partial'
 }
 
+/** Keys of an etcd, in memory and kept up to date. */
+export type KeySource = {
+  /** The keys; `undefined` until all have been read once. */
+  readonly current: () => KeyTable | undefined
+  /**
+   * Seconds until a lease ends, unless it is kept alive: at least so many, and 1 or more.
+   * `undefined` when nothing is known of it.
+   */
+  readonly leaseSeconds: (lease: string) => number | undefined
+}
+
 /** The runtime. */
 export type Host = {
   /**
@@ -110,6 +123,11 @@ export type Host = {
    * @throws {ConfigError} when there can be none
    */
   readonly openCluster: (options: KubernetesOptions, tree?: ClusterTree) => SnapshotSource
+  /**
+   * Finds the keys that an `etcd` directive is about.
+   * @throws {ConfigError} where none can be had
+   */
+  readonly openKeys: (connection: EtcdConnection) => KeySource
   readonly metrics: Metrics
   readonly log: Log
   /** Prints a line of the query log. */

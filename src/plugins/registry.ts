@@ -17,6 +17,7 @@ import { setupDebug } from './debug.ts'
 import { setupDns64 } from './dns64.ts'
 import { setupErratic } from './erratic.ts'
 import { setupErrors } from './errors.ts'
+import { setupEtcd } from './etcd/setup.ts'
 import { setupFile } from './file/setup.ts'
 import { setupForward } from './forward/setup.ts'
 import { setupHeader } from './header.ts'
@@ -61,6 +62,7 @@ const SETUPS: Readonly<Record<string, Setup>> = {
   dns64: setupDns64,
   erratic: setupErratic,
   errors: setupErrors,
+  etcd: setupEtcd,
   file: setupFile,
   forward: setupForward,
   header: setupHeader,

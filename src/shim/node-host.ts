@@ -5,6 +5,7 @@
 import { readFileSync, statSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { resolve } from 'node:path'
+import { refuseKeys } from '../plugins/etcd/options.ts'
 import type { Host } from '../plugins/host.ts'
 import type { Log } from '../telemetry/log.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
@@ -21,6 +22,8 @@ export type NodeHostOptions = {
   readonly metrics: Metrics
   readonly log: Log
   readonly openCluster: Host['openCluster']
+  /** Where keys come from; none can be had when it is left out. */
+  readonly openKeys?: Host['openKeys']
   readonly abort: Host['abort']
 }
 
@@ -28,6 +31,7 @@ export type NodeHostOptions = {
 export function createNodeHost({ folder, ...rest }: NodeHostOptions): Host {
   const { timeOrigin } = performance
   return {
+    openKeys: refuseKeys,
     ...rest,
     isolatesRequests: false,
     hostname: hostname() || 'localhost',

@@ -9,6 +9,7 @@ import {
   checkServerIdentity,
   createSecureContext,
   getCACertificates,
+  type SecureContext,
 } from 'node:tls'
 import type { TlsIdentity, Upstream } from '../plugins/host.ts'
 
@@ -19,25 +20,33 @@ import type { TlsIdentity, Upstream } from '../plugins/host.ts'
  */
 export function tlsOptions(
   { address, url, serverName }: Upstream,
-  { ca, cert, key }: TlsIdentity,
+  identity: TlsIdentity,
 ): ConnectionOptions {
   const host = url === undefined ? address : new URL(url).hostname.replace(/^\[(.*)\]$/, '$1')
   const name = serverName ?? host
-  if (ca !== undefined) checkCertificate(ca)
-  // An empty key would be passed over, and no certificate be shown.
-  if (key !== undefined) createPrivateKey(key)
   return {
-    secureContext: createSecureContext({
-      ca: ca ?? authorities(),
-      ...(cert !== undefined && { cert }),
-      ...(key !== undefined && { key }),
-      minVersion: 'TLSv1.2',
-    }),
+    secureContext: tlsContext(identity),
     // The name of a server is a name of a host (RFC 6066 §3).
     ...(isIP(name) === 0 && { servername: name }),
     rejectUnauthorized: true,
     checkServerIdentity: (_, shown) => checkServerIdentity(name, shown),
   }
+}
+
+/**
+ * Makes what connections of one identity have in common.
+ * @throws {Error} when a certificate or key cannot be used
+ */
+export function tlsContext({ ca, cert, key }: TlsIdentity): SecureContext {
+  if (ca !== undefined) checkCertificate(ca)
+  // An empty key would be passed over, and no certificate be shown.
+  if (key !== undefined) createPrivateKey(key)
+  return createSecureContext({
+    ca: ca ?? authorities(),
+    ...(cert !== undefined && { cert }),
+    ...(key !== undefined && { key }),
+    minVersion: 'TLSv1.2',
+  })
 }
 
 let known: string[] | undefined

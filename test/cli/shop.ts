@@ -51,6 +51,7 @@ export function serveOptions(folder: string, options: Partial<ServeOptions> = {}
     objects: [join(folder, 'shop.yaml')],
     files: '',
     kubeconfig: '',
+    etcd: '',
     dohListen: '',
     insecure: false,
     localAddresses: '192.0.2.53',

@@ -8,6 +8,7 @@ import { Agent, request } from 'node:https'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Binaries } from './binaries.ts'
+import { Etcd } from './etcd.ts'
 import { freePort, type Running, start } from './processes.ts'
 
 /** An object of the API, as it is sent. */
@@ -31,15 +32,13 @@ export class ApiServer {
   private readonly folder: string
   private readonly port: number
   private readonly binaries: Binaries
-  private readonly etcdPort: number
-  private etcd: Running | undefined
+  private etcd: Etcd | undefined
   private server: Running | undefined
 
-  private constructor(binaries: Binaries, folder: string, ports: readonly [number, number]) {
+  private constructor(binaries: Binaries, folder: string, port: number) {
     this.binaries = binaries
     this.folder = folder
-    this.etcdPort = ports[0]
-    this.port = ports[1]
+    this.port = port
     this.adminConfig = join(folder, 'admin.kubeconfig')
     this.exporterConfig = join(folder, 'exporter.kubeconfig')
   }
@@ -47,8 +46,8 @@ export class ApiServer {
   /** Starts both with nothing in them. */
   static async start(binaries: Binaries): Promise<ApiServer> {
     const folder = mkdtempSync(join(tmpdir(), 'kubedoh-cluster-'))
-    const server = new ApiServer(binaries, folder, [await freePort(), await freePort()])
-    await server.startEtcd()
+    const server = new ApiServer(binaries, folder, await freePort())
+    server.etcd = await Etcd.start(binaries.etcd)
     server.writeKeys()
     await server.startServer()
     return server
@@ -94,24 +93,10 @@ export class ApiServer {
     await this.send('PUT', `${objectPath(object)}/finalize`, body)
   }
 
-  private async startEtcd(): Promise<void> {
-    const url = `http://127.0.0.1:${this.etcdPort}`
-    const peer = `http://127.0.0.1:${await freePort()}`
-    this.etcd = start(this.binaries.etcd, [
-      `--data-dir=${join(this.folder, 'etcd')}`,
-      `--listen-client-urls=${url}`,
-      `--advertise-client-urls=${url}`,
-      `--listen-peer-urls=${peer}`,
-      `--initial-advertise-peer-urls=${peer}`,
-      `--initial-cluster=default=${peer}`,
-    ])
-    await this.etcd.line(/ready to serve client requests|serving insecure client requests/)
-  }
-
   private async startServer(): Promise<void> {
     const path = (name: string): string => join(this.folder, name)
     this.server = start(this.binaries.apiServer, [
-      `--etcd-servers=http://127.0.0.1:${this.etcdPort}`,
+      `--etcd-servers=${this.etcd?.url}`,
       `--secure-port=${this.port}`,
       '--bind-address=127.0.0.1',
       `--cert-dir=${path('certs')}`,

@@ -36,6 +36,8 @@ const WAYS: readonly Way[] = [
   { name: 'the app for HTTPS', open: openDohApp, isDoh: true, only: HTTPS_SCENARIOS },
   { name: 'workerd', open: openWorker, isDoh: true, only: HTTPS_SCENARIOS },
 ]
+/** What Corefiles name; keys come from a file. */
+const NO_ETCD = 'http://127.0.0.1:2379'
 /** Questions under way at one time, where their order does not matter. */
 const CONCURRENCY = 16
 
@@ -55,7 +57,7 @@ async function failures(name: string, { open, isDoh }: Way): Promise<string[]> {
   const folder = mkdtempSync(join(tmpdir(), 'kubedoh-conformance-'))
   const upstreams: Upstream[] = []
   try {
-    Object.assign(process.env, scenario.environment)
+    Object.assign(process.env, { ETCD_ENDPOINT: NO_ETCD }, scenario.environment)
     for (const [variable, fixtures] of Object.entries(scenario.upstreams)) {
       const upstream = await startUpstream(fixtures ?? [])
       process.env[variable] = upstream.address

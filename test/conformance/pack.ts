@@ -40,6 +40,7 @@ function readFolder(folder: string): Scenario {
     name: meta.name,
     corefile: text('Corefile'),
     cluster: cluster === '' ? '' : JSON.stringify(JSON.parse(cluster)),
+    ...(existsSync(join(folder, 'etcd.json')) && { etcd: JSON.parse(text('etcd.json')) }),
     files: readFiles(join(folder, 'files')),
     localAddresses: meta.local_ips ?? [],
     environment: meta.env ?? {},

@@ -75,6 +75,8 @@ export type Scenario = {
   readonly corefile: string
   /** The cluster's objects as JSON; '' for none. */
   readonly cluster: string
+  /** What an etcd holds; absent for none. */
+  readonly etcd?: readonly { readonly key: string; readonly value: unknown }[]
   /** Files that the Corefile names, by path. */
   readonly files: Readonly<Record<string, string>>
   readonly localAddresses: readonly string[]
@@ -109,11 +111,20 @@ export function readScenario(name: string): Scenario {
   return JSON.parse(brotliDecompressSync(packed).toString())
 }
 
+/** Paths of what a server needs for a scenario. */
+export type ScenarioFiles = {
+  readonly corefile: string
+  readonly objects: readonly string[]
+  /** '' for none. */
+  readonly etcd: string
+  readonly files: string
+}
+
 /** Writes the files of a scenario to a folder, as a server wants them. */
 export function writeScenarioFiles(
-  { corefile, cluster, files }: Scenario,
+  { corefile, cluster, etcd, files }: Scenario,
   folder: string,
-): { readonly corefile: string; readonly objects: readonly string[]; readonly files: string } {
+): ScenarioFiles {
   const path = (name: string): string => join(folder, name)
   for (const [name, text] of Object.entries(files)) {
     mkdirSync(dirname(path(join('files', name))), { recursive: true })
@@ -123,5 +134,7 @@ export function writeScenarioFiles(
   writeFileSync(path('Corefile'), corefile)
   if (cluster !== '') writeFileSync(path('cluster.json'), cluster)
   const objects = cluster === '' ? [] : [path('cluster.json')]
-  return { corefile: path('Corefile'), objects, files: path('files') }
+  if (etcd !== undefined) writeFileSync(path('etcd.json'), JSON.stringify(etcd))
+  const keys = etcd === undefined ? '' : path('etcd.json')
+  return { corefile: path('Corefile'), objects, etcd: keys, files: path('files') }
 }

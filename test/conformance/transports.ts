@@ -11,6 +11,7 @@ import { startGateway } from '../../demo/gateway.ts'
 import { ClusterSources } from '../../src/cli/cluster-sources.ts'
 import { startExport } from '../../src/cli/export.ts'
 import { Input } from '../../src/cli/flags.ts'
+import { KeySources } from '../../src/cli/key-sources.ts'
 import { createClusterKeys } from '../../src/cli/keys.ts'
 import { loadCorefile } from '../../src/cli/load-corefile.ts'
 import { serve } from '../../src/cli/serve.ts'
@@ -26,7 +27,7 @@ import type { Resolver } from '../../src/resolver/resolver.ts'
 import { createNodeHost } from '../../src/shim/node-host.ts'
 import { Metrics } from '../../src/telemetry/metrics.ts'
 import { TcpClient } from '../shim/clients.ts'
-import type { Case, Scenario } from './scenario.ts'
+import type { Case, Scenario, ScenarioFiles } from './scenario.ts'
 
 /** A way to answers. */
 export type Transport = {
@@ -36,12 +37,7 @@ export type Transport = {
 }
 
 /** Where a scenario's files are, and the scenario. */
-export type Place = {
-  readonly scenario: Scenario
-  readonly corefile: string
-  readonly objects: readonly string[]
-  readonly files: string
-}
+export type Place = ScenarioFiles & { readonly scenario: Scenario }
 
 /** How long to wait for an answer that should come, and for one that should not. */
 const ANSWER_MS = 5000
@@ -113,6 +109,7 @@ export async function openSockets({ scenario, ...place }: Place): Promise<Transp
       objects: place.objects,
       files: place.files,
       kubeconfig: '',
+      etcd: place.etcd,
       dohListen: '',
       insecure: false,
       localAddresses: scenario.localAddresses.join(','),
@@ -178,7 +175,7 @@ function edgeCorefile(corefile: string): string {
 }
 
 function createScenarioResolver(
-  { scenario, corefile, objects, files }: Place,
+  { scenario, corefile, objects, etcd, files }: Place,
   overrides: Partial<Host> = {},
 ): Resolver {
   const sources = new ClusterSources({
@@ -190,11 +187,13 @@ function createScenarioResolver(
     log: () => undefined,
     now: Date.now,
   })
+  const keys = new KeySources({ file: etcd, log: () => undefined })
   const host = createNodeHost({
     folder: files,
     metrics: new Metrics(),
     log: () => undefined,
     openCluster: (directive, tree) => sources.open(directive, tree),
+    openKeys: (connection) => keys.open(connection),
     abort: () => undefined,
   })
   return createResolver(loadCorefile(corefile).blocks, { ...host, ...overrides })

@@ -8,6 +8,7 @@ import { deepEqual, ok } from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import { ApiServer } from '../cluster/api-server.ts'
 import { prepareBinaries } from '../cluster/binaries.ts'
+import { Etcd } from '../cluster/etcd.ts'
 import { RIGHTS, rareObjects, shopObjects } from '../cluster/objects.ts'
 import type { Running } from '../cluster/processes.ts'
 import { caseQuery } from '../conformance/case-query.ts'
@@ -37,6 +38,7 @@ describe('CoreDNS and kubedoh answer the same', { skip, concurrency: false }, ()
   const deviationCounts = new Map<string, number>()
   const running: Running[] = []
   let api: ApiServer | undefined
+  let etcd: Etcd | undefined
   const asker = new Asker()
   let compared = 0
 
@@ -45,6 +47,12 @@ describe('CoreDNS and kubedoh answer the same', { skip, concurrency: false }, ()
     const upstream = await startUpstream(binaries.coredns)
     running.push(upstream)
     environment.UPSTREAM = upstream.address
+    const keys = places.flatMap((place) => place.keys)
+    if (keys.length > 0) {
+      etcd = await Etcd.start(binaries.etcd)
+      environment.ETCD_ENDPOINT = etcd.url
+      for (const { key, value } of keys) await etcd.put(key, value)
+    }
     if (!places.some(({ needsCluster }) => needsCluster)) return
     api = await ApiServer.start(binaries)
     for (const object of [...RIGHTS, ...shopObjects(), ...rareObjects()]) await api.create(object)
@@ -55,6 +63,7 @@ describe('CoreDNS and kubedoh answer the same', { skip, concurrency: false }, ()
     await asker.close()
     await Promise.all(running.map((one) => one.stop()))
     await api?.stop()
+    await etcd?.stop()
     process.stdout.write(`${compared} answers compared with CoreDNS's\n`)
     for (const [reason, count] of deviationCounts) {
       process.stdout.write(`${count} times different on purpose: ${reason}\n`)

@@ -21,6 +21,8 @@ export type Place = Vocabulary & {
   readonly isOrdered: boolean
   /** Whether its Corefile reads the cluster. */
   readonly needsCluster: boolean
+  /** What an etcd has to hold for it, if it reads one. */
+  readonly keys: readonly { readonly key: string; readonly value: unknown }[]
   /** Whether its answers tell the client's port, which is another one for each TCP connection. */
   readonly tellsPort: boolean
 }
@@ -50,6 +52,7 @@ export function listPlaces(): Place[] {
         isOrdered: /^\s*(cache|erratic)\b/m.test(corefile),
         tellsPort: /^\s*whoami$/m.test(corefile),
         needsCluster: corefile.includes('{$KUBECONFIG}'),
+        keys: readKeys(folder),
       }
     })
 }
@@ -60,6 +63,11 @@ function namesOf(line: string): string[] {
   if (zone === undefined) return line.includes(' ') ? [] : [line]
   const questions = questionsAbout([...shopObjects(), ...rareObjects()], `${zone}.`)
   return [...new Set(questions.map((question) => question.split(' ')[0] ?? ''))]
+}
+
+function readKeys(folder: string): Place['keys'] {
+  const path = join(folder, 'etcd.json')
+  return existsSync(path) ? JSON.parse(readFileSync(path, 'utf8')) : []
 }
 
 /** Starts the real CoreDNS and ours with the same files. */

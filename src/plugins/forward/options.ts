@@ -16,7 +16,8 @@ import { parseZones } from '../../corefile/zone-key.ts'
 import { parseAddress } from '../../dns/address.ts'
 import { parseName, ROOT } from '../../dns/name.ts'
 import { parseRcode, RCODE } from '../../dns/rcode.ts'
-import type { TlsIdentity, Upstream, UpstreamOptions } from '../host.ts'
+import type { Upstream, UpstreamOptions } from '../host.ts'
+import { tlsIdentity } from '../tls-identity.ts'
 import { parseResolver, parseUpstreams } from './upstreams.ts'
 
 /** In which order upstreams are tried. */
@@ -174,7 +175,7 @@ const READERS: Readonly<Record<string, Reader>> = {
     draft.connections = { ...draft.connections, idleMax }
   },
   tls: (option, draft, readText) => {
-    draft.connections = { ...draft.connections, tls: readIdentity(option, readText) }
+    draft.connections = { ...draft.connections, tls: tlsIdentity(option, readText) }
   },
   tls_servername: (option, draft) => {
     draft.serverName = onlyArg(option).text
@@ -256,18 +257,4 @@ function readResolvers(option: Option, draft: Draft): void {
     return resolver
   })
   draft.connections = { ...draft.connections, resolvers }
-}
-
-/** `[CA]`, or `CERT KEY [CA]` */
-function readIdentity(option: Option, readText: ReadText): TlsIdentity {
-  argTexts(option, 0, 3)
-  const texts = option.args.map((word) => {
-    const text = readText(word.text)
-    if (text === undefined) throw configError(word, `cannot read "${word.text}"`)
-    return text
-  })
-  const [first, key, ca] = texts
-  if (first === undefined) return {}
-  if (key === undefined) return { ca: first }
-  return ca === undefined ? { cert: first, key } : { cert: first, key, ca }
 }

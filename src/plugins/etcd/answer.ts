@@ -1,0 +1,167 @@
+/**
+ * What each type of question gets from the keys (CoreDNS, plugin/etcd/handler.go,
+ * plugin/backend_lookup.go).
+ * @module
+ */
+import { concatBytes, toLatin1, writeUint32 } from '../../dns/bytes.ts'
+import type { ResourceRecord } from '../../dns/message.ts'
+import { equalNames, isSubdomain, joinName, nameOf } from '../../dns/name.ts'
+import { CLASS } from '../../dns/rr-class.ts'
+import { TYPE } from '../../dns/rr-type.ts'
+import {
+  type Chase,
+  chaseAddresses,
+  chaseTexts,
+  type Found,
+  findAtApex,
+  findBelow,
+  lookUp,
+} from './chase.ts'
+import { type HostRecords, mailHosts, serverHosts } from './host-records.ts'
+import { addressRecord, recordOf, stripLabels } from './records.ts'
+import { type Service, serviceKind } from './service.ts'
+import { findServices, type Services } from './services.ts'
+
+/** A question, its zone found. */
+export type Question = {
+  readonly name: Uint8Array
+  readonly lowerName: Uint8Array
+  readonly type: number
+}
+
+/** Records for the answer section, and beside it. */
+export type EtcdAnswer =
+  | (Extract<Found, { kind: 'found' }> & { readonly additional?: readonly ResourceRecord[] })
+  | Exclude<Found, { kind: 'found' }>
+
+const NS_LABELS = nameOf('ns.dns').subarray(0, -1)
+const HOSTMASTER_LABELS = nameOf('hostmaster').subarray(0, -1)
+const SOA_SECONDS = 30
+const REFRESH_SECONDS = 7200
+const RETRY_SECONDS = 1800
+const EXPIRE_SECONDS = 86_400
+
+/** Answers a question. */
+export async function answerFrom(
+  chase: Chase,
+  question: Question,
+  soa: ResourceRecord,
+): Promise<EtcdAnswer> {
+  const { name, type } = question
+  const step = { name, type, links: [] }
+  switch (type) {
+    case TYPE.A:
+    case TYPE.AAAA:
+      return chaseAddresses(chase, step)
+    case TYPE.TXT:
+      return chaseTexts(chase, step)
+    case TYPE.CNAME:
+      return andThenServices(findOwn(chase, question), (services) =>
+        namedBy(question, services.slice(0, 1)),
+      )
+    case TYPE.PTR:
+      return andThenServices(findOwn(chase, question), (services) => namedBy(question, services))
+    case TYPE.MX:
+      return hostAnswer(chase, question, mailHosts)
+    case TYPE.SRV:
+      return hostAnswer(chase, question, serverHosts)
+    case TYPE.SOA:
+      return { kind: 'found', records: [soa], truncated: false }
+    case TYPE.NS:
+      if (equalNames(name, chase.zone)) return nameServers(chase, name)
+  }
+  // Other types are never there; but whether the name is makes a difference.
+  return andThenServices(findAtApex(chase, step), () => [])
+}
+
+/** Makes the SOA record of a zone; its serial is the time. */
+export function soaRecord(zone: Uint8Array, nowMs: number): ResourceRecord {
+  const numbers = new Uint8Array(20)
+  writeUint32(numbers, 0, Math.floor(nowMs / 1000))
+  writeUint32(numbers, 4, REFRESH_SECONDS)
+  writeUint32(numbers, 8, RETRY_SECONDS)
+  writeUint32(numbers, 12, EXPIRE_SECONDS)
+  writeUint32(numbers, 16, SOA_SECONDS)
+  const server = joinName(NS_LABELS, zone) ?? zone
+  const mailbox = joinName(HOSTMASTER_LABELS, zone) ?? zone
+  const rdata = concatBytes(server, mailbox, numbers)
+  return { owner: zone, type: TYPE.SOA, class: CLASS.IN, ttlSeconds: SOA_SECONDS, rdata }
+}
+
+function andThenServices(
+  found: Services,
+  step: (services: readonly Service[]) => readonly ResourceRecord[],
+): EtcdAnswer {
+  if (found.kind !== 'found') return found
+  return { kind: 'found', records: step(found.services), truncated: found.isCut }
+}
+
+function findOwn({ searched }: Chase, { lowerName: name, type }: Question): Services {
+  return findServices(searched, { name, type, includesBelow: false })
+}
+
+/** The names that services lead to, as CNAME or PTR records: each once. */
+function namedBy({ name, type }: Question, services: readonly Service[]): ResourceRecord[] {
+  const hosts = new Set<string>()
+  return services.flatMap((service) => {
+    const { host, target } = service
+    if (target === undefined || hosts.has(host)) return []
+    hosts.add(host)
+    return [recordOf(name, type, target, service)]
+  })
+}
+
+/** The servers of a zone have to be addresses, which are found below `ns.dns`. */
+function nameServers(chase: Chase, zone: Uint8Array): EtcdAnswer {
+  const name = joinName(NS_LABELS, zone)
+  const found = name === undefined ? undefined : findBelow(chase, { name, type: TYPE.NS })
+  if (found?.kind !== 'found') return found ?? { kind: 'absent' }
+  const records: ResourceRecord[] = []
+  const additional: ResourceRecord[] = []
+  const seen = new Set<string>()
+  for (const service of found.services) {
+    const { address, host, key, keyName } = service
+    if (serviceKind(service) === 'alias') {
+      return { kind: 'broken', reason: `${key}: a name server must be an address: ${host}` }
+    }
+    if (address === undefined || keyName === undefined) continue
+    const server = stripLabels(keyName, service.stripCount)
+    additional.push(addressRecord(server, address, service))
+    if (seen.has(toLatin1(server))) continue
+    seen.add(toLatin1(server))
+    records.push(recordOf(zone, TYPE.NS, server, service))
+  }
+  return { kind: 'found', records, truncated: found.isCut, additional }
+}
+
+/** Answers with hosts, and with their addresses beside. */
+async function hostAnswer(
+  chase: Chase,
+  { name, type }: Question,
+  hostRecords: HostRecords,
+): Promise<EtcdAnswer> {
+  const found = findBelow(chase, { name, type })
+  if (found.kind !== 'found') return found
+  const records: ResourceRecord[] = []
+  const additional: ResourceRecord[] = []
+  const looked = new Set<string>()
+  for (const { record, address, target } of hostRecords(name, found.services)) {
+    if (record !== undefined) records.push(record)
+    if (address !== undefined) additional.push(address)
+    if (target === undefined || looked.has(toLatin1(target))) continue
+    looked.add(toLatin1(target))
+    for (const found of await addressesOf(chase, target)) additional.push(found)
+  }
+  return { kind: 'found', records, truncated: found.isCut, additional }
+}
+
+/** Of a host within the zone, the IPv4 addresses; of any other, all that the server knows. */
+async function addressesOf(chase: Chase, host: Uint8Array): Promise<readonly ResourceRecord[]> {
+  if (isSubdomain(host, chase.zone)) {
+    const found = await chaseAddresses(chase, { name: host, type: TYPE.A, links: [] })
+    return found.kind === 'found' ? found.records : []
+  }
+  const [ipv4, ipv6] = [await lookUp(chase, host, TYPE.A), await lookUp(chase, host, TYPE.AAAA)]
+  const withoutAliases = ipv6?.records.filter((record) => record.type !== TYPE.CNAME)
+  return [...(ipv4?.records ?? []), ...(withoutAliases ?? [])]
+}

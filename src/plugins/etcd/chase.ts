@@ -1,0 +1,150 @@
+/**
+ * Addresses and texts of a name, through aliases: one that leads within the zone is followed here,
+ * one that leads elsewhere by the whole server (CoreDNS, plugin/backend_lookup.go).
+ * @module
+ */
+import { equalBytes } from '../../dns/bytes.ts'
+import type { ResourceRecord } from '../../dns/message.ts'
+import { isSubdomain, joinName, lowerName, nameOf } from '../../dns/name.ts'
+import { TYPE } from '../../dns/rr-type.ts'
+import type { MaybePromise, Outcome } from '../plugin.ts'
+import { addressRecord, recordOf, txtRecord } from './records.ts'
+import { type Service, serviceKind } from './service.ts'
+import { findServices, type Searched, type Services } from './services.ts'
+
+/** One query on its way through the keys. */
+export type Chase = {
+  readonly searched: Searched
+  /** The zone that the query is in, in lower case. */
+  readonly zone: Uint8Array
+  readonly lookup: (name: Uint8Array, type: number) => MaybePromise<Outcome>
+  /** Aliases that may still be followed, here or elsewhere, for this query. */
+  readonly budget: { links: number }
+}
+
+/** What was found at a name; without records, the name is there and has none of the type. */
+export type Found =
+  | {
+      readonly kind: 'found'
+      readonly records: readonly ResourceRecord[]
+      readonly truncated: boolean
+    }
+  | Exclude<Services, { kind: 'found' }>
+
+/** Where a chase is. */
+export type Step = {
+  /** As it was asked, or as the alias before it is written. */
+  readonly name: Uint8Array
+  readonly type: number
+  /** Aliases that lead here. */
+  readonly links: readonly ResourceRecord[]
+}
+
+type Part = { readonly records: readonly ResourceRecord[]; readonly truncated: boolean }
+
+/** Links of one chain. */
+const CHAIN_LINKS_MAX = 11
+/** Aliases that one query has followed, in all chains together. */
+export const LINKS_MAX = 256
+
+const APEX_LABELS = nameOf('apex.dns').subarray(0, -1)
+const NOTHING: Part = { records: [], truncated: false }
+
+/** Finds the records of an address type at a name; those of a zone are at `apex.dns` below it. */
+export async function chaseAddresses(chase: Chase, step: Step): Promise<Found> {
+  const services = findAtApex(chase, step)
+  if (services.kind !== 'found') return services
+  return collect(chase, step, services)
+}
+
+/** Finds the texts at a name. */
+export async function chaseTexts(chase: Chase, step: Step): Promise<Found> {
+  const services = findBelow(chase, step)
+  if (services.kind !== 'found') return services
+  return collect(chase, step, services)
+}
+
+/** Finds the services at and below a name. */
+export function findBelow({ searched }: Chase, { name, type }: Omit<Step, 'links'>): Services {
+  return findServices(searched, { name: lowerName(name), type, includesBelow: true })
+}
+
+/** As `findBelow`, for a zone at `apex.dns` below it, if there is anything that can be read. */
+export function findAtApex(chase: Chase, { name, type }: Omit<Step, 'links'>): Services {
+  const apex = equalBytes(lowerName(name), chase.zone) && joinName(APEX_LABELS, name)
+  const found = apex ? findBelow(chase, { name: apex, type }) : undefined
+  return found?.kind === 'found' ? found : findBelow(chase, { name, type })
+}
+
+/** Asks the whole server; `undefined` when it gives no answer at all. */
+export async function lookUp(
+  { lookup, budget }: Chase,
+  name: Uint8Array,
+  type: number,
+): Promise<Part | undefined> {
+  if (budget.links === 0) return undefined
+  budget.links--
+  const outcome = await lookup(name, type)
+  if (outcome.kind === 'reply') return { records: outcome.answer, truncated: outcome.truncated }
+  return outcome.kind === 'failure' ? NOTHING : undefined
+}
+
+async function collect(
+  chase: Chase,
+  step: Step,
+  { services, isCut }: Extract<Services, { kind: 'found' }>,
+): Promise<Found> {
+  const records: ResourceRecord[] = []
+  const seen = new Set<string>()
+  let truncated = isCut
+  for (const service of services) {
+    const { target } = service
+    if (serviceKind(service) === 'alias' && target !== undefined) {
+      const part = await follow(chase, step, recordOf(step.name, TYPE.CNAME, target, service))
+      for (const record of part.records) records.push(record)
+      truncated ||= part.truncated
+      continue
+    }
+    const own = ownRecord(step, service)
+    const content = step.type === TYPE.TXT ? service.text : service.host
+    if (own === undefined || seen.has(content)) continue
+    seen.add(content)
+    records.push(own)
+  }
+  return { kind: 'found', records, truncated }
+}
+
+/** The record of a service itself, if it has one of the type. */
+function ownRecord({ name, type }: Step, service: Service): ResourceRecord | undefined {
+  const kind = serviceKind(service)
+  if (type === TYPE.TXT) return kind === 'text' ? txtRecord(name, service) : undefined
+  const { address } = service
+  const wanted = type === TYPE.AAAA ? 'ipv6' : 'ipv4'
+  return kind === wanted && address !== undefined
+    ? addressRecord(name, address, service)
+    : undefined
+}
+
+/**
+ * Follows an alias. One to the name itself or below it is a loop, since a name has what is below
+ * it; one that leads nowhere within the zone is left out.
+ */
+async function follow(chase: Chase, step: Step, link: ResourceRecord): Promise<Part> {
+  const { links, type } = step
+  const target = link.rdata
+  if (isSubdomain(target, step.name) || links.length >= CHAIN_LINKS_MAX) return NOTHING
+  if (links.some(({ rdata }) => equalBytes(rdata, target))) return NOTHING
+  if (!isSubdomain(target, chase.zone)) {
+    const elsewhere = await lookUp(chase, target, type)
+    return elsewhere === undefined
+      ? NOTHING
+      : { ...elsewhere, records: [link, ...elsewhere.records] }
+  }
+  if (chase.budget.links === 0) return NOTHING
+  chase.budget.links--
+  const next = { name: target, type, links: [...links, link] }
+  const found = await (type === TYPE.TXT ? chaseTexts(chase, next) : chaseAddresses(chase, next))
+  if (found.kind !== 'found') return NOTHING
+  const { records, truncated } = found
+  return records.length === 0 ? { records, truncated } : { records: [link, ...records], truncated }
+}

@@ -1,0 +1,62 @@
+/**
+ * The keys of etcd in memory, in order, read once when they come: what a look-up searches.
+ * @module
+ */
+import { parseService, type Service, type StoredKey } from './service.ts'
+
+/** What a key says; a text for a value that says nothing: what is wrong with it. */
+export type KeyEntry = Service | string
+
+/** Keys in the order of their octets. */
+export class KeyTable {
+  private readonly keys: string[] = []
+  private readonly entries = new Map<string, KeyEntry>()
+
+  /** How many there are. */
+  get size(): number {
+    return this.keys.length
+  }
+
+  /** Adds a key, or changes it. @returns what is wrong with its value */
+  set(stored: StoredKey): string | undefined {
+    const { key } = stored
+    if (!this.entries.has(key)) this.keys.splice(this.indexOf(key), 0, key)
+    const entry = parseService(stored)
+    this.entries.set(key, entry)
+    return typeof entry === 'string' ? entry : undefined
+  }
+
+  /** Takes a key out, if it is there. */
+  delete(key: string): void {
+    if (this.entries.delete(key)) this.keys.splice(this.indexOf(key), 1)
+  }
+
+  /** Finds one key. */
+  find(key: string): KeyEntry | undefined {
+    return this.entries.get(key)
+  }
+
+  /** Goes through the keys that begin with a prefix, in order. */
+  *below(prefix: string): Generator<[key: string, entry: KeyEntry]> {
+    for (let i = this.indexOf(prefix); i < this.keys.length; i++) {
+      const key = this.keys[i] ?? ''
+      const entry = this.entries.get(key)
+      if (!key.startsWith(prefix) || entry === undefined) return
+      yield [key, entry]
+    }
+  }
+
+  /** Index of the first key that is not before `key`. Pages come in order: their place is last. */
+  private indexOf(key: string): number {
+    const last = this.keys.at(-1)
+    if (last !== undefined && last < key) return this.keys.length
+    let low = 0
+    let high = this.keys.length
+    while (low < high) {
+      const middle = (low + high) >>> 1
+      if ((this.keys[middle] ?? '') < key) low = middle + 1
+      else high = middle
+    }
+    return low
+  }
+}

@@ -1,0 +1,165 @@
+/**
+ * The `etcd` directive's options (CoreDNS, plugin/etcd/setup.go).
+ * @module
+ */
+import {
+  argTexts,
+  type Option,
+  onlyDirective,
+  options,
+  parseDuration,
+  unknownOption,
+  zonesOf,
+} from '../../corefile/arguments.ts'
+import { configError, type Position } from '../../corefile/problem.ts'
+import type { Directive, Word } from '../../corefile/server-block.ts'
+import { ROOT } from '../../dns/name.ts'
+import type { Host, TlsIdentity } from '../host.ts'
+import { tlsIdentity } from '../tls-identity.ts'
+import type { Fallthrough } from '../zones.ts'
+import { cleanPath } from './key-path.ts'
+
+/** Where keys are, and how to get at them. */
+export type EtcdConnection = Position & {
+  /** What all keys begin with: begins with a slash and does not end with one, or ''. */
+  readonly path: string
+  /** URLs, one at least, without a path. */
+  readonly endpoints: readonly string[]
+  /** For `https` endpoints. */
+  readonly tls: TlsIdentity
+  /** Who we are to etcd; `undefined` for nobody. */
+  readonly credentials: { readonly username: string; readonly password: string } | undefined
+}
+
+/** An `etcd` directive. */
+export type EtcdOptions = {
+  readonly connection: EtcdConnection
+  /** Zones to answer, absolute and in lower case. */
+  readonly zones: readonly Uint8Array[]
+  readonly fallthrough: Fallthrough
+  /** Bounds of what a lease that a key hangs on makes its TTL; 0 for the default. */
+  readonly leaseSecondsMin: number
+  readonly leaseSecondsMax: number
+}
+
+const PATH_DEFAULT = '/skydns'
+const ENDPOINT_DEFAULT = 'http://localhost:2379'
+const LEASE_SECONDS_MIN_DEFAULT = 30
+const LEASE_SECONDS_MAX_DEFAULT = 86_400
+const TTL_SECONDS_MAX = 0xffff_ffff
+
+type ReadText = Host['readText']
+
+type Draft = {
+  path: string
+  endpoints: readonly Word[]
+  tls: TlsIdentity | undefined
+  credentials: EtcdConnection['credentials']
+  fallthrough: Fallthrough
+  leaseSecondsMin: number
+  leaseSecondsMax: number
+}
+
+/** What each option does to the draft. */
+const READERS: Readonly<
+  Record<string, (option: Option, draft: Draft, readText: ReadText) => void>
+> = {
+  fallthrough: (option, draft) => {
+    draft.fallthrough = zonesOf(option.args, [ROOT])
+  },
+  path: (option, draft) => {
+    const [path = ''] = argTexts(option, 1)
+    draft.path = cleanPath(path)
+  },
+  endpoint: (option, draft) => {
+    argTexts(option, 1, Infinity)
+    draft.endpoints = option.args
+  },
+  credentials: (option, draft) => {
+    const [username = '', password = ''] = argTexts(option, 2)
+    draft.credentials = username === '' || password === '' ? undefined : { username, password }
+  },
+  tls: (option, draft, readText) => {
+    draft.tls = tlsIdentity(option, readText)
+  },
+  'min-lease-ttl': (option, draft) => {
+    draft.leaseSecondsMin = parseSeconds(option)
+  },
+  'max-lease-ttl': (option, draft) => {
+    draft.leaseSecondsMax = parseSeconds(option)
+  },
+  // CoreDNS has not used these for years, and takes them all the same.
+  stubzones: (option) => {
+    argTexts(option, 0)
+  },
+  debug: (option) => {
+    argTexts(option, 0)
+  },
+  upstream: () => undefined,
+}
+
+/** Reads the one directive. @throws {ConfigError} */
+export function parseEtcd(
+  directives: readonly [Directive, ...Directive[]],
+  blockZones: readonly Uint8Array[],
+  readText: ReadText,
+): EtcdOptions {
+  const directive = onlyDirective(directives)
+  const { file, line, column } = directive
+  const draft: Draft = {
+    path: PATH_DEFAULT,
+    endpoints: [],
+    tls: undefined,
+    credentials: undefined,
+    fallthrough: undefined,
+    leaseSecondsMin: LEASE_SECONDS_MIN_DEFAULT,
+    leaseSecondsMax: LEASE_SECONDS_MAX_DEFAULT,
+  }
+  for (const option of options(directive)) {
+    const read = READERS[option.name]
+    if (read === undefined) throw unknownOption('etcd', option, Object.keys(READERS))
+    read(option, draft, readText)
+  }
+  const { path, tls, credentials, fallthrough, leaseSecondsMin, leaseSecondsMax } = draft
+  const scheme = tls === undefined ? 'http' : 'https'
+  const endpoints = draft.endpoints.map((word) => parseEndpoint(word, scheme))
+  if (endpoints.length === 0) endpoints.push(ENDPOINT_DEFAULT)
+  return {
+    connection: { file, line, column, path, endpoints, tls: tls ?? {}, credentials },
+    zones: zonesOf(directive.args, blockZones),
+    fallthrough,
+    leaseSecondsMin: leaseSecondsMin || LEASE_SECONDS_MIN_DEFAULT,
+    leaseSecondsMax: leaseSecondsMax || LEASE_SECONDS_MAX_DEFAULT,
+  }
+}
+
+/** For runtimes that reach no etcd. @throws {ConfigError} always */
+export function refuseKeys(connection: EtcdConnection): never {
+  throw configError(connection, '"etcd" works in "kubedoh serve" only: no gateway asks an etcd')
+}
+
+/** Reads where an etcd is: a URL, or host and port, to which `scheme` then leads. */
+function parseEndpoint(word: Word, scheme: string): string {
+  const text = /^\w+:\/\//.test(word.text) ? word.text : `${scheme}://${word.text}`
+  const url = URL.parse(text)
+  if (url !== null && /^https?:$/.test(url.protocol) && url.hostname !== '') return url.origin
+  const message = `"${word.text}" is not an etcd to ask, such as http://etcd.example.org:2379`
+  throw configError(word, message)
+}
+
+/** Reads seconds, or a duration, of which whole seconds count. */
+function parseSeconds(option: Option): number {
+  argTexts(option, 1)
+  let seconds = 0
+  for (const word of option.args) {
+    const text = word.text.trim()
+    if (text === '') continue
+    seconds = /^\d+$/.test(text)
+      ? Number(text)
+      : Math.floor(parseDuration({ ...word, text }) / 1000)
+    if (seconds > TTL_SECONDS_MAX) {
+      throw configError(word, `"${word.text}" is over ${TTL_SECONDS_MAX} seconds`)
+    }
+  }
+  return seconds
+}

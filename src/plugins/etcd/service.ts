@@ -1,0 +1,206 @@
+/**
+ * A service as SkyDNS writes it into etcd: the JSON value of one key
+ * (github.com/coredns/coredns, plugin/etcd/msg).
+ * @module
+ */
+import { parseAddress } from '../../dns/address.ts'
+import { nameOfKey, nameOfText } from './key-path.ts'
+
+/** What one key says. */
+export type Service = {
+  /** The key's octets, a character each. */
+  readonly key: string
+  /** The name that the key stands for; `undefined` when it stands for none. */
+  readonly keyName: Uint8Array | undefined
+  /** As it is written; '' for none. */
+  readonly host: string
+  /** What `host` is, when it is an address: 4 or 16 octets. */
+  readonly address: Uint8Array | undefined
+  /** What `host` is, when it is a name. */
+  readonly target: Uint8Array | undefined
+  readonly port: number
+  readonly priority: number
+  /** 0 for none. */
+  readonly weight: number
+  readonly text: string
+  readonly isMail: boolean
+  /** 0 for none. */
+  readonly ttlSeconds: number
+  /** Labels to take off the left of the name that stands in SRV, MX and NS records. */
+  readonly stripCount: number
+  readonly group: string
+  /** Identifier of the lease that the key hangs on; '' for none. */
+  readonly lease: string
+}
+
+/** What a service is when someone asks for addresses: its text hides a host that is a name. */
+export type ServiceKind = 'ipv4' | 'ipv6' | 'alias' | 'text'
+
+/** A key as it is stored in etcd. */
+export type StoredKey = {
+  /** The key's octets, a character each. */
+  readonly key: string
+  readonly value: string
+  /** Identifier of a lease, '' for none. */
+  readonly lease: string
+}
+
+const PRIORITY_DEFAULT = 10
+const TTL_SECONDS_MAX = 0xffff_ffff
+const INTEGER_MAX = 2 ** 63
+/** Octets of a text, in UTF-8: more fit no message, or hardly. */
+const TEXT_BYTES_MAX = 32_768
+
+const encoder = new TextEncoder()
+
+type Fields = {
+  host: string
+  port: number
+  priority: number
+  weight: number
+  text: string
+  mail: boolean
+  ttl: number
+  targetstrip: number
+  group: string
+}
+
+/** Reads a stored key; for a value that is none of SkyDNS, says what is wrong with it. */
+export function parseService({ key, value, lease }: StoredKey): Service | string {
+  const fields = parseFields(value)
+  if (typeof fields === 'string') return fields
+  const { host, port, weight, text, ttl, group } = fields
+  if (encoder.encode(text).length > TEXT_BYTES_MAX)
+    return `its text is over ${TEXT_BYTES_MAX} octets`
+  const address = parseHostAddress(host)
+  const target = address === undefined && host !== '' ? nameOfText(host) : undefined
+  if (host !== '' && address === undefined && target === undefined) {
+    return `its host "${host}" is neither an address nor a domain name`
+  }
+  return {
+    key,
+    keyName: nameOfKey(key),
+    host,
+    address,
+    target,
+    port,
+    priority: fields.priority === 0 ? PRIORITY_DEFAULT : fields.priority,
+    weight,
+    text,
+    isMail: fields.mail,
+    ttlSeconds: ttl,
+    stripCount: fields.targetstrip,
+    group,
+    lease,
+  }
+}
+
+/** Tells what a service is. */
+export function serviceKind({ address, text }: Service): ServiceKind {
+  if (address !== undefined) return address.length === 4 ? 'ipv4' : 'ipv6'
+  return text === '' ? 'alias' : 'text'
+}
+
+/**
+ * Keeps the services of one group, where the services with the shortest keys agree on one, and
+ * those without a group (CoreDNS, plugin/etcd/msg/service.go: it stops to compare keys at the first
+ * short one without a group, and takes all behind it for longer than they are).
+ */
+export function ofOneGroup(services: readonly Service[]): readonly Service[] {
+  const [first] = services
+  if (first === undefined) return services
+  let { group } = first
+  let shortest = depthOf(first)
+  const depths: number[] = []
+  for (const service of services) {
+    const depth = depthOf(service)
+    depths.push(depth)
+    if (depth >= shortest) continue
+    if (service.group === '') break
+    shortest = depth
+    group = service.group
+  }
+  if (group === '') return services
+  const disagrees = services.some(
+    (service, i) => service.group !== '' && service.group !== group && depths[i] === shortest,
+  )
+  return disagrees
+    ? services
+    : services.filter((service) => service.group === '' || service.group === group)
+}
+
+function depthOf({ key }: Service): number {
+  return key.split('/').length
+}
+
+/** IPv4 within IPv6 is IPv4, as Go has it. */
+function parseHostAddress(host: string): Uint8Array | undefined {
+  const address = parseAddress(host)
+  if (address?.length !== 16) return address
+  const isMapped =
+    address.subarray(0, 10).every((value) => value === 0) &&
+    address[10] === 0xff &&
+    address[11] === 0xff
+  return isMapped ? address.subarray(12) : address
+}
+
+/** Reads a value as Go's encoding/json does into SkyDNS's structure; a text says what is wrong. */
+function parseFields(value: string): Fields | string {
+  const fields: Fields = {
+    host: '',
+    port: 0,
+    priority: 0,
+    weight: 0,
+    text: '',
+    mail: false,
+    ttl: 0,
+    targetstrip: 0,
+    group: '',
+  }
+  let parsed: unknown
+  try {
+    parsed = JSON.parse(value)
+  } catch {
+    return 'its value is not JSON'
+  }
+  if (parsed === null) return fields
+  if (typeof parsed !== 'object' || Array.isArray(parsed)) return 'its value is not an object'
+  for (const [name, field] of Object.entries(parsed)) {
+    // Go takes any letter case, and null for nothing said.
+    const wrong = field === null ? undefined : setField(fields, name.toLowerCase(), field)
+    if (wrong !== undefined) return wrong
+  }
+  return fields
+}
+
+/** Sets a field; what is not a field is passed over. @returns what is wrong */
+function setField(fields: Fields, name: string, value: unknown): string | undefined {
+  switch (name) {
+    case 'host':
+    case 'text':
+    case 'group':
+      if (typeof value !== 'string') return `its "${name}" is not a string`
+      fields[name] = value
+      return undefined
+    case 'port':
+    case 'priority':
+    case 'weight':
+    case 'targetstrip':
+      if (!isInteger(value, -INTEGER_MAX, INTEGER_MAX)) return `its "${name}" is not a whole number`
+      fields[name] = value
+      return undefined
+    case 'ttl':
+      if (!isInteger(value, 0, TTL_SECONDS_MAX)) return 'its "ttl" is not a number of seconds'
+      fields.ttl = value
+      return undefined
+    case 'mail':
+      if (typeof value !== 'boolean') return 'its "mail" is neither true nor false'
+      fields.mail = value
+      return undefined
+  }
+  return undefined
+}
+
+function isInteger(value: unknown, min: number, max: number): value is number {
+  return Number.isInteger(value) && typeof value === 'number' && min <= value && value <= max
+}

@@ -1,0 +1,96 @@
+/**
+ * Which services a name has, with their TTLs (CoreDNS, plugin/etcd/etcd.go).
+ * @module
+ */
+import { TYPE } from '../../dns/rr-type.ts'
+import { beginsWith, keyPattern } from './key-path.ts'
+import type { KeyEntry, KeyTable } from './key-table.ts'
+import { ofOneGroup, type Service } from './service.ts'
+
+/** What a look-up searches. */
+export type Searched = {
+  readonly keys: KeyTable
+  /** What all keys begin with. */
+  readonly path: string
+  readonly leaseSecondsMin: number
+  readonly leaseSecondsMax: number
+  /** Seconds that a lease has left, at least; `undefined` when it counts for nothing. */
+  readonly leaseSeconds: (lease: string) => number | undefined
+}
+
+/** What a name has: services in the order of their keys, nothing, or what nobody can read. */
+export type Services =
+  | {
+      readonly kind: 'found'
+      readonly services: readonly Service[]
+      /** Whether there are more than anybody can be told of. */
+      readonly isCut: boolean
+    }
+  | { readonly kind: 'absent' }
+  | { readonly kind: 'broken'; readonly reason: string }
+
+/** How to look for a name. */
+export type Search = {
+  /** In lower case: keys are found in that case only. */
+  readonly name: Uint8Array
+  readonly type: number
+  /** Whether keys below the name's are its own too, which they are first of all. */
+  readonly includesBelow: boolean
+}
+
+/** Services of one answer: no message has room for as many records. */
+const SERVICES_MAX = 8192
+/** Keys that one look-up goes through. */
+const KEYS_MAX = 131_072
+const TTL_SECONDS_DEFAULT = 300
+
+/** Finds the services of a name. */
+export function findServices(searched: Searched, search: Search): Services {
+  const { path, parts } = keyPattern(search.name, searched.path)
+  const services: Service[] = []
+  let count = 0
+  for (const [key, entry] of entriesOf(searched.keys, path, search.includesBelow)) {
+    if (services.length === SERVICES_MAX || count === KEYS_MAX) {
+      return { kind: 'found', services: ofOneGroup(services), isCut: true }
+    }
+    count++
+    if (parts !== undefined && !beginsWith(key, parts)) continue
+    if (typeof entry === 'string') return { kind: 'broken', reason: `${key}: ${entry}` }
+    if (suits(entry, search.type)) {
+      services.push({ ...entry, ttlSeconds: ttlOf(entry, searched) })
+    }
+  }
+  if (count === 0) return { kind: 'absent' }
+  return { kind: 'found', services: ofOneGroup(services), isCut: false }
+}
+
+/** The keys below a path or, when there are none, the key of the path itself. */
+function* entriesOf(
+  keys: KeyTable,
+  path: string,
+  includesBelow: boolean,
+): Generator<[string, KeyEntry]> {
+  let isAlone = true
+  if (includesBelow) {
+    for (const found of keys.below(`${path}/`)) {
+      isAlone = false
+      yield found
+    }
+  }
+  const own = isAlone ? keys.find(path) : undefined
+  if (own !== undefined) yield [path, own]
+}
+
+/** A service without a host is there for its text only. */
+function suits({ host, text }: Service, type: number): boolean {
+  return host !== '' || (type === TYPE.TXT && text !== '')
+}
+
+/** The smaller of what the service says and what its lease has left, within bounds. */
+function ttlOf({ ttlSeconds, lease }: Service, searched: Searched): number {
+  const left = lease === '' ? undefined : searched.leaseSeconds(lease)
+  if (left === undefined || left <= 0) return ttlSeconds || TTL_SECONDS_DEFAULT
+  const { leaseSecondsMin, leaseSecondsMax } = searched
+  const bounded = left < leaseSecondsMin ? leaseSecondsMin : Math.min(left, leaseSecondsMax)
+  return ttlSeconds === 0 ? bounded : Math.min(bounded, ttlSeconds)
+}

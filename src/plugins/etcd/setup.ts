@@ -1,0 +1,75 @@
+/**
+ * The `etcd` plugin: answers from keys that SkyDNS's clients write into etcd. The keys are in
+ * memory and kept up to date, so that no query waits for etcd.
+ * @module
+ */
+import { EXTENDED_ERROR, extendedError } from '../../dns/edns.ts'
+import { EMPTY_REPLY, type Reply } from '../../dns/message.ts'
+import { RCODE } from '../../dns/rcode.ts'
+import type { KeySource } from '../host.ts'
+import type { Next, Outcome, Request, Setup } from '../plugin.ts'
+import { closestZone, fallsThrough } from '../zones.ts'
+import { answerFrom, soaRecord } from './answer.ts'
+import { LINKS_MAX } from './chase.ts'
+import { type EtcdOptions, parseEtcd } from './options.ts'
+
+/** Configures `etcd [ZONE…] { … }`. */
+export const setupEtcd: Setup = (directives, { host, zones }) => {
+  const options = parseEtcd(directives, zones, host.readText)
+  const source = host.openKeys(options.connection)
+  const { now } = host
+  return {
+    plugins: [
+      {
+        name: 'etcd',
+        serve: (request, next) => {
+          const zone = closestZone(options.zones, request.lowerName)
+          return zone === undefined
+            ? next(request)
+            : serve(request, next, { options, source, zone, now })
+        },
+      },
+    ],
+  }
+}
+
+type Served = {
+  readonly options: EtcdOptions
+  readonly source: KeySource
+  readonly zone: Uint8Array
+  readonly now: () => number
+}
+
+/** All that is wrong is told with the zone's SOA record, as CoreDNS does. */
+async function serve(request: Request, next: Next, served: Served): Promise<Outcome> {
+  const { options, source, zone, now } = served
+  const soa = soaRecord(zone, now())
+  const bare: Reply = { ...EMPTY_REPLY, origin: 'snapshot', authoritative: true, authority: [soa] }
+  const keys = source.current()
+  if (keys === undefined) {
+    const option = extendedError(EXTENDED_ERROR.NOT_READY, 'the keys of etcd are not read yet')
+    return { ...bare, rcode: RCODE.SERVFAIL, options: [option] }
+  }
+  const searched = {
+    ...options,
+    keys,
+    path: options.connection.path,
+    leaseSeconds: source.leaseSeconds,
+  }
+  const { lookup } = request
+  const chase = { searched, zone, lookup, budget: { links: LINKS_MAX } }
+  const answer = await answerFrom(chase, request, soa)
+  switch (answer.kind) {
+    case 'absent':
+      return fallsThrough(options.fallthrough, request.lowerName)
+        ? next(request)
+        : { ...bare, rcode: RCODE.NXDOMAIN }
+    case 'broken':
+      return { ...bare, rcode: RCODE.SERVFAIL }
+    case 'found': {
+      const { records, truncated, additional = [] } = answer
+      if (records.length === 0) return bare
+      return { ...bare, truncated, answer: records, authority: [], additional }
+    }
+  }
+}

@@ -1,0 +1,63 @@
+/**
+ * An HTTP server that says what a test wants where etcd's JSON gateway would.
+ * @module
+ */
+import { createServer, type IncomingHttpHeaders, type Server, type ServerResponse } from 'node:http'
+import { createServer as createSecureServer, type ServerOptions } from 'node:https'
+import { text } from 'node:stream/consumers'
+import type { TestContext } from 'node:test'
+import type { EtcdConnection } from '../../src/plugins/etcd/options.ts'
+
+/** What etcd was asked. */
+export type EtcdAsked = {
+  readonly path: string
+  readonly body: unknown
+  readonly headers: IncomingHttpHeaders
+}
+
+/** Answers a question by its status and JSON, or by writing to the response itself. */
+export type EtcdScript = (
+  asked: EtcdAsked,
+  response: ServerResponse,
+) => { readonly status?: number; readonly json: unknown } | undefined
+
+/** A server that runs until its test ends. */
+export type FakeEtcd = { readonly url: string; readonly asked: readonly EtcdAsked[] }
+
+/** Starts a server. */
+export async function startFakeEtcd(
+  t: TestContext,
+  script: EtcdScript,
+  tls?: ServerOptions,
+): Promise<FakeEtcd> {
+  const asked: EtcdAsked[] = []
+  const server: Server = tls === undefined ? createServer() : createSecureServer(tls)
+  server.on('request', (request, response) => {
+    void text(request).then((body) => {
+      const question = { path: request.url ?? '', body: JSON.parse(body), headers: request.headers }
+      asked.push(question)
+      const answer = script(question, response)
+      if (answer === undefined) return
+      response.writeHead(answer.status ?? 200)
+      const { json } = answer
+      response.end(typeof json === 'string' ? json : JSON.stringify(json))
+    })
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  t.after(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+  const address = server.address()
+  const port = typeof address === 'object' && address !== null ? address.port : 0
+  return { url: `${tls === undefined ? 'http' : 'https'}://127.0.0.1:${port}`, asked }
+}
+
+/** A directive's connection to some endpoints. */
+export function connectionTo(
+  endpoints: readonly string[],
+  fields: Partial<EtcdConnection> = {},
+): EtcdConnection {
+  const at = { file: 'Corefile', line: 2, column: 3 }
+  return { ...at, path: '/skydns', endpoints, tls: {}, credentials: undefined, ...fields }
+}
