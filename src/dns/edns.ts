@@ -23,11 +23,26 @@ export const EXTENDED_ERROR = {
   BLOCKED: 15,
   FILTERED: 17,
   PROHIBITED: 18,
+  STALE_NXDOMAIN: 19,
   NOT_AUTHORITATIVE: 20,
   NOT_SUPPORTED: 21,
   NO_REACHABLE_AUTHORITY: 22,
   NETWORK_ERROR: 23,
 } as const
+
+/** Options between neighbours only (RFC 5001 §2.3, RFC 7314 §3.1, RFC 7828, RFC 7830, RFC 7873). */
+const BETWEEN_NEIGHBOURS: ReadonlySet<number> = new Set([
+  OPTION.NSID,
+  OPTION.EXPIRE,
+  OPTION.COOKIE,
+  OPTION.KEEPALIVE,
+  OPTION.PADDING,
+])
+
+/** Whether an option is for the server that it is sent to, and no other behind that. */
+export function isBetweenNeighbours(code: number): boolean {
+  return BETWEEN_NEIGHBOURS.has(code)
+}
 
 /** One option: its code and its data. */
 export type EdnsOption = { readonly code: number; readonly data: Uint8Array }

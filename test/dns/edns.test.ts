@@ -2,7 +2,13 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import fc from 'fast-check'
 import { concatBytes, formatHex, writeUint16 } from '../../src/dns/bytes.ts'
-import { EXTENDED_ERROR, extendedError, OPTION, parseOptions } from '../../src/dns/edns.ts'
+import {
+  EXTENDED_ERROR,
+  extendedError,
+  isBetweenNeighbours,
+  OPTION,
+  parseOptions,
+} from '../../src/dns/edns.ts'
 import { hex, queryBytes } from './messages.ts'
 import { decodeMessage } from './oracle.ts'
 
@@ -40,6 +46,7 @@ describe('EXTENDED_ERROR', () => {
     BLOCKED: 15,
     FILTERED: 17,
     PROHIBITED: 18,
+    STALE_NXDOMAIN: 19,
     NOT_AUTHORITATIVE: 20,
     NOT_SUPPORTED: 21,
     NO_REACHABLE_AUTHORITY: 22,
@@ -47,6 +54,18 @@ describe('EXTENDED_ERROR', () => {
   }
   test('has the numbers of the RFC', () => {
     assert.deepEqual(EXTENDED_ERROR, codes)
+  })
+})
+
+describe('isBetweenNeighbours', () => {
+  test('holds for what servers say to each other, and not for what they ask about', () => {
+    const { NSID, EXPIRE, COOKIE, KEEPALIVE, PADDING } = OPTION
+    for (const code of [NSID, EXPIRE, COOKIE, KEEPALIVE, PADDING]) {
+      assert.equal(isBetweenNeighbours(code), true)
+    }
+    for (const code of [OPTION.CLIENT_SUBNET, OPTION.EXTENDED_ERROR, 65_001]) {
+      assert.equal(isBetweenNeighbours(code), false)
+    }
   })
 })
 

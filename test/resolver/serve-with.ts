@@ -4,7 +4,7 @@
  */
 import assert from 'node:assert/strict'
 import { ROOT } from '../../src/dns/name.ts'
-import type { Plugin } from '../../src/plugins/plugin.ts'
+import { failure, type Plugin, type Request } from '../../src/plugins/plugin.ts'
 import type { Listener, ServedZone } from '../../src/resolver/listener.ts'
 import { compileQuickWay } from '../../src/resolver/quick-way.ts'
 import { Resolver } from '../../src/resolver/resolver.ts'
@@ -34,4 +34,18 @@ export function serveWith(plugin: Plugin): Server {
     takesAnyClass: false,
   }
   return new Server(new Resolver([listener], [chain], host), host)
+}
+
+/** The request that a question comes to a plugin as. */
+export async function requestOf(question: string): Promise<Request> {
+  const requests: Request[] = []
+  const server = serveWith({
+    name: 'test',
+    serve: (request) => {
+      requests.push(request)
+      return failure(2)
+    },
+  })
+  await server.ask(question)
+  return requests[0] ?? assert.fail('the question did not arrive')
 }

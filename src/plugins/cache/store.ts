@@ -1,8 +1,12 @@
 /**
- * The entries of a cache, bounded in number; the one that was used longest ago goes first.
+ * The entries of a cache, bounded in number and in records; the one that was used longest ago goes
+ * first.
  * @module
  */
 import type { Reply } from '../../dns/message.ts'
+
+/** Records that entries may have on average: replies come from outside, and may be large. */
+const RECORDS_PER_ENTRY_MAX = 32
 
 /** A reply as it was kept. */
 export type Entry = {
@@ -10,12 +14,24 @@ export type Entry = {
   /** TTL of all its records when it was kept. */
   readonly ttlSeconds: number
   readonly storedMs: number
+  /** Whether it has what was asked for. */
+  readonly isAnswer: boolean
+  /** What had it before, when this has not, and both are wanted. */
+  readonly lastGood: Entry | undefined
+  /** How often it was asked for without a long pause. */
+  hits: number
+  lastHitMs: number
+  /** Whether it is being asked for again. */
+  isRefreshing: boolean
+  /** Not to be asked for again before this time, because that failed. */
+  retryAfterMs: number
 }
 
 /** Entries by question. */
 export class EntryStore {
   private readonly entries = new Map<string, Entry>()
   private readonly entriesMax: number
+  private recordCount = 0
 
   constructor(entriesMax: number) {
     this.entriesMax = entriesMax
@@ -25,28 +41,68 @@ export class EntryStore {
     return this.entries.size
   }
 
-  /** Finds an entry whose time is not up, and marks it as used. */
-  find(key: string, nowMs: number): Entry | undefined {
+  /**
+   * Finds an entry whose time is not up for more than `staleSeconds`, and marks it as used; forgets
+   * one whose time is.
+   */
+  find(key: string, nowMs: number, staleSeconds = 0): Entry | undefined {
     const entry = this.entries.get(key)
     if (entry === undefined) return undefined
-    this.entries.delete(key)
-    if (secondsLeft(entry, nowMs) <= 0) return undefined
-    this.entries.set(key, entry)
-    return entry
+    const left = secondsLeft(entry, nowMs)
+    if (left > 0 || -left < staleSeconds) {
+      this.entries.delete(key)
+      this.entries.set(key, entry)
+      return entry
+    }
+    this.remove(key)
+    return undefined
   }
 
-  /** Keeps an entry. Returns whether another had to go for it. */
-  put(key: string, entry: Entry): boolean {
-    this.entries.delete(key)
+  /** Finds an entry, whatever its time, and does not mark it. */
+  peek(key: string): Entry | undefined {
+    return this.entries.get(key)
+  }
+
+  /** Keeps an entry. Returns how many others had to go for it. */
+  put(key: string, entry: Entry): number {
+    this.remove(key)
     this.entries.set(key, entry)
-    if (this.entries.size <= this.entriesMax) return false
-    const oldest = this.entries.keys().next()
-    if (!oldest.done) this.entries.delete(oldest.value)
-    return true
+    this.recordCount += recordCount(entry)
+    let evicted = 0
+    while (this.isOverfull) {
+      const oldest = this.entries.keys().next()
+      if (oldest.done) break
+      this.remove(oldest.value)
+      evicted++
+    }
+    return evicted
+  }
+
+  /** Forgets an entry. */
+  remove(key: string): void {
+    const entry = this.entries.get(key)
+    if (entry === undefined) return
+    this.entries.delete(key)
+    this.recordCount -= recordCount(entry)
+  }
+
+  private get isOverfull(): boolean {
+    const { size } = this.entries
+    const recordsMax = RECORDS_PER_ENTRY_MAX * this.entriesMax
+    return size > this.entriesMax || (size > 1 && this.recordCount > recordsMax)
   }
 }
 
-/** Whole seconds that an entry may still be used. */
-export function secondsLeft({ ttlSeconds, storedMs }: Entry, nowMs: number): number {
+/** Whole seconds that an entry may still be used; not positive when its time is up. */
+export function secondsLeft(
+  { ttlSeconds, storedMs }: Pick<Entry, 'ttlSeconds' | 'storedMs'>,
+  nowMs: number,
+): number {
   return ttlSeconds - Math.floor((nowMs - storedMs) / 1000)
+}
+
+function recordCount({ reply, lastGood }: Entry): number {
+  const { answer, authority, additional } = reply
+  const own = answer.length + authority.length + additional.length
+  return lastGood === undefined ? own : own + recordCount(lastGood)
 }

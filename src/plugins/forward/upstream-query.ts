@@ -2,7 +2,7 @@
  * What goes to an upstream for a request, and what of its response goes back.
  * @module
  */
-import { type EdnsOption, OPTION } from '../../dns/edns.ts'
+import { type EdnsOption, isBetweenNeighbours } from '../../dns/edns.ts'
 import { HEADER_BYTES } from '../../dns/limits.ts'
 import { EMPTY_REPLY, parseResponse, type Reply, type Response } from '../../dns/message.ts'
 import { equalNames, nameKey } from '../../dns/name.ts'
@@ -13,14 +13,6 @@ import type { Request } from '../plugin.ts'
 
 /** Header bits of a query that go on. */
 const FLAGS = FLAG.RD | FLAG.AD | FLAG.CD
-/** Options between neighbours only (RFC 5001 §2.3, RFC 7314 §3.1, RFC 7828, RFC 7830, RFC 7873). */
-const NEIGHBOURLY: ReadonlySet<number> = new Set([
-  OPTION.NSID,
-  OPTION.EXPIRE,
-  OPTION.COOKIE,
-  OPTION.KEEPALIVE,
-  OPTION.PADDING,
-])
 
 /**
  * Writes the query to ask an upstream with. The OPT record is made anew (RFC 6891 §6.2.6), with
@@ -79,7 +71,7 @@ export function relayed(response: Response, { query }: Request): Reply {
 }
 
 function passing(options: readonly EdnsOption[]): EdnsOption[] {
-  return options.filter(({ code }) => !NEIGHBOURLY.has(code))
+  return options.filter(({ code }) => !isBetweenNeighbours(code))
 }
 
 /** Some servers cut where the octets end, and not between records. */

@@ -1,7 +1,12 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { formatName, ROOT } from '../../../src/dns/name.ts'
-import { type Bounds, parseCache } from '../../../src/plugins/cache/options.ts'
+import {
+  type Bounds,
+  type Prefetch,
+  parseCache,
+  type Stale,
+} from '../../../src/plugins/cache/options.ts'
 import { block, directive, parseDirective, problemsOf } from '../../ask.ts'
 
 function describeZones(zones: readonly Uint8Array[]): string {
@@ -24,6 +29,18 @@ type Case = {
   readonly denial?: string
   readonly failureSeconds?: number
   readonly keepsTtl?: boolean
+  readonly prefetch?: Prefetch
+  readonly stale?: Partial<Stale>
+}
+
+const NO_PREFETCH: Prefetch = { hitsMin: 0, pauseMsMax: 60_000, percent: 10 }
+const NO_STALE: Stale = {
+  seconds: 0,
+  isVerified: false,
+  verifyMs: 0,
+  ttlSeconds: 0,
+  recheckMs: 0,
+  prefersPositive: false,
 }
 
 describe('parseCache', () => {
@@ -45,19 +62,19 @@ describe('parseCache', () => {
     { name: 'takes zones without a TTL', line: 'cache example.org', zones: 'example.org.' },
     {
       name: 'takes the bounds of success',
-      line: directive('cache', 'success 100 20 10'),
-      success: '100 for 10s to 20s',
+      line: directive('cache', 'success 2000 20 10'),
+      success: '1792 for 10s to 20s',
     },
     {
       name: 'takes the bounds of denial',
       line: directive('cache', 'denial 100 20 0'),
-      denial: '100 for 0s to 20s',
+      denial: '1024 for 0s to 20s',
     },
     {
       name: 'leaves bounds that are not said as they are',
       line: directive('cache 30', 'success 100', 'denial 200 7'),
-      success: '100 for 5s to 30s',
-      denial: '200 for 5s to 7s',
+      success: '1024 for 5s to 30s',
+      denial: '1024 for 5s to 7s',
     },
     {
       name: 'keeps failures as long as told',
@@ -82,15 +99,66 @@ describe('parseCache', () => {
       success: `${SUCCESS} except a.org. b.org.`,
     },
     {
-      name: 'disables a half for all of its zones',
+      name: 'disables a half for all names',
       line: directive('cache example.org', 'disable denial'),
       zones: 'example.org.',
-      denial: `${DENIAL} except example.org.`,
+      denial: `${DENIAL} except .`,
     },
     {
-      name: 'adds up what is disabled',
+      name: 'takes what is disabled last',
       line: directive('cache', 'disable denial a.org', 'disable denial b.org'),
-      denial: `${DENIAL} except a.org. b.org.`,
+      denial: `${DENIAL} except b.org.`,
+    },
+    {
+      name: 'has no capacity below that of CoreDNS',
+      line: directive('cache', 'success 0'),
+      success: '1024 for 5s to 3600s',
+    },
+    {
+      name: 'has no capacity above a million',
+      line: directive('cache', 'denial 9999999'),
+      denial: '1048576 for 5s to 1800s',
+    },
+    {
+      name: 'asks again for what is popular',
+      line: directive('cache', 'prefetch 10'),
+      prefetch: { hitsMin: 10, pauseMsMax: 60_000, percent: 10 },
+    },
+    {
+      name: 'asks again for it in its own way',
+      line: directive('cache', 'prefetch 3 5m 90%'),
+      prefetch: { hitsMin: 3, pauseMsMax: 300_000, percent: 90 },
+    },
+    {
+      name: 'serves what is stale for an hour',
+      line: directive('cache', 'serve_stale'),
+      stale: { seconds: 3600 },
+    },
+    {
+      name: 'serves it for another time, and at once',
+      line: directive('cache', 'serve_stale 5m Immediate 30s 10s'),
+      stale: { seconds: 300, ttlSeconds: 30, recheckMs: 10_000 },
+    },
+    {
+      name: 'serves it when there is nothing better',
+      line: directive('cache', 'serve_stale 1h verify 100ms 30s 5m'),
+      stale: {
+        seconds: 3600,
+        isVerified: true,
+        verifyMs: 100,
+        ttlSeconds: 30,
+        recheckMs: 300_000,
+      },
+    },
+    {
+      name: 'waits for that as long as it takes',
+      line: directive('cache', 'serve_stale 1h verify 0 30s'),
+      stale: { seconds: 3600, isVerified: true, ttlSeconds: 30 },
+    },
+    {
+      name: 'prefers what answers, whatever stands first',
+      line: directive('cache', 'serve_stale_policy Prefer_Positive', 'serve_stale 1h'),
+      stale: { seconds: 3600, prefersPositive: true },
     },
   ]
   for (const one of cases) {
@@ -101,6 +169,8 @@ describe('parseCache', () => {
       assert.equal(describeBounds(options.denial), one.denial ?? DENIAL)
       assert.equal(options.failureSeconds, one.failureSeconds ?? 5)
       assert.equal(options.keepsTtl, one.keepsTtl ?? false)
+      assert.deepEqual(options.prefetch, one.prefetch ?? NO_PREFETCH)
+      assert.deepEqual(options.stale, { ...NO_STALE, ...one.stale })
     })
   }
 
@@ -121,14 +191,53 @@ describe('parseCache', () => {
       problem: 'Corefile:3:5: "success" takes 1 to 3 argument(s), got 0',
     },
     {
-      name: 'refuses a capacity of 0',
-      line: directive('cache', 'success 0'),
-      problem: 'Corefile:3:13: "0" is not a number from 1 to 1000000',
+      name: 'refuses a TTL below 0',
+      line: 'cache -5',
+      problem: 'Corefile:2:9: "-5" is not a number from 1 to 4294967295',
     },
     {
-      name: 'refuses a capacity over a million',
-      line: directive('cache', 'denial 1000001'),
-      problem: 'Corefile:3:12: "1000001" is not a number from 1 to 1000000',
+      name: 'refuses a capacity that is no number',
+      line: directive('cache', 'success many'),
+      problem: 'Corefile:3:13: "many" is not a number from 0 to 4294967295',
+    },
+    ...[
+      ['prefetch', ':3:5: "prefetch" takes 1 to 3 argument(s), got 0'],
+      ['prefetch -1', ':3:14: "-1" is not a number from 0 to 4294967295'],
+      ['prefetch 1 soon', ':3:16: "soon" is not a duration such as 30s, 1m30s or 500ms'],
+      ['prefetch 1 1m 9%', ':3:19: "9%" is not a percentage from 10% to 90%'],
+      ['prefetch 1 1m 91%', ':3:19: "91%" is not a percentage from 10% to 90%'],
+      ['prefetch 1 1m 50', ':3:19: "50" is not a percentage from 10% to 90%'],
+      ['serve_stale later', ':3:17: "later" is not a duration such as 30s, 1m30s or 500ms'],
+      ['serve_stale 1h now', ':3:5: "serve_stale" is immediate or verify, got "now"'],
+      ['serve_stale 1h immediate 1s 1s 1s', ':3:5: "serve_stale" takes 0 to 4 argument(s), got 5'],
+      ['serve_stale 1h verify 1s 1s 1s 1s', ':3:5: "serve_stale" takes 0 to 5 argument(s), got 6'],
+      [
+        'serve_stale 1h immediate 1500ms',
+        ':3:30: "1500ms" is no TTL: it takes whole seconds, such as 30s',
+      ],
+      [
+        'serve_stale 1h immediate 30s 6m',
+        ':3:34: "6m": what failed is tried again after 5m at most',
+      ],
+      ['serve_stale_policy', ':3:5: "serve_stale_policy" takes 1 argument(s), got 0'],
+      [
+        'serve_stale_policy newest',
+        ':3:5: "serve_stale_policy" is prefer_positive only, got "newest"',
+      ],
+      ['serve_stale_policy prefer_positive', ':3:5: "serve_stale_policy" needs "serve_stale"'],
+    ].map(([option = '', problem]) => ({
+      name: `refuses "${option}"`,
+      line: directive('cache', option),
+      problem: `Corefile${problem}`,
+    })),
+    {
+      name: 'refuses a second policy',
+      line: directive(
+        'cache',
+        'serve_stale_policy prefer_positive',
+        'serve_stale_policy prefer_positive',
+      ),
+      problem: 'Corefile:4:5: "serve_stale_policy" stands twice, once is allowed',
     },
     {
       name: 'refuses a greatest TTL of 0',
@@ -177,10 +286,10 @@ describe('parseCache', () => {
     },
     {
       name: 'lists the options it has',
-      line: directive('cache', 'prefetch 5'),
+      line: directive('cache', 'shards 5'),
       problem:
-        'Corefile:3:5: "cache" has no option "prefetch"; ' +
-        'it has success, denial, servfail, disable, keepttl',
+        'Corefile:3:5: "cache" has no option "shards"; it has success, denial, prefetch, ' +
+        'serve_stale, serve_stale_policy, servfail, disable, keepttl',
     },
     {
       name: 'refuses a second directive',

@@ -2,10 +2,21 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import fc from 'fast-check'
 import { EMPTY_REPLY } from '../../../src/dns/message.ts'
+import { ROOT } from '../../../src/dns/name.ts'
 import { type Entry, EntryStore, secondsLeft } from '../../../src/plugins/cache/store.ts'
 
 function entry(ttlSeconds: number, storedMs = 0): Entry {
-  return { reply: EMPTY_REPLY, ttlSeconds, storedMs }
+  return {
+    reply: EMPTY_REPLY,
+    ttlSeconds,
+    storedMs,
+    isAnswer: true,
+    lastGood: undefined,
+    hits: 0,
+    lastHitMs: 0,
+    isRefreshing: false,
+    retryAfterMs: 0,
+  }
 }
 
 describe('secondsLeft', () => {
@@ -27,7 +38,7 @@ describe('EntryStore', () => {
   test('finds what was put', () => {
     const store = new EntryStore(1)
     const kept = entry(10)
-    assert.equal(store.put('a', kept), false)
+    assert.equal(store.put('a', kept), 0)
     assert.equal(store.find('a', 9999), kept)
     assert.equal(store.find('b', 0), undefined)
   })
@@ -39,11 +50,54 @@ describe('EntryStore', () => {
     assert.equal(store.size, 0)
   })
 
+  test('finds what is over for less than told, and forgets what is for longer', () => {
+    const store = new EntryStore(1)
+    store.put('a', entry(10))
+    assert.ok(store.find('a', 10_000, 60))
+    assert.ok(store.find('a', 69_999, 60))
+    assert.equal(store.find('a', 70_000, 60), undefined)
+    assert.equal(store.size, 0)
+  })
+
+  test('looks at what is over without a change', () => {
+    const store = new EntryStore(1)
+    const kept = entry(10)
+    store.put('a', kept)
+    for (let i = 0; i < 2; i++) assert.equal(store.peek('a'), kept)
+    assert.equal(store.find('a', 10_000), undefined)
+    assert.equal(store.peek('a'), undefined)
+  })
+
+  test('forgets what it is told to', () => {
+    const store = new EntryStore(1)
+    store.put('a', entry(10))
+    store.remove('b')
+    store.remove('a')
+    assert.equal(store.find('a', 0), undefined)
+  })
+
+  test('has no more than 32 records an entry, but always the last entry', () => {
+    const store = new EntryStore(4)
+    const record = { owner: ROOT, type: 1, class: 1, ttlSeconds: 10, rdata: ROOT }
+    const large = (count: number): Entry => ({
+      ...entry(10),
+      reply: { ...EMPTY_REPLY, answer: Array.from({ length: count }, () => record) },
+    })
+    assert.equal(store.put('a', large(60)), 0)
+    assert.equal(store.put('b', large(68)), 0)
+    assert.equal(store.put('c', large(1)), 1)
+    assert.equal(store.find('a', 0), undefined)
+    assert.equal(store.put('d', large(1000)), 2)
+    assert.equal(store.size, 1)
+    assert.equal(store.put('e', { ...large(1), lastGood: large(120) }), 1)
+    assert.ok(store.find('e', 0))
+  })
+
   test('puts a newer entry in the place of an older one', () => {
     const store = new EntryStore(2)
     const newer = entry(20)
     store.put('a', entry(10))
-    assert.equal(store.put('a', newer), false)
+    assert.equal(store.put('a', newer), 0)
     assert.equal(store.find('a', 0), newer)
     assert.equal(store.size, 1)
   })
@@ -53,7 +107,7 @@ describe('EntryStore', () => {
     store.put('a', entry(10))
     store.put('b', entry(10))
     store.find('a', 0)
-    assert.equal(store.put('c', entry(10)), true)
+    assert.equal(store.put('c', entry(10)), 1)
     assert.equal(store.find('b', 0), undefined)
     assert.ok(store.find('a', 0))
     assert.ok(store.find('c', 0))
@@ -69,7 +123,7 @@ describe('EntryStore', () => {
           const isKnown = recent.includes(key)
           if (isPut) {
             const goes = !isKnown && recent.length === entriesMax
-            assert.equal(store.put(key, entry(10)), goes)
+            assert.equal(store.put(key, entry(10)), goes ? 1 : 0)
           } else assert.equal(store.find(key, 0) !== undefined, isKnown)
           if (isPut || isKnown) recent = [key, ...recent.filter((other) => other !== key)]
           recent = recent.slice(0, entriesMax)

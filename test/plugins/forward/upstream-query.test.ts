@@ -7,24 +7,9 @@ import {
   upstreamKey,
   upstreamQuery,
 } from '../../../src/plugins/forward/upstream-query.ts'
-import { failure, type Request } from '../../../src/plugins/plugin.ts'
 import { formatQuestion, writeReplyText } from '../../message-text.ts'
-import { serveWith } from '../../resolver/serve-with.ts'
+import { requestOf } from '../../resolver/serve-with.ts'
 import { A, ASK } from './relay-cases.ts'
-
-/** The request that a question comes to a plugin as. */
-async function requestOf(question: string): Promise<Request> {
-  const requests: Request[] = []
-  const server = serveWith({
-    name: 'test',
-    serve: (request) => {
-      requests.push(request)
-      return failure(2)
-    },
-  })
-  await server.ask(question)
-  return requests[0] ?? assert.fail('the question did not arrive')
-}
 
 describe('upstreamQuery', () => {
   const cases: { name: string; ask: string; query: string }[] = [

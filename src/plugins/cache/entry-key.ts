@@ -1,0 +1,26 @@
+/**
+ * Which questions are the same for a cache.
+ * @module
+ */
+import { isBetweenNeighbours } from '../../dns/edns.ts'
+import { nameKey } from '../../dns/name.ts'
+import { FLAG } from '../../dns/query.ts'
+import { optionsOf } from '../asked-instead.ts'
+import type { Request } from '../plugin.ts'
+
+/**
+ * Makes the key of a question. DO and CD change what upstreams answer, so they are part of it (RFC
+ * 4035 §3.2), as are what the client may see, and options that go to upstreams, such as a client's
+ * network (RFC 7871 §7.3).
+ */
+export function entryKey(request: Request): string {
+  const { lowerName, type, class: rrClass, query, client } = request
+  const flags = (query.wantsDnssec ? 1 : 0) | (query.flags & FLAG.CD)
+  const options = query.optionsBytes === 0 ? '' : optionsKey(request)
+  return `${type} ${rrClass} ${flags} ${client.view?.id ?? ''} ${options} ${nameKey(lowerName)}`
+}
+
+function optionsKey(request: Request): string {
+  const telling = optionsOf(request).filter(({ code }) => !isBetweenNeighbours(code))
+  return telling.map(({ code, data }) => `${code}:${data}`).join(';')
+}

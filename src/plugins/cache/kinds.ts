@@ -1,0 +1,101 @@
+/**
+ * What may be kept of what comes back, and for how long (github.com/coredns/coredns,
+ * plugin/cache/cache.go).
+ * @module
+ */
+import type { Reply, ResourceRecord } from '../../dns/message.ts'
+import { equalNames, nameKey } from '../../dns/name.ts'
+import { CLASS } from '../../dns/rr-class.ts'
+import { TYPE } from '../../dns/rr-type.ts'
+import type { Request } from '../plugin.ts'
+import { type ResponseKind, responseKind } from '../response-class.ts'
+import type { Bounds } from './options.ts'
+
+/** TTL of what has no TTL of its own. */
+const TTL_SECONDS_FALLBACK = 5
+
+/** Sorts a reply: an alias that leads to no record of the type is no data, if an SOA says so. */
+export function cacheKind(request: Request, reply: Reply): ResponseKind {
+  const hasNs = reply.authority.some(({ type }) => type === TYPE.NS)
+  const facts = { rcode: reply.rcode, answerCount: reply.answer.length, hasSoa: hasSoa(reply) }
+  const kind = responseKind({ ...facts, hasNs })
+  return kind === 'answer' && facts.hasSoa && leadsNowhere(request, reply) ? 'nodata' : kind
+}
+
+/**
+ * Whether a reply may be kept: not errors, nor what was cut, nor transfers, nor what does not say
+ * how long a denial holds (RFC 2308 §5), nor what a snapshot has at hand.
+ */
+export function isCacheable(request: Request, reply: Reply, kind: ResponseKind): boolean {
+  if (reply.origin === 'snapshot' || reply.truncated || kind === 'other-error') return false
+  if (request.type === TYPE.AXFR || request.type === TYPE.IXFR) return false
+  if (kind === 'nxdomain') return hasSoa(reply)
+  return kind !== 'answer' || hasSoa(reply) || !leadsNowhere(request, reply)
+}
+
+/** The TTL of all records of a reply: the least of them, within bounds. */
+export function boundedTtl(reply: Reply, kind: ResponseKind, bounds: Bounds): number {
+  const { ttlSecondsMin, ttlSecondsMax } = bounds
+  const isCounted = kind === 'answer' || kind === 'nodata' || kind === 'nxdomain'
+  const records = [...reply.answer, ...reply.authority, ...reply.additional]
+  const smallest =
+    isCounted && records.length > 0
+      ? records.reduce((ttl, record) => Math.min(ttl, record.ttlSeconds), ttlSecondsMax)
+      : TTL_SECONDS_FALLBACK
+  return Math.min(Math.max(smallest, ttlSecondsMin), ttlSecondsMax)
+}
+
+/**
+ * Whether an answer section has what was asked for: records of the type at the end of the aliases
+ * that begin at the name. Aliases that fork or go round have no end (RFC 2181 §10.1).
+ */
+export function hasAnswer(
+  { name, type, class: rrClass }: Pick<Request, 'name' | 'type' | 'class'>,
+  answer: readonly ResourceRecord[],
+): boolean {
+  const records = answer.filter((one) => rrClass === CLASS.ANY || one.class === rrClass)
+  if (type === TYPE.ANY) return records.some(({ owner }) => equalNames(owner, name))
+  if (type === TYPE.CNAME) return aliasOf(name, records) instanceof Uint8Array
+  const end = endOfAliases(name, records)
+  if (end === undefined) return false
+  return records.some((one) => one.type === type && equalNames(one.owner, end))
+}
+
+function leadsNowhere(request: Request, { answer }: Reply): boolean {
+  return answer.length > 0 && !hasAnswer(request, answer)
+}
+
+function endOfAliases(
+  name: Uint8Array,
+  records: readonly ResourceRecord[],
+): Uint8Array | undefined {
+  const seen = new Set<string>()
+  let owner = name
+  for (;;) {
+    const key = nameKey(owner)
+    if (seen.has(key)) return undefined
+    seen.add(key)
+    const target = aliasOf(owner, records)
+    if (target === 'none') return owner
+    if (target === 'several') return undefined
+    owner = target
+  }
+}
+
+/** What a name is an alias of. */
+function aliasOf(
+  name: Uint8Array,
+  records: readonly ResourceRecord[],
+): Uint8Array | 'none' | 'several' {
+  let found: Uint8Array | undefined
+  for (const { owner, type, rdata } of records) {
+    if (type !== TYPE.CNAME || !equalNames(owner, name)) continue
+    if (found !== undefined && !equalNames(found, rdata)) return 'several'
+    found = rdata
+  }
+  return found ?? 'none'
+}
+
+function hasSoa({ authority }: Reply): boolean {
+  return authority.some(({ type }) => type === TYPE.SOA)
+}

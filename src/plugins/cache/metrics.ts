@@ -1,0 +1,68 @@
+/**
+ * What a cache counts (github.com/coredns/coredns, plugin/cache/metrics.go).
+ * @module
+ */
+import type { MetricInfo, Metrics, Series } from '../../telemetry/metrics.ts'
+
+/** The halves of a cache: of answers, and of everything else. */
+export type Half = 'success' | 'denial'
+
+/** The series of one cache. */
+export type CacheMetrics = {
+  readonly requests: Series
+  readonly misses: Series
+  readonly prefetches: Series
+  readonly servedStale: Series
+  readonly hits: Readonly<Record<Half, Series>>
+  readonly entries: Readonly<Record<Half, Series>>
+  readonly evictions: Readonly<Record<Half, Series>>
+}
+
+/** Which cache it is, as labels. */
+export type CacheLabels = {
+  readonly server: string
+  /** Its zones, with commas between them. */
+  readonly zones: string
+  /** Name of the block's view, '' for none. */
+  readonly view: string
+}
+
+/** Finds or makes the series of a cache. */
+export function cacheMetrics(metrics: Metrics, { server, zones, view }: CacheLabels): CacheMetrics {
+  const counter = (name: string, help: string): Series =>
+    metrics.counter(infoOf(name, help, ['server', 'zones', 'view']), [server, zones, view])
+  const halves = (
+    make: (info: MetricInfo, labels: readonly string[]) => Series,
+    name: string,
+    help: string,
+  ): Record<Half, Series> => {
+    const info = infoOf(name, help, ['server', 'type', 'zones', 'view'])
+    return {
+      success: make(info, [server, 'success', zones, view]),
+      denial: make(info, [server, 'denial', zones, view]),
+    }
+  }
+  const counters = metrics.counter.bind(metrics)
+  return {
+    requests: counter('requests_total', 'The count of cache requests.'),
+    misses: counter(
+      'misses_total',
+      'The count of cache misses. Deprecated, derive misses from cache hits/requests counters.',
+    ),
+    prefetches: counter(
+      'prefetch_total',
+      'The number of times the cache has prefetched a cached item.',
+    ),
+    servedStale: counter(
+      'served_stale_total',
+      'The number of requests served from stale cache entries.',
+    ),
+    hits: halves(counters, 'hits_total', 'The count of cache hits.'),
+    evictions: halves(counters, 'evictions_total', 'The count of cache evictions.'),
+    entries: halves(metrics.gauge.bind(metrics), 'entries', 'The number of elements in the cache.'),
+  }
+}
+
+function infoOf(name: string, help: string, labels: readonly string[]): MetricInfo {
+  return { name: `coredns_cache_${name}`, help, labels }
+}

@@ -1,0 +1,90 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import fc from 'fast-check'
+import type { ResourceRecord } from '../../../src/dns/message.ts'
+import { nameOf, ROOT } from '../../../src/dns/name.ts'
+import { parseClass } from '../../../src/dns/rr-class.ts'
+import { parseType } from '../../../src/dns/rr-type.ts'
+import { hasAnswer } from '../../../src/plugins/cache/kinds.ts'
+import { parseRecord } from '../../../src/records/zone-text.ts'
+
+function records(...lines: readonly string[]): ResourceRecord[] {
+  return lines.map((line) => parseRecord(line, ROOT) ?? assert.fail(line))
+}
+
+describe('hasAnswer', () => {
+  const cases: { name: string; ask: string; answer: string[]; has: boolean }[] = [
+    { name: 'a record', ask: 'a.org IN A', answer: ['a.org. 9 IN A 192.0.2.1'], has: true },
+    { name: 'in capitals', ask: 'A.org IN A', answer: ['a.ORG. 9 IN A 192.0.2.1'], has: true },
+    { name: 'nothing', ask: 'a.org IN A', answer: [], has: false },
+    { name: 'another name', ask: 'a.org IN A', answer: ['b.org. 9 IN A 192.0.2.1'], has: false },
+    { name: 'another class', ask: 'a.org CH A', answer: ['a.org. 9 IN A 192.0.2.1'], has: false },
+    { name: 'any class', ask: 'a.org ANY A', answer: ['a.org. 9 IN A 192.0.2.1'], has: true },
+    { name: 'ANY', ask: 'a.org IN ANY', answer: ['a.org. 9 IN MX 1 b.org.'], has: true },
+    { name: 'ANY elsewhere', ask: 'a.org IN ANY', answer: ['b.org. 9 IN MX 1 b.org.'], has: false },
+    { name: 'an alias', ask: 'a.org IN A', answer: ['a.org. 9 IN CNAME b.org.'], has: false },
+    {
+      name: 'an alias that is asked for',
+      ask: 'a.org IN CNAME',
+      answer: ['a.org. 9 IN CNAME b.org.'],
+      has: true,
+    },
+    {
+      name: 'the end of aliases in any order',
+      ask: 'a.org IN A',
+      answer: ['c.org. 9 IN A 192.0.2.1', 'b.org. 9 IN CNAME c.org.', 'a.org. 9 IN CNAME B.org.'],
+      has: true,
+    },
+    {
+      name: 'a record beside an alias, which counts for nothing',
+      ask: 'a.org IN A',
+      answer: ['a.org. 9 IN CNAME b.org.', 'a.org. 9 IN A 192.0.2.1'],
+      has: false,
+    },
+    {
+      name: 'the same alias twice',
+      ask: 'a.org IN A',
+      answer: ['a.org. 9 IN CNAME b.org.', 'a.org. 9 IN CNAME b.org.', 'b.org. 9 IN A 192.0.2.1'],
+      has: true,
+    },
+    {
+      name: 'aliases that fork',
+      ask: 'a.org IN A',
+      answer: ['a.org. 9 IN CNAME b.org.', 'a.org. 9 IN CNAME c.org.', 'b.org. 9 IN A 192.0.2.1'],
+      has: false,
+    },
+    {
+      name: 'aliases that fork, asked for',
+      ask: 'a.org IN CNAME',
+      answer: ['a.org. 9 IN CNAME b.org.', 'a.org. 9 IN CNAME c.org.'],
+      has: false,
+    },
+    {
+      name: 'aliases in a circle',
+      ask: 'a.org IN A',
+      answer: ['a.org. 9 IN CNAME b.org.', 'b.org. 9 IN CNAME a.org.'],
+      has: false,
+    },
+  ]
+  for (const { name, ask, answer, has } of cases) {
+    test(`${has ? 'holds' : 'does not hold'} for ${name}`, () => {
+      const [owner = '', rrClass = '', type = ''] = ask.split(' ')
+      const question = {
+        name: nameOf(owner),
+        class: parseClass(rrClass) ?? 0,
+        type: parseType(type) ?? 0,
+      }
+      assert.equal(hasAnswer(question, records(...answer)), has)
+    })
+  }
+
+  test('ends, whatever aliases there are', () => {
+    const name = fc.constantFrom('a.org.', 'b.org.', 'c.org.', 'd.org.')
+    fc.assert(
+      fc.property(fc.array(fc.tuple(name, name), { maxLength: 12 }), (pairs) => {
+        const answer = records(...pairs.map(([from, to]) => `${from} 9 IN CNAME ${to}`))
+        assert.equal(hasAnswer({ name: nameOf('a.org'), class: 1, type: 1 }, answer), false)
+      }),
+    )
+  })
+})
