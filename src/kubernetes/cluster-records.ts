@@ -212,6 +212,7 @@ function fitting({ origins }: NamingOptions): (entry: ZoneEntry) => boolean {
   const hasRoom = ({ target }: Rdata): boolean => target === undefined || target.length <= room
   return (entry) => {
     if (entry.kind === 'pointer') return entry.target.length <= room
+    if (entry.kind === 'pod-address') return true
     if (entry.owner.length > room) return false
     return entry.kind !== 'records' || entry.rdata.every(hasRoom)
   }

@@ -6,7 +6,7 @@
 import { parseAddress } from '../dns/address.ts'
 import { word } from '../dns/bytes.ts'
 import { labelOffsets } from '../dns/name.ts'
-import type { ZoneEntry } from '../records/zone-entry.ts'
+import { isByAddress, type ZoneEntry } from '../records/zone-entry.ts'
 import { Cluster, objectKey } from './cluster.ts'
 import {
   findServed,
@@ -202,7 +202,7 @@ export class NameGroups {
 /** The frame holds up what it has no other part in, such as `dns` above `ns.dns`. */
 function withNamesAbove(entries: readonly ZoneEntry[]): ZoneEntry[] {
   return entries.flatMap((entry): ZoneEntry[] => {
-    if (entry.kind === 'pointer') return [entry]
+    if (isByAddress(entry)) return [entry]
     const { owner, scope } = entry
     const above = labelOffsets(owner).slice(1)
     return [

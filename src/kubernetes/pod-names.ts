@@ -3,7 +3,7 @@
  *
  * - `disabled`: none, not even `<ns>.pod`
  * - `insecure`: any address in any served namespace, whether or not a Pod has it
- * - `verified`: the first address of each Pod that runs or is about to
+ * - `verified`: the first address of each Pod that runs or is about to; and whose it is
  * @module
  */
 import { parseAddress } from '../dns/address.ts'
@@ -33,6 +33,8 @@ export function podNames(
     if (owner === undefined) continue
     const backends = Array.from({ length: count }, () => backendsOf(host, owner, [POD_PORT])).flat()
     entries.push(...backendRecords({ owner, scope: namespace, ttlSeconds }, backends))
+    const address = parseAddress(host)
+    if (address !== undefined) entries.push({ kind: 'pod-address', address, scope: namespace })
   }
   return entries
 }

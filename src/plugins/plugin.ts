@@ -193,9 +193,9 @@ export type Plugin = {
   /**
    * Names to try below, in order, for a client that asked for a name with the first of them: what
    * the search list of its machine has (resolv.conf(5)), absolute, the root last. `undefined` when
-   * nothing is known of the client.
+   * nothing is known of the client. Asked for every query, also on the quick way.
    */
-  readonly searchPath?: (request: Request) => MaybePromise<readonly Uint8Array[] | undefined>
+  readonly searchPath?: (query: Query, client: Client) => readonly Uint8Array[] | undefined
   /**
    * The records of a zone of the plugin's for a transfer, the SOA record first and last; that alone
    * and once when `serial` is the current one (RFC 1995 §4). `undefined` when it has no such zone.

@@ -8,6 +8,7 @@ import { configError } from '../corefile/problem.ts'
 import type { Directive } from '../corefile/server-block.ts'
 import { setupAcl } from './acl.ts'
 import { setupAny } from './any.ts'
+import { setupAutopath } from './autopath.ts'
 import { setupBind } from './bind.ts'
 import { setupBufsize } from './bufsize.ts'
 import { setupCache } from './cache/setup.ts'
@@ -53,6 +54,7 @@ const ORDER: readonly string[] = (
 const SETUPS: Readonly<Record<string, Setup>> = {
   acl: setupAcl,
   any: setupAny,
+  autopath: setupAutopath,
   bind: setupBind,
   bufsize: setupBufsize,
   cache: setupCache,

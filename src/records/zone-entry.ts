@@ -61,5 +61,18 @@ export type Pointer = {
   readonly isYielding?: true
 }
 
+/** Whose an address is: a Pod's of the namespace `scope`. Nobody is answered with it. */
+export type PodAddress = {
+  readonly kind: 'pod-address'
+  /** 4 or 16 octets. */
+  readonly address: Uint8Array
+  readonly scope: string
+}
+
 /** One thing that a zone knows. */
-export type ZoneEntry = RecordSet | ExistingName | AddressNames | Pointer
+export type ZoneEntry = RecordSet | ExistingName | AddressNames | Pointer | PodAddress
+
+/** Tells whether an entry is kept by its address; the others have an owner. */
+export function isByAddress(entry: ZoneEntry): entry is Pointer | PodAddress {
+  return entry.kind === 'pointer' || entry.kind === 'pod-address'
+}

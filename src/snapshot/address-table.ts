@@ -3,6 +3,7 @@
  * @module
  */
 import { readUint32, word } from '../dns/bytes.ts'
+import { POD_BIT, SCOPES_MAX } from './layout.ts'
 
 /** The addresses of one family within one shard. An address stands once for each namespace. */
 export class AddressTable {
@@ -77,10 +78,15 @@ export class AddressTable {
 
   /** Number of the entry's namespace. */
   scope(index: number): number {
-    return word(this.words, this.infos + index) & 0xffff
+    return word(this.words, this.infos + index) & SCOPES_MAX
   }
 
-  /** Number of names that the entry points to. */
+  /** Whether a Pod of the namespace has the entry's address. */
+  isPod(index: number): boolean {
+    return (word(this.words, this.infos + index) & POD_BIT) !== 0
+  }
+
+  /** Number of names that the entry points to; 0 when it only says whose the address is. */
   targetCount(index: number): number {
     return word(this.words, this.infos + index) >>> 16
   }

@@ -3,7 +3,7 @@
  * @module
  */
 import { octet, toLatin1 } from '../dns/bytes.ts'
-import type { ExistingName, ZoneEntry } from '../records/zone-entry.ts'
+import { type ExistingName, isByAddress, type ZoneEntry } from '../records/zone-entry.ts'
 import { shardOfAddress, shardOfName } from './shard-key.ts'
 import { buildShard } from './shard-writer.ts'
 
@@ -14,10 +14,9 @@ import { buildShard } from './shard-writer.ts'
 export function buildShards(entries: readonly ZoneEntry[], count: number = 1): Uint8Array[] {
   const groups = Array.from({ length: count }, (): ZoneEntry[] => [])
   for (const entry of [...entries, ...ancestorsOf(entries)]) {
-    const index =
-      entry.kind === 'pointer'
-        ? shardOfAddress(entry.address, count)
-        : shardOfName(entry.owner, entry.owner.length, count)
+    const index = isByAddress(entry)
+      ? shardOfAddress(entry.address, count)
+      : shardOfName(entry.owner, entry.owner.length, count)
     groups[index]?.push(entry)
   }
   return groups.map((group) => buildShard(group))
@@ -28,7 +27,7 @@ export function ancestorsOf(entries: readonly ZoneEntry[]): ExistingName[] {
   const above: ExistingName[] = []
   const known = new Set<string>()
   for (const entry of entries) {
-    if (entry.kind === 'pointer') continue
+    if (isByAddress(entry)) continue
     const { owner, scope } = entry
     const key = `${toLatin1(owner)} ${scope}`
     for (let at = 0; at + octet(owner, at) + 1 < owner.length; ) {

@@ -41,6 +41,8 @@ function hashEntry(entry: ZoneEntry, seed: number): number {
       const hash = mix(hashOf(entry.address, scoped), entry.ttlSeconds)
       return hashOf(entry.target, hash ^ (entry.isYielding === true ? 1 : 0))
     }
+    case 'pod-address':
+      return mix(hashOf(entry.address, scoped), 6)
     case 'name':
       return mix(hashOf(entry.owner, scoped), entry.isImplied === true ? 3 : 2)
     case 'address-names':

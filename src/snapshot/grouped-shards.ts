@@ -6,7 +6,7 @@
  * their source for each shard that is written.
  * @module
  */
-import type { ZoneEntry } from '../records/zone-entry.ts'
+import { isByAddress, type ZoneEntry } from '../records/zone-entry.ts'
 import { ancestorsOf } from './build-shards.ts'
 import { EntryDigest } from './entry-digest.ts'
 import { shardCountFor } from './shard-count.ts'
@@ -100,7 +100,7 @@ export class GroupedShards {
     const nameShards: number[] = []
     for (const entry of entries) {
       const shard = this.shardOf(entry)
-      if (entry.kind !== 'pointer' && !nameShards.includes(shard)) nameShards.push(shard)
+      if (!isByAddress(entry) && !nameShards.includes(shard)) nameShards.push(shard)
       const digest = digests.get(shard) ?? new EntryDigest()
       digest.add(entry)
       digests.set(shard, digest)
@@ -159,7 +159,7 @@ export class GroupedShards {
 
   private shardOf(entry: ZoneEntry): number {
     const count = this.built.length
-    return entry.kind === 'pointer'
+    return isByAddress(entry)
       ? shardOfAddress(entry.address, count)
       : shardOfName(entry.owner, entry.owner.length, count)
   }

@@ -67,6 +67,8 @@ export const GLUE_BIT = 0x8000
 export const IMPLIED_MARK: number = IMPLIED_BIT << 16
 /** The second of them. */
 export const GLUE_MARK: number = GLUE_BIT << 16
+/** Bit in an address's namespace that says that a Pod of the namespace has it. */
+export const POD_BIT = 0x8000
 /** Greatest number of records in one set. */
 export const RECORDS_PER_SET_MAX = 0xffff
 /** Greatest TTL that a set can hold. */

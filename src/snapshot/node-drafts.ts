@@ -5,7 +5,13 @@
  */
 import { compareBytes, octet, toLatin1 } from '../dns/bytes.ts'
 import { TYPE } from '../dns/rr-type.ts'
-import type { Pointer, Rdata, ZoneEntry } from '../records/zone-entry.ts'
+import {
+  isByAddress,
+  type PodAddress,
+  type Pointer,
+  type Rdata,
+  type ZoneEntry,
+} from '../records/zone-entry.ts'
 import { RECORDS_PER_SET_MAX, SET_TTL_MAX } from './layout.ts'
 
 /** One type at a name. `isMerged`: from several entries, so that their order means nothing. */
@@ -28,11 +34,12 @@ export type NodeDraft = {
   readonly sets: Map<number, SetDraft>
 }
 
-/** The targets of one address in one namespace. */
+/** The targets of one address in one namespace, if any, and whether a Pod there has the address. */
 export type PointerDraft = {
   readonly address: Uint8Array
   readonly scope: string
-  readonly set: SetDraft
+  set: SetDraft | undefined
+  isPod: boolean
 }
 
 /** What a shard is written from. */
@@ -55,7 +62,8 @@ export function draftNodes(entries: Iterable<ZoneEntry>): Drafts {
   const yielding: Pointer[] = []
   const taken = new Set<string>()
   for (const entry of entries) {
-    if (entry.kind !== 'pointer') addToNode(draftNode(nodes, entry.owner, entry.scope), entry)
+    if (!isByAddress(entry)) addToNode(draftNode(nodes, entry.owner, entry.scope), entry)
+    else if (entry.kind === 'pod-address') draftPointer(pointers, entry).isPod = true
     else if (entry.isYielding === true) yielding.push(entry)
     else {
       taken.add(toLatin1(entry.address))
@@ -67,7 +75,7 @@ export function draftNodes(entries: Iterable<ZoneEntry>): Drafts {
   }
   const drafts = [...nodes.values()]
   for (const node of drafts) for (const set of node.sets.values()) finishSet(set)
-  for (const pointer of pointers.values()) finishSet(pointer.set)
+  for (const { set } of pointers.values()) if (set !== undefined) finishSet(set)
   const sorted = [...pointers.values()].sort(comparePointers)
   return {
     nodes: sortByEnd(drafts),
@@ -90,7 +98,7 @@ function draftNode(nodes: Map<string, NodeDraft>, owner: Uint8Array, scope: stri
 }
 
 /** One entry of its own is enough for a name to be more than implied, or more than glue. */
-function addToNode(node: NodeDraft, entry: Exclude<ZoneEntry, Pointer>): void {
+function addToNode(node: NodeDraft, entry: Exclude<ZoneEntry, Pointer | PodAddress>): void {
   if (entry.kind === 'address-names') node.hasAddressNames = true
   if (entry.kind !== 'name' || entry.isImplied !== true) node.isImplied = false
   if (entry.kind !== 'records' || entry.isGlue !== true) node.isGlue = false
@@ -107,17 +115,27 @@ function addToNode(node: NodeDraft, entry: Exclude<ZoneEntry, Pointer>): void {
 }
 
 function addPointer(pointers: Map<string, PointerDraft>, entry: Pointer): void {
-  const key = `${toLatin1(entry.address)}/${entry.scope}`
-  const { address, scope, ttlSeconds, target } = entry
+  const { ttlSeconds, target } = entry
   const rdata: Rdata = { bytes: new Uint8Array(0), target }
-  const known = pointers.get(key)
-  if (known === undefined) {
-    const set = { type: TYPE.PTR, ttlSeconds, rdata: [rdata], isMerged: false }
-    pointers.set(key, { address, scope, set })
+  const draft = draftPointer(pointers, entry)
+  if (draft.set === undefined) {
+    draft.set = { type: TYPE.PTR, ttlSeconds, rdata: [rdata], isMerged: false }
     return
   }
-  known.set.ttlSeconds = Math.min(known.set.ttlSeconds, ttlSeconds)
-  known.set.rdata.push(rdata)
+  draft.set.ttlSeconds = Math.min(draft.set.ttlSeconds, ttlSeconds)
+  draft.set.rdata.push(rdata)
+}
+
+function draftPointer(
+  pointers: Map<string, PointerDraft>,
+  { address, scope }: Pointer | PodAddress,
+): PointerDraft {
+  const key = `${toLatin1(address)}/${scope}`
+  const known = pointers.get(key)
+  if (known !== undefined) return known
+  const draft: PointerDraft = { address, scope, set: undefined, isPod: false }
+  pointers.set(key, draft)
+  return draft
 }
 
 /**

@@ -156,7 +156,9 @@ function checkSlots(shard: Shard, nodes: ReadonlySet<number>): void {
 function checkAddresses(shard: Shard, found: Found, table: AddressTable): void {
   for (let i = 0; i < table.count; i++) {
     if (table.scope(i) >= shard.scopes.length) throw refuse('an address is in no namespace')
-    checkSet(shard, found, { type: TYPE.PTR, set: table.set(i), count: table.targetCount(i) })
+    const [set, count] = [table.set(i), table.targetCount(i)]
+    if (count > 0 || set !== 0) checkSet(shard, found, { type: TYPE.PTR, set, count })
+    else if (!table.isPod(i)) throw refuse('an address says nothing')
     if (i > 0 && table.compare(i - 1, table.address(i)) > 0) {
       throw refuse('addresses are out of order')
     }

@@ -34,6 +34,7 @@ function* pointerRecords(
   origin: Uint8Array,
 ): Generator<ResourceRecord> {
   for (let i = 0; i < table.count; i++) {
+    if (table.targetCount(i) === 0) continue
     const owner = reverseName(table.address(i))
     const set = table.set(i)
     const ttlSeconds = shard.setTtl(set)

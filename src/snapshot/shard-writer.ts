@@ -15,6 +15,7 @@ import {
   IMPLIED_BIT,
   MAGIC,
   NODE_BYTES,
+  POD_BIT,
   SCOPES_MAX,
   SET_REF_BYTES,
   SETS_PER_NODE_MAX,
@@ -107,9 +108,9 @@ class ShardWriter {
     this.header[HEADER.SETS_END] = this.out.size
   }
 
-  /** Writes the sets of pointers and returns their offsets. */
+  /** Writes the sets of pointers and returns their offsets, 0 for none. */
   writePointerSets(pointers: readonly PointerDraft[]): number[] {
-    const offsets = pointers.map(({ set }) => this.writeSet(set))
+    const offsets = pointers.map(({ set }) => (set === undefined ? 0 : this.writeSet(set)))
     this.header[HEADER.SETS_END] = this.out.size
     return offsets
   }
@@ -122,9 +123,9 @@ class ShardWriter {
       for (let at = 0; at < address.length; at += 4) this.out.append32(readUint32(address, at))
     }
     for (const offset of sets) this.out.append32(offset)
-    for (const { scope, set } of pointers) {
-      this.out.append16(this.scopeIds.get(scope) ?? 0)
-      this.out.append16(set.rdata.length)
+    for (const { scope, set, isPod } of pointers) {
+      this.out.append16((this.scopeIds.get(scope) ?? 0) | (isPod ? POD_BIT : 0))
+      this.out.append16(set?.rdata.length ?? 0)
     }
   }
 

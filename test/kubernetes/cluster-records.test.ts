@@ -7,7 +7,7 @@ import { isValidRdata } from '../../src/dns/rdata-wire.ts'
 import { TYPE } from '../../src/dns/rr-type.ts'
 import { clusterRecords } from '../../src/kubernetes/cluster-records.ts'
 import type { NamingOptions } from '../../src/kubernetes/options.ts'
-import type { ZoneEntry } from '../../src/records/zone-entry.ts'
+import { isByAddress, type ZoneEntry } from '../../src/records/zone-entry.ts'
 import { buildShards } from '../../src/snapshot/build-shards.ts'
 import { clusterOf, linesOf, type NamingCase, namesOf, optionsOf, selectorOf } from './naming.ts'
 import { clusterAfter, objects, options } from './random-cluster.ts'
@@ -100,6 +100,7 @@ describe('the namespaces that are served', () => {
         b.ops.svc 5 A 192.0.2.2
         198-51-100-1.app.pod 5 A 198.51.100.1
         198-51-100-1.app.pod 5 SRV 0 100 0 198-51-100-1.app.pod
+        1.100.51.198.in-addr.arpa. is of a Pod in app
         2.2.0.192.in-addr.arpa. 5 PTR b.ops.svc
         3.2.0.192.in-addr.arpa. 5 PTR c.gone.svc`,
     },
@@ -265,6 +266,7 @@ describe('whatever objects there are', () => {
   /** Owner and targets of an entry. */
   const namesIn = (entry: ZoneEntry): Uint8Array[] => {
     if (entry.kind === 'pointer') return [entry.target]
+    if (entry.kind === 'pod-address') return []
     if (entry.kind !== 'records') return [entry.owner]
     return [entry.owner, ...entry.rdata.flatMap(({ target }) => target ?? [])]
   }
@@ -309,7 +311,7 @@ describe('whatever objects there are', () => {
       fc.property(objects, options, (list, naming) => {
         const cluster = clusterAfter(list)
         for (const entry of clusterRecords(cluster, naming).entries) {
-          if (entry.kind === 'pointer' || (entry.kind === 'records' && entry.isGlue)) continue
+          if (isByAddress(entry) || (entry.kind === 'records' && entry.isGlue)) continue
           const labels = formatName(concatBytes(entry.owner, ROOT)).split('.').slice(0, -1)
           const isOutside = naming.tree.kind === 'external'
           const inner = labels.length > 1 && labels.at(-1) !== 'dns' ? labels.at(-2) : ''

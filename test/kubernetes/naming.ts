@@ -127,6 +127,8 @@ function formatEntry(entry: ZoneEntry): string[] {
       return [`${formatRelative(entry.owner)} exists`]
     case 'address-names':
       return [`${formatRelative(entry.owner)} has addresses below`]
+    case 'pod-address':
+      return [`${formatName(reverseName(entry.address))} is of a Pod in ${entry.scope}`]
     case 'pointer': {
       const owner = formatName(reverseName(entry.address))
       return [`${owner} ${entry.ttlSeconds} PTR ${formatRelative(entry.target)}`]

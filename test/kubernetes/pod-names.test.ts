@@ -32,8 +32,10 @@ describe('podNames', () => {
       lines: `
         shop.pod exists
         web.pod exists
+        1.2.0.192.in-addr.arpa. is of a Pod in shop
         192-0-2-1.shop.pod 30 A 192.0.2.1
         192-0-2-1.shop.pod 30 SRV 0 100 0 192-0-2-1.shop.pod
+        1.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.8.b.d.0.1.0.0.2.ip6.arpa. is of a Pod in web
         2001-db8--1.web.pod 30 AAAA 2001:db8::1
         2001-db8--1.web.pod 30 SRV 0 100 0 2001-db8--1.web.pod`,
     },
@@ -66,6 +68,7 @@ describe('podNames', () => {
       lines: `
         shop.pod exists
         web.pod exists
+        6.2.0.192.in-addr.arpa. is of a Pod in shop
         192-0-2-6.shop.pod 5 A 192.0.2.6
         192-0-2-6.shop.pod 5 SRV 0 100 0 192-0-2-6.shop.pod`,
     },
@@ -80,8 +83,10 @@ describe('podNames', () => {
       lines: `
         shop.pod exists
         web.pod exists
+        1.2.0.192.in-addr.arpa. is of a Pod in shop
         192-0-2-1.shop.pod 5 A 192.0.2.1
         192-0-2-1.shop.pod 5 SRV 0 33 0 192-0-2-1.shop.pod
+        1.2.0.192.in-addr.arpa. is of a Pod in web
         192-0-2-1.web.pod 5 A 192.0.2.1
         192-0-2-1.web.pod 5 SRV 0 100 0 192-0-2-1.web.pod`,
     },
@@ -95,6 +100,7 @@ describe('podNames', () => {
       lines: `
         shop.pod exists
         web.pod exists
+        1.2.0.192.in-addr.arpa. is of a Pod in shop
         192-0-2-1.shop.pod 5 A 192.0.2.1
         192-0-2-1.shop.pod 5 SRV 0 100 0 192-0-2-1.shop.pod`,
     },

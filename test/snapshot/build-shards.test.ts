@@ -3,7 +3,7 @@ import { describe, test } from 'node:test'
 import fc from 'fast-check'
 import { formatHex } from '../../src/dns/bytes.ts'
 import { labelOffsets } from '../../src/dns/name.ts'
-import type { ZoneEntry } from '../../src/records/zone-entry.ts'
+import { isByAddress, type ZoneEntry } from '../../src/records/zone-entry.ts'
 import { buildShards } from '../../src/snapshot/build-shards.ts'
 import { openShard } from '../../src/snapshot/open-shard.ts'
 import type { Shard } from '../../src/snapshot/shard.ts'
@@ -45,7 +45,7 @@ describe('buildShards', () => {
         const shards = openShards(entries, count)
         const { names } = contentsOfEntries(entries)
         for (const entry of entries) {
-          if (entry.kind !== 'pointer') assert.ok(findName(shards, entry.owner))
+          if (!isByAddress(entry)) assert.ok(findName(shards, entry.owner))
         }
         for (const name of asked) {
           assert.equal(findName(shards, name), Object.hasOwn(names, formatHex(name)))
@@ -60,7 +60,7 @@ describe('buildShards', () => {
       fc.property(entryList(), shardCount(), (entries, count) => {
         const shards = openShards(entries, count)
         for (const entry of entries) {
-          if (entry.kind === 'pointer') continue
+          if (isByAddress(entry)) continue
           for (const offset of labelOffsets(entry.owner)) {
             assert.ok(findName(shards, entry.owner.slice(offset)))
           }
@@ -74,7 +74,7 @@ describe('buildShards', () => {
       fc.property(entryList(), shardCount(), (entries, count) => {
         const shards = openShards(entries, count)
         for (const entry of entries) {
-          if (entry.kind !== 'pointer') continue
+          if (!isByAddress(entry)) continue
           const shard = shards[shardOfAddress(entry.address, count)]
           const table = entry.address.length === 4 ? shard?.addresses4 : shard?.addresses6
           const index = table?.firstFrom(entry.address) ?? 0
@@ -135,6 +135,6 @@ describe('buildShards', () => {
   })
 
   test('builds shards without anything in them', () => {
-    assert.deepEqual(contentsOfShards(openShards([], 2)), { names: {}, pointers: {} })
+    assert.deepEqual(contentsOfShards(openShards([], 2)), { names: {}, pointers: {}, pods: [] })
   })
 })

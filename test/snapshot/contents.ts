@@ -27,6 +27,8 @@ export type SetContents = { readonly ttlSeconds: number; readonly rdata: readonl
 export type Contents = {
   readonly names: Readonly<Record<string, NameContents>>
   readonly pointers: Readonly<Record<string, SetContents>>
+  /** Those that Pods have, sorted. */
+  readonly pods: readonly string[]
 }
 
 /** What the entries of a snapshot amount to, found without any code that stores them. */
@@ -38,7 +40,12 @@ export function contentsOfEntries(entries: readonly ZoneEntry[]): Contents {
       entry.kind === 'pointer' && entry.isYielding !== true ? formatHex(entry.address) : [],
     ),
   )
+  const pods = new Set<string>()
   for (const entry of entries) {
+    if (entry.kind === 'pod-address') {
+      pods.add(`${formatHex(entry.address)} ${entry.scope}`)
+      continue
+    }
     if (entry.kind === 'pointer') {
       if (entry.isYielding === true && taken.has(formatHex(entry.address))) continue
       const key = `${formatHex(entry.address)} ${entry.scope}`
@@ -55,13 +62,14 @@ export function contentsOfEntries(entries: readonly ZoneEntry[]): Contents {
       addName(names, owner.subarray(offset), implied)
     }
   }
-  return { names, pointers }
+  return { names, pointers, pods: [...pods].sort() }
 }
 
 /** What opened shards say, read from the first node to the last and by every row. */
 export function contentsOfShards(shards: readonly Shard[]): Contents {
   const names: Record<string, NameContents> = {}
   const pointers: Record<string, SetContents> = {}
+  const pods: string[] = []
   for (const shard of shards) {
     for (const node of nodesOf(shard)) {
       const start = shard.nameOffset(node)
@@ -71,12 +79,14 @@ export function contentsOfShards(shards: readonly Shard[]): Contents {
     for (const table of [shard.addresses4, shard.addresses6]) {
       for (let i = 0; i < table.count; i++) {
         const key = `${formatHex(table.address(i))} ${shard.scopes[table.scope(i)]}`
+        if (table.isPod(i)) pods.push(key)
+        if (table.targetCount(i) === 0) continue
         const rdata = rdataOfSet(shard, table.set(i), table.targetCount(i), TYPE.PTR).sort()
         pointers[key] = { ttlSeconds: shard.setTtl(table.set(i)), rdata }
       }
     }
   }
-  return { names, pointers }
+  return { names, pointers, pods: pods.sort() }
 }
 
 /** Offsets of all nodes. */

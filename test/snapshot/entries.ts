@@ -10,6 +10,7 @@ import { TYPE } from '../../src/dns/rr-type.ts'
 import type {
   AddressNames,
   ExistingName,
+  PodAddress,
   Pointer,
   Rdata,
   RecordSet,
@@ -81,6 +82,11 @@ export function pointer(
   }
 }
 
+/** Whose an address is. */
+export function podAddress(address: readonly number[], scope: string): PodAddress {
+  return { kind: 'pod-address', address: Uint8Array.from(address), scope }
+}
+
 /** Rdata as text: hexadecimal digits, and the relative name that ends it behind a plus. */
 export function rdataText({ bytes, target }: Rdata): string {
   return target === undefined ? formatHex(bytes) : `${formatHex(bytes)}+${formatHex(target)}`
@@ -122,6 +128,7 @@ export function zoneEntry(): fc.Arbitrary<ZoneEntry> {
       arbitrary: name.map((fields): ZoneEntry => ({ kind: 'address-names', ...fields })),
     },
     { weight: 3, arbitrary: anyPointer() },
+    { weight: 1, arbitrary: anyPodAddress() },
   )
 }
 
@@ -168,15 +175,29 @@ function anyRecordSet(): fc.Arbitrary<ZoneEntry> {
   )
 }
 
-function anyPointer(): fc.Arbitrary<ZoneEntry> {
-  const address = fc.oneof(
+function anyAddress(): fc.Arbitrary<Uint8Array> {
+  return fc.oneof(
     fc.uint8Array({ minLength: 4, maxLength: 4 }),
     fc.uint8Array({ minLength: 16, maxLength: 16 }),
     fc.constantFrom(Uint8Array.of(192, 0, 2, 1), Uint8Array.of(192, 0, 2, 2)),
   )
+}
+
+function anyPointer(): fc.Arbitrary<ZoneEntry> {
   return fc
-    .record({ address, scope: scopeName(), ttlSeconds: ttl(), target: relativeName() })
+    .record({
+      address: anyAddress(),
+      scope: scopeName(),
+      ttlSeconds: ttl(),
+      target: relativeName(),
+    })
     .map((fields) => ({ kind: 'pointer', ...fields }))
+}
+
+function anyPodAddress(): fc.Arbitrary<ZoneEntry> {
+  return fc
+    .record({ address: anyAddress(), scope: scopeName() })
+    .map((fields) => ({ kind: 'pod-address', ...fields }))
 }
 
 function recordOf(line: string): ResourceRecord {

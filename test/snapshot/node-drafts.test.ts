@@ -221,7 +221,7 @@ describe('draftNodes merges the pointers of an address in one namespace', () => 
 
   test('into one set with the lowest TTL, in order, each once', () => {
     assert.equal(pointers4.length, 1)
-    assert.equal(pointers4[0]?.set.ttlSeconds, 5)
-    assert.deepEqual(pointers4[0]?.set.rdata.map(rdataText), ['+0161', '+0162'])
+    assert.equal(pointers4[0]?.set?.ttlSeconds, 5)
+    assert.deepEqual(pointers4[0]?.set?.rdata.map(rdataText), ['+0161', '+0162'])
   })
 })

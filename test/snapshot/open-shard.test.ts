@@ -9,13 +9,14 @@ import {
   addressNames,
   existingName,
   labels,
+  podAddress,
   pointer,
   recordSet,
   relativeName,
   zoneEntry,
 } from './entries.ts'
 import { lookUpEverything } from './look-ups.ts'
-import { EXAMPLE, PATCHES, patchedShard } from './shard-patches.ts'
+import { EXAMPLE, PATCHES, type Patch, patchedShard } from './shard-patches.ts'
 
 /** One of everything. */
 const ENTRIES = [
@@ -36,6 +37,8 @@ const ENTRIES = [
   pointer([192, 0, 2, 1], 'web.shop.svc', { scope: 'shop' }),
   pointer([192, 0, 2, 1], 'web.blog.svc', { scope: 'blog' }),
   pointer([192, 0, 2, 9], 'web.shop.svc', { scope: 'shop' }),
+  podAddress([192, 0, 2, 9], 'shop'),
+  podAddress([192, 0, 2, 10], 'shop'),
   pointer([0x20, 1, 0xd, 0xb8, ...Array<number>(11).fill(0), 1], 'web.shop.svc'),
 ]
 const ASKED = {
@@ -63,8 +66,15 @@ function openAndLookUp(bytes: Uint8Array): boolean {
   return shard !== undefined
 }
 
+const SILENT: Patch = {
+  name: 'an address without names, of no Pod',
+  base: EXAMPLE,
+  change: (view) => view.setBigUint64(0x78, 0x1_0000_0000n, true),
+  message: 'an address says nothing',
+}
+
 describe('openShard refuses', () => {
-  for (const patch of PATCHES) {
+  for (const patch of [...PATCHES, SILENT]) {
     test(patch.name, () => {
       assert.throws(
         () => openShard(patchedShard(patch)),

@@ -6,7 +6,7 @@ import fc from 'fast-check'
 import { reverseName } from '../../src/dns/address.ts'
 import { concatBytes, toLatin1 } from '../../src/dns/bytes.ts'
 import { formatName } from '../../src/dns/name.ts'
-import type { ZoneEntry } from '../../src/records/zone-entry.ts'
+import { isByAddress, type ZoneEntry } from '../../src/records/zone-entry.ts'
 import { formatRecord, parseRecord } from '../../src/records/zone-text.ts'
 import { buildShards } from '../../src/snapshot/build-shards.ts'
 import { shardOfAddress, shardOfName } from '../../src/snapshot/shard-key.ts'
@@ -15,6 +15,7 @@ import {
   joinedRecord,
   labels,
   ORIGIN,
+  podAddress,
   pointer,
   recordSet,
   zoneEntry,
@@ -49,7 +50,7 @@ function linesOf(entry: ZoneEntry): string[] {
 function withoutMerging(entries: readonly ZoneEntry[]): ZoneEntry[] {
   const unique = new Map<string, ZoneEntry>()
   for (const entry of entries) {
-    if (entry.kind === 'pointer') unique.set(String(entry.address), entry)
+    if (isByAddress(entry)) unique.set(String(entry.address), entry)
     else unique.set(toLatin1(entry.owner), { ...entry, scope: 'shop' })
   }
   return [...unique.values()]
@@ -97,6 +98,20 @@ describe('a reader written from the README', () => {
         `1.${'0.'.repeat(23)}8.b.d.0.1.0.0.2.ip6.arpa. 5 IN PTR web.shop.svc.cluster.local. ; `,
       ].sort(),
     )
+  })
+
+  test('lists the addresses of Pods, whether or not they lead back', () => {
+    const [reader] = readersOf([
+      pointer([192, 0, 2, 1], 'a.web.shop.svc', { scope: 'shop' }),
+      podAddress([192, 0, 2, 1], 'shop'),
+      podAddress([192, 0, 2, 2], 'blog'),
+      pointer([192, 0, 2, 3], 'b.web.shop.svc', { scope: 'shop' }),
+    ])
+    assert.deepEqual(reader?.pods(), [
+      '1.2.0.192.in-addr.arpa. ; shop',
+      '2.2.0.192.in-addr.arpa. ; blog',
+    ])
+    assert.equal(reader?.records().length, 2)
   })
 
   test('lists every name with its flags', () => {

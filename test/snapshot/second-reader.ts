@@ -3,6 +3,14 @@
  * @module
  */
 
+type Row = {
+  readonly address: readonly number[]
+  readonly set: number
+  readonly count: number
+  readonly scope: string | undefined
+  readonly isPod: boolean
+}
+
 /** Reads one shard. */
 export class SecondReader {
   private readonly view: DataView
@@ -24,6 +32,14 @@ export class SecondReader {
   /** Lists all records as a zone file (RFC 3597 §5), with their namespaces as comments. */
   records(): string[] {
     return [...this.nodeRecords(), ...this.addressRecords(40, 1), ...this.addressRecords(48, 4)]
+  }
+
+  /** Lists the addresses that Pods have, with their namespaces as comments. */
+  pods(): string[] {
+    const rows = [...this.rows(40, 1), ...this.rows(48, 4)]
+    return rows
+      .filter(({ isPod }) => isPod)
+      .map(({ address, scope }) => `${reverseName(address)} ; ${scope}`)
   }
 
   /** Lists all names, each with its flags. */
@@ -60,6 +76,12 @@ export class SecondReader {
   }
 
   private addressRecords(field: number, wordCount: number): string[] {
+    return this.rows(field, wordCount).flatMap(({ address, set, count, scope }) =>
+      this.set(set, 12, count).map((record) => `${reverseName(address)} ${record} ; ${scope}`),
+    )
+  }
+
+  private rows(field: number, wordCount: number): Row[] {
     const [start, rowCount] = [this.u32(field), this.u32(field + 4)]
     return Array.from({ length: rowCount }, (_, i) => {
       const address = Array.from({ length: 4 * wordCount }, (_, j) =>
@@ -67,10 +89,10 @@ export class SecondReader {
       )
       const set = this.u32(start + 4 * (wordCount * rowCount + i))
       const info = start + 4 * ((wordCount + 1) * rowCount + i)
-      return this.set(set, 12, this.u16(info + 2)).map(
-        (record) => `${reverseName(address)} ${record} ; ${this.scopes[this.u16(info)]}`,
-      )
-    }).flat()
+      const scope = this.scopes[this.u16(info) & 0x3fff]
+      const isPod = (this.u16(info) & 0x8000) !== 0
+      return { address, set, count: this.u16(info + 2), scope, isPod }
+    })
   }
 
   private set(offset: number, type: number, count: number): string[] {

@@ -7,6 +7,7 @@ import { nameOf } from '../../dns/name.ts'
 import type { Query } from '../../dns/query.ts'
 import { ReverseAddress, readReverseName } from '../../dns/reverse-name.ts'
 import { TYPE } from '../../dns/rr-type.ts'
+import type { AddressTable } from '../../snapshot/address-table.ts'
 import type { Shard } from '../../snapshot/shard.ts'
 import type { Snapshot } from '../../snapshot/snapshot.ts'
 import { VERDICT } from './verdict.ts'
@@ -48,7 +49,7 @@ export function answerReverse(
   answer.sets.origin = answer.home
   let isThere = false
   for (let i = first; table.hasPrefix(i, asked.bytes, asked.bitCount); i++) {
-    if (answer.namespaces?.has(shard, table.scope(i)) === false) continue
+    if (!isPointing(table, i) || answer.namespaces?.has(shard, table.scope(i)) === false) continue
     isThere = true
     if (query.type !== TYPE.PTR) return VERDICT.NODATA
     answer.sets.writeSet(shard, table.set(i), table.targetCount(i), TYPE.PTR)
@@ -56,7 +57,12 @@ export function answerReverse(
   return isThere ? VERDICT.DATA : VERDICT.ABSENT
 }
 
-function tableOf(shard: Shard): Shard['addresses4'] {
+/** Whether a row has names; it may only say whose its address is. */
+function isPointing(table: AddressTable, index: number): boolean {
+  return table.targetCount(index) > 0
+}
+
+function tableOf(shard: Shard): AddressTable {
   return asked.addressBytes === 4 ? shard.addresses4 : shard.addresses6
 }
 
@@ -70,7 +76,7 @@ function hasPrefix({ namespaces }: ZoneAnswer, { shards }: Snapshot): boolean {
     const table = tableOf(shard)
     let at = table.firstFrom(asked.bytes)
     while (table.hasPrefix(at, asked.bytes, asked.bitCount)) {
-      if (namespaces?.has(shard, table.scope(at)) !== false) return true
+      if (isPointing(table, at) && namespaces?.has(shard, table.scope(at)) !== false) return true
       at++
     }
     return false

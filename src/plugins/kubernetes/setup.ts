@@ -20,9 +20,11 @@ import {
   type Request,
   type Setup,
 } from '../plugin.ts'
+import { parseSearchList } from '../search-list.ts'
 import { type Fallthrough, fallsThrough } from '../zones.ts'
 import { aliasReply, rebaseAliases, unavailable } from './alias-reply.ts'
 import { QuickAnswer } from './quick-answer.ts'
+import { SearchPaths } from './search-paths.ts'
 import { type Zone, zoneOf, zonesOfDirective } from './zone.ts'
 import { negativeReply, type ZoneView, zoneReply } from './zone-reply.ts'
 
@@ -37,6 +39,8 @@ export const setupKubernetes: Setup = (directives, context) => {
   const sharedSource = isShared ? openCluster(options, { kind: 'multicluster' }) : source
   const { rules, fallthrough, cluster, notices } = options
   const quick = new QuickAnswer({ zones, cluster, source, sharedSource, rules, fallthrough })
+  const machine = parseSearchList(context.host.readText('/etc/resolv.conf') ?? '')
+  const searchPaths = new SearchPaths(zones, source, machine)
   const isHidden = (view: View | undefined, { origin }: Zone): boolean =>
     view !== undefined && !view.seesOrigin(cluster, origin.bytes)
   return {
@@ -49,6 +53,7 @@ export const setupKubernetes: Setup = (directives, context) => {
           if (zone === undefined || !isHidden(view, zone)) return false
           return isSubdomain(blockZone, zone.origin.bytes)
         },
+        searchPath: (query, client) => searchPaths.of(query, client),
         isReady: () => isWhole(source) && isWhole(sharedSource),
         serve: (request, next) => {
           const zone = zoneOf(zones, request.query)

@@ -1,0 +1,22 @@
+/**
+ * The search list of a machine, as resolv.conf(5) has it.
+ * @module
+ */
+import { parseName } from '../dns/name.ts'
+
+/** Names in a search list; those beyond are passed over. */
+const NAMES_MAX = 32
+
+/**
+ * Reads the search list in a file's text: names in lower case, absolute. The last line `search` or
+ * `domain` counts. What is no name is passed over.
+ */
+export function parseSearchList(text: string): Uint8Array[] {
+  let names: readonly string[] = []
+  for (const line of text.split('\n')) {
+    const [first, ...rest] = line.trim().split(/\s+/)
+    if (first === 'search') names = rest
+    else if (first === 'domain') names = rest.slice(0, 1)
+  }
+  return names.slice(0, NAMES_MAX).flatMap((name) => parseName(name.toLowerCase()) ?? [])
+}
