@@ -50,6 +50,8 @@ export type Reply = {
    * so where a plugin makes the record.
    */
   readonly dnssecOk?: true
+  /** The question's name in other letter case than it was asked; the same name. */
+  readonly questionName?: Uint8Array
 }
 
 /** A response as it came from elsewhere. */
@@ -121,9 +123,10 @@ export function writeReply(
     (reply.authenticData ? FLAG.AD : 0) |
     (reply.truncated ? FLAG.TC : 0)
   const size = writer.finish(reply.rcode, flags, paddingBlock)
-  const { recursionDesired } = reply
+  const { recursionDesired, questionName } = reply
   if (recursionDesired === true) writer.changeFlags(FLAG.RD, 0)
   if (recursionDesired === false) writer.changeFlags(0, FLAG.RD)
+  if (questionName !== undefined) writer.bytes.set(questionName, HEADER_BYTES)
   return size
 }
 

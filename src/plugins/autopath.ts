@@ -132,13 +132,18 @@ function search(request: Request, next: Next, { path, successes }: Search): Mayb
       if (outcome.kind === 'drop' || outcome.kind === 'transfer') return outcome
       if (outcome.kind === 'failure' && outcome.reason !== undefined) return outcome
       if (outcome.kind === 'failure' || outcome.rcode === RCODE.NXDOMAIN) {
-        return attempt(index + 1, first ?? outcome)
+        return attempt(index + 1, first ?? spelled(outcome, asked))
       }
       successes.value++
       return aliased(outcome, name)
     })
   }
   return attempt(0)
+}
+
+/** Has the reply say what was asked in place of the query, as CoreDNS does. */
+function spelled(outcome: Outcome, questionName: Uint8Array): Outcome {
+  return outcome.kind === 'reply' ? { ...outcome, questionName } : outcome
 }
 
 /** Puts an alias in front that leads from the name to the first other one that has a record. */

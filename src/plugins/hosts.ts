@@ -150,9 +150,7 @@ function serve(request: Request, next: Next, hosts: Hosts): MaybePromise<Outcome
   const addresses = findAddresses(tables, name)
   if (addresses.length === 0) {
     // There is no SOA record to deny a name with: a server failure says at least that we tried.
-    return fallsThrough(config.fallthrough, name)
-      ? next(request)
-      : failure(RCODE.SERVFAIL, 'no such name in the hosts file')
+    return fallsThrough(config.fallthrough, name) ? next(request) : failure(RCODE.SERVFAIL)
   }
   const wanted = type === TYPE.A ? 4 : type === TYPE.AAAA ? 16 : 0
   const matching = addresses.filter(({ length }) => length === wanted)

@@ -115,6 +115,26 @@ describe('writeReply', () => {
     { name: 'RD, when it is to be set', reply: { recursionDesired: true }, word: 0x8100 },
     { name: 'the response code', reply: { rcode: 3 }, word: 0x8103 },
   ]
+  test('spells the question otherwise when it is to', () => {
+    const questionName = query.bytes
+      .slice(12, query.questionEnd - 4)
+      .map((value) => (value > 63 ? value & 0xdf : value))
+    const written = writeTo(query, { ...EMPTY_REPLY, questionName })
+    assert.deepEqual(written.subarray(12, 12 + questionName.length), questionName)
+    assert.equal(written.length, writeTo(query, EMPTY_REPLY).length)
+  })
+
+  test('says DO when it is to, whatever the query says', () => {
+    const asked = queryOf('a.example.org A', { udpBytes: 1232 })
+    for (const [reply, flags] of [
+      [EMPTY_REPLY, 0],
+      [{ ...EMPTY_REPLY, dnssecOk: true }, 0x8000],
+    ] as const) {
+      const written = writeTo(asked, reply)
+      assert.equal(readUint16(written, written.length - 4), flags)
+    }
+  })
+
   for (const { name, reply, word } of flags) {
     test(`sets ${name}`, () => {
       assert.equal(readUint16(writeTo(query, { ...EMPTY_REPLY, ...reply }), 2), word)

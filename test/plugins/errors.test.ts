@@ -6,12 +6,12 @@ const CLUSTER = { objects: '[]' }
 
 describe('errors', () => {
   test('logs why a query failed, the name as it was asked', async () => {
-    const server = serve(block('errors', 'hosts none'))
+    const server = serve(block('errors'))
     await server.ask('WWW.example.org AAAA')
     assert.deepEqual(server.host.events, [
       {
         level: 'error',
-        message: 'no such name in the hosts file',
+        message: 'no plugin of the server block has an answer',
         plugin: 'errors',
         rcode: 'SERVFAIL',
         name: 'WWW.example.org.',
@@ -23,13 +23,13 @@ describe('errors', () => {
   const cases: { name: string; directives: string[]; ask: string; count: number }[] = [
     {
       name: 'logs with the option stacktrace just the same',
-      directives: [directive('errors', 'stacktrace'), 'hosts none'],
+      directives: [directive('errors', 'stacktrace')],
       ask: 'www.example.org A',
       count: 1,
     },
     {
       name: 'logs nothing when it is not there',
-      directives: ['hosts none'],
+      directives: ['loadbalance'],
       ask: 'www.example.org A',
       count: 0,
     },
@@ -37,6 +37,12 @@ describe('errors', () => {
       name: 'does not log that a name does not exist',
       directives: ['errors', 'kubernetes cluster.local'],
       ask: 'nosuch.cluster.local A',
+      count: 0,
+    },
+    {
+      name: 'does not log that the hosts file has no such name',
+      directives: ['errors', 'hosts none'],
+      ask: 'www.example.org A',
       count: 0,
     },
     {
