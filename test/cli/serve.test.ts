@@ -84,7 +84,10 @@ describe('serve', () => {
     const { port, screen } = await starting
     t.mock.timers.reset()
     assert.match(screen.text.stderr, /"level":"error","message":"cannot follow .*ECONNREFUSED/)
-    assert.match(screen.text.stderr, /"level":"warning","message":"a cluster or an etcd is not read yet; /)
+    assert.match(
+      screen.text.stderr,
+      /"level":"warning","message":"a cluster or an etcd is not read yet; /,
+    )
     const { stdout } = await runCli(['query', WEB, '--server', `tcp://127.0.0.1:${port}`])
     assert.match(stdout, /^; \S*SERVFAIL/)
   })
