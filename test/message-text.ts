@@ -10,8 +10,8 @@ import { formatHex, octet, readUint16 } from '../src/dns/bytes.ts'
 import { type EdnsOption, extendedError, OPTION, parseOptions } from '../src/dns/edns.ts'
 import { EMPTY_REPLY, parseResponse, type ResourceRecord, writeReply } from '../src/dns/message.ts'
 import { formatName, nameOf, ROOT } from '../src/dns/name.ts'
-import { FLAG, parseQuery } from '../src/dns/query.ts'
-import { formatRcode, parseRcode } from '../src/dns/rcode.ts'
+import { FLAG, parseQuery, Query } from '../src/dns/query.ts'
+import { formatRcode, OPCODE, parseRcode } from '../src/dns/rcode.ts'
 import { WireReader } from '../src/dns/rdata-wire.ts'
 import { ReplyWriter } from '../src/dns/reply-writer.ts'
 import { formatClass, parseClass } from '../src/dns/rr-class.ts'
@@ -47,8 +47,7 @@ export function formatReply(bytes: Uint8Array): string[] {
  * @throws {TypeError} when a line is none of these
  */
 export function writeReplyText(lines: readonly string[], message: Uint8Array): Uint8Array {
-  const query = parseQuery(message)
-  if (query.kind === 'refusal') throw new TypeError('Not a query')
+  const { query } = readQuestion(message)
   const [head = '', ...rest] = lines
   const [rcodeText = '', ...flags] = head.split(' ')
   const records = (prefix: string): ResourceRecord[] => recordsOf(rest, prefix)
@@ -68,16 +67,21 @@ export function writeReplyText(lines: readonly string[], message: Uint8Array): U
   return writer.bytes.slice(0, writeReply(writer, query, reply, { bytesMax: 65535 }))
 }
 
-/** Formats a query in one line: `www.example.org. IN A rd edns=1232 do`. */
+/** Formats a query in one line: `www.example.org. IN A rd edns=1232 do`; `NOTIFY` before others. */
 export function formatQuestion(message: Uint8Array): string {
-  const query = parseQuery(message)
-  if (query.kind === 'refusal') throw new TypeError(`Not a query: ${formatHex(message)}`)
+  const { query, operation } = readQuestion(message)
   const words = [formatName(message, 12), formatClass(query.class), formatType(query.type)]
   const edns = query.hasEdns ? [`edns=${query.udpBytes}`] : []
   const dnssec = query.wantsDnssec ? ['do'] : []
-  const options = parseOptions(message, query.optionsStart, query.optionsBytes)
-  const texts = options.map(({ code, data }) => `option=${code}:${formatHex(data)}`)
-  return [...words, ...flagNames(query.flags), ...edns, ...dnssec, ...texts].join(' ')
+  return [...operation, ...words, ...flagNames(query.flags), ...edns, ...dnssec].join(' ')
+}
+
+function readQuestion(message: Uint8Array): { query: Query; operation: string[] } {
+  const query = parseQuery(message)
+  if (query.kind === 'query') return { query, operation: [] }
+  const notice = parseQuery(message, new Query(), OPCODE.NOTIFY)
+  if (notice.kind === 'query') return { query: notice, operation: ['NOTIFY'] }
+  throw new TypeError(`Not a query: ${formatHex(message)}`)
 }
 
 /** What a question's words say beside its name, class and type. */

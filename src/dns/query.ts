@@ -3,7 +3,8 @@
  *
  * What is checked, in order (RFC 8906 §3.1, §8; RFC 9619):
  * 1. under 12 octets, or a response: no answer at all, so that two servers cannot answer each other
- * 2. an operation other than QUERY: NOTIMP, before anything behind the header is read
+ * 2. an operation other than QUERY, or another that is asked for: NOTIMP, before anything behind
+ *    the header is read
  * 3. not exactly one question, a name or a record that does not parse: FORMERR
  * 4. two OPT records, one not at the root, options that overrun: FORMERR with an OPT record
  *    (RFC 6891 §6.1.1)
@@ -103,7 +104,11 @@ const BAD_VERSION: Refusal = { kind: 'refusal', rcode: RCODE.BADVERS, echoesQues
  * Reads a query into `into` and returns it, or a refusal; `into` then holds what was read up to
  * there. Holds a reference to `bytes` until the next call.
  */
-export function parseQuery(bytes: Uint8Array, into: Query = new Query()): Query | Refusal {
+export function parseQuery(
+  bytes: Uint8Array,
+  into: Query = new Query(),
+  opcode: number = OPCODE.QUERY,
+): Query | Refusal {
   into.bytes = bytes
   into.questionEnd = 0
   clearEdns(into)
@@ -111,7 +116,7 @@ export function parseQuery(bytes: Uint8Array, into: Query = new Query()): Query 
   into.id = readUint16(bytes, 0)
   into.flags = readUint16(bytes, 2)
   if ((into.flags & FLAG.QR) !== 0) return DROP
-  if (((into.flags >>> 11) & 15) !== OPCODE.QUERY) return NOT_IMPLEMENTED
+  if (((into.flags >>> 11) & 15) !== opcode) return NOT_IMPLEMENTED
   if (readUint16(bytes, 4) !== 1 || !readQuestion(into)) return FORMAT_ERROR
   // All records are read before the type is judged: the refusal needs an OPT record as well.
   if (!readRecords(into) || isNoQuestionType(into.type)) return FORMAT_ERROR_ECHO

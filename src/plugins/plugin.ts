@@ -204,6 +204,8 @@ export type Plugin = {
     zone: Uint8Array,
     serial: number | undefined,
   ) => MaybePromise<Iterable<ResourceRecord> | undefined>
+  /** Learns that a zone of a peer has come or changed, absolute and in lower case. */
+  readonly zoneChanged?: (zone: Uint8Array) => void
   /** What the plugin knows of a query, by the label that CoreDNS's `metadata` gives it. */
   readonly metadata?: (label: string, asked: Asked) => string | undefined
   /** Begins what runs beside queries; called when the server answers. */

@@ -38,6 +38,7 @@ import { setupReady } from './ready.ts'
 import { setupReload } from './reload.ts'
 import { setupRewrite } from './rewrite/setup.ts'
 import { setupRoot } from './root.ts'
+import { setupTransfer } from './transfer/setup.ts'
 import { setupView } from './view.ts'
 import { setupWhoami } from './whoami.ts'
 
@@ -83,6 +84,7 @@ const SETUPS: Readonly<Record<string, Setup>> = {
   reload: setupReload,
   rewrite: setupRewrite,
   root: setupRoot,
+  transfer: setupTransfer,
   view: setupView,
   whoami: setupWhoami,
 }

@@ -4,6 +4,7 @@ import fc from 'fast-check'
 import { asWordOctets } from '../../src/dns/bytes.ts'
 import { formatName, isSubdomain, lowerName, nameOf } from '../../src/dns/name.ts'
 import { endsIn, FLAG, isWithinZone, parseQuery, Query } from '../../src/dns/query.ts'
+import { OPCODE, RCODE } from '../../src/dns/rcode.ts'
 import { refusalReply } from '../../src/dns/refusal.ts'
 import { parseType } from '../../src/dns/rr-type.ts'
 import { writeQuery } from '../../src/dns/write-query.ts'
@@ -377,5 +378,21 @@ describe('isWithinZone and endsIn', () => {
         assert.equal(endsIn(query, asWordOctets(zone)), isSubdomain(asked, zone))
       }),
     )
+  })
+})
+
+describe('another operation', () => {
+  const notice = writeQuery({ name: nameOf('example.org'), type: 6, flags: OPCODE.NOTIFY << 11 })
+
+  test('is read as a query is, when it is the one that is asked for', () => {
+    const query = parseQuery(notice, new Query(), OPCODE.NOTIFY)
+    assert.ok(query.kind === 'query' && query.type === 6)
+  })
+
+  test('is refused else', () => {
+    const other = parseQuery(notice, new Query(), OPCODE.UPDATE)
+    assert.ok(other.kind === 'refusal' && other.rcode === RCODE.NOTIMP)
+    const plain = writeQuery({ name: nameOf('example.org'), type: 6 })
+    assert.equal(parseQuery(plain, new Query(), OPCODE.NOTIFY).kind, 'refusal')
   })
 })

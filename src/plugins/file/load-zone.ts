@@ -2,11 +2,10 @@
  * Zones from their files.
  * @module
  */
-import { readUint32 } from '../../dns/bytes.ts'
 import type { ResourceRecord } from '../../dns/message.ts'
 import { formatName } from '../../dns/name.ts'
-import { nameEnd } from '../../dns/rdata-wire.ts'
 import { formatType, TYPE } from '../../dns/rr-type.ts'
+import { soaSerial } from '../../dns/soa.ts'
 import { readZoneFile } from '../../records/zone-file.ts'
 import { ZoneFileError } from '../../records/zone-scanner.ts'
 import type { Host } from '../host.ts'
@@ -42,7 +41,7 @@ export function loadZone(host: Host, source: ZoneSource, knownSerial?: number): 
     for (const record of readZoneFile({ ...source, text, readText: host.readText })) {
       if (record.type === TYPE.SOA && !hasSoa) {
         hasSoa = true
-        if (serialOf(record) === knownSerial) return { kind: 'unchanged' }
+        if (soaSerial(record.rdata) === knownSerial) return { kind: 'unchanged' }
       }
       const reason = refusal(record)
       if (reason !== undefined) return { kind: 'wrong', reason }
@@ -55,11 +54,6 @@ export function loadZone(host: Host, source: ZoneSource, knownSerial?: number): 
   const zone = builder.finish()
   if (zone !== undefined) return { kind: 'zone', zone }
   return { kind: 'wrong', reason: `zone "${formatName(origin)}" has no SOA record` }
-}
-
-/** The serial of a zone's SOA record (RFC 1035 §3.3.13). */
-export function serialOf({ rdata }: ResourceRecord): number {
-  return readUint32(rdata, nameEnd(rdata, nameEnd(rdata, 0)))
 }
 
 function refusal({ type, owner }: ResourceRecord): string | undefined {

@@ -18,6 +18,7 @@ import type { Plugin, Setup } from '../plugin.ts'
 import { closestZone, type Fallthrough, fallsThrough } from '../zones.ts'
 import { passOn, serveZone, wildcardOf } from './serve-zone.ts'
 import { type ReloadOptions, ZoneKeeper } from './zone-keeper.ts'
+import { transferRecords } from './zone-transfer.ts'
 
 const RELOAD_MS_DEFAULT = 60_000
 
@@ -60,8 +61,18 @@ export const setupFile: Setup = (directives, context) => {
       const zone = keeperOf(asked.lowerName)?.zone
       return zone && wildcardOf(zone, asked)
     },
+    transfer: (name, serial) => {
+      const keeper = keepers.get(nameKey(name))
+      return keeper?.zone && transferRecords(keeper.zone, serial)
+    },
     start: () => {
-      for (const keeper of keepers.values()) keeper.start(() => undefined)
+      for (const keeper of keepers.values()) {
+        const tell = (): void => {
+          for (const { zoneChanged } of peers()) zoneChanged?.(keeper.source.origin)
+        }
+        if (keeper.zone !== undefined) tell()
+        keeper.start(tell)
+      }
     },
     stop: () => {
       for (const keeper of keepers.values()) keeper.stop()

@@ -3,8 +3,9 @@
  * @module
  */
 import { formatName } from '../../dns/name.ts'
+import { soaSerial } from '../../dns/soa.ts'
 import type { Host } from '../host.ts'
-import { type LoadedZone, loadZone, serialOf, type ZoneSource } from './load-zone.ts'
+import { type LoadedZone, loadZone, type ZoneSource } from './load-zone.ts'
 import type { ZoneData } from './zone-data.ts'
 
 /** When a file is read again. */
@@ -43,7 +44,8 @@ export class ZoneKeeper {
   /** Reads the file and takes the zone over, unless its serial is as before. */
   read(): LoadedZone {
     const { current, host, source, options } = this
-    const serial = current === undefined || options.isByTime ? undefined : serialOf(current.soa)
+    const serial =
+      current === undefined || options.isByTime ? undefined : soaSerial(current.soa.rdata)
     this.readTimeMs = host.modifiedMs(source.file) ?? 0
     const loaded = loadZone(host, source, serial)
     if (loaded.kind === 'zone') this.take(loaded.zone)
@@ -78,7 +80,7 @@ export class ZoneKeeper {
       host.log({ level: 'error', message: 'a zone file is wrong and not used', reason, ...facts })
     }
     if (loaded.kind !== 'zone') return false
-    const serial = serialOf(loaded.zone.soa)
+    const serial = soaSerial(loaded.zone.soa.rdata)
     host.log({ level: 'info', message: 'a changed zone is in use', serial, ...facts })
     return true
   }

@@ -42,8 +42,16 @@ export function parseUpstreams(
 
 /** Reads `ADDRESS[:PORT]`, as it is written again; `undefined` when it is none. */
 export function parseResolver(text: string): string | undefined {
+  const place = parseServer(text)
+  return place && upstreamName(place)
+}
+
+/** Reads the `ADDRESS[:PORT]` of a DNS server; `undefined` when it is none. */
+export function parseServer(
+  text: string,
+): { readonly address: string; readonly port: number } | undefined {
   const place = readPlace(text, PORTS.dns)
-  return place !== undefined && isAddress(place.address) ? upstreamName(place) : undefined
+  return place !== undefined && isAddress(place.address) ? place : undefined
 }
 
 /** An upstream as metrics and messages call it: `192.0.2.1:53`, without the path of a URL. */

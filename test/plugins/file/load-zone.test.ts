@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { nameOf } from '../../../src/dns/name.ts'
-import { loadZone, serialOf } from '../../../src/plugins/file/load-zone.ts'
+import { loadZone } from '../../../src/plugins/file/load-zone.ts'
 import { FakeHost } from '../../fake-host.ts'
-import { APEX, zoneOf } from './zones.ts'
+import { APEX } from './zones.ts'
 
 function load(files: Readonly<Record<string, string>>, knownSerial?: number): string {
   const source = { file: 'zones/db', origin: nameOf('example.org') }
@@ -70,8 +70,4 @@ describe('a zone file', () => {
       assert.equal(load(files, serial), is)
     })
   }
-})
-
-test('serialOf reads the serial behind both names', () => {
-  assert.equal(serialOf(zoneOf(['@ SOA a.b.c. d.e. 4294967295 1 1 1 1']).soa), 4_294_967_295)
 })

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { nameOf } from '../../../src/dns/name.ts'
-import { serialOf } from '../../../src/plugins/file/load-zone.ts'
+import { soaSerial } from '../../../src/dns/soa.ts'
 import { ZoneKeeper } from '../../../src/plugins/file/zone-keeper.ts'
 import { FakeHost, START_MS } from '../../fake-host.ts'
 
@@ -17,7 +17,7 @@ function keep(
   const changes: number[] = []
   keeper.read()
   keeper.start(() => {
-    changes.push(keeper.zone === undefined ? -1 : serialOf(keeper.zone.soa))
+    changes.push(keeper.zone === undefined ? -1 : soaSerial(keeper.zone.soa.rdata))
   })
   return { host, keeper, changes }
 }
@@ -54,7 +54,7 @@ describe('a zone', () => {
     host.files.delete('db')
     await host.advance(1000)
     assert.deepEqual(changes, [])
-    assert.equal(serialOf(keeper.zone?.soa ?? assert.fail()), 1)
+    assert.equal(soaSerial(keeper.zone?.soa.rdata ?? assert.fail()), 1)
     assert.deepEqual(host.events, [
       {
         level: 'error',

@@ -1,0 +1,83 @@
+/**
+ * Options of the `transfer` plugin.
+ * @module
+ */
+import { type Option, options, unknownOption, zonesOf } from '../../corefile/arguments.ts'
+import { configError } from '../../corefile/problem.ts'
+import type { Directive } from '../../corefile/server-block.ts'
+import { parseAddress } from '../../dns/address.ts'
+import { formatHex } from '../../dns/bytes.ts'
+import { parseServer } from '../forward/upstreams.ts'
+
+/** A server to be told of changes. */
+export type Secondary = { readonly address: string; readonly port: number }
+
+/** Who may have which zones, and is told of their changes. */
+export type TransferRule = {
+  readonly zones: readonly Uint8Array[]
+  /** Whether anybody may have them. */
+  readonly isOpen: boolean
+  readonly secondaries: readonly Secondary[]
+  /** The address to tell of changes from. */
+  readonly sourceAddress: string | undefined
+}
+
+/** Secondaries of one directive. */
+const SECONDARIES_MAX = 256
+
+type Draft = { isOpen: boolean; secondaries: Secondary[]; sourceAddress: string | undefined }
+
+/** Reads `transfer [ZONE…] { to *|ADDRESS[:PORT]…  source ADDRESS }`. @throws {ConfigError} */
+export function parseRule(directive: Directive, blockZones: readonly Uint8Array[]): TransferRule {
+  const draft: Draft = { isOpen: false, secondaries: [], sourceAddress: undefined }
+  for (const option of options(directive)) readOption(option, draft)
+  if (!draft.isOpen && draft.secondaries.length === 0) {
+    throw configError(directive, '"transfer" needs "to" with addresses, or "to *" for everybody')
+  }
+  if (draft.secondaries.length > SECONDARIES_MAX) {
+    throw configError(directive, `"transfer" takes at most ${SECONDARIES_MAX} addresses`)
+  }
+  return { zones: zonesOf(directive.args, blockZones), ...draft }
+}
+
+/** Whether a client may have the zones of a rule; its port does not matter, as in CoreDNS. */
+export function mayTransfer({ isOpen, secondaries }: TransferRule, client: string): boolean {
+  if (isOpen) return true
+  const wanted = addressKey(client)
+  return secondaries.some(({ address }) => addressKey(address) === wanted)
+}
+
+function readOption(option: Option, draft: Draft): void {
+  const { name, args } = option
+  const [first] = args
+  switch (name) {
+    case 'to':
+      if (first === undefined) throw configError(option, '"to" needs addresses, or * for everybody')
+      for (const word of args) {
+        const server = word.text === '*' ? undefined : parseServer(word.text)
+        if (server !== undefined) draft.secondaries.push(server)
+        else if (word.text === '*') draft.isOpen = true
+        else throw configError(word, `"${word.text}" is not an address, ADDRESS:PORT nor *`)
+      }
+      return
+    case 'source':
+      if (first === undefined || args.length > 1) {
+        throw configError(option, '"source" takes one address')
+      }
+      if (draft.sourceAddress !== undefined) {
+        throw configError(option, '"source" stands twice, once is allowed')
+      }
+      if (parseAddress(first.text) === undefined) {
+        throw configError(first, `"${first.text}" is not an address`)
+      }
+      draft.sourceAddress = first.text
+      return
+    default:
+      throw unknownOption('transfer', option, ['to', 'source'])
+  }
+}
+
+function addressKey(text: string): string {
+  const address = parseAddress(text.replace(/%.*$/, ''))
+  return address === undefined ? text : formatHex(address)
+}

@@ -1,0 +1,147 @@
+/**
+ * The `transfer` plugin: whole zones of the block's other plugins, for secondaries (RFC 5936, RFC
+ * 1995).
+ * @module
+ */
+import { configError } from '../../corefile/problem.ts'
+import type { Directive } from '../../corefile/server-block.ts'
+import { EMPTY_REPLY, type ResourceRecord } from '../../dns/message.ts'
+import { formatName } from '../../dns/name.ts'
+import type { Query } from '../../dns/query.ts'
+import { RCODE } from '../../dns/rcode.ts'
+import { TYPE } from '../../dns/rr-type.ts'
+import type { Host } from '../host.ts'
+import {
+  andThen,
+  failure,
+  type MaybePromise,
+  type Next,
+  type Outcome,
+  type Plugin,
+  type Request,
+  type Setup,
+} from '../plugin.ts'
+import { closestZone } from '../zones.ts'
+import { ixfrSerial } from './ixfr-serial.ts'
+import { Notifier } from './notifier.ts'
+import { mayTransfer, parseRule, type TransferRule } from './options.ts'
+
+type Serving = {
+  readonly rules: readonly TransferRule[]
+  readonly peers: () => readonly Plugin[]
+  readonly host: Host
+}
+
+/**
+ * Configures `transfer [ZONE…] { to *|ADDRESS[:PORT]…  source ADDRESS }`, as often as there are
+ * rules.
+ */
+export const setupTransfer: Setup = (directives, { host, zones, peers }) => {
+  const notifiers = new Map<TransferRule, Notifier>()
+  for (const directive of directives) {
+    const rule = parseRule(directive, zones)
+    notifiers.set(rule, openNotifier(host, rule, directive))
+  }
+  const rules = [...notifiers.keys()]
+  return {
+    plugins: [
+      {
+        name: 'transfer',
+        quick: { concerns: isTransfer },
+        serve: (request, next) =>
+          isTransfer(request) ? serve(request, next, { rules, peers, host }) : next(request),
+        zoneChanged: (zone) => {
+          const rule = ruleFor(rules, zone)
+          if (rule !== undefined) notifiers.get(rule)?.tell(zone)
+        },
+        stop: () => {
+          for (const notifier of notifiers.values()) notifier.stop()
+        },
+      },
+    ],
+  }
+}
+
+function openNotifier(host: Host, rule: TransferRule, directive: Directive): Notifier {
+  try {
+    return new Notifier(host, rule)
+  } catch (error) {
+    throw configError(directive, error instanceof Error ? error.message : String(error))
+  }
+}
+
+function isTransfer({ type }: Query | Request): boolean {
+  return type === TYPE.AXFR || type === TYPE.IXFR
+}
+
+/** Finds the rule with the longest zone above a name. */
+function ruleFor(rules: readonly TransferRule[], name: Uint8Array): TransferRule | undefined {
+  let found: TransferRule | undefined
+  let longest = 0
+  for (const rule of rules) {
+    const zone = closestZone(rule.zones, name)
+    if (zone === undefined || zone.length <= longest) continue
+    longest = zone.length
+    found = rule
+  }
+  return found
+}
+
+/** Refuses over UDP, whatever the zone: a zone is no answer to a question of unproven origin. */
+function serve(request: Request, next: Next, serving: Serving): MaybePromise<Outcome> {
+  const { client, lowerName, type, query } = request
+  if (client.transport === 'udp') return failure(RCODE.REFUSED)
+  const rule = ruleFor(serving.rules, lowerName)
+  if (rule === undefined) return next(request)
+  if (!mayTransfer(rule, client.address)) return failure(RCODE.REFUSED)
+  const serial = type === TYPE.IXFR ? ixfrSerial(query) : undefined
+  if (type === TYPE.IXFR && serial === undefined) {
+    return failure(RCODE.SERVFAIL, 'a query for changes says nothing of what is there')
+  }
+  const records = recordsOf(serving.peers(), lowerName, serial)
+  return andThen(records, (found) =>
+    found === undefined ? next(request) : outcomeOf(found, request, serving.host),
+  )
+}
+
+/** The records of the first peer that has the zone. */
+function recordsOf(
+  peers: readonly Plugin[],
+  zone: Uint8Array,
+  serial: number | undefined,
+): MaybePromise<Iterable<ResourceRecord> | undefined> {
+  const [peer, ...others] = peers.filter(({ transfer }) => transfer !== undefined)
+  if (peer === undefined) return undefined
+  return andThen(peer.transfer?.(zone, serial), (found) =>
+    found === undefined ? recordsOf(others, zone, serial) : found,
+  )
+}
+
+/** An SOA record alone says that there is no change; as in CoreDNS, without authority. */
+function outcomeOf(records: Iterable<ResourceRecord>, request: Request, host: Host): Outcome {
+  const iterator = records[Symbol.iterator]()
+  const first = iterator.next()
+  const second = iterator.next()
+  if (first.done === true) return failure(RCODE.SERVFAIL, 'the zone is empty')
+  if (second.done === true) return { ...EMPTY_REPLY, answer: [first.value] }
+  const { value: soa } = first
+  const { value: other } = second
+  return { kind: 'transfer', records: counted({ soa, other, iterator }, request, host) }
+}
+
+function* counted(
+  begun: { soa: ResourceRecord; other: ResourceRecord; iterator: Iterator<ResourceRecord> },
+  request: Request,
+  host: Host,
+): Generator<ResourceRecord> {
+  const { soa, other, iterator } = begun
+  yield soa
+  yield other
+  let count = 2
+  for (let next = iterator.next(); next.done !== true; next = iterator.next()) {
+    count++
+    yield next.value
+  }
+  const facts = { zone: formatName(request.lowerName), to: request.client.address, records: count }
+  host.log({ level: 'info', message: 'a zone was transferred', ...facts })
+}
