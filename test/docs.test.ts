@@ -9,6 +9,7 @@ import { dirname, join } from 'node:path'
 import { describe, it } from 'node:test'
 import { COMMANDS } from '../src/cli/commands.ts'
 import { FLAGS, type Flag } from '../src/cli/flags.ts'
+import { LEFT_OUT, type LeftOut } from '../src/plugins/left-out.ts'
 import { PLUGINS } from '../src/plugins/registry.ts'
 import { MAY_IMPORT } from './tidy.ts'
 
@@ -31,6 +32,10 @@ function flagRow([name, flag]: readonly [string, Flag]): string {
   return `| \`--${name}${value}\` | ${users.map((one) => `\`${one.name}\``).join(', ')} | ${meaning} |`
 }
 
+function leftOutRow({ plugins, reason, instead }: LeftOut): string {
+  return `| ${plugins.map((name) => `\`${name}\``).join(' ')} | ${reason}; ${instead} |`
+}
+
 describe('README.md', () => {
   const text = read('README.md')
 
@@ -46,12 +51,18 @@ describe('README.md', () => {
   })
 
   it('names exactly the plugins that there are', () => {
-    const table = text.slice(text.indexOf('## Plugins'), text.indexOf('## Tests'))
+    const table = text.slice(text.indexOf('## Plugins'), text.indexOf('| left out |'))
     const rows = table.split('\n').filter((line) => line.startsWith('| `'))
     const named = rows.flatMap((row) =>
       [...(row.split('|')[1] ?? '').matchAll(/`(\w+)`/g)].map(([, name = '']) => name),
     )
     deepEqual(named.sort(), [...PLUGINS.keys()].sort())
+  })
+
+  it('has a row for each group of plugins that is left out', () => {
+    const table = text.slice(text.indexOf('| left out |'), text.indexOf('## How fast'))
+    const rows = table.split('\n').filter((line) => line.startsWith('| `'))
+    deepEqual(rows, LEFT_OUT.map(leftOutRow))
   })
 
   it('can be pasted', () => {

@@ -25,12 +25,14 @@ import { setupHeader } from './header.ts'
 import { setupHealth } from './health.ts'
 import { setupHosts } from './hosts.ts'
 import { setupKubernetes } from './kubernetes/setup.ts'
+import { leftOutBecause } from './left-out.ts'
 import { setupLoadbalance } from './loadbalance/setup.ts'
 import { setupLocal } from './local.ts'
 import { setupLog } from './log.ts'
 import { setupLoop } from './loop.ts'
 import { setupMetadata } from './metadata.ts'
 import { setupMinimal } from './minimal.ts'
+import { setupMultisocket } from './multisocket.ts'
 import { setupNsid } from './nsid.ts'
 import type { Setup } from './plugin.ts'
 import { setupPrometheus } from './prometheus.ts'
@@ -38,6 +40,7 @@ import { setupReady } from './ready.ts'
 import { setupReload } from './reload.ts'
 import { setupRewrite } from './rewrite/setup.ts'
 import { setupRoot } from './root.ts'
+import { setupShed } from './shed.ts'
 import { setupTransfer } from './transfer/setup.ts'
 import { setupView } from './view.ts'
 import { setupWhoami } from './whoami.ts'
@@ -78,12 +81,14 @@ const SETUPS: Readonly<Record<string, Setup>> = {
   loop: setupLoop,
   metadata: setupMetadata,
   minimal: setupMinimal,
+  multisocket: setupMultisocket,
   nsid: setupNsid,
   prometheus: setupPrometheus,
   ready: setupReady,
   reload: setupReload,
   rewrite: setupRewrite,
   root: setupRoot,
+  shed: setupShed,
   transfer: setupTransfer,
   view: setupView,
   whoami: setupWhoami,
@@ -115,6 +120,8 @@ export function findSetup(directive: Directive): Setup {
   if (removed !== undefined) {
     throw configError(directive, `"${name}" is gone from CoreDNS; ${removed}`)
   }
+  const leftOut = leftOutBecause(name)
+  if (leftOut !== undefined) throw configError(directive, leftOut)
   if (ORDER.includes(name)) {
     throw configError(directive, `plugin "${name}" is not supported yet; leave it out`)
   }

@@ -1,0 +1,58 @@
+/**
+ * Plugins of CoreDNS that are left out on purpose: why, and what does their work. The README's
+ * table of them is held to this one.
+ * @module
+ */
+
+/** Plugins that are left out for one reason. */
+export type LeftOut = {
+  readonly plugins: readonly string[]
+  readonly reason: string
+  /** What to do without them. */
+  readonly instead: string
+}
+
+/** All that are left out. */
+export const LEFT_OUT: readonly LeftOut[] = [
+  {
+    plugins: ['route53', 'azure', 'clouddns', 'nomad'],
+    reason: 'what it answers is behind the API of a cloud or of Nomad',
+    instead: 'forward to servers that have it, or serve a copy with file',
+  },
+  {
+    plugins: ['grpc', 'grpc_server', 'quic', 'https3'],
+    reason: 'Node has no gRPC, and no QUIC that is stable',
+    instead: 'use tls:// or https://, to forward and to serve',
+  },
+  {
+    plugins: ['geoip'],
+    reason: 'needs databases of MaxMind, whose reader is not here',
+    instead: 'choose by client_ip() in view, or by network in acl',
+  },
+  {
+    plugins: ['proxyproto'],
+    reason: 'no PROXY header is read',
+    instead: "have the load balancer keep clients' addresses",
+  },
+  {
+    plugins: ['sign'],
+    reason: 'keys that sign zones are not for servers to hold',
+    instead: 'sign with dnssec-signzone or ldns-signzone, and serve the signed zone with file',
+  },
+  {
+    plugins: ['on'],
+    reason: 'a Corefile runs no commands',
+    instead: 'run them by what starts the server',
+  },
+  {
+    plugins: ['pprof'],
+    reason: "profiles are Go's",
+    instead: 'set NODE_OPTIONS to --cpu-prof or --inspect',
+  },
+]
+
+/** Says of a plugin that is left out why, and what to do; `undefined` of any other. */
+export function leftOutBecause(plugin: string): string | undefined {
+  const group = LEFT_OUT.find(({ plugins }) => plugins.includes(plugin))
+  return group && `plugin "${plugin}" is not supported: ${group.reason}; ${group.instead}`
+}

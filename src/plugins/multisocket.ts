@@ -1,0 +1,20 @@
+/**
+ * The `multisocket` plugin, which has nothing to do here: sockets are shared by processes, of which
+ * there is one.
+ * @module
+ */
+import { checkArgs, checkNoBlock, onlyDirective, parseCount } from '../corefile/arguments.ts'
+import { formatProblem } from '../corefile/problem.ts'
+import type { Setup } from './plugin.ts'
+
+const SOCKETS_MAX = 1024
+
+/** Configures `multisocket [COUNT]`. */
+export const setupMultisocket: Setup = (directives) => {
+  const directive = onlyDirective(directives)
+  const [count] = checkArgs(directive, 1)
+  checkNoBlock(directive)
+  if (count !== undefined) parseCount(count, 1, SOCKETS_MAX)
+  const message = '"multisocket" changes nothing: one process answers, for which one socket does'
+  return { notices: [formatProblem({ ...directive, message })] }
+}
