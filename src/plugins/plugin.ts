@@ -216,12 +216,25 @@ export type Plugin = {
   readonly isReady?: () => boolean
 }
 
+/** Bounds of clients' connections. Those that are left out are the runtime's own. */
+export type ConnectionBounds = {
+  /** Time for the first message, in milliseconds. */
+  readonly readMs?: number
+  /** Time for the client to take what was written. */
+  readonly writeMs?: number
+  /** Time for each further message. */
+  readonly idleMs?: number
+  /** Messages on one connection; Infinity for any number. */
+  readonly queriesMax?: number
+}
+
 /** A thing beside answering that a server block asks its runtime for. */
 export type Feature =
   | { readonly kind: 'health'; readonly address: string; readonly lameduckMs: number }
   | { readonly kind: 'ready'; readonly address: string }
   | { readonly kind: 'metrics'; readonly address: string }
   | { readonly kind: 'reload'; readonly intervalMs: number; readonly jitterMs: number }
+  | { readonly kind: 'timeouts'; readonly bounds: ConnectionBounds }
   | {
       readonly kind: 'bind'
       /** Addresses or names of interfaces. */

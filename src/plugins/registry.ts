@@ -41,6 +41,7 @@ import { setupReload } from './reload.ts'
 import { setupRewrite } from './rewrite/setup.ts'
 import { setupRoot } from './root.ts'
 import { setupShed } from './shed.ts'
+import { setupTimeouts } from './timeouts.ts'
 import { setupTransfer } from './transfer/setup.ts'
 import { setupView } from './view.ts'
 import { setupWhoami } from './whoami.ts'
@@ -89,6 +90,7 @@ const SETUPS: Readonly<Record<string, Setup>> = {
   rewrite: setupRewrite,
   root: setupRoot,
   shed: setupShed,
+  timeouts: setupTimeouts,
   transfer: setupTransfer,
   view: setupView,
   whoami: setupWhoami,

@@ -22,7 +22,10 @@ export const STANDARD_PORTS: DefaultPorts = { dns: 53, tls: 853, https: 443 }
 /** On whose behalf plugins ask when no client does. */
 const OURSELVES: Client = { address: '127.0.0.1', port: 0, transport: 'udp' }
 
-type Draft = Omit<Listener, 'zones' | 'takesAnyClass'> & { readonly zones: ServedZone[] }
+type Draft = Omit<Listener, 'zones' | 'bounds' | 'takesAnyClass'> & {
+  readonly zones: ServedZone[]
+  bounds: Listener['bounds']
+}
 
 /**
  * Compiles all server blocks.
@@ -84,8 +87,11 @@ function addZone(
   const addresses = binds.flatMap((bind) => bind.addresses)
   const except = binds.flatMap((bind) => bind.except)
   const id = [transport, port, ...addresses, '-', ...except].join(' ')
-  const draft = drafts.get(id) ?? { transport, port, addresses, except, zones: [] }
+  const draft = drafts.get(id) ?? { transport, port, addresses, except, zones: [], bounds: {} }
   drafts.set(id, draft)
+  for (const feature of chain.features) {
+    if (feature.kind === 'timeouts') draft.bounds = { ...draft.bounds, ...feature.bounds }
+  }
   const takesAll = (other: ServedZone): boolean =>
     other.chain.admits === undefined && nameKey(other.zone) === nameKey(zone)
   if (chain.admits === undefined && draft.zones.some(takesAll)) {

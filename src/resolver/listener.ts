@@ -6,7 +6,7 @@
 import type { Transport } from '../corefile/zone-key.ts'
 import { isWithinZone, type Query } from '../dns/query.ts'
 import { TYPE } from '../dns/rr-type.ts'
-import type { Client, View } from '../plugins/plugin.ts'
+import type { Client, ConnectionBounds, View } from '../plugins/plugin.ts'
 import type { Chain } from './chain.ts'
 
 /** A zone and the chain that serves it. */
@@ -19,6 +19,8 @@ export type Listener = {
   /** Addresses or interfaces, none for all. */
   readonly addresses: readonly string[]
   readonly except: readonly string[]
+  /** Of the connections to it. */
+  readonly bounds: ConnectionBounds
   /** Sorted by length, the longest first. */
   readonly zones: readonly ServedZone[]
   readonly takesAnyClass: boolean

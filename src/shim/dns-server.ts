@@ -93,7 +93,10 @@ export class DnsServer {
     }
     const answer: Answer = (message, client) =>
       bound.resolver.answer(bound.listener, message, client)
-    const sockets = new Sockets(() => answer)
+    const sockets = new Sockets(
+      () => answer,
+      () => bound.listener.bounds,
+    )
     const bound: Bound = { sockets, listener, resolver }
     await sockets.open(listener)
     return bound

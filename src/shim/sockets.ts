@@ -2,9 +2,10 @@
  * The sockets of one listener: UDP and TCP on each of its addresses.
  * @module
  */
+import type { ConnectionBounds } from '../plugins/plugin.ts'
 import type { Listener } from '../resolver/listener.ts'
 import { localAddresses, resolveBind } from './local-addresses.ts'
-import { TcpServer } from './tcp-server.ts'
+import { TCP_LIMITS, TcpServer } from './tcp-server.ts'
 import { type Answer, UdpServer } from './udp-server.ts'
 
 /** How often to look for addresses that the machine got since. */
@@ -25,13 +26,18 @@ export class Sockets {
   private readonly udp = new Map<string, UdpServer>()
   private readonly tcp: TcpServer[] = []
   private readonly answer: () => Answer
+  private readonly bounds: () => ConnectionBounds
   private rescan: NodeJS.Timeout | undefined
   /** The port, which the system chose when 0 was asked for. */
   port = 0
 
-  /** @param answer gives the function to answer with at the time of each message */
-  constructor(answer: () => Answer) {
+  /**
+   * @param answer gives the function to answer with at the time of each message
+   * @param bounds gives those of a connection at the time when it is made
+   */
+  constructor(answer: () => Answer, bounds: () => ConnectionBounds = () => ({})) {
     this.answer = answer
+    this.bounds = bounds
   }
 
   /** Opens the sockets. @throws {ListenError} that says which address cannot be had, and why */
@@ -86,7 +92,7 @@ export class Sockets {
   }
 
   private async openTcp(address: string): Promise<void> {
-    const server = new TcpServer(this.answer)
+    const server = new TcpServer(this.answer, () => ({ ...TCP_LIMITS, ...this.bounds() }))
     await this.tryListen(server, address, 'TCP', () => {
       this.tcp.push(server)
     })

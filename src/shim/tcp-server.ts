@@ -18,29 +18,41 @@ export type TcpLimits = {
   readonly pendingMax: number
   /** Octets of answers that a client may leave unread before no more queries are taken from it. */
   readonly unreadBytesMax: number
-  /** How long a connection may be without a whole message (RFC 7766 §6.2.3). */
+  /** How long a new connection may be without a whole message. */
+  readonly readMs: number
+  /** How long one may be without the next (RFC 7766 §6.2.3). */
   readonly idleMs: number
+  /** How long a client may leave all of an answer, or a part of it, unread. */
+  readonly writeMs: number
+  /** Queries on a connection; Infinity for any number. */
+  readonly queriesMax: number
 }
 
-/** Bounds that suit a server in a cluster (RFC 9210 §4). */
+/** Bounds that suit a server in a cluster (RFC 9210 §4), and times that CoreDNS has. */
 export const TCP_LIMITS: TcpLimits = {
   connectionsMax: 5000,
   connectionsPerClientMax: 500,
   pendingMax: 256,
   unreadBytesMax: 1024 * 1024,
+  readMs: 3000,
   idleMs: 10_000,
+  writeMs: 5000,
+  queriesMax: Number.POSITIVE_INFINITY,
 }
 
 /** A TCP socket that answers. */
 export class TcpServer {
   private readonly server: Server
   private readonly answer: () => Answer
-  private readonly limits: TcpLimits
+  private readonly limits: () => TcpLimits
   private readonly connections = new Set<Socket>()
   private readonly perClient = new Map<string, number>()
 
-  /** @param answer gives the function to answer with at the time of each message */
-  constructor(answer: () => Answer, limits: TcpLimits = TCP_LIMITS) {
+  /**
+   * @param answer gives the function to answer with at the time of each message
+   * @param limits gives the bounds of a connection at the time when it is made
+   */
+  constructor(answer: () => Answer, limits: () => TcpLimits = () => TCP_LIMITS) {
     this.answer = answer
     this.limits = limits
     this.server = createServer({ allowHalfOpen: true, noDelay: true }, (socket) => {
@@ -74,7 +86,8 @@ export class TcpServer {
   private accept(socket: Socket): void {
     const client = socket.remoteAddress ?? ''
     const count = (this.perClient.get(client) ?? 0) + 1
-    const { connectionsMax, connectionsPerClientMax } = this.limits
+    const limits = this.limits()
+    const { connectionsMax, connectionsPerClientMax } = limits
     if (this.connections.size >= connectionsMax || count > connectionsPerClientMax) {
       socket.destroy()
       return
@@ -87,7 +100,7 @@ export class TcpServer {
       if (left > 0) this.perClient.set(client, left)
       else this.perClient.delete(client)
     })
-    new Connection(socket, this.answer, this.limits).start()
+    new Connection(socket, this.answer, limits).start()
   }
 }
 
@@ -99,24 +112,28 @@ class Connection {
   /** Messages of the chunk read last that are not taken yet. */
   private readonly waiting: Uint8Array[] = []
   private pending = 0
+  private queriesLeft: number
   private hasEnded = false
   private idle: NodeJS.Timeout | undefined
+  private writing: NodeJS.Timeout | undefined
 
   constructor(socket: Socket, answer: () => Answer, limits: TcpLimits) {
     this.socket = socket
     this.answer = answer
     this.limits = limits
+    this.queriesLeft = limits.queriesMax
   }
 
   start(): void {
     const { socket } = this
     const stream = new MessageStream((message) => {
-      this.waiting.push(message)
+      if (!this.hasEnded) this.waiting.push(message)
     })
-    this.restartIdle()
+    this.restartIdle(this.limits.readMs)
     socket.on('error', () => undefined)
     socket.on('close', () => {
       clearTimeout(this.idle)
+      clearTimeout(this.writing)
     })
     socket.on('data', (chunk) => {
       const isSound = typeof chunk !== 'string' && stream.push(chunk)
@@ -128,6 +145,8 @@ class Connection {
       this.proceed()
     })
     socket.on('drain', () => {
+      clearTimeout(this.writing)
+      this.writing = undefined
       this.proceed()
     })
   }
@@ -138,7 +157,8 @@ class Connection {
       socket.destroy()
       return
     }
-    this.restartIdle()
+    this.queriesLeft--
+    this.restartIdle(this.limits.idleMs)
     const client = {
       address: socket.remoteAddress ?? '',
       port: socket.remotePort ?? 0,
@@ -166,22 +186,20 @@ class Connection {
     const framed = new Uint8Array(2 + reply.length)
     writeUint16(framed, 0, reply.length)
     framed.set(reply, 2)
-    socket.write(framed)
+    if (socket.write(framed)) return
+    this.writing ??= setTimeout(() => socket.destroy(), this.limits.writeMs)
   }
 
-  /** A client that reads nothing of what it asked for is waited for as long as an idle one. */
   private async sendAhead(message: Uint8Array): Promise<void> {
-    const { socket, limits } = this
+    const { socket } = this
     this.send(message)
     if (socket.destroyed) throw new Error('the client closed the connection')
-    if (socket.writableLength <= limits.unreadBytesMax) return
+    if (!socket.writableNeedDrain) return
     const abort = new AbortController()
-    const timer = setTimeout(() => socket.destroy(), limits.idleMs)
     try {
       const { signal } = abort
       await Promise.race([once(socket, 'drain', { signal }), once(socket, 'close', { signal })])
     } finally {
-      clearTimeout(timer)
       abort.abort()
     }
   }
@@ -192,10 +210,14 @@ class Connection {
    */
   private proceed(): void {
     const { socket, waiting } = this
-    while (!this.isBusy && !socket.destroyed) {
+    while (!this.isBusy && !socket.destroyed && this.queriesLeft > 0) {
       const message = waiting.shift()
       if (message === undefined) break
       this.take(message)
+    }
+    if (this.queriesLeft <= 0) {
+      waiting.length = 0
+      this.hasEnded = true
     }
     if (this.isBusy) socket.pause()
     else socket.resume()
@@ -207,11 +229,11 @@ class Connection {
     return this.pending >= limits.pendingMax || socket.writableLength > limits.unreadBytesMax
   }
 
-  private restartIdle(): void {
+  private restartIdle(delayMs: number): void {
     clearTimeout(this.idle)
     this.idle = setTimeout(() => {
-      if (this.pending > 0) this.restartIdle()
+      if (this.pending > 0) this.restartIdle(delayMs)
       else this.socket.destroy()
-    }, this.limits.idleMs)
+    }, delayMs)
   }
 }

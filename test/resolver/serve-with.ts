@@ -30,6 +30,7 @@ export function serveWith(plugin: Plugin): Server {
     port: 53,
     addresses: [],
     except: [],
+    bounds: {},
     zones: [{ zone: ROOT, chain }],
     takesAnyClass: false,
   }

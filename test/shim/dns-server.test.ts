@@ -55,7 +55,7 @@ function resolverOf(draft: Draft): Resolver {
   }
   const zones = [{ zone: ROOT, chain }]
   const common = { transport: 'dns', port: 0, addresses: [], except: [], zones } as const
-  const all = listeners.map((parts) => ({ ...common, takesAnyClass: false, ...parts }))
+  const all = listeners.map((parts) => ({ ...common, bounds: {}, takesAnyClass: false, ...parts }))
   const host = createNodeHost({
     folder: '/',
     metrics: new Metrics(),

@@ -13,7 +13,7 @@ const ATTEMPTS_MAX = 20
 
 function listenerAt(parts: Partial<Listener>): Listener {
   const all = { transport: 'dns', addresses: [], except: [], port: 0, zones: [] } as const
-  return { ...all, takesAnyClass: false, ...parts }
+  return { ...all, bounds: {}, takesAnyClass: false, ...parts }
 }
 
 /** Opens at a port of the system's choice, which is free for TCP but need not be for UDP. */

@@ -4,10 +4,9 @@ import fc from 'fast-check'
 import { readUint16 } from '../../src/dns/bytes.ts'
 import type { Client } from '../../src/plugins/plugin.ts'
 import { localAddresses } from '../../src/shim/local-addresses.ts'
-import { TCP_LIMITS, type TcpLimits, TcpServer } from '../../src/shim/tcp-server.ts'
+import { TCP_LIMITS, TcpServer } from '../../src/shim/tcp-server.ts'
 import type { Answer } from '../../src/shim/udp-server.ts'
 import {
-  connectionsGone,
   echo,
   frame,
   ids,
@@ -20,23 +19,7 @@ import {
   TcpClient,
   within,
 } from './clients.ts'
-import { replaceTimers } from './timers.ts'
-
-/** Runs with a server on loopback. */
-async function withServer(
-  answer: Answer,
-  run: (port: number) => Promise<void>,
-  { address = '127.0.0.1', ...limits }: Partial<TcpLimits> & { readonly address?: string } = {},
-): Promise<void> {
-  const server = new TcpServer(() => answer, { ...TCP_LIMITS, ...limits })
-  const port = await server.listen(address, 0)
-  try {
-    await run(port)
-  } finally {
-    await server.close()
-    await connectionsGone()
-  }
-}
+import { withServer } from './with-tcp-server.ts'
 
 describe('TcpServer', () => {
   test('sends messages ahead of a reply, as fast as the client takes them', async () => {
@@ -218,7 +201,10 @@ describe('TcpServer', () => {
   })
 
   test('ends the connections there are when it ends', async () => {
-    const server = new TcpServer(() => echo, { ...TCP_LIMITS, idleMs: 60_000 })
+    const server = new TcpServer(
+      () => echo,
+      () => ({ ...TCP_LIMITS, readMs: 60_000 }),
+    )
     const port = await server.listen('127.0.0.1', 0)
     const clients = await Promise.all([TcpClient.open(port), TcpClient.open(port)])
     try {
@@ -334,67 +320,5 @@ describe('TcpServer and its limits', () => {
       assert.equal(seen.length, count)
       await within(client.closed, 'the end')
     })
-  })
-})
-
-describe('TcpServer and time', () => {
-  test('closes a connection that sends no message in time', async (t) => {
-    t.mock.timers.enable({ apis: ['setTimeout'] })
-    await withServer(echo, async (port) => {
-      const client = await TcpClient.open(port)
-      for (let i = 1; i <= 3; i++) {
-        client.socket.write(queries(1))
-        await client.messages(i)
-        t.mock.timers.tick(9_999)
-      }
-      t.mock.timers.tick(1)
-      await within(client.closed, 'the end')
-    })
-  })
-
-  test('counts no part of a message as one', async (t) => {
-    t.mock.timers.enable({ apis: ['setTimeout'] })
-    const run = async (port: number): Promise<void> => {
-      const slow = await TcpClient.open(port)
-      const other = await TcpClient.open(port)
-      for (const [i, value] of queries(1).subarray(0, 20).entries()) {
-        await slow.send(Uint8Array.of(value))
-        other.socket.write(queries(1))
-        await other.messages(i + 1)
-        t.mock.timers.tick(1)
-      }
-      await within(slow.closed, 'the end')
-      assert.equal(other.isClosed, false)
-    }
-    await withServer(echo, run, { idleMs: 20 })
-  })
-
-  test('closes no connection while a query of it is under way', async (t) => {
-    const idleMs = 12_345
-    const passIdleTime = replaceTimers(t, idleMs)
-    const asked = Promise.withResolvers<void>()
-    const later = Promise.withResolvers<Uint8Array>()
-    const answer: Answer = () => {
-      asked.resolve()
-      return later.promise
-    }
-    const run = async (port: number): Promise<void> => {
-      const client = await TcpClient.open(port)
-      client.socket.write(queries(1))
-      await within(asked.promise, 'the query')
-      for (let i = 0; i < 3; i++) passIdleTime()
-      later.resolve(echo(queryWith(0)))
-      await client.messages(1)
-      passIdleTime()
-      await within(client.closed, 'the end')
-    }
-    await withServer(answer, run, { idleMs })
-  })
-
-  test('closes by the real clock, too', async () => {
-    const run = async (port: number): Promise<void> => {
-      await within((await TcpClient.open(port)).closed, 'the end')
-    }
-    await withServer(echo, run, { idleMs: 20 })
   })
 })

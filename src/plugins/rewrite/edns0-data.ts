@@ -31,7 +31,7 @@ const VARIABLES: Readonly<Record<string, OptionData['read']>> = {
   '{client_port}': ({ request }) => uint16(request.client.port),
   '{protocol}': ({ request }) =>
     new TextEncoder().encode(request.client.transport === 'udp' ? 'udp' : 'tcp'),
-  '{server_ip}': ({ request }) => parseAddress(request.client.localAddress ?? ''),
+  '{server_ip}': serverAddress,
   '{server_port}': ({ request: { client } }) =>
     client.localPort === undefined ? undefined : uint16(client.localPort),
 }
@@ -81,6 +81,12 @@ export function subnetData(bits4: Word, bits6: Word): OptionData['read'] {
     if (rest > 0) data[3 + size] = octet(data, 3 + size) & (0xff << rest)
     return data
   }
+}
+
+/** All addresses at once (`::`) are none that a client over IPv4 has asked. */
+function serverAddress({ request: { client } }: Asked): Uint8Array | undefined {
+  const address = parseAddress(client.localAddress ?? '')
+  return address?.length === parseAddress(client.address)?.length ? address : undefined
 }
 
 /** Whether there is such a label shows only when a query comes. */
