@@ -40,6 +40,11 @@ export function metadataOf(
       ?.metadata?.(label, asked)
 }
 
+/** Whether the plugins of a server block tell each other what they know. */
+export function hasMetadata(peers: readonly Plugin[]): boolean {
+  return peers.some(({ name }) => name === NAME)
+}
+
 /** Of several that know a label, the last in the chain has its way. */
 function fromPlugins(peers: readonly Plugin[], label: string, asked: Asked): string | undefined {
   return peers

@@ -117,9 +117,7 @@ export type MaybePromise<T> = T | Promise<T>
 export type Next = (request: Request) => MaybePromise<Outcome>
 
 /** A query that was answered, for plugins that only look on. */
-export type Observation = {
-  readonly query: Query
-  readonly client: Client
+export type Observation = Asked & {
   /** The reply is the first `replyBytes` octets; 0 when there was no answer. */
   readonly reply: Uint8Array
   readonly replyBytes: number

@@ -210,7 +210,7 @@ export class Resolver {
     return andThen(replied, (reply) => {
       const durationMs = this.host.now() - startMs
       const { query, client, trace } = request
-      const seen = { query, client, plugin: trace.plugin, durationMs }
+      const seen = { query, client, trace, plugin: trace.plugin, durationMs }
       const { observers } = chain
       this.observe(observers, { ...seen, reply: reply ?? EMPTY, replyBytes: reply?.length ?? 0 })
       return reply

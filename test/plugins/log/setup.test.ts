@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { block, directive, problemsOf, serve } from '../ask.ts'
-import type { UpstreamAct } from '../fake-host.ts'
+import { block, directive, problemsOf, serve } from '../../ask.ts'
+import type { UpstreamAct } from '../../fake-host.ts'
 
 const A = 'www.example.org. 60 IN A 192.0.2.1'
 const SOA = 'authority: example.org. 60 IN SOA ns.example.org. host.example.org. 1 2 3 4 5'
@@ -24,7 +24,7 @@ describe('the line of the log', () => {
       ask: 'www.example.org A',
       line:
         '198.51.100.7:4242 - 4660 "A IN www.example.org. udp 33 false 512" ' +
-        'NOERROR qr,rd,ra 49 0.000000000s',
+        'NOERROR qr,rd,ra 49 0s',
     },
     {
       name: 'has the name in lower case, the size and DO of EDNS, and brackets around IPv6',
@@ -32,7 +32,7 @@ describe('the line of the log', () => {
       ask: 'WWW.Example.org A +do +edns=4096 +from=2001:db8::7 +id=7',
       line:
         '[2001:db8::7]:4242 - 7 "A IN www.example.org. udp 44 true 4096" ' +
-        'NOERROR qr,rd,ra 60 0.000000000s',
+        'NOERROR qr,rd,ra 60 0s',
     },
     {
       name: 'calls everything but UDP tcp, without a bound',
@@ -40,7 +40,7 @@ describe('the line of the log', () => {
       ask: 'www.example.org A +https',
       line:
         '198.51.100.7:4242 - 4660 "A IN www.example.org. tcp 33 false 65535" ' +
-        'NOERROR qr,rd,ra 49 0.000000000s',
+        'NOERROR qr,rd,ra 49 0s',
     },
     {
       name: 'has all flags of the reply',
@@ -54,7 +54,7 @@ describe('the line of the log', () => {
       ask: 'www.example.org A',
       line:
         '198.51.100.7:4242 - 4660 "A IN www.example.org. udp 33 false 512" ' +
-        'NOERROR qr,rd,ra 49 0.000000000s "0"',
+        'NOERROR qr,rd,ra 49 0s "0"',
     },
     {
       name: 'has what its format says, in any order',
@@ -62,7 +62,7 @@ describe('the line of the log', () => {
       ask: 'www.example.org TYPE65280',
       line:
         'NOERROR 198.51.100.7:4242 - 4660 "TYPE65280 IN www.example.org. udp 33 false 512" ' +
-        'NOERROR qr,rd,ra 33 0.000000000s TYPE65280',
+        'NOERROR qr,rd,ra 33 0s TYPE65280',
     },
     {
       name: 'leaves what it does not know as it is',
@@ -96,7 +96,21 @@ describe('the line of the log', () => {
       },
     })
     await server.ask('www.example.org A')
-    assert.deepEqual(server.host.lines, ['1.234000000s'])
+    assert.deepEqual(server.host.lines, ['1.234s'])
+  })
+
+  test('has what plugins know, where they tell', async () => {
+    const [metadata, log] = ['metadata', 'log "{/view/name} {/log/type} {/log/class}"']
+    const told: string[] = []
+    for (const lines of [[metadata], []]) {
+      const view = directive('view inside', 'expr true')
+      const server = serve(block(...lines, log, view, 'forward . 192.0.2.53'), {
+        upstream: () => ['NXDOMAIN', SOA],
+      })
+      await server.ask('www.example.org A')
+      told.push(...server.host.lines)
+    }
+    assert.deepEqual(told, ['inside NXDOMAIN denial', '- - -'])
   })
 
   test('has extended response codes', async () => {
@@ -160,6 +174,12 @@ describe('what is logged', () => {
         log: directive('log', 'class denial error'),
         ask: 'www.example.org A',
         upstream: ['SERVFAIL'],
+        count: 1,
+      },
+      {
+        name: 'has transfers among errors',
+        log: directive('log', 'class error'),
+        ask: 'example.org AXFR +tcp',
         count: 1,
       },
       {

@@ -1,0 +1,123 @@
+/**
+ * The `log` plugin: a line for each query, in CoreDNS's format.
+ * @module
+ */
+import { argTexts, options, unknownOption } from '../../corefile/arguments.ts'
+import { configError } from '../../corefile/problem.ts'
+import type { Directive, Word } from '../../corefile/server-block.ts'
+import { parseResponse } from '../../dns/message.ts'
+import { parseName, ROOT } from '../../dns/name.ts'
+import { TYPE } from '../../dns/rr-type.ts'
+import { hasMetadata, metadataOf } from '../metadata.ts'
+import type { Observation, Setup } from '../plugin.ts'
+import {
+  type ResponseClass,
+  type ResponseKind,
+  responseClass,
+  responseKind,
+} from '../response-class.ts'
+import { closestZoneIndex } from '../zones.ts'
+import { COMMON, compileFormat, type LineFormat } from './format.ts'
+
+type Rule = {
+  readonly zones: readonly Uint8Array[]
+  readonly format: LineFormat
+  /** `undefined` for all. */
+  readonly classes: ReadonlySet<ResponseClass> | undefined
+}
+
+/** What CoreDNS calls kinds of responses, for `{/log/type}`. */
+const KIND_NAMES: Readonly<Record<ResponseKind, string>> = {
+  answer: 'NOERROR',
+  nodata: 'NODATA',
+  nxdomain: 'NXDOMAIN',
+  delegation: 'DELEGATION',
+  'server-error': 'SERVERERROR',
+  'other-error': 'OTHERERROR',
+}
+
+/**
+ * Configures `log [NAME…] [FORMAT] { class CLASS… }`, as often as there are rules. A query follows
+ * the first rule for its name, whether or not its class is wanted there.
+ */
+export const setupLog: Setup = (directives, { host, peers }) => {
+  const rules = directives.map(parseRule)
+  const fromPlugins = metadataOf(peers)
+  return {
+    plugins: [
+      {
+        name: 'log',
+        observe: (observation) => {
+          const { query } = observation
+          const rule = rules.find(({ zones }) => closestZoneIndex(zones, query) >= 0)
+          if (rule === undefined || !isWanted(rule, observation)) return
+          const metadata = (label: string): string | undefined =>
+            hasMetadata(peers())
+              ? (ownMetadata(label, observation) ?? fromPlugins(label, observation))
+              : undefined
+          host.print(rule.format({ observation, metadata }))
+        },
+      },
+    ],
+  }
+}
+
+/** What the log itself knows of a query. */
+function ownMetadata(label: string, observation: Observation): string | undefined {
+  if (label === 'log/type') return sortOf(observation).name
+  return label === 'log/class' ? sortOf(observation).responseClass : undefined
+}
+
+function parseRule(directive: Directive): Rule {
+  const names = [...directive.args]
+  const last = names.at(-1)
+  const hasFormat = last?.text.includes('{') === true
+  if (hasFormat) names.pop()
+  const classes = options(directive).flatMap((option) => {
+    if (option.name !== 'class') throw unknownOption('log', option, ['class'])
+    argTexts(option, 1, Infinity)
+    return option.args.map(parseClassWord)
+  })
+  return {
+    zones: names.length === 0 ? [ROOT] : names.map(parseScope),
+    format: compileFormat(hasFormat ? last.text : COMMON),
+    classes: classes.length === 0 || classes.includes('all') ? undefined : toClassSet(classes),
+  }
+}
+
+function parseScope(word: Word): Uint8Array {
+  const name = parseName(word.text.toLowerCase())
+  if (name === undefined) throw configError(word, `"${word.text}" is not a domain name`)
+  return name
+}
+
+function parseClassWord(word: Word): ResponseClass | 'all' {
+  const { text } = word
+  if (text === 'all' || text === 'success' || text === 'denial' || text === 'error') return text
+  throw configError(word, `"${text}" is not one of all, success, denial, error`)
+}
+
+function toClassSet(classes: readonly (ResponseClass | 'all')[]): ReadonlySet<ResponseClass> {
+  return new Set(classes.filter((value) => value !== 'all'))
+}
+
+function isWanted({ classes }: Rule, observation: Observation): boolean {
+  return classes === undefined || classes.has(sortOf(observation).responseClass)
+}
+
+/** Kind and class of what was answered: no answer and transfers are errors, as CoreDNS has it. */
+function sortOf({ query, reply, replyBytes }: Observation): {
+  readonly name: string
+  readonly responseClass: ResponseClass
+} {
+  if (query.type === TYPE.AXFR || query.type === TYPE.IXFR) {
+    return { name: 'META', responseClass: 'error' }
+  }
+  const response = parseResponse(reply.subarray(0, replyBytes))
+  if (response === undefined) return { name: KIND_NAMES['other-error'], responseClass: 'error' }
+  const { rcode, answer, authority } = response
+  const has = (wanted: number): boolean => authority.some(({ type }) => type === wanted)
+  const facts = { rcode, answerCount: answer.length, hasSoa: has(TYPE.SOA), hasNs: has(TYPE.NS) }
+  const kind = responseKind(facts)
+  return { name: KIND_NAMES[kind], responseClass: responseClass(kind) }
+}
