@@ -47,8 +47,8 @@ export function tellsWhy({ directives }: ServerBlock): boolean {
 }
 
 /**
- * Configures `errors [stdout] { stacktrace; consolidate DURATION EXPRESSION [LEVEL] [show_first] }`.
- * Stack traces are logged in any case. Of several expressions, the first that matches counts.
+ * Configures `errors [stdout] { stacktrace; consolidate DURATION EXPRESSION [LEVEL] [show_first] …
+ * }`. Stack traces are logged in any case. Of several expressions, the first that matches counts.
  */
 export const setupErrors: Setup = (directives, { host }) => {
   const lots = parseKinds(onlyDirective(directives)).map((kind) => new Lot(kind, host))
@@ -114,8 +114,9 @@ class Lot {
     const { count, kind } = this
     this.count = 0
     if (count === 0 || (count === 1 && kind.showsFirst)) return
-    const message = `${count} errors like '${kind.pattern.source}' occurred in last ${kind.periodText}`
-    this.host.log({ level: kind.level, message, plugin: 'errors' })
+    const { level, pattern, periodText } = kind
+    const message = `${count} errors like '${pattern.source}' occurred in last ${periodText}`
+    this.host.log({ level, message, plugin: 'errors' })
   }
 }
 
