@@ -119,9 +119,9 @@ describe('compileChain', () => {
   })
 
   test('tells of unknown plugins and bad options together', () => {
-    assert.deepEqual(problemsOf(block('cahce', 'bufsize 1', 'nomad')), [
+    assert.deepEqual(problemsOf(block('cahce', 'bufsize 1', 'Errors')), [
       'Corefile:2:3: there is no plugin "cahce"; did you mean "cache"?',
-      'Corefile:4:3: plugin "nomad" is not supported yet; leave it out',
+      'Corefile:4:3: there is no plugin "Errors"; did you mean "errors"?',
       'Corefile:3:11: "1" is not a number from 512 to 4096',
     ])
   })
