@@ -108,11 +108,11 @@ const QUERY: Command = {
 
 const CHECK: Command = {
   name: 'check',
-  summary: 'tell what is wrong with a Corefile, without starting anything',
+  summary: 'tell all that is wrong with a Corefile, or may surprise, without starting anything',
   args: ['COREFILE'],
   flags: ['files'],
   required: [],
-  examples: ['kubedoh check /etc/coredns/Corefile'],
+  examples: ['kubedoh check /etc/coredns/Corefile', 'kubedoh check Corefile --files /etc/coredns'],
   run: async (input, output) => (await import('./check.ts')).runCheck(input, output),
 }
 

@@ -2,27 +2,36 @@
  * Reads a Corefile and what it imports from the file system.
  * @module
  */
-import { readdirSync } from 'node:fs'
+import { existsSync, readdirSync } from 'node:fs'
 import { basename, dirname, isAbsolute, join, resolve } from 'node:path'
-import { type CorefileSource, parseCorefile } from '../corefile/parse-corefile.ts'
-import type { ServerBlock } from '../corefile/server-block.ts'
+import { type Corefile, readCorefile } from '../corefile/parse-corefile.ts'
+import { ConfigError } from '../corefile/problem.ts'
+import type { CorefileSource } from '../corefile/token-stream.ts'
 import { readTextFile } from '../shim/node-host.ts'
 import { CommandError, whyUnreadable } from './output.ts'
 
-/** A Corefile with the place it came from. */
-export type LoadedCorefile = {
-  readonly text: string
-  readonly blocks: readonly ServerBlock[]
-}
+/** A Corefile and its text. */
+export type LoadedCorefile = Corefile & { readonly text: string }
 
 /**
+ * Reads a Corefile in which nothing may be wrong.
  * @throws {CommandError} when the file cannot be read
  * @throws {ConfigError} when it does not parse
  */
 export function loadCorefile(path: string): LoadedCorefile {
+  const loaded = tryCorefile(path)
+  if (loaded.problems.length > 0) throw new ConfigError(loaded.problems)
+  return loaded
+}
+
+/**
+ * Reads a Corefile, whatever is wrong in it.
+ * @throws {CommandError} when the file cannot be read
+ */
+export function tryCorefile(path: string): LoadedCorefile {
   const text = readTextFile(path)
   if (text === undefined) throw new CommandError(`Cannot read ${path}: ${whyUnreadable(path)}`)
-  return { text, blocks: parseCorefile(text, path, FILES) }
+  return { text, ...readCorefile(text, path, FILES) }
 }
 
 const FILES: CorefileSource = {
@@ -32,19 +41,29 @@ const FILES: CorefileSource = {
   environment: (name) => process.env[name],
 }
 
-/** Lists the files in a pattern's folder whose names match its last part. */
+/**
+ * Lists the files that a pattern matches, sorted as Go's `filepath.Glob` sorts them: folder by
+ * folder. Wildcards may stand in names of folders too.
+ */
 function listMatches(pattern: string): string[] {
   const folder = dirname(pattern)
-  const expression = basename(pattern)
+  const folders = /[*?]/.test(folder) ? listMatches(folder) : [folder]
+  const name = basename(pattern)
+  if (!/[*?]/.test(name)) return folders.map((one) => join(one, name)).filter(existsSync)
+  const expression = name
     .replace(/[.+^${}()|[\]\\]/g, '\\$&')
-    .replaceAll('*', '[^/]*')
-    .replaceAll('?', '[^/]')
-  const matcher = new RegExp(`^${expression}$`)
+    .replaceAll('*', '.*')
+    .replaceAll('?', '.')
+  const matcher = new RegExp(`^${expression}$`, 'su')
+  return folders.flatMap((one) => {
+    const names = listNames(one).filter((entry) => matcher.test(entry))
+    return names.sort().map((entry) => join(one, entry))
+  })
+}
+
+function listNames(folder: string): string[] {
   try {
     return readdirSync(folder)
-      .filter((name) => matcher.test(name))
-      .sort()
-      .map((name) => join(folder, name))
   } catch {
     return []
   }

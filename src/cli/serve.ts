@@ -4,9 +4,11 @@
  */
 import { dirname } from 'node:path'
 import { CLUSTER_TREE } from '../corefile/cluster-tree.ts'
+import { formatProblem } from '../corefile/problem.ts'
 import type { EtcdConnection } from '../plugins/etcd/options.ts'
 import type { Feature } from '../plugins/plugin.ts'
-import { createResolver, STANDARD_PORTS } from '../resolver/create-resolver.ts'
+import { createResolver } from '../resolver/create-resolver.ts'
+import { STANDARD_PORTS } from '../resolver/listener.ts'
 import type { Resolver } from '../resolver/resolver.ts'
 import { DnsServer } from '../shim/dns-server.ts'
 import type { HttpServer } from '../shim/http-server.ts'
@@ -68,7 +70,7 @@ export async function runServe(input: Input, output: Output): Promise<void> {
   )
   const doh = input.text('doh.listen')
   const beside = doh === '' ? '' : `, DNS over HTTP on http://${doh}/dns-query`
-  output.stdout.write(`ready: DNS on port ${running.ports.join(', ')}${beside}\n`)
+  output.stdout.write(`ready: DNS on port ${[...new Set(running.ports)].join(', ')}${beside}\n`)
   await untilSignal()
   await running.stop()
 }
@@ -197,7 +199,9 @@ class Server implements RunningServer {
     })
     const ports = { ...STANDARD_PORTS, dns: this.options.dnsPort }
     const resolver = createResolver(corefile.blocks, host, ports)
-    for (const message of resolver.notices) this.log({ level: 'warning', message })
+    for (const notice of [...corefile.warnings, ...resolver.notices]) {
+      this.log({ level: 'warning', message: formatProblem(notice) })
+    }
     return { corefile, clusters, connections, resolver }
   }
 

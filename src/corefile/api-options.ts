@@ -11,7 +11,7 @@ import {
   parseCount,
   parseDuration,
 } from './arguments.ts'
-import { configError } from './problem.ts'
+import { configError, type Position, type Problem, problemAt } from './problem.ts'
 import type { Word } from './server-block.ts'
 
 /** How a cluster is reached. */
@@ -37,7 +37,7 @@ export type ApiLimits = {
 
 /** Options that are being read, with what is to be said of them to people. */
 export type ApiDraft = { -readonly [Key in keyof ApiOptions]: ApiOptions[Key] } & {
-  readonly notices: string[]
+  readonly notices: Problem[]
 }
 
 const STARTUP_MS_DEFAULT = 5000
@@ -89,11 +89,12 @@ export const API_READERS: Readonly<Record<string, (option: Option, draft: ApiDra
 }
 
 /** Tells what CoreDNS passes over when options are given together. */
-export function noticeUnused({ kubeconfig, endpoint, tls, notices }: ApiDraft): void {
+export function noticeUnused(draft: ApiDraft & Position): void {
+  const { kubeconfig, endpoint, tls, notices } = draft
   if (kubeconfig !== undefined && endpoint !== undefined) {
-    notices.push('"endpoint" is passed over, as there is a "kubeconfig"')
+    notices.push(problemAt(draft, '"endpoint" is passed over, as there is a "kubeconfig"'))
   } else if (tls !== undefined && endpoint === undefined) {
-    notices.push('"tls" is passed over, as there is no "endpoint"')
+    notices.push(problemAt(draft, '"tls" is passed over, as there is no "endpoint"'))
   }
 }
 

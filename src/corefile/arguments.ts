@@ -2,7 +2,7 @@
  * Reading the arguments of directives, with messages that say what to write instead.
  * @module
  */
-import { type ConfigError, configError, type Position } from './problem.ts'
+import { type ConfigError, configError, type Position, type Problem, problemAt } from './problem.ts'
 import type { Directive, Word } from './server-block.ts'
 import { parseZones } from './zone-key.ts'
 
@@ -85,11 +85,12 @@ export function onlyWord(option: Option): Word {
  * Returns the first argument of an option. CoreDNS passes over those behind it, and so do we; that
  * they are there goes into `notices`.
  */
-export function firstWord(option: Option, notices: string[]): Word {
+export function firstWord(option: Option, notices: Problem[]): Word {
   argTexts(option, 1, Infinity)
   const [word, surplus] = option.args
   if (surplus !== undefined) {
-    notices.push(`"${option.name}" takes one argument; "${surplus.text}" is passed over`)
+    const message = `"${option.name}" takes one argument; "${surplus.text}" is passed over`
+    notices.push(problemAt(surplus, message))
   }
   return word ?? { ...option, text: '' }
 }

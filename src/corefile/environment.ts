@@ -6,8 +6,33 @@
 /** Looks a variable up. */
 export type Environment = (name: string) => string | undefined
 
-/** Puts variables in their places; braces with nothing between them stay. */
+/** Variables that one word may name, those in values of others included. */
+const VARIABLES_MAX = 1000
+/** Characters that it may grow to. */
+const CHARACTERS_MAX = 1_000_000
+
+/**
+ * Puts variables in their places, also those that values name (github.com/coredns/caddy,
+ * caddyfile/parse.go, `replaceEnvReferences`). Braces with nothing between them stay, and so does
+ * what is behind them.
+ */
 export function expandVariables(text: string, environment: Environment): string {
-  const expand = (_: string, name: string): string => environment(name) ?? ''
-  return text.replace(/\{%([^%}]+)%\}/g, expand).replace(/\{\$([^}]+)\}/g, expand)
+  return expandBetween(expandBetween(text, ['{%', '%}'], environment), ['{$', '}'], environment)
+}
+
+function expandBetween(
+  text: string,
+  [opening, closing]: readonly [string, string],
+  environment: Environment,
+): string {
+  let expanded = text
+  for (let i = 0; i < VARIABLES_MAX; i++) {
+    const start = expanded.indexOf(opening)
+    const end = start < 0 ? -1 : expanded.indexOf(closing, start)
+    const name = expanded.slice(start + opening.length, end)
+    if (end <= start + opening.length || expanded.length > CHARACTERS_MAX) break
+    const value = environment(name) ?? ''
+    expanded = expanded.split(opening + name + closing).join(value)
+  }
+  return expanded
 }

@@ -16,7 +16,7 @@ import {
   unknownOption,
   zonesOf,
 } from './arguments.ts'
-import { configError, type Position } from './problem.ts'
+import { configError, type Position, type Problem, problemAt } from './problem.ts'
 import type { Directive } from './server-block.ts'
 
 /** A `kubernetes` directive. */
@@ -46,7 +46,7 @@ export type KubernetesOptions = Position &
     /** Zones from which unknown names go on to the next plugin. */
     readonly fallthrough: readonly Uint8Array[] | undefined
     /** Things that work but may surprise, for people. */
-    readonly notices: readonly string[]
+    readonly notices: readonly Problem[]
   }
 
 const TTL_SECONDS_DEFAULT = 5
@@ -56,7 +56,7 @@ const OPENSHIFT3_TTL_SECONDS = 30
 
 type Draft = {
   -readonly [Key in keyof KubernetesOptions]: KubernetesOptions[Key]
-} & { notices: string[] }
+} & { notices: Problem[] }
 
 /** What each option does to the draft. */
 const READERS: Readonly<Record<string, (option: Option, draft: Draft) => void>> = {
@@ -92,7 +92,8 @@ const READERS: Readonly<Record<string, (option: Option, draft: Draft) => void>> 
   },
   ignore: (option, draft) => {
     if (option.args.length === 0) {
-      draft.notices.push('"ignore" without "empty_service" ignores nothing')
+      const message = '"ignore" without "empty_service" ignores nothing'
+      draft.notices.push(problemAt(option, message))
       return
     }
     const word = firstWord(option, draft.notices)

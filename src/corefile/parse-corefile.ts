@@ -1,74 +1,86 @@
 /**
  * Reads a Corefile: server blocks with their zones, snippets, `import`, and environment variables
  * (github.com/coredns/caddy, caddyfile/parse.go). What plugins make of their directives is theirs.
+ *
+ * Whatever is wrong, reading goes on where it can, so that all mistakes are found at once.
  * @module
  */
-import { type Environment, expandVariables } from './environment.ts'
-import { ConfigError, configError, type Position, type Problem } from './problem.ts'
+import { translateOldWords } from './old-words.ts'
+import { ConfigError, comparePositions, type Position, type Problem } from './problem.ts'
 import type { Directive, Line, ServerBlock, Word } from './server-block.ts'
-import { readTokens, type Token } from './tokens.ts'
+import { type CorefileSource, TokenStream } from './token-stream.ts'
+import { isBrace, type Token } from './tokens.ts'
 import { parseZoneKey } from './zone-key.ts'
 
-/** Imports in one Corefile; more means that it imports itself. */
-const IMPORTS_MAX = 10_000
-/** Words of a Corefile with all that it imports. */
-const TOKENS_MAX = 1_000_000
 /** Blocks within each other, the server block not counted. */
 const BLOCKS_WITHIN_MAX = 100
-/** Words put in at once: they are arguments of one call, for which the stack has to have room. */
-const SPLICE_MAX = 10_000
 
-/** Where a Corefile and what it imports come from. */
-export type CorefileSource = {
-  /** Reads a file; `undefined` when it is not there or not a file. */
-  readonly readText: (path: string) => string | undefined
-  /** Lists the files that a pattern with one `*` or `?` matches, sorted. */
-  readonly glob: (pattern: string) => readonly string[]
-  /** Makes a path that is relative to the folder of the file `from` absolute. */
-  readonly resolvePath: (from: string, path: string) => string
-  readonly environment: Environment
+/** With which the YAML of a ConfigMap begins. */
+const YAML_KEYS: ReadonlySet<string> = new Set(['apiVersion:', 'kind:', 'data:', 'metadata:'])
+
+/** A Corefile as far as it could be read. */
+export type Corefile = {
+  readonly blocks: ServerBlock[]
+  /** What is not the language, in the order in which it was met. */
+  readonly problems: readonly Problem[]
+  /** What works, but is hardly what was meant, or is said in another way today. */
+  readonly warnings: readonly Problem[]
 }
 
 /**
  * Reads a Corefile's text.
- * @throws {ConfigError} with the place of the first thing that is not the language
+ * @throws {ConfigError} with the places of all that is not the language
  */
 export function parseCorefile(text: string, file: string, source: CorefileSource): ServerBlock[] {
-  return new Parser(readTokens(text, file), source).parseAll()
+  const { blocks, problems } = readCorefile(text, file, source)
+  if (problems.length > 0) throw new ConfigError(problems)
+  return blocks
+}
+
+/** Reads a Corefile's text, whatever is wrong with it. Never throws a ConfigError. */
+export function readCorefile(text: string, file: string, source: CorefileSource): Corefile {
+  return new Parser(new TokenStream(text, file, source)).read()
 }
 
 class Parser {
-  private readonly tokens: Token[]
-  private readonly source: CorefileSource
-  private readonly snippets = new Map<string, readonly Token[]>()
+  private readonly stream: TokenStream
   private readonly problems: Problem[] = []
-  private at = 0
-  private importCount = 0
   /** Blocks within each other at the current word. */
   private depth = 0
+  /** Whether the end came before its time, and from where what was read is in doubt then. */
+  private isCutOff = false
+  private doubtfulFrom: Position | undefined
+  private closedLast: { readonly opening: Position; readonly closing: Position } | undefined
 
-  constructor(tokens: Token[], source: CorefileSource) {
-    this.tokens = tokens
-    this.source = source
+  constructor(stream: TokenStream) {
+    this.stream = stream
   }
 
-  parseAll(): ServerBlock[] {
+  read(): Corefile {
     const blocks: ServerBlock[] = []
-    while (this.at < this.tokens.length) {
+    while (this.stream.token !== undefined) {
       const block = this.parseBlock()
       if (block !== undefined) blocks.push(block)
     }
-    if (this.problems.length > 0) throw new ConfigError(this.problems)
-    return blocks
+    const translated = translateOldWords(blocks)
+    return {
+      blocks: translated.blocks,
+      problems: this.problems,
+      warnings: [...this.stream.warnings, ...translated.notices],
+    }
   }
 
   /** Reads a server block, or a snippet, which is none. */
   private parseBlock(): ServerBlock | undefined {
-    const keys = this.parseKeys()
+    const { keys, glued } = this.parseKeys()
     const first = keys[0]
+    const opening = glued ?? this.stream.token
+    const hasBraces = glued !== undefined || isBrace(opening, '{')
     if (first === undefined) {
-      const brace = this.tokens[this.at]
-      if (brace !== undefined) throw configError(brace, 'expected a zone before "{"')
+      if (opening === undefined || !hasBraces) return undefined
+      this.report(opening, 'expected a zone before "{"')
+      this.stream.advance()
+      this.stream.skipBlock()
       return undefined
     }
     const snippet = keys.length === 1 ? /^\((.*)\)$/.exec(first.text)?.[1] : undefined
@@ -76,10 +88,15 @@ class Parser {
       this.parseSnippet(snippet, first)
       return undefined
     }
-    const opening = this.tokens[this.at]
-    const hasBraces = isBrace(opening, '{')
-    if (hasBraces) this.at++
+    if (YAML_KEYS.has(first.text)) {
+      const hint = 'a Corefile is what a ConfigMap has below "Corefile: |"'
+      const message = `"${first.text}" is YAML; ${hint}`
+      this.problems.push(...this.stream.giveUp(first, message).problems)
+      return undefined
+    }
+    if (hasBraces && glued === undefined) this.stream.advance()
     const directives = this.parseDirectives(hasBraces ? opening : undefined)
+    if (directives === undefined) return undefined
     return {
       ...place(first),
       keys: keys.flatMap((key) => this.attempt(() => parseZoneKey(key.text, key)) ?? []),
@@ -87,172 +104,190 @@ class Parser {
     }
   }
 
-  /** Reads up to the brace; commas may separate keys, and one at the end of a line goes on. */
-  private parseKeys(): Word[] {
+  /**
+   * Reads up to the brace; commas may separate keys, and one at the end of a line goes on. Gives
+   * back the last word when the brace is a part of it.
+   */
+  private parseKeys(): { readonly keys: Word[]; readonly glued?: Token } {
+    const { stream } = this
     const keys: Word[] = []
-    let needsMore = false
-    while (this.at < this.tokens.length) {
-      const token = this.current()
-      if (token.text === 'import' && this.isLineStart()) {
-        this.expandImport()
+    let comma: Token | undefined
+    for (let token = stream.token; token !== undefined; token = stream.token) {
+      if (token.text === 'import' && stream.isLineStart()) {
+        this.expandImport(token)
         continue
       }
       if (isBrace(token, '{')) {
-        if (needsMore) throw configError(token, 'expected another zone after the comma, got "{"')
-        break
+        const message = 'expected another zone after the comma, got "{"'
+        if (comma !== undefined) this.report(token, message)
+        return { keys }
       }
-      if (keys.length > 0 && !needsMore && this.isLineStart()) break
-      if (isBrace(token, '}')) throw configError(token, 'this "}" closes nothing')
-      const text = this.expand(token)
-      needsMore = text.endsWith(',')
-      const key = needsMore ? text.slice(0, -1) : text
+      if (keys.length > 0 && comma === undefined && stream.isLineStart()) return { keys }
+      stream.advance()
+      if (isBrace(token, '}')) {
+        this.reportStray(token)
+        continue
+      }
+      if (this.isGlued(token)) {
+        return { keys: [...keys, { ...place(token), text: token.text.slice(0, -1) }], glued: token }
+      }
+      const text = stream.expand(token)
+      const hasComma = text.endsWith(',')
+      comma = hasComma ? token : undefined
+      const key = hasComma ? text.slice(0, -1) : text
       if (key !== '') keys.push({ ...place(token), text: key })
-      this.at++
     }
-    const last = keys.at(-1)
-    if (needsMore && this.at >= this.tokens.length && last !== undefined) {
-      throw configError(last, 'expected another zone after the comma, got the end of the file')
+    if (comma !== undefined) {
+      this.report(comma, 'expected another zone after the comma, got the end of the file')
     }
-    return keys
+    return { keys }
+  }
+
+  /** Whether a brace has to be taken for the end of the word that was read last, which is told. */
+  private isGlued(token: Token): boolean {
+    const { text, isQuoted } = token
+    const isLast = this.stream.token === undefined || this.stream.isLineStart()
+    if (isQuoted || !isLast || text.length < 2 || !text.endsWith('{')) return false
+    this.report(token, `write "${text.slice(0, -1)} {", with a blank before the brace`)
+    return true
   }
 
   private parseSnippet(name: string, at: Word): void {
-    if (this.snippets.has(name)) throw configError(at, `snippet "${name}" is defined twice`)
-    const opening = this.tokens[this.at]
-    if (!isBrace(opening, '{')) throw configError(at, `snippet "${name}" has no block in braces`)
-    const start = ++this.at
-    for (let depth = 1; depth > 0; this.at++) {
-      const token = this.tokens[this.at]
-      if (token === undefined) throw configError(opening ?? at, 'this "{" is never closed')
-      if (isBrace(token, '{')) depth++
-      if (isBrace(token, '}')) depth--
+    const { stream } = this
+    const opening = stream.token
+    if (opening === undefined || !isBrace(opening, '{')) {
+      this.report(at, `snippet "${name}" has no block in braces`)
+      return
     }
-    this.snippets.set(name, this.tokens.slice(start, this.at - 1))
+    if (stream.hasSnippet(name)) this.report(at, `snippet "${name}" is defined twice`)
+    stream.advance()
+    if (this.attempt(() => stream.keepSnippet(name)) === false) this.reportUnclosed(opening)
   }
 
-  private parseDirectives(opening: Token | undefined): Directive[] {
-    const directives: Directive[] = []
+  /** Reads what is in a server block; `undefined` when it ends in a brace that it does not have. */
+  private parseDirectives(opening: Token | undefined): Directive[] | undefined {
+    const { stream } = this
+    const lines: Line[] = []
     for (;;) {
-      const token = this.tokens[this.at]
+      const { token } = stream
       if (token === undefined) {
-        if (opening !== undefined) throw configError(opening, 'this "{" is never closed')
-        return directives
+        if (opening !== undefined) this.reportUnclosed(opening)
+        return this.trusted(lines.flatMap(toDirective))
       }
       if (isBrace(token, '}')) {
-        if (opening === undefined) throw configError(token, 'this "}" closes nothing')
-        this.at++
-        return directives
+        stream.advance()
+        if (opening !== undefined) {
+          this.closedLast = { opening, closing: token }
+          return lines.flatMap(toDirective)
+        }
+        this.reportStray(token)
+        return undefined
       }
-      if (token.text === 'import' && !token.isQuoted) {
-        this.expandImport()
-        continue
-      }
-      const { words, lines } = this.parseLine()
-      const [name, ...args] = words
-      if (name !== undefined) directives.push({ ...place(name), name: name.text, args, lines })
+      if (token.text === 'import' && !token.isQuoted) this.expandImport(token)
+      else this.readInto(lines, token)
     }
+  }
+
+  /** Reads the lines of a block within a directive. */
+  private parseLines(opening: Token): Line[] {
+    const { stream } = this
+    const lines: Line[] = []
+    if (++this.depth > BLOCKS_WITHIN_MAX) {
+      const message = `over ${BLOCKS_WITHIN_MAX} blocks within each other`
+      this.problems.push(...stream.giveUp(opening, message).problems)
+    }
+    for (let { token } = stream; !isBrace(token, '}'); { token } = stream) {
+      if (token === undefined) {
+        this.reportUnclosed(opening)
+        return lines
+      }
+      const isImport = token.text === 'import' && !token.isQuoted && stream.isLineStart()
+      if (isImport) this.expandImport(token)
+      else this.readInto(lines, token)
+    }
+    stream.advance()
+    this.depth--
+    return lines
+  }
+
+  /** Reads a line, or a block that stands alone and then counts to the line before. */
+  private readInto(lines: Line[], token: Token): void {
+    const { stream } = this
+    if (!isBrace(token, '{')) {
+      lines.push(this.parseLine())
+      return
+    }
+    this.report(token, 'expected a word before "{" on its line')
+    stream.advance()
+    const inner = this.parseLines(token)
+    const before = lines.pop()
+    if (before !== undefined)
+      lines.push({ words: before.words, lines: [...before.lines, ...inner] })
   }
 
   /** Reads the words of a line and, when a brace ends it, the lines of its block. */
   private parseLine(): Line {
+    const { stream } = this
     const words: Word[] = []
-    do {
-      const token = this.current()
-      if (isBrace(token, '{')) {
-        if (words.length === 0) throw configError(token, 'expected a word before "{" on its line')
-        this.at++
+    for (let { token } = stream; token !== undefined; { token } = stream) {
+      if (words.length > 0 && stream.isLineStart()) break
+      if (isBrace(token, '}')) {
+        stream.noteCrowded(token)
+        break
+      }
+      stream.advance()
+      if (isBrace(token, '{')) return { words, lines: this.parseLines(token) }
+      if (this.isGlued(token)) {
+        words.push({ ...place(token), text: token.text.slice(0, -1) })
         return { words, lines: this.parseLines(token) }
       }
-      if (isBrace(token, '}')) return { words, lines: [] }
-      words.push({ ...place(token), text: this.expand(token) })
-      this.at++
-    } while (this.at < this.tokens.length && !this.isLineStart())
+      words.push({ ...place(token), text: stream.expand(token) })
+    }
     return { words, lines: [] }
   }
 
-  private parseLines(opening: Token): Line[] {
-    const lines: Line[] = []
-    if (++this.depth > BLOCKS_WITHIN_MAX) {
-      throw configError(opening, `over ${BLOCKS_WITHIN_MAX} blocks within each other`)
-    }
-    for (;;) {
-      const token = this.tokens[this.at]
-      if (token === undefined) throw configError(opening, 'this "{" is never closed')
-      if (isBrace(token, '}')) {
-        this.at++
-        this.depth--
-        return lines
-      }
-      if (token.text === 'import' && !token.isQuoted && this.isLineStart()) this.expandImport()
-      else lines.push(this.parseLine())
-    }
+  private expandImport(directive: Token): void {
+    const before = this.problems.length
+    this.attempt(() => {
+      this.stream.expandImport(directive)
+    })
+    if (this.problems.length === before) return
+    this.stream.skipWords()
+    if (!isBrace(this.stream.token, '{')) return
+    this.stream.advance()
+    this.stream.skipBlock()
   }
 
-  /** Puts the words of a snippet or of files in the place of `import NAME`. */
-  private expandImport(): void {
-    const directive = this.current()
-    const name = this.tokens[this.at + 1]
-    if (
-      name === undefined ||
-      isBrace(name, '{') ||
-      isBrace(name, '}') ||
-      !isSameLine(directive, name)
-    ) {
-      throw configError(directive, 'import needs a snippet, a file or a pattern')
-    }
-    const surplus = this.tokens[this.at + 2]
-    if (surplus !== undefined && isSameLine(name, surplus) && !isBrace(surplus, '}')) {
-      throw configError(surplus, 'import takes one snippet, file or pattern')
-    }
-    if (++this.importCount > IMPORTS_MAX) throw configError(directive, 'import never ends')
-    const imported = this.importTokens(this.expand(name), name)
-    if (this.tokens.length + imported.length > TOKENS_MAX) {
-      throw configError(directive, `over ${TOKENS_MAX} words with all imports`)
-    }
-    this.tokens.splice(this.at, 2)
-    for (let i = 0; i < imported.length; i += SPLICE_MAX) {
-      this.tokens.splice(this.at + i, 0, ...imported.slice(i, i + SPLICE_MAX))
-    }
+  private report(at: Position, message: string): void {
+    this.problems.push({ ...place(at), message })
   }
 
-  private importTokens(name: string, at: Token): readonly Token[] {
-    const snippet = this.snippets.get(name)
-    if (snippet !== undefined) return snippet
-    const path = this.source.resolvePath(at.file, name)
-    if ((path.match(/[*?]/g)?.length ?? 0) > 1 || /\[.*\]/.test(path)) {
-      throw configError(at, `"${name}" has more than one wildcard`)
-    }
-    if (/[*?]/.test(path)) return this.source.glob(path).flatMap((one) => this.readFile(one, at))
-    return this.readFile(path, at)
+  /** A brace too many closes what it should not, and then one is left over. */
+  private reportStray(brace: Token): void {
+    const { closedLast } = this
+    const hint =
+      closedLast === undefined
+        ? ''
+        : `; the block of line ${closedLast.opening.line} ended in line ${closedLast.closing.line}`
+    this.report(brace, `this "}" closes nothing${hint}`)
   }
 
-  private readFile(path: string, at: Position): Token[] {
-    const text = this.source.readText(path)
-    if (text === undefined) {
-      throw configError(
-        at,
-        `cannot import "${path}": no such snippet before here, and no such file`,
-      )
-    }
-    return readTokens(text, path)
+  /** Nothing is said twice of one end, and nothing of an end that we made. */
+  private reportUnclosed(opening: Token): void {
+    if (this.isCutOff || this.stream.hasGivenUp) return
+    const { at, message, doubtfulFrom } = this.stream.unclosed(opening)
+    this.report(at, message)
+    this.isCutOff = true
+    this.doubtfulFrom = doubtfulFrom
   }
 
-  private expand(token: Token): string {
-    return expandVariables(token.text, this.source.environment)
-  }
-
-  private current(): Token {
-    const token = this.tokens[this.at]
-    if (token === undefined) throw new RangeError('Cannot read past the last word')
-    return token
-  }
-
-  /** Whether the current word is the first of its line. */
-  private isLineStart(): boolean {
-    const token = this.tokens[this.at]
-    const previous = this.tokens[this.at - 1]
-    if (token === undefined || previous === undefined) return true
-    return !isSameLine(previous, token)
+  /** What came before the brace that is to blame; the rest may belong elsewhere. */
+  private trusted(directives: Directive[]): Directive[] {
+    const { doubtfulFrom } = this
+    if (doubtfulFrom === undefined) return directives
+    return directives.filter((one) => {
+      return one.file !== doubtfulFrom.file || comparePositions(one, doubtfulFrom) < 0
+    })
   }
 
   /** Runs a step whose failure does not keep the rest from being read. */
@@ -267,13 +302,8 @@ class Parser {
   }
 }
 
-function isBrace(token: Token | undefined, brace: '{' | '}'): boolean {
-  return token?.text === brace && !token.isQuoted
-}
-
-/** A word of a snippet is never on the line of what came before it: its lines are above. */
-function isSameLine(previous: Token, token: Token): boolean {
-  return token.file === previous.file && token.line === previous.lastLine
+function toDirective({ words: [name, ...args], lines }: Line): Directive[] {
+  return name === undefined ? [] : [{ ...place(name), name: name.text, args, lines }]
 }
 
 function place({ file, line, column }: Position): Position {

@@ -22,8 +22,25 @@ export class ConfigError extends Error {
 
 /** Makes the error for one place. */
 export function configError(at: Position, message: string): ConfigError {
-  const { file, line, column } = at
-  return new ConfigError([{ file, line, column, message }])
+  return new ConfigError([problemAt(at, message)])
+}
+
+/** Says something of a place. */
+export function problemAt({ file, line, column }: Position, message: string): Problem {
+  return { file, line, column, message }
+}
+
+/** Orders places within one file. */
+export function comparePositions(a: Position, b: Position): number {
+  return a.line - b.line || a.column - b.column
+}
+
+/** Puts problems in the order in which a reader meets them: file by file, `first` before others. */
+export function sortProblems(problems: readonly Problem[], first: string): Problem[] {
+  const files = [...new Set([first, ...problems.map(({ file }) => file)])]
+  return files.flatMap((file) =>
+    problems.filter((problem) => problem.file === file).sort(comparePositions),
+  )
 }
 
 /** Formats a problem as compilers do: `file:line:column: message`. */

@@ -2,9 +2,9 @@
  * Splits a Corefile into words, as CoreDNS's lexer does (github.com/coredns/caddy,
  * caddyfile/lexer.go).
  *
- * Blanks separate words; `#` outside of quotes begins a comment, also within a word; double quotes
- * keep blanks and line ends, and `\"` in them is a quote, but not behind another backslash; back
- * quotes mean nothing.
+ * Blanks separate words; `#` outside of quotes begins a comment that runs to the end of the line,
+ * but within a word only to the next blank; double quotes keep blanks and line ends, and `\"` in
+ * them is a quote, but not behind another backslash; back quotes mean nothing.
  * @module
  */
 import type { Position } from './problem.ts'
@@ -16,9 +16,16 @@ export type Token = Position & {
   readonly lastLine: number
   /** Whether it stood in quotes, so that braces in it mean nothing. */
   readonly isQuoted: boolean
+  /** What its writer hardly meant: a quote that never closes, or `#` within the word. */
+  readonly mishap?: 'open quote' | 'hash within'
 }
 
 const BYTE_ORDER_MARK = '\ufeff'
+/** What Go takes for a blank (unicode.IsSpace). */
+const BLANK = /[^\S\ufeff]|\u0085/
+
+/** A word with what follows it. */
+type Read = Pick<Token, 'text' | 'mishap'> & { readonly end: number }
 
 /** Splits text into words. A quote that is not closed runs to the end of the file. */
 export function readTokens(text: string, file: string): Token[] {
@@ -31,40 +38,63 @@ export function readTokens(text: string, file: string): Token[] {
     if (char === '\n') {
       line++
       lineStart = ++at
-    } else if (/\s/.test(char)) at++
+    } else if (BLANK.test(char)) at++
     else if (char === '#') at = endOfLine(text, at)
     else {
       const position = { file, line, column: at - lineStart + 1 }
-      const { word, end } = char === '"' ? readQuoted(text, at + 1) : readWord(text, at)
+      const isQuoted = char === '"'
+      const { end, ...word } = isQuoted ? readQuoted(text, at + 1) : readWord(text, at)
       const breaks = text.slice(at, end).split('\n').length - 1
       if (breaks > 0) lineStart = text.lastIndexOf('\n', end - 1) + 1
       line += breaks
-      if (char === '"' || word !== '') {
-        tokens.push({ ...position, text: word, lastLine: line, isQuoted: char === '"' })
-      }
+      const isNothing = word.text === '' && word.mishap !== undefined
+      if (!isNothing) tokens.push({ ...position, ...word, lastLine: line, isQuoted })
       at = end
     }
   }
   return tokens
 }
 
-function readWord(text: string, start: number): { word: string; end: number } {
-  let end = start
-  while (end < text.length && !/[\s#]/.test(text.charAt(end))) end++
-  return { word: text.slice(start, end), end }
+/** Whether a word is a brace, which in quotes it is not. */
+export function isBrace(token: Token | undefined, brace: '{' | '}'): boolean {
+  return token?.text === brace && !token.isQuoted
 }
 
-function readQuoted(text: string, start: number): { word: string; end: number } {
+/** Whether a word is a brace of either kind. */
+export function isAnyBrace(token: Token): boolean {
+  return isBrace(token, '{') || isBrace(token, '}')
+}
+
+/** A word of a snippet is never on the line of what came before it: its lines are above. */
+export function isSameLine(previous: Token, token: Token): boolean {
+  return token.file === previous.file && token.line === previous.lastLine
+}
+
+/** Carriage returns are left out, wherever they stand. */
+function readWord(text: string, start: number): Read {
+  let end = start
+  while (end < text.length && !isEndOfWord(text.charAt(end))) end++
+  const word = text.slice(start, end)
+  const hash = word.indexOf('#')
+  if (hash < 0) return { text: word.replaceAll('\r', ''), end }
+  return { text: word.slice(0, hash).replaceAll('\r', ''), end, mishap: 'hash within' }
+}
+
+function isEndOfWord(char: string): boolean {
+  return char !== '\r' && BLANK.test(char)
+}
+
+function readQuoted(text: string, start: number): Read {
   let word = ''
   for (let at = start; at < text.length; at++) {
     const char = text.charAt(at)
-    if (char === '"') return { word, end: at + 1 }
-    if (char === '\\' && at + 1 < text.length) {
+    if (char === '"') return { text: word, end: at + 1 }
+    if (char === '\\') {
       const next = text.charAt(++at)
-      word += next === '"' ? next : char + next
+      word += next === '"' || next === '' ? next : char + next
     } else word += char
   }
-  return { word, end: text.length }
+  return { text: word, end: text.length, mishap: 'open quote' }
 }
 
 function endOfLine(text: string, at: number): number {

@@ -40,6 +40,9 @@ export function parseZoneKey(text: string, at: Position): ZoneKey[] {
     throw configError(at, `"${text}": unknown scheme "${scheme}", expected dns, tls or https`)
   }
   const [, host = rest, digits] = /^(.*):(\d+)$/.exec(rest) ?? []
+  if (host === '' && digits !== undefined) {
+    throw configError(at, `"${text}" has no zone before the colon; did you mean ".:${digits}"?`)
+  }
   const port = digits === undefined ? undefined : Number(digits)
   if (rest.endsWith(':') || (port !== undefined && (port < 1 || port > 65535))) {
     throw configError(at, `"${text}" has no port from 1 to 65535 after the colon`)
@@ -58,8 +61,23 @@ export function parseZones(text: string, at: Position): Uint8Array[] {
     if (zones !== undefined) return zones
   }
   const zone = parseName(text.toLowerCase())
-  if (zone === undefined) throw configError(at, `"${text}" is not a domain name`)
+  if (zone === undefined) {
+    throw configError(at, `"${text}" is not a domain name${hintFor(text)}`)
+  }
   return [zone]
+}
+
+/** What may have been meant by what is not a domain name. */
+function hintFor(text: string): string {
+  const [, digits] = /^\.(\d+)$/.exec(text) ?? []
+  if (digits !== undefined) return `; did you mean ".:${digits}"?`
+  const ascii = /[^\0-\x7f]/.test(text) ? URL.parse(`http://${text}`)?.hostname : undefined
+  if (ascii !== undefined) return `; in ASCII it is "${ascii}"`
+  if (/^\.[^.]/.test(text) && parseName(text.slice(1)) !== undefined) {
+    return `; did you mean "${text.slice(1)}"?`
+  }
+  if (text === '') return '; the root is "."'
+  return text.split('.').some((label) => label.length > 63) ? ': a label has over 63 octets' : ''
 }
 
 function position({ file, line, column }: Position): Position {

@@ -5,7 +5,7 @@
  * @module
  */
 import { checkArgs, checkNoBlock } from '../corefile/arguments.ts'
-import { formatProblem } from '../corefile/problem.ts'
+import { problemAt } from '../corefile/problem.ts'
 import type { Setup } from './plugin.ts'
 
 /** Configures `debug`. */
@@ -15,5 +15,5 @@ export const setupDebug: Setup = (directives) => {
     checkNoBlock(directive)
   }
   const message = '"debug" changes nothing: whatever fails is logged in full without it'
-  return { notices: [formatProblem({ ...directives[0], message })] }
+  return { notices: [problemAt(directives[0], message)] }
 }

@@ -4,7 +4,7 @@
  * @module
  */
 import { argTexts, checkArgs, type Option, options, unknownOption } from '../corefile/arguments.ts'
-import { configError, formatProblem } from '../corefile/problem.ts'
+import { configError, type Problem, problemAt } from '../corefile/problem.ts'
 import type { Directive, Word } from '../corefile/server-block.ts'
 import { hasIPv6Form } from '../dns/address.ts'
 import { octet, readUint16 } from '../dns/bytes.ts'
@@ -111,13 +111,13 @@ function parsePrefix(word: Word): Network {
 }
 
 /** CoreDNS passes over the options of a directive that has its prefix before the brace. */
-function noticesOf(directive: Directive): string[] {
+function noticesOf(directive: Directive): Problem[] {
   if (directive.args.length === 0) return []
   return options(directive).flatMap((option) => {
     if (option.name === 'prefix') return []
     const hint = 'write the prefix as an option below it'
     const message = `"${option.name}" has no effect behind a prefix on the line of "dns64"; ${hint}`
-    return [formatProblem({ ...option, message })]
+    return [problemAt(option, message)]
   })
 }
 

@@ -4,7 +4,7 @@
  * @module
  */
 import { checkArgs, type Option, options, unknownOption } from '../corefile/arguments.ts'
-import { configError, formatProblem } from '../corefile/problem.ts'
+import { configError, problemAt } from '../corefile/problem.ts'
 import type { Directive, Word } from '../corefile/server-block.ts'
 import { FLAG } from '../dns/query.ts'
 import { askedInstead } from './asked-instead.ts'
@@ -33,7 +33,7 @@ export const setupHeader: Setup = (directives) => {
       },
     ],
     notices: ignored.map((other) =>
-      formatProblem({ ...other, message: 'of several "header" in a block only the first counts' }),
+      problemAt(other, 'of several "header" in a block only the first counts'),
     ),
   }
 }

@@ -4,7 +4,7 @@
  * @module
  */
 import { checkArgs, checkNoBlock, onlyDirective, parseCount } from '../corefile/arguments.ts'
-import { formatProblem } from '../corefile/problem.ts'
+import { problemAt } from '../corefile/problem.ts'
 import type { Setup } from './plugin.ts'
 
 const SOCKETS_MAX = 1024
@@ -16,5 +16,5 @@ export const setupMultisocket: Setup = (directives) => {
   checkNoBlock(directive)
   if (count !== undefined) parseCount(count, 1, SOCKETS_MAX)
   const message = '"multisocket" changes nothing: one process answers, for which one socket does'
-  return { notices: [formatProblem({ ...directive, message })] }
+  return { notices: [problemAt(directive, message)] }
 }

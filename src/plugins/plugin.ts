@@ -2,6 +2,7 @@
  * What a plugin is: it gets a request and the rest of the chain, and says what comes back.
  * @module
  */
+import type { Problem } from '../corefile/problem.ts'
 import type { Directive, ServerBlock } from '../corefile/server-block.ts'
 import type { EdnsOption } from '../dns/edns.ts'
 import type { Reply, ResourceRecord } from '../dns/message.ts'
@@ -245,7 +246,7 @@ export type Configured = {
   readonly plugins?: readonly Plugin[]
   readonly features?: readonly Feature[]
   /** Things that work but may surprise, for people. */
-  readonly notices?: readonly string[]
+  readonly notices?: readonly Problem[]
 }
 
 /** Where a plugin is configured. */

@@ -3,8 +3,6 @@
  * the Corefile; and the names of those that are known but not here.
  * @module
  */
-import { nearest } from '../corefile/arguments.ts'
-import { configError } from '../corefile/problem.ts'
 import type { Directive } from '../corefile/server-block.ts'
 import { setupAcl } from './acl.ts'
 import { setupAny } from './any.ts'
@@ -25,7 +23,6 @@ import { setupHeader } from './header.ts'
 import { setupHealth } from './health.ts'
 import { setupHosts } from './hosts.ts'
 import { setupKubernetes } from './kubernetes/setup.ts'
-import { leftOutBecause } from './left-out.ts'
 import { setupLoadbalance } from './loadbalance/setup.ts'
 import { setupLocal } from './local.ts'
 import { setupLog } from './log/setup.ts'
@@ -43,11 +40,12 @@ import { setupRoot } from './root.ts'
 import { setupShed } from './shed.ts'
 import { setupTimeouts } from './timeouts.ts'
 import { setupTransfer } from './transfer/setup.ts'
+import { unknownPlugin } from './unknown-plugin.ts'
 import { setupView } from './view.ts'
 import { setupWhoami } from './whoami.ts'
 
 /** All plugins of CoreDNS and k8s_gateway, in the order in which they act (plugin.cfg). */
-const ORDER: readonly string[] = (
+export const PLUGIN_ORDER: readonly string[] = (
   'root metadata geoip cancel proxyproto quic grpc_server https https3 timeouts multisocket ' +
   'reload nsid bufsize bind debug trace ready health pprof shed prometheus errors log dnstap ' +
   'local dns64 any chaos loadbalance tsig rewrite autopath acl cache header dnssec tls minimal ' +
@@ -98,17 +96,11 @@ const SETUPS: Readonly<Record<string, Setup>> = {
 
 /** Plugins by name, in the order in which they act. */
 export const PLUGINS: ReadonlyMap<string, Setup> = new Map(
-  ORDER.flatMap((name) => {
+  PLUGIN_ORDER.flatMap((name) => {
     const setup = SETUPS[name]
     return setup === undefined ? [] : [[name, setup]]
   }),
 )
-
-/** Words of Corefiles from before CoreDNS 1.5, and what to write today. */
-const REMOVED: ReadonlyMap<string, string> = new Map([
-  ['proxy', 'write "forward" in its place'],
-  ['upstream', 'leave it out: names are always resolved through the whole server'],
-])
 
 /**
  * Finds the plugin that a directive names.
@@ -118,16 +110,5 @@ export function findSetup(directive: Directive): Setup {
   const { name } = directive
   const setup = PLUGINS.get(name)
   if (setup !== undefined) return setup
-  const removed = REMOVED.get(name)
-  if (removed !== undefined) {
-    throw configError(directive, `"${name}" is gone from CoreDNS; ${removed}`)
-  }
-  const leftOut = leftOutBecause(name)
-  if (leftOut !== undefined) throw configError(directive, leftOut)
-  if (ORDER.includes(name)) {
-    throw configError(directive, `plugin "${name}" is not supported yet; leave it out`)
-  }
-  const near = nearest(name, [...PLUGINS.keys()])
-  const hint = near === undefined ? 'it is none of CoreDNS either' : `did you mean "${near}"?`
-  throw configError(directive, `there is no plugin "${name}"; ${hint}`)
+  throw unknownPlugin(directive, { here: [...PLUGINS.keys()], anywhere: PLUGIN_ORDER })
 }

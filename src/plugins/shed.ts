@@ -5,7 +5,7 @@
  * @module
  */
 import { checkArgs, checkNoBlock } from '../corefile/arguments.ts'
-import { configError, formatProblem } from '../corefile/problem.ts'
+import { configError, problemAt } from '../corefile/problem.ts'
 import type { Setup } from './plugin.ts'
 
 /** Configures `shed`. */
@@ -23,5 +23,5 @@ export const setupShed: Setup = (directives, { block }) => {
     )
   }
   const message = '"shed" changes nothing: the system drops what is too much'
-  return { notices: [formatProblem({ ...directive, message })] }
+  return { notices: [problemAt(directive, message)] }
 }

@@ -4,7 +4,7 @@
  * @module
  */
 import { checkArgs, onlyDirective, options, unknownOption } from '../corefile/arguments.ts'
-import { configError } from '../corefile/problem.ts'
+import { configError, type Problem, problemAt } from '../corefile/problem.ts'
 import { ExpressionError } from '../expression/errors.ts'
 import type { Expression } from '../expression/expression.ts'
 import { formatType } from '../expression/type.ts'
@@ -24,14 +24,15 @@ export const setupView: Setup = (directives, { peers }) => {
   if (name === undefined) throw configError(directive, '"view" takes a name')
   const functions = queryFunctions()
   const metadata = metadataOf(peers)
-  const notices: string[] = []
+  const notices: Problem[] = []
   const conditions = options(directive).map((option) => {
     if (option.name !== 'expr') throw unknownOption('view', option, ['expr'])
     const condition = compileWords(option, option.args, functions)
     const { kind } = condition.type
     if (kind !== 'bool' && kind !== 'unknown') {
       const what = `a condition of view "${name.text}" is ${formatType(condition.type)}`
-      notices.push(`${what}, which is never true: no query comes to its server block`)
+      const message = `${what}, which is never true: no query comes to its server block`
+      notices.push(problemAt(option, message))
     }
     return condition
   })

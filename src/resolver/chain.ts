@@ -15,13 +15,15 @@ import {
 } from '../plugins/plugin.ts'
 import { findSetup, PLUGINS } from '../plugins/registry.ts'
 import { pathsBelow } from '../plugins/root.ts'
+import { configurePlugin, type DirectiveGroup } from './configure-plugin.ts'
 import { compileQuickWay, type QuickWay } from './quick-way.ts'
 
 /** A compiled server block. */
 export type Chain = {
   readonly plugins: readonly Plugin[]
   readonly features: readonly Feature[]
-  readonly notices: readonly string[]
+  /** What works, but may surprise. */
+  readonly notices: readonly Problem[]
   /** Sends a request through all plugins. */
   readonly serve: Next
   /** The way for queries that need no request; `undefined` when there is none. */
@@ -56,17 +58,11 @@ export function compileChain(
   const pathOf = pathsBelow(block.directives)
   const view = block.directives.find(({ name }) => name === 'view')?.args[0]?.text ?? ''
   const features: Feature[] = []
-  const notices: string[] = []
+  const notices: Problem[] = []
   for (const directives of groupByPlugin(block.directives, problems)) {
     try {
-      const configured = findSetup(directives[0])(directives, {
-        ...context,
-        block,
-        zones,
-        pathOf,
-        view,
-        peers,
-      })
+      const at = { ...context, block, zones, pathOf, view, peers }
+      const configured = configurePlugin(directives, at)
       plugins.push(...(configured.plugins ?? []))
       features.push(...(configured.features ?? []))
       notices.push(...(configured.notices ?? []))
@@ -80,7 +76,7 @@ export function compileChain(
     plugins,
     features,
     notices,
-    serve: link(plugins),
+    serve: link(plugins, block),
     quickWay: compileQuickWay(plugins),
     observers: plugins.flatMap(({ observe }) => observe ?? []),
     admits: plugins.find(({ admits }) => admits !== undefined)?.admits,
@@ -88,11 +84,9 @@ export function compileChain(
   }
 }
 
-type Group = [Directive, ...Directive[]]
-
 /** Directives of one plugin together, plugins in the order in which they act. */
-function groupByPlugin(directives: readonly Directive[], problems: Problem[]): Group[] {
-  const groups = new Map<string, Group>()
+function groupByPlugin(directives: readonly Directive[], problems: Problem[]): DirectiveGroup[] {
+  const groups = new Map<string, DirectiveGroup>()
   for (const directive of directives) {
     try {
       findSetup(directive)
@@ -111,9 +105,19 @@ function groupByPlugin(directives: readonly Directive[], problems: Problem[]): G
   })
 }
 
+/** Plugins that are no part of CoreDNS's chains: a block of these alone refuses every query. */
+const APART: ReadonlySet<string> = new Set(
+  (
+    'root proxyproto quic grpc_server https https3 timeouts multisocket reload bind debug ready ' +
+    'health pprof tls on'
+  ).split(' '),
+)
+
 /** Behind the last plugin there is nobody to ask. */
-function link(plugins: readonly Plugin[]): Next {
-  let next: Next = () => failure(RCODE.SERVFAIL, 'no plugin of the server block has an answer')
+function link(plugins: readonly Plugin[], { directives }: ServerBlock): Next {
+  const isRefused = directives.every(({ name }) => APART.has(name))
+  const rcode = isRefused ? RCODE.REFUSED : RCODE.SERVFAIL
+  let next: Next = () => failure(rcode, 'no plugin of the server block has an answer')
   for (const { name, serve } of plugins.toReversed()) {
     if (serve === undefined) continue
     const rest = next

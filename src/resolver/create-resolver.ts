@@ -2,28 +2,24 @@
  * From a Corefile's server blocks to a resolver.
  * @module
  */
-import { ConfigError, configError, type Problem } from '../corefile/problem.ts'
+import { ConfigError, type Problem, problemAt } from '../corefile/problem.ts'
 import type { ServerBlock } from '../corefile/server-block.ts'
-import type { Transport, ZoneKey } from '../corefile/zone-key.ts'
-import { formatName, nameKey } from '../dns/name.ts'
+import type { ZoneKey } from '../corefile/zone-key.ts'
+import { equalNames, formatName } from '../dns/name.ts'
 import { RCODE } from '../dns/rcode.ts'
 import type { Host } from '../plugins/host.ts'
 import { type Client, failure, type MaybePromise, type Outcome } from '../plugins/plugin.ts'
 import { type Chain, compileChain } from './chain.ts'
-import type { Listener, ServedZone } from './listener.ts'
+import { type DefaultPorts, type Listener, type ServedZone, STANDARD_PORTS } from './listener.ts'
 import { Resolver } from './resolver.ts'
-
-/** Ports where a Corefile names none. */
-export type DefaultPorts = Readonly<Record<Transport, number>>
-
-/** The ports that the transports are known by (RFC 1035, RFC 7858, RFC 8484). */
-export const STANDARD_PORTS: DefaultPorts = { dns: 53, tls: 853, https: 443 }
 
 /** On whose behalf plugins ask when no client does. */
 const OURSELVES: Client = { address: '127.0.0.1', port: 0, transport: 'udp' }
 
+/** A zone, and where the Corefile says so. */
+type DraftZone = ServedZone & { readonly key: ZoneKey }
 type Draft = Omit<Listener, 'zones' | 'bounds' | 'takesAnyClass'> & {
-  readonly zones: ServedZone[]
+  readonly zones: DraftZone[]
   bounds: Listener['bounds']
 }
 
@@ -46,7 +42,9 @@ export function createResolver(
         lookupFor(created.resolver, block, { name, type })
       const chain = compileChain(block, { host, server: serverName(block, ports), lookup })
       chains.push(chain)
-      for (const key of block.keys) addZone(drafts, { key, chain, port: portOf(key, ports) })
+      for (const key of block.keys) {
+        problems.push(...addZone(drafts, { key, chain, port: portOf(key, ports) }))
+      }
     } catch (error) {
       if (!(error instanceof ConfigError)) throw error
       problems.push(...error.problems)
@@ -78,27 +76,56 @@ function serverName({ keys: [key] }: ServerBlock, ports: DefaultPorts): string {
   return key === undefined ? '' : `${key.transport}://:${portOf(key, ports)}`
 }
 
+/** Adds a zone wherever its block listens: at each address that is bound to, or at all of them. */
 function addZone(
   drafts: Map<string, Draft>,
   { key, chain, port }: { key: ZoneKey; chain: Chain; port: number },
-): void {
+): Problem[] {
   const { transport, zone } = key
   const binds = chain.features.filter((feature) => feature.kind === 'bind')
-  const addresses = binds.flatMap((bind) => bind.addresses)
   const except = binds.flatMap((bind) => bind.except)
-  const id = [transport, port, ...addresses, '-', ...except].join(' ')
-  const draft = drafts.get(id) ?? { transport, port, addresses, except, zones: [], bounds: {} }
-  drafts.set(id, draft)
-  for (const feature of chain.features) {
-    if (feature.kind === 'timeouts') draft.bounds = { ...draft.bounds, ...feature.bounds }
+  const bound = binds.flatMap((bind) => bind.addresses).map((address) => [address])
+  const places = bound.length === 0 ? [[]] : bound
+  for (const addresses of places) {
+    const taken = takenBy({ key, chain, port, addresses }, drafts)
+    if (taken !== undefined) return [taken]
+    const id = [transport, port, ...addresses, '-', ...except].join(' ')
+    const draft = drafts.get(id) ?? { transport, port, addresses, except, zones: [], bounds: {} }
+    drafts.set(id, draft)
+    for (const feature of chain.features) {
+      if (feature.kind === 'timeouts') draft.bounds = { ...draft.bounds, ...feature.bounds }
+    }
+    draft.zones.push({ zone, chain, key })
   }
-  const takesAll = (other: ServedZone): boolean =>
-    other.chain.admits === undefined && nameKey(other.zone) === nameKey(zone)
-  if (chain.admits === undefined && draft.zones.some(takesAll)) {
-    const message = `zone "${formatName(zone)}" is served at port ${port} already`
-    throw configError(key, message)
+  return []
+}
+
+/**
+ * What to say when another block has the zone at the same place (CoreDNS,
+ * core/dnsserver/register.go, `validateZonesAndListeningAddresses`): blocks that do not admit
+ * everything may share one.
+ */
+function takenBy(
+  place: { key: ZoneKey; chain: Chain; port: number; addresses: readonly string[] },
+  drafts: ReadonlyMap<string, Draft>,
+): Problem | undefined {
+  const { key, chain, port, addresses } = place
+  for (const draft of drafts.values()) {
+    if (draft.transport !== key.transport || draft.port !== port) continue
+    const isSame = draft.addresses[0] === addresses[0]
+    if (!isSame && draft.addresses.length > 0 && addresses.length > 0) continue
+    if (isSame && chain.admits !== undefined) continue
+    const before = draft.zones.find((other) => {
+      return other.chain.admits === undefined && equalNames(other.zone, key.zone)
+    })
+    if (before === undefined) continue
+    const where = isSame ? 'already' : 'already, on addresses that overlap with these'
+    const { line, file } = before.key
+    const from = file === key.file ? `line ${line}` : `${file}:${line}`
+    const message = `zone "${formatName(key.zone)}" is served at port ${port} ${where} (${from})`
+    return problemAt(key, message)
   }
-  draft.zones.push({ zone, chain })
+  return undefined
 }
 
 function finish(draft: Draft): Listener {

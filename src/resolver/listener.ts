@@ -9,6 +9,12 @@ import { TYPE } from '../dns/rr-type.ts'
 import type { Client, ConnectionBounds, View } from '../plugins/plugin.ts'
 import type { Chain } from './chain.ts'
 
+/** Ports where a Corefile names none. */
+export type DefaultPorts = Readonly<Record<Transport, number>>
+
+/** The ports that the transports are known by (RFC 1035, RFC 7858, RFC 8484). */
+export const STANDARD_PORTS: DefaultPorts = { dns: 53, tls: 853, https: 443 }
+
 /** A zone and the chain that serves it. */
 export type ServedZone = { readonly zone: Uint8Array; readonly chain: Chain }
 

@@ -2,6 +2,7 @@
  * The resolver: from the octets of a query to the octets of its reply.
  * @module
  */
+import type { Problem } from '../corefile/problem.ts'
 import { EMPTY } from '../dns/bytes.ts'
 import { EXTENDED_ERROR, extendedError, OPTION } from '../dns/edns.ts'
 import { MESSAGE_BYTES_MAX, UDP_BYTES_ADVERTISED } from '../dns/limits.ts'
@@ -138,7 +139,7 @@ export class Resolver {
   }
 
   /** What the chains say to people about their configuration. */
-  get notices(): readonly string[] {
+  get notices(): readonly Problem[] {
     return this.chains.flatMap(({ notices }) => notices)
   }
 

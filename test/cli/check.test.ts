@@ -45,15 +45,47 @@ describe('check', () => {
     })
   }
 
-  test('tells what may surprise', async (t) => {
-    const path = join(temporaryFolder(t, { Corefile: '. {\n  debug\n  whoami\n}\n' }), 'Corefile')
-    const { status, stdout } = await runCli(['check', path])
+  test('tells what works but is hardly meant, and of old words', async (t) => {
+    const corefile =
+      '. {\n  proxy . 192.0.2.53\n  hosts {\n    192.0.2.1 a.test\n  }\n}\nb.test {\n  log\n}\n'
+    const path = join(temporaryFolder(t, { Corefile: corefile }), 'Corefile')
+    const { status, stdout, stderr } = await runCli(['check', path])
     assert.equal(status, 0)
-    assert.equal(
-      stdout,
-      `${path}:2:3: "debug" changes nothing: whatever fails is logged in full without it\n` +
-        `${path}: 1 server block, nothing wrong\n`,
+    assert.equal(stdout, `${path}: 2 server blocks, 4 warnings\n`)
+    assert.deepEqual(
+      stderr.split('\n').map((line) => line.replace(`${path}:`, '').slice(0, 60)),
+      [
+        '2:3: warning: "proxy" is gone since CoreDNS 1.5.0; read as "',
+        '2:3: warning: "forward" is never asked: "hosts" of line 3 co',
+        '3:3: warning: "hosts" acts before "forward" of line 2, whate',
+        '7:1: warning: nothing in this server block answers: every qu',
+        '',
+      ],
     )
+  })
+
+  test('tells what may surprise beside what is wrong', async (t) => {
+    const path = join(temporaryFolder(t, { Corefile: '. {\n  proxy . x:0 1.2\n}\n' }), 'Corefile')
+    const none = 'is neither [tls://]ADDRESS[:PORT], https://…, the name of a host, nor a file'
+    assert.deepEqual(
+      await runCli(['check', path]),
+      failed(
+        `${path}:2:3: warning: "proxy" is gone since CoreDNS 1.5.0; read as "forward"`,
+        `${path}:2:11: "x:0" ${none}`,
+        `${path}:2:15: "1.2" ${none}`,
+      ),
+    )
+  })
+
+  test('tells what a plugin does not do', async (t) => {
+    const path = join(temporaryFolder(t, { Corefile: '. {\n  debug\n  whoami\n}\n' }), 'Corefile')
+    assert.deepEqual(await runCli(['check', path]), {
+      status: 0,
+      stdout: `${path}: 1 server block, 1 warning\n`,
+      stderr:
+        `${path}:2:3: warning: "debug" changes nothing: whatever fails is logged in full ` +
+        'without it\n',
+    })
   })
 
   const wrong: { name: string; corefile: string; problems: readonly string[] }[] = [

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { join, relative } from 'node:path'
 import { describe, test } from 'node:test'
-import { loadCorefile } from '../../src/cli/load-corefile.ts'
+import { loadCorefile, tryCorefile } from '../../src/cli/load-corefile.ts'
 import { temporaryFolder } from '../exporter/temporary-folder.ts'
 
 /** Names of the directives in a Corefile's blocks, with their first arguments. */
@@ -26,6 +26,8 @@ describe('loadCorefile', () => {
     { name: 'a dot as a dot', pattern: 'x.conf*', names: [] },
     { name: 'files of another folder', pattern: 'more/*', names: ['m'] },
     { name: 'files above', pattern: '../conf/more/m*', names: ['m'] },
+    { name: 'files of folders by a star', pattern: '*/m.conf', names: ['m'] },
+    { name: 'files of folders by both wildcards', pattern: 'mor?/*.conf', names: ['m'] },
     { name: 'nothing from a folder that is not there', pattern: 'none/*', names: [] },
   ]
   for (const { name, pattern, names } of imports) {
@@ -51,6 +53,15 @@ describe('loadCorefile', () => {
     const folder = temporaryFolder(t, { 'far/one': 'import two\n', 'far/two': 'hosts two\n' })
     const near = temporaryFolder(t, { Corefile: `. {\n  import ${folder}/far/one\n}\n` })
     assert.deepEqual(directivesIn(join(near, 'Corefile')), ['hosts two'])
+  })
+
+  test('reads on when something is wrong, if that is wanted', (t) => {
+    const path = join(temporaryFolder(t, { Corefile: '. {\n  import x\n  log\n}\n' }), 'Corefile')
+    const { blocks, problems, warnings } = tryCorefile(path)
+    assert.equal(blocks[0]?.directives[0]?.name, 'log')
+    assert.equal(problems.length, 1)
+    assert.deepEqual(warnings, [])
+    assert.throws(() => loadCorefile(path), { name: 'ConfigError' })
   })
 
   test('puts in variables of the environment', (t) => {

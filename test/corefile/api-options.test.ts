@@ -9,7 +9,8 @@ function parse(text: string): ApiOptions & { readonly notices: readonly string[]
   const directive = directiveOf(`kubernetes {\n${text}\n}`)
   const parsed = parseKubernetes(directive, [nameOf('cluster.local')])
   const { kubeconfig, endpoint, tls, startupMs, apiLimits, notices } = parsed
-  return { kubeconfig, endpoint, tls, startupMs, apiLimits, notices }
+  const told = notices.map(({ message }) => message)
+  return { kubeconfig, endpoint, tls, startupMs, apiLimits, notices: told }
 }
 
 describe('how an API server is reached', () => {

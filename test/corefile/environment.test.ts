@@ -18,8 +18,10 @@ describe('expandVariables', () => {
     { name: 'makes nothing of an empty one', text: 'a{$EMPTY}b', expanded: 'ab' },
     { name: 'takes a value as it is', text: '{$MONEY}', expanded: '$& $1 $$' },
     { name: 'reads a value of {%NAME%} again', text: '{%NEST%}', expanded: '53' },
-    { name: 'reads a value of {$NAME} once', text: '{$NEST}', expanded: '{$PORT}' },
+    { name: 'reads a value of {$NAME} again', text: '{$NEST}', expanded: '53' },
     { name: 'keeps braces without a name', text: '{$} {%%}', expanded: '{$} {%%}' },
+    { name: 'keeps what is behind them too', text: '{$} {$PORT}', expanded: '{$} {$PORT}' },
+    { name: 'takes any name up to the closing brace', text: 'a{$ %}{$PORT}', expanded: 'a53' },
     { name: 'keeps {$NAME that is not closed', text: '{$ZONE', expanded: '{$ZONE' },
     { name: 'keeps {%NAME} that is not closed', text: '{%ZONE}', expanded: '{%ZONE}' },
     { name: 'tells letter case apart', text: '{$zone}', expanded: '' },
@@ -30,6 +32,13 @@ describe('expandVariables', () => {
       assert.equal(expandVariables(text, environment), expanded)
     })
   }
+
+  test('ends when a value names itself, and when it grows', () => {
+    for (const value of ['{$SELF}', '{$SELF}{$SELF}', 'a{$SELF}']) {
+      const expanded = expandVariables('{$SELF}', () => value)
+      assert.ok(expanded.length < 4_000_000)
+    }
+  })
 
   test('leaves text without opening braces as it is', () => {
     fc.assert(

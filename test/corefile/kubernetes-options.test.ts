@@ -12,7 +12,8 @@ import { directiveOf, problemsOf } from './source.ts'
 const BLOCK_ZONES = [nameOf('cluster.local'), nameOf('in-addr.arpa')]
 
 /** Options as they are compared: zones as text. */
-type Shown = Omit<KubernetesOptions, 'zones' | 'multiclusterZones' | 'fallthrough'> & {
+type Shown = Omit<KubernetesOptions, 'zones' | 'multiclusterZones' | 'fallthrough' | 'notices'> & {
+  readonly notices: readonly string[]
   readonly zones: readonly string[]
   readonly multiclusterZones: readonly string[]
   readonly fallthrough: readonly string[] | undefined
@@ -20,12 +21,13 @@ type Shown = Omit<KubernetesOptions, 'zones' | 'multiclusterZones' | 'fallthroug
 
 function parse(text: string, blockZones: readonly Uint8Array[] = BLOCK_ZONES): Shown {
   const parsed = parseKubernetes(directiveOf(text), blockZones)
-  const { zones, multiclusterZones, fallthrough, ...rest } = parsed
+  const { zones, multiclusterZones, fallthrough, notices, ...rest } = parsed
   return {
     ...rest,
     multiclusterZones: multiclusterZones.map((zone) => formatName(zone)),
     zones: zones.map((zone) => formatName(zone)),
     fallthrough: fallthrough?.map((zone) => formatName(zone)),
+    notices: notices.map(({ message }) => message),
   }
 }
 

@@ -99,8 +99,8 @@ describe('parseCorefile reads directives', () => {
     },
     {
       name: 'with braces within words',
-      text: '. {\nlog {combined} a{\n}',
-      blocks: ['. | log {combined} a{'],
+      text: '. {\nlog {combined} a{b\n}',
+      blocks: ['. | log {combined} a{b'],
     },
     {
       name: 'with "import" as an argument',

@@ -41,7 +41,7 @@ export const REFUSED: readonly RefusedCorefile[] = [
   },
   {
     name: 'a directive that is not closed',
-    text: 'a {\n  log {\n    x\n}',
+    text: 'a {\nlog {\nx\n}',
     problems: ['1:3: this "{" is never closed'],
   },
   {
@@ -57,7 +57,7 @@ export const REFUSED: readonly RefusedCorefile[] = [
   {
     name: 'a brace that closes nothing',
     text: 'a {\n}\n}',
-    problems: ['3:1: this "}" closes nothing'],
+    problems: ['3:1: this "}" closes nothing; the block of line 1 ended in line 2'],
   },
   {
     name: 'a brace that closes no braces',
@@ -95,6 +95,33 @@ export const REFUSED: readonly RefusedCorefile[] = [
     ],
   },
   {
+    name: 'a ConfigMap',
+    text: 'apiVersion: v1\nkind: ConfigMap\ndata:\n  Corefile: |\n    . {\n    }\n',
+    problems: [
+      '1:1: "apiVersion:" is YAML; a Corefile is what a ConfigMap has below "Corefile: |"',
+    ],
+  },
+  {
+    name: 'a brace at the end of a word',
+    text: '.:53{\n  cache 30{\n  success 1\n  }\n}\n',
+    problems: [
+      '1:1: write ".:53 {", with a blank before the brace',
+      '2:9: write "30 {", with a blank before the brace',
+    ],
+  },
+  {
+    name: 'what is wrong in several places',
+    text: '{\nlog\n}\na {\n import\n import x y\n import none\n cache\n {\n }\n}\n}\n',
+    problems: [
+      '1:1: expected a zone before "{"',
+      '5:2: import needs a snippet, a file or a pattern',
+      '6:11: import takes one snippet, file or pattern',
+      '7:9: cannot import "/etc/none": no such snippet before here, and no such file',
+      '9:2: expected a word before "{" on its line',
+      '12:1: this "}" closes nothing; the block of line 4 ended in line 11',
+    ],
+  },
+  {
     name: 'a snippet without a block',
     text: '(a)\nlog',
     problems: ['1:1: snippet "a" has no block in braces'],
@@ -112,7 +139,7 @@ export const REFUSED: readonly RefusedCorefile[] = [
   {
     name: 'a snippet that comes later',
     text: '. {\n  import a\n}\n(a) {\n}',
-    problems: ['2:10: cannot import "/etc/a": no such snippet before here, and no such file'],
+    problems: ['2:10: cannot import "/etc/a": the snippet is defined below, in line 4; move it up'],
   },
   {
     name: 'an import of nothing',
@@ -155,24 +182,24 @@ export const REFUSED: readonly RefusedCorefile[] = [
     problems: ['1:8: "*/*.conf" has more than one wildcard'],
   },
   {
-    name: 'two wildcards of two kinds',
-    text: 'import a?.*',
-    problems: ['1:8: "a?.*" has more than one wildcard'],
+    name: 'two wildcards of the other kind',
+    text: 'import a?.?',
+    problems: ['1:8: "a?.?" has more than one wildcard'],
   },
   {
     name: 'a class of letters',
     text: 'import [ab]',
-    problems: ['1:8: "[ab]" has more than one wildcard'],
+    problems: ['1:8: "[ab]" has brackets; a pattern may have one "*" and one "?"'],
   },
   {
     name: 'what is wrong in an imported file',
     text: 'import bad',
-    problems: ['/etc/bad:3:1: this "}" closes nothing'],
+    problems: ['/etc/bad:3:1: this "}" closes nothing; the block of line 1 ended in line 2'],
   },
   {
     name: 'a snippet that imports itself',
     text: '(a) {\n  import a\n}\n. {\nimport a\n}',
-    problems: ['2:3: import never ends'],
+    problems: ['2:3: snippet "a" imports itself'],
   },
   {
     name: 'snippets that import each other',
@@ -186,8 +213,8 @@ export const REFUSED: readonly RefusedCorefile[] = [
   },
   {
     name: 'imports that double',
-    text: '(a) {\nimport a\nimport a\n}\n. {\nimport a\n}',
-    problems: ['2:1: import never ends'],
+    text: '(a) {\nimport b\nimport b\n}\n(b) {\nimport a\n}\n. {\nimport a\n}',
+    problems: ['6:1: import never ends'],
   },
   {
     name: 'blocks deeper than anyone needs',

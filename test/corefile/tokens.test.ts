@@ -26,11 +26,14 @@ describe('readTokens splits', () => {
     { name: 'a backslash behind another, and no quote', text: '"a\\\\" b', words: ['a\\\\', 'b'] },
     { name: 'a backslash outside of quotes', text: 'a\\ b\\"', words: ['a\\', 'b\\"'] },
     { name: 'a quote that is not closed', text: 'a "b\nc', words: ['a', 'b\nc'] },
-    { name: 'a backslash at the very end', text: '"a\\', words: ['a\\'] },
+    { name: 'a backslash at the very end off', text: '"a\\', words: ['a'] },
     { name: 'back quotes like any character', text: '`a b`', words: ['`a', 'b`'] },
     { name: 'comments off', text: 'a # b "c"\nd', words: ['a', 'd'] },
     { name: 'comments off at the end', text: 'a #', words: ['a'] },
-    { name: 'comments off that begin in a word', text: 'a#b c\nd', words: ['a', 'd'] },
+    { name: '# in a word off up to the next blank', text: 'a#b c\nd', words: ['a', 'c', 'd'] },
+    { name: 'carriage returns off within words', text: 'a\rb c', words: ['ab', 'c'] },
+    { name: 'a quote at the very end off', text: 'a "', words: ['a'] },
+    { name: 'at blanks of other scripts', text: 'a\u3000b\u0085c\u00a0d', words: [...'abcd'] },
     { name: 'no comments in quotes', text: '"a # b" c', words: ['a # b', 'c'] },
     { name: 'the byte order mark off', text: '\ufeff.:53', words: ['.:53'] },
     { name: 'letters of any kind', text: 'bücher 例え', words: ['bücher', '例え'] },
@@ -61,6 +64,13 @@ describe('readTokens says where words are', () => {
       )
     })
   }
+
+  test('and what their writer hardly meant', () => {
+    assert.deepEqual(
+      readTokens('a#b "c#d" "e', 'Corefile').map(({ mishap }) => mishap),
+      ['hash within', undefined, 'open quote'],
+    )
+  })
 
   test('in which file, until which line, and whether in quotes', () => {
     assert.deepEqual(readTokens('a "b\n{"', '/etc/x'), [

@@ -115,19 +115,37 @@ describe('parseZoneKey takes', () => {
 
 describe('parseZoneKey refuses', () => {
   const cases: { name: string; text: string; message: string }[] = [
-    { name: 'nothing', text: '', message: '"" is not a domain name' },
-    { name: 'a port without a zone', text: ':53', message: '"" is not a domain name' },
-    { name: 'a scheme without a zone', text: 'tls://', message: '"" is not a domain name' },
+    { name: 'nothing', text: '', message: '"" is not a domain name; the root is "."' },
+    {
+      name: 'a port without a zone',
+      text: ':53',
+      message: '":53" has no zone before the colon; did you mean ".:53"?',
+    },
+    {
+      name: 'a port without its colon',
+      text: '.53',
+      message: '".53" is not a domain name; did you mean ".:53"?',
+    },
+    {
+      name: 'a dot too many',
+      text: '.a.org',
+      message: '".a.org" is not a domain name; did you mean "a.org"?',
+    },
+    {
+      name: 'a scheme without a zone',
+      text: 'tls://',
+      message: '"" is not a domain name; the root is "."',
+    },
     { name: 'an empty label', text: 'a..b', message: '"a..b" is not a domain name' },
     {
       name: 'letters beyond ASCII',
       text: 'bücher.org',
-      message: '"bücher.org" is not a domain name',
+      message: '"bücher.org" is not a domain name; in ASCII it is "xn--bcher-kva.org"',
     },
     {
       name: 'a label of 64 octets',
       text: 'a'.repeat(64),
-      message: `"${'a'.repeat(64)}" is not a domain name`,
+      message: `"${'a'.repeat(64)}" is not a domain name: a label has over 63 octets`,
     },
     {
       name: 'a colon at the end',

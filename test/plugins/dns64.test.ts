@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
+import { formatProblem } from '../../src/corefile/problem.ts'
 import { block, directive, problemsOf, serve } from '../ask.ts'
 import type { UpstreamScript } from '../fake-host.ts'
 
@@ -137,7 +138,7 @@ describe('dns64', () => {
     assert.equal((await server.ask('v4.example.org AAAA'))[1], `authority: ${SOA}`)
     const reply = ['NOERROR rd', 'v4.example.org. 100 IN AAAA 64:1337::c000:221']
     assert.deepEqual(await server.ask(`v4.example.org AAAA ${V6}`), reply)
-    assert.deepEqual(server.resolver.notices, [
+    assert.deepEqual(server.resolver.notices.map(formatProblem), [
       'Corefile:3:5: "allow_ipv4" has no effect behind a prefix on the line of "dns64"; ' +
         'write the prefix as an option below it',
     ])

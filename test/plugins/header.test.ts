@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
+import { formatProblem } from '../../src/corefile/problem.ts'
 import { block, directive, problemsOf, serve } from '../ask.ts'
 import { formatReply, parseQuestion } from '../message-text.ts'
 
@@ -99,7 +100,7 @@ describe('header', () => {
     const lines = ['response set ra', 'response clear aa'].map((line) => directive('header', line))
     const server = serve(block(...lines, HOSTS))
     assert.deepEqual(await server.ask('a.test A'), ['NOERROR aa rd ra', A])
-    assert.deepEqual(server.resolver.notices, [
+    assert.deepEqual(server.resolver.notices.map(formatProblem), [
       'Corefile:5:3: of several "header" in a block only the first counts',
     ])
   })

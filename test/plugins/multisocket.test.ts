@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
+import { formatProblem } from '../../src/corefile/problem.ts'
 import { block, directive, problemsOf, serve } from '../ask.ts'
 
 describe('multisocket', () => {
   for (const line of ['multisocket', 'multisocket 1024']) {
     test(`changes nothing, and says so: ${line}`, () => {
-      assert.deepEqual(serve(block(line, 'whoami')).resolver.notices, [
+      assert.deepEqual(serve(block(line, 'whoami')).resolver.notices.map(formatProblem), [
         'Corefile:2:3: "multisocket" changes nothing: one process answers, for which one socket does',
       ])
     })

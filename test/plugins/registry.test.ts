@@ -29,44 +29,4 @@ describe('findSetup', () => {
       assert.deepEqual(problemsOf(block(name)), [`Corefile:2:3: ${reason}`])
     })
   }
-
-  const cases: { name: string; directive: string; problem: string }[] = [
-    {
-      name: 'says what to write for proxy',
-      directive: 'proxy . 192.0.2.53',
-      problem: '"proxy" is gone from CoreDNS; write "forward" in its place',
-    },
-    {
-      name: 'says what to do about upstream',
-      directive: 'upstream',
-      problem:
-        '"upstream" is gone from CoreDNS; leave it out: names are always resolved through the ' +
-        'whole server',
-    },
-    {
-      name: 'guesses what a misspelled name should be',
-      directive: 'foward . 192.0.2.53',
-      problem: 'there is no plugin "foward"; did you mean "forward"?',
-    },
-    {
-      name: 'minds letter case',
-      directive: 'Cache',
-      problem: 'there is no plugin "Cache"; did you mean "cache"?',
-    },
-    {
-      name: 'guesses nothing that is far off',
-      directive: 'unbound',
-      problem: 'there is no plugin "unbound"; it is none of CoreDNS either',
-    },
-    {
-      name: 'is not misled by what every object has',
-      directive: 'constructor',
-      problem: 'there is no plugin "constructor"; it is none of CoreDNS either',
-    },
-  ]
-  for (const { name, directive, problem } of cases) {
-    test(name, () => {
-      assert.deepEqual(problemsOf(block(directive)), [`Corefile:2:3: ${problem}`])
-    })
-  }
 })

@@ -139,7 +139,7 @@ describe('the set-up of view', () => {
       split(hosts('192.0.2.3')),
     ].join('\n')
     assert.deepEqual(problemsOf(corefile), [
-      'Corefile:13:1: zone "split.test." is served at port 53 already',
+      'Corefile:13:1: zone "split.test." is served at port 53 already (line 8)',
     ])
   })
 })

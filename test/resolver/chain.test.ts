@@ -101,8 +101,11 @@ describe('compileChain', () => {
     )
   })
 
-  test('fails for a block without plugins', async () => {
-    assert.deepEqual(await serve('example.org').ask('www.example.org A'), ['SERVFAIL rd'])
+  test('refuses in a block with no plugin that could answer or pass on, as CoreDNS does', async () => {
+    assert.deepEqual(await serve('example.org').ask('www.example.org A'), ['REFUSED rd'])
+    const server = serve(block('ready', 'health', 'bind 192.0.2.1', 'reload'))
+    assert.deepEqual(await server.ask('www.example.org A'), ['REFUSED rd'])
+    assert.deepEqual(await serve(block('cache')).ask('www.example.org A'), ['SERVFAIL rd'])
   })
 
   test('collects features in the order of plugins', () => {

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { formatName } from '../../src/dns/name.ts'
-import { createResolver, STANDARD_PORTS } from '../../src/resolver/create-resolver.ts'
-import type { Listener } from '../../src/resolver/listener.ts'
+import { createResolver } from '../../src/resolver/create-resolver.ts'
+import { type Listener, STANDARD_PORTS } from '../../src/resolver/listener.ts'
 import { block, directive, problemsOf, serve } from '../ask.ts'
 import { FakeHost } from '../fake-host.ts'
 
@@ -44,7 +44,7 @@ describe('listeners', () => {
     {
       name: 'binds to the addresses of a block',
       corefile: block('bind 192.0.2.1 2001:db8::1', 'whoami'),
-      listeners: ['dns 192.0.2.1,2001:db8::1:53 .'],
+      listeners: ['dns 192.0.2.1:53 .', 'dns 2001:db8::1:53 .'],
     },
     {
       name: 'leaves out the addresses that are excepted',
@@ -131,12 +131,41 @@ describe('what is wrong with server blocks', () => {
     {
       name: 'refuses a zone twice on one port',
       corefile: 'example.org {\n whoami\n}\nexample.net EXAMPLE.org {\n whoami\n}',
-      problems: ['Corefile:4:13: zone "example.org." is served at port 53 already'],
+      problems: ['Corefile:4:13: zone "example.org." is served at port 53 already (line 1)'],
     },
     {
       name: 'refuses a zone twice within one block',
       corefile: 'example.org example.org:53 {\n whoami\n}',
-      problems: ['Corefile:1:13: zone "example.org." is served at port 53 already'],
+      problems: ['Corefile:1:13: zone "example.org." is served at port 53 already (line 1)'],
+    },
+    {
+      name: 'names each zone that is served already',
+      corefile: 'a b {\n whoami\n}\nb a {\n whoami\n}',
+      problems: [
+        'Corefile:4:1: zone "b." is served at port 53 already (line 1)',
+        'Corefile:4:3: zone "a." is served at port 53 already (line 1)',
+      ],
+    },
+    {
+      name: 'refuses a zone on some addresses that is served on all, as CoreDNS does',
+      corefile: 'a {\n whoami\n}\na {\n bind 192.0.2.1\n whoami\n}',
+      problems: [
+        'Corefile:4:1: zone "a." is served at port 53 already, on addresses that overlap with ' +
+          'these (line 1)',
+      ],
+    },
+    {
+      name: 'refuses a zone on all addresses that is served on some',
+      corefile: 'a {\n bind 192.0.2.1\n whoami\n}\na {\n whoami\n}',
+      problems: [
+        'Corefile:5:1: zone "a." is served at port 53 already, on addresses that overlap with ' +
+          'these (line 1)',
+      ],
+    },
+    {
+      name: 'refuses a zone on one address that is served on that and another',
+      corefile: 'a {\n bind 192.0.2.1 192.0.2.2\n whoami\n}\na {\n bind 192.0.2.2\n whoami\n}',
+      problems: ['Corefile:5:1: zone "a." is served at port 53 already (line 1)'],
     },
     {
       name: 'tells everything that is wrong in all blocks at once',

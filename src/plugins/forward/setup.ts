@@ -2,7 +2,7 @@
  * The `forward` plugin: relays queries to upstreams, the next one when one fails.
  * @module
  */
-import { configError } from '../../corefile/problem.ts'
+import { configError, type Problem, problemAt } from '../../corefile/problem.ts'
 import type { Directive } from '../../corefile/server-block.ts'
 import { equalNames, nameOf } from '../../dns/name.ts'
 import { tellsWhy } from '../errors.ts'
@@ -14,10 +14,12 @@ import { isHostName } from './upstreams.ts'
 /** The upstream that each request went to, by what its copies share. */
 type Upstreams = WeakMap<Request['trace'], string>
 
+type Parsed = { readonly directive: Directive; readonly options: ForwardOptions }
+
 /** Configures `forward FROM TO… { … }`, as often as there are upstreams for different zones. */
 export const setupForward: Setup = (directives, { host, zones, block }) => {
   const upstreams: Upstreams = new WeakMap()
-  const parsed = directives.map((directive) => ({
+  const parsed: Parsed[] = directives.map((directive) => ({
     directive,
     options: parseForward(directive, host.readText),
   }))
@@ -43,7 +45,7 @@ export const setupForward: Setup = (directives, { host, zones, block }) => {
       },
     }
   })
-  return { plugins, notices: parsed.flatMap(({ options }) => noticesOf(options)) }
+  return { plugins, notices: parsed.flatMap(noticesOf) }
 }
 
 function openForward(directive: Directive, open: () => Forward): Forward {
@@ -56,10 +58,14 @@ function openForward(directive: Directive, open: () => Forward): Forward {
 }
 
 /** CoreDNS looks names up once and ends when it cannot; ours may come to be known later. */
-function noticesOf({ upstreams }: ForwardOptions): string[] {
-  return upstreams
+function noticesOf({ directive, options }: Parsed): Problem[] {
+  return options.upstreams
     .filter((upstream) => upstream.transport !== 'https' && isHostName(upstream))
-    .map(({ address }) => `forward: "${address}" is the name of a host, looked up when it is asked`)
+    .map(({ address }) => {
+      const word = directive.args.find(({ text }) => text.includes(address))
+      const message = `"${address}" is neither an address nor a file`
+      return problemAt(word ?? directive, `${message}: it is looked up as a host's name`)
+    })
 }
 
 /** Names by which browsers find out whether a server answers (Chromium, Firefox). */

@@ -3,7 +3,7 @@
  * Addresses from a snapshot keep their order and begin at a random one.
  * @module
  */
-import { configError, formatProblem } from '../../corefile/problem.ts'
+import { configError, type Problem, problemAt } from '../../corefile/problem.ts'
 import { readUint16 } from '../../dns/bytes.ts'
 import type { Reply } from '../../dns/message.ts'
 import type { Network } from '../../dns/network.ts'
@@ -22,7 +22,7 @@ type Balancer = {
   readonly prepare?: QuickPart['prepare']
   readonly start?: () => void
   readonly stop?: () => void
-  readonly notices?: readonly string[]
+  readonly notices?: readonly Problem[]
 }
 
 /**
@@ -107,7 +107,7 @@ function weightedBalancer(
     stop: () => {
       cancel()
     },
-    notices: text === undefined ? [formatProblem({ ...file, message: retrying })] : [],
+    notices: text === undefined ? [problemAt(file, retrying)] : [],
   }
 }
 

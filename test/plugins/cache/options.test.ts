@@ -236,6 +236,7 @@ describe('parseCache', () => {
         'cache',
         'serve_stale_policy prefer_positive',
         'serve_stale_policy prefer_positive',
+        'serve_stale',
       ),
       problem: 'Corefile:4:5: "serve_stale_policy" stands twice, once is allowed',
     },

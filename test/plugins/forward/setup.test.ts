@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
+import { formatProblem } from '../../../src/corefile/problem.ts'
 import { failure } from '../../../src/plugins/plugin.ts'
 import { createResolver } from '../../../src/resolver/create-resolver.ts'
 import { block, directive, parseBlocks, serve } from '../../ask.ts'
@@ -117,8 +118,9 @@ describe('what forward says of itself', () => {
 
   test('is which upstreams are names of hosts', () => {
     const { resolver } = serve(block('forward . tls://dns.example.org 192.0.2.1'))
-    assert.deepEqual(resolver.notices, [
-      'forward: "dns.example.org" is the name of a host, looked up when it is asked',
+    assert.deepEqual(resolver.notices.map(formatProblem), [
+      'Corefile:2:13: "dns.example.org" is neither an address nor a file: it is looked up as a ' +
+        "host's name",
     ])
   })
 

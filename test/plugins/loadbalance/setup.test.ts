@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import fc from 'fast-check'
+import { formatProblem } from '../../../src/corefile/problem.ts'
 import { block, directive, problemsOf, type Server, serve } from '../../ask.ts'
 
 /** Records of one answer, and where each belongs in it. */
@@ -251,7 +252,7 @@ describe('loadbalance by weights', () => {
   })
 
   test('tells when its file is not there yet', () => {
-    assert.deepEqual(serve(weighing, { upstream }).resolver.notices, [
+    assert.deepEqual(serve(weighing, { upstream }).resolver.notices.map(formatProblem), [
       'Corefile:2:24: cannot read the file of weights "weights" yet; it is tried again every 30 s',
     ])
   })

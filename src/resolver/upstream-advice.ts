@@ -1,0 +1,104 @@
+/**
+ * Upstreams of `forward` that lead back here.
+ * @module
+ */
+import { type Problem, problemAt } from '../corefile/problem.ts'
+import type { Directive, ServerBlock, Word } from '../corefile/server-block.ts'
+import { parseZones, type ZoneKey } from '../corefile/zone-key.ts'
+import { formatAddress, parseAddress } from '../dns/address.ts'
+import { formatName } from '../dns/name.ts'
+import { common } from './answering-parts.ts'
+import type { DefaultPorts } from './listener.ts'
+import { boundAddresses } from './serving-block.ts'
+
+/** What is around a block. */
+export type Surroundings = {
+  /** Reads the files in which upstreams are listed. */
+  readonly readText: (path: string) => string | undefined
+  readonly ports: DefaultPorts
+}
+
+type Upstream = { readonly address: string; readonly port: number }
+
+/** Where systemd-resolved answers for programs of its own machine (systemd-resolved.service(8)). */
+const STUBS: ReadonlySet<string> = new Set(['127.0.0.53', '127.0.0.54'])
+/** Plugins with which a query that comes back is another, or for another block. */
+const CHANGES: ReadonlySet<string> = new Set(['rewrite', 'view'])
+
+/** Looks through the upstreams of a block that are asked by plain DNS. */
+export function adviseOnUpstreams(block: ServerBlock, around: Surroundings): Problem[] {
+  return block.directives
+    .filter(({ name }) => name === 'forward')
+    .flatMap((directive) =>
+      directive.args.slice(1).flatMap((word) => {
+        const message = adviseOnUpstream(word, directive, { block, ...around })
+        return message === undefined ? [] : [problemAt(word, message)]
+      }),
+    )
+}
+
+function adviseOnUpstream(
+  word: Word,
+  directive: Directive,
+  around: Surroundings & { readonly block: ServerBlock },
+): string | undefined {
+  const upstream = readUpstream(word.text)
+  const text = upstream === undefined ? around.readText(word.text) : undefined
+  const listed = upstream === undefined ? nameServers(text ?? '') : [upstream]
+  const says = (address: string): string =>
+    upstream === undefined ? `"${word.text}" lists ${address} on this machine,` : `${address} is`
+  for (const one of listed) {
+    if (STUBS.has(one.address) && one.port === 53) {
+      return (
+        `${says(one.address)} the stub of systemd-resolved, which is not there in a container ` +
+        'and may ask this server again; "/run/systemd/resolve/resolv.conf" lists what is behind it'
+      )
+    }
+    const key = ownKey(one, directive, around)
+    if (key !== undefined) {
+      const zone = formatName(key.zone)
+      return `${says(one.address)} this server itself: queries for "${zone}" go round in circles`
+    }
+  }
+  return undefined
+}
+
+/** The key by which a block gets what it sends to an upstream. */
+function ownKey(
+  { address, port }: Upstream,
+  directive: Directive,
+  { block, ports }: { readonly block: ServerBlock; readonly ports: DefaultPorts },
+): ZoneKey | undefined {
+  if (block.directives.some(({ name }) => CHANGES.has(name))) return undefined
+  const bound = boundAddresses(block).map((text) => normalize(text))
+  const isHere = bound.length === 0 ? /^(127\.|::1$)/.test(address) : bound.includes(address)
+  const [from] = directive.args
+  if (!isHere || from === undefined) return undefined
+  return block.keys.find((key) => {
+    const isPort = key.transport === 'dns' && (key.port ?? ports.dns) === port
+    return isPort && common(parseZones(from.text, from), [key.zone]).length > 0
+  })
+}
+
+/** Reads `[dns://]ADDRESS[:PORT]`; `undefined` when it is something else. */
+function readUpstream(text: string): Upstream | undefined {
+  const plain = text.replace(/^dns:\/\//, '')
+  if (parseAddress(plain) !== undefined) return { address: normalize(plain), port: 53 }
+  const [, bracketed, host = bracketed ?? '', port = '53'] =
+    /^(?:\[([^\]]+)\]|([^:]+))(?::(\d+))?$/.exec(plain) ?? []
+  if (parseAddress(host) === undefined) return undefined
+  return { address: normalize(host), port: Number(port) }
+}
+
+/** Reads the `nameserver` lines of a resolv.conf(5). */
+function nameServers(text: string): Upstream[] {
+  return text.split('\n').flatMap((line) => {
+    const address = /^\s*nameserver\s+([^\s#;%]+)/.exec(line)?.[1]
+    return (address === undefined ? undefined : readUpstream(address)) ?? []
+  })
+}
+
+function normalize(text: string): string {
+  const address = parseAddress(text)
+  return address === undefined ? text : formatAddress(address)
+}

@@ -1,0 +1,70 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { readCorefile } from '../../src/corefile/parse-corefile.ts'
+import { TokenStream } from '../../src/corefile/token-stream.ts'
+import { COREFILE, type Surroundings, sourceOf } from './source.ts'
+
+function warningsOf(text: string, surroundings: Surroundings = {}): string[] {
+  const { problems, warnings } = readCorefile(text, COREFILE, sourceOf(surroundings))
+  assert.deepEqual(problems, [])
+  return warnings.map(({ line, column, message }) => `${line}:${column}: ${message}`)
+}
+
+describe('TokenStream', () => {
+  test('goes from word to word', () => {
+    const stream = new TokenStream('a b\nc', COREFILE, sourceOf())
+    const seen: string[] = []
+    for (; stream.token !== undefined; stream.advance()) {
+      seen.push(`${stream.token.text} ${stream.isLineStart()} ${stream.previous?.text}`)
+    }
+    assert.deepEqual(seen, ['a true undefined', 'b false a', 'c true b'])
+  })
+
+  test('goes on behind a block, and says whether it was closed', () => {
+    const stream = new TokenStream('a { b } } c { d', COREFILE, sourceOf())
+    assert.equal(stream.skipBlock(), true)
+    assert.equal(stream.token?.text, 'c')
+    assert.equal(stream.skipBlock(), false)
+    assert.equal(stream.token, undefined)
+  })
+})
+
+describe('TokenStream warns of', () => {
+  const cases: { name: string; text: string; warnings: string[] }[] = [
+    {
+      name: 'a variable that is not set, once',
+      text: '{$NONE}. {\n  log {$NONE}\n  errors {$SET}\n}',
+      warnings: ['1:1: environment variable "NONE" is not set, and stands for nothing'],
+    },
+    {
+      name: 'a pattern that no file matches',
+      text: '. {\n  import none/*.conf\n}',
+      warnings: ['2:10: no file matches "/etc/none/*.conf": nothing is imported'],
+    },
+    {
+      name: '"#" within a word',
+      text: '. {\n  cache 30#seconds of\n}',
+      warnings: [
+        '2:9: "#" within a word hides the rest of that word; put a blank before a comment',
+      ],
+    },
+    {
+      name: 'a closing brace behind words',
+      text: '(s) {\n  log\n}\n. {\n  cache { success 1 }\n}\nb { import s }',
+      warnings: [
+        '5:21: CoreDNS takes this "}" only on a line of its own',
+        '7:14: CoreDNS takes this "}" only on a line of its own',
+      ],
+    },
+    {
+      name: 'nothing in what is usual',
+      text: '# all\n. { # of it\n  log "#" # is\n  errors {$EMPTY}\n}\nb {\n}',
+      warnings: [],
+    },
+  ]
+  for (const { name, text, warnings } of cases) {
+    test(name, () => {
+      assert.deepEqual(warningsOf(text, { variables: { SET: 'x', EMPTY: '' } }), warnings)
+    })
+  }
+})

@@ -1,0 +1,61 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { block, directive, problemsOf } from '../ask.ts'
+
+describe('configurePlugin finds all that is wrong', () => {
+  const cases: { name: string; directives: string[]; problems: string[] }[] = [
+    {
+      name: 'in several options',
+      directives: [directive('cache 30', 'success x', 'denial 1', 'keepttll', 'servfail y')],
+      problems: [
+        'Corefile:3:13: "x" is not a number from 0 to 4294967295',
+        'Corefile:5:5: "cache" has no option "keepttll"; did you mean "keepttl"?',
+        'Corefile:6:14: "y" is not a duration such as 30s, 1m30s or 500ms',
+      ],
+    },
+    {
+      name: 'in an argument and an option',
+      directives: [directive('kubernetes a..b cluster.local', 'pods all', 'ttl 99999')],
+      problems: [
+        'Corefile:2:14: "a..b" is not a domain name',
+        'Corefile:3:10: "all" is not one of disabled, insecure, verified',
+        'Corefile:4:9: "99999" is not a number from 0 to 3600',
+      ],
+    },
+    {
+      name: 'in several directives of one plugin',
+      directives: ['forward .', directive('forward . 192.0.2.1', 'polcy random')],
+      problems: [
+        'Corefile:2:3: "forward" needs a zone and at least one upstream',
+        'Corefile:4:5: "forward" has no option "polcy"; did you mean "policy"?',
+      ],
+    },
+    {
+      name: 'but nothing that is wrong only without what was wrong',
+      directives: ['forward . udp://192.0.2.1', 'loadbalance weight none'],
+      problems: [
+        'Corefile:3:15: "weight" is neither "round_robin" nor "weighted"',
+        'Corefile:2:13: "udp://192.0.2.1": upstreams are asked over dns://, tls:// or https://',
+      ],
+    },
+    {
+      name: 'in a directive that stands twice',
+      directives: ['whoami x', 'whoami y'],
+      problems: [
+        'Corefile:3:3: "whoami" stands twice in this server block, once is allowed',
+        'Corefile:2:10: "whoami" takes no argument, got "x"',
+      ],
+    },
+  ]
+  for (const { name, directives, problems } of cases) {
+    test(name, () => {
+      assert.deepEqual(problemsOf(block(...directives)), problems)
+    })
+  }
+
+  test('up to a bound', () => {
+    const lines = Array.from({ length: 500 }, (_, i) => `x${i}`)
+    const problems = problemsOf(block(directive('forward . 192.0.2.1', ...lines)))
+    assert.equal(problems.length, 101)
+  })
+})
