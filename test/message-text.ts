@@ -73,7 +73,9 @@ export function formatQuestion(message: Uint8Array): string {
   const words = [formatName(message, 12), formatClass(query.class), formatType(query.type)]
   const edns = query.hasEdns ? [`edns=${query.udpBytes}`] : []
   const dnssec = query.wantsDnssec ? ['do'] : []
-  return [...operation, ...words, ...flagNames(query.flags), ...edns, ...dnssec].join(' ')
+  const options = parseOptions(message, query.optionsStart, query.optionsBytes)
+  const texts = options.map(({ code, data }) => `option=${code}:${formatHex(data)}`)
+  return [...operation, ...words, ...flagNames(query.flags), ...edns, ...dnssec, ...texts].join(' ')
 }
 
 function readQuestion(message: Uint8Array): { query: Query; operation: string[] } {

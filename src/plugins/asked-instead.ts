@@ -17,6 +17,8 @@ export type Changes = {
   readonly flags?: number
   /** All options of the OPT record, which is made when there was none. */
   readonly options?: readonly EdnsOption[]
+  /** Codes of those that are this server's own. */
+  readonly ownOptions?: ReadonlySet<number>
 }
 
 /** Lists the options that a request came with. */
@@ -49,5 +51,7 @@ export function askedInstead(request: Request, changes: Changes): Request {
   )
   if (parsed.kind === 'refusal') throw new TypeError('A query that was made must parse')
   const lowerName = parsed.name.subarray(0, parsed.nameBytes)
-  return { ...request, query: parsed, name, lowerName, type, class: rrClass }
+  const { ownOptions = request.ownOptions } = changes
+  const own = ownOptions === undefined ? {} : { ownOptions }
+  return { ...request, ...own, query: parsed, name, lowerName, type, class: rrClass }
 }

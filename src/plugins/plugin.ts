@@ -81,6 +81,11 @@ export type Request = {
   readonly client: Client
   /** What the reply may be like. */
   readonly limits: RequestLimits
+  /**
+   * Codes of options that this server has put into the query: they go to upstreams also where they
+   * are between neighbours.
+   */
+  readonly ownOptions?: ReadonlySet<number>
   readonly trace: Trace
   /** Asks the whole server for another name, on behalf of this request. */
   readonly lookup: (name: Uint8Array, type: number) => MaybePromise<Outcome>

@@ -16,7 +16,7 @@ const FLAGS = FLAG.RD | FLAG.AD | FLAG.CD
 
 /**
  * Writes the query to ask an upstream with. The OPT record is made anew (RFC 6891 §6.2.6), with
- * what the client wants of DNSSEC, and the options that are not between neighbours.
+ * what the client wants of DNSSEC, and the options that are not between it and us.
  */
 export function upstreamQuery(request: Request, id: number): Uint8Array {
   const { query, name, type, class: rrClass, limits } = request
@@ -29,7 +29,7 @@ export function upstreamQuery(request: Request, id: number): Uint8Array {
     ...(query.hasEdns && {
       udpBytes: limits.udpBytes,
       wantsDnssec: query.wantsDnssec,
-      options: passing(optionsOf(request)),
+      options: passing(optionsOf(request), request),
     }),
   })
 }
@@ -37,7 +37,7 @@ export function upstreamQuery(request: Request, id: number): Uint8Array {
 /** What makes two requests the same for an upstream, as a key. */
 export function upstreamKey(request: Request): string {
   const { query, name, type, class: rrClass, limits, client } = request
-  const options = query.optionsBytes === 0 ? [] : passing(optionsOf(request))
+  const options = query.optionsBytes === 0 ? [] : passing(optionsOf(request), request)
   const texts = options.map(({ code, data }) => `${code}:${data}`)
   const edns = query.hasEdns ? `${limits.udpBytes}${query.wantsDnssec}${texts}` : ''
   const transport = client.transport === 'udp' ? 'udp' : 'tcp'
@@ -61,17 +61,18 @@ export function readResponse(
 }
 
 /** What the client gets of a response; AD only if it wants to know (RFC 6840 §5.7). */
-export function relayed(response: Response, { query }: Request): Reply {
+export function relayed(response: Response, request: Request): Reply {
+  const { query } = request
   const wantsAuthentic = query.wantsDnssec || (query.flags & FLAG.AD) !== 0
   return {
     ...response,
     authenticData: response.authenticData && wantsAuthentic,
-    options: passing(response.options),
+    options: passing(response.options, request),
   }
 }
 
-function passing(options: readonly EdnsOption[]): EdnsOption[] {
-  return options.filter(({ code }) => !isBetweenNeighbours(code))
+function passing(options: readonly EdnsOption[], { ownOptions }: Request): EdnsOption[] {
+  return options.filter(({ code }) => !isBetweenNeighbours(code) || ownOptions?.has(code) === true)
 }
 
 /** Some servers cut where the octets end, and not between records. */

@@ -103,10 +103,12 @@ function rewriteOptions(
   const option: EdnsOption = { code, data: value }
   if (old !== undefined && (action === 'set' || action === 'replace')) {
     asked.options = before.with(index, option)
+    asked.ownOptions.add(code)
     return reverts ? [{ options: (now) => restored(now, code, old) }] : NO_RESPONSE_RULES
   }
   if (action === 'replace' || (old !== undefined && !mayRepeat)) return undefined
   asked.options = [...before, option]
+  asked.ownOptions.add(code)
   return reverts ? [{ options: (now) => restored(now, code, undefined) }] : NO_RESPONSE_RULES
 }
 

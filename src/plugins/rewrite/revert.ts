@@ -3,7 +3,7 @@
  * (github.com/coredns/coredns, plugin/rewrite/reverter.go).
  * @module
  */
-import type { EdnsOption } from '../../dns/edns.ts'
+import { type EdnsOption, OPTION } from '../../dns/edns.ts'
 import type { Reply, ResourceRecord } from '../../dns/message.ts'
 import { RCODE } from '../../dns/rcode.ts'
 import { andThen, failure, type MaybePromise, type Outcome, type Request } from '../plugin.ts'
@@ -46,11 +46,13 @@ export function revert(outcome: Outcome, reversion: Reversion): MaybePromise<Out
 function revertReply(
   reply: Reply,
   rules: readonly ResponseRule[],
-  { echoed, hasEdns }: Reversion,
+  { request, echoed, hasEdns }: Reversion,
 ): MaybePromise<Outcome> {
   const { answer, authority, additional } = reply
   const isOwn = reply.origin !== 'upstream' && reply.options.length === 0
-  const options = revertedOptions(isOwn ? echoed : reply.options, rules)
+  // Nobody is told who answered without having asked (RFC 5001 §2.1).
+  const came = reply.options.filter(({ code }) => code !== OPTION.NSID || request.query.wantsNsid)
+  const options = revertedOptions(isOwn ? echoed : came, rules)
   const optCount = hasEdns && reply.origin === 'upstream' ? 1 : 0
   const count = answer.length + authority.length + additional.length + optCount
   const rcode = rewrittenRcode(reply.rcode, rules, Math.max(1, count))

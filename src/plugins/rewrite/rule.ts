@@ -18,6 +18,8 @@ export type Asked = {
   class: number
   /** Options of the query; `undefined` as long as no rule has looked at them. */
   options: EdnsOption[] | undefined
+  /** Codes of those that rules have set. */
+  readonly ownOptions: Set<number>
 }
 
 /** A record of a reply while that is rewritten. */

@@ -61,6 +61,7 @@ class Rewriter {
       type: request.type,
       class: request.class,
       options: undefined,
+      ownOptions: new Set(),
     }
     const responseRules: ResponseRule[] = []
     let text = asked.name
@@ -81,7 +82,8 @@ class Rewriter {
     }
     const inner = rewritten(asked, name)
     const echoed = this.echoed(asked)
-    if (responseRules.length === 0 && echoed.length === 0) return next(inner)
+    const isReverted = responseRules.length > 0 || echoed.length > 0
+    if (!isReverted && asked.ownOptions.size === 0) return next(inner)
     return andThen(next(inner), (outcome) =>
       revert(outcome, {
         request,
@@ -101,13 +103,13 @@ class Rewriter {
 }
 
 function rewritten(asked: Asked, name: Uint8Array): Request {
-  const { request, type, class: rrClass, options } = asked
+  const { request, type, class: rrClass, options, ownOptions } = asked
   const isSame = name === request.name && type === request.type && rrClass === request.class
   if (isSame && options === undefined) return request
   return askedInstead(request, {
     name,
     type,
     class: rrClass,
-    ...(options !== undefined && { options }),
+    ...(options !== undefined && { options, ownOptions }),
   })
 }

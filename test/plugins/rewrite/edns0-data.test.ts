@@ -34,7 +34,14 @@ const METADATA: Metadata = (label) => ({ 'kubernetes/pod': 'web', 'a/empty': '' 
 async function dataOf(text: string, client: Partial<Client> = {}): Promise<string | undefined> {
   const [word = assert.fail('no word')] = wordsOf(text)
   const request = await requestFrom(client)
-  const asked = { request, name: 'Www.a.org.', type: 28, class: 1, options: undefined }
+  const asked = {
+    request,
+    name: 'Www.a.org.',
+    type: 28,
+    class: 1,
+    options: undefined,
+    ownOptions: new Set<number>(),
+  }
   const data = parseData(word, METADATA).read(asked)
   return data && formatHex(data)
 }
@@ -133,7 +140,14 @@ describe('subnetData', () => {
     test(`tells ${bits} bits of ${address}`, async () => {
       const [v4 = assert.fail('no word'), v6 = assert.fail('no word')] = wordsOf(bits)
       const request = await requestFrom({ address })
-      const asked = { request, name: 'a.', type: 1, class: 1, options: undefined }
+      const asked = {
+        request,
+        name: 'a.',
+        type: 1,
+        class: 1,
+        options: undefined,
+        ownOptions: new Set<number>(),
+      }
       const data = subnetData(v4, v6)(asked)
       assert.equal(data && formatHex(data), hex)
     })

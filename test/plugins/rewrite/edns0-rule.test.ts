@@ -144,7 +144,14 @@ describe('rules for EDNS', () => {
   for (const { name, rules, options, asks, back } of cases) {
     test(name, async () => {
       const request = await requestWith(options)
-      const asked: Asked = { request, name: 'www.a.org.', type: 1, class: 1, options: undefined }
+      const asked: Asked = {
+        request,
+        name: 'www.a.org.',
+        type: 1,
+        class: 1,
+        options: undefined,
+        ownOptions: new Set<number>(),
+      }
       const responses = rules.flatMap((text) => ruleOf(text).rewrite(asked) ?? [])
       assert.deepEqual(asked.options && textsOf(asked.options), asks)
       const before = optionsFrom(back?.from ?? [])

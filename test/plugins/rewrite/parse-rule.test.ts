@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
+import fc from 'fast-check'
 import { parseRule } from '../../../src/plugins/rewrite/parse-rule.ts'
-import { directive, parseDirective } from '../../ask.ts'
+import { block, directive, parseDirective, problemsOf, serve } from '../../ask.ts'
 import { checkRewrite, problemsOfRule } from './rules.ts'
 
 describe('parseRule', () => {
@@ -85,4 +86,46 @@ describe('parseRule', () => {
       assert.deepEqual(problemsOfRule(rule), [`Corefile:${problem}`])
     })
   }
+
+  test('takes any words for a rule or for an error, and follows every rule', async () => {
+    const odd = fc.stringMatching(/^[!#-z|~]{1,8}$/).map((text) => text.replaceAll('\\', ''))
+    const oneOf = (words: string): fc.Arbitrary<string> =>
+      fc.oneof({ weight: 9, arbitrary: fc.constantFrom(...words.split(' ')) }, odd)
+    const words = (...parts: readonly string[]): fc.Arbitrary<readonly string[]> =>
+      fc.tuple(...parts.map(oneOf))
+    const kind = 'exact prefix suffix substring regex'
+    const from = 'a.org .org. www. . .*\\.org ([aw]+)\\.(.*) (.*) ^x'
+    const to = 'b.org {1}.net {2}.{1} .net. www. . a..b'
+    const rule = fc.oneof(
+      words('name', kind, from, to),
+      words('name', kind, from, to, 'answer', 'auto'),
+      words('name', kind, from, to, 'answer', 'name value', from, to, 'value', from, to),
+      words('type', 'A TXT ANY', 'A AAAA TXT'),
+      words('class', 'IN CH', 'IN HS'),
+      words('ttl', kind, from, '5 5-10 -7 7-'),
+      words('rcode', kind, from, 'NOERROR SERVFAIL 3', 'NXDOMAIN 5 23'),
+      words('cname', kind, from, to),
+      words('edns0', 'local', 'set append replace', '0xffee 10 3', 'abc 0x61 {qname} {a/b}'),
+      words('edns0', 'nsid subnet', 'set append unset', '24', '56', 'revert'),
+    )
+    const mode = fc.constantFrom('', 'stop ', 'continue ', 'continue ')
+    const rules = fc.array(
+      fc.tuple(mode, rule).map(([first, all]) => {
+        const quoted = all.map((one) => `"${one.replaceAll('"', '')}"`)
+        return `rewrite ${first}${quoted.join(' ')}`
+      }),
+      { minLength: 1, maxLength: 4 },
+    )
+    const hosts = directive('hosts none', '192.0.2.1 www.a.org a.net', 'fallthrough')
+    const property = fc.asyncProperty(rules, async (lines) => {
+      const right = lines.filter((line) => problemsOf(block(line)).length === 0)
+      const server = serve(block(...right, hosts))
+      for (const question of ['Www.a.org A +edns', 'a.net TXT']) {
+        const reply = await server.askBytes(question)
+        assert.ok(reply, right.join('; '))
+      }
+      assert.deepEqual(server.host.events, [], right.join('; '))
+    })
+    await fc.assert(property, { numRuns: 300 })
+  })
 })

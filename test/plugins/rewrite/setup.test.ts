@@ -102,6 +102,24 @@ describe('rewrite before kubernetes', () => {
 })
 
 describe('rewrite', () => {
+  for (const [words, options] of [
+    ['+edns', []],
+    ['+nsid', ['nsid: 6e7331']],
+    ['', []],
+  ] as const) {
+    test(`asks upstreams who they are, and tells who wants to know (${words})`, async () => {
+      const server = serve(block('rewrite edns0 nsid set', 'forward . 192.0.2.53'), {
+        upstream: ({ question }) => {
+          assert.match(question, / option=3:$/)
+          return ['NOERROR ra', 'option 3: 6e7331']
+        },
+      })
+      const reply = await server.ask(`a.org A ${words}`.trim())
+      const edns = words === '' ? [] : ['edns: 1232']
+      assert.deepEqual(reply, ['NOERROR rd ra', ...edns, ...options])
+    })
+  }
+
   test('stands as often as there are rules', async () => {
     const server = serveRules(['name a.org b.org', 'name c.org d.org'], {
       'b.org. IN A rd': ['NOERROR ra'],
