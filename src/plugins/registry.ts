@@ -38,6 +38,7 @@ import { setupReload } from './reload.ts'
 import { setupRewrite } from './rewrite/setup.ts'
 import { setupRoot } from './root.ts'
 import { setupShed } from './shed.ts'
+import { setupTemplate } from './template/setup.ts'
 import { setupTimeouts } from './timeouts.ts'
 import { setupTransfer } from './transfer/setup.ts'
 import { unknownPlugin } from './unknown-plugin.ts'
@@ -90,6 +91,7 @@ const SETUPS: Readonly<Record<string, Setup>> = {
   shed: setupShed,
   timeouts: setupTimeouts,
   transfer: setupTransfer,
+  template: setupTemplate,
   view: setupView,
   whoami: setupWhoami,
 }

@@ -1,0 +1,125 @@
+/**
+ * What templates work with: the values of expressions, and things with fields.
+ * @module
+ */
+import { formatValue } from '../../expression/format-value.ts'
+import { isMap, typeName, type Value } from '../../expression/value.ts'
+
+/** A value in a template; `undefined` for none. */
+export type Datum =
+  | undefined
+  | boolean
+  | bigint
+  | number
+  | string
+  | readonly Datum[]
+  | ReadonlyMap<Value, Value>
+  | TextMap
+  | Struct
+
+/** An error in a template, while it is read or while it is executed; for people. */
+export class TemplateError extends Error {
+  override readonly name = 'TemplateError'
+}
+
+/** A map of texts: what is not in it is the empty text where an index asks. */
+export class TextMap {
+  readonly entries: ReadonlyMap<string, string>
+
+  constructor(entries: ReadonlyMap<string, string>) {
+    this.entries = entries
+  }
+}
+
+/** A field of a thing, or a method, which takes arguments. */
+export type Member = {
+  readonly takes: readonly ArgumentKind[]
+  /** @throws {TemplateError} */
+  readonly call: (...args: readonly Datum[]) => Datum
+}
+
+/** What an argument has to be. */
+export type ArgumentKind = 'any' | 'string' | 'int'
+
+/** A thing with fields and methods. */
+export class Struct {
+  readonly typeName: string
+  private readonly members: ReadonlyMap<string, Member>
+  private readonly text: (() => string) | undefined
+
+  /** @param text what is printed; absent where printing is not supported */
+  constructor(typeName: string, members: Readonly<Record<string, Member>>, text?: () => string) {
+    this.typeName = typeName
+    this.members = new Map(Object.entries(members))
+    this.text = text
+  }
+
+  /** Finds a field or method. */
+  member(name: string): Member | undefined {
+    return this.members.get(name)
+  }
+
+  /** @throws {TemplateError} when it cannot be printed */
+  print(): string {
+    if (this.text === undefined) throw new TemplateError(`a ${this.typeName} cannot be printed`)
+    return this.text()
+  }
+}
+
+/** Makes a field. */
+export function field(read: () => Datum): Member {
+  return { takes: [], call: read }
+}
+
+/** Tells lists from all other values. */
+export function isDatumList(value: Datum): value is readonly Datum[] {
+  return Array.isArray(value)
+}
+
+/** Names the type of a value as Go's messages do. */
+export function goType(value: Datum): string {
+  if (value instanceof Struct) return value.typeName
+  if (value instanceof TextMap) return 'map[string]string'
+  if (typeof value === 'number') return 'float64'
+  if (value === undefined) return '<nil>'
+  if (isDatumList(value)) {
+    return value.every((item) => typeof item === 'string') ? '[]string' : '[]interface {}'
+  }
+  return isMap(value) ? 'map[string]interface {}' : typeName(value)
+}
+
+/** Tells what `if` makes of a value: nothing, zero and what is empty are false. */
+export function isTruthy(value: Datum): boolean {
+  if (value instanceof Struct) return true
+  if (value instanceof TextMap) return value.entries.size > 0
+  if (isDatumList(value)) return value.length > 0
+  if (isMap(value)) return value.size > 0
+  return Boolean(value) && value !== 0n
+}
+
+/** Formats a value as an action prints it. @throws {TemplateError} when it cannot be printed */
+export function printDatum(value: Datum): string {
+  return value === undefined ? '<no value>' : formatDatum(value)
+}
+
+/** Formats a value as Go's `%v`. @throws {TemplateError} when it cannot be printed */
+export function formatDatum(value: Datum): string {
+  if (value instanceof Struct) return value.print()
+  if (value instanceof TextMap) return formatValue(value.entries)
+  if (isDatumList(value)) return `[${value.map(formatDatum).join(' ')}]`
+  return formatValue(value)
+}
+
+/** The elements of a list, or of a map sorted by key; `undefined` for all else. */
+export function entriesOf(
+  value: Datum,
+): readonly (readonly [key: Datum, item: Datum])[] | undefined {
+  if (isDatumList(value)) return value.map((item, i) => [BigInt(i), item])
+  const map = value instanceof TextMap ? value.entries : isMapDatum(value) ? value : undefined
+  return map && [...map].sort(([a], [b]) => (formatValue(a) < formatValue(b) ? -1 : 1))
+}
+
+/** Tells maps of expressions from all other values. */
+export function isMapDatum(value: Datum): value is ReadonlyMap<Value, Value> {
+  return value instanceof Map
+}

@@ -1,0 +1,305 @@
+/**
+ * Executes a template (Go, text/template/exec.go).
+ * @module
+ */
+import {
+  type ArgumentKind,
+  type Datum,
+  entriesOf,
+  goType,
+  isMapDatum,
+  isTruthy,
+  printDatum,
+  Struct,
+  TemplateError,
+  TextMap,
+} from './datum.ts'
+import { FUNCTIONS } from './functions.ts'
+import type { Branch, Command, Operand, Part, Pipe, Template } from './syntax.ts'
+
+/** Parts that one execution may go through. */
+const STEPS_MAX = 20_000
+/** Characters that it may make. */
+const OUTPUT_MAX = 65_536
+/** Templates that it may have within each other. */
+const DEPTH_MAX = 50
+
+/** What a loop is told to do by what is within it. */
+type Jump = 'break' | 'continue' | undefined
+type Variable = { readonly name: string; value: Datum }
+/** What the command before in a pipe has made. */
+type Before = { readonly value: Datum } | undefined
+
+/** Executes a template for a value and returns what it makes. @throws {TemplateError} */
+export function executeTemplate(template: Template, data: Datum): string {
+  const execution = new Execution(template)
+  execution.run(template.parts, data)
+  return execution.output
+}
+
+class Execution {
+  output = ''
+  private readonly template: Template
+  private variables: Variable[] = []
+  private steps = 0
+  private depth = 0
+
+  constructor(template: Template) {
+    this.template = template
+  }
+
+  run(parts: readonly Part[], dot: Datum): void {
+    const { variables } = this
+    this.variables = [{ name: '$', value: dot }]
+    this.walk(parts, dot)
+    this.variables = variables
+  }
+
+  private walk(parts: readonly Part[], dot: Datum): Jump {
+    for (const part of parts) {
+      if (++this.steps > STEPS_MAX) throw new TemplateError('the template has too much to do')
+      const jump = this.part(part, dot)
+      if (jump !== undefined) return jump
+    }
+    return undefined
+  }
+
+  private part(part: Part, dot: Datum): Jump {
+    switch (part.kind) {
+      case 'text':
+        this.write(part.text)
+        return undefined
+      case 'action': {
+        const value = this.pipe(part.pipe, dot)
+        if (part.pipe.variables.length === 0) this.write(printDatum(value))
+        return undefined
+      }
+      case 'break':
+      case 'continue':
+        return part.kind
+      case 'template':
+        this.include(part.name, part.pipe === undefined ? undefined : this.pipe(part.pipe, dot))
+        return undefined
+      case 'range':
+        return this.scoped(() => this.range(part, dot))
+      case 'if':
+      case 'with':
+        return this.scoped(() => {
+          const value = this.pipe(part.pipe, dot)
+          if (!isTruthy(value)) return this.walk(part.otherwise ?? [], dot)
+          return this.walk(part.body, part.kind === 'with' ? value : dot)
+        })
+    }
+  }
+
+  private write(text: string): void {
+    this.output += text
+    if (this.output.length > OUTPUT_MAX) {
+      throw new TemplateError(`the template makes over ${OUTPUT_MAX} characters`)
+    }
+  }
+
+  /** Variables end with the part that they were made in. */
+  private scoped(task: () => Jump): Jump {
+    const { length } = this.variables
+    const jump = task()
+    this.variables.length = length
+    return jump
+  }
+
+  private include(name: string, dot: Datum): void {
+    const parts = this.template.definitions.get(name)
+    if (parts === undefined) throw new TemplateError(`there is no template "${name}"`)
+    if (++this.depth > DEPTH_MAX) {
+      throw new TemplateError(`more than ${DEPTH_MAX} templates are within each other`)
+    }
+    this.run(parts, dot)
+    this.depth--
+  }
+
+  private range(branch: Branch, dot: Datum): Jump {
+    const { pipe, body, otherwise } = branch
+    const value = this.pipe(pipe, dot)
+    let isEmpty = true
+    for (const [key, item] of this.elements(value, pipe)) {
+      isEmpty = false
+      const jump = this.scoped(() => {
+        this.setLoopVariables(pipe, key, item)
+        return this.walk(body, item)
+      })
+      if (jump === 'break') break
+    }
+    return isEmpty ? this.walk(otherwise ?? [], dot) : undefined
+  }
+
+  private elements(value: Datum, { variables }: Pipe): Iterable<readonly [Datum, Datum]> {
+    if (value === undefined) return []
+    if (typeof value !== 'bigint') {
+      const entries = entriesOf(value)
+      if (entries !== undefined) return entries
+      throw new TemplateError(`"range" cannot go over ${goType(value)}`)
+    }
+    if (variables.length > 1) throw new TemplateError('"range" over a number has one variable')
+    if (value > STEPS_MAX) throw new TemplateError('the template has too much to do')
+    return Array.from({ length: Math.max(0, Number(value)) }, (_, i) => [undefined, BigInt(i)])
+  }
+
+  /** With two variables the first is the key; with one it is the element. */
+  private setLoopVariables({ variables, isAssigned }: Pipe, key: Datum, item: Datum): void {
+    const values = variables.length > 1 ? [key, item] : [item]
+    variables.forEach((name, i) => {
+      this.setVariable(name, values[i], isAssigned)
+    })
+  }
+
+  private setVariable(name: string, value: Datum, isAssigned: boolean): void {
+    if (!isAssigned) {
+      this.variables.push({ name, value })
+      return
+    }
+    this.variable(name).value = value
+  }
+
+  private variable(name: string): Variable {
+    const found = this.variables.findLast((variable) => variable.name === name)
+    if (found === undefined) throw new TemplateError(`there is no variable ${name}`)
+    return found
+  }
+
+  private pipe({ commands, variables, isAssigned }: Pipe, dot: Datum): Datum {
+    let before: Before
+    for (const command of commands) before = { value: this.command(command, dot, before) }
+    for (const name of variables) this.setVariable(name, before?.value, isAssigned)
+    return before?.value
+  }
+
+  private command([first, ...rest]: Command, dot: Datum, before: Before): Datum {
+    const given = { operands: rest, before }
+    switch (first.kind) {
+      case 'function':
+        return this.call(first.name, given, dot)
+      case 'field':
+        return this.path(dot, first.path, given, dot)
+      case 'variable':
+        return this.path(this.variable(first.name).value, first.path, given, dot)
+      case 'chain':
+        return this.path(this.operand(first.from, dot), first.path, given, dot)
+      case 'nil':
+        throw new TemplateError('nil cannot stand alone')
+      default:
+        if (rest.length > 0 || before !== undefined) {
+          throw new TemplateError('what is not a function is given an argument')
+        }
+        return this.operand(first, dot)
+    }
+  }
+
+  /** The value of an operand that is given nothing. */
+  private operand(operand: Operand, dot: Datum): Datum {
+    const nothing = { operands: [], before: undefined }
+    switch (operand.kind) {
+      case 'dot':
+        return dot
+      case 'nil':
+        return undefined
+      case 'literal':
+      case 'number':
+        return operand.value
+      case 'pipe':
+        return this.pipe(operand.pipe, dot)
+      case 'function':
+        return this.call(operand.name, nothing, dot)
+      case 'field':
+        return this.path(dot, operand.path, nothing, dot)
+      case 'variable':
+        return this.path(this.variable(operand.name).value, operand.path, nothing, dot)
+      case 'chain':
+        return this.path(this.operand(operand.from, dot), operand.path, nothing, dot)
+    }
+  }
+
+  /** Follows names; the last may be a method that is given arguments. */
+  private path(from: Datum, names: readonly string[], given: Given, dot: Datum): Datum {
+    const last = names.at(-1)
+    if (last === undefined) {
+      if (given.operands.length > 0 || given.before !== undefined) {
+        throw new TemplateError('what is not a function is given an argument')
+      }
+      return from
+    }
+    const nothing = { operands: [], before: undefined }
+    const receiver = names
+      .slice(0, -1)
+      .reduce((value, name) => this.member(value, name, nothing, dot), from)
+    return this.member(receiver, last, given, dot)
+  }
+
+  private member(from: Datum, name: string, given: Given, dot: Datum): Datum {
+    if (from === undefined) return undefined
+    const isGiven = given.operands.length > 0 || given.before !== undefined
+    if (from instanceof Struct) {
+      const member = from.member(name)
+      if (member === undefined) throw new TemplateError(`${from.typeName} has no field .${name}`)
+      const args = this.args(given, { name: `.${name}`, takes: member.takes, isOpen: false }, dot)
+      return member.call(...args)
+    }
+    if (isGiven) throw new TemplateError(`.${name} is no method but is given an argument`)
+    if (from instanceof TextMap) return from.entries.get(name)
+    if (isMapDatum(from)) return from.get(name)
+    throw new TemplateError(`${goType(from)} has no field .${name}`)
+  }
+
+  private call(name: string, given: Given, dot: Datum): Datum {
+    const known = FUNCTIONS.get(name)
+    if (known === undefined) throw new TemplateError(`there is no function "${name}"`)
+    if (name !== 'and' && name !== 'or') {
+      return known.call(this.args(given, { name, takes: known.takes, isOpen: known.isOpen }, dot))
+    }
+    if (given.operands.length === 0 && given.before === undefined) throw tooFew(name, 1)
+    let value: Datum
+    for (const operand of given.operands) {
+      value = this.operand(operand, dot)
+      if (isTruthy(value) === (name === 'or')) return value
+    }
+    return given.before === undefined ? value : given.before.value
+  }
+
+  private args(
+    { operands, before }: Given,
+    { name, takes, isOpen }: Signature,
+    dot: Datum,
+  ): Datum[] {
+    const count = operands.length + (before === undefined ? 0 : 1)
+    if (count < takes.length) throw tooFew(name, takes.length)
+    if (count > takes.length && !isOpen) {
+      throw new TemplateError(`"${name}" takes ${takes.length} argument(s), got ${count}`)
+    }
+    const values = operands.map((operand, i) =>
+      argument(this.operand(operand, dot), takes[i] ?? 'any', operand),
+    )
+    return before === undefined
+      ? values
+      : [...values, argument(before.value, takes[operands.length] ?? 'any')]
+  }
+}
+
+type Given = { readonly operands: readonly Operand[]; readonly before: Before }
+type Signature = {
+  readonly name: string
+  readonly takes: readonly ArgumentKind[]
+  readonly isOpen: boolean
+}
+
+function tooFew(name: string, wanted: number): TemplateError {
+  return new TemplateError(`"${name}" takes ${wanted} argument(s) or more`)
+}
+
+/** Written numbers that are whole may stand for ints, whatever they look like. */
+function argument(value: Datum, kind: ArgumentKind, operand?: Operand): Datum {
+  if (kind === 'any') return value
+  const isWhole = operand?.kind === 'number' && Number.isInteger(value)
+  const fit = kind === 'int' && isWhole && typeof value === 'number' ? BigInt(value) : value
+  const wanted = kind === 'int' ? 'bigint' : 'string'
+  if (typeof fit === wanted) return fit
+  throw new TemplateError(`expected ${kind}, got ${goType(fit)}`)
+}

@@ -1,0 +1,187 @@
+/**
+ * Functions of templates: Go's own and CoreDNS's `parseInt` (Go, text/template/funcs.go; CoreDNS,
+ * plugin/template). `and` and `or` stop early and so are the executor's.
+ * @module
+ */
+import {
+  type ArgumentKind,
+  type Datum,
+  goType,
+  isDatumList,
+  isMapDatum,
+  isTruthy,
+  printDatum,
+  Struct,
+  TemplateError,
+  TextMap,
+} from './datum.ts'
+import { parseDigits } from './number.ts'
+import { sprint, sprintf, sprintln } from './printf.ts'
+
+/** A function. */
+export type TemplateFunction = {
+  /** Kinds of its arguments. */
+  readonly takes: readonly ArgumentKind[]
+  /** Whether it may have any number of the last kind. */
+  readonly isOpen: boolean
+  /** @throws {TemplateError} */
+  readonly call: (args: readonly Datum[]) => Datum
+}
+
+/** Functions by name. */
+export const FUNCTIONS: ReadonlyMap<string, TemplateFunction> = new Map([
+  ['and', lazy()],
+  ['or', lazy()],
+  ['call', open(['any'], ([callee]) => notCallable(callee))],
+  ['html', open([], (args) => html(joined(args)))],
+  ['index', open(['any'], ([item, ...keys]) => keys.reduce(indexed, known(item, 'index')))],
+  ['js', open([], (args) => js(joined(args)))],
+  ['len', fixed(['any'], ([item]) => BigInt(lengthOf(item)))],
+  ['not', fixed(['any'], ([item]) => !isTruthy(item))],
+  ['parseInt', fixed(['string', 'int', 'int'], parseUint)],
+  ['print', open([], sprint)],
+  ['printf', open(['string'], ([format, ...args]) => sprintf(String(format), args))],
+  ['println', open([], sprintln)],
+  ['slice', open(['any'], ([item, ...ends]) => sliced(known(item, 'slice'), ends))],
+  ['urlquery', open([], (args) => urlQuery(joined(args)))],
+  ['eq', open(['any', 'any'], ([first, ...others]) => others.some((one) => equal(first, one)))],
+  ['ne', fixed(['any', 'any'], ([a, b]) => !equal(a, b))],
+  ['lt', fixed(['any', 'any'], ([a, b]) => less(a, b))],
+  ['le', fixed(['any', 'any'], ([a, b]) => less(a, b) || equal(a, b))],
+  ['gt', fixed(['any', 'any'], ([a, b]) => !less(a, b) && !equal(a, b))],
+  ['ge', fixed(['any', 'any'], ([a, b]) => !less(a, b))],
+])
+
+function fixed(takes: readonly ArgumentKind[], call: TemplateFunction['call']): TemplateFunction {
+  return { takes, isOpen: false, call }
+}
+
+/** The last kind may be given any number of times. */
+function open(takes: readonly ArgumentKind[], call: TemplateFunction['call']): TemplateFunction {
+  return { takes, isOpen: true, call }
+}
+
+function lazy(): TemplateFunction {
+  return open(['any'], (args) => args.at(-1))
+}
+
+function notCallable(callee: Datum): never {
+  throw new TemplateError(`${goType(callee)} is not a function`)
+}
+
+function known(item: Datum, what: string): Datum {
+  if (item === undefined) throw new TemplateError(`"${what}" of nothing`)
+  return item
+}
+
+function indexed(item: Datum, key: Datum): Datum {
+  if (item instanceof TextMap) {
+    if (typeof key !== 'string') throw new TemplateError(`${goType(key)} is no key of a map`)
+    return item.entries.get(key) ?? ''
+  }
+  if (isMapDatum(item)) {
+    if (typeof key !== 'string') throw new TemplateError(`${goType(key)} is no key of a map`)
+    return item.get(key)
+  }
+  if (typeof item === 'string') {
+    const octets = new TextEncoder().encode(item)
+    return BigInt(octets[position(key, octets.length - 1)] ?? 0)
+  }
+  if (isDatumList(item)) return item[position(key, item.length - 1)]
+  throw new TemplateError(`${goType(item)} has no elements`)
+}
+
+function position(value: Datum, max: number): number {
+  if (typeof value !== 'bigint') throw new TemplateError(`${goType(value)} is no index`)
+  if (value < 0n || value > max) throw new TemplateError(`index ${value} is out of range`)
+  return Number(value)
+}
+
+function sliced(item: Datum, ends: readonly Datum[]): Datum {
+  if (typeof item !== 'string' && !isDatumList(item)) {
+    throw new TemplateError(`${goType(item)} has no parts`)
+  }
+  if (ends.length > (typeof item === 'string' ? 2 : 3)) throw new TemplateError('too many ends')
+  const { length } = item
+  const [from = 0, to = length, capacity = length] = ends.map((end) => position(end, length))
+  if (from > to || to > capacity) throw new TemplateError(`${from} to ${to} is no part`)
+  return item.slice(from, to)
+}
+
+function lengthOf(item: Datum): number {
+  if (typeof item === 'string') return new TextEncoder().encode(item).length
+  if (isDatumList(item)) return item.length
+  if (item instanceof TextMap) return item.entries.size
+  if (isMapDatum(item)) return item.size
+  throw new TemplateError(`${goType(item)} has no length`)
+}
+
+/** Numbers of the two types are not compared, and lists and maps not at all. */
+function equal(a: Datum, b: Datum): boolean {
+  if (a === undefined || b === undefined) return a === b
+  const isPlain = typeof a !== 'object' && typeof a === typeof b
+  if (isPlain || (a instanceof Struct && b instanceof Struct)) return a === b
+  throw new TemplateError(`${goType(a)} and ${goType(b)} cannot be compared`)
+}
+
+function less(a: Datum, b: Datum): boolean {
+  if (typeof a === 'bigint' && typeof b === 'bigint') return a < b
+  if (typeof a === 'number' && typeof b === 'number') return a < b
+  if (typeof a === 'string' && typeof b === 'string') return a < b
+  throw new TemplateError(`${goType(a)} and ${goType(b)} have no order`)
+}
+
+/** Go's `strconv.ParseUint`: digits of a base from 2 to 36, or 0 for what a prefix says. */
+function parseUint([text, base, bits]: readonly Datum[]): Datum {
+  const digits = String(text)
+  const radix = Number(base)
+  const size = bits === 0n ? 64n : BigInt(Number(bits))
+  if (radix !== 0 && (radix < 2 || radix > 36)) throw new TemplateError(`${radix} is no base`)
+  if (size < 0n || size > 64n) throw new TemplateError(`${size} is no number of bits`)
+  const value = radix === 0 ? parsePrefixed(digits) : parseDigits(digits, radix)
+  if (value === undefined) throw new TemplateError(`"${digits}" is not a number of base ${radix}`)
+  if (value >= 2n ** size) throw new TemplateError(`${value} is over ${size} bits`)
+  return value
+}
+
+function parsePrefixed(text: string): bigint | undefined {
+  const [, prefix = '', digits = ''] = /^(0[xXoObB]|0(?=\d))?(\w*)$/.exec(text) ?? []
+  const radix = { '0x': 16, '0o': 8, '0b': 2, '0': 8 }[prefix.toLowerCase()] ?? 10
+  return parseDigits(digits.replaceAll('_', ''), radix)
+}
+
+/** What functions that escape begin with. */
+function joined(args: readonly Datum[]): string {
+  const [only] = args
+  return args.length === 1 && typeof only === 'string'
+    ? only
+    : sprint(args.map((arg) => (arg === undefined ? printDatum(arg) : arg)))
+}
+
+const HTML: Readonly<Record<string, string>> = {
+  '\0': '\ufffd',
+  '"': '&#34;',
+  "'": '&#39;',
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+}
+
+function html(text: string): string {
+  return text.replace(/["'&<>]|\0/g, (char) => HTML[char] ?? char)
+}
+
+const JS: Readonly<Record<string, string>> = { '\\': '\\\\', "'": "\\'", '"': '\\"' }
+
+function js(text: string): string {
+  return text.replace(/[\\'"<>&=]|[^ -~\p{L}\p{M}\p{N}\p{P}\p{S}]/gu, (char) => {
+    const digits = (char.codePointAt(0) ?? 0).toString(16).toUpperCase()
+    return JS[char] ?? `\\u${digits.padStart(4, '0')}`
+  })
+}
+
+function urlQuery(text: string): string {
+  return encodeURIComponent(text)
+    .replace(/[!'()*]/g, (char) => `%${char.charCodeAt(0).toString(16).toUpperCase()}`)
+    .replaceAll('%20', '+')
+}

@@ -1,0 +1,73 @@
+/**
+ * Text in quotes as Go writes it, both ways (strconv, quote.go).
+ * @module
+ */
+
+const SIMPLE: ReadonlyMap<string, string> = new Map([
+  ['a', '\x07'],
+  ['b', '\b'],
+  ['f', '\f'],
+  ['n', '\n'],
+  ['r', '\r'],
+  ['t', '\t'],
+  ['v', '\v'],
+  ['\\', '\\'],
+])
+const ESCAPE =
+  /\\(?:x([\da-fA-F]{2})|u([\da-fA-F]{4})|U([\da-fA-F]{8})|([0-7]{3})|([abfnrtv\\'"]))/y
+const CODE_POINT_MAX = 0x10ffff
+const NAMES: ReadonlyMap<string, string> = new Map([...SIMPLE].map(([name, char]) => [char, name]))
+
+/** Takes the quotes off a literal and its escapes out; `undefined` when it is none. */
+export function unquote(literal: string): string | undefined {
+  const quote = literal.charAt(0)
+  const content = literal.slice(1, -1)
+  if (quote === '`') return content.replaceAll('\r', '')
+  let text = ''
+  for (let at = 0; at < content.length; ) {
+    if (content.charAt(at) !== '\\') {
+      text += content.charAt(at++)
+      continue
+    }
+    ESCAPE.lastIndex = at
+    const match = ESCAPE.exec(content)
+    const char = match === null ? undefined : escaped(match, quote)
+    if (match === null || char === undefined) return undefined
+    text += char
+    at += match[0].length
+  }
+  return text
+}
+
+/** Quotes text, with escapes for all that cannot be seen. */
+export function quote(text: string): string {
+  return `"${[...text].map((char) => escapeCharacter(char, '"')).join('')}"`
+}
+
+/** Quotes a character by its code. */
+export function quoteCharacter(code: number): string {
+  return `'${escapeCharacter(String.fromCodePoint(code), "'")}'`
+}
+
+function escaped(match: RegExpExecArray, quoteMark: string): string | undefined {
+  const [, octets, short, long, octal, simple] = match
+  if (simple === "'" || simple === '"') return simple === quoteMark ? simple : undefined
+  if (simple !== undefined) return SIMPLE.get(simple)
+  const code =
+    octal === undefined
+      ? Number.parseInt(octets ?? short ?? long ?? '', 16)
+      : Number.parseInt(octal, 8)
+  const isCode = code <= CODE_POINT_MAX && (octal === undefined || code <= 0xff)
+  return isCode ? String.fromCodePoint(code) : undefined
+}
+
+function escapeCharacter(char: string, quoteMark: string): string {
+  if (char === quoteMark) return `\\${char}`
+  const name = NAMES.get(char)
+  if (name !== undefined) return `\\${name}`
+  if (/^[\p{L}\p{M}\p{N}\p{P}\p{S} ]$/u.test(char)) return char
+  const code = char.codePointAt(0) ?? 0
+  const digits = code.toString(16)
+  if (code < 0x80) return `\\x${digits.padStart(2, '0')}`
+  return code < 0x10000 ? `\\u${digits.padStart(4, '0')}` : `\\U${digits.padStart(8, '0')}`
+}

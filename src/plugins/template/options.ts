@@ -1,0 +1,194 @@
+/**
+ * A `template` directive and its options (CoreDNS, plugin/template/setup.go).
+ * @module
+ */
+import { argTexts, type Option, options, unknownOption, zonesOf } from '../../corefile/arguments.ts'
+import { configError } from '../../corefile/problem.ts'
+import type { Directive, Word } from '../../corefile/server-block.ts'
+import { type EdnsOption, extendedError } from '../../dns/edns.ts'
+import { ROOT } from '../../dns/name.ts'
+import { parseRcode, RCODE } from '../../dns/rcode.ts'
+import { parseClass } from '../../dns/rr-class.ts'
+import { parseType } from '../../dns/rr-type.ts'
+import type { EnvironmentFunction, EnvironmentVariable } from '../../expression/built-in.ts'
+import { type Expression, isFreeName } from '../../expression/expression.ts'
+import { ARRAY, STRING, type Type, UNKNOWN } from '../../expression/type.ts'
+import type { Value } from '../../expression/value.ts'
+import type { Pattern } from '../../pattern/pattern.ts'
+import { compileWords } from '../expression-words.ts'
+import { type QueryContext, queryFunctions } from '../query-functions.ts'
+import { parsePattern } from '../rewrite/name-match.ts'
+import type { Fallthrough } from '../zones.ts'
+import { TemplateError } from './datum.ts'
+import { FUNCTIONS } from './functions.ts'
+import { parseTemplate } from './parser.ts'
+import { formatParts, type Template } from './syntax.ts'
+
+/** What expressions of a rule are evaluated for. */
+export type RuleContext = QueryContext & {
+  /** Groups of the match, by number and by name. */
+  readonly groups: ReadonlyMap<string, string>
+  readonly variables: ReadonlyMap<string, Value>
+}
+
+/** The template of one record. */
+export type RecordTemplate = Template & {
+  /** As Go writes it; for metrics. */
+  readonly text: string
+}
+
+/** A variable of a rule. */
+export type RuleVariable = { readonly name: string; readonly expression: Expression<RuleContext> }
+
+/** What one directive says. */
+export type Rule = {
+  readonly class: number
+  readonly type: number
+  readonly zones: readonly Uint8Array[]
+  /** None where every name matches. */
+  readonly patterns: Pattern[]
+  readonly variables: RuleVariable[]
+  readonly conditions: Expression<RuleContext>[]
+  readonly records: Readonly<Record<Section, RecordTemplate[]>>
+  rcode: number
+  extendedErrors: readonly EdnsOption[]
+  fallthrough: Fallthrough
+}
+
+/** A section of a message. */
+export type Section = 'answer' | 'additional' | 'authority'
+
+type Known = EnvironmentFunction<RuleContext> | EnvironmentVariable<RuleContext>
+
+/** Names of the options. */
+const OPTIONS = [
+  'match',
+  'answer',
+  'additional',
+  'authority',
+  'var',
+  'expr',
+  'rcode',
+  'ederror',
+  'fallthrough',
+]
+const FUNCTION_NAMES: ReadonlySet<string> = new Set(FUNCTIONS.keys())
+const EXTENDED_ERROR_MAX = 65_535
+
+/** `group(NUMBER)` or `group('NAME')`; the empty text when there is no such group. */
+const GROUP: Known = {
+  kind: 'function',
+  takes: ['any'],
+  gives: STRING,
+  call: ({ groups }, key) =>
+    typeof key === 'string' || typeof key === 'bigint' ? (groups.get(String(key)) ?? '') : '',
+}
+
+/** Reads a directive. @throws {ConfigError} */
+export function parseRule(directive: Directive, blockZones: readonly Uint8Array[]): Rule {
+  const [classWord, typeWord, ...zoneWords] = directive.args
+  if (classWord === undefined || typeWord === undefined) {
+    throw configError(directive, '"template" takes a class and a type, such as "template IN A"')
+  }
+  const rule: Rule = {
+    class: mnemonic(classWord, 'class', parseClass),
+    type: mnemonic(typeWord, 'type', parseType),
+    zones: zonesOf(zoneWords, blockZones),
+    patterns: [],
+    variables: [],
+    conditions: [],
+    records: { answer: [], additional: [], authority: [] },
+    rcode: RCODE.NOERROR,
+    extendedErrors: [],
+    fallthrough: undefined,
+  }
+  const environment = new Map<string, Known>([...queryFunctions(), ['group', GROUP]])
+  for (const option of options(directive)) readOption(option, rule, environment)
+  return rule
+}
+
+function readOption(option: Option, rule: Rule, environment: Map<string, Known>): void {
+  const { name, args } = option
+  switch (name) {
+    case 'match':
+      argTexts(option, 1, Infinity)
+      rule.patterns.push(...args.map((word) => parsePattern(word)))
+      return
+    case 'answer':
+    case 'additional':
+    case 'authority':
+      argTexts(option, 1, Infinity)
+      rule.records[name].push(...args.map(compileRecord))
+      return
+    case 'var':
+      readVariable(option, rule, environment)
+      return
+    case 'expr':
+      rule.conditions.push(compileWords(option, args, environment))
+      return
+    case 'rcode':
+      argTexts(option, 1)
+      for (const word of args) rule.rcode = mnemonic(word, 'response code', parseRcode)
+      return
+    case 'ederror':
+      rule.extendedErrors = [readExtendedError(option)]
+      return
+    case 'fallthrough':
+      rule.fallthrough = zonesOf(args, [ROOT])
+      return
+    case 'upstream':
+      // Of CoreDNS before 1.5, which it still reads and leaves without effect.
+      return
+    default:
+      throw unknownOption('template', option, OPTIONS)
+  }
+}
+
+/** Mnemonics are in capitals, and numbers such as TYPE65280 are none, as in CoreDNS. */
+function mnemonic(word: Word, what: string, parse: (text: string) => number | undefined): number {
+  const { text } = word
+  const value = parse(text)
+  if (value !== undefined && text === text.toUpperCase() && !/^(TYPE|CLASS)\d/.test(text)) {
+    return value
+  }
+  const hint = value !== undefined && text !== text.toUpperCase() ? '; write capitals' : ''
+  throw configError(word, `"${text}" is no ${what}${hint}`)
+}
+
+function compileRecord(word: Word): RecordTemplate {
+  try {
+    const template = parseTemplate(word.text, FUNCTION_NAMES)
+    return { ...template, text: formatParts(template.parts) }
+  } catch (error) {
+    if (!(error instanceof TemplateError)) throw error
+    throw configError(word, `not a template: ${error.message}`)
+  }
+}
+
+function readVariable(option: Option, rule: Rule, environment: Map<string, Known>): void {
+  const [word, ...words] = option.args
+  if (word === undefined) throw configError(option, '"var" takes a name and an expression')
+  const name = word.text
+  if (!isFreeName(name, environment)) {
+    throw configError(word, `"${name}" cannot be the name of a variable, or has a meaning already`)
+  }
+  const expression = compileWords(option, words, environment)
+  rule.variables.push({ name, expression })
+  const read = ({ variables }: RuleContext): Value => variables.get(name)
+  environment.set(name, { kind: 'variable', type: variableType(expression.type), read })
+}
+
+/** What lists hold, and whether a value is nil, is known of values but not of variables. */
+function variableType(type: Type): Type {
+  if (type.kind === 'array') return ARRAY
+  return type.kind === 'nil' ? UNKNOWN : type
+}
+
+function readExtendedError(option: Option): EdnsOption {
+  const [word] = option.args
+  const [code = '', reason = ''] = argTexts(option, 1, 2)
+  if (!/^\d{1,20}$/.test(code) || Number(code) > EXTENDED_ERROR_MAX) {
+    throw configError(word ?? option, `"${code}" is not a number from 0 to ${EXTENDED_ERROR_MAX}`)
+  }
+  return extendedError(Number(code), reason)
+}

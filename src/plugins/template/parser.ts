@@ -1,0 +1,339 @@
+/**
+ * From a template's text to its tree (Go, text/template/parse/parse.go). Everything but complex
+ * numbers.
+ * @module
+ */
+import { TemplateError } from './datum.ts'
+import { unquote } from './go-quote.ts'
+import { parseNumber } from './number.ts'
+import type { Branch, Command, NumberOperand, Operand, Part, Pipe, Template } from './syntax.ts'
+import { readTokens, type Token } from './tokens.ts'
+
+/** Parts and parentheses within each other. */
+const DEPTH_MAX = 100
+/** Words that are no functions. */
+const KEYWORDS: ReadonlySet<string> = new Set(
+  'block break continue define else end if nil range template with'.split(' '),
+)
+
+/**
+ * Parses a template.
+ * @param functions names of the functions that there are
+ * @throws {TemplateError}
+ */
+export function parseTemplate(text: string, functions: ReadonlySet<string>): Template {
+  return new Parser(readTokens(text), functions).parse()
+}
+
+/** What ends a row of parts. */
+type Ending = 'end' | 'else'
+
+class Parser {
+  private readonly tokens: readonly Token[]
+  private readonly functions: ReadonlySet<string>
+  private readonly definitions = new Map<string, readonly Part[]>()
+  private variables: string[] = ['$']
+  private index = 0
+  private depth = 0
+  private rangeDepth = 0
+
+  constructor(tokens: readonly Token[], functions: ReadonlySet<string>) {
+    this.tokens = tokens
+    this.functions = functions
+  }
+
+  parse(): Template {
+    const parts: Part[] = []
+    while (this.current.kind !== 'end') {
+      if (this.current.kind === 'open' && this.isWord('define', 1)) this.define()
+      else parts.push(this.part())
+    }
+    return { parts, definitions: this.definitions }
+  }
+
+  private define(): void {
+    this.index += 2
+    const name = this.templateName()
+    this.expectClose()
+    this.definition(name)
+  }
+
+  /** Reads the body of a template of its own, which knows no variables from outside. */
+  private definition(name: string): void {
+    const { variables, rangeDepth } = this
+    this.variables = ['$']
+    this.rangeDepth = 0
+    const { parts, ending } = this.parts()
+    if (ending !== 'end') throw new TemplateError('{{else}} cannot stand here')
+    this.expectClose()
+    this.variables = variables
+    this.rangeDepth = rangeDepth
+    const isTaken = (this.definitions.get(name) ?? []).some(hasContent)
+    if (isTaken) throw new TemplateError(`the template "${name}" is defined twice`)
+    this.definitions.set(name, parts)
+  }
+
+  /** Reads parts up to `{{end}}` or `{{else}}`, and over it but for what follows `else`. */
+  private parts(): { readonly parts: readonly Part[]; readonly ending: Ending } {
+    const parts: Part[] = []
+    this.enter()
+    for (;;) {
+      if (this.current.kind === 'open') {
+        const ending = this.isWord('end', 1) ? 'end' : this.isWord('else', 1) ? 'else' : undefined
+        if (ending !== undefined) {
+          this.index += 2
+          this.depth--
+          return { parts, ending }
+        }
+      }
+      if (this.current.kind === 'end') throw new TemplateError('{{end}} is missing')
+      parts.push(this.part())
+    }
+  }
+
+  private part(): Part {
+    const { kind, text } = this.current
+    this.index++
+    if (kind === 'text') return { kind, text }
+    const word = this.current.kind === 'word' ? this.current.text : ''
+    switch (word) {
+      case 'if':
+      case 'with':
+      case 'range':
+        this.index++
+        return this.branch(word)
+      case 'template':
+        this.index++
+        return this.inclusion()
+      case 'block':
+        this.index++
+        return this.block()
+      case 'break':
+      case 'continue':
+        this.index++
+        if (this.rangeDepth === 0) throw new TemplateError(`{{${word}}} is outside of {{range}}`)
+        this.expectClose()
+        return { kind: word }
+      case 'end':
+      case 'else':
+      case 'define':
+        throw new TemplateError(`{{${word}}} cannot stand here`)
+      default:
+        return { kind: 'action', pipe: this.pipe('close') }
+    }
+  }
+
+  private branch(kind: Branch['kind']): Branch {
+    const { length } = this.variables
+    const pipe = this.pipe('close', kind === 'range' ? 2 : 1)
+    if (kind === 'range') this.rangeDepth++
+    const { parts: body, ending } = this.parts()
+    if (kind === 'range') this.rangeDepth--
+    const otherwise = ending === 'end' ? undefined : this.otherwise(kind)
+    if (ending === 'end') this.expectClose()
+    this.variables.length = length
+    return { kind, pipe, body, otherwise }
+  }
+
+  /** Reads what follows `else`: `if` or `with` again, which then has the `{{end}}`, or parts. */
+  private otherwise(kind: Branch['kind']): readonly Part[] {
+    if (kind !== 'range' && this.isWord(kind)) {
+      this.index++
+      this.enter()
+      const branch = this.branch(kind)
+      this.depth--
+      return [branch]
+    }
+    this.expectClose()
+    const { parts, ending } = this.parts()
+    if (ending !== 'end') throw new TemplateError('a second {{else}} cannot stand here')
+    this.expectClose()
+    return parts
+  }
+
+  private inclusion(): Part {
+    const name = this.templateName()
+    if (this.current.kind === 'close') {
+      this.index++
+      return { kind: 'template', name, pipe: undefined }
+    }
+    return { kind: 'template', name, pipe: this.pipe('close') }
+  }
+
+  private block(): Part {
+    const name = this.templateName()
+    const pipe = this.pipe('close')
+    this.definition(name)
+    return { kind: 'template', name, pipe }
+  }
+
+  private templateName(): string {
+    const { kind, text } = this.current
+    const name = kind === 'string' ? unquote(text) : undefined
+    if (name === undefined) throw this.unexpected('expected the name of a template in quotes')
+    this.index++
+    return name
+  }
+
+  /** Reads a pipeline and what closes it. */
+  private pipe(closing: 'close' | ')', variablesMax = 1): Pipe {
+    const { variables, isAssigned } = this.declarations(variablesMax)
+    const commands: Command[] = []
+    while (!this.isAt(closing)) {
+      const command = this.command()
+      const [{ kind }] = command
+      if (commands.length > 0 && ['dot', 'nil', 'literal', 'number'].includes(kind)) {
+        throw new TemplateError('only a function or a method can be given what comes before "|"')
+      }
+      commands.push(command)
+    }
+    if (commands.length === 0) throw this.unexpected('expected a value')
+    this.index++
+    return { variables, isAssigned, commands }
+  }
+
+  private declarations(max: number): Pick<Pipe, 'variables' | 'isAssigned'> {
+    const variables: string[] = []
+    let ahead = 0
+    while (this.tokens[this.index + ahead]?.kind === 'variable') {
+      variables.push(this.tokens[this.index + ahead]?.text ?? '')
+      const sign = this.tokens[this.index + ahead + 1]
+      if (sign?.kind !== 'sign') break
+      if (sign.text === ':=' || sign.text === '=') {
+        if (variables.length > max) throw new TemplateError('too many variables before ":="')
+        this.index += ahead + 2
+        this.variables.push(...variables)
+        return { variables, isAssigned: sign.text === '=' }
+      }
+      if (sign.text !== ',') break
+      if (variables.length >= max) throw new TemplateError('too many variables')
+      ahead += 2
+    }
+    if (ahead > 0) throw new TemplateError('expected ":=" behind the variables')
+    return { variables: [], isAssigned: false }
+  }
+
+  private command(): Command {
+    const first = this.operand()
+    const rest: Operand[] = []
+    while (!this.isAt('close') && !this.isAt(')')) {
+      if (this.isSign('|')) {
+        this.index++
+        break
+      }
+      if (!this.current.isSpaced) throw this.unexpected('expected a blank')
+      rest.push(this.operand())
+    }
+    return [first, ...rest]
+  }
+
+  private operand(): Operand {
+    const from = this.term()
+    const path: string[] = []
+    while (this.current.kind === 'field' && !this.current.isSpaced) {
+      path.push(this.current.text.slice(1))
+      this.index++
+    }
+    if (path.length === 0) return from
+    switch (from.kind) {
+      case 'field':
+      case 'variable':
+        return { ...from, path: [...from.path, ...path] }
+      case 'pipe':
+      case 'function':
+        return { kind: 'chain', from, path }
+      default:
+        throw new TemplateError(`".${path[0]}" cannot stand here: what is before it has no fields`)
+    }
+  }
+
+  private term(): Operand {
+    const { kind, text } = this.current
+    this.index++
+    switch (kind) {
+      case 'dot':
+        return { kind }
+      case 'field':
+        return { kind, path: [text.slice(1)] }
+      case 'variable':
+        if (!this.variables.includes(text)) throw new TemplateError(`there is no variable ${text}`)
+        return { kind, name: text, path: [] }
+      case 'word':
+        return this.word(text)
+      case 'string':
+        return { kind: 'literal', value: this.unquoted(text), text }
+      case 'number':
+      case 'character':
+        return numberOperand(text)
+      case 'sign':
+        if (text === '(') return this.parenthesized()
+    }
+    this.index--
+    throw this.unexpected('expected a value')
+  }
+
+  private word(text: string): Operand {
+    if (text === 'true' || text === 'false') {
+      return { kind: 'literal', value: text === 'true', text }
+    }
+    if (text === 'nil') return { kind: 'nil' }
+    if (KEYWORDS.has(text)) throw new TemplateError(`"${text}" cannot stand here`)
+    if (!this.functions.has(text)) throw new TemplateError(`there is no function "${text}"`)
+    return { kind: 'function', name: text }
+  }
+
+  private parenthesized(): Operand {
+    this.enter()
+    const pipe = this.pipe(')')
+    this.depth--
+    return { kind: 'pipe', pipe }
+  }
+
+  private unquoted(text: string): string {
+    const value = unquote(text)
+    if (value === undefined) throw new TemplateError(`${text} has an escape that Go does not know`)
+    return value
+  }
+
+  private enter(): void {
+    if (++this.depth > DEPTH_MAX) {
+      throw new TemplateError(`at most ${DEPTH_MAX} parts may stand within each other`)
+    }
+  }
+
+  private get current(): Token {
+    return this.tokens[this.index] ?? { kind: 'end', text: 'the end', isSpaced: false }
+  }
+
+  private isWord(text: string, ahead = 0): boolean {
+    const token = this.tokens[this.index + ahead]
+    return token?.kind === 'word' && token.text === text
+  }
+
+  private isSign(text: string): boolean {
+    return this.current.kind === 'sign' && this.current.text === text
+  }
+
+  private isAt(closing: 'close' | ')'): boolean {
+    return closing === 'close' ? this.current.kind === 'close' : this.isSign(')')
+  }
+
+  private expectClose(): void {
+    if (this.current.kind !== 'close') throw this.unexpected('expected "}}"')
+    this.index++
+  }
+
+  private unexpected(wanted: string): TemplateError {
+    return new TemplateError(`${wanted}, got ${this.current.text}`)
+  }
+}
+
+function numberOperand(text: string): NumberOperand {
+  const value = parseNumber(text)
+  if (value === undefined) throw new TemplateError(`${text} is not a number`)
+  return { kind: 'number', value, text }
+}
+
+function hasContent(part: Part): boolean {
+  return part.kind !== 'text' || part.text.trim() !== ''
+}

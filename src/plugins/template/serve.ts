@@ -1,0 +1,218 @@
+/**
+ * Answers that templates make (CoreDNS, plugin/template/template.go).
+ * @module
+ */
+import { EMPTY_REPLY, type Reply, type ResourceRecord } from '../../dns/message.ts'
+import { formatName, ROOT } from '../../dns/name.ts'
+import { nameText } from '../../dns/name-text.ts'
+import { RCODE } from '../../dns/rcode.ts'
+import { CLASS, formatClass } from '../../dns/rr-class.ts'
+import { formatType, TYPE } from '../../dns/rr-type.ts'
+import { ExpressionError } from '../../expression/errors.ts'
+import type { Value } from '../../expression/value.ts'
+import { parseRecord } from '../../records/zone-text.ts'
+import type { Metrics } from '../../telemetry/metrics.ts'
+import {
+  type Asked,
+  andThen,
+  failure,
+  type MaybePromise,
+  type Next,
+  type Outcome,
+  type Request,
+} from '../plugin.ts'
+import { closestZone, fallsThrough } from '../zones.ts'
+import { type Datum, TemplateError } from './datum.ts'
+import { executeTemplate } from './execute.ts'
+import type { RecordTemplate, Rule, Section } from './options.ts'
+import { type Match, namedGroups, queryData } from './query-data.ts'
+
+/** What rules are served with. */
+export type Surroundings = {
+  readonly metrics: Metrics
+  readonly server: string
+  readonly view: string
+  readonly metadata: (label: string, asked: Asked) => string | undefined
+}
+
+const MATCHES = {
+  name: 'coredns_template_matches_total',
+  help: 'Counter of template regex matches.',
+  labels: ['server', 'zone', 'view', 'class', 'type'],
+}
+const FAILURE_LABELS = [...MATCHES.labels, 'section', 'template']
+const TEMPLATE_FAILURES = {
+  name: 'coredns_template_template_failures_total',
+  help: 'Counter of go template failures.',
+  labels: FAILURE_LABELS,
+}
+const RECORD_FAILURES = {
+  name: 'coredns_template_rr_failures_total',
+  help: 'Counter of mis-templated RRs.',
+  labels: FAILURE_LABELS,
+}
+
+/** What a rule makes of a request. */
+type Verdict = Match | 'ends' | 'goes on'
+
+/** A record that a template did not make. */
+class RecordError extends Error {}
+
+/** Has the first rule answer that matches, or the rest of the chain. */
+export function serveRules(
+  request: Request,
+  next: Next,
+  rules: readonly Rule[],
+  surroundings: Surroundings,
+): MaybePromise<Outcome> {
+  for (const rule of rules) {
+    const verdict = judge(rule, request, surroundings)
+    if (verdict === 'goes on') continue
+    return verdict === 'ends'
+      ? failure(RCODE.SERVFAIL)
+      : answer(rule, request, verdict, surroundings)
+  }
+  return next(request)
+}
+
+function judge(rule: Rule, request: Request, { metadata }: Surroundings): Verdict {
+  const { lowerName, type, class: rrClass } = request
+  const zone = closestZone(rule.zones, lowerName)
+  if (zone === undefined || !fits(rule.class, rrClass) || !fits(rule.type, type)) return 'goes on'
+  const otherwise = fallsThrough(rule.fallthrough, lowerName) ? 'goes on' : 'ends'
+  const name = nameText(lowerName)
+  const found = findMatch(rule, name)
+  if (found === undefined) return otherwise
+  const context = {
+    query: request.query,
+    client: request.client,
+    groups: namedGroups(found),
+    variables: new Map<string, Value>(),
+    metadata: (label: string) => metadata(label, request),
+  }
+  try {
+    for (const { name: variable, expression } of rule.variables) {
+      context.variables.set(variable, expression.evaluate(context))
+    }
+    const isMet = rule.conditions.every(({ evaluate }) => evaluate(context) === true)
+    if (!isMet) return otherwise
+  } catch (error) {
+    if (!(error instanceof ExpressionError)) throw error
+    return 'ends'
+  }
+  return {
+    ...found,
+    query: request.query,
+    name: request.name,
+    remote: request.client.address,
+    zone: formatName(zone),
+    lowerName: name,
+    class: formatClass(rrClass === CLASS.ANY ? rule.class : rrClass),
+    type: formatType(type === TYPE.ANY ? rule.type : type),
+    variables: context.variables,
+    metadata: context.metadata,
+  }
+}
+
+/** Both in classes and in types, 255 stands for any. */
+function fits(own: number, asked: number): boolean {
+  return own === TYPE.ANY || asked === TYPE.ANY || own === asked
+}
+
+function findMatch(
+  { patterns }: Rule,
+  name: string,
+): Pick<Match, 'regex' | 'groups' | 'groupNames'> | undefined {
+  if (patterns.length === 0) return { regex: '.*', groups: [name], groupNames: [''] }
+  for (const pattern of patterns) {
+    const match = pattern.exec(name)
+    if (match === undefined) continue
+    const groups = match.groups.map((group) => group ?? '')
+    return { regex: pattern.source, groups, groupNames: pattern.groupNames }
+  }
+  return undefined
+}
+
+function answer(
+  rule: Rule,
+  request: Request,
+  match: Match,
+  surroundings: Surroundings,
+): MaybePromise<Outcome> {
+  const { metrics, server, view } = surroundings
+  const labels = [server, match.zone, view, match.class, match.type]
+  metrics.counter(MATCHES, labels).value++
+  if (rule.rcode === RCODE.SERVFAIL) return failure(RCODE.SERVFAIL)
+  const data = queryData(match)
+  const make = (section: Section): ResourceRecord[] =>
+    rule.records[section].map((template) =>
+      makeRecord(template, data, { section, metrics, labels }),
+    )
+  try {
+    const reply: Reply = {
+      ...EMPTY_REPLY,
+      rcode: rule.rcode,
+      authoritative: true,
+      answer: make('answer'),
+      additional: make('additional'),
+      authority: make('authority'),
+      ...(rule.extendedErrors.length > 0 && { options: rule.extendedErrors, dnssecOk: true }),
+    }
+    return withTargets(request, reply)
+  } catch (error) {
+    if (!(error instanceof TemplateError) && !(error instanceof RecordError)) throw error
+    return failure(RCODE.SERVFAIL, error.message)
+  }
+}
+
+function makeRecord(
+  template: RecordTemplate,
+  data: Datum,
+  {
+    section,
+    metrics,
+    labels,
+  }: {
+    readonly section: Section
+    readonly metrics: Metrics
+    readonly labels: readonly string[]
+  },
+): ResourceRecord {
+  const failureLabels = [...labels, section, template.text]
+  let text = ''
+  try {
+    text = executeTemplate(template, data)
+  } catch (error) {
+    if (error instanceof TemplateError) metrics.counter(TEMPLATE_FAILURES, failureLabels).value++
+    throw error
+  }
+  const record = parseRecord(text, ROOT)
+  if (record !== undefined) return record
+  metrics.counter(RECORD_FAILURES, failureLabels).value++
+  throw new RecordError(`a template made no record: "${text}"`)
+}
+
+/** Puts behind each alias what the whole server has at the end of it, for queries for addresses. */
+function withTargets(request: Request, reply: Reply): MaybePromise<Reply> {
+  if (request.type !== TYPE.A && request.type !== TYPE.AAAA) return reply
+  let joined: MaybePromise<Reply> = { ...reply, answer: [] }
+  for (const record of reply.answer) {
+    joined = andThen(joined, (before) => {
+      const own = { ...before, answer: [...before.answer, record] }
+      if (record.type !== TYPE.CNAME) return own
+      return andThen(request.lookup(record.rdata, request.type), (outcome) =>
+        outcome.kind === 'reply' ? withTarget(own, outcome) : own,
+      )
+    })
+  }
+  return joined
+}
+
+function withTarget(own: Reply, { answer, truncated, origin }: Reply): Reply {
+  return {
+    ...own,
+    truncated,
+    origin: origin === 'snapshot' ? origin : own.origin,
+    answer: [...own.answer, ...answer],
+  }
+}

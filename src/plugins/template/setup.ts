@@ -1,0 +1,64 @@
+/**
+ * The `template` plugin: answers that are made from the query by templates in the Corefile
+ * (CoreDNS, plugin/template).
+ * @module
+ */
+import type { Query } from '../../dns/query.ts'
+import { CLASS } from '../../dns/rr-class.ts'
+import { TYPE } from '../../dns/rr-type.ts'
+import { metadataOf } from '../metadata.ts'
+import type { Setup } from '../plugin.ts'
+import { type MayMatch, mayMatchPattern } from '../rewrite/needle.ts'
+import { closestZoneIndex } from '../zones.ts'
+import { parseRule, type Rule } from './options.ts'
+import { serveRules } from './serve.ts'
+
+/**
+ * Configures `template CLASS TYPE [ZONE…] { match REGEX… var NAME EXPRESSION expr EXPRESSION
+ * answer|additional|authority RECORD… rcode CODE ederror CODE [REASON] fallthrough [ZONE…] }`, as
+ * often as there are rules; the first that matches answers.
+ */
+export const setupTemplate: Setup = (directives, { host, zones, server, view, peers }) => {
+  const rules = directives.map((directive) => parseRule(directive, zones))
+  const quick = rules.map(quickRule)
+  const surroundings = { metrics: host.metrics, server, view, metadata: metadataOf(peers) }
+  return {
+    plugins: [
+      {
+        name: 'template',
+        quick: { concerns: (query) => mayEnd(quick, query) },
+        serve: (request, next) => serveRules(request, next, rules, surroundings),
+      },
+    ],
+  }
+}
+
+/** What is looked at of a rule to tell whether a query may end at it. */
+type QuickRule = Pick<Rule, 'zones' | 'type' | 'fallthrough'> & {
+  /** One for each pattern; none where every name matches. */
+  readonly mayMatch: readonly MayMatch[]
+}
+
+function quickRule({ zones, type, class: rrClass, fallthrough, patterns }: Rule): QuickRule {
+  const isForUs = rrClass === CLASS.IN || rrClass === CLASS.ANY
+  const mayMatch = patterns.map(mayMatchPattern)
+  return { zones: isForUs ? zones : [], type, fallthrough, mayMatch }
+}
+
+/** Tells whether a query of class IN may be answered here, or ends here without an answer. */
+function mayEnd(rules: readonly QuickRule[], query: Query): boolean {
+  for (let i = 0; i < rules.length; i++) {
+    const rule = rules[i]
+    if (rule !== undefined && mayEndAt(rule, query)) return true
+  }
+  return false
+}
+
+function mayEndAt({ zones, type, fallthrough, mayMatch }: QuickRule, query: Query): boolean {
+  if (type !== TYPE.ANY && query.type !== TYPE.ANY && query.type !== type) return false
+  if (closestZoneIndex(zones, query) < 0) return false
+  if (mayMatch.length === 0) return true
+  if (fallthrough === undefined || closestZoneIndex(fallthrough, query) < 0) return true
+  for (let i = 0; i < mayMatch.length; i++) if (mayMatch[i]?.(query) === true) return true
+  return false
+}
