@@ -10,8 +10,10 @@ import { namingOptions } from '../src/exporter/naming.ts'
 import { Cluster } from '../src/kubernetes/cluster.ts'
 import { clusterRecords } from '../src/kubernetes/cluster-records.ts'
 import type { ClusterObject } from '../src/kubernetes/objects.ts'
+import type { NamingOptions } from '../src/kubernetes/options.ts'
 import { parseObject } from '../src/kubernetes/parse-object.ts'
 import { isSelected } from '../src/kubernetes/selection.ts'
+import { transferRecords } from '../src/kubernetes/transfer-records.ts'
 import type { SnapshotSource } from '../src/plugins/host.ts'
 import { buildShards } from '../src/snapshot/build-shards.ts'
 import { openShard } from '../src/snapshot/open-shard.ts'
@@ -67,6 +69,10 @@ export function openFakeCluster(
   return {
     current: () => current,
     freshness: () => freshness,
+    transferRecords: () => {
+      const { cluster, naming } = readFakeCluster(options, directive)
+      return transferRecords(cluster, naming)
+    },
     load: (shard) => {
       loads.push(shard)
       if (presence === 'later') current = whole
@@ -83,20 +89,29 @@ export function openFakeCluster(
 
 /** Builds the snapshot that a directive asks for. */
 export function buildFakeSnapshot(
-  { objects, shardCount = 1, localAddresses = [], tree }: FakeClusterOptions,
+  options: FakeClusterOptions,
   directive: KubernetesOptions,
 ): Snapshot {
+  const { cluster, naming } = readFakeCluster(options, directive)
+  const { entries } = clusterRecords(cluster, naming)
+  const shards = buildShards(entries, options.shardCount ?? 1).map((bytes) => openShard(bytes))
+  const { ttlSeconds } = naming
+  const origins = directive.cluster === undefined ? [] : naming.origins
+  const facts = { generation: GENERATION, timeMs: 1000 * GENERATION, records: entries.length }
+  return new Snapshot({ ...facts, ttlSeconds, origins }, shards)
+}
+
+function readFakeCluster(
+  { objects, localAddresses = [], tree }: FakeClusterOptions,
+  directive: KubernetesOptions,
+): { cluster: Cluster; naming: NamingOptions } {
   // Who pushes a cluster's snapshots calls it cluster.local, whatever the reader calls it.
   const origins = directive.cluster === undefined ? [] : [nameOf('cluster.local')]
   const options = namingOptions(directive, localAddresses, tree)
   const naming = origins.length === 0 ? options : { ...options, origins }
   const cluster = new Cluster()
   for (const object of objectsOf(objects)) if (isSelected(object, naming)) cluster.set(object)
-  const { entries } = clusterRecords(cluster, naming)
-  const shards = buildShards(entries, shardCount).map((bytes) => openShard(bytes))
-  const { ttlSeconds } = naming
-  const facts = { generation: GENERATION, timeMs: 1000 * GENERATION, records: entries.length }
-  return new Snapshot({ ...facts, ttlSeconds, origins }, shards)
+  return { cluster, naming }
 }
 
 /** Objects by their text: YAML takes longer to read than all the rest of a test takes. */

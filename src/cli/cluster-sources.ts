@@ -8,7 +8,7 @@ import type { KubernetesOptions } from '../corefile/kubernetes-options.ts'
 import { configError } from '../corefile/problem.ts'
 import type { ServerBlock } from '../corefile/server-block.ts'
 import { ClusterSnapshots } from '../exporter/cluster-snapshots.ts'
-import { createObjectSource, type ExportSource } from '../exporter/export-source.ts'
+import { createObjectSource } from '../exporter/export-source.ts'
 import { LiveCluster } from '../exporter/live-cluster.ts'
 import { namingOptions } from '../exporter/naming.ts'
 import { type ApiConnection, ConnectionError, type ObjectApi } from '../exporter/object-api.ts'
@@ -100,7 +100,7 @@ export class ClusterSources {
 
   private openFiles(naming: NamingOptions): Opened {
     const { log, now } = this.options
-    const source: ExportSource = createObjectSource(this.fileObjects(), {
+    const source = createObjectSource(this.fileObjects(), {
       naming,
       now,
       onWarning: (message) => log({ level: 'warning', message }),
@@ -113,6 +113,7 @@ export class ClusterSources {
         current: () => snapshots.current(),
         load: () => Promise.resolve(snapshots.current()),
         freshness: () => 'fresh',
+        transferRecords: () => source.transferRecords(),
       },
     }
   }
@@ -134,6 +135,7 @@ export class ClusterSources {
         current: () => live.current(),
         load: () => Promise.resolve(live.current()),
         freshness: () => live.freshness(),
+        transferRecords: () => live.transferRecords(),
       },
     }
   }

@@ -8,6 +8,7 @@ import { NameGroups } from '../kubernetes/name-groups.ts'
 import type { ClusterObject, Kind } from '../kubernetes/objects.ts'
 import type { NamingOptions } from '../kubernetes/options.ts'
 import { isSelected } from '../kubernetes/selection.ts'
+import type { RecordSet } from '../records/zone-entry.ts'
 import { GroupedShards } from '../snapshot/grouped-shards.ts'
 import type { BuiltSnapshot } from './snapshot-builder.ts'
 
@@ -66,6 +67,11 @@ export class ClusterBuilder {
       origins: this.options.origins.map((origin) => formatName(origin)),
       warnings,
     }
+  }
+
+  /** Makes what a transfer of the zone has, from the present objects. */
+  transferRecords(): Iterable<RecordSet> {
+    return this.groups.transferRecords()
   }
 
   private emptyShards(): GroupedShards {

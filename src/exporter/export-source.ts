@@ -6,6 +6,8 @@ import { Cluster } from '../kubernetes/cluster.ts'
 import type { ClusterObject } from '../kubernetes/objects.ts'
 import type { NamingOptions } from '../kubernetes/options.ts'
 import { isSelected } from '../kubernetes/selection.ts'
+import { transferRecords } from '../kubernetes/transfer-records.ts'
+import type { RecordSet } from '../records/zone-entry.ts'
 import type { Sleep } from './backoff.ts'
 import { ClusterBuilder } from './cluster-builder.ts'
 import { ClusterWatch, type CollectionState } from './cluster-watch.ts'
@@ -22,6 +24,12 @@ export type ExportSource = {
   readonly states: () => readonly CollectionState[]
   /** Follows the changes until `signal` ends it. */
   readonly run: (signal: AbortSignal) => Promise<void>
+}
+
+/** Objects that never change. */
+export type ObjectSource = ExportSource & {
+  /** Makes what a transfer of the zone has. */
+  readonly transferRecords: () => Iterable<RecordSet>
 }
 
 /** What a watched source needs. */
@@ -56,7 +64,7 @@ export function createWatchSource(options: WatchSourceOptions): ExportSource {
 export function createObjectSource(
   objects: readonly ClusterObject[],
   options: Pick<WatchSourceOptions, 'naming' | 'onWarning' | 'now'>,
-): ExportSource {
+): ObjectSource {
   const { naming, onWarning } = options
   const cluster = new Cluster()
   for (const object of objects) if (isSelected(object, naming)) cluster.set(object)
@@ -66,6 +74,7 @@ export function createObjectSource(
       built ??= warned(buildSnapshot(cluster, naming), onWarning)
       return built
     },
+    transferRecords: () => transferRecords(cluster, naming),
     sources: () => ({}),
     confirmedMs: () => options.now(),
     states: () => [],

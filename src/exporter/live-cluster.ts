@@ -3,6 +3,7 @@
  * @module
  */
 import type { NamingOptions } from '../kubernetes/options.ts'
+import type { RecordSet } from '../records/zone-entry.ts'
 import { SnapshotError } from '../snapshot/errors.ts'
 import type { Snapshot } from '../snapshot/snapshot.ts'
 import { type Sleep, sleep } from './backoff.ts'
@@ -99,6 +100,11 @@ export class LiveCluster {
   /** The newest snapshot; `undefined` until all objects have been listed. */
   current(): Snapshot | undefined {
     return this.snapshots.current()
+  }
+
+  /** Makes what a transfer of the zone has, from the present objects. */
+  transferRecords(): Iterable<RecordSet> {
+    return this.builder.transferRecords()
   }
 
   /** Whether the API server was heard of lately. What is known is answered from in any case. */

@@ -6,7 +6,7 @@
 import { parseAddress } from '../dns/address.ts'
 import { word } from '../dns/bytes.ts'
 import { labelOffsets } from '../dns/name.ts'
-import { isByAddress, type ZoneEntry } from '../records/zone-entry.ts'
+import { isByAddress, type RecordSet, type ZoneEntry } from '../records/zone-entry.ts'
 import { Cluster, objectKey } from './cluster.ts'
 import {
   findServed,
@@ -20,6 +20,7 @@ import {
 import type { ClusterObject, EndpointSlice, Kind } from './objects.ts'
 import type { NamingOptions } from './options.ts'
 import { standInOf } from './skydns-names.ts'
+import { transferRecords } from './transfer-records.ts'
 
 /** The part of a group that is wanted. Addresses are told apart by a key, always the same. */
 export type GroupPart = {
@@ -111,6 +112,11 @@ export class NameGroups {
     if (named.warnings.length === 0) this.warningsByGroup.delete(group)
     else this.warningsByGroup.set(group, named.warnings)
     return named.entries
+  }
+
+  /** Makes what a transfer of the zone has. */
+  transferRecords(): Iterable<RecordSet> {
+    return transferRecords(this.cluster, this.options)
   }
 
   /** What could not be named, as far as entries were made. */

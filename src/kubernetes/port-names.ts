@@ -29,12 +29,22 @@ export function portNames(
     else known.push(backend)
   }
   return [...byPort].flatMap(([key, some]) => {
-    const [port = '', protocol = ''] = key.split('.')
-    // A name of 63 characters leaves no room for its underscore, which may be left out anyway.
-    const label = labelOf(port) ?? labelOf(port.slice(1))
-    const owner = joinLabels(label, labelOf(protocol), place.owner)
+    const owner = ownerOf(key, place.owner)
     return owner === undefined ? [] : recordsOf({ ...place, owner }, some)
   })
+}
+
+/** The name of a port below a Service; `undefined` for one without a name that is a label. */
+export function portOwner(port: Port, service: Uint8Array): Uint8Array | undefined {
+  const key = portKey(port)
+  return key === '' ? undefined : ownerOf(key, service)
+}
+
+function ownerOf(key: string, service: Uint8Array): Uint8Array | undefined {
+  const [port = '', protocol = ''] = key.split('.')
+  // A name of 63 characters leaves no room for its underscore, which may be left out anyway.
+  const label = labelOf(port) ?? labelOf(port.slice(1))
+  return joinLabels(label, labelOf(protocol), service)
 }
 
 /** How a port and its protocol are spelled; '' for a port without a name that is a label. */

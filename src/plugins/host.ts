@@ -6,6 +6,7 @@
 
 import type { ClusterTree } from '../corefile/cluster-tree.ts'
 import type { KubernetesOptions } from '../corefile/kubernetes-options.ts'
+import type { RecordSet } from '../records/zone-entry.ts'
 import type { Snapshot } from '../snapshot/snapshot.ts'
 import type { Log } from '../telemetry/log.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
@@ -78,6 +79,8 @@ export type SnapshotSource = {
    * objects were read, so that what it does not have may be there.
    */
   readonly freshness: () => 'fresh' | 'stale' | 'expired' | 'partial'
+  /** What a transfer of the zone has; absent where there are snapshots only. */
+  readonly transferRecords?: () => Iterable<RecordSet>
 }
 
 /** Keys of an etcd, in memory and kept up to date. */

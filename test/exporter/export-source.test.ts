@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, type TestContext, test } from 'node:test'
+import { toLatin1 } from '../../src/dns/bytes.ts'
 import {
   createObjectSource,
   createWatchSource,
@@ -119,6 +120,13 @@ describe('a source of objects that never change', () => {
     const source = createObjectSource(objectsOf(SHOP), { naming: optionsOf(), onWarning, ...clock })
     assert.deepEqual(source.build(), buildSnapshot(clusterOf(SHOP), optionsOf()))
     assert.deepEqual(names(source), NAMES)
+  })
+
+  test('has what a transfer of the zone has', () => {
+    const onWarning = assert.fail
+    const source = createObjectSource(objectsOf(SHOP), { naming: optionsOf(), onWarning, ...clock })
+    const owners = Array.from(source.transferRecords(), ({ owner }) => toLatin1(owner))
+    assert.ok(owners.includes('\x03web\x04shop\x03svc'), owners.join())
   })
 
   test('leaves out what the selectors do not meet', () => {

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, type TestContext, test } from 'node:test'
+import { toLatin1 } from '../../src/dns/bytes.ts'
 import { ClusterBuilder } from '../../src/exporter/cluster-builder.ts'
 import { LiveCluster } from '../../src/exporter/live-cluster.ts'
 import { ApiError } from '../../src/exporter/object-api.ts'
@@ -64,6 +65,12 @@ async function startSynced(t: TestContext): Promise<Running> {
 }
 
 describe('LiveCluster', () => {
+  test('has what a transfer of the zone has', async (t) => {
+    const { live } = await startSynced(t)
+    const owners = Array.from(live.transferRecords(), ({ owner }) => toLatin1(owner))
+    assert.ok(owners.includes('\x03web\x04shop\x03svc'), owners.join())
+  })
+
   test('has nothing to answer from before all collections are listed', async (t) => {
     const { api, clock, live } = start(t)
     let isSynced = false

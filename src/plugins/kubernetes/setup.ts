@@ -27,6 +27,7 @@ import { QuickAnswer } from './quick-answer.ts'
 import { SearchPaths } from './search-paths.ts'
 import { type Zone, zoneOf, zonesOfDirective } from './zone.ts'
 import { negativeReply, type ZoneView, zoneReply } from './zone-reply.ts'
+import { clusterTransfer } from './zone-transfer.ts'
 
 /** Configures `kubernetes [ZONES…] { … }`. */
 export const setupKubernetes: Setup = (directives, context) => {
@@ -53,6 +54,7 @@ export const setupKubernetes: Setup = (directives, context) => {
           if (zone === undefined || !isHidden(view, zone)) return false
           return isSubdomain(blockZone, zone.origin.bytes)
         },
+        transfer: (name, serial) => clusterTransfer({ zones, source, sharedSource }, name, serial),
         searchPath: (query, client) => searchPaths.of(query, client),
         isReady: () => isWhole(source) && isWhole(sharedSource),
         serve: (request, next) => {

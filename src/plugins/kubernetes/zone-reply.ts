@@ -98,7 +98,11 @@ function tryReply(
  * Makes the reply that a name or its type does not exist; or the SOA record itself, when it is
  * asked.
  */
-export function negativeReply(query: Query, { zone, snapshot }: ZoneView, rcode: number): Reply {
+export function negativeReply(
+  query: Query,
+  { zone, snapshot }: Pick<ZoneView, 'zone' | 'snapshot'>,
+  rcode: number,
+): Reply {
   writer.begin(query, { bytesMax: MESSAGE_BYTES_MAX })
   writeSoa(writer, query, zone, snapshot.info)
   return finishedReply(rcode)

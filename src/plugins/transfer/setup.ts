@@ -87,10 +87,13 @@ function ruleFor(rules: readonly TransferRule[], name: Uint8Array): TransferRule
   return found
 }
 
-/** Refuses over UDP, whatever the zone: a zone is no answer to a question of unproven origin. */
+/**
+ * Refuses over UDP, whatever the zone: a zone is no answer to a question of unproven origin. Who
+ * may not see all gets nothing.
+ */
 function serve(request: Request, next: Next, serving: Serving): MaybePromise<Outcome> {
   const { client, lowerName, type, query } = request
-  if (client.transport === 'udp') return failure(RCODE.REFUSED)
+  if (client.transport === 'udp' || client.view !== undefined) return failure(RCODE.REFUSED)
   const rule = ruleFor(serving.rules, lowerName)
   if (rule === undefined) return next(request)
   if (!mayTransfer(rule, client.address)) return failure(RCODE.REFUSED)

@@ -1,0 +1,79 @@
+/**
+ * Transfers of a cluster's zones.
+ * @module
+ */
+import { asWordOctets, concatBytes } from '../../dns/bytes.ts'
+import { NAME_BYTES_MAX } from '../../dns/limits.ts'
+import type { ResourceRecord } from '../../dns/message.ts'
+import { joinName } from '../../dns/name.ts'
+import { parseQuery } from '../../dns/query.ts'
+import { RCODE } from '../../dns/rcode.ts'
+import { CLASS } from '../../dns/rr-class.ts'
+import { TYPE } from '../../dns/rr-type.ts'
+import { isSerialAfter } from '../../dns/soa.ts'
+import { writeQuery } from '../../dns/write-query.ts'
+import type { Rdata, RecordSet } from '../../records/zone-entry.ts'
+import type { SnapshotSource } from '../host.ts'
+import { type Zones, zoneOf } from './zone.ts'
+import { negativeReply } from './zone-reply.ts'
+
+/** Which zones there are, and the cluster that each is of. */
+export type Transferable = {
+  readonly zones: Zones
+  readonly source: SnapshotSource
+  /** That of zones which several clusters have together. */
+  readonly sharedSource: SnapshotSource
+}
+
+/**
+ * Lists the records of a zone, the SOA record first and last; that alone when `serial` is no older.
+ * As in CoreDNS, any name within a zone may be taken for one, and has the same names below it. A
+ * zone as in OpenShift 3 is not transferred: it has names without number.
+ */
+export function clusterTransfer(
+  { zones, source, sharedSource }: Transferable,
+  name: Uint8Array,
+  serial: number | undefined,
+): Iterable<ResourceRecord> | undefined {
+  const query = parseQuery(writeQuery({ name, type: TYPE.SOA }))
+  const zone = query.kind === 'query' ? zoneOf(zones, query) : undefined
+  if (query.kind === 'refusal' || zone === undefined || zone.hasWildcards) return undefined
+  const own = zone.isMulticluster ? sharedSource : source
+  const snapshot = own.current()
+  const records = own.transferRecords?.()
+  if (snapshot === undefined || records === undefined) return undefined
+  const asked = { ...zone, origin: asWordOctets(name) }
+  const [soa] = negativeReply(query, { zone: asked, snapshot }, RCODE.NOERROR).answer
+  if (soa === undefined) return undefined
+  const isCurrent = serial !== undefined && !isSerialAfter(snapshot.info.generation, serial)
+  return isCurrent ? [soa] : between(soa, below(name, records))
+}
+
+function* between(
+  soa: ResourceRecord,
+  records: Iterable<ResourceRecord>,
+): Generator<ResourceRecord> {
+  yield soa
+  yield* records
+  yield soa
+}
+
+/** Makes records of sets; names that are too long below the origin are left out. */
+function* below(origin: Uint8Array, sets: Iterable<RecordSet>): Generator<ResourceRecord> {
+  for (const { owner, type, ttlSeconds, rdata } of sets) {
+    const name = joinName(owner, origin)
+    if (name === undefined) continue
+    for (const item of rdata) {
+      const bytes = rdataBelow(item, origin)
+      if (bytes !== undefined) {
+        yield { owner: name, type, class: CLASS.IN, ttlSeconds, rdata: bytes }
+      }
+    }
+  }
+}
+
+function rdataBelow({ bytes, target }: Rdata, origin: Uint8Array): Uint8Array | undefined {
+  if (target === undefined) return bytes
+  const isFitting = target.length + origin.length <= NAME_BYTES_MAX
+  return isFitting ? concatBytes(bytes, target, origin) : undefined
+}
