@@ -93,6 +93,10 @@ export class FakeHost implements Host {
   readonly keys: KeyTable | undefined
   /** Seconds that leases have left. */
   readonly leases: Map<string, number> = new Map()
+  /** What was sent to collectors. */
+  readonly posted: { readonly url: string; readonly json: string }[] = []
+  /** Why nothing is taken; a test sets it. */
+  postFailure: Error | undefined
   private readonly script: UpstreamScript
   private readonly cluster: FakeClusterOptions | undefined
   private readonly timers = new Set<Timer>()
@@ -150,6 +154,12 @@ export class FakeHost implements Host {
   readonly openKeys = (connection: EtcdConnection): KeySource => {
     this.connections.push(connection)
     return { current: () => this.keys, leaseSeconds: (lease) => this.leases.get(lease) }
+  }
+
+  readonly postJson = async (url: string, json: string): Promise<void> => {
+    this.posted.push({ url, json })
+    await Promise.resolve()
+    if (this.postFailure !== undefined) throw this.postFailure
   }
 
   readonly log = (event: LogEvent): void => {

@@ -131,6 +131,12 @@ export type Host = {
    * @throws {ConfigError} where none can be had
    */
   readonly openKeys: (connection: EtcdConnection) => KeySource
+  /**
+   * Sends JSON to a server that collects it, and resolves when that has been taken. Absent where
+   * nothing can be sent beside answers.
+   * @throws {Error} later, when it is refused or takes too long
+   */
+  readonly postJson?: (url: string, json: string, timeoutMs: number) => Promise<void>
   readonly metrics: Metrics
   readonly log: Log
   /** Prints a line of the query log. */

@@ -58,6 +58,16 @@ export type RequestLimits = {
 export type Trace = {
   /** Which plugin the request came to last. */
   plugin: string
+  /** Takes down how long each plugin takes; absent for most requests. */
+  spans?: Spans
+}
+
+/** Which plugins a request goes through, and how long each takes. */
+export type Spans = {
+  /** Identifier of the whole, in hexadecimal digits. */
+  readonly traceId: string
+  /** Notes that a plugin begins. @returns what is to be called when it ends */
+  readonly begin: (plugin: string) => () => void
 }
 
 /** A query and who sent it: a request, or what there is before and after one. */

@@ -40,6 +40,7 @@ import { setupRoot } from './root.ts'
 import { setupShed } from './shed.ts'
 import { setupTemplate } from './template/setup.ts'
 import { setupTimeouts } from './timeouts.ts'
+import { setupTrace } from './trace/setup.ts'
 import { setupTransfer } from './transfer/setup.ts'
 import { unknownPlugin } from './unknown-plugin.ts'
 import { setupView } from './view.ts'
@@ -90,6 +91,7 @@ const SETUPS: Readonly<Record<string, Setup>> = {
   root: setupRoot,
   shed: setupShed,
   timeouts: setupTimeouts,
+  trace: setupTrace,
   transfer: setupTransfer,
   template: setupTemplate,
   view: setupView,

@@ -9,7 +9,9 @@ import type { Host } from '../plugins/host.ts'
 import {
   type Feature,
   failure,
+  type MaybePromise,
   type Next,
+  type Outcome,
   type Plugin,
   type SetupContext,
 } from '../plugins/plugin.ts'
@@ -122,9 +124,24 @@ function link(plugins: readonly Plugin[], { directives }: ServerBlock): Next {
     if (serve === undefined) continue
     const rest = next
     next = (request) => {
-      request.trace.plugin = name
-      return serve(request, rest)
+      const { trace } = request
+      trace.plugin = name
+      return trace.spans === undefined
+        ? serve(request, rest)
+        : inSpan(trace.spans.begin(name), () => serve(request, rest))
     }
   }
   return next
+}
+
+/** Ends a span when the plugin does, now or later, well or badly. */
+function inSpan(end: () => void, serve: () => MaybePromise<Outcome>): MaybePromise<Outcome> {
+  let isLater = false
+  try {
+    const outcome = serve()
+    isLater = outcome instanceof Promise
+    return outcome instanceof Promise ? outcome.finally(end) : outcome
+  } finally {
+    if (!isLater) end()
+  }
 }

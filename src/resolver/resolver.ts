@@ -23,6 +23,7 @@ import {
   type Outcome,
   type Plugin,
   type Request,
+  type Trace,
 } from '../plugins/plugin.ts'
 import type { Chain } from './chain.ts'
 import { findChain, type Listener } from './listener.ts'
@@ -36,6 +37,22 @@ const NO_NSID = { code: OPTION.NSID, data: EMPTY }
 const UNTIMED_MAX = 15
 /** Look-ups within look-ups. */
 const DEPTH_MAX = 10
+
+/** What to look up, on behalf of a request at a depth of such look-ups. */
+type Lookup = {
+  readonly name: Uint8Array
+  readonly type: number
+  readonly depth: number
+  /** Where the request's spans are taken down. */
+  readonly spans?: Trace['spans']
+}
+
+type RequestOrigin = {
+  readonly client: Client
+  readonly listener: Listener
+  readonly depth: number
+  readonly spans?: Trace['spans']
+}
 
 type Writable<T> = { -readonly [K in keyof T]: T[K] }
 
@@ -163,24 +180,22 @@ export class Resolver {
   lookup(
     listener: Listener,
     client: Client,
-    question: { readonly name: Uint8Array; readonly type: number; readonly depth: number },
+    { spans, ...question }: Lookup,
   ): MaybePromise<Outcome> {
     if (question.depth > DEPTH_MAX) return failure(RCODE.SERVFAIL, 'look-ups lead to look-ups')
     const query = parseQuery(writeQuery(question))
     const chain = query.kind === 'query' ? findChain(listener, query, client) : undefined
     if (query.kind === 'refusal' || chain === undefined) return failure(RCODE.REFUSED)
-    return chain.serve(this.request(query, { client, listener, depth: question.depth }))
+    return chain.serve(this.request(query, { client, listener, depth: question.depth, spans }))
   }
 
   private get plugins(): readonly Plugin[] {
     return this.chains.flatMap(({ plugins }) => plugins)
   }
 
-  private request(
-    query: Query,
-    { client, listener, depth }: { client: Client; listener: Listener; depth: number },
-  ): Request {
+  private request(query: Query, { client, listener, depth, spans }: RequestOrigin): Request {
     const end = query.questionEnd - 4
+    const trace: Trace = spans === undefined ? { plugin: '' } : { plugin: '', spans }
     return {
       query,
       name: query.bytes.subarray(end - query.nameBytes, end),
@@ -192,8 +207,9 @@ export class Resolver {
         udpBytes: udpBytesFor(query),
         advertisedBytes: UDP_BYTES_ADVERTISED,
       },
-      trace: { plugin: '' },
-      lookup: (name, type) => this.lookup(listener, client, { name, type, depth: depth + 1 }),
+      trace,
+      lookup: (name, type) =>
+        this.lookup(listener, client, { name, type, depth: depth + 1, spans: trace.spans }),
     }
   }
 

@@ -9,6 +9,7 @@ import { refuseKeys } from '../plugins/etcd/options.ts'
 import type { Host } from '../plugins/host.ts'
 import type { Log } from '../telemetry/log.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
+import { postJson } from './post-json.ts'
 import { random16 } from './random16.ts'
 import { openUpstream } from './upstream-client.ts'
 
@@ -48,6 +49,7 @@ export function createNodeHost({ folder, ...rest }: NodeHostOptions): Host {
     readText: (path) => readTextFile(resolve(folder, path)),
     modifiedMs: (path) => modifiedMs(resolve(folder, path)),
     openUpstream,
+    postJson,
     print: (line) => {
       process.stdout.write(`[INFO] ${line}\n`)
     },

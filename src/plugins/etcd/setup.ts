@@ -14,8 +14,8 @@ import { LINKS_MAX } from './chase.ts'
 import { type EtcdOptions, parseEtcd } from './options.ts'
 
 /** Configures `etcd [ZONE…] { … }`. */
-export const setupEtcd: Setup = (directives, { host, zones }) => {
-  const options = parseEtcd(directives, zones, host.readText)
+export const setupEtcd: Setup = (directives, { host, zones, pathOf }) => {
+  const options = parseEtcd(directives, zones, (path) => host.readText(pathOf(path)))
   const source = host.openKeys(options.connection)
   const { now } = host
   return {

@@ -1,0 +1,130 @@
+/**
+ * The `trace` directive's options (CoreDNS, plugin/trace/setup.go), and our collector `otlp`.
+ * @module
+ */
+import {
+  argTexts,
+  checkArgs,
+  type Option,
+  onlyDirective,
+  options,
+  parseCount,
+  parseDuration,
+  unknownOption,
+} from '../../corefile/arguments.ts'
+import { configError, type Problem } from '../../corefile/problem.ts'
+import type { Directive, Word } from '../../corefile/server-block.ts'
+import type { ReporterOptions } from './reporter.ts'
+import type { SpanFormat } from './span-json.ts'
+
+/** A `trace` directive. */
+export type TraceOptions = {
+  readonly reporter: ReporterOptions
+  /** One query in so many is traced; 0 for none. */
+  readonly every: number
+  readonly notices: readonly Problem[]
+}
+
+const ZIPKIN_PATH = '/api/v2/spans'
+const OTLP_PATH = '/v1/traces'
+const DEFAULTS: Readonly<Record<SpanFormat, string>> = {
+  zipkin: 'localhost:9411',
+  otlp: 'localhost:4318',
+}
+const EVERY_MAX = Number.MAX_SAFE_INTEGER
+/** Spans that may be made to wait. */
+const SPANS_MAX = 1_000_000
+/** As Go's strconv has them. */
+const BOOLEANS: ReadonlySet<string> = new Set(
+  '1 t T TRUE true True 0 f F FALSE false False'.split(' '),
+)
+
+type Draft = {
+  every: number
+  service: string
+  backlogMax: number
+  batchMax: number
+  intervalMs: number
+  notices: Problem[]
+}
+
+/** What each option does to the draft; 0 leaves a number at its default, as in CoreDNS. */
+const READERS: Readonly<Record<string, (option: Option, draft: Draft) => void>> = {
+  every: (option, draft) => {
+    draft.every = parseCount(wordOf(option), 0, EVERY_MAX)
+  },
+  service: (option, draft) => {
+    draft.service = wordOf(option).text
+  },
+  client_server: (option, draft) => {
+    argTexts(option, 0, 1)
+    const [word] = option.args
+    if (word !== undefined && !BOOLEANS.has(word.text)) {
+      throw configError(word, `"${word.text}" is neither true nor false`)
+    }
+    const message = '"client_server" changes nothing: no trace of a client is taken up'
+    const { file, line, column } = option
+    draft.notices.push({ file, line, column, message })
+  },
+  datadog_analytics_rate: (option) => {
+    argTexts(option, 0, 1)
+    for (const word of option.args) {
+      if (/^\d*\.?\d+$/.test(word.text) && Number(word.text) <= 1) continue
+      throw configError(word, `"${word.text}" is not a rate from 0 to 1`)
+    }
+  },
+  zipkin_max_backlog_size: (option, draft) => {
+    draft.backlogMax = parseCount(wordOf(option), 0, SPANS_MAX) || draft.backlogMax
+  },
+  zipkin_max_batch_size: (option, draft) => {
+    draft.batchMax = parseCount(wordOf(option), 0, SPANS_MAX) || draft.batchMax
+  },
+  zipkin_max_batch_interval: (option, draft) => {
+    draft.intervalMs = parseDuration(wordOf(option)) || draft.intervalMs
+  },
+}
+
+/** Reads the one directive. @throws {ConfigError} */
+export function parseTrace(directives: readonly [Directive, ...Directive[]]): TraceOptions {
+  const directive = onlyDirective(directives)
+  const [first, second] = checkArgs(directive, 2)
+  const format = first === undefined || second === undefined ? 'zipkin' : parseFormat(first)
+  const url = parseUrl(second ?? first, format)
+  const draft: Draft = {
+    every: 1,
+    service: 'coredns',
+    backlogMax: 1000,
+    batchMax: 100,
+    intervalMs: 1000,
+    notices: [],
+  }
+  for (const option of options(directive)) {
+    const read = READERS[option.name]
+    if (read === undefined) throw unknownOption('trace', option, Object.keys(READERS))
+    read(option, draft)
+  }
+  const { every, notices, ...batches } = draft
+  return { reporter: { format, url, ...batches }, every, notices }
+}
+
+function wordOf(option: Option): Word {
+  argTexts(option, 1)
+  const [word] = option.args
+  return word ?? { ...option, text: '' }
+}
+
+function parseFormat(word: Word): SpanFormat {
+  const text = word.text.toLowerCase()
+  if (text === 'zipkin' || text === 'otlp') return text
+  const hint = text === 'datadog' ? '; write "otlp" and the port where its agent takes OTLP' : ''
+  throw configError(word, `"${word.text}" is not a collector, which is "zipkin" or "otlp"${hint}`)
+}
+
+/** A host and port are led to where collectors of the kind have their door. */
+function parseUrl(word: Word | undefined, format: SpanFormat): string {
+  const text = word === undefined || word.text === '' ? DEFAULTS[format] : word.text
+  const path = format === 'zipkin' ? ZIPKIN_PATH : OTLP_PATH
+  const url = text.startsWith('http') ? text : `http://${text}${path}`
+  if (word === undefined || /^https?:$/.test(URL.parse(url)?.protocol ?? '')) return url
+  throw configError(word, `"${word.text}" is neither HOST:PORT nor a URL of a collector`)
+}

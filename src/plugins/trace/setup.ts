@@ -1,0 +1,115 @@
+/**
+ * The `trace` plugin: tells a collector which plugins a query went through, and how long each took.
+ * @module
+ */
+import { configError } from '../../corefile/problem.ts'
+import { formatName } from '../../dns/name.ts'
+import { formatRcode } from '../../dns/rcode.ts'
+import { formatType } from '../../dns/rr-type.ts'
+import type { MaybePromise, Next, Outcome, Request, Setup } from '../plugin.ts'
+import { parseTrace } from './options.ts'
+import { Reporter } from './reporter.ts'
+import { RequestSpans } from './spans.ts'
+
+/** Configures `trace [[zipkin|otlp] ENDPOINT] { … }`. */
+export const setupTrace: Setup = (directives, { host }) => {
+  const { reporter: options, every, notices } = parseTrace(directives)
+  const { postJson, after, log } = host
+  if (postJson === undefined) {
+    throw configError(directives[0], '"trace" works in "kubedoh serve" only: here is no collector')
+  }
+  const reporter = new Reporter(options, { postJson, after, log })
+  const sampler = new Sampler(every)
+  return {
+    notices,
+    plugins: [
+      {
+        name: 'trace',
+        quick: { concerns: () => sampler.takeQuickly() },
+        metadata: (label, { trace }) =>
+          label === 'trace/traceid' ? trace?.spans?.traceId : undefined,
+        stop: () => reporter.stop(),
+        serve: (request, next) =>
+          sampler.take()
+            ? serveTraced(request, next, { reporter, spans: new RequestSpans(host) })
+            : next(request),
+      },
+    ],
+  }
+}
+
+/** Takes one query in so many. A query that was looked at on the quick way counts once. */
+class Sampler {
+  private readonly every: number
+  private count = 0
+  private isCounted = false
+  private isDue = false
+
+  constructor(every: number) {
+    this.every = every
+  }
+
+  /** Counts a query on the quick way. @returns whether it has to go the long way */
+  takeQuickly(): boolean {
+    this.isCounted = true
+    this.isDue = this.next()
+    return this.isDue
+  }
+
+  /** Counts a query on the long way, unless it has been. @returns whether to trace it */
+  take(): boolean {
+    const isDue = this.isCounted ? this.isDue : this.next()
+    this.isCounted = false
+    return isDue
+  }
+
+  private next(): boolean {
+    if (this.every === 0) return false
+    this.count = (this.count + 1) % this.every
+    return this.count === 0
+  }
+}
+
+function serveTraced(
+  request: Request,
+  next: Next,
+  { reporter, spans }: { readonly reporter: Reporter; readonly spans: RequestSpans },
+): MaybePromise<Outcome> {
+  const { trace } = request
+  // A request that asks something else for this one is a part of it.
+  if (trace.spans !== undefined) return next(request)
+  trace.spans = spans
+  const end = (tags: Readonly<Record<string, string>>): void => {
+    reporter.add(spans.finish({ ...tagsOf(request), ...tags }))
+  }
+  const settle = (outcome: Outcome): Outcome => {
+    end(outcomeTags(outcome))
+    return outcome
+  }
+  const fail = (error: unknown): never => {
+    end({ error: error instanceof Error ? error.message : String(error) })
+    throw error
+  }
+  try {
+    const outcome = next(request)
+    return outcome instanceof Promise ? outcome.then(settle, fail) : settle(outcome)
+  } catch (error) {
+    return fail(error)
+  }
+}
+
+function tagsOf({ lowerName, type, client }: Request): Record<string, string> {
+  return {
+    'coredns.io/name': formatName(lowerName),
+    'coredns.io/type': formatType(type),
+    'coredns.io/proto': client.transport === 'udp' ? 'udp' : 'tcp',
+    'coredns.io/remote': client.address,
+  }
+}
+
+function outcomeTags(outcome: Outcome): Record<string, string> {
+  if (outcome.kind === 'drop' || outcome.kind === 'transfer') return {}
+  const rcode = { 'coredns.io/rcode': formatRcode(outcome.rcode) }
+  const reason = outcome.kind === 'failure' ? outcome.reason : undefined
+  return reason === undefined ? rcode : { ...rcode, error: reason }
+}
