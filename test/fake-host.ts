@@ -6,6 +6,7 @@
  */
 import type { ClusterTree } from '../src/corefile/cluster-tree.ts'
 import type { KubernetesOptions } from '../src/corefile/kubernetes-options.ts'
+import { ALL_PLUGINS } from '../src/plugins/all-plugins.ts'
 import { KeyTable } from '../src/plugins/etcd/key-table.ts'
 import type { EtcdConnection } from '../src/plugins/etcd/options.ts'
 import type {
@@ -17,6 +18,7 @@ import type {
   UpstreamClient,
   UpstreamOptions,
 } from '../src/plugins/host.ts'
+import type { PluginSet } from '../src/plugins/registry.ts'
 import type { LogEvent } from '../src/telemetry/log.ts'
 import { Metrics } from '../src/telemetry/metrics.ts'
 import { type FakeClusterOptions, openFakeCluster } from './fake-cluster.ts'
@@ -59,6 +61,8 @@ export type FakeHostOptions = {
   /** Values by key that every `etcd` directive opens; without, none have been read yet. */
   readonly keys?: Readonly<Record<string, unknown>>
   readonly seed?: number
+  /** The plugins that there are; all when left out. */
+  readonly plugins?: PluginSet
   /** Whether promises of one request may never end for another. */
   readonly isolatesRequests?: boolean
 }
@@ -67,6 +71,7 @@ type Timer = { readonly dueMs: number; readonly task: () => void }
 
 /** A runtime. Its functions stay whole when they are taken off it. */
 export class FakeHost implements Host {
+  readonly plugins: PluginSet
   readonly metrics: Metrics = new Metrics()
   readonly isolatesRequests: boolean
   readonly hostname: string = 'ns1.example.org'
@@ -105,6 +110,7 @@ export class FakeHost implements Host {
 
   constructor(options: FakeHostOptions = {}) {
     const { files = {}, upstream, cluster, keys, seed = 1, isolatesRequests = false } = options
+    this.plugins = options.plugins ?? ALL_PLUGINS
     this.isolatesRequests = isolatesRequests
     this.files = new Map(Object.entries(files))
     this.script = scriptOf(upstream)

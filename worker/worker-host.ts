@@ -5,6 +5,7 @@
 
 import { askDoh } from '../src/doh/doh-client.ts'
 import type { GatewayRuntime } from '../src/gateway/gateway.ts'
+import { EDGE_PLUGINS } from '../src/plugins/edge-plugins.ts'
 import { refuseKeys } from '../src/plugins/etcd/options.ts'
 import type { Upstream, UpstreamClient, UpstreamOptions } from '../src/plugins/host.ts'
 import { formatLogEvent } from '../src/telemetry/log.ts'
@@ -13,6 +14,7 @@ import { Metrics } from '../src/telemetry/metrics.ts'
 /** Makes the runtime of one isolate. */
 export function createWorkerHost(): GatewayRuntime['host'] {
   return {
+    plugins: EDGE_PLUGINS,
     isolatesRequests: true,
     hostname: 'localhost',
     runtime: 'workerd',

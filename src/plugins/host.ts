@@ -12,6 +12,7 @@ import type { Log } from '../telemetry/log.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
 import type { KeyTable } from './etcd/key-table.ts'
 import type { EtcdConnection } from './etcd/options.ts'
+import type { PluginSet } from './registry.ts'
 
 /** An upstream server and how to reach it. */
 export type Upstream = {
@@ -96,6 +97,8 @@ export type KeySource = {
 
 /** The runtime. */
 export type Host = {
+  /** The plugins that this runtime has. */
+  readonly plugins: PluginSet
   /**
    * Whether what one request began may never end for another, as on Workers: then no promise is
    * shared between requests.

@@ -1,50 +1,15 @@
 /**
- * All plugins in the order in which they act, which is CoreDNS's (plugin.cfg) whatever the order in
- * the Corefile; and the names of those that are known but not here.
+ * Which plugins there are, in the order in which they act: CoreDNS's (plugin.cfg), whatever the
+ * order in the Corefile. Each runtime has its own set of them.
  * @module
  */
+import { configError } from '../corefile/problem.ts'
 import type { Directive } from '../corefile/server-block.ts'
-import { setupAcl } from './acl.ts'
-import { setupAny } from './any.ts'
-import { setupAutopath } from './autopath.ts'
-import { setupBind } from './bind.ts'
-import { setupBufsize } from './bufsize.ts'
-import { setupCache } from './cache/setup.ts'
-import { setupCancel } from './cancel.ts'
-import { setupChaos } from './chaos.ts'
-import { setupDebug } from './debug.ts'
-import { setupDns64 } from './dns64.ts'
-import { setupErratic } from './erratic.ts'
-import { setupErrors } from './errors.ts'
-import { setupEtcd } from './etcd/setup.ts'
-import { setupFile } from './file/setup.ts'
-import { setupForward } from './forward/setup.ts'
-import { setupHeader } from './header.ts'
-import { setupHealth } from './health.ts'
-import { setupHosts } from './hosts.ts'
-import { setupKubernetes } from './kubernetes/setup.ts'
-import { setupLoadbalance } from './loadbalance/setup.ts'
-import { setupLocal } from './local.ts'
-import { setupLog } from './log/setup.ts'
-import { setupLoop } from './loop.ts'
-import { setupMetadata } from './metadata.ts'
-import { setupMinimal } from './minimal.ts'
-import { setupMultisocket } from './multisocket.ts'
-import { setupNsid } from './nsid.ts'
 import type { Setup } from './plugin.ts'
-import { setupPrometheus } from './prometheus.ts'
-import { setupReady } from './ready.ts'
-import { setupReload } from './reload.ts'
-import { setupRewrite } from './rewrite/setup.ts'
-import { setupRoot } from './root.ts'
-import { setupShed } from './shed.ts'
-import { setupTemplate } from './template/setup.ts'
-import { setupTimeouts } from './timeouts.ts'
-import { setupTrace } from './trace/setup.ts'
-import { setupTransfer } from './transfer/setup.ts'
 import { unknownPlugin } from './unknown-plugin.ts'
-import { setupView } from './view.ts'
-import { setupWhoami } from './whoami.ts'
+
+/** Plugins by name, in the order in which they act. */
+export type PluginSet = ReadonlyMap<string, Setup>
 
 /** All plugins of CoreDNS and k8s_gateway, in the order in which they act (plugin.cfg). */
 export const PLUGIN_ORDER: readonly string[] = (
@@ -55,64 +20,35 @@ export const PLUGIN_ORDER: readonly string[] = (
   'secondary etcd loop forward grpc erratic whoami on sign view nomad'
 ).split(' ')
 
-/** Those that are here. */
-const SETUPS: Readonly<Record<string, Setup>> = {
-  acl: setupAcl,
-  any: setupAny,
-  autopath: setupAutopath,
-  bind: setupBind,
-  bufsize: setupBufsize,
-  cache: setupCache,
-  cancel: setupCancel,
-  chaos: setupChaos,
-  debug: setupDebug,
-  dns64: setupDns64,
-  erratic: setupErratic,
-  errors: setupErrors,
-  etcd: setupEtcd,
-  file: setupFile,
-  forward: setupForward,
-  header: setupHeader,
-  health: setupHealth,
-  hosts: setupHosts,
-  kubernetes: setupKubernetes,
-  loadbalance: setupLoadbalance,
-  local: setupLocal,
-  log: setupLog,
-  loop: setupLoop,
-  metadata: setupMetadata,
-  minimal: setupMinimal,
-  multisocket: setupMultisocket,
-  nsid: setupNsid,
-  prometheus: setupPrometheus,
-  ready: setupReady,
-  reload: setupReload,
-  rewrite: setupRewrite,
-  root: setupRoot,
-  shed: setupShed,
-  timeouts: setupTimeouts,
-  trace: setupTrace,
-  transfer: setupTransfer,
-  template: setupTemplate,
-  view: setupView,
-  whoami: setupWhoami,
-}
-
-/** Plugins by name, in the order in which they act. */
-export const PLUGINS: ReadonlyMap<string, Setup> = new Map(
-  PLUGIN_ORDER.flatMap((name) => {
-    const setup = SETUPS[name]
-    return setup === undefined ? [] : [[name, setup]]
-  }),
+/** Plugins that a Worker has not. */
+const NEEDS_NODE: ReadonlySet<string> = new Set(
+  (
+    'autopath bind chaos debug dns64 erratic etcd file health local loop metadata ' +
+    'multisocket ready reload root shed template timeouts trace transfer view'
+  ).split(' '),
 )
+
+/** Puts plugins in the order in which they act. */
+export function pluginSet(setups: Readonly<Record<string, Setup>>): PluginSet {
+  return new Map(
+    PLUGIN_ORDER.flatMap((name) => {
+      const setup = setups[name]
+      return setup === undefined ? [] : [[name, setup] as const]
+    }),
+  )
+}
 
 /**
  * Finds the plugin that a directive names.
  * @throws {ConfigError} that says what to do when there is none
  */
-export function findSetup(directive: Directive): Setup {
+export function findSetup(plugins: PluginSet, directive: Directive): Setup {
   const { name } = directive
-  const setup = PLUGINS.get(name)
+  const setup = plugins.get(name)
   if (setup !== undefined) return setup
-  throw unknownPlugin(directive, { here: [...PLUGINS.keys()], anywhere: PLUGIN_ORDER })
+  if (NEEDS_NODE.has(name)) {
+    const message = `plugin "${name}" is not in the Worker`
+    throw configError(directive, `${message}; "kubedoh serve" and "kubedoh gateway" have it`)
+  }
+  throw unknownPlugin(directive, { here: [...plugins.keys()], anywhere: PLUGIN_ORDER })
 }

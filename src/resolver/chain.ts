@@ -15,7 +15,7 @@ import {
   type Plugin,
   type SetupContext,
 } from '../plugins/plugin.ts'
-import { findSetup, PLUGINS } from '../plugins/registry.ts'
+import { findSetup, type PluginSet } from '../plugins/registry.ts'
 import { pathsBelow } from '../plugins/root.ts'
 import { configurePlugin, type DirectiveGroup } from './configure-plugin.ts'
 import { compileQuickWay, type QuickWay } from './quick-way.ts'
@@ -61,7 +61,8 @@ export function compileChain(
   const view = block.directives.find(({ name }) => name === 'view')?.args[0]?.text ?? ''
   const features: Feature[] = []
   const notices: Problem[] = []
-  for (const directives of groupByPlugin(block.directives, problems)) {
+  const { plugins: known } = context.host
+  for (const directives of groupByPlugin(known, block.directives, problems)) {
     try {
       const at = { ...context, block, zones, pathOf, view, peers }
       const configured = configurePlugin(directives, at)
@@ -87,11 +88,15 @@ export function compileChain(
 }
 
 /** Directives of one plugin together, plugins in the order in which they act. */
-function groupByPlugin(directives: readonly Directive[], problems: Problem[]): DirectiveGroup[] {
+function groupByPlugin(
+  known: PluginSet,
+  directives: readonly Directive[],
+  problems: Problem[],
+): DirectiveGroup[] {
   const groups = new Map<string, DirectiveGroup>()
   for (const directive of directives) {
     try {
-      findSetup(directive)
+      findSetup(known, directive)
     } catch (error) {
       if (!(error instanceof ConfigError)) throw error
       problems.push(...error.problems)
@@ -101,7 +106,7 @@ function groupByPlugin(directives: readonly Directive[], problems: Problem[]): D
     if (group === undefined) groups.set(directive.name, [directive])
     else group.push(directive)
   }
-  return [...PLUGINS.keys()].flatMap((name) => {
+  return [...known.keys()].flatMap((name) => {
     const group = groups.get(name)
     return group === undefined ? [] : [group]
   })

@@ -21,7 +21,7 @@ const LISTS: ReadonlySet<string> = new Set(
 
 /** @throws {ConfigError} with all that is wrong in the directives */
 export function configurePlugin(directives: DirectiveGroup, context: SetupContext): Configured {
-  const setup = findSetup(directives[0])
+  const setup = findSetup(context.host.plugins, directives[0])
   try {
     return setup(directives, context)
   } catch (error) {
@@ -56,7 +56,7 @@ function furtherProblems(
 
 function problemsOf(directives: DirectiveGroup, context: SetupContext): readonly Problem[] {
   try {
-    findSetup(directives[0])(directives, context)
+    findSetup(context.host.plugins, directives[0])(directives, context)
     return []
   } catch (error) {
     // Whatever else stands in the way is met again when the Corefile is mended.

@@ -5,6 +5,7 @@
 import { readFileSync, statSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { resolve } from 'node:path'
+import { ALL_PLUGINS } from '../plugins/all-plugins.ts'
 import { refuseKeys } from '../plugins/etcd/options.ts'
 import type { Host } from '../plugins/host.ts'
 import type { Log } from '../telemetry/log.ts'
@@ -34,6 +35,7 @@ export function createNodeHost({ folder, ...rest }: NodeHostOptions): Host {
   return {
     openKeys: refuseKeys,
     ...rest,
+    plugins: ALL_PLUGINS,
     isolatesRequests: false,
     hostname: hostname() || 'localhost',
     runtime: `node-${process.versions.node}`,

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
+import { ALL_PLUGINS } from '../../src/plugins/all-plugins.ts'
 import { leftOutBecause } from '../../src/plugins/left-out.ts'
-import { PLUGINS } from '../../src/plugins/registry.ts'
 import { block, problemsOf } from '../ask.ts'
 
 /** The plugins of CoreDNS 1.14, in the order of its plugin.cfg. */
@@ -13,17 +13,17 @@ const COREDNS = (
   'etcd loop forward grpc erratic whoami on sign view nomad'
 ).split(' ')
 
-describe('PLUGINS', () => {
+describe('ALL_PLUGINS', () => {
   test('act in the order of CoreDNS', () => {
     assert.deepEqual(
-      [...PLUGINS.keys()],
-      COREDNS.filter((name) => PLUGINS.has(name)),
+      [...ALL_PLUGINS.keys()],
+      COREDNS.filter((name) => ALL_PLUGINS.has(name)),
     )
   })
 })
 
 describe('findSetup', () => {
-  for (const name of COREDNS.filter((plugin) => !PLUGINS.has(plugin))) {
+  for (const name of COREDNS.filter((plugin) => !ALL_PLUGINS.has(plugin))) {
     test(`says that ${name} is not here`, () => {
       const reason = leftOutBecause(name) ?? `plugin "${name}" is not supported yet; leave it out`
       assert.deepEqual(problemsOf(block(name)), [`Corefile:2:3: ${reason}`])

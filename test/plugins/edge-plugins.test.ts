@@ -1,0 +1,25 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { ALL_PLUGINS } from '../../src/plugins/all-plugins.ts'
+import { EDGE_PLUGINS } from '../../src/plugins/edge-plugins.ts'
+import { block, problemsOf, serve } from '../ask.ts'
+
+describe('at the edge', () => {
+  test('plugins act in the same order', () => {
+    const order = [...ALL_PLUGINS.keys()].filter((name) => EDGE_PLUGINS.has(name))
+    assert.deepEqual([...EDGE_PLUGINS.keys()], order)
+  })
+
+  test('a plugin without files and sockets is there', () => {
+    serve(block('acl', 'rewrite name a.test b.test', 'whoami'), { plugins: EDGE_PLUGINS })
+  })
+
+  for (const name of [...ALL_PLUGINS.keys()].filter((one) => !EDGE_PLUGINS.has(one))) {
+    test(`${name} is refused, with a word on where it works`, () => {
+      assert.deepEqual(problemsOf(block(name), { plugins: EDGE_PLUGINS }), [
+        `Corefile:2:3: plugin "${name}" is not in the Worker; ` +
+          '"kubedoh serve" and "kubedoh gateway" have it',
+      ])
+    })
+  }
+})
