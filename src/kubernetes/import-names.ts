@@ -28,7 +28,7 @@ export function importNames(
   const owner = serviceOwner(imported)
   if (owner === undefined) return []
   const place: Place = { owner, scope: imported.namespace, ttlSeconds: options.ttlSeconds }
-  const endpoints = slices.flatMap((slice) => importBackends(owner, slice, options))
+  const endpoints = slices.flatMap((slice) => importBackends(owner, slice, options.usesPodNames))
   if (imported.isHeadless) {
     return [
       ...backendRecords(place, endpoints),
@@ -48,13 +48,14 @@ export function importNames(
   ]
 }
 
-/** Endpoints are told apart by the cluster that they are in. */
-function importBackends(
-  owner: Uint8Array,
-  slice: EndpointSlice,
-  { usesPodNames }: NamingOptions,
-): Backend[] {
+/** Finds the name that the endpoints of a slice are below: `<cluster>.<service>`. */
+export function clusterOwner(slice: EndpointSlice, owner: Uint8Array): Uint8Array | undefined {
   const cluster = slice.labels.get(CLUSTER_LABEL) ?? ''
-  const parent = cluster === '' ? owner : joinLabels(labelOf(cluster), owner)
+  return cluster === '' ? owner : joinLabels(labelOf(cluster), owner)
+}
+
+/** Endpoints are told apart by the cluster that they are in. */
+function importBackends(owner: Uint8Array, slice: EndpointSlice, usesPodNames: boolean): Backend[] {
+  const parent = clusterOwner(slice, owner)
   return parent === undefined ? [] : endpointBackends(parent, [slice], usesPodNames)
 }

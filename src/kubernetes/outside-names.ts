@@ -4,7 +4,7 @@
  *
  * | Service | `<service>.<ns>` | below it |
  * |---|---|---|
- * | with addresses outside | these; host names as CNAME | its ports |
+ * | with addresses outside | these; host names as CNAME | its ports; `*`, for any label |
  * | headless, without, if endpoints are wanted | its ready endpoints | ports, endpoints |
  * | any other, without, if endpoints are wanted | nothing | its ready endpoints |
  *
@@ -27,13 +27,14 @@ import {
 } from './backend-records.ts'
 import { type Cluster, objectKey } from './cluster.ts'
 import { endpointBackends, endpointNames } from './endpoint-names.ts'
-import { joinLabels, labelOf } from './labels.ts'
+import { joinLabels, labelOf, WILDCARD } from './labels.ts'
 import { servingSlices } from './nameserver-names.ts'
 import type { EndpointSlice, Service } from './objects.ts'
 import type { NamingOptions, Tree } from './options.ts'
 import { portNames } from './port-names.ts'
 
-type ExternalTree = Extract<Tree, { kind: 'external' }>
+/** The tree that these names are of. */
+export type ExternalTree = Extract<Tree, { kind: 'external' }>
 
 /** Makes the names of a Service. */
 export function outsideNames(
@@ -49,7 +50,12 @@ export function outsideNames(
   const hosts = outsideHosts(service)
   if (hosts.length > 0) {
     const backends = hosts.flatMap((host) => backendsOf(host, owner, service.ports))
-    return [...recordsOf(place, backends), ...portNames(place, backends, recordsOf)]
+    const anything = joinLabels(WILDCARD, owner) ?? owner
+    return [
+      ...recordsOf(place, backends),
+      { kind: 'name', owner: anything, scope: service.namespace },
+      ...portNames(place, backends, recordsOf),
+    ]
   }
   if (!hasEndpoints || !options.hasEndpoints) return []
   const endpoints = endpointBackends(owner, slices, options.usesPodNames)
@@ -103,11 +109,13 @@ export function outsideNameserver(
   return [{ kind: 'name', owner: EMPTY, scope: '' }, ...backendRecords(place, backends)]
 }
 
-function outsideOwner({ name, namespace }: Service): Uint8Array | undefined {
+/** Finds the name of a Service; `undefined` when it cannot be one. */
+export function outsideOwner({ name, namespace }: Service): Uint8Array | undefined {
   return joinLabels(labelOf(name), labelOf(namespace))
 }
 
-function outsideHosts({ outside }: Service): readonly string[] {
+/** Lists the addresses and host names that a Service has outside. */
+export function outsideHosts({ outside }: Service): readonly string[] {
   if (outside === undefined) return []
   const hosts = outside.ingress.map(({ ip, hostname }) => ip || hostname)
   return [...outside.externalIPs, ...hosts].filter((host) => host !== '')

@@ -67,7 +67,8 @@ export function serviceNames(
   ]
 }
 
-function externalName(service: Service, place: Place): RecordSet[] {
+/** Makes the alias of an ExternalName Service; none when it names an address. */
+export function externalName(service: Service, place: Place): RecordSet[] {
   const rdata = aliasRdata(service.externalName)
   return rdata === undefined
     ? []

@@ -18,10 +18,12 @@ import { aliasRdata, type Place, serviceNumbers, shareOf } from './backend-recor
 import type { Cluster } from './cluster.ts'
 import { findServed } from './cluster-records.ts'
 import { endpointLabel } from './endpoint-names.ts'
+import { clusterOwner } from './import-names.ts'
 import { joinLabels } from './labels.ts'
 import { nameserverNames } from './nameserver-names.ts'
 import type { EndpointSlice, Port, Service, ServiceImport } from './objects.ts'
 import type { NamingOptions } from './options.ts'
+import { outsideTransfer } from './outside-transfer.ts'
 import { portOwner } from './port-names.ts'
 import { serviceOwner } from './service-names.ts'
 
@@ -33,21 +35,37 @@ const CLUSTER_IP_WEIGHT = 100
  * meantime have no effect.
  */
 export function transferRecords(cluster: Cluster, options: NamingOptions): Iterable<RecordSet> {
-  const isShared = options.tree.kind === 'multicluster'
-  const served = findServed(cluster, options)
-  const all: readonly (Service | ServiceImport)[] = isShared
-    ? [...cluster.imports.values()]
-    : [...cluster.services.values()]
-  const services = all
-    .filter(({ namespace }) => served.has(namespace))
-    .sort((a, b) => (a.name < b.name ? -1 : 1))
-    .map((service) => ({ service, slices: cluster.slicesOf(service) }))
+  const { tree } = options
+  if (tree.kind === 'multicluster') {
+    const services = inOrder(cluster, cluster.imports, options).map((service) => {
+      return { service, slices: cluster.importSlicesOf(service) }
+    })
+    return sets(nameservers(cluster, options), services, options)
+  }
+  const services = inOrder(cluster, cluster.services, options).map((service) => {
+    return { service, slices: cluster.slicesOf(service) }
+  })
+  if (tree.kind === 'external') {
+    return services.flatMap((named) => outsideTransfer(named, { ...options, tree }))
+  }
   return sets(nameservers(cluster, options), services, options)
 }
 
 type Named = {
   readonly service: Service | ServiceImport
   readonly slices: readonly EndpointSlice[]
+}
+
+function inOrder<T extends Service | ServiceImport>(
+  cluster: Cluster,
+  services: ReadonlyMap<string, T>,
+  options: NamingOptions,
+): T[] {
+  const served = findServed(cluster, options)
+  const key = ({ name, namespace }: T): string => `${name}/${namespace}`
+  return [...services.values()]
+    .filter(({ namespace }) => served.has(namespace))
+    .sort((a, b) => (key(a) < key(b) ? -1 : 1))
 }
 
 function* sets(
@@ -64,7 +82,8 @@ function* sets(
       const alias = aliasRdata(service.externalName)
       if (alias !== undefined) yield set(place, TYPE.CNAME, alias)
     } else if (service.isHeadless || service.clusterIPs.length === 0) {
-      if (options.hasEndpoints) yield* headlessSets(place, slices, options)
+      const isShared = service.kind === 'ServiceImport'
+      if (options.hasEndpoints || isShared) yield* headlessSets(place, slices, options)
     } else yield* clusterIpSets(place, service)
   }
 }
@@ -90,14 +109,16 @@ function* clusterIpSets(place: Place, service: Service | ServiceImport): Generat
 function* headlessSets(
   place: Place,
   slices: readonly EndpointSlice[],
-  { usesPodNames }: NamingOptions,
+  { tree, usesPodNames }: NamingOptions,
 ): Generator<RecordSet> {
-  for (const { endpoints, ports } of slices) {
+  for (const slice of slices) {
+    const { endpoints, ports } = slice
+    const parent = tree.kind === 'multicluster' ? clusterOwner(slice, place.owner) : place.owner
     const ready = endpoints.filter(({ isReady }) => isReady)
     const weight = shareOf(ready.reduce((sum, { addresses }) => sum + addresses.length, 0))
     for (const endpoint of ready) {
       for (const address of endpoint.addresses) {
-        const target = joinLabels(endpointLabel(endpoint, address, usesPodNames), place.owner)
+        const target = joinLabels(endpointLabel(endpoint, address, usesPodNames), parent)
         if (target === undefined || parseAddress(address) === undefined) continue
         yield* addressSets(place, address)
         yield* addressSets({ ...place, owner: target }, address)

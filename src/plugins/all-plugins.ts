@@ -20,6 +20,7 @@ import { setupForward } from './forward/setup.ts'
 import { setupHeader } from './header.ts'
 import { setupHealth } from './health.ts'
 import { setupHosts } from './hosts.ts'
+import { setupExternal } from './k8s-external/setup.ts'
 import { setupKubernetes } from './kubernetes/setup.ts'
 import { setupLoadbalance } from './loadbalance/setup.ts'
 import { setupLocal } from './local.ts'
@@ -63,6 +64,7 @@ const SETUPS: Readonly<Record<string, Setup>> = {
   header: setupHeader,
   health: setupHealth,
   hosts: setupHosts,
+  k8s_external: setupExternal,
   kubernetes: setupKubernetes,
   loadbalance: setupLoadbalance,
   local: setupLocal,

@@ -28,6 +28,9 @@ const NEEDS_NODE: ReadonlySet<string> = new Set(
   ).split(' '),
 )
 
+/** Plugins whose names come from a cluster's objects, and are not published to gateways. */
+const NEEDS_CLUSTER: ReadonlySet<string> = new Set(['k8s_external'])
+
 /** Puts plugins in the order in which they act. */
 export function pluginSet(setups: Readonly<Record<string, Setup>>): PluginSet {
   return new Map(
@@ -46,6 +49,10 @@ export function findSetup(plugins: PluginSet, directive: Directive): Setup {
   const { name } = directive
   const setup = plugins.get(name)
   if (setup !== undefined) return setup
+  if (NEEDS_CLUSTER.has(name)) {
+    const message = `plugin "${name}" is at no gateway, as its names are not published`
+    throw configError(directive, `${message}; "kubedoh serve" has it`)
+  }
   if (NEEDS_NODE.has(name)) {
     const message = `plugin "${name}" is not in the Worker`
     throw configError(directive, `${message}; "kubedoh serve" and "kubedoh gateway" have it`)

@@ -43,11 +43,21 @@ function* pointerRecords(
   }
 }
 
-type SetPlace = {
+/** A set of a shard, and the origin that names in it are below. */
+export type SetPlace = {
   readonly set: number
   readonly count: number
   readonly type: number
   readonly origin: Uint8Array
+}
+
+/** Makes the records of a set, at an owner. */
+export function setRecords(shard: Shard, place: SetPlace, owner: Uint8Array): ResourceRecord[] {
+  const { type } = place
+  const ttlSeconds = shard.setTtl(place.set)
+  return setRdata(shard, place).map((rdata) => {
+    return { owner, type, class: CLASS.IN, ttlSeconds, rdata }
+  })
 }
 
 function setRdata(shard: Shard, place: SetPlace): Uint8Array[] {

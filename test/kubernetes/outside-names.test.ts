@@ -37,6 +37,7 @@ describe('outsideNames', () => {
         web.shop 10 A 203.0.113.1
         web.shop 10 AAAA 2001:db8::1
         web.shop 5 SRV 0 50 80 web.shop
+        *.web.shop exists
         _http._tcp.web.shop 10 A 203.0.113.1
         _http._tcp.web.shop 10 AAAA 2001:db8::1
         _http._tcp.web.shop 5 SRV 0 50 80 web.shop
@@ -50,6 +51,7 @@ describe('outsideNames', () => {
         'loadBalancer: { ingress: [{ hostname: lb.example.net }, {}] }',
       ),
       lines: `
+        *.web.shop exists
         web.shop 5 CNAME lb.example.net.
         web.shop 5 SRV 0 100 80 lb.example.net.
         _http._tcp.web.shop 5 CNAME lb.example.net.
@@ -59,6 +61,7 @@ describe('outsideNames', () => {
       name: 'have no SRV records without ports',
       objects: service('externalIPs: [203.0.113.1]'),
       lines: `
+        *.web.shop exists
         web.shop 10 A 203.0.113.1
         1.113.0.203.in-addr.arpa. 10 PTR web.shop`,
     },
@@ -103,6 +106,7 @@ describe('outsideNames', () => {
       objects: service('clusterIP: None, externalIPs: [203.0.113.1]') + SLICE,
       hasEndpoints: true,
       lines: `
+        *.web.shop exists
         web.shop 10 A 203.0.113.1
         1.113.0.203.in-addr.arpa. 10 PTR web.shop`,
     },

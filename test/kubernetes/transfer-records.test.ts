@@ -110,6 +110,29 @@ describe('a transfer has of', () => {
     })
   }
 
+  test('ServiceImports what several clusters have together, endpoints by cluster', () => {
+    const objects = `
+  - { kind: ServiceImport, metadata: { name: far, namespace: shop }, spec: { type: Headless } }
+  - kind: EndpointSlice
+    metadata:
+      name: far-1
+      namespace: shop
+      labels:
+        multicluster.kubernetes.io/service-name: far
+        multicluster.kubernetes.io/source-cluster: east
+    ports: [{ name: sql, port: 5432 }]
+    endpoints: [{ addresses: [198.51.100.1] }]`
+    const options = { tree: { kind: 'multicluster' }, hasEndpoints: false } as const
+    assert.deepEqual(
+      namesOf({ objects, options }, transferRecords),
+      linesOf(`
+        @ 5 NS ns.dns
+        far.shop.svc 5 A 198.51.100.1
+        198-51-100-1.east.far.shop.svc 5 A 198.51.100.1
+        _sql._tcp.far.shop.svc 5 SRV 0 100 5432 198-51-100-1.east.far.shop.svc`),
+    )
+  })
+
   test('name servers, NS records, and their addresses without a TTL', () => {
     const objects = `${DB}
   - { kind: Service, metadata: { name: dns }, spec: { clusterIP: 192.0.2.10 } }

@@ -18,7 +18,7 @@ const SHARED_NAMES: readonly Uint8Array[] = ['ns.dns', 'dns', 'dns-version'].map
   nameOf(text).subarray(0, -1),
 )
 /** Labels before an IPv6 address that CoreDNS passes over. */
-const SURPLUS_LABELS = 3
+export const SURPLUS_LABELS = 3
 const asked = new ReverseAddress()
 
 /** Answers for a name within a reverse zone, `relativeBytes` octets of which are below the zone. */

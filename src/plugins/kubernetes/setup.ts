@@ -4,12 +4,9 @@
  */
 import { onlyDirective } from '../../corefile/arguments.ts'
 import { parseKubernetes } from '../../corefile/kubernetes-options.ts'
-import { EXTENDED_ERROR, extendedError } from '../../dns/edns.ts'
 import { isSubdomain } from '../../dns/name.ts'
-import type { Query } from '../../dns/query.ts'
 import { RCODE } from '../../dns/rcode.ts'
 import { TYPE } from '../../dns/rr-type.ts'
-import type { SnapshotSource } from '../host.ts'
 import type { View } from '../plugin.ts'
 import {
   andThen,
@@ -25,6 +22,7 @@ import { type Fallthrough, fallsThrough } from '../zones.ts'
 import { aliasReply, rebaseAliases, unavailable } from './alias-reply.ts'
 import { QuickAnswer } from './quick-answer.ts'
 import { SearchPaths } from './search-paths.ts'
+import { denied, isWhole, withSnapshot } from './with-snapshot.ts'
 import { type Zone, zoneOf, zonesOfDirective } from './zone.ts'
 import { negativeReply, type ZoneView, zoneReply } from './zone-reply.ts'
 import { clusterTransfer } from './zone-transfer.ts'
@@ -77,35 +75,6 @@ export const setupKubernetes: Setup = (directives, context) => {
   }
 }
 
-function isWhole(source: SnapshotSource): boolean {
-  return source.current() !== undefined && source.freshness() !== 'partial'
-}
-
-/** Goes on with the newest snapshot; without one, or with one too old, fails and says so. */
-function withSnapshot(
-  source: SnapshotSource,
-  serve: (snapshot: ZoneView['snapshot']) => MaybePromise<Outcome>,
-): MaybePromise<Outcome> {
-  const current = source.current()
-  return andThen(current ?? source.load(), (snapshot) => {
-    if (snapshot === undefined || source.freshness() === 'expired') {
-      const text = snapshot === undefined ? 'no snapshot yet' : 'the newest snapshot is too old'
-      const option = extendedError(EXTENDED_ERROR.NOT_READY, text)
-      return failure(RCODE.SERVFAIL, text, [option])
-    }
-    // To lack a shard may lead to a newer snapshot: it is that one whose age counts.
-    return andThen(serve(snapshot), (outcome) =>
-      source.freshness() === 'stale' ? markStale(outcome) : outcome,
-    )
-  })
-}
-
-function markStale(outcome: Outcome): Outcome {
-  if (outcome.kind !== 'reply' || outcome.origin !== 'snapshot') return outcome
-  const option = extendedError(EXTENDED_ERROR.STALE_ANSWER)
-  return { ...outcome, options: [...outcome.options, option] }
-}
-
 function serveZone(
   request: Request,
   view: ZoneView,
@@ -121,15 +90,9 @@ function serveZone(
       case 'unavailable':
         return unavailable()
       case 'absent':
-        return fallsThrough(fallthrough, request.lowerName) ? next(request) : deny(query, view)
+        return fallsThrough(fallthrough, request.lowerName)
+          ? next(request)
+          : denied(view.source, negativeReply(query, view, RCODE.NXDOMAIN))
     }
   })
-}
-
-/** What is not there yet may be among what has not been read yet (CoreDNS, handler.go). */
-function deny(query: Query, view: ZoneView): Outcome {
-  if (view.source.freshness() !== 'partial') return negativeReply(query, view, RCODE.NXDOMAIN)
-  const reply = negativeReply(query, view, RCODE.SERVFAIL)
-  const option = extendedError(EXTENDED_ERROR.NOT_READY, 'the cluster is not read yet')
-  return { ...reply, options: [option] }
 }

@@ -46,7 +46,7 @@ export function clusterTransfer(
   const [soa] = negativeReply(query, { zone: asked, snapshot }, RCODE.NOERROR).answer
   if (soa === undefined) return undefined
   const isCurrent = serial !== undefined && !isSerialAfter(snapshot.info.generation, serial)
-  return isCurrent ? [soa] : between(soa, below(name, records))
+  return isCurrent ? [soa] : between(soa, recordsBelow(name, records))
 }
 
 function* between(
@@ -59,7 +59,10 @@ function* between(
 }
 
 /** Makes records of sets; names that are too long below the origin are left out. */
-function* below(origin: Uint8Array, sets: Iterable<RecordSet>): Generator<ResourceRecord> {
+export function* recordsBelow(
+  origin: Uint8Array,
+  sets: Iterable<RecordSet>,
+): Generator<ResourceRecord> {
   for (const { owner, type, ttlSeconds, rdata } of sets) {
     const name = joinName(owner, origin)
     if (name === undefined) continue

@@ -1,0 +1,106 @@
+/**
+ * What `k8s_external` answers at the apex of its zones, and for the name server that it makes up
+ * there (CoreDNS, plugin/k8s_external/apex.go).
+ * @module
+ */
+import { concatBytes } from '../../dns/bytes.ts'
+import { EMPTY_REPLY, type Reply, type ResourceRecord } from '../../dns/message.ts'
+import { equalNames, joinName, parseRelativeName, ROOT, tailOffset } from '../../dns/name.ts'
+import { RCODE } from '../../dns/rcode.ts'
+import { TYPE } from '../../dns/rr-type.ts'
+import { findName, recordsOf } from '../../snapshot/find-name.ts'
+import type { Snapshot } from '../../snapshot/snapshot.ts'
+import { type Authority, nsRecord, soaRecord } from '../authority.ts'
+import type { SnapshotSource } from '../host.ts'
+import { recordsBelow } from '../kubernetes/zone-transfer.ts'
+import type { Request } from '../plugin.ts'
+import type { ExternalOptions } from './options.ts'
+
+const SERVER = parseRelativeName('ns1') ?? ROOT
+const HOSTMASTER = parseRelativeName('hostmaster') ?? ROOT
+const NOWHERE = new Uint8Array(0)
+
+/** Tells who is responsible for a zone. */
+export function authorityOf(zone: Uint8Array, { apex, ttlSeconds }: ExternalOptions): Authority {
+  const primary = concatBytes(SERVER, apex)
+  return { zone, primary, mailbox: concatBytes(HOSTMASTER, apex), ttlSeconds }
+}
+
+/** Makes a reply of our own, with the zone's SOA record where there is no answer. */
+export function replyWith(
+  snapshot: Snapshot,
+  authority: Authority,
+  sections: Partial<Pick<Reply, 'answer' | 'additional' | 'rcode' | 'truncated'>>,
+): Reply {
+  const { answer = [] } = sections
+  const soa = answer.length === 0 ? [soaRecord(authority, snapshot.info.generation)] : []
+  return { ...EMPTY_REPLY, authoritative: true, origin: 'snapshot', authority: soa, ...sections }
+}
+
+/** Finds the addresses of the name server, at an owner. */
+export function serverAddresses(snapshot: Snapshot, owner: Uint8Array): ResourceRecord[] {
+  const found = findName(snapshot, NOWHERE)
+  if (found === undefined) return []
+  const as = { owner, origin: ROOT }
+  return [...recordsOf(found, TYPE.A, as), ...recordsOf(found, TYPE.AAAA, as)]
+}
+
+/**
+ * Lists the records of a zone for a transfer; its SOA record alone when nothing is newer than
+ * `serial`. `undefined` where there are none.
+ */
+export function externalTransfer(
+  source: SnapshotSource,
+  authority: Authority,
+  serial: number | undefined,
+): Iterable<ResourceRecord> | undefined {
+  const snapshot = source.current()
+  if (snapshot === undefined || source.transferRecords === undefined) return undefined
+  const { generation } = snapshot.info
+  const soa = soaRecord(authority, generation)
+  if (serial !== undefined && serial > 0 && serial >= generation) return [soa]
+  const { zone, primary } = authority
+  const addresses = serverAddresses(snapshot, joinName(primary, zone) ?? zone)
+  const services = recordsBelow(zone, source.transferRecords())
+  return [soa, nsRecord(authority, primary), ...addresses, ...services, soa]
+}
+
+/**
+ * Answers for the apex of a zone, or for a name at or below the one that its name server is below;
+ * `undefined` for any other.
+ */
+export function apexReply(
+  request: Request,
+  snapshot: Snapshot,
+  authority: Authority,
+  apex: Uint8Array,
+): Reply | undefined {
+  const { zone, primary } = authority
+  const { name, lowerName, type } = request
+  const { generation } = snapshot.info
+  if (equalNames(lowerName, zone)) {
+    switch (type) {
+      case TYPE.SOA:
+        return replyWith(snapshot, authority, { answer: [soaRecord(authority, generation)] })
+      case TYPE.NS: {
+        const additional = serverAddresses(snapshot, joinName(primary, name) ?? name)
+        return replyWith(snapshot, authority, {
+          answer: [nsRecord(authority, primary)],
+          additional,
+        })
+      }
+      default:
+        return replyWith(snapshot, authority, {})
+    }
+  }
+  const above = joinName(apex, zone)
+  const below = above === undefined ? -1 : tailOffset(lowerName, above)
+  if (below < 0) return undefined
+  if (below === 0) return replyWith(snapshot, authority, {})
+  if (!equalNames(lowerName, joinName(primary, zone) ?? zone)) {
+    return replyWith(snapshot, authority, { rcode: RCODE.NXDOMAIN })
+  }
+  const addresses = serverAddresses(snapshot, name)
+  const answer = addresses.filter((record) => record.type === type)
+  return replyWith(snapshot, authority, { answer })
+}

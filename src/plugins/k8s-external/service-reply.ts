@@ -1,0 +1,110 @@
+/**
+ * What `k8s_external` answers for the name of a Service (CoreDNS, plugin/k8s_external/external.go
+ * and msg_to_dns.go).
+ * @module
+ */
+import type { Reply, ResourceRecord } from '../../dns/message.ts'
+import { equalNames, nameKey, tailOffset } from '../../dns/name.ts'
+import { TYPE } from '../../dns/rr-type.ts'
+import { type FoundName, findName, recordsOf } from '../../snapshot/find-name.ts'
+import type { Snapshot } from '../../snapshot/snapshot.ts'
+import type { Authority } from '../authority.ts'
+import { andThen, type MaybePromise, type Request } from '../plugin.ts'
+import { replyWith } from './apex.ts'
+
+/** Octets of an SRV record's rdata before its target. */
+const NUMBERS_BYTES = 6
+
+type Answers = { readonly records: readonly ResourceRecord[]; readonly truncated: boolean }
+
+const NONE: Answers = { records: [], truncated: false }
+
+/** Answers from what a name has; types other than addresses and SRV are not there. */
+export function serviceReply(
+  request: Request,
+  found: FoundName,
+  snapshot: Snapshot,
+  authority: Authority,
+): MaybePromise<Reply> {
+  const { type, name } = request
+  const as = { owner: name, origin: authority.zone }
+  switch (type) {
+    case TYPE.A:
+    case TYPE.AAAA: {
+      const own = recordsOf(found, type, as)
+      const aliases = recordsOf(found, TYPE.CNAME, as)
+      return andThen(followed(request, aliases), ({ records, truncated }) =>
+        replyWith(snapshot, authority, { answer: [...own, ...records], truncated }),
+      )
+    }
+    case TYPE.SRV: {
+      const answer = recordsOf(found, TYPE.SRV, as)
+      return andThen(targetAddresses(request, answer, snapshot, authority), (additional) =>
+        replyWith(snapshot, authority, { answer, additional }),
+      )
+    }
+    default:
+      return replyWith(snapshot, authority, {})
+  }
+}
+
+/** Each alias, and what the whole server says of where it leads. */
+function followed(request: Request, aliases: readonly ResourceRecord[]): MaybePromise<Answers> {
+  let all: MaybePromise<Answers> = NONE
+  for (const alias of aliases) {
+    all = andThen(all, (before) =>
+      andThen(lookUp(request, alias.rdata, request.type), ({ records, truncated }) => ({
+        records: [...before.records, alias, ...records],
+        truncated: before.truncated || truncated,
+      })),
+    )
+  }
+  return all
+}
+
+/** Addresses of all targets, each once: those within the zone from the snapshot. */
+function targetAddresses(
+  request: Request,
+  services: readonly ResourceRecord[],
+  snapshot: Snapshot,
+  { zone }: Authority,
+): MaybePromise<readonly ResourceRecord[]> {
+  const targets = services.map(({ rdata }) => rdata.subarray(NUMBERS_BYTES))
+  const unique = new Map(targets.map((target) => [nameKey(target), target]))
+  let all: MaybePromise<readonly ResourceRecord[]> = []
+  for (const target of unique.values()) {
+    const end = tailOffset(target, zone)
+    const found = end > 0 ? findName(snapshot, target.subarray(0, end)) : undefined
+    const addresses =
+      found === undefined
+        ? foreignAddresses(request, target)
+        : [TYPE.A, TYPE.AAAA].flatMap((type) =>
+            recordsOf(found, type, { owner: target, origin: zone }),
+          )
+    all = andThen(all, (before) => andThen(addresses, (some) => [...before, ...some]))
+  }
+  return all
+}
+
+function foreignAddresses(
+  request: Request,
+  target: Uint8Array,
+): MaybePromise<readonly ResourceRecord[]> {
+  return andThen(lookUp(request, target, TYPE.A), (ipv4) =>
+    andThen(lookUp(request, target, TYPE.AAAA), (ipv6) => [
+      ...ipv4.records,
+      // An alias on the way is told once.
+      ...ipv6.records.filter((record) => !ipv4.records.some((other) => isSame(record, other))),
+    ]),
+  )
+}
+
+function isSame(a: ResourceRecord, b: ResourceRecord): boolean {
+  return a.type === b.type && equalNames(a.owner, b.owner) && equalNames(a.rdata, b.rdata)
+}
+
+function lookUp(request: Request, name: Uint8Array, type: number): MaybePromise<Answers> {
+  return andThen(request.lookup(name, type), (outcome) =>
+    outcome.kind === 'reply' ? { records: outcome.answer, truncated: outcome.truncated } : NONE,
+  )
+}

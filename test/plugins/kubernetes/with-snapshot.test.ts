@@ -1,0 +1,66 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { parseKubernetes } from '../../../src/corefile/kubernetes-options.ts'
+import { EMPTY_REPLY } from '../../../src/dns/message.ts'
+import { RCODE } from '../../../src/dns/rcode.ts'
+import type { SnapshotSource } from '../../../src/plugins/host.ts'
+import { denied, isWhole, withSnapshot } from '../../../src/plugins/kubernetes/with-snapshot.ts'
+import { parseDirective } from '../../ask.ts'
+import { type FakeClusterOptions, openFakeCluster } from '../../fake-cluster.ts'
+import { SHOP } from './objects.ts'
+
+function sourceOf(options: Partial<FakeClusterOptions>): SnapshotSource {
+  const directive = parseKubernetes(parseDirective('kubernetes cluster.local'), [])
+  return openFakeCluster({ objects: SHOP, ...options }, directive, [])
+}
+
+const OWN = { ...EMPTY_REPLY, origin: 'snapshot' } as const
+
+describe('withSnapshot', () => {
+  test('answers at once from what is at hand', () => {
+    assert.deepEqual(
+      withSnapshot(sourceOf({}), () => OWN),
+      OWN,
+    )
+  })
+
+  test('loads what is not', async () => {
+    assert.deepEqual(await withSnapshot(sourceOf({ presence: 'later' }), () => OWN), OWN)
+  })
+
+  test('fails without a snapshot', async () => {
+    const outcome = await withSnapshot(sourceOf({ presence: 'never' }), () => OWN)
+    assert.equal(outcome.kind === 'failure' && outcome.rcode, RCODE.SERVFAIL)
+  })
+
+  test('remarks on old names only, and on replies of its own only', async () => {
+    const options = async (some: Partial<FakeClusterOptions>, reply = OWN): Promise<number> => {
+      const outcome = await withSnapshot(sourceOf(some), () => reply)
+      return outcome.kind === 'reply' ? outcome.options.length : -1
+    }
+    assert.equal(await options({ freshness: 'stale' }), 1)
+    assert.equal(await options({ freshness: 'partial' }), 0)
+    const foreign = await withSnapshot(sourceOf({ freshness: 'stale' }), () => EMPTY_REPLY)
+    assert.deepEqual(foreign, EMPTY_REPLY)
+  })
+})
+
+test('a denial is one only when all has been read', () => {
+  assert.equal(denied(sourceOf({}), OWN).rcode, RCODE.NXDOMAIN)
+  assert.equal(denied(sourceOf({ freshness: 'stale' }), OWN).rcode, RCODE.NXDOMAIN)
+  const early = denied(sourceOf({ freshness: 'partial' }), OWN)
+  assert.deepEqual([early.rcode, early.options.length], [RCODE.SERVFAIL, 1])
+})
+
+test('a source is whole when there is a snapshot of all', () => {
+  const options: Partial<FakeClusterOptions>[] = [
+    {},
+    { freshness: 'stale' },
+    { freshness: 'partial' },
+    { presence: 'never' },
+  ]
+  assert.deepEqual(
+    options.map((some) => isWhole(sourceOf(some))),
+    [true, true, false, false],
+  )
+})
