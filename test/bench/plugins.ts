@@ -13,13 +13,26 @@ const UNCONCERNED_NS_MAX = 50
 const UNCONCERNED: readonly (readonly [name: string, directive: string])[] = [
   ['acl', 'acl internal.example {\n block net 203.0.113.0/24\n }'],
   ['any', 'any'],
+  ['autopath', 'autopath internal.example @kubernetes'],
   ['bufsize', 'bufsize 1232'],
+  ['chaos', 'chaos'],
+  ['dns64', 'dns64'],
+  ['erratic', 'erratic'],
   ['errors', 'errors'],
   ['forward', 'forward . 127.0.0.1:5300'],
   ['hosts', 'hosts {\n 192.0.2.1 some-api.example\n fallthrough\n }'],
+  ['local', 'local'],
   ['loop', 'loop'],
-  ['rewrite', 'rewrite name suffix .apps.example .svc.cluster.local answer auto'],
-  ['rewrite by an expression', 'rewrite name regex (.*)\\.endpoints\\.cluster\\.local {1}.local'],
+  ['metadata', 'metadata'],
+  ['rewrite, by name', 'rewrite name exact a.example b.example'],
+  ['rewrite, by suffix', 'rewrite name suffix .old.example .example answer auto'],
+  [
+    'rewrite, by expression',
+    'rewrite name regex (.*)\\.(.*)\\.endpoints\\.cluster\\.local {1}.{2}.svc.cluster.local',
+  ],
+  ['template', 'template IN A internal.example {\n answer "{{ .Name }} 60 IN A 192.0.2.1"\n }'],
+  ['transfer', 'transfer {\n to *\n }'],
+  ['whoami', 'whoami'],
 ]
 
 /** Plugins that have a part in every answer: counting it, bounding its TTL, turning its addresses. */
@@ -29,6 +42,7 @@ const CONCERNED: readonly (readonly [name: string, directive: string])[] = [
   ['loadbalance', 'loadbalance'],
   ['minimal', 'minimal'],
   ['prometheus', 'prometheus :9153'],
+  ['view', "view inside {\n expr incidr(client_ip(), '127.0.0.0/8')\n }"],
 ]
 
 /** Measures. */
