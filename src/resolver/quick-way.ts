@@ -49,14 +49,21 @@ export class QuickWay {
     this.answered = parts.flatMap(({ answered }) => answered ?? [])
   }
 
+  /** Whether a plugin before the one that answers has to see a query itself. */
+  isConcerned(query: Query, client: Client): boolean {
+    const { concerns } = this
+    for (let i = 0; i < concerns.length; i++) {
+      if (concerns[i]?.(query, client) === true) return true
+    }
+    return false
+  }
+
   /** Writes the reply to a query and returns its size; 0 when it has to take the long way. */
   answer(query: Query, client: Client, reply: ReplyWriter): number {
     // Who we are is told by an option, and options are for the long way.
     if (query.wantsNsid) return 0
-    const { how, concerns, prepare, accepts, answered } = this
-    for (let i = 0; i < concerns.length; i++) {
-      if (concerns[i]?.(query, client) === true) return 0
-    }
+    if (this.isConcerned(query, client)) return 0
+    const { how, prepare, accepts, answered } = this
     how.isUdp = client.transport === 'udp'
     how.view = client.view
     how.bytesMax = how.isUdp ? udpBytesFor(query) : MESSAGE_BYTES_MAX

@@ -46,7 +46,7 @@ const SILENCE_MS = 300
 /**
  * Answers straight from the resolver, at length, and quickly as well where that is possible: then
  * both must be the same octets. A quarter of the authoritative answers by chains with a quick way
- * has to be quick; aliases, transfers and what other plugins do are the rest.
+ * has to be quick, those aside that a plugin of the chain has to see itself; aliases are the rest.
  */
 export function openBothWays(place: Place): Transport {
   const resolver = createScenarioResolver(place, { random16: () => 4711 })
@@ -76,7 +76,9 @@ export function openBothWays(place: Place): Transport {
 
 function hasQuickWay(listener: Listener, message: Uint8Array, client: Client): boolean {
   const query = parseQuery(message)
-  return query.kind === 'query' && findChain(listener, query, client)?.quickWay !== undefined
+  const chain = query.kind === 'query' ? findChain(listener, query, client) : undefined
+  if (query.kind === 'refusal' || chain?.quickWay === undefined) return false
+  return !chain.quickWay.isConcerned(query, client)
 }
 
 /** Answers over HTTPS as the app does, without a socket. */
