@@ -2,6 +2,7 @@
  * `kubedoh serve`: a DNS server for a Corefile.
  * @module
  */
+import { createHash } from 'node:crypto'
 import { dirname } from 'node:path'
 import { CLUSTER_TREE } from '../corefile/cluster-tree.ts'
 import { formatProblem } from '../corefile/problem.ts'
@@ -14,7 +15,7 @@ import { DnsServer } from '../shim/dns-server.ts'
 import type { HttpServer } from '../shim/http-server.ts'
 import { outsideAddresses } from '../shim/local-addresses.ts'
 import { createNodeHost } from '../shim/node-host.ts'
-import { Metrics } from '../telemetry/metrics.ts'
+import { Metrics, type Series } from '../telemetry/metrics.ts'
 import { ClusterSources, type ClusterWanted } from './cluster-sources.ts'
 import { listenDoh } from './doh-listener.ts'
 import type { Input } from './flags.ts'
@@ -94,6 +95,17 @@ function parsePort(text: string): number {
 }
 
 /** A Corefile, ready to serve, and the clusters and etcds that it needs. */
+const FAILED_RELOADS = {
+  name: 'coredns_reload_failed_total',
+  help: 'Counter of the number of failed reload attempts.',
+  labels: [],
+}
+const RELOAD_VERSION = {
+  name: 'coredns_reload_version_info',
+  help: "A metric with a constant '1' value labeled by hash, and value which type of hash generated.",
+  labels: ['hash', 'value'],
+}
+
 type Compiled = {
   readonly corefile: LoadedCorefile
   readonly clusters: readonly ClusterWanted[]
@@ -106,6 +118,7 @@ class Server implements RunningServer {
   private readonly folder: string
   private readonly log: ReturnType<typeof createLog>
   private readonly metrics = new Metrics()
+  private readonly failedReloads: Series
   private readonly dns = new DnsServer(this.metrics)
   private readonly sources: ClusterSources
   private readonly keys: KeySources
@@ -114,6 +127,7 @@ class Server implements RunningServer {
   private reloadTimer: NodeJS.Timeout | undefined
 
   constructor(options: ServeOptions, output: Output) {
+    this.failedReloads = this.metrics.counter(FAILED_RELOADS)
     const { conf, files, objects, kubeconfig, etcd } = options
     this.options = options
     this.folder = files === '' ? dirname(conf) : files
@@ -224,10 +238,11 @@ class Server implements RunningServer {
       await this.waitForSources()
       await this.dns.serve(compiled.resolver)
       this.current = compiled
+      this.metrics.clear(RELOAD_VERSION.name)
+      this.metrics.gauge(RELOAD_VERSION, versionOf(loaded.text)).value = 1
       this.log({ level: 'info', message: 'the changed Corefile is in use' })
     } catch (error) {
-      const help = 'Counter of the number of failed reload attempts.'
-      this.metrics.counter({ name: 'coredns_reload_failed_total', help, labels: [] }).value++
+      this.failedReloads.value++
       const reason = describeError(error)
       this.log({ level: 'error', message: 'the changed Corefile is not used', reason })
     } finally {
@@ -235,6 +250,11 @@ class Server implements RunningServer {
       this.keys.keep(this.current?.connections ?? [])
     }
   }
+}
+
+/** Which Corefile is in use, once it has been changed: CoreDNS tells the first one in its log. */
+function versionOf(text: string): readonly string[] {
+  return ['sha512', createHash('sha512').update(text).digest('hex')]
 }
 
 function isReload(feature: Feature): feature is Extract<Feature, { kind: 'reload' }> {

@@ -128,6 +128,16 @@ export function parseDuration(word: Word): number {
   throw configError(word, `"${text}" is not a duration such as 30s, 1m30s or 500ms`)
 }
 
+/**
+ * Reads where to listen: `HOST:PORT`, `[ADDRESS]:PORT`, or `:PORT` for all addresses.
+ * @returns the text as it is
+ */
+export function parseListenAddress(word: Word): string {
+  const port = /^(?:\[[^\]]+\]|[^:[\]]*):(\d{1,5})$/.exec(word.text)?.[1]
+  if (port !== undefined && Number(port) <= 65535) return word.text
+  throw configError(word, `"${word.text}" is neither HOST:PORT nor :PORT`)
+}
+
 /** Reads zones from words; without any, gives `otherwise`. */
 export function zonesOf(
   words: readonly Word[],

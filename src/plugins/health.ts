@@ -5,22 +5,27 @@
 import {
   argTexts,
   checkArgs,
-  onlyDirective,
   options,
   parseDuration,
+  parseListenAddress,
   unknownOption,
 } from '../corefile/arguments.ts'
 import type { Setup } from './plugin.ts'
 
-/** Configures `health [ADDRESS] { lameduck DURATION }`; `:8080` when left out. */
+/**
+ * Configures `health [ADDRESS] { lameduck DURATION }`; `:8080` when left out. Of several, the last
+ * word on each counts.
+ */
 export const setupHealth: Setup = (directives) => {
-  const directive = onlyDirective(directives)
-  const [address] = checkArgs(directive, 1)
+  let address = ':8080'
   let lameduckMs = 0
-  for (const option of options(directive)) {
-    if (option.name !== 'lameduck') throw unknownOption('health', option, ['lameduck'])
-    argTexts(option, 1)
-    for (const word of option.args) lameduckMs = parseDuration(word)
+  for (const directive of directives) {
+    for (const word of checkArgs(directive, 1)) address = parseListenAddress(word)
+    for (const option of options(directive)) {
+      if (option.name !== 'lameduck') throw unknownOption('health', option, ['lameduck'])
+      argTexts(option, 1)
+      for (const word of option.args) lameduckMs = parseDuration(word)
+    }
   }
-  return { features: [{ kind: 'health', address: address?.text ?? ':8080', lameduckMs }] }
+  return { features: [{ kind: 'health', address, lameduckMs }] }
 }

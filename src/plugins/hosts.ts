@@ -19,7 +19,6 @@ import type { Query } from '../dns/query.ts'
 import { RCODE } from '../dns/rcode.ts'
 import { CLASS } from '../dns/rr-class.ts'
 import { TYPE } from '../dns/rr-type.ts'
-import type { Host } from './host.ts'
 import { type HostsTable, parseHosts } from './hosts-file.ts'
 import { NameFilter } from './name-filter.ts'
 import {
@@ -44,22 +43,47 @@ type HostsConfig = {
   hasReverse: boolean
   reloadMs: number
   fallthrough: Fallthrough
+  /** Whether what is asked of another type than addresses and pointers falls through as well. */
+  passesOtherTypes: boolean
+}
+
+const ENTRIES = {
+  name: 'coredns_hosts_entries',
+  help: 'The combined number of entries in hosts and Corefile.',
+  labels: ['hostsfile'],
+}
+const RELOADED = {
+  name: 'coredns_hosts_reload_timestamp_seconds',
+  help: 'The timestamp of the last reload of hosts file.',
+  labels: [],
 }
 
 /**
  * Configures `hosts [FILE [ZONE…]] { LINE… ttl SECONDS no_reverse reload DURATION fallthrough
- * [ZONE…] }`; the file is `/etc/hosts` when left out.
+ * [ZONE…] fallthrough_unsupported }`; the file is `/etc/hosts` when left out.
  */
 export const setupHosts: Setup = (directives, { host, zones, pathOf }) => {
   const { path, ...rest } = parseConfig(onlyDirective(directives), zones)
   const config = { ...rest, path: pathOf(path) }
   const inline = parseHosts(config.lines, config)
-  let fromFile = readFile(host, config)
+  let text: string | undefined
+  let fromFile = parseHosts([], config)
   let filter = filterOf([fromFile, inline])
+  /** A file that is gone, or as it was, changes nothing. */
+  const read = (): void => {
+    const found = host.readText(config.path)
+    if (found === undefined || found === text) return
+    text = found
+    fromFile = parseHosts(found.split('\n'), config)
+    filter = filterOf([fromFile, inline])
+    const count = countEntries(fromFile) + countEntries(inline)
+    host.metrics.gauge(ENTRIES, [config.path]).value = count
+    host.metrics.gauge(RELOADED).value = host.now() / 1000
+  }
+  read()
   let cancel = (): void => {}
   const reload = (): void => {
-    fromFile = readFile(host, config)
-    filter = filterOf([fromFile, inline])
+    read()
     cancel = host.after(config.reloadMs, reload)
   }
   return {
@@ -89,6 +113,7 @@ function parseConfig(directive: Directive, blockZones: readonly Uint8Array[]): H
     hasReverse: true,
     reloadMs: RELOAD_MS_DEFAULT,
     fallthrough: undefined,
+    passesOtherTypes: false,
   }
   for (const option of options(directive)) readOption(option, config)
   return config
@@ -112,13 +137,25 @@ function readOption(option: Option, config: HostsConfig): void {
     case 'fallthrough':
       config.fallthrough = zonesOf(option.args, [ROOT])
       return
+    case 'fallthrough_unsupported':
+      argTexts(option, 0)
+      config.passesOtherTypes = true
+      return
     default:
       config.lines.push([option.name, ...option.args.map(({ text }) => text)].join(' '))
   }
 }
 
-function readFile(host: Host, config: HostsConfig): HostsTable {
-  return parseHosts(host.readText(config.path)?.split('\n') ?? [], config)
+/** As CoreDNS counts them: the addresses of all names, and the names of all addresses. */
+function countEntries({ addresses, names }: HostsTable): number {
+  let count = 0
+  for (const table of [addresses, names]) for (const { length } of table.values()) count += length
+  return count
+}
+
+/** Whether a type that hosts files say nothing of is for the next plugin. */
+function passes({ passesOtherTypes }: HostsConfig, type: number): boolean {
+  return passesOtherTypes && type !== TYPE.A && type !== TYPE.AAAA && type !== TYPE.PTR
 }
 
 function filterOf(tables: readonly HostsTable[]): NameFilter {
@@ -130,10 +167,12 @@ function filterOf(tables: readonly HostsTable[]): NameFilter {
 }
 
 /** Whether a query may be answered here, or ends here without an answer. */
-function concerns(query: Query, { zones, fallthrough }: HostsConfig, filter: NameFilter): boolean {
+function concerns(query: Query, config: HostsConfig, filter: NameFilter): boolean {
+  const { zones, fallthrough } = config
+  const isThrough = fallthrough !== undefined && closestZoneIndex(fallthrough, query) >= 0
+  if (isThrough && passes(config, query.type)) return false
   if (filter.mayHave(query)) return true
-  if (query.type === TYPE.PTR || closestZoneIndex(zones, query) < 0) return false
-  return fallthrough === undefined || closestZoneIndex(fallthrough, query) < 0
+  return query.type !== TYPE.PTR && closestZoneIndex(zones, query) >= 0 && !isThrough
 }
 
 type Hosts = { readonly config: HostsConfig; readonly tables: readonly HostsTable[] }
@@ -147,6 +186,7 @@ function serve(request: Request, next: Next, hosts: Hosts): MaybePromise<Outcome
     const targets = tables.flatMap(({ names }) => names.get(key) ?? [])
     return targets.length === 0 ? next(request) : reply(name, type, targets, config.ttlSeconds)
   }
+  if (passes(config, type) && fallsThrough(config.fallthrough, name)) return next(request)
   const addresses = findAddresses(tables, name)
   if (addresses.length === 0) {
     // There is no SOA record to deny a name with: a server failure says at least that we tried.

@@ -242,10 +242,13 @@ export type ConnectionBounds = {
   readonly queriesMax?: number
 }
 
+/** Whether a plugin that once was ready is looked at again. */
+export type ReadyMonitor = 'until-ready' | 'continuously'
+
 /** A thing beside answering that a server block asks its runtime for. */
 export type Feature =
   | { readonly kind: 'health'; readonly address: string; readonly lameduckMs: number }
-  | { readonly kind: 'ready'; readonly address: string }
+  | { readonly kind: 'ready'; readonly address: string; readonly monitor: ReadyMonitor }
   | { readonly kind: 'metrics'; readonly address: string }
   | { readonly kind: 'reload'; readonly intervalMs: number; readonly jitterMs: number }
   | { readonly kind: 'timeouts'; readonly bounds: ConnectionBounds }
@@ -264,6 +267,14 @@ export type Configured = {
   readonly notices?: readonly Problem[]
 }
 
+/** An address of a server: how CoreDNS's metrics spell it, and which of the machine's it is. */
+export type ServerAddress = {
+  /** `dns://:53`, `dns://169.254.20.10:53`. */
+  readonly name: string
+  /** '' for all. */
+  readonly address: string
+}
+
 /** Where a plugin is configured. */
 export type SetupContext = {
   readonly host: Host
@@ -272,6 +283,8 @@ export type SetupContext = {
   readonly zones: readonly Uint8Array[]
   /** The first of the block's addresses as CoreDNS's metrics spell it: `dns://:53`. */
   readonly server: string
+  /** All of them: more than one where `bind` says so. */
+  readonly servers: readonly ServerAddress[]
   /** A file's path as the block means it: a relative one is below the folder of its `root`. */
   readonly pathOf: (path: string) => string
   /** What the block's `view` is called, '' without one: a label of CoreDNS's metrics. */

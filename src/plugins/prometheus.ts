@@ -3,183 +3,86 @@
  * alerts go on working.
  * @module
  */
-import { checkArgs, checkNoBlock, onlyDirective } from '../corefile/arguments.ts'
-import { hasIPv6Form } from '../dns/address.ts'
-import { octet } from '../dns/bytes.ts'
+import {
+  argTexts,
+  checkArgs,
+  type Option,
+  onlyDirective,
+  options,
+  parseListenAddress,
+  unknownOption,
+} from '../corefile/arguments.ts'
+import { configError, type Problem, problemAt } from '../corefile/problem.ts'
 import { formatName } from '../dns/name.ts'
-import { formatRcode } from '../dns/rcode.ts'
-import { formatType, TYPE } from '../dns/rr-type.ts'
-import { type HistogramSeries, type Metrics, observe, type Series } from '../telemetry/metrics.ts'
-import type { Observation, Setup } from './plugin.ts'
+import { VERSION } from '../telemetry/version.ts'
+import type { Setup, SetupContext } from './plugin.ts'
+import { RequestCounts, serverIndex } from './request-counts.ts'
 import { closestZoneIndex } from './zones.ts'
 
-const DURATION_BOUNDS = Array.from({ length: 16 }, (_, i) => 0.00025 * 2 ** i)
-const SIZE_BOUNDS = [0, 100, 200, 300, 400, 511, 1023, 2047, 4095, 8291, 16e3, 32e3, 48e3, 64e3]
+const ADDRESS_DEFAULT = 'localhost:9153'
+const OPTIONS = ['runtime_metrics', 'tls']
 
-const REQUESTS = {
-  name: 'coredns_dns_requests_total',
-  help: 'Counter of DNS requests made per zone, protocol and family.',
-  labels: ['server', 'zone', 'view', 'proto', 'family', 'type'],
+const ENABLED = {
+  name: 'coredns_plugin_enabled',
+  help: 'A metric that indicates whether a plugin is enabled on per server and zone basis.',
+  labels: ['server', 'zone', 'view', 'name'],
 }
-const DNSSEC_REQUESTS = {
-  name: 'coredns_dns_do_requests_total',
-  help: 'Counter of DNS requests with DO bit set per zone.',
-  labels: ['server', 'zone', 'view'],
-}
-const DURATION = {
-  name: 'coredns_dns_request_duration_seconds',
-  help: 'Histogram of the time (in seconds) each request took per zone.',
-  labels: ['server', 'zone', 'view'],
-}
-const REQUEST_SIZE = {
-  name: 'coredns_dns_request_size_bytes',
-  help: 'Size of the request in bytes per zone and protocol.',
-  labels: ['server', 'zone', 'view', 'proto'],
-}
-const RESPONSE_SIZE = {
-  name: 'coredns_dns_response_size_bytes',
-  help: 'Size of the returned response in bytes.',
-  labels: ['server', 'zone', 'view', 'proto'],
-}
-const RESPONSES = {
-  name: 'coredns_dns_responses_total',
-  help: 'Counter of response status codes.',
-  labels: ['server', 'zone', 'view', 'rcode', 'plugin'],
+const BUILD = {
+  name: 'coredns_build_info',
+  help:
+    "A metric with a constant '1' value labeled by version, revision, and goversion from which " +
+    'CoreDNS was built.',
+  labels: ['version', 'revision', 'goversion'],
 }
 
-/** Types that are counted by name; the rest are `other`, so that nobody can make series at will. */
-const COUNTED_TYPES: ReadonlySet<number> = new Set([
-  TYPE.A,
-  TYPE.AAAA,
-  TYPE.ANY,
-  TYPE.AXFR,
-  TYPE.CNAME,
-  TYPE.DNSKEY,
-  TYPE.DS,
-  TYPE.HTTPS,
-  TYPE.IXFR,
-  TYPE.MX,
-  TYPE.NS,
-  TYPE.NSEC,
-  TYPE.NSEC3,
-  TYPE.PTR,
-  TYPE.RRSIG,
-  TYPE.SOA,
-  TYPE.SRV,
-  TYPE.SVCB,
-  TYPE.TXT,
-])
-
-/** The same by number. */
-const COUNTED: readonly boolean[] = Array.from({ length: 512 }, (_, type) =>
-  COUNTED_TYPES.has(type),
-)
-
-/** Configures `prometheus [ADDRESS]`; `localhost:9153` when left out. */
-export const setupPrometheus: Setup = (directives, { host, zones, server, view }) => {
+/** Configures `prometheus [ADDRESS] { runtime_metrics }`; `localhost:9153` when left out. */
+export const setupPrometheus: Setup = (directives, context) => {
   const directive = onlyDirective(directives)
-  const [address] = checkArgs(directive, 1)
-  checkNoBlock(directive)
+  const [word] = checkArgs(directive, 1)
+  const address = word === undefined ? ADDRESS_DEFAULT : parseListenAddress(word)
+  const notices = options(directive).map(noticeOf)
+  const { host, zones, servers, view } = context
   const byLength = zones.toSorted((a, b) => b.length - a.length)
-  const labels = byLength.map((zone) => [server, formatName(zone), view])
-  const counts = labels.map((values) => new ZoneCounts(host.metrics, values))
+  const counts = servers.map(({ name }) =>
+    byLength.map((zone) => new RequestCounts(host.metrics, [name, formatName(zone), view])),
+  )
+  host.metrics.gauge(BUILD, [VERSION, '', host.runtime]).value = 1
   return {
-    features: [{ kind: 'metrics', address: address?.text ?? 'localhost:9153' }],
+    features: [{ kind: 'metrics', address }],
+    notices,
     plugins: [
       {
         name: 'prometheus',
+        start: () => addEnabled(context, 1),
+        stop: () => addEnabled(context, -1),
         observe: (observation) => {
-          counts[closestZoneIndex(byLength, observation.query)]?.count(observation)
+          const { query, client } = observation
+          const ofServer = counts[serverIndex(servers, client)]
+          ofServer?.[closestZoneIndex(byLength, query)]?.count(observation)
         },
       },
     ],
   }
 }
 
-/** The series of one zone, each found once and then a number to add to. */
-class ZoneCounts {
-  private readonly metrics: Metrics
-  private readonly labels: readonly string[]
-  private readonly requests: (Series | undefined)[] = []
-  private readonly responses = new Map<string, (Series | undefined)[]>()
-  /** Those of the plugin that answered last: most answers come from one. */
-  private lastPlugin = ''
-  private lastResponses: (Series | undefined)[] = []
-  private readonly duration: HistogramSeries
-  private readonly udpSizes: Sizes
-  private readonly tcpSizes: Sizes
-  private dnssecRequests: Series | undefined
-
-  /** @param labels server, zone and view */
-  constructor(metrics: Metrics, labels: readonly string[]) {
-    this.metrics = metrics
-    this.labels = labels
-    this.duration = metrics.histogram(DURATION, DURATION_BOUNDS, this.labels)
-    this.udpSizes = new Sizes(metrics, [...this.labels, 'udp'])
-    this.tcpSizes = new Sizes(metrics, [...this.labels, 'tcp'])
+function noticeOf(option: Option): Problem {
+  if (option.name === 'tls') {
+    const message = 'metrics are told in the clear; have a proxy do "tls", or bind to localhost'
+    throw configError(option, message)
   }
-
-  count({ query, client, reply, replyBytes, plugin, durationMs }: Observation): void {
-    const isUdp = client.transport === 'udp'
-    this.requestSeries(query.type, isUdp, hasIPv6Form(client.address) ? 2 : 1).value++
-    if (query.wantsDnssec) this.dnssecSeries().value++
-    observe(this.duration, DURATION_BOUNDS, durationMs / 1000)
-    const sizes = isUdp ? this.udpSizes : this.tcpSizes
-    sizes.count(query.bytes.length, replyBytes)
-    if (replyBytes > 0) this.responseSeries(octet(reply, 3) & 15, plugin).value++
-  }
-
-  private requestSeries(type: number, isUdp: boolean, family: number): Series {
-    const counted = COUNTED[type] === true ? type : 0
-    const key = counted * 4 + family + (isUdp ? 0 : 2)
-    const known = this.requests[key]
-    if (known !== undefined) return known
-    const typeText = counted === 0 ? 'other' : formatType(counted)
-    const values = [...this.labels, isUdp ? 'udp' : 'tcp', String(family), typeText]
-    const series = this.metrics.counter(REQUESTS, values)
-    this.requests[key] = series
-    return series
-  }
-
-  private dnssecSeries(): Series {
-    this.dnssecRequests ??= this.metrics.counter(DNSSEC_REQUESTS, this.labels)
-    return this.dnssecRequests
-  }
-
-  private responsesOf(plugin: string): (Series | undefined)[] {
-    const byRcode = this.responses.get(plugin) ?? []
-    this.responses.set(plugin, byRcode)
-    this.lastPlugin = plugin
-    this.lastResponses = byRcode
-    return byRcode
-  }
-
-  private responseSeries(rcode: number, plugin: string): Series {
-    const byRcode = plugin === this.lastPlugin ? this.lastResponses : this.responsesOf(plugin)
-    const known = byRcode[rcode]
-    if (known !== undefined) return known
-    const series = this.metrics.counter(RESPONSES, [...this.labels, formatRcode(rcode), plugin])
-    byRcode[rcode] = series
-    return series
-  }
+  if (option.name !== 'runtime_metrics') throw unknownOption('prometheus', option, OPTIONS)
+  argTexts(option, 0)
+  return problemAt(option, '"runtime_metrics" are Go\'s; there are none here')
 }
 
-/** Sizes of messages over one protocol; the series are made with the first of them. */
-class Sizes {
-  private readonly metrics: Metrics
-  private readonly labels: readonly string[]
-  private requests: HistogramSeries | undefined
-  private responses: HistogramSeries | undefined
-
-  constructor(metrics: Metrics, labels: readonly string[]) {
-    this.metrics = metrics
-    this.labels = labels
-  }
-
-  count(requestBytes: number, replyBytes: number): void {
-    this.requests ??= this.metrics.histogram(REQUEST_SIZE, SIZE_BOUNDS, this.labels)
-    this.responses ??= this.metrics.histogram(RESPONSE_SIZE, SIZE_BOUNDS, this.labels)
-    observe(this.requests, SIZE_BOUNDS, requestBytes)
-    observe(this.responses, SIZE_BOUNDS, replyBytes)
+/** While one configuration takes over from another, what both have counts as two. */
+function addEnabled({ host, servers, zones, view, peers }: SetupContext, by: 1 | -1): void {
+  const [zone] = zones
+  const zoneText = zone === undefined ? '' : formatName(zone)
+  const plugins = new Set(peers().map(({ name }) => name))
+  for (const { name } of servers) {
+    for (const plugin of plugins) {
+      host.metrics.gauge(ENABLED, [name, zoneText, view, plugin]).value += by
+    }
   }
 }

@@ -49,7 +49,7 @@ export function compileChain(
   block: ServerBlock,
   context: {
     readonly host: Host
-    readonly server: string
+    readonly servers: SetupContext['servers']
     readonly lookup: SetupContext['lookup']
   },
 ): Chain {
@@ -64,7 +64,8 @@ export function compileChain(
   const { plugins: known } = context.host
   for (const directives of groupByPlugin(known, block.directives, problems)) {
     try {
-      const at = { ...context, block, zones, pathOf, view, peers }
+      const server = context.servers[0]?.name ?? ''
+      const at = { ...context, server, block, zones, pathOf, view, peers }
       const configured = configurePlugin(directives, at)
       plugins.push(...(configured.plugins ?? []))
       features.push(...(configured.features ?? []))

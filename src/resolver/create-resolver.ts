@@ -8,9 +8,21 @@ import type { ZoneKey } from '../corefile/zone-key.ts'
 import { equalNames, formatName } from '../dns/name.ts'
 import { RCODE } from '../dns/rcode.ts'
 import type { Host } from '../plugins/host.ts'
-import { type Client, failure, type MaybePromise, type Outcome } from '../plugins/plugin.ts'
+import {
+  type Client,
+  failure,
+  type MaybePromise,
+  type Outcome,
+  type ServerAddress,
+} from '../plugins/plugin.ts'
 import { type Chain, compileChain } from './chain.ts'
-import { type DefaultPorts, type Listener, type ServedZone, STANDARD_PORTS } from './listener.ts'
+import {
+  type DefaultPorts,
+  type Listener,
+  type ServedZone,
+  STANDARD_PORTS,
+  serverAddresses,
+} from './listener.ts'
 import { Resolver } from './resolver.ts'
 
 /** On whose behalf plugins ask when no client does. */
@@ -40,7 +52,7 @@ export function createResolver(
     try {
       const lookup = (name: Uint8Array, type: number): MaybePromise<Outcome> =>
         lookupFor(created.resolver, block, { name, type })
-      const chain = compileChain(block, { host, server: serverName(block, ports), lookup })
+      const chain = compileChain(block, { host, servers: serversOf(block, ports), lookup })
       chains.push(chain)
       for (const key of block.keys) {
         problems.push(...addZone(drafts, { key, chain, port: portOf(key, ports) }))
@@ -72,8 +84,11 @@ function portOf({ port, transport }: ZoneKey, ports: DefaultPorts): number {
   return port ?? ports[transport]
 }
 
-function serverName({ keys: [key] }: ServerBlock, ports: DefaultPorts): string {
-  return key === undefined ? '' : `${key.transport}://:${portOf(key, ports)}`
+function serversOf({ keys: [key], directives }: ServerBlock, ports: DefaultPorts): ServerAddress[] {
+  if (key === undefined) return []
+  const binds = directives.filter(({ name }) => name === 'bind')
+  const addresses = binds.flatMap(({ args }) => args.map(({ text }) => text))
+  return serverAddresses(key.transport, portOf(key, ports), addresses)
 }
 
 /** Adds a zone wherever its block listens: at each address that is bound to, or at all of them. */

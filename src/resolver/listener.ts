@@ -6,7 +6,7 @@
 import type { Transport } from '../corefile/zone-key.ts'
 import { isWithinZone, type Query } from '../dns/query.ts'
 import { TYPE } from '../dns/rr-type.ts'
-import type { Client, ConnectionBounds, View } from '../plugins/plugin.ts'
+import type { Client, ConnectionBounds, ServerAddress, View } from '../plugins/plugin.ts'
 import type { Chain } from './chain.ts'
 
 /** Ports where a Corefile names none. */
@@ -30,6 +30,18 @@ export type Listener = {
   /** Sorted by length, the longest first. */
   readonly zones: readonly ServedZone[]
   readonly takesAnyClass: boolean
+}
+
+/** Names the addresses of a server as CoreDNS's metrics do; it is one when it is bound to none. */
+export function serverAddresses(
+  transport: Transport,
+  port: number,
+  addresses: readonly string[],
+): ServerAddress[] {
+  return (addresses.length === 0 ? [''] : addresses).map((address) => {
+    const host = address.includes(':') ? `[${address}]` : address
+    return { address, name: `${transport}://${host}:${port}` }
+  })
 }
 
 /**

@@ -4,7 +4,7 @@
  */
 import type { Problem } from '../corefile/problem.ts'
 import { EMPTY } from '../dns/bytes.ts'
-import { EXTENDED_ERROR, extendedError, OPTION } from '../dns/edns.ts'
+import { type EdnsOption, EXTENDED_ERROR, extendedError, OPTION } from '../dns/edns.ts'
 import { MESSAGE_BYTES_MAX, UDP_BYTES_ADVERTISED } from '../dns/limits.ts'
 import { EMPTY_REPLY, writeReply } from '../dns/message.ts'
 import { parseQuery, Query } from '../dns/query.ts'
@@ -26,8 +26,10 @@ import {
   type Trace,
 } from '../plugins/plugin.ts'
 import type { Chain } from './chain.ts'
+import { DroppedCounts } from './dropped-counts.ts'
 import { findChain, type Listener } from './listener.ts'
 import type { QuickWay } from './quick-way.ts'
+import { Readiness } from './readiness.ts'
 import { paddingBlock, udpBytesFor } from './reply-bounds.ts'
 import { sendTransfer } from './zone-transfer.ts'
 
@@ -35,6 +37,11 @@ import { sendTransfer } from './zone-transfer.ts'
 const NO_NSID = { code: OPTION.NSID, data: EMPTY }
 /** Quick answers that go untimed between two that are timed, a power of two less one. */
 const UNTIMED_MAX = 15
+const PANICS = {
+  name: 'coredns_panics_total',
+  help: 'A metrics that counts the number of panics.',
+  labels: [],
+}
 /** Look-ups within look-ups. */
 const DEPTH_MAX = 10
 
@@ -61,6 +68,9 @@ export class Resolver {
   readonly listeners: readonly Listener[]
   private readonly chains: readonly Chain[]
   private readonly host: Host
+  private readonly dropped: DroppedCounts
+  private readonly readiness: Readiness
+  private readonly panics: { value: number }
   private readonly query = new Query()
   private readonly writer = new ReplyWriter()
   private readonly observation: Writable<Observation>
@@ -70,6 +80,9 @@ export class Resolver {
     this.listeners = listeners
     this.chains = chains
     this.host = host
+    this.dropped = new DroppedCounts(listeners, chains, host)
+    this.readiness = new Readiness(chains)
+    this.panics = host.metrics.counter(PANICS)
     const { query, writer } = this
     const client: Client = { address: '', port: 0, transport: 'udp' }
     this.observation = {
@@ -140,12 +153,11 @@ export class Resolver {
     const parsed = parseQuery(bytes, this.query)
     if (parsed.kind === 'refusal') return refusalReply(this.query, parsed)
     if (parsed.class !== CLASS.IN && !listener.takesAnyClass) {
-      return rcodeReply(parsed, RCODE.REFUSED)
+      return this.refuse(listener, client, [])
     }
     const chain = findChain(listener, parsed, client)
     if (chain === undefined) {
-      const option = extendedError(EXTENDED_ERROR.NOT_AUTHORITATIVE)
-      return rcodeReply(parsed, RCODE.REFUSED, [option])
+      return this.refuse(listener, client, [extendedError(EXTENDED_ERROR.NOT_AUTHORITATIVE)])
     }
     return this.answerBy(chain, this.request(parsed.clone(), { client, listener, depth: 0 }))
   }
@@ -170,10 +182,9 @@ export class Resolver {
     for (const { stop } of this.plugins) stop?.()
   }
 
-  /** Names of the plugins that cannot answer yet, each once. */
+  /** Names of the plugins that cannot answer yet, of the blocks whose `ready` asks for it. */
   notReady(): string[] {
-    const waiting = this.plugins.filter(({ isReady }) => isReady?.() === false)
-    return [...new Set(waiting.map(({ name }) => name))]
+    return this.readiness.waiting()
   }
 
   /** Asks for a name on behalf of a client. */
@@ -234,6 +245,14 @@ export class Resolver {
     })
   }
 
+  /** Refuses the query at hand, for which there is no server block. */
+  private refuse(listener: Listener, client: Client, options: readonly EdnsOption[]): Uint8Array {
+    const { query } = this
+    const reply = rcodeReply(query, RCODE.REFUSED, options)
+    this.dropped.count(listener, { query, client, reply })
+    return reply
+  }
+
   /** A plugin that throws leaves the query to the long way, which has an answer to that too. */
   private tryQuickly(quickWay: QuickWay, query: Query, client: Client): number {
     try {
@@ -257,8 +276,7 @@ export class Resolver {
   private panic(error: unknown): Outcome {
     const text = error instanceof Error ? (error.stack ?? error.message) : String(error)
     this.host.log({ level: 'error', message: 'a plugin failed', error: text })
-    const help = 'A metrics that counts the number of panics.'
-    this.host.metrics.counter({ name: 'coredns_panics_total', help, labels: [] }).value++
+    this.panics.value++
     return failure(RCODE.SERVFAIL)
   }
 

@@ -5,6 +5,7 @@
 import { Hono } from 'hono'
 import type { Feature } from '../plugins/plugin.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
+import { startHealthProbe } from './health-probe.ts'
 import { HttpServer } from './http-server.ts'
 import { ListenError } from './sockets.ts'
 
@@ -20,6 +21,8 @@ type Served = { readonly server: HttpServer; app: Hono }
 /** HTTP servers by address. */
 export class FeatureServers {
   private readonly servers = new Map<string, Served>()
+  /** What ends the looks at ourselves, by the address of `health`. */
+  private readonly probes = new Map<string, () => void>()
   private readonly source: FeatureSource
 
   constructor(source: FeatureSource) {
@@ -36,6 +39,7 @@ export class FeatureServers {
     for (const [address, served] of await this.openMissing(wanted)) {
       this.servers.set(address, served)
     }
+    this.probe(new Set(features.flatMap((one) => (one.kind === 'health' ? [one.address] : []))))
     for (const [address, served] of this.servers) {
       const app = wanted.get(address)
       if (app !== undefined) {
@@ -49,8 +53,23 @@ export class FeatureServers {
 
   /** Closes all. */
   async close(): Promise<void> {
+    this.probe(new Set())
     await closeAll(this.servers)
     this.servers.clear()
+  }
+
+  /** Looks at these addresses, and no others. */
+  private probe(addresses: ReadonlySet<string>): void {
+    for (const address of addresses) {
+      if (this.probes.has(address)) continue
+      const { host = 'localhost', port } = parseListenAddress(address)
+      this.probes.set(address, startHealthProbe({ host, port }, this.source.metrics))
+    }
+    for (const [address, stop] of this.probes) {
+      if (addresses.has(address)) continue
+      stop()
+      this.probes.delete(address)
+    }
   }
 
   private async openMissing(wanted: ReadonlyMap<string, Hono>): Promise<Map<string, Served>> {

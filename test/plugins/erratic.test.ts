@@ -104,7 +104,7 @@ describe('erratic', () => {
   })
 
   test('is ready after three queries, and not for long', async () => {
-    const server = serve(block('erratic'))
+    const server = serve(block(directive('ready', 'monitor continuously'), 'erratic'))
     const ready: boolean[] = []
     for (let i = 0; i < 6; i++) {
       ready.push(server.resolver.notReady().length === 0)

@@ -12,6 +12,12 @@ describe('health', () => {
       lameduckMs: 0,
     },
     {
+      name: 'is as the last of several says',
+      line: `${directive('health :8081', 'lameduck 5s')}\n  health [::1]:8082`,
+      address: '[::1]:8082',
+      lameduckMs: 5000,
+    },
+    {
       name: 'goes on for a while after the end',
       line: directive('health', 'lameduck 1m5s'),
       address: ':8080',
@@ -47,9 +53,9 @@ describe('health', () => {
       problem: 'Corefile:3:5: "health" has no option "lameduk"; did you mean "lameduck"?',
     },
     {
-      name: 'stands once in a block',
-      directives: ['health', 'health'],
-      problem: 'Corefile:3:3: "health" stands twice in this server block, once is allowed',
+      name: 'has a port',
+      directives: ['health 192.0.2.1'],
+      problem: 'Corefile:2:10: "192.0.2.1" is neither HOST:PORT nor :PORT',
     },
   ]
   for (const { name, directives, problem } of problems) {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { block, directive, problemsOf, serve } from '../ask.ts'
+import { START_MS } from '../fake-host.ts'
 
 const LINES = [
   '192.0.2.1 www.example.org alias.example.org',
@@ -176,6 +177,33 @@ describe('what hosts passes on', () => {
       reply: NEXT,
     },
     {
+      name: 'passes other types on when it is told to',
+      corefile: block(
+        directive('hosts none', ...LINES, 'fallthrough', 'fallthrough_unsupported'),
+        forward,
+      ),
+      ask: 'www.example.org MX',
+      reply: NEXT,
+    },
+    {
+      name: 'passes no other types on outside of the zones of fallthrough',
+      corefile: block(
+        directive('hosts none', ...LINES, 'fallthrough a.org', 'fallthrough_unsupported'),
+        forward,
+      ),
+      ask: 'www.example.org MX',
+      reply: ['NOERROR aa rd'],
+    },
+    {
+      name: 'passes no addresses on that it has, whatever it is told',
+      corefile: block(
+        directive('hosts none', ...LINES, 'fallthrough', 'fallthrough_unsupported'),
+        forward,
+      ),
+      ask: 'alias.example.org AAAA',
+      reply: ['NOERROR aa rd'],
+    },
+    {
       name: 'passes on what is outside of its zones',
       corefile: block('hosts none example.net', forward),
       ask: 'next.example.org A',
@@ -267,18 +295,43 @@ describe('the hosts file', () => {
     })
   }
 
-  test('is read again and again, also when it went away in between', async () => {
+  test('is read again and again, and kept while it is away, as CoreDNS does', async () => {
     const server = serve(block('hosts'), { files })
     server.resolver.start()
     server.host.files.delete('/etc/hosts')
     await server.host.advance(5000)
-    assert.deepEqual(await server.ask('a.example.org A'), ['SERVFAIL rd'])
+    assert.equal((await server.ask('a.example.org A'))[0], 'NOERROR aa rd')
     server.host.files.set('/etc/hosts', '192.0.2.56 a.example.org')
     await server.host.advance(5000)
     assert.deepEqual(await server.ask('a.example.org A'), [
       'NOERROR aa rd',
       'a.example.org. 3600 IN A 192.0.2.56',
     ])
+  })
+})
+
+describe('the metrics of hosts', () => {
+  test('count addresses of names and names of addresses, and tell when the file was read', async () => {
+    const files = { table: '192.0.2.1 a.test b.test\n192.0.2.2 *.c.test' }
+    const server = serve(block(directive('hosts table', '192.0.2.3 d.test')), { files })
+    server.resolver.start()
+    const lines = (): string[] =>
+      server.host.metrics
+        .format()
+        .match(/^coredns_hosts_.*$/gm)
+        ?.map(String) ?? []
+    const entries = 'coredns_hosts_entries{hostsfile="table"}'
+    const read = 'coredns_hosts_reload_timestamp_seconds'
+    assert.deepEqual(lines(), [`${entries} 7`, `${read} ${START_MS / 1000}`])
+    await server.host.advance(5000)
+    assert.deepEqual(lines(), [`${entries} 7`, `${read} ${START_MS / 1000}`])
+    server.host.files.set('table', '')
+    await server.host.advance(5000)
+    assert.deepEqual(lines(), [`${entries} 2`, `${read} ${START_MS / 1000 + 10}`])
+  })
+
+  test('are not there without a file', () => {
+    assert.doesNotMatch(serve(block('hosts none')).host.metrics.format(), /coredns_hosts/)
   })
 })
 

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
+import { VERSION } from '../../src/telemetry/version.ts'
 import { block, directive, problemsOf, serve } from '../ask.ts'
+import { parseQuestion } from '../message-text.ts'
 
 const LABELS = 'server="dns://:53",zone=".",view=""'
 const ROOT_BLOCK = block('prometheus', 'whoami')
@@ -126,13 +128,62 @@ describe('prometheus', () => {
     const lines = await metricsAfter(ROOT_BLOCK, 'www.example.org A +do')
     const names = lines.filter((line) => line.startsWith('# TYPE ')).map((line) => line.slice(7))
     assert.deepEqual(names, [
+      'coredns_build_info gauge',
       'coredns_dns_do_requests_total counter',
       'coredns_dns_request_duration_seconds histogram',
       'coredns_dns_request_size_bytes histogram',
       'coredns_dns_requests_total counter',
       'coredns_dns_response_size_bytes histogram',
       'coredns_dns_responses_total counter',
+      'coredns_panics_total counter',
     ])
+  })
+
+  test('tells what is built in', async () => {
+    const labels = `version="${VERSION}",revision="",goversion="test-1.0"`
+    const lines = await metricsAfter(ROOT_BLOCK)
+    assert.ok(lines.includes(`coredns_build_info{${labels}} 1`))
+  })
+
+  test('tells which plugins are enabled as long as they are', () => {
+    const { host, resolver } = serve(block('prometheus', 'errors', 'whoami', 'health'))
+    const enabled = (): string[] =>
+      host.metrics
+        .format()
+        .split('\n')
+        .filter((line) => line.startsWith('coredns_plugin_enabled{'))
+    const all = (value: number): string[] =>
+      ['prometheus', 'errors', 'whoami'].map(
+        (name) => `coredns_plugin_enabled{${LABELS},name="${name}"} ${value}`,
+      )
+    assert.deepEqual(enabled(), [])
+    resolver.start()
+    assert.deepEqual(enabled(), all(1))
+    resolver.stop()
+    assert.deepEqual(enabled(), all(0))
+  })
+
+  test('keeps the addresses apart that a server is bound to', async () => {
+    const { resolver, host } = serve(block('bind 127.0.0.1 ::1', 'prometheus', 'whoami'))
+    const [listener] = resolver.listeners
+    assert.ok(listener !== undefined)
+    const { message } = parseQuestion('www.example.org A')
+    for (const localAddress of ['127.0.0.1', '::1', '::1', undefined]) {
+      const at = localAddress === undefined ? {} : { localAddress }
+      const client = { address: '192.0.2.1', port: 1, transport: 'udp', ...at } as const
+      await resolver.answer(listener, message, client)
+    }
+    const requests = host.metrics.format().match(/^coredns_dns_requests_total.*$/gm)
+    const rest = 'zone=".",view="",proto="udp",family="1",type="A"'
+    assert.deepEqual(requests, [
+      `coredns_dns_requests_total{server="dns://127.0.0.1:53",${rest}} 2`,
+      `coredns_dns_requests_total{server="dns://[::1]:53",${rest}} 2`,
+    ])
+  })
+
+  test('takes an option that means nothing here, and tells', () => {
+    const { notices } = serve(block(directive('prometheus', 'runtime_metrics'))).resolver
+    assert.deepEqual(notices, ['Corefile:3:5: "runtime_metrics" are Go\'s; there are none here'])
   })
 
   const addresses: { name: string; line: string; address: string }[] = [
@@ -152,9 +203,20 @@ describe('prometheus', () => {
       problem: 'Corefile:2:20: "prometheus" takes at most 1, got ":9154"',
     },
     {
-      name: 'takes no options',
+      name: 'has two options',
       directives: [directive('prometheus', 'x')],
-      problem: 'Corefile:3:5: "prometheus" has no option "x", nor any other',
+      problem: 'Corefile:3:5: "prometheus" has no option "x"; it has runtime_metrics, tls',
+    },
+    {
+      name: 'is told in the clear',
+      directives: [directive('prometheus', 'tls web.yml')],
+      problem:
+        'Corefile:3:5: metrics are told in the clear; have a proxy do "tls", or bind to localhost',
+    },
+    {
+      name: 'has a port',
+      directives: ['prometheus localhost'],
+      problem: 'Corefile:2:14: "localhost" is neither HOST:PORT nor :PORT',
     },
     {
       name: 'stands once in a block',

@@ -6,7 +6,7 @@ import { parseQuery, type Query } from '../../src/dns/query.ts'
 import { TYPE } from '../../src/dns/rr-type.ts'
 import { writeQuery } from '../../src/dns/write-query.ts'
 import type { Client } from '../../src/plugins/plugin.ts'
-import { findChain } from '../../src/resolver/listener.ts'
+import { findChain, serverAddresses } from '../../src/resolver/listener.ts'
 import { serve } from '../ask.ts'
 import { wireName } from '../generators.ts'
 
@@ -25,6 +25,15 @@ const BLOCKS_WITH_ROOT = `${BLOCKS}
   forward . 192.0.2.3
 }
 `
+
+describe('serverAddresses', () => {
+  test('names addresses as CoreDNS does', () => {
+    const names = (addresses: readonly string[]): string[] =>
+      serverAddresses('dns', 53, addresses).map(({ name }) => name)
+    assert.deepEqual(names([]), ['dns://:53'])
+    assert.deepEqual(names(['192.0.2.1', '::1']), ['dns://192.0.2.1:53', 'dns://[::1]:53'])
+  })
+})
 
 describe('findChain', () => {
   const cases: { name: string; corefile: string; ask: string; goesTo: string | undefined }[] = [

@@ -264,7 +264,9 @@ describe('DnsServer and what is beside DNS', () => {
     await withServer(async (server) => {
       const at = await freePort()
       let isReady = false
-      const features: Feature[] = [{ kind: 'ready', address: `127.0.0.1:${at}` }]
+      const features: Feature[] = [
+        { kind: 'ready', address: `127.0.0.1:${at}`, monitor: 'until-ready' },
+      ]
       const plugin = { name: 'kubernetes', isReady: () => isReady }
       await serveAnywhere(server, resolverOf({ says: '192.0.2.1', features, plugin }))
       assert.equal(await get(at, '/ready'), '503 kubernetes')
@@ -282,7 +284,7 @@ describe('DnsServer and what is beside DNS', () => {
       const features = ports.map((port, i): Feature => {
         const address = `127.0.0.1:${port}`
         return i === 0
-          ? { kind: 'ready', address }
+          ? { kind: 'ready', address, monitor: 'until-ready' }
           : { kind: 'health', address, lameduckMs: 5000 / i }
       })
       await serveAnywhere(server, resolverOf({ says: '192.0.2.1', features }))

@@ -14,10 +14,11 @@ import { fakeTcp, freePort, TcpClient, within } from './clients.ts'
 
 type Served = 'health' | 'ready' | 'metrics'
 
-const feature = (kind: Served, port: number): Feature =>
-  kind === 'health'
-    ? { kind, address: `127.0.0.1:${port}`, lameduckMs: 0 }
-    : { kind, address: `127.0.0.1:${port}` }
+function feature(kind: Served, port: number): Feature {
+  const address = `127.0.0.1:${port}`
+  if (kind === 'health') return { kind, address, lameduckMs: 0 }
+  return kind === 'ready' ? { kind, address, monitor: 'until-ready' } : { kind, address }
+}
 
 /** Runs with servers that are closed afterwards. */
 async function withServers(
@@ -160,7 +161,7 @@ describe('FeatureServers', () => {
 
   test('tells of what is no address', async () => {
     await withServers(async (servers) => {
-      const nonsense: Feature = { kind: 'ready', address: '8181' }
+      const nonsense: Feature = { kind: 'ready', address: '8181', monitor: 'until-ready' }
       await assert.rejects(servers.apply([nonsense]), {
         name: 'ListenError',
         message: '"8181" is not HOST:PORT',

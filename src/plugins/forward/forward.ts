@@ -6,7 +6,7 @@ import { EXTENDED_ERROR, extendedError } from '../../dns/edns.ts'
 import type { Reply, Response } from '../../dns/message.ts'
 import { equalNames, isSubdomain } from '../../dns/name.ts'
 import { formatRcode, RCODE } from '../../dns/rcode.ts'
-import { observe } from '../../telemetry/metrics.ts'
+import { observe, type Series } from '../../telemetry/metrics.ts'
 import type { Host, UpstreamClient } from '../host.ts'
 import { failure, type MaybePromise, type Outcome, type Request } from '../plugin.ts'
 import type { ForwardOptions } from './options.ts'
@@ -30,6 +30,16 @@ const CONNECTION_HITS = {
   name: 'coredns_proxy_conn_cache_hits_total',
   help: 'Counter of connection cache hits per upstream and protocol.',
   labels: CONNECTION_LABELS,
+}
+const REJECTS = {
+  name: 'coredns_forward_max_concurrent_rejects_total',
+  help: 'Counter of the number of queries rejected because the concurrent queries were at maximum.',
+  labels: [],
+}
+const BROKEN_CHECKS = {
+  name: 'coredns_forward_healthcheck_broken_total',
+  help: 'Counter of the number of complete failures of the healthchecks.',
+  labels: [],
 }
 const CONNECTION_MISSES = {
   name: 'coredns_proxy_conn_cache_misses_total',
@@ -63,6 +73,8 @@ export class Forward {
   private readonly targets: readonly Target[]
   /** Queries under way, by question: the same question is not asked twice at a time. */
   private readonly pending = new Map<string, Promise<Relayed>>()
+  private readonly rejects: Series
+  private readonly brokenChecks: Series
   private turn = 0
   private concurrent = 0
 
@@ -74,6 +86,8 @@ export class Forward {
     this.options = options
     this.tellsWhy = tellsWhy
     this.host = host
+    this.rejects = host.metrics.counter(REJECTS)
+    this.brokenChecks = host.metrics.counter(BROKEN_CHECKS)
     this.targets = options.upstreams.map((upstream) => {
       const name = upstreamName(upstream)
       const client = host.openUpstream(upstream, {
@@ -101,10 +115,7 @@ export class Forward {
     if (known !== undefined && !this.host.isolatesRequests) return known
     const { concurrentMax } = this.options
     if (concurrentMax > 0 && this.concurrent >= concurrentMax) {
-      this.counter(
-        'max_concurrent_rejects_total',
-        'Counter of the number of queries rejected because the concurrent queries were at maximum.',
-      )
+      this.rejects.value++
       const outcome = failure(RCODE.REFUSED, `over ${concurrentMax} queries at a time`)
       return { outcome, upstream: '', goesOn: false }
     }
@@ -174,10 +185,7 @@ export class Forward {
         yield target
       }
       if (isAnyUp) continue
-      this.counter(
-        'healthcheck_broken_total',
-        'Counter of the number of complete failures of the healthchecks.',
-      )
+      this.brokenChecks.value++
       if (!this.options.failsFast) yield* ordered
       return
     }
@@ -234,9 +242,5 @@ export class Forward {
     } catch (error) {
       return `${name}: ${error instanceof Error ? error.message : 'failed'}`
     }
-  }
-
-  private counter(name: string, help: string): void {
-    this.host.metrics.counter({ name: `coredns_forward_${name}`, help, labels: [] }).value++
   }
 }

@@ -12,7 +12,7 @@ const WEB = ['NOERROR aa rd', 'web.shop.svc.cluster.local. 5 IN A 192.0.2.10']
 function serveCluster(
   kubernetes: string,
   cluster: Partial<FakeClusterOptions> = {},
-  plugins: readonly string[] = ['errors', 'forward . 192.0.2.53'],
+  plugins: readonly string[] = ['ready', 'errors', 'forward . 192.0.2.53'],
 ): Server {
   return serve(block(...plugins, kubernetes), {
     cluster: { objects: OBJECTS, ...cluster },

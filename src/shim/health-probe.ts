@@ -1,0 +1,55 @@
+/**
+ * Asks our own `/health` once a second and counts how long it takes: what takes long here is what
+ * is wrong with a process that has too much to do (CoreDNS, plugin/health/overloaded.go).
+ * @module
+ */
+import { Agent, get } from 'node:http'
+import { type Metrics, observe } from '../telemetry/metrics.ts'
+
+const INTERVAL_MS = 1000
+const TIMEOUT_MS = 3000
+const DURATION_BOUNDS = [0.00025, 0.0025, 0.025, 0.25, 2.5]
+
+const DURATION = {
+  name: 'coredns_health_request_duration_seconds',
+  help: 'Histogram of the time (in seconds) each request took.',
+  labels: [],
+}
+const FAILURES = {
+  name: 'coredns_health_request_failures_total',
+  help: 'The number of times the health check failed.',
+  labels: [],
+}
+
+/** Begins to ask a server at a port of `host`; the function that comes back ends it. */
+export function startHealthProbe(
+  { host, port }: { readonly host: string; readonly port: number },
+  metrics: Metrics,
+): () => void {
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 })
+  const durations = metrics.histogram(DURATION, DURATION_BOUNDS)
+  const failures = metrics.counter(FAILURES)
+  let isAsking = false
+  const ask = (): void => {
+    if (isAsking) return
+    isAsking = true
+    const startMs = performance.now()
+    const end = (failureCount: number): void => {
+      isAsking = false
+      failures.value += failureCount
+      observe(durations, DURATION_BOUNDS, (performance.now() - startMs) / 1000)
+    }
+    const request = get({ host, port, path: '/health', agent, timeout: TIMEOUT_MS }, (response) => {
+      response.resume()
+      response.once('end', () => end(0))
+    })
+    request.once('timeout', () => request.destroy(new Error('no answer in time')))
+    request.once('error', () => end(1))
+  }
+  const timer = setInterval(ask, INTERVAL_MS)
+  timer.unref()
+  return () => {
+    clearInterval(timer)
+    agent.destroy()
+  }
+}
