@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
+import { formatProblem } from '../../src/corefile/problem.ts'
 import { VERSION } from '../../src/telemetry/version.ts'
 import { block, directive, problemsOf, serve } from '../ask.ts'
 import { parseQuestion } from '../message-text.ts'
@@ -183,7 +184,9 @@ describe('prometheus', () => {
 
   test('takes an option that means nothing here, and tells', () => {
     const { notices } = serve(block(directive('prometheus', 'runtime_metrics'))).resolver
-    assert.deepEqual(notices, ['Corefile:3:5: "runtime_metrics" are Go\'s; there are none here'])
+    assert.deepEqual(notices.map(formatProblem), [
+      'Corefile:3:5: "runtime_metrics" are Go\'s; there are none here',
+    ])
   })
 
   const addresses: { name: string; line: string; address: string }[] = [
