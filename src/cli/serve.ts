@@ -102,7 +102,9 @@ const FAILED_RELOADS = {
 }
 const RELOAD_VERSION = {
   name: 'coredns_reload_version_info',
-  help: "A metric with a constant '1' value labeled by hash, and value which type of hash generated.",
+  help:
+    "A metric with a constant '1' value labeled by hash, and value which type of hash " +
+    'generated.',
   labels: ['hash', 'value'],
 }
 
