@@ -69,6 +69,26 @@ export type FakeHostOptions = {
 
 type Timer = { readonly dueMs: number; readonly task: () => void }
 
+/** Files in memory, and when each was written; those that a test begins with, a day before. */
+class FakeFiles extends Map<string, string> {
+  readonly writtenMs: Map<string, number> = new Map()
+  private readonly now: () => number
+
+  constructor(files: Readonly<Record<string, string>>, now: () => number) {
+    super()
+    this.now = now
+    for (const [path, text] of Object.entries(files)) {
+      super.set(path, text)
+      this.writtenMs.set(path, START_MS - 86_400_000)
+    }
+  }
+
+  override set(path: string, text: string): this {
+    this.writtenMs.set(path, this.now())
+    return super.set(path, text)
+  }
+}
+
 /** A runtime. Its functions stay whole when they are taken off it. */
 export class FakeHost implements Host {
   readonly plugins: PluginSet
@@ -84,15 +104,16 @@ export class FakeHost implements Host {
   readonly aborts: string[] = []
   /** What upstreams were asked, in order. */
   readonly asked: Asked[] = []
+  /** Paths of files that were read, in order. */
+  readonly reads: string[] = []
   /** Upstreams that were opened. */
   readonly upstreams: OpenedUpstream[] = []
   /** Directives whose clusters were opened. */
   readonly opened: KubernetesOptions[] = []
   /** Which shards were loaded, `undefined` for the snapshot. */
   readonly loads: (number | undefined)[] = []
-  readonly files: Map<string, string>
-  /** When files were written, beyond the time at which tests begin. */
-  readonly writtenMs: Map<string, number> = new Map()
+  /** Files, each as old as its last `set`. */
+  readonly files: FakeFiles
   /** Directives whose keys were opened. */
   readonly connections: EtcdConnection[] = []
   readonly keys: KeyTable | undefined
@@ -112,7 +133,7 @@ export class FakeHost implements Host {
     const { files = {}, upstream, cluster, keys, seed = 1, isolatesRequests = false } = options
     this.plugins = options.plugins ?? ALL_PLUGINS
     this.isolatesRequests = isolatesRequests
-    this.files = new Map(Object.entries(files))
+    this.files = new FakeFiles(files, this.now)
     this.script = scriptOf(upstream)
     this.cluster = cluster
     this.keys = keys && tableOf(keys)
@@ -135,10 +156,18 @@ export class FakeHost implements Host {
     }
   }
 
-  readonly readText = (path: string): string | undefined => this.files.get(path)
+  readonly readText = (path: string): string | undefined => {
+    this.reads.push(path)
+    return this.files.get(path)
+  }
+
+  readonly listFiles = (folder: string): readonly string[] | undefined => {
+    const found = [...this.files.keys()].filter((path) => path.startsWith(`${folder}/`))
+    return found.length === 0 ? undefined : found.sort()
+  }
 
   readonly modifiedMs = (path: string): number | undefined =>
-    this.files.has(path) ? (this.writtenMs.get(path) ?? START_MS) : undefined
+    this.files.has(path) ? this.files.writtenMs.get(path) : undefined
 
   readonly openUpstream = (upstream: Upstream, options: UpstreamOptions): UpstreamClient => {
     const opened = { upstream, options, isClosed: false }

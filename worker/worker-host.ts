@@ -27,6 +27,7 @@ export function createWorkerHost(): GatewayRuntime['host'] {
       }
     },
     readText: () => undefined,
+    listFiles: () => undefined,
     modifiedMs: () => undefined,
     openUpstream,
     openKeys: refuseKeys,

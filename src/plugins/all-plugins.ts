@@ -4,6 +4,7 @@
  */
 import { setupAcl } from './acl.ts'
 import { setupAny } from './any.ts'
+import { setupAuto } from './auto/setup.ts'
 import { setupAutopath } from './autopath.ts'
 import { setupBind } from './bind.ts'
 import { setupBufsize } from './bufsize.ts'
@@ -48,6 +49,7 @@ import { setupWhoami } from './whoami.ts'
 const SETUPS: Readonly<Record<string, Setup>> = {
   acl: setupAcl,
   any: setupAny,
+  auto: setupAuto,
   autopath: setupAutopath,
   bind: setupBind,
   bufsize: setupBufsize,

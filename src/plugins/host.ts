@@ -116,6 +116,11 @@ export type Host = {
   readonly after: (delayMs: number, task: () => void) => () => void
   /** Reads a file by its path as the Corefile has it; `undefined` when it is not there. */
   readonly readText: (path: string) => string | undefined
+  /**
+   * Lists the files in a folder and those below it, by paths that begin with the folder's, sorted
+   * within each; `undefined` when it is not there.
+   */
+  readonly listFiles: (folder: string) => readonly string[] | undefined
   /** When a file was written last, in milliseconds since 1970; `undefined` when it is not there. */
   readonly modifiedMs: (path: string) => number | undefined
   /**

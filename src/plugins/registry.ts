@@ -23,7 +23,7 @@ export const PLUGIN_ORDER: readonly string[] = (
 /** Plugins that a Worker has not. */
 const NEEDS_NODE: ReadonlySet<string> = new Set(
   (
-    'autopath bind chaos debug dns64 erratic etcd file health local loop metadata ' +
+    'auto autopath bind chaos debug dns64 erratic etcd file health local loop metadata ' +
     'multisocket ready reload root shed template timeouts trace transfer view'
   ).split(' '),
 )

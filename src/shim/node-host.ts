@@ -2,7 +2,7 @@
  * The runtime of plugins on Node.
  * @module
  */
-import { readFileSync, statSync } from 'node:fs'
+import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { resolve } from 'node:path'
 import { ALL_PLUGINS } from '../plugins/all-plugins.ts'
@@ -16,6 +16,10 @@ import { openUpstream } from './upstream-client.ts'
 
 /** Octets of a file that a Corefile names. */
 const FILE_BYTES_MAX = 64 * 1024 * 1024
+
+/** Folders within a folder that is listed, and entries of all of them. */
+const FOLDER_DEPTH_MAX = 16
+const FOLDER_ENTRIES_MAX = 200_000
 
 /** What differs between servers. */
 export type NodeHostOptions = {
@@ -49,6 +53,7 @@ export function createNodeHost({ folder, ...rest }: NodeHostOptions): Host {
       }
     },
     readText: (path) => readTextFile(resolve(folder, path)),
+    listFiles: (path) => listFiles(folder, path),
     modifiedMs: (path) => modifiedMs(resolve(folder, path)),
     openUpstream,
     postJson,
@@ -74,4 +79,29 @@ function modifiedMs(path: string): number | undefined {
   } catch {
     return undefined
   }
+}
+
+/** Does not go into folders that are linked to, so that it comes to an end. */
+function listFiles(base: string, path: string): readonly string[] | undefined {
+  const found: string[] = []
+  let entries = 0
+  const walk = (folder: string, depth: number): void => {
+    if (depth > FOLDER_DEPTH_MAX) return
+    const listed = readdirSync(resolve(base, folder), { withFileTypes: true })
+    for (const entry of listed.sort((a, b) => (a.name < b.name ? -1 : 1))) {
+      if (++entries > FOLDER_ENTRIES_MAX) return
+      const inside = `${folder}/${entry.name}`
+      if (!entry.isDirectory()) found.push(inside)
+      else walkQuietly(inside, depth + 1)
+    }
+  }
+  const walkQuietly = (folder: string, depth: number): boolean => {
+    try {
+      walk(folder, depth)
+      return true
+    } catch {
+      return false
+    }
+  }
+  return walkQuietly(path, 0) ? found : undefined
 }

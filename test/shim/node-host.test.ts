@@ -1,5 +1,13 @@
 import assert from 'node:assert/strict'
-import { mkdirSync, mkdtempSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
+import {
+  mkdirSync,
+  mkdtempSync,
+  rmSync,
+  symlinkSync,
+  truncateSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, test } from 'node:test'
@@ -28,6 +36,52 @@ function hostIn(folder: string, parts: Partial<Host> = {}): Host {
   const unused = { log: () => undefined, openCluster: openNothing, abort: () => undefined }
   return createNodeHost({ folder, metrics: new Metrics(), ...unused, ...parts })
 }
+
+describe('files', () => {
+  test('are listed with those in folders below, sorted, by the path of the folder', () => {
+    withFolder((folder) => {
+      for (const path of ['z', 'z/b', 'z/b/c']) mkdirSync(join(folder, path))
+      for (const path of ['z/x', 'z/a', 'z/b/c/y', 'z/b/x', 'other']) {
+        writeFileSync(join(folder, path), '')
+      }
+      symlinkSync('x', join(folder, 'z/link'))
+      symlinkSync('..', join(folder, 'z/b/up'))
+      const host = hostIn(folder)
+      const files = ['z/a', 'z/b/c/y', 'z/b/up', 'z/b/x', 'z/link', 'z/x']
+      assert.deepEqual(host.listFiles('z'), files)
+      assert.deepEqual(
+        host.listFiles(join(folder, 'z')),
+        files.map((path) => join(folder, path)),
+      )
+    })
+  })
+
+  test('are listed in a folder that is linked to', () => {
+    withFolder((folder) => {
+      mkdirSync(join(folder, 'z'))
+      writeFileSync(join(folder, 'z/x'), '')
+      symlinkSync('z', join(folder, 'link'))
+      assert.deepEqual(hostIn(folder).listFiles('link'), ['link/x'])
+    })
+  })
+
+  test('are none where there is no folder', () => {
+    withFolder((folder) => {
+      writeFileSync(join(folder, 'x'), '')
+      assert.equal(hostIn(folder).listFiles('z'), undefined)
+      assert.equal(hostIn(folder).listFiles('x'), undefined)
+    })
+  })
+
+  test('have a time at which they were written', () => {
+    withFolder((folder) => {
+      writeFileSync(join(folder, 'x'), '')
+      utimesSync(join(folder, 'x'), 1_700_000_000, 1_700_000_000)
+      assert.equal(hostIn(folder).modifiedMs('x'), 1_700_000_000_000)
+      assert.equal(hostIn(folder).modifiedMs('y'), undefined)
+    })
+  })
+})
 
 describe('createNodeHost', () => {
   test('hands on what it was given', () => {

@@ -31,14 +31,18 @@ export type LoadedZone =
  * Reads a zone from its file, to the end unless its serial is `knownSerial`. A zone with NSEC3
  * records is wrong, as in CoreDNS: its denials could not be given.
  */
-export function loadZone(host: Host, source: ZoneSource, knownSerial?: number): LoadedZone {
+export function loadZone(
+  readText: Host['readText'],
+  source: ZoneSource,
+  knownSerial?: number,
+): LoadedZone {
   const { file, origin } = source
-  const text = host.readText(file)
+  const text = readText(file)
   if (text === undefined) return { kind: 'missing' }
   const builder = new ZoneBuilder(origin)
   try {
     let hasSoa = false
-    for (const record of readZoneFile({ ...source, text, readText: host.readText })) {
+    for (const record of readZoneFile({ ...source, text, readText })) {
       if (record.type === TYPE.SOA && !hasSoa) {
         hasSoa = true
         if (soaSerial(record.rdata) === knownSerial) return { kind: 'unchanged' }

@@ -12,13 +12,14 @@ import {
 } from '../../corefile/arguments.ts'
 import { configError } from '../../corefile/problem.ts'
 import type { Directive, Word } from '../../corefile/server-block.ts'
-import { formatName, nameKey, ROOT } from '../../dns/name.ts'
+import { formatName, ROOT } from '../../dns/name.ts'
 import type { Host } from '../host.ts'
 import type { Plugin, Setup } from '../plugin.ts'
-import { closestZone, type Fallthrough, fallsThrough } from '../zones.ts'
-import { passOn, serveZone, wildcardOf } from './serve-zone.ts'
+import { type Fallthrough, fallsThrough } from '../zones.ts'
+import { passOn, serveZone } from './serve-zone.ts'
+import { tellPeers, zoneHooks } from './zone-hooks.ts'
 import { type ReloadOptions, ZoneKeeper } from './zone-keeper.ts'
-import { transferRecords } from './zone-transfer.ts'
+import { ZoneMap } from './zone-map.ts'
 
 const RELOAD_MS_DEFAULT = 60_000
 
@@ -32,43 +33,29 @@ type Shared = { reloadMs: number; isByTime: boolean; fallthrough: Fallthrough }
 export const setupFile: Setup = (directives, context) => {
   const { host, zones: blockZones, pathOf, peers } = context
   const shared: Shared = { reloadMs: RELOAD_MS_DEFAULT, isByTime: false, fallthrough: undefined }
-  const keepers = new Map<string, ZoneKeeper>()
+  const keepers = new ZoneMap<ZoneKeeper>()
   for (const directive of directives) {
     const { args, options: reload } = readDirective(directive, shared)
     const [file, ...zoneWords] = args
     for (const origin of zonesOf(zoneWords, blockZones)) {
       const keeper = new ZoneKeeper(host, { file: pathOf(file.text), origin }, reload)
       readFirst(keeper, file, host)
-      keepers.set(nameKey(origin), keeper)
+      keepers.set(origin, keeper)
     }
-  }
-  const zones = [...keepers.values()].map(({ source }) => source.origin)
-  const keeperOf = (name: Uint8Array): ZoneKeeper | undefined => {
-    const zone = closestZone(zones, name)
-    return zone && keepers.get(nameKey(zone))
   }
   const plugin: Plugin = {
     name: 'file',
     serve: (request, next) => {
-      const keeper = keeperOf(request.lowerName)
+      const keeper = keepers.closest(request.lowerName)
       if (keeper === undefined) return passOn(request, next, peers(), 'file')
       const goesOn = (name: Uint8Array): boolean => fallsThrough(shared.fallthrough, name)
       return serveZone(keeper.zone, request, { fallsThrough: goesOn, next })
     },
-    metadata: (label, { query }) => {
-      if (label !== 'zone/wildcard') return undefined
-      const asked = { lowerName: query.name.subarray(0, query.nameBytes), type: query.type }
-      const zone = keeperOf(asked.lowerName)?.zone
-      return zone && wildcardOf(zone, asked)
-    },
-    transfer: (name, serial) => {
-      const keeper = keepers.get(nameKey(name))
-      return keeper?.zone && transferRecords(keeper.zone, serial)
-    },
+    ...zoneHooks(keepers),
     start: () => {
       for (const keeper of keepers.values()) {
         const tell = (): void => {
-          for (const { zoneChanged } of peers()) zoneChanged?.(keeper.source.origin)
+          tellPeers(peers(), keeper.source.origin)
         }
         if (keeper.zone !== undefined) tell()
         keeper.start(tell)

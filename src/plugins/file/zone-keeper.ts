@@ -16,19 +16,29 @@ export type ReloadOptions = {
   readonly isByTime: boolean
 }
 
+/** Within this time of a look, a file may be written again and seem to be as old as before. */
+const SETTLING_MS = 2000
+
 /** A zone and its file. */
 export class ZoneKeeper {
-  readonly source: ZoneSource
   private readonly host: Host
   private readonly options: ReloadOptions
+  private from: ZoneSource
   private current: ZoneData | undefined
-  private readTimeMs = 0
+  /** When the file, and those that it includes, were written, as far as they are read. */
+  private written = new Map<string, number | undefined>()
+  private readMs = 0
   private cancel: () => void = () => undefined
 
   constructor(host: Host, source: ZoneSource, options: ReloadOptions) {
     this.host = host
-    this.source = source
+    this.from = source
     this.options = options
+  }
+
+  /** Where the zone comes from. */
+  get source(): ZoneSource {
+    return this.from
   }
 
   /** The zone; `undefined` while it could not be read. */
@@ -41,13 +51,24 @@ export class ZoneKeeper {
     return this.options.reloadMs > 0
   }
 
+  /** Looks at another file from now on. */
+  moveTo(file: string): void {
+    if (file === this.from.file) return
+    this.from = { ...this.from, file }
+    this.written.clear()
+  }
+
   /** Reads the file and takes the zone over, unless its serial is as before. */
   read(): LoadedZone {
-    const { current, host, source, options } = this
-    const serial =
-      current === undefined || options.isByTime ? undefined : soaSerial(current.soa.rdata)
-    this.readTimeMs = host.modifiedMs(source.file) ?? 0
-    const loaded = loadZone(host, source, serial)
+    const { current, host, from, options } = this
+    const known = current === undefined || options.isByTime ? undefined : current.soa.rdata
+    this.readMs = host.now()
+    this.written.clear()
+    const readText = (path: string): string | undefined => {
+      this.written.set(path, host.modifiedMs(path))
+      return host.readText(path)
+    }
+    const loaded = loadZone(readText, from, known && soaSerial(known))
     if (loaded.kind === 'zone') this.take(loaded.zone)
     return loaded
   }
@@ -57,7 +78,7 @@ export class ZoneKeeper {
     const { host, options } = this
     if (options.reloadMs === 0) return
     this.cancel = host.after(options.reloadMs, () => {
-      if (this.reload()) changed()
+      if (this.look()) changed()
       this.start(changed)
     })
   }
@@ -67,11 +88,12 @@ export class ZoneKeeper {
     this.cancel()
   }
 
-  private reload(): boolean {
-    const { host, source, options } = this
-    if (options.isByTime && (host.modifiedMs(source.file) ?? 0) <= this.readTimeMs) return false
+  /** Looks at the file, and says in the log what became of it. @returns whether a new zone came */
+  look(): boolean {
+    const { host, from } = this
+    if (this.isUnwritten()) return false
     const loaded = this.read()
-    const facts = { zone: formatName(source.origin), file: source.file }
+    const facts = { zone: formatName(from.origin), file: from.file }
     if (loaded.kind === 'missing') {
       host.log({ level: 'error', message: 'a zone file is not there', ...facts })
     }
@@ -85,10 +107,23 @@ export class ZoneKeeper {
     return true
   }
 
+  /**
+   * Whether no file was written since it was read: then reading it would take time, and in a large
+   * zone much, to no end. What is not there, or was read too soon to tell, is read.
+   */
+  private isUnwritten(): boolean {
+    if (this.written.size === 0) return false
+    for (const [path, ms] of this.written) {
+      const isSettled = ms !== undefined && ms < this.readMs - SETTLING_MS
+      if (!isSettled || this.host.modifiedMs(path) !== ms) return false
+    }
+    return true
+  }
+
   private take(zone: ZoneData): void {
     this.current = zone
     if (zone.outsideCount === 0) return
-    const { origin, file } = this.source
+    const { origin, file } = this.from
     const facts = { zone: formatName(origin), file, records: zone.outsideCount }
     const message = 'records outside of their zone are left out'
     this.host.log({ level: 'warning', message, ...facts })

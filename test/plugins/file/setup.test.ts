@@ -92,7 +92,7 @@ describe('file reloads', () => {
       name: 'by time when told so',
       lines: [directive('file db example.org', 'reload_by_mtime', 'reload 5s')],
       afterMs: 5000,
-      isRead: false,
+      isRead: true,
     },
   ]
   for (const { name, lines, afterMs, isRead } of reloads) {

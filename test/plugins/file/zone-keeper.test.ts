@@ -3,17 +3,18 @@ import { describe, test } from 'node:test'
 import { nameOf } from '../../../src/dns/name.ts'
 import { soaSerial } from '../../../src/dns/soa.ts'
 import { ZoneKeeper } from '../../../src/plugins/file/zone-keeper.ts'
-import { FakeHost, START_MS } from '../../fake-host.ts'
+import { FakeHost } from '../../fake-host.ts'
 
 const zone = (serial: number, more = ''): string => `@ 60 SOA . . ${serial} 1 1 1 1\n${more}`
 
 function keep(
   text: string | undefined,
-  options: { reloadMs?: number; isByTime?: boolean } = {},
+  options: { reloadMs?: number; isByTime?: boolean; files?: Record<string, string> } = {},
 ): { host: FakeHost; keeper: ZoneKeeper; changes: number[] } {
-  const host = new FakeHost({ files: text === undefined ? {} : { db: text } })
+  const { files, ...reload } = options
+  const host = new FakeHost({ files: { ...files, ...(text !== undefined && { db: text }) } })
   const source = { file: 'db', origin: nameOf('example.org') }
-  const keeper = new ZoneKeeper(host, source, { reloadMs: 1000, isByTime: false, ...options })
+  const keeper = new ZoneKeeper(host, source, { reloadMs: 1000, isByTime: false, ...reload })
   const changes: number[] = []
   keeper.read()
   keeper.start(() => {
@@ -77,15 +78,50 @@ describe('a zone', () => {
 
   test('is taken over when its file was written, whatever the serial, when told so', async () => {
     const { host, keeper, changes } = keep(zone(1), { isByTime: true })
-    host.files.set('db', zone(1, 'a 1 A 192.0.2.1'))
     await host.advance(1000)
     assert.deepEqual(changes, [])
-    host.writtenMs.set('db', START_MS + 500)
+    host.files.set('db', zone(1, 'a 1 A 192.0.2.1'))
     await host.advance(1000)
     assert.deepEqual(changes, [1])
     assert.equal(keeper.zone?.nodes.size, 2)
+  })
+
+  test('is not read again while no file of it was written', async () => {
+    const { host, changes } = keep(`${zone(1)}$INCLUDE more`, { files: { more: '' } })
+    const reads = host.reads.length
     await host.advance(5000)
-    assert.deepEqual(changes, [1])
+    assert.equal(host.reads.length, reads)
+    host.files.set('more', '@ 60 SOA . . 2 1 1 1 1')
+    host.files.set('db', '$INCLUDE more')
+    await host.advance(1000)
+    assert.deepEqual(changes, [2])
+    host.files.set('more', '@ 60 SOA . . 3 1 1 1 1')
+    await host.advance(1000)
+    assert.deepEqual(changes, [2, 3])
+  })
+
+  test('is read again when its file could have been written since, and seem as old', async () => {
+    const { host, changes } = keep(zone(1))
+    host.files.set('db', zone(2))
+    await host.advance(1000)
+    assert.deepEqual(changes, [2])
+    const writtenMs = host.modifiedMs('db') ?? 0
+    host.files.set('db', zone(3))
+    host.files.writtenMs.set('db', writtenMs)
+    await host.advance(1000)
+    assert.deepEqual(changes, [2, 3])
+  })
+
+  test('is that of another file when that is told', async () => {
+    const { host, keeper, changes } = keep(zone(1), { files: { other: zone(2) } })
+    keeper.moveTo('other')
+    await host.advance(1000)
+    assert.deepEqual(changes, [2])
+    assert.equal(keeper.source.file, 'other')
+    keeper.moveTo('other')
+    const reads = host.reads.length
+    await host.advance(1000)
+    assert.equal(host.reads.length, reads)
   })
 
   test('is never looked at again with 0', () => {

@@ -1,0 +1,89 @@
+/**
+ * Options of the `auto` plugin.
+ * @module
+ */
+import {
+  argTexts,
+  type Option,
+  options,
+  parseDuration,
+  unknownOption,
+  zonesOf,
+} from '../../corefile/arguments.ts'
+import { configError } from '../../corefile/problem.ts'
+import type { Directive, Word } from '../../corefile/server-block.ts'
+import { compilePattern, type Pattern, PatternError } from '../../pattern/pattern.ts'
+import type { OriginRule } from './origin-template.ts'
+
+/** What the directives of a block amount to: what one says holds until another says otherwise. */
+export type AutoOptions = {
+  /** Names outside of these zones go on. */
+  zones: readonly Uint8Array[]
+  /** As the Corefile has it; '' when it has none. */
+  folder: string
+  origin: OriginRule
+  /** Time between looks at the folder and its files; 0 for none. */
+  reloadMs: number
+}
+
+const RELOAD_MS_DEFAULT = 60_000
+const PATTERN_CHARACTERS_MAX = 10_000
+
+/** Reads `auto [ZONE…] { directory FOLDER [PATTERN TEMPLATE]  reload DURATION }`, each of them. */
+export function parseAuto(
+  directives: readonly Directive[],
+  blockZones: readonly Uint8Array[],
+): AutoOptions {
+  const found: AutoOptions = {
+    zones: blockZones,
+    folder: '',
+    origin: { pattern: compilePattern('db\\.(.*)'), template: '{1}' },
+    reloadMs: RELOAD_MS_DEFAULT,
+  }
+  for (const directive of directives) {
+    found.zones = zonesOf(directive.args, blockZones)
+    for (const option of options(directive)) readOption(option, found)
+  }
+  return found
+}
+
+function readOption(option: Option, found: AutoOptions): void {
+  const [first, pattern, template] = option.args
+  switch (option.name) {
+    case 'directory':
+      argTexts(option, 1, 3)
+      found.folder = first?.text ?? ''
+      if (pattern === undefined) return
+      if (template === undefined) {
+        throw configError(pattern, `"${pattern.text}" needs a template behind it, such as {1}`)
+      }
+      found.origin = { pattern: readPattern(pattern), template: template.text }
+      return
+    case 'reload':
+      argTexts(option, 1, Infinity)
+      if (first !== undefined) found.reloadMs = parseDuration(first)
+      return
+    case 'upstream':
+      // Of CoreDNS before 1.5, which it still reads and leaves without effect.
+      return
+    default:
+      throw unknownOption('auto', option, ['directory', 'reload'])
+  }
+}
+
+function readPattern(word: Word): Pattern {
+  if (word.text.length > PATTERN_CHARACTERS_MAX) {
+    throw configError(word, `the expression is over ${PATTERN_CHARACTERS_MAX} characters`)
+  }
+  try {
+    const pattern = compilePattern(word.text)
+    if (pattern.groupNames.length > 1) return pattern
+  } catch (error) {
+    if (!(error instanceof PatternError)) throw error
+    throw configError(word, error.message)
+  }
+  throw configError(
+    word,
+    `"${word.text}" needs a group in parentheses, from which the zone is made`,
+  )
+}

@@ -1,0 +1,96 @@
+/**
+ * The zones of all zone files in a folder, as they come, change and go.
+ * @module
+ */
+import { formatName, nameKey } from '../../dns/name.ts'
+import { ZoneKeeper } from '../file/zone-keeper.ts'
+import { ZoneMap } from '../file/zone-map.ts'
+import type { Host } from '../host.ts'
+import type { AutoOptions } from './options.ts'
+import { originOfFile } from './origin-template.ts'
+
+/** A folder's zones. */
+export class ZoneFolder {
+  readonly keepers: ZoneMap<ZoneKeeper> = new ZoneMap<ZoneKeeper>()
+  private readonly host: Host
+  private readonly options: AutoOptions
+  private cancel: () => void = () => undefined
+
+  constructor(host: Host, options: AutoOptions) {
+    this.host = host
+    this.options = options
+  }
+
+  /**
+   * Looks at which files there are, and at each. Of two files of one zone, the first is taken. A
+   * file that is wrong is told of in the log.
+   * @returns zones that are new or changed
+   */
+  look(): Uint8Array[] {
+    const files = this.zoneFiles()
+    const changed: Uint8Array[] = []
+    for (const { origin, file } of files.values()) {
+      const known = this.keepers.get(origin)
+      known?.moveTo(file)
+      const isChanged = known === undefined ? this.add(origin, file) : known.look()
+      if (isChanged) changed.push(origin)
+    }
+    for (const { source } of [...this.keepers.values()]) {
+      if (files.has(nameKey(source.origin))) continue
+      this.keepers.delete(source.origin)
+      this.tell('info', 'a zone is gone with its file', source)
+    }
+    return changed
+  }
+
+  /** Begins to look from time to time. @param changed called for each zone that came or changed */
+  start(changed: (zone: Uint8Array) => void): void {
+    const { reloadMs } = this.options
+    if (reloadMs === 0) return
+    this.cancel = this.host.after(reloadMs, () => {
+      for (const zone of this.look()) changed(zone)
+      this.start(changed)
+    })
+  }
+
+  /** Ends that. */
+  stop(): void {
+    this.cancel()
+  }
+
+  private zoneFiles(): Map<string, { readonly origin: Uint8Array; readonly file: string }> {
+    const { folder, origin: rule } = this.options
+    const files = new Map<string, { origin: Uint8Array; file: string }>()
+    for (const file of this.host.listFiles(folder) ?? []) {
+      const origin = originOfFile(rule, file.slice(file.lastIndexOf('/') + 1))
+      if (origin === undefined) continue
+      const key = nameKey(origin)
+      const first = files.get(key)
+      if (first === undefined) files.set(key, { origin, file })
+      else this.tell('debug', `a zone has another file, "${first.file}"`, { origin, file })
+    }
+    return files
+  }
+
+  private add(origin: Uint8Array, file: string): boolean {
+    const { reloadMs } = this.options
+    const source = { origin, file }
+    const keeper = new ZoneKeeper(this.host, source, { reloadMs, isByTime: false })
+    const loaded = keeper.read()
+    if (loaded.kind === 'zone') {
+      this.keepers.set(origin, keeper)
+      return true
+    }
+    const reason = loaded.kind === 'wrong' ? loaded.reason : 'it cannot be read'
+    this.tell('warning', `a zone file is not used: ${reason}`, source)
+    return false
+  }
+
+  private tell(
+    level: 'debug' | 'info' | 'warning',
+    message: string,
+    { origin, file }: { readonly origin: Uint8Array; readonly file: string },
+  ): void {
+    this.host.log({ level, message, zone: formatName(origin), file })
+  }
+}
