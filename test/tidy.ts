@@ -20,6 +20,7 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'src/kubernetes': ['src/dns', 'src/records'],
   'src/snapshot': ['src/dns', 'src/records'],
   'src/corefile': ['src/dns'],
+  'src/convert': ['src/dns', 'src/kubernetes'],
   'src/plugins': [
     'src/dns',
     'src/telemetry',
@@ -108,6 +109,7 @@ const PURE: ReadonlySet<string> = new Set([
   'src/kubernetes',
   'src/snapshot',
   'src/corefile',
+  'src/convert',
   'src/plugins',
   'src/resolver',
   'src/doh',

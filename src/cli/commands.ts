@@ -3,6 +3,7 @@
  * loaded when it runs.
  * @module
  */
+import { CONVERT_COMMANDS } from './convert-commands.ts'
 import type { FlagName, Input } from './flags.ts'
 import type { Output } from './output.ts'
 
@@ -12,13 +13,15 @@ export type Command = {
   readonly name: string
   /** What it does, as a clause. */
   readonly summary: string
-  /** Names of its arguments; one in brackets may be left out. */
+  /** Names of its arguments; one in brackets may be left out, one with dots stands for several. */
   readonly args: readonly string[]
   readonly flags: readonly FlagName[]
   /** Flags without which it is not understood. */
   readonly required: readonly FlagName[]
   /** Lines that can be pasted. */
   readonly examples: readonly string[]
+  /** Lines that tell more, below the examples. */
+  readonly notes?: readonly string[]
   readonly run: (input: Input, output: Output) => Promise<void>
 }
 
@@ -238,6 +241,7 @@ export const COMMANDS: readonly Command[] = [
   ROLLBACK,
   QUERY,
   CHECK,
+  ...CONVERT_COMMANDS,
   SNAPSHOT_BUILD,
   SNAPSHOT_DUMP,
 ]

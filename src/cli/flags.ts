@@ -49,6 +49,7 @@ export type FlagName =
   | 'identity'
   | 'expires'
   | 'grace'
+  | 'set'
   | 'release'
 
 /** The flags. An empty value counts as not given. */
@@ -152,6 +153,12 @@ export const FLAGS: Readonly<Record<FlagName, Flag>> = {
   },
   expires: { value: 'TIME', default: '', help: 'how long it holds, such as 12h or 90d' },
   release: { default: '', help: 'end a rollback' },
+  set: {
+    value: 'NAME=VALUE',
+    default: '',
+    help: 'a value that the files leave open',
+    isRepeated: true,
+  },
   grace: { value: 'TIME', default: '24h', help: 'how long the secret before goes on to hold' },
 }
 

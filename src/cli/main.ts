@@ -11,6 +11,7 @@ import { describeError, EXIT, type Output } from './output.ts'
 
 /** What commands of two words are about, by the first. */
 const GROUPS: Readonly<Record<string, string>> = {
+  convert: 'make a Corefile of the configuration of another system',
   snapshot: 'work with snapshots without a gateway',
   token: "keep the tokens of a gateway's clients",
 }
@@ -79,7 +80,11 @@ function addCommand(
   for (const arg of command.args) line.argument(arg.startsWith('[') ? arg : `<${arg}>`)
   for (const name of command.flags) line.addOption(optionOf(name, FLAGS[name]))
   const lines = command.examples.map((example) => `  ${example}`)
-  line.addHelpText('after', `\nExamples:\n${lines.join('\n')}`)
+  const notes = (command.notes ?? []).map((note) => `\n${note}`)
+  line.addHelpText(
+    'after',
+    `\nExamples:\n${lines.join('\n')}${notes.length > 0 ? '\n' : ''}${notes.join('')}`,
+  )
   line.action(async () => {
     const options: Readonly<Record<string, unknown>> = line.opts()
     const given = new Map(

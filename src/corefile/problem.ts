@@ -35,11 +35,15 @@ export function comparePositions(a: Position, b: Position): number {
   return a.line - b.line || a.column - b.column
 }
 
-/** Puts problems in the order in which a reader meets them: file by file, `first` before others. */
+/**
+ * Puts problems in the order in which a reader meets them: file by file, `first` before others.
+ * What is wrong in a snippet is so wherever it is imported, and told once.
+ */
 export function sortProblems(problems: readonly Problem[], first: string): Problem[] {
   const files = [...new Set([first, ...problems.map(({ file }) => file)])]
+  const unique = [...new Map(problems.map((one) => [formatProblem(one), one])).values()]
   return files.flatMap((file) =>
-    problems.filter((problem) => problem.file === file).sort(comparePositions),
+    unique.filter((problem) => problem.file === file).sort(comparePositions),
   )
 }
 

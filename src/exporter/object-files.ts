@@ -56,7 +56,11 @@ function listFiles(path: string): string[] {
   }
 }
 
-function readDocuments(path: string): unknown[] {
+/**
+ * Reads the documents of one file, whatever they are; of lists, the items.
+ * @throws {ObjectFileError} with the file, and the line if it is known
+ */
+export function readDocuments(path: string): unknown[] {
   const { size } = statSync(path)
   if (size > FILE_BYTES_MAX) {
     throw new ObjectFileError(`${path}: ${size} octets, at most ${FILE_BYTES_MAX}`)

@@ -1,6 +1,12 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { ConfigError, configError, formatProblem } from '../../src/corefile/problem.ts'
+import {
+  ConfigError,
+  configError,
+  formatProblem,
+  type Problem,
+  sortProblems,
+} from '../../src/corefile/problem.ts'
 
 const PLACE = { file: '/etc/Corefile', line: 3, column: 5 }
 
@@ -15,6 +21,15 @@ describe('a problem', () => {
     assert.deepEqual(error.problems, [{ ...PLACE, message: 'no' }])
     assert.equal(error.message, '/etc/Corefile:3:5: no')
   })
+})
+
+test('sortProblems puts the first file first, lines in order, and each problem once', () => {
+  const at = (file: string, line: number): Problem => ({ file, line, column: 1, message: 'no' })
+  const sorted = sortProblems([at('b', 2), at('a', 9), at('a', 1), at('b', 2), at('b', 1)], 'a')
+  assert.deepEqual(
+    sorted.map(({ file, line }) => `${file}:${line}`),
+    ['a:1', 'a:9', 'b:1', 'b:2'],
+  )
 })
 
 describe('ConfigError', () => {

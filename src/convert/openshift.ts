@@ -1,0 +1,247 @@
+/**
+ * From OpenShift 4's `dnses.operator.openshift.io` to the Corefile that its DNS operator writes
+ * (github.com/openshift/cluster-dns-operator, pkg/operator/controller/controller_dns_configmap.go;
+ * github.com/openshift/api, operator/v1/types_dns.go).
+ * @module
+ */
+import { parseAddress } from '../dns/address.ts'
+import { FieldError, Fields } from '../kubernetes/object-fields.ts'
+import { type Conversion, ConversionError, type Settings } from './conversion.ts'
+import { type TextLine, type TextServer, writeCorefile } from './corefile-text.ts'
+
+const PORT = '5353'
+const POSITIVE_SECONDS = 900
+const NEGATIVE_SECONDS = 30
+const RESOLV_CONF = '/etc/resolv.conf'
+const METRICS: TextLine = ['prometheus', '127.0.0.1:9153']
+const BUFSIZE: TextLine = ['bufsize', '1232']
+/** By which clients learn which server they have. */
+const CHAOS: TextServer = { head: [`hostname.bind:${PORT}`], lines: [['chaos']] }
+
+const POLICIES: Readonly<Record<string, string>> = {
+  Random: 'random',
+  RoundRobin: 'round_robin',
+  Sequential: 'sequential',
+}
+const LOG_CLASSES: Readonly<Record<string, readonly string[]>> = {
+  Debug: ['denial', 'error'],
+  Trace: ['all'],
+}
+/** Fields that are about the operator's own work, and have nothing to do with answers. */
+const OPERATORS_OWN = ['managementState', 'nodePlacement', 'operatorLogLevel']
+
+/** What all blocks share, and what is collected on the way. */
+type Context = {
+  readonly log: TextLine
+  readonly cache: TextLine
+  readonly settings: Settings
+  readonly notices: string[]
+}
+
+/**
+ * Converts the object of kind DNS among some documents.
+ * @param settings `domain`, and `ca.NAME`: the file with what ConfigMap NAME has
+ * @throws {ConversionError} when there is none, or when the operator would refuse it
+ */
+export function convertOpenshift(documents: readonly unknown[], settings: Settings): Conversion {
+  try {
+    return convert(findDns(documents), settings)
+  } catch (error) {
+    if (error instanceof FieldError) throw new ConversionError(error.message, { cause: error })
+    throw error
+  }
+}
+
+function findDns(documents: readonly unknown[]): Fields {
+  for (const document of documents) {
+    const fields = new Fields(document, '')
+    const [group] = fields.text('apiVersion').split('/')
+    if (fields.text('kind') === 'DNS' && group === 'operator.openshift.io') return fields
+  }
+  throw new ConversionError(
+    'no object of kind DNS (operator.openshift.io/v1); ' +
+      '"oc get dnses.operator.openshift.io default -o yaml" prints it',
+  )
+}
+
+function convert(dns: Fields, settings: Settings): Conversion {
+  const spec = dns.child('spec')
+  const notices: string[] = []
+  const context = { log: logLine(spec), cache: cacheLine(spec), settings, notices }
+  const domain =
+    settings.take('domain') ?? (dns.child('status').text('clusterDomain') || 'cluster.local')
+  const servers = spec.children('servers').map((server) => serverBlock(server, context))
+  for (const field of OPERATORS_OWN) {
+    if (spec.has(field)) notices.push(`spec.${field} is for the operator, and is left out`)
+  }
+  const corefile = writeCorefile([...servers, mainBlock(spec, domain, context), CHAOS])
+  return { corefile, notices }
+}
+
+/** Zones that are asked of certain servers. */
+function serverBlock(server: Fields, context: Context): TextServer {
+  const name = server.text('name')
+  const plugin = server.child('forwardPlugin')
+  const upstreams = plugin.texts('upstreams')
+  const transport = transportOf(plugin, name, context)
+  if (transport !== undefined && !upstreams.every(hasAddress)) {
+    throw new ConversionError(`server "${name}": over TLS, upstreams have to be addresses`)
+  }
+  const forward = {
+    head: ['forward', '.', ...upstreams.map((text) => `${transport?.scheme ?? ''}${text}`)],
+    lines: forwardOptions(plugin, transport, 'random'),
+  }
+  return {
+    comment: name,
+    head: server.texts('zones').map((zone) => `${zone}:${PORT}`),
+    lines: [METRICS, forward, ['errors'], context.log, BUFSIZE, context.cache],
+  }
+}
+
+function mainBlock(spec: Fields, domain: string, context: Context): TextServer {
+  const resolvers = spec.child('upstreamResolvers')
+  const listed = resolvers.children('upstreams')
+  const transport = transportOf(resolvers, 'upstreamResolvers', context)
+  const upstreams = listed.length === 0 ? [RESOLV_CONF] : unique(listed.map(resolverOf))
+  if (transport !== undefined && upstreams.includes(RESOLV_CONF)) {
+    throw new ConversionError('upstreamResolvers: /etc/resolv.conf cannot be asked over TLS')
+  }
+  const kubernetes = {
+    head: ['kubernetes', domain, 'in-addr.arpa', 'ip6.arpa'],
+    lines: [
+      ['pods', 'insecure'],
+      ['fallthrough', 'in-addr.arpa', 'ip6.arpa'],
+    ],
+  }
+  const forward = {
+    head: ['forward', '.', ...upstreams.map((text) => `${transport?.scheme ?? ''}${text}`)],
+    lines: forwardOptions(resolvers, transport, 'sequential'),
+  }
+  const health = { head: ['health'], lines: [['lameduck', '20s']] }
+  return {
+    head: [`.:${PORT}`],
+    lines: [
+      BUFSIZE,
+      ['errors'],
+      context.log,
+      health,
+      ['ready'],
+      kubernetes,
+      METRICS,
+      forward,
+      context.cache,
+      ['reload'],
+    ],
+  }
+}
+
+/** How servers are asked over TLS; `undefined` when they are not. */
+type Transport = { readonly scheme: 'tls://'; readonly lines: readonly TextLine[] }
+
+function transportOf(
+  fields: Fields,
+  name: string,
+  { settings, notices }: Context,
+): Transport | undefined {
+  const config = fields.child('transportConfig')
+  const tls = config.child('tls')
+  const serverName = tls.text('serverName')
+  if (config.text('transport') !== 'TLS') {
+    if (serverName !== '') notices.push(`${name}: tls is passed over, as the transport is not TLS`)
+    return undefined
+  }
+  if (serverName === '') throw new ConversionError(`${name}: TLS needs a serverName`)
+  const bundle = tls.child('caBundle').text('name')
+  const path = bundle === '' ? undefined : settings.take(`ca.${bundle}`)
+  if (bundle !== '' && path === undefined) {
+    notices.push(
+      `${name}: write ca-bundle.crt of ConfigMap openshift-config/${bundle} to a file, and say ` +
+        `--set ca.${bundle}=FILE; without it, the system's authorities count`,
+    )
+  }
+  const files = path === undefined ? [] : [path]
+  return {
+    scheme: 'tls://',
+    lines: [
+      ['tls_servername', serverName],
+      ['tls', ...files],
+    ],
+  }
+}
+
+function forwardOptions(
+  fields: Fields,
+  transport: Transport | undefined,
+  otherwise: string,
+): TextLine[] {
+  const text = fields.text('policy')
+  const policy = text === '' ? otherwise : POLICIES[text]
+  if (policy === undefined) throw new ConversionError(`policy "${text}" is not one of ${list()}`)
+  return [
+    ...(transport?.lines ?? []),
+    ['policy', policy],
+    ...(fields.text('protocolStrategy') === 'TCP' ? [['force_tcp']] : []),
+  ]
+}
+
+function list(): string {
+  return Object.keys(POLICIES).join(', ')
+}
+
+/** An address in capitals, as the operator writes it, so that duplicates are seen. */
+function resolverOf(upstream: Fields): string {
+  if (upstream.text('type') !== 'Network') return RESOLV_CONF
+  const address = upstream.text('address').toUpperCase()
+  if (address === '') {
+    throw new ConversionError('upstreamResolvers: an upstream of type Network needs an address')
+  }
+  const port = upstream.port('port')
+  if (port === undefined) return address
+  return address.includes(':') ? `[${address}]:${port}` : `${address}:${port}`
+}
+
+/** Leaves out what is there already, with or without the standard port. */
+function unique(upstreams: readonly string[]): string[] {
+  const plain = (text: string): string => text.replace(/^\[?([^\]]*?)\]?:53$/, '$1')
+  return upstreams.filter((one, i) => {
+    return upstreams.findIndex((other) => plain(other) === plain(one)) === i
+  })
+}
+
+function hasAddress(upstream: string): boolean {
+  const [, bracketed, host = bracketed ?? upstream] =
+    /^(?:\[([^\]]+)\]|([^:]+)):\d+$/.exec(upstream) ?? []
+  return parseAddress(host) !== undefined
+}
+
+function logLine(spec: Fields): TextLine {
+  const classes = LOG_CLASSES[spec.text('logLevel')] ?? ['error']
+  return { head: ['log', '.'], lines: [['class', ...classes]] }
+}
+
+function cacheLine(spec: Fields): TextLine {
+  const cache = spec.child('cache')
+  const positive = seconds(cache.text('positiveTTL')) || POSITIVE_SECONDS
+  const negative = seconds(cache.text('negativeTTL')) || NEGATIVE_SECONDS
+  const denial = ['denial', '9984', String(negative)]
+  return { head: ['cache', String(positive)], lines: [denial] }
+}
+
+const UNIT_SECONDS: Readonly<Record<string, number>> = {
+  ns: 1e-9,
+  us: 1e-6,
+  µs: 1e-6,
+  ms: 1e-3,
+  s: 1,
+  m: 60,
+  h: 3600,
+}
+
+/** Reads a duration of Go, to the nearest second; 0 for none. */
+function seconds(text: string): number {
+  let total = 0
+  for (const [, amount, unit] of text.matchAll(/(\d+(?:\.\d+)?)(ns|us|µs|ms|s|m|h)/g)) {
+    total += Number(amount) * (UNIT_SECONDS[unit ?? ''] ?? 0)
+  }
+  return text.startsWith('-') ? 0 : Math.round(total)
+}

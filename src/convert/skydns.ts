@@ -1,0 +1,183 @@
+/**
+ * From SkyDNS's configuration — its JSON in etcd, its environment or its flags — to a Corefile with
+ * the `etcd` plugin, which has SkyDNS's keys and values (github.com/skynetservices/skydns,
+ * server/config.go and main.go).
+ * @module
+ */
+import { isRecord } from '../kubernetes/object-fields.ts'
+import { type Conversion, ConversionError } from './conversion.ts'
+import { type TextLine, type TextServer, writeCorefile } from './corefile-text.ts'
+
+/** What each option is called: as a flag; environment variables and JSON's fields lead to these. */
+const NAMES: ReadonlyMap<string, string> = new Map([
+  ['SKYDNS_DOMAIN', 'domain'],
+  ['SKYDNS_ADDR', 'addr'],
+  ['SKYDNS_NAMESERVERS', 'nameservers'],
+  ['SKYDNS_PATH_PREFIX', 'path-prefix'],
+  ['SKYDNS_NDOTS', 'ndots'],
+  ['SKYDNS_SYSTEMD', 'systemd'],
+  ['ETCD_MACHINES', 'machines'],
+  ['ETCD_TLSKEY', 'tls-key'],
+  ['ETCD_TLSPEM', 'tls-pem'],
+  ['ETCD_CACERT', 'ca-cert'],
+  ['ETCD_USERNAME', 'username'],
+  ['ETCD_PASSWORD', 'password'],
+  ['dns_addr', 'addr'],
+  ['round_robin', 'round-robin'],
+  ['ns_rotate', 'ns-rotate'],
+  ['nsrotate', 'ns-rotate'],
+  ['no_rec', 'no-rec'],
+  ['read_timeout', 'rtimeout'],
+  ['min_ttl', 'min-ttl'],
+  ['rcache_ttl', 'rcache-ttl'],
+  ['path_prefix', 'path-prefix'],
+  ['ndot', 'ndots'],
+])
+
+/** What a Corefile has no word for, and why that does not matter, or what to do. */
+const WITHOUT_EQUAL: ReadonlyMap<string, string> = new Map([
+  ['ttl', 'records without a TTL of their own have 300 s'],
+  ['min-ttl', 'what does not exist is so for 30 s'],
+  ['priority', 'SRV records without a priority of their own have 10'],
+  ['ndots', 'names of any number of labels are forwarded'],
+  ['rtimeout', 'a read of etcd may take 5 s'],
+  ['scache', 'signatures have a cache of their own in "dnssec"'],
+  ['local', 'put a key for the name instead'],
+  ['hostmaster', 'the SOA record has hostmaster.DOMAIN'],
+  ['systemd', 'give the address to "bind"'],
+  ['discover', 'name all machines of etcd'],
+  ['dnssec', 'write "dnssec { key file BASENAME }" into the block of the domain'],
+  ['stubzones', 'write a server block for each, with "forward"'],
+  ['kubernetes', 'use the "kubernetes" plugin'],
+  ['netlookup', 'use "hosts /etc/hosts { fallthrough }"'],
+])
+
+/** Options that need no word, because it is so anyway. */
+const GRANTED: ReadonlySet<string> = new Set(['version', 'nodaemon'])
+
+const ETCD = 'http://127.0.0.1:2379'
+
+/**
+ * Converts what some files say; of an option that several give, the last counts.
+ * @throws {ConversionError} when a file is none of these, or an address is none
+ */
+export function convertSkydns(texts: readonly string[]): Conversion {
+  const options = new Map(texts.flatMap((text) => [...readOptions(text)]))
+  const notices: string[] = [
+    `keys are read from etcd's v3 store; move those of v2 by "etcdctl migrate" or by hand`,
+  ]
+  for (const name of options.keys()) {
+    const instead = WITHOUT_EQUAL.get(name)
+    if (instead !== undefined) notices.push(`"${name}" has no equal: ${instead}`)
+    else if (!HANDLED.has(name) && !GRANTED.has(name)) {
+      notices.push(`"${name}" is not known, and is left out`)
+    }
+  }
+  return { corefile: writeCorefile([serverBlock(options, notices)]), notices }
+}
+
+const HANDLED: ReadonlySet<string> = new Set(
+  (
+    'domain addr nameservers path-prefix machines tls-key tls-pem ca-cert username password ' +
+    'round-robin ns-rotate no-rec rcache rcache-ttl verbose'
+  ).split(' '),
+)
+
+type Options = ReadonlyMap<string, string>
+
+function serverBlock(options: Options, notices: string[]): TextServer {
+  const isRecursive = options.get('no-rec') !== 'true'
+  const { host, port } = readAddress(options.get('addr') ?? '127.0.0.1:53')
+  const domain = (options.get('domain') ?? 'skydns.local').replace(/\.$/, '')
+  const isBound = host !== '' && host !== '0.0.0.0' && host !== '::'
+  const lines: TextLine[] = [
+    ...(isBound ? [['bind', host]] : []),
+    ['errors'],
+    ...(options.get('verbose') === 'true' ? [['log']] : []),
+    ...(options.get('round-robin') === 'false' ? [] : [['loadbalance']]),
+    ...cacheLines(options),
+    etcdLine(domain, options),
+    ...(isRecursive ? [forwardLine(options)] : []),
+  ]
+  if (!isRecursive) notices.push(`names outside of "${domain}" are refused, as "no-rec" has it`)
+  return { comment: 'from SkyDNS', head: [`${isRecursive ? '.' : domain}:${port}`], lines }
+}
+
+function etcdLine(domain: string, options: Options): TextLine {
+  const [cert = '', key = '', ca = ''] = ['tls-pem', 'tls-key', 'ca-cert'].map(
+    (name) => options.get(name) ?? '',
+  )
+  const files = cert === '' ? [ca] : [cert, key, ca]
+  const tls = ['tls', ...files.filter((file) => file !== '')]
+  const [username, password] = [options.get('username'), options.get('password')]
+  return {
+    head: ['etcd', domain],
+    lines: [
+      ['path', `/${(options.get('path-prefix') ?? 'skydns').replace(/^\/+/, '')}`],
+      ['endpoint', ...(options.get('machines') ?? ETCD).split(',')],
+      ...(tls.length > 1 ? [tls] : []),
+      ...(username === undefined ? [] : [['credentials', username, password ?? '']]),
+    ],
+  }
+}
+
+function forwardLine(options: Options): TextLine {
+  const servers = (options.get('nameservers') ?? '').split(',').filter((text) => text !== '')
+  const head = ['forward', '.', ...(servers.length === 0 ? ['/etc/resolv.conf'] : servers)]
+  const policy = options.get('ns-rotate') === 'false' ? 'sequential' : 'round_robin'
+  return { head, lines: [['policy', policy]] }
+}
+
+/** SkyDNS counts records, and keeps none by default. */
+function cacheLines(options: Options): TextLine[] {
+  const capacity = options.get('rcache') ?? '0'
+  if (Number(capacity) === 0) return []
+  return [{ head: ['cache', options.get('rcache-ttl') ?? '60'], lines: [['success', capacity]] }]
+}
+
+function readAddress(text: string): { readonly host: string; readonly port: string } {
+  const [, bracketed, host = bracketed ?? '', port] =
+    /^(?:\[([^\]]*)\]|([^:]*)):(\d+)$/.exec(text) ?? []
+  if (port === undefined) throw new ConversionError(`addr "${text}" is not IP:PORT`)
+  return { host, port }
+}
+
+/** JSON, lines of an environment, or a command line. */
+function readOptions(text: string): Options {
+  const trimmed = text.trim()
+  if (trimmed.startsWith('{')) return readJson(trimmed)
+  const words = trimmed
+    .split('\n')
+    .map((line) => line.replace(/^\s*(#.*|export\s+)/, ''))
+    .flatMap((line) => line.match(/"[^"]*"|'[^']*'|[^\s"']+(?:"[^"]*"|'[^']*')?/g) ?? [])
+  const options = new Map<string, string>()
+  for (const [i, word] of words.entries()) {
+    const flag = /^--?([a-z-]+)(?:=(.*))?$/s.exec(word)
+    const variable = /^([A-Z_]+)=(.*)$/s.exec(word)
+    const [, name, value] = flag ?? variable ?? []
+    if (name === undefined) continue
+    const next = words[i + 1] ?? '-'
+    const given = value ?? (/^(-|[A-Z_]+=)/.test(next) ? 'true' : next)
+    options.set(NAMES.get(name) ?? name, given.replace(/^(["'])(.*)\1$/s, '$2'))
+  }
+  if (options.size > 0) return options
+  throw new ConversionError(
+    'neither JSON such as {"domain":"a.test"}, nor SKYDNS_DOMAIN=…, nor flags such as -domain=…',
+  )
+}
+
+function readJson(text: string): Options {
+  let value: unknown
+  try {
+    value = JSON.parse(text)
+  } catch {
+    throw new ConversionError('what looks like JSON is none')
+  }
+  if (!isRecord(value)) throw new ConversionError('the JSON is not an object')
+  return new Map(
+    Object.entries(value).map(([name, one]) => [
+      NAMES.get(name) ?? name,
+      Array.isArray(one) ? one.join(',') : String(one),
+    ]),
+  )
+}

@@ -1,0 +1,73 @@
+import assert from 'node:assert/strict'
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, test } from 'node:test'
+import { temporaryFolder } from '../exporter/temporary-folder.ts'
+import { failed, runCli } from './run-cli.ts'
+
+/** Configurations of other systems, with what they become and what is said of them. */
+const FOLDER = join(import.meta.dirname, '../convert/examples')
+const OURS: ReadonlySet<string> = new Set(['Corefile', 'notices', 'args'])
+const SOURCES = ['openshift', 'kube-dns', 'nodelocal', 'dnsmasq', 'skydns']
+
+function read(folder: string, name: string): string {
+  return readdirSync(folder).includes(name) ? readFileSync(join(folder, name), 'utf8') : ''
+}
+
+describe('convert', () => {
+  for (const name of readdirSync(FOLDER)) {
+    const folder = join(FOLDER, name)
+    const source = SOURCES.find((one) => name.startsWith(one)) ?? assert.fail(name)
+    const files = readdirSync(folder).filter((file) => !OURS.has(file))
+    const args = read(folder, 'args')
+      .split(/\s+/)
+      .filter((word) => word !== '')
+
+    test(`writes the Corefile and tells what it cannot say: ${name}`, async () => {
+      const paths = files.map((file) => join(folder, file))
+      const { status, stdout, stderr } = await runCli(['convert', source, ...paths, ...args])
+      assert.equal(stdout, readFileSync(join(folder, 'Corefile'), 'utf8'))
+      assert.equal(stderr.replaceAll(`${folder}/`, ''), read(folder, 'notices'))
+      assert.equal(status, 0)
+    })
+
+    test(`writes a Corefile in which nothing is wrong: ${name}`, async () => {
+      const { status, stderr } = await runCli(['check', join(folder, 'Corefile')])
+      assert.equal(status, 0, stderr)
+    })
+  }
+
+  test('tells when there is no such file, or another is meant', async (t) => {
+    const folder = temporaryFolder(t, { 'a.yaml': 'kind: Pod\n', 'b.conf': 'x y\n' })
+    const [a, b] = [join(folder, 'a.yaml'), join(folder, 'b.conf')]
+    assert.deepEqual(
+      await runCli(['convert', 'openshift', a]),
+      failed(
+        'kubedoh: no object of kind DNS (operator.openshift.io/v1); ' +
+          '"oc get dnses.operator.openshift.io default -o yaml" prints it',
+      ),
+    )
+    assert.deepEqual(
+      await runCli(['convert', 'dnsmasq', b]),
+      failed(`kubedoh: ${b}:1: "x y" is no option of dnsmasq`),
+    )
+    assert.deepEqual(
+      await runCli(['convert', 'skydns', '/none/conf']),
+      failed('kubedoh: Cannot read /none/conf: no such file'),
+    )
+  })
+
+  test('tells of a value that nothing wants', async () => {
+    const path = join(FOLDER, 'openshift-untouched/dns.yaml')
+    assert.deepEqual(
+      await runCli(['convert', 'openshift', path, '--set', 'domian=x']),
+      failed('kubedoh: nothing wants a value for "domian"'),
+    )
+  })
+
+  test('tells what it can convert, and needs to know from what', async () => {
+    const { status, stderr } = await runCli(['convert', 'bind9', 'named.conf'])
+    assert.equal(status, 2)
+    assert.match(stderr, /unknown command 'bind9'/)
+  })
+})

@@ -1,0 +1,73 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import fc from 'fast-check'
+import { ConversionError } from '../../src/convert/conversion.ts'
+import { writeCorefile } from '../../src/convert/corefile-text.ts'
+import { parse } from '../corefile/source.ts'
+
+describe('writeCorefile', () => {
+  test('writes blocks, indented, with comments', () => {
+    const text = writeCorefile([
+      { comment: 'one\nline', head: ['a:53', 'b'], lines: [] },
+      {
+        head: ['.'],
+        lines: [['errors'], { head: ['cache', '30'], lines: [['success', '1']] }],
+      },
+    ])
+    assert.equal(
+      text,
+      '# one line\na:53 b {\n}\n. {\n    errors\n    cache 30 {\n        success 1\n    }\n}\n',
+    )
+  })
+
+  const words: { word: string; text: string }[] = [
+    { word: 'a\\.b$', text: 'a\\.b$' },
+    { word: 'a b', text: '"a b"' },
+    { word: 'say "x"', text: '"say \\"x\\""' },
+    { word: '', text: '""' },
+    { word: '{', text: '"{"' },
+    { word: 'a#b', text: '"a#b"' },
+    { word: '{{ .Name }}', text: '"{{ .Name }}"' },
+  ]
+  for (const { word, text } of words) {
+    test(`writes ${JSON.stringify(word)} so that it is read as it is`, () => {
+      assert.equal(
+        writeCorefile([{ head: ['.'], lines: [['x', word]] }]),
+        `. {\n    x ${text}\n}\n`,
+      )
+    })
+  }
+
+  const refused: { word: string; message: string }[] = [
+    { word: '{$HOME}', message: '"{$HOME}" would be read as a variable of the environment' },
+    { word: '{%HOME%}', message: '"{%HOME%}" would be read as a variable of the environment' },
+    { word: 'a b\\', message: '"a b\\" cannot be put in quotes' },
+    { word: 'a \\" b', message: '"a \\" b" cannot be put in quotes' },
+  ]
+  for (const { word, message } of refused) {
+    test(`refuses ${JSON.stringify(word)}`, () => {
+      assert.throws(() => writeCorefile([{ head: ['.'], lines: [['x', word]] }]), {
+        name: 'ConversionError',
+        message,
+      })
+    })
+  }
+
+  test('writes any words so that they are read as they are, or refuses them', () => {
+    const word = fc.oneof(fc.string(), fc.stringMatching(/^[a"\\ #{}$%\n]*$/))
+    fc.assert(
+      fc.property(fc.array(word), (args) => {
+        try {
+          const [block] = parse(writeCorefile([{ head: ['.'], lines: [['x', ...args]] }]))
+          assert.deepEqual(
+            block?.directives[0]?.args.map(({ text }) => text),
+            args,
+          )
+        } catch (error) {
+          assert.ok(error instanceof ConversionError, String(error))
+        }
+      }),
+      { numRuns: 1000 },
+    )
+  })
+})

@@ -1,0 +1,162 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import fc from 'fast-check'
+import { ConversionError } from '../../src/convert/conversion.ts'
+import { type DnsmasqConfig, readDnsmasq } from '../../src/convert/dnsmasq-config.ts'
+
+function read(text: string): DnsmasqConfig {
+  return readDnsmasq([{ path: 'f', text }])
+}
+
+describe('readDnsmasq reads', () => {
+  const cases: {
+    name: string
+    text: string
+    config: Partial<Record<keyof DnsmasqConfig, unknown>>
+  }[] = [
+    {
+      name: 'nothing of comments',
+      text: '# a\n\n  # b\nno-resolv # c\n',
+      config: { single: new Map([['no-resolv', '']]) },
+    },
+    {
+      name: 'options as on a command line, and blanks',
+      text: '--port = 5353\n',
+      config: { single: new Map([['port', '5353']]) },
+    },
+    {
+      name: 'servers with ports',
+      text: 'server=192.0.2.1\nserver=192.0.2.1#54\nserver=2001:db8::1#54\nserver=/#/192.0.2.2',
+      config: { servers: ['192.0.2.1', '192.0.2.1:54', '[2001:db8::1]:54', '192.0.2.2'] },
+    },
+    {
+      name: 'servers of domains',
+      text: 'server=/a.test/.b.test/192.0.2.1\nserver=/a.test/192.0.2.2\nlocal=/c/\nserver=/d/#',
+      config: {
+        domains: new Map<string, unknown>([
+          ['a.test', ['192.0.2.1', '192.0.2.2']],
+          ['b.test', ['192.0.2.1']],
+          ['c', 'nobody'],
+          ['d', 'default'],
+        ]),
+      },
+    },
+    {
+      name: 'servers of addresses',
+      text: 'rev-server=10.0.0.0/8,192.0.2.1\nrev-server=2001:db8::1,192.0.2.2#54',
+      config: {
+        domains: new Map([
+          ['10.0.0.0/8', ['192.0.2.1']],
+          ['2001:db8::1/128', ['192.0.2.2:54']],
+        ]),
+      },
+    },
+    {
+      name: 'addresses of domains',
+      text: 'address=/a/b/192.0.2.1\naddress=/a/2001:db8::1\naddress=/c/\naddress=/d/#',
+      config: {
+        addresses: new Map([
+          ['a', ['192.0.2.1', '2001:db8::1']],
+          ['b', ['192.0.2.1']],
+          ['c', []],
+          ['d', ['#']],
+        ]),
+      },
+    },
+    {
+      name: 'hosts',
+      text: 'host-record=a,a.test,192.0.2.1,2001:db8::1,300',
+      config: { hosts: ['192.0.2.1 a a.test', '2001:db8::1 a a.test'] },
+    },
+    {
+      name: 'records',
+      text:
+        'cname=a,b,c.test,60\ntxt-record=d,"x,y",z\nsrv-host=e,f,1,2,3\nmx-host=g,h,5\n' +
+        'ptr-record=i,j',
+      config: {
+        records: [
+          { name: 'a', type: 'CNAME', rdata: 'c.test.', ttlSeconds: 60 },
+          { name: 'b', type: 'CNAME', rdata: 'c.test.', ttlSeconds: 60 },
+          { name: 'd', type: 'TXT', rdata: '"x,y" "z"', ttlSeconds: undefined },
+          { name: 'e', type: 'SRV', rdata: '2 3 1 f.', ttlSeconds: undefined },
+          { name: 'g', type: 'MX', rdata: '5 h.', ttlSeconds: undefined },
+          { name: 'i', type: 'PTR', rdata: 'j.', ttlSeconds: undefined },
+        ],
+      },
+    },
+    {
+      name: 'where to listen, and files',
+      text: 'listen-address=::1,127.0.0.1\ninterface=eth0\naddn-hosts=/h\nresolv-file=/r',
+      config: { listen: ['::1', '127.0.0.1', 'eth0'], hostsFiles: ['/h'], resolvFiles: ['/r'] },
+    },
+    {
+      name: 'what has no equal, as a notice',
+      text: 'user=nobody\ndhcp-range=x\nx\nconf-dir=/d\nmx-host=a\nsrv-host=b',
+      config: {
+        notices: [
+          'f:2: "dhcp-range" is about DHCP or TFTP, and is left out',
+          'f:3: "x" has no equal, and is left out',
+          'f:4: "conf-dir" has no equal: name the files of the folder too',
+          'f:5: a mail host without a name has no equal; it is left out',
+          'f:6: a service without a host has no equal; it is left out',
+        ],
+      },
+    },
+  ]
+  for (const { name, text, config } of cases) {
+    test(name, () => {
+      const found = read(text)
+      const wanted = { ...read(''), ...config }
+      assert.deepEqual(found, wanted)
+    })
+  }
+})
+
+describe('readDnsmasq refuses', () => {
+  const cases: { text: string; message: string }[] = [
+    { text: '\n=x', message: 'f:2: "=x" is no option of dnsmasq' },
+    { text: 'server=a', message: 'f:1: "a" is not ADDRESS[#PORT]' },
+    { text: 'address=/a/b', message: 'f:1: "b" is not an address' },
+    { text: 'rev-server=x,y', message: 'f:1: "rev-server" is not ADDRESS[/BITS],SERVER' },
+    { text: 'host-record=a', message: 'f:1: "host-record" is not NAME,ADDRESS' },
+    { text: 'cname=a', message: 'f:1: "cname" is not ALIAS,TARGET' },
+    {
+      text: 'cache-size=many',
+      message: 'f:1: "cache-size" is "many", expected a number up to 10000000',
+    },
+    {
+      text: 'port=0',
+      message: 'f:1: port 0 turns DNS off, so there is nothing to convert',
+    },
+  ]
+  for (const { text, message } of cases) {
+    test(JSON.stringify(text), () => {
+      assert.throws(() => read(text), { name: 'ConversionError', message })
+    })
+  }
+
+  test('anything else with no other error', () => {
+    const option = fc.constantFrom(
+      'server',
+      'address',
+      'host-record',
+      'cname',
+      'txt-record',
+      'mx-host',
+    )
+    const value = fc.stringMatching(/^[a-c/#@,".:0-9]*$/)
+    fc.assert(
+      fc.property(
+        fc.oneof(fc.tuple(option, value), fc.tuple(fc.string(), fc.string())),
+        (parts) => {
+          try {
+            read(parts.join('='))
+          } catch (error) {
+            assert.ok(error instanceof ConversionError, String(error))
+          }
+        },
+      ),
+      { numRuns: 1000 },
+    )
+  })
+})

@@ -1,0 +1,106 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { Settings } from '../../src/convert/conversion.ts'
+import { convertNodeLocal, type NodeLocalSource } from '../../src/convert/nodelocal.ts'
+
+function convert(source: Partial<NodeLocalSource>, ...settings: readonly string[]): string {
+  const whole = { texts: [], documents: [], ...source }
+  return convertNodeLocal(whole, new Settings(settings)).corefile
+}
+
+const DAEMON_SET = {
+  kind: 'DaemonSet',
+  spec: { template: { spec: { containers: [{ args: ['-localip=1.1.1.1', '-skipteardown'] }] } } },
+}
+
+describe('convertNodeLocal puts in', () => {
+  const cases: {
+    name: string
+    source: Partial<NodeLocalSource>
+    settings?: string[]
+    text: string
+  }[] = [
+    {
+      name: 'what is usual',
+      source: {
+        texts: ['__PILLAR__DNS__DOMAIN__ __PILLAR__LOCAL__DNS__ __PILLAR__UPSTREAM__SERVERS__'],
+      },
+      text: 'cluster.local 169.254.20.10 /etc/resolv.conf\n',
+    },
+    {
+      name: 'what it is told',
+      source: { texts: ['__PILLAR__LOCAL__DNS__ __PILLAR__DNS__SERVER__:53'] },
+      settings: ['local-dns=192.0.2.1', 'dns-server=192.0.2.2'],
+      text: '192.0.2.1 192.0.2.2:53\n',
+    },
+    {
+      name: 'what the flags say',
+      source: { texts: ['__PILLAR__LOCAL__DNS__'], documents: [DAEMON_SET] },
+      text: '1.1.1.1\n',
+    },
+    {
+      name: 'addresses of Services',
+      source: {
+        texts: ['__PILLAR__CLUSTER__DNS__ __PILLAR__DNS__SERVER__'],
+        documents: [
+          { kind: 'Service', metadata: { name: 'kube-dns' }, spec: { clusterIP: '10.96.0.10' } },
+          {
+            kind: 'Service',
+            metadata: { name: 'kube-dns-upstream' },
+            spec: { clusterIP: '10.96.0.11' },
+          },
+        ],
+      },
+      text: '10.96.0.11 10.96.0.10\n',
+    },
+    {
+      name: 'nothing where there is no place',
+      source: { texts: ['.:53 {\n}\n\n'] },
+      text: '.:53 {\n}\n',
+    },
+  ]
+  for (const { name, source, settings = [], text } of cases) {
+    test(name, () => {
+      assert.equal(convert(source, ...settings), text)
+    })
+  }
+
+  test('upstreams over UDP once they are chosen', () => {
+    const template = 'forward . __PILLAR__UPSTREAM__SERVERS__ {\n  force_tcp\n}'
+    const data = { upstreamNameservers: '["192.0.2.1", "192.0.2.2"]' }
+    const documents = [{ kind: 'ConfigMap', data }]
+    assert.equal(convert({ texts: [template], documents }), 'forward . 192.0.2.1 192.0.2.2\n')
+  })
+})
+
+describe('convertNodeLocal', () => {
+  test('tells of flags that have no equal', () => {
+    const source = { texts: ['.'], documents: [DAEMON_SET] }
+    assert.deepEqual(convertNodeLocal(source, new Settings([])).notices, [
+      '-skipteardown has no equal: nothing is set up that could be taken down',
+    ])
+  })
+
+  const wrong: { name: string; source: Partial<NodeLocalSource>; message: RegExp }[] = [
+    {
+      name: 'no template',
+      source: { documents: [DAEMON_SET, 1] },
+      message: /^no Corefile, and no/,
+    },
+    {
+      name: 'a word of another template',
+      source: { texts: ['__PILLAR__OTHER__'] },
+      message: /^"__PILLAR__OTHER__" is no word of NodeLocal DNSCache$/,
+    },
+    {
+      name: 'a Service that is not there',
+      source: { texts: ['__PILLAR__CLUSTER__DNS__'] },
+      message: /^which address does Service kube-dns-upstream have\? Say --set cluster-dns=IP/,
+    },
+  ]
+  for (const { name, source, message } of wrong) {
+    test(`refuses ${name}`, () => {
+      assert.throws(() => convert(source), { name: 'ConversionError', message })
+    })
+  }
+})

@@ -1,0 +1,118 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { Settings } from '../../src/convert/conversion.ts'
+import { convertOpenshift } from '../../src/convert/openshift.ts'
+
+function dns(spec: object): object {
+  return { apiVersion: 'operator.openshift.io/v1', kind: 'DNS', spec }
+}
+
+function linesOf(spec: object, settings: readonly string[] = []): string[] {
+  const { corefile } = convertOpenshift([{}, dns(spec)], new Settings(settings))
+  return corefile.split('\n').map((line) => line.trim())
+}
+
+const TLS = { transport: 'TLS', tls: { serverName: 'dns.example.org', caBundle: { name: 'ca' } } }
+
+describe('convertOpenshift', () => {
+  const cases: { name: string; spec: object; settings?: string[]; line: string }[] = [
+    { name: 'has the defaults of the operator', spec: {}, line: 'cache 900 {' },
+    { name: 'asks /etc/resolv.conf otherwise', spec: {}, line: 'forward . /etc/resolv.conf {' },
+    { name: 'asks in order otherwise', spec: {}, line: 'policy sequential' },
+    {
+      name: 'takes the domain that it is told',
+      spec: {},
+      settings: ['domain=x.org'],
+      line: 'kubernetes x.org in-addr.arpa ip6.arpa {',
+    },
+    {
+      name: 'rounds times',
+      spec: { cache: { positiveTTL: '1m1.5s', negativeTTL: '2m' } },
+      line: 'denial 9984 120',
+    },
+    {
+      name: 'takes times under a second for none, as the operator does',
+      spec: { cache: { positiveTTL: '400ms', negativeTTL: '-5s' } },
+      line: 'denial 9984 30',
+    },
+    { name: 'logs denials', spec: { logLevel: 'Debug' }, line: 'class denial error' },
+    {
+      name: 'leaves out upstreams that are there',
+      spec: {
+        upstreamResolvers: {
+          upstreams: [
+            { type: 'Network', address: '2001:db8::1' },
+            { type: 'Network', address: '2001:DB8::1', port: 53 },
+            { type: 'Network', address: '192.0.2.1', port: 5353 },
+            { type: '' },
+            { type: 'SystemResolvConf', port: 53 },
+          ],
+        },
+      },
+      line: 'forward . 2001:DB8::1 192.0.2.1:5353 /etc/resolv.conf {',
+    },
+    {
+      name: 'has a file of authorities where it is said to be',
+      spec: {
+        upstreamResolvers: {
+          transportConfig: TLS,
+          upstreams: [{ type: 'Network', address: '192.0.2.1' }],
+        },
+      },
+      settings: ['ca.ca=/etc/ca.crt'],
+      line: 'tls /etc/ca.crt',
+    },
+  ]
+  for (const { name, spec, settings, line } of cases) {
+    test(name, () => {
+      assert.ok(linesOf(spec, settings).includes(line), linesOf(spec, settings).join('\n'))
+    })
+  }
+
+  const tls = { zones: ['a'], name: 's' }
+  const wrong: { name: string; spec: object; message: string }[] = [
+    {
+      name: 'TLS without a name',
+      spec: { upstreamResolvers: { transportConfig: { transport: 'TLS' } } },
+      message: 'upstreamResolvers: TLS needs a serverName',
+    },
+    {
+      name: 'TLS to /etc/resolv.conf',
+      spec: { upstreamResolvers: { transportConfig: TLS } },
+      message: 'upstreamResolvers: /etc/resolv.conf cannot be asked over TLS',
+    },
+    {
+      name: 'TLS to a name',
+      spec: { servers: [{ ...tls, forwardPlugin: { transportConfig: TLS, upstreams: ['a:53'] } }] },
+      message: 'server "s": over TLS, upstreams have to be addresses',
+    },
+    {
+      name: 'an upstream without an address',
+      spec: { upstreamResolvers: { upstreams: [{ type: 'Network' }] } },
+      message: 'upstreamResolvers: an upstream of type Network needs an address',
+    },
+    {
+      name: 'an unknown policy',
+      spec: { upstreamResolvers: { policy: 'Fastest' } },
+      message: 'policy "Fastest" is not one of Random, RoundRobin, Sequential',
+    },
+    {
+      name: 'a field of another kind',
+      spec: { servers: 'none' },
+      message: 'spec.servers is "none", expected a list',
+    },
+  ]
+  for (const { name, spec, message } of wrong) {
+    test(`refuses ${name}`, () => {
+      assert.throws(() => linesOf(spec), { name: 'ConversionError', message })
+    })
+  }
+
+  test('tells what is passed over', () => {
+    const spec = { upstreamResolvers: { transportConfig: { tls: { serverName: 'x' } } } }
+    const { notices } = convertOpenshift([dns(spec)], new Settings([]))
+    assert.deepEqual(notices, [
+      'upstreamResolvers: tls is passed over, as the transport is not TLS',
+    ])
+  })
+})

@@ -1,0 +1,72 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { convertSkydns } from '../../src/convert/skydns.ts'
+
+function linesOf(...texts: readonly string[]): string[] {
+  return convertSkydns(texts)
+    .corefile.split('\n')
+    .map((line) => line.trim())
+}
+
+describe('convertSkydns', () => {
+  const cases: { name: string; text: string; lines: readonly string[] }[] = [
+    {
+      name: 'has the defaults of SkyDNS',
+      text: '{}',
+      lines: [
+        '.:53 {',
+        'bind 127.0.0.1',
+        'loadbalance',
+        'etcd skydns.local {',
+        'path /skydns',
+        'endpoint http://127.0.0.1:2379',
+        'forward . /etc/resolv.conf {',
+        'policy round_robin',
+      ],
+    },
+    {
+      name: 'reads flags with and without "="',
+      text: 'skydns -addr=[::]:5353 --domain a.test -ns-rotate=false',
+      lines: ['.:5353 {', 'etcd a.test {', 'policy sequential'],
+    },
+    {
+      name: 'reads variables in quotes',
+      text: 'export SKYDNS_DOMAIN="a.test."\nSKYDNS_PATH_PREFIX=x # as it was\n',
+      lines: ['etcd a.test {', 'path /x'],
+    },
+    {
+      name: 'authenticates',
+      text: 'ETCD_CACERT=ca ETCD_USERNAME=u ETCD_PASSWORD=p',
+      lines: ['tls ca', 'credentials u p'],
+    },
+  ]
+  for (const { name, text, lines } of cases) {
+    test(name, () => {
+      const written = linesOf(text)
+      for (const line of lines) assert.ok(written.includes(line), `${line}\n${written.join('\n')}`)
+    })
+  }
+
+  test('takes the last of what several say', () => {
+    assert.ok(linesOf('SKYDNS_DOMAIN=a.test', '{"domain":"b.test"}').includes('etcd b.test {'))
+  })
+
+  test('tells of what has no equal, and of what it does not know', () => {
+    assert.deepEqual(convertSkydns(['-domain=a.test -ttl=5 -frobnicate']).notices.slice(1), [
+      '"ttl" has no equal: records without a TTL of their own have 300 s',
+      '"frobnicate" is not known, and is left out',
+    ])
+  })
+
+  const wrong: { text: string; message: string | RegExp }[] = [
+    { text: '', message: /^neither JSON such as/ },
+    { text: 'domain: a.test', message: /^neither JSON such as/ },
+    { text: '{"domain"', message: 'what looks like JSON is none' },
+    { text: '-addr=localhost', message: 'addr "localhost" is not IP:PORT' },
+  ]
+  for (const { text, message } of wrong) {
+    test(`refuses ${JSON.stringify(text)}`, () => {
+      assert.throws(() => linesOf(text), { name: 'ConversionError', message })
+    })
+  }
+})
