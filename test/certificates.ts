@@ -7,7 +7,7 @@
 /** A certificate and its key, as PEM. */
 export type Certificate = { readonly cert: string; readonly key: string }
 
-/** The certificate of who has signed the other two. */
+/** The certificate of who has signed the server's and the client's. */
 export const AUTHORITY: string = `-----BEGIN CERTIFICATE-----
 MIIBmDCCAT+gAwIBAgIUJUOyMDFY9OCNAJoLYGZRT9qBp0AwCgYIKoZIzj0EAwIw
 ITEfMB0GA1UEAwwWa3ViZWRvaCB0ZXN0IGF1dGhvcml0eTAgFw0yNjExMjExNjQy
@@ -61,6 +61,28 @@ x3J00+bHC9vC56odm0I9nh5zCvGgBBeCJXHmdQ==
 MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgNXnR13qBN0sRnjAX
 3WVRSOcqdqXWfBDsIasnS+4fasehRANCAARgb9+3p2S8FdmZvG9ZflSjY4TiF4Zb
 FKpGy4sdrK4K+4exJM9IO6lFLvIcnMYaZDCR6wUfN0FcjKMgUAYMNYu/
+-----END PRIVATE KEY-----
+`,
+}
+
+/** A client's that nobody but itself has signed. */
+export const STRANGER: Certificate = {
+  cert: `-----BEGIN CERTIFICATE-----
+MIIBhjCCAS2gAwIBAgIUASr3Jm32L28HqRejn9YWe5w/1BswCgYIKoZIzj0EAwIw
+GDEWMBQGA1UEAwwNc3RyYW5nZXIudGVzdDAgFw0yNjExMjEyMDI1NDZaGA8yMTI2
+MTAyODIwMjU0NlowGDEWMBQGA1UEAwwNc3RyYW5nZXIudGVzdDBZMBMGByqGSM49
+AgEGCCqGSM49AwEHA0IABGi73LR1KCe1wjbs/wiYOG0GbQycRORp4jul58tZA0q1
+16q4wIhZ8H37A25mIZw7JC5MChusZ8FP+aPopkSH4rSjUzBRMB0GA1UdDgQWBBTa
+RsyRlv5JruMgkcwSDTiULDw3ZjAfBgNVHSMEGDAWgBTaRsyRlv5JruMgkcwSDTiU
+LDw3ZjAPBgNVHRMBAf8EBTADAQH/MAoGCCqGSM49BAMCA0cAMEQCIGRjpHgBtT35
+gyk6KaMuA9d2hRkG1mBmK1u7VkBm8h7bAiBTNLHZx/ek8GSu4Tr0FLG2lkVYI45+
+kSgQhFpI2KPlFw==
+-----END CERTIFICATE-----
+`,
+  key: `-----BEGIN PRIVATE KEY-----
+MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgMXxmkY4O+Ne6tFmJ
+zZg0U8VSd8dQPAwqhWAQiaICzkqhRANCAARou9y0dSgntcI27P8ImDhtBm0MnETk
+aeI7pefLWQNKtdequMCIWfB9+wNuZiGcOyQuTAobrGfBT/mj6KZEh+K0
 -----END PRIVATE KEY-----
 `,
 }

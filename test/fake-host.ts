@@ -14,6 +14,7 @@ import type {
   Host,
   KeySource,
   SnapshotSource,
+  TlsIdentity,
   Upstream,
   UpstreamClient,
   UpstreamOptions,
@@ -184,6 +185,11 @@ export class FakeHost implements Host {
     this.opened.push(directive)
     if (this.cluster === undefined) throw new TypeError('This test has no cluster')
     return openFakeCluster({ ...this.cluster, ...(tree && { tree }) }, directive, this.loads)
+  }
+
+  /** Takes any text but `bad` for a key. */
+  readonly checkIdentity = ({ key }: TlsIdentity): void => {
+    if (key === 'bad') throw new Error('the key is bad')
   }
 
   readonly openKeys = (connection: EtcdConnection): KeySource => {

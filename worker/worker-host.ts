@@ -30,6 +30,8 @@ export function createWorkerHost(): GatewayRuntime['host'] {
     listFiles: () => undefined,
     modifiedMs: () => undefined,
     openUpstream,
+    // The platform has the certificates.
+    checkIdentity: () => undefined,
     openKeys: refuseKeys,
     metrics: new Metrics(),
     log: (event) => {
@@ -59,7 +61,7 @@ function openUpstream(
     exchange: (message, { timeoutMs }) =>
       askDoh(url, message, {
         fetch: (to, request) => fetch(to, request),
-        signal: AbortSignal.timeout(timeoutMs),
+        signal: AbortSignal.timeout(Math.ceil(timeoutMs)),
         method,
       }),
     close: () => undefined,

@@ -11,8 +11,9 @@ import {
   readGatewayConfig,
 } from '../gateway/config.ts'
 import { createNodeGateway } from '../node-gateway/node-gateway.ts'
+import type { TlsService } from '../plugins/plugin.ts'
 import { parseListenAddress } from '../shim/feature-servers.ts'
-import type { HttpServer, TlsFiles } from '../shim/http-server.ts'
+import type { HttpServer } from '../shim/http-server.ts'
 import { LOOPBACK } from './doh-listener.ts'
 import type { FlagName, Input } from './flags.ts'
 import { CommandError, createLog, type Output, whyUnreadable } from './output.ts'
@@ -59,7 +60,7 @@ export async function startNodeGateway(input: Input, output: Output): Promise<Ru
 function createServer(
   input: Input,
   output: Output,
-  { config, tls }: { readonly config: GatewayConfig; readonly tls: TlsFiles | undefined },
+  { config, tls }: { readonly config: GatewayConfig; readonly tls: TlsService | undefined },
 ): HttpServer {
   const folder = storeFolder(input.text('store'))
   const corefileFolder = dirname(input.text('conf'))
@@ -90,13 +91,14 @@ function storeFolder(text: string): string | undefined {
   throw new CommandError(`--store is "${text}", expected file:FOLDER or memory`)
 }
 
-function readTls(input: Input): TlsFiles | undefined {
+function readTls(input: Input): TlsService | undefined {
   const file = (flag: FlagName): string => readText(input.text(flag))
   const [cert, key] = [input.text('tls-cert'), input.text('tls-key')]
   if (cert === '' && key === '') return undefined
   if (cert === '' || key === '') throw new CommandError('--tls-cert and --tls-key go together')
-  const clientCa = input.text('client-ca') === '' ? undefined : file('client-ca')
-  return { cert: file('tls-cert'), key: file('tls-key'), clientCa }
+  const files = { cert: file('tls-cert'), key: file('tls-key') }
+  if (input.text('client-ca') === '') return { ...files, clientAuth: 'nocert' }
+  return { ...files, ca: file('client-ca'), clientAuth: 'request' }
 }
 
 function readText(path: string): string {

@@ -13,7 +13,8 @@ import { Gateway, type GatewayRuntime } from '../gateway/gateway.ts'
 import { LocalWriter } from '../gateway/local-writer.ts'
 import { type ClusterStore, createMemoryStore } from '../gateway/store.ts'
 import { createMemoryTokenStore } from '../gateway/token-store.ts'
-import { certificateOf, HttpServer, remoteOf, type TlsFiles } from '../shim/http-server.ts'
+import type { TlsService } from '../plugins/plugin.ts'
+import { certificateOf, HttpServer, remoteOf } from '../shim/http-server.ts'
 import { createNodeHost } from '../shim/node-host.ts'
 import type { Log } from '../telemetry/log.ts'
 import { Metrics } from '../telemetry/metrics.ts'
@@ -28,7 +29,7 @@ export type NodeGatewayOptions = {
   /** Folder of the Corefile, which its paths are relative to. */
   readonly corefileFolder: string
   /** Certificate and key; `undefined` for plain HTTP. */
-  readonly tls: TlsFiles | undefined
+  readonly tls: TlsService | undefined
   readonly log: Log
 }
 
@@ -39,9 +40,12 @@ export function createNodeGateway(options: NodeGatewayOptions): HttpServer {
   const gateway = new Gateway(config, runtime)
   const direct = new DirectDoh(gateway, config)
   const keepAlive = (promise: Promise<void>): void => void promise
-  return new HttpServer(createGatewayApp(config, runtime, gateway), tls, (head) => {
-    const ticket = direct.admit(head)
-    return ticket && ((body) => direct.answer(ticket, body, keepAlive))
+  return new HttpServer(createGatewayApp(config, runtime, gateway), {
+    ...(tls && { tls }),
+    direct: (head) => {
+      const ticket = direct.admit(head)
+      return ticket && ((body) => direct.answer(ticket, body, keepAlive))
+    },
   })
 }
 

@@ -21,6 +21,7 @@ import { setupForward } from './forward/setup.ts'
 import { setupHeader } from './header.ts'
 import { setupHealth } from './health.ts'
 import { setupHosts } from './hosts.ts'
+import { setupHttps } from './https.ts'
 import { setupExternal } from './k8s-external/setup.ts'
 import { setupKubernetes } from './kubernetes/setup.ts'
 import { setupLoadbalance } from './loadbalance/setup.ts'
@@ -41,6 +42,7 @@ import { setupRoot } from './root.ts'
 import { setupShed } from './shed.ts'
 import { setupTemplate } from './template/setup.ts'
 import { setupTimeouts } from './timeouts.ts'
+import { setupTls } from './tls.ts'
 import { setupTrace } from './trace/setup.ts'
 import { setupTransfer } from './transfer/setup.ts'
 import { setupView } from './view.ts'
@@ -66,6 +68,7 @@ const SETUPS: Readonly<Record<string, Setup>> = {
   header: setupHeader,
   health: setupHealth,
   hosts: setupHosts,
+  https: setupHttps,
   k8s_external: setupExternal,
   kubernetes: setupKubernetes,
   loadbalance: setupLoadbalance,
@@ -83,6 +86,7 @@ const SETUPS: Readonly<Record<string, Setup>> = {
   root: setupRoot,
   shed: setupShed,
   timeouts: setupTimeouts,
+  tls: setupTls,
   trace: setupTrace,
   transfer: setupTransfer,
   template: setupTemplate,

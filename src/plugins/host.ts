@@ -128,6 +128,8 @@ export type Host = {
    * @throws {Error} when it cannot be asked in this runtime, or not with these options
    */
   readonly openUpstream: (upstream: Upstream, options: UpstreamOptions) => UpstreamClient
+  /** Checks that certificate and key belong together. @throws {Error} that says what is wrong */
+  readonly checkIdentity: (identity: TlsIdentity) => void
   /**
    * Finds the source of snapshots for a `kubernetes` directive; of its cluster's other names when
    * another tree is asked for.

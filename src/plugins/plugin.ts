@@ -245,11 +245,28 @@ export type ConnectionBounds = {
 /** Whether a plugin that once was ready is looked at again. */
 export type ReadyMonitor = 'until-ready' | 'continuously'
 
+/**
+ * What is asked of clients' certificates, in CoreDNS's words: none, one whatever it is, or one that
+ * our authorities have signed.
+ */
+export type ClientAuth = 'nocert' | 'request' | 'require' | 'verify_if_given' | 'require_and_verify'
+
+/** What a server needs for TLS: files as PEM text, and what it asks of clients. */
+export type TlsService = {
+  readonly cert: string
+  readonly key: string
+  /** Authorities of clients' certificates; those of the machine when left out. */
+  readonly ca?: string
+  readonly clientAuth: ClientAuth
+}
+
 /** A thing beside answering that a server block asks its runtime for. */
 export type Feature =
   | { readonly kind: 'health'; readonly address: string; readonly lameduckMs: number }
   | { readonly kind: 'ready'; readonly address: string; readonly monitor: ReadyMonitor }
   | { readonly kind: 'metrics'; readonly address: string }
+  | { readonly kind: 'tls'; readonly service: TlsService }
+  | { readonly kind: 'https'; readonly connectionsMax: number }
   | { readonly kind: 'reload'; readonly intervalMs: number; readonly jitterMs: number }
   | { readonly kind: 'timeouts'; readonly bounds: ConnectionBounds }
   | {

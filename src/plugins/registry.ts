@@ -23,8 +23,8 @@ export const PLUGIN_ORDER: readonly string[] = (
 /** Plugins that a Worker has not. */
 const NEEDS_NODE: ReadonlySet<string> = new Set(
   (
-    'auto autopath bind chaos debug dns64 erratic etcd file health local loop metadata ' +
-    'multisocket ready reload root shed template timeouts trace transfer view'
+    'auto autopath bind chaos debug dns64 erratic etcd file health https local loop ' +
+    'metadata multisocket ready reload root shed template timeouts tls trace transfer view'
   ).split(' '),
 )
 

@@ -144,8 +144,13 @@ function takenBy(
 }
 
 function finish(draft: Draft): Listener {
+  const features = draft.zones.flatMap(({ chain }) => chain.features)
+  const tls = features.find(({ kind }) => kind === 'tls')
+  const https = features.find(({ kind }) => kind === 'https')
   return {
     ...draft,
+    ...(tls?.kind === 'tls' && { tls: tls.service }),
+    ...(https?.kind === 'https' && { httpConnectionsMax: https.connectionsMax }),
     zones: draft.zones.toSorted((a, b) => b.zone.length - a.zone.length),
     takesAnyClass: draft.zones.some(({ chain }) => chain.takesAnyClass),
   }

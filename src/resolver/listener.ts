@@ -6,7 +6,13 @@
 import type { Transport } from '../corefile/zone-key.ts'
 import { isWithinZone, type Query } from '../dns/query.ts'
 import { TYPE } from '../dns/rr-type.ts'
-import type { Client, ConnectionBounds, ServerAddress, View } from '../plugins/plugin.ts'
+import type {
+  Client,
+  ConnectionBounds,
+  ServerAddress,
+  TlsService,
+  View,
+} from '../plugins/plugin.ts'
 import type { Chain } from './chain.ts'
 
 /** Ports where a Corefile names none. */
@@ -27,6 +33,10 @@ export type Listener = {
   readonly except: readonly string[]
   /** Of the connections to it. */
   readonly bounds: ConnectionBounds
+  /** For TLS; without it, what comes over `tls` and `https` is not encrypted. */
+  readonly tls?: TlsService
+  /** Connections over HTTP at a time; the runtime's bound when left out. */
+  readonly httpConnectionsMax?: number
   /** Sorted by length, the longest first. */
   readonly zones: readonly ServedZone[]
   readonly takesAnyClass: boolean

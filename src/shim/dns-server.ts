@@ -5,7 +5,8 @@
 import type { Listener } from '../resolver/listener.ts'
 import type { Resolver } from '../resolver/resolver.ts'
 import { FeatureServers, type FeatureSource } from './feature-servers.ts'
-import { ListenError, Sockets } from './sockets.ts'
+import { Sockets } from './sockets.ts'
+import { streamsOf } from './streams.ts'
 import type { Answer } from './udp-server.ts'
 
 type Bound = { readonly sockets: Sockets; listener: Listener; resolver: Resolver }
@@ -14,11 +15,13 @@ type Bound = { readonly sockets: Sockets; listener: Listener; resolver: Resolver
 export class DnsServer {
   private readonly bound = new Map<string, Bound>()
   private readonly features: FeatureServers
+  private readonly metrics: FeatureSource['metrics']
   private current: Resolver | undefined
   private isStopping = false
 
   /** @param metrics what `prometheus` shows */
   constructor(metrics: FeatureSource['metrics']) {
+    this.metrics = metrics
     const notReady = (): readonly string[] =>
       this.isStopping ? ['Shutting down'] : (this.current?.notReady() ?? ['starting'])
     this.features = new FeatureServers({ metrics, notReady })
@@ -34,7 +37,9 @@ export class DnsServer {
     try {
       for (const listener of resolver.listeners) {
         const key = listenerKey(listener)
-        if (!this.bound.has(key)) opened.set(key, await this.open(listener, resolver))
+        if (this.bound.has(key)) continue
+        await this.makeRoom(listener)
+        opened.set(key, await this.open(listener, resolver))
       }
       await this.features.apply(resolver.features)
     } catch (error) {
@@ -83,26 +88,42 @@ export class DnsServer {
       } else {
         bound.listener = listener
         bound.resolver = resolver
+        if (listener.tls !== undefined) bound.sockets.renew(listener.tls)
       }
     }
   }
 
-  private async open(listener: Listener, resolver: Resolver): Promise<Bound> {
-    if (listener.transport !== 'dns') {
-      throw new ListenError(`"${listener.transport}://" blocks are not served yet, only "dns://"`)
+  /** Closes what listens at the same place in another manner, which cannot be changed. */
+  private async makeRoom(listener: Listener): Promise<void> {
+    for (const [key, bound] of this.bound) {
+      if (placeKey(bound.listener) !== placeKey(listener)) continue
+      this.bound.delete(key)
+      await bound.sockets.close()
     }
+  }
+
+  private async open(listener: Listener, resolver: Resolver): Promise<Bound> {
     const answer: Answer = (message, client) =>
       bound.resolver.answer(bound.listener, message, client)
-    const sockets = new Sockets(
-      () => answer,
-      () => bound.listener.bounds,
-    )
+    const streams = streamsOf(listener, {
+      answer: () => answer,
+      bounds: () => bound.listener.bounds,
+      metrics: this.metrics,
+    })
+    const sockets = new Sockets(() => answer, streams)
     const bound: Bound = { sockets, listener, resolver }
     await sockets.open(listener)
     return bound
   }
 }
 
-function listenerKey({ transport, port, addresses, except }: Listener): string {
+/** Where a listener is. */
+function placeKey({ transport, port, addresses, except }: Listener): string {
   return [transport, port, ...addresses, '-', ...except].join(' ')
+}
+
+/** Where it is, and all about it that cannot be changed while it is there. */
+function listenerKey(listener: Listener): string {
+  const { tls, httpConnectionsMax } = listener
+  return [placeKey(listener), tls?.clientAuth, httpConnectionsMax].join(' ')
 }

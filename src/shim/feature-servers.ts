@@ -87,7 +87,7 @@ export class FeatureServers {
 
   /** Two features at one address share its server. */
   private addRoutes(wanted: Map<string, Hono>, feature: Feature): void {
-    if (feature.kind === 'bind' || feature.kind === 'reload' || feature.kind === 'timeouts') return
+    if (!('address' in feature)) return
     const app = wanted.get(feature.address) ?? new Hono()
     wanted.set(feature.address, app)
     switch (feature.kind) {

@@ -12,10 +12,13 @@ import {
   type IncomingHttpHeaders,
   type ServerHttp2Stream,
 } from 'node:http2'
+import type { Socket } from 'node:net'
 import type { Readable } from 'node:stream'
 import { TLSSocket } from 'node:tls'
 import { getRequestListener } from '@hono/node-server'
 import type { Hono } from 'hono'
+import type { TlsService } from '../plugins/plugin.ts'
+import { contextOptions, isWelcome, serverOptions } from './tls-service.ts'
 
 const HEADERS_TIMEOUT_MS = 10_000
 const REQUEST_TIMEOUT_MS = 15_000
@@ -26,14 +29,6 @@ const DIRECT_BODY_BYTES_MAX = 65_535
 /** Streams of one HTTP/2 connection at a time. */
 const STREAMS_MAX = 250
 
-/** What TLS needs, as PEM text. */
-export type TlsFiles = {
-  readonly cert: string
-  readonly key: string
-  /** Authorities of clients' certificates; `undefined`: none is asked for. */
-  readonly clientCa: string | undefined
-}
-
 /** What is known of a request before its body. */
 export type Head = {
   readonly method: string
@@ -41,6 +36,20 @@ export type Head = {
   readonly path: string
   readonly header: (name: string) => string | undefined
   readonly address: string
+  readonly ends: () => Ends
+}
+
+/** What answers requests. */
+export type App = Pick<Hono, 'fetch'>
+
+/** How to serve; what is left out is not there. */
+export type HttpOptions = {
+  /** For HTTPS: HTTP/1.1 and HTTP/2. */
+  readonly tls?: TlsService
+  /** Answers common requests in place of the app. */
+  readonly direct?: Direct
+  /** Connections at a time, 2000 when left out. */
+  readonly connectionsMax?: number
 }
 
 /** A response that is at hand. */
@@ -64,11 +73,8 @@ export class HttpServer {
   private readonly sessions = new Set<Http2Session>()
   private readonly direct: Direct | undefined
 
-  /**
-   * @param direct answers common requests in place of the app
-   * @throws {Error} when certificate and key are not good
-   */
-  constructor(app: Hono, tls?: TlsFiles, direct?: Direct) {
+  /** @throws {Error} when certificate and key are not good */
+  constructor(app: App, { tls, direct, connectionsMax = CONNECTIONS_MAX }: HttpOptions = {}) {
     const fetch = app.fetch.bind(app)
     this.direct = direct
     const listener = getRequestListener((request, env) => fetch(request, env), {
@@ -78,17 +84,22 @@ export class HttpServer {
       if (!this.answerPlain(request, response)) void listener(request, response)
     }
     this.server = tls === undefined ? createServer(serve) : this.createSecure(tls, listener, serve)
-    this.server.maxConnections = CONNECTIONS_MAX
+    this.server.maxConnections = connectionsMax
     if (!('headersTimeout' in this.server)) return
     this.server.headersTimeout = HEADERS_TIMEOUT_MS
     this.server.requestTimeout = REQUEST_TIMEOUT_MS
   }
 
-  /** Begins to listen. @returns the port @throws {Error} when the address is taken */
-  listen(host: string | undefined, port: number): Promise<number> {
+  /**
+   * Begins to listen.
+   * @param ipv6Only whether `::` stands for addresses of IPv6 alone
+   * @returns the port
+   * @throws {Error} when the address is taken
+   */
+  listen(host: string | undefined, port: number, ipv6Only = false): Promise<number> {
     return new Promise((resolve, reject) => {
       this.server.once('error', reject)
-      this.server.listen({ host, port }, () => {
+      this.server.listen({ host, port, ipv6Only }, () => {
         this.server.off('error', reject)
         const bound = this.server.address()
         resolve(typeof bound === 'object' && bound !== null ? bound.port : port)
@@ -107,12 +118,18 @@ export class HttpServer {
     })
   }
 
+  /** Shows another certificate from now on. @throws {Error} when it and its key are not good */
+  renew(service: TlsService): void {
+    if ('setSecureContext' in this.server) this.server.setSecureContext(contextOptions(service))
+  }
+
   private answerPlain(request: IncomingMessage, response: ServerResponse): boolean {
     const answer = this.direct?.({
       method: request.method ?? '',
       path: request.url ?? '',
       header: (name) => textOf(request.headers[name]),
       address: request.socket.remoteAddress ?? '',
+      ends: () => endsOf(request.socket),
     })
     if (answer === undefined) return false
     const hasBody = request.method === 'POST'
@@ -129,6 +146,7 @@ export class HttpServer {
       path: textOf(headers[':path']) ?? '',
       header: (name) => textOf(headers[name]),
       address: stream.session?.socket.remoteAddress ?? '',
+      ends: () => endsOf(stream.session?.socket),
     })
     if (answer === undefined) return false
     const hasBody = headers[':method'] === 'POST'
@@ -141,20 +159,18 @@ export class HttpServer {
   }
 
   private createSecure(
-    { cert, key, clientCa }: TlsFiles,
+    tls: TlsService,
     listener: ReturnType<typeof getRequestListener>,
     serve: (request: IncomingMessage, response: ServerResponse) => void,
   ): Http2SecureServer {
-    const clients =
-      clientCa === undefined ? {} : { ca: clientCa, requestCert: true, rejectUnauthorized: false }
     const server = createSecureServer({
-      cert,
-      key,
-      ...clients,
+      ...serverOptions(tls),
       allowHTTP1: true,
-      minVersion: 'TLSv1.2',
       maxSessionInvalidFrames: 100,
       settings: { maxConcurrentStreams: STREAMS_MAX },
+    })
+    server.on('secureConnection', (socket) => {
+      if (!isWelcome(socket, tls.clientAuth)) socket.destroy()
     })
     server.on('request', (request, response) => {
       // Only HTTP/1.1 comes this way: streams are taken below.
@@ -241,7 +257,10 @@ export type Ends = {
 
 /** Who sent a request, and to which address, from what the adapter passes along. */
 export function remoteOf(env: unknown): Ends {
-  const socket = hasIncoming(env) ? env.incoming.socket : undefined
+  return endsOf(hasIncoming(env) ? env.incoming.socket : undefined)
+}
+
+function endsOf(socket: Partial<Socket> | undefined): Ends {
   return {
     address: socket?.remoteAddress ?? '127.0.0.1',
     port: socket?.remotePort ?? 0,

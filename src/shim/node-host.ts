@@ -12,6 +12,7 @@ import type { Log } from '../telemetry/log.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
 import { postJson } from './post-json.ts'
 import { random16 } from './random16.ts'
+import { checkIdentity } from './tls-service.ts'
 import { openUpstream } from './upstream-client.ts'
 
 /** Octets of a file that a Corefile names. */
@@ -57,6 +58,7 @@ export function createNodeHost({ folder, ...rest }: NodeHostOptions): Host {
     modifiedMs: (path) => modifiedMs(resolve(folder, path)),
     openUpstream,
     postJson,
+    checkIdentity,
     print: (line) => {
       process.stdout.write(`[INFO] ${line}\n`)
     },

@@ -1,11 +1,10 @@
 /**
- * The sockets of one listener: UDP and TCP on each of its addresses.
+ * The sockets of one listener, on each of its addresses: UDP and TCP, or streams alone.
  * @module
  */
-import type { ConnectionBounds } from '../plugins/plugin.ts'
+import type { TlsService } from '../plugins/plugin.ts'
 import type { Listener } from '../resolver/listener.ts'
 import { localAddresses, resolveBind } from './local-addresses.ts'
-import { TCP_LIMITS, TcpServer } from './tcp-server.ts'
 import { type Answer, UdpServer } from './udp-server.ts'
 
 /** How often to look for addresses that the machine got since. */
@@ -21,23 +20,39 @@ export class ListenError extends Error {
   override readonly name = 'ListenError'
 }
 
+/** What answers over streams at one address. */
+export type StreamServer = {
+  /** Begins to listen; `::` stands for addresses of IPv6 alone. @returns the port */
+  readonly listen: (address: string, port: number) => Promise<number>
+  /** Shows another certificate from now on, where it shows one. */
+  readonly renew?: (service: TlsService) => void
+  readonly close: () => Promise<void>
+}
+
+/** How a listener answers over streams. */
+export type Streams = {
+  /** `TCP`, `TLS` or `HTTPS`, for messages. */
+  readonly name: string
+  /** Makes what answers at one more address. */
+  readonly create: () => StreamServer
+  /** Whether it answers over UDP as well. */
+  readonly hasUdp: boolean
+}
+
 /** Open sockets. */
 export class Sockets {
   private readonly udp = new Map<string, UdpServer>()
-  private readonly tcp: TcpServer[] = []
+  private readonly streams: Streams
+  private readonly opened: StreamServer[] = []
   private readonly answer: () => Answer
-  private readonly bounds: () => ConnectionBounds
   private rescan: NodeJS.Timeout | undefined
   /** The port, which the system chose when 0 was asked for. */
   port = 0
 
-  /**
-   * @param answer gives the function to answer with at the time of each message
-   * @param bounds gives those of a connection at the time when it is made
-   */
-  constructor(answer: () => Answer, bounds: () => ConnectionBounds = () => ({})) {
+  /** @param answer gives the function to answer with over UDP at the time of each message */
+  constructor(answer: () => Answer, streams: Streams) {
     this.answer = answer
-    this.bounds = bounds
+    this.streams = streams
   }
 
   /** Opens the sockets. @throws {ListenError} that says which address cannot be had, and why */
@@ -50,11 +65,12 @@ export class Sockets {
       )
     }
     try {
-      if (words.length > 0) {
-        for (const address of addresses) await this.openBoth(address)
-        return
+      const { hasUdp } = this.streams
+      for (const address of words.length > 0 ? addresses : ALL_ADDRESSES) {
+        await this.openStream(address)
+        if (words.length > 0 && hasUdp) await this.openUdp(address)
       }
-      for (const address of ALL_ADDRESSES) await this.openTcp(address)
+      if (words.length > 0 || !hasUdp) return
       for (const address of this.newAddresses()) await this.openUdp(address, EVERY_ADDRESS)
       this.rescan = setInterval(() => {
         // An address that cannot be had is tried again next time, and keeps no other from use.
@@ -69,15 +85,15 @@ export class Sockets {
     }
   }
 
+  /** Shows another certificate from now on. @throws {Error} when it and its key are not good */
+  renew(service: TlsService): void {
+    for (const server of this.opened) server.renew?.(service)
+  }
+
   /** Closes all sockets. */
   async close(): Promise<void> {
     clearInterval(this.rescan)
-    await Promise.all([...this.udp.values(), ...this.tcp].map((server) => server.close()))
-  }
-
-  private async openBoth(address: string): Promise<void> {
-    await this.openTcp(address)
-    await this.openUdp(address)
+    await Promise.all([...this.udp.values(), ...this.opened].map((server) => server.close()))
   }
 
   private newAddresses(): string[] {
@@ -91,15 +107,16 @@ export class Sockets {
     })
   }
 
-  private async openTcp(address: string): Promise<void> {
-    const server = new TcpServer(this.answer, () => ({ ...TCP_LIMITS, ...this.bounds() }))
-    await this.tryListen(server, address, 'TCP', () => {
-      this.tcp.push(server)
+  private async openStream(address: string): Promise<void> {
+    const { name, create } = this.streams
+    const server = create()
+    await this.tryListen(server, address, name, () => {
+      this.opened.push(server)
     })
   }
 
   private async tryListen(
-    server: UdpServer | TcpServer,
+    server: Pick<StreamServer, 'listen'>,
     address: string,
     protocol: string,
     keep: () => void,

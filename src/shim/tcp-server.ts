@@ -4,9 +4,12 @@
  */
 import { once } from 'node:events'
 import { createServer, type Server, type Socket } from 'node:net'
+import { createServer as createTlsServer, Server as TlsServer } from 'node:tls'
 import { writeUint16 } from '../dns/bytes.ts'
 import { HEADER_BYTES } from '../dns/limits.ts'
+import type { TlsService } from '../plugins/plugin.ts'
 import { MessageStream } from './message-stream.ts'
+import { contextOptions, isWelcome, serverOptions } from './tls-service.ts'
 import type { Answer } from './udp-server.ts'
 
 /** Bounds of connections. */
@@ -40,7 +43,9 @@ export const TCP_LIMITS: TcpLimits = {
   queriesMax: Number.POSITIVE_INFINITY,
 }
 
-/** A TCP socket that answers. */
+const SOCKET_OPTIONS = { allowHalfOpen: true, noDelay: true }
+
+/** A TCP socket that answers, as it is or over TLS. */
 export class TcpServer {
   private readonly server: Server
   private readonly answer: () => Answer
@@ -51,13 +56,18 @@ export class TcpServer {
   /**
    * @param answer gives the function to answer with at the time of each message
    * @param limits gives the bounds of a connection at the time when it is made
+   * @param tls for DNS over TLS (RFC 7858)
+   * @throws {Error} when certificate and key are not good
    */
-  constructor(answer: () => Answer, limits: () => TcpLimits = () => TCP_LIMITS) {
+  constructor(answer: () => Answer, limits: () => TcpLimits = () => TCP_LIMITS, tls?: TlsService) {
     this.answer = answer
     this.limits = limits
-    this.server = createServer({ allowHalfOpen: true, noDelay: true }, (socket) => {
-      this.accept(socket)
-    })
+    this.server = tls === undefined ? this.createPlain() : this.createSecure(tls)
+  }
+
+  /** Shows another certificate from now on. @throws {Error} when it and its key are not good */
+  renew(service: TlsService): void {
+    if (this.server instanceof TlsServer) this.server.setSecureContext(contextOptions(service))
   }
 
   /** Begins to listen. @returns the port @throws {Error} when the address is taken */
@@ -83,14 +93,38 @@ export class TcpServer {
     })
   }
 
-  private accept(socket: Socket): void {
+  private createPlain(): Server {
+    return createServer(SOCKET_OPTIONS, (socket) => {
+      if (this.admit(socket)) this.start(socket, 'tcp')
+    })
+  }
+
+  private createSecure(tls: TlsService): TlsServer {
+    const options = { ...SOCKET_OPTIONS, ...serverOptions(tls), ALPNProtocols: ['dot'] }
+    const server = createTlsServer(options, (socket) => {
+      if (isWelcome(socket, tls.clientAuth)) this.start(socket, 'tls')
+      else socket.destroy()
+    })
+    server.on('connection', (socket: Socket) => {
+      this.admit(socket)
+    })
+    // Who does not get through the handshake is gone already.
+    server.on('tlsClientError', () => undefined)
+    return server
+  }
+
+  private start(socket: Socket, transport: 'tcp' | 'tls'): void {
+    new Connection(socket, { answer: this.answer, limits: this.limits(), transport }).start()
+  }
+
+  /** Counts a connection, or ends it when there are too many. */
+  private admit(socket: Socket): boolean {
     const client = socket.remoteAddress ?? ''
     const count = (this.perClient.get(client) ?? 0) + 1
-    const limits = this.limits()
-    const { connectionsMax, connectionsPerClientMax } = limits
+    const { connectionsMax, connectionsPerClientMax } = this.limits()
     if (this.connections.size >= connectionsMax || count > connectionsPerClientMax) {
       socket.destroy()
-      return
+      return false
     }
     this.connections.add(socket)
     this.perClient.set(client, count)
@@ -100,8 +134,15 @@ export class TcpServer {
       if (left > 0) this.perClient.set(client, left)
       else this.perClient.delete(client)
     })
-    new Connection(socket, this.answer, limits).start()
+    return true
   }
+}
+
+/** How a connection is served. */
+type Service = {
+  readonly answer: () => Answer
+  readonly limits: TcpLimits
+  readonly transport: 'tcp' | 'tls'
 }
 
 /** One connection of a client. */
@@ -109,6 +150,7 @@ class Connection {
   private readonly socket: Socket
   private readonly answer: () => Answer
   private readonly limits: TcpLimits
+  private readonly transport: Service['transport']
   /** Messages of the chunk read last that are not taken yet. */
   private readonly waiting: Uint8Array[] = []
   private pending = 0
@@ -117,10 +159,11 @@ class Connection {
   private idle: NodeJS.Timeout | undefined
   private writing: NodeJS.Timeout | undefined
 
-  constructor(socket: Socket, answer: () => Answer, limits: TcpLimits) {
+  constructor(socket: Socket, { answer, limits, transport }: Service) {
     this.socket = socket
     this.answer = answer
     this.limits = limits
+    this.transport = transport
     this.queriesLeft = limits.queriesMax
   }
 
@@ -162,7 +205,7 @@ class Connection {
     const client = {
       address: socket.remoteAddress ?? '',
       port: socket.remotePort ?? 0,
-      transport: 'tcp',
+      transport: this.transport,
       localAddress: socket.localAddress ?? '',
       localPort: socket.localPort ?? 0,
       sendAhead: (ahead: Uint8Array) => this.sendAhead(ahead),

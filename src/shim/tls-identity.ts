@@ -37,10 +37,9 @@ export function tlsOptions(
  * Makes what connections of one identity have in common.
  * @throws {Error} when a certificate or key cannot be used
  */
-export function tlsContext({ ca, cert, key }: TlsIdentity): SecureContext {
-  if (ca !== undefined) checkCertificate(ca)
-  // An empty key would be passed over, and no certificate be shown.
-  if (key !== undefined) createPrivateKey(key)
+export function tlsContext(identity: TlsIdentity): SecureContext {
+  checkFiles(identity)
+  const { ca, cert, key } = identity
   return createSecureContext({
     ca: ca ?? authorities(),
     ...(cert !== undefined && { cert }),
@@ -49,10 +48,19 @@ export function tlsContext({ ca, cert, key }: TlsIdentity): SecureContext {
   })
 }
 
+/**
+ * Checks what OpenSSL would pass over: no certificate among authorities, an empty key.
+ * @throws {Error} that says what is wrong
+ */
+export function checkFiles({ ca, key }: TlsIdentity): void {
+  if (ca !== undefined) checkCertificate(ca)
+  if (key !== undefined) createPrivateKey(key)
+}
+
 let known: string[] | undefined
 
-/** The machine's, as CoreDNS has it; those that come with Node when the machine has none. */
-function authorities(): string[] {
+/** The machine's authorities, as CoreDNS has it; those of Node when the machine has none. */
+export function authorities(): string[] {
   if (known === undefined) {
     const machine = getCACertificates('system')
     known = machine.length > 0 ? machine : getCACertificates('default')

@@ -140,7 +140,7 @@ function openHttps(upstream: Upstream, address: string, options: UpstreamOptions
     exchange: (message, { timeoutMs }) =>
       askDoh(url, message, {
         fetch: (to, request) => https.fetch(to, request),
-        signal: AbortSignal.timeout(timeoutMs),
+        signal: AbortSignal.timeout(Math.ceil(timeoutMs)),
         method,
       }),
     close: () => {

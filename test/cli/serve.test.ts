@@ -246,8 +246,10 @@ describe('the command serve', () => {
     },
     {
       name: 'a transport that is not served',
-      corefile: 'tls://. {\n  bind 127.0.0.1\n  whoami\n}\n',
-      line: 'kubedoh: "tls://" blocks are not served yet, only "dns://"',
+      corefile: 'grpc://. {\n  bind 127.0.0.1\n  whoami\n}\n',
+      line:
+        'FOLDER/Corefile:1:1: "grpc://.": DNS over gRPC is not served; ' +
+        'use "tls://" or "https://"',
     },
     {
       name: 'a port that is none',

@@ -32,7 +32,7 @@ async function start(t: TestContext, folder?: string, isSecure = true): Promise<
     config,
     folder,
     corefileFolder: '/',
-    tls: isSecure ? { ...SERVER, clientCa: AUTHORITY } : undefined,
+    tls: isSecure ? { ...SERVER, ca: AUTHORITY, clientAuth: 'request' } : undefined,
     log: () => undefined,
   })
   const port = await server.listen('127.0.0.1', 0)
@@ -203,7 +203,7 @@ describe('the gateway on Node', () => {
   test('ends while connections are open', async (t) => {
     const config = await readGatewayConfig({ COREFILE: '. {\n}\n' })
     const options = { config, folder: undefined, corefileFolder: '/', log: () => undefined }
-    const tls = { ...SERVER, clientCa: undefined }
+    const tls = { ...SERVER, clientAuth: 'nocert' } as const
     const server = createNodeGateway({ ...options, tls })
     const port = await server.listen('127.0.0.1', 0)
     assert.equal((await send(open(t, port), { ':path': '/' })).status, 200)

@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
 import { describe, test } from 'node:test'
+import { connect } from 'node:tls'
 import { EMPTY_REPLY, parseResponse } from '../../src/dns/message.ts'
 import { ROOT } from '../../src/dns/name.ts'
-import type { Feature, Outcome, Plugin } from '../../src/plugins/plugin.ts'
+import type { Feature, Outcome, Plugin, TlsService } from '../../src/plugins/plugin.ts'
 import { formatRecord } from '../../src/records/zone-text.ts'
 import type { Chain } from '../../src/resolver/chain.ts'
 import type { Listener } from '../../src/resolver/listener.ts'
@@ -10,6 +12,7 @@ import { Resolver } from '../../src/resolver/resolver.ts'
 import { DnsServer } from '../../src/shim/dns-server.ts'
 import { createNodeHost } from '../../src/shim/node-host.ts'
 import { Metrics } from '../../src/telemetry/metrics.ts'
+import { AUTHORITY, type Certificate, CLIENT, SERVER } from '../certificates.ts'
 import { record } from '../doh/replies.ts'
 import {
   askUdp,
@@ -245,18 +248,48 @@ describe('DnsServer', () => {
       await assert.rejects(TcpClient.open(fresh), { code: 'ECONNREFUSED' })
     })
   })
+})
 
-  for (const transport of ['tls', 'https'] as const) {
-    test(`tells that it does not serve ${transport}`, async () => {
-      await withServer(async (server) => {
-        const resolver = resolverOf({ says: '192.0.2.1', listeners: [{ ...HERE, transport }] })
-        await assert.rejects(server.serve(resolver), {
-          name: 'ListenError',
-          message: `"${transport}://" blocks are not served yet, only "dns://"`,
-        })
-      })
-    })
+describe('DnsServer over TLS', () => {
+  const service = (certificate: Certificate): TlsService => ({
+    ...certificate,
+    clientAuth: 'nocert',
+  })
+  const secure = (tls: TlsService): Partial<Listener> => ({ ...HERE, transport: 'tls', tls })
+
+  /** The name in the certificate that a server shows. */
+  async function shownBy(port: number): Promise<unknown> {
+    const socket = connect({ port, host: '127.0.0.1', ca: AUTHORITY })
+    await once(socket, 'secureConnect')
+    const { CN } = socket.getPeerCertificate().subject
+    socket.destroy()
+    return CN
   }
+
+  test('shows the certificate of the resolver that serves', async () => {
+    await withServer(async (server) => {
+      const first = resolverOf({ says: '192.0.2.1', listeners: [secure(service(SERVER))] })
+      const port = await serveAnywhere(server, first)
+      assert.equal(await shownBy(port), 'server.test')
+      await server.serve(resolverOf({ says: '192.0.2.2', listeners: [secure(service(CLIENT))] }))
+      assert.deepEqual(server.ports, [port])
+      assert.equal(await shownBy(port), 'client.test')
+    })
+  })
+
+  test('asks for certificates when the resolver that serves does', async () => {
+    await withServer(async (server) => {
+      const port = await freePort()
+      const at = (tls: TlsService): Partial<Listener> => ({ ...secure(tls), port })
+      await server.serve(resolverOf({ says: '192.0.2.1', listeners: [at(service(SERVER))] }))
+      assert.equal(await shownBy(port), 'server.test')
+      const asking = { ...service(SERVER), ca: AUTHORITY, clientAuth: 'require' } as const
+      await server.serve(resolverOf({ says: '192.0.2.2', listeners: [at(asking)] }))
+      const socket = connect({ port, host: '127.0.0.1', ca: AUTHORITY })
+      socket.on('error', () => undefined)
+      await within(once(socket, 'close'), 'the end of who shows no certificate')
+    })
+  })
 })
 
 describe('DnsServer and what is beside DNS', () => {

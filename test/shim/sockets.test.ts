@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, type TestContext, test } from 'node:test'
 import type { Listener } from '../../src/resolver/listener.ts'
 import { localAddresses } from '../../src/shim/local-addresses.ts'
-import { ListenError, Sockets } from '../../src/shim/sockets.ts'
+import { ListenError, Sockets, type StreamServer, type Streams } from '../../src/shim/sockets.ts'
 import { TcpServer } from '../../src/shim/tcp-server.ts'
 import { type Answer, UdpServer } from '../../src/shim/udp-server.ts'
 import { askUdp, echo, frame, freePort, LOOPBACKS, queryWith, TcpClient } from './clients.ts'
@@ -16,6 +16,11 @@ function listenerAt(parts: Partial<Listener>): Listener {
   return { ...all, bounds: {}, takesAnyClass: false, ...parts }
 }
 
+/** TCP beside UDP. */
+function tcp(answer: Answer): Streams {
+  return { name: 'TCP', hasUdp: true, create: () => new TcpServer(() => answer) }
+}
+
 /** Opens at a port of the system's choice, which is free for TCP but need not be for UDP. */
 async function openAnywhere(
   t: TestContext,
@@ -23,7 +28,7 @@ async function openAnywhere(
   answer: Answer = echo,
 ): Promise<Sockets> {
   for (let i = 1; ; i++) {
-    const sockets = new Sockets(() => answer)
+    const sockets = new Sockets(() => answer, tcp(answer))
     try {
       await sockets.open(listenerAt(parts))
       // Some tests have closed it by then.
@@ -107,12 +112,37 @@ describe('Sockets', () => {
   })
 })
 
+describe('Sockets without UDP', () => {
+  test('answer over streams alone, renew all of them, and say what could not be had', async (t) => {
+    const at: string[] = []
+    const create = (): StreamServer => ({
+      listen: (address) => {
+        at.push(address)
+        return address === '::'
+          ? Promise.reject(Object.assign(new Error('listen'), { code: 'EACCES' }))
+          : Promise.resolve(853)
+      },
+      renew: ({ cert }) => at.push(cert),
+      close: () => Promise.resolve(),
+    })
+    const sockets = new Sockets(() => echo, { name: 'TLS', hasUdp: false, create })
+    t.after(() => sockets.close())
+    await sockets.open(listenerAt({ addresses: ['127.0.0.1', '127.0.0.2'] }))
+    sockets.renew({ cert: 'new', key: '', clientAuth: 'nocert' })
+    assert.deepEqual([sockets.port, at], [853, ['127.0.0.1', '127.0.0.2', 'new', 'new']])
+    const all = new Sockets(() => echo, { name: 'TLS', hasUdp: false, create })
+    await assert.rejects(all.open(listenerAt({ port: 853 })), {
+      message: 'Cannot listen on TLS :::853: ports under 1024 need root or CAP_NET_BIND_SERVICE',
+    })
+  })
+})
+
 describe('Sockets that cannot be had', () => {
   test('are told of: the port is taken by TCP', async (t) => {
     const other = new TcpServer(() => echo)
     t.after(() => other.close())
     const port = await other.listen('127.0.0.1', 0)
-    const sockets = new Sockets(() => echo)
+    const sockets = new Sockets(() => echo, tcp(echo))
     await assert.rejects(sockets.open(listenerAt({ addresses: ['127.0.0.1'], port })), {
       name: 'ListenError',
       message: `Cannot listen on TCP 127.0.0.1:${port}: another process does already`,
@@ -124,7 +154,7 @@ describe('Sockets that cannot be had', () => {
     const other = new UdpServer('127.0.0.1', () => echo)
     t.after(() => other.close())
     const port = await other.listen('127.0.0.1', await freePort())
-    const sockets = new Sockets(() => echo)
+    const sockets = new Sockets(() => echo, tcp(echo))
     await assert.rejects(sockets.open(listenerAt({ addresses: ['127.0.0.1'], port })), {
       name: 'ListenError',
       message: `Cannot listen on UDP 127.0.0.1:${port}: another process does already`,
@@ -133,7 +163,7 @@ describe('Sockets that cannot be had', () => {
   })
 
   test('are told of: no address and no interface', async () => {
-    const sockets = new Sockets(() => echo)
+    const sockets = new Sockets(() => echo, tcp(echo))
     await assert.rejects(sockets.open(listenerAt({ addresses: ['127.0.0.1', 'eth 9'] })), {
       name: 'ListenError',
       message: '"eth 9" is neither an address nor an interface of this machine',
@@ -152,7 +182,7 @@ describe('Sockets that cannot be had', () => {
     test(`are told of as people understand it: ${code}`, async (t) => {
       const cause = Object.assign(new Error('listen'), code === undefined ? {} : { code })
       t.mock.method(TcpServer.prototype, 'listen', () => Promise.reject(cause))
-      const sockets = new Sockets(() => echo)
+      const sockets = new Sockets(() => echo, tcp(echo))
       const opened = sockets.open(listenerAt({ addresses: ['127.0.0.1'], port: 0 }))
       if (says === undefined) {
         await opened

@@ -144,6 +144,15 @@ describe('DNS over HTTPS', () => {
     })
   }
 
+  test('is waited for in parts of milliseconds as well', async (t) => {
+    const { port } = await fakeHttp2(t, () => undefined)
+    const url = `https://127.0.0.1:${port}/dns-query`
+    const { client } = open(t, { transport: 'https', port, url })
+    await assert.rejects(client.exchange(QUERY, { protocol: 'udp', timeoutMs: SHORT_MS + 0.5 }), {
+      message: 'no answer over HTTPS in time',
+    })
+  })
+
   test('is the host of the URL at another address, by the name of its certificate', async (t) => {
     const { port } = await fakeHttp2(t, ({ body, stream }) => {
       stream.respond({ ':status': 200, 'content-type': 'application/dns-message' })

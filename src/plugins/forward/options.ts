@@ -59,14 +59,19 @@ type Draft = { -readonly [Key in keyof ForwardOptions]: ForwardOptions[Key] } & 
 }
 /** Reads a file; `undefined` when there is none. */
 type ReadText = (path: string) => string | undefined
-type Reader = (option: Option, draft: Draft, readText: ReadText) => void
+type Reader = (option: Option, draft: Draft, readOwn: ReadText) => void
 
 /**
  * Reads `forward FROM TO… { … }`.
- * @param readText reads files that list name servers, and those of certificates
+ * @param readText reads files that list name servers
+ * @param readOwn reads those of certificates, which may be below the folder of the block's `root`
  * @throws {ConfigError} with the place of what is wrong
  */
-export function parseForward(directive: Directive, readText: ReadText): ForwardOptions {
+export function parseForward(
+  directive: Directive,
+  readText: ReadText,
+  readOwn: ReadText = readText,
+): ForwardOptions {
   const [from, first, ...more] = directive.args
   if (from === undefined || first === undefined) {
     throw configError(directive, '"forward" needs a zone and at least one upstream')
@@ -83,7 +88,7 @@ export function parseForward(directive: Directive, readText: ReadText): ForwardO
   for (const option of options(directive)) {
     const read = READERS[option.name]
     if (read === undefined) throw unknownOption('forward', option, Object.keys(READERS))
-    read(option, draft, readText)
+    read(option, draft, readOwn)
   }
   return finish(draft, directive)
 }
@@ -174,8 +179,8 @@ const READERS: Readonly<Record<string, Reader>> = {
     const idleMax = parseCount(onlyArg(option), 0, COUNT_MAX)
     draft.connections = { ...draft.connections, idleMax }
   },
-  tls: (option, draft, readText) => {
-    draft.connections = { ...draft.connections, tls: tlsIdentity(option, readText) }
+  tls: (option, draft, readOwn) => {
+    draft.connections = { ...draft.connections, tls: tlsIdentity(option, readOwn) }
   },
   tls_servername: (option, draft) => {
     draft.serverName = onlyArg(option).text

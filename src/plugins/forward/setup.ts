@@ -17,11 +17,12 @@ type Upstreams = WeakMap<Request['trace'], string>
 type Parsed = { readonly directive: Directive; readonly options: ForwardOptions }
 
 /** Configures `forward FROM TO… { … }`, as often as there are upstreams for different zones. */
-export const setupForward: Setup = (directives, { host, zones, block }) => {
+export const setupForward: Setup = (directives, { host, zones, block, pathOf }) => {
   const upstreams: Upstreams = new WeakMap()
+  const readOwn = (path: string): string | undefined => host.readText(pathOf(path))
   const parsed: Parsed[] = directives.map((directive) => ({
     directive,
-    options: parseForward(directive, host.readText),
+    options: parseForward(directive, host.readText, readOwn),
   }))
   const plugins = parsed.map(({ directive, options }, i): Plugin => {
     const forward = openForward(directive, () => new Forward(options, host, tellsWhy(block)))

@@ -1,0 +1,67 @@
+/**
+ * DNS over HTTPS for `https://` server blocks (RFC 8484), with and without TLS.
+ * @module
+ */
+import { createDohApp } from '../doh/app.ts'
+import { badMessage, directResponse, isQuery, readDirect } from '../doh/direct-message.ts'
+import type { Client, TlsService } from '../plugins/plugin.ts'
+import { andThen } from '../plugins/plugin.ts'
+import { type Direct, type Ends, HttpServer, remoteOf } from './http-server.ts'
+import type { Answer } from './udp-server.ts'
+
+/** Connections at a time, as CoreDNS has it. */
+const CONNECTIONS_MAX = 200
+
+/** What to answer with, and how to serve. */
+export type DohServerOptions = {
+  /** Gives the function to answer with at the time of each message. */
+  readonly answer: () => Answer
+  /** Plain HTTP when left out: something in front has TLS. */
+  readonly tls: TlsService | undefined
+  /** Connections at a time; 200 when left out. */
+  readonly connectionsMax: number | undefined
+  /** Learns the status of each response. */
+  readonly onResponse: (status: number) => void
+}
+
+/** Makes the server, which does not listen yet. @throws {Error} when certificate or key is bad */
+export function createDohServer({
+  answer,
+  tls,
+  connectionsMax = CONNECTIONS_MAX,
+  onResponse,
+}: DohServerOptions): HttpServer {
+  const app = createDohApp({
+    isPrivate: () => false,
+    answer: (message, c) => answer()(message, clientOf(remoteOf(c.env))),
+  })
+  const counted: ConstructorParameters<typeof HttpServer>[0] = {
+    fetch: async (request, env) => {
+      const response = await app.fetch(request, env)
+      onResponse(response.status)
+      return response
+    },
+  }
+  const direct: Direct = (head) => {
+    const asked = readDirect(head)
+    if (asked === undefined) return undefined
+    return (body) => {
+      const message = asked.message ?? body
+      const isAsking = message !== undefined && isQuery(message)
+      const reply = isAsking ? answer()(message, clientOf(head.ends())) : undefined
+      return andThen(reply, (bytes) => {
+        const { isPost } = asked
+        const response = isAsking
+          ? directResponse(bytes, { isPrivate: false, isPost })
+          : badMessage()
+        onResponse(response.status)
+        return response
+      })
+    }
+  }
+  return new HttpServer(counted, { ...(tls && { tls }), direct, connectionsMax })
+}
+
+function clientOf(ends: Ends): Client {
+  return { ...ends, transport: 'https' }
+}

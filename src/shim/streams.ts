@@ -1,0 +1,52 @@
+/**
+ * How listeners answer over streams: TCP, TLS (RFC 7858) or HTTPS (RFC 8484).
+ * @module
+ */
+import type { ConnectionBounds } from '../plugins/plugin.ts'
+import type { Listener } from '../resolver/listener.ts'
+import type { Metrics } from '../telemetry/metrics.ts'
+import { createDohServer } from './doh-server.ts'
+import type { StreamServer, Streams } from './sockets.ts'
+import { TCP_LIMITS, type TcpLimits, TcpServer } from './tcp-server.ts'
+import type { Answer } from './udp-server.ts'
+
+const HTTPS_RESPONSES = {
+  name: 'coredns_dns_https_responses_total',
+  help: 'Counter of DoH responses per server and http status code.',
+  labels: ['server', 'status'],
+}
+
+/** What streams need of their listener, as it is at the time of each connection or message. */
+export type StreamParts = {
+  readonly answer: () => Answer
+  readonly bounds: () => ConnectionBounds
+  readonly metrics: Metrics
+}
+
+/** Tells how a listener answers over streams. */
+export function streamsOf(
+  { transport, port, tls, httpConnectionsMax: connectionsMax }: Listener,
+  { answer, bounds, metrics }: StreamParts,
+): Streams {
+  const limits = (): TcpLimits => ({ ...TCP_LIMITS, ...bounds() })
+  switch (transport) {
+    case 'dns':
+      return { name: 'TCP', hasUdp: true, create: () => new TcpServer(answer, limits) }
+    case 'tls':
+      return { name: 'TLS', hasUdp: false, create: () => new TcpServer(answer, limits, tls) }
+    case 'https': {
+      const onResponse = (status: number): void => {
+        metrics.counter(HTTPS_RESPONSES, [`https://:${port}`, String(status)]).value++
+      }
+      const create = (): StreamServer => {
+        const server = createDohServer({ answer, tls, connectionsMax, onResponse })
+        return {
+          listen: (address, at) => server.listen(address, at, true),
+          renew: (service) => server.renew(service),
+          close: () => server.close(),
+        }
+      }
+      return { name: 'HTTPS', hasUdp: false, create }
+    }
+  }
+}

@@ -1,0 +1,186 @@
+/**
+ * Real clients against `tls://` and `https://` server blocks, and CoreDNS on either side of ours. Run
+ * by `npm run test:clients`.
+ * @module
+ */
+import { match, rejects } from 'node:assert/strict'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, before, describe, it } from 'node:test'
+import { AUTHORITY, CLIENT, SERVER } from '../certificates.ts'
+import { prepareCoreDns } from '../cluster/binaries.ts'
+import { freePort, type Running, start } from '../cluster/processes.ts'
+import { findMissing, shell } from './programs.ts'
+
+const ROOT = join(import.meta.dirname, '../..')
+const FILES = {
+  'cert.pem': SERVER.cert,
+  'key.pem': SERVER.key,
+  'client.pem': CLIENT.cert,
+  'client-key.pem': CLIENT.key,
+  'ca.pem': AUTHORITY,
+}
+const NAME = 'www.shop.test'
+const ADDRESS = /192\.0\.2\.34/
+
+/** Blocks that answer: for TLS, for HTTPS, and for TLS from clients with a certificate. */
+const servedBlocks = (ports: readonly number[]): string => `
+(www) {
+  bind 127.0.0.1
+  hosts {
+    192.0.2.34 ${NAME}
+  }
+}
+tls://.:${ports[0]} {
+  import www
+  tls cert.pem key.pem
+}
+https://.:${ports[1]} {
+  import www
+  tls cert.pem key.pem
+}
+tls://.:${ports[2]} {
+  import www
+  tls cert.pem key.pem ca.pem {
+    client_auth require_and_verify
+  }
+}
+`
+
+/** Blocks that relay, one for each way. */
+const relayingBlocks = (ports: readonly number[], upstreams: readonly number[]): string => `
+.:${ports[0]} {
+  bind 127.0.0.1
+  forward . tls://127.0.0.1:${upstreams[0]} {
+    tls ca.pem
+    tls_servername localhost
+  }
+}
+.:${ports[1]} {
+  bind 127.0.0.1
+  forward . https://127.0.0.1:${upstreams[1]} {
+    tls ca.pem
+    tls_servername localhost
+  }
+}
+.:${ports[2]} {
+  bind 127.0.0.1
+  forward . tls://127.0.0.1:${upstreams[2]} {
+    tls client.pem client-key.pem ca.pem
+  }
+}
+`
+
+describe('clients over TLS and HTTPS', { concurrency: false }, () => {
+  const running: Running[] = []
+  let folder = ''
+
+  const write = (name: string, text: string): string => {
+    writeFileSync(join(folder, name), text)
+    return join(folder, name)
+  }
+  const threePorts = (): Promise<number[]> => Promise.all([freePort(), freePort(), freePort()])
+  const serveOurs = async (corefile: string): Promise<void> => {
+    const ours = start(join(ROOT, 'bin/kubedoh'), ['serve', '--conf', corefile])
+    running.push(ours)
+    await ours.line(/^ready/)
+  }
+  const serveTheirs = async (corefile: string): Promise<void> => {
+    const theirs = start(prepareCoreDns(), ['-conf', corefile], {}, folder)
+    running.push(theirs)
+    await theirs.line(/CoreDNS-/)
+  }
+
+  let ports: number[] = []
+
+  before(async () => {
+    folder = mkdtempSync(join(tmpdir(), 'kubedoh-encrypted-'))
+    for (const [name, text] of Object.entries(FILES)) write(name, text)
+    ports = await threePorts()
+    await serveOurs(write('Corefile', servedBlocks(ports)))
+  })
+
+  after(async () => {
+    for (const one of running.toReversed()) await one.stop()
+    rmSync(folder, { recursive: true, force: true })
+  })
+
+  describe('kdig', { skip: findMissing('kdig') ?? false }, () => {
+    const ask = (way: string, port: number | undefined): Promise<string> =>
+      shell(`kdig @127.0.0.1 -p ${port} ${way} +tls-ca=${folder}/ca.pem ${NAME} A`)
+
+    it('reads an answer over TLS from a server that it trusts', async () => {
+      const text = await ask('+tls +tls-hostname=localhost +padding', ports[0])
+      match(text, ADDRESS)
+      match(text, /TLS session \(TLS1\.3\)/)
+      match(text, /PADDING: \d+ B/)
+    })
+
+    it('reads many answers on one connection', async () => {
+      match(await ask(`+tls +tls-hostname=localhost +keepopen ${NAME} A`, ports[0]), ADDRESS)
+    })
+
+    it('does not trust a server with another name', async () => {
+      await rejects(ask('+tls +tls-hostname=other.test', ports[0]))
+    })
+
+    for (const way of ['+https', '+https-get']) {
+      it(`reads an answer by ${way}, over HTTP/2`, async () => {
+        const text = await ask(`${way} +tls-hostname=localhost`, ports[1])
+        match(text, ADDRESS)
+        match(text, /HTTP session \(HTTP\/2/)
+      })
+    }
+
+    it('is served where certificates are asked for, if it shows one', async () => {
+      const files = `+tls-certfile=${folder}/client.pem +tls-keyfile=${folder}/client-key.pem`
+      match(await ask(`+tls +tls-hostname=localhost ${files}`, ports[2]), ADDRESS)
+      await rejects(ask('+tls +tls-hostname=localhost', ports[2]))
+    })
+  })
+
+  describe('dig', { skip: findMissing('dig') ?? false }, () => {
+    for (const [way, i] of [
+      ['+tls', 0],
+      ['+https', 1],
+      ['+https-get', 1],
+    ] as const) {
+      it(`reads an answer by ${way}`, async () => {
+        const trust = `+tls-ca=${folder}/ca.pem +tls-hostname=localhost`
+        match(await shell(`dig @127.0.0.1 -p ${ports[i]} ${way} ${trust} ${NAME} A`), ADDRESS)
+      })
+    }
+  })
+
+  describe('curl', { skip: findMissing('curl') ?? false }, () => {
+    it('resolves through an https:// block', async () => {
+      const doh = `--doh-url https://localhost:${ports[1]}/dns-query --doh-insecure`
+      const text = await shell(`curl -sv -m 3 ${doh} http://${NAME}:1/ 2>&1 || true`)
+      match(text, ADDRESS)
+    })
+  })
+
+  describe('CoreDNS', { skip: findMissing('go') ?? findMissing('dig') ?? false }, () => {
+    const readThrough = async (relays: readonly number[]): Promise<void> => {
+      for (const port of relays) {
+        match(await shell(`dig @127.0.0.1 -p ${port} ${NAME} A`), ADDRESS)
+        match(await shell(`dig @127.0.0.1 -p ${port} +tcp ${NAME} A`), ADDRESS)
+      }
+    }
+
+    it('relays to our blocks, by TLS, by HTTPS and with a certificate', async () => {
+      const relays = await threePorts()
+      await serveTheirs(write('Corefile.theirs', relayingBlocks(relays, ports)))
+      await readThrough(relays)
+    })
+
+    it('is relayed to by ours, in the same ways', async () => {
+      const theirs = await threePorts()
+      await serveTheirs(write('Corefile.upstream', servedBlocks(theirs)))
+      const relays = await threePorts()
+      await serveOurs(write('Corefile.ours', relayingBlocks(relays, theirs)))
+      await readThrough(relays)
+    })
+  })
+})
