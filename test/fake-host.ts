@@ -14,6 +14,8 @@ import type {
   Host,
   KeySource,
   SnapshotSource,
+  Tap,
+  TapTarget,
   TlsIdentity,
   Upstream,
   UpstreamClient,
@@ -120,6 +122,8 @@ export class FakeHost implements Host {
   readonly keys: KeyTable | undefined
   /** Seconds that leases have left. */
   readonly leases: Map<string, number> = new Map()
+  /** Messages for collectors of dnstap, and where they are. */
+  readonly taps: { readonly target: TapTarget; readonly messages: Uint8Array[] }[] = []
   /** What was sent to collectors. */
   readonly posted: { readonly url: string; readonly json: string }[] = []
   /** Why nothing is taken; a test sets it. */
@@ -195,6 +199,12 @@ export class FakeHost implements Host {
   readonly openKeys = (connection: EtcdConnection): KeySource => {
     this.connections.push(connection)
     return { current: () => this.keys, leaseSeconds: (lease) => this.leases.get(lease) }
+  }
+
+  readonly openTap = (target: TapTarget): Tap => {
+    const messages: Uint8Array[] = []
+    this.taps.push({ target, messages })
+    return { send: (message) => messages.push(message), close: () => undefined }
   }
 
   readonly postJson = async (url: string, json: string): Promise<void> => {

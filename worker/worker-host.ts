@@ -6,7 +6,6 @@
 import { askDoh } from '../src/doh/doh-client.ts'
 import type { GatewayRuntime } from '../src/gateway/gateway.ts'
 import { EDGE_PLUGINS } from '../src/plugins/edge-plugins.ts'
-import { refuseKeys } from '../src/plugins/etcd/options.ts'
 import type { Upstream, UpstreamClient, UpstreamOptions } from '../src/plugins/host.ts'
 import { formatLogEvent } from '../src/telemetry/log.ts'
 import { Metrics } from '../src/telemetry/metrics.ts'
@@ -32,7 +31,6 @@ export function createWorkerHost(): GatewayRuntime['host'] {
     openUpstream,
     // The platform has the certificates.
     checkIdentity: () => undefined,
-    openKeys: refuseKeys,
     metrics: new Metrics(),
     log: (event) => {
       console.log(formatLogEvent(event, Date.now()))

@@ -13,6 +13,7 @@ import { setupCancel } from './cancel.ts'
 import { setupChaos } from './chaos.ts'
 import { setupDebug } from './debug.ts'
 import { setupDns64 } from './dns64.ts'
+import { setupDnstap } from './dnstap/setup.ts'
 import { setupErratic } from './erratic.ts'
 import { setupErrors } from './errors.ts'
 import { setupEtcd } from './etcd/setup.ts'
@@ -60,6 +61,7 @@ const SETUPS: Readonly<Record<string, Setup>> = {
   chaos: setupChaos,
   debug: setupDebug,
   dns64: setupDns64,
+  dnstap: setupDnstap,
   erratic: setupErratic,
   errors: setupErrors,
   etcd: setupEtcd,

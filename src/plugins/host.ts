@@ -95,6 +95,26 @@ export type KeySource = {
   readonly leaseSeconds: (lease: string) => number | undefined
 }
 
+/** Where a collector of dnstap messages listens. */
+export type TapTarget =
+  | { readonly kind: 'unix'; readonly path: string }
+  | { readonly kind: 'tcp'; readonly host: string; readonly port: number }
+  | {
+      readonly kind: 'tls'
+      readonly host: string
+      readonly port: number
+      /** Whether its certificate must be for the host. */
+      readonly isVerified: boolean
+    }
+
+/** A collector of messages. */
+export type Tap = {
+  /** Takes a message for it; never throws, never waits. */
+  readonly send: (message: Uint8Array) => void
+  /** Sends what waits, and ends. */
+  readonly close: () => void
+}
+
 /** The runtime. */
 export type Host = {
   /** The plugins that this runtime has. */
@@ -137,16 +157,20 @@ export type Host = {
    */
   readonly openCluster: (options: KubernetesOptions, tree?: ClusterTree) => SnapshotSource
   /**
-   * Finds the keys that an `etcd` directive is about.
-   * @throws {ConfigError} where none can be had
+   * Finds the keys that an `etcd` directive is about. Absent where none can be had.
+   * @throws {ConfigError} when what the directive says does not fit
    */
-  readonly openKeys: (connection: EtcdConnection) => KeySource
+  readonly openKeys?: (connection: EtcdConnection) => KeySource
   /**
    * Sends JSON to a server that collects it, and resolves when that has been taken. Absent where
    * nothing can be sent beside answers.
    * @throws {Error} later, when it is refused or takes too long
    */
   readonly postJson?: (url: string, json: string, timeoutMs: number) => Promise<void>
+  /**
+   * Connects to a collector, for which so many messages may wait. Absent where there is none.
+   */
+  readonly openTap?: (target: TapTarget, queueMax: number) => Tap
   readonly metrics: Metrics
   readonly log: Log
   /** Prints a line of the query log. */

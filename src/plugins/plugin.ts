@@ -142,6 +142,19 @@ export type Observation = Asked & {
   readonly durationMs: number
 }
 
+/** What a plugin asked an upstream for a request, for plugins that only look on. */
+export type UpstreamExchange = {
+  readonly asked: Asked
+  readonly address: string
+  readonly port: number
+  readonly isUdp: boolean
+  readonly query: Uint8Array
+  /** `undefined` when none came. */
+  readonly reply: Uint8Array | undefined
+  /** When the query was sent, in milliseconds since 1970. */
+  readonly startMs: number
+}
+
 /** What a reply on the quick way is to be like. One object for all queries: keep none of it. */
 export type QuickReply = {
   isUdp: boolean
@@ -197,6 +210,8 @@ export type Plugin = {
   readonly quick?: QuickPart
   /** Looks at every query that the block answered. Keeps none of it. */
   readonly observe?: (observation: Observation) => void
+  /** Looks at what a peer asks upstreams. Keeps none of it. */
+  readonly observeUpstream?: (exchange: UpstreamExchange) => void
   /**
    * Whether a name, and with it the whole zone of its server block, is in a zone of the plugin's
    * that a client may not see.

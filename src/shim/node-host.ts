@@ -6,10 +6,10 @@ import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { resolve } from 'node:path'
 import { ALL_PLUGINS } from '../plugins/all-plugins.ts'
-import { refuseKeys } from '../plugins/etcd/options.ts'
 import type { Host } from '../plugins/host.ts'
 import type { Log } from '../telemetry/log.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
+import { FrameStream } from './frame-stream.ts'
 import { postJson } from './post-json.ts'
 import { random16 } from './random16.ts'
 import { checkIdentity } from './tls-service.ts'
@@ -30,7 +30,7 @@ export type NodeHostOptions = {
   readonly log: Log
   readonly openCluster: Host['openCluster']
   /** Where keys come from; none can be had when it is left out. */
-  readonly openKeys?: Host['openKeys']
+  readonly openKeys?: NonNullable<Host['openKeys']>
   readonly abort: Host['abort']
 }
 
@@ -38,7 +38,6 @@ export type NodeHostOptions = {
 export function createNodeHost({ folder, ...rest }: NodeHostOptions): Host {
   const { timeOrigin } = performance
   return {
-    openKeys: refuseKeys,
     ...rest,
     plugins: ALL_PLUGINS,
     isolatesRequests: false,
@@ -59,6 +58,7 @@ export function createNodeHost({ folder, ...rest }: NodeHostOptions): Host {
     openUpstream,
     postJson,
     checkIdentity,
+    openTap: (target, queueMax) => new FrameStream(target, queueMax, rest.log),
     print: (line) => {
       process.stdout.write(`[INFO] ${line}\n`)
     },

@@ -133,11 +133,6 @@ export function parseEtcd(
   }
 }
 
-/** For runtimes that reach no etcd. @throws {ConfigError} always */
-export function refuseKeys(connection: EtcdConnection): never {
-  throw configError(connection, '"etcd" works in "kubedoh serve" only: no gateway asks an etcd')
-}
-
 /** Reads where an etcd is: a URL, or host and port, to which `scheme` then leads. */
 function parseEndpoint(word: Word, scheme: string): string {
   const text = /^\w+:\/\//.test(word.text) ? word.text : `${scheme}://${word.text}`

@@ -3,6 +3,7 @@
  * memory and kept up to date, so that no query waits for etcd.
  * @module
  */
+import { configError } from '../../corefile/problem.ts'
 import { EXTENDED_ERROR, extendedError } from '../../dns/edns.ts'
 import { EMPTY_REPLY, type Reply } from '../../dns/message.ts'
 import { RCODE } from '../../dns/rcode.ts'
@@ -16,6 +17,12 @@ import { type EtcdOptions, parseEtcd } from './options.ts'
 /** Configures `etcd [ZONE…] { … }`. */
 export const setupEtcd: Setup = (directives, { host, zones, pathOf }) => {
   const options = parseEtcd(directives, zones, (path) => host.readText(pathOf(path)))
+  if (host.openKeys === undefined) {
+    throw configError(
+      directives[0],
+      '"etcd" works in "kubedoh serve" only: no gateway asks an etcd',
+    )
+  }
   const source = host.openKeys(options.connection)
   const { now } = host
   return {

@@ -7,8 +7,14 @@ import type { Reply, Response } from '../../dns/message.ts'
 import { equalNames, isSubdomain } from '../../dns/name.ts'
 import { formatRcode, RCODE } from '../../dns/rcode.ts'
 import { observe, type Series } from '../../telemetry/metrics.ts'
-import type { Host, UpstreamClient } from '../host.ts'
-import { failure, type MaybePromise, type Outcome, type Request } from '../plugin.ts'
+import type { Host, Upstream, UpstreamClient } from '../host.ts'
+import {
+  failure,
+  type MaybePromise,
+  type Outcome,
+  type Request,
+  type UpstreamExchange,
+} from '../plugin.ts'
 import type { ForwardOptions } from './options.ts'
 import { UpstreamHealth } from './upstream-health.ts'
 import { readResponse, relayed, upstreamKey, upstreamQuery } from './upstream-query.ts'
@@ -61,8 +67,17 @@ export type Relayed = {
 /** An upstream: how to ask it, and whether it answers. */
 type Target = {
   readonly name: string
+  readonly upstream: Upstream
   readonly client: UpstreamClient
   readonly health: UpstreamHealth
+}
+
+/** What the options do not say. */
+export type ForwardOptionsBeside = {
+  /** Whether clients learn why there is no answer. */
+  readonly tellsWhy: boolean
+  /** Looks at what upstreams are asked. */
+  readonly observeExchange: (exchange: UpstreamExchange) => void
 }
 
 /** Relays queries for one zone. */
@@ -70,6 +85,7 @@ export class Forward {
   private readonly options: ForwardOptions
   private readonly host: Host
   private readonly tellsWhy: boolean
+  private readonly observeExchange: ForwardOptionsBeside['observeExchange']
   private readonly targets: readonly Target[]
   /** Queries under way, by question: the same question is not asked twice at a time. */
   private readonly pending = new Map<string, Promise<Relayed>>()
@@ -78,13 +94,15 @@ export class Forward {
   private turn = 0
   private concurrent = 0
 
-  /**
-   * @param tellsWhy whether clients learn why there is no answer
-   * @throws {Error} when an upstream cannot be asked in this runtime, or not in the way told
-   */
-  constructor(options: ForwardOptions, host: Host, tellsWhy: boolean) {
+  /** @throws {Error} when an upstream cannot be asked in this runtime, or not in the way told */
+  constructor(
+    options: ForwardOptions,
+    host: Host,
+    { tellsWhy, observeExchange }: ForwardOptionsBeside,
+  ) {
     this.options = options
     this.tellsWhy = tellsWhy
+    this.observeExchange = observeExchange
     this.host = host
     this.rejects = host.metrics.counter(REJECTS)
     this.brokenChecks = host.metrics.counter(BROKEN_CHECKS)
@@ -97,7 +115,7 @@ export class Forward {
           host.metrics.counter(info, ['forward', name, protocol]).value++
         },
       })
-      return { name, client, health: new UpstreamHealth({ name, client, options, host }) }
+      return { name, upstream, client, health: new UpstreamHealth({ name, client, options, host }) }
     })
   }
 
@@ -218,7 +236,7 @@ export class Forward {
    * client chose the transport; when UDP was only preferred, TCP is next.
    */
   private async tryTarget(
-    { name, client }: Target,
+    { name, upstream, client }: Target,
     request: Request,
     timeoutMs: number,
   ): Promise<Response | string> {
@@ -228,7 +246,18 @@ export class Forward {
     const startMs = this.host.now()
     const exchange = async (over: 'udp' | 'tcp'): Promise<Response | undefined> => {
       const leftMs = startMs + timeoutMs - this.host.now()
-      const reply = await client.exchange(message, { protocol: over, timeoutMs: leftMs })
+      const { address, port, transport } = upstream
+      const isUdp = transport === 'dns' && over === 'udp'
+      const sent = { asked: request, query: message, startMs: this.host.now() }
+      const tell = (reply: Uint8Array | undefined): void => {
+        this.observeExchange({ ...sent, address, port, isUdp, reply })
+      }
+      const answering = client.exchange(message, { protocol: over, timeoutMs: leftMs })
+      const reply = await answering.catch((error: unknown) => {
+        tell(undefined)
+        throw error
+      })
+      tell(reply)
       return readResponse(reply, request)
     }
     try {

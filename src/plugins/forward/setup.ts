@@ -7,7 +7,7 @@ import type { Directive } from '../../corefile/server-block.ts'
 import { equalNames, nameOf } from '../../dns/name.ts'
 import { tellsWhy } from '../errors.ts'
 import { andThen, type Plugin, type Request, type Setup, type View } from '../plugin.ts'
-import { Forward, type Relayed } from './forward.ts'
+import { Forward, type ForwardOptionsBeside, type Relayed } from './forward.ts'
 import { type ForwardOptions, parseForward } from './options.ts'
 import { isHostName } from './upstreams.ts'
 
@@ -17,7 +17,8 @@ type Upstreams = WeakMap<Request['trace'], string>
 type Parsed = { readonly directive: Directive; readonly options: ForwardOptions }
 
 /** Configures `forward FROM TO… { … }`, as often as there are upstreams for different zones. */
-export const setupForward: Setup = (directives, { host, zones, block, pathOf }) => {
+export const setupForward: Setup = (directives, context) => {
+  const { host, zones, block, peers, pathOf } = context
   const upstreams: Upstreams = new WeakMap()
   const readOwn = (path: string): string | undefined => host.readText(pathOf(path))
   const parsed: Parsed[] = directives.map((directive) => ({
@@ -25,7 +26,8 @@ export const setupForward: Setup = (directives, { host, zones, block, pathOf }) 
     options: parseForward(directive, host.readText, readOwn),
   }))
   const plugins = parsed.map(({ directive, options }, i): Plugin => {
-    const forward = openForward(directive, () => new Forward(options, host, tellsWhy(block)))
+    const beside = { tellsWhy: tellsWhy(block), observeExchange: observerOf(peers) }
+    const forward = openForward(directive, () => new Forward(options, host, beside))
     const isLast = i === parsed.length - 1
     return {
       name: 'forward',
@@ -47,6 +49,12 @@ export const setupForward: Setup = (directives, { host, zones, block, pathOf }) 
     }
   })
   return { plugins, notices: parsed.flatMap(noticesOf) }
+}
+
+function observerOf(peers: () => readonly Plugin[]): ForwardOptionsBeside['observeExchange'] {
+  return (exchange) => {
+    for (const { observeUpstream } of peers()) observeUpstream?.(exchange)
+  }
 }
 
 function openForward(directive: Directive, open: () => Forward): Forward {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { parseEtcd, refuseKeys } from '../../../src/plugins/etcd/options.ts'
+import { parseEtcd } from '../../../src/plugins/etcd/options.ts'
 import { block, directive, parseDirective, problemsOf } from '../../ask.ts'
 import { FakeHost } from '../../fake-host.ts'
 
@@ -104,11 +104,5 @@ describe('the options of etcd', () => {
   test('stand once in a block', () => {
     const [problem] = problemsOf(block('etcd a.test', 'etcd b.test'))
     assert.match(problem ?? '', /^Corefile:3:3: "etcd" stands twice/)
-  })
-
-  test('are refused by who reaches no etcd', () => {
-    assert.throws(() => refuseKeys(parse().connection), {
-      message: 'Corefile:2:3: "etcd" works in "kubedoh serve" only: no gateway asks an etcd',
-    })
   })
 })

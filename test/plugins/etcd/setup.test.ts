@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { block, directive, serve } from '../../ask.ts'
-import { START_MS } from '../../fake-host.ts'
+import { createResolver } from '../../../src/resolver/create-resolver.ts'
+import { block, directive, parseBlocks, serve } from '../../ask.ts'
+import { FakeHost, START_MS } from '../../fake-host.ts'
 
 const SOA = `example.org. 30 IN SOA ns.dns.example.org. hostmaster.example.org. ${START_MS / 1000} 7200 1800 86400 30`
 const DENIED = ['NXDOMAIN aa rd', `authority: ${SOA}`]
@@ -119,5 +120,12 @@ describe('etcd', () => {
         credentials: undefined,
       },
     ])
+  })
+
+  test('is refused where no etcd is reached', () => {
+    const { openKeys: _, ...host } = new FakeHost()
+    assert.throws(() => createResolver(parseBlocks(block('etcd')), host), {
+      message: 'Corefile:2:3: "etcd" works in "kubedoh serve" only: no gateway asks an etcd',
+    })
   })
 })

@@ -1,0 +1,104 @@
+/**
+ * The `dnstap` directive's options (CoreDNS, plugin/dnstap/setup.go).
+ * @module
+ */
+import {
+  argTexts,
+  checkArgs,
+  type Option,
+  options,
+  parseCount,
+  unknownOption,
+} from '../../corefile/arguments.ts'
+import { configError } from '../../corefile/problem.ts'
+import type { Directive, Word } from '../../corefile/server-block.ts'
+import type { TapTarget } from '../host.ts'
+
+/** A `dnstap` directive. */
+export type DnstapOptions = {
+  readonly target: TapTarget
+  /** Messages that may wait. */
+  readonly queueMax: number
+  /** Whether the octets of queries and replies are told, too. */
+  readonly isFull: boolean
+  /** `undefined` for this machine's name, and for this program and its version. */
+  readonly identity: string | undefined
+  readonly version: string | undefined
+  /** A format as `log` has them; '' for none. */
+  readonly extra: string
+}
+
+/** Messages that a queue holds: so many, times a number that may be given. */
+const QUEUE_MESSAGES = 10_000
+const QUEUES_MAX = 4096
+const BUFFERS_MAX = 1024
+const LABEL_CHARACTERS_MAX = 255
+
+type Draft = {
+  identity: string | undefined
+  version: string | undefined
+  extra: string
+  isVerified: boolean
+}
+
+const READERS: Readonly<Record<string, (option: Option, draft: Draft) => void>> = {
+  identity: (option, draft) => {
+    draft.identity = parseLabel(option)
+  },
+  version: (option, draft) => {
+    draft.version = parseLabel(option)
+  },
+  extra: (option, draft) => {
+    draft.extra = argTexts(option, 1)[0] ?? ''
+  },
+  skipverify: (option, draft) => {
+    argTexts(option, 0)
+    draft.isVerified = false
+  },
+}
+
+/** Reads a directive. @throws {ConfigError} */
+export function parseDnstap(directive: Directive): DnstapOptions {
+  const [socket, full, buffers, queues] = checkArgs(directive, 4)
+  if (socket === undefined) {
+    throw configError(
+      directive,
+      '"dnstap" needs a socket, such as /tmp/dnstap.sock or tcp://HOST:PORT',
+    )
+  }
+  if (socket.text === 'listen') {
+    throw configError(socket, '"dnstap listen" is not supported: have the collector listen')
+  }
+  if (full !== undefined && full.text !== 'full') {
+    throw configError(full, `"${full.text}" is no word of "dnstap", write "full" or leave it out`)
+  }
+  // The system sizes its buffers by itself.
+  if (buffers !== undefined) parseCount(buffers, 1, BUFFERS_MAX)
+  const count = queues === undefined ? 1 : parseCount(queues, 1, QUEUES_MAX)
+  const draft: Draft = { identity: undefined, version: undefined, extra: '', isVerified: true }
+  for (const option of options(directive)) {
+    const read = READERS[option.name]
+    if (read === undefined) throw unknownOption('dnstap', option, Object.keys(READERS))
+    read(option, draft)
+  }
+  const { isVerified, ...rest } = draft
+  const target = parseTarget(socket, isVerified)
+  return { target, queueMax: count * QUEUE_MESSAGES, isFull: full !== undefined, ...rest }
+}
+
+function parseLabel(option: Option): string {
+  const [text = ''] = argTexts(option, 1)
+  if (text.length <= LABEL_CHARACTERS_MAX) return text
+  throw configError(option, `"${option.name}" is over ${LABEL_CHARACTERS_MAX} characters`)
+}
+
+function parseTarget(word: Word, isVerified: boolean): TapTarget {
+  const [, scheme] = /^(tcp|tls):\/\//.exec(word.text) ?? []
+  if (scheme === undefined) return { kind: 'unix', path: word.text.replace(/^unix:\/\//, '') }
+  const url = URL.parse(word.text)
+  const port = Number(url?.port)
+  const host = url?.hostname.replace(/^\[(.*)\]$/, '$1') ?? ''
+  if (host === '' || port === 0)
+    throw configError(word, `"${word.text}" is not ${scheme}://HOST:PORT`)
+  return scheme === 'tcp' ? { kind: 'tcp', host, port } : { kind: 'tls', host, port, isVerified }
+}

@@ -1,0 +1,88 @@
+/**
+ * The `dnstap` plugin: tells collectors of queries and replies, in dnstap's form, beside answers.
+ * @module
+ */
+import { configError } from '../../corefile/problem.ts'
+import type { Directive } from '../../corefile/server-block.ts'
+import { EMPTY } from '../../dns/bytes.ts'
+import { PROGRAM, VERSION } from '../../telemetry/version.ts'
+import type { Host, Tap } from '../host.ts'
+import { compileFormat } from '../log/format.ts'
+import { hasMetadata, metadataOf } from '../metadata.ts'
+import type { Observation, Plugin, Setup, UpstreamExchange } from '../plugin.ts'
+import { parseDnstap } from './options.ts'
+import { TAP, type TapMessage, writeTap } from './tap-message.ts'
+
+const encoder = new TextEncoder()
+
+/** Configures `dnstap SOCKET [full] [BUFFER] [QUEUE] { … }`, as often as there are collectors. */
+export const setupDnstap: Setup = (directives, { host, peers }) => ({
+  plugins: directives.map((directive) => createPlugin(directive, host, peers)),
+})
+
+function createPlugin(directive: Directive, host: Host, peers: () => readonly Plugin[]): Plugin {
+  const { target, queueMax, isFull, identity, version, extra } = parseDnstap(directive)
+  const { openTap, now } = host
+  if (openTap === undefined) {
+    throw configError(directive, '"dnstap" works in "kubedoh serve" only: here is no collector')
+  }
+  const source = {
+    identity: encoder.encode(identity ?? host.hostname),
+    version: encoder.encode(version ?? `${PROGRAM}-${VERSION}`),
+  }
+  const format = extra === '' ? undefined : compileFormat(extra)
+  const fromPlugins = metadataOf(peers)
+  let tap: Tap | undefined
+  const send = (observation: Observation, messages: readonly TapMessage[]): void => {
+    const metadata = (label: string): string | undefined =>
+      hasMetadata(peers()) ? fromPlugins(label, observation) : undefined
+    const text = format?.({ observation, metadata })
+    const all = { ...source, extra: text === undefined ? EMPTY : encoder.encode(text) }
+    for (const message of messages) tap?.send(writeTap(all, message))
+  }
+  return {
+    name: 'dnstap',
+    start: () => {
+      tap = openTap(target, queueMax)
+    },
+    stop: () => tap?.close(),
+    observe: (observation) => {
+      send(observation, clientMessages(observation, now(), isFull))
+    },
+    observeUpstream: (exchange) => {
+      const { query, client, trace } = exchange.asked
+      const none = { reply: EMPTY, replyBytes: 0, plugin: '', durationMs: 0 }
+      const asked = trace === undefined ? { query, client } : { query, client, trace }
+      send({ ...asked, ...none }, upstreamMessages(exchange, now(), isFull))
+    },
+  }
+}
+
+/** A client's query and our reply, if there was one. */
+function clientMessages(
+  { query, client, reply, replyBytes, durationMs }: Observation,
+  nowMs: number,
+  isFull: boolean,
+): TapMessage[] {
+  const { address, port, transport } = client
+  const isUdp = transport === 'udp'
+  const known = { from: { address, port }, isUdp, queryMs: nowMs - durationMs }
+  const asked = { ...known, type: TAP.CLIENT_QUERY, ...(isFull && { query: query.bytes }) }
+  if (replyBytes === 0) return [asked]
+  const response = reply.subarray(0, replyBytes)
+  const answered = { ...known, type: TAP.CLIENT_RESPONSE, responseMs: nowMs }
+  return [asked, isFull ? { ...answered, response } : answered]
+}
+
+/** Our query and an upstream's reply, if there was one. */
+function upstreamMessages(
+  { address, port, isUdp, query, reply, startMs }: UpstreamExchange,
+  nowMs: number,
+  isFull: boolean,
+): TapMessage[] {
+  const known = { to: { address, port }, isUdp, queryMs: startMs }
+  const asked = { ...known, type: TAP.FORWARDER_QUERY, ...(isFull && { query }) }
+  if (reply === undefined) return [asked]
+  const answered = { ...known, type: TAP.FORWARDER_RESPONSE, responseMs: nowMs }
+  return [asked, isFull ? { ...answered, response: reply } : answered]
+}

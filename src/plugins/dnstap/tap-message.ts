@@ -1,0 +1,157 @@
+/**
+ * Messages of dnstap (https://github.com/dnstap/dnstap.pb, dnstap.proto): which query or reply went
+ * where, and when; in protocol buffers.
+ * @module
+ */
+import { parseAddress } from '../../dns/address.ts'
+import { MESSAGE_BYTES_MAX } from '../../dns/limits.ts'
+
+/** What kind of message it is, by the numbers of `Message.Type`. */
+export const TAP = {
+  CLIENT_QUERY: 5,
+  CLIENT_RESPONSE: 6,
+  FORWARDER_QUERY: 7,
+  FORWARDER_RESPONSE: 8,
+} as const
+
+/** One end of an exchange. */
+export type TapPeer = { readonly address: string; readonly port: number }
+
+/** A query or a reply. What is left out is not told. */
+export type TapMessage = {
+  readonly type: number
+  readonly isUdp: boolean
+  /** Who asks. */
+  readonly from?: TapPeer
+  /** Who answers. */
+  readonly to?: TapPeer
+  /** Milliseconds since 1970. */
+  readonly queryMs: number
+  readonly responseMs?: number
+  readonly query?: Uint8Array
+  readonly response?: Uint8Array
+}
+
+/** Who tells of messages. */
+export type TapSource = {
+  /** At most 4 KiB, as the version. */
+  readonly identity: Uint8Array
+  readonly version: Uint8Array
+  /** Empty for none; no more than 4 KiB are told. */
+  readonly extra: Uint8Array
+}
+
+/** Numbers of the fields, and of what they hold. */
+const DNSTAP = { IDENTITY: 1, VERSION: 2, EXTRA: 3, MESSAGE: 14, TYPE: 15 } as const
+const MESSAGE = {
+  TYPE: 1,
+  FAMILY: 2,
+  PROTOCOL: 3,
+  QUERY_ADDRESS: 4,
+  RESPONSE_ADDRESS: 5,
+  QUERY_PORT: 6,
+  RESPONSE_PORT: 7,
+  QUERY_SECONDS: 8,
+  QUERY_NANOSECONDS: 9,
+  QUERY: 10,
+  RESPONSE_SECONDS: 12,
+  RESPONSE_NANOSECONDS: 13,
+  RESPONSE: 14,
+} as const
+const TYPE_MESSAGE = 1
+const FAMILY = { INET: 1, INET6: 2 } as const
+const PROTOCOL = { UDP: 1, TCP: 2 } as const
+const WIRE = { VARINT: 0, BYTES: 2, FIXED32: 5 } as const
+
+/** Octets of what may be told beside. */
+const EXTRA_BYTES_MAX = 4096
+/** Octets that a writer has room for: two messages of DNS, and what is told of them. */
+const SCRATCH_BYTES = 2 * MESSAGE_BYTES_MAX + 4 * EXTRA_BYTES_MAX
+
+/** Writes fields of protocol buffers into octets that are used again for the next message. */
+class FieldWriter {
+  private readonly bytes = new Uint8Array(SCRATCH_BYTES)
+  private size = 0
+
+  begin(): void {
+    this.size = 0
+  }
+
+  /** What was written, until the next `begin`. */
+  get written(): Uint8Array {
+    return this.bytes.subarray(0, this.size)
+  }
+
+  writeNumber(field: number, value: number): void {
+    this.writeVarint((field << 3) | WIRE.VARINT)
+    this.writeVarint(value)
+  }
+
+  writeBytes(field: number, value: Uint8Array): void {
+    this.writeVarint((field << 3) | WIRE.BYTES)
+    this.writeVarint(value.length)
+    this.bytes.set(value, this.size)
+    this.size += value.length
+  }
+
+  /** Little-endian, as protocol buffers have it. */
+  writeFixed(field: number, value: number): void {
+    this.writeVarint((field << 3) | WIRE.FIXED32)
+    for (let shift = 0; shift < 32; shift += 8) this.bytes[this.size++] = value >>> shift
+  }
+
+  /** Seven bits an octet, the least first; all but the last have the highest bit. */
+  private writeVarint(value: number): void {
+    let rest = value
+    for (; rest > 0x7f; rest = Math.floor(rest / 0x80)) {
+      this.bytes[this.size++] = (rest % 0x80) | 0x80
+    }
+    this.bytes[this.size++] = rest
+  }
+}
+
+const inner = new FieldWriter()
+const outer = new FieldWriter()
+
+/** Writes a message as one frame holds it, into octets of its own. */
+export function writeTap({ identity, version, extra }: TapSource, message: TapMessage): Uint8Array {
+  inner.begin()
+  writeMessage(message)
+  outer.begin()
+  outer.writeBytes(DNSTAP.IDENTITY, identity)
+  outer.writeBytes(DNSTAP.VERSION, version)
+  if (extra.length > 0) outer.writeBytes(DNSTAP.EXTRA, extra.subarray(0, EXTRA_BYTES_MAX))
+  outer.writeBytes(DNSTAP.MESSAGE, inner.written)
+  outer.writeNumber(DNSTAP.TYPE, TYPE_MESSAGE)
+  return outer.written.slice()
+}
+
+function writeMessage(message: TapMessage): void {
+  const { type, isUdp, from, to, queryMs, responseMs, query, response } = message
+  const [asker, answerer] = [addressOf(from), addressOf(to)]
+  const isIPv6 = (asker ?? answerer)?.length === 16
+  inner.writeNumber(MESSAGE.TYPE, type)
+  inner.writeNumber(MESSAGE.FAMILY, isIPv6 ? FAMILY.INET6 : FAMILY.INET)
+  inner.writeNumber(MESSAGE.PROTOCOL, isUdp ? PROTOCOL.UDP : PROTOCOL.TCP)
+  if (asker !== undefined) inner.writeBytes(MESSAGE.QUERY_ADDRESS, asker)
+  if (answerer !== undefined) inner.writeBytes(MESSAGE.RESPONSE_ADDRESS, answerer)
+  if (from !== undefined) inner.writeNumber(MESSAGE.QUERY_PORT, from.port)
+  if (to !== undefined) inner.writeNumber(MESSAGE.RESPONSE_PORT, to.port)
+  writeTime(MESSAGE.QUERY_SECONDS, MESSAGE.QUERY_NANOSECONDS, queryMs)
+  if (query !== undefined) inner.writeBytes(MESSAGE.QUERY, query)
+  if (responseMs !== undefined) {
+    writeTime(MESSAGE.RESPONSE_SECONDS, MESSAGE.RESPONSE_NANOSECONDS, responseMs)
+  }
+  if (response !== undefined) inner.writeBytes(MESSAGE.RESPONSE, response)
+}
+
+/** IPv6 that stands for IPv4 is told as what it stands for. */
+function addressOf(peer: TapPeer | undefined): Uint8Array | undefined {
+  return peer && parseAddress(peer.address.replace(/^::ffff:(?=\d+\.)/i, '').replace(/%.*$/, ''))
+}
+
+function writeTime(seconds: number, nanoseconds: number, timeMs: number): void {
+  const whole = Math.floor(timeMs / 1000)
+  inner.writeNumber(seconds, whole)
+  inner.writeFixed(nanoseconds, Math.floor((timeMs - whole * 1000) * 1e6))
+}
