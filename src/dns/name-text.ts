@@ -12,12 +12,18 @@ const SPECIAL: ReadonlySet<number> = new Set(Array.from('. \'@;()"\\', (c) => c.
 const BACKSLASH = 0x5c
 const DOT = 0x2e
 
+/** The text of each octet. */
+const CHARACTERS: readonly string[] = Array.from({ length: 256 }, (_, value) =>
+  characterText(value),
+)
+
 /** Formats an absolute name with its final dot; octets outside 0x20 to 0x7e are `\DDD`. */
 export function nameText(wire: Uint8Array): string {
   if (octet(wire, 0) === 0) return '.'
   let text = ''
   for (let at = 0; octet(wire, at) !== 0; at += octet(wire, at) + 1) {
-    for (let i = at + 1; i <= at + octet(wire, at); i++) text += characterText(octet(wire, i))
+    const end = at + octet(wire, at)
+    for (let i = at + 1; i <= end; i++) text += CHARACTERS[octet(wire, i)]
     text += '.'
   }
   return text

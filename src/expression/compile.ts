@@ -94,7 +94,7 @@ class Compiler<C> implements CallCompiler<C> {
     const index = this.variables.findLastIndex((variable) => variable.name === name)
     const variable = this.variables[index]
     if (variable !== undefined) {
-      return { type: variable.type, evaluate: ({ variables }) => variables[index] }
+      return { type: variable.type, evaluate: (run) => run.variable(index) }
     }
     const known = this.environment.get(name)
     if (known?.kind === 'variable') {
@@ -248,7 +248,7 @@ class Compiler<C> implements CallCompiler<C> {
     return {
       type: body.type,
       evaluate: (run) => {
-        run.variables[index] = evaluate(run)
+        run.setVariable(index, evaluate(run))
         return body.evaluate(run)
       },
     }

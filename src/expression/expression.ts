@@ -7,7 +7,7 @@
 
 import type { Environment } from './built-in.ts'
 import { isBuiltIn } from './calls.ts'
-import { compileNode } from './compile.ts'
+import { type Compiled, compileNode } from './compile.ts'
 import { ExpressionError, SyntaxProblem } from './errors.ts'
 import { parseExpression } from './parser.ts'
 import { Run } from './run.ts'
@@ -33,29 +33,28 @@ const RESERVED: ReadonlySet<string> = new Set(
  * @throws {SyntaxProblem} that says what is wrong with it, and where
  */
 export function compileExpression<C>(source: string, environment: Environment<C>): Expression<C> {
-  const { type, evaluate } = withinStack(
-    () => {
-      const node = parseExpression(source, (name) => environment.has(name))
-      return compileNode(node, environment)
-    },
-    () => new SyntaxProblem(0, TOO_DEEP),
-  )
+  const { type, evaluate } = compileSource(source, environment)
   return {
     type,
-    evaluate: (context) =>
-      withinStack(
-        () => evaluate(new Run(context)),
-        (cause) => new ExpressionError(TOO_DEEP, { cause }),
-      ),
+    evaluate: (context) => {
+      try {
+        return evaluate(new Run(context))
+      } catch (error) {
+        throw error instanceof RangeError ? new ExpressionError(TOO_DEEP, { cause: error }) : error
+      }
+    },
   }
 }
 
-/** Long rows of operators, and lists in lists, may be more than the stack has room for. */
-function withinStack<T>(task: () => T, problem: (cause: unknown) => Error): T {
+/** Long rows of operators, as later lists in lists, may be more than the stack has room for. */
+function compileSource<C>(source: string, environment: Environment<C>): Compiled<C> {
   try {
-    return task()
+    return compileNode(
+      parseExpression(source, (name) => environment.has(name)),
+      environment,
+    )
   } catch (error) {
-    throw error instanceof RangeError ? problem(error) : error
+    throw error instanceof RangeError ? new SyntaxProblem(0, TOO_DEEP) : error
   }
 }
 

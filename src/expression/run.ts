@@ -16,17 +16,29 @@ export type Frame = { readonly item: Value; readonly index: number; readonly acc
 /** A part of an expression, ready to be evaluated. @throws {ExpressionError} */
 export type Evaluate<C> = (run: Run<C>) => Value
 
+const NO_FRAME: Frame = { item: undefined, index: 0, accumulator: undefined }
+
 /** An evaluation. */
 export class Run<C> {
   readonly context: C
-  /** Variables of `let`, by their number. */
-  readonly variables: Value[] = []
   /** Of the innermost closure. */
-  frame: Frame = { item: undefined, index: 0, accumulator: undefined }
+  frame: Frame = NO_FRAME
+  private variables: Value[] | undefined
   private work = 0
 
   constructor(context: C) {
     this.context = context
+  }
+
+  /** The variable of a `let`, by its number. */
+  variable(index: number): Value {
+    return this.variables?.[index]
+  }
+
+  /** Sets a variable. */
+  setVariable(index: number, value: Value): void {
+    this.variables ??= []
+    this.variables[index] = value
   }
 
   /** Counts work. @throws {ExpressionError} when it is too much */

@@ -22,12 +22,12 @@ export type QueryContext = Asked & {
 
 /** Octets of a message over TCP, which clients there are held to take. */
 const TCP_BYTES = 65_535
-/** Blocks of addresses that stay parsed. */
-const PARSED_MAX = 1000
+/** Addresses, and blocks of them, that stay parsed; one more, and it begins anew. */
+const PARSED_MAX = 4096
 
 /** Makes CoreDNS's functions, by name. */
 export function queryFunctions(): Environment<QueryContext> {
-  const networks = new Map<string, Network>()
+  const networks = new Networks()
   return new Map([
     ['type', of(STRING, ({ query }) => formatType(query.type))],
     ['name', of(STRING, ({ query }) => nameText(query.name.subarray(0, query.nameBytes)))],
@@ -45,7 +45,7 @@ export function queryFunctions(): Environment<QueryContext> {
     ['metadata', of(STRING, ({ metadata }, label) => metadata(textOf(label)) ?? '', ['string'])],
     [
       'incidr',
-      of(BOOL, (_, ip, cidr) => isWithin(textOf(ip), textOf(cidr), networks), ['string', 'string']),
+      of(BOOL, (_, ip, cidr) => networks.has(textOf(ip), textOf(cidr)), ['string', 'string']),
     ],
   ])
 }
@@ -62,11 +62,34 @@ function replyBytes({ query, client }: QueryContext): bigint {
   return BigInt(client.transport === 'udp' ? Math.max(query.udpBytes, UDP_BYTES_MIN) : TCP_BYTES)
 }
 
-function isWithin(ip: string, cidr: string, networks: Map<string, Network>): boolean {
-  const address = ip.includes('%') ? undefined : parseClientAddress(ip)
-  if (address === undefined) throw new ExpressionError(`"${ip}" is not an address`)
-  const network = networks.get(cidr) ?? parseNetwork(cidr)
-  if (network === undefined) throw new ExpressionError(`"${cidr}" is not a block of addresses`)
-  if (networks.size < PARSED_MAX) networks.set(cidr, network)
-  return isInNetwork(address, network)
+/** Blocks of addresses, and the addresses that are looked for in them, each parsed once. */
+class Networks {
+  private readonly networks = new Map<string, Network>()
+  private readonly addresses = new Map<string, Uint8Array>()
+
+  has(ip: string, cidr: string): boolean {
+    return isInNetwork(this.address(ip), this.network(cidr))
+  }
+
+  private address(text: string): Uint8Array {
+    const known = this.addresses.get(text)
+    if (known !== undefined) return known
+    const address = text.includes('%') ? undefined : parseClientAddress(text)
+    if (address === undefined) throw new ExpressionError(`"${text}" is not an address`)
+    return keep(this.addresses, text, address)
+  }
+
+  private network(text: string): Network {
+    const known = this.networks.get(text)
+    if (known !== undefined) return known
+    const network = parseNetwork(text)
+    if (network === undefined) throw new ExpressionError(`"${text}" is not a block of addresses`)
+    return keep(this.networks, text, network)
+  }
+}
+
+function keep<T>(map: Map<string, T>, key: string, value: T): T {
+  if (map.size >= PARSED_MAX) map.clear()
+  map.set(key, value)
+  return value
 }

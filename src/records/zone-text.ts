@@ -4,7 +4,7 @@
  * @module
  */
 import type { ResourceRecord } from '../dns/message.ts'
-import { formatName } from '../dns/name.ts'
+import { formatName, ROOT } from '../dns/name.ts'
 import { formatRdata } from '../dns/rdata-text.ts'
 import { formatClass } from '../dns/rr-class.ts'
 import { formatType } from '../dns/rr-type.ts'
@@ -27,18 +27,31 @@ export function formatRecord(record: ResourceRecord): string {
  * left out is an hour. Relative names are below `origin`. `undefined` when it is not a record.
  */
 export function parseRecord(text: string, origin: Uint8Array): ResourceRecord | undefined {
-  const scanner = new ZoneScanner('', text.trim())
-  const state = {
-    file: '',
-    origin,
-    owner: origin,
-    ttlSeconds: TTL_SECONDS_DEFAULT,
-    isTtlFixed: false,
-  }
-  try {
-    const line = scanner.next()
-    const record = line && readRecord(line, state)
+  return within(() => {
+    const scanner = new ZoneScanner('', text.trim())
+    const record = readOne(scanner, origin)
     return scanner.next() === undefined ? record : undefined
+  })
+}
+
+/**
+ * Parses the first record of a text in a zone file's form, whatever follows; a TTL that is left out
+ * is an hour, and a blank in front stands for an owner that is left out. Relative names are below
+ * the root. `undefined` when there is none.
+ */
+export function parseFirstRecord(text: string): ResourceRecord | undefined {
+  return within(() => readOne(new ZoneScanner('', text), ROOT))
+}
+
+function readOne(scanner: ZoneScanner, origin: Uint8Array): ResourceRecord | undefined {
+  const line = scanner.next()
+  const defaults = { ttlSeconds: TTL_SECONDS_DEFAULT, isTtlFixed: false }
+  return line && readRecord(line, { file: '', origin, owner: origin, ...defaults })
+}
+
+function within<T>(read: () => T): T | undefined {
+  try {
+    return read()
   } catch (error) {
     if (!(error instanceof ZoneFileError)) throw error
     return undefined

@@ -5,7 +5,7 @@ import type { ResourceRecord } from '../../src/dns/message.ts'
 import { nameOf, ROOT } from '../../src/dns/name.ts'
 import { CLASS } from '../../src/dns/rr-class.ts'
 import { TYPE } from '../../src/dns/rr-type.ts'
-import { formatRecord, parseRecord } from '../../src/records/zone-text.ts'
+import { formatRecord, parseFirstRecord, parseRecord } from '../../src/records/zone-text.ts'
 import { wireName } from '../generators.ts'
 
 const origin = nameOf('example.org')
@@ -196,6 +196,24 @@ describe('any record', () => {
       }),
     )
   })
+})
+
+describe('the first record of a text', () => {
+  const cases: readonly [text: string, record: string | undefined][] = [
+    ['www A 192.0.2.1', 'www. 3600 IN A 192.0.2.1'],
+    ['\n; comment\nwww 1h IN A 192.0.2.1\nnonsense', 'www. 3600 IN A 192.0.2.1'],
+    ['www IN 5 TXT (a\n b)', 'www. 5 IN TXT "a" "b"'],
+    [' www 5 A 192.0.2.1', undefined],
+    ['www 5 A', undefined],
+    ['www 5 TXT "open', undefined],
+    ['', undefined],
+  ]
+  for (const [text, expected] of cases) {
+    test(`of ${JSON.stringify(text)} is ${expected ?? 'not there'}`, () => {
+      const record = parseFirstRecord(text)
+      assert.equal(record && formatRecord(record), expected)
+    })
+  }
 })
 
 describe('any text', () => {

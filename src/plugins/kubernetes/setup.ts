@@ -20,6 +20,7 @@ import {
 import { parseSearchList } from '../search-list.ts'
 import { type Fallthrough, fallsThrough } from '../zones.ts'
 import { aliasReply, rebaseAliases, unavailable } from './alias-reply.ts'
+import { clusterMetadata } from './metadata.ts'
 import { QuickAnswer } from './quick-answer.ts'
 import { SearchPaths } from './search-paths.ts'
 import { denied, isWhole, withSnapshot } from './with-snapshot.ts'
@@ -40,6 +41,7 @@ export const setupKubernetes: Setup = (directives, context) => {
   const quick = new QuickAnswer({ zones, cluster, source, sharedSource, rules, fallthrough })
   const machine = parseSearchList(context.host.readText('/etc/resolv.conf') ?? '')
   const searchPaths = new SearchPaths(zones, source, machine)
+  const labels = { zones, source, isZonal: options.isZonal }
   const isHidden = (view: View | undefined, { origin }: Zone): boolean =>
     view !== undefined && !view.seesOrigin(cluster, origin.bytes)
   return {
@@ -53,6 +55,7 @@ export const setupKubernetes: Setup = (directives, context) => {
           return isSubdomain(blockZone, zone.origin.bytes)
         },
         transfer: (name, serial) => clusterTransfer({ zones, source, sharedSource }, name, serial),
+        metadata: (label, asked) => clusterMetadata(label, asked, labels),
         searchPath: (query, client) => searchPaths.of(query, client),
         isReady: () => isWhole(source) && isWhole(sharedSource),
         serve: (request, next) => {

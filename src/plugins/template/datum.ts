@@ -44,13 +44,23 @@ export type ArgumentKind = 'any' | 'string' | 'int'
 /** A thing with fields and methods. */
 export class Struct {
   readonly typeName: string
+  /** Whether it is a pointer to nothing, which has a type and no fields. */
+  readonly isNil: boolean
   private readonly members: ReadonlyMap<string, Member>
   private readonly text: (() => string) | undefined
 
-  /** @param text what is printed; absent where printing is not supported */
-  constructor(typeName: string, members: Readonly<Record<string, Member>>, text?: () => string) {
+  /**
+   * @param members fields and methods; `undefined` for a pointer to nothing
+   * @param text what is printed; absent where printing is not supported
+   */
+  constructor(
+    typeName: string,
+    members: Readonly<Record<string, Member>> | undefined,
+    text?: () => string,
+  ) {
     this.typeName = typeName
-    this.members = new Map(Object.entries(members))
+    this.isNil = members === undefined
+    this.members = new Map(Object.entries(members ?? {}))
     this.text = text
   }
 
@@ -90,7 +100,7 @@ export function goType(value: Datum): string {
 
 /** Tells what `if` makes of a value: nothing, zero and what is empty are false. */
 export function isTruthy(value: Datum): boolean {
-  if (value instanceof Struct) return true
+  if (value instanceof Struct) return !value.isNil
   if (value instanceof TextMap) return value.entries.size > 0
   if (isDatumList(value)) return value.length > 0
   if (isMap(value)) return value.size > 0

@@ -238,6 +238,7 @@ class Execution {
     if (from === undefined) return undefined
     const isGiven = given.operands.length > 0 || given.before !== undefined
     if (from instanceof Struct) {
+      if (from.isNil) throw new TemplateError(`there is no ${from.typeName}, and so no .${name}`)
       const member = from.member(name)
       if (member === undefined) throw new TemplateError(`${from.typeName} has no field .${name}`)
       const args = this.args(given, { name: `.${name}`, takes: member.takes, isOpen: false }, dot)

@@ -79,7 +79,7 @@ function questionData({ query, name }: Match): Struct {
 
 function messageData({ query }: Match, question: Struct): Struct {
   const header = headerMembers(query)
-  const opt = query.hasEdns ? optData(query) : undefined
+  const opt = query.hasEdns ? optData(query) : new Struct('dns.OPT', undefined, () => '<nil>')
   return new Struct('dns.Msg', {
     ...header,
     MsgHdr: field(() => new Struct('dns.MsgHdr', header)),
@@ -87,7 +87,7 @@ function messageData({ query }: Match, question: Struct): Struct {
     Question: field(() => [question]),
     Answer: field(() => []),
     Ns: field(() => []),
-    Extra: field(() => (opt === undefined ? [] : [opt])),
+    Extra: field(() => (opt.isNil ? [] : [opt])),
     IsEdns0: field(() => opt),
     Len: field(() => BigInt(query.bytes.length)),
   })

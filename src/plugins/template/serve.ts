@@ -3,14 +3,14 @@
  * @module
  */
 import { EMPTY_REPLY, type Reply, type ResourceRecord } from '../../dns/message.ts'
-import { formatName, ROOT } from '../../dns/name.ts'
+import { formatName } from '../../dns/name.ts'
 import { nameText } from '../../dns/name-text.ts'
 import { RCODE } from '../../dns/rcode.ts'
 import { CLASS, formatClass } from '../../dns/rr-class.ts'
 import { formatType, TYPE } from '../../dns/rr-type.ts'
 import { ExpressionError } from '../../expression/errors.ts'
 import type { Value } from '../../expression/value.ts'
-import { parseRecord } from '../../records/zone-text.ts'
+import { parseFirstRecord } from '../../records/zone-text.ts'
 import type { Metrics } from '../../telemetry/metrics.ts'
 import {
   type Asked,
@@ -107,11 +107,16 @@ function judge(rule: Rule, request: Request, { metadata }: Surroundings): Verdic
     remote: request.client.address,
     zone: formatName(zone),
     lowerName: name,
-    class: formatClass(rrClass === CLASS.ANY ? rule.class : rrClass),
-    type: formatType(type === TYPE.ANY ? rule.type : type),
+    class: mnemonic(formatClass(rrClass === CLASS.ANY ? rule.class : rrClass)),
+    type: mnemonic(formatType(type === TYPE.ANY ? rule.type : type)),
     variables: context.variables,
     metadata: context.metadata,
   }
+}
+
+/** Types and classes that are only known by number have no mnemonic. */
+function mnemonic(text: string): string {
+  return /^(TYPE|CLASS)\d/.test(text) ? '' : text
 }
 
 /** Both in classes and in types, 255 stands for any. */
@@ -186,7 +191,7 @@ function makeRecord(
     if (error instanceof TemplateError) metrics.counter(TEMPLATE_FAILURES, failureLabels).value++
     throw error
   }
-  const record = parseRecord(text, ROOT)
+  const record = parseFirstRecord(text)
   if (record !== undefined) return record
   metrics.counter(RECORD_FAILURES, failureLabels).value++
   throw new RecordError(`a template made no record: "${text}"`)

@@ -53,6 +53,12 @@ describe('values of templates', () => {
     assert.equal(entriesOf('x'), undefined)
   })
 
+  test('are nothing, with a type, when they are pointers to nothing', () => {
+    const nothing = new Struct('a.Thing', undefined, () => '<nil>')
+    assert.equal(isTruthy(nothing), false)
+    assert.equal(printDatum(nothing), '<nil>')
+  })
+
   test('have fields when they are things', () => {
     assert.equal(THING.member('Name')?.call(), 'x')
     assert.equal(THING.member('constructor'), undefined)

@@ -39,6 +39,7 @@ describe('what templates know of a query', () => {
     ],
     ['{{ .Meta "a/b" }} {{ .Meta "x/y" }}.', 'known .'],
     ['{{ .Meta }}', 'error: ".Meta" takes 1 argument(s) or more'],
+    ['{{ .Meta 1 }}', 'error: expected string, got int'],
     ['{{ .Message }}', 'error: a dns.Msg cannot be printed'],
   ])
 })

@@ -131,6 +131,21 @@ describe('template', () => {
       reply: ['NOERROR aa rd', 'a. 1 IN TXT "TXT" "IN"'],
     },
     {
+      name: 'has no mnemonic for types that have only a number',
+      directives: [template('IN ANY', 'answer "a 1 IN TXT \\"{{ .Type }}\\""')],
+      ask: 'www.example.org TYPE65280',
+      reply: ['NOERROR aa rd', 'a. 1 IN TXT ""'],
+    },
+    {
+      name: 'reads the first record only, and none behind a blank',
+      directives: [
+        template('IN A a.org', 'answer "{{ .Name }} 1 IN A 192.0.2.1\nx y z"'),
+        template('IN A b.org', 'answer " {{ .Name }} 1 IN A 192.0.2.1"'),
+      ],
+      ask: 'a.org A',
+      reply: ['NOERROR aa rd', 'a.org. 1 IN A 192.0.2.1'],
+    },
+    {
       name: 'has the longest of its zones',
       directives: [template('IN A org example.org', 'answer "{{ .Zone }} 60 IN A 192.0.2.1"')],
       reply: ['NOERROR aa rd', 'example.org. 60 IN A 192.0.2.1'],

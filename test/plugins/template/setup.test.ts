@@ -55,6 +55,18 @@ describe('the quick way past template', () => {
     })
   }
 
+  test('has nothing to say of EDNS where there is none', async () => {
+    const lines = [
+      'answer "a 1 IN TXT {{ with .Message.IsEdns0 }}{{ .UDPSize }}{{ else }}-{{ end }}"',
+    ]
+    const server = serve(block(directive('template IN TXT', ...lines)))
+    assert.deepEqual(await server.ask('a.org TXT'), ['NOERROR aa rd', 'a. 1 IN TXT "-"'])
+    const [head, record] = await server.ask('a.org TXT +edns=1400')
+    assert.deepEqual([head, record], ['NOERROR aa rd', 'a. 1 IN TXT "1400"'])
+    const careless = directive('template IN TXT', 'answer "a 1 IN TXT {{ .Message.IsEdns0.Do }}"')
+    assert.deepEqual(await serve(block(careless)).ask('a.org TXT'), ['SERVFAIL rd'])
+  })
+
   test('knows the metadata of the other plugins', async () => {
     const server = serve(
       block(
