@@ -41,6 +41,7 @@ function readFolder(folder: string): Scenario {
     corefile: text('Corefile'),
     cluster: cluster === '' ? '' : JSON.stringify(JSON.parse(cluster)),
     ...(existsSync(join(folder, 'etcd.json')) && { etcd: JSON.parse(text('etcd.json')) }),
+    imports: readImports(folder),
     files: readFiles(join(folder, 'files')),
     localAddresses: meta.local_ips ?? [],
     environment: meta.env ?? {},
@@ -55,6 +56,18 @@ function parseLines<T>(text: string): T[] {
     .split('\n')
     .filter((line) => line !== '')
     .map((line) => JSON.parse(line))
+}
+
+/** What lies in folders beside the Corefile, which imports it. */
+function readImports(folder: string): Record<string, string> {
+  const folders = readdirSync(folder, { withFileTypes: true })
+    .filter((entry) => entry.isDirectory() && !/^(files|upstream)/.test(entry.name))
+    .map(({ name }) => name)
+  return Object.fromEntries(
+    folders.flatMap((name) =>
+      Object.entries(readFiles(join(folder, name))).map(([path, text]) => [join(name, path), text]),
+    ),
+  )
 }
 
 function readFiles(folder: string): Record<string, string> {

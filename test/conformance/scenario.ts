@@ -78,6 +78,8 @@ export type Scenario = {
   /** What an etcd holds; absent for none. */
   readonly etcd?: readonly { readonly key: string; readonly value: unknown }[]
   /** Files that the Corefile names, by path. */
+  /** What the Corefile imports from folders beside it; absent in scenarios from before. */
+  readonly imports?: Readonly<Record<string, string>>
   readonly files: Readonly<Record<string, string>>
   readonly localAddresses: readonly string[]
   readonly environment: Readonly<Record<string, string>>
@@ -122,10 +124,14 @@ export type ScenarioFiles = {
 
 /** Writes the files of a scenario to a folder, as a server wants them. */
 export function writeScenarioFiles(
-  { corefile, cluster, etcd, files }: Scenario,
+  { corefile, cluster, etcd, imports = {}, files }: Scenario,
   folder: string,
 ): ScenarioFiles {
   const path = (name: string): string => join(folder, name)
+  for (const [name, text] of Object.entries(imports)) {
+    mkdirSync(dirname(path(name)), { recursive: true })
+    writeFileSync(path(name), text)
+  }
   for (const [name, text] of Object.entries(files)) {
     mkdirSync(dirname(path(join('files', name))), { recursive: true })
     writeFileSync(path(join('files', name)), text)
