@@ -23,11 +23,14 @@ export const PLUGIN_ORDER: readonly string[] = (
 /** Plugins that a Worker has not. */
 const NEEDS_NODE: ReadonlySet<string> = new Set(
   (
-    'auto autopath bind cancel chaos debug dns64 dnstap erratic etcd file header ' +
-    'health https k8s_external local log loop metadata multisocket nsid ready reload ' +
+    'auto autopath bind cancel chaos debug dns64 dnstap erratic file header health ' +
+    'https local log loop metadata multisocket nsid ready reload ' +
     'root shed template timeouts tls trace transfer view whoami'
   ).split(' '),
 )
+
+/** Plugins whose names come from a cluster or an etcd, and are not published to gateways. */
+const NEEDS_CLUSTER: ReadonlySet<string> = new Set(['etcd', 'k8s_external'])
 
 /** Puts plugins in the order in which they act. */
 export function pluginSet(setups: Readonly<Record<string, Setup>>): PluginSet {
