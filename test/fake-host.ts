@@ -59,6 +59,8 @@ export type FakeHostOptions = {
   readonly files?: Readonly<Record<string, string>>
   /** A script, or reply lines by question (`www.example.org. IN A rd`); else all are silent. */
   readonly upstream?: UpstreamScript | Readonly<Record<string, readonly string[]>>
+  /** The messages of a transfer, each as lines of a reply; else there are none. */
+  readonly transfers?: (asked: Asked) => readonly (readonly string[])[] | Error
   /** What every `kubernetes` directive opens. */
   readonly cluster?: FakeClusterOptions
   /** Values by key that every `etcd` directive opens; without, none have been read yet. */
@@ -129,6 +131,7 @@ export class FakeHost implements Host {
   /** Why nothing is taken; a test sets it. */
   postFailure: Error | undefined
   private readonly script: UpstreamScript
+  private readonly transfers: NonNullable<FakeHostOptions['transfers']>
   private readonly cluster: FakeClusterOptions | undefined
   private readonly timers = new Set<Timer>()
   private nowMs = START_MS
@@ -140,6 +143,7 @@ export class FakeHost implements Host {
     this.isolatesRequests = isolatesRequests
     this.files = new FakeFiles(files, this.now)
     this.script = scriptOf(upstream)
+    this.transfers = options.transfers ?? (() => [])
     this.cluster = cluster
     this.keys = keys && tableOf(keys)
     this.state = seed
@@ -184,6 +188,12 @@ export class FakeHost implements Host {
       },
     }
   }
+
+  readonly openTransfer = (
+    { address, port }: { readonly address: string; readonly port: number },
+    message: Uint8Array,
+    timeoutMs: number,
+  ): AsyncIterable<Uint8Array> => this.transferFrom(`${address}:${port}`, message, timeoutMs)
 
   readonly openCluster = (directive: KubernetesOptions, tree?: ClusterTree): SnapshotSource => {
     this.opened.push(directive)
@@ -260,6 +270,20 @@ export class FakeHost implements Host {
     if (act instanceof Error) throw act
     if (act instanceof Uint8Array) return act
     return act === 'silence' ? this.rejectAfter(timeoutMs) : writeReplyText(act, message)
+  }
+
+  private async *transferFrom(
+    upstream: string,
+    message: Uint8Array,
+    timeoutMs: number,
+  ): AsyncGenerator<Uint8Array> {
+    const question = formatQuestion(message)
+    const asked: Asked = { upstream, protocol: 'tcp', timeoutMs, question, message }
+    this.asked.push(asked)
+    await Promise.resolve()
+    const messages = this.transfers(asked)
+    if (messages instanceof Error) throw messages
+    for (const lines of messages) yield writeReplyText(lines, message)
   }
 
   private rejectAfter(delayMs: number): Promise<never> {

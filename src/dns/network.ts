@@ -3,7 +3,7 @@
  * @module
  */
 import { parseAddress } from './address.ts'
-import { octet } from './bytes.ts'
+import { equalBytes, octet } from './bytes.ts'
 
 /** A block of addresses. */
 export type Network = {
@@ -53,4 +53,11 @@ function unmapped(address: Uint8Array): Uint8Array {
     if (octet(address, i) !== (i < MAPPED_BYTES - 2 ? 0 : 0xff)) return address
   }
   return address.subarray(MAPPED_BYTES)
+}
+
+/** Whether two texts say the same address, however they write it and by whatever interface. */
+export function isSameAddress(a: string, b: string): boolean {
+  const first = parseClientAddress(a)
+  const second = parseClientAddress(b)
+  return first !== undefined && second !== undefined && equalBytes(first, second)
 }

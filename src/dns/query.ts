@@ -89,7 +89,7 @@ export class Query {
   /** Copies the query, so that it may be kept beyond the next message. */
   clone(): Query {
     const copy = new Query()
-    parseQuery(this.bytes.slice(), copy)
+    parseQuery(this.bytes.slice(), copy, (this.flags >>> 11) & 15)
     return copy
   }
 }

@@ -40,6 +40,7 @@ import { type PluginSet, pluginSet } from './registry.ts'
 import { setupReload } from './reload.ts'
 import { setupRewrite } from './rewrite/setup.ts'
 import { setupRoot } from './root.ts'
+import { setupSecondary } from './secondary/setup.ts'
 import { setupShed } from './shed.ts'
 import { setupTemplate } from './template/setup.ts'
 import { setupTimeouts } from './timeouts.ts'
@@ -86,6 +87,7 @@ const SETUPS: Readonly<Record<string, Setup>> = {
   reload: setupReload,
   rewrite: setupRewrite,
   root: setupRoot,
+  secondary: setupSecondary,
   shed: setupShed,
   timeouts: setupTimeouts,
   tls: setupTls,

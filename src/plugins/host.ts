@@ -151,6 +151,16 @@ export type Host = {
   /** Checks that certificate and key belong together. @throws {Error} that says what is wrong */
   readonly checkIdentity: (identity: TlsIdentity) => void
   /**
+   * Sends a query over TCP on a connection of its own, and gives all messages that come back, until
+   * the server closes it or nobody takes more.
+   * @throws {Error} when nothing comes for `timeoutMs`, and when this runtime cannot do so
+   */
+  readonly openTransfer: (
+    server: { readonly address: string; readonly port: number },
+    query: Uint8Array,
+    timeoutMs: number,
+  ) => AsyncIterable<Uint8Array>
+  /**
    * Finds the source of snapshots for a `kubernetes` directive; of its cluster's other names when
    * another tree is asked for.
    * @throws {ConfigError} when there can be none

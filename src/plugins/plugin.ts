@@ -235,6 +235,11 @@ export type Plugin = {
   ) => MaybePromise<Iterable<ResourceRecord> | undefined>
   /** Learns that a zone of a peer has come or changed, absolute and in lower case. */
   readonly zoneChanged?: (zone: Uint8Array) => void
+  /**
+   * Learns from another server that a zone has changed (NOTIFY, RFC 1996). `undefined` when it is
+   * none of the plugin's; `ignored` when the server has no say in it, and so gets no answer.
+   */
+  readonly notified?: (query: Query, client: Client) => 'taken' | 'ignored' | undefined
   /** What the plugin knows of a query, by the label that CoreDNS's `metadata` gives it. */
   readonly metadata?: (label: string, asked: Asked) => string | undefined
   /** Begins what runs beside queries; called when the server answers. */

@@ -28,6 +28,7 @@ import {
 import type { Chain } from './chain.ts'
 import { DroppedCounts } from './dropped-counts.ts'
 import { findChain, type Listener } from './listener.ts'
+import { answerNotice } from './notice.ts'
 import type { QuickWay } from './quick-way.ts'
 import { Readiness } from './readiness.ts'
 import { paddingBlock, udpBytesFor } from './reply-bounds.ts'
@@ -151,7 +152,10 @@ export class Resolver {
     client: Client,
   ): MaybePromise<Uint8Array | undefined> {
     const parsed = parseQuery(bytes, this.query)
-    if (parsed.kind === 'refusal') return refusalReply(this.query, parsed)
+    if (parsed.kind === 'refusal') {
+      const notice = answerNotice(listener, bytes, client)
+      return notice === undefined ? refusalReply(this.query, parsed) : notice.reply
+    }
     if (parsed.class !== CLASS.IN && !listener.takesAnyClass) {
       return this.refuse(listener, client, [])
     }

@@ -12,6 +12,7 @@ import type { Metrics } from '../telemetry/metrics.ts'
 import { FrameStream } from './frame-stream.ts'
 import { postJson } from './post-json.ts'
 import { random16 } from './random16.ts'
+import { receiveMessages } from './receive-messages.ts'
 import { checkIdentity } from './tls-service.ts'
 import { openUpstream } from './upstream-client.ts'
 
@@ -56,6 +57,7 @@ export function createNodeHost({ folder, ...rest }: NodeHostOptions): Host {
     listFiles: (path) => listFiles(folder, path),
     modifiedMs: (path) => modifiedMs(resolve(folder, path)),
     openUpstream,
+    openTransfer: receiveMessages,
     postJson,
     checkIdentity,
     openTap: (target, queueMax) => new FrameStream(target, queueMax, rest.log),

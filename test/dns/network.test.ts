@@ -3,7 +3,12 @@ import { describe, test } from 'node:test'
 import fc from 'fast-check'
 import { formatAddress, parseAddress } from '../../src/dns/address.ts'
 import { EMPTY, octet } from '../../src/dns/bytes.ts'
-import { isInNetwork, parseClientAddress, parseNetwork } from '../../src/dns/network.ts'
+import {
+  isInNetwork,
+  isSameAddress,
+  parseClientAddress,
+  parseNetwork,
+} from '../../src/dns/network.ts'
 
 const addresses = fc.oneof(
   fc.uint8Array({ minLength: 4, maxLength: 4 }),
@@ -88,4 +93,21 @@ describe('parseClientAddress', () => {
     assert.equal(parseClientAddress(''), undefined)
     assert.equal(parseClientAddress('localhost'), undefined)
   })
+})
+
+describe('isSameAddress', () => {
+  const cases: { a: string; b: string; is: boolean }[] = [
+    { a: '192.0.2.1', b: '192.0.2.1', is: true },
+    { a: '192.0.2.1', b: '192.0.2.2', is: false },
+    { a: '2001:db8:0::1', b: '2001:DB8::1', is: true },
+    { a: 'fe80::1%eth0', b: 'fe80::1', is: true },
+    { a: '::ffff:192.0.2.1', b: '192.0.2.1', is: true },
+    { a: '192.0.2.1', b: '2001:db8::1', is: false },
+    { a: 'x', b: 'x', is: false },
+  ]
+  for (const { a, b, is } of cases) {
+    test(`${a} is ${is ? '' : 'not '}${b}`, () => {
+      assert.equal(isSameAddress(a, b), is)
+    })
+  }
 })

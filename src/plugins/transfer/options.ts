@@ -6,7 +6,7 @@ import { type Option, options, unknownOption, zonesOf } from '../../corefile/arg
 import { configError } from '../../corefile/problem.ts'
 import type { Directive } from '../../corefile/server-block.ts'
 import { parseAddress } from '../../dns/address.ts'
-import { formatHex } from '../../dns/bytes.ts'
+import { isSameAddress } from '../../dns/network.ts'
 import { parseServer } from '../forward/upstreams.ts'
 
 /** A server to be told of changes. */
@@ -42,9 +42,7 @@ export function parseRule(directive: Directive, blockZones: readonly Uint8Array[
 
 /** Whether a client may have the zones of a rule; its port does not matter, as in CoreDNS. */
 export function mayTransfer({ isOpen, secondaries }: TransferRule, client: string): boolean {
-  if (isOpen) return true
-  const wanted = addressKey(client)
-  return secondaries.some(({ address }) => addressKey(address) === wanted)
+  return isOpen || secondaries.some(({ address }) => isSameAddress(address, client))
 }
 
 function readOption(option: Option, draft: Draft): void {
@@ -75,9 +73,4 @@ function readOption(option: Option, draft: Draft): void {
     default:
       throw unknownOption('transfer', option, ['to', 'source'])
   }
-}
-
-function addressKey(text: string): string {
-  const address = parseAddress(text.replace(/%.*$/, ''))
-  return address === undefined ? text : formatHex(address)
 }

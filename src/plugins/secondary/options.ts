@@ -1,0 +1,93 @@
+/**
+ * Options of the `secondary` plugin.
+ * @module
+ */
+import { type Option, options, unknownOption, zonesOf } from '../../corefile/arguments.ts'
+import { configError } from '../../corefile/problem.ts'
+import type { Directive } from '../../corefile/server-block.ts'
+import { ROOT } from '../../dns/name.ts'
+import { parseServer } from '../forward/upstreams.ts'
+import type { Fallthrough } from '../zones.ts'
+import type { Primary } from './receive-zone.ts'
+
+/** Zones and where to have them from. */
+export type SecondaryRule = {
+  readonly zones: readonly Uint8Array[]
+  readonly primaries: readonly Primary[]
+  /** Whether the zones list others (RFC 9432), and which these may be; none for any. */
+  readonly members: readonly Uint8Array[] | undefined
+}
+
+/** Primaries of one directive. */
+const PRIMARIES_MAX = 64
+
+type Draft = {
+  primaries: Primary[]
+  members: readonly Uint8Array[] | undefined
+  fallthrough: Fallthrough
+  hasTransfer: boolean
+}
+
+/**
+ * Reads `secondary [ZONE…] { transfer from ADDRESS[:PORT]…  catalog [ZONE…]  fallthrough
+ * [ZONE…] }`, each of them; `fallthrough` holds for all.
+ */
+export function parseSecondary(
+  directives: readonly Directive[],
+  blockZones: readonly Uint8Array[],
+): { readonly rules: readonly SecondaryRule[]; readonly fallthrough: Fallthrough } {
+  let fallthrough: Fallthrough
+  const rules = directives.map((directive): SecondaryRule => {
+    const draft: Draft = { primaries: [], members: undefined, fallthrough, hasTransfer: false }
+    for (const option of options(directive)) readOption(option, draft)
+    if (!draft.hasTransfer) {
+      throw configError(
+        directive,
+        '"secondary" needs "transfer from" with the addresses of primaries',
+      )
+    }
+    if (draft.primaries.length > PRIMARIES_MAX) {
+      throw configError(directive, `"secondary" takes at most ${PRIMARIES_MAX} primaries`)
+    }
+    fallthrough = draft.fallthrough
+    const { primaries, members } = draft
+    return { zones: zonesOf(directive.args, blockZones), primaries, members }
+  })
+  return { rules, fallthrough }
+}
+
+function readOption(option: Option, draft: Draft): void {
+  const { name, args } = option
+  switch (name) {
+    case 'transfer':
+      readTransfer(option, draft)
+      return
+    case 'catalog':
+      // Without zones all are let in, whatever a line before said.
+      draft.members =
+        args.length === 0 || draft.members?.length === 0
+          ? []
+          : [...(draft.members ?? []), ...zonesOf(args, [])]
+      return
+    case 'fallthrough':
+      draft.fallthrough = zonesOf(args, [ROOT])
+      return
+    default:
+      throw unknownOption('secondary', option, ['transfer', 'catalog', 'fallthrough'])
+  }
+}
+
+function readTransfer(option: Option, draft: Draft): void {
+  const [from, ...words] = option.args
+  if (from?.text !== 'from' || words.length === 0) {
+    throw configError(from ?? option, '"transfer" is to be followed by "from" and addresses')
+  }
+  for (const word of words) {
+    const primary = parseServer(word.text)
+    if (primary === undefined) {
+      throw configError(word, `"${word.text}" is not an address or ADDRESS:PORT of a primary`)
+    }
+    draft.primaries.push(primary)
+  }
+  draft.hasTransfer = true
+}

@@ -1,0 +1,93 @@
+/**
+ * Zones by transfer from a primary (AXFR, RFC 5936).
+ * @module
+ */
+import { parseResponse, type ResourceRecord, type Response } from '../../dns/message.ts'
+import { equalNames, formatName } from '../../dns/name.ts'
+import { formatRcode, RCODE } from '../../dns/rcode.ts'
+import { formatType, TYPE } from '../../dns/rr-type.ts'
+import { soaSerial } from '../../dns/soa.ts'
+import { writeQuery } from '../../dns/write-query.ts'
+import { ZoneBuilder, type ZoneData } from '../file/zone-data.ts'
+import type { Host } from '../host.ts'
+
+/** An address and port to have a zone from. */
+export type Primary = { readonly address: string; readonly port: number }
+
+/** A transfer that did not give a zone. */
+export class TransferError extends Error {
+  override readonly name = 'TransferError'
+}
+
+/** Records and octets of a transfer. */
+const RECORDS_MAX = 4_000_000
+const BYTES_MAX = 512 * 1024 * 1024
+/** How long to wait for each message. */
+const TIMEOUT_MS = 10_000
+
+/** Receives a zone. @throws {Error} that says why there is none */
+export async function receiveZone(
+  host: Host,
+  origin: Uint8Array,
+  primary: Primary,
+): Promise<ZoneData> {
+  const id = host.random16()
+  const query = writeQuery({ name: origin, type: TYPE.AXFR, id, flags: 0 })
+  const zone = new ReceivedZone(origin)
+  let bytes = 0
+  for await (const message of host.openTransfer(primary, query, TIMEOUT_MS)) {
+    bytes += message.length
+    if (bytes > BYTES_MAX) throw new TransferError(`the zone is over ${BYTES_MAX} octets`)
+    const received = zone.take(readMessage(message, id))
+    if (received !== undefined) return received
+  }
+  throw new TransferError('the transfer broke off')
+}
+
+/** A zone on its way in. */
+class ReceivedZone {
+  private readonly origin: Uint8Array
+  private readonly builder: ZoneBuilder
+  private serial: number | undefined
+  private count = 0
+
+  constructor(origin: Uint8Array) {
+    this.origin = origin
+    this.builder = new ZoneBuilder(origin)
+  }
+
+  /** Takes the records of a message. @returns the zone with the last of them */
+  take(records: readonly ResourceRecord[]): ZoneData | undefined {
+    for (const record of records) {
+      if (++this.count > RECORDS_MAX) throw new TransferError(`over ${RECORDS_MAX} records`)
+      const isSoa = record.type === TYPE.SOA && equalNames(record.owner, this.origin)
+      if (this.serial === undefined && !isSoa) {
+        throw new TransferError('the transfer does not begin with the SOA record')
+      }
+      if (isSoa && this.serial !== undefined) return this.finish(soaSerial(record.rdata))
+      if (isSoa) this.serial = soaSerial(record.rdata)
+      if (record.type === TYPE.NSEC3 || record.type === TYPE.NSEC3PARAM) throw unsupported(record)
+      this.builder.add(record)
+    }
+    return undefined
+  }
+
+  private finish(serial: number): ZoneData {
+    const zone = this.builder.finish()
+    if (zone !== undefined && serial === this.serial) return zone
+    throw new TransferError('the zone changed during the transfer')
+  }
+}
+
+function readMessage(message: Uint8Array, id: number): readonly ResourceRecord[] {
+  const response: Response | undefined = parseResponse(message)
+  if (response === undefined) throw new TransferError('a message of the transfer is malformed')
+  if (response.id !== id) throw new TransferError('a message of the transfer has another ID')
+  if (response.rcode === RCODE.NOERROR) return response.answer
+  throw new TransferError(`the primary answers ${formatRcode(response.rcode)}`)
+}
+
+function unsupported({ type, owner }: ResourceRecord): TransferError {
+  const text = `a ${formatType(type)} record at "${formatName(owner)}"`
+  return new TransferError(`${text}: zones are signed with NSEC records only`)
+}

@@ -1,0 +1,86 @@
+/**
+ * The `secondary` plugin: zones that are had from primaries by transfer.
+ * @module
+ */
+import { configError } from '../../corefile/problem.ts'
+import type { Directive } from '../../corefile/server-block.ts'
+import { passOn, serveZone } from '../file/serve-zone.ts'
+import type { ZoneData } from '../file/zone-data.ts'
+import { tellPeers, zoneHooks } from '../file/zone-hooks.ts'
+import { ZoneMap } from '../file/zone-map.ts'
+import type { Plugin, Setup, SetupContext } from '../plugin.ts'
+import { fallsThrough } from '../zones.ts'
+import { CatalogZones } from './catalog-zones.ts'
+import { parseSecondary, type SecondaryRule } from './options.ts'
+import type { Primary } from './receive-zone.ts'
+import { SecondaryZone } from './secondary-zone.ts'
+import { Slots } from './slots.ts'
+
+/** Zones that are asked for at a time. */
+const TRANSFERS_MAX = 16
+
+/**
+ * Configures `secondary [ZONE…] { transfer from ADDRESS[:PORT]…  catalog [ZONE…]  fallthrough
+ * [ZONE…] }`. Zones are not kept beyond the process.
+ */
+export const setupSecondary: Setup = (directives, context) => {
+  const { rules, fallthrough } = parseSecondary(directives, context.zones)
+  const zones = openZones(rules, directives[0], context)
+  const plugin: Plugin = {
+    name: 'secondary',
+    serve: (request, next) => {
+      const zone = zones.closest(request.lowerName)
+      if (zone === undefined) return passOn(request, next, context.peers(), 'secondary')
+      const goesOn = (name: Uint8Array): boolean => fallsThrough(fallthrough, name)
+      return serveZone(zone.zone, request, { fallsThrough: goesOn, next })
+    },
+    ...zoneHooks(zones),
+    notified: (query, client) => {
+      const name = query.name.subarray(0, query.nameBytes)
+      const zone = zones.closest(name)
+      if (zone === undefined) return undefined
+      const isMeant = zone.origin.length === name.length && zone.hasPrimary(client.address)
+      if (isMeant) zone.update()
+      return isMeant ? 'taken' : 'ignored'
+    },
+    start: () => {
+      for (const zone of zones.values()) zone.update()
+    },
+    stop: () => {
+      for (const zone of zones.values()) zone.stop()
+    },
+  }
+  return { plugins: [plugin] }
+}
+
+function openZones(
+  rules: readonly SecondaryRule[],
+  directive: Directive,
+  { host, peers }: SetupContext,
+): ZoneMap<SecondaryZone> {
+  const zones = new ZoneMap<SecondaryZone>()
+  const slots = new Slots(TRANSFERS_MAX)
+  const members = new CatalogZones(host, zones, (origin, primaries, data) =>
+    open(origin, primaries, undefined, data),
+  )
+  const open = (
+    origin: Uint8Array,
+    primaries: readonly Primary[],
+    allowed: readonly Uint8Array[] | undefined,
+    known?: ZoneData,
+  ): SecondaryZone => {
+    const changed = (data: ZoneData): void => {
+      if (allowed !== undefined) members.take({ origin, primaries, allowed }, data)
+      tellPeers(peers(), origin)
+    }
+    return new SecondaryZone(host, { origin, primaries, slots, changed }, known)
+  }
+  try {
+    for (const { zones: origins, primaries, members: allowed } of rules) {
+      for (const origin of origins) zones.set(origin, open(origin, primaries, allowed))
+    }
+  } catch (error) {
+    throw configError(directive, error instanceof Error ? error.message : String(error))
+  }
+  return zones
+}
