@@ -7,21 +7,26 @@
 export type Sleep = (delayMs: number, signal: AbortSignal) => Promise<void>
 
 const FIRST_MS = 500
-const MAX_MS = 30_000
+const DELAY_MS_MAX = 30_000
 
 /** Counts failed attempts. */
 export class Backoff {
   private readonly random: () => number
+  private readonly delayMsMax: number
   private failures = 0
 
   /** @param random gives numbers from 0 to 1 */
-  constructor(random: () => number) {
+  constructor(random: () => number, delayMsMax: number = DELAY_MS_MAX) {
     this.random = random
+    this.delayMsMax = delayMsMax
   }
 
-  /** Milliseconds to wait after one more failure: half a second at first, 30 seconds at most. */
+  /**
+   * Milliseconds to wait after one more failure: half a second at first, 30 seconds at most if
+   * nothing else was said.
+   */
   next(): number {
-    const fullMs = Math.min(MAX_MS, FIRST_MS * 2 ** this.failures)
+    const fullMs = Math.min(this.delayMsMax, FIRST_MS * 2 ** this.failures)
     this.failures++
     return fullMs / 2 + (fullMs / 2) * this.random()
   }

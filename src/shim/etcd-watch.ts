@@ -31,6 +31,8 @@ const PAGE_KEYS = 1000
 const KEYS_MAX = 1_000_000
 /** Values in a row of which it is told that they say nothing. */
 const WARNINGS_MAX = 20
+/** Longest time between attempts to reach an etcd that is away. */
+const RETRY_MS_MAX = 5000
 /** Longest pause after a watch that told nothing, so that a server that ends all is not flooded. */
 const PAUSE_MS = 500
 
@@ -56,7 +58,7 @@ export class EtcdWatch implements KeySource {
     const { api, path, now, random } = options
     // A slash has the number before 0.
     this.range = { first: `${path}/`, end: `${path}0` }
-    this.backoff = new Backoff(random)
+    this.backoff = new Backoff(random, RETRY_MS_MAX)
     const { signal } = this.ended
     this.leases = new EtcdLeases({ ask: (lease) => api.timeToLive(lease, signal), now })
     this.synced = this.whenSynced.promise

@@ -14,6 +14,10 @@ describe('Backoff', () => {
     assert.deepEqual(delays(new Backoff(() => 1), 8), full)
   })
 
+  test('stops where it is told to', () => {
+    assert.deepEqual(delays(new Backoff(() => 1, 1500), 4), [500, 1000, 1500, 1500])
+  })
+
   test('takes off up to half of it', () => {
     const random = [0, 0.5, 1].values()
     assert.deepEqual(delays(new Backoff(() => random.next().value ?? 0), 3), [250, 750, 2000])
