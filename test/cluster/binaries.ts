@@ -9,6 +9,7 @@ import { join } from 'node:path'
 
 const KUBERNETES = '1.34.4'
 const COREDNS = '1.14.7'
+const DNSTAP = '0.4.0'
 const CACHE = join(import.meta.dirname, '../../.cache/cluster')
 
 /** Paths of the binaries. */
@@ -50,14 +51,23 @@ function findEtcd(): string | undefined {
 
 /** Builds or finds CoreDNS. @returns its path */
 export function prepareCoreDns(): string {
-  const path = join(CACHE, `coredns-${COREDNS}`)
+  return prepareProgram('coredns', COREDNS, 'github.com/coredns/coredns')
+}
+
+/** Builds or finds dnstap's own collector. @returns its path */
+export function prepareDnstap(): string {
+  return prepareProgram('dnstap', DNSTAP, 'github.com/dnstap/golang-dnstap/dnstap')
+}
+
+function prepareProgram(name: string, version: string, module: string): string {
+  const path = join(CACHE, `${name}-${version}`)
   if (existsSync(path)) return path
-  say(`building CoreDNS ${COREDNS}`)
-  const folder = join(CACHE, 'coredns')
+  say(`building ${name} ${version}`)
+  const folder = join(CACHE, name)
   mkdirSync(folder, { recursive: true })
   const environment = { GOBIN: folder, GOFLAGS: '-trimpath' }
-  go(folder, ['install', `github.com/coredns/coredns@v${COREDNS}`], environment)
-  renameSync(join(folder, 'coredns'), path)
+  go(folder, ['install', `${module}@v${version}`], environment)
+  renameSync(join(folder, name), path)
   return path
 }
 

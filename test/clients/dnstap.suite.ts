@@ -1,0 +1,66 @@
+/**
+ * dnstap's own collector over what our server tells it. Run by `npm run test:clients`.
+ * @module
+ */
+import { deepEqual } from 'node:assert/strict'
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, before, describe, it } from 'node:test'
+import { answerOf } from '../cluster/asking.ts'
+import { prepareDnstap } from '../cluster/binaries.ts'
+import { freePort, type Running, start } from '../cluster/processes.ts'
+import { findMissing } from './programs.ts'
+
+const KUBEDOH = join(import.meta.dirname, '../../bin/kubedoh')
+const WAIT_MS = 20_000
+
+describe("dnstap's collector", { skip: findMissing('go') ?? false, concurrency: false }, () => {
+  const folder = mkdtempSync(join(tmpdir(), 'kubedoh-dnstap-'))
+  const running: Running[] = []
+  const file = (name: string): string => join(folder, name)
+  let port = 0
+
+  before(async () => {
+    const dnstap = prepareDnstap()
+    const [tapPort, dnsPort] = [await freePort(), await freePort()]
+    // They do not say when they listen; who tells them tries again.
+    running.push(
+      start(dnstap, ['-u', file('tap.sock'), '-y', '-w', file('unix.yaml')]),
+      start(dnstap, ['-l', `127.0.0.1:${tapPort}`, '-y', '-w', file('tcp.yaml')]),
+    )
+    const taps = [`dnstap ${file('tap.sock')} full`, `dnstap tcp://127.0.0.1:${tapPort} full`]
+    const lines = ['bind 127.0.0.1', ...taps, 'whoami'].map((line) => `  ${line}\n`)
+    writeFileSync(file('Corefile'), `. {\n${lines.join('')}}\n`)
+    const serve = start(KUBEDOH, ['serve', '--conf', file('Corefile'), '--dns.port', `${dnsPort}`])
+    running.push(serve)
+    await serve.line(/^ready/)
+    port = dnsPort
+  })
+
+  after(async () => {
+    await Promise.all(running.toReversed().map((one) => one.stop()))
+    rmSync(folder, { recursive: true, force: true })
+  })
+
+  it('reads queries and replies, over a socket of Unix and over TCP', async () => {
+    await answerOf({ protocol: 'udp', port }, 'www.example.org. A')
+    await answerOf({ protocol: 'tcp', port }, 'www.example.org. AAAA')
+    for (const name of ['unix.yaml', 'tcp.yaml']) {
+      const told = await until(file(name), 4)
+      deepEqual(told, ['CLIENT_QUERY', 'CLIENT_RESPONSE', 'CLIENT_QUERY', 'CLIENT_RESPONSE'])
+    }
+  })
+})
+
+/** Waits until so many messages are in a file. @returns their types */
+async function until(path: string, count: number): Promise<string[]> {
+  const startMs = performance.now()
+  for (;;) {
+    const text = existsSync(path) ? readFileSync(path, 'utf8') : ''
+    const types = [...text.matchAll(/^ {2}type: (\w+)$/gm)]
+    if (types.length >= count) return types.map(([, type = '']) => type)
+    if (performance.now() - startMs > WAIT_MS) throw new Error(`only this:\n${text}`)
+    await new Promise((resolve) => setTimeout(resolve, 20))
+  }
+}
