@@ -7,16 +7,21 @@ import { CLUSTER_TREE, type ClusterTree } from '../corefile/cluster-tree.ts'
 import type { KubernetesOptions } from '../corefile/kubernetes-options.ts'
 import { configError } from '../corefile/problem.ts'
 import type { ServerBlock } from '../corefile/server-block.ts'
+import { sleep } from '../exporter/backoff.ts'
 import { ClusterSnapshots } from '../exporter/cluster-snapshots.ts'
 import { createObjectSource } from '../exporter/export-source.ts'
 import { LiveCluster } from '../exporter/live-cluster.ts'
+import { measuredApi } from '../exporter/measured-api.ts'
 import { namingOptions } from '../exporter/naming.ts'
 import { type ApiConnection, ConnectionError, type ObjectApi } from '../exporter/object-api.ts'
 import { readObjectFiles } from '../exporter/object-files.ts'
+import { SharedWatch } from '../exporter/shared-watch.ts'
+import { throttledApi } from '../exporter/throttled-api.ts'
 import type { ClusterObject } from '../kubernetes/objects.ts'
 import type { NamingOptions } from '../kubernetes/options.ts'
 import type { SnapshotSource } from '../plugins/host.ts'
 import type { Log } from '../telemetry/log.ts'
+import type { Metrics } from '../telemetry/metrics.ts'
 import { connectionOf } from './connection.ts'
 
 /** Where objects come from, beside what the directives say. */
@@ -32,6 +37,7 @@ export type ClusterSourceOptions = {
   /** Loads the API's client, which is large and not always needed. */
   readonly loadApi: () => Promise<OpenApi>
   readonly log: Log
+  readonly metrics: Metrics
   readonly now: () => number
 }
 
@@ -39,7 +45,12 @@ export type ClusterSourceOptions = {
 export type ClusterWanted = { readonly directive: KubernetesOptions; readonly tree: ClusterTree }
 
 type OpenApi = (connection: ApiConnection) => ObjectApi
-type Opened = { readonly source: SnapshotSource; readonly live: LiveCluster | undefined }
+type Opened = {
+  readonly source: SnapshotSource
+  readonly live: LiveCluster | undefined
+  /** Key of the watch that it shares; '' for none. */
+  readonly watch: string
+}
 
 /** Time without a word from the API server after which answers say that they are old. */
 const STALE_MS = 60_000
@@ -48,6 +59,8 @@ const STALE_MS = 60_000
 export class ClusterSources {
   private readonly options: ClusterSourceOptions
   private readonly opened = new Map<string, Opened>()
+  /** One watch for all that is read from an API server in the same way. */
+  private readonly watches = new Map<string, SharedWatch>()
   private objects: readonly ClusterObject[] | undefined
   private openApi: OpenApi | undefined
 
@@ -78,7 +91,7 @@ export class ClusterSources {
     if (known !== undefined) return known.source
     const naming = namingOptions(directive, this.options.localAddresses, tree)
     const isFromFiles = this.options.objectPaths.length > 0
-    const opened = isFromFiles ? this.openFiles(naming) : this.openLive(directive, naming)
+    const opened = isFromFiles ? this.openFiles(naming) : this.openLive(directive, tree, naming)
     this.opened.set(key, opened)
     return opened.source
   }
@@ -91,11 +104,18 @@ export class ClusterSources {
       live?.stop()
       this.opened.delete(key)
     }
+    const watched = new Set(Array.from(this.opened.values(), ({ watch }) => watch))
+    for (const key of this.watches.keys()) if (!watched.has(key)) this.watches.delete(key)
   }
 
-  /** Resolves when all clusters have been read once. */
-  async synced(): Promise<void> {
-    await Promise.all([...this.opened.values()].map(({ live }) => live?.synced))
+  /**
+   * Waits until all clusters have been read, or there was time enough for it.
+   * @returns whether all have been read
+   */
+  async ready(): Promise<boolean> {
+    const all = [...this.opened.values()].flatMap(({ live }) => live ?? [])
+    await Promise.all(all.map(({ ready }) => ready))
+    return all.every(({ hasSynced }) => hasSynced)
   }
 
   private openFiles(naming: NamingOptions): Opened {
@@ -109,6 +129,7 @@ export class ClusterSources {
     snapshots.take(source.build())
     return {
       live: undefined,
+      watch: '',
       source: {
         current: () => snapshots.current(),
         load: () => Promise.resolve(snapshots.current()),
@@ -118,19 +139,26 @@ export class ClusterSources {
     }
   }
 
-  private openLive(directive: KubernetesOptions, naming: NamingOptions): Opened {
-    const { log, now } = this.options
+  private openLive(directive: KubernetesOptions, tree: ClusterTree, naming: NamingOptions): Opened {
+    const { log, metrics, now } = this.options
+    const watch = JSON.stringify([connectionOf(directive, this.options), directive.apiLimits])
+    const shared = this.watches.get(watch) ?? this.openWatch(directive)
+    this.watches.set(watch, shared)
     const live = new LiveCluster({
-      api: this.connect(directive),
+      shared,
       naming,
       now,
       onWarning: (message) => log({ level: 'warning', message }),
       onError: (message) => log({ level: 'error', message }),
       staleMs: STALE_MS,
+      startupMs: directive.startupMs,
+      // Each change is measured once, where the cluster's own names come from.
+      ...(tree.kind === 'cluster' && { metrics }),
     })
     live.start()
     return {
       live,
+      watch,
       source: {
         current: () => live.current(),
         load: () => Promise.resolve(live.current()),
@@ -138,6 +166,18 @@ export class ClusterSources {
         transferRecords: () => live.transferRecords(),
       },
     }
+  }
+
+  private openWatch(directive: KubernetesOptions): SharedWatch {
+    const { log, metrics, now } = this.options
+    const measured = measuredApi(this.connect(directive), metrics, now)
+    return new SharedWatch({
+      api: throttledApi(measured, directive.apiLimits, { metrics, sleep, now }),
+      onWarning: (message) => log({ level: 'warning', message }),
+      onError: (message) => log({ level: 'error', message }),
+      sleep,
+      random: Math.random,
+    })
   }
 
   private connect(directive: KubernetesOptions): ObjectApi {

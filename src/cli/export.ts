@@ -12,9 +12,11 @@ import {
 } from '../exporter/export-source.ts'
 import { Exporter } from '../exporter/exporter.ts'
 import { createGatewayClient } from '../exporter/gateway-client.ts'
+import { measuredApi } from '../exporter/measured-api.ts'
 import { namingOptions } from '../exporter/naming.ts'
 import { readObjectFiles } from '../exporter/object-files.ts'
 import { Publisher, type PublishReport } from '../exporter/publisher.ts'
+import { throttledApi } from '../exporter/throttled-api.ts'
 import { outsideAddresses } from '../shim/local-addresses.ts'
 import { CLUSTER_ID } from '../snapshot/manifest.ts'
 import { importPrivateKey, type PrivateKey } from '../snapshot/signature.ts'
@@ -73,7 +75,7 @@ export async function startExport(input: Input, output: Output): Promise<Running
   const first = Promise.withResolvers<PublishReport>()
   let hasPublished = false
   const publisher = await createPublisher(input)
-  const source = await openSource(input, log, () => exporter.mark())
+  const source = await openSource(input, { log, metrics, onChange: () => exporter.mark() })
   const exporter = new Exporter({
     source,
     publisher,
@@ -171,7 +173,14 @@ function keysHint(cluster: string): string {
   return `"kubedoh keys ${cluster}" makes the keys of a cluster`
 }
 
-async function openSource(input: Input, log: Log, onChange: () => void): Promise<ExportSource> {
+async function openSource(
+  input: Input,
+  {
+    log,
+    metrics,
+    onChange,
+  }: { readonly log: Log; readonly metrics: Metrics; readonly onChange: () => void },
+): Promise<ExportSource> {
   const directive = loadExportDirective(input.text('conf'))
   const naming = namingOptions(directive, outsideAddresses(input.env('LOCAL_IPS')))
   const onWarning = (message: string): void => log({ level: 'warning', message })
@@ -183,8 +192,10 @@ async function openSource(input: Input, log: Log, onChange: () => void): Promise
   }
   const { openApi } = await import('../exporter/watch.ts')
   const place = { kubeconfig: input.text('kubeconfig'), folder: dirname(input.text('conf')) }
+  const measured = measuredApi(openApi(connectionOf(directive, place)), metrics, Date.now)
+  const runtime = { metrics, sleep, now: Date.now }
   return createWatchSource({
-    api: openApi(connectionOf(directive, place)),
+    api: throttledApi(measured, directive.apiLimits, runtime),
     naming,
     onChange,
     onWarning,

@@ -47,8 +47,8 @@ export type RunningServer = {
   readonly stop: () => Promise<void>
 }
 
-/** How long clusters and etcds may take to be read before queries are taken all the same. */
-const SYNC_MS = 5000
+/** How long etcds may take to be read before queries are taken all the same. */
+const KEYS_MS = 5000
 
 /** Runs the command until it is told to end. */
 export async function runServe(input: Input, output: Output): Promise<void> {
@@ -141,6 +141,7 @@ class Server implements RunningServer {
       localAddresses: outsideAddresses(options.localAddresses),
       loadApi: async () => (await import('../exporter/watch.ts')).openApi,
       log: this.log,
+      metrics: this.metrics,
       now: Date.now,
     })
     this.keys = new KeySources({ file: etcd, log: this.log })
@@ -181,13 +182,19 @@ class Server implements RunningServer {
   }
 
   private async waitForSources(): Promise<void> {
+    const [hasClusters] = await Promise.all([this.sources.ready(), this.waitForKeys()])
+    if (hasClusters) return
+    const message = 'a cluster is not read yet; until it is, names that it lacks are SERVFAIL'
+    this.log({ level: 'warning', message })
+  }
+
+  private async waitForKeys(): Promise<void> {
     const timeout = Promise.withResolvers<'late'>()
-    const timer = setTimeout(() => timeout.resolve('late'), SYNC_MS)
-    const synced = Promise.all([this.sources.synced(), this.keys.synced()])
-    const outcome = await Promise.race([synced, timeout.promise])
+    const timer = setTimeout(() => timeout.resolve('late'), KEYS_MS)
+    const outcome = await Promise.race([this.keys.synced(), timeout.promise])
     clearTimeout(timer)
     if (outcome !== 'late') return
-    const message = 'a cluster or an etcd is not read yet; until it is, its names are SERVFAIL'
+    const message = 'an etcd is not read yet; until it is, its names are SERVFAIL'
     this.log({ level: 'warning', message })
   }
 

@@ -5,7 +5,7 @@
  */
 import { formatName } from '../dns/name.ts'
 import { NameGroups } from '../kubernetes/name-groups.ts'
-import type { ClusterObject, Kind } from '../kubernetes/objects.ts'
+import type { ClusterObject, EndpointSlice, Kind, Service } from '../kubernetes/objects.ts'
 import type { NamingOptions } from '../kubernetes/options.ts'
 import { isSelected } from '../kubernetes/selection.ts'
 import type { RecordSet } from '../records/zone-entry.ts'
@@ -37,6 +37,16 @@ export class ClusterBuilder {
   /** Removes an object. */
   delete(kind: Kind, namespace: string, name: string): void {
     this.groups.delete(kind, namespace, name)
+  }
+
+  /** When the last change of a slice that is here was triggered; 0 when it is not here. */
+  triggeredMsOf(slice: EndpointSlice): number {
+    return this.groups.sliceLike(slice)?.triggeredMs ?? 0
+  }
+
+  /** Finds the Service that a slice belongs to. */
+  serviceOf(slice: EndpointSlice): Service | undefined {
+    return this.groups.serviceOf(slice)
   }
 
   /** Things that could not be named at the last build. */

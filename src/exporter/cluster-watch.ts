@@ -1,24 +1,19 @@
 /**
- * A cluster, mirrored: a reflector for each collection that names come from.
+ * A cluster, mirrored: all collections that some names come from, followed together.
  * @module
  */
 import type { Kind } from '../kubernetes/objects.ts'
-import type { Sleep } from './backoff.ts'
-import type { Collection, ObjectApi } from './object-api.ts'
-import { type ObjectSink, Reflector } from './reflector.ts'
+import type { Collection } from './object-api.ts'
+import type { ObjectSink } from './reflector.ts'
+import type { Followed, SharedWatch } from './shared-watch.ts'
 
 /** What a mirror needs. */
 export type ClusterWatchOptions = {
-  readonly api: ObjectApi
+  readonly shared: SharedWatch
   readonly collections: readonly Collection[]
   readonly sink: ObjectSink
-  /** Something changed; not called before all collections have been listed. */
-  readonly onChange: () => void
-  readonly onWarning: (message: string) => void
-  readonly onError: (message: string) => void
-  readonly sleep: Sleep
-  /** A number from 0 to 1. */
-  readonly random: () => number
+  /** Something changed; told whether all collections have been listed by then. */
+  readonly onChange: (isWhole: boolean) => void
   /** Milliseconds since 1970. */
   readonly now: () => number
 }
@@ -35,29 +30,20 @@ export type CollectionState = {
 /** The mirror. */
 export class ClusterWatch {
   private readonly options: ClusterWatchOptions
-  private readonly reflectors: readonly (readonly [Collection, Reflector])[]
+  private followed: readonly Followed[] = []
   private confirmed: number | undefined
 
   constructor(options: ClusterWatchOptions) {
     this.options = options
-    this.reflectors = options.collections.map((collection) => [
-      collection,
-      new Reflector({
-        ...options,
-        collection,
-        onChange: () => {
-          if (this.hasSynced) options.onChange()
-        },
-        onClose: () => {
-          this.confirmedMs()
-        },
-      }),
-    ])
   }
 
   /** Whether all collections have been listed once. */
   get hasSynced(): boolean {
-    return this.reflectors.every(([, reflector]) => reflector.hasSynced)
+    const { collections } = this.options
+    return (
+      this.followed.length === collections.length &&
+      this.followed.every(({ reflector }) => reflector.hasSynced)
+    )
   }
 
   /**
@@ -65,7 +51,7 @@ export class ClusterWatch {
    * 1970: now, as long as all watches are open. `undefined` before the first time.
    */
   confirmedMs(): number | undefined {
-    if (this.hasSynced && this.reflectors.every(([, { isConnected }]) => isConnected)) {
+    if (this.hasSynced && this.followed.every(({ reflector }) => reflector.isConnected)) {
       this.confirmed = this.options.now()
     }
     return this.confirmed
@@ -74,23 +60,40 @@ export class ClusterWatch {
   /** Versions of the collections, as a manifest says them. */
   sources(): Readonly<Record<string, string>> {
     return Object.fromEntries(
-      this.reflectors.map(([{ resource }, { resourceVersion }]) => [resource, resourceVersion]),
+      this.followed.map(({ collection, reflector }) => [
+        collection.resource,
+        reflector.resourceVersion,
+      ]),
     )
   }
 
   /** What is known of each collection, for metrics. */
   states(): readonly CollectionState[] {
-    return this.reflectors.map(([{ kind, resource }, { count, listCount, isConnected }]) => ({
-      kind,
-      resource,
-      count,
-      lists: listCount,
-      isConnected,
-    }))
+    return this.followed.map(({ collection: { kind, resource }, reflector }) => {
+      const { count, listCount: lists, isConnected } = reflector
+      return { kind, resource, count, lists, isConnected }
+    })
   }
 
-  /** Runs until `signal` ends it. */
+  /** Follows the cluster until `signal` ends it. */
   async run(signal: AbortSignal): Promise<void> {
-    await Promise.all(this.reflectors.map(([, reflector]) => reflector.run(signal)))
+    const { shared, collections, sink, onChange } = this.options
+    const follower = {
+      sink,
+      onChange: () => {
+        onChange(this.hasSynced)
+      },
+      onClose: () => {
+        this.confirmedMs()
+      },
+    }
+    this.followed = collections.map((collection) => shared.follow(collection, follower))
+    // Others may have had all of it read before.
+    if (this.hasSynced) onChange(true)
+    await new Promise<void>((resolve) => {
+      signal.addEventListener('abort', () => resolve(), { once: true })
+      if (signal.aborted) resolve()
+    })
+    await Promise.all(this.followed.map(({ stop }) => stop()))
   }
 }

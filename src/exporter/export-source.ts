@@ -12,6 +12,7 @@ import type { Sleep } from './backoff.ts'
 import { ClusterBuilder } from './cluster-builder.ts'
 import { ClusterWatch, type CollectionState } from './cluster-watch.ts'
 import { collectionsFor, type ObjectApi } from './object-api.ts'
+import { SharedWatch } from './shared-watch.ts'
 import { type BuiltSnapshot, buildSnapshot } from './snapshot-builder.ts'
 
 /** Objects that snapshots are built from, and how much they are to be trusted. */
@@ -49,8 +50,15 @@ export type WatchSourceOptions = {
 /** Makes a source from an API server. */
 export function createWatchSource(options: WatchSourceOptions): ExportSource {
   const builder = new ClusterBuilder(options.naming, options.onWarning)
-  const collections = collectionsFor(options.naming)
-  const watch = new ClusterWatch({ ...options, collections, sink: builder })
+  const watch = new ClusterWatch({
+    shared: new SharedWatch(options),
+    collections: collectionsFor(options.naming),
+    sink: builder,
+    onChange: (isWhole) => {
+      if (isWhole) options.onChange()
+    },
+    now: options.now,
+  })
   return {
     build: () => builder.build(),
     sources: () => watch.sources(),

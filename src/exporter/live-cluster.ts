@@ -2,20 +2,24 @@
  * A cluster that is watched, and answered from in the same process.
  * @module
  */
+import type { ClusterObject } from '../kubernetes/objects.ts'
 import type { NamingOptions } from '../kubernetes/options.ts'
 import type { RecordSet } from '../records/zone-entry.ts'
 import { SnapshotError } from '../snapshot/errors.ts'
 import type { Snapshot } from '../snapshot/snapshot.ts'
+import type { Metrics } from '../telemetry/metrics.ts'
 import { type Sleep, sleep } from './backoff.ts'
 import { ChangeLoop } from './change-loop.ts'
 import { ClusterBuilder } from './cluster-builder.ts'
 import { ClusterSnapshots } from './cluster-snapshots.ts'
 import { ClusterWatch } from './cluster-watch.ts'
-import { collectionsFor, type ObjectApi } from './object-api.ts'
+import { collectionsFor } from './object-api.ts'
+import { ProgrammingLatency } from './programming-latency.ts'
+import type { SharedWatch } from './shared-watch.ts'
 
 /** What a live cluster needs. */
 export type LiveClusterOptions = {
-  readonly api: ObjectApi
+  readonly shared: SharedWatch
   readonly naming: NamingOptions
   /** Milliseconds since 1970. */
   readonly now: () => number
@@ -23,6 +27,10 @@ export type LiveClusterOptions = {
   readonly onError: (message: string) => void
   /** Milliseconds without word from the API server after which answers say that they are old. */
   readonly staleMs: number
+  /** Milliseconds after which names are answered though not all objects have been read. */
+  readonly startupMs: number
+  /** Where it is told how long changes take, if that is wanted. */
+  readonly metrics?: Metrics
   readonly sleep?: Sleep
 }
 
@@ -39,43 +47,71 @@ export class LiveCluster {
   private readonly snapshots: ClusterSnapshots
   private readonly watch: ClusterWatch
   private readonly loop: ChangeLoop
+  private readonly latency: ProgrammingLatency | undefined
   private readonly ended = new AbortController()
+  private readonly started = new AbortController()
   private lookedMs = Number.NEGATIVE_INFINITY
   private confirmedMs = Number.NEGATIVE_INFINITY
+  /** Whether the newest snapshot is of all objects. */
+  private isWhole = false
+  /** Whether there has been time enough to read all objects. */
+  private isLate = false
   private wakeWaiting: () => void = () => undefined
-  /** Resolves when there is a snapshot for the first time. */
-  readonly synced: Promise<void> = new Promise((resolve) => {
+  /** Resolves when names can be answered: all objects are read, or there was time enough for it. */
+  readonly ready: Promise<void> = new Promise((resolve) => {
     this.wakeWaiting = resolve
   })
 
   constructor(options: LiveClusterOptions) {
+    const { naming, now, metrics } = options
     this.options = options
-    this.builder = new ClusterBuilder(options.naming, options.onWarning)
-    this.snapshots = new ClusterSnapshots(options.now)
-    const pause = options.sleep ?? sleep
+    this.builder = new ClusterBuilder(naming, options.onWarning)
+    this.snapshots = new ClusterSnapshots(now)
+    this.latency = metrics && new ProgrammingLatency(metrics, now)
     this.loop = new ChangeLoop({
       work: () => {
         this.rebuild()
       },
       gatherMs: GATHER_MS,
       intervalMs: INTERVAL_MS,
-      sleep: pause,
-      now: options.now,
+      sleep: options.sleep ?? sleep,
+      now,
     })
     this.watch = new ClusterWatch({
-      ...options,
-      collections: collectionsFor(options.naming),
-      sink: this.builder,
-      onChange: () => {
-        this.loop.mark()
+      shared: options.shared,
+      collections: collectionsFor(naming),
+      sink: {
+        set: (object) => {
+          this.take(object)
+        },
+        delete: (kind, namespace, name) => {
+          this.builder.delete(kind, namespace, name)
+        },
       },
-      sleep: pause,
-      random: Math.random,
+      onChange: (isWhole) => {
+        if (isWhole || this.isLate) this.loop.mark()
+      },
+      now,
     })
+  }
+
+  /** Whether all objects have been read once. */
+  get hasSynced(): boolean {
+    return this.isWhole
+  }
+
+  private take(object: ClusterObject): void {
+    const isNews =
+      this.latency !== undefined && this.isWhole && object.kind === 'EndpointSlice'
+        ? object.triggeredMs > this.builder.triggeredMsOf(object)
+        : false
+    this.builder.set(object)
+    if (isNews && object.kind === 'EndpointSlice') this.latency?.changed(object)
   }
 
   /** What cannot be built is told, and what was there is answered from. */
   private rebuild(): void {
+    const isWhole = this.watch.hasSynced
     try {
       this.snapshots.take(this.builder.build())
     } catch (error) {
@@ -83,11 +119,27 @@ export class LiveCluster {
       this.options.onError(error.message)
       return
     }
+    this.isWhole ||= isWhole
+    this.latency?.answered((slice) => this.builder.serviceOf(slice))
+    if (!this.isWhole) return
+    this.started.abort()
+    this.wakeWaiting()
+  }
+
+  /** Goes on with what there is when not all objects could be read in time. */
+  private async waitForStart(): Promise<void> {
+    const pause = this.options.sleep ?? sleep
+    const signal = AbortSignal.any([this.started.signal, this.ended.signal])
+    await pause(this.options.startupMs, signal)
+    if (signal.aborted) return
+    this.isLate = true
+    this.rebuild()
     this.wakeWaiting()
   }
 
   /** Begins to follow. */
   start(): void {
+    void this.waitForStart()
     void this.watch.run(this.ended.signal)
     void this.loop.run(this.ended.signal)
   }
@@ -97,7 +149,7 @@ export class LiveCluster {
     this.ended.abort()
   }
 
-  /** The newest snapshot; `undefined` until all objects have been listed. */
+  /** The newest snapshot; `undefined` until there is one. */
   current(): Snapshot | undefined {
     return this.snapshots.current()
   }
@@ -107,8 +159,12 @@ export class LiveCluster {
     return this.builder.transferRecords()
   }
 
-  /** Whether the API server was heard of lately. What is known is answered from in any case. */
-  freshness(): 'fresh' | 'stale' {
+  /**
+   * Whether all objects have been read, and the API server was heard of lately. What is known is
+   * answered from in any case.
+   */
+  freshness(): 'fresh' | 'stale' | 'partial' {
+    if (!this.isWhole) return 'partial'
     const { now, staleMs } = this.options
     const nowMs = now()
     // Answers ask each time; as long as all is well, the watches need not be asked as often.

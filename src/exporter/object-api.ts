@@ -30,6 +30,11 @@ export type Collection = {
   readonly path: string
   /** Objects that the server need not send. */
   readonly fieldSelector?: string
+  /**
+   * Paths of older versions, for a kind that people add to a cluster. Where the server has none of
+   * them, it has no objects of the kind. Absent for kinds that every cluster has.
+   */
+  readonly olderPaths?: readonly string[]
 }
 
 /** One page of a list. */
@@ -56,6 +61,8 @@ export type WatchOptions = {
 
 /** An API server. */
 export type ObjectApi = {
+  /** Its host and port, for metrics. */
+  readonly host: string
   /** Reads one page, unless `signal` ends it. @throws {ApiError} */
   readonly list: (
     collection: Collection,
@@ -84,6 +91,8 @@ export class ApiError extends Error {
 
 /** HTTP status of a version that the server no longer has. */
 export const STATUS_GONE = 410
+/** HTTP status of a kind that the server does not have. */
+export const STATUS_NOT_FOUND = 404
 
 const SERVICES: Collection = { kind: 'Service', resource: 'services', path: '/api/v1/services' }
 const NAMESPACES: Collection = {
@@ -100,6 +109,7 @@ const IMPORTS: Collection = {
   kind: 'ServiceImport',
   resource: 'serviceimports',
   path: '/apis/multicluster.x-k8s.io/v1alpha1/serviceimports',
+  olderPaths: [],
 }
 const PODS: Collection = {
   kind: 'Pod',

@@ -6,7 +6,13 @@
 import type { ClusterObject, Kind } from '../kubernetes/objects.ts'
 import { parseObject } from '../kubernetes/parse-object.ts'
 import { Backoff, type Sleep } from './backoff.ts'
-import { ApiError, type Collection, type ObjectApi, STATUS_GONE } from './object-api.ts'
+import {
+  ApiError,
+  type Collection,
+  type ObjectApi,
+  STATUS_GONE,
+  STATUS_NOT_FOUND,
+} from './object-api.ts'
 
 /** Who gets the objects. */
 export type ObjectSink = {
@@ -34,6 +40,8 @@ export type ReflectorOptions = {
 
 /** Longest pause after a watch that told nothing, so that a server that ends all is not flooded. */
 const PAUSE_MS = 500
+/** Time after which a kind that the server does not have is asked for again. */
+const ABSENT_MS = 60_000
 
 type Identity = { readonly namespace: string; readonly name: string }
 
@@ -42,10 +50,14 @@ export class Reflector {
   private readonly options: ReflectorOptions
   private readonly backoff: Backoff
   /** Objects that the sink has, by namespace and name. */
-  private readonly present = new Map<string, Identity>()
+  private readonly present = new Map<string, ClusterObject>()
   /** What is wrong with objects that could not be read, by namespace and name. */
   private readonly problems = new Map<string, string>()
   private version = ''
+  /** Which of the collection's paths the server has, as far as is known. */
+  private pathIndex = 0
+  /** Whether the server does not have the kind, as far as is known. */
+  private isAbsent = false
   private lists = 0
   private open = false
 
@@ -74,6 +86,11 @@ export class Reflector {
     return this.present.size
   }
 
+  /** The objects that the sink has. */
+  objects(): Iterable<ClusterObject> {
+    return this.present.values()
+  }
+
   /** Objects that could not be read. */
   get problemCount(): number {
     return this.problems.size
@@ -94,10 +111,41 @@ export class Reflector {
         await this.watch(signal)
       } catch (error) {
         if (!(error instanceof ApiError)) throw error
-        if (error.status === STATUS_GONE) needsList = true
-        if (!signal.aborted) await this.pause(error, signal)
+        const isAbsent = error.status === STATUS_NOT_FOUND && this.olderPaths !== undefined
+        if (error.status === STATUS_GONE || isAbsent) needsList = true
+        if (signal.aborted) return
+        if (isAbsent) await this.tryOlder(signal)
+        else await this.pause(error, signal)
       }
     }
+  }
+
+  private get olderPaths(): Collection['olderPaths'] {
+    return this.options.collection.olderPaths
+  }
+
+  /** The collection by the path that is tried now. */
+  private get collection(): Collection {
+    const { collection } = this.options
+    const path = this.pathIndex === 0 ? undefined : collection.olderPaths?.[this.pathIndex - 1]
+    return path === undefined ? collection : { ...collection, path }
+  }
+
+  /** Goes on with an older version. Behind the last one, the server has no such kind. */
+  private async tryOlder(signal: AbortSignal): Promise<void> {
+    const count = 1 + (this.olderPaths?.length ?? 0)
+    this.pathIndex = (this.pathIndex + 1) % count
+    if (this.pathIndex > 0) return
+    const { collection, onChange, onClose, onWarning, sleep } = this.options
+    if (!this.isAbsent) onWarning(`the API server has no ${collection.resource}, of none is a name`)
+    this.isAbsent = true
+    for (const [key, object] of this.present) this.remove(key, object)
+    this.lists++
+    this.open = true
+    onChange()
+    await sleep(ABSENT_MS, signal)
+    onClose()
+    this.open = false
   }
 
   private async pause(error: ApiError, signal: AbortSignal): Promise<void> {
@@ -114,7 +162,8 @@ export class Reflector {
 
   /** Reads all pages; what they do not show any more is removed at the end. */
   private async list(signal: AbortSignal): Promise<void> {
-    const { api, collection, onChange } = this.options
+    const { api, onChange } = this.options
+    const { collection } = this
     const seen = new Set<string>()
     let token = ''
     let version = ''
@@ -124,16 +173,18 @@ export class Reflector {
       version = page.resourceVersion
       token = page.continueToken
     } while (token !== '')
-    for (const [key, identity] of this.present) if (!seen.has(key)) this.remove(key, identity)
+    for (const [key, object] of this.present) if (!seen.has(key)) this.remove(key, object)
     for (const key of this.problems.keys()) if (!seen.has(key)) this.problems.delete(key)
     this.version = version
+    this.isAbsent = false
     this.lists++
     this.backoff.reset()
     onChange()
   }
 
   private async watch(signal: AbortSignal): Promise<void> {
-    const { api, collection, onClose, sleep, random } = this.options
+    const { api, onClose, sleep, random } = this.options
+    const { collection } = this
     const ended = new AbortController()
     let problem: ApiError | undefined
     let isSilent = true
@@ -188,7 +239,7 @@ export class Reflector {
       if (object !== undefined) this.complain(key, object.message, known)
     } else {
       this.problems.delete(key)
-      this.present.set(key, { namespace, name })
+      this.present.set(key, object)
       this.options.sink.set(object)
     }
     return key

@@ -38,6 +38,7 @@ export function openApi(connection: ApiConnection): ObjectApi {
     throw new ConnectionError(`${describe(connection)} names a server "${server}", not a URL`)
   }
   return {
+    host: new URL(server).host,
     list: (collection, continueToken, signal) =>
       list(config, pageUrl(server, collection, continueToken), signal),
     watch: (collection, options) => watch(config, collection, options),

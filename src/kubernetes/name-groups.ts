@@ -17,7 +17,7 @@ import {
   serviceRecords,
   sliceServiceKey,
 } from './cluster-records.ts'
-import type { ClusterObject, EndpointSlice, Kind } from './objects.ts'
+import type { ClusterObject, EndpointSlice, Kind, Service } from './objects.ts'
 import type { NamingOptions } from './options.ts'
 import { standInOf } from './skydns-names.ts'
 import { transferRecords } from './transfer-records.ts'
@@ -117,6 +117,16 @@ export class NameGroups {
   /** Makes what a transfer of the zone has. */
   transferRecords(): Iterable<RecordSet> {
     return transferRecords(this.cluster, this.options)
+  }
+
+  /** Finds the slice that is here of that name. */
+  sliceLike(slice: EndpointSlice): EndpointSlice | undefined {
+    return this.cluster.slices.get(objectKey(slice))
+  }
+
+  /** Finds the Service that a slice belongs to. */
+  serviceOf(slice: EndpointSlice): Service | undefined {
+    return this.cluster.services.get(sliceServiceKey(slice))
   }
 
   /** What could not be named, as far as entries were made. */

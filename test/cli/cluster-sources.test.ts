@@ -6,8 +6,15 @@ import { CLUSTER_TREE } from '../../src/corefile/cluster-tree.ts'
 import { type KubernetesOptions, parseKubernetes } from '../../src/corefile/kubernetes-options.ts'
 import { type ApiConnection, ConnectionError } from '../../src/exporter/object-api.ts'
 import type { LogEvent } from '../../src/telemetry/log.ts'
+import { Metrics } from '../../src/telemetry/metrics.ts'
 import { block, directive, parseBlocks } from '../ask.ts'
-import { answerLists, openWatches, ScriptedApi } from '../exporter/scripted-api.ts'
+import {
+  answerLists,
+  openWatches,
+  page,
+  ScriptedApi,
+  SHOP_LISTS,
+} from '../exporter/scripted-api.ts'
 import { namesIn } from '../exporter/snapshots.ts'
 import { within } from '../shim/clients.ts'
 import { shopFolder } from './shop.ts'
@@ -61,6 +68,7 @@ class Sources extends ClusterSources {
         })
       },
       log: (event) => events.push(event),
+      metrics: new Metrics(),
       now: () => clock.nowMs,
       ...options,
     })
@@ -88,11 +96,11 @@ describe('clusters that are watched', () => {
     t.after(() => sources.keep([]))
     await sources.prepare(parseBlocks(block('kubernetes cluster.local')))
     const source = sources.open(directiveOf())
-    assert.deepEqual([source.current(), source.freshness()], [undefined, 'stale'])
+    assert.deepEqual([source.current(), source.freshness()], [undefined, 'partial'])
     const [api] = sources.apis
     assert.ok(api)
     answerLists(api)
-    await within(sources.synced(), 'the lists')
+    await within(sources.ready(), 'the lists')
     assert.deepEqual(namesIn(source.current(), ['web.shop.svc']), ['web.shop.svc'])
     assert.equal(await source.load(), source.current())
     openWatches(api, RESOURCES)
@@ -125,17 +133,71 @@ describe('clusters that are watched', () => {
     ])
   })
 
+  test('share one watch of their API server, whatever names they make of it', async (t) => {
+    const sources = new Sources()
+    t.after(() => sources.keep([]))
+    await sources.prepare(parseBlocks(block('kubernetes cluster.local')))
+    const wanted = [
+      { directive: directiveOf(), tree: CLUSTER_TREE },
+      { directive: directiveOf('ttl 7'), tree: CLUSTER_TREE },
+      { directive: directiveOf(), tree: { kind: 'multicluster' } as const },
+    ]
+    const [a, b, c] = wanted.map(({ directive: options, tree }) => sources.open(options, tree))
+    assert.equal(new Set([a, b, c]).size, 3)
+    const [api, ...others] = sources.apis
+    assert.ok(api)
+    assert.deepEqual(others, [])
+    const resources = [...RESOURCES, 'serviceimports']
+    assert.deepEqual(api.calls.toSorted(), resources.map((name) => `list ${name}`).toSorted())
+    answerLists(api)
+    api.answer('serviceimports', page('4'))
+    assert.equal(await within(sources.ready(), 'the lists'), true)
+    assert.deepEqual(namesIn(b?.current(), ['web.shop.svc']), ['web.shop.svc'])
+    sources.keep(wanted.slice(0, 2))
+    await new Promise(setImmediate)
+    assert.throws(() => api.watching('serviceimports'))
+    assert.equal(api.watching('services').signal.aborted, false)
+  })
+
+  test('have a watch of their own where they hold it to other limits', async (t) => {
+    const sources = new Sources()
+    t.after(() => sources.keep([]))
+    await sources.prepare(parseBlocks(block('kubernetes cluster.local')))
+    sources.open(directiveOf())
+    sources.open(directiveOf('apiserver_max_inflight 1'))
+    const [free, held] = sources.apis
+    await new Promise(setImmediate)
+    assert.equal(free?.calls.length, 3)
+    assert.deepEqual(held?.calls, ['list namespaces'])
+  })
+
+  test('are answered from before they are whole, where that takes too long', async (t) => {
+    t.mock.timers.enable({ apis: ['setTimeout'] })
+    const sources = new Sources()
+    t.after(() => sources.keep([]))
+    await sources.prepare(parseBlocks(block('kubernetes cluster.local')))
+    const source = sources.open(directiveOf('startup_timeout 2s'))
+    sources.apis[0]?.answer('services', page('1', SHOP_LISTS.services))
+    sources.apis[0]?.answer('namespaces', page('1', SHOP_LISTS.namespaces))
+    await new Promise(setImmediate)
+    t.mock.timers.tick(2000)
+    assert.equal(await sources.ready(), false)
+    assert.deepEqual(namesIn(source.current(), ['web.shop.svc']), ['web.shop.svc'])
+    assert.equal(source.freshness(), 'partial')
+  })
+
   test('end when no directive needs them any more', async (t) => {
     const sources = new Sources()
     t.after(() => sources.keep([]))
     await sources.prepare(parseBlocks(block('kubernetes cluster.local')))
-    const [kept, dropped] = [directiveOf(), directiveOf('ttl 7')]
+    const [kept, dropped] = [directiveOf(), directiveOf('endpoint http://192.0.2.1:8080')]
     const source = sources.open(kept)
     sources.open(dropped)
     for (const api of sources.apis) answerLists(api)
-    await within(sources.synced(), 'the lists')
+    await within(sources.ready(), 'the lists')
     const [first, second] = sources.apis.map((api) => api.watching('services').signal)
     sources.keep([{ directive: kept, tree: CLUSTER_TREE }])
+    await new Promise(setImmediate)
     assert.deepEqual([first?.aborted, second?.aborted], [false, true])
     assert.equal(sources.open(kept), source)
     sources.open(dropped)
@@ -175,7 +237,7 @@ describe('clusters from files', () => {
     await sources.prepare(parseBlocks(block('kubernetes cluster.local')))
     assert.equal(sources.loads.count, 0)
     const source = sources.open(directiveOf('ttl 7'))
-    await sources.synced()
+    await sources.ready()
     const snapshot = source.current()
     assert.deepEqual(namesIn(snapshot, ['web.shop.svc']), ['web.shop.svc'])
     assert.deepEqual(

@@ -86,7 +86,7 @@ describe('serve', () => {
     assert.match(screen.text.stderr, /"level":"error","message":"cannot follow .*ECONNREFUSED/)
     assert.match(
       screen.text.stderr,
-      /"level":"warning","message":"a cluster or an etcd is not read yet; /,
+      /"level":"warning","message":"a cluster is not read yet; until it is, /,
     )
     const { stdout } = await runCli(['query', WEB, '--server', `tcp://127.0.0.1:${port}`])
     assert.match(stdout, /^; \S*SERVFAIL/)

@@ -187,6 +187,7 @@ function createScenarioResolver(
     localAddresses: scenario.localAddresses,
     loadApi: () => Promise.reject(new TypeError('scenarios have no API server')),
     log: () => undefined,
+    metrics: new Metrics(),
     now: Date.now,
   })
   const keys = new KeySources({ file: etcd, log: () => undefined })

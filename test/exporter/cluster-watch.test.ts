@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, type TestContext, test } from 'node:test'
 import { ClusterWatch } from '../../src/exporter/cluster-watch.ts'
 import { ApiError, collectionsFor } from '../../src/exporter/object-api.ts'
+import { SharedWatch } from '../../src/exporter/shared-watch.ts'
 import { describeObject } from '../../src/kubernetes/objects.ts'
 import { FakeClock, START_MS } from './fake-clock.ts'
 import { answerLists, openWatches, page, ScriptedApi, SHOP_LISTS, value } from './scripted-api.ts'
@@ -23,8 +24,15 @@ function start(t: TestContext): Running {
   const api = new ScriptedApi()
   const clock = new FakeClock()
   const lines: string[] = []
-  const watch = new ClusterWatch({
+  const shared = new SharedWatch({
     api,
+    onWarning: (message) => lines.push(`warning: ${message}`),
+    onError: (message) => lines.push(`error: ${message}`),
+    sleep: clock.sleep,
+    random: () => 1,
+  })
+  const watch = new ClusterWatch({
+    shared,
     collections: collectionsFor({
       tree: { kind: 'cluster' },
       pods: 'disabled',
@@ -34,11 +42,7 @@ function start(t: TestContext): Running {
       set: (object) => lines.push(`set: ${describeObject(object)}`),
       delete: (kind, namespace, name) => lines.push(`delete: ${kind} ${namespace}/${name}`),
     },
-    onChange: () => lines.push('change'),
-    onWarning: (message) => lines.push(`warning: ${message}`),
-    onError: (message) => lines.push(`error: ${message}`),
-    sleep: clock.sleep,
-    random: () => 1,
+    onChange: (isWhole) => lines.push(isWhole ? 'change' : 'early change'),
     now: clock.now,
   })
   const ended = new AbortController()
@@ -61,15 +65,17 @@ async function startSynced(t: TestContext): Promise<Running> {
 }
 
 describe('ClusterWatch', () => {
-  test('tells of no change before all collections have been listed', async (t) => {
+  test('tells of changes as early ones before all collections have been listed', async (t) => {
     const { api, clock, watch, news } = start(t)
     api.answer('namespaces', page('1', SHOP_LISTS.namespaces))
     api.answer('services', page('2', SHOP_LISTS.services))
     await clock.advance(0)
     api.watching('namespaces').send('ADDED', value('{ metadata: { name: ops } }'))
     assert.equal(watch.hasSynced, false)
-    const before = ['set: Namespace shop', 'set: Service shop/web', 'set: Namespace ops']
-    assert.deepEqual(news(), before)
+    assert.deepEqual(
+      news().filter((line) => line !== 'early change'),
+      ['set: Namespace shop', 'set: Service shop/web', 'set: Namespace ops'],
+    )
   })
 
   test('tells of one when the last is listed, and of each after it', async (t) => {
@@ -77,7 +83,10 @@ describe('ClusterWatch', () => {
     answerLists(api)
     await clock.advance(0)
     assert.equal(watch.hasSynced, true)
-    assert.deepEqual(news(), ['set: Namespace shop', 'set: Service shop/web', 'change'])
+    assert.deepEqual(
+      news().filter((line) => line !== 'early change'),
+      ['set: Namespace shop', 'set: Service shop/web', 'change'],
+    )
     api.watching('services').send('ADDED', value(DB))
     assert.deepEqual(news(), ['set: Service shop/db', 'change'])
   })

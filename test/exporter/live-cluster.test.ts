@@ -4,7 +4,9 @@ import { toLatin1 } from '../../src/dns/bytes.ts'
 import { ClusterBuilder } from '../../src/exporter/cluster-builder.ts'
 import { LiveCluster } from '../../src/exporter/live-cluster.ts'
 import { ApiError } from '../../src/exporter/object-api.ts'
+import { SharedWatch } from '../../src/exporter/shared-watch.ts'
 import { SnapshotError } from '../../src/snapshot/errors.ts'
+import { Metrics } from '../../src/telemetry/metrics.ts'
 import { optionsOf } from '../kubernetes/naming.ts'
 import { FakeClock, START_MS } from './fake-clock.ts'
 import { answerLists, openWatches, page, ScriptedApi, SHOP_LISTS, value } from './scripted-api.ts'
@@ -12,6 +14,7 @@ import { namesIn } from './snapshots.ts'
 
 const RESOURCES = Object.keys(SHOP_LISTS)
 const STALE_MS = 60_000
+const STARTUP_MS = 5000
 /** Changes are gathered for this long. */
 const GATHER_MS = 10
 const NAMES = ['web.shop.svc', 'db.shop.svc']
@@ -28,20 +31,29 @@ type Running = {
   readonly names: () => string[]
   readonly generation: () => number | undefined
   readonly messages: string[]
+  readonly metrics: Metrics
 }
 
 function start(t: TestContext): Running {
   const api = new ScriptedApi()
   const clock = new FakeClock()
   const messages: string[] = []
+  const onWarning = (message: string): number => messages.push(`warning: ${message}`)
+  const onError = (message: string): number => messages.push(`error: ${message.replace(/;.*/, '')}`)
+  const { sleep, now } = clock
+  const shared = new SharedWatch({ api, onWarning, onError, sleep, random: () => 1 })
+  const metrics = new Metrics()
+  const limits = { staleMs: STALE_MS, startupMs: STARTUP_MS }
+  const naming = optionsOf()
   const live = new LiveCluster({
-    api,
-    naming: optionsOf(),
-    now: clock.now,
-    onWarning: (message) => messages.push(`warning: ${message}`),
-    onError: (message) => messages.push(`error: ${message.replace(/;.*/, '')}`),
-    staleMs: STALE_MS,
-    sleep: clock.sleep,
+    shared,
+    naming,
+    now,
+    onWarning,
+    onError,
+    metrics,
+    sleep,
+    ...limits,
   })
   live.start()
   t.after(() => live.stop())
@@ -52,6 +64,7 @@ function start(t: TestContext): Running {
     names: () => namesIn(live.current(), NAMES),
     generation: () => live.current()?.info.generation,
     messages,
+    metrics,
   }
 }
 
@@ -74,7 +87,7 @@ describe('LiveCluster', () => {
   test('has nothing to answer from before all collections are listed', async (t) => {
     const { api, clock, live } = start(t)
     let isSynced = false
-    const synced = live.synced.then(() => {
+    const synced = live.ready.then(() => {
       isSynced = true
     })
     api.answer('services', page('1', SHOP_LISTS.services))
@@ -88,11 +101,69 @@ describe('LiveCluster', () => {
     assert.equal(live.current()?.info.timeMs, START_MS + 1000 + GATHER_MS)
   })
 
+  test('answers from what there is when that takes too long', async (t) => {
+    const { api, clock, live, names } = start(t)
+    api.answer('services', page('1', SHOP_LISTS.services))
+    api.answer('namespaces', page('1', SHOP_LISTS.namespaces))
+    await clock.advance(STARTUP_MS - 1)
+    assert.equal(live.current(), undefined)
+    await clock.advance(1)
+    await live.ready
+    assert.deepEqual(
+      [names(), live.freshness(), live.hasSynced],
+      [NAMES.slice(0, 1), 'partial', false],
+    )
+    api.watching('services').send('ADDED', value(DB))
+    await clock.advance(GATHER_MS)
+    assert.deepEqual([names(), live.freshness()], [NAMES, 'partial'])
+    api.answer('endpointslices', page('1'))
+    await clock.advance(100)
+    openWatches(api, RESOURCES)
+    assert.deepEqual([names(), live.freshness(), live.hasSynced], [NAMES, 'fresh', true])
+  })
+
+  test('waits no longer for the start when all is read, or it is stopped', async (t) => {
+    const { clock } = await startSynced(t)
+    await clock.advance(1000)
+    assert.equal(clock.sleeping, 0)
+    const other = start(t)
+    other.live.stop()
+    await other.clock.advance(0)
+    assert.equal(other.clock.sleeping, 0)
+    await other.clock.advance(STARTUP_MS)
+    assert.equal(other.live.current(), undefined)
+  })
+
+  test('tells how long changes of endpoints took, once all is read', async (t) => {
+    const { api, clock, metrics } = await startSynced(t)
+    const slice = (second: string): unknown =>
+      value(`{
+        metadata: {
+          namespace: shop, name: web-1, labels: { kubernetes.io/service-name: web },
+          annotations: {
+            endpoints.kubernetes.io/last-change-trigger-time: "2025-12-31T23:59:${second}Z",
+          },
+        },
+        addressType: IPv4, endpoints: [],
+      }`)
+    const count = (): string | undefined => /_count\{.*\} (\d+)/.exec(metrics.format())?.[1]
+    assert.equal(count(), undefined)
+    for (const [second, expected] of [
+      ['58', '1'],
+      ['58', '1'],
+      ['59', '2'],
+    ] as const) {
+      api.watching('endpointslices').send('MODIFIED', slice(second))
+      await clock.advance(1000)
+      assert.equal(count(), expected)
+    }
+  })
+
   test('answers from what a cluster of nothing amounts to', async (t) => {
     const { api, clock, live } = start(t)
     for (const resource of RESOURCES) api.answer(resource, page('1'))
     await clock.advance(GATHER_MS)
-    await live.synced
+    await live.ready
     assert.notEqual(live.current(), undefined)
   })
 
@@ -122,13 +193,14 @@ describe('LiveCluster', () => {
   test('reads Pods when names are made of them', async (t) => {
     const api = new ScriptedApi()
     const { sleep, now } = new FakeClock()
+    const failing = { onWarning: assert.fail, onError: assert.fail }
     const live = new LiveCluster({
-      api,
+      shared: new SharedWatch({ api, ...failing, sleep, random: () => 1 }),
       naming: optionsOf({ pods: 'verified', hasEndpoints: false }),
       now,
-      onWarning: assert.fail,
-      onError: assert.fail,
+      ...failing,
       staleMs: STALE_MS,
+      startupMs: STARTUP_MS,
       sleep,
     })
     live.start()

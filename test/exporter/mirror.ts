@@ -34,8 +34,14 @@ export class Mirror {
   private readonly lines: string[] = []
   private running: Promise<void> | undefined
 
-  /** @param random what chance says each time, from 0 to 1 */
-  constructor(t: Pick<TestContext, 'after'>, { random = 1 }: { random?: number } = {}) {
+  /**
+   * @param random what chance says each time, from 0 to 1
+   * @param olderPaths paths of older versions of Service, as if it were no kind of every cluster
+   */
+  constructor(
+    t: Pick<TestContext, 'after'>,
+    { random = 1, olderPaths }: { random?: number; olderPaths?: readonly string[] } = {},
+  ) {
     const tell =
       (what: string) =>
       (message?: string): void => {
@@ -43,7 +49,7 @@ export class Mirror {
       }
     this.reflector = new Reflector({
       api: this.api,
-      collection: SERVICES,
+      collection: olderPaths === undefined ? SERVICES : { ...SERVICES, olderPaths },
       sink: {
         set: (object) => tell('set')(describeObject(object)),
         delete: (kind, namespace, name) => tell('delete')(`${kind} ${namespace}/${name}`),

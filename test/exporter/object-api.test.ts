@@ -6,6 +6,7 @@ import {
   ConnectionError,
   collectionsFor,
   STATUS_GONE,
+  STATUS_NOT_FOUND,
 } from '../../src/exporter/object-api.ts'
 import { parseObject } from '../../src/kubernetes/parse-object.ts'
 
@@ -15,6 +16,7 @@ describe('collectionsFor', () => {
   const always = ['/api/v1/namespaces', '/api/v1/services']
   const slices = '/apis/discovery.k8s.io/v1/endpointslices'
   const pods = '/api/v1/pods'
+  const imports = '/apis/multicluster.x-k8s.io/v1alpha1/serviceimports'
   const cases: {
     name: string
     pods: 'disabled' | 'insecure' | 'verified'
@@ -60,6 +62,30 @@ describe('collectionsFor', () => {
       )
     })
   }
+
+  const trees = [
+    { tree: { kind: 'multicluster' }, paths: [...always, imports, slices, pods] },
+    { tree: { kind: 'external' }, paths: [...always, slices] },
+  ] as const
+  for (const { tree, paths } of trees) {
+    test(`reads what ${tree.kind} names come from`, () => {
+      const read = collectionsFor({ tree, pods: 'verified', hasEndpoints: true })
+      assert.deepEqual(
+        read.map(({ path }) => path),
+        paths,
+      )
+    })
+  }
+
+  test('does without imports where the cluster knows of none', () => {
+    const read = collectionsFor({ tree: trees[0].tree, pods: 'disabled', hasEndpoints: false })
+    const optional = read.filter(({ olderPaths }) => olderPaths !== undefined)
+    assert.deepEqual(
+      optional.map(({ resource }) => resource),
+      ['serviceimports'],
+    )
+    assert.equal(read.at(-1)?.path, slices)
+  })
 
   const collections = collectionsFor({ tree: CLUSTER, pods: 'verified', hasEndpoints: true })
 
@@ -107,7 +133,11 @@ describe('errors', () => {
     assert.equal(new ConnectionError('no cluster').name, 'ConnectionError')
   })
 
-  test('know the status of a version that is gone', () => {
-    assert.equal(STATUS_CODES[STATUS_GONE], 'Gone')
+  test('know what the API says of a version that is gone, and of a kind that is not', () => {
+    const statuses = [STATUS_GONE, STATUS_NOT_FOUND]
+    assert.deepEqual(
+      statuses.map((status) => STATUS_CODES[status]),
+      ['Gone', 'Not Found'],
+    )
   })
 })

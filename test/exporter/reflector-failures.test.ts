@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { ApiError, type ObjectPage } from '../../src/exporter/object-api.ts'
-import { BOOKMARK, GONE, Mirror, startWatch, WEB } from './mirror.ts'
+import { BOOKMARK, GONE, Mirror, SERVICES, startWatch, WEB } from './mirror.ts'
 import { page, value } from './scripted-api.ts'
 
 describe('a failure', () => {
@@ -133,4 +133,59 @@ describe('the signal ends it', () => {
       assert.equal(mirror.clock.sleeping, 0)
     })
   }
+})
+
+describe('a kind that not every cluster has', () => {
+  const absent = new ApiError('the server could not find the requested resource', 404)
+  const none = 'warning: the API server has no services, of none is a name'
+
+  test('is read by the newest version that the server has', async (t) => {
+    const mirror = new Mirror(t, { olderPaths: ['/old', '/older'] })
+    mirror.api.answer('services', absent, page('5', `[${WEB}]`))
+    await mirror.start()
+    assert.deepEqual(mirror.api.paths, [SERVICES.path, '/old', '/old'])
+    assert.deepEqual(mirror.news(), ['set: Service shop/web', 'change'])
+    await mirror.endWatch()
+    assert.equal(mirror.api.paths.at(-1), '/old')
+  })
+
+  test('has no objects where the server has none of its versions', async (t) => {
+    const mirror = new Mirror(t, { olderPaths: ['/old'] })
+    mirror.api.answer('services', absent, absent)
+    await mirror.start()
+    const { hasSynced, isConnected, count } = mirror.reflector
+    assert.deepEqual([hasSynced, isConnected, count], [true, true, 0])
+    assert.deepEqual(mirror.news(), [none, 'change'])
+    await mirror.clock.advance(59_999)
+    assert.deepEqual(mirror.api.paths, [SERVICES.path, '/old'])
+  })
+
+  test('is asked for again, and its absence told once', async (t) => {
+    const mirror = new Mirror(t, { olderPaths: [] })
+    mirror.api.answer('services', absent, absent, page('5', `[${WEB}]`))
+    await mirror.start()
+    mirror.news()
+    await mirror.clock.advance(60_000)
+    assert.deepEqual(mirror.news(), ['close', 'change'])
+    await mirror.clock.advance(60_000)
+    assert.deepEqual(mirror.news(), ['close', 'set: Service shop/web', 'change'])
+  })
+
+  test('goes with its definition, and so do its objects', async (t) => {
+    const mirror = new Mirror(t, { olderPaths: [] })
+    await startWatch(mirror, `[${WEB}]`)
+    mirror.api.answer('services', absent)
+    mirror.watch.fail(absent)
+    await mirror.clock.advance(0)
+    assert.deepEqual(mirror.news(), ['close', none, 'delete: Service shop/web', 'change'])
+    assert.equal(mirror.reflector.count, 0)
+  })
+
+  test('is missed where every cluster should have it', async (t) => {
+    const mirror = new Mirror(t)
+    mirror.api.answer('services', absent)
+    await mirror.start()
+    assert.equal(mirror.reflector.hasSynced, false)
+    assert.match(mirror.news().join(), /^error: cannot follow services: .*; again in 0.5 s$/)
+  })
 })

@@ -25,6 +25,9 @@ export type FakeWatch = {
 export class ScriptedApi implements ObjectApi {
   /** What was asked for: `list RESOURCE [TOKEN]` and `watch RESOURCE VERSION`. */
   readonly calls: string[] = []
+  /** Where that was asked for. */
+  readonly paths: string[] = []
+  readonly host: string = 'api.test:6443'
   private readonly answers = new Map<string, (ObjectPage | ApiError)[]>()
   private readonly waiting = new Map<string, () => void>()
   private readonly watches = new Map<string, FakeWatch>()
@@ -42,7 +45,8 @@ export class ScriptedApi implements ObjectApi {
     return watch
   }
 
-  readonly list: ObjectApi['list'] = async ({ resource }, token, signal) => {
+  readonly list: ObjectApi['list'] = async ({ resource, path }, token, signal) => {
+    this.paths.push(path)
     this.calls.push(`list ${resource} ${token}`.trimEnd())
     const queue = this.answers.get(resource) ?? []
     if (queue.length === 0 && !signal.aborted) {
@@ -56,7 +60,9 @@ export class ScriptedApi implements ObjectApi {
     return answer
   }
 
-  readonly watch: ObjectApi['watch'] = async ({ resource }: Collection, options: WatchOptions) => {
+  readonly watch: ObjectApi['watch'] = async (collection: Collection, options: WatchOptions) => {
+    const { resource, path } = collection
+    this.paths.push(path)
     const { resourceVersion, signal, onOpen, onEvent } = options
     this.calls.push(`watch ${resource} ${resourceVersion}`)
     try {

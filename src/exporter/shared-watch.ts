@@ -1,0 +1,97 @@
+/**
+ * One watch of an API server for all who need it: each collection is mirrored once, as long as
+ * somebody follows it, and its objects are the same for all.
+ * @module
+ */
+import type { Sleep } from './backoff.ts'
+import type { Collection, ObjectApi } from './object-api.ts'
+import { type ObjectSink, Reflector } from './reflector.ts'
+
+/** What a shared watch needs. */
+export type SharedWatchOptions = {
+  readonly api: ObjectApi
+  readonly onWarning: (message: string) => void
+  readonly onError: (message: string) => void
+  readonly sleep: Sleep
+  /** A number from 0 to 1. */
+  readonly random: () => number
+}
+
+/** Somebody who follows a collection. */
+export type Follower = {
+  readonly sink: ObjectSink
+  /** Something changed, or became known to be as it is. */
+  readonly onChange: () => void
+  /** An open watch is about to count as closed: until now no change was missed. */
+  readonly onClose: () => void
+}
+
+/** A collection that is followed. */
+export type Followed = {
+  readonly collection: Collection
+  readonly reflector: Reflector
+  /** Follows no more; resolves when nothing of it goes on. */
+  readonly stop: () => Promise<void>
+}
+
+type Shared = {
+  readonly reflector: Reflector
+  readonly followers: Set<Follower>
+  readonly ended: AbortController
+  readonly running: Promise<void>
+}
+
+/** The watch. */
+export class SharedWatch {
+  private readonly options: SharedWatchOptions
+  private readonly shared = new Map<string, Shared>()
+
+  constructor(options: SharedWatchOptions) {
+    this.options = options
+  }
+
+  /** Follows a collection; what is there by now comes at once. */
+  follow(collection: Collection, follower: Follower): Followed {
+    const key = `${collection.path} ${collection.fieldSelector ?? ''}`
+    const known = this.shared.get(key)
+    const shared = known ?? this.begin(collection)
+    this.shared.set(key, shared)
+    shared.followers.add(follower)
+    for (const object of shared.reflector.objects()) follower.sink.set(object)
+    return {
+      collection,
+      reflector: shared.reflector,
+      stop: () => {
+        shared.followers.delete(follower)
+        if (shared.followers.size > 0) return Promise.resolve()
+        if (this.shared.get(key) === shared) this.shared.delete(key)
+        shared.ended.abort()
+        return shared.running
+      },
+    }
+  }
+
+  private begin(collection: Collection): Shared {
+    const followers = new Set<Follower>()
+    const ended = new AbortController()
+    const reflector = new Reflector({
+      ...this.options,
+      collection,
+      sink: {
+        set: (object) => {
+          for (const { sink } of followers) sink.set(object)
+        },
+        delete: (kind, namespace, name) => {
+          for (const { sink } of followers) sink.delete(kind, namespace, name)
+        },
+      },
+      onChange: () => {
+        for (const { onChange } of followers) onChange()
+      },
+      onClose: () => {
+        for (const { onClose } of followers) onClose()
+      },
+    })
+    return { reflector, followers, ended, running: reflector.run(ended.signal) }
+  }
+}
