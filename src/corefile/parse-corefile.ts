@@ -171,7 +171,7 @@ class Parser {
     for (;;) {
       const { token } = stream
       if (token === undefined) {
-        if (opening !== undefined) this.reportUnclosed(opening)
+        if (opening !== undefined) this.reportUnclosedServer(opening)
         return this.trusted(lines.flatMap(toDirective))
       }
       if (isBrace(token, '}')) {
@@ -279,6 +279,14 @@ class Parser {
     this.report(at, message)
     this.isCutOff = true
     this.doubtfulFrom = doubtfulFrom
+  }
+
+  /** CoreDNS takes the brace that closes the last directive for that of the server block, too. */
+  private reportUnclosedServer(opening: Token): void {
+    const isClosed = isBrace(this.stream.previous, '}')
+    const isPlain = this.stream.unclosed(opening).at === opening
+    if (isClosed && isPlain && !this.isCutOff) this.stream.noteUnclosed(opening)
+    else this.reportUnclosed(opening)
   }
 
   /** What came before the brace that is to blame; the rest may belong elsewhere. */

@@ -80,6 +80,11 @@ export class TokenStream {
     this.warn(brace, 'CoreDNS takes this "}" only on a line of its own')
   }
 
+  /** Notes a server block that only the end of the file closes. */
+  noteUnclosed(opening: Token): void {
+    this.warn(opening, 'this "{" is never closed, which only the end of the file makes good')
+  }
+
   /** What to say of a brace that nothing closes until the end. */
   unclosed(opening: Token): UnclosedBrace {
     return findUnclosed(this.tokens, opening)

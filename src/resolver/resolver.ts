@@ -4,15 +4,22 @@
  */
 import type { Problem } from '../corefile/problem.ts'
 import { EMPTY } from '../dns/bytes.ts'
-import { type EdnsOption, EXTENDED_ERROR, extendedError, OPTION } from '../dns/edns.ts'
+import {
+  type EdnsOption,
+  EXTENDED_ERROR,
+  extendedError,
+  OPTION,
+  parseOptions,
+} from '../dns/edns.ts'
 import { MESSAGE_BYTES_MAX, UDP_BYTES_ADVERTISED } from '../dns/limits.ts'
-import { EMPTY_REPLY, writeReply } from '../dns/message.ts'
-import { parseQuery, Query } from '../dns/query.ts'
+import { EMPTY_REPLY, type Reply, writeReply } from '../dns/message.ts'
+import { FLAG, parseQuery, Query } from '../dns/query.ts'
 import { RCODE } from '../dns/rcode.ts'
 import { rcodeReply, refusalReply } from '../dns/refusal.ts'
 import { ReplyWriter } from '../dns/reply-writer.ts'
 import { CLASS } from '../dns/rr-class.ts'
-import { writeQuery } from '../dns/write-query.ts'
+import { type QueryFields, writeQuery } from '../dns/write-query.ts'
+import { optionsOf } from '../plugins/asked-instead.ts'
 import type { Host } from '../plugins/host.ts'
 import {
   andThen,
@@ -34,8 +41,13 @@ import { Readiness } from './readiness.ts'
 import { paddingBlock, udpBytesFor } from './reply-bounds.ts'
 import { sendTransfer } from './zone-transfer.ts'
 
-/** What we answer to who asks for our identifier (RFC 5001): that there is none. */
-const NO_NSID = { code: OPTION.NSID, data: EMPTY }
+/**
+ * What goes back as it came to who asks for our identifier (RFC 5001), where nobody has an option
+ * of its own to send: so CoreDNS does it. An empty identifier says that there is none.
+ */
+const MIRRORED: ReadonlySet<number> = new Set([OPTION.NSID, OPTION.COOKIE])
+/** Why a query is refused for which there is no server block. */
+const NO_BLOCK = extendedError(EXTENDED_ERROR.NOT_AUTHORITATIVE)
 /** Quick answers that go untimed between two that are timed, a power of two less one. */
 const UNTIMED_MAX = 15
 const PANICS = {
@@ -51,6 +63,8 @@ type Lookup = {
   readonly name: Uint8Array
   readonly type: number
   readonly depth: number
+  /** The query on whose behalf it is: its flags and its EDNS go along, as it is the same client. */
+  readonly query?: Query
   /** Where the request's spans are taken down. */
   readonly spans?: Trace['spans']
 }
@@ -161,7 +175,7 @@ export class Resolver {
     }
     const chain = findChain(listener, parsed, client)
     if (chain === undefined) {
-      return this.refuse(listener, client, [extendedError(EXTENDED_ERROR.NOT_AUTHORITATIVE)])
+      return this.refuse(listener, client, tellsWhy(listener) ? [NO_BLOCK] : [])
     }
     return this.answerBy(chain, this.request(parsed.clone(), { client, listener, depth: 0 }))
   }
@@ -195,13 +209,13 @@ export class Resolver {
   lookup(
     listener: Listener,
     client: Client,
-    { spans, ...question }: Lookup,
+    { spans, depth, query: from, name, type }: Lookup,
   ): MaybePromise<Outcome> {
-    if (question.depth > DEPTH_MAX) return failure(RCODE.SERVFAIL, 'look-ups lead to look-ups')
-    const query = parseQuery(writeQuery(question))
+    if (depth > DEPTH_MAX) return failure(RCODE.SERVFAIL, 'look-ups lead to look-ups')
+    const query = parseQuery(writeQuery({ name, type, ...(from && ofClient(from)) }))
     const chain = query.kind === 'query' ? findChain(listener, query, client) : undefined
     if (query.kind === 'refusal' || chain === undefined) return failure(RCODE.REFUSED)
-    return chain.serve(this.request(query, { client, listener, depth: question.depth, spans }))
+    return chain.serve(this.request(query, { client, listener, depth, spans }))
   }
 
   private get plugins(): readonly Plugin[] {
@@ -224,7 +238,7 @@ export class Resolver {
       },
       trace,
       lookup: (name, type) =>
-        this.lookup(listener, client, { name, type, depth: depth + 1, spans: trace.spans }),
+        this.lookup(listener, client, { name, type, depth: depth + 1, query, spans: trace.spans }),
     }
   }
 
@@ -295,13 +309,36 @@ export class Resolver {
     }
     const isUdp = client.transport === 'udp'
     const { rcode, options, recursionDesired } = outcome
-    const base = outcome.kind === 'reply' ? outcome : { ...EMPTY_REPLY, rcode, recursionDesired }
-    const hasNsid = options.some(({ code }) => code === OPTION.NSID)
-    const lacksNsid = query.wantsNsid && base.origin !== 'upstream' && !hasNsid
-    const reply = { ...base, options: lacksNsid ? [...options, NO_NSID] : options }
+    const bare = { ...EMPTY_REPLY, rcode, options, recursionDesired }
+    const base: Reply = outcome.kind === 'reply' ? outcome : bare
+    const hasOpt = base.origin === 'upstream' || options.length > 0 || base.dnssecOk === true
+    const reply = query.wantsNsid && !hasOpt ? { ...base, options: mirrored(request) } : base
     const bytesMax = isUdp ? limits.udpBytes : MESSAGE_BYTES_MAX
     const bounds = { bytesMax, udpBytes: limits.advertisedBytes }
     const size = writeReply(this.writer, query, reply, bounds, paddingBlock(client))
     return this.writer.bytes.slice(0, size)
   }
+}
+
+/** What a query that is made for another takes over from it (CoreDNS, plugin/pkg/upstream). */
+function ofClient(query: Query): Omit<QueryFields, 'name' | 'type'> {
+  const { id, hasEdns, udpBytes, wantsDnssec, bytes, optionsStart, optionsBytes } = query
+  return {
+    id,
+    flags: query.flags & (FLAG.RD | FLAG.AD | FLAG.CD),
+    ...(hasEdns && {
+      udpBytes,
+      wantsDnssec,
+      options: parseOptions(bytes, optionsStart, optionsBytes),
+    }),
+  }
+}
+
+/** CoreDNS never tells; we do where errors are told the log. */
+function tellsWhy({ zones }: Listener): boolean {
+  return zones.some(({ chain }) => chain.plugins.some(({ name }) => name === 'errors'))
+}
+
+function mirrored(request: Request): EdnsOption[] {
+  return optionsOf(request).filter(({ code }) => MIRRORED.has(code))
 }

@@ -15,6 +15,8 @@ const PACKAGES: Readonly<Record<string, string>> = {
   chromium: 'chromium',
   'firefox-esr': 'firefox-esr',
   certutil: 'libnss3-tools',
+  ip: 'iproute2',
+  unshare: 'util-linux',
 }
 
 const run = promisify(execFile)

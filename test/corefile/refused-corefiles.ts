@@ -41,8 +41,8 @@ export const REFUSED: readonly RefusedCorefile[] = [
   },
   {
     name: 'a directive that is not closed',
-    text: 'a {\nlog {\nx\n}',
-    problems: ['1:3: this "{" is never closed'],
+    text: 'a {\nlog {\nx\n',
+    problems: ['2:5: this "{" is never closed'],
   },
   {
     name: 'a block in a server block without braces that is not closed',

@@ -57,6 +57,11 @@ describe('TokenStream warns of', () => {
       ],
     },
     {
+      name: 'a server block that only the end closes, as CoreDNS lets it',
+      text: 'a {\n}\n. {\n  cache {\n    success 1\n  }\n',
+      warnings: ['3:3: this "{" is never closed, which only the end of the file makes good'],
+    },
+    {
       name: 'nothing in what is usual',
       text: '# all\n. { # of it\n  log "#" # is\n  errors {$EMPTY}\n}\nb {\n}',
       warnings: [],

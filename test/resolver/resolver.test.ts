@@ -27,10 +27,16 @@ describe('refusing', () => {
       reply: ['REFUSED rd'],
     },
     {
-      name: 'says Not Authoritative to who understands it',
-      corefile: whoami,
+      name: 'says Not Authoritative to who understands it, where errors are told at all',
+      corefile: 'example.org {\n whoami\n errors\n}',
       ask: 'www.example.net A +do',
       reply: ['REFUSED rd', 'edns: 1232 do', 'ede: 20'],
+    },
+    {
+      name: 'says nothing where they are not',
+      corefile: whoami,
+      ask: 'www.example.net A +do',
+      reply: ['REFUSED rd', 'edns: 1232 do'],
     },
     {
       name: 'refuses other classes',
@@ -328,7 +334,9 @@ describe('lookup', () => {
   test('goes through the block of the name that is looked up', async () => {
     const server = serve(`${blocks}example.net {\n forward . 192.0.2.53\n}`, {
       cluster: { objects: CIRCLE },
-      upstream: { 'www.example.net. IN A rd': ['NOERROR', 'www.example.net. 60 IN A 192.0.2.80'] },
+      upstream: {
+        'www.example.net. IN A rd edns=1232 do': ['NOERROR', 'www.example.net. 60 IN A 192.0.2.80'],
+      },
     })
     assert.deepEqual(await server.ask('c.x.svc.one.example.org A +do'), [
       'NOERROR aa rd',

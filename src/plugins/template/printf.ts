@@ -46,7 +46,7 @@ export function sprintf(format: string, args: readonly Datum[]): string {
     return formatVerb(args[next++], { ...how, precision: digits })
   })
   if (next >= args.length) return text
-  const extra = args.slice(next).map((arg) => `${goType(arg)}=${formatDatum(arg)}`)
+  const extra = args.slice(next).map((arg) => typed(arg, formatDatum(arg)))
   return `${text}%!(EXTRA ${extra.join(', ')})`
 }
 
@@ -77,16 +77,26 @@ function formatVerb(value: Datum, how: Verb): string {
   if (verb === 'v' && (value === undefined || value instanceof Struct)) {
     return pad(formatDatum(value), how)
   }
-  if (isDatumList(value)) return `[${value.map((item) => formatVerb(item, how)).join(' ')}]`
+  if (isDatumList(value)) return `[${value.map((item) => formatItem(item, how)).join(' ')}]`
   const entries = entriesOf(value)
   if (entries !== undefined) {
-    const pairs = entries.map(([key, item]) => `${formatVerb(key, how)}:${formatVerb(item, how)}`)
+    const pairs = entries.map(([key, item]) => `${formatItem(key, how)}:${formatItem(item, how)}`)
     return `map[${pairs.join(' ')}]`
   }
   const text = formatScalar(value, how)
   if (text !== undefined) return text
-  const shown = value === undefined ? '<nil>' : `${goType(value)}=${formatDatum(value)}`
-  return `%!${verb}(${shown})`
+  const shown = verb === 'v' ? formatDatum(value) : formatVerb(value, { ...how, verb: 'v' })
+  return `%!${verb}(${typed(value, shown)})`
+}
+
+/** An element of a list or a map: nothing is nothing by every verb. */
+function formatItem(item: Datum, how: Verb): string {
+  return item === undefined ? '<nil>' : formatVerb(item, how)
+}
+
+/** A value that does not fit, with its type. */
+function typed(value: Datum, text: string): string {
+  return value === undefined ? '<nil>' : `${goType(value)}=${text}`
 }
 
 function formatScalar(value: Datum, how: Verb): string | undefined {

@@ -27,7 +27,7 @@ describe('printf', () => {
     ['{{ printf "%q %#q %q" \'a\' "raw" "it\'s" }}', "'a' `raw` \"it's\""],
     [
       '{{ printf "%v %s %d %q" .Match .Group .Var.list .Var.texts }}',
-      '[www.example.org. www example.org.] map[0:www.example.org. 1:www 2:example.org. rest:example.org.] [1 %!d(string=a) %!d(<nil>)] ["x" "y"]',
+      '[www.example.org. www example.org.] map[0:www.example.org. 1:www 2:example.org. rest:example.org.] [1 %!d(string=a) <nil>] ["x" "y"]',
     ],
     [
       '{{ printf "%T %T %T %T %T %T" 1 "a" 1.5 true .Match .Var.map }}',
