@@ -35,7 +35,13 @@ export function serveExternal(
   cluster: Partial<FakeClusterOptions> = {},
 ): Server {
   const external = directive('k8s_external ext.test in-addr.arpa', ...options)
-  const plugins = ['transfer .', 'kubernetes cluster.local', external, 'forward . 192.0.2.53']
+  const plugins = [
+    'ready',
+    'transfer .',
+    'kubernetes cluster.local',
+    external,
+    'forward . 192.0.2.53',
+  ]
   const lines = plugins.map((line) => (line === 'transfer .' ? directive(line, 'to *') : line))
   return serve(block(...lines), {
     cluster: { objects: OUTSIDE, localAddresses: ['198.51.100.53'], ...cluster },

@@ -189,7 +189,7 @@ describe('aliases that lead out of the cluster', () => {
     await server.ask(at('out', ' AAAA +do'))
     assert.deepEqual(
       server.host.asked.map(({ question }) => question),
-      ['www.example.org. IN AAAA rd'],
+      ['www.example.org. IN AAAA rd edns=1232 do'],
     )
   })
 
