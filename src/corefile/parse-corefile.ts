@@ -284,8 +284,8 @@ class Parser {
   /** CoreDNS takes the brace that closes the last directive for that of the server block, too. */
   private reportUnclosedServer(opening: Token): void {
     const isClosed = isBrace(this.stream.previous, '}')
-    const isPlain = this.stream.unclosed(opening).at === opening
-    if (isClosed && isPlain && !this.isCutOff) this.stream.noteUnclosed(opening)
+    const isCertain = this.stream.unclosed(opening).doubtfulFrom === undefined
+    if (isClosed && isCertain && !this.isCutOff) this.stream.noteUnclosed(opening)
     else this.reportUnclosed(opening)
   }
 
