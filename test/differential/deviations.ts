@@ -27,14 +27,6 @@ export type Deviation = {
 /** All deviations. */
 export const DEVIATIONS: readonly Deviation[] = [
   {
-    reason: 'a zone has its NS records in any letter case (RFC 4343 §3)',
-    applies: ({ question, ours }) =>
-      question.qtype === 'NS' &&
-      question.qname !== question.qname.toLowerCase() &&
-      ours?.rcode === 'NOERROR' &&
-      ours.answer.length > 0,
-  },
-  {
     reason:
       'a DS record is asked of the nearest block and the first view that admits it ' +
       '(RFC 4035 §3.1.4.1), not of the farthest and the last',

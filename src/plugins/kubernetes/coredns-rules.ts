@@ -15,7 +15,7 @@
  * | SRV at a Pod's name | port 0 | NODATA |
  * @module
  */
-import { octet } from '../../dns/bytes.ts'
+import { LOWER, octet } from '../../dns/bytes.ts'
 import type { Query } from '../../dns/query.ts'
 import { TYPE } from '../../dns/rr-type.ts'
 import { IMPLIED_MARK, SETS_PER_NODE_MAX } from '../../snapshot/layout.ts'
@@ -48,6 +48,16 @@ export function isTooLong(query: Query, count: number, isMulticluster: boolean):
   if (count === 5 && isMulticluster) return false
   const { name, labels } = query
   return count > 5 || octet(name, octet(labels, 1) + 1) !== UNDERSCORE
+}
+
+/** Tells whether a zone is spelled with capitals in the question. */
+export function hasCapitals({ bytes, questionEnd }: Query, origin: Uint8Array): boolean {
+  const end = questionEnd - 4
+  for (let at = end - origin.length; at < end; at++) {
+    const value = octet(bytes, at)
+    if (octet(LOWER, value) !== value) return true
+  }
+  return false
 }
 
 /** Tells whether a type is SRV and a name one of a Pod, which has no port to tell. */

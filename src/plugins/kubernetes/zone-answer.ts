@@ -18,7 +18,7 @@ import type { Shard } from '../../snapshot/shard.ts'
 import { shardOfQuery } from '../../snapshot/shard-key.ts'
 import type { Snapshot } from '../../snapshot/snapshot.ts'
 import type { Visibility } from '../../snapshot/visibility.ts'
-import { isDenied, isPodService, isTooLong, type Rules } from './coredns-rules.ts'
+import { hasCapitals, isDenied, isPodService, isTooLong, type Rules } from './coredns-rules.ts'
 import { answerReverse } from './reverse-answer.ts'
 import { hasUnderscore, podLabel, type RelativeName, relativeName, spellPort } from './spellings.ts'
 import { VERDICT } from './verdict.ts'
@@ -82,7 +82,11 @@ export class ZoneAnswer {
     this.home = home
     this.isMulticluster = isMulticluster
     this.hasWildcards = zone.hasWildcards
-    if (this.rules === 'coredns' && query.type === TYPE.SOA) return VERDICT.NODATA
+    if (this.rules === 'coredns') {
+      if (query.type === TYPE.SOA) return VERDICT.NODATA
+      const isApexNs = query.type === TYPE.NS && relativeBytes === 0
+      if (isApexNs && hasCapitals(query, origin.bytes)) return VERDICT.NODATA
+    }
     return isReverse
       ? answerReverse(this, query, relativeBytes, snapshot)
       : this.answerForward(query, relativeBytes, snapshot)
