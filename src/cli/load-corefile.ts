@@ -10,7 +10,7 @@ import type { CorefileSource } from '../corefile/token-stream.ts'
 import { readTextFile } from '../shim/node-host.ts'
 import { CommandError, whyUnreadable } from './output.ts'
 
-/** A Corefile and its text. */
+/** A Corefile; its text, with that of all it imports, tells whether it changed. */
 export type LoadedCorefile = Corefile & { readonly text: string }
 
 /**
@@ -31,11 +31,17 @@ export function loadCorefile(path: string): LoadedCorefile {
 export function tryCorefile(path: string): LoadedCorefile {
   const text = readTextFile(path)
   if (text === undefined) throw new CommandError(`Cannot read ${path}: ${whyUnreadable(path)}`)
-  return { text, ...readCorefile(text, path, FILES) }
+  const texts = [text]
+  const readText = (file: string): string | undefined => {
+    const imported = readTextFile(file)
+    if (imported !== undefined) texts.push(imported)
+    return imported
+  }
+  const corefile = readCorefile(text, path, { ...FILES, readText })
+  return { text: texts.join('\n'), ...corefile }
 }
 
-const FILES: CorefileSource = {
-  readText: readTextFile,
+const FILES: Omit<CorefileSource, 'readText'> = {
   glob: listMatches,
   resolvePath: (from, path) => (isAbsolute(path) ? path : join(dirname(resolve(from)), path)),
   environment: (name) => process.env[name],

@@ -14,6 +14,9 @@ import { type DefaultPorts, STANDARD_PORTS } from './listener.ts'
 import { servingBlock } from './serving-block.ts'
 import { adviseOnUpstreams } from './upstream-advice.ts'
 
+/** Plugins that ask other servers for all of their names. */
+const RELAYS: ReadonlySet<string> = new Set(['forward', 'grpc'])
+
 /** Options of `hosts`; all other lines are as in a hosts file. */
 const HOSTS_OPTIONS: ReadonlySet<string> = new Set(['fallthrough', 'no_reverse', 'ttl', 'reload'])
 
@@ -140,10 +143,9 @@ function idleParts(parts: readonly AnsweringPart[]): Problem[] {
     const taker = ordered.slice(0, i).find((before) => leavesNothing(before, part))
     if (taker === undefined) return []
     const { directive } = taker
-    const remedy =
-      directive.name === 'forward' || directive.name === 'grpc'
-        ? 'takes all of its names'
-        : 'answers all of its names itself, and has no "fallthrough" for those it does not know'
+    const remedy = RELAYS.has(directive.name)
+      ? 'takes all of its names'
+      : 'answers all of its names itself, and has no "fallthrough" for those it does not know'
     const message = `"${part.directive.name}" is never asked: "${directive.name}" of line `
     return [problemAt(part.directive, `${message}${directive.line} comes first and ${remedy}`)]
   })
@@ -178,7 +180,7 @@ function otherOrder(parts: readonly AnsweringPart[]): Problem[] {
   for (const [i, part] of parts.entries()) {
     const above = parts.slice(0, i).find((other) => {
       const isLater = ordered.indexOf(other) > ordered.indexOf(part)
-      return isLater && common(other.zones, part.zones).length > 0
+      return isLater && common(other.zones, part.zones).some((zone) => matters(other, part, zone))
     })
     if (above === undefined) continue
     const names = [...new Set(ordered.map(({ directive }) => directive.name))]
@@ -188,6 +190,15 @@ function otherOrder(parts: readonly AnsweringPart[]): Problem[] {
     return [problemAt(part.directive, message)]
   }
   return []
+}
+
+/**
+ * Whether names of a zone are answered otherwise than the order in the file suggests: one that lets
+ * unknown names through stands in the way of no other but a relay, which would have had them all.
+ */
+function matters(above: AnsweringPart, part: AnsweringPart, zone: Uint8Array): boolean {
+  const isRelay = RELAYS.has(above.directive.name)
+  return isRelay || !part.fallthrough.some((open) => isSubdomain(zone, open))
 }
 
 /** In the order in which they act; those of one plugin as in the file. */

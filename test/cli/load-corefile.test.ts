@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { writeFileSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import { describe, test } from 'node:test'
 import { loadCorefile, tryCorefile } from '../../src/cli/load-corefile.ts'
@@ -17,6 +18,15 @@ describe('loadCorefile', () => {
     const { text, blocks } = loadCorefile(join(temporaryFolder(t, { Corefile }), 'Corefile'))
     assert.equal(text, Corefile)
     assert.equal(blocks.length, 1)
+  })
+
+  test('has in its text what it imports, to see whether that changes', (t) => {
+    const folder = temporaryFolder(t, { Corefile: '. {\n  import more\n}\n', more: 'log\n' })
+    const path = join(folder, 'Corefile')
+    const { text } = loadCorefile(path)
+    assert.equal(loadCorefile(path).text, text)
+    writeFileSync(join(folder, 'more'), 'errors\n')
+    assert.notEqual(loadCorefile(path).text, text)
   })
 
   const imports: { name: string; pattern: string; names: readonly string[] }[] = [

@@ -139,6 +139,13 @@ describe('a server with features', () => {
     await assert.rejects(get(ready, '/ready'), TypeError)
   })
 
+  test('tells of old words and of what plugins do not do', async (t) => {
+    const Corefile = '. {\n  bind 127.0.0.1\n  debug\n  proxy . 192.0.2.53\n}\n'
+    const { screen } = await startServer(t, {}, { Corefile })
+    assert.match(screen.text.stderr, /"warning","message":"[^"]*Corefile:4:3: \\"proxy\\" is gone/)
+    assert.match(screen.text.stderr, /"warning","message":"[^"]*Corefile:3:3: \\"debug\\" changes/)
+  })
+
   test('takes up a changed Corefile, and keeps the one it has when that is wrong', async (t) => {
     const first = '. {\n  bind 127.0.0.1\n  reload 2s 0s\n  hosts {\n    192.0.2.1 a\n  }\n}\n'
     t.mock.timers.enable({ apis: ['setTimeout'] })

@@ -52,6 +52,10 @@ describe('adviseOn says nothing of', () => {
       corefile: block('hosts {\n fallthrough a.test\n }', 'forward . 192.0.2.1'),
     },
     {
+      name: "k3s's Corefile, where hosts below kubernetes lets everything else through",
+      corefile: block('kubernetes a.test', 'hosts db {\n fallthrough\n }', 'forward . 192.0.2.1'),
+    },
+    {
       name: 'hosts for other names than forward',
       corefile: block('hosts db a.test', 'forward . 192.0.2.1'),
     },
@@ -183,8 +187,17 @@ describe('adviseOn tells of', () => {
         'file db b.test',
       ),
       advice: [
-        '4:3: "hosts" acts before "kubernetes" of line 2, whatever their order here: hosts, ' +
+        '4:3: "hosts" acts before "forward" of line 3, whatever their order here: hosts, ' +
           'kubernetes, file, forward',
+      ],
+    },
+    {
+      name: 'an order in the file that is not that of plugins, where one keeps names from another',
+      corefile: block('file db a.test', 'kubernetes test'),
+      advice: [
+        '2:3: "file" is never asked: "kubernetes" of line 3 comes first and answers all of its ' +
+          'names itself, and has no "fallthrough" for those it does not know',
+        '3:3: "kubernetes" acts before "file" of line 2, whatever their order here: kubernetes, file',
       ],
     },
     {
