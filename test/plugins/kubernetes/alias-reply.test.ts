@@ -184,7 +184,7 @@ describe('aliases that lead out of the cluster', () => {
     })
   }
 
-  test('are asked for with the type of the question', async () => {
+  test('are asked for with the type of the question, and with DO when it has that', async () => {
     const server = serveAliases()
     await server.ask(at('out', ' AAAA +do'))
     assert.deepEqual(
