@@ -18,7 +18,7 @@ import { formatName } from '../dns/name.ts'
 import { formatRcode } from '../dns/rcode.ts'
 import { formatType } from '../dns/rr-type.ts'
 import type { Pattern } from '../pattern/pattern.ts'
-import type { Level } from '../telemetry/log.ts'
+import type { Level, Log } from '../telemetry/log.ts'
 import type { Host } from './host.ts'
 import { andThen, type Failure, type Request, type Setup } from './plugin.ts'
 import { parsePattern } from './rewrite/name-match.ts'
@@ -49,13 +49,19 @@ export function tellsWhy({ directives }: ServerBlock): boolean {
 /**
  * Configures `errors [stdout] { stacktrace; consolidate DURATION EXPRESSION [LEVEL] [show_first] …
  * }`. Stack traces are logged in any case. Of several expressions, the first that matches counts.
+ * What has the level `debug` is logged where `debug` is in the server block.
  */
-export const setupErrors: Setup = (directives, { host }) => {
-  const lots = parseKinds(onlyDirective(directives)).map((kind) => new Lot(kind, host))
+export const setupErrors: Setup = (directives, { host, block }) => {
+  const isDebugged = block.directives.some(({ name }) => name === 'debug')
+  const tell: Log = (event) => {
+    if (isDebugged || event.level !== 'debug') host.log(event)
+  }
+  const { after } = host
+  const lots = parseKinds(onlyDirective(directives)).map((kind) => new Lot(kind, { after, tell }))
   const log = (request: Request, { rcode, reason = '' }: Failure): void => {
     const lot = lots.find((one) => one.kind.pattern.test(reason))
     if (lot?.takes() === true) return
-    host.log({
+    tell({
       level: lot?.kind.level ?? 'error',
       message: reason,
       plugin: 'errors',
@@ -82,24 +88,26 @@ export const setupErrors: Setup = (directives, { host }) => {
   }
 }
 
+type Means = { readonly after: Host['after']; readonly tell: Log }
+
 /** Errors of one kind, counted over a period that begins with the first of them. */
 class Lot {
   readonly kind: Kind
-  private readonly host: Host
+  private readonly means: Means
   private count = 0
   private isStopped = false
   private cancel = (): void => {}
 
-  constructor(kind: Kind, host: Host) {
+  constructor(kind: Kind, means: Means) {
     this.kind = kind
-    this.host = host
+    this.means = means
   }
 
   /** Counts an error; false when it is to be logged by itself. */
   takes(): boolean {
     if (this.isStopped) return false
     if (++this.count > 1) return true
-    this.cancel = this.host.after(this.kind.periodMs, () => this.tell())
+    this.cancel = this.means.after(this.kind.periodMs, () => this.tell())
     return !this.kind.showsFirst
   }
 
@@ -116,7 +124,7 @@ class Lot {
     if (count === 0 || (count === 1 && kind.showsFirst)) return
     const { level, pattern, periodText } = kind
     const message = `${count} errors like '${pattern.source}' occurred in last ${periodText}`
-    this.host.log({ level, message, plugin: 'errors' })
+    this.means.tell({ level, message, plugin: 'errors' })
   }
 }
 

@@ -19,6 +19,9 @@ import { closestZone, closestZoneIndex } from './zones.ts'
 
 const TTL_SECONDS = 604_800
 const LOCALHOST = nameOf('localhost')
+/** Octets of the labels that the zones end in. */
+const LOCALHOST_BYTES = 9
+const ARPA_BYTES = 4
 const LOOPBACK = nameOf('1.0.0.127.in-addr.arpa')
 const ZONES: readonly Uint8Array[] = [
   LOCALHOST,
@@ -48,8 +51,7 @@ export const setupLocal: Setup = (directives, { host }) => {
       {
         name: 'local',
         quick: {
-          concerns: (query) =>
-            isIntercepted(query, hasPrefix) || closestZoneIndex(ZONES, query) >= 0,
+          concerns: (query) => mayBeLocal(query, hasPrefix),
         },
         serve: (request, next) => {
           if (isIntercepted(request.query, hasPrefix)) {
@@ -78,6 +80,15 @@ function readPrefix(before: boolean, directive: Directive): boolean {
     hasPrefix = word === 'on'
   }
   return hasPrefix
+}
+
+/** Looks at the last label first: most names end in another than those that matter. */
+function mayBeLocal(query: Query, hasPrefix: boolean): boolean {
+  const { name, labels, labelCount } = query
+  const lastBytes = labelCount === 0 ? 0 : octet(name, octet(labels, labelCount - 1))
+  const mayBeZone = lastBytes === LOCALHOST_BYTES || lastBytes === ARPA_BYTES
+  if (mayBeZone && closestZoneIndex(ZONES, query) >= 0) return true
+  return hasPrefix && labelCount > 1 && isLocalhost(query, 0)
 }
 
 /** Whether a name is below `localhost`, or begins with it. */

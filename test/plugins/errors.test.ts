@@ -149,6 +149,18 @@ describe('errors', () => {
     )
   })
 
+  for (const { debug, count } of [
+    { debug: [], count: 0 },
+    { debug: ['debug'], count: 1 },
+  ]) {
+    test(`logs ${count} of what it is to log for who looks for mistakes`, async () => {
+      const errors = directive('errors', 'consolidate 5m .* debug show_first')
+      const server = serve(block(errors, ...debug))
+      await server.ask('www.example.org A')
+      assert.equal(server.host.events.length, count)
+    })
+  }
+
   test('logs every error by itself once it is stopped', async () => {
     const server = serve(block(directive('errors', 'consolidate 5m ".*"')))
     server.resolver.stop()

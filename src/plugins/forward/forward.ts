@@ -16,6 +16,7 @@ import {
   type UpstreamExchange,
 } from '../plugin.ts'
 import type { ForwardOptions } from './options.ts'
+import { reasonOf } from './reason.ts'
 import { UpstreamHealth } from './upstream-health.ts'
 import { readResponse, relayed, upstreamKey, upstreamQuery } from './upstream-query.ts'
 import { upstreamName } from './upstreams.ts'
@@ -269,7 +270,7 @@ export class Forward {
       observe(series, DURATION_BOUNDS, (this.host.now() - startMs) / 1000)
       return response
     } catch (error) {
-      return `${name}: ${error instanceof Error ? error.message : 'failed'}`
+      return reasonOf(name, error)
     }
   }
 }
