@@ -3,11 +3,12 @@
  * @module
  */
 import { concatBytes, parseHex, writeUint16 } from '../../src/dns/bytes.ts'
+import { HEADER_BYTES } from '../../src/dns/limits.ts'
 import { nameOf } from '../../src/dns/name.ts'
 import { FLAG } from '../../src/dns/query.ts'
 import { OPCODE } from '../../src/dns/rcode.ts'
 import { CLASS, parseClass } from '../../src/dns/rr-class.ts'
-import { parseType } from '../../src/dns/rr-type.ts'
+import { parseType, TYPE } from '../../src/dns/rr-type.ts'
 import { writeQuery } from '../../src/dns/write-query.ts'
 import type { Case } from './scenario.ts'
 
@@ -34,7 +35,20 @@ export function caseQuery(recorded: Case, id: number): Uint8Array {
     }),
   })
   if (edns?.version !== undefined) message[message.length - optBytes(recorded) + 6] = edns.version
-  return message
+  return type === TYPE.IXFR ? withSoa(message, recorded) : message
+}
+
+/** Puts the SOA record of the zone that the client has behind the question (RFC 1995 §3). */
+function withSoa(message: Uint8Array, { qname, serial = 1 }: Case): Uint8Array {
+  const questionEnd = HEADER_BYTES + nameOf(qname).length + 4
+  const soa = new Uint8Array(2 + 10 + 22)
+  writeUint16(soa, 0, 0xc000 | HEADER_BYTES)
+  writeUint16(soa, 2, TYPE.SOA)
+  writeUint16(soa, 4, CLASS.IN)
+  writeUint16(soa, 10, 22)
+  new DataView(soa.buffer).setUint32(14, serial)
+  writeUint16(message, 8, 1)
+  return concatBytes(message.subarray(0, questionEnd), soa, message.subarray(questionEnd))
 }
 
 function opcodeOf({ opcode = 'QUERY' }: Case): number {

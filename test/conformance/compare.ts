@@ -7,7 +7,7 @@
  */
 import { formatHex, readUint16 } from '../../src/dns/bytes.ts'
 import { OPTION, parseOptions } from '../../src/dns/edns.ts'
-import { parseResponse, type ResourceRecord } from '../../src/dns/message.ts'
+import { parseResponse, type ResourceRecord, type Response } from '../../src/dns/message.ts'
 import { formatName } from '../../src/dns/name.ts'
 import { FLAG } from '../../src/dns/query.ts'
 import { formatRcode } from '../../src/dns/rcode.ts'
@@ -40,15 +40,16 @@ const NAME_TYPES: ReadonlySet<string> = new Set('CNAME NS PTR SRV SOA MX DNAME'.
 
 /**
  * Lists what is wrong with an answer; nothing when it is as one of those that are accepted.
- * @param message the reply, `undefined` when there was none
+ * @param messages of the reply: none when there was none, several of a transfer
  * @param isDoh over HTTPS nothing is cut, and sizes mean nothing
  */
 export function differences(
   recorded: Case,
-  message: Uint8Array | undefined,
+  messages: readonly Uint8Array[],
   isDoh = false,
 ): string[] {
-  const answer = message && readAnswer(message)
+  const [message, ...behind] = messages
+  const answer = message && readAnswer(message, behind)
   let fewest: string[] | undefined
   for (const expected of [recorded.expect, ...(recorded.any_of ?? [])]) {
     const found = compare(recorded, expected, answer, isDoh)
@@ -58,10 +59,13 @@ export function differences(
   return fewest ?? []
 }
 
-/** Reads an answer. @throws {TypeError} when it is malformed */
-export function readAnswer(message: Uint8Array): Answer {
-  const response = parseResponse(message)
-  if (response === undefined) throw new TypeError(`malformed: ${formatHex(message)}`)
+/**
+ * Reads an answer.
+ * @param behind further messages, whose answer records come behind the first one's
+ * @throws {TypeError} when it is malformed
+ */
+export function readAnswer(message: Uint8Array, behind: readonly Uint8Array[] = []): Answer {
+  const response = readResponse(message)
   const flags = readUint16(message, 2)
   const has = (flag: number): boolean => (flags & flag) !== 0
   const { question } = response
@@ -76,11 +80,17 @@ export function readAnswer(message: Uint8Array): Answer {
     question: question
       ? [[formatName(question.name), formatType(question.type), formatClass(question.class)]]
       : [],
-    answer: texts(response.answer),
+    answer: [response, ...behind.map(readResponse)].flatMap(({ answer }) => texts(answer)),
     authority: texts(response.authority),
     additional: texts(response.additional),
     edns: readEdns(message),
   }
+}
+
+function readResponse(message: Uint8Array): Response {
+  const response = parseResponse(message)
+  if (response === undefined) throw new TypeError(`malformed: ${formatHex(message)}`)
+  return response
 }
 
 function texts(records: readonly ResourceRecord[]): string[] {

@@ -90,8 +90,8 @@ async function run(
     for (const [i, recorded] of waiting) {
       const delayMs = (recorded.at_ms ?? 0) - (performance.now() - startMs)
       if (delayMs > 0) await new Promise((resolve) => setTimeout(resolve, delayMs))
-      const reply = await options.transport.ask(recorded, caseQuery(recorded, i % 0xffff))
-      const wrong = differences(recorded, reply, options.isDoh)
+      const messages = await options.transport.ask(recorded, caseQuery(recorded, i % 0xffff))
+      const wrong = differences(recorded, messages, options.isDoh)
       if (wrong.length === 0 || found.length >= 10) continue
       found.push(`${recorded.id} ${recorded.qname} ${recorded.qtype}: ${wrong.join(', ')}`)
     }

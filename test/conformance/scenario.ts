@@ -60,6 +60,8 @@ export type Case = {
   /** Address that the question comes from. */
   readonly src?: string
   readonly src_port?: number
+  /** Serial of the zone that a question for changes tells to have; 1 when left out. */
+  readonly serial?: number
   /** Not before this many milliseconds after the first question. */
   readonly at_ms?: number
   /** The whole message in hexadecimal digits, in place of the fields. */

@@ -16,7 +16,9 @@ import { createClusterKeys } from '../../src/cli/keys.ts'
 import { loadCorefile } from '../../src/cli/load-corefile.ts'
 import { serve } from '../../src/cli/serve.ts'
 import { readUint16 } from '../../src/dns/bytes.ts'
+import { parseResponse } from '../../src/dns/message.ts'
 import { parseQuery } from '../../src/dns/query.ts'
+import { TYPE } from '../../src/dns/rr-type.ts'
 import { createDohApp } from '../../src/doh/app.ts'
 import { WIRE_TYPE } from '../../src/doh/negotiate.ts'
 import type { Host } from '../../src/plugins/host.ts'
@@ -31,8 +33,11 @@ import type { Case, Scenario, ScenarioFiles } from './scenario.ts'
 
 /** A way to answers. */
 export type Transport = {
-  /** Sends a message as the case says, and resolves with the reply; `undefined` when none comes. */
-  readonly ask: (recorded: Case, message: Uint8Array) => Promise<Uint8Array | undefined>
+  /**
+   * Sends a message as the case says, and resolves with the reply: none when none comes, many
+   * messages of a transfer.
+   */
+  readonly ask: (recorded: Case, message: Uint8Array) => Promise<readonly Uint8Array[]>
   readonly close: () => Promise<void>
 }
 
@@ -55,16 +60,18 @@ export function openBothWays(place: Place): Transport {
   return {
     ask: async (recorded, message) => {
       const [listener] = resolver.listeners
-      if (listener === undefined) return undefined
-      const client = clientOf(recorded)
+      if (listener === undefined) return []
+      const ahead: Uint8Array[] = []
+      const client = clientOf(recorded, ahead)
       const size = resolver.answerQuickly(listener, message, client)
       const quick = resolver.quickReply.slice(0, size)
       const reply = await resolver.answerAtLength(listener, message, client)
       if (recorded.expect.aa && hasQuickWay(listener, message, client)) candidateCount++
-      if (size === 0) return reply
+      const messages = reply === undefined ? ahead : [...ahead, reply]
+      if (size === 0) return messages
       quickCount++
-      assert.deepEqual(quick, reply)
-      return reply
+      assert.deepEqual([quick], messages)
+      return messages
     },
     close: () => {
       resolver.stop()
@@ -202,35 +209,45 @@ function createScenarioResolver(
   return createResolver(loadCorefile(corefile).blocks, { ...host, ...overrides })
 }
 
-function clientOf({ src = '127.0.0.1', src_port: port = 40_000, transport }: Case): Client {
-  return { address: src, port, transport }
+/** @param ahead gets what is sent ahead of a reply's last message, which needs a connection */
+function clientOf(
+  { src = '127.0.0.1', src_port: port = 40_000, transport }: Case,
+  ahead: Uint8Array[],
+): Client {
+  const client = { address: src, port, transport }
+  if (transport === 'udp') return client
+  const sendAhead = (message: Uint8Array): Promise<void> => {
+    ahead.push(message)
+    return Promise.resolve()
+  }
+  return { ...client, sendAhead }
 }
 
 async function askByPost(
   send: (request: Request) => Response | Promise<Response>,
   origin: string,
   message: Uint8Array,
-): Promise<Uint8Array | undefined> {
+): Promise<readonly Uint8Array[]> {
   const headers = { 'content-type': WIRE_TYPE, accept: WIRE_TYPE }
   const body = new Uint8Array(message)
   const response = await send(new Request(`${origin}/dns-query`, { method: 'POST', headers, body }))
-  return response.status === 200 ? new Uint8Array(await response.arrayBuffer()) : undefined
+  return response.status === 200 ? [new Uint8Array(await response.arrayBuffer())] : []
 }
 
 function askUdp(
   { src, src_port: srcPort, expect }: Case,
   port: number,
   message: Uint8Array,
-): Promise<Uint8Array | undefined> {
+): Promise<readonly Uint8Array[]> {
   const isIPv6 = src?.includes(':') === true
   const socket = createSocket(isIPv6 ? 'udp6' : 'udp4')
-  return new Promise<Uint8Array | undefined>((resolve, reject) => {
-    const timer = setTimeout(() => resolve(undefined), expect.drop ? SILENCE_MS : ANSWER_MS)
+  return new Promise<readonly Uint8Array[]>((resolve, reject) => {
+    const timer = setTimeout(() => resolve([]), expect.drop ? SILENCE_MS : ANSWER_MS)
     socket.on('error', reject)
     socket.on('message', (reply) => {
       if (message.length >= 2 && readUint16(reply, 0) !== readUint16(message, 0)) return
       clearTimeout(timer)
-      resolve(new Uint8Array(reply))
+      resolve([new Uint8Array(reply)])
     })
     if (src !== undefined) socket.bind(srcPort ?? 0, src)
     socket.send(message, port, isIPv6 ? '::1' : '127.0.0.1')
@@ -238,10 +255,10 @@ function askUdp(
 }
 
 async function askTcp(
-  { src }: Case,
+  { src, qtype }: Case,
   port: number,
   message: Uint8Array,
-): Promise<Uint8Array | undefined> {
+): Promise<readonly Uint8Array[]> {
   const address = src?.includes(':') === true ? '::1' : '127.0.0.1'
   const client = await TcpClient.open(port, address, src)
   try {
@@ -249,9 +266,21 @@ async function askTcp(
     new DataView(framed.buffer).setUint16(0, message.length)
     framed.set(message, 2)
     await client.send(framed)
-    const [reply] = await client.messages(1)
-    return reply
+    let messages = await client.messages(1)
+    while (/^[AI]XFR$/.test(qtype) && !isWholeTransfer(messages)) {
+      messages = await client.messages(messages.length + 1)
+    }
+    return messages
   } finally {
     client.destroy()
   }
+}
+
+/**
+ * A transfer ends with the SOA record that it begins with (RFC 5936 §2.2); one that is refused, or that
+ * tells nothing but that record, is one message (RFC 1995 §2).
+ */
+function isWholeTransfer(messages: readonly Uint8Array[]): boolean {
+  const answers = messages.flatMap((message) => parseResponse(message)?.answer ?? [])
+  return answers.length <= 1 || answers.filter(({ type }) => type === TYPE.SOA).length > 1
 }

@@ -139,7 +139,7 @@ async function compareOne(
       expect: expectationOf(theirs.answer, whole?.answer),
       ...(place.isOrdered && { ttl_max: 2 }),
     }
-    wrong = differences(recorded, ours.reply)
+    wrong = differences(recorded, ours.reply ? [ours.reply] : [])
     if (wrong.length === 0) return undefined
     const [a, b] = [theirs.answer, ours.answer]
     const difference = { place: place.name, question, theirs: a, ours: b, wrong }
