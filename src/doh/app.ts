@@ -2,11 +2,13 @@
  * DNS over HTTPS (RFC 8484) and its JSON form, as an app that any runtime can mount.
  * @module
  */
-import { type Context, Hono } from 'hono'
+import type { Context } from 'hono'
+import { Hono } from 'hono/tiny'
 import { decodeBase64url } from '../dns/base64url.ts'
 import { octet } from '../dns/bytes.ts'
 import { HEADER_BYTES, MESSAGE_BYTES_MAX } from '../dns/limits.ts'
 import { answerHeaders, cacheControl } from './answer-headers.ts'
+import { notFound, refuseFinalSlash } from './final-slash.ts'
 import { errorResponse, HttpError } from './http-error.ts'
 import { parseJsonQuery } from './json-query.ts'
 import { formatJsonReply } from './json-reply.ts'
@@ -39,7 +41,8 @@ export function createDohApp(options: DohOptions): Hono {
     if (error instanceof HttpError) return errorResponse(error)
     return errorResponse(new HttpError(500, 'internal', 'Something went wrong here'))
   })
-  app.notFound(() => errorResponse(new HttpError(404, 'not_found', 'There is nothing here')))
+  app.notFound(() => errorResponse(notFound()))
+  app.use(refuseFinalSlash)
   app.get('/dns-query', (c) => get(c, options))
   app.post('/dns-query', (c) => post(c, options))
   app.options('/dns-query', () => allowed(ALLOW))

@@ -2,9 +2,11 @@
  * The gateway's routes: DNS over HTTPS from pushed snapshots, for any runtime with Web APIs.
  * @module
  */
-import { Hono } from 'hono'
+
 import { cors } from 'hono/cors'
+import { Hono } from 'hono/tiny'
 import { createDohApp } from '../doh/app.ts'
+import { notFound, refuseFinalSlash } from '../doh/final-slash.ts'
 import { errorResponse, HttpError } from '../doh/http-error.ts'
 import { SECURITY_HEADERS } from '../doh/json-response.ts'
 import type { GatewayConfig } from './config.ts'
@@ -35,7 +37,8 @@ export function createGatewayApp(
     runtime.host.log({ level: 'error', message: 'a request failed', error: String(error) })
     return errorResponse(new HttpError(500, 'internal', 'Something went wrong here'))
   })
-  app.notFound(() => errorResponse(new HttpError(404, 'not_found', 'There is nothing here')))
+  app.notFound(() => errorResponse(notFound()))
+  app.use(refuseFinalSlash)
   app.get('/', (c) => page(new URL(c.req.url).origin))
   for (const path of ['/healthz', '/readyz', '/metrics']) {
     app.use(path, async (c, next) => {
