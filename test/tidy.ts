@@ -42,7 +42,6 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'src/resolver',
     'src/doh',
     'hono',
-    'jose',
   ],
   'src/exporter': [
     'src/dns',
@@ -95,7 +94,6 @@ const DOORS: Readonly<Record<string, string>> = {
   '@hono/node-server': 'src/shim/http-server.ts',
   '@kubernetes/client-node': 'src/exporter/watch.ts',
   commander: 'src/cli/main.ts',
-  jose: 'src/gateway/access-assertions.ts',
   yaml: 'src/exporter/object-files.ts',
 }
 

@@ -3,8 +3,8 @@
  * request of somebody who has logged in, or of a service with a token of Access.
  * @module
  */
-import { createLocalJWKSet, type JSONWebKeySet, jwtVerify } from 'jose'
 import { type After, SharedLoads } from './shared-loads.ts'
+import { verifyClaims } from './signed-claims.ts'
 
 /** Header that Access sets, and that clients cannot: Access puts its own in the place of theirs. */
 export const ASSERTION_HEADER = 'cf-access-jwt-assertion'
@@ -34,7 +34,7 @@ const ASSERTION_CHARS_MAX = 8192
 /** Difference of the clocks that is looked over. */
 const CLOCK_SKEW_SECONDS = 60
 
-type Keys = { readonly set: JSONWebKeySet; readonly readMs: number }
+type Keys = { readonly set: readonly unknown[]; readonly readMs: number }
 
 /** Checks assertions. */
 export class AccessAssertions {
@@ -65,19 +65,13 @@ export class AccessAssertions {
 
   private async verify(assertion: string, { set }: Keys): Promise<readonly string[] | undefined> {
     const { issuer, audience, now } = this.options
-    try {
-      const { payload } = await jwtVerify(assertion, createLocalJWKSet(set), {
-        issuer,
-        audience,
-        algorithms: ['RS256'],
-        currentDate: new Date(now()),
-        clockTolerance: CLOCK_SKEW_SECONDS,
-        requiredClaims: ['exp'],
-      })
-      return identities(payload)
-    } catch {
-      return undefined
-    }
+    const claims = await verifyClaims(assertion, set, {
+      issuer,
+      audience,
+      nowSeconds: now() / 1000,
+      skewSeconds: CLOCK_SKEW_SECONDS,
+    })
+    return claims && identities(claims)
   }
 
   /** The keys, when they are fresh and were read at a time or later; else they are read again. */
@@ -99,7 +93,7 @@ export class AccessAssertions {
     }
     const set: unknown = JSON.parse(text)
     if (!isKeySet(set)) throw new Error('What Access sent are no keys')
-    return { set, readMs: now() }
+    return { set: set.keys, readMs: now() }
   }
 }
 
@@ -111,6 +105,6 @@ function identities({ email, common_name: name }: Readonly<Record<string, unknow
   return typeof name === 'string' && name !== '' ? [`access:${name.toLowerCase()}`] : []
 }
 
-function isKeySet(value: unknown): value is JSONWebKeySet {
+function isKeySet(value: unknown): value is { readonly keys: readonly unknown[] } {
   return typeof value === 'object' && value !== null && 'keys' in value && Array.isArray(value.keys)
 }
