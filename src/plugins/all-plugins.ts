@@ -24,7 +24,7 @@ import { setupHealth } from './health.ts'
 import { setupHosts } from './hosts.ts'
 import { setupHttps } from './https.ts'
 import { setupExternal } from './k8s-external/setup.ts'
-import { setupKubernetes } from './kubernetes/setup.ts'
+import { setupKubernetesForPeers } from './kubernetes/peer-parts.ts'
 import { setupLoadbalance } from './loadbalance/setup.ts'
 import { setupLocal } from './local.ts'
 import { setupLog } from './log/setup.ts'
@@ -73,7 +73,7 @@ const SETUPS: Readonly<Record<string, Setup>> = {
   hosts: setupHosts,
   https: setupHttps,
   k8s_external: setupExternal,
-  kubernetes: setupKubernetes,
+  kubernetes: setupKubernetesForPeers,
   loadbalance: setupLoadbalance,
   local: setupLocal,
   log: setupLog,

@@ -7,9 +7,11 @@ import { parseKubernetes } from '../../corefile/kubernetes-options.ts'
 import { isSubdomain } from '../../dns/name.ts'
 import { RCODE } from '../../dns/rcode.ts'
 import { TYPE } from '../../dns/rr-type.ts'
-import type { View } from '../plugin.ts'
+import type { SnapshotSource } from '../host.ts'
+import type { Plugin, SetupContext, View } from '../plugin.ts'
 import {
   andThen,
+  type Configured,
   failure,
   type MaybePromise,
   type Next,
@@ -17,19 +19,42 @@ import {
   type Request,
   type Setup,
 } from '../plugin.ts'
-import { parseSearchList } from '../search-list.ts'
 import { type Fallthrough, fallsThrough } from '../zones.ts'
 import { aliasReply, rebaseAliases, unavailable } from './alias-reply.ts'
-import { clusterMetadata } from './metadata.ts'
 import { QuickAnswer } from './quick-answer.ts'
-import { SearchPaths } from './search-paths.ts'
 import { denied, isWhole, withSnapshot } from './with-snapshot.ts'
-import { type Zone, zoneOf, zonesOfDirective } from './zone.ts'
+import { type Zone, type Zones, zoneOf, zonesOfDirective } from './zone.ts'
 import { negativeReply, type ZoneView, zoneReply } from './zone-reply.ts'
-import { clusterTransfer } from './zone-transfer.ts'
 
-/** Configures `kubernetes [ZONES…] { … }`. */
-export const setupKubernetes: Setup = (directives, context) => {
+/** What a directive reads, for those of its parts that other plugins ask. */
+export type ClusterParts = {
+  readonly zones: Zones
+  readonly source: SnapshotSource
+  /** Where the names are that several clusters have together. */
+  readonly sharedSource: SnapshotSource
+  /** Whether names may be for an availability zone. */
+  readonly isZonal: boolean
+}
+
+/** Makes what other plugins ask of a cluster. */
+export type PeerParts = (
+  parts: ClusterParts,
+  context: SetupContext,
+) => Pick<Plugin, 'transfer' | 'metadata' | 'searchPath'>
+
+/** Configures `kubernetes [ZONES…] { … }` where no other plugin asks anything of it. */
+export const setupKubernetes: Setup = createKubernetesSetup(() => ({}))
+
+/** Makes what configures `kubernetes [ZONES…] { … }`, with the parts that other plugins ask. */
+export function createKubernetesSetup(peerParts: PeerParts): Setup {
+  return (directives, context) => configure(directives, context, peerParts)
+}
+
+function configure(
+  directives: Parameters<Setup>[0],
+  context: SetupContext,
+  peerParts: PeerParts,
+): Configured {
   const directive = onlyDirective(directives)
   const options = parseKubernetes(directive, context.zones)
   const zones = zonesOfDirective(options)
@@ -39,9 +64,7 @@ export const setupKubernetes: Setup = (directives, context) => {
   const sharedSource = isShared ? openCluster(options, { kind: 'multicluster' }) : source
   const { rules, fallthrough, cluster, notices } = options
   const quick = new QuickAnswer({ zones, cluster, source, sharedSource, rules, fallthrough })
-  const machine = parseSearchList(context.host.readText('/etc/resolv.conf') ?? '')
-  const searchPaths = new SearchPaths(zones, source, machine)
-  const labels = { zones, source, isZonal: options.isZonal }
+  const { isZonal } = options
   const isHidden = (view: View | undefined, { origin }: Zone): boolean =>
     view !== undefined && !view.seesOrigin(cluster, origin.bytes)
   return {
@@ -54,9 +77,7 @@ export const setupKubernetes: Setup = (directives, context) => {
           if (zone === undefined || !isHidden(view, zone)) return false
           return isSubdomain(blockZone, zone.origin.bytes)
         },
-        transfer: (name, serial) => clusterTransfer({ zones, source, sharedSource }, name, serial),
-        metadata: (label, asked) => clusterMetadata(label, asked, labels),
-        searchPath: (query, client) => searchPaths.of(query, client),
+        ...peerParts({ zones, source, sharedSource, isZonal }, context),
         isReady: () => isWhole(source) && isWhole(sharedSource),
         serve: (request, next) => {
           const zone = zoneOf(zones, request.query)

@@ -1,0 +1,33 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { setupKubernetesForPeers } from '../../../src/plugins/kubernetes/peer-parts.ts'
+import { setupKubernetes } from '../../../src/plugins/kubernetes/setup.ts'
+import type { Plugin, Setup } from '../../../src/plugins/plugin.ts'
+import { pluginSet } from '../../../src/plugins/registry.ts'
+import { block, serve } from '../../ask.ts'
+import { aliases } from './objects.ts'
+
+const LINE = 'kubernetes cluster.local'
+
+/** The plugin that a configuration makes, as a server has it. */
+function pluginOf(kubernetes: Setup): Plugin | undefined {
+  let made: Plugin | undefined
+  const setup: Setup = (directives, context) => {
+    const configured = kubernetes(directives, context)
+    made = configured.plugins?.[0]
+    return configured
+  }
+  const cluster = { objects: aliases({}) }
+  serve(block(LINE), { cluster, plugins: pluginSet({ kubernetes: setup }) })
+  return made
+}
+
+describe('what other plugins ask of a cluster', () => {
+  const parts = ['transfer', 'metadata', 'searchPath'] as const
+  for (const part of parts) {
+    test(`${part} is there where there are such plugins, and only there`, () => {
+      assert.equal(typeof pluginOf(setupKubernetesForPeers)?.[part], 'function')
+      assert.equal(pluginOf(setupKubernetes)?.[part], undefined)
+    })
+  }
+})
