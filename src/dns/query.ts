@@ -5,12 +5,15 @@
  * 1. under 12 octets, or a response: no answer at all, so that two servers cannot answer each other
  * 2. an operation other than QUERY, or another that is asked for: NOTIMP, before anything behind
  *    the header is read
- * 3. not exactly one question, a name or a record that does not parse: FORMERR
- * 4. two OPT records, one not at the root, options that overrun: FORMERR with an OPT record
- *    (RFC 6891 §6.1.1)
+ * 3. not exactly one question, a name that does not parse: FORMERR; a question that ends before its
+ *    type or its class: REFUSED, as by CoreDNS, which takes them for 0
+ * 4. more records than queries have, one that does not parse, options that overrun: FORMERR, and no
+ *    OPT record, as by CoreDNS (RFC 6891 §7 would have one)
  * 5. an EDNS version over 0: BADVERS (RFC 6891 §6.1.3)
  *
- * Octets behind the counted sections are ignored.
+ * Octets behind the counted sections are ignored, and records that are counted where the message
+ * ends. As for CoreDNS, the last of two OPT records counts, at whatever name (RFC 6891 §6.1.1 would
+ * refuse these); one in another section than the additional is none.
  * @module
  */
 import { EMPTY, octet, readUint16, tailMask, type WordOctets, word } from './bytes.ts'
@@ -34,6 +37,10 @@ export const FLAG = {
 const NAME_BUFFER_BYTES = 260
 /** Octets of a message that are copied: more than a header and a question can have. */
 const HEAD_BYTES = 512
+/** Records that CoreDNS takes: a serial to begin a transfer from, OPT and a signature. */
+const ANSWERS_MAX = 1
+const AUTHORITIES_MAX = 1
+const ADDITIONAL_MAX = 2
 
 /** What a message that is not a well-formed query gets. */
 export type Refusal = {
@@ -98,6 +105,7 @@ const DROP: Refusal = { kind: 'refusal', rcode: undefined, echoesQuestion: false
 const NOT_IMPLEMENTED: Refusal = { kind: 'refusal', rcode: RCODE.NOTIMP, echoesQuestion: false }
 const FORMAT_ERROR: Refusal = { kind: 'refusal', rcode: RCODE.FORMERR, echoesQuestion: false }
 const FORMAT_ERROR_ECHO: Refusal = { kind: 'refusal', rcode: RCODE.FORMERR, echoesQuestion: true }
+const NO_TYPE_OR_CLASS: Refusal = { kind: 'refusal', rcode: RCODE.REFUSED, echoesQuestion: false }
 const BAD_VERSION: Refusal = { kind: 'refusal', rcode: RCODE.BADVERS, echoesQuestion: true }
 
 /**
@@ -117,9 +125,17 @@ export function parseQuery(
   into.flags = readUint16(bytes, 2)
   if ((into.flags & FLAG.QR) !== 0) return DROP
   if (((into.flags >>> 11) & 15) !== opcode) return NOT_IMPLEMENTED
-  if (readUint16(bytes, 4) !== 1 || !readQuestion(into)) return FORMAT_ERROR
-  // All records are read before the type is judged: the refusal needs an OPT record as well.
-  if (!readRecords(into) || isNoQuestionType(into.type)) return FORMAT_ERROR_ECHO
+  if (readUint16(bytes, 4) !== 1) return FORMAT_ERROR
+  const end = readQuestion(into)
+  if (end < 0) return FORMAT_ERROR
+  if (end > bytes.length) return (end - bytes.length) % 2 === 0 ? NO_TYPE_OR_CLASS : FORMAT_ERROR
+  into.questionEnd = end
+  if (!readRecords(into)) {
+    clearEdns(into)
+    return FORMAT_ERROR_ECHO
+  }
+  // The refusal has an OPT record as well.
+  if (isNoQuestionType(into.type)) return FORMAT_ERROR_ECHO
   return into.ednsVersion === 0 ? into : BAD_VERSION
 }
 
@@ -180,8 +196,12 @@ function clearEdns(query: Query): void {
   query.wantsNsid = false
 }
 
-/** A compression pointer cannot occur: nothing stands before the first name (RFC 1035 §4.1.4). */
-function readQuestion(query: Query): boolean {
+/**
+ * Reads the question; a compression pointer cannot occur: nothing stands before the first name
+ * (RFC 1035 §4.1.4).
+ * @returns where the question ends, which may be behind the message; -1 for a malformed name
+ */
+function readQuestion(query: Query): number {
   const { bytes, head, labels } = query
   const size = bytes.length
   if (size <= HEAD_BYTES) head.set(bytes)
@@ -189,22 +209,22 @@ function readQuestion(query: Query): boolean {
   let at = HEADER_BYTES
   let labelCount = 0
   for (;;) {
-    if (at >= size) return false
+    if (at >= size) return -1
     const length = octet(head, at)
     const end = at + length + 1
-    if (length > 63 || end - HEADER_BYTES > NAME_BYTES_MAX || end > size) return false
+    if (length > 63 || end - HEADER_BYTES > NAME_BYTES_MAX || end > size) return -1
     if (length === 0) break
     labels[labelCount++] = at - HEADER_BYTES
     at = end
   }
-  if (at + 5 > size) return false
+  const questionEnd = at + 5
+  if (questionEnd > size) return questionEnd
   query.nameBytes = at + 1 - HEADER_BYTES
   query.labelCount = labelCount
   query.type = readUint16(head, at + 1)
   query.class = readUint16(head, at + 3)
-  query.questionEnd = at + 5
   lowerName(query)
-  return true
+  return questionEnd
 }
 
 /**
@@ -223,23 +243,25 @@ function lowerName({ headWords, nameWords, nameBytes }: Query): void {
 }
 
 /**
- * Steps over all records behind the question and reads the OPT record; false when one is malformed.
+ * Steps over all records behind the question and reads the OPT record; false when one is malformed,
+ * or there are too many.
  */
 function readRecords(query: Query): boolean {
   const { bytes } = query
-  const otherCount = readUint16(bytes, 6) + readUint16(bytes, 8)
-  const total = otherCount + readUint16(bytes, 10)
+  const answers = readUint16(bytes, 6)
+  const authorities = readUint16(bytes, 8)
+  const additional = readUint16(bytes, 10)
+  if (answers > ANSWERS_MAX || authorities > AUTHORITIES_MAX || additional > ADDITIONAL_MAX) {
+    return false
+  }
+  const before = answers + authorities
   let at = query.questionEnd
-  for (let i = 0; i < total; i++) {
-    const start = at
+  for (let i = 0; i < before + additional && at < bytes.length; i++) {
     at = skipName(bytes, at)
     if (at < 0 || at + 10 > bytes.length) return false
     const end = at + 10 + readUint16(bytes, at + 8)
     if (end > bytes.length) return false
-    if (readUint16(bytes, at) === TYPE.OPT) {
-      const isWellPlaced = i >= otherCount && at === start + 1 && !query.hasEdns
-      if (!readOpt(query, at, end) || !isWellPlaced) return false
-    }
+    if (i >= before && readUint16(bytes, at) === TYPE.OPT && !readOpt(query, at, end)) return false
     at = end
   }
   return true
@@ -247,6 +269,7 @@ function readRecords(query: Query): boolean {
 
 function readOpt(query: Query, at: number, end: number): boolean {
   const { bytes } = query
+  if (query.hasEdns) clearEdns(query)
   query.hasEdns = true
   query.udpBytes = readUint16(bytes, at + 2)
   query.ednsVersion = octet(bytes, at + 5)

@@ -47,16 +47,21 @@ describe('refusalReply', () => {
     },
     {
       name: 'gives a question that parses back as it was spelled',
-      bytes: messageOf({ flags: 0x0130, counts: [1, 1, 0, 0], body: question }),
+      bytes: messageOf({ flags: 0x0130, counts: [1, 1, 0, 0], body: `${question} 00` }),
       reply: `1234 8111 0001 0000 0000 0000 ${question}`,
     },
     {
-      name: 'gives two OPT records one',
+      name: 'gives an OPT record that does not parse none',
       bytes: messageOf({
-        counts: [1, 0, 0, 2],
-        body: `${question} ${'00 0029 1000 00008000 0000'.repeat(2)}`,
+        counts: [1, 0, 0, 1],
+        body: `${question} 00 0029 1000 00008000 0001 00`,
       }),
-      reply: `1234 8101 0001 0000 0000 0001 ${question} 00 0029 04d0 00008000 0000`,
+      reply: `1234 8101 0001 0000 0000 0000 ${question}`,
+    },
+    {
+      name: 'gives a question without its class a header only',
+      bytes: messageOf({ body: '0161 00 0001' }),
+      reply: '1234 8105 0000 0000 0000 0000',
     },
     {
       name: 'gives an unknown EDNS version BADVERS, of our version',
