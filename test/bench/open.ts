@@ -30,6 +30,8 @@ export async function benchOpen(): Promise<Row[]> {
     isReverse: false,
     isMulticluster: false,
     hasWildcards: false,
+    hasCache: false,
+    wasNsAsked: false,
   }
   const query = parseQuery(writeQuery({ name: nameOf('no.such.svc.cluster.local'), type: TYPE.A }))
   if (query.kind !== 'query') throw new TypeError('Nothing to ask')

@@ -9,7 +9,7 @@
  * | PTR at `ns.dns`; anything but TXT at `dns-version` | NXDOMAIN | NODATA |
  * | names with only names below them: `_tcp.<service>`, `dns` | NXDOMAIN | NODATA |
  * | names of more than one label before a Service that are no ports | NXDOMAIN | what they have |
- * | NS at the apex, in capitals | NODATA | the NS records |
+ * | NS at the apex, in capitals | NODATA, unless cached | the NS records |
  * | anything but PTR at an address; parts of an address | NXDOMAIN | NODATA |
  * | PTR with one to three labels before an IPv6 address | as without them | NXDOMAIN |
  * | SRV at a Pod's name | port 0 | NODATA |
@@ -20,6 +20,7 @@ import type { Query } from '../../dns/query.ts'
 import { TYPE } from '../../dns/rr-type.ts'
 import { IMPLIED_MARK, SETS_PER_NODE_MAX } from '../../snapshot/layout.ts'
 import type { Shard } from '../../snapshot/shard.ts'
+import type { Zone } from './zone.ts'
 
 /** Whose rules decide whether a name exists. */
 export type Rules = 'coredns' | 'rfc'
@@ -50,13 +51,17 @@ export function isTooLong(query: Query, count: number, isMulticluster: boolean):
   return count > 5 || octet(name, octet(labels, 1) + 1) !== UNDERSCORE
 }
 
-/** Tells whether a zone is spelled with capitals in the question. */
-export function hasCapitals({ bytes, questionEnd }: Query, origin: Uint8Array): boolean {
+/**
+ * Tells whether CoreDNS denies the NS records of a zone for its spelling in the question: it has
+ * them for lower case alone, and those of its cache, once it has them, for any.
+ */
+export function isNsDenied({ bytes, questionEnd }: Query, zone: Zone): boolean {
   const end = questionEnd - 4
-  for (let at = end - origin.length; at < end; at++) {
+  for (let at = end - zone.origin.bytes.length; at < end; at++) {
     const value = octet(bytes, at)
-    if (octet(LOWER, value) !== value) return true
+    if (octet(LOWER, value) !== value) return !(zone.hasCache && zone.wasNsAsked)
   }
+  zone.wasNsAsked = true
   return false
 }
 

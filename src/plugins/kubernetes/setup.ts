@@ -57,7 +57,10 @@ function configure(
 ): Configured {
   const directive = onlyDirective(directives)
   const options = parseKubernetes(directive, context.zones)
-  const zones = zonesOfDirective(options)
+  const zones = zonesOfDirective(
+    options,
+    context.block.directives.some(({ name }) => name === 'cache'),
+  )
   const { openCluster } = context.host
   const source = openCluster(options)
   const isShared = zones.all.some(({ isMulticluster }) => isMulticluster)

@@ -18,7 +18,7 @@ import type { Shard } from '../../snapshot/shard.ts'
 import { shardOfQuery } from '../../snapshot/shard-key.ts'
 import type { Snapshot } from '../../snapshot/snapshot.ts'
 import type { Visibility } from '../../snapshot/visibility.ts'
-import { hasCapitals, isDenied, isPodService, isTooLong, type Rules } from './coredns-rules.ts'
+import { isDenied, isNsDenied, isPodService, isTooLong, type Rules } from './coredns-rules.ts'
 import { answerReverse } from './reverse-answer.ts'
 import { hasUnderscore, podLabel, type RelativeName, relativeName, spellPort } from './spellings.ts'
 import { VERDICT } from './verdict.ts'
@@ -85,7 +85,7 @@ export class ZoneAnswer {
     if (this.rules === 'coredns') {
       if (query.type === TYPE.SOA) return VERDICT.NODATA
       const isApexNs = query.type === TYPE.NS && relativeBytes === 0
-      if (isApexNs && hasCapitals(query, origin.bytes)) return VERDICT.NODATA
+      if (isApexNs && isNsDenied(query, zone)) return VERDICT.NODATA
     }
     return isReverse
       ? answerReverse(this, query, relativeBytes, snapshot)

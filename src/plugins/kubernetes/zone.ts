@@ -15,6 +15,10 @@ export type Zone = {
   readonly isMulticluster: boolean
   /** Whether wildcards of the snapshot stand for names below Services. */
   readonly hasWildcards: boolean
+  /** Whether its server block has a cache, in which CoreDNS finds answers in any letter case. */
+  readonly hasCache: boolean
+  /** Whether its NS records have been asked for by its name in lower case. */
+  wasNsAsked: boolean
 }
 
 /** All zones of a directive, the longest first. */
@@ -25,13 +29,17 @@ export type Zones = {
 }
 
 /** Prepares a directive's zones. */
-export function zonesOfDirective({ zones, multiclusterZones, naming }: KubernetesOptions): Zones {
+export function zonesOfDirective(
+  { zones, multiclusterZones, naming }: KubernetesOptions,
+  hasCache = false,
+): Zones {
   const all = zones.map((origin): Zone => {
     const isReverse = isReverseZone(origin)
     const isShared = multiclusterZones.some((zone) => isSubdomain(origin, zone))
     const isMulticluster = isShared && !isReverse
     const hasWildcards = naming === 'openshift3' && !isMulticluster
-    return { origin: asWordOctets(origin), isReverse, isMulticluster, hasWildcards }
+    const names = { origin: asWordOctets(origin), isReverse, isMulticluster, hasWildcards }
+    return { ...names, hasCache, wasNsAsked: false }
   })
   const home = all.find(({ isReverse }) => !isReverse)?.origin ?? asWordOctets(ROOT)
   return { all: all.sort((a, b) => b.origin.bytes.length - a.origin.bytes.length), home }

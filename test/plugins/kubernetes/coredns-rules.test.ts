@@ -161,6 +161,29 @@ for (const rules of ['coredns', 'rfc'] as const) {
   })
 }
 
+describe('NS records in capitals', () => {
+  const cases: {
+    name: string
+    more: readonly string[]
+    asked: readonly string[]
+    count: number
+  }[] = [
+    { name: 'are none', more: [], asked: ['cluster.local NS'], count: 0 },
+    { name: 'are none of a cache that has none', more: ['cache'], asked: [], count: 0 },
+    { name: 'are in a cache', more: ['cache'], asked: ['cluster.local NS'], count: 1 },
+    { name: "are the zone's own", more: ['cache'], asked: ['in-addr.arpa NS'], count: 0 },
+  ]
+  for (const { name, more, asked, count } of cases) {
+    test(name, async () => {
+      const corefile = block('kubernetes cluster.local in-addr.arpa', ...more)
+      const server = serve(corefile, { cluster: { objects: SHOP } })
+      for (const question of asked) await server.ask(question)
+      const reply = await server.ask('CLUSTER.local NS')
+      assert.equal(reply.filter((line) => line.includes(' IN NS ')).length, count)
+    })
+  }
+})
+
 describe('answers', () => {
   test('are those of CoreDNS when nothing is said', async () => {
     const server = serve(block('kubernetes cluster.local'), { cluster: { objects: SHOP } })

@@ -77,6 +77,8 @@ describe('the SOA record', () => {
       isReverse: false,
       isMulticluster: false,
       hasWildcards: false,
+      hasCache: false,
+      wasNsAsked: false,
     }
     const info = { generation: 1, timeMs: 0, ttlSeconds: 5, records: 0, origins: [] }
     writer.begin(query, { bytesMax: 20 })
