@@ -94,6 +94,22 @@ describe('differences', () => {
     deepEqual(differences(recorded, []), [])
   })
 
+  it('takes refusals of what is no query, and of what is malformed', () => {
+    const bare = (rcode: string): Uint8Array => answer([`${rcode} rd`])
+    const notice = { ...RECORDED, opcode: 'NOTIFY' }
+    const { edns: _, ...headless } = RECORDED
+    const header = bare('NOTIMP').slice(0, 12)
+    header.fill(0, 4)
+    deepEqual(differences({ ...headless, opcode: 'NOTIFY' }, [header]), [])
+    notDeepEqual(differences(headless, [header]), [])
+    const failing = { ...headless, raw: '00', expect: { ...headless.expect, rcode: 'SERVFAIL' } }
+    const malformed = header.slice()
+    malformed[3] = 1
+    deepEqual(differences(failing, [malformed]), [])
+    notDeepEqual(differences(failing, [header]), [])
+    notDeepEqual(differences(notice, [bare('REFUSED')]), [])
+  })
+
   it('takes lower TTLs from a cache, and no higher ones', () => {
     const recorded = { ...RECORDED, ttl_max: 2 }
     const withTtl = (ttl: number): Uint8Array =>

@@ -2,7 +2,8 @@
  * Compares an answer with what CoreDNS answered. Letter case of names in records is free (RFC 4343
  * §2), as are the order of records, our own UDP size (RFC 6891 §6.2.3), padding, and the SOA serial.
  * An OPT record in an answer to a query without one need not be there (RFC 6891 §7), nor a record
- * for the second time (RFC 2181 §5).
+ * for the second time (RFC 2181 §5). Operations other than QUERY need not be implemented, and a message
+ * that CoreDNS fails at may be called malformed (RFC 1035 §4.1.1).
  * @module
  */
 import { formatHex, readUint16 } from '../../src/dns/bytes.ts'
@@ -51,12 +52,19 @@ export function differences(
   const [message, ...behind] = messages
   const answer = message && readAnswer(message, behind)
   let fewest: string[] | undefined
-  for (const expected of [recorded.expect, ...(recorded.any_of ?? [])]) {
+  for (const expected of [recorded.expect, ...(recorded.any_of ?? []), ...refusals(recorded)]) {
     const found = compare(recorded, expected, answer, isDoh)
     if (found.length === 0) return []
     if (fewest === undefined || found.length < fewest.length) fewest = found
   }
   return fewest ?? []
+}
+
+/** Refusals that do as well as the answer. */
+function refusals({ opcode = 'QUERY', raw, expect }: Case): Expectation[] {
+  const bare = { aa: false, tc: false, ra: false, question: [] }
+  if (opcode !== 'QUERY') return [{ ...bare, rcode: 'NOTIMP' }]
+  return raw !== undefined && expect.rcode === 'SERVFAIL' ? [{ ...bare, rcode: 'FORMERR' }] : []
 }
 
 /**

@@ -27,14 +27,25 @@ type Way = {
   readonly isDoh: boolean
   /** Scenarios that this way is for; all when left out. */
   readonly only?: readonly string[]
+  /** Scenarios that it is not for, and why. */
+  readonly except?: Readonly<Record<string, string>>
 }
 
-const HTTPS_SCENARIOS = ['kubernetes-default', 'kubernetes-dualstack']
+/** Of what the gateway has all plugins, and no upstreams. */
+const WORKER_SCENARIOS = ['kubernetes-default', 'kubernetes-dualstack']
 const WAYS: readonly Way[] = [
   { name: 'the resolver, quickly and at length', open: openBothWays, isDoh: false },
   { name: 'sockets', open: openSockets, isDoh: false },
-  { name: 'the app for HTTPS', open: openDohApp, isDoh: true, only: HTTPS_SCENARIOS },
-  { name: 'workerd', open: openWorker, isDoh: true, only: HTTPS_SCENARIOS },
+  {
+    name: 'the app for HTTPS',
+    open: openDohApp,
+    isDoh: true,
+    except: {
+      cache: 'it keeps whole answers where those over UDP are cut',
+      view: 'views are chosen by transport, and there is none for HTTPS',
+    },
+  },
+  { name: 'workerd', open: openWorker, isDoh: true, only: WORKER_SCENARIOS },
 ]
 /** What Corefiles name; keys come from a file. */
 const NO_ETCD = 'http://127.0.0.1:2379'
@@ -44,7 +55,7 @@ const CONCURRENCY = 16
 for (const way of WAYS) {
   describe(`by ${way.name}, CoreDNS's answers`, () => {
     for (const name of way.only ?? scenarioNames()) {
-      it(name, async () => {
+      it(name, { skip: way.except?.[name] ?? false }, async () => {
         deepEqual(await failures(name, way), [])
       })
     }
@@ -101,6 +112,7 @@ async function run(
 }
 
 /** Over HTTPS there are no malformed messages that go unanswered, and clients choose no address. */
-function isForHttps({ raw, src, expect }: Case): boolean {
-  return raw === undefined && src === undefined && expect.drop !== true
+function isForHttps({ raw, src, expect, qtype }: Case): boolean {
+  const isTransfer = qtype === 'AXFR' || qtype === 'IXFR'
+  return raw === undefined && src === undefined && expect.drop !== true && !isTransfer
 }

@@ -143,7 +143,8 @@ export function writeScenarioFiles(
     writeFileSync(path(join('files', name)), text)
   }
   mkdirSync(path('files'), { recursive: true })
-  writeFileSync(path('Corefile'), corefile)
+  // Servers stop at once, whatever time others have to notice.
+  writeFileSync(path('Corefile'), corefile.replace(/lameduck \S+/, 'lameduck 0s'))
   if (cluster !== '') writeFileSync(path('cluster.json'), cluster)
   const objects = cluster === '' ? [] : [path('cluster.json')]
   if (etcd !== undefined) writeFileSync(path('etcd.json'), JSON.stringify(etcd))
