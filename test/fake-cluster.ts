@@ -9,12 +9,14 @@ import { nameOf } from '../src/dns/name.ts'
 import { namingOptions } from '../src/exporter/naming.ts'
 import { Cluster } from '../src/kubernetes/cluster.ts'
 import { clusterRecords } from '../src/kubernetes/cluster-records.ts'
+import { HostGroups } from '../src/kubernetes/host-groups.ts'
 import type { ClusterObject } from '../src/kubernetes/objects.ts'
 import type { NamingOptions } from '../src/kubernetes/options.ts'
 import { parseObject } from '../src/kubernetes/parse-object.ts'
 import { isSelected } from '../src/kubernetes/selection.ts'
 import { transferRecords } from '../src/kubernetes/transfer-records.ts'
 import type { SnapshotSource } from '../src/plugins/host.ts'
+import type { ZoneEntry } from '../src/records/zone-entry.ts'
 import { buildShards } from '../src/snapshot/build-shards.ts'
 import { openShard } from '../src/snapshot/open-shard.ts'
 import type { Shard } from '../src/snapshot/shard.ts'
@@ -93,7 +95,10 @@ export function buildFakeSnapshot(
   directive: KubernetesOptions,
 ): Snapshot {
   const { cluster, naming } = readFakeCluster(options, directive)
-  const { entries } = clusterRecords(cluster, naming)
+  const entries =
+    naming.tree.kind === 'hosts'
+      ? hostEntries(options, naming)
+      : clusterRecords(cluster, naming).entries
   const shards = buildShards(entries, options.shardCount ?? 1).map((bytes) => openShard(bytes))
   const { ttlSeconds } = naming
   const origins = directive.cluster === undefined ? [] : naming.origins
@@ -112,6 +117,13 @@ function readFakeCluster(
   const cluster = new Cluster()
   for (const object of objectsOf(objects)) if (isSelected(object, naming)) cluster.set(object)
   return { cluster, naming }
+}
+
+function hostEntries({ objects }: FakeClusterOptions, naming: NamingOptions): ZoneEntry[] {
+  if (naming.tree.kind !== 'hosts') return []
+  const groups = new HostGroups(naming.tree)
+  for (const object of objectsOf(objects)) if (isSelected(object, naming)) groups.set(object)
+  return groups.takeChanged().flatMap((name) => groups.entriesOf(name))
 }
 
 /** Objects by their text: YAML takes longer to read than all the rest of a test takes. */

@@ -74,8 +74,8 @@ function checkingHost(folder: string): Host {
       new EtcdClient(connection).close()
       return { current: () => undefined, leaseSeconds: () => undefined }
     },
-    openCluster: (directive) => {
-      if (directive.cluster === undefined) namingOptions(directive, [])
+    openCluster: (directive, tree) => {
+      if (directive.cluster === undefined) namingOptions(directive, [], tree)
       return {
         current: () => undefined,
         load: () => Promise.resolve(undefined),

@@ -52,6 +52,8 @@ type Opened = {
   readonly watch: string
 }
 
+/** Plugins that read clusters of their own. */
+const READERS: ReadonlySet<string> = new Set(['kubernetes', 'k8s_gateway'])
 /** Time without a word from the API server after which answers say that they are old. */
 const STALE_MS = 60_000
 
@@ -72,7 +74,7 @@ export class ClusterSources {
   async prepare(blocks: readonly ServerBlock[]): Promise<void> {
     const { objectPaths, loadApi } = this.options
     const isNeeded = blocks.some(({ directives }) =>
-      directives.some(({ name }) => name === 'kubernetes'),
+      directives.some(({ name }) => READERS.has(name)),
     )
     if (isNeeded && objectPaths.length === 0) this.openApi ??= await loadApi()
   }

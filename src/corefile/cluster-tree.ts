@@ -17,6 +17,37 @@ export type ClusterTree =
       /** Whether endpoints stand in for Services without an address outside. */
       readonly hasEndpoints: boolean
     }
+  | HostsTree
+
+/** Host names that Ingresses, routes and other objects say, for `k8s_gateway`. */
+export type HostsTree = {
+  readonly kind: 'hosts'
+  /** As text in lower case, without the final dot; '' for the root. */
+  readonly zones: readonly string[]
+  /** Kinds of objects that say names: of those that say the same one, the first kind counts. */
+  readonly resources: readonly HostResource[]
+  /** TTL of what is there. */
+  readonly ttlSeconds: number
+  /** Classes of Ingresses that count; none for all. */
+  readonly ingressClasses: readonly string[]
+  /** Classes of Gateways that count; none for all. */
+  readonly gatewayClasses: readonly string[]
+  /** Label selectors, of which a Service must meet one; none for all Services. */
+  readonly serviceSelectors: readonly string[]
+  /** Which addresses of Nodes count. */
+  readonly nodeAddressType: 'InternalIP' | 'ExternalIP'
+}
+
+/** Kinds of objects that say host names. */
+export type HostResource =
+  | 'HTTPRoute'
+  | 'TLSRoute'
+  | 'GRPCRoute'
+  | 'Ingress'
+  | 'Service'
+  | 'DNSEndpoint'
+  | 'Node'
+  | 'VirtualServer'
 
 /** The main one. */
 export const CLUSTER_TREE: ClusterTree = { kind: 'cluster' }

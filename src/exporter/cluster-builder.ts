@@ -4,6 +4,7 @@
  * @module
  */
 import { formatName } from '../dns/name.ts'
+import { HostGroups } from '../kubernetes/host-groups.ts'
 import { NameGroups } from '../kubernetes/name-groups.ts'
 import type { ClusterObject, EndpointSlice, Kind, Service } from '../kubernetes/objects.ts'
 import type { NamingOptions } from '../kubernetes/options.ts'
@@ -14,7 +15,7 @@ import type { BuiltSnapshot } from './snapshot-builder.ts'
 
 /** Objects in, built snapshots out. */
 export class ClusterBuilder {
-  private readonly groups: NameGroups
+  private readonly groups: NameGroups | HostGroups
   private shards: GroupedShards
   private readonly options: NamingOptions
   private readonly onWarning: (warning: string) => void
@@ -24,7 +25,8 @@ export class ClusterBuilder {
   constructor(options: NamingOptions, onWarning: (warning: string) => void) {
     this.options = options
     this.onWarning = onWarning
-    this.groups = new NameGroups(options)
+    const { tree } = options
+    this.groups = tree.kind === 'hosts' ? new HostGroups(tree) : new NameGroups(options)
     this.shards = this.emptyShards()
   }
 

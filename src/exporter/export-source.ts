@@ -73,20 +73,42 @@ export function createObjectSource(
   objects: readonly ClusterObject[],
   options: Pick<WatchSourceOptions, 'naming' | 'onWarning' | 'now'>,
 ): ObjectSource {
-  const { naming, onWarning } = options
-  const cluster = new Cluster()
-  for (const object of objects) if (isSelected(object, naming)) cluster.set(object)
+  const { naming } = options
+  const made = naming.tree.kind === 'hosts' ? madeOfHosts : madeAtOnce
+  const { build, transferRecords } = made(objects, options)
   let built: BuiltSnapshot | undefined
   return {
     build: () => {
-      built ??= warned(buildSnapshot(cluster, naming), onWarning)
+      built ??= build()
       return built
     },
-    transferRecords: () => transferRecords(cluster, naming),
+    transferRecords,
     sources: () => ({}),
     confirmedMs: () => options.now(),
     states: () => [],
     run: () => Promise.resolve(),
+  }
+}
+
+type Made = Pick<ObjectSource, 'build' | 'transferRecords'>
+type MadeWith = Pick<WatchSourceOptions, 'naming' | 'onWarning'>
+
+function madeAtOnce(objects: readonly ClusterObject[], { naming, onWarning }: MadeWith): Made {
+  const cluster = new Cluster()
+  for (const object of objects) if (isSelected(object, naming)) cluster.set(object)
+  return {
+    build: () => warned(buildSnapshot(cluster, naming), onWarning),
+    transferRecords: () => transferRecords(cluster, naming),
+  }
+}
+
+/** Which object a host name is of is known only to who follows them all. */
+function madeOfHosts(objects: readonly ClusterObject[], { naming, onWarning }: MadeWith): Made {
+  const builder = new ClusterBuilder(naming, onWarning)
+  for (const object of objects) builder.set(object)
+  return {
+    build: () => builder.build(),
+    transferRecords: () => builder.transferRecords(),
   }
 }
 

@@ -6,7 +6,7 @@ import { CLUSTER_TREE, type ClusterTree } from '../corefile/cluster-tree.ts'
 import type { KubernetesOptions } from '../corefile/kubernetes-options.ts'
 import { isReverseZone } from '../corefile/kubernetes-options.ts'
 import { configError } from '../corefile/problem.ts'
-import type { NamingOptions } from '../kubernetes/options.ts'
+import type { NamingOptions, Tree } from '../kubernetes/options.ts'
 import { parseSelector, type Selector } from '../kubernetes/selector.ts'
 
 /**
@@ -21,7 +21,7 @@ export function namingOptions(
   tree: ClusterTree = CLUSTER_TREE,
 ): NamingOptions {
   return {
-    tree,
+    tree: treeOf(options, tree),
     origins: options.zones.filter((zone) => !isReverseZone(zone)),
     scheme: options.naming,
     ttlSeconds: options.ttlSeconds,
@@ -35,6 +35,14 @@ export function namingOptions(
     objectSelector: selector(options, 'labels', options.labels),
     localAddresses,
   }
+}
+
+function treeOf(options: KubernetesOptions, tree: ClusterTree): Tree {
+  if (tree.kind !== 'hosts') return tree
+  const serviceSelectors = tree.serviceSelectors.map((text) =>
+    selector(options, 'serviceLabelSelectors', text),
+  )
+  return { ...tree, serviceSelectors }
 }
 
 function selector(options: KubernetesOptions, name: string, text: string): Selector {

@@ -1,8 +1,9 @@
 /**
- * What the exporter needs of a Kubernetes API server: lists and watches of four collections.
+ * What the exporter needs of a Kubernetes API server: lists and watches of some collections.
  * @module
  */
 import type { Kind } from '../kubernetes/objects.ts'
+import type { HostSource } from '../kubernetes/options.ts'
 
 /** How to reach an API server. */
 export type ApiConnection =
@@ -118,19 +119,80 @@ const PODS: Collection = {
   fieldSelector: 'status.phase!=Succeeded,status.phase!=Failed,status.phase!=Unknown',
 }
 
+const GATEWAY_API = '/apis/gateway.networking.k8s.io'
+const GATEWAYS: Collection = {
+  kind: 'Gateway',
+  resource: 'gateways',
+  path: `${GATEWAY_API}/v1/gateways`,
+  olderPaths: [`${GATEWAY_API}/v1beta1/gateways`],
+}
+
+/** Collections of objects that say host names; most kinds are added to a cluster by people. */
+const HOST_COLLECTIONS: Readonly<Record<HostSource, Collection>> = {
+  HTTPRoute: {
+    kind: 'HTTPRoute',
+    resource: 'httproutes',
+    path: `${GATEWAY_API}/v1/httproutes`,
+    olderPaths: [`${GATEWAY_API}/v1beta1/httproutes`],
+  },
+  GRPCRoute: {
+    kind: 'GRPCRoute',
+    resource: 'grpcroutes',
+    path: `${GATEWAY_API}/v1/grpcroutes`,
+    olderPaths: [`${GATEWAY_API}/v1alpha2/grpcroutes`],
+  },
+  TLSRoute: {
+    kind: 'TLSRoute',
+    resource: 'tlsroutes',
+    path: `${GATEWAY_API}/v1/tlsroutes`,
+    olderPaths: [`${GATEWAY_API}/v1alpha3/tlsroutes`, `${GATEWAY_API}/v1alpha2/tlsroutes`],
+  },
+  Ingress: {
+    kind: 'Ingress',
+    resource: 'ingresses',
+    path: '/apis/networking.k8s.io/v1/ingresses',
+  },
+  Service: SERVICES,
+  DNSEndpoint: {
+    kind: 'DNSEndpoint',
+    resource: 'dnsendpoints',
+    path: '/apis/externaldns.k8s.io/v1alpha1/dnsendpoints',
+    olderPaths: [],
+  },
+  VirtualServer: {
+    kind: 'VirtualServer',
+    resource: 'virtualservers',
+    path: '/apis/k8s.nginx.org/v1/virtualservers',
+    olderPaths: [],
+  },
+  Node: { kind: 'Node', resource: 'nodes', path: '/api/v1/nodes' },
+}
+const ROUTES: ReadonlySet<HostSource> = new Set(['HTTPRoute', 'GRPCRoute', 'TLSRoute'])
+
 /** The collections that names come from. Pods are many, and are read only for `pods verified`. */
 export function collectionsFor({
   tree,
   pods,
   hasEndpoints,
 }: {
-  readonly tree: { readonly kind: 'cluster' | 'multicluster' | 'external' }
+  readonly tree:
+    | { readonly kind: 'cluster' | 'multicluster' | 'external' }
+    | { readonly kind: 'hosts'; readonly resources: readonly HostSource[] }
   readonly pods: 'disabled' | 'insecure' | 'verified'
   readonly hasEndpoints: boolean
 }): readonly Collection[] {
+  if (tree.kind === 'hosts') return hostCollections(tree.resources)
   const collections = [NAMESPACES, SERVICES]
   if (tree.kind === 'multicluster') collections.push(IMPORTS)
   if (hasEndpoints || tree.kind === 'multicluster') collections.push(SLICES)
   if (pods === 'verified' && tree.kind !== 'external') collections.push(PODS)
+  return collections
+}
+
+/** Routes lead to Gateways, and Services may lead to their endpoints. */
+function hostCollections(resources: readonly HostSource[]): Collection[] {
+  const collections = resources.map((kind) => HOST_COLLECTIONS[kind])
+  if (resources.some((kind) => ROUTES.has(kind))) collections.push(GATEWAYS)
+  if (resources.includes('Service')) collections.push(SLICES)
   return collections
 }

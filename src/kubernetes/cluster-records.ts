@@ -148,6 +148,7 @@ function servicePointers(
     case 'external':
       return service === undefined ? [] : outsidePointers(service, tree, part?.takesAddress)
     case 'multicluster':
+    case 'hosts':
       return []
     case 'cluster': {
       const own = service && clusterIpPointers(service, options, part?.takesAddress)

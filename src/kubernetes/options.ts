@@ -3,6 +3,7 @@
  * belong to whoever builds a snapshot, with CoreDNS's meaning and defaults.
  * @module
  */
+import type { HostKind } from './objects.ts'
 import type { Selector } from './selector.ts'
 
 /** How the names of Pods are made. */
@@ -22,6 +23,27 @@ export type Tree =
       /** Whether endpoints stand in for Services without an address outside. */
       readonly hasEndpoints: boolean
     }
+  | HostsTree
+
+/** Host names that objects say themselves (k8s_gateway): absolute names within some zones. */
+export type HostsTree = {
+  readonly kind: 'hosts'
+  /** As text in lower case, without the final dot; '' for the root. */
+  readonly zones: readonly string[]
+  /** Kinds of objects that say names: of those that say the same one, the first kind counts. */
+  readonly resources: readonly HostSource[]
+  readonly ttlSeconds: number
+  /** Classes of Ingresses, and of Gateways, that count; none for all. */
+  readonly ingressClasses: readonly string[]
+  readonly gatewayClasses: readonly string[]
+  /** A Service must meet one of these; none for all Services. */
+  readonly serviceSelectors: readonly Selector[]
+  /** Which addresses of Nodes count. */
+  readonly nodeAddressType: 'InternalIP' | 'ExternalIP'
+}
+
+/** Kinds of objects that say host names. */
+export type HostSource = HostKind | 'Service' | 'Node'
 
 /** Options of naming. */
 export type NamingOptions = {

@@ -5,7 +5,7 @@
 import type { Cluster } from './cluster.ts'
 import { labelOf } from './labels.ts'
 import type { ClusterObject, EndpointSlice } from './objects.ts'
-import type { NamingOptions } from './options.ts'
+import type { HostsTree, NamingOptions } from './options.ts'
 import { matchesSelector } from './selector.ts'
 
 /**
@@ -32,7 +32,31 @@ function isUsed(object: ClusterObject, { tree, localAddresses }: NamingOptions):
       if (object.kind === 'EndpointSlice') return tree.hasEndpoints || isLocal(object)
       if (object.kind === 'Service') return tree.hasEndpoints || object.outside !== undefined
       return object.kind === 'Namespace'
+    case 'hosts':
+      return saysHosts(object, tree)
   }
+}
+
+/** The label by which people take an object out of `k8s_gateway`. */
+const IGNORE_LABEL = 'k8s-gateway.dns/ignore'
+
+/** Whether an object says host names, or has a part in where these lead. */
+function saysHosts(object: ClusterObject, tree: HostsTree): boolean {
+  const { kind, labels } = object
+  if (kind === 'EndpointSlice') return true
+  if (kind === 'Gateway') return isOneOf(object.className, tree.gatewayClasses)
+  const wanted: readonly string[] = tree.resources
+  if (!wanted.includes(kind) || labels.get(IGNORE_LABEL) === 'true') return false
+  if (kind === 'Ingress') return isOneOf(object.className, tree.ingressClasses)
+  if (kind !== 'Service') return true
+  const { serviceSelectors: selectors } = tree
+  const isMet = selectors.length === 0 || selectors.some((one) => matchesSelector(one, labels))
+  return isMet && object.outside !== undefined
+}
+
+/** Whether something is in a list; without a list, anything is. */
+function isOneOf(text: string, list: readonly string[]): boolean {
+  return list.length === 0 || list.includes(text)
 }
 
 /** Names of the namespaces that are served, sorted: those that exist and are asked for. */

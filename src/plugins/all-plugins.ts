@@ -24,6 +24,7 @@ import { setupHealth } from './health.ts'
 import { setupHosts } from './hosts.ts'
 import { setupHttps } from './https.ts'
 import { setupExternal } from './k8s-external/setup.ts'
+import { setupGateway } from './k8s-gateway/setup.ts'
 import { setupKubernetesForPeers } from './kubernetes/peer-parts.ts'
 import { setupLoadbalance } from './loadbalance/setup.ts'
 import { setupLocal } from './local.ts'
@@ -73,6 +74,7 @@ const SETUPS: Readonly<Record<string, Setup>> = {
   hosts: setupHosts,
   https: setupHttps,
   k8s_external: setupExternal,
+  k8s_gateway: setupGateway,
   kubernetes: setupKubernetesForPeers,
   loadbalance: setupLoadbalance,
   local: setupLocal,

@@ -30,7 +30,7 @@ const NEEDS_NODE: ReadonlySet<string> = new Set(
 )
 
 /** Plugins whose names come from a cluster or an etcd, and are not published to gateways. */
-const NEEDS_CLUSTER: ReadonlySet<string> = new Set(['etcd', 'k8s_external'])
+const NEEDS_CLUSTER: ReadonlySet<string> = new Set(['etcd', 'k8s_external', 'k8s_gateway'])
 
 /** Puts plugins in the order in which they act. */
 export function pluginSet(setups: Readonly<Record<string, Setup>>): PluginSet {

@@ -16,7 +16,7 @@ const PROBLEMS_MAX = 100
 
 /** Plugins whose arguments are a list, in which none depends on the one before it. */
 const LISTS: ReadonlySet<string> = new Set(
-  'bind cache etcd forward k8s_external kubernetes secondary transfer'.split(' '),
+  'bind cache etcd forward k8s_external k8s_gateway kubernetes secondary transfer'.split(' '),
 )
 
 /** @throws {ConfigError} with all that is wrong in the directives */

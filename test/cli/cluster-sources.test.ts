@@ -3,8 +3,14 @@ import { join } from 'node:path'
 import { describe, test } from 'node:test'
 import { type ClusterSourceOptions, ClusterSources } from '../../src/cli/cluster-sources.ts'
 import { CLUSTER_TREE } from '../../src/corefile/cluster-tree.ts'
-import { type KubernetesOptions, parseKubernetes } from '../../src/corefile/kubernetes-options.ts'
+import {
+  defaultKubernetes,
+  type KubernetesOptions,
+  parseKubernetes,
+} from '../../src/corefile/kubernetes-options.ts'
+import { nameOf } from '../../src/dns/name.ts'
 import { type ApiConnection, ConnectionError } from '../../src/exporter/object-api.ts'
+import { parseGateway } from '../../src/plugins/k8s-gateway/options.ts'
 import type { LogEvent } from '../../src/telemetry/log.ts'
 import { Metrics } from '../../src/telemetry/metrics.ts'
 import { block, directive, parseBlocks } from '../ask.ts'
@@ -14,6 +20,7 @@ import {
   page,
   ScriptedApi,
   SHOP_LISTS,
+  value,
 } from '../exporter/scripted-api.ts'
 import { namesIn } from '../exporter/snapshots.ts'
 import { within } from '../shim/clients.ts'
@@ -157,6 +164,37 @@ describe('clusters that are watched', () => {
     await new Promise(setImmediate)
     assert.throws(() => api.watching('serviceimports'))
     assert.equal(api.watching('services').signal.aborted, false)
+  })
+
+  test('give host names of the objects that say them, and are read for nothing else', async (t) => {
+    const sources = new Sources()
+    t.after(() => sources.keep([]))
+    const blocks = parseBlocks(block('k8s_gateway a.test'))
+    await sources.prepare(blocks)
+    const [gateway] = blocks[0]?.directives ?? []
+    assert.ok(gateway)
+    const zones = [nameOf('a.test')]
+    const { tree } = parseGateway([gateway], zones)
+    const source = sources.open(defaultKubernetes(gateway, zones), tree)
+    const [api] = sources.apis
+    assert.ok(api)
+    const web = (host: string, ip: string): string => `
+      { metadata: { namespace: shop, name: web }, spec: { rules: [{ host: ${host} }] },
+        status: { loadBalancer: { ingress: [{ ip: ${ip} }] } } }`
+    answerLists(api, {
+      ingresses: `[${web('old.a.test', '203.0.113.1')}]`,
+      services: '',
+      endpointslices: '',
+    })
+    assert.equal(await within(sources.ready(), 'the lists'), true)
+    const lists = ['ingresses', 'services', 'endpointslices'].map((name) => `list ${name}`)
+    assert.deepEqual(api.calls.slice(0, 3).toSorted(), lists.toSorted())
+    const names = ['old.a.test', 'new.a.test']
+    assert.deepEqual(namesIn(source.current(), names), ['old.a.test'])
+    const before = source.current()
+    api.watching('ingresses').send('MODIFIED', value(web('new.a.test', '203.0.113.1')))
+    while (source.current() === before) await new Promise((resolve) => setTimeout(resolve, 5))
+    assert.deepEqual(namesIn(source.current(), names), ['new.a.test'])
   })
 
   test('have a watch of their own where they hold it to other limits', async (t) => {

@@ -7,7 +7,7 @@ import {
   type ExportSource,
 } from '../../src/exporter/export-source.ts'
 import { buildSnapshot } from '../../src/exporter/snapshot-builder.ts'
-import { clusterOf, objectsOf, optionsOf, selectorOf } from '../kubernetes/naming.ts'
+import { clusterOf, hostsTree, objectsOf, optionsOf, selectorOf } from '../kubernetes/naming.ts'
 import { FakeClock, START_MS } from './fake-clock.ts'
 import { answerLists, openWatches, ScriptedApi, SHOP_LISTS, value } from './scripted-api.ts'
 import { namesIn, openBuilt } from './snapshots.ts'
@@ -163,4 +163,25 @@ describe('a source of objects that never change', () => {
     assert.deepEqual(source.states(), [])
     assert.equal(await source.run(new AbortController().signal), undefined)
   })
+})
+
+test('a source of host names from objects makes them once', () => {
+  const objects = objectsOf(`
+- { kind: Service, metadata: { namespace: shop, name: web }, spec: { type: LoadBalancer },
+    status: { loadBalancer: { ingress: [{ ip: 203.0.113.1 }] } } }
+- kind: Service
+  metadata: { namespace: shop, name: db, annotations: { coredns.io/hostname: 'db_.test' } }
+  spec: { type: LoadBalancer }`)
+  const warnings: string[] = []
+  const source = createObjectSource(objects, {
+    naming: optionsOf({ tree: hostsTree() }),
+    now: () => START_MS,
+    onWarning: (message) => warnings.push(message),
+  })
+  assert.equal(source.build(), source.build())
+  assert.deepEqual(namesIn(openBuilt(source.build()), ['web.shop.a.test', 'db.shop.a.test']), [
+    'web.shop.a.test',
+  ])
+  assert.deepEqual(warnings, ['Service shop/db: "db_.test" is not a host name'])
+  assert.deepEqual([...source.transferRecords()], [])
 })

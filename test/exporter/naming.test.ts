@@ -5,7 +5,7 @@ import { nameOf } from '../../src/dns/name.ts'
 import { namingOptions } from '../../src/exporter/naming.ts'
 import type { NamingOptions } from '../../src/kubernetes/options.ts'
 import { directiveOf, problemsOf } from '../corefile/source.ts'
-import { optionsOf, selectorOf } from '../kubernetes/naming.ts'
+import { hostsTree, optionsOf, selectorOf } from '../kubernetes/naming.ts'
 
 function kubernetes(lines: string, zones = 'cluster.local'): KubernetesOptions {
   return parseKubernetes(directiveOf(`kubernetes ${zones} {\n${lines}\n}`), [])
@@ -53,6 +53,17 @@ describe('namingOptions', () => {
     const zones = 'in-addr.arpa cluster.local 8.b.d.0.1.0.0.2.ip6.arpa example.org'
     const { origins } = namingOptions(kubernetes('', zones), [])
     assert.deepEqual(origins, [nameOf('cluster.local'), nameOf('example.org')])
+  })
+
+  test('reads the selectors of Services that say host names', () => {
+    const tree = { ...hostsTree(), serviceSelectors: ['tier=gold', '!old'] }
+    const expected = hostsTree({ serviceSelectors: [selectorOf('tier=gold'), selectorOf('!old')] })
+    assert.deepEqual(namingOptions(kubernetes(''), [], tree).tree, expected)
+    const worse = { ...tree, serviceSelectors: ['a b'] }
+    assert.match(
+      problemsOf(() => namingOptions(kubernetes(''), [], worse))[0] ?? '',
+      /"serviceLabelSelectors a b" is not a label selector/,
+    )
   })
 
   test('takes the addresses of the name server', () => {

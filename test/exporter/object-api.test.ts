@@ -8,6 +8,7 @@ import {
   STATUS_GONE,
   STATUS_NOT_FOUND,
 } from '../../src/exporter/object-api.ts'
+import type { HostSource } from '../../src/kubernetes/options.ts'
 import { parseObject } from '../../src/kubernetes/parse-object.ts'
 
 const CLUSTER = { kind: 'cluster' } as const
@@ -76,6 +77,55 @@ describe('collectionsFor', () => {
       )
     })
   }
+
+  const gatewayApi = '/apis/gateway.networking.k8s.io/v1'
+  const ingresses = '/apis/networking.k8s.io/v1/ingresses'
+  const hosts: { resources: readonly HostSource[]; paths: readonly string[] }[] = [
+    { resources: ['Ingress', 'Service'], paths: [ingresses, '/api/v1/services', slices] },
+    { resources: ['Node'], paths: ['/api/v1/nodes'] },
+    {
+      resources: ['TLSRoute', 'GRPCRoute', 'HTTPRoute'],
+      paths: ['tlsroutes', 'grpcroutes', 'httproutes', 'gateways'].map(
+        (name) => `${gatewayApi}/${name}`,
+      ),
+    },
+    {
+      resources: ['DNSEndpoint', 'VirtualServer'],
+      paths: [
+        '/apis/externaldns.k8s.io/v1alpha1/dnsendpoints',
+        '/apis/k8s.nginx.org/v1/virtualservers',
+      ],
+    },
+  ]
+  for (const { resources, paths } of hosts) {
+    test(`reads what host names of ${resources.join(', ')} come from, and nothing else`, () => {
+      const tree = { kind: 'hosts', resources } as const
+      const read = collectionsFor({ tree, pods: 'verified', hasEndpoints: true })
+      assert.deepEqual(
+        read.map(({ path }) => path),
+        paths,
+      )
+      for (const { kind, path } of read) {
+        const [, group = 'v1'] = /^\/(?:api\/v1|apis\/(.+))\/[a-z]+$/.exec(path) ?? []
+        const object = parseObject({ apiVersion: group, kind, metadata: { name: 'web' } })
+        assert.equal(object?.kind, kind)
+      }
+    })
+  }
+
+  test('does without kinds of the Gateway API that the cluster has not, or has older ones of', () => {
+    const tree = { kind: 'hosts', resources: ['HTTPRoute', 'TLSRoute', 'Ingress'] } as const
+    const read = collectionsFor({ tree, pods: 'disabled', hasEndpoints: true })
+    assert.deepEqual(
+      read.map(({ resource, olderPaths }) => [resource, olderPaths?.length]),
+      [
+        ['httproutes', 1],
+        ['tlsroutes', 2],
+        ['ingresses', undefined],
+        ['gateways', 1],
+      ],
+    )
+  })
 
   test('does without imports where the cluster knows of none', () => {
     const read = collectionsFor({ tree: trees[0].tree, pods: 'disabled', hasEndpoints: false })

@@ -13,7 +13,7 @@ import { CLASS } from '../../src/dns/rr-class.ts'
 import { Cluster } from '../../src/kubernetes/cluster.ts'
 import { clusterRecords } from '../../src/kubernetes/cluster-records.ts'
 import type { ClusterObject } from '../../src/kubernetes/objects.ts'
-import type { NamingOptions } from '../../src/kubernetes/options.ts'
+import type { HostsTree, NamingOptions } from '../../src/kubernetes/options.ts'
 import { parseObject } from '../../src/kubernetes/parse-object.ts'
 import { isSelected } from '../../src/kubernetes/selection.ts'
 import { parseSelector, type Selector } from '../../src/kubernetes/selector.ts'
@@ -67,6 +67,21 @@ export function optionsOf(some: Partial<NamingOptions> = {}): NamingOptions {
     namespaceSelector: [],
     objectSelector: [],
     localAddresses: [],
+    ...some,
+  }
+}
+
+/** The tree of host names that a bare `k8s_gateway a.test` stands for, with all kinds of objects. */
+export function hostsTree(some: Partial<HostsTree> = {}): HostsTree {
+  return {
+    kind: 'hosts',
+    zones: ['a.test'],
+    resources: ['HTTPRoute', 'TLSRoute', 'GRPCRoute', 'Ingress', 'Service', 'DNSEndpoint', 'Node'],
+    ttlSeconds: 60,
+    ingressClasses: [],
+    gatewayClasses: [],
+    serviceSelectors: [],
+    nodeAddressType: 'InternalIP',
     ...some,
   }
 }

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import type { NamingOptions } from '../../src/kubernetes/options.ts'
+import type { HostsTree, NamingOptions } from '../../src/kubernetes/options.ts'
 import { isSelected, servedNamespaces } from '../../src/kubernetes/selection.ts'
-import { clusterOf, objectsOf, optionsOf, selectorOf } from './naming.ts'
+import { clusterOf, hostsTree, objectsOf, optionsOf, selectorOf } from './naming.ts'
 
 describe('isSelected', () => {
   const meta = (tier: string): string => `metadata: { name: x, labels: { tier: ${tier} } }`
@@ -33,6 +33,81 @@ describe('isSelected', () => {
     assert.ok(object)
     assert.equal(isSelected(object, optionsOf()), true)
   })
+})
+
+describe('isSelected for host names', () => {
+  const balanced = 'spec: { type: LoadBalancer }'
+  const ignored = "labels: { k8s-gateway.dns/ignore: 'true' }"
+  const cases: {
+    name: string
+    kind: string
+    metadata?: string
+    spec?: string
+    tree?: Partial<HostsTree>
+    selected: boolean
+  }[] = [
+    { name: 'an Ingress', kind: 'Ingress', selected: true },
+    { name: 'a Node', kind: 'Node', selected: true },
+    { name: 'a Gateway, though it says no names', kind: 'Gateway', selected: true },
+    { name: 'a slice', kind: 'EndpointSlice', selected: true },
+    {
+      name: 'a Service that is reached from outside',
+      kind: 'Service',
+      spec: balanced,
+      selected: true,
+    },
+    { name: 'no other Service', kind: 'Service', selected: false },
+    { name: 'no Namespace', kind: 'Namespace', selected: false },
+    {
+      name: 'no kind that is not wanted',
+      kind: 'Ingress',
+      tree: { resources: ['Service'] },
+      selected: false,
+    },
+    { name: 'nothing that people took out', kind: 'Ingress', metadata: ignored, selected: false },
+    {
+      name: 'an Ingress of a class that counts',
+      kind: 'Ingress',
+      spec: 'spec: { ingressClassName: b }',
+      tree: { ingressClasses: ['a', 'b'] },
+      selected: true,
+    },
+    {
+      name: 'no Ingress without a class where classes count',
+      kind: 'Ingress',
+      tree: { ingressClasses: ['a'] },
+      selected: false,
+    },
+    {
+      name: 'no Gateway of another class',
+      kind: 'Gateway',
+      spec: 'spec: { gatewayClassName: b }',
+      tree: { gatewayClasses: ['a'] },
+      selected: false,
+    },
+    {
+      name: 'a Service that meets one of the selectors',
+      kind: 'Service',
+      metadata: 'labels: { tier: gold }',
+      spec: balanced,
+      tree: { serviceSelectors: [selectorOf('tier=lead'), selectorOf('tier=gold')] },
+      selected: true,
+    },
+    {
+      name: 'no Service that meets none of them',
+      kind: 'Service',
+      spec: balanced,
+      tree: { serviceSelectors: [selectorOf('tier=lead'), selectorOf('tier=gold')] },
+      selected: false,
+    },
+  ]
+  for (const { name, kind, metadata = '', spec = '', tree, selected } of cases) {
+    test(`takes ${name}`, () => {
+      const [object] = objectsOf(`[{ kind: ${kind}, metadata: { name: x, ${metadata} }, ${spec} }]`)
+      assert.ok(object)
+      assert.equal(isSelected(object, optionsOf({ tree: hostsTree(tree) })), selected)
+    })
+  }
 })
 
 describe('servedNamespaces', () => {

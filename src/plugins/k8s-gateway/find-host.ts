@@ -1,0 +1,28 @@
+/**
+ * Which name of a snapshot a name of `k8s_gateway` stands for (k8s_gateway, gateway.go).
+ * @module
+ */
+import { concatBytes, octet } from '../../dns/bytes.ts'
+import { type FoundName, findName, hasRecords } from '../../snapshot/find-name.ts'
+import type { Snapshot } from '../../snapshot/snapshot.ts'
+
+const WILDCARD = Uint8Array.of(1, 0x2a)
+
+/**
+ * Finds a name, or the wildcard in place of its first label; at the apex of its zone, the wildcard
+ * below it.
+ * @param name absolute and in lower case
+ * @param zone the zone that it is in, likewise
+ */
+export function findHost(
+  snapshot: Snapshot,
+  name: Uint8Array,
+  zone: Uint8Array,
+): FoundName | undefined {
+  const labels = name.subarray(0, -1)
+  const own = findName(snapshot, labels)
+  if (own !== undefined && hasRecords(own)) return own
+  const isApex = name.length === zone.length
+  const above = isApex ? labels : labels.subarray(octet(labels, 0) + 1)
+  return findName(snapshot, concatBytes(WILDCARD, above))
+}

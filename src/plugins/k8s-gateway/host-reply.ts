@@ -1,0 +1,117 @@
+/**
+ * What `k8s_gateway` answers for a name: whether it exists is decided once, for all types. (The
+ * original decides it for A and AAAA together, for TXT alone, and for other types not at all.)
+ * @module
+ */
+
+import { concatBytes } from '../../dns/bytes.ts'
+import { EMPTY_REPLY, type Reply, type ResourceRecord } from '../../dns/message.ts'
+import { equalNames, joinName, parseRelativeName, ROOT } from '../../dns/name.ts'
+import { RCODE } from '../../dns/rcode.ts'
+import { TYPE } from '../../dns/rr-type.ts'
+import { type FoundName, recordsOf } from '../../snapshot/find-name.ts'
+import type { Snapshot } from '../../snapshot/snapshot.ts'
+import { type Authority, nsRecord, soaRecord } from '../authority.ts'
+import type { SnapshotSource } from '../host.ts'
+import { denied } from '../kubernetes/with-snapshot.ts'
+import { andThen, failure, type MaybePromise, type Outcome, type Request } from '../plugin.ts'
+import { addressesOf } from './addresses.ts'
+import { findHost } from './find-host.ts'
+import type { GatewayOptions } from './options.ts'
+
+/** What an answer is made from. */
+export type GatewayView = {
+  /** The zone that was asked, absolute and in lower case. */
+  readonly zone: Uint8Array
+  readonly snapshot: Snapshot
+  readonly source: SnapshotSource
+  readonly options: GatewayOptions
+}
+
+/** TTL of what is said of zones and their name servers, and of denials. */
+export const ZONE_TTL_SECONDS = 60
+const HOSTMASTER = parseRelativeName('hostmaster') ?? ROOT
+
+/** Answers for a name that objects say. */
+export function hostReply(
+  request: Request,
+  found: FoundName,
+  view: GatewayView,
+): MaybePromise<Outcome> {
+  const { type, name: owner } = request
+  switch (type) {
+    case TYPE.A:
+    case TYPE.AAAA:
+      return andThen(addressesOf(request, found, { owner, type }), ({ records, isPartial }) =>
+        records.length === 0 && isPartial
+          ? failure(RCODE.SERVFAIL, 'the host name of a load balancer cannot be looked up')
+          : replyWith(view, { answer: records }),
+      )
+    case TYPE.TXT:
+      return replyWith(view, { answer: recordsOf(found, type, { owner, origin: ROOT }) })
+    default:
+      return isApex(request, view) ? apexReply(request, view) : replyWith(view, {})
+  }
+}
+
+/** Answers for a name that no object says: the apex of a zone is there all the same. */
+export function absentReply(request: Request, view: GatewayView): MaybePromise<Outcome> {
+  return isApex(request, view) ? apexReply(request, view) : denied(view.source, replyWith(view, {}))
+}
+
+/** Makes a reply, with the zone's SOA record where there is no answer. */
+export function replyWith(
+  view: GatewayView,
+  sections: Partial<Pick<Reply, 'answer' | 'additional' | 'rcode'>>,
+): Reply {
+  const soa = (sections.answer ?? []).length === 0 ? [zoneSoa(view)] : []
+  return { ...EMPTY_REPLY, authoritative: true, origin: 'snapshot', authority: soa, ...sections }
+}
+
+function isApex({ lowerName }: Request, { zone }: GatewayView): boolean {
+  return equalNames(lowerName, zone)
+}
+
+function apexReply(request: Request, view: GatewayView): MaybePromise<Outcome> {
+  switch (request.type) {
+    case TYPE.SOA:
+      return replyWith(view, { answer: [zoneSoa(view)] })
+    case TYPE.NS:
+      return serversReply(request, view)
+    default:
+      return replyWith(view, {})
+  }
+}
+
+/** Name servers, and the addresses that are known of them. */
+function serversReply(request: Request, view: GatewayView): MaybePromise<Outcome> {
+  const { options, zone, snapshot } = view
+  const { apex, secondary } = options
+  const servers = secondary === undefined ? [apex] : [apex, secondary]
+  let additional: MaybePromise<readonly ResourceRecord[]> = []
+  for (const server of servers) {
+    const owner = joinName(server, zone)
+    const found = owner && findHost(snapshot, owner, zone)
+    if (owner === undefined || found === undefined) continue
+    for (const type of [TYPE.A, TYPE.AAAA]) {
+      additional = andThen(additional, (before) =>
+        andThen(addressesOf(request, found, { owner, type }), ({ records }) => [
+          ...before,
+          ...records.map((record) => ({ ...record, ttlSeconds: ZONE_TTL_SECONDS })),
+        ]),
+      )
+    }
+  }
+  const answer = servers.map((server) => nsRecord(authorityOf(view), server))
+  return andThen(additional, (records) => replyWith(view, { answer, additional: records }))
+}
+
+function zoneSoa(view: GatewayView): ResourceRecord {
+  return soaRecord(authorityOf(view), view.snapshot.info.generation)
+}
+
+function authorityOf({ zone, options }: GatewayView): Authority {
+  const { apex: primary } = options
+  const mailbox = concatBytes(HOSTMASTER, primary)
+  return { zone, primary, mailbox, ttlSeconds: ZONE_TTL_SECONDS }
+}

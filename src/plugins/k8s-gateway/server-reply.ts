@@ -1,0 +1,35 @@
+/**
+ * What `k8s_gateway` answers for the name server of its zones, which is a Service's name below each
+ * of them (k8s_gateway, apex.go).
+ * @module
+ */
+import { joinName, tailOffset } from '../../dns/name.ts'
+import { RCODE } from '../../dns/rcode.ts'
+import { TYPE } from '../../dns/rr-type.ts'
+import { andThen, type MaybePromise, type Outcome, type Request } from '../plugin.ts'
+import { addressesOf } from './addresses.ts'
+import { findHost } from './find-host.ts'
+import { type GatewayView, replyWith, ZONE_TTL_SECONDS } from './host-reply.ts'
+
+/**
+ * Answers for the name server, which is there whether or not its address is known, and denies what
+ * is below it; `undefined` for any other name.
+ */
+export function serverReply(
+  request: Request,
+  view: GatewayView,
+): MaybePromise<Outcome> | undefined {
+  const { zone, snapshot, options } = view
+  const { lowerName, name: owner, type } = request
+  const server = joinName(options.apex, zone)
+  const below = server === undefined ? -1 : tailOffset(lowerName, server)
+  if (below < 0) return undefined
+  if (below > 0) return replyWith(view, { rcode: RCODE.NXDOMAIN })
+  const found = findHost(snapshot, lowerName, zone)
+  const isAddress = type === TYPE.A || type === TYPE.AAAA
+  if (found === undefined || !isAddress) return replyWith(view, {})
+  return andThen(addressesOf(request, found, { owner, type }), ({ records }) => {
+    const answer = records.map((record) => ({ ...record, ttlSeconds: ZONE_TTL_SECONDS }))
+    return replyWith(view, { answer })
+  })
+}

@@ -1,0 +1,55 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { denial, serveGateway } from './objects.ts'
+
+describe('load balancers that are called by host names', () => {
+  const cases: {
+    name: string
+    options?: readonly string[]
+    ask: string
+    reply: readonly string[]
+  }[] = [
+    {
+      name: 'are told by their addresses, no longer than these hold',
+      ask: 'cdn.shop.gw.test A',
+      reply: ['NOERROR aa rd', 'cdn.shop.gw.test. 20 IN A 203.0.113.80'],
+    },
+    {
+      name: 'are told no longer than the directive says',
+      options: ['ttl 5'],
+      ask: 'cdn.shop.gw.test A',
+      reply: ['NOERROR aa rd', 'cdn.shop.gw.test. 5 IN A 203.0.113.80'],
+    },
+    {
+      name: 'may have no address of a type',
+      ask: 'cdn.shop.gw.test AAAA',
+      reply: ['NOERROR aa rd', denial()],
+    },
+  ]
+  for (const { name, options, ask, reply } of cases) {
+    test(name, async () => {
+      assert.deepEqual(await serveGateway(options).ask(ask), reply)
+    })
+  }
+
+  test('are not denied when they cannot be looked up', async () => {
+    const [first] = await serveGateway().ask('lost.shop.gw.test A')
+    assert.equal(first, 'SERVFAIL rd')
+  })
+
+  test('are told with those that others say, each address once', async () => {
+    const objects = `
+- kind: Service
+  metadata: {name: cdn, namespace: shop}
+  spec: {type: LoadBalancer}
+  status: {loadBalancer: {ingress: [
+    {ip: 203.0.113.80}, {ip: 203.0.113.81}, {hostname: lb.example.net}, {hostname: lost.example.net}]}}
+`
+    const reply = await serveGateway([], { objects }).ask('cdn.shop.gw.test A')
+    assert.deepEqual(reply.toSorted(), [
+      'NOERROR aa rd',
+      'cdn.shop.gw.test. 60 IN A 203.0.113.80',
+      'cdn.shop.gw.test. 60 IN A 203.0.113.81',
+    ])
+  })
+})

@@ -1,0 +1,49 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { concatBytes, EMPTY } from '../../../src/dns/bytes.ts'
+import { nameOf, ROOT } from '../../../src/dns/name.ts'
+import { TYPE } from '../../../src/dns/rr-type.ts'
+import { hostRecords } from '../../../src/kubernetes/host-names.ts'
+import { findHost } from '../../../src/plugins/k8s-gateway/find-host.ts'
+import { buildShards } from '../../../src/snapshot/build-shards.ts'
+import { recordsOf } from '../../../src/snapshot/find-name.ts'
+import { openShard } from '../../../src/snapshot/open-shard.ts'
+import { Snapshot } from '../../../src/snapshot/snapshot.ts'
+
+const NAMES = ['a.gw.test', '*.gw.test', '*.b.gw.test', 'd.b.gw.test']
+const FACTS = { generation: 1, timeMs: 0, ttlSeconds: 5, records: NAMES.length, origins: [] }
+
+describe('findHost', () => {
+  const entries = NAMES.flatMap((name, i) => {
+    return hostRecords(name, { hosts: [`192.0.2.${i}`], texts: [] }, 60)
+  })
+  const shards = buildShards(entries, 4).map((bytes) => openShard(bytes))
+  const snapshot = new Snapshot(FACTS, shards)
+  const cases: { name: string; zone?: string; found: string | undefined }[] = [
+    { name: 'a.gw.test', found: 'a.gw.test' },
+    { name: 'x.gw.test', found: '*.gw.test' },
+    { name: 'gw.test', found: '*.gw.test' },
+    { name: 'b.gw.test', found: '*.gw.test' },
+    { name: 'c.b.gw.test', found: '*.b.gw.test' },
+    { name: 'd.b.gw.test', found: 'd.b.gw.test' },
+    { name: '*.b.gw.test', found: '*.b.gw.test' },
+    { name: 'x.y.gw.test', found: undefined },
+    { name: '.', zone: '.', found: undefined },
+  ]
+  for (const { name, zone = 'gw.test', found } of cases) {
+    test(`finds ${found ?? 'nothing'} for ${name}`, () => {
+      const host = findHost(snapshot, nameOf(name), nameOf(zone))
+      const [record] = host ? recordsOf(host, TYPE.A, { owner: ROOT, origin: ROOT }) : []
+      assert.equal(record && NAMES[record.rdata[3] ?? -1], found)
+    })
+  }
+
+  test('finds nothing where names would be too long', () => {
+    const long = concatBytes(...Array.from({ length: 126 }, () => Uint8Array.of(1, 0x78)), ROOT)
+    assert.equal(findHost(snapshot, long, long), undefined)
+    assert.equal(
+      findHost(new Snapshot(FACTS, [openShard(buildShards([])[0] ?? EMPTY)]), long, ROOT),
+      undefined,
+    )
+  })
+})
