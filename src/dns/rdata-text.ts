@@ -18,7 +18,7 @@ import {
 import { parseAlgorithm } from './dnssec-algorithm.ts'
 import { formatName, joinName, parseName, parseRelativeName, ROOT } from './name.ts'
 import { type Field, fieldBytes, rdataSchema } from './rdata-schema.ts'
-import { isValidRdata, nameEnd } from './rdata-wire.ts'
+import { fieldEnd, isValidRdata } from './rdata-wire.ts'
 import { formatType, parseType } from './rr-type.ts'
 import { formatServiceParams, parseServiceParams } from './service-params.ts'
 import { formatSignatureTime, parseSignatureTime } from './signature-time.ts'
@@ -124,12 +124,6 @@ function isSayable(field: Field, text: string, bytes: Uint8Array): boolean {
   if (field === 'tag') return TAG.test(text)
   if (field === 'types') return equalBytes(typeBitmap(bitmapTypes(bytes)), bytes)
   return text !== '' || OPTIONAL.has(field)
-}
-
-function fieldEnd(field: Field, rdata: Uint8Array, at: number): number {
-  if (field === 'name' || field === 'pointable') return nameEnd(rdata, at)
-  if (field === 'string' || field === 'tag') return at + octet(rdata, at) + 1
-  return at + (fieldBytes(field) ?? rdata.length - at)
 }
 
 function formatField(field: Field, bytes: Uint8Array): string {

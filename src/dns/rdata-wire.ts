@@ -137,6 +137,13 @@ export function nameEnd(bytes: Uint8Array, at: number): number {
   return end + 1
 }
 
+/** Offset just behind a field that begins at `at` in valid uncompressed rdata. */
+export function fieldEnd(field: Field, rdata: Uint8Array, at: number): number {
+  if (field === 'name' || field === 'pointable') return nameEnd(rdata, at)
+  if (isShort(field)) return at + octet(rdata, at) + 1
+  return at + (fieldBytes(field) ?? rdata.length - at)
+}
+
 function isShort(field: Field): boolean {
   return field === 'string' || field === 'tag'
 }

@@ -3,8 +3,10 @@ import { describe, test } from 'node:test'
 import fc from 'fast-check'
 import { concatBytes, formatHex } from '../../src/dns/bytes.ts'
 import { formatName, lowerName, nameOf } from '../../src/dns/name.ts'
+import { rdataSchema } from '../../src/dns/rdata-schema.ts'
 import { formatRdata } from '../../src/dns/rdata-text.ts'
 import {
+  fieldEnd,
   isValidRdata,
   nameEnd,
   readRdata,
@@ -361,5 +363,22 @@ describe('writeRdata', () => {
         { numRuns: 20 },
       )
     })
+  }
+})
+
+test('fieldEnd steps over all fields of any rdata', () => {
+  for (const type of KNOWN_TYPES) {
+    fc.assert(
+      fc.property(rdataOf(type), (rdata) => {
+        let at = 0
+        for (const field of rdataSchema(type) ?? []) {
+          const end = fieldEnd(field, rdata, at)
+          assert.ok(end >= at)
+          at = end
+        }
+        assert.equal(at, rdata.length)
+      }),
+      { numRuns: 10 },
+    )
   }
 })
