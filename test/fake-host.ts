@@ -22,6 +22,7 @@ import type {
   UpstreamOptions,
 } from '../src/plugins/host.ts'
 import type { PluginSet } from '../src/plugins/registry.ts'
+import { openSigner } from '../src/shim/open-signer.ts'
 import type { LogEvent } from '../src/telemetry/log.ts'
 import { Metrics } from '../src/telemetry/metrics.ts'
 import { type FakeClusterOptions, openFakeCluster } from './fake-cluster.ts'
@@ -205,6 +206,8 @@ export class FakeHost implements Host {
   readonly checkIdentity = ({ key }: TlsIdentity): void => {
     if (key === 'bad') throw new Error('the key is bad')
   }
+
+  readonly openSigner: NonNullable<Host['openSigner']> = openSigner
 
   readonly openKeys = (connection: EtcdConnection): KeySource => {
     this.connections.push(connection)

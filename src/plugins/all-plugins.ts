@@ -13,6 +13,7 @@ import { setupCancel } from './cancel.ts'
 import { setupChaos } from './chaos.ts'
 import { setupDebug } from './debug.ts'
 import { setupDns64 } from './dns64.ts'
+import { setupDnssec } from './dnssec/setup.ts'
 import { setupDnstap } from './dnstap/setup.ts'
 import { setupErratic } from './erratic.ts'
 import { setupErrors } from './errors.ts'
@@ -63,6 +64,7 @@ const SETUPS: Readonly<Record<string, Setup>> = {
   chaos: setupChaos,
   debug: setupDebug,
   dns64: setupDns64,
+  dnssec: setupDnssec,
   dnstap: setupDnstap,
   erratic: setupErratic,
   errors: setupErrors,

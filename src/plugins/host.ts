@@ -115,6 +115,9 @@ export type Tap = {
   readonly close: () => void
 }
 
+/** A private key as a JSON Web Key (RFC 7517), its public half included. */
+export type PrivateKey = Readonly<Record<string, string>>
+
 /** The runtime. */
 export type Host = {
   /** The plugins that this runtime has. */
@@ -181,6 +184,12 @@ export type Host = {
    * Connects to a collector, for which so many messages may wait. Absent where there is none.
    */
   readonly openTap?: (target: TapTarget, queueMax: number) => Tap
+  /**
+   * Opens a private key for an algorithm of DNSSEC, and gives the function that signs with it.
+   * Absent where nothing is signed.
+   * @throws {Error} that says what is wrong with the key
+   */
+  readonly openSigner?: (algorithm: number, key: PrivateKey) => (data: Uint8Array) => Uint8Array
   readonly metrics: Metrics
   readonly log: Log
   /** Prints a line of the query log. */

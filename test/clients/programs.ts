@@ -10,6 +10,7 @@ import { promisify } from 'node:util'
 const PACKAGES: Readonly<Record<string, string>> = {
   curl: 'curl',
   dig: 'bind9-dnsutils',
+  delv: 'bind9-dnsutils',
   kdig: 'knot-dnsutils',
   go: 'golang',
   chromium: 'chromium',

@@ -50,7 +50,15 @@ export function differences(
   isDoh = false,
 ): string[] {
   const [message, ...behind] = messages
-  const answer = message && readAnswer(message, behind)
+  return answerDifferences(recorded, message && readAnswer(message, behind), isDoh)
+}
+
+/** As `differences`, of an answer that was read. */
+export function answerDifferences(
+  recorded: Case,
+  answer: Answer | undefined,
+  isDoh = false,
+): string[] {
   let fewest: string[] | undefined
   for (const expected of [recorded.expect, ...(recorded.any_of ?? []), ...refusals(recorded)]) {
     const found = compare(recorded, expected, answer, isDoh)

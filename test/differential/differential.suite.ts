@@ -12,13 +12,14 @@ import { Etcd } from '../cluster/etcd.ts'
 import { RIGHTS, rareObjects, shopObjects } from '../cluster/objects.ts'
 import type { Running } from '../cluster/processes.ts'
 import { caseQuery } from '../conformance/case-query.ts'
-import { type Answer, differences, readAnswer } from '../conformance/compare.ts'
+import { type Answer, answerDifferences, readAnswer } from '../conformance/compare.ts'
 import type { Case } from '../conformance/scenario.ts'
 import { Asker } from './asker.ts'
 import { DEVIATIONS } from './deviations.ts'
 import { expectationOf } from './expectation.ts'
 import { type GeneratedQuestion, generateQuestions } from './generate.ts'
 import { listPlaces, type Place, type Servers, startServers, startUpstream } from './place.ts'
+import { withoutSignatures } from './signatures.ts'
 
 const { KUBEDOH_SEED = '20261121', KUBEDOH_PLACE } = process.env
 const SEED = Number(KUBEDOH_SEED)
@@ -85,7 +86,6 @@ describe('CoreDNS and kubedoh answer the same', { skip, concurrency: false }, ()
   }
 })
 
-type Asked = { readonly reply: Uint8Array | undefined; readonly answer: Answer | undefined }
 type Comparison = {
   readonly asker: Asker
   readonly place: Place
@@ -118,7 +118,7 @@ async function compareOne(
 ): Promise<string | { readonly deviation: string } | undefined> {
   let wrong: string[] = []
   for (const timeoutMs of TIMEOUTS_MS) {
-    const askOne = async (port: number, asked: GeneratedQuestion): Promise<Asked> => {
+    const askOne = async (port: number, asked: GeneratedQuestion): Promise<Answer | undefined> => {
       const { src = '127.0.0.1' } = asked
       const transport = place.tellsPort ? 'udp' : asked.transport
       const message = caseQuery(
@@ -126,23 +126,20 @@ async function compareOne(
         0,
       )
       const reply = await asker.ask(port, message, { transport, src, timeoutMs })
-      return { reply, answer: reply && readAnswer(reply) }
+      return reply && withoutSignatures(readAnswer(reply), reply, place.signingKeys)
     }
     const theirs = await askOne(coredns, question)
     const ours = await askOne(kubedoh, question)
     const whole =
-      theirs.answer?.tc === true
-        ? await askOne(coredns, { ...question, transport: 'tcp' })
-        : undefined
+      theirs?.tc === true ? await askOne(coredns, { ...question, transport: 'tcp' }) : undefined
     const recorded: Case = {
       ...question,
-      expect: expectationOf(theirs.answer, whole?.answer),
+      expect: expectationOf(theirs, whole),
       ...(place.isOrdered && { ttl_max: 2 }),
     }
-    wrong = differences(recorded, ours.reply ? [ours.reply] : [])
+    wrong = answerDifferences(recorded, ours)
     if (wrong.length === 0) return undefined
-    const [a, b] = [theirs.answer, ours.answer]
-    const difference = { place: place.name, question, theirs: a, ours: b, wrong }
+    const difference = { place: place.name, question, theirs, ours, wrong }
     const deviation = DEVIATIONS.find(({ applies }) => applies(difference))
     if (deviation !== undefined) return { deviation: deviation.reason }
   }

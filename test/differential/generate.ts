@@ -11,6 +11,8 @@ export type Vocabulary = {
   readonly names: readonly string[]
   /** Types worth asking for, more often than others. */
   readonly types: readonly string[]
+  /** Whether most are to ask for signatures. */
+  readonly wantsSignatures?: boolean
 }
 
 /** A question, and nothing of its answer. */
@@ -35,7 +37,7 @@ export function seededRandom(seed: number): () => number {
 
 /** Makes questions, the same for the same seed. */
 export function generateQuestions(
-  { names, types }: Vocabulary,
+  { names, types, wantsSignatures = false }: Vocabulary,
   { count, seed }: { readonly count: number; readonly seed: number },
 ): GeneratedQuestion[] {
   const random = seededRandom(seed)
@@ -73,7 +75,9 @@ export function generateQuestions(
       rd: isTrue(0.95),
       cd: isTrue(0.05),
       ...(isTrue(0.02) && { qclass: pick(['CH', 'HS']) }),
-      ...(isTrue(0.4) && { edns: { size: pick(EDNS_SIZES), do: isTrue(0.4) } }),
+      ...(isTrue(wantsSignatures ? 0.9 : 0.4) && {
+        edns: { size: pick(EDNS_SIZES), do: isTrue(wantsSignatures ? 0.9 : 0.4) },
+      }),
     }
   })
 }

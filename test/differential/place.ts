@@ -5,6 +5,8 @@
 import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import type { ResourceRecord } from '../../src/dns/message.ts'
+import { parseFirstRecord } from '../../src/records/zone-text.ts'
 import { rareObjects, shopObjects } from '../cluster/objects.ts'
 import { freePort, type Running, start } from '../cluster/processes.ts'
 import { questionsAbout } from '../cluster/questions.ts'
@@ -25,6 +27,8 @@ export type Place = Vocabulary & {
   readonly keys: readonly { readonly key: string; readonly value: unknown }[]
   /** Whether its answers tell the client's port, which is another one for each TCP connection. */
   readonly tellsPort: boolean
+  /** DNSKEY records of the keys that sign there. */
+  readonly signingKeys: readonly ResourceRecord[]
 }
 
 /** Both servers over one place. */
@@ -53,6 +57,8 @@ export function listPlaces(): Place[] {
         tellsPort: /^\s*whoami$/m.test(corefile),
         needsCluster: corefile.includes('{$KUBECONFIG}'),
         keys: readKeys(folder),
+        signingKeys: readSigningKeys(folder),
+        wantsSignatures: /^\s*dnssec\b/m.test(corefile),
       }
     })
 }
@@ -68,6 +74,12 @@ function namesOf(line: string): string[] {
 function readKeys(folder: string): Place['keys'] {
   const path = join(folder, 'etcd.json')
   return existsSync(path) ? JSON.parse(readFileSync(path, 'utf8')) : []
+}
+
+function readSigningKeys(folder: string): ResourceRecord[] {
+  return readdirSync(folder)
+    .filter((name) => name.endsWith('.key'))
+    .flatMap((name) => parseFirstRecord(readFileSync(join(folder, name), 'utf8')) ?? [])
 }
 
 /** Starts the real CoreDNS and ours with the same files. */

@@ -1,0 +1,77 @@
+/**
+ * NSEC records that deny nothing but what was asked for: "black lies"
+ * (draft-valsorda-dnsop-black-lies, github.com/coredns/coredns, plugin/dnssec/black_lies.go).
+ * @module
+ */
+import { concatBytes, octet } from '../../dns/bytes.ts'
+import { LABEL_BYTES_MAX, NAME_BYTES_MAX } from '../../dns/limits.ts'
+import type { ResourceRecord } from '../../dns/message.ts'
+import { equalNames } from '../../dns/name.ts'
+import { CLASS } from '../../dns/rr-class.ts'
+import { TYPE } from '../../dns/rr-type.ts'
+import { typeBitmap } from '../../dns/type-bitmap.ts'
+
+/** What is denied. */
+export type Denied = {
+  /** The name as it was asked. */
+  readonly name: Uint8Array
+  readonly type: number
+  /** The zone that the name is in. */
+  readonly zone: Uint8Array
+  readonly ttlSeconds: number
+  /** Whether the answer leads to another zone's servers. */
+  readonly isDelegation: boolean
+}
+
+/** Types that a name is said to have, for all that is known here. */
+const AT_NAMES: readonly number[] = [
+  TYPE.A,
+  TYPE.HINFO,
+  TYPE.TXT,
+  TYPE.AAAA,
+  TYPE.LOC,
+  TYPE.SRV,
+  TYPE.CERT,
+  TYPE.SSHFP,
+  TYPE.RRSIG,
+  TYPE.NSEC,
+  TYPE.TLSA,
+  TYPE.HIP,
+  TYPE.OPENPGPKEY,
+  TYPE.SPF,
+]
+const AT_CUTS: readonly number[] = [...AT_NAMES, TYPE.NS]
+const AT_APEX: readonly number[] = [...AT_CUTS, TYPE.SOA, TYPE.MX, TYPE.DNSKEY]
+
+/**
+ * Makes the record. The next name is the first one below the name; at a cut, where those are
+ * another zone's, the first one beside it. `undefined` when that is no name.
+ */
+export function denialRecord(denied: Denied): ResourceRecord | undefined {
+  const { name: owner, ttlSeconds } = denied
+  const isApex = equalNames(owner, denied.zone)
+  const next = denied.isDelegation && !isApex ? besides(owner) : below(owner)
+  if (next === undefined) return undefined
+  const rdata = concatBytes(next, typeBitmap(typesOf(denied, isApex)))
+  return { owner, type: TYPE.NSEC, class: CLASS.IN, ttlSeconds, rdata }
+}
+
+function typesOf({ type, isDelegation }: Denied, isApex: boolean): readonly number[] {
+  if (!isApex && (isDelegation || type === TYPE.DS)) return AT_CUTS
+  const types = isApex ? AT_APEX : AT_NAMES
+  // Of NSEC itself there is always a record: this one.
+  if (isDelegation || type === TYPE.NSEC) return types
+  return types.filter((one) => one !== type)
+}
+
+function below(name: Uint8Array): Uint8Array | undefined {
+  return name.length + 2 > NAME_BYTES_MAX ? undefined : concatBytes(Uint8Array.of(1, 0), name)
+}
+
+function besides(name: Uint8Array): Uint8Array | undefined {
+  const length = octet(name, 0)
+  if (length === LABEL_BYTES_MAX || name.length === NAME_BYTES_MAX) return undefined
+  const label = name.subarray(1, length + 1)
+  const rest = name.subarray(length + 1)
+  return concatBytes(Uint8Array.of(length + 1), label, Uint8Array.of(0), rest)
+}

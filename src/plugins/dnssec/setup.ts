@@ -1,0 +1,68 @@
+/**
+ * The `dnssec` plugin: signs what is answered for clients that ask for it (RFC 4035 §3.1).
+ *
+ * Transfers go out as they are, without signatures.
+ * @module
+ */
+import { EMPTY_REPLY, type ResourceRecord } from '../../dns/message.ts'
+import { equalNames } from '../../dns/name.ts'
+import { TYPE } from '../../dns/rr-type.ts'
+import { andThen, type Outcome, type Setup } from '../plugin.ts'
+import { closestZone, closestZoneIndex } from '../zones.ts'
+import { dnssecMetrics } from './metrics.ts'
+import { parseDnssec } from './options.ts'
+import { signReply } from './sign-reply.ts'
+import { Signer } from './signer.ts'
+
+/** TTL of the signatures of keys, whatever that of the keys is. */
+const KEYS_TTL_SECONDS = 3600
+
+/** Configures `dnssec [ZONE…] { key file KEY…  cache_capacity N }`. */
+export const setupDnssec: Setup = (directives, context) => {
+  const { host, server } = context
+  const { zones, keys, capacity, notices } = parseDnssec(directives, context)
+  const metrics = dnssecMetrics(host.metrics, server)
+  const signer = new Signer({ keys, capacity, now: host.now, metrics })
+  const keysOf = (zone: Uint8Array, isSigned: boolean): Outcome => {
+    const answer = keys.map(({ record }) => ({ ...record, owner: zone }))
+    const signatures = isSigned ? signKeys(answer, zone, signer) : []
+    return { ...EMPTY_REPLY, authoritative: true, answer: [...answer, ...signatures] }
+  }
+  return {
+    notices,
+    plugins: [
+      {
+        name: 'dnssec',
+        quick: {
+          concerns: (query) =>
+            (query.wantsDnssec || query.type === TYPE.DNSKEY) &&
+            closestZoneIndex(zones, query) >= 0,
+        },
+        serve: (request, next) => {
+          const { query, lowerName, name, type } = request
+          const zone = closestZone(zones, lowerName)
+          if (zone === undefined) return next(request)
+          if (type === TYPE.DNSKEY && equalNames(zone, lowerName)) {
+            return keysOf(zone, query.wantsDnssec)
+          }
+          if (!query.wantsDnssec) return next(request)
+          return andThen(next(request), (outcome) =>
+            outcome.kind === 'reply'
+              ? signReply(outcome, { name, type, zone }, { zones, signer })
+              : outcome,
+          )
+        },
+      },
+    ],
+  }
+}
+
+function signKeys(
+  [first, ...others]: readonly ResourceRecord[],
+  zone: Uint8Array,
+  signer: Signer,
+): ResourceRecord[] {
+  if (first === undefined) return []
+  const signatures = signer.sign([first, ...others], zone)
+  return signatures.map((one) => ({ ...one, ttlSeconds: KEYS_TTL_SECONDS }))
+}

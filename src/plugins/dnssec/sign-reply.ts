@@ -1,0 +1,114 @@
+/**
+ * Signs replies: record sets of the zones, delegations, and denials, all of which come to be that
+ * the name has no such type (github.com/coredns/coredns, plugin/dnssec/dnssec.go).
+ * @module
+ */
+import { equalBytes } from '../../dns/bytes.ts'
+import type { Reply, ResourceRecord } from '../../dns/message.ts'
+import { equalNames, nameKey } from '../../dns/name.ts'
+import { RCODE } from '../../dns/rcode.ts'
+import { TYPE } from '../../dns/rr-type.ts'
+import type { Request } from '../plugin.ts'
+import { type ResponseKind, responseKind } from '../response-class.ts'
+import { closestZone } from '../zones.ts'
+import { denialRecord } from './denial.ts'
+import type { RecordSet, Signer } from './signer.ts'
+
+/** For which zones, and by whom, replies are signed. */
+export type Signing = {
+  readonly zones: readonly Uint8Array[]
+  readonly signer: Signer
+}
+
+/** What a reply is to. */
+type Question = Pick<Request, 'name' | 'type'> & {
+  /** The zone that the name is in. */
+  readonly zone: Uint8Array
+}
+
+/** Signs a reply to a question within one of the zones. */
+export function signReply(reply: Reply, question: Question, signing: Signing): Reply {
+  const { rcode, answer, authority } = reply
+  const hasType = (wanted: number): boolean => authority.some(({ type }) => type === wanted)
+  const kind: ResponseKind = responseKind({
+    rcode,
+    answerCount: answer.length,
+    hasSoa: hasType(TYPE.SOA),
+    hasNs: hasType(TYPE.NS),
+  })
+  if (kind === 'delegation') return signDelegation(reply, question, signing)
+  if (kind === 'nodata' || kind === 'nxdomain') return signDenial(reply, question, signing)
+  return {
+    ...reply,
+    answer: withSignatures(answer, signing),
+    authority: withSignatures(authority, signing),
+    additional: withSignatures(reply.additional, signing),
+  }
+}
+
+/** Nobody signs the servers of a cut (RFC 4035 §2.2), only its DS records, or that it has none. */
+function signDelegation(reply: Reply, question: Question, { signer }: Signing): Reply {
+  const { authority } = reply
+  const [ds, ...others] = authority.filter(({ type }) => type === TYPE.DS)
+  const { ttlSeconds = 0 } = authority[0] ?? {}
+  const proof =
+    ds === undefined
+      ? denial({ ...question, ttlSeconds, isDelegation: true }, signer)
+      : signer.sign([ds, ...others], question.zone)
+  return { ...reply, authority: [...authority, ...proof] }
+}
+
+/** A denial is signed when it is just an SOA record: any other has proofs of its own. */
+function signDenial(reply: Reply, question: Question, { signer }: Signing): Reply {
+  const [soa, other] = reply.authority
+  if (soa?.type !== TYPE.SOA || other !== undefined) return reply
+  const { ttlSeconds } = soa
+  const authority = [
+    soa,
+    ...signer.sign([soa], question.zone),
+    ...denial({ ...question, ttlSeconds, isDelegation: false }, signer),
+  ]
+  if (authority.length === 1) return reply
+  const { NOERROR } = RCODE
+  if (question.type !== TYPE.NSEC) return { ...reply, rcode: NOERROR, authority }
+  return { ...reply, rcode: NOERROR, answer: authority.slice(-2), authority: [] }
+}
+
+function denial(denied: Parameters<typeof denialRecord>[0], signer: Signer): ResourceRecord[] {
+  const record = denialRecord(denied)
+  return record === undefined ? [] : [...signer.sign([record], denied.zone), record]
+}
+
+/**
+ * Each record set of the zones is signed by the closest of them; others are left as they are. What
+ * an alias led to has come through this server, and has its signatures already.
+ */
+function withSignatures(
+  records: readonly ResourceRecord[],
+  { zones, signer }: Signing,
+): readonly ResourceRecord[] {
+  const sets = recordSets(records)
+  if (sets.length === 0) return records
+  const signatures = sets.flatMap((set) => {
+    const zone = closestZone(zones, set[0].owner)
+    const made = zone === undefined ? [] : signer.sign(set, zone)
+    return made.filter((one) => !records.some((record) => isSame(record, one)))
+  })
+  return [...records, ...signatures]
+}
+
+function isSame(a: ResourceRecord, b: ResourceRecord): boolean {
+  return a.type === b.type && equalNames(a.owner, b.owner) && equalBytes(a.rdata, b.rdata)
+}
+
+function recordSets(records: readonly ResourceRecord[]): RecordSet[] {
+  const sets = new Map<string, [ResourceRecord, ...ResourceRecord[]]>()
+  for (const record of records) {
+    if (record.type === TYPE.RRSIG) continue
+    const key = `${record.type} ${record.class} ${nameKey(record.owner)}`
+    const set = sets.get(key)
+    if (set === undefined) sets.set(key, [record])
+    else set.push(record)
+  }
+  return [...sets.values()]
+}

@@ -1,0 +1,100 @@
+/**
+ * Signs record sets with a zone's keys, and keeps the signatures
+ * (github.com/coredns/coredns, plugin/dnssec/dnssec.go).
+ * @module
+ */
+import { concatBytes, toLatin1 } from '../../dns/bytes.ts'
+import type { ResourceRecord } from '../../dns/message.ts'
+import { lowerName } from '../../dns/name.ts'
+import { TYPE } from '../../dns/rr-type.ts'
+import { canonicalRecords, signedLabels, writeSignatureTerms } from '../../dns/signed-data.ts'
+import type { Host } from '../host.ts'
+import type { ZoneKey } from './key-file.ts'
+import type { DnssecMetrics } from './metrics.ts'
+import { SignatureCache } from './signature-cache.ts'
+
+/** Records of one set; that all are of the first one's set is for the caller to see to. */
+export type RecordSet = readonly [ResourceRecord, ...ResourceRecord[]]
+
+const HOUR_SECONDS = 3600
+const DAY_SECONDS = 24 * HOUR_SECONDS
+/** So that clocks which are behind, also by a time zone's summer, take a signature. */
+const BEFORE_SECONDS = 3 * HOUR_SECONDS
+const AFTER_SECONDS = 8 * DAY_SECONDS
+/** How long a signature is good for at least when it is used again. */
+const REST_SECONDS = 2 * DAY_SECONDS
+/** The TTL that signatures name, as that of the zone is not known here. */
+const ORIGINAL_TTL_SECONDS = 3600
+
+/** What a signer works with. */
+export type SignerParts = {
+  readonly keys: readonly ZoneKey[]
+  readonly capacity: number
+  readonly now: Host['now']
+  readonly metrics: DnssecMetrics
+}
+
+/** Signs for one server block. */
+export class Signer {
+  private readonly keys: readonly ZoneKey[]
+  private readonly now: Host['now']
+  private readonly metrics: DnssecMetrics
+  private readonly cache: SignatureCache
+  /** Whether keys are signed by some of the keys, and all else by others. */
+  private readonly isSplit: boolean
+
+  constructor({ keys, capacity, now, metrics }: SignerParts) {
+    this.keys = keys
+    this.now = now
+    this.metrics = metrics
+    this.cache = new SignatureCache(capacity)
+    this.isSplit = keys.some(({ use }) => use === 'keys') && keys.some(({ use }) => use === 'zone')
+  }
+
+  /**
+   * Makes the RRSIG records of a set, one of each key.
+   * @param signer the zone that signs, absolute
+   */
+  sign(records: RecordSet, signer: Uint8Array): ResourceRecord[] {
+    const [{ owner, class: rrClass, ttlSeconds }] = records
+    return this.signatures(records, signer).map((rdata) => ({
+      ...{ owner, type: TYPE.RRSIG, class: rrClass, ttlSeconds },
+      rdata,
+    }))
+  }
+
+  private signatures(records: RecordSet, signer: Uint8Array): readonly Uint8Array[] {
+    const nowMs = this.now()
+    const covered = canonicalRecords(records, ORIGINAL_TTL_SECONDS)
+    const key = toLatin1(concatBytes(lowerName(signer), covered))
+    const known = this.cache.find(key, nowMs)
+    if (known !== undefined) {
+      this.metrics.hits.value++
+      return known
+    }
+    this.metrics.misses.value++
+    const nowSeconds = Math.floor(nowMs / 1000)
+    const [{ owner, type }] = records
+    const terms = {
+      typeCovered: type,
+      labels: signedLabels(owner),
+      originalTtlSeconds: ORIGINAL_TTL_SECONDS,
+      expiration: nowSeconds + AFTER_SECONDS,
+      inception: nowSeconds - BEFORE_SECONDS,
+      signer,
+    }
+    const made = this.keysFor(type).map(({ algorithm, tag, sign }) => {
+      const head = writeSignatureTerms({ ...terms, algorithm, keyTag: tag })
+      return concatBytes(head, sign(concatBytes(head, covered)))
+    })
+    this.cache.put(key, made, 1000 * (nowSeconds + AFTER_SECONDS - REST_SECONDS))
+    this.metrics.entries.value = this.cache.size
+    return made
+  }
+
+  private keysFor(type: number): readonly ZoneKey[] {
+    if (!this.isSplit) return this.keys
+    const wanted = type === TYPE.DNSKEY ? 'keys' : 'zone'
+    return this.keys.filter(({ use }) => use === wanted)
+  }
+}
