@@ -195,6 +195,10 @@ const PLURALS: Readonly<Record<string, string>> = {
   Pod: 'pods',
   ClusterRole: 'clusterroles',
   ClusterRoleBinding: 'clusterrolebindings',
+  CustomResourceDefinition: 'customresourcedefinitions',
+  Ingress: 'ingresses',
+  Gateway: 'gateways',
+  HTTPRoute: 'httproutes',
 }
 
 function collectionPath({ apiVersion, kind, metadata }: ApiObject): string {
