@@ -84,6 +84,8 @@ export class Query {
   /** The sender's UDP size as it says it, 0 without EDNS. */
   udpBytes = 0
   ednsVersion = 0
+  /** Whether there are two OPT records, or one that is not at the root. */
+  isOptOdd = false
   wantsDnssec = false
   /** Offset in `bytes` and size of the OPT record's options. */
   optionsStart = 0
@@ -189,6 +191,7 @@ function clearEdns(query: Query): void {
   query.hasEdns = false
   query.udpBytes = 0
   query.ednsVersion = 0
+  query.isOptOdd = false
   query.wantsDnssec = false
   query.optionsStart = 0
   query.optionsBytes = 0
@@ -257,11 +260,16 @@ function readRecords(query: Query): boolean {
   const before = answers + authorities
   let at = query.questionEnd
   for (let i = 0; i < before + additional && at < bytes.length; i++) {
+    const start = at
     at = skipName(bytes, at)
     if (at < 0 || at + 10 > bytes.length) return false
     const end = at + 10 + readUint16(bytes, at + 8)
     if (end > bytes.length) return false
-    if (i >= before && readUint16(bytes, at) === TYPE.OPT && !readOpt(query, at, end)) return false
+    if (i >= before && readUint16(bytes, at) === TYPE.OPT) {
+      const isOdd = query.hasEdns || at > start + 1
+      if (!readOpt(query, at, end)) return false
+      query.isOptOdd = isOdd
+    }
     at = end
   }
   return true

@@ -61,7 +61,7 @@ export class QuickWay {
   /** Writes the reply to a query and returns its size; 0 when it has to take the long way. */
   answer(query: Query, client: Client, reply: ReplyWriter): number {
     // Who we are is told by an option, and options are for the long way.
-    if (query.wantsNsid) return 0
+    if (query.wantsNsid || query.isOptOdd) return 0
     if (this.isConcerned(query, client)) return 0
     const { how, prepare, accepts, answered } = this
     how.isUdp = client.transport === 'udp'

@@ -2,7 +2,7 @@
  * How large replies may be, and how padded, by who asks.
  * @module
  */
-import { UDP_BYTES_MIN } from '../dns/limits.ts'
+import { UDP_BYTES_ADVERTISED, UDP_BYTES_MIN } from '../dns/limits.ts'
 import type { Query } from '../dns/query.ts'
 import type { Client } from '../plugins/plugin.ts'
 
@@ -14,6 +14,14 @@ const PADDING_BLOCK = 468
 /** Octets that a UDP reply may have: what the client says that it takes, within our bounds. */
 export function udpBytesFor({ udpBytes }: Query): number {
   return Math.min(Math.max(udpBytes, UDP_BYTES_MIN), UDP_BYTES_MAX)
+}
+
+/**
+ * Octets that we say we take: our own number (RFC 6891 §6.2.3), and the client's, as CoreDNS has it
+ * always, where EDNS is not what it should be.
+ */
+export function advertisedTo(query: Query): number {
+  return query.isOptOdd ? udpBytesFor(query) : UDP_BYTES_ADVERTISED
 }
 
 /** What replies to a client are padded to a multiple of; 0 for nothing. */

@@ -11,7 +11,7 @@ import {
   OPTION,
   parseOptions,
 } from '../dns/edns.ts'
-import { MESSAGE_BYTES_MAX, UDP_BYTES_ADVERTISED } from '../dns/limits.ts'
+import { MESSAGE_BYTES_MAX } from '../dns/limits.ts'
 import { EMPTY_REPLY, type Reply, writeReply } from '../dns/message.ts'
 import { FLAG, parseQuery, Query } from '../dns/query.ts'
 import { RCODE } from '../dns/rcode.ts'
@@ -38,7 +38,7 @@ import { findChain, type Listener } from './listener.ts'
 import { answerNotice } from './notice.ts'
 import type { QuickWay } from './quick-way.ts'
 import { Readiness } from './readiness.ts'
-import { paddingBlock, udpBytesFor } from './reply-bounds.ts'
+import { advertisedTo, paddingBlock, udpBytesFor } from './reply-bounds.ts'
 import { sendTransfer } from './zone-transfer.ts'
 
 /**
@@ -234,7 +234,7 @@ export class Resolver {
       client,
       limits: {
         udpBytes: udpBytesFor(query),
-        advertisedBytes: UDP_BYTES_ADVERTISED,
+        advertisedBytes: advertisedTo(query),
       },
       trace,
       lookup: (name, type) =>

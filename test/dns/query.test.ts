@@ -154,7 +154,7 @@ describe('parseQuery on what follows the question', () => {
       const body = question + record.repeat(place) + opt + record.repeat(1 - place)
       const query = accepted(messageOf({ counts: [1, 0, 0, 2], body }))
       assert.equal(query.hasEdns, true)
-      assert.equal(query.udpBytes, 1232)
+      assert.deepEqual([query.udpBytes, query.isOptOdd], [1232, false])
     })
   }
 })
@@ -175,7 +175,8 @@ describe('parseQuery on EDNS', () => {
   ]) {
     test(`takes the last of two OPT records, and nothing of the first: ${name}`, () => {
       const query = accepted(messageOf({ counts: [1, 0, 0, 2], body: question + first + last }))
-      const { udpBytes, ednsVersion, wantsDnssec, wantsPadding, wantsNsid } = query
+      const { udpBytes, ednsVersion, wantsDnssec, wantsPadding, wantsNsid, isOptOdd } = query
+      assert.equal(isOptOdd, true)
       assert.deepEqual([udpBytes, ednsVersion], [1232, 0])
       assert.deepEqual([wantsDnssec, wantsPadding, wantsNsid], [false, false, false])
     })
@@ -187,7 +188,8 @@ describe('parseQuery on EDNS', () => {
   ]) {
     test(`takes an OPT record ${name}`, () => {
       const body = `${question}${owner}${opt.slice(2)}`
-      assert.equal(accepted(messageOf({ counts: [1, 0, 0, 1], body })).udpBytes, 1232)
+      const { udpBytes, isOptOdd } = accepted(messageOf({ counts: [1, 0, 0, 1], body }))
+      assert.deepEqual([udpBytes, isOptOdd], [1232, true])
     })
   }
 

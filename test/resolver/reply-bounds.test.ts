@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Query } from '../../src/dns/query.ts'
-import { paddingBlock, udpBytesFor } from '../../src/resolver/reply-bounds.ts'
+import { advertisedTo, paddingBlock, udpBytesFor } from '../../src/resolver/reply-bounds.ts'
 
 test('a UDP reply has what the client takes, from 512 to 4096 octets', () => {
   const query = new Query()
@@ -15,6 +15,14 @@ test('a UDP reply has what the client takes, from 512 to 4096 octets', () => {
     query.udpBytes = udpBytes
     assert.equal(udpBytesFor(query), expected)
   }
+})
+
+test('we advertise our own size, but to who has EDNS in an odd form', () => {
+  const query = new Query()
+  query.udpBytes = 1280
+  assert.equal(advertisedTo(query), 1232)
+  query.isOptOdd = true
+  assert.equal(advertisedTo(query), 1280)
 })
 
 test('only what is encrypted is padded', () => {
