@@ -40,7 +40,7 @@ export async function listenDoh(
       return current.answer(listener, message, { ...remoteOf(c.env), transport: 'https' })
     },
   })
-  const server = new HttpServer(app)
+  const server = new HttpServer(app, { bounds: () => resolver()?.listeners[0]?.bounds ?? {} })
   try {
     await server.listen(host, port)
   } catch (error) {

@@ -53,5 +53,6 @@ export function askedInstead(request: Request, changes: Changes): Request {
   const lowerName = parsed.name.subarray(0, parsed.nameBytes)
   const { ownOptions = request.ownOptions } = changes
   const own = ownOptions === undefined ? {} : { ownOptions }
-  return { ...request, ...own, query: parsed, name, lowerName, type, class: rrClass }
+  const { clientQuery = query } = request
+  return { ...request, ...own, clientQuery, query: parsed, name, lowerName, type, class: rrClass }
 }

@@ -82,6 +82,8 @@ export type Asked = {
 export type Request = {
   /** The query, this request's own. */
   readonly query: Query
+  /** The client's query, where another is asked in its place. */
+  readonly clientQuery?: Query
   /** The name as it was asked, letter case kept. */
   readonly name: Uint8Array
   /** The name in lower case. */

@@ -4,7 +4,7 @@
  */
 import { createDohApp } from '../doh/app.ts'
 import { badMessage, directResponse, isQuery, readDirect } from '../doh/direct-message.ts'
-import type { Client, TlsService } from '../plugins/plugin.ts'
+import type { Client, ConnectionBounds, TlsService } from '../plugins/plugin.ts'
 import { andThen } from '../plugins/plugin.ts'
 import { type Direct, type Ends, HttpServer, remoteOf } from './http-server.ts'
 import type { Answer } from './udp-server.ts'
@@ -20,6 +20,8 @@ export type DohServerOptions = {
   readonly tls: TlsService | undefined
   /** Connections at a time; 200 when left out. */
   readonly connectionsMax: number | undefined
+  /** Gives the bounds of a connection at the time when it is made. */
+  readonly bounds: () => ConnectionBounds
   /** Learns the status of each response. */
   readonly onResponse: (status: number) => void
 }
@@ -29,6 +31,7 @@ export function createDohServer({
   answer,
   tls,
   connectionsMax = CONNECTIONS_MAX,
+  bounds,
   onResponse,
 }: DohServerOptions): HttpServer {
   const app = createDohApp({
@@ -59,7 +62,7 @@ export function createDohServer({
       })
     }
   }
-  return new HttpServer(counted, { ...(tls && { tls }), direct, connectionsMax })
+  return new HttpServer(counted, { ...(tls && { tls }), direct, connectionsMax, bounds })
 }
 
 function clientOf(ends: Ends): Client {

@@ -17,12 +17,15 @@ import type { Readable } from 'node:stream'
 import { TLSSocket } from 'node:tls'
 import { getRequestListener } from '@hono/node-server'
 import type { Hono } from 'hono'
-import type { TlsService } from '../plugins/plugin.ts'
+import type { ConnectionBounds, TlsService } from '../plugins/plugin.ts'
 import { contextOptions, isWelcome, serverOptions } from './tls-service.ts'
 
 const HEADERS_TIMEOUT_MS = 10_000
 const REQUEST_TIMEOUT_MS = 15_000
 const CONNECTIONS_MAX = 2000
+const NO_BOUNDS = (): ConnectionBounds => ({})
+/** How often slow requests are looked for. */
+const CHECK_MS = 1000
 
 /** Octets of a body that is answered without the app. */
 const DIRECT_BODY_BYTES_MAX = 65_535
@@ -50,6 +53,8 @@ export type HttpOptions = {
   readonly direct?: Direct
   /** Connections at a time, 2000 when left out. */
   readonly connectionsMax?: number
+  /** Gives the bounds of a connection at the time when it is made. */
+  readonly bounds?: () => ConnectionBounds
 }
 
 /** A response that is at hand. */
@@ -72,22 +77,29 @@ export class HttpServer {
   private readonly server: Server | Http2SecureServer
   private readonly sessions = new Set<Http2Session>()
   private readonly direct: Direct | undefined
+  private readonly bounds: () => ConnectionBounds
 
   /** @throws {Error} when certificate and key are not good */
-  constructor(app: App, { tls, direct, connectionsMax = CONNECTIONS_MAX }: HttpOptions = {}) {
+  constructor(app: App, options: HttpOptions = {}) {
+    const { tls, direct, connectionsMax = CONNECTIONS_MAX, bounds = NO_BOUNDS } = options
     const fetch = app.fetch.bind(app)
     this.direct = direct
+    this.bounds = bounds
     const listener = getRequestListener((request, env) => fetch(request, env), {
       overrideGlobalObjects: false,
     })
     const serve = (request: IncomingMessage, response: ServerResponse): void => {
+      const { writeMs } = bounds()
+      if (writeMs !== undefined) response.setTimeout(writeMs, () => response.destroy())
       if (!this.answerPlain(request, response)) void listener(request, response)
     }
-    this.server = tls === undefined ? createServer(serve) : this.createSecure(tls, listener, serve)
+    this.server =
+      tls === undefined
+        ? createServer({ connectionsCheckingInterval: CHECK_MS }, serve)
+        : this.createSecure(tls, listener, serve)
     this.server.maxConnections = connectionsMax
-    if (!('headersTimeout' in this.server)) return
-    this.server.headersTimeout = HEADERS_TIMEOUT_MS
-    this.server.requestTimeout = REQUEST_TIMEOUT_MS
+    this.bound()
+    this.server.on('connection', () => this.bound())
   }
 
   /**
@@ -121,6 +133,16 @@ export class HttpServer {
   /** Shows another certificate from now on. @throws {Error} when it and its key are not good */
   renew(service: TlsService): void {
     if ('setSecureContext' in this.server) this.server.setSecureContext(contextOptions(service))
+  }
+
+  /** Sets the bounds of HTTP/1.1, for the connections from now on and the requests on all. */
+  private bound(): void {
+    const { server } = this
+    if (!('headersTimeout' in server)) return
+    const { readMs = REQUEST_TIMEOUT_MS, idleMs } = this.bounds()
+    server.headersTimeout = Math.min(HEADERS_TIMEOUT_MS, readMs)
+    server.requestTimeout = readMs
+    if (idleMs !== undefined) server.keepAliveTimeout = idleMs
   }
 
   private answerPlain(request: IncomingMessage, response: ServerResponse): boolean {
@@ -187,7 +209,7 @@ export class HttpServer {
     })
     server.on('session', (session) => {
       this.sessions.add(session)
-      session.setTimeout(REQUEST_TIMEOUT_MS, () => {
+      session.setTimeout(this.bounds().idleMs ?? REQUEST_TIMEOUT_MS, () => {
         session.close()
       })
       session.once('close', () => this.sessions.delete(session))

@@ -39,7 +39,7 @@ export function streamsOf(
         metrics.counter(HTTPS_RESPONSES, [`https://:${port}`, String(status)]).value++
       }
       const create = (): StreamServer => {
-        const server = createDohServer({ answer, tls, connectionsMax, onResponse })
+        const server = createDohServer({ answer, tls, connectionsMax, bounds, onResponse })
         return {
           listen: (address, at) => server.listen(address, at, true),
           renew: (service) => server.renew(service),

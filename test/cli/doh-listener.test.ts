@@ -39,10 +39,17 @@ describe('listenDoh', () => {
   })
 
   test('asks for the resolver anew with each query', async (t) => {
-    const resolvers = [undefined, serve(block('whoami')).resolver]
-    const port = await listen(t, '127.0.0.1', { resolver: () => resolvers.shift() })
+    let resolver: Resolver | undefined
+    const port = await listen(t, '127.0.0.1', { resolver: () => resolver })
     assert.equal((await ask(port)).ok, false)
+    resolver = serve(block('whoami')).resolver
     assert.equal((await ask(port)).ok, true)
+  })
+
+  test('bounds connections as the block says', async (t) => {
+    const { resolver } = serve(block('whoami', 'timeouts {\n idle 2s\n }'))
+    const port = await listen(t, '127.0.0.1', { resolver: () => resolver })
+    assert.equal((await ask(port)).headers.get('keep-alive'), 'timeout=2')
   })
 
   for (const address of ['0.0.0.0:0', ':0', '192.0.2.1:8053', '[2001:db8::1]:8053']) {

@@ -22,6 +22,7 @@ async function open(
     answer: () => answer,
     tls,
     connectionsMax,
+    bounds: () => ({}),
     onResponse: (status) => statuses.push(status),
   })
   t.after(() => server.close())

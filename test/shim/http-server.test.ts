@@ -3,15 +3,20 @@ import { Server } from 'node:http'
 import { connect } from 'node:net'
 import { describe, test } from 'node:test'
 import { Hono } from 'hono'
-import { HttpServer, remoteOf } from '../../src/shim/http-server.ts'
+import type { ConnectionBounds } from '../../src/plugins/plugin.ts'
+import { type HttpOptions, HttpServer, remoteOf } from '../../src/shim/http-server.ts'
 import { fakeApp } from '../doh/replies.ts'
 import { TcpClient, within } from './clients.ts'
 
 const { Request: REQUEST, Response: RESPONSE } = globalThis
 
 /** Runs with a server on loopback. */
-async function withServer(app: Hono, run: (port: number) => Promise<void>): Promise<void> {
-  const server = new HttpServer(app)
+async function withServer(
+  app: Hono,
+  run: (port: number) => Promise<void>,
+  options: HttpOptions = {},
+): Promise<void> {
+  const server = new HttpServer(app, options)
   const port = await server.listen('127.0.0.1', 0)
   try {
     await run(port)
@@ -114,6 +119,38 @@ describe('HttpServer', () => {
     }
     assert.equal(servers.length, 1)
   })
+
+  const slow: { name: string; bounds: ConnectionBounds; sent: string; reply: RegExp }[] = [
+    {
+      name: 'does not wait for ever for the rest of a request',
+      bounds: { readMs: 100 },
+      sent: 'GET / HTTP/1.1\r\nHost: a\r\n',
+      reply: /^HTTP\/1\.1 408 /,
+    },
+    {
+      name: 'does not keep a connection for ever that says nothing more',
+      bounds: { idleMs: 100 },
+      sent: 'GET / HTTP/1.1\r\nHost: a\r\n\r\n',
+      reply: /^HTTP\/1\.1 200 [^]*Keep-Alive: timeout=/i,
+    },
+    {
+      name: 'does not keep a connection for ever on which nothing is written',
+      bounds: { writeMs: 100 },
+      sent: 'GET /never HTTP/1.1\r\nHost: a\r\n\r\n',
+      reply: /^$/,
+    },
+  ]
+  for (const { name, bounds, sent, reply } of slow) {
+    test(name, async () => {
+      const app = new Hono()
+        .get('/', (c) => c.text('here'))
+        .get('/never', () => new Promise<Response>(() => undefined))
+      const run = async (port: number): Promise<void> => {
+        assert.match(await sendRaw(port, sent), reply)
+      }
+      await withServer(app, run, { bounds: () => bounds })
+    })
+  }
 })
 
 describe('requests as they come over the network', () => {

@@ -92,12 +92,12 @@ function ruleFor(rules: readonly TransferRule[], name: Uint8Array): TransferRule
  * may not see all gets nothing.
  */
 function serve(request: Request, next: Next, serving: Serving): MaybePromise<Outcome> {
-  const { client, lowerName, type, query } = request
+  const { client, lowerName, type, query, clientQuery = query } = request
   if (client.transport === 'udp' || client.view !== undefined) return failure(RCODE.REFUSED)
   const rule = ruleFor(serving.rules, lowerName)
   if (rule === undefined) return next(request)
   if (!mayTransfer(rule, client.address)) return failure(RCODE.REFUSED)
-  const serial = type === TYPE.IXFR ? ixfrSerial(query) : undefined
+  const serial = type === TYPE.IXFR ? ixfrSerial(clientQuery) : undefined
   if (type === TYPE.IXFR && serial === undefined) {
     return failure(RCODE.SERVFAIL, 'a query for changes says nothing of what is there')
   }

@@ -14,7 +14,13 @@ const DIRECT: Replies = {
 }
 
 describe('rules for aliases', () => {
-  const cases: { name: string; rules: string[]; upstream?: Replies; reply: string[] }[] = [
+  const cases: {
+    name: string
+    rules: string[]
+    ask?: string
+    upstream?: Replies
+    reply: string[]
+  }[] = [
     {
       name: 'answer with what the new target has',
       rules: ['cname exact x.cdn.net y.other.net'],
@@ -25,6 +31,23 @@ describe('rules for aliases', () => {
         'www.a.org.cdn.net. 50 IN CNAME y.other.net.',
         'y.other.net. 9 IN A 192.0.2.9',
         'authority: cdn.net. 30 IN NS ns.cdn.net.',
+      ],
+    },
+    {
+      name: 'ask with the EDNS that the client has',
+      rules: ['cname exact x.cdn.net y.other.net'],
+      ask: 'www.a.org A +do',
+      upstream: {
+        'www.a.org. IN A rd edns=1232 do': DIRECT['www.a.org. IN A rd'] ?? [],
+        'y.other.net. IN A rd edns=1232 do': ['NOERROR ra', 'y.other.net. 9 IN A 192.0.2.9'],
+      },
+      reply: [
+        'NOERROR rd ra',
+        'www.a.org. 60 IN CNAME www.a.org.cdn.net.',
+        'www.a.org.cdn.net. 50 IN CNAME y.other.net.',
+        'y.other.net. 9 IN A 192.0.2.9',
+        'authority: cdn.net. 30 IN NS ns.cdn.net.',
+        'edns: 1232 do',
       ],
     },
     {
@@ -114,11 +137,11 @@ describe('rules for aliases', () => {
       ],
     },
   ]
-  for (const { name, rules, upstream, reply } of cases) {
+  for (const { name, rules, ask, upstream, reply } of cases) {
     test(name, async () => {
       const server = serveRules(rules, { ...DIRECT, ...upstream })
       const type = rules.length > 1 ? 'TXT' : 'A'
-      assert.deepEqual(await server.ask(`www.a.org ${type}`), reply)
+      assert.deepEqual(await server.ask(ask ?? `www.a.org ${type}`), reply)
     })
   }
 

@@ -88,22 +88,35 @@ describe('transfer', () => {
     })
   }
 
-  const changes: { name: string; serial: string; replies: string[] }[] = [
+  const changes: { name: string; serial: string; more?: string; replies: string[] }[] = [
     { name: 'sends all to who has an older serial', serial: '00000006', replies: ALL },
+    {
+      name: 'knows the serial also when another name is asked',
+      serial: '00000007',
+      more: 'rewrite name exact example.net example.org',
+      replies: [
+        'NOERROR rd',
+        SOA.replaceAll(/^example\.org|(?<=ns\.)example\.org/g, 'example.net'),
+      ],
+    },
     {
       name: 'says without authority that a serial is current',
       serial: '00000007',
       replies: ['NOERROR rd', SOA],
     },
   ]
-  for (const { name, serial, replies } of changes) {
+  for (const { name, serial, more, replies } of changes) {
     test(name, async () => {
+      const asked = nameOf(more === undefined ? 'example.org' : 'example.net')
       const soa = `c00c 0006 0001 00000000 0016 00 00 ${serial} ${'00000001'.repeat(4)}`
-      const question = writeQuery({ name: nameOf('example.org'), type: TYPE.IXFR })
+      const question = writeQuery({ name: asked, type: TYPE.IXFR })
       const message = concatBytes(question, hex(soa))
       writeUint16(message, 8, 1)
       const client = { address: '198.51.100.7', port: 4242, transport: 'tcp' } as const
-      const reply = await withRules(open).answer(message, client)
+      const reply = await withRules(open, ...(more === undefined ? [] : [more])).answer(
+        message,
+        client,
+      )
       assert.deepEqual(formatReply(reply ?? assert.fail()), replies)
     })
   }
