@@ -141,7 +141,9 @@ export const FLAGS: Readonly<Record<FlagName, Flag>> = {
   namespaces: {
     value: 'NAMES',
     default: '',
-    help: 'namespaces that it sees, in the same way; all without',
+    help:
+      'namespaces that it sees, in the same way, also by labels: team=shop, team=shop&tier=*; ' +
+      'all without',
     isRepeated: true,
   },
   recurse: { default: '', help: 'let it ask for names elsewhere, where the Corefile forwards' },

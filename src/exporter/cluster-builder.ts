@@ -11,6 +11,8 @@ import type { NamingOptions } from '../kubernetes/options.ts'
 import { isSelected } from '../kubernetes/selection.ts'
 import type { RecordSet } from '../records/zone-entry.ts'
 import { GroupedShards } from '../snapshot/grouped-shards.ts'
+import { LABELS_TREE } from '../snapshot/manifest.ts'
+import { LabelTree } from './label-tree.ts'
 import type { BuiltSnapshot } from './snapshot-builder.ts'
 
 /** Objects in, built snapshots out. */
@@ -19,6 +21,7 @@ export class ClusterBuilder {
   private shards: GroupedShards
   private readonly options: NamingOptions
   private readonly onWarning: (warning: string) => void
+  private readonly labels: LabelTree
   private warned: ReadonlySet<string> = new Set()
 
   /** @param onWarning gets each thing that cannot be named, once as long as it is so */
@@ -27,18 +30,24 @@ export class ClusterBuilder {
     this.onWarning = onWarning
     const { tree } = options
     this.groups = tree.kind === 'hosts' ? new HostGroups(tree) : new NameGroups(options)
+    this.labels = new LabelTree(options)
     this.shards = this.emptyShards()
   }
 
   /** Adds or replaces an object; one that the selectors do not meet is removed. */
   set(object: ClusterObject): void {
-    if (isSelected(object, this.options)) this.groups.set(object)
-    else this.groups.delete(object.kind, object.namespace, object.name)
+    if (!isSelected(object, this.options)) {
+      this.delete(object.kind, object.namespace, object.name)
+      return
+    }
+    this.groups.set(object)
+    if (object.kind === 'Namespace') this.labels.set(object)
   }
 
   /** Removes an object. */
   delete(kind: Kind, namespace: string, name: string): void {
     this.groups.delete(kind, namespace, name)
+    if (kind === 'Namespace') this.labels.delete(name)
   }
 
   /** When the last change of a slice that is here was triggered; 0 when it is not here. */
@@ -69,7 +78,8 @@ export class ClusterBuilder {
       this.groups.markAll()
       throw error
     }
-    const warnings = this.groups.warnings()
+    const labels = this.labels.build()
+    const warnings = [...this.groups.warnings(), ...labels.warnings]
     for (const warning of warnings) if (!this.warned.has(warning)) this.onWarning(warning)
     this.warned = new Set(warnings)
     return {
@@ -78,6 +88,7 @@ export class ClusterBuilder {
       ttlSeconds: this.options.ttlSeconds,
       origins: this.options.origins.map((origin) => formatName(origin)),
       warnings,
+      ...(labels.tree && { trees: { [LABELS_TREE]: labels.tree } }),
     }
   }
 

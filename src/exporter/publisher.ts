@@ -70,7 +70,8 @@ export class Publisher {
    * @throws {GatewayError} when the gateway does not take it; the next call begins anew
    */
   async publish(snapshot: BuiltSnapshot, facts: SnapshotFacts): Promise<PublishReport | undefined> {
-    const shards = await this.hash(snapshot.shards)
+    const trees = Object.values(snapshot.trees ?? {})
+    const shards = await this.hash([...snapshot.shards, ...trees.flatMap((tree) => tree.shards)])
     const content = describeContent(snapshot, shards)
     try {
       return await this.attempt(snapshot, facts, { shards, content })
@@ -157,10 +158,17 @@ export class Publisher {
   }
 
   private manifest(
-    { origins, ttlSeconds, records }: BuiltSnapshot,
+    { origins, ttlSeconds, records, ...built }: BuiltSnapshot,
     { sources, confirmedMs }: SnapshotFacts,
     { shards, generation }: { shards: readonly HashedShard[]; generation: number },
   ): Manifest {
+    // All shards were hashed in this order: the main ones, then those of each tree.
+    const listed = shards.map(({ sha256, bytes }) => ({ sha256, bytes: bytes.length }))
+    const rest = listed.splice(built.shards.length)
+    const trees = Object.entries(built.trees ?? {}).map(([name, tree]) => {
+      const own = rest.splice(0, tree.shards.length)
+      return [name, { ttlSeconds: tree.ttlSeconds, records: tree.records, shards: own }]
+    })
     return {
       version: MANIFEST_VERSION,
       cluster: this.options.cluster,
@@ -170,7 +178,8 @@ export class Publisher {
       ttlSeconds,
       records,
       sources,
-      shards: shards.map(({ sha256, bytes }) => ({ sha256, bytes: bytes.length })),
+      shards: listed,
+      ...(trees.length > 0 && { trees: Object.fromEntries(trees) }),
     }
   }
 
@@ -192,8 +201,13 @@ export class Publisher {
 
 /** What two snapshots have in common when they say the same. */
 function describeContent(
-  { origins, ttlSeconds }: BuiltSnapshot,
+  { origins, ttlSeconds, trees = {} }: BuiltSnapshot,
   shards: readonly HashedShard[],
 ): string {
-  return JSON.stringify([origins, ttlSeconds, shards.map(({ sha256 }) => sha256)])
+  const of = Object.entries(trees).map(([name, tree]) => [
+    name,
+    tree.ttlSeconds,
+    tree.shards.length,
+  ])
+  return JSON.stringify([origins, ttlSeconds, of, shards.map(({ sha256 }) => sha256)])
 }

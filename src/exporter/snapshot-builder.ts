@@ -8,8 +8,17 @@ import { clusterRecords } from '../kubernetes/cluster-records.ts'
 import type { NamingOptions } from '../kubernetes/options.ts'
 import { buildShards } from '../snapshot/build-shards.ts'
 import { countEntries } from '../snapshot/grouped-shards.ts'
+import { LABELS_TREE } from '../snapshot/manifest.ts'
 import { shardCountFor } from '../snapshot/shard-count.ts'
 import { countRecords } from '../snapshot/shard-records.ts'
+import { buildLabels } from './label-tree.ts'
+
+/** A tree of names beside the main one, built. */
+export type BuiltTree = {
+  readonly shards: readonly Uint8Array[]
+  readonly records: number
+  readonly ttlSeconds: number
+}
 
 /** A snapshot that was built, not yet opened. */
 export type BuiltSnapshot = {
@@ -19,18 +28,22 @@ export type BuiltSnapshot = {
   /** Forward origins, with their final dot. */
   readonly origins: readonly string[]
   readonly warnings: readonly string[]
+  /** Other trees of the same objects, by their names. */
+  readonly trees?: Readonly<Record<string, BuiltTree>>
 }
 
 /** Builds a snapshot as a whole. The same objects and options give the same octets. */
 export function buildSnapshot(cluster: Cluster, options: NamingOptions): BuiltSnapshot {
   const { entries, warnings } = clusterRecords(cluster, options)
+  const labels = buildLabels(cluster.namespaces.values(), options)
   const shards = buildShards(entries, shardCountFor(countEntries(entries)))
   return {
     shards,
     records: shards.reduce((sum, bytes) => sum + countRecords(bytes), 0),
     ttlSeconds: options.ttlSeconds,
     origins: options.origins.map((origin) => formatName(origin)),
-    warnings,
+    warnings: [...warnings, ...labels.warnings],
+    ...(labels.tree && { trees: { [LABELS_TREE]: labels.tree } }),
   }
 }
 

@@ -9,7 +9,9 @@
  */
 import { nameOf } from '../dns/name.ts'
 import type { SnapshotSource } from '../plugins/host.ts'
-import type { Manifest } from '../snapshot/manifest.ts'
+import { SnapshotError } from '../snapshot/errors.ts'
+import { LABELS_TREE, type Manifest } from '../snapshot/manifest.ts'
+import { type NamespaceLabels, NO_LABELS, readLabels } from '../snapshot/namespace-labels.ts'
 import type { Shard } from '../snapshot/shard.ts'
 import { Snapshot } from '../snapshot/snapshot.ts'
 import { Refresher } from './refresher.ts'
@@ -32,6 +34,8 @@ export type ReaderTimes = {
 export type ReaderOptions = LoaderOptions & {
   readonly times: ReaderTimes
   readonly memory: ShardMemory
+  /** Whether somebody's view goes by the labels of namespaces; never, when left out. */
+  readonly needsLabels?: () => boolean
   /** Milliseconds since 1970. */
   readonly now: () => number
   /** Gets what went wrong. */
@@ -51,6 +55,9 @@ export class ClusterReader implements SnapshotSource, ShardHolder {
   private snapshot: Snapshot | undefined
   private manifest: Manifest | undefined
   private isPinned = false
+  /** Labels of the snapshot's namespaces, once they are needed, and the hashes of their shards. */
+  private labels: NamespaceLabels | undefined
+  private labelHashes = ''
   /** The newest manifest that was not pinned: nothing older is taken but by a pin. */
   private newest: Manifest | undefined
   private failedMs = Number.NEGATIVE_INFINITY
@@ -71,7 +78,7 @@ export class ClusterReader implements SnapshotSource, ShardHolder {
   current(): Snapshot | undefined {
     const { blockMs } = this.options.times
     const isSeen = this.refresher.sinceCheckMs() < blockMs || this.hasJustFailed()
-    return isSeen ? this.snapshot : undefined
+    return isSeen ? this.usable() : undefined
   }
 
   /**
@@ -80,14 +87,14 @@ export class ClusterReader implements SnapshotSource, ShardHolder {
    */
   async load(shard?: number): Promise<Snapshot | undefined> {
     try {
-      if (shard !== undefined && this.snapshot !== undefined) return await this.loadShard(shard)
+      if (shard !== undefined && this.usable() !== undefined) return await this.loadShard(shard)
       if (!this.hasJustFailed()) await this.look()
-      return this.snapshot
+      return this.usable()
     } catch (error) {
       this.options.onError(error instanceof Error ? error.message : String(error))
       if (shard !== undefined && this.snapshot !== undefined) return undefined
       this.failedMs = this.options.now()
-      return this.snapshot
+      return this.usable()
     }
   }
 
@@ -146,11 +153,47 @@ export class ClusterReader implements SnapshotSource, ShardHolder {
     return this.options.now() - this.failedMs < RETRY_MS
   }
 
+  /** The snapshot, unless it lacks labels that are needed: else some would be denied their own. */
+  private usable(): Snapshot | undefined {
+    return this.labels === undefined && this.needsLabels() ? undefined : this.snapshot
+  }
+
+  private needsLabels(): boolean {
+    return this.options.needsLabels?.() === true
+  }
+
   /** What is older than what is here is not gone back to. */
   private async look(): Promise<void> {
     const loaded = await this.loader.manifest()
     if (loaded !== undefined && this.isNext(loaded)) await this.goOver(loaded)
+    else if (this.manifest !== undefined && this.labels === undefined && this.needsLabels()) {
+      await this.addLabels(this.manifest)
+    }
     this.refresher.noteCheck()
+  }
+
+  /** Loads the labels of the snapshot that is here, which nobody needed before. */
+  private async addLabels(manifest: Manifest): Promise<void> {
+    const labels = await this.loadLabels(manifest)
+    if (manifest === this.manifest) this.takeLabels(manifest, labels)
+  }
+
+  private takeLabels(manifest: Manifest, labels: NamespaceLabels | undefined): void {
+    this.labels = labels
+    this.labelHashes = labelHashesOf(manifest)
+    for (const shard of this.snapshot?.shards ?? []) if (shard !== undefined) shard.labels = labels
+  }
+
+  /** Labels of a manifest's namespaces. @throws {Error} when they cannot be had */
+  private async loadLabels(manifest: Manifest): Promise<NamespaceLabels> {
+    if (this.labels !== undefined && labelHashesOf(manifest) === this.labelHashes) {
+      return this.labels
+    }
+    const { shards = [] } = manifest.trees?.[LABELS_TREE] ?? {}
+    const loaded = await Promise.all(shards.map(({ sha256 }) => this.loader.shard(sha256)))
+    const found = loaded.filter((shard) => shard !== undefined)
+    if (found.length < shards.length) throw new SnapshotError('The labels of namespaces are gone')
+    return found.length === 0 ? NO_LABELS : readLabels(found)
   }
 
   /** Whether to go over to a manifest: what is newer, or pinned, or follows when a pin is gone. */
@@ -169,6 +212,7 @@ export class ClusterReader implements SnapshotSource, ShardHolder {
     const { manifest, isPinned } = next
     const known = this.loadedShards()
     const changed = this.changedShards(manifest).slice(0, PRELOADS_MAX)
+    const labels = this.needsLabels() ? await this.loadLabels(manifest) : undefined
     const loaded = await Promise.all(changed.map((sha256) => this.loader.shard(sha256)))
     changed.forEach((sha256, i) => {
       const shard = loaded[i]
@@ -189,6 +233,7 @@ export class ClusterReader implements SnapshotSource, ShardHolder {
     this.manifest = manifest
     this.isPinned = isPinned
     if (!isPinned) this.newest = manifest
+    this.takeLabels(manifest, labels)
     this.failedShards.clear()
     this.options.memory.enforce()
   }
@@ -238,9 +283,14 @@ export class ClusterReader implements SnapshotSource, ShardHolder {
   private replace(index: number, shard: Shard | undefined): void {
     if (this.snapshot === undefined) return
     const shards = this.snapshot.shards.with(index, shard)
+    if (shard !== undefined) shard.labels = this.labels
     this.snapshot = new Snapshot(this.snapshot.info, shards)
     if (shard !== undefined) this.options.memory.enforce()
   }
+}
+
+function labelHashesOf({ trees }: Manifest): string {
+  return (trees?.[LABELS_TREE]?.shards ?? []).map(({ sha256 }) => sha256).join()
 }
 
 /** A later generation, or the same one, confirmed later. */

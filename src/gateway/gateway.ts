@@ -272,6 +272,7 @@ export class Gateway {
       origin: originOf(id),
       times: this.config.times,
       memory: this.memory,
+      needsLabels: () => this.book.usesLabels,
       after: host.after,
       now: host.now,
       onError: (error) => {

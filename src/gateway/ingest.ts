@@ -4,7 +4,7 @@
  */
 
 import { SnapshotError } from '../snapshot/errors.ts'
-import { type Manifest, parseManifest } from '../snapshot/manifest.ts'
+import { allShards, type Manifest, parseManifest } from '../snapshot/manifest.ts'
 import { openShard } from '../snapshot/open-shard.ts'
 import { isSignedBy, type PublicKey, sha256Hex } from '../snapshot/signature.ts'
 import { chooseKept } from './generations.ts'
@@ -99,7 +99,7 @@ export async function ingestManifest(
     const message = `Generation ${manifest.generation} is not newer than ${before.generation}`
     return refused(409, 'not_newer', message)
   }
-  const listed = manifest.shards.map(({ sha256 }) => sha256)
+  const listed = allShards(manifest).map(({ sha256 }) => sha256)
   const missing = await store.missingShards(listed)
   if (missing.length > 0) return { kind: 'missing', sha256s: missing }
   const kept = await keptBeside(publisher, manifest, known)
@@ -127,7 +127,7 @@ async function keptBeside(
   if (pinned !== undefined) generations.add(pinned)
   const shards = all
     .filter(({ generation }) => generations.has(generation))
-    .flatMap((one) => one.shards.map(({ sha256 }) => sha256))
+    .flatMap((one) => allShards(one).map(({ sha256 }) => sha256))
   return { generations, shards: new Set(shards) }
 }
 
@@ -139,8 +139,9 @@ export async function manifestEtag(bytes: Uint8Array): Promise<string> {
 /** A later generation; or the same one, confirmed later. */
 function isNewer(next: Manifest, before: Manifest): boolean {
   if (next.generation !== before.generation) return next.generation > before.generation
-  const isSame = next.shards.every(({ sha256 }, i) => sha256 === before.shards[i]?.sha256)
-  const isAsMany = next.shards.length === before.shards.length
+  const [listed, known] = [allShards(next), allShards(before)]
+  const isSame = listed.every(({ sha256 }, i) => sha256 === known[i]?.sha256)
+  const isAsMany = listed.length === known.length
   return isSame && isAsMany && Date.parse(next.time) > Date.parse(before.time)
 }
 

@@ -10,7 +10,7 @@ import { HttpError } from '../doh/http-error.ts'
 import type { View } from '../plugins/plugin.ts'
 import { Refresher } from './refresher.ts'
 import { type After, SharedLoads } from './shared-loads.ts'
-import { equalSecrets, hashToken, isAlive, type TokenRecord, tokenId } from './token.ts'
+import { equalSecrets, hashToken, isAlive, type TokenRecord, tokenId, usesLabels } from './token.ts'
 import type { TokenStore } from './token-store.ts'
 import { viewOf } from './token-view.ts'
 
@@ -48,6 +48,8 @@ export class TokenBook {
   private readonly hashes = new Map<string, string>()
   private readonly lists: SharedLoads<readonly TokenRecord[]>
   private failedMs = Number.NEGATIVE_INFINITY
+  /** Whether some token sees namespaces by their labels. */
+  usesLabels = false
 
   constructor(options: TokenBookOptions) {
     this.options = options
@@ -144,6 +146,7 @@ export class TokenBook {
       views.set(record, view)
     }
     this.views = views
+    this.usesLabels = records.some(({ scope }) => usesLabels(scope))
   }
 
   /**

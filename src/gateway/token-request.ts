@@ -18,6 +18,8 @@ export type TokenRequest = {
 const NAME_MAX = 100
 const PATTERNS_MAX = 100
 const PATTERN_MAX = 253
+/** A key of a label has up to 317 characters, its value up to 63. */
+const NAMESPACE_PATTERN_MAX = 512
 /** Addresses, `@` and their domain, or names of services' tokens, all in lower case. */
 const IDENTITY = /^(?:cert:[0-9a-f]{64}|access:[!-@[-~]{1,320})$/
 const LIFE_SECONDS_MAX = 10 * 366 * 24 * 3600
@@ -45,7 +47,7 @@ export function readTokenRequest(text: string): TokenRequest {
     scope: {
       clusters: readPatterns(fields, 'clusters'),
       origins: readPatterns(fields, 'origins').map(canonicalOrigin),
-      namespaces: readPatterns(fields, 'namespaces'),
+      namespaces: readNamespaces(fields),
       recurse: readFlag(fields.recurse),
     },
     identities: readIdentities(fields.identities),
@@ -72,14 +74,23 @@ function readName(value: unknown): string {
 function readPatterns(
   fields: Readonly<Record<string, unknown>>,
   field: 'clusters' | 'origins' | 'namespaces',
+  charactersMax = PATTERN_MAX,
 ): readonly string[] {
   const value = fields[field] ?? ['*']
   if (!isTexts(value) || value.length === 0 || value.length > PATTERNS_MAX) {
     throw bad(field, `is not a list of 1 to ${PATTERNS_MAX} texts`)
   }
-  const wrong = value.find((text) => !/^[!-~]+$/.test(text) || text.length > PATTERN_MAX)
+  const wrong = value.find((text) => !/^[!-~]+$/.test(text) || text.length > charactersMax)
   if (wrong !== undefined) throw bad(field, `has "${wrong.slice(0, 40)}", which is no pattern`)
   return [...new Set(value)].sort()
+}
+
+/** Names, `key=value` of labels, and several of these that all have to fit, with `&` between. */
+function readNamespaces(fields: Readonly<Record<string, unknown>>): readonly string[] {
+  const patterns = readPatterns(fields, 'namespaces', NAMESPACE_PATTERN_MAX)
+  const wrong = patterns.find((one) => one.split('&').some((part) => /^$|^=/.test(part)))
+  if (wrong === undefined) return patterns
+  throw bad('namespaces', `has "${wrong.slice(0, 40)}", in which a part is empty`)
 }
 
 /** Origins are compared as the configuration has them: with their final dot, in lower case. */

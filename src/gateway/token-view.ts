@@ -5,13 +5,13 @@
 import { formatName } from '../dns/name.ts'
 import type { View } from '../plugins/plugin.ts'
 import { Visibility } from '../snapshot/visibility.ts'
-import { matcherOf, type TokenScope } from './token.ts'
+import { matcherOf, namespaceMatcherOf, type TokenScope } from './token.ts'
 
 /** Makes the view of a scope. */
 export function viewOf(scope: TokenScope): View {
   const seesCluster = matcherOf(scope.clusters)
   const seesName = matcherOf(scope.origins)
-  const seesNamespace = matcherOf(scope.namespaces)
+  const seesNamespace = namespaceMatcherOf(scope.namespaces)
   const known = new Map<Uint8Array, Map<string | undefined, boolean>>()
   return {
     id: JSON.stringify(scope),

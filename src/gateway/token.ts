@@ -15,7 +15,10 @@ export type TokenScope = {
   readonly clusters: readonly string[]
   /** Patterns of origins, absolute and in lower case. */
   readonly origins: readonly string[]
-  /** Patterns of namespaces. */
+  /**
+   * Patterns of namespaces. One with `=` is of a label, `key=value`; of several with `&` between
+   * them all have to fit.
+   */
   readonly namespaces: readonly string[]
   /** Whether the gateway asks other servers on its behalf. */
   readonly recurse: boolean
@@ -93,6 +96,24 @@ export function isAlive(
 export function matcherOf(patterns: readonly string[]): (text: string) => boolean {
   if (patterns.includes('*')) return () => true
   return (text) => patterns.some((pattern) => matches(pattern, text))
+}
+
+/** Tells whether a scope goes by the labels of namespaces. */
+export function usesLabels({ namespaces }: TokenScope): boolean {
+  return !namespaces.includes('*') && namespaces.some((pattern) => pattern.includes('='))
+}
+
+/** Makes a test of namespaces, by their names and their labels (`key=value`). */
+export function namespaceMatcherOf(
+  patterns: readonly string[],
+): (name: string, labels: readonly string[]) => boolean {
+  const wholes = patterns.map((pattern) =>
+    pattern.split('&').map((part) => ({ fits: matcherOf([part]), isLabel: part.includes('=') })),
+  )
+  return (name, labels) =>
+    wholes.some((parts) =>
+      parts.every(({ fits, isLabel }) => (isLabel ? labels.some(fits) : fits(name))),
+    )
 }
 
 /**

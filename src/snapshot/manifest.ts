@@ -18,6 +18,9 @@ export const MANIFEST_VERSION = 1
 export const MANIFEST_BYTES_MAX: number = 1024 * 1024
 /** Shards a manifest may list. */
 export const SHARDS_MAX = 4096
+/** Trees a manifest may have beside the main one, and how they are called. */
+const TREES_MAX = 8
+const TREE_NAME = /^[a-z]{1,32}$/
 /** How cluster identifiers are spelled: they stand in URLs and in file names. */
 export const CLUSTER_ID: RegExp = /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/
 
@@ -26,6 +29,16 @@ export type ShardEntry = {
   /** SHA-256 of its octets, 64 lower-case hexadecimal digits. */
   readonly sha256: string
   readonly bytes: number
+}
+
+/** Names beside the main ones, as a snapshot of their own at the same generation. */
+export type ManifestTree = {
+  /** TTL of negative answers, in seconds. */
+  readonly ttlSeconds: number
+  /** Records in all its shards. */
+  readonly records: number
+  /** As many as a power of two. */
+  readonly shards: readonly ShardEntry[]
 }
 
 /** What a snapshot consists of. */
@@ -46,6 +59,16 @@ export type Manifest = {
   readonly sources: Readonly<Record<string, string>>
   /** As many as a power of two; the place in the list is the shard's index. */
   readonly shards: readonly ShardEntry[]
+  /** Other trees, by their names; absent when there are none. */
+  readonly trees?: Readonly<Record<string, ManifestTree>>
+}
+
+/** Name of the tree of namespaces' labels, which is not answered from. */
+export const LABELS_TREE = 'labels'
+
+/** Lists all shards of a manifest. */
+export function allShards({ shards, trees = {} }: Manifest): readonly ShardEntry[] {
+  return [...shards, ...Object.values(trees).flatMap((tree) => tree.shards)]
 }
 
 /** Writes a manifest: the same manifest gives the same octets. */
@@ -63,6 +86,7 @@ export function formatManifest(manifest: Manifest): Uint8Array {
     records,
     sources,
     shards,
+    ...(manifest.trees && { trees: formatTrees(manifest.trees) }),
   }
   return new TextEncoder().encode(`${JSON.stringify(ordered, undefined, 1)}\n`)
 }
@@ -77,14 +101,7 @@ export function parseManifest(bytes: Uint8Array): Manifest {
   if (fields.version !== MANIFEST_VERSION) {
     throw refuse(`version is ${show(fields.version)}, this build reads ${MANIFEST_VERSION}`)
   }
-  const shards = parseShards(fields.shards)
-  if (
-    shards.length < 1 ||
-    shards.length > SHARDS_MAX ||
-    (shards.length & (shards.length - 1)) !== 0
-  ) {
-    throw refuse(`${shards.length} shards, expected a power of two up to ${SHARDS_MAX}`)
-  }
+  const trees = parseTrees(fields.trees)
   return {
     version: MANIFEST_VERSION,
     cluster: textOf(fields, 'cluster', (text) => CLUSTER_ID.test(text)),
@@ -94,7 +111,8 @@ export function parseManifest(bytes: Uint8Array): Manifest {
     ttlSeconds: numberOf(fields, 'ttlSeconds', 0, 3600),
     records: numberOf(fields, 'records', 0, Number.MAX_SAFE_INTEGER),
     sources: parseSources(fields.sources),
-    shards,
+    shards: parseShards(fields.shards),
+    ...(trees && { trees }),
   }
 }
 
@@ -171,12 +189,40 @@ function parseShards(value: unknown): ShardEntry[] {
   const view = new DataView(packed.buffer, packed.byteOffset)
   // All at once: a piece of a text costs nothing, and there are a thousand of them.
   const digits = formatHex(packed)
-  return Array.from({ length: packed.length / ENTRY_BYTES }, (_, i) => {
+  const count = packed.length / ENTRY_BYTES
+  if (count < 1 || count > SHARDS_MAX || (count & (count - 1)) !== 0) {
+    throw refuse(`${count} shards, expected a power of two up to ${SHARDS_MAX}`)
+  }
+  return Array.from({ length: count }, (_, i) => {
     const end = ENTRY_BYTES * i + SHA256_BYTES
     const bytes = view.getUint32(end, true)
     if (bytes === 0) throw refuse(`shards[${i}] has no octets`)
     return { sha256: digits.slice(2 * ENTRY_BYTES * i, 2 * end), bytes }
   })
+}
+
+function formatTrees(trees: Readonly<Record<string, ManifestTree>>): object {
+  const sorted = Object.entries(trees).sort(([a], [b]) => (a < b ? -1 : 1))
+  return Object.fromEntries(
+    sorted.map(([name, { ttlSeconds, records, shards }]) => [
+      name,
+      { ttlSeconds, records, shards: formatShards(shards) },
+    ]),
+  )
+}
+
+function parseTrees(value: unknown): Readonly<Record<string, ManifestTree>> | undefined {
+  if (value === undefined) return undefined
+  const named = isFields(value) ? Object.entries(value) : []
+  if (named.length < 1 || named.length > TREES_MAX) throw refuse(`trees is ${show(value)}`)
+  return Object.fromEntries(
+    named.map(([name, fields]) => {
+      if (!isFields(fields) || !TREE_NAME.test(name)) throw refuse(`trees.${show(name)} is none`)
+      const ttlSeconds = numberOf(fields, 'ttlSeconds', 0, 3600)
+      const records = numberOf(fields, 'records', 0, Number.MAX_SAFE_INTEGER)
+      return [name, { ttlSeconds, records, shards: parseShards(fields.shards) }]
+    }),
+  )
 }
 
 function parseSources(value: unknown): Readonly<Record<string, string>> {

@@ -18,6 +18,7 @@ import {
   TARGET_BYTES,
 } from './layout.ts'
 import { hashName, hashWords } from './name-hash.ts'
+import type { NamespaceLabels } from './namespace-labels.ts'
 
 /** One shard. Make it with `openShard`; nodes, references and sets are offsets into `bytes`. */
 export class Shard {
@@ -30,6 +31,8 @@ export class Shard {
   readonly bytes: Uint8Array
   /** Set by look-ups; whoever decides what to keep in memory clears it. */
   isUsed = true
+  /** Labels of its cluster's namespaces, where somebody goes by them; set by who loads shards. */
+  labels: NamespaceLabels | undefined
   /** Names of the namespaces, by their number in this shard; number 0 is ''. */
   readonly scopes: readonly string[]
   readonly addresses4: AddressTable

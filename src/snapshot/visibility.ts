@@ -3,17 +3,24 @@
  * @module
  */
 import { octet } from '../dns/bytes.ts'
+import { type NamespaceLabels, NO_LABELS } from './namespace-labels.ts'
 import type { Shard } from './shard.ts'
 
-/** What may be seen; a shard is asked about when it is first met. */
-export class Visibility {
-  private readonly sees: (namespace: string) => boolean
-  private readonly known = new WeakMap<Shard, Uint8Array>()
-  private lastShard: Shard | undefined
-  private lastMarks: Uint8Array = new Uint8Array(0)
+/** Tells whether a namespace's names may be seen, by its name and its labels. */
+export type SeesNamespace = (namespace: string, labels: readonly string[]) => boolean
 
-  /** @param sees tells whether a namespace's names may be seen */
-  constructor(sees: (namespace: string) => boolean) {
+type Marks = { readonly labels: NamespaceLabels | undefined; readonly octets: Uint8Array }
+
+const NONE: Marks = { labels: undefined, octets: new Uint8Array(0) }
+
+/** What may be seen; a shard is asked about when it is first met, or its labels are new. */
+export class Visibility {
+  private readonly sees: SeesNamespace
+  private readonly known = new WeakMap<Shard, Marks>()
+  private lastShard: Shard | undefined
+  private lastMarks = NONE
+
+  constructor(sees: SeesNamespace) {
     this.sees = sees
   }
 
@@ -23,17 +30,21 @@ export class Visibility {
    */
   has(shard: Shard, scope: number): boolean {
     if (scope === 0) return true
-    if (shard !== this.lastShard) {
+    if (shard !== this.lastShard || shard.labels !== this.lastMarks.labels) {
       this.lastMarks = this.marksOf(shard)
       this.lastShard = shard
     }
-    return octet(this.lastMarks, scope) === 1
+    return octet(this.lastMarks.octets, scope) === 1
   }
 
-  private marksOf(shard: Shard): Uint8Array {
-    const known = this.known.get(shard)
-    if (known !== undefined) return known
-    const marks = Uint8Array.from(shard.scopes, (namespace) => (this.sees(namespace) ? 1 : 0))
+  private marksOf(shard: Shard): Marks {
+    const before = this.known.get(shard)
+    const { labels } = shard
+    if (before !== undefined && before.labels === labels) return before
+    const octets = Uint8Array.from(shard.scopes, (namespace) =>
+      this.sees(namespace, (labels ?? NO_LABELS).get(namespace) ?? []) ? 1 : 0,
+    )
+    const marks = { labels, octets }
     this.known.set(shard, marks)
     return marks
   }

@@ -90,6 +90,29 @@ describe('publishing', () => {
     })
   })
 
+  test('tells of other trees, whose shards are listed and whose change is one', async () => {
+    const exporting = new Exporting()
+    const tree = (text: string, ttlSeconds = 0): BuiltSnapshot =>
+      snapshot(['a'], { trees: { labels: { ...snapshot([text, 'd']), records: 2, ttlSeconds } } })
+    await exporting.publish(tree('b'))
+    assert.deepEqual(exporting.last.manifest.shards, [{ sha256: await sha256('a'), bytes: 1 }])
+    const listed = async (text: string): Promise<object[]> => [
+      { sha256: await sha256(text), bytes: text.length },
+      { sha256: await sha256('d'), bytes: 1 },
+    ]
+    const labels = { ttlSeconds: 0, records: 2, shards: await listed('b') }
+    assert.deepEqual(exporting.last.manifest.trees, { labels })
+    exporting.nowMs += 1000
+    const same = await exporting.publish(tree('b'))
+    assert.deepEqual([same?.generation, same?.isConfirmation], [START, true])
+    const other = await exporting.publish(tree('cc'))
+    assert.deepEqual([other?.generation, other?.shards], [START + 1, 1])
+    assert.deepEqual(exporting.last.manifest.trees?.labels?.shards, await listed('cc'))
+    assert.equal((await exporting.publish(tree('cc', 7)))?.generation, START + 2)
+    assert.equal((await exporting.publish(snapshot(['a'])))?.generation, START + 3)
+    assert.equal(exporting.last.manifest.trees, undefined)
+  })
+
   test('signs what it sends', async () => {
     const exporting = new Exporting()
     await exporting.publish(snapshot(['a']))

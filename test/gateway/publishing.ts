@@ -3,8 +3,16 @@
  * @module
  */
 import type { SignedManifest } from '../../src/gateway/store.ts'
+import { labelRecords } from '../../src/kubernetes/namespace-labels.ts'
+import type { RecordSet } from '../../src/records/zone-entry.ts'
 import { buildShards } from '../../src/snapshot/build-shards.ts'
-import { formatManifest, MANIFEST_VERSION, type Manifest } from '../../src/snapshot/manifest.ts'
+import {
+  formatManifest,
+  LABELS_TREE,
+  MANIFEST_VERSION,
+  type Manifest,
+  type ShardEntry,
+} from '../../src/snapshot/manifest.ts'
 import { type PrivateKey, sha256Hex, signBytes } from '../../src/snapshot/signature.ts'
 import { recordSet } from '../snapshot/entries.ts'
 
@@ -23,19 +31,26 @@ export type Published = {
 export async function snapshotOf(
   key: PrivateKey,
   sets: readonly string[],
-  fields: Partial<Manifest> & { readonly shardCount?: number } = {},
+  fields: Partial<Manifest> & {
+    readonly shardCount?: number
+    /** Labels of namespaces, each as `key=value`. */
+    readonly labels?: Readonly<Record<string, readonly string[]>>
+  } = {},
 ): Promise<Published> {
-  const { shardCount = 1, ...replaced } = fields
+  const { shardCount = 1, labels, ...replaced } = fields
   const shards = new Map<string, Uint8Array>()
-  const listed: { readonly sha256: string; readonly bytes: number }[] = []
-  for (const bytes of buildShards(
-    sets.map((lines) => recordSet(lines)),
-    shardCount,
-  )) {
-    const sha256 = await sha256Hex(bytes)
-    shards.set(sha256, bytes)
-    listed.push({ sha256, bytes: bytes.length })
-  }
+  const list = (built: readonly Uint8Array[]): Promise<ShardEntry[]> =>
+    Promise.all(
+      built.map(async (bytes) => {
+        const sha256 = await sha256Hex(bytes)
+        shards.set(sha256, bytes)
+        return { sha256, bytes: bytes.length }
+      }),
+    )
+  const entries = sets.map((lines) => recordSet(lines, scopeOf(lines)))
+  const listed = await list(buildShards(entries, shardCount))
+  const labelShards = labels === undefined ? [] : buildShards(entriesOf(labels))
+  const tree = { ttlSeconds: 0, records: 0, shards: await list(labelShards) }
   const manifest: Manifest = {
     version: MANIFEST_VERSION,
     cluster: 'shop',
@@ -46,9 +61,26 @@ export async function snapshotOf(
     records: sets.length,
     sources: {},
     shards: listed,
+    ...(labels && { trees: { [LABELS_TREE]: tree } }),
     ...replaced,
   }
   return { signed: await signedBy(key, formatManifest(manifest)), manifest, shards }
+}
+
+/** The namespace of a Service's name; names of Services are its namespace's alone. */
+function scopeOf(lines: string): string {
+  return /^\S+?\.([\w-]+)\.svc\./.exec(lines)?.[1] ?? ''
+}
+
+function entriesOf(labels: Readonly<Record<string, readonly string[]>>): readonly RecordSet[] {
+  const namespaces = Object.entries(labels).map(([name, texts]) => {
+    const pairs = texts.map((text): [string, string] => {
+      const [key = '', value = ''] = text.split('=')
+      return [key, value]
+    })
+    return { kind: 'Namespace', namespace: '', name, labels: new Map(pairs) } as const
+  })
+  return labelRecords(namespaces).entries
 }
 
 /** Signs octets that stand for a manifest. */

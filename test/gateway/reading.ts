@@ -36,6 +36,8 @@ export class Reading {
   readonly timers: Set<{ readonly dueMs: number; readonly task: () => void }> = new Set()
   readonly reads: string[] = []
   readonly errors: string[] = []
+  /** Whether somebody goes by labels. */
+  needsLabels = false
   readonly reader: ClusterReader
 
   constructor(published?: Published, bytesMax?: number) {
@@ -56,6 +58,7 @@ export class Reading {
         return () => this.timers.delete(timer)
       },
       now: () => this.nowMs,
+      needsLabels: () => this.needsLabels,
       onError: (message) => this.errors.push(message),
     })
   }

@@ -74,9 +74,17 @@ export class Running {
   }
 
   /** Publishes records of cluster `shop`. */
-  async publish(lines: string = WEB, generation = 1): Promise<void> {
+  async publish(
+    lines: string = WEB,
+    generation = 1,
+    labels?: Readonly<Record<string, readonly string[]>>,
+  ): Promise<void> {
     const time = new Date(this.host.now()).toISOString()
-    const { signed, shards } = await snapshotOf(privateKey, [lines], { generation, time })
+    const { signed, shards } = await snapshotOf(privateKey, [lines], {
+      generation,
+      time,
+      ...(labels && { labels }),
+    })
     for (const [sha256, bytes] of shards) await this.store.writeShard(sha256, bytes)
     const generations = new Set(Array.from({ length: generation }, (_, i) => i))
     for (const sha256 of shards.keys()) this.shards.add(sha256)

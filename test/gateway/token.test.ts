@@ -8,9 +8,11 @@ import {
   hashToken,
   isAlive,
   matcherOf,
+  namespaceMatcherOf,
   newSecret,
   newTokenId,
   tokenId,
+  usesLabels,
 } from '../../src/gateway/token.ts'
 
 const TOKEN = 'kd_Zm9v-YmFy'
@@ -73,6 +75,40 @@ describe('matcherOf', () => {
       for (const text of no) assert.equal(matches(text), false, text)
     })
   }
+})
+
+describe('namespaceMatcherOf', () => {
+  const SHOP = ['kubernetes.io/metadata.name=shop', 'team=shop', 'tier=gold']
+  const cases: { patterns: string[]; labels?: string[]; sees: boolean }[] = [
+    { patterns: ['shop'], sees: true },
+    { patterns: ['team=shop'], sees: true },
+    { patterns: ['team=sh*'], sees: true },
+    { patterns: ['team=*'], sees: true },
+    { patterns: ['*/metadata.name=shop'], sees: true },
+    { patterns: ['blog', 'tier=gold'], sees: true },
+    { patterns: ['team=shop&tier=gold'], sees: true },
+    { patterns: ['sh*&tier=gold'], sees: true },
+    { patterns: ['team=shop&tier=tin'], sees: false },
+    { patterns: ['blog&tier=gold'], sees: false },
+    { patterns: ['team=Shop'], sees: false },
+    { patterns: ['team'], sees: false },
+    { patterns: ['team='], sees: false },
+    { patterns: ['shop=*'], sees: false },
+    { patterns: ['team=shop'], labels: [], sees: false },
+    { patterns: [], sees: false },
+  ]
+  for (const { patterns, labels = SHOP, sees } of cases) {
+    test(`${patterns.join(' ') || 'nothing'} ${sees ? 'sees' : 'hides'} ${labels.length}`, () => {
+      assert.equal(namespaceMatcherOf(patterns)('shop', labels), sees)
+    })
+  }
+
+  test('needs labels where a pattern is of one', () => {
+    const scope = { clusters: ['*'], origins: ['*'], recurse: false }
+    assert.equal(usesLabels({ ...scope, namespaces: ['shop', 'a=b'] }), true)
+    assert.equal(usesLabels({ ...scope, namespaces: ['shop', 'team-*'] }), false)
+    assert.equal(usesLabels({ ...scope, namespaces: ['*', 'a=b'] }), false)
+  })
 })
 
 test('no pattern takes long, whatever it is asked about', { timeout: 10_000 }, () => {

@@ -14,6 +14,8 @@ import { viewOf } from '../../src/gateway/token-view.ts'
 import type { Client, View } from '../../src/plugins/plugin.ts'
 import { createResolver } from '../../src/resolver/create-resolver.ts'
 import type { Resolver } from '../../src/resolver/resolver.ts'
+import { readLabels } from '../../src/snapshot/namespace-labels.ts'
+import { openShard } from '../../src/snapshot/open-shard.ts'
 import type { Snapshot } from '../../src/snapshot/snapshot.ts'
 import {
   type ApiObject,
@@ -32,8 +34,24 @@ const TYPES = ['A', 'AAAA', 'SRV', 'PTR', 'TXT', 'CNAME', 'ANY', 'TYPE65'].map(
 )
 const services = [...generateServices(240)]
 const namespaces = [...new Set(services.map(({ namespace }) => namespace))]
-const objects = [...apiObjects(services), ...namespaces.flatMap(aliasObjects)]
-const whole = openBuilt(buildSnapshot(clusterOf(objects), kubeadmNaming()))
+const objects = [...apiObjects(services), ...namespaces.flatMap(aliasObjects)].map(labelled)
+const built = buildSnapshot(clusterOf(objects), kubeadmNaming())
+const whole = openBuilt(built)
+const labels = readLabels((built.trees?.labels?.shards ?? []).map((bytes) => openShard(bytes)))
+for (const shard of whole.shards) if (shard !== undefined) shard.labels = labels
+
+/** A namespace with labels that follow from its name. */
+function labelled(object: ApiObject): ApiObject {
+  if (object.kind !== 'Namespace') return object
+  const metadata = object.metadata as Readonly<Record<string, string>>
+  const { name } = metadata
+  return { ...object, metadata: { ...metadata, labels: labelsOf(name ?? '') } }
+}
+
+function labelsOf(name: string): Readonly<Record<string, string>> {
+  const tier = name.length % 2 === 0 ? 'gold' : 'tin'
+  return { 'kubernetes.io/metadata.name': name, team: `team-${name.slice(0, 1)}`, tier }
+}
 
 /** A Service that is an alias of one in another namespace. */
 function aliasObjects(namespace: string, i: number): ApiObject[] {
@@ -135,21 +153,38 @@ async function answersTo(
 }
 
 describe('a view', () => {
-  const scopes: { name: string; patterns: string[] }[] = [
+  const initial = namespaces[3]?.slice(0, 1) ?? ''
+  const scopes: { name: string; patterns: string[]; sees?: (namespace: string) => boolean }[] = [
     { name: 'of one namespace', patterns: [namespaces[3] ?? ''] },
     { name: 'of namespaces by a pattern', patterns: ['*-prod-*', '*-qa-*'] },
     { name: 'of none', patterns: ['nothing'] },
     { name: 'of all', patterns: ['*'] },
+    {
+      name: 'of namespaces by a label',
+      patterns: ['tier=gold'],
+      sees: (namespace) => labelsOf(namespace).tier === 'gold',
+    },
+    {
+      name: 'of namespaces by labels and names',
+      patterns: [`team=*-${initial}&tier=tin`, '*-qa-*&tier=g*', namespaces[5] ?? ''],
+      sees: (namespace) => {
+        const { team, tier } = labelsOf(namespace)
+        const isTeam = team === `team-${initial}` && tier === 'tin'
+        const isTest = namespace.includes('-qa-') && tier === 'gold'
+        return isTeam || isTest || namespace === namespaces[5]
+      },
+    },
   ]
   for (const rules of ['coredns', 'rfc']) {
-    for (const { name, patterns } of scopes) {
+    for (const { name, patterns, sees } of scopes) {
       test(`${name} answers as if there were no more, by the rules of ${rules}`, async () => {
         const scope = { clusters: ['*'], origins: ['*'], namespaces: patterns, recurse: true }
         const view = viewOf(scope)
-        const isSeen = patterns.includes('*')
+        const byName = patterns.includes('*')
           ? () => true
           : (namespace: string) =>
               patterns.some((one) => new RegExp(`^${one.replaceAll('*', '.*')}$`).test(namespace))
+        const isSeen = sees ?? byName
         const seen = objects.filter((object) => isSeen(namespaceOf(object)))
         const part = openBuilt(buildSnapshot(clusterOf(seen), kubeadmNaming()))
         const [all, some] = [whole, part].map((one) => serverOf(one, `answers ${rules}`))

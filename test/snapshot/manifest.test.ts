@@ -5,6 +5,7 @@ import { describe, test } from 'node:test'
 import fc from 'fast-check'
 import { SnapshotError } from '../../src/snapshot/errors.ts'
 import {
+  allShards,
   CLUSTER_ID,
   formatManifest,
   MANIFEST_BYTES_MAX,
@@ -48,6 +49,22 @@ function packed(shards: readonly ShardEntry[]): string {
 describe('parseManifest refuses', () => {
   const long = 'a'.repeat(64)
   const cases: { fields: Readonly<Record<string, unknown>>; message: string }[] = [
+    { fields: { trees: [] }, message: 'trees is []' },
+    { fields: { trees: {} }, message: 'trees is {}' },
+    { fields: { trees: { 'a/b': {} } }, message: 'trees."a/b" is none' },
+    { fields: { trees: { a: 1 } }, message: 'trees."a" is none' },
+    {
+      fields: { trees: { a: { ttlSeconds: 5, records: 0, shards: '' } } },
+      message: '0 shards, expected a power of two up to 4096',
+    },
+    {
+      fields: { trees: { a: { ttlSeconds: 5, shards: packed([SHARD]) } } },
+      message: 'records is missing, expected 0 to 9007199254740991',
+    },
+    {
+      fields: { trees: Object.fromEntries([...'abcdefghi'].map((name) => [name, {}])) },
+      message: `trees is ${JSON.stringify(Object.fromEntries([...'abcdefghi'].map((name) => [name, {}]))).slice(0, 60)}`,
+    },
     { fields: { version: undefined }, message: 'version is missing, this build reads 1' },
     { fields: { version: 2 }, message: 'version is 2, this build reads 1' },
     { fields: { version: '1' }, message: 'version is "1", this build reads 1' },
@@ -257,6 +274,20 @@ describe('formatManifest', () => {
     assert.deepEqual(formatManifest(more), formatManifest(MANIFEST))
   })
 
+  test('is read back with its other trees, and their shards count among all', () => {
+    const tree = { ttlSeconds: 0, records: 3, shards: [{ ...SHARD, bytes: 200 }] }
+    const more = { ...tree, shards: [SHARD, SHARD] }
+    const manifest: Manifest = { ...MANIFEST, trees: { labels: tree, imports: more } }
+    const octets = formatManifest(manifest)
+    assert.deepEqual(parseManifest(octets), manifest)
+    const turned = { ...MANIFEST, trees: { imports: more, labels: tree } }
+    assert.deepEqual(formatManifest(turned), octets)
+    assert.deepEqual(
+      allShards(manifest).map(({ bytes }) => bytes),
+      [136, 200, 136, 136],
+    )
+  })
+
   test('fits its limit with as many shards as allowed', () => {
     const shards = Array<typeof SHARD>(SHARDS_MAX).fill({ ...SHARD, bytes: 2 ** 28 })
     assert.ok(formatManifest({ ...MANIFEST, shards }).length <= MANIFEST_BYTES_MAX)
@@ -274,9 +305,10 @@ describe('the manifest that the README describes', () => {
   )
 
   test('has the same fields', () => {
+    const trees = { labels: { ttlSeconds: 0, records: 0, shards: [SHARD] } }
     assert.deepEqual(
       [...rows.keys()],
-      Object.keys(JSON.parse(String(Buffer.from(formatManifest(MANIFEST))))),
+      Object.keys(JSON.parse(String(Buffer.from(formatManifest({ ...MANIFEST, trees }))))),
     )
   })
 

@@ -34,4 +34,20 @@ describe('Visibility', () => {
     const wanted = [...one.scopes, ...other.scopes]
     assert.deepEqual(asked.sort(), wanted.toSorted())
   })
+
+  test('goes by the labels that a shard has now', () => {
+    const visibility = new Visibility((_, labels) => labels.includes('team=shop'))
+    const shard = shardOf(['depot', 'shop'])
+    const seen = (): string[] => shard.scopes.filter((_, scope) => visibility.has(shard, scope))
+    assert.deepEqual(seen(), [''])
+    shard.labels = new Map([['shop', ['team=shop']]])
+    assert.deepEqual(seen(), ['', 'shop'])
+    const other = shardOf(['depot'])
+    assert.equal(visibility.has(other, 1), false)
+    assert.deepEqual(seen(), ['', 'shop'])
+    shard.labels = new Map([['depot', ['a=b', 'team=shop']]])
+    assert.deepEqual(seen(), ['', 'depot'])
+    shard.labels = undefined
+    assert.deepEqual(seen(), [''])
+  })
 })

@@ -6,6 +6,7 @@ import assert from 'node:assert/strict'
 import { type LocalGateway, startGateway } from '../../demo/gateway.ts'
 import { encodeBase64url } from '../../src/dns/base64url.ts'
 import { createGatewayClient, type GatewayClient } from '../../src/exporter/gateway-client.ts'
+import type { GatewayVariables } from '../../src/gateway/config.ts'
 import { sha256Hex } from '../../src/snapshot/signature.ts'
 import type { keys } from '../exporter/memory-gateway.ts'
 import { type Published, snapshotOf } from '../gateway/publishing.ts'
@@ -19,6 +20,8 @@ const COREFILE = `. {
   }
 }
 `
+
+type SnapshotFields = NonNullable<Parameters<typeof snapshotOf>[2]>
 
 /** A gateway that runs, and who publishes there. */
 export class PublishingGateway {
@@ -37,10 +40,11 @@ export class PublishingGateway {
   static async start(
     pair: Awaited<ReturnType<typeof keys>>,
     storage?: string,
+    more: Partial<GatewayVariables> = {},
   ): Promise<PublishingGateway> {
     const tokenSha256 = await sha256Hex(new TextEncoder().encode(TOKEN))
     const shop = { publicKey: pair.publicKeyText, tokenSha256 }
-    const variables = { COREFILE, PUBLIC: 'true', CLUSTERS: JSON.stringify({ shop }) }
+    const variables = { COREFILE, PUBLIC: 'true', CLUSTERS: JSON.stringify({ shop }), ...more }
     const gateway = await startGateway({
       variables,
       port: 0,
@@ -50,9 +54,9 @@ export class PublishingGateway {
   }
 
   /** Makes a snapshot of one set of records, as of now. */
-  snapshot(lines: string, generation: number): Promise<Published> {
+  snapshot(lines: string, generation: number, more: SnapshotFields = {}): Promise<Published> {
     const time = new Date().toISOString()
-    return snapshotOf(this.privateKey, [lines], { generation, time })
+    return snapshotOf(this.privateKey, [lines], { generation, time, ...more })
   }
 
   /** Uploads the shards of a snapshot. */
@@ -61,8 +65,13 @@ export class PublishingGateway {
   }
 
   /** Publishes a set of records as the first snapshot, or in place of the one with a tag. */
-  async publish(lines: string, generation: number, etag?: string): Promise<string> {
-    const snapshot = await this.snapshot(lines, generation)
+  async publish(
+    lines: string,
+    generation: number,
+    etag?: string,
+    more?: SnapshotFields,
+  ): Promise<string> {
+    const snapshot = await this.snapshot(lines, generation, more)
     await this.putShards(snapshot)
     const { bytes, signature } = snapshot.signed
     const result = await this.client.putManifest(bytes, signature, etag)
