@@ -75,6 +75,10 @@ export function openFakeCluster(
       const { cluster, naming } = readFakeCluster(options, directive)
       return transferRecords(cluster, naming)
     },
+    podAt: (client) => {
+      const { cluster, naming } = readFakeCluster(options, directive)
+      return naming.pods === 'verified' ? cluster.podAt(client) : undefined
+    },
     load: (shard) => {
       loads.push(shard)
       if (presence === 'later') current = whole

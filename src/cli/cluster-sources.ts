@@ -137,6 +137,7 @@ export class ClusterSources {
         load: () => Promise.resolve(snapshots.current()),
         freshness: () => 'fresh',
         transferRecords: () => source.transferRecords(),
+        podAt: (client) => source.podAt(client),
       },
     }
   }
@@ -166,6 +167,7 @@ export class ClusterSources {
         load: () => Promise.resolve(live.current()),
         freshness: () => live.freshness(),
         transferRecords: () => live.transferRecords(),
+        podAt: (client) => live.podAt(client),
       },
     }
   }

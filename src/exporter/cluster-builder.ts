@@ -6,7 +6,7 @@
 import { formatName } from '../dns/name.ts'
 import { HostGroups } from '../kubernetes/host-groups.ts'
 import { NameGroups } from '../kubernetes/name-groups.ts'
-import type { ClusterObject, EndpointSlice, Kind, Service } from '../kubernetes/objects.ts'
+import type { ClusterObject, EndpointSlice, Kind, Pod, Service } from '../kubernetes/objects.ts'
 import type { NamingOptions } from '../kubernetes/options.ts'
 import { isSelected } from '../kubernetes/selection.ts'
 import type { RecordSet } from '../records/zone-entry.ts'
@@ -95,6 +95,11 @@ export class ClusterBuilder {
   /** Makes what a transfer of the zone has, from the present objects. */
   transferRecords(): Iterable<RecordSet> {
     return this.groups.transferRecords()
+  }
+
+  /** Finds the Pod that runs at a client's address. */
+  podAt(client: string): Pod | undefined {
+    return this.groups.podAt(client)
   }
 
   private emptyShards(): GroupedShards {

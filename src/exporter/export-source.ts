@@ -3,7 +3,7 @@
  * @module
  */
 import { Cluster } from '../kubernetes/cluster.ts'
-import type { ClusterObject } from '../kubernetes/objects.ts'
+import type { ClusterObject, Pod } from '../kubernetes/objects.ts'
 import type { NamingOptions } from '../kubernetes/options.ts'
 import { isSelected } from '../kubernetes/selection.ts'
 import { transferRecords } from '../kubernetes/transfer-records.ts'
@@ -31,6 +31,8 @@ export type ExportSource = {
 export type ObjectSource = ExportSource & {
   /** Makes what a transfer of the zone has. */
   readonly transferRecords: () => Iterable<RecordSet>
+  /** Finds the Pod that runs at a client's address. */
+  readonly podAt: (client: string) => Pod | undefined
 }
 
 /** What a watched source needs. */
@@ -75,7 +77,7 @@ export function createObjectSource(
 ): ObjectSource {
   const { naming } = options
   const made = naming.tree.kind === 'hosts' ? madeOfHosts : madeAtOnce
-  const { build, transferRecords } = made(objects, options)
+  const { build, transferRecords, podAt } = made(objects, options)
   let built: BuiltSnapshot | undefined
   return {
     build: () => {
@@ -83,6 +85,7 @@ export function createObjectSource(
       return built
     },
     transferRecords,
+    podAt,
     sources: () => ({}),
     confirmedMs: () => options.now(),
     states: () => [],
@@ -90,7 +93,7 @@ export function createObjectSource(
   }
 }
 
-type Made = Pick<ObjectSource, 'build' | 'transferRecords'>
+type Made = Pick<ObjectSource, 'build' | 'transferRecords' | 'podAt'>
 type MadeWith = Pick<WatchSourceOptions, 'naming' | 'onWarning'>
 
 function madeAtOnce(objects: readonly ClusterObject[], { naming, onWarning }: MadeWith): Made {
@@ -99,6 +102,7 @@ function madeAtOnce(objects: readonly ClusterObject[], { naming, onWarning }: Ma
   return {
     build: () => warned(buildSnapshot(cluster, naming), onWarning),
     transferRecords: () => transferRecords(cluster, naming),
+    podAt: (client) => (naming.pods === 'verified' ? cluster.podAt(client) : undefined),
   }
 }
 
@@ -109,6 +113,7 @@ function madeOfHosts(objects: readonly ClusterObject[], { naming, onWarning }: M
   return {
     build: () => builder.build(),
     transferRecords: () => builder.transferRecords(),
+    podAt: (client) => builder.podAt(client),
   }
 }
 

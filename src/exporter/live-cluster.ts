@@ -2,7 +2,7 @@
  * A cluster that is watched, and answered from in the same process.
  * @module
  */
-import type { ClusterObject } from '../kubernetes/objects.ts'
+import type { ClusterObject, Pod } from '../kubernetes/objects.ts'
 import type { NamingOptions } from '../kubernetes/options.ts'
 import type { RecordSet } from '../records/zone-entry.ts'
 import { SnapshotError } from '../snapshot/errors.ts'
@@ -157,6 +157,11 @@ export class LiveCluster {
   /** Makes what a transfer of the zone has, from the present objects. */
   transferRecords(): Iterable<RecordSet> {
     return this.builder.transferRecords()
+  }
+
+  /** Finds the Pod that runs at a client's address. */
+  podAt(client: string): Pod | undefined {
+    return this.builder.podAt(client)
   }
 
   /**

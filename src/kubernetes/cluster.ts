@@ -3,6 +3,8 @@
  * to.
  * @module
  */
+import { formatAddress, parseAddress } from '../dns/address.ts'
+import { parseClientAddress } from '../dns/network.ts'
 import type {
   ClusterObject,
   EndpointSlice,
@@ -27,6 +29,8 @@ export class Cluster {
   private readonly slicesByImport = new SliceIndex()
   /** Pods of each namespace, by their key. */
   private readonly podsByNamespace = new Map<string, Map<string, Pod>>()
+  /** Pods that run by their address, likewise; made when it is first asked for. */
+  private podsByAddress: Map<string, Map<string, Pod>> | undefined
 
   /** Adds an object or puts it in place of its former self. Other kinds are passed over. */
   set(object: ClusterObject): void {
@@ -44,6 +48,7 @@ export class Cluster {
         this.linkSlice(object)
         return
       case 'Pod':
+        this.unlinkPodAddress(key)
         this.pods.set(key, object)
         this.linkPod(key, object)
         return
@@ -70,6 +75,7 @@ export class Cluster {
         this.slices.delete(key)
         return
       case 'Pod':
+        this.unlinkPodAddress(key)
         this.pods.delete(key)
         this.podsByNamespace.get(namespace)?.delete(key)
         return
@@ -96,7 +102,40 @@ export class Cluster {
     return this.podsByNamespace.get(namespace)?.values() ?? []
   }
 
+  /**
+   * Finds the Pod that runs at a client's address; of several, on the network of their host, the
+   * first in order.
+   */
+  podAt(client: string): Pod | undefined {
+    if (this.podsByAddress === undefined) {
+      this.podsByAddress = new Map()
+      for (const [key, pod] of this.pods) this.linkPodAddress(key, pod)
+    }
+    const address = parseClientAddress(client)
+    const pods = address && this.podsByAddress.get(formatAddress(address))
+    if (pods === undefined) return undefined
+    const [first] = [...pods].sort(([a], [b]) => (a < b ? -1 : 1))
+    return first?.[1]
+  }
+
+  private linkPodAddress(key: string, pod: Pod): void {
+    const address = addressOf(pod)
+    if (this.podsByAddress === undefined || address === undefined) return
+    const pods = this.podsByAddress.get(address) ?? new Map<string, Pod>()
+    this.podsByAddress.set(address, pods.set(key, pod))
+  }
+
+  private unlinkPodAddress(key: string): void {
+    const pod = this.pods.get(key)
+    const address = pod && addressOf(pod)
+    if (this.podsByAddress === undefined || address === undefined) return
+    const pods = this.podsByAddress.get(address)
+    pods?.delete(key)
+    if (pods?.size === 0) this.podsByAddress.delete(address)
+  }
+
   private linkPod(key: string, pod: Pod): void {
+    this.linkPodAddress(key, pod)
     const pods = this.podsByNamespace.get(pod.namespace) ?? new Map<string, Pod>()
     pods.set(key, pod)
     this.podsByNamespace.set(pod.namespace, pods)
@@ -113,6 +152,12 @@ export class Cluster {
     this.slicesByService.delete(slice.serviceName, slice)
     this.slicesByImport.delete(slice.importName, slice)
   }
+}
+
+/** The address at which a Pod runs, in its usual form. */
+function addressOf({ podIP, isGone }: Pod): string | undefined {
+  const address = isGone ? undefined : parseAddress(podIP)
+  return address && formatAddress(address)
 }
 
 /** Slices by what they belong to. */

@@ -104,6 +104,11 @@ export class HostGroups {
     return []
   }
 
+  /** Nothing: host names are not of Pods. */
+  podAt(_client: string): undefined {
+    return undefined
+  }
+
   /** Finds the slice that is here of that name. */
   sliceLike(slice: EndpointSlice): EndpointSlice | undefined {
     return this.slices.slices.get(objectKey(slice))

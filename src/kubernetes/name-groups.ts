@@ -17,7 +17,7 @@ import {
   serviceRecords,
   sliceServiceKey,
 } from './cluster-records.ts'
-import type { ClusterObject, EndpointSlice, Kind, Service } from './objects.ts'
+import type { ClusterObject, EndpointSlice, Kind, Pod, Service } from './objects.ts'
 import type { NamingOptions } from './options.ts'
 import { standInOf } from './skydns-names.ts'
 import { transferRecords } from './transfer-records.ts'
@@ -117,6 +117,11 @@ export class NameGroups {
   /** Makes what a transfer of the zone has. */
   transferRecords(): Iterable<RecordSet> {
     return transferRecords(this.cluster, this.options)
+  }
+
+  /** Finds the Pod that runs at a client's address, where names of Pods are those of Pods. */
+  podAt(client: string): Pod | undefined {
+    return this.options.pods === 'verified' ? this.cluster.podAt(client) : undefined
   }
 
   /** Finds the slice that is here of that name. */

@@ -82,6 +82,15 @@ export type SnapshotSource = {
   readonly freshness: () => 'fresh' | 'stale' | 'expired' | 'partial'
   /** What a transfer of the zone has; absent where there are snapshots only. */
   readonly transferRecords?: () => Iterable<RecordSet>
+  /** The Pod that runs at a client's address; absent where there are snapshots only. */
+  readonly podAt?: (client: string) => ClientPod | undefined
+}
+
+/** A Pod, as far as it is told who asks. */
+export type ClientPod = {
+  readonly namespace: string
+  readonly name: string
+  readonly labels: ReadonlyMap<string, string>
 }
 
 /** Keys of an etcd, in memory and kept up to date. */

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, type TestContext, test } from 'node:test'
 import { toLatin1 } from '../../src/dns/bytes.ts'
+import { ClusterBuilder } from '../../src/exporter/cluster-builder.ts'
 import {
   createObjectSource,
   createWatchSource,
@@ -128,6 +129,19 @@ describe('a source of objects that never change', () => {
     const owners = Array.from(source.transferRecords(), ({ owner }) => toLatin1(owner))
     assert.ok(owners.includes('\x03web\x04shop\x03svc'), owners.join())
   })
+
+  for (const pods of ['verified', 'insecure'] as const) {
+    test(`knows who asks by the address of a Pod, with names of Pods ${pods}`, () => {
+      const pod = '- {kind: Pod, metadata: {name: a, namespace: shop}, status: {podIP: 192.0.2.9}}'
+      const naming = optionsOf({ pods })
+      const made = { naming, onWarning: assert.fail, ...clock }
+      const builder = new ClusterBuilder(naming, assert.fail)
+      for (const object of objectsOf(pod)) builder.set(object)
+      for (const source of [createObjectSource(objectsOf(pod), made), builder]) {
+        assert.equal(source.podAt('192.0.2.9')?.name, pods === 'verified' ? 'a' : undefined)
+      }
+    })
+  }
 
   test('leaves out what the selectors do not meet', () => {
     const naming = optionsOf({ objectSelector: selectorOf('tier=gold') })

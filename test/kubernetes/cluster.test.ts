@@ -18,6 +18,44 @@ function clusterAfter(...objects: readonly ClusterObject[]): Cluster {
   return cluster
 }
 
+describe('Pods by address', () => {
+  const pod = (name: string, ip: string, phase = 'Running'): ClusterObject => {
+    const [object] = objectsOf(`
+    - {kind: Pod, metadata: {name: ${name}}, status: {podIP: "${ip}", phase: ${phase}}}`)
+    return object ?? assert.fail()
+  }
+  const at = (cluster: Cluster, address: string): string | undefined => cluster.podAt(address)?.name
+
+  test('are found however the address is written', () => {
+    const cluster = clusterAfter(pod('a', '192.0.2.1'), pod('b', '2001:DB8:0::1'))
+    const addresses = ['192.0.2.1', '::ffff:192.0.2.1', '2001:db8::1', '192.0.2.2', 'x']
+    assert.deepEqual(
+      addresses.map((address) => at(cluster, address)),
+      ['a', 'a', 'b', undefined, undefined],
+    )
+  })
+
+  test('are the first by name, and none that has ended', () => {
+    const cluster = clusterAfter(
+      pod('c', '192.0.2.1'),
+      pod('b', '192.0.2.1'),
+      pod('a', '192.0.2.1', 'Failed'),
+    )
+    assert.equal(at(cluster, '192.0.2.1'), 'b')
+  })
+
+  test('are followed', () => {
+    const cluster = clusterAfter(pod('a', '192.0.2.1'))
+    assert.equal(at(cluster, '192.0.2.1'), 'a')
+    cluster.set(pod('a', '192.0.2.2'))
+    cluster.set(pod('b', '192.0.2.1'))
+    assert.deepEqual([at(cluster, '192.0.2.1'), at(cluster, '192.0.2.2')], ['b', 'a'])
+    cluster.delete('Pod', 'default', 'b')
+    cluster.set(pod('a', '', 'Pending'))
+    assert.deepEqual([at(cluster, '192.0.2.1'), at(cluster, '192.0.2.2')], [undefined, undefined])
+  })
+})
+
 describe('Cluster', () => {
   const oneOfEach = objectsOf(`
     - { kind: Namespace, metadata: { name: x } }

@@ -1,14 +1,13 @@
 /**
  * What the cluster says of a query, under CoreDNS's labels (plugin/kubernetes/metadata.go,
- * parse.go): who asks, and what the parts of the name are. Not there: `client-pod-name` and
- * `client-label/…`, which snapshots do not have, and `cluster`, which CoreDNS never sets.
+ * parse.go): who asks, and what the parts of the name are. Not there: `cluster`, which CoreDNS
+ * never sets, and at a gateway who asks.
  * @module
  */
 import { nameText } from '../../dns/name-text.ts'
 import type { Query } from '../../dns/query.ts'
 import type { SnapshotSource } from '../host.ts'
-import type { Asked } from '../plugin.ts'
-import { podNamespace } from './search-paths.ts'
+import type { Asked, Client } from '../plugin.ts'
 import { type Zones, zoneOf } from './zone.ts'
 
 /** What labels are looked up in. */
@@ -20,7 +19,7 @@ export type LabelSource = {
 }
 
 const PREFIX = 'kubernetes/'
-const CLIENT_NAMESPACE = `${PREFIX}client-namespace`
+const CLIENT = `${PREFIX}client-`
 const PARSE_ERROR = `${PREFIX}parse-error`
 const NOT_A_NAME: ReadonlyMap<string, string> = new Map([[PARSE_ERROR, 'invalid query name']])
 
@@ -31,12 +30,21 @@ export function clusterMetadata(
   { zones, source, isZonal }: LabelSource,
 ): string | undefined {
   if (!label.startsWith(PREFIX)) return undefined
-  if (label === CLIENT_NAMESPACE) {
-    const snapshot = client.view === undefined ? source.current() : undefined
-    return snapshot && podNamespace(snapshot, client.address)
-  }
+  if (label.startsWith(CLIENT)) return clientLabel(label.slice(CLIENT.length), source, client)
   const zone = zoneOf(zones, query)
   return zone && nameLabels(labelsBelow(query, zone.origin.bytes), isZonal).get(label)
+}
+
+/** What is said of the Pod that asks; nothing of clients elsewhere. */
+function clientLabel(
+  label: string,
+  { podAt }: SnapshotSource,
+  { address, view }: Client,
+): string | undefined {
+  const pod = view === undefined ? podAt?.(address) : undefined
+  if (label === 'namespace') return pod?.namespace
+  if (label === 'pod-name') return pod?.name
+  return label.startsWith('label/') ? pod?.labels.get(label.slice(6)) : undefined
 }
 
 /** The labels of a query's name that are below an origin, as text. */

@@ -4,7 +4,9 @@ import { block, directive, serve } from '../../ask.ts'
 
 const OBJECTS = `
 - {kind: Namespace, metadata: {name: shop}}
-- {kind: Pod, metadata: {name: a, namespace: shop}, status: {podIP: 198.51.100.7}}
+- kind: Pod
+  metadata: {name: a, namespace: shop, labels: {app: web, example.org/tier: gold}}
+  status: {podIP: 198.51.100.7}
 `
 const LABELS = 'port-name protocol endpoint zone service namespace kind parse-error'.split(' ')
 
@@ -62,6 +64,33 @@ describe('metadata of clusters', () => {
   for (const { name, options = [], labels } of cases) {
     test(`says ${labels.join(' ') || 'nothing'} of ${name}`, async () => {
       assert.deepEqual(await metadataOf(name, ...options), labels)
+    })
+  }
+
+  const said: { label: string; value: string }[] = [
+    { label: 'client-namespace', value: 'shop' },
+    { label: 'client-pod-name', value: 'a' },
+    { label: 'client-label/app', value: 'web' },
+    { label: 'client-label/example.org/tier', value: 'gold' },
+    { label: 'client-label/no', value: '-' },
+    { label: 'client-else', value: '-' },
+  ]
+  for (const { label, value } of said) {
+    test(`says ${value} for ${label} of a Pod, and nothing of who is none`, async () => {
+      const kubernetes = (pods: string): string => directive('kubernetes cluster.local', pods)
+      const lines = await Promise.all(
+        ['pods verified', 'pods insecure'].map(async (pods) => {
+          const corefile = block('metadata', `log . "{/kubernetes/${label}}"`, kubernetes(pods))
+          const server = serve(corefile, { cluster: { objects: OBJECTS } })
+          await server.ask('cluster.local SOA +from=198.51.100.7')
+          await server.ask('cluster.local SOA +from=198.51.100.8')
+          return server.host.lines
+        }),
+      )
+      assert.deepEqual(lines, [
+        [value, '-'],
+        ['-', '-'],
+      ])
     })
   }
 
