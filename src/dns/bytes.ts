@@ -11,7 +11,7 @@ export const LOWER: Uint8Array = Uint8Array.from({ length: 256 }, (_, octet) =>
 )
 
 /** Octets, and the same memory as 32-bit words in the machine's order. */
-export type WordOctets = { readonly bytes: Uint8Array; readonly words: Uint32Array }
+export type WordOctets = { readonly bytes: Uint8Array; readonly words: Int32Array }
 
 /** Arguments that a call is sure to take. */
 const CHARACTERS_AT_ONCE = 4096
@@ -20,8 +20,8 @@ const CHARACTERS_AT_ONCE = 4096
 export const EMPTY: Uint8Array = new Uint8Array(0)
 
 /** Makes room for `size` octets, a multiple of four, all 0. */
-export function wordOctets(size: number): { bytes: Uint8Array; words: Uint32Array } {
-  const words = new Uint32Array(size >>> 2)
+export function wordOctets(size: number): { bytes: Uint8Array; words: Int32Array } {
+  const words = new Int32Array(size >>> 2)
   return { bytes: new Uint8Array(words.buffer), words }
 }
 
@@ -37,8 +37,11 @@ export function octet(bytes: Uint8Array, offset: number): number {
   return bytes[offset] as number
 }
 
-/** Reads one 32-bit word of a typed array by its index. The caller has checked the index. */
-export function word(words: Uint32Array, index: number): number {
+/**
+ * Reads one 32-bit word of a typed array by its index, as a signed number: these take no memory of
+ * their own, whatever compiles the code. The caller has checked the index.
+ */
+export function word(words: Int32Array, index: number): number {
   return words[index] as number
 }
 
@@ -52,9 +55,14 @@ export function readUint16(bytes: Uint8Array, offset: number): number {
   return ((bytes[offset] as number) << 8) | (bytes[offset + 1] as number)
 }
 
+/** Reads a 32-bit big-endian number as a signed one. The caller has checked the bounds. */
+export function readInt32(bytes: Uint8Array, offset: number): number {
+  return (readUint16(bytes, offset) << 16) | readUint16(bytes, offset + 2)
+}
+
 /** Reads a 32-bit big-endian number as an unsigned one. The caller has checked the bounds. */
 export function readUint32(bytes: Uint8Array, offset: number): number {
-  return ((readUint16(bytes, offset) << 16) | readUint16(bytes, offset + 2)) >>> 0
+  return readInt32(bytes, offset) >>> 0
 }
 
 /** Writes the low 16 bits of `value`, big-endian. */

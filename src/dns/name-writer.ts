@@ -19,7 +19,7 @@ const POINTER_BITS = 0xc000
 export class NameWriter {
   private readonly table = new Compression()
   private isTableFilled = false
-  private readonly noted = new Uint32Array(NOTED_MAX)
+  private readonly noted = new Int32Array(NOTED_MAX)
   private notedCount = 0
   private query = new Query()
   private readonly labels = new Uint8Array(LABELS_MAX)
@@ -132,12 +132,12 @@ export class NameWriter {
     const first = start >>> 2
     const whole = size >>> 2
     for (let i = 0; i < whole; i++) {
-      if (nameView.getUint32(from + 4 * i, true) !== word(words, first + i)) return false
+      if (nameView.getInt32(from + 4 * i, true) !== word(words, first + i)) return false
     }
     const last = from + 4 * whole
     if (last < end) {
       // Behind the labels stands an origin, and behind the longest of names an octet to spare.
-      const differing = nameView.getUint32(last, true) ^ word(words, first + whole)
+      const differing = nameView.getInt32(last, true) ^ word(words, first + whole)
       if ((differing & tailMask(size)) !== 0) return false
     }
     // The same octets may also begin in the middle of a label.

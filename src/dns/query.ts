@@ -62,14 +62,14 @@ export class Query {
   /** Its beginning, up to the end of the question at least, where it can be read as words. */
   readonly head: Uint8Array = new Uint8Array(HEAD_BYTES)
   /** The same octets as 32-bit words in the machine's order. */
-  readonly headWords: Uint32Array = new Uint32Array(this.head.buffer)
+  readonly headWords: Int32Array = new Int32Array(this.head.buffer)
   id = 0
   /** The second 16-bit word of the header as it came. */
   flags = 0
   /** Query name in lower case, absolute, `nameBytes` octets of this buffer. */
   readonly name: Uint8Array = new Uint8Array(NAME_BUFFER_BYTES)
   /** The same octets as 32-bit words in the machine's order; those behind the name are anything. */
-  readonly nameWords: Uint32Array = new Uint32Array(this.name.buffer)
+  readonly nameWords: Int32Array = new Int32Array(this.name.buffer)
   /** The same octets for reads at any offset. */
   readonly nameView: DataView = new DataView(this.name.buffer)
   nameBytes = 0
@@ -175,10 +175,10 @@ export function endsIn(
   const { words } = zone
   const whole = size >>> 2
   for (let i = 0; i < whole; i++) {
-    if (nameView.getUint32(start + 4 * i, true) !== word(words, i)) return false
+    if (nameView.getInt32(start + 4 * i, true) !== word(words, i)) return false
   }
   if ((size & 3) === 0) return true
-  const differing = nameView.getUint32(start + 4 * whole, true) ^ word(words, whole)
+  const differing = nameView.getInt32(start + 4 * whole, true) ^ word(words, whole)
   return (differing & tailMask(size)) === 0
 }
 

@@ -40,7 +40,7 @@ export type ReplyLimits = {
 export class ReplyWriter {
   /** The reply so far; a record may overrun the limit before it is taken back. */
   readonly bytes: Uint8Array = new Uint8Array(2 * MESSAGE_BYTES_MAX + 1026)
-  private readonly words = new Uint32Array(this.bytes.buffer)
+  private readonly words = new Int32Array(this.bytes.buffer)
   /** Octets written. */
   length = 0
   private readonly view = new DataView(this.bytes.buffer)
@@ -144,7 +144,7 @@ export class ReplyWriter {
   }
 
   /** Writes octets of rdata that are at hand as little-endian words. */
-  writeWords(source: Uint32Array, start: number, count: number): void {
+  writeWords(source: Int32Array, start: number, count: number): void {
     const { view, length } = this
     for (let i = 0; i < count; i++) view.setUint32(length + 4 * i, word(source, start + i), true)
     this.length = length + 4 * count
@@ -159,7 +159,7 @@ export class ReplyWriter {
    * Writes rdata that was made beforehand, as little-endian words; the last need not be whole.
    * Names after it do not point into it.
    */
-  writeMade(words: Uint32Array, size: number): void {
+  writeMade(words: Int32Array, size: number): void {
     const start = this.length
     this.writeWords(words, 0, (size + 3) >>> 2)
     this.length = start + size

@@ -45,7 +45,7 @@ export class NameGroups {
   private readonly warningsByGroup = new Map<string, readonly string[]>()
   private served: ServedNamespaces | undefined
   /** Slices are never changed, only replaced. */
-  private readonly keys = new WeakMap<EndpointSlice, Uint32Array>()
+  private readonly keys = new WeakMap<EndpointSlice, Int32Array>()
   private isAllChanged = true
 
   constructor(options: NamingOptions) {
@@ -140,11 +140,11 @@ export class NameGroups {
   }
 
   /** The keys of a slice's addresses, one after the other; 0 for what is none. */
-  private keysOf(slice: EndpointSlice, { keyOf }: GroupPart): Uint32Array {
+  private keysOf(slice: EndpointSlice, { keyOf }: GroupPart): Int32Array {
     const known = this.keys.get(slice)
     if (known !== undefined) return known
     const addresses = slice.endpoints.flatMap((endpoint) => endpoint.addresses.map(parseAddress))
-    const keys = Uint32Array.from(addresses, (address) =>
+    const keys = Int32Array.from(addresses, (address) =>
       address === undefined ? 0 : keyOf(address),
     )
     this.keys.set(slice, keys)

@@ -49,7 +49,7 @@ const MIRRORED: ReadonlySet<number> = new Set([OPTION.NSID, OPTION.COOKIE])
 /** Why a query is refused for which there is no server block. */
 const NO_BLOCK = extendedError(EXTENDED_ERROR.NOT_AUTHORITATIVE)
 /** Quick answers that go untimed between two that are timed, a power of two less one. */
-const UNTIMED_MAX = 15
+const UNTIMED_MAX = 63
 const PANICS = {
   name: 'coredns_panics_total',
   help: 'A metrics that counts the number of panics.',

@@ -2,13 +2,16 @@
  * The addresses of a shard and where they point: columns sorted by address, searched by halving.
  * @module
  */
-import { readUint32, word } from '../dns/bytes.ts'
+import { readInt32, word } from '../dns/bytes.ts'
 import { POD_BIT, SCOPES_MAX } from './layout.ts'
+
+/** Turns the order of signed numbers into that of unsigned ones. */
+const SIGN = 0x80000000
 
 /** The addresses of one family within one shard. An address stands once for each namespace. */
 export class AddressTable {
   readonly count: number
-  private readonly words: Uint32Array
+  private readonly words: Int32Array
   private readonly wordsPerKey: number
   /** Index of the first word of each column. */
   private readonly keys: number
@@ -16,7 +19,7 @@ export class AddressTable {
   private readonly infos: number
 
   /** @param offset where the first column begins, in octets */
-  constructor(words: Uint32Array, addressBytes: 4 | 16, offset: number, count: number) {
+  constructor(words: Int32Array, addressBytes: 4 | 16, offset: number, count: number) {
     this.words = words
     this.wordsPerKey = addressBytes / 4
     this.count = count
@@ -27,7 +30,7 @@ export class AddressTable {
 
   /** Index of the first entry that is not before `address`; `count` when all are. */
   firstFrom(address: Uint8Array): number {
-    if (this.wordsPerKey === 1) return this.firstFromKey(readUint32(address, 0))
+    if (this.wordsPerKey === 1) return this.firstFromKey(readInt32(address, 0))
     let low = 0
     let high = this.count
     while (low < high) {
@@ -40,11 +43,12 @@ export class AddressTable {
 
   private firstFromKey(key: number): number {
     const { words, keys } = this
+    const wanted = key ^ SIGN
     let low = 0
     let high = this.count
     while (low < high) {
       const middle = (low + high) >>> 1
-      if (word(words, keys + middle) < key) low = middle + 1
+      if ((word(words, keys + middle) ^ SIGN) < wanted) low = middle + 1
       else high = middle
     }
     return low
@@ -54,8 +58,8 @@ export class AddressTable {
   compare(index: number, address: Uint8Array): number {
     for (let i = 0; i < this.wordsPerKey; i++) {
       const key = word(this.words, this.keys + this.wordsPerKey * index + i)
-      const wanted = readUint32(address, 4 * i)
-      if (key !== wanted) return key < wanted ? -1 : 1
+      const wanted = readInt32(address, 4 * i)
+      if (key !== wanted) return (key ^ SIGN) < (wanted ^ SIGN) ? -1 : 1
     }
     return 0
   }
@@ -66,7 +70,7 @@ export class AddressTable {
     for (let bits = bitCount, i = 0; bits > 0; bits -= 32, i++) {
       const mask = bits >= 32 ? 0xffffffff : ~(0xffffffff >>> bits)
       const key = word(this.words, this.keys + this.wordsPerKey * index + i)
-      if (((key ^ readUint32(address, 4 * i)) & mask) !== 0) return false
+      if (((key ^ readInt32(address, 4 * i)) & mask) !== 0) return false
     }
     return true
   }

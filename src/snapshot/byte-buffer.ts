@@ -35,8 +35,13 @@ export class ByteBuffer {
   append(octets: Uint8Array): void {
     // Room first: making it may put another buffer in place of this one.
     const start = this.reserve(octets.length)
+    this.put(start, octets)
+  }
+
+  /** Writes octets where room was made. */
+  put(offset: number, octets: Uint8Array): void {
     const { bytes } = this
-    for (let i = 0; i < octets.length; i++) bytes[start + i] = octet(octets, i)
+    for (let i = 0; i < octets.length; i++) bytes[offset + i] = octet(octets, i)
   }
 
   /** Writes a 16-bit number where room was made. */
@@ -52,12 +57,6 @@ export class ByteBuffer {
   /** Appends zeros up to a multiple of four octets. */
   align(): void {
     this.reserve(-this.size & 3)
-  }
-
-  /** Takes back everything from `offset` on. */
-  truncate(offset: number): void {
-    this.bytes.fill(0, offset, this.size)
-    this.size = offset
   }
 
   private grow(): void {

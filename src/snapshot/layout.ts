@@ -6,7 +6,7 @@
  */
 
 /** First four octets of a shard: `KDS` and the version. */
-export const MAGIC = 0x3153444b
+export const MAGIC = 0x3253444b
 /** Feature bits that this build understands; a shard with another one set is refused. */
 export const FEATURES_KNOWN = 0
 /** Octets of the header. */

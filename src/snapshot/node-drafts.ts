@@ -32,6 +32,8 @@ export type NodeDraft = {
   isImplied: boolean
   isGlue: boolean
   readonly sets: Map<number, SetDraft>
+  /** Where it stands in the shard; 0 until there is room for it. */
+  offset: number
 }
 
 /** The targets of one address in one namespace, if any, and whether a Pod there has the address. */
@@ -92,7 +94,7 @@ function draftNode(nodes: Map<string, NodeDraft>, owner: Uint8Array, scope: stri
     return known
   }
   const flags = { hasAddressNames: false, isImplied: true, isGlue: true }
-  const node: NodeDraft = { owner, key, scope, ...flags, sets: new Map() }
+  const node: NodeDraft = { owner, key, scope, ...flags, sets: new Map(), offset: 0 }
   nodes.set(key, node)
   return node
 }

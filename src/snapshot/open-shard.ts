@@ -43,12 +43,13 @@ export function openShard(bytes: Uint8Array): Shard {
     throw refuse(`${aligned.length} octets are no shard`)
   }
   checkHeader(
-    new Uint32Array(aligned.buffer, aligned.byteOffset, aligned.length / 4),
+    new Int32Array(aligned.buffer, aligned.byteOffset, aligned.length / 4),
     aligned.length,
   )
   const shard = new Shard(aligned, readScopes(aligned))
-  const found = checkNodes(shard)
-  checkSlots(shard, found.nodes)
+  const found: Found = { marks: new Int32Array(aligned.length / 4), octets: 0 }
+  checkNodes(shard, found)
+  checkNodeSets(shard, found)
   checkAddresses(shard, found, shard.addresses4)
   checkAddresses(shard, found, shard.addresses6)
   return shard
@@ -59,9 +60,9 @@ function refuse(what: string): SnapshotError {
 }
 
 /** Sections must follow each other in the header's order; their counts must fit between them. */
-function checkHeader(words: Uint32Array, size: number): void {
-  const field = (index: number): number => word(words, index)
-  if (field(HEADER.MAGIC) !== MAGIC) throw refuse('it does not begin with "KDS1"')
+function checkHeader(words: Int32Array, size: number): void {
+  const field = (index: number): number => word(words, index) >>> 0
+  if (field(HEADER.MAGIC) !== MAGIC) throw refuse('it does not begin with "KDS2"')
   if ((field(HEADER.FEATURES) & ~FEATURES_KNOWN) !== 0) {
     throw refuse(`it needs features ${field(HEADER.FEATURES)}, this build knows ${FEATURES_KNOWN}`)
   }
@@ -92,10 +93,10 @@ function checkHeader(words: Uint32Array, size: number): void {
 }
 
 function readScopes(bytes: Uint8Array): string[] {
-  const words = new Uint32Array(bytes.buffer, bytes.byteOffset, SHARD_HEADER_BYTES / 4)
+  const words = new Int32Array(bytes.buffer, bytes.byteOffset, SHARD_HEADER_BYTES / 4)
   const scopes: string[] = []
   let at = word(words, HEADER.SCOPES)
-  for (let left = word(words, HEADER.SCOPE_COUNT); left > 0; left--) {
+  for (let left = word(words, HEADER.SCOPE_COUNT) >>> 0; left > 0; left--) {
     const size = at + 2 <= bytes.length ? octet(bytes, at) | (octet(bytes, at + 1) << 8) : 0
     if (at + 2 + size > bytes.length) throw refuse('a namespace runs over the end')
     scopes.push(new TextDecoder().decode(bytes.subarray(at + 2, at + 2 + size)))
@@ -105,59 +106,63 @@ function readScopes(bytes: Uint8Array): string[] {
   return scopes
 }
 
-/** What was found so far: nodes by offset, the one reading of each set, octets of all sets. */
-type Found = {
-  readonly nodes: ReadonlySet<number>
-  readonly sets: Map<number, number>
-  setBytes: number
-}
+/**
+ * What was found so far: by each word of the shard, whether a node or a set begins there, and as
+ * what the set was read; and the octets of all of them.
+ */
+type Found = { readonly marks: Int32Array; octets: number }
 
-/** Walks all nodes, to whose offsets SRV targets and slots must lead. */
-function checkNodes(shard: Shard): Found {
-  const end = shard.field(HEADER.SETS)
-  const nodes = new Set<number>()
-  let node = shard.firstNode()
-  for (let left = shard.field(HEADER.NODE_COUNT); left > 0; left--) {
-    if (node + NODE_BYTES > end || shard.nextNode(node) > end) throw refuse('a node overruns')
+/** Marks a node. A set's mark, its type and number of records, never has a number of 0. */
+const NODE_MARK = 0x10000
+
+/** Goes through the nodes that the index leads to. */
+function checkNodes(shard: Shard, found: Found): void {
+  const [start, end] = [shard.field(HEADER.NODES), shard.field(HEADER.SETS)]
+  const count = shard.field(HEADER.NODE_COUNT)
+  let used = 0
+  for (let slot = shard.field(HEADER.SLOT_COUNT) - 1; slot >= 0; slot--) {
+    const node = shard.slotNode(slot)
+    if (node === 0) continue
+    used++
+    const isPlace = node % 4 === 0 && node >= start && node + NODE_BYTES <= end
+    if (!isPlace) throw refuse(`slot ${slot} leads to ${node}, where no node is`)
+    if (found.marks[node >>> 2] !== 0) throw refuse(`the node at ${node} is in two slots`)
+    found.marks[node >>> 2] = NODE_MARK
+    const size = shard.nameOffset(node) + shard.nameBytes(node) - node
+    if (node + size > end) throw refuse('a node overruns')
     if (shard.nodeScope(node) >= shard.scopes.length) throw refuse('a node is in no namespace')
     if (!isRelativeName(shard.bytes, shard.nameOffset(node), shard.nameBytes(node))) {
       throw refuse(`the node at ${node} has no proper name`)
     }
-    nodes.add(node)
-    node = shard.nextNode(node)
+    takeRoom(shard, found, size)
   }
-  const found: Found = { nodes, sets: new Map(), setBytes: 0 }
-  for (const offset of nodes) {
-    let ref = offset + NODE_BYTES
-    for (let left = shard.setCount(offset); left > 0; left--) {
-      checkSet(shard, found, {
-        type: shard.refType(ref),
-        set: shard.refSet(ref),
-        count: shard.refCount(ref),
-      })
+  if (used !== count) throw refuse(`the index has ${used} of ${count} nodes`)
+}
+
+/** What overlaps would take time without bounds to walk. */
+function takeRoom(shard: Shard, found: Found, octets: number): void {
+  found.octets += octets
+  const room = shard.field(HEADER.SETS_END) - shard.field(HEADER.NODES)
+  if (found.octets > room) throw refuse('nodes or sets overlap')
+}
+
+function checkNodeSets(shard: Shard, found: Found): void {
+  for (let slot = shard.field(HEADER.SLOT_COUNT) - 1; slot >= 0; slot--) {
+    const node = shard.slotNode(slot)
+    if (node === 0) continue
+    let ref = node + NODE_BYTES
+    for (let left = shard.setCount(node); left > 0; left--) {
+      checkSet(shard, found, shard.refSet(ref), shard.refType(ref), shard.refCount(ref))
       ref += SET_REF_BYTES
     }
   }
-  return found
-}
-
-function checkSlots(shard: Shard, nodes: ReadonlySet<number>): void {
-  const first = shard.field(HEADER.SLOTS) >>> 2
-  let used = 0
-  for (let slot = shard.field(HEADER.SLOT_COUNT) - 1; slot >= 0; slot--) {
-    const node = word(shard.words, first + (SLOT_BYTES / 4) * slot + 1)
-    if (node === 0) continue
-    used++
-    if (!nodes.has(node)) throw refuse(`slot ${slot} leads to ${node}, where no node is`)
-  }
-  if (used !== nodes.size) throw refuse(`the index has ${used} of ${nodes.size} nodes`)
 }
 
 function checkAddresses(shard: Shard, found: Found, table: AddressTable): void {
   for (let i = 0; i < table.count; i++) {
     if (table.scope(i) >= shard.scopes.length) throw refuse('an address is in no namespace')
     const [set, count] = [table.set(i), table.targetCount(i)]
-    if (count > 0 || set !== 0) checkSet(shard, found, { type: TYPE.PTR, set, count })
+    if (count > 0 || set !== 0) checkSet(shard, found, set, TYPE.PTR, count)
     else if (!table.isPod(i)) throw refuse('an address says nothing')
     if (i > 0 && table.compare(i - 1, table.address(i)) > 0) {
       throw refuse('addresses are out of order')
@@ -165,24 +170,16 @@ function checkAddresses(shard: Shard, found: Found, table: AddressTable): void {
   }
 }
 
-/**
- * Checks a set once; a second reading of it with another type or count is refused. So are sets that
- * overlap: to walk them would take time without bounds.
- */
-function checkSet(
-  shard: Shard,
-  found: Found,
-  { type, set, count }: { type: number; set: number; count: number },
-): void {
-  const reading = type * 0x10000 + count
-  const known = found.sets.get(set)
-  if (known === reading) return
-  if (known !== undefined) throw refuse(`the set at ${set} is used in two ways`)
-  found.sets.set(set, reading)
-  const start = shard.field(HEADER.SETS)
-  const end = shard.field(HEADER.SETS_END)
+/** Checks a set once; a second reading of it with another type or count is refused. */
+function checkSet(shard: Shard, found: Found, set: number, type: number, count: number): void {
+  const [start, end] = [shard.field(HEADER.NODES), shard.field(HEADER.SETS_END)]
   if (set % 4 !== 0 || set < start || set + 4 > end) throw refuse(`no set is at ${set}`)
   if (count === 0) throw refuse(`the set at ${set} is empty`)
+  const reading = (type << 16) | count
+  const known = found.marks[set >>> 2]
+  if (known === reading) return
+  if (known !== 0) throw refuse(`the set at ${set} is used in two ways`)
+  found.marks[set >>> 2] = reading
   const form = shard.setForm(set)
   const isAddress = type === TYPE.A || type === TYPE.AAAA
   if (isAddress !== (form === FORM.FIXED) || (form === FORM.TARGETS && type !== TYPE.SRV)) {
@@ -193,12 +190,15 @@ function checkSet(
   for (let left = count; left > 0; left--) {
     at = form === FORM.PARTS ? checkParts(shard, type, at, end) : at + itemBytes(type)
     if (at > end) throw refuse(`the set at ${set} overruns`)
-    if (form === FORM.TARGETS && !found.nodes.has(word(shard.words, (at - 4) >>> 2))) {
+    if (form === FORM.TARGETS && !isNode(found, word(shard.words, (at - 4) >>> 2))) {
       throw refuse(`the set at ${set} has a target that is no node`)
     }
   }
-  found.setBytes += at - set
-  if (found.setBytes > end - start) throw refuse('sets overlap')
+  takeRoom(shard, found, at - set)
+}
+
+function isNode({ marks }: Found, offset: number): boolean {
+  return offset % 4 === 0 && marks[offset >>> 2] === NODE_MARK
 }
 
 function itemBytes(type: number): number {

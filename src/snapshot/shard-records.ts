@@ -13,8 +13,7 @@ import { Shard } from './shard.ts'
 
 /** Lists the records of a shard as they are below `origin`, in the order of the shard. */
 export function* shardRecords(shard: Shard, origin: Uint8Array): Generator<ResourceRecord> {
-  let node = shard.firstNode()
-  for (let left = shard.nodeCount; left > 0; left--) {
+  for (const node of shard.nodes()) {
     const owner = nodeName(shard, node, origin)
     for (const ref of shard.refs(node)) {
       const [set, count, type] = [shard.refSet(ref), shard.refCount(ref), shard.refType(ref)]
@@ -22,7 +21,6 @@ export function* shardRecords(shard: Shard, origin: Uint8Array): Generator<Resou
         yield { owner, type, class: CLASS.IN, ttlSeconds: shard.setTtl(set), rdata }
       }
     }
-    node = shard.nextNode(node)
   }
   yield* pointerRecords(shard, shard.addresses4, origin)
   yield* pointerRecords(shard, shard.addresses6, origin)
@@ -106,10 +104,8 @@ function nodeName(shard: Shard, node: number, origin: Uint8Array): Uint8Array {
 export function countRecords(bytes: Uint8Array): number {
   const shard = new Shard(bytes, [])
   let records = 0
-  let node = shard.firstNode()
-  for (let left = shard.nodeCount; left > 0; left--) {
+  for (const node of shard.nodes()) {
     if (!shard.isGlue(node)) for (const ref of shard.refs(node)) records += shard.refCount(ref)
-    node = shard.nextNode(node)
   }
   for (const table of [shard.addresses4, shard.addresses6]) {
     for (let i = 0; i < table.count; i++) records += table.targetCount(i)

@@ -2,7 +2,7 @@
  * Writes a shard: the same entries give the same octets, whatever order they come in.
  * @module
  */
-import { EMPTY, readUint32, toLatin1, word } from '../dns/bytes.ts'
+import { EMPTY, readInt32, toLatin1, word } from '../dns/bytes.ts'
 import { TYPE } from '../dns/rr-type.ts'
 import type { Rdata, ZoneEntry } from '../records/zone-entry.ts'
 import { ByteBuffer } from './byte-buffer.ts'
@@ -15,15 +15,18 @@ import {
   IMPLIED_BIT,
   MAGIC,
   NODE_BYTES,
+  PARTS_BYTES,
   POD_BIT,
   SCOPES_MAX,
   SET_REF_BYTES,
   SETS_PER_NODE_MAX,
   SHARD_HEADER_BYTES,
   SLOT_BYTES,
+  TARGET_BYTES,
 } from './layout.ts'
-import { hashName, hashOctets } from './name-hash.ts'
+import { hashName } from './name-hash.ts'
 import { draftNodes, type NodeDraft, type PointerDraft, type SetDraft } from './node-drafts.ts'
+import { SetPlaces } from './set-places.ts'
 
 /** Probes that the longest search in the index may take before another seed is tried. */
 const PROBES_GOOD = 16
@@ -36,7 +39,7 @@ const SEEDS_TRIED = 64
 export function buildShard(entries: Iterable<ZoneEntry>): Uint8Array {
   const { nodes, pointers4, pointers6 } = draftNodes(entries)
   const shard = new ShardWriter(nodes, sortedScopes([...nodes, ...pointers4, ...pointers6]))
-  shard.writeIndex()
+  shard.reserveIndex()
   shard.writeNodes()
   const sets4 = shard.writePointerSets(pointers4)
   const sets6 = shard.writePointerSets(pointers6)
@@ -58,59 +61,59 @@ function sortedScopes(drafts: readonly { readonly scope: string }[]): string[] {
 /** A shard in the making: its sections are appended in the order of the header. */
 class ShardWriter {
   private readonly out = new ByteBuffer()
-  private readonly header = new Uint32Array(SHARD_HEADER_BYTES / 4)
+  private readonly header = new Int32Array(SHARD_HEADER_BYTES / 4)
   private readonly nodes: readonly NodeDraft[]
   private readonly scopes: readonly string[]
   private readonly scopeIds: ReadonlyMap<string, number>
-  /** Offset of each node, by the Latin-1 text of its labels. */
-  private readonly nodeOffsets = new Map<string, number>()
+  /** The nodes by the Latin-1 text of their labels. */
+  private readonly nodesByKey: ReadonlyMap<string, NodeDraft>
   /** The same by the array that holds the labels: many records lead to one target. */
-  private readonly targetOffsets = new Map<Uint8Array, number>()
-  /** Offset of a set written so far, by the hash of its type and octets. */
-  private readonly setOffsets = new Map<number, number>()
-  private readonly setTypes = new Map<number, number>()
-  private hashes: Uint32Array = new Uint32Array(0)
+  private readonly targets = new Map<Uint8Array, NodeDraft | undefined>()
+  private readonly places = new SetPlaces()
+  private hashes: Int32Array = new Int32Array(0)
 
   constructor(nodes: readonly NodeDraft[], scopes: readonly string[]) {
     this.nodes = nodes
+    this.nodesByKey = new Map(nodes.map((node) => [node.key, node]))
     this.scopes = scopes
     this.scopeIds = new Map(scopes.map((scope, id) => [scope, id]))
     this.out.reserve(SHARD_HEADER_BYTES)
   }
 
-  /** Writes the index and makes room for the nodes, so that all offsets are known. */
-  writeIndex(): void {
+  /** Makes room for the index, which is written when all nodes have a place. */
+  reserveIndex(): void {
     const slotCount = 2 ** Math.ceil(Math.log2(Math.max(2, this.nodes.length * 1.5)))
-    const slots = this.out.reserve(SLOT_BYTES * slotCount)
-    this.header[HEADER.SLOTS] = slots
+    this.header[HEADER.SLOTS] = this.out.reserve(SLOT_BYTES * slotCount)
     this.header[HEADER.SLOT_COUNT] = slotCount
-    this.header[HEADER.NODES] = this.out.size
-    this.header[HEADER.NODE_COUNT] = this.nodes.length
-    for (const { owner, key, sets } of this.nodes) {
-      const offset = this.out.reserve(NODE_BYTES + SET_REF_BYTES * sets.size + owner.length)
-      this.out.align()
-      this.nodeOffsets.set(key, offset)
-    }
-    const seed = this.chooseSeed(slotCount)
-    this.header[HEADER.SEED] = seed
-    this.placeNodes(slotCount).forEach((number, slot) => {
-      const node = this.nodes[number - 1]
-      if (node === undefined) return
-      this.out.put32(slots + SLOT_BYTES * slot, word(this.hashes, number - 1))
-      this.out.put32(slots + SLOT_BYTES * slot + 4, this.nodeOffsets.get(node.key) ?? 0)
-    })
+    this.header[HEADER.SEED] = this.chooseSeed(slotCount)
   }
 
-  /** Writes the nodes and their sets. */
+  /**
+   * Writes the nodes, each with its sets behind it: who finds a name reads on where it is. All get
+   * their places first, as SRV records lead to nodes.
+   */
   writeNodes(): void {
-    this.header[HEADER.SETS] = this.out.size
-    for (const node of this.nodes) this.writeNode(node)
-    this.header[HEADER.SETS_END] = this.out.size
+    const { header, out } = this
+    header[HEADER.NODES] = out.size
+    header[HEADER.NODE_COUNT] = this.nodes.length
+    const sets: [set: SetDraft, offset: number][] = []
+    const setsOf = this.nodes.map((node) => {
+      node.offset = out.reserve(NODE_BYTES + SET_REF_BYTES * node.sets.size + node.owner.length)
+      out.align()
+      const ofNode = [...node.sets.values()].sort((a, b) => a.type - b.type)
+      return ofNode.map((set): [SetDraft, number] => [set, this.placeSet(set, sets)])
+    })
+    for (const [set, offset] of sets) this.writeSet(set, offset)
+    for (const [i, node] of this.nodes.entries()) this.writeNode(node, setsOf[i] ?? [])
+    header[HEADER.SETS] = out.size
+    this.writeIndex()
   }
 
   /** Writes the sets of pointers and returns their offsets, 0 for none. */
   writePointerSets(pointers: readonly PointerDraft[]): number[] {
-    const offsets = pointers.map(({ set }) => (set === undefined ? 0 : this.writeSet(set)))
+    const sets: [set: SetDraft, offset: number][] = []
+    const offsets = pointers.map(({ set }) => (set === undefined ? 0 : this.placeSet(set, sets)))
+    for (const [set, offset] of sets) this.writeSet(set, offset)
     this.header[HEADER.SETS_END] = this.out.size
     return offsets
   }
@@ -120,7 +123,7 @@ class ShardWriter {
     this.header[field] = this.out.size
     this.header[field + 1] = pointers.length
     for (const { address } of pointers) {
-      for (let at = 0; at < address.length; at += 4) this.out.append32(readUint32(address, at))
+      for (let at = 0; at < address.length; at += 4) this.out.append32(readInt32(address, at))
     }
     for (const offset of sets) this.out.append32(offset)
     for (const { scope, set, isPod } of pointers) {
@@ -151,12 +154,21 @@ class ShardWriter {
     return this.out.bytes.slice(0, this.out.size)
   }
 
-  private targetOffset(target: Uint8Array): number {
-    const known = this.targetOffsets.get(target)
-    if (known !== undefined) return known
-    const offset = this.nodeOffsets.get(toLatin1(target)) ?? 0
-    this.targetOffsets.set(target, offset)
-    return offset
+  private writeIndex(): void {
+    const slots = word(this.header, HEADER.SLOTS)
+    this.placeNodes(word(this.header, HEADER.SLOT_COUNT)).forEach((number, slot) => {
+      const node = this.nodes[number - 1]
+      if (node === undefined) return
+      this.out.put32(slots + SLOT_BYTES * slot, word(this.hashes, number - 1))
+      this.out.put32(slots + SLOT_BYTES * slot + 4, node.offset)
+    })
+  }
+
+  private targetNode(target: Uint8Array): NodeDraft | undefined {
+    if (this.targets.has(target)) return this.targets.get(target)
+    const node = this.nodesByKey.get(toLatin1(target))
+    this.targets.set(target, node)
+    return node
   }
 
   /** Tries seeds in turn until no search is long, so that nobody gains from names that collide. */
@@ -177,99 +189,106 @@ class ShardWriter {
     return 0
   }
 
-  private hashAll(seed: number): Uint32Array {
-    return Uint32Array.from(this.nodes, ({ owner }) => hashName(owner, owner.length, seed))
+  private hashAll(seed: number): Int32Array {
+    return Int32Array.from(this.nodes, ({ owner }) => hashName(owner, owner.length, seed))
   }
 
   /** The number of the node in each slot, from 1; 0 for none. */
-  private placeNodes(slotCount: number): Uint32Array {
-    const placed = new Uint32Array(slotCount)
+  private placeNodes(slotCount: number): Int32Array {
+    const placed = new Int32Array(slotCount)
     this.hashes.forEach((hash, i) => {
       placed[freeSlot(placed, hash & (slotCount - 1))] = i + 1
     })
     return placed
   }
 
-  private writeNode(node: NodeDraft): void {
-    const sets = [...node.sets.values()].sort((a, b) => a.type - b.type)
+  private writeNode(node: NodeDraft, sets: readonly [set: SetDraft, offset: number][]): void {
     if (sets.length > SETS_PER_NODE_MAX) {
       throw new SnapshotError(`Cannot build shard: ${sets.length} types at one name`)
     }
-    const offset = this.nodeOffsets.get(node.key) ?? 0
+    const { out } = this
+    const { offset } = node
     const flag = node.hasAddressNames ? ADDRESS_NAMES_BIT : 0
-    this.out.put16(offset, node.owner.length | ((sets.length | flag) << 8))
+    out.put16(offset, node.owner.length | ((sets.length | flag) << 8))
     const marks = (node.isImplied ? IMPLIED_BIT : 0) | (node.isGlue ? GLUE_BIT : 0)
-    this.out.put16(offset + 2, (this.scopeIds.get(node.scope) ?? 0) | marks)
+    out.put16(offset + 2, (this.scopeIds.get(node.scope) ?? 0) | marks)
     let ref = offset + NODE_BYTES
-    for (const set of sets) {
-      const setOffset = this.writeSet(set)
-      this.out.put16(ref, set.type)
-      this.out.put16(ref + 2, set.rdata.length)
-      this.out.put32(ref + 4, setOffset)
+    for (const [{ type, rdata }, setOffset] of sets) {
+      out.put16(ref, type)
+      out.put16(ref + 2, rdata.length)
+      out.put32(ref + 4, setOffset)
       ref += SET_REF_BYTES
     }
-    this.out.bytes.set(node.owner, ref)
+    out.put(ref, node.owner)
   }
 
-  /** Writes a set, or finds one with the same octets. Returns its offset. */
-  private writeSet(set: SetDraft): number {
-    const { out } = this
-    const start = out.size
+  /** Finds a set's place; makes one, and notes it in `placed`, where no other set is the same. */
+  private placeSet(set: SetDraft, placed: [set: SetDraft, offset: number][]): number {
+    return this.places.offsetOf(set, () => {
+      const offset = this.out.reserve(4 + this.itemsBytes(set))
+      this.out.align()
+      placed.push([set, offset])
+      return offset
+    })
+  }
+
+  private itemsBytes(set: SetDraft): number {
     const form = this.formOf(set)
-    out.append32((form << 24) | set.ttlSeconds)
-    if (form === FORM.TARGETS) this.writeTargets(set.rdata)
-    else for (const rdata of set.rdata) this.writeRdata(form, rdata)
-    out.align()
-    const key = hashOctets(out.bytes, start, out.size, set.type)
-    const known = this.setOffsets.get(key)
-    this.setTypes.set(start, set.type)
-    if (known === undefined) this.setOffsets.set(key, start)
-    if (known === undefined || !this.hasSame(known, start, set.type)) return start
-    out.truncate(start)
-    return known
+    if (form === FORM.TARGETS) return TARGET_BYTES * set.rdata.length
+    const more = form === FORM.PARTS ? PARTS_BYTES : 0
+    return set.rdata.reduce(
+      (sum, { bytes, target }) => sum + more + bytes.length + (target?.length ?? 0),
+      0,
+    )
   }
 
-  private writeTargets(rdata: readonly Rdata[]): void {
+  private writeSet(set: SetDraft, offset: number): void {
+    const form = this.formOf(set)
+    this.out.put32(offset, (form << 24) | set.ttlSeconds)
+    if (form === FORM.TARGETS) this.writeTargets(offset + 4, set.rdata)
+    else this.writeItems(offset + 4, form, set.rdata)
+  }
+
+  private writeTargets(offset: number, rdata: readonly Rdata[]): void {
     const { out } = this
-    const targets = new Set<number>()
+    const seen = new Set<number>()
+    let at = offset
     for (const { bytes, target } of rdata) {
-      const node = this.targetOffset(target ?? EMPTY)
-      out.append(bytes)
-      out.append16(targets.has(node) ? 1 : 0)
-      out.append32(node)
-      targets.add(node)
+      const node = this.targetNode(target ?? EMPTY)?.offset ?? 0
+      out.put(at, bytes)
+      out.put16(at + 6, seen.has(node) ? 1 : 0)
+      out.put32(at + 8, node)
+      seen.add(node)
+      at += TARGET_BYTES
     }
   }
 
-  private writeRdata(form: number, { bytes, target }: Rdata): void {
+  private writeItems(offset: number, form: number, rdata: readonly Rdata[]): void {
     const { out } = this
-    if (form === FORM.PARTS) {
-      out.append16(bytes.length)
-      out.append16(target === undefined ? 0 : target.length + 1)
+    let at = offset
+    for (const { bytes, target } of rdata) {
+      if (form === FORM.PARTS) {
+        out.put16(at, bytes.length)
+        out.put16(at + 2, target === undefined ? 0 : target.length + 1)
+        at += PARTS_BYTES
+      }
+      out.put(at, bytes)
+      at += bytes.length
+      if (target === undefined) continue
+      out.put(at, target)
+      at += target.length
     }
-    out.append(bytes)
-    if (target !== undefined) out.append(target)
-  }
-
-  /** Whether the octets from `start` to the end are those of a set of the type before them. */
-  private hasSame(known: number, start: number, type: number): boolean {
-    const { bytes, size } = this.out
-    if (this.setTypes.get(known) !== type || known + size - start > start) return false
-    for (let i = start; i < size; i++) {
-      if (bytes[known + i - start] !== bytes[i]) return false
-    }
-    return true
   }
 
   private formOf({ type, rdata }: SetDraft): number {
     if (type === TYPE.A || type === TYPE.AAAA) return FORM.FIXED
     const isKnown = ({ target }: Rdata): boolean =>
-      target !== undefined && this.targetOffset(target) !== 0
+      target !== undefined && this.targetNode(target) !== undefined
     return type === TYPE.SRV && rdata.every(isKnown) ? FORM.TARGETS : FORM.PARTS
   }
 }
 
-function freeSlot(taken: Uint8Array | Uint32Array, first: number): number {
+function freeSlot(taken: Uint8Array | Int32Array, first: number): number {
   let slot = first
   while (taken[slot] !== 0) slot = (slot + 1) & (taken.length - 1)
   return slot

@@ -24,7 +24,7 @@ import type { NamespaceLabels } from './namespace-labels.ts'
 export class Shard {
   // What every look-up needs comes first, to be in one line of the processor's cache.
   /** The octets as 32-bit words. */
-  readonly words: Uint32Array
+  readonly words: Int32Array
   private readonly seed: number
   private readonly slots: number
   private readonly slotMask: number
@@ -40,7 +40,7 @@ export class Shard {
 
   constructor(bytes: Uint8Array, scopes: readonly string[]) {
     this.bytes = bytes
-    this.words = new Uint32Array(bytes.buffer, bytes.byteOffset, bytes.length >>> 2)
+    this.words = new Int32Array(bytes.buffer, bytes.byteOffset, bytes.length >>> 2)
     this.scopes = scopes
     this.seed = this.field(HEADER.SEED)
     this.slots = this.field(HEADER.SLOTS) >>> 2
@@ -66,7 +66,7 @@ export class Shard {
   }
 
   /** As `findNode`, for labels that are at hand as words. */
-  findName(labels: Uint32Array, size: number): number {
+  findName(labels: Int32Array, size: number): number {
     const { words, slots, slotMask } = this
     this.isUsed = true
     const hash = hashWords(labels, size, this.seed)
@@ -174,6 +174,22 @@ export class Shard {
     return this.field(HEADER.NODE_COUNT)
   }
 
+  /** Offsets of all nodes, rising. */
+  nodes(): Int32Array {
+    const offsets = new Int32Array(this.nodeCount)
+    let count = 0
+    for (let slot = this.slotMask; slot >= 0; slot--) {
+      const node = this.slotNode(slot)
+      if (node !== 0) offsets[count++] = node
+    }
+    return offsets.sort()
+  }
+
+  /** Offset of the node that a slot of the index leads to, 0 for none. */
+  slotNode(slot: number): number {
+    return word(this.words, this.slots + (SLOT_BYTES / 4) * slot + 1)
+  }
+
   /** Offsets of a node's references to its sets. */
   refs(node: number): readonly number[] {
     return Array.from(
@@ -182,21 +198,11 @@ export class Shard {
     )
   }
 
-  /** Offset of the first node; the others follow by `nextNode`. */
-  firstNode(): number {
-    return this.field(HEADER.NODES)
-  }
-
-  /** Offset of the node behind another. */
-  nextNode(node: number): number {
-    return (this.nameOffset(node) + this.nameBytes(node) + 3) & ~3
-  }
-
   private addressTable(addressBytes: 4 | 16, field: number): AddressTable {
     return new AddressTable(this.words, addressBytes, this.field(field), this.field(field + 1))
   }
 
-  private isNamed(node: number, labels: Uint32Array, size: number): boolean {
+  private isNamed(node: number, labels: Int32Array, size: number): boolean {
     const { words } = this
     const head = word(words, node >>> 2)
     if ((head & 0xff) !== size) return false

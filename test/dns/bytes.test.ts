@@ -11,6 +11,7 @@ import {
   LOWER,
   octet,
   parseHex,
+  readInt32,
   readUint16,
   readUint32,
   tailMask,
@@ -30,12 +31,13 @@ describe('LOWER', () => {
 })
 
 describe('numbers', () => {
-  test('are read in network order, and unsigned', () => {
+  test('are read in network order', () => {
     const bytes = Uint8Array.of(9, 0xff, 0xfe, 0xfd, 0xfc)
     assert.equal(octet(bytes, 1), 0xff)
     assert.equal(readUint16(bytes, 1), 0xfffe)
     assert.equal(readUint32(bytes, 1), 0xfffefdfc)
-    assert.equal(word(Uint32Array.of(1, 0xfffffffe), 1), 0xfffffffe)
+    assert.equal(readInt32(bytes, 1), 0xfffefdfc | 0)
+    assert.equal(word(Int32Array.of(1, -2), 1), -2)
   })
 
   test('are written as DataView writes them, and nowhere else', () => {

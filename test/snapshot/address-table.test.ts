@@ -12,7 +12,7 @@ function tableOf(addresses: readonly Uint8Array[], addressBytes: 4 | 16): Addres
   )
   const sets = addresses.map((_, i) => 1000 + i)
   const infos = addresses.map((_, i) => 0x10000 * (i + 1) + i + 7)
-  const words = Uint32Array.of(0xffffffff, 0xffffffff, ...keys, ...sets, ...infos)
+  const words = Int32Array.of(0xffffffff, 0xffffffff, ...keys, ...sets, ...infos)
   return new AddressTable(words, addressBytes, 8, addresses.length)
 }
 
@@ -142,9 +142,9 @@ describe('the columns of an AddressTable', () => {
   }
 
   test('hold the greatest numbers', () => {
-    const words = Uint32Array.of(0xffffffff, 0xfffffffc, 0xffffffff)
+    const words = Int32Array.of(-1, 0x7ffffffc, -1)
     const table = new AddressTable(words, 4, 0, 1)
-    assert.equal(table.set(0), 0xfffffffc)
+    assert.equal(table.set(0), 0x7ffffffc)
     assert.equal(table.scope(0), 0x3fff)
     assert.equal(table.isPod(0), true)
     assert.equal(table.targetCount(0), 0xffff)

@@ -91,12 +91,7 @@ export function contentsOfShards(shards: readonly Shard[]): Contents {
 
 /** Offsets of all nodes. */
 export function nodesOf(shard: Shard): number[] {
-  let next = shard.firstNode()
-  return Array.from({ length: shard.nodeCount }, () => {
-    const node = next
-    next = shard.nextNode(node)
-    return node
-  })
+  return [...shard.nodes()]
 }
 
 /** Rdata of a set as text, in its order. */

@@ -35,7 +35,7 @@ export function lookUpEverything(
   sets.origin = asWordOctets(ORIGIN)
   for (const name of asked.names) {
     const node = shard.findNode(name, name.length)
-    const words = new Uint32Array(64)
+    const words = new Int32Array(64)
     new Uint8Array(words.buffer).set(name)
     assert.equal(shard.findName(words, name.length), node)
     if (node !== 0) lookUpNode(shard, node, sets)
@@ -99,7 +99,7 @@ function watchedShard(opened: Shard): Shard {
   return shard
 }
 
-function watched<T extends Uint8Array | Uint32Array>(array: T, counter: { reads: number }): T {
+function watched<T extends Uint8Array | Int32Array>(array: T, counter: { reads: number }): T {
   return new Proxy(array, {
     get(target, key) {
       if (typeof key === 'string' && /^-?[\dN]/.test(key)) {

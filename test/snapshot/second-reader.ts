@@ -118,13 +118,8 @@ export class SecondReader {
   }
 
   private nodes(): number[] {
-    let next = this.u32(24)
-    return Array.from({ length: this.u32(28) }, () => {
-      const node = next
-      const size = 4 + 8 * (this.u8(node + 1) & 0x7f) + this.u8(node)
-      next += 4 * Math.ceil(size / 4)
-      return node
-    })
+    const slots = Array.from({ length: this.u32(20) }, (_, i) => this.u32(this.u32(16) + 8 * i + 4))
+    return slots.filter((node) => node !== 0).sort((a, b) => a - b)
   }
 
   private name(node: number): number[] {

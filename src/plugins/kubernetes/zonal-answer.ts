@@ -22,14 +22,16 @@ const PREFER = labelOf('prefer')
 
 const pinned: RelativeName = { ...wordOctets(NAME_BYTES_MAX + 1), size: 0 }
 
-/** Answers for a name of `count` labels, `end` octets, below the zone; ABSENT when it is none. */
+/** Answers for a name of `count` labels below the zone; ABSENT when it is none of these. */
 export function answerZonal(
   answer: ZoneAnswer,
   query: Query,
-  { count, end }: { readonly count: number; readonly end: number },
+  count: number,
   snapshot: Snapshot,
 ): number {
   if (count < LABELS_MIN || !isLabel(query, count - 4, ANCHOR)) return VERDICT.ABSENT
+  const last = octet(query.labels, count - 1)
+  const end = last + 1 + octet(query.name, last)
   const isPreferred = isLabel(query, count - 5, PREFER)
   if (!isPreferred && !isLabel(query, count - 5, PIN)) return VERDICT.ABSENT
   const anchor = answer.tailOf(query, octet(query.labels, count - 4), end)

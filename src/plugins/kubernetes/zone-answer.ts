@@ -123,7 +123,7 @@ export class ZoneAnswer {
     const label = podLabel(query, count)
     if (label >= 0) return this.answerPod(query, snapshot, relativeBytes, label)
     if (this.hasWildcards) return this.answerBelow(query, snapshot, relativeBytes, count)
-    return answerZonal(this, query, { count, end: relativeBytes }, snapshot)
+    return answerZonal(this, query, count, snapshot)
   }
 
   /** Answers for any name below a Service from the wildcard there; ABSENT when there is none. */
