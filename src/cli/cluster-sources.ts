@@ -39,6 +39,8 @@ export type ClusterSourceOptions = {
   readonly log: Log
   readonly metrics: Metrics
   readonly now: () => number
+  /** A cluster has another snapshot. */
+  readonly onSnapshot?: () => void
 }
 
 /** A cluster as a directive reads it, and which of its names are wanted. */
@@ -143,7 +145,7 @@ export class ClusterSources {
   }
 
   private openLive(directive: KubernetesOptions, tree: ClusterTree, naming: NamingOptions): Opened {
-    const { log, metrics, now } = this.options
+    const { log, metrics, now, onSnapshot } = this.options
     const watch = JSON.stringify([connectionOf(directive, this.options), directive.apiLimits])
     const shared = this.watches.get(watch) ?? this.openWatch(directive)
     this.watches.set(watch, shared)
@@ -155,6 +157,7 @@ export class ClusterSources {
       onError: (message) => log({ level: 'error', message }),
       staleMs: STALE_MS,
       startupMs: directive.startupMs,
+      ...(onSnapshot && { onSnapshot }),
       // Each change is measured once, where the cluster's own names come from.
       ...(tree.kind === 'cluster' && { metrics }),
     })
@@ -204,8 +207,8 @@ export class ClusterSources {
   }
 }
 
-/** What a directive says about names and the API, wherever in the file it says it. */
-function keyOf({ directive, tree }: ClusterWanted): string {
+/** Tells clusters apart by what a directive says of names and the API, wherever it says it. */
+export function keyOf({ directive, tree }: ClusterWanted): string {
   const { line: _line, column: _column, file: _file, notices: _notices, ...said } = directive
   return JSON.stringify({ ...said, tree })
 }

@@ -22,7 +22,13 @@ export async function listenDoh(
   {
     resolver,
     isInsecure,
-  }: { readonly resolver: () => Resolver | undefined; readonly isInsecure: boolean },
+    reusePort,
+  }: {
+    readonly resolver: () => Resolver | undefined
+    readonly isInsecure: boolean
+    /** Whether other processes listen there as well. */
+    readonly reusePort?: boolean
+  },
 ): Promise<HttpServer> {
   const { host, port } = parseListenAddress(address)
   if (!isInsecure && !LOOPBACK.has(host ?? '')) {
@@ -42,7 +48,7 @@ export async function listenDoh(
   })
   const server = new HttpServer(app, { bounds: () => resolver()?.listeners[0]?.bounds ?? {} })
   try {
-    await server.listen(host, port)
+    await server.listen(host, port, { reusePort: reusePort === true })
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown error'
     throw new CommandError(`Cannot listen on --doh.listen ${address}: ${code}`, { cause: error })

@@ -79,7 +79,11 @@ export const FLAGS: Readonly<Record<FlagName, Flag>> = {
     default: '',
     help: 'keys from a JSON file, [{"key","value"}], in place of an etcd',
   },
-  workers: { value: 'COUNT', default: '1', help: 'processes that share the ports' },
+  workers: {
+    value: 'COUNT',
+    default: '1',
+    help: 'threads that share the ports, and one watch of each cluster',
+  },
   gateway: {
     value: 'URL',
     env: 'KUBEDOH_GATEWAY',

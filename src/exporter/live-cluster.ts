@@ -29,6 +29,8 @@ export type LiveClusterOptions = {
   readonly staleMs: number
   /** Milliseconds after which names are answered though not all objects have been read. */
   readonly startupMs: number
+  /** There is another snapshot, or more is known of how whole it is. */
+  readonly onSnapshot?: () => void
   /** Where it is told how long changes take, if that is wanted. */
   readonly metrics?: Metrics
   readonly sleep?: Sleep
@@ -120,6 +122,7 @@ export class LiveCluster {
       return
     }
     this.isWhole ||= isWhole
+    this.options.onSnapshot?.()
     this.latency?.answered((slice) => this.builder.serviceOf(slice))
     if (!this.isWhole) return
     this.started.abort()

@@ -2,9 +2,11 @@
  * A DNS server for a resolver: its sockets, and the change to another resolver while it serves.
  * @module
  */
+import type { Feature } from '../plugins/plugin.ts'
 import type { Listener } from '../resolver/listener.ts'
 import type { Resolver } from '../resolver/resolver.ts'
-import { FeatureServers, type FeatureSource } from './feature-servers.ts'
+import type { Metrics } from '../telemetry/metrics.ts'
+import { FeatureServers, formatMetrics } from './feature-servers.ts'
 import { Sockets } from './sockets.ts'
 import { streamsOf } from './streams.ts'
 import type { Answer } from './udp-server.ts'
@@ -15,16 +17,29 @@ type Bound = { readonly sockets: Sockets; listener: Listener; resolver: Resolver
 export class DnsServer {
   private readonly bound = new Map<string, Bound>()
   private readonly features: FeatureServers
-  private readonly metrics: FeatureSource['metrics']
+  private readonly metrics: Metrics
+  private readonly isOneOfMany: boolean
   private current: Resolver | undefined
   private isStopping = false
 
-  /** @param metrics what `prometheus` shows */
-  constructor(metrics: FeatureSource['metrics']) {
+  /**
+   * @param metrics what `prometheus` shows
+   * @param isOneOfMany whether others listen at the same ports, and what Corefiles ask for beside
+   *   DNS is served elsewhere
+   */
+  constructor(metrics: Metrics, { isOneOfMany = false }: { readonly isOneOfMany?: boolean } = {}) {
     this.metrics = metrics
-    const notReady = (): readonly string[] =>
-      this.isStopping ? ['Shutting down'] : (this.current?.notReady() ?? ['starting'])
-    this.features = new FeatureServers({ metrics, notReady })
+    this.isOneOfMany = isOneOfMany
+    this.features = new FeatureServers({
+      metrics,
+      format: () => formatMetrics(metrics),
+      notReady: () => this.notReady(),
+    })
+  }
+
+  /** Names of the plugins that cannot answer yet, and of what else keeps from it. */
+  notReady(): readonly string[] {
+    return this.isStopping ? ['Shutting down'] : (this.current?.notReady() ?? ['starting'])
   }
 
   /**
@@ -41,7 +56,7 @@ export class DnsServer {
         await this.makeRoom(listener)
         opened.set(key, await this.open(listener, resolver))
       }
-      await this.features.apply(resolver.features)
+      if (!this.isOneOfMany) await this.features.apply(resolver.features)
     } catch (error) {
       await Promise.all([...opened.values()].map(({ sockets }) => sockets.close()))
       throw error
@@ -62,8 +77,7 @@ export class DnsServer {
 
   /** Longest time that `health` wants the server to go on while it says that it stops. */
   get lameduckMs(): number {
-    const features = this.current?.features ?? []
-    return Math.max(0, ...features.map((one) => (one.kind === 'health' ? one.lameduckMs : 0)))
+    return lameduckMsOf(this.current?.features ?? [])
   }
 
   /** Says on `/ready` that the end is near. */
@@ -110,11 +124,16 @@ export class DnsServer {
       bounds: () => bound.listener.bounds,
       metrics: this.metrics,
     })
-    const sockets = new Sockets(() => answer, streams)
+    const sockets = new Sockets(() => answer, streams, this.isOneOfMany)
     const bound: Bound = { sockets, listener, resolver }
     await sockets.open(listener)
     return bound
   }
+}
+
+/** Longest time that `health` wants a server to go on while it says that it stops. */
+export function lameduckMsOf(features: readonly Feature[]): number {
+  return Math.max(0, ...features.map((one) => (one.kind === 'health' ? one.lameduckMs : 0)))
 }
 
 /** Where a listener is. */

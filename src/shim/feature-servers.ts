@@ -11,9 +11,12 @@ import { ListenError } from './sockets.ts'
 
 /** What the servers tell. */
 export type FeatureSource = {
+  /** Where they count what they do themselves. */
   readonly metrics: Metrics
+  /** All metrics as text. */
+  readonly format: () => string | Promise<string>
   /** Names of the plugins that cannot answer yet; what is shown while shutting down as well. */
-  readonly notReady: () => readonly string[]
+  readonly notReady: () => readonly string[] | Promise<readonly string[]>
 }
 
 type Served = { readonly server: HttpServer; app: Hono }
@@ -95,13 +98,13 @@ export class FeatureServers {
         app.get('/health', (c) => c.text('OK'))
         return
       case 'ready':
-        app.get('/ready', (c) => {
-          const waiting = this.source.notReady()
+        app.get('/ready', async (c) => {
+          const waiting = await this.source.notReady()
           return waiting.length === 0 ? c.text('OK') : c.text(waiting.join(','), 503)
         })
         return
       case 'metrics':
-        app.get('/metrics', (c) => c.text(formatMetrics(this.source.metrics)))
+        app.get('/metrics', async (c) => c.text(await this.source.format()))
         return
     }
   }

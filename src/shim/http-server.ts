@@ -32,6 +32,14 @@ const DIRECT_BODY_BYTES_MAX = 65_535
 /** Streams of one HTTP/2 connection at a time. */
 const STREAMS_MAX = 250
 
+/** How to listen; neither when left out. */
+export type ListenOptions = {
+  /** Whether `::` stands for addresses of IPv6 alone. */
+  readonly ipv6Only?: boolean
+  /** Whether other processes listen there as well. */
+  readonly reusePort?: boolean
+}
+
 /** What is known of a request before its body. */
 export type Head = {
   readonly method: string
@@ -104,14 +112,13 @@ export class HttpServer {
 
   /**
    * Begins to listen.
-   * @param ipv6Only whether `::` stands for addresses of IPv6 alone
    * @returns the port
    * @throws {Error} when the address is taken
    */
-  listen(host: string | undefined, port: number, ipv6Only = false): Promise<number> {
+  listen(host: string | undefined, port: number, how: ListenOptions = {}): Promise<number> {
     return new Promise((resolve, reject) => {
       this.server.once('error', reject)
-      this.server.listen({ host, port, ipv6Only }, () => {
+      this.server.listen({ host, port, ...how }, () => {
         this.server.off('error', reject)
         const bound = this.server.address()
         resolve(typeof bound === 'object' && bound !== null ? bound.port : port)

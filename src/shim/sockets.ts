@@ -22,8 +22,12 @@ export class ListenError extends Error {
 
 /** What answers over streams at one address. */
 export type StreamServer = {
-  /** Begins to listen; `::` stands for addresses of IPv6 alone. @returns the port */
-  readonly listen: (address: string, port: number) => Promise<number>
+  /**
+   * Begins to listen; `::` stands for addresses of IPv6 alone.
+   * @param reusePort whether other processes listen there as well
+   * @returns the port
+   */
+  readonly listen: (address: string, port: number, reusePort: boolean) => Promise<number>
   /** Shows another certificate from now on, where it shows one. */
   readonly renew?: (service: TlsService) => void
   readonly close: () => Promise<void>
@@ -45,14 +49,19 @@ export class Sockets {
   private readonly streams: Streams
   private readonly opened: StreamServer[] = []
   private readonly answer: () => Answer
+  private readonly sharesPort: boolean
   private rescan: NodeJS.Timeout | undefined
   /** The port, which the system chose when 0 was asked for. */
   port = 0
 
-  /** @param answer gives the function to answer with over UDP at the time of each message */
-  constructor(answer: () => Answer, streams: Streams) {
+  /**
+   * @param answer gives the function to answer with over UDP at the time of each message
+   * @param sharesPort whether other processes have the same
+   */
+  constructor(answer: () => Answer, streams: Streams, sharesPort = false) {
     this.answer = answer
     this.streams = streams
+    this.sharesPort = sharesPort
   }
 
   /** Opens the sockets. @throws {ListenError} that says which address cannot be had, and why */
@@ -101,7 +110,8 @@ export class Sockets {
   }
 
   private async openUdp(address: string, knownAs = address): Promise<void> {
-    const server = new UdpServer(address, this.answer, knownAs)
+    const { answer, sharesPort } = this
+    const server = new UdpServer(address, answer, { knownAs, sharesPort })
     await this.tryListen(server, address, 'UDP', () => {
       this.udp.set(address, server)
     })
@@ -122,7 +132,7 @@ export class Sockets {
     keep: () => void,
   ): Promise<void> {
     try {
-      this.port = await server.listen(address, this.port)
+      this.port = await server.listen(address, this.port, this.sharesPort)
       keep()
     } catch (error) {
       const code = error instanceof Error && 'code' in error ? String(error.code) : ''

@@ -41,7 +41,8 @@ export function streamsOf(
       const create = (): StreamServer => {
         const server = createDohServer({ answer, tls, connectionsMax, bounds, onResponse })
         return {
-          listen: (address, at) => server.listen(address, at, true),
+          listen: (address, at, reusePort) =>
+            server.listen(address, at, { ipv6Only: true, reusePort }),
           renew: (service) => server.renew(service),
           close: () => server.close(),
         }

@@ -70,11 +70,16 @@ export class TcpServer {
     if (this.server instanceof TlsServer) this.server.setSecureContext(contextOptions(service))
   }
 
-  /** Begins to listen. @returns the port @throws {Error} when the address is taken */
-  listen(address: string, port: number): Promise<number> {
+  /**
+   * Begins to listen.
+   * @param reusePort whether other processes listen there as well
+   * @returns the port
+   * @throws {Error} when the address is taken
+   */
+  listen(address: string, port: number, reusePort = false): Promise<number> {
     return new Promise((resolve, reject) => {
       this.server.once('error', reject)
-      this.server.listen({ host: address, port, ipv6Only: true }, () => {
+      this.server.listen({ host: address, port, ipv6Only: true, reusePort }, () => {
         this.server.off('error', reject)
         this.server.on('error', () => undefined)
         const bound = this.server.address()

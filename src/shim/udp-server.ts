@@ -22,13 +22,19 @@ export class UdpServer {
   /**
    * @param answer gives the function to answer with at the time of each message
    * @param knownAs the address that was to be listened on, where this is one of those it stands for
+   * @param sharesPort whether other processes have sockets like it; the system chooses among them
    */
-  constructor(address: string, answer: () => Answer, knownAs: string = address) {
+  constructor(
+    address: string,
+    answer: () => Answer,
+    { knownAs = address, sharesPort = false }: { knownAs?: string; sharesPort?: boolean } = {},
+  ) {
     this.answer = answer
     this.localAddress = knownAs
+    const reusePort = sharesPort
     this.socket = address.includes(':')
-      ? createSocket({ type: 'udp6', ipv6Only: true })
-      : createSocket('udp4')
+      ? createSocket({ type: 'udp6', ipv6Only: true, reusePort })
+      : createSocket({ type: 'udp4', reusePort })
     this.socket.on('message', (message, remote) => {
       this.receive(message, remote)
     })

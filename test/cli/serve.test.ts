@@ -269,9 +269,14 @@ describe('the command serve', () => {
       line: 'kubedoh: --dns.port is "dns", expected 0 to 65535',
     },
     {
-      name: 'more than one process',
+      name: 'no worker at all',
+      flags: ['--workers', '0'],
+      line: 'kubedoh: --workers is "0", expected 1 to 256',
+    },
+    {
+      name: 'workers that would each have a port of their own',
       flags: ['--workers', '2'],
-      line: 'kubedoh: --workers takes 1 only: more processes are not supported yet',
+      line: 'kubedoh: --workers over 1 needs a port that all share, and --dns.port is 0',
     },
   ]
   for (const { name, corefile = SHOP_COREFILE, flags = [], line } of refusals) {

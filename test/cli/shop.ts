@@ -4,7 +4,8 @@
  */
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
-import { type RunningServer, type ServeOptions, serve } from '../../src/cli/serve.ts'
+import { serve } from '../../src/cli/serve.ts'
+import type { RunningServer, ServeOptions } from '../../src/cli/server.ts'
 import { temporaryFolder } from '../exporter/temporary-folder.ts'
 import { Screen } from './run-cli.ts'
 

@@ -25,7 +25,13 @@ async function withServers(
   run: (servers: FeatureServers, port: number) => Promise<void>,
   source: Partial<FeatureSource> = {},
 ): Promise<void> {
-  const servers = new FeatureServers({ metrics: new Metrics(), notReady: () => [], ...source })
+  const { metrics = new Metrics() } = source
+  const servers = new FeatureServers({
+    metrics,
+    format: () => formatMetrics(metrics),
+    notReady: () => [],
+    ...source,
+  })
   try {
     await run(servers, await freePort())
   } finally {

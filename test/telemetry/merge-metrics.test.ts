@@ -1,0 +1,52 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { mergeMetrics, withoutGauges } from '../../src/telemetry/merge-metrics.ts'
+import { Metrics, observe } from '../../src/telemetry/metrics.ts'
+
+function threadWith(requests: number, zone: string, size = 7): string {
+  const metrics = new Metrics()
+  const info = { name: 'a_requests_total', help: 'Requests { of all }.', labels: ['zone'] }
+  metrics.counter(info, [zone]).value = requests
+  metrics.gauge({ name: 'b_info', help: 'Info.', labels: [] }).value = 1
+  metrics.gauge({ name: 'b_cache_entries', help: 'Size.', labels: [] }).value = size
+  const times = metrics.histogram({ name: 'c_seconds', help: 'Times.', labels: [] }, [1])
+  observe(times, [1], 0.5)
+  observe(times, [1], requests)
+  return metrics.format()
+}
+
+test('metrics of threads are added up, and what all say the same is said once', () => {
+  const merged = mergeMetrics([threadWith(3, 'a b{'), threadWith(4, 'c'), threadWith(5, 'c')])
+  assert.deepEqual(merged.split('\n'), [
+    '# HELP a_requests_total Requests { of all }.',
+    '# TYPE a_requests_total counter',
+    'a_requests_total{zone="a b{"} 3',
+    'a_requests_total{zone="c"} 9',
+    '# HELP b_cache_entries Size.',
+    '# TYPE b_cache_entries gauge',
+    'b_cache_entries 21',
+    '# HELP b_info Info.',
+    '# TYPE b_info gauge',
+    'b_info 1',
+    '# HELP c_seconds Times.',
+    '# TYPE c_seconds histogram',
+    'c_seconds_bucket{le="1"} 3',
+    'c_seconds_bucket{le="+Inf"} 6',
+    'c_seconds_sum 13.5',
+    'c_seconds_count 6',
+    '',
+  ])
+})
+
+test('of a thread that shows nothing nothing changes, and one thread stays as it is', () => {
+  const text = threadWith(1, 'a')
+  assert.equal(mergeMetrics([text, '']), mergeMetrics([text]))
+  assert.equal(mergeMetrics([mergeMetrics([text])]), mergeMetrics([text]))
+})
+
+test('a thread that is gone has counted, and has no sizes any more', () => {
+  const text = threadWith(1, 'a')
+  const names = withoutGauges(text).match(/^# TYPE \S+/gm)
+  assert.deepEqual(names, ['# TYPE a_requests_total', '# TYPE c_seconds'])
+  assert.equal(withoutGauges(''), '')
+})
