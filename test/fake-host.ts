@@ -158,6 +158,12 @@ export class FakeHost implements Host {
     return this.state >>> 16
   }
 
+  /** Of a file that is no text, each character is an octet. */
+  readonly readBytes = (path: string): Uint8Array | undefined => {
+    const text = this.files.get(path)
+    return text === undefined ? undefined : Buffer.from(text, 'latin1')
+  }
+
   readonly after = (delayMs: number, task: () => void): (() => void) => {
     const timer = { dueMs: this.nowMs + delayMs, task }
     this.timers.add(timer)

@@ -20,6 +20,7 @@ import { setupErrors } from './errors.ts'
 import { setupEtcd } from './etcd/setup.ts'
 import { setupFile } from './file/setup.ts'
 import { setupForward } from './forward/setup.ts'
+import { setupGeoip } from './geoip/setup.ts'
 import { setupHeader } from './header.ts'
 import { setupHealth } from './health.ts'
 import { setupHosts } from './hosts.ts'
@@ -71,6 +72,7 @@ const SETUPS: Readonly<Record<string, Setup>> = {
   etcd: setupEtcd,
   file: setupFile,
   forward: setupForward,
+  geoip: setupGeoip,
   header: setupHeader,
   health: setupHealth,
   hosts: setupHosts,

@@ -148,6 +148,8 @@ export type Host = {
   readonly after: (delayMs: number, task: () => void) => () => void
   /** Reads a file by its path as the Corefile has it; `undefined` when it is not there. */
   readonly readText: (path: string) => string | undefined
+  /** Reads a file's octets; `undefined` when it is not there. Absent where there are no files. */
+  readonly readBytes?: (path: string) => Uint8Array | undefined
   /**
    * Lists the files in a folder and those below it, by paths that begin with the folder's, sorted
    * within each; `undefined` when it is not there.

@@ -25,11 +25,6 @@ export const LEFT_OUT: readonly LeftOut[] = [
     instead: 'use tls:// or https://, to forward and to serve',
   },
   {
-    plugins: ['geoip'],
-    reason: 'needs databases of MaxMind, whose reader is not here',
-    instead: 'choose by client_ip() in view, or by network in acl',
-  },
-  {
     plugins: ['proxyproto'],
     reason: 'no PROXY header is read',
     instead: "have the load balancer keep clients' addresses",

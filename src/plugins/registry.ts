@@ -23,7 +23,7 @@ export const PLUGIN_ORDER: readonly string[] = (
 /** Plugins that a Worker has not. */
 const NEEDS_NODE: ReadonlySet<string> = new Set(
   (
-    'auto autopath bind cancel chaos debug dns64 dnssec dnstap erratic file header health ' +
+    'auto autopath bind cancel chaos debug dns64 dnssec dnstap erratic file geoip header health ' +
     'https local log loop metadata multisocket nsid ready reload ' +
     'root secondary shed template timeouts tls trace transfer view whoami'
   ).split(' '),

@@ -19,6 +19,8 @@ import { openUpstream } from './upstream-client.ts'
 
 /** Octets of a file that a Corefile names. */
 const FILE_BYTES_MAX = 64 * 1024 * 1024
+/** Octets of a file that is a database. */
+const DATABASE_BYTES_MAX = 1024 * 1024 * 1024
 
 /** Folders within a folder that is listed, and entries of all of them. */
 const FOLDER_DEPTH_MAX = 16
@@ -55,6 +57,7 @@ export function createNodeHost({ folder, ...rest }: NodeHostOptions): Host {
       }
     },
     readText: (path) => readTextFile(resolve(folder, path)),
+    readBytes: (path) => readFile(resolve(folder, path), DATABASE_BYTES_MAX),
     listFiles: (path) => listFiles(folder, path),
     modifiedMs: (path) => modifiedMs(resolve(folder, path)),
     openUpstream,
@@ -71,9 +74,13 @@ export function createNodeHost({ folder, ...rest }: NodeHostOptions): Host {
 
 /** Reads a file; `undefined` when it is not there, not a file, or over 64 MiB. */
 export function readTextFile(path: string): string | undefined {
+  return readFile(path, FILE_BYTES_MAX)?.toString('utf8')
+}
+
+function readFile(path: string, bytesMax: number): Buffer | undefined {
   try {
     const info = statSync(path)
-    return info.isFile() && info.size <= FILE_BYTES_MAX ? readFileSync(path, 'utf8') : undefined
+    return info.isFile() && info.size <= bytesMax ? readFileSync(path) : undefined
   } catch {
     return undefined
   }

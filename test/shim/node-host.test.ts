@@ -122,6 +122,8 @@ describe('createNodeHost', () => {
       assert.equal(host.readText('hosts'), '192.0.2.1 a.example.org\n')
       assert.equal(hostIn('/').readText(join(folder, 'hosts')), '192.0.2.1 a.example.org\n')
       assert.equal(host.readText('other'), undefined)
+      assert.equal(host.readBytes?.('hosts')?.length, '192.0.2.1 a.example.org\n'.length)
+      assert.equal(host.readBytes?.('other'), undefined)
     })
   })
 
