@@ -22,6 +22,7 @@ import type {
   UpstreamOptions,
 } from '../src/plugins/host.ts'
 import type { PluginSet } from '../src/plugins/registry.ts'
+import { hmac } from '../src/shim/hmac.ts'
 import { openSigner } from '../src/shim/open-signer.ts'
 import type { LogEvent } from '../src/telemetry/log.ts'
 import { Metrics } from '../src/telemetry/metrics.ts'
@@ -214,6 +215,8 @@ export class FakeHost implements Host {
   }
 
   readonly openSigner: NonNullable<Host['openSigner']> = openSigner
+
+  readonly hmac: NonNullable<Host['hmac']> = hmac
 
   readonly openKeys = (connection: EtcdConnection): KeySource => {
     this.connections.push(connection)

@@ -50,6 +50,7 @@ import { setupTimeouts } from './timeouts.ts'
 import { setupTls } from './tls.ts'
 import { setupTrace } from './trace/setup.ts'
 import { setupTransfer } from './transfer/setup.ts'
+import { setupTsig } from './tsig/setup.ts'
 import { setupView } from './view.ts'
 import { setupWhoami } from './whoami.ts'
 
@@ -100,6 +101,7 @@ const SETUPS: Readonly<Record<string, Setup>> = {
   trace: setupTrace,
   transfer: setupTransfer,
   template: setupTemplate,
+  tsig: setupTsig,
   view: setupView,
   whoami: setupWhoami,
 }

@@ -127,6 +127,9 @@ export type Tap = {
 /** A private key as a JSON Web Key (RFC 7517), its public half included. */
 export type PrivateKey = Readonly<Record<string, string>>
 
+/** A digest that secrets sign with. */
+export type Digest = 'sha1' | 'sha224' | 'sha256' | 'sha384' | 'sha512'
+
 /** The runtime. */
 export type Host = {
   /** The plugins that this runtime has. */
@@ -201,6 +204,8 @@ export type Host = {
    * @throws {Error} that says what is wrong with the key
    */
   readonly openSigner?: (algorithm: number, key: PrivateKey) => (data: Uint8Array) => Uint8Array
+  /** Makes the code of data by a secret (HMAC, RFC 2104). Absent where no secrets are used. */
+  readonly hmac?: (digest: Digest, secret: Uint8Array, data: Uint8Array) => Uint8Array
   readonly metrics: Metrics
   readonly log: Log
   /** Prints a line of the query log. */

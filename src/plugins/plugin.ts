@@ -52,6 +52,23 @@ export type RequestLimits = {
   udpBytes: number
   /** UDP size to advertise to it. */
   advertisedBytes: number
+  /** What goes behind each message of the reply. */
+  seal?: Seal
+}
+
+/** Signs the messages of a reply, one after the other. */
+export type Seal = {
+  /** Octets that it adds to a message. */
+  readonly bytes: number
+  readonly add: (message: Uint8Array) => Uint8Array
+}
+
+/** What a message's signature comes to. */
+export type Secured = {
+  /** What to refuse the message with; `undefined` when it may go on. */
+  readonly rcode: number | undefined
+  /** Signs the reply; `undefined` when that is not to be signed. */
+  readonly seal: Seal | undefined
 }
 
 /** What a request, its copies and what is told of it afterwards have in common. */
@@ -237,6 +254,8 @@ export type Plugin = {
   ) => MaybePromise<Iterable<ResourceRecord> | undefined>
   /** Learns that a zone of a peer has come or changed, absolute and in lower case. */
   readonly zoneChanged?: (zone: Uint8Array) => void
+  /** Judges by its signature a message that takes no way through the chain, such as a notice. */
+  readonly secures?: (query: Query) => Secured
   /**
    * Learns from another server that a zone has changed (NOTIFY, RFC 1996). `undefined` when it is
    * none of the plugin's; `ignored` when the server has no say in it, and so gets no answer.
@@ -326,6 +345,11 @@ export type SetupContext = {
   readonly servers: readonly ServerAddress[]
   /** A file's path as the block means it: a relative one is below the folder of its `root`. */
   readonly pathOf: (path: string) => string
+  /**
+   * Secrets of transactions (TSIG) by the `nameKey` of their names: those of all blocks at the
+   * block's ports, one map for each port.
+   */
+  readonly secrets: readonly Map<string, Uint8Array>[]
   /** What the block's `view` is called, '' without one: a label of CoreDNS's metrics. */
   readonly view: string
   /** Asks the whole server, on nobody's behalf; not before it has started. */

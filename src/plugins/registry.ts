@@ -25,7 +25,7 @@ const NEEDS_NODE: ReadonlySet<string> = new Set(
   (
     'auto autopath bind cancel chaos debug dns64 dnssec dnstap erratic file geoip header health ' +
     'https local log loop metadata multisocket nsid ready reload ' +
-    'root secondary shed template timeouts tls trace transfer view whoami'
+    'root secondary shed template timeouts tls trace transfer tsig view whoami'
   ).split(' '),
 )
 

@@ -51,6 +51,7 @@ export function compileChain(
     readonly host: Host
     readonly servers: SetupContext['servers']
     readonly lookup: SetupContext['lookup']
+    readonly secrets: SetupContext['secrets']
   },
 ): Chain {
   const zones = block.keys.map(({ zone }) => zone)

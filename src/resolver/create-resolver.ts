@@ -47,12 +47,15 @@ export function createResolver(
   const problems: Problem[] = []
   const drafts = new Map<string, Draft>()
   const chains: Chain[] = []
+  const rings = new Map<string, Map<string, Uint8Array>>()
   const created: { resolver?: Resolver } = {}
   for (const block of blocks) {
     try {
       const lookup = (name: Uint8Array, type: number): MaybePromise<Outcome> =>
         lookupFor(created.resolver, block, { name, type })
-      const chain = compileChain(block, { host, servers: serversOf(block, ports), lookup })
+      const servers = serversOf(block, ports)
+      const secrets = secretsAt(block, ports, rings)
+      const chain = compileChain(block, { host, servers, lookup, secrets })
       chains.push(chain)
       for (const key of block.keys) {
         problems.push(...addZone(drafts, { key, chain, port: portOf(key, ports) }))
@@ -89,6 +92,20 @@ function serversOf({ keys: [key], directives }: ServerBlock, ports: DefaultPorts
   const binds = directives.filter(({ name }) => name === 'bind')
   const addresses = binds.flatMap(({ args }) => args.map(({ text }) => text))
   return serverAddresses(key.transport, portOf(key, ports), addresses)
+}
+
+/** The secrets of each port of a block, which all blocks there share. */
+function secretsAt(
+  { keys }: ServerBlock,
+  ports: DefaultPorts,
+  rings: Map<string, Map<string, Uint8Array>>,
+): Map<string, Uint8Array>[] {
+  return keys.map((key) => {
+    const place = `${key.transport} ${portOf(key, ports)}`
+    const ring = rings.get(place) ?? new Map<string, Uint8Array>()
+    rings.set(place, ring)
+    return ring
+  })
 }
 
 /** Adds a zone wherever its block listens: at each address that is bound to, or at all of them. */

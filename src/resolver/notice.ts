@@ -5,9 +5,11 @@
 import { MESSAGE_BYTES_MAX } from '../dns/limits.ts'
 import { FLAG, parseQuery, Query } from '../dns/query.ts'
 import { OPCODE, RCODE } from '../dns/rcode.ts'
+import { rcodeReply } from '../dns/refusal.ts'
 import { ReplyWriter } from '../dns/reply-writer.ts'
-import type { Client } from '../plugins/plugin.ts'
+import type { Client, Seal } from '../plugins/plugin.ts'
 import { findChain, type Listener } from './listener.ts'
+import { sealed } from './sealed.ts'
 
 /**
  * Hands a notice to the plugins of the block for its zone.
@@ -21,9 +23,15 @@ export function answerNotice(
   const query = parseQuery(bytes, new Query(), OPCODE.NOTIFY)
   const chain = query.kind === 'query' ? findChain(listener, query, client) : undefined
   if (query.kind === 'refusal' || chain === undefined) return undefined
-  for (const { notified } of chain.plugins) {
+  let seal: Seal | undefined
+  for (const { notified, secures } of chain.plugins) {
+    const secured = secures?.(query)
+    seal ??= secured?.seal
+    if (secured?.rcode !== undefined)
+      return { reply: sealed(rcodeReply(query, secured.rcode), seal) }
     const verdict = notified?.(query, client)
-    if (verdict !== undefined) return { reply: verdict === 'taken' ? taken(query) : undefined }
+    if (verdict === 'taken') return { reply: sealed(taken(query), seal) }
+    if (verdict === 'ignored') return { reply: undefined }
   }
   return undefined
 }

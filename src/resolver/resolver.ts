@@ -39,6 +39,7 @@ import { answerNotice } from './notice.ts'
 import type { QuickWay } from './quick-way.ts'
 import { Readiness } from './readiness.ts'
 import { advertisedTo, paddingBlock, udpBytesFor } from './reply-bounds.ts'
+import { sealed } from './sealed.ts'
 import { sendTransfer } from './zone-transfer.ts'
 
 /**
@@ -302,7 +303,7 @@ export class Resolver {
     if (outcome.kind === 'drop') return undefined
     const { query, client, limits } = request
     if (outcome.kind === 'transfer') {
-      return sendTransfer(query, outcome.records, client).catch((error: unknown) => {
+      return sendTransfer(query, outcome.records, client, limits.seal).catch((error: unknown) => {
         this.panic(error)
         return undefined
       })
@@ -313,10 +314,11 @@ export class Resolver {
     const base: Reply = outcome.kind === 'reply' ? outcome : bare
     const hasOpt = base.origin === 'upstream' || options.length > 0 || base.dnssecOk === true
     const reply = query.wantsNsid && !hasOpt ? { ...base, options: mirrored(request) } : base
-    const bytesMax = isUdp ? limits.udpBytes : MESSAGE_BYTES_MAX
+    const { seal } = limits
+    const bytesMax = (isUdp ? limits.udpBytes : MESSAGE_BYTES_MAX) - (seal?.bytes ?? 0)
     const bounds = { bytesMax, udpBytes: limits.advertisedBytes }
     const size = writeReply(this.writer, query, reply, bounds, paddingBlock(client))
-    return this.writer.bytes.slice(0, size)
+    return sealed(this.writer.bytes.slice(0, size), seal)
   }
 }
 

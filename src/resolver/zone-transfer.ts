@@ -9,7 +9,8 @@ import type { Query } from '../dns/query.ts'
 import { RCODE } from '../dns/rcode.ts'
 import { rcodeReply } from '../dns/refusal.ts'
 import { ReplyWriter } from '../dns/reply-writer.ts'
-import type { Client } from '../plugins/plugin.ts'
+import type { Client, Seal } from '../plugins/plugin.ts'
+import { sealed } from './sealed.ts'
 
 /** Octets of records, uncompressed, that one message is filled with. */
 const FILL_BYTES = 16_384
@@ -18,12 +19,14 @@ const RECORD_HEAD_BYTES = 10
 
 /**
  * Sends all messages but the last by `client.sendAhead`.
+ * @param seal what signs each message
  * @returns the last; a refusal when the client can take only one and there are more
  */
 export async function sendTransfer(
   query: Query,
   records: Iterable<ResourceRecord>,
   { sendAhead }: Client,
+  seal?: Seal,
 ): Promise<Uint8Array> {
   const writer = new ReplyWriter()
   let filled: ResourceRecord[] = []
@@ -31,15 +34,15 @@ export async function sendTransfer(
   for (const record of records) {
     const size = record.owner.length + RECORD_HEAD_BYTES + record.rdata.length
     if (bytes > 0 && bytes + size > FILL_BYTES) {
-      if (sendAhead === undefined) return rcodeReply(query, RCODE.REFUSED)
-      await sendAhead(write(writer, query, filled))
+      if (sendAhead === undefined) return sealed(rcodeReply(query, RCODE.REFUSED), seal)
+      await sendAhead(sealed(write(writer, query, filled), seal))
       filled = []
       bytes = 0
     }
     filled.push(record)
     bytes += size
   }
-  return write(writer, query, filled)
+  return sealed(write(writer, query, filled), seal)
 }
 
 function write(writer: ReplyWriter, query: Query, answer: ResourceRecord[]): Uint8Array {

@@ -10,6 +10,7 @@ import type { Host } from '../plugins/host.ts'
 import type { Log } from '../telemetry/log.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
 import { FrameStream } from './frame-stream.ts'
+import { hmac } from './hmac.ts'
 import { openSigner } from './open-signer.ts'
 import { postJson } from './post-json.ts'
 import { random16 } from './random16.ts'
@@ -64,6 +65,7 @@ export function createNodeHost({ folder, ...rest }: NodeHostOptions): Host {
     openTransfer: receiveMessages,
     postJson,
     openSigner,
+    hmac,
     checkIdentity,
     openTap: (target, queueMax) => new FrameStream(target, queueMax, rest.log),
     print: (line) => {

@@ -19,7 +19,7 @@ import { DEVIATIONS } from './deviations.ts'
 import { expectationOf } from './expectation.ts'
 import { type GeneratedQuestion, generateQuestions } from './generate.ts'
 import { listPlaces, type Place, type Servers, startServers, startUpstream } from './place.ts'
-import { withoutSignatures } from './signatures.ts'
+import { signQuestion, withoutMac, withoutSignatures } from './signatures.ts'
 
 const { KUBEDOH_SEED = '20261121', KUBEDOH_PLACE } = process.env
 const SEED = Number(KUBEDOH_SEED)
@@ -125,8 +125,13 @@ async function compareOne(
         { ...asked, transport, expect: expectationOf(undefined, undefined) },
         0,
       )
-      const reply = await asker.ask(port, message, { transport, src, timeoutMs })
-      return reply && withoutSignatures(readAnswer(reply), reply, place.signingKeys)
+      const nowSeconds = Math.floor(Date.now() / 1000)
+      const signed = asked.tsig && signQuestion(message, asked.tsig, nowSeconds)
+      const how = { transport, src, timeoutMs }
+      const reply = await asker.ask(port, signed?.message ?? message, how)
+      if (reply === undefined) return undefined
+      const answer = withoutSignatures(readAnswer(reply), reply, place.signingKeys)
+      return signed === undefined ? answer : withoutMac(answer, reply, signed)
     }
     const theirs = await askOne(coredns, question)
     const ours = await askOne(kubedoh, question)

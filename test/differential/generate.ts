@@ -4,6 +4,7 @@
  * @module
  */
 import type { Case } from '../conformance/scenario.ts'
+import type { Signing } from '../signed-messages.ts'
 
 /** What to make questions about. */
 export type Vocabulary = {
@@ -13,15 +14,25 @@ export type Vocabulary = {
   readonly types: readonly string[]
   /** Whether most are to ask for signatures. */
   readonly wantsSignatures?: boolean
+  /** Keys to sign most questions with. */
+  readonly secrets?: readonly Secret[]
 }
 
+/** A key of transactions; the secret in base64. */
+export type Secret = { readonly key: string; readonly secret: string }
+
 /** A question, and nothing of its answer. */
-export type GeneratedQuestion = Omit<Case, 'expect'>
+export type GeneratedQuestion = Omit<Case, 'expect'> & {
+  /** How it is signed; the clock is so many seconds off. */
+  readonly tsig?: Omit<Signing, 'timeSeconds'> & { readonly offSeconds: number }
+}
 
 const TYPES = 'A AAAA TXT SRV MX NS SOA CNAME PTR HTTPS CAA DS ANY HINFO NAPTR TYPE65280'.split(' ')
 const LABELS =
   'a www api web x-1 _http _tcp * ns dns old-www ip-10-1-2-3 10 1 very-long-label'.split(' ')
 const SOURCES = ['127.0.0.1', '127.0.0.9', '127.0.0.40', '127.0.4.2', '127.1.0.1', '::1']
+const ALGORITHMS = 'hmac-sha1 hmac-sha224 hmac-sha256 hmac-sha384 hmac-sha512'.split(' ')
+const ODD_ALGORITHMS = ['hmac-md5.sig-alg.reg.int', 'HMAC-SHA256', 'hmac-sha3', '.']
 const EDNS_SIZES = [512, 1232, 1400, 4096]
 
 /** A random number generator that repeats itself (mulberry32). */
@@ -37,7 +48,7 @@ export function seededRandom(seed: number): () => number {
 
 /** Makes questions, the same for the same seed. */
 export function generateQuestions(
-  { names, types, wantsSignatures = false }: Vocabulary,
+  { names, types, wantsSignatures = false, secrets = [] }: Vocabulary,
   { count, seed }: { readonly count: number; readonly seed: number },
 ): GeneratedQuestion[] {
   const random = seededRandom(seed)
@@ -62,6 +73,21 @@ export function generateQuestions(
   }
   const mixedCase = (name: string): string =>
     name.replace(/[a-z]/g, (letter) => (isTrue(0.3) ? letter.toUpperCase() : letter))
+  const sign = (): Pick<GeneratedQuestion, 'tsig'> => {
+    if (secrets.length === 0 || isTrue(0.15)) return {}
+    const { key, secret } = pick(secrets)
+    return {
+      tsig: {
+        key,
+        secret: isTrue(0.08) ? pick(secrets).secret : secret,
+        algorithm: pick(isTrue(0.95) ? ALGORITHMS : ODD_ALGORITHMS),
+        offSeconds: isTrue(0.9) ? 0 : pick([-3600, -200, 200, 3600]),
+        fudgeSeconds: isTrue(0.9) ? 300 : pick([0, 100, 7200]),
+        ...(isTrue(0.03) && { macBytes: pick([0, 10, 16]) }),
+        ...(isTrue(0.03) && { ttlSeconds: 60 }),
+      },
+    }
+  }
   return Array.from({ length: count }, (_, i): GeneratedQuestion => {
     const known = pick(names)
     const name = isTrue(0.35) ? neighbour(known) : known
@@ -78,6 +104,7 @@ export function generateQuestions(
       ...(isTrue(wantsSignatures ? 0.9 : 0.4) && {
         edns: { size: pick(EDNS_SIZES), do: isTrue(wantsSignatures ? 0.9 : 0.4) },
       }),
+      ...sign(),
     }
   })
 }

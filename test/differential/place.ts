@@ -10,7 +10,7 @@ import { parseFirstRecord } from '../../src/records/zone-text.ts'
 import { rareObjects, shopObjects } from '../cluster/objects.ts'
 import { freePort, type Running, start } from '../cluster/processes.ts'
 import { questionsAbout } from '../cluster/questions.ts'
-import type { Vocabulary } from './generate.ts'
+import type { Secret, Vocabulary } from './generate.ts'
 
 const PLACES = join(import.meta.dirname, 'places')
 const KUBEDOH = join(import.meta.dirname, '../../bin/kubedoh')
@@ -58,6 +58,7 @@ export function listPlaces(): Place[] {
         needsCluster: corefile.includes('{$KUBECONFIG}'),
         keys: readKeys(folder),
         signingKeys: readSigningKeys(folder),
+        secrets: lines.flatMap(secretOf),
         wantsSignatures: /^\s*dnssec\b/m.test(corefile),
       }
     })
@@ -69,6 +70,11 @@ function namesOf(line: string): string[] {
   if (zone === undefined) return line.includes(' ') ? [] : [line]
   const questions = questionsAbout([...shopObjects(), ...rareObjects()], `${zone}.`)
   return [...new Set(questions.map((question) => question.split(' ')[0] ?? ''))]
+}
+
+function secretOf(line: string): Secret[] {
+  const [, key, secret] = /^sign (\S+) (\S+)$/.exec(line) ?? []
+  return key === undefined || secret === undefined ? [] : [{ key, secret }]
 }
 
 function readKeys(folder: string): Place['keys'] {

@@ -1,13 +1,56 @@
 /**
  * Signatures are never the same twice: what is compared is that they are good, of what, by which
- * key and for how long.
+ * key and for how long. Those of records (DNSSEC) and those of messages (TSIG).
  * @module
  */
 import { readUint32 } from '../../src/dns/bytes.ts'
 import { parseResponse, type ResourceRecord } from '../../src/dns/message.ts'
 import { TYPE } from '../../src/dns/rr-type.ts'
 import type { Answer } from '../conformance/compare.ts'
+import {
+  describeSignature,
+  type SignedMessage,
+  type Signing,
+  signMessage,
+} from '../signed-messages.ts'
 import { isSigned } from '../zone-keys.ts'
+import type { GeneratedQuestion } from './generate.ts'
+
+/** A signed question, and how it was signed. */
+export type SignedQuestion = SignedMessage & { readonly signing: Signing }
+
+/** Signs a question as it says. */
+export function signQuestion(
+  message: Uint8Array,
+  { offSeconds, ...signing }: NonNullable<GeneratedQuestion['tsig']>,
+  nowSeconds: number,
+): SignedQuestion {
+  const timed = { ...signing, timeSeconds: nowSeconds + offSeconds }
+  return { ...signMessage(message, timed), signing: timed }
+}
+
+/**
+ * Puts what the signature of a reply to a signed question is worth in the place of its octets, and
+ * of its time whether that is now, the question's, or none.
+ */
+export function withoutMac(
+  answer: Answer,
+  reply: Uint8Array,
+  { mac, signing }: SignedQuestion,
+): Answer {
+  const nowSeconds = Date.now() / 1000
+  const { text } = describeSignature(reply, { ...signing, mac })
+  const said = text.replace(/ time (\d+)/, (_, time: string) => {
+    if (Math.abs(Number(time) - nowSeconds) < TIME_SECONDS_MAX) return ' now'
+    if (Number(time) === signing.timeSeconds) return ' then'
+    return time === '0' ? ' never' : ` at ${time}`
+  })
+  const additional = answer.additional.filter((line) => !line.includes(' ANY TSIG '))
+  return { ...answer, additional: [...additional, `. 0 ANY TSIG ${said}`] }
+}
+
+/** How long an answer may have taken. */
+const TIME_SECONDS_MAX = 10
 
 /**
  * Takes times and octets of good signatures out of an answer, and puts how long they last in their

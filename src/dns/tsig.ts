@@ -1,0 +1,151 @@
+/**
+ * TSIG records, which sign a message by a secret that both sides have (RFC 8945 §4.2), and the
+ * octets that such a signature covers beside the message (§4.3).
+ *
+ * ```
+ *  algorithm (name)  time (6)  fudge (2)  size (2)  MAC  ID (2)  error (2)  size (2)  other data
+ * ```
+ * @module
+ */
+import { concatBytes, EMPTY, readUint16, writeUint16, writeUint32 } from './bytes.ts'
+import { lowerName } from './name.ts'
+import type { Query } from './query.ts'
+import { WireReader } from './rdata-wire.ts'
+import { CLASS } from './rr-class.ts'
+import { TYPE } from './rr-type.ts'
+
+/** A TSIG record. */
+export type Tsig = {
+  /** Name of the key, absolute. */
+  readonly name: Uint8Array
+  readonly ttlSeconds: number
+  /** Name of the algorithm, absolute. */
+  readonly algorithm: Uint8Array
+  /** When the message was signed, in seconds since 1970, 48 bits. */
+  readonly timeSeconds: number
+  /** How far the other side's clock may be off. */
+  readonly fudgeSeconds: number
+  readonly mac: Uint8Array
+  /** ID that the message had when it was signed. */
+  readonly originalId: number
+  readonly error: number
+  readonly other: Uint8Array
+}
+
+/** Finds the TSIG record that a message ends with: where it begins, and what it says. */
+export type FoundTsig = { readonly tsig: Tsig; readonly start: number }
+
+const TWO_TO_32 = 2 ** 32
+
+/**
+ * Reads the last record of a query; `undefined` when that is no TSIG record, and `malformed` when
+ * it is one that says nothing. Those before it are not looked at.
+ */
+export function findTsig({
+  bytes,
+  questionEnd,
+}: Pick<Query, 'bytes' | 'questionEnd'>): FoundTsig | 'malformed' | undefined {
+  if (readUint16(bytes, 10) === 0) return undefined
+  const count = readUint16(bytes, 6) + readUint16(bytes, 8) + readUint16(bytes, 10)
+  const reader = new WireReader(bytes, questionEnd)
+  for (let left = count; left > 0 && !reader.isBroken; left--) {
+    const start = reader.at
+    const name = reader.name()
+    const type = reader.uint16()
+    reader.uint16()
+    const ttlSeconds = reader.uint32()
+    const size = reader.uint16()
+    const end = reader.at + size
+    if (left === 1 && type === TYPE.TSIG) {
+      const tsig = readTsig(reader, { name, ttlSeconds })
+      return reader.isBroken || reader.at !== end ? 'malformed' : { tsig, start }
+    }
+    reader.at = end
+  }
+  return undefined
+}
+
+/** Writes the record. */
+export function writeTsig(tsig: Tsig): Uint8Array {
+  const { name, ttlSeconds, algorithm, mac, originalId, error, other } = tsig
+  const head = new Uint8Array(10)
+  writeUint16(head, 0, TYPE.TSIG)
+  writeUint16(head, 2, CLASS.ANY)
+  writeUint32(head, 4, ttlSeconds)
+  const id = new Uint8Array(4)
+  writeUint16(id, 0, originalId)
+  writeUint16(id, 2, error)
+  const rdata = concatBytes(algorithm, tsigTimers(tsig), sized(mac), id, sized(other))
+  writeUint16(head, 8, rdata.length)
+  return concatBytes(name, head, rdata)
+}
+
+/** Writes what a signature covers of the record itself, names in lower case (§4.3.3). */
+export function tsigVariables(tsig: Tsig): Uint8Array {
+  const head = new Uint8Array(6)
+  writeUint16(head, 0, CLASS.ANY)
+  writeUint32(head, 2, tsig.ttlSeconds)
+  const error = new Uint8Array(2)
+  writeUint16(error, 0, tsig.error)
+  const [name, algorithm] = [lowerName(tsig.name), lowerName(tsig.algorithm)]
+  return concatBytes(name, head, algorithm, tsigTimers(tsig), error, sized(tsig.other))
+}
+
+/** Writes the time and the fudge alone, which later messages of a transfer cover (§5.3.1). */
+export function tsigTimers({
+  timeSeconds,
+  fudgeSeconds,
+}: Pick<Tsig, 'timeSeconds' | 'fudgeSeconds'>): Uint8Array {
+  const fudge = new Uint8Array(2)
+  writeUint16(fudge, 0, fudgeSeconds)
+  return concatBytes(uint48(timeSeconds), fudge)
+}
+
+/** Writes 48 bits, as times are. */
+export function uint48(value: number): Uint8Array {
+  const bytes = new Uint8Array(6)
+  writeUint16(bytes, 0, Math.floor(value / TWO_TO_32))
+  writeUint32(bytes, 2, value % TWO_TO_32)
+  return bytes
+}
+
+/** Puts the size of octets before them, as that of a request's MAC is covered (§4.3.1). */
+export function sized(bytes: Uint8Array): Uint8Array {
+  const size = new Uint8Array(2)
+  writeUint16(size, 0, bytes.length)
+  return concatBytes(size, bytes)
+}
+
+/** What of a message a signature covers: all before the record, as if that were not there. */
+export function unsignedMessage(
+  message: Uint8Array,
+  { tsig: { originalId }, start }: FoundTsig,
+): Uint8Array {
+  const unsigned = message.slice(0, start)
+  writeUint16(unsigned, 0, originalId)
+  writeUint16(unsigned, 10, readUint16(unsigned, 10) - 1)
+  return unsigned
+}
+
+/** Puts a record behind a message. */
+export function appendTsig(message: Uint8Array, tsig: Tsig): Uint8Array {
+  const signed = concatBytes(message, writeTsig(tsig))
+  writeUint16(signed, 10, readUint16(signed, 10) + 1)
+  return signed
+}
+
+function readTsig(reader: WireReader, head: Pick<Tsig, 'name' | 'ttlSeconds'>): Tsig {
+  const algorithm = reader.name()
+  const timeSeconds = reader.uint16() * TWO_TO_32 + reader.uint32()
+  const fudgeSeconds = reader.uint16()
+  const mac = takeSized(reader)
+  const originalId = reader.uint16()
+  const error = reader.uint16()
+  const other = takeSized(reader)
+  return { ...head, algorithm, timeSeconds, fudgeSeconds, mac, originalId, error, other }
+}
+
+function takeSized(reader: WireReader): Uint8Array {
+  const size = reader.uint16()
+  return reader.isBroken ? EMPTY : reader.take(size)
+}

@@ -1,0 +1,149 @@
+/**
+ * Options of the `tsig` plugin.
+ * @module
+ */
+import {
+  argTexts,
+  type Option,
+  onlyDirective,
+  onlyWord,
+  options,
+  unknownOption,
+  zonesOf,
+} from '../../corefile/arguments.ts'
+import { configError, type Position, type Problem, problemAt } from '../../corefile/problem.ts'
+import type { Directive, Word } from '../../corefile/server-block.ts'
+import { decodeBase64 } from '../../dns/base64url.ts'
+import { formatName, nameKey, parseName } from '../../dns/name.ts'
+import { OPCODE } from '../../dns/rcode.ts'
+import { parseType } from '../../dns/rr-type.ts'
+import type { Host } from '../host.ts'
+import { readSecrets } from './secret-file.ts'
+
+/** Numbers, or all that there are. */
+export type Required = ReadonlySet<number> | 'all'
+
+/** What a `tsig` directive says. */
+export type TsigOptions = {
+  readonly zones: readonly Uint8Array[]
+  /** By the `nameKey` of their names. */
+  readonly secrets: ReadonlyMap<string, Uint8Array>
+  /** Types of which queries must be signed. */
+  readonly types: Required
+  /** Operations that must be. */
+  readonly operations: Required
+  readonly notices: readonly Problem[]
+}
+
+type Draft = {
+  readonly secrets: Map<string, Uint8Array>
+  readonly notices: Problem[]
+  types: Required
+  operations: Required
+}
+
+const SECRETS_MAX = 100_000
+const NONE: ReadonlySet<number> = new Set()
+const OPERATIONS: ReadonlyMap<string, number> = new Map(
+  Object.entries(OPCODE).filter(([name]) => name !== 'DSO'),
+)
+
+/**
+ * Reads `tsig [ZONE…] { secret NAME KEY  secrets FILE  require all|none|TYPE…  require_opcode
+ * all|none|OPCODE… }`.
+ * @throws {ConfigError} at what is wrong, also in the files
+ */
+export function parseTsig(
+  directives: readonly [Directive, ...Directive[]],
+  blockZones: readonly Uint8Array[],
+  readText: Host['readText'],
+): TsigOptions {
+  const directive = onlyDirective(directives)
+  const draft: Draft = { secrets: new Map(), notices: [], types: NONE, operations: NONE }
+  for (const option of options(directive)) readOption(option, draft, readText)
+  return { zones: zonesOf(directive.args, blockZones), ...draft }
+}
+
+function readOption(option: Option, draft: Draft, readText: Host['readText']): void {
+  switch (option.name) {
+    case 'secret': {
+      const [name = '', secret = ''] = argTexts(option, 2)
+      const [, at = option] = option.args
+      addSecret(draft, { name, secret }, { name: option.args[0] ?? option, secret: at })
+      return
+    }
+    case 'secrets': {
+      const word = onlyWord(option)
+      const text = readText(word.text)
+      if (text === undefined) throw configError(word, `cannot read "${word.text}"`)
+      for (const one of readSecrets(word.text, text)) {
+        addSecret(draft, one, { name: one, secret: one })
+      }
+      return
+    }
+    case 'require':
+      draft.types = required(option, draft.types, draft.notices, typeOf)
+      return
+    case 'require_opcode':
+      draft.operations = required(option, draft.operations, draft.notices, operationOf)
+      return
+    default:
+      throw unknownOption('tsig', option, ['secret', 'secrets', 'require', 'require_opcode'])
+  }
+}
+
+function addSecret(
+  { secrets }: Draft,
+  written: { readonly name: string; readonly secret: string },
+  at: { readonly name: Position; readonly secret: Position },
+): void {
+  const name = parseName(written.name)
+  if (name === undefined) throw configError(at.name, `"${written.name}" is not a name of a key`)
+  const secret = decodeBase64(written.secret)
+  if (secret === undefined || secret.length === 0) {
+    const hint = 'make one with "tsig-keygen" or "openssl rand -base64 32"'
+    throw configError(at.secret, `the secret of key "${written.name}" is not base64; ${hint}`)
+  }
+  const key = nameKey(name)
+  if (secrets.has(key)) {
+    throw configError(at.name, `key "${formatName(name)}" stands twice, once is allowed`)
+  }
+  if (secrets.size >= SECRETS_MAX) throw configError(at.name, `over ${SECRETS_MAX} secrets`)
+  secrets.set(key, secret)
+}
+
+/** A later line takes the place of an earlier one, but for `all`, as in CoreDNS. */
+function required(
+  option: Option,
+  before: Required,
+  notices: Problem[],
+  read: (word: Word) => number,
+): Required {
+  argTexts(option, 1, Infinity)
+  const [first, second] = option.args
+  if (first?.text === 'all' || first?.text === 'none') {
+    if (second !== undefined) {
+      notices.push(problemAt(second, `"${second.text}" behind "${first.text}" is passed over`))
+    }
+    return first.text === 'all' || before === 'all' ? 'all' : NONE
+  }
+  const values = new Set(option.args.map(read))
+  return before === 'all' ? before : values
+}
+
+function typeOf(word: Word): number {
+  const type = parseType(word.text)
+  if (type === undefined) {
+    throw configError(word, `"${word.text}" is no type of a query, such as AXFR, nor all nor none`)
+  }
+  return type
+}
+
+function operationOf(word: Word): number {
+  const operation = OPERATIONS.get(word.text.toUpperCase())
+  if (operation === undefined) {
+    const known = [...OPERATIONS.keys(), 'all', 'none'].join(', ')
+    throw configError(word, `"${word.text}" is not one of ${known}`)
+  }
+  return operation
+}

@@ -1,0 +1,147 @@
+/**
+ * Whether a message is signed by a secret that we have, and how to sign the replies to it (RFC 8945
+ * §5; github.com/coredns/coredns, plugin/tsig/tsig.go).
+ * @module
+ */
+import { concatBytes, EMPTY, readUint16 } from '../../dns/bytes.ts'
+import { nameKey, nameOf } from '../../dns/name.ts'
+import type { Query } from '../../dns/query.ts'
+import { RCODE } from '../../dns/rcode.ts'
+import {
+  appendTsig,
+  type FoundTsig,
+  sized,
+  type Tsig,
+  tsigTimers,
+  tsigVariables,
+  uint48,
+  unsignedMessage,
+  writeTsig,
+} from '../../dns/tsig.ts'
+import type { Digest, Host } from '../host.ts'
+import type { Seal } from '../plugin.ts'
+
+/** What verifying needs. */
+export type Verifier = {
+  /** Finds a secret by the `nameKey` of its name. */
+  readonly secretOf: (key: string) => Uint8Array | undefined
+  readonly hmac: NonNullable<Host['hmac']>
+  /** Seconds since 1970. */
+  readonly nowSeconds: () => number
+}
+
+/** What a signature comes to. */
+export type Verdict = {
+  /** 0 when it is good, else the error of RFC 8945 §3. */
+  readonly error: number
+  /** Signs the replies; those to a message whose signature is not good only name the error. */
+  readonly seal: Seal
+}
+
+/** How far clocks may be off, of replies and of requests that do not say. */
+const FUDGE_SECONDS = 300
+const BADSIG = RCODE.BADVERS
+
+/** Digests by the `nameKey` of the algorithms' names, and octets that they have (§6). */
+const ALGORITHMS: ReadonlyMap<string, { readonly digest: Digest; readonly bytes: number }> =
+  new Map(
+    (
+      [
+        ['sha1', 20],
+        ['sha224', 28],
+        ['sha256', 32],
+        ['sha384', 48],
+        ['sha512', 64],
+      ] as const
+    ).map(([digest, bytes]) => [nameKey(nameOf(`hmac-${digest}`)), { digest, bytes }]),
+  )
+
+/**
+ * Verifies the signature of a message. As in CoreDNS, one of an algorithm that is not known, or
+ * that was shortened, is a bad signature.
+ */
+export function verify(query: Query, found: FoundTsig, verifier: Verifier): Verdict {
+  const { tsig } = found
+  const secret = verifier.secretOf(nameKey(tsig.name))
+  const algorithm = ALGORITHMS.get(nameKey(tsig.algorithm))
+  const unsigned = (error: number): Verdict => ({ error, seal: plainSeal(tsig, error) })
+  if (secret === undefined) return unsigned(RCODE.BADKEY)
+  if (algorithm === undefined) return unsigned(BADSIG)
+  const { digest, bytes: macBytes } = algorithm
+  const mac = (data: Uint8Array): Uint8Array => verifier.hmac(digest, secret, data)
+  const nowSeconds = verifier.nowSeconds()
+  const fudgeSeconds = tsig.fudgeSeconds || FUDGE_SECONDS
+  // What says no time says nothing of when it was signed: CoreDNS takes it for now.
+  const timeSeconds = tsig.timeSeconds || nowSeconds
+  const variables = tsigVariables({ ...tsig, timeSeconds, fudgeSeconds })
+  const covered = concatBytes(unsignedMessage(query.bytes, found), variables)
+  if (!isSameSecretly(mac(covered), tsig.mac)) return unsigned(BADSIG)
+  const isInTime = Math.abs(nowSeconds - timeSeconds) <= fudgeSeconds
+  const error = isInTime ? RCODE.NOERROR : RCODE.BADTIME
+  return { error, seal: signingSeal(tsig, error, { mac, macBytes, nowSeconds }) }
+}
+
+/** Names an error, and signs nothing: there is no secret to sign with, or not the client's. */
+function plainSeal(tsig: Tsig, error: number): Seal {
+  const reply = replyTo(tsig, { error, timeSeconds: 0 })
+  return {
+    bytes: writeTsig(reply).length,
+    add: (message) => appendTsig(message, { ...reply, originalId: idOf(message) }),
+  }
+}
+
+/**
+ * Signs the first message with what the request's signature was, and those behind it each with that
+ * of the one before (§5.3.1).
+ */
+function signingSeal(
+  tsig: Tsig,
+  error: number,
+  by: {
+    readonly mac: (data: Uint8Array) => Uint8Array
+    readonly macBytes: number
+    readonly nowSeconds: number
+  },
+): Seal {
+  const { mac, macBytes, nowSeconds } = by
+  // Who has another time is told ours, beside its own (§5.2.3).
+  const isLate = error === RCODE.BADTIME
+  const timeSeconds = isLate ? tsig.timeSeconds : nowSeconds
+  const other = isLate ? uint48(nowSeconds) : EMPTY
+  const reply = { ...replyTo(tsig, { error, timeSeconds }), other }
+  let before = tsig.mac
+  let isFirst = true
+  return {
+    bytes: writeTsig(reply).length + macBytes,
+    add: (message) => {
+      const originalId = idOf(message)
+      const own = { ...reply, originalId }
+      const variables = isFirst ? tsigVariables(own) : tsigTimers(own)
+      before = mac(concatBytes(sized(before), message, variables))
+      isFirst = false
+      return appendTsig(message, { ...own, mac: before })
+    },
+  }
+}
+
+function replyTo(
+  { name, algorithm }: Tsig,
+  { error, timeSeconds }: { readonly error: number; readonly timeSeconds: number },
+): Tsig {
+  return {
+    ...{ name, ttlSeconds: 0, algorithm, timeSeconds, fudgeSeconds: FUDGE_SECONDS },
+    ...{ mac: EMPTY, originalId: 0, error, other: EMPTY },
+  }
+}
+
+function idOf(message: Uint8Array): number {
+  return readUint16(message, 0)
+}
+
+/** Takes as long whatever the difference is, so that nobody finds a MAC octet by octet. */
+function isSameSecretly(a: Uint8Array, b: Uint8Array): boolean {
+  if (a.length !== b.length) return false
+  let difference = 0
+  for (let i = 0; i < a.length; i++) difference |= (a[i] ?? 0) ^ (b[i] ?? 0)
+  return difference === 0
+}
