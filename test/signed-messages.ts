@@ -73,7 +73,9 @@ export function describeSignature(
 
 /** An algorithm that nobody knows signs as another does: its signature is never looked at. */
 function hmac({ algorithm }: Tsig, secret: string, data: Uint8Array): Uint8Array {
-  const digest = /^hmac-(sha(?:1|224|256|384|512))\.$/i.exec(formatName(algorithm))?.[1]?.toLowerCase() ?? 'sha256'
+  const digest =
+    /^hmac-(sha(?:1|224|256|384|512))\.$/i.exec(formatName(algorithm))?.[1]?.toLowerCase() ??
+    'sha256'
   return createHmac(digest, Buffer.from(secret, 'base64')).update(data).digest()
 }
 

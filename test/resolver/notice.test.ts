@@ -46,6 +46,15 @@ describe('a notice', () => {
       is: [],
     },
     {
+      name: 'is refused where it must be signed and is not',
+      corefile: block(
+        directive('tsig', 'require_opcode NOTIFY'),
+        directive('secondary example.org', 'transfer from 192.0.2.1'),
+      ),
+      bytes: message(OPCODE.NOTIFY),
+      is: ['REFUSED'],
+    },
+    {
       name: 'is for nobody without such a zone',
       corefile: block('whoami'),
       bytes: message(OPCODE.NOTIFY),

@@ -44,6 +44,28 @@ describe('sendTransfer', () => {
     })
   }
 
+  test('signs each message where it is to be signed', async () => {
+    const messages: Uint8Array[] = []
+    const sendAhead = (message: Uint8Array): Promise<void> => {
+      messages.push(message)
+      return Promise.resolve()
+    }
+    let count = 0
+    const seal = {
+      bytes: 1,
+      add: (message: Uint8Array): Uint8Array => Uint8Array.of(...message, ++count),
+    }
+    const client = { ...CLIENT, sendAhead }
+    messages.push(await sendTransfer(axfr(), records(1000), client, seal))
+    assert.ok(messages.length > 2)
+    assert.deepEqual(
+      messages.map((message) => message.at(-1)),
+      messages.map((_, i) => i + 1),
+    )
+    const refused = await sendTransfer(axfr(), records(1000), CLIENT, seal)
+    assert.equal(refused.at(-1), count)
+  })
+
   test('refuses a client that can take one message when there are more', async () => {
     const reply = parseResponse(await sendTransfer(axfr(), records(1000), CLIENT))
     assert.equal(reply?.rcode, 5)
