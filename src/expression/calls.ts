@@ -5,13 +5,16 @@
 import { type BuiltIn, type Environment, type EnvironmentFunction, listOf } from './built-in.ts'
 import { CLOSURE_FUNCTIONS, type ClosureFunction } from './closures.ts'
 import type { Compiled } from './compile.ts'
-import { SyntaxProblem } from './errors.ts'
-import type { Call, Node } from './grammar.ts'
+import { ExpressionError, SyntaxProblem } from './errors.ts'
+import type { Call, MethodCall, Node } from './grammar.ts'
 import { LIST_FUNCTIONS } from './list-functions.ts'
+import { findMethod, hasMethods, type Method } from './methods.ts'
 import { NUMBER_FUNCTIONS } from './number-functions.ts'
 import type { Evaluate } from './run.ts'
 import { TEXT_FUNCTIONS } from './text-functions.ts'
+import { TIME_FUNCTIONS } from './time-functions.ts'
 import { formatType, type Type, UNKNOWN } from './type.ts'
+import { typeName, type Value } from './value.ts'
 
 /** What compiling a call needs of the compiler. */
 export type CallCompiler<C> = {
@@ -24,10 +27,15 @@ export type CallCompiler<C> = {
 }
 
 const FUNCTIONS: ReadonlyMap<string, BuiltIn> = new Map(
-  Object.entries({ ...TEXT_FUNCTIONS, ...NUMBER_FUNCTIONS, ...LIST_FUNCTIONS }),
+  Object.entries({
+    ...TEXT_FUNCTIONS,
+    ...NUMBER_FUNCTIONS,
+    ...LIST_FUNCTIONS,
+    ...TIME_FUNCTIONS,
+  }),
 )
-/** Functions of the original that are not here: nothing in a query is a time. */
-const ABSENT: ReadonlySet<string> = new Set(['now', 'date', 'duration', 'timezone'])
+/** What only who has a clock can add. */
+const ABSENT: ReadonlySet<string> = new Set(['now'])
 /** What may stand behind `#` beside nothing. */
 const POINTER_NAMES: Readonly<Record<string, readonly string[]>> = {
   map: ['index'],
@@ -88,6 +96,37 @@ function compileBuiltIn<C>(call: Call, at: number, compiler: CallCompiler<C>): C
   }
 }
 
+/** Compiles the call of a method: one that its value's type has. @throws {SyntaxProblem} */
+export function compileMethod<C>(node: MethodCall, compiler: CallCompiler<C>): Compiled<C> {
+  const { name, args, at, isOptional } = node
+  const target = compiler.compile(node.target)
+  const given = args.map((arg) => compiler.compile(arg))
+  const { kind } = target.type
+  const known = findMethod(kind, name)
+  if (known === undefined && kind !== 'unknown') {
+    const hint = hasMethods(kind) ? '' : `; write ${name}(…), or "| ${name}(…)"`
+    throw new SyntaxProblem(at, `${formatType(target.type)} has no method "${name}"${hint}`)
+  }
+  if (known !== undefined) checkArguments(node, at, { takes: known.takes, given })
+  const gives = known?.gives
+  return {
+    type: gives === undefined || typeof gives === 'function' ? UNKNOWN : gives,
+    evaluate: (run) => {
+      const value = target.evaluate(run)
+      if (isOptional && value === undefined) return undefined
+      const method = known ?? methodOf(value, name)
+      return run.made(method.call(value, ...given.map(({ evaluate }) => evaluate(run))))
+    },
+  }
+}
+
+function methodOf(value: Value, name: string): Method {
+  const isOfTime = typeof value === 'object' && 'type' in value
+  const method = isOfTime ? findMethod(value.type, name) : undefined
+  if (method !== undefined) return method
+  throw new ExpressionError(`${typeName(value)} has no method "${name}"`)
+}
+
 function compileClosureCall<C>(
   { name, args }: Call,
   fn: ClosureFunction,
@@ -125,7 +164,7 @@ function compileClosureCall<C>(
 const itemOf: Evaluate<unknown> = ({ frame }) => frame.item
 
 function checkArguments<C>(
-  { name, args }: Call,
+  { name, args }: Pick<Call, 'name' | 'args'>,
   at: number,
   { takes, given }: { readonly takes: readonly string[]; readonly given: readonly Compiled<C>[] },
 ): void {

@@ -6,9 +6,9 @@
 
 import type { Environment } from './built-in.ts'
 import { countOf, textOf, truthOf } from './built-in.ts'
-import { type CallCompiler, compileCall, isBuiltIn } from './calls.ts'
+import { type CallCompiler, compileCall, compileMethod, isBuiltIn } from './calls.ts'
 import { ExpressionError, SyntaxProblem } from './errors.ts'
-import type { Binary, Member, Node } from './grammar.ts'
+import type { Binary, Member, MethodCall, Node } from './grammar.ts'
 import { matchOperation } from './matching.ts'
 import { both, OPERATIONS } from './operators.ts'
 import type { Evaluate } from './run.ts'
@@ -73,6 +73,8 @@ class Compiler<C> implements CallCompiler<C> {
         return this.slice(node)
       case 'call':
         return compileCall(node, node.at, this)
+      case 'method':
+        return isEnvironment(node.target) ? this.ofEnvironment(node) : compileMethod(node, this)
       case 'closure':
         throw new SyntaxProblem(node.at, 'a closure cannot stand here')
       case 'let':
@@ -95,6 +97,9 @@ class Compiler<C> implements CallCompiler<C> {
     const variable = this.variables[index]
     if (variable !== undefined) {
       return { type: variable.type, evaluate: (run) => run.variable(index) }
+    }
+    if (name === '$env') {
+      throw new SyntaxProblem(at, '"$env" stands before a name only, as in $env.name()')
     }
     const known = this.environment.get(name)
     if (known?.kind === 'variable') {
@@ -125,6 +130,10 @@ class Compiler<C> implements CallCompiler<C> {
   }
 
   private binary({ operator, left, right }: Binary, at: number): Compiled<C> {
+    if (operator === 'in' && isEnvironment(right)) {
+      const isThere = this.environment.has(nameIn(left))
+      return { type: BOOL, evaluate: () => isThere }
+    }
     const a = this.compile(left)
     const b = this.compile(right)
     if (operator === '??') return alternative(a, b)
@@ -191,8 +200,9 @@ class Compiler<C> implements CallCompiler<C> {
     }
   }
 
-  private member(node: Member): Compiled<C> {
+  private member(node: Member & { readonly at: number }): Compiled<C> {
     const { isOptional, property } = node
+    if (isEnvironment(node.target)) return this.ofEnvironment(node)
     const target = this.compile(node.target)
     const key = this.compile(property)
     const { kind } = target.type
@@ -211,6 +221,20 @@ class Compiler<C> implements CallCompiler<C> {
         return isOptional && from === undefined ? undefined : memberOf(from, key.evaluate(run))
       },
     }
+  }
+
+  /** Compiles what stands behind `$env`: a function or variable by its name. */
+  private ofEnvironment(node: (Member & { readonly at: number }) | MethodCall): Compiled<C> {
+    const { at, isOptional } = node
+    const isCall = node.kind === 'method'
+    const name = isCall ? node.name : nameIn(node.property)
+    if (this.environment.has(name)) {
+      return isCall
+        ? compileCall({ kind: 'call', name, args: node.args, isBuiltin: false }, at, this)
+        : this.name(name, at)
+    }
+    if (isOptional && !isCall) return { type: NIL, evaluate: () => undefined }
+    throw new SyntaxProblem(at, `"$env" has no "${name}"`)
   }
 
   private slice({ target, from, to }: Extract<Node, { kind: 'slice' }>): Compiled<C> {
@@ -267,6 +291,16 @@ class Compiler<C> implements CallCompiler<C> {
   }
 }
 
+function isEnvironment(node: Node): boolean {
+  return node.kind === 'name' && node.name === '$env'
+}
+
+/** @throws {SyntaxProblem} for what is only known when it is evaluated */
+function nameIn(node: Node): string {
+  if (node.kind === 'literal' && typeof node.value === 'string') return node.value
+  throw new SyntaxProblem(node.at, 'names in "$env" stand in quotes')
+}
+
 function literalType(value: Value): Type {
   switch (typeof value) {
     case 'undefined':
@@ -280,7 +314,7 @@ function literalType(value: Value): Type {
     case 'string':
       return STRING
     case 'object':
-      return UNKNOWN
+      return isList(value) ? arrayOf(INT) : UNKNOWN
   }
 }
 

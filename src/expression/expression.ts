@@ -1,7 +1,7 @@
 /**
  * Expressions of github.com/expr-lang/expr, in which CoreDNS's `view` and `template` state
- * conditions. Everything but times, octets in quotes (`b'…'`), `$env` and methods; bounded in size,
- * depth and work.
+ * conditions; bounded in size, depth and work. Not there: `$env` as a whole, of which parts only
+ * are to be had.
  * @module
  */
 

@@ -29,6 +29,7 @@ export type Node = { readonly at: number } & (
       readonly to: Node | undefined
     }
   | Call
+  | MethodCall
   /** What a built-in function is given to apply to each element of a list. */
   | { readonly kind: 'closure'; readonly body: Node }
   | { readonly kind: 'let'; readonly name: string; readonly value: Node; readonly body: Node }
@@ -59,6 +60,17 @@ export type Call = {
   readonly args: readonly Node[]
   /** Whether functions of the environment are passed over, as behind `::`. */
   readonly isBuiltin: boolean
+}
+
+/** A method of a value, and what it is given. */
+export type MethodCall = {
+  readonly kind: 'method'
+  readonly at: number
+  readonly target: Node
+  readonly name: string
+  readonly args: readonly Node[]
+  /** Whether nil has it and gives nil, as behind `?.`. */
+  readonly isOptional: boolean
 }
 
 /** How closely an operator before its operand binds. */

@@ -6,9 +6,12 @@
 
 import { ExpressionError } from './errors.ts'
 import { formatFloat } from './format-value.ts'
+import { formatTime } from './time-layout.ts'
+import { Location, Time } from './time-values.ts'
 import { isList, isMap, typeName, type Value } from './value.ts'
 
 const INDENT = '  '
+const RFC3339_NANO = '2006-01-02T15:04:05.999999999Z07:00'
 
 /** Writes a value with two blanks a level. @throws {ExpressionError} when JSON has no such value */
 export function writeJson(value: Value, indent = ''): string {
@@ -18,6 +21,9 @@ export function writeJson(value: Value, indent = ''): string {
   if (isList(value)) {
     return block('[]', indent, (inner) => value.map((item) => writeJson(item, inner)))
   }
+  if (value instanceof Time) return writeText(formatTime(value, RFC3339_NANO))
+  if (value instanceof Location) return '{}'
+  if (typeof value === 'object' && !isMap(value)) return String(value.key)
   if (!isMap(value)) return String(value)
   return block('{}', indent, (inner) => {
     const pairs = [...value].map(([key, item]): [string, Value] => [keyText(key), item])

@@ -4,17 +4,23 @@
  */
 import { type BuiltIn, firstType, intOf, unfit } from './built-in.ts'
 import { ExpressionError } from './errors.ts'
+import { Duration, Named } from './time-values.ts'
 import { FLOAT, INT, type Type, UNKNOWN } from './type.ts'
 import { compareValues, isList, isNumeric, toInt64, type Value } from './value.ts'
 
 const NUMBER = 'int|float'
+const EXTREMES = 'int|float|array|time.Duration'
 const INT_MIN = -(2n ** 63n)
 const INT_MAX = 2n ** 63n - 1n
 const FLOAT_TEXT = /^[+-]?(?:\d+\.?\d*(?:[eE][+-]?\d+)?|\.\d+(?:[eE][+-]?\d+)?|inf(?:inity)?|nan)$/i
 
 /** By name. */
 export const NUMBER_FUNCTIONS: Readonly<Record<string, BuiltIn>> = {
-  int: { takes: ['int|float|string'], gives: INT, call: toInt },
+  int: {
+    takes: ['int|float|string|time.Duration|time.Weekday|time.Month'],
+    gives: INT,
+    call: toInt,
+  },
   float: { takes: ['int|float|string'], gives: FLOAT, call: toFloat },
   abs: {
     takes: [NUMBER],
@@ -25,12 +31,12 @@ export const NUMBER_FUNCTIONS: Readonly<Record<string, BuiltIn>> = {
   floor: { takes: [NUMBER], gives: FLOAT, call: (value) => Math.floor(numberOf(value)) },
   round: { takes: [NUMBER], gives: FLOAT, call: (value) => round(numberOf(value)) },
   max: {
-    takes: ['int|float|array', 'int|float|array...'],
+    takes: [EXTREMES, `${EXTREMES}...`],
     gives: extremeType,
     call: (...args) => extreme(args, '>'),
   },
   min: {
-    takes: ['int|float|array', 'int|float|array...'],
+    takes: [EXTREMES, `${EXTREMES}...`],
     gives: extremeType,
     call: (...args) => extreme(args, '<'),
   },
@@ -61,6 +67,7 @@ function toInt(value: Value): Value {
     throw new ExpressionError(`"${value}" is not a whole number`)
   }
   if (typeof value === 'bigint') return value
+  if (value instanceof Duration || value instanceof Named) return BigInt(value.key)
   const float = numberOf(value)
   if (!Number.isFinite(float)) throw new ExpressionError('what is not finite is no whole number')
   return toInt64(BigInt(Math.trunc(float)))
@@ -95,7 +102,10 @@ function extremeType(args: readonly Type[]): Type {
 
 function extreme(args: readonly Value[], operator: '<' | '>'): Value {
   let best: Value
-  for (const value of flatNumbers(args)) {
+  const values = args.flatMap((arg): readonly Value[] =>
+    arg instanceof Duration ? [arg] : flatNumbers([arg]),
+  )
+  for (const value of values) {
     const order = best === undefined ? 0 : compareValues(value, best, operator)
     if (best === undefined || (operator === '<' ? order < 0 : order > 0)) best = value
   }

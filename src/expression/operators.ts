@@ -5,6 +5,7 @@
  */
 
 import { ExpressionError } from './errors.ts'
+import { withTimes } from './time-operators.ts'
 import {
   arrayOf,
   BOOL,
@@ -42,46 +43,52 @@ const NUMBERS: readonly Kind[] = ['int', 'float']
 const RANGE_MAX = 100_000n
 
 /** Operators that look at both operands; `and`, `or`, `??` and `matches` are not among them. */
-export const OPERATIONS: ReadonlyMap<string, Operation> = new Map([
-  ['==', { typeOf: equality, apply: equalValues }],
-  ['!=', { typeOf: equality, apply: (a, b) => !equalValues(a, b) }],
-  ['<', { typeOf: ordering, apply: (a, b) => compareValues(a, b, '<') < 0 }],
-  ['>', { typeOf: ordering, apply: (a, b) => compareValues(a, b, '>') > 0 }],
-  ['<=', { typeOf: ordering, apply: (a, b) => compareValues(a, b, '<=') <= 0 }],
-  ['>=', { typeOf: ordering, apply: (a, b) => compareValues(a, b, '>=') >= 0 }],
-  ['+', { typeOf: addition, apply: add }],
-  [
-    '-',
-    {
-      typeOf: arithmetic,
-      apply: calculate(
-        '-',
-        (a, b) => a - b,
-        (a, b) => a - b,
-      ),
-    },
-  ],
-  [
-    '*',
-    {
-      typeOf: arithmetic,
-      apply: calculate(
-        '*',
-        (a, b) => a * b,
-        (a, b) => a * b,
-      ),
-    },
-  ],
-  ['/', { typeOf: division, apply: calculateFloat('/', (a, b) => a / b) }],
-  ['**', { typeOf: division, apply: calculateFloat('**', (a, b) => a ** b) }],
-  ['^', { typeOf: division, apply: calculateFloat('^', (a, b) => a ** b) }],
-  ['%', { typeOf: (a, b) => both(a, b, ['int'], INT), apply: modulo }],
-  ['..', { typeOf: (a, b) => both(a, b, ['int'], arrayOf(INT)), apply: range }],
-  ['in', { typeOf: membership, apply: isIn }],
-  ['contains', textOperation('contains', (a, b) => a.includes(b))],
-  ['startsWith', textOperation('startsWith', (a, b) => a.startsWith(b))],
-  ['endsWith', textOperation('endsWith', (a, b) => a.endsWith(b))],
-])
+export const OPERATIONS: ReadonlyMap<string, Operation> = new Map(
+  Array.from(operations(), ([name, one]): [string, Operation] => [name, withTimes(name, one)]),
+)
+
+function operations(): Map<string, Operation> {
+  return new Map([
+    ['==', { typeOf: equality, apply: equalValues }],
+    ['!=', { typeOf: equality, apply: (a, b) => !equalValues(a, b) }],
+    ['<', { typeOf: ordering, apply: (a, b) => compareValues(a, b, '<') < 0 }],
+    ['>', { typeOf: ordering, apply: (a, b) => compareValues(a, b, '>') > 0 }],
+    ['<=', { typeOf: ordering, apply: (a, b) => compareValues(a, b, '<=') <= 0 }],
+    ['>=', { typeOf: ordering, apply: (a, b) => compareValues(a, b, '>=') >= 0 }],
+    ['+', { typeOf: addition, apply: add }],
+    [
+      '-',
+      {
+        typeOf: arithmetic,
+        apply: calculate(
+          '-',
+          (a, b) => a - b,
+          (a, b) => a - b,
+        ),
+      },
+    ],
+    [
+      '*',
+      {
+        typeOf: arithmetic,
+        apply: calculate(
+          '*',
+          (a, b) => a * b,
+          (a, b) => a * b,
+        ),
+      },
+    ],
+    ['/', { typeOf: division, apply: calculateFloat('/', (a, b) => a / b) }],
+    ['**', { typeOf: division, apply: calculateFloat('**', (a, b) => a ** b) }],
+    ['^', { typeOf: division, apply: calculateFloat('^', (a, b) => a ** b) }],
+    ['%', { typeOf: (a, b) => both(a, b, ['int'], INT), apply: modulo }],
+    ['..', { typeOf: (a, b) => both(a, b, ['int'], arrayOf(INT)), apply: range }],
+    ['in', { typeOf: membership, apply: isIn }],
+    ['contains', textOperation('contains', (a, b) => a.includes(b))],
+    ['startsWith', textOperation('startsWith', (a, b) => a.startsWith(b))],
+    ['endsWith', textOperation('endsWith', (a, b) => a.endsWith(b))],
+  ])
+}
 
 /** The type of the result where both operands are of the same kinds, or may be. */
 export function both(

@@ -1,6 +1,5 @@
 /**
- * From an expression's text to its tree (github.com/expr-lang/expr, parser). Bytes in quotes
- * (`b'…'`), `$env` and methods are not supported.
+ * From an expression's text to its tree (github.com/expr-lang/expr, parser).
  * @module
  */
 
@@ -217,6 +216,10 @@ class Parser {
     if (kind === 'string') {
       return this.postfix(this.made({ kind: 'literal', at, value: text }))
     }
+    if (kind === 'bytes') {
+      const value = Array.from(text, (octet) => BigInt(octet.charCodeAt(0)))
+      return this.postfix(this.made({ kind: 'literal', at, value }))
+    }
     if (kind === 'name') {
       if (text === 'nil') return this.made({ kind: 'literal', at, value: undefined })
       if (text === 'true' || text === 'false') {
@@ -241,8 +244,13 @@ class Parser {
       this.closureArgs(closureArgs, args, piped === undefined)
       this.accept(',')
       this.expect(')')
-    } else args.push(...this.list(')', () => this.expression(0)))
+    } else args.push(...this.args())
     return this.made({ kind: 'call', at, name, args, isBuiltin })
+  }
+
+  /** Reads what a function is given, behind the parenthesis. */
+  private args(): Node[] {
+    return this.list(')', () => this.expression(0))
   }
 
   private closureArgs(wanted: readonly ClosureArg[], args: Node[], isBehindOther: boolean): void {
@@ -305,22 +313,24 @@ class Parser {
       isOptional ||= isChain
       if (this.accept('.') || (isChain && !this.is('['))) {
         const property = this.property()
-        node = this.made({ kind: 'member', at, target: node, property, isOptional })
+        const base = { at: property.at, target: node, isOptional }
+        node = this.made(
+          this.accept('(')
+            ? { kind: 'method', name: property.value, args: this.args(), ...base }
+            : { kind: 'member', property, ...base, at },
+        )
       } else if (this.accept('[')) node = this.element(node, at, isOptional)
       else return node
     }
   }
 
-  private property(): Node {
+  private property(): { kind: 'literal'; at: number; value: string } {
     const { kind, text, at } = this.current
     if (kind !== 'name' && !(kind === 'operator' && NAME_LIKE.test(text))) {
       throw this.unexpected('expected a name')
     }
     this.index++
-    if (this.is('(')) {
-      throw new SyntaxProblem(at, `values have no methods; write ${text}(…), or "| ${text}(…)"`)
-    }
-    return this.made({ kind: 'literal', at, value: text })
+    return { kind: 'literal', at, value: text }
   }
 
   /** Reads an index or the two ends of a slice, behind the bracket. */

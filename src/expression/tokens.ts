@@ -8,7 +8,7 @@ import { readEscape } from './escapes.ts'
 
 /** A token: `text` is what it stands for, for a string without quotes and escapes. */
 export type Token = {
-  readonly kind: 'name' | 'number' | 'string' | 'operator' | 'bracket' | 'end'
+  readonly kind: 'name' | 'number' | 'string' | 'bytes' | 'operator' | 'bracket' | 'end'
   readonly text: string
   /** Where it begins. */
   readonly at: number
@@ -47,6 +47,7 @@ type Read = { readonly token: Token; readonly end: number }
 function readToken(source: string, at: number, before: Token | undefined): Read {
   const char = source.charAt(at)
   if (char === "'" || char === '"') return readString(source, at)
+  if (char === 'b' && /['"]/.test(source.charAt(at + 1))) return readBytes(source, at)
   if (char === '`') return readRawString(source, at)
   const isPointer = before?.kind === 'operator' && before.text === '#' && before.at === at - 1
   const pointer = isPointer ? matchAt(POINTER_NAME, source, at) : undefined
@@ -92,6 +93,29 @@ function readString(source: string, at: number): Read {
   }
   if (source.charAt(next) !== quote) throw new SyntaxProblem(at, `this ${quote} is never closed`)
   return { token: { kind: 'string', text, at }, end: next + 1 }
+}
+
+/** Reads octets in quotes: `text` has one character for each, those of text by UTF-8. */
+function readBytes(source: string, at: number): Read {
+  const { end } = readString(source, at + 1)
+  let text = ''
+  let next = at + 2
+  while (next < end - 1) {
+    const isEscape = source.charAt(next) === '\\'
+    if (isEscape && /[uU]/.test(source.charAt(next + 1))) {
+      throw new SyntaxProblem(next, 'octets have no escapes of characters; write those of octets')
+    }
+    if (isEscape) {
+      const escaped = readEscape(source, next, source.charAt(at + 1))
+      text += escaped.text
+      next = escaped.end
+    } else {
+      const char = String.fromCodePoint(source.codePointAt(next) ?? 0)
+      text += String.fromCharCode(...new TextEncoder().encode(char))
+      next += char.length
+    }
+  }
+  return { token: { kind: 'bytes', text, at }, end }
 }
 
 /** Between back quotes everything stands for itself; two of them for one. */

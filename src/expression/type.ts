@@ -7,8 +7,9 @@
 /** A type. `unknown` is for what is only known when it is evaluated, and goes with everything. */
 export type Type = ScalarType | { readonly kind: 'array'; readonly element: Type }
 type ScalarType = {
-  readonly kind: 'unknown' | 'nil' | 'bool' | 'int' | 'float' | 'string' | 'map'
+  readonly kind: 'unknown' | 'nil' | 'bool' | 'int' | 'float' | 'string' | 'map' | TimeKind
 }
+type TimeKind = 'time.Time' | 'time.Duration' | 'time.Location' | 'time.Weekday' | 'time.Month'
 
 /** What is only known when it is evaluated. */
 export const UNKNOWN: Type = { kind: 'unknown' }
@@ -24,6 +25,16 @@ export const FLOAT: Type = { kind: 'float' }
 export const STRING: Type = { kind: 'string' }
 /** Maps. */
 export const MAP: Type = { kind: 'map' }
+/** Points in time. */
+export const TIME: Type = { kind: 'time.Time' }
+/** Lengths of time. */
+export const DURATION: Type = { kind: 'time.Duration' }
+/** Zones of time. */
+export const LOCATION: Type = { kind: 'time.Location' }
+/** Days of the week. */
+export const WEEKDAY: Type = { kind: 'time.Weekday' }
+/** Months. */
+export const MONTH: Type = { kind: 'time.Month' }
 /** Lists of anything. */
 export const ARRAY: Type = { kind: 'array', element: UNKNOWN }
 

@@ -1,9 +1,11 @@
 /**
  * What expressions calculate with: whole numbers of 64 bits as `bigint`, floating-point numbers as
- * `number`, text, truth, lists, maps, and `undefined` for nil; compared and written as Go does.
+ * `number`, text, truth, lists, maps, times, and `undefined` for nil; compared and written as Go
+ * does. Octets are a list of whole numbers.
  * @module
  */
 import { ExpressionError } from './errors.ts'
+import { Duration, Time, type TimeValue } from './time-values.ts'
 
 /** A value. Text is compared and cut by UTF-16 units, which is Go's octets for ASCII only. */
 export type Value =
@@ -12,6 +14,7 @@ export type Value =
   | bigint
   | number
   | string
+  | TimeValue
   | readonly Value[]
   | ReadonlyMap<Value, Value>
 
@@ -44,7 +47,7 @@ export function typeName(value: Value): string {
     case 'string':
       return 'string'
     case 'object':
-      return isList(value) ? 'array' : 'map'
+      return isList(value) ? 'array' : isMap(value) ? 'map' : value.type
   }
 }
 
@@ -57,24 +60,32 @@ export function equalValues(a: Value, b: Value): boolean {
     if (!isMap(b) || a.size !== b.size) return false
     return [...a].every(([key, item]) => b.has(key) && equalValues(item, b.get(key)))
   }
+  if (isOfTime(a)) return isOfTime(b) && a.type === b.type && a.key === b.key
   const isMixed = typeof a !== typeof b && isNumeric(a) && isNumeric(b)
   return isMixed ? Number(a) === Number(b) : a === b
 }
 
 /**
- * Orders two numbers or two texts: negative, 0 or positive; NaN when one is no number.
+ * Orders two numbers, texts, times or durations: negative, 0 or positive; NaN when one is no
+ * number.
  * @throws {ExpressionError} for all other values
  */
 export function compareValues(a: Value, b: Value, operator: string): number {
   if (typeof a === 'string' && typeof b === 'string') return order(a, b)
   if (typeof a === 'bigint' && typeof b === 'bigint') return order(a, b)
   if (isNumeric(a) && isNumeric(b)) return order(Number(a), Number(b))
+  const isTimes = a instanceof Time && b instanceof Time
+  if (isTimes || (a instanceof Duration && b instanceof Duration)) return order(a.key, b.key)
   throw new ExpressionError(`"${operator}" has no meaning for ${typeName(a)} and ${typeName(b)}`)
 }
 
 /** Tells numbers of both types. */
 export function isNumeric(value: Value): value is bigint | number {
   return typeof value === 'bigint' || typeof value === 'number'
+}
+
+function isOfTime(value: Value): value is TimeValue {
+  return typeof value === 'object' && !isList(value) && !isMap(value)
 }
 
 function order<T extends bigint | number | string>(a: T, b: T): number {

@@ -42,5 +42,18 @@ describe('types', () => {
     ['{same(1): 2}', 'refused 5: expected ":", got "("'],
     ['{(same(1)): 2}', 'error: expected string, got int'],
     ['{1}', 'refused 2: expected ":", got "}"'],
+    ["$env.zone + 'x'", 'example.org.x'],
+    ["$env['zone']", 'example.org.'],
+    ['$env.name()', 'www.example.org.'],
+    ['$env.size() + 1', '34'],
+    ['$env?.nope', '<nil>'],
+    ["'zone' in $env", 'true'],
+    ["'nope' in $env", 'false'],
+    ['$env.nope', 'refused 4: "$env" has no "nope"'],
+    ['$env.nope()', 'refused 5: "$env" has no "nope"'],
+    ['$env.zone()', 'refused 5: "zone" is not a function'],
+    ['$env.name', 'refused 4: "name" is a function; write name()'],
+    ['len($env)', 'refused 4: "$env" stands before a name only, as in $env.name()'],
+    ['$env[name()]', 'refused 5: names in "$env" stand in quotes'],
   ])
 })

@@ -7,6 +7,10 @@ import { testOutcomes } from './evaluate.ts'
 
 describe('JSON', () => {
   testOutcomes([
+    ["toJSON(date('2026-11-21T10:11:12.5+02:00'))", '"2026-11-21T10:11:12.5+02:00"'],
+    ["toJSON(date('2026-11-21').Weekday())", '6'],
+    ["toJSON(duration('1s'))", '1000000000'],
+    ["toJSON(timezone('UTC'))", '{}'],
     [
       "toJSON({'a': [1, 'x<', nil, true, {}], 'b': []})",
       '{\n  "a": [\n    1,\n    "x\\u003c",\n    null,\n    true,\n    {}\n  ],\n  "b": []\n}',

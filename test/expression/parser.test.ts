@@ -46,7 +46,7 @@ describe('the parser', () => {
     ['1 not 2', 'refused 2: expected a value or an operator, got "not"'],
     ['a.1', 'refused 1: expected a value or an operator, got ".1"'],
     ['name().', 'refused 7: expected a name, got the end of the expression'],
-    ['name().upper()', 'refused 7: values have no methods; write upper(…), or "| upper(…)"'],
+    ['name().upper()', 'refused 7: string has no method "upper"; write upper(…), or "| upper(…)"'],
     ['# > 1', 'refused 0: expected a value or an operator, got "#"'],
     ['map([1])', 'refused 7: expected ",", got ")"'],
     ['reduce([1], #, 2,)', '1'],

@@ -36,5 +36,23 @@ describe('tokens', () => {
     ['`a``', 'refused 3: this ` is never closed'],
     ['1x', 'refused 0: "1x" is not a number'],
     ['1 @ 2', 'refused 2: "@" means nothing in an expression'],
+    ["b'abc'", '[97 98 99]'],
+    [String.raw`b"a\x00\377\n"`, '[97 0 255 10]'],
+    ["b'é'", '[195 169]'],
+    ["b''", '[]'],
+    [String.raw`b'a\'b'`, '[97 39 98]'],
+    ["b'abc'[-1]", '99'],
+    ["97 in b'ab'", 'true'],
+    ["b'abc' == [97, 98, 99]", 'true'],
+    ["len(b'é')", '2'],
+    ["b'abc'[1:]", '[98 99]'],
+    ["b'abc' == 'abc'", 'refused 7: "==" has no meaning for array of int and string'],
+    ["b'a' + b'd'", 'refused 5: "+" has no meaning for array of int and array of int'],
+    [
+      String.raw`b'\u00e9'`,
+      'refused 2: octets have no escapes of characters; write those of octets',
+    ],
+    ["b'abc", "refused 1: this ' is never closed"],
+    ["b 'abc'", 'refused 2: expected a value or an operator, got "abc"'],
   ])
 })

@@ -84,8 +84,16 @@ const GROUP: Known = {
     typeof key === 'string' || typeof key === 'bigint' ? (groups.get(String(key)) ?? '') : '',
 }
 
-/** Reads a directive. @throws {ConfigError} */
-export function parseRule(directive: Directive, blockZones: readonly Uint8Array[]): Rule {
+/**
+ * Reads a directive.
+ * @param nowMs gives milliseconds since 1970, for conditions
+ * @throws {ConfigError}
+ */
+export function parseRule(
+  directive: Directive,
+  blockZones: readonly Uint8Array[],
+  nowMs: () => number,
+): Rule {
   const [classWord, typeWord, ...zoneWords] = directive.args
   if (classWord === undefined || typeWord === undefined) {
     throw configError(directive, '"template" takes a class and a type, such as "template IN A"')
@@ -102,7 +110,7 @@ export function parseRule(directive: Directive, blockZones: readonly Uint8Array[
     extendedErrors: [],
     fallthrough: undefined,
   }
-  const environment = new Map<string, Known>([...queryFunctions(), ['group', GROUP]])
+  const environment = new Map<string, Known>([...queryFunctions(nowMs), ['group', GROUP]])
   for (const option of options(directive)) readOption(option, rule, environment)
   return rule
 }

@@ -19,7 +19,11 @@ describe('a rule of template', () => {
       'fallthrough',
       'upstream 192.0.2.1',
     ]
-    const rule = parseRule(parseDirective(directive('template IN ANY a.org', ...options)), [ROOT])
+    const rule = parseRule(
+      parseDirective(directive('template IN ANY a.org', ...options)),
+      [ROOT],
+      () => 0,
+    )
     assert.deepEqual([rule.class, rule.type, rule.rcode], [1, 255, 3])
     assert.deepEqual(
       rule.patterns.map(({ source }) => source),
