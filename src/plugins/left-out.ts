@@ -31,8 +31,9 @@ export const LEFT_OUT: readonly LeftOut[] = [
   },
   {
     plugins: ['sign'],
-    reason: 'keys that sign zones are not for servers to hold',
-    instead: 'sign with dnssec-signzone or ldns-signzone, and serve the signed zone with file',
+    reason: 'there are tools that sign zone files',
+    instead:
+      'serve what dnssec-signzone or ldns-signzone make with file, or sign answers with dnssec',
   },
   {
     plugins: ['on'],

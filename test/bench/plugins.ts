@@ -8,6 +8,7 @@ import { join } from 'node:path'
 import { median, type Row, row } from './row.ts'
 
 const UNCONCERNED_NS_MAX = 50
+const TSIG_SECRET = 'NoTCJU+DMqFWywaPyxSijrDEA/eC3nK0xi3AMEZuPVk='
 
 /** Plugins as people have them, none of which has to do with the names that are asked. */
 const UNCONCERNED: readonly (readonly [name: string, directive: string])[] = [
@@ -17,6 +18,7 @@ const UNCONCERNED: readonly (readonly [name: string, directive: string])[] = [
   ['bufsize', 'bufsize 1232'],
   ['chaos', 'chaos'],
   ['dns64', 'dns64'],
+  ['dnssec', 'dnssec'],
   ['erratic', 'erratic'],
   ['errors', 'errors'],
   ['forward', 'forward . 127.0.0.1:5300'],
@@ -32,6 +34,7 @@ const UNCONCERNED: readonly (readonly [name: string, directive: string])[] = [
   ],
   ['template', 'template IN A internal.example {\n answer "{{ .Name }} 60 IN A 192.0.2.1"\n }'],
   ['transfer', 'transfer {\n to *\n }'],
+  ['tsig', `tsig {\n secret a.key ${TSIG_SECRET}\n require AXFR IXFR\n }`],
   ['whoami', 'whoami'],
 ]
 
