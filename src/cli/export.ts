@@ -13,7 +13,7 @@ import {
 import { Exporter } from '../exporter/exporter.ts'
 import { createGatewayClient } from '../exporter/gateway-client.ts'
 import { measuredApi } from '../exporter/measured-api.ts'
-import { namingOptions } from '../exporter/naming.ts'
+import { namingOptions, sharedTrees } from '../exporter/naming.ts'
 import { readObjectFiles } from '../exporter/object-files.ts'
 import { Publisher, type PublishReport } from '../exporter/publisher.ts'
 import { throttledApi } from '../exporter/throttled-api.ts'
@@ -182,13 +182,15 @@ async function openSource(
   }: { readonly log: Log; readonly metrics: Metrics; readonly onChange: () => void },
 ): Promise<ExportSource> {
   const directive = loadExportDirective(input.text('conf'))
-  const naming = namingOptions(directive, outsideAddresses(input.env('LOCAL_IPS')))
+  const addresses = outsideAddresses(input.env('LOCAL_IPS'))
+  const naming = namingOptions(directive, addresses)
+  const trees = sharedTrees(directive, addresses, input.text('cluster'))
   const onWarning = (message: string): void => log({ level: 'warning', message })
   const paths = input.texts('objects')
   if (paths.length > 0) {
     const { objects, warnings } = readObjectFiles(paths)
     for (const warning of warnings) onWarning(warning)
-    return createObjectSource(objects, { naming, onWarning, now: Date.now })
+    return createObjectSource(objects, { naming, trees, onWarning, now: Date.now })
   }
   const { openApi } = await import('../exporter/watch.ts')
   const place = { kubeconfig: input.text('kubeconfig'), folder: dirname(input.text('conf')) }
@@ -197,6 +199,7 @@ async function openSource(
   return createWatchSource({
     api: throttledApi(measured, directive.apiLimits, runtime),
     naming,
+    trees,
     onChange,
     onWarning,
     onError: (message) => log({ level: 'error', message }),

@@ -8,7 +8,9 @@ export type ClusterTree =
   /** Services, their endpoints, and Pods: the names of the DNS specification. */
   | { readonly kind: 'cluster' }
   /** The same with what several clusters have together: ServiceImports in place of Services. */
-  | { readonly kind: 'multicluster' }
+  | { readonly kind: 'multicluster'; readonly cluster?: string }
+  /** What one cluster has for the others: Services that a ServiceExport names. */
+  | { readonly kind: 'exports'; readonly cluster: string }
   /** Services by the addresses that they have outside, for `k8s_external`. */
   | {
       readonly kind: 'external'

@@ -28,6 +28,14 @@ export type KubernetesOptions = Position &
     readonly multiclusterZones: readonly Uint8Array[]
     /** Identifier of a cluster whose snapshots are pushed; `undefined` for one that is watched. */
     readonly cluster: string | undefined
+    /** All of these; with more than one, the zones have what these clusters have together. */
+    readonly clusters: readonly string[]
+    /**
+     * What becomes of answers that several clusters have together when one is old: the others
+     * answer for it as long as they know the name (`union`), it has its part all the same (`keep`),
+     * or nothing is answered as long as one is too old to answer from (`fail`).
+     */
+    readonly stale: 'union' | 'keep' | 'fail'
     /** Whether a name exists by CoreDNS's rules or by the RFCs'. */
     readonly rules: 'coredns' | 'rfc'
     /** By which scheme Services are named. */
@@ -49,6 +57,8 @@ export type KubernetesOptions = Position &
     readonly notices: readonly Problem[]
   }
 
+/** Clusters that may have names together; each is asked for each of them. */
+const CLUSTERS_MAX = 100
 const TTL_SECONDS_DEFAULT = 5
 const TTL_SECONDS_MAX = 3600
 /** What SkyDNS in OpenShift 3 said of all names (openshift/origin, pkg/dns/serviceresolver.go). */
@@ -61,7 +71,8 @@ type Draft = {
 /** What each option does to the draft. */
 const READERS: Readonly<Record<string, (option: Option, draft: Draft) => void>> = {
   cluster: (option, draft) => {
-    draft.cluster = argTexts(option, 1)[0]
+    draft.clusters = argTexts(option, 1, CLUSTERS_MAX)
+    draft.cluster = draft.clusters[0]
   },
   answers: (option, draft) => {
     draft.rules = parseRules(option)
@@ -114,6 +125,9 @@ const READERS: Readonly<Record<string, (option: Option, draft: Draft) => void>> 
   fallthrough: (option, draft) => {
     draft.fallthrough = zonesOf(option.args, [ROOT])
   },
+  stale: (option, draft) => {
+    draft.stale = parseStale(option)
+  },
   ...API_READERS,
 }
 
@@ -148,6 +162,7 @@ export function parseKubernetes(
     read(option, draft)
   }
   applyNaming(draft, given)
+  checkClusters(draft, given)
   checkTogether(draft, given)
   noticeUnused(draft)
   return draft
@@ -169,6 +184,8 @@ function defaults({ file, line, column }: Position, zones: readonly Uint8Array[]
     zones,
     multiclusterZones: [],
     cluster: undefined,
+    clusters: [],
+    stale: 'union',
     rules: 'coredns',
     naming: 'kubernetes',
     pods: 'disabled',
@@ -197,6 +214,25 @@ function applyNaming(draft: Draft, given: readonly Option[]): void {
 /** Tells whether a zone belongs to the reverse trees. */
 export function isReverseZone(zone: Uint8Array): boolean {
   return isSubdomain(zone, IN_ADDR_ARPA) || isSubdomain(zone, IP6_ARPA)
+}
+
+/** All zones of several clusters have what these have together, and no names from addresses. */
+function checkClusters(draft: Draft, given: readonly Option[]): void {
+  const { clusters, zones } = draft
+  const stale = given.find(({ name }) => name === 'stale')
+  if (stale !== undefined && clusters.length < 2) {
+    throw configError(stale, '"stale" is about several clusters; name them behind "cluster"')
+  }
+  if (clusters.length < 2) return
+  const reverse = zones.find(isReverseZone)
+  if (reverse !== undefined) {
+    const text = formatName(reverse)
+    throw configError(draft, `"${text}" can only be of one cluster; leave it out here`)
+  }
+  if (new Set(clusters).size < clusters.length) {
+    throw configError(draft, '"cluster" names one more than once')
+  }
+  draft.multiclusterZones = zones
 }
 
 function checkTogether(draft: Draft, given: readonly Option[]): void {
@@ -229,6 +265,12 @@ function checkTogether(draft: Draft, given: readonly Option[]): void {
         `"${draft.cluster}"; here its snapshots are only read`,
     )
   }
+}
+
+function parseStale(option: Option): KubernetesOptions['stale'] {
+  const [stale = ''] = argTexts(option, 1)
+  if (stale === 'union' || stale === 'keep' || stale === 'fail') return stale
+  throw configError(onlyWord(option), `"${stale}" is not one of union, keep, fail`)
 }
 
 function parseRules(option: Option): KubernetesOptions['rules'] {

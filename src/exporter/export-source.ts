@@ -9,11 +9,11 @@ import { isSelected } from '../kubernetes/selection.ts'
 import { transferRecords } from '../kubernetes/transfer-records.ts'
 import type { RecordSet } from '../records/zone-entry.ts'
 import type { Sleep } from './backoff.ts'
-import { ClusterBuilder } from './cluster-builder.ts'
 import { ClusterWatch, type CollectionState } from './cluster-watch.ts'
 import { collectionsFor, type ObjectApi } from './object-api.ts'
 import { SharedWatch } from './shared-watch.ts'
 import { type BuiltSnapshot, buildSnapshot } from './snapshot-builder.ts'
+import { TreeBuilders } from './tree-builders.ts'
 
 /** Objects that snapshots are built from, and how much they are to be trusted. */
 export type ExportSource = {
@@ -39,6 +39,8 @@ export type ObjectSource = ExportSource & {
 export type WatchSourceOptions = {
   readonly api: ObjectApi
   readonly naming: NamingOptions
+  /** Other trees that are published with it, by their names. */
+  readonly trees?: Readonly<Record<string, NamingOptions>>
   readonly onChange: () => void
   readonly onWarning: (message: string) => void
   readonly onError: (message: string) => void
@@ -51,18 +53,20 @@ export type WatchSourceOptions = {
 
 /** Makes a source from an API server. */
 export function createWatchSource(options: WatchSourceOptions): ExportSource {
-  const builder = new ClusterBuilder(options.naming, options.onWarning)
+  const { naming, onWarning, trees = {} } = options
+  const builders = new TreeBuilders({ naming, onWarning, trees })
+  const all = [naming, ...Object.values(trees)].flatMap(collectionsFor)
   const watch = new ClusterWatch({
     shared: new SharedWatch(options),
-    collections: collectionsFor(options.naming),
-    sink: builder,
+    collections: [...new Map(all.map((one) => [one.path, one])).values()],
+    sink: builders,
     onChange: (isWhole) => {
       if (isWhole) options.onChange()
     },
     now: options.now,
   })
   return {
-    build: () => builder.build(),
+    build: () => builders.build(),
     sources: () => watch.sources(),
     confirmedMs: () => watch.confirmedMs(),
     states: () => watch.states(),
@@ -73,10 +77,11 @@ export function createWatchSource(options: WatchSourceOptions): ExportSource {
 /** Makes a source from objects that never change. */
 export function createObjectSource(
   objects: readonly ClusterObject[],
-  options: Pick<WatchSourceOptions, 'naming' | 'onWarning' | 'now'>,
+  options: Pick<WatchSourceOptions, 'naming' | 'onWarning' | 'now' | 'trees'>,
 ): ObjectSource {
   const { naming } = options
-  const made = naming.tree.kind === 'hosts' ? madeOfHosts : madeAtOnce
+  const isSimple = naming.tree.kind !== 'hosts' && Object.keys(options.trees ?? {}).length === 0
+  const made = isSimple ? madeAtOnce : madeByBuilders
   const { build, transferRecords, podAt } = made(objects, options)
   let built: BuiltSnapshot | undefined
   return {
@@ -94,7 +99,7 @@ export function createObjectSource(
 }
 
 type Made = Pick<ObjectSource, 'build' | 'transferRecords' | 'podAt'>
-type MadeWith = Pick<WatchSourceOptions, 'naming' | 'onWarning'>
+type MadeWith = Pick<WatchSourceOptions, 'naming' | 'onWarning' | 'trees'>
 
 function madeAtOnce(objects: readonly ClusterObject[], { naming, onWarning }: MadeWith): Made {
   const cluster = new Cluster()
@@ -107,8 +112,11 @@ function madeAtOnce(objects: readonly ClusterObject[], { naming, onWarning }: Ma
 }
 
 /** Which object a host name is of is known only to who follows them all. */
-function madeOfHosts(objects: readonly ClusterObject[], { naming, onWarning }: MadeWith): Made {
-  const builder = new ClusterBuilder(naming, onWarning)
+function madeByBuilders(
+  objects: readonly ClusterObject[],
+  { naming, onWarning, trees = {} }: MadeWith,
+): Made {
+  const builder = new TreeBuilders({ naming, onWarning, trees })
   for (const object of objects) builder.set(object)
   return {
     build: () => builder.build(),

@@ -6,6 +6,7 @@ import { CLUSTER_TREE, type ClusterTree } from '../corefile/cluster-tree.ts'
 import type { KubernetesOptions } from '../corefile/kubernetes-options.ts'
 import { isReverseZone } from '../corefile/kubernetes-options.ts'
 import { configError } from '../corefile/problem.ts'
+import { equalNames } from '../dns/name.ts'
 import type { NamingOptions, Tree } from '../kubernetes/options.ts'
 import { parseSelector, type Selector } from '../kubernetes/selector.ts'
 
@@ -22,7 +23,7 @@ export function namingOptions(
 ): NamingOptions {
   return {
     tree: treeOf(options, tree),
-    origins: options.zones.filter((zone) => !isReverseZone(zone)),
+    origins: originsOf(options, tree),
     scheme: options.naming,
     ttlSeconds: options.ttlSeconds,
     pods: options.pods,
@@ -35,6 +36,37 @@ export function namingOptions(
     objectSelector: selector(options, 'labels', options.labels),
     localAddresses,
   }
+}
+
+/**
+ * Makes the options of the trees that are published with a cluster's own names: none, unless it has
+ * `multicluster` zones. Their names are the trees'.
+ * @param cluster its identifier
+ * @throws {ConfigError} when a label selector is not one
+ */
+export function sharedTrees(
+  options: KubernetesOptions,
+  localAddresses: readonly string[],
+  cluster: string,
+): Readonly<Record<string, NamingOptions>> {
+  if (options.multiclusterZones.length === 0) return {}
+  return {
+    multicluster: namingOptions(options, localAddresses, { kind: 'multicluster' }),
+    exports: namingOptions(options, localAddresses, { kind: 'exports', cluster }),
+  }
+}
+
+/** Aliases lead below the origins of their own tree, and not below another's. */
+function originsOf(
+  { zones, multiclusterZones }: KubernetesOptions,
+  { kind }: ClusterTree,
+): readonly Uint8Array[] {
+  const forward = zones.filter((zone) => !isReverseZone(zone))
+  const isShared = kind === 'multicluster' || kind === 'exports'
+  const own = forward.filter(
+    (zone) => multiclusterZones.some((shared) => equalNames(zone, shared)) === isShared,
+  )
+  return own.length === 0 ? forward : own
 }
 
 function treeOf(options: KubernetesOptions, tree: ClusterTree): Tree {

@@ -112,6 +112,12 @@ const IMPORTS: Collection = {
   path: '/apis/multicluster.x-k8s.io/v1alpha1/serviceimports',
   olderPaths: [],
 }
+const EXPORTS: Collection = {
+  kind: 'ServiceExport',
+  resource: 'serviceexports',
+  path: '/apis/multicluster.x-k8s.io/v1alpha1/serviceexports',
+  olderPaths: [],
+}
 const PODS: Collection = {
   kind: 'Pod',
   resource: 'pods',
@@ -176,15 +182,17 @@ export function collectionsFor({
   hasEndpoints,
 }: {
   readonly tree:
-    | { readonly kind: 'cluster' | 'multicluster' | 'external' }
+    | { readonly kind: 'cluster' | 'multicluster' | 'exports' | 'external' }
     | { readonly kind: 'hosts'; readonly resources: readonly HostSource[] }
   readonly pods: 'disabled' | 'insecure' | 'verified'
   readonly hasEndpoints: boolean
 }): readonly Collection[] {
   if (tree.kind === 'hosts') return hostCollections(tree.resources)
   const collections = [NAMESPACES, SERVICES]
+  const isShared = tree.kind === 'multicluster' || tree.kind === 'exports'
   if (tree.kind === 'multicluster') collections.push(IMPORTS)
-  if (hasEndpoints || tree.kind === 'multicluster') collections.push(SLICES)
+  if (tree.kind === 'exports') collections.push(EXPORTS)
+  if (hasEndpoints || isShared) collections.push(SLICES)
   if (pods === 'verified' && tree.kind !== 'external') collections.push(PODS)
   return collections
 }

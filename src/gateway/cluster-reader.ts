@@ -10,7 +10,7 @@
 import { nameOf } from '../dns/name.ts'
 import type { SnapshotSource } from '../plugins/host.ts'
 import { SnapshotError } from '../snapshot/errors.ts'
-import { LABELS_TREE, type Manifest } from '../snapshot/manifest.ts'
+import { LABELS_TREE, type Manifest, type ManifestTree } from '../snapshot/manifest.ts'
 import { type NamespaceLabels, NO_LABELS, readLabels } from '../snapshot/namespace-labels.ts'
 import type { Shard } from '../snapshot/shard.ts'
 import { Snapshot } from '../snapshot/snapshot.ts'
@@ -33,6 +33,10 @@ export type ReaderTimes = {
 /** What a reader needs. */
 export type ReaderOptions = LoaderOptions & {
   readonly times: ReaderTimes
+  /** What loads for several readers of a cluster; a reader without has its own. */
+  readonly loader?: SnapshotLoader
+  /** Which tree to read, the main one when left out. */
+  readonly tree?: string
   readonly memory: ShardMemory
   /** Whether somebody's view goes by the labels of namespaces; never, when left out. */
   readonly needsLabels?: () => boolean
@@ -42,6 +46,7 @@ export type ReaderOptions = LoaderOptions & {
   readonly onError: (message: string) => void
 }
 
+const NO_TREE: ManifestTree = { ttlSeconds: 0, records: 0, shards: [] }
 /** How long a store that has failed is left alone. */
 const RETRY_MS = 1000
 /** Changed shards that are loaded before a new snapshot is gone over to. */
@@ -54,6 +59,8 @@ export class ClusterReader implements SnapshotSource, ShardHolder {
   private readonly refresher: Refresher
   private snapshot: Snapshot | undefined
   private manifest: Manifest | undefined
+  /** The part of the manifest that is answered from. */
+  private tree: ManifestTree = NO_TREE
   private isPinned = false
   /** Labels of the snapshot's namespaces, once they are needed, and the hashes of their shards. */
   private labels: NamespaceLabels | undefined
@@ -68,7 +75,7 @@ export class ClusterReader implements SnapshotSource, ShardHolder {
 
   constructor(options: ReaderOptions) {
     this.options = options
-    this.loader = new SnapshotLoader(options)
+    this.loader = options.loader ?? new SnapshotLoader(options)
     const look = (): Promise<void> => this.look()
     this.refresher = new Refresher({ ...options, look, refreshMs: options.times.refreshMs })
     options.memory.add(this)
@@ -211,7 +218,8 @@ export class ClusterReader implements SnapshotSource, ShardHolder {
   private async goOver(next: LoadedManifest): Promise<void> {
     const { manifest, isPinned } = next
     const known = this.loadedShards()
-    const changed = this.changedShards(manifest).slice(0, PRELOADS_MAX)
+    const tree = this.treeOf(manifest)
+    const changed = this.changedShards(tree).slice(0, PRELOADS_MAX)
     const labels = this.needsLabels() ? await this.loadLabels(manifest) : undefined
     const loaded = await Promise.all(changed.map((sha256) => this.loader.shard(sha256)))
     changed.forEach((sha256, i) => {
@@ -220,7 +228,8 @@ export class ClusterReader implements SnapshotSource, ShardHolder {
     })
     // Two looks may end in the other order than they began.
     if (!this.isNext(next)) return
-    const { generation, ttlSeconds, records } = manifest
+    const { generation } = manifest
+    const { ttlSeconds, records } = tree
     const info = {
       generation,
       ttlSeconds,
@@ -228,9 +237,10 @@ export class ClusterReader implements SnapshotSource, ShardHolder {
       timeMs: Date.parse(manifest.time),
       origins: manifest.origins.map(nameOf),
     }
-    const shards = manifest.shards.map(({ sha256 }) => known.get(sha256))
+    const shards = tree.shards.map(({ sha256 }) => known.get(sha256))
     this.snapshot = new Snapshot(info, shards)
     this.manifest = manifest
+    this.tree = tree
     this.isPinned = isPinned
     if (!isPinned) this.newest = manifest
     this.takeLabels(manifest, labels)
@@ -238,9 +248,17 @@ export class ClusterReader implements SnapshotSource, ShardHolder {
     this.options.memory.enforce()
   }
 
+  /** The part of a manifest that is answered from. @throws {Error} when it has no such tree */
+  private treeOf(manifest: Manifest): ManifestTree {
+    const { cluster, tree: name } = this.options
+    const tree = name === undefined ? manifest : manifest.trees?.[name]
+    if (tree !== undefined) return tree
+    throw new SnapshotError(`Cluster "${cluster}" publishes no tree "${name}" of names`)
+  }
+
   private loadedShards(): Map<string, Shard> {
     const known = new Map<string, Shard>()
-    this.manifest?.shards.forEach(({ sha256 }, i) => {
+    this.tree.shards.forEach(({ sha256 }, i) => {
       const shard = this.snapshot?.shards[i]
       if (shard !== undefined) known.set(sha256, shard)
     })
@@ -248,12 +266,12 @@ export class ClusterReader implements SnapshotSource, ShardHolder {
   }
 
   /** Hashes of a manifest's shards in whose place others are loaded, those in use first. */
-  private changedShards(manifest: Manifest): string[] {
+  private changedShards(next: ManifestTree): string[] {
     const before = this.snapshot?.shards ?? []
-    if (before.length !== manifest.shards.length) return []
-    const changed = manifest.shards.flatMap(({ sha256 }, i) => {
+    if (before.length !== next.shards.length) return []
+    const changed = next.shards.flatMap(({ sha256 }, i) => {
       const shard = before[i]
-      const isChanged = sha256 !== this.manifest?.shards[i]?.sha256
+      const isChanged = sha256 !== this.tree.shards[i]?.sha256
       return shard === undefined || !isChanged ? [] : [{ sha256, isUsed: shard.isUsed }]
     })
     const inUse = changed.filter(({ isUsed }) => isUsed)
@@ -261,7 +279,7 @@ export class ClusterReader implements SnapshotSource, ShardHolder {
   }
 
   private async loadShard(index: number): Promise<Snapshot | undefined> {
-    const entry = this.manifest?.shards[index]
+    const entry = this.tree.shards[index]
     if (entry === undefined || this.snapshot?.shards[index] !== undefined) return this.snapshot
     const { now } = this.options
     const failedMs = this.failedShards.get(entry.sha256) ?? Number.NEGATIVE_INFINITY
@@ -271,13 +289,13 @@ export class ClusterReader implements SnapshotSource, ShardHolder {
       throw error
     })
     // A newer manifest may have come meanwhile; the shard is good for whichever lists it.
-    const isListed = this.manifest?.shards[index]?.sha256 === entry.sha256
+    const isListed = this.tree.shards[index]?.sha256 === entry.sha256
     if (shard !== undefined && isListed) this.replace(index, shard)
     if (shard !== undefined || !isListed) return this.snapshot
     // It is gone, as those of older manifests are: there must be a newer one.
     this.failedShards.set(entry.sha256, now())
     await this.look()
-    return this.manifest?.shards[index]?.sha256 === entry.sha256 ? undefined : this.snapshot
+    return this.tree.shards[index]?.sha256 === entry.sha256 ? undefined : this.snapshot
   }
 
   private replace(index: number, shard: Shard | undefined): void {

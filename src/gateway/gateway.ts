@@ -8,6 +8,7 @@ import { CLUSTER_TREE, type ClusterTree } from '../corefile/cluster-tree.ts'
 import type { KubernetesOptions } from '../corefile/kubernetes-options.ts'
 import { ConfigError, configError, formatProblem } from '../corefile/problem.ts'
 import { asWordOctets, type WordOctets } from '../dns/bytes.ts'
+import { equalNames, isSubdomain } from '../dns/name.ts'
 import { endsIn, parseQuery, Query } from '../dns/query.ts'
 import { HttpError } from '../doh/http-error.ts'
 import type { Host, SnapshotSource } from '../plugins/host.ts'
@@ -23,7 +24,7 @@ import { answerLocally } from './local-names.ts'
 import type { ClusterWriter } from './publish-routes.ts'
 import { RateBuckets, type RateLimiter } from './rate-limiter.ts'
 import { ShardMemory } from './shard-memory.ts'
-import type { SnapshotOrigin } from './snapshot-loader.ts'
+import { SnapshotLoader, type SnapshotOrigin } from './snapshot-loader.ts'
 import { hasHash, type RandomBytes } from './token.ts'
 import { TokenBook } from './token-book.ts'
 import type { TokenStore } from './token-store.ts'
@@ -60,6 +61,12 @@ export type Admitted = {
   readonly isWithinRate: MaybePromise<boolean>
 }
 
+/** A zone, and whose names are in it: of one cluster, or of several together. */
+type ServedZone = {
+  readonly zone: WordOctets
+  readonly parts: { readonly cluster: string; readonly reader: ClusterReader }[]
+}
+
 /** Keeps a promise alive beyond the response. */
 export type KeepAlive = (promise: Promise<void>) => void
 
@@ -68,13 +75,15 @@ export class Gateway {
   private readonly config: GatewayConfig
   private readonly runtime: GatewayRuntime
   private readonly readers = new Map<string, ClusterReader>()
-  private readonly opened: { readonly zone: WordOctets; readonly cluster: string }[] = []
+  private readonly loaders = new Map<string, SnapshotLoader>()
+  private readonly opened: ServedZone[] = []
+  private readonly merged = new Set<ClusterReader>()
   private readonly memory = new ShardMemory()
   private readonly resolver: Resolver
   private readonly book: TokenBook
   private readonly limiter: RateLimiter
   private readonly assertions: AccessAssertions | undefined
-  private readonly zones: readonly { readonly zone: WordOctets; readonly cluster: string }[]
+  private readonly zones: readonly ServedZone[]
   private readonly query = new Query()
   private readonly callers = new WeakMap<Request, Caller>()
 
@@ -149,8 +158,12 @@ export class Gateway {
     if (query.kind === 'refusal') return {}
     const found = this.zones.find(({ zone }) => endsIn(query, zone))
     if (found === undefined) return {}
-    if (view?.seesOrigin(found.cluster, found.zone.bytes) === false) return {}
-    const ageMs = this.readers.get(found.cluster)?.ageMs() ?? Number.POSITIVE_INFINITY
+    let ageMs = -1
+    for (const { cluster, reader } of found.parts) {
+      const isSeen = view === undefined || view.seesOrigin(cluster, found.zone.bytes)
+      if (isSeen) ageMs = Math.max(ageMs, reader.ageMs())
+    }
+    if (ageMs < 0) return {}
     return Number.isFinite(ageMs) ? { [AGE_HEADER]: String(Math.round(ageMs / 1000)) } : {}
   }
 
@@ -181,6 +194,8 @@ export class Gateway {
   async notReady(): Promise<readonly string[]> {
     const waiting: string[] = []
     for (const [id, reader] of this.readers) {
+      // Of clusters that answer together, the others may go on.
+      if (this.merged.has(reader)) continue
       const isDue = reader.current() === undefined
       if (isDue) await reader.load()
       if (reader.freshness() === 'expired') waiting.push(id)
@@ -252,34 +267,54 @@ export class Gateway {
 
   private open(options: KubernetesOptions, tree: ClusterTree = CLUSTER_TREE): SnapshotSource {
     const id = options.cluster
-    if (tree.kind !== 'cluster') {
-      const words = tree.kind === 'multicluster' ? '"multicluster" zones' : 'names of this kind'
-      throw configError(options, `${words} are not published to gateways; leave them out`)
+    if (tree.kind === 'external' || tree.kind === 'hosts') {
+      throw configError(options, 'names of this kind are not published to gateways; leave them out')
     }
     if (id === undefined) {
       const known = [...this.config.clusters.keys()].join(', ')
       throw configError(options, `say which cluster: "cluster ID", with one of ${known || 'none'}`)
     }
+    const isShared = tree.kind !== 'cluster'
+    const reader = this.readerOf(options, id, isShared ? tree.kind : undefined)
+    if (options.clusters.length > 1) this.merged.add(reader)
+    for (const zone of options.zones) {
+      const isOfTree = options.multiclusterZones.some((one) => isSubdomain(zone, one)) === isShared
+      if (!isOfTree) continue
+      const known = this.opened.find((one) => equalNames(one.zone.bytes, zone))
+      if (known !== undefined) known.parts.push({ cluster: id, reader })
+      else this.opened.push({ zone: asWordOctets(zone), parts: [{ cluster: id, reader }] })
+    }
+    return reader
+  }
+
+  private readerOf(
+    options: KubernetesOptions,
+    id: string,
+    tree: string | undefined,
+  ): ClusterReader {
     const cluster = this.config.clusters.get(id)
     if (cluster === undefined) throw configError(options, `CLUSTERS has no cluster "${id}"`)
-    for (const zone of options.zones) this.opened.push({ zone: asWordOctets(zone), cluster: id })
-    const known = this.readers.get(id)
+    const key = tree === undefined ? id : `${id}/${tree}`
+    const known = this.readers.get(key)
     if (known !== undefined) return known
     const { host, originOf } = this.runtime
+    const { publicKey } = cluster
+    const source = { cluster: id, publicKey, origin: originOf(id), after: host.after }
+    const loader = this.loaders.get(id) ?? new SnapshotLoader(source)
+    this.loaders.set(id, loader)
     const reader = new ClusterReader({
-      cluster: id,
-      publicKey: cluster.publicKey,
-      origin: originOf(id),
+      ...source,
+      ...(tree !== undefined && { tree }),
+      loader,
       times: this.config.times,
       memory: this.memory,
       needsLabels: () => this.book.usesLabels,
-      after: host.after,
       now: host.now,
       onError: (error) => {
-        this.logFailure(id, error)
+        this.logFailure(key, error)
       },
     })
-    this.readers.set(id, reader)
+    this.readers.set(key, reader)
     return reader
   }
 }

@@ -5,7 +5,7 @@
 import { NAME_BYTES_MAX } from '../dns/limits.ts'
 import type { Pointer, Rdata, ZoneEntry } from '../records/zone-entry.ts'
 import { type Cluster, objectKey } from './cluster.ts'
-import { importNames } from './import-names.ts'
+import { exportNames, importNames } from './import-names.ts'
 import { nameserverNames } from './nameserver-names.ts'
 import { findImportProblem, findServiceProblem, findSliceProblem } from './naming-problems.ts'
 import { describeObject, type EndpointSlice, type Service, type ServiceImport } from './objects.ts'
@@ -81,6 +81,7 @@ export function clusterRecords(cluster: Cluster, options: NamingOptions): Cluste
 /** Lists the keys of all Services, or ServiceImports, whether or not these exist. */
 export function serviceKeys(cluster: Cluster, { tree }: NamingOptions): Set<string> {
   if (tree.kind === 'multicluster') return new Set(cluster.imports.keys())
+  if (tree.kind === 'exports') return new Set(cluster.exports.keys())
   const keys = new Set(cluster.services.keys())
   for (const slice of cluster.slices.values()) keys.add(sliceServiceKey(slice))
   return keys
@@ -148,6 +149,7 @@ function servicePointers(
     case 'external':
       return service === undefined ? [] : outsidePointers(service, tree, part?.takesAddress)
     case 'multicluster':
+    case 'exports':
     case 'hosts':
       return []
     case 'cluster': {
@@ -174,8 +176,13 @@ function nameService(cluster: Cluster, key: string, options: NamingOptions): Clu
     return fittingRecords(imported, importNames(imported, slices, options), { slices, options })
   }
   const service = cluster.services.get(key)
-  if (service === undefined) return NOTHING
+  if (service === undefined || (tree.kind === 'exports' && !cluster.exports.has(key)))
+    return NOTHING
   const slices = cluster.slicesOf(service)
+  if (tree.kind === 'exports') {
+    const names = exportNames(service, slices, { ...options, tree })
+    return fittingRecords(service, names, { slices, options })
+  }
   const names =
     tree.kind === 'external'
       ? outsideNames(service, slices, { ...options, tree })

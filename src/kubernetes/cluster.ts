@@ -12,6 +12,7 @@ import type {
   Namespace,
   Pod,
   Service,
+  ServiceExport,
   ServiceImport,
 } from './objects.ts'
 
@@ -23,6 +24,7 @@ export class Cluster {
   readonly slices: Map<string, EndpointSlice> = new Map()
   readonly pods: Map<string, Pod> = new Map()
   readonly imports: Map<string, ServiceImport> = new Map()
+  readonly exports: Map<string, ServiceExport> = new Map()
   /** Slices of each Service, which need not exist for it. */
   private readonly slicesByService = new SliceIndex()
   /** Slices of each ServiceImport, likewise. */
@@ -55,6 +57,9 @@ export class Cluster {
       case 'ServiceImport':
         this.imports.set(key, object)
         return
+      case 'ServiceExport':
+        this.exports.set(key, object)
+        return
       default:
         return
     }
@@ -81,6 +86,9 @@ export class Cluster {
         return
       case 'ServiceImport':
         this.imports.delete(key)
+        return
+      case 'ServiceExport':
+        this.exports.delete(key)
         return
       default:
         return

@@ -45,6 +45,7 @@ export class HostGroups {
       case 'Namespace':
       case 'Pod':
       case 'ServiceImport':
+      case 'ServiceExport':
         return
       case 'EndpointSlice':
         this.slices.set(object)

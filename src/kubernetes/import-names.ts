@@ -12,7 +12,7 @@ import type { ZoneEntry } from '../records/zone-entry.ts'
 import { type Backend, backendRecords, type Place } from './backend-records.ts'
 import { endpointBackends, endpointNames } from './endpoint-names.ts'
 import { joinLabels, labelOf } from './labels.ts'
-import type { EndpointSlice, ServiceImport } from './objects.ts'
+import type { EndpointSlice, Service, ServiceImport } from './objects.ts'
 import type { NamingOptions } from './options.ts'
 import { portNames } from './port-names.ts'
 import { clusterIpBackends, serviceOwner } from './service-names.ts'
@@ -44,6 +44,27 @@ export function importNames(
     { kind: 'name', owner, scope: imported.namespace },
     ...backendRecords(place, backends),
     ...portNames(place, backends),
+    ...endpointNames(place, endpoints),
+  ]
+}
+
+/**
+ * Makes the names of a Service that a ServiceExport names: those of its endpoints, as a headless
+ * ServiceImport has them. They stand in where no ServiceImport says how the Service is reached.
+ */
+export function exportNames(
+  service: Service,
+  slices: readonly EndpointSlice[],
+  options: NamingOptions & { readonly tree: Extract<NamingOptions['tree'], { kind: 'exports' }> },
+): ZoneEntry[] {
+  const owner = serviceOwner(service)
+  const parent = owner && joinLabels(labelOf(options.tree.cluster), owner)
+  if (owner === undefined || parent === undefined || service.type === 'ExternalName') return []
+  const place: Place = { owner, scope: service.namespace, ttlSeconds: options.ttlSeconds }
+  const endpoints = endpointBackends(parent, slices, options.usesPodNames)
+  return [
+    ...backendRecords(place, endpoints),
+    ...portNames(place, endpoints),
     ...endpointNames(place, endpoints),
   ]
 }

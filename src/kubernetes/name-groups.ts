@@ -183,6 +183,7 @@ export class NameGroups {
         this.changed.add(NAMESPACE + namespace)
         return
       case 'ServiceImport':
+      case 'ServiceExport':
         this.changed.add(SERVICE + key)
         return
       default:

@@ -65,6 +65,9 @@ export type ServiceImport = Meta & {
   readonly ports: readonly Port[]
 }
 
+/** That a Service is for other clusters as well (MCS-API): the one of the same name. */
+export type ServiceExport = Meta & { readonly kind: 'ServiceExport' }
+
 /** An endpoint within a slice. */
 export type Endpoint = {
   /** Addresses, or host names in a slice of type FQDN, as text. */
@@ -157,6 +160,7 @@ export type ClusterObject =
   | EndpointSlice
   | Pod
   | ServiceImport
+  | ServiceExport
   | Gateway
   | HostObject
   | Node

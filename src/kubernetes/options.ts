@@ -15,6 +15,12 @@ export type Tree =
   | { readonly kind: 'cluster' }
   /** The same with what several clusters have together: ServiceImports in place of Services. */
   | { readonly kind: 'multicluster' }
+  /** What this one has for others: endpoints of Services that a ServiceExport names. */
+  | {
+      readonly kind: 'exports'
+      /** Identifier of the cluster, by which its endpoints are told from others'. */
+      readonly cluster: string
+    }
   /** Services by the addresses that they have outside (CoreDNS's `k8s_external`). */
   | {
       readonly kind: 'external'

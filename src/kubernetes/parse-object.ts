@@ -48,6 +48,10 @@ const PARSERS: Readonly<Record<Kind, Parser>> = {
   EndpointSlice: { group: 'discovery.k8s.io', parse: parseEndpointSlice },
   Pod: { group: '', parse: parsePod },
   ServiceImport: { group: 'multicluster.x-k8s.io', parse: parseServiceImport },
+  ServiceExport: {
+    group: 'multicluster.x-k8s.io',
+    parse: (fields) => ({ kind: 'ServiceExport', ...fields.meta() }),
+  },
   Gateway: { group: 'gateway.networking.k8s.io', parse: parseGateway },
   Ingress: { group: 'networking.k8s.io', parse: parseIngress },
   HTTPRoute: { group: 'gateway.networking.k8s.io', parse: parseRoute('HTTPRoute') },

@@ -14,6 +14,8 @@ import { matchesSelector } from './selector.ts'
  * (plugin/kubernetes/controller.go).
  */
 export function isSelected(object: ClusterObject, options: NamingOptions): boolean {
+  // That a Service is exported says nothing of the Service, which is selected itself.
+  if (object.kind === 'ServiceExport') return options.tree.kind === 'exports'
   const byNamespace = object.kind === 'Namespace' || object.kind === 'ServiceImport'
   const selector = byNamespace ? options.namespaceSelector : options.objectSelector
   return isUsed(object, options) && matchesSelector(selector, object.labels)
@@ -28,6 +30,8 @@ function isUsed(object: ClusterObject, { tree, localAddresses }: NamingOptions):
       return true
     case 'multicluster':
       return object.kind !== 'EndpointSlice' || object.importName !== '' || isLocal(object)
+    case 'exports':
+      return true
     case 'external':
       if (object.kind === 'EndpointSlice') return tree.hasEndpoints || isLocal(object)
       if (object.kind === 'Service') return tree.hasEndpoints || object.outside !== undefined

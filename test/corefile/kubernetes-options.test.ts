@@ -31,6 +31,8 @@ function parse(text: string, blockZones: readonly Uint8Array[] = BLOCK_ZONES): S
   }
 }
 
+const SHOP_1 = { cluster: 'shop-1', clusters: ['shop-1'] }
+
 const DEFAULTS: Shown = {
   file: '/etc/Corefile',
   line: 2,
@@ -38,6 +40,8 @@ const DEFAULTS: Shown = {
   zones: ['cluster.local.', 'in-addr.arpa.'],
   multiclusterZones: [],
   cluster: undefined,
+  clusters: [],
+  stale: 'union',
   rules: 'coredns',
   naming: 'kubernetes',
   pods: 'disabled',
@@ -74,12 +78,12 @@ describe('parseKubernetes takes zones', () => {
 describe('parseKubernetes takes options', () => {
   const cases: { text: string; changes: Partial<Shown> }[] = [
     { text: '', changes: {} },
-    { text: 'cluster shop-1', changes: { cluster: 'shop-1' } },
-    { text: 'cluster shop-1\nnaming kubernetes', changes: { cluster: 'shop-1' } },
-    { text: 'cluster shop-1\nanswers rfc', changes: { cluster: 'shop-1', rules: 'rfc' } },
+    { text: 'cluster shop-1', changes: { ...SHOP_1 } },
+    { text: 'cluster shop-1\nnaming kubernetes', changes: { ...SHOP_1 } },
+    { text: 'cluster shop-1\nanswers rfc', changes: { ...SHOP_1, rules: 'rfc' } },
     {
       text: 'cluster shop-1\nfallthrough',
-      changes: { cluster: 'shop-1', fallthrough: ['.'] },
+      changes: { ...SHOP_1, fallthrough: ['.'] },
     },
     { text: 'answers coredns', changes: {} },
     { text: 'answers rfc', changes: { rules: 'rfc' } },
@@ -168,8 +172,16 @@ describe('parseKubernetes refuses', () => {
   const count = (name: string, wanted: string, got: number): string =>
     `3:1: "${name}" takes ${wanted} argument(s), got ${got}`
   const cases: { text: string; problem: string }[] = [
-    { text: 'cluster', problem: count('cluster', '1', 0) },
-    { text: 'cluster a b', problem: count('cluster', '1', 2) },
+    { text: 'cluster', problem: count('cluster', '1 to 100', 0) },
+    {
+      text: 'cluster a b',
+      problem: '2:1: "in-addr.arpa." can only be of one cluster; leave it out here',
+    },
+    {
+      text: 'cluster a\nstale keep',
+      problem: '4:1: "stale" is about several clusters; name them behind "cluster"',
+    },
+    { text: 'stale maybe', problem: '3:7: "maybe" is not one of union, keep, fail' },
     { text: 'answers', problem: count('answers', '1', 0) },
     { text: 'answers rfc rfc', problem: count('answers', '1', 2) },
     { text: 'answers RFC', problem: '3:9: "RFC" is not one of coredns, rfc' },
@@ -293,4 +305,24 @@ describe('isReverseZone', () => {
       assert.equal(isReverseZone(nameOf(text)), isReverse)
     })
   }
+})
+
+describe('a directive with several clusters', () => {
+  const zones = [nameOf('clusterset.local'), nameOf('all.example.org')]
+
+  const several = (text: string): string => `kubernetes {\n${text}\n}`
+
+  test('has all its zones in common', () => {
+    const { clusters, multiclusterZones, stale } = parse(several('cluster a b'), zones)
+    assert.deepEqual(clusters, ['a', 'b'])
+    assert.deepEqual(multiclusterZones, ['clusterset.local.', 'all.example.org.'])
+    assert.equal(stale, 'union')
+    for (const word of ['union', 'keep', 'fail'] as const) {
+      assert.equal(parse(several(`cluster a b c\nstale ${word}`), zones).stale, word)
+    }
+  })
+
+  test('names each once', () => {
+    assert.throws(() => parse(several('cluster a b a'), zones), /names one more than once/)
+  })
 })

@@ -119,3 +119,45 @@ describe('importNames', () => {
     )
   })
 })
+
+describe('exportNames', () => {
+  const NAMESPACE = '- { kind: Namespace, metadata: { name: shop } }'
+  const SERVICE = `
+- kind: Service
+  metadata: { name: web, namespace: shop }
+  spec: { clusterIP: 192.0.2.1, ports: [{ name: http, port: 80 }] }`
+  const SLICE = `
+- kind: EndpointSlice
+  metadata: { name: web-1, namespace: shop, labels: { kubernetes.io/service-name: web } }
+  endpoints: [{ addresses: [198.51.100.1] }]
+  ports: [{ name: http, port: 8080 }]`
+  const EXPORT = `
+- { kind: ServiceExport, metadata: { name: web, namespace: shop } }`
+  const NAMES = `
+    web.shop.svc 5 A 198.51.100.1
+    web.shop.svc 5 SRV 0 100 8080 198-51-100-1.prod.web.shop.svc
+    _http._tcp.web.shop.svc 5 A 198.51.100.1
+    _http._tcp.web.shop.svc 5 SRV 0 100 8080 198-51-100-1.prod.web.shop.svc
+    198-51-100-1.prod.web.shop.svc 5 A 198.51.100.1
+    198-51-100-1.prod.web.shop.svc 5 SRV 0 100 8080 198-51-100-1.prod.web.shop.svc`
+  const cases = [
+    { name: 'has endpoints below their cluster', objects: SERVICE + SLICE + EXPORT, lines: NAMES },
+    { name: 'has nothing that is not exported', objects: SERVICE + SLICE, lines: '' },
+    { name: 'has nothing that is exported and not there', objects: SLICE + EXPORT, lines: '' },
+    { name: 'has nothing of one without endpoints', objects: SERVICE + EXPORT, lines: '' },
+    {
+      name: 'has nothing of an alias',
+      objects: `${SERVICE.replace('clusterIP: 192.0.2.1', 'type: ExternalName, externalName: a.test')}${SLICE}${EXPORT}`,
+      lines: '',
+    },
+  ]
+  for (const { name, objects, lines } of cases) {
+    test(name, () => {
+      const options = { tree: { kind: 'exports', cluster: 'prod' } } as const
+      assert.deepEqual(
+        namesOf({ objects: NAMESPACE + objects, options }),
+        linesOf(`${FRAME}\n${lines}`),
+      )
+    })
+  }
+})

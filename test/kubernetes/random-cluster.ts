@@ -84,6 +84,7 @@ export const object: fc.Arbitrary<ClusterObject> = fc.oneof(
     clusterIPs: fc.array(host, { maxLength: 2 }),
     ports,
   }),
+  fc.record({ kind: fc.constant('ServiceExport' as const), namespace, name, labels }),
   fc.record({
     kind: fc.constant('EndpointSlice' as const),
     namespace,
@@ -122,6 +123,7 @@ export const options: fc.Arbitrary<NamingOptions> = fc
       { kind: 'cluster' },
       { kind: 'cluster' },
       { kind: 'multicluster' },
+      { kind: 'exports', cluster: 'a' },
       { kind: 'external', ttlSeconds: 7, hasEndpoints: false },
       { kind: 'external', ttlSeconds: 7, hasEndpoints: true },
     ),

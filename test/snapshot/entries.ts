@@ -200,7 +200,8 @@ function anyPodAddress(): fc.Arbitrary<ZoneEntry> {
     .map((fields) => ({ kind: 'pod-address', ...fields }))
 }
 
-function recordOf(line: string): ResourceRecord {
+/** The record that a line of a zone file is. */
+export function recordOf(line: string): ResourceRecord {
   const record = parseRecord(line, ORIGIN)
   if (record === undefined) throw new TypeError(`Not a record: "${line}"`)
   return record

@@ -21,6 +21,7 @@ import {
 } from '../plugin.ts'
 import { type Fallthrough, fallsThrough } from '../zones.ts'
 import { aliasReply, rebaseAliases, unavailable } from './alias-reply.ts'
+import { mergedPlugin } from './merged-zones.ts'
 import { QuickAnswer } from './quick-answer.ts'
 import { denied, isWhole, withSnapshot } from './with-snapshot.ts'
 import { type Zone, type Zones, zoneOf, zonesOfDirective } from './zone.ts'
@@ -57,6 +58,9 @@ function configure(
 ): Configured {
   const directive = onlyDirective(directives)
   const options = parseKubernetes(directive, context.zones)
+  if (options.clusters.length > 1) {
+    return { plugins: [mergedPlugin(options, context.host)], notices: options.notices }
+  }
   const zones = zonesOfDirective(
     options,
     context.block.directives.some(({ name }) => name === 'cache'),

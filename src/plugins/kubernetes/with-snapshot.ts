@@ -28,7 +28,8 @@ export function withSnapshot(
   })
 }
 
-function markStale(outcome: Outcome): Outcome {
+/** Has a reply from a snapshot say that it may be old (RFC 8914 §4.4). */
+export function markStale(outcome: Outcome): Outcome {
   if (outcome.kind !== 'reply' || outcome.origin !== 'snapshot') return outcome
   const option = extendedError(EXTENDED_ERROR.STALE_ANSWER)
   return { ...outcome, options: [...outcome.options, option] }

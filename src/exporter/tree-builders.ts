@@ -1,0 +1,69 @@
+/**
+ * The main tree of a cluster and those that are published with it, built of the same objects.
+ * @module
+ */
+import type { ClusterObject, Kind } from '../kubernetes/objects.ts'
+import type { NamingOptions } from '../kubernetes/options.ts'
+import type { RecordSet } from '../records/zone-entry.ts'
+import { ClusterBuilder } from './cluster-builder.ts'
+import type { ObjectSink } from './reflector.ts'
+import type { BuiltSnapshot } from './snapshot-builder.ts'
+
+/** What trees are built with. */
+export type TreeBuildersOptions = {
+  readonly naming: NamingOptions
+  /** The other trees by their names. */
+  readonly trees: Readonly<Record<string, NamingOptions>>
+  /** Gets each thing that cannot be named, once as long as it is so. */
+  readonly onWarning: (warning: string) => void
+}
+
+/** Objects in, built snapshots with all trees out. */
+export class TreeBuilders implements ObjectSink {
+  private readonly main: ClusterBuilder
+  private readonly others: readonly (readonly [string, ClusterBuilder])[]
+
+  constructor({ naming, trees, onWarning }: TreeBuildersOptions) {
+    this.main = new ClusterBuilder(naming, onWarning)
+    this.others = Object.entries(trees).map(([name, options]) => [
+      name,
+      new ClusterBuilder(options, (warning) => onWarning(`${name}: ${warning}`)),
+    ])
+  }
+
+  /** Adds or replaces an object. */
+  readonly set = (object: ClusterObject): void => {
+    this.main.set(object)
+    for (const [, builder] of this.others) builder.set(object)
+  }
+
+  /** Removes an object. */
+  readonly delete = (kind: Kind, namespace: string, name: string): void => {
+    this.main.delete(kind, namespace, name)
+    for (const [, builder] of this.others) builder.delete(kind, namespace, name)
+  }
+
+  /**
+   * Builds a snapshot of the present objects.
+   * @throws {SnapshotError} when they are more than a snapshot can hold
+   */
+  build(): BuiltSnapshot {
+    const built = this.main.build()
+    if (this.others.length === 0) return built
+    const trees = this.others.map(([name, builder]) => {
+      const { shards, records, ttlSeconds } = builder.build()
+      return [name, { shards, records, ttlSeconds }] as const
+    })
+    return { ...built, trees: { ...built.trees, ...Object.fromEntries(trees) } }
+  }
+
+  /** Makes what a transfer of the main tree's zone has. */
+  transferRecords(): Iterable<RecordSet> {
+    return this.main.transferRecords()
+  }
+
+  /** Finds the Pod that has an address, as far as the main tree has read Pods. */
+  podAt(client: string): ReturnType<ClusterBuilder['podAt']> {
+    return this.main.podAt(client)
+  }
+}

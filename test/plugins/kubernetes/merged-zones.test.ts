@@ -1,0 +1,301 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { viewOf } from '../../../src/gateway/token-view.ts'
+import type { View } from '../../../src/plugins/plugin.ts'
+import { createResolver } from '../../../src/resolver/create-resolver.ts'
+import { block, directive, parseBlocks, Server } from '../../ask.ts'
+import { type FakeClusterOptions, openFakeCluster } from '../../fake-cluster.ts'
+import { FakeHost } from '../../fake-host.ts'
+import { formatReply, parseQuestion } from '../../message-text.ts'
+import { soa } from './objects.ts'
+
+const NAMESPACES = `
+- { kind: Namespace, metadata: { name: shop } }
+- { kind: Namespace, metadata: { name: blog } }`
+const PORTS = 'ports: [{ name: http, port: 80 }]'
+
+function imported(name: string, spec: string): string {
+  return `
+- { kind: ServiceImport, metadata: { name: ${name}, namespace: shop }, spec: { ${spec}, ${PORTS} } }`
+}
+
+/** A Service with one endpoint, which is exported. */
+function exported(name: string, endpoint: string, namespace = 'shop'): string {
+  return `
+- { kind: ServiceExport, metadata: { name: ${name}, namespace: ${namespace} } }
+- { kind: Service, metadata: { name: ${name}, namespace: ${namespace} }, spec: { clusterIP: 192.0.2.99, ${PORTS} } }
+- kind: EndpointSlice
+  metadata: { name: ${name}-1, namespace: ${namespace}, labels: { kubernetes.io/service-name: ${name} } }
+  endpoints: [{ addresses: [${endpoint}] }]
+  ports: [{ name: http, port: 8080 }]`
+}
+
+const ONE = [
+  NAMESPACES,
+  imported('web', 'ips: [192.0.2.1]'),
+  exported('web', '198.51.100.1'),
+  exported('api', '198.51.100.2'),
+  exported('post', '198.51.100.3', 'blog'),
+  imported('split', 'ips: [192.0.2.5]'),
+].join('')
+const TWO = [
+  NAMESPACES,
+  imported('web', 'ips: [192.0.2.2]'),
+  exported('api', '203.0.113.2'),
+  exported('cron', '203.0.113.3'),
+  imported('split', 'ips: [192.0.2.6]').replace('port: 80', 'port: 81'),
+].join('')
+
+type Fakes = Readonly<Record<string, Partial<FakeClusterOptions>>>
+
+/** A server of two clusters, which are as they should be unless something else is said of one. */
+function serveMerged(fakes: Fakes = {}, ...options: readonly string[]): Server {
+  const host = new FakeHost({ upstream: () => ['NOERROR aa ra', 'x. 60 IN A 192.0.2.80'] })
+  const objects: Readonly<Record<string, string>> = { one: ONE, two: TWO }
+  const line = directive('kubernetes clusterset.local', 'cluster one two', ...options)
+  const blocks = parseBlocks(block(line, 'forward . 192.0.2.53'))
+  const resolver = createResolver(blocks, {
+    ...host,
+    metrics: host.metrics,
+    random16: () => 0,
+    openCluster: (asked, tree) => {
+      const { cluster = '' } = asked
+      const fake = { objects: objects[cluster] ?? '', ...fakes[cluster], ...(tree && { tree }) }
+      return openFakeCluster(fake, asked, [])
+    },
+  })
+  return new Server(resolver, host)
+}
+
+const ZONE = 'shop.svc.clusterset.local'
+const OK = 'NOERROR aa rd'
+
+describe('names that clusters have together', () => {
+  const cases: { name: string; ask: string; reply: readonly string[] }[] = [
+    {
+      name: 'are what ServiceImports say, where there is one',
+      ask: `web.${ZONE} A`,
+      reply: [OK, `web.${ZONE}. 5 IN A 192.0.2.1`, `web.${ZONE}. 5 IN A 192.0.2.2`],
+    },
+    {
+      name: 'have no endpoints then that only an export has',
+      ask: `198-51-100-1.one.web.${ZONE} A`,
+      reply: ['NXDOMAIN aa rd', soa('clusterset.local')],
+    },
+    {
+      name: 'are else the endpoints of all that export them',
+      ask: `api.${ZONE} A`,
+      reply: [OK, `api.${ZONE}. 5 IN A 198.51.100.2`, `api.${ZONE}. 5 IN A 203.0.113.2`],
+    },
+    {
+      name: 'have endpoints by their cluster',
+      ask: `203-0-113-2.two.api.${ZONE} A`,
+      reply: [OK, `203-0-113-2.two.api.${ZONE}. 5 IN A 203.0.113.2`],
+    },
+    {
+      name: 'may be one cluster’s only',
+      ask: `cron.${ZONE} A`,
+      reply: [OK, `cron.${ZONE}. 5 IN A 203.0.113.3`],
+    },
+    {
+      name: 'have ports, of all of them',
+      ask: `_http._tcp.api.${ZONE} SRV`,
+      reply: [
+        OK,
+        `_http._tcp.api.${ZONE}. 5 IN SRV 0 100 8080 198-51-100-2.one.api.${ZONE}.`,
+        `_http._tcp.api.${ZONE}. 5 IN SRV 0 100 8080 203-0-113-2.two.api.${ZONE}.`,
+        `additional: 198-51-100-2.one.api.${ZONE}. 5 IN A 198.51.100.2`,
+        `additional: 203-0-113-2.two.api.${ZONE}. 5 IN A 203.0.113.2`,
+      ],
+    },
+    {
+      name: 'may be there without data',
+      ask: `web.${ZONE} AAAA`,
+      reply: [OK, soa('clusterset.local')],
+    },
+    {
+      name: 'are not there when no cluster has them',
+      ask: `nosuch.${ZONE} A`,
+      reply: ['NXDOMAIN aa rd', soa('clusterset.local')],
+    },
+    { name: 'are no transfer', ask: 'clusterset.local AXFR +tcp', reply: ['REFUSED rd'] },
+    {
+      name: 'leave other names to the next plugin',
+      ask: 'www.example.org A',
+      reply: ['NOERROR aa rd ra', 'x. 60 IN A 192.0.2.80'],
+    },
+  ]
+  for (const { name, ask, reply } of cases) {
+    test(name, async () => {
+      const found = await serveMerged().ask(ask)
+      assert.deepEqual(found.sort(), [...reply].sort())
+    })
+  }
+
+  test('have one SOA record', async () => {
+    const [head, record = '', ...more] = await serveMerged().ask('clusterset.local SOA')
+    assert.deepEqual([head, more], [OK, []])
+    assert.match(record, /^clusterset\.local\. 5 IN SOA ns\.dns\.clusterset\.local\. /)
+  })
+
+  test('fall through where that is said', async () => {
+    const server = serveMerged({}, 'fallthrough')
+    assert.deepEqual(await server.ask(`nosuch.${ZONE} A`), [
+      'NOERROR aa rd ra',
+      'x. 60 IN A 192.0.2.80',
+    ])
+  })
+
+  test('are the same when shards come later', async () => {
+    const later = { presence: 'shards-later', shardCount: 4 } as const
+    const server = serveMerged({ one: later, two: later })
+    assert.equal((await server.ask(`api.${ZONE} A`)).length, 3)
+    assert.equal((await server.ask(`nosuch.${ZONE} A`))[0], 'NXDOMAIN aa rd')
+  })
+
+  test('are counted where clusters contradict each other', async () => {
+    const server = serveMerged()
+    assert.equal((await server.ask(`_http._tcp.split.${ZONE} SRV`)).length > 2, true)
+    await server.ask(`_http._tcp.web.${ZONE} SRV`)
+    assert.match(
+      server.host.metrics.format(),
+      /kubedoh_multicluster_conflicts_total\{cluster="one two",conflict="ports"\} 1\n/,
+    )
+  })
+})
+
+describe('a cluster that is old', () => {
+  const NOT_ALL = 'SERVFAIL'
+  const cases: {
+    name: string
+    freshness: NonNullable<FakeClusterOptions['freshness']>
+    presence?: NonNullable<FakeClusterOptions['presence']>
+    stale: 'union' | 'keep' | 'fail'
+    ask: string
+    /** Addresses, or the response code. */
+    reply: readonly string[]
+    isStale?: boolean
+  }[] = [
+    {
+      name: 'has no part',
+      freshness: 'stale',
+      stale: 'union',
+      ask: 'api',
+      reply: ['198.51.100.2'],
+    },
+    {
+      name: 'is asked for what no other knows',
+      freshness: 'stale',
+      stale: 'union',
+      ask: 'cron',
+      reply: ['203.0.113.3'],
+      isStale: true,
+    },
+    {
+      name: 'has its part',
+      freshness: 'stale',
+      stale: 'keep',
+      ask: 'api',
+      reply: ['198.51.100.2', '203.0.113.2'],
+      isStale: true,
+    },
+    {
+      name: 'leaves the rest',
+      freshness: 'expired',
+      stale: 'union',
+      ask: 'api',
+      reply: ['198.51.100.2'],
+    },
+    {
+      name: 'may have the name',
+      freshness: 'expired',
+      stale: 'union',
+      ask: 'cron',
+      reply: [NOT_ALL],
+    },
+    {
+      name: 'may have any name',
+      freshness: 'expired',
+      stale: 'keep',
+      ask: 'nosuch',
+      reply: [NOT_ALL],
+    },
+    { name: 'is waited for', freshness: 'expired', stale: 'fail', ask: 'api', reply: [NOT_ALL] },
+    {
+      name: 'has its part before it is too old',
+      freshness: 'stale',
+      stale: 'fail',
+      ask: 'api',
+      reply: ['198.51.100.2', '203.0.113.2'],
+      isStale: true,
+    },
+    {
+      name: 'was never there, and leaves the rest',
+      freshness: 'expired',
+      presence: 'never',
+      stale: 'union',
+      ask: 'api',
+      reply: ['198.51.100.2'],
+    },
+    {
+      name: 'lacks a shard, and leaves the rest',
+      freshness: 'fresh',
+      presence: 'shards-never',
+      stale: 'union',
+      ask: 'api',
+      reply: ['198.51.100.2'],
+    },
+    {
+      name: 'lacks a shard that may have the name',
+      freshness: 'fresh',
+      presence: 'shards-never',
+      stale: 'union',
+      ask: 'cron',
+      reply: [NOT_ALL],
+    },
+  ]
+  for (const { name, freshness, presence, stale, ask, reply, isStale = false } of cases) {
+    test(`${name} (${stale})`, async () => {
+      const two = { freshness, ...(presence && { presence }) }
+      const server = serveMerged({ two }, `stale ${stale}`)
+      const [head = '', ...lines] = await server.ask(`${ask}.${ZONE} A +edns`)
+      const addresses = lines.flatMap((line) => / IN A (\S+)/.exec(line)?.[1] ?? [])
+      assert.deepEqual(addresses.length > 0 ? addresses : [head.split(' ')[0]], reply)
+      assert.equal(lines.includes('ede: 3'), isStale, lines.join('\n'))
+    })
+  }
+
+  test('is all there is, when all are', async () => {
+    const server = serveMerged({ one: { freshness: 'stale' }, two: { freshness: 'stale' } })
+    assert.equal((await server.ask(`api.${ZONE} A`)).length, 3)
+    const gone = serveMerged({ one: { presence: 'never' }, two: { presence: 'never' } })
+    assert.equal((await gone.ask(`api.${ZONE} A`))[0], 'SERVFAIL rd')
+  })
+})
+
+describe('a view of names that clusters have together', () => {
+  const scope = { clusters: ['*'], origins: ['*'], namespaces: ['*'], recurse: true }
+  const ask = async (name: string, view: View): Promise<string[]> => {
+    const client = { address: '192.0.2.9', port: 1, transport: 'https', view } as const
+    const reply = await serveMerged().answer(parseQuestion(`${name} A`).message, client)
+    return reply === undefined ? [] : formatReply(reply)
+  }
+
+  test('has the part of the clusters that it sees', async () => {
+    const view = viewOf({ ...scope, clusters: ['one'] })
+    assert.deepEqual(await ask(`api.${ZONE}`, view), [OK, `api.${ZONE}. 5 IN A 198.51.100.2`])
+    assert.equal((await ask(`cron.${ZONE}`, view))[0], 'NXDOMAIN aa rd')
+  })
+
+  test('has the part of the namespaces that it sees', async () => {
+    const view = viewOf({ ...scope, namespaces: ['blog'] })
+    assert.equal((await ask('post.blog.svc.clusterset.local', view))[0], OK)
+    const hidden = await ask(`api.${ZONE}`, view)
+    assert.deepEqual(hidden, ['NXDOMAIN aa rd', soa('clusterset.local')])
+  })
+
+  test('goes on to the next plugin where it sees none of the clusters', async () => {
+    const view = viewOf({ ...scope, clusters: ['three'] })
+    assert.equal((await ask(`api.${ZONE}`, view))[0], 'NOERROR aa rd ra')
+  })
+})
