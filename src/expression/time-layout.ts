@@ -113,10 +113,10 @@ export function parseTime(text: string, layout: string, zone: Zone): Time {
 
 /** Goes over what stands in the layout as it is; a blank there is any number of them. */
 function skipped(rest: string, literal: string, text: string): string {
-  const pattern = literal.replace(/[^ ]/g, '\\$&').replace(/ +/g, ' +')
-  const match = literal === '' ? '' : new RegExp(`^${pattern.replace(/\\(\w)/g, '$1')}`).exec(rest)
-  if (match === null) throw unreadable(text)
-  return rest.slice(match === '' ? 0 : match[0].length)
+  const escaped = literal.replace(/[^\w ]/g, '\\$&').replace(/ +/g, '(?: +|$)')
+  const [whole] = new RegExp(`^${escaped}`).exec(rest) ?? []
+  if (whole === undefined) throw unreadable(text)
+  return rest.slice(whole.length)
 }
 
 /** Reads one part into `read`. @returns how many characters it has; `undefined` for none */

@@ -55,7 +55,7 @@ export class Time {
     return this.zone.offsetAt(this.seconds)
   }
 
-  /** What calendar and clock show; the zone is that of the machine nowhere. */
+  /** What calendar and clock show, in the fields that a `Date` has for Greenwich. */
   get local(): Date {
     return new Date(1000 * (this.seconds + this.offset))
   }

@@ -52,6 +52,22 @@ describe('layouts', () => {
     })
   }
 
+  const literals: [layout: string, text: string, isRead: boolean][] = [
+    ['2006 [01]', '2026   [11]', true],
+    ['2006 [01]', '2026[11]', false],
+    ['2006.01', '2026-11', false],
+    ['2006é01', '2026é11', true],
+    ['2006 ', '2026', true],
+    ['2006', '2026 ', false],
+  ]
+  for (const [layout, text, isRead] of literals) {
+    test(`${isRead ? 'read' : 'refuse'} "${text}" by "${layout}"`, () => {
+      const read = (): unknown => parseTime(text, layout, UTC)
+      if (isRead) assert.equal(formatTime(parseTime(text, layout, UTC), '2006'), '2026')
+      else assert.throws(read, /is not written as the layout/)
+    })
+  }
+
   test('lead back to the time that was written', () => {
     const layout = 'Monday, 2 January 2006 15:04:05.999 -07:00'
     const text = 'Saturday, 21 November 2026 08:09:10.12 +05:30'
