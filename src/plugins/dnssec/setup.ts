@@ -7,7 +7,7 @@
 import { EMPTY_REPLY, type ResourceRecord } from '../../dns/message.ts'
 import { equalNames } from '../../dns/name.ts'
 import { TYPE } from '../../dns/rr-type.ts'
-import { andThen, type Outcome, type Setup } from '../plugin.ts'
+import { andThen, type Outcome, type Plugin, type Request, type Setup } from '../plugin.ts'
 import { closestZone, closestZoneIndex } from '../zones.ts'
 import { dnssecMetrics } from './metrics.ts'
 import { parseDnssec } from './options.ts'
@@ -19,7 +19,7 @@ const KEYS_TTL_SECONDS = 3600
 
 /** Configures `dnssec [ZONE…] { key file KEY…  cache_capacity N }`. */
 export const setupDnssec: Setup = (directives, context) => {
-  const { host, server } = context
+  const { host, server, peers } = context
   const { zones, keys, capacity, notices } = parseDnssec(directives, context)
   const metrics = dnssecMetrics(host.metrics, server)
   const signer = new Signer({ keys, capacity, now: host.now, metrics })
@@ -41,7 +41,7 @@ export const setupDnssec: Setup = (directives, context) => {
         serve: (request, next) => {
           const { query, lowerName, name, type } = request
           const zone = closestZone(zones, lowerName)
-          if (zone === undefined) return next(request)
+          if (zone === undefined || isHidden(peers(), request, zone)) return next(request)
           if (type === TYPE.DNSKEY && equalNames(zone, lowerName)) {
             return keysOf(zone, query.wantsDnssec)
           }
@@ -55,6 +55,15 @@ export const setupDnssec: Setup = (directives, context) => {
       },
     ],
   }
+}
+
+/** Who may not see a zone does not learn from its keys that it is here. */
+function isHidden(
+  peers: readonly Plugin[],
+  { client: { view }, query }: Request,
+  zone: Uint8Array,
+): boolean {
+  return view !== undefined && peers.some(({ hides }) => hides?.(view, query, zone) === true)
 }
 
 function signKeys(

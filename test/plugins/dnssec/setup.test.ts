@@ -2,7 +2,10 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import fc from 'fast-check'
 import { parseResponse, type ResourceRecord } from '../../../src/dns/message.ts'
+import { nameOf } from '../../../src/dns/name.ts'
+import { RCODE } from '../../../src/dns/rcode.ts'
 import { TYPE } from '../../../src/dns/rr-type.ts'
+import { writeQuery } from '../../../src/dns/write-query.ts'
 import { directive, type Server, serve } from '../../ask.ts'
 import { checkSignatures, EXAMPLE_KEYS, newKeyFiles } from '../../zone-keys.ts'
 
@@ -188,6 +191,26 @@ describe('dnssec', () => {
         'coredns_dnssec_cache_misses_total{server="dns://:53"} 2',
       ],
     )
+  })
+
+  test('has no keys for who may not see the zone', async () => {
+    const lines = [directive('dnssec example.net', 'key file p256'), 'kubernetes example.net']
+    const hiding = serve(['. {', ...lines, '}'].join('\n'), {
+      files: FILES,
+      cluster: { objects: SERVICE },
+    })
+    const client = { address: '192.0.2.7', port: 4242, transport: 'udp' } as const
+    const view = { id: '', namespaces: undefined, mayRecurse: false }
+    const message = writeQuery({ name: nameOf('example.net'), type: TYPE.DNSKEY })
+    const rcodeFor = async (sees: boolean): Promise<number | undefined> => {
+      const reply = await hiding.answer(message, {
+        ...client,
+        view: { ...view, seesOrigin: () => sees },
+      })
+      return reply && parseResponse(reply)?.rcode
+    }
+    assert.equal(await rcodeFor(true), RCODE.NOERROR)
+    assert.equal(await rcodeFor(false), RCODE.SERVFAIL)
   })
 
   test('leaves what nobody wants signed on the quick way', async () => {
