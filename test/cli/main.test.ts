@@ -82,9 +82,9 @@ describe('main', () => {
   })
 
   test('gives a command the last of several values, or all where it says so', async () => {
-    const args = ['serve', '--workers', '7', '--workers', '8', '--conf', 'none']
+    const args = ['serve', '--workers', '7', '--workers', '0', '--conf', 'none']
     const { stderr } = await runCli(args)
-    assert.equal(stderr, 'kubedoh: --workers takes 1 only: more processes are not supported yet\n')
+    assert.equal(stderr, 'kubedoh: --workers is "0", expected 1 to 256\n')
     const build = ['snapshot', 'build', '--objects', '/none/a', '--out', '/none/out']
     const ran = await runCli([...build, '--objects', '/none/b'])
     assert.equal(ran.stderr, 'kubedoh: /none/a: no such file or folder\n')
