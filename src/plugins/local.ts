@@ -22,6 +22,10 @@ const LOCALHOST = nameOf('localhost')
 /** Octets of the labels that the zones end in. */
 const LOCALHOST_BYTES = 9
 const ARPA_BYTES = 4
+/** The digit 0, and 12 and 25 as the first two digits of 127 and 255. */
+const ZERO = 0x30
+const ONE_TWO = 16 * 0x31 + 0x32
+const TWO_FIVE = 16 * 0x32 + 0x35
 const LOOPBACK = nameOf('1.0.0.127.in-addr.arpa')
 const ZONES: readonly Uint8Array[] = [
   LOCALHOST,
@@ -86,9 +90,20 @@ function readPrefix(before: boolean, directive: Directive): boolean {
 function mayBeLocal(query: Query, hasPrefix: boolean): boolean {
   const { name, labels, labelCount } = query
   const lastBytes = labelCount === 0 ? 0 : octet(name, octet(labels, labelCount - 1))
-  const mayBeZone = lastBytes === LOCALHOST_BYTES || lastBytes === ARPA_BYTES
+  const mayBeZone =
+    lastBytes === LOCALHOST_BYTES || (lastBytes === ARPA_BYTES && beginsLikeZone(query))
   if (mayBeZone && closestZoneIndex(ZONES, query) >= 0) return true
   return hasPrefix && labelCount > 1 && isLocalhost(query, 0)
+}
+
+/** Whether what stands before `in-addr.arpa` may be 0, 127 or 255, by its size and first digits. */
+function beginsLikeZone({ name, labels, labelCount }: Query): boolean {
+  if (labelCount < 3) return false
+  const at = octet(labels, labelCount - 3)
+  const size = octet(name, at)
+  if (size === 1) return octet(name, at + 1) === ZERO
+  const digits = 16 * octet(name, at + 1) + octet(name, at + 2)
+  return size === 3 && (digits === ONE_TWO || digits === TWO_FIVE)
 }
 
 /** Whether a name is below `localhost`, or begins with it. */

@@ -83,6 +83,23 @@ describe('local', () => {
       reply: ['SERVFAIL rd'],
     },
   ]
+  for (const ask of [
+    'a.localhost A',
+    'localhost.cluster.local A',
+    '0.in-addr.arpa A',
+    '3.0.in-addr.arpa PTR',
+    '1.0.0.127.in-addr.arpa PTR',
+    '127.in-addr.arpa NS',
+    '255.255.in-addr.arpa PTR',
+  ]) {
+    test(`is not left to who is quick to answer: ${ask}`, async () => {
+      const kubernetes = 'kubernetes cluster.local in-addr.arpa localhost'
+      const cluster = { objects: '- {kind: Namespace, metadata: {name: shop}}' }
+      const beside = await serve(block('local', kubernetes), { cluster }).ask(ask)
+      assert.deepEqual(beside, await serve(block('local', NEXT)).ask(ask))
+    })
+  }
+
   for (const { name, ask, reply } of cases) {
     test(name, async () => {
       assert.deepEqual(await serve(block('local', NEXT)).ask(ask), reply)
