@@ -101,6 +101,15 @@ export const DEVIATIONS: readonly Deviation[] = [
       wrong.length === 2 &&
       wrong.every((line) => / ANY TSIG (unsigned|.* now good)$/.test(line)),
   },
+  {
+    reason:
+      'whoever has a newer zone than the server is told so (RFC 1995 §2), not sent an older one',
+    applies: ({ place, question, ours }) =>
+      place === 'transfer' &&
+      question.qtype === 'IXFR' &&
+      ours?.answer.length === 1 &&
+      / SOA .* 4294967290 /.test(ours.answer[0] ?? ''),
+  },
 ]
 
 function recordCount(answer: Answer | undefined): number {

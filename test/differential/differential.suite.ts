@@ -6,6 +6,7 @@
  */
 import { deepEqual, ok } from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
+import { setTimeout } from 'node:timers/promises'
 import { ApiServer } from '../cluster/api-server.ts'
 import { prepareBinaries } from '../cluster/binaries.ts'
 import { Etcd } from '../cluster/etcd.ts'
@@ -28,6 +29,7 @@ const CONCURRENCY = 24
 /** No answer within the first time may be the machine's fault; the second says that there is none. */
 const TIMEOUTS_MS = [500, 2000] as const
 const DEAD = '127.0.0.1:9'
+const ATTEMPTS = 100
 
 const binaries = prepareBinaries()
 const skip = typeof binaries === 'string' ? binaries : false
@@ -77,6 +79,11 @@ describe('CoreDNS and kubedoh answer the same', { skip, concurrency: false }, ()
       if (typeof binaries === 'string') return
       const servers = await startServers(place, binaries.coredns, environment)
       try {
+        for (const zone of place.awaited) {
+          await Promise.all(
+            [servers.coredns, servers.kubedoh].map((port) => untilThere(port, zone)),
+          )
+        }
         deepEqual(await compareAll({ asker, place, servers }, deviationCounts), [])
         compared += perPlace
       } finally {
@@ -85,6 +92,24 @@ describe('CoreDNS and kubedoh answer the same', { skip, concurrency: false }, ()
     })
   }
 })
+
+/** Asks for a zone until it is there. */
+async function untilThere(port: number, zone: string): Promise<void> {
+  const asker = new Asker()
+  const asked = { id: 'until', qname: zone, qtype: 'SOA', transport: 'udp', rd: true } as const
+  const message = caseQuery({ ...asked, expect: expectationOf(undefined, undefined) }, 0)
+  try {
+    for (let left = ATTEMPTS; ; left--) {
+      const how = { transport: 'udp', src: '127.0.0.1', timeoutMs: 500 } as const
+      const reply = await asker.ask(port, message, how)
+      if (reply !== undefined && readAnswer(reply).answer.length > 0) return
+      ok(left > 0, `${zone} is not there`)
+      await setTimeout(100)
+    }
+  } finally {
+    await asker.close()
+  }
+}
 
 type Comparison = {
   readonly asker: Asker

@@ -92,12 +92,14 @@ export function generateQuestions(
     const known = pick(names)
     const name = isTrue(0.35) ? neighbour(known) : known
     const src = pick(SOURCES)
+    const qtype = pick(isTrue(0.75) ? types : TYPES)
+    const isTcp = src === '127.0.0.1' && isTrue(0.1)
     return {
       id: `q${i}`,
       qname: isTrue(0.1) ? mixedCase(name) : name,
-      qtype: pick(isTrue(0.75) ? types : TYPES),
-      transport: isTrue(0.1) && src === '127.0.0.1' ? 'tcp' : 'udp',
-      src,
+      qtype,
+      transport: isTcp || qtype.endsWith('XFR') ? 'tcp' : 'udp',
+      src: qtype.endsWith('XFR') ? '127.0.0.1' : src,
       rd: isTrue(0.95),
       cd: isTrue(0.05),
       ...(isTrue(0.02) && { qclass: pick(['CH', 'HS']) }),

@@ -25,6 +25,8 @@ export type Place = Vocabulary & {
   readonly needsCluster: boolean
   /** What an etcd has to hold for it, if it reads one. */
   readonly keys: readonly { readonly key: string; readonly value: unknown }[]
+  /** Zones that have to be there on both before anything is asked: they come from elsewhere. */
+  readonly awaited: readonly string[]
   /** Whether its answers tell the client's port, which is another one for each TCP connection. */
   readonly tellsPort: boolean
   /** DNSKEY records of the keys that sign there. */
@@ -54,6 +56,7 @@ export function listPlaces(): Place[] {
         names: lines.flatMap(namesOf),
         types: types?.split(' ').slice(1) ?? ['A', 'AAAA', 'TXT', 'SRV', 'MX', 'CNAME', 'PTR'],
         isOrdered: /^\s*(cache|erratic)\b/m.test(corefile),
+        awaited: lines.flatMap((line) => /^until (\S+)$/.exec(line)?.[1] ?? []),
         tellsPort: /^\s*whoami$/m.test(corefile),
         needsCluster: corefile.includes('{$KUBECONFIG}'),
         keys: readKeys(folder),

@@ -1,0 +1,25 @@
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, it } from 'node:test'
+import { ALL_PLUGINS } from '../../src/plugins/all-plugins.ts'
+import { listPlaces } from './place.ts'
+
+/** Plugins that are compared with the original elsewhere, and where. */
+const ELSEWHERE: Readonly<Record<string, string>> = {
+  https: 'of blocks with HTTPS: test/clients',
+  tls: 'of blocks with TLS: test/clients',
+  k8s_gateway: 'CoreDNS is built without it: recorded answers in test/plugins/k8s-gateway',
+}
+
+describe('the places of the comparison', () => {
+  const corefiles = listPlaces().map(({ folder }) => readFileSync(join(folder, 'Corefile'), 'utf8'))
+  const isCompared = (plugin: string): boolean =>
+    corefiles.some((text) => new RegExp(`^    ${plugin}\\b`, 'm').test(text))
+
+  for (const plugin of ALL_PLUGINS.keys()) {
+    it(`have ${plugin}, or it is compared elsewhere`, () => {
+      assert.notEqual(isCompared(plugin), plugin in ELSEWHERE)
+    })
+  }
+})
