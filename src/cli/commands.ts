@@ -109,6 +109,16 @@ const QUERY: Command = {
   run: async (input, output) => (await import('./query.ts')).runQuery(input, output),
 }
 
+const EXPLAIN: Command = {
+  name: 'explain',
+  summary: 'have a gateway tell how an answer came about',
+  args: ['NAME', '[TYPE]'],
+  flags: ['gateway', 'token', 'json'],
+  required: ['gateway'],
+  examples: ['kubedoh explain web.shop.svc.prod.example.org --gateway https://dns.example.org'],
+  run: async (input, output) => (await import('./explain.ts')).runExplain(input, output),
+}
+
 const CHECK: Command = {
   name: 'check',
   summary: 'tell all that is wrong with a Corefile, or may surprise, without starting anything',
@@ -150,6 +160,7 @@ const TOKEN_CREATE: Command = {
     'origins',
     'namespaces',
     'recurse',
+    'explain',
     'identity',
     'expires',
     'json',
@@ -240,6 +251,7 @@ export const COMMANDS: readonly Command[] = [
   DIFF,
   ROLLBACK,
   QUERY,
+  EXPLAIN,
   CHECK,
   ...CONVERT_COMMANDS,
   SNAPSHOT_BUILD,

@@ -46,6 +46,7 @@ export type FlagName =
   | 'origins'
   | 'namespaces'
   | 'recurse'
+  | 'explain'
   | 'identity'
   | 'expires'
   | 'grace'
@@ -151,6 +152,7 @@ export const FLAGS: Readonly<Record<FlagName, Flag>> = {
     isRepeated: true,
   },
   recurse: { default: '', help: 'let it ask for names elsewhere, where the Corefile forwards' },
+  explain: { default: '', help: 'let it ask how answers came about (kubedoh explain)' },
   identity: {
     value: 'ID',
     default: '',

@@ -10,7 +10,7 @@ const TIMEOUT_MS = 10_000
 const ADMIN_VARIABLE = 'KUBEDOH_ADMIN_TOKEN'
 
 /**
- * Sends a request with the operator's token and resolves with the body of the answer.
+ * Sends a request with the operator's token, or a given one, and resolves with the answer's body.
  * @throws {CommandError} when there is no token, no answer, or one that is not a success
  */
 export async function callGateway(
@@ -18,8 +18,9 @@ export async function callGateway(
   method: string,
   path: string,
   body?: string,
+  token = '',
 ): Promise<string> {
-  const admin = input.env(ADMIN_VARIABLE)
+  const admin = token === '' ? input.env(ADMIN_VARIABLE) : token
   if (admin === '') {
     throw new CommandError(
       `${ADMIN_VARIABLE} is not set: "kubedoh keys --admin" makes a token for it`,

@@ -35,6 +35,7 @@ export async function runTokenCreate(input: Input, output: Output): Promise<void
     name: input.text('name'),
     ...Object.fromEntries(lists),
     recurse: input.isSet('recurse'),
+    ...(input.isSet('explain') && { explain: true }),
     identities: listOf(input, 'identity'),
     ...(expires === '' ? {} : { expiresInSeconds: seconds('expires', expires) }),
   }

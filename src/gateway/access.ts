@@ -6,7 +6,7 @@
 import { HttpError } from '../doh/http-error.ts'
 import type { MaybePromise, View } from '../plugins/plugin.ts'
 import { hasHash } from './token.ts'
-import type { TokenBook } from './token-book.ts'
+import type { KnownToken, TokenBook } from './token-book.ts'
 
 /** Who may ask a gateway. */
 export type Access = {
@@ -22,6 +22,8 @@ export type Caller = {
   readonly view: View | undefined
   /** Who they are, to count their requests by; `undefined` for everybody. */
   readonly tokenId: string | undefined
+  /** Whether they may have answers explained. */
+  readonly mayExplain: boolean
 }
 
 /** What a request carries, beside its headers, to say who sends it. */
@@ -32,7 +34,7 @@ export type Credentials = {
   readonly identities: () => MaybePromise<readonly string[]>
 }
 
-const EVERYBODY: Caller = { view: undefined, tokenId: undefined }
+const EVERYBODY: Caller = { view: undefined, tokenId: undefined, mayExplain: false }
 const CHALLENGE = 'Bearer realm="kubedoh", Basic realm="kubedoh"'
 
 /**
@@ -50,14 +52,20 @@ export async function findCaller(
   const token = pathToken ?? headerToken(request)
   if (token !== undefined) {
     const known = await book.find(token)
-    if (known !== undefined) return { view: known.view, tokenId: known.record.id }
-    if (access.sha256 !== undefined && (await hasHash(token, access.sha256))) return EVERYBODY
+    if (known !== undefined) return callerOf(known)
+    if (access.sha256 !== undefined && (await hasHash(token, access.sha256))) {
+      return { ...EVERYBODY, mayExplain: true }
+    }
   }
   for (const identity of await identities()) {
     const known = await book.findIdentity(identity)
-    if (known !== undefined) return { view: known.view, tokenId: known.record.id }
+    if (known !== undefined) return callerOf(known)
   }
   throw new HttpError(401, 'unauthorized', 'A token is needed', { 'www-authenticate': CHALLENGE })
+}
+
+function callerOf({ view, record }: KnownToken): Caller {
+  return { view, tokenId: record.id, mayExplain: record.scope.explain === true }
 }
 
 /** Reads the token of a Bearer header's value alone, as clients write it. */

@@ -10,6 +10,7 @@ import { notFound, refuseFinalSlash } from '../doh/final-slash.ts'
 import { errorResponse, HttpError } from '../doh/http-error.ts'
 import { SECURITY_HEADERS } from '../doh/json-response.ts'
 import type { GatewayConfig } from './config.ts'
+import { createExplainRoute } from './explain-route.ts'
 import { AGE_HEADER, Gateway, type GatewayRuntime } from './gateway.ts'
 import { createGenerationRoutes } from './generation-routes.ts'
 import { formatPage } from './page.ts'
@@ -80,6 +81,13 @@ export function createGatewayApp(
       isCluster: (id) => config.clusters.has(id),
       writerOf: runtime.writerOf,
       readShardOf: (cluster) => runtime.originOf(cluster).readShard,
+    }),
+  )
+  app.route(
+    '/',
+    createExplainRoute({
+      viewOf: (c) => gateway.explainView(c),
+      explain: (message, view, c) => gateway.explain(message, view, c),
     }),
   )
   app.route('/', createTokenRoutes({ adminSha256, store, randomBytes, now }))

@@ -14,6 +14,7 @@ import { HttpError } from '../doh/http-error.ts'
 import type { Host, SnapshotSource } from '../plugins/host.ts'
 import type { Client, MaybePromise, View } from '../plugins/plugin.ts'
 import { createResolver } from '../resolver/create-resolver.ts'
+import { type Explanation, explain } from '../resolver/explain.ts'
 import type { Resolver } from '../resolver/resolver.ts'
 import { bearerToken, type Caller, findCaller, headerToken } from './access.ts'
 import { AccessAssertions, ASSERTION_HEADER } from './access-assertions.ts'
@@ -188,6 +189,39 @@ export class Gateway {
     if (client.view !== undefined) keepFresh(this.book, keepAlive)
     for (const reader of this.readers.values()) keepFresh(reader, keepAlive)
     return this.resolver.answer(listener, message, client)
+  }
+
+  /**
+   * Finds what the sender of a request sees, who may have answers explained: the operator all.
+   * @throws {HttpError} 401, 403 for others
+   */
+  async explainView(c: Context): Promise<View | undefined> {
+    const { adminSha256 } = this.config
+    const token = headerToken(c.req.raw)
+    const isAdmin = adminSha256 !== undefined && token !== undefined
+    if (isAdmin && (await hasHash(token, adminSha256))) return undefined
+    await this.admit(c, undefined)
+    const caller = this.callers.get(c.req.raw)
+    if (caller?.mayExplain === true) return caller.view
+    throw new HttpError(403, 'forbidden', 'This needs a token that may explain')
+  }
+
+  /** Answers a message for a view, and tells how; `undefined` when there are no server blocks. */
+  async explain(
+    message: Uint8Array,
+    view: View | undefined,
+    c: Context,
+  ): Promise<Explanation | undefined> {
+    const [listener] = this.resolver.listeners
+    if (listener === undefined) return undefined
+    const client = this.runtime.clientOf(c)
+    for (const reader of this.readers.values()) keepFresh(reader, this.keeping(c))
+    return explain(
+      this.resolver,
+      listener,
+      message,
+      view === undefined ? client : { ...client, view },
+    )
   }
 
   /** The clusters without a snapshot that is not too old. */

@@ -29,6 +29,7 @@ const FIELDS: ReadonlySet<string> = new Set([
   'origins',
   'namespaces',
   'recurse',
+  'explain',
   'identities',
   'expiresInSeconds',
 ])
@@ -48,7 +49,8 @@ export function readTokenRequest(text: string): TokenRequest {
       clusters: readPatterns(fields, 'clusters'),
       origins: readPatterns(fields, 'origins').map(canonicalOrigin),
       namespaces: readNamespaces(fields),
-      recurse: readFlag(fields.recurse),
+      recurse: readFlag(fields, 'recurse'),
+      ...(readFlag(fields, 'explain') && { explain: true }),
     },
     identities: readIdentities(fields.identities),
     lifeMs: readLife(fields.expiresInSeconds),
@@ -101,10 +103,14 @@ function canonicalOrigin(pattern: string): string {
   return formatName(lowerName(name))
 }
 
-function readFlag(value: unknown): boolean {
+function readFlag(
+  fields: Readonly<Record<string, unknown>>,
+  field: 'recurse' | 'explain',
+): boolean {
+  const value = fields[field]
   if (value === undefined) return false
   if (typeof value === 'boolean') return value
-  throw bad('recurse', 'is neither true nor false')
+  throw bad(field, 'is neither true nor false')
 }
 
 function readIdentities(value: unknown = []): readonly string[] {

@@ -22,6 +22,8 @@ export type TokenScope = {
   readonly namespaces: readonly string[]
   /** Whether the gateway asks other servers on its behalf. */
   readonly recurse: boolean
+  /** Whether it may have answers explained; not, when left out. */
+  readonly explain?: boolean
 }
 
 /** One secret of a token; while it is rotated there are two. */

@@ -220,6 +220,9 @@ export type QuickPart = {
   readonly answer?: (query: Query, reply: ReplyWriter, how: QuickReply) => number
 }
 
+/** What a plugin says of an answer, for people; made of what JSON has. */
+export type Fact = Readonly<Record<string, unknown>>
+
 /** A plugin as it was configured for one server block. */
 export type Plugin = {
   readonly name: string
@@ -263,6 +266,11 @@ export type Plugin = {
   readonly notified?: (query: Query, client: Client) => 'taken' | 'ignored' | undefined
   /** What the plugin knows of a query, by the label that CoreDNS's `metadata` gives it. */
   readonly metadata?: (label: string, asked: Asked) => string | undefined
+  /**
+   * What it goes by for a query that it was asked, for the client: of what that may not see, the
+   * same as of what there is not.
+   */
+  readonly explain?: (query: Query, client: Client) => readonly Fact[]
   /** Begins what runs beside queries; called when the server answers. */
   readonly start?: () => void
   /** Ends it; the plugin is not used again. */

@@ -181,6 +181,22 @@ export class Resolver {
     return this.answerBy(chain, this.request(parsed.clone(), { client, listener, depth: 0 }))
   }
 
+  /** As `answerAtLength`; where the request goes is taken down. */
+  answerTraced(
+    listener: Listener,
+    bytes: Uint8Array,
+    client: Client,
+    spans: NonNullable<Trace['spans']>,
+  ): MaybePromise<Uint8Array | undefined> {
+    const parsed = parseQuery(bytes, this.query)
+    const chain = parsed.kind === 'query' ? findChain(listener, parsed, client) : undefined
+    if (parsed.kind === 'refusal' || parsed.class !== CLASS.IN || chain === undefined) {
+      return this.answerAtLength(listener, bytes, client)
+    }
+    const from = { client, listener, depth: 0, spans }
+    return this.answerBy(chain, this.request(parsed.clone(), from))
+  }
+
   /** All that the chains ask of their runtime. */
   get features(): Chain['features'] {
     return this.chains.flatMap(({ features }) => features)

@@ -22,6 +22,7 @@ import {
   type View,
 } from '../plugin.ts'
 import { fallsThrough } from '../zones.ts'
+import { explainPlace } from './explain.ts'
 import { conflictOf, unionOf } from './union.ts'
 import { markStale } from './with-snapshot.ts'
 import { type Zone, zoneOf, zonesOfDirective } from './zone.ts'
@@ -77,6 +78,18 @@ export function mergedPlugin(options: KubernetesOptions, host: Host): Plugin {
       const zone = zoneOf(zones, query)
       if (zone === undefined || seen(view, zone).length > 0) return false
       return tailOffset(blockZone, zone.origin.bytes) >= 0
+    },
+    explain: (query, { view }) => {
+      const zone = zoneOf(zones, query)
+      const namespaces = view?.namespaces
+      return (zone === undefined ? [] : seen(view, zone)).flatMap(({ cluster, ...sources }) => {
+        if (zone === undefined) return []
+        const place = { zone, cluster, namespaces }
+        return [
+          explainPlace(query, { ...place, source: sources.imports, tree: 'multicluster' }),
+          explainPlace(query, { ...place, source: sources.exports, tree: 'exports' }),
+        ]
+      })
     },
     isReady: () => members.some(({ imports }) => imports.current() !== undefined),
     serve: (request, next) => {

@@ -21,6 +21,7 @@ import {
 } from '../plugin.ts'
 import { type Fallthrough, fallsThrough } from '../zones.ts'
 import { aliasReply, rebaseAliases, unavailable } from './alias-reply.ts'
+import { explainPlace } from './explain.ts'
 import { mergedPlugin } from './merged-zones.ts'
 import { QuickAnswer } from './quick-answer.ts'
 import { denied, isWhole, withSnapshot } from './with-snapshot.ts'
@@ -85,6 +86,14 @@ function configure(
           return isSubdomain(blockZone, zone.origin.bytes)
         },
         ...peerParts({ zones, source, sharedSource, isZonal }, context),
+        explain: (query, { view }) => {
+          const zone = zoneOf(zones, query)
+          if (zone === undefined || isHidden(view, zone)) return []
+          const tree = zone.isMulticluster ? 'multicluster' : 'cluster'
+          const own = zone.isMulticluster ? sharedSource : source
+          const namespaces = view?.namespaces
+          return [explainPlace(query, { zone, source: own, cluster, tree, namespaces })]
+        },
         isReady: () => isWhole(source) && isWhole(sharedSource),
         serve: (request, next) => {
           const zone = zoneOf(zones, request.query)

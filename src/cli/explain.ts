@@ -1,0 +1,55 @@
+/**
+ * `kubedoh explain`: has a gateway tell how an answer came about.
+ * @module
+ */
+import type { Input } from './flags.ts'
+import { callGateway, recordOf } from './operator-call.ts'
+import type { Output } from './output.ts'
+
+/** Prints what a gateway says of a name: the answer, then who had a part in it. */
+export async function runExplain(input: Input, output: Output): Promise<void> {
+  const [name = '', type = 'A'] = input.args
+  const query = new URLSearchParams({ name, type })
+  const token = input.text('token')
+  const text = await callGateway(input, 'GET', `/v1/explain?${query}`, undefined, token)
+  if (input.isSet('json')) {
+    output.stdout.write(text)
+    return
+  }
+  const { status, answer, authority, serverBlock, plugins, facts, view } = recordOf(
+    JSON.parse(text),
+  )
+  const lines = [
+    `answer        ${status}`,
+    ...[...listOf(answer), ...listOf(authority)].map((record) => `              ${record}`),
+    `server block  ${serverBlock ?? 'none'}`,
+    `plugins       ${listOf(plugins).join(' → ')}`,
+    ...listOf(facts).map(describeFact),
+    `view          ${view === null ? 'everything' : describeView(recordOf(view))}`,
+  ]
+  output.stdout.write(lines.map((line) => `${line}\n`).join(''))
+}
+
+function describeFact(value: unknown): string {
+  const { plugin, zone, cluster, tree, generation, time, freshness, node } = recordOf(value)
+  const of = cluster === undefined ? '' : ` of cluster ${cluster}`
+  const snapshot = generation === null ? 'no snapshot' : `generation ${generation} from ${time}`
+  const head = `${plugin}    ${zone} (${tree})${of}: ${snapshot}, ${freshness}`
+  if (node === undefined) return head
+  if (node === null) return `${head}; it has no such name`
+  const { namespace, types, isImplied } = recordOf(node)
+  const whose = namespace === '' ? '' : ` in namespace ${namespace}`
+  const what =
+    listOf(types).join(' ') || (isImplied === true ? 'only names below it' : 'no records')
+  return `${head}; the name${whose} has ${what}`
+}
+
+function describeView(view: Readonly<Record<string, unknown>>): string {
+  return ['clusters', 'origins', 'namespaces']
+    .map((field) => `${field} ${listOf(view[field]).join(',')}`)
+    .join('; ')
+}
+
+function listOf(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : []
+}

@@ -1,0 +1,155 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { hashToken } from '../../src/gateway/token.ts'
+import { WEB } from './publishing.ts'
+import { CLIENT_TOKEN, clientSha256, Running } from './running.ts'
+import { tokenRecord } from './tokens.ts'
+import { WHOLE_SCOPE } from './whole-scope.ts'
+
+const ADMIN = 'the-token-of-the-operator'
+const OTHER = 'www.blog.svc.cluster.local. 5 IN A 10.96.0.90'
+
+async function start(lines = WEB, isPublic = false): Promise<Running> {
+  const running = await Running.start({
+    ADMIN_TOKEN_SHA256: await hashToken(ADMIN),
+    CLIENT_TOKEN_SHA256: clientSha256,
+    ...(isPublic && { PUBLIC: 'true' }),
+  })
+  await running.publish(lines)
+  return running
+}
+
+async function explain(running: Running, query: string, token: string): Promise<string> {
+  const response = await running.get(`/v1/explain?${query}`, token)
+  assert.equal(response.status, 200, query)
+  assert.equal(response.headers.get('cache-control'), 'no-store')
+  return response.text()
+}
+
+describe('an explanation', () => {
+  test('says which block, plugins, zone, cluster, generation, node and view decided', async () => {
+    const running = await start()
+    const text = await explain(running, 'name=web.shop.svc.shop.example.org', ADMIN)
+    assert.deepEqual(JSON.parse(text), {
+      question: { name: 'web.shop.svc.shop.example.org.', type: 'A' },
+      status: 'NOERROR',
+      answer: ['web.shop.svc.shop.example.org. 5 IN A 10.96.0.80'],
+      authority: [],
+      additional: [],
+      serverBlock: '.',
+      plugins: ['kubernetes'],
+      facts: [
+        {
+          plugin: 'kubernetes',
+          zone: 'shop.example.org.',
+          cluster: 'shop',
+          tree: 'cluster',
+          freshness: 'fresh',
+          generation: 1,
+          time: new Date(running.host.now()).toISOString(),
+          node: { namespace: 'shop', types: ['A'], isImplied: false },
+        },
+      ],
+      view: null,
+    })
+  })
+
+  const cases: {
+    name: string
+    query: string
+    status: string
+    node?: object | null
+    facts: number
+  }[] = [
+    {
+      name: 'of a name above others',
+      query: 'name=shop.svc.shop.example.org&type=TXT',
+      status: 'NXDOMAIN',
+      node: { namespace: 'shop', types: [], isImplied: true },
+      facts: 1,
+    },
+    {
+      name: 'of a name that there is not',
+      query: 'name=nosuch.shop.svc.cluster.local',
+      status: 'NXDOMAIN',
+      node: null,
+      facts: 1,
+    },
+    { name: 'of a name elsewhere', query: 'name=example.com', status: 'SERVFAIL', facts: 0 },
+  ]
+  for (const { name, query, status, node, facts } of cases) {
+    test(name, async () => {
+      const told = JSON.parse(await explain(await start(), query, ADMIN))
+      assert.equal(told.status, status)
+      assert.equal(told.facts.length, facts)
+      assert.deepEqual(told.facts[0]?.node, node)
+    })
+  }
+
+  test('of a cluster that has published nothing', async () => {
+    const running = await Running.start({ ADMIN_TOKEN_SHA256: await hashToken(ADMIN) })
+    const told = JSON.parse(await explain(running, 'name=a.svc.cluster.local', ADMIN))
+    assert.equal(told.status, 'SERVFAIL')
+    const { freshness, generation, time, node } = told.facts[0]
+    assert.deepEqual([freshness, generation, time, node], ['missing', null, null, undefined])
+  })
+})
+
+describe('who may have answers explained', () => {
+  const QUERY = 'name=web.shop.svc.shop.example.org'
+
+  test('is the operator, who sees everything, and who has a token that may', async () => {
+    const running = await start()
+    const { token, record } = await tokenRecord({ scope: { ...WHOLE_SCOPE, explain: true } })
+    await running.tokens.put(record)
+    for (const one of [ADMIN, CLIENT_TOKEN, token]) await explain(running, QUERY, one)
+  })
+
+  test('is nobody else', async () => {
+    const running = await start()
+    const { token, record } = await tokenRecord()
+    await running.tokens.put(record)
+    assert.equal((await running.get(`/v1/explain?${QUERY}`)).status, 401)
+    assert.equal((await running.get(`/v1/explain?${QUERY}`, 'x')).status, 401)
+    assert.equal((await running.get(`/v1/explain?${QUERY}`, token)).status, 403)
+    const open = await start(WEB, true)
+    assert.equal((await open.get(`/v1/explain?${QUERY}`)).status, 403)
+    assert.equal((await open.get(`/v1/explain?${QUERY}`, ADMIN)).status, 200)
+  })
+
+  test('asks for names', async () => {
+    const running = await start()
+    for (const query of ['', 'name=', 'name=a..b', 'name=a&type=nosuch']) {
+      assert.equal((await running.get(`/v1/explain?${query}`, ADMIN)).status, 400, query)
+    }
+  })
+})
+
+describe('what a view may not see', () => {
+  const scopes = [
+    { name: 'a namespace', scope: { namespaces: ['blog'] } },
+    { name: 'namespaces by labels', scope: { namespaces: ['team=blog'] } },
+    { name: 'a cluster', scope: { clusters: ['other'] } },
+    { name: 'an origin', scope: { origins: ['cluster.local.'] } },
+  ]
+  for (const { name, scope } of scopes) {
+    test(`is explained octet for octet as what there is not: ${name}`, async () => {
+      const { token, record } = await tokenRecord({
+        scope: { ...WHOLE_SCOPE, ...scope, explain: true },
+      })
+      const [full, empty] = [await start(WEB), await start(OTHER)]
+      for (const running of [full, empty]) await running.tokens.put(record)
+      for (const name of ['web.shop.svc', 'shop.svc', 'nosuch.shop.svc']) {
+        for (const type of ['A', 'AAAA', 'SRV', 'ANY']) {
+          const query = `name=${name}.shop.example.org&type=${type}`
+          const [hidden, absent] = [
+            await explain(full, query, token),
+            await explain(empty, query, token),
+          ]
+          assert.equal(hidden, absent, query)
+          assert.ok(!hidden.includes('10.96.0.80'), query)
+        }
+      }
+    })
+  }
+})

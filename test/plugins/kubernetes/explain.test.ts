@@ -1,0 +1,48 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { parseKubernetes } from '../../../src/corefile/kubernetes-options.ts'
+import { nameOf } from '../../../src/dns/name.ts'
+import { parseQuery, Query } from '../../../src/dns/query.ts'
+import { explainPlace } from '../../../src/plugins/kubernetes/explain.ts'
+import { zoneOf, zonesOfDirective } from '../../../src/plugins/kubernetes/zone.ts'
+import { Visibility } from '../../../src/snapshot/visibility.ts'
+import { parseDirective } from '../../ask.ts'
+import { openFakeCluster } from '../../fake-cluster.ts'
+import { parseQuestion } from '../../message-text.ts'
+
+const OBJECTS = `
+- { kind: Namespace, metadata: { name: shop } }
+- { kind: Service, metadata: { name: web, namespace: shop }, spec: { clusterIP: 192.0.2.10, ports: [{ port: 80 }] } }`
+const OPTIONS = parseKubernetes(parseDirective('kubernetes cluster.local in-addr.arpa'), [
+  nameOf('.'),
+])
+const zones = zonesOfDirective(OPTIONS)
+
+function nodeOf(name: string, sees?: (namespace: string) => boolean): unknown {
+  const query = parseQuery(parseQuestion(`${name} A`).message, new Query())
+  assert.ok(query.kind === 'query')
+  const zone = zoneOf(zones, query)
+  assert.ok(zone)
+  const source = openFakeCluster({ objects: OBJECTS }, OPTIONS, [])
+  const namespaces = sees && new Visibility(sees)
+  const place = { zone, source, cluster: undefined, tree: 'cluster', namespaces } as const
+  return explainPlace(query, place).node
+}
+
+describe('the node of a name', () => {
+  const web = { namespace: 'shop', types: ['A', 'SRV'], isImplied: false }
+  const cases: { name: string; sees?: (namespace: string) => boolean; node: unknown }[] = [
+    { name: 'web.shop.svc.cluster.local', node: web },
+    { name: 'WEB.shop.svc.cluster.local', node: web },
+    { name: 'web.shop.svc.cluster.local', sees: (one) => one === 'shop', node: web },
+    { name: 'web.shop.svc.cluster.local', sees: () => false, node: null },
+    { name: 'nosuch.shop.svc.cluster.local', node: null },
+    { name: 'svc.cluster.local', node: { namespace: '', types: [], isImplied: false } },
+    { name: '10.2.0.192.in-addr.arpa', node: undefined },
+  ]
+  for (const { name, sees, node } of cases) {
+    test(`${name} ${sees === undefined ? '' : 'in a view'}`, () => {
+      assert.deepEqual(nodeOf(name, sees), node)
+    })
+  }
+})
