@@ -9,6 +9,7 @@ import { EDGE_PLUGINS } from '../src/plugins/edge-plugins.ts'
 import type { Upstream, UpstreamClient, UpstreamOptions } from '../src/plugins/host.ts'
 import { formatLogEvent } from '../src/telemetry/log.ts'
 import { Metrics } from '../src/telemetry/metrics.ts'
+import { sampledLog } from '../src/telemetry/sampled-log.ts'
 
 /** Makes the runtime of one isolate. */
 export function createWorkerHost(): GatewayRuntime['host'] {
@@ -35,9 +36,12 @@ export function createWorkerHost(): GatewayRuntime['host'] {
     // The platform has the certificates.
     checkIdentity: () => undefined,
     metrics: new Metrics(),
-    log: (event) => {
-      console.log(formatLogEvent(event, Date.now()))
-    },
+    log: sampledLog({
+      log: (event) => {
+        console.log(formatLogEvent(event, Date.now()))
+      },
+      now: Date.now,
+    }),
     print: (line) => {
       console.log(line)
     },

@@ -14,6 +14,7 @@ import { createNodeGateway } from '../node-gateway/node-gateway.ts'
 import type { TlsService } from '../plugins/plugin.ts'
 import { parseListenAddress } from '../shim/feature-servers.ts'
 import type { HttpServer } from '../shim/http-server.ts'
+import { sampledLog } from '../telemetry/sampled-log.ts'
 import { LOOPBACK } from './doh-listener.ts'
 import type { FlagName, Input } from './flags.ts'
 import { CommandError, createLog, type Output, whyUnreadable } from './output.ts'
@@ -65,7 +66,8 @@ function createServer(
   const folder = storeFolder(input.text('store'))
   const corefileFolder = dirname(input.text('conf'))
   try {
-    return createNodeGateway({ config, folder, corefileFolder, tls, log: createLog(output) })
+    const log = sampledLog({ log: createLog(output), now: Date.now })
+    return createNodeGateway({ config, folder, corefileFolder, tls, log })
   } catch (error) {
     if (error instanceof GatewayConfigError) throw new CommandError(error.message)
     const text = error instanceof Error ? error.message : String(error)

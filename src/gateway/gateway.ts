@@ -212,6 +212,8 @@ export class Gateway {
     view: View | undefined,
     c: Context,
   ): Promise<Explanation | undefined> {
+    const reply = answerLocally(message)
+    if (reply !== undefined) return { reply, serverBlock: undefined, plugins: [], facts: [] }
     const [listener] = this.resolver.listeners
     if (listener === undefined) return undefined
     const client = this.runtime.clientOf(c)

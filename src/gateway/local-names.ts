@@ -3,6 +3,10 @@
  *
  * `resolver.arpa` is about the resolver that is asked (RFC 9462 §6.4): to forward it would send
  * clients to another one, which knows no cluster.
+ *
+ * By `use-application-dns.net` Firefox finds out, from the system's resolver, whether it may go
+ * past that to another one (support.mozilla.org, "canary domain"). Where the system's resolver asks
+ * here, it may not: the names of clusters are known only here. Who has chosen one is not held up.
  * @module
  */
 import { asWordOctets } from '../dns/bytes.ts'
@@ -13,13 +17,16 @@ import { RCODE } from '../dns/rcode.ts'
 import { ReplyWriter } from '../dns/reply-writer.ts'
 
 const RESOLVER_ARPA = asWordOctets(nameOf('resolver.arpa'))
+const CANARY = asWordOctets(nameOf('use-application-dns.net'))
 const query = new Query()
 const writer = new ReplyWriter()
 
-/** Answers a message when it is about such a name: that there is no data. */
+/** Answers a message when it is about such a name: that there is no data, or no such name. */
 export function answerLocally(message: Uint8Array): Uint8Array | undefined {
   const parsed = parseQuery(message, query)
-  if (parsed.kind === 'refusal' || !endsIn(parsed, RESOLVER_ARPA)) return undefined
+  if (parsed.kind === 'refusal') return undefined
+  const isCanary = endsIn(parsed, CANARY)
+  if (!isCanary && !endsIn(parsed, RESOLVER_ARPA)) return undefined
   writer.begin(parsed, { bytesMax: MESSAGE_BYTES_MAX })
-  return writer.bytes.slice(0, writer.finish(RCODE.NOERROR, FLAG.AA))
+  return writer.bytes.slice(0, writer.finish(isCanary ? RCODE.NXDOMAIN : RCODE.NOERROR, FLAG.AA))
 }

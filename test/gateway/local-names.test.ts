@@ -19,6 +19,22 @@ describe('names that a gateway answers by itself', () => {
     })
   }
 
+  for (const question of [
+    'use-application-dns.net A',
+    'Use-Application-DNS.net AAAA',
+    'www.use-application-dns.net HTTPS',
+  ]) {
+    test(`${question}: no such name, so that Firefox stays with the system’s resolver`, () => {
+      assert.match(answerTo(question)?.[0] ?? '', /^NXDOMAIN aa/)
+    })
+  }
+
+  for (const question of ['net NS', 'xuse-application-dns.net A', 'application-dns.net A']) {
+    test(`not ${question}`, () => {
+      assert.equal(answerTo(question), undefined)
+    })
+  }
+
   for (const question of ['arpa NS', 'xresolver.arpa A', 'web.shop.svc.cluster.local A', '. NS']) {
     test(`not ${question}`, () => {
       assert.equal(answerTo(question), undefined)
