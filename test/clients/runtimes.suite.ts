@@ -1,0 +1,156 @@
+/**
+ * The gateway as a server on other runtimes than Node, as it is. Run by `npm run test:clients`, which
+ * gets these runtimes from npm.
+ * @module
+ */
+import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
+import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, before, describe, it } from 'node:test'
+import { createClusterKeys } from '../../src/cli/keys.ts'
+import { encodeBase64url } from '../../src/dns/base64url.ts'
+import { hashToken } from '../../src/gateway/token.ts'
+import { freePort, type Running, start } from '../cluster/processes.ts'
+import { formatReply, parseQuestion } from '../message-text.ts'
+
+const ROOT = join(import.meta.dirname, '../..')
+const RUN = join(ROOT, 'src/cli/run.ts')
+const RUNTIMES = join(ROOT, '.cache/runtimes')
+const ADMIN = 'the-operator-of-these-tests'
+const COREFILE = '. {\n  kubernetes demo.test {\n    cluster demo\n  }\n}\n'
+const OBJECTS = `apiVersion: v1
+kind: List
+items:
+  - { apiVersion: v1, kind: Namespace, metadata: { name: shop, labels: { team: shop } } }
+  - apiVersion: v1
+    kind: Service
+    metadata: { name: web, namespace: shop }
+    spec: { clusterIP: 192.0.2.10, ports: [{ name: http, port: 80, protocol: TCP }] }
+`
+const NAME = 'web.shop.svc.demo.test'
+
+/** Runtimes, what npm calls them, and how they run a program. */
+const OTHERS = [
+  { name: 'Bun', npm: 'bun@1.4.5', bin: 'bun', args: [] },
+  {
+    name: 'Deno',
+    npm: 'deno@2.9.6',
+    bin: 'deno',
+    args: ['run', '-A', '--node-modules-dir=manual'],
+  },
+]
+
+/** Finds a runtime or gets it. @returns why it is not there, or false */
+function missing({ npm, bin }: { readonly npm: string; readonly bin: string }): string | false {
+  const path = join(RUNTIMES, 'node_modules/.bin', bin)
+  if (!existsSync(path)) {
+    process.stderr.write(`installing ${npm}\n`)
+    mkdirSync(RUNTIMES, { recursive: true })
+    const args = ['install', '--no-audit', '--no-fund', '--no-save', '--prefix', RUNTIMES]
+    const wanted = OTHERS.map((one) => one.npm)
+    spawnSync('npm', [...args, ...wanted], { timeout: 120_000 })
+  }
+  return existsSync(path) ? false : `${npm} cannot be had from npm`
+}
+
+for (const runtime of OTHERS) {
+  describe(`the gateway on ${runtime.name}`, { skip: missing(runtime) }, () => {
+    const folder = mkdtempSync(join(tmpdir(), 'kubedoh-runtime-'))
+    let gateway: Running | undefined
+    let url = ''
+    /** Of who sees everything, a namespace by its label, and another one. */
+    let tokens: readonly string[] = []
+    const ask = async (path: string, token: string, body?: Uint8Array): Promise<Response> =>
+      fetch(`${url}${path}`, {
+        headers: {
+          authorization: `Bearer ${token}`,
+          ...(body && { 'content-type': 'application/dns-message' }),
+        },
+        ...(body && { method: 'POST', body: new Uint8Array(body) }),
+      })
+    const tokenFor = async (wish: object): Promise<string> => {
+      const response = await fetch(`${url}/v1/tokens`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${ADMIN}` },
+        body: JSON.stringify(wish),
+      })
+      const { token } = (await response.json()) as { token: string }
+      return token
+    }
+
+    before(async () => {
+      const [corefile, objects] = [join(folder, 'Corefile'), join(folder, 'objects.yaml')]
+      writeFileSync(corefile, COREFILE)
+      writeFileSync(objects, OBJECTS)
+      const { token, signingKey, publicKey, tokenSha256 } = await createClusterKeys()
+      const port = await freePort()
+      url = `http://127.0.0.1:${port}`
+      const command = join(RUNTIMES, 'node_modules/.bin', runtime.bin)
+      const store = `file:${join(folder, 'store')}`
+      const args = [
+        'gateway',
+        '--conf',
+        corefile,
+        '--listen',
+        `127.0.0.1:${port}`,
+        '--store',
+        store,
+      ]
+      gateway = start(command, [...runtime.args, RUN, ...args], {
+        CLUSTERS: JSON.stringify({ demo: { publicKey, tokenSha256 } }),
+        ADMIN_TOKEN_SHA256: await hashToken(ADMIN),
+      })
+      await gateway.line(/^ready/)
+      const exported = [
+        'export',
+        '--gateway',
+        url,
+        '--cluster',
+        'demo',
+        '--objects',
+        objects,
+        '--once',
+      ]
+      const { status, stderr } = spawnSync(process.execPath, [RUN, ...exported], {
+        env: { ...process.env, KUBEDOH_TOKEN: token, KUBEDOH_SIGNING_KEY: signingKey },
+        encoding: 'utf8',
+      })
+      assert.equal(status, 0, stderr)
+      const scopes = [['*'], ['team=shop'], ['blog']]
+      tokens = await Promise.all(scopes.map((namespaces) => tokenFor({ namespaces })))
+    })
+    after(async () => {
+      await gateway?.stop()
+      rmSync(folder, { recursive: true, force: true })
+    })
+
+    it('answers messages by GET and POST, and as JSON', async () => {
+      const [token = ''] = tokens
+      const { message } = parseQuestion(`${NAME} A`)
+      const wanted = ['NOERROR aa rd', `${NAME}. 30 IN A 192.0.2.10`]
+      const got = await ask(`/dns-query?dns=${encodeBase64url(message)}`, token)
+      assert.deepEqual(formatReply(new Uint8Array(await got.arrayBuffer())), wanted)
+      const posted = await ask('/dns-query', token, message)
+      assert.deepEqual(formatReply(new Uint8Array(await posted.arrayBuffer())), wanted)
+      const json = (await (await ask(`/resolve?name=${NAME}`, token)).json()) as { Status: number }
+      assert.equal(json.Status, 0)
+    })
+
+    it('lets in who has a token, to what that sees, and nobody else', async () => {
+      assert.equal((await ask(`/resolve?name=${NAME}`, 'none')).status, 401)
+      const statuses = []
+      for (const token of tokens) {
+        const response = await ask(`/resolve?name=${NAME}`, token)
+        statuses.push(((await response.json()) as { Status: number }).Status)
+      }
+      assert.deepEqual(statuses, [0, 0, 3])
+    })
+
+    it('explains', async () => {
+      const told = (await (await ask(`/v1/explain?name=${NAME}`, ADMIN)).json()) as object
+      assert.deepEqual(Object.entries(told).find(([key]) => key === 'plugins')?.[1], ['kubernetes'])
+    })
+  })
+}
