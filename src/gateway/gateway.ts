@@ -229,13 +229,16 @@ export class Gateway {
   /** The clusters without a snapshot that is not too old. */
   async notReady(): Promise<readonly string[]> {
     const waiting: string[] = []
+    const together: string[] = []
     for (const [id, reader] of this.readers) {
-      // Of clusters that answer together, the others may go on.
-      if (this.merged.has(reader)) continue
       const isDue = reader.current() === undefined
       if (isDue) await reader.load()
-      if (reader.freshness() === 'expired') waiting.push(id)
+      if (reader.freshness() !== 'expired') continue
+      if (this.merged.has(reader)) together.push(id)
+      else waiting.push(id)
     }
+    // Of clusters that answer together, the others may go on.
+    if (together.length === this.merged.size) waiting.push(...together)
     return waiting
   }
 

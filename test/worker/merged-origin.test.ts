@@ -86,3 +86,24 @@ test('clusters that publish to a Worker have names together there', async (t) =>
   assert.deepEqual(await ask('api.shop.svc.set.cluster.local'), [3])
   assert.deepEqual(await ask('web.shop.svc.cluster.local'), [3])
 })
+
+test('a Worker is ready when one of the clusters that answer together is', async (t) => {
+  const [east, west] = [await keys(), await keys()]
+  const clusters = {
+    east: { publicKey: east.publicKeyText, tokenSha256: await hashToken('east') },
+    west: { publicKey: west.publicKeyText, tokenSha256: await hashToken('west') },
+  }
+  const [corefile = ''] = COREFILE.split('cluster.local {')
+  const variables = { COREFILE: corefile, PUBLIC: 'true', CLUSTERS: JSON.stringify(clusters) }
+  const gateway = await startGateway({ variables, port: 0 })
+  t.after(() => gateway.stop())
+  const ready = async (): Promise<[number, string]> => {
+    const headers = { authorization: 'Bearer east' }
+    const response = await fetch(`${gateway.url}/readyz`, { headers })
+    return [response.status, await response.text()]
+  }
+  const all = 'east/multicluster,east/exports,west/multicluster,west/exports'
+  assert.deepEqual(await ready(), [503, all])
+  await publish(gateway.url, 'west', west.privateKey)
+  while ((await ready())[0] !== 200) await new Promise((resolve) => setTimeout(resolve, 50))
+})
