@@ -10,10 +10,9 @@ import {
   GatewayConfigError,
   readGatewayConfig,
 } from '../gateway/config.ts'
-import { createNodeGateway } from '../node-gateway/node-gateway.ts'
+import { createNodeGateway, type GatewayServer } from '../node-gateway/node-gateway.ts'
 import type { TlsService } from '../plugins/plugin.ts'
 import { parseListenAddress } from '../shim/feature-servers.ts'
-import type { HttpServer } from '../shim/http-server.ts'
 import { sampledLog } from '../telemetry/sampled-log.ts'
 import { LOOPBACK } from './doh-listener.ts'
 import type { FlagName, Input } from './flags.ts'
@@ -62,7 +61,7 @@ function createServer(
   input: Input,
   output: Output,
   { config, tls }: { readonly config: GatewayConfig; readonly tls: TlsService | undefined },
-): HttpServer {
+): GatewayServer {
   const folder = storeFolder(input.text('store'))
   const corefileFolder = dirname(input.text('conf'))
   try {

@@ -5,6 +5,11 @@
 import { freshSeconds } from './freshness.ts'
 import { SECURITY_HEADERS } from './json-response.ts'
 
+const NO_MORE: Readonly<Record<string, string>> = {}
+/** What was made, by what came on top of it. */
+const MADE = new WeakMap<object, Map<string, Readonly<Record<string, string>>>>()
+const MADE_MAX = 1000
+
 /** How long, and by whom, an answer may be kept (RFC 8484 §5.1). */
 export function cacheControl(
   reply: Uint8Array,
@@ -15,17 +20,30 @@ export function cacheControl(
   return isPrivate ? `private, max-age=${seconds}` : `max-age=${seconds}`
 }
 
-/** Makes the headers of an answer. */
+/**
+ * Makes the headers of an answer; `more` are those that not every answer has. The same `more` with
+ * the same values beside it gives the same object: to make it takes longer than to find the answer.
+ */
 export function answerHeaders(
   type: string,
   size: number,
   control: string,
+  more: Readonly<Record<string, string>> = NO_MORE,
 ): Readonly<Record<string, string>> {
-  return {
+  const made = MADE.get(more) ?? new Map<string, Readonly<Record<string, string>>>()
+  const key = `${size} ${control} ${type}`
+  const known = made.get(key)
+  if (known !== undefined) return known
+  const headers = {
     ...SECURITY_HEADERS,
     'content-type': type,
     'content-length': String(size),
     'cache-control': control,
     vary: 'Accept',
+    ...more,
   }
+  if (made.size >= MADE_MAX) made.clear()
+  made.set(key, headers)
+  MADE.set(more, made)
+  return headers
 }

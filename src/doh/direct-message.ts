@@ -66,7 +66,7 @@ export function directResponse(
     return directRefusal(new HttpError(500, 'no_answer', 'The query gets no answer'))
   }
   const control = cacheControl(reply, { isPrivate, isPost })
-  const headers = { ...answerHeaders(WIRE_TYPE, reply.length, control), ...more }
+  const headers = answerHeaders(WIRE_TYPE, reply.length, control, more)
   return { status: 200, headers, body: reply }
 }
 

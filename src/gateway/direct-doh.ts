@@ -44,8 +44,10 @@ export class DirectDoh {
   admit(head: RequestHead): Ticket | undefined {
     const asked = this.isOpenToPages ? undefined : readDirect(head)
     if (asked === undefined) return undefined
-    const admitted = this.gateway.admitAtOnce(head.header('authorization') ?? '', head.address)
-    return admitted && { ...admitted, ...asked }
+    const admitted = this.gateway.admitAtOnce(head.header('authorization') ?? '', head)
+    if (admitted === undefined) return undefined
+    const { client, isWithinRate } = admitted
+    return { client, isWithinRate, isPost: asked.isPost, message: asked.message }
   }
 
   /**

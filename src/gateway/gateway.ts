@@ -24,6 +24,7 @@ import { formatGatewayMetrics } from './gateway-metrics.ts'
 import { answerLocally } from './local-names.ts'
 import type { ClusterWriter } from './publish-routes.ts'
 import { RateBuckets, type RateLimiter } from './rate-limiter.ts'
+import { RemoteClient } from './remote-client.ts'
 import { ShardMemory } from './shard-memory.ts'
 import { SnapshotLoader, type SnapshotOrigin } from './snapshot-loader.ts'
 import { hasHash, type RandomBytes } from './token.ts'
@@ -54,6 +55,8 @@ export type GatewayRuntime = {
 
 /** Header with the age of the names in an answer, in seconds. */
 export const AGE_HEADER = 'kubedoh-snapshot-age'
+/** Ages whose headers are kept. */
+const AGES_MAX = 64
 const RETRY_SECONDS = '5'
 
 /** Who was let in; whether they ask too often may take a moment to find out. */
@@ -86,6 +89,7 @@ export class Gateway {
   private readonly assertions: AccessAssertions | undefined
   private readonly zones: readonly ServedZone[]
   private readonly query = new Query()
+  private readonly ages = new Map<number, Readonly<Record<string, string>>>()
   private readonly callers = new WeakMap<Request, Caller>()
 
   /** @throws {GatewayConfigError} when the Corefile asks for what there is not */
@@ -125,16 +129,16 @@ export class Gateway {
    * Finds out who sends a request, where that is known without looking anything up; `undefined`
    * leaves it to `admit`.
    */
-  admitAtOnce(authorization: string, address: string): Admitted | undefined {
+  admitAtOnce(authorization: string, remote: { readonly address: string }): Admitted | undefined {
     const { access, requestsPerMinute } = this.config
     const token = access.isPublic ? undefined : bearerToken(authorization)
     const known = token === undefined ? undefined : this.book.findAtOnce(token)
     if (!access.isPublic && known === undefined) return undefined
-    const client: Client = { address, port: 0, transport: 'https' }
+    const client = new RemoteClient(remote, known?.view)
     const key = known === undefined ? addressKey(client) : known.record.id
     const isWithinRate = requestsPerMinute === 0 || this.limiter.allow(key)
     if (isWithinRate === false) return undefined
-    return { client: known === undefined ? client : { ...client, view: known.view }, isWithinRate }
+    return { client, isWithinRate }
   }
 
   /** Counts a request of somebody. @throws {HttpError} 429 when there were too many */
@@ -165,7 +169,17 @@ export class Gateway {
       if (isSeen) ageMs = Math.max(ageMs, reader.ageMs())
     }
     if (ageMs < 0) return {}
-    return Number.isFinite(ageMs) ? { [AGE_HEADER]: String(Math.round(ageMs / 1000)) } : {}
+    return Number.isFinite(ageMs) ? this.ageHeader(Math.round(ageMs / 1000)) : {}
+  }
+
+  /** The same object for the same age, as whoever makes headers goes by it. */
+  private ageHeader(seconds: number): Readonly<Record<string, string>> {
+    const known = this.ages.get(seconds)
+    if (known !== undefined) return known
+    if (this.ages.size >= AGES_MAX) this.ages.clear()
+    const header = { [AGE_HEADER]: String(seconds) }
+    this.ages.set(seconds, header)
+    return header
   }
 
   /** Answers a message of a sender that was let in. */

@@ -45,7 +45,7 @@ export class TokenBook {
   private byId: ReadonlyMap<string, TokenRecord> = new Map()
   private byIdentity: ReadonlyMap<string, TokenRecord> = new Map()
   private views: ReadonlyMap<TokenRecord, View> = new Map()
-  private readonly hashes = new Map<string, string>()
+  private readonly hashes = new Map<string, { readonly id: string; readonly sha256: string }>()
   private readonly lists: SharedLoads<readonly TokenRecord[]>
   private failedMs = Number.NEGATIVE_INFINITY
   /** Whether some token sees namespaces by their labels. */
@@ -70,23 +70,21 @@ export class TokenBook {
   async find(token: string): Promise<KnownToken | undefined> {
     const id = tokenId(token)
     if (id === undefined) return undefined
-    const sha256 = this.hashes.get(token) ?? (await hashToken(token))
+    const sha256 = this.hashes.get(token)?.sha256 ?? (await hashToken(token))
     const known = await this.known(() => {
       const record = this.byId.get(id)
       return record !== undefined && this.holds(record, sha256) ? record : undefined
     })
-    if (known !== undefined) this.remember(token, sha256)
+    if (known !== undefined) this.remember(token, { id, sha256 })
     return known
   }
 
   /** As `find`, for a token that was found before, by a list that is young enough. */
   findAtOnce(token: string): KnownToken | undefined {
-    const sha256 = this.hashes.get(token)
-    const id = tokenId(token)
-    const isDue = this.refresher.sinceCheckMs() >= BLOCK_MS
-    if (sha256 === undefined || id === undefined || isDue) return undefined
-    const record = this.byId.get(id)
-    return record !== undefined && this.holds(record, sha256) ? this.seen(record) : undefined
+    const hash = this.hashes.get(token)
+    if (hash === undefined || this.refresher.sinceCheckMs() >= BLOCK_MS) return undefined
+    const record = this.byId.get(hash.id)
+    return record !== undefined && this.holds(record, hash.sha256) ? this.seen(record) : undefined
   }
 
   /** As `find`, by an identity that the platform has checked: `cert:…`, `access:…`. */
@@ -153,8 +151,8 @@ export class TokenBook {
    * Hashing takes longer than an answer: it is done once for each token that holds. What does not
    * is forgotten, as whoever guesses could fill the memory with it.
    */
-  private remember(token: string, sha256: string): void {
+  private remember(token: string, hash: { readonly id: string; readonly sha256: string }): void {
     if (this.hashes.size >= HASHES_MAX) this.hashes.clear()
-    this.hashes.set(token, sha256)
+    this.hashes.set(token, hash)
   }
 }

@@ -14,7 +14,8 @@ import { LocalWriter } from '../gateway/local-writer.ts'
 import { type ClusterStore, createMemoryStore } from '../gateway/store.ts'
 import { createMemoryTokenStore } from '../gateway/token-store.ts'
 import type { TlsService } from '../plugins/plugin.ts'
-import { certificateOf, HttpServer, remoteOf } from '../shim/http-server.ts'
+import { BunServer, findBun } from '../shim/bun-server.ts'
+import { certificateOf, type Head, HttpServer, remoteOf } from '../shim/http-server.ts'
 import { createNodeHost } from '../shim/node-host.ts'
 import type { Log } from '../telemetry/log.ts'
 import { Metrics } from '../telemetry/metrics.ts'
@@ -33,20 +34,29 @@ export type NodeGatewayOptions = {
   readonly log: Log
 }
 
-/** Makes the server, which does not listen yet. */
-export function createNodeGateway(options: NodeGatewayOptions): HttpServer {
+/** A server that does not listen yet. */
+export type GatewayServer = Pick<HttpServer, 'close'> & {
+  /** Begins to listen, and resolves with the port. */
+  readonly listen: (host: string | undefined, port: number) => Promise<number>
+}
+
+/** Makes the server, by what the runtime has: Bun's own cannot tell who shows a certificate. */
+export function createNodeGateway(options: NodeGatewayOptions): GatewayServer {
   const { config, tls } = options
   const runtime = createRuntime(options)
   const gateway = new Gateway(config, runtime)
   const direct = new DirectDoh(gateway, config)
   const keepAlive = (promise: Promise<void>): void => void promise
-  return new HttpServer(createGatewayApp(config, runtime, gateway), {
+  const app = createGatewayApp(config, runtime, gateway)
+  const serving = {
     ...(tls && { tls }),
-    direct: (head) => {
+    direct: (head: Head) => {
       const ticket = direct.admit(head)
-      return ticket && ((body) => direct.answer(ticket, body, keepAlive))
+      return ticket && ((body?: Uint8Array) => direct.answer(ticket, body, keepAlive))
     },
-  })
+  }
+  const bun = tls?.ca === undefined ? findBun() : undefined
+  return bun === undefined ? new HttpServer(app, serving) : new BunServer(bun, app, serving)
 }
 
 function createRuntime({

@@ -52,16 +52,17 @@ export async function tokenFrom(url: string, namespaces: readonly string[]): Pro
   return String(token)
 }
 
-/** Starts `kubedoh gateway`, over TLS or in the clear. */
+/** Starts `kubedoh gateway`, over TLS or in the clear, on Node or by another command. */
 export function startOurs(
   { COREFILE, ...variables }: GatewayVariables & { readonly COREFILE: string },
   isSecure: boolean,
+  command: string = process.execPath,
 ): Promise<BenchServer> {
   const folder = benchFolder({ Corefile: COREFILE })
   const tls = isSecure ? ['--tls-cert', join(folder, 'cert'), '--tls-key', join(folder, 'key')] : []
   const flags = ['--conf', join(folder, 'Corefile'), '--listen', '127.0.0.1:0', ...tls]
   const args = [join(ROOT, 'src/cli/run.ts'), 'gateway', ...flags]
-  return startProcess(process.execPath, args, {
+  return startProcess(command, args, {
     folder,
     variables,
     ready: /(https?:\S+)\/dns-query/,

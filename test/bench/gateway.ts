@@ -14,6 +14,7 @@ import { Publisher } from '../../src/exporter/publisher.ts'
 import type { BuiltSnapshot } from '../../src/exporter/snapshot-builder.ts'
 import { importPrivateKey } from '../../src/snapshot/signature.ts'
 import { prepareCoreDns } from '../cluster/binaries.ts'
+import { BUN, missingRuntime } from '../runtimes.ts'
 import type { GeneratedService } from './cluster-objects.ts'
 import { FollowedCluster } from './followed-cluster.ts'
 import { coldRows } from './gateway-cold.ts'
@@ -38,7 +39,7 @@ const ROUNDS = 5
 
 /** Measures. */
 export async function benchGateway(): Promise<Row[]> {
-  const missing = prepareLoad()
+  const missing = prepareLoad() ?? (missingRuntime(BUN) || undefined)
   if (missing !== undefined) throw new Error(missing)
   const cluster = new FollowedCluster(RECORDS)
   const built = cluster.build()
@@ -112,12 +113,16 @@ async function nodeRows(
 ): Promise<Row[]> {
   const { keys, variables } = await benchGatewayOf()
   const ours = await startOurs(variables, true)
+  const bun = await startOurs(variables, true, BUN.command)
   const bare = await startBare()
   const coredns = await startCoreDns(prepareCoreDns(), hosts)
   // The benchmark trusts the authority of its own certificates.
   process.env.NODE_TLS_REJECT_UNAUTHORIZED = '0'
-  await publishTo(ours.url, keys, built)
-  const headers = { authorization: `Bearer ${await tokenFrom(ours.url, namespaces)}` }
+  for (const { url } of [ours, bun]) await publishTo(url, keys, built)
+  const headersOf = async (url: string): Promise<Asking['headers']> => {
+    return { authorization: `Bearer ${await tokenFrom(url, namespaces)}` }
+  }
+  const [headers, bunHeaders] = [await headersOf(ours.url), await headersOf(bun.url)]
   process.env.NODE_TLS_REJECT_UNAUTHORIZED = '1'
   const rows = []
   for (const [method, atLeast] of [
@@ -125,27 +130,30 @@ async function nodeRows(
     ['POST', 1.5],
   ] as const) {
     const asking = { messages, method, headers }
-    const [one = 0, bareUs = 0, peerUs = 0] = await inTurn([ours, bare, coredns], asking)
+    const servers = [ours, bare, coredns, { ...bun, headers: bunHeaders }]
+    const [one = 0, bareUs = 0, peerUs = 0, bunUs = 0] = await inTurn(servers, asking)
     const base = { bench: 'gateway', unit: 'µs' }
     const metric = `CPU for a ${method} on Node, HTTP/2 and TLS`
     const peer = { name: "CoreDNS's https://", value: peerUs }
     rows.push(ratioRow({ ...base, metric }, one, peer, { atLeast }))
     const bareRow = { ...base, metric: `the same of a bare Hono route, ${method}` }
     rows.push(ratioRow(bareRow, bareUs, peer))
+    const bunRow = { ...base, metric: `CPU for a ${method} on Bun, HTTP/2 and TLS` }
+    rows.push(ratioRow(bunRow, bunUs, peer, { atLeast: 8 }))
   }
-  for (const server of [ours, bare, coredns]) server.stop()
+  for (const server of [ours, bun, bare, coredns]) server.stop()
   return rows
 }
 
 /** Asks servers in turn, some rounds; medians. */
 async function inTurn(
-  servers: readonly Pick<BenchServer, 'url' | 'pid'>[],
+  servers: readonly (Pick<BenchServer, 'url' | 'pid'> & Partial<Pick<Asking, 'headers'>>)[],
   asking: Omit<Asking, 'url'>,
 ): Promise<number[]> {
   const costs = servers.map(() => [] as number[])
   for (let round = -1; round < ROUNDS; round++) {
-    for (const [i, { url, pid }] of servers.entries()) {
-      const cost = await costOf(pid, { ...asking, url }, REQUESTS)
+    for (const [i, { url, pid, headers = asking.headers }] of servers.entries()) {
+      const cost = await costOf(pid, { ...asking, url, headers }, REQUESTS)
       // The first round only warms up.
       if (round >= 0) costs[i]?.push(cost)
     }

@@ -5,19 +5,22 @@
  */
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
-import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { once } from 'node:events'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { connect } from 'node:http2'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import { createClusterKeys } from '../../src/cli/keys.ts'
 import { encodeBase64url } from '../../src/dns/base64url.ts'
 import { hashToken } from '../../src/gateway/token.ts'
+import { SERVER } from '../certificates.ts'
 import { freePort, type Running, start } from '../cluster/processes.ts'
 import { formatReply, parseQuestion } from '../message-text.ts'
+import { BUN, DENO, missingRuntime } from '../runtimes.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
 const RUN = join(ROOT, 'src/cli/run.ts')
-const RUNTIMES = join(ROOT, '.cache/runtimes')
 const ADMIN = 'the-operator-of-these-tests'
 const COREFILE = '. {\n  kubernetes demo.test {\n    cluster demo\n  }\n}\n'
 const OBJECTS = `apiVersion: v1
@@ -31,32 +34,8 @@ items:
 `
 const NAME = 'web.shop.svc.demo.test'
 
-/** Runtimes, what npm calls them, and how they run a program. */
-const OTHERS = [
-  { name: 'Bun', npm: 'bun@1.4.5', bin: 'bun', args: [] },
-  {
-    name: 'Deno',
-    npm: 'deno@2.9.6',
-    bin: 'deno',
-    args: ['run', '-A', '--node-modules-dir=manual'],
-  },
-]
-
-/** Finds a runtime or gets it. @returns why it is not there, or false */
-function missing({ npm, bin }: { readonly npm: string; readonly bin: string }): string | false {
-  const path = join(RUNTIMES, 'node_modules/.bin', bin)
-  if (!existsSync(path)) {
-    process.stderr.write(`installing ${npm}\n`)
-    mkdirSync(RUNTIMES, { recursive: true })
-    const args = ['install', '--no-audit', '--no-fund', '--no-save', '--prefix', RUNTIMES]
-    const wanted = OTHERS.map((one) => one.npm)
-    spawnSync('npm', [...args, ...wanted], { timeout: 120_000 })
-  }
-  return existsSync(path) ? false : `${npm} cannot be had from npm`
-}
-
-for (const runtime of OTHERS) {
-  describe(`the gateway on ${runtime.name}`, { skip: missing(runtime) }, () => {
+for (const runtime of [BUN, DENO]) {
+  describe(`the gateway on ${runtime.name}`, { skip: missingRuntime(runtime) }, () => {
     const folder = mkdtempSync(join(tmpdir(), 'kubedoh-runtime-'))
     let gateway: Running | undefined
     let url = ''
@@ -87,7 +66,6 @@ for (const runtime of OTHERS) {
       const { token, signingKey, publicKey, tokenSha256 } = await createClusterKeys()
       const port = await freePort()
       url = `http://127.0.0.1:${port}`
-      const command = join(RUNTIMES, 'node_modules/.bin', runtime.bin)
       const store = `file:${join(folder, 'store')}`
       const args = [
         'gateway',
@@ -98,7 +76,7 @@ for (const runtime of OTHERS) {
         '--store',
         store,
       ]
-      gateway = start(command, [...runtime.args, RUN, ...args], {
+      gateway = start(runtime.command, [...runtime.args, RUN, ...args], {
         CLUSTERS: JSON.stringify({ demo: { publicKey, tokenSha256 } }),
         ADMIN_TOKEN_SHA256: await hashToken(ADMIN),
       })
@@ -154,3 +132,31 @@ for (const runtime of OTHERS) {
     })
   })
 }
+
+describe('the gateway on Bun, over TLS', { skip: missingRuntime(BUN) }, () => {
+  it('speaks HTTP/2', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'kubedoh-runtime-'))
+    const file = (name: string, text: string): string => {
+      writeFileSync(join(folder, name), text)
+      return join(folder, name)
+    }
+    const port = await freePort()
+    const tls = ['--tls-cert', file('cert', SERVER.cert), '--tls-key', file('key', SERVER.key)]
+    const flags = ['--conf', file('Corefile', COREFILE), '--listen', `127.0.0.1:${port}`, ...tls]
+    const { publicKey, tokenSha256 } = await createClusterKeys()
+    const clusters = JSON.stringify({ demo: { publicKey, tokenSha256 } })
+    const gateway = start(BUN.command, [RUN, 'gateway', ...flags], { CLUSTERS: clusters })
+    try {
+      await gateway.line(/^ready/)
+      const session = connect(`https://127.0.0.1:${port}`, { rejectUnauthorized: false })
+      const stream = session.request({ ':path': '/dns-query?dns=AAAA' })
+      const [headers] = await once(stream, 'response')
+      assert.equal(session.alpnProtocol, 'h2')
+      assert.equal(headers[':status'], 401)
+      session.destroy()
+    } finally {
+      await gateway.stop()
+      rmSync(folder, { recursive: true, force: true })
+    }
+  })
+})

@@ -1,0 +1,24 @@
+/**
+ * Who sends a request over HTTPS.
+ * @module
+ */
+import type { Client, View } from '../plugins/plugin.ts'
+
+/** A client whose address is only put in words when somebody wants to read it. */
+export class RemoteClient implements Client {
+  readonly port = 0
+  readonly transport = 'https'
+  readonly view?: View
+  private readonly remote: { readonly address: string }
+
+  /** @param view what it may see; everything when left out */
+  constructor(remote: { readonly address: string }, view?: View) {
+    this.remote = remote
+    if (view !== undefined) this.view = view
+  }
+
+  /** As text, without a port. */
+  get address(): string {
+    return this.remote.address
+  }
+}
