@@ -5,8 +5,8 @@
  */
 import type { Sleep } from './backoff.ts'
 
-/** Share of the time that the work may keep the process busy: answers need the rest. */
-const DUTY_SHARE = 0.25
+/** Share of the time that the work may keep a process busy that answers as well. */
+export const DUTY_SHARE_ANSWERING = 0.25
 
 /** What a loop needs. */
 export type ChangeLoopOptions = {
@@ -16,6 +16,8 @@ export type ChangeLoopOptions = {
   readonly gatherMs: number
   /** Time from the begin of one piece of work to that of the next, at least. */
   readonly intervalMs: number
+  /** Share of the time that the work may keep the process busy; all of it when left out. */
+  readonly dutyShare?: number
   readonly sleep: Sleep
   /** Milliseconds, from any moment on. */
   readonly now: () => number
@@ -39,7 +41,7 @@ export class ChangeLoop {
 
   /** Runs until `signal` ends it; changes told of by then are still worked on. */
   async run(signal: AbortSignal): Promise<void> {
-    const { work, gatherMs, intervalMs, sleep, now } = this.options
+    const { work, gatherMs, intervalMs, dutyShare = 1, sleep, now } = this.options
     while (await this.changed(signal)) {
       await sleep(gatherMs, signal)
       const startMs = now()
@@ -49,7 +51,7 @@ export class ChangeLoop {
       const busyMs = now() - startMs
       await pending
       const tookMs = Math.max(0, now() - startMs)
-      await sleep(Math.max(0, intervalMs - tookMs, busyMs / DUTY_SHARE - tookMs), signal)
+      await sleep(Math.max(0, intervalMs - tookMs, busyMs / dutyShare - tookMs), signal)
     }
   }
 

@@ -9,7 +9,7 @@ import { SnapshotError } from '../snapshot/errors.ts'
 import type { Snapshot } from '../snapshot/snapshot.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
 import { type Sleep, sleep } from './backoff.ts'
-import { ChangeLoop } from './change-loop.ts'
+import { ChangeLoop, DUTY_SHARE_ANSWERING } from './change-loop.ts'
 import { ClusterBuilder } from './cluster-builder.ts'
 import { ClusterSnapshots } from './cluster-snapshots.ts'
 import { ClusterWatch } from './cluster-watch.ts'
@@ -76,6 +76,7 @@ export class LiveCluster {
       },
       gatherMs: GATHER_MS,
       intervalMs: INTERVAL_MS,
+      dutyShare: DUTY_SHARE_ANSWERING,
       sleep: options.sleep ?? sleep,
       now,
     })

@@ -51,6 +51,7 @@ describe('ChangeLoop', () => {
     marks: readonly number[]
     begins: readonly number[]
     work?: (clock: FakeClock, signal: AbortSignal) => void | Promise<void>
+    dutyShare?: number
   }[] = [
     { name: 'does nothing when nothing changes', marks: [], begins: [] },
     { name: 'works at once after the first change', marks: [500], begins: [510] },
@@ -71,13 +72,21 @@ describe('ChangeLoop', () => {
       work: (clock, signal) => clock.sleep(1000, signal),
     },
     {
-      name: 'is busy for a quarter of the time at most',
+      name: 'works on at once after long work where nobody waits for answers',
+      marks: [0, 11],
+      begins: [10, 220],
+      work: (clock) => clock.pass(200),
+    },
+    {
+      name: 'is busy for a share of the time at most',
       marks: [0, 11],
       begins: [10, 820],
+      dutyShare: 0.25,
       work: (clock) => clock.pass(200),
     },
     {
       name: 'lets waiting count as rest',
+      dutyShare: 0.25,
       marks: [0, 11],
       begins: [10, 820],
       work: (clock, signal) => {
@@ -86,9 +95,13 @@ describe('ChangeLoop', () => {
       },
     },
   ]
-  for (const { name, marks, begins, work } of cases) {
+  for (const { name, marks, begins, work, dutyShare } of cases) {
     test(name, async (t) => {
-      const { loop, clock, begins: begun } = start(t, work)
+      const {
+        loop,
+        clock,
+        begins: begun,
+      } = start(t, work, dutyShare === undefined ? {} : { dutyShare })
       for (const ms of marks) {
         await clock.advance(START_MS + ms - clock.now())
         loop.mark()
