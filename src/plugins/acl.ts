@@ -122,14 +122,19 @@ function count(metrics: Metrics, { action }: Verdict, labels: readonly string[])
 /** All rules; those about a client are found once, so that to judge costs nothing by networks. */
 class ClientRules {
   private readonly rules: readonly Rule[]
+  /** The zones of all rules. */
+  private readonly zones: readonly Uint8Array[]
   private readonly known = new Map<string, readonly ClientRule[]>()
 
   constructor(rules: readonly Rule[]) {
     this.rules = rules
+    this.zones = rules.flatMap(({ zones }) => zones)
   }
 
   /** Finds what is to be done about a query; `undefined` for nothing. */
   judge(query: Query, address: string): Verdict | undefined {
+    // Most names are not in the zone of any rule, whoever asks.
+    if (!isWithinAny(this.zones, query)) return undefined
     const rules = this.known.get(address) ?? this.learn(address)
     for (let i = 0; i < rules.length; i++) {
       const { zones, policies } = rules[i] ?? NO_RULE
