@@ -170,9 +170,8 @@ function filterOf(tables: readonly HostsTable[]): NameFilter {
 function concerns(query: Query, config: HostsConfig, filter: NameFilter): boolean {
   const { zones, fallthrough } = config
   const isThrough = fallthrough !== undefined && closestZoneIndex(fallthrough, query) >= 0
-  if (isThrough && passes(config, query.type)) return false
-  if (filter.mayHave(query)) return true
-  return query.type !== TYPE.PTR && closestZoneIndex(zones, query) >= 0 && !isThrough
+  if (filter.mayHave(query)) return !isThrough || !passes(config, query.type)
+  return !isThrough && query.type !== TYPE.PTR && closestZoneIndex(zones, query) >= 0
 }
 
 type Hosts = { readonly config: HostsConfig; readonly tables: readonly HostsTable[] }
