@@ -2,12 +2,10 @@
  * A DNS server for a Corefile, which it reads again when it changes.
  * @module
  */
-import { createHash } from 'node:crypto'
 import { dirname } from 'node:path'
 import { CLUSTER_TREE } from '../corefile/cluster-tree.ts'
 import { formatProblem } from '../corefile/problem.ts'
 import type { EtcdConnection } from '../plugins/etcd/options.ts'
-import type { Feature } from '../plugins/plugin.ts'
 import { createResolver } from '../resolver/create-resolver.ts'
 import { STANDARD_PORTS } from '../resolver/listener.ts'
 import type { Resolver } from '../resolver/resolver.ts'
@@ -15,12 +13,13 @@ import { DnsServer } from '../shim/dns-server.ts'
 import type { HttpServer } from '../shim/http-server.ts'
 import { outsideAddresses } from '../shim/local-addresses.ts'
 import { createNodeHost } from '../shim/node-host.ts'
-import { type MetricInfo, Metrics, type Series } from '../telemetry/metrics.ts'
+import { Metrics } from '../telemetry/metrics.ts'
 import { ClusterSources, type ClusterWanted } from './cluster-sources.ts'
+import { CorefileReloads } from './corefile-reloads.ts'
 import { listenDoh } from './doh-listener.ts'
 import { KeySources } from './key-sources.ts'
 import { type LoadedCorefile, loadCorefile } from './load-corefile.ts'
-import { createLog, describeError, type Output } from './output.ts'
+import { createLog, type Output } from './output.ts'
 
 /** What to serve; empty text counts as not given. */
 export type ServeOptions = {
@@ -47,21 +46,6 @@ export type RunningServer = {
 
 /** How long etcds may take to be read before queries are taken all the same. */
 const KEYS_MS = 5000
-
-/** Reloads that failed, and the Corefile in use, as CoreDNS counts and tells them. */
-export const FAILED_RELOADS: MetricInfo = {
-  name: 'coredns_reload_failed_total',
-  help: 'Counter of the number of failed reload attempts.',
-  labels: [],
-}
-/** Which Corefile is in use. */
-export const RELOAD_VERSION: MetricInfo = {
-  name: 'coredns_reload_version_info',
-  help:
-    "A metric with a constant '1' value labeled by hash, and value which type of hash " +
-    'generated.',
-  labels: ['hash', 'value'],
-}
 
 /** A Corefile, ready to serve, and the clusters and etcds that it needs. */
 type Compiled = {
@@ -90,19 +74,17 @@ export class Server implements RunningServer {
   private readonly folder: string
   private readonly log: ReturnType<typeof createLog>
   private readonly metrics = new Metrics()
-  private readonly failedReloads: Series
   private readonly dns: DnsServer
   private readonly parts: ServerParts | undefined
   private readonly sources: Clusters
   private readonly keys: KeySources
   private doh: HttpServer | undefined
   private current: Compiled | undefined
-  private reloadTimer: NodeJS.Timeout | undefined
+  private readonly reloads: CorefileReloads | undefined
 
   constructor(options: ServeOptions, output: Output, parts?: ServerParts) {
     this.parts = parts
     this.dns = new DnsServer(this.metrics, { isOneOfMany: parts !== undefined })
-    this.failedReloads = this.metrics.counter(FAILED_RELOADS)
     const { conf, files, objects, kubeconfig, etcd } = options
     this.options = options
     this.folder = files === '' ? dirname(conf) : files
@@ -120,6 +102,7 @@ export class Server implements RunningServer {
         now: Date.now,
       })
     this.keys = new KeySources({ file: etcd, log: this.log })
+    if (parts === undefined) this.reloads = this.reloadsOf(conf)
   }
 
   get ports(): readonly number[] {
@@ -140,7 +123,7 @@ export class Server implements RunningServer {
         reusePort: this.parts !== undefined,
       })
     }
-    if (this.parts === undefined) this.scheduleReload()
+    this.reloads?.schedule()
   }
 
   /** All metrics as text, those of the process aside. */
@@ -161,11 +144,25 @@ export class Server implements RunningServer {
 
   /** Ends all at once. */
   async close(): Promise<void> {
-    clearTimeout(this.reloadTimer)
+    this.reloads?.stop()
     await this.doh?.close()
     await this.dns.close()
     this.sources.keep([])
     this.keys.keep([])
+  }
+
+  private reloadsOf(path: string): CorefileReloads {
+    return new CorefileReloads({
+      path,
+      current: () =>
+        this.current && {
+          text: this.current.corefile.text,
+          features: this.current.resolver.features,
+        },
+      take: (corefile) => this.take(corefile),
+      metrics: this.metrics,
+      log: this.log,
+    })
   }
 
   private async waitForSources(): Promise<void> {
@@ -218,32 +215,6 @@ export class Server implements RunningServer {
     return { corefile, clusters, connections, resolver }
   }
 
-  private scheduleReload(): void {
-    const reload = this.current?.resolver.features.find(isReload)
-    if (reload === undefined) return
-    const delayMs = reload.intervalMs + Math.random() * reload.jitterMs
-    this.reloadTimer = setTimeout(() => {
-      void this.reload().finally(() => this.scheduleReload())
-    }, delayMs)
-    this.reloadTimer.unref()
-  }
-
-  /** Takes up a changed Corefile; one that is wrong is told of, and what was serving serves on. */
-  private async reload(): Promise<void> {
-    try {
-      const loaded = loadCorefile(this.options.conf)
-      if (loaded.text === this.current?.corefile.text) return
-      await this.take(loaded)
-      this.metrics.clear(RELOAD_VERSION.name)
-      this.metrics.gauge(RELOAD_VERSION, versionOf(loaded.text)).value = 1
-      this.log({ level: 'info', message: 'the changed Corefile is in use' })
-    } catch (error) {
-      this.failedReloads.value++
-      const reason = describeError(error)
-      this.log({ level: 'error', message: 'the changed Corefile is not used', reason })
-    }
-  }
-
   /** Serves another Corefile. @throws {Error} when it cannot be; then the one before serves on */
   async take(corefile: LoadedCorefile): Promise<void> {
     try {
@@ -256,14 +227,4 @@ export class Server implements RunningServer {
       this.keys.keep(this.current?.connections ?? [])
     }
   }
-}
-
-/** Which Corefile is in use, once it has been changed: CoreDNS tells the first one in its log. */
-export function versionOf(text: string): readonly string[] {
-  return ['sha512', createHash('sha512').update(text).digest('hex')]
-}
-
-/** Tells whether a feature is that of `reload`. */
-export function isReload(feature: Feature): feature is Extract<Feature, { kind: 'reload' }> {
-  return feature.kind === 'reload'
 }

@@ -18,18 +18,12 @@ import { outsideAddresses } from '../shim/local-addresses.ts'
 import { createNodeHost } from '../shim/node-host.ts'
 import type { Log } from '../telemetry/log.ts'
 import { mergeMetrics, withoutGauges } from '../telemetry/merge-metrics.ts'
-import { Metrics, type Series } from '../telemetry/metrics.ts'
+import { Metrics } from '../telemetry/metrics.ts'
 import { ClusterSources, type ClusterWanted, keyOf } from './cluster-sources.ts'
+import { CorefileReloads } from './corefile-reloads.ts'
 import { type LoadedCorefile, loadCorefile } from './load-corefile.ts'
 import { CommandError, createLog, describeError, type Output } from './output.ts'
-import {
-  FAILED_RELOADS,
-  isReload,
-  RELOAD_VERSION,
-  type RunningServer,
-  type ServeOptions,
-  versionOf,
-} from './server.ts'
+import type { RunningServer, ServeOptions } from './server.ts'
 import { type SharedSnapshot, SnapshotSharer } from './shared-snapshots.ts'
 import { WorkerThread } from './worker-thread.ts'
 
@@ -80,7 +74,7 @@ class WorkerPool implements RunningServer {
   private readonly folder: string
   private readonly log: Log
   private readonly metrics = new Metrics()
-  private readonly failedReloads: Series
+  private readonly reloads: CorefileReloads
   private readonly sources: ClusterSources
   private readonly features: FeatureServers
   private readonly sharer = new SnapshotSharer()
@@ -102,7 +96,17 @@ class WorkerPool implements RunningServer {
     this.entry = entry
     this.folder = files === '' ? dirname(conf) : files
     this.log = createLog(output)
-    this.failedReloads = this.metrics.counter(FAILED_RELOADS)
+    this.reloads = new CorefileReloads({
+      path: conf,
+      current: () =>
+        this.current && {
+          text: this.current.corefile.text,
+          features: this.current.resolver.features,
+        },
+      take: (loaded) => this.reload(loaded),
+      metrics: this.metrics,
+      log: this.log,
+    })
     this.sources = new ClusterSources({
       objectPaths: objects,
       kubeconfig,
@@ -129,7 +133,7 @@ class WorkerPool implements RunningServer {
     for (const ports of await Promise.all(started)) this.ports = ports
     const look = setInterval(() => this.shareChanges(), LOOK_MS)
     this.timers.add(look.unref())
-    this.scheduleReload()
+    this.reloads.schedule()
   }
 
   async stop(): Promise<void> {
@@ -142,6 +146,7 @@ class WorkerPool implements RunningServer {
   /** Ends all at once. */
   async close(): Promise<void> {
     this.isStopping = true
+    this.reloads.stop()
     for (const timer of this.timers) clearTimeout(timer)
     await Promise.all([...this.workers.values()].map((worker) => worker.stop()))
     await this.features.close()
@@ -252,30 +257,10 @@ class WorkerPool implements RunningServer {
     return { ...host, openTap: () => ({ send: () => undefined, close: () => undefined }) }
   }
 
-  private scheduleReload(): void {
-    const reload = this.current?.resolver.features.find(isReload)
-    if (reload === undefined || this.isStopping) return
-    const delayMs = reload.intervalMs + Math.random() * reload.jitterMs
-    const timer = setTimeout(() => {
-      this.timers.delete(timer)
-      void this.reload().finally(() => this.scheduleReload())
-    }, delayMs)
-    this.timers.add(timer.unref())
-  }
-
-  /** As one server does: what is wrong is told of, and what was serving serves on. */
-  private async reload(): Promise<void> {
+  /** As one server does; what was serving serves on when no worker can take it. */
+  private async reload(loaded: LoadedCorefile): Promise<void> {
     try {
-      const loaded = loadCorefile(this.options.conf)
-      if (loaded.text === this.current?.corefile.text) return
       await this.take(await this.compile(loaded))
-      this.metrics.clear(RELOAD_VERSION.name)
-      this.metrics.gauge(RELOAD_VERSION, versionOf(loaded.text)).value = 1
-      this.log({ level: 'info', message: 'the changed Corefile is in use' })
-    } catch (error) {
-      this.failedReloads.value++
-      const reason = describeError(error)
-      this.log({ level: 'error', message: 'the changed Corefile is not used', reason })
     } finally {
       this.sources.keep(this.current?.clusters ?? [])
     }

@@ -43,11 +43,6 @@ function glue(backend: Backend, ttlSeconds: number): RecordSet[] {
   return backendRecords(place, [backend]).map((set) => ({ ...set, isGlue: true }))
 }
 
-/** Lists the name servers' addresses, with the names that NS records have for them. */
-export function nameserverBackends(cluster: Cluster, options: NamingOptions): Backend[] {
-  return servingBackends(cluster, options) ?? localBackends(options)
-}
-
 function localBackends({ localAddresses }: NamingOptions): Backend[] {
   return localAddresses
     .filter((text) => parseAddress(text) !== undefined)

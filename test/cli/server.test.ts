@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { describe, test } from 'node:test'
 import { loadCorefile } from '../../src/cli/load-corefile.ts'
-import { isReload, Server, versionOf } from '../../src/cli/server.ts'
+import { Server } from '../../src/cli/server.ts'
 import { SharedClusters } from '../../src/cli/shared-snapshots.ts'
 import { freePort } from '../shim/clients.ts'
 import { Screen } from './run-cli.ts'
@@ -45,16 +45,4 @@ describe('a server that is one of several', () => {
     assert.deepEqual(server.ports, [options.dnsPort])
     await server.take(corefile)
   })
-})
-
-test('Corefiles are told apart by a hash of their text', () => {
-  const [name, value = ''] = versionOf('. {\n}\n')
-  assert.equal(name, 'sha512')
-  assert.match(value, /^[0-9a-f]{128}$/)
-  assert.notEqual(versionOf('')[1], value)
-})
-
-test('the feature of reload is told from others', () => {
-  assert.equal(isReload({ kind: 'reload', intervalMs: 1, jitterMs: 0 }), true)
-  assert.equal(isReload({ kind: 'metrics', address: ':1' }), false)
 })

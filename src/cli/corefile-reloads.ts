@@ -1,0 +1,96 @@
+/**
+ * Looks at a Corefile again and again, as its `reload` says, and has it taken up when it changed.
+ * @module
+ */
+import { createHash } from 'node:crypto'
+import type { Feature } from '../plugins/plugin.ts'
+import type { Log } from '../telemetry/log.ts'
+import type { MetricInfo, Metrics, Series } from '../telemetry/metrics.ts'
+import { type LoadedCorefile, loadCorefile } from './load-corefile.ts'
+import { describeError } from './output.ts'
+
+/** Reloads that failed, and the Corefile in use, as CoreDNS counts and tells them. */
+const FAILED: MetricInfo = {
+  name: 'coredns_reload_failed_total',
+  help: 'Counter of the number of failed reload attempts.',
+  labels: [],
+}
+const VERSION: MetricInfo = {
+  name: 'coredns_reload_version_info',
+  help:
+    "A metric with a constant '1' value labeled by hash, and value which type of hash " +
+    'generated.',
+  labels: ['hash', 'value'],
+}
+
+/** What is needed to look. */
+export type ReloadOptions = {
+  /** The Corefile's path. */
+  readonly path: string
+  /** Text and features of the Corefile in use; `undefined` before there is one. */
+  readonly current: () =>
+    | { readonly text: string; readonly features: readonly Feature[] }
+    | undefined
+  /** Takes up a Corefile; when it cannot be, it throws, and what was serving serves on. */
+  readonly take: (corefile: LoadedCorefile) => Promise<void>
+  readonly metrics: Metrics
+  readonly log: Log
+}
+
+/** Reloads of one Corefile. */
+export class CorefileReloads {
+  private readonly options: ReloadOptions
+  private readonly failed: Series
+  private timer: NodeJS.Timeout | undefined
+  private isStopped = false
+
+  constructor(options: ReloadOptions) {
+    this.options = options
+    this.failed = options.metrics.counter(FAILED)
+  }
+
+  /** Looks again after the interval of the Corefile in use, and so on; without one, never. */
+  schedule(): void {
+    const reload = this.options.current()?.features.find(isReload)
+    if (reload === undefined || this.isStopped) return
+    const delayMs = reload.intervalMs + Math.random() * reload.jitterMs
+    this.timer = setTimeout(() => {
+      void this.reload().finally(() => this.schedule())
+    }, delayMs)
+    this.timer.unref()
+  }
+
+  /** Looks no more. */
+  stop(): void {
+    this.isStopped = true
+    clearTimeout(this.timer)
+  }
+
+  /** One that is wrong is told of. */
+  private async reload(): Promise<void> {
+    const { path, current, take, metrics, log } = this.options
+    try {
+      const loaded = loadCorefile(path)
+      if (loaded.text === current()?.text) return
+      await take(loaded)
+      metrics.clear(VERSION.name)
+      metrics.gauge(VERSION, versionOf(loaded.text)).value = 1
+      log({ level: 'info', message: 'the changed Corefile is in use' })
+    } catch (error) {
+      this.failed.value++
+      log({
+        level: 'error',
+        message: 'the changed Corefile is not used',
+        reason: describeError(error),
+      })
+    }
+  }
+}
+
+function versionOf(text: string): readonly string[] {
+  return ['sha512', createHash('sha512').update(text).digest('hex')]
+}
+
+function isReload(feature: Feature): feature is Extract<Feature, { kind: 'reload' }> {
+  return feature.kind === 'reload'
+}
