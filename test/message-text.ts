@@ -17,7 +17,8 @@ import { ReplyWriter } from '../src/dns/reply-writer.ts'
 import { formatClass, parseClass } from '../src/dns/rr-class.ts'
 import { formatType, parseType, TYPE } from '../src/dns/rr-type.ts'
 import { writeQuery } from '../src/dns/write-query.ts'
-import { formatRecord, parseRecord } from '../src/records/zone-text.ts'
+import { formatRecord } from '../src/records/zone-text.ts'
+import { parseRecord } from './parse-record.ts'
 
 const FLAGS: readonly [name: string, bit: number][] = [
   ['aa', FLAG.AA],

@@ -23,35 +23,15 @@ export function formatRecord(record: ResourceRecord): string {
 }
 
 /**
- * Parses one record as a zone file has it, all in one line or within parentheses; a TTL that is
- * left out is an hour. Relative names are below `origin`. `undefined` when it is not a record.
- */
-export function parseRecord(text: string, origin: Uint8Array): ResourceRecord | undefined {
-  return within(() => {
-    const scanner = new ZoneScanner('', text.trim())
-    const record = readOne(scanner, origin)
-    return scanner.next() === undefined ? record : undefined
-  })
-}
-
-/**
  * Parses the first record of a text in a zone file's form, whatever follows; a TTL that is left out
  * is an hour, and a blank in front stands for an owner that is left out. Relative names are below
  * the root. `undefined` when there is none.
  */
 export function parseFirstRecord(text: string): ResourceRecord | undefined {
-  return within(() => readOne(new ZoneScanner('', text), ROOT))
-}
-
-function readOne(scanner: ZoneScanner, origin: Uint8Array): ResourceRecord | undefined {
-  const line = scanner.next()
   const defaults = { ttlSeconds: TTL_SECONDS_DEFAULT, isTtlFixed: false }
-  return line && readRecord(line, { file: '', origin, owner: origin, ...defaults })
-}
-
-function within<T>(read: () => T): T | undefined {
   try {
-    return read()
+    const line = new ZoneScanner('', text).next()
+    return line && readRecord(line, { file: '', origin: ROOT, owner: ROOT, ...defaults })
   } catch (error) {
     if (!(error instanceof ZoneFileError)) throw error
     return undefined

@@ -11,7 +11,7 @@ import { parseQuery, type Query, type Refusal } from '../../src/dns/query.ts'
 import { ReplyWriter } from '../../src/dns/reply-writer.ts'
 import { parseType } from '../../src/dns/rr-type.ts'
 import { type QueryFields, writeQuery } from '../../src/dns/write-query.ts'
-import { parseRecord } from '../../src/records/zone-text.ts'
+import { parseRecord } from '../parse-record.ts'
 
 /** Octets from hexadecimal digits; blanks are for reading only. */
 export function hex(text: string): Uint8Array {

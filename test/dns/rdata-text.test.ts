@@ -12,7 +12,7 @@ import {
   parseString,
 } from '../../src/dns/rdata-text.ts'
 import { formatType, parseType, TYPE } from '../../src/dns/rr-type.ts'
-import { parseRecord } from '../../src/records/zone-text.ts'
+import { parseRecord } from '../parse-record.ts'
 import { KNOWN_TYPES, PRIVATE_TYPE, rdataOf } from './arbitraries.ts'
 import { hex } from './messages.ts'
 import { BAD_RDATA, RDATA } from './rdata-cases.ts'

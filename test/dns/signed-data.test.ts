@@ -9,7 +9,7 @@ import {
   signedLabels,
   writeSignatureTerms,
 } from '../../src/dns/signed-data.ts'
-import { parseRecord } from '../../src/records/zone-text.ts'
+import { parseRecord } from '../parse-record.ts'
 import { EXAMPLE_KEYS } from '../zone-keys.ts'
 
 function record(text: string): ResourceRecord {

@@ -14,7 +14,7 @@ import { ReplyWriter } from '../../src/dns/reply-writer.ts'
 import { TYPE } from '../../src/dns/rr-type.ts'
 import { type QueryFields, writeQuery } from '../../src/dns/write-query.ts'
 import { createDohApp } from '../../src/doh/app.ts'
-import { parseRecord } from '../../src/records/zone-text.ts'
+import { parseRecord } from '../parse-record.ts'
 
 /** A reply: what is not said is empty or not set. */
 export type ReplyText = {

@@ -10,8 +10,8 @@ import { ReplyWriter } from '../../src/dns/reply-writer.ts'
 import { CLASS } from '../../src/dns/rr-class.ts'
 import { formatType, TYPE } from '../../src/dns/rr-type.ts'
 import { formatJsonReply } from '../../src/doh/json-reply.ts'
-import { parseRecord } from '../../src/records/zone-text.ts'
 import { wireName } from '../generators.ts'
+import { parseRecord } from '../parse-record.ts'
 import { question, type ReplyText, replyOf } from './replies.ts'
 
 describe('formatJsonReply', () => {

@@ -4,11 +4,11 @@ import { EMPTY } from '../../src/dns/bytes.ts'
 import { nameOf, parseRelativeName } from '../../src/dns/name.ts'
 import { formatType, TYPE } from '../../src/dns/rr-type.ts'
 import type { Rdata, RecordSet, ZoneEntry } from '../../src/records/zone-entry.ts'
-import { parseRecord } from '../../src/records/zone-text.ts'
 import { buildShards } from '../../src/snapshot/build-shards.ts'
 import { SET_TTL_MAX } from '../../src/snapshot/layout.ts'
 import { openShard } from '../../src/snapshot/open-shard.ts'
 import type { Shard } from '../../src/snapshot/shard.ts'
+import { parseRecord } from '../parse-record.ts'
 
 const relative = (text: string): Uint8Array => parseRelativeName(text) ?? EMPTY
 

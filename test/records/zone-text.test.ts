@@ -5,8 +5,9 @@ import type { ResourceRecord } from '../../src/dns/message.ts'
 import { nameOf, ROOT } from '../../src/dns/name.ts'
 import { CLASS } from '../../src/dns/rr-class.ts'
 import { TYPE } from '../../src/dns/rr-type.ts'
-import { formatRecord, parseFirstRecord, parseRecord } from '../../src/records/zone-text.ts'
+import { formatRecord, parseFirstRecord } from '../../src/records/zone-text.ts'
 import { wireName } from '../generators.ts'
+import { parseRecord } from '../parse-record.ts'
 
 const origin = nameOf('example.org')
 

@@ -6,8 +6,9 @@ import { parseQuery, type Query } from '../../src/dns/query.ts'
 import { TYPE } from '../../src/dns/rr-type.ts'
 import { writeQuery } from '../../src/dns/write-query.ts'
 import type { Client } from '../../src/plugins/plugin.ts'
-import { formatRecord, parseRecord } from '../../src/records/zone-text.ts'
+import { formatRecord } from '../../src/records/zone-text.ts'
 import { sendTransfer } from '../../src/resolver/zone-transfer.ts'
+import { parseRecord } from '../parse-record.ts'
 
 function records(count: number): ResourceRecord[] {
   return Array.from({ length: count }, (_, i) => {

@@ -16,7 +16,7 @@ import type {
   RecordSet,
   ZoneEntry,
 } from '../../src/records/zone-entry.ts'
-import { parseRecord } from '../../src/records/zone-text.ts'
+import { parseRecord } from '../parse-record.ts'
 
 /** The origin that texts are relative to. */
 export const ORIGIN: Uint8Array = nameOf('cluster.local')

@@ -7,9 +7,10 @@ import { reverseName } from '../../src/dns/address.ts'
 import { concatBytes, toLatin1 } from '../../src/dns/bytes.ts'
 import { formatName } from '../../src/dns/name.ts'
 import { isByAddress, type ZoneEntry } from '../../src/records/zone-entry.ts'
-import { formatRecord, parseRecord } from '../../src/records/zone-text.ts'
+import { formatRecord } from '../../src/records/zone-text.ts'
 import { buildShards } from '../../src/snapshot/build-shards.ts'
 import { shardOfAddress, shardOfName } from '../../src/snapshot/shard-key.ts'
+import { parseRecord } from '../parse-record.ts'
 import {
   addressNames,
   joinedRecord,

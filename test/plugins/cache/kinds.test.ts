@@ -6,7 +6,7 @@ import { nameOf, ROOT } from '../../../src/dns/name.ts'
 import { parseClass } from '../../../src/dns/rr-class.ts'
 import { parseType } from '../../../src/dns/rr-type.ts'
 import { hasAnswer } from '../../../src/plugins/cache/kinds.ts'
-import { parseRecord } from '../../../src/records/zone-text.ts'
+import { parseRecord } from '../../parse-record.ts'
 
 function records(...lines: readonly string[]): ResourceRecord[] {
   return lines.map((line) => parseRecord(line, ROOT) ?? assert.fail(line))

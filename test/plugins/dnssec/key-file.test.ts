@@ -5,8 +5,9 @@ import { concatBytes } from '../../../src/dns/bytes.ts'
 import { ROOT } from '../../../src/dns/name.ts'
 import { canonicalRecords, writeSignatureTerms } from '../../../src/dns/signed-data.ts'
 import { KeyFileError, readKey, type ZoneKey } from '../../../src/plugins/dnssec/key-file.ts'
-import { formatRecord, parseRecord } from '../../../src/records/zone-text.ts'
+import { formatRecord } from '../../../src/records/zone-text.ts'
 import { openSigner } from '../../../src/shim/open-signer.ts'
+import { parseRecord } from '../../parse-record.ts'
 import { EXAMPLE_KEYS, newKeyFiles } from '../../zone-keys.ts'
 
 type Files = Readonly<Record<string, string>>

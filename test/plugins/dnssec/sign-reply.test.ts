@@ -8,9 +8,10 @@ import { readKey, type ZoneKey } from '../../../src/plugins/dnssec/key-file.ts'
 import { dnssecMetrics } from '../../../src/plugins/dnssec/metrics.ts'
 import { signReply } from '../../../src/plugins/dnssec/sign-reply.ts'
 import { Signer } from '../../../src/plugins/dnssec/signer.ts'
-import { formatRecord, parseRecord } from '../../../src/records/zone-text.ts'
+import { formatRecord } from '../../../src/records/zone-text.ts'
 import { openSigner } from '../../../src/shim/open-signer.ts'
 import { Metrics } from '../../../src/telemetry/metrics.ts'
+import { parseRecord } from '../../parse-record.ts'
 import { isSigned, newKeyFiles } from '../../zone-keys.ts'
 
 const ZONE = nameOf('example.org')

@@ -6,9 +6,9 @@ import { formatName, nameOf, ROOT } from '../../../src/dns/name.ts'
 import { readKey, type ZoneKey } from '../../../src/plugins/dnssec/key-file.ts'
 import { dnssecMetrics } from '../../../src/plugins/dnssec/metrics.ts'
 import { type RecordSet, Signer } from '../../../src/plugins/dnssec/signer.ts'
-import { parseRecord } from '../../../src/records/zone-text.ts'
 import { openSigner } from '../../../src/shim/open-signer.ts'
 import { Metrics } from '../../../src/telemetry/metrics.ts'
+import { parseRecord } from '../../parse-record.ts'
 import { isSigned, newKeyFiles } from '../../zone-keys.ts'
 
 const ZONE = nameOf('Example.org')

@@ -2,7 +2,8 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { nameOf } from '../../../src/dns/name.ts'
 import { addressesAlong, glueOf } from '../../../src/plugins/file/along.ts'
-import { formatRecord, parseRecord } from '../../../src/records/zone-text.ts'
+import { formatRecord } from '../../../src/records/zone-text.ts'
+import { parseRecord } from '../../parse-record.ts'
 import { zoneOf } from './zones.ts'
 
 const zone = zoneOf([

@@ -6,7 +6,8 @@ import { ROOT } from '../../../src/dns/name.ts'
 import type { Network } from '../../../src/dns/network.ts'
 import { parseNetwork } from '../../../src/dns/network.ts'
 import { preferred, rotated, shuffled, weighted } from '../../../src/plugins/loadbalance/order.ts'
-import { formatRecord, parseRecord } from '../../../src/records/zone-text.ts'
+import { formatRecord } from '../../../src/records/zone-text.ts'
+import { parseRecord } from '../../parse-record.ts'
 
 const LINES = [
   'www.example.org. 60 IN CNAME b.example.org.',
