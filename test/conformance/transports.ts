@@ -91,16 +91,21 @@ function hasQuickWay(listener: Listener, message: Uint8Array, client: Client): b
 /** Answers over HTTPS as the app does, without a socket. */
 export function openDohApp(place: Place): Transport {
   const resolver = createScenarioResolver(place)
-  const client: Client = { address: '127.0.0.1', port: 0, transport: 'https' }
-  const app = createDohApp({
-    isPrivate: () => false,
-    answer: (message) => {
-      const [listener] = resolver.listeners
-      return listener && resolver.answer(listener, message, client)
-    },
-  })
+  const appFor = (recorded: Case): ReturnType<typeof createDohApp> => {
+    const client: Client = { ...clientOf(recorded, []), transport: 'https' }
+    return createDohApp({
+      isPrivate: () => false,
+      answer: (message) => {
+        const [listener] = resolver.listeners
+        return listener && resolver.answer(listener, message, client)
+      },
+    })
+  }
   return {
-    ask: (_, message) => askByPost((request) => app.fetch(request), 'http://doh.test', message),
+    ask: (recorded, message) => {
+      const app = appFor(recorded)
+      return askByPost((request) => app.fetch(request), 'http://doh.test', message)
+    },
     close: () => {
       resolver.stop()
       return Promise.resolve()
