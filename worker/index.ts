@@ -21,6 +21,8 @@ import { createWorkerHost } from './worker-host.ts'
 
 /** Who asks where no platform says it. */
 const LOOPBACK = '127.0.0.1'
+/** When to ask again what was deployed wrongly. */
+const RETRY_SECONDS = '60'
 
 export { ClusterObject } from './cluster-object.ts'
 export { TokenObject } from './token-object.ts'
@@ -34,13 +36,22 @@ export default {
       served ??= await createGateway(env)
     } catch (error) {
       if (!(error instanceof GatewayConfigError)) throw error
-      return errorResponse(new HttpError(503, 'misconfigured', error.message))
+      const later = { 'retry-after': RETRY_SECONDS }
+      return errorResponse(new HttpError(503, 'misconfigured', error.message, later))
+    }
+    if (isInTheClear(request.url)) {
+      return errorResponse(new HttpError(403, 'https_only', 'Use https:'))
     }
     return (
       (await answerDirectly(served.direct, request, context)) ??
       served.app.fetch(request, env, context)
     )
   },
+}
+
+/** On this machine there is nobody in between (RFC 8484 §5). */
+function isInTheClear(url: string): boolean {
+  return url.startsWith('http:') && !/^http:\/\/(localhost|127\.0\.0\.1|\[::1\])[:/]/.test(url)
 }
 
 async function createGateway(env: Env): Promise<NonNullable<typeof served>> {

@@ -22,15 +22,19 @@ export function refusalReply(query: Query, refusal: Refusal): Uint8Array | undef
   return rcodeReply(query, refusal.rcode)
 }
 
-/** Makes a reply without records, with the query's question and flags; not authoritative. */
+/**
+ * Makes a reply without records, with the query's question and flags; not authoritative.
+ * @param paddingBlock see `ReplyWriter.finish`
+ */
 export function rcodeReply(
   query: Query,
   rcode: number,
   options: readonly EdnsOption[] = [],
+  paddingBlock = 0,
 ): Uint8Array {
   const writer = new ReplyWriter()
   writer.begin(query, { bytesMax: MESSAGE_BYTES_MAX, options })
-  return writer.bytes.slice(0, writer.finish(rcode, 0))
+  return writer.bytes.slice(0, writer.finish(rcode, 0, paddingBlock))
 }
 
 function notImplementedReply(query: Query): Uint8Array {

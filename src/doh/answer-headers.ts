@@ -10,14 +10,17 @@ const NO_MORE: Readonly<Record<string, string>> = {}
 const MADE = new WeakMap<object, Map<string, Readonly<Record<string, string>>>>()
 const MADE_MAX = 1000
 
-/** How long, and by whom, an answer may be kept (RFC 8484 §5.1). */
+/**
+ * How long, and by whom, an answer may be kept (RFC 8484 §5.1). Who compresses it on its way would
+ * undo its padding (RFC 7830 §6), and may not (RFC 9111 §5.2.2.6).
+ */
 export function cacheControl(
   reply: Uint8Array,
   { isPrivate, isPost }: { readonly isPrivate: boolean; readonly isPost: boolean },
 ): string {
   const seconds = isPost ? 0 : freshSeconds(reply)
-  if (seconds === 0) return 'no-store'
-  return isPrivate ? `private, max-age=${seconds}` : `max-age=${seconds}`
+  if (seconds === 0) return 'no-store, no-transform'
+  return `${isPrivate ? 'private, ' : ''}max-age=${seconds}, no-transform`
 }
 
 /**

@@ -51,8 +51,9 @@ export async function askDoh(
   if (type !== WIRE_TYPE) throw new Error(`content type "${type}", expected ${WIRE_TYPE}`)
   const reply = await readReply(response)
   if (reply.length < HEADER_BYTES) throw new Error(`${reply.length} octets are no message`)
-  const ageSeconds = Number(response.headers.get('age') ?? 0)
-  if (ageSeconds > 0) ageMessage(reply, Math.floor(ageSeconds))
+  const age = response.headers.get('age') ?? ''
+  // What is no number of seconds says nothing (RFC 9111 §5.1).
+  if (/^\d+$/.test(age)) ageMessage(reply, Number(age))
   writeUint16(reply, 0, readUint16(message, 0))
   return reply
 }

@@ -57,7 +57,9 @@ export async function findCaller(
       return { ...EVERYBODY, mayExplain: true }
     }
   }
-  for (const identity of await identities()) {
+  // A page of another site has the browser's certificate or login go with what it sends here.
+  const isCrossSite = request.headers.get('sec-fetch-site') === 'cross-site'
+  for (const identity of isCrossSite ? [] : await identities()) {
     const known = await book.findIdentity(identity)
     if (known !== undefined) return callerOf(known)
   }

@@ -15,6 +15,7 @@ import { nameOf } from '../dns/name.ts'
 import { endsIn, FLAG, parseQuery, Query } from '../dns/query.ts'
 import { RCODE } from '../dns/rcode.ts'
 import { ReplyWriter } from '../dns/reply-writer.ts'
+import { PADDING_BLOCK } from '../resolver/reply-bounds.ts'
 
 const RESOLVER_ARPA = asWordOctets(nameOf('resolver.arpa'))
 const CANARY = asWordOctets(nameOf('use-application-dns.net'))
@@ -28,5 +29,6 @@ export function answerLocally(message: Uint8Array): Uint8Array | undefined {
   const isCanary = endsIn(parsed, CANARY)
   if (!isCanary && !endsIn(parsed, RESOLVER_ARPA)) return undefined
   writer.begin(parsed, { bytesMax: MESSAGE_BYTES_MAX })
-  return writer.bytes.slice(0, writer.finish(isCanary ? RCODE.NXDOMAIN : RCODE.NOERROR, FLAG.AA))
+  const rcode = isCanary ? RCODE.NXDOMAIN : RCODE.NOERROR
+  return writer.bytes.slice(0, writer.finish(rcode, FLAG.AA, PADDING_BLOCK))
 }

@@ -9,7 +9,7 @@ import type { Client } from '../plugins/plugin.ts'
 /** Largest UDP reply, whatever a client says that it takes. */
 const UDP_BYTES_MAX = 4096
 /** Size that replies over encrypted transports are padded to a multiple of (RFC 8467 §4.1). */
-const PADDING_BLOCK = 468
+export const PADDING_BLOCK: number = 468
 
 /** Octets that a UDP reply may have: what the client says that it takes, within our bounds. */
 export function udpBytesFor({ udpBytes }: Query): number {

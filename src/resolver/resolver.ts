@@ -283,7 +283,7 @@ export class Resolver {
   /** Refuses the query at hand, for which there is no server block. */
   private refuse(listener: Listener, client: Client, options: readonly EdnsOption[]): Uint8Array {
     const { query } = this
-    const reply = rcodeReply(query, RCODE.REFUSED, options)
+    const reply = rcodeReply(query, RCODE.REFUSED, options, paddingBlock(client))
     this.dropped.count(listener, { query, client, reply })
     return reply
   }

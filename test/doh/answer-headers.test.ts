@@ -8,11 +8,14 @@ test('an answer is kept as long as it holds, by whom it is for, and a POST by no
     ['NOERROR', 'a.test. 30 IN A 192.0.2.1'],
     parseQuestion('a.test A').message,
   )
-  assert.equal(cacheControl(reply, { isPrivate: false, isPost: false }), 'max-age=30')
-  assert.equal(cacheControl(reply, { isPrivate: true, isPost: false }), 'private, max-age=30')
-  assert.equal(cacheControl(reply, { isPrivate: true, isPost: true }), 'no-store')
+  assert.equal(cacheControl(reply, { isPrivate: false, isPost: false }), 'max-age=30, no-transform')
+  assert.equal(
+    cacheControl(reply, { isPrivate: true, isPost: false }),
+    'private, max-age=30, no-transform',
+  )
+  assert.equal(cacheControl(reply, { isPrivate: true, isPost: true }), 'no-store, no-transform')
   const failure = writeReplyText(['SERVFAIL'], parseQuestion('a.test A').message)
-  assert.equal(cacheControl(failure, { isPrivate: false, isPost: false }), 'no-store')
+  assert.equal(cacheControl(failure, { isPrivate: false, isPost: false }), 'no-store, no-transform')
 })
 
 test('an answer says what it is and how long', () => {

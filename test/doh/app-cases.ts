@@ -171,7 +171,7 @@ export const MESSAGES: readonly AppCase[] = [
     path: pathOf(question('a.example.org').subarray(0, 20)),
     status: 200,
     rcode: RCODE.FORMERR,
-    has: { 'cache-control': 'no-store' },
+    has: { 'cache-control': 'no-store, no-transform' },
   },
   {
     name: 'says in DNS what operation it lacks',
@@ -209,35 +209,35 @@ const KEPT = (name: string, cache: string): AppCase => ({
 
 /** How long HTTP caches keep answers. */
 export const CACHING: readonly AppCase[] = [
-  KEPT('a.example.org', 'max-age=300'),
-  KEPT('many.example.org', 'max-age=30'),
-  KEPT('nodata.example.org', 'max-age=30'),
-  KEPT('missing.example.org', 'max-age=60'),
-  KEPT('alias.example.org', 'max-age=10'),
-  KEPT('zero.example.org', 'no-store'),
-  KEPT('bare.example.org', 'no-store'),
-  KEPT('cut.example.org', 'no-store'),
-  KEPT('servfail.example.org', 'no-store'),
-  KEPT('refused.example.org', 'no-store'),
-  KEPT('badvers.example.org', 'no-store'),
+  KEPT('a.example.org', 'max-age=300, no-transform'),
+  KEPT('many.example.org', 'max-age=30, no-transform'),
+  KEPT('nodata.example.org', 'max-age=30, no-transform'),
+  KEPT('missing.example.org', 'max-age=60, no-transform'),
+  KEPT('alias.example.org', 'max-age=10, no-transform'),
+  KEPT('zero.example.org', 'no-store, no-transform'),
+  KEPT('bare.example.org', 'no-store, no-transform'),
+  KEPT('cut.example.org', 'no-store, no-transform'),
+  KEPT('servfail.example.org', 'no-store, no-transform'),
+  KEPT('refused.example.org', 'no-store, no-transform'),
+  KEPT('badvers.example.org', 'no-store, no-transform'),
   {
     name: 'a POST: no-store',
     ...post(WIRE),
     status: 200,
-    has: { 'cache-control': 'no-store' },
+    has: { 'cache-control': 'no-store, no-transform' },
   },
   {
     name: 'an answer for one client: private',
     path: GET_A,
     headers: { authorization: 'Bearer x' },
     status: 200,
-    has: { 'cache-control': 'private, max-age=300' },
+    has: { 'cache-control': 'private, max-age=300, no-transform' },
   },
   {
     name: 'JSON: as long as the message',
     path: RESOLVE_A,
     status: 200,
-    has: { 'cache-control': 'max-age=300' },
+    has: { 'cache-control': 'max-age=300, no-transform' },
   },
 ]
 
@@ -281,7 +281,7 @@ export const PARAMETERS: readonly AppCase[] = [
     path: '/resolve?name=servfail.example.org',
     status: 200,
     json: { Status: RCODE.SERVFAIL },
-    has: { 'cache-control': 'no-store' },
+    has: { 'cache-control': 'no-store, no-transform' },
   },
   {
     name: 'gives the whole response code',

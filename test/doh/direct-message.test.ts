@@ -71,7 +71,7 @@ describe('responses', () => {
       directResponse(REPLY, { isPrivate, isPost }).headers['cache-control']
     assert.deepEqual(
       [kept(false, false), kept(true, false), kept(false, true)],
-      ['max-age=60', 'private, max-age=60', 'no-store'],
+      ['max-age=60, no-transform', 'private, max-age=60, no-transform', 'no-store, no-transform'],
     )
   })
 

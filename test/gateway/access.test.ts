@@ -97,6 +97,24 @@ describe('findCaller', () => {
   }
 })
 
+test('what a page of another site has a browser send is not its owner’s', async () => {
+  const book = bookOf([made.record])
+  const access: Access = { isPublic: false, sha256: undefined }
+  const credentials = { pathToken: undefined, identities: () => ['cert:ab'] }
+  const ask = (site: string): ReturnType<typeof findCaller> => {
+    const headers = { 'sec-fetch-site': site }
+    return findCaller(
+      access,
+      book,
+      new Request('https://dns.test/resolve', { headers }),
+      credentials,
+    )
+  }
+  await assert.rejects(ask('cross-site'), isChallenge)
+  for (const site of ['same-origin', 'none'])
+    assert.equal((await ask(site)).tokenId, made.record.id)
+})
+
 /** The same in every case, so that nothing can be learnt from it. */
 function isChallenge(error: unknown): boolean {
   assert.ok(error instanceof HttpError)

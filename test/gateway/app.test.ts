@@ -84,8 +84,8 @@ describe('who may see what', () => {
       closed.get(`/t/${CLIENT_TOKEN}/dns-query${QUESTION}`),
       open.get(`/dns-query${QUESTION}`),
     ])
-    assert.equal(one.headers.get('cache-control'), 'private, max-age=5')
-    assert.equal(other.headers.get('cache-control'), 'max-age=5')
+    assert.equal(one.headers.get('cache-control'), 'private, max-age=5, no-transform')
+    assert.equal(other.headers.get('cache-control'), 'max-age=5, no-transform')
   })
 })
 

@@ -152,7 +152,7 @@ describe('what is answered directly is answered as by the app:', () => {
     const fixture = await Fixture.start({ PUBLIC: 'true' })
     const sent = { ...get(WEB_QUESTION), headers: {} }
     const expected = await fixture.byApp(sent)
-    assert.equal(expected.headers['cache-control'], 'max-age=5')
+    assert.equal(expected.headers['cache-control'], 'max-age=5, no-transform')
     assert.deepEqual(await fixture.directly(sent), expected)
   })
 })

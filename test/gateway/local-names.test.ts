@@ -41,6 +41,13 @@ describe('names that a gateway answers by itself', () => {
     })
   }
 
+  test('padded for who asks for that', () => {
+    for (const name of ['resolver.arpa', 'use-application-dns.net']) {
+      const { message } = parseQuestion(`${name} A +padding`)
+      assert.equal(answerLocally(message)?.length, 468)
+    }
+  })
+
   test('not what is no query', () => {
     assert.equal(answerLocally(new Uint8Array(3)), undefined)
   })

@@ -21,6 +21,7 @@ describe('a Worker whose variables are wrong says so, and answers nothing:', () 
       for (const path of ['/', '/dns-query?name=a', '/healthz']) {
         const response = await fetch(`${gateway.url}${path}`)
         assert.equal(response.status, 503)
+        assert.equal(response.headers.get('retry-after'), '60')
         assert.deepEqual(await response.json(), { error: { code: 'misconfigured', message } })
       }
     })
