@@ -10,9 +10,9 @@ import { parseResponse } from '../../src/dns/message.ts'
 import { formatName } from '../../src/dns/name.ts'
 import { createDohApp } from '../../src/doh/app.ts'
 import { formatJsonReply } from '../../src/doh/json-reply.ts'
-import { formatRecord } from '../../src/records/zone-text.ts'
 import { wireName } from '../generators.ts'
-import { type AppCase, CACHING, FORMS, MESSAGES, PARAMETERS, RCODES, ROUTES } from './app-cases.ts'
+import { CACHING, FORMS, MESSAGES, PARAMETERS, RCODES, ROUTES } from './app-cases.ts'
+import { checkAlways, checkCase, textOf } from './check-case.ts'
 import {
   type Ask,
   fakeApp,
@@ -41,55 +41,6 @@ const SENDERS: readonly { how: string; send: (app: Hono, ask: Ask) => Promise<Go
     send: async (_, ask) => sendTo(Number(new URL((await worker).url).port), ask),
   },
 ]
-
-function textOf({ body }: Got): string {
-  return new TextDecoder('utf-8', { fatal: true }).decode(body)
-}
-
-/** What holds for every response, whatever the row says. */
-function checkAlways(got: Got): void {
-  const { status, headers, body } = got
-  assert.equal(headers.get('x-content-type-options'), 'nosniff')
-  assert.equal(headers.get('referrer-policy'), 'no-referrer')
-  assert.equal(headers.get('x-robots-tag'), 'noindex')
-  assert.equal(headers.get('cross-origin-resource-policy'), 'same-origin')
-  for (const name of ['set-cookie', 'location', 'content-encoding']) {
-    assert.equal(headers.get(name), null, name)
-  }
-  if (status === 200) {
-    assert.equal(headers.get('content-length'), String(body.length))
-    assert.equal(headers.get('vary'), 'Accept')
-  } else if (status !== 204) {
-    assert.equal(headers.get('content-type'), 'application/json')
-    assert.equal(headers.get('cache-control'), 'no-store')
-    assert.ok(body.length < 1024)
-    const { error } = JSON.parse(textOf(got))
-    assert.match(error.code, /^[a-z0-9_]+$/)
-    assert.match(error.message, /^["A-Z].*[^.]$/)
-  }
-}
-
-function checkCase(got: Got, row: AppCase): void {
-  assert.equal(got.status, row.status, textOfError(got))
-  checkAlways(got)
-  for (const [name, value] of Object.entries(row.has ?? {})) {
-    assert.equal(got.headers.get(name), value ?? null, name)
-  }
-  if (row.code !== undefined) assert.equal(JSON.parse(textOf(got)).error.code, row.code)
-  if (row.rcode !== undefined) assert.equal(readUint16(got.body, 2) & 15, row.rcode)
-  if (row.answer !== undefined) {
-    assert.equal(got.headers.get('content-type'), WIRE)
-    assert.deepEqual(parseResponse(got.body)?.answer.map(formatRecord), row.answer)
-  }
-  if (row.json !== undefined) {
-    const body = JSON.parse(textOf(got))
-    for (const [field, value] of Object.entries(row.json)) assert.deepEqual(body[field], value)
-  }
-}
-
-function textOfError(got: Got): string {
-  return got.status === 200 ? '' : textOf(got)
-}
 
 for (const { how, send } of SENDERS) {
   const tables = { ROUTES, FORMS, MESSAGES, RCODES, CACHING, PARAMETERS }

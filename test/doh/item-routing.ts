@@ -1,0 +1,238 @@
+/**
+ * Items of the protocol checklist about DNS over HTTPS: methods, media types and paths (RFC 8484 §3, §4, RFC 9110).
+ * @module
+ */
+import assert from 'node:assert/strict'
+import { connect } from 'node:net'
+import { decodeBase64url } from '../../src/dns/base64url.ts'
+import { checkAlways, textOf } from './check-case.ts'
+import {
+  bearer,
+  EDGE,
+  get,
+  type Item,
+  JSON_FORM,
+  messageOf,
+  post,
+  type RequestCase,
+  WEB,
+  WEB_JSON,
+  WEB_LINES,
+  WIRE,
+} from './item-cases.ts'
+import { exchange, TOKENS, type Way } from './item-gateways.ts'
+import { pathOf } from './replies.ts'
+
+const QUERY = messageOf(`${WEB} A`)
+const PATH = pathOf(QUERY)
+const ALLOW = 'GET, HEAD, POST'
+const SHORT_EXAMPLE = 'AAABAAABAAAAAAAAA3d3dwdleGFtcGxlA2NvbQAAAQAB'
+const LONG_EXAMPLE =
+  'AAABAAABAAAAAAAAAWE-NjJjaGFyYWN0ZXJsYWJlbC1tYWtlcy1iYXNlNjR1cmwtZGlzdGluY3QtZnJvbS1z' +
+  'dGFuZGFyZC1iYXNlNjQHZXhhbXBsZQNjb20AAAEAAQ'
+
+const accept = (
+  header: string,
+  path = PATH,
+): { path: string; headers: Record<string, string> } => ({
+  path,
+  headers: { accept: header },
+})
+const typed = (type: string): ReturnType<typeof post> => post(QUERY, { 'content-type': type })
+const wire = (name: string, ask: Partial<RequestCase> & { path: string }): RequestCase => ({
+  status: 200,
+  answer: WEB_LINES,
+  ...ask,
+  name,
+})
+const bad = (name: string, path: string, status = 400): RequestCase => ({ name, path, status })
+
+/** Methods, media types, paths. */
+export const ROUTING: readonly Item[] = [
+  {
+    id: 'D-001',
+    cases: [
+      wire('answers a GET', { path: PATH }),
+      wire('answers a POST', post(QUERY)),
+      {
+        name: 'gives both the same octets',
+        check: async ({ send }) => {
+          for (const words of ['A', 'TXT', 'A +edns +id=4711', 'A +padding', 'ANY']) {
+            const message = messageOf(`${WEB} ${words}`)
+            const [one, other] = [await send({ path: pathOf(message) }), await send(post(message))]
+            assert.deepEqual(one.body, other.body)
+          }
+        },
+      },
+    ],
+  },
+  {
+    id: 'D-002',
+    cases: [
+      {
+        name: 'takes the 33 octets of the example',
+        path: `/dns-query?dns=${SHORT_EXAMPLE}`,
+        status: 200,
+        lines: ['REFUSED rd'],
+        bytes: 33,
+        has: { 'content-length': '33' },
+      },
+      {
+        name: 'takes the 94 octets of the example',
+        path: `/dns-query?dns=${LONG_EXAMPLE}`,
+        status: 200,
+        lines: ['REFUSED rd'],
+        bytes: 94,
+      },
+      {
+        name: 'takes the 33 octets by POST',
+        ...post(decodeBase64url(SHORT_EXAMPLE) ?? assert.fail()),
+        status: 200,
+        lines: ['REFUSED rd'],
+        bytes: 33,
+      },
+    ],
+  },
+  {
+    id: 'D-003',
+    cases: [wire('names the type, and no charset', { path: PATH, has: { 'content-type': WIRE } })],
+  },
+  {
+    id: 'D-004',
+    cases: [
+      wire(
+        'reads the type in any letters, without its parameters',
+        typed('Application/DNS-Message; x=y'),
+      ),
+      wire('does not mind the type of a GET', { path: PATH, headers: { 'content-type': WIRE } }),
+      {
+        name: 'refuses another',
+        ...typed('text/plain'),
+        status: 415,
+        code: 'unsupported_media_type',
+      },
+      { name: 'refuses none', method: 'POST', path: '/dns-query', body: QUERY, status: 415 },
+    ],
+  },
+  {
+    id: 'D-005',
+    cases: [
+      ...[
+        '*/*',
+        'application/*',
+        WIRE,
+        `text/html, ${WIRE};q=0.1`,
+        `${JSON_FORM};q=0.5, ${WIRE}`,
+      ].map((header) => wire(`a message for ${header}`, accept(header))),
+      wire('a message for no header', { path: PATH, headers: {} }),
+      ...[JSON_FORM, `${WIRE};q=0.5, ${JSON_FORM}`, `${WIRE};q=0, ${JSON_FORM}`].map((header) => ({
+        name: `JSON for ${header}`,
+        ...accept(header),
+        status: 200,
+        json: WEB_JSON,
+        has: { 'content-type': JSON_FORM },
+      })),
+      ...['text/html', `${WIRE};q=0`, '*/*;q=0', 'image/png, text/*'].map((header) => ({
+        name: `nothing for ${header}`,
+        ...accept(header),
+        status: 406,
+        code: 'not_acceptable',
+      })),
+    ],
+  },
+  {
+    id: 'D-006',
+    cases: [
+      bad('there is no other path', '/dns', 404),
+      ...['PUT', 'PATCH', 'DELETE', 'TRACE'].map((method) => ({
+        name: `refuses ${method}`,
+        method,
+        path: PATH,
+        status: 405,
+        has: { allow: ALLOW },
+      })),
+      {
+        name: 'opens no tunnel',
+        not: { 'Node, HTTP/2': 'a CONNECT of HTTP/2 has no path (RFC 9113 §8.5)', workerd: EDGE },
+        check: async ({ sendRaw }) => {
+          const text = await sendRaw('CONNECT /dns-query HTTP/1.1\r\nHost: localhost\r\n\r\n')
+          assert.doesNotMatch(text, /^HTTP\/1\.1 2/)
+        },
+      },
+    ],
+  },
+  {
+    id: 'D-007',
+    cases: [
+      ...[PATH, `/resolve?name=${WEB}`].map((path) => ({
+        name: `HEAD is GET without the body: ${path.slice(0, 10)}`,
+        check: ({ send }: Way) => checkHead(send, path),
+      })),
+      {
+        name: 'tells its methods',
+        method: 'OPTIONS',
+        path: '/dns-query',
+        status: 204,
+        has: { allow: `${ALLOW}, OPTIONS`, 'access-control-allow-origin': undefined },
+      },
+    ],
+  },
+  {
+    id: 'D-008',
+    cases: [
+      wire('follows the template, whatever else it has', { path: `${PATH}&other=1` }),
+      bad('is not twice below the root', `/${PATH}`, 404),
+      bad('has no final slash', PATH.replace('?', '/?'), 404),
+      bad('has no capitals', PATH.replace('dns-query', 'DNS-Query'), 404),
+      bad('has nothing below', PATH.replace('?', '/x?'), 404),
+    ],
+  },
+  {
+    id: 'D-009',
+    cases: [
+      wire('with a token, by the path', { to: 'closed', path: `/t/${TOKENS.client}${PATH}` }),
+      wire('with a token, by a header', {
+        to: 'closed',
+        ...get(`${WEB} A`, bearer(TOKENS.client)),
+      }),
+    ],
+  },
+  {
+    id: 'D-010',
+    cases: [
+      {
+        name: 'answers nothing in the clear',
+        check: async ({ name, send, port }) => {
+          if (name === 'workerd') {
+            const got = await send({ path: PATH, headers: { host: 'dns.example.org' } })
+            checkAlways(got)
+            assert.deepEqual([got.status, JSON.parse(textOf(got)).error.code], [403, 'https_only'])
+            return
+          }
+          const head = `GET ${PATH} HTTP/1.1\r\nHost: localhost\r\n\r\n`
+          const socket = connect({ port: port('open'), host: '127.0.0.1' })
+          assert.doesNotMatch(await exchange(socket, head), /^HTTP/)
+        },
+      },
+    ],
+  },
+  {
+    id: 'D-011',
+    cases: ['application/oblivious-dns-message', 'application/dns-udpwireformat'].map((type) => ({
+      name: `refuses ${type}`,
+      ...typed(type),
+      status: 415,
+    })),
+  },
+]
+
+async function checkHead(send: Way['send'], path: string): Promise<void> {
+  const [whole, head] = [await send({ path }), await send({ path, method: 'HEAD' })]
+  for (const { headers } of [whole, head]) {
+    // The clock and the connection are not ours.
+    for (const name of ['date', 'connection', 'keep-alive']) headers.delete(name)
+  }
+  assert.equal(head.status, 200)
+  assert.deepEqual([...head.headers], [...whole.headers])
+  assert.deepEqual([head.body.length, whole.body.length > 0], [0, true])
+}
