@@ -22,11 +22,11 @@ import type { NamingOptions } from './options.ts'
 import { standInOf } from './skydns-names.ts'
 import { transferRecords } from './transfer-records.ts'
 
-/** The part of a group that is wanted. Addresses are told apart by a key, always the same. */
+/** The part of a group that is wanted. Addresses are told apart by a unit, always the same. */
 export type GroupPart = {
   readonly hasNames: boolean
-  readonly keyOf: (address: Uint8Array) => number
-  readonly takesKey: (key: number) => boolean
+  readonly unitOf: (address: Uint8Array) => number
+  readonly takesUnit: (unit: number) => boolean
 }
 
 const NO_PLACES: ReadonlySet<number> = new Set()
@@ -45,7 +45,7 @@ export class NameGroups {
   private readonly warningsByGroup = new Map<string, readonly string[]>()
   private served: ServedNamespaces | undefined
   /** Slices are never changed, only replaced. */
-  private readonly keys = new WeakMap<EndpointSlice, Int32Array>()
+  private readonly units = new WeakMap<EndpointSlice, Int32Array>()
   private isAllChanged = true
 
   constructor(options: NamingOptions) {
@@ -95,16 +95,16 @@ export class NameGroups {
     }
     const key = group.slice(SERVICE.length)
     if (part !== undefined) {
-      const { hasNames, keyOf, takesKey } = part
+      const { hasNames, unitOf, takesUnit } = part
       const placesOf = (slice: EndpointSlice): ReadonlySet<number> => {
-        const keys = this.keysOf(slice, part)
+        const units = this.unitsOf(slice, part)
         let places = NO_PLACES
-        for (let place = 0; place < keys.length; place++) {
-          if (takesKey(word(keys, place))) places = new Set([...places, place])
+        for (let place = 0; place < units.length; place++) {
+          if (takesUnit(word(units, place))) places = new Set([...places, place])
         }
         return places
       }
-      const takesAddress = (address: Uint8Array): boolean => takesKey(keyOf(address))
+      const takesAddress = (address: Uint8Array): boolean => takesUnit(unitOf(address))
       const wanted = { hasNames, takesAddress, placesOf }
       return serviceRecords(cluster, key, { served, options, part: wanted }).entries
     }
@@ -139,16 +139,16 @@ export class NameGroups {
     return [...this.warningsByGroup.values()].flat()
   }
 
-  /** The keys of a slice's addresses, one after the other; 0 for what is none. */
-  private keysOf(slice: EndpointSlice, { keyOf }: GroupPart): Int32Array {
-    const known = this.keys.get(slice)
+  /** The units of a slice's addresses, one after the other; 0 for what is none. */
+  private unitsOf(slice: EndpointSlice, { unitOf }: GroupPart): Int32Array {
+    const known = this.units.get(slice)
     if (known !== undefined) return known
     const addresses = slice.endpoints.flatMap((endpoint) => endpoint.addresses.map(parseAddress))
-    const keys = Int32Array.from(addresses, (address) =>
-      address === undefined ? 0 : keyOf(address),
+    const units = Int32Array.from(addresses, (address) =>
+      address === undefined ? 0 : unitOf(address),
     )
-    this.keys.set(slice, keys)
-    return keys
+    this.units.set(slice, units)
+    return units
   }
 
   private allGroups(): string[] {

@@ -4,6 +4,7 @@
  */
 import { readInt32, word } from '../dns/bytes.ts'
 import { POD_BIT, SCOPES_MAX } from './layout.ts'
+import { addressUnitAt } from './shard-key.ts'
 
 /** Turns the order of signed numbers into that of unsigned ones. */
 const SIGN = 0x80000000
@@ -12,7 +13,8 @@ const SIGN = 0x80000000
 export class AddressTable {
   readonly count: number
   private readonly words: Int32Array
-  private readonly wordsPerKey: number
+  /** Numbers of 32 bits in an address: 1 or 4. */
+  readonly wordsPerKey: number
   /** Index of the first word of each column. */
   private readonly keys: number
   private readonly sets: number
@@ -64,6 +66,16 @@ export class AddressTable {
     return 0
   }
 
+  /** Whether the entry at `index` has a lower address than the one before it. */
+  isOutOfOrder(index: number): boolean {
+    for (let i = 0; i < this.wordsPerKey; i++) {
+      const key = this.part(index - 1, i)
+      const next = this.part(index, i)
+      if (key !== next) return (key ^ SIGN) > (next ^ SIGN)
+    }
+    return false
+  }
+
   /** Whether the entry at `index` has the first `bitCount` bits of `address`. */
   hasPrefix(index: number, address: Uint8Array, bitCount: number): boolean {
     if (index >= this.count) return false
@@ -80,19 +92,35 @@ export class AddressTable {
     return word(this.words, this.sets + index)
   }
 
+  /** The entry's namespace with its marks, in the lower 16 bits, and its number of names. */
+  info(index: number): number {
+    return word(this.words, this.infos + index)
+  }
+
   /** Number of the entry's namespace. */
   scope(index: number): number {
-    return word(this.words, this.infos + index) & SCOPES_MAX
+    return this.info(index) & SCOPES_MAX
   }
 
   /** Whether a Pod of the namespace has the entry's address. */
   isPod(index: number): boolean {
-    return (word(this.words, this.infos + index) & POD_BIT) !== 0
+    return (this.info(index) & POD_BIT) !== 0
   }
 
   /** Number of names that the entry points to; 0 when it only says whose the address is. */
   targetCount(index: number): number {
-    return word(this.words, this.infos + index) >>> 16
+    return this.info(index) >>> 16
+  }
+
+  /** The unit of the entry's address. */
+  unit(index: number): number {
+    const start = this.keys + this.wordsPerKey * index
+    return addressUnitAt(this.words, start, start + this.wordsPerKey)
+  }
+
+  /** A part of the entry's address, a number of 32 bits, the highest first. */
+  part(index: number, i: number): number {
+    return word(this.words, this.keys + this.wordsPerKey * index + i)
   }
 
   /** The entry's address, 4 or 16 octets. */

@@ -19,7 +19,7 @@ export function buildShards(entries: readonly ZoneEntry[], count: number = 1): U
       : shardOfName(entry.owner, entry.owner.length, count)
     groups[index]?.push(entry)
   }
-  return groups.map((group) => buildShard(group))
+  return groups.map((group) => buildShard(group).bytes)
 }
 
 /** The names above each name, once for each namespace that has something below. */

@@ -9,22 +9,17 @@ const FIRST_SEED = 1
 const SECOND_SEED = 0x5bd1e995
 
 /**
- * Digests entries in whatever order they come. The result is a number of 52 bits: that a change
- * goes unnoticed takes a chance of one in 2^52.
+ * Digests entries in whatever order they come. The result is two numbers of 32 bits: that a change
+ * goes unnoticed takes a chance of one in 2^64.
  */
 export class EntryDigest {
-  private low = 0
-  private high = 0
+  low = 0
+  high = 0
 
   /** Takes in an entry. */
   add(entry: ZoneEntry): void {
     this.low = (this.low + hashEntry(entry, FIRST_SEED)) | 0
     this.high = (this.high + hashEntry(entry, SECOND_SEED)) | 0
-  }
-
-  /** The digest of what was taken in. */
-  get value(): number {
-    return (this.high & 0xfffff) * 0x100000000 + (this.low >>> 0)
   }
 }
 

@@ -1,18 +1,20 @@
 /**
- * Shards that follow changes: entries come in groups, and when a group changes, only the shards are
- * written again in which it says something else than before.
+ * Shards that follow changes: entries come in groups, and when a group changes, only those units of
+ * the shards are written again in which it says something else than before.
  *
- * Entries are not kept, as they would take more memory than the shards: they are made again from
- * their source for each shard that is written.
+ * Entries are not kept, as they would take more memory than the shards: those of changed units are
+ * made again from their source.
  * @module
  */
 import { isByAddress, type ZoneEntry } from '../records/zone-entry.ts'
 import { ancestorsOf } from './build-shards.ts'
-import { EntryDigest } from './entry-digest.ts'
+import { GroupPlace, unitOf } from './group-place.ts'
+import { patchShard } from './patch-shard.ts'
 import { shardCountFor } from './shard-count.ts'
-import { addressKey, shardOfAddress, shardOfName } from './shard-key.ts'
+import { addressKey, addressUnit } from './shard-key.ts'
 import { countRecords } from './shard-records.ts'
-import { buildShard } from './shard-writer.ts'
+import { type BuiltShard, buildShard } from './shard-writer.ts'
+import { UnitOwners } from './unit-owners.ts'
 
 /**
  * Makes the present entries of a group, none when it is no more. Names above them of fewer than
@@ -24,29 +26,24 @@ export type EntriesOf = (group: string, part?: EntriesPart) => readonly ZoneEntr
 export type EntriesPart = {
   /** Whether anything else than pointers is wanted. */
   readonly hasNames: boolean
-  /** The key of an address, always the same. */
-  readonly keyOf: (address: Uint8Array) => number
-  /** Whether the pointers of addresses with a key are wanted. */
-  readonly takesKey: (key: number) => boolean
+  /** The unit of an address, always the same. */
+  readonly unitOf: (address: Uint8Array) => number
+  /** Whether the pointers of addresses of a unit are wanted. */
+  readonly takesUnit: (unit: number) => boolean
 }
 
-/** What a group says, by the shard; and in which shards it has more than pointers. */
-type Place = {
-  readonly weight: number
-  readonly digests: ReadonlyMap<number, number>
-  readonly nameShards: readonly number[]
-}
-
-const NOWHERE: Place = { weight: 0, digests: new Map(), nameShards: [] }
+const NOWHERE = new GroupPlace([], 0)
+const NO_SHARD = buildShard([])
 
 /** The shards of all groups. */
 export class GroupedShards {
   private readonly entriesOf: EntriesOf
-  private readonly places = new Map<string, Place>()
-  /** Groups that say something in each shard. */
-  private members: Set<string>[] = [new Set()]
-  private built: Uint8Array[] = [buildShard([])]
+  private readonly places = new Map<string, GroupPlace>()
+  private readonly owners = new UnitOwners()
+  private built: BuiltShard[] = [NO_SHARD]
+  private listed: Uint8Array[] = [NO_SHARD.bytes]
   private counts: number[] = [0]
+  private total = 0
   private weight = 0
 
   constructor(entriesOf: EntriesOf) {
@@ -55,12 +52,12 @@ export class GroupedShards {
 
   /** The shards; those that did not change since the last time are the same arrays. */
   get shards(): readonly Uint8Array[] {
-    return this.built
+    return this.listed
   }
 
   /** Records in all shards. */
   get records(): number {
-    return this.counts.reduce((sum, count) => sum + count, 0)
+    return this.total
   }
 
   /** Brings the shards up to date with some groups. */
@@ -72,96 +69,113 @@ export class GroupedShards {
     }
     const count = shardCountFor(this.weight)
     if (count !== this.built.length) this.rebuild(count, fresh)
-    else this.rewrite(this.place(fresh), fresh)
+    else this.patch(this.place(fresh), fresh)
   }
 
-  /** Puts changed groups in their new places. Returns the shards that this changes. */
-  private place(fresh: ReadonlyMap<string, readonly ZoneEntry[]>): Set<number> {
-    const changed = new Set<number>()
+  /** Puts changed groups in their new places. Returns the units that this changes, by the shard. */
+  private place(fresh: ReadonlyMap<string, readonly ZoneEntry[]>): Map<number, Set<number>> {
+    const changed = new Map<number, Set<number>>()
     for (const [group, entries] of fresh) {
       const before = this.places.get(group) ?? NOWHERE
-      const after = this.placeOf(entries)
-      for (const [shard, digest] of before.digests) {
-        if (after.digests.get(shard) !== digest) changed.add(shard)
-        if (!after.digests.has(shard)) this.members[shard]?.delete(group)
+      const after = new GroupPlace(entries, countEntries(entries))
+      const isSame = new Uint8Array(before.count)
+      const others: number[] = []
+      let hint = 0
+      for (let i = 0; i < after.count; i++) {
+        const same = before.indexOfSame(after, i, hint)
+        if (same < 0) others.push(i)
+        else {
+          isSame[same] = 1
+          hint = same + 1
+        }
       }
-      for (const shard of after.digests.keys()) {
-        if (!before.digests.has(shard)) changed.add(shard)
-        this.members[shard]?.add(group)
+      for (let i = 0; i < before.count; i++) {
+        if (isSame[i] === 1) continue
+        this.noteUnit(changed, before, i)
+        this.owners.delete(before.unit(i), group)
       }
-      if (after.digests.size === 0) this.places.delete(group)
+      for (const i of others) this.noteUnit(changed, after, i)
+      for (let i = 0; i < after.count; i++) this.owners.add(after.unit(i), group)
+      if (after.count === 0) this.places.delete(group)
       else this.places.set(group, after)
     }
     return changed
   }
 
-  private placeOf(entries: readonly ZoneEntry[]): Place {
-    const digests = new Map<number, EntryDigest>()
-    const nameShards: number[] = []
-    for (const entry of entries) {
-      const shard = this.shardOf(entry)
-      if (!isByAddress(entry) && !nameShards.includes(shard)) nameShards.push(shard)
-      const digest = digests.get(shard) ?? new EntryDigest()
-      digest.add(entry)
-      digests.set(shard, digest)
-    }
-    const values = new Map<number, number>()
-    for (const [shard, { value }] of digests) values.set(shard, value)
-    return { weight: countEntries(entries), digests: values, nameShards }
+  private noteUnit(changed: Map<number, Set<number>>, place: GroupPlace, index: number): void {
+    const shard = this.shardOfKey(place.key(index))
+    const units = changed.get(shard) ?? new Set<number>()
+    changed.set(shard, units.add(place.unit(index)))
   }
 
-  private rewrite(
-    changed: ReadonlySet<number>,
+  /** Replaces units of shards by what all groups now say in them. */
+  private patch(
+    changed: ReadonlyMap<number, ReadonlySet<number>>,
     fresh: ReadonlyMap<string, readonly ZoneEntry[]>,
   ): void {
     if (changed.size === 0) return
     // Readers may hold the list of before.
-    this.built = [...this.built]
-    const mask = this.built.length - 1
-    for (const shard of changed) {
-      const entries: ZoneEntry[] = []
-      const takesKey = (key: number): boolean => (key & mask) === shard
-      for (const group of this.members[shard] ?? []) {
-        const hasNames = this.places.get(group)?.nameShards.includes(shard) === true
-        const part = { hasNames, keyOf: addressKey, takesKey }
-        for (const entry of fresh.get(group) ?? this.entriesOf(group, part)) {
-          if (this.shardOf(entry) === shard) entries.push(entry)
-        }
-      }
-      this.write(shard, entries)
+    this.listed = [...this.listed]
+    for (const [shard, units] of changed) {
+      const entries = this.entriesIn(units, fresh)
+      const above = ancestorsOf(entries).filter((entry) => units.has(unitOf(entry)))
+      this.put(shard, patchShard(this.built[shard] ?? NO_SHARD, units, [...entries, ...above]))
     }
+  }
+
+  /** What all groups say in some units. */
+  private entriesIn(
+    units: ReadonlySet<number>,
+    fresh: ReadonlyMap<string, readonly ZoneEntry[]>,
+  ): ZoneEntry[] {
+    const takesUnit = (unit: number): boolean => units.has(unit)
+    const groups = new Set<string>()
+    for (const unit of units) for (const group of this.owners.of(unit)) groups.add(group)
+    const entries: ZoneEntry[] = []
+    for (const group of groups) {
+      const hasNames = this.places.get(group)?.hasNamesIn(units) === true
+      const part = { hasNames, unitOf: addressUnit, takesUnit }
+      for (const entry of fresh.get(group) ?? this.entriesOf(group, part)) {
+        if (units.has(unitOf(entry))) entries.push(entry)
+      }
+    }
+    return entries
   }
 
   /** Writes all shards anew: there are more of them, or fewer. */
   private rebuild(count: number, fresh: ReadonlyMap<string, readonly ZoneEntry[]>): void {
-    this.built = Array.from({ length: count }, () => new Uint8Array(0))
+    this.built = Array.from({ length: count }, () => NO_SHARD)
+    this.listed = this.built.map(({ bytes }) => bytes)
     this.counts = this.built.map(() => 0)
-    this.members = this.built.map(() => new Set())
+    this.total = 0
     const lots = this.built.map((): ZoneEntry[] => [])
     for (const group of new Set([...this.places.keys(), ...fresh.keys()])) {
       const entries = fresh.get(group) ?? this.entriesOf(group)
-      this.places.delete(group)
       this.place(new Map([[group, entries]]))
       for (const entry of entries) lots[this.shardOf(entry)]?.push(entry)
     }
     for (const shard of this.built.keys()) {
-      this.write(shard, lots[shard] ?? [])
+      const entries = lots[shard] ?? []
+      const above = ancestorsOf(entries).filter((entry) => this.shardOf(entry) === shard)
+      this.put(shard, buildShard([...entries, ...above]))
       lots[shard] = []
     }
   }
 
-  private write(shard: number, entries: readonly ZoneEntry[]): void {
-    const above = ancestorsOf(entries).filter((entry) => this.shardOf(entry) === shard)
-    const bytes = buildShard([...entries, ...above])
-    this.built[shard] = bytes
-    this.counts[shard] = countRecords(bytes)
+  private put(shard: number, built: BuiltShard): void {
+    const count = countRecords(built.bytes)
+    this.total += count - (this.counts[shard] ?? 0)
+    this.counts[shard] = count
+    this.built[shard] = built
+    this.listed[shard] = built.bytes
   }
 
   private shardOf(entry: ZoneEntry): number {
-    const count = this.built.length
-    return isByAddress(entry)
-      ? shardOfAddress(entry.address, count)
-      : shardOfName(entry.owner, entry.owner.length, count)
+    return this.shardOfKey(isByAddress(entry) ? addressKey(entry.address) : unitOf(entry))
+  }
+
+  private shardOfKey(key: number): number {
+    return key & (this.built.length - 1)
   }
 }
 

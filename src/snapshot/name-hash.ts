@@ -18,32 +18,33 @@ export function hashOctets(octets: Uint8Array, start: number, end: number, seed:
   let at = start
   for (; at + 4 <= end; at += 4) {
     const low = octet(octets, at) | (octet(octets, at + 1) << 8)
-    hash = step(hash, low | (octet(octets, at + 2) << 16) | (octet(octets, at + 3) << 24))
+    hash = hashStep(hash, low | (octet(octets, at + 2) << 16) | (octet(octets, at + 3) << 24))
   }
   if (at === end) return hash
   let last = 0
   for (let i = end - 1; i >= at; i--) last = (last << 8) | octet(octets, i)
-  return step(hash, last)
+  return hashStep(hash, last)
 }
 
 /** As `hashName`, for labels that are at hand as words. */
 export function hashWords(labels: Int32Array, size: number, seed: number): number {
   let hash = BASIS ^ seed
   const whole = size >>> 2
-  for (let i = 0; i < whole; i++) hash = step(hash, word(labels, i))
-  return (size & 3) === 0 ? hash : step(hash, word(labels, whole) & tailMask(size))
+  for (let i = 0; i < whole; i++) hash = hashStep(hash, word(labels, i))
+  return (size & 3) === 0 ? hash : hashStep(hash, word(labels, whole) & tailMask(size))
 }
 
 /** As `hashOctets`, of octets that can be read four at a time, up to three behind `end`. */
 export function hashView(view: DataView, start: number, end: number, seed: number): number {
   let hash = BASIS ^ seed
   let at = start
-  for (; at + 4 <= end; at += 4) hash = step(hash, view.getInt32(at, true))
-  if (at < end) hash = step(hash, view.getInt32(at, true) & tailMask(end - at))
+  for (; at + 4 <= end; at += 4) hash = hashStep(hash, view.getInt32(at, true))
+  if (at < end) hash = hashStep(hash, view.getInt32(at, true) & tailMask(end - at))
   return hash
 }
 
-function step(hash: number, value: number): number {
+/** One step of the hash: takes in four octets. */
+export function hashStep(hash: number, value: number): number {
   const product = Math.imul(hash ^ value, FACTOR)
   return product ^ (product >>> 15)
 }

@@ -13,6 +13,7 @@ import {
   type ZoneEntry,
 } from '../records/zone-entry.ts'
 import { RECORDS_PER_SET_MAX, SET_TTL_MAX } from './layout.ts'
+import { nameKey } from './shard-key.ts'
 
 /** One type at a name. `isMerged`: from several entries, so that their order means nothing. */
 export type SetDraft = {
@@ -27,6 +28,8 @@ export type NodeDraft = {
   readonly owner: Uint8Array
   /** The owner as Latin-1 text. */
   readonly key: string
+  /** What it may share sets with (`nameKey`). */
+  readonly unit: number
   scope: string
   hasAddressNames: boolean
   isImplied: boolean
@@ -94,7 +97,8 @@ function draftNode(nodes: Map<string, NodeDraft>, owner: Uint8Array, scope: stri
     return known
   }
   const flags = { hasAddressNames: false, isImplied: true, isGlue: true }
-  const node: NodeDraft = { owner, key, scope, ...flags, sets: new Map(), offset: 0 }
+  const unit = nameKey(owner, 0, owner.length)
+  const node: NodeDraft = { owner, key, unit, scope, ...flags, sets: new Map(), offset: 0 }
   nodes.set(key, node)
   return node
 }
@@ -168,13 +172,16 @@ function comparePointers(a: PointerDraft, b: PointerDraft): number {
 }
 
 function sortByEnd(nodes: NodeDraft[]): NodeDraft[] {
-  const keyed = nodes.map((node) => ({ node, key: endKey(node) }))
+  const keyed = nodes.map((node) => ({ node, key: endKey(node.owner, node.key) }))
   keyed.sort((a, b) => (a.key < b.key ? -1 : 1))
   return keyed.map(({ node }) => node)
 }
 
-/** The labels from the last to the first. */
-function endKey({ owner, key }: NodeDraft): string {
+/**
+ * What nodes are sorted by: their labels from the last to the first.
+ * @param key the owner as Latin-1 text
+ */
+export function endKey(owner: Uint8Array, key: string): string {
   let reversed = ''
   for (let at = 0; at < owner.length; ) {
     const next = at + 1 + octet(owner, at)

@@ -2,7 +2,7 @@
  * Opens a shard from untrusted octets: everything that a look-up follows is checked once, here.
  * @module
  */
-import { octet, word } from '../dns/bytes.ts'
+import { octet, toLatin1, word } from '../dns/bytes.ts'
 import { NAME_BYTES_MAX } from '../dns/limits.ts'
 import { isValidRdata, nameEnd } from '../dns/rdata-wire.ts'
 import { TYPE } from '../dns/rr-type.ts'
@@ -99,11 +99,16 @@ function readScopes(bytes: Uint8Array): string[] {
   for (let left = word(words, HEADER.SCOPE_COUNT) >>> 0; left > 0; left--) {
     const size = at + 2 <= bytes.length ? octet(bytes, at) | (octet(bytes, at + 1) << 8) : 0
     if (at + 2 + size > bytes.length) throw refuse('a namespace runs over the end')
-    scopes.push(new TextDecoder().decode(bytes.subarray(at + 2, at + 2 + size)))
+    scopes.push(textOf(bytes.subarray(at + 2, at + 2 + size)))
     at += 2 + size
   }
   if (scopes[0] !== '') throw refuse('the first namespace is not the empty one')
   return scopes
+}
+
+/** Most namespaces are ASCII, which takes no decoder. */
+function textOf(bytes: Uint8Array): string {
+  return bytes.every((value) => value < 0x80) ? toLatin1(bytes) : new TextDecoder().decode(bytes)
 }
 
 /**
@@ -164,7 +169,7 @@ function checkAddresses(shard: Shard, found: Found, table: AddressTable): void {
     const [set, count] = [table.set(i), table.targetCount(i)]
     if (count > 0 || set !== 0) checkSet(shard, found, set, TYPE.PTR, count)
     else if (!table.isPod(i)) throw refuse('an address says nothing')
-    if (i > 0 && table.compare(i - 1, table.address(i)) > 0) {
+    if (i > 0 && table.isOutOfOrder(i)) {
       throw refuse('addresses are out of order')
     }
   }

@@ -14,6 +14,11 @@ export class SetPlaces {
   /** The first set with each hash; another one with the same is only not found again. */
   private readonly places = new Map<number, Place>()
 
+  /** Forgets all sets. */
+  clear(): void {
+    this.places.clear()
+  }
+
   /**
    * Finds the offset of a set with the same records in the same order.
    * @param place makes room for the set when there is none, and returns its offset

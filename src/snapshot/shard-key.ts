@@ -1,29 +1,40 @@
 /**
- * Which shard a name or an address belongs to.
+ * Which shard a name or an address belongs to, and what stands together within it.
  *
  * The key of a name is its last three labels, so that everything below one Service
  * (`….web.shop.svc`) lies in one shard. The key of an address is its block of 256.
+ *
+ * A *unit* is what does not share octets of a shard with anything else: all names with one key,
+ * or one address.
  * @module
  */
-import { octet } from '../dns/bytes.ts'
+import { octet, readInt32, word } from '../dns/bytes.ts'
 import type { Query } from '../dns/query.ts'
-import { hashOctets, hashView } from './name-hash.ts'
+import { hashOctets, hashStep, hashView } from './name-hash.ts'
 
 const KEY_SEED = 0x6b647368
+const UNIT_SEED = 0x756e6974
 
 /** Index of the shard of a name, of `count` shards; `count` is a power of two. */
 export function shardOfName(labels: Uint8Array, size: number, count: number): number {
-  if (count === 1) return 0
+  return count === 1 ? 0 : nameKey(labels, 0, size) & (count - 1)
+}
+
+/**
+ * What the shard of a name follows from, whatever their number: its lowest bits. It is the name's
+ * unit as well. The labels are those from `start` to `end`.
+ */
+export function nameKey(labels: Uint8Array, start: number, end: number): number {
   // Where each of the last three labels begins, as far as there are so many.
-  let third = 0
-  let second = 0
-  let last = 0
-  for (let at = 0; at < size; at += octet(labels, at) + 1) {
+  let third = start
+  let second = start
+  let last = start
+  for (let at = start; at < end; at += octet(labels, at) + 1) {
     third = second
     second = last
     last = at
   }
-  return hashOctets(labels, third, size, KEY_SEED) & (count - 1)
+  return hashOctets(labels, third, end, KEY_SEED)
 }
 
 /**
@@ -52,4 +63,18 @@ export function shardOfAddress(
 /** What the shard of an address follows from, whatever their number: its lowest bits. */
 export function addressKey(address: Uint8Array, size: number = address.length): number {
   return hashOctets(address, 0, size - 1, KEY_SEED)
+}
+
+/** The unit of an address, 4 or 16 octets. */
+export function addressUnit(address: Uint8Array): number {
+  let unit = UNIT_SEED
+  for (let at = 0; at < address.length; at += 4) unit = hashStep(unit, readInt32(address, at))
+  return unit
+}
+
+/** As `addressUnit`, for an address that is at hand as words, the highest first. */
+export function addressUnitAt(words: Int32Array, start: number, end: number): number {
+  let unit = UNIT_SEED
+  for (let at = start; at < end; at++) unit = hashStep(unit, word(words, at))
+  return unit
 }

@@ -8,7 +8,7 @@ import type { ResourceRecord } from '../dns/message.ts'
 import { CLASS } from '../dns/rr-class.ts'
 import { TYPE } from '../dns/rr-type.ts'
 import type { AddressTable } from './address-table.ts'
-import { FORM, PARTS_BYTES, TARGET_BYTES } from './layout.ts'
+import { FORM, HEADER, NODE_BYTES, PARTS_BYTES, SET_REF_BYTES, TARGET_BYTES } from './layout.ts'
 import { Shard } from './shard.ts'
 
 /** Lists the records of a shard as they are below `origin`, in the order of the shard. */
@@ -104,8 +104,12 @@ function nodeName(shard: Shard, node: number, origin: Uint8Array): Uint8Array {
 export function countRecords(bytes: Uint8Array): number {
   const shard = new Shard(bytes, [])
   let records = 0
-  for (const node of shard.nodes()) {
-    if (!shard.isGlue(node)) for (const ref of shard.refs(node)) records += shard.refCount(ref)
+  for (let slot = shard.field(HEADER.SLOT_COUNT) - 1; slot >= 0; slot--) {
+    const node = shard.slotNode(slot)
+    if (node === 0 || shard.isGlue(node)) continue
+    const end = shard.nameOffset(node)
+    for (let ref = node + NODE_BYTES; ref < end; ref += SET_REF_BYTES)
+      records += shard.refCount(ref)
   }
   for (const table of [shard.addresses4, shard.addresses6]) {
     for (let i = 0; i < table.count; i++) records += table.targetCount(i)

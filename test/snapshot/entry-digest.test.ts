@@ -5,10 +5,10 @@ import type { ZoneEntry } from '../../src/records/zone-entry.ts'
 import { EntryDigest } from '../../src/snapshot/entry-digest.ts'
 import { addressNames, existingName, pointer, recordSet } from './entries.ts'
 
-function digestOf(...entries: readonly ZoneEntry[]): number {
+function digestOf(...entries: readonly ZoneEntry[]): string {
   const digest = new EntryDigest()
   for (const entry of entries) digest.add(entry)
-  return digest.value
+  return `${digest.low} ${digest.high}`
 }
 
 const A = recordSet('web 5 IN A 192.0.2.1', 'shop')

@@ -118,11 +118,14 @@ describe('openShard refuses', () => {
 
   test('a set that two nodes share only as long as they read it alike', () => {
     const [shard = new Uint8Array(0)] = buildShards([
-      recordSet('a 5 IN TXT x'),
-      recordSet('b 5 IN TXT x'),
+      recordSet('a.web.shop.svc 5 IN TXT x'),
+      recordSet('b.web.shop.svc 5 IN TXT x'),
     ])
     const opened = openShard(shard)
-    const [a = 0, b = 0] = ['a', 'b'].map((name) => opened.findNode(labels(name), 2))
+    const [a = 0, b = 0] = ['a', 'b'].map((name) => {
+      const owner = labels(`${name}.web.shop.svc`)
+      return opened.findNode(owner, owner.length)
+    })
     assert.equal(opened.refSet(a + 4), opened.refSet(b + 4))
   })
 })

@@ -15,11 +15,14 @@ import type { Shard } from '../../src/snapshot/shard.ts'
 import { buildShard } from '../../src/snapshot/shard-writer.ts'
 import { existingName, labels, ORIGIN, pointer, recordSet } from './entries.ts'
 
-const QNAME = nameOf('x.cluster.local')
+/** Names below one Service: records lead to no others. */
+const WEB = 'web.shop.svc'
 
 type Step = (sets: SetWriter, shard: Shard, ref: number) => void
 
 type Options = {
+  /** What to ask for, relative. */
+  readonly name?: string
   readonly type?: number
   readonly step?: Step
   readonly rotation?: number
@@ -27,17 +30,17 @@ type Options = {
   readonly origin?: Uint8Array
 }
 
-/** Answers with the set of `x` of a type, by one step of the writer. */
+/** Answers with the set of a name and a type, by one step of the writer. */
 function answer(entries: readonly ZoneEntry[], options: Options = {}): Response & { size: number } {
-  const { type = TYPE.A, step = writeAnswer, bytesMax = 65_535 } = options
-  const shard = openShard(buildShard(entries))
+  const { name = 'x', type = TYPE.A, step = writeAnswer, bytesMax = 65_535 } = options
+  const shard = openShard(buildShard(entries).bytes)
   const sets = new SetWriter(new ReplyWriter())
-  const query = parseQuery(writeQuery({ name: QNAME, type }))
+  const query = parseQuery(writeQuery({ name: nameOf(`${name}.cluster.local`), type }))
   assert.ok(query.kind === 'query')
   sets.origin = asWordOctets(options.origin ?? ORIGIN)
   sets.rotation = options.rotation ?? 0
   sets.reply.begin(query, { bytesMax })
-  step(sets, shard, shard.findSet(shard.findNode(labels('x'), 2), type))
+  step(sets, shard, shard.findSet(shard.findNode(labels(name), labels(name).length), type))
   const size = sets.reply.finish(0, 0)
   const response = parseResponse(sets.reply.bytes.subarray(0, size))
   assert.ok(response)
@@ -51,7 +54,7 @@ const writeService: Step = (sets, shard, ref) => {
 }
 
 describe('SetWriter.writeAnswer', () => {
-  const cases: { name: string; lines: string; more?: readonly ZoneEntry[] }[] = [
+  const cases: { name: string; lines: string; asked?: string; more?: readonly ZoneEntry[] }[] = [
     { name: 'addresses', lines: 'x.cluster.local. 5 IN A 192.0.2.1' },
     {
       name: 'IPv6 addresses',
@@ -59,9 +62,10 @@ describe('SetWriter.writeAnswer', () => {
     },
     {
       name: 'SRV records with targets of the shard',
-      lines: `x.cluster.local. 5 IN SRV 0 50 80 a.cluster.local.
-              x.cluster.local. 5 IN SRV 1 50 443 a.cluster.local.`,
-      more: [existingName('a')],
+      lines: `x.${WEB}.cluster.local. 5 IN SRV 0 50 80 a.${WEB}.cluster.local.
+              x.${WEB}.cluster.local. 5 IN SRV 1 50 443 a.${WEB}.cluster.local.`,
+      asked: `x.${WEB}`,
+      more: [existingName(`a.${WEB}`)],
     },
     {
       name: 'SRV records with targets elsewhere',
@@ -83,10 +87,10 @@ describe('SetWriter.writeAnswer', () => {
     { name: 'text', lines: 'x.cluster.local. 16777215 IN TXT "one" "two"' },
     { name: 'a type that is not known', lines: 'x.cluster.local. 0 IN TYPE65280 \\# 2 0102' },
   ]
-  for (const { name, lines, more = [] } of cases) {
+  for (const { name, lines, asked = 'x', more = [] } of cases) {
     test(`writes ${name}`, () => {
       const entry = recordSet(lines)
-      const response = answer([entry, ...more], { type: entry.type })
+      const response = answer([entry, ...more], { name: asked, type: entry.type })
       assert.deepEqual(
         response.answer.map(formatRecord),
         lines.split('\n').map((line) => line.trim()),
@@ -119,15 +123,17 @@ describe('SetWriter.writeAnswer', () => {
   })
 
   test('leaves out names over 255 octets, and goes on', () => {
-    const far = [1, 2, 3].map((n) => String(n).repeat(63)).join('.')
+    const name = `x.${WEB}`
+    const far = `${[1, 2, 3].map((n) => String(n).repeat(63)).join('.')}.${WEB}`
+    const near = `near.${WEB}`
     const origin = nameOf(['a'.repeat(63), 'b'].join('.'))
-    const srv = recordSet(`x 5 IN SRV 0 1 1 ${far}\nx 5 IN SRV 0 1 2 near`)
-    const mail = recordSet(`x 5 IN MX 1 ${far}\nx 5 IN MX 2 near`)
-    for (const entries of [[srv], [srv, existingName(far), existingName('near')], [mail]]) {
+    const srv = recordSet(`${name} 5 IN SRV 0 1 1 ${far}\n${name} 5 IN SRV 0 1 2 ${near}`)
+    const mail = recordSet(`${name} 5 IN MX 1 ${far}\n${name} 5 IN MX 2 ${near}`)
+    for (const entries of [[srv], [srv, existingName(far), existingName(near)], [mail]]) {
       const type = entries[0]?.kind === 'records' ? entries[0].type : 0
-      const { answer: records, truncated } = answer(entries, { type, origin })
+      const { answer: records, truncated } = answer(entries, { name, type, origin })
       assert.equal(records.length, 1)
-      assert.match(formatRecord(records[0] ?? assert.fail()), / 2 near\.a+\.b\.$/)
+      assert.match(formatRecord(records[0] ?? assert.fail()), / 2 near\.web\.shop\.svc\.a+\.b\.$/)
       assert.equal(truncated, false)
     }
   })
@@ -181,18 +187,19 @@ describe('SetWriter.writeSet', () => {
 
 describe('SetWriter.writeTargetAddresses', () => {
   const targets = [
-    recordSet('a 5 IN A 192.0.2.1\na 5 IN A 192.0.2.2'),
-    recordSet('a 6 IN AAAA 2001:db8::1'),
-    recordSet('b 5 IN A 192.0.2.3'),
-    existingName('none'),
+    recordSet(`a.${WEB} 5 IN A 192.0.2.1\na.${WEB} 5 IN A 192.0.2.2`),
+    recordSet(`a.${WEB} 6 IN AAAA 2001:db8::1`),
+    recordSet(`b.${WEB} 5 IN A 192.0.2.3`),
+    existingName(`none.${WEB}`),
   ]
-  const service = (lines: string): ZoneEntry[] => [recordSet(lines), ...targets]
+  const below = (lines: string): string => lines.replace(/\b(x|a|b|none)(?= 5|$)/gm, `$1.${WEB}`)
+  const service = (lines: string): ZoneEntry[] => [recordSet(below(lines)), ...targets]
   const a = [
-    'a.cluster.local. 5 IN A 192.0.2.1',
-    'a.cluster.local. 5 IN A 192.0.2.2',
-    'a.cluster.local. 6 IN AAAA 2001:db8::1',
+    `a.${WEB}.cluster.local. 5 IN A 192.0.2.1`,
+    `a.${WEB}.cluster.local. 5 IN A 192.0.2.2`,
+    `a.${WEB}.cluster.local. 6 IN AAAA 2001:db8::1`,
   ]
-  const b = ['b.cluster.local. 5 IN A 192.0.2.3']
+  const b = [`b.${WEB}.cluster.local. 5 IN A 192.0.2.3`]
   const cases: { name: string; lines: string; additional: readonly string[] }[] = [
     {
       name: 'writes the addresses of each target, in the order of the targets',
@@ -217,20 +224,25 @@ describe('SetWriter.writeTargetAddresses', () => {
   ]
   for (const { name, lines, additional } of cases) {
     test(name, () => {
-      const response = answer(service(lines), { type: TYPE.SRV, step: writeService })
+      const response = answer(service(lines), {
+        name: `x.${WEB}`,
+        type: TYPE.SRV,
+        step: writeService,
+      })
       assert.deepEqual(response.additional.map(formatRecord), additional)
       assert.equal(response.answer.length, lines.split('\n').length)
     })
   }
 
   test('stops and says so when the reply is full', () => {
-    const lines = Array.from({ length: 40 }, (_, i) => `a 5 IN A 192.0.2.${i}`).join('\n')
+    const lines = Array.from({ length: 40 }, (_, i) => `a.${WEB} 5 IN A 192.0.2.${i}`).join('\n')
     const {
       additional,
       answer: records,
       truncated,
       size,
-    } = answer([recordSet('x 5 IN SRV 0 1 80 a'), recordSet(lines)], {
+    } = answer([recordSet(below('x 5 IN SRV 0 1 80 a')), recordSet(lines)], {
+      name: `x.${WEB}`,
       type: TYPE.SRV,
       step: writeService,
       bytesMax: 512,
@@ -242,10 +254,15 @@ describe('SetWriter.writeTargetAddresses', () => {
   })
 
   test('leaves out a target whose name is over 255 octets', () => {
-    const far = [1, 2, 3].map((n) => String(n).repeat(63)).join('.')
+    const far = `${[1, 2, 3].map((n) => String(n).repeat(63)).join('.')}.${WEB}`
     const { additional } = answer(
-      [recordSet(`x 5 IN SRV 0 1 80 ${far}`), recordSet(`${far} 5 IN A 192.0.2.1`)],
-      { type: TYPE.SRV, step: writeService, origin: nameOf(`${'a'.repeat(63)}.b`) },
+      [recordSet(`x.${WEB} 5 IN SRV 0 1 80 ${far}`), recordSet(`${far} 5 IN A 192.0.2.1`)],
+      {
+        name: `x.${WEB}`,
+        type: TYPE.SRV,
+        step: writeService,
+        origin: nameOf(`${'a'.repeat(63)}.b`),
+      },
     )
     assert.deepEqual(additional, [])
   })

@@ -21,10 +21,10 @@ export const EXAMPLE: readonly ZoneEntry[] = [
   pointer([192, 0, 2, 1], 'web', { scope: 'shop' }),
 ]
 
-/** Two nodes at 0x60 and 0x78; an SRV set at 0x88, and its record at 0x8c. */
+/** Names above; nodes at 0x90 and 0xac; an SRV set at 0xc0, and its record at 0xc4. */
 const SERVICE: readonly ZoneEntry[] = [
-  recordSet('a 5 IN A 192.0.2.1'),
-  recordSet('b 5 IN SRV 0 100 80 a'),
+  recordSet('a.x.y 5 IN A 192.0.2.1'),
+  recordSet('b.a.x.y 5 IN SRV 0 100 80 a.x.y'),
 ]
 
 /** One node and one set at 0x60, its record at 0x64. */
@@ -157,8 +157,8 @@ export const PATCHES: readonly Patch[] = [
   {
     name: 'more nodes than the index leads to',
     base: SERVICE,
-    change: u32(28, 3),
-    message: 'the index has 2 of 3 nodes',
+    change: u32(28, 5),
+    message: 'the index has 4 of 5 nodes',
   },
   {
     name: 'a node with more sets than there is room for',
@@ -241,7 +241,7 @@ export const PATCHES: readonly Patch[] = [
   {
     name: 'another type in the form of SRV',
     base: SERVICE,
-    change: u16(0x7c, 16),
+    change: u16(0xb0, 16),
     message: 'has form 1, which type 16 does not have',
   },
   {
@@ -259,7 +259,7 @@ export const PATCHES: readonly Patch[] = [
   {
     name: 'a target between nodes',
     base: SERVICE,
-    change: u32(0x94, 0x64),
+    change: u32(0xcc, 0x94),
     message: 'has a target that is no node',
   },
   {
@@ -312,14 +312,14 @@ export const PATCHES: readonly Patch[] = [
   },
   {
     name: 'one set as two types',
-    base: [recordSet('a 5 IN A 192.0.2.1'), recordSet('b 5 IN A 192.0.2.1')],
-    change: u16(0x7c, 28),
+    base: [recordSet('a.x.y 5 IN AAAA 2001:db8::1'), recordSet('b.a.x.y 5 IN AAAA 2001:db8::1')],
+    change: u16(0xbc, 1),
     message: 'is used in two ways',
   },
   {
     name: 'one set with two counts',
-    base: [recordSet('a 5 IN TXT x'), recordSet('b 5 IN TXT x')],
-    change: u16(0x82, 2),
+    base: ['a.x.y', 'b.a.x.y'].map((name) => recordSet(`${name} 5 IN TXT x\n${name} 5 IN TXT z`)),
+    change: u16(0xba, 1),
     message: 'is used in two ways',
   },
   {

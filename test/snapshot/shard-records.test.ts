@@ -12,7 +12,7 @@ import { existingName, ORIGIN, pointer, recordSet, zoneEntry } from './entries.t
 import { SecondReader } from './second-reader.ts'
 
 function linesOf(entries: readonly ZoneEntry[], origin = ORIGIN): string[] {
-  return [...shardRecords(openShard(buildShard(entries)), origin)].map(formatRecord)
+  return [...shardRecords(openShard(buildShard(entries).bytes), origin)].map(formatRecord)
 }
 
 describe('shardRecords', () => {
@@ -78,7 +78,7 @@ describe('shardRecords', () => {
   test('agrees with the second reader', () => {
     fc.assert(
       fc.property(fc.array(zoneEntry(), { maxLength: 15 }), (entries) => {
-        const others = new SecondReader(buildShard(entries), 'cluster.local').records()
+        const others = new SecondReader(buildShard(entries).bytes, 'cluster.local').records()
         const records = others.map((line) => parseRecord(line, ORIGIN) ?? assert.fail(line))
         assert.deepEqual(linesOf(entries), records.map(formatRecord))
       }),

@@ -10,8 +10,11 @@ import { contentsOfShards } from './contents.ts'
 import { existingName, labels, pointer, recordSet, zoneEntry } from './entries.ts'
 
 function shardOf(...entries: readonly ZoneEntry[]): Shard {
-  return openShard(buildShard(entries))
+  return openShard(buildShard(entries).bytes)
 }
+
+/** All below one Service: what stands elsewhere shares nothing. */
+const WEB = 'web.shop.svc'
 
 /** The form of the only set at a name. */
 function formAt(shard: Shard, name: string): number {
@@ -20,65 +23,77 @@ function formAt(shard: Shard, name: string): number {
   return shard.setForm(shard.refSet(node + 4))
 }
 
-/** Octets of all sets of a shard whose names have one letter and one set each. */
+/** Octets of all sets of a shard. */
 function setsBytes(shard: Shard): number {
-  return shard.field(9) - shard.field(6) - 16 * shard.nodeCount
+  const nodes = [...shard.nodes()]
+  const sizes = nodes.map(
+    (node) => (shard.nameOffset(node) + shard.nameBytes(node) - node + 3) & ~3,
+  )
+  return shard.field(9) - shard.field(6) - sizes.reduce((sum, size) => sum + size, 0)
 }
 
 describe('buildShard', () => {
-  const forms: { name: string; entries: readonly ZoneEntry[]; form: number }[] = [
-    {
-      name: 'keeps addresses side by side',
-      entries: [recordSet('x 5 IN AAAA 2001:db8::1')],
-      form: FORM.FIXED,
-    },
+  const forms: { name: string; records: string; form: number }[] = [
+    { name: 'keeps addresses side by side', records: 'x 5 IN AAAA 2001:db8::1', form: FORM.FIXED },
     {
       name: 'refers to the nodes of SRV targets',
-      entries: [recordSet('x 5 IN SRV 0 1 80 a'), existingName('a')],
+      records: `x 5 IN SRV 0 1 80 a.${WEB}`,
       form: FORM.TARGETS,
     },
     {
       name: 'writes SRV targets out that are no nodes of the shard',
-      entries: [recordSet('x 5 IN SRV 0 1 80 a\nx 5 IN SRV 0 1 80 b'), existingName('a')],
+      records: `x 5 IN SRV 0 1 80 a.${WEB}\nx 5 IN SRV 0 1 80 b.${WEB}`,
+      form: FORM.PARTS,
+    },
+    {
+      name: 'writes SRV targets out that are below another Service',
+      records: 'x 5 IN SRV 0 1 80 a.api.shop.svc',
       form: FORM.PARTS,
     },
     {
       name: 'writes SRV targets out that are outside of the zone',
-      entries: [recordSet('x 5 IN SRV 0 1 80 www.example.org.')],
+      records: 'x 5 IN SRV 0 1 80 www.example.org.',
       form: FORM.PARTS,
     },
     {
       name: 'writes other names out, nodes or not',
-      entries: [recordSet('x 5 IN CNAME a'), existingName('a')],
+      records: `x 5 IN CNAME a.${WEB}`,
       form: FORM.PARTS,
     },
   ]
-  for (const { name, entries, form } of forms) {
+  for (const { name, records, form } of forms) {
     test(name, () => {
-      assert.equal(formAt(shardOf(...entries), 'x'), form)
+      const owned = records.replaceAll('x 5', `x.${WEB} 5`)
+      const others = [existingName(`a.${WEB}`), existingName('a.api.shop.svc')]
+      assert.equal(formAt(shardOf(recordSet(owned), ...others), `x.${WEB}`), form)
     })
   }
 
   const shared: { name: string; entries: readonly ZoneEntry[]; bytes: number }[] = [
     {
       name: 'stores sets of the same octets once',
-      entries: [recordSet('a 5 IN A 192.0.2.1'), recordSet('b 5 IN A 192.0.2.1')],
+      entries: [recordSet(`a.${WEB} 5 IN A 192.0.2.1`), recordSet(`b.${WEB} 5 IN A 192.0.2.1`)],
       bytes: 8,
     },
     {
+      name: 'stores them for each Service',
+      entries: [recordSet(`${WEB} 5 IN A 192.0.2.1`), recordSet('api.shop.svc 5 IN A 192.0.2.1')],
+      bytes: 16,
+    },
+    {
       name: 'keeps sets with other TTLs apart',
-      entries: [recordSet('a 5 IN A 192.0.2.1'), recordSet('b 6 IN A 192.0.2.1')],
+      entries: [recordSet(`a.${WEB} 5 IN A 192.0.2.1`), recordSet(`b.${WEB} 6 IN A 192.0.2.1`)],
       bytes: 16,
     },
     {
       name: 'keeps sets of other types apart',
-      entries: [recordSet('a 5 IN CNAME x'), recordSet('b 5 IN PTR x')],
+      entries: [recordSet(`a.${WEB} 5 IN CNAME x`), recordSet(`b.${WEB} 5 IN PTR x`)],
       bytes: 24,
     },
     {
-      name: 'shares sets between addresses and names',
-      entries: [recordSet('a 5 IN PTR x'), pointer([192, 0, 2, 1], 'x')],
-      bytes: 12,
+      name: 'keeps sets of addresses and names apart',
+      entries: [recordSet(`a.${WEB} 5 IN PTR x`), pointer([192, 0, 2, 1], 'x')],
+      bytes: 24,
     },
   ]
   for (const { name, entries, bytes } of shared) {
@@ -124,7 +139,7 @@ describe('buildShard', () => {
   test('gives the same octets whatever order entries come in', () => {
     fc.assert(
       fc.property(fc.array(zoneEntry(), { maxLength: 15 }), (entries) => {
-        assert.deepEqual(buildShard(entries.toReversed()), buildShard(entries))
+        assert.deepEqual(buildShard(entries.toReversed()).bytes, buildShard(entries).bytes)
       }),
     )
   })
@@ -156,7 +171,7 @@ describe('the limits of buildShard', () => {
   })
 
   test('refuses 128 types at a name', () => {
-    assert.throws(() => buildShard(types(128)), {
+    assert.throws(() => buildShard(types(128)).bytes, {
       name: 'SnapshotError',
       message: 'Cannot build shard: 128 types at one name',
     })
@@ -171,7 +186,7 @@ describe('the limits of buildShard', () => {
   })
 
   test('refuses 16,384 namespaces beside the empty one', () => {
-    assert.throws(() => buildShard(scopes(16_384)), {
+    assert.throws(() => buildShard(scopes(16_384)).bytes, {
       name: 'SnapshotError',
       message: 'Cannot build shard: 16384 namespaces, at most 16383',
     })

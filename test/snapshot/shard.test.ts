@@ -23,7 +23,7 @@ function find(shard: Shard, name: string): number {
 }
 
 describe('Shard.findNode', () => {
-  const shard = openShard(buildShard(ENTRIES))
+  const shard = openShard(buildShard(ENTRIES).bytes)
   const found = ['svc', 'pod', 'shop.pod', 'ns.dns', 'web.shop.svc']
   const absent: { name: string; text: string }[] = [
     { name: 'the apex, of which nothing was said', text: '' },
@@ -52,12 +52,12 @@ describe('Shard.findNode', () => {
   })
 
   test('finds nothing in an empty shard', () => {
-    assert.equal(find(openShard(buildShard([])), 'svc'), 0)
+    assert.equal(find(openShard(buildShard([]).bytes), 'svc'), 0)
   })
 
   test('tells names apart whose searches cross', () => {
     const names = Array.from({ length: 400 }, (_, i) => `s${i}`)
-    const many = openShard(buildShard(names.map((name) => existingName(name))))
+    const many = openShard(buildShard(names.map((name) => existingName(name))).bytes)
     const nodes = new Set(names.map((name) => find(many, name)))
     assert.equal(nodes.size, 400)
     assert.ok(!nodes.has(0))
@@ -66,7 +66,7 @@ describe('Shard.findNode', () => {
 })
 
 describe('a node', () => {
-  const shard = openShard(buildShard(ENTRIES))
+  const shard = openShard(buildShard(ENTRIES).bytes)
   const cases: {
     text: string
     scope: string
@@ -129,7 +129,7 @@ describe('a node', () => {
 
 describe('the address tables of a shard', () => {
   test('hold each address with its namespace and its names', () => {
-    const shard = openShard(buildShard(ENTRIES))
+    const shard = openShard(buildShard(ENTRIES).bytes)
     assert.equal(shard.addresses4.count, 1)
     assert.equal(shard.addresses6.count, 0)
     assert.deepEqual(shard.addresses4.address(0), Uint8Array.of(192, 0, 2, 1))
@@ -145,13 +145,13 @@ describe('the address tables of a shard', () => {
         pointer([192, 0, 2, 2], 'a', { scope: 'shop' }),
         pointer(six, 'b', { scope: 'blog' }),
         pointer(six, 'c', { scope: 'blog' }),
-      ]),
+      ]).bytes,
     )
     const { addresses4, addresses6 } = shard
     assert.deepEqual([addresses4.count, addresses6.count], [2, 1])
     assert.deepEqual([addresses4.scope(0), addresses4.scope(1), addresses6.scope(0)], [0, 2, 1])
     assert.equal(addresses6.targetCount(0), 2)
     assert.deepEqual([...addresses6.address(0)], six)
-    assert.equal(addresses4.set(0), addresses4.set(1))
+    assert.ok(addresses4.set(0) < addresses4.set(1))
   })
 })

@@ -1,0 +1,123 @@
+/**
+ * Replaces some units of a shard: what stays is copied with its octets, so that a small change of a
+ * large shard costs little more than the copy.
+ * @module
+ */
+import type { ZoneEntry } from '../records/zone-entry.ts'
+import { AddressRows } from './address-rows.ts'
+import type { AddressTable } from './address-table.ts'
+import { planIndex } from './index-plan.ts'
+import { KeptNodes, type Piece } from './kept-nodes.ts'
+import { KeptRows } from './kept-rows.ts'
+import { HEADER } from './layout.ts'
+import { hashName } from './name-hash.ts'
+import { type Drafts, draftNodes, type PointerDraft } from './node-drafts.ts'
+import { Shard } from './shard.ts'
+import { type BuiltShard, ShardWriter, sortedScopes } from './shard-writer.ts'
+
+/**
+ * Makes the shard that `buildShard` would make of the entries of all other units and of `entries`.
+ * @param units what is replaced
+ * @param entries all present entries of these units
+ * @throws {SnapshotError} when it would be over 256 MiB or hold over 16,383 namespaces
+ */
+export function patchShard(
+  { bytes, scopes: scopesBefore }: BuiltShard,
+  units: ReadonlySet<number>,
+  entries: Iterable<ZoneEntry>,
+): BuiltShard {
+  const before = new Shard(bytes, scopesBefore)
+  const drafts = draftNodes(entries)
+  const nodes = new KeptNodes(before, units)
+  const { addresses4, addresses6 } = before
+  const setsEnd = before.field(HEADER.SETS_END)
+  const sets4 = { table: addresses4, setsEnd: firstSet(addresses6) ?? setsEnd }
+  const rows4 = new KeptRows(bytes, sets4, units)
+  const rows6 = new KeptRows(bytes, { table: addresses6, setsEnd }, units)
+  const scopes = scopesOf(before, [nodes, rows4, rows6], drafts)
+  const scopeIds = renumbering(scopesBefore, scopes)
+  const pieces = nodes.mergeWith(drafts.nodes)
+  const count = nodes.count + drafts.nodes.length
+  const plan = planIndex(count, (seed) => hashPieces(nodes, pieces, { count, seed }))
+  const writer = new ShardWriter(scopes, plan)
+  for (const piece of pieces) {
+    if (piece.kind === 'new') writer.writeNodes(piece.nodes)
+    else nodes.copy(piece, writer, scopeIds)
+  }
+  writer.endNodes()
+  return writer.finish(
+    mergeRows(rows4, drafts.pointers4, { writer, scopeIds }),
+    mergeRows(rows6, drafts.pointers6, { writer, scopeIds }),
+    scopeIds === undefined ? bytes.subarray(before.field(HEADER.SCOPES)) : undefined,
+  )
+}
+
+/** Where the sets of a table begin. */
+function firstSet(table: AddressTable): number | undefined {
+  for (let row = 0; row < table.count; row++) if (table.set(row) !== 0) return table.set(row)
+  return undefined
+}
+
+/** The namespaces of the new shard; the same array when they are those of before. */
+function scopesOf(
+  { scopes }: Shard,
+  kept: readonly (KeptNodes | KeptRows)[],
+  { nodes, pointers4, pointers6 }: Drafts,
+): readonly string[] {
+  // The empty one is always there.
+  const marks = new Uint8Array(scopes.length)
+  marks[0] = 1
+  for (const some of kept) some.markScopes(marks)
+  const added = new Set<string>()
+  for (const drafts of [nodes, pointers4, pointers6]) {
+    for (const { scope } of drafts) {
+      const id = scopes.indexOf(scope)
+      if (id < 0) added.add(scope)
+      else marks[id] = 1
+    }
+  }
+  if (added.size === 0 && !marks.includes(0)) return scopes
+  return sortedScopes(new Set([...scopes.filter((_, id) => marks[id] === 1), ...added]))
+}
+
+/** New numbers of namespaces by the old ones; `undefined` when they are the same. */
+function renumbering(before: readonly string[], after: readonly string[]): Int32Array | undefined {
+  if (before === after) return undefined
+  const ids = new Map(after.map((scope, id) => [scope, id]))
+  return Int32Array.from(before, (scope) => ids.get(scope) ?? 0)
+}
+
+function hashPieces(
+  kept: KeptNodes,
+  pieces: readonly Piece[],
+  { count, seed }: { readonly count: number; readonly seed: number },
+): Int32Array {
+  const hashes = new Int32Array(count)
+  let at = 0
+  for (const piece of pieces) {
+    if (piece.kind === 'kept') {
+      for (let i = piece.from; i < piece.to; i++) hashes[at++] = kept.hash(i, seed)
+    } else {
+      for (const { owner } of piece.nodes) hashes[at++] = hashName(owner, owner.length, seed)
+    }
+  }
+  return hashes
+}
+
+function mergeRows(
+  kept: KeptRows,
+  pointers: readonly PointerDraft[],
+  { writer, scopeIds }: { readonly writer: ShardWriter; readonly scopeIds: Int32Array | undefined },
+): AddressRows {
+  const rows = new AddressRows()
+  const into = { out: writer.out, rows }
+  let from = 0
+  for (const pointer of pointers) {
+    const to = kept.firstBehind(pointer.address, from)
+    kept.copy({ from, to }, into, scopeIds)
+    writer.writePointer(pointer, rows)
+    from = to
+  }
+  kept.copy({ from, to: kept.count }, into, scopeIds)
+  return rows
+}
