@@ -237,6 +237,16 @@ const ROLLBACK: Command = {
   run: async (input, output) => (await import('./generations.ts')).runRollback(input, output),
 }
 
+const CONFLICTS: Command = {
+  name: 'conflicts',
+  summary: 'print where clusters that have zones together contradict each other',
+  args: [],
+  flags: ['gateway', 'json', 'insecure'],
+  required: ['gateway'],
+  examples: ['kubedoh conflicts --gateway https://dns.example.org'],
+  run: async (input, output) => (await import('./conflicts.ts')).runConflicts(input, output),
+}
+
 /** The commands, in the order of help. */
 export const COMMANDS: readonly Command[] = [
   SERVE,
@@ -250,6 +260,7 @@ export const COMMANDS: readonly Command[] = [
   GENERATIONS,
   DIFF,
   ROLLBACK,
+  CONFLICTS,
   QUERY,
   EXPLAIN,
   CHECK,

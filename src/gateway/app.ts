@@ -8,7 +8,8 @@ import { Hono } from 'hono/tiny'
 import { createDohApp } from '../doh/app.ts'
 import { notFound, refuseFinalSlash } from '../doh/final-slash.ts'
 import { errorResponse, HttpError } from '../doh/http-error.ts'
-import { SECURITY_HEADERS } from '../doh/json-response.ts'
+import { jsonResponse, SECURITY_HEADERS } from '../doh/json-response.ts'
+import { checkAdmin } from './admin.ts'
 import type { GatewayConfig } from './config.ts'
 import { createExplainRoute } from './explain-route.ts'
 import { AGE_HEADER, Gateway, type GatewayRuntime } from './gateway.ts'
@@ -41,18 +42,7 @@ export function createGatewayApp(
   app.notFound(() => errorResponse(notFound()))
   app.use(refuseFinalSlash)
   app.get('/', (c) => page(new URL(c.req.url).origin))
-  for (const path of ['/healthz', '/readyz', '/metrics']) {
-    app.use(path, async (c, next) => {
-      await gateway.checkOperator(c)
-      await next()
-    })
-  }
-  app.get('/healthz', () => plain('OK'))
-  app.get('/readyz', async () => {
-    const waiting = await gateway.notReady()
-    return waiting.length === 0 ? plain('OK') : plain(waiting.join(','), 503)
-  })
-  app.get('/metrics', () => plain(gateway.metrics(), 200, 'text/plain; version=0.0.4'))
+  addStatusRoutes(app, gateway, config.adminSha256)
   if (config.corsOrigins.length > 0) {
     const allowed = cors({
       origin: [...config.corsOrigins],
@@ -109,6 +99,26 @@ export function createGatewayApp(
   app.route('/', doh)
   app.route('/t/:token', doh)
   return app
+}
+
+/** What operators see of the gateway, and for the most part exporters. */
+function addStatusRoutes(app: Hono, gateway: Gateway, adminSha256: string | undefined): void {
+  for (const path of ['/healthz', '/readyz', '/metrics']) {
+    app.use(path, async (c, next) => {
+      await gateway.checkOperator(c)
+      await next()
+    })
+  }
+  app.get('/healthz', () => plain('OK'))
+  app.get('/readyz', async () => {
+    const waiting = await gateway.notReady()
+    return waiting.length === 0 ? plain('OK') : plain(waiting.join(','), 503)
+  })
+  app.get('/metrics', () => plain(gateway.metrics(), 200, 'text/plain; version=0.0.4'))
+  app.get('/v1/conflicts', async (c) => {
+    await checkAdmin(c, adminSha256)
+    return jsonResponse(200, { groups: await gateway.merged.conflicts() })
+  })
 }
 
 function plain(text: string, status = 200, type = 'text/plain'): Response {

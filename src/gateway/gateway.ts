@@ -22,6 +22,7 @@ import { ClusterReader } from './cluster-reader.ts'
 import { type GatewayConfig, GatewayConfigError } from './config.ts'
 import { formatGatewayMetrics } from './gateway-metrics.ts'
 import { answerLocally } from './local-names.ts'
+import { MergedClusters } from './merged-clusters.ts'
 import type { ClusterWriter } from './publish-routes.ts'
 import { RateBuckets, type RateLimiter } from './rate-limiter.ts'
 import { RemoteClient } from './remote-client.ts'
@@ -81,7 +82,8 @@ export class Gateway {
   private readonly readers = new Map<string, ClusterReader>()
   private readonly loaders = new Map<string, SnapshotLoader>()
   private readonly opened: ServedZone[] = []
-  private readonly merged = new Set<ClusterReader>()
+  /** The zones that clusters have together. */
+  readonly merged: MergedClusters = new MergedClusters()
   private readonly memory = new ShardMemory()
   private readonly resolver: Resolver
   private readonly book: TokenBook
@@ -329,7 +331,7 @@ export class Gateway {
     }
     const isShared = tree.kind !== 'cluster'
     const reader = this.readerOf(options, id, isShared ? tree.kind : undefined)
-    if (options.clusters.length > 1) this.merged.add(reader)
+    if (options.clusters.length > 1) this.merged.add(options, tree.kind, reader)
     for (const zone of options.zones) {
       const isOfTree = options.multiclusterZones.some((one) => isSubdomain(zone, one)) === isShared
       if (!isOfTree) continue

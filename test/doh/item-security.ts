@@ -142,6 +142,7 @@ export const ACCESS: readonly Item[] = [
             '/v1/clusters/shop',
             '/v1/tokens',
             '/v1/explain',
+            '/v1/conflicts',
             '/metrics',
             '/readyz',
             '/healthz',

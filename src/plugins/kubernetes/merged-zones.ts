@@ -1,16 +1,15 @@
 /**
  * Zones whose names several clusters have together (MCS-API, KEP-1645 "DNS"). A Service that some
- * ServiceImport names is what the ServiceImports say; else it is the endpoints of all clusters that
- * export it. What a cluster has alone is not here.
+ * ServiceImport names is what the ServiceImports say, or the one that counts (`shared-service.ts`);
+ * else it is the endpoints of all clusters that export it. What a cluster has alone is not here.
  * @module
  */
 import type { KubernetesOptions } from '../../corefile/kubernetes-options.ts'
 import { EXTENDED_ERROR, extendedError } from '../../dns/edns.ts'
 import { tailOffset } from '../../dns/name.ts'
-import { parseQuery, type Query } from '../../dns/query.ts'
+import type { Query } from '../../dns/query.ts'
 import { RCODE } from '../../dns/rcode.ts'
 import { TYPE } from '../../dns/rr-type.ts'
-import { writeQuery } from '../../dns/write-query.ts'
 import type { Snapshot } from '../../snapshot/snapshot.ts'
 import type { Host, SnapshotSource } from '../host.ts'
 import {
@@ -23,7 +22,14 @@ import {
 } from '../plugin.ts'
 import { fallsThrough } from '../zones.ts'
 import { explainPlace } from './explain.ts'
-import { conflictOf, unionOf } from './union.ts'
+import {
+  type Conflict,
+  conflictAmong,
+  readShape,
+  type ServiceShape,
+  winnersOf,
+} from './shared-service.ts'
+import { unionOf } from './union.ts'
 import { markStale } from './with-snapshot.ts'
 import { type Zone, zoneOf, zonesOfDirective } from './zone.ts'
 import { negativeReply, type ZoneResult, zoneReply } from './zone-reply.ts'
@@ -45,8 +51,11 @@ type Standing = {
 /** What members say of a name together. */
 type Finding = {
   readonly results: readonly ZoneResult[]
-  /** Those that were asked, the newest first. */
+  /** Those that were asked. */
   readonly asked: readonly Standing[]
+  /** Whether one of them has the Service. */
+  readonly hasService: boolean
+  readonly conflict: Conflict | undefined
   /** Whether there are members that cannot be asked. */
   readonly isLacking: boolean
 }
@@ -104,6 +113,15 @@ export function mergedPlugin(options: KubernetesOptions, host: Host): Plugin {
 
 type Place = { readonly zone: Zone; readonly members: readonly Member[]; readonly next: Next }
 
+/** What is asked, by whom, and of which Service. */
+type Question = {
+  readonly query: Query
+  readonly zone: Zone
+  readonly view: View | undefined
+  /** Its labels below the origin. */
+  readonly service: Uint8Array | undefined
+}
+
 class MergedZones {
   private readonly options: KubernetesOptions
   private readonly host: Host
@@ -114,26 +132,23 @@ class MergedZones {
   }
 
   async serve(request: Request, { zone, members, next }: Place): Promise<Outcome> {
-    const view = request.client.view
-    const find = (query: Query, sources: readonly SnapshotSource[]): Promise<Finding> =>
-      this.find(query, { zone, view, sources })
-    const imports = members.map((member) => member.imports)
-    const imported = await find(request.query, imports)
-    let finding = imported
-    if (!isFound(imported) && !(await this.isService(request, zone, (one) => find(one, imports)))) {
-      finding = await find(
-        request.query,
-        members.map((member) => member.exports),
-      )
-    }
+    const { view } = request.client
+    const { query } = request
+    const service = serviceIn(request, zone)
+    const find = (sources: readonly SnapshotSource[]): Promise<Finding> =>
+      this.find({ query, zone, view, service }, sources)
+    const imported = await find(members.map(({ imports }) => imports))
+    // What is below a Service that ServiceImports name is theirs to say.
+    const isDecided = isFound(imported) || imported.hasService
+    const finding = isDecided ? imported : await find(members.map((member) => member.exports))
     const isLacking = imported.isLacking || finding.isLacking
-    const [newest] = [...finding.asked, ...imported.asked]
+    const newest = newestOf(finding.asked) ?? newestOf(imported.asked)
     if (newest === undefined || (isLacking && this.options.stale === 'fail')) return lacking()
     const replies = finding.results.flatMap((one) => (one.kind === 'found' ? one.reply : []))
     const [first, ...others] = replies
     const isStale = finding.asked.some((one) => one.isStale)
     if (first !== undefined) {
-      this.noteConflict(replies)
+      this.noteConflict(finding.conflict)
       const reply = unionOf([first, ...others])
       return isStale ? markStale(reply) : reply
     }
@@ -141,65 +156,82 @@ class MergedZones {
     if (isLacking) return lacking()
     const { fallthrough } = this.options
     if (fallsThrough(fallthrough, request.lowerName)) return next(request)
-    const reply = negativeReply(request.query, { zone, ...newest }, RCODE.NXDOMAIN)
+    const reply = negativeReply(query, { zone, ...newest }, RCODE.NXDOMAIN)
     return isStale ? markStale(reply) : reply
   }
 
-  /** Whether a name is below a Service that there is, by what `find` finds. */
-  private async isService(
-    { lowerName, query }: Request,
-    { origin }: Zone,
-    find: (query: Query) => Promise<Finding>,
-  ): Promise<boolean> {
-    const end = tailOffset(lowerName, origin.bytes)
-    const starts = Array.from(query.labels.subarray(0, query.labelCount)).filter((at) => at < end)
-    const start = starts.at(-SERVICE_LABELS)
-    if (start === undefined || start === starts[0]) return false
-    const service = parseQuery(writeQuery({ name: lowerName.slice(start), type: TYPE.A }))
-    return service.kind !== 'refusal' && isFound(await find(service))
-  }
-
-  private async find(
-    query: Query,
-    {
-      zone,
-      view,
-      sources,
-    }: Omit<Place, 'members' | 'next'> & {
-      readonly view: View | undefined
-      readonly sources: readonly SnapshotSource[]
-    },
-  ): Promise<Finding> {
+  /** Asks those that are fresh, and all where these do not know the name. */
+  private async find(question: Question, sources: readonly SnapshotSource[]): Promise<Finding> {
     const all = (await Promise.all(sources.map(standingOf))).filter((one) => one !== undefined)
-    all.sort((a, b) => b.snapshot.info.generation - a.snapshot.info.generation)
     const fresh = all.filter(({ isStale }) => !isStale)
     const isApart = this.options.stale === 'union' && fresh.length > 0
     const first = isApart ? fresh : all
-    const ask = (asked: readonly Standing[]): Promise<ZoneResult[]> =>
-      Promise.all(asked.map((one) => this.ask(query, zone, { ...one, view })))
-    let finding: Finding = { results: await ask(first), asked: first, isLacking: false }
-    if (!isFound(finding) && first.length < all.length) {
-      finding = { results: await ask(all), asked: all, isLacking: false }
-    }
-    const isUnloaded = finding.results.some(({ kind }) => kind === 'unavailable')
-    return { ...finding, isLacking: isUnloaded || all.length < sources.length }
+    let finding = await this.ask(question, first)
+    if (!isFound(finding) && first.length < all.length) finding = await this.ask(question, all)
+    return { ...finding, isLacking: finding.isLacking || all.length < sources.length }
   }
 
-  private async ask(
-    query: Query,
-    zone: Zone,
-    { snapshot, source, view }: Standing & { readonly view: View | undefined },
-  ): Promise<ZoneResult> {
+  /** Asks those whose word counts, in the order of the directive. */
+  private async ask(question: Question, asked: readonly Standing[]): Promise<Finding> {
+    const { zone, view, query } = question
     const { rules } = this.options
     const namespaces = view?.namespaces
-    return zoneReply(query, { zone, home: zone.origin, rules, snapshot, source, namespaces }, true)
+    const shaped = await Promise.all(
+      asked.map(async (one) => ({ ...one, shape: await shapeOf(question, one) })),
+    )
+    const members = shaped.map(({ shape, ...one }) => {
+      return { ...one, shape: shape === 'unavailable' ? undefined : shape }
+    })
+    const results = await Promise.all(
+      winnersOf(members).map(({ snapshot, source }) =>
+        zoneReply(query, { zone, home: zone.origin, rules, snapshot, source, namespaces }, true),
+      ),
+    )
+    const isUnloaded = results.some(({ kind }) => kind === 'unavailable')
+    return {
+      results,
+      asked,
+      hasService: members.some(({ shape }) => shape !== undefined),
+      conflict: conflictAmong(members.map(({ shape }) => shape)),
+      isLacking: isUnloaded || shaped.some(({ shape }) => shape === 'unavailable'),
+    }
   }
 
-  private noteConflict(replies: Parameters<typeof conflictOf>[0]): void {
-    const conflict = conflictOf(replies)
+  private noteConflict(conflict: Conflict | undefined): void {
     if (conflict === undefined) return
     this.host.metrics.counter(CONFLICTS, [this.options.clusters.join(' '), conflict]).value++
   }
+}
+
+/** Finds the labels of the Service that a name is, or is below; `undefined` when it is neither. */
+function serviceIn({ lowerName, query }: Request, { origin }: Zone): Uint8Array | undefined {
+  const end = tailOffset(lowerName, origin.bytes)
+  const starts = Array.from(query.labels.subarray(0, query.labelCount)).filter((at) => at < end)
+  const start = starts.at(-SERVICE_LABELS)
+  return start === undefined ? undefined : lowerName.slice(start, end)
+}
+
+/** How a member has the Service that is asked for, as far as the client sees it. */
+async function shapeOf(
+  { service, view }: Question,
+  { snapshot, source }: Standing,
+): Promise<ServiceShape | 'unavailable' | undefined> {
+  if (service === undefined) return undefined
+  const size = service.length
+  const index = snapshot.shardOfName(service, size)
+  let shard = snapshot.shards[index]
+  if (shard === undefined) {
+    const loaded = await source.load(index)
+    shard = loaded?.shards[loaded.shardOfName(service, size)]
+  }
+  if (shard === undefined) return 'unavailable'
+  const node = shard.findNode(service, size)
+  const isHidden = node !== 0 && view?.namespaces?.has(shard, shard.nodeScope(node)) === false
+  return isHidden ? undefined : readShape(shard, node)
+}
+
+function newestOf(standings: readonly Standing[]): Standing | undefined {
+  return standings.toSorted((a, b) => b.snapshot.info.generation - a.snapshot.info.generation)[0]
 }
 
 async function standingOf(source: SnapshotSource): Promise<Standing | undefined> {

@@ -30,6 +30,17 @@ function exported(name: string, endpoint: string, namespace = 'shop'): string {
   ports: [{ name: http, port: 8080 }]`
 }
 
+/** A ServiceImport of endpoints, with one. */
+function headless(name: string, endpoint: string, cluster: string): string {
+  const labels = `{ multicluster.kubernetes.io/service-name: ${name}, multicluster.kubernetes.io/source-cluster: ${cluster} }`
+  return `
+- { kind: ServiceImport, metadata: { name: ${name}, namespace: shop }, spec: { type: Headless, ${PORTS} } }
+- kind: EndpointSlice
+  metadata: { name: ${name}-1, namespace: shop, labels: ${labels} }
+  endpoints: [{ addresses: [${endpoint}] }]
+  ports: [{ name: http, port: 8080 }]`
+}
+
 const ONE = [
   NAMESPACES,
   imported('web', 'ips: [192.0.2.1]'),
@@ -37,6 +48,8 @@ const ONE = [
   exported('api', '198.51.100.2'),
   exported('post', '198.51.100.3', 'blog'),
   imported('split', 'ips: [192.0.2.5]'),
+  headless('mixed', '198.51.100.9', 'one'),
+  headless('both', '198.51.100.11', 'one'),
 ].join('')
 const TWO = [
   NAMESPACES,
@@ -44,6 +57,8 @@ const TWO = [
   exported('api', '203.0.113.2'),
   exported('cron', '203.0.113.3'),
   imported('split', 'ips: [192.0.2.6]').replace('port: 80', 'port: 81'),
+  imported('mixed', 'ips: [192.0.2.7]'),
+  headless('both', '203.0.113.11', 'two'),
 ].join('')
 
 type Fakes = Readonly<Record<string, Partial<FakeClusterOptions>>>
@@ -75,12 +90,41 @@ describe('names that clusters have together', () => {
     {
       name: 'are what ServiceImports say, where there is one',
       ask: `web.${ZONE} A`,
-      reply: [OK, `web.${ZONE}. 5 IN A 192.0.2.1`, `web.${ZONE}. 5 IN A 192.0.2.2`],
+      reply: [OK, `web.${ZONE}. 5 IN A 192.0.2.1`],
     },
     {
       name: 'have no endpoints then that only an export has',
       ask: `198-51-100-1.one.web.${ZONE} A`,
       reply: ['NXDOMAIN aa rd', soa('clusterset.local')],
+    },
+    {
+      name: 'are by an address of its own, where another has endpoints',
+      ask: `mixed.${ZONE} A`,
+      reply: [OK, `mixed.${ZONE}. 5 IN A 192.0.2.7`],
+    },
+    {
+      name: 'have no endpoints then',
+      ask: `198-51-100-9.one.mixed.${ZONE} A`,
+      reply: ['NXDOMAIN aa rd', soa('clusterset.local')],
+    },
+    {
+      name: 'have the ports of that address',
+      ask: `mixed.${ZONE} SRV`,
+      reply: [
+        OK,
+        `mixed.${ZONE}. 5 IN SRV 0 100 80 mixed.${ZONE}.`,
+        `additional: mixed.${ZONE}. 5 IN A 192.0.2.7`,
+      ],
+    },
+    {
+      name: 'are the first cluster’s, where both have an address',
+      ask: `split.${ZONE} A`,
+      reply: [OK, `split.${ZONE}. 5 IN A 192.0.2.5`],
+    },
+    {
+      name: 'are the endpoints of all, where ServiceImports say no more',
+      ask: `both.${ZONE} A`,
+      reply: [OK, `both.${ZONE}. 5 IN A 198.51.100.11`, `both.${ZONE}. 5 IN A 203.0.113.11`],
     },
     {
       name: 'are else the endpoints of all that export them',
@@ -155,12 +199,14 @@ describe('names that clusters have together', () => {
 
   test('are counted where clusters contradict each other', async () => {
     const server = serveMerged()
-    assert.equal((await server.ask(`_http._tcp.split.${ZONE} SRV`)).length > 2, true)
-    await server.ask(`_http._tcp.web.${ZONE} SRV`)
-    assert.match(
-      server.host.metrics.format(),
-      /kubedoh_multicluster_conflicts_total\{cluster="one two",conflict="ports"\} 1\n/,
-    )
+    await server.ask(`_http._tcp.split.${ZONE} SRV`)
+    await server.ask(`mixed.${ZONE} A`)
+    for (const name of ['web', 'both', 'api']) await server.ask(`${name}.${ZONE} A`)
+    const metrics = server.host.metrics.format()
+    for (const conflict of ['ports', 'type']) {
+      const line = `kubedoh_multicluster_conflicts_total{cluster="one two",conflict="${conflict}"} 1\n`
+      assert.ok(metrics.includes(line), metrics)
+    }
   })
 })
 
@@ -264,6 +310,28 @@ describe('a cluster that is old', () => {
       assert.equal(lines.includes('ede: 3'), isStale, lines.join('\n'))
     })
   }
+
+  for (const [stale, address] of [
+    ['union', '192.0.2.6'],
+    ['keep', '192.0.2.5'],
+    ['fail', '192.0.2.5'],
+  ] as const) {
+    test(`has its address counted first, or not (${stale})`, async () => {
+      const server = serveMerged({ one: { freshness: 'stale' } }, `stale ${stale}`)
+      const [, answer] = await server.ask(`split.${ZONE} A`)
+      assert.equal(answer, `split.${ZONE}. 5 IN A ${address}`)
+    })
+  }
+
+  test('has nobody answer in its place, where it is waited for', async () => {
+    const one = { presence: 'shards-never' } as const
+    assert.equal(
+      (await serveMerged({ one }, 'stale fail').ask(`split.${ZONE} A`))[0],
+      'SERVFAIL rd',
+    )
+    const [, answer] = await serveMerged({ one }, 'stale union').ask(`split.${ZONE} A`)
+    assert.equal(answer, `split.${ZONE}. 5 IN A 192.0.2.6`)
+  })
 
   test('is all there is, when all are', async () => {
     const server = serveMerged({ one: { freshness: 'stale' }, two: { freshness: 'stale' } })

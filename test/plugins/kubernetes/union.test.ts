@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { EMPTY_REPLY, type Reply } from '../../../src/dns/message.ts'
-import { conflictOf, unionOf } from '../../../src/plugins/kubernetes/union.ts'
+import { unionOf } from '../../../src/plugins/kubernetes/union.ts'
 import { formatRecord } from '../../../src/records/zone-text.ts'
 import { recordOf } from '../../snapshot/entries.ts'
 
@@ -32,36 +32,4 @@ describe('the union of replies', () => {
   test('is truncated when a part is', () => {
     assert.equal(unionOf([reply([A]), { ...reply([B]), truncated: true }]).truncated, true)
   })
-})
-
-describe('clusters contradict each other', () => {
-  const srv = (port: number, target: string): string =>
-    `_http._tcp.web.all.test. 5 IN SRV 0 100 ${port} ${target}`
-  const cases: { name: string; replies: Reply[]; conflict: string | undefined }[] = [
-    {
-      name: 'when one has an address and another endpoints',
-      replies: [reply([srv(80, 'web.all.test.')]), reply([srv(80, 'a.b.web.all.test.')])],
-      conflict: 'type',
-    },
-    {
-      name: 'when their ports differ',
-      replies: [reply([srv(80, 'web.all.test.')]), reply([srv(81, 'web.all.test.')])],
-      conflict: 'ports',
-    },
-    {
-      name: 'not by having other endpoints',
-      replies: [
-        reply([srv(80, 'a.b.web.all.test.'), srv(80, 'c.b.web.all.test.')]),
-        reply([srv(80, 'a.c.web.all.test.')]),
-        reply([]),
-      ],
-      conflict: undefined,
-    },
-    { name: 'not by addresses', replies: [reply([A]), reply([B])], conflict: undefined },
-  ]
-  for (const { name, replies, conflict } of cases) {
-    test(name, () => {
-      assert.equal(conflictOf(replies), conflict)
-    })
-  }
 })

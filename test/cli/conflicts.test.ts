@@ -1,0 +1,96 @@
+import assert from 'node:assert/strict'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { describe, type TestContext, test } from 'node:test'
+import { createClusterKeys } from '../../src/cli/keys.ts'
+import { readGatewayConfig } from '../../src/gateway/config.ts'
+import { hashToken } from '../../src/gateway/token.ts'
+import { createNodeGateway } from '../../src/node-gateway/node-gateway.ts'
+import { type Ran, runCli } from './run-cli.ts'
+
+const ADMIN = 'the-token-of-the-operator'
+const EXPORTED = 'kubernetes cluster.local set.test {\n    multicluster set.test\n  }'
+
+function objectsOf(port: number): string {
+  return `
+- { apiVersion: v1, kind: Namespace, metadata: { name: shop } }
+- apiVersion: multicluster.x-k8s.io/v1alpha1
+  kind: ServiceImport
+  metadata: { name: web, namespace: shop }
+  spec: { type: ClusterSetIP, ips: [192.0.2.1], ports: [{ name: http, port: ${port} }] }`
+    .split('\n')
+    .map((line) => `  ${line}`)
+    .join('\n')
+}
+
+type Run = (words: readonly string[], token?: string) => Promise<Ran>
+
+/** Starts a gateway to which two clusters publish ports, or one of a single cluster. */
+async function start(t: TestContext, ports: Readonly<Record<string, number>>): Promise<Run> {
+  const keys = new Map<string, Awaited<ReturnType<typeof createClusterKeys>>>()
+  for (const id of ['east', 'west']) keys.set(id, await createClusterKeys())
+  const named = Object.keys(ports).join(' ') || 'east'
+  const config = await readGatewayConfig({
+    COREFILE: `set.test {\n  kubernetes {\n    cluster ${named}\n  }\n}\n`,
+    CLUSTERS: JSON.stringify(Object.fromEntries(keys)),
+    ADMIN_TOKEN_SHA256: await hashToken(ADMIN),
+  })
+  const options = { config, folder: undefined, corefileFolder: '/', tls: undefined }
+  const server = createNodeGateway({ ...options, log: () => undefined })
+  const url = `http://127.0.0.1:${await server.listen('127.0.0.1', 0)}`
+  const folder = mkdtempSync(join(tmpdir(), 'kubedoh-conflicts-'))
+  t.after(() => {
+    rmSync(folder, { recursive: true })
+    return server.close()
+  })
+  const corefile = join(folder, 'Corefile')
+  writeFileSync(corefile, `. {\n  ${EXPORTED}\n}\n`)
+  for (const [id, port] of Object.entries(ports)) {
+    const { token = '', signingKey = '' } = keys.get(id) ?? {}
+    const path = join(folder, `${id}.yaml`)
+    writeFileSync(path, `apiVersion: v1\nkind: List\nitems:\n${objectsOf(port)}\n`)
+    const args = ['export', '--gateway', url, '--cluster', id, '--once', '--objects', path]
+    const environment = { KUBEDOH_TOKEN: token, KUBEDOH_SIGNING_KEY: signingKey }
+    const { status, stderr } = await runCli([...args, '--conf', corefile], environment)
+    assert.equal(status, 0, stderr)
+  }
+  return (words, token = ADMIN) =>
+    runCli(['conflicts', '--gateway', url, ...words], { KUBEDOH_ADMIN_TOKEN: token })
+}
+
+describe('conflicts', () => {
+  test('are printed, with who counts and why', async (t) => {
+    const run = await start(t, { east: 80, west: 81 })
+    const { stdout, status } = await run([])
+    const [head, names = '', first = '', second = '', ...rest] = stdout.split('\n')
+    assert.deepEqual([status, head, rest], [0, 'set.test.: east, west', ['']])
+    assert.match(names, /^SERVICE +CONFLICT +CLUSTER +TYPE +PORTS +WHY$/)
+    assert.match(first, /^web\.shop +ports +east +ClusterSetIP +80 +answers +of several addresses/)
+    assert.match(second, /^ +west +ClusterSetIP +81$/)
+    const { groups } = JSON.parse((await run(['--json'])).stdout)
+    assert.deepEqual(groups[0].conflicts[0].clusters[0], {
+      cluster: 'east',
+      type: 'ClusterSetIP',
+      ports: [80],
+      wins: true,
+    })
+  })
+
+  test('are none where clusters agree', async (t) => {
+    const run = await start(t, { east: 80, west: 80 })
+    assert.equal((await run([])).stdout, 'set.test.: east, west\nno conflicts\n')
+  })
+
+  test('are told to nobody but the operator', async (t) => {
+    const run = await start(t, { east: 80, west: 81 })
+    const { status, stdout, stderr } = await run([], 'another')
+    assert.deepEqual([status, stdout], [1, ''])
+    assert.match(stderr, /The operator's token is needed/)
+  })
+
+  test('cannot be where no zone is of several clusters', async (t) => {
+    const run = await start(t, {})
+    assert.equal((await run([])).stdout, 'no zone is of several clusters together\n')
+  })
+})
