@@ -51,25 +51,33 @@ export function backendRecords(place: Place, backends: readonly Backend[]): Reco
   const ipv6: Rdata[] = []
   const aliases: Rdata[] = []
   const hosts = new Set<string>()
+  let last = ''
   for (const { host, address } of backends) {
-    if (hosts.has(host)) continue
-    hosts.add(host)
+    // The ports of a host come one after the other.
+    if (host === last || hosts.has(host)) continue
+    last = host
+    if (backends.length > 1) hosts.add(host)
     if (address !== undefined) (address.length === 4 ? ipv4 : ipv6).push({ bytes: address })
     else {
       const rdata = aliasRdata(host)
       if (rdata !== undefined) aliases.push(rdata)
     }
   }
-  const sets: readonly (readonly [type: number, rdata: readonly Rdata[]])[] = [
-    [TYPE.A, ipv4],
-    [TYPE.AAAA, ipv6],
-    [TYPE.CNAME, aliases],
-    [TYPE.SRV, serviceRdata(backends, place.priority ?? 0)],
-  ]
-  const { owner, scope, ttlSeconds } = place
-  return sets.flatMap(([type, rdata]) =>
-    rdata.length === 0 ? [] : [{ kind: 'records', owner, scope, ttlSeconds, type, rdata }],
-  )
+  const records: RecordSet[] = []
+  addRecords(records, place, { type: TYPE.A, rdata: ipv4 })
+  addRecords(records, place, { type: TYPE.AAAA, rdata: ipv6 })
+  addRecords(records, place, { type: TYPE.CNAME, rdata: aliases })
+  const rdata = serviceRdata(backends, place.priority ?? 0)
+  addRecords(records, place, { type: TYPE.SRV, rdata })
+  return records
+}
+
+function addRecords(
+  records: RecordSet[],
+  { owner, scope, ttlSeconds }: Place,
+  { type, rdata }: Pick<RecordSet, 'type' | 'rdata'>,
+): void {
+  if (rdata.length > 0) records.push({ kind: 'records', owner, scope, ttlSeconds, type, rdata })
 }
 
 /**
@@ -81,14 +89,20 @@ function serviceRdata(backends: readonly Backend[], priority: number): Rdata[] {
   for (const { address } of backends) if (address !== undefined) count++
   const weight = shareOf(count)
   const numbers = new Map<number, Uint8Array>()
-  const unique = new Map<string, Rdata>()
+  const known = new Set<string>()
+  const rdata: Rdata[] = []
   for (const { address, target, targetKey, port } of backends) {
     if (port?.port === undefined || address === undefined) continue
+    if (backends.length > 1) {
+      const key = `${port.port}${targetKey}`
+      if (known.has(key)) continue
+      known.add(key)
+    }
     const bytes = numbers.get(port.port) ?? serviceNumbers({ priority, weight, port: port.port })
     numbers.set(port.port, bytes)
-    unique.set(`${port.port}${targetKey}`, { bytes, target })
+    rdata.push({ bytes, target })
   }
-  return [...unique.values()]
+  return rdata
 }
 
 /** The weight of each of so many SRV records; 1 at least. */

@@ -7,7 +7,6 @@
  * @module
  */
 import { isByAddress, type ZoneEntry } from '../records/zone-entry.ts'
-import { ancestorsOf } from './build-shards.ts'
 import { GroupPlace, unitOf } from './group-place.ts'
 import { patchShard } from './patch-shard.ts'
 import { shardCountFor } from './shard-count.ts'
@@ -18,7 +17,7 @@ import { UnitOwners } from './unit-owners.ts'
 
 /**
  * Makes the present entries of a group, none when it is no more. Names above them of fewer than
- * three labels have to be some group's own entries; what is between is added here.
+ * three labels have to be some group's own entries; what is between is added.
  */
 export type EntriesOf = (group: string, part?: EntriesPart) => readonly ZoneEntry[]
 
@@ -118,8 +117,7 @@ export class GroupedShards {
     this.listed = [...this.listed]
     for (const [shard, units] of changed) {
       const entries = this.entriesIn(units, fresh)
-      const above = ancestorsOf(entries).filter((entry) => units.has(unitOf(entry)))
-      this.put(shard, patchShard(this.built[shard] ?? NO_SHARD, units, [...entries, ...above]))
+      this.put(shard, patchShard(this.built[shard] ?? NO_SHARD, units, entries))
     }
   }
 
@@ -155,9 +153,7 @@ export class GroupedShards {
       for (const entry of entries) lots[this.shardOf(entry)]?.push(entry)
     }
     for (const shard of this.built.keys()) {
-      const entries = lots[shard] ?? []
-      const above = ancestorsOf(entries).filter((entry) => this.shardOf(entry) === shard)
-      this.put(shard, buildShard([...entries, ...above]))
+      this.put(shard, buildShard(lots[shard] ?? []))
       lots[shard] = []
     }
   }

@@ -2,7 +2,7 @@
  * The nodes of a shard that stay when some units of it are replaced.
  * @module
  */
-import { toLatin1, word } from '../dns/bytes.ts'
+import { word } from '../dns/bytes.ts'
 import type { ByteBuffer } from './byte-buffer.ts'
 import { FORM, HEADER, NODE_BYTES, SCOPES_MAX, SET_REF_BYTES, TARGET_BYTES } from './layout.ts'
 import { hashOctets } from './name-hash.ts'
@@ -141,12 +141,11 @@ export class KeptNodes {
     const { shard } = this
     const node = word(this.starts, index)
     const start = shard.nameOffset(node)
-    const owner = shard.bytes.subarray(start, start + shard.nameBytes(node))
-    return endKey(owner, toLatin1(owner))
+    return endKey(shard.bytes.subarray(start, start + shard.nameBytes(node)))
   }
 }
 
 function keyAt(nodes: readonly NodeDraft[], index: number): string {
   const node = nodes[index]
-  return node === undefined ? '' : endKey(node.owner, node.key)
+  return node === undefined ? '' : endKey(node.owner)
 }

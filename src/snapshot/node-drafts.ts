@@ -3,25 +3,16 @@
  * theirs.
  * @module
  */
-import { compareBytes, octet, toLatin1 } from '../dns/bytes.ts'
-import { TYPE } from '../dns/rr-type.ts'
+import { octet, toLatin1 } from '../dns/bytes.ts'
 import {
   isByAddress,
   type PodAddress,
   type Pointer,
-  type Rdata,
   type ZoneEntry,
 } from '../records/zone-entry.ts'
-import { RECORDS_PER_SET_MAX, SET_TTL_MAX } from './layout.ts'
-import { nameKey } from './shard-key.ts'
-
-/** One type at a name. `isMerged`: from several entries, so that their order means nothing. */
-export type SetDraft = {
-  readonly type: number
-  ttlSeconds: number
-  rdata: Rdata[]
-  isMerged: boolean
-}
+import { draftPointers, type PointerDraft } from './pointer-drafts.ts'
+import { finishSet, type SetDraft } from './set-drafts.ts'
+import { nameKey, UNIT_LABELS } from './shard-key.ts'
 
 /** One name. */
 export type NodeDraft = {
@@ -37,14 +28,6 @@ export type NodeDraft = {
   readonly sets: Map<number, SetDraft>
   /** Where it stands in the shard; 0 until there is room for it. */
   offset: number
-}
-
-/** The targets of one address in one namespace, if any, and whether a Pod there has the address. */
-export type PointerDraft = {
-  readonly address: Uint8Array
-  readonly scope: string
-  set: SetDraft | undefined
-  isPod: boolean
 }
 
 /** What a shard is written from. */
@@ -63,30 +46,48 @@ export type Drafts = {
  */
 export function draftNodes(entries: Iterable<ZoneEntry>): Drafts {
   const nodes = new Map<string, NodeDraft>()
-  const pointers = new Map<string, PointerDraft>()
-  const yielding: Pointer[] = []
-  const taken = new Set<string>()
+  const byAddress: (Pointer | PodAddress)[] = []
+  let node: NodeDraft | undefined
   for (const entry of entries) {
-    if (!isByAddress(entry)) addToNode(draftNode(nodes, entry.owner, entry.scope), entry)
-    else if (entry.kind === 'pod-address') draftPointer(pointers, entry).isPod = true
-    else if (entry.isYielding === true) yielding.push(entry)
-    else {
-      taken.add(toLatin1(entry.address))
-      addPointer(pointers, entry)
+    if (isByAddress(entry)) {
+      byAddress.push(entry)
+      continue
     }
-  }
-  for (const entry of yielding) {
-    if (!taken.has(toLatin1(entry.address))) addPointer(pointers, entry)
+    // What stands at one name comes one after the other, mostly.
+    if (node?.owner !== entry.owner || node.scope !== entry.scope) {
+      node = draftNode(nodes, entry.owner, entry.scope)
+    }
+    addToNode(node, entry)
   }
   const drafts = [...nodes.values()]
-  for (const node of drafts) for (const set of node.sets.values()) finishSet(set)
-  for (const { set } of pointers.values()) if (set !== undefined) finishSet(set)
-  const sorted = [...pointers.values()].sort(comparePointers)
+  for (const draft of drafts) addNamesAbove(nodes, draft)
+  for (const { sets } of drafts) for (const set of sets.values()) finishSet(set)
+  const pointers = draftPointers(byAddress)
   return {
-    nodes: sortByEnd(drafts),
-    pointers4: sorted.filter(({ address }) => address.length === 4),
-    pointers6: sorted.filter(({ address }) => address.length === 16),
+    nodes: sortByEnd([...nodes.values()]),
+    pointers4: pointers.filter(({ address }) => address.length === 4),
+    pointers6: pointers.filter(({ address }) => address.length === 16),
   }
+}
+
+/** Makes the names above a name exist that are of its unit (RFC 8020 §2). */
+function addNamesAbove(nodes: Map<string, NodeDraft>, { owner, key, scope }: NodeDraft): void {
+  let left = labelCount(owner) - 1
+  for (let at = octet(owner, 0) + 1; left >= UNIT_LABELS; at += octet(owner, at) + 1) {
+    const known = nodes.get(key.slice(at))
+    const above = known ?? draftNode(nodes, owner.slice(at), scope)
+    above.isGlue = false
+    // What is above one that was known is, or will be, seen to by itself.
+    if (known?.scope === scope) return
+    if (above.scope !== scope) above.scope = ''
+    left--
+  }
+}
+
+function labelCount(owner: Uint8Array): number {
+  let count = 0
+  for (let at = 0; at < owner.length; at += octet(owner, at) + 1) count++
+  return count
 }
 
 function draftNode(nodes: Map<string, NodeDraft>, owner: Uint8Array, scope: string): NodeDraft {
@@ -120,73 +121,20 @@ function addToNode(node: NodeDraft, entry: Exclude<ZoneEntry, Pointer | PodAddre
   set.rdata.push(...entry.rdata)
 }
 
-function addPointer(pointers: Map<string, PointerDraft>, entry: Pointer): void {
-  const { ttlSeconds, target } = entry
-  const rdata: Rdata = { bytes: new Uint8Array(0), target }
-  const draft = draftPointer(pointers, entry)
-  if (draft.set === undefined) {
-    draft.set = { type: TYPE.PTR, ttlSeconds, rdata: [rdata], isMerged: false }
-    return
-  }
-  draft.set.ttlSeconds = Math.min(draft.set.ttlSeconds, ttlSeconds)
-  draft.set.rdata.push(rdata)
-}
-
-function draftPointer(
-  pointers: Map<string, PointerDraft>,
-  { address, scope }: Pointer | PodAddress,
-): PointerDraft {
-  const key = `${toLatin1(address)}/${scope}`
-  const known = pointers.get(key)
-  if (known !== undefined) return known
-  const draft: PointerDraft = { address, scope, set: undefined, isPod: false }
-  pointers.set(key, draft)
-  return draft
-}
-
-/**
- * Makes records unique. Addresses, pointers and what several entries gave are put in order, the
- * rest stays as it came.
- */
-function finishSet(set: SetDraft): void {
-  set.ttlSeconds = Math.min(set.ttlSeconds, SET_TTL_MAX)
-  if (set.rdata.length === 1) return
-  const unique = new Map(set.rdata.map((rdata) => [rdataKey(rdata), rdata]))
-  const { type, isMerged } = set
-  const isOrdered = isMerged || type === TYPE.A || type === TYPE.AAAA || type === TYPE.PTR
-  const kept = isOrdered ? [...unique.values()].sort(compareRdata) : [...unique.values()]
-  set.rdata = kept.slice(0, RECORDS_PER_SET_MAX)
-}
-
-function rdataKey({ bytes, target }: Rdata): string {
-  return `${toLatin1(bytes)}\n${target === undefined ? '' : `.${toLatin1(target)}`}`
-}
-
-function compareRdata(a: Rdata, b: Rdata): number {
-  const none = new Uint8Array(0)
-  return compareBytes(a.target ?? none, b.target ?? none) || compareBytes(a.bytes, b.bytes)
-}
-
-function comparePointers(a: PointerDraft, b: PointerDraft): number {
-  return compareBytes(a.address, b.address) || (a.scope < b.scope ? -1 : 1)
-}
-
 function sortByEnd(nodes: NodeDraft[]): NodeDraft[] {
-  const keyed = nodes.map((node) => ({ node, key: endKey(node.owner, node.key) }))
+  const keyed = nodes.map((node) => ({ node, key: endKey(node.owner) }))
   keyed.sort((a, b) => (a.key < b.key ? -1 : 1))
   return keyed.map(({ node }) => node)
 }
 
-/**
- * What nodes are sorted by: their labels from the last to the first.
- * @param key the owner as Latin-1 text
- */
-export function endKey(owner: Uint8Array, key: string): string {
-  let reversed = ''
+/** What nodes are sorted by: their labels from the last to the first. */
+export function endKey(owner: Uint8Array): string {
+  const reversed = new Uint8Array(owner.length)
   for (let at = 0; at < owner.length; ) {
     const next = at + 1 + octet(owner, at)
-    reversed = key.slice(at, next) + reversed
+    const start = owner.length - next
+    for (let i = at; i < next; i++) reversed[start + i - at] = octet(owner, i)
     at = next
   }
-  return reversed
+  return toLatin1(reversed)
 }

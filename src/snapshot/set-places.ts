@@ -2,10 +2,8 @@
  * Where the sets of a shard in the making are, so that equal ones are written once.
  * @module
  */
-import { equalBytes } from '../dns/bytes.ts'
-import type { Rdata } from '../records/zone-entry.ts'
 import { hashName } from './name-hash.ts'
-import type { SetDraft } from './node-drafts.ts'
+import { isSameRdata, type SetDraft } from './set-drafts.ts'
 
 type Place = { readonly set: SetDraft; readonly offset: number }
 
@@ -46,10 +44,4 @@ function isSame(a: SetDraft, b: SetDraft): boolean {
   if (a.type !== b.type || a.ttlSeconds !== b.ttlSeconds) return false
   if (a.rdata.length !== b.rdata.length) return false
   return a.rdata.every((rdata, i) => isSameRdata(rdata, b.rdata[i]))
-}
-
-function isSameRdata(a: Rdata, b: Rdata | undefined): boolean {
-  if (b === undefined || !equalBytes(a.bytes, b.bytes)) return false
-  if (a.target === undefined || b.target === undefined) return a.target === b.target
-  return a.target === b.target || equalBytes(a.target, b.target)
 }

@@ -12,6 +12,8 @@ import { octet, readInt32, word } from '../dns/bytes.ts'
 import type { Query } from '../dns/query.ts'
 import { hashOctets, hashStep, hashView } from './name-hash.ts'
 
+/** Labels of the key of a name. */
+export const UNIT_LABELS = 3
 const KEY_SEED = 0x6b647368
 const UNIT_SEED = 0x756e6974
 

@@ -2,8 +2,7 @@
  * Writes a shard: the same entries give the same octets, whatever order they come in.
  * @module
  */
-import { EMPTY, toLatin1, word } from '../dns/bytes.ts'
-import { TYPE } from '../dns/rr-type.ts'
+import { EMPTY, word } from '../dns/bytes.ts'
 import type { Rdata, ZoneEntry } from '../records/zone-entry.ts'
 import { AddressRows } from './address-rows.ts'
 import { ByteBuffer } from './byte-buffer.ts'
@@ -27,8 +26,11 @@ import {
   TARGET_BYTES,
 } from './layout.ts'
 import { hashName } from './name-hash.ts'
-import { draftNodes, type NodeDraft, type PointerDraft, type SetDraft } from './node-drafts.ts'
+import { draftNodes, type NodeDraft } from './node-drafts.ts'
+import type { PointerDraft } from './pointer-drafts.ts'
+import type { SetDraft } from './set-drafts.ts'
 import { SetPlaces } from './set-places.ts'
+import { formOf, UnitTargets } from './unit-targets.ts'
 
 /** A shard, and the namespaces in it by their number, as they are needed to change it. */
 export type BuiltShard = { readonly bytes: Uint8Array; readonly scopes: readonly string[] }
@@ -184,7 +186,7 @@ export class ShardWriter {
   /** All nodes get their places first, as SRV records lead to them. */
   private writeUnit(nodes: readonly NodeDraft[]): void {
     const { out } = this
-    const targets = new Map(nodes.map((node) => [node.key, node]))
+    const targets = new UnitTargets(nodes)
     this.places.clear()
     const sets: [set: SetDraft, form: number, offset: number][] = []
     const setsOf = nodes.map((node) => {
@@ -249,12 +251,12 @@ export class ShardWriter {
     return offset
   }
 
-  private writeTargets(offset: number, rdata: readonly Rdata[], nodes: Targets): void {
+  private writeTargets(offset: number, rdata: readonly Rdata[], nodes: UnitTargets): void {
     const { out } = this
     const seen = new Set<number>()
     let at = offset
     for (const { bytes, target } of rdata) {
-      const node = nodes.get(toLatin1(target ?? EMPTY))?.offset ?? 0
+      const node = nodes.find(target ?? EMPTY)?.offset ?? 0
       out.put(at, bytes)
       out.put16(at + 6, seen.has(node) ? 1 : 0)
       out.put32(at + 8, node)
@@ -279,14 +281,4 @@ export class ShardWriter {
       at += target.length
     }
   }
-}
-
-/** Nodes that SRV records may lead to, by the Latin-1 text of their labels. */
-type Targets = ReadonlyMap<string, NodeDraft>
-
-function formOf({ type, rdata }: SetDraft, nodes: Targets): number {
-  if (type === TYPE.A || type === TYPE.AAAA) return FORM.FIXED
-  const isKnown = ({ target }: Rdata): boolean =>
-    target !== undefined && nodes.has(toLatin1(target))
-  return type === TYPE.SRV && rdata.every(isKnown) ? FORM.TARGETS : FORM.PARTS
 }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { TYPE } from '../../src/dns/rr-type.ts'
 import type { Rdata } from '../../src/records/zone-entry.ts'
-import type { SetDraft } from '../../src/snapshot/node-drafts.ts'
+import type { SetDraft } from '../../src/snapshot/set-drafts.ts'
 import { SetPlaces } from '../../src/snapshot/set-places.ts'
 import { labels } from './entries.ts'
 

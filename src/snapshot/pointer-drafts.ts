@@ -1,0 +1,76 @@
+/**
+ * Sorts what a shard has by address: where each points, and whose it is.
+ * @module
+ */
+import { compareBytes, EMPTY, equalBytes } from '../dns/bytes.ts'
+import { TYPE } from '../dns/rr-type.ts'
+import type { PodAddress, Pointer } from '../records/zone-entry.ts'
+import { finishSet, type SetDraft } from './set-drafts.ts'
+
+/** The targets of one address in one namespace, if any, and whether a Pod there has the address. */
+export type PointerDraft = {
+  readonly address: Uint8Array
+  readonly scope: string
+  set: SetDraft | undefined
+  isPod: boolean
+}
+
+type AddressEntry = Pointer | PodAddress
+
+/**
+ * Merges the entries of each address and namespace, and sorts them by both. Pointers that yield are
+ * left out where their address has others.
+ */
+export function draftPointers(entries: readonly AddressEntry[]): PointerDraft[] {
+  const sorted = [...entries].sort(compareEntries)
+  const drafts: PointerDraft[] = []
+  for (let at = 0; at < sorted.length; ) {
+    const { address } = sorted[at] ?? { address: EMPTY }
+    let end = at
+    let isFirm = false
+    for (; end < sorted.length; end++) {
+      const entry = sorted[end]
+      if (entry === undefined || !equalBytes(entry.address, address)) break
+      isFirm ||= entry.kind === 'pointer' && entry.isYielding !== true
+    }
+    for (; at < end; at++) {
+      const entry = sorted[at]
+      if (entry !== undefined && !(isFirm && isYielding(entry))) addTo(drafts, entry)
+    }
+  }
+  for (const { set } of drafts) if (set !== undefined) finishSet(set)
+  return drafts
+}
+
+/** Adds an entry, by itself or to the last one when that is of the same address and namespace. */
+function addTo(drafts: PointerDraft[], entry: AddressEntry): void {
+  const { address, scope } = entry
+  let draft = drafts.at(-1)
+  if (draft === undefined || draft.scope !== scope || !equalBytes(draft.address, address)) {
+    draft = { address, scope, set: undefined, isPod: false }
+    drafts.push(draft)
+  }
+  if (entry.kind === 'pod-address') {
+    draft.isPod = true
+    return
+  }
+  const { ttlSeconds, target } = entry
+  const { set } = draft
+  if (set === undefined) {
+    const rdata = [{ bytes: EMPTY, target }]
+    draft.set = { type: TYPE.PTR, ttlSeconds, rdata, isMerged: false }
+  } else {
+    set.ttlSeconds = Math.min(set.ttlSeconds, ttlSeconds)
+    set.rdata.push({ bytes: EMPTY, target })
+  }
+}
+
+function isYielding(entry: AddressEntry): boolean {
+  return entry.kind === 'pointer' && entry.isYielding === true
+}
+
+function compareEntries(a: AddressEntry, b: AddressEntry): number {
+  const order = compareBytes(a.address, b.address)
+  if (order !== 0 || a.scope === b.scope) return order
+  return a.scope < b.scope ? -1 : 1
+}
