@@ -57,7 +57,8 @@ export function readUint16(bytes: Uint8Array, offset: number): number {
 
 /** Reads a 32-bit big-endian number as a signed one. The caller has checked the bounds. */
 export function readInt32(bytes: Uint8Array, offset: number): number {
-  return (readUint16(bytes, offset) << 16) | readUint16(bytes, offset + 2)
+  const high = ((bytes[offset] as number) << 8) | (bytes[offset + 1] as number)
+  return (high << 16) | ((bytes[offset + 2] as number) << 8) | (bytes[offset + 3] as number)
 }
 
 /** Reads a 32-bit big-endian number as an unsigned one. The caller has checked the bounds. */

@@ -6,7 +6,7 @@
  * the question alone. Only when that does not settle a name are all names so far put in a table.
  * @module
  */
-import { LOWER, octet, tailMask, type WordOctets, word } from './bytes.ts'
+import { LOWER, octet, tailMask, type WordOctets } from './bytes.ts'
 import { Compression } from './compression.ts'
 import { HEADER_BYTES, LABELS_MAX } from './limits.ts'
 import { endsIn, Query } from './query.ts'
@@ -14,6 +14,8 @@ import { endsIn, Query } from './query.ts'
 /** Names that may be written before they are put in the table. */
 const NOTED_MAX = 8
 const POINTER_BITS = 0xc000
+// A constant of this module is a part of the compiled code (query.ts).
+const NAME_AT = HEADER_BYTES
 
 /** The names of one reply. */
 export class NameWriter {
@@ -99,27 +101,27 @@ export class NameWriter {
     this.matchedOffset = 0
     if (query.questionEnd === 0 || query.labelCount === 0 || origin.bytes.length === 1) return -1
     if (!this.isWithin(origin)) {
-      const last = octet(query.labels, query.labelCount - 1)
+      const last = query.labels[query.labelCount - 1] ?? 0
       return this.sharesLastLabel(origin.bytes, last) ? -1 : size
     }
     const offset = query.nameBytes - origin.bytes.length
     if (this.isTail(part, start, size, offset)) {
-      this.matchedOffset = HEADER_BYTES + offset - size
+      this.matchedOffset = NAME_AT + offset - size
       return 0
     }
     const { bytes } = part
     let left = query.labelCount - 1
-    while (octet(query.labels, left) !== offset) left--
+    while (query.labels[left] !== offset) left--
     let count = 0
-    for (let at = 0; at < size; at += octet(bytes, start + at) + 1) labels[count++] = at
+    for (let at = 0; at < size; at += (bytes[start + at] ?? 0) + 1) labels[count++] = at
     let own = size
-    this.matchedOffset = HEADER_BYTES + offset
+    this.matchedOffset = NAME_AT + offset
     for (; count > 0 && left > 0; left--) {
-      const theirs = octet(query.labels, left - 1)
-      const at = octet(labels, --count)
+      const theirs = query.labels[left - 1] ?? 0
+      const at = labels[--count] ?? 0
       if (!isSameLabel(bytes, start + at, query.name, theirs)) break
       own = at
-      this.matchedOffset = HEADER_BYTES + theirs
+      this.matchedOffset = NAME_AT + theirs
     }
     return own
   }
@@ -132,17 +134,18 @@ export class NameWriter {
     const first = start >>> 2
     const whole = size >>> 2
     for (let i = 0; i < whole; i++) {
-      if (nameView.getInt32(from + 4 * i, true) !== word(words, first + i)) return false
+      if (nameView.getInt32(from + 4 * i, true) !== words[first + i]) return false
     }
     const last = from + 4 * whole
     if (last < end) {
       // Behind the labels stands an origin, and behind the longest of names an octet to spare.
-      const differing = nameView.getInt32(last, true) ^ word(words, first + whole)
+      const differing = nameView.getInt32(last, true) ^ (words[first + whole] ?? 0)
       if ((differing & tailMask(size)) !== 0) return false
     }
     // The same octets may also begin in the middle of a label.
     for (let i = 0; i < labelCount; i++) {
-      if (octet(labels, i) >= from) return octet(labels, i) === from || size === 0
+      const label = labels[i] ?? 0
+      if (label >= from) return label === from || size === 0
     }
     return size === 0
   }
@@ -153,12 +156,12 @@ export class NameWriter {
     const first = start >>> 2
     const shift = 8 * (start & 3)
     if (shift === 0) {
-      for (let i = 0; 4 * i < size; i++) view.setUint32(to + 4 * i, word(words, first + i), true)
+      for (let i = 0; 4 * i < size; i++) view.setInt32(to + 4 * i, words[first + i] ?? 0, true)
       return
     }
     for (let i = 0; 4 * i < size; i++) {
-      const low = word(words, first + i) >>> shift
-      view.setUint32(to + 4 * i, low | (word(words, first + i + 1) << (32 - shift)), true)
+      const low = (words[first + i] ?? 0) >>> shift
+      view.setInt32(to + 4 * i, low | ((words[first + i + 1] ?? 0) << (32 - shift)), true)
     }
   }
 
@@ -172,7 +175,7 @@ export class NameWriter {
 
   private sharesLastLabel(origin: Uint8Array, last: number): boolean {
     let at = 0
-    for (let next = 0; octet(origin, next) !== 0; next += octet(origin, next) + 1) at = next
+    for (let next = 0; origin[next] !== 0; next += (origin[next] ?? 0) + 1) at = next
     return isSameLabel(origin, at, this.query.name, last)
   }
 
@@ -187,7 +190,7 @@ export class NameWriter {
     while (own > 0 && left > 0) {
       const theirs = octet(query.labels, left - 1)
       if (!isSameLabel(name, octet(labels, own - 1), query.name, theirs)) break
-      this.matchedOffset = HEADER_BYTES + theirs
+      this.matchedOffset = NAME_AT + theirs
       own--
       left--
     }
@@ -221,11 +224,11 @@ export class NameWriter {
   }
 }
 
-function isSameLabel(name: Uint8Array, at: number, lower: Uint8Array, lowerAt: number): boolean {
-  const size = octet(name, at)
-  if (size !== octet(lower, lowerAt)) return false
+const isSameLabel = (name: Uint8Array, at: number, lower: Uint8Array, lowerAt: number): boolean => {
+  const size = name[at] ?? 0
+  if (size !== lower[lowerAt]) return false
   for (let i = 1; i <= size; i++) {
-    if (octet(LOWER, octet(name, at + i)) !== octet(lower, lowerAt + i)) return false
+    if (LOWER[name[at + i] ?? 0] !== lower[lowerAt + i]) return false
   }
   return true
 }

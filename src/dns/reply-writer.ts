@@ -7,11 +7,12 @@
  * is kept from the start (RFC 6891 §7).
  * @module
  */
-import { octet, type WordOctets, word, writeUint16 } from './bytes.ts'
+import { type WordOctets, writeUint16 } from './bytes.ts'
 import { type EdnsOption, OPTION } from './edns.ts'
 import { HEADER_BYTES, MESSAGE_BYTES_MAX, NAME_BYTES_MAX, UDP_BYTES_ADVERTISED } from './limits.ts'
 import { NameWriter } from './name-writer.ts'
 import { FLAG, type Query } from './query.ts'
+import { CLASS } from './rr-class.ts'
 import { TYPE } from './rr-type.ts'
 
 /** Sections of a message, in their order. */
@@ -23,6 +24,15 @@ export const QUESTION_OFFSET: number = HEADER_BYTES
 const OPT_BYTES = 11
 const NO_OPTIONS: readonly EdnsOption[] = []
 const POINTER_BITS = 0xc000
+const RECORDS_MAX = 0xffff
+// Constants of this module are a part of the compiled code (query.ts).
+const { ANSWER, AUTHORITY } = SECTION
+const { QR, TC, RD, CD } = FLAG
+const { IN } = CLASS
+const HEADER_END = HEADER_BYTES
+/** An owner that is the question's name, as the upper half of a word. */
+const QUESTION_OWNER = (POINTER_BITS | HEADER_BYTES) << 16
+const ECHOED = 0x7800 | RD | CD
 
 /** How to begin a reply. */
 export type ReplyLimits = {
@@ -48,7 +58,9 @@ export class ReplyWriter {
   isFull = false
   private readonly names = new NameWriter(this.bytes)
   private isTruncated = false
-  private readonly counts = new Uint16Array(3)
+  private answerCount = 0
+  private authorityCount = 0
+  private additionalCount = 0
   private readonly joined = new Uint8Array(NAME_BYTES_MAX)
   private query: Query | undefined
   private bytesMax: number = MESSAGE_BYTES_MAX
@@ -76,14 +88,14 @@ export class ReplyWriter {
     this.hasTtlBounds = false
     this.ttlFirst = -1
     this.isTtlMixed = false
-    this.counts[0] = 0
-    this.counts[1] = 0
-    this.counts[2] = 0
+    this.answerCount = 0
+    this.authorityCount = 0
+    this.additionalCount = 0
     const { words } = this
     const { headWords, questionEnd } = query
-    this.length = Math.max(HEADER_BYTES, questionEnd)
+    this.length = questionEnd === 0 ? HEADER_END : questionEnd
     // Up to three octets too many, over which the first record is written.
-    for (let i = HEADER_BYTES / 4; 4 * i < questionEnd; i++) words[i] = word(headWords, i)
+    for (let i = HEADER_END / 4; 4 * i < questionEnd; i++) words[i] = headWords[i] ?? 0
   }
 
   /** Bounds the TTLs of the records that follow, in seconds. */
@@ -126,27 +138,51 @@ export class ReplyWriter {
   /** Writes what stands between a record's owner and its rdata. */
   beginRecord(type: number, rrClass: number, ttlSeconds: number): void {
     const { view, length } = this
-    if (this.ttlFirst < 0) this.ttlFirst = ttlSeconds
-    else if (this.ttlFirst !== ttlSeconds) this.isTtlMixed = true
-    view.setUint32(length, (type << 16) | rrClass)
-    const { hasTtlBounds, ttlMin, ttlMax } = this
-    const ttl = hasTtlBounds ? Math.min(Math.max(ttlSeconds, ttlMin), ttlMax) : ttlSeconds
-    view.setUint32(length + 4, ttl)
+    view.setInt32(length, (type << 16) | rrClass)
+    view.setInt32(length + 4, this.boundedTtl(ttlSeconds))
     this.rdataStart = length + 10
     this.length = length + 10
+  }
+
+  /**
+   * Writes a whole answer record at the question's name, class IN, whose rdata is at hand as
+   * `count` little-endian words from `start`. When that is too large, ends the writing.
+   */
+  writeAnswer(
+    type: number,
+    ttlSeconds: number,
+    source: Int32Array,
+    start: number,
+    count: number,
+  ): void {
+    const { view, length } = this
+    const rdata = length + 12
+    const end = rdata + 4 * count
+    if (this.isFull || end > this.bytesMax || this.answerCount === RECORDS_MAX) {
+      this.isFull = true
+      this.isTruncated = true
+      return
+    }
+    const ttl = this.boundedTtl(ttlSeconds)
+    view.setInt32(length, QUESTION_OWNER | type)
+    view.setInt32(length + 4, (IN << 16) | (ttl >>> 16))
+    view.setInt32(length + 8, (ttl << 16) | (4 * count))
+    for (let i = 0; i < count; i++) view.setInt32(rdata + 4 * i, source[start + i] ?? 0, true)
+    this.length = end
+    this.answerCount++
   }
 
   /** Writes octets of rdata as they are. */
   writeBytes(source: Uint8Array, start: number, size: number): void {
     const { bytes, length } = this
-    for (let i = 0; i < size; i++) bytes[length + i] = octet(source, start + i)
+    for (let i = 0; i < size; i++) bytes[length + i] = source[start + i] ?? 0
     this.length = length + size
   }
 
   /** Writes octets of rdata that are at hand as little-endian words. */
   writeWords(source: Int32Array, start: number, count: number): void {
     const { view, length } = this
-    for (let i = 0; i < count; i++) view.setUint32(length + 4 * i, word(source, start + i), true)
+    for (let i = 0; i < count; i++) view.setInt32(length + 4 * i, source[start + i] ?? 0, true)
     this.length = length + 4 * count
   }
 
@@ -188,14 +224,17 @@ export class ReplyWriter {
    * or was so before.
    */
   endRecord(section: number): boolean {
-    if (this.isFull || this.length > this.bytesMax || this.counts[section] === 0xffff) {
+    const { length, rdataStart } = this
+    if (this.isFull || length > this.bytesMax || this.countIn(section) === RECORDS_MAX) {
       this.cancelRecord()
       this.isFull = true
       this.isTruncated = true
       return false
     }
-    this.view.setUint16(this.rdataStart - 2, this.length - this.rdataStart)
-    this.counts[section] = (this.counts[section] ?? 0) + 1
+    this.view.setInt16(rdataStart - 2, length - rdataStart)
+    if (section === ANSWER) this.answerCount++
+    else if (section === AUTHORITY) this.authorityCount++
+    else this.additionalCount++
     return true
   }
 
@@ -207,16 +246,15 @@ export class ReplyWriter {
   finish(rcode: number, flags: number, paddingBlock = 0): number {
     const query = this.query
     if (query === undefined) throw new TypeError('Cannot finish a reply that was not begun')
-    const { view, counts } = this
+    const { view } = this
+    const optCount = query.hasEdns ? 1 : 0
     if (query.hasEdns) this.writeOpt(query, rcode, paddingBlock)
-    const echoed = query.flags & (0x7800 | FLAG.RD | FLAG.CD)
-    const truncated = this.isTruncated ? FLAG.TC : 0
-    const second = FLAG.QR | echoed | flags | truncated | (rcode & 15)
+    const truncated = this.isTruncated ? TC : 0
+    const second = QR | (query.flags & ECHOED) | flags | truncated | (rcode & 15)
     const questionCount = query.questionEnd === 0 ? 0 : 1
-    const additionalCount = (counts[SECTION.ADDITIONAL] ?? 0) + (query.hasEdns ? 1 : 0)
-    view.setUint32(0, (query.id << 16) | second)
-    view.setUint32(4, (questionCount << 16) | (counts[SECTION.ANSWER] ?? 0))
-    view.setUint32(8, ((counts[SECTION.AUTHORITY] ?? 0) << 16) | additionalCount)
+    view.setInt32(0, (query.id << 16) | second)
+    view.setInt32(4, (questionCount << 16) | this.answerCount)
+    view.setInt32(8, (this.authorityCount << 16) | (this.additionalCount + optCount))
     return this.length
   }
 
@@ -224,6 +262,21 @@ export class ReplyWriter {
   changeFlags(set: number, cleared: number): void {
     const { view } = this
     view.setUint16(2, (view.getUint16(2) & ~cleared) | set)
+  }
+
+  /** The TTL to write for one that a record comes with; notes whether all come with the same. */
+  private boundedTtl(ttlSeconds: number): number {
+    if (this.ttlFirst < 0) this.ttlFirst = ttlSeconds
+    else if (this.ttlFirst !== ttlSeconds) this.isTtlMixed = true
+    if (!this.hasTtlBounds) return ttlSeconds
+    const { ttlMin, ttlMax } = this
+    const raised = ttlSeconds < ttlMin ? ttlMin : ttlSeconds
+    return raised > ttlMax ? ttlMax : raised
+  }
+
+  private countIn(section: number): number {
+    if (section === ANSWER) return this.answerCount
+    return section === AUTHORITY ? this.authorityCount : this.additionalCount
   }
 
   private writeJoined(
@@ -240,7 +293,7 @@ export class ReplyWriter {
       this.length = end
       return true
     }
-    for (let i = 0; i < size; i++) joined[i] = octet(labels.bytes, start + i)
+    for (let i = 0; i < size; i++) joined[i] = labels.bytes[start + i] ?? 0
     joined.set(origin.bytes, size)
     this.length = names.write(length, joined, mayPoint)
     return true

@@ -3,7 +3,7 @@
  * @module
  */
 import { IN_ADDR_ARPA, IP6_ARPA } from './address.ts'
-import { asWordOctets, octet } from './bytes.ts'
+import { asWordOctets } from './bytes.ts'
 import { endsIn, type Query } from './query.ts'
 
 const IPV4_TREE = asWordOctets(IN_ADDR_ARPA)
@@ -32,7 +32,7 @@ export function readReverseName(query: Query, into: ReverseAddress, surplusMax: 
     into.bitCount = 8 * (labelCount - 2)
     for (let i = labelCount - 2; i < 4; i++) into.bytes[i] = 0
     for (let i = labelCount - 3, at = 0; i >= 0; i--, at++) {
-      const value = readDecimal(name, octet(labels, i))
+      const value = readDecimal(name, labels[i] ?? 0)
       if (value < 0) return false
       into.bytes[at] = value
     }
@@ -44,28 +44,28 @@ export function readReverseName(query: Query, into: ReverseAddress, surplusMax: 
   into.bitCount = 4 * nibbles
   into.bytes.fill(0)
   for (let i = labelCount - 3, at = 0; at < nibbles; i--, at++) {
-    const value = readNibble(name, octet(labels, i))
+    const value = readNibble(name, labels[i] ?? 0)
     if (value < 0) return false
-    into.bytes[at >>> 1] = octet(into.bytes, at >>> 1) | (at % 2 === 0 ? value << 4 : value)
+    into.bytes[at >>> 1] = (into.bytes[at >>> 1] ?? 0) | (at % 2 === 0 ? value << 4 : value)
   }
   return true
 }
 
-function readDecimal(name: Uint8Array, at: number): number {
-  const length = octet(name, at)
+const readDecimal = (name: Uint8Array, at: number): number => {
+  const length = name[at] ?? 0
   if (length > 3) return -1
   let value = 0
   for (let i = 1; i <= length; i++) {
-    const digit = octet(name, at + i) - 0x30
+    const digit = (name[at + i] ?? 0) - 0x30
     if (digit < 0 || digit > 9 || (i === 2 && value === 0)) return -1
     value = 10 * value + digit
   }
   return value <= 255 ? value : -1
 }
 
-function readNibble(name: Uint8Array, at: number): number {
-  if (octet(name, at) !== 1) return -1
-  const char = octet(name, at + 1)
+const readNibble = (name: Uint8Array, at: number): number => {
+  if (name[at] !== 1) return -1
+  const char = name[at + 1] ?? 0
   if (char >= 0x30 && char <= 0x39) return char - 0x30
   return char >= 0x61 && char <= 0x66 ? char - 0x57 : -1
 }

@@ -2,10 +2,12 @@
  * The addresses of a shard and where they point: columns sorted by address, searched by halving.
  * @module
  */
-import { readInt32, word } from '../dns/bytes.ts'
+import { readInt32 } from '../dns/bytes.ts'
 import { POD_BIT, SCOPES_MAX } from './layout.ts'
 import { addressUnitAt } from './shard-key.ts'
 
+// Constants of this module are a part of the compiled code (dns/query.ts).
+const SCOPE_MASK = SCOPES_MAX
 /** Turns the order of signed numbers into that of unsigned ones. */
 const SIGN = 0x80000000
 
@@ -50,7 +52,7 @@ export class AddressTable {
     let high = this.count
     while (low < high) {
       const middle = (low + high) >>> 1
-      if ((word(words, keys + middle) ^ SIGN) < wanted) low = middle + 1
+      if (((words[keys + middle] ?? 0) ^ SIGN) < wanted) low = middle + 1
       else high = middle
     }
     return low
@@ -59,7 +61,7 @@ export class AddressTable {
   /** Orders the entry at `index` and an address: negative, zero or positive. */
   compare(index: number, address: Uint8Array): number {
     for (let i = 0; i < this.wordsPerKey; i++) {
-      const key = word(this.words, this.keys + this.wordsPerKey * index + i)
+      const key = this.words[this.keys + this.wordsPerKey * index + i] ?? 0
       const wanted = readInt32(address, 4 * i)
       if (key !== wanted) return (key ^ SIGN) < (wanted ^ SIGN) ? -1 : 1
     }
@@ -81,7 +83,7 @@ export class AddressTable {
     if (index >= this.count) return false
     for (let bits = bitCount, i = 0; bits > 0; bits -= 32, i++) {
       const mask = bits >= 32 ? 0xffffffff : ~(0xffffffff >>> bits)
-      const key = word(this.words, this.keys + this.wordsPerKey * index + i)
+      const key = this.words[this.keys + this.wordsPerKey * index + i] ?? 0
       if (((key ^ readInt32(address, 4 * i)) & mask) !== 0) return false
     }
     return true
@@ -89,17 +91,17 @@ export class AddressTable {
 
   /** Offset of the set of names that the entry points to. */
   set(index: number): number {
-    return word(this.words, this.sets + index)
+    return this.words[this.sets + index] ?? 0
   }
 
   /** The entry's namespace with its marks, in the lower 16 bits, and its number of names. */
   info(index: number): number {
-    return word(this.words, this.infos + index)
+    return this.words[this.infos + index] ?? 0
   }
 
   /** Number of the entry's namespace. */
   scope(index: number): number {
-    return this.info(index) & SCOPES_MAX
+    return this.info(index) & SCOPE_MASK
   }
 
   /** Whether a Pod of the namespace has the entry's address. */
@@ -120,7 +122,7 @@ export class AddressTable {
 
   /** A part of the entry's address, a number of 32 bits, the highest first. */
   part(index: number, i: number): number {
-    return word(this.words, this.keys + this.wordsPerKey * index + i)
+    return this.words[this.keys + this.wordsPerKey * index + i] ?? 0
   }
 
   /** The entry's address, 4 or 16 octets. */
@@ -128,7 +130,7 @@ export class AddressTable {
     const address = new Uint8Array(4 * this.wordsPerKey)
     const view = new DataView(address.buffer)
     for (let i = 0; i < this.wordsPerKey; i++) {
-      view.setUint32(4 * i, word(this.words, this.keys + this.wordsPerKey * index + i))
+      view.setInt32(4 * i, this.words[this.keys + this.wordsPerKey * index + i] ?? 0)
     }
     return address
   }

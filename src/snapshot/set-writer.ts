@@ -13,6 +13,16 @@ import { FORM, PARTS_BYTES, TARGET_BYTES } from './layout.ts'
 import type { Shard } from './shard.ts'
 import type { Visibility } from './visibility.ts'
 
+// Constants of this module are a part of the compiled code (dns/query.ts).
+const { FIXED, TARGETS } = FORM
+const { A, AAAA, SRV, DNAME } = TYPE
+const { IN } = CLASS
+const { ANSWER, ADDITIONAL } = SECTION
+const QUESTION_AT = QUESTION_OFFSET
+const PARTS_HEAD_BYTES = PARTS_BYTES
+const TARGET_ITEM_BYTES = TARGET_BYTES
+const RDATA_FIXED_BYTES = 6
+
 /** Writes sets; made once, set up before each reply. */
 export class SetWriter {
   /** Where records go. */
@@ -39,15 +49,15 @@ export class SetWriter {
   /** Writes a set of `count` records into the answer section, at the name that was asked. */
   writeSet(shard: Shard, set: number, count: number, type: number): void {
     const form = shard.setForm(set)
-    if (form === FORM.FIXED) this.writeAddresses(shard, set, count, type)
-    else if (form === FORM.TARGETS) this.writeTargets(shard, set, count)
+    if (form === FIXED) this.writeAddresses(shard, set, count, type)
+    else if (form === TARGETS) this.writeTargets(shard, set, count)
     else this.writeParts(shard, set, count, type)
   }
 
   /** Writes the addresses of all targets of an SRV set into the additional section, each once. */
   writeTargetAddresses(shard: Shard, ref: number): void {
     const set = shard.refSet(ref)
-    if (this.isMinimal || shard.setForm(set) !== FORM.TARGETS) return
+    if (this.isMinimal || shard.setForm(set) !== TARGETS) return
     const count = shard.refCount(ref)
     for (let i = 0; i < count && !this.reply.isFull; i++) {
       if (shard.isFirstWithTarget(set, i)) this.writeAdditional(shard, shard.targetNode(set, i))
@@ -57,21 +67,19 @@ export class SetWriter {
   /** Writes a node's addresses into the additional section. */
   writeAdditional(shard: Shard, node: number): void {
     if (this.isMinimal || this.namespaces?.has(shard, shard.nodeScope(node)) === false) return
-    this.writeNodeAddresses(shard, node, TYPE.A)
-    this.writeNodeAddresses(shard, node, TYPE.AAAA)
+    this.writeNodeAddresses(shard, node, A)
+    this.writeNodeAddresses(shard, node, AAAA)
   }
 
   private writeAddresses(shard: Shard, set: number, count: number, type: number): void {
     const { reply } = this
     const ttlSeconds = shard.setTtl(set)
-    const size = type === TYPE.A ? 4 : 16
-    const first = (set + 4) >>> 2
-    let next = this.rotation % count
+    const { words } = shard
+    const size = type === A ? 1 : 4
+    const first = (set >>> 2) + 1
+    let next = count === 1 ? 0 : this.rotation % count
     for (let left = count; left > 0 && !reply.isFull; left--) {
-      reply.pointOwner(QUESTION_OFFSET)
-      reply.beginRecord(type, CLASS.IN, ttlSeconds)
-      reply.writeWords(shard.words, first + (size >>> 2) * next, size >>> 2)
-      reply.endRecord(SECTION.ANSWER)
+      reply.writeAnswer(type, ttlSeconds, words, first + size * next, size)
       next = next + 1 === count ? 0 : next + 1
     }
   }
@@ -80,14 +88,14 @@ export class SetWriter {
     const { reply } = this
     const ttlSeconds = shard.setTtl(set)
     for (let i = 0; i < count && !reply.isFull; i++) {
-      const item = set + 4 + TARGET_BYTES * i
+      const item = set + 4 + TARGET_ITEM_BYTES * i
       const node = shard.targetNode(set, i)
-      reply.pointOwner(QUESTION_OFFSET)
-      reply.beginRecord(TYPE.SRV, CLASS.IN, ttlSeconds)
-      reply.writeBytes(shard.bytes, item, 6)
+      reply.pointOwner(QUESTION_AT)
+      reply.beginRecord(SRV, IN, ttlSeconds)
+      reply.writeBytes(shard.bytes, item, RDATA_FIXED_BYTES)
       const start = shard.nameOffset(node)
       if (reply.writeJoinedNameWhole(shard, start, shard.nameBytes(node), this.origin)) {
-        reply.endRecord(SECTION.ANSWER)
+        reply.endRecord(ANSWER)
       } else reply.cancelRecord()
     }
   }
@@ -99,10 +107,10 @@ export class SetWriter {
     for (let i = 0; i < count && !reply.isFull; i++) {
       const size = shard.uint16(item)
       const nameSize = shard.uint16(item + 2) - 1
-      const name = item + PARTS_BYTES + size
-      reply.pointOwner(QUESTION_OFFSET)
-      reply.beginRecord(type, CLASS.IN, ttlSeconds)
-      if (this.writePart(shard, item, nameSize, type)) reply.endRecord(SECTION.ANSWER)
+      const name = item + PARTS_HEAD_BYTES + size
+      reply.pointOwner(QUESTION_AT)
+      reply.beginRecord(type, IN, ttlSeconds)
+      if (this.writePart(shard, item, nameSize, type)) reply.endRecord(ANSWER)
       else reply.cancelRecord()
       item = name + Math.max(0, nameSize)
     }
@@ -111,13 +119,13 @@ export class SetWriter {
   private writePart(shard: Shard, item: number, nameSize: number, type: number): boolean {
     const { reply, origin } = this
     const size = shard.uint16(item)
-    const start = item + PARTS_BYTES
+    const start = item + PARTS_HEAD_BYTES
     if (nameSize < 0) {
       writeRdata(reply, type, shard.bytes.subarray(start, start + size))
       return true
     }
     reply.writeBytes(shard.bytes, start, size)
-    return type === TYPE.SRV || type === TYPE.DNAME
+    return type === SRV || type === DNAME
       ? reply.writeJoinedNameWhole(shard, start + size, nameSize, origin)
       : reply.writeJoinedName(shard, start + size, nameSize, origin)
   }
@@ -128,14 +136,14 @@ export class SetWriter {
     if (ref === 0) return
     const set = shard.refSet(ref)
     const ttlSeconds = shard.setTtl(set)
-    const size = type === TYPE.A ? 4 : 16
+    const size = type === A ? 4 : 16
     for (let i = 0; i < shard.refCount(ref) && !reply.isFull; i++) {
       reply.beginOwner()
       const start = shard.nameOffset(node)
       if (!reply.writeJoinedName(shard, start, shard.nameBytes(node), this.origin)) return
-      reply.beginRecord(type, CLASS.IN, ttlSeconds)
+      reply.beginRecord(type, IN, ttlSeconds)
       reply.writeWords(shard.words, (set + 4 + size * i) >>> 2, size >>> 2)
-      reply.endRecord(SECTION.ADDITIONAL)
+      reply.endRecord(ADDITIONAL)
     }
   }
 }

@@ -49,7 +49,7 @@ export function shardOfQuery(
   labelCount: number,
   count: number,
 ): number {
-  const third = labelCount < 4 ? 0 : octet(labels, labelCount - 3)
+  const third = labelCount < 4 ? 0 : (labels[labelCount - 3] ?? 0)
   return hashView(nameView, third, size, KEY_SEED) & (count - 1)
 }
 

@@ -3,13 +3,13 @@
  * look-up relies on was checked when the shard was opened.
  * @module
  */
-import { octet, tailMask, word } from '../dns/bytes.ts'
+import { tailMask } from '../dns/bytes.ts'
 import { AddressTable } from './address-table.ts'
 import {
   ADDRESS_NAMES_BIT,
-  GLUE_BIT,
+  GLUE_MARK,
   HEADER,
-  IMPLIED_BIT,
+  IMPLIED_MARK,
   NODE_BYTES,
   SCOPES_MAX,
   SET_REF_BYTES,
@@ -19,6 +19,13 @@ import {
 } from './layout.ts'
 import { hashName, hashWords } from './name-hash.ts'
 import type { NamespaceLabels } from './namespace-labels.ts'
+
+// Constants of this module are a part of the compiled code (dns/query.ts). In words:
+const NODE_WORDS = NODE_BYTES / 4
+const SET_REF_WORDS = SET_REF_BYTES / 4
+const SLOT_WORDS = SLOT_BYTES / 4
+const TARGET_WORDS = TARGET_BYTES / 4
+const SETS_MASK = SETS_PER_NODE_MAX
 
 /** One shard. Make it with `openShard`; nodes, references and sets are offsets into `bytes`. */
 export class Shard {
@@ -51,17 +58,17 @@ export class Shard {
 
   /** Reads a field of the header. */
   field(index: number): number {
-    return word(this.words, index)
+    return this.words[index] ?? 0
   }
 
   /** Finds a name by the first `size` octets of its lower-case labels; 0 when it does not exist. */
   findNode(labels: Uint8Array, size: number): number {
     const hash = hashName(labels, size, this.seed)
     for (let slot = hash & this.slotMask; ; slot = (slot + 1) & this.slotMask) {
-      const at = this.slots + (SLOT_BYTES / 4) * slot
-      const node = word(this.words, at + 1)
+      const at = this.slots + SLOT_WORDS * slot
+      const node = this.words[at + 1] ?? 0
       if (node === 0) return 0
-      if (word(this.words, at) === hash && this.hasName(node, labels, size)) return node
+      if (this.words[at] === hash && this.hasName(node, labels, size)) return node
     }
   }
 
@@ -71,52 +78,52 @@ export class Shard {
     this.isUsed = true
     const hash = hashWords(labels, size, this.seed)
     for (let slot = hash & slotMask; ; slot = (slot + 1) & slotMask) {
-      const at = slots + (SLOT_BYTES / 4) * slot
-      const node = word(words, at + 1)
+      const at = slots + SLOT_WORDS * slot
+      const node = words[at + 1] ?? 0
       if (node === 0) return 0
-      if (word(words, at) === hash && this.isNamed(node, labels, size)) return node
+      if (words[at] === hash && this.isNamed(node, labels, size)) return node
     }
   }
 
   /** Number of the octets of a node's name, its sets, its namespace and its marks, in one word. */
   nodeHead(node: number): number {
-    return word(this.words, node >>> 2)
+    return this.words[node >>> 2] ?? 0
   }
 
   /** Finds a node's reference to its set of a type; 0 when it has none. */
   findSet(node: number, type: number): number {
     const { words } = this
-    const first = (node + NODE_BYTES) >>> 2
-    const end = first + (SET_REF_BYTES / 4) * ((word(words, node >>> 2) >>> 8) & SETS_PER_NODE_MAX)
-    for (let ref = first; ref < end; ref += SET_REF_BYTES / 4) {
-      if ((word(words, ref) & 0xffff) === type) return 4 * ref
+    const first = (node >>> 2) + NODE_WORDS
+    const end = first + SET_REF_WORDS * (((words[node >>> 2] ?? 0) >>> 8) & SETS_MASK)
+    for (let ref = first; ref < end; ref += SET_REF_WORDS) {
+      if (((words[ref] ?? 0) & 0xffff) === type) return 4 * ref
     }
     return 0
   }
 
   /** Number of types at a node. */
   setCount(node: number): number {
-    return (this.nodeHead(node) >>> 8) & SETS_PER_NODE_MAX
+    return (this.nodeHead(node) >>> 8) & SETS_MASK
   }
 
   /** Whether the names of addresses are below a node. */
   hasAddressNames(node: number): boolean {
-    return (octet(this.bytes, node + 1) & ADDRESS_NAMES_BIT) !== 0
+    return ((this.nodeHead(node) >>> 8) & ADDRESS_NAMES_BIT) !== 0
   }
 
   /** Number of the namespace that a node belongs to. */
   nodeScope(node: number): number {
-    return this.uint16(node + 2) & SCOPES_MAX
+    return (this.nodeHead(node) >>> 16) & SCOPES_MAX
   }
 
   /** Whether a node exists only because of names below it. */
   isImplied(node: number): boolean {
-    return (this.uint16(node + 2) & IMPLIED_BIT) !== 0
+    return (this.nodeHead(node) & IMPLIED_MARK) !== 0
   }
 
   /** Whether a node only goes along with other records. */
   isGlue(node: number): boolean {
-    return (this.uint16(node + 2) & GLUE_BIT) !== 0
+    return (this.nodeHead(node) & GLUE_MARK) !== 0
   }
 
   /** Octets of a node's labels. */
@@ -126,47 +133,47 @@ export class Shard {
 
   /** Offset of a node's labels. */
   nameOffset(node: number): number {
-    return node + NODE_BYTES + SET_REF_BYTES * this.setCount(node)
+    return node + 4 * (NODE_WORDS + SET_REF_WORDS * this.setCount(node))
   }
 
   /** Type of the set that a reference is to. */
   refType(ref: number): number {
-    return word(this.words, ref >>> 2) & 0xffff
+    return (this.words[ref >>> 2] ?? 0) & 0xffff
   }
 
   /** Number of records in the set that a reference is to. */
   refCount(ref: number): number {
-    return word(this.words, ref >>> 2) >>> 16
+    return (this.words[ref >>> 2] ?? 0) >>> 16
   }
 
   /** Offset of the set that a reference is to. */
   refSet(ref: number): number {
-    return word(this.words, (ref + 4) >>> 2)
+    return this.words[(ref >>> 2) + 1] ?? 0
   }
 
   /** TTL of a set, in seconds. */
   setTtl(set: number): number {
-    return word(this.words, set >>> 2) & 0xffffff
+    return (this.words[set >>> 2] ?? 0) & 0xffffff
   }
 
   /** Form of a set. */
   setForm(set: number): number {
-    return word(this.words, set >>> 2) >>> 24
+    return (this.words[set >>> 2] ?? 0) >>> 24
   }
 
   /** Offset of the node that an item of a set of form TARGETS leads to. */
   targetNode(set: number, index: number): number {
-    return word(this.words, (set + 4 + TARGET_BYTES * index + 8) >>> 2)
+    return this.words[(set >>> 2) + TARGET_WORDS * index + 3] ?? 0
   }
 
   /** Whether no item before this one of a set of form TARGETS leads to the same node. */
   isFirstWithTarget(set: number, index: number): boolean {
-    return this.uint16(set + 4 + TARGET_BYTES * index + 6) === 0
+    return (this.words[(set >>> 2) + TARGET_WORDS * index + 2] ?? 0) >>> 16 === 0
   }
 
   /** Reads a 16-bit number, little-endian. */
   uint16(offset: number): number {
-    return octet(this.bytes, offset) | (octet(this.bytes, offset + 1) << 8)
+    return (this.bytes[offset] ?? 0) | ((this.bytes[offset + 1] ?? 0) << 8)
   }
 
   /** Number of names. */
@@ -187,7 +194,7 @@ export class Shard {
 
   /** Offset of the node that a slot of the index leads to, 0 for none. */
   slotNode(slot: number): number {
-    return word(this.words, this.slots + (SLOT_BYTES / 4) * slot + 1)
+    return this.words[this.slots + SLOT_WORDS * slot + 1] ?? 0
   }
 
   /** Offsets of a node's references to its sets. */
@@ -204,23 +211,22 @@ export class Shard {
 
   private isNamed(node: number, labels: Int32Array, size: number): boolean {
     const { words } = this
-    const head = word(words, node >>> 2)
+    const head = words[node >>> 2] ?? 0
     if ((head & 0xff) !== size) return false
-    const setCount = (head >>> 8) & SETS_PER_NODE_MAX
-    const start = ((node + NODE_BYTES) >>> 2) + (SET_REF_BYTES / 4) * setCount
+    const start = (node >>> 2) + NODE_WORDS + SET_REF_WORDS * ((head >>> 8) & SETS_MASK)
     const whole = size >>> 2
     for (let i = 0; i < whole; i++) {
-      if (word(words, start + i) !== word(labels, i)) return false
+      if (words[start + i] !== labels[i]) return false
     }
     if ((size & 3) === 0) return true
-    return ((word(words, start + whole) ^ word(labels, whole)) & tailMask(size)) === 0
+    return (((words[start + whole] ?? 0) ^ (labels[whole] ?? 0)) & tailMask(size)) === 0
   }
 
   private hasName(node: number, labels: Uint8Array, size: number): boolean {
-    if (octet(this.bytes, node) !== size) return false
+    if (this.bytes[node] !== size) return false
     const start = this.nameOffset(node)
     for (let i = 0; i < size; i++) {
-      if (octet(this.bytes, start + i) !== octet(labels, i)) return false
+      if (this.bytes[start + i] !== labels[i]) return false
     }
     return true
   }

@@ -15,7 +15,7 @@
  * | SRV at a Pod's name | port 0 | NODATA |
  * @module
  */
-import { LOWER, octet } from '../../dns/bytes.ts'
+import { LOWER } from '../../dns/bytes.ts'
 import type { Query } from '../../dns/query.ts'
 import { TYPE } from '../../dns/rr-type.ts'
 import { IMPLIED_MARK, SETS_PER_NODE_MAX } from '../../snapshot/layout.ts'
@@ -25,19 +25,23 @@ import type { Zone } from './zone.ts'
 /** Whose rules decide whether a name exists. */
 export type Rules = 'coredns' | 'rfc'
 
+// Constants of this module are a part of the compiled code (dns/query.ts).
+const { TXT, PTR, SRV } = TYPE
+const IMPLIED = IMPLIED_MARK
+const SETS_MASK = SETS_PER_NODE_MAX
 const UNDERSCORE = 0x5f
 const NS_DNS: readonly number[] = [2, 0x6e, 0x73, 3, 0x64, 0x6e, 0x73]
 const POD: readonly number[] = [3, 0x70, 0x6f, 0x64]
 
 /** Tells whether CoreDNS denies a name of the snapshot, whose node has this head, for a type. */
 export function isDenied(type: number, shard: Shard, node: number, head: number): boolean {
-  if ((head & IMPLIED_MARK) !== 0) return true
-  const setCount = (head >>> 8) & SETS_PER_NODE_MAX
-  if (type === TYPE.TXT) {
+  if ((head & IMPLIED) !== 0) return true
+  const setCount = (head >>> 8) & SETS_MASK
+  if (type === TXT) {
     return setCount === 0 || shard.nameBytes(node) === 0 || isNsDns(shard, node)
   }
-  if (type === TYPE.PTR && isNsDns(shard, node)) return true
-  return setCount === 1 && shard.findSet(node, TYPE.TXT) !== 0
+  if (type === PTR && isNsDns(shard, node)) return true
+  return setCount === 1 && shard.findSet(node, TXT) !== 0
 }
 
 /**
@@ -48,7 +52,7 @@ export function isTooLong(query: Query, count: number, isMulticluster: boolean):
   if (count < 5) return false
   if (count === 5 && isMulticluster) return false
   const { name, labels } = query
-  return count > 5 || octet(name, octet(labels, 1) + 1) !== UNDERSCORE
+  return count > 5 || name[(labels[1] ?? 0) + 1] !== UNDERSCORE
 }
 
 /**
@@ -58,8 +62,8 @@ export function isTooLong(query: Query, count: number, isMulticluster: boolean):
 export function isNsDenied({ bytes, questionEnd }: Query, zone: Zone): boolean {
   const end = questionEnd - 4
   for (let at = end - zone.origin.bytes.length; at < end; at++) {
-    const value = octet(bytes, at)
-    if (octet(LOWER, value) !== value) return !(zone.hasCache && zone.wasNsAsked)
+    const value = bytes[at] ?? 0
+    if (LOWER[value] !== value) return !(zone.hasCache && zone.wasNsAsked)
   }
   zone.wasNsAsked = true
   return false
@@ -67,19 +71,19 @@ export function isNsDenied({ bytes, questionEnd }: Query, zone: Zone): boolean {
 
 /** Tells whether a type is SRV and a name one of a Pod, which has no port to tell. */
 export function isPodService(type: number, shard: Shard, node: number): boolean {
-  return type === TYPE.SRV && endsWith(shard, node, POD)
+  return type === SRV && endsWith(shard, node, POD)
 }
 
-function isNsDns(shard: Shard, node: number): boolean {
+const isNsDns = (shard: Shard, node: number): boolean => {
   return shard.nameBytes(node) === NS_DNS.length && endsWith(shard, node, NS_DNS)
 }
 
-function endsWith(shard: Shard, node: number, labels: readonly number[]): boolean {
+const endsWith = (shard: Shard, node: number, labels: readonly number[]): boolean => {
   const start = shard.nameBytes(node) - labels.length
   const at = shard.nameOffset(node) + start
   if (start < 0) return false
   for (let i = 0; i < labels.length; i++) {
-    if (octet(shard.bytes, at + i) !== labels[i]) return false
+    if (shard.bytes[at + i] !== labels[i]) return false
   }
   return true
 }

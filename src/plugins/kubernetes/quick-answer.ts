@@ -16,6 +16,12 @@ import { VERDICT } from './verdict.ts'
 import { type Zones, zoneOf } from './zone.ts'
 import { ZoneAnswer } from './zone-answer.ts'
 
+// Constants of this module are a part of the compiled code (dns/query.ts).
+const { DATA, NODATA, ABSENT } = VERDICT
+const { CNAME, AXFR, IXFR } = TYPE
+const { NOERROR, NXDOMAIN } = RCODE
+const { AA } = FLAG
+
 /** What answers depend on. */
 export type QuickOptions = {
   readonly zones: Zones
@@ -55,18 +61,18 @@ export class QuickAnswer {
     reply.begin(query, how)
     if (how.hasTtlBounds) reply.boundTtl(how.answerTtlMin, how.answerTtlMax)
     const verdict = zoneAnswer.answer(query, zone, snapshot, zones.home)
-    let rcode: number = RCODE.NOERROR
-    if (verdict === VERDICT.ABSENT) {
+    let rcode: number = NOERROR
+    if (verdict === ABSENT) {
       if (fallthrough !== undefined && closestZoneIndex(fallthrough, query) >= 0) return 0
-      rcode = RCODE.NXDOMAIN
-    } else if (verdict !== VERDICT.DATA && verdict !== VERDICT.NODATA) return 0
-    if (verdict !== VERDICT.DATA) {
+      rcode = NXDOMAIN
+    } else if (verdict !== DATA && verdict !== NODATA) return 0
+    if (verdict !== DATA) {
       if (how.hasTtlBounds) reply.boundTtl(how.denialTtlMin, how.denialTtlMax)
       writeSoa(reply, query, zone, snapshot.info)
     }
     // The cache gives all records the least TTL of them, which is not known before the last one.
     if (how.hasTtlBounds && !reply.hasOneTtl) return 0
-    return reply.finish(rcode, FLAG.AA, how.paddingBlock)
+    return reply.finish(rcode, AA, how.paddingBlock)
   }
 
   private zoneAnswerWith(reply: ReplyWriter): ZoneAnswer {
@@ -76,8 +82,8 @@ export class QuickAnswer {
 }
 
 /** Transfers are refused; an alias that is asked for itself is told in full; the apex is rare. */
-function isForLongWay(query: Query, origin: Uint8Array): boolean {
+const isForLongWay = (query: Query, origin: Uint8Array): boolean => {
   const { type } = query
-  if (type === TYPE.CNAME || type === TYPE.AXFR || type === TYPE.IXFR) return true
+  if (type === CNAME || type === AXFR || type === IXFR) return true
   return query.nameBytes === origin.length
 }

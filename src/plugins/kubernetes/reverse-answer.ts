@@ -2,7 +2,6 @@
  * Answers for the names of addresses, which have PTR records only.
  * @module
  */
-import { octet } from '../../dns/bytes.ts'
 import { nameOf } from '../../dns/name.ts'
 import type { Query } from '../../dns/query.ts'
 import { ReverseAddress, readReverseName } from '../../dns/reverse-name.ts'
@@ -13,6 +12,9 @@ import type { Snapshot } from '../../snapshot/snapshot.ts'
 import { VERDICT } from './verdict.ts'
 import type { ZoneAnswer } from './zone-answer.ts'
 
+// Constants of this module are a part of the compiled code (dns/query.ts).
+const { DATA, NODATA, ABSENT, UNLOADED } = VERDICT
+const { PTR } = TYPE
 /** Names below a reverse zone that are the forward zones' as well. */
 const SHARED_NAMES: readonly Uint8Array[] = ['ns.dns', 'dns', 'dns-version'].map((text) =>
   nameOf(text).subarray(0, -1),
@@ -32,16 +34,16 @@ export function answerReverse(
     return answer.answerForward(query, relativeBytes, snapshot)
   }
   const isLenient = answer.rules === 'coredns'
-  if (!readReverseName(query, asked, isLenient ? SURPLUS_LABELS : 0)) return VERDICT.ABSENT
-  if (isLenient && query.type !== TYPE.PTR) return VERDICT.ABSENT
+  if (!readReverseName(query, asked, isLenient ? SURPLUS_LABELS : 0)) return ABSENT
+  if (isLenient && query.type !== PTR) return ABSENT
   if (asked.bitCount < 8 * asked.addressBytes) {
-    return !isLenient && hasPrefix(answer, snapshot) ? VERDICT.NODATA : VERDICT.ABSENT
+    return !isLenient && hasPrefix(answer, snapshot) ? NODATA : ABSENT
   }
   const index = snapshot.shardOfAddress(asked.bytes, asked.addressBytes)
   const shard = snapshot.shards[index]
   if (shard === undefined) {
     answer.missingShard = index
-    return VERDICT.UNLOADED
+    return UNLOADED
   }
   shard.isUsed = true
   const table = tableOf(shard)
@@ -51,27 +53,24 @@ export function answerReverse(
   for (let i = first; table.hasPrefix(i, asked.bytes, asked.bitCount); i++) {
     if (!isPointing(table, i) || answer.namespaces?.has(shard, table.scope(i)) === false) continue
     isThere = true
-    if (query.type !== TYPE.PTR) return VERDICT.NODATA
-    answer.sets.writeSet(shard, table.set(i), table.targetCount(i), TYPE.PTR)
+    if (query.type !== PTR) return NODATA
+    answer.sets.writeSet(shard, table.set(i), table.targetCount(i), PTR)
   }
-  return isThere ? VERDICT.DATA : VERDICT.ABSENT
+  return isThere ? DATA : ABSENT
 }
 
 /** Whether a row has names; it may only say whose its address is. */
-function isPointing(table: AddressTable, index: number): boolean {
-  return table.targetCount(index) > 0
-}
+const isPointing = (table: AddressTable, index: number): boolean => table.targetCount(index) > 0
 
-function tableOf(shard: Shard): AddressTable {
-  return asked.addressBytes === 4 ? shard.addresses4 : shard.addresses6
-}
+const tableOf = (shard: Shard): AddressTable =>
+  asked.addressBytes === 4 ? shard.addresses4 : shard.addresses6
 
 /**
  * Tells whether some address begins with the bits that were asked. A shard that is not loaded may
  * have one: to deny the name would deny all that is below it (RFC 8020 §2).
  */
-function hasPrefix({ namespaces }: ZoneAnswer, { shards }: Snapshot): boolean {
-  return shards.some((shard) => {
+const hasPrefix = ({ namespaces }: ZoneAnswer, { shards }: Snapshot): boolean =>
+  shards.some((shard) => {
     if (shard === undefined) return true
     const table = tableOf(shard)
     let at = table.firstFrom(asked.bytes)
@@ -81,9 +80,8 @@ function hasPrefix({ namespaces }: ZoneAnswer, { shards }: Snapshot): boolean {
     }
     return false
   })
-}
 
-function isShared({ name }: Query, relativeBytes: number): boolean {
+const isShared = ({ name }: Query, relativeBytes: number): boolean => {
   for (let which = 0; which < SHARED_NAMES.length; which++) {
     const shared = SHARED_NAMES[which]
     if (shared?.length === relativeBytes && beginsWith(name, shared)) return true
@@ -91,7 +89,7 @@ function isShared({ name }: Query, relativeBytes: number): boolean {
   return false
 }
 
-function beginsWith(name: Uint8Array, labels: Uint8Array): boolean {
-  for (let i = 0; i < labels.length; i++) if (octet(name, i) !== octet(labels, i)) return false
+const beginsWith = (name: Uint8Array, labels: Uint8Array): boolean => {
+  for (let i = 0; i < labels.length; i++) if (name[i] !== labels[i]) return false
   return true
 }

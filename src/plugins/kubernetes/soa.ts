@@ -3,7 +3,7 @@
  * its serial is the snapshot's generation (CoreDNS, plugin/backend_lookup.go).
  * @module
  */
-import { octet, wordOctets, writeUint16, writeUint32 } from '../../dns/bytes.ts'
+import { wordOctets, writeUint16, writeUint32 } from '../../dns/bytes.ts'
 import { NAME_BYTES_MAX } from '../../dns/limits.ts'
 import { nameOf } from '../../dns/name.ts'
 import type { Query } from '../../dns/query.ts'
@@ -14,6 +14,12 @@ import type { SnapshotInfo } from '../../snapshot/snapshot.ts'
 import { type RelativeName, relativeName } from './spellings.ts'
 import type { Zone } from './zone.ts'
 
+// Constants of this module are a part of the compiled code (dns/query.ts).
+const { SOA } = TYPE
+const { IN } = CLASS
+const { ANSWER, AUTHORITY } = SECTION
+const QUESTION_AT = QUESTION_OFFSET
+const NAME_BYTES = NAME_BYTES_MAX
 const REFRESH_SECONDS = 7200
 const RETRY_SECONDS = 1800
 const EXPIRE_SECONDS = 86400
@@ -48,14 +54,14 @@ export function writeSoa(
 ): void {
   if (reply.isFull) return
   const relativeBytes = query.nameBytes - origin.bytes.length
-  const isAsked = relativeBytes === 0 && query.type === TYPE.SOA
+  const isAsked = relativeBytes === 0 && query.type === SOA
   if (origin.bytes.length === 1) reply.beginRootOwner()
-  else reply.pointOwner(QUESTION_OFFSET + relativeBytes)
-  reply.beginRecord(TYPE.SOA, CLASS.IN, Math.min(info.ttlSeconds, SOA_TTL_SECONDS_MAX))
+  else reply.pointOwner(QUESTION_AT + relativeBytes)
+  reply.beginRecord(SOA, IN, Math.min(info.ttlSeconds, SOA_TTL_SECONDS_MAX))
   writeUint32(numbers, 0, info.generation)
   writeUint32(numbers, 16, info.ttlSeconds)
   if (endsAsUsual(query, relativeBytes, origin.bytes)) {
-    const pointer = POINTER_BITS | (QUESTION_OFFSET + relativeBytes)
+    const pointer = POINTER_BITS | (QUESTION_AT + relativeBytes)
     writeUint16(usual.bytes, HOSTMASTER_OFFSET - 2, pointer)
     writeUint16(usual.bytes, NUMBERS_OFFSET - 2, pointer)
     reply.writeMade(usual.words, NUMBERS_OFFSET + NUMBERS_BYTES)
@@ -69,30 +75,30 @@ export function writeSoa(
     }
     reply.writeBytes(numbers, 0, NUMBERS_BYTES)
   }
-  reply.endRecord(isAsked ? SECTION.ANSWER : SECTION.AUTHORITY)
+  reply.endRecord(isAsked ? ANSWER : AUTHORITY)
 }
 
 /**
  * Tells whether the question has no more in common with the record's names than the origin, and
  * these are not too long: then where they point to is known beforehand.
  */
-function endsAsUsual(
+const endsAsUsual = (
   { name, labels, labelCount }: Query,
   relativeBytes: number,
   origin: Uint8Array,
-): boolean {
-  if (origin.length === 1 || HOSTMASTER.size + origin.length > NAME_BYTES_MAX) return false
+): boolean => {
+  if (origin.length === 1 || HOSTMASTER.size + origin.length > NAME_BYTES) return false
   let last = labelCount - 1
-  while (last >= 0 && octet(labels, last) >= relativeBytes) last--
+  while (last >= 0 && (labels[last] ?? 0) >= relativeBytes) last--
   if (last < 0) return true
-  const at = octet(labels, last)
+  const at = labels[last] ?? 0
   return !isLabel(name, at, NS_DNS.bytes, DNS_OFFSET) && !isLabel(name, at, HOSTMASTER.bytes, 0)
 }
 
-function isLabel(name: Uint8Array, at: number, labels: Uint8Array, start: number): boolean {
-  const size = octet(labels, start)
+const isLabel = (name: Uint8Array, at: number, labels: Uint8Array, start: number): boolean => {
+  const size = labels[start] ?? 0
   for (let i = 0; i <= size; i++) {
-    if (octet(name, at + i) !== octet(labels, start + i)) return false
+    if (name[at + i] !== labels[start + i]) return false
   }
   return true
 }

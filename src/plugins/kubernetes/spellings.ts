@@ -6,10 +6,12 @@
  * - `x.10-0-0-1.shop.pod` for `10-0-0-1.shop.pod`: one or two labels before a Pod's do not matter
  * @module
  */
-import { octet, type WordOctets, wordOctets } from '../../dns/bytes.ts'
+import { type WordOctets, wordOctets } from '../../dns/bytes.ts'
 import { NAME_BYTES_MAX } from '../../dns/limits.ts'
 import type { Query } from '../../dns/query.ts'
 
+// Constants of this module are a part of the compiled code (dns/query.ts).
+const NAME_BYTES = NAME_BYTES_MAX
 const UNDERSCORE = 0x5f
 const SVC = 0x737663
 const POD = 0x706f64
@@ -27,17 +29,17 @@ export function relativeName(): RelativeName {
  * the names of several clusters, no others are tried as the name of a port.
  */
 export function hasUnderscore({ name, labels }: Query): boolean {
-  const isUnderscored = (i: number): boolean => octet(name, octet(labels, i) + 1) === UNDERSCORE
+  const isUnderscored = (i: number): boolean => name[(labels[i] ?? 0) + 1] === UNDERSCORE
   return isUnderscored(0) || isUnderscored(1)
 }
 
 /**
  * The kind of tree that the last of the first `count` labels names: its three letters as a number.
  */
-function lastLabel({ name, labels }: Query, count: number): number {
-  const at = octet(labels, count - 1)
-  if (octet(name, at) !== 3) return 0
-  return (octet(name, at + 1) << 16) | (octet(name, at + 2) << 8) | octet(name, at + 3)
+const lastLabel = ({ name, labels }: Query, count: number): number => {
+  const at = labels[count - 1] ?? 0
+  if (name[at] !== 3) return 0
+  return ((name[at + 1] ?? 0) << 16) | ((name[at + 2] ?? 0) << 8) | (name[at + 3] ?? 0)
 }
 
 /**
@@ -48,20 +50,20 @@ function lastLabel({ name, labels }: Query, count: number): number {
 export function spellPort(query: Query, count: number, into: RelativeName): boolean {
   if ((count !== 4 && count !== 5) || lastLabel(query, count) !== SVC) return false
   const { name, labels } = query
-  const tail = octet(labels, count - 3)
+  const tail = labels[count - 3] ?? 0
   let size = 0
   for (let i = 0; i < count - 3; i++) {
-    const at = octet(labels, i)
-    const length = octet(name, at)
-    const isPlain = octet(name, at + 1) !== UNDERSCORE
+    const at = labels[i] ?? 0
+    const length = name[at] ?? 0
+    const isPlain = name[at + 1] !== UNDERSCORE
     if (isPlain && length === 63) return false
     into.bytes[size++] = isPlain ? length + 1 : length
     if (isPlain) into.bytes[size++] = UNDERSCORE
-    for (let j = 1; j <= length; j++) into.bytes[size++] = octet(name, at + j)
+    for (let j = 1; j <= length; j++) into.bytes[size++] = name[at + j] ?? 0
   }
-  const end = octet(labels, count - 1) + 4
-  if (size === tail || size + end - tail >= NAME_BYTES_MAX) return false
-  for (let at = tail; at < end; at++) into.bytes[size++] = octet(name, at)
+  const end = (labels[count - 1] ?? 0) + 4
+  if (size === tail || size + end - tail >= NAME_BYTES) return false
+  for (let at = tail; at < end; at++) into.bytes[size++] = name[at] ?? 0
   into.size = size
   return true
 }

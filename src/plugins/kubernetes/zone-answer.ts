@@ -6,7 +6,7 @@
  * @module
  */
 import { parseAddressLabel } from '../../dns/address-label.ts'
-import { asWordOctets, EMPTY, octet, type WordOctets, writeUint16 } from '../../dns/bytes.ts'
+import { asWordOctets, EMPTY, type WordOctets, writeUint16 } from '../../dns/bytes.ts'
 import { ROOT } from '../../dns/name.ts'
 import type { Query } from '../../dns/query.ts'
 import { QUESTION_OFFSET, type ReplyWriter, SECTION } from '../../dns/reply-writer.ts'
@@ -25,6 +25,14 @@ import { VERDICT } from './verdict.ts'
 import { answerZonal } from './zonal-answer.ts'
 import type { Zone } from './zone.ts'
 
+// Constants of this module are a part of the compiled code (dns/query.ts).
+const { DATA, NODATA, ABSENT, ALIAS, UNLOADED } = VERDICT
+const { A, AAAA, CNAME, NS, SOA, SRV } = TYPE
+const { ANSWER, ADDITIONAL } = SECTION
+const { IN } = CLASS
+const GLUE = GLUE_MARK
+const PARTS_HEAD_BYTES = PARTS_BYTES
+const QUESTION_AT = QUESTION_OFFSET
 /** Weight of the only SRV record at a Pod's name. */
 const POD_WEIGHT = 100
 /** The label `*` and its length. */
@@ -83,9 +91,9 @@ export class ZoneAnswer {
     this.isMulticluster = isMulticluster
     this.hasWildcards = zone.hasWildcards
     if (this.rules === 'coredns') {
-      if (query.type === TYPE.SOA) return VERDICT.NODATA
-      const isApexNs = query.type === TYPE.NS && relativeBytes === 0
-      if (isApexNs && isNsDenied(query, zone)) return VERDICT.NODATA
+      if (query.type === SOA) return NODATA
+      const isApexNs = query.type === NS && relativeBytes === 0
+      if (isApexNs && isNsDenied(query, zone)) return NODATA
     }
     return isReverse
       ? answerReverse(this, query, relativeBytes, snapshot)
@@ -100,7 +108,7 @@ export class ZoneAnswer {
     const shard = shards[index]
     if (shard === undefined) {
       this.missingShard = index
-      return VERDICT.UNLOADED
+      return UNLOADED
     }
     const node = shard.findName(query.nameWords, relativeBytes)
     const { isMulticluster } = this
@@ -116,7 +124,7 @@ export class ZoneAnswer {
     ) {
       const { bytes, words, size } = this.spelled
       const other = this.shardFor(snapshot, bytes, size)
-      if (other === undefined) return VERDICT.UNLOADED
+      if (other === undefined) return UNLOADED
       const spelled = other.findName(words, size)
       if (spelled !== 0) return this.answerNode(query.type, other, spelled)
     }
@@ -133,17 +141,17 @@ export class ZoneAnswer {
     relativeBytes: number,
     count: number,
   ): number {
-    if (count < 4) return VERDICT.ABSENT
+    if (count < 4) return ABSENT
     const { wildcard } = this
-    const start = octet(query.labels, count - 3)
+    const start = query.labels[count - 3] ?? 0
     wildcard.size = WILDCARD_BYTES + relativeBytes - start
     for (let at = start; at < relativeBytes; at++) {
-      wildcard.bytes[WILDCARD_BYTES + at - start] = octet(query.name, at)
+      wildcard.bytes[WILDCARD_BYTES + at - start] = query.name[at] ?? 0
     }
     const shard = this.shardFor(snapshot, wildcard.bytes, wildcard.size)
-    if (shard === undefined) return VERDICT.UNLOADED
+    if (shard === undefined) return UNLOADED
     const node = shard.findName(wildcard.words, wildcard.size)
-    return node === 0 ? VERDICT.ABSENT : this.answerNode(query.type, shard, node)
+    return node === 0 ? ABSENT : this.answerNode(query.type, shard, node)
   }
 
   /**
@@ -152,36 +160,36 @@ export class ZoneAnswer {
    */
   writeNameservers(snapshot: Snapshot): number {
     const apex = this.shardFor(snapshot, EMPTY, 0)
-    const ref = apex?.findSet(apex.findNode(EMPTY, 0), TYPE.NS) ?? 0
-    if (apex === undefined || ref === 0) return VERDICT.UNLOADED
+    const ref = apex?.findSet(apex.findNode(EMPTY, 0), NS) ?? 0
+    if (apex === undefined || ref === 0) return UNLOADED
     let item = apex.refSet(ref) + 4
     for (let left = apex.refCount(ref); left > 0; left--) {
-      const start = item + PARTS_BYTES + apex.uint16(item)
+      const start = item + PARTS_HEAD_BYTES + apex.uint16(item)
       const size = apex.uint16(item + 2) - 1
       const target = apex.bytes.subarray(start, start + Math.max(0, size))
       const shard = this.shardFor(snapshot, target, target.length)
-      if (shard === undefined) return VERDICT.UNLOADED
+      if (shard === undefined) return UNLOADED
       const node = size < 0 ? 0 : shard.findNode(target, size)
-      if (node !== 0 && !this.sees(shard, node)) return VERDICT.NODATA
+      if (node !== 0 && !this.sees(shard, node)) return NODATA
       if (node !== 0) this.sets.writeAdditional(shard, node)
       item = start + target.length
     }
-    return VERDICT.DATA
+    return DATA
   }
 
   /** Answers from a node: what it has of a type. */
   answerNode(type: number, shard: Shard, node: number): number {
     const head = shard.nodeHead(node)
-    if ((head & GLUE_MARK) !== 0 || !this.sees(shard, node)) return VERDICT.ABSENT
-    if (this.rules === 'coredns' && isDenied(type, shard, node, head)) return VERDICT.ABSENT
-    const isAlias = type !== TYPE.CNAME && shard.findSet(node, TYPE.CNAME) !== 0
-    if (isAlias && !this.ignoresAliases) return VERDICT.ALIAS
+    if ((head & GLUE) !== 0 || !this.sees(shard, node)) return ABSENT
+    if (this.rules === 'coredns' && isDenied(type, shard, node, head)) return ABSENT
+    const isAlias = type !== CNAME && shard.findSet(node, CNAME) !== 0
+    if (isAlias && !this.ignoresAliases) return ALIAS
     const ref = shard.findSet(node, type)
-    if (ref === 0) return VERDICT.NODATA
-    if (this.rules === 'rfc' && isPodService(type, shard, node)) return VERDICT.NODATA
+    if (ref === 0) return NODATA
+    if (this.rules === 'rfc' && isPodService(type, shard, node)) return NODATA
     this.sets.writeAnswer(shard, ref)
-    if (type === TYPE.SRV) this.sets.writeTargetAddresses(shard, ref)
-    return VERDICT.DATA
+    if (type === SRV) this.sets.writeTargetAddresses(shard, ref)
+    return DATA
   }
 
   /** Finds the shard of a name, or notes which one is lacking. */
@@ -199,23 +207,23 @@ export class ZoneAnswer {
     relativeBytes: number,
     label: number,
   ): number {
-    const start = octet(query.labels, label)
+    const start = query.labels[label] ?? 0
     if (label > 0) {
       const own = this.tailOf(query, start, relativeBytes)
       const shard = this.shardFor(snapshot, own.bytes, own.size)
-      if (shard === undefined) return VERDICT.UNLOADED
+      if (shard === undefined) return UNLOADED
       const node = shard.findName(own.words, own.size)
       if (node !== 0) return this.answerNode(query.type, shard, node)
     }
-    const parent = this.tailOf(query, octet(query.labels, label + 1), relativeBytes)
+    const parent = this.tailOf(query, query.labels[label + 1] ?? 0, relativeBytes)
     const shard = this.shardFor(snapshot, parent.bytes, parent.size)
-    if (shard === undefined) return VERDICT.UNLOADED
+    if (shard === undefined) return UNLOADED
     const node = shard.findName(parent.words, parent.size)
     if (node === 0 || !shard.hasAddressNames(node) || !this.sees(shard, node)) {
-      return VERDICT.ABSENT
+      return ABSENT
     }
     const addressBytes = parseAddressLabel(query.name, start, this.address)
-    if (addressBytes === 0) return VERDICT.ABSENT
+    if (addressBytes === 0) return ABSENT
     const pod = this.tailOf(query, start, relativeBytes)
     return this.answerAddress(query.type, pod, addressBytes, snapshot.info.ttlSeconds)
   }
@@ -223,7 +231,7 @@ export class ZoneAnswer {
   /** The part of a query's name from `start` to the zone. */
   tailOf({ name }: Query, start: number, end: number): RelativeName {
     const { spelled } = this
-    for (let i = start; i < end; i++) spelled.bytes[i - start] = octet(name, i)
+    for (let i = start; i < end; i++) spelled.bytes[i - start] = name[i] ?? 0
     spelled.size = end - start
     return spelled
   }
@@ -236,29 +244,29 @@ export class ZoneAnswer {
     ttlSeconds: number,
   ): number {
     const { reply, sets } = this
-    const type = addressBytes === 4 ? TYPE.A : TYPE.AAAA
-    const isService = asked === TYPE.SRV && this.rules === 'coredns'
-    if (asked !== type && !isService) return VERDICT.NODATA
-    reply.pointOwner(QUESTION_OFFSET)
-    reply.beginRecord(asked, CLASS.IN, ttlSeconds)
+    const type = addressBytes === 4 ? A : AAAA
+    const isService = asked === SRV && this.rules === 'coredns'
+    if (asked !== type && !isService) return NODATA
+    reply.pointOwner(QUESTION_AT)
+    reply.beginRecord(asked, IN, ttlSeconds)
     if (isService) {
       reply.writeBytes(this.service, 0, this.service.length)
       reply.writeJoinedNameWhole(pod, 0, pod.size, sets.origin)
-      reply.endRecord(SECTION.ANSWER)
-      if (sets.isMinimal) return VERDICT.DATA
+      reply.endRecord(ANSWER)
+      if (sets.isMinimal) return DATA
       reply.beginOwner()
       reply.writeJoinedName(pod, 0, pod.size, sets.origin)
-      reply.beginRecord(type, CLASS.IN, ttlSeconds)
+      reply.beginRecord(type, IN, ttlSeconds)
     }
     reply.writeBytes(this.address, 0, addressBytes)
-    reply.endRecord(isService ? SECTION.ADDITIONAL : SECTION.ANSWER)
-    return VERDICT.DATA
+    reply.endRecord(isService ? ADDITIONAL : ANSWER)
+    return DATA
   }
 }
 
 /** Number of a query's labels that lie in the first `relativeBytes` octets of its name. */
-function labelsBefore(query: Query, relativeBytes: number): number {
+const labelsBefore = (query: Query, relativeBytes: number): number => {
   let count = query.labelCount
-  while (count > 0 && octet(query.labels, count - 1) >= relativeBytes) count--
+  while (count > 0 && (query.labels[count - 1] ?? 0) >= relativeBytes) count--
   return count
 }
