@@ -25,7 +25,7 @@ export const setupHeader: Setup = (directives) => {
     plugins: [
       {
         name: 'header',
-        quick: { prepare: (how) => prepare(how, flags) },
+        quick: { always: (how) => prepare(how, flags) },
         serve: (request, next) =>
           andThen(next(changedQuery(request, rules.query.rd)), (outcome) =>
             changedOutcome(outcome, rules),

@@ -17,7 +17,7 @@ export const setupMinimal: Setup = (directives) => {
       {
         name: 'minimal',
         quick: {
-          prepare: (how) => {
+          always: (how) => {
             how.isMinimal = true
           },
         },

@@ -185,8 +185,8 @@ export type QuickReply = {
   udpBytes: number
   /** Size to pad to a multiple of (RFC 8467), 0 for none. */
   paddingBlock: number
-  /** At which address of a set to begin, modulo their number. */
-  rotation: number
+  /** Draws at which address of several to begin, modulo their number; the first without. */
+  rotation: (() => number) | undefined
   /** Whether to leave out what an answer can do without. */
   isMinimal: boolean
   /** Whether all records get one TTL, that of the least, within the bounds below. */
@@ -207,7 +207,9 @@ export type QuickReply = {
 export type QuickPart = {
   /** Whether the plugin has to see a query itself, which then goes the long way. */
   readonly concerns?: (query: Query, client: Client) => boolean
-  /** Says what the reply is to be like. */
+  /** Says once, when the chain is compiled, what all replies are to be like. */
+  readonly always?: (how: QuickReply) => void
+  /** Says what the reply to a query is to be like. */
   readonly prepare?: (how: QuickReply, query: Query) => void
   /** Learns that a query was answered. */
   readonly answered?: (query: Query) => void

@@ -9,6 +9,10 @@ import type { ReplyWriter } from '../dns/reply-writer.ts'
 import type { Client, Plugin, QuickPart, QuickReply } from '../plugins/plugin.ts'
 import { paddingBlock, udpBytesFor } from './reply-bounds.ts'
 
+// Constants of this module are a part of the compiled code (dns/query.ts).
+const BYTES_MAX = MESSAGE_BYTES_MAX
+const ADVERTISED = UDP_BYTES_ADVERTISED
+
 /** The quick way through one chain. */
 export class QuickWay {
   /** Name of the plugin that answers. */
@@ -18,22 +22,9 @@ export class QuickWay {
   private readonly accepts: readonly NonNullable<QuickPart['accepts']>[]
   private readonly answered: readonly NonNullable<QuickPart['answered']>[]
   private readonly answers: NonNullable<QuickPart['answer']>
-  private readonly how: QuickReply = {
-    isUdp: true,
-    view: undefined,
-    bytesMax: MESSAGE_BYTES_MAX,
-    udpBytes: UDP_BYTES_ADVERTISED,
-    paddingBlock: 0,
-    rotation: 0,
-    isMinimal: false,
-    hasTtlBounds: false,
-    answerTtlMin: 0,
-    answerTtlMax: 0,
-    denialTtlMin: 0,
-    denialTtlMax: 0,
-    flagsSet: 0,
-    flagsCleared: 0,
-  }
+  /** What all replies are like, as far as no client and no query change it. */
+  private readonly usual: QuickReply = usualReply()
+  private readonly how: QuickReply = usualReply()
 
   /** @param parts of the plugins before the one that answers */
   constructor(
@@ -47,6 +38,8 @@ export class QuickWay {
     this.prepare = parts.flatMap(({ prepare }) => prepare ?? [])
     this.accepts = parts.flatMap(({ accepts }) => accepts ?? [])
     this.answered = parts.flatMap(({ answered }) => answered ?? [])
+    for (const { always } of parts) always?.(this.usual)
+    Object.assign(this.how, this.usual)
   }
 
   /** Whether a plugin before the one that answers has to see a query itself. */
@@ -63,18 +56,13 @@ export class QuickWay {
     // Who we are is told by an option, and options are for the long way.
     if (query.wantsNsid || query.isOptOdd) return 0
     if (this.isConcerned(query, client)) return 0
-    const { how, prepare, accepts, answered } = this
-    how.isUdp = client.transport === 'udp'
+    const { how, accepts, answered } = this
+    const isUdp = client.transport === 'udp'
+    how.isUdp = isUdp
     how.view = client.view
-    how.bytesMax = how.isUdp ? udpBytesFor(query) : MESSAGE_BYTES_MAX
-    how.udpBytes = UDP_BYTES_ADVERTISED
-    how.paddingBlock = paddingBlock(client)
-    how.rotation = 0
-    how.isMinimal = false
-    how.hasTtlBounds = false
-    how.flagsSet = 0
-    how.flagsCleared = 0
-    for (let i = 0; i < prepare.length; i++) prepare[i]?.(how, query)
+    how.bytesMax = isUdp ? udpBytesFor(query) : BYTES_MAX
+    how.paddingBlock = isUdp ? 0 : paddingBlock(client)
+    if (this.prepare.length > 0) this.prepareFor(query)
     const size = this.answers(query, reply, how)
     if (size === 0) return 0
     const { flagsSet, flagsCleared } = how
@@ -85,6 +73,41 @@ export class QuickWay {
     }
     for (let i = 0; i < answered.length; i++) answered[i]?.(query)
     return size
+  }
+
+  /** Has plugins say what the reply to a query is to be like, whatever they said of the last. */
+  private prepareFor(query: Query): void {
+    const { how, usual, prepare } = this
+    how.udpBytes = usual.udpBytes
+    how.rotation = usual.rotation
+    how.isMinimal = usual.isMinimal
+    how.hasTtlBounds = usual.hasTtlBounds
+    how.answerTtlMin = usual.answerTtlMin
+    how.answerTtlMax = usual.answerTtlMax
+    how.denialTtlMin = usual.denialTtlMin
+    how.denialTtlMax = usual.denialTtlMax
+    how.flagsSet = usual.flagsSet
+    how.flagsCleared = usual.flagsCleared
+    for (let i = 0; i < prepare.length; i++) prepare[i]?.(how, query)
+  }
+}
+
+function usualReply(): QuickReply {
+  return {
+    isUdp: true,
+    view: undefined,
+    bytesMax: BYTES_MAX,
+    udpBytes: ADVERTISED,
+    paddingBlock: 0,
+    rotation: undefined,
+    isMinimal: false,
+    hasTtlBounds: false,
+    answerTtlMin: 0,
+    answerTtlMax: 0,
+    denialTtlMin: 0,
+    denialTtlMax: 0,
+    flagsSet: 0,
+    flagsCleared: 0,
   }
 }
 

@@ -6,6 +6,8 @@ import { UDP_BYTES_ADVERTISED, UDP_BYTES_MIN } from '../dns/limits.ts'
 import type { Query } from '../dns/query.ts'
 import type { Client } from '../plugins/plugin.ts'
 
+// Constants of this module are a part of the compiled code (dns/query.ts).
+const BYTES_MIN = UDP_BYTES_MIN
 /** Largest UDP reply, whatever a client says that it takes. */
 const UDP_BYTES_MAX = 4096
 /** Size that replies over encrypted transports are padded to a multiple of (RFC 8467 §4.1). */
@@ -13,7 +15,7 @@ export const PADDING_BLOCK: number = 468
 
 /** Octets that a UDP reply may have: what the client says that it takes, within our bounds. */
 export function udpBytesFor({ udpBytes }: Query): number {
-  return Math.min(Math.max(udpBytes, UDP_BYTES_MIN), UDP_BYTES_MAX)
+  return Math.min(Math.max(udpBytes, BYTES_MIN), UDP_BYTES_MAX)
 }
 
 /**

@@ -29,8 +29,8 @@ export class SetWriter {
   readonly reply: ReplyWriter
   /** The origin that names in rdata and of additional records are below, absolute. */
   origin: WordOctets = asWordOctets(ROOT)
-  /** At which address of a set to begin, modulo their number. */
-  rotation = 0
+  /** Draws at which address of a set to begin, modulo their number; `undefined` for the first. */
+  rotation: (() => number) | undefined
   /** Whether additional records are left out. */
   isMinimal = false
 
@@ -77,7 +77,7 @@ export class SetWriter {
     const { words } = shard
     const size = type === A ? 1 : 4
     const first = (set >>> 2) + 1
-    let next = count === 1 ? 0 : this.rotation % count
+    let next = count === 1 || this.rotation === undefined ? 0 : this.rotation() % count
     for (let left = count; left > 0 && !reply.isFull; left--) {
       reply.writeAnswer(type, ttlSeconds, words, first + size * next, size)
       next = next + 1 === count ? 0 : next + 1

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { EMPTY_REPLY } from '../../src/dns/message.ts'
-import { parseQuery } from '../../src/dns/query.ts'
+import { parseQuery, type Query } from '../../src/dns/query.ts'
 import { ReplyWriter } from '../../src/dns/reply-writer.ts'
 import type { Client, Plugin, QuickPart, QuickReply } from '../../src/plugins/plugin.ts'
-import { compileQuickWay } from '../../src/resolver/quick-way.ts'
+import { compileQuickWay, type QuickWay } from '../../src/resolver/quick-way.ts'
 import { parseQuestion } from '../message-text.ts'
 
 const CLIENT: Client = { address: '192.0.2.1', port: 1, transport: 'udp' }
@@ -19,12 +19,20 @@ function answering(seen: QuickReply[] = []): Plugin {
   return { name: 'answering', serve, quick: { answer } }
 }
 
-function ask(plugins: readonly Plugin[], question = 'a.example.org A', client = CLIENT): number {
-  const query = parseQuery(parseQuestion(question).message)
-  if (query.kind !== 'query') throw new TypeError('Not a query')
+function compiled(plugins: readonly Plugin[]): QuickWay {
   const way = compileQuickWay(plugins)
   if (way === undefined) throw new TypeError('No quick way')
+  return way
+}
+
+function askBy(way: QuickWay, question: string, client = CLIENT): number {
+  const query = parseQuery(parseQuestion(question).message)
+  if (query.kind !== 'query') throw new TypeError('Not a query')
   return way.answer(query, client, new ReplyWriter())
+}
+
+function ask(plugins: readonly Plugin[], question = 'a.example.org A', client = CLIENT): number {
+  return askBy(compiled(plugins), question, client)
 }
 
 describe('compileQuickWay', () => {
@@ -101,15 +109,36 @@ describe('QuickWay', () => {
     const prepare = (how: QuickReply): void => {
       how.isMinimal = true
       how.bytesMax--
-      how.rotation += 5
+      how.flagsSet += 5
       how.hasTtlBounds = true
     }
-    const way = [{ name: 'a', serve, quick: { prepare } }, answering(seen)]
-    ask(way)
-    ask(way)
+    const way = compiled([{ name: 'a', serve, quick: { prepare } }, answering(seen)])
+    askBy(way, 'a.example.org A')
+    askBy(way, 'a.example.org A')
     assert.deepEqual(seen[0], seen[1])
-    assert.equal(seen[0]?.rotation, 5)
+    assert.equal(seen[0]?.flagsSet, 5)
     assert.equal(seen[0]?.bytesMax, 511)
+  })
+
+  test('goes for every query by what plugins say once, and then by what they say of it', () => {
+    const seen: QuickReply[] = []
+    const always = (how: QuickReply): void => {
+      how.isMinimal = true
+      how.answerTtlMax = 30
+    }
+    const prepare = (how: QuickReply, { type }: Query): void => {
+      if (type === 28) how.answerTtlMax = 5
+    }
+    const plain = [{ name: 'a', serve, quick: { always } }]
+    for (const plugins of [plain, [...plain, { name: 'b', serve, quick: { prepare } }]]) {
+      const way = compiled([...plugins, answering(seen)])
+      for (const type of ['A', 'AAAA', 'A']) askBy(way, `a.example.org ${type}`)
+    }
+    assert.deepEqual(
+      seen.map(({ answerTtlMax }) => answerTtlMax),
+      [30, 30, 30, 30, 5, 30],
+    )
+    assert.ok(seen.every(({ isMinimal }) => isMinimal))
   })
 
   test('has flags of the reply set and cleared', () => {

@@ -83,7 +83,7 @@ function write(sets: SetWriter, step: () => void): void {
   const { reply } = sets
   const query = parseQuery(writeQuery({ name: ORIGIN, type: TYPE.ANY }))
   assert.ok(query.kind === 'query')
-  sets.rotation = 7
+  sets.rotation = () => 7
   reply.begin(query, ROOM)
   step()
   assert.ok(reply.length <= ROOM.bytesMax)

@@ -38,7 +38,8 @@ function answer(entries: readonly ZoneEntry[], options: Options = {}): Response 
   const query = parseQuery(writeQuery({ name: nameOf(`${name}.cluster.local`), type }))
   assert.ok(query.kind === 'query')
   sets.origin = asWordOctets(options.origin ?? ORIGIN)
-  sets.rotation = options.rotation ?? 0
+  const { rotation } = options
+  sets.rotation = rotation === undefined ? undefined : () => rotation
   sets.reply.begin(query, { bytesMax })
   step(sets, shard, shard.findSet(shard.findNode(labels(name), labels(name).length), type))
   const size = sets.reply.finish(0, 0)

@@ -7,7 +7,7 @@
  */
 import { formatName } from '../../dns/name.ts'
 import { tellsWhy } from '../errors.ts'
-import type { Setup } from '../plugin.ts'
+import type { QuickPart, Setup } from '../plugin.ts'
 import { closestZone, closestZoneIndex } from '../zones.ts'
 import { Cache } from './cache.ts'
 import { cacheMetrics } from './metrics.ts'
@@ -23,19 +23,27 @@ export const setupCache: Setup = (directives, { host, zones, server, view, block
     plugins: [
       {
         name: 'cache',
-        quick: {
-          prepare: (how, query) => {
-            if (closestZoneIndex(options.zones, query) >= 0) cache.prepare(how)
-          },
-          answered: (query) => {
-            if (closestZoneIndex(options.zones, query) >= 0) cache.pass()
-          },
-        },
+        quick: quickPart(cache, options.zones),
         serve: (request, next) =>
           closestZone(options.zones, request.lowerName) === undefined
             ? next(request)
             : cache.serve(request, next),
       },
     ],
+  }
+}
+
+/** A cache of the root's names, as most are, is for every query: that need not be found out. */
+function quickPart(cache: Cache, zones: readonly Uint8Array[]): QuickPart {
+  if (zones.some((zone) => zone.length === 1)) {
+    return { always: (how) => cache.prepare(how), answered: () => cache.pass() }
+  }
+  return {
+    prepare: (how, query) => {
+      if (closestZoneIndex(zones, query) >= 0) cache.prepare(how)
+    },
+    answered: (query) => {
+      if (closestZoneIndex(zones, query) >= 0) cache.pass()
+    },
   }
 }

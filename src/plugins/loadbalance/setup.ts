@@ -19,7 +19,7 @@ import { parseWeights, type Weights } from './weights.ts'
 /** What makes a reply's order, for a query of a type. */
 type Balancer = {
   readonly order: (reply: Reply, type: number) => Reply
-  readonly prepare?: QuickPart['prepare']
+  readonly always?: QuickPart['always']
   readonly start?: () => void
   readonly stop?: () => void
   readonly notices?: readonly Problem[]
@@ -34,11 +34,11 @@ export const setupLoadbalance: Setup = (directives, context) => {
   const balancer =
     policy.kind === 'weighted' ? weightedBalancer(policy, context) : roundRobin(context.host)
   const isSimple = policy.kind === 'round_robin' && networks.length === 0
-  const { order, prepare, start, stop, notices = [] } = balancer
+  const { order, always, start, stop, notices = [] } = balancer
   const plugin: Plugin = {
     name: 'loadbalance',
     quick: {
-      ...(prepare && { prepare }),
+      ...(always && { always }),
       ...(!isSimple && { accepts: (query, _, reply) => hasOneAddress(query, reply) }),
     },
     ...(start && { start }),
@@ -54,8 +54,8 @@ export const setupLoadbalance: Setup = (directives, context) => {
 
 function roundRobin({ random16 }: Host): Balancer {
   return {
-    prepare: (how) => {
-      how.rotation = random16()
+    always: (how) => {
+      how.rotation = random16
     },
     order: (reply) => {
       const { answer, authority, additional, origin } = reply
