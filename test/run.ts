@@ -12,8 +12,8 @@ import { createInterface } from 'node:readline'
 /** Folders whose tests share nothing but the functions that they test. */
 const PURE: ReadonlySet<string> = new Set(
   (
-    'convert corefile dns doh expression kubernetes pattern plugins records resolver snapshot ' +
-    'telemetry'
+    'convert corefile dns doh expression http2 kubernetes pattern plugins records resolver ' +
+    'snapshot telemetry'
   ).split(' '),
 )
 const COMMON = ['--test', '--test-timeout=120000', '--test-reporter=./test/reporter.ts']

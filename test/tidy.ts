@@ -32,6 +32,7 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   ],
   'src/resolver': ['src/dns', 'src/records', 'src/snapshot', 'src/corefile', 'src/plugins'],
   'src/doh': ['src/dns', 'src/resolver', 'hono'],
+  'src/http2': ['src/dns'],
   'src/gateway': [
     'src/dns',
     'src/telemetry',
@@ -62,6 +63,7 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'src/plugins',
     'src/resolver',
     'src/doh',
+    'src/http2',
     'src/exporter',
     'node:',
     'hono',
@@ -111,6 +113,7 @@ const PURE: ReadonlySet<string> = new Set([
   'src/plugins',
   'src/resolver',
   'src/doh',
+  'src/http2',
   'src/gateway',
 ])
 const IMPURE =

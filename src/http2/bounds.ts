@@ -1,0 +1,57 @@
+/**
+ * How much a client may ask of one connection. Whatever goes beyond costs the client the stream or
+ * the connection, never others theirs.
+ * @module
+ */
+
+/** Streams of one connection at a time, as SETTINGS_MAX_CONCURRENT_STREAMS tells. */
+export const STREAMS_MAX = 250
+
+/** Octets of a frame's payload, the least that SETTINGS_MAX_FRAME_SIZE can be (RFC 9113 §4.2). */
+export const FRAME_BYTES_MAX = 16_384
+
+/** Octets of a DATA or header window when none was told (RFC 9113 §6.9.2). */
+export const WINDOW_BYTES_DEFAULT = 65_535
+
+/** The largest that a window may get (RFC 9113 §6.9.1). */
+export const WINDOW_BYTES_MAX = 0x7fff_ffff
+
+/** Octets of a dynamic table, the value of SETTINGS_HEADER_TABLE_SIZE that nobody has to tell. */
+export const HEADER_TABLE_BYTES_MAX = 4096
+
+/**
+ * Octets of a header list: names, values and 32 for each field (RFC 9113 §6.5.2). A message of
+ * 48 KiB still goes by GET. What is over is answered with 431.
+ */
+export const HEADER_LIST_BYTES_MAX = 65_536
+
+/** Fields of a header list, so that a few octets cannot stand for any number of them. */
+export const HEADER_FIELDS_MAX = 256
+
+/** Octets of a header block before it is decoded, over all its frames. */
+export const HEADER_BLOCK_BYTES_MAX = 65_536
+
+/** CONTINUATION frames of one header block; nobody needs more than four for its octets. */
+export const CONTINUATIONS_MAX = 16
+
+/** Streams of late that we have reset, whose frames on their way are passed over. */
+export const RESET_STREAMS_MAX = 256
+
+/** Octets of answers that are gathered before they are written. */
+export const OUTBOX_BYTES_MAX = 65_536
+
+/**
+ * Streams that end before their time, by the client's RST_STREAM or by an error of the client's:
+ * so many at once, and so many a second (CVE-2023-44487, CVE-2025-8671).
+ */
+export const RESETS: RateBoundOptions = { burst: 1000, perSecond: 33 }
+
+/** Frames that bring nothing: PING, SETTINGS, PRIORITY, empty DATA, types that are not known. */
+export const IDLE_FRAMES: RateBoundOptions = { burst: 1000, perSecond: 100 }
+
+/** A bound on how often. */
+export type RateBoundOptions = {
+  /** At once, after a pause. */
+  readonly burst: number
+  readonly perSecond: number
+}
