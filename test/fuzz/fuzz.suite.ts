@@ -1,7 +1,8 @@
 /**
  * `npm run test:fuzz`: a million shards and as many manifests, each changed somewhere. Whatever
  * comes of it is refused by the error that says so, or opens and can be read from end to end. Then
- * ten thousand stores that misbehave under a gateway.
+ * ten thousand stores that misbehave under a gateway: of a cluster's names, of labels that views go by, and of
+ * clusters that answer together.
  * `FUZZ_RUNS` and `FUZZ_SEED` in the environment change how many and which.
  * @module
  */
@@ -15,7 +16,7 @@ import { openShard } from '../../src/snapshot/open-shard.ts'
 import type { Shard } from '../../src/snapshot/shard.ts'
 import { shardRecords } from '../../src/snapshot/shard-records.ts'
 import { randomFrom } from '../bench/cluster-objects.ts'
-import { askFaultyStores } from '../gateway/faulty-stores.ts'
+import { askFaultyClusters, askFaultyLabels, askFaultyStores } from '../gateway/faulty-stores.ts'
 import { existingName, labels, ORIGIN, pointer, recordSet } from '../snapshot/entries.ts'
 import { lookUpEverything } from '../snapshot/look-ups.ts'
 
@@ -144,8 +145,17 @@ function mutatedManifest(random: Random): Uint8Array {
   return Uint8Array.from([...bytes.subarray(0, at), ...word, ...bytes.subarray(end)])
 }
 
-it(`${STORES} stores that misbehave never make an answer wrong`, async () => {
+describe(`${STORES} stores that misbehave never make wrong`, () => {
   const seeds = Array.from({ length: STORES }, (_, i) => SEED + i)
-  const { newest, older } = await askFaultyStores(seeds)
-  assert.ok(newest > 0 && older > 0)
+  for (const [what, ask] of [
+    ['an answer', askFaultyStores],
+    ['what a token sees by labels', askFaultyLabels],
+    ['what clusters have together', askFaultyClusters],
+  ] as const) {
+    it(what, async (t) => {
+      const { newest, older, failures, hidden } = await ask(seeds)
+      t.diagnostic(`${newest} newest, ${older} older, ${failures} failures, ${hidden} hidden`)
+      assert.ok(newest > 0 && older > 0)
+    })
+  }
 })

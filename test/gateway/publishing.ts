@@ -11,6 +11,7 @@ import {
   LABELS_TREE,
   MANIFEST_VERSION,
   type Manifest,
+  type ManifestTree,
   type ShardEntry,
 } from '../../src/snapshot/manifest.ts'
 import { type PrivateKey, sha256Hex, signBytes } from '../../src/snapshot/signature.ts'
@@ -35,9 +36,11 @@ export async function snapshotOf(
     readonly shardCount?: number
     /** Labels of namespaces, each as `key=value`. */
     readonly labels?: Readonly<Record<string, readonly string[]>>
+    /** Record sets of other trees, by their names. */
+    readonly treeSets?: Readonly<Record<string, readonly string[]>>
   } = {},
 ): Promise<Published> {
-  const { shardCount = 1, labels, ...replaced } = fields
+  const { shardCount = 1, labels, treeSets = {}, ...replaced } = fields
   const shards = new Map<string, Uint8Array>()
   const list = (built: readonly Uint8Array[]): Promise<ShardEntry[]> =>
     Promise.all(
@@ -47,10 +50,21 @@ export async function snapshotOf(
         return { sha256, bytes: bytes.length }
       }),
     )
-  const entries = sets.map((lines) => recordSet(lines, scopeOf(lines)))
-  const listed = await list(buildShards(entries, shardCount))
+  const build = (some: readonly string[]): readonly Uint8Array[] =>
+    buildShards(
+      some.map((lines) => recordSet(lines, scopeOf(lines))),
+      shardCount,
+    )
+  const listed = await list(build(sets))
+  const trees = new Map<string, ManifestTree>()
+  for (const [name, some] of Object.entries(treeSets)) {
+    const tree = { ttlSeconds: 5, records: some.length, shards: await list(build(some)) }
+    trees.set(name, tree)
+  }
   const labelShards = labels === undefined ? [] : buildShards(entriesOf(labels))
-  const tree = { ttlSeconds: 0, records: 0, shards: await list(labelShards) }
+  if (labels !== undefined) {
+    trees.set(LABELS_TREE, { ttlSeconds: 0, records: 0, shards: await list(labelShards) })
+  }
   const manifest: Manifest = {
     version: MANIFEST_VERSION,
     cluster: 'shop',
@@ -61,7 +75,7 @@ export async function snapshotOf(
     records: sets.length,
     sources: {},
     shards: listed,
-    ...(labels && { trees: { [LABELS_TREE]: tree } }),
+    ...(trees.size > 0 && { trees: Object.fromEntries(trees) }),
     ...replaced,
   }
   return { signed: await signedBy(key, formatManifest(manifest)), manifest, shards }

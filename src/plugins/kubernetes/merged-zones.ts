@@ -138,6 +138,8 @@ class MergedZones {
     const find = (sources: readonly SnapshotSource[]): Promise<Finding> =>
       this.find({ query, zone, view, service }, sources)
     const imported = await find(members.map(({ imports }) => imports))
+    // Whether there is a ServiceImport has to be known from somebody.
+    if (imported.results.length === 0) return lacking()
     // What is below a Service that ServiceImports name is theirs to say.
     const isDecided = isFound(imported) || imported.hasService
     const finding = isDecided ? imported : await find(members.map((member) => member.exports))
@@ -156,7 +158,8 @@ class MergedZones {
     if (isLacking) return lacking()
     const { fallthrough } = this.options
     if (fallsThrough(fallthrough, request.lowerName)) return next(request)
-    const reply = negativeReply(query, { zone, ...newest }, RCODE.NXDOMAIN)
+    const { snapshot } = newestOf(finding.results.flatMap(denying)) ?? newest
+    const reply = negativeReply(query, { zone, snapshot }, RCODE.NXDOMAIN)
     return isStale ? markStale(reply) : reply
   }
 
@@ -179,9 +182,10 @@ class MergedZones {
     const shaped = await Promise.all(
       asked.map(async (one) => ({ ...one, shape: await shapeOf(question, one) })),
     )
-    const members = shaped.map(({ shape, ...one }) => {
-      return { ...one, shape: shape === 'unavailable' ? undefined : shape }
-    })
+    // Whose shape is not known has no word: it might be another than it is asked for.
+    const members = shaped.flatMap(({ shape, ...one }) =>
+      shape === 'unavailable' ? [] : [{ ...one, shape }],
+    )
     const results = await Promise.all(
       winnersOf(members).map(({ snapshot, source }) =>
         zoneReply(query, { zone, home: zone.origin, rules, snapshot, source, namespaces }, true),
@@ -193,7 +197,7 @@ class MergedZones {
       asked,
       hasService: members.some(({ shape }) => shape !== undefined),
       conflict: conflictAmong(members.map(({ shape }) => shape)),
-      isLacking: isUnloaded || shaped.some(({ shape }) => shape === 'unavailable'),
+      isLacking: isUnloaded || members.length < asked.length,
     }
   }
 
@@ -230,8 +234,14 @@ async function shapeOf(
   return isHidden ? undefined : readShape(shard, node)
 }
 
-function newestOf(standings: readonly Standing[]): Standing | undefined {
-  return standings.toSorted((a, b) => b.snapshot.info.generation - a.snapshot.info.generation)[0]
+/** The one with the newest snapshot. */
+function newestOf<T extends { readonly snapshot: Snapshot }>(all: readonly T[]): T | undefined {
+  return all.toSorted((a, b) => b.snapshot.info.generation - a.snapshot.info.generation)[0]
+}
+
+/** What a result has to say that there is no such name. */
+function denying(result: ZoneResult): readonly { readonly snapshot: Snapshot }[] {
+  return result.kind === 'absent' ? [result] : []
 }
 
 async function standingOf(source: SnapshotSource): Promise<Standing | undefined> {

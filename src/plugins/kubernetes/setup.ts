@@ -132,7 +132,10 @@ function serveZone(
       case 'absent':
         return fallsThrough(fallthrough, request.lowerName)
           ? next(request)
-          : denied(view.source, negativeReply(query, view, RCODE.NXDOMAIN))
+          : denied(
+              view.source,
+              negativeReply(query, { ...view, snapshot: result.snapshot }, RCODE.NXDOMAIN),
+            )
     }
   })
 }

@@ -34,7 +34,9 @@ export type ZoneView = {
 /** A reply, or why the snapshot has none. */
 export type ZoneResult =
   | { readonly kind: 'found'; readonly reply: Reply }
-  | { readonly kind: 'absent' | 'alias' | 'unavailable' }
+  /** Not there in the snapshot, which may be newer than the one that was asked. */
+  | { readonly kind: 'absent'; readonly snapshot: Snapshot }
+  | { readonly kind: 'alias' | 'unavailable' }
 
 /** Shards that one query may load: names have another spelling and a parent at most. */
 const LOADS_MAX = 4
@@ -90,7 +92,7 @@ function tryReply(
             ),
       )
     default:
-      return { kind: 'absent' }
+      return { kind: 'absent', snapshot }
   }
 }
 

@@ -1,0 +1,194 @@
+/**
+ * A store that fails, hangs, gives what is old or corrupt, by its seed; and how a resolver is asked
+ * whose snapshots come from such stores.
+ * @module
+ */
+import assert from 'node:assert/strict'
+import { parseCorefile } from '../../src/corefile/parse-corefile.ts'
+import { readUint32 } from '../../src/dns/bytes.ts'
+import { parseResponse } from '../../src/dns/message.ts'
+import { TYPE } from '../../src/dns/rr-type.ts'
+import { ClusterReader, type ReaderTimes } from '../../src/gateway/cluster-reader.ts'
+import { ShardMemory } from '../../src/gateway/shard-memory.ts'
+import { SnapshotLoader, type SnapshotOrigin } from '../../src/gateway/snapshot-loader.ts'
+import type { Host } from '../../src/plugins/host.ts'
+import type { View } from '../../src/plugins/plugin.ts'
+import { createResolver } from '../../src/resolver/create-resolver.ts'
+import type { Resolver } from '../../src/resolver/resolver.ts'
+import type { PublicKey } from '../../src/snapshot/signature.ts'
+import { sourceOf } from '../corefile/source.ts'
+import { FakeHost } from '../fake-host.ts'
+import { parseQuestion } from '../message-text.ts'
+import type { Published } from './publishing.ts'
+
+const TURNS_MAX = 100_000
+/** Octets of shards in memory: less than all. */
+const MEMORY_BYTES = 3000
+/** After which readers do something; short, so that a few steps are long. */
+export const TIMES: ReaderTimes = {
+  refreshMs: 500,
+  blockMs: 2000,
+  staleMs: 4000,
+  expireMs: 20_000,
+}
+
+const FAULTS = ['fails', 'hangs', 'old', 'corrupt', 'absent', 'forged'] as const
+
+/** What there is of a cluster: its generations, from number 1, and one by somebody else. */
+export type Generations = { readonly good: readonly Published[]; readonly forged: Published }
+
+/** One run: a clock, chance, and stores that misbehave. */
+export class FaultyWorld {
+  readonly host: FakeHost
+  private hangs = 0
+  private readonly goodShare: number
+
+  /** @param goodShare how many reads go well for six that do not */
+  constructor(seed: number, goodShare: number) {
+    this.host = new FakeHost({ seed: seed * 7919 })
+    this.goodShare = goodShare
+  }
+
+  /** A number from 0 up to, but not including, another. */
+  random(below: number): number {
+    return this.host.random16() % below
+  }
+
+  /** Compiles a Corefile whose clusters are opened as they are told. */
+  compile(text: string, openCluster: Host['openCluster']): Resolver {
+    const blocks = parseCorefile(text, 'Corefile', sourceOf())
+    return createResolver(blocks, { ...this.host, metrics: this.host.metrics, openCluster })
+  }
+
+  /** Asks and waits for the answer, however the stores behave. */
+  async ask(resolver: Resolver, question: string, view?: View): Promise<FaultyAnswer> {
+    const { message } = parseQuestion(`${question} +edns`)
+    const client = { address: '192.0.2.1', port: 0, transport: 'https' as const }
+    const [listener] = resolver.listeners
+    assert.ok(listener)
+    const viewing = view === undefined ? client : { ...client, view }
+    const startMs = this.host.now()
+    const asked = Promise.resolve(resolver.answer(listener, message, viewing))
+    let reply: Uint8Array | undefined
+    let endMs = 0
+    void asked.then((bytes) => {
+      reply = bytes
+      endMs = this.host.now()
+    })
+    for (let turn = 0; reply === undefined && turn < TURNS_MAX; turn++) {
+      // Hashing takes real time, in which the clock of this test must not run.
+      await new Promise(setImmediate)
+      if (this.hangs > 0 && turn % 20 === 19) await this.host.advance(250)
+    }
+    const response = parseResponse(reply ?? assert.fail('no answer'))
+    assert.ok(response)
+    const [soa] = response.authority.filter(({ type }) => type === TYPE.SOA)
+    return {
+      rcode: response.rcode,
+      isMarked: response.options.some(({ data }) => data[1] === 3),
+      rdata: response.answer.map(({ rdata }) => rdata),
+      serial: soa && readUint32(soa.rdata, soa.rdata.length - 20),
+      startMs,
+      endMs,
+    }
+  }
+
+  /** Reads or not, by chance. */
+  async act<T>(
+    newest: number,
+    from: (number: number) => T | undefined,
+    { forged, spoil }: { readonly forged: T | undefined; readonly spoil: (value: T) => T },
+  ): Promise<T | undefined> {
+    const fault = FAULTS[this.random(FAULTS.length + this.goodShare)]
+    await Promise.resolve()
+    const value = from(fault === 'old' ? 1 + this.random(newest) : newest)
+    if (fault === 'fails') throw new Error('the store is away')
+    if (fault === 'hangs') {
+      this.hangs++
+      return new Promise(() => undefined)
+    }
+    if (fault === 'absent') return undefined
+    if (fault === 'forged') return forged
+    return fault === 'corrupt' && value !== undefined ? spoil(value) : value
+  }
+
+  /** Octets with one bit changed, and perhaps without the last. */
+  spoilt(bytes: Uint8Array): Uint8Array {
+    const copy = bytes.slice(0, bytes.length - this.random(3))
+    const at = this.random(copy.length)
+    copy[at] = (copy[at] ?? 0) ^ (1 << this.random(8))
+    return copy
+  }
+}
+
+/** What came back. */
+export type FaultyAnswer = {
+  readonly rcode: number
+  /** Whether it says that it is old. */
+  readonly isMarked: boolean
+  readonly rdata: readonly Uint8Array[]
+  /** Of the SOA record of a denial: the generation that it is from. */
+  readonly serial: number | undefined
+  readonly startMs: number
+  readonly endMs: number
+}
+
+/** A cluster in such a store. */
+export class FaultyStore implements SnapshotOrigin {
+  /** Number of the newest generation. */
+  newest = 1
+  private readonly world: FaultyWorld
+  private readonly generations: Generations
+  private readonly memory = new ShardMemory(MEMORY_BYTES)
+  private loader: SnapshotLoader | undefined
+
+  constructor(world: FaultyWorld, generations: Generations) {
+    this.world = world
+    this.generations = generations
+  }
+
+  /** Publishes the next generation, by chance, while there is one. */
+  step(): void {
+    const { good } = this.generations
+    if (this.newest < good.length && this.world.random(2) === 0) this.newest++
+  }
+
+  readonly readManifest: SnapshotOrigin['readManifest'] = () =>
+    this.world.act(this.newest, (number) => this.generations.good[number - 1]?.signed, {
+      forged: this.generations.forged.signed,
+      spoil: (signed) => ({ ...signed, bytes: this.world.spoilt(signed.bytes) }),
+    })
+
+  readonly readShard: SnapshotOrigin['readShard'] = (sha256) =>
+    this.world.act(this.newest, () => this.shard(sha256), {
+      forged: [...this.generations.forged.shards.values()][0],
+      spoil: (bytes) => this.world.spoilt(bytes),
+    })
+
+  /** Makes a reader of one of its trees; all load together. */
+  reader(
+    publicKey: PublicKey,
+    options: { readonly tree?: string; readonly needsLabels?: () => boolean } = {},
+  ): ClusterReader {
+    const { host } = this.world
+    const [{ manifest } = assert.fail()] = this.generations.good
+    const { cluster } = manifest
+    const source = { cluster, publicKey, origin: this, after: host.after }
+    this.loader ??= new SnapshotLoader(source)
+    return new ClusterReader({
+      ...source,
+      ...options,
+      loader: this.loader,
+      times: TIMES,
+      memory: this.memory,
+      now: host.now,
+      onError: () => undefined,
+    })
+  }
+
+  /** Only the newest two generations' shards are kept. */
+  private shard(sha256: string): Uint8Array | undefined {
+    const kept = this.generations.good.slice(Math.max(0, this.newest - 2), this.newest)
+    return kept.map(({ shards }) => shards.get(sha256)).find((bytes) => bytes !== undefined)
+  }
+}
