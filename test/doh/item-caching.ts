@@ -132,7 +132,7 @@ export const CACHING: readonly Item[] = [
         },
       },
     ],
-    untested: 'caches in use (nginx, Varnish) go by Vary themselves; none is among the tests',
+    untested: 'a cache that is in use: nginx is asked by npm run test:clients',
   },
   { id: 'D-046', cases: ages() },
   {

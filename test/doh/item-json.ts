@@ -332,7 +332,7 @@ export const JSON_ANSWERS: readonly Item[] = [
   {
     id: 'J-012',
     cases: [],
-    untested: 'clients of the JSON form by others: none is among the programs of test:clients',
+    untested: 'a client by others: dohdec asks in npm run test:clients',
   },
 ]
 

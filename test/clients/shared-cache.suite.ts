@@ -1,0 +1,168 @@
+/**
+ * `npm run test:clients`, a part: what a cache of others makes of a gateway's answers (RFC 9111), and
+ * what a client of others makes of its JSON form.
+ * @module
+ */
+import { deepEqual, equal, match } from 'node:assert/strict'
+import { spawn, spawnSync } from 'node:child_process'
+import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, before, describe, it } from 'node:test'
+import { AUTHORITY } from '../certificates.ts'
+import { freePort } from '../cluster/processes.ts'
+import { get, JSON_FORM, messageOf, post, WEB, WEB_LINES, WIRE } from '../doh/item-cases.ts'
+import { type Gateways, startOnNode, TOKENS, type Way } from '../doh/item-gateways.ts'
+import { type Ask, type Got, sendTo } from '../doh/replies.ts'
+import { formatReply } from '../message-text.ts'
+import { findMissing, shell } from './programs.ts'
+
+const NPM = join(import.meta.dirname, '../../.cache/clients')
+const DOHDEC = 'dohdec@6.0.4'
+
+let gateways: Gateways
+let way: Way
+const folder = mkdtempSync(join(tmpdir(), 'kubedoh-cache-'))
+
+before(async () => {
+  gateways = await startOnNode()
+  way = gateways.ways[0] ?? (await Promise.reject(new Error('there is no gateway')))
+})
+after(async () => {
+  await gateways.stop()
+  rmSync(folder, { recursive: true, force: true })
+})
+
+describe('behind nginx, which caches', { skip: findMissing('nginx') ?? false }, () => {
+  const ports = new Map<'open' | 'closed', number>()
+  let stop = (): Promise<void> => Promise.resolve()
+
+  before(async () => {
+    for (const which of ['open', 'closed'] as const) ports.set(which, await freePort())
+    const servers = [...ports].map(([which, port]) => serverOf(port, way.port(which)))
+    const path = join(folder, 'nginx.conf')
+    writeFileSync(path, configOf(servers))
+    const nginx = spawn('nginx', ['-c', path, '-p', folder, '-e', 'stderr'], { stdio: 'inherit' })
+    const gone = new Promise<void>((resolve) => nginx.once('close', () => resolve()))
+    stop = () => {
+      nginx.kill('SIGTERM')
+      return gone
+    }
+    for (const port of ports.values()) await listening(port)
+  })
+  after(() => stop())
+
+  async function ask(request: Ask, which: 'open' | 'closed' = 'open'): Promise<Got> {
+    const got = await sendTo(ports.get(which) ?? 0, request)
+    equal(got.status, 200)
+    return got
+  }
+  const fate = async (request: Ask, which?: 'open' | 'closed'): Promise<string | null> =>
+    (await ask(request, which)).headers.get('x-cache')
+
+  it('a message and JSON of one URL are kept apart', async () => {
+    const wire = get(`${WEB} A`, { accept: WIRE })
+    const json = get(`${WEB} A`, { accept: JSON_FORM })
+    const seen: string[] = []
+    for (const one of [wire, wire, json, json, wire, json]) {
+      const { headers, body } = await ask(one)
+      const isWire = one === wire
+      equal(headers.get('content-type'), isWire ? WIRE : JSON_FORM)
+      if (isWire) deepEqual(formatReply(body).slice(1), WEB_LINES)
+      else match(new TextDecoder().decode(body), /"data":"10\.96\.0\.80"/)
+      seen.push(headers.get('x-cache') ?? '')
+    }
+    deepEqual(seen.slice(0, 3), ['MISS', 'HIT', 'MISS'])
+  })
+
+  it('a denial is kept', async () => {
+    const denied = get('none.shop.svc.shop.test A')
+    deepEqual([await fate(denied), await fate(denied)], ['MISS', 'HIT'])
+  })
+
+  it('what a token sees is not, nor is a failure, TTL 0, or a POST', async () => {
+    const own = { path: `/t/${TOKENS.client}${get(`${WEB} A`).path}` }
+    const failed = get('a.later.test A')
+    const fleeting = get('zero.shop.svc.shop.test A')
+    const posted = post(messageOf(`${WEB} A`))
+    for (const one of [failed, fleeting, posted]) {
+      for (const _ of [1, 2]) match((await fate(one)) ?? 'none', /^(MISS|none)$/)
+    }
+    for (const _ of [1, 2]) equal(await fate(own, 'closed'), 'MISS')
+  })
+})
+
+describe('dohdec, which reads the JSON form', { skip: missingDohdec() }, () => {
+  it('resolves by the path of a token', async () => {
+    const script = join(NPM, 'ask.mjs')
+    writeFileSync(
+      script,
+      `import { DNSoverHTTPS } from 'dohdec'
+const url = 'https://localhost:${way.port('closed')}/t/${TOKENS.client}/dns-query'
+const client = new DNSoverHTTPS({ url })
+const { Answer } = await client.lookup('${WEB}', { rrtype: 'A', json: true })
+const none = await client.lookup('none.shop.svc.shop.test', { rrtype: 'A', json: true })
+console.log(JSON.stringify([Answer, none.Status]))
+`,
+    )
+    const authority = join(folder, 'ca.pem')
+    writeFileSync(authority, AUTHORITY)
+    const text = await shell(`NODE_EXTRA_CA_CERTS=${authority} ${process.execPath} ${script}`)
+    deepEqual(JSON.parse(text), [[{ name: `${WEB}.`, type: 1, TTL: 30, data: '10.96.0.80' }], 3])
+  })
+})
+
+function serverOf(port: number, gateway: number): string {
+  return `server {
+    listen 127.0.0.1:${port};
+    location / {
+      proxy_pass https://127.0.0.1:${gateway};
+      proxy_http_version 1.1;
+      proxy_cache answers;
+      proxy_cache_methods GET HEAD;
+      add_header x-cache $upstream_cache_status;
+    }
+  }`
+}
+
+function configOf(servers: readonly string[]): string {
+  const owner = process.getuid?.() === 0 ? 'user root;' : ''
+  const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map(
+    (kind) => `${kind}_temp_path ${join(folder, kind)};`,
+  )
+  return `${owner}
+daemon off;
+pid ${join(folder, 'nginx.pid')};
+error_log stderr crit;
+events {}
+http {
+  access_log off;
+  ${temporary.join('\n  ')}
+  proxy_cache_path ${join(folder, 'cache')} keys_zone=answers:1m;
+  ${servers.join('\n  ')}
+}
+`
+}
+
+function missingDohdec(): string | false {
+  const isThere = (): boolean => existsSync(join(NPM, 'node_modules/dohdec'))
+  if (!isThere()) {
+    process.stderr.write(`installing ${DOHDEC}\n`)
+    mkdirSync(NPM, { recursive: true })
+    const args = ['install', '--no-audit', '--no-fund', '--no-save', '--prefix', NPM, DOHDEC]
+    spawnSync('npm', args, { timeout: 120_000 })
+  }
+  return isThere() ? false : `${DOHDEC} cannot be had from npm`
+}
+
+/** Waits until something answers there. */
+async function listening(port: number): Promise<void> {
+  for (let attempt = 0; attempt < 100; attempt++) {
+    const isThere = await sendTo(port, { path: '/' }).then(
+      () => true,
+      () => false,
+    )
+    if (isThere) return
+    await new Promise((resolve) => setTimeout(resolve, 50))
+  }
+}
