@@ -6,13 +6,14 @@
  * made again from their source.
  * @module
  */
-import { isByAddress, type ZoneEntry } from '../records/zone-entry.ts'
+import type { ZoneEntry } from '../records/zone-entry.ts'
 import { GroupPlace, unitOf } from './group-place.ts'
 import { patchShard } from './patch-shard.ts'
 import { shardCountFor } from './shard-count.ts'
-import { addressKey, addressUnit } from './shard-key.ts'
+import { addressUnit } from './shard-key.ts'
 import { countRecords } from './shard-records.ts'
 import { type BuiltShard, buildShard } from './shard-writer.ts'
+import { UnitBlocks } from './unit-blocks.ts'
 import { UnitOwners } from './unit-owners.ts'
 
 /**
@@ -49,7 +50,7 @@ export class GroupedShards {
     this.entriesOf = entriesOf
   }
 
-  /** The shards; those that did not change since the last time are the same arrays. */
+  /** The shards; those that did not change are the same arrays, unless all were written anew. */
   get shards(): readonly Uint8Array[] {
     return this.listed
   }
@@ -61,13 +62,20 @@ export class GroupedShards {
 
   /** Brings the shards up to date with some groups. */
   update(groups: Iterable<string>): void {
-    const fresh = new Map<string, readonly ZoneEntry[]>()
-    for (const group of groups) fresh.set(group, this.entriesOf(group))
-    for (const [group, entries] of fresh) {
-      this.weight += countEntries(entries) - (this.places.get(group)?.weight ?? 0)
+    const changed = [...groups]
+    // Of so many, entries are not kept, and what is there is not worth to be copied.
+    if (changed.length > this.places.size) {
+      this.rebuild(changed, new Map())
+      return
     }
-    const count = shardCountFor(this.weight)
-    if (count !== this.built.length) this.rebuild(count, fresh)
+    const fresh = new Map<string, readonly ZoneEntry[]>()
+    let weight = this.weight
+    for (const group of changed) {
+      const entries = this.entriesOf(group)
+      weight += countEntries(entries) - (this.places.get(group)?.weight ?? 0)
+      fresh.set(group, entries)
+    }
+    if (shardCountFor(weight) !== this.built.length) this.rebuild(changed, fresh)
     else this.patch(this.place(fresh), fresh)
   }
 
@@ -95,6 +103,7 @@ export class GroupedShards {
       }
       for (const i of others) this.noteUnit(changed, after, i)
       for (let i = 0; i < after.count; i++) this.owners.add(after.unit(i), group)
+      this.weight += after.weight - before.weight
       if (after.count === 0) this.places.delete(group)
       else this.places.set(group, after)
     }
@@ -140,21 +149,24 @@ export class GroupedShards {
     return entries
   }
 
-  /** Writes all shards anew: there are more of them, or fewer. */
-  private rebuild(count: number, fresh: ReadonlyMap<string, readonly ZoneEntry[]>): void {
-    this.built = Array.from({ length: count }, () => NO_SHARD)
-    this.listed = this.built.map(({ bytes }) => bytes)
-    this.counts = this.built.map(() => 0)
-    this.total = 0
-    const lots = this.built.map((): ZoneEntry[] => [])
-    for (const group of new Set([...this.places.keys(), ...fresh.keys()])) {
+  /** Writes all shards anew: there are more of them, or fewer, or most groups changed. */
+  private rebuild(
+    changed: readonly string[],
+    fresh: ReadonlyMap<string, readonly ZoneEntry[]>,
+  ): void {
+    const blocks = new UnitBlocks()
+    for (const group of new Set([...this.places.keys(), ...changed])) {
       const entries = fresh.get(group) ?? this.entriesOf(group)
       this.place(new Map([[group, entries]]))
-      for (const entry of entries) lots[this.shardOf(entry)]?.push(entry)
+      blocks.add(entries)
     }
-    for (const shard of this.built.keys()) {
-      this.put(shard, buildShard(lots[shard] ?? []))
-      lots[shard] = []
+    const count = shardCountFor(this.weight)
+    this.built = []
+    this.listed = []
+    this.counts = []
+    this.total = 0
+    for (const built of blocks.shards(count, (units) => this.entriesIn(units, fresh))) {
+      this.put(this.built.length, built)
     }
   }
 
@@ -164,10 +176,6 @@ export class GroupedShards {
     this.counts[shard] = count
     this.built[shard] = built
     this.listed[shard] = built.bytes
-  }
-
-  private shardOf(entry: ZoneEntry): number {
-    return this.shardOfKey(isByAddress(entry) ? addressKey(entry.address) : unitOf(entry))
   }
 
   private shardOfKey(key: number): number {

@@ -31,6 +31,11 @@ export function planIndex(nameCount: number, hashAll: (seed: number) => Int32Arr
   return { seed: 0, slotCount, hashes: hashAll(0) }
 }
 
+/** A plan for so many names that nobody will look for. */
+export function planNoIndex(nameCount: number): IndexPlan {
+  return { seed: 0, slotCount: 0, hashes: new Int32Array(nameCount) }
+}
+
 /** The number of the name in each slot, from 1; 0 for none. */
 export function placeNames({ hashes, slotCount }: IndexPlan): Int32Array {
   const placed = new Int32Array(slotCount)

@@ -4,17 +4,30 @@
  */
 import { word } from '../dns/bytes.ts'
 import type { ByteBuffer } from './byte-buffer.ts'
-import { FORM, HEADER, NODE_BYTES, SCOPES_MAX, SET_REF_BYTES, TARGET_BYTES } from './layout.ts'
+import { FORM, NODE_BYTES, SCOPES_MAX, SET_REF_BYTES, TARGET_BYTES } from './layout.ts'
 import { hashOctets } from './name-hash.ts'
 import { endKey, type NodeDraft } from './node-drafts.ts'
 import type { Shard } from './shard.ts'
 import { nameKey } from './shard-key.ts'
 import type { ShardWriter } from './shard-writer.ts'
 
-/** The kept nodes from one to before another, by their places; or new ones between them. */
-export type Piece =
-  | { readonly kind: 'kept'; readonly from: number; readonly to: number }
-  | { readonly kind: 'new'; readonly nodes: readonly NodeDraft[] }
+/** Kept nodes from one to before another, by their places; or new ones between them. */
+export type Piece = KeptPiece | { readonly kind: 'new'; readonly nodes: readonly NodeDraft[] }
+
+/** Some nodes of a shard. */
+export type KeptPiece = {
+  readonly kind: 'kept'
+  readonly source: KeptNodes
+  readonly from: number
+  readonly to: number
+}
+
+/** All nodes of a shard that this build wrote. */
+export type NodeSection = {
+  readonly shard: Shard
+  readonly starts: Int32Array
+  readonly end: number
+}
 
 /** Nodes of a shard that this build wrote: they and their sets fill their section without gaps. */
 export class KeptNodes {
@@ -25,19 +38,21 @@ export class KeptNodes {
   private readonly starts: Int32Array
   private readonly ends: Int32Array
 
-  /** @param units what is replaced */
-  constructor(shard: Shard, units: ReadonlySet<number>) {
+  /**
+   * @param starts where the nodes begin, rising; is taken over
+   * @param end where they and their sets end
+   * @param units what is replaced
+   */
+  constructor({ shard, starts, end }: NodeSection, units: ReadonlySet<number> = new Set()) {
     this.shard = shard
-    this.starts = shard.nodes()
-    this.ends = new Int32Array(this.starts.length)
+    this.starts = starts
+    this.ends = new Int32Array(starts.length)
     let count = 0
-    for (let i = 0; i < this.starts.length; i++) {
-      const node = word(this.starts, i)
-      const start = shard.nameOffset(node)
-      if (units.has(nameKey(shard.bytes, start, start + shard.nameBytes(node)))) continue
-      const isLast = i + 1 === this.starts.length
-      this.ends[count] = isLast ? shard.field(HEADER.SETS) : word(this.starts, i + 1)
-      this.starts[count++] = node
+    for (let i = 0; i < starts.length; i++) {
+      const node = word(starts, i)
+      if (units.size > 0 && units.has(unitAt(shard, node))) continue
+      this.ends[count] = i + 1 === starts.length ? end : word(starts, i + 1)
+      starts[count++] = node
     }
     this.count = count
   }
@@ -47,13 +62,31 @@ export class KeptNodes {
     for (let i = 0; i < this.count; i++) used[this.shard.nodeScope(word(this.starts, i))] = 1
   }
 
+  /** Adds the namespaces of some of the nodes. */
+  addScopes({ from, to }: { readonly from: number; readonly to: number }, into: Set<string>): void {
+    const { shard } = this
+    for (let i = from; i < to; i++) {
+      into.add(shard.scopes[shard.nodeScope(word(this.starts, i))] ?? '')
+    }
+  }
+
+  /** The unit of a node. */
+  unit(index: number): number {
+    return unitAt(this.shard, word(this.starts, index))
+  }
+
+  /** The namespaces by the numbers that these nodes have them. */
+  get scopes(): readonly string[] {
+    return this.shard.scopes
+  }
+
   /** Joins new nodes, sorted, to these, so that all are. */
   mergeWith(nodes: readonly NodeDraft[]): Piece[] {
     const pieces: Piece[] = []
     let from = 0
     for (let at = 0; at < nodes.length; ) {
       const to = this.firstBehind(keyAt(nodes, at), from)
-      if (to > from) pieces.push({ kind: 'kept', from, to })
+      if (to > from) pieces.push({ kind: 'kept', source: this, from, to })
       const next = to < this.count ? this.key(to) : undefined
       let end = at + 1
       while (end < nodes.length && (next === undefined || keyAt(nodes, end) < next)) end++
@@ -61,7 +94,7 @@ export class KeptNodes {
       from = to
       at = end
     }
-    if (from < this.count) pieces.push({ kind: 'kept', from, to: this.count })
+    if (from < this.count) pieces.push({ kind: 'kept', source: this, from, to: this.count })
     return pieces
   }
 
@@ -77,12 +110,12 @@ export class KeptNodes {
    * Copies a piece with all sets. What leads from these nodes to others or to sets stays within a
    * unit, and moves as far as they do.
    * @param writer has its nodes up to these
-   * @param scopeIds new numbers of the namespaces; `undefined` when they stay
+   * @param isRenumbered whether the namespaces have other numbers there
    */
   copy(
     { from, to }: { readonly from: number; readonly to: number },
-    writer: Pick<ShardWriter, 'out' | 'addNode'>,
-    scopeIds: Int32Array | undefined,
+    writer: ShardWriter,
+    isRenumbered: boolean,
   ): void {
     const { out } = writer
     for (let i = from; i < to; ) {
@@ -96,7 +129,7 @@ export class KeptNodes {
       for (let k = first; k < i; k++) {
         const node = word(this.starts, k)
         if (shift !== 0) this.shift(node, shift, out)
-        if (scopeIds !== undefined) this.renumber(node, shift, { out, scopeIds })
+        if (isRenumbered) this.renumber(node, shift, writer)
         writer.addNode(node + shift)
       }
     }
@@ -116,13 +149,10 @@ export class KeptNodes {
     }
   }
 
-  private renumber(
-    node: number,
-    shift: number,
-    { out, scopeIds }: { readonly out: ByteBuffer; readonly scopeIds: Int32Array },
-  ): void {
+  private renumber(node: number, shift: number, writer: ShardWriter): void {
     const marked = this.shard.uint16(node + 2)
-    out.put16(node + shift + 2, (marked & ~SCOPES_MAX) | word(scopeIds, marked & SCOPES_MAX))
+    const id = writer.idOf(this.shard.scopes[marked & SCOPES_MAX] ?? '')
+    writer.out.put16(node + shift + 2, (marked & ~SCOPES_MAX) | id)
   }
 
   /** The first node from `from` on that is behind a key. */
@@ -137,7 +167,8 @@ export class KeptNodes {
     return low
   }
 
-  private key(index: number): string {
+  /** What a node is sorted by. */
+  key(index: number): string {
     const { shard } = this
     const node = word(this.starts, index)
     const start = shard.nameOffset(node)
@@ -145,7 +176,13 @@ export class KeptNodes {
   }
 }
 
-function keyAt(nodes: readonly NodeDraft[], index: number): string {
+/** What a new node is sorted by; '' when there are not so many. */
+export function keyAt(nodes: readonly NodeDraft[], index: number): string {
   const node = nodes[index]
   return node === undefined ? '' : endKey(node.owner)
+}
+
+function unitAt(shard: Shard, node: number): number {
+  const start = shard.nameOffset(node)
+  return nameKey(shard.bytes, start, start + shard.nameBytes(node))
 }

@@ -6,15 +6,14 @@
 import type { ZoneEntry } from '../records/zone-entry.ts'
 import { AddressRows } from './address-rows.ts'
 import type { AddressTable } from './address-table.ts'
-import { planIndex } from './index-plan.ts'
-import { KeptNodes, type Piece } from './kept-nodes.ts'
+import { joinNodes } from './join-nodes.ts'
+import { KeptNodes } from './kept-nodes.ts'
 import { KeptRows } from './kept-rows.ts'
 import { HEADER } from './layout.ts'
-import { hashName } from './name-hash.ts'
 import { type Drafts, draftNodes } from './node-drafts.ts'
 import type { PointerDraft } from './pointer-drafts.ts'
 import { Shard } from './shard.ts'
-import { type BuiltShard, ShardWriter, sortedScopes } from './shard-writer.ts'
+import { type BuiltShard, type ShardWriter, sortedScopes } from './shard-writer.ts'
 
 /**
  * Makes the shard that `buildShard` would make of the entries of all other units and of `entries`.
@@ -29,7 +28,8 @@ export function patchShard(
 ): BuiltShard {
   const before = new Shard(bytes, scopesBefore)
   const drafts = draftNodes(entries)
-  const nodes = new KeptNodes(before, units)
+  const section = { shard: before, starts: before.nodes(), end: before.field(HEADER.SETS) }
+  const nodes = new KeptNodes(section, units)
   const { addresses4, addresses6 } = before
   const setsEnd = before.field(HEADER.SETS_END)
   const sets4 = { table: addresses4, setsEnd: firstSet(addresses6) ?? setsEnd }
@@ -37,15 +37,7 @@ export function patchShard(
   const rows6 = new KeptRows(bytes, { table: addresses6, setsEnd }, units)
   const scopes = scopesOf(before, [nodes, rows4, rows6], drafts)
   const scopeIds = renumbering(scopesBefore, scopes)
-  const pieces = nodes.mergeWith(drafts.nodes)
-  const count = nodes.count + drafts.nodes.length
-  const plan = planIndex(count, (seed) => hashPieces(nodes, pieces, { count, seed }))
-  const writer = new ShardWriter(scopes, plan)
-  for (const piece of pieces) {
-    if (piece.kind === 'new') writer.writeNodes(piece.nodes)
-    else nodes.copy(piece, writer, scopeIds)
-  }
-  writer.endNodes()
+  const writer = joinNodes(nodes.mergeWith(drafts.nodes), scopes)
   return writer.finish(
     mergeRows(rows4, drafts.pointers4, { writer, scopeIds }),
     mergeRows(rows6, drafts.pointers6, { writer, scopeIds }),
@@ -81,28 +73,11 @@ function scopesOf(
   return sortedScopes(new Set([...scopes.filter((_, id) => marks[id] === 1), ...added]))
 }
 
-/** New numbers of namespaces by the old ones; `undefined` when they are the same. */
+/** New numbers of namespaces by the old ones; `undefined` when both are one array. */
 function renumbering(before: readonly string[], after: readonly string[]): Int32Array | undefined {
   if (before === after) return undefined
   const ids = new Map(after.map((scope, id) => [scope, id]))
   return Int32Array.from(before, (scope) => ids.get(scope) ?? 0)
-}
-
-function hashPieces(
-  kept: KeptNodes,
-  pieces: readonly Piece[],
-  { count, seed }: { readonly count: number; readonly seed: number },
-): Int32Array {
-  const hashes = new Int32Array(count)
-  let at = 0
-  for (const piece of pieces) {
-    if (piece.kind === 'kept') {
-      for (let i = piece.from; i < piece.to; i++) hashes[at++] = kept.hash(i, seed)
-    } else {
-      for (const { owner } of piece.nodes) hashes[at++] = hashName(owner, owner.length, seed)
-    }
-  }
-  return hashes
 }
 
 function mergeRows(

@@ -83,7 +83,7 @@ export class ShardWriter {
   private scopeId = 0
   private readonly plan: IndexPlan
   /** Offsets of the nodes so far, in the order of the plan. */
-  private readonly nodeOffsets: Int32Array
+  readonly nodeOffsets: Int32Array
   private nodeCount = 0
   /** Sets of the unit at hand. */
   private readonly places = new SetPlaces()
@@ -232,7 +232,8 @@ export class ShardWriter {
     out.put(ref, node.owner)
   }
 
-  private idOf(scope: string): number {
+  /** The number of a namespace of the shard. */
+  idOf(scope: string): number {
     const { scopes } = this
     if (scopes[this.scopeId] !== scope) this.scopeId = scopes.indexOf(scope)
     return this.scopeId

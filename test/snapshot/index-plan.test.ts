@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { placeNames, planIndex } from '../../src/snapshot/index-plan.ts'
+import { placeNames, planIndex, planNoIndex } from '../../src/snapshot/index-plan.ts'
 
 describe('planIndex', () => {
   test('has two slots for nothing', () => {
@@ -28,4 +28,9 @@ describe('planIndex', () => {
 test('placeNames gives who collides the next free slot, and comes round', () => {
   const hashes = Int32Array.of(3, 7, 3)
   assert.deepEqual([...placeNames({ seed: 0, slotCount: 4, hashes })], [2, 3, 0, 1])
+})
+
+test('planNoIndex has no slots', () => {
+  assert.deepEqual(placeNames({ ...planNoIndex(3), hashes: new Int32Array(0) }), new Int32Array(0))
+  assert.equal(planNoIndex(3).hashes.length, 3)
 })

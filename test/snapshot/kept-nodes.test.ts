@@ -11,8 +11,9 @@ const NAMES = ['svc', 'shop.svc', 'api.shop.svc', 'db.shop.svc', 'web.shop.svc']
 
 function kept(...replaced: string[]): KeptNodes {
   const [bytes = new Uint8Array(0)] = buildShards(NAMES.map((name) => existingName(name)))
+  const shard = openShard(bytes)
   return new KeptNodes(
-    openShard(bytes),
+    { shard, starts: shard.nodes(), end: shard.field(8) },
     new Set(replaced.map((name) => unitOf(existingName(name)))),
   )
 }
