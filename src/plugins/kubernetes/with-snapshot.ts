@@ -9,6 +9,8 @@ import type { Snapshot } from '../../snapshot/snapshot.ts'
 import type { SnapshotSource } from '../host.ts'
 import { andThen, failure, type MaybePromise, type Outcome } from '../plugin.ts'
 
+const TOO_OLD = 'the newest snapshot is too old'
+
 /** Goes on with the newest snapshot; without one, or with one too old, fails and says so. */
 export function withSnapshot(
   source: SnapshotSource,
@@ -16,23 +18,31 @@ export function withSnapshot(
 ): MaybePromise<Outcome> {
   const current = source.current()
   return andThen(current ?? source.load(), (snapshot) => {
-    if (snapshot === undefined || source.freshness() === 'expired') {
-      const text = snapshot === undefined ? 'no snapshot yet' : 'the newest snapshot is too old'
-      const option = extendedError(EXTENDED_ERROR.NOT_READY, text)
-      return failure(RCODE.SERVFAIL, text, [option])
-    }
-    // To lack a shard may lead to a newer snapshot: it is that one whose age counts.
-    return andThen(serve(snapshot), (outcome) =>
-      source.freshness() === 'stale' ? markStale(outcome) : outcome,
-    )
+    if (snapshot === undefined) return notReady('no snapshot yet')
+    if (source.freshness() === 'expired') return notReady(TOO_OLD)
+    // To lack a shard may lead to a newer snapshot, and takes time: the age that counts is now's.
+    return andThen(serve(snapshot), (outcome) => {
+      const freshness = source.freshness()
+      if (freshness === 'expired' && isOwn(outcome)) return notReady(TOO_OLD)
+      return freshness === 'stale' ? markStale(outcome) : outcome
+    })
   })
+}
+
+function notReady(text: string): Outcome {
+  return failure(RCODE.SERVFAIL, text, [extendedError(EXTENDED_ERROR.NOT_READY, text)])
 }
 
 /** Has a reply from a snapshot say that it may be old (RFC 8914 §4.4). */
 export function markStale(outcome: Outcome): Outcome {
-  if (outcome.kind !== 'reply' || outcome.origin !== 'snapshot') return outcome
+  if (!isOwn(outcome)) return outcome
   const option = extendedError(EXTENDED_ERROR.STALE_ANSWER)
   return { ...outcome, options: [...outcome.options, option] }
+}
+
+/** Whether an outcome is from a snapshot, and not from whoever was asked next. */
+function isOwn(outcome: Outcome): outcome is Reply {
+  return outcome.kind === 'reply' && outcome.origin === 'snapshot'
 }
 
 /**

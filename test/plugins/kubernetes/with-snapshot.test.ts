@@ -33,6 +33,19 @@ describe('withSnapshot', () => {
     assert.equal(outcome.kind === 'failure' && outcome.rcode, RCODE.SERVFAIL)
   })
 
+  test('fails when the snapshot has become too old in the meantime', async () => {
+    let freshness: ReturnType<SnapshotSource['freshness']> = 'stale'
+    const source: SnapshotSource = { ...sourceOf({}), freshness: () => freshness }
+    const serve = <T>(outcome: T): T => {
+      freshness = 'expired'
+      return outcome
+    }
+    const outcome = await withSnapshot(source, () => serve(OWN))
+    assert.equal(outcome.kind === 'failure' && outcome.rcode, RCODE.SERVFAIL)
+    freshness = 'fresh'
+    assert.equal(await withSnapshot(source, () => serve(EMPTY_REPLY)), EMPTY_REPLY)
+  })
+
   test('remarks on old names only, and on replies of its own only', async () => {
     const options = async (some: Partial<FakeClusterOptions>, reply = OWN): Promise<number> => {
       const outcome = await withSnapshot(sourceOf(some), () => reply)
