@@ -27,11 +27,15 @@ export function parseAddress(text: string): Uint8Array | undefined {
 }
 
 /**
- * Tells an address's family from its text: by its first group, which has four digits at most, and a
- * colon behind it. Allocates nothing.
+ * Tells an address's family from its text: by what stands behind its first group, which has four
+ * digits at most. Allocates nothing.
  */
 export function hasIPv6Form(text: string): boolean {
-  for (let i = 0; i < 5; i++) if (text.charCodeAt(i) === COLON) return true
+  for (let i = 0; i < 5; i++) {
+    const code = text.charCodeAt(i)
+    if (code === COLON) return true
+    if (code === DOT) return false
+  }
   return false
 }
 

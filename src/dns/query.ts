@@ -67,6 +67,8 @@ export class Query {
   readonly kind = 'query'
   /** The message. */
   bytes: Uint8Array = EMPTY
+  /** Octets of the message. */
+  size = 0
   /** Its beginning, up to the end of the question at least, where it can be read as words. */
   readonly head: Uint8Array = new Uint8Array(HEAD_BYTES)
   /** The same octets as 32-bit words in the machine's order. */
@@ -131,6 +133,7 @@ export function parseQuery(
 ): Query | Refusal {
   const size = bytes.length
   into.bytes = bytes
+  into.size = size
   into.questionEnd = 0
   if (into.hasEdns) clearEdns(into)
   if (size < QUESTION_AT) return DROP

@@ -15,7 +15,7 @@ import {
 import { configError, type Problem, problemAt } from '../corefile/problem.ts'
 import { formatName } from '../dns/name.ts'
 import { VERSION } from '../telemetry/version.ts'
-import type { Setup, SetupContext } from './plugin.ts'
+import type { Plugin, Setup, SetupContext } from './plugin.ts'
 import { RequestCounts, serverIndex } from './request-counts.ts'
 import { closestZoneIndex } from './zones.ts'
 
@@ -55,13 +55,26 @@ export const setupPrometheus: Setup = (directives, context) => {
         name: 'prometheus',
         start: () => addEnabled(context, 1),
         stop: () => addEnabled(context, -1),
-        observe: (observation) => {
-          const { query, client } = observation
-          const ofServer = counts[serverIndex(servers, client)]
-          ofServer?.[closestZoneIndex(byLength, query)]?.count(observation)
-        },
+        observe: observer(counts, servers, byLength),
       },
     ],
+  }
+}
+
+/** Counts by the server's address and the zone; most blocks have one of each. */
+function observer(
+  counts: readonly (readonly RequestCounts[])[],
+  servers: SetupContext['servers'],
+  zones: readonly Uint8Array[],
+): NonNullable<Plugin['observe']> {
+  const [[only] = []] = counts
+  if (only !== undefined && servers.length === 1 && zones.length === 1) {
+    return (observation) => only.count(observation)
+  }
+  return (observation) => {
+    const { query, client } = observation
+    const ofServer = counts[serverIndex(servers, client)]
+    ofServer?.[closestZoneIndex(zones, query)]?.count(observation)
   }
 }
 

@@ -3,10 +3,9 @@
  * @module
  */
 import { hasIPv6Form } from '../dns/address.ts'
-import { octet } from '../dns/bytes.ts'
 import { formatRcode, RCODE } from '../dns/rcode.ts'
 import { formatType, TYPE } from '../dns/rr-type.ts'
-import { type HistogramSeries, type Metrics, observe, type Series } from '../telemetry/metrics.ts'
+import { bucketOf, type HistogramSeries, type Metrics, type Series } from '../telemetry/metrics.ts'
 import type { Client, Observation, ServerAddress } from './plugin.ts'
 
 const DURATION_BOUNDS = Array.from({ length: 16 }, (_, i) => 0.00025 * 2 ** i)
@@ -66,10 +65,23 @@ const COUNTED_TYPES: ReadonlySet<number> = new Set([
   TYPE.TXT,
 ])
 
-/** The same by number. */
-const COUNTED: readonly boolean[] = Array.from({ length: 512 }, (_, type) =>
-  COUNTED_TYPES.has(type),
+/** Each of these types, and 0 for the rest, by the number that it is counted under. */
+const NUMBERED: readonly number[] = [0, ...COUNTED_TYPES]
+/** Types from here on are not counted by name. */
+const TYPES_END = 512
+/** The numbers by type. */
+const NUMBERS: Uint8Array = Uint8Array.from({ length: TYPES_END }, (_, type) =>
+  Math.max(0, NUMBERED.indexOf(type)),
 )
+/** Sizes of nearly all messages; the buckets of the others are searched for. */
+const USUAL_SIZES_END = 1024
+const USUAL_BUCKETS: Uint8Array = Uint8Array.from({ length: USUAL_SIZES_END }, (_, size) =>
+  bucketOf(SIZE_BOUNDS, size),
+)
+/** Most answers take less, in milliseconds. */
+const USUAL_DURATION_MS = 0.25
+// Constants of this module are a part of the compiled code (dns/query.ts).
+const { NOERROR } = RCODE
 
 /** Finds the address that a client's query came to; the first when it is none of them. */
 export function serverIndex(servers: readonly ServerAddress[], { localAddress }: Client): number {
@@ -78,51 +90,72 @@ export function serverIndex(servers: readonly ServerAddress[], { localAddress }:
   return 0
 }
 
+/** What is counted of requests of a type, over one protocol, from addresses of one family. */
+type Kind = {
+  readonly requests: Series
+  readonly requestSizes: HistogramSeries
+  readonly responseSizes: HistogramSeries
+}
+
 /** The series of one zone of a server, each found once and then a number to add to. */
 export class RequestCounts {
   private readonly metrics: Metrics
   private readonly labels: readonly string[]
-  private readonly requests: (Series | undefined)[] = []
+  /** Four for each number of a type: by protocol and family. */
+  private readonly kinds: (Kind | undefined)[]
   private readonly responses = new Map<string, (Series | undefined)[]>()
   /** Those of the plugin that answered last: most answers come from one. */
   private lastPlugin = ''
   private lastResponses: (Series | undefined)[] = []
   private duration: HistogramSeries | undefined
-  private readonly udpSizes: Sizes
-  private readonly tcpSizes: Sizes
   private dnssecRequests: Series | undefined
 
   /** @param labels server, zone and view */
   constructor(metrics: Metrics, labels: readonly string[]) {
     this.metrics = metrics
     this.labels = labels
-    this.udpSizes = new Sizes(metrics, [...this.labels, 'udp'])
-    this.tcpSizes = new Sizes(metrics, [...this.labels, 'tcp'])
+    this.kinds = Array.from({ length: 4 * NUMBERED.length }, () => undefined)
   }
 
   /** Counts a request that was answered; one that got no answer counts as one without error. */
   count({ query, client, reply, replyBytes, plugin, durationMs }: Observation): void {
-    const isUdp = client.transport === 'udp'
-    this.requestSeries(query.type, isUdp, hasIPv6Form(client.address) ? 2 : 1).value++
+    const { type, size } = query
+    const number = type < TYPES_END ? (NUMBERS[type] ?? 0) : 0
+    const protocol = client.transport === 'udp' ? 0 : 2
+    const at = 4 * number + protocol + (hasIPv6Form(client.address) ? 1 : 0)
+    const kind = this.kinds[at] ?? this.addKind(at)
+    kind.requests.value++
+    add(kind.requestSizes, bucketOfSize(size), size)
+    add(kind.responseSizes, bucketOfSize(replyBytes), replyBytes)
     if (query.wantsDnssec) this.dnssecSeries().value++
-    this.duration ??= this.metrics.histogram(DURATION, DURATION_BOUNDS, this.labels)
-    observe(this.duration, DURATION_BOUNDS, durationMs / 1000)
-    const sizes = isUdp ? this.udpSizes : this.tcpSizes
-    sizes.count(query.bytes.length, replyBytes)
-    const rcode = replyBytes > 0 ? octet(reply, 3) & 15 : RCODE.NOERROR
-    this.responseSeries(rcode, plugin).value++
+    const seconds = durationMs / 1000
+    const isUsual = durationMs <= USUAL_DURATION_MS
+    const bucket = isUsual ? 0 : bucketOf(DURATION_BOUNDS, seconds)
+    add(this.duration ?? this.addDuration(), bucket, seconds)
+    const rcode = replyBytes > 0 ? (reply[3] ?? 0) & 15 : NOERROR
+    const byRcode = plugin === this.lastPlugin ? this.lastResponses : this.responsesOf(plugin)
+    const responses = byRcode[rcode] ?? this.addResponses(byRcode, rcode, plugin)
+    responses.value++
   }
 
-  private requestSeries(type: number, isUdp: boolean, family: number): Series {
-    const counted = COUNTED[type] === true ? type : 0
-    const key = counted * 4 + family + (isUdp ? 0 : 2)
-    const known = this.requests[key]
-    if (known !== undefined) return known
-    const typeText = counted === 0 ? 'other' : formatType(counted)
-    const values = [...this.labels, isUdp ? 'udp' : 'tcp', String(family), typeText]
-    const series = this.metrics.counter(REQUESTS, values)
-    this.requests[key] = series
-    return series
+  private addKind(at: number): Kind {
+    const type = NUMBERED[at >>> 2] ?? 0
+    const protocol = (at & 2) === 0 ? 'udp' : 'tcp'
+    const family = (at & 1) === 0 ? '1' : '2'
+    const labels = [...this.labels, protocol]
+    const values = [...labels, family, type === 0 ? 'other' : formatType(type)]
+    const kind = {
+      requests: this.metrics.counter(REQUESTS, values),
+      requestSizes: this.metrics.histogram(REQUEST_SIZE, SIZE_BOUNDS, labels),
+      responseSizes: this.metrics.histogram(RESPONSE_SIZE, SIZE_BOUNDS, labels),
+    }
+    this.kinds[at] = kind
+    return kind
+  }
+
+  private addDuration(): HistogramSeries {
+    this.duration = this.metrics.histogram(DURATION, DURATION_BOUNDS, this.labels)
+    return this.duration
   }
 
   private dnssecSeries(): Series {
@@ -131,39 +164,26 @@ export class RequestCounts {
   }
 
   private responsesOf(plugin: string): (Series | undefined)[] {
-    const byRcode = this.responses.get(plugin) ?? []
+    const byRcode = this.responses.get(plugin) ?? Array.from({ length: 16 }, () => undefined)
     this.responses.set(plugin, byRcode)
     this.lastPlugin = plugin
     this.lastResponses = byRcode
     return byRcode
   }
 
-  private responseSeries(rcode: number, plugin: string): Series {
-    const byRcode = plugin === this.lastPlugin ? this.lastResponses : this.responsesOf(plugin)
-    const known = byRcode[rcode]
-    if (known !== undefined) return known
+  private addResponses(byRcode: (Series | undefined)[], rcode: number, plugin: string): Series {
     const series = this.metrics.counter(RESPONSES, [...this.labels, formatRcode(rcode), plugin])
     byRcode[rcode] = series
     return series
   }
 }
 
-/** Sizes of messages over one protocol; the series are made with the first of them. */
-class Sizes {
-  private readonly metrics: Metrics
-  private readonly labels: readonly string[]
-  private requests: HistogramSeries | undefined
-  private responses: HistogramSeries | undefined
-
-  constructor(metrics: Metrics, labels: readonly string[]) {
-    this.metrics = metrics
-    this.labels = labels
-  }
-
-  count(requestBytes: number, replyBytes: number): void {
-    this.requests ??= this.metrics.histogram(REQUEST_SIZE, SIZE_BOUNDS, this.labels)
-    this.responses ??= this.metrics.histogram(RESPONSE_SIZE, SIZE_BOUNDS, this.labels)
-    observe(this.requests, SIZE_BOUNDS, requestBytes)
-    observe(this.responses, SIZE_BOUNDS, replyBytes)
-  }
+/** Counts a value into a bucket that is known. */
+const add = (series: HistogramSeries, bucket: number, value: number): void => {
+  const { counts } = series
+  counts[bucket] = (counts[bucket] ?? 0) + 1
+  series.sum += value
 }
+
+const bucketOfSize = (size: number): number =>
+  size < USUAL_SIZES_END ? (USUAL_BUCKETS[size] ?? 0) : bucketOf(SIZE_BOUNDS, size)

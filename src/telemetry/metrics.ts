@@ -88,10 +88,16 @@ export class Metrics {
   }
 }
 
-/** Counts a value into its bucket. */
-export function observe(series: HistogramSeries, bounds: readonly number[], value: number): void {
+/** Index of a value's bucket: that of the first bound that it is not over. */
+export function bucketOf(bounds: readonly number[], value: number): number {
   let bucket = 0
   while (bucket < bounds.length && value > (bounds[bucket] ?? 0)) bucket++
+  return bucket
+}
+
+/** Counts a value into its bucket. */
+export function observe(series: HistogramSeries, bounds: readonly number[], value: number): void {
+  const bucket = bucketOf(bounds, value)
   series.counts[bucket] = (series.counts[bucket] ?? 0) + 1
   series.sum += value
 }
