@@ -13,6 +13,9 @@ export const LOWER: Uint8Array = Uint8Array.from({ length: 256 }, (_, octet) =>
 /** Octets, and the same memory as 32-bit words in the machine's order. */
 export type WordOctets = { readonly bytes: Uint8Array; readonly words: Int32Array }
 
+/** The same, of as many octets: what a typed array has to work out whenever it is asked. */
+export type SizedOctets = WordOctets & { readonly size: number }
+
 /** Arguments that a call is sure to take. */
 const CHARACTERS_AT_ONCE = 4096
 
@@ -26,10 +29,10 @@ export function wordOctets(size: number): { bytes: Uint8Array; words: Int32Array
 }
 
 /** Copies octets so that they can be read as words; `bytes` has as many as there were. */
-export function asWordOctets(octets: Uint8Array): WordOctets {
+export function asWordOctets(octets: Uint8Array): SizedOctets {
   const { bytes, words } = wordOctets((octets.length + 3) & ~3)
   bytes.set(octets)
-  return { bytes: bytes.subarray(0, octets.length), words }
+  return { bytes: bytes.subarray(0, octets.length), words, size: octets.length }
 }
 
 /** Reads one octet. The caller has checked that `offset` is inside `bytes`. */

@@ -6,7 +6,7 @@
  * the question alone. Only when that does not settle a name are all names so far put in a table.
  * @module
  */
-import { LOWER, octet, tailMask, type WordOctets } from './bytes.ts'
+import { LOWER, octet, type SizedOctets, tailMask, type WordOctets } from './bytes.ts'
 import { Compression } from './compression.ts'
 import { HEADER_BYTES, LABELS_MAX } from './limits.ts'
 import { endsIn, Query } from './query.ts'
@@ -14,8 +14,11 @@ import { endsIn, Query } from './query.ts'
 /** Names that may be written before they are put in the table. */
 const NOTED_MAX = 8
 const POINTER_BITS = 0xc000
-// A constant of this module is a part of the compiled code (query.ts).
+// Constants of this module are a part of the compiled code (query.ts).
 const NAME_AT = HEADER_BYTES
+const LOWERED = LOWER
+const maskOf = tailMask
+const endsInZone = endsIn
 
 /** The names of one reply. */
 export class NameWriter {
@@ -27,7 +30,7 @@ export class NameWriter {
   private readonly labels = new Uint8Array(LABELS_MAX)
   private labelCount = 0
   private matchedOffset = 0
-  private matchedOrigin: WordOctets | undefined
+  private matchedOrigin: SizedOctets | undefined
   private readonly message: Uint8Array
   private readonly view: DataView
 
@@ -76,7 +79,7 @@ export class NameWriter {
     labels: WordOctets,
     start: number,
     size: number,
-    origin: WordOctets,
+    origin: SizedOctets,
     mayPoint: boolean,
   ): number {
     if (this.isTableFilled || this.notedCount === NOTED_MAX) return 0
@@ -88,23 +91,23 @@ export class NameWriter {
     const count = isPointing ? own : size
     this.copy(to, labels, start, count)
     if (isPointing) return this.writePointer(to + count)
-    this.copy(to + size, origin, 0, origin.bytes.length)
-    return to + size + origin.bytes.length
+    this.copy(to + size, origin, 0, origin.size)
+    return to + size + origin.size
   }
 
   /**
    * Number of octets in front of what joined labels have in common with the question's end; -1 when
    * that begins within the origin. `matchedOffset` is where it begins, 0 when there is nothing.
    */
-  private ownOctets(part: WordOctets, start: number, size: number, origin: WordOctets): number {
+  private ownOctets(part: WordOctets, start: number, size: number, origin: SizedOctets): number {
     const { query, labels } = this
     this.matchedOffset = 0
-    if (query.questionEnd === 0 || query.labelCount === 0 || origin.bytes.length === 1) return -1
+    if (query.questionEnd === 0 || query.labelCount === 0 || origin.size === 1) return -1
     if (!this.isWithin(origin)) {
       const last = query.labels[query.labelCount - 1] ?? 0
       return this.sharesLastLabel(origin.bytes, last) ? -1 : size
     }
-    const offset = query.nameBytes - origin.bytes.length
+    const offset = query.nameBytes - origin.size
     if (this.isTail(part, start, size, offset)) {
       this.matchedOffset = NAME_AT + offset - size
       return 0
@@ -140,7 +143,7 @@ export class NameWriter {
     if (last < end) {
       // Behind the labels stands an origin, and behind the longest of names an octet to spare.
       const differing = nameView.getInt32(last, true) ^ (words[first + whole] ?? 0)
-      if ((differing & tailMask(size)) !== 0) return false
+      if ((differing & maskOf(size)) !== 0) return false
     }
     // The same octets may also begin in the middle of a label.
     for (let i = 0; i < labelCount; i++) {
@@ -166,9 +169,9 @@ export class NameWriter {
   }
 
   /** Whether the question's name ends in an origin; the answer is kept for the next name. */
-  private isWithin(origin: WordOctets): boolean {
+  private isWithin(origin: SizedOctets): boolean {
     if (this.matchedOrigin === origin) return true
-    if (!endsIn(this.query, origin)) return false
+    if (!endsInZone(this.query, origin)) return false
     this.matchedOrigin = origin
     return true
   }
@@ -228,7 +231,7 @@ const isSameLabel = (name: Uint8Array, at: number, lower: Uint8Array, lowerAt: n
   const size = name[at] ?? 0
   if (size !== lower[lowerAt]) return false
   for (let i = 1; i <= size; i++) {
-    if (LOWER[name[at + i] ?? 0] !== lower[lowerAt + i]) return false
+    if (LOWERED[name[at + i] ?? 0] !== lower[lowerAt + i]) return false
   }
   return true
 }

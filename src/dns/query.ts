@@ -16,7 +16,7 @@
  * refuse these); one in another section than the additional is none.
  * @module
  */
-import { EMPTY, octet, readUint16, tailMask, type WordOctets } from './bytes.ts'
+import { EMPTY, octet, readUint16, type SizedOctets, tailMask } from './bytes.ts'
 import { OPTION } from './edns.ts'
 import { HEADER_BYTES, LABELS_MAX, NAME_BYTES_MAX } from './limits.ts'
 import { OPCODE, RCODE } from './rcode.ts'
@@ -39,6 +39,7 @@ export const FLAG = {
 const { QR } = FLAG
 const { QUERY } = OPCODE
 const { OPT, TKEY, TSIG } = TYPE
+const maskOf = tailMask
 const QUESTION_AT = HEADER_BYTES
 const NAME_END_MAX = HEADER_BYTES + NAME_BYTES_MAX
 /** Room for a name, and for reading four octets at its last one. */
@@ -184,23 +185,22 @@ export function isWithinZone(query: Query, zone: Uint8Array): boolean {
 /** As `isWithinZone`, for a zone that is at hand as words. */
 export function endsIn(
   { nameView, nameBytes, labels, labelCount }: Query,
-  zone: WordOctets,
+  zone: SizedOctets,
 ): boolean {
-  const size = zone.bytes.length
+  const { size, words } = zone
   const start = nameBytes - size
   if (start < 0) return false
   if (size === 1) return true
   let label = labelCount - 1
   while (label >= 0 && (labels[label] ?? 0) > start) label--
   if (label < 0 || labels[label] !== start) return false
-  const { words } = zone
   const whole = size >>> 2
   for (let i = 0; i < whole; i++) {
     if (nameView.getInt32(start + 4 * i, true) !== words[i]) return false
   }
   if ((size & 3) === 0) return true
   const differing = nameView.getInt32(start + 4 * whole, true) ^ (words[whole] ?? 0)
-  return (differing & tailMask(size)) === 0
+  return (differing & maskOf(size)) === 0
 }
 
 /** TKEY and TSIG are no types to ask for without what they secure (RFC 2930 §2, RFC 8945 §4.2). */

@@ -7,7 +7,7 @@
  * is kept from the start (RFC 6891 §7).
  * @module
  */
-import { type WordOctets, writeUint16 } from './bytes.ts'
+import { type SizedOctets, type WordOctets, writeUint16 } from './bytes.ts'
 import { type EdnsOption, OPTION } from './edns.ts'
 import { HEADER_BYTES, MESSAGE_BYTES_MAX, NAME_BYTES_MAX, UDP_BYTES_ADVERTISED } from './limits.ts'
 import { NameWriter } from './name-writer.ts'
@@ -201,11 +201,16 @@ export class ReplyWriter {
     this.length = start + size
   }
 
+  /** Writes a pointer to an offset (under 16,384) over what stands at `at` in the reply. */
+  writePointerAt(at: number, offset: number): void {
+    this.view.setInt16(at, POINTER_BITS | offset)
+  }
+
   /**
    * Writes `size` octets of labels from `start`, joined to the absolute name `origin`. Returns
    * false, and writes nothing, when that is over 255 octets.
    */
-  writeJoinedName(labels: WordOctets, start: number, size: number, origin: WordOctets): boolean {
+  writeJoinedName(labels: WordOctets, start: number, size: number, origin: SizedOctets): boolean {
     return this.writeJoined(labels, start, size, origin, true)
   }
 
@@ -214,7 +219,7 @@ export class ReplyWriter {
     labels: WordOctets,
     start: number,
     size: number,
-    origin: WordOctets,
+    origin: SizedOctets,
   ): boolean {
     return this.writeJoined(labels, start, size, origin, false)
   }
@@ -283,10 +288,10 @@ export class ReplyWriter {
     labels: WordOctets,
     start: number,
     size: number,
-    origin: WordOctets,
+    origin: SizedOctets,
     mayPoint: boolean,
   ): boolean {
-    if (size + origin.bytes.length > NAME_BYTES_MAX) return false
+    if (size + origin.size > NAME_BYTES_MAX) return false
     const { names, length, joined } = this
     const end = names.writeJoined(length, labels, start, size, origin, mayPoint)
     if (end > 0) {

@@ -6,6 +6,8 @@ import { IN_ADDR_ARPA, IP6_ARPA } from './address.ts'
 import { asWordOctets } from './bytes.ts'
 import { endsIn, type Query } from './query.ts'
 
+// Bound, as constants of a module are a part of the compiled code (query.ts).
+const isWithin = endsIn
 const IPV4_TREE = asWordOctets(IN_ADDR_ARPA)
 const IPV6_TREE = asWordOctets(IP6_ARPA)
 
@@ -26,7 +28,7 @@ export class ReverseAddress {
  */
 export function readReverseName(query: Query, into: ReverseAddress, surplusMax: number): boolean {
   const { name, labels, labelCount } = query
-  if (endsIn(query, IPV4_TREE)) {
+  if (isWithin(query, IPV4_TREE)) {
     if (labelCount > 6) return false
     into.addressBytes = 4
     into.bitCount = 8 * (labelCount - 2)
@@ -38,7 +40,7 @@ export function readReverseName(query: Query, into: ReverseAddress, surplusMax: 
     }
     return true
   }
-  if (!endsIn(query, IPV6_TREE) || labelCount > 34 + surplusMax) return false
+  if (!isWithin(query, IPV6_TREE) || labelCount > 34 + surplusMax) return false
   const nibbles = Math.min(labelCount - 2, 32)
   into.addressBytes = 16
   into.bitCount = 4 * nibbles

@@ -7,7 +7,7 @@ import type { Context } from 'hono'
 import { CLUSTER_TREE, type ClusterTree } from '../corefile/cluster-tree.ts'
 import type { KubernetesOptions } from '../corefile/kubernetes-options.ts'
 import { ConfigError, configError, formatProblem } from '../corefile/problem.ts'
-import { asWordOctets, type WordOctets } from '../dns/bytes.ts'
+import { asWordOctets, type SizedOctets } from '../dns/bytes.ts'
 import { equalNames, isSubdomain } from '../dns/name.ts'
 import { endsIn, parseQuery, Query } from '../dns/query.ts'
 import { HttpError } from '../doh/http-error.ts'
@@ -68,7 +68,7 @@ export type Admitted = {
 
 /** A zone, and whose names are in it: of one cluster, or of several together. */
 type ServedZone = {
-  readonly zone: WordOctets
+  readonly zone: SizedOctets
   readonly parts: { readonly cluster: string; readonly reader: ClusterReader }[]
 }
 

@@ -15,6 +15,10 @@ import type {
 } from '../plugins/plugin.ts'
 import type { Chain } from './chain.ts'
 
+// Bound, as constants of a module are a part of the compiled code (dns/query.ts).
+const { DS } = TYPE
+const isWithin = isWithinZone
+
 /** Ports where a Corefile names none. */
 export type DefaultPorts = Readonly<Record<Transport, number>>
 
@@ -67,11 +71,11 @@ export function findChain(listener: Listener, query: Query, client: Client): Cha
   let own: Chain | undefined
   for (let i = 0; i < zones.length; i++) {
     const served = zones[i]
-    if (served === undefined || !isWithinZone(query, served.zone)) continue
+    if (served === undefined || !isWithin(query, served.zone)) continue
     if (view !== undefined && isHidden(served, query, view)) continue
     if (served.chain.admits?.(query, client) === false) continue
     if (own !== undefined && served.zone.length === 1) break
-    if (query.type !== TYPE.DS || served.zone.length < query.nameBytes) return served.chain
+    if (query.type !== DS || served.zone.length < query.nameBytes) return served.chain
     own ??= served.chain
   }
   return own

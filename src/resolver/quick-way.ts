@@ -12,6 +12,8 @@ import { paddingBlock, udpBytesFor } from './reply-bounds.ts'
 // Constants of this module are a part of the compiled code (dns/query.ts).
 const BYTES_MAX = MESSAGE_BYTES_MAX
 const ADVERTISED = UDP_BYTES_ADVERTISED
+const udpBytesTo = udpBytesFor
+const paddingTo = paddingBlock
 
 /** The quick way through one chain. */
 export class QuickWay {
@@ -60,8 +62,8 @@ export class QuickWay {
     const isUdp = client.transport === 'udp'
     how.isUdp = isUdp
     how.view = client.view
-    how.bytesMax = isUdp ? udpBytesFor(query) : BYTES_MAX
-    how.paddingBlock = isUdp ? 0 : paddingBlock(client)
+    how.bytesMax = isUdp ? udpBytesTo(query) : BYTES_MAX
+    how.paddingBlock = isUdp ? 0 : paddingTo(client)
     if (this.prepare.length > 0) this.prepareFor(query)
     const size = this.answers(query, reply, how)
     if (size === 0) return 0

@@ -49,6 +49,10 @@ import { sendTransfer } from './zone-transfer.ts'
 const MIRRORED: ReadonlySet<number> = new Set([OPTION.NSID, OPTION.COOKIE])
 /** Why a query is refused for which there is no server block. */
 const NO_BLOCK = extendedError(EXTENDED_ERROR.NOT_AUTHORITATIVE)
+// Bound, as constants of a module are a part of the compiled code (dns/query.ts).
+const { IN } = CLASS
+const parse = parseQuery
+const chainFor = findChain
 /** Quick answers that go untimed between two that are timed, a power of two less one. */
 const UNTIMED_MAX = 63
 const PANICS = {
@@ -137,9 +141,9 @@ export class Resolver {
    * length
    */
   answerQuickly(listener: Listener, bytes: Uint8Array, client: Client): number {
-    const parsed = parseQuery(bytes, this.query)
-    if (parsed.kind === 'refusal' || parsed.class !== CLASS.IN) return 0
-    const chain = findChain(listener, parsed, client)
+    const parsed = parse(bytes, this.query)
+    if (parsed.kind === 'refusal' || parsed.class !== IN) return 0
+    const chain = chainFor(listener, parsed, client)
     const quickWay = chain?.quickWay
     if (chain === undefined || quickWay === undefined) return 0
     const { observers } = chain

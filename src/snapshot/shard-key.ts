@@ -16,6 +16,9 @@ import { hashOctets, hashStep, hashView } from './name-hash.ts'
 export const UNIT_LABELS = 3
 const KEY_SEED = 0x6b647368
 const UNIT_SEED = 0x756e6974
+// Bound, as constants of a module are a part of the compiled code (dns/query.ts).
+const hashOf = hashView
+const hashOfOctets = hashOctets
 
 /** Index of the shard of a name, of `count` shards; `count` is a power of two. */
 export function shardOfName(labels: Uint8Array, size: number, count: number): number {
@@ -50,7 +53,7 @@ export function shardOfQuery(
   count: number,
 ): number {
   const third = labelCount < 4 ? 0 : (labels[labelCount - 3] ?? 0)
-  return hashView(nameView, third, size, KEY_SEED) & (count - 1)
+  return hashOf(nameView, third, size, KEY_SEED) & (count - 1)
 }
 
 /** Index of the shard of an address, the first `size` octets of `address`: 4 or 16. */
@@ -64,7 +67,7 @@ export function shardOfAddress(
 
 /** What the shard of an address follows from, whatever their number: its lowest bits. */
 export function addressKey(address: Uint8Array, size: number = address.length): number {
-  return hashOctets(address, 0, size - 1, KEY_SEED)
+  return hashOfOctets(address, 0, size - 1, KEY_SEED)
 }
 
 /** The unit of an address, 4 or 16 octets. */

@@ -61,7 +61,7 @@ export function isTooLong(query: Query, count: number, isMulticluster: boolean):
  */
 export function isNsDenied({ bytes, questionEnd }: Query, zone: Zone): boolean {
   const end = questionEnd - 4
-  for (let at = end - zone.origin.bytes.length; at < end; at++) {
+  for (let at = end - zone.origin.size; at < end; at++) {
     const value = bytes[at] ?? 0
     if (LOWER[value] !== value) return !(zone.hasCache && zone.wasNsAsked)
   }

@@ -46,7 +46,7 @@ function describeNode(
   { origin }: Zone,
   { snapshot, namespaces }: { snapshot: Snapshot | undefined; namespaces: Visibility | undefined },
 ): { readonly node?: Fact | null } {
-  const size = nameBytes - origin.bytes.length
+  const size = nameBytes - origin.size
   const labels = name.subarray(0, size)
   const shard = snapshot?.shards[snapshot.shardOfName(labels, size)]
   if (shard === undefined) return {}

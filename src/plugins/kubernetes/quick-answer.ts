@@ -21,6 +21,8 @@ const { DATA, NODATA, ABSENT } = VERDICT
 const { CNAME, AXFR, IXFR } = TYPE
 const { NOERROR, NXDOMAIN } = RCODE
 const { AA } = FLAG
+const findZone = zoneOf
+const addSoa = writeSoa
 
 /** What answers depend on. */
 export type QuickOptions = {
@@ -46,8 +48,8 @@ export class QuickAnswer {
   /** Writes the reply to a query and returns its size; 0 when it has to take the long way. */
   answer(query: Query, reply: ReplyWriter, how: QuickReply): number {
     const { zones, cluster, rules, fallthrough } = this.options
-    const zone = zoneOf(zones, query)
-    if (zone === undefined || isForLongWay(query, zone.origin.bytes)) return 0
+    const zone = findZone(zones, query)
+    if (zone === undefined || isForLongWay(query, zone.origin.size)) return 0
     const source = zone.isMulticluster ? this.options.sharedSource : this.options.source
     const { view } = how
     if (view !== undefined && !view.seesOrigin(cluster, zone.origin.bytes)) return 0
@@ -68,7 +70,7 @@ export class QuickAnswer {
     } else if (verdict !== DATA && verdict !== NODATA) return 0
     if (verdict !== DATA) {
       if (how.hasTtlBounds) reply.boundTtl(how.denialTtlMin, how.denialTtlMax)
-      writeSoa(reply, query, zone, snapshot.info)
+      addSoa(reply, query, zone, snapshot.info)
     }
     // The cache gives all records the least TTL of them, which is not known before the last one.
     if (how.hasTtlBounds && !reply.hasOneTtl) return 0
@@ -82,8 +84,8 @@ export class QuickAnswer {
 }
 
 /** Transfers are refused; an alias that is asked for itself is told in full; the apex is rare. */
-const isForLongWay = (query: Query, origin: Uint8Array): boolean => {
+const isForLongWay = (query: Query, originBytes: number): boolean => {
   const { type } = query
   if (type === CNAME || type === AXFR || type === IXFR) return true
-  return query.nameBytes === origin.length
+  return query.nameBytes === originBytes
 }

@@ -3,7 +3,7 @@
  * its serial is the snapshot's generation (CoreDNS, plugin/backend_lookup.go).
  * @module
  */
-import { wordOctets, writeUint16, writeUint32 } from '../../dns/bytes.ts'
+import { wordOctets, writeUint32 } from '../../dns/bytes.ts'
 import { NAME_BYTES_MAX } from '../../dns/limits.ts'
 import { nameOf } from '../../dns/name.ts'
 import type { Query } from '../../dns/query.ts'
@@ -29,9 +29,8 @@ const NS_DNS = labelsOf('ns.dns')
 const HOSTMASTER = labelsOf('hostmaster')
 const DNS_OFFSET = 3
 const NUMBERS_BYTES = 20
-const POINTER_BITS = 0xc000
 
-/** Rdata whose names end in pointers to the origin, made once but for these and the numbers. */
+/** Rdata whose names end in pointers to the origin, made but for these. */
 const usual = wordOctets(44)
 const HOSTMASTER_OFFSET = NS_DNS.size + 2
 const NUMBERS_OFFSET = HOSTMASTER_OFFSET + HOSTMASTER.size + 2
@@ -41,6 +40,8 @@ const numbers = usual.bytes.subarray(NUMBERS_OFFSET, NUMBERS_OFFSET + NUMBERS_BY
 writeUint32(numbers, 4, REFRESH_SECONDS)
 writeUint32(numbers, 8, RETRY_SECONDS)
 writeUint32(numbers, 12, EXPIRE_SECONDS)
+/** The snapshot whose numbers are in there. */
+let numbered: SnapshotInfo | undefined
 
 /**
  * Writes the SOA record of the zone that a query's name is within: into the answer section when it
@@ -53,18 +54,17 @@ export function writeSoa(
   info: SnapshotInfo,
 ): void {
   if (reply.isFull) return
-  const relativeBytes = query.nameBytes - origin.bytes.length
+  const relativeBytes = query.nameBytes - origin.size
   const isAsked = relativeBytes === 0 && query.type === SOA
-  if (origin.bytes.length === 1) reply.beginRootOwner()
+  if (origin.size === 1) reply.beginRootOwner()
   else reply.pointOwner(QUESTION_AT + relativeBytes)
   reply.beginRecord(SOA, IN, Math.min(info.ttlSeconds, SOA_TTL_SECONDS_MAX))
-  writeUint32(numbers, 0, info.generation)
-  writeUint32(numbers, 16, info.ttlSeconds)
-  if (endsAsUsual(query, relativeBytes, origin.bytes)) {
-    const pointer = POINTER_BITS | (QUESTION_AT + relativeBytes)
-    writeUint16(usual.bytes, HOSTMASTER_OFFSET - 2, pointer)
-    writeUint16(usual.bytes, NUMBERS_OFFSET - 2, pointer)
+  if (info !== numbered) writeNumbers(info)
+  if (endsAsUsual(query, relativeBytes, origin.size)) {
+    const start = reply.length
     reply.writeMade(usual.words, NUMBERS_OFFSET + NUMBERS_BYTES)
+    reply.writePointerAt(start + HOSTMASTER_OFFSET - 2, QUESTION_AT + relativeBytes)
+    reply.writePointerAt(start + NUMBERS_OFFSET - 2, QUESTION_AT + relativeBytes)
   } else {
     const fits =
       reply.writeJoinedName(NS_DNS, 0, NS_DNS.size, origin) &&
@@ -78,6 +78,12 @@ export function writeSoa(
   reply.endRecord(isAsked ? ANSWER : AUTHORITY)
 }
 
+const writeNumbers = (info: SnapshotInfo): void => {
+  writeUint32(numbers, 0, info.generation)
+  writeUint32(numbers, 16, info.ttlSeconds)
+  numbered = info
+}
+
 /**
  * Tells whether the question has no more in common with the record's names than the origin, and
  * these are not too long: then where they point to is known beforehand.
@@ -85,9 +91,9 @@ export function writeSoa(
 const endsAsUsual = (
   { name, labels, labelCount }: Query,
   relativeBytes: number,
-  origin: Uint8Array,
+  originBytes: number,
 ): boolean => {
-  if (origin.length === 1 || HOSTMASTER.size + origin.length > NAME_BYTES) return false
+  if (originBytes === 1 || HOSTMASTER.size + originBytes > NAME_BYTES) return false
   let last = labelCount - 1
   while (last >= 0 && (labels[last] ?? 0) >= relativeBytes) last--
   if (last < 0) return true

@@ -6,13 +6,13 @@
  * @module
  */
 import { parseAddressLabel } from '../../dns/address-label.ts'
-import { asWordOctets, EMPTY, type WordOctets, writeUint16 } from '../../dns/bytes.ts'
+import { asWordOctets, EMPTY, type SizedOctets, writeUint16 } from '../../dns/bytes.ts'
 import { ROOT } from '../../dns/name.ts'
 import type { Query } from '../../dns/query.ts'
 import { QUESTION_OFFSET, type ReplyWriter, SECTION } from '../../dns/reply-writer.ts'
 import { CLASS } from '../../dns/rr-class.ts'
 import { TYPE } from '../../dns/rr-type.ts'
-import { GLUE_MARK, PARTS_BYTES } from '../../snapshot/layout.ts'
+import { GLUE_MARK, PARTS_BYTES, SETS_PER_NODE_MAX } from '../../snapshot/layout.ts'
 import { SetWriter } from '../../snapshot/set-writer.ts'
 import type { Shard } from '../../snapshot/shard.ts'
 import { shardOfQuery } from '../../snapshot/shard-key.ts'
@@ -27,12 +27,16 @@ import type { Zone } from './zone.ts'
 
 // Constants of this module are a part of the compiled code (dns/query.ts).
 const { DATA, NODATA, ABSENT, ALIAS, UNLOADED } = VERDICT
-const { A, AAAA, CNAME, NS, SOA, SRV } = TYPE
+const { A, AAAA, CNAME, NS, PTR, SOA, SRV, TXT } = TYPE
 const { ANSWER, ADDITIONAL } = SECTION
 const { IN } = CLASS
 const GLUE = GLUE_MARK
+const SETS_MASK = SETS_PER_NODE_MAX
 const PARTS_HEAD_BYTES = PARTS_BYTES
 const QUESTION_AT = QUESTION_OFFSET
+const shardIndexOf = shardOfQuery
+const isDeniedName = isDenied
+const podLabelOf = podLabel
 /** Weight of the only SRV record at a Pod's name. */
 const POD_WEIGHT = 100
 /** The label `*` and its length. */
@@ -47,7 +51,7 @@ export class ZoneAnswer {
   /** Whether a name that is an alias is answered with what else it has. */
   ignoresAliases = false
   /** The origin that names from addresses are below. */
-  home: WordOctets = asWordOctets(ROOT)
+  home: SizedOctets = asWordOctets(ROOT)
   /** Index of the shard that was lacking. */
   missingShard = 0
   readonly reply: ReplyWriter
@@ -83,9 +87,9 @@ export class ZoneAnswer {
    * and not finished.
    * @param home the origin that names from addresses are below
    */
-  answer(query: Query, zone: Zone, snapshot: Snapshot, home: WordOctets): number {
+  answer(query: Query, zone: Zone, snapshot: Snapshot, home: SizedOctets): number {
     const { origin, isReverse, isMulticluster } = zone
-    const relativeBytes = query.nameBytes - origin.bytes.length
+    const relativeBytes = query.nameBytes - origin.size
     this.sets.origin = origin
     this.home = home
     this.isMulticluster = isMulticluster
@@ -104,7 +108,7 @@ export class ZoneAnswer {
   answerForward(query: Query, relativeBytes: number, snapshot: Snapshot): number {
     const { shards } = snapshot
     const count = labelsBefore(query, relativeBytes)
-    const index = shardOfQuery(query, relativeBytes, count, shards.length)
+    const index = shardIndexOf(query, relativeBytes, count, shards.length)
     const shard = shards[index]
     if (shard === undefined) {
       this.missingShard = index
@@ -128,7 +132,7 @@ export class ZoneAnswer {
       const spelled = other.findName(words, size)
       if (spelled !== 0) return this.answerNode(query.type, other, spelled)
     }
-    const label = podLabel(query, count)
+    const label = podLabelOf(query, count)
     if (label >= 0) return this.answerPod(query, snapshot, relativeBytes, label)
     if (this.hasWildcards) return this.answerBelow(query, snapshot, relativeBytes, count)
     return answerZonal(this, query, count, snapshot)
@@ -181,10 +185,15 @@ export class ZoneAnswer {
   answerNode(type: number, shard: Shard, node: number): number {
     const head = shard.nodeHead(node)
     if ((head & GLUE) !== 0 || !this.sees(shard, node)) return ABSENT
-    if (this.rules === 'coredns' && isDenied(type, shard, node, head)) return ABSENT
-    const isAlias = type !== CNAME && shard.findSet(node, CNAME) !== 0
-    if (isAlias && !this.ignoresAliases) return ALIAS
     const ref = shard.findSet(node, type)
+    // Where the set that is asked for is the only one, the name is no alias. Most are so.
+    const isOnly = ref !== 0 && ((head >>> 8) & SETS_MASK) === 1
+    if (this.rules === 'coredns') {
+      const isSettled = isOnly && type !== TXT && type !== PTR
+      if (!isSettled && isDeniedName(type, shard, node, head)) return ABSENT
+    }
+    const isAlias = !isOnly && type !== CNAME && shard.findSet(node, CNAME) !== 0
+    if (isAlias && !this.ignoresAliases) return ALIAS
     if (ref === 0) return NODATA
     if (this.rules === 'rfc' && isPodService(type, shard, node)) return NODATA
     this.sets.writeAnswer(shard, ref)

@@ -2,7 +2,7 @@
  * Replies from a snapshot as records, for everything beside the answer path.
  * @module
  */
-import type { WordOctets } from '../../dns/bytes.ts'
+import type { SizedOctets } from '../../dns/bytes.ts'
 import { MESSAGE_BYTES_MAX } from '../../dns/limits.ts'
 import { parseResponse, type Reply } from '../../dns/message.ts'
 import { FLAG, type Query } from '../../dns/query.ts'
@@ -22,7 +22,7 @@ import { ZoneAnswer } from './zone-answer.ts'
 /** A zone of a snapshot, and the origin that names from addresses are below. */
 export type ZoneView = {
   readonly zone: Zone
-  readonly home: WordOctets
+  readonly home: SizedOctets
   readonly rules: Rules
   readonly snapshot: Snapshot
   /** Where shards that are not loaded come from. */
@@ -62,7 +62,7 @@ function tryReply(
   options: { readonly ignoresAliases: boolean; readonly loadsLeft: number },
 ): MaybePromise<ZoneResult> {
   const { zone, snapshot, home, source } = view
-  const isApex = query.nameBytes === zone.origin.bytes.length
+  const isApex = query.nameBytes === zone.origin.size
   if (isApex && query.type === TYPE.SOA) {
     return { kind: 'found', reply: negativeReply(query, view, RCODE.NOERROR) }
   }

@@ -3,13 +3,16 @@
  * @module
  */
 import { isReverseZone, type KubernetesOptions } from '../../corefile/kubernetes-options.ts'
-import { asWordOctets, type WordOctets } from '../../dns/bytes.ts'
+import { asWordOctets, type SizedOctets } from '../../dns/bytes.ts'
 import { isSubdomain, ROOT } from '../../dns/name.ts'
 import { endsIn, type Query } from '../../dns/query.ts'
 
+// Bound, as constants of a module are a part of the compiled code (dns/query.ts).
+const isWithin = endsIn
+
 /** A zone that a directive answers. */
 export type Zone = {
-  readonly origin: WordOctets
+  readonly origin: SizedOctets
   readonly isReverse: boolean
   /** Whether it has the names that several clusters have together. */
   readonly isMulticluster: boolean
@@ -25,7 +28,7 @@ export type Zone = {
 export type Zones = {
   readonly all: readonly Zone[]
   /** The first forward zone, which names from addresses are below. */
-  readonly home: WordOctets
+  readonly home: SizedOctets
 }
 
 /** Prepares a directive's zones. */
@@ -42,14 +45,14 @@ export function zonesOfDirective(
     return { ...names, hasCache, wasNsAsked: false }
   })
   const home = all.find(({ isReverse }) => !isReverse)?.origin ?? asWordOctets(ROOT)
-  return { all: all.sort((a, b) => b.origin.bytes.length - a.origin.bytes.length), home }
+  return { all: all.sort((a, b) => b.origin.size - a.origin.size), home }
 }
 
 /** Finds the zone that a query's name is in; `undefined` when it is in none. Allocates nothing. */
 export function zoneOf({ all }: Zones, query: Query): Zone | undefined {
   for (let i = 0; i < all.length; i++) {
     const zone = all[i]
-    if (zone !== undefined && endsIn(query, zone.origin)) return zone
+    if (zone !== undefined && isWithin(query, zone.origin)) return zone
   }
   return undefined
 }
