@@ -28,10 +28,10 @@ export function parseAddress(text: string): Uint8Array | undefined {
 
 /**
  * Tells an address's family from its text: by what stands behind its first group, which has four
- * digits at most. Allocates nothing.
+ * digits at most; where it has none, the second character is a colon as well. Allocates nothing.
  */
 export function hasIPv6Form(text: string): boolean {
-  for (let i = 0; i < 5; i++) {
+  for (let i = 1; i < 5; i++) {
     const code = text.charCodeAt(i)
     if (code === COLON) return true
     if (code === DOT) return false

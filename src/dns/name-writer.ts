@@ -31,6 +31,11 @@ export class NameWriter {
   private labelCount = 0
   private matchedOffset = 0
   private matchedOrigin: SizedOctets | undefined
+  /** What was matched last: a target's name comes twice, in its rdata and before its addresses. */
+  private matchedPart: WordOctets | undefined
+  private matchedStart = 0
+  private matchedSize = 0
+  private matchedOwn = 0
   private readonly message: Uint8Array
   private readonly view: DataView
 
@@ -44,6 +49,7 @@ export class NameWriter {
   begin(query: Query): void {
     this.query = query
     this.matchedOrigin = undefined
+    this.matchedPart = undefined
     this.forget()
   }
 
@@ -83,7 +89,9 @@ export class NameWriter {
     mayPoint: boolean,
   ): number {
     if (this.isTableFilled || this.notedCount === NOTED_MAX) return 0
-    const own = this.ownOctets(labels, start, size, origin)
+    const isMatched = labels === this.matchedPart && start === this.matchedStart
+    const isKnown = isMatched && size === this.matchedSize && origin === this.matchedOrigin
+    const own = isKnown ? this.matchedOwn : this.ownOctets(labels, start, size, origin)
     const isNew = own > 0 || this.matchedOffset === 0
     if (own < 0 || (isNew && mayPoint && this.notedCount > 0)) return 0
     if (isNew) this.noted[this.notedCount++] = to
@@ -100,14 +108,24 @@ export class NameWriter {
    * that begins within the origin. `matchedOffset` is where it begins, 0 when there is nothing.
    */
   private ownOctets(part: WordOctets, start: number, size: number, origin: SizedOctets): number {
-    const { query, labels } = this
+    const { query } = this
     this.matchedOffset = 0
+    this.matchedPart = undefined
     if (query.questionEnd === 0 || query.labelCount === 0 || origin.size === 1) return -1
     if (!this.isWithin(origin)) {
       const last = query.labels[query.labelCount - 1] ?? 0
       return this.sharesLastLabel(origin.bytes, last) ? -1 : size
     }
-    const offset = query.nameBytes - origin.size
+    this.matchedPart = part
+    this.matchedStart = start
+    this.matchedSize = size
+    this.matchedOwn = this.ownBefore(part, start, size, query.nameBytes - origin.size)
+    return this.matchedOwn
+  }
+
+  /** As `ownOctets`, for a question whose name ends in the origin, at `offset`. */
+  private ownBefore(part: WordOctets, start: number, size: number, offset: number): number {
+    const { query, labels } = this
     if (this.isTail(part, start, size, offset)) {
       this.matchedOffset = NAME_AT + offset - size
       return 0
@@ -185,6 +203,7 @@ export class NameWriter {
   /** Number of labels in front of the longest end that a name has in common with the question. */
   private ownLabels(name: Uint8Array): number {
     const { query, labels } = this
+    this.matchedPart = undefined
     let count = 0
     for (let at = 0; octet(name, at) !== 0; at += octet(name, at) + 1) labels[count++] = at
     this.labelCount = count
