@@ -77,6 +77,11 @@ export const OPTIONS: readonly Item[] = [
     ],
   },
   {
+    id: 'O-002',
+    cases: [],
+    untested: 'queries to upstreams: test/plugins/forward/upstream-query.test.ts has their sizes',
+  },
+  {
     id: 'O-003',
     cases: [
       whole('a cookie of a client is not answered', get(`${WEB} A +cookie`), PLAIN),

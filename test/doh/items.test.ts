@@ -43,7 +43,7 @@ const WAYS: readonly WayName[] = ['Node, HTTP/1.1', 'Node, HTTP/2', 'workerd']
 const IDS: readonly string[] = [
   ...ids('D', '1-11 20-28 30-34 40-50 60-63'),
   ...ids('J', '1-12'),
-  ...ids('O', '1 3-7'),
+  ...ids('O', '1-7'),
   ...ids('X', '1-3'),
   ...ids('Z', '1-5 10-13 20-22 30-32'),
 ]

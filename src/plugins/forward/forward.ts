@@ -243,7 +243,7 @@ export class Forward {
   ): Promise<Response | string> {
     const { protocol } = this.options
     const asked = request.client.transport === 'udp' ? 'udp' : 'tcp'
-    const message = upstreamQuery(request, this.host.random16())
+    const message = upstreamQuery(request, this.host.random16(), upstream.transport)
     const startMs = this.host.now()
     const exchange = async (over: 'udp' | 'tcp'): Promise<Response | undefined> => {
       const leftMs = startMs + timeoutMs - this.host.now()

@@ -2,24 +2,36 @@
  * What goes to an upstream for a request, and what of its response goes back.
  * @module
  */
-import { type EdnsOption, isBetweenNeighbours } from '../../dns/edns.ts'
+import { type EdnsOption, isBetweenNeighbours, OPTION } from '../../dns/edns.ts'
 import { HEADER_BYTES } from '../../dns/limits.ts'
 import { EMPTY_REPLY, parseResponse, type Reply, type Response } from '../../dns/message.ts'
 import { equalNames, nameKey } from '../../dns/name.ts'
 import { FLAG, parseQuery } from '../../dns/query.ts'
 import { writeQuery } from '../../dns/write-query.ts'
 import { optionsOf } from '../asked-instead.ts'
+import type { Upstream } from '../host.ts'
 import type { Request } from '../plugin.ts'
 
 /** Header bits of a query that go on. */
 const FLAGS = FLAG.RD | FLAG.AD | FLAG.CD
 
+/** Octets of a query's OPT record without options, and of its header and the rest of a question. */
+const OTHER_BYTES = 11 + HEADER_BYTES + 4
+/** Size that queries over encrypted transports are padded to a multiple of (RFC 8467 §4.1). */
+const PADDING_BLOCK = 128
+
 /**
  * Writes the query to ask an upstream with. The OPT record is made anew (RFC 6891 §6.2.6), with
- * what the client wants of DNSSEC, and the options that are not between it and us.
+ * what the client wants of DNSSEC, and the options that are not between it and us; padded, unless
+ * it goes in the clear.
  */
-export function upstreamQuery(request: Request, id: number): Uint8Array {
+export function upstreamQuery(
+  request: Request,
+  id: number,
+  transport: Upstream['transport'],
+): Uint8Array {
   const { query, name, type, class: rrClass, limits } = request
+  const own = query.hasEdns ? passing(optionsOf(request), request) : []
   return writeQuery({
     name,
     type,
@@ -29,9 +41,16 @@ export function upstreamQuery(request: Request, id: number): Uint8Array {
     ...(query.hasEdns && {
       udpBytes: limits.udpBytes,
       wantsDnssec: query.wantsDnssec,
-      options: passing(optionsOf(request), request),
+      options: transport === 'dns' ? own : padded(own, name.length),
     }),
   })
+}
+
+function padded(options: readonly EdnsOption[], nameBytes: number): readonly EdnsOption[] {
+  const others = options.filter(({ code }) => code !== OPTION.PADDING)
+  const size = others.reduce((sum, { data }) => sum + 4 + data.length, OTHER_BYTES + nameBytes + 4)
+  const data = new Uint8Array((PADDING_BLOCK - (size % PADDING_BLOCK)) % PADDING_BLOCK)
+  return [...others, { code: OPTION.PADDING, data }]
 }
 
 /** What makes two requests the same for an upstream, as a key. */

@@ -27,9 +27,36 @@ describe('upstreamQuery', () => {
   ]
   for (const { name, ask, query } of cases) {
     test(name, async () => {
-      assert.equal(formatQuestion(upstreamQuery(await requestOf(ask), 7)), query)
+      assert.equal(formatQuestion(upstreamQuery(await requestOf(ask), 7, 'dns')), query)
     })
   }
+})
+
+describe('upstreamQuery over encrypted transports', () => {
+  const sizes: { ask: string; bytes: number }[] = [
+    { ask: 'a.org A', bytes: 23 },
+    { ask: 'a.org A +edns', bytes: 128 },
+    { ask: 'a.org A +padding +cookie', bytes: 128 },
+    { ask: 'a.org A +option=65001:aabb', bytes: 128 },
+    { ask: `${'a'.repeat(63)}.${'b'.repeat(31)}.org A +edns`, bytes: 256 },
+  ]
+  for (const { ask, bytes } of sizes) {
+    for (const transport of ['tls', 'https'] as const) {
+      test(`has ${bytes} octets over ${transport}: ${ask.slice(0, 30)}`, async () => {
+        const query = upstreamQuery(await requestOf(ask), 7, transport)
+        assert.equal(query.length, bytes)
+        const [, padding = ''] = / option=12:(0*)$/.exec(formatQuestion(query)) ?? []
+        const plain = upstreamQuery(await requestOf(ask), 7, 'dns')
+        assert.equal(bytes, plain.length + (bytes > plain.length ? 4 + padding.length / 2 : 0))
+      })
+    }
+  }
+
+  test('has padding that is empty where none is lacking', async () => {
+    const name = `${'a'.repeat(63)}.${'b'.repeat(31)}`
+    const query = upstreamQuery(await requestOf(`${name} A +edns`), 7, 'tls')
+    assert.deepEqual([query.length, formatQuestion(query).endsWith('option=12:')], [128, true])
+  })
 })
 
 describe('upstreamKey', () => {
@@ -53,7 +80,7 @@ describe('upstreamKey', () => {
 describe('readResponse', () => {
   test('makes an empty truncated response of one that breaks off and says so', async () => {
     const request = await requestOf(ASK)
-    const whole = writeReplyText(['NOERROR tc', A, A], upstreamQuery(request, 7))
+    const whole = writeReplyText(['NOERROR tc', A, A], upstreamQuery(request, 7, 'dns'))
     for (let size = whole.length - 1; size >= 33; size--) {
       const response = readResponse(whole.subarray(0, size), request)
       assert.ok(response)
@@ -65,13 +92,13 @@ describe('readResponse', () => {
 
   test('takes nothing that breaks off without saying so', async () => {
     const request = await requestOf(ASK)
-    const whole = writeReplyText(['NOERROR', A], upstreamQuery(request, 7))
+    const whole = writeReplyText(['NOERROR', A], upstreamQuery(request, 7, 'dns'))
     assert.equal(readResponse(whole.subarray(0, -1), request), undefined)
   })
 
   test('never throws', async () => {
     const request = await requestOf(ASK)
-    const whole = writeReplyText(['NOERROR tc', A], upstreamQuery(request, 7))
+    const whole = writeReplyText(['NOERROR tc', A], upstreamQuery(request, 7, 'dns'))
     const change = fc.tuple(fc.nat(whole.length - 1), fc.nat(255))
     fc.assert(
       fc.property(fc.array(change), fc.nat(whole.length), (changes, size) => {
@@ -91,7 +118,7 @@ describe('relayed', () => {
   ]) {
     test(`has AD ${isAuthentic ? 'set' : 'clear'} for "${words}"`, async () => {
       const request = await requestOf(ASK + words)
-      const reply = writeReplyText(['NOERROR ad', A], upstreamQuery(request, 7))
+      const reply = writeReplyText(['NOERROR ad', A], upstreamQuery(request, 7, 'dns'))
       const response = readResponse(reply, request) ?? assert.fail('no response')
       assert.equal(relayed(response, request).authenticData, isAuthentic)
     })
