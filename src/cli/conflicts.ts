@@ -7,6 +7,14 @@ import type { Input } from './flags.ts'
 import { callGateway, recordOf } from './operator-call.ts'
 import type { Output } from './output.ts'
 
+/** The gateway's words for why somebody's word is answered. */
+const REASONS: ReadonlyMap<unknown, string> = new Map([
+  ['fresh', 'a cluster that is old has no part while others are fresh'],
+  ['type', 'an address comes before endpoints'],
+  ['order', 'of several addresses the first cluster’s counts, in the order of the directive'],
+  ['endpoints', 'endpoints are those of all, each with its own ports'],
+])
+
 /** Prints the Services that clusters have differently, and whose word is answered. */
 export async function runConflicts(input: Input, output: Output): Promise<void> {
   const text = await callGateway(input, 'GET', '/v1/conflicts')
@@ -36,7 +44,7 @@ function formatGroup(group: Readonly<Record<string, unknown>>): string {
       `${type}`,
       Array.isArray(ports) ? ports.join(',') : '',
       wins === true ? 'answers' : '',
-      i === 0 ? String(conflict.reason) : '',
+      i === 0 ? (REASONS.get(conflict.reason) ?? String(conflict.reason)) : '',
     ]),
   )
   const names = ['SERVICE', 'CONFLICT', 'CLUSTER', 'TYPE', 'PORTS', '', 'WHY']

@@ -18,6 +18,13 @@ import type { Shard } from '../snapshot/shard.ts'
 /** Trees that make up such a zone: what ServiceImports say, and what clusters export. */
 type SharedTree = 'multicluster' | 'exports'
 
+/**
+ * Why a word is answered: those who contradict it are old and have no part (`fresh`), an address
+ * comes before endpoints (`type`), it is the first of several addresses in the order of the
+ * directive (`order`), endpoints are those of all (`endpoints`).
+ */
+export type Reason = 'fresh' | 'type' | 'order' | 'endpoints'
+
 /** A Service that clusters have differently. */
 export type ServiceConflict = {
   readonly namespace: string
@@ -28,8 +35,7 @@ export type ServiceConflict = {
     /** Whether its word is answered. */
     readonly wins: boolean
   })[]
-  /** Why that is answered. */
-  readonly reason: string
+  readonly reason: Reason
 }
 
 /** The conflicts of the zones of one directive. */
@@ -49,12 +55,6 @@ type Word = { readonly cluster: string; readonly isFresh: boolean; readonly shap
 
 const CONFLICTS_MAX = 1000
 const SERVICES_MAX = 100_000
-const REASONS = {
-  fresh: 'a cluster that is old has no part while others are fresh',
-  type: 'an address comes before endpoints',
-  order: 'of several addresses the first cluster’s counts, in the order of the directive',
-  endpoints: 'endpoints are those of all, each with its own ports',
-}
 
 /** What a gateway has of such zones. */
 export class MergedClusters {
@@ -138,7 +138,8 @@ async function readWords(
       else into.set(name, words)
     }
   }
-  return isWhole
+  // A newer snapshot may have come between two shards.
+  return isWhole && (reader.current() ?? snapshot).info.generation === snapshot.info.generation
 }
 
 /** Lists the Services of a shard, as `<service>.<namespace>`. */
@@ -170,7 +171,7 @@ function describeConflict(
     clusters: words.map((word) => {
       return { cluster: word.cluster, ...word.shape, wins: winners.includes(word) }
     }),
-    reason: REASONS[reasonOf(words, asked, winners)],
+    reason: reasonOf(words, asked, winners),
   }
 }
 
@@ -178,7 +179,7 @@ function reasonOf(
   words: readonly Word[],
   asked: readonly Word[],
   [winner]: readonly Word[],
-): keyof typeof REASONS {
+): Reason {
   if (conflictAmong(asked.map(({ shape }) => shape)) === undefined) return 'fresh'
   if (winner?.shape.type !== 'ClusterSetIP') return 'endpoints'
   const addresses = words.filter(({ shape }) => shape.type === 'ClusterSetIP')

@@ -82,10 +82,7 @@ function linesOf({ conflicts }: ZoneConflicts): string[] {
   })
 }
 
-const ADDRESS = 'an address comes before endpoints'
-const ORDER = 'of several addresses the first cluster’s counts, in the order of the directive'
-const ALL = 'endpoints are those of all, each with its own ports'
-const FRESH = 'a cluster that is old has no part while others are fresh'
+const [ADDRESS, ORDER, ALL, FRESH] = ['type', 'order', 'endpoints', 'fresh']
 
 describe('where clusters contradict each other', () => {
   const everything = [
