@@ -50,7 +50,9 @@ export function readShape(shard: Shard, node: number): ServiceShape | undefined 
 export function winnersOf<T extends { readonly shape: ServiceShape | undefined }>(
   members: readonly T[],
 ): readonly T[] {
-  const first = members.find(({ shape }) => shape?.type === 'ClusterSetIP')
+  const own = members.filter(({ shape }) => shape?.type === 'ClusterSetIP')
+  // One that has its address yet to get counts where no other has one.
+  const first = own.find(({ shape }) => shape !== undefined && !isPending(shape)) ?? own[0]
   return first === undefined ? members : [first]
 }
 
@@ -59,5 +61,13 @@ export function conflictAmong(shapes: readonly (ServiceShape | undefined)[]): Co
   const [first, ...others] = shapes.filter((shape) => shape !== undefined)
   if (first === undefined) return undefined
   if (others.some(({ type }) => type !== first.type)) return 'type'
-  return others.some(({ ports }) => ports.join() !== first.ports.join()) ? 'ports' : undefined
+  const ports = [first, ...others]
+    .filter((shape) => !isPending(shape))
+    .map((one) => one.ports.join())
+  return new Set(ports).size > 1 ? 'ports' : undefined
+}
+
+/** Whether a Service has no address yet, and so no ports that could be told. */
+function isPending({ type, ports }: ServiceShape): boolean {
+  return type === 'ClusterSetIP' && ports.length === 0
 }

@@ -89,6 +89,9 @@ describe('where clusters differ', () => {
     { shapes: [ip(81), ip(80)], conflict: 'ports', winners: [0] },
     { shapes: [ip(80, 443), ip(80)], conflict: 'ports', winners: [0] },
     { shapes: [headless(80), undefined, ip(81), ip(82)], conflict: 'type', winners: [2] },
+    { shapes: [ip(), ip(80)], conflict: undefined, winners: [1] },
+    { shapes: [ip(), headless(80)], conflict: 'type', winners: [0] },
+    { shapes: [headless(), headless(80)], conflict: 'ports', winners: [0, 1] },
     { shapes: [headless(80), headless(80)], conflict: undefined, winners: [0, 1] },
     { shapes: [headless(80), headless(81), undefined], conflict: 'ports', winners: [0, 1, 2] },
   ]
