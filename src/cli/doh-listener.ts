@@ -5,7 +5,8 @@
 import { createDohApp } from '../doh/app.ts'
 import type { Resolver } from '../resolver/resolver.ts'
 import { parseListenAddress } from '../shim/feature-servers.ts'
-import { HttpServer, remoteOf } from '../shim/http-server.ts'
+import { remoteOf } from '../shim/http-request.ts'
+import { HttpServer } from '../shim/http-server.ts'
 import { CommandError } from './output.ts'
 
 /** Hosts that only this machine reaches. */

@@ -143,6 +143,7 @@ export class Connection {
     if (this.isOver) return false
     this.begun()
     const { sender, streams, nowMs } = this
+    sender.outbox.trim()
     if (sender.isBlocked) return nowMs - sender.progressMs >= writeMs
     for (const stream of streams.all()) {
       const timeMs = stream.isSending ? writeMs : isReading(stream) ? readMs : Infinity

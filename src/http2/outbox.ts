@@ -7,7 +7,7 @@ import { FRAME_BYTES_MAX } from './bounds.ts'
 import { ERROR_CODE, FLAG, FRAME, FRAME_HEADER_BYTES } from './frame.ts'
 import { NO_DYNAMIC_TABLE } from './header-writer.ts'
 
-/** Octets that there is room for from the beginning, and again after more were written. */
+/** Octets that there is room for from the beginning, and again after `trim`. */
 const ROOM_BYTES = 4096
 
 /** Gathers the frames of one connection. It grows as it must; its owner minds its size. */
@@ -24,7 +24,11 @@ export class Outbox {
   /** Forgets all frames. */
   clear(): void {
     this.size = 0
-    if (this.bytes.length > 4 * ROOM_BYTES) this.bytes = new Uint8Array(ROOM_BYTES)
+  }
+
+  /** Gives back the room that it does not need now, after it was asked for much. */
+  trim(): void {
+    if (this.size === 0 && this.bytes.length > ROOM_BYTES) this.bytes = new Uint8Array(ROOM_BYTES)
   }
 
   /**

@@ -4,7 +4,7 @@
  * @module
  */
 import type { TlsService } from '../plugins/plugin.ts'
-import type { App, Direct, Head, Ready } from './http-server.ts'
+import type { App, Direct, Head, Ready } from './http-request.ts'
 
 /** Seconds that a connection may be idle; Bun takes up to 255. */
 const IDLE_SECONDS = 15

@@ -6,7 +6,8 @@ import { createDohApp } from '../doh/app.ts'
 import { badMessage, directResponse, isQuery, readDirect } from '../doh/direct-message.ts'
 import type { Client, ConnectionBounds, TlsService } from '../plugins/plugin.ts'
 import { andThen } from '../plugins/plugin.ts'
-import { type Direct, type Ends, HttpServer, remoteOf } from './http-server.ts'
+import { type Direct, type Ends, remoteOf } from './http-request.ts'
+import { HttpServer } from './http-server.ts'
 import type { Answer } from './udp-server.ts'
 
 /** Connections at a time, as CoreDNS has it. */

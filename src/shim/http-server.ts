@@ -2,22 +2,19 @@
  * HTTP for the apps of this project on Node: the only place that knows the adapter.
  * @module
  */
-import { createServer, IncomingMessage, type Server, ServerResponse } from 'node:http'
-import {
-  createSecureServer,
-  type Http2SecureServer,
-  Http2ServerRequest,
-  Http2ServerResponse,
-  type Http2Session,
-  type IncomingHttpHeaders,
-  type ServerHttp2Stream,
-} from 'node:http2'
-import type { Socket } from 'node:net'
-import type { Readable } from 'node:stream'
-import { TLSSocket } from 'node:tls'
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import { createServer as createTlsServer, type TLSSocket, type Server as TlsServer } from 'node:tls'
 import { getRequestListener } from '@hono/node-server'
-import type { Hono } from 'hono'
 import type { ConnectionBounds, TlsService } from '../plugins/plugin.ts'
+import {
+  type Answer,
+  type App,
+  DIRECT_BODY_BYTES_MAX,
+  type Direct,
+  endsOf,
+  type Ready,
+} from './http-request.ts'
+import { Http2Socket } from './http2-socket.ts'
 import { contextOptions, isWelcome, serverOptions } from './tls-service.ts'
 
 const HEADERS_TIMEOUT_MS = 10_000
@@ -27,11 +24,6 @@ const NO_BOUNDS = (): ConnectionBounds => ({})
 /** How often slow requests are looked for. */
 const CHECK_MS = 1000
 
-/** Octets of a body that is answered without the app. */
-const DIRECT_BODY_BYTES_MAX = 65_535
-/** Streams of one HTTP/2 connection at a time. */
-const STREAMS_MAX = 250
-
 /** How to listen; neither when left out. */
 export type ListenOptions = {
   /** Whether `::` stands for addresses of IPv6 alone. */
@@ -39,19 +31,6 @@ export type ListenOptions = {
   /** Whether other processes listen there as well. */
   readonly reusePort?: boolean
 }
-
-/** What is known of a request before its body. */
-export type Head = {
-  readonly method: string
-  /** Path and query, as they were sent. */
-  readonly path: string
-  readonly header: (name: string) => string | undefined
-  readonly address: string
-  readonly ends: () => Ends
-}
-
-/** What answers requests. */
-export type App = Pick<Hono, 'fetch'>
 
 /** How to serve; what is left out is not there. */
 export type HttpOptions = {
@@ -65,25 +44,13 @@ export type HttpOptions = {
   readonly bounds?: () => ConnectionBounds
 }
 
-/** A response that is at hand. */
-export type Ready = {
-  readonly status: number
-  readonly headers: Readonly<Record<string, string>>
-  readonly body: Uint8Array
-}
-
-/**
- * Takes a request by its head, or leaves it to the app (`undefined`); then answers it, a POST with
- * its body.
- */
-export type Direct = (head: Head) => Answer | undefined
-
-type Answer = (body?: Uint8Array) => Ready | Promise<Ready>
-
 /** An HTTP server for one app: HTTP/1.1, and with TLS HTTP/2 as well. */
 export class HttpServer {
-  private readonly server: Server | Http2SecureServer
-  private readonly sessions = new Set<Http2Session>()
+  /** What listens, which without TLS is the server of HTTP/1.1 itself. */
+  private readonly server: Server | TlsServer
+  private readonly http1: Server
+  private readonly http2 = new Set<Http2Socket>()
+  private readonly app: App
   private readonly direct: Direct | undefined
   private readonly bounds: () => ConnectionBounds
 
@@ -91,6 +58,7 @@ export class HttpServer {
   constructor(app: App, options: HttpOptions = {}) {
     const { tls, direct, connectionsMax = CONNECTIONS_MAX, bounds = NO_BOUNDS } = options
     const fetch = app.fetch.bind(app)
+    this.app = app
     this.direct = direct
     this.bounds = bounds
     const listener = getRequestListener((request, env) => fetch(request, env), {
@@ -101,10 +69,8 @@ export class HttpServer {
       if (writeMs !== undefined) response.setTimeout(writeMs, () => response.destroy())
       if (!this.answerPlain(request, response)) void listener(request, response)
     }
-    this.server =
-      tls === undefined
-        ? createServer({ connectionsCheckingInterval: CHECK_MS }, serve)
-        : this.createSecure(tls, listener, serve)
+    this.http1 = createServer({ connectionsCheckingInterval: CHECK_MS }, serve)
+    this.server = tls === undefined ? this.http1 : this.createSecure(tls)
     this.server.maxConnections = connectionsMax
     this.bound()
     this.server.on('connection', () => this.bound())
@@ -132,8 +98,9 @@ export class HttpServer {
       this.server.close(() => {
         resolve()
       })
-      for (const session of this.sessions) session.destroy()
-      if ('closeAllConnections' in this.server) this.server.closeAllConnections()
+      for (const one of this.http2) one.close()
+      if (this.http1 !== this.server) this.http1.close()
+      this.http1.closeAllConnections()
     })
   }
 
@@ -144,12 +111,11 @@ export class HttpServer {
 
   /** Sets the bounds of HTTP/1.1, for the connections from now on and the requests on all. */
   private bound(): void {
-    const { server } = this
-    if (!('headersTimeout' in server)) return
+    const { http1 } = this
     const { readMs = REQUEST_TIMEOUT_MS, idleMs } = this.bounds()
-    server.headersTimeout = Math.min(HEADERS_TIMEOUT_MS, readMs)
-    server.requestTimeout = readMs
-    if (idleMs !== undefined) server.keepAliveTimeout = idleMs
+    http1.headersTimeout = Math.min(HEADERS_TIMEOUT_MS, readMs)
+    http1.requestTimeout = readMs
+    if (idleMs !== undefined) http1.keepAliveTimeout = idleMs
   }
 
   private answerPlain(request: IncomingMessage, response: ServerResponse): boolean {
@@ -169,65 +135,40 @@ export class HttpServer {
     return true
   }
 
-  private answerStream(stream: ServerHttp2Stream, headers: IncomingHttpHeaders): boolean {
-    const answer = this.direct?.({
-      method: textOf(headers[':method']) ?? '',
-      path: textOf(headers[':path']) ?? '',
-      header: (name) => textOf(headers[name]),
-      address: stream.session?.socket.remoteAddress ?? '',
-      ends: () => endsOf(stream.session?.socket),
+  /**
+   * A server of TLS, which hands connections on by what the client speaks. Where the server of
+   * HTTP/1.1 is by itself one of TLS, Bun lets nobody else have its connections.
+   */
+  private createSecure(tls: TlsService): TlsServer {
+    const server = createTlsServer({ ...serverOptions(tls), ALPNProtocols: ['h2', 'http/1.1'] })
+    server.on('secureConnection', (socket) => {
+      socket.setNoDelay(true)
+      if (!isWelcome(socket, tls.clientAuth)) socket.destroy()
+      else if (socket.alpnProtocol === 'h2') this.serveHttp2(socket)
+      else this.http1.emit('connection', socket)
     })
-    if (answer === undefined) return false
-    const hasBody = headers[':method'] === 'POST'
-    respond(stream, { answer, hasBody }, (ready) => {
-      if (stream.destroyed || stream.closed) return
-      stream.respond({ ':status': ready.status, ...ready.headers })
-      stream.end(ready.body)
-    })
-    return true
+    // With this, Node begins to look for slow requests.
+    server.on('listening', () => this.http1.emit('listening'))
+    return server
   }
 
-  private createSecure(
-    tls: TlsService,
-    listener: ReturnType<typeof getRequestListener>,
-    serve: (request: IncomingMessage, response: ServerResponse) => void,
-  ): Http2SecureServer {
-    const server = createSecureServer({
-      ...serverOptions(tls),
-      allowHTTP1: true,
-      maxSessionInvalidFrames: 100,
-      settings: { maxConcurrentStreams: STREAMS_MAX },
-    })
-    server.on('secureConnection', (socket) => {
-      if (!isWelcome(socket, tls.clientAuth)) socket.destroy()
-    })
-    server.on('request', (request, response) => {
-      // Only HTTP/1.1 comes this way: streams are taken below.
-      if (request instanceof IncomingMessage && response instanceof ServerResponse) {
-        serve(request, response)
-      }
-    })
-    server.removeAllListeners('stream')
-    server.on('stream', (stream: ServerHttp2Stream, headers, _, rawHeaders: string[]) => {
-      stream.on('error', () => undefined)
-      if (this.answerStream(stream, headers)) return
-      const request = new Http2ServerRequest(stream, headers, {}, rawHeaders)
-      void listener(request, new Http2ServerResponse(stream))
-    })
-    server.on('session', (session) => {
-      this.sessions.add(session)
-      session.setTimeout(this.bounds().idleMs ?? REQUEST_TIMEOUT_MS, () => {
-        session.close()
-      })
-      session.once('close', () => this.sessions.delete(session))
-    })
-    return server
+  private serveHttp2(socket: TLSSocket): void {
+    const { app, direct } = this
+    const { readMs, idleMs, writeMs } = this.bounds()
+    const times = {
+      readMs: readMs ?? REQUEST_TIMEOUT_MS,
+      idleMs: idleMs ?? REQUEST_TIMEOUT_MS,
+      writeMs: writeMs ?? REQUEST_TIMEOUT_MS,
+    }
+    const served = new Http2Socket(socket, { app, direct, times })
+    this.http2.add(served)
+    socket.once('close', () => this.http2.delete(served))
   }
 }
 
 /** Sends the answer to a request; to a POST when its body is there. */
 function respond(
-  request: Readable,
+  request: IncomingMessage,
   { answer, hasBody }: { readonly answer: Answer; readonly hasBody: boolean },
   send: (ready: Ready) => void,
 ): void {
@@ -245,7 +186,7 @@ function respond(
 }
 
 /** Reads a body; one that is longer than a message is broken off. */
-function readAll(request: Readable): Promise<Uint8Array> {
+function readAll(request: IncomingMessage): Promise<Uint8Array> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = []
     let size = 0
@@ -264,40 +205,4 @@ function readAll(request: Readable): Promise<Uint8Array> {
 
 function textOf(value: string | readonly string[] | undefined): string | undefined {
   return typeof value === 'string' ? value : value?.join(', ')
-}
-
-/**
- * SHA-256 of the certificate that a client has shown and one of our authorities has signed, in
- * hexadecimal digits; `undefined` without one.
- */
-export function certificateOf(env: unknown): string | undefined {
-  const socket = hasIncoming(env) ? env.incoming.socket : undefined
-  if (!(socket instanceof TLSSocket) || !socket.authorized) return undefined
-  return socket.getPeerCertificate().fingerprint256.replaceAll(':', '').toLowerCase()
-}
-
-/** Both ends of a request's connection. */
-export type Ends = {
-  readonly address: string
-  readonly port: number
-  readonly localAddress: string
-  readonly localPort: number
-}
-
-/** Who sent a request, and to which address, from what the adapter passes along. */
-export function remoteOf(env: unknown): Ends {
-  return endsOf(hasIncoming(env) ? env.incoming.socket : undefined)
-}
-
-function endsOf(socket: Partial<Socket> | undefined): Ends {
-  return {
-    address: socket?.remoteAddress ?? '127.0.0.1',
-    port: socket?.remotePort ?? 0,
-    localAddress: socket?.localAddress ?? '127.0.0.1',
-    localPort: socket?.localPort ?? 0,
-  }
-}
-
-function hasIncoming(env: unknown): env is { readonly incoming: IncomingMessage } {
-  return typeof env === 'object' && env !== null && 'incoming' in env
 }

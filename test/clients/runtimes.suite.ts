@@ -14,7 +14,7 @@ import { after, before, describe, it } from 'node:test'
 import { createClusterKeys } from '../../src/cli/keys.ts'
 import { encodeBase64url } from '../../src/dns/base64url.ts'
 import { hashToken } from '../../src/gateway/token.ts'
-import { SERVER } from '../certificates.ts'
+import { AUTHORITY, SERVER } from '../certificates.ts'
 import { freePort, type Running, start } from '../cluster/processes.ts'
 import { formatReply, parseQuestion } from '../message-text.ts'
 import { BUN, DENO, missingRuntime } from '../runtimes.ts'
@@ -133,30 +133,44 @@ for (const runtime of [BUN, DENO]) {
   })
 }
 
-describe('the gateway on Bun, over TLS', { skip: missingRuntime(BUN) }, () => {
-  it('speaks HTTP/2', async () => {
-    const folder = mkdtempSync(join(tmpdir(), 'kubedoh-runtime-'))
-    const file = (name: string, text: string): string => {
-      writeFileSync(join(folder, name), text)
-      return join(folder, name)
-    }
-    const port = await freePort()
-    const tls = ['--tls-cert', file('cert', SERVER.cert), '--tls-key', file('key', SERVER.key)]
-    const flags = ['--conf', file('Corefile', COREFILE), '--listen', `127.0.0.1:${port}`, ...tls]
-    const { publicKey, tokenSha256 } = await createClusterKeys()
-    const clusters = JSON.stringify({ demo: { publicKey, tokenSha256 } })
-    const gateway = start(BUN.command, [RUN, 'gateway', ...flags], { CLUSTERS: clusters })
-    try {
-      await gateway.line(/^ready/)
-      const session = connect(`https://127.0.0.1:${port}`, { rejectUnauthorized: false })
-      const stream = session.request({ ':path': '/dns-query?dns=AAAA' })
-      const [headers] = await once(stream, 'response')
-      assert.equal(session.alpnProtocol, 'h2')
-      assert.equal(headers[':status'], 401)
-      session.destroy()
-    } finally {
-      await gateway.stop()
-      rmSync(folder, { recursive: true, force: true })
-    }
+for (const [runtime, flags] of [
+  [BUN, []],
+  [BUN, ['--client-ca']],
+  [DENO, []],
+] as const) {
+  const name = [runtime.name, 'over TLS', ...flags].join(', ')
+  describe(`the gateway on ${name}`, { skip: missingRuntime(runtime) }, () => {
+    it('speaks HTTP/2', async () => {
+      const folder = mkdtempSync(join(tmpdir(), 'kubedoh-runtime-'))
+      const file = (name: string, text: string): string => {
+        writeFileSync(join(folder, name), text)
+        return join(folder, name)
+      }
+      const port = await freePort()
+      const tls = ['--tls-cert', file('cert', SERVER.cert), '--tls-key', file('key', SERVER.key)]
+      const more = flags.flatMap((flag) => [flag, file('ca', AUTHORITY)])
+      const listen = ['--conf', file('Corefile', COREFILE), '--listen', `127.0.0.1:${port}`]
+      const { publicKey, tokenSha256 } = await createClusterKeys()
+      const clusters = JSON.stringify({ demo: { publicKey, tokenSha256 } })
+      const gateway = start(
+        runtime.command,
+        [...runtime.args, RUN, 'gateway', ...listen, ...tls, ...more],
+        {
+          CLUSTERS: clusters,
+        },
+      )
+      try {
+        await gateway.line(/^ready/)
+        const session = connect(`https://127.0.0.1:${port}`, { rejectUnauthorized: false })
+        const stream = session.request({ ':path': '/dns-query?dns=AAAA' })
+        const [headers] = await once(stream, 'response')
+        assert.equal(session.alpnProtocol, 'h2')
+        assert.equal(headers[':status'], 401)
+        session.destroy()
+      } finally {
+        await gateway.stop()
+        rmSync(folder, { recursive: true, force: true })
+      }
+    })
   })
-})
+}

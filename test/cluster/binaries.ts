@@ -10,6 +10,8 @@ import { join } from 'node:path'
 const KUBERNETES = '1.34.4'
 const COREDNS = '1.14.7'
 const DNSTAP = '0.4.0'
+/** The newest that is there as a Go module. */
+const H2SPEC = '2.2.1+incompatible'
 const CACHE = join(import.meta.dirname, '../../.cache/cluster')
 
 /** Paths of the binaries. */
@@ -57,6 +59,11 @@ export function prepareCoreDns(): string {
 /** Builds or finds dnstap's own collector. @returns its path */
 export function prepareDnstap(): string {
   return prepareProgram('dnstap', DNSTAP, 'github.com/dnstap/golang-dnstap/dnstap')
+}
+
+/** Builds or finds h2spec, which asks a server all that RFC 7540 and RFC 7541 say. @returns its path */
+export function prepareH2spec(): string {
+  return prepareProgram('h2spec', H2SPEC, 'github.com/summerwind/h2spec/cmd/h2spec')
 }
 
 function prepareProgram(name: string, version: string, module: string): string {

@@ -79,7 +79,7 @@ export const CONNECTIONS: readonly Item[] = [
         },
       },
     ],
-    untested: 'h2spec: a suite of its own about the HTTP/2 of Node, which is not ours',
+    untested: 'h2spec: test/clients/http2.suite.ts asks all its cases',
   },
   {
     id: 'D-061',

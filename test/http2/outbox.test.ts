@@ -57,7 +57,7 @@ describe('Outbox', () => {
     assert.equal(frames.at(-1)?.payload.at(-1), 0x90)
   })
 
-  test('grows, and is small again after it was emptied', () => {
+  test('grows, and is small again when it is told to', () => {
     const outbox = new Outbox()
     const body = new Uint8Array(16_000).map((_, i) => i)
     for (let i = 0; i < 10; i++) outbox.data(1, body, 0, body.length, false)
@@ -66,8 +66,11 @@ describe('Outbox', () => {
       frames.map(({ payload }) => payload),
       new Array(10).fill(body),
     )
+    outbox.trim()
+    assert.equal(framesOf(outbox.octets()).length, 10)
     outbox.clear()
     assert.equal(outbox.size, 0)
+    outbox.trim()
     outbox.settingsAck()
     assert.ok(outbox.octets().buffer.byteLength < 10_000)
   })

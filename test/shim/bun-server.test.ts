@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { type Bun, BunServer, findBun } from '../../src/shim/bun-server.ts'
-import type { App, Direct, Head } from '../../src/shim/http-server.ts'
+import type { App, Direct, Head } from '../../src/shim/http-request.ts'
 
 type Options = Parameters<Bun['serve']>[0]
 

@@ -1,12 +1,17 @@
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
 import { Server } from 'node:http'
 import { connect } from 'node:net'
 import { describe, test } from 'node:test'
+import { connect as connectTls } from 'node:tls'
 import { Hono } from 'hono'
 import type { ConnectionBounds } from '../../src/plugins/plugin.ts'
-import { type HttpOptions, HttpServer, remoteOf } from '../../src/shim/http-server.ts'
+import { remoteOf } from '../../src/shim/http-request.ts'
+import { type HttpOptions, HttpServer } from '../../src/shim/http-server.ts'
+import { AUTHORITY, CLIENT, SERVER, STRANGER } from '../certificates.ts'
 import { fakeApp } from '../doh/replies.ts'
 import { TcpClient, within } from './clients.ts'
+import { openSession, secureServer, send } from './http2-clients.ts'
 
 const { Request: REQUEST, Response: RESPONSE } = globalThis
 
@@ -252,11 +257,87 @@ describe('requests as they come over the network', () => {
   })
 })
 
-describe('remoteOf', () => {
-  for (const env of [undefined, null, {}, 'incoming']) {
-    test(`knows no one from ${JSON.stringify(env)}`, () => {
-      const ends = { address: '127.0.0.1', port: 0, localAddress: '127.0.0.1', localPort: 0 }
-      assert.deepEqual(remoteOf(env), ends)
+describe('HttpServer over TLS', () => {
+  const app = new Hono().all('*', (c) => c.text(`${c.req.method} ${new URL(c.req.url).pathname}`))
+
+  for (const protocols of [['http/1.1'], undefined]) {
+    test(`speaks HTTP/1.1 with who offers ${protocols?.[0] ?? 'nothing'}`, async (t) => {
+      const port = await secureServer(t, app)
+      const options = { port, host: '127.0.0.1', ca: AUTHORITY }
+      const socket = connectTls({ ...options, ...(protocols && { ALPNProtocols: protocols }) })
+      t.after(() => socket.destroy())
+      socket.end('GET /a HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n')
+      let text = ''
+      socket.on('data', (chunk: Buffer) => {
+        text += chunk.toString()
+      })
+      await within(once(socket, 'close'), 'the end')
+      assert.match(text, /^HTTP\/1\.1 200 OK[\s\S]*GET \/a$/)
     })
   }
+
+  test('ends slow requests of HTTP/1.1 here as well', async (t) => {
+    const port = await secureServer(t, app, { bounds: () => ({ readMs: 100 }) })
+    const options = { port, host: '127.0.0.1', ca: AUTHORITY, ALPNProtocols: ['http/1.1'] }
+    const socket = connectTls(options, () => socket.write('GET / HT'))
+    const [chunk] = await within(once(socket, 'data'), 'an answer')
+    assert.match(String(chunk), /^HTTP\/1\.1 408 /)
+    socket.destroy()
+  })
+
+  for (const [clientAuth, certificate, isWelcome] of [
+    ['require_and_verify', undefined, false],
+    ['require_and_verify', STRANGER, false],
+    ['require_and_verify', CLIENT, true],
+    ['verify_if_given', undefined, true],
+  ] as const) {
+    const who =
+      certificate === undefined ? 'nobody' : certificate === CLIENT ? 'a client' : 'others'
+    test(`lets ${who} ${isWelcome ? 'in' : 'out'} with ${clientAuth}`, async (t) => {
+      const tls = { ...SERVER, ca: AUTHORITY, clientAuth }
+      const port = await secureServer(t, app, { tls })
+      const session = await openSession(t, port, { ...certificate })
+      const asked = send(session, { ':path': '/' }).then(
+        ({ status }) => status,
+        () => undefined,
+      )
+      assert.equal((await within(asked, 'an answer or the end')) === 200, isWelcome)
+    })
+  }
+
+  test('has no more connections than told', async (t) => {
+    const port = await secureServer(t, app, { connectionsMax: 1 })
+    const first = await openSession(t, port)
+    const second = await TcpClient.open(port)
+    await within(second.closed, 'the end of one too many')
+    assert.equal((await send(first, { ':path': '/' })).status, 200)
+  })
+
+  test('shows another certificate when it is told to, and goes on with who is there', async (t) => {
+    const server = new HttpServer(app, { tls: { ...SERVER, clientAuth: 'nocert' } })
+    t.after(() => server.close())
+    const port = await server.listen('127.0.0.1', 0)
+    const before = await openSession(t, port)
+    server.renew({ ...STRANGER, clientAuth: 'nocert' })
+    await assert.rejects(
+      new Promise((_, reject) =>
+        connectTls({ port, host: '127.0.0.1', ca: AUTHORITY }).on('error', reject),
+      ),
+    )
+    assert.equal((await send(before, { ':path': '/' })).status, 200)
+  })
+
+  test('ends all connections when it ends', async (t) => {
+    const server = new HttpServer(app, { tls: { ...SERVER, clientAuth: 'nocert' } })
+    const port = await server.listen('127.0.0.1', 0)
+    const sessions = await Promise.all([1, 2].map(() => openSession(t, port)))
+    const ends = sessions.map((one) => new Promise((resolve) => one.once('close', resolve)))
+    assert.equal((await send(sessions[0] ?? never(), { ':path': '/' })).status, 200)
+    await within(server.close(), 'the end')
+    await within(Promise.all(ends), 'the end of the connections')
+  })
 })
+
+function never(): never {
+  throw new Error('There is always a session')
+}
