@@ -39,7 +39,7 @@ export default {
       const later = { 'retry-after': RETRY_SECONDS }
       return errorResponse(new HttpError(503, 'misconfigured', error.message, later))
     }
-    if (isInTheClear(request.url)) {
+    if (isInTheClear(request)) {
       return errorResponse(new HttpError(403, 'https_only', 'Use https:'))
     }
     return (
@@ -49,9 +49,13 @@ export default {
   },
 }
 
-/** On this machine there is nobody in between (RFC 8484 §5). */
-function isInTheClear(url: string): boolean {
-  return url.startsWith('http:') && !/^http:\/\/(localhost|127\.0\.0\.1|\[::1\])[:/]/.test(url)
+/**
+ * Tells whether a request crossed a network without TLS (RFC 8484 §5), as the platform has it, or a
+ * proxy before us. On one machine there is neither.
+ */
+function isInTheClear({ url, headers }: Request): boolean {
+  const isFromOutside = headers.has('cf-ray') || headers.get('x-forwarded-proto') === 'http'
+  return isFromOutside && url.startsWith('http:')
 }
 
 async function createGateway(env: Env): Promise<NonNullable<typeof served>> {

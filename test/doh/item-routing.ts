@@ -204,9 +204,15 @@ export const ROUTING: readonly Item[] = [
         name: 'answers nothing in the clear',
         check: async ({ name, send, port }) => {
           if (name === 'workerd') {
-            const got = await send({ path: PATH, headers: { host: 'dns.example.org' } })
-            checkAlways(got)
-            assert.deepEqual([got.status, JSON.parse(textOf(got)).error.code], [403, 'https_only'])
+            const headers = { host: 'dns.example.org' }
+            for (const more of [{ 'cf-ray': '0' }, { 'x-forwarded-proto': 'http' }]) {
+              const got = await send({ path: PATH, headers: { ...headers, ...more } })
+              checkAlways(got)
+              const { error } = JSON.parse(textOf(got))
+              assert.deepEqual([got.status, error.code], [403, 'https_only'])
+            }
+            // Behind a proxy that ends TLS on the same machine.
+            assert.equal((await send({ path: PATH, headers })).status, 200)
             return
           }
           const head = `GET ${PATH} HTTP/1.1\r\nHost: localhost\r\n\r\n`
