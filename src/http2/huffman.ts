@@ -5,7 +5,7 @@
  * goes on where the one before ended. So the lengths of all symbols say everything.
  * @module
  */
-import { octet, readUint16, word } from '../dns/bytes.ts'
+import { octet, word } from '../dns/bytes.ts'
 
 /** Bits of the codes of symbols 0 to 255 and of EOS, a run of equal ones as `bits*count`. */
 const LENGTHS: readonly number[] = `
@@ -63,13 +63,14 @@ export function decodeHuffman(
   end: number,
   out: Uint8Array,
 ): number {
+  // Reads at the place itself: those of `octet` learn from all who call it, and are slower.
   const endBit = 8 * end
   let bit = 8 * start
   let size = 0
   while (bit + 8 <= endBit) {
     const at = bit >>> 3
-    const two = at + 1 < end ? readUint16(bytes, at) : octet(bytes, at) << 8
-    let entry = word(SHORT, (two >>> (8 - (bit & 7))) & 0xff)
+    const two = ((bytes[at] ?? 0) << 8) | (at + 1 < end ? (bytes[at + 1] ?? 0) : 0)
+    let entry = SHORT[(two >>> (8 - (bit & 7))) & 0xff] ?? 0
     if (entry === 0) entry = findLong(bytes, bit, endBit)
     if (entry === 0) return -1
     out[size++] = entry

@@ -7,7 +7,7 @@ import type { TLSSocket } from 'node:tls'
 import { EMPTY } from '../dns/bytes.ts'
 import type { Connection } from '../http2/connection.ts'
 import { ERROR_CODE } from '../http2/frame.ts'
-import { findHeader, type RequestHead } from '../http2/request-head.ts'
+import type { RequestHead } from '../http2/request-head.ts'
 import type { StreamReceiver } from '../http2/stream.ts'
 import type { App } from './http-request.ts'
 
@@ -50,6 +50,7 @@ export class Http2Exchange implements StreamReceiver {
   private isWhole: boolean
   private isOver = false
   private onWritten: (() => void) | undefined
+  private reader: ReadableStreamDefaultReader<Uint8Array> | undefined
 
   constructor(options: ExchangeOptions, request: StreamRequest) {
     this.options = options
@@ -65,10 +66,6 @@ export class Http2Exchange implements StreamReceiver {
     if (asked === undefined) {
       connection.respond(this.id, { status: 400, headers: {}, body: EMPTY })
       return
-    }
-    const isWaiting = findHeader(request.head.fields, 'expect') === '100-continue'
-    if (isWaiting && !request.isWhole) {
-      connection.begin(this.id, { status: 100, fields: [], isEnd: false })
     }
     let response: Response
     try {
@@ -108,6 +105,7 @@ export class Http2Exchange implements StreamReceiver {
     if (!this.isWhole && !this.isDropped) this.controller?.error(new Error('The body broke off'))
     this.isDropped = true
     this.writable()
+    void this.reader?.cancel().catch(() => undefined)
   }
 
   /** The client has taken what was written. */
@@ -174,6 +172,7 @@ export class Http2Exchange implements StreamReceiver {
     connection.begin(this.id, { status, fields, isEnd })
     if (body === null) return
     const reader = body.getReader()
+    this.reader = reader
     while (!isEnd && !this.isOver) {
       const { done, value } = await reader.read()
       if (done) {

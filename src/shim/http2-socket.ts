@@ -96,6 +96,9 @@ export class Http2Socket {
 
   private take(id: number, head: RequestHead, isWhole: boolean): StreamReceiver | undefined {
     const { method, path, fields } = head
+    if (!isWhole && findHeader(fields, 'expect') === '100-continue') {
+      this.connection.begin(id, { status: 100, fields: [], isEnd: false })
+    }
     if (!isWhole && (method === 'GET' || method === 'HEAD')) return this.wait(id, head)
     const { address } = this
     const answer = this.options.direct?.({

@@ -190,6 +190,20 @@ describe('a request over HTTP/2', () => {
     assert.equal(await within(told, 'the end of the body'), 'nobody reads')
   })
 
+  test('that the client takes back is over for the app, also while there is nothing to send', async (t) => {
+    let tell: (what: string) => void = () => undefined
+    const told = new Promise<string>((resolve) => {
+      tell = resolve
+    })
+    const silent = (): Response =>
+      new Response(new ReadableStream({ cancel: () => tell('nobody reads') }))
+    const session = await openSession(t, await secureServer(t, { fetch: silent }))
+    const stream = session.request({ ':path': '/' })
+    await once(stream, 'response')
+    stream.close(constants.NGHTTP2_CANCEL)
+    assert.equal(await within(told, 'the end of the body'), 'nobody reads')
+  })
+
   test('whose body breaks off is told so', async (t) => {
     let tell: (what: unknown) => void = () => undefined
     const told = new Promise<unknown>((resolve) => {

@@ -49,6 +49,16 @@ describe('a connection of HTTP/2', () => {
     })
   }
 
+  test('tells a client that waits to go on', async (t) => {
+    const session = await openSession(t, await secureServer(t, APP, { direct }))
+    const headers = { ':path': '/direct', ':method': 'POST', expect: '100-continue' }
+    const stream = session.request(headers)
+    await within(once(stream, 'continue'), 'the word')
+    stream.end('body')
+    const [chunk] = await once(stream, 'data')
+    assert.equal(String(chunk), 'body')
+  })
+
   test('leaves the rest to the app', async (t) => {
     const session = await openSession(t, await secureServer(t, APP, { direct }))
     assert.equal((await send(session, { ':path': '/' })).body.toString(), 'the app')
