@@ -99,7 +99,7 @@ export const JSON_PARAMETERS: readonly Item[] = [
       named('.', '.'),
       named(NAME_253, `${NAME_253}.`),
       named(`${'a'.repeat(63)}.test`, `${'a'.repeat(63)}.test.`),
-      named(String.raw`a%5C.b.test`, String.raw`a\.b.test.`),
+      named('a%5C.b.test', String.raw`a\.b.test.`),
       named('%5C097.test', 'a.test.'),
       named('%5C000%5C255.test', String.raw`\000\255.test.`),
       ...[

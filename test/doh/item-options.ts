@@ -85,7 +85,7 @@ export const OPTIONS: readonly Item[] = [
     id: 'O-003',
     cases: [
       whole('a cookie of a client is not answered', get(`${WEB} A +cookie`), PLAIN),
-      ...['000a0001aa', '000a0000', '000a0029' + 'ab'.repeat(41)].map((hex) =>
+      ...['000a0001aa', '000a0000', `000a0029${'ab'.repeat(41)}`].map((hex) =>
         whole(`nor one of another length: ${hex.slice(0, 16)}`, getOctets(withOption(hex)), PLAIN),
       ),
     ],
