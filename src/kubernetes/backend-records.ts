@@ -10,6 +10,9 @@ import { TYPE } from '../dns/rr-type.ts'
 import type { Rdata, RecordSet } from '../records/zone-entry.ts'
 import type { Port } from './objects.ts'
 
+/** Texts that a list is looked through for rather than a set, which takes longer to make. */
+const FEW = 8
+
 /** An address or host together with one of its ports. */
 export type Backend = {
   /** Address or, in a slice of type FQDN, host name. */
@@ -50,13 +53,12 @@ export function backendRecords(place: Place, backends: readonly Backend[]): Reco
   const ipv4: Rdata[] = []
   const ipv6: Rdata[] = []
   const aliases: Rdata[] = []
-  const hosts = new Set<string>()
+  const isKnown = tellsKnown(backends.length)
   let last = ''
   for (const { host, address } of backends) {
     // The ports of a host come one after the other.
-    if (host === last || hosts.has(host)) continue
+    if (host === last || isKnown(host)) continue
     last = host
-    if (backends.length > 1) hosts.add(host)
     if (address !== undefined) (address.length === 4 ? ipv4 : ipv6).push({ bytes: address })
     else {
       const rdata = aliasRdata(host)
@@ -88,21 +90,35 @@ function serviceRdata(backends: readonly Backend[], priority: number): Rdata[] {
   let count = 0
   for (const { address } of backends) if (address !== undefined) count++
   const weight = shareOf(count)
+  const isKnown = tellsKnown(backends.length)
   const numbers = new Map<number, Uint8Array>()
-  const known = new Set<string>()
   const rdata: Rdata[] = []
   for (const { address, target, targetKey, port } of backends) {
     if (port?.port === undefined || address === undefined) continue
-    if (backends.length > 1) {
-      const key = `${port.port}${targetKey}`
-      if (known.has(key)) continue
-      known.add(key)
-    }
+    if (backends.length > 1 && isKnown(`${port.port}${targetKey}`)) continue
     const bytes = numbers.get(port.port) ?? serviceNumbers({ priority, weight, port: port.port })
     numbers.set(port.port, bytes)
     rdata.push({ bytes, target })
   }
   return rdata
+}
+
+/** Makes a function that tells whether a text was given to it before; `count` texts at most. */
+function tellsKnown(count: number): (text: string) => boolean {
+  if (count > FEW) {
+    const known = new Set<string>()
+    return (text) => {
+      if (known.has(text)) return true
+      known.add(text)
+      return false
+    }
+  }
+  const known: string[] = []
+  return (text) => {
+    if (known.includes(text)) return true
+    known.push(text)
+    return false
+  }
 }
 
 /** The weight of each of so many SRV records; 1 at least. */

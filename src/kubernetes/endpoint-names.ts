@@ -13,8 +13,11 @@ import {
   type Place,
   type RecordsOf,
 } from './backend-records.ts'
-import { dashed, joinLabels, labelOf } from './labels.ts'
+import { dashedLabelOf, joinLabels, labelOf } from './labels.ts'
 import type { Endpoint, EndpointSlice } from './objects.ts'
+
+/** What an address ends in whose label would end in a dash. */
+const OPEN_ENDS: ReadonlySet<string> = new Set([':', '.', '-'])
 
 /** Lists every ready address of some slices with every port of its slice; without ports, once. */
 export function endpointBackends(
@@ -67,6 +70,7 @@ export function endpointLabel(
   const isUsable = usesPodNames && targetName.length <= LABEL_BYTES_MAX
   const fromPod = isUsable ? joinLabels(...targetName.split('.').map(labelOf)) : undefined
   if (fromPod !== undefined) return fromPod
-  const text = dashed(address)
-  return labelOf(address.includes(':') && text.endsWith('-') ? `${text}0` : text)
+  // No label of an IPv6 address ends in a dash.
+  const isOpen = address.includes(':') && OPEN_ENDS.has(address.at(-1) ?? '')
+  return dashedLabelOf(isOpen ? `${address}0` : address)
 }

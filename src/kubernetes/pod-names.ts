@@ -10,7 +10,7 @@ import { parseAddress } from '../dns/address.ts'
 import type { ZoneEntry } from '../records/zone-entry.ts'
 import { backendRecords, backendsOf } from './backend-records.ts'
 import type { Cluster } from './cluster.ts'
-import { dashed, joinLabels, labelOf, POD } from './labels.ts'
+import { dashedLabelOf, joinLabels, labelOf, POD } from './labels.ts'
 import type { Pod, Port } from './objects.ts'
 import type { NamingOptions } from './options.ts'
 
@@ -29,7 +29,7 @@ export function podNames(
   const entries: ZoneEntry[] = [{ kind, owner: parent, scope: namespace }]
   if (mode === 'insecure') return entries
   for (const [host, count] of countByAddress(cluster.podsIn(namespace))) {
-    const owner = joinLabels(labelOf(dashed(host)), parent)
+    const owner = joinLabels(dashedLabelOf(host), parent)
     if (owner === undefined) continue
     const backends = Array.from({ length: count }, () => backendsOf(host, owner, [POD_PORT])).flat()
     entries.push(...backendRecords({ owner, scope: namespace, ttlSeconds }, backends))

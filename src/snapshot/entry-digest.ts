@@ -3,64 +3,99 @@
  * @module
  */
 import type { Rdata, ZoneEntry } from '../records/zone-entry.ts'
-import { hashName } from './name-hash.ts'
 
 const FIRST_SEED = 1
 const SECOND_SEED = 0x5bd1e995
+const FIRST_FACTOR = 0x85ebca6b
+const SECOND_FACTOR = 0xc2b2ae35
 
 /**
  * Digests entries in whatever order they come. The result is two numbers of 32 bits: that a change
  * goes unnoticed takes a chance of one in 2^64.
  */
-export class EntryDigest {
-  low = 0
-  high = 0
+export type EntryDigest = { low: number; high: number }
 
-  /** Takes in an entry. */
-  add(entry: ZoneEntry): void {
-    this.low = (this.low + hashEntry(entry, FIRST_SEED)) | 0
-    this.high = (this.high + hashEntry(entry, SECOND_SEED)) | 0
+/** Makes digests of entries. */
+export class EntryDigester {
+  private low = 0
+  private high = 0
+  /** The namespace that was hashed last: most entries are of the same as the one before. */
+  private scope = ''
+  private scopeLow = FIRST_SEED
+  private scopeHigh = SECOND_SEED
+
+  /** Takes an entry into a digest. */
+  addTo(digest: EntryDigest, entry: ZoneEntry): void {
+    this.beginIn(entry.scope)
+    this.mixEntry(entry)
+    digest.low = (digest.low + this.low) | 0
+    digest.high = (digest.high + this.high) | 0
+  }
+
+  private mixEntry(entry: ZoneEntry): void {
+    switch (entry.kind) {
+      case 'records':
+        this.mixOctets(entry.owner)
+        this.mix(entry.type)
+        this.mix(entry.ttlSeconds * 2 + (entry.isGlue === true ? 1 : 0))
+        for (const rdata of entry.rdata) this.mixRdata(rdata)
+        return
+      case 'pointer':
+        this.mixOctets(entry.address)
+        this.mixOctets(entry.target)
+        this.mix(entry.ttlSeconds * 2 + (entry.isYielding === true ? 1 : 0))
+        return
+      case 'pod-address':
+        this.mixOctets(entry.address)
+        this.mix(-4)
+        return
+      case 'name':
+        this.mixOctets(entry.owner)
+        this.mix(entry.isImplied === true ? -1 : -2)
+        return
+      case 'address-names':
+        this.mixOctets(entry.owner)
+        this.mix(-3)
+    }
+  }
+
+  private mixRdata({ bytes, target }: Rdata): void {
+    this.mixOctets(bytes)
+    if (target === undefined) this.mix(-5)
+    else this.mixOctets(target)
+  }
+
+  private beginIn(scope: string): void {
+    if (scope !== this.scope) {
+      this.low = FIRST_SEED
+      this.high = SECOND_SEED
+      for (let i = 0; i < scope.length; i++) this.mix(scope.charCodeAt(i))
+      this.scope = scope
+      this.scopeLow = this.low
+      this.scopeHigh = this.high
+    }
+    this.low = this.scopeLow
+    this.high = this.scopeHigh
+  }
+
+  /** Takes in how many octets there are, and four of them at a time. */
+  private mixOctets(octets: Uint8Array): void {
+    const size = octets.length
+    this.mix(size)
+    for (let at = 0; at < size; at += 4) {
+      const low = (octets[at] ?? 0) | (valueAt(octets, at + 1) << 8)
+      this.mix(low | (valueAt(octets, at + 2) << 16) | (valueAt(octets, at + 3) << 24))
+    }
+  }
+
+  private mix(value: number): void {
+    const low = Math.imul(this.low ^ value, FIRST_FACTOR)
+    this.low = low ^ (low >>> 13)
+    const high = Math.imul(this.high ^ value, SECOND_FACTOR)
+    this.high = high ^ (high >>> 16)
   }
 }
 
-function hashEntry(entry: ZoneEntry, seed: number): number {
-  const scoped = hashText(entry.scope, seed)
-  switch (entry.kind) {
-    case 'records': {
-      let hash = hashOf(entry.owner, scoped ^ entry.type)
-      hash = mix(hash, entry.ttlSeconds * 2 + (entry.isGlue === true ? 1 : 0))
-      for (const rdata of entry.rdata) hash = hashRdata(rdata, hash)
-      return hash
-    }
-    case 'pointer': {
-      const hash = mix(hashOf(entry.address, scoped), entry.ttlSeconds)
-      return hashOf(entry.target, hash ^ (entry.isYielding === true ? 1 : 0))
-    }
-    case 'pod-address':
-      return mix(hashOf(entry.address, scoped), 6)
-    case 'name':
-      return mix(hashOf(entry.owner, scoped), entry.isImplied === true ? 3 : 2)
-    case 'address-names':
-      return mix(hashOf(entry.owner, scoped), 4)
-  }
-}
-
-function hashRdata({ bytes, target }: Rdata, seed: number): number {
-  const hash = hashOf(bytes, seed)
-  return target === undefined ? mix(hash, 5) : hashOf(target, hash)
-}
-
-function hashOf(bytes: Uint8Array, seed: number): number {
-  return mix(hashName(bytes, bytes.length, seed), bytes.length)
-}
-
-function hashText(text: string, seed: number): number {
-  let hash = seed
-  for (let i = 0; i < text.length; i++) hash = mix(hash, text.charCodeAt(i))
-  return hash
-}
-
-function mix(hash: number, value: number): number {
-  const product = Math.imul(hash ^ value, 0x85ebca6b)
-  return product ^ (product >>> 13)
-}
+/** Octets behind the end are zeros, and not read: that would make every read slower. */
+const valueAt = (octets: Uint8Array, at: number): number =>
+  at < octets.length ? (octets[at] ?? 0) : 0

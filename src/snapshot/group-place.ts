@@ -5,7 +5,7 @@
  */
 import { word } from '../dns/bytes.ts'
 import { isByAddress, type ZoneEntry } from '../records/zone-entry.ts'
-import { EntryDigest } from './entry-digest.ts'
+import { type EntryDigest, EntryDigester } from './entry-digest.ts'
 import { addressKey, addressUnit, nameKey } from './shard-key.ts'
 
 /** Numbers that are kept of each unit: itself, its key, and the two halves of its digest. */
@@ -22,18 +22,26 @@ export class GroupPlace {
 
   /** @param weight of these entries */
   constructor(entries: readonly ZoneEntry[], weight: number) {
+    const digester = new EntryDigester()
     const names = new Map<number, Unit>()
     const addresses = new Map<number, Unit>()
+    let last: Unit | undefined
     for (const entry of entries) {
-      const unit = unitOf(entry)
-      const units = isByAddress(entry) ? addresses : names
-      const known = units.get(unit)
-      if (known !== undefined) known.digest.add(entry)
-      else {
-        const digest = new EntryDigest()
-        digest.add(entry)
-        units.set(unit, { key: isByAddress(entry) ? addressKey(entry.address) : unit, digest })
+      if (isByAddress(entry)) {
+        const unit = addressUnit(entry.address)
+        const known = addresses.get(unit)
+        const place = known ?? { unit, key: addressKey(entry.address), low: 0, high: 0 }
+        if (known === undefined) addresses.set(unit, place)
+        digester.addTo(place, entry)
+        continue
       }
+      const unit = unitOf(entry)
+      // All names of a Service are one unit.
+      if (last?.unit !== unit) {
+        last = names.get(unit) ?? { unit, key: unit, low: 0, high: 0 }
+        names.set(unit, last)
+      }
+      digester.addTo(last, entry)
     }
     this.weight = weight
     this.nameCount = names.size
@@ -41,8 +49,11 @@ export class GroupPlace {
     this.fields = new Int32Array(FIELDS * this.count)
     let at = 0
     for (const units of [names, addresses]) {
-      for (const [unit, { key, digest }] of units) {
-        this.fields.set([unit, key, digest.low, digest.high], at)
+      for (const { unit, key, low, high } of units.values()) {
+        this.fields[at] = unit
+        this.fields[at + 1] = key
+        this.fields[at + 2] = low
+        this.fields[at + 3] = high
         at += FIELDS
       }
     }
@@ -84,7 +95,7 @@ export class GroupPlace {
   }
 }
 
-type Unit = { readonly key: number; readonly digest: EntryDigest }
+type Unit = EntryDigest & { readonly unit: number; readonly key: number }
 
 /** The unit that an entry belongs to. */
 export function unitOf(entry: ZoneEntry): number {

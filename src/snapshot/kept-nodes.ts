@@ -70,11 +70,6 @@ export class KeptNodes {
     }
   }
 
-  /** The unit of a node. */
-  unit(index: number): number {
-    return unitAt(this.shard, word(this.starts, index))
-  }
-
   /** The namespaces by the numbers that these nodes have them. */
   get scopes(): readonly string[] {
     return this.shard.scopes
@@ -167,8 +162,7 @@ export class KeptNodes {
     return low
   }
 
-  /** What a node is sorted by. */
-  key(index: number): string {
+  private key(index: number): string {
     const { shard } = this
     const node = word(this.starts, index)
     const start = shard.nameOffset(node)

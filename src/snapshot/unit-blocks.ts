@@ -4,6 +4,7 @@
  * times the memory of the shards.
  * @module
  */
+import { EMPTY } from '../dns/bytes.ts'
 import {
   isByAddress,
   type PodAddress,
@@ -15,7 +16,7 @@ import { unitOf } from './group-place.ts'
 import { planNoIndex } from './index-plan.ts'
 import { joinNodes } from './join-nodes.ts'
 import { KeptNodes, type KeptPiece, keyAt, type Piece } from './kept-nodes.ts'
-import { draftNodes, type NodeDraft } from './node-drafts.ts'
+import { draftNodes, endKey, type NodeDraft } from './node-drafts.ts'
 import { draftPointers } from './pointer-drafts.ts'
 import { Shard } from './shard.ts'
 import { addressKey } from './shard-key.ts'
@@ -77,12 +78,12 @@ export class UnitBlocks {
     const { nodeOffsets: starts, out } = writer
     const shard = new Shard(out.bytes.slice(0, out.size), scopes)
     const source = new KeptNodes({ shard, starts, end: out.size })
-    for (let from = 0; from < source.count; ) {
-      const unit = source.unit(from)
+    for (let from = 0; from < nodes.length; ) {
+      const { unit = 0, owner = EMPTY } = nodes[from] ?? {}
       let to = from + 1
-      while (to < source.count && source.unit(to) === unit) to++
+      while (nodes[to]?.unit === unit) to++
       if (this.blocks.has(unit)) this.split.add(unit)
-      this.blocks.set(unit, { piece: { kind: 'kept', source, from, to }, key: source.key(from) })
+      this.blocks.set(unit, { piece: { kind: 'kept', source, from, to }, key: endKey(owner) })
       from = to
     }
   }

@@ -2,12 +2,13 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import fc from 'fast-check'
 import type { ZoneEntry } from '../../src/records/zone-entry.ts'
-import { EntryDigest } from '../../src/snapshot/entry-digest.ts'
-import { addressNames, existingName, pointer, recordSet } from './entries.ts'
+import { EntryDigester } from '../../src/snapshot/entry-digest.ts'
+import { addressNames, existingName, labels, pointer, recordSet } from './entries.ts'
 
 function digestOf(...entries: readonly ZoneEntry[]): string {
-  const digest = new EntryDigest()
-  for (const entry of entries) digest.add(entry)
+  const digester = new EntryDigester()
+  const digest = { low: 0, high: 0 }
+  for (const entry of entries) digester.addTo(digest, entry)
   return `${digest.low} ${digest.high}`
 }
 
@@ -15,7 +16,9 @@ const A = recordSet('web 5 IN A 192.0.2.1', 'shop')
 const SRV = recordSet('web 5 IN SRV 0 100 80 web', 'shop')
 const POINTER = pointer([192, 0, 2, 1], 'web', { scope: 'shop' })
 
-describe('EntryDigest tells apart', () => {
+const WEB = labels('web')
+
+describe('EntryDigester tells apart', () => {
   const lots: { name: string; entries: readonly ZoneEntry[] }[] = [
     { name: 'nothing', entries: [] },
     { name: 'a record', entries: [A] },
@@ -28,6 +31,15 @@ describe('EntryDigest tells apart', () => {
     { name: 'a service', entries: [SRV] },
     { name: 'another target', entries: [recordSet('web 5 IN SRV 0 100 80 api', 'shop')] },
     { name: 'another port', entries: [recordSet('web 5 IN SRV 0 100 81 web', 'shop')] },
+    {
+      name: 'two records of which the second is as the target of the first',
+      entries: [{ ...A, rdata: [{ bytes: WEB }, { bytes: WEB }] }],
+    },
+    { name: 'a record with a target', entries: [{ ...A, rdata: [{ bytes: WEB, target: WEB }] }] },
+    {
+      name: 'a Pod at an address',
+      entries: [{ kind: 'pod-address', address: POINTER.address, scope: 'shop' }],
+    },
     { name: 'a name alone', entries: [existingName('web', 'shop')] },
     { name: 'an implied name', entries: [{ ...existingName('web', 'shop'), isImplied: true }] },
     { name: 'names of addresses', entries: [addressNames('web', 'shop')] },
@@ -48,7 +60,7 @@ describe('EntryDigest tells apart', () => {
   })
 })
 
-test('EntryDigest does not mind the order', () => {
+test('EntryDigester does not mind the order', () => {
   fc.assert(
     fc.property(
       fc.shuffledSubarray([A, SRV, POINTER, existingName('x')], { minLength: 4 }),
