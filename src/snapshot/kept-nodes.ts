@@ -80,11 +80,11 @@ export class KeptNodes {
     const pieces: Piece[] = []
     let from = 0
     for (let at = 0; at < nodes.length; ) {
-      const to = this.firstBehind(keyAt(nodes, at), from)
+      const to = this.firstBehind(nodes[at]?.key ?? '', from)
       if (to > from) pieces.push({ kind: 'kept', source: this, from, to })
       const next = to < this.count ? this.key(to) : undefined
       let end = at + 1
-      while (end < nodes.length && (next === undefined || keyAt(nodes, end) < next)) end++
+      while (isBefore(nodes[end], next)) end++
       pieces.push({ kind: 'new', nodes: nodes.slice(at, end) })
       from = to
       at = end
@@ -170,13 +170,12 @@ export class KeptNodes {
   }
 }
 
-/** What a new node is sorted by; '' when there are not so many. */
-export function keyAt(nodes: readonly NodeDraft[], index: number): string {
-  const node = nodes[index]
-  return node === undefined ? '' : endKey(node.owner)
-}
-
 function unitAt(shard: Shard, node: number): number {
   const start = shard.nameOffset(node)
   return nameKey(shard.bytes, start, start + shard.nameBytes(node))
+}
+
+/** Whether there is a node that is sorted before a key; `undefined` is behind all. */
+export function isBefore(node: NodeDraft | undefined, key: string | undefined): boolean {
+  return node !== undefined && (key === undefined || node.key < key)
 }

@@ -17,7 +17,7 @@ import { nameKey, UNIT_LABELS } from './shard-key.ts'
 /** One name. */
 export type NodeDraft = {
   readonly owner: Uint8Array
-  /** The owner as Latin-1 text. */
+  /** What nodes are sorted by: the labels from the last to the first, as Latin-1 text. */
   readonly key: string
   /** What it may share sets with (`nameKey`). */
   readonly unit: number
@@ -25,7 +25,8 @@ export type NodeDraft = {
   hasAddressNames: boolean
   isImplied: boolean
   isGlue: boolean
-  readonly sets: Map<number, SetDraft>
+  /** One for each type. */
+  readonly sets: SetDraft[]
   /** Where it stands in the shard; 0 until there is room for it. */
   offset: number
 }
@@ -61,10 +62,10 @@ export function draftNodes(entries: Iterable<ZoneEntry>): Drafts {
   }
   const drafts = [...nodes.values()]
   for (const draft of drafts) addNamesAbove(nodes, draft)
-  for (const { sets } of drafts) for (const set of sets.values()) finishSet(set)
+  for (const { sets } of drafts) for (const set of sets) finishSet(set)
   const pointers = draftPointers(byAddress)
   return {
-    nodes: sortByEnd([...nodes.values()]),
+    nodes: [...nodes.values()].sort((a, b) => (a.key < b.key ? -1 : 1)),
     pointers4: pointers.filter(({ address }) => address.length === 4),
     pointers6: pointers.filter(({ address }) => address.length === 16),
   }
@@ -74,7 +75,7 @@ export function draftNodes(entries: Iterable<ZoneEntry>): Drafts {
 function addNamesAbove(nodes: Map<string, NodeDraft>, { owner, key, scope }: NodeDraft): void {
   let left = labelCount(owner) - 1
   for (let at = octet(owner, 0) + 1; left >= UNIT_LABELS; at += octet(owner, at) + 1) {
-    const known = nodes.get(key.slice(at))
+    const known = nodes.get(key.slice(0, owner.length - at))
     const above = known ?? draftNode(nodes, owner.slice(at), scope)
     above.isGlue = false
     // What is above one that was known is, or will be, seen to by itself.
@@ -91,7 +92,7 @@ function labelCount(owner: Uint8Array): number {
 }
 
 function draftNode(nodes: Map<string, NodeDraft>, owner: Uint8Array, scope: string): NodeDraft {
-  const key = toLatin1(owner)
+  const key = endKey(owner)
   const known = nodes.get(key)
   if (known !== undefined) {
     if (known.scope !== scope) known.scope = ''
@@ -99,7 +100,7 @@ function draftNode(nodes: Map<string, NodeDraft>, owner: Uint8Array, scope: stri
   }
   const flags = { hasAddressNames: false, isImplied: true, isGlue: true }
   const unit = nameKey(owner, 0, owner.length)
-  const node: NodeDraft = { owner, key, unit, scope, ...flags, sets: new Map(), offset: 0 }
+  const node: NodeDraft = { owner, key, unit, scope, ...flags, sets: [], offset: 0 }
   nodes.set(key, node)
   return node
 }
@@ -110,10 +111,10 @@ function addToNode(node: NodeDraft, entry: Exclude<ZoneEntry, Pointer | PodAddre
   if (entry.kind !== 'name' || entry.isImplied !== true) node.isImplied = false
   if (entry.kind !== 'records' || entry.isGlue !== true) node.isGlue = false
   if (entry.kind !== 'records' || entry.rdata.length === 0) return
-  const set = node.sets.get(entry.type)
+  const set = node.sets.find(({ type }) => type === entry.type)
   if (set === undefined) {
     const { type, ttlSeconds } = entry
-    node.sets.set(type, { type, ttlSeconds, rdata: [...entry.rdata], isMerged: false })
+    node.sets.push({ type, ttlSeconds, rdata: [...entry.rdata], isMerged: false })
     return
   }
   set.isMerged = true
@@ -121,13 +122,7 @@ function addToNode(node: NodeDraft, entry: Exclude<ZoneEntry, Pointer | PodAddre
   set.rdata.push(...entry.rdata)
 }
 
-function sortByEnd(nodes: NodeDraft[]): NodeDraft[] {
-  const keyed = nodes.map((node) => ({ node, key: endKey(node.owner) }))
-  keyed.sort((a, b) => (a.key < b.key ? -1 : 1))
-  return keyed.map(({ node }) => node)
-}
-
-/** What nodes are sorted by: their labels from the last to the first. */
+/** The key of a name (`NodeDraft`). The keys of what is above it begin it. */
 export function endKey(owner: Uint8Array): string {
   const reversed = new Uint8Array(owner.length)
   for (let at = 0; at < owner.length; ) {

@@ -174,9 +174,8 @@ export class ShardWriter {
 
   /** Writes the namespaces in UTF-8, each behind its size. */
   private writeScopes(): void {
-    const encoder = new TextEncoder()
     for (const scope of this.scopes) {
-      const text = encoder.encode(scope)
+      const text = utf8Of(scope)
       this.out.append16(text.length)
       this.out.append(text)
     }
@@ -190,10 +189,10 @@ export class ShardWriter {
     this.places.clear()
     const sets: [set: SetDraft, form: number, offset: number][] = []
     const setsOf = nodes.map((node) => {
-      node.offset = out.reserve(NODE_BYTES + SET_REF_BYTES * node.sets.size + node.owner.length)
+      node.offset = out.reserve(NODE_BYTES + SET_REF_BYTES * node.sets.length + node.owner.length)
       out.align()
       this.addNode(node.offset)
-      const ofNode = [...node.sets.values()].sort((a, b) => a.type - b.type)
+      const ofNode = node.sets.sort((a, b) => a.type - b.type)
       return ofNode.map((set): [SetDraft, number] => {
         const place = (): number => {
           const form = formOf(set, targets)
@@ -282,4 +281,15 @@ export class ShardWriter {
       at += target.length
     }
   }
+}
+
+/** Most namespaces are ASCII, which takes no encoder. */
+function utf8Of(scope: string): Uint8Array {
+  const bytes = new Uint8Array(scope.length)
+  for (let i = 0; i < scope.length; i++) {
+    const code = scope.charCodeAt(i)
+    if (code >= 0x80) return new TextEncoder().encode(scope)
+    bytes[i] = code
+  }
+  return bytes
 }

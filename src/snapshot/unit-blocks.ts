@@ -4,7 +4,6 @@
  * times the memory of the shards.
  * @module
  */
-import { EMPTY } from '../dns/bytes.ts'
 import {
   isByAddress,
   type PodAddress,
@@ -15,8 +14,8 @@ import { AddressRows } from './address-rows.ts'
 import { unitOf } from './group-place.ts'
 import { planNoIndex } from './index-plan.ts'
 import { joinNodes } from './join-nodes.ts'
-import { KeptNodes, type KeptPiece, keyAt, type Piece } from './kept-nodes.ts'
-import { draftNodes, endKey, type NodeDraft } from './node-drafts.ts'
+import { isBefore, KeptNodes, type KeptPiece, type Piece } from './kept-nodes.ts'
+import { draftNodes, type NodeDraft } from './node-drafts.ts'
 import { draftPointers } from './pointer-drafts.ts'
 import { Shard } from './shard.ts'
 import { addressKey } from './shard-key.ts'
@@ -79,11 +78,11 @@ export class UnitBlocks {
     const shard = new Shard(out.bytes.slice(0, out.size), scopes)
     const source = new KeptNodes({ shard, starts, end: out.size })
     for (let from = 0; from < nodes.length; ) {
-      const { unit = 0, owner = EMPTY } = nodes[from] ?? {}
+      const { unit = 0, key = '' } = nodes[from] ?? {}
       let to = from + 1
       while (nodes[to]?.unit === unit) to++
       if (this.blocks.has(unit)) this.split.add(unit)
-      this.blocks.set(unit, { piece: { kind: 'kept', source, from, to }, key: endKey(owner) })
+      this.blocks.set(unit, { piece: { kind: 'kept', source, from, to }, key })
       from = to
     }
   }
@@ -120,7 +119,7 @@ class Lot {
     let at = 0
     const takeBefore = (key: string | undefined): void => {
       const from = at
-      while (at < nodes.length && (key === undefined || keyAt(nodes, at) < key)) at++
+      while (isBefore(nodes[at], key)) at++
       if (at > from) pieces.push({ kind: 'new', nodes: nodes.slice(from, at) })
     }
     for (const { piece, key } of blocks) {

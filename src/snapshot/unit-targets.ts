@@ -2,11 +2,10 @@
  * What SRV records lead to within their unit: such records are written as numbers and a node.
  * @module
  */
-import { toLatin1 } from '../dns/bytes.ts'
 import { TYPE } from '../dns/rr-type.ts'
 import type { Rdata } from '../records/zone-entry.ts'
 import { FORM } from './layout.ts'
-import type { NodeDraft } from './node-drafts.ts'
+import { endKey, type NodeDraft } from './node-drafts.ts'
 import type { SetDraft } from './set-drafts.ts'
 
 /** The nodes of a unit, which SRV records may lead to. */
@@ -26,7 +25,7 @@ export class UnitTargets {
     const known = this.byOwner.get(target)
     if (known !== undefined) return known
     this.byKey ??= new Map(this.nodes.map((node) => [node.key, node]))
-    return this.byKey.get(toLatin1(target))
+    return this.byKey.get(endKey(target))
   }
 }
 

@@ -23,7 +23,9 @@ function pieces(nodes: KeptNodes, ...names: string[]): string[] {
   const drafts = draftNodes(names.map((name) => recordSet(`${name} 5 IN A 192.0.2.1`))).nodes
   return nodes.mergeWith(drafts).map((piece) => {
     if (piece.kind === 'kept') return `${piece.from}-${piece.to}`
-    return piece.nodes.map(({ key }) => key.slice(1, 1 + key.charCodeAt(0))).join()
+    return piece.nodes
+      .map(({ owner: [size = 0, ...text] }) => String.fromCharCode(...text.slice(0, size)))
+      .join()
   })
 }
 

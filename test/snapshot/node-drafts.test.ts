@@ -24,7 +24,7 @@ function nodeOf(...entries: readonly ZoneEntry[]): NodeDraft {
 function rdataOf(type: number, ...entries: readonly ZoneEntry[]): string[] {
   return (
     nodeOf(...entries)
-      .sets.get(type)
+      .sets.find((set) => set.type === type)
       ?.rdata.map(rdataText) ?? []
   )
 }
@@ -84,12 +84,12 @@ describe('draftNodes merges the entries of a name', () => {
 describe('draftNodes makes sets', () => {
   test('with the lowest TTL of their entries', () => {
     const node = nodeOf(recordSet('a 30 IN A 192.0.2.1'), A, recordSet('a 9 IN A 192.0.2.1'))
-    assert.equal(node.sets.get(TYPE.A)?.ttlSeconds, 5)
+    assert.equal(node.sets[0]?.ttlSeconds, 5)
   })
 
   test('with a TTL that fits', () => {
     const node = nodeOf(recordSet('a 2147483647 IN A 192.0.2.1'))
-    assert.equal(node.sets.get(TYPE.A)?.ttlSeconds, 0xffffff)
+    assert.equal(node.sets[0]?.ttlSeconds, 0xffffff)
   })
 
   const orders: { name: string; type: number; entries: RecordSet[]; rdata: string[] }[] = [
@@ -152,7 +152,7 @@ describe('draftNodes makes sets', () => {
   }
 
   test('none of no rdata, but a name', () => {
-    assert.equal(nodeOf({ ...A, rdata: [] }).sets.size, 0)
+    assert.equal(nodeOf({ ...A, rdata: [] }).sets.length, 0)
   })
 
   test('of 65,535 records at most', () => {

@@ -122,6 +122,12 @@ describe('buildShard', () => {
     assert.deepEqual(shard.scopes, ['', 'blog', 'mail', 'shop', 'zoo'])
   })
 
+  test('writes namespaces in UTF-8', () => {
+    const scopes = ['bücher', 'shop', '本']
+    const shard = shardOf(...scopes.map((scope, i) => existingName(`a${i}`, scope)))
+    assert.deepEqual(shard.scopes, ['', 'bücher', 'shop', '本'])
+  })
+
   test('leaves a third of the slots free or more, and no search over 16 slots', () => {
     for (const count of [1, 2, 3, 85, 1000]) {
       const names = Array.from({ length: count }, (_, i) => existingName(`s${i}`))
