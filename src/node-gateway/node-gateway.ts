@@ -15,7 +15,7 @@ import { type ClusterStore, createMemoryStore } from '../gateway/store.ts'
 import { createMemoryTokenStore } from '../gateway/token-store.ts'
 import type { TlsService } from '../plugins/plugin.ts'
 import { BunServer, findBun } from '../shim/bun-server.ts'
-import { certificateOf, type Head, remoteOf } from '../shim/http-request.ts'
+import { certificateOf, type Direct, remoteOf } from '../shim/http-request.ts'
 import { HttpServer } from '../shim/http-server.ts'
 import { createNodeHost } from '../shim/node-host.ts'
 import type { Log } from '../telemetry/log.ts'
@@ -41,7 +41,7 @@ export type GatewayServer = Pick<HttpServer, 'close'> & {
   readonly listen: (host: string | undefined, port: number) => Promise<number>
 }
 
-/** Makes the server, by what the runtime has: Bun's own cannot tell who shows a certificate. */
+/** Makes the server: without TLS, on Bun, Bun's own, which is twice as quick there. */
 export function createNodeGateway(options: NodeGatewayOptions): GatewayServer {
   const { config, tls } = options
   const runtime = createRuntime(options)
@@ -49,15 +49,15 @@ export function createNodeGateway(options: NodeGatewayOptions): GatewayServer {
   const direct = new DirectDoh(gateway, config)
   const keepAlive = (promise: Promise<void>): void => void promise
   const app = createGatewayApp(config, runtime, gateway)
-  const serving = {
-    ...(tls && { tls }),
-    direct: (head: Head) => {
-      const ticket = direct.admit(head)
-      return ticket && ((body?: Uint8Array) => direct.answer(ticket, body, keepAlive))
-    },
+  const answer: Direct = (head) => {
+    const ticket = direct.admit(head)
+    return ticket && ((body) => direct.answer(ticket, body, keepAlive))
   }
-  const bun = tls?.ca === undefined ? findBun() : undefined
-  return bun === undefined ? new HttpServer(app, serving) : new BunServer(bun, app, serving)
+  if (tls !== undefined) return new HttpServer(app, { tls, direct: answer })
+  const bun = findBun()
+  return bun === undefined
+    ? new HttpServer(app, { direct: answer })
+    : new BunServer(bun, app, answer)
 }
 
 function createRuntime({

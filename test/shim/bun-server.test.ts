@@ -27,7 +27,7 @@ class FakeBun implements Bun {
 
   async ask(path: string, init?: RequestInit): Promise<Response> {
     if (this.options === undefined) throw new TypeError('Nothing is served')
-    return this.options.fetch(new Request(`https://dns.test${path}`, init), this.serving)
+    return this.options.fetch(new Request(`http://dns.test${path}`, init), this.serving)
   }
 }
 
@@ -35,9 +35,9 @@ const APP: App = {
   fetch: (request, env) => new Response(`app ${request.method} ${JSON.stringify(env)}`),
 }
 
-async function listening(direct: Direct, tls?: { cert: string; key: string }): Promise<FakeBun> {
+async function listening(direct: Direct): Promise<FakeBun> {
   const bun = new FakeBun()
-  const server = new BunServer(bun, APP, { direct, ...(tls && { tls }) })
+  const server = new BunServer(bun, APP, direct)
   assert.equal(await server.listen('127.0.0.1', 0), 8443)
   return bun
 }
@@ -79,18 +79,9 @@ describe('BunServer', () => {
     assert.equal(text, `app GET ${JSON.stringify({ incoming: { socket: remote } })}`)
   })
 
-  it('speaks HTTP/2 over TLS, and in the clear HTTP/1.1 only', async () => {
-    const tls = { cert: 'CERT', key: 'KEY' }
-    const secure = await listening(() => undefined, tls)
-    assert.deepEqual(secure.options?.tls, tls)
-    assert.equal(secure.options?.http2, true)
-    const plain = await listening(() => undefined)
-    assert.equal(plain.options?.http2, undefined)
-  })
-
   it('ends the connections there are', async () => {
     const bun = new FakeBun()
-    const server = new BunServer(bun, APP, { direct: () => undefined })
+    const server = new BunServer(bun, APP, () => undefined)
     await server.close()
     await server.listen(undefined, 0)
     await server.close()
