@@ -39,7 +39,6 @@ export class Stream {
   bodyLeft: number
   /** Whether the request is whole. */
   isRemoteClosed = false
-  hasResponse = false
   /** The part of the response's body that is on its way, and where the rest of it begins. */
   body: Uint8Array = EMPTY
   bodyAt = 0
