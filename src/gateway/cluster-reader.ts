@@ -7,12 +7,14 @@
  * whenever the store fails, the one before goes on, and its age tells.
  * @module
  */
+import { EMPTY } from '../dns/bytes.ts'
 import { nameOf } from '../dns/name.ts'
 import type { SnapshotSource } from '../plugins/host.ts'
 import { SnapshotError } from '../snapshot/errors.ts'
-import { LABELS_TREE, type Manifest, type ManifestTree } from '../snapshot/manifest.ts'
+import { LABELS_TREE, type ManifestTree, type OpenManifest } from '../snapshot/manifest.ts'
 import { type NamespaceLabels, NO_LABELS, readLabels } from '../snapshot/namespace-labels.ts'
 import type { Shard } from '../snapshot/shard.ts'
+import { ShardList } from '../snapshot/shard-list.ts'
 import { Snapshot } from '../snapshot/snapshot.ts'
 import { Refresher } from './refresher.ts'
 import type { ShardHolder, ShardMemory } from './shard-memory.ts'
@@ -46,7 +48,10 @@ export type ReaderOptions = LoaderOptions & {
   readonly onError: (message: string) => void
 }
 
-const NO_TREE: ManifestTree = { ttlSeconds: 0, records: 0, shards: [] }
+/** A part of a manifest. */
+type Tree = ManifestTree<ShardList>
+
+const NO_TREE: Tree = { ttlSeconds: 0, records: 0, shards: new ShardList(EMPTY) }
 /** How long a store that has failed is left alone. */
 const RETRY_MS = 1000
 /** Changed shards that are loaded before a new snapshot is gone over to. */
@@ -58,15 +63,17 @@ export class ClusterReader implements SnapshotSource, ShardHolder {
   private readonly loader: SnapshotLoader
   private readonly refresher: Refresher
   private snapshot: Snapshot | undefined
-  private manifest: Manifest | undefined
+  /** The shards of the snapshot that are here, by their index. */
+  private loaded = new Map<number, Shard>()
+  private manifest: OpenManifest | undefined
   /** The part of the manifest that is answered from. */
-  private tree: ManifestTree = NO_TREE
+  private tree: Tree = NO_TREE
   private isPinned = false
-  /** Labels of the snapshot's namespaces, once they are needed, and the hashes of their shards. */
+  /** Labels of the snapshot's namespaces, once they are needed, and which shards say them. */
   private labels: NamespaceLabels | undefined
-  private labelHashes = ''
+  private labelShards = NO_TREE.shards
   /** The newest manifest that was not pinned: nothing older is taken but by a pin. */
-  private newest: Manifest | undefined
+  private newest: OpenManifest | undefined
   private failedMs = Number.NEGATIVE_INFINITY
   /** When shards could not be had, by their hashes. */
   private readonly failedShards = new Map<string, number>()
@@ -128,14 +135,14 @@ export class ClusterReader implements SnapshotSource, ShardHolder {
   }
 
   /** What the newest manifest says; `undefined` when there is none. */
-  describe(): Manifest | undefined {
+  describe(): OpenManifest | undefined {
     return this.manifest
   }
 
   /** Octets of the shards that are here. */
   heldBytes(): number {
     let bytes = 0
-    for (const shard of this.snapshot?.shards ?? []) bytes += shard?.bytes.length ?? 0
+    for (const shard of this.loaded.values()) bytes += shard.bytes.length
     return bytes
   }
 
@@ -180,26 +187,27 @@ export class ClusterReader implements SnapshotSource, ShardHolder {
   }
 
   /** Loads the labels of the snapshot that is here, which nobody needed before. */
-  private async addLabels(manifest: Manifest): Promise<void> {
+  private async addLabels(manifest: OpenManifest): Promise<void> {
     const labels = await this.loadLabels(manifest)
     if (manifest === this.manifest) this.takeLabels(manifest, labels)
   }
 
-  private takeLabels(manifest: Manifest, labels: NamespaceLabels | undefined): void {
+  private takeLabels(manifest: OpenManifest, labels: NamespaceLabels | undefined): void {
     this.labels = labels
-    this.labelHashes = labelHashesOf(manifest)
-    for (const shard of this.snapshot?.shards ?? []) if (shard !== undefined) shard.labels = labels
+    this.labelShards = labelShardsOf(manifest)
+    for (const shard of this.loaded.values()) shard.labels = labels
   }
 
   /** Labels of a manifest's namespaces. @throws {Error} when they cannot be had */
-  private async loadLabels(manifest: Manifest): Promise<NamespaceLabels> {
-    if (this.labels !== undefined && labelHashesOf(manifest) === this.labelHashes) {
-      return this.labels
-    }
-    const { shards = [] } = manifest.trees?.[LABELS_TREE] ?? {}
-    const loaded = await Promise.all(shards.map(({ sha256 }) => this.loader.shard(sha256)))
+  private async loadLabels(manifest: OpenManifest): Promise<NamespaceLabels> {
+    const shards = labelShardsOf(manifest)
+    if (this.labels !== undefined && shards.equals(this.labelShards)) return this.labels
+    const { length } = shards
+    const loaded = await Promise.all(
+      Array.from({ length }, (_, i) => this.loader.shard(shards.sha256(i))),
+    )
     const found = loaded.filter((shard) => shard !== undefined)
-    if (found.length < shards.length) throw new SnapshotError('The labels of namespaces are gone')
+    if (found.length < length) throw new SnapshotError('The labels of namespaces are gone')
     return found.length === 0 ? NO_LABELS : readLabels(found)
   }
 
@@ -217,15 +225,14 @@ export class ClusterReader implements SnapshotSource, ShardHolder {
   /** Goes over to a newer snapshot; shards that both have stay loaded. */
   private async goOver(next: LoadedManifest): Promise<void> {
     const { manifest, isPinned } = next
-    const known = this.loadedShards()
     const tree = this.treeOf(manifest)
     const changed = this.changedShards(tree).slice(0, PRELOADS_MAX)
     const labels = this.needsLabels() ? await this.loadLabels(manifest) : undefined
-    const loaded = await Promise.all(changed.map((sha256) => this.loader.shard(sha256)))
-    changed.forEach((sha256, i) => {
-      const shard = loaded[i]
-      if (shard !== undefined) known.set(sha256, shard)
-    })
+    const preloaded = await Promise.all(
+      changed.map(
+        async (index) => [index, await this.loader.shard(tree.shards.sha256(index))] as const,
+      ),
+    )
     // Two looks may end in the other order than they began.
     if (!this.isNext(next)) return
     const { generation } = manifest
@@ -237,8 +244,12 @@ export class ClusterReader implements SnapshotSource, ShardHolder {
       timeMs: Date.parse(manifest.time),
       origins: manifest.origins.map(nameOf),
     }
-    const shards = tree.shards.map(({ sha256 }) => known.get(sha256))
+    const loaded = this.keptShards(tree)
+    for (const [index, shard] of preloaded) if (shard !== undefined) loaded.set(index, shard)
+    const shards = new Array<Shard | undefined>(tree.shards.length).fill(undefined)
+    for (const [index, shard] of loaded) shards[index] = shard
     this.snapshot = new Snapshot(info, shards)
+    this.loaded = loaded
     this.manifest = manifest
     this.tree = tree
     this.isPinned = isPinned
@@ -249,70 +260,68 @@ export class ClusterReader implements SnapshotSource, ShardHolder {
   }
 
   /** The part of a manifest that is answered from. @throws {Error} when it has no such tree */
-  private treeOf(manifest: Manifest): ManifestTree {
+  private treeOf(manifest: OpenManifest): Tree {
     const { cluster, tree: name } = this.options
     const tree = name === undefined ? manifest : manifest.trees?.[name]
     if (tree !== undefined) return tree
     throw new SnapshotError(`Cluster "${cluster}" publishes no tree "${name}" of names`)
   }
 
-  private loadedShards(): Map<string, Shard> {
-    const known = new Map<string, Shard>()
-    this.tree.shards.forEach(({ sha256 }, i) => {
-      const shard = this.snapshot?.shards[i]
-      if (shard !== undefined) known.set(sha256, shard)
-    })
-    return known
+  /** The shards that are here and that another tree has too, by their index. */
+  private keptShards(next: Tree): Map<number, Shard> {
+    if (this.tree.shards.length !== next.shards.length) return new Map()
+    return new Map(
+      [...this.loaded].filter(([index]) => this.tree.shards.isSame(index, next.shards)),
+    )
   }
 
-  /** Hashes of a manifest's shards in whose place others are loaded, those in use first. */
-  private changedShards(next: ManifestTree): string[] {
-    const before = this.snapshot?.shards ?? []
-    if (before.length !== next.shards.length) return []
-    const changed = next.shards.flatMap(({ sha256 }, i) => {
-      const shard = before[i]
-      const isChanged = sha256 !== this.tree.shards[i]?.sha256
-      return shard === undefined || !isChanged ? [] : [{ sha256, isUsed: shard.isUsed }]
-    })
-    const inUse = changed.filter(({ isUsed }) => isUsed)
-    return [...inUse, ...changed.filter(({ isUsed }) => !isUsed)].map(({ sha256 }) => sha256)
+  /** Indexes of a tree's shards in whose place others are loaded, those in use first. */
+  private changedShards(next: Tree): number[] {
+    if (this.tree.shards.length !== next.shards.length) return []
+    return [...this.loaded]
+      .filter(([index]) => !this.tree.shards.isSame(index, next.shards))
+      .sort(([, a], [, b]) => Number(b.isUsed) - Number(a.isUsed))
+      .map(([index]) => index)
   }
 
   private async loadShard(index: number): Promise<Snapshot | undefined> {
-    const entry = this.tree.shards[index]
-    if (entry === undefined || this.snapshot?.shards[index] !== undefined) return this.snapshot
+    const { shards } = this.tree
+    if (index >= shards.length || this.loaded.has(index)) return this.snapshot
     const { now } = this.options
-    const failedMs = this.failedShards.get(entry.sha256) ?? Number.NEGATIVE_INFINITY
+    const sha256 = shards.sha256(index)
+    const failedMs = this.failedShards.get(sha256) ?? Number.NEGATIVE_INFINITY
     if (now() - failedMs < RETRY_MS) return undefined
-    const shard = await this.loader.shard(entry.sha256).catch((error: unknown) => {
-      this.failedShards.set(entry.sha256, now())
+    const shard = await this.loader.shard(sha256).catch((error: unknown) => {
+      this.failedShards.set(sha256, now())
       throw error
     })
     // A newer manifest may have come meanwhile; the shard is good for whichever lists it.
-    const isListed = this.tree.shards[index]?.sha256 === entry.sha256
+    const isListed = shards.isSame(index, this.tree.shards)
     if (shard !== undefined && isListed) this.replace(index, shard)
     if (shard !== undefined || !isListed) return this.snapshot
     // It is gone, as those of older manifests are: there must be a newer one.
-    this.failedShards.set(entry.sha256, now())
+    this.failedShards.set(sha256, now())
     await this.look()
-    return this.tree.shards[index]?.sha256 === entry.sha256 ? undefined : this.snapshot
+    return shards.isSame(index, this.tree.shards) ? undefined : this.snapshot
   }
 
   private replace(index: number, shard: Shard | undefined): void {
     if (this.snapshot === undefined) return
     const shards = this.snapshot.shards.with(index, shard)
+    if (shard === undefined) this.loaded.delete(index)
+    else this.loaded.set(index, shard)
     if (shard !== undefined) shard.labels = this.labels
     this.snapshot = new Snapshot(this.snapshot.info, shards)
     if (shard !== undefined) this.options.memory.enforce()
   }
 }
 
-function labelHashesOf({ trees }: Manifest): string {
-  return (trees?.[LABELS_TREE]?.shards ?? []).map(({ sha256 }) => sha256).join()
+function labelShardsOf({ trees }: OpenManifest): ShardList {
+  return trees?.[LABELS_TREE]?.shards ?? NO_TREE.shards
 }
 
 /** A later generation, or the same one, confirmed later. */
-function isNewer(a: Manifest, b: Manifest): boolean {
+function isNewer(a: OpenManifest, b: OpenManifest): boolean {
   if (a.generation !== b.generation) return a.generation > b.generation
   return Date.parse(a.time) > Date.parse(b.time)
 }

@@ -3,8 +3,9 @@
  * verify, or belongs to another cluster, is as good as not there.
  * @module
  */
+import { equalBytes } from '../dns/bytes.ts'
 import { SnapshotError } from '../snapshot/errors.ts'
-import { type Manifest, parseManifest } from '../snapshot/manifest.ts'
+import { type OpenManifest, openManifest } from '../snapshot/manifest.ts'
 import { openShard } from '../snapshot/open-shard.ts'
 import type { Shard } from '../snapshot/shard.ts'
 import { isSignedBy, type PublicKey, sha256Hex } from '../snapshot/signature.ts'
@@ -18,7 +19,7 @@ export type SnapshotOrigin = {
 }
 
 /** A manifest that is to be trusted, and whether an operator chose it. */
-export type LoadedManifest = { readonly manifest: Manifest; readonly isPinned: boolean }
+export type LoadedManifest = { readonly manifest: OpenManifest; readonly isPinned: boolean }
 
 /** What a loader needs. */
 export type LoaderOptions = {
@@ -34,7 +35,7 @@ export class SnapshotLoader {
   private readonly manifests: SharedLoads<LoadedManifest | undefined>
   private readonly shards: SharedLoads<Shard | undefined>
   /** The manifest that was checked last, and its octets. */
-  private last: { readonly signed: ServedManifest; readonly manifest: Manifest } | undefined
+  private last: { readonly signed: ServedManifest; readonly manifest: OpenManifest } | undefined
 
   constructor(options: LoaderOptions) {
     this.options = options
@@ -78,7 +79,7 @@ export class SnapshotLoader {
     if (!(await isSignedBy(publicKey, signed.bytes, signed.signature))) {
       throw new SnapshotError(`The stored manifest of cluster "${cluster}" has a wrong signature`)
     }
-    const manifest = parseManifest(signed.bytes)
+    const manifest = openManifest(signed.bytes)
     if (manifest.cluster !== cluster) {
       throw new SnapshotError(`The stored manifest is of cluster "${manifest.cluster}"`)
     }
@@ -98,6 +99,5 @@ async function twice<T>(load: () => Promise<T>): Promise<T> {
 
 /** A signature is of some octets and no others; but whoever writes the store may lie. */
 function isSame(a: ServedManifest, b: ServedManifest): boolean {
-  if (a.signature !== b.signature || a.bytes.length !== b.bytes.length) return false
-  return a.bytes.every((value, i) => value === b.bytes[i])
+  return a.signature === b.signature && equalBytes(a.bytes, b.bytes)
 }

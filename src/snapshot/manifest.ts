@@ -3,14 +3,15 @@
  * it travels in.
  * @module
  */
-import { decodeBase64url, encodeBase64url } from '../dns/base64url.ts'
-import { EMPTY, formatHex, parseHex } from '../dns/bytes.ts'
 import { parseName } from '../dns/name.ts'
 import { SnapshotError } from './errors.ts'
-
-const SHA256_BYTES = 32
-/** Octets of a shard in the manifest: its hash and its size. */
-const ENTRY_BYTES = 36
+import {
+  formatShardList,
+  parseShardList,
+  SHARD_ENTRY_BYTES,
+  type ShardEntry,
+  type ShardList,
+} from './shard-list.ts'
 
 /** Version of the manifest that this build writes and reads. */
 export const MANIFEST_VERSION = 1
@@ -24,25 +25,18 @@ const TREE_NAME = /^[a-z]{1,32}$/
 /** How cluster identifiers are spelled: they stand in URLs and in file names. */
 export const CLUSTER_ID: RegExp = /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/
 
-/** A shard of a snapshot. */
-export type ShardEntry = {
-  /** SHA-256 of its octets, 64 lower-case hexadecimal digits. */
-  readonly sha256: string
-  readonly bytes: number
-}
-
 /** Names beside the main ones, as a snapshot of their own at the same generation. */
-export type ManifestTree = {
+export type ManifestTree<Shards = readonly ShardEntry[]> = {
   /** TTL of negative answers, in seconds. */
   readonly ttlSeconds: number
   /** Records in all its shards. */
   readonly records: number
   /** As many as a power of two. */
-  readonly shards: readonly ShardEntry[]
+  readonly shards: Shards
 }
 
 /** What a snapshot consists of. */
-export type Manifest = {
+export type Manifest<Shards = readonly ShardEntry[]> = {
   readonly version: number
   readonly cluster: string
   /** Rises with every change; the serial of the zones' SOA records (RFC 1982). 1 to 2³²−1. */
@@ -58,10 +52,13 @@ export type Manifest = {
   /** Versions of the source's collections, as the API server says them. */
   readonly sources: Readonly<Record<string, string>>
   /** As many as a power of two; the place in the list is the shard's index. */
-  readonly shards: readonly ShardEntry[]
+  readonly shards: Shards
   /** Other trees, by their names; absent when there are none. */
-  readonly trees?: Readonly<Record<string, ManifestTree>>
+  readonly trees?: Readonly<Record<string, ManifestTree<Shards>>>
 }
+
+/** A manifest as a gateway reads it, its lists of shards as they are. */
+export type OpenManifest = Manifest<ShardList>
 
 /** Name of the tree of namespaces' labels, which is not answered from. */
 export const LABELS_TREE = 'labels'
@@ -75,7 +72,7 @@ export function allShards({ shards, trees = {} }: Manifest): readonly ShardEntry
 export function formatManifest(manifest: Manifest): Uint8Array {
   const { version, cluster, generation, time, origins, ttlSeconds, records } = manifest
   const sources = Object.fromEntries(Object.entries(manifest.sources).sort())
-  const shards = formatShards(manifest.shards)
+  const shards = formatShardList(manifest.shards)
   const ordered = {
     version,
     cluster,
@@ -92,16 +89,31 @@ export function formatManifest(manifest: Manifest): Uint8Array {
 }
 
 /**
- * Reads a manifest from untrusted octets.
+ * Reads a manifest from untrusted octets, its lists of shards as objects.
  * @throws {SnapshotError} naming the field that is not as it should be
  */
 export function parseManifest(bytes: Uint8Array): Manifest {
+  return readManifest(bytes, (list) => list.entries())
+}
+
+/**
+ * Reads a manifest from untrusted octets, its lists of shards as they are.
+ * @throws {SnapshotError} naming the field that is not as it should be
+ */
+export function openManifest(bytes: Uint8Array): OpenManifest {
+  return readManifest(bytes, (list) => list)
+}
+
+function readManifest<Shards>(
+  bytes: Uint8Array,
+  shardsOf: (list: ShardList) => Shards,
+): Manifest<Shards> {
   if (bytes.length > MANIFEST_BYTES_MAX) throw refuse(`over ${MANIFEST_BYTES_MAX} octets`)
   const fields = parseObject(bytes)
   if (fields.version !== MANIFEST_VERSION) {
     throw refuse(`version is ${show(fields.version)}, this build reads ${MANIFEST_VERSION}`)
   }
-  const trees = parseTrees(fields.trees)
+  const trees = parseTrees(fields.trees, shardsOf)
   return {
     version: MANIFEST_VERSION,
     cluster: textOf(fields, 'cluster', (text) => CLUSTER_ID.test(text)),
@@ -111,7 +123,7 @@ export function parseManifest(bytes: Uint8Array): Manifest {
     ttlSeconds: numberOf(fields, 'ttlSeconds', 0, 3600),
     records: numberOf(fields, 'records', 0, Number.MAX_SAFE_INTEGER),
     sources: parseSources(fields.sources),
-    shards: parseShards(fields.shards),
+    shards: shardsOf(parseShards(fields.shards)),
     ...(trees && { trees }),
   }
 }
@@ -170,35 +182,18 @@ function parseOrigin(value: unknown): string | undefined {
   return typeof value === 'string' && parseName(value) !== undefined ? value : undefined
 }
 
-/** A manifest is published with every change, so its longest part is written in few octets. */
-function formatShards(shards: readonly ShardEntry[]): string {
-  const packed = new Uint8Array(ENTRY_BYTES * shards.length)
-  const view = new DataView(packed.buffer)
-  shards.forEach(({ sha256, bytes }, i) => {
-    packed.set(parseHex(sha256) ?? EMPTY, ENTRY_BYTES * i)
-    view.setUint32(ENTRY_BYTES * i + SHA256_BYTES, bytes, true)
-  })
-  return encodeBase64url(packed)
-}
-
-function parseShards(value: unknown): ShardEntry[] {
-  const packed = typeof value === 'string' ? decodeBase64url(value) : undefined
-  if (packed === undefined || packed.length % ENTRY_BYTES !== 0) {
-    throw refuse(`shards is ${show(value)}, expected ${ENTRY_BYTES} octets each in base64url`)
+function parseShards(value: unknown): ShardList {
+  const shards = typeof value === 'string' ? parseShardList(value) : undefined
+  if (shards === undefined) {
+    throw refuse(`shards is ${show(value)}, expected ${SHARD_ENTRY_BYTES} octets each in base64url`)
   }
-  const view = new DataView(packed.buffer, packed.byteOffset)
-  // All at once: a piece of a text costs nothing, and there are a thousand of them.
-  const digits = formatHex(packed)
-  const count = packed.length / ENTRY_BYTES
+  const count = shards.length
   if (count < 1 || count > SHARDS_MAX || (count & (count - 1)) !== 0) {
     throw refuse(`${count} shards, expected a power of two up to ${SHARDS_MAX}`)
   }
-  return Array.from({ length: count }, (_, i) => {
-    const end = ENTRY_BYTES * i + SHA256_BYTES
-    const bytes = view.getUint32(end, true)
-    if (bytes === 0) throw refuse(`shards[${i}] has no octets`)
-    return { sha256: digits.slice(2 * ENTRY_BYTES * i, 2 * end), bytes }
-  })
+  const empty = shards.firstEmpty()
+  if (empty >= 0) throw refuse(`shards[${empty}] has no octets`)
+  return shards
 }
 
 function formatTrees(trees: Readonly<Record<string, ManifestTree>>): object {
@@ -206,12 +201,15 @@ function formatTrees(trees: Readonly<Record<string, ManifestTree>>): object {
   return Object.fromEntries(
     sorted.map(([name, { ttlSeconds, records, shards }]) => [
       name,
-      { ttlSeconds, records, shards: formatShards(shards) },
+      { ttlSeconds, records, shards: formatShardList(shards) },
     ]),
   )
 }
 
-function parseTrees(value: unknown): Readonly<Record<string, ManifestTree>> | undefined {
+function parseTrees<Shards>(
+  value: unknown,
+  shardsOf: (list: ShardList) => Shards,
+): Manifest<Shards>['trees'] {
   if (value === undefined) return undefined
   const named = isFields(value) ? Object.entries(value) : []
   if (named.length < 1 || named.length > TREES_MAX) throw refuse(`trees is ${show(value)}`)
@@ -220,7 +218,7 @@ function parseTrees(value: unknown): Readonly<Record<string, ManifestTree>> | un
       if (!isFields(fields) || !TREE_NAME.test(name)) throw refuse(`trees.${show(name)} is none`)
       const ttlSeconds = numberOf(fields, 'ttlSeconds', 0, 3600)
       const records = numberOf(fields, 'records', 0, Number.MAX_SAFE_INTEGER)
-      return [name, { ttlSeconds, records, shards: parseShards(fields.shards) }]
+      return [name, { ttlSeconds, records, shards: shardsOf(parseShards(fields.shards)) }]
     }),
   )
 }

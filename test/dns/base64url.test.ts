@@ -103,6 +103,34 @@ describe('decodeBase64url', () => {
   })
 })
 
+describe('decodeBase64url of long texts', () => {
+  const long = ALPHABET.repeat(32)
+  const cases: { name: string; text: string; isTaken: boolean }[] = [
+    { name: 'takes whole groups', text: long, isTaken: true },
+    { name: 'takes one octet more', text: `${long}Zg`, isTaken: true },
+    { name: 'refuses a padded group', text: `${long}Zg==`, isTaken: false },
+    { name: 'refuses a blank in front', text: ` ${long}AAA`, isTaken: false },
+    { name: 'refuses line feeds within', text: `${long}\n\n\n\n${long}`, isTaken: false },
+    { name: 'refuses the other alphabet', text: `${long}AAA+`, isTaken: false },
+    { name: 'refuses letters beyond ASCII', text: `${long}AAAÄ`, isTaken: false },
+  ]
+  const native = Object.getOwnPropertyDescriptor(Uint8Array, 'fromBase64')
+  for (const { name, text, isTaken } of cases) {
+    const wanted = isTaken ? new Uint8Array(Buffer.from(text, 'base64url')) : undefined
+
+    test(`${name}, by the runtime's decoder`, () => {
+      assert.ok(native)
+      assert.deepEqual(decodeBase64url(text), wanted)
+    })
+
+    test(`${name}, where the runtime has none`, (t) => {
+      Reflect.deleteProperty(Uint8Array, 'fromBase64')
+      t.after(() => native && Object.defineProperty(Uint8Array, 'fromBase64', native))
+      assert.deepEqual(decodeBase64url(text), wanted)
+    })
+  }
+})
+
 describe('encodeBase64url', () => {
   test('writes what Buffer writes, and decodeBase64url reads it back', () => {
     fc.assert(

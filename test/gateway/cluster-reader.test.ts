@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { EMPTY } from '../../src/dns/bytes.ts'
 import type { ServedManifest } from '../../src/gateway/store.ts'
+import { openManifest } from '../../src/snapshot/manifest.ts'
 import { keys } from '../exporter/memory-gateway.ts'
 import { namesIn } from '../exporter/snapshots.ts'
 import { settle } from '../fake-host.ts'
@@ -28,7 +29,7 @@ describe('a reader', () => {
     const snapshot = await reading.reader.load(0)
     assert.deepEqual(namesIn(snapshot, ['web.shop.svc', 'api.shop.svc']), ['web.shop.svc'])
     assert.equal(reading.reader.current(), snapshot)
-    assert.deepEqual(reading.reader.describe(), first.manifest)
+    assert.deepEqual(reading.reader.describe(), openManifest(first.signed.bytes))
     assert.equal(reading.reads.length, 2)
   })
 
@@ -298,7 +299,8 @@ describe('shards', () => {
     reading.published = await manyShards(2, 'db')
     const changed = reading.reader
       .describe()
-      ?.shards.findIndex(({ sha256 }) => reading.published?.shards.has(sha256) === false)
+      ?.shards.entries()
+      .findIndex(({ sha256 }) => reading.published?.shards.has(sha256) === false)
     const snapshot = await reading.reader.load(changed)
     assert.equal(snapshot?.info.generation, 2)
   })

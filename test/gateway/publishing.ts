@@ -12,8 +12,8 @@ import {
   MANIFEST_VERSION,
   type Manifest,
   type ManifestTree,
-  type ShardEntry,
 } from '../../src/snapshot/manifest.ts'
+import type { ShardEntry } from '../../src/snapshot/shard-list.ts'
 import { type PrivateKey, sha256Hex, signBytes } from '../../src/snapshot/signature.ts'
 import { recordSet } from '../snapshot/entries.ts'
 

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { SnapshotLoader, type SnapshotOrigin } from '../../src/gateway/snapshot-loader.ts'
+import { openManifest } from '../../src/snapshot/manifest.ts'
 import { keys } from '../exporter/memory-gateway.ts'
 import { snapshotOf, WEB } from './publishing.ts'
 
@@ -24,7 +25,7 @@ function loaderOf(origin: Partial<SnapshotOrigin>): SnapshotLoader {
 describe('a loader', () => {
   test('gives the manifest that is stored, and its shards', async () => {
     const loader = loaderOf({})
-    const { manifest } = published
+    const manifest = openManifest(published.signed.bytes)
     assert.deepEqual(await loader.manifest(), { manifest, isPinned: false })
     assert.equal((await loader.shard(sha256))?.bytes.length, published.manifest.shards[0]?.bytes)
     assert.equal(await loader.shard('a'.repeat(64)), undefined)

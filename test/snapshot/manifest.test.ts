@@ -13,8 +13,8 @@ import {
   type Manifest,
   parseManifest,
   SHARDS_MAX,
-  type ShardEntry,
 } from '../../src/snapshot/manifest.ts'
+import type { ShardEntry } from '../../src/snapshot/shard-list.ts'
 
 const SHARD = { sha256: '0123456789abcdef'.repeat(4), bytes: 136 }
 const MANIFEST: Manifest = {
