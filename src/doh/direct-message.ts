@@ -18,7 +18,7 @@ export type MessageHead = {
   /** Path and query, as they were sent. */
   readonly path: string
   /** A header by its name in lower case. */
-  readonly header: (name: string) => string | null | undefined
+  header(name: string): string | null | undefined
 }
 
 /** A message by GET, or one that is still to come by POST. */
@@ -40,13 +40,14 @@ const POST_PATH = '/dns-query'
 const ACCEPTED: ReadonlySet<string> = new Set(['', '*/*', WIRE_TYPE])
 
 /** Reads a request; `undefined` leaves it to the app. */
-export function readDirect({ method, path, header }: MessageHead): DirectMessage | undefined {
+export function readDirect(head: MessageHead): DirectMessage | undefined {
+  const { method, path } = head
   const isPost = method === 'POST'
   if (isPost ? path !== POST_PATH : method !== 'GET' || !path.startsWith(GET_PREFIX)) {
     return undefined
   }
-  if (!ACCEPTED.has(header('accept') ?? '')) return undefined
-  if (isPost) return isPlainBody(header) ? { isPost, message: undefined } : undefined
+  if (!ACCEPTED.has(head.header('accept') ?? '')) return undefined
+  if (isPost) return isPlainBody(head) ? { isPost, message: undefined } : undefined
   const message = decodeBase64url(path.slice(GET_PREFIX.length))
   return message !== undefined && isQuery(message) ? { isPost, message } : undefined
 }
@@ -88,9 +89,9 @@ export function directRefusal({ status, code, message, headers: own }: HttpError
 }
 
 /** Without its size a body would have to be read to know whether it is too large. */
-function isPlainBody(header: MessageHead['header']): boolean {
-  const length = header('content-length') ?? ''
+function isPlainBody(head: MessageHead): boolean {
+  const length = head.header('content-length') ?? ''
   const size = /^\d{1,9}$/.test(length) ? Number(length) : Number.NaN
-  const hasType = header('content-type') === WIRE_TYPE
-  return hasType && size <= MESSAGE_BYTES_MAX && (header('content-encoding') ?? '') === ''
+  const hasType = head.header('content-type') === WIRE_TYPE
+  return hasType && size <= MESSAGE_BYTES_MAX && (head.header('content-encoding') ?? '') === ''
 }

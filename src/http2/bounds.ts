@@ -28,6 +28,18 @@ export const HEADER_LIST_BYTES_MAX = 65_536
 /** Fields of a header list, so that a few octets cannot stand for any number of them. */
 export const HEADER_FIELDS_MAX = 256
 
+/** Literals of header blocks that a connection keeps, to know them again. */
+export const LITERALS_KEPT = 16
+
+/** Octets of one of them. */
+export const LITERAL_BYTES_KEPT = 256
+
+/** The same of a path. */
+export const PATH_BYTES_KEPT = 32
+
+/** Octets of a header list that a connection keeps, to compare the next one with. */
+export const HEADER_LIST_BYTES_KEPT = 4096
+
 /** Octets of a header block before it is decoded, over all its frames. */
 export const HEADER_BLOCK_BYTES_MAX = 65_536
 

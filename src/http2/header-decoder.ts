@@ -12,6 +12,7 @@ import {
 import { DynamicTable } from './dynamic-table.ts'
 import { HeaderField } from './header-field.ts'
 import { decodeHuffman, huffmanBytesMax } from './huffman.ts'
+import { KnownLiterals } from './known-literals.ts'
 import { STATIC_INDEX_MAX, STATIC_TABLE } from './static-table.ts'
 
 /** Makes a string of octets, one character each. */
@@ -24,6 +25,8 @@ export type HeaderList = {
   readonly isValid: boolean
   /** Whether there were more than are kept; those that were beyond are lost. */
   readonly isTooLarge: boolean
+  /** Octets as they count (RFC 9113 §6.5.2). */
+  readonly size: number
 }
 
 /** What an integer is when there is none. */
@@ -38,6 +41,7 @@ const scratch = new Uint8Array(huffmanBytesMax(HEADER_BLOCK_BYTES_MAX))
 export class HeaderDecoder {
   private readonly latin1: Latin1
   private readonly table = new DynamicTable(HEADER_TABLE_BYTES_MAX)
+  private readonly literals = new KnownLiterals()
   private bytes: Uint8Array = scratch
   private at = 0
   private end = 0
@@ -68,7 +72,7 @@ export class HeaderDecoder {
       isValid &&= field.isValid
       fields.push(field)
     }
-    return { fields, isValid, isTooLarge: fields.length < count }
+    return { fields, isValid, isTooLarge: fields.length < count, size }
   }
 
   /** Sizes of the table are told before all fields (RFC 7541 §4.2). */
@@ -96,12 +100,26 @@ export class HeaderDecoder {
   private readLiteral(mask: number): HeaderField | undefined {
     const index = this.readInteger(mask)
     if (index === NO_INTEGER) return undefined
-    const named = index === 0 ? undefined : this.find(index)
-    if (index !== 0 && named === undefined) return undefined
-    const name = named === undefined ? this.readString() : named.name
+    if (index > 0) return this.readValue(index)
+    const name = this.readString()
     const value = name === undefined ? undefined : this.readString()
-    if (name === undefined || value === undefined) return undefined
-    return new HeaderField(name, value, named)
+    return name === undefined || value === undefined ? undefined : new HeaderField(name, value)
+  }
+
+  /** Reads the value of a field whose name has an index. */
+  private readValue(index: number): HeaderField | undefined {
+    const { bytes, at: start, literals } = this
+    const known = literals.find(index, bytes, start, this.end)
+    if (known !== undefined) {
+      this.at = start + known.octets.length
+      return known.field
+    }
+    const named = this.find(index)
+    const value = named === undefined ? undefined : this.readString()
+    if (named === undefined || value === undefined) return undefined
+    const field = new HeaderField(named.name, value, named)
+    literals.note(index, { bytes, start, end: this.at }, field)
+    return field
   }
 
   private find(index: number): HeaderField | undefined {

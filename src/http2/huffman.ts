@@ -34,18 +34,40 @@ const FIRST_CODE: Int32Array = new Int32Array(BITS_MAX + 2)
 
 /** By the next eight bits, the code that begins them, `bits << 8 | symbol`; 0 when it is longer. */
 const SHORT: Int32Array = new Int32Array(256)
+/** Bits that are looked at in one step: two codes of what headers are mostly made of. */
+const STEP_BITS = 14
+const STEP_MASK = (1 << STEP_BITS) - 1
+const IS_PAIR = 1 << 16
+/** By so many bits, the code that begins them, as in `SHORT`. */
+const SINGLES: Int32Array = new Int32Array(1 << STEP_BITS)
 
 for (let bits = 1, code = 0, index = 0; bits <= BITS_MAX; bits++) {
   FIRST_INDEX[bits] = index
   FIRST_CODE[bits] = code
   for (; LENGTHS[SYMBOLS[index] ?? EOS] === bits && index <= EOS; index++, code++) {
-    if (bits > 8) continue
     const entry = (bits << 8) | (SYMBOLS[index] ?? 0)
-    SHORT.fill(entry, code << (8 - bits), (code + 1) << (8 - bits))
+    if (bits <= 8) SHORT.fill(entry, code << (8 - bits), (code + 1) << (8 - bits))
+    if (bits > STEP_BITS) continue
+    SINGLES.fill(entry, code << (STEP_BITS - bits), (code + 1) << (STEP_BITS - bits))
   }
   FIRST_INDEX[bits + 1] = index
   code <<= 1
 }
+
+/**
+ * By so many bits, the one or two codes that are whole in them; 0 when the first is not.
+ *
+ * ```
+ *  bits of both … | whether there are two (1) | second symbol (8) | first symbol (8)
+ * ```
+ */
+const STEPS: Int32Array = SINGLES.map((first, step) => {
+  const bits = first >>> 8
+  const second = word(SINGLES, (step << bits) & STEP_MASK)
+  const both = bits + (second >>> 8)
+  if (second === 0 || both > STEP_BITS) return (bits << 17) | (first & 0xff)
+  return (both << 17) | IS_PAIR | ((second & 0xff) << 8) | (first & 0xff)
+})
 
 /** Octets that a string of `size` octets can at most stand for: no code has less than five bits. */
 export function huffmanBytesMax(size: number): number {
@@ -63,20 +85,54 @@ export function decodeHuffman(
   end: number,
   out: Uint8Array,
 ): number {
-  // Reads at the place itself: those of `octet` learn from all who call it, and are slower.
-  const endBit = 8 * end
-  let bit = 8 * start
+  // Reads at the place itself: those of `octet` learn from all who call it, and are slower. By two
+  // codes a step it takes less than half of what it takes by one (measured).
+  let at = start
+  let held = 0
+  let count = 0
   let size = 0
+  for (;;) {
+    while (count < STEP_BITS && at < end) {
+      held = (held << 8) | (bytes[at++] ?? 0)
+      count += 8
+    }
+    if (count < STEP_BITS) break
+    const step = STEPS[(held >>> (count - STEP_BITS)) & STEP_MASK] ?? 0
+    if (step !== 0) {
+      out[size++] = step
+      if ((step & IS_PAIR) !== 0) out[size++] = step >>> 8
+      count -= step >>> 17
+      continue
+    }
+    const long = findLong(bytes, 8 * at - count, 8 * end)
+    if (long === 0) return -1
+    out[size++] = long
+    const bit = 8 * at - count + (long >>> 8)
+    at = (bit + 7) >>> 3
+    count = 8 * at - bit
+    held = bytes[at - 1] ?? 0
+  }
+  return decodeRest(bytes, { bit: 8 * at - count, endBit: 8 * end, size }, out)
+}
+
+/** Decodes what is left when it is no whole step any more, behind `size` octets. */
+function decodeRest(
+  bytes: Uint8Array,
+  { bit: startBit, endBit, size: before }: { bit: number; endBit: number; size: number },
+  out: Uint8Array,
+): number {
+  let bit = startBit
+  let size = before
   while (bit + 8 <= endBit) {
     const at = bit >>> 3
-    const two = ((bytes[at] ?? 0) << 8) | (at + 1 < end ? (bytes[at + 1] ?? 0) : 0)
-    let entry = SHORT[(two >>> (8 - (bit & 7))) & 0xff] ?? 0
+    const two = (octet(bytes, at) << 8) | (8 * at + 8 < endBit ? octet(bytes, at + 1) : 0)
+    let entry = word(SHORT, (two >>> (8 - (bit & 7))) & 0xff)
     if (entry === 0) entry = findLong(bytes, bit, endBit)
     if (entry === 0) return -1
     out[size++] = entry
     bit += entry >>> 8
   }
-  return bit < endBit ? endHuffman(octet(bytes, end - 1), endBit - bit, size, out) : size
+  return bit < endBit ? endHuffman(octet(bytes, (endBit >>> 3) - 1), endBit - bit, size, out) : size
 }
 
 /** Reads what the last bits, fewer than eight, still hold; then they must be a beginning of EOS. */

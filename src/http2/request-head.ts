@@ -3,11 +3,12 @@
  * (RFC 9113 §8.3).
  * @module
  */
+import { HEADER_LIST_BYTES_KEPT } from './bounds.ts'
 import type { HeaderList } from './header-decoder.ts'
 import type { HeaderField } from './header-field.ts'
 
-/** The head of a request. */
-export type RequestHead = {
+/** What the fields of a request say. */
+export type RequestParts = {
   readonly method: string
   readonly scheme: string
   /** Host and port, from `:authority` or else `host`; empty when nothing says. */
@@ -18,6 +19,52 @@ export type RequestHead = {
   readonly fields: readonly HeaderField[]
   /** Octets of the body when `content-length` tells, else -1. */
   readonly contentLength: number
+}
+
+/** The head of a request. */
+export class RequestHead implements RequestParts {
+  readonly method: string
+  readonly scheme: string
+  readonly authority: string
+  readonly path: string
+  readonly fields: readonly HeaderField[]
+  readonly contentLength: number
+  /** What was found by name, in this head and those that differ in their path alone. */
+  private readonly found: Map<string, string | undefined>
+
+  /** @param like a head with the same fields but for the path */
+  constructor(parts: RequestParts, like?: RequestHead) {
+    this.method = parts.method
+    this.scheme = parts.scheme
+    this.authority = parts.authority
+    this.path = parts.path
+    this.fields = parts.fields
+    this.contentLength = parts.contentLength
+    this.found = like === undefined ? new Map() : like.found
+  }
+
+  /** Finds a field other than `:path` by its name in lower case, as `findHeader`. */
+  header(name: string): string | undefined {
+    const value = this.found.get(name)
+    if (value !== undefined || this.found.has(name)) return value
+    const found = findHeader(this.fields, name)
+    this.found.set(name, found)
+    return found
+  }
+}
+
+/** The heads of one connection's requests, many of which say the same but for their path. */
+export class RequestHeads {
+  private last: RequestHead | undefined
+
+  /** Reads a header list; `undefined` when the request is malformed (RFC 9113 §8.1.1). */
+  read(list: HeaderList): RequestHead | undefined {
+    const again = this.last && readAgain(list, this.last)
+    if (again !== undefined) return again
+    const head = readRequestHead(list)
+    if (head !== undefined) this.last = list.size <= HEADER_LIST_BYTES_KEPT ? head : undefined
+    return head
+  }
 }
 
 /** Blanks and control characters, which readers of URLs would drop (RFC 3986 §3.3). */
@@ -45,14 +92,32 @@ export function readRequestHead({ fields, isValid }: HeaderList): RequestHead | 
   if (method === undefined || !isWhole || !isAuthority(authority, host)) return undefined
   const contentLength = length === undefined ? -1 : readLength(length)
   if (contentLength === undefined) return undefined
-  return {
+  return new RequestHead({
     method,
     scheme: scheme ?? '',
     authority: authority ?? '',
     path: path ?? '',
     fields,
     contentLength,
+  })
+}
+
+/** Reads a header list with the fields of a head, and at most another path; else `undefined`. */
+function readAgain({ fields, isValid }: HeaderList, last: RequestHead): RequestHead | undefined {
+  if (!isValid || fields.length !== last.fields.length) return undefined
+  let path: string | undefined
+  for (let i = 0; i < fields.length; i++) {
+    const field = fields[i]
+    const before = last.fields[i]
+    if (field === before) continue
+    const isPathOnly = path === undefined && before?.name === ':path' && field?.name === ':path'
+    if (!isPathOnly) return undefined
+    path = field.value
   }
+  if (path === undefined) return last
+  if (!isPath(path, last.method)) return undefined
+  const { method, scheme, authority, contentLength } = last
+  return new RequestHead({ method, scheme, authority, path, fields, contentLength }, last)
 }
 
 /** Whether a header list may be trailers: no pseudo-header fields (RFC 9113 §8.1). */

@@ -9,7 +9,7 @@ import { ERROR_CODE, FLAG } from './frame.ts'
 import type { FrameReader } from './frame-reader.ts'
 import { type BlockResult, type HeaderBlock, HeaderBlocks } from './header-blocks.ts'
 import type { HeaderList, Latin1 } from './header-decoder.ts'
-import { isTrailers, type RequestHead, readRequestHead } from './request-head.ts'
+import { isTrailers, type RequestHead, RequestHeads } from './request-head.ts'
 import { Stream, type StreamReceiver } from './stream.ts'
 import type { Streams } from './streams.ts'
 
@@ -43,6 +43,7 @@ export type RequestsOptions = {
 export class Requests {
   private readonly options: RequestsOptions
   private readonly blocks: HeaderBlocks
+  private readonly heads = new RequestHeads()
   /** The payload at hand without its padding. */
   private start = 0
   private end = 0
@@ -144,7 +145,7 @@ export class Requests {
     const { streams, control, now, onRequest, onTooLarge } = this.options
     streams.lastId = streamId
     if (streams.count >= STREAMS_MAX) return streams.fail(streamId, ERROR_CODE.REFUSED_STREAM)
-    const head = list.isTooLarge ? undefined : readRequestHead(list)
+    const head = list.isTooLarge ? undefined : this.heads.read(list)
     const isWhole = (flags & FLAG.END_STREAM) !== 0
     const isMalformed = head === undefined || (isWhole && head.contentLength > 0)
     if (!list.isTooLarge && isMalformed) return streams.fail(streamId, PROTOCOL_ERROR)

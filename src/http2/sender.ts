@@ -58,7 +58,7 @@ export class Sender {
     stream.isLastPart = isLast
     stream.progressMs = this.events.now()
     if (this.isBlocked || this.ready.size > 0 || this.sendFrame(stream)) this.ready.add(stream)
-    this.pump()
+    if (this.ready.size > 0) this.pump()
   }
 
   /** Opens the connection's window. @returns whether it is within bounds (RFC 9113 §6.9.1) */
@@ -78,7 +78,7 @@ export class Sender {
 
   /** Sends nothing more of a stream. */
   drop(stream: Stream): void {
-    this.ready.delete(stream)
+    if (this.ready.size > 0) this.ready.delete(stream)
   }
 
   /** Writes what was gathered, unless the network takes nothing. */

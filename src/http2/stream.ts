@@ -32,7 +32,6 @@ export class Stream {
   receiver: StreamReceiver | undefined
   /** What it may still send; the client's settings can make it negative (RFC 9113 §6.9.2). */
   sendWindow: number
-  readonly receiveWindow: ReceiveWindow = new ReceiveWindow()
   /** Octets that the receiver has and did not consume yet. */
   unread = 0
   /** What is still to come of a body whose length is known, else -1. */
@@ -45,12 +44,19 @@ export class Stream {
   isLastPart = false
   /** When something of it was last sent or received. */
   progressMs: number
+  private window: ReceiveWindow | undefined
 
   constructor({ id, sendWindow, contentLength, nowMs }: StreamOptions) {
     this.id = id
     this.sendWindow = sendWindow
     this.bodyLeft = contentLength
     this.progressMs = nowMs
+  }
+
+  /** What the client may still send; most send nothing. */
+  get receiveWindow(): ReceiveWindow {
+    this.window ??= new ReceiveWindow()
+    return this.window
   }
 
   /** Whether a part of the response's body is on its way. */

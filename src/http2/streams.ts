@@ -21,7 +21,10 @@ export class Streams {
   changedMs: number
   /** How much all streams together may still receive. */
   readonly window: ReceiveWindow = new ReceiveWindow()
-  private readonly open = new Map<number, Stream>()
+  /** The one that was begun last, when it is open: most are closed before the next is begun. */
+  private newest: Stream | undefined
+  /** All others that are open. */
+  private readonly older = new Map<number, Stream>()
   private readonly reset = new Set<number>()
   private readonly resets: RateBound
   private readonly sender: Sender
@@ -36,22 +39,26 @@ export class Streams {
 
   /** How many are not closed. */
   get count(): number {
-    return this.open.size
+    return this.older.size + (this.newest === undefined ? 0 : 1)
   }
 
   /** Finds one that is not closed. */
   find(id: number): Stream | undefined {
-    return this.open.get(id)
+    const { newest } = this
+    return newest?.id === id ? newest : this.older.get(id)
   }
 
   /** All that are not closed. */
   all(): readonly Stream[] {
-    return [...this.open.values()]
+    const { newest, older } = this
+    return newest === undefined ? [...older.values()] : [...older.values(), newest]
   }
 
   /** Takes in a stream that the client has begun. */
   add(stream: Stream): void {
-    this.open.set(stream.id, stream)
+    const { newest } = this
+    if (newest !== undefined) this.older.set(newest.id, newest)
+    this.newest = stream
     this.changedMs = stream.progressMs
   }
 
@@ -62,7 +69,8 @@ export class Streams {
 
   /** Lets a stream go that is over for both sides, or for the client. */
   close(stream: Stream): void {
-    this.open.delete(stream.id)
+    if (this.newest === stream) this.newest = undefined
+    else this.older.delete(stream.id)
     this.sender.drop(stream)
     this.changedMs = this.now()
     const { unread } = stream
@@ -94,7 +102,7 @@ export class Streams {
 
   /** Lets a stream go before its time, and tells its receiver. */
   breakOff(id: number): void {
-    const stream = this.open.get(id)
+    const stream = this.find(id)
     if (stream === undefined) return
     this.close(stream)
     stream.receiver?.reset()

@@ -15,9 +15,9 @@ export type Head = {
   readonly method: string
   /** Path and query, as they were sent. */
   readonly path: string
-  readonly header: (name: string) => string | undefined
+  header(name: string): string | undefined
   readonly address: string
-  readonly ends: () => Ends
+  ends(): Ends
 }
 
 /** A response that is at hand. */

@@ -8,14 +8,16 @@ import { EMPTY } from '../dns/bytes.ts'
 import { Connection, type ProgressTimes } from '../http2/connection.ts'
 import { ERROR_CODE } from '../http2/frame.ts'
 import type { Latin1 } from '../http2/header-decoder.ts'
-import { findHeader, type RequestHead } from '../http2/request-head.ts'
+import type { RequestHead } from '../http2/request-head.ts'
 import type { StreamReceiver } from '../http2/stream.ts'
 import {
   type Answer,
   type App,
   DIRECT_BODY_BYTES_MAX,
   type Direct,
+  type Ends,
   endsOf,
+  type Head,
   type Ready,
 } from './http-request.ts'
 import { Http2Exchange } from './http2-exchange.ts'
@@ -95,19 +97,12 @@ export class Http2Socket {
   }
 
   private take(id: number, head: RequestHead, isWhole: boolean): StreamReceiver | undefined {
-    const { method, path, fields } = head
-    if (!isWhole && findHeader(fields, 'expect') === '100-continue') {
+    const { method } = head
+    if (!isWhole && head.header('expect') === '100-continue') {
       this.connection.begin(id, { status: 100, fields: [], isEnd: false })
     }
     if (!isWhole && (method === 'GET' || method === 'HEAD')) return this.wait(id, head)
-    const { address } = this
-    const answer = this.options.direct?.({
-      method,
-      path,
-      header: (name) => findHeader(fields, name),
-      address,
-      ends: () => endsOf(this.socket),
-    })
+    const answer = this.options.direct?.(new StreamHead(head, this.socket, this.address))
     if (answer === undefined) return this.exchange(id, head, isWhole)
     if (method === 'POST' && !isWhole) return this.collect(id, answer)
     this.answer(id, answer, method === 'POST' ? EMPTY : undefined)
@@ -174,6 +169,31 @@ export class Http2Socket {
     const exchange = new Http2Exchange({ connection, socket, app: this.options.app }, request)
     void exchange.run(request)
     return exchange
+  }
+}
+
+/** A head as `direct` looks at it. */
+class StreamHead implements Head {
+  readonly method: string
+  readonly path: string
+  readonly address: string
+  private readonly head: RequestHead
+  private readonly socket: TLSSocket
+
+  constructor(head: RequestHead, socket: TLSSocket, address: string) {
+    this.method = head.method
+    this.path = head.path
+    this.address = address
+    this.head = head
+    this.socket = socket
+  }
+
+  header(name: string): string | undefined {
+    return this.head.header(name)
+  }
+
+  ends(): Ends {
+    return endsOf(this.socket)
   }
 }
 

@@ -65,6 +65,30 @@ describe('decodeHuffman', () => {
     }
   })
 
+  test('reads long codes between short ones, wherever they begin', () => {
+    // 30 bits for LF, 28 for 0xf9, 10 for the question mark, 5 for 0.
+    const codes = {
+      '\n': `${'1'.repeat(28)}00`,
+      '\xf9': `${'1'.repeat(27)}0`,
+      '?': '1111111100',
+      0: '00000',
+    }
+    const letters = Object.entries(codes)
+    let state = 1
+    for (let i = 0; i < 500; i++) {
+      let [text, bits] = ['', '']
+      for (let length = i % 12; length >= 0; length--) {
+        state = (state * 48_271) % 0x7fff_ffff
+        const [character = '', code = ''] = letters[state % letters.length] ?? []
+        text += character
+        bits += code
+      }
+      bits += '1'.repeat((8 - (bits.length % 8)) % 8)
+      const octets = (bits.match(/.{8}/g) ?? []).map((octet) => Number.parseInt(octet, 2))
+      assert.equal(decode(Buffer.from(octets).toString('hex')), text)
+    }
+  })
+
   test('has room for what the shortest codes make', () => {
     const zeros = '00'.repeat(50)
     assert.equal(decode(zeros), '0'.repeat(80))

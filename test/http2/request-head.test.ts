@@ -1,13 +1,25 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
+import { HEADER_LIST_BYTES_KEPT } from '../../src/http2/bounds.ts'
 import { HeaderField } from '../../src/http2/header-field.ts'
-import { findHeader, isTrailers, readRequestHead } from '../../src/http2/request-head.ts'
+import {
+  findHeader,
+  isTrailers,
+  type RequestHead,
+  RequestHeads,
+  readRequestHead,
+} from '../../src/http2/request-head.ts'
 import type { Field } from './hpack-encoder.ts'
 import { GET, POST } from './peer.ts'
 
 function listOf(fields: readonly Field[]): Parameters<typeof readRequestHead>[0] {
   const all = fields.map(([name, value]) => new HeaderField(name, value))
-  return { fields: all, isValid: all.every(({ isValid }) => isValid), isTooLarge: false }
+  return asList(all)
+}
+
+function asList(fields: readonly HeaderField[]): Parameters<typeof readRequestHead>[0] {
+  const size = fields.reduce((sum, field) => sum + field.size, 0)
+  return { fields, isValid: fields.every(({ isValid }) => isValid), isTooLarge: false, size }
 }
 
 describe('readRequestHead', () => {
@@ -94,4 +106,65 @@ describe('findHeader', () => {
   ] as const) {
     test(`finds ${name}`, () => assert.equal(findHeader(fields, name), value))
   }
+})
+
+describe('RequestHeads', () => {
+  const all = [...POST, ['accept', 'a']].map(
+    ([name = '', value = '']) => new HeaderField(name, value),
+  )
+  const withField = (name: string, value: string): HeaderField[] =>
+    all.map((field) => (field.name === name ? new HeaderField(name, value) : field))
+
+  function read(lists: readonly (readonly HeaderField[])[]): (RequestHead | undefined)[] {
+    const heads = new RequestHeads()
+    return lists.map((fields) => heads.read(asList(fields)))
+  }
+
+  /** What is read after others is what is read alone. */
+  function assertSame(before: readonly HeaderField[], fields: readonly HeaderField[]): void {
+    const [, after] = read([before, fields])
+    const alone = readRequestHead(asList(fields))
+    for (const part of ['method', 'scheme', 'authority', 'path', 'contentLength'] as const) {
+      assert.equal(after?.[part], alone?.[part], part)
+    }
+    assert.deepEqual(after?.fields, alone?.fields)
+    for (const name of ['accept', 'content-length', 'host']) {
+      assert.equal(after?.header(name), alone?.header(name), name)
+    }
+  }
+
+  test('reads what differs from the head before as it reads it alone', () => {
+    const [first, ...rest] = all
+    assert.ok(first !== undefined)
+    for (const fields of [
+      all,
+      withField(':path', '/b'),
+      withField(':path', 'b'),
+      withField(':path', '/b c'),
+      withField(':method', 'GET'),
+      withField(':authority', 'b@c'),
+      withField('accept', 'b'),
+      withField('accept', 'b ').map((field) => (field.isPseudo ? field : (all[0] ?? field))),
+      rest,
+      [...all, new HeaderField(':path', '/')],
+      [...all.slice(0, -1), new HeaderField(':path', '/')],
+      [...all, new HeaderField('content-length', '3')],
+      [...rest, first],
+    ]) {
+      assertSame(all, fields)
+      assertSame(withField(':path', '/b'), fields)
+    }
+  })
+
+  test('reads the same fields once', () => {
+    const [one, other, third] = read([all, all, withField(':path', '/b')])
+    assert.equal(one, other)
+    assert.deepEqual([third?.path, third?.header('accept')], ['/b', 'a'])
+  })
+
+  test('keeps no list that is large', () => {
+    const large = [...all, new HeaderField('b', 'c'.repeat(HEADER_LIST_BYTES_KEPT))]
+    const [one, other] = read([large, large])
+    assert.notEqual(one, other)
+  })
 })

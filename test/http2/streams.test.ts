@@ -43,6 +43,26 @@ describe('Streams', () => {
     assert.equal(streams.find(1), undefined)
   })
 
+  test('knows several that are open, whichever is closed first', () => {
+    for (const [first, second, third] of [
+      [1, 3, 5],
+      [5, 3, 1],
+      [3, 5, 1],
+    ] as const) {
+      const { streams } = open()
+      const all = [1, 3, 5].map((id) => add(streams, id).stream)
+      assert.deepEqual(streams.all(), all)
+      for (const [i, id] of [first, second, third].entries()) {
+        const stream = streams.find(id)
+        assert.ok(stream !== undefined)
+        streams.close(stream)
+        assert.equal(streams.find(id), undefined)
+        assert.equal(streams.count, 2 - i)
+        assert.equal(streams.all().length, 2 - i)
+      }
+    }
+  })
+
   test('resets a stream, tells its receiver, and remembers it for a while', () => {
     const { streams, take } = open()
     const { heard } = add(streams, 1)

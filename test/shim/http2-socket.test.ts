@@ -23,12 +23,13 @@ const APP = new Hono().all('*', (c) => c.text('the app'))
 const ready = (body: Uint8Array): Ready => ({ status: 200, headers: { 'x-by': 'direct' }, body })
 
 /** Takes what is below `/direct`: a GET with its path, a POST with its body, at once or later. */
-const direct: Direct = ({ path, header, address }) => {
+const direct: Direct = (head) => {
+  const { path, address } = head
   if (!path.startsWith('/direct')) return undefined
   const text = (words: string): Uint8Array => new Uint8Array(Buffer.from(words))
   return (body) => {
     if (path.endsWith('/wrong')) throw new Error('no')
-    const answer = ready(body ?? text(`${path} ${header('accept')} ${address}`))
+    const answer = ready(body ?? text(`${path} ${head.header('accept')} ${address}`))
     if (path.endsWith('/late-wrong')) return Promise.reject(new Error('no'))
     return path.endsWith('/late') ? Promise.resolve(answer) : answer
   }
