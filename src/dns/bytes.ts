@@ -98,6 +98,13 @@ export function compareBytes(a: Uint8Array, b: Uint8Array): number {
   return a.length - b.length
 }
 
+/** A number of 32 bits that is the same for the same octets, seldom for others; not for secrets. */
+export function hashBytes(bytes: Uint8Array, seed: number): number {
+  let hash = seed
+  for (let i = 0; i < bytes.length; i++) hash = Math.imul(hash ^ octet(bytes, i), 0x01000193)
+  return hash
+}
+
 /** Joins octet strings into a new one. */
 export function concatBytes(...parts: readonly Uint8Array[]): Uint8Array {
   const joined = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0))

@@ -4,7 +4,7 @@
  * @module
  */
 import { parseAddress } from '../dns/address.ts'
-import { toLatin1, writeUint16 } from '../dns/bytes.ts'
+import { equalBytes, readUint16, toLatin1, writeUint16 } from '../dns/bytes.ts'
 import { parseName } from '../dns/name.ts'
 import { TYPE } from '../dns/rr-type.ts'
 import type { Rdata, RecordSet } from '../records/zone-entry.ts'
@@ -12,6 +12,8 @@ import type { Port } from './objects.ts'
 
 /** Texts that a list is looked through for rather than a set, which takes longer to make. */
 const FEW = 8
+/** A power of two. */
+const NUMBERS_KEPT = 1024
 
 /** An address or host together with one of its ports. */
 export type Backend = {
@@ -21,10 +23,10 @@ export type Backend = {
   readonly address: Uint8Array | undefined
   /** Name that SRV records give for it, relative to the zone. */
   readonly target: Uint8Array
-  /** The target as Latin-1 text, for maps. */
-  readonly targetKey: string
   /** `undefined` when neither the Service nor the slice lists one. */
   readonly port: Port | undefined
+  /** Whether others in its list with this host or this target have another port, and both. */
+  readonly isAlone: boolean
 }
 
 /** A name and who may see it. */
@@ -39,10 +41,9 @@ export type Place = {
 /** Makes the backends of a host: one for each port, or one without. */
 export function backendsOf(host: string, target: Uint8Array, ports: readonly Port[]): Backend[] {
   const address = parseAddress(host)
-  const targetKey = toLatin1(target)
   return ports.length === 0
-    ? [{ host, address, target, targetKey, port: undefined }]
-    : ports.map((port) => ({ host, address, target, targetKey, port }))
+    ? [{ host, address, target, port: undefined, isAlone: false }]
+    : ports.map((port) => ({ host, address, target, port, isAlone: false }))
 }
 
 /** Makes the records at a name that leads to some backends. */
@@ -50,14 +51,41 @@ export type RecordsOf = (place: Place, backends: readonly Backend[]) => RecordSe
 
 /** Makes the records at a name that leads to `backends`. Hosts that are neither are left out. */
 export function backendRecords(place: Place, backends: readonly Backend[]): RecordSet[] {
+  const records: RecordSet[] = []
+  if (isOneHost(backends)) addHost(records, place, backends[0])
+  else addHosts(records, place, backends)
+  const rdata = serviceRdata(backends, place.priority ?? 0)
+  addRecords(records, place, { type: TYPE.SRV, rdata })
+  return records
+}
+
+/** The ports of one host: what most names of endpoints lead to. */
+function isOneHost(backends: readonly Backend[]): boolean {
+  for (const { host } of backends) if (host !== backends[0]?.host) return false
+  return true
+}
+
+function addHost(records: RecordSet[], place: Place, backend: Backend | undefined): void {
+  if (backend === undefined) return
+  const { host, address } = backend
+  if (address === undefined) {
+    const rdata = aliasRdata(host)
+    if (rdata !== undefined) addRecords(records, place, { type: TYPE.CNAME, rdata: [rdata] })
+    return
+  }
+  const type = address.length === 4 ? TYPE.A : TYPE.AAAA
+  addRecords(records, place, { type, rdata: [{ bytes: address }] })
+}
+
+function addHosts(records: RecordSet[], place: Place, backends: readonly Backend[]): void {
   const ipv4: Rdata[] = []
   const ipv6: Rdata[] = []
   const aliases: Rdata[] = []
   const isKnown = tellsKnown(backends.length)
   let last = ''
-  for (const { host, address } of backends) {
+  for (const { host, address, isAlone } of backends) {
     // The ports of a host come one after the other.
-    if (host === last || isKnown(host)) continue
+    if (host === last || (!isAlone && isKnown(host))) continue
     last = host
     if (address !== undefined) (address.length === 4 ? ipv4 : ipv6).push({ bytes: address })
     else {
@@ -65,13 +93,9 @@ export function backendRecords(place: Place, backends: readonly Backend[]): Reco
       if (rdata !== undefined) aliases.push(rdata)
     }
   }
-  const records: RecordSet[] = []
   addRecords(records, place, { type: TYPE.A, rdata: ipv4 })
   addRecords(records, place, { type: TYPE.AAAA, rdata: ipv6 })
   addRecords(records, place, { type: TYPE.CNAME, rdata: aliases })
-  const rdata = serviceRdata(backends, place.priority ?? 0)
-  addRecords(records, place, { type: TYPE.SRV, rdata })
-  return records
 }
 
 function addRecords(
@@ -90,17 +114,33 @@ function serviceRdata(backends: readonly Backend[], priority: number): Rdata[] {
   let count = 0
   for (const { address } of backends) if (address !== undefined) count++
   const weight = shareOf(count)
-  const isKnown = tellsKnown(backends.length)
-  const numbers = new Map<number, Uint8Array>()
+  const isKnown = backends.length > FEW ? tellsKnown(backends.length) : undefined
   const rdata: Rdata[] = []
-  for (const { address, target, targetKey, port } of backends) {
-    if (port?.port === undefined || address === undefined) continue
-    if (backends.length > 1 && isKnown(`${port.port}${targetKey}`)) continue
-    const bytes = numbers.get(port.port) ?? serviceNumbers({ priority, weight, port: port.port })
-    numbers.set(port.port, bytes)
-    rdata.push({ bytes, target })
+  for (let i = 0; i < backends.length; i++) {
+    const backend = backends[i]
+    if (backend?.port?.port === undefined || backend.address === undefined) continue
+    const { target, port, isAlone } = backend
+    const isAgain =
+      isAlone || isKnown === undefined
+        ? hasSameBefore(backends, i)
+        : isKnown(`${port.port}${toLatin1(target)}`)
+    if (!isAgain) rdata.push({ bytes: sharedNumbers(priority, weight, backend.port.port), target })
   }
   return rdata
+}
+
+/** Whether a backend before the one at `index` has the same port and target. */
+function hasSameBefore(backends: readonly Backend[], index: number): boolean {
+  const backend = backends[index]
+  if (backend === undefined) return false
+  const { target, port, isAlone } = backend
+  for (let i = index - 1; i >= 0; i--) {
+    const other = backends[i]
+    if (isAlone && other?.target !== target) return false
+    if (other?.address === undefined || other.port?.port !== port?.port) continue
+    if (other.target === target || equalBytes(other.target, target)) return true
+  }
+  return false
 }
 
 /** Makes a function that tells whether a text was given to it before; `count` texts at most. */
@@ -124,6 +164,24 @@ function tellsKnown(count: number): (text: string) => boolean {
 /** The weight of each of so many SRV records; 1 at least. */
 export function shareOf(count: number): number {
   return Math.max(1, Math.floor(100 / count))
+}
+
+/** Numbers of SRV records that were made: most records have one of few. */
+const madeNumbers: (Uint8Array | undefined)[] = Array.from({ length: NUMBERS_KEPT })
+
+/** As `serviceNumbers`; the octets may be those of other records as well. */
+function sharedNumbers(priority: number, weight: number, port: number): Uint8Array {
+  const place = (port ^ (weight << 4)) & (NUMBERS_KEPT - 1)
+  const made = madeNumbers[place]
+  const isSame =
+    made !== undefined &&
+    readUint16(made, 0) === priority &&
+    readUint16(made, 2) === weight &&
+    readUint16(made, 4) === port
+  if (isSame) return made
+  const bytes = serviceNumbers({ priority, weight, port })
+  madeNumbers[place] = bytes
+  return bytes
 }
 
 /** Makes the numbers that an SRV record's rdata begins with. */

@@ -10,12 +10,13 @@
  */
 import type { ZoneEntry } from '../records/zone-entry.ts'
 import { type Backend, backendRecords, type Place } from './backend-records.ts'
-import { endpointBackends, endpointNames } from './endpoint-names.ts'
-import { joinLabels, labelOf } from './labels.ts'
+import { endpointNames } from './endpoint-names.ts'
+import { joinLabels, labelOf, serviceOwner } from './labels.ts'
+import { endpointBackends } from './named-slices.ts'
 import type { EndpointSlice, Service, ServiceImport } from './objects.ts'
 import type { NamingOptions } from './options.ts'
 import { portNames } from './port-names.ts'
-import { clusterIpBackends, serviceOwner } from './service-names.ts'
+import { clusterIpBackends } from './service-names.ts'
 
 const CLUSTER_LABEL = 'multicluster.kubernetes.io/source-cluster'
 

@@ -8,17 +8,11 @@ import { word } from '../dns/bytes.ts'
 import { labelOffsets } from '../dns/name.ts'
 import { isByAddress, type RecordSet, type ZoneEntry } from '../records/zone-entry.ts'
 import { Cluster, objectKey } from './cluster.ts'
-import {
-  findServed,
-  frameRecords,
-  namespaceRecords,
-  type ServedNamespaces,
-  serviceKeys,
-  serviceRecords,
-  sliceServiceKey,
-} from './cluster-records.ts'
+import { frameRecords, namespaceRecords, serviceKeys, sliceServiceKey } from './cluster-records.ts'
 import type { ClusterObject, EndpointSlice, Kind, Pod, Service } from './objects.ts'
 import type { NamingOptions } from './options.ts'
+import { findServed, type ServedNamespaces } from './selection.ts'
+import { serviceRecords } from './service-records.ts'
 import { standInOf } from './skydns-names.ts'
 import { transferRecords } from './transfer-records.ts'
 

@@ -11,11 +11,10 @@ import { TYPE } from '../dns/rr-type.ts'
 import type { RecordSet } from '../records/zone-entry.ts'
 import { type Backend, backendRecords, backendsOf } from './backend-records.ts'
 import { type Cluster, objectKey } from './cluster.ts'
-import { endpointBackends } from './endpoint-names.ts'
-import { joinLabels, labelOf } from './labels.ts'
+import { joinLabels, labelOf, serviceOwner } from './labels.ts'
+import { endpointBackends } from './named-slices.ts'
 import type { EndpointSlice } from './objects.ts'
 import type { NamingOptions } from './options.ts'
-import { serviceOwner } from './service-names.ts'
 
 /** The relative name of the primary name server. */
 export const NS_DNS: Uint8Array = joinLabels(labelOf('ns'), labelOf('dns')) ?? EMPTY

@@ -5,14 +5,14 @@
 import { parseAddress } from '../dns/address.ts'
 import { parseName } from '../dns/name.ts'
 import { endpointLabel } from './endpoint-names.ts'
-import { labelOf } from './labels.ts'
+import { isLabel } from './labels.ts'
 import type { EndpointSlice, Port, Service, ServiceImport } from './objects.ts'
 
 /** Finds what is wrong with a Service; `undefined` when all of it can be named. */
 export function findServiceProblem(service: Service): string | undefined {
   const { name, namespace, externalName, clusterIPs, ports } = service
-  if (labelOf(name) === undefined) return notLabel('its name', name)
-  if (labelOf(namespace) === undefined) return notLabel('its namespace', namespace)
+  if (!isLabel(name)) return notLabel('its name', name)
+  if (!isLabel(namespace)) return notLabel('its namespace', namespace)
   if (service.type === 'ExternalName') return findExternalProblem(externalName)
   if (!service.isHeadless && clusterIPs.length === 0) return 'it has no cluster IP'
   const badIp = clusterIPs.find((ip) => parseAddress(ip) === undefined)
@@ -22,8 +22,8 @@ export function findServiceProblem(service: Service): string | undefined {
 /** Finds what is wrong with a ServiceImport; `undefined` when all of it can be named. */
 export function findImportProblem(imported: ServiceImport): string | undefined {
   const { name, namespace, clusterIPs, ports } = imported
-  if (labelOf(name) === undefined) return notLabel('its name', name)
-  if (labelOf(namespace) === undefined) return notLabel('its namespace', namespace)
+  if (!isLabel(name)) return notLabel('its name', name)
+  if (!isLabel(namespace)) return notLabel('its namespace', namespace)
   const badIp = clusterIPs.find((ip) => parseAddress(ip) === undefined)
   return badIp === undefined ? findPortProblem(ports) : `address "${badIp}" is no address`
 }
@@ -36,7 +36,7 @@ export function findSliceProblem(
   for (const endpoint of endpoints) {
     if (!endpoint.isReady) continue
     const { addresses, hostname } = endpoint
-    if (hostname !== '' && labelOf(hostname) === undefined) return notLabel('host name', hostname)
+    if (hostname !== '' && !isLabel(hostname)) return notLabel('host name', hostname)
     const bad = addresses.find((text) => parseAddress(text) === undefined && !parseName(text))
     if (bad !== undefined) return `"${bad}" is neither an address nor a name`
     const long = addresses.find((text) => !endpointLabel(endpoint, text, usesPodNames))
@@ -54,8 +54,9 @@ function findExternalProblem(externalName: string): string | undefined {
     : undefined
 }
 
-function findPortProblem(ports: readonly Port[]): string | undefined {
-  const bad = ports.find(({ name }) => name !== '' && labelOf(name) === undefined)
+/** Finds what is wrong with the ports of an object; `undefined` when all can be named. */
+export function findPortProblem(ports: readonly Port[]): string | undefined {
+  const bad = ports.find(({ name }) => name !== '' && !isLabel(name))
   return bad && notLabel('the name of a port', bad.name)
 }
 

@@ -26,8 +26,9 @@ import {
   shareOf,
 } from './backend-records.ts'
 import { type Cluster, objectKey } from './cluster.ts'
-import { endpointBackends, endpointNames } from './endpoint-names.ts'
+import { endpointNames } from './endpoint-names.ts'
 import { joinLabels, labelOf, WILDCARD } from './labels.ts'
+import { endpointBackends } from './named-slices.ts'
 import { servingSlices } from './nameserver-names.ts'
 import type { EndpointSlice, Service } from './objects.ts'
 import type { NamingOptions, Tree } from './options.ts'
@@ -137,10 +138,10 @@ function recordsWith(ttlSeconds: number): RecordsOf {
 function serviceRdata(backends: readonly Backend[]): Rdata[] {
   const weight = shareOf(backends.length)
   const unique = new Map<string, Rdata>()
-  for (const { host, address, target, targetKey, port } of backends) {
+  for (const { host, address, target, port } of backends) {
     if (port?.port === undefined) continue
     const bytes = serviceNumbers({ priority: 0, weight, port: port.port })
-    if (address !== undefined) unique.set(`${port.port}${targetKey}`, { bytes, target })
+    if (address !== undefined) unique.set(`${port.port}${toLatin1(target)}`, { bytes, target })
     else {
       const name = parseName(host)
       if (name === undefined) continue

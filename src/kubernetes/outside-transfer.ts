@@ -4,7 +4,7 @@
  * twice for endpoints, and once by name, with the first port, for addresses outside.
  * @module
  */
-import { concatBytes } from '../dns/bytes.ts'
+import { concatBytes, toLatin1 } from '../dns/bytes.ts'
 import { parseName } from '../dns/name.ts'
 import { TYPE } from '../dns/rr-type.ts'
 import type { RecordSet } from '../records/zone-entry.ts'
@@ -16,7 +16,7 @@ import {
   serviceNumbers,
   shareOf,
 } from './backend-records.ts'
-import { endpointBackends } from './endpoint-names.ts'
+import { endpointBackends } from './named-slices.ts'
 import type { EndpointSlice, Port, Service } from './objects.ts'
 import type { NamingOptions } from './options.ts'
 import { type ExternalTree, outsideHosts, outsideOwner } from './outside-names.ts'
@@ -108,13 +108,13 @@ function services(
   weight: number,
 ): RecordSet[] {
   const unique = new Map<string, RecordSet>()
-  for (const { host, address, target, targetKey, port } of backends) {
+  for (const { host, address, target, port } of backends) {
     const name = address === undefined ? parseName(host) : undefined
     if (place === undefined || port?.port === undefined) continue
     if (address === undefined && name === undefined) continue
     const bytes = serviceNumbers({ priority: 0, weight, port: port.port })
     const rdata = name === undefined ? { bytes, target } : { bytes: concatBytes(bytes, name) }
-    const key = `${port.port} ${name === undefined ? targetKey : host}`
+    const key = `${port.port} ${name === undefined ? toLatin1(target) : host}`
     unique.set(key, { kind: 'records', ...place, type: TYPE.SRV, rdata: [rdata] })
   }
   return [...unique.values()]

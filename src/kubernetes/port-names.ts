@@ -5,7 +5,7 @@
  */
 import type { RecordSet } from '../records/zone-entry.ts'
 import { type Backend, backendRecords, type Place, type RecordsOf } from './backend-records.ts'
-import { joinLabels, labelOf } from './labels.ts'
+import { isLabel, joinLabels, labelOf } from './labels.ts'
 import type { Port } from './objects.ts'
 
 /**
@@ -49,5 +49,5 @@ function ownerOf(key: string, service: Uint8Array): Uint8Array | undefined {
 
 /** How a port and its protocol are spelled; '' for a port without a name that is a label. */
 function portKey({ name, protocol }: Port): string {
-  return labelOf(name) === undefined ? '' : `_${name}._${protocol}`.toLowerCase()
+  return !isLabel(name) ? '' : `_${name}._${protocol}`.toLowerCase()
 }

@@ -70,3 +70,24 @@ export function servedNamespaces(cluster: Cluster, { namespaces }: NamingOptions
     .filter((name) => labelOf(name) !== undefined)
     .sort()
 }
+
+/**
+ * Which namespaces are served. The list of namespaces holds for reverse look-ups as well, the
+ * selector of namespaces does not: so it is in CoreDNS (plugin/kubernetes/reverse.go).
+ */
+export type ServedNamespaces = {
+  readonly names: readonly string[]
+  readonly has: (namespace: string) => boolean
+  readonly pointsBack: (namespace: string) => boolean
+}
+
+/** Finds the namespaces that are served. */
+export function findServed(cluster: Cluster, options: NamingOptions): ServedNamespaces {
+  const names = servedNamespaces(cluster, options)
+  const served = new Set(names)
+  return {
+    names,
+    has: (namespace) => served.has(namespace),
+    pointsBack: (namespace) => options.namespaces.size === 0 || served.has(namespace),
+  }
+}

@@ -20,36 +20,26 @@ import {
   backendsOf,
   type Place,
 } from './backend-records.ts'
-import { endpointBackends, endpointNames } from './endpoint-names.ts'
-import { joinLabels, labelOf, SVC } from './labels.ts'
-import type { EndpointSlice, Port, Service } from './objects.ts'
+import { endpointNames } from './endpoint-names.ts'
+import { type NamedService, sliceBackends } from './named-slices.ts'
+import type { Port, Service } from './objects.ts'
 import type { NamingOptions } from './options.ts'
 import { portNames } from './port-names.ts'
 import { skydnsNames } from './skydns-names.ts'
 import { zonalNames } from './zonal-names.ts'
 
-/** The relative name of a Service; `undefined` when it cannot be a name. */
-export function serviceOwner(service: {
-  readonly namespace: string
-  readonly name: string
-}): Uint8Array | undefined {
-  return joinLabels(labelOf(service.name), labelOf(service.namespace), SVC)
-}
-
-/** Makes all names of a Service from it and its slices. */
+/** Makes all names of a Service from it and its slices, which are named below it. */
 export function serviceNames(
   service: Service,
-  slices: readonly EndpointSlice[],
+  { owner, slices: named }: NamedService,
   options: NamingOptions,
 ): ZoneEntry[] {
-  const owner = serviceOwner(service)
   if (owner === undefined) return []
   const place: Place = { owner, scope: service.namespace, ttlSeconds: options.ttlSeconds }
   if (service.type === 'ExternalName') return externalName(service, place)
+  const slices = named.map(({ slice }) => slice)
   if (options.scheme === 'openshift3') return skydnsNames(service, slices, options)
-  const endpoints = options.hasEndpoints
-    ? endpointBackends(owner, slices, options.usesPodNames)
-    : []
+  const endpoints = options.hasEndpoints ? sliceBackends(named) : []
   if (service.isHeadless) {
     return [
       ...backendRecords(place, endpoints),

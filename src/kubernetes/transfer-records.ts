@@ -16,16 +16,15 @@ import { TYPE } from '../dns/rr-type.ts'
 import type { Rdata, RecordSet } from '../records/zone-entry.ts'
 import { aliasRdata, type Place, serviceNumbers, shareOf } from './backend-records.ts'
 import type { Cluster } from './cluster.ts'
-import { findServed } from './cluster-records.ts'
 import { endpointLabel } from './endpoint-names.ts'
 import { clusterOwner } from './import-names.ts'
-import { joinLabels } from './labels.ts'
+import { joinLabels, serviceOwner } from './labels.ts'
 import { nameserverNames } from './nameserver-names.ts'
 import type { EndpointSlice, Port, Service, ServiceImport } from './objects.ts'
 import type { NamingOptions } from './options.ts'
 import { outsideTransfer } from './outside-transfer.ts'
 import { portOwner } from './port-names.ts'
-import { serviceOwner } from './service-names.ts'
+import { findServed } from './selection.ts'
 
 /** Weight of the SRV records of a cluster IP, whatever their number. */
 const CLUSTER_IP_WEIGHT = 100

@@ -6,8 +6,8 @@
  */
 import type { ZoneEntry } from '../records/zone-entry.ts'
 import { backendRecords, type Place } from './backend-records.ts'
-import { endpointBackends } from './endpoint-names.ts'
 import { joinLabels, labelOf } from './labels.ts'
+import { endpointBackends } from './named-slices.ts'
 import type { EndpointSlice } from './objects.ts'
 
 const ANCHOR = labelOf('_zone')
@@ -25,7 +25,7 @@ export function zonalNames(
     { kind: 'name', owner: anchor, scope: place.scope, isImplied: true },
   ]
   for (const zone of zonesOf(slices)) {
-    const owner = joinLabels(...zone.split('.').map(labelOf), PIN, anchor)
+    const owner = joinLabels(...zone.split('.').map((label) => labelOf(label)), PIN, anchor)
     if (owner === undefined) continue
     const within = slices.map((slice) => {
       const endpoints = slice.endpoints.filter((endpoint) => endpoint.zone === zone)

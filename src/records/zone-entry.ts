@@ -69,10 +69,16 @@ export type PodAddress = {
   readonly scope: string
 }
 
+/** What is kept by the name that owns it. */
+export type NamedEntry = RecordSet | ExistingName | AddressNames
+
+/** What is kept by its address. */
+export type AddressEntry = Pointer | PodAddress
+
 /** One thing that a zone knows. */
-export type ZoneEntry = RecordSet | ExistingName | AddressNames | Pointer | PodAddress
+export type ZoneEntry = NamedEntry | AddressEntry
 
 /** Tells whether an entry is kept by its address; the others have an owner. */
-export function isByAddress(entry: ZoneEntry): entry is Pointer | PodAddress {
+export function isByAddress(entry: ZoneEntry): entry is AddressEntry {
   return entry.kind === 'pointer' || entry.kind === 'pod-address'
 }

@@ -8,6 +8,7 @@ import {
   EMPTY,
   equalBytes,
   formatHex,
+  hashBytes,
   LOWER,
   octet,
   parseHex,
@@ -138,4 +139,20 @@ describe('joining and turning into text', () => {
       assert.equal(parseHex(text), undefined)
     })
   }
+})
+
+describe('hashBytes', () => {
+  test('tells octets apart, and by another seed otherwise', () => {
+    const octets = fc.uint8Array({ minLength: 1, maxLength: 40 })
+    fc.assert(
+      fc.property(octets, fc.nat(), (some, at) => {
+        const other = Uint8Array.from(some)
+        const place = at % some.length
+        other[place] = octet(some, place) ^ 1
+        assert.equal(hashBytes(some, 1), hashBytes(Uint8Array.from(some), 1))
+        assert.notEqual(hashBytes(some, 1), hashBytes(other, 1))
+        assert.notEqual(hashBytes(some, 1), hashBytes(some, 2))
+      }),
+    )
+  })
 })

@@ -205,63 +205,6 @@ describe('names over 255 octets', () => {
   })
 })
 
-describe('warnings', () => {
-  const service = (name: string, spec: string): string =>
-    `- { kind: Service, metadata: { name: ${name} }, spec: { ${spec} } }`
-  const cases: { name: string; objects: string[]; warnings: RegExp[] }[] = [
-    { name: 'are none for a cluster that can be named', objects: [CLUSTER], warnings: [] },
-    {
-      name: 'tell of each object that cannot be named, once',
-      objects: [
-        service('a.b', 'clusterIP: 192.0.2.1, ports: [{ name: x.y }]'),
-        service('c', 'clusterIP: pending, ports: [{ name: x.y }]'),
-        service('d', 'type: ExternalName, externalName: 192.0.2.1'),
-        service('e', 'clusterIP: 192.0.2.2'),
-        `- kind: EndpointSlice
-  metadata: { name: e-1, labels: { kubernetes.io/service-name: e } }
-  endpoints: [{ addresses: [x..y], hostname: a.b }, { addresses: [x..y] }]
-  ports: [{ name: x.y }]`,
-        `- kind: EndpointSlice
-  metadata: { name: e-2, labels: { kubernetes.io/service-name: e } }
-  endpoints: [{ addresses: [x..y] }]`,
-      ],
-      warnings: [
-        /^Service default\/a\.b: its name "a\.b" /,
-        /^Service default\/c: cluster IP "pending" /,
-        /^Service default\/d: externalName "192\.0\.2\.1" /,
-        /^EndpointSlice default\/e-1: host name "a\.b" /,
-        /^EndpointSlice default\/e-2: "x\.\.y" /,
-      ],
-    },
-    {
-      name: 'are none for objects of namespaces that are not served',
-      objects: [
-        '- { kind: Namespace, metadata: { name: shop } }',
-        service('a.b', 'clusterIP: 192.0.2.1'),
-      ],
-      warnings: [],
-    },
-    {
-      name: 'are none for slices without a Service',
-      objects: [
-        `- kind: EndpointSlice
-  metadata: { name: e-1, labels: { kubernetes.io/service-name: e } }
-  endpoints: [{ addresses: [x..y] }]`,
-      ],
-      warnings: [],
-    },
-  ]
-  for (const { name, objects, warnings } of cases) {
-    test(name, () => {
-      const found = clusterRecords(clusterOf(objects.join('\n')), optionsOf()).warnings
-      assert.equal(found.length, warnings.length, found.join('\n'))
-      warnings.forEach((wanted, i) => {
-        assert.match(found[i] ?? '', wanted)
-      })
-    })
-  }
-})
-
 describe('whatever objects there are', () => {
   /** Owner and targets of an entry. */
   const namesIn = (entry: ZoneEntry): Uint8Array[] => {

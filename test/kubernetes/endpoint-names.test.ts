@@ -2,12 +2,9 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { concatBytes, EMPTY } from '../../src/dns/bytes.ts'
 import { formatName, ROOT } from '../../src/dns/name.ts'
-import {
-  endpointBackends,
-  endpointLabel,
-  endpointNames,
-} from '../../src/kubernetes/endpoint-names.ts'
+import { endpointLabel, endpointNames } from '../../src/kubernetes/endpoint-names.ts'
 import { labelOf } from '../../src/kubernetes/labels.ts'
+import { endpointBackends } from '../../src/kubernetes/named-slices.ts'
 import type { EndpointSlice } from '../../src/kubernetes/objects.ts'
 import { clusterOf, formatEntries, linesOf } from './naming.ts'
 
@@ -94,21 +91,6 @@ describe('endpointNames', () => {
       assert.deepEqual(formatEntries(sets), linesOf(lines))
     })
   }
-})
-
-describe('endpointBackends', () => {
-  test('lists every address with every port of its own slice, in their order', () => {
-    const slices = slicesOf(
-      `endpoints: [{ addresses: [192.0.2.1, 192.0.2.2] }],
-       ports: [{ name: b, port: 2 }, { name: a, port: 1 }]`,
-      'endpoints: [{ addresses: [192.0.2.3] }]',
-    )
-    const backends = endpointBackends(owner, slices, false)
-    assert.deepEqual(
-      backends.map(({ host, port }) => `${host} ${port?.name}`),
-      ['192.0.2.1 b', '192.0.2.1 a', '192.0.2.2 b', '192.0.2.2 a', '192.0.2.3 undefined'],
-    )
-  })
 })
 
 describe('endpointLabel', () => {

@@ -3,9 +3,17 @@ import { describe, test } from 'node:test'
 import fc from 'fast-check'
 import { formatAddress } from '../../src/dns/address.ts'
 import { parseAddressLabel } from '../../src/dns/address-label.ts'
-import { toLatin1 } from '../../src/dns/bytes.ts'
-import { parseRelativeName } from '../../src/dns/name.ts'
-import { dashedLabelOf, joinLabels, labelOf, POD, SVC } from '../../src/kubernetes/labels.ts'
+import { concatBytes, toLatin1 } from '../../src/dns/bytes.ts'
+import { formatName, parseRelativeName, ROOT } from '../../src/dns/name.ts'
+import {
+  dashedLabelOf,
+  isLabel,
+  joinLabels,
+  labelOf,
+  POD,
+  SVC,
+  serviceOwner,
+} from '../../src/kubernetes/labels.ts'
 
 describe('labelOf', () => {
   const cases: { name: string; text: string; label: string | undefined }[] = [
@@ -104,4 +112,35 @@ describe('dashedLabelOf', () => {
       }),
     )
   })
+})
+
+describe('serviceOwner', () => {
+  const cases: { name: string; service: string; namespace: string; owner: string | undefined }[] = [
+    { name: 'joins Service, namespace and svc', service: 'a', namespace: 'b', owner: 'a.b.svc.' },
+    { name: 'is in lower case', service: 'Web', namespace: 'Shop', owner: 'web.shop.svc.' },
+    { name: 'takes no name of two labels', service: 'a.b', namespace: 'c', owner: undefined },
+    { name: 'takes no namespace of two labels', service: 'a', namespace: 'b.c', owner: undefined },
+    { name: 'takes no empty name', service: '', namespace: 'b', owner: undefined },
+  ]
+  for (const { name, service, namespace, owner } of cases) {
+    test(name, () => {
+      const labels = serviceOwner({ name: service, namespace })
+      assert.equal(labels && formatName(concatBytes(labels, ROOT)), owner)
+    })
+  }
+})
+
+test('labels stand before those below', () => {
+  const below = labelOf('svc')
+  assert.deepEqual(labelOf('Web', below), joinLabels(labelOf('web'), below))
+  assert.deepEqual(dashedLabelOf('192.0.2.1', below), joinLabels(labelOf('192-0-2-1'), below))
+})
+
+test('isLabel tells what labelOf makes', () => {
+  const text = fc.oneof(fc.string(), fc.stringMatching(/^[a-zA-Z0-9_.-]{0,70}$/))
+  fc.assert(
+    fc.property(text, (some) => {
+      assert.equal(isLabel(some), labelOf(some) !== undefined)
+    }),
+  )
 })

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import type { Cluster } from '../../src/kubernetes/cluster.ts'
+import { serviceOwner } from '../../src/kubernetes/labels.ts'
+import { nameSlice } from '../../src/kubernetes/named-slices.ts'
 import type { NamingOptions } from '../../src/kubernetes/options.ts'
 import { clusterIpPointers, endpointPointers } from '../../src/kubernetes/pointers.ts'
 import type { Pointer } from '../../src/records/zone-entry.ts'
@@ -12,8 +14,15 @@ const shown: Rule = (cluster, options) =>
 
 function pointers(cluster: Cluster, options: NamingOptions): Pointer[] {
   return [
-    ...[...cluster.services.values()].flatMap((service) => clusterIpPointers(service, options)),
-    ...[...cluster.slices.values()].flatMap((slice) => endpointPointers(slice, options)),
+    ...[...cluster.services.values()].flatMap((service) => {
+      const owner = serviceOwner(service)
+      return owner === undefined ? [] : clusterIpPointers(service, owner, options)
+    }),
+    ...[...cluster.slices.values()].flatMap((slice) => {
+      const owner = serviceOwner({ namespace: slice.namespace, name: slice.serviceName })
+      if (owner === undefined || !options.hasEndpoints) return []
+      return endpointPointers(nameSlice(slice, owner, options.usesPodNames), options)
+    }),
   ]
 }
 

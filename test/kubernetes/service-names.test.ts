@@ -1,13 +1,12 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { concatBytes } from '../../src/dns/bytes.ts'
-import { formatName, ROOT } from '../../src/dns/name.ts'
-import { serviceNames, serviceOwner } from '../../src/kubernetes/service-names.ts'
+import { nameEndpoints } from '../../src/kubernetes/named-slices.ts'
+import { serviceNames } from '../../src/kubernetes/service-names.ts'
 import { linesOf, type NamingCase, namesOf, type Rule } from './naming.ts'
 
 const services: Rule = (cluster, options) =>
   [...cluster.services.values()].flatMap((service) =>
-    serviceNames(service, cluster.slicesOf(service), options),
+    serviceNames(service, nameEndpoints(cluster.slicesOf(service), service, options), options),
   )
 
 function check(cases: readonly NamingCase[]): void {
@@ -303,23 +302,7 @@ describe('an ExternalName Service', () => {
   ])
 })
 
-describe('serviceOwner', () => {
-  const cases: { name: string; service: string; namespace: string; owner: string | undefined }[] = [
-    { name: 'joins Service, namespace and svc', service: 'a', namespace: 'b', owner: 'a.b.svc.' },
-    { name: 'is in lower case', service: 'Web', namespace: 'Shop', owner: 'web.shop.svc.' },
-    { name: 'takes no name of two labels', service: 'a.b', namespace: 'c', owner: undefined },
-    { name: 'takes no namespace of two labels', service: 'a', namespace: 'b.c', owner: undefined },
-    { name: 'takes no empty name', service: '', namespace: 'b', owner: undefined },
-  ]
-  for (const { name, service, namespace, owner } of cases) {
-    test(name, () => {
-      const labels = serviceOwner({ name: service, namespace })
-      assert.equal(labels && formatName(concatBytes(labels, ROOT)), owner)
-    })
-  }
-
-  test('leaves a Service without one out', () => {
-    const objects = '- { kind: Service, metadata: { name: a.b }, spec: { clusterIP: 192.0.2.1 } }'
-    assert.deepEqual(namesOf({ objects }, services), [])
-  })
+test('a Service that cannot be a name has none', () => {
+  const objects = '- { kind: Service, metadata: { name: a.b }, spec: { clusterIP: 192.0.2.1 } }'
+  assert.deepEqual(namesOf({ objects }, services), [])
 })
