@@ -4,7 +4,12 @@
  * @module
  */
 import { word } from '../dns/bytes.ts'
-import { isByAddress, type ZoneEntry } from '../records/zone-entry.ts'
+import {
+  type AddressEntry,
+  isByAddress,
+  type NamedEntry,
+  type ZoneEntry,
+} from '../records/zone-entry.ts'
 import { type EntryDigest, EntryDigester } from './entry-digest.ts'
 import { addressKey, addressUnit, nameKey } from './shard-key.ts'
 
@@ -22,41 +27,13 @@ export class GroupPlace {
 
   /** @param weight of these entries */
   constructor(entries: readonly ZoneEntry[], weight: number) {
-    const digester = new EntryDigester()
-    const names = new Map<number, Unit>()
-    const addresses = new Map<number, Unit>()
-    let last: Unit | undefined
-    for (const entry of entries) {
-      if (isByAddress(entry)) {
-        const unit = addressUnit(entry.address)
-        const known = addresses.get(unit)
-        const place = known ?? { unit, key: addressKey(entry.address), low: 0, high: 0 }
-        if (known === undefined) addresses.set(unit, place)
-        digester.addTo(place, entry)
-        continue
-      }
-      const unit = unitOf(entry)
-      // All names of a Service are one unit.
-      if (last?.unit !== unit) {
-        last = names.get(unit) ?? { unit, key: unit, low: 0, high: 0 }
-        names.set(unit, last)
-      }
-      digester.addTo(last, entry)
-    }
+    const units = new Units()
+    for (const entry of entries) if (!isByAddress(entry)) units.addName(entry)
+    this.nameCount = units.count
+    for (const entry of entries) if (isByAddress(entry)) units.addAddress(entry)
     this.weight = weight
-    this.nameCount = names.size
-    this.count = names.size + addresses.size
-    this.fields = new Int32Array(FIELDS * this.count)
-    let at = 0
-    for (const units of [names, addresses]) {
-      for (const { unit, key, low, high } of units.values()) {
-        this.fields[at] = unit
-        this.fields[at + 1] = key
-        this.fields[at + 2] = low
-        this.fields[at + 3] = high
-        at += FIELDS
-      }
-    }
+    this.count = units.count
+    this.fields = units.fields()
   }
 
   /** A unit by its place among the group's. */
@@ -92,6 +69,57 @@ export class GroupPlace {
       if (this.fields[FIELDS * index + i] !== fields[FIELDS * otherIndex + i]) return false
     }
     return true
+  }
+}
+
+/** The units of some entries. One whose entries do not follow each other is listed again. */
+class Units {
+  private readonly digester = new EntryDigester()
+  private readonly list: Unit[] = []
+  private last: Unit | undefined
+  private owner: Uint8Array | undefined
+
+  get count(): number {
+    return this.list.length
+  }
+
+  addName(entry: NamedEntry): void {
+    const { owner } = entry
+    // The sets of a name follow each other.
+    if (owner !== this.owner) {
+      const unit = nameKey(owner, 0, owner.length)
+      this.begin(unit, unit)
+      this.owner = owner
+    }
+    this.take(entry)
+  }
+
+  addAddress(entry: AddressEntry): void {
+    this.begin(addressUnit(entry.address), addressKey(entry.address))
+    this.take(entry)
+  }
+
+  fields(): Int32Array {
+    const fields = new Int32Array(FIELDS * this.list.length)
+    let at = 0
+    for (const { unit, key, low, high } of this.list) {
+      fields[at] = unit
+      fields[at + 1] = key
+      fields[at + 2] = low
+      fields[at + 3] = high
+      at += FIELDS
+    }
+    return fields
+  }
+
+  private begin(unit: number, key: number): void {
+    if (this.last?.unit === unit) return
+    this.last = { unit, key, low: 0, high: 0 }
+    this.list.push(this.last)
+  }
+
+  private take(entry: ZoneEntry): void {
+    if (this.last !== undefined) this.digester.addTo(this.last, entry)
   }
 }
 

@@ -102,12 +102,19 @@ export class GroupedShards {
         this.owners.delete(before.unit(i), group)
       }
       for (const i of others) this.noteUnit(changed, after, i)
-      for (let i = 0; i < after.count; i++) this.owners.add(after.unit(i), group)
-      this.weight += after.weight - before.weight
-      if (after.count === 0) this.places.delete(group)
-      else this.places.set(group, after)
+      this.weight -= before.weight
+      this.places.delete(group)
+      this.adopt(group, after)
     }
     return changed
+  }
+
+  /** Gives a group, which has none, its place. */
+  private adopt(group: string, place: GroupPlace): void {
+    if (place.count === 0) return
+    this.places.set(group, place)
+    this.weight += place.weight
+    for (let i = 0; i < place.count; i++) this.owners.add(place.unit(i), group)
   }
 
   private noteUnit(changed: Map<number, Set<number>>, place: GroupPlace, index: number): void {
@@ -154,10 +161,14 @@ export class GroupedShards {
     changed: readonly string[],
     fresh: ReadonlyMap<string, readonly ZoneEntry[]>,
   ): void {
+    const groups = new Set([...this.places.keys(), ...changed])
     const blocks = new UnitBlocks()
-    for (const group of new Set([...this.places.keys(), ...changed])) {
+    this.places.clear()
+    this.owners.clear()
+    this.weight = 0
+    for (const group of groups) {
       const entries = fresh.get(group) ?? this.entriesOf(group)
-      this.place(new Map([[group, entries]]))
+      this.adopt(group, new GroupPlace(entries, countEntries(entries)))
       blocks.add(entries)
     }
     const count = shardCountFor(this.weight)

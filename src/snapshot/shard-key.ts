@@ -42,6 +42,19 @@ export function nameKey(labels: Uint8Array, start: number, end: number): number 
   return hashOctets(labels, third, end, KEY_SEED)
 }
 
+/** Where the labels of a name's unit begin: its last three, or all of fewer. */
+export function unitStart(labels: Uint8Array): number {
+  let third = 0
+  let second = 0
+  let last = 0
+  for (let at = 0; at < labels.length; at += octet(labels, at) + 1) {
+    third = second
+    second = last
+    last = at
+  }
+  return third
+}
+
 /**
  * As `shardOfName`, for the first `size` octets of a query's name, `labelCount` labels. Allocates
  * nothing.

@@ -26,7 +26,8 @@ import {
   TARGET_BYTES,
 } from './layout.ts'
 import { hashName } from './name-hash.ts'
-import { draftNodes, type NodeDraft } from './node-drafts.ts'
+import type { NodeDraft } from './node-draft.ts'
+import { draftNodes } from './node-drafts.ts'
 import type { PointerDraft } from './pointer-drafts.ts'
 import type { SetDraft } from './set-drafts.ts'
 import { SetPlaces } from './set-places.ts'
@@ -184,51 +185,46 @@ export class ShardWriter {
 
   /** All nodes get their places first, as SRV records lead to them. */
   private writeUnit(nodes: readonly NodeDraft[]): void {
-    const { out } = this
+    const { out, places } = this
     const targets = new UnitTargets(nodes)
-    this.places.clear()
-    const sets: [set: SetDraft, form: number, offset: number][] = []
-    const setsOf = nodes.map((node) => {
+    places.clear()
+    const sets: SetDraft[] = []
+    for (const node of nodes) {
       node.offset = out.reserve(NODE_BYTES + SET_REF_BYTES * node.sets.length + node.owner.length)
       out.align()
       this.addNode(node.offset)
-      const ofNode = node.sets.sort((a, b) => a.type - b.type)
-      return ofNode.map((set): [SetDraft, number] => {
-        const place = (): number => {
-          const form = formOf(set, targets)
-          const offset = this.reserveSet(set, form)
-          sets.push([set, form, offset])
-          return offset
-        }
-        return [set, this.places.offsetOf(set, place)]
-      })
-    })
-    for (const [set, form, offset] of sets) {
-      out.put32(offset, (form << 24) | set.ttlSeconds)
-      if (form === FORM.TARGETS) this.writeTargets(offset + 4, set.rdata, targets)
-      else this.writeItems(offset + 4, form, set.rdata)
+      for (const set of node.sets) {
+        const same = places.find(set)
+        set.offset = same?.offset ?? this.reserveSet(set, formOf(set, targets))
+        if (same === undefined) sets.push(set)
+      }
     }
-    for (const [i, node] of nodes.entries()) this.writeNode(node, setsOf[i] ?? [])
+    for (const { form, offset, ttlSeconds, rdata } of sets) {
+      out.put32(offset, (form << 24) | ttlSeconds)
+      if (form === FORM.TARGETS) this.writeTargets(offset + 4, rdata, targets)
+      else this.writeItems(offset + 4, form, rdata)
+    }
+    for (const node of nodes) this.writeNode(node)
   }
 
-  private writeNode(node: NodeDraft, sets: readonly [set: SetDraft, offset: number][]): void {
+  private writeNode(node: NodeDraft): void {
+    const { owner, sets, offset, scope } = node
     if (sets.length > SETS_PER_NODE_MAX) {
       throw new SnapshotError(`Cannot build shard: ${sets.length} types at one name`)
     }
     const { out } = this
-    const { offset } = node
     const flag = node.hasAddressNames ? ADDRESS_NAMES_BIT : 0
-    out.put16(offset, node.owner.length | ((sets.length | flag) << 8))
+    out.put16(offset, owner.length | ((sets.length | flag) << 8))
     const marks = (node.isImplied ? IMPLIED_BIT : 0) | (node.isGlue ? GLUE_BIT : 0)
-    out.put16(offset + 2, this.idOf(node.scope) | marks)
+    out.put16(offset + 2, this.idOf(scope) | marks)
     let ref = offset + NODE_BYTES
-    for (const [{ type, rdata }, setOffset] of sets) {
-      out.put16(ref, type)
-      out.put16(ref + 2, rdata.length)
-      out.put32(ref + 4, setOffset)
+    for (const set of sets) {
+      out.put16(ref, set.type)
+      out.put16(ref + 2, set.rdata.length)
+      out.put32(ref + 4, set.offset)
       ref += SET_REF_BYTES
     }
-    out.put(ref, node.owner)
+    out.put(ref, owner)
   }
 
   /** The number of a namespace of the shard. */
@@ -238,29 +234,31 @@ export class ShardWriter {
     return this.scopeId
   }
 
-  private reserveSet({ rdata }: SetDraft, form: number): number {
+  private reserveSet(set: SetDraft, form: number): number {
     const { out } = this
+    const { rdata } = set
     let size = 4
     if (form === FORM.TARGETS) size += TARGET_BYTES * rdata.length
     else {
       const more = form === FORM.PARTS ? PARTS_BYTES : 0
       for (const { bytes, target } of rdata) size += more + bytes.length + (target?.length ?? 0)
     }
-    const offset = out.reserve(size)
+    set.form = form
+    set.offset = out.reserve(size)
     out.align()
-    return offset
+    return set.offset
   }
 
   private writeTargets(offset: number, rdata: readonly Rdata[], nodes: UnitTargets): void {
     const { out } = this
-    const seen = new Set<number>()
+    const seen = rdata.length > 1 ? new Set<number>() : undefined
     let at = offset
     for (const { bytes, target } of rdata) {
       const node = nodes.find(target ?? EMPTY)?.offset ?? 0
       out.put(at, bytes)
-      out.put16(at + 6, seen.has(node) ? 1 : 0)
+      out.put16(at + 6, seen?.has(node) === true ? 1 : 0)
       out.put32(at + 8, node)
-      seen.add(node)
+      seen?.add(node)
       at += TARGET_BYTES
     }
   }

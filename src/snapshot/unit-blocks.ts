@@ -5,9 +5,9 @@
  * @module
  */
 import {
+  type AddressEntry,
   isByAddress,
-  type PodAddress,
-  type Pointer,
+  type NamedEntry,
   type ZoneEntry,
 } from '../records/zone-entry.ts'
 import { AddressRows } from './address-rows.ts'
@@ -15,33 +15,38 @@ import { unitOf } from './group-place.ts'
 import { planNoIndex } from './index-plan.ts'
 import { joinNodes } from './join-nodes.ts'
 import { isBefore, KeptNodes, type KeptPiece, type Piece } from './kept-nodes.ts'
-import { draftNodes, type NodeDraft } from './node-drafts.ts'
+import type { NodeDraft } from './node-draft.ts'
+import { NodeDrafter } from './node-drafts.ts'
 import { draftPointers } from './pointer-drafts.ts'
 import { Shard } from './shard.ts'
 import { addressKey } from './shard-key.ts'
 import { type BuiltShard, ShardWriter, sortedScopes } from './shard-writer.ts'
 
-/** Entries that are written at a time. */
-const ENTRIES_AT_ONCE = 2048
+/** Nodes that are written to one block, more only when a group has more. */
+const NODES_AT_ONCE = 1024
 
 /** A unit's nodes, and what they are sorted by. */
 type Block = { readonly piece: KeptPiece; readonly key: string }
 
 /** What has to go into the shards. */
 export class UnitBlocks {
-  private pending: ZoneEntry[] = []
+  private readonly drafter = new NodeDrafter()
+  private open = new OpenBlock(NODES_AT_ONCE)
   private readonly blocks = new Map<number, Block>()
   /** Units that were written in parts. */
   private readonly split = new Set<number>()
-  private readonly addresses: (Pointer | PodAddress)[] = []
+  private readonly addresses: AddressEntry[] = []
 
   /** Adds entries of a group. */
   add(entries: readonly ZoneEntry[]): void {
+    const named: NamedEntry[] = []
     for (const entry of entries) {
       if (isByAddress(entry)) this.addresses.push(entry)
-      else this.pending.push(entry)
+      else named.push(entry)
     }
-    if (this.pending.length >= ENTRIES_AT_ONCE) this.write()
+    const nodes = this.drafter.draft(named)
+    if (!this.open.hasRoom(nodes.length)) this.close(nodes.length)
+    this.open.write(nodes)
   }
 
   /**
@@ -53,7 +58,7 @@ export class UnitBlocks {
     count: number,
     entriesIn: (units: ReadonlySet<number>) => readonly ZoneEntry[],
   ): Generator<BuiltShard> {
-    this.write()
+    this.close(0)
     const lots = Array.from({ length: count }, (): Lot => new Lot())
     for (const [unit, block] of this.blocks) {
       if (!this.split.has(unit)) lots[unit & (count - 1)]?.blocks.push(block)
@@ -67,24 +72,69 @@ export class UnitBlocks {
     for (const lot of lots) yield lot.build()
   }
 
-  /** Writes what is pending as nodes of a shard, without an index to them. */
-  private write(): void {
-    const { nodes } = draftNodes(this.pending)
-    this.pending = []
-    const scopes = sortedScopes(new Set(nodes.map(({ scope }) => scope)))
-    const writer = new ShardWriter(scopes, planNoIndex(nodes.length))
-    writer.writeNodes(nodes)
-    const { nodeOffsets: starts, out } = writer
-    const shard = new Shard(out.bytes.slice(0, out.size), scopes)
-    const source = new KeptNodes({ shard, starts, end: out.size })
-    for (let from = 0; from < nodes.length; ) {
-      const { unit = 0, key = '' } = nodes[from] ?? {}
-      let to = from + 1
-      while (nodes[to]?.unit === unit) to++
+  /** Takes the units of the block that is open, and opens another for so many nodes and more. */
+  private close(count: number): void {
+    const { source, units } = this.open.close()
+    for (const { unit, from, to, key } of units) {
       if (this.blocks.has(unit)) this.split.add(unit)
       this.blocks.set(unit, { piece: { kind: 'kept', source, from, to }, key })
-      from = to
     }
+    this.open = new OpenBlock(Math.max(count, NODES_AT_ONCE))
+  }
+}
+
+/** Nodes of a unit, by their places in a block. */
+type UnitNodes = {
+  readonly unit: number
+  readonly from: number
+  readonly to: number
+  /** Of the first one. */
+  readonly key: string
+}
+
+/** Nodes that are written one group after the other, without an index to them. */
+class OpenBlock {
+  /** By their numbers here. */
+  private readonly scopes: string[] = ['']
+  private readonly units: UnitNodes[] = []
+  private readonly writer: ShardWriter
+  private readonly room: number
+  private count = 0
+
+  /** @param room for so many nodes */
+  constructor(room: number) {
+    this.room = room
+    this.writer = new ShardWriter(this.scopes, planNoIndex(room))
+  }
+
+  /** Whether there is room for so many more. */
+  hasRoom(count: number): boolean {
+    return this.count + count <= this.room
+  }
+
+  /** Writes nodes, sorted. */
+  write(nodes: readonly NodeDraft[]): void {
+    let scope: string | undefined
+    for (const node of nodes) {
+      if (node.scope === scope) continue
+      scope = node.scope
+      if (this.scopes.at(-1) !== scope && !this.scopes.includes(scope)) this.scopes.push(scope)
+    }
+    this.writer.writeNodes(nodes)
+    for (let at = 0; at < nodes.length; ) {
+      const start = at
+      const { unit = 0, key = '' } = nodes[start] ?? {}
+      while (nodes[at]?.unit === unit) at++
+      this.units.push({ unit, from: this.count + start, to: this.count + at, key })
+    }
+    this.count += nodes.length
+  }
+
+  close(): { readonly source: KeptNodes; readonly units: readonly UnitNodes[] } {
+    const { nodeOffsets, out } = this.writer
+    const shard = new Shard(out.bytes.slice(0, out.size), this.scopes)
+    const starts = nodeOffsets.slice(0, this.count)
+    return { source: new KeptNodes({ shard, starts, end: out.size }), units: this.units }
   }
 }
 
@@ -92,11 +142,11 @@ export class UnitBlocks {
 class Lot {
   readonly blocks: Block[] = []
   /** All that split units say. */
-  readonly entries: ZoneEntry[] = []
-  readonly addresses: (Pointer | PodAddress)[] = []
+  readonly entries: NamedEntry[] = []
+  readonly addresses: AddressEntry[] = []
 
   build(): BuiltShard {
-    const { nodes } = draftNodes(this.entries)
+    const nodes = new NodeDrafter().draft(this.entries)
     const pointers = draftPointers(this.addresses)
     const scopes = new Set<string>()
     for (const { piece } of this.blocks) piece.source.addScopes(piece, scopes)

@@ -9,6 +9,12 @@ export class UnitOwners {
   /** Units of several groups, the one above among them. */
   private readonly shared = new Map<number, Set<string>>()
 
+  /** Forgets all groups. */
+  clear(): void {
+    this.only.clear()
+    this.shared.clear()
+  }
+
   /** Notes that a group says something in a unit. */
   add(unit: number, group: string): void {
     const owner = this.only.get(unit)

@@ -5,7 +5,8 @@ import { concatBytes, writeUint32 } from '../../src/dns/bytes.ts'
 import { formatName } from '../../src/dns/name.ts'
 import { TYPE } from '../../src/dns/rr-type.ts'
 import type { ExistingName, RecordSet, ZoneEntry } from '../../src/records/zone-entry.ts'
-import { draftNodes, type NodeDraft } from '../../src/snapshot/node-drafts.ts'
+import type { NodeDraft } from '../../src/snapshot/node-draft.ts'
+import { draftNodes } from '../../src/snapshot/node-drafts.ts'
 import { addressNames, existingName, labels, pointer, rdataText, recordSet } from './entries.ts'
 
 const A = recordSet('a 5 IN A 192.0.2.1', 'shop')

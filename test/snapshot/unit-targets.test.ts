@@ -3,7 +3,7 @@ import { describe, test } from 'node:test'
 import { TYPE } from '../../src/dns/rr-type.ts'
 import { FORM } from '../../src/snapshot/layout.ts'
 import { draftNodes } from '../../src/snapshot/node-drafts.ts'
-import type { SetDraft } from '../../src/snapshot/set-drafts.ts'
+import { draftSet, type SetDraft } from '../../src/snapshot/set-drafts.ts'
 import { formOf, UnitTargets } from '../../src/snapshot/unit-targets.ts'
 import { existingName, labels } from './entries.ts'
 
@@ -27,7 +27,7 @@ describe('formOf', () => {
     const rdata = names.map((name) =>
       name === undefined ? { bytes } : { bytes, target: labels(name) },
     )
-    return { type: TYPE.SRV, ttlSeconds: 5, rdata, isMerged: false }
+    return draftSet(TYPE.SRV, 5, rdata)
   }
   const cases: readonly { name: string; set: SetDraft; form: number }[] = [
     {

@@ -1,0 +1,34 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { NodeDraft } from '../../src/snapshot/node-draft.ts'
+import { NodeTable } from '../../src/snapshot/node-table.ts'
+import { labels } from './entries.ts'
+
+function nodeOf(name: string): NodeDraft {
+  return new NodeDraft(labels(name), '', { unit: 0, unitStart: 0 })
+}
+
+describe('NodeTable', () => {
+  test('finds names by their octets, also at the end of longer ones', () => {
+    const table = new NodeTable()
+    const [web, shop] = [nodeOf('web.shop.svc'), nodeOf('shop.svc')]
+    for (const node of [web, shop]) table.add(node)
+    const owner = labels('a.web.shop.svc')
+    assert.equal(table.find(owner, 0), undefined)
+    assert.equal(table.find(owner, 2), web)
+    assert.equal(table.find(owner, 6), shop)
+    assert.deepEqual(table.nodes, [web, shop])
+  })
+
+  test('grows, and forgets', () => {
+    const table = new NodeTable()
+    for (const size of [3000, 10, 0]) {
+      table.clear(size % 7)
+      const nodes = Array.from({ length: size }, (_, i) => nodeOf(`n${i}.web`))
+      for (const node of nodes) table.add(node)
+      for (const [i, node] of nodes.entries())
+        assert.equal(table.find(labels(`n${i}.web`), 0), node)
+      assert.equal(table.find(labels(`n${size}.web`), 0), undefined)
+    }
+  })
+})
