@@ -5,7 +5,7 @@
  */
 import type { RecordSet } from '../records/zone-entry.ts'
 import { type Backend, backendRecords, type Place, type RecordsOf } from './backend-records.ts'
-import { isLabel, joinLabels, labelOf } from './labels.ts'
+import { isLabel, labelOf } from './labels.ts'
 import type { Port } from './objects.ts'
 
 /**
@@ -17,21 +17,39 @@ export function portNames(
   backends: readonly Backend[],
   recordsOf: RecordsOf = backendRecords,
 ): RecordSet[] {
-  const byPort = new Map<string, Backend[]>()
-  const keys = new Map<Port, string>()
-  for (const backend of backends) {
-    if (backend.port === undefined) continue
-    const key = keys.get(backend.port) ?? portKey(backend.port)
-    keys.set(backend.port, key)
-    if (key === '') continue
-    const known = byPort.get(key)
-    if (known === undefined) byPort.set(key, [backend])
-    else known.push(backend)
-  }
-  return [...byPort].flatMap(([key, some]) => {
+  const names: RecordSet[] = []
+  for (const [key, some] of byName(backends)) {
     const owner = ownerOf(key, place.owner)
-    return owner === undefined ? [] : recordsOf({ ...place, owner }, some)
-  })
+    if (owner === undefined) continue
+    for (const records of recordsOf({ ...place, owner }, some)) names.push(records)
+  }
+  return names
+}
+
+/** Backends by how their port and its protocol are spelled. */
+function byName(backends: readonly Backend[]): ReadonlyMap<string, readonly Backend[]> {
+  const byKey = new Map<string, Backend[]>()
+  const byPort = new Map<Port, Backend[]>()
+  let last: Port | undefined
+  let some: Backend[] = []
+  for (const backend of backends) {
+    const { port } = backend
+    if (port === undefined) continue
+    if (port !== last) {
+      some = byPort.get(port) ?? groupOf(byKey, portKey(port))
+      byPort.set(port, some)
+      last = port
+    }
+    some.push(backend)
+  }
+  byKey.delete('')
+  return byKey
+}
+
+function groupOf(groups: Map<string, Backend[]>, key: string): Backend[] {
+  const group = groups.get(key) ?? []
+  groups.set(key, group)
+  return group
 }
 
 /** The name of a port below a Service; `undefined` for one without a name that is a label. */
@@ -43,8 +61,8 @@ export function portOwner(port: Port, service: Uint8Array): Uint8Array | undefin
 function ownerOf(key: string, service: Uint8Array): Uint8Array | undefined {
   const [port = '', protocol = ''] = key.split('.')
   // A name of 63 characters leaves no room for its underscore, which may be left out anyway.
-  const label = labelOf(port) ?? labelOf(port.slice(1))
-  return joinLabels(label, labelOf(protocol), service)
+  const below = labelOf(protocol, service)
+  return below && (labelOf(port, below) ?? labelOf(port.slice(1), below))
 }
 
 /** How a port and its protocol are spelled; '' for a port without a name that is a label. */

@@ -2,6 +2,7 @@
  * Digests of entries: two lots of entries with the same digest are held to be the same.
  * @module
  */
+import { octet } from '../dns/bytes.ts'
 import type { Rdata, ZoneEntry } from '../records/zone-entry.ts'
 
 const FIRST_SEED = 1
@@ -82,10 +83,15 @@ export class EntryDigester {
   private mixOctets(octets: Uint8Array): void {
     const size = octets.length
     this.mix(size)
-    for (let at = 0; at < size; at += 4) {
-      const low = (octets[at] ?? 0) | (valueAt(octets, at + 1) << 8)
-      this.mix(low | (valueAt(octets, at + 2) << 16) | (valueAt(octets, at + 3) << 24))
+    let at = 0
+    for (; at + 4 <= size; at += 4) {
+      const low = octet(octets, at) | (octet(octets, at + 1) << 8)
+      this.mix(low | (octet(octets, at + 2) << 16) | (octet(octets, at + 3) << 24))
     }
+    if (at === size) return
+    let last = 0
+    for (let i = size - 1; i >= at; i--) last = (last << 8) | octet(octets, i)
+    this.mix(last)
   }
 
   private mix(value: number): void {
@@ -95,7 +101,3 @@ export class EntryDigester {
     this.high = high ^ (high >>> 16)
   }
 }
-
-/** Octets behind the end are zeros, and not read: that would make every read slower. */
-const valueAt = (octets: Uint8Array, at: number): number =>
-  at < octets.length ? (octets[at] ?? 0) : 0

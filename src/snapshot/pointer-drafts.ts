@@ -74,20 +74,24 @@ function isYielding(entry: AddressEntry): boolean {
 
 /** Sorts by address, those of four octets first. */
 function byAddress(entries: readonly AddressEntry[]): AddressEntry[] {
-  const short = entries.filter(({ address }) => address.length === 4)
-  const long = entries.filter(({ address }) => address.length !== 4)
+  const short: AddressEntry[] = []
+  const long: AddressEntry[] = []
+  for (const entry of entries) (entry.address.length === 4 ? short : long).push(entry)
   long.sort((a, b) => compareBytes(a.address, b.address))
   if (short.length > ENTRIES_NUMBERED_MAX) {
     return [...short.sort((a, b) => compareBytes(a.address, b.address)), ...long]
   }
   // Numbers are sorted without a call for each two of them: the address, and behind it the place.
-  const numbered = Float64Array.from(short, ({ address }, i) => {
-    return readUint32(address, 0) * ENTRIES_NUMBERED_MAX + i
-  }).sort()
+  const numbered = new Float64Array(short.length)
+  for (const [i, { address }] of short.entries()) {
+    numbered[i] = readUint32(address, 0) * ENTRIES_NUMBERED_MAX + i
+  }
+  numbered.sort()
   const sorted: AddressEntry[] = []
   for (const number of numbered) {
     const entry = short[number % ENTRIES_NUMBERED_MAX]
     if (entry !== undefined) sorted.push(entry)
   }
-  return [...sorted, ...long]
+  for (const entry of long) sorted.push(entry)
+  return sorted
 }
