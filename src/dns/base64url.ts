@@ -9,11 +9,10 @@
 import { octet, toLatin1 } from './bytes.ts'
 
 const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_'
-const INVALID = 255
-const VALUES: Uint8Array = Uint8Array.from({ length: 128 }, (_, code) => {
-  const value = ALPHABET.indexOf(String.fromCharCode(code))
-  return value < 0 ? INVALID : value
-})
+/** What characters stand for; -1 is nothing. */
+const VALUES: Int8Array = Int8Array.from({ length: 128 }, (_, code) =>
+  ALPHABET.indexOf(String.fromCharCode(code)),
+)
 
 /**
  * Characters from which on the runtime's own decoder is asked, where it has one (Node 25, Workers,
@@ -24,24 +23,28 @@ const LONG_TEXT = 1024
 /**
  * Decodes base64url text; `undefined` for padding, characters outside of the alphabet, an
  * impossible length, or bits set after the last octet. The empty text is no octets.
+ * @param start characters that stand before it
  */
-export function decodeBase64url(text: string): Uint8Array | undefined {
-  const tail = text.length % 4
+export function decodeBase64url(text: string, start = 0): Uint8Array | undefined {
+  const size = text.length - start
+  const tail = size % 4
   if (tail === 1) return undefined
-  if (tail === 0 && text.length >= LONG_TEXT && Uint8Array.fromBase64 !== undefined) {
-    return decodeWhole(text)
+  if (tail === 0 && size >= LONG_TEXT && Uint8Array.fromBase64 !== undefined) {
+    return decodeWhole(text.slice(start))
   }
-  const bytes = new Uint8Array(Math.floor((text.length * 3) / 4))
+  const bytes = new Uint8Array(Math.floor((size * 3) / 4))
   const whole = text.length - tail
   let offset = 0
-  for (let i = 0; i < whole; i += 4) {
+  let all = 0
+  for (let i = start; i < whole; i += 4) {
     const high = (valueAt(text, i) << 18) | (valueAt(text, i + 1) << 12)
     const four = high | (valueAt(text, i + 2) << 6) | valueAt(text, i + 3)
-    if (four < 0) return undefined
+    all |= four
     bytes[offset++] = four >>> 16
     bytes[offset++] = four >>> 8
     bytes[offset++] = four
   }
+  if (all < 0) return undefined
   if (tail === 0) return bytes
   const first = (valueAt(text, whole) << 10) | (valueAt(text, whole + 1) << 4)
   const last = tail === 3 ? first | (valueAt(text, whole + 2) >> 2) : first
@@ -65,8 +68,7 @@ function decodeWhole(text: string): Uint8Array | undefined {
 /** What a character stands for; negative when that is nothing, and so is all that is made of it. */
 function valueAt(text: string, index: number): number {
   const code = text.charCodeAt(index)
-  const value = code < 128 ? octet(VALUES, code) : INVALID
-  return value === INVALID ? -1 : value
+  return code < 128 ? (VALUES[code] ?? -1) : -1
 }
 
 /** Encodes octets as base64url text without padding. */

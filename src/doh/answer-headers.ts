@@ -6,9 +6,19 @@ import { freshSeconds } from './freshness.ts'
 import { SECURITY_HEADERS } from './json-response.ts'
 
 const NO_MORE: Readonly<Record<string, string>> = {}
+
+/** Headers that were made, by `cache-control`, then by size. */
+type Made = { count: number; readonly byControl: Map<string, Map<number, AnswerHeaders>> }
+type AnswerHeaders = Readonly<Record<string, string>>
+
 /** What was made, by what came on top of it. */
-const MADE = new WeakMap<object, Map<string, Readonly<Record<string, string>>>>()
+const MADE = new WeakMap<object, Made>()
 const MADE_MAX = 1000
+
+/** Values of `cache-control`, by seconds. */
+const PRIVATE = new Map<number, string>()
+const SHARED = new Map<number, string>()
+const CONTROLS_MAX = 100
 
 /**
  * How long, and by whom, an answer may be kept (RFC 8484 §5.1). Who compresses it on its way would
@@ -20,7 +30,13 @@ export function cacheControl(
 ): string {
   const seconds = isPost ? 0 : freshSeconds(reply)
   if (seconds === 0) return 'no-store, no-transform'
-  return `${isPrivate ? 'private, ' : ''}max-age=${seconds}, no-transform`
+  const controls = isPrivate ? PRIVATE : SHARED
+  const known = controls.get(seconds)
+  if (known !== undefined) return known
+  if (controls.size >= CONTROLS_MAX) controls.clear()
+  const control = `${isPrivate ? 'private, ' : ''}max-age=${seconds}, no-transform`
+  controls.set(seconds, control)
+  return control
 }
 
 /**
@@ -32,11 +48,10 @@ export function answerHeaders(
   size: number,
   control: string,
   more: Readonly<Record<string, string>> = NO_MORE,
-): Readonly<Record<string, string>> {
-  const made = MADE.get(more) ?? new Map<string, Readonly<Record<string, string>>>()
-  const key = `${size} ${control} ${type}`
-  const known = made.get(key)
-  if (known !== undefined) return known
+): AnswerHeaders {
+  const made = MADE.get(more) ?? { count: 0, byControl: new Map() }
+  const known = made.byControl.get(control)?.get(size)
+  if (known?.['content-type'] === type) return known
   const headers = {
     ...SECURITY_HEADERS,
     'content-type': type,
@@ -45,8 +60,21 @@ export function answerHeaders(
     vary: 'Accept',
     ...more,
   }
-  if (made.size >= MADE_MAX) made.clear()
-  made.set(key, headers)
+  keep(made, { control, size }, headers)
   MADE.set(more, made)
   return headers
+}
+
+function keep(
+  made: Made,
+  { control, size }: { readonly control: string; readonly size: number },
+  headers: AnswerHeaders,
+): void {
+  if (made.count >= MADE_MAX) {
+    made.byControl.clear()
+    made.count = 0
+  }
+  const bySize = made.byControl.get(control) ?? new Map<number, AnswerHeaders>()
+  made.byControl.set(control, bySize.set(size, headers))
+  made.count++
 }

@@ -48,7 +48,7 @@ export function readDirect(head: MessageHead): DirectMessage | undefined {
   }
   if (!ACCEPTED.has(head.header('accept') ?? '')) return undefined
   if (isPost) return isPlainBody(head) ? { isPost, message: undefined } : undefined
-  const message = decodeBase64url(path.slice(GET_PREFIX.length))
+  const message = decodeBase64url(path, GET_PREFIX.length)
   return message !== undefined && isQuery(message) ? { isPost, message } : undefined
 }
 

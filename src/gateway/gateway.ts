@@ -7,9 +7,9 @@ import type { Context } from 'hono'
 import { CLUSTER_TREE, type ClusterTree } from '../corefile/cluster-tree.ts'
 import type { KubernetesOptions } from '../corefile/kubernetes-options.ts'
 import { ConfigError, configError, formatProblem } from '../corefile/problem.ts'
-import { asWordOctets, type SizedOctets } from '../dns/bytes.ts'
+import { asWordOctets, EMPTY, type SizedOctets } from '../dns/bytes.ts'
 import { equalNames, isSubdomain } from '../dns/name.ts'
-import { endsIn, parseQuery, Query } from '../dns/query.ts'
+import { endsIn, parseQuery, Query, type Refusal } from '../dns/query.ts'
 import { HttpError } from '../doh/http-error.ts'
 import type { Host, SnapshotSource } from '../plugins/host.ts'
 import type { Client, MaybePromise, View } from '../plugins/plugin.ts'
@@ -18,14 +18,16 @@ import { type Explanation, explain } from '../resolver/explain.ts'
 import type { Resolver } from '../resolver/resolver.ts'
 import { bearerToken, type Caller, findCaller, headerToken } from './access.ts'
 import { AccessAssertions, ASSERTION_HEADER } from './access-assertions.ts'
+import { AgeHeaders } from './age-headers.ts'
 import { ClusterReader } from './cluster-reader.ts'
 import { type GatewayConfig, GatewayConfigError } from './config.ts'
 import { formatGatewayMetrics } from './gateway-metrics.ts'
+import { HeldClock } from './held-clock.ts'
 import { answerLocally } from './local-names.ts'
 import { MergedClusters } from './merged-clusters.ts'
 import type { ClusterWriter } from './publish-routes.ts'
 import { RateBuckets, type RateLimiter } from './rate-limiter.ts'
-import { RemoteClient } from './remote-client.ts'
+import { type RemoteAddress, RemoteClient } from './remote-client.ts'
 import { ShardMemory } from './shard-memory.ts'
 import { SnapshotLoader, type SnapshotOrigin } from './snapshot-loader.ts'
 import { hasHash, type RandomBytes } from './token.ts'
@@ -54,10 +56,7 @@ export type GatewayRuntime = {
   readonly keepAlive: (c: Context, promise: Promise<void>) => void
 }
 
-/** Header with the age of the names in an answer, in seconds. */
-export const AGE_HEADER = 'kubedoh-snapshot-age'
-/** Ages whose headers are kept. */
-const AGES_MAX = 64
+const NO_HEADERS: Readonly<Record<string, string>> = {}
 const RETRY_SECONDS = '5'
 
 /** Who was let in; whether they ask too often may take a moment to find out. */
@@ -91,26 +90,30 @@ export class Gateway {
   private readonly assertions: AccessAssertions | undefined
   private readonly zones: readonly ServedZone[]
   private readonly query = new Query()
-  private readonly ages = new Map<number, Readonly<Record<string, string>>>()
+  private parsed: Query | Refusal = parseQuery(EMPTY, this.query)
+  private readonly ages = new AgeHeaders()
+  private readonly clock: HeldClock
   private readonly callers = new WeakMap<Request, Caller>()
 
   /** @throws {GatewayConfigError} when the Corefile asks for what there is not */
   constructor(config: GatewayConfig, runtime: GatewayRuntime) {
     this.config = config
     this.runtime = runtime
-    this.resolver = this.compile()
     const { host, tokenStore } = runtime
+    this.clock = new HeldClock(host.now)
+    this.resolver = this.compile()
     const perMinute = config.requestsPerMinute
-    this.limiter = runtime.limiter ?? new RateBuckets({ perMinute, now: host.now })
+    this.limiter = runtime.limiter ?? new RateBuckets({ perMinute, now: this.clock.now })
     const { application } = config
-    const { after, now } = host
+    const { after } = host
+    const { now } = this.clock
     this.assertions =
       application && new AccessAssertions({ ...application, fetch: runtime.fetch, after, now })
     this.zones = this.opened.sort((a, b) => b.zone.bytes.length - a.zone.bytes.length)
     this.book = new TokenBook({
       store: tokenStore,
-      after: host.after,
-      now: host.now,
+      after,
+      now,
       onError: (error) => {
         host.log({ level: 'error', message: 'cannot read the tokens', error })
       },
@@ -131,7 +134,11 @@ export class Gateway {
    * Finds out who sends a request, where that is known without looking anything up; `undefined`
    * leaves it to `admit`.
    */
-  admitAtOnce(authorization: string, remote: { readonly address: string }): Admitted | undefined {
+  admitAtOnce(authorization: string, remote: RemoteAddress): Admitted | undefined {
+    return this.clock.during(() => this.admitNow(authorization, remote))
+  }
+
+  private admitNow(authorization: string, remote: RemoteAddress): Admitted | undefined {
     const { access, requestsPerMinute } = this.config
     const token = access.isPublic ? undefined : bearerToken(authorization)
     const known = token === undefined ? undefined : this.book.findAtOnce(token)
@@ -161,27 +168,21 @@ export class Gateway {
 
   /** As `headersOf`, for a view. */
   ageHeaders(message: Uint8Array, view: View | undefined): Readonly<Record<string, string>> {
-    const query = parseQuery(message, this.query)
-    if (query.kind === 'refusal') return {}
-    const found = this.zones.find(({ zone }) => endsIn(query, zone))
-    if (found === undefined) return {}
+    const query = this.parse(message)
+    const found = query.kind === 'query' && this.zones.find(({ zone }) => endsIn(query, zone))
+    if (!found) return NO_HEADERS
     let ageMs = -1
     for (const { cluster, reader } of found.parts) {
       const isSeen = view === undefined || view.seesOrigin(cluster, found.zone.bytes)
       if (isSeen) ageMs = Math.max(ageMs, reader.ageMs())
     }
-    if (ageMs < 0) return {}
-    return Number.isFinite(ageMs) ? this.ageHeader(Math.round(ageMs / 1000)) : {}
+    return ageMs < 0 ? NO_HEADERS : this.ages.of(ageMs)
   }
 
-  /** The same object for the same age, as whoever makes headers goes by it. */
-  private ageHeader(seconds: number): Readonly<Record<string, string>> {
-    const known = this.ages.get(seconds)
-    if (known !== undefined) return known
-    if (this.ages.size >= AGES_MAX) this.ages.clear()
-    const header = { [AGE_HEADER]: String(seconds) }
-    this.ages.set(seconds, header)
-    return header
+  /** Reads a message, once for all who want to know of it; it is not written to any more. */
+  private parse(message: Uint8Array): Query | Refusal {
+    if (message !== this.query.bytes) this.parsed = parseQuery(message, this.query)
+    return this.parsed
   }
 
   /** Answers a message of a sender that was let in. */
@@ -198,13 +199,15 @@ export class Gateway {
     client: Client,
     keepAlive: KeepAlive,
   ): MaybePromise<Uint8Array | undefined> {
-    const local = answerLocally(message)
+    const local = answerLocally(this.parse(message))
     if (local !== undefined) return local
     const [listener] = this.resolver.listeners
     if (listener === undefined) return undefined
-    if (client.view !== undefined) keepFresh(this.book, keepAlive)
-    for (const reader of this.readers.values()) keepFresh(reader, keepAlive)
-    return this.resolver.answer(listener, message, client)
+    return this.clock.during(() => {
+      if (client.view !== undefined) keepFresh(this.book, keepAlive)
+      for (const reader of this.readers.values()) keepFresh(reader, keepAlive)
+      return this.resolver.answer(listener, message, client)
+    })
   }
 
   /**
@@ -228,7 +231,7 @@ export class Gateway {
     view: View | undefined,
     c: Context,
   ): Promise<Explanation | undefined> {
-    const reply = answerLocally(message)
+    const reply = answerLocally(this.parse(message))
     if (reply !== undefined) return { reply, serverBlock: undefined, plugins: [], facts: [] }
     const [listener] = this.resolver.listeners
     if (listener === undefined) return undefined
@@ -364,7 +367,7 @@ export class Gateway {
       times: this.config.times,
       memory: this.memory,
       needsLabels: () => this.book.usesLabels,
-      now: host.now,
+      now: this.clock.now,
       onError: (error) => {
         this.logFailure(key, error)
       },

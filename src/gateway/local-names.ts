@@ -12,19 +12,17 @@
 import { asWordOctets } from '../dns/bytes.ts'
 import { MESSAGE_BYTES_MAX } from '../dns/limits.ts'
 import { nameOf } from '../dns/name.ts'
-import { endsIn, FLAG, parseQuery, Query } from '../dns/query.ts'
+import { endsIn, FLAG, type Query, type Refusal } from '../dns/query.ts'
 import { RCODE } from '../dns/rcode.ts'
 import { ReplyWriter } from '../dns/reply-writer.ts'
 import { PADDING_BLOCK } from '../resolver/reply-bounds.ts'
 
 const RESOLVER_ARPA = asWordOctets(nameOf('resolver.arpa'))
 const CANARY = asWordOctets(nameOf('use-application-dns.net'))
-const query = new Query()
 const writer = new ReplyWriter()
 
 /** Answers a message when it is about such a name: that there is no data, or no such name. */
-export function answerLocally(message: Uint8Array): Uint8Array | undefined {
-  const parsed = parseQuery(message, query)
+export function answerLocally(parsed: Query | Refusal): Uint8Array | undefined {
   if (parsed.kind === 'refusal') return undefined
   const isCanary = endsIn(parsed, CANARY)
   if (!isCanary && !endsIn(parsed, RESOLVER_ARPA)) return undefined

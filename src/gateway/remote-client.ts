@@ -4,15 +4,18 @@
  */
 import type { Client, View } from '../plugins/plugin.ts'
 
+/** Whose address is known when it is asked for. */
+export type RemoteAddress = { readonly address: string }
+
 /** A client whose address is only put in words when somebody wants to read it. */
 export class RemoteClient implements Client {
   readonly port = 0
   readonly transport = 'https'
   readonly view?: View
-  private readonly remote: { readonly address: string }
+  private readonly remote: RemoteAddress
 
   /** @param view what it may see; everything when left out */
-  constructor(remote: { readonly address: string }, view?: View) {
+  constructor(remote: RemoteAddress, view?: View) {
     this.remote = remote
     if (view !== undefined) this.view = view
   }

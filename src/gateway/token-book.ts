@@ -38,6 +38,14 @@ export type TokenBookOptions = {
 /** A token that holds, and what its owner sees. */
 export type KnownToken = { readonly record: TokenRecord; readonly view: View }
 
+/** What is remembered of a token, and the secret of the record that it was found to be. */
+type KnownHash = {
+  readonly id: string
+  readonly sha256: string
+  record: TokenRecord | undefined
+  secret: TokenRecord['secrets'][number] | undefined
+}
+
 /** Knows the tokens. */
 export class TokenBook {
   private readonly options: TokenBookOptions
@@ -45,7 +53,7 @@ export class TokenBook {
   private byId: ReadonlyMap<string, TokenRecord> = new Map()
   private byIdentity: ReadonlyMap<string, TokenRecord> = new Map()
   private views: ReadonlyMap<TokenRecord, View> = new Map()
-  private readonly hashes = new Map<string, { readonly id: string; readonly sha256: string }>()
+  private readonly hashes = new Map<string, KnownHash>()
   private readonly lists: SharedLoads<readonly TokenRecord[]>
   private failedMs = Number.NEGATIVE_INFINITY
   /** Whether some token sees namespaces by their labels. */
@@ -73,7 +81,9 @@ export class TokenBook {
     const sha256 = this.hashes.get(token)?.sha256 ?? (await hashToken(token))
     const known = await this.known(() => {
       const record = this.byId.get(id)
-      return record !== undefined && this.holds(record, sha256) ? record : undefined
+      return record !== undefined && this.secretOf(record, sha256) !== undefined
+        ? record
+        : undefined
     })
     if (known !== undefined) this.remember(token, { id, sha256 })
     return known
@@ -84,7 +94,16 @@ export class TokenBook {
     const hash = this.hashes.get(token)
     if (hash === undefined || this.refresher.sinceCheckMs() >= BLOCK_MS) return undefined
     const record = this.byId.get(hash.id)
-    return record !== undefined && this.holds(record, hash.sha256) ? this.seen(record) : undefined
+    if (record === undefined) return undefined
+    // Secrets are compared once for each list.
+    if (record !== hash.record) {
+      hash.record = record
+      hash.secret = this.secretOf(record, hash.sha256)
+    }
+    const { secret } = hash
+    return secret !== undefined && isAlive(secret, this.options.now())
+      ? this.seen(record)
+      : undefined
   }
 
   /** As `find`, by an identity that the platform has checked: `cert:…`, `access:…`. */
@@ -102,9 +121,10 @@ export class TokenBook {
     return record && this.seen(record)
   }
 
-  private holds({ secrets }: TokenRecord, sha256: string): boolean {
+  /** Finds the secret that has a hash and holds. */
+  private secretOf({ secrets }: TokenRecord, sha256: string): KnownHash['secret'] {
     const nowMs = this.options.now()
-    return secrets.some((one) => isAlive(one, nowMs) && equalSecrets(one.sha256, sha256))
+    return secrets.find((one) => isAlive(one, nowMs) && equalSecrets(one.sha256, sha256))
   }
 
   private seen(record: TokenRecord): KnownToken | undefined {
@@ -153,6 +173,6 @@ export class TokenBook {
    */
   private remember(token: string, hash: { readonly id: string; readonly sha256: string }): void {
     if (this.hashes.size >= HASHES_MAX) this.hashes.clear()
-    this.hashes.set(token, hash)
+    this.hashes.set(token, { ...hash, record: undefined, secret: undefined })
   }
 }

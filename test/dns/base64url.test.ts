@@ -56,7 +56,9 @@ describe('decodeBase64url', () => {
   ]
   for (const { name, text, wire } of cases) {
     test(name, () => {
-      assert.deepEqual(decodeBase64url(text), wire === undefined ? undefined : hex(wire))
+      const wanted = wire === undefined ? undefined : hex(wire)
+      assert.deepEqual(decodeBase64url(text), wanted)
+      assert.deepEqual(decodeBase64url(`/?${text}`, 2), wanted)
     })
   }
 

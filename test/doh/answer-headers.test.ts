@@ -25,3 +25,30 @@ test('an answer says what it is and how long', () => {
   assert.equal(headers.vary, 'Accept')
   assert.equal(headers['x-content-type-options'], 'nosniff')
 })
+
+test('the same headers are one object, and others are not', () => {
+  const more = { age: '1' }
+  const first = answerHeaders('a/b', 12, 'no-store', more)
+  assert.equal(answerHeaders('a/b', 12, 'no-store', more), first)
+  for (const [type, size, control, on] of [
+    ['a/c', 12, 'no-store', more],
+    ['a/b', 13, 'no-store', more],
+    ['a/b', 12, 'max-age=1', more],
+    ['a/b', 12, 'no-store', { age: '2' }],
+  ] as const) {
+    const { age, ...headers } = answerHeaders(type, size, control, on)
+    assert.deepEqual(
+      [headers['content-type'], headers['content-length'], headers['cache-control'], age],
+      [type, String(size), control, on.age],
+    )
+  }
+})
+
+test('of many headers, the last are there to be had again', () => {
+  const more = {}
+  const sizes = Array.from({ length: 2500 }, (_, i) => i)
+  for (const size of sizes) answerHeaders('a/b', size, 'no-store', more)
+  const last = answerHeaders('a/b', 2499, 'no-store', more)
+  assert.equal(answerHeaders('a/b', 2499, 'no-store', more), last)
+  assert.equal(answerHeaders('a/b', 0, 'no-store', more)['content-length'], '0')
+})

@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
+import { parseQuery } from '../../src/dns/query.ts'
 import { answerLocally } from '../../src/gateway/local-names.ts'
 import { formatReply, parseQuestion } from '../message-text.ts'
 
 function answerTo(question: string): string[] | undefined {
-  const reply = answerLocally(parseQuestion(question).message)
+  const reply = answerLocally(parseQuery(parseQuestion(question).message))
   return reply && formatReply(reply)
 }
 
@@ -44,11 +45,11 @@ describe('names that a gateway answers by itself', () => {
   test('padded for who asks for that', () => {
     for (const name of ['resolver.arpa', 'use-application-dns.net']) {
       const { message } = parseQuestion(`${name} A +padding`)
-      assert.equal(answerLocally(message)?.length, 468)
+      assert.equal(answerLocally(parseQuery(message))?.length, 468)
     }
   })
 
   test('not what is no query', () => {
-    assert.equal(answerLocally(new Uint8Array(3)), undefined)
+    assert.equal(answerLocally(parseQuery(new Uint8Array(3))), undefined)
   })
 })

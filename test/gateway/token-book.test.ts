@@ -159,6 +159,32 @@ describe('TokenBook', () => {
     assert.equal(fixture.book.findAtOnce(token), undefined)
   })
 
+  test('finds at once no longer what was found before, when it holds no longer', async () => {
+    const { token, record } = await tokenRecord()
+    const [known] = record.secrets
+    assert.ok(known !== undefined)
+    const until = { ...record, secrets: [{ ...known, expiresMs: 1_000_900 }] }
+    const fixture = new Fixture([until])
+    await fixture.knows(token)
+    assert.equal(fixture.book.findAtOnce(token)?.record.id, record.id)
+    assert.equal(fixture.book.findAtOnce(token)?.record.id, record.id)
+    fixture.nowMs = 1_000_900
+    assert.equal(fixture.book.findAtOnce(token), undefined)
+    for (const next of [
+      { ...record, expiresMs: 1_000_000 },
+      { ...record, secrets: [{ ...known, sha256: '0'.repeat(64) }] },
+      { ...record, secrets: [] },
+    ]) {
+      const other = new Fixture([record])
+      await other.knows(token)
+      assert.equal(other.book.findAtOnce(token)?.record.id, record.id)
+      await other.store.put(next)
+      other.nowMs += 1000
+      await other.book.refreshIfDue()
+      assert.equal(other.book.findAtOnce(token), undefined)
+    }
+  })
+
   test('lets nobody in when there never was a list', async () => {
     const { token, record } = await tokenRecord()
     const fixture = new Fixture([record])

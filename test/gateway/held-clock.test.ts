@@ -1,0 +1,36 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { HeldClock } from '../../src/gateway/held-clock.ts'
+
+function counting(): HeldClock {
+  let readings = 0
+  return new HeldClock(() => ++readings)
+}
+
+describe('HeldClock', () => {
+  it('goes on by itself', () => {
+    const clock = counting()
+    assert.deepEqual([clock.now(), clock.now()], [1, 2])
+  })
+
+  it('stands still while something runs, and goes on after it', () => {
+    const clock = counting()
+    const seen = clock.during(() => [clock.now(), clock.now()])
+    assert.deepEqual(seen, [1, 1])
+    assert.equal(clock.now(), 2)
+  })
+
+  it('goes on after what throws, and while a promise is waited for', async () => {
+    const clock = counting()
+    const fail = (): void => {
+      throw new RangeError('no')
+    }
+    assert.throws(() => clock.during(fail), RangeError)
+    assert.equal(clock.now(), 2)
+    const later = clock.during(async () => {
+      await undefined
+      return [clock.now(), clock.now()]
+    })
+    assert.deepEqual(await later, [4, 5])
+  })
+})
