@@ -93,11 +93,11 @@ export function formatManifest(manifest: Manifest): Uint8Array {
  * @throws {SnapshotError} naming the field that is not as it should be
  */
 export function parseManifest(bytes: Uint8Array): Manifest {
-  return readManifest(bytes, (list) => list.entries())
+  return readManifest(bytes, entriesOf)
 }
 
 /**
- * Reads a manifest from untrusted octets, its lists of shards as they are.
+ * Reads a manifest from untrusted octets, its lists of shards as they are: sizes are not looked at.
  * @throws {SnapshotError} naming the field that is not as it should be
  */
 export function openManifest(bytes: Uint8Array): OpenManifest {
@@ -126,6 +126,13 @@ function readManifest<Shards>(
     shards: shardsOf(parseShards(fields.shards)),
     ...(trees && { trees }),
   }
+}
+
+function entriesOf(list: ShardList): readonly ShardEntry[] {
+  const entries = list.entries()
+  const empty = entries.findIndex(({ bytes }) => bytes === 0)
+  if (empty >= 0) throw refuse(`shards[${empty}] has no octets`)
+  return entries
 }
 
 function refuse(what: string): SnapshotError {
@@ -191,8 +198,6 @@ function parseShards(value: unknown): ShardList {
   if (count < 1 || count > SHARDS_MAX || (count & (count - 1)) !== 0) {
     throw refuse(`${count} shards, expected a power of two up to ${SHARDS_MAX}`)
   }
-  const empty = shards.firstEmpty()
-  if (empty >= 0) throw refuse(`shards[${empty}] has no octets`)
   return shards
 }
 

@@ -2,7 +2,7 @@
  * Opens a shard from untrusted octets: everything that a look-up follows is checked once, here.
  * @module
  */
-import { octet, toLatin1, word } from '../dns/bytes.ts'
+import { octet, word } from '../dns/bytes.ts'
 import { NAME_BYTES_MAX } from '../dns/limits.ts'
 import { isValidRdata, nameEnd } from '../dns/rdata-wire.ts'
 import { TYPE } from '../dns/rr-type.ts'
@@ -15,12 +15,18 @@ import {
   MAGIC,
   NODE_BYTES,
   PARTS_BYTES,
+  SCOPES_MAX,
   SET_REF_BYTES,
+  SETS_PER_NODE_MAX,
   SHARD_HEADER_BYTES,
   SLOT_BYTES,
   TARGET_BYTES,
 } from './layout.ts'
 import { Shard } from './shard.ts'
+
+const SET_REF_WORDS = SET_REF_BYTES / 4
+const UTF8 = new TextDecoder()
+const NOT_ASCII = /[^\0-\x7f]/
 
 /** Where the name begins that ends the rdata of a type. */
 const NAME_OFFSETS: Readonly<Record<number, number>> = {
@@ -42,16 +48,20 @@ export function openShard(bytes: Uint8Array): Shard {
   if (aligned.length < SHARD_HEADER_BYTES || aligned.length % 4 !== 0) {
     throw refuse(`${aligned.length} octets are no shard`)
   }
-  checkHeader(
-    new Int32Array(aligned.buffer, aligned.byteOffset, aligned.length / 4),
-    aligned.length,
-  )
-  const shard = new Shard(aligned, readScopes(aligned))
-  const found: Found = { marks: new Int32Array(aligned.length / 4), octets: 0 }
-  checkNodes(shard, found)
-  checkNodeSets(shard, found)
-  checkAddresses(shard, found, shard.addresses4)
-  checkAddresses(shard, found, shard.addresses6)
+  const words = new Int32Array(aligned.buffer, aligned.byteOffset, aligned.length / 4)
+  checkHeader(words, aligned.length)
+  const shard = new Shard(aligned, readScopes(aligned, words))
+  const found: Found = {
+    shard,
+    start: shard.field(HEADER.NODES),
+    end: shard.field(HEADER.SETS_END),
+    marks: new Int32Array(words.length),
+    octets: 0,
+  }
+  checkNodes(found)
+  checkNodeSets(found)
+  checkAddresses(found, shard.addresses4)
+  checkAddresses(found, shard.addresses6)
   return shard
 }
 
@@ -92,118 +102,143 @@ function checkHeader(words: Int32Array, size: number): void {
   }
 }
 
-function readScopes(bytes: Uint8Array): string[] {
-  const words = new Int32Array(bytes.buffer, bytes.byteOffset, SHARD_HEADER_BYTES / 4)
+function readScopes(bytes: Uint8Array, words: Int32Array): string[] {
+  const start = word(words, HEADER.SCOPES)
+  const text = UTF8.decode(bytes.subarray(start))
+  // Namespaces and their sizes are mostly ASCII; then the text has a character for each octet.
+  const isText = !NOT_ASCII.test(text)
   const scopes: string[] = []
-  let at = word(words, HEADER.SCOPES)
+  let at = start
   for (let left = word(words, HEADER.SCOPE_COUNT) >>> 0; left > 0; left--) {
     const size = at + 2 <= bytes.length ? octet(bytes, at) | (octet(bytes, at + 1) << 8) : 0
-    if (at + 2 + size > bytes.length) throw refuse('a namespace runs over the end')
-    scopes.push(textOf(bytes.subarray(at + 2, at + 2 + size)))
-    at += 2 + size
+    const name = at + 2
+    at = name + size
+    if (at > bytes.length) throw refuse('a namespace runs over the end')
+    scopes.push(
+      isText ? text.slice(name - start, at - start) : UTF8.decode(bytes.subarray(name, at)),
+    )
   }
   if (scopes[0] !== '') throw refuse('the first namespace is not the empty one')
   return scopes
 }
 
-/** Most namespaces are ASCII, which takes no decoder. */
-function textOf(bytes: Uint8Array): string {
-  return bytes.every((value) => value < 0x80) ? toLatin1(bytes) : new TextDecoder().decode(bytes)
+/** Marks a node. A set's mark, its type and number of records, never has a number of 0. */
+const NODE_MARK = 1
+
+/** A shard, and what was found in it so far. */
+type Found = {
+  readonly shard: Shard
+  /** Where nodes begin, and where sets end. */
+  readonly start: number
+  readonly end: number
+  /** By each word of the shard, whether a node begins there, or as what a set there was read. */
+  readonly marks: Int32Array
+  /** Octets of all nodes and sets. */
+  octets: number
 }
 
-/**
- * What was found so far: by each word of the shard, whether a node or a set begins there, and as
- * what the set was read; and the octets of all of them.
- */
-type Found = { readonly marks: Int32Array; octets: number }
-
-/** Marks a node. A set's mark, its type and number of records, never has a number of 0. */
-const NODE_MARK = 0x10000
+// What follows is gone through when a gateway begins, before any compiler has seen it: it has loops
+// in which little is called.
 
 /** Goes through the nodes that the index leads to. */
-function checkNodes(shard: Shard, found: Found): void {
-  const [start, end] = [shard.field(HEADER.NODES), shard.field(HEADER.SETS)]
-  const count = shard.field(HEADER.NODE_COUNT)
+function checkNodes(found: Found): void {
+  const { shard, marks, start } = found
+  const { words, bytes, scopes } = shard
+  const end = shard.field(HEADER.SETS)
   let used = 0
   for (let slot = shard.field(HEADER.SLOT_COUNT) - 1; slot >= 0; slot--) {
     const node = shard.slotNode(slot)
     if (node === 0) continue
     used++
-    const isPlace = node % 4 === 0 && node >= start && node + NODE_BYTES <= end
-    if (!isPlace) throw refuse(`slot ${slot} leads to ${node}, where no node is`)
-    if (found.marks[node >>> 2] !== 0) throw refuse(`the node at ${node} is in two slots`)
-    found.marks[node >>> 2] = NODE_MARK
-    const size = shard.nameOffset(node) + shard.nameBytes(node) - node
-    if (node + size > end) throw refuse('a node overruns')
-    if (shard.nodeScope(node) >= shard.scopes.length) throw refuse('a node is in no namespace')
-    if (!isRelativeName(shard.bytes, shard.nameOffset(node), shard.nameBytes(node))) {
-      throw refuse(`the node at ${node} has no proper name`)
+    const at = node >>> 2
+    if ((node & 3) !== 0 || node < start || node + NODE_BYTES > end) {
+      throw refuse(`slot ${slot} leads to ${node}, where no node is`)
     }
-    takeRoom(shard, found, size)
+    if (marks[at] !== 0) throw refuse(`the node at ${node} is in two slots`)
+    marks[at] = NODE_MARK
+    const head = words[at] ?? 0
+    const size = head & 0xff
+    const name = node + NODE_BYTES + SET_REF_BYTES * ((head >>> 8) & SETS_PER_NODE_MAX)
+    if (name + size > end) throw refuse('a node overruns')
+    if (((head >>> 16) & SCOPES_MAX) >= scopes.length) throw refuse('a node is in no namespace')
+    if (!isRelativeName(bytes, name, size)) throw refuse(`the node at ${node} has no proper name`)
+    takeRoom(found, name + size - node)
   }
+  const count = shard.field(HEADER.NODE_COUNT)
   if (used !== count) throw refuse(`the index has ${used} of ${count} nodes`)
 }
 
 /** What overlaps would take time without bounds to walk. */
-function takeRoom(shard: Shard, found: Found, octets: number): void {
+function takeRoom(found: Found, octets: number): void {
   found.octets += octets
-  const room = shard.field(HEADER.SETS_END) - shard.field(HEADER.NODES)
-  if (found.octets > room) throw refuse('nodes or sets overlap')
+  if (found.octets > found.end - found.start) throw refuse('nodes or sets overlap')
 }
 
-function checkNodeSets(shard: Shard, found: Found): void {
+function checkNodeSets(found: Found): void {
+  const { shard } = found
+  const { words } = shard
   for (let slot = shard.field(HEADER.SLOT_COUNT) - 1; slot >= 0; slot--) {
     const node = shard.slotNode(slot)
     if (node === 0) continue
-    let ref = node + NODE_BYTES
+    let ref = (node + NODE_BYTES) >>> 2
     for (let left = shard.setCount(node); left > 0; left--) {
-      checkSet(shard, found, shard.refSet(ref), shard.refType(ref), shard.refCount(ref))
-      ref += SET_REF_BYTES
+      checkSet(found, words[ref + 1] ?? 0, words[ref] ?? 0)
+      ref += SET_REF_WORDS
     }
   }
 }
 
-function checkAddresses(shard: Shard, found: Found, table: AddressTable): void {
+function checkAddresses(found: Found, table: AddressTable): void {
   for (let i = 0; i < table.count; i++) {
-    if (table.scope(i) >= shard.scopes.length) throw refuse('an address is in no namespace')
-    const [set, count] = [table.set(i), table.targetCount(i)]
-    if (count > 0 || set !== 0) checkSet(shard, found, set, TYPE.PTR, count)
+    const info = table.info(i)
+    const set = table.set(i)
+    const count = info >>> 16
+    if ((info & SCOPES_MAX) >= found.shard.scopes.length)
+      throw refuse('an address is in no namespace')
+    if (count > 0 || set !== 0) checkSet(found, set, TYPE.PTR | (count << 16))
     else if (!table.isPod(i)) throw refuse('an address says nothing')
-    if (i > 0 && table.isOutOfOrder(i)) {
-      throw refuse('addresses are out of order')
-    }
+    if (i > 0 && table.isOutOfOrder(i)) throw refuse('addresses are out of order')
   }
 }
 
-/** Checks a set once; a second reading of it with another type or count is refused. */
-function checkSet(shard: Shard, found: Found, set: number, type: number, count: number): void {
-  const [start, end] = [shard.field(HEADER.NODES), shard.field(HEADER.SETS_END)]
-  if (set % 4 !== 0 || set < start || set + 4 > end) throw refuse(`no set is at ${set}`)
-  if (count === 0) throw refuse(`the set at ${set} is empty`)
-  const reading = (type << 16) | count
-  const known = found.marks[set >>> 2]
-  if (known === reading) return
-  if (known !== 0) throw refuse(`the set at ${set} is used in two ways`)
-  found.marks[set >>> 2] = reading
+/**
+ * Checks a set once; a second reading of it with another type or count is refused.
+ * @param reading its type, and its number of records in the upper 16 bits
+ */
+function checkSet(found: Found, set: number, reading: number): void {
+  const { shard, marks, start, end } = found
+  const at = set >>> 2
+  if ((set & 3) !== 0 || set < start || set + 4 > end) throw refuse(`no set is at ${set}`)
+  if (reading >>> 16 === 0) throw refuse(`the set at ${set} is empty`)
+  if (marks[at] === reading) return
+  if (marks[at] !== 0) throw refuse(`the set at ${set} is used in two ways`)
+  marks[at] = reading
+  const type = reading & 0xffff
   const form = shard.setForm(set)
   const isAddress = type === TYPE.A || type === TYPE.AAAA
   if (isAddress !== (form === FORM.FIXED) || (form === FORM.TARGETS && type !== TYPE.SRV)) {
     throw refuse(`the set at ${set} has form ${form}, which type ${type} does not have`)
   }
   if (form > FORM.PARTS) throw refuse(`the set at ${set} has the unknown form ${form}`)
-  let at = set + 4
-  for (let left = count; left > 0; left--) {
-    at = form === FORM.PARTS ? checkParts(shard, type, at, end) : at + itemBytes(type)
-    if (at > end) throw refuse(`the set at ${set} overruns`)
-    if (form === FORM.TARGETS && !isNode(found, word(shard.words, (at - 4) >>> 2))) {
+  let last = set + 4
+  if (form === FORM.PARTS) {
+    for (let left = reading >>> 16; left > 0; left--) last = checkParts(found, type, last)
+  } else {
+    last += (reading >>> 16) * itemBytes(type)
+    if (last > end) throw refuse(`the set at ${set} overruns`)
+    if (form === FORM.TARGETS) checkTargets(found, set, last)
+  }
+  takeRoom(found, last - set)
+}
+
+function checkTargets({ shard, marks }: Found, set: number, end: number): void {
+  const { words } = shard
+  for (let item = set + 4; item < end; item += TARGET_BYTES) {
+    const node = words[(item >>> 2) + 2] ?? 0
+    if ((node & 3) !== 0 || marks[node >>> 2] !== NODE_MARK) {
       throw refuse(`the set at ${set} has a target that is no node`)
     }
   }
-  takeRoom(shard, found, at - set)
-}
-
-function isNode({ marks }: Found, offset: number): boolean {
-  return offset % 4 === 0 && marks[offset >>> 2] === NODE_MARK
 }
 
 function itemBytes(type: number): number {
@@ -214,20 +249,20 @@ function itemBytes(type: number): number {
 /**
  * Checks that an item is rdata of its type when its name is joined to the root. Returns its end.
  */
-function checkParts(shard: Shard, type: number, at: number, end: number): number {
-  if (at + PARTS_BYTES > end) throw refuse('a record overruns')
+function checkParts({ shard, end }: Found, type: number, at: number): number {
+  const { bytes } = shard
   const size = shard.uint16(at)
   const nameSize = shard.uint16(at + 2)
   const name = at + PARTS_BYTES + size
   const next = name + Math.max(0, nameSize - 1)
   if (next > end) throw refuse('a record overruns')
-  if (nameSize > 0 && !isRelativeName(shard.bytes, name, nameSize - 1)) {
+  if (nameSize > 0 && !isRelativeName(bytes, name, nameSize - 1)) {
     throw refuse(`the record at ${at} has no proper name`)
   }
   // A name below the origin and nothing else, as all pointers have it, needs no further look.
   if (size === 0 && nameSize > 0 && NAME_OFFSETS[type] === 0) return next
   const rdata = new Uint8Array(size + nameSize)
-  rdata.set(shard.bytes.subarray(at + PARTS_BYTES, next))
+  rdata.set(bytes.subarray(at + PARTS_BYTES, next))
   if (!isValidRdata(type, rdata)) throw refuse(`the record at ${at} is not of type ${type}`)
   if (nameSize > 0 && !endsInName(type, rdata, size)) {
     throw refuse(`the record at ${at} has a name where type ${type} has none`)
@@ -239,9 +274,12 @@ function endsInName(type: number, rdata: Uint8Array, at: number): boolean {
   return NAME_OFFSETS[type] === at && nameEnd(rdata, at) === rdata.length
 }
 
-/** Labels of 1 to 63 octets that end exactly at `size`. One in capitals would never be found. */
+/**
+ * Labels of 1 to 63 octets that end exactly at `size`. One in capitals would never be found. The
+ * caller has checked that they are inside `bytes`.
+ */
 function isRelativeName(bytes: Uint8Array, start: number, size: number): boolean {
-  if (size >= NAME_BYTES_MAX || start + size > bytes.length) return false
+  if (size >= NAME_BYTES_MAX) return false
   let at = start
   while (at < start + size) {
     const length = octet(bytes, at)

@@ -9,7 +9,6 @@ import { EMPTY, equalBytes, formatHex, parseHex } from '../dns/bytes.ts'
 const SHA256_BYTES = 32
 /** Octets of a shard in the list. */
 export const SHARD_ENTRY_BYTES = 36
-const ENTRY_WORDS = SHARD_ENTRY_BYTES / 4
 
 /** A shard of a snapshot. */
 export type ShardEntry = {
@@ -22,14 +21,11 @@ export type ShardEntry = {
 export class ShardList {
   readonly length: number
   private readonly packed: Uint8Array
-  /** The same as words. */
-  private readonly words: Int32Array
 
-  /** @param packed its octets, from the beginning of their buffer on */
+  /** @param packed its octets, whole entries */
   constructor(packed: Uint8Array) {
-    this.length = Math.floor(packed.length / SHARD_ENTRY_BYTES)
+    this.length = packed.length / SHARD_ENTRY_BYTES
     this.packed = packed
-    this.words = new Int32Array(packed.buffer, packed.byteOffset, ENTRY_WORDS * this.length)
   }
 
   /** SHA-256 of a shard, 64 lower-case hexadecimal digits; '' when there is no such shard. */
@@ -42,32 +38,23 @@ export class ShardList {
     return index < this.length && equalBytes(this.hash(index), other.hash(index))
   }
 
-  /** Whether another list has the same hashes in the same order. */
+  /** Whether another list is the same. */
   equals(other: ShardList): boolean {
-    return this.length === other.length && this.entries().every((_, i) => this.isSame(i, other))
-  }
-
-  /** Index of the first shard without octets; -1 when there is none. */
-  firstEmpty(): number {
-    for (let index = 0; index < this.length; index++) if (this.size(index) === 0) return index
-    return -1
+    return equalBytes(this.packed, other.packed)
   }
 
   /** All shards as objects. */
   entries(): ShardEntry[] {
+    const view = new DataView(this.packed.buffer, this.packed.byteOffset)
     return Array.from({ length: this.length }, (_, index) => ({
       sha256: this.sha256(index),
-      bytes: this.size(index),
+      bytes: view.getUint32(SHARD_ENTRY_BYTES * index + SHA256_BYTES, true),
     }))
   }
 
   private hash(index: number): Uint8Array {
     const start = SHARD_ENTRY_BYTES * index
     return this.packed.subarray(start, start + SHA256_BYTES)
-  }
-
-  private size(index: number): number {
-    return (this.words[ENTRY_WORDS * index + ENTRY_WORDS - 1] ?? 0) >>> 0
   }
 }
 

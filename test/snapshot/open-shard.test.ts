@@ -73,8 +73,19 @@ const SILENT: Patch = {
   message: 'an address says nothing',
 }
 
+/** Its reference is at 0x54: types without a form of their own could be taken for a node's mark. */
+const NODE_AS_SET: readonly Patch[] = [0, 1].map((type) => ({
+  name: `a node as a set of type ${type}`,
+  base: EXAMPLE,
+  change: (view) => {
+    view.setUint32(0x54, 0x10000 | type, true)
+    view.setUint32(0x58, 0x50, true)
+  },
+  message: 'the set at 80 is used in two ways',
+}))
+
 describe('openShard refuses', () => {
-  for (const patch of [...PATCHES, SILENT]) {
+  for (const patch of [...PATCHES, SILENT, ...NODE_AS_SET]) {
     test(patch.name, () => {
       assert.throws(
         () => openShard(patchedShard(patch)),
