@@ -269,7 +269,6 @@ export class ClusterReader implements SnapshotSource, ShardHolder {
 
   /** The shards that are here and that another tree has too, by their index. */
   private keptShards(next: Tree): Map<number, Shard> {
-    if (this.tree.shards.length !== next.shards.length) return new Map()
     return new Map(
       [...this.loaded].filter(([index]) => this.tree.shards.isSame(index, next.shards)),
     )

@@ -33,9 +33,9 @@ export class ShardList {
     return formatHex(this.hash(index))
   }
 
-  /** Whether a shard has the same hash as the one in its place in another list. */
+  /** Whether a shard has the same hash as the one in its place in another list of as many. */
   isSame(index: number, other: ShardList): boolean {
-    return index < this.length && equalBytes(this.hash(index), other.hash(index))
+    return this.length === other.length && equalBytes(this.hash(index), other.hash(index))
   }
 
   /** Whether another list is the same. */

@@ -46,11 +46,11 @@ describe('ShardList', () => {
     assert.equal(new ShardList(EMPTY).sha256(0), '')
   })
 
-  test('compares hashes in the same place, not sizes', () => {
+  test('compares hashes in the same place of as many, not sizes', () => {
     const [one, other] = [listOf(A, B), listOf({ ...A, bytes: 1 }, A)]
     assert.deepEqual(
-      [one.isSame(0, other), one.isSame(1, other), one.isSame(1, listOf(A)), one.isSame(2, other)],
-      [true, false, false, false],
+      [one.isSame(0, other), one.isSame(1, other), one.isSame(0, listOf(A))],
+      [true, false, false],
     )
     for (let at = 0; at < 64; at++) {
       const digits = A.sha256.slice(0, at) + (A.sha256[at] === '0' ? '1' : '0')
