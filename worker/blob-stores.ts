@@ -6,8 +6,6 @@ import type { BlobStore } from '../src/gateway/blob-store.ts'
 
 /** How long a data centre may keep what it read: a shard never changes. */
 const CACHE_SECONDS = 86_400
-/** Keys that R2 removes at one time. */
-const KEYS_MAX = 1000
 
 /** The part of a KV namespace that is used. */
 export type KvLike = {
@@ -51,9 +49,7 @@ export function r2Blobs(bucket: R2Like): BlobStore {
       await bucket.put(key, bytes)
     },
     remove: async (keys) => {
-      for (let from = 0; from < keys.length; from += KEYS_MAX) {
-        await bucket.delete(keys.slice(from, from + KEYS_MAX))
-      }
+      if (keys.length > 0) await bucket.delete([...keys])
     },
   }
 }

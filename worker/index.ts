@@ -89,8 +89,9 @@ async function answerDirectly(
 function createRuntime(env: Env, config: GatewayConfig): GatewayRuntime {
   const { LIMITER: limiter } = env
   const blobs = blobsOf(env)
+  const host = createWorkerHost()
   return {
-    host: createWorkerHost(),
+    host,
     originOf: (cluster) => {
       const origin = {
         readManifest: () => env.CLUSTER.getByName(cluster).readManifest(),
@@ -112,7 +113,11 @@ function createRuntime(env: Env, config: GatewayConfig): GatewayRuntime {
           return state && { manifest: parseManifest(state.bytes), etag: state.etag }
         },
       }
-      return blobs === undefined ? writer : writerWithBlobs(cluster, writer, blobs)
+      if (blobs === undefined) return writer
+      return writerWithBlobs(cluster, writer, blobs, (error) => {
+        const message = 'cannot remove shards'
+        host.log({ level: 'error', message, cluster, error: String(error) })
+      })
     },
     tokenStore: tokenStoreOf(env),
     randomBytes: (size) => crypto.getRandomValues(new Uint8Array(size)),

@@ -2,7 +2,7 @@
  * A cluster's snapshots in the SQLite database of a Durable Object.
  * @module
  */
-import type { ClusterStore, SignedManifest } from '../src/gateway/store.ts'
+import { type ClusterStore, DROPPED_MAX, type SignedManifest } from '../src/gateway/store.ts'
 
 /** Octets in one row: a row may have two million. */
 const PART_BYTES = 1024 * 1024
@@ -72,6 +72,7 @@ export function createSqlStore(storage: DurableObjectStorage): ClusterStore {
         const insert = 'INSERT OR REPLACE INTO manifests VALUES (?, ?, ?)'
         sql.exec(insert, generation, bytes.slice().buffer, signature)
         for (const { sha256 } of sql.exec('SELECT DISTINCT sha256 FROM shards').toArray()) {
+          if (dropped.length === DROPPED_MAX) break
           if (kept.shards.has(String(sha256))) continue
           sql.exec('DELETE FROM shards WHERE sha256 = ?', sha256)
           dropped.push(String(sha256))

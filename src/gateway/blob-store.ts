@@ -13,7 +13,7 @@ import type { SnapshotOrigin } from './snapshot-loader.ts'
 export type BlobStore = {
   readonly get: (key: string) => Promise<Uint8Array | undefined>
   readonly put: (key: string, bytes: Uint8Array) => Promise<void>
-  /** Removes keys, as many as there are. */
+  /** Removes keys: as many as a `ClusterStore` drops at a time, which any platform takes. */
   readonly remove: (keys: readonly string[]) => Promise<void>
 }
 
@@ -32,11 +32,15 @@ export function originWithBlobs(
   }
 }
 
-/** Has shards written to a store as well, and removed from it when no manifest lists them. */
+/**
+ * Has shards written to a store as well, and removed from it when no manifest lists them.
+ * @param onError gets why shards could not be removed: what is published stays so without that
+ */
 export function writerWithBlobs(
   cluster: string,
   writer: ClusterWriter,
   blobs: BlobStore,
+  onError: (error: unknown) => void,
 ): ClusterWriter {
   return {
     state: writer.state,
@@ -50,7 +54,8 @@ export function writerWithBlobs(
     putManifest: async (bytes, signature, expected) => {
       const result = await writer.putManifest(bytes, signature, expected)
       if (result.kind === 'stored') {
-        await blobs.remove((result.dropped ?? []).map((sha256) => keyOf(cluster, sha256)))
+        const keys = (result.dropped ?? []).map((sha256) => keyOf(cluster, sha256))
+        await blobs.remove(keys).catch(onError)
       }
       return result
     },

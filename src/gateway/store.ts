@@ -16,6 +16,12 @@ export type ServedManifest = SignedManifest & {
   readonly isPinned?: true
 }
 
+/**
+ * Shards that a store drops at a time at the most, the others with the next manifest: a Worker may
+ * ask a thousand things of its platform while it answers one request, and each is removed from KV.
+ */
+export const DROPPED_MAX = 500
+
 /** What is to be kept beside a manifest that is written. */
 export type Kept = {
   readonly generations: ReadonlySet<number>
@@ -38,8 +44,9 @@ export type ClusterStore = {
   readonly missingShards: (sha256s: readonly string[]) => Promise<readonly string[]>
   readonly writeShard: (sha256: string, bytes: Uint8Array) => Promise<void>
   /**
-   * Writes the manifest of a generation, in place of one of the same; drops the generations and
-   * shards that are not to be kept. Resolves with the hashes of the shards that it dropped.
+   * Writes the manifest of a generation, in place of one of the same; drops the generations that
+   * are not to be kept, and of such shards {@link DROPPED_MAX}. Resolves with the hashes of the
+   * shards that it dropped.
    */
   readonly writeManifest: (
     generation: number,
@@ -79,7 +86,8 @@ export function createMemoryStore(): ClusterStore {
     writeManifest: (generation, manifest, kept) => {
       for (const one of manifests.keys()) if (!kept.generations.has(one)) manifests.delete(one)
       manifests.set(generation, { ...manifest, bytes: manifest.bytes.slice() })
-      const dropped = [...shards.keys()].filter((sha256) => !kept.shards.has(sha256))
+      const unlisted = [...shards.keys()].filter((sha256) => !kept.shards.has(sha256))
+      const dropped = unlisted.slice(0, DROPPED_MAX)
       for (const sha256 of dropped) shards.delete(sha256)
       return Promise.resolve(dropped)
     },

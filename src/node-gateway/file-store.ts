@@ -5,7 +5,7 @@
  */
 import { access, readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { ClusterStore, SignedManifest } from '../gateway/store.ts'
+import { type ClusterStore, DROPPED_MAX, type SignedManifest } from '../gateway/store.ts'
 import { isMissing, readWhole, writeWhole } from './files.ts'
 
 const NEWLINE = 0x0a
@@ -54,7 +54,8 @@ export function createFileStore(folder: string): ClusterStore {
         await rm(manifestPath(one), { force: true })
       }
       const names = await namesIn(shardsPath)
-      const dropped = names.filter((name) => SHARD_NAME.test(name) && !kept.shards.has(name))
+      const unlisted = names.filter((name) => SHARD_NAME.test(name) && !kept.shards.has(name))
+      const dropped = unlisted.slice(0, DROPPED_MAX)
       for (const name of dropped) await rm(join(shardsPath, name), { force: true })
       return dropped
     },

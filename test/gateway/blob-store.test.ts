@@ -5,6 +5,7 @@ import { LocalWriter } from '../../src/gateway/local-writer.ts'
 import { createMemoryStore } from '../../src/gateway/store.ts'
 import { keys } from '../exporter/memory-gateway.ts'
 import { START_MS } from '../fake-host.ts'
+import { BLOB_PROMISES } from './blob-contract.ts'
 import { type Published, snapshotOf, WEB } from './publishing.ts'
 
 const { privateKey, publicKey } = await keys()
@@ -14,11 +15,12 @@ class Forgetful implements BlobStore {
   readonly blobs = new Map<string, Uint8Array>()
   readonly missed = new Set<string>()
   isAway = false
+  keepsAll = false
 
   readonly get = async (key: string): Promise<Uint8Array | undefined> => {
     if (this.isAway) throw new Error('away')
     if (!this.blobs.has(key)) this.missed.add(key)
-    return this.missed.has(key) ? undefined : this.blobs.get(key)
+    return this.missed.has(key) ? undefined : this.blobs.get(key)?.slice()
   }
 
   readonly put = async (key: string, bytes: Uint8Array): Promise<void> => {
@@ -27,6 +29,7 @@ class Forgetful implements BlobStore {
   }
 
   readonly remove = async (all: readonly string[]): Promise<void> => {
+    if (this.keepsAll) throw new Error('cannot remove')
     for (const key of all) this.blobs.delete(key)
   }
 }
@@ -36,6 +39,7 @@ class Fixture {
   readonly blobs = new Forgetful()
   readonly store = createMemoryStore()
   reads = 0
+  readonly errors: string[] = []
   readonly writer = writerWithBlobs(
     'shop',
     new LocalWriter({
@@ -46,6 +50,7 @@ class Fixture {
       now: () => START_MS,
     }),
     this.blobs,
+    (error) => this.errors.push(String(error)),
   )
   readonly origin = originWithBlobs(
     'shop',
@@ -72,6 +77,11 @@ class Fixture {
   }
 }
 
+describe('a store in memory that remembers what it was asked for in vain', () => {
+  const store = new Forgetful()
+  for (const { name, hold } of BLOB_PROMISES) test(name, () => hold(store))
+})
+
 describe('shards near their readers', () => {
   test('are read there, and nobody asks for one before it is there', async () => {
     const fixture = new Fixture()
@@ -89,6 +99,17 @@ describe('shards near their readers', () => {
     const fixture = new Fixture()
     for (const generation of [1, 2, 3, 4]) await fixture.publish(generation)
     assert.equal(fixture.blobs.blobs.size, 2)
+  })
+
+  test('may stay there when they cannot be removed: the manifest is published', async () => {
+    const fixture = new Fixture()
+    for (const generation of [1, 2]) await fixture.publish(generation)
+    fixture.blobs.keepsAll = true
+    const { shards } = await fixture.publish(3)
+    assert.deepEqual(fixture.errors, ['Error: cannot remove'])
+    for (const [sha256, bytes] of shards) {
+      assert.deepEqual(await fixture.origin.readShard(sha256), bytes)
+    }
   })
 
   test('are read from the writer when they are not there, or the store is away', async () => {

@@ -3,7 +3,12 @@
  * tried on a new, empty store; so that it can run where a store runs, it needs only Web APIs.
  * @module
  */
-import type { ClusterStore, Kept, SignedManifest } from '../../src/gateway/store.ts'
+import {
+  type ClusterStore,
+  DROPPED_MAX,
+  type Kept,
+  type SignedManifest,
+} from '../../src/gateway/store.ts'
 
 /** A promise; `hold` rejects when it is broken. */
 export type StorePromise = {
@@ -94,6 +99,19 @@ export const STORE_PROMISES: readonly StorePromise[] = [
       same(await store.missingShards([A, B, C]), [B])
       same(await store.readShard(B), undefined)
       same((await store.readShard(C))?.length, 9)
+    },
+  },
+  {
+    name: `drops ${DROPPED_MAX} shards at a time, the others with the next manifest`,
+    hold: async (store) => {
+      const hashes = Array.from({ length: DROPPED_MAX + 2 }, (_, i) => `${i}`.padStart(64, '0'))
+      for (const sha256 of hashes) await store.writeShard(sha256, pattern(1))
+      const [kept = '', ...others] = hashes
+      const first = await store.writeManifest(1, manifest('1'), keep([1], [kept]))
+      same(first.length, DROPPED_MAX)
+      const rest = await store.writeManifest(2, manifest('2'), keep([1, 2], [kept]))
+      same([...first, ...rest].sort(), others)
+      same(await store.missingShards(hashes), others)
     },
   },
   {

@@ -1,70 +1,134 @@
 import assert from 'node:assert/strict'
-import { describe, test } from 'node:test'
-import type { BlobStore } from '../../src/gateway/blob-store.ts'
-import { kvBlobs, r2Blobs } from '../../worker/blob-stores.ts'
+import { after, before, describe, test } from 'node:test'
+import { createGatewayClient, type GatewayClient } from '../../src/exporter/gateway-client.ts'
+import { PUBLISHED_SHARD_BYTES_MAX } from '../../src/gateway/publish-routes.ts'
+import { sha256Hex } from '../../src/snapshot/signature.ts'
+import { kvBlobs } from '../../worker/blob-stores.ts'
+import { keys } from '../exporter/memory-gateway.ts'
+import { BLOB_PROMISES } from '../gateway/blob-contract.ts'
+import { snapshotOf, WEB } from '../gateway/publishing.ts'
+import { type Platform, type PlatformWorker, startPlatform } from './platform.ts'
 
-/** A KV namespace or an R2 bucket in memory; the platform's are not to be had here. */
-class Platform {
-  readonly values = new Map<string, Uint8Array>()
-  readonly calls: string[] = []
+const KINDS = {
+  KV: { kv_namespaces: [{ binding: 'SHARDS_KV', id: 'shards' }] },
+  R2: { r2_buckets: [{ binding: 'SHARDS_R2', bucket_name: 'shards' }] },
+}
+const NAMES = { KV: 'with-kv', R2: 'with-r2' } as const
+const URL_HERE = 'http://gateway.test'
+const TOKEN = 'the-token-of-the-exporter'
+const COREFILE = '. {\n  errors\n  kubernetes cluster.local {\n    cluster shop\n  }\n}\n'
+const { privateKey, publicKeyText } = await keys()
 
-  readonly kv: BlobStore = kvBlobs({
-    get: async (key, { cacheTtl }) => {
-      this.calls.push(`get ${cacheTtl}`)
-      return this.bufferOf(key) ?? null
-    },
-    put: async (key, value) => {
-      this.values.set(key, value.slice())
-    },
-    delete: async (key) => {
-      this.values.delete(key)
-    },
-  })
-  readonly r2: BlobStore = r2Blobs({
-    get: async (key) => {
-      const buffer = this.bufferOf(key)
-      return buffer === undefined ? null : { arrayBuffer: async () => buffer }
-    },
-    put: async (key, value) => {
-      this.values.set(key, value.slice())
-    },
-    delete: async (all) => {
-      this.calls.push(`delete ${all.length}`)
-      for (const key of all) this.values.delete(key)
-    },
-  })
+/** A cluster that publishes to a Worker, and asks it. */
+class Shop {
+  readonly worker: PlatformWorker
+  readonly client: GatewayClient
+  private generation = 0
+  private etag: string | undefined
 
-  private bufferOf(key: string): ArrayBuffer | undefined {
-    const value = this.values.get(key)
-    return value && new Uint8Array(value).buffer
+  constructor(worker: PlatformWorker) {
+    this.worker = worker
+    const { fetch } = worker
+    this.client = createGatewayClient({ url: URL_HERE, cluster: 'shop', token: TOKEN, fetch })
+  }
+
+  /** Publishes `web` with an address of its own; resolves with the address. */
+  async publish(): Promise<string> {
+    const address = `10.96.0.${++this.generation}`
+    const { shards, signed } = await snapshotOf(privateKey, [WEB.replace('10.96.0.80', address)], {
+      generation: this.generation,
+      time: new Date().toISOString(),
+    })
+    for (const [sha256, bytes] of shards) await this.client.putShard(sha256, bytes)
+    const result = await this.client.putManifest(signed.bytes, signed.signature, this.etag)
+    this.etag = result.kind === 'stored' ? result.etag : assert.fail(result.kind)
+    return address
+  }
+
+  /** The addresses of `web`. */
+  async ask(): Promise<string> {
+    const response = await this.get('/resolve?name=web.shop.svc.cluster.local')
+    const text = await response.text()
+    return [...text.matchAll(/"data": ?"([^"]+)"/g)].map(([, data]) => data).join()
+  }
+
+  /** Asks again and again, as clients do; the runner's time limit ends it. */
+  async until(address: string): Promise<void> {
+    while ((await this.ask()) !== address) await new Promise((resolve) => setTimeout(resolve, 50))
+  }
+
+  get(path: string): Promise<Response> {
+    return this.worker.fetch(`${URL_HERE}${path}`)
+  }
+
+  async counts(): Promise<unknown> {
+    return (await this.get('/test/counts')).json()
   }
 }
 
-describe('stores of shards', () => {
-  for (const kind of ['kv', 'r2'] as const) {
-    test(`${kind} gives back what was put, and nothing else`, async () => {
-      const platform = new Platform()
-      const store = platform[kind]
-      const bytes = Uint8Array.of(9, 1, 2, 3, 9).subarray(1, 4)
-      await store.put('a', bytes)
-      bytes.fill(0)
-      assert.deepEqual(await store.get('a'), Uint8Array.of(1, 2, 3))
-      assert.equal(await store.get('b'), undefined)
-      await store.remove(['a', 'b'])
-      await store.remove([])
-      assert.equal(await store.get('a'), undefined)
+describe('shards near their readers, as the platform keeps them:', () => {
+  let platform: Platform | undefined
+  before(async () => {
+    const tokenSha256 = await sha256Hex(new TextEncoder().encode(TOKEN))
+    const CLUSTERS = JSON.stringify({ shop: { publicKey: publicKeyText, tokenSha256 } })
+    const workers = { [NAMES.KV]: KINDS.KV, [NAMES.R2]: KINDS.R2 }
+    platform = await startPlatform(workers, { COREFILE, CLUSTERS, PUBLIC: 'true' })
+  })
+  after(() => platform?.stop())
+  const shopOn = (kind: keyof typeof NAMES): Shop =>
+    new Shop(platform?.worker(NAMES[kind]) ?? assert.fail('the platform did not start'))
+
+  for (const kind of ['KV', 'R2'] as const) {
+    for (const [index, { name }] of BLOB_PROMISES.entries()) {
+      test(`${kind} ${name}`, async () => {
+        assert.equal(await (await shopOn(kind).get(`/test/promises/${index}`)).text(), '')
+      })
+    }
+
+    test(`a gateway with ${kind}: from the first snapshot on, and never asked for in vain`, async () => {
+      const shop = shopOn(kind)
+      const own = (await shop.worker.blobKeys()).length
+      assert.equal(await shop.ask(), '')
+      for (let published = 1; published <= 9; published++) {
+        const address = await shop.publish()
+        if (published % 3 === 0) await shop.until(address)
+      }
+      assert.deepEqual(await shop.counts(), { reads: 3, misses: 0 })
+
+      const listed = (await shop.worker.shardsOf('shop')).map((hash) => `shards/shop/${hash}`)
+      const there = await shop.worker.blobKeys()
+      assert.deepEqual(there.filter((key) => key.startsWith('shards/shop/')).sort(), listed.sort())
+      // The five newest generations, and the oldest.
+      assert.equal(listed.length, 6)
+      assert.equal(there.length, own + 6)
+
+      await shop.get('/test/failing/put')
+      await assert.rejects(shop.publish(), { name: 'GatewayError', status: 500 })
+      await shop.get('/test/failing/delete')
+      assert.equal(await shop.ask(), '10.96.0.9')
+      const address = await shop.publish()
+      await shop.until(address)
+      await shop.get('/test/failing/nothing')
+
+      const large = new Uint8Array(PUBLISHED_SHARD_BYTES_MAX + 1)
+      const refused = shop.client.putShard(await sha256Hex(large), large)
+      await assert.rejects(refused, { name: 'GatewayError', status: 413 })
+      assert.equal(await shop.ask(), address)
+      assert.deepEqual(await shop.counts(), { reads: 4, misses: 0 })
     })
   }
+})
 
-  test('kv lets a data centre keep a shard for a day', async () => {
-    const { kv, calls } = new Platform()
-    await kv.get('a')
-    assert.deepEqual(calls, ['get 86400'])
+test('KV is told that a data centre may keep a shard for a day', async () => {
+  const asked: number[] = []
+  const kv = kvBlobs({
+    get: async (_, { cacheTtl }) => {
+      asked.push(cacheTtl)
+      return null
+    },
+    put: () => Promise.reject(new Error('not to be put')),
+    delete: () => Promise.reject(new Error('not to be removed')),
   })
-
-  test('r2 removes a thousand keys at a time', async () => {
-    const { r2, calls } = new Platform()
-    await r2.remove(Array.from({ length: 2500 }, (_, i) => String(i)))
-    assert.deepEqual(calls, ['delete 1000', 'delete 1000', 'delete 500'])
-  })
+  assert.equal(await kv.get('a'), undefined)
+  assert.deepEqual(asked, [86_400])
 })

@@ -1,0 +1,71 @@
+/**
+ * The Worker on a platform that counts, and fails when it is told to:
+ *
+ * - `/test/promises/N` tries promise N of a store of shards on what is bound: 200, or 500 and why not;
+ * - `/test/counts` tells how often shards were asked for there, and how often in vain;
+ * - `/test/failing/put` has shards not be put there from now on, `/test/failing/delete` not removed;
+ * @module
+ */
+import type { BlobStore } from '../../src/gateway/blob-store.ts'
+import { kvBlobs, r2Blobs } from '../../worker/blob-stores.ts'
+import type { Env } from '../../worker/env.ts'
+import gateway from '../../worker/index.ts'
+import { BLOB_PROMISES } from '../gateway/blob-contract.ts'
+
+export { ClusterObject, TokenObject } from '../../worker/index.ts'
+
+const counts = { reads: 0, misses: 0 }
+/** The method that fails. */
+let failing = ''
+
+export default {
+  async fetch(request: Request, env: Env, context: ExecutionContext): Promise<Response> {
+    const [, first, what, which = ''] = new URL(request.url).pathname.split('/')
+    if (first !== 'test') return gateway.fetch(request, watched(env), context)
+    if (what === 'counts') return Response.json(counts)
+    if (what === 'promises') return hold(env, Number(which))
+    failing = which
+    return new Response()
+  },
+}
+
+async function hold(env: Env, index: number): Promise<Response> {
+  try {
+    await BLOB_PROMISES[index]?.hold(blobsOf(env))
+    return new Response('')
+  } catch (error) {
+    return new Response(String(error), { status: 500 })
+  }
+}
+
+function blobsOf({ SHARDS_KV: kv, SHARDS_R2: bucket }: Env): BlobStore {
+  if (bucket !== undefined) return r2Blobs(bucket)
+  if (kv !== undefined) return kvBlobs(kv)
+  throw new TypeError('Nothing is bound')
+}
+
+function watched(env: Env): Env {
+  const { SHARDS_KV: kv, SHARDS_R2: bucket } = env
+  return {
+    ...env,
+    ...(kv && { SHARDS_KV: watch(kv) }),
+    ...(bucket && { SHARDS_R2: watch(bucket) }),
+  }
+}
+
+/** The same binding, its calls counted. */
+function watch<Binding extends object>(binding: Binding): Binding {
+  return new Proxy(binding, {
+    get: (target, name) => {
+      const method: unknown = Reflect.get(target, name)
+      if (typeof method !== 'function') return method
+      return async (...given: unknown[]): Promise<unknown> => {
+        if (name === failing) throw new Error(`${failing} fails`)
+        const result: unknown = await Reflect.apply(method, target, given)
+        if (name === 'get') counts.reads++
+        if (name === 'get' && result === null) counts.misses++
+        return result
+      }
+    },
+  })
+}
