@@ -60,11 +60,6 @@ export class ClusterBuilder {
     return this.groups.serviceOf(slice)
   }
 
-  /** Things that could not be named at the last build. */
-  get warningCount(): number {
-    return this.warned.size
-  }
-
   /**
    * Builds a snapshot of the present objects.
    * @throws {SnapshotError} when they are more than a snapshot can hold; nothing is lost by it

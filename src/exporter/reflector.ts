@@ -91,11 +91,6 @@ export class Reflector {
     return this.present.values()
   }
 
-  /** Objects that could not be read. */
-  get problemCount(): number {
-    return this.problems.size
-  }
-
   /** How many times the collection was listed. */
   get listCount(): number {
     return this.lists

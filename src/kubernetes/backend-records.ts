@@ -25,7 +25,7 @@ export type Backend = {
   readonly target: Uint8Array
   /** `undefined` when neither the Service nor the slice lists one. */
   readonly port: Port | undefined
-  /** Whether others in its list with this host or this target have another port, and both. */
+  /** Whether what else its list has with this host or this target is the same at other ports. */
   readonly isAlone: boolean
 }
 

@@ -17,11 +17,6 @@ export class MessageStream {
     this.onMessage = onMessage
   }
 
-  /** Whether part of a message is waiting for the rest. */
-  get isWithinMessage(): boolean {
-    return this.sizeBytes > 0
-  }
-
   /**
    * Takes a chunk. Returns false when the peer announced an empty message, which ends all sense.
    */

@@ -8,12 +8,11 @@ import { frame } from './clients.ts'
 function run(chunks: readonly Uint8Array[]): {
   readonly messages: Uint8Array[]
   readonly verdicts: boolean[]
-  readonly isWithinMessage: boolean
 } {
   const messages: Uint8Array[] = []
   const stream = new MessageStream((message) => messages.push(message))
   const verdicts = chunks.map((chunk) => stream.push(chunk))
-  return { messages, verdicts, isWithinMessage: stream.isWithinMessage }
+  return { messages, verdicts }
 }
 
 /** Cuts octets into chunks at these places. */
@@ -30,34 +29,30 @@ describe('MessageStream', () => {
     name: string
     chunks: readonly string[]
     messages: readonly string[]
-    isWithin: boolean
   }[] = [
-    { name: 'takes one message', chunks: ['0003010203'], messages: ['010203'], isWithin: false },
+    { name: 'takes one message', chunks: ['0003010203'], messages: ['010203'] },
     {
       name: 'takes two in one chunk',
       chunks: ['00010100020203'],
       messages: ['01', '0203'],
-      isWithin: false,
     },
     {
       name: 'takes one cut within its length',
       chunks: ['00', '03010203'],
       messages: ['010203'],
-      isWithin: false,
     },
     {
       name: 'takes one cut behind its length',
       chunks: ['0003', '010203'],
       messages: ['010203'],
-      isWithin: false,
     },
-    { name: 'waits for the rest', chunks: ['00030102'], messages: [], isWithin: true },
-    { name: 'waits within a length', chunks: ['00'], messages: [], isWithin: true },
-    { name: 'waits for what a length says', chunks: ['0100'], messages: [], isWithin: true },
-    { name: 'begins anew', chunks: ['00010100'], messages: ['01'], isWithin: true },
-    { name: 'makes nothing of nothing', chunks: ['', ''], messages: [], isWithin: false },
+    { name: 'waits for the rest', chunks: ['00030102'], messages: [] },
+    { name: 'waits within a length', chunks: ['00'], messages: [] },
+    { name: 'waits for what a length says', chunks: ['0100'], messages: [] },
+    { name: 'begins anew', chunks: ['00010100'], messages: ['01'] },
+    { name: 'makes nothing of nothing', chunks: ['', ''], messages: [] },
   ]
-  for (const { name, chunks, messages, isWithin } of cases) {
+  for (const { name, chunks, messages } of cases) {
     test(name, () => {
       const got = run(chunks.map(hex))
       assert.deepEqual(got.messages, messages.map(hex))
@@ -65,7 +60,6 @@ describe('MessageStream', () => {
         got.verdicts,
         chunks.map(() => true),
       )
-      assert.equal(got.isWithinMessage, isWithin)
     })
   }
 
@@ -101,9 +95,8 @@ describe('MessageStream', () => {
     fc.assert(
       fc.property(fc.array(message), fc.array(fc.nat()), (all, places) => {
         const whole = new Uint8Array(Buffer.concat(all.map(frame)))
-        const { messages, isWithinMessage } = run(cutAt(whole, places))
+        const { messages } = run(cutAt(whole, places))
         assert.deepEqual(messages, all)
-        assert.equal(isWithinMessage, false)
       }),
     )
   })
