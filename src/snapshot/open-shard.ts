@@ -25,8 +25,6 @@ import {
 import { Shard } from './shard.ts'
 
 const SET_REF_WORDS = SET_REF_BYTES / 4
-const UTF8 = new TextDecoder()
-const NOT_ASCII = /[^\0-\x7f]/
 
 /** Where the name begins that ends the rdata of a type. */
 const NAME_OFFSETS: Readonly<Record<number, number>> = {
@@ -50,7 +48,8 @@ export function openShard(bytes: Uint8Array): Shard {
   }
   const words = new Int32Array(aligned.buffer, aligned.byteOffset, aligned.length / 4)
   checkHeader(words, aligned.length)
-  const shard = new Shard(aligned, readScopes(aligned, words))
+  checkScopes(aligned, words)
+  const shard = new Shard(aligned)
   const found: Found = {
     shard,
     start: shard.field(HEADER.NODES),
@@ -102,24 +101,19 @@ function checkHeader(words: Int32Array, size: number): void {
   }
 }
 
-function readScopes(bytes: Uint8Array, words: Int32Array): string[] {
+/** Namespaces are texts behind their sizes; the first is the empty one. */
+function checkScopes(bytes: Uint8Array, words: Int32Array): void {
   const start = word(words, HEADER.SCOPES)
-  const text = UTF8.decode(bytes.subarray(start))
-  // Namespaces and their sizes are mostly ASCII; then the text has a character for each octet.
-  const isText = !NOT_ASCII.test(text)
-  const scopes: string[] = []
+  const count = word(words, HEADER.SCOPE_COUNT) >>> 0
   let at = start
-  for (let left = word(words, HEADER.SCOPE_COUNT) >>> 0; left > 0; left--) {
-    const size = at + 2 <= bytes.length ? octet(bytes, at) | (octet(bytes, at + 1) << 8) : 0
-    const name = at + 2
-    at = name + size
-    if (at > bytes.length) throw refuse('a namespace runs over the end')
-    scopes.push(
-      isText ? text.slice(name - start, at - start) : UTF8.decode(bytes.subarray(name, at)),
-    )
+  for (let left = count; left > 0; left--) {
+    if (at + 2 > bytes.length) throw refuse('a namespace runs over the end')
+    at += 2 + (octet(bytes, at) | (octet(bytes, at + 1) << 8))
   }
-  if (scopes[0] !== '') throw refuse('the first namespace is not the empty one')
-  return scopes
+  if (at > bytes.length) throw refuse('a namespace runs over the end')
+  if (count === 0 || bytes[start] !== 0 || bytes[start + 1] !== 0) {
+    throw refuse('the first namespace is not the empty one')
+  }
 }
 
 /** Marks a node. A set's mark, its type and number of records, never has a number of 0. */
@@ -143,8 +137,9 @@ type Found = {
 /** Goes through the nodes that the index leads to. */
 function checkNodes(found: Found): void {
   const { shard, marks, start } = found
-  const { words, bytes, scopes } = shard
+  const { words, bytes } = shard
   const end = shard.field(HEADER.SETS)
+  const scopeCount = shard.field(HEADER.SCOPE_COUNT)
   let used = 0
   for (let slot = shard.field(HEADER.SLOT_COUNT) - 1; slot >= 0; slot--) {
     const node = shard.slotNode(slot)
@@ -160,7 +155,7 @@ function checkNodes(found: Found): void {
     const size = head & 0xff
     const name = node + NODE_BYTES + SET_REF_BYTES * ((head >>> 8) & SETS_PER_NODE_MAX)
     if (name + size > end) throw refuse('a node overruns')
-    if (((head >>> 16) & SCOPES_MAX) >= scopes.length) throw refuse('a node is in no namespace')
+    if (((head >>> 16) & SCOPES_MAX) >= scopeCount) throw refuse('a node is in no namespace')
     if (!isRelativeName(bytes, name, size)) throw refuse(`the node at ${node} has no proper name`)
     takeRoom(found, name + size - node)
   }
@@ -189,12 +184,12 @@ function checkNodeSets(found: Found): void {
 }
 
 function checkAddresses(found: Found, table: AddressTable): void {
+  const scopeCount = found.shard.field(HEADER.SCOPE_COUNT)
   for (let i = 0; i < table.count; i++) {
     const info = table.info(i)
     const set = table.set(i)
     const count = info >>> 16
-    if ((info & SCOPES_MAX) >= found.shard.scopes.length)
-      throw refuse('an address is in no namespace')
+    if ((info & SCOPES_MAX) >= scopeCount) throw refuse('an address is in no namespace')
     if (count > 0 || set !== 0) checkSet(found, set, TYPE.PTR | (count << 16))
     else if (!table.isPod(i)) throw refuse('an address says nothing')
     if (i > 0 && table.isOutOfOrder(i)) throw refuse('addresses are out of order')

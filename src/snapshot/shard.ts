@@ -19,6 +19,7 @@ import {
 } from './layout.ts'
 import { hashName, hashWords } from './name-hash.ts'
 import type { NamespaceLabels } from './namespace-labels.ts'
+import { readScopeNames } from './scope-names.ts'
 
 // Constants of this module are a part of the compiled code (dns/query.ts). In words:
 const NODE_WORDS = NODE_BYTES / 4
@@ -44,20 +45,30 @@ export class Shard {
   isUsed = true
   /** Labels of its cluster's namespaces, where somebody goes by them; set by who loads shards. */
   labels: NamespaceLabels | undefined
-  /** Names of the namespaces, by their number in this shard; number 0 is ''. */
-  readonly scopes: readonly string[]
   readonly addresses4: AddressTable
   readonly addresses6: AddressTable
+  private scopeNames: readonly string[] | undefined
 
-  constructor(bytes: Uint8Array, scopes: readonly string[]) {
+  /** @param scopes names of the namespaces, where they are known */
+  constructor(bytes: Uint8Array, scopes?: readonly string[]) {
     this.bytes = bytes
     this.words = new Int32Array(bytes.buffer, bytes.byteOffset, bytes.length >>> 2)
-    this.scopes = scopes
+    this.scopeNames = scopes
     this.seed = this.field(HEADER.SEED)
     this.slots = this.field(HEADER.SLOTS) >>> 2
     this.slotMask = this.field(HEADER.SLOT_COUNT) - 1
     this.addresses4 = this.addressTable(4, HEADER.ADDRESS4)
     this.addresses6 = this.addressTable(16, HEADER.ADDRESS6)
+  }
+
+  /** Names of the namespaces, by their number in this shard; number 0 is ''. */
+  get scopes(): readonly string[] {
+    // Gateways hardly ever want these; of a million records they would take 6 MiB of 53.
+    this.scopeNames ??= readScopeNames(
+      this.bytes.subarray(this.field(HEADER.SCOPES)),
+      this.field(HEADER.SCOPE_COUNT),
+    )
+    return this.scopeNames
   }
 
   /** Reads a field of the header. */
