@@ -17,4 +17,8 @@ export type Env = GatewayVariables & {
   readonly LIMITER?: RateLimit
   /** The one object with the tokens of clients. */
   readonly TOKENS: DurableObjectNamespace<TokenObject>
+  /** Gets a data point for each message that is answered (docs/analytics.md). */
+  readonly ANALYTICS?: AnalyticsEngineDataset
+  /** `true` to have the names that are asked for in them. */
+  readonly ANALYTICS_NAMES?: string
 }

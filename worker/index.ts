@@ -9,10 +9,12 @@ import { type BlobStore, originWithBlobs, writerWithBlobs } from '../src/gateway
 import { type GatewayConfig, GatewayConfigError, readGatewayConfig } from '../src/gateway/config.ts'
 import { DirectDoh } from '../src/gateway/direct-doh.ts'
 import { Gateway, type GatewayRuntime } from '../src/gateway/gateway.ts'
+import { ObservedGateway } from '../src/gateway/observed-gateway.ts'
 import type { ClusterWriter } from '../src/gateway/publish-routes.ts'
 import type { TokenStore } from '../src/gateway/token-store.ts'
 import type { Client } from '../src/plugins/plugin.ts'
 import { parseManifest } from '../src/snapshot/manifest.ts'
+import { pointWriter } from './analytics.ts'
 import { kvBlobs, r2Blobs } from './blob-stores.ts'
 import type { ClusterIdentity } from './cluster-object.ts'
 import type { Env } from './env.ts'
@@ -61,9 +63,20 @@ function isInTheClear({ url, headers }: Request): boolean {
 async function createGateway(env: Env): Promise<NonNullable<typeof served>> {
   const config = await readGatewayConfig(env)
   const runtime = createRuntime(env, config)
-  const gateway = new Gateway(config, runtime)
+  const gateway = createObserved(env, config, runtime) ?? new Gateway(config, runtime)
   const app = createGatewayApp(config, runtime, gateway)
   return { app, direct: new DirectDoh(gateway, config) }
+}
+
+/** Where answers are to be counted. */
+function createObserved(
+  { ANALYTICS: dataset, ANALYTICS_NAMES: names }: Env,
+  config: GatewayConfig,
+  runtime: GatewayRuntime,
+): Gateway | undefined {
+  if (dataset === undefined) return undefined
+  const options = { tell: pointWriter(dataset), wantsNames: names === 'true' }
+  return new ObservedGateway(config, runtime, options)
 }
 
 async function answerDirectly(

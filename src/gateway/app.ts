@@ -3,7 +3,6 @@
  * @module
  */
 
-import { cors } from 'hono/cors'
 import { Hono } from 'hono/tiny'
 import { createDohApp } from '../doh/app.ts'
 import { notFound, refuseFinalSlash } from '../doh/final-slash.ts'
@@ -15,12 +14,10 @@ import type { GatewayConfig } from './config.ts'
 import { createExplainRoute } from './explain-route.ts'
 import { Gateway, type GatewayRuntime } from './gateway.ts'
 import { createGenerationRoutes } from './generation-routes.ts'
+import { openToPages } from './open-to-pages.ts'
 import { formatPage } from './page.ts'
 import { createPublishRoutes } from './publish-routes.ts'
 import { createTokenRoutes } from './token-routes.ts'
-
-/** How long a browser remembers that a page may ask. */
-const PREFLIGHT_SECONDS = 86_400
 
 /** Makes the gateway. @throws {GatewayConfigError} when the Corefile asks for what there is not */
 export function createGatewayApp(
@@ -45,13 +42,7 @@ export function createGatewayApp(
   app.get('/', (c) => page(new URL(c.req.url).origin))
   addStatusRoutes(app, gateway, config.adminSha256)
   if (config.corsOrigins.length > 0) {
-    const allowed = cors({
-      origin: [...config.corsOrigins],
-      allowMethods: ['GET', 'HEAD', 'POST'],
-      allowHeaders: ['authorization', 'content-type', 'accept'],
-      exposeHeaders: [AGE_HEADER],
-      maxAge: PREFLIGHT_SECONDS,
-    })
+    const allowed = openToPages(config.corsOrigins, AGE_HEADER)
     for (const path of ['/dns-query', '/resolve', '/t/*']) app.use(path, allowed)
   }
   app.route(

@@ -13,7 +13,8 @@ import {
 } from '../doh/direct-message.ts'
 import { andThen, type Client, type MaybePromise } from '../plugins/plugin.ts'
 import type { GatewayConfig } from './config.ts'
-import { type Admitted, type Gateway, type KeepAlive, tooMany } from './gateway.ts'
+import type { Admitted, Gateway, KeepAlive } from './gateway.ts'
+import { tooMany } from './rate-limiter.ts'
 
 /** What is known of a request before its body. */
 export type RequestHead = MessageHead & {
@@ -71,7 +72,7 @@ export class DirectDoh {
   ): MaybePromise<DirectResponse> {
     const message = asked ?? body
     if (message === undefined || !isQuery(message)) return badMessage()
-    const reply = this.gateway.answerFor(message, client, keepAlive)
+    const reply = this.gateway.answerFor(message, client, keepAlive, isPost ? 'POST' : 'GET')
     return reply instanceof Promise
       ? reply.then((bytes) => this.respond(message, bytes, { client, isPost }))
       : this.respond(message, reply, { client, isPost })

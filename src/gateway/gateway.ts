@@ -26,7 +26,7 @@ import { HeldClock } from './held-clock.ts'
 import { answerLocally } from './local-names.ts'
 import { MergedClusters } from './merged-clusters.ts'
 import type { ClusterWriter } from './publish-routes.ts'
-import { RateBuckets, type RateLimiter } from './rate-limiter.ts'
+import { addressKey, RateBuckets, type RateLimiter, tooMany } from './rate-limiter.ts'
 import { type RemoteAddress, RemoteClient } from './remote-client.ts'
 import { ShardMemory } from './shard-memory.ts'
 import { SnapshotLoader, type SnapshotOrigin } from './snapshot-loader.ts'
@@ -66,7 +66,7 @@ export type Admitted = {
 }
 
 /** A zone, and whose names are in it: of one cluster, or of several together. */
-type ServedZone = {
+export type ServedZone = {
   readonly zone: SizedOctets
   readonly parts: { readonly cluster: string; readonly reader: ClusterReader }[]
 }
@@ -168,9 +168,8 @@ export class Gateway {
 
   /** As `headersOf`, for a view. */
   ageHeaders(message: Uint8Array, view: View | undefined): Readonly<Record<string, string>> {
-    const query = this.parse(message)
-    const found = query.kind === 'query' && this.zones.find(({ zone }) => endsIn(query, zone))
-    if (!found) return NO_HEADERS
+    const found = this.zoneOf(this.parse(message))
+    if (found === undefined) return NO_HEADERS
     let ageMs = -1
     for (const { cluster, reader } of found.parts) {
       const isSeen = view === undefined || view.seesOrigin(cluster, found.zone.bytes)
@@ -180,9 +179,14 @@ export class Gateway {
   }
 
   /** Reads a message, once for all who want to know of it; it is not written to any more. */
-  private parse(message: Uint8Array): Query | Refusal {
+  protected parse(message: Uint8Array): Query | Refusal {
     if (message !== this.query.bytes) this.parsed = parseQuery(message, this.query)
     return this.parsed
+  }
+
+  /** Finds the zone of the clusters that a query is about. */
+  protected zoneOf(query: Query | Refusal): ServedZone | undefined {
+    return query.kind === 'query' ? this.zones.find(({ zone }) => endsIn(query, zone)) : undefined
   }
 
   /** Answers a message of a sender that was let in. */
@@ -190,14 +194,16 @@ export class Gateway {
     const client = this.runtime.clientOf(c)
     const view = this.callers.get(c.req.raw)?.view
     const viewing = view === undefined ? client : { ...client, view }
-    return this.answerFor(message, viewing, this.keeping(c))
+    const method = c.req.path.endsWith('/resolve') ? 'JSON' : c.req.method
+    return this.answerFor(message, viewing, this.keeping(c), method)
   }
 
-  /** As `answer`, for a client. */
+  /** As `answer`, for a client. The method is for those who count ({@link ObservedGateway}). */
   answerFor(
     message: Uint8Array,
     client: Client,
     keepAlive: KeepAlive,
+    _method: string,
   ): MaybePromise<Uint8Array | undefined> {
     const local = answerLocally(this.parse(message))
     if (local !== undefined) return local
@@ -379,18 +385,6 @@ export class Gateway {
 
 function describe(error: unknown): string {
   return error instanceof Error ? error.message : String(error)
-}
-
-/** Networks of IPv6 are given out by 64 bits: one client may have all of one. */
-function addressKey({ address }: Client): string {
-  return address.includes(':') ? address.split(':', 4).join(':') : address
-}
-
-/** Makes the error of who asks too often. */
-export function tooMany(): HttpError {
-  return new HttpError(429, 'too_many_requests', 'Too many requests; slow down', {
-    'retry-after': RETRY_SECONDS,
-  })
 }
 
 function keepFresh(one: { refreshIfDue(): Promise<void> | undefined }, keepAlive: KeepAlive): void {

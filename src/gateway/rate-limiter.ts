@@ -3,6 +3,8 @@
  * RFC 2697 §2, with one rate).
  * @module
  */
+import { HttpError } from '../doh/http-error.ts'
+import type { Client } from '../plugins/plugin.ts'
 
 /** Says whether somebody may go on, and counts that they did. */
 export type RateLimiter = {
@@ -20,6 +22,7 @@ export type RateLimits = {
 const KEYS_MAX = 20_000
 /** What may come at once, as a part of what may come in a minute. */
 const BURST = 0.2
+const RETRY_SECONDS = '5'
 
 /** Counts in memory, for one process or isolate. */
 export class RateBuckets implements RateLimiter {
@@ -53,4 +56,19 @@ export class RateBuckets implements RateLimiter {
     }
     this.buckets.set(key, bucket)
   }
+}
+
+/**
+ * Names whoever is counted by their address: networks of IPv6 are given out by 64 bits, so that one
+ * client may have all of one.
+ */
+export function addressKey({ address }: Client): string {
+  return address.includes(':') ? address.split(':', 4).join(':') : address
+}
+
+/** Makes the error of who asks too often. */
+export function tooMany(): HttpError {
+  return new HttpError(429, 'too_many_requests', 'Too many requests; slow down', {
+    'retry-after': RETRY_SECONDS,
+  })
 }

@@ -1,123 +1,7 @@
+/** What the platform is asked; whether it does that is in platform.test.ts. */
 import assert from 'node:assert/strict'
-import { after, before, describe, test } from 'node:test'
-import { createGatewayClient, type GatewayClient } from '../../src/exporter/gateway-client.ts'
-import { PUBLISHED_SHARD_BYTES_MAX } from '../../src/gateway/publish-routes.ts'
-import { sha256Hex } from '../../src/snapshot/signature.ts'
-import { kvBlobs } from '../../worker/blob-stores.ts'
-import { keys } from '../exporter/memory-gateway.ts'
-import { BLOB_PROMISES } from '../gateway/blob-contract.ts'
-import { snapshotOf, WEB } from '../gateway/publishing.ts'
-import { type Platform, type PlatformWorker, startPlatform } from './platform.ts'
-
-const KINDS = {
-  KV: { kv_namespaces: [{ binding: 'SHARDS_KV', id: 'shards' }] },
-  R2: { r2_buckets: [{ binding: 'SHARDS_R2', bucket_name: 'shards' }] },
-}
-const NAMES = { KV: 'with-kv', R2: 'with-r2' } as const
-const URL_HERE = 'http://gateway.test'
-const TOKEN = 'the-token-of-the-exporter'
-const COREFILE = '. {\n  errors\n  kubernetes cluster.local {\n    cluster shop\n  }\n}\n'
-const { privateKey, publicKeyText } = await keys()
-
-/** A cluster that publishes to a Worker, and asks it. */
-class Shop {
-  readonly worker: PlatformWorker
-  readonly client: GatewayClient
-  private generation = 0
-  private etag: string | undefined
-
-  constructor(worker: PlatformWorker) {
-    this.worker = worker
-    const { fetch } = worker
-    this.client = createGatewayClient({ url: URL_HERE, cluster: 'shop', token: TOKEN, fetch })
-  }
-
-  /** Publishes `web` with an address of its own; resolves with the address. */
-  async publish(): Promise<string> {
-    const address = `10.96.0.${++this.generation}`
-    const { shards, signed } = await snapshotOf(privateKey, [WEB.replace('10.96.0.80', address)], {
-      generation: this.generation,
-      time: new Date().toISOString(),
-    })
-    for (const [sha256, bytes] of shards) await this.client.putShard(sha256, bytes)
-    const result = await this.client.putManifest(signed.bytes, signed.signature, this.etag)
-    this.etag = result.kind === 'stored' ? result.etag : assert.fail(result.kind)
-    return address
-  }
-
-  /** The addresses of `web`. */
-  async ask(): Promise<string> {
-    const response = await this.get('/resolve?name=web.shop.svc.cluster.local')
-    const text = await response.text()
-    return [...text.matchAll(/"data": ?"([^"]+)"/g)].map(([, data]) => data).join()
-  }
-
-  /** Asks again and again, as clients do; the runner's time limit ends it. */
-  async until(address: string): Promise<void> {
-    while ((await this.ask()) !== address) await new Promise((resolve) => setTimeout(resolve, 50))
-  }
-
-  get(path: string): Promise<Response> {
-    return this.worker.fetch(`${URL_HERE}${path}`)
-  }
-
-  async counts(): Promise<unknown> {
-    return (await this.get('/test/counts')).json()
-  }
-}
-
-describe('shards near their readers, as the platform keeps them:', () => {
-  let platform: Platform | undefined
-  before(async () => {
-    const tokenSha256 = await sha256Hex(new TextEncoder().encode(TOKEN))
-    const CLUSTERS = JSON.stringify({ shop: { publicKey: publicKeyText, tokenSha256 } })
-    const workers = { [NAMES.KV]: KINDS.KV, [NAMES.R2]: KINDS.R2 }
-    platform = await startPlatform(workers, { COREFILE, CLUSTERS, PUBLIC: 'true' })
-  })
-  after(() => platform?.stop())
-  const shopOn = (kind: keyof typeof NAMES): Shop =>
-    new Shop(platform?.worker(NAMES[kind]) ?? assert.fail('the platform did not start'))
-
-  for (const kind of ['KV', 'R2'] as const) {
-    for (const [index, { name }] of BLOB_PROMISES.entries()) {
-      test(`${kind} ${name}`, async () => {
-        assert.equal(await (await shopOn(kind).get(`/test/promises/${index}`)).text(), '')
-      })
-    }
-
-    test(`a gateway with ${kind}: from the first snapshot on, and never asked for in vain`, async () => {
-      const shop = shopOn(kind)
-      const own = (await shop.worker.blobKeys()).length
-      assert.equal(await shop.ask(), '')
-      for (let published = 1; published <= 9; published++) {
-        const address = await shop.publish()
-        if (published % 3 === 0) await shop.until(address)
-      }
-      assert.deepEqual(await shop.counts(), { reads: 3, misses: 0 })
-
-      const listed = (await shop.worker.shardsOf('shop')).map((hash) => `shards/shop/${hash}`)
-      const there = await shop.worker.blobKeys()
-      assert.deepEqual(there.filter((key) => key.startsWith('shards/shop/')).sort(), listed.sort())
-      // The five newest generations, and the oldest.
-      assert.equal(listed.length, 6)
-      assert.equal(there.length, own + 6)
-
-      await shop.get('/test/failing/put')
-      await assert.rejects(shop.publish(), { name: 'GatewayError', status: 500 })
-      await shop.get('/test/failing/delete')
-      assert.equal(await shop.ask(), '10.96.0.9')
-      const address = await shop.publish()
-      await shop.until(address)
-      await shop.get('/test/failing/nothing')
-
-      const large = new Uint8Array(PUBLISHED_SHARD_BYTES_MAX + 1)
-      const refused = shop.client.putShard(await sha256Hex(large), large)
-      await assert.rejects(refused, { name: 'GatewayError', status: 413 })
-      assert.equal(await shop.ask(), address)
-      assert.deepEqual(await shop.counts(), { reads: 4, misses: 0 })
-    })
-  }
-})
+import { test } from 'node:test'
+import { kvBlobs, r2Blobs } from '../../worker/blob-stores.ts'
 
 test('KV is told that a data centre may keep a shard for a day', async () => {
   const asked: number[] = []
@@ -131,4 +15,19 @@ test('KV is told that a data centre may keep a shard for a day', async () => {
   })
   assert.equal(await kv.get('a'), undefined)
   assert.deepEqual(asked, [86_400])
+})
+
+test('R2 is not asked to remove nothing, and else all at once', async () => {
+  const removed: string[][] = []
+  const r2 = r2Blobs({
+    get: async () => null,
+    put: () => Promise.reject(new Error('not to be put')),
+    delete: async (all) => {
+      removed.push(all)
+    },
+  })
+  assert.equal(await r2.get('a'), undefined)
+  await r2.remove([])
+  await r2.remove(['a', 'b'])
+  assert.deepEqual(removed, [['a', 'b']])
 })

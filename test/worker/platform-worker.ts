@@ -3,7 +3,8 @@
  *
  * - `/test/promises/N` tries promise N of a store of shards on what is bound: 200, or 500 and why not;
  * - `/test/counts` tells how often shards were asked for there, and how often in vain;
- * - `/test/failing/put` has shards not be put there from now on, `/test/failing/delete` not removed;
+ * - `/test/failing/METHOD` has a method of what is bound fail from now on: `put`, `delete`, …;
+ * - `/test/points` gives the points that were written to Analytics Engine.
  * @module
  */
 import type { BlobStore } from '../../src/gateway/blob-store.ts'
@@ -15,6 +16,7 @@ import { BLOB_PROMISES } from '../gateway/blob-contract.ts'
 export { ClusterObject, TokenObject } from '../../worker/index.ts'
 
 const counts = { reads: 0, misses: 0 }
+const points: unknown[] = []
 /** The method that fails. */
 let failing = ''
 
@@ -23,6 +25,7 @@ export default {
     const [, first, what, which = ''] = new URL(request.url).pathname.split('/')
     if (first !== 'test') return gateway.fetch(request, watched(env), context)
     if (what === 'counts') return Response.json(counts)
+    if (what === 'points') return Response.json(points)
     if (what === 'promises') return hold(env, Number(which))
     failing = which
     return new Response()
@@ -45,9 +48,10 @@ function blobsOf({ SHARDS_KV: kv, SHARDS_R2: bucket }: Env): BlobStore {
 }
 
 function watched(env: Env): Env {
-  const { SHARDS_KV: kv, SHARDS_R2: bucket } = env
+  const { SHARDS_KV: kv, SHARDS_R2: bucket, ANALYTICS: dataset } = env
   return {
     ...env,
+    ...(dataset && { ANALYTICS: watch(dataset) }),
     ...(kv && { SHARDS_KV: watch(kv) }),
     ...(bucket && { SHARDS_R2: watch(bucket) }),
   }
@@ -59,13 +63,18 @@ function watch<Binding extends object>(binding: Binding): Binding {
     get: (target, name) => {
       const method: unknown = Reflect.get(target, name)
       if (typeof method !== 'function') return method
-      return async (...given: unknown[]): Promise<unknown> => {
+      return (...given: unknown[]): unknown => {
         if (name === failing) throw new Error(`${failing} fails`)
-        const result: unknown = await Reflect.apply(method, target, given)
-        if (name === 'get') counts.reads++
-        if (name === 'get' && result === null) counts.misses++
-        return result
+        if (name === 'writeDataPoint') points.push(...given)
+        const result: unknown = Reflect.apply(method, target, given)
+        return name === 'get' && result instanceof Promise ? result.then(count) : result
       }
     },
   })
+}
+
+function count(result: unknown): unknown {
+  counts.reads++
+  if (result === null) counts.misses++
+  return result
 }

@@ -1,0 +1,222 @@
+import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
+import { describe, test } from 'node:test'
+import type { Hono } from 'hono'
+import { encodeBase64url } from '../../src/dns/base64url.ts'
+import { createGatewayApp } from '../../src/gateway/app.ts'
+import { readGatewayConfig } from '../../src/gateway/config.ts'
+import { DirectDoh } from '../../src/gateway/direct-doh.ts'
+import { type Answered, ObservedGateway } from '../../src/gateway/observed-gateway.ts'
+import { createMemoryStore } from '../../src/gateway/store.ts'
+import { createMemoryTokenStore } from '../../src/gateway/token-store.ts'
+import { keys } from '../exporter/memory-gateway.ts'
+import { FakeHost } from '../fake-host.ts'
+import { parseQuestion } from '../message-text.ts'
+import { snapshotOf, WEB } from './publishing.ts'
+
+const COREFILE = `. {
+  kubernetes shop.test {
+    cluster shop
+  }
+  forward . 192.0.2.53
+}
+both.test {
+  kubernetes both.test {
+    cluster shop east
+  }
+}
+`
+const WIRE = 'application/dns-message'
+const { privateKey, publicKeyText: publicKey } = await keys()
+
+/** A gateway that is asked both ways, and what it tells. */
+class Fixture {
+  readonly host = new FakeHost({
+    upstream: async () => {
+      await this.host.advance(7)
+      return ['NOERROR', 'www.example.org. 60 IN A 192.0.2.9']
+    },
+  })
+  readonly told: Answered[] = []
+  /** Whether telling fails. */
+  isBroken = false
+  private readonly app: Hono
+  private readonly direct: DirectDoh
+
+  private constructor(
+    config: Awaited<ReturnType<typeof readGatewayConfig>>,
+    store: ReturnType<typeof createMemoryStore>,
+    wantsNames: boolean,
+  ) {
+    const runtime = {
+      host: this.host,
+      originOf: (cluster: string) => (cluster === 'shop' ? store : createMemoryStore()),
+      writerOf: () => assert.fail('nobody writes'),
+      tokenStore: createMemoryTokenStore(),
+      randomBytes,
+      clientOf: () => ({ address: '192.0.2.1', port: 0, transport: 'https' as const }),
+      identitiesOf: () => [],
+      fetch: () => Promise.reject(new Error('nobody is to be asked')),
+      keepAlive: () => undefined,
+    }
+    const tell = (answered: Answered): void => {
+      if (this.isBroken) throw new Error('no room')
+      this.told.push(answered)
+    }
+    const gateway = new ObservedGateway(config, runtime, { tell, wantsNames })
+    this.app = createGatewayApp(config, runtime, gateway)
+    this.direct = new DirectDoh(gateway, config)
+  }
+
+  static async start(wantsNames = false): Promise<Fixture> {
+    const cluster = { publicKey, tokenSha256: 'a'.repeat(64) }
+    const CLUSTERS = JSON.stringify({ shop: cluster, east: cluster })
+    const config = await readGatewayConfig({ COREFILE, CLUSTERS, PUBLIC: 'true' })
+    const store = createMemoryStore()
+    const fixture = new Fixture(config, store, wantsNames)
+    const time = new Date(fixture.host.now()).toISOString()
+    const { signed, shards } = await snapshotOf(privateKey, [WEB], {
+      time,
+      treeSets: { multicluster: [WEB] },
+    })
+    for (const [sha256, bytes] of shards) await store.writeShard(sha256, bytes)
+    const kept = { generations: new Set<number>(), shards: new Set(shards.keys()) }
+    await store.writeManifest(1, signed, kept)
+    return fixture
+  }
+
+  async directly(message: Uint8Array, method: string): Promise<Uint8Array> {
+    const isPost = method === 'POST'
+    const headers = new Map([
+      ['content-type', WIRE],
+      ['content-length', String(message.length)],
+    ])
+    const ticket = this.direct.admit({
+      method,
+      path: isPost ? '/dns-query' : `/dns-query?dns=${encodeBase64url(message)}`,
+      header: (name) => headers.get(name),
+      address: '192.0.2.1',
+    })
+    assert.ok(ticket)
+    const { body } = await this.direct.answer(ticket, isPost ? message : undefined, () => undefined)
+    return body
+  }
+
+  async byApp(message: Uint8Array, method: string): Promise<Uint8Array> {
+    const isPost = method === 'POST'
+    const path = isPost ? '' : `?dns=${encodeBase64url(message)}`
+    return this.get(`/dns-query${path}`, {
+      method,
+      headers: { 'content-type': WIRE },
+      ...(isPost && { body: new Uint8Array(message) }),
+    })
+  }
+
+  async get(path: string, init: RequestInit = {}): Promise<Uint8Array> {
+    const response = await this.app.request(`https://dns.test${path}`, init)
+    return new Uint8Array(await response.arrayBuffer())
+  }
+}
+
+const NAME = 'web.shop.svc.shop.test'
+const CASES = [
+  { asked: `${NAME} A`, clusters: 'shop', words: ['NOERROR', 'A', 'fresh'], ms: 0 },
+  { asked: `${NAME} SRV`, clusters: 'shop', words: ['NOERROR', 'SRV', 'fresh'], ms: 0 },
+  {
+    asked: 'none.svc.shop.test AAAA',
+    clusters: 'shop',
+    words: ['NXDOMAIN', 'AAAA', 'fresh'],
+    ms: 0,
+  },
+  { asked: 'www.example.org A', clusters: '', words: ['NOERROR', 'A', ''], ms: 7 },
+  { asked: `${NAME} A version1`, clusters: '', words: ['BADVERS', '', ''], ms: 0 },
+]
+
+describe('a gateway tells of each answer', () => {
+  for (const { asked, clusters, words, ms } of CASES) {
+    for (const way of ['directly', 'byApp'] as const) {
+      for (const method of ['GET', 'POST']) {
+        test(`${asked}, ${method} ${way}`, async () => {
+          const fixture = await Fixture.start()
+          const [text, version] = asked.split(' version')
+          const { message } = parseQuestion(text ?? '')
+          const sent = version === undefined ? message : withVersion(message)
+          const body = await fixture[way](sent, method)
+          const [rcode = '', type = '', fresh = ''] = words
+          assert.deepEqual(fixture.told, [
+            { clusters, words: [rcode, type, method, fresh], numbers: [ms, body.length] },
+          ])
+        })
+      }
+    }
+  }
+
+  test('by the JSON API, its octets those of the message, which has an OPT record', async () => {
+    const fixture = await Fixture.start()
+    const wire = await fixture.directly(parseQuestion(`${NAME} A`).message, 'GET')
+    await fixture.get(`/resolve?name=${NAME}`)
+    assert.deepEqual(fixture.told[1], {
+      clusters: 'shop',
+      words: ['NOERROR', 'A', 'JSON', 'fresh'],
+      numbers: [0, wire.length + 11],
+    })
+  })
+
+  test('how old the names of each cluster are', async () => {
+    const fixture = await Fixture.start()
+    await fixture.get(`/resolve?name=${NAME}`)
+    await fixture.host.advance(61_000)
+    await fixture.get(`/resolve?name=${NAME}`)
+    await fixture.get('/resolve?name=web.shop.svc.both.test')
+    const ages = fixture.told.map(({ clusters, words }) => [clusters, words[3]])
+    assert.deepEqual(ages, [
+      ['shop', 'fresh'],
+      ['shop', 'stale'],
+      ['shop east', 'stale expired'],
+    ])
+  })
+
+  test('with the name, in lower case, when that is wanted', async () => {
+    const fixture = await Fixture.start(true)
+    await fixture.get('/resolve?name=WEB.shop.svc.Shop.test')
+    assert.deepEqual(fixture.told[0]?.words.slice(4), [`${NAME}.`])
+  })
+
+  test('and of nothing else', async () => {
+    const fixture = await Fixture.start()
+    for (const path of [
+      '/',
+      '/dns-query',
+      '/dns-query?dns=AAAA',
+      '/resolve',
+      '/healthz',
+      '/none',
+    ]) {
+      await fixture.get(path)
+    }
+    assert.deepEqual(fixture.told, [])
+  })
+
+  test('and answers when it cannot tell', async () => {
+    const fixture = await Fixture.start()
+    const { message } = parseQuestion(`${NAME} A`)
+    const before = await fixture.directly(message, 'GET')
+    fixture.isBroken = true
+    assert.deepEqual(await fixture.directly(message, 'GET'), before)
+    assert.deepEqual(await fixture.byApp(message, 'POST'), before)
+    assert.equal(fixture.told.length, 1)
+    const logged = fixture.host.events.filter(({ error }) => error === 'Error: no room')
+    assert.deepEqual(
+      logged.map(({ message: text }) => text),
+      Array(2).fill('cannot count an answer'),
+    )
+  })
+})
+
+/** The same with an OPT record of EDNS version 1 in place of any (RFC 6891 §6.1.3). */
+function withVersion(message: Uint8Array): Uint8Array {
+  const opt = Uint8Array.of(0, 0, 41, 4, 208, 0, 1, 0, 0, 0, 0)
+  const bytes = new Uint8Array([...message, ...opt])
+  bytes[11] = 1
+  return bytes
+}

@@ -1,0 +1,147 @@
+/** The Worker, KV, R2 and Analytics Engine together. */
+import assert from 'node:assert/strict'
+import { after, before, describe, test } from 'node:test'
+import { createGatewayClient, type GatewayClient } from '../../src/exporter/gateway-client.ts'
+import { PUBLISHED_SHARD_BYTES_MAX } from '../../src/gateway/publish-routes.ts'
+import { sha256Hex } from '../../src/snapshot/signature.ts'
+import { keys } from '../exporter/memory-gateway.ts'
+import { BLOB_PROMISES } from '../gateway/blob-contract.ts'
+import { snapshotOf, WEB } from '../gateway/publishing.ts'
+import { type Platform, type PlatformWorker, startPlatform } from './platform.ts'
+
+const analytics_engine_datasets = [{ binding: 'ANALYTICS', dataset: 'kubedoh' }]
+const KINDS = {
+  KV: { kv_namespaces: [{ binding: 'SHARDS_KV', id: 'shards' }], analytics_engine_datasets },
+  R2: { r2_buckets: [{ binding: 'SHARDS_R2', bucket_name: 'shards' }] },
+}
+const NAMES = { KV: 'with-kv', R2: 'with-r2' } as const
+const URL_HERE = 'http://gateway.test'
+const TOKEN = 'the-token-of-the-exporter'
+const COREFILE = '. {\n  errors\n  kubernetes cluster.local {\n    cluster shop\n  }\n}\n'
+const { privateKey, publicKeyText } = await keys()
+
+/** A cluster that publishes to a Worker, and asks it. */
+class Shop {
+  readonly worker: PlatformWorker
+  readonly client: GatewayClient
+  private generation = 0
+  private etag: string | undefined
+
+  constructor(worker: PlatformWorker) {
+    this.worker = worker
+    const { fetch } = worker
+    this.client = createGatewayClient({ url: URL_HERE, cluster: 'shop', token: TOKEN, fetch })
+  }
+
+  /** Publishes `web` with an address of its own; resolves with the address. */
+  async publish(): Promise<string> {
+    const address = `10.96.0.${++this.generation}`
+    const { shards, signed } = await snapshotOf(privateKey, [WEB.replace('10.96.0.80', address)], {
+      generation: this.generation,
+      time: new Date().toISOString(),
+    })
+    for (const [sha256, bytes] of shards) await this.client.putShard(sha256, bytes)
+    const result = await this.client.putManifest(signed.bytes, signed.signature, this.etag)
+    this.etag = result.kind === 'stored' ? result.etag : assert.fail(result.kind)
+    return address
+  }
+
+  /** The addresses of `web`, or what else a name has. */
+  async ask(name = 'web.shop.svc.cluster.local', type = 'A'): Promise<string> {
+    const response = await this.get(`/resolve?name=${name}&type=${type}`)
+    const text = await response.text()
+    return [...text.matchAll(/"data": ?"([^"]+)"/g)].map(([, data]) => data).join()
+  }
+
+  /** Asks again and again, as clients do; the runner's time limit ends it. */
+  async until(address: string): Promise<void> {
+    while ((await this.ask()) !== address) await new Promise((resolve) => setTimeout(resolve, 50))
+  }
+
+  get(path: string): Promise<Response> {
+    return this.worker.fetch(`${URL_HERE}${path}`)
+  }
+
+  async counts(): Promise<unknown> {
+    return (await this.get('/test/counts')).json()
+  }
+}
+
+describe('on the platform as wrangler simulates it', () => {
+  let platform: Platform | undefined
+  before(async () => {
+    const tokenSha256 = await sha256Hex(new TextEncoder().encode(TOKEN))
+    const CLUSTERS = JSON.stringify({ shop: { publicKey: publicKeyText, tokenSha256 } })
+    const workers = { [NAMES.KV]: KINDS.KV, [NAMES.R2]: KINDS.R2 }
+    platform = await startPlatform(workers, { COREFILE, CLUSTERS, PUBLIC: 'true' })
+  })
+  after(() => platform?.stop())
+  const shopOn = (kind: keyof typeof NAMES): Shop =>
+    new Shop(platform?.worker(NAMES[kind]) ?? assert.fail('the platform did not start'))
+
+  for (const kind of ['KV', 'R2'] as const) {
+    for (const [index, { name }] of BLOB_PROMISES.entries()) {
+      test(`${kind} ${name}`, async () => {
+        assert.equal(await (await shopOn(kind).get(`/test/promises/${index}`)).text(), '')
+      })
+    }
+
+    test(`a gateway with ${kind}: from the first snapshot on, and never asked for in vain`, async () => {
+      const shop = shopOn(kind)
+      const own = (await shop.worker.blobKeys()).length
+      assert.equal(await shop.ask(), '')
+      for (let published = 1; published <= 9; published++) {
+        const address = await shop.publish()
+        if (published % 3 === 0) await shop.until(address)
+      }
+      assert.deepEqual(await shop.counts(), { reads: 3, misses: 0 })
+
+      const listed = (await shop.worker.shardsOf('shop')).map((hash) => `shards/shop/${hash}`)
+      const there = await shop.worker.blobKeys()
+      assert.deepEqual(there.filter((key) => key.startsWith('shards/shop/')).sort(), listed.sort())
+      // The five newest generations, and the oldest.
+      assert.equal(listed.length, 6)
+      assert.equal(there.length, own + 6)
+
+      await shop.get('/test/failing/put')
+      await assert.rejects(shop.publish(), { name: 'GatewayError', status: 500 })
+      await shop.get('/test/failing/delete')
+      assert.equal(await shop.ask(), '10.96.0.9')
+      const address = await shop.publish()
+      await shop.until(address)
+      await shop.get('/test/failing/nothing')
+
+      const large = new Uint8Array(PUBLISHED_SHARD_BYTES_MAX + 1)
+      const refused = shop.client.putShard(await sha256Hex(large), large)
+      await assert.rejects(refused, { name: 'GatewayError', status: 413 })
+      assert.equal(await shop.ask(), address)
+      assert.deepEqual(await shop.counts(), { reads: 4, misses: 0 })
+    })
+  }
+
+  test('a point is written for each answer, and no answer waits for one or fails with it', async () => {
+    const shop = shopOn('KV')
+    const points = async (): Promise<unknown[]> => {
+      const all: unknown = await (await shop.get('/test/points')).json()
+      return Array.isArray(all) ? all : []
+    }
+    const before = (await points()).length
+    const answer = await shop.ask()
+    assert.notEqual(answer, '')
+    await shop.ask('none.test', 'TXT')
+    const [one, other, ...more] = (await points()).slice(before)
+    assert.deepEqual(more, [])
+    const blobs = ['shop', 'NOERROR', 'A', 'JSON', 'fresh']
+    assert.partialDeepStrictEqual(one, { indexes: ['shop'], blobs })
+    assert.partialDeepStrictEqual(other, {
+      indexes: [''],
+      blobs: ['', 'SERVFAIL', 'TXT', 'JSON', ''],
+    })
+
+    await shop.get('/test/failing/writeDataPoint')
+    assert.equal(await shop.ask(), answer)
+    await shop.get('/test/failing/nothing')
+    assert.equal((await points()).length, before + 2)
+    assert.deepEqual(await (await shopOn('R2').get('/test/points')).json(), [])
+  })
+})
