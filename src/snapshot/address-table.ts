@@ -4,7 +4,6 @@
  */
 import { readInt32 } from '../dns/bytes.ts'
 import { POD_BIT, SCOPES_MAX } from './layout.ts'
-import { addressUnitAt } from './shard-key.ts'
 
 // Constants of this module are a part of the compiled code (dns/query.ts).
 const SCOPE_MASK = SCOPES_MAX
@@ -112,12 +111,6 @@ export class AddressTable {
   /** Number of names that the entry points to; 0 when it only says whose the address is. */
   targetCount(index: number): number {
     return this.info(index) >>> 16
-  }
-
-  /** The unit of the entry's address. */
-  unit(index: number): number {
-    const start = this.keys + this.wordsPerKey * index
-    return addressUnitAt(this.words, start, start + this.wordsPerKey)
   }
 
   /** A part of the entry's address, a number of 32 bits, the highest first. */

@@ -7,6 +7,7 @@ import type { AddressRows } from './address-rows.ts'
 import type { AddressTable } from './address-table.ts'
 import type { ByteBuffer } from './byte-buffer.ts'
 import { SCOPES_MAX } from './layout.ts'
+import { addressUnitAt } from './shard-key.ts'
 
 /** Rows of a shard that this build wrote: their sets follow each other as they do. */
 export class KeptRows {
@@ -35,7 +36,7 @@ export class KeptRows {
     let end = setsEnd
     // From the last to the first, as a set ends where the next one begins.
     for (let row = table.count - 1; row >= 0; row--) {
-      if (!units.has(table.unit(row))) {
+      if (!units.has(addressUnitAt(table, row))) {
         this.rows[--count] = row
         this.ends[count] = end
       }

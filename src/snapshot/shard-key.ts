@@ -8,8 +8,9 @@
  * or one address.
  * @module
  */
-import { octet, readInt32, word } from '../dns/bytes.ts'
+import { octet, readInt32 } from '../dns/bytes.ts'
 import type { Query } from '../dns/query.ts'
+import type { AddressTable } from './address-table.ts'
 import { hashOctets, hashStep, hashView } from './name-hash.ts'
 
 /** Labels of the key of a name. */
@@ -90,9 +91,12 @@ export function addressUnit(address: Uint8Array): number {
   return unit
 }
 
-/** As `addressUnit`, for an address that is at hand as words, the highest first. */
-export function addressUnitAt(words: Int32Array, start: number, end: number): number {
+/** As `addressUnit`, for the address of a table's row. */
+export function addressUnitAt(
+  table: Pick<AddressTable, 'wordsPerKey' | 'part'>,
+  row: number,
+): number {
   let unit = UNIT_SEED
-  for (let at = start; at < end; at++) unit = hashStep(unit, word(words, at))
+  for (let i = 0; i < table.wordsPerKey; i++) unit = hashStep(unit, table.part(row, i))
   return unit
 }
