@@ -128,7 +128,7 @@ function createRuntime(env: Env, config: GatewayConfig): GatewayRuntime {
       }
       if (blobs === undefined) return writer
       return writerWithBlobs(cluster, writer, blobs, (error) => {
-        const message = 'cannot remove shards'
+        const message = 'cannot put shards into KV or R2, or remove them'
         host.log({ level: 'error', message, cluster, error: String(error) })
       })
     },

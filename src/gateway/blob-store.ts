@@ -33,8 +33,10 @@ export function originWithBlobs(
 }
 
 /**
- * Has shards written to a store as well, and removed from it when no manifest lists them.
- * @param onError gets why shards could not be removed: what is published stays so without that
+ * Has shards written to a store as well, and removed from it when no manifest lists them. A new
+ * shard that cannot be put there is not acknowledged; when it comes again it is, as its writer has
+ * it, and a store that is away holds up no names for long.
+ * @param onError gets why a shard that was known could not be put there, or shards not be removed
  */
 export function writerWithBlobs(
   cluster: string,
@@ -48,7 +50,14 @@ export function writerWithBlobs(
     pin: writer.pin,
     putShard: async (sha256, bytes) => {
       const result = await writer.putShard(sha256, bytes)
-      if (result.kind === 'stored') await blobs.put(keyOf(cluster, sha256), bytes)
+      if (result.kind !== 'stored') return result
+      try {
+        await blobs.put(keyOf(cluster, sha256), bytes)
+      } catch (error) {
+        // KV refuses a key that somebody wrote in the same second, as a second exporter may.
+        if (result.isNew) throw error
+        onError(error)
+      }
       return result
     },
     putManifest: async (bytes, signature, expected) => {

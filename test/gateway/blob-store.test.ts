@@ -124,7 +124,7 @@ describe('shards near their readers', () => {
     assert.equal(fixture.reads, 2)
   })
 
-  test('are not acknowledged when they could not be put there', async () => {
+  test('are not acknowledged at first when they could not be put there', async () => {
     const fixture = new Fixture()
     fixture.blobs.isAway = true
     await assert.rejects(fixture.publish(1), /away/)
@@ -132,5 +132,16 @@ describe('shards near their readers', () => {
     fixture.blobs.isAway = false
     await fixture.publish(1)
     assert.equal(fixture.blobs.blobs.size, 1)
+  })
+
+  test('are acknowledged when they come again: their writer has them', async () => {
+    const fixture = new Fixture()
+    fixture.blobs.isAway = true
+    await assert.rejects(fixture.publish(1), /away/)
+    const { shards } = await fixture.publish(1)
+    assert.deepEqual(fixture.errors, ['Error: away'])
+    for (const [sha256, bytes] of shards) {
+      assert.deepEqual(await fixture.origin.readShard(sha256), bytes)
+    }
   })
 })
