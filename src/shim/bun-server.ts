@@ -1,15 +1,16 @@
 /**
  * Plain HTTP for the apps of this project on Bun, by its own server: twice as quick there as Node's
- * module is. Over TLS our own HTTP/2 is the quicker one (`http2-socket.ts`).
+ * module is. Over TLS our own HTTP/2 is the quicker one (`bun-tls-server.ts`).
  * @module
  */
+import type { BunListen } from './bun-tls-server.ts'
 import type { App, Direct, Head, Ready } from './http-request.ts'
 
 /** Seconds that a connection may be idle; Bun takes up to 255. */
 const IDLE_SECONDS = 15
 
 /** What this module uses of Bun (https://bun.com/reference/bun/serve). */
-export type Bun = { readonly serve: (options: BunOptions) => BunServing }
+export type Bun = BunListen & { readonly serve: (options: BunOptions) => BunServing }
 
 type BunOptions = {
   readonly hostname?: string
@@ -36,7 +37,9 @@ function isBun(found: unknown): found is Bun {
     typeof found === 'object' &&
     found !== null &&
     'serve' in found &&
-    typeof found.serve === 'function'
+    typeof found.serve === 'function' &&
+    'listen' in found &&
+    typeof found.listen === 'function'
   )
 }
 

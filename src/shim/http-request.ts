@@ -47,13 +47,18 @@ export type Ends = {
   readonly localPort: number
 }
 
+/** What a socket knows of its ends. */
+export type SocketEnds = Partial<
+  Pick<Socket, 'remoteAddress' | 'remotePort' | 'localAddress' | 'localPort'>
+>
+
 /** Who sent a request, and to which address, from what an app gets as its environment. */
 export function remoteOf(env: unknown): Ends {
   return endsOf(hasIncoming(env) ? env.incoming.socket : undefined)
 }
 
 /** Tells both ends of a connection. */
-export function endsOf(socket: Partial<Socket> | undefined): Ends {
+export function endsOf(socket: SocketEnds | undefined): Ends {
   return {
     address: socket?.remoteAddress ?? '127.0.0.1',
     port: socket?.remotePort ?? 0,

@@ -3,6 +3,7 @@
  * @module
  */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import type { Duplex } from 'node:stream'
 import { createServer as createTlsServer, type TLSSocket, type Server as TlsServer } from 'node:tls'
 import { getRequestListener } from '@hono/node-server'
 import type { ConnectionBounds, TlsService } from '../plugins/plugin.ts'
@@ -14,7 +15,7 @@ import {
   endsOf,
   type Ready,
 } from './http-request.ts'
-import { Http2Socket } from './http2-socket.ts'
+import { Http2Socket, type SecureSocket } from './http2-socket.ts'
 import { contextOptions, isWelcome, serverOptions } from './tls-service.ts'
 
 const HEADERS_TIMEOUT_MS = 10_000
@@ -144,15 +145,16 @@ export class HttpServer {
     server.on('secureConnection', (socket) => {
       socket.setNoDelay(true)
       if (!isWelcome(socket, tls.clientAuth)) socket.destroy()
-      else if (socket.alpnProtocol === 'h2') this.serveHttp2(socket)
-      else this.http1.emit('connection', socket)
+      else if (socket.alpnProtocol === 'h2') this.serveTls(socket)
+      else this.serveHttp1(socket)
     })
     // With this, Node begins to look for slow requests.
     server.on('listening', () => this.http1.emit('listening'))
     return server
   }
 
-  private serveHttp2(socket: TLSSocket): void {
+  /** Serves a connection by HTTP/2, over whatever has TLS; who calls tells it what happens. */
+  serveHttp2(socket: SecureSocket): Http2Socket {
     const { app, direct } = this
     const { readMs, idleMs, writeMs } = this.bounds()
     const times = {
@@ -160,9 +162,24 @@ export class HttpServer {
       idleMs: idleMs ?? REQUEST_TIMEOUT_MS,
       writeMs: writeMs ?? REQUEST_TIMEOUT_MS,
     }
-    const served = new Http2Socket(socket, { app, direct, times })
+    const onClosed = (): void => void this.http2.delete(served)
+    const served = new Http2Socket(socket, { app, direct, times, onClosed })
     this.http2.add(served)
-    socket.once('close', () => this.http2.delete(served))
+    return served
+  }
+
+  /** Serves a connection by HTTP/1.1, over whatever has TLS. */
+  serveHttp1(socket: Duplex): void {
+    this.http1.emit('connection', socket)
+  }
+
+  private serveTls(socket: TLSSocket): void {
+    const served = this.serveHttp2(socket)
+    socket.on('error', () => undefined)
+    socket.on('data', (chunk: Buffer) => served.received(chunk))
+    socket.on('drain', () => served.drained())
+    socket.on('end', () => served.ended())
+    socket.on('close', () => served.closed())
   }
 }
 

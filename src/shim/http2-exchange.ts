@@ -3,18 +3,18 @@
  * faster than it is read; and the app's `Response` on its way back.
  * @module
  */
-import type { TLSSocket } from 'node:tls'
 import { EMPTY } from '../dns/bytes.ts'
 import type { Connection } from '../http2/connection.ts'
 import { ERROR_CODE } from '../http2/frame.ts'
 import type { RequestHead } from '../http2/request-head.ts'
 import type { StreamReceiver } from '../http2/stream.ts'
 import type { App } from './http-request.ts'
+import type { SecureSocket } from './http2-socket.ts'
 
 /** What an exchange belongs to. */
 export type ExchangeOptions = {
   readonly connection: Connection
-  readonly socket: TLSSocket
+  readonly socket: SecureSocket
   readonly app: App
 }
 

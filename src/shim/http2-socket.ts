@@ -3,7 +3,6 @@
  * others by the app.
  * @module
  */
-import type { TLSSocket } from 'node:tls'
 import { EMPTY } from '../dns/bytes.ts'
 import { Connection, type ProgressTimes } from '../http2/connection.ts'
 import { ERROR_CODE } from '../http2/frame.ts'
@@ -19,6 +18,7 @@ import {
   endsOf,
   type Head,
   type Ready,
+  type SocketEnds,
 } from './http-request.ts'
 import { Http2Exchange } from './http2-exchange.ts'
 
@@ -34,23 +34,34 @@ export type Http2SocketOptions = {
   readonly app: App
   readonly direct: Direct | undefined
   readonly times: ProgressTimes
+  readonly onClosed?: () => void
+}
+
+/** What a connection needs of the socket below it, which tells it what happens. */
+export type SecureSocket = SocketEnds & {
+  readonly destroyed: boolean
+  /** Writes octets, which it keeps. @returns whether more may be written before it is `drained` */
+  write(octets: Uint8Array): boolean
+  /** Ends the connection after what was written. */
+  end(): unknown
+  destroy(): unknown
+  pause(): unknown
+  resume(): unknown
 }
 
 /** Serves one socket. */
 export class Http2Socket {
-  private readonly socket: TLSSocket
+  private readonly socket: SecureSocket
   private readonly options: Http2SocketOptions
   private readonly connection: Connection
   private readonly checks: NodeJS.Timeout
   private readonly address: string
   private heldBytes = 0
 
-  constructor(socket: TLSSocket, options: Http2SocketOptions) {
+  constructor(socket: SecureSocket, options: Http2SocketOptions) {
     this.socket = socket
     this.options = options
     this.address = socket.remoteAddress ?? ''
-    socket.setNoDelay(true)
-    socket.on('error', () => undefined)
     this.connection = new Connection({
       // Octets are copied: the connection goes on writing where they were.
       sink: {
@@ -67,19 +78,30 @@ export class Http2Socket {
       if (connection.check(options.times)) socket.destroy()
     }, checkMs(options.times))
     this.checks.unref()
-    socket.on('data', (chunk: Buffer) => {
-      connection.receive(chunk)
-      if (connection.isBlocked) socket.pause()
-    })
-    socket.on('drain', () => {
-      connection.drained()
-      if (!connection.isBlocked) socket.resume()
-    })
-    socket.on('end', () => connection.shutDown(ERROR_CODE.NO_ERROR))
-    socket.on('close', () => {
-      clearInterval(this.checks)
-      connection.closed()
-    })
+  }
+
+  /** Takes octets from the client, which it may hold on to. */
+  received(chunk: Uint8Array): void {
+    this.connection.receive(chunk)
+    if (this.connection.isBlocked) this.socket.pause()
+  }
+
+  /** The socket takes octets again. */
+  drained(): void {
+    this.connection.drained()
+    if (!this.connection.isBlocked) this.socket.resume()
+  }
+
+  /** The client sends nothing more. */
+  ended(): void {
+    this.connection.shutDown(ERROR_CODE.NO_ERROR)
+  }
+
+  /** The socket is gone. */
+  closed(): void {
+    clearInterval(this.checks)
+    this.connection.closed()
+    this.options.onClosed?.()
   }
 
   /** Ends the connection at once; the client learns which streams were looked at. */
@@ -178,9 +200,9 @@ class StreamHead implements Head {
   readonly path: string
   readonly address: string
   private readonly head: RequestHead
-  private readonly socket: TLSSocket
+  private readonly socket: SecureSocket
 
-  constructor(head: RequestHead, socket: TLSSocket, address: string) {
+  constructor(head: RequestHead, socket: SecureSocket, address: string) {
     this.method = head.method
     this.path = head.path
     this.address = address

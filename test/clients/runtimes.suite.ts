@@ -8,6 +8,7 @@ import { spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { connect } from 'node:http2'
+import { Agent, get } from 'node:https'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
@@ -140,7 +141,7 @@ for (const [runtime, flags] of [
 ] as const) {
   const name = [runtime.name, 'over TLS', ...flags].join(', ')
   describe(`the gateway on ${name}`, { skip: missingRuntime(runtime) }, () => {
-    it('speaks HTTP/2', async () => {
+    it('speaks HTTP/2 and HTTP/1.1', async () => {
       const folder = mkdtempSync(join(tmpdir(), 'kubedoh-runtime-'))
       const file = (name: string, text: string): string => {
         writeFileSync(join(folder, name), text)
@@ -167,6 +168,15 @@ for (const [runtime, flags] of [
         assert.equal(session.alpnProtocol, 'h2')
         assert.equal(headers[':status'], 401)
         session.destroy()
+        const old = { port, rejectUnauthorized: false, path: '/dns-query?dns=AAAA' }
+        for (const keepAlive of [false, true]) {
+          const agent = new Agent({ keepAlive })
+          const sent = get({ ...old, agent })
+          const [response] = await once(sent, 'response')
+          assert.deepEqual([response.httpVersion, response.statusCode], ['1.1', 401])
+          await once(response.resume(), 'end')
+          agent.destroy()
+        }
       } finally {
         await gateway.stop()
         rmSync(folder, { recursive: true, force: true })

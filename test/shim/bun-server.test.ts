@@ -16,6 +16,8 @@ class FakeBun implements Bun {
     return this.serving
   }
 
+  readonly listen: Bun['listen'] = () => assert.fail('nothing is to be secured')
+
   readonly serving: ReturnType<Bun['serve']> = {
     port: 8443,
     stop: (closesConnections) => void this.stops.push(closesConnections),
