@@ -52,12 +52,15 @@ export class BunSocket implements SecureSocket {
   }
 
   write(octets: Uint8Array): boolean {
-    if (this.waiting.length > 0) {
-      this.waiting.push(octets)
-      return false
-    }
-    const size = Math.max(0, this.raw.write(octets))
+    const size = this.writeSome(octets)
     if (size < octets.length) this.waiting.push(octets.subarray(size))
+    return size >= octets.length
+  }
+
+  /** Copies only what is not taken at once. */
+  writeBorrowed(octets: Uint8Array): boolean {
+    const size = this.writeSome(octets)
+    if (size < octets.length) this.waiting.push(Buffer.from(octets.subarray(size)))
     return size >= octets.length
   }
 
@@ -87,6 +90,11 @@ export class BunSocket implements SecureSocket {
 
   resume(): void {
     this.raw.resume()
+  }
+
+  /** Has the socket take octets when none wait. @returns how many it took */
+  private writeSome(octets: Uint8Array): number {
+    return this.waiting.length > 0 ? 0 : Math.max(0, this.raw.write(octets))
   }
 }
 

@@ -42,6 +42,8 @@ export type SecureSocket = SocketEnds & {
   readonly destroyed: boolean
   /** Writes octets, which it keeps. @returns whether more may be written before it is `drained` */
   write(octets: Uint8Array): boolean
+  /** The same with octets that are there only as long as the call, where it can do that. */
+  writeBorrowed?(octets: Uint8Array): boolean
   /** Ends the connection after what was written. */
   end(): unknown
   destroy(): unknown
@@ -63,9 +65,8 @@ export class Http2Socket {
     this.options = options
     this.address = socket.remoteAddress ?? ''
     this.connection = new Connection({
-      // Octets are copied: the connection goes on writing where they were.
       sink: {
-        write: (octets) => socket.destroyed || socket.write(Buffer.from(octets)),
+        write: (octets) => socket.destroyed || write(socket, octets),
         end: () => this.linger(),
       },
       onRequest: (id, head, isWhole) => this.take(id, head, isWhole),
@@ -192,6 +193,13 @@ export class Http2Socket {
     void exchange.run(request)
     return exchange
   }
+}
+
+/** The connection goes on writing where the octets were. */
+function write(socket: SecureSocket, octets: Uint8Array): boolean {
+  return socket.writeBorrowed === undefined
+    ? socket.write(Buffer.from(octets))
+    : socket.writeBorrowed(octets)
 }
 
 /** A head as `direct` looks at it. */

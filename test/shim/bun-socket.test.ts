@@ -46,6 +46,21 @@ describe('BunSocket', () => {
     assert.deepEqual([raw.written, raw.calls], ['abcdefg', ['end']])
   })
 
+  it('copies of what is borrowed only what is not taken at once', () => {
+    const raw = new FakeSocket()
+    const socket = new BunSocket(raw)
+    const borrowed = Buffer.from('abc')
+    raw.room = 1
+    assert.equal(socket.writeBorrowed(borrowed), false)
+    borrowed.fill('x')
+    assert.equal(socket.writeBorrowed(borrowed), false)
+    borrowed.fill('y')
+    raw.room = 10
+    assert.equal(socket.flush(), true)
+    assert.equal(socket.writeBorrowed(borrowed), true)
+    assert.equal(raw.written, 'abcxxxyyy')
+  })
+
   it('ends at once when nothing waits, and tells both ends', () => {
     const raw = new FakeSocket()
     const socket = new BunSocket(raw)
