@@ -129,8 +129,10 @@ export class BunStream extends Duplex {
         if (!this.push(chunk)) this.socket.pause()
       },
       drained: () => {
-        this.onDrained?.()
+        const { onDrained } = this
+        // It may write the next, and wait again.
         this.onDrained = undefined
+        onDrained?.()
       },
       ended: () => void this.push(null),
       closed: () => void this.destroy(),
