@@ -102,7 +102,7 @@ describe('BunStream', () => {
     assert.equal(raw.written, 'a')
     // The next is written before the first has returned, and is not all taken either.
     for (const written of ['ab', 'abc', 'abcd', 'abcd']) {
-      raw.room = raw.written === 'abcd' ? 10 : 1
+      raw.room = 1
       if (socket.flush()) stream.listener().drained()
       assert.equal(raw.written, written)
     }
