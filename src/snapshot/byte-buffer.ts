@@ -15,6 +15,12 @@ export class ByteBuffer {
   bytes: Uint8Array = new Uint8Array(64 * 1024)
   size = 0
   private view = new DataView(this.bytes.buffer)
+  private readonly bytesMax: number
+
+  /** @param bytesMax octets that it may have */
+  constructor(bytesMax: number = SHARD_BYTES_MAX) {
+    this.bytesMax = bytesMax
+  }
 
   /** Makes room for `count` octets of zero and returns where they begin. */
   reserve(count: number): number {
@@ -41,12 +47,12 @@ export class ByteBuffer {
     this.put(start, octets)
   }
 
-  /** Writes octets where room was made. */
-  put(offset: number, octets: Uint8Array): void {
+  /** Writes octets, or those from `start` to `end`, where room was made. */
+  put(offset: number, octets: Uint8Array, start: number = 0, end: number = octets.length): void {
     const { bytes } = this
     // A call costs more than a few octets do.
-    if (octets.length > FEW) bytes.set(octets, offset)
-    else for (let i = 0; i < octets.length; i++) bytes[offset + i] = octet(octets, i)
+    if (end - start > FEW) bytes.set(octets.subarray(start, end), offset)
+    else for (let i = start; i < end; i++) bytes[offset + i - start] = octet(octets, i)
   }
 
   /** Writes a 16-bit number where room was made. */
@@ -65,8 +71,8 @@ export class ByteBuffer {
   }
 
   private grow(): void {
-    if (this.size > SHARD_BYTES_MAX) {
-      throw new SnapshotError(`Cannot build shard: over ${SHARD_BYTES_MAX} octets`)
+    if (this.size > this.bytesMax) {
+      throw new SnapshotError(`Cannot build shard: over ${this.bytesMax} octets`)
     }
     const larger = new Uint8Array(Math.max(this.size, 2 * this.bytes.length))
     larger.set(this.bytes)

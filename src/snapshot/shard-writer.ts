@@ -20,6 +20,7 @@ import {
   POD_BIT,
   SCOPES_MAX,
   SET_REF_BYTES,
+  SET_TTL_MAX,
   SETS_PER_NODE_MAX,
   SHARD_HEADER_BYTES,
   SLOT_BYTES,
@@ -60,12 +61,14 @@ export function buildShard(entries: Iterable<ZoneEntry>): BuiltShard {
 /** Puts namespaces in the order of their numbers. @throws {SnapshotError} when they are too many */
 export function sortedScopes(scopes: ReadonlySet<string>): string[] {
   const others = [...scopes].filter((scope) => scope !== '')
-  if (others.length > SCOPES_MAX) {
-    throw new SnapshotError(
-      `Cannot build shard: ${others.length} namespaces, at most ${SCOPES_MAX}`,
-    )
-  }
-  return ['', ...others.sort()]
+  return limitScopes(['', ...others.sort()])
+}
+
+/** Returns namespaces with '' before them as they are. @throws {SnapshotError} when too many */
+export function limitScopes(scopes: string[]): string[] {
+  const count = scopes.length - 1
+  if (count <= SCOPES_MAX) return scopes
+  throw new SnapshotError(`Cannot build shard: ${count} namespaces, at most ${SCOPES_MAX}`)
 }
 
 function hashOwners(nodes: readonly NodeDraft[], seed: number): Int32Array {
@@ -145,6 +148,21 @@ export class ShardWriter {
     this.out.put32(offset, (FORM.PARTS << 24) | set.ttlSeconds)
     this.writeItems(offset + 4, FORM.PARTS, set.rdata)
     rows.add(address, offset, owner | (set.rdata.length << 16))
+  }
+
+  /** Writes the set of a pointer with one target, a part of some octets. Returns its offset. */
+  writeTarget(
+    ttlSeconds: number,
+    octets: Uint8Array,
+    { start, end }: { readonly start: number; readonly end: number },
+  ): number {
+    const { out } = this
+    const offset = out.reserve(4 + PARTS_BYTES + end - start)
+    out.align()
+    out.put32(offset, (FORM.PARTS << 24) | Math.min(ttlSeconds, SET_TTL_MAX))
+    out.put16(offset + 6, end - start + 1)
+    out.put(offset + 4 + PARTS_BYTES, octets, start, end)
+    return offset
   }
 
   /**

@@ -4,23 +4,17 @@
  * times the memory of the shards.
  * @module
  */
-import {
-  type AddressEntry,
-  isByAddress,
-  type NamedEntry,
-  type ZoneEntry,
-} from '../records/zone-entry.ts'
-import { AddressRows } from './address-rows.ts'
+import { isByAddress, type NamedEntry, type ZoneEntry } from '../records/zone-entry.ts'
 import { unitOf } from './group-place.ts'
 import { planNoIndex } from './index-plan.ts'
 import { joinNodes } from './join-nodes.ts'
 import { isBefore, KeptNodes, type KeptPiece, type Piece } from './kept-nodes.ts'
 import type { NodeDraft } from './node-draft.ts'
 import { NodeDrafter } from './node-drafts.ts'
-import { draftPointers } from './pointer-drafts.ts'
+import { PendingPointers } from './pending-pointers.ts'
+import { ScopeChoice, ScopeTable } from './scope-table.ts'
 import { Shard } from './shard.ts'
-import { addressKey } from './shard-key.ts'
-import { type BuiltShard, ShardWriter, sortedScopes } from './shard-writer.ts'
+import { type BuiltShard, limitScopes, ShardWriter } from './shard-writer.ts'
 
 /** Nodes that are written to one block, more only when a group has more. */
 const NODES_AT_ONCE = 1024
@@ -35,13 +29,15 @@ export class UnitBlocks {
   private readonly blocks = new Map<number, Block>()
   /** Units that were written in parts. */
   private readonly split = new Set<number>()
-  private readonly addresses: AddressEntry[] = []
+  /** Namespaces of all. */
+  private readonly scopes = new ScopeTable()
+  private readonly pointers = new PendingPointers(this.scopes)
 
   /** Adds entries of a group. */
   add(entries: readonly ZoneEntry[]): void {
     const named: NamedEntry[] = []
     for (const entry of entries) {
-      if (isByAddress(entry)) this.addresses.push(entry)
+      if (isByAddress(entry)) this.pointers.add(entry)
       else named.push(entry)
     }
     const nodes = this.drafter.draft(named)
@@ -59,22 +55,23 @@ export class UnitBlocks {
     entriesIn: (units: ReadonlySet<number>) => readonly ZoneEntry[],
   ): Generator<BuiltShard> {
     this.close(0)
-    const lots = Array.from({ length: count }, (): Lot => new Lot())
+    const lots = this.pointers.deal(count).map((addresses) => new Lot(addresses))
     for (const [unit, block] of this.blocks) {
       if (!this.split.has(unit)) lots[unit & (count - 1)]?.blocks.push(block)
     }
     for (const entry of entriesIn(this.split)) {
-      if (!isByAddress(entry)) lots[unitOf(entry) & (count - 1)]?.entries.push(entry)
+      if (isByAddress(entry)) continue
+      lots[unitOf(entry) & (count - 1)]?.entries.push(entry)
+      this.scopes.idOf(entry.scope)
     }
-    for (const entry of this.addresses) {
-      lots[addressKey(entry.address) & (count - 1)]?.addresses.push(entry)
-    }
-    for (const lot of lots) yield lot.build()
+    const order = this.scopes.inOrder()
+    for (const lot of lots) yield lot.build(this.pointers, new ScopeChoice(this.scopes, order))
   }
 
   /** Takes the units of the block that is open, and opens another for so many nodes and more. */
   private close(count: number): void {
     const { source, units } = this.open.close()
+    for (const scope of source.scopes) this.scopes.idOf(scope)
     for (const { unit, from, to, key } of units) {
       if (this.blocks.has(unit)) this.split.add(unit)
       this.blocks.set(unit, { piece: { kind: 'kept', source, from, to }, key })
@@ -143,23 +140,25 @@ class Lot {
   readonly blocks: Block[] = []
   /** All that split units say. */
   readonly entries: NamedEntry[] = []
-  readonly addresses: AddressEntry[] = []
+  /** Numbers of the pointers. */
+  private readonly addresses: Int32Array
 
-  build(): BuiltShard {
-    const nodes = new NodeDrafter().draft(this.entries)
-    const pointers = draftPointers(this.addresses)
-    const scopes = new Set<string>()
-    for (const { piece } of this.blocks) piece.source.addScopes(piece, scopes)
-    for (const drafts of [nodes, pointers]) for (const { scope } of drafts) scopes.add(scope)
-    const writer = joinNodes(this.pieces(nodes), sortedScopes(scopes))
-    const rowsOf = (size: number): AddressRows => {
-      const rows = new AddressRows()
-      for (const pointer of pointers) {
-        if (pointer.address.length === size) writer.writePointer(pointer, rows)
-      }
-      return rows
-    }
-    return writer.finish(rowsOf(4), rowsOf(16))
+  constructor(addresses: Int32Array) {
+    this.addresses = addresses
+  }
+
+  build(pointers: PendingPointers, scopes: ScopeChoice): BuiltShard {
+    const nodes = this.entries.length === 0 ? [] : new NodeDrafter().draft(this.entries)
+    const names = new Set<string>()
+    for (const { piece } of this.blocks) piece.source.addScopes(piece, names)
+    for (const { scope } of nodes) names.add(scope)
+    for (const name of names) scopes.addName(name)
+    const drafts4 = pointers.draft(this.addresses, 4)
+    const drafts6 = pointers.draft(this.addresses, 16)
+    for (const drafts of [drafts4, drafts6]) pointers.chooseScopes(drafts, scopes)
+    const writer = joinNodes(this.pieces(nodes), limitScopes(scopes.list()))
+    const rows4 = pointers.write(drafts4, { writer, scopes })
+    return writer.finish(rows4, pointers.write(drafts6, { writer, scopes }))
   }
 
   /** Blocks and new nodes, in order. */
