@@ -58,6 +58,11 @@ function withoutMerging(entries: readonly ZoneEntry[]): ZoneEntry[] {
 }
 
 describe('a reader written from the README', () => {
+  test('takes fewer than 150 lines', () => {
+    const text = readFileSync(join(import.meta.dirname, 'second-reader.ts'), 'utf8')
+    assert.ok(text.trimEnd().split('\n').length < 150)
+  })
+
   test('reads the example of the README', () => {
     const dump = Array.from(README.matchAll(/^ {4}[0-9a-f]{4} {2}([0-9a-f ]+)$/gm), (m) => m[1])
     const shard = Uint8Array.from(Buffer.from(dump.join('').replaceAll(' ', ''), 'hex'))

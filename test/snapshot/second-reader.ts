@@ -3,13 +3,7 @@
  * @module
  */
 
-type Row = {
-  readonly address: readonly number[]
-  readonly set: number
-  readonly count: number
-  readonly scope: string | undefined
-  readonly isPod: boolean
-}
+type SetPlace = { set: number; count: number; scope: string | undefined }
 
 /** Reads one shard. */
 export class SecondReader {
@@ -31,15 +25,14 @@ export class SecondReader {
 
   /** Lists all records as a zone file (RFC 3597 §5), with their namespaces as comments. */
   records(): string[] {
-    return [...this.nodeRecords(), ...this.addressRecords(40, 1), ...this.addressRecords(48, 4)]
+    const pointers = this.rows().flatMap((row) => this.set(reverseName(row.address), 12, row))
+    return [...this.nodeRecords(), ...pointers]
   }
 
   /** Lists the addresses that Pods have, with their namespaces as comments. */
   pods(): string[] {
-    const rows = [...this.rows(40, 1), ...this.rows(48, 4)]
-    return rows
-      .filter(({ isPod }) => isPod)
-      .map(({ address, scope }) => `${reverseName(address)} ; ${scope}`)
+    const rows = this.rows().filter(({ isPod }) => isPod)
+    return rows.map(({ address, scope }) => `${reverseName(address)} ; ${scope}`)
   }
 
   /** Lists all names, each with its flags. */
@@ -67,53 +60,39 @@ export class SecondReader {
       const owner = nameText([...this.name(node), ...this.origin])
       const scope = this.scopes[this.u16(node + 2) & 0x3fff]
       const refs = Array.from({ length: this.u8(node + 1) & 0x7f }, (_, i) => node + 4 + 8 * i)
-      return refs.flatMap((ref) =>
-        this.set(this.u32(ref + 4), this.u16(ref), this.u16(ref + 2)).map(
-          (record) => `${owner} ${record} ; ${scope}`,
-        ),
-      )
+      return refs.flatMap((ref) => {
+        const [set, count] = [this.u32(ref + 4), this.u16(ref + 2)]
+        return this.set(owner, this.u16(ref), { set, count, scope })
+      })
     })
   }
 
-  private addressRecords(field: number, wordCount: number): string[] {
-    return this.rows(field, wordCount).flatMap(({ address, set, count, scope }) =>
-      this.set(set, 12, count).map((record) => `${reverseName(address)} ${record} ; ${scope}`),
-    )
-  }
-
-  private rows(field: number, wordCount: number): Row[] {
-    const [start, rowCount] = [this.u32(field), this.u32(field + 4)]
-    return Array.from({ length: rowCount }, (_, i) => {
-      const address = Array.from({ length: 4 * wordCount }, (_, j) =>
-        this.u8(start + 4 * wordCount * i + (j ^ 3)),
-      )
-      const set = this.u32(start + 4 * (wordCount * rowCount + i))
-      const info = start + 4 * ((wordCount + 1) * rowCount + i)
-      const scope = this.scopes[this.u16(info) & 0x3fff]
-      const isPod = (this.u16(info) & 0x8000) !== 0
-      return { address, set, count: this.u16(info + 2), scope, isPod }
+  private rows() {
+    return [40, 48].flatMap((field) => {
+      const [start, rows, size] = [this.u32(field), this.u32(field + 4), field === 40 ? 4 : 16]
+      return Array.from({ length: rows }, (_, i) => {
+        const address = Array.from({ length: size }, (_, j) => this.u8(start + size * i + (j ^ 3)))
+        const set = this.u32(start + size * rows + 4 * i)
+        const info = start + (size + 4) * rows + 4 * i
+        const scope = this.scopes[this.u16(info) & 0x3fff]
+        const isPod = (this.u16(info) & 0x8000) !== 0
+        return { address, set, count: this.u16(info + 2), scope, isPod }
+      })
     })
   }
 
-  private set(offset: number, type: number, count: number): string[] {
-    const [ttl, form] = [this.u32(offset) & 0xffffff, this.u8(offset + 3)]
-    let at = offset + 4
+  private set(owner: string, type: number, { set, count, scope = '' }: SetPlace): string[] {
+    const [ttl, form] = [this.u32(set) & 0xffffff, this.u8(set + 3)]
+    let at = set + 4
     return Array.from({ length: count }, () => {
-      let rdata: number[]
-      if (form === 0) {
-        rdata = this.octets(at, type === 1 ? 4 : 16)
-        at += rdata.length
-      } else if (form === 1) {
-        rdata = [...this.octets(at, 6), ...this.name(this.u32(at + 8)), ...this.origin]
-        at += 12
-      } else {
-        const nameSize = this.u16(at + 2)
-        rdata = this.octets(at + 4, this.u16(at) + Math.max(0, nameSize - 1))
-        at += 4 + rdata.length
-        if (nameSize > 0) rdata.push(...this.origin)
-      }
-      const hex = rdata.map((octet) => octet.toString(16).padStart(2, '0')).join('')
-      return `${ttl} IN TYPE${type} \\# ${rdata.length} ${hex}`.trim()
+      const [start, nameSize] = form === 2 ? [at + 4, this.u16(at + 2)] : [at, 0]
+      const sizes = [type === 1 ? 4 : 16, 6, this.u16(at) + Math.max(0, nameSize - 1)]
+      const rdata = this.octets(start, sizes[form] ?? 0)
+      at = form === 1 ? at + 12 : start + rdata.length
+      if (form === 1) rdata.push(...this.name(this.u32(at - 4)))
+      if (form === 1 || nameSize > 0) rdata.push(...this.origin)
+      const hex = Buffer.from(rdata).toString('hex')
+      return `${owner} ${ttl} IN TYPE${type} \\# ${rdata.length} ${hex} ; ${scope}`
     })
   }
 
@@ -147,9 +126,8 @@ export function wireLabels(text: string): number[] {
 function hashOf(octets: readonly number[], seed: number): number {
   let hash = 0x811c9dc5n ^ BigInt(seed)
   for (let at = 0; at < octets.length; at += 4) {
-    const four = octets.slice(at, at + 4)
-    const number = four.reduceRight((sum, octet) => sum * 256n + BigInt(octet), 0n)
-    hash = ((hash ^ number) * 0x9e3779b1n) % 2n ** 32n
+    for (const [i, o] of octets.slice(at, at + 4).entries()) hash ^= BigInt(o) << BigInt(8 * i)
+    hash = (hash * 0x9e3779b1n) % 2n ** 32n
     hash ^= hash >> 15n
   }
   return Number(hash)
