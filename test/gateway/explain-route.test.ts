@@ -47,7 +47,7 @@ describe('an explanation', () => {
           freshness: 'fresh',
           generation: 1,
           time: new Date(running.host.now()).toISOString(),
-          node: { namespace: 'shop', types: ['A'], isImplied: false },
+          node: { namespace: 'shop', object: 'Service shop/web', types: ['A'], isImplied: false },
         },
       ],
       view: null,
@@ -65,7 +65,7 @@ describe('an explanation', () => {
       name: 'of a name above others',
       query: 'name=shop.svc.shop.example.org&type=TXT',
       status: 'NXDOMAIN',
-      node: { namespace: 'shop', types: [], isImplied: true },
+      node: { namespace: 'shop', object: 'Namespace shop', types: [], isImplied: true },
       facts: 1,
     },
     {

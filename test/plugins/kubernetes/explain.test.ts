@@ -13,36 +13,67 @@ import { parseQuestion } from '../../message-text.ts'
 const OBJECTS = `
 - { kind: Namespace, metadata: { name: shop } }
 - { kind: Service, metadata: { name: web, namespace: shop }, spec: { clusterIP: 192.0.2.10, ports: [{ port: 80 }] } }`
-const OPTIONS = parseKubernetes(parseDirective('kubernetes cluster.local in-addr.arpa'), [
-  nameOf('.'),
-])
+const DIRECTIVE = 'kubernetes cluster.local in-addr.arpa {\n  pods verified\n}'
+const OPTIONS = parseKubernetes(parseDirective(DIRECTIVE), [nameOf('.')])
 const zones = zonesOfDirective(OPTIONS)
 
-function nodeOf(name: string, sees?: (namespace: string) => boolean): unknown {
+function nodeOf(
+  name: string,
+  sees?: (namespace: string) => boolean,
+  objects: string = OBJECTS,
+): unknown {
   const query = parseQuery(parseQuestion(`${name} A`).message, new Query())
   assert.ok(query.kind === 'query')
   const zone = zoneOf(zones, query)
   assert.ok(zone)
-  const source = openFakeCluster({ objects: OBJECTS }, OPTIONS, [])
+  const source = openFakeCluster({ objects }, OPTIONS, [])
   const namespaces = sees && new Visibility(sees)
   const place = { zone, source, cluster: undefined, tree: 'cluster', namespaces } as const
   return explainPlace(query, place).node
 }
 
 describe('the node of a name', () => {
-  const web = { namespace: 'shop', types: ['A', 'SRV'], isImplied: false }
+  const object = 'Service shop/web'
+  const web = { namespace: 'shop', object, types: ['A', 'SRV'], isImplied: false }
   const cases: { name: string; sees?: (namespace: string) => boolean; node: unknown }[] = [
     { name: 'web.shop.svc.cluster.local', node: web },
     { name: 'WEB.shop.svc.cluster.local', node: web },
     { name: 'web.shop.svc.cluster.local', sees: (one) => one === 'shop', node: web },
     { name: 'web.shop.svc.cluster.local', sees: () => false, node: null },
     { name: 'nosuch.shop.svc.cluster.local', node: null },
-    { name: 'svc.cluster.local', node: { namespace: '', types: [], isImplied: false } },
+    {
+      name: 'svc.cluster.local',
+      node: { namespace: '', object: null, types: [], isImplied: false },
+    },
     { name: '10.2.0.192.in-addr.arpa', node: undefined },
   ]
   for (const { name, sees, node } of cases) {
     test(`${name} ${sees === undefined ? '' : 'in a view'}`, () => {
       assert.deepEqual(nodeOf(name, sees), node)
+    })
+  }
+})
+
+describe('the object that makes a name', () => {
+  const objects = `
+- { kind: Namespace, metadata: { name: shop } }
+- { kind: Service, metadata: { name: db, namespace: shop }, spec: { clusterIP: None } }
+- { kind: Pod, metadata: { name: db-0, namespace: shop }, status: { podIP: 192.0.2.1, phase: Running } }
+- kind: EndpointSlice
+  metadata: { name: db-1, namespace: shop, labels: { kubernetes.io/service-name: db } }
+  endpoints: [{ addresses: [192.0.2.1], hostname: db-0 }]
+  ports: [{ name: sql, port: 5432, protocol: TCP }]`
+  const cases: [name: string, object: string | null][] = [
+    ['db.shop.svc', 'Service shop/db'],
+    ['_sql._tcp.db.shop.svc', 'Service shop/db'],
+    ['db-0.db.shop.svc', 'EndpointSlices of Service shop/db'],
+    ['shop.svc', 'Namespace shop'],
+    ['192-0-2-1.shop.pod', 'Pod at 192-0-2-1 in shop'],
+  ]
+  for (const [name, object] of cases) {
+    test(name, () => {
+      const node = nodeOf(`${name}.cluster.local`, undefined, objects)
+      assert.deepEqual(Object.entries(node ?? {}).find(([key]) => key === 'object')?.[1], object)
     })
   }
 })
