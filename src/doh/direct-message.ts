@@ -10,7 +10,7 @@ import { HEADER_BYTES, MESSAGE_BYTES_MAX } from '../dns/limits.ts'
 import { answerHeaders, cacheControl } from './answer-headers.ts'
 import { HttpError } from './http-error.ts'
 import { SECURITY_HEADERS } from './json-response.ts'
-import { WIRE_TYPE } from './negotiate.ts'
+import { replyBytesMax, WIRE_TYPE } from './negotiate.ts'
 
 /** What is known of a request before its body. */
 export type MessageHead = {
@@ -46,7 +46,8 @@ export function readDirect(head: MessageHead): DirectMessage | undefined {
   if (isPost ? path !== POST_PATH : method !== 'GET' || !path.startsWith(GET_PREFIX)) {
     return undefined
   }
-  if (!ACCEPTED.has(head.header('accept') ?? '')) return undefined
+  const accept = head.header('accept') ?? ''
+  if (!ACCEPTED.has(accept) || replyBytesMax(method, accept) !== undefined) return undefined
   if (isPost) return isPlainBody(head) ? { isPost, message: undefined } : undefined
   const message = decodeBase64url(path, GET_PREFIX.length)
   return message !== undefined && isQuery(message) ? { isPost, message } : undefined

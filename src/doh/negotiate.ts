@@ -11,6 +11,9 @@ export const WIRE_TYPE = 'application/dns-message'
 /** Media type of the JSON form, which has no RFC. */
 export const JSON_TYPE = 'application/dns-json'
 
+/** A buffer of curl's has 3,000 octets, one of them for itself (lib/doh.h, DYN_DOH_RESPONSE). */
+const CURL_BYTES_MAX = 2999
+
 const JSON_TYPES: ReadonlySet<string> = new Set([
   JSON_TYPE,
   'application/json',
@@ -39,6 +42,14 @@ export function negotiateForm(accept: string | undefined): Form | undefined {
   const wire = named ?? application ?? any
   if (wire === 0 && json === 0) return undefined
   return json > wire || (json === wire && named === undefined) ? 'json' : 'wire'
+}
+
+/**
+ * Octets that a client takes of a reply, as far as its request tells: curl's `--doh-url` posts and
+ * names no type of answer, and gives up on larger ones. `undefined` for all that there are.
+ */
+export function replyBytesMax(method: string, accept: string | undefined): number | undefined {
+  return method === 'POST' && accept === '*/*' ? CURL_BYTES_MAX : undefined
 }
 
 /** The media type of a header without its parameters, in lower case. */

@@ -11,6 +11,7 @@ import { asWordOctets, EMPTY, type SizedOctets } from '../dns/bytes.ts'
 import { equalNames, isSubdomain } from '../dns/name.ts'
 import { endsIn, parseQuery, Query, type Refusal } from '../dns/query.ts'
 import { HttpError } from '../doh/http-error.ts'
+import { replyBytesMax } from '../doh/negotiate.ts'
 import type { Host, SnapshotSource } from '../plugins/host.ts'
 import type { Client, MaybePromise, View } from '../plugins/plugin.ts'
 import { createResolver } from '../resolver/create-resolver.ts'
@@ -193,7 +194,8 @@ export class Gateway {
   answer(message: Uint8Array, c: Context): MaybePromise<Uint8Array | undefined> {
     const client = this.runtime.clientOf(c)
     const view = this.callers.get(c.req.raw)?.view
-    const viewing = view === undefined ? client : { ...client, view }
+    const bytesMax = replyBytesMax(c.req.method, c.req.header('accept'))
+    const viewing = { ...client, ...(view && { view }), ...(bytesMax && { bytesMax }) }
     const method = c.req.path.endsWith('/resolve') ? 'JSON' : c.req.method
     return this.answerFor(message, viewing, this.keeping(c), method)
   }

@@ -24,6 +24,8 @@ export type Client = {
   readonly localPort?: number
   /** What it may see; everything without. */
   readonly view?: View
+  /** Octets that it takes of a reply to a query without EDNS, where that is known; else all. */
+  readonly bytesMax?: number
   /**
    * Sends a message ahead of the reply, and resolves when there is room for the next: for
    * transfers, which have many (RFC 5936 §2.2). Absent where a query has one reply.

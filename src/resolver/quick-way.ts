@@ -7,12 +7,13 @@ import { MESSAGE_BYTES_MAX, UDP_BYTES_ADVERTISED } from '../dns/limits.ts'
 import type { Query } from '../dns/query.ts'
 import type { ReplyWriter } from '../dns/reply-writer.ts'
 import type { Client, Plugin, QuickPart, QuickReply } from '../plugins/plugin.ts'
-import { paddingBlock, udpBytesFor } from './reply-bounds.ts'
+import { bytesFor, paddingBlock, udpBytesFor } from './reply-bounds.ts'
 
 // Constants of this module are a part of the compiled code (dns/query.ts).
 const BYTES_MAX = MESSAGE_BYTES_MAX
 const ADVERTISED = UDP_BYTES_ADVERTISED
 const udpBytesTo = udpBytesFor
+const bytesTo = bytesFor
 const paddingTo = paddingBlock
 
 /** The quick way through one chain. */
@@ -62,7 +63,7 @@ export class QuickWay {
     const isUdp = client.transport === 'udp'
     how.isUdp = isUdp
     how.view = client.view
-    how.bytesMax = isUdp ? udpBytesTo(query) : BYTES_MAX
+    how.bytesMax = isUdp ? udpBytesTo(query) : bytesTo(query, client)
     how.paddingBlock = isUdp ? 0 : paddingTo(client)
     if (this.prepare.length > 0) this.prepareFor(query)
     const size = this.answers(query, reply, how)

@@ -2,7 +2,7 @@
  * How large replies may be, and how padded, by who asks.
  * @module
  */
-import { UDP_BYTES_ADVERTISED, UDP_BYTES_MIN } from '../dns/limits.ts'
+import { MESSAGE_BYTES_MAX, UDP_BYTES_ADVERTISED, UDP_BYTES_MIN } from '../dns/limits.ts'
 import type { Query } from '../dns/query.ts'
 import type { Client } from '../plugins/plugin.ts'
 
@@ -16,6 +16,11 @@ export const PADDING_BLOCK: number = 468
 /** Octets that a UDP reply may have: what the client says that it takes, within our bounds. */
 export function udpBytesFor({ udpBytes }: Query): number {
   return Math.min(Math.max(udpBytes, BYTES_MIN), UDP_BYTES_MAX)
+}
+
+/** Octets that a reply over anything but UDP may have. */
+export function bytesFor({ hasEdns }: Query, { bytesMax }: Client): number {
+  return hasEdns || bytesMax === undefined ? MESSAGE_BYTES_MAX : bytesMax
 }
 
 /**

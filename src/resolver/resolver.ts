@@ -11,7 +11,6 @@ import {
   OPTION,
   parseOptions,
 } from '../dns/edns.ts'
-import { MESSAGE_BYTES_MAX } from '../dns/limits.ts'
 import { EMPTY_REPLY, type Reply, writeReply } from '../dns/message.ts'
 import { FLAG, parseQuery, Query } from '../dns/query.ts'
 import { RCODE } from '../dns/rcode.ts'
@@ -38,7 +37,7 @@ import { findChain, type Listener } from './listener.ts'
 import { answerNotice } from './notice.ts'
 import type { QuickWay } from './quick-way.ts'
 import { Readiness } from './readiness.ts'
-import { advertisedTo, paddingBlock, udpBytesFor } from './reply-bounds.ts'
+import { advertisedTo, bytesFor, paddingBlock, udpBytesFor } from './reply-bounds.ts'
 import { sealed } from './sealed.ts'
 import { sendTransfer } from './zone-transfer.ts'
 
@@ -347,7 +346,7 @@ export class Resolver {
     const hasOpt = base.origin === 'upstream' || options.length > 0 || base.dnssecOk === true
     const reply = query.wantsNsid && !hasOpt ? { ...base, options: mirrored(request) } : base
     const { seal } = limits
-    const bytesMax = (isUdp ? limits.udpBytes : MESSAGE_BYTES_MAX) - (seal?.bytes ?? 0)
+    const bytesMax = (isUdp ? limits.udpBytes : bytesFor(query, client)) - (seal?.bytes ?? 0)
     const bounds = { bytesMax, udpBytes: limits.advertisedBytes }
     const size = writeReply(this.writer, query, reply, bounds, paddingBlock(client))
     return sealed(this.writer.bytes.slice(0, size), seal)

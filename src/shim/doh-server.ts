@@ -4,6 +4,7 @@
  */
 import { createDohApp } from '../doh/app.ts'
 import { badMessage, directResponse, isQuery, readDirect } from '../doh/direct-message.ts'
+import { replyBytesMax } from '../doh/negotiate.ts'
 import type { Client, ConnectionBounds, TlsService } from '../plugins/plugin.ts'
 import { andThen } from '../plugins/plugin.ts'
 import { type Direct, type Ends, remoteOf } from './http-request.ts'
@@ -37,7 +38,11 @@ export function createDohServer({
 }: DohServerOptions): HttpServer {
   const app = createDohApp({
     isPrivate: () => false,
-    answer: (message, c) => answer()(message, clientOf(remoteOf(c.env))),
+    answer: (message, c) => {
+      const bytesMax = replyBytesMax(c.req.method, c.req.header('accept'))
+      const client = clientOf(remoteOf(c.env))
+      return answer()(message, bytesMax === undefined ? client : { ...client, bytesMax })
+    },
   })
   const counted: ConstructorParameters<typeof HttpServer>[0] = {
     fetch: async (request, env) => {

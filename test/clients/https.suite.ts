@@ -37,6 +37,15 @@ items:
     addressType: IPv4
     ports: [{ name: http, port: 80, protocol: TCP }]
     endpoints: [{ addresses: [127.0.0.1], conditions: { ready: true } }]
+  - apiVersion: v1
+    kind: Service
+    metadata: { name: many, namespace: shop }
+    spec: { clusterIP: None, clusterIPs: [None], ports: [{ name: http, port: 80, protocol: TCP }] }
+  - apiVersion: discovery.k8s.io/v1
+    kind: EndpointSlice
+    metadata: { name: many-1, namespace: shop, labels: { kubernetes.io/service-name: many } }
+    addressType: IPv4
+    endpoints: [${Array.from({ length: 1000 }, (_, i) => `{ addresses: [127.1.${i >> 8}.${i & 255}] }`).join(', ')}]
 `
 
 /** What browsers ask for where they look for policies. */
@@ -111,6 +120,13 @@ describe('real clients over TLS', { concurrency: false }, () => {
     const url = `https://x:${token}@localhost:${port}/dns-query`
     const page = `http://${NAME}:${pagePort}/`
     match(await shell(`curl -sS --cacert ${file('ca.pem')} --doh-url '${url}' ${page}`), /hello/)
+  })
+
+  it('curl takes an answer of a thousand addresses, of which it is sent what it has room for', async () => {
+    const url = `https://x:${token}@localhost:${port}/dns-query`
+    const to = `--cacert ${file('ca.pem')} --doh-url '${url}' http://many.shop.svc.demo.test:${pagePort}/`
+    // The name is resolved, and nobody is there.
+    match(await shell(`curl -sS -m 1 ${to} || echo "status $?"`), /status (7|28)/)
   })
 
   for (const [program, get] of [

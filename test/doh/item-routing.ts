@@ -5,6 +5,7 @@
 import assert from 'node:assert/strict'
 import { connect } from 'node:net'
 import { decodeBase64url } from '../../src/dns/base64url.ts'
+import { formatReply } from '../message-text.ts'
 import { checkAlways, textOf } from './check-case.ts'
 import {
   bearer,
@@ -138,6 +139,24 @@ export const ROUTING: readonly Item[] = [
         status: 406,
         code: 'not_acceptable',
       })),
+      {
+        name: 'no more than curl has room for, where somebody posts as it does',
+        check: async ({ send }) => {
+          const sizeOf = async (words: string, type: string): Promise<number> => {
+            const message = messageOf(`huge.shop.svc.shop.test AAAA${words}`)
+            const { status, body } = await send(post(message, { accept: type }))
+            const [head = '', ...lines] = formatReply(body)
+            assert.equal(status, 200)
+            assert.match(head, /^NOERROR aa tc rd/)
+            assert.ok(lines.every((line) => line.startsWith('huge.shop.svc.shop.test. 5 IN AAAA')))
+            assert.ok(lines.length > 90)
+            return body.length
+          }
+          const size = await sizeOf('', '*/*')
+          assert.ok(size > 2970 && size < 3000, String(size))
+          assert.ok((await sizeOf('', WIRE)) > 60_000)
+        },
+      },
     ],
   },
   {

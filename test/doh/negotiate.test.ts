@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import fc from 'fast-check'
-import { type Form, mediaType, negotiateForm } from '../../src/doh/negotiate.ts'
+import { type Form, mediaType, negotiateForm, replyBytesMax } from '../../src/doh/negotiate.ts'
 
 const WIRE = 'application/dns-message'
 const JSON_FORM = 'application/dns-json'
@@ -86,6 +86,21 @@ describe('mediaType', () => {
   for (const { header, type } of cases) {
     test(`reads "${header}" as "${type}"`, () => {
       assert.equal(mediaType(header), type)
+    })
+  }
+})
+
+describe('replyBytesMax', () => {
+  const cases: [method: string, accept: string | undefined, bytesMax: number | undefined][] = [
+    ['POST', '*/*', 2999],
+    ['POST', undefined, undefined],
+    ['POST', 'application/dns-message', undefined],
+    ['POST', 'application/dns-message, */*', undefined],
+    ['GET', '*/*', undefined],
+  ]
+  for (const [method, accept, bytesMax] of cases) {
+    test(`${method} of who accepts ${accept ?? 'nothing in particular'}`, () => {
+      assert.equal(replyBytesMax(method, accept), bytesMax)
     })
   }
 })

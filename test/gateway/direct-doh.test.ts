@@ -166,6 +166,7 @@ describe('left to the app is', () => {
     { name: 'padded base64', sent: { ...get(WEB_QUESTION), path: `${path}=` } },
     { name: 'a message too short', sent: { ...get(WEB_QUESTION), path: '/dns-query?dns=AAAA' } },
     { name: 'another method', sent: { ...get(WEB_QUESTION), method: 'HEAD' } },
+    { name: 'a POST of who may take little', sent: post(message, { accept: '*/*' }) },
     { name: 'no token', sent: get(WEB_QUESTION, { authorization: '' }) },
     { name: 'a wrong token', sent: get(WEB_QUESTION, { authorization: `Bearer ${token}x` }) },
     {

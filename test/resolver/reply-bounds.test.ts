@@ -1,7 +1,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Query } from '../../src/dns/query.ts'
-import { advertisedTo, paddingBlock, udpBytesFor } from '../../src/resolver/reply-bounds.ts'
+import {
+  advertisedTo,
+  bytesFor,
+  paddingBlock,
+  udpBytesFor,
+} from '../../src/resolver/reply-bounds.ts'
 
 test('a UDP reply has what the client takes, from 512 to 4096 octets', () => {
   const query = new Query()
@@ -30,4 +35,13 @@ test('only what is encrypted is padded', () => {
     paddingBlock({ address: '192.0.2.1', port: 1, transport }),
   )
   assert.deepEqual(blocks, [0, 0, 468, 468])
+})
+
+test('without EDNS a client gets what it takes, where that is known', () => {
+  const query = new Query()
+  const client = { address: '192.0.2.1', port: 1, transport: 'https' } as const
+  assert.equal(bytesFor(query, client), 65_535)
+  assert.equal(bytesFor(query, { ...client, bytesMax: 2999 }), 2999)
+  query.hasEdns = true
+  assert.equal(bytesFor(query, { ...client, bytesMax: 2999 }), 65_535)
 })
