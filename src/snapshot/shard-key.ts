@@ -13,8 +13,6 @@ import type { Query } from '../dns/query.ts'
 import type { AddressTable } from './address-table.ts'
 import { hashOctets, hashStep, hashView } from './name-hash.ts'
 
-/** Labels of the key of a name. */
-export const UNIT_LABELS = 3
 const KEY_SEED = 0x6b647368
 const UNIT_SEED = 0x756e6974
 // Bound, as constants of a module are a part of the compiled code (dns/query.ts).
