@@ -2,12 +2,14 @@
  * Finds the nodes of a shard in the making by their names.
  * @module
  */
-import { equalBytes, word } from '../dns/bytes.ts'
+import { equalBytes, toLatin1, word } from '../dns/bytes.ts'
 import { hashOctets } from './name-hash.ts'
 import type { NodeDraft } from './node-draft.ts'
 
 /** Slots of a table; a power of two. */
 const SLOTS_LEAST = 64
+/** Slots that a name may be in. */
+const PROBES_MAX = 32
 
 /** Nodes by their names. */
 export class NodeTable {
@@ -15,6 +17,8 @@ export class NodeTable {
   readonly nodes: NodeDraft[] = []
   /** Numbers of nodes from 1, by the hash of the name; 0 for none. */
   private slots = new Int32Array(SLOTS_LEAST)
+  /** Nodes that found no slot, by their names: nobody gains from names whose hashes collide. */
+  private readonly crowded = new Map<string, NodeDraft>()
   /** The slots that are in use. */
   private slotCount = SLOTS_LEAST
 
@@ -28,12 +32,14 @@ export class NodeTable {
   find(owner: Uint8Array, start: number): NodeDraft | undefined {
     const mask = this.slotCount - 1
     let slot = hashOctets(owner, start, owner.length, 0) & mask
-    for (let number = word(this.slots, slot); number !== 0; number = word(this.slots, slot)) {
+    for (let probe = 0; probe < PROBES_MAX; probe++) {
+      const number = word(this.slots, slot)
+      if (number === 0) return undefined
       const node = this.nodes[number - 1]
       if (node !== undefined && endsWith(owner, start, node.owner)) return node
       slot = (slot + 1) & mask
     }
-    return undefined
+    return this.crowded.get(toLatin1(owner.subarray(start)))
   }
 
   /** Adds a node that is not there. */
@@ -44,6 +50,7 @@ export class NodeTable {
   }
 
   private makeRoom(count: number): void {
+    this.crowded.clear()
     this.slotCount = SLOTS_LEAST
     while (this.slotCount < 4 * count) this.slotCount *= 2
     if (this.slotCount > this.slots.length) this.slots = new Int32Array(this.slotCount)
@@ -51,11 +58,18 @@ export class NodeTable {
     for (const [i, node] of this.nodes.entries()) this.place(node, i + 1)
   }
 
-  private place({ owner }: NodeDraft, number: number): void {
+  private place(node: NodeDraft, number: number): void {
+    const { owner } = node
     const mask = this.slotCount - 1
     let slot = hashOctets(owner, 0, owner.length, 0) & mask
-    while (this.slots[slot] !== 0) slot = (slot + 1) & mask
-    this.slots[slot] = number
+    for (let probe = 0; probe < PROBES_MAX; probe++) {
+      if (this.slots[slot] === 0) {
+        this.slots[slot] = number
+        return
+      }
+      slot = (slot + 1) & mask
+    }
+    this.crowded.set(toLatin1(owner), node)
   }
 }
 

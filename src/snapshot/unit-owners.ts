@@ -70,7 +70,7 @@ export class UnitOwners {
   /** The slot of a unit; -1 without. */
   private find(unit: number): number {
     const mask = this.units.length - 1
-    for (let slot = unit & mask; ; slot = (slot + 1) & mask) {
+    for (let slot = unit & mask; ; slot = (slot + stepOf(unit)) & mask) {
       const owner = word(this.owners, slot)
       if (owner === FREE) return -1
       if (owner !== DELETED && this.units[slot] === unit) return slot
@@ -81,7 +81,7 @@ export class UnitOwners {
     if (2 * this.taken >= this.units.length) this.grow()
     const mask = this.units.length - 1
     let slot = unit & mask
-    while (word(this.owners, slot) > FREE) slot = (slot + 1) & mask
+    while (word(this.owners, slot) > FREE) slot = (slot + stepOf(unit)) & mask
     if (this.owners[slot] === FREE) this.taken++
     this.units[slot] = unit
     this.owners[slot] = owner
@@ -101,4 +101,9 @@ export class UnitOwners {
       if (word(owners, slot) > FREE) this.insert(word(units, slot), word(owners, slot))
     }
   }
+}
+
+/** How far the slots of a unit are apart: units with the same first one go on to others. */
+function stepOf(unit: number): number {
+  return (unit >>> 15) | 1
 }

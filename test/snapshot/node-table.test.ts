@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
+import { hashName } from '../../src/snapshot/name-hash.ts'
 import { NodeDraft } from '../../src/snapshot/node-draft.ts'
 import { NodeTable } from '../../src/snapshot/node-table.ts'
 import { labels } from './entries.ts'
@@ -31,4 +32,27 @@ describe('NodeTable', () => {
       assert.equal(table.find(labels(`n${size}.web`), 0), undefined)
     }
   })
+
+  test('takes no longer for names of one hash', () => {
+    const table = new NodeTable()
+    const owners = colliding(40_000)
+    assert.equal(new Set(owners.map((owner) => hashName(owner, owner.length, 0))).size, 1)
+    const nodes = owners.map((owner) => new NodeDraft(owner, '', { unit: 0, unitStart: 0 }))
+    for (const node of nodes) {
+      assert.equal(table.find(node.owner, 0), undefined)
+      table.add(node)
+    }
+    for (const node of nodes) assert.equal(table.find(node.owner, 0), node)
+  })
 })
+
+/** Labels of eight octets with one hash: to each first four, the others that make up for them. */
+function colliding(count: number): Uint8Array[] {
+  return Array.from({ length: count }, (_, i) => {
+    const octets = new Uint8Array(8)
+    const view = new DataView(octets.buffer)
+    view.setInt32(0, i, true)
+    view.setInt32(4, hashName(octets, 4, 0), true)
+    return octets
+  })
+}
