@@ -7,8 +7,8 @@ import type { Listener } from '../resolver/listener.ts'
 import { localAddresses, resolveBind } from './local-addresses.ts'
 import { type Answer, UdpServer } from './udp-server.ts'
 
-/** How often to look for addresses that the machine got since. */
-const RESCAN_MS = 5000
+/** How often to compare the machine's addresses with the open sockets: 0.1 ms of work each time. */
+const RESCAN_MS = 1000
 const ALL_ADDRESSES = ['0.0.0.0', '::']
 /** What CoreDNS's one UDP socket for all addresses says that its address is. */
 const EVERY_ADDRESS = '::'
@@ -43,14 +43,19 @@ export type Streams = {
   readonly hasUdp: boolean
 }
 
-/** Open sockets. */
+/** Open sockets, which follow the machine's addresses. */
 export class Sockets {
   private readonly udp = new Map<string, UdpServer>()
+  private readonly opened = new Map<string, StreamServer>()
   private readonly streams: Streams
-  private readonly opened: StreamServer[] = []
   private readonly answer: () => Answer
   private readonly sharesPort: boolean
+  private words: readonly string[] = []
+  private except: readonly string[] = []
+  private service: TlsService | undefined
   private rescan: NodeJS.Timeout | undefined
+  private isFollowing = false
+  private isClosed = false
   /** The port, which the system chose when 0 was asked for. */
   port = 0
 
@@ -65,75 +70,85 @@ export class Sockets {
   }
 
   /** Opens the sockets. @throws {ListenError} that says which address cannot be had, and why */
-  async open({ addresses: words, except, port }: Listener): Promise<void> {
+  async open({ addresses, except, port }: Listener): Promise<void> {
     this.port = port
-    const { addresses, unknown } = resolveBind(words, except)
-    if (unknown.length > 0) {
-      throw new ListenError(
-        `"${unknown[0]}" is neither an address nor an interface of this machine`,
-      )
+    this.words = addresses
+    this.except = except
+    const [unknown] = resolveBind(addresses, except).unknown
+    if (unknown !== undefined) {
+      throw new ListenError(`"${unknown}" is neither an address nor an interface of this machine`)
     }
     try {
-      const { hasUdp } = this.streams
-      for (const address of words.length > 0 ? addresses : ALL_ADDRESSES) {
-        await this.openStream(address)
-        if (words.length > 0 && hasUdp) await this.openUdp(address)
-      }
-      if (words.length > 0 || !hasUdp) return
-      for (const address of this.newAddresses()) await this.openUdp(address, EVERY_ADDRESS)
-      this.rescan = setInterval(() => {
-        // An address that cannot be had is tried again next time, and keeps no other from use.
-        for (const address of this.newAddresses()) {
-          void this.openUdp(address, EVERY_ADDRESS).catch(() => undefined)
-        }
-      }, RESCAN_MS)
-      this.rescan.unref()
+      for (const address of this.streamAddresses()) await this.openStream(address)
+      for (const address of this.udpAddresses()) await this.openUdp(address)
     } catch (error) {
       await this.close()
       throw error
     }
+    this.rescan = setInterval(() => void this.follow(), RESCAN_MS)
+    this.rescan.unref()
   }
 
   /** Shows another certificate from now on. @throws {Error} when it and its key are not good */
   renew(service: TlsService): void {
-    for (const server of this.opened) server.renew?.(service)
+    for (const server of this.opened.values()) server.renew?.(service)
+    this.service = service
   }
 
   /** Closes all sockets. */
   async close(): Promise<void> {
+    this.isClosed = true
     clearInterval(this.rescan)
-    await Promise.all([...this.udp.values(), ...this.opened].map((server) => server.close()))
+    const servers = [...this.udp.values(), ...this.opened.values()]
+    await Promise.all(servers.map((server) => server.close()))
   }
 
-  private newAddresses(): string[] {
-    return localAddresses().filter((address) => !this.udp.has(address))
+  /** Closes the sockets of addresses that the machine lost, and opens those it got. */
+  private async follow(): Promise<void> {
+    if (this.isFollowing) return
+    this.isFollowing = true
+    const [udp, streams] = [this.udpAddresses(), this.streamAddresses()]
+    // A failed address is tried again next time, and does not keep the others from being opened.
+    await Promise.allSettled([
+      ...closeOthers(this.udp, udp),
+      ...closeOthers(this.opened, streams),
+      ...udp.filter((one) => !this.udp.has(one)).map((one) => this.openUdp(one)),
+      ...streams.filter((one) => !this.opened.has(one)).map((one) => this.openStream(one)),
+    ])
+    this.isFollowing = false
   }
 
-  private async openUdp(address: string, knownAs = address): Promise<void> {
+  private streamAddresses(): readonly string[] {
+    return this.words.length > 0 ? resolveBind(this.words, this.except).addresses : ALL_ADDRESSES
+  }
+
+  private udpAddresses(): readonly string[] {
+    if (!this.streams.hasUdp) return []
+    return this.words.length > 0 ? this.streamAddresses() : localAddresses()
+  }
+
+  private async openUdp(address: string): Promise<void> {
+    const knownAs = this.words.length > 0 ? address : EVERY_ADDRESS
     const { answer, sharesPort } = this
     const server = new UdpServer(address, answer, { knownAs, sharesPort })
-    await this.tryListen(server, address, 'UDP', () => {
-      this.udp.set(address, server)
-    })
+    await this.tryListen(server, address, 'UDP', () => this.udp.set(address, server))
   }
 
   private async openStream(address: string): Promise<void> {
     const { name, create } = this.streams
     const server = create()
-    await this.tryListen(server, address, name, () => {
-      this.opened.push(server)
-    })
+    if (this.service !== undefined) server.renew?.(this.service)
+    await this.tryListen(server, address, name, () => this.opened.set(address, server))
   }
 
   private async tryListen(
-    server: Pick<StreamServer, 'listen'>,
+    server: Pick<StreamServer, 'listen' | 'close'>,
     address: string,
     protocol: string,
     keep: () => void,
   ): Promise<void> {
     try {
       this.port = await server.listen(address, this.port, this.sharesPort)
-      keep()
     } catch (error) {
       const code = error instanceof Error && 'code' in error ? String(error.code) : ''
       if (HARMLESS.has(code)) return
@@ -141,7 +156,20 @@ export class Sockets {
         cause: error,
       })
     }
+    if (this.isClosed) await server.close()
+    else keep()
   }
+}
+
+function closeOthers(
+  servers: Map<string, Pick<StreamServer, 'close'>>,
+  wanted: readonly string[],
+): Promise<void>[] {
+  return [...servers].flatMap(([address, server]) => {
+    if (wanted.includes(address)) return []
+    servers.delete(address)
+    return [server.close()]
+  })
 }
 
 function listenMessage(code: string, where: string): string {

@@ -198,7 +198,7 @@ describe('Sockets that cannot be had', () => {
 })
 
 describe('Sockets and addresses that come later', () => {
-  const RESCAN_MS = 5000
+  const RESCAN_MS = 1000
 
   test('answers there too, when it has looked again', async (t) => {
     t.mock.timers.enable({ apis: ['setInterval'] })
@@ -242,18 +242,56 @@ describe('Sockets and addresses that come later', () => {
     await Promise.all(listened.map(({ done }) => done))
     assert.equal((await askUdp('127.0.0.1', sockets.port, QUERY)).address, '127.0.0.1')
   })
+
+  test('answers at a bound address by UDP and TCP once an interface has it', async (t) => {
+    t.mock.timers.enable({ apis: ['setInterval'] })
+    const notYet = Object.assign(new Error('bind'), { code: 'EADDRNOTAVAIL' })
+    const mocks = [UdpServer, TcpServer].map(({ prototype }) =>
+      t.mock.method(prototype, 'listen', () => Promise.reject(notYet)),
+    )
+    const port = await freePort()
+    const sockets = await openAnywhere(t, { addresses: ['127.0.0.1'], port })
+    for (const { mock } of mocks) mock.restore()
+    const listened = [listenedAddresses(t), listenedAddresses(t, TcpServer)]
+    await assert.rejects(TcpClient.open(port), { code: 'ECONNREFUSED' })
+    t.mock.timers.tick(RESCAN_MS)
+    await Promise.all(listened.flat().map(({ done }) => done))
+    assert.equal((await askUdp('127.0.0.1', sockets.port, QUERY)).address, '127.0.0.1')
+    assert.deepEqual(await askTcp('127.0.0.1', port), [echo(QUERY)])
+  })
+
+  test('answers at the addresses that a bound interface has now, and at no others', async (t) => {
+    t.mock.timers.enable({ apis: ['setInterval'] })
+    let addresses: readonly string[] = ['127.0.0.1']
+    pretendInterfaces(t, () => ({ eth0: addresses }))
+    const { port } = await openAnywhere(t, { addresses: ['eth0'] })
+    const listened = [listenedAddresses(t), listenedAddresses(t, TcpServer)]
+    addresses = ['127.0.0.2']
+    t.mock.timers.tick(RESCAN_MS)
+    await Promise.all(listened.flat().map(({ done }) => done))
+    assert.equal((await askUdp('127.0.0.2', port, QUERY)).address, '127.0.0.2')
+    await assert.rejects(TcpClient.open(port, '127.0.0.1'), { code: 'ECONNREFUSED' })
+    const other = new UdpServer('127.0.0.1', () => echo)
+    t.after(() => other.close())
+    assert.equal(await other.listen('127.0.0.1', port), port)
+  })
 })
 
 type Listened = { readonly address: string; readonly done: Promise<unknown> }
 
-/** The addresses at which UDP servers listen while a test runs. */
-function listenedAddresses(t: TestContext): Listened[] {
+type Listening = { listen: (address: string, port: number) => Promise<number> }
+
+/** Returns the addresses at which UDP servers, or others, begin to listen while a test runs. */
+function listenedAddresses(
+  t: TestContext,
+  { prototype }: { readonly prototype: Listening } = UdpServer,
+): Listened[] {
   const listened: Listened[] = []
-  const { listen } = UdpServer.prototype
+  const { listen } = prototype
   t.mock.method(
-    UdpServer.prototype,
+    prototype,
     'listen',
-    function (this: UdpServer, address: string, port: number): Promise<number> {
+    function (this: Listening, address: string, port: number): Promise<number> {
       const promise = listen.call(this, address, port)
       listened.push({ address, done: promise.catch(() => undefined) })
       return promise
