@@ -72,7 +72,7 @@ export function formatExamples(options: ExampleOptions): string {
     '',
     `${ready} in ${seconds.toFixed(1)} s; Ctrl-C ends it. A page for people: ${url}/`,
     '',
-    heading('From outside of the cluster, over HTTPS:'),
+    heading('From outside of the cluster, over HTTP:'),
     ...json,
     ...back,
     ...wire,

@@ -10,7 +10,13 @@ import { parseArgs, styleText } from 'node:util'
 import { startExport } from '../src/cli/export.ts'
 import { Input } from '../src/cli/flags.ts'
 import { type ClusterKeys, createClusterKeys } from '../src/cli/keys.ts'
-import { CommandError, describeError, EXIT, type Output } from '../src/cli/output.ts'
+import {
+  CommandError,
+  describeError,
+  EXIT,
+  ignoreClosedPipes,
+  type Output,
+} from '../src/cli/output.ts'
 import { serve } from '../src/cli/serve.ts'
 import type { ServeOptions } from '../src/cli/server.ts'
 import { untilSignal } from '../src/cli/signals.ts'
@@ -95,7 +101,7 @@ async function run(options: Options, startMs: number): Promise<void> {
   const stops: (() => Promise<void>)[] = []
   try {
     const keys = await createClusterKeys()
-    step('gateway', `http://${HOST}:${port}`, 'DNS over HTTPS, in workerd as at the edge')
+    step('gateway', `http://${HOST}:${port}`, 'DNS over HTTP, in workerd as at the edge')
     const gateway = await startGateway({ port, onLog: logGateway, variables: variables(keys) })
     stops.push(gateway.stop)
     const source = kubeconfig === '' ? 'demo/shop.yaml' : kubeconfig
@@ -184,4 +190,5 @@ async function checkFree(port: number, flag: string): Promise<void> {
   })
 }
 
+ignoreClosedPipes(OUTPUT)
 process.exitCode = await main()

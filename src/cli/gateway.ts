@@ -30,7 +30,8 @@ const LISTEN_DEFAULT = '127.0.0.1:8787'
 /** Runs the command until it is told to end. */
 export async function runGateway(input: Input, output: Output): Promise<void> {
   const running = await startNodeGateway(input, output)
-  output.stdout.write(`ready: DNS over HTTPS on ${running.url}/dns-query\n`)
+  const scheme = new URL(running.url).protocol === 'https:' ? 'HTTPS' : 'HTTP'
+  output.stdout.write(`ready: DNS over ${scheme} on ${running.url}/dns-query\n`)
   await untilSignal()
   await running.stop()
 }

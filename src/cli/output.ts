@@ -18,6 +18,18 @@ export class CommandError extends Error {
 /** Exit statuses: all is well, something that the user can mend, wrong usage. */
 export const EXIT = { DONE: 0, FAILED: 1, USAGE: 2 } as const
 
+/**
+ * Ignores that the reader of a pipe is gone (`kubedoh … | head`). Node ignores SIGPIPE, so that a
+ * failed write would end the process with a stack trace. Servers go on without their reader.
+ */
+export function ignoreClosedPipes({ stdout, stderr }: Output): void {
+  for (const stream of [stdout, stderr]) {
+    stream.on('error', (error) => {
+      if (!('code' in error) || error.code !== 'EPIPE') throw error
+    })
+  }
+}
+
 /** Why a file cannot be read, for people. */
 export function whyUnreadable(path: string): string {
   try {

@@ -3,8 +3,8 @@
  * @module
  */
 import { main } from './main.ts'
+import { ignoreClosedPipes } from './output.ts'
 
-process.exitCode = await main(process.argv.slice(2), {
-  stdout: process.stdout,
-  stderr: process.stderr,
-})
+const output = { stdout: process.stdout, stderr: process.stderr }
+ignoreClosedPipes(output)
+process.exitCode = await main(process.argv.slice(2), output)

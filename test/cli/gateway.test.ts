@@ -16,7 +16,7 @@ describe('kubedoh gateway', () => {
     const screen = new Screen()
     const args = ['gateway', '--conf', conf, '--listen', '127.0.0.1:0']
     const ended = main(args, screen, { PUBLIC: 'true' })
-    const [, url = ''] = await screen.shows('stdout', /^ready: DNS over HTTPS on (\S+)\n/)
+    const [, url = ''] = await screen.shows('stdout', /^ready: DNS over HTTP on (\S+)\n/)
     const response = await fetch(`${url}?name=a.test`)
     assert.equal(response.status, 200)
     process.emit('SIGTERM')

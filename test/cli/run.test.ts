@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
-import { spawnSync } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
 import { join } from 'node:path'
 import { test } from 'node:test'
 
@@ -11,3 +12,20 @@ test('a process says what the command says, with its exit status', () => {
   assert.deepEqual([status, stdout], [1, ''])
   assert.match(stderr, /^kubedoh: "Not An Identifier" is not made of [^\n]*\n$/)
 })
+
+for (const [stream, args, status] of [
+  ['stdout', ['--help'], 0],
+  ['stderr', ['keys', 'Not An Identifier'], 1],
+] as const) {
+  test(`a process whose ${stream} nobody reads ends without a stack trace`, async () => {
+    const child = spawn(process.execPath, [RUN, ...args], { stdio: ['ignore', 'pipe', 'pipe'] })
+    child[stream].destroy()
+    const other = stream === 'stdout' ? child.stderr : child.stdout
+    let text = ''
+    other.on('data', (chunk) => {
+      text += String(chunk)
+    })
+    const [code, signal] = await once(child, 'close')
+    assert.deepEqual([code, signal, text], [status, null, ''])
+  })
+}

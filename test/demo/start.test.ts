@@ -29,7 +29,7 @@ async function run(...args: string[]): Promise<{ status: number; out: string; er
   return { status, out, err }
 }
 
-test('npm start answers over HTTPS and UDP, and ends at Ctrl-C with status 0', async () => {
+test('npm start answers over HTTP and UDP, and ends at Ctrl-C with status 0', async () => {
   const [port, dnsPort] = [await freePort(), await freePort()]
   const args = ['--port', `${port}`, '--dns.port', `${dnsPort}`]
   const child = spawn(process.execPath, [SCRIPT, ...args], { stdio: ['ignore', 'pipe', 'pipe'] })

@@ -1,0 +1,96 @@
+/**
+ * `bin/kubedoh` chooses a Node: beside it, or on the PATH, and refuses one that is too old.
+ * @module
+ */
+import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
+import {
+  chmodSync,
+  copyFileSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, describe, it } from 'node:test'
+
+const ROOT = join(import.meta.dirname, '../..')
+const NEEDS = 'Node 22.18 or newer, but not 23'
+const scratch = mkdtempSync(join(tmpdir(), 'kubedoh-launcher-'))
+after(() => rmSync(scratch, { recursive: true }))
+
+/** A `node` that prints its version, or what it would run. */
+function putNode(folder: string, version: string): void {
+  mkdirSync(folder, { recursive: true })
+  const path = join(folder, 'node')
+  writeFileSync(
+    path,
+    `#!/bin/sh\nif [ "$1" = --version ]; then echo ${version}; else echo "${version} \${2##*/} $3"; fi\n`,
+  )
+  chmodSync(path, 0o755)
+}
+
+let places = 0
+
+/** Runs a copy of the launcher with the given Nodes; '' for none. */
+function launch({
+  beside = '',
+  above = '',
+  onPath = '',
+}): readonly [number | null, string, string] {
+  const place = join(scratch, String(places++))
+  const root = join(place, 'node_modules/kubedoh')
+  mkdirSync(join(root, 'bin'), { recursive: true })
+  copyFileSync(join(ROOT, 'bin/kubedoh'), join(root, 'bin/kubedoh'))
+  if (beside !== '') putNode(join(root, 'node_modules/.bin'), beside)
+  if (above !== '') putNode(join(place, 'node_modules/.bin'), above)
+  if (onPath !== '') putNode(join(place, 'path'), onPath)
+  // The launcher needs dirname of the system, which may have a Node beside it.
+  const tools = join(place, 'tools')
+  mkdirSync(tools)
+  writeFileSync(join(tools, 'dirname'), '#!/bin/sh\necho "${2%/*}"\n', { mode: 0o755 })
+  const { status, stdout, stderr } = spawnSync('/bin/sh', [join(root, 'bin/kubedoh'), 'serve'], {
+    encoding: 'utf8',
+    env: { PATH: `${join(place, 'path')}:${tools}` },
+  })
+  return [status, stdout, stderr]
+}
+
+describe('bin/kubedoh', () => {
+  const RUNS: readonly [string, Parameters<typeof launch>[0], string][] = [
+    ['the Node beside it', { beside: 'v26.10.0', onPath: 'v20.1.0' }, 'v26.10.0'],
+    ['the Node beside the package', { above: 'v26.10.0', onPath: 'v20.1.0' }, 'v26.10.0'],
+    ['the Node on the PATH without the optional package', { onPath: 'v26.0.0' }, 'v26.0.0'],
+    ['the oldest Node that will do', { onPath: 'v22.18.0' }, 'v22.18.0'],
+    ['Node 24', { onPath: 'v24.0.0' }, 'v24.0.0'],
+    ['a Node of three digits', { onPath: 'v100.0.0' }, 'v100.0.0'],
+    [
+      'the PATH when the Node beside it is too old',
+      { above: 'v18.0.0', onPath: 'v24.1.0' },
+      'v24.1.0',
+    ],
+  ]
+  for (const [what, nodes, version] of RUNS) {
+    it(`runs ${what}`, () => {
+      assert.deepEqual(launch(nodes), [0, `${version} run.js serve\n`, ''])
+    })
+  }
+
+  for (const version of ['v20.20.2', 'v22.17.1', 'v23.11.0', 'none']) {
+    it(`refuses ${version} on the PATH in one line`, () => {
+      const [status, stdout, stderr] = launch({ onPath: version === 'none' ? '' : version })
+      const rest = 'install a newer Node, or install kubedoh with its optional npm packages'
+      const line = `kubedoh: needs ${NEEDS}; the PATH has ${version}; ${rest}\n`
+      assert.deepEqual([status, stdout, stderr], [1, '', line])
+    })
+  }
+
+  it('says of Node what package.json and README say', () => {
+    const read = (path: string): string => readFileSync(join(ROOT, path), 'utf8')
+    assert.match(read('package.json'), /"node": "\^22\.18 \|\| >=24"/)
+    assert.ok(read('README.md').includes(NEEDS))
+  })
+})
