@@ -157,9 +157,8 @@ function tokenStoreOf(env: Env): TokenStore {
   const object = (): DurableObjectStub<TokenObject> => env.TOKENS.getByName('tokens')
   return {
     list: async () => object().list(),
-    put: async (record) => {
-      await object().put(record)
-    },
+    add: async (record) => object().add(record),
+    replace: async (before, next) => object().replace(before, next),
     remove: async (id) => object().remove(id),
   }
 }

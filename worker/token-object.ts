@@ -4,7 +4,13 @@
  */
 import { DurableObject } from 'cloudflare:workers'
 import type { TokenRecord } from '../src/gateway/token.ts'
-import { formatTokenRecord, parseTokenRecord } from '../src/gateway/token-store.ts'
+import {
+  type Addition,
+  checkAddition,
+  equalRecords,
+  formatTokenRecord,
+  parseTokenRecord,
+} from '../src/gateway/token-store.ts'
 import type { Env } from './env.ts'
 
 /** Holds the tokens of one gateway. */
@@ -23,13 +29,24 @@ export class TokenObject extends DurableObject<Env> {
     return rows.flatMap(({ record }) => parseTokenRecord(String(record)) ?? [])
   }
 
-  /** Adds a record, or puts it in place of the one with its identifier. */
-  put(record: TokenRecord): void {
-    this.sql.exec(
-      'INSERT OR REPLACE INTO tokens VALUES (?, ?)',
-      record.id,
-      formatTokenRecord(record),
-    )
+  /** Adds a record. It does not wait for anything, so nothing comes between check and change. */
+  add(record: TokenRecord): Addition {
+    const addition = checkAddition(new Map(this.list().map((one) => [one.id, one])), record)
+    if (addition.kind === 'added') {
+      this.sql.exec('INSERT INTO tokens VALUES (?, ?)', record.id, formatTokenRecord(record))
+    }
+    return addition
+  }
+
+  /** Replaces a record, if it is still as it was before; in one step too. */
+  replace(before: TokenRecord, next: TokenRecord): boolean {
+    const { id } = before
+    const [row] = this.sql.exec('SELECT record FROM tokens WHERE id = ?', id).toArray()
+    const isSame = row !== undefined && equalRecords(parseTokenRecord(String(row.record)), before)
+    if (isSame) {
+      this.sql.exec('UPDATE tokens SET record = ? WHERE id = ?', formatTokenRecord(next), id)
+    }
+    return isSame
   }
 
   /** Removes a record; false when there is none. */

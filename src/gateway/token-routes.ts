@@ -10,7 +10,7 @@ import { readBody } from '../doh/read-body.ts'
 import { checkAdmin } from './admin.ts'
 import { isAlive, newSecret, newTokenId, type RandomBytes, type TokenRecord } from './token.ts'
 import { readTokenRequest } from './token-request.ts'
-import { TOKENS_MAX, type TokenStore } from './token-store.ts'
+import { type Addition, TOKENS_MAX, type TokenStore } from './token-store.ts'
 
 const BODY_BYTES_MAX = 64 * 1024
 /** How long the secret before holds when a token is rotated, unless said otherwise. */
@@ -18,6 +18,9 @@ const GRACE_SECONDS = 24 * 3600
 const GRACE_SECONDS_MAX = 366 * 24 * 3600
 /** Secrets that a token may have at a time. */
 const SECRETS_MAX = 4
+/** How often a rotation starts again when the token changes meanwhile: each time one more ends. */
+const ATTEMPTS_MAX = 10
+const RETRY_SECONDS = '1'
 
 /** What the routes need. */
 export type TokenRoutesOptions = {
@@ -55,11 +58,6 @@ async function create(
   { store, now, randomBytes }: TokenRoutesOptions,
 ): Promise<Response> {
   const wish = readTokenRequest(await bodyText(c))
-  const known = await store.list()
-  if (known.length >= TOKENS_MAX) {
-    throw new HttpError(409, 'too_many', `There are ${TOKENS_MAX} tokens; revoke some first`)
-  }
-  checkIdentities(wish.identities, known)
   const nowMs = now()
   const id = newTokenId(randomBytes)
   const { token, sha256 } = await newSecret(id, randomBytes)
@@ -72,38 +70,63 @@ async function create(
     createdMs: nowMs,
     expiresMs: wish.lifeMs === undefined ? undefined : nowMs + wish.lifeMs,
   }
-  await store.put(record)
+  const addition = await store.add(record)
+  if (addition.kind !== 'added') throw refusedAddition(addition)
   return jsonResponse(201, { token, ...describe(record, nowMs) })
 }
 
-/** One identity is one token's: else which view it has would be left to chance. */
-function checkIdentities(wanted: readonly string[], known: readonly TokenRecord[]): void {
-  for (const { id, identities } of known) {
-    const taken = identities.find((identity) => wanted.includes(identity))
-    if (taken === undefined) continue
-    throw new HttpError(409, 'identity_taken', `"${taken}" belongs to token ${id}`)
+function refusedAddition(addition: Addition): HttpError {
+  if (addition.kind === 'taken') {
+    const message = `"${addition.identity}" belongs to token ${addition.id}`
+    return new HttpError(409, 'identity_taken', message)
   }
+  return addition.kind === 'full'
+    ? new HttpError(409, 'too_many', `There are ${TOKENS_MAX} tokens; revoke some first`)
+    : new HttpError(409, 'id_taken', 'The new identifier is in use; try again')
 }
 
-/** The secret before holds for a while, so that a token can be changed where it is used. */
+/**
+ * Adds a secret to a token. The previous ones stay valid for a while, so that it can be changed
+ * where it is used. Starts again when the token changes meanwhile.
+ */
 async function rotate(
   c: Context,
   id: string,
   { store, now, randomBytes }: TokenRoutesOptions,
 ): Promise<Response> {
   const graceMs = 1000 * readGrace(c.req.query('graceSeconds'))
-  const record = (await store.list()).find((one) => one.id === id)
-  if (record === undefined) throw unknownToken()
-  const nowMs = now()
-  const ends = nowMs + graceMs
-  const kept = record.secrets
-    .map((one) => ({ ...one, expiresMs: Math.min(one.expiresMs ?? ends, ends) }))
-    .filter((one) => isAlive(one, nowMs))
-    .slice(1 - SECRETS_MAX)
   const { token, sha256 } = await newSecret(id, randomBytes)
-  const next = { ...record, secrets: [...kept, { sha256, expiresMs: undefined }] }
-  await store.put(next)
-  return jsonResponse(200, { token, ...describe(next, nowMs) })
+  for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt++) {
+    const record = (await store.list()).find((one) => one.id === id)
+    if (record === undefined) throw unknownToken()
+    const nowMs = now()
+    const kept = limitSecrets(record, nowMs, graceMs)
+    const next = { ...record, secrets: [...kept, { sha256, expiresMs: undefined }] }
+    if (await store.replace(record, next)) {
+      return jsonResponse(200, { token, ...describe(next, nowMs) })
+    }
+  }
+  throw new HttpError(503, 'busy', 'The token changes all the time; try again', {
+    'retry-after': RETRY_SECONDS,
+  })
+}
+
+/**
+ * Returns the secrets that stay valid beside a new one, each until the grace time is over at the
+ * latest. @throws {HttpError} 409 rather than end a secret before the time that was promised for it
+ */
+function limitSecrets(
+  { id, secrets }: TokenRecord,
+  nowMs: number,
+  graceMs: number,
+): TokenRecord['secrets'] {
+  const endsMs = nowMs + graceMs
+  const kept = secrets
+    .map((one) => ({ ...one, expiresMs: Math.min(one.expiresMs ?? endsMs, endsMs) }))
+    .filter((one) => isAlive(one, nowMs))
+  if (kept.length < SECRETS_MAX) return kept
+  const message = `Token ${id} has ${SECRETS_MAX} valid secrets; wait, or pass graceSeconds=0`
+  throw new HttpError(409, 'too_many_secrets', message)
 }
 
 function readGrace(text: string | undefined): number {

@@ -3,10 +3,10 @@
  * first line; `shards/HASH`; and `pinned`, the number of the generation that is to be served.
  * @module
  */
-import { access, readdir, rm } from 'node:fs/promises'
+import { access, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type ClusterStore, DROPPED_MAX, type SignedManifest } from '../gateway/store.ts'
-import { isMissing, readWhole, writeWhole } from './files.ts'
+import { isMissing, namesIn, readWhole, writeWhole } from './files.ts'
 
 const NEWLINE = 0x0a
 const SHARD_NAME = /^[0-9a-f]{64}$/
@@ -80,15 +80,6 @@ async function isAway(path: string): Promise<boolean> {
     return false
   } catch (error) {
     if (isMissing(error)) return true
-    throw error
-  }
-}
-
-async function namesIn(folder: string): Promise<readonly string[]> {
-  try {
-    return await readdir(folder)
-  } catch (error) {
-    if (isMissing(error)) return []
     throw error
   }
 }

@@ -12,7 +12,7 @@ async function open(): Promise<{ running: Running; team: Team }> {
   const running = await Running.start({ ACCESS_TEAM: ISSUER, ACCESS_AUDIENCE: AUDIENCE })
   running.fetchPage = (url) => team.fetch(url)
   await running.publish()
-  await running.tokens.put({
+  await running.tokens.add({
     id: '0123456789ab',
     name: 'staff',
     scope: { clusters: ['*'], origins: ['*'], namespaces: ['*'], recurse: false },

@@ -36,7 +36,7 @@ class Fixture {
     limiter?: RateLimiter,
   ) {
     const tokenStore = createMemoryTokenStore()
-    void tokenStore.put(record)
+    void tokenStore.add(record)
     const runtime = {
       host: this.host,
       originOf: () => this.store,

@@ -101,14 +101,14 @@ describe('who may have answers explained', () => {
   test('is the operator, who sees everything, and who has a token that may', async () => {
     const running = await start()
     const { token, record } = await tokenRecord({ scope: { ...WHOLE_SCOPE, explain: true } })
-    await running.tokens.put(record)
+    await running.tokens.add(record)
     for (const one of [ADMIN, CLIENT_TOKEN, token]) await explain(running, QUERY, one)
   })
 
   test('is nobody else', async () => {
     const running = await start()
     const { token, record } = await tokenRecord()
-    await running.tokens.put(record)
+    await running.tokens.add(record)
     assert.equal((await running.get(`/v1/explain?${QUERY}`)).status, 401)
     assert.equal((await running.get(`/v1/explain?${QUERY}`, 'x')).status, 401)
     assert.equal((await running.get(`/v1/explain?${QUERY}`, token)).status, 403)
@@ -138,7 +138,7 @@ describe('what a view may not see', () => {
         scope: { ...WHOLE_SCOPE, ...scope, explain: true },
       })
       const [full, empty] = [await start(WEB), await start(OTHER)]
-      for (const running of [full, empty]) await running.tokens.put(record)
+      for (const running of [full, empty]) await running.tokens.add(record)
       for (const name of ['web.shop.svc', 'shop.svc', 'nosuch.shop.svc']) {
         for (const type of ['A', 'AAAA', 'SRV', 'ANY']) {
           const query = `name=${name}.shop.example.org&type=${type}`

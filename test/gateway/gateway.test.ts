@@ -38,7 +38,7 @@ test('a sender that may not have others asked gets no answer from elsewhere', as
   for (const recurse of [false, true]) {
     const scope = { clusters: ['*'], origins: ['*'], namespaces: ['*'], recurse }
     const { token, record } = await tokenRecord({ scope })
-    await tokenStore.put(record)
+    await tokenStore.add(record)
     await host.advance(1000)
     rcodes.push(await (await app.request(`/${token}`)).text())
   }

@@ -37,7 +37,7 @@ async function start(): Promise<{ running: Running; byLabel: string; byName: str
   )
   const [label, name] = await Promise.all(scopes)
   assert.ok(label && name)
-  for (const { record } of [label, name]) await running.tokens.put(record)
+  for (const { record } of [label, name]) await running.tokens.add(record)
   return { running, byLabel: label.token, byName: name.token }
 }
 
@@ -79,7 +79,7 @@ describe('a token by labels', () => {
     const hidden = await answers(running, byName)
     const scope = { ...WHOLE_SCOPE, namespaces: ['team=new'] }
     const { token, record } = await tokenRecord({ scope })
-    await running.tokens.put(record)
+    await running.tokens.add(record)
     await running.host.advance(1000)
     assert.notDeepEqual(await answers(running, token), hidden)
   })

@@ -37,7 +37,7 @@ describe('too many requests', () => {
   test('of one token do not count for another', async () => {
     const running = await Running.start(slow)
     const tokens = await Promise.all([tokenRecord(), tokenRecord()])
-    for (const { record } of tokens) await running.tokens.put(record)
+    for (const { record } of tokens) await running.tokens.add(record)
     for (const { token } of tokens) {
       assert.deepEqual(await statuses(3, () => running.get(PATH, token)), [200, 200, 429])
     }
@@ -107,7 +107,7 @@ describe('the age of names', () => {
     await running.publish()
     const scope = { clusters: ['depot'], origins: ['*'], namespaces: ['*'], recurse: false }
     const { token, record } = await tokenRecord({ scope })
-    await running.tokens.put(record)
+    await running.tokens.add(record)
     const response = await running.get(PATH, token)
     assert.equal(response.status, 200)
     assert.equal(response.headers.get('kubedoh-snapshot-age'), null)
@@ -123,7 +123,7 @@ describe('browsers that judge a server by names elsewhere', () => {
     const running = await Running.start({ COREFILE: corefile })
     const scope = { clusters: ['*'], origins: ['shop.example.org.'], namespaces: ['*'] }
     const { token, record } = await tokenRecord({ scope: { ...scope, recurse: false } })
-    await running.tokens.put(record)
+    await running.tokens.add(record)
     for (const name of ['www.gstatic.com', 'example.com', 'www.example.net']) {
       let status = 0
       void running.get(`/resolve?name=${name}`, token).then((response) => {

@@ -64,7 +64,7 @@ describe('TokenBook', () => {
     const { token, record } = await tokenRecord()
     const fixture = new Fixture([])
     assert.equal(await fixture.knows(token), false)
-    await fixture.store.put(record)
+    await fixture.store.add(record)
     assert.equal(await fixture.knows(token), false)
     fixture.nowMs += 1000
     assert.equal(await fixture.knows(token), true)
@@ -178,7 +178,7 @@ describe('TokenBook', () => {
       const other = new Fixture([record])
       await other.knows(token)
       assert.equal(other.book.findAtOnce(token)?.record.id, record.id)
-      await other.store.put(next)
+      await other.store.replace(record, next)
       other.nowMs += 1000
       await other.book.refreshIfDue()
       assert.equal(other.book.findAtOnce(token), undefined)

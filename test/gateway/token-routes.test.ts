@@ -105,13 +105,32 @@ describe('the tokens of clients', () => {
     assert.equal((await fixture.send('POST', `${path}?graceSeconds=0`)).body.secrets, 1)
   })
 
-  test('have four secrets at most, however often they are rotated', async () => {
+  test('have four secrets at most, none of which ends before its time', async () => {
     const fixture = new Fixture()
     const { body: made } = await fixture.send('POST', '/v1/tokens', {})
-    for (let i = 0; i < 8; i++) {
-      const { body } = await fixture.send('POST', `/v1/tokens/${String(made.id)}/rotate`)
-      assert.equal(body.secrets, Math.min(i + 2, 4))
+    const path = `/v1/tokens/${String(made.id)}/rotate`
+    for (let i = 0; i < 3; i++) {
+      assert.equal((await fixture.send('POST', path)).body.secrets, i + 2)
     }
+    const { status, body } = await fixture.send('POST', path)
+    assert.equal(status, 409)
+    assert.match(JSON.stringify(body), /"too_many_secrets".*has 4 valid secrets/)
+    assert.equal((await fixture.send('POST', `${path}?graceSeconds=0`)).body.secrets, 1)
+  })
+
+  test('are not rotated while something else changes them all the time', async () => {
+    const fixture = new Fixture()
+    const { body: made } = await fixture.send('POST', '/v1/tokens', {})
+    const app = createTokenRoutes({
+      ...{ adminSha256, randomBytes, now: () => START_MS },
+      store: { ...fixture.store, replace: () => Promise.resolve(false) },
+    })
+    app.onError((error) => (error instanceof HttpError ? errorResponse(error) : new Response()))
+    const response = await app.request(`/v1/tokens/${String(made.id)}/rotate`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${ADMIN}` },
+    })
+    assert.equal(response.status, 503)
   })
 
   test('have identities of their own', async () => {
@@ -124,7 +143,7 @@ describe('the tokens of clients', () => {
   test('are bounded in number', async () => {
     const fixture = new Fixture()
     const { record } = await tokenRecord()
-    for (let i = 0; i < TOKENS_MAX; i++) await fixture.store.put({ ...record, id: String(i) })
+    for (let i = 0; i < TOKENS_MAX; i++) await fixture.store.add({ ...record, id: String(i) })
     const { status, body } = await fixture.send('POST', '/v1/tokens', {})
     assert.equal(status, 409)
     assert.match(JSON.stringify(body), /There are 10000 tokens; revoke some first/)

@@ -1,9 +1,12 @@
 /**
- * What every store of tokens promises, whatever keeps them. Each promise is tried on a new, empty
- * store; so that it can run where a store runs, it needs only Web APIs.
+ * The promises of every token store, whatever keeps the records. Each promise gets a new, empty
+ * store. Races go through the routes, as operators' requests do. The promises need only Web APIs,
+ * so that they can run where a store runs.
  * @module
  */
-import type { TokenRecord } from '../../src/gateway/token.ts'
+import { errorResponse, HttpError } from '../../src/doh/http-error.ts'
+import { hashToken, type TokenRecord } from '../../src/gateway/token.ts'
+import { createTokenRoutes } from '../../src/gateway/token-routes.ts'
 import type { TokenStore } from '../../src/gateway/token-store.ts'
 import { WHOLE_SCOPE } from './whole-scope.ts'
 
@@ -12,6 +15,9 @@ export type TokenStorePromise = {
   readonly name: string
   readonly hold: (store: TokenStore) => Promise<void>
 }
+
+const ADMIN = 'the-token-of-the-operator'
+const ROUNDS = 20
 
 /** The promises. */
 export const TOKEN_STORE_PROMISES: readonly TokenStorePromise[] = [
@@ -25,35 +31,182 @@ export const TOKEN_STORE_PROMISES: readonly TokenStorePromise[] = [
   {
     name: 'gives records back whole',
     hold: async (store) => {
-      await store.put(record('a', 'one'))
-      await store.put(record('b', 'two'))
+      same(await store.add(record('a', 'one')), { kind: 'added' })
+      same(await store.add(record('b', 'two')), { kind: 'added' })
       same(await sorted(store), [record('a', 'one'), record('b', 'two')])
     },
   },
   {
-    name: 'puts a record in place of the one with its identifier',
+    name: 'adds no record in place of another one',
     hold: async (store) => {
-      await store.put(record('a', 'one'))
-      await store.put(record('a', 'two'))
+      await store.add(record('a', 'one'))
+      same(await store.add(record('a', 'two')), { kind: 'exists' })
+      same(await store.list(), [record('a', 'one')])
+    },
+  },
+  {
+    name: 'adds no second record with an identity',
+    hold: async (store) => {
+      await store.add(record('a', 'one', ['cert:aa', 'cert:ab']))
+      const taken = { kind: 'taken', identity: 'cert:ab', id: 'a' }
+      same(await store.add(record('b', 'two', ['cert:ab'])), taken)
+      await store.remove('a')
+      same(await store.add(record('b', 'two', ['cert:ab'])), { kind: 'added' })
+    },
+  },
+  {
+    name: 'replaces a record only when it is still the one that was read',
+    hold: async (store) => {
+      await store.add(record('a', 'one'))
+      const [read = record('a', '')] = await store.list()
+      same(await store.replace(read, record('a', 'two')), true)
+      same(await store.replace(read, record('a', 'three')), false)
       same(await store.list(), [record('a', 'two')])
+    },
+  },
+  {
+    name: 'replaces no record that was removed',
+    hold: async (store) => {
+      await store.add(record('a', 'one'))
+      await store.remove('a')
+      same(await store.replace(record('a', 'one'), record('a', 'two')), false)
+      same(await store.list(), [])
     },
   },
   {
     name: 'removes a record once',
     hold: async (store) => {
-      await store.put(record('a', 'one'))
-      await store.put(record('b', 'two'))
+      await store.add(record('a', 'one'))
+      await store.add(record('b', 'two'))
       same(await store.remove('a'), true)
       same(await store.remove('a'), false)
       same(await store.list(), [record('b', 'two')])
     },
   },
+  {
+    name: 'keeps a token revoked that is rotated at that moment',
+    hold: async (store) => {
+      const send = await routesOf(store)
+      for (let round = 0; round < ROUNDS; round++) {
+        const { body } = await send('POST', '/v1/tokens', {})
+        const path = `/v1/tokens/${String(body.id)}`
+        const order = round % 2 === 0
+        const [one, other] = await Promise.all([
+          send(...(order ? rotation(path) : revocation(path))),
+          send(...(order ? revocation(path) : rotation(path))),
+        ])
+        const [rotated, revoked] = order ? [one, other] : [other, one]
+        same(revoked.status, 204)
+        same([200, 404].includes(rotated.status), true)
+        same(await store.list(), [])
+      }
+    },
+  },
+  {
+    name: 'keeps both secrets of two rotations at once',
+    hold: async (store) => {
+      const send = await routesOf(store)
+      for (let round = 0; round < ROUNDS; round++) {
+        const made = await send('POST', '/v1/tokens', {})
+        const path = `/v1/tokens/${String(made.body.id)}`
+        const rotated = await Promise.all([send(...rotation(path)), send(...rotation(path))])
+        same(
+          rotated.map(({ status }) => status),
+          [200, 200],
+        )
+        await haveSecrets(store, [made, ...rotated])
+      }
+    },
+  },
+  {
+    name: 'keeps the secret of each rotation that succeeds, of ten at once',
+    hold: async (store) => {
+      const send = await routesOf(store)
+      const made = await send('POST', '/v1/tokens', {})
+      const path = `/v1/tokens/${String(made.body.id)}`
+      const rotated = await Promise.all(Array.from({ length: 10 }, () => send(...rotation(path))))
+      same(rotated.map(({ status }) => status).sort(), [200, 200, 200, ...Array(7).fill(409)])
+      await haveSecrets(store, [made, ...rotated.filter(({ status }) => status === 200)])
+    },
+  },
+  {
+    name: 'makes one token for an identity, of ten at once',
+    hold: async (store) => {
+      const send = await routesOf(store)
+      const body = { identities: [`cert:${'0a'.repeat(32)}`] }
+      const made = await Promise.all(
+        Array.from({ length: 10 }, () => send('POST', '/v1/tokens', body)),
+      )
+      same(made.map(({ status }) => status).sort(), [201, ...Array(9).fill(409)])
+      same((await store.list()).length, 1)
+    },
+  },
+  {
+    name: 'loses none of many tokens that are made and revoked at once',
+    hold: async (store) => {
+      const send = await routesOf(store)
+      const made = await Promise.all(
+        Array.from({ length: ROUNDS }, () => send('POST', '/v1/tokens', {})),
+      )
+      const ids = made.map(({ body }) => String(body.id))
+      const [gone, kept] = [ids.slice(0, ROUNDS / 2), ids.slice(ROUNDS / 2)]
+      const more = await Promise.all([
+        ...gone.map((id) => send(...revocation(`/v1/tokens/${id}`))),
+        ...gone.map(() => send('POST', '/v1/tokens', {})),
+      ])
+      const added = more.slice(gone.length).map(({ body }) => String(body.id))
+      same(
+        (await sorted(store)).map(({ id }) => id),
+        [...kept, ...added].sort(),
+      )
+    },
+  },
 ]
 
-function record(id: string, name: string): TokenRecord {
+type Reply = { readonly status: number; readonly body: Readonly<Record<string, unknown>> }
+type Send = (method: string, path: string, body?: object) => Promise<Reply>
+
+/** Returns a function that sends an operator's requests to the token routes of a store. */
+async function routesOf(store: TokenStore): Promise<Send> {
+  const app = createTokenRoutes({
+    adminSha256: await hashToken(ADMIN),
+    store,
+    randomBytes: (size) => crypto.getRandomValues(new Uint8Array(size)),
+    now: () => 0,
+  })
+  app.onError((error) => {
+    if (error instanceof HttpError) return errorResponse(error)
+    throw error
+  })
+  return async (method, path, body) => {
+    const headers = { authorization: `Bearer ${ADMIN}` }
+    const request = { method, headers, ...(body && { body: JSON.stringify(body) }) }
+    const response = await app.request(path, request)
+    const text = await response.text()
+    return { status: response.status, body: text === '' ? {} : JSON.parse(text) }
+  }
+}
+
+function rotation(path: string): Parameters<Send> {
+  return ['POST', `${path}/rotate`]
+}
+
+function revocation(path: string): Parameters<Send> {
+  return ['DELETE', path]
+}
+
+/** Checks that the tokens in some replies are secrets of their record. */
+async function haveSecrets(store: TokenStore, replies: readonly Reply[]): Promise<void> {
+  const kept = (await store.list()).flatMap(({ secrets }) => secrets.map(({ sha256 }) => sha256))
+  for (const { body } of replies) {
+    same(kept.includes(await hashToken(String(body.token))), true)
+  }
+}
+
+function record(id: string, name: string, identities: readonly string[] = []): TokenRecord {
   const secrets = [{ sha256: 'a'.repeat(64), expiresMs: undefined }]
   const times = { createdMs: 1, expiresMs: id === 'a' ? undefined : 2 }
-  return { id, name, scope: WHOLE_SCOPE, identities: ['cert:ab'], secrets, ...times }
+  return { id, name, scope: WHOLE_SCOPE, identities, secrets, ...times }
 }
 
 async function sorted(store: TokenStore): Promise<TokenRecord[]> {

@@ -30,7 +30,7 @@ export async function tokenRecord(
 /** A store with some records. */
 export function storeOf(records: readonly TokenRecord[]): TokenStore {
   const store = createMemoryTokenStore()
-  for (const record of records) void store.put(record)
+  for (const record of records) void store.add(record)
   return store
 }
 

@@ -47,9 +47,8 @@ async function holdTokens(object: DurableObjectStub<TokenObject>, index: number)
   try {
     await TOKEN_STORE_PROMISES[index]?.hold({
       list: async () => object.list(),
-      put: async (record) => {
-        await object.put(record)
-      },
+      add: async (record) => object.add(record),
+      replace: async (before, next) => object.replace(before, next),
       remove: async (id) => object.remove(id),
     })
     return ''
