@@ -90,6 +90,7 @@ async function answerDirectly(
     path: url.slice(url.indexOf('/', 'https://'.length)),
     header: (name) => sent.get(name),
     address: sent.get('cf-connecting-ip') ?? LOOPBACK,
+    identities: () => identitiesOf(request),
   })
   if (ticket === undefined) return undefined
   const bytes = ticket.isPost ? new Uint8Array(await request.arrayBuffer()) : undefined
@@ -136,7 +137,7 @@ function createRuntime(env: Env, config: GatewayConfig): GatewayRuntime {
     randomBytes: (size) => crypto.getRandomValues(new Uint8Array(size)),
     fetch: (url) => fetch(url),
     clientOf,
-    identitiesOf,
+    identitiesOf: (c) => identitiesOf(c.req.raw),
     ...(limiter === undefined
       ? {}
       : { limiter: { allow: async (key) => (await limiter.limit({ key })).success } }),
@@ -168,8 +169,8 @@ function identityOf(cluster: string, { clusters }: GatewayConfig): ClusterIdenti
 }
 
 /** Cloudflare has checked the client's certificate against the zone's authorities. */
-function identitiesOf(c: Context): readonly string[] {
-  const client = c.req.raw.cf?.tlsClientAuth
+function identitiesOf({ cf }: Request): readonly string[] {
+  const client = cf?.tlsClientAuth
   const isVerified = isObject(client) && client.certVerified === 'SUCCESS'
   if (!isVerified || typeof client.certFingerprintSHA256 !== 'string') return []
   return [`cert:${client.certFingerprintSHA256.toLowerCase()}`]

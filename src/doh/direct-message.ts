@@ -26,6 +26,8 @@ export type DirectMessage = {
   readonly isPost: boolean
   /** The message of a GET; of a POST it is the body. */
   readonly message: Uint8Array | undefined
+  /** Bytes of a response that the client takes; `undefined` for any size. */
+  readonly bytesMax: number | undefined
 }
 
 /** A response. */
@@ -35,22 +37,25 @@ export type DirectResponse = {
   readonly body: Uint8Array
 }
 
-const GET_PREFIX = '/dns-query?dns='
-const POST_PATH = '/dns-query'
+const ROUTE = '/dns-query'
+const GET_PREFIX = `${ROUTE}?dns=`
 const ACCEPTED: ReadonlySet<string> = new Set(['', '*/*', WIRE_TYPE])
 
-/** Reads a request; `undefined` leaves it to the app. */
-export function readDirect(head: MessageHead): DirectMessage | undefined {
+/**
+ * Reads a request; `undefined` leaves it to the app.
+ * @param start where `/dns-query` begins in the path, which may have a token before it
+ */
+export function readDirect(head: MessageHead, start = 0): DirectMessage | undefined {
   const { method, path } = head
   const isPost = method === 'POST'
-  if (isPost ? path !== POST_PATH : method !== 'GET' || !path.startsWith(GET_PREFIX)) {
-    return undefined
-  }
+  if (isPost ? path.length !== start + ROUTE.length : method !== 'GET') return undefined
+  if (!path.startsWith(isPost ? ROUTE : GET_PREFIX, start)) return undefined
   const accept = head.header('accept') ?? ''
-  if (!ACCEPTED.has(accept) || replyBytesMax(method, accept) !== undefined) return undefined
-  if (isPost) return isPlainBody(head) ? { isPost, message: undefined } : undefined
-  const message = decodeBase64url(path, GET_PREFIX.length)
-  return message !== undefined && isQuery(message) ? { isPost, message } : undefined
+  if (!ACCEPTED.has(accept)) return undefined
+  const bytesMax = replyBytesMax(method, accept)
+  if (isPost) return isPlainBody(head) ? { isPost, message: undefined, bytesMax } : undefined
+  const message = decodeBase64url(path, start + GET_PREFIX.length)
+  return message !== undefined && isQuery(message) ? { isPost, message, bytesMax } : undefined
 }
 
 /** Tells whether octets may be a query: long enough for a header, and no response. */
@@ -58,33 +63,39 @@ export function isQuery(message: Uint8Array): boolean {
   return message.length >= HEADER_BYTES && (octet(message, 2) & 0x80) === 0
 }
 
-/** Makes the response with a reply; `undefined` is none, and an error. */
+/** Returns the response with a DNS reply; `more` are added to its headers. */
 export function directResponse(
-  reply: Uint8Array | undefined,
+  reply: Uint8Array,
   { isPrivate, isPost }: { readonly isPrivate: boolean; readonly isPost: boolean },
   more: Readonly<Record<string, string>> = {},
 ): DirectResponse {
-  if (reply === undefined) {
-    return directRefusal(new HttpError(500, 'no_answer', 'The query gets no answer'))
-  }
   const control = cacheControl(reply, { isPrivate, isPost })
   const headers = answerHeaders(WIRE_TYPE, reply.length, control, more)
   return { status: 200, headers, body: reply }
 }
 
-/** Makes the response to a body that is no query. */
-export function badMessage(): DirectResponse {
-  return directRefusal(new HttpError(400, 'bad_message', 'The message is not a DNS query'))
+/** Returns the error for a query without a reply. */
+export function noAnswer(): HttpError {
+  return new HttpError(500, 'no_answer', 'The query gets no answer')
 }
 
-/** Makes the response of an error, as the app makes it. */
-export function directRefusal({ status, code, message, headers: own }: HttpError): DirectResponse {
+/** Returns the error for a body that is not a query. */
+export function badMessage(): HttpError {
+  return new HttpError(400, 'bad_message', 'The message is not a DNS query')
+}
+
+/** Returns the response for an error, the same as the app's; `more` are added to its headers. */
+export function directRefusal(
+  { status, code, message, headers: own }: HttpError,
+  more: Readonly<Record<string, string>> = {},
+): DirectResponse {
   const body = new TextEncoder().encode(`${JSON.stringify({ error: { code, message } })}\n`)
   const headers = {
     ...SECURITY_HEADERS,
     'content-type': 'application/json',
     'cache-control': 'no-store',
     ...own,
+    ...more,
   }
   return { status, headers, body }
 }

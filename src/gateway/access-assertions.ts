@@ -34,6 +34,14 @@ const ASSERTION_CHARS_MAX = 8192
 /** Difference of the clocks that is looked over. */
 const CLOCK_SKEW_SECONDS = 60
 
+/** How long an assertion that was checked is not checked again: its keys may be withdrawn. */
+const CHECKED_FRESH_MS = 60_000
+/** Assertions that are remembered. */
+const CHECKED_MAX = 1024
+
+/** Whose an assertion was found to be, and until when (milliseconds since 1970) that holds. */
+type Checked = { readonly identities: readonly string[]; readonly untilMs: number }
+
 type Keys = { readonly set: readonly unknown[]; readonly readMs: number }
 
 /** Checks assertions. */
@@ -41,6 +49,7 @@ export class AccessAssertions {
   private readonly options: AssertionOptions
   private readonly loads: SharedLoads<Keys>
   private keys: Keys | undefined
+  private readonly checked = new Map<string, Checked>()
 
   constructor(options: AssertionOptions) {
     this.options = options
@@ -63,6 +72,15 @@ export class AccessAssertions {
     return (await this.verify(assertion, await this.keysOfAtLeast(keys.readMs + 1))) ?? []
   }
 
+  /**
+   * Returns whose an assertion is that `identitiesOf` checked within the last minute and that has
+   * not expired; `undefined` when it has to be checked.
+   */
+  identitiesAtOnce(assertion: string): readonly string[] | undefined {
+    const known = this.checked.get(assertion)
+    return known !== undefined && this.options.now() < known.untilMs ? known.identities : undefined
+  }
+
   private async verify(assertion: string, { set }: Keys): Promise<readonly string[] | undefined> {
     const { issuer, audience, now } = this.options
     const claims = await verifyClaims(assertion, set, {
@@ -71,7 +89,16 @@ export class AccessAssertions {
       nowSeconds: now() / 1000,
       skewSeconds: CLOCK_SKEW_SECONDS,
     })
-    return claims && identities(claims)
+    if (claims === undefined) return undefined
+    const found = { identities: identities(claims), untilMs: this.freshUntil(claims) }
+    if (this.checked.size >= CHECKED_MAX) this.checked.clear()
+    this.checked.set(assertion, found)
+    return found.identities
+  }
+
+  private freshUntil({ exp }: Readonly<Record<string, unknown>>): number {
+    const endMs = typeof exp === 'number' ? exp * 1000 : 0
+    return Math.min(this.options.now() + CHECKED_FRESH_MS, endMs)
   }
 
   /** The keys, when they are fresh and were read at a time or later; else they are read again. */

@@ -70,18 +70,18 @@ function callerOf({ view, record }: KnownToken): Caller {
   return { view, tokenId: record.id, mayExplain: record.scope.explain === true }
 }
 
-/** Reads the token of a Bearer header's value alone, as clients write it. */
-export function bearerToken(authorization: string): string | undefined {
-  return authorization.startsWith('Bearer ') ? authorization.slice(7) : undefined
-}
-
 /**
  * Reads the token of a Bearer header (RFC 6750 §2.1) or the password of a Basic one (RFC 7617),
  * the user's name where there is no password.
  */
 export function headerToken(request: Request): string | undefined {
-  const header = request.headers.get('authorization') ?? ''
-  const [, scheme = '', value = ''] = /^(\w+)\s+(\S+)$/.exec(header) ?? []
+  return tokenOf(request.headers.get('authorization') ?? '')
+}
+
+/** Reads the token of an `Authorization` header's value, as {@link headerToken} does. */
+export function tokenOf(authorization: string): string | undefined {
+  if (authorization === '') return undefined
+  const [, scheme = '', value = ''] = /^(\w+)\s+(\S+)$/.exec(authorization) ?? []
   if (scheme.toLowerCase() === 'bearer') return value
   if (scheme.toLowerCase() !== 'basic') return undefined
   try {

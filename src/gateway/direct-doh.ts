@@ -1,7 +1,9 @@
 /**
- * The common request answered without a router, from somebody who is known.
+ * The common request answered without a router, from a client that is known: by a token in a header
+ * or in the path, a client certificate, or a login.
  * @module
  */
+
 import {
   badMessage,
   type DirectResponse,
@@ -9,46 +11,56 @@ import {
   directResponse,
   isQuery,
   type MessageHead,
+  noAnswer,
   readDirect,
 } from '../doh/direct-message.ts'
-import { andThen, type Client, type MaybePromise } from '../plugins/plugin.ts'
+import type { HttpError } from '../doh/http-error.ts'
+import { andThen, type MaybePromise } from '../plugins/plugin.ts'
+import { AGE_HEADER } from './age-headers.ts'
 import type { GatewayConfig } from './config.ts'
 import type { Admitted, Gateway, KeepAlive } from './gateway.ts'
+import type { Carriers } from './known-sender.ts'
+import { PageHeaders } from './open-to-pages.ts'
+import { splitTokenPath } from './path-token.ts'
 import { tooMany } from './rate-limiter.ts'
 
-/** What is known of a request before its body. */
-export type RequestHead = MessageHead & {
-  /** The sender's address. */
-  readonly address: string
-}
+/** What is known of a request before its body; `address` is the sender's. */
+export type RequestHead = MessageHead & Carriers
 
 /** A request that is taken. */
 export type Ticket = Admitted & {
   readonly isPost: boolean
   /** The message of a GET; of a POST it is the body. */
   readonly message: Uint8Array | undefined
+  /** The page that sends it, '' for none; `undefined` where no pages may ask. */
+  readonly origin: string | undefined
 }
+
+const NO_HEADERS: Readonly<Record<string, string>> = {}
 
 /** Answers for one gateway. */
 export class DirectDoh {
   private readonly gateway: Gateway
   private readonly isPrivate: boolean
-  private readonly isOpenToPages: boolean
+  private readonly pages: PageHeaders | undefined
 
   constructor(gateway: Gateway, { access, corsOrigins }: GatewayConfig) {
     this.gateway = gateway
     this.isPrivate = !access.isPublic
-    this.isOpenToPages = corsOrigins.length > 0
+    if (corsOrigins.length > 0) this.pages = new PageHeaders(corsOrigins, AGE_HEADER)
   }
 
   /** Takes a request, or leaves it to the app. */
   admit(head: RequestHead): Ticket | undefined {
-    const asked = this.isOpenToPages ? undefined : readDirect(head)
+    const { token: pathToken, routeStart } = splitTokenPath(head.path)
+    const asked = readDirect(head, routeStart)
     if (asked === undefined) return undefined
-    const admitted = this.gateway.admitAtOnce(head.header('authorization') ?? '', head)
+    const { isPost, message, bytesMax } = asked
+    const admitted = this.gateway.admitAtOnce(head, { pathToken, bytesMax })
     if (admitted === undefined) return undefined
     const { client, isWithinRate } = admitted
-    return { client, isWithinRate, isPost: asked.isPost, message: asked.message }
+    const origin = this.pages && (head.header('origin') ?? '')
+    return { client, isWithinRate, isPost, message, origin }
   }
 
   /**
@@ -61,29 +73,37 @@ export class DirectDoh {
     keepAlive: KeepAlive,
   ): MaybePromise<DirectResponse> {
     return andThen(ticket.isWithinRate, (isWithinRate) =>
-      isWithinRate ? this.answerNow(ticket, body, keepAlive) : directRefusal(tooMany()),
+      isWithinRate ? this.answerNow(ticket, body, keepAlive) : this.refuse(ticket, tooMany()),
     )
   }
 
   private answerNow(
-    { client, isPost, message: asked }: Ticket,
+    ticket: Ticket,
     body: Uint8Array | undefined,
     keepAlive: KeepAlive,
   ): MaybePromise<DirectResponse> {
-    const message = asked ?? body
-    if (message === undefined || !isQuery(message)) return badMessage()
-    const reply = this.gateway.answerFor(message, client, keepAlive, isPost ? 'POST' : 'GET')
+    const message = ticket.message ?? body
+    if (message === undefined || !isQuery(message)) return this.refuse(ticket, badMessage())
+    const method = ticket.isPost ? 'POST' : 'GET'
+    const reply = this.gateway.answerFor(message, ticket.client, keepAlive, method)
     return reply instanceof Promise
-      ? reply.then((bytes) => this.respond(message, bytes, { client, isPost }))
-      : this.respond(message, reply, { client, isPost })
+      ? reply.then((bytes) => this.respond(ticket, message, bytes))
+      : this.respond(ticket, message, reply)
   }
 
   private respond(
+    ticket: Ticket,
     message: Uint8Array,
     reply: Uint8Array | undefined,
-    { client, isPost }: { readonly client: Client; readonly isPost: boolean },
   ): DirectResponse {
+    if (reply === undefined) return this.refuse(ticket, noAnswer())
+    const { client, isPost, origin } = ticket
     const age = this.gateway.ageHeaders(message, client.view)
-    return directResponse(reply, { isPrivate: this.isPrivate, isPost }, age)
+    const more = origin === undefined ? age : (this.pages?.with(age, origin, ['Accept']) ?? age)
+    return directResponse(reply, { isPrivate: this.isPrivate, isPost }, more)
+  }
+
+  private refuse({ origin = '' }: Ticket, error: HttpError): DirectResponse {
+    return directRefusal(error, this.pages?.with(NO_HEADERS, origin, []))
   }
 }

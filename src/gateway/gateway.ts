@@ -17,18 +17,19 @@ import type { Client, MaybePromise, View } from '../plugins/plugin.ts'
 import { createResolver } from '../resolver/create-resolver.ts'
 import { type Explanation, explain } from '../resolver/explain.ts'
 import type { Resolver } from '../resolver/resolver.ts'
-import { bearerToken, type Caller, findCaller, headerToken } from './access.ts'
+import { type Caller, findCaller, headerToken } from './access.ts'
 import { AccessAssertions, ASSERTION_HEADER } from './access-assertions.ts'
 import { AgeHeaders } from './age-headers.ts'
 import { ClusterReader } from './cluster-reader.ts'
 import { type GatewayConfig, GatewayConfigError } from './config.ts'
 import { formatGatewayMetrics } from './gateway-metrics.ts'
 import { HeldClock } from './held-clock.ts'
+import { type Carriers, findKnownSender } from './known-sender.ts'
 import { answerLocally } from './local-names.ts'
 import { MergedClusters } from './merged-clusters.ts'
 import type { ClusterWriter } from './publish-routes.ts'
 import { addressKey, RateBuckets, type RateLimiter, tooMany } from './rate-limiter.ts'
-import { type RemoteAddress, RemoteClient } from './remote-client.ts'
+import { RemoteClient } from './remote-client.ts'
 import { ShardMemory } from './shard-memory.ts'
 import { SnapshotLoader, type SnapshotOrigin } from './snapshot-loader.ts'
 import { hasHash, type RandomBytes } from './token.ts'
@@ -131,24 +132,24 @@ export class Gateway {
     await this.count(tokenId === undefined ? addressKey(this.runtime.clientOf(c)) : tokenId)
   }
 
-  /**
-   * Finds out who sends a request, where that is known without looking anything up; `undefined`
-   * leaves it to `admit`.
-   */
-  admitAtOnce(authorization: string, remote: RemoteAddress): Admitted | undefined {
-    return this.clock.during(() => this.admitNow(authorization, remote))
-  }
-
-  private admitNow(authorization: string, remote: RemoteAddress): Admitted | undefined {
+  /** Admits a sender that is already known; `undefined` when `admit` has to look it up. */
+  admitAtOnce(
+    carriers: Carriers,
+    {
+      pathToken,
+      bytesMax,
+    }: { readonly pathToken: string | undefined; readonly bytesMax: number | undefined },
+  ): Admitted | undefined {
     const { access, requestsPerMinute } = this.config
-    const token = access.isPublic ? undefined : bearerToken(authorization)
-    const known = token === undefined ? undefined : this.book.findAtOnce(token)
-    if (!access.isPublic && known === undefined) return undefined
-    const client = new RemoteClient(remote, known?.view)
-    const key = known === undefined ? addressKey(client) : known.record.id
-    const isWithinRate = requestsPerMinute === 0 || this.limiter.allow(key)
-    if (isWithinRate === false) return undefined
-    return { client, isWithinRate }
+    return this.clock.during(() => {
+      const sent = { carriers, pathToken }
+      const known = access.isPublic ? undefined : findKnownSender(this.book, this.assertions, sent)
+      if (!access.isPublic && known === undefined) return undefined
+      const client = new RemoteClient(carriers, known?.view, bytesMax)
+      const key = known === undefined ? addressKey(client) : known.record.id
+      const isWithinRate = requestsPerMinute === 0 || this.limiter.allow(key)
+      return isWithinRate === false ? undefined : { client, isWithinRate }
+    })
   }
 
   /** Counts a request of somebody. @throws {HttpError} 429 when there were too many */

@@ -14,6 +14,47 @@ const PREFLIGHT = {
   'access-control-allow-headers': 'authorization,content-type,accept',
 }
 
+/** Headers of a response to a page, without those that depend on its origin. */
+type Headers = Readonly<Record<string, string>>
+
+/**
+ * Adds the CORS headers to those of responses that are made without the app, as
+ * {@link openToPages} adds them in it.
+ */
+export class PageHeaders {
+  private readonly origins: readonly string[]
+  private readonly exposed: string
+  private readonly known = new WeakMap<Headers, Map<string, Headers>>()
+
+  /** Takes the same as {@link openToPages}. */
+  constructor(origins: readonly string[], exposed: string) {
+    this.origins = origins
+    this.exposed = exposed
+  }
+
+  /**
+   * Returns the headers for a request's `Origin`, '' for none. The same input gives the same
+   * object, because response headers are cached by its identity.
+   * @param vary what else the response varies by
+   */
+  with(more: Headers, origin: string, vary: readonly string[]): Headers {
+    const allowed = this.origins.includes(origin) ? origin : ''
+    const byOrigin = this.known.get(more) ?? new Map<string, Headers>()
+    this.known.set(more, byOrigin)
+    const key = `${vary} ${allowed}`
+    const known = byOrigin.get(key)
+    if (known !== undefined) return known
+    const headers = {
+      ...more,
+      ...(allowed !== '' && { 'access-control-allow-origin': allowed }),
+      'access-control-expose-headers': this.exposed,
+      vary: [...vary, 'Origin'].join(', '),
+    }
+    byOrigin.set(key, headers)
+    return headers
+  }
+}
+
 /**
  * Makes the part of an app that does.
  * @param origins such as `https://app.example.org`

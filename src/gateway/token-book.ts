@@ -106,6 +106,13 @@ export class TokenBook {
       : undefined
   }
 
+  /** As `findIdentity`, by a list that is young enough. */
+  findIdentityAtOnce(identity: string): KnownToken | undefined {
+    if (this.refresher.sinceCheckMs() >= BLOCK_MS) return undefined
+    const record = this.byIdentity.get(identity)
+    return record && this.seen(record)
+  }
+
   /** As `find`, by an identity that the platform has checked: `cert:…`, `access:…`. */
   findIdentity(identity: string): Promise<KnownToken | undefined> {
     return this.known(() => this.byIdentity.get(identity))

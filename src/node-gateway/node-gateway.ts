@@ -5,7 +5,6 @@
  */
 import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
-import type { Context } from 'hono'
 import { createGatewayApp } from '../gateway/app.ts'
 import type { GatewayConfig } from '../gateway/config.ts'
 import { DirectDoh } from '../gateway/direct-doh.ts'
@@ -16,7 +15,7 @@ import { createMemoryTokenStore } from '../gateway/token-store.ts'
 import type { TlsService } from '../plugins/plugin.ts'
 import { BunServer, findBun } from '../shim/bun-server.ts'
 import { BunTlsServer } from '../shim/bun-tls-server.ts'
-import { certificateOf, type Direct, remoteOf } from '../shim/http-request.ts'
+import { type Direct, identitiesOf, remoteOf } from '../shim/http-request.ts'
 import { HttpServer } from '../shim/http-server.ts'
 import { createNodeHost } from '../shim/node-host.ts'
 import type { Log } from '../telemetry/log.ts'
@@ -99,7 +98,7 @@ function createRuntime({
     randomBytes,
     fetch,
     clientOf: (c) => ({ ...remoteOf(c.env), transport: 'https' }),
-    identitiesOf,
+    identitiesOf: (c) => identitiesOf(c.env),
     keepAlive: (_, promise) => {
       void promise
     },
@@ -109,12 +108,6 @@ function createRuntime({
 function storeOf(folder: string | undefined, cluster: string): ClusterStore {
   if (folder === undefined) return createMemoryStore()
   return createFileStore(join(folder, 'clusters', cluster))
-}
-
-/** A certificate counts when one of the authorities that the server was told of has signed it. */
-function identitiesOf(c: Context): readonly string[] {
-  const sha256 = certificateOf(c.env)
-  return sha256 === undefined ? [] : [`cert:${sha256}`]
 }
 
 function known<T>(all: ReadonlyMap<string, T>, cluster: string): T {

@@ -3,7 +3,14 @@
  * @module
  */
 import { createDohApp } from '../doh/app.ts'
-import { badMessage, directResponse, isQuery, readDirect } from '../doh/direct-message.ts'
+import {
+  badMessage,
+  directRefusal,
+  directResponse,
+  isQuery,
+  noAnswer,
+  readDirect,
+} from '../doh/direct-message.ts'
 import { replyBytesMax } from '../doh/negotiate.ts'
 import type { Client, ConnectionBounds, TlsService } from '../plugins/plugin.ts'
 import { andThen } from '../plugins/plugin.ts'
@@ -40,8 +47,7 @@ export function createDohServer({
     isPrivate: () => false,
     answer: (message, c) => {
       const bytesMax = replyBytesMax(c.req.method, c.req.header('accept'))
-      const client = clientOf(remoteOf(c.env))
-      return answer()(message, bytesMax === undefined ? client : { ...client, bytesMax })
+      return answer()(message, clientOf(remoteOf(c.env), bytesMax))
     },
   })
   const counted: ConstructorParameters<typeof HttpServer>[0] = {
@@ -57,12 +63,14 @@ export function createDohServer({
     return (body) => {
       const message = asked.message ?? body
       const isAsking = message !== undefined && isQuery(message)
-      const reply = isAsking ? answer()(message, clientOf(head.ends())) : undefined
+      const { isPost, bytesMax } = asked
+      const client = clientOf(head.ends(), bytesMax)
+      const reply = isAsking ? answer()(message, client) : undefined
       return andThen(reply, (bytes) => {
-        const { isPost } = asked
-        const response = isAsking
-          ? directResponse(bytes, { isPrivate: false, isPost })
-          : badMessage()
+        const response =
+          bytes === undefined
+            ? directRefusal(isAsking ? noAnswer() : badMessage())
+            : directResponse(bytes, { isPrivate: false, isPost })
         onResponse(response.status)
         return response
       })
@@ -71,6 +79,6 @@ export function createDohServer({
   return new HttpServer(counted, { ...(tls && { tls }), direct, connectionsMax, bounds })
 }
 
-function clientOf(ends: Ends): Client {
-  return { ...ends, transport: 'https' }
+function clientOf(ends: Ends, bytesMax: number | undefined): Client {
+  return { ...ends, transport: 'https', ...(bytesMax !== undefined && { bytesMax }) }
 }

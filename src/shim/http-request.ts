@@ -17,6 +17,8 @@ export type Head = {
   readonly path: string
   header(name: string): string | undefined
   readonly address: string
+  /** Identities of the sender by a certificate that was checked; none where none are asked for. */
+  identities?(): readonly string[]
   ends(): Ends
 }
 
@@ -67,16 +69,28 @@ export function endsOf(socket: SocketEnds | undefined): Ends {
   }
 }
 
+/** Returns {@link identitiesOfSocket} for what an app gets as its environment. */
+export function identitiesOf(env: unknown): readonly string[] {
+  return hasIncoming(env) ? identitiesOfSocket(env.incoming.socket) : []
+}
+
+/** Identities by connection: parsing a certificate takes longer than an answer. */
+const IDENTITIES = new WeakMap<object, readonly string[]>()
+
 /**
- * SHA-256 of the certificate that a client has shown and one of our authorities has signed, in
- * hexadecimal digits; `undefined` without one.
+ * Returns the identity of a client by its certificate: `cert:` and the SHA-256 in hexadecimal
+ * digits. Empty unless the client presented one that one of our authorities signed.
  */
-export function certificateOf(env: unknown): string | undefined {
-  const socket = hasIncoming(env) ? env.incoming.socket : undefined
-  if (!(socket instanceof TLSSocket) || !socket.authorized) return undefined
-  // On Deno, who has shown none is authorized as well.
-  const shown: Partial<PeerCertificate> = socket.getPeerCertificate()
-  return shown.fingerprint256?.replaceAll(':', '').toLowerCase()
+export function identitiesOfSocket(socket: object): readonly string[] {
+  if (!(socket instanceof TLSSocket) || !socket.authorized) return []
+  const known = IDENTITIES.get(socket)
+  if (known !== undefined) return known
+  // Deno sets `authorized` for a client without a certificate as well.
+  const { fingerprint256 }: Partial<PeerCertificate> = socket.getPeerCertificate()
+  const sha256 = fingerprint256?.replaceAll(':', '').toLowerCase()
+  const identities = sha256 === undefined ? [] : [`cert:${sha256}`]
+  IDENTITIES.set(socket, identities)
+  return identities
 }
 
 function hasIncoming(env: unknown): env is { readonly incoming: { readonly socket: Socket } } {

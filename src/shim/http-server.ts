@@ -13,6 +13,7 @@ import {
   DIRECT_BODY_BYTES_MAX,
   type Direct,
   endsOf,
+  identitiesOfSocket,
   type Ready,
 } from './http-request.ts'
 import { Http2Socket, type SecureSocket } from './http2-socket.ts'
@@ -125,6 +126,7 @@ export class HttpServer {
       path: request.url ?? '',
       header: (name) => textOf(request.headers[name]),
       address: request.socket.remoteAddress ?? '',
+      identities: () => identitiesOfSocket(request.socket),
       ends: () => endsOf(request.socket),
     })
     if (answer === undefined) return false

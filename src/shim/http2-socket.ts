@@ -17,6 +17,7 @@ import {
   type Ends,
   endsOf,
   type Head,
+  identitiesOfSocket,
   type Ready,
   type SocketEnds,
 } from './http-request.ts'
@@ -220,6 +221,10 @@ class StreamHead implements Head {
 
   header(name: string): string | undefined {
     return this.head.header(name)
+  }
+
+  identities(): readonly string[] {
+    return identitiesOfSocket(this.socket)
   }
 
   ends(): Ends {

@@ -6,6 +6,7 @@ import {
   directRefusal,
   directResponse,
   isQuery,
+  noAnswer,
   readDirect,
 } from '../../src/doh/direct-message.ts'
 import { HttpError } from '../../src/doh/http-error.ts'
@@ -26,13 +27,33 @@ function read(
 
 describe('readDirect', () => {
   test('reads the message of a GET', () => {
-    assert.deepEqual(read('GET', PATH), { isPost: false, message: QUERY })
-    const accept = 'application/dns-message'
-    assert.deepEqual(read('GET', PATH, { accept }), { isPost: false, message: QUERY })
+    const expected = { isPost: false, message: QUERY, bytesMax: undefined }
+    assert.deepEqual(read('GET', PATH), expected)
+    assert.deepEqual(read('GET', PATH, { accept: 'application/dns-message' }), expected)
+  })
+
+  test('reads a route after a prefix of the path', () => {
+    const header = (): undefined => undefined
+    const path = `/t/kdt_a/${PATH.slice(1)}`
+    assert.deepEqual(readDirect({ method: 'GET', path, header }, '/t/kdt_a'.length), {
+      isPost: false,
+      message: QUERY,
+      bytesMax: undefined,
+    })
+    assert.equal(readDirect({ method: 'GET', path, header }, 3), undefined)
   })
 
   test('takes a POST whose body is still to come', () => {
-    assert.deepEqual(read('POST', '/dns-query', POST), { isPost: true, message: undefined })
+    const expected = { isPost: true, message: undefined, bytesMax: undefined }
+    assert.deepEqual(read('POST', '/dns-query', POST), expected)
+  })
+
+  test('limits the response to a POST that accepts anything, as curl sends it', () => {
+    assert.deepEqual(read('POST', '/dns-query', { ...POST, accept: '*/*' }), {
+      isPost: true,
+      message: undefined,
+      bytesMax: 2999,
+    })
   })
 
   const left: { name: string; request: Parameters<typeof read> }[] = [
@@ -86,10 +107,9 @@ describe('responses', () => {
   })
 
   test('are errors when there is no reply, or no query', () => {
-    const none = directResponse(undefined, { isPrivate: false, isPost: false })
-    const texts = [none, badMessage(), directRefusal(new HttpError(405, 'no', 'Use GET'))].map(
-      ({ status, body }) => `${status} ${new TextDecoder().decode(body)}`,
-    )
+    const texts = [noAnswer(), badMessage(), new HttpError(405, 'no', 'Use GET')]
+      .map((error) => directRefusal(error))
+      .map(({ status, body }) => `${status} ${new TextDecoder().decode(body)}`)
     assert.deepEqual(texts, [
       '500 {"error":{"code":"no_answer","message":"The query gets no answer"}}\n',
       '400 {"error":{"code":"bad_message","message":"The message is not a DNS query"}}\n',

@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto'
 import { describe, test } from 'node:test'
 import type { Hono } from 'hono'
 import { encodeBase64url } from '../../src/dns/base64url.ts'
+import { ASSERTION_HEADER } from '../../src/gateway/access-assertions.ts'
 import { createGatewayApp } from '../../src/gateway/app.ts'
 import { type GatewayVariables, readGatewayConfig } from '../../src/gateway/config.ts'
 import { DirectDoh, type RequestHead } from '../../src/gateway/direct-doh.ts'
@@ -11,8 +12,9 @@ import type { RateLimiter } from '../../src/gateway/rate-limiter.ts'
 import { createMemoryStore } from '../../src/gateway/store.ts'
 import { createMemoryTokenStore } from '../../src/gateway/token-store.ts'
 import { keys } from '../exporter/memory-gateway.ts'
-import { FakeHost } from '../fake-host.ts'
+import { FakeHost, START_MS } from '../fake-host.ts'
 import { parseQuestion } from '../message-text.ts'
+import { AUDIENCE, createTeam, ISSUER } from './access-team.ts'
 import { snapshotOf, WEB } from './publishing.ts'
 import { tokenRecord } from './tokens.ts'
 
@@ -21,13 +23,22 @@ const WIRE = 'application/dns-message'
 const ADDRESS = '192.0.2.1'
 const { privateKey, publicKeyText: publicKey } = await keys()
 const { token, record } = await tokenRecord()
+const CERTIFICATE = 'cert:'.padEnd(69, 'c')
+const MAIL = 'alice@example.com'
+const TEAM = { ACCESS_TEAM: ISSUER, ACCESS_AUDIENCE: AUDIENCE }
+const team = await createTeam()
 
 /** A gateway that can be asked both ways. */
 class Fixture {
   readonly host = new FakeHost({
-    upstream: () => ['NOERROR', 'www.example.org. 60 IN A 192.0.2.9'],
+    upstream: ({ question }) =>
+      question.startsWith('large')
+        ? ['NOERROR', ...LARGE]
+        : ['NOERROR', 'www.example.org. 60 IN A 192.0.2.9'],
   })
   readonly store = createMemoryStore()
+  /** What the runtime has checked of the next sender. */
+  identities: readonly string[] = []
   private readonly app: Hono
   private readonly direct: DirectDoh
 
@@ -37,6 +48,8 @@ class Fixture {
   ) {
     const tokenStore = createMemoryTokenStore()
     void tokenStore.add(record)
+    const identities = [CERTIFICATE, `access:${MAIL}`]
+    void tokenStore.add({ ...record, id: 'ffffffffffff', secrets: [], identities })
     const runtime = {
       host: this.host,
       originOf: () => this.store,
@@ -44,8 +57,8 @@ class Fixture {
       tokenStore,
       randomBytes,
       clientOf: () => ({ address: ADDRESS, port: 0, transport: 'https' as const }),
-      identitiesOf: () => [],
-      fetch: () => Promise.reject(new Error('nobody is to be asked')),
+      identitiesOf: () => this.identities,
+      fetch: (url: string) => team.fetch(url),
       keepAlive: () => undefined,
       ...(limiter === undefined ? {} : { limiter }),
     }
@@ -87,7 +100,8 @@ class Fixture {
   /** The other way; `undefined` when it leaves the request to the app. */
   async directly({ method, path, headers, body }: Sent): Promise<Got | undefined> {
     const header: RequestHead['header'] = (name) => headers[name]
-    const ticket = this.direct.admit({ method, path, header, address: ADDRESS })
+    const identities = (): readonly string[] => this.identities
+    const ticket = this.direct.admit({ method, path, header, identities, address: ADDRESS })
     if (ticket === undefined) return undefined
     const ready = await this.direct.answer(ticket, body, () => undefined)
     return { status: ready.status, headers: { ...ready.headers }, body: [...ready.body] }
@@ -108,6 +122,10 @@ function get(question: string, headers: Record<string, string> = {}): Sent {
   return { method: 'GET', path: `/dns-query?dns=${dns}`, headers: { authorization, ...headers } }
 }
 
+function basic(userAndPassword: string): string {
+  return `Basic ${btoa(userAndPassword)}`
+}
+
 function post(body: Uint8Array, headers: Record<string, string> = {}): Sent {
   const authorization = `Bearer ${token}`
   const all = {
@@ -121,6 +139,11 @@ function post(body: Uint8Array, headers: Record<string, string> = {}): Sent {
 
 const WEB_QUESTION = 'web.shop.svc.shop.test A'
 const message = parseQuestion(WEB_QUESTION).message
+const PATH = get(WEB_QUESTION).path
+const LARGE = Array.from(
+  { length: 40 },
+  (_, n) => `large.example.org. 60 IN TXT "${n}${'x'.repeat(99)}"`,
+)
 
 describe('what is answered directly is answered as by the app:', () => {
   const cases: { name: string; sent: Sent }[] = [
@@ -148,6 +171,84 @@ describe('what is answered directly is answered as by the app:', () => {
     })
   }
 
+  const tokenPath = (sent: Sent): Sent => {
+    const { authorization: _, ...headers } = sent.headers
+    return { ...sent, headers, path: `/t/${token}${sent.path}` }
+  }
+  const carried: { name: string; sent: Sent }[] = [
+    { name: 'as the password', sent: get(WEB_QUESTION, { authorization: basic(`x:${token}`) }) },
+    { name: 'as the user', sent: get(WEB_QUESTION, { authorization: basic(`${token}:`) }) },
+    { name: 'in lower case', sent: get(WEB_QUESTION, { authorization: `bearer ${token}` }) },
+    { name: 'in the path', sent: tokenPath(get(WEB_QUESTION)) },
+    { name: 'in the path of a POST', sent: tokenPath(post(message)) },
+    {
+      name: 'in the path, before a wrong one in a header',
+      sent: { ...get(WEB_QUESTION, { authorization: 'Bearer x' }), path: `/t/${token}${PATH}` },
+    },
+    { name: 'of curl', sent: post(message, { accept: '*/*', authorization: basic(`x:${token}`) }) },
+  ]
+  for (const { name, sent } of carried) {
+    test(`a token ${name}`, async () => {
+      const fixture = await Fixture.start()
+      await fixture.byApp(get(WEB_QUESTION))
+      const expected = await fixture.byApp(sent)
+      assert.equal(expected.status, 200)
+      assert.deepEqual(await fixture.directly(sent), expected)
+    })
+  }
+
+  test('a response that is too large for curl', async () => {
+    const fixture = await Fixture.start()
+    const sent = post(parseQuestion('large.example.org TXT').message, { accept: '*/*' })
+    await fixture.byApp(get(WEB_QUESTION))
+    const expected = await fixture.byApp(sent)
+    assert.ok(expected.body.length < 3000)
+    assert.deepEqual(await fixture.directly(sent), expected)
+  })
+
+  test('a client certificate', async () => {
+    const fixture = await Fixture.start()
+    fixture.identities = [CERTIFICATE]
+    const sent = get(WEB_QUESTION, { authorization: '' })
+    const expected = await fixture.byApp(sent)
+    assert.equal(expected.status, 200)
+    assert.deepEqual(await fixture.directly(sent), expected)
+  })
+
+  test('a login by Cloudflare Access, until it is a minute old', async () => {
+    const fixture = await Fixture.start(TEAM)
+    const assertion = await team.sign({ now: START_MS, email: MAIL })
+    const sent = get(WEB_QUESTION, { authorization: '', [ASSERTION_HEADER]: assertion })
+    const expected = await fixture.byApp(sent)
+    assert.equal(expected.status, 200)
+    assert.deepEqual(await fixture.directly(sent), expected)
+    for (let ms = 0; ms < 60_000; ms += 4000) {
+      await fixture.host.advance(4000)
+      await fixture.byApp(get(WEB_QUESTION))
+    }
+    assert.equal(await fixture.directly(sent), undefined)
+  })
+
+  const pages: { name: string; sent: Sent }[] = [
+    { name: 'an allowed page', sent: get(WEB_QUESTION, { origin: 'https://a.test' }) },
+    { name: 'another page', sent: get(WEB_QUESTION, { origin: 'https://b.test' }) },
+    { name: 'no page', sent: get(WEB_QUESTION) },
+    { name: 'a POST by a page', sent: post(message, { origin: 'https://a.test' }) },
+    {
+      name: 'a wrong POST by a page',
+      sent: post(new Uint8Array(0), { origin: 'https://a.test' }),
+    },
+  ]
+  for (const { name, sent } of pages) {
+    test(`${name}, where pages may ask`, async () => {
+      const fixture = await Fixture.start({ CORS_ORIGINS: 'https://a.test' })
+      await fixture.byApp(get(WEB_QUESTION))
+      const expected = await fixture.byApp(sent)
+      assert.deepEqual(await fixture.directly(sent), expected)
+      assert.deepEqual(await fixture.directly(sent), expected)
+    })
+  }
+
   test('where everybody may ask', async () => {
     const fixture = await Fixture.start({ PUBLIC: 'true' })
     const sent = { ...get(WEB_QUESTION), headers: {} }
@@ -166,12 +267,14 @@ describe('left to the app is', () => {
     { name: 'padded base64', sent: { ...get(WEB_QUESTION), path: `${path}=` } },
     { name: 'a message too short', sent: { ...get(WEB_QUESTION), path: '/dns-query?dns=AAAA' } },
     { name: 'another method', sent: { ...get(WEB_QUESTION), method: 'HEAD' } },
-    { name: 'a POST of who may take little', sent: post(message, { accept: '*/*' }) },
     { name: 'no token', sent: get(WEB_QUESTION, { authorization: '' }) },
     { name: 'a wrong token', sent: get(WEB_QUESTION, { authorization: `Bearer ${token}x` }) },
+    { name: 'a wrong Basic token', sent: get(WEB_QUESTION, { authorization: basic('x:y') }) },
+    { name: 'a wrong token in the path', sent: { ...get(WEB_QUESTION), path: `/t/x${path}` } },
+    { name: 'dots in the path', sent: { ...get(WEB_QUESTION), path: `/t/../t/${token}${path}` } },
     {
-      name: 'a Basic token',
-      sent: get(WEB_QUESTION, { authorization: `Basic ${btoa(`:${token}`)}` }),
+      name: 'a page of another site that uses a certificate of the browser',
+      sent: get(WEB_QUESTION, { authorization: '', 'sec-fetch-site': 'cross-site' }),
     },
     { name: 'a body of another type', sent: post(message, { 'content-type': 'text/plain' }) },
     {
@@ -180,15 +283,11 @@ describe('left to the app is', () => {
     },
     { name: 'a body too large', sent: post(message, { 'content-length': '65536' }) },
     { name: 'an encoded body', sent: post(message, { 'content-encoding': 'gzip' }) },
-    {
-      name: 'whatever pages ask',
-      sent: get(WEB_QUESTION),
-      variables: { CORS_ORIGINS: 'https://a.test' },
-    },
   ]
   for (const { name, sent, variables } of cases) {
     test(name, async () => {
       const fixture = await Fixture.start(variables)
+      fixture.identities = name.includes('certificate') ? [CERTIFICATE] : []
       await fixture.byApp(get(WEB_QUESTION))
       assert.equal(await fixture.directly(sent), undefined)
     })

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { Socket } from 'node:net'
 import { describe, test } from 'node:test'
 import { TLSSocket } from 'node:tls'
-import { certificateOf, endsOf, remoteOf } from '../../src/shim/http-request.ts'
+import { endsOf, identitiesOf, remoteOf } from '../../src/shim/http-request.ts'
 
 describe('remoteOf', () => {
   for (const env of [undefined, null, {}, 'incoming']) {
@@ -22,18 +22,18 @@ describe('endsOf', () => {
   })
 })
 
-describe('certificateOf', () => {
-  test('knows no one who has shown none', () => {
+describe('identitiesOf', () => {
+  test('is empty without a certificate', () => {
     for (const env of [undefined, {}, { incoming: { socket: {} } }]) {
-      assert.equal(certificateOf(env), undefined)
+      assert.deepEqual(identitiesOf(env), [])
     }
   })
 
-  test('knows no one who is authorized without one, as some runtimes say of everybody', (t) => {
+  test('is empty for an authorized socket without a certificate, as Deno has them', (t) => {
     const socket = new TLSSocket(new Socket())
     t.after(() => socket.destroy())
     socket.authorized = true
     socket.getPeerCertificate = () => Object.create(null)
-    assert.equal(certificateOf({ incoming: { socket } }), undefined)
+    assert.deepEqual(identitiesOf({ incoming: { socket } }), [])
   })
 })

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { constants } from 'node:http2'
 import { describe, test } from 'node:test'
 import { Hono } from 'hono'
-import { certificateOf, remoteOf } from '../../src/shim/http-request.ts'
+import { identitiesOf, remoteOf } from '../../src/shim/http-request.ts'
 import { BEGINNING, data, headers, POST, reset } from '../http2/peer.ts'
 import { within } from './clients.ts'
 import { openRaw, openSession, secureServer, send } from './http2-clients.ts'
@@ -21,7 +21,7 @@ const ECHO = new Hono()
     const { method, url, headers } = c.req.raw
     return c.json({ method, url, headers: [...headers] })
   })
-  .get('/who', (c) => c.json([remoteOf(c.env), certificateOf(c.env) ?? 'nobody']))
+  .get('/who', (c) => c.json([remoteOf(c.env), identitiesOf(c.env)]))
   .get('/many', (c) => {
     c.header('set-cookie', 'a=1', { append: true })
     c.header('set-cookie', 'b=2', { append: true })
@@ -64,7 +64,7 @@ describe('a request over HTTP/2', () => {
     const port = await secureServer(t, ECHO)
     const session = await openSession(t, port)
     const [ends, who] = JSON.parse(String((await send(session, { ':path': '/who' })).body))
-    assert.deepEqual([ends.address, ends.localPort, who], ['127.0.0.1', port, 'nobody'])
+    assert.deepEqual([ends.address, ends.localPort, who], ['127.0.0.1', port, []])
     assert.equal(ends.port, session.socket.localPort)
   })
 

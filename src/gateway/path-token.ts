@@ -1,0 +1,23 @@
+/**
+ * The token in a request's path, `/t/TOKEN/dns-query`, for clients that can send no headers.
+ * @module
+ */
+
+const PREFIX = '/t/'
+
+/** A path taken apart. */
+export type TokenPath = {
+  /** The token as it was sent; `undefined` for a path without one. */
+  readonly token: string | undefined
+  /** Offset of the route in the path: `/dns-query`. */
+  readonly routeStart: number
+}
+
+const NONE: TokenPath = { token: undefined, routeStart: 0 }
+
+/** Finds the token. Never decodes it: no token that the gateway hands out needs encoding. */
+export function splitTokenPath(path: string): TokenPath {
+  if (!path.startsWith(PREFIX)) return NONE
+  const end = path.indexOf('/', PREFIX.length)
+  return end < 0 ? NONE : { token: path.slice(PREFIX.length, end), routeStart: end }
+}
