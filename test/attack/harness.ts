@@ -1,0 +1,183 @@
+/**
+ * Attacks a program while a well-behaved client asks it, and checks that the client and the
+ * program's memory do not suffer.
+ * @module
+ */
+import assert from 'node:assert/strict'
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Program } from './program.ts'
+import { watchPeak } from './program.ts'
+import type { Probe, Sample } from './quiet-client.ts'
+
+/** What the volumes of attacks are multiplied by. */
+export const SCALE: number = Number(process.env.KUBEDOH_ATTACK_SCALE ?? 1)
+/** The client's p99 in an attack, as a multiple of its p99 outside. */
+const SLOWER_MAX = 20
+/** Memory after an attack, as a multiple of that before the first one. */
+const MEMORY_MAX = 1.3
+/** How long memory may take to return. */
+const SETTLE_MS = 30_000
+/** How long the client asks before each attack, and at least after it. */
+const QUIET_MS = 2000
+/** An attack that is not done by then fails. */
+const ATTACK_MS = 120_000
+/** Attacks yield the processor to the program, as if they came from another machine. */
+const NICE = 10
+
+/** A program, its quiet client, and its memory before the first attack. */
+export type Target = {
+  readonly program: Program
+  readonly client: ChildProcess
+  readonly memoryStart: number
+  readonly stop: () => Promise<void>
+}
+
+/** One row: what to run, and what to print. */
+export type Row = {
+  /** The attack, for the reader. */
+  readonly name: string
+  readonly volume: string
+  /** URL of the module with the attack, `import.meta.resolve('./x-attacks.ts')`. */
+  readonly module: string
+  /** The exported function. */
+  readonly run: string
+  /** Its argument, as JSON. */
+  readonly argument: unknown
+}
+
+/**
+ * Starts the quiet client of a program that serves.
+ * @param warmUp asks the program enough that its memory is that of one in use
+ */
+export async function startTarget(
+  program: Program,
+  probes: readonly Probe[],
+  warmUp: () => Promise<unknown> = async () => undefined,
+): Promise<Target> {
+  const client = startNode('quiet-client.ts', [JSON.stringify(probes)])
+  await warmUp()
+  await sleep(QUIET_MS)
+  for (const { kind, fault } of await collect(client)) {
+    assert.equal(fault, undefined, `the quiet client over ${kind}, before any attack`)
+  }
+  return {
+    program,
+    client,
+    memoryStart: program.memory(),
+    stop: async () => {
+      client.disconnect()
+      await program.running.stop()
+    },
+  }
+}
+
+/** Runs an attack in a process of its own. Returns what its function returned. */
+export async function runAttacker({ module, run, argument }: Row): Promise<unknown> {
+  const child = startNode('attacker.ts', [module, run, JSON.stringify(argument)], NICE)
+  const timer = setTimeout(() => child.kill('SIGKILL'), ATTACK_MS)
+  const results: unknown[] = []
+  child.on('message', (result) => results.push(result))
+  const [status] = await once(child, 'close')
+  clearTimeout(timer)
+  assert.equal(status, 0, `the attacker ended with ${status}`)
+  return results[0]
+}
+
+/**
+ * Runs one row and prints it.
+ * @returns what the attack returned
+ * @throws {AssertionError} when the client was refused or slowed down, or memory stays
+ */
+export async function attack(target: Target, row: Row): Promise<unknown> {
+  const { program, client, memoryStart } = target
+  await collect(client)
+  await sleep(QUIET_MS)
+  const cpuStart = program.cpuSeconds()
+  const peakOf = watchPeak(program)
+  const startMs = Date.now()
+  const result = await runAttacker(row)
+  const endMs = Date.now()
+  const cpu = program.cpuSeconds() - cpuStart
+  const peak = peakOf()
+  await sleep(QUIET_MS)
+  const after = await settledMemory(target)
+  const samples = await collect(client)
+  const during = samples.filter((one) => one.startMs >= startMs && one.startMs <= endMs)
+  const quiet = samples.filter((one) => one.startMs < startMs || one.startMs > endMs + 500)
+  const compared = compare(quiet, during)
+  const memory = [memoryStart, peak, after].map((mib) => mib.toFixed(0)).join('/')
+  const seconds = ((endMs - startMs) / 1000).toFixed(1)
+  const others = compared.map(({ text }) => text).join('; ')
+  const costs = `memory ${memory} MiB, CPU ${cpu.toFixed(1)} of ${seconds} s`
+  process.stdout.write(`${row.name} | ${row.volume} | ${costs} | ${others}\n`)
+  check(
+    row,
+    compared,
+    samples.filter((one) => one.startMs >= startMs),
+  )
+  assert.ok(after <= memoryStart * MEMORY_MAX, `${row.name}: memory stays at ${memory} MiB`)
+  return result
+}
+
+type Compared = {
+  readonly kind: string
+  readonly text: string
+  readonly quietP99: number
+  readonly p99: number
+}
+
+function check(row: Row, compared: readonly Compared[], samples: readonly Sample[]): void {
+  const faults = samples.filter(({ fault }) => fault !== undefined)
+  const list = faults.slice(0, 5).map(({ kind, fault, ms }) => `${kind}: ${fault} (${ms} ms)`)
+  const failed = `${faults.length} of ${samples.length} queries of others failed`
+  assert.equal(faults.length, 0, `${row.name}: ${failed}: ${list.join(', ')}`)
+  for (const { kind, quietP99, p99 } of compared) {
+    const slower = `p99 ${quietP99.toFixed(1)} → ${p99.toFixed(1)} ms`
+    assert.ok(p99 <= quietP99 * SLOWER_MAX, `${row.name}: others over ${kind} waited: ${slower}`)
+  }
+}
+
+function compare(quiet: readonly Sample[], during: readonly Sample[]): Compared[] {
+  const kinds = [...new Set(during.map(({ kind }) => kind))]
+  assert.ok(kinds.length > 0, 'the quiet client asked nothing while the attack ran')
+  return kinds.map((kind) => {
+    const asked = during.filter((one) => one.kind === kind)
+    const answered = asked.filter(({ fault }) => fault === undefined)
+    const before = quiet.filter((one) => one.kind === kind && one.fault === undefined)
+    const [quietP99, p99] = [p99Of(before), p99Of(answered)]
+    const times = `p99 ${quietP99.toFixed(1)} → ${p99.toFixed(1)} ms`
+    const text = `${kind} ${answered.length} answered, ${asked.length - answered.length} not, ${times}`
+    return { kind, text, quietP99, p99 }
+  })
+}
+
+function p99Of(samples: readonly Sample[]): number {
+  const sorted = samples.map(({ ms }) => ms).sort((a, b) => a - b)
+  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * 0.99))] ?? 0
+}
+
+/** Waits until memory is back, or no longer. */
+async function settledMemory({ program, memoryStart }: Target): Promise<number> {
+  const deadline = Date.now() + SETTLE_MS
+  while (program.memory() > memoryStart * MEMORY_MAX && Date.now() < deadline) await sleep(100)
+  return program.memory()
+}
+
+/** Asks the client for its samples since the last time; those under way end first. */
+async function collect(client: ChildProcess): Promise<readonly Sample[]> {
+  client.send('collect')
+  const [samples]: readonly unknown[] = await once(client, 'message')
+  return Array.isArray(samples) ? samples : []
+}
+
+/** Starts one of the processes beside this file, with as many descriptors as the system allows. */
+function startNode(file: string, args: readonly string[], nice = 0): ChildProcess {
+  const script = `ulimit -n $(ulimit -H -n) && exec nice -n ${nice} "$@"`
+  const path = join(import.meta.dirname, file)
+  return spawn('sh', ['-c', script, 'sh', process.execPath, path, ...args], {
+    stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+  })
+}

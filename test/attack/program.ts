@@ -1,0 +1,69 @@
+/**
+ * Programs under attack, as Linux sees them.
+ * @module
+ */
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { type Running, start } from '../cluster/processes.ts'
+
+const KUBEDOH = join(import.meta.dirname, '../../bin/kubedoh')
+/** Clock ticks in a second of /proc/PID/stat (proc_pid_stat(5)): 100 on every Linux of today. */
+const TICKS_PER_SECOND = 100
+const POLL_MS = 50
+
+/** A program that runs. */
+export type Program = {
+  readonly running: Running
+  /** Resident memory now, in MiB. */
+  readonly memory: () => number
+  /** CPU time so far, in seconds. */
+  readonly cpuSeconds: () => number
+}
+
+/** How a program is started. */
+export type ProgramOptions = {
+  /** What runs it; `bin/kubedoh` when left out. */
+  readonly command?: readonly string[]
+  readonly environment?: Readonly<Record<string, string>>
+  /** A line that it prints when it serves. */
+  readonly ready: RegExp
+  /** Descriptors that it may have open; as many as the system allows when left out. */
+  readonly descriptorsMax?: number
+}
+
+/** Starts a program; resolves when it prints the line. */
+export async function startProgram(
+  args: readonly string[],
+  { command = [KUBEDOH], environment = {}, ready, descriptorsMax }: ProgramOptions,
+): Promise<Program> {
+  const limit = descriptorsMax ?? '$(ulimit -H -n)'
+  const script = `ulimit -n ${limit} && exec "$@"`
+  const running = start('sh', ['-c', script, 'sh', ...command, ...args], environment)
+  await running.line(ready)
+  const { pid } = running.child
+  return {
+    running,
+    memory: () => {
+      const [, kib] = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? []
+      return Number(kib) / 1024
+    },
+    cpuSeconds: () => {
+      const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
+      // The name in parentheses may have spaces; utime and stime are the 12th and 13th after it.
+      const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
+      return (Number(fields[11]) + Number(fields[12])) / TICKS_PER_SECOND
+    },
+  }
+}
+
+/** Watches a program's memory. The function that comes back stops that, and returns the peak in MiB. */
+export function watchPeak(program: Program): () => number {
+  let peak = program.memory()
+  const timer = setInterval(() => {
+    peak = Math.max(peak, program.memory())
+  }, POLL_MS)
+  return () => {
+    clearInterval(timer)
+    return peak
+  }
+}

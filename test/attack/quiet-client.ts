@@ -1,0 +1,191 @@
+/**
+ * A well-behaved client in a process of its own, so that neither attacks nor the test delay it: asks
+ * each probe at a steady rate, and sends what came of it when the parent asks. `quiet-client.ts
+ * PROBES`, with the probes as JSON.
+ * @module
+ */
+import { createSocket, type Socket as UdpSocket } from 'node:dgram'
+import { connect as connectHttp2 } from 'node:http2'
+import { request as requestHttps } from 'node:https'
+import { connect } from 'node:net'
+import { connect as connectTls } from 'node:tls'
+import { faultOf, frame, query } from './wire.ts'
+
+/** One way to ask, again and again. Each query but those over UDP has a connection of its own. */
+export type Probe = {
+  readonly kind: 'udp' | 'tcp' | 'tls' | 'https' | 'h2'
+  readonly port: number
+  /** A name with addresses. */
+  readonly name: string
+  readonly perSecond: number
+  /** For HTTPS: `/dns-query` when left out. */
+  readonly path?: string
+  /** For HTTPS: more request headers. */
+  readonly headers?: Readonly<Record<string, string>>
+}
+
+/** What came of one query; `fault` is absent when the answer was right. */
+export type Sample = {
+  readonly kind: Probe['kind']
+  readonly startMs: number
+  readonly ms: number
+  readonly fault?: string
+}
+
+/** Where it asks from: attacks come from other addresses. */
+export const QUIET_ADDRESS = '127.0.0.9'
+const SERVER_ADDRESS = '127.0.0.1'
+/** How long a stub resolver waits for an answer (resolv.conf(5)). */
+const PATIENCE_MS = 5000
+
+type Ask = (message: Buffer) => Promise<Buffer>
+
+function askUdp({ port }: Probe): Ask {
+  const waiting = new Map<number, (response: Buffer) => void>()
+  const socket: UdpSocket = createSocket('udp4')
+  socket.on('message', (response) => {
+    const id = response.length < 2 ? -1 : response.readUInt16BE(0)
+    waiting.get(id)?.(response)
+    waiting.delete(id)
+  })
+  socket.bind(0, QUIET_ADDRESS)
+  return (message) =>
+    new Promise((resolve) => {
+      waiting.set(message.readUInt16BE(0), resolve)
+      socket.send(message, port, SERVER_ADDRESS)
+    })
+}
+
+function askStream({ kind, port }: Probe): Ask {
+  return (message) =>
+    new Promise((resolve, reject) => {
+      const at = { host: SERVER_ADDRESS, port, localAddress: QUIET_ADDRESS }
+      const insecure = { rejectUnauthorized: false }
+      const socket = kind === 'tls' ? connectTls({ ...at, ...insecure }) : connect(at)
+      const timer = setTimeout(() => socket.destroy(), PATIENCE_MS)
+      let received = Buffer.alloc(0)
+      socket.on('data', (chunk) => {
+        received = Buffer.concat([received, Buffer.from(chunk)])
+        if (received.length < 2 || received.length < 2 + received.readUInt16BE(0)) return
+        resolve(received.subarray(2))
+        socket.destroy()
+      })
+      socket.on('error', reject)
+      socket.on('close', () => {
+        clearTimeout(timer)
+        reject(new Error('connection closed'))
+      })
+      socket.write(frame(message))
+    })
+}
+
+function askHttps({ port, path = '/dns-query', headers = {} }: Probe): Ask {
+  return (message) =>
+    new Promise((resolve, reject) => {
+      const type = { 'content-type': 'application/dns-message' }
+      const request = requestHttps({
+        ...{ host: SERVER_ADDRESS, port, localAddress: QUIET_ADDRESS, path, method: 'POST' },
+        ...{ rejectUnauthorized: false, agent: false, headers: { ...headers, ...type } },
+      })
+      const timer = setTimeout(() => request.destroy(), PATIENCE_MS)
+      request.on('error', reject)
+      request.on('close', () => clearTimeout(timer))
+      request.on('response', (response) => {
+        const chunks: Buffer[] = []
+        response.on('data', (chunk: Buffer) => chunks.push(chunk))
+        response.on('error', reject)
+        response.on('end', () => {
+          if (response.statusCode === 200) resolve(Buffer.concat(chunks))
+          else reject(new Error(`status ${response.statusCode}`))
+        })
+      })
+      request.end(message)
+    })
+}
+
+function askHttp2({ port, path = '/dns-query', headers = {} }: Probe): Ask {
+  return (message) =>
+    new Promise((resolve, reject) => {
+      const at = { host: SERVER_ADDRESS, port, localAddress: QUIET_ADDRESS }
+      const session = connectHttp2(`https://${SERVER_ADDRESS}:${port}`, {
+        createConnection: () =>
+          connectTls({ ...at, rejectUnauthorized: false, ALPNProtocols: ['h2'] }),
+      })
+      const timer = setTimeout(() => session.destroy(), PATIENCE_MS)
+      session.on('error', reject)
+      session.on('close', () => {
+        clearTimeout(timer)
+        reject(new Error('connection closed'))
+      })
+      const stream = session.request({
+        ...{ ':path': path, ':method': 'POST', 'content-type': 'application/dns-message' },
+        ...headers,
+      })
+      const chunks: Buffer[] = []
+      stream.on('error', reject)
+      stream.on('response', ({ ':status': status }) => {
+        if (status !== 200) reject(new Error(`status ${status}`))
+      })
+      stream.on('data', (chunk: Buffer) => chunks.push(chunk))
+      stream.on('end', () => {
+        resolve(Buffer.concat(chunks))
+        session.destroy()
+      })
+      stream.end(message)
+    })
+}
+
+const WAYS: Readonly<Record<Probe['kind'], (probe: Probe) => Ask>> = {
+  udp: askUdp,
+  tcp: askStream,
+  tls: askStream,
+  https: askHttps,
+  h2: askHttp2,
+}
+
+/** Rejects after the patience of a stub resolver. */
+function inTime(answering: Promise<Buffer>): Promise<Buffer> {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(() => reject(new Error('no answer')), PATIENCE_MS)
+    answering.then(resolve, reject).finally(() => clearTimeout(timer))
+  })
+}
+
+async function sample(probe: Probe, ask: Ask, id: number): Promise<Sample> {
+  const message = query({ id, name: probe.name })
+  const startMs = Date.now()
+  const begin = performance.now()
+  const fault = await inTime(ask(message)).then(
+    (response) => faultOf(response, message),
+    (error: unknown) => (error instanceof Error ? error.message : String(error)),
+  )
+  const ms = performance.now() - begin
+  return { kind: probe.kind, startMs, ms, ...(fault !== undefined && { fault }) }
+}
+
+/** Asks until the parent is gone. */
+function run(probes: readonly Probe[]): void {
+  let samples: Sample[] = []
+  const pending = new Set<Promise<void>>()
+  let id = 0
+  for (const probe of probes) {
+    const ask = WAYS[probe.kind](probe)
+    setInterval(() => {
+      id = (id + 1) & 0xffff
+      const asked = sample(probe, ask, id).then((one) => {
+        samples.push(one)
+        pending.delete(asked)
+      })
+      pending.add(asked)
+    }, 1000 / probe.perSecond)
+  }
+  process.on('message', () => {
+    void Promise.all(pending).then(() => {
+      process.send?.(samples)
+      samples = []
+    })
+  })
+  process.on('disconnect', () => process.exit())
+}
+
+if (process.argv[1] === import.meta.filename) run(JSON.parse(process.argv[2] ?? '[]'))

@@ -1,0 +1,32 @@
+/**
+ * The cluster that attacked servers have names of.
+ * @module
+ */
+
+/** A name with one address. */
+export const NAME = 'web.shop.svc.cluster.local'
+/** A name whose answer has about 14 KiB. */
+export const WIDE_NAME = 'wide.shop.svc.cluster.local'
+const WIDE_ENDPOINTS = 850
+
+/** Returns the cluster's objects as JSON, which is YAML as well. */
+export function clusterObjects(): string {
+  const metadata = (name: string): object => ({ name, namespace: 'shop' })
+  const ports = [{ name: 'http', port: 80, protocol: 'TCP' }]
+  const service = { apiVersion: 'v1', kind: 'Service' }
+  const endpoints = Array.from({ length: WIDE_ENDPOINTS }, (_, i) => ({
+    addresses: [`10.1.${i >> 8}.${i & 255}`],
+    conditions: { ready: true },
+  }))
+  const items = [
+    { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'shop' } },
+    { ...service, metadata: metadata('web'), spec: { clusterIP: '10.96.0.10', ports } },
+    { ...service, metadata: metadata('wide'), spec: { clusterIP: 'None', ports } },
+    {
+      ...{ apiVersion: 'discovery.k8s.io/v1', kind: 'EndpointSlice', addressType: 'IPv4' },
+      metadata: { ...metadata('wide-1'), labels: { 'kubernetes.io/service-name': 'wide' } },
+      ...{ endpoints, ports },
+    },
+  ]
+  return JSON.stringify({ apiVersion: 'v1', kind: 'List', items })
+}

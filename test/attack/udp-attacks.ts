@@ -1,0 +1,61 @@
+/**
+ * Attacks by UDP on DNS servers, each run by `attacker.ts`.
+ * @module
+ */
+import { createSocket, type Socket } from 'node:dgram'
+import { once } from 'node:events'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { spoilt } from './stream-attacks.ts'
+import { query } from './wire.ts'
+
+/** Whom to attack, and how much. */
+export type Datagrams = {
+  readonly port: number
+  readonly count: number
+  /** Datagrams sent without a pause of a millisecond: the receive buffer has an end. */
+  readonly burst: number
+}
+
+/** Sends messages with errors. */
+export async function malformed(options: Datagrams): Promise<void> {
+  await flood(options, spoilt)
+}
+
+/** Asks for one name, or for one name after another where it has a `#`. Does not wait for answers. */
+export async function ask(
+  options: Datagrams & { readonly name: string; readonly udpBytes?: number },
+): Promise<{ readonly answers: number; readonly bytesPerByte: number }> {
+  const { name, udpBytes } = options
+  let sent = 0
+  let sentBytes = 0
+  const { answers, bytes } = await flood(options, () => {
+    const edns = udpBytes === undefined ? {} : { udpBytes }
+    const message = query({ id: sent & 0xffff, name: name.replace('#', String(sent++)), ...edns })
+    sentBytes += message.length
+    return message
+  })
+  return { answers, bytesPerByte: bytes / sentBytes }
+}
+
+async function flood(
+  { port, count, burst }: Datagrams,
+  next: () => Buffer,
+): Promise<{ readonly answers: number; readonly bytes: number }> {
+  const socket: Socket = createSocket('udp4')
+  socket.on('error', () => undefined)
+  let answers = 0
+  let bytes = 0
+  socket.on('message', ({ length }) => {
+    answers++
+    bytes += length
+  })
+  socket.bind(0, '127.0.0.1')
+  await once(socket, 'listening')
+  for (let i = 0; i < count; i++) {
+    socket.send(next(), port, '127.0.0.1', () => undefined)
+    if (i % burst === burst - 1) await sleep(1)
+  }
+  await sleep(500)
+  socket.close()
+  return { answers, bytes }
+}
