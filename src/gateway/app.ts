@@ -17,6 +17,7 @@ import { createGenerationRoutes } from './generation-routes.ts'
 import { openToPages } from './open-to-pages.ts'
 import { formatPage } from './page.ts'
 import { createPublishRoutes } from './publish-routes.ts'
+import { StoreError } from './store-error.ts'
 import { createTokenRoutes } from './token-routes.ts'
 
 /** Makes the gateway. @throws {GatewayConfigError} when the Corefile asks for what there is not */
@@ -28,6 +29,9 @@ export function createGatewayApp(
   const { now } = runtime.host
   const app = new Hono()
   app.onError(async (error, c) => {
+    if (error instanceof StoreError) {
+      runtime.host.log({ level: 'error', message: error.message, error: String(error.cause) })
+    }
     if (error instanceof HttpError && error.status !== 401) return errorResponse(error)
     if (error instanceof HttpError) {
       // Who guesses tokens is soon told to wait.

@@ -62,7 +62,7 @@ export function formatTokenRecord(record: TokenRecord): string {
 
 /** Reads what `formatTokenRecord` wrote; `undefined` when it is something else. */
 export function parseTokenRecord(text: string): TokenRecord | undefined {
-  const value: unknown = JSON.parse(text)
+  const value = parseJson(text)
   if (!isObject(value)) return undefined
   const { id, name, scope, identities, secrets, createdMs, expiresMs } = value
   const isRecord =
@@ -71,16 +71,18 @@ export function parseTokenRecord(text: string): TokenRecord | undefined {
     typeof createdMs === 'number' &&
     isScope(scope) &&
     isTexts(identities) &&
-    Array.isArray(secrets)
+    isOptionalTime(expiresMs) &&
+    Array.isArray(secrets) &&
+    secrets.every(isSecret)
   if (!isRecord) return undefined
   return {
     id,
     name,
     scope,
     identities,
-    secrets: secrets.filter(isSecret).map((one) => ({ ...one, expiresMs: one.expiresMs })),
+    secrets: secrets.map(({ sha256, expiresMs: endMs }) => ({ sha256, expiresMs: endMs })),
     createdMs,
-    expiresMs: typeof expiresMs === 'number' ? expiresMs : undefined,
+    expiresMs,
   }
 }
 
@@ -92,7 +94,20 @@ function isScope(value: unknown): value is TokenScope {
 
 function isSecret(value: unknown): value is TokenSecret {
   if (!isObject(value) || typeof value.sha256 !== 'string') return false
-  return value.expiresMs === undefined || typeof value.expiresMs === 'number'
+  return isOptionalTime(value.expiresMs)
+}
+
+/** Anything but a number must not pass for "never expires". */
+function isOptionalTime(value: unknown): value is number | undefined {
+  return value === undefined || typeof value === 'number'
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
 }
 
 function isTexts(value: unknown): value is readonly string[] {

@@ -94,7 +94,12 @@ function createRuntime({
     tokenStore:
       folder === undefined
         ? createMemoryTokenStore()
-        : createFileTokenStore(join(folder, 'tokens.jsonl')),
+        : createFileTokenStore(join(folder, 'tokens.jsonl'), {
+            onBroken: (file, line) => {
+              const message = 'a line of the token file is broken and authorizes nobody'
+              log({ level: 'warning', message, file, line })
+            },
+          }),
     randomBytes,
     fetch,
     clientOf: (c) => ({ ...remoteOf(c.env), transport: 'https' }),

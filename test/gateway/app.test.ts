@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { GatewayConfigError, type GatewayVariables } from '../../src/gateway/config.ts'
+import { StoreError } from '../../src/gateway/store-error.ts'
 import { START_MS } from '../fake-host.ts'
 import { WEB } from './publishing.ts'
 import {
@@ -207,4 +208,18 @@ test('what breaks inside is logged and told to nobody', async () => {
   assert.doesNotMatch(text, /secret/)
   assert.match(JSON.stringify(running.host.events), /a secret that no response tells/)
   assert.equal(running.host.now(), START_MS)
+})
+
+test('a store that fails is named to its writer, and the path to the log only', async () => {
+  const running = await Running.start()
+  const fail = (): never => {
+    throw new StoreError('ENOSPC', new Error('ENOSPC: no space left on device, write /var/x'))
+  }
+  running.writer = { putShard: fail, putManifest: fail, state: fail, history: fail, pin: fail }
+  const response = await running.get('/v1/clusters/shop', EXPORTER_TOKEN)
+  assert.equal(response.status, 507)
+  const { error } = JSON.parse(await response.text())
+  const message = "The gateway's storage is full; free space and try again (ENOSPC)"
+  assert.deepEqual(error, { code: 'no_space', message })
+  assert.match(JSON.stringify(running.host.events), /write \/var\/x/)
 })

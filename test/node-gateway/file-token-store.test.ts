@@ -15,7 +15,7 @@ const MODULE = join(import.meta.dirname, '../../src/node-gateway/file-token-stor
 const PROGRAM = `
   const { createFileTokenStore } = await import(process.argv[1])
   const [path, name] = process.argv.slice(2)
-  const store = createFileTokenStore(path)
+  const store = createFileTokenStore(path, { onBroken: (file) => { throw new Error(file) } })
   const record = { name, scope: { clusters: [], origins: [], namespaces: [], recurse: false },
     identities: [], secrets: [], createdMs: 0, expiresMs: undefined }
   for (let i = 0; i < 30; i++) {
@@ -25,12 +25,17 @@ const PROGRAM = `
   }
 `
 
+/** A store whose file has no broken line. */
+function open(path: string): TokenStore {
+  return createFileTokenStore(path, { onBroken: (file, line) => assert.fail(`${file} ${line}`) })
+}
+
 describe('the tokens in a file', () => {
   for (const { name, hold } of TOKEN_STORE_PROMISES) {
-    test(name, (t) => hold(createFileTokenStore(join(temporaryFolder(t), 'new', 'tokens'))))
+    test(name, (t) => hold(open(join(temporaryFolder(t), 'new', 'tokens'))))
     test(`${name}, by turns of two processes`, (t) => {
       const path = join(temporaryFolder(t), 'tokens')
-      return hold(byTurns(createFileTokenStore(path), createFileTokenStore(path)))
+      return hold(byTurns(open(path), open(path)))
     })
   }
 
@@ -43,7 +48,7 @@ describe('the tokens in a file', () => {
     )
     const exits = await Promise.all(children.map((child) => once(child, 'exit')))
     assert.deepEqual(exits, Array(3).fill([0, null]))
-    const ids = (await createFileTokenStore(path).list()).map(({ id }) => id)
+    const ids = (await open(path).list()).map(({ id }) => id)
     const wanted = ['a', 'b', 'c'].flatMap((name) =>
       Array.from({ length: 15 }, (_, i) => `${name}${2 * i}`),
     )
@@ -52,10 +57,10 @@ describe('the tokens in a file', () => {
 
   test('lose none of many that are made at once, and are nobody else’s to read', async (t) => {
     const path = join(temporaryFolder(t), 'tokens')
-    const store = createFileTokenStore(path)
+    const store = open(path)
     const made = await Promise.all(Array.from({ length: 20 }, () => tokenRecord()))
     await Promise.all(made.map(({ record }) => store.add(record)))
-    assert.equal((await createFileTokenStore(path).list()).length, 20)
+    assert.equal((await open(path).list()).length, 20)
     const files = readdirSync(dirname(path))
     assert.equal(files.length, 16)
     for (const file of files) assert.equal(statSync(join(dirname(path), file)).mode & 0o777, 0o600)
@@ -65,7 +70,7 @@ describe('the tokens in a file', () => {
     const path = join(temporaryFolder(t), 'tokens')
     const [old, added] = [await tokenRecord(), await tokenRecord()]
     writeFileSync(path, `${formatTokenRecord(old.record)}\n`)
-    const store = createFileTokenStore(path)
+    const store = open(path)
     assert.deepEqual(await store.list(), [old.record])
     await store.add(added.record)
     assert.deepEqual(await store.list(), [old.record, added.record])
