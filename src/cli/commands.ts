@@ -39,11 +39,19 @@ const SERVE: Command = {
     'insecure',
     'workers',
     'etcd',
+    'quiet',
+    'plugins',
+    'pidfile',
   ],
-  required: ['conf'],
+  required: [],
   examples: [
+    'kubedoh serve   # ./Corefile',
     'kubedoh serve --conf Corefile --dns.port 5353 --objects cluster.yaml',
     'kubedoh serve --conf /etc/coredns/Corefile --kubeconfig ~/.kube/config',
+  ],
+  notes: [
+    "CoreDNS's flags work with one dash too: -conf, -p.",
+    'SIGUSR1 and SIGHUP reload the Corefile.',
   ],
   run: async (input, output) => (await import('./serve.ts')).runServe(input, output),
 }

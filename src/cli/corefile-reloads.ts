@@ -42,6 +42,8 @@ export class CorefileReloads {
   private readonly options: ReloadOptions
   private readonly failed: Series
   private timer: NodeJS.Timeout | undefined
+  private busy: Promise<void> = Promise.resolve()
+  private requested: Promise<void> | undefined
   private isStopped = false
 
   constructor(options: ReloadOptions) {
@@ -51,13 +53,28 @@ export class CorefileReloads {
 
   /** Looks again after the interval of the Corefile in use, and so on; without one, never. */
   schedule(): void {
+    clearTimeout(this.timer)
     const reload = this.options.current()?.features.find(isReload)
     if (reload === undefined || this.isStopped) return
     const delayMs = reload.intervalMs + Math.random() * reload.jitterMs
     this.timer = setTimeout(() => {
-      void this.reload().finally(() => this.schedule())
+      this.busy = this.busy.then(() => this.reload('changed')).then(() => this.schedule())
     }, delayMs)
     this.timer.unref()
+  }
+
+  /**
+   * Reloads now, also when the Corefile has not changed, as CoreDNS does at SIGUSR1. One reload
+   * runs at a time; requests meanwhile share the next. Never rejects.
+   */
+  reloadNow(): Promise<void> {
+    this.requested ??= this.busy.then(async () => {
+      this.requested = undefined
+      await this.reload('any')
+      this.schedule()
+    })
+    this.busy = this.requested
+    return this.requested
   }
 
   /** Looks no more. */
@@ -67,15 +84,17 @@ export class CorefileReloads {
   }
 
   /** One that is wrong is told of. */
-  private async reload(): Promise<void> {
+  private async reload(which: 'changed' | 'any'): Promise<void> {
+    if (this.isStopped) return
     const { path, current, take, metrics, log } = this.options
     try {
       const loaded = loadCorefile(path)
-      if (loaded.text === current()?.text) return
+      const isChanged = loaded.text !== current()?.text
+      if (!isChanged && which === 'changed') return
       await take(loaded)
       metrics.clear(VERSION.name)
       metrics.gauge(VERSION, versionOf(loaded.text)).value = 1
-      log({ level: 'info', message: 'the changed Corefile is in use' })
+      log({ level: 'info', message: `the ${isChanged ? 'changed' : 'same'} Corefile is in use` })
     } catch (error) {
       this.failed.value++
       log({

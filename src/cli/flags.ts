@@ -7,6 +7,8 @@
 export type Flag = {
   /** What its value is called in help; absent for a flag that is there or not. */
   readonly value?: string
+  /** One letter that stands for it, without the dash. */
+  readonly short?: string
   /** Environment variable that counts when the flag is not given. */
   readonly env?: string
   /** Value when neither is given; '' for none. */
@@ -20,6 +22,9 @@ export type Flag = {
 export type FlagName =
   | 'conf'
   | 'dns.port'
+  | 'quiet'
+  | 'plugins'
+  | 'pidfile'
   | 'objects'
   | 'files'
   | 'kubeconfig'
@@ -55,8 +60,20 @@ export type FlagName =
 
 /** The flags. An empty value counts as not given. */
 export const FLAGS: Readonly<Record<FlagName, Flag>> = {
-  conf: { value: 'COREFILE', default: '', help: 'the Corefile' },
-  'dns.port': { value: 'PORT', default: '53', help: 'port of server blocks that name none' },
+  conf: { value: 'COREFILE', default: '', help: 'the Corefile; serve reads ./Corefile without it' },
+  'dns.port': {
+    value: 'PORT',
+    short: 'p',
+    default: '53',
+    help: 'port of server blocks that name none',
+  },
+  quiet: { default: '', help: 'print no line when the server is ready' },
+  plugins: { default: '', help: 'list the plugins' },
+  pidfile: {
+    value: 'FILE',
+    default: '',
+    help: 'write the process id to a file, removed at the end',
+  },
   objects: {
     value: 'PATH',
     default: '',

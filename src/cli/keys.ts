@@ -7,7 +7,7 @@ import { encodeBase64url } from '../dns/base64url.ts'
 import { CLUSTER_ID } from '../snapshot/manifest.ts'
 import { generateKeyPair, sha256Hex } from '../snapshot/signature.ts'
 import type { Input } from './flags.ts'
-import { CommandError, type Output } from './output.ts'
+import { CommandError, type Output, UsageError } from './output.ts'
 
 /** Keys of a cluster: what the exporter keeps secret, and what the gateway is told. */
 export type ClusterKeys = {
@@ -34,7 +34,8 @@ export async function runKeys(input: Input, output: Output): Promise<void> {
     await printAdminToken(output)
     return
   }
-  const [cluster = ''] = input.args
+  const [cluster] = input.args
+  if (cluster === undefined) throw new UsageError('name a cluster, or give --admin')
   if (!CLUSTER_ID.test(cluster)) {
     throw new CommandError(`"${cluster}" is not made of a-z, 0-9 and "-", 63 at most`)
   }

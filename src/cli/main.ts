@@ -7,7 +7,7 @@ import { CommanderError, Command as CommandLine, Option } from 'commander'
 import { VERSION } from '../telemetry/version.ts'
 import { COMMANDS, type Command } from './commands.ts'
 import { FLAGS, type Flag, Input } from './flags.ts'
-import { describeError, EXIT, type Output } from './output.ts'
+import { describeError, EXIT, type Output, UsageError } from './output.ts'
 
 /** What commands of two words are about, by the first. */
 const GROUPS: Readonly<Record<string, string>> = {
@@ -24,7 +24,7 @@ export async function main(
 ): Promise<number> {
   const program = createProgram(output, environment)
   try {
-    await program.parseAsync(args.length === 0 ? ['--help'] : args, { from: 'user' })
+    await program.parseAsync(args.length === 0 ? ['--help'] : withGoFlags(args), { from: 'user' })
     return EXIT.DONE
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.DONE : EXIT.USAGE
@@ -33,11 +33,24 @@ export async function main(
   }
 }
 
+/**
+ * Doubles the dash of CoreDNS's flags, as Go's flag package takes either: `-conf`, `-dns.port=53`.
+ * Only `serve` stands in for CoreDNS.
+ */
+function withGoFlags(args: readonly string[]): readonly string[] {
+  if (args[0] !== 'serve') return args
+  return args.map((arg) => {
+    const [, name = ''] = /^-([a-z.]{2,})(?:=|$)/.exec(arg) ?? []
+    return name === 'version' || Object.hasOwn(FLAGS, name) ? `-${arg}` : arg
+  })
+}
+
 function createProgram(
   output: Output,
   environment: Readonly<Record<string, string | undefined>>,
 ): CommandLine {
   const program = configure(new CommandLine('kubedoh'), output)
+    .showHelpAfterError('Usage: kubedoh COMMAND (--help tells more)')
     .description('Kubernetes names, anywhere: DNS for clusters, inside and out.')
     .version(VERSION, '--version', 'print the version')
     .addHelpText('after', '\nMore about a command, with examples: kubedoh COMMAND --help')
@@ -47,7 +60,10 @@ function createProgram(
     let parent = program
     if (second !== undefined) {
       parent = groups.get(first) ?? configure(program.command(first), output)
-      if (!groups.has(first)) parent.description(GROUPS[first] ?? '')
+      if (!groups.has(first)) {
+        parent.description(GROUPS[first] ?? '')
+        parent.showHelpAfterError(`Usage: kubedoh ${first} COMMAND (--help tells more)`)
+      }
       groups.set(first, parent)
     }
     addCommand(parent.command(second ?? first), command, { output, environment })
@@ -59,9 +75,8 @@ function createProgram(
 function configure(line: CommandLine, output: Output): CommandLine {
   return line
     .exitOverride()
-    .helpOption('--help', 'tell more')
+    .helpOption('-h, --help', 'tell more')
     .helpCommand(false)
-    .showHelpAfterError('(--help tells more)')
     .configureOutput({
       writeOut: (text) => output.stdout.write(text),
       writeErr: (text) => output.stderr.write(text.replace(/^error: /, 'kubedoh: ')),
@@ -79,6 +94,7 @@ function addCommand(
   configure(line, output).description(command.summary)
   for (const arg of command.args) line.argument(arg.startsWith('[') ? arg : `<${arg}>`)
   for (const name of command.flags) line.addOption(optionOf(name, FLAGS[name]))
+  line.showHelpAfterError(`Usage: kubedoh ${command.name} ${line.usage()} (--help tells more)`)
   const lines = command.examples.map((example) => `  ${example}`)
   const notes = (command.notes ?? []).map((note) => `\n${note}`)
   line.addHelpText(
@@ -95,7 +111,12 @@ function addCommand(
       if (input.text(name) !== '' || input.texts(name).length > 0) continue
       line.error(`kubedoh: --${name} is needed`, { exitCode: EXIT.USAGE })
     }
-    await command.run(input, output)
+    await command.run(input, output).catch((error: unknown) => {
+      if (error instanceof UsageError) {
+        line.error(`kubedoh: ${error.message}`, { exitCode: EXIT.USAGE })
+      }
+      throw error
+    })
   })
 }
 
@@ -106,8 +127,9 @@ function optionOf(name: string, flag: Flag): Option {
     ...(flag.isRepeated === undefined ? [] : ['may be repeated']),
   ]
   const help = notes.length === 0 ? flag.help : `${flag.help} (${notes.join(', ')})`
-  if (flag.value === undefined) return new Option(`--${name}`, help)
-  const option = new Option(`--${name} <${flag.value}>`, help)
+  const names = `${flag.short === undefined ? '' : `-${flag.short}, `}--${name}`
+  if (flag.value === undefined) return new Option(names, help)
+  const option = new Option(`${names} <${flag.value}>`, help)
   if (flag.isRepeated === undefined) return option
   return option.argParser((text: string, before: unknown) => [...listOf(before), text])
 }

@@ -15,6 +15,11 @@ export class CommandError extends Error {
   override readonly name = 'CommandError'
 }
 
+/** The command line does not say what to do: one line, the command's usage, exit status 2. */
+export class UsageError extends Error {
+  override readonly name = 'UsageError'
+}
+
 /** Exit statuses: all is well, something that the user can mend, wrong usage. */
 export const EXIT = { DONE: 0, FAILED: 1, USAGE: 2 } as const
 

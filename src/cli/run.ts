@@ -2,9 +2,11 @@
  * The entry of `bin/kubedoh`.
  * @module
  */
-import { main } from './main.ts'
 import { ignoreClosedPipes } from './output.ts'
 
+// Node opens its inspector at SIGUSR1 unless somebody listens: before the rest is loaded.
+process.on('SIGUSR1', () => undefined)
+const { main } = await import('./main.ts')
 const output = { stdout: process.stdout, stderr: process.stderr }
 ignoreClosedPipes(output)
 process.exitCode = await main(process.argv.slice(2), output)

@@ -2,19 +2,41 @@
  * `kubedoh serve`: a DNS server for a Corefile.
  * @module
  */
+import { rmSync, writeFileSync } from 'node:fs'
+import { sleep } from '../exporter/backoff.ts'
+import { ALL_PLUGINS } from '../plugins/all-plugins.ts'
 import type { Input } from './flags.ts'
 import { CommandError, type Output } from './output.ts'
 import { type RunningServer, type ServeOptions, Server } from './server.ts'
-import { untilSignal } from './signals.ts'
+import { onReloadSignal, untilSignal } from './signals.ts'
 import { serveByWorkers } from './worker-pool.ts'
 
 /** Threads at most: one for each CPU of a large machine. */
 const WORKERS_MAX = 256
+/** How often a server that has started is asked whether it is ready. */
+const READY_POLL_MS = 50
 
 /** Runs the command until it is told to end. */
 export async function runServe(input: Input, output: Output): Promise<void> {
+  if (input.isSet('plugins')) {
+    // As CoreDNS names them.
+    const names = [...ALL_PLUGINS.keys()].sort().map((name) => `dns.${name}\n`)
+    output.stdout.write(names.join(''))
+    return
+  }
+  const pidfile = input.text('pidfile')
+  if (pidfile !== '') writePid(pidfile)
+  try {
+    await serveUntilSignal(input, output)
+  } finally {
+    if (pidfile !== '') rmSync(pidfile, { force: true })
+  }
+}
+
+async function serveUntilSignal(input: Input, output: Output): Promise<void> {
+  const conf = input.text('conf')
   const options = {
-    conf: input.text('conf'),
+    conf: conf === '' ? 'Corefile' : conf,
     dnsPort: parsePort(input.text('dns.port')),
     objects: input.texts('objects'),
     etcd: input.text('etcd'),
@@ -29,9 +51,36 @@ export async function runServe(input: Input, output: Output): Promise<void> {
     count === 1 ? await serve(options, output) : await serveByWorkers(options, output, { count })
   const doh = input.text('doh.listen')
   const beside = doh === '' ? '' : `, DNS over HTTP on http://${doh}/dns-query`
-  output.stdout.write(`ready: DNS on port ${[...new Set(running.ports)].join(', ')}${beside}\n`)
-  await untilSignal()
+  const offReload = onReloadSignal(() => void running.reload())
+  const ended = new AbortController()
+  const signal = untilSignal().finally(() => ended.abort())
+  if ((await untilReady(running, ended.signal)) && !input.isSet('quiet')) {
+    output.stdout.write(`ready: DNS on port ${[...new Set(running.ports)].join(', ')}${beside}\n`)
+  }
+  await signal
+  offReload()
   await running.stop()
+}
+
+/** Waits until no plugin keeps `/ready` from 200. Returns whether that came before the end. */
+export async function untilReady(
+  server: Pick<RunningServer, 'notReady'>,
+  signal: AbortSignal,
+): Promise<boolean> {
+  while (!signal.aborted) {
+    if ((await server.notReady()).length === 0) return true
+    await sleep(READY_POLL_MS, signal)
+  }
+  return false
+}
+
+function writePid(path: string): void {
+  try {
+    writeFileSync(path, `${process.pid}\n`)
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown error'
+    throw new CommandError(`Cannot write --pidfile ${path}: ${code}`, { cause: error })
+  }
 }
 
 /** Starts the server; it answers when the promise resolves. */

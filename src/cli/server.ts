@@ -38,6 +38,10 @@ export type ServeOptions = {
 
 /** A server that runs. */
 export type RunningServer = {
+  /** Names of the plugins that cannot answer yet, as `/ready` lists them. */
+  readonly notReady: () => Promise<readonly string[]> | readonly string[]
+  /** Reads the Corefile again and serves it; logs why not, and goes on with the previous one. */
+  readonly reload: () => Promise<void>
   /** Ports of the DNS listeners, in the order of the Corefile. */
   readonly ports: readonly number[]
   /** Says on `/ready` that it ends, waits as `health` wants it, and closes. */
@@ -134,6 +138,10 @@ export class Server implements RunningServer {
   /** Names of the plugins that cannot answer yet. */
   notReady(): readonly string[] {
     return this.dns.notReady()
+  }
+
+  async reload(): Promise<void> {
+    await this.reloads?.reloadNow()
   }
 
   async stop(): Promise<void> {

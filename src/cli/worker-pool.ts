@@ -103,7 +103,7 @@ class WorkerPool implements RunningServer {
           text: this.current.corefile.text,
           features: this.current.resolver.features,
         },
-      take: (loaded) => this.reload(loaded),
+      take: (loaded) => this.takeUp(loaded),
       metrics: this.metrics,
       log: this.log,
     })
@@ -134,6 +134,10 @@ class WorkerPool implements RunningServer {
     const look = setInterval(() => this.shareChanges(), LOOK_MS)
     this.timers.add(look.unref())
     this.reloads.schedule()
+  }
+
+  reload(): Promise<void> {
+    return this.reloads.reloadNow()
   }
 
   async stop(): Promise<void> {
@@ -258,7 +262,7 @@ class WorkerPool implements RunningServer {
   }
 
   /** As one server does; what was serving serves on when no worker can take it. */
-  private async reload(loaded: LoadedCorefile): Promise<void> {
+  private async takeUp(loaded: LoadedCorefile): Promise<void> {
     try {
       await this.take(await this.compile(loaded))
     } finally {
@@ -293,7 +297,7 @@ class WorkerPool implements RunningServer {
   }
 
   /** What any of the workers waits for; none of them is waited for as long as others answer. */
-  private async notReady(): Promise<readonly string[]> {
+  async notReady(): Promise<readonly string[]> {
     if (this.isStopping) return ['Shutting down']
     if (this.workers.size === 0) return ['workers']
     const told = await Promise.all([...this.workers.values()].map((worker) => worker.notReady()))

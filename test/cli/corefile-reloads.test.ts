@@ -82,6 +82,19 @@ describe('CorefileReloads', () => {
     assert.deepEqual(reloading.taken, [SECOND])
   })
 
+  test('reloads when it is told to, also where no block has reload and nothing changed', async (t) => {
+    const reloading = new Reloading(t, [])
+    await reloading.reloads.reloadNow()
+    assert.deepEqual(reloading.taken, [FIRST])
+    assert.equal(reloading.logged[0]?.message, 'the same Corefile is in use')
+    writeFileSync(reloading.path, SECOND)
+    await Promise.all([reloading.reloads.reloadNow(), reloading.reloads.reloadNow()])
+    assert.deepEqual(reloading.taken, [FIRST, SECOND])
+    reloading.reloads.stop()
+    await reloading.reloads.reloadNow()
+    assert.equal(reloading.taken.length, 2)
+  })
+
   test('looks no more when it is stopped', async (t) => {
     const reloading = new Reloading(t)
     writeFileSync(reloading.path, SECOND)

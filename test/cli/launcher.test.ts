@@ -28,7 +28,7 @@ function putNode(folder: string, version: string): void {
   const path = join(folder, 'node')
   writeFileSync(
     path,
-    `#!/bin/sh\nif [ "$1" = --version ]; then echo ${version}; else echo "${version} \${2##*/} $3"; fi\n`,
+    `#!/bin/sh\nif [ "$1" = --version ]; then echo ${version}; else echo "${version} \${1##*/} $2"; fi\n`,
   )
   chmodSync(path, 0o755)
 }
@@ -51,7 +51,7 @@ function launch({
   // The launcher needs dirname of the system, which may have a Node beside it.
   const tools = join(place, 'tools')
   mkdirSync(tools)
-  writeFileSync(join(tools, 'dirname'), '#!/bin/sh\necho "${2%/*}"\n', { mode: 0o755 })
+  writeFileSync(join(tools, 'dirname'), '#!/bin/sh\nexec /usr/bin/dirname "$@"\n', { mode: 0o755 })
   const { status, stdout, stderr } = spawnSync('/bin/sh', [join(root, 'bin/kubedoh'), 'serve'], {
     encoding: 'utf8',
     env: { PATH: `${join(place, 'path')}:${tools}` },

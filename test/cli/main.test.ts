@@ -6,49 +6,96 @@ import { COMMANDS } from '../../src/cli/commands.ts'
 import { runCli } from './run-cli.ts'
 
 describe('main', () => {
-  const usage: { name: string; args: readonly string[]; line: string }[] = [
-    { name: 'a command that there is not', args: ['sing'], line: "unknown command 'sing'" },
-    { name: 'the same in a group', args: ['snapshot', 'a'], line: "unknown command 'a'" },
-    { name: 'an option that there is not', args: ['-v'], line: "unknown option '-v'" },
+  const usage: { name: string; args: readonly string[]; line: string; use: string }[] = [
+    {
+      name: 'a command that there is not',
+      args: ['sing'],
+      line: "unknown command 'sing'",
+      use: 'COMMAND',
+    },
+    {
+      name: 'the same in a group',
+      args: ['snapshot', 'a'],
+      line: "unknown command 'a'",
+      use: 'snapshot COMMAND',
+    },
+    {
+      name: 'an option that there is not',
+      args: ['-v'],
+      line: "unknown option '-v'",
+      use: 'COMMAND',
+    },
     {
       name: 'a flag of another command',
       args: ['check', 'Corefile', '--once'],
       line: "unknown option '--once'",
+      use: 'check [options] <COREFILE>',
     },
     {
       name: 'a flag without its value',
       args: ['serve', '--conf'],
       line: "option '--conf <COREFILE>' argument missing",
+      use: 'serve [options]',
     },
-    { name: 'a missing argument', args: ['query'], line: "missing required argument 'NAME'" },
+    {
+      name: 'the same with one dash, as in CoreDNS',
+      args: ['serve', '-conf'],
+      line: "option '--conf <COREFILE>' argument missing",
+      use: 'serve [options]',
+    },
+    {
+      name: 'a missing argument',
+      args: ['query'],
+      line: "missing required argument 'NAME'",
+      use: 'query [options] <NAME> [TYPE]',
+    },
     {
       name: 'an argument too many',
       args: ['keys', 'a', 'b'],
       line: "too many arguments for 'keys'. Expected 1 argument but got 2: a, b.",
+      use: 'keys [options] [CLUSTER]',
     },
-    { name: 'a missing flag', args: ['serve'], line: '--conf is needed' },
-    { name: 'a flag that is empty', args: ['serve', '--conf', ''], line: '--conf is needed' },
+    {
+      name: 'keys of nothing',
+      args: ['keys'],
+      line: 'name a cluster, or give --admin',
+      use: 'keys [options] [CLUSTER]',
+    },
+    {
+      name: 'a missing flag',
+      args: ['gateway'],
+      line: '--conf is needed',
+      use: 'gateway [options]',
+    },
+    {
+      name: 'a flag that is empty',
+      args: ['gateway', '--conf', ''],
+      line: '--conf is needed',
+      use: 'gateway [options]',
+    },
     {
       name: 'the second missing flag',
       args: ['snapshot', 'build', '--objects', 'a'],
       line: '--out is needed',
+      use: 'snapshot build [options]',
     },
     {
       name: 'a repeated flag that is empty each time',
       args: ['snapshot', 'build', '--objects', '', '--out', 'a'],
       line: '--objects is needed',
+      use: 'snapshot build [options]',
     },
   ]
-  for (const { name, args, line } of usage) {
-    test(`tells of wrong usage in one line, and who tells more: ${name}`, async () => {
-      const stderr = `kubedoh: ${line}\n(--help tells more)\n`
+  for (const { name, args, line, use } of usage) {
+    test(`reports wrong usage in one line, and the usage in another: ${name}`, async () => {
+      const stderr = `kubedoh: ${line}\nUsage: kubedoh ${use} (--help tells more)\n`
       assert.deepEqual(await runCli(args), { status: 2, stdout: '', stderr })
     })
   }
 
   test('takes a needed flag from the environment', async () => {
     const needed = await runCli(['export', '--cluster', 'a'])
-    assert.equal(needed.stderr, 'kubedoh: --gateway is needed\n(--help tells more)\n')
+    assert.match(needed.stderr, /^kubedoh: --gateway is needed\n/)
     const environment = { KUBEDOH_GATEWAY: 'https://dns.example.org' }
     const { status, stderr } = await runCli(['export', '--cluster', 'a'], environment)
     assert.equal(status, 1)
@@ -58,21 +105,40 @@ describe('main', () => {
   test('prints the version of the package', async () => {
     const path = join(import.meta.dirname, '../../package.json')
     const { version }: { version: unknown } = JSON.parse(readFileSync(path, 'utf8'))
-    assert.deepEqual(await runCli(['--version']), {
-      status: 0,
-      stdout: `${version}\n`,
-      stderr: '',
-    })
+    for (const args of [['--version'], ['serve', '-version']]) {
+      const printed = { status: 0, stdout: `${version}\n`, stderr: '' }
+      assert.deepEqual(await runCli(args), printed)
+    }
   })
 
   test('prints what commands there are when it is asked for nothing', async () => {
     const { status, stdout, stderr } = await runCli([])
     assert.deepEqual([status, stderr], [0, ''])
-    assert.deepEqual(await runCli(['--help']), { status, stdout, stderr })
+    for (const flag of ['-h', '--help']) {
+      assert.deepEqual(await runCli([flag]), { status, stdout, stderr })
+    }
     for (const { name } of COMMANDS) {
       const [first = ''] = name.split(' ')
       assert.match(stdout, new RegExp(`^  ${first} `, 'm'))
     }
+  })
+
+  test('prints the help of each command for -h', async () => {
+    for (const { name } of COMMANDS) {
+      const { status, stdout, stderr } = await runCli([...name.split(' '), '-h'])
+      assert.deepEqual([status, stderr], [0, ''], name)
+      assert.ok(stdout.startsWith(`Usage: kubedoh ${name} `), name)
+    }
+  })
+
+  test('takes the flags of CoreDNS with one dash', async () => {
+    const { stderr } = await runCli(['serve', '-dns.port=70000', '-conf', 'none'])
+    assert.equal(stderr, 'kubedoh: --dns.port is "70000", expected 0 to 65535\n')
+    const short = await runCli(['serve', '-p', '70001', '-quiet', '-pidfile', ''])
+    assert.equal(short.stderr, 'kubedoh: --dns.port is "70001", expected 0 to 65535\n')
+    const { status, stdout } = await runCli(['serve', '-plugins'])
+    assert.equal(status, 0)
+    assert.deepEqual(stdout.split('\n').slice(0, 2), ['dns.acl', 'dns.any'])
   })
 
   test('prints what a group has when it is asked for none of it', async () => {

@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, test } from 'node:test'
 import { main } from '../../src/cli/main.ts'
-import { serve } from '../../src/cli/serve.ts'
+import { serve, untilReady } from '../../src/cli/serve.ts'
 import { temporaryFolder } from '../exporter/temporary-folder.ts'
 import { freePort, isServed, within } from '../shim/clients.ts'
 import { ClusterApi } from './cluster-api.ts'
@@ -92,6 +92,40 @@ describe('serve', () => {
     assert.match(stdout, /^; \S*SERVFAIL/)
   })
 
+  test('prints that it is ready only when /ready says so', async (t) => {
+    const Corefile = `. {
+      bind 127.0.0.1
+      ready 127.0.0.1:${await freePort()}
+      kubernetes cluster.local {
+        endpoint http://127.0.0.1:${await freePort()}
+      }
+    }`
+    const conf = join(shopFolder(t, { Corefile }), 'Corefile')
+    t.mock.timers.enable({ apis: ['setTimeout'] })
+    const screen = new Screen()
+    let isEnded = false
+    const ended = main(['serve', '--conf', conf, '--dns.port', '0'], screen, ENVIRONMENT).finally(
+      () => {
+        isEnded = true
+      },
+    )
+    const pass = async (isOver: () => boolean): Promise<void> => {
+      while (!isOver()) {
+        await new Promise(setImmediate)
+        t.mock.timers.tick(1000)
+      }
+    }
+    await pass(() => process.listenerCount('SIGTERM') > 0)
+    let turns = 0
+    await pass(() => turns++ > 10)
+    process.emit('SIGTERM', 'SIGTERM')
+    await pass(() => isEnded)
+    t.mock.timers.reset()
+    assert.equal(await ended, 0)
+    assert.equal(screen.text.stdout, '')
+    assert.match(screen.text.stderr, /a cluster is not read yet/)
+  })
+
   test('follows a cluster', async (t) => {
     const api = await ClusterApi.start(t)
     const { port } = await startServer(t, { objects: [] }, { Corefile: api.corefile })
@@ -107,6 +141,14 @@ describe('serve', () => {
       'db.shop.svc.cluster.local. 5 IN A 192.0.2.20',
     ])
   })
+})
+
+test('untilReady waits for the plugins that /ready waits for, or for the end', async () => {
+  const waits = [['kubernetes'], []]
+  const ended = new AbortController()
+  assert.equal(await untilReady({ notReady: () => waits.shift() ?? [] }, ended.signal), true)
+  ended.abort()
+  assert.equal(await untilReady({ notReady: () => ['kubernetes'] }, ended.signal), false)
 })
 
 describe('a server with features', () => {

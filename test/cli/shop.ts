@@ -88,5 +88,7 @@ export async function startServer(
     return stop()
   })
   const [port = 0] = running.ports
-  return { ports: running.ports, stop, port, screen, folder }
+  const { ports } = running
+  const notReady: RunningServer['notReady'] = () => running.notReady()
+  return { ports, notReady, reload: () => running.reload(), stop, port, screen, folder }
 }

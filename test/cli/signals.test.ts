@@ -1,12 +1,15 @@
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { createInterface } from 'node:readline'
 import { describe, type TestContext, test } from 'node:test'
-import { untilSignal } from '../../src/cli/signals.ts'
-import { isServed, within } from '../shim/clients.ts'
+import { onReloadSignal, untilSignal } from '../../src/cli/signals.ts'
+import { freePort, isServed, within } from '../shim/clients.ts'
 import { ClusterApi } from './cluster-api.ts'
 import { startGatewayServer } from './gateway-server.ts'
+import { runCli } from './run-cli.ts'
 import { shopFolder } from './shop.ts'
 
 const KUBEDOH = join(import.meta.dirname, '../../bin/kubedoh')
@@ -15,8 +18,11 @@ const KUBEDOH = join(import.meta.dirname, '../../bin/kubedoh')
 type Child = {
   /** Sends SIGTERM. @returns exit status and signal, `0 null` when all is well */
   readonly terminate: () => Promise<string>
+  readonly pid: number
   /** Resolves with what the program says first. */
   readonly ready: Promise<string>
+  /** Resolves with the first line on standard error that fits, and passes on the others. */
+  readonly logs: (pattern: RegExp) => Promise<string>
 }
 
 /** Runs the program as users do; it does not outlive its test. */
@@ -26,11 +32,21 @@ function start(
   environment: Readonly<Record<string, string>> = {},
 ): Child {
   const env = { ...process.env, LOCAL_IPS: '192.0.2.53', ...environment }
-  const child = spawn(KUBEDOH, args, { env, stdio: ['ignore', 'pipe', 'inherit'] })
+  const child = spawn(KUBEDOH, args, { env, stdio: ['ignore', 'pipe', 'pipe'] })
   t.after(() => child.kill('SIGKILL'))
   const exited = once(child, 'exit')
   const ready = once(child.stdout, 'data').then(([text]) => String(text))
+  const lines = createInterface(child.stderr)
+  lines.on('line', (line) => process.stderr.write(`${line}\n`)) // seen when a test fails
   return {
+    pid: child.pid ?? 0,
+    logs: (pattern) => {
+      const { promise, resolve } = Promise.withResolvers<string>()
+      lines.on('line', (line) => {
+        if (pattern.test(line)) resolve(line)
+      })
+      return within(promise, `${pattern} in the log`)
+    },
     terminate: async () => {
       child.kill('SIGTERM')
       const [status, signal] = await within(exited, 'the end of the process')
@@ -58,6 +74,48 @@ describe('untilSignal', () => {
     })
   }
 })
+
+test('onReloadSignal calls at SIGHUP and SIGUSR1 until it is ended', () => {
+  let calls = 0
+  const end = onReloadSignal(() => calls++)
+  process.emit('SIGHUP', 'SIGHUP')
+  process.emit('SIGUSR1', 'SIGUSR1')
+  end()
+  assert.equal(process.listenerCount('SIGHUP') + process.listenerCount('SIGUSR1'), 0)
+  assert.equal(calls, 2)
+})
+
+describe('serve', () => {
+  for (const [signal, workers] of [
+    ['SIGUSR1', '1'],
+    ['SIGUSR1', '2'],
+    ['SIGHUP', '1'],
+  ] as const) {
+    test(`reloads the Corefile at ${signal}, ${workers} at work`, async (t) => {
+      const folder = shopFolder(t, { Corefile: hostsCorefile('192.0.2.1') })
+      const conf = join(folder, 'Corefile')
+      const dnsPort = await freePort()
+      const pidfile = join(folder, 'pid')
+      const flags = ['-conf', conf, '-p', `${dnsPort}`, '-workers', workers, '-pidfile', pidfile]
+      const { pid, ready, logs, terminate } = start(t, ['serve', ...flags])
+      assert.equal(await ready, `ready: DNS on port ${dnsPort}\n`)
+      assert.equal(readFileSync(pidfile, 'utf8'), `${pid}\n`)
+      writeFileSync(conf, hostsCorefile('192.0.2.2'))
+      const reloaded = logs(/the changed Corefile is in use/)
+      process.kill(pid, signal)
+      await reloaded
+      const server = `udp://127.0.0.1:${dnsPort}`
+      const { stdout } = await runCli(['query', 'a.test', '--server', server])
+      assert.match(stdout, /IN A 192\.0\.2\.2\n/)
+      assert.equal(await terminate(), '0 null')
+      assert.ok(!existsSync(pidfile))
+    })
+  }
+})
+
+function hostsCorefile(address: string): string {
+  return `. {\n  bind 127.0.0.1\n  hosts {\n    ${address} a.test\n  }\n}\n`
+}
 
 describe('a process that gets SIGTERM', () => {
   test('ends with 0: serve', async (t) => {

@@ -130,6 +130,17 @@ describe('workers', () => {
     assert.match(metrics, /^coredns_reload_version_info\{hash="sha512",value="\w+"\} 1$/m)
   })
 
+  test('reload when they are told to, without reload in the Corefile', async (t) => {
+    const { pool, port, folder } = await start(t, () => block('hosts {', '192.0.2.1 a.test', '}'))
+    assert.deepEqual(await pool.notReady(), [])
+    const ask = async (): Promise<string> =>
+      (await runCli(['query', 'a.test', '--server', `udp://${LOOPBACK}:${port}`])).stdout
+    assert.match(await ask(), /IN A 192\.0\.2\.1\n/)
+    writeFileSync(join(folder, 'Corefile'), block('hosts {', '192.0.2.2 a.test', '}'))
+    await pool.reload()
+    for (let i = 0; i < 8; i++) assert.match(await ask(), /IN A 192\.0\.2\.2\n/)
+  })
+
   test('are replaced when they end', async (t) => {
     const mark = join(shopFolder(t), 'mark')
     const files = `dies-later ${mark}`
