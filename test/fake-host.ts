@@ -173,6 +173,8 @@ export class FakeHost implements Host {
     }
   }
 
+  readonly isInterface = (name: string): boolean => name === 'lo' || name === 'eth0'
+
   readonly readText = (path: string): string | undefined => {
     this.reads.push(path)
     return this.files.get(path)

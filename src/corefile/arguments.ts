@@ -52,6 +52,26 @@ export function options(directive: Directive): Option[] {
   })
 }
 
+/**
+ * Reads all options of a directive into a draft, each with the reader of its name. Names that every
+ * object has, such as `constructor`, are no options.
+ * @returns the options
+ * @throws {ConfigError} at the first unknown option
+ */
+export function readOptions<Draft>(
+  directive: Directive,
+  readers: Readonly<Record<string, (option: Option, draft: Draft) => void>>,
+  draft: Draft,
+): Option[] {
+  const given = options(directive)
+  for (const option of given) {
+    const read = Object.hasOwn(readers, option.name) ? readers[option.name] : undefined
+    if (read === undefined) throw unknownOption(directive.name, option, Object.keys(readers))
+    read(option, draft)
+  }
+  return given
+}
+
 /** Makes the error for an option that the plugin does not have. */
 export function unknownOption(
   plugin: string,

@@ -11,9 +11,8 @@ import {
   firstWord,
   type Option,
   onlyWord,
-  options,
   parseCount,
-  unknownOption,
+  readOptions,
   zonesOf,
 } from './arguments.ts'
 import { configError, type Position, type Problem, problemAt } from './problem.ts'
@@ -155,12 +154,7 @@ export function parseKubernetes(
   blockZones: readonly Uint8Array[],
 ): KubernetesOptions {
   const draft = defaults(directive, zonesOf(directive.args, blockZones))
-  const given = options(directive)
-  for (const option of given) {
-    const read = Object.hasOwn(READERS, option.name) ? READERS[option.name] : undefined
-    if (read === undefined) throw unknownOption('kubernetes', option, Object.keys(READERS))
-    read(option, draft)
-  }
+  const given = readOptions(directive, READERS, draft)
   applyNaming(draft, given)
   checkClusters(draft, given)
   checkTogether(draft, given)

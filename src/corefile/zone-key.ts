@@ -44,8 +44,8 @@ export function parseZoneKey(text: string, at: Position): ZoneKey[] {
     throw configError(at, `"${text}" has no zone before the colon; did you mean ".:${digits}"?`)
   }
   const port = digits === undefined ? undefined : Number(digits)
-  if (rest.endsWith(':') || (port !== undefined && (port < 1 || port > 65535))) {
-    throw configError(at, `"${text}" has no port from 1 to 65535 after the colon`)
+  if (rest.endsWith(':') || (port !== undefined && port > 65535)) {
+    throw configError(at, `"${text}" has no port from 0 to 65535 after the colon`)
   }
   return parseZones(host, at).map((zone) => ({ ...position(at), transport: scheme, zone, port }))
 }

@@ -6,7 +6,7 @@
  * The first element itself is answered as without this plugin, where CoreDNS fails.
  * @module
  */
-import { onlyDirective, zonesOf } from '../corefile/arguments.ts'
+import { checkNoBlock, onlyDirective, zonesOf } from '../corefile/arguments.ts'
 import { configError } from '../corefile/problem.ts'
 import type { Directive, Word } from '../corefile/server-block.ts'
 import { octet } from '../dns/bytes.ts'
@@ -46,6 +46,7 @@ const SUCCESSES = {
 /** Configures `autopath [ZONE…] FILE|@PLUGIN`; the file is a resolv.conf, read once. */
 export const setupAutopath: Setup = (directives, context) => {
   const directive = onlyDirective(directives)
+  checkNoBlock(directive)
   const { zones, searchPath } = parseAutopath(directive, context)
   const successes = context.host.metrics.counter(SUCCESSES, [context.server])
   const pathOf: SearchPath = (query, client) => {

@@ -149,6 +149,8 @@ export type Host = {
   readonly random16: () => number
   /** Runs a task once after some time, and gives back how to call that off. */
   readonly after: (delayMs: number, task: () => void) => () => void
+  /** Whether the machine has a network interface of this name. Absent where none can be listed. */
+  readonly isInterface?: (name: string) => boolean
   /** Reads a file by its path as the Corefile has it; `undefined` when it is not there. */
   readonly readText: (path: string) => string | undefined
   /** Reads a file's octets; `undefined` when it is not there. Absent where there are no files. */

@@ -9,9 +9,12 @@ import {
   options,
   parseCount,
   parseDuration,
+  unknownOption,
   zonesOf,
 } from '../corefile/arguments.ts'
+import { type ConfigError, configError } from '../corefile/problem.ts'
 import type { Directive } from '../corefile/server-block.ts'
+import { parseAddress } from '../dns/address.ts'
 import { octet } from '../dns/bytes.ts'
 import { EMPTY_REPLY, type ResourceRecord } from '../dns/message.ts'
 import { nameKey, ROOT } from '../dns/name.ts'
@@ -57,6 +60,15 @@ const RELOADED = {
   help: 'The timestamp of the last reload of hosts file.',
   labels: [],
 }
+
+/** What begins a line within the block that is not one of a hosts file. */
+export const HOSTS_OPTIONS: readonly string[] = [
+  'ttl',
+  'no_reverse',
+  'reload',
+  'fallthrough',
+  'fallthrough_unsupported',
+]
 
 /**
  * Configures `hosts [FILE [ZONE…]] { LINE… ttl SECONDS no_reverse reload DURATION fallthrough
@@ -115,11 +127,19 @@ function parseConfig(directive: Directive, blockZones: readonly Uint8Array[]): H
     fallthrough: undefined,
     passesOtherTypes: false,
   }
-  for (const option of options(directive)) readOption(option, config)
+  const given = options(directive)
+  for (const option of given) readOption(option, config)
+  const unsupported = given.find(({ name }) => name === 'fallthrough_unsupported')
+  if (unsupported !== undefined && config.fallthrough === undefined) {
+    throw configError(unsupported, '"fallthrough_unsupported" needs "fallthrough"')
+  }
   return config
 }
 
-/** A line that begins with none of the options is one of a hosts file. */
+/**
+ * A line that begins with none of the options is one of a hosts file, but not after `fallthrough`,
+ * as in CoreDNS (plugin/hosts/setup.go).
+ */
 function readOption(option: Option, config: HostsConfig): void {
   switch (option.name) {
     case 'ttl':
@@ -142,8 +162,17 @@ function readOption(option: Option, config: HostsConfig): void {
       config.passesOtherTypes = true
       return
     default:
+      if (config.fallthrough !== undefined) throw lateLine(option)
       config.lines.push([option.name, ...option.args.map(({ text }) => text)].join(' '))
   }
+}
+
+function lateLine(option: Option): ConfigError {
+  if (parseAddress(option.name.replace(/%.*/, '')) === undefined) {
+    return unknownOption('hosts', option, HOSTS_OPTIONS)
+  }
+  const message = `"${option.name}" comes after "fallthrough"; write lines of hosts before it`
+  return configError(option, message)
 }
 
 /** As CoreDNS counts them: the addresses of all names, and the names of all addresses. */

@@ -4,17 +4,15 @@
  * other, and what is too much stays with the system, which drops it.
  * @module
  */
-import { checkArgs, checkNoBlock } from '../corefile/arguments.ts'
+import { checkArgs, checkNoBlock, onlyDirective } from '../corefile/arguments.ts'
 import { configError, problemAt } from '../corefile/problem.ts'
 import type { Setup } from './plugin.ts'
 
 /** Configures `shed`. */
 export const setupShed: Setup = (directives, { block }) => {
-  for (const directive of directives) {
-    checkArgs(directive, 0)
-    checkNoBlock(directive)
-  }
-  const [directive] = directives
+  const directive = onlyDirective(directives)
+  checkArgs(directive, 0)
+  checkNoBlock(directive)
   const other = block.keys.find(({ transport }) => transport !== 'dns')
   if (other !== undefined) {
     throw configError(

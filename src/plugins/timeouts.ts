@@ -4,13 +4,12 @@
  * @module
  */
 import {
-  argTexts,
   checkArgs,
   type Option,
-  options,
+  onlyWord,
   parseCount,
   parseDuration,
-  unknownOption,
+  readOptions,
 } from '../corefile/arguments.ts'
 import { configError } from '../corefile/problem.ts'
 import type { Directive, Word } from '../corefile/server-block.ts'
@@ -20,7 +19,23 @@ const TIMEOUT_MS_MIN = 1000
 const TIMEOUT_MS_MAX = 24 * 3_600_000
 const QUERIES_MAX = Number.MAX_SAFE_INTEGER
 
-const NAMES = { read: 'readMs', write: 'writeMs', idle: 'idleMs' } as const
+type Draft = { -readonly [Key in keyof ConnectionBounds]: ConnectionBounds[Key] }
+
+const READERS: Readonly<Record<string, (option: Option, draft: Draft) => void>> = {
+  read: (option, draft) => {
+    draft.readMs = parseTimeout(onlyWord(option))
+  },
+  write: (option, draft) => {
+    draft.writeMs = parseTimeout(onlyWord(option))
+  },
+  idle: (option, draft) => {
+    draft.idleMs = parseTimeout(onlyWord(option))
+  },
+  maxtcpqueries: (option, draft) => {
+    const word = onlyWord(option)
+    draft.queriesMax = word.text === '-1' ? Infinity : parseCount(word, 1, QUERIES_MAX)
+  },
+}
 
 /** Configures `timeouts { read|write|idle DURATION maxtcpqueries COUNT|-1 }`. */
 export const setupTimeouts: Setup = (directives) => ({
@@ -32,24 +47,11 @@ export const setupTimeouts: Setup = (directives) => ({
 
 function parseBounds(directive: Directive): ConnectionBounds {
   checkArgs(directive, 0)
-  const lines = options(directive)
-  if (lines.length === 0) {
+  const bounds: Draft = {}
+  if (readOptions(directive, READERS, bounds).length === 0) {
     throw configError(directive, '"timeouts" needs a line such as "idle 30s" in braces')
   }
-  return Object.assign({}, ...lines.map(parseBound))
-}
-
-function parseBound(line: Option): ConnectionBounds {
-  argTexts(line, 1)
-  const [word = { ...line, text: '' }] = line.args
-  if (line.name === 'maxtcpqueries') {
-    return { queriesMax: word.text === '-1' ? Infinity : parseCount(word, 1, QUERIES_MAX) }
-  }
-  const name = Object.entries(NAMES).find(([key]) => key === line.name)?.[1]
-  if (name === undefined) {
-    throw unknownOption('timeouts', line, [...Object.keys(NAMES), 'maxtcpqueries'])
-  }
-  return { [name]: parseTimeout(word) }
+  return bounds
 }
 
 /** A number alone is in seconds. */

@@ -8,6 +8,7 @@ import type { ServerBlock, Word } from '../corefile/server-block.ts'
 import { parseZones } from '../corefile/zone-key.ts'
 import { parseAddress } from '../dns/address.ts'
 import { formatName, isSubdomain } from '../dns/name.ts'
+import { HOSTS_OPTIONS } from '../plugins/hosts.ts'
 import { PLUGIN_ORDER } from '../plugins/registry.ts'
 import { type AnsweringPart, answeringParts, common, hasAnswers } from './answering-parts.ts'
 import { type DefaultPorts, STANDARD_PORTS } from './listener.ts'
@@ -16,9 +17,6 @@ import { adviseOnUpstreams } from './upstream-advice.ts'
 
 /** Plugins that ask other servers for all of their names. */
 const RELAYS: ReadonlySet<string> = new Set(['forward', 'grpc'])
-
-/** Options of `hosts`; all other lines are as in a hosts file. */
-const HOSTS_OPTIONS: ReadonlySet<string> = new Set(['fallthrough', 'no_reverse', 'ttl', 'reload'])
 
 /**
  * Looks through all server blocks.
@@ -83,7 +81,7 @@ function forgedPods({ keys, directives }: ServerBlock): Problem[] {
 function idleHosts({ directives }: ServerBlock): Problem[] {
   const lines = directives.flatMap((one) => (one.name === 'hosts' ? one.lines : []))
   return lines.flatMap(({ words: [first] }) => {
-    if (first === undefined || HOSTS_OPTIONS.has(first.text)) return []
+    if (first === undefined || HOSTS_OPTIONS.includes(first.text)) return []
     if (parseAddress(first.text.replace(/%.*/, '')) !== undefined) return []
     return [
       problemAt(

@@ -115,10 +115,11 @@ function addZone(
 ): Problem[] {
   const { transport, zone } = key
   const binds = chain.features.filter((feature) => feature.kind === 'bind')
-  const except = binds.flatMap((bind) => bind.except)
-  const bound = binds.flatMap((bind) => bind.addresses).map((address) => [address])
-  const places = bound.length === 0 ? [[]] : bound
-  for (const addresses of places) {
+  const bound = binds.flatMap(({ addresses, except }) =>
+    addresses.map((address) => ({ addresses: [address], except })),
+  )
+  const places = bound.length === 0 ? [{ addresses: [], except: [] }] : bound
+  for (const { addresses, except } of places) {
     const taken = takenBy({ key, chain, port, addresses }, drafts)
     if (taken !== undefined) return [taken]
     const id = [transport, port, ...addresses, '-', ...except].join(' ')

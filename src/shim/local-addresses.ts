@@ -2,9 +2,12 @@
  * The addresses of this machine, by which the shim listens.
  * @module
  */
+import { existsSync } from 'node:fs'
 import { networkInterfaces } from 'node:os'
 import { parseAddress } from '../dns/address.ts'
 
+/** What Linux allows as the name of an interface (net/core/dev.c, `dev_valid_name`). */
+const INTERFACE_NAME = /^(?!\.{1,2}$)[^\s/:]{1,15}$/
 const LINK_LOCAL = /^fe[89ab]/i
 
 /** Lists the machine's addresses, link-local IPv6 ones left out: they need a zone to be reached. */
@@ -21,29 +24,24 @@ export function outsideAddresses(override: string | undefined): string[] {
   return localAddresses().filter((ip) => !ip.startsWith('127.') && ip !== '::1')
 }
 
+/** Returns whether the machine has an interface; on Linux, also one without an address. */
+export function isInterface(name: string): boolean {
+  if (Object.hasOwn(networkInterfaces(), name)) return true
+  return INTERFACE_NAME.test(name) && existsSync(`/sys/class/net/${name}`)
+}
+
 /**
  * Turns the arguments of `bind` into addresses: an interface's name stands for all of its own,
  * link-local IPv6 ones with their zone, without which nothing can be bound to them (RFC 4007 §11).
- * @returns the addresses, each once, and the words that are neither
+ * @returns the addresses, each once; none for an interface that has none, or is gone
  */
-export function resolveBind(
-  words: readonly string[],
-  except: readonly string[],
-): { readonly addresses: string[]; readonly unknown: string[] } {
+export function resolveBind(words: readonly string[], except: readonly string[]): string[] {
   const interfaces = new Map(Object.entries(networkInterfaces()))
-  const addresses = new Set<string>()
-  const unknown: string[] = []
-  const expand = (word: string): string[] | undefined =>
-    parseAddress(word) === undefined
-      ? interfaces
-          .get(word)
-          ?.map(({ address }) => (LINK_LOCAL.test(address) ? `${address}%${word}` : address))
-      : [word]
-  for (const word of words) {
-    const found = expand(word)
-    if (found === undefined) unknown.push(word)
-    else for (const address of found) addresses.add(address)
+  const expand = (word: string): string[] => {
+    if (parseAddress(word) !== undefined) return [word]
+    const infos = interfaces.get(word) ?? []
+    return infos.map(({ address }) => (LINK_LOCAL.test(address) ? `${address}%${word}` : address))
   }
-  const excluded = new Set(except.flatMap((word) => expand(word) ?? []))
-  return { addresses: [...addresses].filter((address) => !excluded.has(address)), unknown }
+  const excluded = new Set(except.flatMap(expand))
+  return [...new Set(words.flatMap(expand))].filter((address) => !excluded.has(address))
 }

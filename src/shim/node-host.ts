@@ -11,6 +11,7 @@ import type { Log } from '../telemetry/log.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
 import { FrameStream } from './frame-stream.ts'
 import { hmac } from './hmac.ts'
+import { isInterface } from './local-addresses.ts'
 import { openSigner } from './open-signer.ts'
 import { postJson } from './post-json.ts'
 import { random16 } from './random16.ts'
@@ -57,6 +58,7 @@ export function createNodeHost({ folder, ...rest }: NodeHostOptions): Host {
         clearTimeout(timer)
       }
     },
+    isInterface,
     readText: (path) => readTextFile(resolve(folder, path)),
     readBytes: (path) => readFile(resolve(folder, path), DATABASE_BYTES_MAX),
     listFiles: (path) => listFiles(folder, path),

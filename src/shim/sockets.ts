@@ -74,10 +74,6 @@ export class Sockets {
     this.port = port
     this.words = addresses
     this.except = except
-    const [unknown] = resolveBind(addresses, except).unknown
-    if (unknown !== undefined) {
-      throw new ListenError(`"${unknown}" is neither an address nor an interface of this machine`)
-    }
     try {
       for (const address of this.streamAddresses()) await this.openStream(address)
       for (const address of this.udpAddresses()) await this.openUdp(address)
@@ -119,7 +115,7 @@ export class Sockets {
   }
 
   private streamAddresses(): readonly string[] {
-    return this.words.length > 0 ? resolveBind(this.words, this.except).addresses : ALL_ADDRESSES
+    return this.words.length > 0 ? resolveBind(this.words, this.except) : ALL_ADDRESSES
   }
 
   private udpAddresses(): readonly string[] {

@@ -291,7 +291,7 @@ describe('the command serve', () => {
     {
       name: 'an address that is none of this machine',
       corefile: '. {\n  bind nowhere0\n  whoami\n}\n',
-      line: 'kubedoh: "nowhere0" is neither an address nor an interface of this machine',
+      line: 'FOLDER/Corefile:2:8: "nowhere0" is neither an address nor an interface of this machine',
     },
     {
       name: 'a transport that is not served',

@@ -87,10 +87,10 @@ export const REFUSED: readonly RefusedCorefile[] = [
   },
   {
     name: 'all zones that are none',
-    text: 'a..b .:0 c {\n}\nhttp://d',
+    text: 'a..b .:65536 c {\n}\nhttp://d',
     problems: [
       '1:1: "a..b" is not a domain name',
-      '1:6: ".:0" has no port from 1 to 65535 after the colon',
+      '1:6: ".:65536" has no port from 0 to 65535 after the colon',
       '3:1: "http://d": unknown scheme "http", expected dns, tls or https',
     ],
   },

@@ -10,6 +10,18 @@ describe('bind', () => {
     ])
   })
 
+  test('adds up, each directive less its own exceptions', () => {
+    const corefile = block(directive('bind eth0', 'except 192.0.2.1'), 'bind 192.0.2.1')
+    const places = serve(corefile).resolver.listeners.map(({ addresses, except }) => ({
+      addresses,
+      except,
+    }))
+    assert.deepEqual(places, [
+      { addresses: ['eth0'], except: ['192.0.2.1'] },
+      { addresses: ['192.0.2.1'], except: [] },
+    ])
+  })
+
   const problems: { name: string; directives: string[]; problem: string }[] = [
     {
       name: 'needs an address',
@@ -27,9 +39,19 @@ describe('bind', () => {
       problem: 'Corefile:3:5: "except" takes 1 or more argument(s), got 0',
     },
     {
-      name: 'stands once in a block',
-      directives: ['bind 192.0.2.1', 'bind 192.0.2.2'],
-      problem: 'Corefile:3:3: "bind" stands twice in this server block, once is allowed',
+      name: 'binds no address twice',
+      directives: ['bind 192.0.2.1', 'bind 192.0.2.1'],
+      problem: 'Corefile:1:1: zone "." is served at port 53 already (line 1)',
+    },
+    {
+      name: 'refuses an interface that the machine does not have',
+      directives: ['bind 192.0.2.1 nope0'],
+      problem: 'Corefile:2:18: "nope0" is neither an address nor an interface of this machine',
+    },
+    {
+      name: 'excepts no interface that the machine does not have',
+      directives: [directive('bind eth0', 'except nope1')],
+      problem: 'Corefile:3:12: "nope1" is neither an address nor an interface of this machine',
     },
   ]
   for (const { name, directives, problem } of problems) {

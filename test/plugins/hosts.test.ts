@@ -376,6 +376,17 @@ describe('options of hosts', () => {
       problem: 'Corefile:2:14: "a..b" is not a domain name',
     },
     {
+      name: 'have lines of hosts before fallthrough, as in CoreDNS',
+      directives: [directive('hosts', 'fallthrough', '192.0.2.1 a.example.org')],
+      problem:
+        'Corefile:4:5: "192.0.2.1" comes after "fallthrough"; write lines of hosts before it',
+    },
+    {
+      name: 'have fallthrough for fallthrough_unsupported',
+      directives: [directive('hosts', 'fallthrough_unsupported')],
+      problem: 'Corefile:3:5: "fallthrough_unsupported" needs "fallthrough"',
+    },
+    {
       name: 'stand once in a block',
       directives: ['hosts', 'hosts'],
       problem: 'Corefile:3:3: "hosts" stands twice in this server block, once is allowed',

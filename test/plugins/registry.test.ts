@@ -37,3 +37,40 @@ describe('findSetup', () => {
     })
   }
 })
+
+/** Directives up to their options, where these are not looked at without arguments. */
+const OPENINGS: Readonly<Record<string, string>> = {
+  root: 'root /srv {',
+  geoip: 'geoip db.mmdb {',
+  bind: 'bind 127.0.0.1 {',
+  dnstap: 'dnstap /tmp/dnstap.sock {',
+  autopath: 'autopath @kubernetes {',
+  tls: 'tls cert.pem key.pem {',
+  template: 'template IN A {',
+  // Without "fallthrough", an unknown word begins a line of a hosts file.
+  hosts: 'hosts {\n fallthrough',
+  file: 'file db.example.org {',
+  forward: 'forward . 127.0.0.1 {',
+  view: 'view internal {',
+}
+
+describe('Names that every object has', () => {
+  const inherited = Object.getOwnPropertyNames(Object.prototype)
+
+  for (const plugin of ALL_PLUGINS.keys()) {
+    test(`are no options of ${plugin}`, () => {
+      for (const name of inherited) {
+        for (const option of [name, `${name} 1`]) {
+          const [problem = ''] = problemsOf(block(OPENINGS[plugin] ?? `${plugin} {`, option, '}'))
+          assert.ok(problem.includes(`"${name}`), `${plugin} { ${option} }: ${problem}`)
+        }
+      }
+    })
+  }
+
+  test('are no plugins', () => {
+    for (const name of inherited) {
+      assert.match(problemsOf(block(name)).join(), new RegExp(`"${name}"`))
+    }
+  })
+})

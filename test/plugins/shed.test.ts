@@ -22,6 +22,11 @@ describe('shed', () => {
       problem: 'Corefile:3:5: "shed" has no option "x", nor any other',
     },
     {
+      name: 'stands once in a block',
+      corefile: block('shed', 'shed'),
+      problem: 'Corefile:3:3: "shed" stands twice in this server block, once is allowed',
+    },
+    {
       name: 'is for plain DNS',
       corefile: 'https://. {\n  shed\n}',
       problem: 'Corefile:2:3: "shed" is for plain DNS, and this block has https://',

@@ -1,7 +1,14 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { localAddresses, outsideAddresses, resolveBind } from '../../src/shim/local-addresses.ts'
+import {
+  isInterface,
+  localAddresses,
+  outsideAddresses,
+  resolveBind,
+} from '../../src/shim/local-addresses.ts'
 import { type Interfaces, pretendInterfaces } from './interfaces.ts'
+
+const LINUX = process.platform === 'linux' ? false : 'needs /sys/class/net of Linux'
 
 const MACHINE: Interfaces = {
   lo: ['127.0.0.1', '::1'],
@@ -59,7 +66,6 @@ describe('resolveBind', () => {
     words: readonly string[]
     except?: readonly string[]
     addresses: readonly string[]
-    unknown?: readonly string[]
   }[] = [
     { name: 'makes nothing of nothing', words: [], addresses: [] },
     {
@@ -95,17 +101,15 @@ describe('resolveBind', () => {
       addresses: ['127.0.0.1', '::1'],
     },
     {
-      name: 'tells of words that are neither',
-      words: ['eth9', '127.0.0.1', '192.0.2.300'],
+      name: 'has none for an interface that is gone',
+      words: ['eth9', '127.0.0.1'],
       addresses: ['127.0.0.1'],
-      unknown: ['eth9', '192.0.2.300'],
     },
     {
       name: 'takes no property of objects for an interface',
       words: ['constructor', '__proto__'],
       except: ['toString'],
       addresses: [],
-      unknown: ['constructor', '__proto__'],
     },
     {
       name: 'passes over what is left out and not there',
@@ -114,10 +118,28 @@ describe('resolveBind', () => {
       addresses: ['127.0.0.1'],
     },
   ]
-  for (const { name, words, except = [], addresses, unknown = [] } of cases) {
+  for (const { name, words, except = [], addresses } of cases) {
     test(name, (t) => {
       pretendInterfaces(t, () => MACHINE)
-      assert.deepEqual(resolveBind(words, except), { addresses, unknown })
+      assert.deepEqual(resolveBind(words, except), addresses)
+    })
+  }
+})
+
+describe('isInterface', () => {
+  test('knows those that have an address', (t) => {
+    pretendInterfaces(t, () => MACHINE)
+    assert.ok(isInterface('eth1'))
+  })
+
+  test('knows those that have no address, where Linux lists them', { skip: LINUX }, (t) => {
+    pretendInterfaces(t, () => ({}))
+    assert.ok(isInterface('lo'))
+  })
+
+  for (const name of ['eth 9', 'nope0', 'constructor', '.', '..', '../net', '', '192.0.2.300']) {
+    test(`knows no "${name}"`, () => {
+      assert.equal(isInterface(name), false)
     })
   }
 })

@@ -6,10 +6,9 @@ import {
   argTexts,
   type Option,
   onlyDirective,
-  options,
   parseCount,
   parseDuration,
-  unknownOption,
+  readOptions,
   zonesOf,
 } from '../../corefile/arguments.ts'
 import { configError } from '../../corefile/problem.ts'
@@ -109,18 +108,12 @@ export function parseCache(
       prefersPositive: false,
     },
   }
-  const seen = new Map<string, Option>()
-  for (const option of options(directive)) {
-    const read = READERS[option.name]
-    if (read === undefined) throw unknownOption('cache', option, Object.keys(READERS))
-    if (option.name === 'serve_stale_policy' && seen.has(option.name)) {
-      throw configError(option, '"serve_stale_policy" stands twice, once is allowed')
-    }
-    seen.set(option.name, option)
-    read(option, draft)
+  const given = readOptions(directive, READERS, draft)
+  const [policy, second] = given.filter(({ name }) => name === 'serve_stale_policy')
+  if (second !== undefined) {
+    throw configError(second, '"serve_stale_policy" stands twice, once is allowed')
   }
-  const policy = seen.get('serve_stale_policy')
-  if (policy !== undefined && !seen.has('serve_stale')) {
+  if (policy !== undefined && !given.some(({ name }) => name === 'serve_stale')) {
     throw configError(policy, '"serve_stale_policy" needs "serve_stale"')
   }
   return draft

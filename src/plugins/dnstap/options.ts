@@ -6,9 +6,8 @@ import {
   argTexts,
   checkArgs,
   type Option,
-  options,
   parseCount,
-  unknownOption,
+  readOptions,
 } from '../../corefile/arguments.ts'
 import { configError } from '../../corefile/problem.ts'
 import type { Directive, Word } from '../../corefile/server-block.ts'
@@ -76,11 +75,7 @@ export function parseDnstap(directive: Directive): DnstapOptions {
   if (buffers !== undefined) parseCount(buffers, 1, BUFFERS_MAX)
   const count = queues === undefined ? 1 : parseCount(queues, 1, QUEUES_MAX)
   const draft: Draft = { identity: undefined, version: undefined, extra: '', isVerified: true }
-  for (const option of options(directive)) {
-    const read = READERS[option.name]
-    if (read === undefined) throw unknownOption('dnstap', option, Object.keys(READERS))
-    read(option, draft)
-  }
+  readOptions(directive, READERS, draft)
   const { isVerified, ...rest } = draft
   const target = parseTarget(socket, isVerified)
   return { target, queueMax: count * QUEUE_MESSAGES, isFull: full !== undefined, ...rest }

@@ -6,9 +6,8 @@ import {
   argTexts,
   type Option,
   onlyDirective,
-  options,
   parseDuration,
-  unknownOption,
+  readOptions,
   zonesOf,
 } from '../../corefile/arguments.ts'
 import { configError, type Position } from '../../corefile/problem.ts'
@@ -58,12 +57,11 @@ type Draft = {
   fallthrough: Fallthrough
   leaseSecondsMin: number
   leaseSecondsMax: number
+  readonly readText: ReadText
 }
 
 /** What each option does to the draft. */
-const READERS: Readonly<
-  Record<string, (option: Option, draft: Draft, readText: ReadText) => void>
-> = {
+const READERS: Readonly<Record<string, (option: Option, draft: Draft) => void>> = {
   fallthrough: (option, draft) => {
     draft.fallthrough = zonesOf(option.args, [ROOT])
   },
@@ -79,8 +77,8 @@ const READERS: Readonly<
     const [username = '', password = ''] = argTexts(option, 2)
     draft.credentials = username === '' || password === '' ? undefined : { username, password }
   },
-  tls: (option, draft, readText) => {
-    draft.tls = tlsIdentity(option, readText)
+  tls: (option, draft) => {
+    draft.tls = tlsIdentity(option, draft.readText)
   },
   'min-lease-ttl': (option, draft) => {
     draft.leaseSecondsMin = parseSeconds(option)
@@ -114,12 +112,9 @@ export function parseEtcd(
     fallthrough: undefined,
     leaseSecondsMin: LEASE_SECONDS_MIN_DEFAULT,
     leaseSecondsMax: LEASE_SECONDS_MAX_DEFAULT,
+    readText,
   }
-  for (const option of options(directive)) {
-    const read = READERS[option.name]
-    if (read === undefined) throw unknownOption('etcd', option, Object.keys(READERS))
-    read(option, draft, readText)
-  }
+  readOptions(directive, READERS, draft)
   const { path, tls, credentials, fallthrough, leaseSecondsMin, leaseSecondsMax } = draft
   const scheme = tls === undefined ? 'http' : 'https'
   const endpoints = draft.endpoints.map((word) => parseEndpoint(word, scheme))

@@ -5,13 +5,13 @@
 import {
   argTexts,
   type Option,
-  options,
+  onlyWord,
   parseCount,
   parseDuration,
-  unknownOption,
+  readOptions,
 } from '../../corefile/arguments.ts'
 import { configError } from '../../corefile/problem.ts'
-import type { Directive, Word } from '../../corefile/server-block.ts'
+import type { Directive } from '../../corefile/server-block.ts'
 import { parseZones } from '../../corefile/zone-key.ts'
 import { parseAddress } from '../../dns/address.ts'
 import { parseName, ROOT } from '../../dns/name.ts'
@@ -56,10 +56,12 @@ const COUNT_MAX = 0xffffffff
 
 type Draft = { -readonly [Key in keyof ForwardOptions]: ForwardOptions[Key] } & {
   serverName?: string
+  /** Reads files of certificates. */
+  readonly readOwn: ReadText
 }
 /** Reads a file; `undefined` when there is none. */
 type ReadText = (path: string) => string | undefined
-type Reader = (option: Option, draft: Draft, readOwn: ReadText) => void
+type Reader = (option: Option, draft: Draft) => void
 
 /**
  * Reads `forward FROM TO… { … }`.
@@ -84,12 +86,9 @@ export function parseForward(
     ...defaults(upstreams.length),
     from: parseZones(from.text, from)[0] ?? ROOT,
     upstreams,
+    readOwn,
   }
-  for (const option of options(directive)) {
-    const read = READERS[option.name]
-    if (read === undefined) throw unknownOption('forward', option, Object.keys(READERS))
-    read(option, draft, readOwn)
-  }
+  readOptions(directive, READERS, draft)
   return finish(draft, directive)
 }
 
@@ -121,7 +120,7 @@ function defaults(upstreamCount: number): Omit<ForwardOptions, 'from' | 'upstrea
 }
 
 /** What several options say together. */
-function finish({ serverName, ...draft }: Draft, directive: Directive): ForwardOptions {
+function finish({ serverName, readOwn: _, ...draft }: Draft, directive: Directive): ForwardOptions {
   const { ageMsMax, expireMs } = draft.connections
   if (ageMsMax > 0 && ageMsMax < expireMs) {
     throw configError(directive, `"max_age" must not be less than "expire", ${expireMs} ms`)
@@ -156,43 +155,43 @@ const READERS: Readonly<Record<string, Reader>> = {
     draft.policy = parsePolicy(option)
   },
   max_fails: (option, draft) => {
-    draft.failuresMax = parseCount(onlyArg(option), 0, COUNT_MAX)
+    draft.failuresMax = parseCount(onlyWord(option), 0, COUNT_MAX)
   },
   max_connect_attempts: (option, draft) => {
-    draft.attemptsMax = parseCount(onlyArg(option), 0, COUNT_MAX)
+    draft.attemptsMax = parseCount(onlyWord(option), 0, COUNT_MAX)
   },
   health_check: readHealthCheck,
   max_concurrent: (option, draft) => {
-    draft.concurrentMax = parseCount(onlyArg(option), 0, COUNT_MAX)
+    draft.concurrentMax = parseCount(onlyWord(option), 0, COUNT_MAX)
   },
   read_timeout: (option, draft) => {
-    draft.readTimeoutMs = parseDuration(onlyArg(option))
+    draft.readTimeoutMs = parseDuration(onlyWord(option))
     if (draft.readTimeoutMs <= 0) throw configError(option, '"read_timeout" must be over 0')
   },
   expire: (option, draft) => {
-    draft.connections = { ...draft.connections, expireMs: parseDuration(onlyArg(option)) }
+    draft.connections = { ...draft.connections, expireMs: parseDuration(onlyWord(option)) }
   },
   max_age: (option, draft) => {
-    draft.connections = { ...draft.connections, ageMsMax: parseDuration(onlyArg(option)) }
+    draft.connections = { ...draft.connections, ageMsMax: parseDuration(onlyWord(option)) }
   },
   max_idle_conns: (option, draft) => {
-    const idleMax = parseCount(onlyArg(option), 0, COUNT_MAX)
+    const idleMax = parseCount(onlyWord(option), 0, COUNT_MAX)
     draft.connections = { ...draft.connections, idleMax }
   },
-  tls: (option, draft, readOwn) => {
-    draft.connections = { ...draft.connections, tls: tlsIdentity(option, readOwn) }
+  tls: (option, draft) => {
+    draft.connections = { ...draft.connections, tls: tlsIdentity(option, draft.readOwn) }
   },
   tls_servername: (option, draft) => {
-    draft.serverName = onlyArg(option).text
+    draft.serverName = onlyWord(option).text
   },
   doh_method: (option, draft) => {
-    const { text } = onlyArg(option)
+    const { text } = onlyWord(option)
     if (text !== 'GET' && text !== 'POST') throw configError(option, '"doh_method" is GET or POST')
     draft.connections = { ...draft.connections, dohMethod: text }
   },
   resolver: readResolvers,
   source_address: (option, draft) => {
-    const { text: sourceAddress } = onlyArg(option)
+    const { text: sourceAddress } = onlyWord(option)
     if (parseAddress(sourceAddress) === undefined) {
       throw configError(option, `"${sourceAddress}" is not an address`)
     }
@@ -216,14 +215,8 @@ const READERS: Readonly<Record<string, Reader>> = {
   },
 }
 
-function onlyArg(option: Option): Word {
-  argTexts(option, 1)
-  const [word] = option.args
-  return word ?? { ...option, text: '' }
-}
-
 function parsePolicy(option: Option): Policy {
-  const { text } = onlyArg(option)
+  const { text } = onlyWord(option)
   if (text === 'random' || text === 'round_robin' || text === 'sequential') return text
   throw configError(option, `"${text}" is not one of random, round_robin, sequential`)
 }

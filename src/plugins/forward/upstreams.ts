@@ -93,6 +93,10 @@ function parseUrl(word: Word): Upstream {
   if (url.protocol === 'http:' && !LOOPBACK.has(url.hostname)) {
     throw configError(word, `"${word.text}": DNS over HTTP needs https:// beyond this machine`)
   }
+  if (host.endsWith('/')) {
+    const message = `"${word.text}": leave out "/" for the path /dns-query, or name another path`
+    throw configError(word, message)
+  }
   if (url.pathname === '/') url.pathname = '/dns-query'
   return {
     transport: 'https',

@@ -12,9 +12,8 @@ import {
   argTexts,
   firstWord,
   type Option,
-  options,
   parseCount,
-  unknownOption,
+  readOptions,
   zonesOf,
 } from '../../corefile/arguments.ts'
 import type { HostResource, HostsTree } from '../../corefile/cluster-tree.ts'
@@ -127,11 +126,7 @@ export function parseGateway(
   let zones = blockZones
   for (const directive of directives) {
     zones = zonesOf(directive.args, blockZones)
-    for (const option of options(directive)) {
-      const read = Object.hasOwn(READERS, option.name) ? READERS[option.name] : undefined
-      if (read === undefined) throw unknownOption('k8s_gateway', option, Object.keys(READERS))
-      read(option, draft)
-    }
+    readOptions(directive, READERS, draft)
   }
   const { apex, secondary, api, fallthrough, notices: _, ...tree } = draft
   const texts = zones.map((zone) => formatName(zone).slice(0, -1))

@@ -63,6 +63,10 @@ function readOption(option: Option, draft: Draft): void {
       readTransfer(option, draft)
       return
     case 'catalog':
+      for (const word of args) {
+        if (!word.text.endsWith(':')) continue
+        throw configError(word, `"${word.text}" is not a domain name`)
+      }
       // Without zones all are let in, whatever a line before said.
       draft.members =
         args.length === 0 || draft.members?.length === 0

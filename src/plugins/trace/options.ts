@@ -7,10 +7,10 @@ import {
   checkArgs,
   type Option,
   onlyDirective,
-  options,
+  onlyWord,
   parseCount,
   parseDuration,
-  unknownOption,
+  readOptions,
 } from '../../corefile/arguments.ts'
 import { configError, type Problem } from '../../corefile/problem.ts'
 import type { Directive, Word } from '../../corefile/server-block.ts'
@@ -51,10 +51,10 @@ type Draft = {
 /** What each option does to the draft; 0 leaves a number at its default, as in CoreDNS. */
 const READERS: Readonly<Record<string, (option: Option, draft: Draft) => void>> = {
   every: (option, draft) => {
-    draft.every = parseCount(wordOf(option), 0, EVERY_MAX)
+    draft.every = parseCount(onlyWord(option), 0, EVERY_MAX)
   },
   service: (option, draft) => {
-    draft.service = wordOf(option).text
+    draft.service = onlyWord(option).text
   },
   client_server: (option, draft) => {
     argTexts(option, 0, 1)
@@ -74,13 +74,13 @@ const READERS: Readonly<Record<string, (option: Option, draft: Draft) => void>> 
     }
   },
   zipkin_max_backlog_size: (option, draft) => {
-    draft.backlogMax = parseCount(wordOf(option), 0, SPANS_MAX) || draft.backlogMax
+    draft.backlogMax = parseCount(onlyWord(option), 0, SPANS_MAX) || draft.backlogMax
   },
   zipkin_max_batch_size: (option, draft) => {
-    draft.batchMax = parseCount(wordOf(option), 0, SPANS_MAX) || draft.batchMax
+    draft.batchMax = parseCount(onlyWord(option), 0, SPANS_MAX) || draft.batchMax
   },
   zipkin_max_batch_interval: (option, draft) => {
-    draft.intervalMs = parseDuration(wordOf(option)) || draft.intervalMs
+    draft.intervalMs = parseDuration(onlyWord(option)) || draft.intervalMs
   },
 }
 
@@ -98,19 +98,9 @@ export function parseTrace(directives: readonly [Directive, ...Directive[]]): Tr
     intervalMs: 1000,
     notices: [],
   }
-  for (const option of options(directive)) {
-    const read = READERS[option.name]
-    if (read === undefined) throw unknownOption('trace', option, Object.keys(READERS))
-    read(option, draft)
-  }
+  readOptions(directive, READERS, draft)
   const { every, notices, ...batches } = draft
   return { reporter: { format, url, ...batches }, every, notices }
-}
-
-function wordOf(option: Option): Word {
-  argTexts(option, 1)
-  const [word] = option.args
-  return word ?? { ...option, text: '' }
 }
 
 function parseFormat(word: Word): SpanFormat {

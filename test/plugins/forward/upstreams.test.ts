@@ -199,6 +199,13 @@ describe('what is wrong with upstreams', () => {
       problem: 'Corefile:2:13: "https://" is not a URL',
     },
     {
+      name: 'is a URL with an empty path, as in CoreDNS',
+      line: 'forward . https://192.0.2.1/',
+      problem:
+        'Corefile:2:13: "https://192.0.2.1/": leave out "/" for the path /dns-query, or name ' +
+        'another path',
+    },
+    {
       name: 'is the second, which is bad',
       line: 'forward . 192.0.2.1 a..b',
       problem: neither('a..b').replace('2:13', '2:23'),

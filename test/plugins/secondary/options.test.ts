@@ -94,6 +94,11 @@ describe('secondary refuses', () => {
       problem: 'Corefile:4:13: "a..b" is not a domain name',
     },
     {
+      name: 'a member zone that is a colon',
+      line: directive('secondary', 'transfer from 192.0.2.1', 'catalog :'),
+      problem: 'Corefile:4:13: ":" is not a domain name',
+    },
+    {
       name: 'other options',
       line: directive('secondary', 'tsig key'),
       problem:
