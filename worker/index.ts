@@ -5,7 +5,12 @@
 import type { Context, Hono } from 'hono'
 import { errorResponse, HttpError } from '../src/doh/http-error.ts'
 import { createGatewayApp } from '../src/gateway/app.ts'
-import { type BlobStore, originWithBlobs, writerWithBlobs } from '../src/gateway/blob-store.ts'
+import {
+  type BlobStore,
+  type ClusterBlobs,
+  originWithBlobs,
+  writerWithBlobs,
+} from '../src/gateway/blob-store.ts'
 import { type GatewayConfig, GatewayConfigError, readGatewayConfig } from '../src/gateway/config.ts'
 import { DirectDoh } from '../src/gateway/direct-doh.ts'
 import { Gateway, type GatewayRuntime } from '../src/gateway/gateway.ts'
@@ -104,6 +109,16 @@ function createRuntime(env: Env, config: GatewayConfig): GatewayRuntime {
   const { LIMITER: limiter } = env
   const blobs = blobsOf(env)
   const host = createWorkerHost()
+  const near = (cluster: string, store: BlobStore): ClusterBlobs => ({
+    cluster,
+    blobs: store,
+    after: host.after,
+    now: host.now,
+    onError: (error) => {
+      const message = 'KV or R2 fails; the cluster object has all shards'
+      host.log({ level: 'error', message, cluster, error: String(error) })
+    },
+  })
   return {
     host,
     originOf: (cluster) => {
@@ -111,7 +126,7 @@ function createRuntime(env: Env, config: GatewayConfig): GatewayRuntime {
         readManifest: () => env.CLUSTER.getByName(cluster).readManifest(),
         readShard: (sha256: string) => env.CLUSTER.getByName(cluster).readShard(sha256),
       }
-      return blobs === undefined ? origin : originWithBlobs(cluster, origin, blobs)
+      return blobs === undefined ? origin : originWithBlobs(origin, near(cluster, blobs))
     },
     writerOf: (cluster) => {
       const object = env.CLUSTER.getByName(cluster)
@@ -128,10 +143,7 @@ function createRuntime(env: Env, config: GatewayConfig): GatewayRuntime {
         },
       }
       if (blobs === undefined) return writer
-      return writerWithBlobs(cluster, writer, blobs, (error) => {
-        const message = 'cannot put shards into KV or R2, or remove them'
-        host.log({ level: 'error', message, cluster, error: String(error) })
-      })
+      return writerWithBlobs(writer, near(cluster, blobs))
     },
     tokenStore: tokenStoreOf(env),
     randomBytes: (size) => crypto.getRandomValues(new Uint8Array(size)),

@@ -6,8 +6,17 @@
  * a shard is put there before its writer acknowledges it, and readers learn of it from a manifest.
  * @module
  */
+import { sha256Hex } from '../snapshot/signature.ts'
 import type { ClusterWriter } from './publish-routes.ts'
+import { type After, LoadTimeoutError, within } from './shared-loads.ts'
 import type { SnapshotOrigin } from './snapshot-loader.ts'
+
+/** How long a read waits for the store before it asks the origin. */
+const GET_MS = 250
+/** How long a store that did not answer in time is left alone. */
+const SUSPENDED_MS = 1000
+/** How long a publisher waits for the store. */
+const PUT_MS = 5000
 
 /** Keeps octets by key. What is under a key never changes. */
 export type BlobStore = {
@@ -17,33 +26,50 @@ export type BlobStore = {
   readonly remove: (keys: readonly string[]) => Promise<void>
 }
 
-/** Has shards read from a store, and from the origin when that has them not or is away. */
-export function originWithBlobs(
-  cluster: string,
-  origin: SnapshotOrigin,
-  blobs: BlobStore,
-): SnapshotOrigin {
+/** One cluster's shards in such a store. */
+export type ClusterBlobs = {
+  readonly cluster: string
+  readonly blobs: BlobStore
+  readonly after: After
+  /** Milliseconds since 1970. */
+  readonly now: () => number
+  /** Gets why the store did not keep, give or remove a shard as it should. */
+  readonly onError: (error: unknown) => void
+}
+
+/**
+ * Returns an origin that reads shards from the store. It asks the given origin, once, when the
+ * store has no such shard, fails, gives bytes that do not have the hash, or does not answer within
+ * {@link GET_MS}; then all reads of the next second go to the origin at once.
+ */
+export function originWithBlobs(origin: SnapshotOrigin, near: ClusterBlobs): SnapshotOrigin {
+  const { cluster, blobs, after, now, onError } = near
+  let suspendedMs = Number.NEGATIVE_INFINITY
+  const readNear = async (sha256: string): Promise<Uint8Array | undefined> => {
+    if (Math.abs(now() - suspendedMs) < SUSPENDED_MS) return undefined
+    try {
+      const { value } = await within(after, blobs.get(keyOf(cluster, sha256)), GET_MS)
+      if (value === undefined || (await sha256Hex(value)) === sha256) return value
+      onError(new Error(`shard ${sha256.slice(0, 12)}… is corrupt`))
+    } catch (error) {
+      if (error instanceof LoadTimeoutError) suspendedMs = now()
+      onError(error)
+    }
+    return undefined
+  }
   return {
     readManifest: origin.readManifest,
-    readShard: async (sha256) => {
-      const bytes = await blobs.get(keyOf(cluster, sha256)).catch(() => undefined)
-      return bytes ?? origin.readShard(sha256)
-    },
+    readShard: async (sha256) => (await readNear(sha256)) ?? origin.readShard(sha256),
   }
 }
 
 /**
- * Has shards written to a store as well, and removed from it when no manifest lists them. A new
- * shard that cannot be put there is not acknowledged; when it comes again it is, as its writer has
- * it, and a store that is away holds up no names for long.
- * @param onError gets why a shard that was known could not be put there, or shards not be removed
+ * Returns a writer that writes shards to the store as well, and removes them when no manifest lists
+ * them. It does not acknowledge a new shard that cannot be put there. When the shard comes again it
+ * does, as the given writer has it, so a failing store holds up no publication for long.
  */
-export function writerWithBlobs(
-  cluster: string,
-  writer: ClusterWriter,
-  blobs: BlobStore,
-  onError: (error: unknown) => void,
-): ClusterWriter {
+export function writerWithBlobs(writer: ClusterWriter, near: ClusterBlobs): ClusterWriter {
+  const { cluster, blobs, after, onError } = near
   return {
     state: writer.state,
     history: writer.history,
@@ -52,7 +78,7 @@ export function writerWithBlobs(
       const result = await writer.putShard(sha256, bytes)
       if (result.kind !== 'stored') return result
       try {
-        await blobs.put(keyOf(cluster, sha256), bytes)
+        await within(after, blobs.put(keyOf(cluster, sha256), bytes), PUT_MS)
       } catch (error) {
         // KV refuses a key that somebody wrote in the same second, as a second exporter may.
         if (result.isNew) throw error

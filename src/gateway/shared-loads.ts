@@ -28,7 +28,7 @@ export class SharedLoads<T> {
   async load(key: string, start: () => Promise<T>): Promise<T> {
     const running = this.running.get(key)
     if (running === undefined) return this.begin(key, start)
-    const joined = await this.within(running, JOIN_MS).catch((error: unknown) => {
+    const joined = await within(this.after, running, JOIN_MS).catch((error: unknown) => {
       if (error instanceof LoadTimeoutError) return undefined
       throw error
     })
@@ -39,31 +39,37 @@ export class SharedLoads<T> {
     const load = start()
     this.running.set(key, load)
     try {
-      return (await this.within(load, LOAD_MS)).value
+      return (await within(this.after, load, LOAD_MS)).value
     } finally {
       if (this.running.get(key) === load) this.running.delete(key)
     }
   }
-
-  private within(load: Promise<T>, limitMs: number): Promise<{ readonly value: T }> {
-    return new Promise((resolve, reject) => {
-      const cancel = this.after(limitMs, () => {
-        reject(new LoadTimeoutError(`no answer from the store after ${limitMs} ms`))
-      })
-      load.then(
-        (value) => {
-          cancel()
-          resolve({ value })
-        },
-        (error: unknown) => {
-          cancel()
-          reject(error)
-        },
-      )
-    })
-  }
 }
 
-class LoadTimeoutError extends Error {
+/** Waits for a promise, but no longer than `limitMs`. @throws {LoadTimeoutError} after that */
+export function within<T>(
+  after: After,
+  load: Promise<T>,
+  limitMs: number,
+): Promise<{ readonly value: T }> {
+  return new Promise((resolve, reject) => {
+    const cancel = after(limitMs, () => {
+      reject(new LoadTimeoutError(`no answer from the store after ${limitMs} ms`))
+    })
+    load.then(
+      (value) => {
+        cancel()
+        resolve({ value })
+      },
+      (error: unknown) => {
+        cancel()
+        reject(error)
+      },
+    )
+  })
+}
+
+/** A store that did not answer in time. */
+export class LoadTimeoutError extends Error {
   override readonly name = 'LoadTimeoutError'
 }

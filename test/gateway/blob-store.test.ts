@@ -1,10 +1,15 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { type BlobStore, originWithBlobs, writerWithBlobs } from '../../src/gateway/blob-store.ts'
+import {
+  type BlobStore,
+  type ClusterBlobs,
+  originWithBlobs,
+  writerWithBlobs,
+} from '../../src/gateway/blob-store.ts'
 import { LocalWriter } from '../../src/gateway/local-writer.ts'
 import { createMemoryStore } from '../../src/gateway/store.ts'
 import { keys } from '../exporter/memory-gateway.ts'
-import { START_MS } from '../fake-host.ts'
+import { FakeHost, START_MS } from '../fake-host.ts'
 import { BLOB_PROMISES } from './blob-contract.ts'
 import { type Published, snapshotOf, WEB } from './publishing.ts'
 
@@ -16,8 +21,15 @@ class Forgetful implements BlobStore {
   readonly missed = new Set<string>()
   isAway = false
   keepsAll = false
+  hangs = false
 
-  readonly get = async (key: string): Promise<Uint8Array | undefined> => {
+  /** What befalls those who read. */
+  readAs: (bytes: Uint8Array | undefined) => Promise<Uint8Array | undefined> = async (bytes) =>
+    bytes
+
+  readonly get = async (key: string): Promise<Uint8Array | undefined> => this.readAs(this.find(key))
+
+  private find(key: string): Uint8Array | undefined {
     if (this.isAway) throw new Error('away')
     if (!this.blobs.has(key)) this.missed.add(key)
     return this.missed.has(key) ? undefined : this.blobs.get(key)?.slice()
@@ -25,6 +37,7 @@ class Forgetful implements BlobStore {
 
   readonly put = async (key: string, bytes: Uint8Array): Promise<void> => {
     if (this.isAway) throw new Error('away')
+    if (this.hangs) return new Promise(() => undefined)
     this.blobs.set(key, bytes.slice())
   }
 
@@ -40,8 +53,21 @@ class Fixture {
   readonly store = createMemoryStore()
   reads = 0
   readonly errors: string[] = []
+  readonly host = new FakeHost()
+  /** Time limits that were set and that no test has waited for. */
+  private armed: number[] = []
+  private readonly near: ClusterBlobs = {
+    cluster: 'shop',
+    blobs: this.blobs,
+    after: (delayMs, task) => {
+      const cancel = this.host.after(delayMs, task)
+      this.armed.push(delayMs)
+      return cancel
+    },
+    now: this.host.now,
+    onError: (error) => this.errors.push(String(error)),
+  }
   readonly writer = writerWithBlobs(
-    'shop',
     new LocalWriter({
       cluster: 'shop',
       publicKey,
@@ -49,11 +75,9 @@ class Fixture {
       generationsMax: 2,
       now: () => START_MS,
     }),
-    this.blobs,
-    (error) => this.errors.push(String(error)),
+    this.near,
   )
   readonly origin = originWithBlobs(
-    'shop',
     {
       readManifest: () => this.store.readManifest(),
       readShard: (sha256) => {
@@ -61,9 +85,16 @@ class Fixture {
         return this.store.readShard(sha256)
       },
     },
-    this.blobs,
+    this.near,
   )
   private etag: string | undefined
+
+  /** Waits until a time limit is set, and lets it pass. */
+  async passLimit(limitMs: number): Promise<void> {
+    while (!this.armed.includes(limitMs)) await new Promise(setImmediate)
+    this.armed = []
+    await this.host.advance(limitMs)
+  }
 
   async publish(generation: number): Promise<Published> {
     const lines = WEB.replace('0.80', `0.${generation}`)
@@ -122,6 +153,57 @@ describe('shards near their readers', () => {
     fixture.blobs.blobs.clear()
     assert.deepEqual(await fixture.origin.readShard(sha256), bytes)
     assert.equal(fixture.reads, 2)
+  })
+
+  const lies: Readonly<Record<string, (bytes: Uint8Array) => Uint8Array>> = {
+    corrupt: (bytes) => bytes.map((byte, i) => (i === 9 ? byte ^ 4 : byte)),
+    truncated: (bytes) => bytes.slice(0, -1),
+    empty: () => new Uint8Array(0),
+  }
+  for (const [name, spoil] of Object.entries(lies)) {
+    test(`that are ${name} there are read from the writer, once each`, async () => {
+      const fixture = new Fixture()
+      const { shards } = await fixture.publish(1)
+      fixture.blobs.readAs = async (bytes) => bytes && spoil(bytes)
+      for (const [sha256, bytes] of shards) {
+        assert.deepEqual(await fixture.origin.readShard(sha256), bytes)
+      }
+      assert.equal(fixture.reads, shards.size)
+      assert.match(fixture.errors.join(), /^Error: shard [0-9a-f]{12}… is corrupt$/)
+    })
+  }
+
+  test('are read from the writer within 300 ms when the store hangs, then at once', async () => {
+    const fixture = new Fixture()
+    const { shards } = await fixture.publish(1)
+    const [[sha256 = '', bytes] = []] = shards
+    let gets = 0
+    fixture.blobs.readAs = () => {
+      gets++
+      return new Promise(() => undefined)
+    }
+    const first = fixture.origin.readShard(sha256)
+    await fixture.host.advance(300)
+    assert.deepEqual(await first, bytes)
+    assert.deepEqual(await fixture.origin.readShard(sha256), bytes)
+    assert.deepEqual([gets, fixture.reads], [1, 2])
+    fixture.blobs.readAs = async (stored) => stored
+    await fixture.host.advance(1000)
+    assert.deepEqual(await fixture.origin.readShard(sha256), bytes)
+    assert.equal(fixture.reads, 2)
+  })
+
+  test('hold up a publisher for five seconds when the store hangs, and once', async () => {
+    const fixture = new Fixture()
+    fixture.blobs.hangs = true
+    const first = fixture.publish(1)
+    const refused = assert.rejects(first, /no answer from the store after 5000 ms/)
+    await fixture.passLimit(5000)
+    await refused
+    const second = fixture.publish(1)
+    await fixture.passLimit(5000)
+    await second
+    assert.equal(fixture.errors.length, 1)
   })
 
   test('are not acknowledged at first when they could not be put there', async () => {

@@ -4,6 +4,7 @@
  * - `/test/promises/N` tries promise N of a store of shards on what is bound: 200, or 500 and why not;
  * - `/test/counts` tells how often shards were asked for there, and how often in vain;
  * - `/test/failing/METHOD` has a method of what is bound fail from now on: `put`, `delete`, …;
+ * - `/test/reading/FAULT` has reads lie from now on: `hang`, `flip`, `cut`, `empty`, or `well`;
  * - `/test/points` gives the points that were written to Analytics Engine.
  * @module
  */
@@ -19,6 +20,8 @@ const counts = { reads: 0, misses: 0 }
 const points: unknown[] = []
 /** The method that fails. */
 let failing = ''
+/** How reads lie. */
+let reading = 'well'
 
 export default {
   async fetch(request: Request, env: Env, context: ExecutionContext): Promise<Response> {
@@ -27,7 +30,8 @@ export default {
     if (what === 'counts') return Response.json(counts)
     if (what === 'points') return Response.json(points)
     if (what === 'promises') return hold(env, Number(which))
-    failing = which
+    if (what === 'reading') reading = which
+    else failing = which
     return new Response()
   },
 }
@@ -67,7 +71,8 @@ function watch<Binding extends object>(binding: Binding): Binding {
         if (name === failing) throw new Error(`${failing} fails`)
         if (name === 'writeDataPoint') points.push(...given)
         const result: unknown = Reflect.apply(method, target, given)
-        return name === 'get' && result instanceof Promise ? result.then(count) : result
+        if (name !== 'get' || !(result instanceof Promise)) return result
+        return result.then(reading === 'well' ? count : lie)
       }
     },
   })
@@ -77,4 +82,27 @@ function count(result: unknown): unknown {
   counts.reads++
   if (result === null) counts.misses++
   return result
+}
+
+/** Gives what KV or R2 gave, changed as `/test/reading` has it. */
+async function lie(result: unknown): Promise<unknown> {
+  if (reading === 'hang') return new Promise(() => undefined)
+  if (result instanceof ArrayBuffer) return spoil(result)
+  if (!isBlob(result)) return result
+  const bytes = await result.arrayBuffer()
+  return { arrayBuffer: async () => spoil(bytes) }
+}
+
+function isBlob(value: unknown): value is { arrayBuffer(): Promise<ArrayBuffer> } {
+  return typeof value === 'object' && value !== null && 'arrayBuffer' in value
+}
+
+function spoil(buffer: ArrayBuffer): ArrayBuffer {
+  const bytes = new Uint8Array(buffer.slice(0))
+  if (reading === 'flip') bytes[9] = (bytes[9] ?? 0) ^ 4
+  return reading === 'cut'
+    ? buffer.slice(0, -1)
+    : reading === 'empty'
+      ? new ArrayBuffer(0)
+      : bytes.buffer
 }

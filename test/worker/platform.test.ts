@@ -111,6 +111,12 @@ describe('on the platform as wrangler simulates it', () => {
       await shop.until(address)
       await shop.get('/test/failing/nothing')
       assert.deepEqual(await shop.counts(), { reads: 3, misses: 0 })
+
+      for (const fault of ['flip', 'cut', 'empty', 'hang']) {
+        await shop.get(`/test/reading/${fault}`)
+        await shop.until(await shop.publish())
+      }
+      await shop.get('/test/reading/well')
     })
   }
 
