@@ -4,13 +4,20 @@
  */
 import { formatManifest, MANIFEST_VERSION, type Manifest } from '../snapshot/manifest.ts'
 import { type PrivateKey, sha256Hex, signBytes } from '../snapshot/signature.ts'
+import { sleep } from './backoff.ts'
 import { type GatewayClient, GatewayError, type PublishedState } from './gateway-client.ts'
 import { type BuiltSnapshot, nextGeneration } from './snapshot-builder.ts'
 
 /** Shards that are uploaded at one time. */
 const UPLOADS_MAX = 16
-/** How often to begin anew when another exporter gets in between. */
-const ATTEMPTS_MAX = 5
+/** Attempts, each after another exporter published in between or a shard was missing. */
+const ATTEMPTS_MAX = 16
+/**
+ * Bounds of the random wait after another exporter published: it doubles with each time. Thirty
+ * exporters that retry at once would leave most of them without success.
+ */
+const WAIT_MS = 50
+const WAIT_MS_MAX = 2000
 
 /** What a publisher needs. */
 export type PublisherOptions = {
@@ -19,6 +26,10 @@ export type PublisherOptions = {
   readonly key: PrivateKey
   /** Milliseconds since 1970. */
   readonly now: () => number
+  /** Waits between attempts, by the runtime's clock if left out. */
+  readonly wait?: (delayMs: number) => Promise<void>
+  /** Gives numbers from 0 to 1, `Math.random` if left out. */
+  readonly random?: () => number
 }
 
 /** What a snapshot is of. */
@@ -50,6 +61,7 @@ type Published = PublishedState & {
   readonly shards: ReadonlySet<string>
 }
 
+const NEVER = new AbortController().signal
 const NO_SHARDS: ReadonlySet<string> = new Set()
 
 /** Publishes one cluster to one gateway. */
@@ -102,6 +114,7 @@ export class Publisher {
     const { gateway, key } = this.options
     // What is new goes first: else the gateway would have to say that it is missing.
     let uploaded = await this.upload(shards, this.newShards(shards))
+    let conflicts = 0
     for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt++) {
       const before = await this.readState()
       const isSame = before?.content === content
@@ -134,10 +147,17 @@ export class Publisher {
           break
         case 'changed':
           this.hasState = false
+          await this.waitAfter(conflicts++)
           break
       }
     }
-    throw new GatewayError(`Gave up after ${ATTEMPTS_MAX} attempts: something else publishes too`)
+    const why = `other exporters publish cluster "${this.options.cluster}" too`
+    throw new GatewayError(`Gave up after ${ATTEMPTS_MAX} attempts: ${why}`)
+  }
+
+  private async waitAfter(conflicts: number): Promise<void> {
+    const { wait = (ms) => sleep(ms, NEVER), random = Math.random } = this.options
+    await wait(random() * Math.min(WAIT_MS_MAX, WAIT_MS * 2 ** conflicts))
   }
 
   /** What the gateway has; asked once, and again after anything unexpected. */

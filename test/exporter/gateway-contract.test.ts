@@ -11,6 +11,7 @@ import { buildSnapshot } from '../../src/exporter/snapshot-builder.ts'
 import { buildShards } from '../../src/snapshot/build-shards.ts'
 import { formatManifest, MANIFEST_VERSION, parseManifest } from '../../src/snapshot/manifest.ts'
 import { isSignedBy, sha256Hex, signBytes } from '../../src/snapshot/signature.ts'
+import { randomFrom } from '../bench/cluster-objects.ts'
 import { clusterOf, optionsOf } from '../kubernetes/naming.ts'
 import { memoryGateway } from './memory-gateway.ts'
 
@@ -85,4 +86,35 @@ test('a publisher and a gateway agree about what is published', async () => {
     assert.deepEqual(await store.readShard(shard?.sha256 ?? ''), build(name).shards[0])
   }
   assert.deepEqual(kinds, ['false 1', 'true 0', 'false 1', 'false 0', 'false 1'])
+})
+
+test('thirty exporters that publish at once all succeed, and what is served is one of theirs', async () => {
+  const { fetch, privateKey, store } = await memoryGateway(TOKEN, Date.now)
+  const random = randomFrom(7)
+  // A turn of the event loop stands for a millisecond.
+  const wait = async (delayMs: number): Promise<void> => {
+    for (let left = delayMs; left > 0; left--) await new Promise(setImmediate)
+  }
+  const publish = async (i: number): Promise<unknown> => {
+    const slow: typeof fetch = async (...request) => {
+      await wait(2)
+      return fetch(...request)
+    }
+    const url = 'https://dns.example.org'
+    const gateway = createGatewayClient({ url, cluster: 'shop', token: TOKEN, fetch: slow })
+    const options = { cluster: 'shop', gateway, key: privateKey, now: Date.now, wait, random }
+    const publisher = new Publisher(options)
+    const service = `{ kind: Service, metadata: { name: s${i} }, spec: { clusterIP: 192.0.2.1 } }`
+    const built = buildSnapshot(clusterOf(`[${service}]`), optionsOf())
+    return publisher.publish(built, { sources: {}, confirmedMs: Date.now() })
+  }
+  const reports = await Promise.allSettled(Array.from({ length: 30 }, (_, i) => publish(i)))
+  assert.deepEqual(
+    reports.filter(({ status }) => status === 'rejected'),
+    [],
+  )
+  const served = await store.readManifest()
+  assert.ok(served)
+  const listed = parseManifest(served.bytes).shards.map(({ sha256 }) => sha256)
+  assert.deepEqual(await store.missingShards(listed), [])
 })

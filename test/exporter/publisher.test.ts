@@ -34,11 +34,17 @@ function sha256(text: string): Promise<string> {
 class Exporting {
   readonly gateway: ScriptedGateway = new ScriptedGateway()
   nowMs: number = START_MS
+  /** Milliseconds that it waited, each time. */
+  readonly waits: number[] = []
   private readonly publisher = new Publisher({
     cluster: 'shop',
     gateway: this.gateway,
     key: pair.privateKey,
     now: () => this.nowMs,
+    random: () => 0.5,
+    wait: async (delayMs) => {
+      this.waits.push(delayMs)
+    },
   })
 
   /** Publishes what was confirmed now. */
@@ -264,15 +270,16 @@ describe('when somebody else publishes in between', () => {
     assert.deepEqual([report?.generation, report?.isConfirmation], [START + 901, false])
   })
 
-  test('again and again, it gives up after five attempts', async () => {
+  test('again and again, it waits longer each time, and gives up after 16 attempts', async () => {
     const exporting = new Exporting()
-    exporting.gateway.answer(...Array.from({ length: 5 }, () => ({ kind: 'changed' as const })))
+    exporting.gateway.answer(...Array.from({ length: 16 }, () => ({ kind: 'changed' as const })))
     await assert.rejects(exporting.publish(snapshot(['a'])), {
       name: 'GatewayError',
-      message: 'Gave up after 5 attempts: something else publishes too',
+      message: 'Gave up after 16 attempts: other exporters publish cluster "shop" too',
     })
-    const attempts = Array.from({ length: 5 }, () => ['state', 'manifest']).flat()
+    const attempts = Array.from({ length: 16 }, () => ['state', 'manifest']).flat()
     assert.deepEqual(exporting.calls(), attempts)
+    assert.deepEqual(exporting.waits.slice(0, 7), [25, 50, 100, 200, 400, 800, 1000])
   })
 })
 
