@@ -20,6 +20,8 @@ export type PublishedState = {
   /** Entity tag of the manifest. */
   readonly etag: string
   readonly generation: number
+  /** When the source last confirmed it, in milliseconds since 1970. */
+  readonly timeMs: number
 }
 
 /** What became of a manifest. */
@@ -28,6 +30,8 @@ export type ManifestResult =
   | { readonly kind: 'missing'; readonly sha256s: readonly string[] }
   /** Somebody else has published in the meantime. */
   | { readonly kind: 'changed' }
+  /** Its time is before that of the manifest that is published. */
+  | { readonly kind: 'older'; readonly message: string }
 
 /** One cluster on one gateway. */
 export type GatewayClient = {
@@ -62,9 +66,10 @@ export function createGatewayClient(options: GatewayClientOptions): GatewayClien
     state: async () => {
       const answer = await send('')
       if (answer.status === 404) return undefined
-      const { generation } = recordOf(answer.body)
+      const { generation, time } = recordOf(answer.body)
       if (answer.status !== 200 || typeof generation !== 'number') throw refusal(answer)
-      return { etag: answer.etag, generation }
+      const timeMs = Date.parse(String(time))
+      return { etag: answer.etag, generation, timeMs: Number.isNaN(timeMs) ? 0 : timeMs }
     },
     putShard: async (sha256, bytes) => {
       const answer = await send(`/shards/${sha256}`, { method: 'PUT', body: new Uint8Array(bytes) })
@@ -79,7 +84,9 @@ export function createGatewayClient(options: GatewayClientOptions): GatewayClien
       const init = { method: 'PUT', body: new Uint8Array(bytes), headers }
       const answer = await send('/manifest', init)
       if (answer.status < 300) return { kind: 'stored', etag: answer.etag }
-      if (answer.status === 412 || errorOf(answer).code === 'not_newer') return { kind: 'changed' }
+      const { code } = errorOf(answer)
+      if (answer.status === 412 || code === 'not_newer') return { kind: 'changed' }
+      if (code === 'older_time') return { kind: 'older', message: refusal(answer).message }
       const { missing } = recordOf(answer.body)
       if (answer.status === 409 && isTexts(missing)) return { kind: 'missing', sha256s: missing }
       throw refusal(answer)

@@ -54,7 +54,7 @@ export type PublishReport = {
 }
 
 type HashedShard = { readonly sha256: string; readonly bytes: Uint8Array }
-type Published = PublishedState & {
+type Published = Omit<PublishedState, 'timeMs'> & {
   readonly content: string
   readonly confirmedMs: number
   /** The shards, when it is we who published them. */
@@ -115,14 +115,18 @@ export class Publisher {
     // What is new goes first: else the gateway would have to say that it is missing.
     let uploaded = await this.upload(shards, this.newShards(shards))
     let conflicts = 0
+    let { confirmedMs } = facts
     for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt++) {
       const before = await this.readState()
       const isSame = before?.content === content
-      if (isSame && facts.confirmedMs <= before.confirmedMs) return undefined
-      const generation = isSame
+      if (isSame && confirmedMs === before.confirmedMs) return undefined
+      // An earlier time says that a clock was ahead and was set back: only a generation may say so.
+      const isConfirmation = isSame && confirmedMs > before.confirmedMs
+      const generation = isConfirmation
         ? before.generation
         : nextGeneration(before?.generation ?? 0, this.options.now())
-      const manifest = formatManifest(this.manifest(snapshot, facts, { shards, generation }))
+      const dated = { ...facts, confirmedMs }
+      const manifest = formatManifest(this.manifest(snapshot, dated, { shards, generation }))
       const signature = await signBytes(key, manifest)
       const result = await gateway.putManifest(manifest, signature, before?.etag)
       switch (result.kind) {
@@ -131,13 +135,13 @@ export class Publisher {
             etag: result.etag,
             generation,
             content,
-            confirmedMs: facts.confirmedMs,
+            confirmedMs,
             shards: new Set(shards.map(({ sha256 }) => sha256)),
           }
           return {
             generation,
             records: snapshot.records,
-            isConfirmation: isSame,
+            isConfirmation,
             shards: uploaded.length,
             shardBytes: uploaded.reduce((sum, { bytes }) => sum + bytes.length, 0),
             manifestBytes: manifest.length,
@@ -148,6 +152,11 @@ export class Publisher {
         case 'changed':
           this.hasState = false
           await this.waitAfter(conflicts++)
+          break
+        case 'older':
+          if (before === undefined || isSame) throw new GatewayError(result.message)
+          // Changes go on; the names count as confirmed when the gateway last believed it.
+          confirmedMs = before.confirmedMs
           break
       }
     }
@@ -164,7 +173,8 @@ export class Publisher {
   private async readState(): Promise<Published | undefined> {
     if (!this.hasState) {
       const state = await this.options.gateway.state()
-      this.state = state && { ...state, content: '', confirmedMs: 0, shards: NO_SHARDS }
+      const confirmedMs = state?.timeMs ?? 0
+      this.state = state && { ...state, content: '', confirmedMs, shards: NO_SHARDS }
       this.hasState = true
     }
     return this.state

@@ -4,14 +4,14 @@
  */
 
 import { SnapshotError } from '../snapshot/errors.ts'
-import { allShards, type Manifest, parseManifest } from '../snapshot/manifest.ts'
+import { HEADER } from '../snapshot/layout.ts'
+import { allShards, LABELS_TREE, type Manifest, parseManifest } from '../snapshot/manifest.ts'
 import { openShard } from '../snapshot/open-shard.ts'
 import { isSignedBy, type PublicKey, sha256Hex } from '../snapshot/signature.ts'
 import { chooseKept } from './generations.ts'
+import { findOrderRefusal } from './manifest-order.ts'
 import type { ClusterStore, Kept, SignedManifest } from './store.ts'
 
-/** How far ahead of our clock an exporter's may be. */
-const CLOCK_SKEW_MS = 5 * 60 * 1000
 /** The newest generation, and the one before it, which readers may still be reading. */
 const GENERATIONS_LEAST = 2
 const GENERATIONS_MAX = 20
@@ -85,9 +85,6 @@ export async function ingestManifest(
   if (manifest.cluster !== cluster) {
     return refused(400, 'wrong_cluster', `The manifest is of cluster "${manifest.cluster}"`)
   }
-  if (Date.parse(manifest.time) > now() + CLOCK_SKEW_MS) {
-    return refused(400, 'from_the_future', `The manifest's time, ${manifest.time}, is not yet`)
-  }
   const known = await store.readManifests()
   const [previous] = known
   const etag = previous && (await manifestEtag(previous.bytes))
@@ -95,13 +92,14 @@ export async function ingestManifest(
     return refused(412, 'changed', `The present manifest is ${etag ?? 'none'}`)
   }
   const before = previous && parseManifest(previous.bytes)
-  if (before !== undefined && !isNewer(manifest, before)) {
-    const message = `Generation ${manifest.generation} is not newer than ${before.generation}`
-    return refused(409, 'not_newer', message)
-  }
+  const order = findOrderRefusal(manifest, before, now())
+  if (order !== undefined) return { kind: 'refused', ...order }
   const listed = allShards(manifest).map(({ sha256 }) => sha256)
   const missing = await store.missingShards(listed)
   if (missing.length > 0) return { kind: 'missing', sha256s: missing }
+  if (await hasLabelsAsNames(store, manifest)) {
+    return refused(400, 'bad_manifest', 'A shard of namespace labels is listed among names')
+  }
   const kept = await keptBeside(publisher, manifest, known)
   const dropped = await store.writeManifest(manifest.generation, signed, kept)
   const tag = await manifestEtag(signed.bytes)
@@ -136,13 +134,18 @@ export async function manifestEtag(bytes: Uint8Array): Promise<string> {
   return `"${(await sha256Hex(bytes)).slice(0, 32)}"`
 }
 
-/** A later generation; or the same one, confirmed later. */
-function isNewer(next: Manifest, before: Manifest): boolean {
-  if (next.generation !== before.generation) return next.generation > before.generation
-  const [listed, known] = [allShards(next), allShards(before)]
-  const isSame = listed.every(({ sha256 }, i) => sha256 === known[i]?.sha256)
-  const isAsMany = listed.length === known.length
-  return isSame && isAsMany && Date.parse(next.time) > Date.parse(before.time)
+/**
+ * Whether clients could query the labels of namespaces as names. An empty shard may be in several
+ * trees, and trees of names may have equal shards.
+ */
+async function hasLabelsAsNames(store: ClusterStore, manifest: Manifest): Promise<boolean> {
+  const { [LABELS_TREE]: labels, ...trees } = manifest.trees ?? {}
+  const names = new Set(allShards({ ...manifest, trees }).map(({ sha256 }) => sha256))
+  for (const { sha256 } of labels?.shards ?? []) {
+    const bytes = names.has(sha256) ? await store.readShard(sha256) : undefined
+    if (bytes !== undefined && openShard(bytes).field(HEADER.NODE_COUNT) > 0) return true
+  }
+  return false
 }
 
 function tryParse(bytes: Uint8Array): Manifest | string {

@@ -11,6 +11,7 @@ import {
 const TOKEN = 'a-token-that-nobody-may-see'
 const BYTES = Uint8Array.of(1, 2, 3)
 const HASH = 'ab'.repeat(32)
+const TIME = '2026-01-01T00:00:00.000Z'
 const NOT_OURS = 'its answer is not a gateway’s'
 
 type Sent = { readonly url: string; readonly init: RequestInit }
@@ -133,8 +134,8 @@ describe('requests', () => {
 
 describe('state', () => {
   test('has the entity tag and the generation', async () => {
-    const state = await clientOf(json(200, { generation: 7, cluster: 'shop' }, '"e1"')).state()
-    assert.deepEqual(state, { etag: '"e1"', generation: 7 })
+    const state = await clientOf(json(200, { generation: 7, time: TIME }, '"e1"')).state()
+    assert.deepEqual(state, { etag: '"e1"', generation: 7, timeMs: Date.parse(TIME) })
   })
 
   test('is none when nothing is published', async () => {
@@ -218,6 +219,11 @@ describe('putManifest', () => {
       name: 'comes after a later one',
       answer: json(409, errorBody('not_newer', 'Generation 1 is not newer than 2')),
       result: { kind: 'changed' },
+    },
+    {
+      name: 'has an older time',
+      answer: json(409, errorBody('older_time', 'The time is older')),
+      result: { kind: 'older', message: 'The gateway answers 409: The time is older' },
     },
   ]
   for (const { name, answer, result } of cases) {
@@ -338,7 +344,7 @@ describe('a gateway that cannot be reached', () => {
   test('is none that answers, by the runtime’s own fetch', async (t) => {
     const url = await serve(t, 200, { etag: '"e1"' })
     const client = createGatewayClient({ url, cluster: 'shop', token: TOKEN })
-    assert.deepEqual(await client.state(), { etag: '"e1"', generation: 1 })
+    assert.deepEqual(await client.state(), { etag: '"e1"', generation: 1, timeMs: 0 })
   })
 
   test('for a token that cannot stand in a header is named without the token', async (t) => {

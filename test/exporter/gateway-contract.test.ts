@@ -46,7 +46,7 @@ test('a gateway’s own routes say all that there is to say', async () => {
   await client.putShard(sha256, shard)
   const first = await put(1, undefined)
   assert.ok(first.kind === 'stored')
-  assert.deepEqual(await client.state(), { etag: first.etag, generation: 1 })
+  assert.deepEqual(await client.state(), { etag: first.etag, generation: 1, timeMs: now() })
   assert.deepEqual(await put(2, undefined), { kind: 'changed' })
   assert.deepEqual(await put(1, first.etag), { kind: 'changed' })
   const second = await put(2, first.etag)

@@ -79,6 +79,16 @@ describe('the first manifest', () => {
       fields: { time: '2026-01-01T00:05:30.001Z' },
       result: '400 from_the_future',
     },
+    {
+      name: 'has no generation from beyond that',
+      fields: { generation: (NOW_MS + 301_000) / 1000 },
+      result: '400 from_the_future',
+    },
+    {
+      name: 'may have a generation that is five minutes ahead',
+      fields: { generation: (NOW_MS + 300_000) / 1000 },
+      result: 'stored',
+    },
   ]
   for (const { name, fields, result } of cases) {
     test(name, async () => {
@@ -159,6 +169,31 @@ describe('a manifest that is not right is refused, and the one before stays:', (
       },
       code: '409 not_newer',
     },
+    ...[
+      { origins: ['other.local.'] },
+      { ttlSeconds: 6 },
+      { records: 2 },
+      { treeSets: { exports: [WEB] } },
+    ].map((fields) => ({
+      name: `of the same generation with other ${Object.keys(fields).join()}`,
+      signed: async () =>
+        (await snapshotOf(privateKey, [WEB], { ...later, ...fields, generation: 5 })).signed,
+      code: '409 not_newer',
+    })),
+    {
+      name: 'of an older time',
+      signed: async () => {
+        const time = '1970-01-01T00:00:00.000Z'
+        return (await snapshotOf(privateKey, [WEB], { ...later, time })).signed
+      },
+      code: '409 older_time',
+    },
+    {
+      name: 'whose generation leaves no room for later ones',
+      signed: async () =>
+        (await snapshotOf(privateKey, [WEB], { ...later, generation: 0xffffffff })).signed,
+      code: '400 from_the_future',
+    },
   ]
   for (const { name, signed, expected, code } of cases) {
     test(name, async () => {
@@ -168,6 +203,21 @@ describe('a manifest that is not right is refused, and the one before stays:', (
       assert.deepEqual(await at.store.readManifest(), before.signed)
     })
   }
+
+  test('with the labels of namespaces among its names', async () => {
+    const before = await snapshotOf(privateKey, [WEB], { generation: 5 })
+    const { at, etag } = await publisherWith(before)
+    const other = await snapshotOf(privateKey, [WEB], { labels: { shop: ['a=b'] } })
+    await putShards(at, other)
+    const shards = other.manifest.trees?.labels?.shards ?? []
+    const wrong = await snapshotOf(privateKey, [WEB], {
+      ...other.manifest,
+      ...later,
+      shards: shards.slice(0, 1),
+    })
+    assert.equal(codeOf(await ingestManifest(at, wrong.signed, etag)), '400 bad_manifest')
+    assert.deepEqual(await at.store.readManifest(), before.signed)
+  })
 
   test('replacing what is not there', async () => {
     const { signed } = await good()
@@ -182,6 +232,33 @@ describe('a later manifest', () => {
     const result = await ingestManifest(at, again.signed, etag)
     const stored = { kind: 'stored', etag: await manifestEtag(again.signed.bytes), isNew: false }
     assert.deepEqual(result, stored)
+  })
+
+  test('may name other versions of its sources', async () => {
+    const { at, etag } = await publisherWith(await snapshotOf(privateKey, [WEB]))
+    const fields = { time: '2026-01-01T00:00:10.000Z', sources: { services: '8' } }
+    const again = await snapshotOf(privateKey, [WEB], fields)
+    assert.equal((await ingestManifest(at, again.signed, etag)).kind, 'stored')
+  })
+
+  test('may be five minutes behind, as clocks of two exporters are', async () => {
+    const { at, etag } = await publisherWith(await snapshotOf(privateKey, [WEB]))
+    const fields = { generation: 2, time: '2025-12-31T23:55:00.000Z' }
+    const next = await snapshotOf(privateKey, [WEB], fields)
+    assert.equal((await ingestManifest(at, next.signed, etag)).kind, 'stored')
+  })
+
+  test('follows one from the future, once all clocks are right', async () => {
+    const [time, generation] = ['2026-01-02T01:00:00.000Z', Date.UTC(2026, 0, 2, 1) / 1000]
+    const ahead = await snapshotOf(privateKey, [WEB], { time, generation })
+    let nowMs = Date.parse(time)
+    const at = { ...publisher(), now: () => nowMs }
+    await putShards(at, ahead)
+    assert.equal((await ingestManifest(at, ahead.signed, undefined)).kind, 'stored')
+    nowMs = NOW_MS
+    const next = await snapshotOf(privateKey, [WEB], { generation: generation + 1 })
+    const etag = await manifestEtag(ahead.signed.bytes)
+    assert.equal((await ingestManifest(at, next.signed, etag)).kind, 'stored')
   })
 
   test('keeps the shards of the one before it, for readers that are not there yet', async () => {

@@ -33,7 +33,8 @@ test('what is published outlives the gateway’s process', async (t) => {
   const etag = await first.publish(WEB, 7).finally(() => first.stop())
   const second = await PublishingGateway.start(pair, storage)
   t.after(() => second.stop())
-  assert.deepEqual(await second.client.state(), { etag, generation: 7 })
+  const state = await second.client.state()
+  assert.deepEqual([state?.etag, state?.generation], [etag, 7])
   assert.ok((await second.ask('web.shop.svc.cluster.local A')).includes(WEB))
 })
 
@@ -44,5 +45,6 @@ test('a manifest signed by a stranger is refused, and the one before stays', asy
   const { signed } = await shop.snapshot(WEB, 2)
   const signature = signed.signature.replace(/^./, (letter) => (letter === 'A' ? 'B' : 'A'))
   await assert.rejects(shop.client.putManifest(signed.bytes, signature, etag), /signature/)
-  assert.deepEqual(await shop.client.state(), { etag, generation: 1 })
+  const state = await shop.client.state()
+  assert.deepEqual([state?.etag, state?.generation], [etag, 1])
 })

@@ -1,0 +1,70 @@
+/**
+ * Which manifest may follow which: its time and generation as the gateway's clock judges them, and
+ * what a manifest of the same generation may change.
+ * @module
+ */
+import { equalBytes } from '../dns/bytes.ts'
+import { formatManifest, type Manifest } from '../snapshot/manifest.ts'
+
+/** How far the clocks of a gateway and its exporters may be apart. */
+const CLOCK_SKEW_MS = 5 * 60 * 1000
+
+/** Why a manifest is refused. */
+export type OrderRefusal = {
+  readonly status: 400 | 409
+  readonly code: 'from_the_future' | 'not_newer' | 'older_time'
+  readonly message: string
+}
+
+/**
+ * Returns why a manifest may not follow the one before it, or `undefined` when it may. A manifest
+ * from a clock that was ahead blocks nothing once the clocks are right: a generation may always
+ * rise by one, and a time in the future holds no later one back.
+ */
+export function findOrderRefusal(
+  next: Manifest,
+  before: Manifest | undefined,
+  nowMs: number,
+): OrderRefusal | undefined {
+  const limitMs = nowMs + CLOCK_SKEW_MS
+  const { generation } = next
+  const timeMs = Date.parse(next.time)
+  if (timeMs > limitMs) {
+    const seconds = Math.round((timeMs - nowMs) / 1000)
+    const message = `The manifest's time ${next.time} is ${seconds} s ahead of the gateway's clock`
+    return { status: 400, code: 'from_the_future', message: `${message}; set the clocks` }
+  }
+  const isFollowing = before !== undefined && generation <= before.generation + 1
+  if (!isFollowing && generation > limitMs / 1000) {
+    const message = `Generation ${generation} is ahead of the gateway's clock in Unix seconds`
+    return { status: 400, code: 'from_the_future', message }
+  }
+  return before && findAgeRefusal(next, before, limitMs)
+}
+
+function findAgeRefusal(
+  next: Manifest,
+  before: Manifest,
+  limitMs: number,
+): OrderRefusal | undefined {
+  const { generation } = before
+  const [nextMs, beforeMs] = [Date.parse(next.time), Date.parse(before.time)]
+  const isConfirmation = next.generation === generation && nextMs > beforeMs
+  if (next.generation < generation || (next.generation === generation && !isConfirmation)) {
+    const message = `Generation ${next.generation} is not newer than ${generation}`
+    return { status: 409, code: 'not_newer', message }
+  }
+  if (isConfirmation && !isSameContent(next, before)) {
+    const message = `Generation ${generation} says something else; only a later one may`
+    return { status: 409, code: 'not_newer', message }
+  }
+  if (nextMs >= beforeMs - CLOCK_SKEW_MS || beforeMs > limitMs) return undefined
+  const message = `The manifest's time ${next.time} is before the present one's, ${before.time}`
+  return { status: 409, code: 'older_time', message: `${message}; set the exporter's clock` }
+}
+
+/** Whether two manifests differ in their times and the versions of their sources only. */
+function isSameContent(next: Manifest, before: Manifest): boolean {
+  const { time, sources } = before
+  return equalBytes(formatManifest({ ...next, time, sources }), formatManifest(before))
+}
