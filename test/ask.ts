@@ -13,6 +13,7 @@ import type { Listener } from '../src/resolver/listener.ts'
 import type { Resolver } from '../src/resolver/resolver.ts'
 import { FakeHost, type FakeHostOptions } from './fake-host.ts'
 import { formatReply, parseQuestion, type QuestionWords } from './message-text.ts'
+import { ResolverClient } from './resolver-client.ts'
 
 /** Who asks when a question does not say. */
 const CLIENT: Client = { address: '198.51.100.7', port: 4242, transport: 'udp' }
@@ -61,12 +62,10 @@ export class Server {
    */
   async isQuick(question: string): Promise<boolean> {
     const { message, words } = parseQuestion(question)
-    const listener = this.listener(words)
-    const client = clientOf(words)
-    const size = this.resolver.answerQuickly(listener, message, client)
-    if (size === 0) return false
-    const quick = this.resolver.quickReply.slice(0, size)
-    assert.deepEqual(quick, await this.resolver.answerAtLength(listener, message, client))
+    const client = new ResolverClient(this.resolver, clientOf(words), this.listener(words))
+    const { quick, atLength } = await client.bothWays(message)
+    if (quick === undefined) return false
+    assert.deepEqual(quick, atLength)
     return true
   }
 
@@ -76,7 +75,7 @@ export class Server {
     client: Client = CLIENT,
     listener: Listener = this.listener(new Map()),
   ): Promise<Uint8Array | undefined> {
-    return this.resolver.answer(listener, message, client)
+    return new ResolverClient(this.resolver, client, listener).answer(message)
   }
 
   private listener(words: QuestionWords): Listener {

@@ -2,7 +2,9 @@
  * DNS over plain HTTP for trying things out: answers from the first server block that listens.
  * @module
  */
+import { ReplyWriter } from '../dns/reply-writer.ts'
 import { createDohApp } from '../doh/app.ts'
+import { Incoming, ownResponse } from '../resolver/incoming.ts'
 import type { Resolver } from '../resolver/resolver.ts'
 import { parseListenAddress } from '../shim/feature-servers.ts'
 import { remoteOf } from '../shim/http-request.ts'
@@ -38,13 +40,17 @@ export async function listenDoh(
         'put TLS in front of it, or say --insecure',
     )
   }
+  const incoming = new Incoming()
+  const writer = new ReplyWriter()
   const app = createDohApp({
     isPrivate: () => false,
     answer: (message, c) => {
       const current = resolver()
       const [listener] = current?.listeners ?? []
       if (current === undefined || listener === undefined) return undefined
-      return current.answer(listener, message, { ...remoteOf(c.env), transport: 'https' })
+      const client = { ...remoteOf(c.env), transport: 'https' } as const
+      const result = current.answer(listener, incoming.read(message, client), writer)
+      return ownResponse(result, writer)
     },
   })
   const server = new HttpServer(app, { bounds: () => resolver()?.listeners[0]?.bounds ?? {} })

@@ -61,7 +61,7 @@ export type Refusal = {
 }
 
 /**
- * A query, read once. Made to be used again for the next message: keep none of its parts. `name`
+ * A query, read once. Used again for the next message: keep none of its parts. `name`
  * and `labels` describe the query name in lower case; the original spelling stays in `bytes`.
  */
 export class Query {
@@ -107,13 +107,6 @@ export class Query {
   wantsPadding = false
   /** Whether the option that asks for the server's identifier (RFC 5001) came along. */
   wantsNsid = false
-
-  /** Copies the query, so that it may be kept beyond the next message. */
-  clone(): Query {
-    const copy = new Query()
-    parseQuery(this.bytes.slice(), copy, (this.flags >>> 11) & 15)
-    return copy
-  }
 }
 
 const DROP: Refusal = { kind: 'refusal', rcode: undefined, echoesQuestion: false }

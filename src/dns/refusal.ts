@@ -9,6 +9,9 @@ import { FLAG, type Query, type Refusal } from './query.ts'
 import { RCODE } from './rcode.ts'
 import { ReplyWriter } from './reply-writer.ts'
 
+/** One for all, as it takes far longer to create than to use. */
+const writer = new ReplyWriter()
+
 /**
  * Makes the reply to a refused message, or `undefined` when it gets none.
  * An operation that is not implemented gets a header only, with its operation and RD
@@ -32,7 +35,6 @@ export function rcodeReply(
   options: readonly EdnsOption[] = [],
   paddingBlock = 0,
 ): Uint8Array {
-  const writer = new ReplyWriter()
   writer.begin(query, { bytesMax: MESSAGE_BYTES_MAX, options })
   return writer.bytes.slice(0, writer.finish(rcode, 0, paddingBlock))
 }

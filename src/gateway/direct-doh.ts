@@ -3,7 +3,7 @@
  * or in the path, a client certificate, or a login.
  * @module
  */
-
+import type { Query, Refusal } from '../dns/query.ts'
 import {
   badMessage,
   type DirectResponse,
@@ -85,20 +85,21 @@ export class DirectDoh {
     const message = ticket.message ?? body
     if (message === undefined || !isQuery(message)) return this.refuse(ticket, badMessage())
     const method = ticket.isPost ? 'POST' : 'GET'
-    const reply = this.gateway.answerFor(message, ticket.client, keepAlive, method)
-    return reply instanceof Promise
-      ? reply.then((bytes) => this.respond(ticket, message, bytes))
-      : this.respond(ticket, message, reply)
+    const incoming = this.gateway.read(message, ticket.client)
+    // The slow path takes the query over, so that it stays as it is until there is a response.
+    const { parsed } = incoming
+    const reply = this.gateway.answerFor(incoming, keepAlive, method)
+    return andThen(reply, (bytes) => this.respond(ticket, parsed, bytes))
   }
 
   private respond(
     ticket: Ticket,
-    message: Uint8Array,
+    query: Query | Refusal,
     reply: Uint8Array | undefined,
   ): DirectResponse {
     if (reply === undefined) return this.refuse(ticket, noAnswer())
     const { client, isPost, origin } = ticket
-    const age = this.gateway.ageHeaders(message, client.view)
+    const age = this.gateway.ageHeaders(query, client.view)
     const more = origin === undefined ? age : (this.pages?.with(age, origin, ['Accept']) ?? age)
     return directResponse(reply, { isPrivate: this.isPrivate, isPost }, more)
   }

@@ -7,15 +7,17 @@ import type { Context } from 'hono'
 import { CLUSTER_TREE, type ClusterTree } from '../corefile/cluster-tree.ts'
 import type { KubernetesOptions } from '../corefile/kubernetes-options.ts'
 import { ConfigError, configError, formatProblem } from '../corefile/problem.ts'
-import { asWordOctets, EMPTY, type SizedOctets } from '../dns/bytes.ts'
+import { asWordOctets, type SizedOctets } from '../dns/bytes.ts'
 import { equalNames, isSubdomain } from '../dns/name.ts'
-import { endsIn, parseQuery, Query, type Refusal } from '../dns/query.ts'
+import { endsIn, parseQuery, type Query, type Refusal } from '../dns/query.ts'
+import { ReplyWriter } from '../dns/reply-writer.ts'
 import { HttpError } from '../doh/http-error.ts'
 import { replyBytesMax } from '../doh/negotiate.ts'
 import type { Host, SnapshotSource } from '../plugins/host.ts'
 import type { Client, MaybePromise, View } from '../plugins/plugin.ts'
 import { createResolver } from '../resolver/create-resolver.ts'
 import { type Explanation, explain } from '../resolver/explain.ts'
+import { Incoming, ownResponse } from '../resolver/incoming.ts'
 import type { Resolver } from '../resolver/resolver.ts'
 import { type Caller, findCaller, headerToken } from './access.ts'
 import { AccessAssertions, ASSERTION_HEADER } from './access-assertions.ts'
@@ -91,8 +93,8 @@ export class Gateway {
   private readonly limiter: RateLimiter
   private readonly assertions: AccessAssertions | undefined
   private readonly zones: readonly ServedZone[]
-  private readonly query = new Query()
-  private parsed: Query | Refusal = parseQuery(EMPTY, this.query)
+  private readonly incoming = new Incoming()
+  private readonly writer = new ReplyWriter()
   private readonly ages = new AgeHeaders()
   private readonly clock: HeldClock
   private readonly callers = new WeakMap<Request, Caller>()
@@ -165,12 +167,12 @@ export class Gateway {
 
   /** Says how old the names are that a message is about, for who sees them. */
   headersOf(message: Uint8Array, c: Context): Readonly<Record<string, string>> {
-    return this.ageHeaders(message, this.callers.get(c.req.raw)?.view)
+    return this.ageHeaders(parseQuery(message), this.callers.get(c.req.raw)?.view)
   }
 
-  /** As `headersOf`, for a view. */
-  ageHeaders(message: Uint8Array, view: View | undefined): Readonly<Record<string, string>> {
-    const found = this.zoneOf(this.parse(message))
+  /** As `headersOf`, for a query and a view. */
+  ageHeaders(query: Query | Refusal, view: View | undefined): Readonly<Record<string, string>> {
+    const found = this.zoneOf(query)
     if (found === undefined) return NO_HEADERS
     let ageMs = -1
     for (const { cluster, reader } of found.parts) {
@@ -180,10 +182,9 @@ export class Gateway {
     return ageMs < 0 ? NO_HEADERS : this.ages.of(ageMs)
   }
 
-  /** Reads a message, once for all who want to know of it; it is not written to any more. */
-  protected parse(message: Uint8Array): Query | Refusal {
-    if (message !== this.query.bytes) this.parsed = parseQuery(message, this.query)
-    return this.parsed
+  /** Reads a message, which nobody may write to from now on; holds until the next is read. */
+  read(message: Uint8Array, client: Client): Incoming {
+    return this.incoming.read(message, client)
   }
 
   /** Finds the zone of the clusters that a query is about. */
@@ -198,24 +199,27 @@ export class Gateway {
     const bytesMax = replyBytesMax(c.req.method, c.req.header('accept'))
     const viewing = { ...client, ...(view && { view }), ...(bytesMax && { bytesMax }) }
     const method = c.req.path.endsWith('/resolve') ? 'JSON' : c.req.method
-    return this.answerFor(message, viewing, this.keeping(c), method)
+    return this.answerFor(this.read(message, viewing), this.keeping(c), method)
   }
 
-  /** As `answer`, for a client. The method is for those who count ({@link ObservedGateway}). */
+  /**
+   * As `answer`, for a message that was read. The response is in memory of its own: HTTP servers
+   * hold on to it, and so does workerd's `Response`, which does not copy it. The method is for
+   * those who count ({@link ObservedGateway}).
+   */
   answerFor(
-    message: Uint8Array,
-    client: Client,
+    incoming: Incoming,
     keepAlive: KeepAlive,
     _method: string,
   ): MaybePromise<Uint8Array | undefined> {
-    const local = answerLocally(this.parse(message))
+    const local = answerLocally(incoming.parsed)
     if (local !== undefined) return local
     const [listener] = this.resolver.listeners
     if (listener === undefined) return undefined
     return this.clock.during(() => {
-      if (client.view !== undefined) keepFresh(this.book, keepAlive)
+      if (incoming.client.view !== undefined) keepFresh(this.book, keepAlive)
       for (const reader of this.readers.values()) keepFresh(reader, keepAlive)
-      return this.resolver.answer(listener, message, client)
+      return ownResponse(this.resolver.answer(listener, incoming, this.writer), this.writer)
     })
   }
 
@@ -240,18 +244,14 @@ export class Gateway {
     view: View | undefined,
     c: Context,
   ): Promise<Explanation | undefined> {
-    const reply = answerLocally(this.parse(message))
+    const client = this.runtime.clientOf(c)
+    const incoming = this.read(message, view === undefined ? client : { ...client, view })
+    const reply = answerLocally(incoming.parsed)
     if (reply !== undefined) return { reply, serverBlock: undefined, plugins: [], facts: [] }
     const [listener] = this.resolver.listeners
     if (listener === undefined) return undefined
-    const client = this.runtime.clientOf(c)
     for (const reader of this.readers.values()) keepFresh(reader, this.keeping(c))
-    return explain(
-      this.resolver,
-      listener,
-      message,
-      view === undefined ? client : { ...client, view },
-    )
+    return explain(this.resolver, listener, incoming)
   }
 
   /** The clusters without a snapshot that is not too old. */

@@ -5,9 +5,11 @@
  */
 import { octet } from '../dns/bytes.ts'
 import { formatName } from '../dns/name.ts'
+import type { Query, Refusal } from '../dns/query.ts'
 import { formatRcode } from '../dns/rcode.ts'
 import { formatType } from '../dns/rr-type.ts'
-import { andThen, type Client, type MaybePromise } from '../plugins/plugin.ts'
+import { andThen, type MaybePromise } from '../plugins/plugin.ts'
+import type { Incoming } from '../resolver/incoming.ts'
 import type { GatewayConfig } from './config.ts'
 import { Gateway, type GatewayRuntime, type KeepAlive } from './gateway.ts'
 
@@ -48,16 +50,16 @@ export class ObservedGateway extends Gateway {
 
   /** As a {@link Gateway} does. */
   override answerFor(
-    message: Uint8Array,
-    client: Client,
+    incoming: Incoming,
     keepAlive: KeepAlive,
     method: string,
   ): MaybePromise<Uint8Array | undefined> {
     const { now, log } = this.host
     const startMs = now()
-    return andThen(super.answerFor(message, client, keepAlive, method), (reply) => {
+    const { parsed } = incoming
+    return andThen(super.answerFor(incoming, keepAlive, method), (reply) => {
       try {
-        if (reply !== undefined) this.observe(message, reply, { method, ms: now() - startMs })
+        if (reply !== undefined) this.observe(parsed, reply, { method, ms: now() - startMs })
       } catch (error) {
         log({ level: 'error', message: 'cannot count an answer', error: String(error) })
       }
@@ -66,11 +68,10 @@ export class ObservedGateway extends Gateway {
   }
 
   private observe(
-    message: Uint8Array,
+    query: Query | Refusal,
     reply: Uint8Array,
     { method, ms }: { readonly method: string; readonly ms: number },
   ): void {
-    const query = this.parse(message)
     const isQuery = query.kind === 'query'
     // Of one cluster there may be several trees, of which it need not publish all.
     const ages = new Map<string, string>()

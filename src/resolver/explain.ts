@@ -4,14 +4,9 @@
  * @module
  */
 import { formatName } from '../dns/name.ts'
-import { isWithinZone, parseQuery } from '../dns/query.ts'
-import {
-  andThen,
-  type Client,
-  type Fact,
-  type MaybePromise,
-  type Spans,
-} from '../plugins/plugin.ts'
+import { isWithinZone } from '../dns/query.ts'
+import { andThen, type Fact, type MaybePromise, type Spans } from '../plugins/plugin.ts'
+import type { Incoming } from './incoming.ts'
 import { findChain, type Listener } from './listener.ts'
 import type { Resolver } from './resolver.ts'
 
@@ -30,9 +25,9 @@ export type Explanation = {
 export function explain(
   resolver: Resolver,
   listener: Listener,
-  message: Uint8Array,
-  client: Client,
+  incoming: Incoming,
 ): MaybePromise<Explanation> {
+  const { parsed: query, client } = incoming
   const plugins: string[] = []
   const spans: Spans = {
     traceId: '',
@@ -41,8 +36,7 @@ export function explain(
       return () => undefined
     },
   }
-  return andThen(resolver.answerTraced(listener, message, client, spans), (reply) => {
-    const query = parseQuery(message)
+  return andThen(resolver.answerTraced(listener, incoming, spans), (reply) => {
     if (query.kind === 'refusal') return { reply, serverBlock: undefined, plugins, facts: [] }
     const chain = findChain(listener, query, client)
     const served = listener.zones.find(

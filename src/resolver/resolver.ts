@@ -33,6 +33,7 @@ import {
 } from '../plugins/plugin.ts'
 import type { Chain } from './chain.ts'
 import { DroppedCounts } from './dropped-counts.ts'
+import type { AnswerResult, Incoming } from './incoming.ts'
 import { findChain, type Listener } from './listener.ts'
 import { answerNotice } from './notice.ts'
 import type { QuickWay } from './quick-way.ts'
@@ -50,7 +51,6 @@ const MIRRORED: ReadonlySet<number> = new Set([OPTION.NSID, OPTION.COOKIE])
 const NO_BLOCK = extendedError(EXTENDED_ERROR.NOT_AUTHORITATIVE)
 // Bound, as constants of a module are a part of the compiled code (dns/query.ts).
 const { IN } = CLASS
-const parse = parseQuery
 const chainFor = findChain
 /** Quick answers that go untimed between two that are timed, a power of two less one. */
 const UNTIMED_MAX = 63
@@ -90,7 +90,6 @@ export class Resolver {
   private readonly dropped: DroppedCounts
   private readonly readiness: Readiness
   private readonly panics: { value: number }
-  private readonly query = new Query()
   private readonly writer = new ReplyWriter()
   private readonly observation: Writable<Observation>
   private untimed = 0
@@ -102,102 +101,42 @@ export class Resolver {
     this.dropped = new DroppedCounts(listeners, chains, host)
     this.readiness = new Readiness(chains)
     this.panics = host.metrics.counter(PANICS)
-    const { query, writer } = this
     const client: Client = { address: '', port: 0, transport: 'udp' }
-    this.observation = {
-      query,
-      client,
-      reply: writer.bytes,
-      replyBytes: 0,
-      plugin: '',
-      durationMs: 0,
-    }
+    const seen = { reply: EMPTY, replyBytes: 0, plugin: '', durationMs: 0 }
+    this.observation = { query: new Query(), client, ...seen }
   }
 
   /**
-   * Answers a message, quickly where that is possible. Never throws and never rejects.
-   * @returns the reply, `undefined` for none
+   * Answers a message, at once in the writer where that is possible. Never throws, never rejects.
    */
-  answer(
-    listener: Listener,
-    bytes: Uint8Array,
-    client: Client,
-  ): MaybePromise<Uint8Array | undefined> {
-    const size = this.answerQuickly(listener, bytes, client)
-    return size > 0
-      ? this.writer.bytes.slice(0, size)
-      : this.answerAtLength(listener, bytes, client)
-  }
-
-  /** The reply that `answerQuickly` has written; it is there until the next message comes. */
-  get quickReply(): Uint8Array {
-    return this.writer.bytes
-  }
-
-  /**
-   * Answers a message from what is at hand, without allocating anything.
-   * @returns size of the reply, which is in `quickReply`; 0 when the message has to be answered at
-   * length
-   */
-  answerQuickly(listener: Listener, bytes: Uint8Array, client: Client): number {
-    const parsed = parse(bytes, this.query)
-    if (parsed.kind === 'refusal' || parsed.class !== IN) return 0
-    const chain = chainFor(listener, parsed, client)
-    const quickWay = chain?.quickWay
-    if (chain === undefined || quickWay === undefined) return 0
-    const { observers } = chain
-    if (observers.length === 0) return this.tryQuickly(quickWay, parsed, client)
-    // Looking at the clock takes a good part of the time that it would measure: the answers in
-    // between are held to have taken as long as the last one that was timed.
-    this.untimed = (this.untimed + 1) & UNTIMED_MAX
-    const size =
-      this.untimed === 1
-        ? this.tryTimed(quickWay, parsed, client)
-        : this.tryQuickly(quickWay, parsed, client)
-    if (size === 0) return 0
-    const { observation } = this
-    observation.client = client
-    observation.replyBytes = size
-    observation.plugin = quickWay.plugin
-    this.observe(observers, observation)
-    return size
+  answer(listener: Listener, incoming: Incoming, writer: ReplyWriter): AnswerResult {
+    const size = this.answerQuickly(listener, incoming, writer)
+    return size > 0 ? size : this.answerAtLength(listener, incoming)
   }
 
   /** Answers a message by way of requests, which every plugin may see and change. */
-  answerAtLength(
-    listener: Listener,
-    bytes: Uint8Array,
-    client: Client,
-  ): MaybePromise<Uint8Array | undefined> {
-    const parsed = parseQuery(bytes, this.query)
-    if (parsed.kind === 'refusal') {
-      const notice = answerNotice(listener, bytes, client)
-      return notice === undefined ? refusalReply(this.query, parsed) : notice.reply
-    }
-    if (parsed.class !== CLASS.IN && !listener.takesAnyClass) {
-      return this.refuse(listener, client, [])
-    }
-    const chain = findChain(listener, parsed, client)
-    if (chain === undefined) {
-      return this.refuse(listener, client, tellsWhy(listener) ? [NO_BLOCK] : [])
-    }
-    return this.answerBy(chain, this.request(parsed.clone(), { client, listener, depth: 0 }))
+  answerAtLength(listener: Listener, incoming: Incoming): MaybePromise<Uint8Array | undefined> {
+    return this.answerTraced(listener, incoming, undefined)
   }
 
-  /** As `answerAtLength`; where the request goes is taken down. */
+  /** As `answerAtLength`; records where the request goes, when there are `spans`. */
   answerTraced(
     listener: Listener,
-    bytes: Uint8Array,
-    client: Client,
-    spans: NonNullable<Trace['spans']>,
+    incoming: Incoming,
+    spans: Trace['spans'],
   ): MaybePromise<Uint8Array | undefined> {
-    const parsed = parseQuery(bytes, this.query)
-    const chain = parsed.kind === 'query' ? findChain(listener, parsed, client) : undefined
-    if (parsed.kind === 'refusal' || parsed.class !== CLASS.IN || chain === undefined) {
-      return this.answerAtLength(listener, bytes, client)
+    const { parsed, client } = incoming
+    if (parsed.kind === 'refusal') {
+      const notice = answerNotice(listener, incoming.query.bytes, client)
+      return notice === undefined ? refusalReply(incoming.query, parsed) : notice.reply
+    }
+    if (parsed.class !== IN && !listener.takesAnyClass) return this.refuse(listener, incoming, [])
+    const chain = findChain(listener, parsed, client)
+    if (chain === undefined) {
+      return this.refuse(listener, incoming, tellsWhy(listener) ? [NO_BLOCK] : [])
     }
     const from = { client, listener, depth: 0, spans }
-    return this.answerBy(chain, this.request(parsed.clone(), from))
+    return this.answerBy(chain, this.request(incoming.takeQuery(), from))
   }
 
   /** All that the chains ask of their runtime. */
@@ -283,18 +222,51 @@ export class Resolver {
     })
   }
 
-  /** Refuses the query at hand, for which there is no server block. */
-  private refuse(listener: Listener, client: Client, options: readonly EdnsOption[]): Uint8Array {
-    const { query } = this
+  /**
+   * Answers a message from what is at hand, without allocating anything.
+   * @returns size of the response, which is in the writer; 0 when it has to take the slow path
+   */
+  private answerQuickly(listener: Listener, incoming: Incoming, writer: ReplyWriter): number {
+    const { parsed, client } = incoming
+    if (parsed.kind === 'refusal' || parsed.class !== IN) return 0
+    const chain = chainFor(listener, parsed, client)
+    const quickWay = chain?.quickWay
+    if (chain === undefined || quickWay === undefined) return 0
+    const { observers } = chain
+    if (observers.length === 0) return this.tryQuickly(quickWay, incoming, writer)
+    // Looking at the clock takes a good part of the time that it would measure: the answers in
+    // between are held to have taken as long as the last one that was timed.
+    this.untimed = (this.untimed + 1) & UNTIMED_MAX
+    const size =
+      this.untimed === 1
+        ? this.tryTimed(quickWay, incoming, writer)
+        : this.tryQuickly(quickWay, incoming, writer)
+    if (size === 0) return 0
+    const { observation } = this
+    observation.query = parsed
+    observation.client = client
+    observation.reply = writer.bytes
+    observation.replyBytes = size
+    observation.plugin = quickWay.plugin
+    this.observe(observers, observation)
+    return size
+  }
+
+  /** Refuses a query for which there is no server block. */
+  private refuse(
+    listener: Listener,
+    { query, client }: Incoming,
+    options: readonly EdnsOption[],
+  ): Uint8Array {
     const reply = rcodeReply(query, RCODE.REFUSED, options, paddingBlock(client))
     this.dropped.count(listener, { query, client, reply })
     return reply
   }
 
   /** A plugin that throws leaves the query to the long way, which has an answer to that too. */
-  private tryQuickly(quickWay: QuickWay, query: Query, client: Client): number {
+  private tryQuickly(quickWay: QuickWay, { query, client }: Incoming, writer: ReplyWriter): number {
     try {
-      return quickWay.answer(query, client, this.writer)
+      return quickWay.answer(query, client, writer)
     } catch (error) {
       this.panic(error)
       return 0
@@ -305,10 +277,10 @@ export class Resolver {
    * As `tryQuickly`, with a look at the clock before and after: apart, because a call that is rare
    * where it stands is not compiled in, and a number that it returns takes memory.
    */
-  private tryTimed(quickWay: QuickWay, query: Query, client: Client): number {
+  private tryTimed(quickWay: QuickWay, incoming: Incoming, writer: ReplyWriter): number {
     const { host } = this
     const startMs = host.now()
-    const size = this.tryQuickly(quickWay, query, client)
+    const size = this.tryQuickly(quickWay, incoming, writer)
     if (size > 0) this.observation.durationMs = host.now() - startMs
     return size
   }

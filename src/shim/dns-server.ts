@@ -3,6 +3,7 @@
  * @module
  */
 import type { Feature } from '../plugins/plugin.ts'
+import { Incoming } from '../resolver/incoming.ts'
 import type { Listener } from '../resolver/listener.ts'
 import type { Resolver } from '../resolver/resolver.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
@@ -117,8 +118,9 @@ export class DnsServer {
   }
 
   private async open(listener: Listener, resolver: Resolver): Promise<Bound> {
-    const answer: Answer = (message, client) =>
-      bound.resolver.answer(bound.listener, message, client)
+    const incoming = new Incoming()
+    const answer: Answer = (message, client, writer) =>
+      bound.resolver.answer(bound.listener, incoming.read(message, client), writer)
     const streams = streamsOf(listener, {
       answer: () => answer,
       bounds: () => bound.listener.bounds,

@@ -2,6 +2,8 @@
  * DNS over HTTPS for `https://` server blocks (RFC 8484), with and without TLS.
  * @module
  */
+
+import { ReplyWriter } from '../dns/reply-writer.ts'
 import { createDohApp } from '../doh/app.ts'
 import {
   badMessage,
@@ -12,14 +14,23 @@ import {
   readDirect,
 } from '../doh/direct-message.ts'
 import { replyBytesMax } from '../doh/negotiate.ts'
-import type { Client, ConnectionBounds, TlsService } from '../plugins/plugin.ts'
-import { andThen } from '../plugins/plugin.ts'
+import {
+  andThen,
+  type Client,
+  type ConnectionBounds,
+  type MaybePromise,
+  type TlsService,
+} from '../plugins/plugin.ts'
+import { ownResponse } from '../resolver/incoming.ts'
 import { type Direct, type Ends, remoteOf } from './http-request.ts'
 import { HttpServer } from './http-server.ts'
 import type { Answer } from './udp-server.ts'
 
 /** Connections at a time, as CoreDNS has it. */
 const CONNECTIONS_MAX = 200
+
+/** One for all servers: responses are copied out of it at once. */
+const writer = new ReplyWriter()
 
 /** What to answer with, and how to serve. */
 export type DohServerOptions = {
@@ -43,11 +54,13 @@ export function createDohServer({
   bounds,
   onResponse,
 }: DohServerOptions): HttpServer {
+  const ownAnswer = (message: Uint8Array, client: Client): MaybePromise<Uint8Array | undefined> =>
+    ownResponse(answer()(message, client, writer), writer)
   const app = createDohApp({
     isPrivate: () => false,
     answer: (message, c) => {
       const bytesMax = replyBytesMax(c.req.method, c.req.header('accept'))
-      return answer()(message, clientOf(remoteOf(c.env), bytesMax))
+      return ownAnswer(message, clientOf(remoteOf(c.env), bytesMax))
     },
   })
   const counted: ConstructorParameters<typeof HttpServer>[0] = {
@@ -65,7 +78,7 @@ export function createDohServer({
       const isAsking = message !== undefined && isQuery(message)
       const { isPost, bytesMax } = asked
       const client = clientOf(head.ends(), bytesMax)
-      const reply = isAsking ? answer()(message, client) : undefined
+      const reply = isAsking ? ownAnswer(message, client) : undefined
       return andThen(reply, (bytes) => {
         const response =
           bytes === undefined

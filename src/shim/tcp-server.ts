@@ -7,6 +7,7 @@ import { createServer, type Server, type Socket } from 'node:net'
 import { createServer as createTlsServer, Server as TlsServer } from 'node:tls'
 import { writeUint16 } from '../dns/bytes.ts'
 import { HEADER_BYTES } from '../dns/limits.ts'
+import { ReplyWriter } from '../dns/reply-writer.ts'
 import type { TlsService } from '../plugins/plugin.ts'
 import { MessageStream } from './message-stream.ts'
 import { contextOptions, isWelcome, serverOptions } from './tls-service.ts'
@@ -43,6 +44,8 @@ export const TCP_LIMITS: TcpLimits = {
   queriesMax: Number.POSITIVE_INFINITY,
 }
 
+/** One for all connections: responses are copied out of it at once. */
+const writer = new ReplyWriter()
 const SOCKET_OPTIONS = { allowHalfOpen: true, noDelay: true }
 
 /** A TCP socket that answers, as it is or over TLS. */
@@ -215,25 +218,34 @@ class Connection {
       localPort: socket.localPort ?? 0,
       sendAhead: (ahead: Uint8Array) => this.sendAhead(ahead),
     } as const
-    const reply = this.answer()(message, client)
-    if (!(reply instanceof Promise)) {
-      this.send(reply)
+    const result = this.answer()(message, client, writer)
+    if (typeof result === 'number') {
+      this.sendFirst(writer.bytes, result)
+      return
+    }
+    if (!(result instanceof Promise)) {
+      this.send(result)
       return
     }
     this.pending++
-    void reply.then((later) => {
+    void result.then((later) => {
       this.pending--
       this.send(later)
       this.proceed()
     })
   }
 
-  private send(reply: Uint8Array | undefined): void {
+  private send(response: Uint8Array | undefined): void {
+    if (response !== undefined) this.sendFirst(response, response.length)
+  }
+
+  /** Sends a copy of the first `size` bytes, which the socket may hold on to. */
+  private sendFirst(bytes: Uint8Array, size: number): void {
     const { socket } = this
-    if (reply === undefined || socket.destroyed) return
-    const framed = new Uint8Array(2 + reply.length)
-    writeUint16(framed, 0, reply.length)
-    framed.set(reply, 2)
+    if (socket.destroyed) return
+    const framed = new Uint8Array(2 + size)
+    writeUint16(framed, 0, size)
+    framed.set(bytes.subarray(0, size), 2)
     if (socket.write(framed)) return
     this.writing ??= setTimeout(() => socket.destroy(), this.limits.writeMs)
   }

@@ -4,13 +4,21 @@
  * @module
  */
 import { createSocket, type RemoteInfo, type Socket } from 'node:dgram'
-import type { Client, MaybePromise } from '../plugins/plugin.ts'
+import { ReplyWriter } from '../dns/reply-writer.ts'
+import type { Client } from '../plugins/plugin.ts'
+import type { AnswerResult } from '../resolver/incoming.ts'
 
-/** Answers a message; `undefined` for no answer. */
-export type Answer = (message: Uint8Array, client: Client) => MaybePromise<Uint8Array | undefined>
+/**
+ * Answers a message: at once in the writer, or in memory of its own. Keeps the client only when the
+ * result is no number.
+ */
+export type Answer = (message: Uint8Array, client: Client, writer: ReplyWriter) => AnswerResult
 
 /** Octets the system may hold for us while we are busy. */
 const RECEIVE_BUFFER_BYTES = 4 * 1024 * 1024
+
+/** The sender of a datagram, and of the next one unless somebody has kept it. */
+type UdpClient = Client & { address: string; port: number }
 
 /** A UDP socket that answers. */
 export class UdpServer {
@@ -18,6 +26,15 @@ export class UdpServer {
   private readonly answer: () => Answer
   private readonly localAddress: string
   private localPort = 0
+  /** The client of the next query, unless the last one was kept. */
+  private client: UdpClient | undefined
+  private readonly writer = new ReplyWriter()
+  /** For responses while the socket still has the last one: they are copied. */
+  private readonly spare = new ReplyWriter()
+  private isSending = false
+  private readonly sent = (): void => {
+    this.isSending = false
+  }
 
   /**
    * @param answer gives the function to answer with at the time of each message
@@ -70,20 +87,40 @@ export class UdpServer {
 
   private receive(message: Uint8Array, { address, port }: RemoteInfo): void {
     if (port === 0) return
+    const { isSending } = this
+    const writer = isSending ? this.spare : this.writer
     const { localAddress, localPort } = this
-    const client = { address, port, transport: 'udp', localAddress, localPort } as const
-    const reply = this.answer()(message, client)
-    if (reply instanceof Promise) {
-      void reply.then((later) => {
+    this.client ??= { address, port, transport: 'udp', localAddress, localPort }
+    this.client.address = address
+    this.client.port = port
+    const result = this.answer()(message, this.client, writer)
+    if (typeof result === 'number') {
+      if (isSending) this.send(writer.bytes.slice(0, result), address, port)
+      else this.sendWritten(result, address, port)
+      return
+    }
+    this.client = undefined
+    if (result instanceof Promise) {
+      void result.then((later) => {
         this.send(later, address, port)
       })
-    } else this.send(reply, address, port)
+    } else this.send(result, address, port)
   }
 
-  private send(reply: Uint8Array | undefined, address: string, port: number): void {
-    if (reply === undefined) return
+  /** Sends what is in the writer, which the socket has until it says that all is sent. */
+  private sendWritten(size: number, address: string, port: number): void {
+    this.isSending = true
     try {
-      this.socket.send(reply, port, address, () => undefined)
+      this.socket.send(this.writer.bytes, 0, size, port, address, this.sent)
+    } catch {
+      // The socket is closed; nothing is sent any more.
+    }
+  }
+
+  private send(response: Uint8Array | undefined, address: string, port: number): void {
+    if (response === undefined) return
+    try {
+      this.socket.send(response, port, address, () => undefined)
     } catch {
       // The socket was closed while the answer was on its way.
     }

@@ -26,7 +26,7 @@ const RDATA_FIXED_BYTES = 6
 /** Writes sets; made once, set up before each reply. */
 export class SetWriter {
   /** Where records go. */
-  readonly reply: ReplyWriter
+  reply: ReplyWriter
   /** The origin that names in rdata and of additional records are below, absolute. */
   origin: SizedOctets = asWordOctets(ROOT)
   /** Draws at which address of a set to begin, modulo their number; `undefined` for the first. */

@@ -22,6 +22,7 @@ import {
   signBytes,
 } from '../../src/snapshot/signature.ts'
 import { Metrics } from '../../src/telemetry/metrics.ts'
+import { ResolverClient } from '../resolver-client.ts'
 import { FollowedCluster } from './followed-cluster.ts'
 import { heapBytes } from './heap.ts'
 import { median, type Row, row } from './row.ts'
@@ -136,12 +137,11 @@ function open(store: Store): {
     environment: () => undefined,
   })
   const resolver = createResolver(blocks, host)
-  const [listener] = resolver.listeners
-  if (listener === undefined) throw new TypeError('Nothing listens')
   const client = { address: '127.0.0.1', port: 0, transport: 'https' as const }
+  const asking = new ResolverClient(resolver, client)
   return {
     reader,
-    ask: async (message) => (await resolver.answer(listener, message, client)) ?? EMPTY,
+    ask: async (message) => (await asking.answer(message)) ?? EMPTY,
   }
 }
 

@@ -6,6 +6,7 @@ import { parseKubernetes } from '../../src/corefile/kubernetes-options.ts'
 import { parseCorefile } from '../../src/corefile/parse-corefile.ts'
 import type { ServerBlock } from '../../src/corefile/server-block.ts'
 import { nameOf } from '../../src/dns/name.ts'
+import { ReplyWriter } from '../../src/dns/reply-writer.ts'
 import { TYPE } from '../../src/dns/rr-type.ts'
 import { writeQuery } from '../../src/dns/write-query.ts'
 import { namingOptions } from '../../src/exporter/naming.ts'
@@ -16,6 +17,7 @@ import type { NamingOptions } from '../../src/kubernetes/options.ts'
 import { parseObject } from '../../src/kubernetes/parse-object.ts'
 import type { Client } from '../../src/plugins/plugin.ts'
 import { createResolver } from '../../src/resolver/create-resolver.ts'
+import { Incoming } from '../../src/resolver/incoming.ts'
 import type { Listener } from '../../src/resolver/listener.ts'
 import type { Resolver } from '../../src/resolver/resolver.ts'
 import { createNodeHost } from '../../src/shim/node-host.ts'
@@ -111,6 +113,8 @@ export class GeneratedServer {
   readonly resolver: Resolver
   readonly listener: Listener
   readonly records: number
+  private readonly incoming = new Incoming()
+  private readonly writer = new ReplyWriter()
 
   constructor(cluster: GeneratedCluster, corefile: string = COREFILE) {
     const { services, snapshot, records } = cluster
@@ -146,12 +150,12 @@ export class GeneratedServer {
 
   /** Answers each message once. */
   answerAll(messages: readonly Uint8Array[]): void {
-    const { resolver, listener } = this
+    const { resolver, listener, incoming, writer } = this
     for (let i = 0; i < messages.length; i++) {
       const message = messages[i]
-      if (message === undefined || resolver.answerQuickly(listener, message, CLIENT) === 0) {
-        throw new Error('A query was not answered quickly')
-      }
+      if (message === undefined) return
+      const result = resolver.answer(listener, incoming.read(message, CLIENT), writer)
+      if (typeof result !== 'number') throw new Error('A query was not answered quickly')
     }
   }
 }

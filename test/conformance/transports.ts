@@ -28,6 +28,7 @@ import { findChain, type Listener } from '../../src/resolver/listener.ts'
 import type { Resolver } from '../../src/resolver/resolver.ts'
 import { createNodeHost } from '../../src/shim/node-host.ts'
 import { Metrics } from '../../src/telemetry/metrics.ts'
+import { ResolverClient } from '../resolver-client.ts'
 import { TcpClient } from '../shim/clients.ts'
 import type { Case, Scenario, ScenarioFiles } from './scenario.ts'
 
@@ -63,12 +64,11 @@ export function openBothWays(place: Place): Transport {
       if (listener === undefined) return []
       const ahead: Uint8Array[] = []
       const client = clientOf(recorded, ahead)
-      const size = resolver.answerQuickly(listener, message, client)
-      const quick = resolver.quickReply.slice(0, size)
-      const reply = await resolver.answerAtLength(listener, message, client)
+      const asking = new ResolverClient(resolver, client, listener)
+      const { quick, atLength: reply } = await asking.bothWays(message)
       if (recorded.expect.aa && hasQuickWay(listener, message, client)) candidateCount++
       const messages = reply === undefined ? ahead : [...ahead, reply]
-      if (size === 0) return messages
+      if (quick === undefined) return messages
       quickCount++
       assert.deepEqual([quick], messages)
       return messages
@@ -97,7 +97,7 @@ export function openDohApp(place: Place): Transport {
       isPrivate: () => false,
       answer: (message) => {
         const [listener] = resolver.listeners
-        return listener && resolver.answer(listener, message, client)
+        return listener && new ResolverClient(resolver, client, listener).answer(message)
       },
     })
   }

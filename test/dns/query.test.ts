@@ -317,19 +317,6 @@ describe('parseQuery on any octets', () => {
   })
 })
 
-describe('Query.clone', () => {
-  test('outlives its message and the query it was made of', () => {
-    const bytes = queryBytes('www.example.org A', { id: 7, udpBytes: 1400, wantsDnssec: true })
-    const query = accepted(bytes)
-    const copy = query.clone()
-    bytes.fill(0xff)
-    parseQuery(queryBytes('other.example.org AAAA'), query)
-    assert.equal(nameText(copy), 'www.example.org.')
-    assert.deepEqual([copy.id, copy.type, copy.udpBytes, copy.wantsDnssec], [7, 1, 1400, true])
-    assert.deepEqual(copy.bytes.subarray(0, 2), Uint8Array.of(0, 7))
-  })
-})
-
 describe('isWithinZone and endsIn', () => {
   const cases: { name: string; query: string; zone: string; within: boolean }[] = [
     { name: 'holds for the zone itself', query: 'Example.ORG', zone: 'example.org', within: true },

@@ -19,6 +19,7 @@ import type { PublicKey } from '../../src/snapshot/signature.ts'
 import { sourceOf } from '../corefile/source.ts'
 import { FakeHost } from '../fake-host.ts'
 import { parseQuestion } from '../message-text.ts'
+import { ResolverClient } from '../resolver-client.ts'
 import type { Published } from './publishing.ts'
 
 const TURNS_MAX = 100_000
@@ -64,11 +65,9 @@ export class FaultyWorld {
   async ask(resolver: Resolver, question: string, view?: View): Promise<FaultyAnswer> {
     const { message } = parseQuestion(`${question} +edns`)
     const client = { address: '192.0.2.1', port: 0, transport: 'https' as const }
-    const [listener] = resolver.listeners
-    assert.ok(listener)
     const viewing = view === undefined ? client : { ...client, view }
     const startMs = this.host.now()
-    const asked = Promise.resolve(resolver.answer(listener, message, viewing))
+    const asked = Promise.resolve(new ResolverClient(resolver, viewing).answer(message))
     let reply: Uint8Array | undefined
     let endMs = 0
     void asked.then((bytes) => {

@@ -27,6 +27,7 @@ import {
 import { clusterOf, kubeadmNaming, openBuilt } from '../bench/generated-server.ts'
 import { sourceOf } from '../corefile/source.ts'
 import { FakeHost } from '../fake-host.ts'
+import { ResolverClient } from '../resolver-client.ts'
 
 const QUERIES = 10_000
 const TYPES = ['A', 'AAAA', 'SRV', 'PTR', 'TXT', 'CNAME', 'ANY', 'TYPE65'].map(
@@ -142,14 +143,10 @@ async function answersTo(
   message: Uint8Array,
   view?: View,
 ): Promise<Uint8Array[]> {
-  const [listener] = server.listeners
-  assert.ok(listener)
-  const client = clientOf(view)
-  const size = server.answerQuickly(listener, message, client)
-  const quick = size > 0 ? [server.quickReply.slice(0, size)] : []
-  const full = await server.answerAtLength(listener, message, client)
-  assert.ok(full)
-  return [...quick, full]
+  const client = new ResolverClient(server, clientOf(view))
+  const { quick, atLength } = await client.bothWays(message)
+  assert.ok(atLength)
+  return quick === undefined ? [atLength] : [quick, atLength]
 }
 
 describe('a view', () => {

@@ -3,6 +3,7 @@ import { describe, test } from 'node:test'
 import { formatProblem } from '../../src/corefile/problem.ts'
 import { block, directive, problemsOf, serve } from '../ask.ts'
 import { formatReply, parseQuestion } from '../message-text.ts'
+import { ResolverClient } from '../resolver-client.ts'
 
 const HOSTS = directive('hosts none', '192.0.2.1 a.test', 'fallthrough')
 const A = 'a.test. 3600 IN A 192.0.2.1'
@@ -84,14 +85,12 @@ describe('header', () => {
     const header = directive('header', 'response set ra', 'response clear aa', 'query clear rd')
     const objects = '- { apiVersion: v1, kind: Namespace, metadata: { name: default } }'
     const { resolver } = serve(block(header, 'kubernetes c.test'), { cluster: { objects } })
-    const [listener] = resolver.listeners
-    assert.ok(listener)
     for (const name of ['default.svc.c.test', 'nosuch.svc.c.test']) {
       const { message } = parseQuestion(`${name} A +cd`)
       const client = { address: '192.0.2.7', port: 7, transport: 'udp' } as const
-      const size = resolver.answerQuickly(listener, message, client)
-      const quick = resolver.quickReply.slice(0, size)
-      assert.deepEqual(quick, await resolver.answerAtLength(listener, message, client))
+      const { quick, atLength } = await new ResolverClient(resolver, client).bothWays(message)
+      assert.ok(quick)
+      assert.deepEqual(quick, atLength)
       assert.match(formatReply(quick)[0] ?? '', /^(NOERROR|NXDOMAIN) ra cd$/)
     }
   })

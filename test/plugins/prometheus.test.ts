@@ -4,6 +4,7 @@ import { formatProblem } from '../../src/corefile/problem.ts'
 import { VERSION } from '../../src/telemetry/version.ts'
 import { block, directive, problemsOf, serve } from '../ask.ts'
 import { parseQuestion } from '../message-text.ts'
+import { ResolverClient } from '../resolver-client.ts'
 
 const LABELS = 'server="dns://:53",zone=".",view=""'
 const ROOT_BLOCK = block('prometheus', 'whoami')
@@ -166,13 +167,11 @@ describe('prometheus', () => {
 
   test('keeps the addresses apart that a server is bound to', async () => {
     const { resolver, host } = serve(block('bind 127.0.0.1 ::1', 'prometheus', 'whoami'))
-    const [listener] = resolver.listeners
-    assert.ok(listener !== undefined)
     const { message } = parseQuestion('www.example.org A')
     for (const localAddress of ['127.0.0.1', '::1', '::1', undefined]) {
       const at = localAddress === undefined ? {} : { localAddress }
       const client = { address: '192.0.2.1', port: 1, transport: 'udp', ...at } as const
-      await resolver.answer(listener, message, client)
+      await new ResolverClient(resolver, client).answer(message)
     }
     const requests = host.metrics.format().match(/^coredns_dns_requests_total.*$/gm)
     const rest = 'zone=".",view="",proto="udp",family="1",type="A"'

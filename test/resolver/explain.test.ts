@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { explain } from '../../src/resolver/explain.ts'
+import { Incoming } from '../../src/resolver/incoming.ts'
 import { serve } from '../ask.ts'
 import { formatReply, parseQuestion } from '../message-text.ts'
+import { ResolverClient } from '../resolver-client.ts'
 
 const COREFILE = `
 example.org {
@@ -40,11 +42,10 @@ describe('how an answer came about', () => {
     const { reply, serverBlock, plugins, facts } = await explain(
       server.resolver,
       listener,
-      message,
-      client,
+      new Incoming().read(message, client),
     )
     // To be explained makes no difference to an answer.
-    assert.deepEqual(reply, await server.resolver.answerAtLength(listener, message, client))
+    assert.deepEqual(reply, await new ResolverClient(server.resolver, client).atLength(message))
     return {
       reply: reply === undefined ? [] : formatReply(reply),
       block: serverBlock,
@@ -92,8 +93,7 @@ describe('how an answer came about', () => {
     const { reply, plugins, facts } = await explain(
       server.resolver,
       listener,
-      new Uint8Array(5),
-      client,
+      new Incoming().read(new Uint8Array(5), client),
     )
     assert.deepEqual([reply, plugins, facts], [undefined, [], []])
   })

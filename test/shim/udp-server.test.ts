@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { createSocket, Socket } from 'node:dgram'
 import { describe, type TestContext, test } from 'node:test'
 import fc from 'fast-check'
-import { readUint16 } from '../../src/dns/bytes.ts'
+import { octet, readUint16 } from '../../src/dns/bytes.ts'
 import type { Client } from '../../src/plugins/plugin.ts'
 import { type Answer, UdpServer } from '../../src/shim/udp-server.ts'
 import { askUdp, echo, LOOPBACKS, queryWith, within } from './clients.ts'
@@ -175,6 +175,76 @@ describe('UdpServer and its socket', () => {
     })
     return sockets
   }
+
+  /** Datagrams that a socket was given, and how to say that it has sent one. */
+  type Sending = { readonly bytes: Uint8Array; readonly to: number; readonly sent: () => void }
+
+  /** Keeps what sockets are given in place of sending it. */
+  function heldBack(t: TestContext): Sending[] {
+    const held: Sending[] = []
+    const send = (...args: unknown[]): void => {
+      const sent = args.at(-1)
+      const [bytes, start = 0, size] = args
+      assert.ok(bytes instanceof Uint8Array && typeof sent === 'function')
+      const isPart = args.length === 6
+      held.push({
+        bytes: isPart ? bytes.subarray(Number(start), Number(start) + Number(size)) : bytes,
+        to: Number(args.at(-3)),
+        sent: () => void sent(),
+      })
+    }
+    t.mock.method(Socket.prototype, 'send', send)
+    return held
+  }
+
+  /** Writes the ID of the query and the port of the client; a query with an odd ID has to wait. */
+  const written: Answer = (message, client, writer) => {
+    const response = (port: number): Uint8Array =>
+      Uint8Array.of(octet(message, 0), octet(message, 1), port, 0xee)
+    if (octet(message, 1) % 2 === 1) return Promise.resolve().then(() => response(client.port))
+    writer.bytes.set(response(client.port))
+    return 4
+  }
+
+  test('writes over no response that the socket still has', async (t) => {
+    const sockets = boundSockets(t)
+    const held = heldBack(t)
+    await withServer(written, async () => {
+      const [socket] = sockets
+      const receive = (id: number): void => {
+        const remote = { address: '127.0.0.1', family: 'IPv4', size: 29, port: 100 + id }
+        socket?.emit('message', queryWith(id), remote)
+      }
+      const check = (): void => {
+        for (const { bytes, to } of held) assert.deepEqual([...bytes], [0, to - 100, to, 0xee])
+      }
+      // The socket sends some at once, others after more queries, and never in the same order.
+      for (let id = 0; id < 120; id++) {
+        receive(id)
+        if (id % 31 === 30) await new Promise(setImmediate)
+        check()
+        const sentCount = [0, 1, 0, 3][id % 4] ?? 0
+        for (let i = 0; i < sentCount; i++) held.splice((id * 7) % held.length, 1)[0]?.sent()
+      }
+      await new Promise(setImmediate)
+      check()
+      assert.ok(held.length > 0)
+    })
+  })
+
+  test('allocates no memory for a response while the socket gives its writer back', async (t) => {
+    const sockets = boundSockets(t)
+    const held = heldBack(t)
+    await withServer(written, () => {
+      const remote = { address: '127.0.0.1', family: 'IPv4', size: 29, port: 100 }
+      for (let id = 0; id < 6; id += 2) {
+        sockets[0]?.emit('message', queryWith(id), remote)
+        held.at(-1)?.sent()
+      }
+      assert.equal(new Set(held.map(({ bytes }) => bytes.buffer)).size, 1)
+      return Promise.resolve()
+    })
+  })
 
   test('hears nothing from port 0, to which no answer can go', async (t) => {
     const sockets = boundSockets(t)

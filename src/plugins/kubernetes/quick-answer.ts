@@ -5,7 +5,7 @@
  */
 import { FLAG, type Query } from '../../dns/query.ts'
 import { RCODE } from '../../dns/rcode.ts'
-import { ReplyWriter } from '../../dns/reply-writer.ts'
+import type { ReplyWriter } from '../../dns/reply-writer.ts'
 import { TYPE } from '../../dns/rr-type.ts'
 import type { SnapshotSource } from '../host.ts'
 import type { QuickReply } from '../plugin.ts'
@@ -39,7 +39,7 @@ export type QuickOptions = {
 /** Answers for one directive. */
 export class QuickAnswer {
   private readonly options: QuickOptions
-  private zoneAnswer = new ZoneAnswer(new ReplyWriter())
+  private zoneAnswer: ZoneAnswer | undefined
 
   constructor(options: QuickOptions) {
     this.options = options
@@ -78,7 +78,8 @@ export class QuickAnswer {
   }
 
   private zoneAnswerWith(reply: ReplyWriter): ZoneAnswer {
-    if (this.zoneAnswer.reply !== reply) this.zoneAnswer = new ZoneAnswer(reply)
+    this.zoneAnswer ??= new ZoneAnswer(reply)
+    this.zoneAnswer.writeTo(reply)
     return this.zoneAnswer
   }
 }

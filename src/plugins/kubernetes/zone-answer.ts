@@ -43,7 +43,7 @@ const POD_WEIGHT = 100
 const WILDCARD_BYTES = 2
 const ASTERISK = 0x2a
 
-/** Answers queries with one writer; made once, used for every query. */
+/** Answers queries; made once, used for every query. */
 export class ZoneAnswer {
   readonly sets: SetWriter
   /** Whose rules decide whether a name exists. */
@@ -54,7 +54,7 @@ export class ZoneAnswer {
   home: SizedOctets = asWordOctets(ROOT)
   /** Index of the shard that was lacking. */
   missingShard = 0
-  readonly reply: ReplyWriter
+  reply: ReplyWriter
   /** The namespaces that the client sees; `undefined` for all. */
   namespaces: Visibility | undefined
   private isMulticluster = false
@@ -69,6 +69,12 @@ export class ZoneAnswer {
     this.sets = new SetWriter(reply)
     writeUint16(this.service, 2, POD_WEIGHT)
     this.wildcard.bytes.set([1, ASTERISK])
+  }
+
+  /** Sets where this answer and those after it are written. */
+  writeTo(reply: ReplyWriter): void {
+    this.reply = reply
+    this.sets.reply = reply
   }
 
   /** Says which namespaces the client sees, for this answer and those after it. */

@@ -9,6 +9,7 @@ import { block, directive, parseBlocks } from '../../ask.ts'
 import type { FakeClusterOptions } from '../../fake-cluster.ts'
 import { FakeHost } from '../../fake-host.ts'
 import { parseQuestion } from '../../message-text.ts'
+import { ResolverClient } from '../../resolver-client.ts'
 import { POD_CASES, SERVICE_CASES } from './name-cases.ts'
 import { aliases } from './objects.ts'
 
@@ -41,14 +42,9 @@ class Asker {
   }
 
   async ask(question: string, transport: Client['transport'] = 'udp'): Promise<Both> {
-    const { resolver } = this
-    const [listener] = resolver.listeners
-    if (listener === undefined) throw new TypeError('Nothing listens')
     const client: Client = { address: '192.0.2.1', port: 1, transport }
     const { message } = parseQuestion(question)
-    const size = resolver.answerQuickly(listener, message, client)
-    const quick = size === 0 ? undefined : resolver.quickReply.slice(0, size)
-    return { quick, atLength: await resolver.answerAtLength(listener, message, client) }
+    return new ResolverClient(this.resolver, client).bothWays(message)
   }
 }
 

@@ -1,0 +1,49 @@
+/**
+ * A message between its transport and the resolver, parsed once for both.
+ * @module
+ */
+import { EMPTY } from '../dns/bytes.ts'
+import { parseQuery, Query, type Refusal } from '../dns/query.ts'
+import type { ReplyWriter } from '../dns/reply-writer.ts'
+import type { Client, MaybePromise } from '../plugins/plugin.ts'
+
+/**
+ * The size of a response that stands in the transport's writer until the transport uses that writer
+ * again; or else a response in memory of its own, now or later. `undefined` for no response.
+ */
+export type AnswerResult = number | MaybePromise<Uint8Array | undefined>
+
+// Bound, as constants of a module are a part of the compiled code (dns/query.ts).
+const parse = parseQuery
+const NOBODY: Client = { address: '', port: 0, transport: 'udp' }
+
+/** Holds one message at a time; made once, used for every message of a transport. */
+export class Incoming {
+  /** The parse of the message, as far as it got. */
+  query: Query = new Query()
+  /** The same query, or why the message is refused. */
+  parsed: Query | Refusal = parseQuery(EMPTY, this.query)
+  client: Client = NOBODY
+
+  /** Reads a message, which nobody may write to from now on. Returns itself. */
+  read(message: Uint8Array, client: Client): this {
+    this.parsed = parse(message, this.query)
+    this.client = client
+    return this
+  }
+
+  /** Hands the query over for good: the next message is read into another one. */
+  takeQuery(): Query {
+    const { query } = this
+    this.query = new Query()
+    return query
+  }
+}
+
+/** Returns a response in memory of its own, for transports that hold on to what they send. */
+export function ownResponse(
+  result: AnswerResult,
+  { bytes }: ReplyWriter,
+): MaybePromise<Uint8Array | undefined> {
+  return typeof result === 'number' ? bytes.slice(0, result) : result
+}

@@ -1,0 +1,58 @@
+/**
+ * Asks a resolver as transports do, without one.
+ * @module
+ */
+import { ReplyWriter } from '../src/dns/reply-writer.ts'
+import type { Client, MaybePromise } from '../src/plugins/plugin.ts'
+import { Incoming, ownResponse } from '../src/resolver/incoming.ts'
+import type { Listener } from '../src/resolver/listener.ts'
+import type { Resolver } from '../src/resolver/resolver.ts'
+
+/** The response of the fast path, `undefined` when it has none, and that of the slow path. */
+export type BothWays = {
+  readonly quick: Uint8Array | undefined
+  readonly atLength: Uint8Array | undefined
+}
+
+const writer = new ReplyWriter()
+
+/** A client of a resolver. */
+export class ResolverClient {
+  private readonly resolver: Resolver
+  private readonly client: Client
+  private readonly listener: Listener
+  private readonly incoming = new Incoming()
+
+  /** @throws {TypeError} when the resolver listens nowhere */
+  constructor(
+    resolver: Resolver,
+    client: Client,
+    listener: Listener | undefined = resolver.listeners[0],
+  ) {
+    if (listener === undefined) throw new TypeError('Nothing listens')
+    this.resolver = resolver
+    this.client = client
+    this.listener = listener
+  }
+
+  /** Asks, and copies the response. */
+  answer(message: Uint8Array): MaybePromise<Uint8Array | undefined> {
+    const { resolver, listener, incoming, client } = this
+    return ownResponse(resolver.answer(listener, incoming.read(message, client), writer), writer)
+  }
+
+  /** Asks by the slow path. */
+  atLength(message: Uint8Array): MaybePromise<Uint8Array | undefined> {
+    const { resolver, listener, incoming, client } = this
+    return resolver.answerAtLength(listener, incoming.read(message, client))
+  }
+
+  /** Asks, and once more by the slow path when the fast path has answered. */
+  async bothWays(message: Uint8Array): Promise<BothWays> {
+    const { resolver, listener, incoming, client } = this
+    const result = resolver.answer(listener, incoming.read(message, client), writer)
+    if (typeof result !== 'number') return { quick: undefined, atLength: await result }
+    const quick = writer.bytes.slice(0, result)
+    return { quick, atLength: await this.atLength(message) }
+  }
+}
