@@ -172,14 +172,16 @@ export class Gateway {
 
   /** As `headersOf`, for a query and a view. */
   ageHeaders(query: Query | Refusal, view: View | undefined): Readonly<Record<string, string>> {
-    const found = this.zoneOf(query)
-    if (found === undefined) return NO_HEADERS
-    let ageMs = -1
-    for (const { cluster, reader } of found.parts) {
-      const isSeen = view === undefined || view.seesOrigin(cluster, found.zone.bytes)
-      if (isSeen) ageMs = Math.max(ageMs, reader.ageMs())
+    for (const { zone, parts } of this.zones) {
+      if (query.kind === 'refusal' || !endsIn(query, zone)) continue
+      let ageMs = -1
+      for (const { cluster, reader } of parts) {
+        const isSeen = view === undefined || view.seesOrigin(cluster, zone.bytes)
+        if (isSeen) ageMs = Math.max(ageMs, reader.ageMs())
+      }
+      if (ageMs >= 0) return this.ages.of(ageMs)
     }
-    return ageMs < 0 ? NO_HEADERS : this.ages.of(ageMs)
+    return NO_HEADERS
   }
 
   /** Reads a message, which nobody may write to from now on; holds until the next is read. */

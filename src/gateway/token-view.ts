@@ -2,7 +2,9 @@
  * What the owner of a token sees.
  * @module
  */
-import { formatName } from '../dns/name.ts'
+import { asWordOctets } from '../dns/bytes.ts'
+import { formatName, parseName } from '../dns/name.ts'
+import { endsIn, type Query } from '../dns/query.ts'
 import type { View } from '../plugins/plugin.ts'
 import { Visibility } from '../snapshot/visibility.ts'
 import { matcherOf, namespaceMatcherOf, type TokenScope } from './token.ts'
@@ -29,7 +31,28 @@ export function viewOf(scope: TokenScope): View {
       byCluster.set(cluster, isSeen)
       return isSeen
     },
+    seesName: nameMatcherOf(scope.origins),
     namespaces: scope.namespaces.includes('*') ? undefined : new Visibility(seesNamespace),
     mayRecurse: scope.recurse,
   }
+}
+
+/** Returns a test of whether a query's name is at or below a name that some pattern fits. */
+function nameMatcherOf(patterns: readonly string[]): View['seesName'] {
+  if (patterns.includes('*')) return () => true
+  const zones = patterns.flatMap((pattern) => {
+    const name = pattern.includes('*') ? undefined : parseName(pattern)
+    return name === undefined ? [] : [asWordOctets(name)]
+  })
+  const wide = patterns.filter((pattern) => pattern.includes('*'))
+  const fits = matcherOf(wide)
+  return (query) =>
+    zones.some((zone) => endsIn(query, zone)) ||
+    (wide.length > 0 && namesFrom(query).some((name) => fits(name)))
+}
+
+/** Lists a query's name and all names above it as text. */
+function namesFrom({ name, nameBytes, labels, labelCount }: Query): string[] {
+  const starts = [...labels.subarray(0, labelCount), nameBytes - 1]
+  return starts.map((start) => formatName(name.subarray(start, nameBytes)))
 }

@@ -9,7 +9,7 @@ import type { Reply, ResourceRecord } from '../dns/message.ts'
 import type { Query } from '../dns/query.ts'
 import type { ReplyWriter } from '../dns/reply-writer.ts'
 import type { Visibility } from '../snapshot/visibility.ts'
-import type { Host } from './host.ts'
+import type { Host, UpstreamExchange } from './host.ts'
 
 /** Who asks, and how. */
 export type Client = {
@@ -42,6 +42,8 @@ export type View = {
   readonly id: string
   /** Whether it sees a cluster below an origin, absolute and in lower case. */
   readonly seesOrigin: (cluster: string | undefined, origin: Uint8Array) => boolean
+  /** Whether it may ask for a name at all: whether an origin at or above the name is its own. */
+  readonly seesName: (query: Query) => boolean
   /** The namespaces that it sees; `undefined` for all. */
   readonly namespaces: Visibility | undefined
   /** Whether it may have other servers asked. */
@@ -163,19 +165,6 @@ export type Observation = Asked & {
   readonly durationMs: number
 }
 
-/** What a plugin asked an upstream for a request, for plugins that only look on. */
-export type UpstreamExchange = {
-  readonly asked: Asked
-  readonly address: string
-  readonly port: number
-  readonly isUdp: boolean
-  readonly query: Uint8Array
-  /** `undefined` when none came. */
-  readonly reply: Uint8Array | undefined
-  /** When the query was sent, in milliseconds since 1970. */
-  readonly startMs: number
-}
-
 /** What a reply on the quick way is to be like. One object for all queries: keep none of it. */
 export type QuickReply = {
   isUdp: boolean
@@ -243,6 +232,8 @@ export type Plugin = {
    * that a client may not see.
    */
   readonly hides?: (view: View, query: Query, blockZone: Uint8Array) => boolean
+  /** Whether the plugin asks other servers for names that are not the client's own to see. */
+  readonly relays?: (view: View) => boolean
   /** Whether a query is for this server block at all; other blocks of its zones come after it. */
   readonly admits?: (query: Query, client: Client) => boolean
   /**
@@ -274,7 +265,7 @@ export type Plugin = {
    * What it goes by for a query that it was asked, for the client: of what that may not see, the
    * same as of what there is not.
    */
-  readonly explain?: (query: Query, client: Client) => readonly Fact[]
+  readonly explain?: (query: Query, client: Client) => MaybePromise<readonly Fact[]>
   /** Begins what runs beside queries; called when the server answers. */
   readonly start?: () => void
   /** Ends it; the plugin is not used again. */

@@ -57,6 +57,14 @@ const READERS: Readonly<Record<string, Reader>> = {
   nomad: { zoneWords: args, takesAll: some },
 }
 
+/** Plugins that ask other servers, or tell themselves what a client may see. */
+const GUARDED: ReadonlySet<string> = new Set(['kubernetes', 'forward', 'grpc'])
+
+/** Whether a plugin answers with names of its own, whoever the client is. */
+export function hasOwnNames(plugin: string): boolean {
+  return Object.hasOwn(READERS, plugin) && !GUARDED.has(plugin)
+}
+
 /** Plugins that answer some queries of any name, besides those above. */
 const ANSWERS_SOME: ReadonlySet<string> = new Set(['acl', 'dns64', 'local', 'autopath', 'dnssec'])
 

@@ -17,6 +17,7 @@ import {
 } from '../plugins/plugin.ts'
 import { findSetup, type PluginSet } from '../plugins/registry.ts'
 import { pathsBelow } from '../plugins/root.ts'
+import { hasOwnNames } from './answering-parts.ts'
 import { configurePlugin, type DirectiveGroup } from './configure-plugin.ts'
 import { compileQuickWay, type QuickWay } from './quick-way.ts'
 
@@ -130,8 +131,11 @@ function link(plugins: readonly Plugin[], { directives }: ServerBlock): Next {
   for (const { name, serve } of plugins.toReversed()) {
     if (serve === undefined) continue
     const rest = next
+    const isOwn = hasOwnNames(name)
     next = (request) => {
-      const { trace } = request
+      const { trace, query, client } = request
+      // For names outside its origins a client may have other servers asked, at most.
+      if (isOwn && client.view?.seesName(query) === false) return rest(request)
       trace.plugin = name
       return trace.spans === undefined
         ? serve(request, rest)

@@ -36,14 +36,14 @@ export function explain(
       return () => undefined
     },
   }
-  return andThen(resolver.answerTraced(listener, incoming, spans), (reply) => {
+  return andThen(resolver.answerTraced(listener, incoming, spans), async (reply) => {
     if (query.kind === 'refusal') return { reply, serverBlock: undefined, plugins, facts: [] }
     const chain = findChain(listener, query, client)
     const served = listener.zones.find(
       (one) => one.chain === chain && isWithinZone(query, one.zone),
     )
     const asked = (chain?.plugins ?? []).filter(({ name }) => plugins.includes(name))
-    const facts = asked.flatMap((plugin) => plugin.explain?.(query, client) ?? [])
-    return { reply, serverBlock: served && formatName(served.zone), plugins, facts }
+    const facts = await Promise.all(asked.map((plugin) => plugin.explain?.(query, client) ?? []))
+    return { reply, serverBlock: served && formatName(served.zone), plugins, facts: facts.flat() }
   })
 }

@@ -63,7 +63,7 @@ export function serverAddresses(
  * parent of the zone that it is named after (RFC 4035 §3.1.4.1), so a parent goes first when it is
  * here; a block for the root is none, for it only relays. Of blocks with the same zone, the first
  * that admits the query serves it. A block that lies within a zone which the client may not see is
- * not there for it.
+ * not there for it, and for names that are not its own to see only blocks that relay them are.
  */
 export function findChain(listener: Listener, query: Query, client: Client): Chain | undefined {
   const { zones } = listener
@@ -83,5 +83,7 @@ export function findChain(listener: Listener, query: Query, client: Client): Cha
 
 /** A block that begins above the hidden zone has other names as well. */
 function isHidden({ zone, chain }: ServedZone, query: Query, view: View): boolean {
-  return chain.plugins.some(({ hides }) => hides?.(view, query, zone) === true)
+  const { plugins } = chain
+  if (plugins.some(({ hides }) => hides?.(view, query, zone) === true)) return true
+  return !view.seesName(query) && !plugins.some(({ relays }) => relays?.(view) === true)
 }

@@ -63,7 +63,8 @@ function isHidden(
   { client: { view }, query }: Request,
   zone: Uint8Array,
 ): boolean {
-  return view !== undefined && peers.some(({ hides }) => hides?.(view, query, zone) === true)
+  if (view === undefined) return false
+  return !view.seesName(query) || peers.some(({ hides }) => hides?.(view, query, zone) === true)
 }
 
 function signKeys(

@@ -7,14 +7,8 @@ import type { Reply, Response } from '../../dns/message.ts'
 import { equalNames, isSubdomain } from '../../dns/name.ts'
 import { formatRcode, RCODE } from '../../dns/rcode.ts'
 import { observe, type Series } from '../../telemetry/metrics.ts'
-import type { Host, Upstream, UpstreamClient } from '../host.ts'
-import {
-  failure,
-  type MaybePromise,
-  type Outcome,
-  type Request,
-  type UpstreamExchange,
-} from '../plugin.ts'
+import type { Host, Upstream, UpstreamClient, UpstreamExchange } from '../host.ts'
+import { failure, type MaybePromise, type Outcome, type Request } from '../plugin.ts'
 import type { ForwardOptions } from './options.ts'
 import { reasonOf } from './reason.ts'
 import { UpstreamHealth } from './upstream-health.ts'

@@ -25,12 +25,14 @@ export const setupForward: Setup = (directives, context) => {
     directive,
     options: parseForward(directive, host.readText, readOwn),
   }))
+  const relays = (view: View): boolean => view.mayRecurse || isOpenTo(view, zones)
   const plugins = parsed.map(({ directive, options }, i): Plugin => {
     const beside = { tellsWhy: tellsWhy(block), observeExchange: observerOf(peers) }
     const forward = openForward(directive, () => new Forward(options, host, beside))
     const isLast = i === parsed.length - 1
     return {
       name: 'forward',
+      relays,
       stop: () => {
         forward.stop()
       },
@@ -38,7 +40,7 @@ export const setupForward: Setup = (directives, context) => {
         label === 'forward/upstream' && trace !== undefined ? upstreams.get(trace) : undefined,
       serve: (request, next) => {
         const { view } = request.client
-        const isAllowed = view === undefined || view.mayRecurse || isOpenTo(view, zones)
+        const isAllowed = view === undefined || relays(view)
         if (!isAllowed || !forward.takes(request)) return next(request)
         return andThen(forward.relay(request), ({ outcome, upstream, goesOn }: Relayed) => {
           upstreams.set(request.trace, upstream)

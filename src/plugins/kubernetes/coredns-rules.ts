@@ -10,7 +10,7 @@
  * | names with only names below them: `_tcp.<service>`, `dns` | NXDOMAIN | NODATA |
  * | names of more than one label before a Service that are no ports | NXDOMAIN | what they have |
  * | NS at the apex, in capitals | NODATA, unless cached | the NS records |
- * | anything but PTR at an address; parts of an address | NXDOMAIN | NODATA |
+ * | anything but PTR at an address; parts of an address, any | NXDOMAIN | NODATA |
  * | PTR with one to three labels before an IPv6 address | as without them | NXDOMAIN |
  * | SRV at a Pod's name | port 0 | NODATA |
  * @module
@@ -57,15 +57,16 @@ export function isTooLong(query: Query, count: number, isMulticluster: boolean):
 
 /**
  * Tells whether CoreDNS denies the NS records of a zone for its spelling in the question: it has
- * them for lower case alone, and those of its cache, once it has them, for any.
+ * them for lower case alone, and those of its cache, once it has them, for any. Among clients with
+ * views, what one has asked for changes nothing for another: for them the cache never has them.
  */
-export function isNsDenied({ bytes, questionEnd }: Query, zone: Zone): boolean {
+export function isNsDenied({ bytes, questionEnd }: Query, zone: Zone, isViewed: boolean): boolean {
   const end = questionEnd - 4
   for (let at = end - zone.origin.size; at < end; at++) {
     const value = bytes[at] ?? 0
-    if (LOWER[value] !== value) return !(zone.hasCache && zone.wasNsAsked)
+    if (LOWER[value] !== value) return isViewed || !(zone.hasCache && zone.wasNsAsked)
   }
-  zone.wasNsAsked = true
+  if (!isViewed) zone.wasNsAsked = true
   return false
 }
 

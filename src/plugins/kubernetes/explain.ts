@@ -7,10 +7,8 @@ import { concatBytes } from '../../dns/bytes.ts'
 import { formatName, ROOT } from '../../dns/name.ts'
 import type { Query } from '../../dns/query.ts'
 import { formatType } from '../../dns/rr-type.ts'
-import type { Snapshot } from '../../snapshot/snapshot.ts'
-import type { Visibility } from '../../snapshot/visibility.ts'
 import type { SnapshotSource } from '../host.ts'
-import type { Fact } from '../plugin.ts'
+import { andThen, type Fact, type MaybePromise, type View } from '../plugin.ts'
 import type { Zone } from './zone.ts'
 
 /** Where an answer may be from. */
@@ -20,15 +18,27 @@ export type ExplainedPlace = {
   /** Identifier of the cluster; `undefined` for one that is watched. */
   readonly cluster: string | undefined
   readonly tree: 'cluster' | 'multicluster' | 'exports'
-  /** The namespaces that the client sees; `undefined` for all. */
-  readonly namespaces: Visibility | undefined
+  /** What the client may see; everything without. */
+  readonly view: View | undefined
 }
 
 /** Kinds of the objects whose names are in a tree. */
 const KINDS = { cluster: 'Service', multicluster: 'ServiceImport', exports: 'Service' } as const
 
-/** Says what there is at hand for a query. Loads nothing: an answer has loaded what it needed. */
-export function explainPlace(query: Query, place: ExplainedPlace): Fact {
+/**
+ * Says what there is for a query. Loads the part of the snapshot that the name is in, for not every
+ * answer needs it; the facts do not say what cannot be loaded.
+ */
+export function explainPlace(query: Query, place: ExplainedPlace): MaybePromise<readonly Fact[]> {
+  const { zone, source } = place
+  const labels = query.name.subarray(0, query.nameBytes - zone.origin.size)
+  const here = source.current()
+  const index = here?.shardOfName(labels, labels.length) ?? 0
+  const isLacking = !zone.isReverse && here !== undefined && here.shards[index] === undefined
+  return andThen(isLacking ? source.load(index) : here, () => [describe(labels, place)])
+}
+
+function describe(labels: Uint8Array, place: ExplainedPlace): Fact {
   const { zone, source, cluster, tree } = place
   const snapshot = source.current()
   return {
@@ -39,24 +49,22 @@ export function explainPlace(query: Query, place: ExplainedPlace): Fact {
     freshness: snapshot === undefined ? 'missing' : source.freshness(),
     generation: snapshot?.info.generation ?? null,
     time: snapshot === undefined ? null : new Date(snapshot.info.timeMs).toISOString(),
-    ...(!zone.isReverse && describeNode(query, place, snapshot)),
+    ...(!zone.isReverse && describeNode(labels, place)),
   }
 }
 
 /** Whether there is the name, as far as its part of the snapshot is at hand. */
 function describeNode(
-  { name, nameBytes }: Query,
-  { zone: { origin }, namespaces, tree }: ExplainedPlace,
-  snapshot: Snapshot | undefined,
+  labels: Uint8Array,
+  { source, view, tree }: ExplainedPlace,
 ): { readonly node?: Fact | null } {
-  const size = nameBytes - origin.size
-  const labels = name.subarray(0, size)
-  const shard = snapshot?.shards[snapshot.shardOfName(labels, size)]
+  const snapshot = source.current()
+  const shard = snapshot?.shards[snapshot.shardOfName(labels, labels.length)]
   if (shard === undefined) return {}
-  const node = shard.findNode(labels, size)
+  const node = shard.findNode(labels, labels.length)
   if (node === 0 || shard.isGlue(node)) return { node: null }
   const scope = shard.nodeScope(node)
-  if (namespaces?.has(shard, scope) === false) return { node: null }
+  if (view?.namespaces?.has(shard, scope) === false) return { node: null }
   const types = shard.refs(node).map((ref) => formatType(shard.refType(ref)))
   const namespace = shard.scopes[scope] ?? ''
   const object = objectOf(formatName(concatBytes(labels, ROOT)), tree)

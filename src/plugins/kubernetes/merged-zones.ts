@@ -80,33 +80,35 @@ export function mergedPlugin(options: KubernetesOptions, host: Host): Plugin {
     view === undefined
       ? members
       : members.filter(({ cluster }) => view.seesOrigin(cluster, origin.bytes))
+  const seenZone = (query: Query, view: View | undefined): Zone | undefined =>
+    zoneOf(zones, query, (zone) => seen(view, zone).length > 0)
   const merged = new MergedZones(options, host)
   return {
     name: 'kubernetes',
     hides: (view, query, blockZone) => {
       const zone = zoneOf(zones, query)
-      if (zone === undefined || seen(view, zone).length > 0) return false
+      if (zone === undefined || seenZone(query, view) !== undefined) return false
       return tailOffset(blockZone, zone.origin.bytes) >= 0
     },
-    explain: (query, { view }) => {
-      const zone = zoneOf(zones, query)
-      const namespaces = view?.namespaces
-      return (zone === undefined ? [] : seen(view, zone)).flatMap(({ cluster, ...sources }) => {
-        if (zone === undefined) return []
-        const place = { zone, cluster, namespaces }
+    explain: async (query, { view }) => {
+      const zone = seenZone(query, view)
+      if (zone === undefined) return []
+      const facts = seen(view, zone).flatMap(({ cluster, imports, exports }) => {
+        const place = { zone, cluster, view }
         return [
-          explainPlace(query, { ...place, source: sources.imports, tree: 'multicluster' }),
-          explainPlace(query, { ...place, source: sources.exports, tree: 'exports' }),
+          explainPlace(query, { ...place, source: imports, tree: 'multicluster' }),
+          explainPlace(query, { ...place, source: exports, tree: 'exports' }),
         ]
       })
+      return (await Promise.all(facts)).flat()
     },
     isReady: () => members.some(({ imports }) => imports.current() !== undefined),
     serve: (request, next) => {
-      const zone = zoneOf(zones, request.query)
-      const own = zone === undefined ? [] : seen(request.client.view, zone)
-      if (zone === undefined || own.length === 0) return next(request)
+      const { view } = request.client
+      const zone = seenZone(request.query, view)
+      if (zone === undefined) return next(request)
       if (request.type === TYPE.AXFR || request.type === TYPE.IXFR) return failure(RCODE.REFUSED)
-      return merged.serve(request, { zone, members: own, next })
+      return merged.serve(request, { zone, members: seen(view, zone), next })
     },
   }
 }
@@ -178,7 +180,6 @@ class MergedZones {
   private async ask(question: Question, asked: readonly Standing[]): Promise<Finding> {
     const { zone, view, query } = question
     const { rules } = this.options
-    const namespaces = view?.namespaces
     const shaped = await Promise.all(
       asked.map(async (one) => ({ ...one, shape: await shapeOf(question, one) })),
     )
@@ -188,7 +189,7 @@ class MergedZones {
     )
     const results = await Promise.all(
       winnersOf(members).map(({ snapshot, source }) =>
-        zoneReply(query, { zone, home: zone.origin, rules, snapshot, source, namespaces }, true),
+        zoneReply(query, { zone, home: zone.origin, rules, snapshot, source, view }, true),
       ),
     )
     const isUnloaded = results.some(({ kind }) => kind === 'unavailable')

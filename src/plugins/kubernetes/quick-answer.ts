@@ -57,7 +57,7 @@ export class QuickAnswer {
     if (snapshot === undefined || source.freshness() !== 'fresh') return 0
     const zoneAnswer = this.zoneAnswerWith(reply)
     zoneAnswer.rules = rules
-    zoneAnswer.setNamespaces(view?.namespaces)
+    zoneAnswer.setView(view)
     zoneAnswer.sets.rotation = how.rotation
     zoneAnswer.sets.isMinimal = how.isMinimal
     reply.begin(query, how)

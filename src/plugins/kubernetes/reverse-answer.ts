@@ -23,7 +23,12 @@ const SHARED_NAMES: readonly Uint8Array[] = ['ns.dns', 'dns', 'dns-version'].map
 export const SURPLUS_LABELS = 3
 const asked = new ReverseAddress()
 
-/** Answers for a name within a reverse zone, `relativeBytes` octets of which are below the zone. */
+/**
+ * Answers for a name within a reverse zone, `relativeBytes` octets of which are below the zone.
+ *
+ * By the RFCs' rules every part of an address exists. Which addresses begin with it would take all
+ * shards to know, and NXDOMAIN would deny the addresses below it (RFC 8020 §2).
+ */
 export function answerReverse(
   answer: ZoneAnswer,
   query: Query,
@@ -37,7 +42,7 @@ export function answerReverse(
   if (!readReverseName(query, asked, isLenient ? SURPLUS_LABELS : 0)) return ABSENT
   if (isLenient && query.type !== PTR) return ABSENT
   if (asked.bitCount < 8 * asked.addressBytes) {
-    return !isLenient && hasPrefix(answer, snapshot) ? NODATA : ABSENT
+    return isLenient ? ABSENT : NODATA
   }
   const index = snapshot.shardOfAddress(asked.bytes, asked.addressBytes)
   const shard = snapshot.shards[index]
@@ -64,22 +69,6 @@ const isPointing = (table: AddressTable, index: number): boolean => table.target
 
 const tableOf = (shard: Shard): AddressTable =>
   asked.addressBytes === 4 ? shard.addresses4 : shard.addresses6
-
-/**
- * Tells whether some address begins with the bits that were asked. A shard that is not loaded may
- * have one: to deny the name would deny all that is below it (RFC 8020 §2).
- */
-const hasPrefix = ({ namespaces }: ZoneAnswer, { shards }: Snapshot): boolean =>
-  shards.some((shard) => {
-    if (shard === undefined) return true
-    const table = tableOf(shard)
-    let at = table.firstFrom(asked.bytes)
-    while (table.hasPrefix(at, asked.bytes, asked.bitCount)) {
-      if (isPointing(table, at) && namespaces?.has(shard, table.scope(at)) !== false) return true
-      at++
-    }
-    return false
-  })
 
 const isShared = ({ name }: Query, relativeBytes: number): boolean => {
   for (let which = 0; which < SHARED_NAMES.length; which++) {

@@ -5,6 +5,7 @@
 import { onlyDirective } from '../../corefile/arguments.ts'
 import { parseKubernetes } from '../../corefile/kubernetes-options.ts'
 import { isSubdomain } from '../../dns/name.ts'
+import type { Query } from '../../dns/query.ts'
 import { RCODE } from '../../dns/rcode.ts'
 import { TYPE } from '../../dns/rr-type.ts'
 import type { SnapshotSource } from '../host.ts'
@@ -73,8 +74,8 @@ function configure(
   const { rules, fallthrough, cluster, notices } = options
   const quick = new QuickAnswer({ zones, cluster, source, sharedSource, rules, fallthrough })
   const { isZonal } = options
-  const isHidden = (view: View | undefined, { origin }: Zone): boolean =>
-    view !== undefined && !view.seesOrigin(cluster, origin.bytes)
+  const seenZone = (query: Query, view: View | undefined): Zone | undefined =>
+    zoneOf(zones, query, view && (({ origin }) => view.seesOrigin(cluster, origin.bytes)))
   return {
     plugins: [
       {
@@ -82,30 +83,28 @@ function configure(
         quick: { answer: (query, reply, how) => quick.answer(query, reply, how) },
         hides: (view, query, blockZone) => {
           const zone = zoneOf(zones, query)
-          if (zone === undefined || !isHidden(view, zone)) return false
+          if (zone === undefined || seenZone(query, view) !== undefined) return false
           return isSubdomain(blockZone, zone.origin.bytes)
         },
         ...peerParts({ zones, source, sharedSource, isZonal }, context),
         explain: (query, { view }) => {
-          const zone = zoneOf(zones, query)
-          if (zone === undefined || isHidden(view, zone)) return []
+          const zone = seenZone(query, view)
+          if (zone === undefined) return []
           const tree = zone.isMulticluster ? 'multicluster' : 'cluster'
           const own = zone.isMulticluster ? sharedSource : source
-          const namespaces = view?.namespaces
-          return [explainPlace(query, { zone, source: own, cluster, tree, namespaces })]
+          return explainPlace(query, { zone, source: own, cluster, tree, view })
         },
         isReady: () => isWhole(source) && isWhole(sharedSource),
         serve: (request, next) => {
-          const zone = zoneOf(zones, request.query)
           const { view } = request.client
-          if (zone === undefined || isHidden(view, zone)) return next(request)
+          const zone = seenZone(request.query, view)
+          if (zone === undefined) return next(request)
           if (request.type === TYPE.AXFR || request.type === TYPE.IXFR) {
             return failure(RCODE.REFUSED)
           }
           const own = zone.isMulticluster ? sharedSource : source
           return withSnapshot(own, (snapshot) => {
-            const namespaces = view?.namespaces
-            const from = { zone, home: zones.home, rules, snapshot, source: own, namespaces }
+            const from = { zone, home: zones.home, rules, snapshot, source: own, view }
             return serveZone(request, from, { fallthrough, next })
           })
         },

@@ -18,6 +18,7 @@ import type { Shard } from '../../snapshot/shard.ts'
 import { shardOfQuery } from '../../snapshot/shard-key.ts'
 import type { Snapshot } from '../../snapshot/snapshot.ts'
 import type { Visibility } from '../../snapshot/visibility.ts'
+import type { View } from '../plugin.ts'
 import { isDenied, isNsDenied, isPodService, isTooLong, type Rules } from './coredns-rules.ts'
 import { answerReverse } from './reverse-answer.ts'
 import { hasUnderscore, podLabel, type RelativeName, relativeName, spellPort } from './spellings.ts'
@@ -57,6 +58,7 @@ export class ZoneAnswer {
   reply: ReplyWriter
   /** The namespaces that the client sees; `undefined` for all. */
   namespaces: Visibility | undefined
+  private isViewed = false
   private isMulticluster = false
   private hasWildcards = false
   private readonly spelled = relativeName()
@@ -77,10 +79,11 @@ export class ZoneAnswer {
     this.sets.reply = reply
   }
 
-  /** Says which namespaces the client sees, for this answer and those after it. */
-  setNamespaces(namespaces: Visibility | undefined): void {
-    this.namespaces = namespaces
-    this.sets.namespaces = namespaces
+  /** Sets what the client may see, everything without a view, for this answer and later ones. */
+  setView(view: View | undefined): void {
+    this.isViewed = view !== undefined
+    this.namespaces = view?.namespaces
+    this.sets.namespaces = view?.namespaces
   }
 
   /** Whether the client may see a node. */
@@ -103,7 +106,7 @@ export class ZoneAnswer {
     if (this.rules === 'coredns') {
       if (query.type === SOA) return NODATA
       const isApexNs = query.type === NS && relativeBytes === 0
-      if (isApexNs && isNsDenied(query, zone)) return NODATA
+      if (isApexNs && isNsDenied(query, zone, this.isViewed)) return NODATA
     }
     return isReverse
       ? answerReverse(this, query, relativeBytes, snapshot)

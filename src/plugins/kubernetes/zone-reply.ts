@@ -10,9 +10,8 @@ import { RCODE } from '../../dns/rcode.ts'
 import { ReplyWriter } from '../../dns/reply-writer.ts'
 import { TYPE } from '../../dns/rr-type.ts'
 import type { Snapshot } from '../../snapshot/snapshot.ts'
-import type { Visibility } from '../../snapshot/visibility.ts'
 import type { SnapshotSource } from '../host.ts'
-import { andThen, type MaybePromise } from '../plugin.ts'
+import { andThen, type MaybePromise, type View } from '../plugin.ts'
 import type { Rules } from './coredns-rules.ts'
 import { writeSoa } from './soa.ts'
 import { VERDICT } from './verdict.ts'
@@ -27,8 +26,8 @@ export type ZoneView = {
   readonly snapshot: Snapshot
   /** Where shards that are not loaded come from. */
   readonly source: SnapshotSource
-  /** The namespaces that the client sees; `undefined` for all. */
-  readonly namespaces: Visibility | undefined
+  /** What the client may see; everything without. */
+  readonly view: View | undefined
 }
 
 /** A reply, or why the snapshot has none. */
@@ -68,7 +67,7 @@ function tryReply(
   }
   writer.begin(query, { bytesMax: MESSAGE_BYTES_MAX })
   zoneAnswer.rules = view.rules
-  zoneAnswer.setNamespaces(view.namespaces)
+  zoneAnswer.setView(view.view)
   zoneAnswer.ignoresAliases = options.ignoresAliases
   const own = zoneAnswer.answer(query, zone, snapshot, home)
   const isNs = isApex && query.type === TYPE.NS && own === VERDICT.DATA

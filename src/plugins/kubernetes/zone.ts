@@ -48,11 +48,19 @@ export function zonesOfDirective(
   return { all: all.sort((a, b) => b.origin.size - a.origin.size), home }
 }
 
-/** Finds the zone that a query's name is in; `undefined` when it is in none. Allocates nothing. */
-export function zoneOf({ all }: Zones, query: Query): Zone | undefined {
+/**
+ * Finds the zone that a query's name is in, the longest of those that count; `undefined` when it is
+ * in none. Allocates nothing.
+ */
+export function zoneOf(
+  { all }: Zones,
+  query: Query,
+  counts?: (zone: Zone) => boolean,
+): Zone | undefined {
   for (let i = 0; i < all.length; i++) {
     const zone = all[i]
-    if (zone !== undefined && isWithin(query, zone.origin)) return zone
+    if (zone === undefined || !isWithin(query, zone.origin)) continue
+    if (counts === undefined || counts(zone)) return zone
   }
   return undefined
 }

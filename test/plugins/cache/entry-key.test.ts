@@ -39,7 +39,13 @@ describe('entryKey', () => {
   test('is another for each view of a client', async () => {
     const request = await requestOf(ASK)
     const seen = (id: string): Request => {
-      const view: View = { id, seesOrigin: () => true, namespaces: undefined, mayRecurse: true }
+      const view: View = {
+        id,
+        seesOrigin: () => true,
+        seesName: () => true,
+        namespaces: undefined,
+        mayRecurse: true,
+      }
       return { ...request, client: { ...request.client, view } }
     }
     const keys = [request, seen('a'), seen('b'), seen('a')].map(entryKey)

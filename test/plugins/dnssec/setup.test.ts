@@ -200,7 +200,7 @@ describe('dnssec', () => {
       cluster: { objects: SERVICE },
     })
     const client = { address: '192.0.2.7', port: 4242, transport: 'udp' } as const
-    const view = { id: '', namespaces: undefined, mayRecurse: false }
+    const view = { id: '', seesName: () => true, namespaces: undefined, mayRecurse: false }
     const message = writeQuery({ name: nameOf('example.net'), type: TYPE.DNSKEY })
     const rcodeFor = async (sees: boolean): Promise<number | undefined> => {
       const reply = await hiding.answer(message, {

@@ -3,11 +3,13 @@ import { describe, test } from 'node:test'
 import { parseKubernetes } from '../../../src/corefile/kubernetes-options.ts'
 import { nameOf } from '../../../src/dns/name.ts'
 import { parseQuery, Query } from '../../../src/dns/query.ts'
+import { viewOf } from '../../../src/gateway/token-view.ts'
 import { explainPlace } from '../../../src/plugins/kubernetes/explain.ts'
 import { zoneOf, zonesOfDirective } from '../../../src/plugins/kubernetes/zone.ts'
 import { Visibility } from '../../../src/snapshot/visibility.ts'
 import { parseDirective } from '../../ask.ts'
 import { openFakeCluster } from '../../fake-cluster.ts'
+import { WHOLE_SCOPE } from '../../gateway/whole-scope.ts'
 import { parseQuestion } from '../../message-text.ts'
 
 const OBJECTS = `
@@ -17,19 +19,20 @@ const DIRECTIVE = 'kubernetes cluster.local in-addr.arpa {\n  pods verified\n}'
 const OPTIONS = parseKubernetes(parseDirective(DIRECTIVE), [nameOf('.')])
 const zones = zonesOfDirective(OPTIONS)
 
-function nodeOf(
+async function nodeOf(
   name: string,
   sees?: (namespace: string) => boolean,
   objects: string = OBJECTS,
-): unknown {
+): Promise<unknown> {
   const query = parseQuery(parseQuestion(`${name} A`).message, new Query())
   assert.ok(query.kind === 'query')
   const zone = zoneOf(zones, query)
   assert.ok(zone)
   const source = openFakeCluster({ objects }, OPTIONS, [])
-  const namespaces = sees && new Visibility(sees)
-  const place = { zone, source, cluster: undefined, tree: 'cluster', namespaces } as const
-  return explainPlace(query, place).node
+  const view = sees && { ...viewOf(WHOLE_SCOPE), namespaces: new Visibility(sees) }
+  const place = { zone, source, cluster: undefined, tree: 'cluster', view } as const
+  const [fact] = await explainPlace(query, place)
+  return fact?.node
 }
 
 describe('the node of a name', () => {
@@ -48,8 +51,8 @@ describe('the node of a name', () => {
     { name: '10.2.0.192.in-addr.arpa', node: undefined },
   ]
   for (const { name, sees, node } of cases) {
-    test(`${name} ${sees === undefined ? '' : 'in a view'}`, () => {
-      assert.deepEqual(nodeOf(name, sees), node)
+    test(`${name} ${sees === undefined ? '' : 'in a view'}`, async () => {
+      assert.deepEqual(await nodeOf(name, sees), node)
     })
   }
 })
@@ -71,9 +74,22 @@ describe('the object that makes a name', () => {
     ['192-0-2-1.shop.pod', 'Pod at 192-0-2-1 in shop'],
   ]
   for (const [name, object] of cases) {
-    test(name, () => {
-      const node = nodeOf(`${name}.cluster.local`, undefined, objects)
+    test(name, async () => {
+      const node = await nodeOf(`${name}.cluster.local`, undefined, objects)
       assert.deepEqual(Object.entries(node ?? {}).find(([key]) => key === 'object')?.[1], object)
     })
+  }
+})
+
+test('The node of a name is found, though no answer has loaded its shard', async () => {
+  const query = parseQuery(parseQuestion('web.shop.svc.cluster.local AXFR').message, new Query())
+  assert.ok(query.kind === 'query')
+  const zone = zoneOf(zones, query)
+  assert.ok(zone)
+  for (const presence of ['here', 'shards-later', 'shards-never'] as const) {
+    const source = openFakeCluster({ objects: OBJECTS, shardCount: 8, presence }, OPTIONS, [])
+    const place = { zone, source, cluster: undefined, tree: 'cluster', view: undefined } as const
+    const [fact] = await explainPlace(query, place)
+    assert.equal(fact?.node !== undefined, presence !== 'shards-never', presence)
   }
 })

@@ -98,7 +98,13 @@ describe('SearchPaths', () => {
   test('are none for who has a view', () => {
     const of = pathsBy(sourceOf(PODS))
     const namespaces = new Visibility(() => true)
-    const view = { id: '', seesOrigin: () => true, namespaces, mayRecurse: true }
+    const view = {
+      id: '',
+      seesOrigin: () => true,
+      seesName: () => true,
+      namespaces,
+      mayRecurse: true,
+    }
     assert.equal(of('a.cluster.local', { ...CLIENT, view }), undefined)
   })
 
