@@ -2,8 +2,8 @@
  * Blocks of addresses in CIDR form (RFC 4632 §3.1, RFC 4291 §2.3), and which addresses are in them.
  * @module
  */
-import { parseAddress } from './address.ts'
-import { equalBytes, octet } from './bytes.ts'
+import { formatAddress, parseAddress } from './address.ts'
+import { equalBytes, formatHex, octet } from './bytes.ts'
 
 /** A block of addresses. */
 export type Network = {
@@ -36,6 +36,18 @@ export function parseClientAddress(text: string): Uint8Array | undefined {
   const end = text.indexOf('%')
   const address = parseAddress(end < 0 ? text : text.slice(0, end))
   return address && unmapped(address)
+}
+
+/**
+ * Returns the name of the network that one client may have all of, which limits count by: an IPv4
+ * address itself, an IPv6 address's first 64 bits (RFC 6177 §2) in whichever form it is written.
+ * Text that is no address is returned as it is.
+ */
+export function clientNetwork(address: string): string {
+  if (!address.includes(':')) return address
+  const bytes = parseClientAddress(address)
+  if (bytes === undefined) return address
+  return bytes.length === 4 ? formatAddress(bytes) : `${formatHex(bytes.subarray(0, 8))}/64`
 }
 
 /** Tells whether an address is in a block; one of the other family is not. */

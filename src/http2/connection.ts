@@ -22,7 +22,7 @@ const TOO_LARGE: WholeResponse = { status: 431, headers: {}, body: EMPTY }
 
 /** How long a connection goes on without progress, in milliseconds. */
 export type ProgressTimes = {
-  /** For the first request, the rest of a frame or header block, more of a request's body. */
+  /** For the first request, the rest of a frame or header block, all of a request's body. */
   readonly readMs: number
   /** Between requests. */
   readonly idleMs: number
@@ -58,6 +58,8 @@ export class Connection {
   private isReading = false
   private isFlushDue = false
   private isOver = false
+  /** Whether a request was answered other than with an error. */
+  hasServed = false
 
   constructor(options: ConnectionOptions) {
     const { sink, onRequest, latin1 } = options
@@ -86,6 +88,17 @@ export class Connection {
     return this.sender.isBlocked
   }
 
+  /**
+   * Since when the client is waited for, in milliseconds; `Infinity` while a complete request waits
+   * for its response, and the client takes what is written.
+   */
+  get idleSinceMs(): number {
+    const { sender, streams } = this
+    if (sender.isBlocked) return sender.progressMs
+    const isAtWork = streams.all().some((stream) => stream.isRemoteClosed)
+    return isAtWork ? Number.POSITIVE_INFINITY : streams.changedMs
+  }
+
   /** Takes octets from the client, which it may hold on to. */
   receive(chunk: Uint8Array): void {
     if (this.isOver) return
@@ -104,12 +117,14 @@ export class Connection {
   /** Sends a whole response; nothing when the stream is closed. */
   respond(id: number, response: WholeResponse): void {
     this.begun()
+    this.hasServed ||= isGood(response.status)
     this.responses.respond(id, response)
   }
 
   /** Sends the head of a response, or of an interim one; nothing when the stream is closed. */
   begin(id: number, head: ResponseHead): void {
     this.begun()
+    this.hasServed ||= isGood(head.status)
     this.responses.begin(id, head)
   }
 
@@ -146,8 +161,10 @@ export class Connection {
     sender.outbox.trim()
     if (sender.isBlocked) return nowMs - sender.progressMs >= writeMs
     for (const stream of streams.all()) {
-      const timeMs = stream.isSending ? writeMs : isReading(stream) ? readMs : Infinity
-      if (nowMs - stream.progressMs >= timeMs) streams.abort(stream.id, ERROR_CODE.CANCEL)
+      const isSlow = stream.isSending
+        ? nowMs - stream.progressMs >= writeMs
+        : isReading(stream) && nowMs - stream.beganMs >= readMs
+      if (isSlow) streams.abort(stream.id, ERROR_CODE.CANCEL)
     }
     const restMs = streams.lastId === 0 ? readMs : idleMs
     const isIdle = streams.count === 0 && nowMs - streams.changedMs >= restMs
@@ -221,6 +238,11 @@ export class Connection {
       if (!this.isOver) this.sender.flush()
     })
   }
+}
+
+/** Whether a status ends a request other than with an error (RFC 9110 §15). */
+function isGood(status: number): boolean {
+  return 200 <= status && status < 400
 }
 
 /** Whether a stream waits for the client to send more of its body. */

@@ -142,7 +142,7 @@ export class Requests {
   }
 
   private begin({ streamId, list, flags }: HeaderBlock): number {
-    const { streams, control, now, onRequest, onTooLarge } = this.options
+    const { streams, control, now, onTooLarge } = this.options
     streams.lastId = streamId
     if (streams.count >= STREAMS_MAX) return streams.fail(streamId, ERROR_CODE.REFUSED_STREAM)
     const head = list.isTooLarge ? undefined : this.heads.read(list)
@@ -156,16 +156,24 @@ export class Requests {
       nowMs: now(),
     })
     stream.isRemoteClosed = isWhole
+    stream.isBodyIgnored = head?.method === 'GET' || head?.method === 'HEAD'
     streams.add(stream)
     if (head === undefined) onTooLarge(streamId)
-    else stream.receiver = onRequest(streamId, head, isWhole)
+    else this.take(stream, head, isWhole)
     return NO_ERROR
+  }
+
+  private take(stream: Stream, head: RequestHead, isWhole: boolean): void {
+    const receiver = this.options.onRequest(stream.id, head, isWhole)
+    // It may be answered already.
+    if (!stream.isAnswered) stream.receiver = receiver
   }
 
   private endRequest(stream: Stream): number {
     if (stream.bodyLeft > 0) return this.options.streams.fail(stream.id, PROTOCOL_ERROR)
     stream.isRemoteClosed = true
-    stream.receiver?.end()
+    if (stream.isAnswered) this.options.streams.close(stream)
+    else stream.receiver?.end()
     return NO_ERROR
   }
 

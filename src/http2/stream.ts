@@ -29,6 +29,7 @@ export type StreamOptions = {
 /** One stream that is not closed. */
 export class Stream {
   readonly id: number
+  readonly beganMs: number
   receiver: StreamReceiver | undefined
   /** What it may still send; the client's settings can make it negative (RFC 9113 §6.9.2). */
   sendWindow: number
@@ -36,6 +37,10 @@ export class Stream {
   unread = 0
   /** What is still to come of a body whose length is known, else -1. */
   bodyLeft: number
+  /** Whether a body means nothing to the method: the response does not wait for it. */
+  isBodyIgnored = false
+  /** Whether the response is written, and only the rest of such a body is still to come. */
+  isAnswered = false
   /** Whether the request is whole. */
   isRemoteClosed = false
   /** The part of the response's body that is on its way, and where the rest of it begins. */
@@ -50,6 +55,7 @@ export class Stream {
     this.id = id
     this.sendWindow = sendWindow
     this.bodyLeft = contentLength
+    this.beganMs = nowMs
     this.progressMs = nowMs
   }
 
@@ -61,6 +67,7 @@ export class Stream {
 
   /** Whether a part of the response's body is on its way. */
   get isSending(): boolean {
+    if (this.isAnswered) return false
     return this.isLastPart || this.bodyAt < this.body.length
   }
 }

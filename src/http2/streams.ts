@@ -78,10 +78,16 @@ export class Streams {
     this.credit(unread)
   }
 
-  /** Ends a stream whose response is whole: of a request that is not, no more is wanted (§8.1). */
+  /**
+   * Ends a stream whose response is whole: of a request that is not, no more is wanted (§8.1). One
+   * whose body is ignored anyway waits for its end, so that what is wrong with it is reported.
+   */
   finish(stream: Stream): void {
     if (stream.isRemoteClosed) this.close(stream)
-    else this.abort(stream.id, ERROR_CODE.NO_ERROR)
+    else if (stream.isBodyIgnored) {
+      stream.isAnswered = true
+      stream.receiver = undefined
+    } else this.abort(stream.id, ERROR_CODE.NO_ERROR)
   }
 
   /** Resets a stream, open or refused. */

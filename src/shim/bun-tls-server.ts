@@ -11,9 +11,6 @@ import type { App, Direct } from './http-request.ts'
 import { HttpServer } from './http-server.ts'
 import { contextOptions } from './tls-service.ts'
 
-const CONNECTIONS_MAX = 2000
-/** Time for a handshake. */
-const HANDSHAKE_MS = 10_000
 /** TLS 1.2 as it is on the wire (RFC 5246 §6.2.1). */
 const TLS_1_2 = 0x303
 /** What may be spoken, each with its length before it (RFC 7301 §3.1). */
@@ -50,10 +47,11 @@ type BunListening = {
 /** A socket; `data` is ours. */
 type ServedSocket = RawSocket & { data: Served | undefined }
 
-/** What is known of a socket: before its handshake, that it is awaited. */
+/** What is known of a socket, whose listener comes with its handshake. */
 type Served = {
-  readonly handshakeTimer: NodeJS.Timeout
-  socket: BunSocket | undefined
+  readonly socket: BunSocket
+  /** Reports its end to those who count connections. */
+  readonly release: () => void
   listener: SocketListener | undefined
 }
 
@@ -63,7 +61,6 @@ export class BunTlsServer {
   private readonly tls: TlsService
   private readonly http: HttpServer
   private listening: BunListening | undefined
-  private connectionCount = 0
 
   /**
    * @param options `direct` answers common requests in place of the app
@@ -95,7 +92,7 @@ export class BunTlsServer {
         handshake: (socket: ServedSocket, isSecure: boolean) => this.begin(socket, isSecure),
         data: ({ data }: ServedSocket, chunk: Uint8Array) => data?.listener?.received(chunk),
         drain: ({ data }: ServedSocket) => {
-          if (data?.socket?.flush() === true) data.listener?.drained()
+          if (data?.socket.flush() === true) data.listener?.drained()
         },
         end: ({ data }: ServedSocket) => data?.listener?.ended(),
         close: (socket: ServedSocket) => this.forget(socket),
@@ -113,31 +110,24 @@ export class BunTlsServer {
     this.listening?.stop(true)
   }
 
-  private open(socket: ServedSocket): void {
-    if (this.connectionCount >= CONNECTIONS_MAX) {
-      socket.terminate()
-      return
-    }
-    this.connectionCount++
-    const handshakeTimer = setTimeout(() => socket.terminate(), HANDSHAKE_MS)
-    handshakeTimer.unref()
-    socket.data = { handshakeTimer, socket: undefined, listener: undefined }
+  private open(raw: ServedSocket): void {
+    const socket = new BunSocket(raw)
+    raw.data = { socket, release: this.http.open(socket, true), listener: undefined }
   }
 
   /** Serves a socket by what its client speaks. */
-  private begin(socket: ServedSocket, isSecure: boolean): void {
-    const { data } = socket
-    clearTimeout(data?.handshakeTimer)
+  private begin(raw: ServedSocket, isSecure: boolean): void {
+    const { data } = raw
     if (data === undefined || !isSecure) {
-      socket.terminate()
+      raw.terminate()
       return
     }
-    data.socket = new BunSocket(socket)
-    if (socket.alpnProtocol === 'h2') {
-      data.listener = this.http.serveHttp2(data.socket)
+    const { socket } = data
+    if (raw.alpnProtocol === 'h2') {
+      data.listener = this.http.serveHttp2(socket)
       return
     }
-    const stream = new BunStream(data.socket)
+    const stream = new BunStream(socket)
     data.listener = stream.listener()
     this.http.serveHttp1(stream)
   }
@@ -146,8 +136,7 @@ export class BunTlsServer {
     const { data } = socket
     if (data === undefined) return
     socket.data = undefined
-    this.connectionCount--
-    clearTimeout(data.handshakeTimer)
+    data.release()
     data.listener?.closed()
   }
 }

@@ -3,10 +3,12 @@
  * @module
  */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { createServer as createTlsServer, type TLSSocket, type Server as TlsServer } from 'node:tls'
 import { getRequestListener } from '@hono/node-server'
 import type { ConnectionBounds, TlsService } from '../plugins/plugin.ts'
+import { CHECK_MS, HttpConnections } from './http-connections.ts'
 import {
   type Answer,
   type App,
@@ -17,14 +19,17 @@ import {
   type Ready,
 } from './http-request.ts'
 import { Http2Socket, type SecureSocket } from './http2-socket.ts'
+import type { BoundedSocket, PhaseTimes } from './served-socket.ts'
 import { contextOptions, isWelcome, serverOptions } from './tls-service.ts'
 
 const HEADERS_TIMEOUT_MS = 10_000
 const REQUEST_TIMEOUT_MS = 15_000
+/** Time from the headers of a request of HTTP/1.1 until the client has taken its response. */
+const RESPONSE_TIMEOUT_MS = 30_000
 const CONNECTIONS_MAX = 2000
+/** The share of all connections that one client may have. */
+const CLIENT_SHARE = 0.5
 const NO_BOUNDS = (): ConnectionBounds => ({})
-/** How often slow requests are looked for. */
-const CHECK_MS = 1000
 
 /** How to listen; neither when left out. */
 export type ListenOptions = {
@@ -40,7 +45,7 @@ export type HttpOptions = {
   readonly tls?: TlsService
   /** Answers common requests in place of the app. */
   readonly direct?: Direct
-  /** Connections at a time, 2000 when left out. */
+  /** Connections at a time, 2000 when left out; one client may have half of them. */
   readonly connectionsMax?: number
   /** Gives the bounds of a connection at the time when it is made. */
   readonly bounds?: () => ConnectionBounds
@@ -52,6 +57,7 @@ export class HttpServer {
   private readonly server: Server | TlsServer
   private readonly http1: Server
   private readonly http2 = new Set<Http2Socket>()
+  private readonly connections: HttpConnections
   private readonly app: App
   private readonly direct: Direct | undefined
   private readonly bounds: () => ConnectionBounds
@@ -67,15 +73,18 @@ export class HttpServer {
       overrideGlobalObjects: false,
     })
     const serve = (request: IncomingMessage, response: ServerResponse): void => {
-      const { writeMs } = bounds()
-      if (writeMs !== undefined) response.setTimeout(writeMs, () => response.destroy())
+      this.follow(request, response)
       if (!this.answerPlain(request, response)) void listener(request, response)
     }
-    this.http1 = createServer({ connectionsCheckingInterval: CHECK_MS }, serve)
+    // Node keeps the first of two headers by default, and other runtimes join them.
+    const how = { connectionsCheckingInterval: CHECK_MS, joinDuplicateHeaders: true }
+    this.http1 = createServer(how, serve)
     this.server = tls === undefined ? this.http1 : this.createSecure(tls)
-    this.server.maxConnections = connectionsMax
+    const connectionsPerClientMax = Math.ceil(connectionsMax * CLIENT_SHARE)
+    this.connections = new HttpConnections({ connectionsMax, connectionsPerClientMax }, () =>
+      this.times(),
+    )
     this.bound()
-    this.server.on('connection', () => this.bound())
   }
 
   /**
@@ -84,6 +93,7 @@ export class HttpServer {
    * @throws {Error} when the address is taken
    */
   listen(host: string | undefined, port: number, how: ListenOptions = {}): Promise<number> {
+    this.server.on('connection', (socket: Socket) => this.accept(socket))
     return new Promise((resolve, reject) => {
       this.server.once('error', reject)
       this.server.listen({ host, port, ...how }, () => {
@@ -96,6 +106,7 @@ export class HttpServer {
 
   /** Takes no more requests, and ends the connections there are. */
   close(): Promise<void> {
+    this.connections.close()
     return new Promise((resolve) => {
       this.server.close(() => {
         resolve()
@@ -109,6 +120,38 @@ export class HttpServer {
   /** Shows another certificate from now on. @throws {Error} when it and its key are not good */
   renew(service: TlsService): void {
     if ('setSecureContext' in this.server) this.server.setSecureContext(contextOptions(service))
+  }
+
+  /**
+   * Counts a connection that a listener other than ours has accepted, before its handshake; ends it
+   * when there are too many. @returns what to call when it has ended
+   */
+  open(socket: BoundedSocket, isSecure: boolean): () => void {
+    return this.connections.open(socket, isSecure)
+  }
+
+  private accept(socket: Socket): void {
+    const isPlain = this.server === this.http1
+    this.bound()
+    socket.once('close', this.open(socket, !isPlain))
+    if (isPlain) this.connections.bind(socket)
+  }
+
+  /** Follows a request of HTTP/1.1: its connection is at work until it has the response. */
+  private follow({ socket }: IncomingMessage, response: ServerResponse): void {
+    const connection = this.connections.find(socket)
+    if (connection === undefined) return
+    connection.requested(Date.now())
+    response.once('close', () => connection.responded(Date.now(), response.statusCode))
+  }
+
+  private times(): PhaseTimes {
+    const { readMs, idleMs, writeMs } = this.bounds()
+    return {
+      readMs: readMs ?? REQUEST_TIMEOUT_MS,
+      idleMs: idleMs ?? REQUEST_TIMEOUT_MS,
+      writeMs: writeMs ?? RESPONSE_TIMEOUT_MS,
+    }
   }
 
   /** Sets the bounds of HTTP/1.1, for the connections from now on and the requests on all. */
@@ -150,6 +193,8 @@ export class HttpServer {
       else if (socket.alpnProtocol === 'h2') this.serveTls(socket)
       else this.serveHttp1(socket)
     })
+    // Node reports a handshake that takes too long, and leaves its socket open.
+    server.on('tlsClientError', (_, socket) => socket.destroy())
     // With this, Node begins to look for slow requests.
     server.on('listening', () => this.http1.emit('listening'))
     return server
@@ -158,20 +203,18 @@ export class HttpServer {
   /** Serves a connection by HTTP/2, over whatever has TLS; who calls tells it what happens. */
   serveHttp2(socket: SecureSocket): Http2Socket {
     const { app, direct } = this
-    const { readMs, idleMs, writeMs } = this.bounds()
-    const times = {
-      readMs: readMs ?? REQUEST_TIMEOUT_MS,
-      idleMs: idleMs ?? REQUEST_TIMEOUT_MS,
-      writeMs: writeMs ?? REQUEST_TIMEOUT_MS,
-    }
+    const times = { ...this.times(), writeMs: this.bounds().writeMs ?? REQUEST_TIMEOUT_MS }
     const onClosed = (): void => void this.http2.delete(served)
     const served = new Http2Socket(socket, { app, direct, times, onClosed })
     this.http2.add(served)
+    this.connections.secured(socket, served)
     return served
   }
 
   /** Serves a connection by HTTP/1.1, over whatever has TLS. */
   serveHttp1(socket: Duplex): void {
+    this.connections.secured(socket)
+    this.connections.bind(socket)
     this.http1.emit('connection', socket)
   }
 

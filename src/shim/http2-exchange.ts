@@ -57,6 +57,8 @@ export class Http2Exchange implements StreamReceiver {
     this.id = request.id
     this.isHead = request.head.method === 'HEAD'
     this.isWhole = request.isWhole
+    // Whatever comes of a body that nobody waits for is dropped.
+    this.isDropped = request.isWhole
   }
 
   /** Has the app answer. Never rejects. */

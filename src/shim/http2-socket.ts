@@ -82,6 +82,16 @@ export class Http2Socket {
     this.checks.unref()
   }
 
+  /** Since when no complete request waits for its response; `Infinity` while one does. */
+  get idleSinceMs(): number {
+    return this.connection.idleSinceMs
+  }
+
+  /** Whether a request was answered other than with an error. */
+  get hasServed(): boolean {
+    return this.connection.hasServed
+  }
+
   /** Takes octets from the client, which it may hold on to. */
   received(chunk: Uint8Array): void {
     this.connection.receive(chunk)
@@ -125,9 +135,10 @@ export class Http2Socket {
     if (!isWhole && head.header('expect') === '100-continue') {
       this.connection.begin(id, { status: 100, fields: [], isEnd: false })
     }
-    if (!isWhole && (method === 'GET' || method === 'HEAD')) return this.wait(id, head)
     const answer = this.options.direct?.(new StreamHead(head, this.socket, this.address))
-    if (answer === undefined) return this.exchange(id, head, isWhole)
+    // A body means nothing to these methods (RFC 9110 §9.3.1): the answer does not wait for it.
+    const hasBody = !isWhole && method !== 'GET' && method !== 'HEAD'
+    if (answer === undefined) return this.exchange(id, head, !hasBody)
     if (method === 'POST' && !isWhole) return this.collect(id, answer)
     this.answer(id, answer, method === 'POST' ? EMPTY : undefined)
     return undefined
@@ -171,19 +182,6 @@ export class Http2Socket {
       },
       reset: letGo,
       writable: () => undefined,
-    }
-  }
-
-  /** A body means nothing to these methods (RFC 9110 §9.3.1); it is dropped, and then answered. */
-  private wait(id: number, head: RequestHead): StreamReceiver {
-    let receiver: StreamReceiver | undefined
-    return {
-      data: ({ length }) => this.connection.consumed(id, length),
-      end: () => {
-        receiver = this.take(id, head, true)
-      },
-      reset: () => receiver?.reset(),
-      writable: () => receiver?.writable(),
     }
   }
 

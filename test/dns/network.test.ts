@@ -4,6 +4,7 @@ import fc from 'fast-check'
 import { formatAddress, parseAddress } from '../../src/dns/address.ts'
 import { EMPTY, octet } from '../../src/dns/bytes.ts'
 import {
+  clientNetwork,
   isInNetwork,
   isSameAddress,
   parseClientAddress,
@@ -108,6 +109,27 @@ describe('isSameAddress', () => {
   for (const { a, b, is } of cases) {
     test(`${a} is ${is ? '' : 'not '}${b}`, () => {
       assert.equal(isSameAddress(a, b), is)
+    })
+  }
+})
+
+describe('clientNetwork', () => {
+  const cases: readonly [address: string, network: string][] = [
+    ['192.0.2.1', '192.0.2.1'],
+    ['::ffff:192.0.2.1', '192.0.2.1'],
+    ['2001:db8::1', '20010db800000000/64'],
+    ['2001:db8:0:0:1:2:3:4', '20010db800000000/64'],
+    ['2001:DB8::1:2:3:4', '20010db800000000/64'],
+    ['2001:db8:0:1::1', '20010db800000001/64'],
+    ['2001:db8:1::', '20010db800010000/64'],
+    ['::1', '0000000000000000/64'],
+    ['fe80::1%eth0', 'fe80000000000000/64'],
+    ['nothing', 'nothing'],
+    ['not:an:address', 'not:an:address'],
+  ]
+  for (const [address, network] of cases) {
+    test(`of ${address} is ${network}`, () => {
+      assert.equal(clientNetwork(address), network)
     })
   }
 })

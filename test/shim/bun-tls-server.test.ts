@@ -161,17 +161,19 @@ describe('BunTlsServer', () => {
     await within(Promise.all(closed), 'the end')
   })
 
-  it('ends what fails to shake hands, and what is too many', async () => {
+  it('ends what fails to shake hands, and the oldest of too many', async () => {
     const tls = { ...SERVER, clientAuth: 'nocert' as const }
     const bun = FakeBun.of(8443)
     await new BunTlsServer(bun, APP, { tls, direct }).listen('127.0.0.1', 8443)
     const handlers = bun.options?.socket
     assert.ok(handlers !== undefined)
+    let lastPort = 0
     const open = (): { readonly served: Served; readonly ends: string[] } => {
       const ends: string[] = []
       const [pause, resume, end] = [() => undefined, () => undefined, () => undefined]
       const terminate = (): void => void ends.push('terminate')
-      const from = { remoteAddress: '', remotePort: 0, localAddress: '', localPort: 0 }
+      const remotePort = ++lastPort
+      const from = { remoteAddress: '192.0.2.1', remotePort, localAddress: '', localPort: 0 }
       const how = { alpnProtocol: false, write: () => 0, pause, resume, end, terminate } as const
       const served = { ...from, ...how, data: undefined }
       handlers.open(served)
@@ -182,14 +184,12 @@ describe('BunTlsServer', () => {
     handlers.handshake(failed.served, false)
     assert.deepEqual(failed.ends, ['terminate'])
     handlers.close(failed.served)
-    const all = Array.from({ length: 2000 }, open)
+    const all = Array.from({ length: 1001 }, open)
     assert.deepEqual(
-      all.flatMap(({ ends }) => ends),
-      [],
+      all.map(({ ends }) => ends.length),
+      all.map((_, index) => (index === 0 ? 1 : 0)),
     )
-    const more = open()
-    assert.deepEqual(more.ends, ['terminate'])
-    for (const { served } of [...all, more]) handlers.close(served)
+    for (const { served } of all) handlers.close(served)
     assert.deepEqual(open().ends, [])
   })
 

@@ -109,7 +109,7 @@ describe('HttpServer', () => {
     assert.equal(globalThis.Response, RESPONSE)
   })
 
-  test('bounds how slow requests and how many connections may be', async (t) => {
+  test('bounds how slow requests may be', async (t) => {
     const servers: Server[] = []
     const { listen } = Server.prototype
     t.mock.method(Server.prototype, 'listen', function (this: Server, ...args: unknown[]) {
@@ -117,10 +117,9 @@ describe('HttpServer', () => {
       return Reflect.apply(listen, this, args)
     })
     await withServer(new Hono(), async () => undefined)
-    for (const { headersTimeout, requestTimeout, maxConnections } of servers) {
+    for (const { headersTimeout, requestTimeout } of servers) {
       assert.ok(0 < headersTimeout && headersTimeout <= requestTimeout)
       assert.ok(requestTimeout <= 30_000)
-      assert.ok(0 < maxConnections && maxConnections <= 10_000)
     }
     assert.equal(servers.length, 1)
   })
@@ -156,6 +155,24 @@ describe('HttpServer', () => {
       await withServer(app, run, { bounds: () => bounds })
     })
   }
+})
+
+describe('HttpServer with duplicate headers', () => {
+  test('joins them for the direct answer, as the app sees them', async () => {
+    const seen: (string | undefined)[] = []
+    const app = new Hono().get('/', (c) => {
+      seen.push(c.req.header('authorization'))
+      return c.text('here')
+    })
+    const direct: NonNullable<HttpOptions['direct']> = (head) => {
+      seen.push(head.header('authorization'))
+      return undefined
+    }
+    const headers = 'Host: a\r\nAuthorization: Bearer a\r\nauthorization: Bearer b\r\n'
+    const sent = `GET / HTTP/1.1\r\n${headers}Connection: close\r\n\r\n`
+    await withServer(app, async (port) => void (await sendRaw(port, sent)), { direct })
+    assert.deepEqual(seen, ['Bearer a, Bearer b', 'Bearer a, Bearer b'])
+  })
 })
 
 describe('requests as they come over the network', () => {
@@ -305,12 +322,35 @@ describe('HttpServer over TLS', () => {
     })
   }
 
-  test('has no more connections than told', async (t) => {
-    const port = await secureServer(t, app, { connectionsMax: 1 })
+  test('drops idle connections for new ones, and none that waits for a response', async (t) => {
+    const { promise, resolve } = Promise.withResolvers<Response>()
+    const waiting = Promise.withResolvers<void>()
+    const slow = new Hono().get('/slow', () => {
+      waiting.resolve()
+      return promise
+    })
+    const port = await secureServer(t, slow, { connectionsMax: 4 })
+    const silent = await TcpClient.open(port)
     const first = await openSession(t, port)
-    const second = await TcpClient.open(port)
-    await within(second.closed, 'the end of one too many')
-    assert.equal((await send(first, { ':path': '/' })).status, 200)
+    const asked = send(first, { ':path': '/slow' })
+    await within(waiting.promise, 'the request')
+    const second = await openSession(t, port)
+    await within(silent.closed, 'the end of the silent one')
+    assert.equal((await send(second, { ':path': '/' })).status, 404)
+    const third = await openSession(t, port)
+    assert.equal((await send(third, { ':path': '/' })).status, 404)
+    assert.ok(second.closed || second.destroyed)
+    resolve(new Response('late'))
+    assert.equal((await within(asked, 'the response')).status, 200)
+  })
+
+  test('ends a connection that never begins its handshake', async (t) => {
+    const port = await secureServer(t, app, { bounds: () => ({ readMs: 100 }) })
+    for (const bytes of ['', '\x16\x03\x01\x02\x00\x01']) {
+      const client = await TcpClient.open(port)
+      client.socket.write(bytes, 'latin1')
+      await within(client.closed, 'the end')
+    }
   })
 
   test('shows another certificate when it is told to, and goes on with who is there', async (t) => {

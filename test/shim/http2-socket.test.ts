@@ -91,17 +91,30 @@ describe('a connection of HTTP/2', () => {
     assert.equal((await within(Promise.all(asked), 'all answers')).length, 1000)
   })
 
-  test('waits for the end of a GET that has a body', async (t) => {
-    const port = await secureServer(t, APP, { direct })
-    for (const path of ['/direct', '/app']) {
+  for (const path of ['/direct', '/app']) {
+    test(`answers a GET of ${path} without waiting for its body`, async (t) => {
+      const port = await secureServer(t, APP, { direct, bounds: () => ({ readMs: 300 }) })
       const fields = [...GET.slice(0, 3), [':path', path] as const]
       const client = await openRaw(t, port)
       client.write(BEGINNING, headers(1, fields, false), data(1, [1, 2, 3]))
+      await within(client.frame(FRAME.HEADERS), 'the answer')
       client.write(frame(FRAME.PING, 0, 0, new Uint8Array(8)))
       await within(client.frame(FRAME.PING), 'the answer to a PING')
       client.write(data(1, [], true))
-      await within(client.frame(FRAME.HEADERS), 'the answer')
-    }
+      client.write(headers(3, fields, false))
+      const reset = await within(client.frame(FRAME.RST_STREAM), 'the end of a body without one')
+      assert.equal(reset.id, 3)
+    })
+  }
+
+  test('ends a body that comes a byte at a time, however steadily', async (t) => {
+    const port = await secureServer(t, APP, { direct, bounds: () => ({ readMs: 300 }) })
+    const client = await openRaw(t, port)
+    client.write(BEGINNING, headers(1, [...POST.slice(0, 3), [':path', '/direct']], false))
+    const timer = setInterval(() => client.write(data(1, [1])), 30)
+    t.after(() => clearInterval(timer))
+    const found = await within(client.frame(FRAME.RST_STREAM), 'a stream that is reset')
+    assert.equal(Buffer.from(found.payload).readUInt32BE(0), ERROR_CODE.CANCEL)
   })
 
   test('holds no more of bodies that do not end than a mebibyte', async (t) => {

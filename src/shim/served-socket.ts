@@ -1,0 +1,103 @@
+/**
+ * A client's connection as an HTTP server keeps it: what it waits for, and how long it may take.
+ * @module
+ */
+import type { Connection } from './connection-table.ts'
+import type { SocketEnds } from './http-request.ts'
+
+/** Time for a TLS handshake, in milliseconds. */
+export const HANDSHAKE_MS = 10_000
+
+/** What a runtime's own bounds get beyond their time, to answer 408 before the connection ends. */
+const GRACE_MS = 2000
+
+/** How long each phase of a connection may take, in milliseconds. */
+export type PhaseTimes = {
+  /** From the end of a handshake to the end of the first request's headers. */
+  readonly readMs: number
+  /** Between requests of HTTP/1.1, up to the first byte of the next. */
+  readonly idleMs: number
+  /** From the end of a request's headers until the client has taken the response. */
+  readonly writeMs: number
+}
+
+/** What is needed of the socket below. */
+export type BoundedSocket = SocketEnds & {
+  readonly writableNeedDrain?: boolean
+  destroy(): unknown
+}
+
+/** What a connection of HTTP/2 says of itself: it bounds its streams itself. */
+export type SelfBounded = Pick<Connection, 'idleSinceMs' | 'hasServed'>
+
+/** One connection, from its first byte on. */
+export class ServedSocket implements Connection {
+  private readonly socket: BoundedSocket
+  private phase: 'handshake' | 'first request' | 'next request' | 'response' | SelfBounded
+  private sinceMs: number
+  private served = false
+  /** Requests of HTTP/1.1 that came at once and are answered in turn. */
+  private pending = 0
+
+  /** @param isSecure whether a TLS handshake comes first */
+  constructor(socket: BoundedSocket, isSecure: boolean, nowMs: number) {
+    this.socket = socket
+    this.phase = isSecure ? 'handshake' : 'first request'
+    this.sinceMs = nowMs
+  }
+
+  get idleSinceMs(): number {
+    const { phase, socket, sinceMs } = this
+    if (typeof phase === 'object') return phase.idleSinceMs
+    // A client that leaves its response unread is as idle as one that sends nothing.
+    const isWaiting = phase !== 'response' || socket.writableNeedDrain === true
+    return isWaiting ? sinceMs : Number.POSITIVE_INFINITY
+  }
+
+  get hasServed(): boolean {
+    return typeof this.phase === 'object' ? this.phase.hasServed : this.served
+  }
+
+  /** The handshake is done: the connection carries HTTP/1.1, or the given one of HTTP/2. */
+  secured(nowMs: number, http2?: SelfBounded): void {
+    this.phase = http2 ?? 'first request'
+    this.sinceMs = nowMs
+  }
+
+  /** The headers of a request of HTTP/1.1 are complete. */
+  requested(nowMs: number): void {
+    if (this.pending++ === 0) this.sinceMs = nowMs
+    this.phase = 'response'
+  }
+
+  /** A response is written. @param status its status: one from 400 on serves nobody */
+  responded(nowMs: number, status: number): void {
+    this.sinceMs = nowMs
+    if (status < 400) this.served = true
+    if (--this.pending === 0) this.phase = 'next request'
+  }
+
+  /** Ends the connection when it has been in its phase for too long. */
+  check(nowMs: number, times: PhaseTimes): void {
+    if (nowMs - this.sinceMs >= this.phaseMs(times)) this.destroy()
+  }
+
+  destroy(): void {
+    this.socket.destroy()
+  }
+
+  private phaseMs({ readMs, idleMs, writeMs }: PhaseTimes): number {
+    switch (this.phase) {
+      case 'handshake':
+        return Math.min(HANDSHAKE_MS, readMs)
+      case 'first request':
+        return readMs + GRACE_MS
+      case 'next request':
+        return idleMs + readMs + GRACE_MS
+      case 'response':
+        return writeMs
+      default:
+        return Number.POSITIVE_INFINITY
+    }
+  }
+}
