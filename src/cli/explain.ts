@@ -37,11 +37,12 @@ function describeFact(value: unknown): string {
   const head = `${plugin}    ${zone} (${tree})${of}: ${snapshot}, ${freshness}`
   if (node === undefined) return head
   if (node === null) return `${head}; it has no such name`
-  const { namespace, types, isImplied } = recordOf(node)
+  const { namespace, object, types, isImplied } = recordOf(node)
   const whose = namespace === '' ? '' : ` in namespace ${namespace}`
+  const subject = typeof object === 'string' ? object : `the name${whose}`
   const what =
     listOf(types).join(' ') || (isImplied === true ? 'only names below it' : 'no records')
-  return `${head}; the name${whose} has ${what}`
+  return `${head}; ${subject} has ${what}`
 }
 
 function describeView(view: Readonly<Record<string, unknown>>): string {

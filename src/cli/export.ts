@@ -26,7 +26,7 @@ import { connectionOf } from './connection.ts'
 import { loadExportDirective } from './export-directive.ts'
 import { listenStatus } from './export-status.ts'
 import type { Input } from './flags.ts'
-import { readGatewayUrl } from './gateway-url.ts'
+import { readGatewayUrl, readToken } from './gateway-url.ts'
 import { CommandError, createLog, type Output, whyUnreadable } from './output.ts'
 import { untilSignal } from './signals.ts'
 
@@ -140,7 +140,7 @@ async function createPublisher(input: Input): Promise<Publisher> {
   if (!CLUSTER_ID.test(cluster)) {
     throw new CommandError(`--cluster "${cluster}" is not made of a-z, 0-9 and "-", 63 at most`)
   }
-  const token = input.env('KUBEDOH_TOKEN')
+  const token = readToken(input.env('KUBEDOH_TOKEN'), 'KUBEDOH_TOKEN')
   if (token === '') throw new CommandError(`KUBEDOH_TOKEN is not set; ${keysHint(cluster)}`)
   const url = readGatewayUrl(input)
   return new Publisher({

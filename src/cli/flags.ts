@@ -40,6 +40,7 @@ export type FlagName =
   | 'out'
   | 'server'
   | 'token'
+  | 'ca'
   | 'json'
   | 'admin'
   | 'store'
@@ -125,13 +126,21 @@ export const FLAGS: Readonly<Record<FlagName, Flag>> = {
     value: 'URL',
     env: 'KUBEDOH_SERVER',
     default: '',
-    help: 'udp://HOST:PORT, tcp://HOST:PORT or https://HOST/dns-query; else the system’s resolver',
+    help:
+      'HOST:PORT or udp://HOST:PORT, tcp://HOST:PORT, tls://HOST:PORT or https://HOST/dns-query; ' +
+      'else the system’s resolver',
   },
   token: {
     value: 'TOKEN',
     env: 'KUBEDOH_CLIENT_TOKEN',
     default: '',
     help: 'token for the gateway',
+  },
+  ca: {
+    value: 'FILE',
+    env: 'KUBEDOH_CA',
+    default: '',
+    help: "authorities of the server's certificate, in PEM, in place of the machine's",
   },
   json: { default: '', help: 'print JSON' },
   store: {

@@ -111,13 +111,19 @@ function addCommand(
       if (input.text(name) !== '' || input.texts(name).length > 0) continue
       line.error(`kubedoh: --${name} is needed`, { exitCode: EXIT.USAGE })
     }
-    await command.run(input, output).catch((error: unknown) => {
+    await run(command, input, output).catch((error: unknown) => {
       if (error instanceof UsageError) {
         line.error(`kubedoh: ${error.message}`, { exitCode: EXIT.USAGE })
       }
       throw error
     })
   })
+}
+
+async function run(command: Command, input: Input, output: Output): Promise<void> {
+  const ca = command.flags.includes('ca') ? input.text('ca') : ''
+  if (ca !== '') (await import('./authorities.ts')).trustAuthorities(ca)
+  await command.run(input, output)
 }
 
 function optionOf(name: string, flag: Flag): Option {

@@ -3,7 +3,7 @@
  * @module
  */
 import type { Input } from './flags.ts'
-import { readGatewayUrl } from './gateway-url.ts'
+import { readGatewayUrl, readToken } from './gateway-url.ts'
 import { CommandError } from './output.ts'
 
 const TIMEOUT_MS = 10_000
@@ -20,7 +20,10 @@ export async function callGateway(
   body?: string,
   token = '',
 ): Promise<string> {
-  const admin = token === '' ? input.env(ADMIN_VARIABLE) : token
+  const admin =
+    token === ''
+      ? readToken(input.env(ADMIN_VARIABLE), ADMIN_VARIABLE)
+      : readToken(token, '--token')
   if (admin === '') {
     throw new CommandError(
       `${ADMIN_VARIABLE} is not set: "kubedoh keys --admin" makes a token for it`,

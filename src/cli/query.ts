@@ -6,10 +6,11 @@ import { getServers } from 'node:dns'
 import { styleText } from 'node:util'
 import { parseAddress, reverseName } from '../dns/address.ts'
 import { readUint16 } from '../dns/bytes.ts'
-import { OPTION } from '../dns/edns.ts'
+import { OPTION, readExtendedError } from '../dns/edns.ts'
 import { UDP_BYTES_ADVERTISED } from '../dns/limits.ts'
 import { parseResponse, type ResourceRecord, type Response } from '../dns/message.ts'
 import { parseName } from '../dns/name.ts'
+import { FLAG } from '../dns/query.ts'
 import { formatRcode, RCODE } from '../dns/rcode.ts'
 import { parseType } from '../dns/rr-type.ts'
 import { writeQuery } from '../dns/write-query.ts'
@@ -18,25 +19,31 @@ import { formatJsonReply } from '../doh/json-reply.ts'
 import { formatRecord } from '../records/zone-text.ts'
 import { exchange } from '../shim/exchange.ts'
 import { random16 } from '../shim/random16.ts'
+import { readAuthorities } from './authorities.ts'
 import { LOOPBACK } from './doh-listener.ts'
+import { timeExchange } from './exchange-time.ts'
 import type { Input } from './flags.ts'
+import { readToken } from './gateway-url.ts'
 import { CommandError, type Output } from './output.ts'
 
 const TIMEOUT_MS = 5000
+const SCHEME = /^\w+:\/\//
 
 type Ask = (message: Uint8Array) => Promise<Uint8Array>
 
+/** A server to ask: what to call it, without a token, and how to ask it. */
+type Server = { readonly label: string; readonly ask: Ask }
+
 /** Asks and prints. An address in place of a name asks where it points back to. */
 export async function runQuery(input: Input, output: Output): Promise<void> {
-  const server = input.text('server') === '' ? systemServer() : input.text('server')
-  const ask = askerOf(server, input.text('token'))
+  const { label: server, ask } = serverOf(input)
   const question = readQuestion(input.args)
   const message = writeQuery({ ...question, id: random16(), udpBytes: UDP_BYTES_ADVERTISED })
-  const startMs = performance.now()
-  const reply = await ask(message).catch((error: unknown) => {
-    throw new CommandError(`${server} does not answer: ${reason(error)}`, { cause: error })
-  })
-  const tookMs = performance.now() - startMs
+  const { result: reply, tookMs } = await timeExchange(() => ask(message)).catch(
+    (error: unknown) => {
+      throw new CommandError(`${server} does not answer: ${reason(error)}`, { cause: error })
+    },
+  )
   const response = parseResponse(reply)
   if (response === undefined) throw new CommandError(`${server} answers with something else`)
   if (input.isSet('json')) output.stdout.write(formatJsonReply(reply))
@@ -57,54 +64,84 @@ function readQuestion([nameText = '', typeText]: readonly string[]): {
 
 function systemServer(): string {
   const [first = '127.0.0.1'] = getServers()
-  return `udp://${parseAddress(first)?.length === 16 ? `[${first}]` : first}`
+  return first
 }
 
-function askerOf(server: string, token: string): Ask {
-  const url = URL.canParse(server) ? new URL(server) : undefined
+function serverOf(input: Input): Server {
+  const text = input.text('server') === '' ? systemServer() : input.text('server')
+  const url = parseServer(text)
+  const label = url === undefined || SCHEME.test(text) ? withoutToken(text) : url.href
+  const ca = input.text('ca')
   switch (url?.protocol) {
     case 'udp:':
-      return async (message) => {
-        const reply = await askPlain(url, 'udp', message)
-        const isTruncated = (readUint16(reply, 2) & 0x0200) !== 0
-        return isTruncated ? askPlain(url, 'tcp', message) : reply
-      }
     case 'tcp:':
-      return (message) => askPlain(url, 'tcp', message)
+      return { label, ask: (message) => askPlain(url, message) }
+    case 'tls:':
+      return { label, ask: (message) => askTls(url, message, ca) }
     case 'https:':
     case 'http:':
-      checkSecret(url, token)
-      return (message) => askHttps(url, token, message)
+      return { label, ask: askerOverHttps(url, input.text('token')) }
     default:
       throw new CommandError(
-        `--server "${server}" is not udp://HOST, tcp://HOST or https://HOST/dns-query`,
+        `--server "${label}" is not HOST:PORT, udp://HOST, tcp://HOST, tls://HOST or ` +
+          'https://HOST/dns-query',
       )
   }
 }
 
-/** A token goes over the network in secret or not at all. */
-function checkSecret({ protocol, hostname }: URL, token: string): void {
-  if (token === '' || protocol === 'https:' || LOOPBACK.has(hostname)) return
-  throw new CommandError(`A token is not sent to ${hostname} over plain http://; use https://`)
+/** A server as it was given, without a token in it. */
+function withoutToken(text: string): string {
+  return text.replace(/\/\/[^/]*@/, '//').replace(/\/t\/[^/]+/, '/t/TOKEN')
 }
 
-function askPlain(url: URL, protocol: 'udp' | 'tcp', message: Uint8Array): Promise<Uint8Array> {
+/** Reads a URL; `HOST`, `HOST:PORT`, `[ADDRESS]:PORT` and an address are asked over UDP. */
+function parseServer(text: string): URL | undefined {
+  const plain = parseAddress(text)?.length === 16 ? `udp://[${text}]` : `udp://${text}`
+  const url = SCHEME.test(text) ? text : plain
+  return URL.canParse(url) && new URL(url).hostname !== '' ? new URL(url) : undefined
+}
+
+async function askPlain(url: URL, message: Uint8Array): Promise<Uint8Array> {
+  const upstream = { transport: 'dns', ...placeOf(url, 53) } as const
+  const tcp = { protocol: 'tcp', timeoutMs: TIMEOUT_MS } as const
+  if (url.protocol === 'tcp:') return exchange(upstream, message, tcp)
+  const reply = await exchange(upstream, message, { ...tcp, protocol: 'udp' })
+  const isTruncated = (readUint16(reply, 2) & FLAG.TC) !== 0
+  return isTruncated ? exchange(upstream, message, tcp) : reply
+}
+
+function askTls(url: URL, message: Uint8Array, caFile: string): Promise<Uint8Array> {
+  const upstream = { transport: 'tls', ...placeOf(url, 853) } as const
+  const tls = caFile === '' ? {} : { ca: readAuthorities(caFile) }
+  return exchange(upstream, message, { protocol: 'tcp', timeoutMs: TIMEOUT_MS, tls })
+}
+
+function placeOf(url: URL, standard: number): { readonly address: string; readonly port: number } {
   const address = url.hostname.replace(/^\[|\]$/g, '')
-  const port = url.port === '' ? 53 : Number(url.port)
-  return exchange({ transport: 'dns', address, port }, message, { protocol, timeoutMs: TIMEOUT_MS })
+  return { address, port: url.port === '' ? standard : Number(url.port) }
 }
 
-function askHttps(url: URL, token: string, message: Uint8Array): Promise<Uint8Array> {
+/** The token goes in a header, also one that the URL has as a password, as for curl. */
+function askerOverHttps(url: URL, given: string): Ask {
+  const token = readToken(given === '' ? decodeURIComponent(url.password) : given, '--token')
   const target = new URL(url)
+  target.username = ''
+  target.password = ''
+  checkSecret(target, token)
   if (target.pathname === '/') target.pathname = '/dns-query'
-  return askDoh(target.href, message, {
-    signal: AbortSignal.timeout(TIMEOUT_MS),
-    fetch: (to, init) => {
-      const headers = new Headers(init.headers)
-      if (token !== '') headers.set('authorization', `Bearer ${token}`)
-      return fetch(to, { ...init, headers })
-    },
-  })
+  const headers = token === '' ? {} : { authorization: `Bearer ${token}` }
+  return (message) =>
+    askDoh(target.href, message, {
+      signal: AbortSignal.timeout(TIMEOUT_MS),
+      fetch: (to, init) => fetch(to, { ...init, headers: { ...init.headers, ...headers } }),
+    })
+}
+
+/** A token goes over the network in secret or not at all. */
+function checkSecret({ protocol, hostname, pathname }: URL, token: string): void {
+  const hasToken = token !== '' || pathname.startsWith('/t/')
+  if (!hasToken || protocol === 'https:' || LOOPBACK.has(hostname)) return
+  throw new CommandError(`A token is not sent to ${hostname} over plain http://; use https://`)
 }
 
 function formatAnswer(
@@ -135,8 +172,10 @@ function section(name: string, records: readonly ResourceRecord[]): string[] {
 }
 
 function describeError(data: Uint8Array): string {
-  if (data.length < 2) return 'without a code'
-  return `${readUint16(data, 0)} ${new TextDecoder().decode(data.subarray(2))}`.trimEnd()
+  const error = readExtendedError(data)
+  if (error === undefined) return 'without a code'
+  const { code, name, text } = error
+  return `${code}${name === '' ? '' : ` (${name})`}${text === '' ? '' : `: ${text}`}`
 }
 
 /** The reason below "fetch failed". */

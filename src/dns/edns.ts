@@ -44,6 +44,41 @@ export function isBetweenNeighbours(code: number): boolean {
   return BETWEEN_NEIGHBOURS.has(code)
 }
 
+/** Names of all extended error codes, by code (RFC 8914 §4 and IANA's registry of 2026). */
+const EXTENDED_ERROR_NAMES: readonly string[] = [
+  'Other',
+  'Unsupported DNSKEY Algorithm',
+  'Unsupported DS Digest Type',
+  'Stale Answer',
+  'Forged Answer',
+  'DNSSEC Indeterminate',
+  'DNSSEC Bogus',
+  'Signature Expired',
+  'Signature Not Yet Valid',
+  'DNSKEY Missing',
+  'RRSIGs Missing',
+  'No Zone Key Bit Set',
+  'NSEC Missing',
+  'Cached Error',
+  'Not Ready',
+  'Blocked',
+  'Censored',
+  'Filtered',
+  'Prohibited',
+  'Stale NXDOMAIN Answer',
+  'Not Authoritative',
+  'Not Supported',
+  'No Reachable Authority',
+  'Network Error',
+  'Invalid Data',
+  'Signature Expired before Valid',
+  'Too Early',
+  'Unsupported NSEC3 Iterations Value',
+  'Unable to conform to policy',
+  'Synthesized',
+  'Invalid Query Type',
+]
+
 /** One option: its code and its data. */
 export type EdnsOption = { readonly code: number; readonly data: Uint8Array }
 
@@ -71,4 +106,18 @@ export function extendedError(code: number, text = ''): EdnsOption {
   writeUint16(data, 0, code)
   data.set(words, 2)
   return { code: OPTION.EXTENDED_ERROR, data }
+}
+
+/**
+ * Reads the data of an extended error. Returns its code, the code's registered name or '', and its
+ * text without control characters; `undefined` when there is no code.
+ */
+export function readExtendedError(
+  data: Uint8Array,
+): { readonly code: number; readonly name: string; readonly text: string } | undefined {
+  if (data.length < 2) return undefined
+  const code = readUint16(data, 0)
+  // A terminal would obey escapes in a text, which comes from anywhere.
+  const text = new TextDecoder().decode(data.subarray(2)).replace(/\p{Cc}/gu, '\ufffd')
+  return { code, name: EXTENDED_ERROR_NAMES[code] ?? '', text }
 }

@@ -3,7 +3,7 @@
  * @module
  */
 import { readUint16 } from '../dns/bytes.ts'
-import { OPTION } from '../dns/edns.ts'
+import { OPTION, readExtendedError } from '../dns/edns.ts'
 import { parseResponse, type ResourceRecord } from '../dns/message.ts'
 import { formatName } from '../dns/name.ts'
 import { FLAG } from '../dns/query.ts'
@@ -55,7 +55,7 @@ function toJson({ owner, type, ttlSeconds, rdata }: ResourceRecord): JsonRecord 
 }
 
 function describeError({ data }: { readonly data: Uint8Array }): string {
-  if (data.length < 2) return 'EDE'
-  const text = new TextDecoder().decode(data.subarray(2))
-  return text === '' ? `EDE(${readUint16(data, 0)})` : `EDE(${readUint16(data, 0)}): ${text}`
+  const error = readExtendedError(data)
+  if (error === undefined) return 'EDE'
+  return [`EDE(${error.code})`, error.name, error.text].filter((part) => part !== '').join(': ')
 }

@@ -2,17 +2,17 @@
  * Asks an upstream once.
  * @module
  */
-import type { ExchangeOptions, Upstream } from '../plugins/host.ts'
+import type { ExchangeOptions, TlsIdentity, Upstream } from '../plugins/host.ts'
 import { openUpstream } from './upstream-client.ts'
 
 /** Sends a query and resolves with the answer to it. @throws {Error} that says what went wrong */
 export async function exchange(
   upstream: Upstream,
   message: Uint8Array,
-  options: ExchangeOptions,
+  options: ExchangeOptions & { readonly tls?: TlsIdentity },
 ): Promise<Uint8Array> {
   const client = openUpstream(upstream, {
-    tls: {},
+    tls: options.tls ?? {},
     expireMs: options.timeoutMs,
     ageMsMax: 0,
     idleMax: 0,

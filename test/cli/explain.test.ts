@@ -18,7 +18,10 @@ const COREFILE = `. {
 }
 `
 
-async function start(t: TestContext): Promise<(words: string, token?: string) => Promise<Ran>> {
+async function start(
+  t: TestContext,
+  time = '2026-01-01T00:00:00.000Z',
+): Promise<(words: string, token?: string) => Promise<Ran>> {
   const { privateKey, publicKeyText } = await keys()
   const shop = { publicKey: publicKeyText, tokenSha256: await hashToken('exporter') }
   const server = createNodeGateway({
@@ -35,7 +38,6 @@ async function start(t: TestContext): Promise<(words: string, token?: string) =>
   const url = `http://127.0.0.1:${await server.listen('127.0.0.1', 0)}`
   t.after(() => server.close())
   const client = createGatewayClient({ url, cluster: 'shop', token: 'exporter' })
-  const time = '2026-01-01T00:00:00.000Z'
   const { signed, shards } = await snapshotOf(privateKey, [WEB], { generation: 7, time })
   for (const [sha256, bytes] of shards) await client.putShard(sha256, bytes)
   await client.putManifest(signed.bytes, signed.signature, undefined)
@@ -54,12 +56,20 @@ describe('kubedoh explain', () => {
       `answer        SERVFAIL
 server block  .
 plugins       errors → kubernetes
-kubernetes    cluster.local. (cluster) of cluster shop: generation 7 from 2026-01-01T00:00:00.000Z, expired
+kubernetes    cluster.local. (cluster) of cluster shop: generation 7 from 2026-01-01T00:00:00.000Z, expired; Service shop/web has A
 view          everything
 `,
     )
     const json = JSON.parse((await run('nosuch.cluster.local SRV --json')).stdout)
     assert.deepEqual(json.question, { name: 'nosuch.cluster.local.', type: 'SRV' })
+  })
+
+  test('names the object that has the name', async (t) => {
+    const run = await start(t, new Date().toISOString())
+    const { stdout } = await run('web.shop.svc.cluster.local')
+    assert.match(stdout, /^kubernetes .*, fresh; Service shop\/web has A$/m)
+    const none = await run('nosuch.shop.svc.cluster.local')
+    assert.match(none.stdout, /^kubernetes .*, fresh; it has no such name$/m)
   })
 
   test('says whose view decided', async (t) => {

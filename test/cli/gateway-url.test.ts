@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { Input } from '../../src/cli/flags.ts'
-import { readGatewayUrl } from '../../src/cli/gateway-url.ts'
+import { readGatewayUrl, readToken } from '../../src/cli/gateway-url.ts'
 import { CommandError } from '../../src/cli/output.ts'
 
 function read(url: string, ...flags: readonly string[]): string {
@@ -9,6 +9,25 @@ function read(url: string, ...flags: readonly string[]): string {
   for (const flag of flags) given.set(flag, [''])
   return readGatewayUrl(new Input([], given, {}))
 }
+
+describe('a token', () => {
+  test('is read without what is around it', () => {
+    assert.equal(readToken(' kdt_a_b\n', 'KUBEDOH_TOKEN'), 'kdt_a_b')
+    assert.equal(readToken('', 'KUBEDOH_TOKEN'), '')
+  })
+
+  for (const text of ['kdt_a\nb', 'kdt_a b', 'kdt_ä']) {
+    test(`is refused, and not printed: ${JSON.stringify(text)}`, () => {
+      const message = 'KUBEDOH_TOKEN has a space or another character that no token has'
+      assert.throws(() => readToken(text, 'KUBEDOH_TOKEN'), { name: 'CommandError', message })
+    })
+  }
+
+  test('in the URL of a gateway is refused, and not printed', () => {
+    const message = '--gateway has a user or a password; give the token by its variable'
+    assert.throws(() => read('https://x:s3cret@dns.example.org'), { message })
+  })
+})
 
 describe('the gateway that a command talks to', () => {
   for (const url of [

@@ -18,7 +18,7 @@ import { join } from 'node:path'
 import { after, describe, it } from 'node:test'
 
 const ROOT = join(import.meta.dirname, '../..')
-const NEEDS = 'Node 22.18 or newer, but not 23'
+const NEEDS = 'Node 22.19, 24.5 or newer'
 const scratch = mkdtempSync(join(tmpdir(), 'kubedoh-launcher-'))
 after(() => rmSync(scratch, { recursive: true }))
 
@@ -64,13 +64,13 @@ describe('bin/kubedoh', () => {
     ['the Node beside it', { beside: 'v26.10.0', onPath: 'v20.1.0' }, 'v26.10.0'],
     ['the Node beside the package', { above: 'v26.10.0', onPath: 'v20.1.0' }, 'v26.10.0'],
     ['the Node on the PATH without the optional package', { onPath: 'v26.0.0' }, 'v26.0.0'],
-    ['the oldest Node that will do', { onPath: 'v22.18.0' }, 'v22.18.0'],
-    ['Node 24', { onPath: 'v24.0.0' }, 'v24.0.0'],
+    ['the oldest Node that will do', { onPath: 'v22.19.0' }, 'v22.19.0'],
+    ['Node 24.5', { onPath: 'v24.5.0' }, 'v24.5.0'],
     ['a Node of three digits', { onPath: 'v100.0.0' }, 'v100.0.0'],
     [
       'the PATH when the Node beside it is too old',
-      { above: 'v18.0.0', onPath: 'v24.1.0' },
-      'v24.1.0',
+      { above: 'v18.0.0', onPath: 'v24.10.0' },
+      'v24.10.0',
     ],
   ]
   for (const [what, nodes, version] of RUNS) {
@@ -79,7 +79,7 @@ describe('bin/kubedoh', () => {
     })
   }
 
-  for (const version of ['v20.20.2', 'v22.17.1', 'v23.11.0', 'none']) {
+  for (const version of ['v20.20.2', 'v22.18.0', 'v23.11.0', 'v24.4.1', 'none']) {
     it(`refuses ${version} on the PATH in one line`, () => {
       const [status, stdout, stderr] = launch({ onPath: version === 'none' ? '' : version })
       const rest = 'install a newer Node, or install kubedoh with its optional npm packages'
@@ -90,7 +90,7 @@ describe('bin/kubedoh', () => {
 
   it('says of Node what package.json and README say', () => {
     const read = (path: string): string => readFileSync(join(ROOT, path), 'utf8')
-    assert.match(read('package.json'), /"node": "\^22\.18 \|\| >=24"/)
+    assert.match(read('package.json'), /"node": "\^22\.19 \|\| >=24\.5"/)
     assert.ok(read('README.md').includes(NEEDS))
   })
 })

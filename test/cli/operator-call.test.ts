@@ -44,6 +44,9 @@ describe('callGateway', () => {
       callGateway(inputFor(url, ''), 'GET', '/'),
       /KUBEDOH_ADMIN_TOKEN is not set/,
     )
+    await assert.rejects(callGateway(inputFor(url, 's3\ncret'), 'GET', '/'), {
+      message: 'KUBEDOH_ADMIN_TOKEN has a space or another character that no token has',
+    })
     await assert.rejects(callGateway(inputFor(url), 'GET', '/'), /ECONNREFUSED/)
   })
 })

@@ -2,9 +2,12 @@ import assert from 'node:assert/strict'
 import dns from 'node:dns'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { syncBuiltinESMExports } from 'node:module'
+import { join } from 'node:path'
 import { describe, type TestContext, test } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
+import { getCACertificates, setDefaultCACertificates } from 'node:tls'
 import { stripVTControlCharacters } from 'node:util'
+import { AUTHORITY, SERVER } from '../certificates.ts'
 import { startHttpApi } from '../exporter/http-api.ts'
 import { writeReplyText } from '../message-text.ts'
 import { echo, fakeUdp, freePort } from '../shim/clients.ts'
@@ -70,6 +73,26 @@ describe('query', () => {
     assert.match(text, /"Question":\[\{"name":"10\.2\.0\.192\.in-addr\.arpa\.","type":16\}\]/)
   })
 
+  test('asks HOST:PORT over UDP', async (t) => {
+    const { port } = await fakeUdp(t, (query) => [echo(query)])
+    const [line] = await ask('a.example.org', '--server', `127.0.0.1:${port}`)
+    assert.equal(line, `; NOERROR; T ms from udp://127.0.0.1:${port}`)
+  })
+
+  test('asks over TLS, and trusts the authorities that --ca names', async (t) => {
+    const files = { 'cert.pem': SERVER.cert, 'key.pem': SERVER.key, 'ca.pem': AUTHORITY }
+    const port = await freePort()
+    const Corefile = `tls://.:${port} {\n  bind 127.0.0.1\n  tls cert.pem key.pem\n  whoami\n}\n`
+    const { folder } = await startServer(t, {}, { Corefile, ...files })
+    const args = ['query', 'a.example.org', '--server', `tls://127.0.0.1:${port}`]
+    const { stderr } = await runCli(args)
+    assert.match(stderr, /^kubedoh: tls:\/\/127\.0\.0\.1:\d+ does not answer: .*certificate.*\n$/)
+    const defaults = getCACertificates('default')
+    t.after(() => setDefaultCACertificates(defaults))
+    const { status, stdout } = await runCli([...args, '--ca', join(folder, 'ca.pem')])
+    assert.deepEqual([status, stdout.split(',')[0]?.endsWith('NOERROR')], [0, true])
+  })
+
   test('prints NXDOMAIN with the zone’s SOA, as an answer like others', async (t) => {
     const { udp } = await startShop(t)
     const [head, section, soa] = await ask('none.shop.svc.cluster.local', '--server', udp)
@@ -117,8 +140,8 @@ describe('query', () => {
     const server = `udp://127.0.0.1:${port}`
     assert.deepEqual(await ask('a.example.org', '--server', server), [
       `; SERVFAIL, authenticated; T ms from ${server}`,
-      '; extended error 14',
-      '; extended error 22 No Reachable Authority',
+      '; extended error 14 (Not Ready)',
+      '; extended error 22 (No Reachable Authority): No Reachable Authority',
     ])
   })
 
@@ -158,6 +181,12 @@ describe('query', () => {
     assert.deepEqual(await runCli(args, { KUBEDOH_CLIENT_TOKEN: 'from-environment' }), refused)
     assert.deepEqual(await runCli(args), refused)
     assert.deepEqual(sent, ['Bearer s3cret', 'Bearer from-environment', undefined])
+    const asCurl = ['query', 'a.example.org', '--server', url.replace('//', '//x:s3cret@')]
+    assert.deepEqual(await runCli(asCurl), refused)
+    assert.equal(sent.at(-1), 'Bearer s3cret')
+    const inPath = await runCli(['query', 'a.example.org', '--server', `${url}/t/s3cret/dns-query`])
+    const label = `${url}/t/TOKEN/dns-query`
+    assert.deepEqual(inPath, failed(`kubedoh: ${label} does not answer: HTTP status 401`))
   })
 })
 
@@ -166,9 +195,9 @@ describe('a query that cannot be asked', () => {
     { name: 'no name', args: ['a..b'], line: '"a..b" is not a domain name' },
     { name: 'no type', args: ['a', 'B'], line: '"B" is not a record type such as SRV' },
     {
-      name: 'no URL',
-      args: ['a', '--server', '127.0.0.1'],
-      line: '--server "127.0.0.1" is not udp://HOST, tcp://HOST or https://HOST/dns-query',
+      name: 'no server',
+      args: ['a', '--server', 'a b:53'],
+      line: '--server "a b:53" is not HOST:PORT, udp://HOST, tcp://HOST, tls://HOST or https://HOST/dns-query',
     },
     {
       name: 'a token in the clear',
@@ -178,7 +207,27 @@ describe('a query that cannot be asked', () => {
     {
       name: 'a URL of another kind',
       args: ['a', '--server', 'ftp://a'],
-      line: '--server "ftp://a" is not udp://HOST, tcp://HOST or https://HOST/dns-query',
+      line: '--server "ftp://a" is not HOST:PORT, udp://HOST, tcp://HOST, tls://HOST or https://HOST/dns-query',
+    },
+    {
+      name: 'a token in the path of a URL of another kind',
+      args: ['a', '--server', 'ftp://x:s3cret@a/t/s3cret/dns-query'],
+      line: '--server "ftp://a/t/TOKEN/dns-query" is not HOST:PORT, udp://HOST, tcp://HOST, tls://HOST or https://HOST/dns-query',
+    },
+    {
+      name: 'a token in the path, in the clear',
+      args: ['a', '--server', 'http://192.0.2.1/t/s3cret/dns-query'],
+      line: 'A token is not sent to 192.0.2.1 over plain http://; use https://',
+    },
+    {
+      name: 'a token of two lines',
+      args: ['a', '--server', 'https://192.0.2.1/dns-query', '--token', 's3\ncret'],
+      line: '--token has a space or another character that no token has',
+    },
+    {
+      name: 'authorities that are not there',
+      args: ['a', '--server', 'tls://127.0.0.1', '--ca', '/none/ca.pem'],
+      line: 'Cannot read --ca /none/ca.pem: no such file',
     },
   ]
   for (const { name, args, line } of cases) {

@@ -8,6 +8,7 @@ import {
   isBetweenNeighbours,
   OPTION,
   parseOptions,
+  readExtendedError,
 } from '../../src/dns/edns.ts'
 import { hex, queryBytes } from './messages.ts'
 import { decodeMessage } from './oracle.ts'
@@ -140,4 +141,17 @@ describe('parseOptions', () => {
       }),
     )
   })
+})
+
+test('readExtendedError gives code, name and a text that a terminal can take', () => {
+  const data = (text: string): Uint8Array => extendedError(3, text).data
+  assert.deepEqual(readExtendedError(data('')), { code: 3, name: 'Stale Answer', text: '' })
+  assert.equal(readExtendedError(data('a\u001b[2Jb'))?.text, 'a\ufffd[2Jb')
+  const unknown = readExtendedError(extendedError(49_152).data)
+  assert.deepEqual(unknown, { code: 49_152, name: '', text: '' })
+  assert.equal(readExtendedError(new Uint8Array([0])), undefined)
+  for (const [name, code] of Object.entries(EXTENDED_ERROR)) {
+    const read = readExtendedError(extendedError(code).data)?.name.toUpperCase() ?? ''
+    assert.ok(read.replaceAll(' ', '_').startsWith(name), `${name}: ${read}`)
+  }
 })

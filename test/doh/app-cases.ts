@@ -293,7 +293,7 @@ export const PARAMETERS: readonly AppCase[] = [
     name: 'comments on errors',
     path: '/resolve?name=stale.example.org',
     status: 200,
-    json: { Comment: 'EDE(14): no snapshot yet; EDE(22)' },
+    json: { Comment: 'EDE(14): Not Ready: no snapshot yet; EDE(22): No Reachable Authority' },
   },
   { name: 'wants a name', path: '/resolve', status: 400, code: 'bad_parameter' },
   { name: 'wants a name beside messages too', ...accept(JSON_FORM, '/dns-query'), status: 400 },

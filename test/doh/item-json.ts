@@ -255,8 +255,8 @@ export const JSON_ANSWERS: readonly Item[] = [
   {
     id: 'J-009',
     cases: [
-      ok('name=a.later.test', { Comment: 'EDE(14): no snapshot yet' }),
-      ok('name=www.example.com', { Comment: 'EDE(20)' }),
+      ok('name=a.later.test', { Comment: 'EDE(14): Not Ready: no snapshot yet' }),
+      ok('name=www.example.com', { Comment: 'EDE(20): Not Authoritative' }),
     ],
     untested: "nothing here reads other services' JSON",
   },

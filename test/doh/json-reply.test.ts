@@ -101,13 +101,16 @@ describe('formatJsonReply', () => {
     })
     assert.equal(
       JSON.parse(formatJsonReply(reply)).Comment,
-      'EDE(14): no „snapshot“ yet; EDE(23); EDE',
+      'EDE(14): Not Ready: no „snapshot“ yet; EDE(23): Network Error; EDE',
     )
   })
 
   test('shows octets that are no UTF-8 as replaced ones', () => {
     const options = [{ code: OPTION.EXTENDED_ERROR, data: Uint8Array.of(0, 0, 0xff) }]
-    assert.equal(JSON.parse(formatJsonReply(replyOf(query, { options }))).Comment, 'EDE(0): \ufffd')
+    assert.equal(
+      JSON.parse(formatJsonReply(replyOf(query, { options }))).Comment,
+      'EDE(0): Other: \ufffd',
+    )
   })
 
   test('takes nothing but a reply', () => {
