@@ -25,9 +25,14 @@ export function configError(at: Position, message: string): ConfigError {
   return new ConfigError([problemAt(at, message)])
 }
 
+/** Characters of a message, which may quote a word of any length. */
+const MESSAGE_CHARACTERS_MAX = 1000
+
 /** Says something of a place. */
 export function problemAt({ file, line, column }: Position, message: string): Problem {
-  return { file, line, column, message }
+  const isLong = message.length > MESSAGE_CHARACTERS_MAX
+  const text = isLong ? `${message.slice(0, MESSAGE_CHARACTERS_MAX)}…` : message
+  return { file, line, column, message: text }
 }
 
 /** Orders places within one file. */

@@ -6,7 +6,7 @@
 import { nearest } from './arguments.ts'
 import { type Environment, expandVariables } from './environment.ts'
 import { type ConfigError, configError, type Position, type Problem } from './problem.ts'
-import { isAnyBrace, isBrace, isSameLine, readTokens, type Token } from './tokens.ts'
+import { isAnyBrace, isBrace, isSameLine, readTokens, type Token, WORDS_MAX } from './tokens.ts'
 import { findUnclosed, type UnclosedBrace } from './unclosed-brace.ts'
 
 /** Where a Corefile and what it imports come from. */
@@ -22,8 +22,6 @@ export type CorefileSource = {
 
 /** Imports in one Corefile; more means that it imports itself. */
 const IMPORTS_MAX = 10_000
-/** Words of a Corefile with all that it imports. */
-const TOKENS_MAX = 1_000_000
 /** Words put in at once: they are arguments of one call, for which the stack has to have room. */
 const SPLICE_MAX = 10_000
 
@@ -158,8 +156,8 @@ export class TokenStream {
     }
     if (++this.importCount > IMPORTS_MAX) throw this.giveUp(directive, 'import never ends')
     const imported = this.importTokens(this.expand(name), name)
-    if (this.tokens.length + imported.length > TOKENS_MAX) {
-      throw this.giveUp(directive, `over ${TOKENS_MAX} words with all imports`)
+    if (this.tokens.length + imported.length > WORDS_MAX) {
+      throw this.giveUp(directive, `over ${WORDS_MAX} words with all imports`)
     }
     if (surplus !== undefined && isSameLine(name, surplus)) this.noteCrowded(surplus)
     this.tokens.splice(this.at, 2)

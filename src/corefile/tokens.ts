@@ -7,7 +7,7 @@
  * them is a quote, but not behind another backslash; back quotes mean nothing.
  * @module
  */
-import type { Position } from './problem.ts'
+import { configError, type Position } from './problem.ts'
 
 /** A word and where it begins. */
 export type Token = Position & {
@@ -20,6 +20,9 @@ export type Token = Position & {
   readonly mishap?: 'open quote' | 'hash within'
 }
 
+/** Words of a Corefile with all that it imports: 100 times those of a large one. */
+export const WORDS_MAX = 1_000_000
+
 const BYTE_ORDER_MARK = '\ufeff'
 /** What Go takes for a blank (unicode.IsSpace). */
 const BLANK = /[^\S\ufeff]|\u0085/
@@ -27,7 +30,10 @@ const BLANK = /[^\S\ufeff]|\u0085/
 /** A word with what follows it. */
 type Read = Pick<Token, 'text' | 'mishap'> & { readonly end: number }
 
-/** Splits text into words. A quote that is not closed runs to the end of the file. */
+/**
+ * Splits text into words. A quote that is not closed runs to the end of the file.
+ * @throws {ConfigError} at the first word beyond `WORDS_MAX`
+ */
 export function readTokens(text: string, file: string): Token[] {
   const tokens: Token[] = []
   let at = text.startsWith(BYTE_ORDER_MARK) ? 1 : 0
@@ -42,6 +48,7 @@ export function readTokens(text: string, file: string): Token[] {
     else if (char === '#') at = endOfLine(text, at)
     else {
       const position = { file, line, column: at - lineStart + 1 }
+      if (tokens.length === WORDS_MAX) throw configError(position, `over ${WORDS_MAX} words`)
       const isQuoted = char === '"'
       const { end, ...word } = isQuoted ? readQuoted(text, at + 1) : readWord(text, at)
       const breaks = text.slice(at, end).split('\n').length - 1

@@ -16,6 +16,7 @@ import {
   writeUint32,
 } from './bytes.ts'
 import { parseAlgorithm } from './dnssec-algorithm.ts'
+import { MESSAGE_BYTES_MAX } from './limits.ts'
 import { formatName, joinName, parseName, parseRelativeName, ROOT } from './name.ts'
 import { type Field, fieldBytes, rdataSchema } from './rdata-schema.ts'
 import { fieldEnd, isValidRdata } from './rdata-wire.ts'
@@ -249,6 +250,8 @@ function parseShortString(text: string): Uint8Array | undefined {
 
 /** A word over 255 octets stands for several strings, as in CoreDNS. */
 function parseStrings(words: readonly string[]): Uint8Array | undefined {
+  // Each takes a byte or more, and rdata has a length of 16 bits (RFC 1035 §3.2.1).
+  if (words.length > MESSAGE_BYTES_MAX) return undefined
   const strings: Uint8Array[] = []
   for (const word of words) {
     const bytes = parseString(word)

@@ -73,7 +73,7 @@ class Parser {
     while (!scanner.isAtEnd && !scanner.sees('|') && !scanner.sees(')')) {
       if (scanner.take('\\Q')) {
         const text = scanner.takeUntil('\\E')
-        parts.push(...[...text].map((character) => this.literal(character)))
+        for (const character of text) parts.push(this.literal(character))
         const last = parts.pop()
         if (last !== undefined) parts.push(this.repeated(last))
         continue

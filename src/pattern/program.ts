@@ -7,6 +7,8 @@ import { type Assertion, type CharacterSet, type Node, PatternError } from './sy
 
 /** Instructions of one program. */
 const INSTRUCTIONS_MAX = 10_000
+/** Parts compiled, repeats included: those that are empty become no instruction. */
+const PARTS_MAX = 100_000
 
 /** Tells whether a set has a character. */
 export type SetTest = (code: number) => boolean
@@ -42,6 +44,7 @@ export function compileProgram(root: Node): Program {
 /** Compiles backwards: what comes after a part is there before it. */
 class Compiler {
   readonly instructions: Instruction[] = []
+  private parts = 0
 
   add(instruction: Instruction): number {
     if (this.instructions.length >= INSTRUCTIONS_MAX) throw new PatternError('it is too large')
@@ -50,6 +53,7 @@ class Compiler {
 
   /** Returns the instruction with which a part begins that goes on at `next`. */
   compile(node: Node, next: number): number {
+    if (++this.parts > PARTS_MAX) throw new PatternError('it is too large')
     switch (node.kind) {
       case 'empty':
         return next

@@ -28,6 +28,8 @@ const INCLUDES_MAX = 1000
 const CHARACTERS_MAX = 256 * 1024 * 1024
 /** Records of a zone, generated ones included. */
 const RECORDS_MAX = 4_000_000
+/** Characters of all lines that `$GENERATE` makes: 10 times those of a reverse zone of a /16. */
+const GENERATED_CHARACTERS_MAX = 32 * 1024 * 1024
 /** TTL of generated records that name none, as in CoreDNS. */
 const GENERATED_TTL_SECONDS = 3600
 
@@ -51,6 +53,7 @@ class ZoneReader {
   private depth = 0
   private includes = 0
   private characters = 0
+  private generated = 0
   private recordCount = 0
 
   constructor(readText: ZoneFile['readText']) {
@@ -124,6 +127,11 @@ class ZoneReader {
     }
     for (let number = range.first; number <= range.last; number += range.step) {
       const text = generateLine(template, number)
+      this.generated += text?.length ?? 0
+      if (this.generated > GENERATED_CHARACTERS_MAX) {
+        const message = `$GENERATE makes over ${GENERATED_CHARACTERS_MAX} characters in all`
+        throw wrong(file, rangeWord, message)
+      }
       const made = text === undefined ? undefined : new ZoneScanner(file, text).next()
       if (made === undefined) {
         throw wrong(file, rangeWord, `$GENERATE makes no record of "${template}" and ${number}`)

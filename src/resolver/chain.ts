@@ -18,7 +18,7 @@ import {
 import { findSetup, type PluginSet } from '../plugins/registry.ts'
 import { pathsBelow } from '../plugins/root.ts'
 import { hasOwnNames } from './answering-parts.ts'
-import { configurePlugin, type DirectiveGroup } from './configure-plugin.ts'
+import { configurePlugin, type DirectiveGroup, PROBLEMS_MAX } from './configure-plugin.ts'
 import { compileQuickWay, type QuickWay } from './quick-way.ts'
 
 /** A compiled server block. */
@@ -98,6 +98,7 @@ function groupByPlugin(
 ): DirectiveGroup[] {
   const groups = new Map<string, DirectiveGroup>()
   for (const directive of directives) {
+    if (problems.length >= PROBLEMS_MAX) break
     try {
       findSetup(known, directive)
     } catch (error) {

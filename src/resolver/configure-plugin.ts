@@ -11,8 +11,8 @@ import { findSetup } from '../plugins/registry.ts'
 /** Directives of one plugin in one server block. */
 export type DirectiveGroup = [Directive, ...Directive[]]
 
-/** Problems that are looked for in one plugin's directives of one block. */
-const PROBLEMS_MAX = 100
+/** Problems after which no more are looked for. */
+export const PROBLEMS_MAX = 100
 
 /** Plugins whose arguments are a list, in which none depends on the one before it. */
 const LISTS: ReadonlySet<string> = new Set(

@@ -5,7 +5,7 @@
 import { ConfigError, type Problem, problemAt } from '../corefile/problem.ts'
 import type { ServerBlock } from '../corefile/server-block.ts'
 import type { ZoneKey } from '../corefile/zone-key.ts'
-import { equalNames, formatName } from '../dns/name.ts'
+import { formatName, nameKey } from '../dns/name.ts'
 import { RCODE } from '../dns/rcode.ts'
 import type { Host } from '../plugins/host.ts'
 import {
@@ -16,6 +16,7 @@ import {
   type ServerAddress,
 } from '../plugins/plugin.ts'
 import { type Chain, compileChain } from './chain.ts'
+import { PROBLEMS_MAX } from './configure-plugin.ts'
 import {
   type DefaultPorts,
   type Listener,
@@ -29,9 +30,10 @@ import { Resolver } from './resolver.ts'
 const OURSELVES: Client = { address: '127.0.0.1', port: 0, transport: 'udp' }
 
 /** A zone, and where the Corefile says so. */
-type DraftZone = ServedZone & { readonly key: ZoneKey }
 type Draft = Omit<Listener, 'zones' | 'bounds' | 'takesAnyClass'> & {
-  readonly zones: DraftZone[]
+  readonly zones: ServedZone[]
+  /** The zones whose block admits all queries, by `nameKey`. */
+  readonly taken: Map<string, ZoneKey>
   bounds: Listener['bounds']
 }
 
@@ -50,6 +52,7 @@ export function createResolver(
   const rings = new Map<string, Map<string, Uint8Array>>()
   const created: { resolver?: Resolver } = {}
   for (const block of blocks) {
+    if (problems.length >= PROBLEMS_MAX) break
     try {
       const lookup = (name: Uint8Array, type: number): MaybePromise<Outcome> =>
         lookupFor(created.resolver, block, { name, type })
@@ -123,12 +126,21 @@ function addZone(
     const taken = takenBy({ key, chain, port, addresses }, drafts)
     if (taken !== undefined) return [taken]
     const id = [transport, port, ...addresses, '-', ...except].join(' ')
-    const draft = drafts.get(id) ?? { transport, port, addresses, except, zones: [], bounds: {} }
+    const draft: Draft = drafts.get(id) ?? {
+      transport,
+      port,
+      addresses,
+      except,
+      zones: [],
+      taken: new Map(),
+      bounds: {},
+    }
     drafts.set(id, draft)
     for (const feature of chain.features) {
       if (feature.kind === 'timeouts') draft.bounds = { ...draft.bounds, ...feature.bounds }
     }
-    draft.zones.push({ zone, chain, key })
+    draft.zones.push({ zone, chain })
+    if (chain.admits === undefined) draft.taken.set(nameKey(zone), key)
   }
   return []
 }
@@ -148,12 +160,10 @@ function takenBy(
     const isSame = draft.addresses[0] === addresses[0]
     if (!isSame && draft.addresses.length > 0 && addresses.length > 0) continue
     if (isSame && chain.admits !== undefined) continue
-    const before = draft.zones.find((other) => {
-      return other.chain.admits === undefined && equalNames(other.zone, key.zone)
-    })
+    const before = draft.taken.get(nameKey(key.zone))
     if (before === undefined) continue
     const where = isSame ? 'already' : 'already, on addresses that overlap with these'
-    const { line, file } = before.key
+    const { line, file } = before
     const from = file === key.file ? `line ${line}` : `${file}:${line}`
     const message = `zone "${formatName(key.zone)}" is served at port ${port} ${where} (${from})`
     return problemAt(key, message)
@@ -161,7 +171,7 @@ function takenBy(
   return undefined
 }
 
-function finish(draft: Draft): Listener {
+function finish({ taken: _, ...draft }: Draft): Listener {
   const features = draft.zones.flatMap(({ chain }) => chain.features)
   const tls = features.find(({ kind }) => kind === 'tls')
   const https = features.find(({ kind }) => kind === 'https')

@@ -5,6 +5,7 @@ import {
   configError,
   formatProblem,
   type Problem,
+  problemAt,
   sortProblems,
 } from '../../src/corefile/problem.ts'
 
@@ -21,6 +22,11 @@ describe('a problem', () => {
     assert.deepEqual(error.problems, [{ ...PLACE, message: 'no' }])
     assert.equal(error.message, '/etc/Corefile:3:5: no')
   })
+})
+
+test('problemAt shortens a message that quotes a word of megabytes', () => {
+  const { message } = problemAt(PLACE, 'a'.repeat(10_000_000))
+  assert.equal(message, `${'a'.repeat(1000)}…`)
 })
 
 test('sortProblems puts the first file first, lines in order, and each problem once', () => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import fc from 'fast-check'
-import { readTokens } from '../../src/corefile/tokens.ts'
+import { readTokens, WORDS_MAX } from '../../src/corefile/tokens.ts'
 
 function textsOf(text: string): string[] {
   return readTokens(text, 'Corefile').map((token) => token.text)
@@ -108,6 +108,14 @@ describe('readTokens, given anything,', () => {
         assert.deepEqual(textsOf(quoted), words)
       }),
     )
+  })
+
+  test('refuses more words than a Corefile may have, at the first of them', () => {
+    const words = 'a\n'.repeat(WORDS_MAX)
+    assert.throws(() => readTokens(`${words}b c`, 'Corefile'), {
+      name: 'ConfigError',
+      message: `Corefile:${WORDS_MAX + 1}:1: over ${WORDS_MAX} words`,
+    })
   })
 
   test('goes forwards', () => {

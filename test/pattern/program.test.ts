@@ -28,5 +28,7 @@ describe('compileProgram', () => {
 
   test('refuses what would be too large', () => {
     throws(() => sizeOf('(a{1000}){11}'), { message: 'it is too large' })
+    throws(() => sizeOf('(?:(?:(?:(?:){1000}){1000}){1000}){1000}'), { message: 'it is too large' })
+    throws(() => sizeOf(`\\Q${'a'.repeat(200_000)}`), { message: 'it is too large' })
   })
 })

@@ -166,6 +166,24 @@ describe('a zone file', () => {
     })
   }
 
+  test('refuses strings beyond what rdata holds', () => {
+    const [problem = ''] = read(`$TTL 1\na TXT ${'a '.repeat(1_000_000)}`)
+    assert.match(problem, /^zones\/db:2:7: a TXT record cannot have "a a a/)
+  })
+
+  test('refuses more characters than $GENERATE may make', () => {
+    const template = `h$ TXT ${`"${'a'.repeat(255)}" `.repeat(200)}`
+    const lines = readZoneFile({
+      file: 'zones/db',
+      text: `$TTL 1\n$GENERATE 1-65536 ${template}`,
+      origin: nameOf('example.org'),
+      readText: () => undefined,
+    })
+    assert.throws(() => Array.from(lines).length, {
+      message: 'zones/db:2:11: $GENERATE makes over 33554432 characters in all',
+    })
+  })
+
   test('has records, or is refused with a place, whatever the text', () => {
     const word = fc.constantFrom(
       ...[

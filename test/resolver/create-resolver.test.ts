@@ -182,4 +182,11 @@ describe('what is wrong with server blocks', () => {
       assert.deepEqual(problemsOf(corefile), problems)
     })
   }
+
+  test('stops after a hundred problems, in one block or in many', () => {
+    const wrong = 'erors\n'.repeat(200_000)
+    assert.equal(problemsOf(`. {\n${wrong}}`).length, 100)
+    const blocks = Array.from({ length: 20_000 }, (_, i) => `a${i} {\n  erors\n}`)
+    assert.equal(problemsOf(blocks.join('\n')).length, 100)
+  })
 })
