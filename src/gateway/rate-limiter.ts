@@ -3,6 +3,7 @@
  * RFC 2697 §2, with one rate).
  * @module
  */
+import { clientNetwork } from '../dns/network.ts'
 import { HttpError } from '../doh/http-error.ts'
 import type { Client } from '../plugins/plugin.ts'
 
@@ -18,16 +19,20 @@ export type RateLimits = {
   readonly now: () => number
 }
 
-/** Who is remembered; of more, those who came first are forgotten. */
+/** Buckets at a time. */
 const KEYS_MAX = 20_000
+/** Buckets that are dropped at once when there are too many: to find them, all are sorted. */
+const KEYS_DROPPED = 1000
 /** What may come at once, as a part of what may come in a minute. */
 const BURST = 0.2
 const RETRY_SECONDS = '5'
 
+type Bucket = { level: number; seenMs: number }
+
 /** Counts in memory, for one process or isolate. */
 export class RateBuckets implements RateLimiter {
   private readonly limits: RateLimits
-  private readonly buckets = new Map<string, { level: number; seenMs: number }>()
+  private readonly buckets = new Map<string, Bucket>()
 
   constructor(limits: RateLimits) {
     this.limits = limits
@@ -39,31 +44,34 @@ export class RateBuckets implements RateLimiter {
     const nowMs = now()
     const known = this.buckets.get(key)
     if (known === undefined) {
-      this.remember(key, { level: most - 1, seenMs: nowMs })
+      if (this.buckets.size >= KEYS_MAX) this.dropFullest(nowMs)
+      this.buckets.set(key, { level: most - 1, seenMs: nowMs })
       return true
     }
-    const gained = (Math.max(0, nowMs - known.seenMs) / 60_000) * perMinute
-    const level = Math.min(most, known.level + gained)
+    const level = Math.min(most, this.levelOf(known, nowMs))
     known.seenMs = nowMs
     known.level = level >= 1 ? level - 1 : level
     return level >= 1
   }
 
-  private remember(key: string, bucket: { level: number; seenMs: number }): void {
-    if (this.buckets.size >= KEYS_MAX) {
-      const [oldest] = this.buckets.keys()
-      if (oldest !== undefined) this.buckets.delete(oldest)
-    }
-    this.buckets.set(key, bucket)
+  /** Drops the buckets with the most left, so that nobody gets a new one for a used one. */
+  private dropFullest(nowMs: number): void {
+    const levels = [...this.buckets].map(([key, one]) => ({ key, level: this.levelOf(one, nowMs) }))
+    levels.sort((a, b) => b.level - a.level)
+    for (const { key } of levels.slice(0, KEYS_DROPPED)) this.buckets.delete(key)
+  }
+
+  private levelOf({ level, seenMs }: Bucket, nowMs: number): number {
+    return level + (Math.max(0, nowMs - seenMs) / 60_000) * this.limits.perMinute
   }
 }
 
 /**
- * Names whoever is counted by their address: networks of IPv6 are given out by 64 bits, so that one
- * client may have all of one.
+ * Returns the key by which a client without a token is counted: its IPv4 address, or the /64 of its
+ * IPv6 address, all of which one client may have.
  */
 export function addressKey({ address }: Client): string {
-  return address.includes(':') ? address.split(':', 4).join(':') : address
+  return clientNetwork(address)
 }
 
 /** Makes the error of who asks too often. */
