@@ -5,9 +5,11 @@
  * @module
  */
 import type { MiddlewareHandler } from 'hono'
+import { SECURITY_HEADERS } from '../doh/json-response.ts'
 
 /** What a browser may send, and for how many seconds it remembers. */
 const PREFLIGHT = {
+  ...SECURITY_HEADERS,
   vary: 'Access-Control-Request-Headers',
   'access-control-max-age': '86400',
   'access-control-allow-methods': 'GET,HEAD,POST',

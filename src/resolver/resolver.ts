@@ -17,6 +17,7 @@ import { RCODE } from '../dns/rcode.ts'
 import { rcodeReply, refusalReply } from '../dns/refusal.ts'
 import { ReplyWriter } from '../dns/reply-writer.ts'
 import { CLASS } from '../dns/rr-class.ts'
+import { TYPE } from '../dns/rr-type.ts'
 import { type QueryFields, writeQuery } from '../dns/write-query.ts'
 import { optionsOf } from '../plugins/asked-instead.ts'
 import type { Host } from '../plugins/host.ts'
@@ -131,6 +132,10 @@ export class Resolver {
       return notice === undefined ? refusalReply(incoming.query, parsed) : notice.reply
     }
     if (parsed.class !== IN && !listener.takesAnyClass) return this.refuse(listener, incoming, [])
+    // A response over HTTPS is one message (RFC 8484 §4.2), a transfer any number (RFC 5936 §2.2).
+    if (client.transport === 'https' && isTransfer(parsed)) {
+      return this.refuse(listener, incoming, [])
+    }
     const chain = findChain(listener, parsed, client)
     if (chain === undefined) {
       return this.refuse(listener, incoming, tellsWhy(listener) ? [NO_BLOCK] : [])
@@ -228,7 +233,7 @@ export class Resolver {
    */
   private answerQuickly(listener: Listener, incoming: Incoming, writer: ReplyWriter): number {
     const { parsed, client } = incoming
-    if (parsed.kind === 'refusal' || parsed.class !== IN) return 0
+    if (parsed.kind === 'refusal' || parsed.class !== IN || isTransfer(parsed)) return 0
     const chain = chainFor(listener, parsed, client)
     const quickWay = chain?.quickWay
     if (chain === undefined || quickWay === undefined) return 0
@@ -323,6 +328,10 @@ export class Resolver {
     const size = writeReply(this.writer, query, reply, bounds, paddingBlock(client))
     return sealed(this.writer.bytes.slice(0, size), seal)
   }
+}
+
+function isTransfer({ type }: Query): boolean {
+  return type === TYPE.AXFR || type === TYPE.IXFR
 }
 
 /** What a query that is made for another takes over from it (CoreDNS, plugin/pkg/upstream). */

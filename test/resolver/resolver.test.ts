@@ -57,6 +57,14 @@ describe('refusing', () => {
       reply: ['REFUSED cd'],
     },
   ]
+  for (const type of ['AXFR', 'IXFR']) {
+    cases.push({
+      name: `refuses ${type} over HTTPS, whatever would forward it`,
+      corefile: `https://${forward}`,
+      ask: `example.org ${type} +https`,
+      reply: ['REFUSED rd'],
+    })
+  }
   for (const { name, corefile, ask, reply } of cases) {
     test(name, async () => {
       const server = serve(corefile, {
