@@ -3,6 +3,7 @@
  * @module
  */
 import { DurableObject } from 'cloudflare:workers'
+import { CheckedStore } from '../src/gateway/checked-store.ts'
 import {
   type IngestResult,
   ingestManifest,
@@ -13,10 +14,13 @@ import {
 import { readHistory } from '../src/gateway/local-writer.ts'
 import type { ClusterHistory } from '../src/gateway/publish-routes.ts'
 import type { ClusterStore, ServedManifest, SignedManifest } from '../src/gateway/store.ts'
+import { StoreError } from '../src/gateway/store-error.ts'
 import { Turns } from '../src/gateway/turns.ts'
+import { UnlistedShards } from '../src/gateway/unlisted-shards.ts'
 import { importPublicKey } from '../src/snapshot/signature.ts'
 import type { Env } from './env.ts'
 import { createSqlStore } from './sql-store.ts'
+import { createWorkerHost } from './worker-host.ts'
 
 /** A cluster that the caller has authorized, and the key that its manifests must be signed with. */
 export type ClusterIdentity = { readonly cluster: string; readonly publicKey: string }
@@ -24,8 +28,11 @@ export type ClusterIdentity = { readonly cluster: string; readonly publicKey: st
 /** Holds one cluster's manifest and shards. */
 export class ClusterObject extends DurableObject<Env> {
   private readonly store: ClusterStore
-  /** What is written, one thing after the other: checking a signature lets others in between. */
+  private readonly log = createWorkerHost().log
+  /** Serialises writes: other calls run while a signature is checked. */
   private readonly turns = new Turns()
+  /** Who publishes, by public key: an object outlives a change of the configuration. */
+  private readonly publishers = new Map<string, Promise<Publisher>>()
 
   constructor(state: DurableObjectState, env: Env) {
     super(state, env)
@@ -34,7 +41,7 @@ export class ClusterObject extends DurableObject<Env> {
 
   /** Takes a shard. */
   putShard(identity: ClusterIdentity, sha256: string, bytes: Uint8Array): Promise<IngestResult> {
-    return this.turns.take(async () => ingestShard(await this.publisher(identity), sha256, bytes))
+    return this.write(identity, (publisher) => ingestShard(publisher, sha256, bytes))
   }
 
   /** Takes a manifest. */
@@ -43,40 +50,70 @@ export class ClusterObject extends DurableObject<Env> {
     signed: SignedManifest,
     expected: string | undefined,
   ): Promise<IngestResult> {
-    return this.turns.take(async () =>
-      ingestManifest(await this.publisher(identity), signed, expected),
-    )
+    return this.write(identity, (publisher) => ingestManifest(publisher, signed, expected))
   }
 
   /** Reads the manifest. */
-  readManifest(): Promise<ServedManifest | undefined> {
-    return this.store.readManifest()
+  async readManifest(identity: ClusterIdentity): Promise<ServedManifest | undefined> {
+    return (await this.publisher(identity)).store.readManifest()
   }
 
   /** Reads a shard. */
-  readShard(sha256: string): Promise<Uint8Array | undefined> {
-    return this.store.readShard(sha256)
+  async readShard(identity: ClusterIdentity, sha256: string): Promise<Uint8Array | undefined> {
+    return (await this.publisher(identity)).store.readShard(sha256)
   }
 
-  /** The manifest's octets and their entity tag. */
-  async state(): Promise<{ readonly bytes: Uint8Array; readonly etag: string } | undefined> {
-    const [signed] = await this.store.readManifests()
+  /** Returns the newest manifest's bytes and their entity tag. */
+  async state(
+    identity: ClusterIdentity,
+  ): Promise<{ readonly bytes: Uint8Array; readonly etag: string } | undefined> {
+    const [signed] = await (await this.publisher(identity)).store.readManifests()
     return signed && { bytes: signed.bytes, etag: await manifestEtag(signed.bytes) }
   }
 
   /** Reads what is kept. */
-  history(): Promise<ClusterHistory> {
-    return readHistory(this.store)
+  async history(identity: ClusterIdentity): Promise<ClusterHistory> {
+    return readHistory((await this.publisher(identity)).store)
   }
 
   /** Has a generation served, or the newest again. */
-  pin(generation: number | undefined): Promise<boolean> {
-    return this.turns.take(() => this.store.pin(generation))
+  pin(identity: ClusterIdentity, generation: number | undefined): Promise<boolean> {
+    return this.turns.take(async () => (await this.publisher(identity)).store.pin(generation))
   }
 
-  private async publisher({ cluster, publicKey }: ClusterIdentity): Promise<Publisher> {
-    const key = await importPublicKey(publicKey)
-    if (key === undefined) throw new TypeError(`Cluster "${cluster}" has no public key`)
-    return { cluster, publicKey: key, store: this.store, now: Date.now }
+  /** Errors lose their class on the way to the Worker, so a failing store is a refusal here. */
+  private write(
+    identity: ClusterIdentity,
+    act: (publisher: Publisher) => Promise<IngestResult>,
+  ): Promise<IngestResult> {
+    return this.turns.take(async () => {
+      try {
+        return await act(await this.publisher(identity))
+      } catch (error) {
+        if (!(error instanceof StoreError)) throw error
+        const { status, code, message, cause } = error
+        this.log({ level: 'error', message, cluster: identity.cluster, error: String(cause) })
+        return { kind: 'refused', status, code, message }
+      }
+    })
+  }
+
+  private publisher(identity: ClusterIdentity): Promise<Publisher> {
+    const { publicKey } = identity
+    const known = this.publishers.get(publicKey) ?? this.createPublisher(identity)
+    this.publishers.set(publicKey, known)
+    return known
+  }
+
+  private async createPublisher(identity: ClusterIdentity): Promise<Publisher> {
+    const { cluster } = identity
+    const publicKey = await importPublicKey(identity.publicKey)
+    if (publicKey === undefined) throw new TypeError(`Cluster "${cluster}" has no public key`)
+    const warn = (message: string): void => {
+      this.log({ level: 'warning', message, cluster })
+    }
+    const store = new CheckedStore({ cluster, publicKey, store: this.store, warn })
+    const unlisted = new UnlistedShards(store, Date.now)
+    return { cluster, publicKey, store, unlisted, now: Date.now }
   }
 }

@@ -123,9 +123,10 @@ function createRuntime(env: Env, config: GatewayConfig): GatewayRuntime {
   return {
     host,
     originOf: (cluster) => {
+      const identity = identityOf(cluster, config)
       const origin = {
-        readManifest: () => env.CLUSTER.getByName(cluster).readManifest(),
-        readShard: (sha256: string) => env.CLUSTER.getByName(cluster).readShard(sha256),
+        readManifest: () => env.CLUSTER.getByName(cluster).readManifest(identity),
+        readShard: (sha256: string) => env.CLUSTER.getByName(cluster).readShard(identity, sha256),
       }
       return blobs === undefined ? origin : originWithBlobs(origin, near(cluster, blobs))
     },
@@ -136,10 +137,10 @@ function createRuntime(env: Env, config: GatewayConfig): GatewayRuntime {
         putShard: (sha256, bytes) => object.putShard(identity, sha256, bytes),
         putManifest: (bytes, signature, expected) =>
           object.putManifest(identity, { bytes, signature }, expected),
-        history: async () => object.history(),
-        pin: async (generation) => object.pin(generation),
+        history: async () => object.history(identity),
+        pin: async (generation) => object.pin(identity, generation),
         state: async () => {
-          const state = await object.state()
+          const state = await object.state(identity)
           return state && { manifest: parseManifest(state.bytes), etag: state.etag }
         },
       }

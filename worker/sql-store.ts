@@ -2,7 +2,8 @@
  * A cluster's snapshots in the SQLite database of a Durable Object.
  * @module
  */
-import { type ClusterStore, DROPPED_MAX, type SignedManifest } from '../src/gateway/store.ts'
+import type { ClusterStore, StoredManifest } from '../src/gateway/store.ts'
+import { StoreError } from '../src/gateway/store-error.ts'
 
 /** Octets in one row: a row may have two million. */
 const PART_BYTES = 1024 * 1024
@@ -16,11 +17,17 @@ export function createSqlStore(storage: DurableObjectStorage): ClusterStore {
     generation INTEGER PRIMARY KEY, bytes BLOB NOT NULL, signature TEXT NOT NULL)`)
   sql.exec(`CREATE TABLE IF NOT EXISTS pinned (
     id INTEGER PRIMARY KEY CHECK (id = 1), generation INTEGER NOT NULL)`)
+  const columns = sql.exec('PRAGMA table_info(shards)').toArray()
+  // Databases of earlier builds have no times.
+  if (!columns.some(({ name }) => name === 'writtenMs')) {
+    sql.exec('ALTER TABLE shards ADD COLUMN writtenMs INTEGER NOT NULL DEFAULT 0')
+  }
   return {
     readManifest: () => {
       const [pin] = sql.exec('SELECT generation FROM pinned').toArray()
-      const newest = 'SELECT bytes, signature FROM manifests ORDER BY generation DESC LIMIT 1'
-      const chosen = 'SELECT bytes, signature FROM manifests WHERE generation = ?'
+      const newest =
+        'SELECT generation, bytes, signature FROM manifests ORDER BY generation DESC LIMIT 1'
+      const chosen = 'SELECT generation, bytes, signature FROM manifests WHERE generation = ?'
       const found = pin === undefined ? sql.exec(newest) : sql.exec(chosen, pin.generation)
       const [row] = found.toArray()
       if (row === undefined) return Promise.resolve(undefined)
@@ -28,7 +35,7 @@ export function createSqlStore(storage: DurableObjectStorage): ClusterStore {
       return Promise.resolve(pin === undefined ? manifest : { ...manifest, isPinned: true })
     },
     readManifests: () => {
-      const query = 'SELECT bytes, signature FROM manifests ORDER BY generation DESC'
+      const query = 'SELECT generation, bytes, signature FROM manifests ORDER BY generation DESC'
       return Promise.resolve(sql.exec(query).toArray().map(toManifest))
     },
     readShard: (sha256) => {
@@ -53,34 +60,50 @@ export function createSqlStore(storage: DurableObjectStorage): ClusterStore {
       )
       return Promise.resolve(sha256s.filter((sha256) => !known.has(sha256)))
     },
-    writeShard: (sha256, bytes) => {
-      storage.transactionSync(() => {
+    writeShard: (sha256, bytes, nowMs) =>
+      change(storage, () => {
+        sql.exec('DELETE FROM shards WHERE sha256 = ?', sha256)
         for (let part = 0; part * PART_BYTES < bytes.length; part++) {
           const piece = bytes.slice(part * PART_BYTES, (part + 1) * PART_BYTES)
-          sql.exec('INSERT OR REPLACE INTO shards VALUES (?, ?, ?)', sha256, part, piece.buffer)
+          const insert = 'INSERT INTO shards VALUES (?, ?, ?, ?)'
+          sql.exec(insert, sha256, part, piece.buffer, nowMs)
         }
-      })
-      return Promise.resolve()
+      }),
+    unlistedShards: (listed) => {
+      const query = `SELECT sha256, SUM(LENGTH(bytes)) AS size, MIN(writtenMs) AS writtenMs
+        FROM shards GROUP BY sha256`
+      const rows = sql.exec(query).toArray()
+      const all = rows.map(({ sha256, size, writtenMs }) => ({
+        sha256: String(sha256),
+        bytes: Number(size),
+        writtenMs: Number(writtenMs),
+      }))
+      return Promise.resolve(all.filter(({ sha256 }) => !listed.has(sha256)))
     },
-    writeManifest: (generation, { bytes, signature }, kept) => {
-      const dropped: string[] = []
-      storage.transactionSync(() => {
+    dropShards: (sha256s) =>
+      change(storage, () => {
+        for (const sha256 of sha256s) sql.exec('DELETE FROM shards WHERE sha256 = ?', sha256)
+      }),
+    writeManifest: (generation, { bytes, signature }, kept) =>
+      change(storage, () => {
         for (const row of sql.exec('SELECT generation FROM manifests').toArray()) {
           if (kept.generations.has(Number(row.generation))) continue
           sql.exec('DELETE FROM manifests WHERE generation = ?', row.generation)
         }
         const insert = 'INSERT OR REPLACE INTO manifests VALUES (?, ?, ?)'
         sql.exec(insert, generation, bytes.slice().buffer, signature)
-        for (const { sha256 } of sql.exec('SELECT DISTINCT sha256 FROM shards').toArray()) {
-          if (dropped.length === DROPPED_MAX) break
-          if (kept.shards.has(String(sha256))) continue
-          sql.exec('DELETE FROM shards WHERE sha256 = ?', sha256)
-          dropped.push(String(sha256))
-        }
-      })
-      return Promise.resolve(dropped)
-    },
+      }),
     pin: (generation) => Promise.resolve(pin(sql, generation)),
+  }
+}
+
+/** Changes all or nothing. */
+async function change(storage: DurableObjectStorage, act: () => void): Promise<void> {
+  try {
+    storage.transactionSync(act)
+  } catch (error) {
+    const [code = 'SQLITE_ERROR'] = /SQLITE_[A-Z]+/.exec(String(error)) ?? []
+    throw new StoreError(code, error)
   }
 }
 
@@ -95,8 +118,9 @@ function pin(sql: SqlStorage, generation: number | undefined): boolean {
   return true
 }
 
-function toManifest(row: Record<string, SqlStorageValue>): SignedManifest {
-  return { bytes: toBytes(row.bytes), signature: String(row.signature) }
+function toManifest(row: Record<string, SqlStorageValue>): StoredManifest {
+  const generation = Number(row.generation)
+  return { generation, bytes: toBytes(row.bytes), signature: String(row.signature) }
 }
 
 function toBytes(value: SqlStorageValue | undefined): Uint8Array {

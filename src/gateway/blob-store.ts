@@ -7,6 +7,7 @@
  * @module
  */
 import { sha256Hex } from '../snapshot/signature.ts'
+import type { IngestResult } from './ingest.ts'
 import type { ClusterWriter } from './publish-routes.ts'
 import { type After, LoadTimeoutError, within } from './shared-loads.ts'
 import type { SnapshotOrigin } from './snapshot-loader.ts'
@@ -70,6 +71,11 @@ export function originWithBlobs(origin: SnapshotOrigin, near: ClusterBlobs): Sna
  */
 export function writerWithBlobs(writer: ClusterWriter, near: ClusterBlobs): ClusterWriter {
   const { cluster, blobs, after, onError } = near
+  const remove = async (result: IngestResult): Promise<void> => {
+    const dropped = result.kind === 'stored' ? (result.dropped ?? []) : []
+    if (dropped.length === 0) return
+    await blobs.remove(dropped.map((sha256) => keyOf(cluster, sha256))).catch(onError)
+  }
   return {
     state: writer.state,
     history: writer.history,
@@ -84,14 +90,12 @@ export function writerWithBlobs(writer: ClusterWriter, near: ClusterBlobs): Clus
         if (result.isNew) throw error
         onError(error)
       }
+      await remove(result)
       return result
     },
     putManifest: async (bytes, signature, expected) => {
       const result = await writer.putManifest(bytes, signature, expected)
-      if (result.kind === 'stored') {
-        const keys = (result.dropped ?? []).map((sha256) => keyOf(cluster, sha256))
-        await blobs.remove(keys).catch(onError)
-      }
+      await remove(result)
       return result
     },
   }

@@ -65,9 +65,13 @@ async function authorize(c: Context, options: GenerationRoutesOptions): Promise<
   return options.writerOf(id, c)
 }
 
-function describe({ manifests, pinned }: ClusterHistory): Readonly<Record<string, unknown>> {
+function describe({
+  manifests,
+  pinned,
+  served,
+}: ClusterHistory): Readonly<Record<string, unknown>> {
   return {
-    served: pinned ?? newestOf(manifests),
+    served: served ?? 0,
     isPinned: pinned !== undefined,
     generations: manifests.map(({ generation, time, records, shards }) => ({
       generation,

@@ -10,7 +10,8 @@ import { openShard } from '../snapshot/open-shard.ts'
 import { isSignedBy, type PublicKey, sha256Hex } from '../snapshot/signature.ts'
 import { chooseKept } from './generations.ts'
 import { findOrderRefusal } from './manifest-order.ts'
-import type { ClusterStore, Kept, SignedManifest } from './store.ts'
+import type { ClusterStore, SignedManifest } from './store.ts'
+import type { UnlistedShards } from './unlisted-shards.ts'
 
 /** The newest generation, and the one before it, which readers may still be reading. */
 const GENERATIONS_LEAST = 2
@@ -22,7 +23,7 @@ export type IngestResult =
       readonly kind: 'stored'
       readonly etag: string
       readonly isNew: boolean
-      /** Shards that went with an older manifest. */
+      /** Shards that went for it. */
       readonly dropped?: readonly string[]
     }
   | {
@@ -38,6 +39,7 @@ export type Publisher = {
   readonly cluster: string
   readonly publicKey: PublicKey
   readonly store: ClusterStore
+  readonly unlisted: UnlistedShards
   /** Generations to keep, 20 when left out; the newest and the one before it at least. */
   readonly generationsMax?: number
   /** Milliseconds since 1970. */
@@ -46,7 +48,7 @@ export type Publisher = {
 
 /** Takes a shard: its octets must have the hash that it is put under, and be a shard. */
 export async function ingestShard(
-  { store }: Publisher,
+  { store, unlisted, now }: Publisher,
   sha256: string,
   bytes: Uint8Array,
 ): Promise<IngestResult> {
@@ -61,8 +63,13 @@ export async function ingestShard(
     if (error instanceof SnapshotError) return refused(400, 'bad_shard', error.message)
     throw error
   }
-  await store.writeShard(sha256, bytes)
-  return { kind: 'stored', etag: `"${sha256}"`, isNew: true }
+  const dropped = await unlisted.admit(bytes.length)
+  if (dropped === undefined) {
+    const message = 'No room for more shards until a manifest lists those that are here'
+    return refused(507, 'unlisted_shards', message)
+  }
+  await store.writeShard(sha256, bytes, now())
+  return withDropped({ kind: 'stored', etag: `"${sha256}"`, isNew: true }, dropped)
 }
 
 /**
@@ -94,17 +101,28 @@ export async function ingestManifest(
   const before = previous && parseManifest(previous.bytes)
   const order = findOrderRefusal(manifest, before, now())
   if (order !== undefined) return { kind: 'refused', ...order }
-  const listed = allShards(manifest).map(({ sha256 }) => sha256)
-  const missing = await store.missingShards(listed)
+  const missing = await store.missingShards(hashesOf(manifest))
   if (missing.length > 0) return { kind: 'missing', sha256s: missing }
   if (await hasLabelsAsNames(store, manifest)) {
     return refused(400, 'bad_manifest', 'A shard of namespace labels is listed among names')
   }
-  const kept = await keptBeside(publisher, manifest, known)
-  const dropped = await store.writeManifest(manifest.generation, signed, kept)
+  const { generations, shards } = await keptBeside(publisher, manifest, known)
+  await store.writeManifest(manifest.generation, signed, { generations })
+  const delisted = known.flatMap(({ bytes }) => hashesOf(parseManifest(bytes)))
+  const dropped = await publisher.unlisted.drop(shards, new Set(delisted))
   const tag = await manifestEtag(signed.bytes)
-  const stored = { kind: 'stored', etag: tag, isNew: before === undefined } as const
-  return dropped.length === 0 ? stored : { ...stored, dropped }
+  return withDropped({ kind: 'stored', etag: tag, isNew: before === undefined }, dropped)
+}
+
+function withDropped(
+  result: Extract<IngestResult, { kind: 'stored' }>,
+  dropped: readonly string[],
+): IngestResult {
+  return dropped.length === 0 ? result : { ...result, dropped }
+}
+
+function hashesOf(manifest: Manifest): readonly string[] {
+  return allShards(manifest).map(({ sha256 }) => sha256)
 }
 
 /** Chooses what is kept: shards of the manifest before stay for readers that are on their way. */
@@ -112,9 +130,9 @@ async function keptBeside(
   { store, generationsMax = GENERATIONS_MAX }: Publisher,
   manifest: Manifest,
   known: readonly SignedManifest[],
-): Promise<Kept> {
+): Promise<{ readonly generations: ReadonlySet<number>; readonly shards: ReadonlySet<string> }> {
   const served = await store.readManifest()
-  const pinned = served?.isPinned === true ? parseManifest(served.bytes).generation : undefined
+  const pinned = served?.isPinned === true ? served.generation : undefined
   const older = known
     .map(({ bytes }) => parseManifest(bytes))
     .filter(({ generation }) => generation !== manifest.generation)
@@ -123,9 +141,7 @@ async function keptBeside(
   const chosen = chooseKept(dated, Math.max(GENERATIONS_LEAST, generationsMax))
   const generations = new Set(chosen.map(({ generation }) => generation))
   if (pinned !== undefined) generations.add(pinned)
-  const shards = all
-    .filter(({ generation }) => generations.has(generation))
-    .flatMap((one) => allShards(one).map(({ sha256 }) => sha256))
+  const shards = all.filter(({ generation }) => generations.has(generation)).flatMap(hashesOf)
   return { generations, shards: new Set(shards) }
 }
 

@@ -13,14 +13,16 @@ import {
 import type { ClusterHistory, ClusterWriter } from './publish-routes.ts'
 import type { ClusterStore } from './store.ts'
 import { Turns } from './turns.ts'
+import { UnlistedShards } from './unlisted-shards.ts'
 
 /** Writes one thing after the other: checking a signature lets others in between. */
 export class LocalWriter implements ClusterWriter {
   private readonly publisher: Publisher
   private readonly turns = new Turns()
 
-  constructor(publisher: Publisher) {
-    this.publisher = publisher
+  constructor(publisher: Omit<Publisher, 'unlisted'>) {
+    const { store, now } = publisher
+    this.publisher = { ...publisher, unlisted: new UnlistedShards(store, now) }
   }
 
   readonly putShard = (sha256: string, bytes: Uint8Array): Promise<IngestResult> =>
@@ -50,6 +52,7 @@ export async function readHistory(store: ClusterStore): Promise<ClusterHistory> 
   const [kept, served] = await Promise.all([store.readManifests(), store.readManifest()])
   return {
     manifests: kept.map(({ bytes }) => parseManifest(bytes)),
-    pinned: served?.isPinned === true ? parseManifest(served.bytes).generation : undefined,
+    pinned: served?.isPinned === true ? served.generation : undefined,
+    served: served?.generation,
   }
 }

@@ -24,6 +24,8 @@ export type ClusterHistory = {
   readonly manifests: readonly Manifest[]
   /** The one that an operator has gone back to. */
   readonly pinned: number | undefined
+  /** The one that is served: an older one if the newest lacks shards. */
+  readonly served: number | undefined
 }
 
 /** The single writer of a cluster, wherever it runs. */

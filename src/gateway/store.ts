@@ -16,17 +16,29 @@ export type ServedManifest = SignedManifest & {
   readonly isPinned?: true
 }
 
+/** A manifest as a store has it, under the generation that it was written for. */
+export type StoredManifest = ServedManifest & { readonly generation: number }
+
+/** A shard as a store has it. */
+export type StoredShard = {
+  readonly sha256: string
+  /** Its size. */
+  readonly bytes: number
+  /** When it was written, in milliseconds since 1970. */
+  readonly writtenMs: number
+}
+
 /**
  * Shards that a store drops at a time at the most, the others with the next manifest: a Worker may
  * ask a thousand things of its platform while it answers one request, and each is removed from KV.
  */
 export const DROPPED_MAX = 500
 
-/** What is to be kept beside a manifest that is written. */
+/** What becomes of the other generations when a manifest is written. */
 export type Kept = {
   readonly generations: ReadonlySet<number>
-  /** Hashes of all shards that these and the manifest list. */
-  readonly shards: ReadonlySet<string>
+  /** Generations whose manifests are broken: a store on files sets them aside, others drop them. */
+  readonly broken?: ReadonlySet<number>
 }
 
 /**
@@ -35,24 +47,28 @@ export type Kept = {
  */
 export type ClusterStore = {
   /** Reads the manifest of the generation that is pinned, or else the newest. */
-  readonly readManifest: () => Promise<ServedManifest | undefined>
+  readonly readManifest: () => Promise<StoredManifest | undefined>
   /** Reads all manifests that are kept, the newest first. */
-  readonly readManifests: () => Promise<readonly SignedManifest[]>
+  readonly readManifests: () => Promise<readonly StoredManifest[]>
   /** Reads a shard by its hash; `undefined` when it is not there. */
   readonly readShard: (sha256: string) => Promise<Uint8Array | undefined>
   /** Lists those of the hashes that are not there. */
   readonly missingShards: (sha256s: readonly string[]) => Promise<readonly string[]>
-  readonly writeShard: (sha256: string, bytes: Uint8Array) => Promise<void>
+  /** Writes a shard, in place of one with the same hash. */
+  readonly writeShard: (sha256: string, bytes: Uint8Array, nowMs: number) => Promise<void>
+  /** Lists the shards whose hashes are not in the set. */
+  readonly unlistedShards: (listed: ReadonlySet<string>) => Promise<readonly StoredShard[]>
+  /** Drops shards, {@link DROPPED_MAX} at a time. */
+  readonly dropShards: (sha256s: readonly string[]) => Promise<void>
   /**
-   * Writes the manifest of a generation, in place of one of the same; drops the generations that
-   * are not to be kept, and of such shards {@link DROPPED_MAX}. Resolves with the hashes of the
-   * shards that it dropped.
+   * Writes the manifest of a generation, in place of one of the same, and drops the generations
+   * that are not to be kept.
    */
   readonly writeManifest: (
     generation: number,
     manifest: SignedManifest,
     kept: Kept,
-  ) => Promise<readonly string[]>
+  ) => Promise<void>
   /**
    * Has a generation served, whatever is published, or with `undefined` the newest again. Resolves
    * with false, and changes nothing, when it is not kept.
@@ -62,8 +78,8 @@ export type ClusterStore = {
 
 /** A store in memory, for tests and single processes. */
 export function createMemoryStore(): ClusterStore {
-  const shards = new Map<string, Uint8Array>()
-  const manifests = new Map<number, SignedManifest>()
+  const shards = new Map<string, { readonly bytes: Uint8Array; readonly writtenMs: number }>()
+  const manifests = new Map<number, StoredManifest>()
   let pinned: number | undefined
   const newest = (): number => Math.max(...manifests.keys())
   return {
@@ -74,22 +90,33 @@ export function createMemoryStore(): ClusterStore {
       )
     },
     readManifests: () => {
-      const sorted = [...manifests].sort(([a], [b]) => b - a)
-      return Promise.resolve(sorted.map(([, manifest]) => manifest))
+      const sorted = [...manifests.values()].sort((a, b) => b.generation - a.generation)
+      return Promise.resolve(sorted)
     },
-    readShard: (sha256) => Promise.resolve(shards.get(sha256)),
+    readShard: (sha256) => Promise.resolve(shards.get(sha256)?.bytes),
     missingShards: (sha256s) => Promise.resolve(sha256s.filter((hash) => !shards.has(hash))),
-    writeShard: (sha256, bytes) => {
-      shards.set(sha256, bytes.slice())
+    writeShard: (sha256, bytes, writtenMs) => {
+      shards.set(sha256, { bytes: bytes.slice(), writtenMs })
       return Promise.resolve()
     },
-    writeManifest: (generation, manifest, kept) => {
+    unlistedShards: (listed) => {
+      const unlisted = [...shards].filter(([sha256]) => !listed.has(sha256))
+      return Promise.resolve(
+        unlisted.map(([sha256, { bytes, writtenMs }]) => ({
+          sha256,
+          bytes: bytes.length,
+          writtenMs,
+        })),
+      )
+    },
+    dropShards: (sha256s) => {
+      for (const sha256 of sha256s) shards.delete(sha256)
+      return Promise.resolve()
+    },
+    writeManifest: (generation, { bytes, signature }, kept) => {
       for (const one of manifests.keys()) if (!kept.generations.has(one)) manifests.delete(one)
-      manifests.set(generation, { ...manifest, bytes: manifest.bytes.slice() })
-      const unlisted = [...shards.keys()].filter((sha256) => !kept.shards.has(sha256))
-      const dropped = unlisted.slice(0, DROPPED_MAX)
-      for (const sha256 of dropped) shards.delete(sha256)
-      return Promise.resolve(dropped)
+      manifests.set(generation, { generation, signature, bytes: bytes.slice() })
+      return Promise.resolve()
     },
     pin: (generation) => {
       const isKept = generation === undefined || manifests.has(generation)

@@ -1,10 +1,11 @@
 /**
  * A cluster's snapshots in a folder: `manifests/GENERATION`, a manifest with its signature in the
- * first line; `shards/HASH`; and `pinned`, the number of the generation that is to be served.
+ * first line; `shards/HASH`; and `pinned`, the number of the generation that is to be served. A
+ * broken manifest is set aside as `manifests/GENERATION.broken`.
  * @module
  */
 import { join } from 'node:path'
-import { type ClusterStore, DROPPED_MAX, type SignedManifest } from '../gateway/store.ts'
+import type { ClusterStore, StoredManifest } from '../gateway/store.ts'
 import { Files } from './files.ts'
 
 const NEWLINE = 0x0a
@@ -24,20 +25,24 @@ export function createFileStore(folder: string, files: Files = new Files()): Clu
       .map(Number)
       .sort((a, b) => b - a)
   }
-  const readAll = async (wanted: readonly number[]): Promise<SignedManifest[]> => {
-    const read = await Promise.all(wanted.map((one) => files.read(manifestPath(one))))
-    return read.flatMap((bytes) => (bytes === undefined ? [] : [splitManifest(bytes)]))
+  const read = async (generation: number): Promise<StoredManifest | undefined> => {
+    const bytes = await files.read(manifestPath(generation))
+    return bytes && splitManifest(generation, bytes)
   }
+  const shardNames = async (): Promise<readonly string[]> =>
+    (await files.list(shardsPath)).filter((name) => SHARD_NAME.test(name))
   return {
     readManifest: async () => {
       const text = await files.read(pinPath)
-      const pinned = text === undefined ? [] : [Number(new TextDecoder().decode(text))]
-      const [manifest] = await readAll(
-        text === undefined ? (await generations()).slice(0, 1) : pinned,
-      )
-      return manifest && text !== undefined ? { ...manifest, isPinned: true } : manifest
+      const [newest] = text === undefined ? await generations() : []
+      if (text === undefined) return newest === undefined ? undefined : read(newest)
+      const pinned = await read(Number(new TextDecoder().decode(text)))
+      return pinned && { ...pinned, isPinned: true }
     },
-    readManifests: async () => readAll(await generations()),
+    readManifests: async () => {
+      const all = await Promise.all((await generations()).map(read))
+      return all.filter((one) => one !== undefined)
+    },
     readShard: async (sha256) =>
       SHARD_NAME.test(sha256) ? files.read(join(shardsPath, sha256)) : undefined,
     missingShards: async (sha256s) => {
@@ -45,9 +50,23 @@ export function createFileStore(folder: string, files: Files = new Files()): Clu
       return sha256s.filter((_, i) => known[i] === undefined)
     },
     // The folder is synced once for all shards, before a manifest lists them.
-    writeShard: (sha256, bytes) => files.write(join(shardsPath, sha256), [bytes]),
+    writeShard: (sha256, bytes, nowMs) => files.write(join(shardsPath, sha256), [bytes], nowMs),
+    unlistedShards: async (listed) => {
+      const names = (await shardNames()).filter((name) => !listed.has(name))
+      const found = await Promise.all(names.map((name) => files.stat(join(shardsPath, name))))
+      return names.flatMap((sha256, i) => {
+        const { size: bytes, mtimeMs: writtenMs } = found[i] ?? {}
+        return bytes === undefined || writtenMs === undefined ? [] : [{ sha256, bytes, writtenMs }]
+      })
+    },
+    dropShards: async (sha256s) => {
+      for (const sha256 of sha256s) await files.remove(join(shardsPath, sha256))
+    },
     writeManifest: async (generation, { bytes, signature }, kept) => {
       const head = new TextEncoder().encode(`${signature}\n`)
+      for (const one of kept.broken ?? []) {
+        await files.rename(manifestPath(one), `${manifestPath(one)}.broken`)
+      }
       await files.sync(shardsPath)
       await files.write(manifestPath(generation), [head, bytes])
       await files.sync(manifestsPath)
@@ -55,13 +74,8 @@ export function createFileStore(folder: string, files: Files = new Files()): Clu
         if (one === generation || kept.generations.has(one)) continue
         await files.remove(manifestPath(one))
       }
-      const names = await files.list(shardsPath)
-      const unlisted = names.filter((name) => SHARD_NAME.test(name) && !kept.shards.has(name))
-      const dropped = unlisted.slice(0, DROPPED_MAX)
-      for (const name of dropped) await files.remove(join(shardsPath, name))
       await files.sweep(shardsPath)
       await files.sweep(manifestsPath)
-      return dropped
     },
     pin: async (generation) => {
       if (generation === undefined) await files.remove(pinPath)
@@ -73,8 +87,8 @@ export function createFileStore(folder: string, files: Files = new Files()): Clu
   }
 }
 
-function splitManifest(bytes: Uint8Array): SignedManifest {
+function splitManifest(generation: number, bytes: Uint8Array): StoredManifest {
   const end = bytes.indexOf(NEWLINE)
   const signature = new TextDecoder().decode(bytes.subarray(0, Math.max(0, end)))
-  return { signature, bytes: bytes.slice(end + 1) }
+  return { generation, signature, bytes: bytes.slice(end + 1) }
 }

@@ -107,6 +107,11 @@ export class Files {
     return orMissing(() => this.fs.stat(path))
   }
 
+  /** Renames a file, if it exists, and replaces the target. */
+  async rename(from: string, to: string): Promise<void> {
+    await orMissing(() => this.fs.rename(from, to))
+  }
+
   /** Removes a file, if it exists. */
   remove(path: string): Promise<void> {
     return named(() => this.fs.rm(path, { force: true }))

@@ -6,6 +6,7 @@
 import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
 import { createGatewayApp } from '../gateway/app.ts'
+import { CheckedStore } from '../gateway/checked-store.ts'
 import type { GatewayConfig } from '../gateway/config.ts'
 import { DirectDoh } from '../gateway/direct-doh.ts'
 import { Gateway, type GatewayRuntime } from '../gateway/gateway.ts'
@@ -69,7 +70,14 @@ function createRuntime({
   corefileFolder,
   log,
 }: NodeGatewayOptions): GatewayRuntime {
-  const stores = new Map([...config.clusters.keys()].map((id) => [id, storeOf(folder, id)]))
+  const stores = new Map(
+    [...config.clusters].map(([cluster, { publicKey }]) => {
+      const warn = (message: string): void => log({ level: 'warning', message, cluster })
+      const store = new CheckedStore({ cluster, publicKey, store: storeOf(folder, cluster), warn })
+      store.start()
+      return [cluster, store] as const
+    }),
+  )
   const host = createNodeHost({
     folder: corefileFolder,
     metrics: new Metrics(),
@@ -83,7 +91,7 @@ function createRuntime({
   })
   const writers = new Map(
     [...config.clusters].map(([cluster, { publicKey }]) => {
-      const store = stores.get(cluster) ?? createMemoryStore()
+      const store = known(stores, cluster)
       return [cluster, new LocalWriter({ cluster, publicKey, store, now: Date.now })] as const
     }),
   )

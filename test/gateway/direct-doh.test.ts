@@ -73,11 +73,8 @@ class Fixture {
     const fixture = new Fixture(config, limiter)
     const time = new Date(fixture.host.now()).toISOString()
     const { signed, shards } = await snapshotOf(privateKey, [WEB], { time })
-    for (const [sha256, bytes] of shards) await fixture.store.writeShard(sha256, bytes)
-    await fixture.store.writeManifest(1, signed, {
-      generations: new Set(),
-      shards: new Set(shards.keys()),
-    })
+    for (const [sha256, bytes] of shards) await fixture.store.writeShard(sha256, bytes, 0)
+    await fixture.store.writeManifest(1, signed, { generations: new Set() })
     return fixture
   }
 

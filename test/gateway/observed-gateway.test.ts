@@ -79,8 +79,8 @@ class Fixture {
       time,
       treeSets: { multicluster: [WEB] },
     })
-    for (const [sha256, bytes] of shards) await store.writeShard(sha256, bytes)
-    const kept = { generations: new Set<number>(), shards: new Set(shards.keys()) }
+    for (const [sha256, bytes] of shards) await store.writeShard(sha256, bytes, 0)
+    const kept = { generations: new Set<number>() }
     await store.writeManifest(1, signed, kept)
     return fixture
   }

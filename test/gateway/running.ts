@@ -48,7 +48,6 @@ export class Running {
   fetchPage: (url: string) => Promise<Response> = () => Promise.reject(new Error('no such page'))
   /** Who writes what is published; without one writing fails. */
   writer: ClusterWriter | undefined
-  private readonly shards = new Set<string>()
   readonly app: ReturnType<typeof createGatewayApp>
 
   private constructor(config: Awaited<ReturnType<typeof readGatewayConfig>>) {
@@ -85,11 +84,9 @@ export class Running {
       time,
       ...(labels && { labels }),
     })
-    for (const [sha256, bytes] of shards) await this.store.writeShard(sha256, bytes)
+    for (const [sha256, bytes] of shards) await this.store.writeShard(sha256, bytes, 0)
     const generations = new Set(Array.from({ length: generation }, (_, i) => i))
-    for (const sha256 of shards.keys()) this.shards.add(sha256)
-    const kept = { generations, shards: this.shards }
-    await this.store.writeManifest(generation, signed, kept)
+    await this.store.writeManifest(generation, signed, { generations })
   }
 
   /** Sends a request by GET. */

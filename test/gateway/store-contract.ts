@@ -19,6 +19,8 @@ export type StorePromise = {
 const A = 'a'.repeat(64)
 const B = 'b'.repeat(64)
 const C = 'c'.repeat(64)
+/** When shards are written. */
+const NOW_MS = Date.UTC(2026, 0, 1)
 /** Over the two million octets that a row of a database may have. */
 const LARGE_BYTES = 3 * 1024 * 1024 + 17
 
@@ -42,7 +44,7 @@ export const STORE_PROMISES: readonly StorePromise[] = [
         [C, LARGE_BYTES],
       ] as const) {
         const bytes = pattern(size)
-        await store.writeShard(sha256, bytes)
+        await store.writeShard(sha256, bytes, NOW_MS)
         const read = await store.readShard(sha256)
         same(read?.length, size)
         same(
@@ -55,7 +57,7 @@ export const STORE_PROMISES: readonly StorePromise[] = [
   {
     name: 'lists what is missing in the order asked',
     hold: async (store) => {
-      await store.writeShard(B, pattern(8))
+      await store.writeShard(B, pattern(8), NOW_MS)
       same(await store.missingShards([C, B, A]), [C, A])
     },
   },
@@ -63,9 +65,9 @@ export const STORE_PROMISES: readonly StorePromise[] = [
     name: 'keeps what it was given, not the memory it was given in',
     hold: async (store) => {
       const bytes = pattern(8)
-      await store.writeShard(A, bytes.subarray(2, 6))
+      await store.writeShard(A, bytes.subarray(2, 6), NOW_MS)
       const { bytes: text, signature } = manifest('1')
-      await store.writeManifest(1, { bytes: text, signature }, keep([], [A]))
+      await store.writeManifest(1, { bytes: text, signature }, keep([]))
       bytes.fill(0)
       same(textOf(await store.readShard(A)), textOf(pattern(8).subarray(2, 6)))
     },
@@ -73,55 +75,69 @@ export const STORE_PROMISES: readonly StorePromise[] = [
   {
     name: 'takes a shard twice',
     hold: async (store) => {
-      await store.writeShard(A, pattern(8))
-      await store.writeShard(A, pattern(8))
+      await store.writeShard(A, pattern(8), NOW_MS)
+      await store.writeShard(A, pattern(8), NOW_MS)
       same(textOf(await store.readShard(A)), textOf(pattern(8)))
     },
   },
   {
     name: 'gives the newest manifest and its signature',
     hold: async (store) => {
-      await store.writeManifest(1, manifest('1'), keep([1], []))
-      await store.writeManifest(2, manifest('22'), keep([1, 2], []))
+      await store.writeManifest(1, manifest('1'), keep([1]))
+      await store.writeManifest(2, manifest('22'), keep([1, 2]))
       const read = await store.readManifest()
       same(textOf(read?.bytes), '22')
       same(read?.signature, 'signature of 22')
+      same(read?.generation, 2)
     },
   },
   {
-    name: 'drops the shards that a manifest does not keep and tells which, and no other',
+    name: 'lists the shards that are not in a set, with their sizes and times',
     hold: async (store) => {
-      await store.writeShard(A, pattern(8))
-      await store.writeShard(B, pattern(LARGE_BYTES))
-      await store.writeShard(C, pattern(9))
-      same((await store.writeManifest(1, manifest('1'), keep([1], [A, C]))).join(), B)
-      same((await store.writeManifest(2, manifest('2'), keep([1, 2], [A, C]))).join(), '')
-      same(await store.missingShards([A, B, C]), [B])
-      same(await store.readShard(B), undefined)
-      same((await store.readShard(C))?.length, 9)
+      same(await store.unlistedShards(new Set()), [])
+      await store.writeShard(A, pattern(8), NOW_MS)
+      await store.writeShard(B, pattern(LARGE_BYTES), NOW_MS + 1000)
+      await store.writeShard(C, pattern(9), NOW_MS)
+      await store.writeShard(C, pattern(9), NOW_MS + 2000)
+      const unlisted = [...(await store.unlistedShards(new Set([A])))]
+      same(
+        unlisted.sort((a, b) => a.bytes - b.bytes),
+        [
+          { sha256: C, bytes: 9, writtenMs: NOW_MS + 2000 },
+          { sha256: B, bytes: LARGE_BYTES, writtenMs: NOW_MS + 1000 },
+        ],
+      )
     },
   },
   {
-    name: `drops ${DROPPED_MAX} shards at a time, the others with the next manifest`,
+    name: `drops ${DROPPED_MAX} shards at a time, and no other`,
     hold: async (store) => {
-      const hashes = Array.from({ length: DROPPED_MAX + 2 }, (_, i) => `${i}`.padStart(64, '0'))
-      for (const sha256 of hashes) await store.writeShard(sha256, pattern(1))
+      const hashes = Array.from({ length: DROPPED_MAX + 1 }, (_, i) => `${i}`.padStart(64, '0'))
+      for (const sha256 of hashes) await store.writeShard(sha256, pattern(1), NOW_MS)
       const [kept = '', ...others] = hashes
-      const first = await store.writeManifest(1, manifest('1'), keep([1], [kept]))
-      same(first.length, DROPPED_MAX)
-      const rest = await store.writeManifest(2, manifest('2'), keep([1, 2], [kept]))
-      same([...first, ...rest].sort(), others)
+      await store.dropShards(others)
+      await store.dropShards([A])
       same(await store.missingShards(hashes), others)
+      same(await store.readShard(others[0] ?? ''), undefined)
+      same((await store.readShard(kept))?.length, 1)
+    },
+  },
+  {
+    name: 'replaces a shard, whatever its bytes were',
+    hold: async (store) => {
+      await store.writeShard(A, pattern(LARGE_BYTES), NOW_MS)
+      await store.writeShard(A, pattern(8), NOW_MS)
+      same(textOf(await store.readShard(A)), textOf(pattern(8)))
     },
   },
   {
     name: 'keeps the generations that it is told to, the newest first',
     hold: async (store) => {
-      await store.writeManifest(7, manifest('7'), keep([7], []))
-      await store.writeManifest(9, manifest('9'), keep([7, 9], []))
-      await store.writeManifest(10, manifest('10'), keep([7, 10], []))
+      await store.writeManifest(7, manifest('7'), keep([7]))
+      await store.writeManifest(9, manifest('9'), keep([7, 9]))
+      await store.writeManifest(10, manifest('10'), keep([7, 10]))
       same((await store.readManifests()).map(({ bytes }) => textOf(bytes)).join(), '10,7')
-      await store.writeManifest(10, manifest('10, later'), keep([10], []))
+      await store.writeManifest(10, manifest('10, later'), keep([10]))
       const [only, ...others] = await store.readManifests()
       same(textOf(only?.bytes), '10, later')
       same(only?.signature, 'signature of 10, later')
@@ -133,12 +149,12 @@ export const STORE_PROMISES: readonly StorePromise[] = [
     hold: async (store) => {
       same(await store.pin(1), false)
       same(await store.pin(undefined), true)
-      await store.writeManifest(1, manifest('1'), keep([1], []))
-      await store.writeManifest(2, manifest('2'), keep([1, 2], []))
+      await store.writeManifest(1, manifest('1'), keep([1]))
+      await store.writeManifest(2, manifest('2'), keep([1, 2]))
       same(await store.pin(3), false)
       same((await store.readManifest())?.isPinned, undefined)
       same(await store.pin(1), true)
-      await store.writeManifest(3, manifest('3'), keep([1, 2, 3], []))
+      await store.writeManifest(3, manifest('3'), keep([1, 2, 3]))
       const pinned = await store.readManifest()
       same(textOf(pinned?.bytes), '1')
       same(pinned?.isPinned, true)
@@ -150,8 +166,8 @@ export const STORE_PROMISES: readonly StorePromise[] = [
   },
 ]
 
-function keep(generations: readonly number[], shards: readonly string[]): Kept {
-  return { generations: new Set(generations), shards: new Set(shards) }
+function keep(generations: readonly number[]): Kept {
+  return { generations: new Set(generations) }
 }
 
 function manifest(text: string): SignedManifest {

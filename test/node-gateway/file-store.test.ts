@@ -15,16 +15,17 @@ describe('the store in a folder', () => {
     const folder = temporaryFolder(t)
     const sha256 = 'a'.repeat(64)
     const one = createFileStore(folder)
-    await one.writeShard(sha256, Uint8Array.of(1, 10, 3))
+    await one.writeShard(sha256, Uint8Array.of(1, 10, 3), 5000)
     const bytes = new TextEncoder().encode('{\n}\n')
-    await one.writeManifest(
-      7,
-      { bytes, signature: 's' },
-      { generations: new Set([7]), shards: new Set([sha256]) },
-    )
+    await one.writeManifest(7, { bytes, signature: 's' }, { generations: new Set([7]) })
     await one.pin(7)
     const next = createFileStore(folder)
-    assert.deepEqual(await next.readManifest(), { bytes, signature: 's', isPinned: true })
+    assert.deepEqual(await next.readManifest(), {
+      generation: 7,
+      bytes,
+      signature: 's',
+      isPinned: true,
+    })
     assert.deepEqual(await next.readShard(sha256), Uint8Array.of(1, 10, 3))
     assert.deepEqual(readdirSync(folder).sort(), ['manifests', 'pinned', 'shards'])
   })
@@ -33,11 +34,7 @@ describe('the store in a folder', () => {
     const folder = temporaryFolder(t)
     const store = createFileStore(folder)
     const bytes = new TextEncoder().encode('{}')
-    await store.writeManifest(
-      7,
-      { bytes, signature: 's' },
-      { generations: new Set(), shards: new Set() },
-    )
+    await store.writeManifest(7, { bytes, signature: 's' }, { generations: new Set() })
     assert.equal(await store.readShard('../manifests/7'), undefined)
   })
 })

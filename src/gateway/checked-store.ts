@@ -1,0 +1,184 @@
+/**
+ * A store that believes nothing it reads: it passes over a manifest that is not signed, not of the
+ * cluster or not under its own generation, and counts a shard without its hash as missing, so that
+ * publishers send it again.
+ * @module
+ */
+import { equalBytes } from '../dns/bytes.ts'
+import { SnapshotError } from '../snapshot/errors.ts'
+import { allShards, type Manifest, parseManifest } from '../snapshot/manifest.ts'
+import { isSignedBy, type PublicKey, sha256Hex } from '../snapshot/signature.ts'
+import type { ClusterStore, Kept, SignedManifest, StoredManifest } from './store.ts'
+import { Turns } from './turns.ts'
+
+/** Shards that the check at the start reads at a time. */
+const READS_MAX = 16
+
+/** What a checked store needs. */
+export type CheckedStoreOptions = {
+  readonly cluster: string
+  readonly publicKey: PublicKey
+  readonly store: ClusterStore
+  /** Gets what is broken, once for each manifest and each time for a shard. */
+  readonly warn: (message: string) => void
+}
+
+/** The checked store. */
+export class CheckedStore implements ClusterStore {
+  private readonly options: CheckedStoreOptions
+  private readonly store: ClusterStore
+  /** Writes and removals of shards, so that a removal never meets a shard's replacement. */
+  private readonly turns = new Turns()
+  /** The manifest that was checked last. */
+  private last: StoredManifest | undefined
+  /** Generations whose manifests are broken; the next one that is written sets them aside. */
+  private broken = new Set<number>()
+  /** Generations that lacked shards at the start. */
+  private readonly incomplete = new Set<number>()
+  private hasWarnedOfPin = false
+  private started: Promise<void> = Promise.resolve()
+
+  constructor(options: CheckedStoreOptions) {
+    this.options = options
+    this.store = options.store
+  }
+
+  /**
+   * Looks for the newest generation that has all its shards; until it is found, nothing is served.
+   * If none has all, the newest is served.
+   */
+  start(): void {
+    this.started = this.findIncomplete().catch((error: unknown) => {
+      this.options.warn(`cannot check the stored shards: ${String(error)}`)
+    })
+  }
+
+  readonly readManifest: ClusterStore['readManifest'] = async () => {
+    await this.started
+    const served = await this.store.readManifest()
+    if (served !== undefined && (await this.isServable(served))) return served
+    const [newest, ...older] = await this.readManifests()
+    if (newest !== undefined && served === undefined && !this.hasWarnedOfPin) {
+      this.hasWarnedOfPin = true
+      this.options.warn('the pinned generation cannot be read; the newest one is served')
+    }
+    return [newest, ...older].find((one) => one && !this.incomplete.has(one.generation)) ?? newest
+  }
+
+  readonly readManifests: ClusterStore['readManifests'] = async () => {
+    const good: StoredManifest[] = []
+    for (const one of await this.store.readManifests()) {
+      if ((await this.open(one)) !== undefined) good.push(one)
+    }
+    return good
+  }
+
+  readonly readShard: ClusterStore['readShard'] = async (sha256) => {
+    const bytes = await this.store.readShard(sha256)
+    if (bytes === undefined || (await sha256Hex(bytes)) === sha256) return bytes
+    return this.turns.take(async () => {
+      const again = await this.store.readShard(sha256)
+      if (again === undefined || (await sha256Hex(again)) === sha256) return again
+      this.options.warn(`shard ${sha256.slice(0, 12)}… is corrupt and counts as missing`)
+      await this.remove([sha256])
+      return undefined
+    })
+  }
+
+  readonly missingShards: ClusterStore['missingShards'] = (sha256s) =>
+    this.store.missingShards(sha256s)
+
+  readonly writeShard: ClusterStore['writeShard'] = (sha256, bytes, nowMs) =>
+    this.turns.take(() => this.store.writeShard(sha256, bytes, nowMs))
+
+  readonly unlistedShards: ClusterStore['unlistedShards'] = (listed) =>
+    this.store.unlistedShards(listed)
+
+  readonly dropShards: ClusterStore['dropShards'] = (sha256s) =>
+    this.turns.take(() => this.remove(sha256s))
+
+  readonly writeManifest = async (
+    generation: number,
+    manifest: SignedManifest,
+    kept: Kept,
+  ): Promise<void> => {
+    await this.store.writeManifest(generation, manifest, { ...kept, broken: this.broken })
+    this.broken = new Set()
+    this.incomplete.delete(generation)
+  }
+
+  readonly pin: ClusterStore['pin'] = async (generation) => {
+    const known = generation === undefined ? [] : await this.readManifests()
+    const isKept = known.some((one) => one.generation === generation)
+    if (generation !== undefined && !isKept) return false
+    return this.store.pin(generation)
+  }
+
+  /** An operator may pin a generation that lacks shards. */
+  private async isServable(one: StoredManifest): Promise<boolean> {
+    if (this.incomplete.has(one.generation) && one.isPinned !== true) return false
+    const isSame =
+      this.last?.generation === one.generation &&
+      this.last.signature === one.signature &&
+      equalBytes(this.last.bytes, one.bytes)
+    if (isSame) return true
+    if ((await this.open(one)) === undefined) return false
+    this.last = one
+    return true
+  }
+
+  /** Reads a manifest; `undefined`, with a warning, if it is broken. */
+  private async open(one: StoredManifest): Promise<Manifest | undefined> {
+    const { publicKey, cluster } = this.options
+    const { generation } = one
+    if (!(await isSignedBy(publicKey, one.bytes, one.signature))) {
+      return this.refuse(generation, 'has a wrong signature')
+    }
+    try {
+      const manifest = parseManifest(one.bytes)
+      if (manifest.cluster !== cluster) return this.refuse(generation, 'is of another cluster')
+      if (manifest.generation === generation) return manifest
+      return this.refuse(generation, `is of generation ${manifest.generation}`)
+    } catch (error) {
+      if (error instanceof SnapshotError) return this.refuse(generation, error.message)
+      throw error
+    }
+  }
+
+  private refuse(generation: number, why: string): undefined {
+    if (this.broken.has(generation)) return
+    this.broken.add(generation)
+    this.options.warn(`the manifest of generation ${generation} is passed over: ${why}`)
+  }
+
+  /** Removes shards; one that cannot be removed is a warning, as nobody reads it. */
+  private async remove(sha256s: readonly string[]): Promise<void> {
+    try {
+      await this.store.dropShards(sha256s)
+    } catch (error) {
+      this.options.warn(`cannot remove shards: ${String(error)}`)
+    }
+  }
+
+  private async findIncomplete(): Promise<void> {
+    for (const one of await this.readManifests()) {
+      const listed = allShards(parseManifest(one.bytes)).map(({ sha256 }) => sha256)
+      const missing = await this.countMissing(listed)
+      if (missing === 0) return
+      this.incomplete.add(one.generation)
+      const lacks = `generation ${one.generation} lacks ${missing} of ${listed.length} shards`
+      this.options.warn(`${lacks}; an older one is served until it is published again`)
+    }
+    this.incomplete.clear()
+  }
+
+  private async countMissing(listed: readonly string[]): Promise<number> {
+    let missing = 0
+    const waiting = new Set(listed).values()
+    const readAll = async (): Promise<void> => {
+      for (const sha256 of waiting) if ((await this.readShard(sha256)) === undefined) missing++
+    }
+    await Promise.all(Array.from({ length: READS_MAX }, readAll))
+    return missing
+  }
+}
