@@ -35,6 +35,8 @@ export type LocalGatewayOptions = {
   readonly storage?: string
   /** Module to run in place of the Worker. */
   readonly entry?: string
+  /** `HOST:PORT` of an HTTP server that gets every request the Worker makes; else the Internet. */
+  readonly outbound?: string
 }
 
 /** Bundles a module for Workers, as the gateway's is when it is deployed. Returns the script. */
@@ -91,7 +93,7 @@ export async function startGateway(options: LocalGatewayOptions): Promise<LocalG
 }
 
 function workerdConfig(options: LocalGatewayOptions, folder: string): string {
-  const { variables, port, storage = join(folder, 'objects') } = options
+  const { variables, port, storage = join(folder, 'objects'), outbound } = options
   const bindings = Object.entries(variables)
     .map(([name, value]) => `    (name = "${name}", text = ${JSON.stringify(value)}),`)
     .join('\n')
@@ -100,12 +102,14 @@ const config :Workerd.Config = (
   services = [
     (name = "gateway", worker = .gateway),
     (name = "objects", disk = (path = ${JSON.stringify(storage)}, writable = true)),
+    ${outbound === undefined ? '' : outboundService(outbound)}
   ],
   sockets = [(name = "http", address = "127.0.0.1:${port}", http = (), service = "gateway")],
 );
 const gateway :Workerd.Worker = (
   modules = [(name = "worker.js", esModule = embed "worker.js")],
   compatibilityDate = "2026-10-01",
+  globalOutbound = "${outbound === undefined ? 'internet' : 'outbound'}",
   bindings = [
 ${bindings}
     (name = "CLUSTER", durableObjectNamespace = "ClusterObject"),
@@ -118,6 +122,10 @@ ${bindings}
   durableObjectStorage = (localDisk = "objects"),
 );
 `
+}
+
+function outboundService(address: string): string {
+  return `(name = "outbound", external = (address = ${JSON.stringify(address)}, http = ())),`
 }
 
 /** The package has no types; its default export is the path of the binary for this machine. */

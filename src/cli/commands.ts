@@ -99,9 +99,9 @@ const KEYS: Command = {
   name: 'keys',
   summary: 'make the keys by which a cluster publishes to a gateway',
   args: ['[CLUSTER]'],
-  flags: ['admin', 'read-only'],
+  flags: ['admin'],
   required: [],
-  examples: ['kubedoh keys prod', 'kubedoh keys --admin', 'kubedoh keys --read-only'],
+  examples: ['kubedoh keys prod', 'kubedoh keys --admin'],
   run: async (input, output) => (await import('./keys.ts')).runKeys(input, output),
 }
 

@@ -43,7 +43,6 @@ export type FlagName =
   | 'ca'
   | 'json'
   | 'admin'
-  | 'read-only'
   | 'store'
   | 'tls-cert'
   | 'tls-key'
@@ -156,11 +155,7 @@ export const FLAGS: Readonly<Record<FlagName, Flag>> = {
     default: '',
     help: "authorities of clients' certificates, in PEM, for identities cert:SHA256",
   },
-  admin: {
-    default: '',
-    help: 'create the operator (admin) token, which makes the tokens of clients',
-  },
-  'read-only': { default: '', help: 'create a token that reads /readyz and /metrics alone' },
+  admin: { default: '', help: 'make the token of who keeps the tokens of clients' },
   name: { value: 'TEXT', default: '', help: 'whose token it is, for people' },
   clusters: {
     value: 'IDS',

@@ -1,18 +1,14 @@
 /**
- * The ways to a scenario's answers: the resolver itself, real sockets, the app for DNS over HTTPS, and
- * the gateway in workerd.
+ * The ways to a scenario's answers: the resolver itself, real sockets, and the app for DNS over
+ * HTTPS. The gateway in workerd is in `worker-transport.ts`.
  * @module
  */
 import assert from 'node:assert/strict'
 import { createSocket } from 'node:dgram'
 import { dirname } from 'node:path'
 import { PassThrough } from 'node:stream'
-import { startGateway } from '../../demo/gateway.ts'
 import { ClusterSources } from '../../src/cli/cluster-sources.ts'
-import { startExport } from '../../src/cli/export.ts'
-import { Input } from '../../src/cli/flags.ts'
 import { KeySources } from '../../src/cli/key-sources.ts'
-import { createClusterKeys } from '../../src/cli/keys.ts'
 import { loadCorefile } from '../../src/cli/load-corefile.ts'
 import { serve } from '../../src/cli/serve.ts'
 import { readUint16 } from '../../src/dns/bytes.ts'
@@ -104,7 +100,7 @@ export function openDohApp(place: Place): Transport {
   return {
     ask: (recorded, message) => {
       const app = appFor(recorded)
-      return askByPost((request) => app.fetch(request), 'http://doh.test', message)
+      return askByPost((request) => app.fetch(request), 'http://doh.test', { message })
     },
     close: () => {
       resolver.stop()
@@ -138,54 +134,6 @@ export async function openSockets({ scenario, ...place }: Place): Promise<Transp
         : askUdp(recorded, port, message),
     close: () => running.stop(),
   }
-}
-
-/** Answers from the gateway in workerd, to which our exporter has published. */
-export async function openWorker({ scenario, ...place }: Place): Promise<Transport> {
-  const keys = await createClusterKeys()
-  const { publicKey, tokenSha256 } = keys
-  const gateway = await startGateway({
-    port: 0,
-    variables: {
-      COREFILE: edgeCorefile(scenario.corefile),
-      CLUSTERS: JSON.stringify({ test: { publicKey, tokenSha256 } }),
-      PUBLIC: 'true',
-      REQUESTS_PER_MINUTE: '0',
-    },
-  })
-  const flags = new Map([
-    ['gateway', [gateway.url]],
-    ['cluster', ['test']],
-    ['conf', [place.corefile]],
-    ['objects', place.objects],
-    ['once', ['']],
-  ])
-  const environment = {
-    KUBEDOH_TOKEN: keys.token,
-    KUBEDOH_SIGNING_KEY: keys.signingKey,
-    LOCAL_IPS: scenario.localAddresses.join(','),
-  }
-  const sink = new PassThrough().resume()
-  const exporting = await startExport(new Input([], flags, environment), {
-    stdout: sink,
-    stderr: sink,
-  })
-  await exporting.publishOnce()
-  await exporting.stop()
-  return {
-    ask: (_, message) => askByPost((request) => fetch(request), gateway.url, message),
-    close: () => gateway.stop(),
-  }
-}
-
-/** The scenario's chain at the edge: what shapes names is the exporter's, the rest stays. */
-function edgeCorefile(corefile: string): string {
-  return corefile
-    .replace(/kubernetes ([^{\n]*)(?:\{([^}]*)\})?/, (_, zones: string, block = '') => {
-      const fallthrough = /^\s*fallthrough.*$/m.exec(block)?.[0] ?? ''
-      return `kubernetes ${zones.trim()} {\n cluster test\n${fallthrough}\n }`
-    })
-    .replace(/^\s*(health|ready|prometheus|reload|loop)\b[^{\n]*(\{[^}]*\})?$/gm, '')
 }
 
 function createScenarioResolver(
@@ -228,12 +176,13 @@ function clientOf(
   return { ...client, sendAhead }
 }
 
-async function askByPost(
+/** Posts a message to `/dns-query`. Resolves with the reply; none for a status other than 200. */
+export async function askByPost(
   send: (request: Request) => Response | Promise<Response>,
   origin: string,
-  message: Uint8Array,
+  { message, headers: more = {} }: { message: Uint8Array; headers?: Record<string, string> },
 ): Promise<readonly Uint8Array[]> {
-  const headers = { 'content-type': WIRE_TYPE, accept: WIRE_TYPE }
+  const headers = { 'content-type': WIRE_TYPE, accept: WIRE_TYPE, ...more }
   const body = new Uint8Array(message)
   const response = await send(new Request(`${origin}/dns-query`, { method: 'POST', headers, body }))
   return response.status === 200 ? [new Uint8Array(await response.arrayBuffer())] : []

@@ -21,12 +21,20 @@ const ECHOED = FLAG.RD | FLAG.CD
 const REFUSED = 5
 const UDP_BYTES = 1232
 
+/** What was recorded, by question. */
+export type RecordedAnswers = ReadonlyMap<string, Uint8Array | undefined>
+
+/** Indexes what was recorded. */
+export function recordedAnswers(fixtures: readonly Fixture[]): RecordedAnswers {
+  return new Map(fixtures.map((one) => [keyOf(one), parseHex(one.wire)]))
+}
+
 /** Starts it. A question that was not recorded is refused. */
 export async function startUpstream(fixtures: readonly Fixture[]): Promise<Upstream> {
-  const known = new Map(fixtures.map((one) => [keyOf(one), parseHex(one.wire)]))
+  const known = recordedAnswers(fixtures)
   const tcp = createServer((socket) => {
     const stream = new MessageStream((message) => {
-      const reply = answer(known, message, 65535)
+      const reply = answerRecorded(known, message, 65_535)
       if (reply === undefined) return
       const framed = new Uint8Array(2)
       writeUint16(framed, 0, reply.length)
@@ -44,7 +52,7 @@ export async function startUpstream(fixtures: readonly Fixture[]): Promise<Upstr
   udp.on('message', (message, peer) => {
     const query = parseQuery(message)
     const bytesMax = query.kind === 'query' ? Math.max(512, query.udpBytes) : 512
-    const reply = answer(known, message, bytesMax)
+    const reply = answerRecorded(known, message, bytesMax)
     if (reply !== undefined) udp.send(reply, peer.port, peer.address)
   })
   await new Promise<void>((resolve) => udp.bind(port, HOST, resolve))
@@ -61,8 +69,12 @@ function keyOf({ qname, qtype, qclass }: Omit<Fixture, 'wire'>): string {
   return `${qname.toLowerCase()} ${qtype} ${qclass}`
 }
 
-function answer(
-  known: ReadonlyMap<string, Uint8Array | undefined>,
+/**
+ * Answers a message with what was recorded, REFUSED for what was not; `undefined` for what is no
+ * query. A reply over `bytesMax` is cut to its question.
+ */
+export function answerRecorded(
+  known: RecordedAnswers,
   message: Uint8Array,
   bytesMax: number,
 ): Uint8Array | undefined {

@@ -1,0 +1,166 @@
+/**
+ * Answers of the gateway in workerd, as it is deployed: our exporter publishes the scenario's cluster
+ * to it, and its upstreams are asked over HTTPS.
+ * @module
+ */
+import { writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import { PassThrough } from 'node:stream'
+import { startGateway } from '../../demo/gateway.ts'
+import { startExport } from '../../src/cli/export.ts'
+import { Input } from '../../src/cli/flags.ts'
+import { type ClusterKeys, createClusterKeys } from '../../src/cli/keys.ts'
+import { parseCorefile } from '../../src/corefile/parse-corefile.ts'
+import { WIRE_TYPE } from '../../src/doh/negotiate.ts'
+import { EDGE_PLUGINS } from '../../src/plugins/edge-plugins.ts'
+import type { Case, Scenario } from './scenario.ts'
+import { askByPost, type Place, type Transport } from './transports.ts'
+import { answerRecorded, type RecordedAnswers, recordedAnswers } from './upstream.ts'
+
+/** Directives of servers, which a gateway does without. */
+const SERVER_DIRECTIVES = /^\s*(health|ready|prometheus|reload|loop)\b[^{\n]*(\{[^}]*\})?$/gm
+const VARIABLE = /\{\$(\w+)\}/g
+const KUBERNETES = /kubernetes ([^{\n]*)(?:\{([^}]*)\})?/g
+/** Options of `kubernetes` that the directive reading a published cluster has as well. */
+const READING_OPTIONS = /^\s*(fallthrough|multicluster)\b.*$/gm
+/** Options that say nothing about the records: for the reader, or the default. */
+const NOT_EXPORTED = /^\s*(fallthrough\b.*|pods disabled)$/gm
+
+/** Returns why the gateway in workerd cannot have a scenario; `undefined` when it can. */
+export function whyNotAtTheEdge(scenario: Scenario): string | undefined {
+  if (scenario.etcd !== undefined) return 'names from etcd are not published to gateways'
+  const files = { ...scenario.imports, ...scenario.files }
+  if (Object.keys(files).length > 0) return 'a Worker reads no files'
+  if (exportCorefile(scenario) === undefined)
+    return 'a cluster is published with one set of options'
+  const blocks = parseCorefile(edgeCorefile(scenario), 'Corefile', {
+    readText: () => undefined,
+    glob: () => [],
+    resolvePath: (_, path) => path,
+    environment: () => undefined,
+  })
+  const names = new Set(blocks.flatMap(({ directives }) => directives.map(({ name }) => name)))
+  const missing = [...names].filter((name) => !EDGE_PLUGINS.has(name)).sort()
+  return missing.length === 0 ? undefined : `the Worker has no plugin ${missing.join(', ')}`
+}
+
+/** Returns why the gateway in workerd answers a case otherwise on purpose; else `undefined`. */
+export function whyNotCaseAtTheEdge({ qname, expect }: Case): string | undefined {
+  if (/(^|\.)stale\.test\.$/i.test(qname)) {
+    return 'a Worker refreshes within the request: it asks the upstream before it answers stale'
+  }
+  const isInCluster = (name: string): boolean => /\.cluster\.local\.$/i.test(name)
+  const leadsInside = expect.answer?.some((line) => / CNAME /.test(line) && isInCluster(line))
+  if (leadsInside !== true || isInCluster(qname)) return undefined
+  return 'at the edge a CNAME into the cluster stays below the origin that was asked'
+}
+
+/** Starts the gateway, publishes the scenario's cluster, and answers from it. */
+export async function openWorker({ scenario, ...place }: Place): Promise<Transport> {
+  const keys = await createClusterKeys()
+  const { publicKey, tokenSha256 } = keys
+  const upstreams = await startDohUpstreams(scenario)
+  const gateway = await startGateway({
+    port: 0,
+    outbound: upstreams.address,
+    variables: {
+      COREFILE: edgeCorefile(scenario),
+      CLUSTERS: JSON.stringify({ test: { publicKey, tokenSha256 } }),
+      PUBLIC: 'true',
+      REQUESTS_PER_MINUTE: '0',
+    },
+  })
+  if (scenario.cluster !== '') await publish(gateway.url, keys, { scenario, ...place })
+  return {
+    ask: ({ src }: Case, message) =>
+      askByPost((request) => fetch(request), gateway.url, {
+        message,
+        ...(src !== undefined && { headers: { 'cf-connecting-ip': src } }),
+      }),
+    close: async () => {
+      await gateway.stop()
+      await upstreams.close()
+    },
+  }
+}
+
+async function publish(url: string, keys: ClusterKeys, place: Place): Promise<void> {
+  const conf = `${place.corefile}.export`
+  writeFileSync(conf, exportCorefile(place.scenario) ?? '')
+  const flags = new Map([
+    ['gateway', [url]],
+    ['cluster', ['test']],
+    ['conf', [conf]],
+    ['objects', place.objects],
+    ['once', ['']],
+  ])
+  const environment = {
+    KUBEDOH_TOKEN: keys.token,
+    KUBEDOH_SIGNING_KEY: keys.signingKey,
+    LOCAL_IPS: place.scenario.localAddresses.join(','),
+  }
+  const sink = new PassThrough().resume()
+  const streams = { stdout: sink, stderr: sink }
+  const exporting = await startExport(new Input([], flags, environment), streams)
+  await exporting.publishOnce()
+  await exporting.stop()
+}
+
+/**
+ * The Corefile to publish by: all `kubernetes` directives as one, as an exporter takes no more.
+ * `undefined` when their options differ.
+ */
+function exportCorefile({ corefile }: Scenario): string | undefined {
+  const found = [...corefile.matchAll(KUBERNETES)]
+  if (found.length < 2) return corefile
+  const zones = new Set(found.flatMap(([, list = '']) => list.trim().split(/\s+/)))
+  const options = new Set(found.map(([, , block = '']) => block.replace(NOT_EXPORTED, '').trim()))
+  if (options.size > 1) return undefined
+  return `. {\n kubernetes ${[...zones].join(' ')} {\n${[...options].join('')}\n }\n}\n`
+}
+
+/** The scenario's chain at the edge: what shapes names is the exporter's, the rest stays. */
+function edgeCorefile({ corefile }: Scenario): string {
+  return corefile
+    .replace(KUBERNETES, (_, zones: string, block = '') => {
+      const kept = block.match(READING_OPTIONS) ?? []
+      return `kubernetes ${zones.trim()} {\n cluster test\n${kept.join('\n')}\n }`
+    })
+    .replace(SERVER_DIRECTIVES, '')
+    .replace(VARIABLE, (_, variable: string) => `https://${hostOf(variable)}/dns-query`)
+}
+
+function hostOf(variable: string): string {
+  return `${variable.toLowerCase().replaceAll('_', '-')}.test`
+}
+
+/** Answers for all upstreams of a scenario at one port, by the host that a request names. */
+async function startDohUpstreams({
+  upstreams,
+}: Scenario): Promise<{ readonly address: string; readonly close: () => Promise<void> }> {
+  const byHost = new Map<string, RecordedAnswers>()
+  for (const [variable, fixtures] of Object.entries(upstreams)) {
+    if (fixtures !== null) byHost.set(hostOf(variable), recordedAnswers(fixtures))
+  }
+  const server = createServer((request, response) => {
+    const known = byHost.get(request.headers.host ?? '')
+    const chunks: Buffer[] = []
+    request.on('data', (chunk: Buffer) => chunks.push(chunk))
+    request.on('end', () => {
+      const reply = known && answerRecorded(known, Buffer.concat(chunks), 65_535)
+      if (reply === undefined) response.destroy()
+      else response.writeHead(200, { 'content-type': WIRE_TYPE }).end(reply)
+    })
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const bound = server.address()
+  const port = typeof bound === 'object' && bound !== null ? bound.port : 0
+  return {
+    address: `127.0.0.1:${port}`,
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve())
+        server.closeAllConnections()
+      }),
+  }
+}
