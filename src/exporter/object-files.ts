@@ -12,12 +12,15 @@ import { parseObject } from '../kubernetes/parse-object.ts'
 const FILE_BYTES_MAX = 512 * 1024 * 1024
 /** What the aliases of one YAML document may amount to: more is an attack on memory. */
 const ALIASES_MAX = 1000
+/** Kinds that one warning names. */
+const KINDS_MAX = 5
+const KIND_CHARACTERS_MAX = 100
 const EXTENSIONS = /\.(json|ya?ml)$/
 
 /** Objects of some files, and what could not be read of them. */
 export type ObjectFiles = {
   readonly objects: readonly ClusterObject[]
-  /** Objects that are not as the API has them, one line each. */
+  /** Objects that are not as the API has them, and files without objects, one line each. */
   readonly warnings: readonly string[]
 }
 
@@ -35,11 +38,13 @@ export function readObjectFiles(paths: readonly string[]): ObjectFiles {
   const objects: ClusterObject[] = []
   const warnings: string[] = []
   for (const path of paths.flatMap(listFiles)) {
-    for (const value of readDocuments(path)) {
-      const object = parseObject(value)
-      if (object?.kind === 'problem') warnings.push(`${path}: ${object.message}`)
-      else if (object !== undefined) objects.push(object)
+    const values = readDocuments(path)
+    const parsed = values.flatMap((value) => parseObject(value) ?? [])
+    for (const object of parsed) {
+      if (object.kind === 'problem') warnings.push(`${path}: ${object.message}`)
+      else objects.push(object)
     }
+    if (parsed.length === 0) warnings.push(`${path}: no object that has names, ${foundIn(values)}`)
   }
   return { objects: withNamespaces(objects), warnings }
 }
@@ -47,13 +52,26 @@ export function readObjectFiles(paths: readonly string[]): ObjectFiles {
 function listFiles(path: string): string[] {
   try {
     if (!statSync(path).isDirectory()) return [path]
-    return readdirSync(path)
-      .filter((name) => EXTENSIONS.test(name))
-      .sort()
-      .map((name) => join(path, name))
+    const names = readdirSync(path).filter((name) => EXTENSIONS.test(name))
+    if (names.length > 0) return names.sort().map((name) => join(path, name))
   } catch {
     throw new ObjectFileError(`${path}: no such file or folder`)
   }
+  throw new ObjectFileError(`${path}: no .json, .yaml or .yml file in this folder`)
+}
+
+/** Says what a file has in place of objects: kinds that give no names, or other values. */
+function foundIn(values: readonly unknown[]): string {
+  if (values.length === 0) return 'found nothing'
+  const kinds = new Set(values.map(kindOf))
+  const some = [...kinds].slice(0, KINDS_MAX).join(', ')
+  return `found ${values.length} of kind ${some}${kinds.size > KINDS_MAX ? ', …' : ''}`
+}
+
+function kindOf(value: unknown): string {
+  if (typeof value !== 'object' || value === null || !('kind' in value)) return '(none)'
+  const group = 'apiVersion' in value ? `${value.apiVersion} ` : ''
+  return `${group}${value.kind}`.slice(0, KIND_CHARACTERS_MAX)
 }
 
 /**

@@ -21,6 +21,12 @@ export type FeatureSource = {
 
 type Served = { readonly server: HttpServer; app: Hono }
 
+const CPU_SECONDS = {
+  name: 'process_cpu_seconds_total',
+  help: 'Total user and system CPU time in seconds.',
+  labels: [],
+}
+
 /** HTTP servers by address. */
 export class FeatureServers {
   private readonly servers = new Map<string, Served>()
@@ -138,8 +144,7 @@ export function formatMetrics(metrics: Metrics): string {
   const { user, system } = process.cpuUsage()
   gauge('process_resident_memory_bytes', 'Resident memory size in bytes.', rss)
   gauge('nodejs_heap_size_used_bytes', 'Process heap size used from Node.js in bytes.', heapUsed)
-  const cpuSeconds = (user + system) / 1e6
-  gauge('process_cpu_seconds_total', 'Total user and system CPU time in seconds.', cpuSeconds)
+  metrics.counter(CPU_SECONDS).value = (user + system) / 1e6
   gauge(
     'process_start_time_seconds',
     'Start time of the process since unix epoch in seconds.',

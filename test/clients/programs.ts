@@ -11,6 +11,7 @@ const PACKAGES: Readonly<Record<string, string>> = {
   curl: 'curl',
   dig: 'bind9-dnsutils',
   delv: 'bind9-dnsutils',
+  promtool: 'prometheus',
   kdig: 'knot-dnsutils',
   go: 'golang',
   chromium: 'chromium',

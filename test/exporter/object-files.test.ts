@@ -130,9 +130,31 @@ describe('readObjectFiles', () => {
     test(name, (t) => {
       const found = read(t, files, paths)
       assert.deepEqual(found.objects.map(describeObject).sort(), objects)
-      assert.deepEqual(found.warnings, [])
+      const others = found.warnings.filter((text) => !text.includes('no object that has names'))
+      assert.deepEqual(others, [])
     })
   }
+
+  test('names files without objects that give names, and what they have', (t) => {
+    const folder = temporaryFolder(t, {
+      'empty.yaml': '# nothing\n',
+      'kinds.json': '[]',
+      'other.yaml':
+        'kind: Job\n---\nkind: Job\n---\napiVersion: serving.knative.dev/v1\nkind: Service',
+      'values.yaml': 'image: { tag: v1 }\n',
+      'web.yaml': WEB,
+    })
+    const { warnings } = readObjectFiles([folder])
+    assert.deepEqual(
+      warnings.map((warning) => warning.replace(`${folder}/`, '')),
+      [
+        'empty.yaml: no object that has names, found nothing',
+        'kinds.json: Object without a name: it is a list, expected an object',
+        'other.yaml: no object that has names, found 3 of kind Job, serving.knative.dev/v1 Service',
+        'values.yaml: no object that has names, found 1 of kind (none)',
+      ],
+    )
+  })
 
   test('warns of objects that are not as the API has them, and reads the others', (t) => {
     const bad = '{ kind: Service, metadata: { name: bad }, spec: 1 }'
