@@ -53,8 +53,6 @@ const NO_BLOCK = extendedError(EXTENDED_ERROR.NOT_AUTHORITATIVE)
 // Bound, as constants of a module are a part of the compiled code (dns/query.ts).
 const { IN } = CLASS
 const chainFor = findChain
-/** Quick answers that go untimed between two that are timed, a power of two less one. */
-const UNTIMED_MAX = 63
 const PANICS = {
   name: 'coredns_panics_total',
   help: 'A metrics that counts the number of panics.',
@@ -93,7 +91,6 @@ export class Resolver {
   private readonly panics: { value: number }
   private readonly writer = new ReplyWriter()
   private readonly observation: Writable<Observation>
-  private untimed = 0
 
   constructor(listeners: readonly Listener[], chains: readonly Chain[], host: Host) {
     this.listeners = listeners
@@ -239,19 +236,15 @@ export class Resolver {
     if (chain === undefined || quickWay === undefined) return 0
     const { observers } = chain
     if (observers.length === 0) return this.tryQuickly(quickWay, incoming, writer)
-    // Looking at the clock takes a good part of the time that it would measure: the answers in
-    // between are held to have taken as long as the last one that was timed.
-    this.untimed = (this.untimed + 1) & UNTIMED_MAX
-    const size =
-      this.untimed === 1
-        ? this.tryTimed(quickWay, incoming, writer)
-        : this.tryQuickly(quickWay, incoming, writer)
+    const startMs = this.host.now()
+    const size = this.tryQuickly(quickWay, incoming, writer)
     if (size === 0) return 0
     const { observation } = this
     observation.query = parsed
     observation.client = client
     observation.reply = writer.bytes
     observation.replyBytes = size
+    observation.durationMs = this.host.now() - startMs
     observation.plugin = quickWay.plugin
     this.observe(observers, observation)
     return size
@@ -276,18 +269,6 @@ export class Resolver {
       this.panic(error)
       return 0
     }
-  }
-
-  /**
-   * As `tryQuickly`, with a look at the clock before and after: apart, because a call that is rare
-   * where it stands is not compiled in, and a number that it returns takes memory.
-   */
-  private tryTimed(quickWay: QuickWay, incoming: Incoming, writer: ReplyWriter): number {
-    const { host } = this
-    const startMs = host.now()
-    const size = this.tryQuickly(quickWay, incoming, writer)
-    if (size > 0) this.observation.durationMs = host.now() - startMs
-    return size
   }
 
   /** Whoever looks on must not keep the client from its answer. */

@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { formatProblem } from '../../src/corefile/problem.ts'
+import { createResolver } from '../../src/resolver/create-resolver.ts'
 import { VERSION } from '../../src/telemetry/version.ts'
-import { block, directive, problemsOf, serve } from '../ask.ts'
+import { block, directive, parseBlocks, problemsOf, serve } from '../ask.ts'
+import { FakeHost } from '../fake-host.ts'
 import { parseQuestion } from '../message-text.ts'
 import { ResolverClient } from '../resolver-client.ts'
 
@@ -124,6 +126,27 @@ describe('prometheus', () => {
     )
     assert.deepEqual(counts, ['0', '1', '1', '1'])
     assert.ok(lines.includes(`${name}_sum{${LABELS}} 0.003`))
+  })
+
+  test('times each answer of the fast path', () => {
+    const objects = '- { apiVersion: v1, kind: Namespace, metadata: { name: default } }'
+    const host = new FakeHost({ cluster: { objects } })
+    // The clock goes faster and faster, so that no two answers take the same time.
+    let nowMs = 0
+    const now = (): number => (nowMs = 2 * nowMs + 1)
+    const blocks = parseBlocks(block('prometheus', 'kubernetes c.test'))
+    const resolver = createResolver(blocks, { ...host, metrics: host.metrics, now })
+    const client = new ResolverClient(resolver, { address: '', port: 1, transport: 'udp' })
+    let expectedMs = 0
+    for (let i = 0; i < 5; i++) {
+      const startMs = 2 * nowMs + 1
+      client.answer(parseQuestion('default.svc.c.test A').message)
+      expectedMs += nowMs - startMs
+    }
+    const lines = host.metrics.format().split('\n')
+    const name = 'coredns_dns_request_duration_seconds'
+    assert.ok(lines.includes(`${name}_sum{${LABELS}} ${expectedMs / 1000}`), `${expectedMs} ms`)
+    assert.ok(lines.includes(`${name}_count{${LABELS}} 5`))
   })
 
   test('has the names that CoreDNS has', async () => {
