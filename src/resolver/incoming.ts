@@ -17,6 +17,12 @@ export type AnswerResult = number | MaybePromise<Uint8Array | undefined>
 const parse = parseQuery
 const NOBODY: Client = { address: '', port: 0, transport: 'udp' }
 
+/** Bytes of a slab: a client that never reads its response holds on to so many. */
+const SLAB_BYTES = 4096
+const SLAB_SHARE_MAX = SLAB_BYTES / 8
+let slab = new Uint8Array(SLAB_BYTES)
+let slabUsed = 0
+
 /** Holds one message at a time; made once, used for every message of a transport. */
 export class Incoming {
   /** The parse of the message, as far as it got. */
@@ -40,10 +46,22 @@ export class Incoming {
   }
 }
 
-/** Returns a response in memory of its own, for transports that hold on to what they send. */
+/**
+ * Returns a response in memory of its own, for transports that hold on to what they send. Copies
+ * share slabs, as Node's small buffers do: an `ArrayBuffer` each takes 0.75 µs, a part of one 0.2.
+ */
 export function ownResponse(
   result: AnswerResult,
   { bytes }: ReplyWriter,
 ): MaybePromise<Uint8Array | undefined> {
-  return typeof result === 'number' ? bytes.slice(0, result) : result
+  if (typeof result !== 'number') return result
+  if (result > SLAB_SHARE_MAX) return bytes.slice(0, result)
+  if (slabUsed + result > SLAB_BYTES) {
+    slab = new Uint8Array(SLAB_BYTES)
+    slabUsed = 0
+  }
+  const start = slabUsed
+  slabUsed += result
+  slab.set(bytes.subarray(0, result), start)
+  return slab.subarray(start, slabUsed)
 }

@@ -243,7 +243,7 @@ class Connection {
   private sendFirst(bytes: Uint8Array, size: number): void {
     const { socket } = this
     if (socket.destroyed) return
-    const framed = new Uint8Array(2 + size)
+    const framed = Buffer.allocUnsafe(2 + size)
     writeUint16(framed, 0, size)
     framed.set(bytes.subarray(0, size), 2)
     if (socket.write(framed)) return

@@ -6,7 +6,6 @@ import { parseKubernetes } from '../../src/corefile/kubernetes-options.ts'
 import { parseCorefile } from '../../src/corefile/parse-corefile.ts'
 import type { ServerBlock } from '../../src/corefile/server-block.ts'
 import { nameOf } from '../../src/dns/name.ts'
-import { ReplyWriter } from '../../src/dns/reply-writer.ts'
 import { TYPE } from '../../src/dns/rr-type.ts'
 import { writeQuery } from '../../src/dns/write-query.ts'
 import { namingOptions } from '../../src/exporter/naming.ts'
@@ -15,11 +14,7 @@ import { Cluster } from '../../src/kubernetes/cluster.ts'
 import type { ClusterObject } from '../../src/kubernetes/objects.ts'
 import type { NamingOptions } from '../../src/kubernetes/options.ts'
 import { parseObject } from '../../src/kubernetes/parse-object.ts'
-import type { Client } from '../../src/plugins/plugin.ts'
 import { createResolver } from '../../src/resolver/create-resolver.ts'
-import { Incoming } from '../../src/resolver/incoming.ts'
-import type { Listener } from '../../src/resolver/listener.ts'
-import type { Resolver } from '../../src/resolver/resolver.ts'
 import { createNodeHost } from '../../src/shim/node-host.ts'
 import { openShard } from '../../src/snapshot/open-shard.ts'
 import { Snapshot } from '../../src/snapshot/snapshot.ts'
@@ -31,20 +26,21 @@ import {
   generateServices,
   randomFrom,
 } from './cluster-objects.ts'
+import { UdpHandler } from './udp-handler.ts'
 
-/** The Corefile that kubeadm writes; nothing is forwarded in these benchmarks. */
-const COREFILE = `.:53 {
+/**
+ * The Corefile that kubeadm writes, at ports that are free, and without `health` and `ready`,
+ * which have no part in answers; nothing is forwarded in these benchmarks.
+ */
+const COREFILE = `.:0 {
+    bind 127.0.0.1
     errors
-    health {
-       lameduck 5s
-    }
-    ready
     kubernetes cluster.local in-addr.arpa ip6.arpa {
        pods insecure
        fallthrough in-addr.arpa ip6.arpa
        ttl 30
     }
-    prometheus :9153
+    prometheus 127.0.0.1:0
     forward . 127.0.0.1:5300 {
        max_concurrent 1000
     }
@@ -57,8 +53,6 @@ const COREFILE = `.:53 {
     loadbalance
 }
 `
-const CLIENT: Client = { address: '127.0.0.1', port: 40_000, transport: 'udp' }
-
 /** Questions of one kind, as messages. */
 export type Questions = { readonly kind: string; readonly messages: readonly Uint8Array[] }
 
@@ -107,22 +101,28 @@ export class GeneratedCluster {
   }
 }
 
-/** A resolver for a generated cluster, with kubeadm's Corefile or another. */
+/** A DNS server for a generated cluster, with kubeadm's Corefile or another. */
 export class GeneratedServer {
   readonly services: readonly GeneratedService[]
-  readonly resolver: Resolver
-  readonly listener: Listener
   readonly records: number
-  private readonly incoming = new Incoming()
-  private readonly writer = new ReplyWriter()
+  private readonly udp: UdpHandler
 
-  constructor(cluster: GeneratedCluster, corefile: string = COREFILE) {
-    const { services, snapshot, records } = cluster
+  private constructor({ services, records }: GeneratedCluster, udp: UdpHandler) {
     this.services = services
     this.records = records
+    this.udp = udp
+  }
+
+  /** Starts it. The Corefile binds one address. */
+  static async start(
+    cluster: GeneratedCluster,
+    corefile: string = COREFILE,
+  ): Promise<GeneratedServer> {
+    const { snapshot } = cluster
+    const metrics = new Metrics()
     const host = createNodeHost({
       folder: '/',
-      metrics: new Metrics(),
+      metrics,
       log: () => undefined,
       openCluster: () => ({
         current: () => snapshot,
@@ -131,13 +131,11 @@ export class GeneratedServer {
       }),
       abort: () => undefined,
     })
-    this.resolver = createResolver(corefileBlocks(corefile), host)
-    const [listener] = this.resolver.listeners
-    if (listener === undefined) throw new TypeError('Nothing listens')
-    this.listener = listener
+    const resolver = createResolver(corefileBlocks(corefile), host)
+    return new GeneratedServer(cluster, await UdpHandler.start(resolver, metrics))
   }
 
-  /** Answers each message, and returns nanoseconds for one, over at least `leastMs`. */
+  /** Has each message answered, and returns nanoseconds for one, over at least `leastMs`. */
   measure(messages: readonly Uint8Array[], leastMs: number): number {
     const startMs = performance.now()
     let count = 0
@@ -148,15 +146,14 @@ export class GeneratedServer {
     return ((performance.now() - startMs) * 1e6) / count
   }
 
-  /** Answers each message once. */
+  /** Has each message answered once. */
   answerAll(messages: readonly Uint8Array[]): void {
-    const { resolver, listener, incoming, writer } = this
-    for (let i = 0; i < messages.length; i++) {
-      const message = messages[i]
-      if (message === undefined) return
-      const result = resolver.answer(listener, incoming.read(message, CLIENT), writer)
-      if (typeof result !== 'number') throw new Error('A query was not answered quickly')
-    }
+    this.udp.receiveAll(messages)
+  }
+
+  /** Ends it. */
+  stop(): Promise<void> {
+    return this.udp.stop()
   }
 }
 

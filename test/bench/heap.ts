@@ -21,7 +21,7 @@ export function heapBytes(): number {
  * when it never was, that is all that the work allocated.
  */
 export async function allocatedBy(
-  work: () => void,
+  work: () => void | Promise<void>,
 ): Promise<{ readonly bytes: number; readonly collections: number }> {
   let collections = 0
   const observer = new PerformanceObserver((list) => {
@@ -31,7 +31,7 @@ export async function allocatedBy(
   await new Promise((resolve) => setTimeout(resolve, 50))
   observer.observe({ entryTypes: ['gc'] })
   const startBytes = process.memoryUsage().heapUsed
-  work()
+  await work()
   const bytes = process.memoryUsage().heapUsed - Math.max(startBytes, beforeBytes)
   await new Promise((resolve) => setTimeout(resolve, 50))
   observer.disconnect()

@@ -15,8 +15,8 @@ const LEAST_MS = 5
 
 const cluster = new GeneratedCluster(SERVICES)
 const [{ messages } = { messages: [] }] = questionsTo(cluster.services, QUESTIONS)
-const without = serverWith('')
-const withIt = serverWith(process.argv[2] ?? '')
+const without = await serverWith('')
+const withIt = await serverWith(process.argv[2] ?? '')
 const base: number[] = []
 const added: number[] = []
 for (let round = -WARM_ROUNDS; round < ROUNDS; round++) {
@@ -28,13 +28,14 @@ for (let round = -WARM_ROUNDS; round < ROUNDS; round++) {
   base.push(first)
   added.push(second - first)
 }
+await Promise.all([without.stop(), withIt.stop()])
 process.stdout.write(`${JSON.stringify({ base: median(base), added: median(added) })}\n`)
 
 function timeOf(one: GeneratedServer): number {
   return one.measure(messages, LEAST_MS)
 }
 
-function serverWith(directive: string): GeneratedServer {
+function serverWith(directive: string): Promise<GeneratedServer> {
   const kubernetes = 'kubernetes cluster.local in-addr.arpa {\n pods insecure\n ttl 30\n }'
-  return new GeneratedServer(cluster, `. {\n${kubernetes}\n${directive}\n}`)
+  return GeneratedServer.start(cluster, `.:0 {\nbind 127.0.0.1\n${kubernetes}\n${directive}\n}`)
 }

@@ -48,7 +48,7 @@ const CONCERNED: readonly (readonly [name: string, directive: string])[] = [
   ['header', 'header {\n response set ra\n }'],
   ['loadbalance', 'loadbalance'],
   ['minimal', 'minimal'],
-  ['prometheus', 'prometheus :9153'],
+  ['prometheus', 'prometheus 127.0.0.1:0'],
   ['view', "view inside {\n expr incidr(client_ip(), '127.0.0.0/8')\n }"],
 ]
 

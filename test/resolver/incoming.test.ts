@@ -37,6 +37,15 @@ test('ownResponse copies what is in the writer, and nothing else', async () => {
   const own = ownResponse(2, writer)
   writer.bytes.fill(9)
   assert.deepEqual(own, Uint8Array.of(1, 2))
+  // Copies share memory, and no byte of it.
+  const sizes = [...Array.from({ length: 500 }, (_, i) => (i * 37) % 600), 4096, 65_535]
+  const copies = sizes.map((size, i) => {
+    writer.bytes.fill(i & 255, 0, size)
+    return ownResponse(size, writer)
+  })
+  for (const [i, copy] of copies.entries()) {
+    assert.deepEqual(copy, new Uint8Array(sizes[i] ?? 0).fill(i & 255))
+  }
   const other = Uint8Array.of(7)
   assert.equal(ownResponse(other, writer), other)
   assert.equal(await ownResponse(Promise.resolve(other), writer), other)
