@@ -24,8 +24,8 @@ const DNSSEC_REQUESTS = {
 const DURATION = {
   name: 'coredns_dns_request_duration_seconds',
   help:
-    'Histogram of the time (in seconds) each request took per zone. On Cloudflare Workers the clock ' +
-    'stands still while code runs, so there it is the time that the request waited.',
+    'Histogram of the time (in seconds) each request took per zone. On Cloudflare Workers the ' +
+    'clock stands still while code runs, so there it is the time that the request waited.',
   labels: ['server', 'zone', 'view'],
 }
 const REQUEST_SIZE = {
