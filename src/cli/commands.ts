@@ -92,6 +92,10 @@ const GATEWAY: Command = {
     'kubedoh gateway --conf gateway.Corefile --store file:/var/lib/kubedoh',
     'kubedoh gateway --conf gateway.Corefile --listen :443 --tls-cert cert.pem --tls-key key.pem',
   ],
+  notes: [
+    'SIGHUP and SIGUSR1 reload the Corefile and the certificate; changed certificates are found',
+    'without it. Variables are read at the start alone.',
+  ],
   run: async (input, output) => (await import('./gateway.ts')).runGateway(input, output),
 }
 

@@ -13,26 +13,37 @@ import {
 import { createNodeGateway, type GatewayServer } from '../node-gateway/node-gateway.ts'
 import type { TlsService } from '../plugins/plugin.ts'
 import { parseListenAddress } from '../shim/feature-servers.ts'
+import type { Log } from '../telemetry/log.ts'
 import { sampledLog } from '../telemetry/sampled-log.ts'
 import { LOOPBACK } from './doh-listener.ts'
 import type { FlagName, Input } from './flags.ts'
 import { CommandError, createLog, type Output, whyUnreadable } from './output.ts'
-import { untilSignal } from './signals.ts'
+import { onReloadSignal, untilSignal } from './signals.ts'
 
 /** A gateway that runs. */
 export type RunningGateway = {
   readonly url: string
+  /** Reads the Corefile and the certificate again; logs why not, and goes on as before. */
+  readonly reload: () => Promise<void>
   readonly stop: () => Promise<void>
 }
 
+/** What a gateway without a folder loses when it ends. */
+const FORGETS =
+  '--store memory: a restart forgets the tokens of clients, pins and all snapshots; names are ' +
+  'SERVFAIL until exporters publish again. Use --store file:FOLDER to keep them'
 const LISTEN_DEFAULT = '127.0.0.1:8787'
+/** How often the files of the certificate are compared with those in use. */
+const CERTIFICATE_LOOK_MS = 10_000
 
 /** Runs the command until it is told to end. */
 export async function runGateway(input: Input, output: Output): Promise<void> {
   const running = await startNodeGateway(input, output)
   const scheme = new URL(running.url).protocol === 'https:' ? 'HTTPS' : 'HTTP'
   output.stdout.write(`ready: DNS over ${scheme} on ${running.url}/dns-query\n`)
+  const offReload = onReloadSignal(() => void running.reload())
   await untilSignal()
+  offReload()
   await running.stop()
 }
 
@@ -47,26 +58,73 @@ export async function startNodeGateway(input: Input, output: Output): Promise<Ru
         '--tls-key, put TLS in front of a loopback address, or say --insecure',
     )
   }
-  const server = createServer(input, output, { config: await readConfig(input), tls })
+  const log = sampledLog({ log: createLog(output), now: Date.now })
+  const server = createServer(input, log, { config: await readConfig(input), tls })
+  if (input.text('store') === 'memory') log({ level: 'warning', message: FORGETS })
   try {
     const bound = await server.listen(host, port)
     const scheme = tls === undefined ? 'http' : 'https'
-    return { url: `${scheme}://${host ?? 'localhost'}:${bound}`, stop: () => server.close() }
+    const url = `${scheme}://${host ?? 'localhost'}:${bound}`
+    return { url, ...followFiles(input, { server, tls, log }) }
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown error'
     throw new CommandError(`Cannot listen on --listen ${address}: ${code}`, { cause: error })
   }
 }
 
+/** Follows the certificate's files, and reads them and the Corefile when it is told to. */
+function followFiles(
+  input: Input,
+  {
+    server,
+    tls,
+    log,
+  }: { readonly server: GatewayServer; readonly tls: TlsService | undefined; readonly log: Log },
+): Pick<RunningGateway, 'reload' | 'stop'> {
+  let tried = JSON.stringify(tls)
+  /** @param run returns whether there was anything to change */
+  const attempt = async (what: string, run: () => Promise<boolean>): Promise<void> => {
+    try {
+      if (await run()) log({ level: 'info', message: `the ${what} is in use` })
+    } catch (error) {
+      const reason = error instanceof Error ? error.message : String(error)
+      log({ level: 'error', message: `the ${what} is not used; the previous one stays`, reason })
+    }
+  }
+  const renew = (): Promise<void> =>
+    attempt('changed certificate', async () => {
+      const next = readTls(input)
+      const text = JSON.stringify(next)
+      if (next === undefined || text === tried) return false
+      // Once for each content: while files are being replaced, they may not fit each other.
+      tried = text
+      server.renew(next)
+      return true
+    })
+  const timer = tls && setInterval(() => void renew(), CERTIFICATE_LOOK_MS).unref()
+  return {
+    reload: async () => {
+      await attempt('Corefile', async () => {
+        await server.reload(await readConfig(input))
+        return true
+      })
+      await renew()
+    },
+    stop: () => {
+      clearInterval(timer)
+      return server.close()
+    },
+  }
+}
+
 function createServer(
   input: Input,
-  output: Output,
+  log: Log,
   { config, tls }: { readonly config: GatewayConfig; readonly tls: TlsService | undefined },
 ): GatewayServer {
   const folder = storeFolder(input.text('store'))
   const corefileFolder = dirname(input.text('conf'))
   try {
-    const log = sampledLog({ log: createLog(output), now: Date.now })
     return createNodeGateway({ config, folder, corefileFolder, tls, log })
   } catch (error) {
     if (error instanceof GatewayConfigError) throw new CommandError(error.message)

@@ -16,7 +16,7 @@ import { createMemoryTokenStore } from '../gateway/token-store.ts'
 import type { TlsService } from '../plugins/plugin.ts'
 import { BunServer, findBun } from '../shim/bun-server.ts'
 import { BunTlsServer } from '../shim/bun-tls-server.ts'
-import { type Direct, identitiesOf, remoteOf } from '../shim/http-request.ts'
+import { type App, type Direct, identitiesOf, remoteOf } from '../shim/http-request.ts'
 import { HttpServer } from '../shim/http-server.ts'
 import { createNodeHost } from '../shim/node-host.ts'
 import type { Log } from '../telemetry/log.ts'
@@ -40,28 +40,63 @@ export type NodeGatewayOptions = {
 export type GatewayServer = Pick<HttpServer, 'close'> & {
   /** Begins to listen, and resolves with the port. */
   readonly listen: (host: string | undefined, port: number) => Promise<number>
+  /**
+   * Answers by another Corefile from now on, with the same stores. Variables stay as they were.
+   * @throws {GatewayConfigError} when it cannot; the previous one stays
+   */
+  readonly reload: (config: Pick<GatewayConfig, 'blocks'>) => Promise<void>
+  /** Shows another certificate to new connections. @throws {Error} when it cannot be used */
+  readonly renew: (tls: TlsService) => void
 }
 
 /** Makes the server: on Bun over its own sockets, unless clients are to show certificates. */
 export function createNodeGateway(options: NodeGatewayOptions): GatewayServer {
   const { config, tls } = options
   const runtime = createRuntime(options)
+  let served = serve(config, runtime)
+  const app: App = { fetch: (request, env, context) => served.app.fetch(request, env, context) }
+  const server = createServer(app, (head) => served.direct(head), tls)
+  return {
+    listen: (host, port) => server.listen(host, port),
+    close: () => server.close(),
+    renew: (next) => server.renew(next),
+    reload: async ({ blocks }) => {
+      const next = serve({ ...config, blocks }, runtime)
+      // Reads the snapshots first, so that no query waits for them.
+      await next.gateway.notReady()
+      served = next
+    },
+  }
+}
+
+/** What answers requests by one configuration. */
+type Served = { readonly app: App; readonly direct: Direct; readonly gateway: Gateway }
+
+function serve(config: GatewayConfig, runtime: GatewayRuntime): Served {
   const gateway = new Gateway(config, runtime)
-  const direct = new DirectDoh(gateway, config)
+  const doh = new DirectDoh(gateway, config)
   const keepAlive = (promise: Promise<void>): void => void promise
   const app = createGatewayApp(config, runtime, gateway)
-  const answer: Direct = (head) => {
-    const ticket = direct.admit(head)
-    return ticket && ((body) => direct.answer(ticket, body, keepAlive))
+  const direct: Direct = (head) => {
+    const ticket = doh.admit(head)
+    return ticket && ((body) => doh.answer(ticket, body, keepAlive))
   }
+  return { app, direct, gateway }
+}
+
+function createServer(
+  app: App,
+  direct: Direct,
+  tls: TlsService | undefined,
+): HttpServer | BunServer | BunTlsServer {
   const bun = findBun()
   const isForBun = tls === undefined || tls.clientAuth === 'nocert'
   if (bun === undefined || !isForBun) {
-    return new HttpServer(app, { ...(tls && { tls }), direct: answer })
+    return new HttpServer(app, { ...(tls && { tls }), direct })
   }
   return tls === undefined
-    ? new BunServer(bun, app, answer)
-    : new BunTlsServer(bun, app, { tls, direct: answer })
+    ? new BunServer(bun, app, direct)
+    : new BunTlsServer(bun, app, { tls, direct })
 }
 
 function createRuntime({

@@ -73,6 +73,9 @@ export class BunServer {
     return this.serving.port
   }
 
+  /** Does nothing: there is no certificate. */
+  renew(): void {}
+
   /** Takes no more requests, and ends the connections there are. */
   async close(): Promise<void> {
     await this.serving?.stop(true)

@@ -58,9 +58,10 @@ type Served = {
 /** A server for one app. */
 export class BunTlsServer {
   private readonly bun: BunListen
-  private readonly tls: TlsService
+  private tls: TlsService
   private readonly http: HttpServer
   private listening: BunListening | undefined
+  private host: string | undefined
 
   /**
    * @param options `direct` answers common requests in place of the app
@@ -82,7 +83,12 @@ export class BunTlsServer {
    * @throws {Error} when the address is taken
    */
   async listen(host: string | undefined, port: number): Promise<number> {
-    const { bun, tls } = this
+    this.host = host
+    return this.bind(port)
+  }
+
+  private bind(port: number): number {
+    const { bun, tls, host } = this
     const { cert, key } = tls
     const options = {
       port,
@@ -101,6 +107,20 @@ export class BunTlsServer {
     }
     this.listening = listenAt(bun, host, options)
     return this.listening.port
+  }
+
+  /**
+   * Shows another certificate from now on. Bun cannot change it while it listens, so that the port
+   * is closed and opened; open connections go on.
+   * @throws {Error} when it and its key are not good, or another process took the port meanwhile
+   */
+  renew(tls: TlsService): void {
+    createSecureContext(contextOptions(tls))
+    this.tls = tls
+    if (this.listening === undefined) return
+    const { port } = this.listening
+    this.listening.stop(false)
+    this.bind(port)
   }
 
   /** Takes no more requests, and ends the connections there are. */

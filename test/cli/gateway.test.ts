@@ -1,12 +1,60 @@
 import assert from 'node:assert/strict'
+import { X509Certificate } from 'node:crypto'
+import { once } from 'node:events'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { describe, test } from 'node:test'
+import { describe, type TestContext, test } from 'node:test'
+import { connect } from 'node:tls'
+import { Input } from '../../src/cli/flags.ts'
+import { type RunningGateway, startNodeGateway } from '../../src/cli/gateway.ts'
 import { main } from '../../src/cli/main.ts'
-import { AUTHORITY, SERVER } from '../certificates.ts'
+import { RCODE } from '../../src/dns/rcode.ts'
+import { hashToken } from '../../src/gateway/token.ts'
+import { AUTHORITY, SERVER, STRANGER } from '../certificates.ts'
 import { temporaryFolder } from '../node-gateway/temporary-folder.ts'
 import { within } from '../shim/clients.ts'
 import { failed, runCli, Screen } from './run-cli.ts'
+
+const ADMIN = 'the-token-of-the-operator'
+
+function bearer(token: string): Record<string, string> {
+  return { authorization: `Bearer ${token}` }
+}
+
+async function createToken(url: string): Promise<{ token: string }> {
+  const response = await fetch(`${url}/v1/tokens`, { method: 'POST', headers: bearer(ADMIN) })
+  return JSON.parse(await response.text())
+}
+
+/** Starts a gateway on files; FOLDER in its flags is theirs. */
+async function start(
+  t: TestContext,
+  files: Readonly<Record<string, string>>,
+  flags: string,
+): Promise<{ running: RunningGateway; screen: Screen; folder: string }> {
+  const folder = temporaryFolder(t)
+  for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text)
+  const words = flags.split(' ').filter((word) => word !== '')
+  const given = new Map([
+    ['conf', [join(folder, 'Corefile')]],
+    ['listen', ['127.0.0.1:0']],
+    ...words.flatMap((word, i) =>
+      i % 2 === 0
+        ? [[word.slice(2), [(words[i + 1] ?? '').replace('FOLDER', folder)]] as const]
+        : [],
+    ),
+  ])
+  const screen = new Screen()
+  const environment = { PUBLIC: 'true', ADMIN_TOKEN_SHA256: await hashToken(ADMIN) }
+  const running = await startNodeGateway(new Input([], given, environment), screen)
+  let isStopped = false
+  const stop = async (): Promise<void> => {
+    if (!isStopped) await running.stop()
+    isStopped = true
+  }
+  t.after(stop)
+  return { running: { ...running, stop }, screen, folder }
+}
 
 describe('kubedoh gateway', () => {
   test('answers until it is told to end', async (t) => {
@@ -21,6 +69,65 @@ describe('kubedoh gateway', () => {
     assert.equal(response.status, 200)
     process.emit('SIGTERM')
     assert.equal(await within(ended, 'the end of the gateway'), 0)
+  })
+
+  test('warns of what a store in memory forgets', async (t) => {
+    const { running, screen } = await start(t, { Corefile: '. {\n  whoami\n}\n' }, '')
+    assert.match(
+      screen.text.stderr,
+      /"level":"warning","message":"--store memory: a restart forgets/,
+    )
+    await running.stop()
+    const kept = await start(t, { Corefile: '. {\n  whoami\n}\n' }, '--store file:FOLDER/store')
+    assert.equal(kept.screen.text.stderr, '')
+  })
+
+  test('reloads its Corefile with its stores, and keeps the previous one when it is wrong', async (t) => {
+    const { running, screen, folder } = await start(t, { Corefile: '. {\n  any\n}\n' }, '')
+    const ask = async (): Promise<number> => {
+      const response = await fetch(`${running.url}/resolve?name=a.test`)
+      const { Status }: { Status: number } = JSON.parse(await response.text())
+      return Status
+    }
+    const before = await ask()
+    const { token } = await createToken(running.url)
+    writeFileSync(join(folder, 'Corefile'), '. {\n  nonsense\n}\n')
+    await running.reload()
+    assert.match(
+      screen.text.stderr,
+      /"the Corefile is not used; the previous one stays","reason":".*:2:3/,
+    )
+    assert.equal(await ask(), before)
+    writeFileSync(join(folder, 'Corefile'), '. {\n  acl {\n    block\n  }\n}\n')
+    await running.reload()
+    assert.match(screen.text.stderr, /"level":"info","message":"the Corefile is in use"/)
+    assert.equal(await ask(), RCODE.REFUSED)
+    const tokens = await fetch(`${running.url}/v1/tokens`, { headers: bearer(ADMIN) })
+    assert.match(await tokens.text(), new RegExp(`"id":"${token.split('_')[1]}"`))
+  })
+
+  test('shows a changed certificate by itself, and the previous one while files do not fit', async (t) => {
+    t.mock.timers.enable({ apis: ['setInterval'] })
+    const files = { Corefile: '. {\n  whoami\n}\n', cert: SERVER.cert, key: SERVER.key }
+    const flags = '--tls-cert FOLDER/cert --tls-key FOLDER/key'
+    const { running, screen, folder } = await start(t, files, flags)
+    const shown = async (): Promise<string> => {
+      const port = Number(new URL(running.url).port)
+      const socket = connect({ port, host: '127.0.0.1', rejectUnauthorized: false })
+      await once(socket, 'secureConnect')
+      const { fingerprint256 } = socket.getPeerCertificate()
+      socket.destroy()
+      return fingerprint256
+    }
+    const first = await shown()
+    writeFileSync(join(folder, 'cert'), STRANGER.cert)
+    t.mock.timers.tick(10_000)
+    await screen.shows('stderr', /the changed certificate is not used; the previous one stays/)
+    assert.equal(await shown(), first)
+    writeFileSync(join(folder, 'key'), STRANGER.key)
+    t.mock.timers.tick(10_000)
+    await screen.shows('stderr', /the changed certificate is in use/)
+    assert.equal(await shown(), new X509Certificate(STRANGER.cert).fingerprint256)
   })
 
   const cases: { name: string; files?: Record<string, string>; flags: string; line: string }[] = [

@@ -113,6 +113,19 @@ describe('serve', () => {
   }
 })
 
+test('gateway reloads at SIGHUP, and opens no inspector at SIGUSR1', async (t) => {
+  const conf = join(shopFolder(t, { Corefile: '. {\n  any\n}\n' }), 'Corefile')
+  const args = ['gateway', '--conf', conf, '--listen', '127.0.0.1:0']
+  const { pid, ready, logs, terminate } = start(t, args)
+  assert.match(await ready, /^ready: DNS over HTTP on /)
+  for (const signal of ['SIGHUP', 'SIGUSR1']) {
+    const reloaded = logs(/the Corefile is in use|Debugger listening/)
+    process.kill(pid, signal)
+    assert.match(await reloaded, /the Corefile is in use/)
+  }
+  assert.equal(await terminate(), '0 null')
+})
+
 function hostsCorefile(address: string): string {
   return `. {\n  bind 127.0.0.1\n  hosts {\n    ${address} a.test\n  }\n}\n`
 }
