@@ -20,6 +20,8 @@ export type LocalGateway = {
   readonly url: string
   /** Of the process. */
   readonly pid: number
+  /** Milliseconds from the process's start until it listened. */
+  readonly startMs: number
   /** Ends it, and resolves when it is gone. */
   readonly stop: () => Promise<void>
 }
@@ -65,6 +67,7 @@ export async function startGateway(options: LocalGatewayOptions): Promise<LocalG
   writeFileSync(join(folder, 'worker.js'), await bundleWorker(options.entry))
   mkdirSync(options.storage ?? join(folder, 'objects'), { recursive: true })
   writeFileSync(join(folder, 'config.capnp'), workerdConfig(options, folder))
+  const spawnedMs = performance.now()
   const child = spawn(workerdPath(), ['serve', join(folder, 'config.capnp'), '--control-fd=3'], {
     stdio: ['ignore', 'pipe', 'pipe', 'pipe'],
   })
@@ -84,7 +87,8 @@ export async function startGateway(options: LocalGatewayOptions): Promise<LocalG
       child.kill('SIGTERM')
       return gone
     }
-    return { url: `http://127.0.0.1:${port}`, pid: child.pid ?? 0, stop }
+    const startMs = performance.now() - spawnedMs
+    return { url: `http://127.0.0.1:${port}`, pid: child.pid ?? 0, startMs, stop }
   } catch (error) {
     child.kill('SIGKILL')
     await gone

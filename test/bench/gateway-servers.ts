@@ -10,8 +10,12 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { Readable } from 'node:stream'
 import { type ClusterKeys, createClusterKeys } from '../../src/cli/keys.ts'
+import { createGatewayClient } from '../../src/exporter/gateway-client.ts'
+import { Publisher } from '../../src/exporter/publisher.ts'
+import type { BuiltSnapshot } from '../../src/exporter/snapshot-builder.ts'
 import type { GatewayVariables } from '../../src/gateway/config.ts'
 import { hashToken } from '../../src/gateway/token.ts'
+import { importPrivateKey } from '../../src/snapshot/signature.ts'
 import { SERVER } from '../certificates.ts'
 
 /** Of who may make tokens. */
@@ -52,6 +56,19 @@ export async function tokenFrom(url: string, namespaces: readonly string[]): Pro
   })
   const { token } = JSON.parse(await response.text())
   return String(token)
+}
+
+/** Publishes a snapshot. */
+export async function publishTo(
+  url: string,
+  { token, signingKey }: ClusterKeys,
+  built: BuiltSnapshot,
+): Promise<void> {
+  const key = await importPrivateKey(signingKey)
+  if (key === undefined) throw new TypeError('Not a key')
+  const gateway = createGatewayClient({ url, cluster: CLUSTER, token })
+  const publisher = new Publisher({ cluster: CLUSTER, gateway, key, now: Date.now })
+  await publisher.publish(built, { sources: {}, confirmedMs: Date.now() })
 }
 
 /** Starts `kubedoh gateway`, over TLS or in the clear, on Node or by another command. */

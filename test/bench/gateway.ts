@@ -5,24 +5,21 @@
  */
 import { join } from 'node:path'
 import { startGateway } from '../../demo/gateway.ts'
-import type { ClusterKeys } from '../../src/cli/keys.ts'
 import { nameOf } from '../../src/dns/name.ts'
 import { TYPE } from '../../src/dns/rr-type.ts'
 import { writeQuery } from '../../src/dns/write-query.ts'
-import { createGatewayClient } from '../../src/exporter/gateway-client.ts'
-import { Publisher } from '../../src/exporter/publisher.ts'
 import type { BuiltSnapshot } from '../../src/exporter/snapshot-builder.ts'
-import { importPrivateKey } from '../../src/snapshot/signature.ts'
 import { prepareCoreDns } from '../cluster/binaries.ts'
 import { BUN, missingRuntime } from '../runtimes.ts'
 import type { GeneratedService } from './cluster-objects.ts'
 import { FollowedCluster } from './followed-cluster.ts'
 import { coldRows } from './gateway-cold.ts'
 import { type Asking, costOf, prepareLoad } from './gateway-load.ts'
+import { memoryRows } from './gateway-memory.ts'
 import {
   type BenchServer,
   benchGatewayOf,
-  CLUSTER,
+  publishTo,
   startBare,
   startCoreDns,
   startOurs,
@@ -55,6 +52,7 @@ export async function benchGateway(): Promise<Row[]> {
     ...(await workerRows(built, seen, namespaces)),
     ...(await nodeRows(built, seen, { namespaces, hosts: hostsOf(names) })),
     ...(await coldRows()),
+    ...(await memoryRows()),
     ...startupRows(),
     ...(await propagationRows(cluster)),
   ]
@@ -66,19 +64,6 @@ function nameText({ name, namespace }: GeneratedService): string {
 
 function hostsOf(services: readonly GeneratedService[]): string {
   return services.map((one) => `${one.clusterIPs[0]} ${nameText(one)}\n`).join('')
-}
-
-/** Publishes a snapshot. */
-export async function publishTo(
-  url: string,
-  { token, signingKey }: ClusterKeys,
-  built: BuiltSnapshot,
-): Promise<void> {
-  const key = await importPrivateKey(signingKey)
-  if (key === undefined) throw new TypeError('Not a key')
-  const gateway = createGatewayClient({ url, cluster: CLUSTER, token })
-  const publisher = new Publisher({ cluster: CLUSTER, gateway, key, now: Date.now })
-  await publisher.publish(built, { sources: {}, confirmedMs: Date.now() })
 }
 
 async function workerRows(
