@@ -44,6 +44,9 @@ export class Exporter {
   private built: BuiltSnapshot | undefined
   private isOutdated = true
   private isPublished = false
+  /** When it was last time to confirm, and when the source had last been confirmed by then. */
+  private dueMs: number | undefined
+  private scheduledMs = 0
 
   constructor(options: ExporterOptions) {
     this.options = options
@@ -87,7 +90,13 @@ export class Exporter {
       this.isOutdated = false
     }
     recordSource(metrics, source)
-    const report = await publisher.publish(this.built, { sources: source.sources(), confirmedMs })
+    if (this.dueMs !== undefined || !this.isPublished) {
+      this.scheduledMs = Math.min(confirmedMs, this.dueMs ?? confirmedMs)
+    }
+    const { dueMs, scheduledMs } = this
+    const facts = { sources: source.sources(), confirmedMs, scheduledMs }
+    const report = await publisher.publish(this.built, facts)
+    if (this.dueMs === dueMs) this.dueMs = undefined
     this.isPublished = true
     recordPublished(metrics, { built: this.built, report, confirmedMs })
     if (report !== undefined) onPublished(report)
@@ -112,7 +121,9 @@ export class Exporter {
   private async confirm(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
       await this.options.sleep(this.options.confirmMs, signal)
-      if (!signal.aborted) this.loop.mark()
+      if (signal.aborted) return
+      this.dueMs = this.options.now()
+      this.loop.mark()
     }
   }
 }

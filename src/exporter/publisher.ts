@@ -38,6 +38,8 @@ export type SnapshotFacts = {
   readonly sources: Readonly<Record<string, string>>
   /** When the source was last known to say this, in milliseconds since 1970. */
   readonly confirmedMs: number
+  /** The same when it was last time to confirm it, whatever has changed since; or just now. */
+  readonly scheduledMs?: number
 }
 
 /** What was done. */
@@ -189,7 +191,7 @@ export class Publisher {
 
   private manifest(
     { origins, ttlSeconds, records, ...built }: BuiltSnapshot,
-    { sources, confirmedMs }: SnapshotFacts,
+    { sources, confirmedMs, scheduledMs = confirmedMs }: SnapshotFacts,
     { shards, generation }: { shards: readonly HashedShard[]; generation: number },
   ): Manifest {
     // All shards were hashed in this order: the main ones, then those of each tree.
@@ -204,6 +206,7 @@ export class Publisher {
       cluster: this.options.cluster,
       generation,
       time: new Date(confirmedMs).toISOString(),
+      confirmed: new Date(scheduledMs).toISOString(),
       origins,
       ttlSeconds,
       records,

@@ -15,7 +15,8 @@ import { LABELS_TREE, type ManifestTree, type OpenManifest } from '../snapshot/m
 import { type NamespaceLabels, NO_LABELS, readLabels } from '../snapshot/namespace-labels.ts'
 import type { Shard } from '../snapshot/shard.ts'
 import { ShardList } from '../snapshot/shard-list.ts'
-import { Snapshot } from '../snapshot/snapshot.ts'
+import { infoFor, Snapshot, type SnapshotInfo } from '../snapshot/snapshot.ts'
+import type { Visibility } from '../snapshot/visibility.ts'
 import { Refresher } from './refresher.ts'
 import type { ShardHolder, ShardMemory } from './shard-memory.ts'
 import { type LoadedManifest, type LoaderOptions, SnapshotLoader } from './snapshot-loader.ts'
@@ -120,18 +121,22 @@ export class ClusterReader implements SnapshotSource, ShardHolder {
   /**
    * How old the snapshot is held to be, by when its source last confirmed it. One that an operator
    * has gone back to stays until the operator says otherwise.
+   * @param namespaces what the client sees; all when left out
    */
-  freshness(): 'fresh' | 'stale' | 'expired' {
+  freshness(namespaces?: Visibility): 'fresh' | 'stale' | 'expired' {
     const { staleMs, expireMs } = this.options.times
-    const ageMs = this.ageMs()
+    const ageMs = this.ageMs(namespaces)
     if (ageMs >= expireMs && !this.isPinned) return 'expired'
     return ageMs >= staleMs ? 'stale' : 'fresh'
   }
 
-  /** Milliseconds since the source last confirmed its names; infinite when there are none. */
-  ageMs(): number {
+  /**
+   * Milliseconds since the source last confirmed its names; infinite when there are none.
+   * @param namespaces what the client sees; all when left out
+   */
+  ageMs(namespaces?: Visibility): number {
     if (this.snapshot === undefined) return Number.POSITIVE_INFINITY
-    return Math.max(0, this.options.now() - this.snapshot.info.timeMs)
+    return Math.max(0, this.options.now() - infoFor(this.snapshot, namespaces).timeMs)
   }
 
   /** What the newest manifest says; `undefined` when there is none. */
@@ -235,20 +240,11 @@ export class ClusterReader implements SnapshotSource, ShardHolder {
     )
     // Two looks may end in the other order than they began.
     if (!this.isNext(next)) return
-    const { generation } = manifest
-    const { ttlSeconds, records } = tree
-    const info = {
-      generation,
-      ttlSeconds,
-      records,
-      timeMs: Date.parse(manifest.time),
-      origins: manifest.origins.map(nameOf),
-    }
     const loaded = this.keptShards(tree)
     for (const [index, shard] of preloaded) if (shard !== undefined) loaded.set(index, shard)
     const shards = new Array<Shard | undefined>(tree.shards.length).fill(undefined)
     for (const [index, shard] of loaded) shards[index] = shard
-    this.snapshot = new Snapshot(info, shards)
+    this.snapshot = new Snapshot(infoOf(manifest, tree), shards)
     this.loaded = loaded
     this.manifest = manifest
     this.tree = tree
@@ -313,6 +309,16 @@ export class ClusterReader implements SnapshotSource, ShardHolder {
     this.snapshot = new Snapshot(this.snapshot.info, shards)
     if (shard !== undefined) this.options.memory.enforce()
   }
+}
+
+function infoOf(manifest: OpenManifest, { ttlSeconds, records }: Tree): SnapshotInfo {
+  const { generation, time, confirmed = time } = manifest
+  const timeMs = Date.parse(time)
+  const origins = manifest.origins.map(nameOf)
+  const info = { generation, ttlSeconds, records, timeMs, origins }
+  const confirmedMs = Math.min(timeMs, Date.parse(confirmed))
+  const seconds = Math.max(0, Math.floor(confirmedMs / 1000))
+  return { ...info, limited: { ...info, generation: seconds, timeMs: confirmedMs } }
 }
 
 function labelShardsOf({ trees }: OpenManifest): ShardList {

@@ -177,7 +177,7 @@ export class Gateway {
       let ageMs = -1
       for (const { cluster, reader } of parts) {
         const isSeen = view === undefined || view.seesOrigin(cluster, zone.bytes)
-        if (isSeen) ageMs = Math.max(ageMs, reader.ageMs())
+        if (isSeen) ageMs = Math.max(ageMs, reader.ageMs(view?.namespaces))
       }
       if (ageMs >= 0) return this.ages.of(ageMs)
     }

@@ -66,5 +66,7 @@ function findAgeRefusal(
 /** Whether two manifests differ in their times and the versions of their sources only. */
 function isSameContent(next: Manifest, before: Manifest): boolean {
   const { time, sources } = before
-  return equalBytes(formatManifest({ ...next, time, sources }), formatManifest(before))
+  const undated = (manifest: Manifest): Uint8Array =>
+    formatManifest({ ...manifest, time, confirmed: time, sources })
+  return equalBytes(undated(next), undated(before))
 }

@@ -8,6 +8,7 @@ import type { ClusterTree } from '../corefile/cluster-tree.ts'
 import type { KubernetesOptions } from '../corefile/kubernetes-options.ts'
 import type { RecordSet } from '../records/zone-entry.ts'
 import type { Snapshot } from '../snapshot/snapshot.ts'
+import type { Visibility } from '../snapshot/visibility.ts'
 import type { Log } from '../telemetry/log.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
 import type { KeyTable } from './etcd/key-table.ts'
@@ -91,9 +92,10 @@ export type SnapshotSource = {
   readonly load: (shard?: number) => Promise<Snapshot | undefined>
   /**
    * How the newest snapshot is held to be: new; old; too old to answer from; or made before all
-   * objects were read, so that what it does not have may be there.
+   * objects were read, so that what it does not have may be there. For a client that sees some
+   * namespaces only, by the last confirmation that does not depend on the others.
    */
-  readonly freshness: () => 'fresh' | 'stale' | 'expired' | 'partial'
+  readonly freshness: (namespaces?: Visibility) => 'fresh' | 'stale' | 'expired' | 'partial'
   /** What a transfer of the zone has; absent where there are snapshots only. */
   readonly transferRecords?: () => Iterable<RecordSet>
   /** The Pod that runs at a client's address; absent where there are snapshots only. */

@@ -43,6 +43,11 @@ export type Manifest<Shards = readonly ShardEntry[]> = {
   readonly generation: number
   /** When the source was last known to say this, RFC 3339. */
   readonly time: string
+  /**
+   * When the exporter last confirmed its names because it was time to, RFC 3339; a change does not
+   * move it. Exporters that do not write it are taken at `time`.
+   */
+  readonly confirmed?: string
   /** Origins that the cluster itself uses, the first of which names from addresses are under. */
   readonly origins: readonly string[]
   /** TTL of negative answers and of names made from addresses, in seconds. */
@@ -70,7 +75,8 @@ export function allShards({ shards, trees = {} }: Manifest): readonly ShardEntry
 
 /** Writes a manifest: the same manifest gives the same octets. */
 export function formatManifest(manifest: Manifest): Uint8Array {
-  const { version, cluster, generation, time, origins, ttlSeconds, records } = manifest
+  const { version, cluster, generation, time, confirmed } = manifest
+  const { origins, ttlSeconds, records } = manifest
   const sources = Object.fromEntries(Object.entries(manifest.sources).sort())
   const shards = formatShardList(manifest.shards)
   const ordered = {
@@ -78,6 +84,7 @@ export function formatManifest(manifest: Manifest): Uint8Array {
     cluster,
     generation,
     time,
+    ...(confirmed !== undefined && { confirmed }),
     origins,
     ttlSeconds,
     records,
@@ -118,7 +125,8 @@ function readManifest<Shards>(
     version: MANIFEST_VERSION,
     cluster: textOf(fields, 'cluster', (text) => CLUSTER_ID.test(text)),
     generation: numberOf(fields, 'generation', 1, 0xffffffff),
-    time: textOf(fields, 'time', (text) => !Number.isNaN(Date.parse(text))),
+    time: textOf(fields, 'time', isTime),
+    ...(fields.confirmed !== undefined && { confirmed: textOf(fields, 'confirmed', isTime) }),
     origins: listOf(fields, 'origins', parseOrigin),
     ttlSeconds: numberOf(fields, 'ttlSeconds', 0, 3600),
     records: numberOf(fields, 'records', 0, Number.MAX_SAFE_INTEGER),
@@ -159,6 +167,10 @@ function parseObject(bytes: Uint8Array): Fields {
     throw refuse('it is not JSON in UTF-8')
   }
   throw refuse('it is not a JSON object')
+}
+
+function isTime(text: string): boolean {
+  return !Number.isNaN(Date.parse(text))
 }
 
 function textOf(fields: Fields, name: string, isRight: (text: string) => boolean): string {

@@ -6,6 +6,7 @@
 import { SnapshotError } from './errors.ts'
 import type { Shard } from './shard.ts'
 import { shardOfAddress, shardOfName } from './shard-key.ts'
+import type { Visibility } from './visibility.ts'
 
 /** What a zone's answers need to know beside its records. */
 export type SnapshotInfo = {
@@ -22,6 +23,12 @@ export type SnapshotInfo = {
    * origin that is asked instead. None when aliases stay as they were written.
    */
   readonly origins: readonly Uint8Array[]
+  /**
+   * The same for clients that see some namespaces only: generation and time are those of the last
+   * confirmation that the exporter's clock called for, which changes elsewhere do not move. Absent
+   * where no client is limited.
+   */
+  readonly limited?: SnapshotInfo
 }
 
 /** One generation of a cluster's names. A shard that is not loaded is `undefined`. */
@@ -48,4 +55,9 @@ export class Snapshot {
   shardOfAddress(address: Uint8Array, size: number = address.length): number {
     return shardOfAddress(address, this.shards.length, size)
   }
+}
+
+/** Returns what a snapshot says of itself to a client; `undefined` namespaces are all. */
+export function infoFor({ info }: Snapshot, namespaces: Visibility | undefined): SnapshotInfo {
+  return namespaces === undefined ? info : (info.limited ?? info)
 }

@@ -3,7 +3,7 @@ import { describe, type TestContext, test } from 'node:test'
 import type { ExportSource } from '../../src/exporter/export-source.ts'
 import { Exporter, type ExporterOptions } from '../../src/exporter/exporter.ts'
 import { GatewayError } from '../../src/exporter/gateway-client.ts'
-import type { PublishReport } from '../../src/exporter/publisher.ts'
+import type { PublishReport, SnapshotFacts } from '../../src/exporter/publisher.ts'
 import type { BuiltSnapshot } from '../../src/exporter/snapshot-builder.ts'
 import { SnapshotError } from '../../src/snapshot/errors.ts'
 import { Metrics } from '../../src/telemetry/metrics.ts'
@@ -24,6 +24,8 @@ class Exporting {
   readonly reports: PublishReport[] = []
   /** `MS: BUILD` for each attempt: when it was, from the start, and which build it was of. */
   readonly attempts: string[] = []
+  /** `confirmed` of each attempt, in milliseconds from the start. */
+  readonly scheduled: number[] = []
   /** What becomes of the next attempts; beyond them, all succeed. */
   readonly outcomes: (PublishReport | Error | undefined)[] = []
   readonly exporter: Exporter
@@ -41,7 +43,7 @@ class Exporting {
     }
     this.exporter = new Exporter({
       source,
-      publisher: { publish: (built, facts) => this.publish(built, facts.confirmedMs) },
+      publisher: { publish: (built, facts) => this.publish(built, facts) },
       metrics: this.metrics,
       onPublished: (report) => this.reports.push(report),
       onError: (message) => this.errors.push(message),
@@ -70,8 +72,9 @@ class Exporting {
 
   private publish(
     { records }: BuiltSnapshot,
-    confirmedMs: number,
+    { confirmedMs, scheduledMs = 0 }: SnapshotFacts,
   ): Promise<PublishReport | undefined> {
+    this.scheduled.push(scheduledMs - START_MS)
     assert.equal(confirmedMs, this.clock.now())
     this.attempts.push(`${this.clock.now() - START_MS}: ${records}`)
     const outcome = this.outcomes.length > 0 ? this.outcomes.shift() : reportOf(records)
@@ -161,6 +164,22 @@ describe('run', () => {
     exporting.exporter.mark()
     await exporting.clock.advance(2 * CONFIRM_MS + GATHER_MS)
     assert.deepEqual(exporting.attempts, ['50: 1', '15050: 1', '30050: 1'])
+  })
+
+  test('confirms by the clock alone, whatever changes in between', async (t) => {
+    const exporting = new Exporting(t)
+    exporting.start()
+    exporting.exporter.mark()
+    await exporting.clock.advance(5000)
+    exporting.exporter.mark()
+    await exporting.clock.advance(CONFIRM_MS - 5000 - 2 * GATHER_MS)
+    exporting.exporter.mark()
+    await exporting.clock.advance(3 * GATHER_MS + INTERVAL_MS)
+    exporting.outcomes.push(AWAY)
+    await exporting.clock.advance(CONFIRM_MS + 5000)
+    // The change right before the confirmation is published first; one that fails is made up for.
+    const [start = 0, ...scheduled] = exporting.scheduled
+    assert.deepEqual(scheduled, [start, start, CONFIRM_MS, 2 * CONFIRM_MS, 2 * CONFIRM_MS])
   })
 
   test('fails with what is not the gateway’s', async (t) => {

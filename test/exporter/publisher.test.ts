@@ -77,6 +77,7 @@ describe('publishing', () => {
       cluster: 'shop',
       generation: START,
       time: '2026-01-01T00:00:00.000Z',
+      confirmed: '2026-01-01T00:00:00.000Z',
       origins: ['cluster.local.'],
       ttlSeconds: 5,
       records: 7,

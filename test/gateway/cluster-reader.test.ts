@@ -3,6 +3,7 @@ import { describe, test } from 'node:test'
 import { EMPTY } from '../../src/dns/bytes.ts'
 import type { ServedManifest } from '../../src/gateway/store.ts'
 import { openManifest } from '../../src/snapshot/manifest.ts'
+import { Visibility } from '../../src/snapshot/visibility.ts'
 import { keys } from '../exporter/memory-gateway.ts'
 import { namesIn } from '../exporter/snapshots.ts'
 import { settle } from '../fake-host.ts'
@@ -222,6 +223,19 @@ describe('freshness goes by when the source confirmed its names:', () => {
       reading.nowMs = START_MS + afterMs
       assert.equal(reading.reader.freshness(), freshness)
       assert.equal(reading.reader.ageMs(), afterMs)
+    })
+
+    test(`for a limited client, by the clock's last confirmation: ${freshness}`, async () => {
+      const sooner = new Date(START_MS).toISOString()
+      const time = new Date(START_MS + 900).toISOString()
+      const reading = new Reading(await snapshotOf(signingKey, [WEB], { time, confirmed: sooner }))
+      const snapshot = await reading.load()
+      reading.nowMs = START_MS + afterMs
+      const namespaces = new Visibility(() => true)
+      assert.equal(reading.reader.freshness(namespaces), freshness)
+      assert.equal(reading.reader.ageMs(namespaces), afterMs)
+      const limited = snapshot?.info.limited
+      assert.deepEqual([limited?.generation, limited?.timeMs], [START_MS / 1000, START_MS])
     })
   }
 

@@ -50,6 +50,11 @@ function timeOf(number: number): number {
   return START_MS + (number - 1) * 1000
 }
 
+/** The number of the generation that a serial is of. */
+function numberOf(serial: number, view: View | undefined): number {
+  return view === undefined ? serial : serial - Math.floor(timeOf(1) / 1000) + 1
+}
+
 /** What came of the questions asked. */
 export type Tally = { newest: number; older: number; failures: number; hidden: number }
 
@@ -173,7 +178,9 @@ export function askFaultyLabels(seeds: readonly number[]): Promise<Tally> {
         continue
       }
       const [rdata] = answer.rdata
-      const number = rdata === undefined ? answer.serial : rdata[3]
+      // For a limited view the serial is the second of the confirmation.
+      const serial = answer.serial === undefined ? undefined : numberOf(answer.serial, view)
+      const number = rdata === undefined ? serial : rdata[3]
       range.check(number, count)
       const isSeen =
         view === undefined || TEAMS[(number ?? 0) - 1]?.includes(NAMESPACES[index] ?? '')

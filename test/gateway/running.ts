@@ -72,16 +72,17 @@ export class Running {
     return new Running(await readGatewayConfig({ COREFILE, CLUSTERS, ...variables }))
   }
 
-  /** Publishes records of cluster `shop`. */
+  /** Publishes records of cluster `shop`, record sets with an empty line between them. */
   async publish(
     lines: string = WEB,
     generation = 1,
     labels?: Readonly<Record<string, readonly string[]>>,
+    confirmedMs: number = this.host.now(),
   ): Promise<void> {
-    const time = new Date(this.host.now()).toISOString()
-    const { signed, shards } = await snapshotOf(privateKey, [lines], {
+    const { signed, shards } = await snapshotOf(privateKey, lines.split('\n\n'), {
       generation,
-      time,
+      time: new Date(this.host.now()).toISOString(),
+      confirmed: new Date(confirmedMs).toISOString(),
       ...(labels && { labels }),
     })
     for (const [sha256, bytes] of shards) await this.store.writeShard(sha256, bytes, 0)

@@ -84,6 +84,7 @@ describe('parseManifest refuses', () => {
     { fields: { time: undefined }, message: 'time is missing' },
     { fields: { time: 0 }, message: 'time is 0' },
     { fields: { time: 'yesterday' }, message: 'time is "yesterday"' },
+    { fields: { confirmed: 'yesterday' }, message: 'confirmed is "yesterday"' },
     { fields: { time: '2026-13-01T00:00:00Z' }, message: 'time is "2026-13-01T00:00:00Z"' },
     { fields: { origins: undefined }, message: 'origins is missing, expected a list' },
     { fields: { origins: 'a' }, message: 'origins is "a", expected a list' },
@@ -308,7 +309,11 @@ describe('the manifest that the README describes', () => {
     const trees = { labels: { ttlSeconds: 0, records: 0, shards: [SHARD] } }
     assert.deepEqual(
       [...rows.keys()],
-      Object.keys(JSON.parse(String(Buffer.from(formatManifest({ ...MANIFEST, trees }))))),
+      Object.keys(
+        JSON.parse(
+          String(Buffer.from(formatManifest({ ...MANIFEST, trees, confirmed: MANIFEST.time }))),
+        ),
+      ),
     )
   })
 

@@ -7,6 +7,7 @@ import { concatBytes } from '../../dns/bytes.ts'
 import { formatName, ROOT } from '../../dns/name.ts'
 import type { Query } from '../../dns/query.ts'
 import { formatType } from '../../dns/rr-type.ts'
+import { infoFor } from '../../snapshot/snapshot.ts'
 import type { SnapshotSource } from '../host.ts'
 import { andThen, type Fact, type MaybePromise, type View } from '../plugin.ts'
 import type { Zone } from './zone.ts'
@@ -39,16 +40,17 @@ export function explainPlace(query: Query, place: ExplainedPlace): MaybePromise<
 }
 
 function describe(labels: Uint8Array, place: ExplainedPlace): Fact {
-  const { zone, source, cluster, tree } = place
+  const { zone, source, cluster, tree, view } = place
   const snapshot = source.current()
+  const info = snapshot && infoFor(snapshot, view?.namespaces)
   return {
     plugin: 'kubernetes',
     zone: formatName(zone.origin.bytes),
     ...(cluster !== undefined && { cluster }),
     tree,
-    freshness: snapshot === undefined ? 'missing' : source.freshness(),
-    generation: snapshot?.info.generation ?? null,
-    time: snapshot === undefined ? null : new Date(snapshot.info.timeMs).toISOString(),
+    freshness: info === undefined ? 'missing' : source.freshness(view?.namespaces),
+    generation: info?.generation ?? null,
+    time: info === undefined ? null : new Date(info.timeMs).toISOString(),
     ...(!zone.isReverse && describeNode(labels, place)),
   }
 }

@@ -10,7 +10,8 @@ import { tailOffset } from '../../dns/name.ts'
 import type { Query } from '../../dns/query.ts'
 import { RCODE } from '../../dns/rcode.ts'
 import { TYPE } from '../../dns/rr-type.ts'
-import type { Snapshot } from '../../snapshot/snapshot.ts'
+import { infoFor, type Snapshot } from '../../snapshot/snapshot.ts'
+import type { Visibility } from '../../snapshot/visibility.ts'
 import type { Host, SnapshotSource } from '../host.ts'
 import {
   failure,
@@ -146,7 +147,8 @@ class MergedZones {
     const isDecided = isFound(imported) || imported.hasService
     const finding = isDecided ? imported : await find(members.map((member) => member.exports))
     const isLacking = imported.isLacking || finding.isLacking
-    const newest = newestOf(finding.asked) ?? newestOf(imported.asked)
+    const namespaces = view?.namespaces
+    const newest = newestOf(finding.asked, namespaces) ?? newestOf(imported.asked, namespaces)
     if (newest === undefined || (isLacking && this.options.stale === 'fail')) return lacking()
     const replies = finding.results.flatMap((one) => (one.kind === 'found' ? one.reply : []))
     const [first, ...others] = replies
@@ -160,14 +162,16 @@ class MergedZones {
     if (isLacking) return lacking()
     const { fallthrough } = this.options
     if (fallsThrough(fallthrough, request.lowerName)) return next(request)
-    const { snapshot } = newestOf(finding.results.flatMap(denying)) ?? newest
-    const reply = negativeReply(query, { zone, snapshot }, RCODE.NXDOMAIN)
+    const { snapshot } = newestOf(finding.results.flatMap(denying), namespaces) ?? newest
+    const reply = negativeReply(query, { zone, snapshot, view }, RCODE.NXDOMAIN)
     return isStale ? markStale(reply) : reply
   }
 
   /** Asks those that are fresh, and all where these do not know the name. */
   private async find(question: Question, sources: readonly SnapshotSource[]): Promise<Finding> {
-    const all = (await Promise.all(sources.map(standingOf))).filter((one) => one !== undefined)
+    const all = (
+      await Promise.all(sources.map((one) => standingOf(one, question.view?.namespaces)))
+    ).filter((one) => one !== undefined)
     const fresh = all.filter(({ isStale }) => !isStale)
     const isApart = this.options.stale === 'union' && fresh.length > 0
     const first = isApart ? fresh : all
@@ -235,9 +239,13 @@ async function shapeOf(
   return isHidden ? undefined : readShape(shard, node)
 }
 
-/** The one with the newest snapshot. */
-function newestOf<T extends { readonly snapshot: Snapshot }>(all: readonly T[]): T | undefined {
-  return all.toSorted((a, b) => b.snapshot.info.generation - a.snapshot.info.generation)[0]
+/** Returns the one with the newest snapshot, as the client sees it; of several the first. */
+function newestOf<T extends { readonly snapshot: Snapshot }>(
+  all: readonly T[],
+  namespaces: Visibility | undefined,
+): T | undefined {
+  const generationOf = ({ snapshot }: T): number => infoFor(snapshot, namespaces).generation
+  return all.toSorted((a, b) => generationOf(b) - generationOf(a))[0]
 }
 
 /** What a result has to say that there is no such name. */
@@ -245,9 +253,12 @@ function denying(result: ZoneResult): readonly { readonly snapshot: Snapshot }[]
   return result.kind === 'absent' ? [result] : []
 }
 
-async function standingOf(source: SnapshotSource): Promise<Standing | undefined> {
+async function standingOf(
+  source: SnapshotSource,
+  namespaces: Visibility | undefined,
+): Promise<Standing | undefined> {
   const snapshot = source.current() ?? (await source.load())
-  const freshness = source.freshness()
+  const freshness = source.freshness(namespaces)
   if (snapshot === undefined || freshness === 'expired') return undefined
   return { source, snapshot, isStale: freshness !== 'fresh' }
 }

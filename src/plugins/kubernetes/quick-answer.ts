@@ -7,6 +7,7 @@ import { FLAG, type Query } from '../../dns/query.ts'
 import { RCODE } from '../../dns/rcode.ts'
 import type { ReplyWriter } from '../../dns/reply-writer.ts'
 import { TYPE } from '../../dns/rr-type.ts'
+import { infoFor } from '../../snapshot/snapshot.ts'
 import type { SnapshotSource } from '../host.ts'
 import type { QuickReply } from '../plugin.ts'
 import { closestZoneIndex, type Fallthrough } from '../zones.ts'
@@ -23,6 +24,7 @@ const { NOERROR, NXDOMAIN } = RCODE
 const { AA } = FLAG
 const findZone = zoneOf
 const addSoa = writeSoa
+const infoOf = infoFor
 
 /** What answers depend on. */
 export type QuickOptions = {
@@ -54,7 +56,7 @@ export class QuickAnswer {
     const { view } = how
     if (view !== undefined && !view.seesOrigin(cluster, zone.origin.bytes)) return 0
     const snapshot = source.current()
-    if (snapshot === undefined || source.freshness() !== 'fresh') return 0
+    if (snapshot === undefined || source.freshness(view?.namespaces) !== 'fresh') return 0
     const zoneAnswer = this.zoneAnswerWith(reply)
     zoneAnswer.rules = rules
     zoneAnswer.setView(view)
@@ -70,7 +72,7 @@ export class QuickAnswer {
     } else if (verdict !== DATA && verdict !== NODATA) return 0
     if (verdict !== DATA) {
       if (how.hasTtlBounds) reply.boundTtl(how.denialTtlMin, how.denialTtlMax)
-      addSoa(reply, query, zone, snapshot.info)
+      addSoa(reply, query, zone, infoOf(snapshot, view?.namespaces))
     }
     // The cache gives all records the least TTL of them, which is not known before the last one.
     if (how.hasTtlBounds && !reply.hasOneTtl) return 0

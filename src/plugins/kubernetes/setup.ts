@@ -8,6 +8,7 @@ import { isSubdomain } from '../../dns/name.ts'
 import type { Query } from '../../dns/query.ts'
 import { RCODE } from '../../dns/rcode.ts'
 import { TYPE } from '../../dns/rr-type.ts'
+import type { Snapshot } from '../../snapshot/snapshot.ts'
 import type { SnapshotSource } from '../host.ts'
 import type { Plugin, SetupContext, View } from '../plugin.ts'
 import {
@@ -103,10 +104,11 @@ function configure(
             return failure(RCODE.REFUSED)
           }
           const own = zone.isMulticluster ? sharedSource : source
-          return withSnapshot(own, (snapshot) => {
+          const serve = (snapshot: Snapshot): MaybePromise<Outcome> => {
             const from = { zone, home: zones.home, rules, snapshot, source: own, view }
             return serveZone(request, from, { fallthrough, next })
-          })
+          }
+          return withSnapshot(own, serve, view?.namespaces)
         },
       },
     ],

@@ -6,23 +6,28 @@ import { EXTENDED_ERROR, extendedError } from '../../dns/edns.ts'
 import type { Reply } from '../../dns/message.ts'
 import { RCODE } from '../../dns/rcode.ts'
 import type { Snapshot } from '../../snapshot/snapshot.ts'
+import type { Visibility } from '../../snapshot/visibility.ts'
 import type { SnapshotSource } from '../host.ts'
 import { andThen, failure, type MaybePromise, type Outcome } from '../plugin.ts'
 
 const TOO_OLD = 'the newest snapshot is too old'
 
-/** Goes on with the newest snapshot; without one, or with one too old, fails and says so. */
+/**
+ * Goes on with the newest snapshot; without one, or with one too old, fails and says so.
+ * @param namespaces what the client sees; all when left out
+ */
 export function withSnapshot(
   source: SnapshotSource,
   serve: (snapshot: Snapshot) => MaybePromise<Outcome>,
+  namespaces?: Visibility,
 ): MaybePromise<Outcome> {
   const current = source.current()
   return andThen(current ?? source.load(), (snapshot) => {
     if (snapshot === undefined) return notReady('no snapshot yet')
-    if (source.freshness() === 'expired') return notReady(TOO_OLD)
+    if (source.freshness(namespaces) === 'expired') return notReady(TOO_OLD)
     // To lack a shard may lead to a newer snapshot, and takes time: the age that counts is now's.
     return andThen(serve(snapshot), (outcome) => {
-      const freshness = source.freshness()
+      const freshness = source.freshness(namespaces)
       if (freshness === 'expired' && isOwn(outcome)) return notReady(TOO_OLD)
       return freshness === 'stale' ? markStale(outcome) : outcome
     })

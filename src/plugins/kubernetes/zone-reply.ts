@@ -9,7 +9,7 @@ import { FLAG, type Query } from '../../dns/query.ts'
 import { RCODE } from '../../dns/rcode.ts'
 import { ReplyWriter } from '../../dns/reply-writer.ts'
 import { TYPE } from '../../dns/rr-type.ts'
-import type { Snapshot } from '../../snapshot/snapshot.ts'
+import { infoFor, type Snapshot } from '../../snapshot/snapshot.ts'
 import type { SnapshotSource } from '../host.ts'
 import { andThen, type MaybePromise, type View } from '../plugin.ts'
 import type { Rules } from './coredns-rules.ts'
@@ -101,11 +101,11 @@ function tryReply(
  */
 export function negativeReply(
   query: Query,
-  { zone, snapshot }: Pick<ZoneView, 'zone' | 'snapshot'>,
+  { zone, snapshot, view }: Pick<ZoneView, 'zone' | 'snapshot' | 'view'>,
   rcode: number,
 ): Reply {
   writer.begin(query, { bytesMax: MESSAGE_BYTES_MAX })
-  writeSoa(writer, query, zone, snapshot.info)
+  writeSoa(writer, query, zone, infoFor(snapshot, view?.namespaces))
   return finishedReply(rcode)
 }
 

@@ -43,7 +43,11 @@ export function clusterTransfer(
   const records = own.transferRecords?.()
   if (snapshot === undefined || records === undefined) return undefined
   const asked = { ...zone, origin: asWordOctets(name) }
-  const [soa] = negativeReply(query, { zone: asked, snapshot }, RCODE.NOERROR).answer
+  const [soa] = negativeReply(
+    query,
+    { zone: asked, snapshot, view: undefined },
+    RCODE.NOERROR,
+  ).answer
   if (soa === undefined) return undefined
   const isCurrent = serial !== undefined && !isSerialAfter(snapshot.info.generation, serial)
   return isCurrent ? [soa] : between(soa, recordsBelow(name, records))
