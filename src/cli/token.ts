@@ -17,11 +17,15 @@ type TokenInfo = {
   readonly origins: string
   readonly namespaces: string
   readonly recurse: boolean
+  readonly explain: boolean
+  readonly identities: readonly string[]
   /** '' for never. */
   readonly expires: string
   readonly isAlive: boolean
   /** '' unless it is new. */
   readonly token: string
+  /** What of a new token means nothing at the gateway. */
+  readonly warnings: readonly string[]
 }
 
 /** Makes a token and prints it; the gateway cannot tell it again. */
@@ -52,7 +56,17 @@ export async function runTokenList(input: Input, output: Output): Promise<void> 
   }
   const { tokens } = recordOf(JSON.parse(text))
   const rows = [
-    ['ID', 'NAME', 'CLUSTERS', 'ORIGINS', 'NAMESPACES', 'RECURSE', 'EXPIRES'],
+    [
+      'ID',
+      'NAME',
+      'CLUSTERS',
+      'ORIGINS',
+      'NAMESPACES',
+      'RECURSE',
+      'EXPLAIN',
+      'IDENTITIES',
+      'EXPIRES',
+    ],
     ...(Array.isArray(tokens) ? tokens.map(readInfo) : []).map((one) => [
       one.id,
       one.name === '' ? '-' : one.name,
@@ -60,6 +74,8 @@ export async function runTokenList(input: Input, output: Output): Promise<void> 
       one.origins,
       one.namespaces,
       one.recurse ? 'yes' : 'no',
+      one.explain ? 'yes' : 'no',
+      one.identities.join(',') || '-',
       one.isAlive ? one.expires || 'never' : 'expired',
     ]),
   ]
@@ -86,7 +102,8 @@ function printNew(input: Input, output: Output, text: string): void {
     output.stdout.write(text)
     return
   }
-  const { token, id, expires } = readInfo(JSON.parse(text))
+  const { token, id, expires, warnings } = readInfo(JSON.parse(text))
+  for (const warning of warnings) output.stderr.write(`warning: ${warning}\n`)
   output.stdout.write(`${token}\n`)
   const until = expires === '' ? 'holds until it is revoked' : `holds until ${expires}`
   output.stderr.write(`token ${id} ${until}; it is shown only now. Try it:\n`)
@@ -107,6 +124,10 @@ function seconds(flag: FlagName, text: string): number {
 function readInfo(value: unknown): TokenInfo {
   const fields = recordOf(value)
   const text = (name: string): string => String(fields[name] ?? '')
+  const texts = (name: string): readonly string[] => {
+    const list = fields[name]
+    return Array.isArray(list) ? list.map(String) : []
+  }
   return {
     id: text('id'),
     name: text('name'),
@@ -114,8 +135,11 @@ function readInfo(value: unknown): TokenInfo {
     origins: text('origins'),
     namespaces: text('namespaces'),
     recurse: fields.recurse === true,
+    explain: fields.explain === true,
+    identities: texts('identities'),
     expires: text('expires'),
     isAlive: fields.isAlive === true,
     token: text('token'),
+    warnings: texts('warnings'),
   }
 }

@@ -18,6 +18,7 @@ import { openToPages } from './open-to-pages.ts'
 import { formatPage } from './page.ts'
 import { createPublishRoutes } from './publish-routes.ts'
 import { StoreError } from './store-error.ts'
+import { createTokenAdvice } from './token-advice.ts'
 import { createTokenRoutes } from './token-routes.ts'
 
 /** Makes the gateway. @throws {GatewayConfigError} when the Corefile asks for what there is not */
@@ -60,6 +61,7 @@ export function createGatewayApp(
   )
   const { tokenStore: store, randomBytes } = runtime
   const { adminSha256 } = config
+  const advise = createTokenAdvice(config)
   app.route(
     '/',
     createGenerationRoutes({
@@ -76,7 +78,7 @@ export function createGatewayApp(
       explain: (message, view, c) => gateway.explain(message, view, c),
     }),
   )
-  app.route('/', createTokenRoutes({ adminSha256, store, randomBytes, now }))
+  app.route('/', createTokenRoutes({ adminSha256, store, randomBytes, now, advise }))
   app.use('/t/:token/*', async (c, next) => {
     await gateway.admit(c, c.req.param('token'))
     await next()

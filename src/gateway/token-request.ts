@@ -114,10 +114,14 @@ function readFlag(
 }
 
 function readIdentities(value: unknown = []): readonly string[] {
-  if (!isTexts(value) || value.length > PATTERNS_MAX || !value.every((one) => IDENTITY.test(one))) {
+  if (!isTexts(value) || value.length > PATTERNS_MAX) {
     throw bad('identities', 'is not a list of "cert:SHA256" and "access:WHO"')
   }
-  return value
+  const wrong = value.find((one) => !IDENTITY.test(one))
+  if (wrong === undefined) return value
+  const forms =
+    'cert: and 64 lower-case hexadecimal digits, or access: and a mail address or @DOMAIN'
+  throw bad('identities', `has ${JSON.stringify(wrong.slice(0, 80))}, expected ${forms}`)
 }
 
 function readLife(value: unknown): number | undefined {

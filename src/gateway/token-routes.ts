@@ -9,6 +9,7 @@ import { jsonResponse } from '../doh/json-response.ts'
 import { readBody } from '../doh/read-body.ts'
 import { checkAdmin } from './admin.ts'
 import { isAlive, newSecret, newTokenId, type RandomBytes, type TokenRecord } from './token.ts'
+import type { TokenAdvice } from './token-advice.ts'
 import { readTokenRequest } from './token-request.ts'
 import { type Addition, TOKENS_MAX, type TokenStore } from './token-store.ts'
 
@@ -28,6 +29,8 @@ export type TokenRoutesOptions = {
   readonly adminSha256: string | undefined
   readonly store: TokenStore
   readonly randomBytes: RandomBytes
+  /** Says what of a new token means nothing here. */
+  readonly advise: TokenAdvice
   /** Milliseconds since 1970. */
   readonly now: () => number
 }
@@ -55,7 +58,7 @@ export function createTokenRoutes(options: TokenRoutesOptions): Hono {
 
 async function create(
   c: Context,
-  { store, now, randomBytes }: TokenRoutesOptions,
+  { store, now, randomBytes, advise }: TokenRoutesOptions,
 ): Promise<Response> {
   const wish = readTokenRequest(await bodyText(c))
   const nowMs = now()
@@ -72,7 +75,7 @@ async function create(
   }
   const addition = await store.add(record)
   if (addition.kind !== 'added') throw refusedAddition(addition)
-  return jsonResponse(201, { token, ...describe(record, nowMs) })
+  return jsonResponse(201, { token, ...describe(record, nowMs), warnings: advise(wish) })
 }
 
 function refusedAddition(addition: Addition): HttpError {

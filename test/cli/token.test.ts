@@ -36,11 +36,14 @@ describe('kubedoh token', () => {
     const made = await run(`create --name ci --recurse --expires 90d ${scope}`)
     assert.equal(made.status, 0)
     const [, id = ''] = /^kdt_([0-9a-f]{12})_[\w-]{43}\n$/.exec(made.stdout) ?? []
-    assert.match(made.stderr, /^token [0-9a-f]{12} holds until 20\d\d-/)
+    assert.match(made.stderr, /^token [0-9a-f]{12} holds until 20\d\d-/m)
     const listed = await run('list')
     const [head = '', row = '', ...others] = listed.stdout.trimEnd().split('\n')
-    assert.match(head, /^ID +NAME +CLUSTERS +ORIGINS +NAMESPACES +RECURSE +EXPIRES$/)
-    assert.match(row, /^\S+ +ci +lab,prod +prod\.test\. +shop,team-\* +yes +20\d\d-\S+Z$/)
+    assert.match(
+      head,
+      /^ID +NAME +CLUSTERS +ORIGINS +NAMESPACES +RECURSE +EXPLAIN +IDENTITIES +EXPIRES$/,
+    )
+    assert.match(row, /^\S+ +ci +lab,prod +prod\.test\. +shop,team-\* +yes +no +- +20\d\d-\S+Z$/)
     assert.deepEqual(others, [])
     const rotated = await run(`rotate ${id} --grace 1h`)
     assert.match(rotated.stdout, new RegExp(`^kdt_${id}_`))
@@ -48,6 +51,23 @@ describe('kubedoh token', () => {
     const revoked = await run(`revoke ${id}`)
     assert.equal(revoked.stdout, `revoked ${id}; gateways that run refuse it within five seconds\n`)
     assert.equal((await run('list')).stdout.split('\n').length, 2)
+  })
+
+  test('warns of what means nothing at the gateway, and lists whose token it is', async (t) => {
+    const run = await start(t)
+    const identity = 'access:@example.com'
+    const flags = `--clusters prod --origins prod.test --identity ${identity} --explain`
+    const { status, stderr } = await run(`create ${flags}`)
+    assert.equal(status, 0)
+    assert.deepEqual(stderr.split('\n').slice(0, 3), [
+      'warning: no cluster of this gateway is "prod"',
+      'warning: the Corefile serves no zone at, above or below "prod.test."',
+      `warning: "${identity}" needs ACCESS_TEAM and ACCESS_AUDIENCE, which are not set`,
+    ])
+    const [, row = ''] = (await run('list')).stdout.split('\n')
+    assert.match(row, /^\S+ +- +prod +prod\.test\. +\* +no +yes +access:@example\.com +never$/)
+    const malformed = await run('create --identity cert:AB:CD')
+    assert.match(malformed.stderr, /^kubedoh: URL: "identities" has "cert:AB:CD", expected cert: /)
   })
 
   test('prints JSON for programs', async (t) => {

@@ -57,8 +57,11 @@ describe('a wish for a token', () => {
     { text: '{"namespaces":["=b"]}', message: /"namespaces" has "=b", in which a part/ },
     { text: '{"origins":["a..b"]}', message: /"origins" has "a..b", which is no name/ },
     { text: '{"recurse":"yes"}', message: /"recurse" is neither/ },
-    { text: '{"identities":["access:Alice@a.test"]}', message: /"identities" is not a list of/ },
-    { text: '{"identities":["cert:ab"]}', message: /"identities" is not a list of "cert:SHA256"/ },
+    {
+      text: '{"identities":["access:Alice@a.test"]}',
+      message: /"identities" has "access:Alice@a\.test", expected cert:/,
+    },
+    { text: '{"identities":["cert:ab"]}', message: /"identities" has "cert:ab", expected cert:/ },
     { text: '{"expiresInSeconds":0}', message: /"expiresInSeconds" is not a number/ },
     { text: '{"expiresInSeconds":"1h"}', message: /"expiresInSeconds" is not a number/ },
     { text: '{"expiresInSeconds":1e99}', message: /"expiresInSeconds" is not a number/ },

@@ -18,6 +18,7 @@ class Fixture {
   nowMs = START_MS
   readonly store = createMemoryTokenStore()
   readonly app = createTokenRoutes({
+    advise: () => [],
     adminSha256,
     store: this.store,
     randomBytes,
@@ -54,8 +55,8 @@ describe('the tokens of clients', () => {
       namespaces: ['shop'],
       expiresInSeconds: 60,
     })
-    const { token, ...told } = made.body
-    assert.equal(made.status, 201)
+    const { token, warnings, ...told } = made.body
+    assert.deepEqual([made.status, warnings], [201, []])
     assert.ok(typeof token === 'string' && tokenId(token) === told.id)
     assert.deepEqual(told, {
       id: told.id,
@@ -122,6 +123,7 @@ describe('the tokens of clients', () => {
     const fixture = new Fixture()
     const { body: made } = await fixture.send('POST', '/v1/tokens', {})
     const app = createTokenRoutes({
+      advise: () => [],
       ...{ adminSha256, randomBytes, now: () => START_MS },
       store: { ...fixture.store, replace: () => Promise.resolve(false) },
     })
@@ -181,7 +183,13 @@ describe('the tokens of clients', () => {
 
   test('are nobody’s when no operator is configured', async () => {
     const store = createMemoryTokenStore()
-    const app = createTokenRoutes({ adminSha256: undefined, store, randomBytes, now: () => 0 })
+    const app = createTokenRoutes({
+      adminSha256: undefined,
+      store,
+      randomBytes,
+      now: () => 0,
+      advise: () => [],
+    })
     app.onError((error) => (error instanceof HttpError ? errorResponse(error) : new Response()))
     const response = await app.request('/v1/tokens', { headers: { authorization: 'Bearer ' } })
     assert.equal(response.status, 401)

@@ -169,6 +169,7 @@ type Send = (method: string, path: string, body?: object) => Promise<Reply>
 /** Returns a function that sends an operator's requests to the token routes of a store. */
 async function routesOf(store: TokenStore): Promise<Send> {
   const app = createTokenRoutes({
+    advise: () => [],
     adminSha256: await hashToken(ADMIN),
     store,
     randomBytes: (size) => crypto.getRandomValues(new Uint8Array(size)),
