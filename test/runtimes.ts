@@ -6,8 +6,11 @@
 import { spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
+import { cacheFolder } from './cache-folder.ts'
 
-const FOLDER = join(import.meta.dirname, '../.cache/runtimes')
+const BUN_PACKAGE = 'bun@1.4.5'
+const DENO_PACKAGE = 'deno@2.9.6'
+const FOLDER = cacheFolder(`${BUN_PACKAGE}-${DENO_PACKAGE}`)
 
 /** A runtime, what npm calls it, and how it runs a program. */
 export type OtherRuntime = {
@@ -21,7 +24,7 @@ export type OtherRuntime = {
 /** Bun, whose own HTTP server we use there. */
 export const BUN: OtherRuntime = {
   name: 'Bun',
-  npm: 'bun@1.4.5',
+  npm: BUN_PACKAGE,
   command: join(FOLDER, 'node_modules/.bin/bun'),
   args: [],
 }
@@ -29,7 +32,7 @@ export const BUN: OtherRuntime = {
 /** Deno, where we use Node's modules. */
 export const DENO: OtherRuntime = {
   name: 'Deno',
-  npm: 'deno@2.9.6',
+  npm: DENO_PACKAGE,
   command: join(FOLDER, 'node_modules/.bin/deno'),
   args: ['run', '-A', '--node-modules-dir=manual'],
 }

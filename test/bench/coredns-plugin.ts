@@ -4,16 +4,27 @@
  * @module
  */
 import { type ChildProcessByStdio, execFileSync, spawn } from 'node:child_process'
-import { copyFileSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { createHash } from 'node:crypto'
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import type { Readable, Writable } from 'node:stream'
+import { cacheFolder } from '../cache-folder.ts'
 import type { ApiObject } from './cluster-objects.ts'
 import type { Questions } from './generated-server.ts'
 
 const SOURCE = join(import.meta.dirname, 'coredns')
-const CACHE = join(import.meta.dirname, '../../.cache/bench')
+const FILES = ['main.go', 'go.mod']
+const CACHE = cacheFolder(`coredns-plugin-${digestOf(FILES)}`)
 const BINARY = join(CACHE, 'coredns-plugin')
 
 /** The plugin, with its objects listed. */
@@ -73,6 +84,12 @@ export class CoreDnsPlugin {
   }
 }
 
+function digestOf(files: readonly string[]): string {
+  const hash = createHash('sha256')
+  for (const name of files) hash.update(readFileSync(join(SOURCE, name)))
+  return hash.digest('hex').slice(0, 12)
+}
+
 function build(): boolean {
   if (existsSync(BINARY)) return true
   try {
@@ -82,7 +99,7 @@ function build(): boolean {
   }
   process.stderr.write('building CoreDNS’s plugin, this once\n')
   mkdirSync(CACHE, { recursive: true })
-  for (const name of ['main.go', 'go.mod']) copyFileSync(join(SOURCE, name), join(CACHE, name))
+  for (const name of FILES) copyFileSync(join(SOURCE, name), join(CACHE, name))
   execFileSync('go', ['mod', 'tidy'], { cwd: CACHE, stdio: 'ignore' })
   execFileSync('go', ['build', '-trimpath', '-o', BINARY, '.'], { cwd: CACHE, stdio: 'inherit' })
   return true

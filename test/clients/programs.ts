@@ -5,6 +5,7 @@
 import { execFile, spawnSync } from 'node:child_process'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
+import { cacheFolder } from '../cache-folder.ts'
 
 /** Debian's package of each program. */
 const PACKAGES: Readonly<Record<string, string>> = {
@@ -41,7 +42,8 @@ export async function shell(command: string): Promise<string> {
   return stdout
 }
 
-const PYTHON = join(import.meta.dirname, '../../.cache/python')
+const DNSPYTHON = '2.7.0'
+const PYTHON = cacheFolder(`dnspython-${DNSPYTHON}`)
 
 /** Finds or makes a Python that has dnspython with what it needs for HTTPS. */
 export function preparePython(): { readonly python: string; readonly missing: string | undefined } {
@@ -54,7 +56,7 @@ export function preparePython(): { readonly python: string; readonly missing: st
       spawnSync('apt-get', ['install', '-y', '-q', '--no-install-recommends', 'python3-venv'])
       spawnSync('python3', ['-m', 'venv', PYTHON])
     }
-    spawnSync(join(PYTHON, 'bin/pip'), ['install', '-q', 'dnspython[doh]==2.7.0'])
+    spawnSync(join(PYTHON, 'bin/pip'), ['install', '-q', `dnspython[doh]==${DNSPYTHON}`])
   }
   return { python, missing: hasIt() ? undefined : 'dnspython is missing: install python3-venv' }
 }

@@ -9,6 +9,7 @@ import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
+import { cacheFolder } from '../cache-folder.ts'
 import { AUTHORITY } from '../certificates.ts'
 import { freePort } from '../cluster/processes.ts'
 import { get, JSON_FORM, messageOf, post, WEB, WEB_LINES, WIRE } from '../doh/item-cases.ts'
@@ -17,8 +18,8 @@ import { type Ask, type Got, sendTo } from '../doh/replies.ts'
 import { formatReply } from '../message-text.ts'
 import { findMissing, shell } from './programs.ts'
 
-const NPM = join(import.meta.dirname, '../../.cache/clients')
 const DOHDEC = 'dohdec@6.0.4'
+const NPM = cacheFolder(DOHDEC)
 
 let gateways: Gateways
 let way: Way

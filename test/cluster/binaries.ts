@@ -1,18 +1,19 @@
 /**
- * The real things to test beside: kube-apiserver and CoreDNS, built from their Go modules into a
- * folder that git ignores, and etcd from the system.
+ * The real things to test beside: kube-apiserver and CoreDNS, built from their Go modules into the
+ * user's cache, and etcd from the system.
  * @module
  */
 import { execFileSync, spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { cacheFolder } from '../cache-folder.ts'
 
 const KUBERNETES = '1.34.4'
 const COREDNS = '1.14.7'
 const DNSTAP = '0.4.0'
 /** The newest that is there as a Go module. */
 const H2SPEC = '2.2.1+incompatible'
-const CACHE = join(import.meta.dirname, '../../.cache/cluster')
+const CACHE = cacheFolder('programs')
 
 /** Paths of the binaries. */
 export type Binaries = {
