@@ -7,7 +7,7 @@ import type { Listener } from '../resolver/listener.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
 import { createDohServer } from './doh-server.ts'
 import type { StreamServer, Streams } from './sockets.ts'
-import { TCP_LIMITS, type TcpLimits, TcpServer } from './tcp-server.ts'
+import { TCP_LIMITS, TcpServer, TLS_LIMITS } from './tcp-server.ts'
 import type { Answer } from './udp-server.ts'
 
 const HTTPS_RESPONSES = {
@@ -28,12 +28,19 @@ export function streamsOf(
   { transport, port, tls, httpConnectionsMax: connectionsMax }: Listener,
   { answer, bounds, metrics }: StreamParts,
 ): Streams {
-  const limits = (): TcpLimits => ({ ...TCP_LIMITS, ...bounds() })
   switch (transport) {
     case 'dns':
-      return { name: 'TCP', hasUdp: true, create: () => new TcpServer(answer, limits) }
+      return {
+        name: 'TCP',
+        hasUdp: true,
+        create: () => new TcpServer(answer, () => ({ ...TCP_LIMITS, ...bounds() })),
+      }
     case 'tls':
-      return { name: 'TLS', hasUdp: false, create: () => new TcpServer(answer, limits, tls) }
+      return {
+        name: 'TLS',
+        hasUdp: false,
+        create: () => new TcpServer(answer, () => ({ ...TLS_LIMITS, ...bounds() }), tls),
+      }
     case 'https': {
       const onResponse = (status: number): void => {
         metrics.counter(HTTPS_RESPONSES, [`https://:${port}`, String(status)]).value++

@@ -101,6 +101,22 @@ describe('MessageStream', () => {
     )
   })
 
+  test('stops behind a message when it is told, and reads on from there', () => {
+    const messages: Uint8Array[] = []
+    const stream = new MessageStream((message) => {
+      messages.push(message)
+      stream.pause()
+    })
+    const chunk = hex('000101000202030002')
+    assert.deepEqual([stream.push(chunk), stream.hasUnread, messages], [true, true, [hex('01')]])
+    assert.deepEqual([stream.resume(), stream.hasUnread], [true, true])
+    assert.deepEqual([stream.isWithinMessage, messages], [false, [hex('01'), hex('0203')]])
+    assert.deepEqual(
+      [stream.resume(), stream.hasUnread, stream.isWithinMessage],
+      [true, false, true],
+    )
+  })
+
   test('takes any octets, and gives no more than came in', () => {
     fc.assert(
       fc.property(fc.array(fc.uint8Array({ maxLength: 50 })), (chunks) => {

@@ -218,39 +218,51 @@ describe('TcpServer', () => {
 })
 
 describe('TcpServer and its limits', () => {
-  test('closes what is over the limit of one client, and no other client', async () => {
-    const limits = { connectionsPerClientMax: 1, address: '0.0.0.0' }
+  test('drops the idle connection of a client over its limit, and of no other client', async () => {
+    const limits = { connectionsPerClientMax: 2, address: '0.0.0.0' }
     const own = localAddresses().filter((address) => !address.includes(':'))
-    await withServer(
-      echo,
-      async (port) => {
-        const first: TcpClient[] = []
-        // Who connects to an address of its own machine comes from that address.
-        for (const address of own) first.push(await TcpClient.open(port, address))
-        for (const [i, client] of first.entries()) {
-          assert.equal(await isServed(port, own[i]), false)
-          client.socket.write(queries(1))
-          await client.messages(1)
-          client.destroy()
-        }
-      },
-      limits,
-    )
+    const run = async (port: number): Promise<void> => {
+      // A client of an address of its own machine comes from that address.
+      const first = await Promise.all(own.map((address) => TcpClient.open(port, address)))
+      const [oldest, other] = [first[0], await served(port, own[0])]
+      const third = await served(port, own[0])
+      await within(oldest?.closed ?? Promise.resolve(), 'the end of the oldest')
+      for (const client of [...first.slice(1), other, third]) {
+        assert.equal(client.isClosed, false)
+        client.destroy()
+      }
+    }
+    await withServer(echo, run, limits)
   })
 
-  test('closes what is over the limit of all connections', async () => {
+  test('drops the connection that was idle for the longest time when all are taken', async () => {
     const run = async (port: number): Promise<void> => {
-      const clients = [await TcpClient.open(port), await TcpClient.open(port)]
-      for (const client of clients) {
-        client.socket.write(queries(1))
-        await client.messages(1)
-      }
-      assert.equal(await isServed(port), false)
-      clients[0]?.destroy()
-      assert.ok(await isServedSoon(port))
-      clients[1]?.destroy()
+      const clients = [await served(port), await TcpClient.open(port), await served(port)]
+      await within(clients[1]?.closed ?? Promise.resolve(), 'the end of the one without a query')
+      clients.push(await served(port))
+      await within(clients[0]?.closed ?? Promise.resolve(), 'the end of the oldest')
+      for (const client of clients) client.destroy()
     }
     await withServer(echo, run, { connectionsMax: 2 })
+  })
+
+  test('refuses a connection when all others wait for answers', async () => {
+    const later = Promise.withResolvers<Uint8Array>()
+    const asked = Promise.withResolvers<void>()
+    const answer: Answer = () => {
+      asked.resolve()
+      return later.promise
+    }
+    const run = async (port: number): Promise<void> => {
+      const client = await TcpClient.open(port)
+      client.socket.write(queries(1))
+      await within(asked.promise, 'the query')
+      await within((await TcpClient.open(port)).closed, 'the end of the second')
+      later.resolve(echo(queryWith(0)))
+      await client.messages(1)
+      client.destroy()
+    }
+    await withServer(answer, run, { connectionsMax: 1 })
   })
 
   test('gives a place back when a connection is gone', async () => {
@@ -322,3 +334,11 @@ describe('TcpServer and its limits', () => {
     })
   })
 })
+
+/** Opens a connection that has had an answer. */
+async function served(port: number, address?: string): Promise<TcpClient> {
+  const client = await TcpClient.open(port, address)
+  client.socket.write(queries(1))
+  await client.messages(1)
+  return client
+}

@@ -1,6 +1,10 @@
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
 import { describe, test } from 'node:test'
+import { connect } from 'node:tls'
+import { TCP_LIMITS, type TcpLimits, TcpServer } from '../../src/shim/tcp-server.ts'
 import type { Answer } from '../../src/shim/udp-server.ts'
+import { SERVER } from '../certificates.ts'
 import { echo, frame, queries, queryWith, TcpClient, within } from './clients.ts'
 import { replaceTimers } from './timers.ts'
 import { withServer } from './with-tcp-server.ts'
@@ -18,6 +22,34 @@ describe('TcpServer and bounds of connections', () => {
       t.mock.timers.tick(1)
       await within(client.closed, 'the end')
     })
+  })
+
+  test('closes a TLS connection whose handshake is not done in time', async (t) => {
+    const handshakeMs = 34_567
+    const passHandshakeTime = replaceTimers(t, handshakeMs)
+    const limits = (): TcpLimits => ({ ...TCP_LIMITS, handshakeMs })
+    const server = new TcpServer(() => echo, limits, { ...SERVER, clientAuth: 'nocert' })
+    const port = await server.listen('127.0.0.1', 0)
+    t.after(() => server.close())
+    const silent = await TcpClient.open(port)
+    for (let i = 0; i < 1000 && !silent.isClosed; i++) {
+      passHandshakeTime()
+      await new Promise(setImmediate)
+    }
+    assert.ok(silent.isClosed)
+  })
+
+  test('drops a TLS connection without a handshake for one with it', async (t) => {
+    const limits = (): TcpLimits => ({ ...TCP_LIMITS, connectionsMax: 1 })
+    const server = new TcpServer(() => echo, limits, { ...SERVER, clientAuth: 'nocert' })
+    const port = await server.listen('127.0.0.1', 0)
+    t.after(() => server.close())
+    const silent = await TcpClient.open(port)
+    const secure = connect({ host: '127.0.0.1', port, rejectUnauthorized: false })
+    t.after(() => secure.destroy())
+    secure.write(queries(1))
+    await within(once(secure, 'data'), 'an answer over TLS')
+    await within(silent.closed, 'the end')
   })
 
   test('counts no part of a message as one', async (t) => {
