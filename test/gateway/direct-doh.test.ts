@@ -194,6 +194,20 @@ describe('what is answered directly is answered as by the app:', () => {
     })
   }
 
+  test('requests at the same time, each by its own response', async () => {
+    const fixture = await Fixture.start()
+    await fixture.byApp(get(WEB_QUESTION))
+    // Every second one waits for an upstream.
+    const names = [WEB_QUESTION, 'www.example.org A', 'none.shop.svc.shop.test A +edns', 'x.test A']
+    const sent = Array.from({ length: 80 }, (_, id) => get(`${names[id % 4]} +id=${id + 1}`))
+    const alone: Got[] = []
+    for (const one of sent) alone.push(await fixture.byApp(one))
+    const directly = sent.map((one) => fixture.directly(one))
+    const byApp = sent.map((one) => fixture.byApp(one))
+    assert.deepEqual(await Promise.all(directly), alone)
+    assert.deepEqual(await Promise.all(byApp), alone)
+  })
+
   test('a response that is too large for curl', async () => {
     const fixture = await Fixture.start()
     const sent = post(parseQuestion('large.example.org TXT').message, { accept: '*/*' })
