@@ -103,9 +103,9 @@ const KEYS: Command = {
   name: 'keys',
   summary: 'make the keys by which a cluster publishes to a gateway',
   args: ['[CLUSTER]'],
-  flags: ['admin'],
+  flags: ['admin', 'read-only'],
   required: [],
-  examples: ['kubedoh keys prod', 'kubedoh keys --admin'],
+  examples: ['kubedoh keys prod', 'kubedoh keys --admin', 'kubedoh keys --read-only'],
   run: async (input, output) => (await import('./keys.ts')).runKeys(input, output),
 }
 

@@ -43,6 +43,7 @@ export type FlagName =
   | 'ca'
   | 'json'
   | 'admin'
+  | 'read-only'
   | 'store'
   | 'tls-cert'
   | 'tls-key'
@@ -155,7 +156,11 @@ export const FLAGS: Readonly<Record<FlagName, Flag>> = {
     default: '',
     help: "authorities of clients' certificates, in PEM, for identities cert:SHA256",
   },
-  admin: { default: '', help: 'make the token of who keeps the tokens of clients' },
+  admin: {
+    default: '',
+    help: 'create the operator (admin) token, which makes the tokens of clients',
+  },
+  'read-only': { default: '', help: 'create a token that reads /readyz and /metrics alone' },
   name: { value: 'TEXT', default: '', help: 'whose token it is, for people' },
   clusters: {
     value: 'IDS',

@@ -16,6 +16,7 @@ import type { ReaderTimes } from './cluster-reader.ts'
 export const GATEWAY_VARIABLES: readonly Exclude<keyof GatewayVariables, 'COREFILE'>[] = [
   'CLUSTERS',
   'ADMIN_TOKEN_SHA256',
+  'READ_ONLY_TOKEN_SHA256',
   'CLIENT_TOKEN_SHA256',
   'PUBLIC',
   'STALE_SECONDS',
@@ -36,6 +37,8 @@ export type GatewayVariables = {
   readonly CLIENT_TOKEN_SHA256?: string
   /** SHA-256 of the token of who keeps the clients' tokens, in hexadecimal digits. */
   readonly ADMIN_TOKEN_SHA256?: string
+  /** SHA-256 of the token that reads `/readyz` and `/metrics` and nothing else. */
+  readonly READ_ONLY_TOKEN_SHA256?: string
   /** `true` to answer everybody. */
   readonly PUBLIC?: string
   /** Seconds without a word from the exporter after which answers say that they are old. */
@@ -68,6 +71,8 @@ export type GatewayConfig = {
   readonly access: Access
   /** SHA-256 of the token of who keeps the clients' tokens; `undefined` when nobody does. */
   readonly adminSha256: string | undefined
+  /** SHA-256 of the token that reads `/readyz` and `/metrics`; `undefined` for none. */
+  readonly readOnlySha256: string | undefined
   readonly times: ReaderTimes
   /** Requests a minute that one token, or one address without, may send; 0 for any number. */
   readonly requestsPerMinute: number
@@ -103,6 +108,7 @@ export async function readGatewayConfig(
     clusters: await readClusters(variables.CLUSTERS ?? ''),
     access: readAccess(variables),
     adminSha256: readHash(variables, 'ADMIN_TOKEN_SHA256'),
+    readOnlySha256: readHash(variables, 'READ_ONLY_TOKEN_SHA256'),
     times: {
       refreshMs: REFRESH_MS,
       blockMs: BLOCK_MS,
@@ -160,7 +166,7 @@ function readAccess(variables: GatewayVariables): Access {
 
 function readHash(
   variables: GatewayVariables,
-  name: 'CLIENT_TOKEN_SHA256' | 'ADMIN_TOKEN_SHA256',
+  name: `${'CLIENT' | 'ADMIN' | 'READ_ONLY'}_TOKEN_SHA256`,
 ): string | undefined {
   const text = variables[name] ?? ''
   if (text === '') return undefined

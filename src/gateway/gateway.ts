@@ -280,9 +280,9 @@ export class Gateway {
   /** Operators' routes are for who operates or exports, and never for everybody (`PUBLIC`). */
   async checkOperator(c: Context): Promise<void> {
     const token = headerToken(c.req.raw)
-    const { clusters, adminSha256, access } = this.config
+    const { clusters, adminSha256, readOnlySha256, access } = this.config
     const hashes = [...clusters.values()].map(({ tokenSha256 }) => tokenSha256)
-    for (const sha256 of [adminSha256, access.sha256, ...hashes]) {
+    for (const sha256 of [adminSha256, readOnlySha256, access.sha256, ...hashes]) {
       if (token !== undefined && sha256 !== undefined && (await hasHash(token, sha256))) return
     }
     throw new HttpError(401, 'unauthorized', "An operator's or exporter's token is needed", {
