@@ -27,6 +27,7 @@ export type FlagName =
   | 'pidfile'
   | 'objects'
   | 'files'
+  | 'for'
   | 'kubeconfig'
   | 'doh.listen'
   | 'insecure'
@@ -83,6 +84,11 @@ export const FLAGS: Readonly<Record<FlagName, Flag>> = {
     isRepeated: true,
   },
   files: { value: 'FOLDER', default: '', help: "what the Corefile's paths are relative to" },
+  for: {
+    value: 'TARGET',
+    default: 'serve',
+    help: 'what runs the Corefile: serve, gateway (on Node) or worker (Cloudflare)',
+  },
   kubeconfig: {
     value: 'FILE',
     default: '',

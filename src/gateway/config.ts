@@ -6,6 +6,7 @@
 import { parseCorefile } from '../corefile/parse-corefile.ts'
 import { ConfigError, formatProblem } from '../corefile/problem.ts'
 import type { ServerBlock } from '../corefile/server-block.ts'
+import type { CorefileSource } from '../corefile/token-stream.ts'
 import { CLUSTER_ID } from '../snapshot/manifest.ts'
 import { importPublicKey, type PublicKey } from '../snapshot/signature.ts'
 import type { Access } from './access.ts'
@@ -121,15 +122,18 @@ export async function readGatewayConfig(
   }
 }
 
+/** A gateway's Corefile is one text: it imports nothing and has no variables. */
+export const NO_FILES: CorefileSource = {
+  readText: () => undefined,
+  glob: () => [],
+  resolvePath: (_, path) => path,
+  environment: () => undefined,
+}
+
 function readBlocks(text: string, file: string): readonly ServerBlock[] {
   if (text.trim() === '') throw new GatewayConfigError(`${file} is not set`)
   try {
-    return parseCorefile(text, file, {
-      readText: () => undefined,
-      glob: () => [],
-      resolvePath: (_, path) => path,
-      environment: () => undefined,
-    })
+    return parseCorefile(text, file, NO_FILES)
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error
     throw new GatewayConfigError(error.problems.map(formatProblem).join('; '), { cause: error })
