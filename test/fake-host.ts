@@ -137,6 +137,7 @@ export class FakeHost implements Host {
   private readonly cluster: FakeClusterOptions | undefined
   private readonly timers = new Set<Timer>()
   private nowMs = START_MS
+  private steppedMs = 0
   private state: number
 
   constructor(options: FakeHostOptions = {}) {
@@ -151,7 +152,10 @@ export class FakeHost implements Host {
     this.state = seed
   }
 
-  readonly now = (): number => this.nowMs
+  readonly now = (): number => this.nowMs + this.steppedMs
+
+  /** Begins elsewhere than `now`, so that nothing may mix them up. */
+  readonly elapsed = (): number => this.nowMs - START_MS + 777
 
   /** A linear congruential generator (Numerical Recipes): the upper half is random enough. */
   readonly random16 = (): number => {
@@ -252,6 +256,11 @@ export class FakeHost implements Host {
   /** Timers that wait. */
   get timerCount(): number {
     return this.timers.size
+  }
+
+  /** Sets the wall clock forward, or back. */
+  step(ms: number): void {
+    this.steppedMs += ms
   }
 
   /** Moves the clock on and runs what falls due, in order, each with all that follows from it. */

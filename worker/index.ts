@@ -114,7 +114,7 @@ function createRuntime(env: Env, config: GatewayConfig): GatewayRuntime {
     cluster,
     blobs: store,
     after: host.after,
-    now: host.now,
+    elapsed: host.elapsed,
     onError: (error) => {
       const message = 'KV or R2 fails; the cluster object has all shards'
       host.log({ level: 'error', message, cluster, error: String(error) })

@@ -8,18 +8,21 @@ import { checkWorkerUpstream } from '../src/gateway/compile-corefile.ts'
 import type { GatewayRuntime } from '../src/gateway/gateway.ts'
 import { EDGE_PLUGINS } from '../src/plugins/edge-plugins.ts'
 import type { Upstream, UpstreamClient, UpstreamOptions } from '../src/plugins/host.ts'
+import { createElapsed } from '../src/telemetry/elapsed.ts'
 import { formatLogEvent } from '../src/telemetry/log.ts'
 import { Metrics } from '../src/telemetry/metrics.ts'
 import { sampledLog } from '../src/telemetry/sampled-log.ts'
 
 /** Makes the runtime of one isolate. */
 export function createWorkerHost(): GatewayRuntime['host'] {
+  const elapsed = createElapsed({ wall: Date.now, monotonic: () => performance.now() })
   return {
     plugins: EDGE_PLUGINS,
     isolatesRequests: true,
     hostname: 'localhost',
     runtime: 'workerd',
     now: Date.now,
+    elapsed,
     random16: () => crypto.getRandomValues(new Uint16Array(1))[0] ?? 0,
     after: (delayMs, task) => {
       const timer = setTimeout(task, delayMs)
@@ -41,7 +44,7 @@ export function createWorkerHost(): GatewayRuntime['host'] {
       log: (event) => {
         console.log(formatLogEvent(event, Date.now()))
       },
-      now: Date.now,
+      now: elapsed,
     }),
     print: (line) => {
       console.log(line)

@@ -38,7 +38,10 @@ export type ClusterSourceOptions = {
   readonly loadApi: () => Promise<OpenApi>
   readonly log: Log
   readonly metrics: Metrics
+  /** Milliseconds since 1970. */
   readonly now: () => number
+  /** Milliseconds since some moment, by a clock that never goes back. */
+  readonly elapsed: () => number
   /** A cluster has another snapshot. */
   readonly onSnapshot?: () => void
 }
@@ -145,7 +148,7 @@ export class ClusterSources {
   }
 
   private openLive(directive: KubernetesOptions, tree: ClusterTree, naming: NamingOptions): Opened {
-    const { log, metrics, now, onSnapshot } = this.options
+    const { log, metrics, now, elapsed, onSnapshot } = this.options
     const watch = JSON.stringify([connectionOf(directive, this.options), directive.apiLimits])
     const shared = this.watches.get(watch) ?? this.openWatch(directive)
     this.watches.set(watch, shared)
@@ -153,6 +156,7 @@ export class ClusterSources {
       shared,
       naming,
       now,
+      elapsed,
       onWarning: (message) => log({ level: 'warning', message }),
       onError: (message) => log({ level: 'error', message }),
       staleMs: STALE_MS,
@@ -176,10 +180,10 @@ export class ClusterSources {
   }
 
   private openWatch(directive: KubernetesOptions): SharedWatch {
-    const { log, metrics, now } = this.options
-    const measured = measuredApi(this.connect(directive), metrics, now)
+    const { log, metrics, elapsed } = this.options
+    const measured = measuredApi(this.connect(directive), metrics, elapsed)
     return new SharedWatch({
-      api: throttledApi(measured, directive.apiLimits, { metrics, sleep, now }),
+      api: throttledApi(measured, directive.apiLimits, { metrics, sleep, now: elapsed }),
       onWarning: (message) => log({ level: 'warning', message }),
       onError: (message) => log({ level: 'error', message }),
       sleep,

@@ -17,6 +17,7 @@ import { namingOptions, sharedTrees } from '../exporter/naming.ts'
 import { readObjectFiles } from '../exporter/object-files.ts'
 import { Publisher, type PublishReport } from '../exporter/publisher.ts'
 import { throttledApi } from '../exporter/throttled-api.ts'
+import { elapsed } from '../shim/elapsed.ts'
 import { outsideAddresses } from '../shim/local-addresses.ts'
 import { CLUSTER_ID } from '../snapshot/manifest.ts'
 import { importPrivateKey, type PrivateKey } from '../snapshot/signature.ts'
@@ -85,6 +86,7 @@ export async function startExport(input: Input, output: Output): Promise<Running
     sleep,
     random: Math.random,
     now: Date.now,
+    elapsed,
     onPublished: (report) => {
       if (hasPublished && !report.isConfirmation) {
         log({ level: 'info', message: 'published', ...report })
@@ -127,9 +129,9 @@ async function untilRead(
   signal: AbortSignal,
   waitMs = Infinity,
 ): Promise<boolean> {
-  const deadlineMs = Date.now() + waitMs
+  const deadlineMs = elapsed() + waitMs
   while (source.confirmedMs() === undefined) {
-    if (signal.aborted || deadlineMs < Date.now()) return false
+    if (signal.aborted || deadlineMs < elapsed()) return false
     await sleep(POLL_MS, signal)
   }
   return true
@@ -194,8 +196,8 @@ async function openSource(
   }
   const { openApi } = await import('../exporter/watch.ts')
   const place = { kubeconfig: input.text('kubeconfig'), folder: dirname(input.text('conf')) }
-  const measured = measuredApi(openApi(connectionOf(directive, place)), metrics, Date.now)
-  const runtime = { metrics, sleep, now: Date.now }
+  const measured = measuredApi(openApi(connectionOf(directive, place)), metrics, elapsed)
+  const runtime = { metrics, sleep, now: elapsed }
   return createWatchSource({
     api: throttledApi(measured, directive.apiLimits, runtime),
     naming,

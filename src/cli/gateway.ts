@@ -13,6 +13,7 @@ import {
 } from '../gateway/config.ts'
 import { createNodeGateway, type GatewayServer } from '../node-gateway/node-gateway.ts'
 import type { TlsService } from '../plugins/plugin.ts'
+import { elapsed } from '../shim/elapsed.ts'
 import { parseListenAddress } from '../shim/feature-servers.ts'
 import type { Log } from '../telemetry/log.ts'
 import { sampledLog } from '../telemetry/sampled-log.ts'
@@ -59,7 +60,7 @@ export async function startNodeGateway(input: Input, output: Output): Promise<Ru
         '--tls-key, put TLS in front of a loopback address, or say --insecure',
     )
   }
-  const log = sampledLog({ log: createLog(output), now: Date.now })
+  const log = sampledLog({ log: createLog(output), now: elapsed })
   const server = createServer(input, log, { config: await readConfig(input), tls })
   if (input.text('store') === 'memory') log({ level: 'warning', message: FORGETS })
   try {

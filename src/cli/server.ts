@@ -10,6 +10,7 @@ import { createResolver } from '../resolver/create-resolver.ts'
 import { STANDARD_PORTS } from '../resolver/listener.ts'
 import type { Resolver } from '../resolver/resolver.ts'
 import { DnsServer } from '../shim/dns-server.ts'
+import { elapsed } from '../shim/elapsed.ts'
 import type { HttpServer } from '../shim/http-server.ts'
 import { outsideAddresses } from '../shim/local-addresses.ts'
 import { createNodeHost } from '../shim/node-host.ts'
@@ -104,6 +105,7 @@ export class Server implements RunningServer {
         log: this.log,
         metrics: this.metrics,
         now: Date.now,
+        elapsed,
       })
     this.keys = new KeySources({ file: etcd, log: this.log })
     if (parts === undefined) this.reloads = this.reloadsOf(conf)

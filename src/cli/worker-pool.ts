@@ -13,6 +13,7 @@ import { createResolver } from '../resolver/create-resolver.ts'
 import { STANDARD_PORTS } from '../resolver/listener.ts'
 import type { Resolver } from '../resolver/resolver.ts'
 import { lameduckMsOf } from '../shim/dns-server.ts'
+import { elapsed } from '../shim/elapsed.ts'
 import { FeatureServers, formatMetrics } from '../shim/feature-servers.ts'
 import { outsideAddresses } from '../shim/local-addresses.ts'
 import { createNodeHost } from '../shim/node-host.ts'
@@ -116,6 +117,7 @@ class WorkerPool implements RunningServer {
       log: this.log,
       metrics: this.metrics,
       now: Date.now,
+      elapsed,
       onSnapshot: () => this.shareChanges(),
     })
     this.features = new FeatureServers({
@@ -161,7 +163,7 @@ class WorkerPool implements RunningServer {
   private async begin(number: number): Promise<readonly number[]> {
     const { output, entry, current } = this
     if (current === undefined) throw new TypeError('a Corefile must come before workers')
-    const startMs = Date.now()
+    const startMs = elapsed()
     const worker = new WorkerThread(output, {
       ...(entry !== undefined && { entry }),
       onAbort: (message) => {
@@ -186,10 +188,10 @@ class WorkerPool implements RunningServer {
     this.past = mergeMetrics([this.past, withoutGauges(gone.lastMetrics)])
     this.workers.delete(number)
     this.log({ level: 'error', message: `worker ${number} ended and is replaced`, reason })
-    if (Date.now() - startMs > GOOD_MS) this.replaceMs = REPLACE_MS_MIN
+    if (elapsed() - startMs > GOOD_MS) this.replaceMs = REPLACE_MS_MIN
     const timer = setTimeout(() => {
       this.timers.delete(timer)
-      const nowMs = Date.now()
+      const nowMs = elapsed()
       this.begin(number).catch((error: unknown) => {
         void this.workers.get(number)?.stop()
         this.replace(number, { reason: describeError(error), startMs: nowMs })

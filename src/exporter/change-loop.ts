@@ -7,6 +7,8 @@ import type { Sleep } from './backoff.ts'
 
 /** Share of the time that the work may keep a process busy that answers as well. */
 export const DUTY_SHARE_ANSWERING = 0.25
+/** How long work may have kept a process busy at the most; beyond that, the machine slept. */
+const BUSY_MS_MAX = 10_000
 
 /** What a loop needs. */
 export type ChangeLoopOptions = {
@@ -19,8 +21,8 @@ export type ChangeLoopOptions = {
   /** Share of the time that the work may keep the process busy; all of it when left out. */
   readonly dutyShare?: number
   readonly sleep: Sleep
-  /** Milliseconds, from any moment on. */
-  readonly now: () => number
+  /** Milliseconds since some moment, by a clock that never goes back. */
+  readonly elapsed: () => number
 }
 
 /** Level-triggered: what matters is that something changed, not what or how often. */
@@ -41,16 +43,16 @@ export class ChangeLoop {
 
   /** Runs until `signal` ends it; changes told of by then are still worked on. */
   async run(signal: AbortSignal): Promise<void> {
-    const { work, gatherMs, intervalMs, dutyShare = 1, sleep, now } = this.options
+    const { work, gatherMs, intervalMs, dutyShare = 1, sleep, elapsed } = this.options
     while (await this.changed(signal)) {
       await sleep(gatherMs, signal)
-      const startMs = now()
+      const startMs = elapsed()
       this.isDirty = false
       const pending = work(signal)
       // What work waits for, a gateway or its own next attempt, keeps nobody from being answered.
-      const busyMs = now() - startMs
+      const busyMs = Math.min(elapsed() - startMs, BUSY_MS_MAX)
       await pending
-      const tookMs = Math.max(0, now() - startMs)
+      const tookMs = elapsed() - startMs
       await sleep(Math.max(0, intervalMs - tookMs, busyMs / dutyShare - tookMs), signal)
     }
   }

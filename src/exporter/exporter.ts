@@ -31,6 +31,8 @@ export type ExporterOptions = {
   readonly random: () => number
   /** Milliseconds since 1970. */
   readonly now: () => number
+  /** Milliseconds since some moment, by a clock that never goes back. */
+  readonly elapsed: () => number
 }
 
 /** Slices of one Service change within moments of each other. */
@@ -51,13 +53,13 @@ export class Exporter {
   constructor(options: ExporterOptions) {
     this.options = options
     this.backoff = new Backoff(options.random)
-    const { intervalMs, sleep, now } = options
+    const { intervalMs, sleep, elapsed } = options
     this.loop = new ChangeLoop({
       work: (signal) => this.publishOrRetry(signal),
       gatherMs: GATHER_MS,
       intervalMs,
       sleep,
-      now,
+      elapsed,
     })
   }
 

@@ -23,6 +23,8 @@ export type LiveClusterOptions = {
   readonly naming: NamingOptions
   /** Milliseconds since 1970. */
   readonly now: () => number
+  /** Milliseconds since some moment, by a clock that never goes back. */
+  readonly elapsed: () => number
   readonly onWarning: (message: string) => void
   readonly onError: (message: string) => void
   /** Milliseconds without word from the API server after which answers say that they are old. */
@@ -65,7 +67,7 @@ export class LiveCluster {
   })
 
   constructor(options: LiveClusterOptions) {
-    const { naming, now, metrics } = options
+    const { naming, now, elapsed, metrics } = options
     this.options = options
     this.builder = new ClusterBuilder(naming, options.onWarning)
     this.snapshots = new ClusterSnapshots(now)
@@ -78,7 +80,7 @@ export class LiveCluster {
       intervalMs: INTERVAL_MS,
       dutyShare: DUTY_SHARE_ANSWERING,
       sleep: options.sleep ?? sleep,
-      now,
+      elapsed,
     })
     this.watch = new ClusterWatch({
       shared: options.shared,
@@ -94,7 +96,7 @@ export class LiveCluster {
       onChange: (isWhole) => {
         if (isWhole || this.isLate) this.loop.mark()
       },
-      now,
+      now: elapsed,
     })
   }
 
@@ -174,11 +176,10 @@ export class LiveCluster {
    */
   freshness(): 'fresh' | 'stale' | 'partial' {
     if (!this.isWhole) return 'partial'
-    const { now, staleMs } = this.options
-    const nowMs = now()
+    const { elapsed, staleMs } = this.options
+    const nowMs = elapsed()
     // Answers ask each time; as long as all is well, the watches need not be asked as often.
-    const isLookedAt = nowMs - this.lookedMs < LOOK_MS && nowMs >= this.lookedMs
-    if (!isLookedAt || nowMs - this.confirmedMs >= staleMs) {
+    if (nowMs - this.lookedMs >= LOOK_MS || nowMs - this.confirmedMs >= staleMs) {
       this.lookedMs = nowMs
       this.confirmedMs = this.watch.confirmedMs() ?? Number.NEGATIVE_INFINITY
     }

@@ -26,7 +26,7 @@ const NO_STATUS = '<error>'
 
 /**
  * Measures requests: a list until it is there, a watch until it begins to be answered.
- * @param now gives milliseconds
+ * @param now gives milliseconds by a clock that never goes back
  */
 export function measuredApi(api: ObjectApi, metrics: Metrics, now: () => number): ObjectApi {
   const { host } = api

@@ -3,6 +3,7 @@
  * request of somebody who has logged in, or of a service with a token of Access.
  * @module
  */
+import type { GatewayClock } from './held-clock.ts'
 import { type After, SharedLoads } from './shared-loads.ts'
 import { verifyClaims } from './signed-claims.ts'
 
@@ -21,8 +22,7 @@ export type AccessApplication = {
 export type AssertionOptions = AccessApplication & {
   readonly fetch: (url: string) => Promise<Response>
   readonly after: After
-  /** Milliseconds since 1970. */
-  readonly now: () => number
+  readonly clock: GatewayClock
 }
 
 /** Access changes its keys every six weeks, and has the next ones there before. */
@@ -40,7 +40,13 @@ const CHECKED_FRESH_MS = 60_000
 const CHECKED_MAX = 1024
 
 /** Whose an assertion was found to be, and until when (milliseconds since 1970) that holds. */
-type Checked = { readonly identities: readonly string[]; readonly untilMs: number }
+type Checked = {
+  readonly identities: readonly string[]
+  /** When it was checked, by the clock that never goes back. */
+  readonly checkedMs: number
+  /** When it expires, by the wall clock. */
+  readonly expiresMs: number
+}
 
 type Keys = { readonly set: readonly unknown[]; readonly readMs: number }
 
@@ -67,7 +73,7 @@ export class AccessAssertions {
     const found = await this.verify(assertion, keys)
     if (found !== undefined) return found
     // It may be signed by a key that is newer than those at hand.
-    const isDue = this.options.now() - keys.readMs >= KEYS_RETRY_MS
+    const isDue = this.options.clock.elapsed() - keys.readMs >= KEYS_RETRY_MS
     if (!isDue) return []
     return (await this.verify(assertion, await this.keysOfAtLeast(keys.readMs + 1))) ?? []
   }
@@ -77,34 +83,32 @@ export class AccessAssertions {
    * not expired; `undefined` when it has to be checked.
    */
   identitiesAtOnce(assertion: string): readonly string[] | undefined {
+    const { now, elapsed } = this.options.clock
     const known = this.checked.get(assertion)
-    return known !== undefined && this.options.now() < known.untilMs ? known.identities : undefined
+    if (known === undefined || elapsed() - known.checkedMs >= CHECKED_FRESH_MS) return undefined
+    return now() < known.expiresMs ? known.identities : undefined
   }
 
   private async verify(assertion: string, { set }: Keys): Promise<readonly string[] | undefined> {
-    const { issuer, audience, now } = this.options
+    const { issuer, audience, clock } = this.options
     const claims = await verifyClaims(assertion, set, {
       issuer,
       audience,
-      nowSeconds: now() / 1000,
+      nowSeconds: clock.now() / 1000,
       skewSeconds: CLOCK_SKEW_SECONDS,
     })
     if (claims === undefined) return undefined
-    const found = { identities: identities(claims), untilMs: this.freshUntil(claims) }
+    const expiresMs = typeof claims.exp === 'number' ? claims.exp * 1000 : 0
+    const found = { identities: identities(claims), checkedMs: clock.elapsed(), expiresMs }
     if (this.checked.size >= CHECKED_MAX) this.checked.clear()
     this.checked.set(assertion, found)
     return found.identities
   }
 
-  private freshUntil({ exp }: Readonly<Record<string, unknown>>): number {
-    const endMs = typeof exp === 'number' ? exp * 1000 : 0
-    return Math.min(this.options.now() + CHECKED_FRESH_MS, endMs)
-  }
-
   /** The keys, when they are fresh and were read at a time or later; else they are read again. */
   private async keysOfAtLeast(readMs: number): Promise<Keys> {
     const { keys } = this
-    const isFresh = keys !== undefined && this.options.now() - keys.readMs < KEYS_FRESH_MS
+    const isFresh = keys !== undefined && this.options.clock.elapsed() - keys.readMs < KEYS_FRESH_MS
     if (isFresh && keys.readMs >= readMs) return keys
     const read = await this.loads.load('', () => this.readKeys())
     this.keys = read
@@ -112,7 +116,7 @@ export class AccessAssertions {
   }
 
   private async readKeys(): Promise<Keys> {
-    const { issuer, now } = this.options
+    const { issuer, clock } = this.options
     const response = await this.options.fetch(`${issuer}/cdn-cgi/access/certs`)
     const text = await response.text()
     if (!response.ok || text.length > KEYS_BYTES_MAX) {
@@ -120,7 +124,7 @@ export class AccessAssertions {
     }
     const set: unknown = JSON.parse(text)
     if (!isKeySet(set)) throw new Error('What Access sent are no keys')
-    return { set: set.keys, readMs: now() }
+    return { set: set.keys, readMs: clock.elapsed() }
   }
 }
 

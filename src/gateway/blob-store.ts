@@ -32,8 +32,8 @@ export type ClusterBlobs = {
   readonly cluster: string
   readonly blobs: BlobStore
   readonly after: After
-  /** Milliseconds since 1970. */
-  readonly now: () => number
+  /** Milliseconds since some moment, by a clock that never goes back. */
+  readonly elapsed: () => number
   /** Gets why the store did not keep, give or remove a shard as it should. */
   readonly onError: (error: unknown) => void
 }
@@ -44,16 +44,16 @@ export type ClusterBlobs = {
  * {@link GET_MS}; then all reads of the next second go to the origin at once.
  */
 export function originWithBlobs(origin: SnapshotOrigin, near: ClusterBlobs): SnapshotOrigin {
-  const { cluster, blobs, after, now, onError } = near
+  const { cluster, blobs, after, elapsed, onError } = near
   let suspendedMs = Number.NEGATIVE_INFINITY
   const readNear = async (sha256: string): Promise<Uint8Array | undefined> => {
-    if (Math.abs(now() - suspendedMs) < SUSPENDED_MS) return undefined
+    if (elapsed() - suspendedMs < SUSPENDED_MS) return undefined
     try {
       const { value } = await within(after, blobs.get(keyOf(cluster, sha256)), GET_MS)
       if (value === undefined || (await sha256Hex(value)) === sha256) return value
       onError(new Error(`shard ${sha256.slice(0, 12)}… is corrupt`))
     } catch (error) {
-      if (error instanceof LoadTimeoutError) suspendedMs = now()
+      if (error instanceof LoadTimeoutError) suspendedMs = elapsed()
       onError(error)
     }
     return undefined

@@ -17,6 +17,7 @@ import type { Shard } from '../snapshot/shard.ts'
 import { ShardList } from '../snapshot/shard-list.ts'
 import { infoFor, Snapshot, type SnapshotInfo } from '../snapshot/snapshot.ts'
 import type { Visibility } from '../snapshot/visibility.ts'
+import type { GatewayClock } from './held-clock.ts'
 import { Refresher } from './refresher.ts'
 import type { ShardHolder, ShardMemory } from './shard-memory.ts'
 import { type LoadedManifest, type LoaderOptions, SnapshotLoader } from './snapshot-loader.ts'
@@ -43,8 +44,7 @@ export type ReaderOptions = LoaderOptions & {
   readonly memory: ShardMemory
   /** Whether somebody's view goes by the labels of namespaces; never, when left out. */
   readonly needsLabels?: () => boolean
-  /** Milliseconds since 1970. */
-  readonly now: () => number
+  readonly clock: GatewayClock
   /** Gets what went wrong. */
   readonly onError: (message: string) => void
 }
@@ -76,6 +76,10 @@ export class ClusterReader implements SnapshotSource, ShardHolder {
   /** The newest manifest that was not pinned: nothing older is taken but by a pin. */
   private newest: OpenManifest | undefined
   private failedMs = Number.NEGATIVE_INFINITY
+  /** When the source confirmed the snapshot, by the clock that never goes back. */
+  private confirmedMs = 0
+  /** The same for clients that see some namespaces only. */
+  private limitedMs = 0
   /** When shards could not be had, by their hashes. */
   private readonly failedShards = new Map<string, number>()
   /** Where to look for a shard to let go of. */
@@ -85,7 +89,13 @@ export class ClusterReader implements SnapshotSource, ShardHolder {
     this.options = options
     this.loader = options.loader ?? new SnapshotLoader(options)
     const look = (): Promise<void> => this.look()
-    this.refresher = new Refresher({ ...options, look, refreshMs: options.times.refreshMs })
+    const { elapsed } = options.clock
+    this.refresher = new Refresher({
+      ...options,
+      elapsed,
+      look,
+      refreshMs: options.times.refreshMs,
+    })
     options.memory.add(this)
   }
 
@@ -108,7 +118,7 @@ export class ClusterReader implements SnapshotSource, ShardHolder {
     } catch (error) {
       this.options.onError(error instanceof Error ? error.message : String(error))
       if (shard !== undefined && this.snapshot !== undefined) return undefined
-      this.failedMs = this.options.now()
+      this.failedMs = this.options.clock.elapsed()
       return this.usable()
     }
   }
@@ -131,12 +141,16 @@ export class ClusterReader implements SnapshotSource, ShardHolder {
   }
 
   /**
-   * Milliseconds since the source last confirmed its names; infinite when there are none.
+   * Milliseconds since the source last confirmed its names; infinite when there are none. When the
+   * clock is set back, they are as old as they were, and grow older from there.
    * @param namespaces what the client sees; all when left out
    */
   ageMs(namespaces?: Visibility): number {
     if (this.snapshot === undefined) return Number.POSITIVE_INFINITY
-    return Math.max(0, this.options.now() - infoFor(this.snapshot, namespaces).timeMs)
+    const { now, elapsed } = this.options.clock
+    const info = infoFor(this.snapshot, namespaces)
+    const sinceMs = info === this.snapshot.info ? this.confirmedMs : this.limitedMs
+    return Math.max(now() - info.timeMs, elapsed() - sinceMs)
   }
 
   /** What the newest manifest says; `undefined` when there is none. */
@@ -169,7 +183,7 @@ export class ClusterReader implements SnapshotSource, ShardHolder {
   }
 
   private hasJustFailed(): boolean {
-    return this.options.now() - this.failedMs < RETRY_MS
+    return this.options.clock.elapsed() - this.failedMs < RETRY_MS
   }
 
   /** The snapshot, unless it lacks labels that are needed: else some would be denied their own. */
@@ -244,7 +258,7 @@ export class ClusterReader implements SnapshotSource, ShardHolder {
     for (const [index, shard] of preloaded) if (shard !== undefined) loaded.set(index, shard)
     const shards = new Array<Shard | undefined>(tree.shards.length).fill(undefined)
     for (const [index, shard] of loaded) shards[index] = shard
-    this.snapshot = new Snapshot(infoOf(manifest, tree), shards)
+    this.snapshot = new Snapshot(this.dated(infoOf(manifest, tree)), shards)
     this.loaded = loaded
     this.manifest = manifest
     this.tree = tree
@@ -253,6 +267,18 @@ export class ClusterReader implements SnapshotSource, ShardHolder {
     this.takeLabels(manifest, labels)
     this.failedShards.clear()
     this.options.memory.enforce()
+  }
+
+  /** Notes how old names are now. What limited clients learn changes only with their own time. */
+  private dated(info: SnapshotInfo): SnapshotInfo {
+    const { now, elapsed } = this.options.clock
+    const sinceMs = (timeMs: number): number => elapsed() - Math.max(0, now() - timeMs)
+    const { limited = info } = info
+    this.confirmedMs = sinceMs(info.timeMs)
+    if (limited.timeMs !== this.snapshot?.info.limited?.timeMs) {
+      this.limitedMs = sinceMs(limited.timeMs)
+    }
+    return info
   }
 
   /** The part of a manifest that is answered from. @throws {Error} when it has no such tree */
@@ -282,12 +308,12 @@ export class ClusterReader implements SnapshotSource, ShardHolder {
   private async loadShard(index: number): Promise<Snapshot | undefined> {
     const { shards } = this.tree
     if (index >= shards.length || this.loaded.has(index)) return this.snapshot
-    const { now } = this.options
+    const { elapsed } = this.options.clock
     const sha256 = shards.sha256(index)
     const failedMs = this.failedShards.get(sha256) ?? Number.NEGATIVE_INFINITY
-    if (now() - failedMs < RETRY_MS) return undefined
+    if (elapsed() - failedMs < RETRY_MS) return undefined
     const shard = await this.loader.shard(sha256).catch((error: unknown) => {
-      this.failedShards.set(sha256, now())
+      this.failedShards.set(sha256, elapsed())
       throw error
     })
     // A newer manifest may have come meanwhile; the shard is good for whichever lists it.
@@ -295,7 +321,7 @@ export class ClusterReader implements SnapshotSource, ShardHolder {
     if (shard !== undefined && isListed) this.replace(index, shard)
     if (shard !== undefined || !isListed) return this.snapshot
     // It is gone, as those of older manifests are: there must be a newer one.
-    this.failedShards.set(sha256, now())
+    this.failedShards.set(sha256, elapsed())
     await this.look()
     return shards.isSame(index, this.tree.shards) ? undefined : this.snapshot
   }

@@ -104,20 +104,20 @@ export class Gateway {
     this.config = config
     this.runtime = runtime
     const { host, tokenStore } = runtime
-    this.clock = new HeldClock(host.now)
+    this.clock = new HeldClock(host)
     this.resolver = this.compile()
     const perMinute = config.requestsPerMinute
-    this.limiter = runtime.limiter ?? new RateBuckets({ perMinute, now: this.clock.now })
+    this.limiter = runtime.limiter ?? new RateBuckets({ perMinute, elapsed: this.clock.elapsed })
     const { application } = config
     const { after } = host
-    const { now } = this.clock
+    const { clock } = this
     this.assertions =
-      application && new AccessAssertions({ ...application, fetch: runtime.fetch, after, now })
+      application && new AccessAssertions({ ...application, fetch: runtime.fetch, after, clock })
     this.zones = this.opened.sort((a, b) => b.zone.bytes.length - a.zone.bytes.length)
     this.book = new TokenBook({
       store: tokenStore,
       after,
-      now,
+      clock,
       onError: (error) => {
         host.log({ level: 'error', message: 'cannot read the tokens', error })
       },
@@ -369,7 +369,7 @@ export class Gateway {
       times: this.config.times,
       memory: this.memory,
       needsLabels: () => this.book.usesLabels,
-      now: this.clock.now,
+      clock: this.clock,
       onError: (error) => {
         this.logFailure(key, error)
       },

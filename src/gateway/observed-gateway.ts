@@ -54,12 +54,12 @@ export class ObservedGateway extends Gateway {
     keepAlive: KeepAlive,
     method: string,
   ): MaybePromise<Uint8Array | undefined> {
-    const { now, log } = this.host
-    const startMs = now()
+    const { elapsed, log } = this.host
+    const startMs = elapsed()
     const { parsed } = incoming
     return andThen(super.answerFor(incoming, keepAlive, method), (reply) => {
       try {
-        if (reply !== undefined) this.observe(parsed, reply, { method, ms: now() - startMs })
+        if (reply !== undefined) this.observe(parsed, reply, { method, ms: elapsed() - startMs })
       } catch (error) {
         log({ level: 'error', message: 'cannot count an answer', error: String(error) })
       }

@@ -15,8 +15,8 @@ export type RateLimiter = {
 /** How much is allowed. */
 export type RateLimits = {
   readonly perMinute: number
-  /** Milliseconds since 1970. */
-  readonly now: () => number
+  /** Milliseconds since some moment, by a clock that never goes back. */
+  readonly elapsed: () => number
 }
 
 /** Buckets at a time. */
@@ -39,9 +39,9 @@ export class RateBuckets implements RateLimiter {
   }
 
   readonly allow = (key: string): boolean => {
-    const { perMinute, now } = this.limits
+    const { perMinute, elapsed } = this.limits
     const most = Math.max(1, perMinute * BURST)
-    const nowMs = now()
+    const nowMs = elapsed()
     const known = this.buckets.get(key)
     if (known === undefined) {
       if (this.buckets.size >= KEYS_MAX) this.dropFullest(nowMs)

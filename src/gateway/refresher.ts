@@ -14,8 +14,8 @@ export type RefresherOptions = {
   readonly look: () => Promise<void>
   /** Time after which to look again. */
   readonly refreshMs: number
-  /** Milliseconds since 1970. */
-  readonly now: () => number
+  /** Milliseconds since some moment, by a clock that never goes back. */
+  readonly elapsed: () => number
   /** Gets what went wrong in the background. */
   readonly onError: (message: string) => void
 }
@@ -33,18 +33,18 @@ export class Refresher {
 
   /** Notes that what there is to see was seen just now. */
   noteCheck(): void {
-    this.checkedMs = this.options.now()
+    this.checkedMs = this.options.elapsed()
   }
 
   /** Milliseconds since it was seen last; infinite before. */
   sinceCheckMs(): number {
-    return this.options.now() - this.checkedMs
+    return this.options.elapsed() - this.checkedMs
   }
 
   /** Begins to look, when it is time; gives the promise to keep alive. */
   refreshIfDue(): Promise<void> | undefined {
-    const { now, refreshMs, look, onError } = this.options
-    const nowMs = now()
+    const { elapsed, refreshMs, look, onError } = this.options
+    const nowMs = elapsed()
     // One that has failed is not tried again at once either.
     const waitMs = this.isRunning ? TIMEOUT_MS : refreshMs
     if (nowMs - this.begunMs < waitMs || nowMs - this.checkedMs < refreshMs) return undefined

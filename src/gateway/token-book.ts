@@ -8,6 +8,7 @@
  */
 import { HttpError } from '../doh/http-error.ts'
 import type { View } from '../plugins/plugin.ts'
+import type { GatewayClock } from './held-clock.ts'
 import { Refresher } from './refresher.ts'
 import { type After, SharedLoads } from './shared-loads.ts'
 import { equalSecrets, hashToken, isAlive, type TokenRecord, tokenId, usesLabels } from './token.ts'
@@ -29,8 +30,7 @@ const HASHES_MAX = 4096
 export type TokenBookOptions = {
   readonly store: Pick<TokenStore, 'list'>
   readonly after: After
-  /** Milliseconds since 1970. */
-  readonly now: () => number
+  readonly clock: GatewayClock
   /** Gets what went wrong in the background. */
   readonly onError: (message: string) => void
 }
@@ -56,6 +56,8 @@ export class TokenBook {
   private readonly hashes = new Map<string, KnownHash>()
   private readonly lists: SharedLoads<readonly TokenRecord[]>
   private failedMs = Number.NEGATIVE_INFINITY
+  /** Identifiers and hashes of tokens and secrets that were seen to have expired. */
+  private expired = new Set<string>()
   /** Whether some token sees namespaces by their labels. */
   usesLabels = false
 
@@ -63,7 +65,8 @@ export class TokenBook {
     this.options = options
     this.lists = new SharedLoads(options.after)
     const look = (): Promise<void> => this.look()
-    this.refresher = new Refresher({ ...options, look, refreshMs: REFRESH_MS })
+    const { elapsed } = options.clock
+    this.refresher = new Refresher({ ...options, elapsed, look, refreshMs: REFRESH_MS })
   }
 
   /** Begins to look at the list again, when it is time; gives the promise to keep alive. */
@@ -101,9 +104,7 @@ export class TokenBook {
       hash.secret = this.secretOf(record, hash.sha256)
     }
     const { secret } = hash
-    return secret !== undefined && isAlive(secret, this.options.now())
-      ? this.seen(record)
-      : undefined
+    return secret !== undefined && this.holds(secret.sha256, secret) ? this.seen(record) : undefined
   }
 
   /** As `findIdentity`, by a list that is young enough. */
@@ -130,22 +131,44 @@ export class TokenBook {
 
   /** Finds the secret that has a hash and holds. */
   private secretOf({ secrets }: TokenRecord, sha256: string): KnownHash['secret'] {
-    const nowMs = this.options.now()
-    return secrets.find((one) => isAlive(one, nowMs) && equalSecrets(one.sha256, sha256))
+    return secrets.find((one) => this.holds(one.sha256, one) && equalSecrets(one.sha256, sha256))
   }
 
   private seen(record: TokenRecord): KnownToken | undefined {
-    if (!isAlive(record, this.options.now())) return undefined
+    if (!this.holds(record.id, record)) return undefined
     const view = this.views.get(record)
     return view && { record, view }
   }
 
+  /**
+   * Whether a token or a secret has not expired. One that was seen to have expired stays so when
+   * the clock is set back.
+   */
+  private holds(key: string, one: Pick<TokenRecord, 'expiresMs'>): boolean {
+    if (one.expiresMs === undefined) return true
+    if (isAlive(one, this.options.clock.now()) && !this.expired.has(key)) return true
+    this.expired.add(key)
+    return false
+  }
+
+  /** Looks at the clock for all of them, so that none expires unseen. */
+  private noteExpired(records: readonly TokenRecord[]): void {
+    const expired = new Set<string>()
+    for (const record of records) {
+      if (!this.holds(record.id, record)) expired.add(record.id)
+      for (const one of record.secrets) {
+        if (!this.holds(one.sha256, one)) expired.add(one.sha256)
+      }
+    }
+    this.expired = expired
+  }
+
   /** Without a list that is young enough there is nothing to go by. */
   private async lookNow(): Promise<void> {
-    const { now, onError } = this.options
-    if (now() - this.failedMs >= RETRY_MS) {
+    const { clock, onError } = this.options
+    if (clock.elapsed() - this.failedMs >= RETRY_MS) {
       await this.look().catch((error: unknown) => {
-        this.failedMs = now()
+        this.failedMs = clock.elapsed()
         onError(error instanceof Error ? error.message : String(error))
       })
     }
@@ -158,6 +181,7 @@ export class TokenBook {
   private async look(): Promise<void> {
     const records = await this.lists.load('', () => this.options.store.list())
     this.refresher.noteCheck()
+    this.noteExpired(records)
     this.byId = new Map(records.map((record) => [record.id, record]))
     this.byIdentity = new Map(
       records.flatMap((record) => record.identities.map((identity) => [identity, record] as const)),

@@ -159,8 +159,10 @@ export type Host = {
   readonly hostname: string
   /** What runs this program, and its version: `node-26.2.0`. */
   readonly runtime: string
-  /** Milliseconds since 1970. */
+  /** Milliseconds since 1970, by a clock that may step: for dates, never for durations. */
   readonly now: () => number
+  /** Milliseconds since some moment, as `createElapsed` counts: for durations, TTLs, time-outs. */
+  readonly elapsed: () => number
   /** An unpredictable number from 0 to 65535. */
   readonly random16: () => number
   /** Runs a task once after some time, and gives back how to call that off. */

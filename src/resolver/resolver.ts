@@ -204,7 +204,7 @@ export class Resolver {
   }
 
   private answerBy(chain: Chain, request: Request): MaybePromise<Uint8Array | undefined> {
-    const startMs = this.host.now()
+    const startMs = this.host.elapsed()
     let outcome: MaybePromise<Outcome>
     try {
       outcome = chain.serve(request)
@@ -215,7 +215,7 @@ export class Resolver {
       outcome instanceof Promise ? outcome.catch((error: unknown) => this.panic(error)) : outcome
     const replied = andThen(settled, (result) => this.write(request, result))
     return andThen(replied, (reply) => {
-      const durationMs = this.host.now() - startMs
+      const durationMs = this.host.elapsed() - startMs
       const { query, client, trace } = request
       const seen = { query, client, trace, plugin: trace.plugin, durationMs }
       const { observers } = chain
@@ -236,7 +236,7 @@ export class Resolver {
     if (chain === undefined || quickWay === undefined) return 0
     const { observers } = chain
     if (observers.length === 0) return this.tryQuickly(quickWay, incoming, writer)
-    const startMs = this.host.now()
+    const startMs = this.host.elapsed()
     const size = this.tryQuickly(quickWay, incoming, writer)
     if (size === 0) return 0
     const { observation } = this
@@ -244,7 +244,7 @@ export class Resolver {
     observation.client = client
     observation.reply = writer.bytes
     observation.replyBytes = size
-    observation.durationMs = this.host.now() - startMs
+    observation.durationMs = this.host.elapsed() - startMs
     observation.plugin = quickWay.plugin
     this.observe(observers, observation)
     return size

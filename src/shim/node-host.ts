@@ -9,6 +9,7 @@ import { ALL_PLUGINS } from '../plugins/all-plugins.ts'
 import type { Host } from '../plugins/host.ts'
 import type { Log } from '../telemetry/log.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
+import { elapsed } from './elapsed.ts'
 import { FrameStream } from './frame-stream.ts'
 import { hmac } from './hmac.ts'
 import { isInterface } from './local-addresses.ts'
@@ -42,14 +43,14 @@ export type NodeHostOptions = {
 
 /** Makes the runtime. */
 export function createNodeHost({ folder, ...rest }: NodeHostOptions): Host {
-  const { timeOrigin } = performance
   return {
     ...rest,
     plugins: ALL_PLUGINS,
     isolatesRequests: false,
     hostname: hostname() || 'localhost',
     runtime: `node-${process.versions.node}`,
-    now: () => timeOrigin + performance.now(),
+    now: Date.now,
+    elapsed,
     random16,
     after: (delayMs, task) => {
       const timer = setTimeout(task, delayMs)

@@ -3,11 +3,13 @@
  * its response is ready.
  * @module
  */
+
 import { once } from 'node:events'
 import type { Socket } from 'node:net'
 import { writeUint16 } from '../dns/bytes.ts'
 import { HEADER_BYTES } from '../dns/limits.ts'
 import { ReplyWriter } from '../dns/reply-writer.ts'
+import { elapsed } from './elapsed.ts'
 import { MessageStream } from './message-stream.ts'
 import { Turns } from './turns.ts'
 import type { Answer } from './udp-server.ts'
@@ -50,7 +52,7 @@ export class TcpConnection {
   private readonly stream: MessageStream
   /** Whether a query was answered. */
   hasServed = false
-  private activeMs = Date.now()
+  private activeMs = elapsed()
   private pending = 0
   private queriesLeft: number
   /** Messages to take in this turn. */
@@ -97,7 +99,7 @@ export class TcpConnection {
 
   /** Answers one message at once; others of the chunk, of which there may be thousands, wait. */
   private receive(chunk: Uint8Array): void {
-    this.activeMs = Date.now()
+    this.activeMs = elapsed()
     const wasWithin = this.stream.isWithinMessage
     this.sliceLeft = 1
     if (!this.stream.push(chunk)) this.socket.destroy()

@@ -2,10 +2,12 @@
  * Answers over TCP (RFC 7766): many queries on a connection, answered as each is ready.
  * @module
  */
+
 import { createServer, type Server, type Socket } from 'node:net'
 import { createServer as createTlsServer, Server as TlsServer } from 'node:tls'
 import type { TlsService } from '../plugins/plugin.ts'
 import { type Connection, type ConnectionLimits, ConnectionTable } from './connection-table.ts'
+import { elapsed } from './elapsed.ts'
 import { HANDSHAKE_MS } from './served-socket.ts'
 import { type ConnectionTimes, TcpConnection } from './tcp-connection.ts'
 import { contextOptions, isWelcome, serverOptions } from './tls-service.ts'
@@ -154,7 +156,7 @@ export class TcpServer {
 class Accepted implements Connection {
   connection: TcpConnection | undefined
   private readonly socket: Socket
-  private readonly sinceMs = Date.now()
+  private readonly sinceMs = elapsed()
 
   constructor(socket: Socket) {
     this.socket = socket

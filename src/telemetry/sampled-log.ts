@@ -9,7 +9,7 @@ import type { Log, LogEvent } from './log.ts'
 export type SampledLogOptions = {
   /** Gets what is told. */
   readonly log: Log
-  /** Milliseconds since 1970. */
+  /** Milliseconds since some moment, by a clock that never goes back. */
   readonly now: () => number
   /** Events with the same level, message and cluster that are told a minute. */
   readonly perMinute?: number

@@ -52,7 +52,7 @@ export async function memoryRows(): Promise<Row[]> {
     times: { refreshMs: HOUR_MS, blockMs: HOUR_MS, staleMs: HOUR_MS, expireMs: HOUR_MS },
     memory: new ShardMemory(),
     after: () => () => undefined,
-    now: Date.now,
+    clock: { now: Date.now, elapsed: () => performance.now() },
     onError: (message) => {
       throw new Error(message)
     },

@@ -48,6 +48,7 @@ export async function propagationRows(cluster: FollowedCluster): Promise<Row[]> 
     sleep: async (ms, signal) => sleep(ms, undefined, { signal }).catch(() => undefined),
     random: Math.random,
     now: Date.now,
+    elapsed: () => performance.now(),
   })
   const running = exporter.run(ended.signal)
   exporter.mark()

@@ -77,6 +77,7 @@ class Sources extends ClusterSources {
       log: (event) => events.push(event),
       metrics: new Metrics(),
       now: () => clock.nowMs,
+      elapsed: () => clock.nowMs - 777,
       ...options,
     })
     this.apis = apis

@@ -149,6 +149,7 @@ function createScenarioResolver(
     log: () => undefined,
     metrics: new Metrics(),
     now: Date.now,
+    elapsed: () => performance.now(),
   })
   const keys = new KeySources({ file: etcd, log: () => undefined })
   const host = createNodeHost({

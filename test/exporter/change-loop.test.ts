@@ -33,7 +33,7 @@ function start(
     gatherMs: GATHER_MS,
     intervalMs: INTERVAL_MS,
     sleep: clock.sleep,
-    now: clock.now,
+    elapsed: clock.elapsed,
     ...options,
   })
   const ended = new AbortController()
@@ -122,14 +122,24 @@ describe('ChangeLoop', () => {
     assert.equal(begins.length, 2)
   })
 
+  test('does not wait for hours when the machine slept for hours while it worked', async (t) => {
+    const work = (running: FakeClock): void => running.wakeAfter(25 * 3_600_000)
+    const { loop, clock, begins } = start(t, work, { dutyShare: 0.25 })
+    loop.mark()
+    await clock.advance(GATHER_MS)
+    loop.mark()
+    await clock.advance(40_000 + GATHER_MS)
+    assert.equal(begins.length, 2)
+  })
+
   test('does what changed before it ran', async (t) => {
     const clock = new FakeClock()
     let count = 0
     const work = (): void => {
       count++
     }
-    const { sleep, now } = clock
-    const loop = new ChangeLoop({ work, gatherMs: 10, intervalMs: 100, sleep, now })
+    const { sleep, elapsed } = clock
+    const loop = new ChangeLoop({ work, gatherMs: 10, intervalMs: 100, sleep, elapsed })
     loop.mark()
     const ended = new AbortController()
     const running = loop.run(ended.signal)

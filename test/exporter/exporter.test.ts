@@ -52,6 +52,7 @@ class Exporting {
       sleep: this.clock.sleep,
       random: () => 1,
       now: this.clock.now,
+      elapsed: this.clock.elapsed,
       ...options,
     })
     t.after(async () => {

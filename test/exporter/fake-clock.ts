@@ -17,9 +17,13 @@ export class FakeClock {
   private readonly sleepers = new Set<Sleeper>()
   private ms = START_MS
   private errorMs = 0
+  private asleepMs = 0
 
   /** Milliseconds since 1970. */
   readonly now: () => number = () => this.ms - this.errorMs
+
+  /** Milliseconds since some moment, whatever the clock is set to. */
+  readonly elapsed: () => number = () => this.ms - START_MS + this.asleepMs + 777
 
   readonly sleep: Sleep = (delayMs, signal) =>
     new Promise((resolve) => {
@@ -48,6 +52,12 @@ export class FakeClock {
   /** Somebody sets the clock back, or forward if negative; who sleeps does not notice. */
   setBack(ms: number): void {
     this.errorMs += ms
+  }
+
+  /** The machine has slept for some time; who sleeps in a program did not notice. */
+  wakeAfter(ms: number): void {
+    this.errorMs -= ms
+    this.asleepMs += ms
   }
 
   /** Moves on, and wakes who is due one after the other, each until all wait again. */

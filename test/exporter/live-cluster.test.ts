@@ -40,7 +40,7 @@ function start(t: TestContext): Running {
   const messages: string[] = []
   const onWarning = (message: string): number => messages.push(`warning: ${message}`)
   const onError = (message: string): number => messages.push(`error: ${message.replace(/;.*/, '')}`)
-  const { sleep, now } = clock
+  const { sleep, now, elapsed } = clock
   const shared = new SharedWatch({ api, onWarning, onError, sleep, random: () => 1 })
   const metrics = new Metrics()
   const limits = { staleMs: STALE_MS, startupMs: STARTUP_MS }
@@ -49,6 +49,7 @@ function start(t: TestContext): Running {
     shared,
     naming,
     now,
+    elapsed,
     onWarning,
     onError,
     metrics,
@@ -192,12 +193,13 @@ describe('LiveCluster', () => {
 
   test('reads Pods when names are made of them', async (t) => {
     const api = new ScriptedApi()
-    const { sleep, now } = new FakeClock()
+    const { sleep, now, elapsed } = new FakeClock()
     const failing = { onWarning: assert.fail, onError: assert.fail }
     const live = new LiveCluster({
       shared: new SharedWatch({ api, ...failing, sleep, random: () => 1 }),
       naming: optionsOf({ pods: 'verified', hasEndpoints: false }),
       now,
+      elapsed,
       ...failing,
       staleMs: STALE_MS,
       startupMs: STARTUP_MS,

@@ -8,6 +8,8 @@ const NOW_MS = Date.parse('2026-01-01T00:00:00Z')
 /** A gateway's view of a team, and the clock that it goes by. */
 class Checking {
   nowMs = NOW_MS
+  /** What the wall clock was set by. */
+  steppedMs = 0
   readonly team: Team
   readonly assertions: AccessAssertions
 
@@ -18,7 +20,7 @@ class Checking {
       audience: AUDIENCE,
       fetch: (url) => team.fetch(url),
       after: () => () => undefined,
-      now: () => this.nowMs,
+      clock: { now: () => this.nowMs + this.steppedMs, elapsed: () => this.nowMs - 777 },
     })
   }
 

@@ -64,7 +64,7 @@ class Fixture {
       this.armed.push(delayMs)
       return cancel
     },
-    now: this.host.now,
+    elapsed: this.host.elapsed,
     onError: (error) => this.errors.push(String(error)),
   }
   readonly writer = writerWithBlobs(

@@ -180,7 +180,7 @@ export class FaultyStore implements SnapshotOrigin {
       loader: this.loader,
       times: TIMES,
       memory: this.memory,
-      now: host.now,
+      clock: host,
       onError: () => undefined,
     })
   }

@@ -46,8 +46,9 @@ async function generationsOf(content: Content): Promise<Generations> {
   return { good, forged: await make(GENERATIONS + 4, strangersKey) }
 }
 
+/** When a generation was confirmed: before it is read. */
 function timeOf(number: number): number {
-  return START_MS + (number - 1) * 1000
+  return START_MS + (number - GENERATIONS) * 1000
 }
 
 /** The number of the generation that a serial is of. */

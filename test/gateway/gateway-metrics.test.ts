@@ -17,7 +17,7 @@ test('a cluster has its age, generation and size, once there is a snapshot', asy
     times: { refreshMs: 1000, blockMs: 5000, staleMs: 60_000, expireMs: 3_600_000 },
     memory: new ShardMemory(),
     after: () => () => undefined,
-    now: () => Date.parse('2026-01-01T00:00:02.500Z'),
+    clock: { now: () => Date.parse('2026-01-01T00:00:02.500Z'), elapsed: () => 0 },
     onError: assert.fail,
   })
   const metrics = new Metrics()

@@ -12,8 +12,8 @@ async function openBook(): Promise<TokenBook> {
   const host = new FakeHost()
   const store = createMemoryTokenStore()
   await store.add({ ...record, identities: ['cert:a'] })
-  const { now, after } = host
-  const book = new TokenBook({ store, now, after, onError: (error) => assert.fail(error) })
+  const { after } = host
+  const book = new TokenBook({ store, clock: host, after, onError: (error) => assert.fail(error) })
   await book.find(token)
   return book
 }

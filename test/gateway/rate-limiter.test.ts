@@ -6,7 +6,7 @@ import type { Client } from '../../src/plugins/plugin.ts'
 describe('RateBuckets', () => {
   test('let some at once, then no more than the pace', () => {
     let nowMs = 0
-    const { allow } = new RateBuckets({ perMinute: 60, now: () => nowMs })
+    const { allow } = new RateBuckets({ perMinute: 60, elapsed: () => nowMs })
     const allowed = (): number =>
       Array.from({ length: 100 }, () => allow('a')).filter(Boolean).length
     assert.equal(allowed(), 12)
@@ -20,14 +20,14 @@ describe('RateBuckets', () => {
 
   test('have nobody suffer for another, and a clock that goes back harm nobody', () => {
     let nowMs = 10_000
-    const { allow } = new RateBuckets({ perMinute: 5, now: () => nowMs })
+    const { allow } = new RateBuckets({ perMinute: 5, elapsed: () => nowMs })
     assert.deepEqual([allow('a'), allow('a'), allow('b')], [true, false, true])
     nowMs = 0
     assert.equal(allow('a'), false)
   })
 
   test('remember so many and no more, and those used up before all others', () => {
-    const { allow } = new RateBuckets({ perMinute: 60, now: () => 0 })
+    const { allow } = new RateBuckets({ perMinute: 60, elapsed: () => 0 })
     const useUp = (key: string): number =>
       Array.from({ length: 20 }, () => allow(key)).filter(Boolean).length
     assert.equal(useUp('first'), 12)
@@ -40,7 +40,7 @@ describe('RateBuckets', () => {
 
   test('forget those that are full again before those that are not', () => {
     let nowMs = 0
-    const { allow } = new RateBuckets({ perMinute: 60, now: () => nowMs })
+    const { allow } = new RateBuckets({ perMinute: 60, elapsed: () => nowMs })
     for (let i = 0; i < 10_000; i++) allow(`old ${i}`)
     nowMs += 60_000
     for (let i = 0; i < 12; i++) allow('used')

@@ -27,6 +27,8 @@ export const signingKey: PrivateKey = privateKey
 /** A reader, the clock it goes by, and a store that does as it is told. */
 export class Reading {
   nowMs: number = START_MS
+  /** What the wall clock was set by. */
+  steppedMs = 0
   /** What the store has. */
   published: Published | undefined
   /** What befalls those who read. */
@@ -57,7 +59,10 @@ export class Reading {
         this.timers.add(timer)
         return () => this.timers.delete(timer)
       },
-      now: () => this.nowMs,
+      clock: {
+        now: () => this.nowMs + this.steppedMs,
+        elapsed: () => this.nowMs - START_MS + 777,
+      },
       needsLabels: () => this.needsLabels,
       onError: (message) => this.errors.push(message),
     })

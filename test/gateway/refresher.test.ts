@@ -14,7 +14,7 @@ class Fixture {
       return look.promise
     },
     refreshMs: 100,
-    now: () => this.nowMs,
+    elapsed: () => this.nowMs,
     onError: (message) => this.errors.push(message),
   })
 }

@@ -5,8 +5,11 @@
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { encodeBase64url } from '../../src/dns/base64url.ts'
+import { createGatewayClient } from '../../src/exporter/gateway-client.ts'
+import { Publisher } from '../../src/exporter/publisher.ts'
 import { createGatewayApp } from '../../src/gateway/app.ts'
 import { type GatewayVariables, readGatewayConfig } from '../../src/gateway/config.ts'
+import { LocalWriter } from '../../src/gateway/local-writer.ts'
 import type { ClusterWriter } from '../../src/gateway/publish-routes.ts'
 import { type ClusterStore, createMemoryStore } from '../../src/gateway/store.ts'
 import { createMemoryTokenStore, type TokenStore } from '../../src/gateway/token-store.ts'
@@ -23,7 +26,7 @@ export const COREFILE: string =
 export const CLIENT_TOKEN: string = 'the-token-of-clients'
 /** Of cluster `shop`. */
 export const EXPORTER_TOKEN: string = 'the-token-of-the-exporter'
-const { privateKey, publicKeyText } = await keys()
+const { privateKey, publicKey, publicKeyText } = await keys()
 /** Hash of the clients' token. */
 export const clientSha256: string = await hashOf(CLIENT_TOKEN)
 const CLUSTERS = JSON.stringify({
@@ -40,7 +43,7 @@ type Writable<T> = { -readonly [K in keyof T]: T[K] }
 
 /** A gateway in this process. */
 export class Running {
-  readonly host: FakeHost = new FakeHost()
+  readonly host: FakeHost
   readonly store: Writable<ClusterStore> = createMemoryStore()
   readonly tokens: TokenStore = createMemoryTokenStore()
   readonly kept: Promise<void>[] = []
@@ -50,7 +53,8 @@ export class Running {
   writer: ClusterWriter | undefined
   readonly app: ReturnType<typeof createGatewayApp>
 
-  private constructor(config: Awaited<ReturnType<typeof readGatewayConfig>>) {
+  private constructor(config: Awaited<ReturnType<typeof readGatewayConfig>>, host: FakeHost) {
+    this.host = host
     this.app = createGatewayApp(config, {
       host: this.host,
       originOf: () => this.store,
@@ -68,8 +72,28 @@ export class Running {
   }
 
   /** Starts one. */
-  static async start(variables: Partial<GatewayVariables> = {}): Promise<Running> {
-    return new Running(await readGatewayConfig({ COREFILE, CLUSTERS, ...variables }))
+  static async start(
+    variables: Partial<GatewayVariables> = {},
+    host: FakeHost = new FakeHost(),
+  ): Promise<Running> {
+    return new Running(await readGatewayConfig({ COREFILE, CLUSTERS, ...variables }), host)
+  }
+
+  /** Creates an exporter of cluster `shop` that goes by its own clock. */
+  exporter(now: () => number): Publisher {
+    this.writer ??= new LocalWriter({
+      cluster: 'shop',
+      publicKey,
+      store: this.store,
+      now: this.host.now,
+    })
+    const gateway = createGatewayClient({
+      url: 'https://dns.example.org',
+      cluster: 'shop',
+      token: EXPORTER_TOKEN,
+      fetch: async (input, init) => this.app.request(input, init),
+    })
+    return new Publisher({ cluster: 'shop', gateway, key: privateKey, now })
   }
 
   /** Publishes records of cluster `shop`, record sets with an empty line between them. */

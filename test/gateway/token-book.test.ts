@@ -9,6 +9,8 @@ import { storeOf, tokenRecord } from './tokens.ts'
 /** A book whose time and store do as they are told. */
 class Fixture {
   nowMs = 1_000_000
+  /** What the wall clock was set by. */
+  steppedMs = 0
   isAway = false
   isSilent = false
   reads = 0
@@ -32,7 +34,7 @@ class Fixture {
         this.timers.add(timer)
         return () => this.timers.delete(timer)
       },
-      now: () => this.nowMs,
+      clock: { now: () => this.nowMs + this.steppedMs, elapsed: () => this.nowMs - 777 },
       onError: (message) => this.errors.push(message),
     })
   }

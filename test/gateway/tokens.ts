@@ -39,7 +39,7 @@ export function bookOf(records: readonly TokenRecord[]): TokenBook {
   return new TokenBook({
     store: storeOf(records),
     after: () => () => undefined,
-    now: () => 0,
+    clock: { now: () => 0, elapsed: () => 0 },
     onError: () => undefined,
   })
 }

@@ -74,7 +74,7 @@ export class Cache {
   /** Answers from what is kept, or else keeps what the rest of the chain answers. */
   serve(request: Request, next: Next): MaybePromise<Outcome> {
     const lookup = { key: entryKey(request), request, next }
-    const nowMs = this.host.now()
+    const nowMs = this.host.elapsed()
     this.metrics.requests.value++
     const entry = this.find(lookup.key, nowMs)
     if (entry === undefined) {
@@ -144,7 +144,7 @@ export class Cache {
 
   private answerStale(entry: Entry, request: Request): Reply {
     this.metrics.servedStale.value++
-    return this.answerFrom(entry, request, this.host.now())
+    return this.answerFrom(entry, request, this.host.elapsed())
   }
 
   /** Asks again; gives what comes if it is better than the old answer. */
@@ -204,18 +204,18 @@ export class Cache {
       const fresh = this.denial.peek(lookup.key) ?? this.success.peek(lookup.key)
       if (!kept || fresh === undefined || fresh === entry) return
       fresh.hits = entry.hits
-      fresh.lastHitMs = this.host.now()
+      fresh.lastHitMs = this.host.elapsed()
     })
   }
 
   private mayRefresh({ isRefreshing, retryAfterMs }: Entry): boolean {
-    return !isRefreshing && this.host.now() >= retryAfterMs
+    return !isRefreshing && this.host.elapsed() >= retryAfterMs
   }
 
   private endRefresh(entry: Entry, isDone: boolean): void {
     entry.isRefreshing = false
     const { recheckMs } = this.options.stale
-    entry.retryAfterMs = isDone || recheckMs === 0 ? 0 : this.host.now() + recheckMs
+    entry.retryAfterMs = isDone || recheckMs === 0 ? 0 : this.host.elapsed() + recheckMs
   }
 
   private isPopular(entry: Entry, nowMs: number): boolean {
@@ -262,7 +262,7 @@ export class Cache {
     { key, request }: Pick<Lookup, 'key' | 'request'>,
     kept: Pick<Entry, 'reply' | 'ttlSeconds'>,
   ): void {
-    const nowMs = this.host.now()
+    const nowMs = this.host.elapsed()
     const { seconds, prefersPositive } = this.options.stale
     const isAnswer = half === 'success' && hasAnswer(request, kept.reply.answer)
     const keepsGood = half === 'success' && prefersPositive && !isAnswer

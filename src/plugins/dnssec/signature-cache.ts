@@ -31,13 +31,20 @@ export class SignatureCache {
     return this.entries.size
   }
 
-  /** Finds signatures that are good for a while yet. */
-  find(key: string, nowMs: number): readonly Uint8Array[] | undefined {
+  /**
+   * Finds signatures that are good for a while yet, until `untilMsMax` at the most: those that are
+   * good for longer were made by a clock that was ahead, and are not good yet.
+   */
+  find(
+    key: string,
+    nowMs: number,
+    untilMsMax: number = Number.POSITIVE_INFINITY,
+  ): readonly Uint8Array[] | undefined {
     const entry = this.entries.get(key)
     if (entry === undefined) return undefined
     this.entries.delete(key)
     this.bytes -= key.length
-    if (entry.untilMs < nowMs) return undefined
+    if (entry.untilMs < nowMs || entry.untilMs > untilMsMax) return undefined
     this.put(key, entry.signatures, entry.untilMs)
     return entry.signatures
   }

@@ -23,6 +23,7 @@ const BEFORE_SECONDS = 3 * HOUR_SECONDS
 const AFTER_SECONDS = 8 * DAY_SECONDS
 /** How long a signature is good for at least when it is used again. */
 const REST_SECONDS = 2 * DAY_SECONDS
+const KEPT_MS = 1000 * (AFTER_SECONDS - REST_SECONDS)
 /** The TTL that signatures name, as that of the zone is not known here. */
 const ORIGINAL_TTL_SECONDS = 3600
 
@@ -67,7 +68,7 @@ export class Signer {
     const nowMs = this.now()
     const covered = canonicalRecords(records, ORIGINAL_TTL_SECONDS)
     const key = toLatin1(concatBytes(lowerName(signer), covered))
-    const known = this.cache.find(key, nowMs)
+    const known = this.cache.find(key, nowMs, nowMs + KEPT_MS)
     if (known !== undefined) {
       this.metrics.hits.value++
       return known
@@ -87,7 +88,7 @@ export class Signer {
       const head = writeSignatureTerms({ ...terms, algorithm, keyTag: tag })
       return concatBytes(head, sign(concatBytes(head, covered)))
     })
-    this.cache.put(key, made, 1000 * (nowSeconds + AFTER_SECONDS - REST_SECONDS))
+    this.cache.put(key, made, 1000 * nowSeconds + KEPT_MS)
     this.metrics.entries.value = this.cache.size
     return made
   }

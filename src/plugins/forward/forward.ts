@@ -151,7 +151,7 @@ export class Forward {
 
   private async ask(request: Request): Promise<Relayed> {
     const { readTimeoutMs, attemptsMax, failover } = this.options
-    const deadlineMs = this.host.now() + Math.max(TOTAL_MS, readTimeoutMs)
+    const deadlineMs = this.host.elapsed() + Math.max(TOTAL_MS, readTimeoutMs)
     let failuresLeft = attemptsMax > 0 ? attemptsMax : ATTEMPTS_MAX
     let failoversLeft = this.targets.length - 1
     let reason = 'no healthy upstream'
@@ -159,7 +159,7 @@ export class Forward {
     /** The reply to make do with when nobody has a better one. */
     let poor: Relayed | undefined
     for (const target of this.candidates()) {
-      const leftMs = deadlineMs - this.host.now()
+      const leftMs = deadlineMs - this.host.elapsed()
       if (leftMs <= 0) break
       last = target.name
       const response = await this.tryTarget(target, request, Math.min(readTimeoutMs, leftMs))
@@ -238,9 +238,9 @@ export class Forward {
     const { protocol } = this.options
     const asked = request.client.transport === 'udp' ? 'udp' : 'tcp'
     const message = upstreamQuery(request, this.host.random16(), upstream.transport)
-    const startMs = this.host.now()
+    const startMs = this.host.elapsed()
     const exchange = async (over: 'udp' | 'tcp'): Promise<Response | undefined> => {
-      const leftMs = startMs + timeoutMs - this.host.now()
+      const leftMs = startMs + timeoutMs - this.host.elapsed()
       const { address, port, transport } = upstream
       const isUdp = transport === 'dns' && over === 'udp'
       const sent = { asked: request, query: message, startMs: this.host.now() }
@@ -261,7 +261,7 @@ export class Forward {
       if (response === undefined) return `${name} sent what is no answer to the question`
       const labels = ['forward', name, formatRcode(response.rcode)]
       const series = this.host.metrics.histogram(DURATION, DURATION_BOUNDS, labels)
-      observe(series, DURATION_BOUNDS, (this.host.now() - startMs) / 1000)
+      observe(series, DURATION_BOUNDS, (this.host.elapsed() - startMs) / 1000)
       return response
     } catch (error) {
       return reasonOf(name, error)

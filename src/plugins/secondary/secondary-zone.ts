@@ -71,7 +71,7 @@ export class SecondaryZone {
 
   /** The zone; `undefined` before the first transfer, and when none went well for too long. */
   get zone(): ZoneData | undefined {
-    return this.host.now() < this.expiresMs ? this.data : undefined
+    return this.host.elapsed() < this.expiresMs ? this.data : undefined
   }
 
   /** Whether a client is a primary of the zone. */
@@ -171,7 +171,8 @@ export class SecondaryZone {
   private keep(zone: ZoneData | undefined): void {
     if (zone === undefined) return
     this.data = zone
-    this.expiresMs = this.host.now() + 1000 * Math.max(1, soaTimes(zone.soa.rdata).expireSeconds)
+    this.expiresMs =
+      this.host.elapsed() + 1000 * Math.max(1, soaTimes(zone.soa.rdata).expireSeconds)
   }
 
   private schedule(isGood: boolean): void {

@@ -22,7 +22,10 @@ export type Span = {
 
 /** What makes spans needs of its runtime. */
 export type SpanClock = {
+  /** Milliseconds since 1970. */
   readonly now: () => number
+  /** Milliseconds since some moment, by a clock that never goes back. */
+  readonly elapsed: () => number
   /** A number from 0 to 65535. */
   readonly random16: () => number
 }
@@ -38,6 +41,7 @@ export class RequestSpans implements Spans {
   private readonly clock: SpanClock
   private readonly id: string
   private readonly startMs: number
+  private readonly begunMs: number
   private readonly ended: Span[] = []
   /** The span that is open and has no open span within. */
   private innermost: string
@@ -49,6 +53,7 @@ export class RequestSpans implements Spans {
     this.id = randomDigits(clock, 4)
     this.innermost = this.id
     this.startMs = clock.now()
+    this.begunMs = clock.elapsed()
   }
 
   begin(plugin: string): () => void {
@@ -56,10 +61,11 @@ export class RequestSpans implements Spans {
     const { clock, traceId, innermost: parentId } = this
     const id = randomDigits(clock, 4)
     const startMs = clock.now()
+    const begunMs = clock.elapsed()
     this.innermost = id
     return () => {
       this.innermost = parentId
-      const durationMs = clock.now() - startMs
+      const durationMs = clock.elapsed() - begunMs
       this.ended.push({ traceId, id, parentId, name: plugin, startMs, durationMs, tags: {} })
     }
   }
@@ -67,7 +73,7 @@ export class RequestSpans implements Spans {
   /** Ends the span of the whole. @returns all spans that have ended, the whole first */
   finish(tags: Readonly<Record<string, string>>): Span[] {
     const { traceId, id, startMs } = this
-    const durationMs = this.clock.now() - startMs
+    const durationMs = this.clock.elapsed() - this.begunMs
     const whole = {
       traceId,
       id,

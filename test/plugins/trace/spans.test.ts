@@ -1,10 +1,17 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { RequestSpans } from '../../../src/plugins/trace/spans.ts'
+import { RequestSpans, type SpanClock } from '../../../src/plugins/trace/spans.ts'
 
-function clock(): { nowMs: number; now: () => number; random16: () => number } {
+type Clock = SpanClock & { nowMs: number }
+
+function clock(): Clock {
   let drawn = 0
-  const self = { nowMs: 1000, now: () => self.nowMs, random16: () => ++drawn }
+  const self: Clock = {
+    nowMs: 1000,
+    now: () => self.nowMs,
+    elapsed: () => self.nowMs - 400,
+    random16: () => ++drawn,
+  }
   return self
 }
 
