@@ -103,9 +103,9 @@ const KEYS: Command = {
   name: 'keys',
   summary: 'make the keys by which a cluster publishes to a gateway',
   args: ['[CLUSTER]'],
-  flags: ['admin', 'read-only'],
+  flags: ['admin'],
   required: [],
-  examples: ['kubedoh keys prod', 'kubedoh keys --admin', 'kubedoh keys --read-only'],
+  examples: ['kubedoh keys prod', 'kubedoh keys --admin'],
   run: async (input, output) => (await import('./keys.ts')).runKeys(input, output),
 }
 
@@ -136,13 +136,9 @@ const CHECK: Command = {
   name: 'check',
   summary: 'tell all that is wrong with a Corefile, or may surprise, without starting anything',
   args: ['COREFILE'],
-  flags: ['files', 'for'],
+  flags: ['files'],
   required: [],
-  examples: [
-    'kubedoh check /etc/coredns/Corefile',
-    'kubedoh check Corefile --files /etc/coredns',
-    'kubedoh check gateway.Corefile --for gateway',
-  ],
+  examples: ['kubedoh check /etc/coredns/Corefile', 'kubedoh check Corefile --files /etc/coredns'],
   run: async (input, output) => (await import('./check.ts')).runCheck(input, output),
 }
 

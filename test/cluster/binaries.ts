@@ -9,7 +9,8 @@ import { join } from 'node:path'
 import { cacheFolder } from '../cache-folder.ts'
 
 const KUBERNETES = '1.34.4'
-const COREDNS = '1.14.7'
+/** Version of CoreDNS that suites run and read. */
+export const COREDNS: string = '1.14.7'
 const DNSTAP = '0.4.0'
 /** The newest that is there as a Go module. */
 const H2SPEC = '2.2.1+incompatible'

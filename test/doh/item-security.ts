@@ -145,6 +145,7 @@ export const ACCESS: readonly Item[] = [
             '/v1/conflicts',
             '/metrics',
             '/readyz',
+            '/healthz',
           ]
           const headers = [
             {},
