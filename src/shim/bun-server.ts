@@ -3,11 +3,15 @@
  * module is. Over TLS our own HTTP/2 is the quicker one (`bun-tls-server.ts`).
  * @module
  */
+import { errorResponse, HttpError } from '../doh/http-error.ts'
 import type { BunListen } from './bun-tls-server.ts'
 import type { App, Direct, Head, Ready } from './http-request.ts'
 
 /** Seconds that a connection may be idle; Bun takes up to 255. */
 const IDLE_SECONDS = 15
+
+/** Time for a request with a body: Bun bounds headers in all, and bodies only between bytes. */
+const BODY_TIMEOUT_MS = 15_000
 
 /** What this module uses of Bun (https://bun.com/reference/bun/serve). */
 export type Bun = BunListen & { readonly serve: (options: BunOptions) => BunServing }
@@ -67,7 +71,7 @@ export class BunServer {
       ...(host !== undefined && { hostname: host }),
       port,
       idleTimeout: IDLE_SECONDS,
-      fetch: (request, serving) => this.answer(request, serving),
+      fetch: (request, serving) => inTime(request, this.answer(request, serving)),
       error: () => new Response(null, { status: 500 }),
     })
     return this.serving.port
@@ -94,6 +98,10 @@ export class BunServer {
       },
       ends,
     })
+    // Without a host, or with a bad one, there is no URL; Bun passes such requests on.
+    if (answer === undefined && !URL.canParse(url)) {
+      return errorResponse(new HttpError(400, 'bad_host', 'The request names no valid host'))
+    }
     if (answer === undefined) {
       const { address: remoteAddress, port: remotePort, localPort } = ends()
       return this.app.fetch(request, {
@@ -120,6 +128,21 @@ export class BunServer {
     if (known === undefined) this.headers.set(headers, made)
     return new Response(new Uint8Array(body), { status, headers: made })
   }
+}
+
+/** Answers 408 in place of a response that comes too late; Bun then closes the connection. */
+function inTime(
+  { method }: Request,
+  response: Response | Promise<Response>,
+): Response | Promise<Response> {
+  const isWaiting = response instanceof Promise && method !== 'GET' && method !== 'HEAD'
+  if (!isWaiting) return response
+  const { promise, resolve } = Promise.withResolvers<Response>()
+  const timer = setTimeout(() => {
+    const close = { connection: 'close' }
+    resolve(errorResponse(new HttpError(408, 'too_slow', 'The request took too long', close)))
+  }, BODY_TIMEOUT_MS)
+  return Promise.race([response, promise]).finally(() => clearTimeout(timer))
 }
 
 function endsOf(request: Request, serving: BunServing): ReturnType<Head['ends']> {

@@ -10,6 +10,11 @@ export type ConnectionLimits = {
   readonly connectionsMax: number
   /** Connections of one client: of one IPv4 address, or of one IPv6 /64. */
   readonly connectionsPerClientMax: number
+  /**
+   * Connections of one client without an answered request, and twice as many of all clients; any
+   * number when left out. A handshake costs 80 KiB, which an attacker gets for one packet.
+   */
+  readonly unservedPerClientMax?: number
 }
 
 /** A connection, as the table sees it. */
@@ -26,6 +31,9 @@ export type Connection = {
 }
 
 type Client = { readonly network: string; count: number }
+
+/** Whether a connection of a client may be dropped. */
+type Choice<T> = (connection: T, client: Client) => boolean
 
 /** Connections by client. */
 export class ConnectionTable<T extends Connection> {
@@ -45,17 +53,22 @@ export class ConnectionTable<T extends Connection> {
 
   /**
    * Adds a new connection. When the table is full, drops an idle one for it: one of the same client
-   * when that client has its share, else one of the client with the most connections.
+   * when that client has its share, else one of the client with the most connections. A client with
+   * many connections never takes the place of one with few.
    * @returns false when no connection may be dropped for it: the caller must end the new one
    */
   add(address: string, connection: T): boolean {
-    const { connectionsMax, connectionsPerClientMax } = this.limits()
+    const { connectionsMax, connectionsPerClientMax, unservedPerClientMax } = this.limits()
     const network = clientNetwork(address)
-    const known = this.clients.get(network)
-    const count = known?.count ?? 0
-    if (count >= connectionsPerClientMax && !this.makeRoom(count, known)) return false
-    if (this.connections.size >= connectionsMax && !this.makeRoom(count)) return false
     const client = this.clients.get(network) ?? { network, count: 0 }
+    const isOwn: Choice<T> = (_, other) => other === client
+    const isOfAny: Choice<T> = (_, other) => other.count >= client.count
+    if (unservedPerClientMax !== undefined) {
+      if (client.count >= unservedPerClientMax) this.boundUnserved(unservedPerClientMax, isOwn)
+      this.boundUnserved(2 * unservedPerClientMax, isOfAny)
+    }
+    if (client.count >= connectionsPerClientMax && !this.makeRoom(isOwn)) return false
+    if (this.connections.size >= connectionsMax && !this.makeRoom(isOfAny)) return false
     client.count++
     this.clients.set(network, client)
     this.connections.set(connection, client)
@@ -71,16 +84,22 @@ export class ConnectionTable<T extends Connection> {
     if (client.count === 0) this.clients.delete(client.network)
   }
 
-  /**
-   * Drops one idle connection: of `only`, or of any client with at least `countMin` connections, so
-   * that a client with many connections never takes the place of one with few.
-   */
-  private makeRoom(countMin: number, only?: Client): boolean {
+  /** Drops an idle connection without an answered request when there are `max` of them. */
+  private boundUnserved(max: number, isChosen: Choice<T>): void {
+    if (this.connections.size < max) return
+    const isUnserved: Choice<T> = (one, client) => !one.hasServed && isChosen(one, client)
+    let count = 0
+    for (const [connection, client] of this.connections) if (isUnserved(connection, client)) count++
+    if (count >= max) this.makeRoom(isUnserved)
+  }
+
+  /** Drops the idle connection of those chosen that goes first. @returns whether there was one */
+  private makeRoom(isChosen: Choice<T>): boolean {
     let best: readonly [T, Client] | undefined
     for (const entry of this.connections) {
       const [connection, client] = entry
-      const isCandidate = only === undefined ? client.count >= countMin : client === only
-      if (!isCandidate || connection.idleSinceMs === Number.POSITIVE_INFINITY) continue
+      if (connection.idleSinceMs === Number.POSITIVE_INFINITY) continue
+      if (!isChosen(connection, client)) continue
       if (best === undefined || goesBefore(entry, best)) best = entry
     }
     if (best === undefined) return false

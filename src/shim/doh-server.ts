@@ -26,9 +26,6 @@ import { type Direct, type Ends, remoteOf } from './http-request.ts'
 import { HttpServer } from './http-server.ts'
 import type { Answer } from './udp-server.ts'
 
-/** Connections at a time, as CoreDNS has it. */
-const CONNECTIONS_MAX = 200
-
 /** One for all servers: responses are copied out of it at once. */
 const writer = new ReplyWriter()
 
@@ -38,7 +35,10 @@ export type DohServerOptions = {
   readonly answer: () => Answer
   /** Plain HTTP when left out: something in front has TLS. */
   readonly tls: TlsService | undefined
-  /** Connections at a time; 200 when left out. */
+  /**
+   * Connections at a time; when left out, ten times CoreDNS's 200, as one client may have half of
+   * them and attackers all.
+   */
   readonly connectionsMax: number | undefined
   /** Gives the bounds of a connection at the time when it is made. */
   readonly bounds: () => ConnectionBounds
@@ -50,7 +50,7 @@ export type DohServerOptions = {
 export function createDohServer({
   answer,
   tls,
-  connectionsMax = CONNECTIONS_MAX,
+  connectionsMax,
   bounds,
   onResponse,
 }: DohServerOptions): HttpServer {
@@ -89,7 +89,12 @@ export function createDohServer({
       })
     }
   }
-  return new HttpServer(counted, { ...(tls && { tls }), direct, connectionsMax, bounds })
+  return new HttpServer(counted, {
+    ...(tls && { tls }),
+    direct,
+    ...(connectionsMax && { connectionsMax }),
+    bounds,
+  })
 }
 
 function clientOf(ends: Ends, bytesMax: number | undefined): Client {

@@ -29,6 +29,8 @@ const RESPONSE_TIMEOUT_MS = 30_000
 const CONNECTIONS_MAX = 2000
 /** The share of all connections that one client may have. */
 const CLIENT_SHARE = 0.5
+/** Connections of one client without an answered request, such as those in their handshake. */
+const UNSERVED_PER_CLIENT_MAX = 500
 const NO_BOUNDS = (): ConnectionBounds => ({})
 
 /** How to listen; neither when left out. */
@@ -81,9 +83,12 @@ export class HttpServer {
     this.http1 = createServer(how, serve)
     this.server = tls === undefined ? this.http1 : this.createSecure(tls)
     const connectionsPerClientMax = Math.ceil(connectionsMax * CLIENT_SHARE)
-    this.connections = new HttpConnections({ connectionsMax, connectionsPerClientMax }, () =>
-      this.times(),
-    )
+    const limits = {
+      connectionsMax,
+      connectionsPerClientMax,
+      unservedPerClientMax: UNSERVED_PER_CLIENT_MAX,
+    }
+    this.connections = new HttpConnections(limits, () => this.times())
     this.bound()
   }
 

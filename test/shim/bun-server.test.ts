@@ -81,6 +81,33 @@ describe('BunServer', () => {
     assert.equal(text, `app GET ${JSON.stringify({ incoming: { socket: remote } })}`)
   })
 
+  it('refuses a request without a host, which Bun passes on with a path for its URL', async () => {
+    const bun = await listening(() => undefined)
+    const request = new Request('http://dns.test/')
+    for (const url of ['/dns-query', 'http://[::/dns-query']) {
+      const sent = new Proxy(request, {
+        get: (target, name) => (name === 'url' ? url : Reflect.get(target, name, target)),
+      })
+      const response = await bun.options?.fetch(sent, bun.serving)
+      assert.equal(response?.status, 400)
+      assert.match(await response.text(), /"code":"bad_host"/)
+    }
+  })
+
+  it('ends a request whose body does not come in time', async (t) => {
+    t.mock.timers.enable({ apis: ['setTimeout'] })
+    const bun = await listening(() => () => ({
+      status: 200,
+      headers: HEADERS,
+      body: new Uint8Array(0),
+    }))
+    const body = new ReadableStream({ start: (controller) => controller.enqueue(Uint8Array.of(1)) })
+    const answered = bun.ask('/dns-query', { method: 'POST', body, duplex: 'half' } as RequestInit)
+    t.mock.timers.tick(15_000)
+    const { status, headers } = await answered
+    assert.deepEqual([status, headers.get('connection')], [408, 'close'])
+  })
+
   it('ends the connections there are', async () => {
     const bun = new FakeBun()
     const server = new BunServer(bun, APP, () => undefined)

@@ -184,7 +184,7 @@ describe('BunTlsServer', () => {
     handlers.handshake(failed.served, false)
     assert.deepEqual(failed.ends, ['terminate'])
     handlers.close(failed.served)
-    const all = Array.from({ length: 1001 }, open)
+    const all = Array.from({ length: 501 }, open)
     assert.deepEqual(
       all.map(({ ends }) => ends.length),
       all.map((_, index) => (index === 0 ? 1 : 0)),

@@ -143,6 +143,24 @@ describe('ConnectionTable', () => {
     assert.deepEqual([...table.all()], [])
   })
 
+  test('bounds connections without an answered request, of a client and in all', () => {
+    const limits = { connectionsMax: 16, connectionsPerClientMax: 8, unservedPerClientMax: 2 }
+    const table = new ConnectionTable<FakeConnection>(() => limits)
+    const added: FakeConnection[] = []
+    const add = (address: string, hasServed: boolean): void => {
+      const connection = new FakeConnection(added.length, hasServed)
+      added.push(connection)
+      assert.ok(table.add(address, connection))
+    }
+    for (let i = 0; i < 3; i++) add(A, true)
+    for (let i = 0; i < 3; i++) add(A, false)
+    for (let i = 0; i < 3; i++) add(B, false)
+    add(C, false)
+    const dropped = added.flatMap(({ isDropped }, index) => (isDropped ? [index] : []))
+    // The third of A and of B, then one of A, which has the most, for the fifth in all.
+    assert.deepEqual(dropped, [3, 4, 6])
+  })
+
   test('follows limits that change', () => {
     let connectionsMax = 1
     const table = new ConnectionTable<FakeConnection>(() => ({ ...LIMITS, connectionsMax }))
