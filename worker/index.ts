@@ -30,6 +30,8 @@ import { createWorkerHost } from './worker-host.ts'
 const LOOPBACK = '127.0.0.1'
 /** When to ask again what was deployed wrongly. */
 const RETRY_SECONDS = '60'
+/** Where a segment of a path may consist of dots (RFC 3986 §5.2.4), escaped ones among them. */
+const DOT_SEGMENT = /\/(?:\.|%2e)/i
 
 export { ClusterObject } from './cluster-object.ts'
 export { TokenObject } from './token-object.ts'
@@ -38,7 +40,8 @@ export { TokenObject } from './token-object.ts'
 let served: { readonly app: Hono; readonly direct: DirectDoh } | undefined
 
 export default {
-  async fetch(request: Request, env: Env, context: ExecutionContext): Promise<Response> {
+  async fetch(sent: Request, env: Env, context: ExecutionContext): Promise<Response> {
+    const request = withoutDots(sent)
     try {
       served ??= await createGateway(env)
     } catch (error) {
@@ -54,6 +57,12 @@ export default {
       served.app.fetch(request, env, context)
     )
   },
+}
+
+/** Resolves dots in the path as URLs have it, and as other runtimes do before we see a request. */
+function withoutDots(request: Request): Request {
+  const { url } = request
+  return DOT_SEGMENT.test(url) ? new Request(new URL(url).href, request) : request
 }
 
 /**
