@@ -14,6 +14,7 @@ import { createNodeGateway, type GatewayServer } from '../node-gateway/node-gate
 import type { TlsService } from '../plugins/plugin.ts'
 import { elapsed } from '../shim/elapsed.ts'
 import { parseListenAddress } from '../shim/feature-servers.ts'
+import { startMemoryTrim } from '../shim/memory-trim.ts'
 import type { Log } from '../telemetry/log.ts'
 import { sampledLog } from '../telemetry/sampled-log.ts'
 import { LOOPBACK } from './doh-listener.ts'
@@ -43,7 +44,9 @@ export async function runGateway(input: Input, output: Output): Promise<void> {
   const scheme = new URL(running.url).protocol === 'https:' ? 'HTTPS' : 'HTTP'
   output.stdout.write(`ready: DNS over ${scheme} on ${running.url}/dns-query\n`)
   const offReload = onReloadSignal(() => void running.reload())
+  const stopTrim = startMemoryTrim()
   await untilSignal()
+  stopTrim()
   offReload()
   await running.stop()
 }

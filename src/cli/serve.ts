@@ -5,6 +5,7 @@
 import { rmSync, writeFileSync } from 'node:fs'
 import { sleep } from '../exporter/backoff.ts'
 import { ALL_PLUGINS } from '../plugins/all-plugins.ts'
+import { startMemoryTrim } from '../shim/memory-trim.ts'
 import type { Input } from './flags.ts'
 import { CommandError, type Output } from './output.ts'
 import { type RunningServer, type ServeOptions, Server } from './server.ts'
@@ -52,6 +53,7 @@ async function serveUntilSignal(input: Input, output: Output): Promise<void> {
   const doh = input.text('doh.listen')
   const beside = doh === '' ? '' : `, DNS over HTTP on http://${doh}/dns-query`
   const offReload = onReloadSignal(() => void running.reload())
+  const stopTrim = startMemoryTrim()
   const ended = new AbortController()
   const signal = untilSignal().finally(() => ended.abort())
   if ((await untilReady(running, ended.signal)) && !input.isSet('quiet')) {
@@ -59,6 +61,7 @@ async function serveUntilSignal(input: Input, output: Output): Promise<void> {
   }
   await signal
   offReload()
+  stopTrim()
   await running.stop()
 }
 

@@ -21,7 +21,7 @@ const MEMORY_MAX = 1.3
 /** How long memory may take to return. */
 const SETTLE_MS = 30_000
 /** How long the client asks before each attack, and at least after it. */
-const QUIET_MS = 2000
+const QUIET_MS = 1500
 /** An attack that is not done by then fails. */
 const ATTACK_MS = 120_000
 /** Attacks yield the processor to the program, as if they came from another machine. */
