@@ -1,9 +1,10 @@
 /**
- * The `bufsize` plugin: the largest UDP message that a client is held to take.
+ * The `bufsize` plugin: the largest UDP response, for clients that say that they take as much.
  * @module
  */
 import { checkArgs, checkNoBlock, onlyDirective, parseCount } from '../corefile/arguments.ts'
 import { UDP_BYTES_ADVERTISED, UDP_BYTES_MIN } from '../dns/limits.ts'
+import type { Query } from '../dns/query.ts'
 import type { Setup } from './plugin.ts'
 
 const UDP_BYTES_MAX = 4096
@@ -19,18 +20,23 @@ export const setupBufsize: Setup = (directives) => {
       {
         name: 'bufsize',
         quick: {
-          prepare: (how) => {
-            if (how.isUdp) how.bytesMax = Math.min(how.bytesMax, size)
+          prepare: (how, query) => {
+            if (how.isUdp) how.bytesMax = bytesFor(query, size)
             how.udpBytes = size
           },
         },
         serve: (request, next) => {
-          const { limits } = request
-          limits.udpBytes = Math.min(limits.udpBytes, size)
+          const { limits, query } = request
+          limits.udpBytes = bytesFor(query, size)
           limits.advertisedBytes = size
           return next(request)
         },
       },
     ],
   }
+}
+
+/** What the client says that it takes, up to `size`, instead of the bound without `bufsize`. */
+function bytesFor({ udpBytes }: Query, size: number): number {
+  return Math.min(Math.max(udpBytes, UDP_BYTES_MIN), size)
 }

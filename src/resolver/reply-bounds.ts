@@ -8,12 +8,17 @@ import type { Client } from '../plugins/plugin.ts'
 
 // Constants of this module are a part of the compiled code (dns/query.ts).
 const BYTES_MIN = UDP_BYTES_MIN
-/** Largest UDP reply, whatever a client says that it takes. */
-const UDP_BYTES_MAX = 4096
+/**
+ * Largest UDP response, whatever a client says that it takes, unless `bufsize` says otherwise:
+ * anybody may forge the address of a query, and larger ones are fragmented (RFC 9715 §3.1).
+ */
+const UDP_BYTES_MAX = UDP_BYTES_ADVERTISED
+/** Largest size of the client's that we repeat. */
+const REPEATED_MAX = 4096
 /** Size that replies over encrypted transports are padded to a multiple of (RFC 8467 §4.1). */
 export const PADDING_BLOCK: number = 468
 
-/** Octets that a UDP reply may have: what the client says that it takes, within our bounds. */
+/** Bytes that a UDP response may have: what the client says that it takes, within our bounds. */
 export function udpBytesFor({ udpBytes }: Query): number {
   return Math.min(Math.max(udpBytes, BYTES_MIN), UDP_BYTES_MAX)
 }
@@ -28,7 +33,8 @@ export function bytesFor({ hasEdns }: Query, { bytesMax }: Client): number {
  * always, where EDNS is not what it should be.
  */
 export function advertisedTo(query: Query): number {
-  return query.isOptOdd ? udpBytesFor(query) : UDP_BYTES_ADVERTISED
+  if (!query.isOptOdd) return UDP_BYTES_ADVERTISED
+  return Math.min(Math.max(query.udpBytes, BYTES_MIN), REPEATED_MAX)
 }
 
 /** What replies to a client are padded to a multiple of; 0 for nothing. */

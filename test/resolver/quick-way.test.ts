@@ -164,13 +164,13 @@ describe('QuickWay', () => {
 
   test('says how large and how padded the reply may be', () => {
     const seen: QuickReply[] = []
-    ask([answering(seen)], 'a.example.org A +edns=1400')
+    ask([answering(seen)], 'a.example.org A +edns=1200')
     ask([answering(seen)], 'a.example.org A', { ...CLIENT, transport: 'tcp' })
     ask([answering(seen)], 'a.example.org A', { ...CLIENT, transport: 'https' })
     assert.deepEqual(
       seen.map(({ isUdp, bytesMax, paddingBlock }) => [isUdp, bytesMax, paddingBlock]),
       [
-        [true, 1400, 0],
+        [true, 1200, 0],
         [false, 65_535, 0],
         [false, 65_535, 468],
       ],

@@ -59,8 +59,8 @@ describe('what is asked of upstreams', () => {
     {
       name: 'has the name that was put in the place of the other, and EDNS as before',
       corefile: block('rewrite name www.example.com www.example.org', 'cache', FORWARD),
-      ask: 'WWW.example.com A +edns=1400',
-      asked: ['www.example.org. IN A rd ad edns=1400'],
+      ask: 'WWW.example.com A +edns=1200',
+      asked: ['www.example.org. IN A rd ad edns=1200'],
     },
     {
       name: 'has DO and RD as the client has them when an alias is followed',
