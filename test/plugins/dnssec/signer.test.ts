@@ -143,4 +143,13 @@ describe('Signer', () => {
     assert.deepEqual(counts(), [1, 2, 1])
     assert.equal(made && readUint32(made.rdata, 8), Math.floor(clock.ms / 1000) + 8 * 86_400)
   })
+
+  test('makes signatures again that a clock which was ahead made', () => {
+    const { signer, clock } = signerOf(csk)
+    clock.ms += 25 * 3_600_000
+    signer.sign(A, ZONE)
+    clock.ms -= 25 * 3_600_000
+    const [made] = signer.sign(A, ZONE)
+    assert.equal(made && readUint32(made.rdata, 12), Math.floor(clock.ms / 1000) - 3 * 3600)
+  })
 })
