@@ -13,6 +13,8 @@ export type ExampleOptions = {
   readonly url: string
   readonly host: string
   readonly dnsPort: number
+  /** The operator's token of the gateway. */
+  readonly adminToken: string
   /** Whether the cluster is the demo's own. */
   readonly isDemo: boolean
   readonly seconds: number
@@ -38,7 +40,7 @@ const ADDRESS = '10.96.12.34'
 
 /** Formats the line that all is ready, and commands to paste. */
 export function formatExamples(options: ExampleOptions): string {
-  const { url, host, dnsPort, isDemo, seconds } = options
+  const { url, host, dnsPort, adminToken, isDemo, seconds } = options
   const questions = isDemo ? DEMO : REAL
   const json = questions.map(({ title, name, type }) =>
     example(title, `curl -s '${url}/resolve?name=${name}.${ORIGIN}&type=${type}'`),
@@ -67,6 +69,11 @@ export function formatExamples(options: ExampleOptions): string {
         ),
       ]
     : []
+  const operator = [
+    example('first, in your shell', `export KUBEDOH_ADMIN_TOKEN=${adminToken}`),
+    example('why this answer', `npx kubedoh explain ${firstName(questions)} --gateway ${url}`),
+    example('a token', `npx kubedoh token create --gateway ${url} --name me --expires 1h`),
+  ]
   const ready = styleText(['green', 'bold'], 'ready', { stream: process.stdout })
   return [
     '',
@@ -79,6 +86,8 @@ export function formatExamples(options: ExampleOptions): string {
     heading('From inside, over UDP and TCP:'),
     ...plain,
     ...more,
+    heading('As the operator, who makes tokens and has answers explained:'),
+    ...operator,
   ].join('\n')
 }
 

@@ -9,7 +9,7 @@ import { join } from 'node:path'
 import { parseArgs, styleText } from 'node:util'
 import { startExport } from '../src/cli/export.ts'
 import { Input } from '../src/cli/flags.ts'
-import { type ClusterKeys, createClusterKeys } from '../src/cli/keys.ts'
+import { type ClusterKeys, createClusterKeys, createToken } from '../src/cli/keys.ts'
 import {
   CommandError,
   describeError,
@@ -101,8 +101,13 @@ async function run(options: Options, startMs: number): Promise<void> {
   const stops: (() => Promise<void>)[] = []
   try {
     const keys = await createClusterKeys()
+    const admin = await createToken()
     step('gateway', `http://${HOST}:${port}`, 'DNS over HTTP, in workerd as at the edge')
-    const gateway = await startGateway({ port, onLog: logGateway, variables: variables(keys) })
+    const gateway = await startGateway({
+      port,
+      onLog: logGateway,
+      variables: variables(keys, admin.sha256),
+    })
     stops.push(gateway.stop)
     const source = kubeconfig === '' ? 'demo/shop.yaml' : kubeconfig
     step('exporter', source, 'publishes the cluster to the gateway')
@@ -115,7 +120,8 @@ async function run(options: Options, startMs: number): Promise<void> {
     if (outcome === undefined) return
     const seconds = (performance.now() - startMs) / 1000
     const isDemo = kubeconfig === ''
-    process.stdout.write(formatExamples({ url: gateway.url, host: HOST, dnsPort, isDemo, seconds }))
+    const where = { url: gateway.url, host: HOST, dnsPort, adminToken: admin.token }
+    process.stdout.write(formatExamples({ ...where, isDemo, seconds }))
     await signal
   } finally {
     process.stdout.write('\n')
@@ -132,10 +138,11 @@ function logGateway(line: string): void {
   process.stderr.write(`gateway: ${line}\n`)
 }
 
-function variables({ publicKey, tokenSha256 }: ClusterKeys): GatewayVariables {
+function variables({ publicKey, tokenSha256 }: ClusterKeys, adminSha256: string): GatewayVariables {
   return {
     COREFILE: readFileSync(GATEWAY_COREFILE, 'utf8'),
     CLUSTERS: JSON.stringify({ [CLUSTER]: { publicKey, tokenSha256 } }),
+    ADMIN_TOKEN_SHA256: adminSha256,
     PUBLIC: 'true',
     REQUESTS_PER_MINUTE: '0',
   }

@@ -4,7 +4,7 @@
  */
 import type { Context, Hono } from 'hono'
 import { errorResponse, HttpError } from '../src/doh/http-error.ts'
-import { createGatewayApp } from '../src/gateway/app.ts'
+import { createGatewayApp, health } from '../src/gateway/app.ts'
 import {
   type BlobStore,
   type ClusterBlobs,
@@ -46,6 +46,7 @@ export default {
       served ??= await createGateway(env)
     } catch (error) {
       if (!(error instanceof GatewayConfigError)) throw error
+      if (new URL(request.url).pathname === '/healthz') return health(503)
       const later = { 'retry-after': RETRY_SECONDS }
       return errorResponse(new HttpError(503, 'misconfigured', error.message, later))
     }

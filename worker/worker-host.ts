@@ -4,6 +4,7 @@
  */
 
 import { askDoh } from '../src/doh/doh-client.ts'
+import { checkWorkerUpstream } from '../src/gateway/compile-corefile.ts'
 import type { GatewayRuntime } from '../src/gateway/gateway.ts'
 import { EDGE_PLUGINS } from '../src/plugins/edge-plugins.ts'
 import type { Upstream, UpstreamClient, UpstreamOptions } from '../src/plugins/host.ts'
@@ -55,16 +56,9 @@ export function createWorkerHost(): GatewayRuntime['host'] {
 }
 
 /** A Worker has no UDP; upstreams are asked over HTTPS, by connections that the platform keeps. */
-function openUpstream(
-  { url, serverName }: Upstream,
-  { tls, dohMethod: method, sourceAddress, resolvers }: UpstreamOptions,
-): UpstreamClient {
-  if (url === undefined) throw new Error('a Worker reaches upstreams over https:// only')
-  const isPlain = serverName === undefined && tls.ca === undefined && tls.cert === undefined
-  if (!isPlain) throw new Error('a Worker chooses no certificates: leave out "tls" and its name')
-  if (sourceAddress !== undefined || resolvers.length > 0) {
-    throw new Error('a Worker chooses no addresses: leave out "source_address" and "resolver"')
-  }
+function openUpstream(upstream: Upstream, options: UpstreamOptions): UpstreamClient {
+  const url = checkWorkerUpstream(upstream, options)
+  const { dohMethod: method } = options
   return {
     exchange: (message, { timeoutMs }) =>
       askDoh(url, message, {

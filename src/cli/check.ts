@@ -10,16 +10,14 @@ import {
   problemAt,
   sortProblems,
 } from '../corefile/problem.ts'
-import { namingOptions } from '../exporter/naming.ts'
-import type { Host } from '../plugins/host.ts'
+import { compileGatewayCorefile } from '../gateway/compile-corefile.ts'
+import { NO_FILES } from '../gateway/config.ts'
 import { adviseOn } from '../resolver/advice.ts'
 import { createResolver } from '../resolver/create-resolver.ts'
-import { EtcdClient } from '../shim/etcd-client.ts'
-import { createNodeHost } from '../shim/node-host.ts'
-import { Metrics } from '../telemetry/metrics.ts'
+import { type CheckTarget, checkingHost } from './checking-host.ts'
 import type { Input } from './flags.ts'
 import { tryCorefile } from './load-corefile.ts'
-import type { Output } from './output.ts'
+import { CommandError, type Output } from './output.ts'
 
 /**
  * Compiles the Corefile as the server would, and says what is wrong and what may surprise.
@@ -28,13 +26,21 @@ import type { Output } from './output.ts'
 export async function runCheck(input: Input, output: Output): Promise<void> {
   const [path = ''] = input.args
   const files = input.text('files')
-  const { problems, warnings, count } = check(path, files === '' ? dirname(path) : files)
+  const target = targetOf(input.text('for'))
+  const folder = files === '' ? dirname(path) : files
+  const { problems, warnings, count } = check(path, folder, target)
   const marked = warnings.map((one) => problemAt(one, `warning: ${one.message}`))
   const lines = sortProblems([...problems, ...marked], path)
   if (problems.length > 0) throw new ConfigError(lines)
   for (const line of lines) output.stderr.write(`${formatProblem(line)}\n`)
   const verdict = lines.length === 0 ? 'nothing wrong' : countOf(lines.length, 'warning')
   output.stdout.write(`${path}: ${countOf(count, 'server block')}, ${verdict}\n`)
+}
+
+function targetOf(text: string): CheckTarget {
+  if (text === '' || text === 'serve') return 'serve'
+  if (text === 'gateway' || text === 'worker') return text
+  throw new CommandError(`--for is "${text}", expected serve, gateway or worker`)
 }
 
 type Findings = {
@@ -44,43 +50,24 @@ type Findings = {
   readonly count: number
 }
 
-function check(path: string, folder: string): Findings {
-  const { blocks, problems, warnings } = tryCorefile(path)
+function check(path: string, folder: string, target: CheckTarget): Findings {
+  const source = target === 'serve' ? undefined : NO_FILES
+  const { blocks, problems, warnings } = tryCorefile(path, source)
   const count = blocks.length
-  const host = checkingHost(folder)
+  const { host, missing } = checkingHost(folder, target)
+  const compile = target === 'serve' ? createResolver : compileGatewayCorefile
   try {
-    const { notices } = createResolver(blocks, host)
-    if (problems.length > 0) return { problems, warnings: [...warnings, ...notices], count }
-    const advice = adviseOn(blocks, host.readText)
-    return { problems, warnings: [...warnings, ...notices, ...advice], count }
+    const { notices } = compile(blocks, host)
+    const found = [...warnings, ...notices, ...missing(blocks)]
+    if (problems.length > 0) return { problems, warnings: found, count }
+    return { problems, warnings: [...found, ...adviseOn(blocks, host.readText)], count }
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error
-    return { problems: [...problems, ...error.problems], warnings, count }
+    const found = [...warnings, ...missing(blocks)]
+    return { problems: [...problems, ...error.problems], warnings: found, count }
   }
 }
 
 function countOf(count: number, what: string): string {
   return count === 1 ? `1 ${what}` : `${count} ${what}s`
-}
-
-/** A runtime that reads files and opens nothing. */
-function checkingHost(folder: string): Host {
-  return createNodeHost({
-    folder,
-    metrics: new Metrics(),
-    log: () => undefined,
-    abort: () => undefined,
-    openKeys: (connection) => {
-      new EtcdClient(connection).close()
-      return { current: () => undefined, leaseSeconds: () => undefined }
-    },
-    openCluster: (directive, tree) => {
-      if (directive.cluster === undefined) namingOptions(directive, [], tree)
-      return {
-        current: () => undefined,
-        load: () => Promise.resolve(undefined),
-        freshness: () => 'fresh',
-      }
-    },
-  })
 }

@@ -103,9 +103,9 @@ const KEYS: Command = {
   name: 'keys',
   summary: 'make the keys by which a cluster publishes to a gateway',
   args: ['[CLUSTER]'],
-  flags: ['admin'],
+  flags: ['admin', 'read-only'],
   required: [],
-  examples: ['kubedoh keys prod', 'kubedoh keys --admin'],
+  examples: ['kubedoh keys prod', 'kubedoh keys --admin', 'kubedoh keys --read-only'],
   run: async (input, output) => (await import('./keys.ts')).runKeys(input, output),
 }
 
@@ -136,9 +136,13 @@ const CHECK: Command = {
   name: 'check',
   summary: 'tell all that is wrong with a Corefile, or may surprise, without starting anything',
   args: ['COREFILE'],
-  flags: ['files'],
+  flags: ['files', 'for'],
   required: [],
-  examples: ['kubedoh check /etc/coredns/Corefile', 'kubedoh check Corefile --files /etc/coredns'],
+  examples: [
+    'kubedoh check /etc/coredns/Corefile',
+    'kubedoh check Corefile --files /etc/coredns',
+    'kubedoh check gateway.Corefile --for gateway',
+  ],
   run: async (input, output) => (await import('./check.ts')).runCheck(input, output),
 }
 

@@ -27,6 +27,7 @@ export type FlagName =
   | 'pidfile'
   | 'objects'
   | 'files'
+  | 'for'
   | 'kubeconfig'
   | 'doh.listen'
   | 'insecure'
@@ -43,6 +44,7 @@ export type FlagName =
   | 'ca'
   | 'json'
   | 'admin'
+  | 'read-only'
   | 'store'
   | 'tls-cert'
   | 'tls-key'
@@ -82,6 +84,11 @@ export const FLAGS: Readonly<Record<FlagName, Flag>> = {
     isRepeated: true,
   },
   files: { value: 'FOLDER', default: '', help: "what the Corefile's paths are relative to" },
+  for: {
+    value: 'TARGET',
+    default: 'serve',
+    help: 'what runs the Corefile: serve, gateway (on Node) or worker (Cloudflare)',
+  },
   kubeconfig: {
     value: 'FILE',
     default: '',
@@ -155,7 +162,11 @@ export const FLAGS: Readonly<Record<FlagName, Flag>> = {
     default: '',
     help: "authorities of clients' certificates, in PEM, for identities cert:SHA256",
   },
-  admin: { default: '', help: 'make the token of who keeps the tokens of clients' },
+  admin: {
+    default: '',
+    help: 'create the operator (admin) token, which makes the tokens of clients',
+  },
+  'read-only': { default: '', help: 'create a token that reads /readyz and /metrics alone' },
   name: { value: 'TEXT', default: '', help: 'whose token it is, for people' },
   clusters: {
     value: 'IDS',

@@ -4,6 +4,7 @@
  */
 import { readFileSync } from 'node:fs'
 import { dirname } from 'node:path'
+import { ConfigError } from '../corefile/problem.ts'
 import {
   GATEWAY_VARIABLES,
   type GatewayConfig,
@@ -131,7 +132,7 @@ function createServer(
   try {
     return createNodeGateway({ config, folder, corefileFolder, tls, log })
   } catch (error) {
-    if (error instanceof GatewayConfigError) throw new CommandError(error.message)
+    if (error instanceof GatewayConfigError) throw commandError(error)
     const text = error instanceof Error ? error.message : String(error)
     throw new CommandError(`--tls-cert and --tls-key cannot be used: ${text}`)
   }
@@ -143,9 +144,14 @@ async function readConfig(input: Input): Promise<GatewayConfig> {
   try {
     return await readGatewayConfig({ ...variables, COREFILE: readText(path) }, path)
   } catch (error) {
-    if (error instanceof GatewayConfigError) throw new CommandError(error.message)
+    if (error instanceof GatewayConfigError) throw commandError(error)
     throw error
   }
+}
+
+/** What is wrong in the Corefile is printed as `serve` prints it, a line for each problem. */
+function commandError(error: GatewayConfigError): Error {
+  return error.cause instanceof ConfigError ? error.cause : new CommandError(error.message)
 }
 
 function storeFolder(text: string): string | undefined {

@@ -22,20 +22,31 @@ const TOKEN_BYTES = 32
 
 /** Makes the keys of one cluster. */
 export async function createClusterKeys(): Promise<ClusterKeys> {
-  const token = encodeBase64url(randomBytes(TOKEN_BYTES))
+  const { token, sha256 } = await createToken()
   const { privateKey, publicKey } = await generateKeyPair()
-  const tokenSha256 = await sha256Hex(new TextEncoder().encode(token))
-  return { token, signingKey: privateKey, tokenSha256, publicKey }
+  return { token, signingKey: privateKey, tokenSha256: sha256, publicKey }
+}
+
+/** Creates a token of 256 bits and its SHA-256, 64 hexadecimal digits. */
+export async function createToken(): Promise<{ readonly token: string; readonly sha256: string }> {
+  const token = encodeBase64url(randomBytes(TOKEN_BYTES))
+  return { token, sha256: await sha256Hex(new TextEncoder().encode(token)) }
 }
 
 /** Prints new keys. */
 export async function runKeys(input: Input, output: Output): Promise<void> {
   if (input.isSet('admin')) {
-    await printAdminToken(output)
+    const use = 'making the tokens of clients (kubedoh token …)'
+    await printToken(output, { use, name: 'KUBEDOH_ADMIN_TOKEN', hash: 'ADMIN_TOKEN_SHA256' })
+    return
+  }
+  if (input.isSet('read-only')) {
+    const use = 'reading /readyz and /metrics, such as by Prometheus'
+    await printToken(output, { use, name: 'KUBEDOH_READ_TOKEN', hash: 'READ_ONLY_TOKEN_SHA256' })
     return
   }
   const [cluster] = input.args
-  if (cluster === undefined) throw new UsageError('name a cluster, or give --admin')
+  if (cluster === undefined) throw new UsageError('name a cluster, or give --admin or --read-only')
   if (!CLUSTER_ID.test(cluster)) {
     throw new CommandError(`"${cluster}" is not made of a-z, 0-9 and "-", 63 at most`)
   }
@@ -53,14 +64,18 @@ export async function runKeys(input: Input, output: Output): Promise<void> {
   )
 }
 
-async function printAdminToken({ stdout }: Output): Promise<void> {
-  const token = encodeBase64url(randomBytes(TOKEN_BYTES))
+/** Prints an operator's token, and its hash as the variable of the gateway. */
+async function printToken(
+  { stdout }: Output,
+  { use, name, hash }: { readonly use: string; readonly name: string; readonly hash: string },
+): Promise<void> {
+  const { token, sha256 } = await createToken()
   stdout.write(
     [
-      '# For who keeps the tokens of clients (kubedoh token …), to be kept secret:',
-      `export KUBEDOH_ADMIN_TOKEN=${token}`,
+      `# For ${use}; keep it secret:`,
+      `export ${name}=${token}`,
       '# For the gateway, in wrangler.toml below [vars]:',
-      `# ADMIN_TOKEN_SHA256 = "${await sha256Hex(new TextEncoder().encode(token))}"`,
+      `# ${hash} = "${sha256}"`,
       '',
     ].join('\n'),
   )

@@ -26,22 +26,24 @@ export function loadCorefile(path: string): LoadedCorefile {
 
 /**
  * Reads a Corefile, whatever is wrong in it.
+ * @param source where imports and variables come from; files and the environment by default
  * @throws {CommandError} when the file cannot be read
  */
-export function tryCorefile(path: string): LoadedCorefile {
+export function tryCorefile(path: string, source: CorefileSource = FILES): LoadedCorefile {
   const text = readTextFile(path)
   if (text === undefined) throw new CommandError(`Cannot read ${path}: ${whyUnreadable(path)}`)
   const texts = [text]
   const readText = (file: string): string | undefined => {
-    const imported = readTextFile(file)
+    const imported = source.readText(file)
     if (imported !== undefined) texts.push(imported)
     return imported
   }
-  const corefile = readCorefile(text, path, { ...FILES, readText })
+  const corefile = readCorefile(text, path, { ...source, readText })
   return { text: texts.join('\n'), ...corefile }
 }
 
-const FILES: Omit<CorefileSource, 'readText'> = {
+const FILES: CorefileSource = {
+  readText: readTextFile,
   glob: listMatches,
   resolvePath: (from, path) => (isAbsolute(path) ? path : join(dirname(resolve(from)), path)),
   environment: (name) => process.env[name],

@@ -227,6 +227,12 @@ function checkClusters(draft: Draft, given: readonly Option[]): void {
     throw configError(draft, '"cluster" names one more than once')
   }
   draft.multiclusterZones = zones
+  const cluster = given.find(({ name }) => name === 'cluster')
+  const texts = zones.map((zone) => formatName(zone)).join(' ')
+  const message =
+    `${clusters.length} clusters make a clusterset: Services of one name and namespace in ` +
+    `${texts} have the endpoints of all; for names of one cluster, give each zones of its own`
+  draft.notices.push(problemAt(cluster ?? draft, message))
 }
 
 function checkTogether(draft: Draft, given: readonly Option[]): void {

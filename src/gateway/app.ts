@@ -3,6 +3,7 @@
  * @module
  */
 
+import type { Context } from 'hono'
 import { Hono } from 'hono/tiny'
 import { createDohApp } from '../doh/app.ts'
 import { notFound, refuseFinalSlash } from '../doh/final-slash.ts'
@@ -44,7 +45,7 @@ export function createGatewayApp(
   })
   app.notFound(() => errorResponse(notFound()))
   app.use(refuseFinalSlash)
-  app.get('/', (c) => page(new URL(c.req.url).origin))
+  app.get('/', (c) => page(originOf(c), config.access.isPublic))
   addStatusRoutes(app, gateway, config.adminSha256)
   if (config.corsOrigins.length > 0) {
     const allowed = openToPages(config.corsOrigins, AGE_HEADER)
@@ -99,15 +100,16 @@ export function createGatewayApp(
   return app
 }
 
-/** What operators see of the gateway, and for the most part exporters. */
+/** What operators and exporters see of the gateway, and its health, which everybody may see. */
 function addStatusRoutes(app: Hono, gateway: Gateway, adminSha256: string | undefined): void {
-  for (const path of ['/healthz', '/readyz', '/metrics']) {
+  // For probes and load balancers, which cannot keep a token: it says nothing of the names.
+  app.get('/healthz', () => health(200))
+  for (const path of ['/readyz', '/metrics']) {
     app.use(path, async (c, next) => {
       await gateway.checkOperator(c)
       await next()
     })
   }
-  app.get('/healthz', () => plain('OK'))
   app.get('/readyz', async () => {
     const waiting = await gateway.notReady()
     return waiting.length === 0 ? plain('OK') : plain(waiting.join(','), 503)
@@ -119,13 +121,28 @@ function addStatusRoutes(app: Hono, gateway: Gateway, adminSha256: string | unde
   })
 }
 
+/** Makes the response of `/healthz`: a status and nothing else. */
+export function health(status: 200 | 503): Response {
+  return new Response(null, {
+    status,
+    headers: { ...SECURITY_HEADERS, 'cache-control': 'no-store' },
+  })
+}
+
+/** Returns the origin that the client sees, also behind a proxy that ends TLS. */
+function originOf(c: Context): string {
+  const url = new URL(c.req.url)
+  if (c.req.header('x-forwarded-proto') === 'https') url.protocol = 'https:'
+  return url.origin
+}
+
 function plain(text: string, status = 200, type = 'text/plain'): Response {
   const headers = { ...SECURITY_HEADERS, 'content-type': type, 'cache-control': 'no-store' }
   return new Response(text, { status, headers })
 }
 
-function page(origin: string): Response {
-  return new Response(formatPage(origin), {
+function page(origin: string, isPublic: boolean): Response {
+  return new Response(formatPage(origin, isPublic), {
     headers: {
       ...SECURITY_HEADERS,
       'content-type': 'text/html; charset=utf-8',

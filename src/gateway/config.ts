@@ -6,6 +6,7 @@
 import { parseCorefile } from '../corefile/parse-corefile.ts'
 import { ConfigError, formatProblem } from '../corefile/problem.ts'
 import type { ServerBlock } from '../corefile/server-block.ts'
+import type { CorefileSource } from '../corefile/token-stream.ts'
 import { CLUSTER_ID } from '../snapshot/manifest.ts'
 import { importPublicKey, type PublicKey } from '../snapshot/signature.ts'
 import type { Access } from './access.ts'
@@ -16,6 +17,7 @@ import type { ReaderTimes } from './cluster-reader.ts'
 export const GATEWAY_VARIABLES: readonly Exclude<keyof GatewayVariables, 'COREFILE'>[] = [
   'CLUSTERS',
   'ADMIN_TOKEN_SHA256',
+  'READ_ONLY_TOKEN_SHA256',
   'CLIENT_TOKEN_SHA256',
   'PUBLIC',
   'STALE_SECONDS',
@@ -36,6 +38,8 @@ export type GatewayVariables = {
   readonly CLIENT_TOKEN_SHA256?: string
   /** SHA-256 of the token of who keeps the clients' tokens, in hexadecimal digits. */
   readonly ADMIN_TOKEN_SHA256?: string
+  /** SHA-256 of the token that reads `/readyz` and `/metrics` and nothing else. */
+  readonly READ_ONLY_TOKEN_SHA256?: string
   /** `true` to answer everybody. */
   readonly PUBLIC?: string
   /** Seconds without a word from the exporter after which answers say that they are old. */
@@ -68,6 +72,8 @@ export type GatewayConfig = {
   readonly access: Access
   /** SHA-256 of the token of who keeps the clients' tokens; `undefined` when nobody does. */
   readonly adminSha256: string | undefined
+  /** SHA-256 of the token that reads `/readyz` and `/metrics`; `undefined` for none. */
+  readonly readOnlySha256: string | undefined
   readonly times: ReaderTimes
   /** Requests a minute that one token, or one address without, may send; 0 for any number. */
   readonly requestsPerMinute: number
@@ -103,6 +109,7 @@ export async function readGatewayConfig(
     clusters: await readClusters(variables.CLUSTERS ?? ''),
     access: readAccess(variables),
     adminSha256: readHash(variables, 'ADMIN_TOKEN_SHA256'),
+    readOnlySha256: readHash(variables, 'READ_ONLY_TOKEN_SHA256'),
     times: {
       refreshMs: REFRESH_MS,
       blockMs: BLOCK_MS,
@@ -115,15 +122,18 @@ export async function readGatewayConfig(
   }
 }
 
+/** A gateway's Corefile is one text: it imports nothing and has no variables. */
+export const NO_FILES: CorefileSource = {
+  readText: () => undefined,
+  glob: () => [],
+  resolvePath: (_, path) => path,
+  environment: () => undefined,
+}
+
 function readBlocks(text: string, file: string): readonly ServerBlock[] {
   if (text.trim() === '') throw new GatewayConfigError(`${file} is not set`)
   try {
-    return parseCorefile(text, file, {
-      readText: () => undefined,
-      glob: () => [],
-      resolvePath: (_, path) => path,
-      environment: () => undefined,
-    })
+    return parseCorefile(text, file, NO_FILES)
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error
     throw new GatewayConfigError(error.problems.map(formatProblem).join('; '), { cause: error })
@@ -160,7 +170,7 @@ function readAccess(variables: GatewayVariables): Access {
 
 function readHash(
   variables: GatewayVariables,
-  name: 'CLIENT_TOKEN_SHA256' | 'ADMIN_TOKEN_SHA256',
+  name: `${'CLIENT' | 'ADMIN' | 'READ_ONLY'}_TOKEN_SHA256`,
 ): string | undefined {
   const text = variables[name] ?? ''
   if (text === '') return undefined

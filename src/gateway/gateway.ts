@@ -15,7 +15,6 @@ import { HttpError } from '../doh/http-error.ts'
 import { replyBytesMax } from '../doh/negotiate.ts'
 import type { Host, SnapshotSource } from '../plugins/host.ts'
 import type { Client, MaybePromise, View } from '../plugins/plugin.ts'
-import { createResolver } from '../resolver/create-resolver.ts'
 import { type Explanation, explain } from '../resolver/explain.ts'
 import { Incoming, ownResponse } from '../resolver/incoming.ts'
 import type { Resolver } from '../resolver/resolver.ts'
@@ -23,6 +22,7 @@ import { type Caller, findCaller, headerToken } from './access.ts'
 import { AccessAssertions, ASSERTION_HEADER } from './access-assertions.ts'
 import { AgeHeaders } from './age-headers.ts'
 import { ClusterReader } from './cluster-reader.ts'
+import { compileGatewayCorefile, publishedCluster } from './compile-corefile.ts'
 import { type GatewayConfig, GatewayConfigError } from './config.ts'
 import { formatGatewayMetrics } from './gateway-metrics.ts'
 import { HeldClock } from './held-clock.ts'
@@ -272,6 +272,11 @@ export class Gateway {
     return waiting
   }
 
+  /** What works in the Corefile but may surprise, a line each. */
+  get notices(): readonly string[] {
+    return this.resolver.notices.map(formatProblem)
+  }
+
   /** All metrics, as Prometheus reads them. */
   metrics(): string {
     return formatGatewayMetrics(this.runtime.host.metrics, this.readers)
@@ -280,9 +285,9 @@ export class Gateway {
   /** Operators' routes are for who operates or exports, and never for everybody (`PUBLIC`). */
   async checkOperator(c: Context): Promise<void> {
     const token = headerToken(c.req.raw)
-    const { clusters, adminSha256, access } = this.config
+    const { clusters, adminSha256, readOnlySha256, access } = this.config
     const hashes = [...clusters.values()].map(({ tokenSha256 }) => tokenSha256)
-    for (const sha256 of [adminSha256, access.sha256, ...hashes]) {
+    for (const sha256 of [adminSha256, readOnlySha256, access.sha256, ...hashes]) {
       if (token !== undefined && sha256 !== undefined && (await hasHash(token, sha256))) return
     }
     throw new HttpError(401, 'unauthorized', "An operator's or exporter's token is needed", {
@@ -315,14 +320,7 @@ export class Gateway {
         ...this.runtime.host,
         openCluster: (options, tree) => this.open(options, tree),
       }
-      const resolver = createResolver(this.config.blocks, host)
-      // Metrics are counted here too; where they are to be had is the gateway's affair.
-      const feature = resolver.features.find(({ kind }) => kind !== 'metrics')
-      if (feature === undefined) return resolver
-      throw new GatewayConfigError(
-        `COREFILE: "${feature.kind}" has no meaning in a gateway, which has /healthz and ` +
-          '/readyz and is told of changes; leave it out',
-      )
+      return compileGatewayCorefile(this.config.blocks, host)
     } catch (error) {
       if (!(error instanceof ConfigError)) throw error
       throw new GatewayConfigError(error.problems.map(formatProblem).join('; '), { cause: error })
@@ -335,14 +333,7 @@ export class Gateway {
   }
 
   private open(options: KubernetesOptions, tree: ClusterTree = CLUSTER_TREE): SnapshotSource {
-    const id = options.cluster
-    if (tree.kind === 'external' || tree.kind === 'hosts') {
-      throw configError(options, 'names of this kind are not published to gateways; leave them out')
-    }
-    if (id === undefined) {
-      const known = [...this.config.clusters.keys()].join(', ')
-      throw configError(options, `say which cluster: "cluster ID", with one of ${known || 'none'}`)
-    }
+    const id = publishedCluster(options, tree, [...this.config.clusters.keys()])
     const isShared = tree.kind !== 'cluster'
     const reader = this.readerOf(options, id, isShared ? tree.kind : undefined)
     if (options.clusters.length > 1) this.merged.add(options, tree.kind, reader)

@@ -5,10 +5,13 @@
 
 /**
  * Formats the page. It names no cluster and no name: it is there for everybody.
- * @param origin of the URL that was opened
+ * @param origin of the URL that the client opened
+ * @param isPublic whether the gateway answers without a token
  */
-export function formatPage(origin: string): string {
+export function formatPage(origin: string, isPublic: boolean): string {
   const here = escapeHtml(origin)
+  const bearer = isPublic ? '' : '-H "Authorization: Bearer $TOKEN" '
+  const isSecure = origin.startsWith('https:')
   return `<!doctype html>
 <html lang="en">
 <meta charset="utf-8">
@@ -24,18 +27,31 @@ export function formatPage(origin: string): string {
   code { font: .9rem/1.5 ui-monospace, monospace }
 </style>
 <h1>kubedoh</h1>
-<p>Kubernetes names, anywhere: this gateway answers the names of clusters over HTTPS.</p>
-<h2>Ask a name</h2>
-<pre><code>curl -H "Authorization: Bearer $TOKEN" -H 'Accept: application/dns-json' \\
-  "${here}/dns-query?name=SERVICE.NAMESPACE.svc.CLUSTER"</code></pre>
-<h2>Let curl resolve by it</h2>
-<pre><code>curl --doh-url "${here}/t/$TOKEN/dns-query" \\
-  http://SERVICE.NAMESPACE.svc.CLUSTER/</code></pre>
+<p>Kubernetes names, anywhere: this gateway answers the names of clusters.</p>
+${isPublic ? '' : TOKEN_NOTE}<h2>Ask for a name</h2>
+<pre><code>curl ${bearer}"${here}/resolve?name=SERVICE.NAMESPACE.svc.ZONE&amp;type=A"</code></pre>
+<p>ZONE is a domain of this gateway's clusters, which its operator knows.</p>
+${isSecure ? secureRecipes(`${here}${isPublic ? '' : '/t/$TOKEN'}/dns-query`) : NOT_SECURE}</html>
+`
+}
+
+const TOKEN_NOTE = `<h2>Have a token</h2>
+<p>The operator of this gateway gives out tokens. Put yours into the shell:</p>
+<pre><code>TOKEN=kdt_ID_SECRET</code></pre>
+`
+
+/** curl, browsers and operating systems send DNS queries by TLS alone (RFC 8484 §5). */
+const NOT_SECURE = `<h2>In a browser, an operating system or curl --doh-url</h2>
+<p>These use DNS over HTTPS by <code>https:</code> URLs only, and this page came without TLS. Open
+the gateway by its <code>https:</code> URL, and this page says how.</p>
+`
+
+function secureRecipes(url: string): string {
+  return `<h2>Have curl resolve names here</h2>
+<pre><code>curl --doh-url "${url}" http://SERVICE.NAMESPACE.svc.ZONE/</code></pre>
 <h2>In a browser or an operating system</h2>
-<p>The address of the DNS over HTTPS server is
-<code>${here}/t/TOKEN/dns-query</code>. Whoever runs this gateway gives out tokens and says
-under which domain its clusters are.</p>
-</html>
+<p>The URL of the DNS over HTTPS server is</p>
+<pre><code>${url.replace('$TOKEN', 'kdt_ID_SECRET')}</code></pre>
 `
 }
 

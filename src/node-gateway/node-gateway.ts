@@ -74,6 +74,7 @@ type Served = { readonly app: App; readonly direct: Direct; readonly gateway: Ga
 
 function serve(config: GatewayConfig, runtime: GatewayRuntime): Served {
   const gateway = new Gateway(config, runtime)
+  for (const message of gateway.notices) runtime.host.log({ level: 'warning', message })
   const doh = new DirectDoh(gateway, config)
   const keepAlive = (promise: Promise<void>): void => void promise
   const app = createGatewayApp(config, runtime, gateway)

@@ -20,17 +20,11 @@ describe('check', () => {
       name: 'connects to no API server and opens no port',
       corefile: `. {
         kubernetes cluster.local {
-          kubeconfig /none/config
           labels tier=gold
         }
         bind 192.0.2.1
         health 192.0.2.1:1
       }`,
-      blocks: '1 server block',
-    },
-    {
-      name: 'takes what only a gateway has',
-      corefile: '. {\n  kubernetes cluster.local {\n    cluster prod\n  }\n}\n',
       blocks: '1 server block',
     },
   ]
@@ -44,6 +38,94 @@ describe('check', () => {
       })
     })
   }
+
+  test('names files and folders that are missing, where the Corefile names them', async (t) => {
+    const corefile = `. {
+  root zones
+  hosts hosts.txt
+  file db.example.org example.org
+  file there.db there.test
+  auto auto.test {
+    directory missing
+  }
+  kubernetes cluster.local {
+    kubeconfig kube.conf
+  }
+  forward . upstream.test
+}
+`
+    const zone = '$TTL 60\n@ SOA a. b. 1 2 3 4 5\n@ NS a.\n'
+    const folder = temporaryFolder(t, { Corefile: corefile, 'zones/there.db': zone })
+    const { status, stderr } = await runCli(['check', join(folder, 'Corefile')])
+    const missing = stderr.split('\n').filter((line) => line.includes('missing or unreadable'))
+    assert.equal(status, 0)
+    assert.deepEqual(
+      missing.map((line) => line.replaceAll(`${folder}/`, '')),
+      [
+        'Corefile:3:9: warning: "zones/hosts.txt" is missing or unreadable',
+        'Corefile:4:8: warning: "zones/db.example.org" is missing or unreadable',
+        'Corefile:7:15: warning: "zones/missing" is missing or unreadable',
+        'Corefile:10:16: warning: "kube.conf" is missing or unreadable',
+      ],
+    )
+  })
+
+  describe('says what cannot be run', () => {
+    const cases: { target: string; lines: readonly string[]; problems: readonly string[] }[] = [
+      { target: 'gateway', lines: ['kubernetes a.test { cluster prod }', 'file db'], problems: [] },
+      { target: 'worker', lines: ['kubernetes a.test { cluster prod }', 'log'], problems: [] },
+      {
+        target: 'serve',
+        lines: ['kubernetes a.test { cluster prod }'],
+        problems: ['2:1: "cluster" is for gateways; check theirs with --for gateway'],
+      },
+      {
+        target: 'gateway',
+        lines: ['health', 'kubernetes a.test', 'etcd b.test', 'bind 192.0.2.1'],
+        problems: [
+          '2:1: "health" has no meaning in a gateway',
+          '3:1: say which cluster: "cluster ID"',
+          '4:1: "etcd" ',
+          '5:1: "bind" has no meaning in a gateway',
+        ],
+      },
+      {
+        target: 'worker',
+        lines: ['file db.test', 'forward . 192.0.2.53', 'import more'],
+        problems: [
+          '2:1: plugin "file" ',
+          '3:1: a Worker reaches upstreams over https:// only',
+          '4:8: cannot import "more"',
+        ],
+      },
+    ]
+    for (const { target, lines, problems } of cases) {
+      test(`by ${target}: ${lines.join(', ')}`, async (t) => {
+        const body = lines.join('\n').replaceAll(/{ (.*) }/g, '{\n$1\n}')
+        const folder = temporaryFolder(t, { Corefile: `. {\n${body}\n}\n` })
+        const { status, stderr } = await runCli([
+          'check',
+          join(folder, 'Corefile'),
+          '--for',
+          target,
+        ])
+        const found = stderr.replaceAll(`${folder}/Corefile:`, '').split('\n').slice(0, -1)
+        const errors = found.filter((line) => !line.includes('warning: '))
+        assert.equal(status, problems.length === 0 ? 0 : 1)
+        assert.deepEqual(
+          errors.map((line, i) => line.slice(0, problems[i]?.length)),
+          problems,
+        )
+      })
+    }
+
+    test('by a target that is none', async () => {
+      assert.deepEqual(
+        await runCli(['check', 'Corefile', '--for', 'bind']),
+        failed('kubedoh: --for is "bind", expected serve, gateway or worker'),
+      )
+    })
+  })
 
   test('tells what works but is hardly meant, and of old words', async (t) => {
     const corefile =

@@ -175,7 +175,7 @@ describe('clusters that are watched', () => {
     const [gateway] = blocks[0]?.directives ?? []
     assert.ok(gateway)
     const zones = [nameOf('a.test')]
-    const { tree } = parseGateway([gateway], zones)
+    const { tree } = parseGateway(gateway, zones)
     const source = sources.open(defaultKubernetes(gateway, zones), tree)
     const [api] = sources.apis
     assert.ok(api)

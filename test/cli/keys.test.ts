@@ -38,6 +38,19 @@ describe('keys', () => {
     )
   })
 
+  for (const [flag, variable, hash] of [
+    ['--admin', 'KUBEDOH_ADMIN_TOKEN', 'ADMIN_TOKEN_SHA256'],
+    ['--read-only', 'KUBEDOH_READ_TOKEN', 'READ_ONLY_TOKEN_SHA256'],
+  ] as const) {
+    test(`of an operator are a token and its hash: ${flag}`, async () => {
+      const { status, stdout } = await runCli(['keys', flag])
+      assert.equal(status, 0)
+      const [, token = ''] = new RegExp(`^export ${variable}=(\\S+)$`, 'm').exec(stdout) ?? []
+      const [, sha256] = new RegExp(`^# ${hash} = "(\\S+)"$`, 'm').exec(stdout) ?? []
+      assert.equal(sha256, await sha256Hex(new TextEncoder().encode(token)))
+    })
+  }
+
   test('are others each time', async () => {
     const [one, two] = [await createClusterKeys(), await createClusterKeys()]
     for (const name of ['token', 'signingKey', 'tokenSha256', 'publicKey'] as const) {

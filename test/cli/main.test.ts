@@ -58,7 +58,7 @@ describe('main', () => {
     {
       name: 'keys of nothing',
       args: ['keys'],
-      line: 'name a cluster, or give --admin',
+      line: 'name a cluster, or give --admin or --read-only',
       use: 'keys [options] [CLUSTER]',
     },
     {

@@ -105,7 +105,8 @@ describe('real clients', { concurrency: false }, () => {
     })
 
     it('can paste what the demo prints', async () => {
-      const printed = formatExamples({ url, host: '127.0.0.1', dnsPort, isDemo: true, seconds: 1 })
+      const demo = { isDemo: true, seconds: 1, adminToken: 'unused' }
+      const printed = formatExamples({ url, host: '127.0.0.1', dnsPort, ...demo })
       const commands = printed.match(/^ {2}(?:curl|dig) .*$/gm) ?? []
       for (const command of commands) match(await shell(command), /./, command)
     })

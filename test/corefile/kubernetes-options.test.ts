@@ -322,6 +322,16 @@ describe('a directive with several clusters', () => {
     }
   })
 
+  test('says that they make a clusterset', () => {
+    const { notices } = parse(several('cluster a b'), zones)
+    assert.deepEqual(notices, [
+      '2 clusters make a clusterset: Services of one name and namespace in ' +
+        'clusterset.local. all.example.org. have the endpoints of all; for names of one cluster, ' +
+        'give each zones of its own',
+    ])
+    assert.deepEqual(parse(several('cluster a'), zones).notices, [])
+  })
+
   test('names each once', () => {
     assert.throws(() => parse(several('cluster a b a'), zones), /names one more than once/)
   })

@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { text } from 'node:stream/consumers'
 import { describe, test } from 'node:test'
+import { runCli } from '../cli/run-cli.ts'
 import { formatReply, parseQuestion } from '../message-text.ts'
 import { askUdp, freePort } from '../shim/clients.ts'
 
@@ -29,6 +30,16 @@ async function run(...args: string[]): Promise<{ status: number; out: string; er
   return { status, out, err }
 }
 
+/** Runs a printed command of the operator as a shell with the printed token does. */
+async function paste(lines: readonly string[], words: string): Promise<void> {
+  const command = lines.find((line) => line.includes(`npx kubedoh ${words}`)) ?? ''
+  const [, KUBEDOH_ADMIN_TOKEN = ''] =
+    /export KUBEDOH_ADMIN_TOKEN=(\S+)/.exec(lines.join('\n')) ?? []
+  const args = command.trim().split(' ').slice(2)
+  const { status, stderr } = await runCli(args, { KUBEDOH_ADMIN_TOKEN })
+  assert.equal(status, 0, `${command}: ${stderr}`)
+}
+
 test('npm start answers over HTTP and UDP, and ends at Ctrl-C with status 0', async () => {
   const [port, dnsPort] = [await freePort(), await freePort()]
   const args = ['--port', `${port}`, '--dns.port', `${dnsPort}`]
@@ -39,7 +50,7 @@ test('npm start answers over HTTP and UDP, and ends at Ctrl-C with status 0', as
     const lines: string[] = []
     for await (const line of createInterface(child.stdout)) {
       lines.push(line)
-      if (line.includes('-x 10.96')) break
+      if (line.includes('token create')) break
     }
     assert.equal(lines.filter((line) => line.startsWith('ready in ')).length, 1)
     const curl = lines.find((line) => line.includes('/resolve?name=web.shop.svc'))
@@ -50,6 +61,7 @@ test('npm start answers over HTTP and UDP, and ends at Ctrl-C with status 0', as
     const { message } = await askUdp('127.0.0.1', dnsPort, question.message)
     const reply = formatReply(message)
     assert.equal(reply.at(1)?.split(' ').at(-1), Answer[0].data)
+    for (const words of ['explain', 'token create']) await paste(lines, words)
     child.kill('SIGINT')
     assert.deepEqual(await exit, [0, null])
     assert.equal(await errors, '')

@@ -145,7 +145,6 @@ export const ACCESS: readonly Item[] = [
             '/v1/conflicts',
             '/metrics',
             '/readyz',
-            '/healthz',
           ]
           const headers = [
             {},

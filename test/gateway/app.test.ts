@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { GatewayConfigError, type GatewayVariables } from '../../src/gateway/config.ts'
 import { StoreError } from '../../src/gateway/store-error.ts'
+import { hashToken } from '../../src/gateway/token.ts'
 import { START_MS } from '../fake-host.ts'
 import { WEB } from './publishing.ts'
 import {
@@ -13,6 +14,9 @@ import {
   Running,
   withToken,
 } from './running.ts'
+
+const READ_TOKEN = 'the-token-of-prometheus'
+const readSha256 = await hashToken(READ_TOKEN)
 
 describe('who may see what', () => {
   const path = (token: string): string => `/t/${token}/dns-query${QUESTION}`
@@ -61,13 +65,20 @@ describe('who may see what', () => {
     ].map((row) => ({ ...row, variables: { PUBLIC: 'true' } })),
     { name: 'everybody sees the page', path: '/', status: 200 },
     { name: 'nobody sees metrics', path: '/metrics', status: 401 },
-    { name: 'nobody sees whether it lives', path: '/healthz', status: 401 },
-    {
-      name: 'who exports sees that it lives',
-      path: '/healthz',
-      token: EXPORTER_TOKEN,
-      status: 200,
-    },
+    { name: 'everybody sees that it lives', path: '/healthz', status: 200 },
+    ...[
+      { name: 'a read-only token sees metrics', path: '/metrics', status: 200 },
+      { name: 'a read-only token sees whether it is ready', path: '/readyz', status: 503 },
+      { name: 'a read-only token sees no tokens', path: '/v1/tokens', status: 401 },
+      { name: 'a read-only token sees no conflicts', path: '/v1/conflicts', status: 401 },
+      { name: 'a read-only token sees no cluster', path: '/v1/clusters/shop', status: 401 },
+      { name: 'a read-only token has nothing explained', path: '/v1/explain?name=a', status: 401 },
+      { name: 'a read-only token asks nothing', path: '/resolve?name=a', status: 401 },
+    ].map((row) => ({
+      ...row,
+      token: READ_TOKEN,
+      variables: { READ_ONLY_TOKEN_SHA256: readSha256, ADMIN_TOKEN_SHA256: clientSha256 },
+    })),
     { name: 'there is nothing else', path: '/admin', status: 404 },
   ]
   for (const { name, variables, path: at, token, status } of cases) {
@@ -177,8 +188,12 @@ test('metrics count queries and tell the age of snapshots', async () => {
 describe('a Corefile that a gateway cannot follow is refused:', () => {
   const cases = [
     { line: 'nonsense', message: /^COREFILE:2:\d+: there is no plugin "nonsense"/ },
-    { line: 'health', message: /^COREFILE: "health" has no meaning in a gateway/ },
-    { line: 'reload', message: /^COREFILE: "reload" has no meaning in a gateway/ },
+    { line: 'health', message: /^COREFILE:2:2: "health" has no meaning in a gateway/ },
+    { line: 'reload', message: /^COREFILE:2:2: "reload" has no meaning in a gateway/ },
+    {
+      line: 'ready\n health\n nonsense',
+      message: /^COREFILE:2:2: "ready" .*; COREFILE:3:2: "health" .*; COREFILE:4:2: there is no/,
+    },
     {
       line: 'kubernetes a.example.org',
       message: /say which cluster: "cluster ID", with one of shop/,
@@ -222,4 +237,20 @@ test('a store that fails is named to its writer, and the path to the log only', 
   const message = "The gateway's storage is full; free space and try again (ENOSPC)"
   assert.deepEqual(error, { code: 'no_space', message })
   assert.match(JSON.stringify(running.host.events), /write \/var\/x/)
+})
+
+test('health is a status and nothing else, for everybody', async () => {
+  const running = await Running.start({ CLIENT_TOKEN_SHA256: clientSha256 })
+  const health = await running.get('/healthz')
+  assert.deepEqual([health.status, await health.text()], [200, ''])
+  assert.equal(health.headers.get('cache-control'), 'no-store')
+})
+
+test('the page has the scheme that the client sees', async () => {
+  const running = await Running.start()
+  const page = async (headers: Readonly<Record<string, string>>): Promise<string> =>
+    (await running.app.request('http://dns.example.org/', { headers })).text()
+  assert.match(await page({}), /"http:\/\/dns\.example\.org\/resolve\?/)
+  assert.match(await page({ 'x-forwarded-proto': 'https' }), /"https:\/\/dns\.example\.org\/res/)
+  assert.match(await page({ 'x-forwarded-proto': 'javascript' }), /"http:\/\/dns\.example\.org/)
 })

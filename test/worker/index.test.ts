@@ -18,7 +18,9 @@ describe('a Worker whose variables are wrong says so, and answers nothing:', () 
     test(message, async (t) => {
       const gateway = await startGateway({ variables, port: 0 })
       t.after(() => gateway.stop())
-      for (const path of ['/', '/dns-query?name=a', '/healthz']) {
+      const health = await fetch(`${gateway.url}/healthz`)
+      assert.deepEqual([health.status, await health.text()], [503, ''])
+      for (const path of ['/', '/dns-query?name=a']) {
         const response = await fetch(`${gateway.url}${path}`)
         assert.equal(response.status, 503)
         assert.equal(response.headers.get('retry-after'), '60')

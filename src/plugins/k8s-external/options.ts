@@ -4,7 +4,7 @@
  * @module
  */
 import { firstWord, options, parseCount, unknownOption, zonesOf } from '../../corefile/arguments.ts'
-import { configError, type Problem } from '../../corefile/problem.ts'
+import { configError, type Problem, problemAt } from '../../corefile/problem.ts'
 import type { Directive } from '../../corefile/server-block.ts'
 import { parseRelativeName, ROOT } from '../../dns/name.ts'
 import type { Fallthrough } from '../zones.ts'
@@ -44,6 +44,10 @@ export function parseExternal(
   let hasEndpoints = false
   let fallthrough: Fallthrough
   for (const directive of directives) {
+    if (directive !== directives.at(-1)) {
+      const message = 'the zones of this "k8s_external" do not count: CoreDNS takes the last one\'s'
+      notices.push(problemAt(directive, message))
+    }
     zones = zonesOf(directive.args, blockZones)
     for (const option of options(directive)) {
       switch (option.name) {

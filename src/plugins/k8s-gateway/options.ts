@@ -98,13 +98,12 @@ const READERS: Readonly<Record<string, (option: Option, draft: Draft) => void>> 
 }
 
 /**
- * Reads the directives of a server block: of several, the last one's zones count, and the options
- * of all.
- * @param blockZones the server block's zones, which count when a directive names none
+ * Reads one directive.
+ * @param blockZones the server block's zones, which count when the directive names none
  * @throws {ConfigError} with the place of what is wrong
  */
 export function parseGateway(
-  directives: readonly [Directive, ...Directive[]],
+  directive: Directive,
   blockZones: readonly Uint8Array[],
 ): GatewayOptions {
   const notices: Problem[] = []
@@ -123,11 +122,8 @@ export function parseGateway(
     fallthrough: undefined,
     notices,
   }
-  let zones = blockZones
-  for (const directive of directives) {
-    zones = zonesOf(directive.args, blockZones)
-    readOptions(directive, READERS, draft)
-  }
+  const zones = zonesOf(directive.args, blockZones)
+  readOptions(directive, READERS, draft)
   const { apex, secondary, api, fallthrough, notices: _, ...tree } = draft
   const texts = zones.map((zone) => formatName(zone).slice(0, -1))
   const { kubeconfig } = api

@@ -4,41 +4,52 @@
  * @module
  */
 import { defaultKubernetes } from '../../corefile/kubernetes-options.ts'
+import type { SnapshotSource } from '../host.ts'
 import { isWhole, withSnapshot } from '../kubernetes/with-snapshot.ts'
-import type { Setup } from '../plugin.ts'
+import type { Plugin, Setup } from '../plugin.ts'
 import { closestZone, closestZoneIndex, fallsThrough } from '../zones.ts'
 import { findHost } from './find-host.ts'
 import { absentReply, hostReply } from './host-reply.ts'
-import { parseGateway } from './options.ts'
+import { type GatewayOptions, parseGateway } from './options.ts'
 import { serverReply } from './server-reply.ts'
 
-/** Configures `k8s_gateway [ZONES…] { … }`. */
-export const setupGateway: Setup = (directives, { host, zones: blockZones }) => {
-  const options = parseGateway(directives, blockZones)
-  const { zones, kubeconfig, tree, fallthrough, notices } = options
-  const cluster = { ...defaultKubernetes(directives[0], zones), kubeconfig }
-  const source = host.openCluster(cluster, tree)
+/**
+ * Configures `k8s_gateway [ZONES…] { … }`. Each directive acts on its own, in their order: a name
+ * that one does not have reaches the next by `fallthrough`.
+ */
+export const setupGateway: Setup = (directives, { host, zones }) => {
+  const all = directives.map((directive) => ({
+    directive,
+    options: parseGateway(directive, zones),
+  }))
   return {
-    plugins: [
-      {
-        name: 'k8s_gateway',
-        quick: { concerns: (query) => closestZoneIndex(zones, query) >= 0 },
-        isReady: () => isWhole(source),
-        serve: (request, next) => {
-          const zone = closestZone(zones, request.lowerName)
-          if (zone === undefined) return next(request)
-          return withSnapshot(source, (snapshot) => {
-            const from = { zone, snapshot, source, options }
-            const server = serverReply(request, from)
-            if (server !== undefined) return server
-            const found = findHost(snapshot, request.lowerName, zone)
-            if (found !== undefined) return hostReply(request, found, from)
-            if (fallsThrough(fallthrough, request.lowerName)) return next(request)
-            return absentReply(request, from)
-          })
-        },
-      },
-    ],
-    notices,
+    plugins: all.map(({ directive, options }) => {
+      const { kubeconfig, tree } = options
+      const cluster = { ...defaultKubernetes(directive, options.zones), kubeconfig }
+      return createPlugin(options, host.openCluster(cluster, tree))
+    }),
+    notices: all.flatMap(({ options }) => options.notices),
+  }
+}
+
+function createPlugin(options: GatewayOptions, source: SnapshotSource): Plugin {
+  const { zones, fallthrough } = options
+  return {
+    name: 'k8s_gateway',
+    quick: { concerns: (query) => closestZoneIndex(zones, query) >= 0 },
+    isReady: () => isWhole(source),
+    serve: (request, next) => {
+      const zone = closestZone(zones, request.lowerName)
+      if (zone === undefined) return next(request)
+      return withSnapshot(source, (snapshot) => {
+        const from = { zone, snapshot, source, options }
+        const server = serverReply(request, from)
+        if (server !== undefined) return server
+        const found = findHost(snapshot, request.lowerName, zone)
+        if (found !== undefined) return hostReply(request, found, from)
+        if (fallsThrough(fallthrough, request.lowerName)) return next(request)
+        return absentReply(request, from)
+      })
+    },
   }
 }

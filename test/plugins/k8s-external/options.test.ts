@@ -72,9 +72,15 @@ describe('k8s_external takes', () => {
   ]
   for (const { lines, changes } of cases) {
     test(lines.join(', '), () => {
-      assert.deepEqual(parse(...lines), { ...DEFAULTS, ...changes })
+      assert.deepEqual({ ...parse(...lines), notices: [] }, { ...DEFAULTS, ...changes })
     })
   }
+})
+
+test('k8s_external says that only the zones of the last directive count, as in CoreDNS', () => {
+  const { notices } = parse('k8s_external a.test', 'k8s_external b.test')
+  const message = 'the zones of this "k8s_external" do not count: CoreDNS takes the last one\'s'
+  assert.deepEqual(notices, [{ file: 'Corefile', line: 2, column: 3, message }])
 })
 
 describe('k8s_external refuses', () => {

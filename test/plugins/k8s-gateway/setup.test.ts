@@ -165,6 +165,32 @@ describe('k8s_gateway', () => {
     assert.deepEqual(await server.ask('b.test SOA'), ['NOERROR aa rd', soaOf('b.test')])
   })
 
+  describe('of several directives', () => {
+    const first = directive('k8s_gateway gw.test', 'resources Service', 'fallthrough')
+    const second = directive('k8s_gateway gw.test b.test', 'resources Ingress')
+    const server = serve(block(first, second), { cluster: { objects: HOSTS } })
+
+    test('answers from the first that has the name, by fallthrough', async () => {
+      const app = ['NOERROR aa rd', 'app.gw.test. 60 IN A 203.0.113.1']
+      assert.deepEqual(await server.ask('app.gw.test A'), app)
+      const api = ['NOERROR aa rd', 'api.shop.gw.test. 60 IN A 203.0.113.4']
+      assert.deepEqual(await server.ask('api.shop.gw.test A'), api)
+      assert.deepEqual(await server.ask('none.gw.test A'), ['NXDOMAIN aa rd', denial()])
+    })
+
+    test('gives each its own zones and options', async () => {
+      assert.deepEqual(await server.ask('b.test SOA'), ['NOERROR aa rd', soaOf('b.test')])
+      const none = ['NXDOMAIN aa rd', denial('b.test')]
+      assert.deepEqual(await server.ask('api.shop.b.test A'), none)
+    })
+
+    test('does not go on without fallthrough', async () => {
+      const services = directive('k8s_gateway gw.test', 'resources Service')
+      const alone = serve(block(services, second), { cluster: { objects: HOSTS } })
+      assert.deepEqual(await alone.ask('app.gw.test A'), ['NXDOMAIN aa rd', denial()])
+    })
+  })
+
   test('tells all that is wrong with it', () => {
     assert.deepEqual(
       problemsOf(block(directive('k8s_gateway gw.test', 'ttl 3601', 'resource A'))),

@@ -1,0 +1,126 @@
+/**
+ * The runtime of `kubedoh check`: it reads files and opens nothing, and remembers the files that it
+ * did not find.
+ * @module
+ */
+import { existsSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { CLUSTER_TREE, type ClusterTree } from '../corefile/cluster-tree.ts'
+import type { KubernetesOptions } from '../corefile/kubernetes-options.ts'
+import { configError, type Problem, problemAt } from '../corefile/problem.ts'
+import type { Line, ServerBlock, Word } from '../corefile/server-block.ts'
+import { namingOptions } from '../exporter/naming.ts'
+import { checkWorkerUpstream, publishedCluster } from '../gateway/compile-corefile.ts'
+import { EDGE_PLUGINS } from '../plugins/edge-plugins.ts'
+import type { Host, SnapshotSource } from '../plugins/host.ts'
+import { pathsBelow } from '../plugins/root.ts'
+import { EtcdClient } from '../shim/etcd-client.ts'
+import { createNodeHost } from '../shim/node-host.ts'
+import { Metrics } from '../telemetry/metrics.ts'
+
+/** What a Corefile is for: a server in the cluster, a gateway on Node, or one in a Worker. */
+export type CheckTarget = 'serve' | 'gateway' | 'worker'
+
+/** The runtime, and what it was asked for in vain. */
+export type CheckingHost = {
+  readonly host: Host
+  /** Returns a warning for each word that names a missing file or folder. */
+  readonly missing: (blocks: readonly ServerBlock[]) => Problem[]
+}
+
+/** Plugins whose arguments may be files or something else; they say themselves what is wrong. */
+const FILES_OR_NAMES: ReadonlySet<string> = new Set(['forward', 'import'])
+
+const NO_SNAPSHOT: SnapshotSource = {
+  current: () => undefined,
+  load: () => Promise.resolve(undefined),
+  freshness: () => 'fresh',
+}
+
+/** Creates the runtime. @param folder what relative paths in the Corefile are below */
+export function checkingHost(folder: string, target: CheckTarget): CheckingHost {
+  const lost = new Set<string>()
+  /** Returns what was read, and remembers the path when that is nothing. */
+  const noted = <T>(path: string, found: T | undefined): T | undefined => {
+    if (found === undefined) lost.add(resolve(folder, path))
+    return found
+  }
+  const node = createNodeHost({
+    folder,
+    metrics: new Metrics(),
+    log: () => undefined,
+    abort: () => undefined,
+    openCluster: (options, tree = CLUSTER_TREE) => {
+      if (target !== 'serve') publishedCluster(options, tree)
+      else noteClusterFiles(options, tree)
+      return NO_SNAPSHOT
+    },
+    ...(target === 'serve' && {
+      openKeys: (connection) => {
+        new EtcdClient(connection).close()
+        return { current: () => undefined, leaseSeconds: () => undefined }
+      },
+    }),
+  })
+  const noteClusterFiles = (options: KubernetesOptions, tree: ClusterTree): void => {
+    if (options.cluster !== undefined) {
+      throw configError(options, '"cluster" is for gateways; check theirs with --for gateway')
+    }
+    namingOptions(options, [], tree)
+    const { kubeconfig, tls } = options
+    const paths = [kubeconfig?.path, tls?.cert, tls?.key, tls?.ca]
+    for (const path of paths) {
+      if (path !== undefined && !existsSync(resolve(folder, path))) noted(path, undefined)
+    }
+  }
+  const host: Host = {
+    ...node,
+    readText: (path) => noted(path, node.readText(path)),
+    readBytes: (path) => noted(path, node.readBytes?.(path)),
+    listFiles: (path) => noted(path, node.listFiles(path)),
+  }
+  return {
+    host: target === 'worker' ? workerHost(host) : host,
+    missing: (blocks) => missingFiles(blocks, folder, lost),
+  }
+}
+
+/** What a Worker lacks (worker/worker-host.ts): files, sockets, and plugins that need them. */
+function workerHost(host: Host): Host {
+  const { openTap: _, openSigner: _signer, hmac: _hmac, readBytes: _bytes, ...rest } = host
+  return {
+    ...rest,
+    plugins: EDGE_PLUGINS,
+    isolatesRequests: true,
+    readText: () => undefined,
+    listFiles: () => undefined,
+    modifiedMs: () => undefined,
+    openUpstream: (upstream, options) => {
+      checkWorkerUpstream(upstream, options)
+      return host.openUpstream(upstream, options)
+    },
+  }
+}
+
+function missingFiles(
+  blocks: readonly ServerBlock[],
+  folder: string,
+  lost: ReadonlySet<string>,
+): Problem[] {
+  return blocks.flatMap(({ directives }) => {
+    const pathOf = pathsBelow(directives)
+    const words = directives.flatMap(({ name, args, lines }) =>
+      FILES_OR_NAMES.has(name) ? [] : [...args, ...wordsOf(lines)],
+    )
+    return words.flatMap((word) => {
+      if (word.text === '') return []
+      const path = resolve(folder, pathOf(word.text))
+      const found = [path, resolve(folder, word.text)].find((one) => lost.has(one))
+      return found === undefined ? [] : [problemAt(word, `"${found}" is missing or unreadable`)]
+    })
+  })
+}
+
+function wordsOf(lines: readonly Line[]): Word[] {
+  return lines.flatMap(({ words, lines: inner }) => [...words, ...wordsOf(inner)])
+}
