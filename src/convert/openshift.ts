@@ -72,7 +72,8 @@ function convert(dns: Fields, settings: Settings): Conversion {
     settings.take('domain') ?? (dns.child('status').text('clusterDomain') || 'cluster.local')
   const servers = spec.children('servers').map((server) => serverBlock(server, context))
   for (const field of OPERATORS_OWN) {
-    if (spec.has(field)) notices.push(`spec.${field} is for the operator, and is left out`)
+    if (spec.has(field) && !spec.isEmpty(field))
+      notices.push(`spec.${field} is for the operator, and is left out`)
   }
   const corefile = writeCorefile([...servers, mainBlock(spec, domain, context), CHAOS])
   return { corefile, notices }

@@ -85,6 +85,8 @@ const DROPPED: ReadonlyMap<string, string> = new Map([
   ['federation', 'is gone since CoreDNS 1.7.0: names of federations have no answers'],
   ['startup', 'is gone since CoreDNS 1.1.0: no command is run'],
   ['shutdown', 'is gone since CoreDNS 1.1.0: no command is run'],
+  // Not old, but OpenShift's own: its Corefiles have it, and it changes no answer.
+  ['ocp_dnsnameresolver', 'keeps DNSNameResolver objects up to date, which is not done here'],
 ])
 
 function translateDirective(directive: Directive, note: Note): Directive[] {

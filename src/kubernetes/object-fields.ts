@@ -22,6 +22,12 @@ export class Fields {
     else throw this.error('', value, 'an object')
   }
 
+  /** Whether a field is an object or a list with nothing in it. */
+  isEmpty(name: string): boolean {
+    const value = this.values[name]
+    return typeof value === 'object' && value !== null && Object.keys(value).length === 0
+  }
+
   /** Whether a field is there. */
   has(name: string): boolean {
     return this.values[name] !== undefined && this.values[name] !== null

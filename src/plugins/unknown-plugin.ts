@@ -41,13 +41,12 @@ const OPTION_OF: ReadonlyMap<string, string> = new Map([
   ['ttl', 'kubernetes'],
 ])
 
-/** Plugins that some builds of CoreDNS have, and what does the same here, or '' for nothing. */
+/** Plugins that some builds of CoreDNS have, and what does the same here. */
 const FOREIGN: ReadonlyMap<string, string> = new Map([
   ['alias', 'template'],
   ['alternate', 'forward'],
   ['fanout', 'forward'],
   ['nodecache', 'cache'],
-  ['ocp_dnsnameresolver', ''],
   ['recursor', 'forward'],
   ['redis', 'etcd'],
   ['unbound', 'forward'],
@@ -75,8 +74,7 @@ function describe(
   if (anywhere.includes(name)) return `plugin "${name}" is not supported yet; leave it out`
   const same = FOREIGN.get(name)
   if (same !== undefined) {
-    const hint = same === '' ? 'leave it out' : `see whether "${same}" does what you need`
-    return `"${name}" is none of CoreDNS's own plugins; ${hint}`
+    return `"${name}" is none of CoreDNS's own plugins; see whether "${same}" does what you need`
   }
   const owner = OPTION_OF.get(name)
   if (owner !== undefined) {

@@ -14,6 +14,15 @@ function linesOf(spec: object, settings: readonly string[] = []): string[] {
 
 const TLS = { transport: 'TLS', tls: { serverName: 'dns.example.org', caBundle: { name: 'ca' } } }
 
+test('convertOpenshift has no notice of fields of the operator that are empty', () => {
+  const noticesOf = (spec: object): readonly string[] =>
+    convertOpenshift([dns(spec)], new Settings([])).notices
+  assert.deepEqual(noticesOf({ nodePlacement: {} }), [])
+  assert.deepEqual(noticesOf({ nodePlacement: { tolerations: [{}] } }), [
+    'spec.nodePlacement is for the operator, and is left out',
+  ])
+})
+
 describe('convertOpenshift', () => {
   const cases: { name: string; spec: object; settings?: string[]; line: string }[] = [
     { name: 'has the defaults of the operator', spec: {}, line: 'cache 900 {' },

@@ -136,6 +136,15 @@ describe('translateOldWords', () => {
       ],
     },
     {
+      name: 'leaves out what OpenShift has of its own, which changes no answer',
+      text: 'ocp_dnsnameresolver {\nnamespaces openshift-dns\n}\nlog',
+      today: '. | log',
+      notices: [
+        '2:1: "ocp_dnsnameresolver" keeps DNSNameResolver objects up to date, which is not done ' +
+          'here; leave it out',
+      ],
+    },
+    {
       name: 'is not misled by what every object has',
       text: 'constructor {\ntoString\n}\nkubernetes {\nconstructor\n}',
       today: '. | constructor { toString } | kubernetes { constructor }',

@@ -33,11 +33,6 @@ describe('unknownPlugin', () => {
         '"unbound" is none of CoreDNS\'s own plugins; see whether "forward" does what you need',
     },
     {
-      name: 'knows plugins that some build in, and that have no equal',
-      directive: 'ocp_dnsnameresolver',
-      problem: '"ocp_dnsnameresolver" is none of CoreDNS\'s own plugins; leave it out',
-    },
-    {
       name: 'knows options that lost their braces',
       directive: 'pods insecure',
       problem: '"pods" is no plugin but an option of "kubernetes"; is a brace misplaced?',
