@@ -8,8 +8,14 @@ import { StoreError } from '../src/gateway/store-error.ts'
 /** Octets in one row: a row may have two million. */
 const PART_BYTES = 1024 * 1024
 
-/** Makes the store, and its tables when they are not there. */
-export function createSqlStore(storage: DurableObjectStorage): ClusterStore {
+/** The part of an object's storage that is used. */
+export type SqlDatabase = {
+  readonly sql: Pick<SqlStorage, 'exec'>
+  readonly transactionSync: (act: () => void) => void
+}
+
+/** Creates the store, and its tables if there are none. */
+export function createSqlStore(storage: SqlDatabase): ClusterStore {
   const { sql } = storage
   sql.exec(`CREATE TABLE IF NOT EXISTS shards (
     sha256 TEXT NOT NULL, part INTEGER NOT NULL, bytes BLOB NOT NULL, PRIMARY KEY (sha256, part))`)
@@ -98,7 +104,7 @@ export function createSqlStore(storage: DurableObjectStorage): ClusterStore {
 }
 
 /** Changes all or nothing. */
-async function change(storage: DurableObjectStorage, act: () => void): Promise<void> {
+async function change(storage: SqlDatabase, act: () => void): Promise<void> {
   try {
     storage.transactionSync(act)
   } catch (error) {
@@ -107,7 +113,7 @@ async function change(storage: DurableObjectStorage, act: () => void): Promise<v
   }
 }
 
-function pin(sql: SqlStorage, generation: number | undefined): boolean {
+function pin(sql: SqlDatabase['sql'], generation: number | undefined): boolean {
   if (generation === undefined) {
     sql.exec('DELETE FROM pinned')
     return true

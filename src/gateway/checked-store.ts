@@ -85,8 +85,11 @@ export class CheckedStore implements ClusterStore {
     })
   }
 
-  readonly missingShards: ClusterStore['missingShards'] = (sha256s) =>
-    this.store.missingShards(sha256s)
+  /** Waits for the check at the start, which finds corrupt shards. */
+  readonly missingShards: ClusterStore['missingShards'] = async (sha256s) => {
+    await this.started
+    return this.store.missingShards(sha256s)
+  }
 
   readonly writeShard: ClusterStore['writeShard'] = (sha256, bytes, nowMs) =>
     this.turns.take(() => this.store.writeShard(sha256, bytes, nowMs))

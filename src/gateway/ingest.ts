@@ -101,7 +101,7 @@ export async function ingestManifest(
   const before = previous && parseManifest(previous.bytes)
   const order = findOrderRefusal(manifest, before, now())
   if (order !== undefined) return { kind: 'refused', ...order }
-  const missing = await store.missingShards(hashesOf(manifest))
+  const missing = await findMissing(store, manifest, before)
   if (missing.length > 0) return { kind: 'missing', sha256s: missing }
   if (await hasLabelsAsNames(store, manifest)) {
     return refused(400, 'bad_manifest', 'A shard of namespace labels is listed among names')
@@ -112,6 +112,27 @@ export async function ingestManifest(
   const dropped = await publisher.unlisted.drop(shards, new Set(delisted))
   const tag = await manifestEtag(signed.bytes)
   return withDropped({ kind: 'stored', etag: tag, isNew: before === undefined }, dropped)
+}
+
+/**
+ * Lists the shards of a manifest that the store lacks. Those that the manifest before did not list
+ * are read, as they may be corrupt: they were put a while ago, or by a process that was killed.
+ */
+async function findMissing(
+  store: ClusterStore,
+  manifest: Manifest,
+  before: Manifest | undefined,
+): Promise<readonly string[]> {
+  const listed = hashesOf(manifest)
+  const missing = await store.missingShards(listed)
+  if (missing.length > 0) return missing
+  const known = new Set(before && hashesOf(before))
+  const corrupt: string[] = []
+  for (const sha256 of new Set(listed)) {
+    const isRead = !known.has(sha256)
+    if (isRead && (await store.readShard(sha256)) === undefined) corrupt.push(sha256)
+  }
+  return corrupt
 }
 
 function withDropped(

@@ -4,6 +4,7 @@
  * @module
  */
 import { dirname } from 'node:path'
+import { concatBytes } from '../../src/dns/bytes.ts'
 import type { FileSystem, OpenFile } from '../../src/node-gateway/files.ts'
 
 type Inode = { bytes: Uint8Array; synced: Uint8Array; mtimeMs: number }
@@ -150,7 +151,7 @@ export class FakeDisk implements FileSystem {
         const room = Math.max(0, this.capacity - this.used())
         if (room === 0 && bytes.length > 0) throw errno('ENOSPC')
         const taken = bytes.subarray(0, room)
-        inode.bytes = Uint8Array.from([...inode.bytes, ...taken])
+        inode.bytes = concatBytes(inode.bytes, taken)
         return { bytesWritten: taken.length }
       },
       stat: async () => ({ size: inode.bytes.length }),
@@ -180,7 +181,8 @@ export class FakeDisk implements FileSystem {
     return inode
   }
 
-  private used(): number {
+  /** Bytes of all files. */
+  used(): number {
     let bytes = 0
     for (const inode of new Set(this.files.values())) bytes += inode.bytes.length
     return bytes

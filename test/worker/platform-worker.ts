@@ -5,6 +5,7 @@
  * - `/test/counts` tells how often shards were asked for there, and how often in vain;
  * - `/test/failing/METHOD` has a method of what is bound fail from now on: `put`, `delete`, …;
  * - `/test/reading/FAULT` has reads lie from now on: `hang`, `flip`, `cut`, `empty`, or `well`;
+ * - `/test/faults/FROM-COUNT` plays seeded runs with what is bound before a store, and both fail;
  * - `/test/points` gives the points that were written to Analytics Engine.
  * @module
  */
@@ -13,6 +14,8 @@ import { kvBlobs, r2Blobs } from '../../worker/blob-stores.ts'
 import type { Env } from '../../worker/env.ts'
 import gateway from '../../worker/index.ts'
 import { BLOB_PROMISES } from '../gateway/blob-contract.ts'
+import { playFaults } from '../gateway/store-faults.ts'
+import { nearMedium } from './near-medium.ts'
 
 export { ClusterObject, TokenObject } from '../../worker/index.ts'
 
@@ -30,6 +33,7 @@ export default {
     if (what === 'counts') return Response.json(counts)
     if (what === 'points') return Response.json(points)
     if (what === 'promises') return hold(env, Number(which))
+    if (what === 'faults') return play(env, which.split('-').map(Number))
     if (what === 'reading') reading = which
     else failing = which
     return new Response()
@@ -43,6 +47,13 @@ async function hold(env: Env, index: number): Promise<Response> {
   } catch (error) {
     return new Response(String(error), { status: 500 })
   }
+}
+
+async function play(env: Env, [from = 0, count = 0]: readonly number[]): Promise<Response> {
+  const seeds = Array.from({ length: count }, (_, i) => from + i)
+  const turn = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 0))
+  const blobs = blobsOf(env)
+  return Response.json(await playFaults(seeds, turn, (random) => nearMedium(blobs, random)))
 }
 
 function blobsOf({ SHARDS_KV: kv, SHARDS_R2: bucket }: Env): BlobStore {

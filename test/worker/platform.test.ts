@@ -6,6 +6,7 @@ import { PUBLISHED_SHARD_BYTES_MAX } from '../../src/gateway/publish-routes.ts'
 import { sha256Hex } from '../../src/snapshot/signature.ts'
 import { keys } from '../exporter/memory-gateway.ts'
 import { BLOB_PROMISES } from '../gateway/blob-contract.ts'
+import { checkFaults, RUNS } from '../gateway/fault-runs.ts'
 import { snapshotOf, WEB } from '../gateway/publishing.ts'
 import { type Platform, type PlatformWorker, startPlatform } from './platform.ts'
 
@@ -117,6 +118,17 @@ describe('on the platform as wrangler simulates it', () => {
         await shop.until(await shop.publish())
       }
       await shop.get('/test/reading/well')
+    })
+  }
+
+  for (const kind of ['KV', 'R2'] as const) {
+    test(`${kind} that lies never makes an answer wrong, and mostly leaves one`, async (t) => {
+      const shop = shopOn(kind)
+      await checkFaults(t, {
+        name: kind,
+        runs: RUNS.near,
+        play: (from, count) => shop.get(`/test/faults/${from}-${count}`),
+      })
     })
   }
 

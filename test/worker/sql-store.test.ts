@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { type LocalGateway, startGateway } from '../../demo/gateway.ts'
+import { checkFaults, RUNS } from '../gateway/fault-runs.ts'
 import { STORE_PROMISES } from '../gateway/store-contract.ts'
 
 describe('the store in the database of a Durable Object', () => {
@@ -18,4 +19,11 @@ describe('the store in the database of a Durable Object', () => {
       assert.equal(response.status, 200)
     })
   }
+  test('that fails never makes an answer wrong, and mostly leaves one', async (t) => {
+    await checkFaults(t, {
+      name: 'Durable Object',
+      runs: RUNS.object,
+      play: (from, count) => fetch(`${worker?.url}/faults/${from}-${count}`),
+    })
+  })
 })

@@ -1,7 +1,8 @@
 /**
  * A Worker that tries what a store promises on the database of a Durable Object, a new one for each
  * promise. `/N` answers 200 when promise N holds, and else 500 with the reason; `/tokens/N` does the
- * same for the store of tokens, which it reaches as the gateway does.
+ * same for the store of tokens, which it reaches as the gateway does. `/faults/FROM-COUNT` plays
+ * seeded runs on a database that fails, and answers with their figures.
  * @module
  */
 import { DurableObject } from 'cloudflare:workers'
@@ -9,7 +10,10 @@ import { DurableObject } from 'cloudflare:workers'
 import { createSqlStore } from '../../worker/sql-store.ts'
 import type { TokenObject } from '../../worker/token-object.ts'
 import { STORE_PROMISES } from '../gateway/store-contract.ts'
+import { type FaultTally, playFaults } from '../gateway/store-faults.ts'
 import { TOKEN_STORE_PROMISES } from '../gateway/token-store-contract.ts'
+
+import { sqlMedium } from './sql-medium.ts'
 
 export { TokenObject } from '../../worker/token-object.ts'
 
@@ -20,6 +24,12 @@ type Env = {
 
 /** A database. */
 export class ClusterObject extends DurableObject<Env> {
+  /** Plays runs from a seed on. */
+  playFaults(from: number, count: number): Promise<FaultTally> {
+    const seeds = Array.from({ length: count }, (_, i) => from + i)
+    return playFaults(seeds, turn, () => sqlMedium(this.ctx.storage))
+  }
+
   /** Tries one promise, and says why it does not hold; '' when it does. */
   async hold(index: number): Promise<string> {
     try {
@@ -34,6 +44,10 @@ export class ClusterObject extends DurableObject<Env> {
 export default {
   async fetch(request: Request, env: Env): Promise<Response> {
     const [, which = '', text = which] = new URL(request.url).pathname.split('/')
+    if (which === 'faults') {
+      const [from = 0, count = 0] = text.split('-').map(Number)
+      return Response.json(await env.CLUSTER.getByName('faults').playFaults(from, count))
+    }
     const index = Number(text)
     const reason =
       which === 'tokens'
@@ -55,4 +69,8 @@ async function holdTokens(object: DurableObjectStub<TokenObject>, index: number)
   } catch (error) {
     return String(error)
   }
+}
+
+function turn(): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, 0))
 }
