@@ -133,9 +133,9 @@ describe('prometheus', () => {
     const host = new FakeHost({ cluster: { objects } })
     // The clock goes faster and faster, so that no two answers take the same time.
     let nowMs = 0
-    const now = (): number => (nowMs = 2 * nowMs + 1)
+    const elapsed = (): number => (nowMs = 2 * nowMs + 1)
     const blocks = parseBlocks(block('prometheus', 'kubernetes c.test'))
-    const resolver = createResolver(blocks, { ...host, metrics: host.metrics, now })
+    const resolver = createResolver(blocks, { ...host, metrics: host.metrics, elapsed })
     const client = new ResolverClient(resolver, { address: '', port: 1, transport: 'udp' })
     let expectedMs = 0
     for (let i = 0; i < 5; i++) {

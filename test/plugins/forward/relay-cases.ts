@@ -111,8 +111,8 @@ export const QUERY_CASES: readonly {
   },
   {
     name: 'have EDNS as the client has it',
-    ask: `${ASK} +edns=1400 +do`,
-    question: 'www.example.org. IN A rd edns=1400 do',
+    ask: `${ASK} +edns=1100 +do`,
+    question: 'www.example.org. IN A rd edns=1100 do',
   },
   {
     name: 'have the options of the client that are not between neighbours',
@@ -120,9 +120,9 @@ export const QUERY_CASES: readonly {
     question: 'www.example.org. IN A rd edns=1232 option=8:00011800c00002',
   },
   {
-    name: 'ask for no more than 4096 octets',
+    name: 'ask for no more than 1,232 bytes',
     ask: `${ASK} +edns=65535`,
-    question: 'www.example.org. IN A rd edns=4096',
+    question: 'www.example.org. IN A rd edns=1232',
   },
   {
     name: 'ask for 512 octets at least',

@@ -72,7 +72,9 @@ describe('k8s_external takes', () => {
   ]
   for (const { lines, changes } of cases) {
     test(lines.join(', '), () => {
-      assert.deepEqual({ ...parse(...lines), notices: [] }, { ...DEFAULTS, ...changes })
+      const parsed = parse(...lines)
+      const notices = parsed.notices.filter(({ message }) => !message.startsWith('the zones of'))
+      assert.deepEqual({ ...parsed, notices }, { ...DEFAULTS, ...changes })
     })
   }
 })
