@@ -17,25 +17,34 @@ const SLEEP_MS_MIN = 50
 
 /**
  * Returns a clock that gives the milliseconds since some moment, with the fractions of the
- * monotonic clock. It never goes back. It counts what the wall clock gains on the monotonic one,
- * within 100 ms: the machine slept, or somebody set the clock forward, which look the same. To take
- * something for older than it is does no harm.
+ * monotonic clock. It goes back only when that does, by 100 ms at most. It counts what the wall
+ * clock gains on the monotonic one, within 100 ms: the machine slept, or somebody set the clock
+ * forward, which look the same. To take something for older than it is does no harm.
  */
 export function createElapsed({ wall, monotonic }: Clocks): () => number {
   let lookedWallMs = wall()
   let lookedMs = monotonic()
-  let latestMs = lookedMs
+  let dueMs = lookedMs + LOOK_MS
   let sleptMs = 0
+  let offsetMs = 0
+  const look = (nowMs: number): void => {
+    if (nowMs < lookedMs) {
+      offsetMs = sleptMs + lookedMs - nowMs
+      dueMs = lookedMs
+      return
+    }
+    const wallMs = wall()
+    const gainedMs = wallMs - lookedWallMs - (nowMs - lookedMs)
+    if (gainedMs >= SLEEP_MS_MIN) sleptMs += gainedMs
+    offsetMs = sleptMs
+    lookedWallMs = wallMs
+    lookedMs = nowMs
+    dueMs = nowMs + LOOK_MS
+  }
+  // Each answer is timed: when this is short enough to be inlined, it leaves no number on the heap.
   return () => {
     const nowMs = monotonic()
-    if (nowMs > latestMs) latestMs = nowMs
-    if (latestMs - lookedMs >= LOOK_MS) {
-      const wallMs = wall()
-      const gainedMs = wallMs - lookedWallMs - (latestMs - lookedMs)
-      if (gainedMs >= SLEEP_MS_MIN) sleptMs += gainedMs
-      lookedWallMs = wallMs
-      lookedMs = latestMs
-    }
-    return latestMs + sleptMs
+    if (nowMs >= dueMs || nowMs < lookedMs) look(nowMs)
+    return nowMs + offsetMs
   }
 }
