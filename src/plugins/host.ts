@@ -53,6 +53,15 @@ export type UpstreamOptions = {
   readonly onConnection: (protocol: 'udp' | 'tcp' | 'tcp-tls', isReused: boolean) => void
 }
 
+/** An upstream has as many queries under way as it may have: no reason to hold it for down. */
+export class OverloadError extends Error {
+  override readonly name = 'OverloadError'
+
+  constructor() {
+    super('too many queries under way')
+  }
+}
+
 /** How to ask an upstream once. */
 export type ExchangeOptions = {
   /** Over which transport to ask an upstream of plain DNS. */

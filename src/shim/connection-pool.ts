@@ -4,6 +4,7 @@
  * @module
  */
 import type { Socket } from 'node:net'
+import { OverloadError } from '../plugins/host.ts'
 import { ConnectionLostError, StreamConnection } from './stream-connection.ts'
 
 /** Connections to one upstream; with as many, queries share them. */
@@ -87,7 +88,7 @@ export class ConnectionPool {
     const idle = this.connections.find((one) => !isBusy(one))
     if (idle !== undefined || this.connections.length < CONNECTIONS_MAX) return idle
     const least = this.connections.reduce((a, b) => (a.pendingCount <= b.pendingCount ? a : b))
-    if (least.pendingCount >= PENDING_MAX) throw new Error('too many queries under way')
+    if (least.pendingCount >= PENDING_MAX) throw new OverloadError()
     return least
   }
 

@@ -10,7 +10,7 @@ import { ConnectionPool } from './connection-pool.ts'
 import { findAddresses, HostAddresses } from './host-addresses.ts'
 import { HttpsFetch } from './https-fetch.ts'
 import { tlsOptions } from './tls-identity.ts'
-import { exchangeUdp } from './udp-exchange.ts'
+import { UdpPool } from './udp-pool.ts'
 
 /**
  * Makes ready to ask an upstream, at its address or at those of its name.
@@ -84,6 +84,7 @@ function openPlain(
   { sourceAddress, onConnection, ...kept }: UpstreamOptions,
 ): UpstreamClient {
   const local = sourceAddress === undefined ? {} : { localAddress: sourceAddress }
+  const udp = new UdpPool({ address, port, sourceAddress })
   const pool = new ConnectionPool(() => connect({ host: address, port, noDelay: true, ...local }), {
     ...kept,
     onConnection: (isReused) => onConnection('tcp', isReused),
@@ -92,7 +93,7 @@ function openPlain(
     exchange: (message, { protocol, timeoutMs }) => {
       if (protocol === 'tcp') return pool.ask(message, timeoutMs)
       onConnection('udp', false)
-      return exchangeUdp(message, { address, port, timeoutMs, sourceAddress })
+      return udp.ask(message, timeoutMs)
     },
     close: () => {
       pool.close()

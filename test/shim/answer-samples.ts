@@ -40,12 +40,12 @@ export const STRAYS: readonly { readonly name: string; readonly message: Uint8Ar
   { name: 'another type', message: changed(RIGHT, RIGHT.length - 3, 28) },
   { name: 'another class', message: changed(RIGHT, RIGHT.length - 1, 3) },
   { name: 'a question cut off', message: RIGHT.subarray(0, -1) },
+  { name: 'a response without a question', message: withoutQuestion(RIGHT) },
   { name: 'less than a header', message: withoutQuestion(RIGHT).subarray(0, 11) },
 ]
 /** What is one. */
 export const ACCEPTED: readonly { readonly name: string; readonly message: Uint8Array }[] = [
   { name: 'a response to the question', message: RIGHT },
   { name: 'a response in other letters', message: shouted(RIGHT) },
-  { name: 'a response without a question', message: withoutQuestion(RIGHT) },
   { name: 'a response with more behind', message: new Uint8Array([...RIGHT, 1, 2, 3]) },
 ]

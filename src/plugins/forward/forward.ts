@@ -7,7 +7,13 @@ import type { Reply, Response } from '../../dns/message.ts'
 import { equalNames, isSubdomain } from '../../dns/name.ts'
 import { formatRcode, RCODE } from '../../dns/rcode.ts'
 import { observe, type Series } from '../../telemetry/metrics.ts'
-import type { Host, Upstream, UpstreamClient, UpstreamExchange } from '../host.ts'
+import {
+  type Host,
+  OverloadError,
+  type Upstream,
+  type UpstreamClient,
+  type UpstreamExchange,
+} from '../host.ts'
 import { failure, type MaybePromise, type Outcome, type Request } from '../plugin.ts'
 import type { ForwardOptions } from './options.ts'
 import { reasonOf } from './reason.ts'
@@ -48,6 +54,7 @@ const CONNECTION_MISSES = {
   labels: CONNECTION_LABELS,
 }
 
+const OVERLOADED = 'too many queries under way'
 const NO_UPSTREAM = extendedError(EXTENDED_ERROR.NO_REACHABLE_AUTHORITY, 'no upstream answered')
 
 /** What became of a query. */
@@ -165,6 +172,7 @@ export class Forward {
       const response = await this.tryTarget(target, request, Math.min(readTimeoutMs, leftMs))
       if (typeof response === 'string') {
         reason = response
+        if (response === OVERLOADED) break
         target.health.noteFailure()
         if (--failuresLeft <= 0) break
         continue
@@ -264,7 +272,7 @@ export class Forward {
       observe(series, DURATION_BOUNDS, (this.host.elapsed() - startMs) / 1000)
       return response
     } catch (error) {
-      return reasonOf(name, error)
+      return error instanceof OverloadError ? OVERLOADED : reasonOf(name, error)
     }
   }
 }
