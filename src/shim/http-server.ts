@@ -27,6 +27,11 @@ const REQUEST_TIMEOUT_MS = 15_000
 /** Time from the headers of a request of HTTP/1.1 until the client has taken its response. */
 const RESPONSE_TIMEOUT_MS = 30_000
 const CONNECTIONS_MAX = 2000
+/**
+ * Connections that wait to be accepted: with Node's 511, a burst makes other clients repeat their
+ * SYN, which takes a second. Linux takes no more than net.core.somaxconn, 4,096 by default.
+ */
+const BACKLOG = 4096
 /** The share of all connections that one client may have. */
 const CLIENT_SHARE = 0.5
 /** Connections of one client without an answered request, such as those in their handshake. */
@@ -101,7 +106,7 @@ export class HttpServer {
     this.server.on('connection', (socket: Socket) => this.accept(socket))
     return new Promise((resolve, reject) => {
       this.server.once('error', reject)
-      this.server.listen({ host, port, ...how }, () => {
+      this.server.listen({ host, port, backlog: BACKLOG, ...how }, () => {
         this.server.off('error', reject)
         const bound = this.server.address()
         resolve(typeof bound === 'object' && bound !== null ? bound.port : port)
