@@ -1,0 +1,96 @@
+/**
+ * What servers of DNS over HTTPS are attacked with.
+ * @module
+ */
+
+import { type Row, SCALE } from './harness.ts'
+import type { Attack } from './http-attacks.ts'
+import type { Field } from './http2-wire.ts'
+import { query } from './wire.ts'
+
+const HTTP1 = import.meta.resolve('./http-attacks.ts')
+const HTTP2 = import.meta.resolve('./http2-attacks.ts')
+const STREAMS = import.meta.resolve('./stream-attacks.ts')
+
+/** A server, and what its attackers may show. */
+export type Attacked = {
+  readonly port: number
+  /** A name with addresses. */
+  readonly name: string
+  /** The token of an attacker that has one; '' where none is needed. */
+  readonly token: string
+}
+
+type Argument = Attack & Readonly<Record<string, unknown>>
+
+/** Connections from one address, and from many. */
+const ONE = 1
+const MANY = 40
+
+/** Returns the rows. */
+export function httpsRows({ port, name, token }: Attacked): readonly Row[] {
+  const path = `/dns-query?dns=${query({ id: 0, name }).toString('base64url')}`
+  const authorization = token === '' ? '' : `Authorization: Bearer ${token}\r\n`
+  const fields: readonly Field[] = token === '' ? [] : [['authorization', `Bearer ${token}`]]
+  const of = (count: number, holdMs: number, addresses: number): Attack => {
+    return { port, count: Math.round(count * SCALE), holdMs, addresses }
+  }
+  const from = ({ count, addresses }: Attack): string =>
+    `${count} connections, ${addresses} ${addresses === 1 ? 'address' : 'addresses'}`
+  const row = (name: string, module: string, run: string, argument: Argument): Row => {
+    return { name, volume: from(argument), module, run, argument }
+  }
+  const floods = (name: string, kinds: readonly string[]): Row => {
+    const argument = { ...of(kinds.length * 4, 4000, MANY), path, fields, kinds }
+    return row(`HTTP/2: ${name}`, HTTP2, 'http2Flood', argument)
+  }
+  const head = `GET ${path} HTTP/1.1\r\nHost: localhost\r\n`
+  const post = `POST /dns-query HTTP/1.1\r\nHost: localhost\r\n${authorization}`
+  const body = 'Content-Type: application/dns-message\r\nContent-Length: 60000\r\n\r\n'
+  return [
+    row('silent connections', STREAMS, 'hold', of(2000, 4000, ONE)),
+    row('silent connections', STREAMS, 'hold', of(4000, 4000, MANY)),
+    row('handshakes that stop', STREAMS, 'hold', {
+      ...of(2000, 4000, ONE),
+      ...{ sends: '1603010200010001fc0303' },
+    }),
+    row('HTTP/2: unfinished bodies of GET', HTTP2, 'unfinishedBodies', {
+      ...of(2000, 6000, ONE),
+      ...{ method: 'GET', pauseMs: 2000, path },
+    }),
+    row('HTTP/2: unfinished bodies of POST, with a token', HTTP2, 'unfinishedBodies', {
+      ...of(1000, 6000, MANY),
+      ...{ method: 'POST', pauseMs: 2000, path, fields },
+    }),
+    row('HTTP/1.1: slow headers', HTTP1, 'slowRequests', {
+      ...of(2500, 6000, ONE),
+      ...{ first: `${head}X-Slow: `, pauseMs: 1000 },
+    }),
+    row('HTTP/1.1: slow bodies, with a token', HTTP1, 'slowRequests', {
+      ...of(1000, 6000, MANY),
+      ...{ first: `${post}${body}`, pauseMs: 1000 },
+    }),
+    row('HTTP/1.1: 100 requests each, responses never read', HTTP1, 'unreadPipelines', {
+      ...of(500, 4000, ONE),
+      ...{ request: `${head}${authorization}\r\n`, requestsEach: 100 },
+    }),
+    row('HTTP/2: 200 requests each, responses never read', HTTP2, 'unread', {
+      ...of(500, 4000, ONE),
+      ...{ path, fields, kinds: [] },
+    }),
+    floods('resets', ['rapid reset', 'made you reset']),
+    floods('headers', ['CONTINUATION', 'HPACK bomb', 'HPACK resizes']),
+    floods('control frames', [
+      'SETTINGS',
+      'PING',
+      'GOAWAY',
+      'WINDOW_UPDATE',
+      'PRIORITY',
+      'empty DATA',
+    ]),
+    row('malformed messages', HTTP1, 'malformedMessages', {
+      ...of(16, 4000, MANY),
+      ...{ path: '/dns-query', headers: authorization },
+    }),
+  ]
+}

@@ -1,0 +1,155 @@
+/**
+ * Programs that serve DNS over HTTPS to be attacked, with their quiet clients.
+ * @module
+ */
+import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
+import { writeFileSync } from 'node:fs'
+import { request } from 'node:https'
+import { join } from 'node:path'
+import { createClusterKeys } from '../../src/cli/keys.ts'
+import { hashToken } from '../../src/gateway/token.ts'
+import { AUTHORITY, SERVER } from '../certificates.ts'
+import { freePort } from '../cluster/processes.ts'
+import { startTarget, type Target } from './harness.ts'
+import type { Attacked } from './https-rows.ts'
+import { type Program, startProgram } from './program.ts'
+import { clusterObjects, NAME } from './target-cluster.ts'
+import { query } from './wire.ts'
+
+/** A program with its quiet client, and how to attack it. */
+export type HttpsTarget = { readonly target: Target; readonly attacked: Attacked }
+
+const RUN = join(import.meta.dirname, '../../src/cli/run.ts')
+const KUBEDOH = join(import.meta.dirname, '../../bin/kubedoh')
+const ADMIN = 'the-operator-of-these-attacks'
+const WARM_UP_REQUESTS = 4000
+/** Connections at a time: as many as a busy server has in their handshake. */
+const WARM_UP_CONNECTIONS = 200
+
+/** Starts `kubedoh serve` with an `https://` block. @param folder where its files are written */
+export async function startServe(folder: string): Promise<HttpsTarget> {
+  const port = await freePort()
+  const files = writeFiles(folder)
+  const options = 'bind 127.0.0.1\n  tls cert.pem key.pem\n  kubernetes cluster.local\n'
+  writeFileSync(files.conf, `https://.:${port} {\n  ${options}}\n`)
+  const args = ['serve', '--conf', files.conf, '--objects', files.objects]
+  const program = await startProgram(args, { ready: /^ready/ })
+  return { target: await targetOf(program, port, ''), attacked: { port, name: NAME, token: '' } }
+}
+
+/**
+ * Starts `kubedoh gateway` over TLS with a cluster and two tokens: the quiet client's and the
+ * attackers'.
+ * @param command what runs it; `bin/kubedoh` when left out
+ */
+export async function startGateway(
+  folder: string,
+  command?: readonly string[],
+): Promise<HttpsTarget> {
+  const port = await freePort()
+  const files = writeFiles(folder)
+  writeFileSync(files.conf, '. {\n  kubernetes cluster.local {\n    cluster demo\n  }\n}\n')
+  const { token, signingKey, publicKey, tokenSha256 } = await createClusterKeys()
+  const tls = ['--tls-cert', files.cert, '--tls-key', files.key]
+  const where = ['--listen', `127.0.0.1:${port}`, '--store', `file:${join(folder, 'store')}`]
+  const program = await startProgram(['gateway', '--conf', files.conf, ...where, ...tls], {
+    ...(command !== undefined && { command: [...command, RUN] }),
+    environment: {
+      CLUSTERS: JSON.stringify({ demo: { publicKey, tokenSha256 } }),
+      ADMIN_TOKEN_SHA256: await hashToken(ADMIN),
+      REQUESTS_PER_MINUTE: '0',
+    },
+    ready: /^ready/,
+  })
+  const cluster = ['--gateway', `https://127.0.0.1:${port}`, '--cluster', 'demo']
+  const { status, stderr } = spawnSync(
+    KUBEDOH,
+    ['export', ...cluster, '--objects', files.objects, '--once'],
+    {
+      env: {
+        ...process.env,
+        NODE_EXTRA_CA_CERTS: files.authority,
+        KUBEDOH_TOKEN: token,
+        KUBEDOH_SIGNING_KEY: signingKey,
+      },
+      encoding: 'utf8',
+    },
+  )
+  assert.equal(status, 0, stderr)
+  const [quiet, attacker] = [await createToken(port), await createToken(port)]
+  const target = await targetOf(program, port, quiet)
+  return { target, attacked: { port, name: NAME, token: attacker } }
+}
+
+function targetOf(program: Program, port: number, token: string): Promise<Target> {
+  const headers: Readonly<Record<string, string>> =
+    token === '' ? {} : { authorization: `Bearer ${token}` }
+  const probe = { port, name: NAME, headers, perSecond: 20 }
+  return startTarget(
+    program,
+    [
+      { ...probe, kind: 'https' },
+      { ...probe, kind: 'h2' },
+    ],
+    () => warmUp(port, headers),
+  )
+}
+
+type Files = Readonly<Record<'conf' | 'objects' | 'cert' | 'key' | 'authority', string>>
+
+function writeFiles(folder: string): Files {
+  const write = (name: string, content: string): string => {
+    const path = join(folder, name)
+    writeFileSync(path, content)
+    return path
+  }
+  return {
+    conf: join(folder, 'Corefile'),
+    objects: write('objects.yaml', clusterObjects()),
+    cert: write('cert.pem', SERVER.cert),
+    key: write('key.pem', SERVER.key),
+    authority: write('authority.pem', AUTHORITY),
+  }
+}
+
+async function createToken(port: number): Promise<string> {
+  const headers = { authorization: `Bearer ${ADMIN}`, 'content-type': 'application/json' }
+  const body = JSON.stringify({ namespaces: ['*'] })
+  const { text } = await send({ port, path: '/v1/tokens', headers, body })
+  const { token }: { readonly token?: string } = JSON.parse(text)
+  assert.ok(token !== undefined, text)
+  return token
+}
+
+/** Asks a program on connections of their own until it is compiled and its heap is in use. */
+async function warmUp(port: number, headers: Readonly<Record<string, string>>): Promise<void> {
+  const type = { 'content-type': 'application/dns-message' }
+  for (let i = 0; i < WARM_UP_REQUESTS; i += WARM_UP_CONNECTIONS) {
+    const body = query({ name: NAME })
+    const asked = { port, path: '/dns-query', headers: { ...headers, ...type }, body }
+    await Promise.all(Array.from({ length: WARM_UP_CONNECTIONS }, () => send(asked)))
+  }
+}
+
+type Sent = {
+  readonly port: number
+  readonly path: string
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: string | Buffer
+}
+
+function send({ port, path, headers, body }: Sent): Promise<{ readonly text: string }> {
+  return new Promise((resolve, reject) => {
+    const where = { host: '127.0.0.1', port, path, method: 'POST', headers }
+    const sent = request({ ...where, rejectUnauthorized: false, agent: false })
+    sent.on('error', reject)
+    sent.on('response', (response) => {
+      const chunks: Buffer[] = []
+      response.on('data', (chunk: Buffer) => chunks.push(chunk))
+      response.on('error', reject)
+      response.on('end', () => resolve({ text: Buffer.concat(chunks).toString() }))
+    })
+    sent.end(body)
+  })
+}

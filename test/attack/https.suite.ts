@@ -1,0 +1,51 @@
+/**
+ * DNS over HTTPS under attack: `kubedoh serve`, and `kubedoh gateway` on Node and on Bun. Run by
+ * `npm run test:attack`.
+ * @module
+ */
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, before, describe, test } from 'node:test'
+import { BUN, missingRuntime } from '../runtimes.ts'
+import { attack } from './harness.ts'
+import { httpsRows } from './https-rows.ts'
+import { type HttpsTarget, startGateway, startServe } from './https-targets.ts'
+
+const TARGETS: readonly {
+  readonly name: string
+  readonly start: (folder: string) => Promise<HttpsTarget>
+  readonly skip: string | false
+}[] = [
+  { name: 'kubedoh serve', start: startServe, skip: false },
+  { name: 'kubedoh gateway on Node', start: (folder) => startGateway(folder), skip: false },
+  {
+    name: 'kubedoh gateway on Bun',
+    start: (folder) => startGateway(folder, [BUN.command, ...BUN.args]),
+    skip: missingRuntime(BUN),
+  },
+]
+/** The rows' names and their number do not depend on the server. */
+const ROWS = httpsRows({ port: 0, name: 'x', token: '' })
+
+for (const { name, start, skip } of TARGETS) {
+  describe(`${name} under attack by HTTPS`, { skip }, () => {
+    const folder = mkdtempSync(join(tmpdir(), 'kubedoh-attack-'))
+    let running: HttpsTarget | undefined
+    before(async () => {
+      process.stdout.write(`${name}\n`)
+      running = await start(folder)
+    })
+    after(async () => {
+      await running?.target.stop()
+      rmSync(folder, { recursive: true })
+    })
+    for (const [index, row] of ROWS.entries()) {
+      test(`${row.name}: ${row.volume}`, async () => {
+        if (running === undefined) throw new Error('the program did not start')
+        const { target, attacked } = running
+        await attack(target, httpsRows(attacked)[index] ?? row)
+      })
+    }
+  })
+}
