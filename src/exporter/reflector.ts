@@ -31,6 +31,11 @@ export type ReflectorOptions = {
   readonly onWarning: (message: string) => void
   /** The API server cannot be reached; it is tried again. */
   readonly onError: (message: string) => void
+  /**
+   * Reasons that were logged and still hold, of all mirrors of one server: each is logged once, and
+   * again after a list that succeeded in between. Its own when left out.
+   */
+  readonly reported?: Set<string>
   /** An open watch is about to count as closed: until now no change was missed. */
   readonly onClose: () => void
   readonly sleep: Sleep
@@ -53,6 +58,9 @@ export class Reflector {
   private readonly present = new Map<string, ClusterObject>()
   /** What is wrong with objects that could not be read, by namespace and name. */
   private readonly problems = new Map<string, string>()
+  private readonly ownReported = new Set<string>()
+  /** Why it cannot follow, as it was logged; '' while it can. */
+  private failure = ''
   private version = ''
   /** Which of the collection's paths the server has, as far as is known. */
   private pathIndex = 0
@@ -151,8 +159,22 @@ export class Reflector {
     }
     const delayMs = this.backoff.next()
     const seconds = (delayMs / 1000).toFixed(1)
-    onError(`cannot follow ${collection.resource}: ${error.message}; again in ${seconds} s`)
+    const { reported = this.ownReported } = this.options
+    if (!reported.has(error.message)) {
+      onError(`cannot follow ${collection.resource}: ${error.message}; again in ${seconds} s`)
+    }
+    if (this.failure !== error.message) reported.delete(this.failure)
+    this.failure = error.message
+    reported.add(error.message)
     await sleep(delayMs, signal)
+  }
+
+  /** The server answers: the next failure is logged, and waited for as shortly as the first. */
+  private recover(): void {
+    this.backoff.reset()
+    const { reported = this.ownReported } = this.options
+    reported.delete(this.failure)
+    this.failure = ''
   }
 
   /** Reads all pages; what they do not show any more is removed at the end. */
@@ -173,7 +195,7 @@ export class Reflector {
     this.version = version
     this.isAbsent = false
     this.lists++
-    this.backoff.reset()
+    this.recover()
     onChange()
   }
 
@@ -194,7 +216,7 @@ export class Reflector {
           isSilent = false
           problem ??= this.handle(type, object)
           if (problem === undefined) {
-            this.backoff.reset()
+            this.recover()
             return
           }
           this.open = false

@@ -44,6 +44,7 @@ type Shared = {
 /** The watch. */
 export class SharedWatch {
   private readonly options: SharedWatchOptions
+  private readonly reported = new Set<string>()
   private readonly shared = new Map<string, Shared>()
 
   constructor(options: SharedWatchOptions) {
@@ -76,6 +77,7 @@ export class SharedWatch {
     const ended = new AbortController()
     const reflector = new Reflector({
       ...this.options,
+      reported: this.reported,
       collection,
       sink: {
         set: (object) => {

@@ -1,12 +1,17 @@
 import assert from 'node:assert/strict'
 import { describe, type TestContext, test } from 'node:test'
-import type { Collection } from '../../src/exporter/object-api.ts'
+import { ApiError, type Collection } from '../../src/exporter/object-api.ts'
 import { type Followed, SharedWatch } from '../../src/exporter/shared-watch.ts'
 import { describeObject } from '../../src/kubernetes/objects.ts'
 import { FakeClock } from './fake-clock.ts'
 import { SERVICES, WEB } from './mirror.ts'
 import { page, ScriptedApi, value } from './scripted-api.ts'
 
+const NAMESPACES: Collection = {
+  kind: 'Namespace',
+  resource: 'namespaces',
+  path: '/api/v1/namespaces',
+}
 const DB = '{ metadata: { namespace: shop, name: db } }'
 
 type Running = {
@@ -119,4 +124,32 @@ describe('SharedWatch', () => {
     follow('three', { ...SERVICES, resource: 'others', path: '/api/v1/others' })
     assert.deepEqual(api.calls.slice(2), ['list services', 'list others'])
   })
+})
+
+test('SharedWatch logs a server that is away once for all collections', async (t) => {
+  const api = new ScriptedApi()
+  const clock = new FakeClock()
+  const { sleep } = clock
+  const away = new ApiError('connect ECONNREFUSED 192.0.2.1:6443')
+  const denied = new ApiError('namespaces is forbidden: cannot list resource "namespaces"', 403)
+  api.answer('services', away, away, page('5'))
+  api.answer('namespaces', away, denied, denied)
+  const errors: string[] = []
+  const onError = (message: string): number => errors.push(message)
+  const shared = new SharedWatch({
+    api,
+    onWarning: assert.fail,
+    onError,
+    sleep,
+    random: () => 1,
+  })
+  const sink = { set: () => undefined, delete: () => undefined }
+  const follower = { sink, onChange: () => undefined, onClose: () => undefined }
+  const followed = [SERVICES, NAMESPACES].map((one) => shared.follow(one, follower))
+  t.after(() => Promise.all(followed.map(({ stop }) => stop())))
+  await clock.advance(1600)
+  assert.deepEqual(errors, [
+    `cannot follow services: ${away.message}; again in 0.5 s`,
+    `cannot follow namespaces: ${denied.message}; again in 1.0 s`,
+  ])
 })
