@@ -8,60 +8,89 @@
 import { parseAddress } from '../dns/address.ts'
 import { EMPTY, toLatin1 } from '../dns/bytes.ts'
 import { TYPE } from '../dns/rr-type.ts'
+import {
+  NS_DNS,
+  SERVER_CHOICES,
+  SERVER_CHOICES_TYPE,
+  writeServerChoice,
+} from '../records/server-choice.ts'
 import type { RecordSet } from '../records/zone-entry.ts'
 import { type Backend, backendRecords, backendsOf } from './backend-records.ts'
 import { type Cluster, objectKey } from './cluster.ts'
-import { joinLabels, labelOf, serviceOwner } from './labels.ts'
+import { serviceOwner } from './labels.ts'
 import { endpointBackends } from './named-slices.ts'
 import type { EndpointSlice } from './objects.ts'
 import type { NamingOptions } from './options.ts'
-
-/** The relative name of the primary name server. */
-export const NS_DNS: Uint8Array = joinLabels(labelOf('ns'), labelOf('dns')) ?? EMPTY
 
 /** Makes the NS set of the apex and the addresses of `ns.dns`. */
 export function nameserverNames(cluster: Cluster, options: NamingOptions): RecordSet[] {
   const { ttlSeconds } = options
   const found = servingBackends(cluster, options)
-  const backends = found ?? localBackends(options)
-  const targets = found === undefined ? [NS_DNS] : backends.map(({ target }) => target)
+  const local = localBackends(options)
+  const all = (found ?? [local]).flatMap(({ backends }) => backends)
+  const targets = found === undefined ? [NS_DNS] : all.map(({ target }) => target)
   const unique = new Map(targets.map((target) => [toLatin1(target), target]))
-  const addresses = backendRecords({ owner: NS_DNS, scope: '', ttlSeconds }, backends)
+  const addresses = backendRecords({ owner: NS_DNS, scope: '', ttlSeconds }, all)
   const rdata = [...unique.values()].map((target) => ({ bytes: EMPTY, target }))
-  if (rdata.length === 0) return addresses
+  const choices = found === undefined ? [] : [choiceSet([...found, local], ttlSeconds)]
+  if (rdata.length === 0) return [...addresses, ...choices]
   return [
     { kind: 'records', owner: EMPTY, scope: '', type: TYPE.NS, ttlSeconds, rdata },
     ...addresses,
-    ...backends.flatMap((backend) => glue(backend, ttlSeconds)),
+    ...(found ?? [local]).flatMap(({ scope, backends }) =>
+      backends.flatMap((backend) => glue(backend, { scope, ttlSeconds })),
+    ),
+    ...choices,
   ]
 }
 
+/** Name servers that a namespace has, or, with '' for one, that there are without any. */
+type Serving = { readonly scope: string; readonly backends: readonly Backend[] }
+
+/** Makes the set by which a client that does not see all name servers is answered. */
+function choiceSet(all: readonly Serving[], ttlSeconds: number): RecordSet {
+  const rdata = all.flatMap(({ scope, backends }) => {
+    const none = { scope, address: EMPTY, target: EMPTY }
+    const some = backends.map(({ address = EMPTY, target }) => ({ scope, address, target }))
+    return (some.length === 0 ? [none] : some).map(writeServerChoice)
+  })
+  const owner = SERVER_CHOICES
+  const type = SERVER_CHOICES_TYPE
+  return { kind: 'records', owner, scope: '', type, ttlSeconds, rdata, isGlue: true }
+}
+
 /** Addresses of name servers go along with NS records, also when their namespace is not served. */
-function glue(backend: Backend, ttlSeconds: number): RecordSet[] {
-  const place = { owner: backend.target, scope: '', ttlSeconds }
+function glue(
+  backend: Backend,
+  { scope, ttlSeconds }: { readonly scope: string; readonly ttlSeconds: number },
+): RecordSet[] {
+  const place = { owner: backend.target, scope, ttlSeconds }
   return backendRecords(place, [backend]).map((set) => ({ ...set, isGlue: true }))
 }
 
-function localBackends({ localAddresses }: NamingOptions): Backend[] {
-  return localAddresses
+function localBackends({ localAddresses }: NamingOptions): Serving {
+  const backends = localAddresses
     .filter((text) => parseAddress(text) !== undefined)
     .flatMap((host) => backendsOf(host, NS_DNS, []))
+  return { scope: '', backends }
 }
 
 /**
  * Backends of the Services behind the server's addresses, without ports, as these have no part in a
  * name server's names; `undefined` when no slice has one.
  */
-function servingBackends(cluster: Cluster, options: NamingOptions): Backend[] | undefined {
-  return servingSlices(cluster, options)?.flatMap((slice) => {
-    const key = objectKey({ namespace: slice.namespace, name: slice.serviceName })
+function servingBackends(cluster: Cluster, options: NamingOptions): readonly Serving[] | undefined {
+  return servingSlices(cluster, options)?.map((slice) => {
+    const scope = slice.namespace
+    const key = objectKey({ namespace: scope, name: slice.serviceName })
     const service = cluster.services.get(key)
     const owner = service && serviceOwner(service)
-    if (service === undefined || owner === undefined) return []
+    if (service === undefined || owner === undefined) return { scope, backends: [] }
     if (service.isHeadless) {
-      return endpointBackends(owner, [{ ...slice, ports: [] }], options.usesPodNames)
+      const backends = endpointBackends(owner, [{ ...slice, ports: [] }], options.usesPodNames)
+      return { scope, backends }
     }
-    return service.clusterIPs.flatMap((host) => backendsOf(host, owner, []))
+    return { scope, backends: service.clusterIPs.flatMap((host) => backendsOf(host, owner, [])) }
   })
 }
 

@@ -13,6 +13,7 @@
 import { parseAddress } from '../dns/address.ts'
 import { EMPTY } from '../dns/bytes.ts'
 import { TYPE } from '../dns/rr-type.ts'
+import { SERVER_CHOICES_TYPE } from '../records/server-choice.ts'
 import type { Rdata, RecordSet } from '../records/zone-entry.ts'
 import { aliasRdata, type Place, serviceNumbers, shareOf } from './backend-records.ts'
 import type { Cluster } from './cluster.ts'
@@ -91,6 +92,7 @@ function* sets(
 function nameservers(cluster: Cluster, options: NamingOptions): RecordSet[] {
   return nameserverNames(cluster, options)
     .filter(({ owner, isGlue }) => owner === EMPTY || isGlue === true)
+    .filter(({ type }) => type !== SERVER_CHOICES_TYPE)
     .map(({ isGlue, ...record }) => (isGlue === true ? { ...record, ttlSeconds: 0 } : record))
 }
 

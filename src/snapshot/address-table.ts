@@ -3,7 +3,7 @@
  * @module
  */
 import { readInt32 } from '../dns/bytes.ts'
-import { POD_BIT, SCOPES_MAX } from './layout.ts'
+import { POD_BIT, SCOPES_MAX, YIELDING_BIT } from './layout.ts'
 
 // Constants of this module are a part of the compiled code (dns/query.ts).
 const SCOPE_MASK = SCOPES_MAX
@@ -106,6 +106,11 @@ export class AddressTable {
   /** Whether a Pod of the namespace has the entry's address. */
   isPod(index: number): boolean {
     return (this.info(index) & POD_BIT) !== 0
+  }
+
+  /** Whether the entry's names count only where no others of its address are seen. */
+  isYielding(index: number): boolean {
+    return (this.info(index) & YIELDING_BIT) !== 0
   }
 
   /** Number of names that the entry points to; 0 when it only says whose the address is. */

@@ -68,7 +68,7 @@ export function pointersOf(
   const found: ResourceRecord[] = []
   for (let i = table.firstFrom(address); table.hasPrefix(i, address, 8 * size); i++) {
     const place = { set: table.set(i), count: table.targetCount(i), type: TYPE.PTR, origin }
-    if (place.count > 0) found.push(...setRecords(shard, place, owner))
+    if (place.count > 0 && !table.isYielding(i)) found.push(...setRecords(shard, place, owner))
   }
   return found
 }

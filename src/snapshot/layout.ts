@@ -6,7 +6,7 @@
  */
 
 /** First four octets of a shard: `KDS` and the version. */
-export const MAGIC = 0x3253444b
+export const MAGIC = 0x3353444b
 /** Feature bits that this build understands; a shard with another one set is refused. */
 export const FEATURES_KNOWN = 0
 /** Octets of the header. */
@@ -69,6 +69,8 @@ export const IMPLIED_MARK: number = IMPLIED_BIT << 16
 export const GLUE_MARK: number = GLUE_BIT << 16
 /** Bit in an address's namespace that says that a Pod of the namespace has it. */
 export const POD_BIT = 0x8000
+/** Bit in an address's namespace that says that its names yield to those of other namespaces. */
+export const YIELDING_BIT = 0x4000
 /** Greatest number of records in one set. */
 export const RECORDS_PER_SET_MAX = 0xffff
 /** Greatest TTL that a set can hold. */

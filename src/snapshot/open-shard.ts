@@ -71,7 +71,7 @@ function refuse(what: string): SnapshotError {
 /** Sections must follow each other in the header's order; their counts must fit between them. */
 function checkHeader(words: Int32Array, size: number): void {
   const field = (index: number): number => word(words, index) >>> 0
-  if (field(HEADER.MAGIC) !== MAGIC) throw refuse('it does not begin with "KDS2"')
+  if (field(HEADER.MAGIC) !== MAGIC) throw refuse('it does not begin with "KDS3"')
   if ((field(HEADER.FEATURES) & ~FEATURES_KNOWN) !== 0) {
     throw refuse(`it needs features ${field(HEADER.FEATURES)}, this build knows ${FEATURES_KNOWN}`)
   }

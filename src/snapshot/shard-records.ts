@@ -32,7 +32,7 @@ function* pointerRecords(
   origin: Uint8Array,
 ): Generator<ResourceRecord> {
   for (let i = 0; i < table.count; i++) {
-    if (table.targetCount(i) === 0) continue
+    if (table.targetCount(i) === 0 || table.isYielding(i)) continue
     const owner = reverseName(table.address(i))
     const set = table.set(i)
     const ttlSeconds = shard.setTtl(set)
@@ -112,7 +112,9 @@ export function countRecords(bytes: Uint8Array): number {
       records += shard.refCount(ref)
   }
   for (const table of [shard.addresses4, shard.addresses6]) {
-    for (let i = 0; i < table.count; i++) records += table.targetCount(i)
+    for (let i = 0; i < table.count; i++) {
+      if (!table.isYielding(i)) records += table.targetCount(i)
+    }
   }
   return records
 }

@@ -25,6 +25,7 @@ import {
   SHARD_HEADER_BYTES,
   SLOT_BYTES,
   TARGET_BYTES,
+  YIELDING_BIT,
 } from './layout.ts'
 import { hashName } from './name-hash.ts'
 import type { NodeDraft } from './node-draft.ts'
@@ -138,8 +139,9 @@ export class ShardWriter {
   }
 
   /** Writes the set of a pointer, and adds its row. */
-  writePointer({ address, scope, set, isPod }: PointerDraft, rows: AddressRows): void {
-    const owner = this.idOf(scope) | (isPod ? POD_BIT : 0)
+  writePointer({ address, scope, set, isPod, isYielding }: PointerDraft, rows: AddressRows): void {
+    const marks = (isPod ? POD_BIT : 0) | (isYielding ? YIELDING_BIT : 0)
+    const owner = this.idOf(scope) | marks
     if (set === undefined) {
       rows.add(address, 0, owner)
       return

@@ -37,6 +37,11 @@ export class Visibility {
     return octet(this.lastMarks.octets, scope) === 1
   }
 
+  /** As `has`, for a namespace by its name. */
+  hasNamed({ labels }: Shard, namespace: string): boolean {
+    return this.sees(namespace, (labels ?? NO_LABELS).get(namespace) ?? [])
+  }
+
   private marksOf(shard: Shard): Marks {
     const before = this.known.get(shard)
     const { labels } = shard

@@ -3,7 +3,8 @@ import { describe, test } from 'node:test'
 import { concatBytes } from '../../src/dns/bytes.ts'
 import { formatName, ROOT } from '../../src/dns/name.ts'
 import { TYPE } from '../../src/dns/rr-type.ts'
-import { NS_DNS, nameserverNames } from '../../src/kubernetes/nameserver-names.ts'
+import { nameserverNames } from '../../src/kubernetes/nameserver-names.ts'
+import { NS_DNS } from '../../src/records/server-choice.ts'
 import { clusterOf, linesOf, type NamingCase, namesOf, optionsOf } from './naming.ts'
 
 const DNS_SERVICE = `
@@ -155,10 +156,18 @@ describe('nameserverNames', () => {
     assert.deepEqual(forth, back)
   })
 
-  test('are seen by every namespace', () => {
+  test('give nobody sight of a namespace', () => {
     const options = optionsOf({ localAddresses: ['198.51.100.1'] })
     const sets = nameserverNames(clusterOf(DNS_SERVICE), options)
-    assert.deepEqual(new Set(sets.map(({ scope }) => scope)), new Set(['']))
+    const scopes = sets.map(
+      ({ owner, scope }) => `${formatName(concatBytes(owner, ROOT))} ${scope}`,
+    )
+    assert.deepEqual([...new Set(scopes)].sort(), [
+      '. ',
+      '_ns. ',
+      'kube-dns.kube-system.svc. kube-system',
+      'ns.dns. ',
+    ])
   })
 })
 

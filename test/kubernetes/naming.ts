@@ -39,7 +39,9 @@ export function namesOf(
   rule: Rule = (cluster, naming) => clusterRecords(cluster, naming).entries,
 ): string[] {
   const naming = optionsOf(options)
-  return formatEntries(rule(clusterOf(objects, naming), naming))
+  // Which name servers are whose is not said of any name that can be asked for.
+  const lines = formatEntries(rule(clusterOf(objects, naming), naming))
+  return lines.filter((line) => !line.startsWith('_ns '))
 }
 
 /** Expected lines in the same form. */

@@ -35,11 +35,12 @@ export type Contents = {
 export function contentsOfEntries(entries: readonly ZoneEntry[]): Contents {
   const names: Record<string, NameContents> = {}
   const pointers: Record<string, SetContents> = {}
-  const taken = new Set(
-    entries.flatMap((entry) =>
-      entry.kind === 'pointer' && entry.isYielding !== true ? formatHex(entry.address) : [],
-    ),
-  )
+  const taken = new Map<string, Set<string>>()
+  for (const entry of entries) {
+    if (entry.kind !== 'pointer' || entry.isYielding === true) continue
+    const hex = formatHex(entry.address)
+    taken.set(hex, (taken.get(hex) ?? new Set()).add(entry.scope))
+  }
   const pods = new Set<string>()
   for (const entry of entries) {
     if (entry.kind === 'pod-address') {
@@ -47,8 +48,9 @@ export function contentsOfEntries(entries: readonly ZoneEntry[]): Contents {
       continue
     }
     if (entry.kind === 'pointer') {
-      if (entry.isYielding === true && taken.has(formatHex(entry.address))) continue
-      const key = `${formatHex(entry.address)} ${entry.scope}`
+      const others = entry.isYielding === true ? taken.get(formatHex(entry.address)) : undefined
+      if (others?.has(entry.scope) === true || others?.has('') === true) continue
+      const key = `${formatHex(entry.address)} ${entry.scope}${others ? ' yielding' : ''}`
       pointers[key] = merge(pointers[key], entry.ttlSeconds, [`+${formatHex(entry.target)}`])
       continue
     }
@@ -82,7 +84,10 @@ export function contentsOfShards(shards: readonly Shard[]): Contents {
         if (table.isPod(i)) pods.push(key)
         if (table.targetCount(i) === 0) continue
         const rdata = rdataOfSet(shard, table.set(i), table.targetCount(i), TYPE.PTR).sort()
-        pointers[key] = { ttlSeconds: shard.setTtl(table.set(i)), rdata }
+        pointers[`${key}${table.isYielding(i) ? ' yielding' : ''}`] = {
+          ttlSeconds: shard.setTtl(table.set(i)),
+          rdata,
+        }
       }
     }
   }

@@ -11,11 +11,11 @@ const pod = (last: number, scope: string): PodAddress => {
 }
 
 function drafted(...entries: (Pointer | PodAddress)[]): string[] {
-  return draftPointers(entries).map(({ address, scope, set, isPod }) => {
+  return draftPointers(entries).map(({ address, scope, set, isPod, isYielding }) => {
     const targets = set?.rdata.map(({ target = new Uint8Array(0) }) =>
       String.fromCharCode(...target.slice(1)),
     )
-    return `${formatAddress(address)} ${scope} ${targets?.join() ?? '-'}${isPod ? ' pod' : ''}`
+    return `${formatAddress(address)} ${scope} ${targets?.join() ?? '-'}${isPod ? ' pod' : ''}${isYielding ? ' yielding' : ''}`
   })
 }
 
@@ -42,14 +42,15 @@ describe('draftPointers', () => {
       drafts: ['192.0.2.1 shop a pod'],
     },
     {
-      name: 'leaves out those that yield to one of another namespace, and keeps the Pod',
+      name: 'marks those that yield to one of another namespace, and leaves out those of the same',
       entries: [
         yielding(pointer([192, 0, 2, 1], 'a', shop)),
         pod(1, 'shop'),
         pointer([192, 0, 2, 1], 'b', { scope: 'blog' }),
+        yielding(pointer([192, 0, 2, 1], 'd', { scope: 'blog' })),
         yielding(pointer([192, 0, 2, 2], 'c', shop)),
       ],
-      drafts: ['192.0.2.1 blog b', '192.0.2.1 shop - pod', '192.0.2.2 shop c'],
+      drafts: ['192.0.2.1 blog b', '192.0.2.1 shop a pod yielding', '192.0.2.2 shop c'],
     },
   ]
   for (const { name, entries, drafts } of cases) {

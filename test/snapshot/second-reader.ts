@@ -75,8 +75,8 @@ export class SecondReader {
         const set = this.u32(start + size * rows + 4 * i)
         const info = start + (size + 4) * rows + 4 * i
         const scope = this.scopes[this.u16(info) & 0x3fff]
-        const isPod = (this.u16(info) & 0x8000) !== 0
-        return { address, set, count: this.u16(info + 2), scope, isPod }
+        const [isPod, yields] = [0x8000, 0x4000].map((bit) => (this.u16(info) & bit) !== 0)
+        return { address, set, count: yields ? 0 : this.u16(info + 2), scope, isPod }
       })
     })
   }

@@ -44,7 +44,7 @@ export const PATCHES: readonly Patch[] = [
     name: 'other first octets',
     base: EXAMPLE,
     change: u8(3, 0x31),
-    message: 'it does not begin with "KDS2"',
+    message: 'it does not begin with "KDS3"',
   },
   {
     name: 'a feature that this build does not know',

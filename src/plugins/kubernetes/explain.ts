@@ -3,14 +3,20 @@
  * has under the name. What a client may not see is as if it were not there.
  * @module
  */
-import { concatBytes } from '../../dns/bytes.ts'
+import { concatBytes, EMPTY, equalBytes } from '../../dns/bytes.ts'
 import { formatName, ROOT } from '../../dns/name.ts'
 import type { Query } from '../../dns/query.ts'
 import { formatType } from '../../dns/rr-type.ts'
-import { infoFor } from '../../snapshot/snapshot.ts'
+import { NS_DNS, SERVER_CHOICES } from '../../records/server-choice.ts'
+import { infoFor, type Snapshot } from '../../snapshot/snapshot.ts'
+import type { Visibility } from '../../snapshot/visibility.ts'
 import type { SnapshotSource } from '../host.ts'
 import { andThen, type Fact, type MaybePromise, type View } from '../plugin.ts'
+import { seenServers } from './server-answer.ts'
 import type { Zone } from './zone.ts'
+
+/** What is above `ns.dns`. */
+const DNS = NS_DNS.subarray(3)
 
 /** Where an answer may be from. */
 export type ExplainedPlace = {
@@ -33,10 +39,17 @@ const KINDS = { cluster: 'Service', multicluster: 'ServiceImport', exports: 'Ser
 export function explainPlace(query: Query, place: ExplainedPlace): MaybePromise<readonly Fact[]> {
   const { zone, source } = place
   const labels = query.name.subarray(0, query.nameBytes - zone.origin.size)
+  if (zone.isReverse) return [describe(labels, place)]
+  return andThen(loadShard(labels, source), () =>
+    andThen(loadShard(SERVER_CHOICES, source), () => [describe(labels, place)]),
+  )
+}
+
+/** Has the shard of a name loaded, where a snapshot is here and its shard is not. */
+function loadShard(labels: Uint8Array, source: SnapshotSource): MaybePromise<unknown> {
   const here = source.current()
   const index = here?.shardOfName(labels, labels.length) ?? 0
-  const isLacking = !zone.isReverse && here !== undefined && here.shards[index] === undefined
-  return andThen(isLacking ? source.load(index) : here, () => [describe(labels, place)])
+  return here === undefined || here.shards[index] !== undefined ? undefined : source.load(index)
 }
 
 function describe(labels: Uint8Array, place: ExplainedPlace): Fact {
@@ -62,15 +75,45 @@ function describeNode(
 ): { readonly node?: Fact | null } {
   const snapshot = source.current()
   const shard = snapshot?.shards[snapshot.shardOfName(labels, labels.length)]
-  if (shard === undefined) return {}
+  if (snapshot === undefined || shard === undefined) return {}
+  const types = view?.namespaces && serverTypes(labels, snapshot, view.namespaces)
+  if (types === null) return { node: null }
+  if (types !== undefined) {
+    const object = objectOf(formatName(concatBytes(labels, ROOT)), tree)
+    return { node: { namespace: '', object, types, isImplied: equalBytes(labels, DNS) } }
+  }
   const node = shard.findNode(labels, labels.length)
   if (node === 0 || shard.isGlue(node)) return { node: null }
   const scope = shard.nodeScope(node)
   if (view?.namespaces?.has(shard, scope) === false) return { node: null }
-  const types = shard.refs(node).map((ref) => formatType(shard.refType(ref)))
+  const own = shard.refs(node).map((ref) => formatType(shard.refType(ref)))
   const namespace = shard.scopes[scope] ?? ''
   const object = objectOf(formatName(concatBytes(labels, ROOT)), tree)
-  return { node: { namespace, object, types, isImplied: shard.isImplied(node) } }
+  return { node: { namespace, object, types: own, isImplied: shard.isImplied(node) } }
+}
+
+/**
+ * The types at a name that depends on which name servers a client sees, `null` when it is not
+ * there; `undefined` for other names, and for a client that sees all name servers.
+ */
+function serverTypes(
+  labels: Uint8Array,
+  snapshot: Snapshot,
+  namespaces: Visibility,
+): readonly string[] | null | undefined {
+  const isOne = [EMPTY, DNS, NS_DNS].some((name) => equalBytes(name, labels))
+  const shard = snapshot.shards[snapshot.shardOfName(SERVER_CHOICES, SERVER_CHOICES.length)]
+  if (!isOne || shard === undefined) return undefined
+  const node = shard.findNode(SERVER_CHOICES, SERVER_CHOICES.length)
+  const seen = seenServers(shard, node, namespaces)
+  if (seen === undefined) return undefined
+  if (labels.length === 0) return seen.targets.length > 0 ? ['NS'] : []
+  const types = [
+    ...seen.ipv4.slice(0, 1).map(() => 'A'),
+    ...seen.ipv6.slice(0, 1).map(() => 'AAAA'),
+  ]
+  if (types.length === 0) return null
+  return equalBytes(labels, NS_DNS) ? types : []
 }
 
 /** The object that makes a relative name, with its final dot: names say it themselves. */

@@ -56,7 +56,8 @@ export function answerReverse(
   answer.sets.origin = answer.home
   let isThere = false
   for (let i = first; table.hasPrefix(i, asked.bytes, asked.bitCount); i++) {
-    if (!isPointing(table, i) || answer.namespaces?.has(shard, table.scope(i)) === false) continue
+    if (!isSeen(answer, shard, i)) continue
+    if (table.isYielding(i) && !isAloneIn(answer, shard, first)) continue
     isThere = true
     if (query.type !== PTR) return NODATA
     answer.sets.writeSet(shard, table.set(i), table.targetCount(i), PTR)
@@ -64,8 +65,21 @@ export function answerReverse(
   return isThere ? DATA : ABSENT
 }
 
-/** Whether a row has names; it may only say whose its address is. */
-const isPointing = (table: AddressTable, index: number): boolean => table.targetCount(index) > 0
+/** Whether a row has names, for it may only say whose its address is, and the client sees them. */
+const isSeen = ({ namespaces }: ZoneAnswer, shard: Shard, index: number): boolean => {
+  const table = tableOf(shard)
+  return table.targetCount(index) > 0 && namespaces?.has(shard, table.scope(index)) !== false
+}
+
+/** Whether the client sees no row of the address that the yielding ones stand back for. */
+const isAloneIn = (answer: ZoneAnswer, shard: Shard, first: number): boolean => {
+  if (answer.namespaces === undefined) return false
+  const table = tableOf(shard)
+  for (let i = first; table.hasPrefix(i, asked.bytes, asked.bitCount); i++) {
+    if (!table.isYielding(i) && isSeen(answer, shard, i)) return false
+  }
+  return true
+}
 
 const tableOf = (shard: Shard): AddressTable =>
   asked.addressBytes === 4 ? shard.addresses4 : shard.addresses6

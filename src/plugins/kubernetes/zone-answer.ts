@@ -12,6 +12,7 @@ import type { Query } from '../../dns/query.ts'
 import { QUESTION_OFFSET, type ReplyWriter, SECTION } from '../../dns/reply-writer.ts'
 import { CLASS } from '../../dns/rr-class.ts'
 import { TYPE } from '../../dns/rr-type.ts'
+import { SERVER_CHOICES } from '../../records/server-choice.ts'
 import { GLUE_MARK, PARTS_BYTES, SETS_PER_NODE_MAX } from '../../snapshot/layout.ts'
 import { SetWriter } from '../../snapshot/set-writer.ts'
 import type { Shard } from '../../snapshot/shard.ts'
@@ -21,6 +22,13 @@ import type { Visibility } from '../../snapshot/visibility.ts'
 import type { View } from '../plugin.ts'
 import { isDenied, isNsDenied, isPodService, isTooLong, type Rules } from './coredns-rules.ts'
 import { answerReverse } from './reverse-answer.ts'
+import {
+  answerServers,
+  isServerName,
+  type SeenServers,
+  seenServers,
+  writeOwnServer,
+} from './server-answer.ts'
 import { hasUnderscore, podLabel, type RelativeName, relativeName, spellPort } from './spellings.ts'
 import { VERDICT } from './verdict.ts'
 import { answerZonal } from './zonal-answer.ts'
@@ -115,6 +123,11 @@ export class ZoneAnswer {
 
   /** Answers for a forward name: as it is asked, then in its other spellings. */
   answerForward(query: Query, relativeBytes: number, snapshot: Snapshot): number {
+    if (this.namespaces !== undefined && isServerName(query, relativeBytes)) {
+      const seen = this.seenServers(snapshot)
+      if (seen === UNLOADED) return UNLOADED
+      if (seen !== undefined) return answerServers(this, query, relativeBytes, seen)
+    }
     const { shards } = snapshot
     const count = labelsBefore(query, relativeBytes)
     const index = shardIndexOf(query, relativeBytes, count, shards.length)
@@ -167,27 +180,49 @@ export class ZoneAnswer {
     return node === 0 ? ABSENT : this.answerNode(query.type, shard, node)
   }
 
-  /**
-   * Writes the addresses of the zone's name servers, behind its NS records. A client that may not
-   * see one of them is told of none.
-   */
+  /** Writes the addresses of the zone's name servers, behind its NS records. */
   writeNameservers(snapshot: Snapshot): number {
+    const seen = this.seenServers(snapshot)
+    if (seen === UNLOADED) return UNLOADED
+    if (seen?.isOwn === true) {
+      writeOwnServer(this, seen)
+      return DATA
+    }
+    const targets = seen?.targets ?? this.nameservers(snapshot)
+    if (targets === undefined) return UNLOADED
+    for (const target of targets) {
+      const shard = this.shardFor(snapshot, target, target.length)
+      if (shard === undefined) return UNLOADED
+      const node = shard.findNode(target, target.length)
+      if (node !== 0) this.sets.writeAdditional(shard, node)
+    }
+    return DATA
+  }
+
+  /** Names below the zone in the NS records that everybody sees who sees all. */
+  private nameservers(snapshot: Snapshot): readonly Uint8Array[] | undefined {
     const apex = this.shardFor(snapshot, EMPTY, 0)
     const ref = apex?.findSet(apex.findNode(EMPTY, 0), NS) ?? 0
-    if (apex === undefined || ref === 0) return UNLOADED
+    if (apex === undefined || ref === 0) return undefined
+    const targets: Uint8Array[] = []
     let item = apex.refSet(ref) + 4
     for (let left = apex.refCount(ref); left > 0; left--) {
       const start = item + PARTS_HEAD_BYTES + apex.uint16(item)
       const size = apex.uint16(item + 2) - 1
-      const target = apex.bytes.subarray(start, start + Math.max(0, size))
-      const shard = this.shardFor(snapshot, target, target.length)
-      if (shard === undefined) return UNLOADED
-      const node = size < 0 ? 0 : shard.findNode(target, size)
-      if (node !== 0 && !this.sees(shard, node)) return NODATA
-      if (node !== 0) this.sets.writeAdditional(shard, node)
-      item = start + target.length
+      if (size >= 0) targets.push(apex.bytes.subarray(start, start + size))
+      item = start + Math.max(0, size)
     }
-    return DATA
+    return targets
+  }
+
+  /** The name servers of a client that may not see all; UNLOADED without the shard for it. */
+  private seenServers(snapshot: Snapshot): SeenServers | typeof UNLOADED | undefined {
+    const { namespaces } = this
+    if (namespaces === undefined) return undefined
+    const shard = this.shardFor(snapshot, SERVER_CHOICES, SERVER_CHOICES.length)
+    if (shard === undefined) return UNLOADED
+    const node = shard.findNode(SERVER_CHOICES, SERVER_CHOICES.length)
+    return seenServers(shard, node, namespaces)
   }
 
   /** Answers from a node: what it has of a type. */

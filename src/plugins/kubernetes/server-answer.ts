@@ -1,0 +1,153 @@
+/**
+ * The zone's name servers as a client sees them that may not see all of their namespaces: those of
+ * the namespaces that it sees and, if these have none, what CoreDNS has without any such Service.
+ * @module
+ */
+import {
+  asWordOctets,
+  compareBytes,
+  equalBytes,
+  type SizedOctets,
+  toLatin1,
+} from '../../dns/bytes.ts'
+import type { Query } from '../../dns/query.ts'
+import { QUESTION_OFFSET, type ReplyWriter, SECTION } from '../../dns/reply-writer.ts'
+import { CLASS } from '../../dns/rr-class.ts'
+import { TYPE } from '../../dns/rr-type.ts'
+import { NS_DNS, readServerChoice, SERVER_CHOICES_TYPE } from '../../records/server-choice.ts'
+import { PARTS_BYTES } from '../../snapshot/layout.ts'
+import type { Shard } from '../../snapshot/shard.ts'
+import type { Visibility } from '../../snapshot/visibility.ts'
+import { VERDICT } from './verdict.ts'
+import type { ZoneAnswer } from './zone-answer.ts'
+
+const { DATA, NODATA, ABSENT } = VERDICT
+const { A, AAAA, NS, PTR, TXT } = TYPE
+const { ANSWER, ADDITIONAL } = SECTION
+const OWN: SizedOctets = asWordOctets(NS_DNS)
+const DNS_BYTES = 4
+
+/** Name servers. */
+export type SeenServers = {
+  /** Their names' labels below the zone, each once, in the order of the NS records. */
+  readonly targets: readonly Uint8Array[]
+  /** Addresses of `ns.dns`, by type, each once, in the order of their octets. */
+  readonly ipv4: readonly Uint8Array[]
+  readonly ipv6: readonly Uint8Array[]
+  readonly ttlSeconds: number
+  /** Whether they are the cluster's own without any Service, all of them `ns.dns`. */
+  readonly isOwn: boolean
+}
+
+/**
+ * Reads the name servers that a client sees from the shard and the node that has them all.
+ * @returns `undefined` when the client sees all of their namespaces, and so what everybody sees
+ */
+export function seenServers(
+  shard: Shard,
+  node: number,
+  namespaces: Visibility,
+): SeenServers | undefined {
+  const ref = node === 0 ? 0 : shard.findSet(node, SERVER_CHOICES_TYPE)
+  if (ref === 0) return undefined
+  const all = partsOf(shard, ref).map(readServerChoice)
+  const isSeen = ({ scope }: { readonly scope: string }): boolean =>
+    scope !== '' && namespaces.hasNamed(shard, scope)
+  const seen = all.filter(isSeen)
+  const own = all.filter(({ scope }) => scope === '')
+  if (seen.length + own.length === all.length) return undefined
+  const chosen = seen.length === 0 ? own : seen
+  const addresses = chosen.map(({ address }) => address)
+  const targets = chosen.map(({ target }) => target).filter(({ length }) => length > 0)
+  return {
+    targets: [...new Map(targets.map((target) => [toLatin1(target), target])).values()],
+    ipv4: inOrder(addresses.filter(({ length }) => length === 4)),
+    ipv6: inOrder(addresses.filter(({ length }) => length === 16)),
+    ttlSeconds: shard.setTtl(shard.refSet(ref)),
+    isOwn: seen.length === 0,
+  }
+}
+
+/** Whether a name below the zone, of so many octets, depends on what the name servers are. */
+export function isServerName({ name, type }: Query, relativeBytes: number): boolean {
+  if (relativeBytes === 0) return type === NS
+  if (relativeBytes !== NS_DNS.length && relativeBytes !== DNS_BYTES) return false
+  const start = NS_DNS.length - relativeBytes
+  for (let i = 0; i < relativeBytes; i++) if (name[i] !== NS_DNS[start + i]) return false
+  return true
+}
+
+/** Answers for one of these names. */
+export function answerServers(
+  answer: ZoneAnswer,
+  { type }: Query,
+  relativeBytes: number,
+  servers: SeenServers,
+): number {
+  const { sets, rules } = answer
+  const { targets, ipv4, ipv6, ttlSeconds } = servers
+  if (relativeBytes === 0) {
+    for (const target of targets) writeTarget(answer, target, ttlSeconds)
+    return targets.length > 0 ? DATA : NODATA
+  }
+  if (ipv4.length + ipv6.length === 0) return ABSENT
+  const isCoredns = rules === 'coredns'
+  if (relativeBytes === DNS_BYTES) return isCoredns ? ABSENT : NODATA
+  if (isCoredns && (type === TXT || type === PTR)) return ABSENT
+  const addresses = type === A ? ipv4 : type === AAAA ? ipv6 : []
+  const { length } = addresses
+  const first = length < 2 || sets.rotation === undefined ? 0 : sets.rotation() % length
+  for (let i = 0; i < length && !answer.reply.isFull; i++) {
+    answer.reply.pointOwner(QUESTION_OFFSET)
+    writeAddress(answer.reply, addresses[(first + i) % length], { type, ttlSeconds })
+    answer.reply.endRecord(ANSWER)
+  }
+  return length > 0 ? DATA : NODATA
+}
+
+/** Writes the addresses of the cluster's own name server, behind NS records. */
+export function writeOwnServer({ reply, sets }: ZoneAnswer, servers: SeenServers): void {
+  if (sets.isMinimal) return
+  const { ipv4, ipv6, ttlSeconds } = servers
+  for (const address of [...ipv4, ...ipv6]) {
+    if (reply.isFull) return
+    reply.beginOwner()
+    if (!reply.writeJoinedName(OWN, 0, OWN.size, sets.origin)) return
+    writeAddress(reply, address, { type: address.length === 4 ? A : AAAA, ttlSeconds })
+    reply.endRecord(ADDITIONAL)
+  }
+}
+
+function writeAddress(
+  reply: ReplyWriter,
+  address: Uint8Array | undefined,
+  { type, ttlSeconds }: { readonly type: number; readonly ttlSeconds: number },
+): void {
+  reply.beginRecord(type, CLASS.IN, ttlSeconds)
+  if (address !== undefined) reply.writeBytes(address, 0, address.length)
+}
+
+function writeTarget({ reply, sets }: ZoneAnswer, target: Uint8Array, ttlSeconds: number): void {
+  if (reply.isFull) return
+  reply.pointOwner(QUESTION_OFFSET)
+  reply.beginRecord(NS, CLASS.IN, ttlSeconds)
+  const name = asWordOctets(target)
+  if (reply.writeJoinedName(name, 0, name.size, sets.origin)) reply.endRecord(ANSWER)
+  else reply.cancelRecord()
+}
+
+function inOrder(addresses: readonly Uint8Array[]): readonly Uint8Array[] {
+  return addresses
+    .toSorted(compareBytes)
+    .filter((one, i, all) => i === 0 || !equalBytes(one, all[i - 1] ?? one))
+}
+
+/** Rdata of a set that is made of parts without names. */
+function partsOf(shard: Shard, ref: number): Uint8Array[] {
+  let at = shard.refSet(ref) + 4
+  return Array.from({ length: shard.refCount(ref) }, () => {
+    const start = at + PARTS_BYTES
+    at = start + shard.uint16(at)
+    return shard.bytes.subarray(start, at)
+  })
+}

@@ -1,0 +1,51 @@
+/**
+ * Which name servers are whose, for clients that do not see all of them: records of a private type
+ * at a name that goes along with others and is never answered.
+ *
+ * ```
+ * size of the namespace (1) | namespace | size of the address (1): 0, 4 or 16 | address | target
+ * ```
+ *
+ * A namespace without any name server, which CoreDNS knows where an EndpointSlice has no Service,
+ * has one record without address and target. Those of no namespace are the servers for a client
+ * that sees none of the namespaces.
+ * @module
+ */
+import { concatBytes, octet } from '../dns/bytes.ts'
+import type { Rdata } from './zone-entry.ts'
+
+/** The relative name of the primary name server. */
+export const NS_DNS: Uint8Array = Uint8Array.of(2, 0x6e, 0x73, 3, 0x64, 0x6e, 0x73)
+/** The relative name of the records: `_ns`. */
+export const SERVER_CHOICES: Uint8Array = Uint8Array.of(3, 0x5f, 0x6e, 0x73)
+/** Their type, for private use (RFC 6895 §3.1). */
+export const SERVER_CHOICES_TYPE = 0xff00
+
+/** One name server. */
+export type ServerChoice = {
+  /** Its namespace, '' for none. */
+  readonly scope: string
+  /** 4 or 16 octets, or none. */
+  readonly address: Uint8Array
+  /** Its name's labels below the zone; none when there is no server. */
+  readonly target: Uint8Array
+}
+
+/** Writes a name server as rdata. */
+export function writeServerChoice({ scope, address, target }: ServerChoice): Rdata {
+  const name = new TextEncoder().encode(scope)
+  const sizes = [Uint8Array.of(name.length), Uint8Array.of(address.length)] as const
+  return { bytes: concatBytes(sizes[0], name, sizes[1], address, target) }
+}
+
+/** Reads a name server from rdata. What does not fit in is cut off. */
+export function readServerChoice(rdata: Uint8Array): ServerChoice {
+  const nameEnd = 1 + octet(rdata, 0)
+  const addressEnd = nameEnd + 1 + octet(rdata, nameEnd)
+  const address = rdata.subarray(nameEnd + 1, addressEnd)
+  return {
+    scope: new TextDecoder().decode(rdata.subarray(1, nameEnd)),
+    address: address.length === 4 || address.length === 16 ? address : rdata.subarray(0, 0),
+    target: rdata.subarray(addressEnd),
+  }
+}

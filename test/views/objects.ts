@@ -1,0 +1,107 @@
+/**
+ * Small clusters in which everything collides: addresses, names, and the DNS server's own address.
+ * @module
+ */
+import type { ApiObject } from '../bench/cluster-objects.ts'
+import { pickFrom, type Random, someFrom } from './random.ts'
+
+/** Namespaces of the clusters; which of them are there is drawn. */
+export const NAMESPACES: readonly string[] = ['shop', 'blog', 'secret', 'kube-system', 'core']
+/** Names of Services. */
+export const SERVICES: readonly string[] = ['web', 'db', 'api', 'dns']
+/** Addresses of cluster IPs, endpoints and Pods alike. */
+export const ADDRESSES: readonly string[] = [
+  ...Array.from({ length: 8 }, (_, i) => `10.96.0.${i + 1}`),
+  '2001:db8::1',
+  '2001:db8::2',
+]
+/** Host names of endpoints. */
+export const HOSTS: readonly string[] = ['a-0', 'a-1']
+/** What exporters are told of the server's own addresses. */
+export const LOCAL_ADDRESSES: readonly string[] = ['10.96.0.1', '2001:db8::1']
+
+const VERSIONS: Readonly<Record<string, string>> = {
+  EndpointSlice: 'discovery.k8s.io/v1',
+  ServiceImport: 'multicluster.x-k8s.io/v1alpha1',
+  ServiceExport: 'multicluster.x-k8s.io/v1alpha1',
+}
+const PORTS = [{ name: 'http', port: 80, protocol: 'TCP' }]
+
+/** The namespace of an object, its own name if it is one. */
+export function namespaceOf({ kind, metadata }: ApiObject): string {
+  const { name, namespace } = metadata as Readonly<Record<string, string>>
+  return (kind === 'Namespace' ? name : namespace) ?? ''
+}
+
+/** Draws the objects of a cluster. */
+export function clusterObjects(random: Random, cluster: string): ApiObject[] {
+  const names = NAMESPACES.filter((name) => name === 'secret' || random() < 0.8)
+  return names.flatMap((namespace) => {
+    const labels = { team: pickFrom(random, ['a', 'b']), tier: pickFrom(random, ['x', 'y']) }
+    const services = SERVICES.filter(() => random() < 0.6)
+    const pods = someFrom(random, ADDRESSES, 3)
+    return [
+      { apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace, labels } },
+      ...services.flatMap((name) => serviceObjects(random, { name, namespace, cluster })),
+      ...pods.map((podIP, i) => object('Pod', { name: `pod-${i}`, namespace }, podOf(podIP))),
+    ]
+  })
+}
+
+function podOf(podIP: string): Readonly<Record<string, unknown>> {
+  return { status: { phase: 'Running', podIP, podIPs: [{ ip: podIP }] } }
+}
+
+type Place = { readonly name: string; readonly namespace: string; readonly cluster: string }
+
+function serviceObjects(random: Random, { name, namespace, cluster }: Place): ApiObject[] {
+  const own = { name, namespace }
+  const ip = pickFrom(random, ADDRESSES)
+  const target = `${pickFrom(random, SERVICES)}.${pickFrom(random, NAMESPACES)}.svc.cluster.local`
+  const spec = pickFrom<Readonly<Record<string, unknown>> | null>(random, [
+    { clusterIP: ip, clusterIPs: [ip], ports: PORTS },
+    { clusterIP: ip, clusterIPs: [ip], ports: PORTS },
+    { clusterIP: 'None', ports: PORTS },
+    { clusterIP: 'None', ports: PORTS },
+    { type: 'ExternalName', externalName: target },
+    null,
+  ])
+  const isImported = random() < 0.3
+  const importSpec = pickFrom(random, [
+    { type: 'ClusterSetIP', ips: [ip], ports: PORTS },
+    { type: 'Headless', ports: PORTS },
+  ])
+  const key = isImported ? 'multicluster.kubernetes.io/service-name' : 'kubernetes.io/service-name'
+  const labels = {
+    [key]: name,
+    ...(isImported && { 'multicluster.kubernetes.io/source-cluster': cluster }),
+  }
+  const endpoints = someFrom(random, ADDRESSES, 3).map((address) => ({
+    addresses: [address],
+    conditions: { ready: random() < 0.9 },
+    ...(random() < 0.5 && { hostname: pickFrom(random, HOSTS) }),
+  }))
+  const slice = { addressType: 'IPv4', endpoints, ports: PORTS }
+  return [
+    ...(spec === null ? [] : [object('Service', own, { spec })]),
+    {
+      ...object('EndpointSlice', { name: `${name}-1`, namespace }, slice),
+      metadata: { name: `${name}-1`, namespace, labels },
+    },
+    ...(isImported ? [object('ServiceImport', own, { spec: importSpec })] : []),
+    ...(random() < 0.4 ? [object('ServiceExport', own, {})] : []),
+  ]
+}
+
+function object(
+  kind: string,
+  metadata: { readonly name: string; readonly namespace: string },
+  fields: Readonly<Record<string, unknown>>,
+): ApiObject {
+  return {
+    apiVersion: VERSIONS[kind] ?? 'v1',
+    kind,
+    metadata: { ...metadata, resourceVersion: '1' },
+    ...fields,
+  }
+}

@@ -1,0 +1,48 @@
+/**
+ * The short form of `views.suite.ts`: a few clusters, and visibility broken on purpose.
+ */
+import assert from 'node:assert/strict'
+import { describe, type TestContext, test } from 'node:test'
+import { Visibility } from '../../src/snapshot/visibility.ts'
+import { compareWorlds, formatTally } from './compare.ts'
+
+const SHORT = { worlds: 12, requests: 150 }
+
+describe('what a token may not see', () => {
+  test('is, byte for byte, as if it were not there', async () => {
+    const tally = await compareWorlds(1, SHORT)
+    assert.deepEqual(tally.differences, [])
+    assert.ok(tally.kinds.size > 8, formatTally(tally))
+  })
+
+  const mutations: { name: string; mutate: (t: TestContext) => void }[] = [
+    {
+      name: 'namespaces are not hidden',
+      mutate: (t) => t.mock.method(Visibility.prototype, 'has', () => true),
+    },
+    {
+      name: 'name servers are not hidden',
+      mutate: (t) => t.mock.method(Visibility.prototype, 'hasNamed', () => true),
+    },
+    {
+      name: 'the second namespace of a shard is not hidden',
+      mutate: (t) => {
+        const { has } = Visibility.prototype
+        t.mock.method(
+          Visibility.prototype,
+          'has',
+          function (this: Visibility, ...args: Parameters<typeof has>) {
+            return args[1] === 2 || has.apply(this, args)
+          },
+        )
+      },
+    },
+  ]
+  for (const { name, mutate } of mutations) {
+    test(`is found out when ${name}`, async (t) => {
+      mutate(t)
+      const tally = await compareWorlds(1, SHORT)
+      assert.ok(tally.different > 0, formatTally(tally))
+    })
+  }
+})

@@ -1,0 +1,219 @@
+/**
+ * Pairs of gateways for one token: one of clusters with namespaces that the token may not see, one
+ * of clusters that never had them. Everything is drawn from a seed.
+ * @module
+ */
+import { parseKubernetes } from '../../src/corefile/kubernetes-options.ts'
+import { nameOf } from '../../src/dns/name.ts'
+import { namingOptions, sharedTrees } from '../../src/exporter/naming.ts'
+import { buildSnapshot } from '../../src/exporter/snapshot-builder.ts'
+import { createGatewayApp } from '../../src/gateway/app.ts'
+import { readGatewayConfig } from '../../src/gateway/config.ts'
+import { createMemoryStore } from '../../src/gateway/store.ts'
+import { namespaceMatcherOf, newSecret, type TokenScope } from '../../src/gateway/token.ts'
+import { createMemoryTokenStore } from '../../src/gateway/token-store.ts'
+import { formatManifest, MANIFEST_VERSION } from '../../src/snapshot/manifest.ts'
+import type { ShardEntry } from '../../src/snapshot/shard-list.ts'
+import { sha256Hex } from '../../src/snapshot/signature.ts'
+import { parseDirective } from '../ask.ts'
+import type { ApiObject } from '../bench/cluster-objects.ts'
+import { clusterOf } from '../bench/generated-server.ts'
+import { keys } from '../exporter/memory-gateway.ts'
+import { FakeHost } from '../fake-host.ts'
+import { signedBy } from '../gateway/publishing.ts'
+import { clusterObjects, LOCAL_ADDRESSES, namespaceOf } from './objects.ts'
+import { pickFrom, type Random } from './random.ts'
+
+/** A gateway's answer to a request: its status, headers and body. */
+export type Answer = string
+/** One request, to both gateways. */
+export type ViewRequest = {
+  readonly path: string
+  readonly method: 'GET' | 'POST'
+  readonly headers: Readonly<Record<string, string>>
+  readonly body?: Uint8Array<ArrayBuffer>
+}
+/** Both gateways of a token. */
+export type World = {
+  readonly token: string
+  readonly describe: string
+  readonly ask: (request: ViewRequest) => Promise<readonly [hidden: Answer, absent: Answer]>
+}
+
+const CLUSTERS = ['east', 'west']
+const { privateKey, publicKeyText } = await keys()
+const EXPORTER_SHA256 = await sha256Hex(new TextEncoder().encode('exporter'))
+const PATTERNS = [['shop'], ['shop', 'blog'], ['team=a'], ['team=a&tier=*', 'blog'], ['s*'], ['no']]
+
+type Kind = { readonly rules: string; readonly pods: string; readonly isCached: boolean }
+
+/** Draws a pair of gateways. */
+export async function drawWorld(random: Random): Promise<World> {
+  const kind: Kind = {
+    rules: pickFrom(random, ['coredns', 'rfc']),
+    pods: pickFrom(random, ['disabled', 'insecure', 'verified']),
+    isCached: random() < 0.5,
+  }
+  const scope: TokenScope = {
+    clusters: pickFrom(random, [['*'], ['*'], ['east'], ['west']]),
+    origins: pickFrom(random, [['*'], ['*'], ['prod.test.', 'in-addr.arpa.', 'clusterset.local.']]),
+    namespaces: pickFrom(random, PATTERNS),
+    recurse: random() < 0.5,
+    explain: true,
+  }
+  const sees = namespaceMatcherOf(scope.namespaces)
+  const id = '0123456789ab'
+  const { token, sha256 } = await newSecret(id, (size) => new Uint8Array(size).fill(7))
+  const secrets = [{ sha256, expiresMs: undefined }]
+  const fields = { id, name: '', identities: [], createdMs: 0, expiresMs: undefined }
+  const whole = CLUSTERS.map((cluster) => clusterObjects(random, cluster))
+  const part = whole.map((objects) => objects.filter((object) => isSeen(object, objects, sees)))
+  const apps = await Promise.all(
+    [whole, part].map(async (all, i) => {
+      const tokens = createMemoryTokenStore()
+      await tokens.add({ ...fields, scope, secrets })
+      return openGateway(kind, { all, tokens, changes: i === 0 ? 1 + random() * 9 : 0 })
+    }),
+  )
+  const [one, other] = apps
+  if (one === undefined || other === undefined) throw new TypeError('there are two gateways')
+  return {
+    token,
+    describe: JSON.stringify({ kind, scope }),
+    ask: async (request) => [await answerOf(one, request), await answerOf(other, request)],
+  }
+}
+
+function isSeen(
+  object: ApiObject,
+  objects: readonly ApiObject[],
+  sees: ReturnType<typeof namespaceMatcherOf>,
+): boolean {
+  const namespace = namespaceOf(object)
+  const own = objects.find((one) => one.kind === 'Namespace' && namespaceOf(one) === namespace)
+  const { labels = {} } = (own?.metadata ?? {}) as { labels?: Record<string, string> }
+  return sees(
+    namespace,
+    Object.entries(labels).map(([key, value]) => `${key}=${value}`),
+  )
+}
+
+type App = ReturnType<typeof createGatewayApp>
+
+/** Opens a gateway of some clusters, which have said something new so many times since a tick. */
+async function openGateway(
+  { rules, pods, isCached }: Kind,
+  given: {
+    readonly all: readonly (readonly ApiObject[])[]
+    readonly tokens: ReturnType<typeof createMemoryTokenStore>
+    readonly changes: number
+  },
+): Promise<App> {
+  const host = new FakeHost()
+  const stores = await Promise.all(
+    given.all.map((objects, i) =>
+      publish(objects, { cluster: CLUSTERS[i] ?? '', pods, nowMs: host.now(), ...given }),
+    ),
+  )
+  const more = `${isCached ? 'cache\n' : ''}  loadbalance\n  hosts {\n    192.0.2.1 db.hosts.test\n    fallthrough\n  }`
+  const corefile = `
+. {
+  kubernetes prod.test in-addr.arpa ip6.arpa {
+    cluster east
+    answers ${rules}
+    fallthrough in-addr.arpa
+  }
+  ${more}
+}
+lab.test {
+  kubernetes lab.test {
+    cluster west
+    answers ${rules}
+  }
+}
+clusterset.local {
+  kubernetes clusterset.local {
+    cluster east west
+    multicluster clusterset.local
+    answers ${rules}
+  }
+}
+`
+  const cluster = { publicKey: publicKeyText, tokenSha256: EXPORTER_SHA256 }
+  const variables = {
+    COREFILE: corefile,
+    CLUSTERS: JSON.stringify(Object.fromEntries(CLUSTERS.map((id) => [id, cluster]))),
+    REQUESTS_PER_MINUTE: '0',
+  }
+  return createGatewayApp(await readGatewayConfig(variables), {
+    host: { ...host, random16: () => 7 },
+    originOf: (id) => stores[CLUSTERS.indexOf(id)] ?? createMemoryStore(),
+    writerOf: () => {
+      throw new Error('nothing is written')
+    },
+    tokenStore: given.tokens,
+    randomBytes: (size) => new Uint8Array(size),
+    identitiesOf: () => [],
+    fetch: () => Promise.reject(new Error('no such page')),
+    clientOf: () => ({ address: '192.0.2.1', port: 0, transport: 'https' }),
+    keepAlive: () => undefined,
+  })
+}
+
+async function publish(
+  objects: readonly ApiObject[],
+  given: {
+    readonly cluster: string
+    readonly pods: string
+    readonly nowMs: number
+    readonly changes: number
+  },
+): Promise<ReturnType<typeof createMemoryStore>> {
+  const { cluster: id, pods, nowMs, changes } = given
+  const store = createMemoryStore()
+  const line = `kubernetes cluster.local clusterset.local in-addr.arpa ip6.arpa {\n  pods ${pods}\n  multicluster clusterset.local\n}`
+  const options = parseKubernetes(parseDirective(line), [nameOf('.')])
+  const cluster = clusterOf(objects)
+  const list = (shards: readonly Uint8Array[]): Promise<ShardEntry[]> =>
+    Promise.all(
+      shards.map(async (bytes) => {
+        const sha256 = await sha256Hex(bytes)
+        await store.writeShard(sha256, bytes, nowMs)
+        return { sha256, bytes: bytes.length }
+      }),
+    )
+  const main = buildSnapshot(cluster, namingOptions(options, LOCAL_ADDRESSES))
+  const shared = sharedTrees(options, LOCAL_ADDRESSES, id)
+  const built = Object.entries(shared).map(([name, one]) => [name, buildSnapshot(cluster, one)])
+  const trees = await Promise.all(
+    [...built, ...Object.entries(main.trees ?? {})].map(async ([name, tree]) => {
+      const { ttlSeconds, records, shards } = tree as typeof main
+      return [name, { ttlSeconds, records, shards: await list(shards) }]
+    }),
+  )
+  const generation = Math.floor(nowMs / 1000 + 10 * changes)
+  const manifest = formatManifest({
+    version: MANIFEST_VERSION,
+    cluster: id,
+    generation,
+    time: new Date(nowMs + 100 * changes).toISOString(),
+    confirmed: new Date(nowMs).toISOString(),
+    origins: main.origins,
+    ttlSeconds: main.ttlSeconds,
+    records: main.records,
+    sources: { services: String(changes) },
+    shards: await list(main.shards),
+    trees: Object.fromEntries(trees),
+  })
+  const kept = { generations: new Set<number>(), shards: new Set<string>() }
+  await store.writeManifest(generation, await signedBy(privateKey, manifest), kept)
+  return store
+}
+
+async function answerOf(app: App, request: ViewRequest): Promise<Answer> {
+  const { path, method, headers, body } = request
+  const init = { method, headers, ...(body && { body }) }
+  const response = await app.request(`https://dns.example.org${path}`, init)
+  const bytes = Buffer.from(await response.arrayBuffer()).toString('latin1')
+  return JSON.stringify([response.status, [...response.headers].sort(), bytes])
+}
