@@ -11,7 +11,7 @@ import { type Published, snapshotOf } from './publishing.ts'
 
 const START_MS = Date.UTC(2026, 0, 1)
 /** What happens in a run. */
-export const STEPS: number = 6
+export const STEPS: number = 4
 const GENERATIONS = STEPS + 1
 /** Manifests of each generation, each confirmed a second after the one before. */
 const CONFIRMATIONS = STEPS + 1

@@ -21,6 +21,10 @@ export class Gate {
   private release: () => void = () => undefined
   private healed: Promise<void> = Promise.resolve()
 
+  mayHang(): boolean {
+    return this.fault?.kind === 'hang'
+  }
+
   fail(kind: Fault, after: number): void {
     this.fault = { kind, left: after }
     this.healed = new Promise((resolve) => {
@@ -71,6 +75,7 @@ export function memoryMedium(): Medium {
     open,
     isOneProcess: true,
     fail: (fault, after) => gate.fail(fault, after >> 1),
+    mayHang: () => gate.mayHang(),
     hangs: () => gate.hung > 0,
     heal: () => gate.heal(),
     rot: async (random) => {

@@ -24,6 +24,7 @@ export function fileMedium(): Medium {
       if (isFull) disk.capacity = disk.used() + random(2500)
       else gate.fail(fault, after)
     },
+    mayHang: () => gate.mayHang(),
     hangs: () => gate.hung > 0,
     heal: () => {
       disk.capacity = Number.POSITIVE_INFINITY

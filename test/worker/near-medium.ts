@@ -58,6 +58,7 @@ export function nearMedium(blobs: BlobStore, random: Random): Medium {
   return {
     ...store,
     isOneProcess: false,
+    mayHang: () => true,
     hangs: () => hung > 0 || store.hangs(),
     near: {
       origin: (origin, clock) => originWithBlobs(origin, near(clock)),

@@ -41,6 +41,7 @@ export function sqlMedium(storage: SqlDatabase): Medium {
       fault = { kind, left: after }
       if (kind === 'hang') calls.fail(kind, 0)
     },
+    mayHang: () => calls.mayHang(),
     hangs: () => calls.hung > 0,
     heal: () => {
       fault = undefined
