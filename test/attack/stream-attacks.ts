@@ -21,7 +21,7 @@ export type Connections = {
 
 const SERVER_ADDRESS = '127.0.0.1'
 /** Connections opened without waiting: the kernel's queue of unaccepted ones is short. */
-const BURST = 200
+const BURST = 50
 
 /** Opens connections that stay silent or send a few bytes. Returns how many the server closed. */
 export async function hold(options: Connections): Promise<{ readonly closed: number }> {

@@ -37,6 +37,18 @@ export async function ask(
   return { answers, bytesPerByte: bytes / sentBytes }
 }
 
+/** Asks for names whose upstream, which is this process, never answers. */
+export async function silentUpstream(
+  options: Datagrams & { readonly name: string; readonly upstreamPort: number },
+): Promise<void> {
+  const upstream = createSocket('udp4')
+  upstream.bind(options.upstreamPort, '127.0.0.1')
+  await once(upstream, 'listening')
+  await ask(options)
+  await sleep(3000)
+  upstream.close()
+}
+
 async function flood(
   { port, count, burst }: Datagrams,
   next: () => Buffer,

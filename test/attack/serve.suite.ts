@@ -1,0 +1,216 @@
+/**
+ * `kubedoh serve` under attack by UDP, TCP and TLS. Run by `npm run test:attack`.
+ * @module
+ */
+import assert from 'node:assert/strict'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, before, describe, test } from 'node:test'
+import { SERVER } from '../certificates.ts'
+import { freePort } from '../cluster/processes.ts'
+import { attack, type Row, runAttacker, SCALE, startTarget, type Target } from './harness.ts'
+import { startProgram } from './program.ts'
+import { clusterObjects, NAME, WIDE_NAME } from './target-cluster.ts'
+
+const STREAMS = import.meta.resolve('./stream-attacks.ts')
+const UDP = import.meta.resolve('./udp-attacks.ts')
+
+describe('kubedoh serve under attack', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'kubedoh-attack-'))
+  let target: Target
+  let [dns, dot, upstream] = [0, 0, 0]
+
+  before(async () => {
+    ;[dns, dot, upstream] = [await freePort(), await freePort(), await freePort()]
+    writeFileSync(join(folder, 'objects.yaml'), clusterObjects())
+    writeFileSync(join(folder, 'cert.pem'), SERVER.cert)
+    writeFileSync(join(folder, 'key.pem'), SERVER.key)
+    const zone = 'bind 127.0.0.1\n  kubernetes cluster.local\n'
+    const relay = `silent.test:${dns} {\n  bind 127.0.0.1\n  forward . 127.0.0.1:${upstream}\n}\n`
+    const corefile = `${relay}.:${dns} {\n  ${zone}}\ntls://.:${dot} {\n  tls cert.pem key.pem\n  ${zone}}\n`
+    writeFileSync(join(folder, 'Corefile'), corefile)
+    const [conf, objects] = [join(folder, 'Corefile'), join(folder, 'objects.yaml')]
+    const program = await startProgram(['serve', '--conf', conf, '--objects', objects], {
+      ready: /^ready/,
+    })
+    const probes = [
+      { kind: 'udp', port: dns, name: NAME, perSecond: 200 },
+      { kind: 'tcp', port: dns, name: NAME, perSecond: 50 },
+      { kind: 'tls', port: dot, name: NAME, perSecond: 20 },
+    ] as const
+    target = await startTarget(program, probes, () => warmUp(dns, dot))
+  })
+  after(async () => {
+    await target?.stop()
+    rmSync(folder, { recursive: true })
+  })
+
+  const rows: readonly (() => Row)[] = [
+    () => ({
+      name: 'silent connections to the TLS port',
+      volume: `${2000 * SCALE}, one address`,
+      module: STREAMS,
+      run: 'hold',
+      argument: { port: dot, count: 2000 * SCALE, holdMs: 4000 },
+    }),
+    () => ({
+      name: 'silent connections to the TLS port',
+      volume: `${8000 * SCALE}, 40 addresses`,
+      module: STREAMS,
+      run: 'hold',
+      argument: { port: dot, count: 8000 * SCALE, holdMs: 4000, addresses: 40 },
+    }),
+    () => ({
+      name: 'idle TCP connections',
+      volume: `${10_000 * SCALE}, one address`,
+      module: STREAMS,
+      run: 'hold',
+      argument: { port: dns, count: 10_000 * SCALE, holdMs: 3000 },
+    }),
+    () => ({
+      name: 'idle TCP connections',
+      volume: `${10_000 * SCALE}, 40 addresses`,
+      module: STREAMS,
+      run: 'hold',
+      argument: { port: dns, count: 10_000 * SCALE, holdMs: 3000, addresses: 40 },
+    }),
+    () => ({
+      name: 'TCP queries a byte at a time',
+      volume: `${2000 * SCALE} connections`,
+      module: STREAMS,
+      run: 'dribble',
+      argument: { port: dns, count: 2000 * SCALE, holdMs: 5000, addresses: 8 },
+    }),
+    () => ({
+      name: 'pipelined TCP queries of a client that does not read',
+      volume: `500 connections × ${4000 * SCALE} × 14 KiB`,
+      module: STREAMS,
+      run: 'pipelined',
+      argument: {
+        port: dns,
+        count: 500,
+        name: WIDE_NAME,
+        queriesEach: 4000 * SCALE,
+        reads: 'never',
+        holdMs: 6000,
+      },
+    }),
+    () => ({
+      name: 'pipelined TCP queries of a client that reads slowly',
+      volume: `200 connections × ${1000 * SCALE} × 14 KiB, 4 KiB/s`,
+      module: STREAMS,
+      run: 'pipelined',
+      argument: {
+        port: dns,
+        count: 200,
+        name: WIDE_NAME,
+        queriesEach: 1000 * SCALE,
+        reads: 4096,
+        holdMs: 8000,
+      },
+    }),
+    () => ({
+      name: 'pipelined TCP queries',
+      volume: `20 connections × ${20_000 * SCALE}`,
+      module: STREAMS,
+      run: 'pipelined',
+      argument: {
+        port: dns,
+        count: 20,
+        name: NAME,
+        queriesEach: 20_000 * SCALE,
+        reads: 'all',
+        holdMs: 20_000,
+      },
+    }),
+    () => ({
+      name: 'pipelined TLS queries',
+      volume: `20 connections × ${10_000 * SCALE}`,
+      module: STREAMS,
+      run: 'pipelined',
+      argument: {
+        port: dot,
+        count: 20,
+        name: NAME,
+        queriesEach: 10_000 * SCALE,
+        reads: 'all',
+        holdMs: 20_000,
+        isTls: true,
+      },
+    }),
+    () => ({
+      name: 'TCP connections opened and left',
+      volume: `${10_000 * SCALE}`,
+      module: STREAMS,
+      run: 'churn',
+      argument: { port: dns, count: 10_000 * SCALE, name: NAME, holdMs: 500 },
+    }),
+    () => ({
+      name: 'malformed messages by UDP',
+      volume: `${50_000 * SCALE}`,
+      module: UDP,
+      run: 'malformed',
+      argument: { port: dns, count: 50_000 * SCALE, burst: 20 },
+    }),
+    () => ({
+      name: 'names of a silent upstream',
+      volume: `${30_000 * SCALE}`,
+      module: UDP,
+      run: 'silentUpstream',
+      argument: {
+        port: dns,
+        upstreamPort: upstream,
+        count: 30_000 * SCALE,
+        burst: 10,
+        name: 'n#.silent.test',
+      },
+    }),
+    () => ({
+      name: 'malformed messages by TCP',
+      volume: `${50_000 * SCALE}`,
+      module: STREAMS,
+      run: 'malformed',
+      argument: { port: dns, count: 20, messages: 50_000 * SCALE },
+    }),
+    () => ({
+      name: 'malformed messages by TLS',
+      volume: `${10_000 * SCALE}`,
+      module: STREAMS,
+      run: 'malformed',
+      argument: { port: dot, count: 10, messages: 10_000 * SCALE, isTls: true },
+    }),
+  ]
+  for (const [i, row] of rows.entries()) {
+    test(`${i + 1}: ${row().name}`, async () => {
+      await attack(target, row())
+    })
+  }
+
+  test('UDP answers are at most 1,232 bytes, whatever the client says that it takes', async () => {
+    const argument = { port: dns, count: 1000, burst: 20, name: WIDE_NAME, udpBytes: 65_535 }
+    const row = { name: 'amplification', volume: '1,000', module: UDP, run: 'ask', argument }
+    const result = await attack(target, row)
+    assert.ok(isAmplification(result))
+    process.stdout.write(`amplification × ${result.bytesPerByte.toFixed(1)}\n`)
+    assert.ok(result.answers > 0 && result.bytesPerByte < 30)
+  })
+})
+
+type Amplification = { readonly answers: number; readonly bytesPerByte: number }
+
+function isAmplification(value: unknown): value is Amplification {
+  return typeof value === 'object' && value !== null && 'bytesPerByte' in value
+}
+
+/** Asks as much as a server is asked in its first minute. */
+async function warmUp(dns: number, dot: number): Promise<void> {
+  const about = { name: 'warm-up', volume: '' }
+  const asked = { name: NAME, reads: 'all', holdMs: 10_000 }
+  const pipelined = { ...about, module: STREAMS, run: 'pipelined' }
+  const tcp = { ...asked, port: dns, count: 20, queriesEach: 1000 }
+  await runAttacker({ ...pipelined, argument: tcp })
+  await runAttacker({ ...pipelined, argument: { ...tcp, port: dot, isTls: true } })
+  const udp = { port: dns, count: 20_000, burst: 20, name: NAME }
+  await runAttacker({ ...about, module: UDP, run: 'ask', argument: udp })
+}
