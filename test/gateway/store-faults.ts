@@ -154,7 +154,8 @@ class Run {
       // A refusal: the next publication starts again.
       return false
     })
-    if (isStored) this.acknowledged = number
+    // A confirmation reads no shard again: what rotted in an object is found when it is read.
+    if (isStored && (this.medium.isOneProcess || this.late === 0)) this.acknowledged = number
   }
 
   private async send({ signed, shards }: Generation): Promise<boolean> {
