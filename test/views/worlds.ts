@@ -98,7 +98,8 @@ function isSeen(
   )
 }
 
-type App = ReturnType<typeof createGatewayApp>
+/** A gateway, and what it does beside its answers. */
+type App = { readonly app: ReturnType<typeof createGatewayApp>; readonly kept: Promise<void>[] }
 
 /** Opens a gateway of some clusters, which have said something new so many times since a tick. */
 async function openGateway(
@@ -145,7 +146,8 @@ clusterset.local {
     CLUSTERS: JSON.stringify(Object.fromEntries(CLUSTERS.map((id) => [id, cluster]))),
     REQUESTS_PER_MINUTE: '0',
   }
-  return createGatewayApp(await readGatewayConfig(variables), {
+  const kept: Promise<void>[] = []
+  const app = createGatewayApp(await readGatewayConfig(variables), {
     host: { ...host, random16: () => 7 },
     originOf: (id) => stores[CLUSTERS.indexOf(id)] ?? createMemoryStore(),
     writerOf: () => {
@@ -156,8 +158,9 @@ clusterset.local {
     identitiesOf: () => [],
     fetch: () => Promise.reject(new Error('no such page')),
     clientOf: () => ({ address: '192.0.2.1', port: 0, transport: 'https' }),
-    keepAlive: () => undefined,
+    keepAlive: (_, promise) => kept.push(promise),
   })
+  return { app, kept }
 }
 
 async function publish(
@@ -210,10 +213,12 @@ async function publish(
   return store
 }
 
-async function answerOf(app: App, request: ViewRequest): Promise<Answer> {
+async function answerOf({ app, kept }: App, request: ViewRequest): Promise<Answer> {
   const { path, method, headers, body } = request
   const init = { method, headers, ...(body && { body }) }
   const response = await app.request(`https://dns.example.org${path}`, init)
   const bytes = Buffer.from(await response.arrayBuffer()).toString('latin1')
+  // What an answer has begun in the background is there for the next one.
+  await Promise.all(kept.splice(0))
   return JSON.stringify([response.status, [...response.headers].sort(), bytes])
 }
