@@ -95,9 +95,7 @@ function addHosts(records: RecordSet[], place: Place, backends: readonly Backend
   }
   addRecords(records, place, { type: TYPE.A, rdata: ipv4 })
   addRecords(records, place, { type: TYPE.AAAA, rdata: ipv6 })
-  // A name has one CNAME at most (RFC 2181 §10.1): the first by bytes, in whatever order they come.
-  const sorted = aliases.sort((a, b) => (toLatin1(a.bytes) < toLatin1(b.bytes) ? -1 : 1))
-  addRecords(records, place, { type: TYPE.CNAME, rdata: sorted.slice(0, 1) })
+  addRecords(records, place, { type: TYPE.CNAME, rdata: aliases })
 }
 
 function addRecords(

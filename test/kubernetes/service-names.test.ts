@@ -246,18 +246,6 @@ describe('a headless Service', () => {
         _pg._tcp.db.default.svc 5 CNAME db.example.org.
         db-example-org.db.default.svc 5 CNAME db.example.org.`,
     },
-    {
-      name: 'stands for one of several host names, whatever their order (RFC 2181 §10.1)',
-      objects: `${headless}
-    - kind: EndpointSlice
-      metadata: { name: db-1, labels: { kubernetes.io/service-name: db } }
-      addressType: FQDN
-      endpoints: [{ addresses: [b.example.org] }, { addresses: [a.example.org] }]`,
-      lines: `
-        db.default.svc 5 CNAME a.example.org.
-        b-example-org.db.default.svc 5 CNAME b.example.org.
-        a-example-org.db.default.svc 5 CNAME a.example.org.`,
-    },
   ])
 })
 

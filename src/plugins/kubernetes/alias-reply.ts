@@ -50,10 +50,18 @@ export function aliasReply(request: Request, view: ZoneView): MaybePromise<Outco
 
 /** Makes the aliases of a reply lead below the origin that was asked, as `aliasReply` does. */
 export function rebaseAliases(reply: Reply, view: ZoneView): Reply {
-  const answer = reply.answer.map((record) =>
+  const answer = allowed(reply.answer, view).map((record) =>
     record.type === TYPE.CNAME ? rebase(record, view) : record,
   )
   return { ...reply, answer }
+}
+
+/**
+ * Returns the CNAMEs of a name that count. An EndpointSlice of hostnames gives one for each, which
+ * CoreDNS answers with; a name has one at most (RFC 2181 §10.1).
+ */
+function allowed(links: readonly ResourceRecord[], { rules }: ZoneView): readonly ResourceRecord[] {
+  return rules === 'rfc' ? links.slice(0, 1) : links
 }
 
 /** Makes the outcome of a shard that cannot be had. */
@@ -67,7 +75,7 @@ function follow(request: Request, view: ZoneView, step: Step): MaybePromise<Foun
     andThen(recordsAt(name, TYPE.CNAME, view), (aliases) => {
       if (records === undefined || aliases === undefined) return { ...NOTHING, isLacking: true }
       let found: MaybePromise<Found> = { ...NOTHING, records }
-      for (const alias of aliases) {
+      for (const alias of allowed(aliases, view)) {
         const link = rebase(alias, view)
         if (!isNewLink(link, step)) continue
         found = andThen(found, (before) =>

@@ -41,8 +41,9 @@ function at(name: string, rest: string): string {
 function serveAliases(
   upstream: UpstreamAct = ['NOERROR ra', WWW],
   cluster: Partial<FakeClusterOptions> = {},
+  ...more: readonly string[]
 ): Server {
-  const kubernetes = directive('kubernetes cluster.local', 'pods insecure')
+  const kubernetes = directive('kubernetes cluster.local', 'pods insecure', ...more)
   return serve(block(kubernetes, 'forward . 192.0.2.53'), {
     cluster: { objects: OBJECTS, ...cluster },
     upstream: () => upstream,
@@ -142,6 +143,16 @@ describe('names that are aliases', () => {
       assert.deepEqual(await serveAliases().ask(`${ask} +tcp`), reply)
     })
   }
+
+  test('are one at a name by the RFCs, and all as in CoreDNS otherwise', async () => {
+    const count = async (server: Server, type: string): Promise<number> => {
+      const reply = await server.ask(at('mixed', ` ${type} +tcp`))
+      return reply.filter((line) => line.startsWith(`${at('mixed', '.')} 5 IN CNAME`)).length
+    }
+    const [coredns, rfc] = [serveAliases(), serveAliases(undefined, {}, 'answers rfc')]
+    assert.deepEqual([await count(coredns, 'A'), await count(coredns, 'CNAME')], [2, 2])
+    assert.deepEqual([await count(rfc, 'A'), await count(rfc, 'CNAME')], [1, 1])
+  })
 
   test('lead to a Service in other letter case', async () => {
     const reply = await serveAliases().ask(at('near-capitals', ' A'))
