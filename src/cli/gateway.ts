@@ -13,7 +13,6 @@ import {
 } from '../gateway/config.ts'
 import { createNodeGateway, type GatewayServer } from '../node-gateway/node-gateway.ts'
 import type { TlsService } from '../plugins/plugin.ts'
-import { returnMemoryEarly } from '../shim/early-memory.ts'
 import { elapsed } from '../shim/elapsed.ts'
 import { parseListenAddress } from '../shim/feature-servers.ts'
 import { startMemoryTrim } from '../shim/memory-trim.ts'
@@ -42,7 +41,6 @@ const CERTIFICATE_LOOK_MS = 10_000
 
 /** Runs the command until it is told to end. */
 export async function runGateway(input: Input, output: Output): Promise<void> {
-  returnMemoryEarly()
   const running = await startNodeGateway(input, output)
   const scheme = new URL(running.url).protocol === 'https:' ? 'HTTPS' : 'HTTP'
   output.stdout.write(`ready: DNS over ${scheme} on ${running.url}/dns-query\n`)

@@ -5,7 +5,6 @@
 import { rmSync, writeFileSync } from 'node:fs'
 import { sleep } from '../exporter/backoff.ts'
 import { ALL_PLUGINS } from '../plugins/all-plugins.ts'
-import { returnMemoryEarly } from '../shim/early-memory.ts'
 import { startMemoryTrim } from '../shim/memory-trim.ts'
 import type { Input } from './flags.ts'
 import { CommandError, type Output } from './output.ts'
@@ -26,7 +25,6 @@ export async function runServe(input: Input, output: Output): Promise<void> {
     output.stdout.write(names.join(''))
     return
   }
-  returnMemoryEarly()
   const pidfile = input.text('pidfile')
   if (pidfile !== '') writePid(pidfile)
   try {

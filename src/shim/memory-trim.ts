@@ -1,11 +1,19 @@
 /**
- * Gives memory back to the system. glibc keeps what many connections needed and freed, scattered in
- * its heap: after 5,000 TLS connections, 280 MiB of 390 that a process had were free, and stayed.
+ * Returns memory to the system soon after a surge of clients. V8 keeps garbage until it runs again,
+ * and glibc keeps freed memory scattered in its heap: after 5,000 TLS connections, 280 MiB of 390
+ * that a process had were free, and stayed.
  * @module
  */
+import { setFlagsFromString } from 'node:v8'
 
 /** How often to look, in milliseconds. */
 const CHECK_MS = 5000
+/**
+ * Has V8 look for garbage three seconds after the heap stops growing, in place of 30. Measured with
+ * 100 MiB of garbage and a few requests a second: returned after 20 seconds, and otherwise not
+ * within half a minute.
+ */
+const EARLY_COLLECTION = '--gc-memory-reducer-start-delay-ms=3000'
 /** Growth over the least memory the process had since it started, as a factor, before we trim. */
 const GROWTH_MIN = 1.1
 
@@ -26,10 +34,12 @@ export type Memory = {
 }
 
 /**
- * Trims memory whenever the process has grown, until the returned function is called. Does nothing
- * where the C library or the runtime has no way to (musl, macOS, Bun, Node before 26).
+ * Has V8 collect garbage early, and trims memory whenever the process has grown, until the returned
+ * function is called. Trims nothing where the C library or the runtime has no way to (musl, macOS,
+ * Bun, Node before 26).
  */
 export function startMemoryTrim(memory: Memory | undefined = processMemory()): () => void {
+  if (process.versions.bun === undefined) setFlagsFromString(EARLY_COLLECTION)
   if (memory === undefined) return () => undefined
   const { resident, trim } = memory
   let least = resident()

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
 import { test } from 'node:test'
 import { startMemoryTrim } from '../../src/shim/memory-trim.ts'
 
@@ -27,4 +28,9 @@ test('the process has a way to, on Linux with glibc', (t) => {
   const started = t.mock.method(globalThis, 'setInterval')
   startMemoryTrim()()
   assert.equal(started.mock.callCount(), isGlibc ? 1 : 0)
+})
+
+test('V8 has the flag that makes it collect garbage early', () => {
+  const { stdout } = spawnSync(process.execPath, ['--v8-options'], { encoding: 'utf8' })
+  assert.match(stdout, /--gc-memory-reducer-start-delay-ms /)
 })
