@@ -148,10 +148,10 @@ export class HttpServer {
   }
 
   /** Follows a request of HTTP/1.1: its connection is at work until it has the response. */
-  private follow({ socket }: IncomingMessage, response: ServerResponse): void {
-    const connection = this.connections.find(socket)
+  private follow(request: IncomingMessage, response: ServerResponse): void {
+    const connection = this.connections.find(request.socket)
     if (connection === undefined) return
-    connection.requested(Date.now())
+    connection.requested(Date.now(), request)
     response.once('close', () => connection.responded(Date.now(), response.statusCode))
   }
 

@@ -27,6 +27,12 @@ export type BoundedSocket = SocketEnds & {
   destroy(): unknown
 }
 
+/** What is needed of a request of HTTP/1.1. */
+export type BoundedRequest = {
+  /** Whether its body has arrived. */
+  readonly complete: boolean
+}
+
 /** What a connection of HTTP/2 says of itself: it bounds its streams itself. */
 export type SelfBounded = Pick<Connection, 'idleSinceMs' | 'hasServed'>
 
@@ -38,6 +44,8 @@ export class ServedSocket implements Connection {
   private served = false
   /** Requests of HTTP/1.1 that came at once and are answered in turn. */
   private pending = 0
+  /** The last request whose headers are complete. */
+  private request: BoundedRequest | undefined
 
   /** @param isSecure whether a TLS handshake comes first */
   constructor(socket: BoundedSocket, isSecure: boolean, nowMs: number) {
@@ -49,8 +57,10 @@ export class ServedSocket implements Connection {
   get idleSinceMs(): number {
     const { phase, socket, sinceMs } = this
     if (typeof phase === 'object') return phase.idleSinceMs
-    // A client that leaves its response unread is as idle as one that sends nothing.
-    const isWaiting = phase !== 'response' || socket.writableNeedDrain === true
+    // A client that leaves its response unread, or its request unfinished, is as idle as one that
+    // sends nothing: it must not keep its place while others lose theirs.
+    const isUnfinished = this.pending === 1 && this.request?.complete === false
+    const isWaiting = phase !== 'response' || isUnfinished || socket.writableNeedDrain === true
     return isWaiting ? sinceMs : Number.POSITIVE_INFINITY
   }
 
@@ -65,8 +75,9 @@ export class ServedSocket implements Connection {
   }
 
   /** The headers of a request of HTTP/1.1 are complete. */
-  requested(nowMs: number): void {
+  requested(nowMs: number, request: BoundedRequest): void {
     if (this.pending++ === 0) this.sinceMs = nowMs
+    this.request = request
     this.phase = 'response'
   }
 

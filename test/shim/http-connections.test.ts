@@ -50,7 +50,7 @@ describe('HttpConnections', () => {
       const socket = fakeSocket(port)
       const close = connections.open(socket, false)
       connections.bind(socket)
-      connections.find(socket)?.requested(0)
+      connections.find(socket)?.requested(0, { complete: true })
       assert.equal(socket.isEnded, false)
       close()
     }

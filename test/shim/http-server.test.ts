@@ -344,6 +344,23 @@ describe('HttpServer over TLS', () => {
     assert.equal((await within(asked, 'the response')).status, 200)
   })
 
+  test('drops a request whose body does not come for a new connection', async (t) => {
+    const begun = Promise.withResolvers<void>()
+    const reading = new Hono().post('/', async ({ req }) => {
+      begun.resolve()
+      return new Response(await req.text().catch(() => ''))
+    })
+    const server = new HttpServer(reading, { connectionsMax: 4 })
+    t.after(() => server.close())
+    const port = await server.listen('127.0.0.1', 0)
+    const unfinished = await TcpClient.open(port)
+    unfinished.socket.write('POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\nx')
+    await within(begun.promise, 'the request')
+    // One client may have two: the third takes the place of the one that has waited longest.
+    for (let i = 0; i < 2; i++) await TcpClient.open(port)
+    await within(unfinished.closed, 'the end of the unfinished one')
+  })
+
   test('ends a connection that never begins its handshake', async (t) => {
     const port = await secureServer(t, app, { bounds: () => ({ readMs: 100 }) })
     for (const bytes of ['', '\x16\x03\x01\x02\x00\x01']) {

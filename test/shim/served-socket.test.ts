@@ -4,6 +4,7 @@ import { HANDSHAKE_MS, type PhaseTimes, ServedSocket } from '../../src/shim/serv
 
 const TIMES: PhaseTimes = { readMs: 20_000, idleMs: 30_000, writeMs: 5000 }
 const GRACE_MS = 2000
+const WHOLE = { complete: true }
 
 /** A socket that counts how often it was ended. */
 function fakeSocket(writableNeedDrain = false): { endCount: number; destroy: () => void } {
@@ -32,7 +33,7 @@ describe('ServedSocket', () => {
       name: 'a response',
       enter: (one) => {
         one.secured(0)
-        one.requested(0)
+        one.requested(0, WHOLE)
       },
       ms: TIMES.writeMs,
     },
@@ -40,7 +41,7 @@ describe('ServedSocket', () => {
       name: 'the next request',
       enter: (one) => {
         one.secured(0)
-        one.requested(0)
+        one.requested(0, WHOLE)
         one.responded(0, 200)
       },
       ms: TIMES.idleMs + TIMES.readMs + GRACE_MS,
@@ -76,8 +77,8 @@ describe('ServedSocket', () => {
   test('is at work until the last of its requests has its response', () => {
     const one = new ServedSocket(fakeSocket(), false, 1)
     assert.equal(one.idleSinceMs, 1)
-    one.requested(2)
-    one.requested(3)
+    one.requested(2, WHOLE)
+    one.requested(3, WHOLE)
     assert.equal(one.idleSinceMs, Number.POSITIVE_INFINITY)
     one.responded(4, 200)
     assert.equal(one.idleSinceMs, Number.POSITIVE_INFINITY)
@@ -87,8 +88,21 @@ describe('ServedSocket', () => {
 
   test('is idle while its client leaves what is written unread', () => {
     const one = new ServedSocket(fakeSocket(true), false, 1)
-    one.requested(2)
+    one.requested(2, WHOLE)
     assert.equal(one.idleSinceMs, 2)
+  })
+
+  test('is idle while the body of its only request is unfinished', () => {
+    const one = new ServedSocket(fakeSocket(), false, 1)
+    const request = { complete: false }
+    one.requested(2, request)
+    assert.equal(one.idleSinceMs, 2)
+    request.complete = true
+    assert.equal(one.idleSinceMs, Number.POSITIVE_INFINITY)
+    one.requested(3, { complete: false })
+    assert.equal(one.idleSinceMs, Number.POSITIVE_INFINITY)
+    one.responded(4, 200)
+    assert.equal(one.idleSinceMs, 4)
   })
 
   for (const [status, hasServed] of [
@@ -99,7 +113,7 @@ describe('ServedSocket', () => {
   ] as const) {
     test(`has ${hasServed ? '' : 'not '}served with ${status}`, () => {
       const one = new ServedSocket(fakeSocket(), false, 0)
-      one.requested(0)
+      one.requested(0, WHOLE)
       one.responded(0, status)
       assert.equal(one.hasServed, hasServed)
     })
