@@ -22,14 +22,13 @@ import { endpointBackends } from './named-slices.ts'
 import type { EndpointSlice } from './objects.ts'
 import type { NamingOptions } from './options.ts'
 
-/** Makes the NS set of the apex and the addresses of `ns.dns`. */
+/** Returns the NS set of the apex and the addresses of `ns.dns`; without an address, neither. */
 export function nameserverNames(cluster: Cluster, options: NamingOptions): RecordSet[] {
   const { ttlSeconds } = options
   const found = servingBackends(cluster, options)
   const local = localBackends(options)
   const all = (found ?? [local]).flatMap(({ backends }) => backends)
-  const targets = found === undefined ? [NS_DNS] : all.map(({ target }) => target)
-  const unique = new Map(targets.map((target) => [toLatin1(target), target]))
+  const unique = new Map(all.map(({ target }) => [toLatin1(target), target]))
   const addresses = backendRecords({ owner: NS_DNS, scope: '', ttlSeconds }, all)
   const rdata = [...unique.values()].map((target) => ({ bytes: EMPTY, target }))
   const choices = found === undefined ? [] : [choiceSet([...found, local], ttlSeconds)]

@@ -5,6 +5,7 @@
  */
 import { EMPTY } from '../dns/bytes.ts'
 import { TYPE } from '../dns/rr-type.ts'
+import { NS_DNS } from '../records/server-choice.ts'
 import type { ZoneEntry } from '../records/zone-entry.ts'
 import { joinLabels, labelOf, POD, SVC } from './labels.ts'
 
@@ -22,6 +23,8 @@ export function zoneNames(): ZoneEntry[] {
     { kind: 'name', owner: EMPTY, scope: '' },
     { kind: 'name', owner: SVC, scope: '' },
     { kind: 'name', owner: POD, scope: '' },
+    // The SOA record names `ns.dns`, which exists also on a server without any address to give it.
+    { kind: 'name', owner: NS_DNS, scope: '' },
     {
       kind: 'records',
       owner: version,

@@ -37,7 +37,7 @@ describe('the Kubernetes DNS specification 1.1.0', () => {
 
 /** What all zones have, and the namespaces of one. */
 const frame = (...namespaces: readonly string[]): string =>
-  ['@ exists', 'svc exists', 'pod exists', 'dns-version 28800 TXT "1.1.0"', '@ 5 NS ns.dns']
+  ['@ exists', 'svc exists', 'pod exists', 'ns.dns exists', 'dns-version 28800 TXT "1.1.0"']
     .concat(namespaces.map((namespace) => `${namespace}.svc exists`))
     .join('\n')
 
@@ -122,7 +122,8 @@ describe('the namespaces that are served', () => {
           metadata: { name: s, namespace: ops, labels: { kubernetes.io/service-name: dns } }
           endpoints: [{ addresses: [198.51.100.1] }]`,
       options: { namespaces: new Set(['app']), localAddresses: ['198.51.100.1'] },
-      lines: `${frame('app').replace('NS ns.dns', 'NS dns.ops.svc')}
+      lines: `${frame('app')}
+        @ 5 NS dns.ops.svc
         ns.dns 5 A 192.0.2.10
         dns.ops.svc 5 A 192.0.2.10 ; glue`,
     },

@@ -5,7 +5,7 @@ import { linesOf, namesOf } from './naming.ts'
 
 const FRAME = `
   @ exists
-  @ 5 NS ns.dns
+  ns.dns exists
   svc exists
   pod exists
   shop.svc exists
@@ -113,7 +113,8 @@ describe('importNames', () => {
     const found = namesOf({ objects, options: { tree, localAddresses: ['198.51.100.53'] } })
     assert.deepEqual(
       found,
-      linesOf(`${FRAME.replace('NS ns.dns', 'NS dns.shop.svc')}
+      linesOf(`${FRAME}
+        @ 5 NS dns.shop.svc
         ns.dns 5 A 192.0.2.53
         dns.shop.svc 5 A 192.0.2.53 ; glue`),
     )

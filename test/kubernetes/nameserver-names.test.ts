@@ -113,10 +113,10 @@ describe('nameserverNames', () => {
       lines: '',
     },
     {
-      name: 'are ns.dns, which is not there, when the server has no address',
+      name: 'are none when the server has no address',
       objects: DNS_SERVICE,
       options: { localAddresses: [] },
-      lines: '@ 5 NS ns.dns',
+      lines: '',
     },
     {
       name: 'pass over what is no address of the server',

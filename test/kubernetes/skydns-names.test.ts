@@ -5,7 +5,7 @@ import { linesOf, namesOf } from './naming.ts'
 
 const FRAME = `
   @ exists
-  @ 30 NS ns.dns
+  ns.dns exists
   svc exists
   pod exists
   endpoints exists

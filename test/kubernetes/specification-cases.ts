@@ -107,12 +107,9 @@ export const CLAUSES: readonly { readonly clause: string; readonly lines: string
       @ exists
       svc exists
       pod exists
+      ns.dns exists
       default.svc exists
       shop.svc exists`,
-  },
-  {
-    clause: '3 Extensions, as CoreDNS has them: the name server, which has no address here',
-    lines: '@ 5 NS ns.dns',
   },
   {
     clause: '3 Extensions, as CoreDNS has them: addresses at the names of ports',

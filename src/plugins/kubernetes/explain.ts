@@ -77,7 +77,6 @@ function describeNode(
   const shard = snapshot?.shards[snapshot.shardOfName(labels, labels.length)]
   if (snapshot === undefined || shard === undefined) return {}
   const types = view?.namespaces && serverTypes(labels, snapshot, view.namespaces)
-  if (types === null) return { node: null }
   if (types !== undefined) {
     const object = objectOf(formatName(concatBytes(labels, ROOT)), tree)
     return { node: { namespace: '', object, types, isImplied: equalBytes(labels, DNS) } }
@@ -93,14 +92,14 @@ function describeNode(
 }
 
 /**
- * The types at a name that depends on which name servers a client sees, `null` when it is not
- * there; `undefined` for other names, and for a client that sees all name servers.
+ * Returns the types at a name that depends on which name servers a client sees; `undefined` for
+ * other names, and for a client that sees all name servers.
  */
 function serverTypes(
   labels: Uint8Array,
   snapshot: Snapshot,
   namespaces: Visibility,
-): readonly string[] | null | undefined {
+): readonly string[] | undefined {
   const isOne = [EMPTY, DNS, NS_DNS].some((name) => equalBytes(name, labels))
   const shard = snapshot.shards[snapshot.shardOfName(SERVER_CHOICES, SERVER_CHOICES.length)]
   if (!isOne || shard === undefined) return undefined
@@ -112,7 +111,6 @@ function serverTypes(
     ...seen.ipv4.slice(0, 1).map(() => 'A'),
     ...seen.ipv6.slice(0, 1).map(() => 'AAAA'),
   ]
-  if (types.length === 0) return null
   return equalBytes(labels, NS_DNS) ? types : []
 }
 

@@ -90,7 +90,6 @@ export function answerServers(
     for (const target of targets) writeTarget(answer, target, ttlSeconds)
     return targets.length > 0 ? DATA : NODATA
   }
-  if (ipv4.length + ipv6.length === 0) return ABSENT
   const isCoredns = rules === 'coredns'
   if (relativeBytes === DNS_BYTES) return isCoredns ? ABSENT : NODATA
   if (isCoredns && (type === TXT || type === PTR)) return ABSENT

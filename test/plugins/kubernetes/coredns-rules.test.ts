@@ -176,7 +176,8 @@ describe('NS records in capitals', () => {
   for (const { name, more, asked, count } of cases) {
     test(name, async () => {
       const corefile = block('kubernetes cluster.local in-addr.arpa', ...more)
-      const server = serve(corefile, { cluster: { objects: SHOP } })
+      const cluster = { objects: SHOP, localAddresses: ['203.0.113.53'] }
+      const server = serve(corefile, { cluster })
       for (const question of asked) await server.ask(question)
       const reply = await server.ask('CLUSTER.local NS')
       assert.equal(reply.filter((line) => line.includes(' IN NS ')).length, count)

@@ -106,11 +106,21 @@ describe('name servers', () => {
     )
   })
 
-  test('are ns.dns without an address where the server does not know its own', async () => {
-    const server = serve(block('kubernetes cluster.local'), { cluster: { objects: SHOP } })
-    assert.deepEqual(await server.ask('cluster.local NS'), [
-      'NOERROR aa rd',
-      'cluster.local. 5 IN NS ns.dns.cluster.local.',
-    ])
-  })
+  for (const rules of ['coredns', 'rfc']) {
+    test(`are none where the server has no address, but ns.dns exists, by answers ${rules}`, async () => {
+      const corefile = block(directive('kubernetes cluster.local', `answers ${rules}`))
+      const server = serve(corefile, { cluster: { objects: SHOP } })
+      for (const question of [
+        'cluster.local NS',
+        'ns.dns.cluster.local A',
+        'NS.dns.cluster.local AAAA',
+      ]) {
+        const [head, ...records] = await server.ask(question)
+        assert.equal(head, 'NOERROR aa rd', question)
+        assert.match(records.join(), /^authority: cluster\.local\. 5 IN SOA [^,]*$/, question)
+      }
+      const [below] = await server.ask('x.ns.dns.cluster.local A')
+      assert.equal(below, 'NXDOMAIN aa rd')
+    })
+  }
 })

@@ -28,7 +28,6 @@ describe('a transfer of a cluster', () => {
   const all = (zone: string): string[] => [
     'NOERROR aa rd',
     soa(zone),
-    `${zone} 5 IN NS ns.dns.${zone}`,
     `web.shop.svc.${zone} 5 IN A 192.0.2.1`,
     `web.shop.svc.${zone} 5 IN SRV 0 100 80 web.shop.svc.${zone}`,
     `_http._tcp.web.shop.svc.${zone} 5 IN SRV 0 100 80 web.shop.svc.${zone}`,
