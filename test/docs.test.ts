@@ -10,6 +10,7 @@ import { describe, it } from 'node:test'
 import { COMMANDS } from '../src/cli/commands.ts'
 import { FLAGS, type Flag } from '../src/cli/flags.ts'
 import { ALL_PLUGINS } from '../src/plugins/all-plugins.ts'
+import { EDGE_PLUGINS } from '../src/plugins/edge-plugins.ts'
 import { LEFT_OUT, type LeftOut } from '../src/plugins/left-out.ts'
 import { MAY_IMPORT } from './tidy.ts'
 
@@ -59,6 +60,24 @@ describe('README.md', () => {
     deepEqual(named.sort(), [...ALL_PLUGINS.keys()].sort())
   })
 
+  it('names exactly the plugins of the Worker', () => {
+    const [, named = ''] = /The Worker has the plugins [^:]*: ([a-z0-9 ]+)\./.exec(text) ?? []
+    deepEqual(named.split(' '), [...EDGE_PLUGINS.keys()].sort())
+  })
+
+  it('names each script that tests', () => {
+    const { scripts } = JSON.parse(read('package.json')) as { scripts: Record<string, string> }
+    const suites = Object.keys(scripts).filter((name) => name.startsWith('test:'))
+    for (const name of suites) ok(text.includes(`\`npm run ${name}\``), name)
+  })
+
+  it('needs the versions of Node that package.json and the launcher need', () => {
+    const { engines } = JSON.parse(read('package.json')) as { engines: { node: string } }
+    deepEqual(engines, { node: '^22.19 || >=24.5' })
+    ok(text.includes('needs Node 22.19, 24.5 or newer'))
+    ok(read('bin/kubedoh').includes("needs='Node 22.19, 24.5 or newer'"))
+  })
+
   it('has a row for each group of plugins that is left out', () => {
     const table = text.slice(text.indexOf('| left out |'), text.indexOf('## How fast'))
     const rows = table.split('\n').filter((line) => line.startsWith('| `'))
@@ -83,9 +102,14 @@ describe('all pages', () => {
     'README.md',
     'ARCHITECTURE.md',
     'CHANGELOG.md',
+    'SECURITY.md',
+    'docs/analytics.md',
     'src/kubernetes/README.md',
     'src/snapshot/README.md',
+    'test/attack/README.md',
     'test/conformance/README.md',
+    'test/differential/README.md',
+    'test/foreign/README.md',
   ]
   for (const page of pages) {
     it(`${page} has links that lead somewhere`, () => {

@@ -14,6 +14,7 @@ export const setupDebug: Setup = (directives) => {
     checkArgs(directive, 0)
     checkNoBlock(directive)
   }
-  const message = '"debug" changes nothing: whatever fails is logged in full without it'
+  const message =
+    '"debug" only lets "errors" log its level debug: failures are logged in full without it'
   return { notices: [problemAt(directives[0], message)] }
 }

@@ -165,8 +165,8 @@ describe('check', () => {
       status: 0,
       stdout: `${path}: 1 server block, 1 warning\n`,
       stderr:
-        `${path}:2:3: warning: "debug" changes nothing: whatever fails is logged in full ` +
-        'without it\n',
+        `${path}:2:3: warning: "debug" only lets "errors" log its level debug: failures are ` +
+        'logged in full without it\n',
     })
   })
 
