@@ -4,6 +4,7 @@
  * @module
  */
 import { clientNetwork } from '../dns/network.ts'
+import { random16 } from './random16.ts'
 
 /** How many connections a server holds. */
 export type ConnectionLimits = {
@@ -30,16 +31,24 @@ export type Connection = {
   readonly destroy: () => unknown
 }
 
-type Client = { readonly network: string; count: number }
+type Client<T> = { readonly network: string; readonly connections: Bag<T> }
 
 /** Whether a connection of a client may be dropped. */
-type Choice<T> = (connection: T, client: Client) => boolean
+type Choice<T> = (connection: T, client: Client<T>) => boolean
+
+/**
+ * Connections looked at to drop one. Of more than that, this many picked at random: a client that
+ * has a fifth of 5,000 is missed by less than one pick in a million. To look at all of them for each
+ * new connection took longer than to accept it.
+ */
+const LOOKS_MAX = 64
 
 /** Connections by client. */
 export class ConnectionTable<T extends Connection> {
   private readonly limits: () => ConnectionLimits
-  private readonly connections = new Map<T, Client>()
-  private readonly clients = new Map<string, Client>()
+  private readonly connections = new Bag<T>()
+  private readonly clientOf = new Map<T, Client<T>>()
+  private readonly clients = new Map<string, Client<T>>()
 
   /** @param limits returns the limits at the time of each new connection */
   constructor(limits: () => ConnectionLimits) {
@@ -48,7 +57,7 @@ export class ConnectionTable<T extends Connection> {
 
   /** Returns all connections, the oldest first. */
   all(): Iterable<T> {
-    return this.connections.keys()
+    return this.clientOf.keys()
   }
 
   /**
@@ -60,46 +69,52 @@ export class ConnectionTable<T extends Connection> {
   add(address: string, connection: T): boolean {
     const { connectionsMax, connectionsPerClientMax, unservedPerClientMax } = this.limits()
     const network = clientNetwork(address)
-    const client = this.clients.get(network) ?? { network, count: 0 }
-    const isOwn: Choice<T> = (_, other) => other === client
-    const isOfAny: Choice<T> = (_, other) => other.count >= client.count
+    const client = this.clients.get(network) ?? { network, connections: new Bag<T>() }
+    const own = client.connections
+    const isAny = (): boolean => true
+    const isOfAny: Choice<T> = (_, other) => other.connections.size >= own.size
     if (unservedPerClientMax !== undefined) {
-      if (client.count >= unservedPerClientMax) this.boundUnserved(unservedPerClientMax, isOwn)
-      this.boundUnserved(2 * unservedPerClientMax, isOfAny)
+      this.boundUnserved(unservedPerClientMax, own, isAny)
+      this.boundUnserved(2 * unservedPerClientMax, this.connections, isOfAny)
     }
-    if (client.count >= connectionsPerClientMax && !this.makeRoom(isOwn)) return false
-    if (this.connections.size >= connectionsMax && !this.makeRoom(isOfAny)) return false
-    client.count++
+    if (own.size >= connectionsPerClientMax && !this.makeRoom(own.members, isAny)) return false
+    const all = this.connections
+    if (all.size >= connectionsMax && !this.makeRoom(all.members, isOfAny)) return false
     this.clients.set(network, client)
-    this.connections.set(connection, client)
+    this.clientOf.set(connection, client)
+    all.add(connection)
+    own.add(connection)
     return true
   }
 
   /** Removes a connection that has ended. Does nothing when it is not in the table. */
   remove(connection: T): void {
-    const client = this.connections.get(connection)
+    const client = this.clientOf.get(connection)
     if (client === undefined) return
+    this.clientOf.delete(connection)
     this.connections.delete(connection)
-    client.count--
-    if (client.count === 0) this.clients.delete(client.network)
+    client.connections.delete(connection)
+    if (client.connections.size === 0) this.clients.delete(client.network)
   }
 
-  /** Drops an idle connection without an answered request when there are `max` of them. */
-  private boundUnserved(max: number, isChosen: Choice<T>): void {
-    if (this.connections.size < max) return
-    const isUnserved: Choice<T> = (one, client) => !one.hasServed && isChosen(one, client)
-    let count = 0
-    for (const [connection, client] of this.connections) if (isUnserved(connection, client)) count++
-    if (count >= max) this.makeRoom(isUnserved)
+  /** Drops an idle connection without an answered request when a bag has `max` of them. */
+  private boundUnserved(max: number, bag: Bag<T>, isChosen: Choice<T>): void {
+    if (bag.size < max) return
+    const unserved = bag.members.filter((one) => {
+      const client = this.clientOf.get(one)
+      return client !== undefined && !one.hasServed && isChosen(one, client)
+    })
+    if (unserved.length >= max) this.makeRoom(unserved, isChosen)
   }
 
   /** Drops the idle connection of those chosen that goes first. @returns whether there was one */
-  private makeRoom(isChosen: Choice<T>): boolean {
-    let best: readonly [T, Client] | undefined
-    for (const entry of this.connections) {
-      const [connection, client] = entry
-      if (connection.idleSinceMs === Number.POSITIVE_INFINITY) continue
+  private makeRoom(connections: readonly T[], isChosen: Choice<T>): boolean {
+    let best: readonly [T, Client<T>] | undefined
+    for (const connection of someOf(connections, LOOKS_MAX)) {
+      const client = this.clientOf.get(connection)
+      if (client === undefined || connection.idleSinceMs === Number.POSITIVE_INFINITY) continue
       if (!isChosen(connection, client)) continue
+      const entry = [connection, client] as const
       if (best === undefined || goesBefore(entry, best)) best = entry
     }
     if (best === undefined) return false
@@ -112,10 +127,46 @@ export class ConnectionTable<T extends Connection> {
 
 /** Whether one connection is dropped rather than another. */
 function goesBefore(
-  [a, client]: readonly [Connection, Client],
-  [b, other]: readonly [Connection, Client],
+  [a, { connections }]: readonly [Connection, Client<Connection>],
+  [b, { connections: others }]: readonly [Connection, Client<Connection>],
 ): boolean {
-  if (client.count !== other.count) return client.count > other.count
+  if (connections.size !== others.size) return connections.size > others.size
   if (a.hasServed !== b.hasServed) return b.hasServed
   return a.idleSinceMs < b.idleSinceMs
+}
+
+/** Returns all, or as many as there may be, picked at random: one may come twice. */
+function someOf<T>(all: readonly T[], max: number): readonly T[] {
+  if (all.length <= max) return all
+  return Array.from({ length: max }).flatMap(() => all[random16() % all.length] ?? [])
+}
+
+/** Members in any order, of which one can be picked by its place. */
+class Bag<T> {
+  private readonly list: T[] = []
+  private readonly places = new Map<T, number>()
+
+  get size(): number {
+    return this.list.length
+  }
+
+  get members(): readonly T[] {
+    return this.list
+  }
+
+  add(member: T): void {
+    this.places.set(member, this.list.length)
+    this.list.push(member)
+  }
+
+  /** Removes a member; the last one takes its place. */
+  delete(member: T): void {
+    const place = this.places.get(member)
+    if (place === undefined) return
+    this.places.delete(member)
+    const last = this.list.pop()
+    if (last === undefined || last === member) return
+    this.list[place] = last
+    this.places.set(last, place)
+  }
 }

@@ -161,6 +161,29 @@ describe('ConnectionTable', () => {
     assert.deepEqual(dropped, [3, 4, 6])
   })
 
+  test('looks at few of many connections, and drops one of the client that has the most', () => {
+    let looks = 0
+    let dropped = ''
+    const held = (address: string): Connection => ({
+      get idleSinceMs() {
+        looks++
+        return 1
+      },
+      hasServed: false,
+      destroy: () => (dropped = address),
+    })
+    const limits = { connectionsMax: 4000, connectionsPerClientMax: 2000 }
+    const table = new ConnectionTable<Connection>(() => limits)
+    for (let i = 0; i < 2000; i++) assert.ok(table.add(A, held(A)))
+    for (let i = 0; i < 2000; i++) assert.ok(table.add(`10.0.${i >> 8}.${i & 255}`, held(B)))
+    for (let i = 0; i < 100; i++) {
+      dropped = ''
+      assert.ok(table.add(`10.1.0.${i}`, held(C)))
+      assert.equal(dropped, A)
+    }
+    assert.ok(looks <= 100 * 3 * 64, `${looks} looks`)
+  })
+
   test('follows limits that change', () => {
     let connectionsMax = 1
     const table = new ConnectionTable<FakeConnection>(() => ({ ...LIMITS, connectionsMax }))
