@@ -38,8 +38,8 @@ type Choice<T> = (connection: T, client: Client<T>) => boolean
 
 /**
  * Connections looked at to drop one. Of more than that, this many picked at random: a client that
- * has a fifth of 5,000 is missed by less than one pick in a million. To look at all of them for each
- * new connection took longer than to accept it.
+ * has a fifth of 5,000 is missed by less than one pick in a million. To look at all of them for
+ * each new connection took longer than to accept it.
  */
 const LOOKS_MAX = 64
 

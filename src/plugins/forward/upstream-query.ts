@@ -11,6 +11,7 @@ import { writeQuery } from '../../dns/write-query.ts'
 import { optionsOf } from '../asked-instead.ts'
 import type { Upstream } from '../host.ts'
 import type { Request } from '../plugin.ts'
+import { withinBailiwick } from './bailiwick.ts'
 
 /** Header bits of a query that go on. */
 const FLAGS = FLAG.RD | FLAG.AD | FLAG.CD
@@ -79,12 +80,16 @@ export function readResponse(
   return equalNames(question.name, name) ? response : undefined
 }
 
-/** What the client gets of a response; AD only if it wants to know (RFC 6840 §5.7). */
+/**
+ * What the client gets of a response: the records that have to do with its question, and AD only if
+ * it wants to know (RFC 6840 §5.7).
+ */
 export function relayed(response: Response, request: Request): Reply {
   const { query } = request
   const wantsAuthentic = query.wantsDnssec || (query.flags & FLAG.AD) !== 0
   return {
     ...response,
+    ...withinBailiwick(response, request),
     authenticData: response.authenticData && wantsAuthentic,
     options: passing(response.options, request),
   }

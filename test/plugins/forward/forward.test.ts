@@ -111,7 +111,7 @@ describe('queries under way', () => {
     await Promise.all([first, same])
     assert.match(server.host.metrics.format(), /^coredns_forward_max_concurrent_rejects_total 1$/m)
 
-    const second = server.ask('c.example.org A')
+    const second = server.ask(ASK)
     await settle()
     for (const finish of waiting) finish()
     assert.deepEqual(await second, ['NOERROR rd', A])

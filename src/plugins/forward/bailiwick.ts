@@ -1,0 +1,115 @@
+/**
+ * Which records of an upstream's response have to do with the question. All others are dropped: an
+ * upstream, or who forges its responses, could say with them what it likes of any name.
+ * @module
+ */
+import { readUint16 } from '../../dns/bytes.ts'
+import type { Question, Reply, ResourceRecord } from '../../dns/message.ts'
+import { joinName, labelOffsets, nameKey, tailOffset } from '../../dns/name.ts'
+import { rdataSchema } from '../../dns/rdata-schema.ts'
+import { fieldEnd } from '../../dns/rdata-wire.ts'
+import { TYPE } from '../../dns/rr-type.ts'
+
+/** Types that prove what is not there, under other names (RFC 4035 §3.1.3, RFC 5155 §7.2). */
+const DENIALS: ReadonlySet<number> = new Set([TYPE.NSEC, TYPE.NSEC3])
+
+/** Names of a chain of aliases that count: DNAME records can make them without end. */
+const CHAIN_MAX = 64
+
+/** Records by owner. */
+type ByOwner = ReadonlyMap<string, readonly ResourceRecord[]>
+
+/**
+ * Returns the records of a response that
+ * - in the answer, belong to the question's name, to a name that it is an alias of, or to a DNAME
+ *   record above one of these (RFC 6672 §3);
+ * - in the authority, belong to such a name or to a zone above it, or prove what is not there;
+ * - in the rest, belong to such a name or to one that a record points to.
+ *
+ * A signature stays with what it signs. A zone transfer stays as it is.
+ */
+export function withinBailiwick(
+  { answer, authority, additional }: Reply,
+  { name, type }: Question,
+): Pick<Reply, 'answer' | 'authority' | 'additional'> {
+  if (type === TYPE.AXFR || type === TYPE.IXFR) return { answer, authority, additional }
+  const chain = aliases(name, byOwner(answer))
+  const above = new Set([...chain.values()].flatMap(selfAndAbove))
+  const isAlias = ({ owner, type: own }: ResourceRecord): boolean =>
+    chain.has(nameKey(owner)) || (own === TYPE.DNAME && above.has(nameKey(owner)))
+  const isAbove = ({ owner, type: own }: ResourceRecord): boolean =>
+    DENIALS.has(own) || above.has(nameKey(owner))
+  const kept = { answer: keep(answer, isAlias), authority: keep(authority, isAbove) }
+  const known = targets(chain, [...kept.answer, ...kept.authority], byOwner(additional))
+  return { ...kept, additional: keep(additional, ({ owner }) => known.has(nameKey(owner))) }
+}
+
+function byOwner(records: readonly ResourceRecord[]): ByOwner {
+  return Map.groupBy(records, ({ owner }) => nameKey(owner))
+}
+
+/** The question's name, and all that it is an alias of, by key. */
+function aliases(name: Uint8Array, records: ByOwner): Map<string, Uint8Array> {
+  const chain = new Map([[nameKey(name), name]])
+  // Names that are added meanwhile have their turn as well.
+  for (const alias of chain.values()) {
+    if (chain.size >= CHAIN_MAX) break
+    for (const { type, rdata } of records.get(nameKey(alias)) ?? []) {
+      if (type === TYPE.CNAME) chain.set(nameKey(rdata), rdata)
+    }
+    for (const key of selfAndAbove(alias).slice(1)) {
+      for (const { owner, type, rdata } of records.get(key) ?? []) {
+        const target = joinName(alias.subarray(0, tailOffset(alias, owner)), rdata)
+        if (type === TYPE.DNAME && target !== undefined) chain.set(nameKey(target), target)
+      }
+    }
+  }
+  return chain
+}
+
+/** The keys of the aliases, and of all names that records point to, one after another. */
+function targets(
+  chain: ReadonlyMap<string, Uint8Array>,
+  records: readonly ResourceRecord[],
+  additional: ByOwner,
+): ReadonlySet<string> {
+  const known = new Set([...chain.keys(), ...records.flatMap(namesWithin)])
+  for (const key of known) {
+    for (const name of (additional.get(key) ?? []).flatMap(namesWithin)) known.add(name)
+  }
+  return known
+}
+
+/** Keeps records of a section, and signatures of records that are kept. */
+function keep(
+  section: readonly ResourceRecord[],
+  isKept: (record: ResourceRecord) => boolean,
+): readonly ResourceRecord[] {
+  const setOf = ({ owner }: ResourceRecord, type: number): string => `${type} ${nameKey(owner)}`
+  const kept = new Set(section.filter(isKept))
+  if (kept.size === section.length) return section
+  const signed = new Set([...kept].map((record) => setOf(record, record.type)))
+  return section.filter((record) => {
+    const isSignature = record.type === TYPE.RRSIG
+    return (
+      kept.has(record) || (isSignature && signed.has(setOf(record, readUint16(record.rdata, 0))))
+    )
+  })
+}
+
+/** Keys of a name and of all names above it, up to the root. */
+function selfAndAbove(name: Uint8Array): string[] {
+  return [...labelOffsets(name), name.length - 1].map((at) => nameKey(name.subarray(at)))
+}
+
+/** Keys of the names in a record's rdata. */
+function namesWithin({ type, rdata }: ResourceRecord): string[] {
+  const names: string[] = []
+  let at = 0
+  for (const field of rdataSchema(type) ?? []) {
+    const end = fieldEnd(field, rdata, at)
+    if (field === 'name' || field === 'pointable') names.push(nameKey(rdata.subarray(at, end)))
+    at = end
+  }
+  return names
+}
