@@ -4,7 +4,7 @@
  */
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
-import { writeFileSync } from 'node:fs'
+import { mkdtempSync, writeFileSync } from 'node:fs'
 import { request } from 'node:https'
 import { join } from 'node:path'
 import { createClusterKeys } from '../../src/cli/keys.ts'
@@ -14,6 +14,7 @@ import { freePort } from '../cluster/processes.ts'
 import { startTarget, type Target } from './harness.ts'
 import type { Attacked } from './https-rows.ts'
 import { type Program, startProgram } from './program.ts'
+import type { Probe } from './quiet-client.ts'
 import { clusterObjects, NAME } from './target-cluster.ts'
 import { query } from './wire.ts'
 
@@ -27,15 +28,51 @@ const WARM_UP_REQUESTS = 4000
 /** Connections at a time: as many as a busy server has in their handshake. */
 const WARM_UP_CONNECTIONS = 200
 
-/** Starts `kubedoh serve` with an `https://` block. @param folder where its files are written */
-export async function startServe(folder: string): Promise<HttpsTarget> {
+/** A program that serves, and what the quiet client and the attackers show it. */
+export type Served = {
+  readonly program: Program
+  readonly attacked: Attacked
+  readonly headers: Readonly<Record<string, string>>
+}
+
+/**
+ * Starts a program and its twin, which nobody attacks: what slows down both is the machine that
+ * they share with the attackers.
+ * @param folder where their files are written
+ */
+export async function startWithTwin(
+  folder: string,
+  start: (folder: string) => Promise<Served>,
+): Promise<HttpsTarget> {
+  const one = await start(folder)
+  const twin = await start(mkdtempSync(join(folder, 'twin-')))
+  const both = [one, twin]
+  const probes = both.flatMap(({ attacked: { port, name }, headers }): Probe[] => {
+    const probe = { port, name, headers, perSecond: 20, isTwin: port === twin.attacked.port }
+    return [
+      { ...probe, kind: 'https' },
+      { ...probe, kind: 'h2' },
+    ]
+  })
+  const target = await startTarget(one.program, probes, async () => {
+    for (const { attacked, headers } of both) await warmUp(attacked.port, headers)
+  })
+  const stop = async (): Promise<void> => {
+    await target.stop()
+    await twin.program.running.stop()
+  }
+  return { target: { ...target, stop }, attacked: one.attacked }
+}
+
+/** Starts `kubedoh serve` with an `https://` block. */
+export async function startServe(folder: string): Promise<Served> {
   const port = await freePort()
   const files = writeFiles(folder)
   const options = 'bind 127.0.0.1\n  tls cert.pem key.pem\n  kubernetes cluster.local\n'
   writeFileSync(files.conf, `https://.:${port} {\n  ${options}}\n`)
   const args = ['serve', '--conf', files.conf, '--objects', files.objects]
   const program = await startProgram(args, { ready: /^ready/ })
-  return { target: await targetOf(program, port, ''), attacked: { port, name: NAME, token: '' } }
+  return { program, attacked: { port, name: NAME, token: '' }, headers: {} }
 }
 
 /**
@@ -43,10 +80,7 @@ export async function startServe(folder: string): Promise<HttpsTarget> {
  * attackers'.
  * @param command what runs it; `bin/kubedoh` when left out
  */
-export async function startGateway(
-  folder: string,
-  command?: readonly string[],
-): Promise<HttpsTarget> {
+export async function startGateway(folder: string, command?: readonly string[]): Promise<Served> {
   const port = await freePort()
   const files = writeFiles(folder)
   writeFileSync(files.conf, '. {\n  kubernetes cluster.local {\n    cluster demo\n  }\n}\n')
@@ -78,22 +112,8 @@ export async function startGateway(
   )
   assert.equal(status, 0, stderr)
   const [quiet, attacker] = [await createToken(port), await createToken(port)]
-  const target = await targetOf(program, port, quiet)
-  return { target, attacked: { port, name: NAME, token: attacker } }
-}
-
-function targetOf(program: Program, port: number, token: string): Promise<Target> {
-  const headers: Readonly<Record<string, string>> =
-    token === '' ? {} : { authorization: `Bearer ${token}` }
-  const probe = { port, name: NAME, headers, perSecond: 20 }
-  return startTarget(
-    program,
-    [
-      { ...probe, kind: 'https' },
-      { ...probe, kind: 'h2' },
-    ],
-    () => warmUp(port, headers),
-  )
+  const headers = { authorization: `Bearer ${quiet}` }
+  return { program, attacked: { port, name: NAME, token: attacker }, headers }
 }
 
 type Files = Readonly<Record<'conf' | 'objects' | 'cert' | 'key' | 'authority', string>>

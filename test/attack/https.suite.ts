@@ -10,11 +10,17 @@ import { after, before, describe, test } from 'node:test'
 import { BUN, missingRuntime } from '../runtimes.ts'
 import { attack } from './harness.ts'
 import { httpsRows } from './https-rows.ts'
-import { type HttpsTarget, startGateway, startServe } from './https-targets.ts'
+import {
+  type HttpsTarget,
+  type Served,
+  startGateway,
+  startServe,
+  startWithTwin,
+} from './https-targets.ts'
 
 const TARGETS: readonly {
   readonly name: string
-  readonly start: (folder: string) => Promise<HttpsTarget>
+  readonly start: (folder: string) => Promise<Served>
   readonly skip: string | false
 }[] = [
   { name: 'kubedoh serve', start: startServe, skip: false },
@@ -34,7 +40,7 @@ for (const { name, start, skip } of TARGETS) {
     let running: HttpsTarget | undefined
     before(async () => {
       process.stdout.write(`${name}\n`)
-      running = await start(folder)
+      running = await startWithTwin(folder, start)
     })
     after(async () => {
       await running?.target.stop()

@@ -18,6 +18,8 @@ export type Probe = {
   /** A name with addresses. */
   readonly name: string
   readonly perSecond: number
+  /** Whether this is the twin of the attacked program, which nobody attacks. */
+  readonly isTwin?: boolean
   /** For HTTPS: `/dns-query` when left out. */
   readonly path?: string
   /** For HTTPS: more request headers. */
@@ -27,6 +29,7 @@ export type Probe = {
 /** What came of one query; `fault` is absent when the answer was right. */
 export type Sample = {
   readonly kind: Probe['kind']
+  readonly isTwin: boolean
   readonly startMs: number
   readonly ms: number
   readonly fault?: string
@@ -160,7 +163,8 @@ async function sample(probe: Probe, ask: Ask, id: number): Promise<Sample> {
     (error: unknown) => (error instanceof Error ? error.message : String(error)),
   )
   const ms = performance.now() - begin
-  return { kind: probe.kind, startMs, ms, ...(fault !== undefined && { fault }) }
+  const { kind, isTwin = false } = probe
+  return { kind, isTwin, startMs, ms, ...(fault !== undefined && { fault }) }
 }
 
 /** Asks until the parent is gone. */
