@@ -35,8 +35,10 @@ export type ConnectionOptions = {
   readonly sink: Sink
   readonly onRequest: RequestHandler
   readonly latin1: Latin1
-  /** Milliseconds since 1970. */
+  /** Milliseconds since some moment, for time-outs: a clock that nobody sets. */
   readonly now: () => number
+  /** Milliseconds since 1970, for the Date field of responses. */
+  readonly wallNow: () => number
   /** Calls back after what is under way, so that what is sent meanwhile is written together. */
   readonly defer: (run: () => void) => void
 }
@@ -62,7 +64,7 @@ export class Connection {
   hasServed = false
 
   constructor(options: ConnectionOptions) {
-    const { sink, onRequest, latin1 } = options
+    const { sink, onRequest, latin1, wallNow } = options
     this.options = options
     this.nowMs = options.now()
     const now = (): number => this.nowMs
@@ -75,7 +77,7 @@ export class Connection {
     this.streams = new Streams({ sender, now })
     const { streams } = this
     this.control = new ControlFrames({ sender, streams, now })
-    this.responses = new Responses({ sender, streams, now })
+    this.responses = new Responses({ sender, streams, wallNow })
     const onTooLarge = (id: number): void => this.responses.respond(id, TOO_LARGE)
     const { control } = this
     this.requests = new Requests({ streams, control, latin1, now, onRequest, onTooLarge })

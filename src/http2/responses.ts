@@ -32,7 +32,8 @@ const INTERIM_MAX = 199
 export type ResponsesOptions = {
   readonly sender: Sender
   readonly streams: Streams
-  readonly now: () => number
+  /** Milliseconds since 1970. */
+  readonly wallNow: () => number
 }
 
 /**
@@ -42,12 +43,12 @@ export type ResponsesOptions = {
 export class Responses {
   private readonly sender: Sender
   private readonly streams: Streams
-  private readonly now: () => number
+  private readonly wallNow: () => number
 
-  constructor({ sender, streams, now }: ResponsesOptions) {
+  constructor({ sender, streams, wallNow }: ResponsesOptions) {
     this.sender = sender
     this.streams = streams
-    this.now = now
+    this.wallNow = wallNow
   }
 
   /** Sends a whole response. */
@@ -80,7 +81,7 @@ export class Responses {
   }
 
   private sendHead(stream: Stream, block: Uint8Array, isEnd: boolean): void {
-    this.sender.outbox.headers(stream.id, block, dateField(this.now()), isEnd)
+    this.sender.outbox.headers(stream.id, block, dateField(this.wallNow()), isEnd)
     if (isEnd) this.streams.finish(stream)
   }
 }

@@ -21,11 +21,18 @@ export class HttpConnections {
   private readonly byEnds = new Map<string, ServedSocket>()
   private readonly bySocket = new WeakMap<object, ServedSocket>()
   private readonly checks: NodeJS.Timeout
+  /** Milliseconds since some moment. Nobody sets this clock, so that no step ends a connection. */
+  readonly now: () => number
 
   /** @param times returns how long connections may take at the time of each check */
-  constructor(limits: ConnectionLimits, times: () => PhaseTimes) {
+  constructor(
+    limits: ConnectionLimits,
+    times: () => PhaseTimes,
+    now: () => number = () => performance.now(),
+  ) {
     this.table = new ConnectionTable(() => limits)
     this.times = times
+    this.now = now
     this.checks = setInterval(() => this.check(), CHECK_MS)
     this.checks.unref()
   }
@@ -38,7 +45,7 @@ export class HttpConnections {
     const { table, byEnds } = this
     const { remoteAddress } = socket
     const ends = endsOf(socket)
-    const served = new ServedSocket(socket, isSecure, Date.now())
+    const served = new ServedSocket(socket, isSecure, this.now())
     // A client that is gone already has no address.
     if (remoteAddress === undefined || !table.add(remoteAddress, served)) {
       socket.destroy()
@@ -53,7 +60,7 @@ export class HttpConnections {
 
   /** Learns that the handshake of a connection is done, and which HTTP/2 it carries, if any. */
   secured(socket: BoundedSocket, http2?: SelfBounded): void {
-    this.byEnds.get(endsOf(socket))?.secured(Date.now(), http2)
+    this.byEnds.get(endsOf(socket))?.secured(this.now(), http2)
   }
 
   /** Learns which socket the requests of HTTP/1.1 of a connection come from. */
@@ -73,7 +80,7 @@ export class HttpConnections {
   }
 
   private check(): void {
-    const nowMs = Date.now()
+    const nowMs = this.now()
     const times = this.times()
     for (const served of this.table.all()) served.check(nowMs, times)
   }

@@ -156,8 +156,9 @@ export class HttpServer {
   private follow(request: IncomingMessage, response: ServerResponse): void {
     const connection = this.connections.find(request.socket)
     if (connection === undefined) return
-    connection.requested(Date.now(), request)
-    response.once('close', () => connection.responded(Date.now(), response.statusCode))
+    const { now } = this.connections
+    connection.requested(now(), request)
+    response.once('close', () => connection.responded(now(), response.statusCode))
   }
 
   private times(): PhaseTimes {

@@ -72,7 +72,8 @@ export class Http2Socket {
       },
       onRequest: (id, head, isWhole) => this.take(id, head, isWhole),
       latin1,
-      now: Date.now,
+      now: () => performance.now(),
+      wallNow: Date.now,
       defer: queueMicrotask,
     })
     const { connection } = this

@@ -139,6 +139,7 @@ export class Peer {
   isWritable = true
   isEnded = false
   nowMs = 1_000_000
+  wallMs = 2_000_000
   writes = 0
   private written: Uint8Array[] = []
   private readonly deferred: (() => void)[] = []
@@ -165,6 +166,7 @@ export class Peer {
       },
       latin1,
       now: () => this.nowMs,
+      wallNow: () => this.wallMs,
       defer: (run) => this.deferred.push(run),
     })
     if (isSilent) return

@@ -5,7 +5,7 @@ import { FLAG, FRAME } from '../../src/http2/frame.ts'
 import { data, headers, Peer, POST, settings, windowUpdate } from './peer.ts'
 
 const text = (words: string): Uint8Array => new Uint8Array(Buffer.from(words))
-const DATE = ['date', 'Thu, 01 Jan 1970 00:16:40 GMT'] as const
+const DATE = ['date', 'Thu, 01 Jan 1970 00:33:20 GMT'] as const
 
 function asked(): Peer {
   const peer = new Peer()

@@ -57,15 +57,35 @@ describe('HttpConnections', () => {
   })
 
   test('looks for slow connections every second, until it is closed', (t) => {
-    t.mock.timers.enable({ apis: ['setInterval', 'Date'] })
-    const connections = new HttpConnections(LIMITS, () => TIMES)
+    t.mock.timers.enable({ apis: ['setInterval'] })
+    let nowMs = 0
+    const connections = new HttpConnections(
+      LIMITS,
+      () => TIMES,
+      () => nowMs,
+    )
     const [first, second] = [fakeSocket(1), fakeSocket(2)]
     connections.open(first, true)
+    t.mock.timers.tick(1000)
+    assert.equal(first.isEnded, false)
+    nowMs = 1000
     t.mock.timers.tick(1000)
     assert.equal(first.isEnded, true)
     connections.open(second, true)
     connections.close()
+    nowMs = 61_000
     t.mock.timers.tick(60_000)
     assert.equal(second.isEnded, false)
+  })
+
+  test('ends no connection when somebody sets the clock', (t) => {
+    t.mock.timers.enable({ apis: ['setInterval', 'Date'] })
+    const connections = new HttpConnections(LIMITS, () => TIMES)
+    t.after(() => connections.close())
+    const socket = fakeSocket(1)
+    connections.open(socket, true)
+    t.mock.timers.setTime(86_400_000)
+    t.mock.timers.tick(1000)
+    assert.equal(socket.isEnded, false)
   })
 })
