@@ -20,6 +20,7 @@ import { reasonOf } from './reason.ts'
 import { UpstreamHealth } from './upstream-health.ts'
 import { readResponse, relayed, upstreamKey, upstreamQuery } from './upstream-query.ts'
 import { upstreamName } from './upstreams.ts'
+import { type Group, WaitingRequests } from './waiting.ts'
 
 /** Time for all upstreams together: clients give up after five seconds. */
 const TOTAL_MS = 4000
@@ -82,6 +83,20 @@ export type ForwardOptionsBeside = {
   readonly observeExchange: (exchange: UpstreamExchange) => void
 }
 
+/** What waits in a process, whatever directives it has now or had before. */
+const WAITING = new WeakMap<Host, WaitingRequests<Relayed>>()
+
+function waitingOf(host: Host): WaitingRequests<Relayed> {
+  const known = WAITING.get(host)
+  if (known !== undefined) return known
+  const waiting = new WaitingRequests<Relayed>(() => {
+    host.metrics.counter(REJECTS).value++
+    return { outcome: failure(RCODE.SERVFAIL, OVERLOADED), upstream: '', goesOn: false }
+  })
+  WAITING.set(host, waiting)
+  return waiting
+}
+
 /** Relays queries for one zone. */
 export class Forward {
   private readonly options: ForwardOptions
@@ -90,7 +105,8 @@ export class Forward {
   private readonly observeExchange: ForwardOptionsBeside['observeExchange']
   private readonly targets: readonly Target[]
   /** Queries under way, by question: the same question is not asked twice at a time. */
-  private readonly pending = new Map<string, Promise<Relayed>>()
+  private readonly pending = new Map<string, Group<Relayed>>()
+  private readonly waiting: WaitingRequests<Relayed>
   private readonly rejects: Series
   private readonly brokenChecks: Series
   private turn = 0
@@ -107,6 +123,7 @@ export class Forward {
     this.observeExchange = observeExchange
     this.host = host
     this.rejects = host.metrics.counter(REJECTS)
+    this.waiting = waitingOf(host)
     this.brokenChecks = host.metrics.counter(BROKEN_CHECKS)
     this.targets = options.upstreams.map((upstream) => {
       const name = upstreamName(upstream)
@@ -132,7 +149,8 @@ export class Forward {
   relay(request: Request): MaybePromise<Relayed> {
     const key = upstreamKey(request)
     const known = this.pending.get(key)
-    if (known !== undefined && !this.host.isolatesRequests) return known
+    const { isolatesRequests } = this.host
+    if (known !== undefined && !isolatesRequests) return this.waiting.join(known)
     const { concurrentMax } = this.options
     if (concurrentMax > 0 && this.concurrent >= concurrentMax) {
       this.rejects.value++
@@ -140,12 +158,15 @@ export class Forward {
       return { outcome, upstream: '', goesOn: false }
     }
     this.concurrent++
-    const relayed = this.ask(request).finally(() => {
+    const asked = this.ask(request).finally(() => {
       this.concurrent--
       this.pending.delete(key)
     })
-    this.pending.set(key, relayed)
-    return relayed
+    if (isolatesRequests) return asked
+    const group: Group<Relayed> = new Set()
+    this.pending.set(key, group)
+    void asked.then((result) => this.waiting.settle(group, result))
+    return this.waiting.join(group)
   }
 
   /** Ends all connections and checks. */

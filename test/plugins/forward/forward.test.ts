@@ -91,6 +91,31 @@ describe('queries under way', () => {
     })
   }
 
+  for (const kind of ['one question', 'questions of their own']) {
+    test(`are 4,096 at a time: the oldest makes room, with ${kind}`, async () => {
+      const waiting: (() => void)[] = []
+      const server = serveForward('forward . 192.0.2.1\n  forward . 192.0.2.2', {
+        1: () => new Promise((resolve) => waiting.push(() => resolve(['NXDOMAIN']))),
+      })
+      const name = (i: number): string => (kind === 'one question' ? '' : `n${i}.`)
+      const replies: string[] = []
+      const asked = Array.from({ length: 4099 }, async (_, i) => {
+        const [head = ''] = await server.ask(`${name(i)}www.example.org A`)
+        replies[i] = head
+      })
+      await settle()
+      assert.deepEqual(Object.keys(replies), ['0', '1', '2'])
+      for (const finish of waiting) finish()
+      await Promise.all(asked)
+      assert.ok(replies.slice(0, 3).every((head) => head === 'SERVFAIL rd'))
+      assert.ok(replies.slice(3).every((head) => head === 'NXDOMAIN rd'))
+      assert.match(
+        server.host.metrics.format(),
+        /^coredns_forward_max_concurrent_rejects_total 3$/m,
+      )
+    })
+  }
+
   test('are bounded by max_concurrent, the same question counted once', async () => {
     const line = directive('forward . 192.0.2.1', 'max_concurrent 1')
     const waiting: (() => void)[] = []
