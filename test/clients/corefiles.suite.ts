@@ -125,10 +125,11 @@ async function ask(
   const script = `
 ip link set lo up
 for address in ${addresses.join(' ')}; do ip address add $address/32 dev lo; done
+rm -f ${folder}/log
 ${ROOT}/bin/kubedoh serve --conf ${COREFILES}/${corefile}.Corefile --objects ${folder}/objects.yaml \\
   --etcd ${folder}/keys.json > ${folder}/log 2>&1 &
 server=$!
-for try in $(seq 100); do grep -q '^ready' ${folder}/log && break; sleep 0.1; done
+for try in $(seq 300); do grep -qs '^ready' ${folder}/log && break; sleep 0.1; done
 dig @${addresses[0] ?? '127.0.0.1'} -p ${port} ${name} +time=3 +tries=1
 echo ----
 curl -s -m 3 http://${url}
