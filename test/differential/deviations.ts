@@ -4,6 +4,7 @@
  * @module
  */
 import { OPTION } from '../../src/dns/edns.ts'
+import { UDP_BYTES_ADVERTISED } from '../../src/dns/limits.ts'
 import type { Answer } from '../conformance/compare.ts'
 import type { GeneratedQuestion } from './generate.ts'
 
@@ -44,6 +45,15 @@ export const DEVIATIONS: readonly Deviation[] = [
     reason: 'a rewritten reply that cannot be written is a server failure, not silence',
     applies: ({ place, theirs, ours }) =>
       place === 'rewrite' && theirs === undefined && ours?.rcode === 'SERVFAIL',
+  },
+  {
+    reason: 'a response over UDP has 1,232 bytes at most without `bufsize` (RFC 9715 §3.1)',
+    applies: ({ question, theirs, ours, wrong }) =>
+      question.transport === 'udp' &&
+      (question.edns?.size ?? 0) > UDP_BYTES_ADVERTISED &&
+      ours?.tc === true &&
+      theirs?.tc === false &&
+      wrong.every((line) => /^tc: true|: missing /.test(line)),
   },
   {
     reason: 'a failure or a refusal says why, in an extended error (RFC 8914 §4)',
