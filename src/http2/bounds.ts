@@ -49,6 +49,12 @@ export const CONTINUATIONS_MAX = 16
 /** Streams of late that we have reset, whose frames on their way are passed over. */
 export const RESET_STREAMS_MAX = 256
 
+/**
+ * Frames of one connection that are read before other connections have their turn: a chunk of
+ * 64 KiB may hold a thousand requests.
+ */
+export const FRAMES_PER_TURN = 32
+
 /** Octets of answers that are gathered before they are written. */
 export const OUTBOX_BYTES_MAX = 65_536
 

@@ -6,6 +6,7 @@
  * @module
  */
 import { EMPTY } from '../dns/bytes.ts'
+import { FRAMES_PER_TURN } from './bounds.ts'
 import { ControlFrames } from './control-frames.ts'
 import { ERROR_CODE, FLAG, FRAME } from './frame.ts'
 import { FrameReader } from './frame-reader.ts'
@@ -41,6 +42,8 @@ export type ConnectionOptions = {
   readonly wallNow: () => number
   /** Calls back after what is under way, so that what is sent meanwhile is written together. */
   readonly defer: (run: () => void) => void
+  /** Calls back after other connections have had their turn. */
+  readonly yieldTurn: (run: () => void) => void
 }
 
 /** One connection, from its preface on. */
@@ -59,6 +62,8 @@ export class Connection {
   /** Whether frames are being read just now: what is sent meanwhile is written after them. */
   private isReading = false
   private isFlushDue = false
+  /** Whether other connections have their turn before more frames are read. */
+  private isYielding = false
   private isOver = false
   /** Whether a request was answered other than with an error. */
   hasServed = false
@@ -85,9 +90,12 @@ export class Connection {
     sender.flush()
   }
 
-  /** Whether nothing more is read for now, as the client does not take what is written. */
+  /**
+   * Whether nothing more is read for now: the client does not take what is written, or other
+   * connections have their turn.
+   */
   get isBlocked(): boolean {
-    return this.sender.isBlocked
+    return this.sender.isBlocked || this.isYielding
   }
 
   /**
@@ -105,7 +113,7 @@ export class Connection {
   receive(chunk: Uint8Array): void {
     if (this.isOver) return
     this.reader.push(chunk)
-    this.proceed()
+    if (!this.isYielding) this.proceed()
   }
 
   /** The network takes octets again. */
@@ -113,7 +121,7 @@ export class Connection {
     if (this.isOver) return
     this.nowMs = this.options.now()
     this.sender.drained()
-    this.proceed()
+    if (!this.isYielding) this.proceed()
   }
 
   /** Sends a whole response; nothing when the stream is closed. */
@@ -193,7 +201,11 @@ export class Connection {
     this.nowMs = this.options.now()
     const { reader, sender } = this
     this.isReading = true
-    while (!this.isOver && !sender.isBlocked) {
+    for (let count = 0; !this.isOver && !sender.isBlocked; count++) {
+      if (count === FRAMES_PER_TURN) {
+        this.yieldTurn()
+        break
+      }
       const next = reader.next()
       if (next === 'more') break
       const code = next === 'frame' ? this.take(reader) : next
@@ -203,9 +215,17 @@ export class Connection {
     this.isReading = false
     if (this.isOver) return
     sender.flush()
-    const isPart = !sender.isBlocked && (reader.isInside || this.requests.isInBlock)
+    const isPart = !this.isBlocked && (reader.isInside || this.requests.isInBlock)
     if (!isPart) this.partSinceMs = Number.POSITIVE_INFINITY
     else if (this.partSinceMs > this.nowMs) this.partSinceMs = this.nowMs
+  }
+
+  private yieldTurn(): void {
+    this.isYielding = true
+    this.options.yieldTurn(() => {
+      this.isYielding = false
+      if (!this.isOver) this.proceed()
+    })
   }
 
   /** Takes a frame. @returns the connection error that it is, or 0 */

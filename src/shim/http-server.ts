@@ -82,6 +82,7 @@ export class HttpServer {
     })
     const serve = (request: IncomingMessage, response: ServerResponse): void => {
       this.follow(request, response)
+      if (request.socket.destroyed) return
       if (!this.answerPlain(request, response)) void listener(request, response)
     }
     // Node keeps the first of two headers by default, and other runtimes join them.

@@ -22,6 +22,7 @@ import {
   type SocketEnds,
 } from './http-request.ts'
 import { Http2Exchange } from './http2-exchange.ts'
+import { Turns } from './turns.ts'
 
 /** Octets of bodies of one connection that are not whole yet and are answered without the app. */
 const HELD_BYTES_MAX = 1_048_576
@@ -29,6 +30,9 @@ const HELD_BYTES_MAX = 1_048_576
 const LINGER_MS = 1000
 /** How often a connection is looked at, at most and at least. */
 const CHECK_MS = { atLeast: 10, atMost: 1000 }
+
+/** The turns of connections whose clients send much at once. */
+const TURNS = new Turns()
 
 /** What answers the requests of a connection, and how long it may take. */
 export type Http2SocketOptions = {
@@ -75,6 +79,7 @@ export class Http2Socket {
       now: () => performance.now(),
       wallNow: Date.now,
       defer: queueMicrotask,
+      yieldTurn: (run) => TURNS.add(() => this.proceed(run)),
     })
     const { connection } = this
     this.checks = setInterval(() => {
@@ -97,6 +102,11 @@ export class Http2Socket {
   received(chunk: Uint8Array): void {
     this.connection.receive(chunk)
     if (this.connection.isBlocked) this.socket.pause()
+  }
+
+  private proceed(run: () => void): void {
+    run()
+    if (!this.connection.isBlocked && !this.socket.destroyed) this.socket.resume()
   }
 
   /** The socket takes octets again. */

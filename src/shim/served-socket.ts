@@ -8,6 +8,12 @@ import type { SocketEnds } from './http-request.ts'
 /** Time for a TLS handshake, in milliseconds. */
 export const HANDSHAKE_MS = 10_000
 
+/**
+ * Requests of HTTP/1.1 that a client may send before it has their responses. No client of DNS sends
+ * any so, and a chunk of 64 KiB would hold 400, which Node takes at once.
+ */
+const PIPELINED_MAX = 32
+
 /** What a runtime's own bounds get beyond their time, to answer 408 before the connection ends. */
 const GRACE_MS = 2000
 
@@ -74,11 +80,12 @@ export class ServedSocket implements Connection {
     this.sinceMs = nowMs
   }
 
-  /** The headers of a request of HTTP/1.1 are complete. */
+  /** The headers of a request of HTTP/1.1 are complete. Ends a connection with too many. */
   requested(nowMs: number, request: BoundedRequest): void {
     if (this.pending++ === 0) this.sinceMs = nowMs
     this.request = request
     this.phase = 'response'
+    if (this.pending > PIPELINED_MAX) this.destroy()
   }
 
   /** A response is written. @param status its status: one from 400 on serves nobody */

@@ -110,6 +110,25 @@ describe('a connection', () => {
     )
   })
 
+  test('lets others have their turn after 32 frames', () => {
+    const peer = new Peer(answering('hello'))
+    const requests = Array.from({ length: 100 }, (_, i) => headers(2 * i + 1))
+    peer.sendForOneTurn(...requests)
+    assert.deepEqual([peer.requests.length, peer.connection.isBlocked], [32, true])
+    peer.sendForOneTurn(headers(201))
+    assert.equal(peer.requests.length, 32)
+    peer.takeTurns()
+    assert.deepEqual([peer.requests.length, peer.connection.isBlocked], [101, false])
+  })
+
+  test('reads no more in its next turn when it is over', () => {
+    const peer = new Peer(answering('hello'))
+    peer.sendForOneTurn(...Array.from({ length: 100 }, (_, i) => headers(2 * i + 1)))
+    peer.connection.closed()
+    peer.takeTurns()
+    assert.equal(peer.requests.length, 32)
+  })
+
   test('stops reading while the client does not', () => {
     const body = 'x'.repeat(10_000)
     const peer = new Peer(answering(body))
@@ -123,6 +142,7 @@ describe('a connection', () => {
     peer.send(headers(2001))
     assert.equal(peer.requests.length, before)
     peer.drain()
+    peer.takeTurns()
     assert.equal(peer.requests.length, 1001)
     const responses = [...peer.responses().values()]
     assert.equal(responses.length, 1001)

@@ -142,6 +142,8 @@ export class Peer {
   wallMs = 2_000_000
   writes = 0
   private written: Uint8Array[] = []
+  /** What goes on after other connections have had their turn. */
+  private readonly turns: (() => void)[] = []
   private readonly deferred: (() => void)[] = []
   private readonly decoder = new HeaderDecoder(latin1)
 
@@ -168,6 +170,7 @@ export class Peer {
       now: () => this.nowMs,
       wallNow: () => this.wallMs,
       defer: (run) => this.deferred.push(run),
+      yieldTurn: (run) => this.turns.push(run),
     })
     if (isSilent) return
     this.send(BEGINNING)
@@ -176,6 +179,17 @@ export class Peer {
 
   /** Sends frames in one chunk. */
   send(...frames: readonly Uint8Array[]): void {
+    this.sendForOneTurn(...frames)
+    this.takeTurns()
+  }
+
+  /** Lets the connection go on until it has read all. */
+  takeTurns(): void {
+    for (let run = this.turns.shift(); run; run = this.turns.shift()) run()
+  }
+
+  /** The same, and no turn comes after the first. */
+  sendForOneTurn(...frames: readonly Uint8Array[]): void {
     this.connection.receive(new Uint8Array(Buffer.concat(frames)))
   }
 

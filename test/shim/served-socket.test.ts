@@ -86,6 +86,15 @@ describe('ServedSocket', () => {
     assert.equal(one.idleSinceMs, 5)
   })
 
+  test('ends when 33 requests come before the first response', () => {
+    const socket = fakeSocket()
+    const one = new ServedSocket(socket, false, 0)
+    for (let i = 0; i < 32; i++) one.requested(0, WHOLE)
+    assert.equal(socket.endCount, 0)
+    one.requested(0, WHOLE)
+    assert.equal(socket.endCount, 1)
+  })
+
   test('is idle while its client leaves what is written unread', () => {
     const one = new ServedSocket(fakeSocket(true), false, 1)
     one.requested(2, WHOLE)
