@@ -58,7 +58,7 @@ export async function benchCore(): Promise<Row[]> {
   const rows = [
     ...results.map(({ kind, ours, peer }) => peerRow(`${kind}, random names`, ours, peer, 6)),
     peerRow(
-      'geometric mean',
+      `geometric mean, ${SERVICES} Services, ${server.records} records`,
       mean(results.map((one) => one.ours)),
       mean(results.map((one) => one.peer)),
       10,
