@@ -26,6 +26,9 @@ type Argument = Attack & Readonly<Record<string, unknown>>
 /** Connections from one address, and from many. */
 const ONE = 1
 const MANY = 40
+/** How long attacks go on once their connections are open, and those that send a byte at a time. */
+const HOLD_MS = 2000
+const SLOW_MS = 3000
 
 /** Returns the rows. */
 export function httpsRows({ port, name, token }: Attacked): readonly Row[] {
@@ -41,41 +44,41 @@ export function httpsRows({ port, name, token }: Attacked): readonly Row[] {
     return { name, volume: from(argument), module, run, argument }
   }
   const floods = (name: string, kinds: readonly string[]): Row => {
-    const argument = { ...of(kinds.length * 4, 4000, MANY), path, fields, kinds }
+    const argument = { ...of(kinds.length * 4, HOLD_MS, MANY), path, fields, kinds }
     return row(`HTTP/2: ${name}`, HTTP2, 'http2Flood', argument)
   }
   const head = `GET ${path} HTTP/1.1\r\nHost: localhost\r\n`
   const post = `POST /dns-query HTTP/1.1\r\nHost: localhost\r\n${authorization}`
   const body = 'Content-Type: application/dns-message\r\nContent-Length: 60000\r\n\r\n'
   return [
-    row('silent connections', STREAMS, 'hold', of(2000, 4000, ONE)),
-    row('silent connections', STREAMS, 'hold', of(4000, 4000, MANY)),
+    row('silent connections', STREAMS, 'hold', of(2000, HOLD_MS, ONE)),
+    row('silent connections', STREAMS, 'hold', of(4000, HOLD_MS, MANY)),
     row('handshakes that stop', STREAMS, 'hold', {
-      ...of(2000, 4000, ONE),
+      ...of(2000, HOLD_MS, ONE),
       ...{ sends: '1603010200010001fc0303' },
     }),
     row('HTTP/2: unfinished bodies of GET', HTTP2, 'unfinishedBodies', {
-      ...of(2000, 6000, ONE),
-      ...{ method: 'GET', pauseMs: 2000, path },
+      ...of(2000, SLOW_MS, ONE),
+      ...{ method: 'GET', pauseMs: 1000, path },
     }),
     row('HTTP/2: unfinished bodies of POST, with a token', HTTP2, 'unfinishedBodies', {
-      ...of(1000, 6000, MANY),
-      ...{ method: 'POST', pauseMs: 2000, path, fields },
+      ...of(1000, SLOW_MS, MANY),
+      ...{ method: 'POST', pauseMs: 1000, path, fields },
     }),
     row('HTTP/1.1: slow headers', HTTP1, 'slowRequests', {
-      ...of(2500, 6000, ONE),
+      ...of(2500, SLOW_MS, ONE),
       ...{ first: `${head}X-Slow: `, pauseMs: 1000 },
     }),
     row('HTTP/1.1: slow bodies, with a token', HTTP1, 'slowRequests', {
-      ...of(1000, 6000, MANY),
+      ...of(1000, SLOW_MS, MANY),
       ...{ first: `${post}${body}`, pauseMs: 1000 },
     }),
     row('HTTP/1.1: 100 requests each, responses never read', HTTP1, 'unreadPipelines', {
-      ...of(500, 4000, ONE),
+      ...of(500, HOLD_MS, ONE),
       ...{ request: `${head}${authorization}\r\n`, requestsEach: 100 },
     }),
     row('HTTP/2: 200 requests each, responses never read', HTTP2, 'unread', {
-      ...of(500, 4000, ONE),
+      ...of(500, HOLD_MS, ONE),
       ...{ path, fields, kinds: [] },
     }),
     floods('resets', ['rapid reset', 'made you reset']),
@@ -89,7 +92,7 @@ export function httpsRows({ port, name, token }: Attacked): readonly Row[] {
       'empty DATA',
     ]),
     row('malformed messages', HTTP1, 'malformedMessages', {
-      ...of(16, 4000, MANY),
+      ...of(16, HOLD_MS, MANY),
       ...{ path: '/dns-query', headers: authorization },
     }),
   ]

@@ -24,7 +24,7 @@ export type HttpsTarget = { readonly target: Target; readonly attacked: Attacked
 const RUN = join(import.meta.dirname, '../../src/cli/run.ts')
 const KUBEDOH = join(import.meta.dirname, '../../bin/kubedoh')
 const ADMIN = 'the-operator-of-these-attacks'
-const WARM_UP_REQUESTS = 4000
+const WARM_UP_REQUESTS = { attacked: 4000, twin: 1000 }
 /** Connections at a time: as many as a busy server has in their handshake. */
 const WARM_UP_CONNECTIONS = 200
 
@@ -55,7 +55,8 @@ export async function startWithTwin(
     ]
   })
   const target = await startTarget(one.program, probes, async () => {
-    for (const { attacked, headers } of both) await warmUp(attacked.port, headers)
+    await warmUp(twin, WARM_UP_REQUESTS.twin)
+    await warmUp(one, WARM_UP_REQUESTS.attacked)
   })
   const stop = async (): Promise<void> => {
     await target.stop()
@@ -143,9 +144,9 @@ async function createToken(port: number): Promise<string> {
 }
 
 /** Asks a program on connections of their own until it is compiled and its heap is in use. */
-async function warmUp(port: number, headers: Readonly<Record<string, string>>): Promise<void> {
+async function warmUp({ attacked: { port }, headers }: Served, requests: number): Promise<void> {
   const type = { 'content-type': 'application/dns-message' }
-  for (let i = 0; i < WARM_UP_REQUESTS; i += WARM_UP_CONNECTIONS) {
+  for (let i = 0; i < requests; i += WARM_UP_CONNECTIONS) {
     const body = query({ name: NAME })
     const asked = { port, path: '/dns-query', headers: { ...headers, ...type }, body }
     await Promise.all(Array.from({ length: WARM_UP_CONNECTIONS }, () => send(asked)))
