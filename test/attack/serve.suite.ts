@@ -9,25 +9,30 @@ import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { SERVER } from '../certificates.ts'
 import { freePort } from '../cluster/processes.ts'
+import type { Forged } from './forged-attacks.ts'
 import { attack, type Row, runAttacker, SCALE, startTarget, type Target } from './harness.ts'
 import { startProgram } from './program.ts'
 import { clusterObjects, NAME, WIDE_NAME } from './target-cluster.ts'
 
 const STREAMS = import.meta.resolve('./stream-attacks.ts')
+const FORGED = import.meta.resolve('./forged-attacks.ts')
 const UDP = import.meta.resolve('./udp-attacks.ts')
 
 describe('kubedoh serve under attack', () => {
   const folder = mkdtempSync(join(tmpdir(), 'kubedoh-attack-'))
   let target: Target
-  let [dns, dot, upstream] = [0, 0, 0]
+  let [dns, dot, upstream, relayed] = [0, 0, 0, 0]
 
   before(async () => {
-    ;[dns, dot, upstream] = [await freePort(), await freePort(), await freePort()]
+    ;[dns, dot] = [await freePort(), await freePort()]
+    ;[upstream, relayed] = [await freePort(), await freePort()]
     writeFileSync(join(folder, 'objects.yaml'), clusterObjects())
     writeFileSync(join(folder, 'cert.pem'), SERVER.cert)
     writeFileSync(join(folder, 'key.pem'), SERVER.key)
     const zone = 'bind 127.0.0.1\n  kubernetes cluster.local\n'
-    const relay = `silent.test:${dns} {\n  bind 127.0.0.1\n  forward . 127.0.0.1:${upstream}\n}\n`
+    const relayOf = (name: string, to: number): string =>
+      `${name}.test:${dns} {\n  bind 127.0.0.1\n  cache\n  forward . 127.0.0.1:${to}\n}\n`
+    const relay = relayOf('silent', upstream) + relayOf('relayed', relayed)
     const corefile = `${relay}.:${dns} {\n  ${zone}}\ntls://.:${dot} {\n  tls cert.pem key.pem\n  ${zone}}\n`
     writeFileSync(join(folder, 'Corefile'), corefile)
     const [conf, objects] = [join(folder, 'Corefile'), join(folder, 'objects.yaml')]
@@ -187,6 +192,24 @@ describe('kubedoh serve under attack', () => {
     })
   }
 
+  test('forged responses of an upstream are not believed, nor what it says of other names', async () => {
+    const argument = {
+      port: dns,
+      upstreamPort: relayed,
+      count: 3000,
+      burst: 2,
+      zone: 'relayed.test',
+    }
+    const volume = '3,000 queries, 11 forged responses each'
+    const row = { name: 'forged responses', volume, module: FORGED, run: 'forge', argument }
+    const result = await attack(target, row)
+    assert.ok(isForged(result))
+    process.stdout.write(
+      `${result.answered} of ${result.asked} answered, ${result.believed} forged\n`,
+    )
+    assert.deepEqual(result, { asked: 3000, answered: 3000, believed: 0 })
+  })
+
   test('UDP answers are at most 1,232 bytes, whatever the client says that it takes', async () => {
     const argument = { port: dns, count: 1000, burst: 20, name: WIDE_NAME, udpBytes: 65_535 }
     const row = { name: 'amplification', volume: '1,000', module: UDP, run: 'ask', argument }
@@ -196,6 +219,10 @@ describe('kubedoh serve under attack', () => {
     assert.ok(result.answers > 0 && result.bytesPerByte < 30)
   })
 })
+
+function isForged(value: unknown): value is Forged {
+  return typeof value === 'object' && value !== null && 'believed' in value
+}
 
 type Amplification = { readonly answers: number; readonly bytesPerByte: number }
 
