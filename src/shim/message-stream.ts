@@ -38,9 +38,14 @@ export class MessageStream {
    * message: nothing that follows can be read.
    */
   push(chunk: Uint8Array): boolean {
+    this.hold(chunk)
+    return this.resume()
+  }
+
+  /** Takes a chunk as `push` does, to be read when `resume` is called. */
+  hold(chunk: Uint8Array): void {
     this.chunk = chunk
     this.at = 0
-    return this.resume()
   }
 
   /** Stops behind the message that `onMessage` is called with. */

@@ -66,6 +66,10 @@ export class TcpConnection {
     this.isWaiting = false
     this.proceed(SLICE_MESSAGES)
   }
+  private readonly takeFirst = (): void => {
+    this.isWaiting = false
+    this.proceedFirst()
+  }
 
   /** Serves a socket from now on. */
   constructor(socket: Socket, service: ConnectionService) {
@@ -97,14 +101,26 @@ export class TcpConnection {
     return isOurTurn ? Number.POSITIVE_INFINITY : this.activeMs
   }
 
-  /** Answers one message at once; others of the chunk, of which there may be thousands, wait. */
+  /**
+   * Answers one message, at once unless many connections have some; others of the chunk, of which
+   * there may be thousands, wait.
+   */
   private receive(chunk: Uint8Array): void {
     this.activeMs = elapsed()
-    const wasWithin = this.stream.isWithinMessage
+    this.stream.hold(chunk)
+    this.isWaiting = true
+    turns.addFirst(this.takeFirst)
+    if (this.isWaiting) this.socket.pause()
+  }
+
+  private proceedFirst(): void {
+    const { socket, stream } = this
+    if (socket.destroyed) return
+    const wasWithin = stream.isWithinMessage
     this.sliceLeft = 1
-    if (!this.stream.push(chunk)) this.socket.destroy()
+    if (!stream.resume()) socket.destroy()
     const isNew = !wasWithin || this.sliceLeft === 0
-    if (isNew && this.stream.isWithinMessage) this.expectWithin(this.service.limits.readMs)
+    if (isNew && stream.isWithinMessage) this.expectWithin(this.service.limits.readMs)
     this.settle()
   }
 

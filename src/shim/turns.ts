@@ -9,9 +9,11 @@ const TURN_MS = 2
 
 /** Pieces of work, done in turn. */
 export class Turns {
+  private readonly first = new Set<() => void>()
   private readonly waiting = new Set<() => void>()
   private readonly now: () => number
   private isScheduled = false
+  private spentMs = 0
 
   /** @param now milliseconds of a clock that does not go back */
   constructor(now: () => number = () => performance.now()) {
@@ -24,6 +26,13 @@ export class Turns {
     this.schedule()
   }
 
+  /** Does a piece of work at once while this turn has time, else before what `add` was given. */
+  addFirst(work: () => void): void {
+    this.schedule()
+    if (this.spentMs < TURN_MS) this.spend(work)
+    else this.first.add(work)
+  }
+
   private schedule(): void {
     if (this.isScheduled) return
     this.isScheduled = true
@@ -33,14 +42,23 @@ export class Turns {
     })
   }
 
-  /** Work that is added meanwhile has its turn after the others. */
+  /** Work that is added meanwhile has its turn after the others; at least one of each is done. */
   private run(): void {
-    const endMs = this.now() + TURN_MS
-    for (const work of this.waiting) {
-      this.waiting.delete(work)
-      work()
-      if (this.now() >= endMs) break
+    this.spentMs = 0
+    for (const queue of [this.first, this.waiting]) {
+      for (const work of queue) {
+        queue.delete(work)
+        this.spend(work)
+        if (this.spentMs >= TURN_MS) break
+      }
     }
-    if (this.waiting.size > 0) this.schedule()
+    this.spentMs = 0
+    if (this.first.size + this.waiting.size > 0) this.schedule()
+  }
+
+  private spend(work: () => void): void {
+    const startMs = this.now()
+    work()
+    this.spentMs += this.now() - startMs
   }
 }

@@ -43,4 +43,24 @@ describe('Turns', () => {
     await nextTurn()
     assert.deepEqual(done, ['many', 'one', 'many', 'many'])
   })
+
+  test('does first work at once while the turn has time, then before the rest', async () => {
+    const done: string[] = []
+    let nowMs = 0
+    const turns = new Turns(() => nowMs)
+    const work = (name: string) => (): void => {
+      done.push(name)
+      nowMs += 1
+    }
+    turns.add(work('later'))
+    for (const name of ['a', 'b', 'c', 'd', 'e']) turns.addFirst(work(name))
+    assert.deepEqual(done, ['a', 'b'])
+    await nextTurn()
+    // One of each kind at least.
+    assert.deepEqual(done, ['a', 'b', 'c', 'd', 'later'])
+    await nextTurn()
+    assert.deepEqual(done, ['a', 'b', 'c', 'd', 'later', 'e'])
+    turns.addFirst(work('f'))
+    assert.equal(done.at(-1), 'f')
+  })
 })
