@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { block, directive, problemsOf, serve } from '../ask.ts'
 import { START_MS } from '../fake-host.ts'
+import { expectedFor, NEXT, nextUpstream } from '../next-upstream.ts'
 
 const LINES = [
   '192.0.2.1 www.example.org alias.example.org',
@@ -10,12 +11,8 @@ const LINES = [
   '192.0.2.9 *.wild.example.org',
   '192.0.2.10 own.wild.example.org',
 ]
-const NEXT = ['NOERROR rd ra', 'next.example.org. 60 IN A 192.0.2.80']
 
-type Case = {
-  readonly name: string
-  readonly corefile: string
-  readonly ask: string
+type Case = Readonly<Record<'name' | 'corefile' | 'ask', string>> & {
   readonly reply: readonly string[]
 }
 
@@ -234,7 +231,8 @@ describe('what hosts passes on', () => {
   ]
   for (const { name, corefile, ask, reply } of cases) {
     test(name, async () => {
-      assert.deepEqual(await serve(corefile, { upstream: () => NEXT }).ask(ask), reply)
+      const got = await serve(corefile, { upstream: nextUpstream }).ask(ask)
+      assert.deepEqual(got, expectedFor(ask, reply))
     })
   }
 })

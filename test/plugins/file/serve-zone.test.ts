@@ -4,65 +4,70 @@ import { nameOf } from '../../../src/dns/name.ts'
 import { TYPE } from '../../../src/dns/rr-type.ts'
 import { wildcardOf } from '../../../src/plugins/file/serve-zone.ts'
 import { directive } from '../../ask.ts'
+import { expectedFor, NEXT, nextUpstream } from '../../next-upstream.ts'
 import { SOA, serveZoneText, zoneOf } from './zones.ts'
 
 const LINES = ['www A 192.0.2.1', 'a.ent A 192.0.2.1']
-const NEXT = ['NOERROR rd ra', 'next.example.org. 60 IN A 192.0.2.80']
 const FORWARD = 'forward . 192.0.2.53'
 
 describe('what a zone does not have', () => {
   const through = directive('file db example.org', 'fallthrough')
-  const cases: { name: string; head?: string; more?: string[]; ask: string; replies: string[] }[] =
-    [
-      { name: 'does not exist', ask: 'nosuch.example.org A', replies: ['NXDOMAIN aa rd', SOA] },
-      {
-        name: 'goes on with fallthrough',
-        head: through,
-        ask: 'nosuch.example.org A',
-        replies: NEXT,
-      },
-      {
-        name: 'goes on with fallthrough where only names below it exist',
-        head: through,
-        ask: 'ent.example.org A',
-        replies: NEXT,
-      },
-      {
-        name: 'goes on with fallthrough at an apex of SOA and NS records',
-        head: through,
-        ask: 'example.org A',
-        replies: NEXT,
-      },
-      {
-        name: 'ends here when the name has other records',
-        head: through,
-        ask: 'www.example.org TXT',
-        replies: ['NOERROR aa rd', SOA],
-      },
-      {
-        name: 'goes on within the zones of fallthrough',
-        head: directive('file db example.org', 'fallthrough a.org ent.example.org'),
-        ask: 'ent.example.org A',
-        replies: NEXT,
-      },
-      {
-        name: 'ends here outside of them',
-        head: directive('file db example.org', 'fallthrough ent.example.org'),
-        ask: 'nosuch.example.org A',
-        replies: ['NXDOMAIN aa rd', SOA],
-      },
-      { name: 'goes on outside of the zone', ask: 'www.example.net A', replies: NEXT },
-      {
-        name: 'is refused outside of the zone when no plugin comes after',
-        more: [],
-        ask: 'www.example.net A',
-        replies: ['REFUSED rd'],
-      },
-    ]
+  const cases: {
+    name: string
+    head?: string
+    more?: string[]
+    ask: string
+    replies: readonly string[]
+  }[] = [
+    { name: 'does not exist', ask: 'nosuch.example.org A', replies: ['NXDOMAIN aa rd', SOA] },
+    {
+      name: 'goes on with fallthrough',
+      head: through,
+      ask: 'nosuch.example.org A',
+      replies: NEXT,
+    },
+    {
+      name: 'goes on with fallthrough where only names below it exist',
+      head: through,
+      ask: 'ent.example.org A',
+      replies: NEXT,
+    },
+    {
+      name: 'goes on with fallthrough at an apex of SOA and NS records',
+      head: through,
+      ask: 'example.org A',
+      replies: NEXT,
+    },
+    {
+      name: 'ends here when the name has other records',
+      head: through,
+      ask: 'www.example.org TXT',
+      replies: ['NOERROR aa rd', SOA],
+    },
+    {
+      name: 'goes on within the zones of fallthrough',
+      head: directive('file db example.org', 'fallthrough a.org ent.example.org'),
+      ask: 'ent.example.org A',
+      replies: NEXT,
+    },
+    {
+      name: 'ends here outside of them',
+      head: directive('file db example.org', 'fallthrough ent.example.org'),
+      ask: 'nosuch.example.org A',
+      replies: ['NXDOMAIN aa rd', SOA],
+    },
+    { name: 'goes on outside of the zone', ask: 'www.example.net A', replies: NEXT },
+    {
+      name: 'is refused outside of the zone when no plugin comes after',
+      more: [],
+      ask: 'www.example.net A',
+      replies: ['REFUSED rd'],
+    },
+  ]
   for (const { name, head = 'file db example.org', more = [FORWARD], ask, replies } of cases) {
     test(name, async () => {
-      const server = serveZoneText(LINES, { head, more, upstream: () => NEXT })
-      assert.deepEqual(await server.ask(ask), replies)
+      const server = serveZoneText(LINES, { head, more, upstream: nextUpstream })
+      assert.deepEqual(await server.ask(ask), expectedFor(ask, replies))
     })
   }
 })

@@ -2,11 +2,10 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { block, directive, problemsOf, type Server, serve } from '../../ask.ts'
 import type { FakeClusterOptions } from '../../fake-cluster.ts'
+import { expectedFor, NEXT, nextUpstream } from '../../next-upstream.ts'
 import { aliases, soa } from './objects.ts'
 
 const OBJECTS = aliases({ out: 'www.example.org', near: 'nosuch.shop.svc.cluster.local' })
-const NEXT = ['NOERROR aa ra', 'www.example.org. 60 IN A 192.0.2.80']
-const FROM_NEXT = ['NOERROR aa rd ra', 'www.example.org. 60 IN A 192.0.2.80']
 const WEB = ['NOERROR aa rd', 'web.shop.svc.cluster.local. 5 IN A 192.0.2.10']
 
 function serveCluster(
@@ -16,7 +15,7 @@ function serveCluster(
 ): Server {
   return serve(block(...plugins, kubernetes), {
     cluster: { objects: OBJECTS, ...cluster },
-    upstream: () => NEXT,
+    upstream: nextUpstream,
   })
 }
 
@@ -26,7 +25,7 @@ describe('what kubernetes passes on', () => {
       name: 'is what is outside of its zones',
       line: 'kubernetes cluster.local',
       ask: 'www.example.org A',
-      reply: FROM_NEXT,
+      reply: NEXT,
     },
     {
       name: 'is no unknown name without fallthrough',
@@ -38,7 +37,7 @@ describe('what kubernetes passes on', () => {
       name: 'is every unknown name with fallthrough',
       line: directive('kubernetes cluster.local', 'fallthrough'),
       ask: 'nosuch.cluster.local A',
-      reply: FROM_NEXT,
+      reply: NEXT,
     },
     {
       name: 'is no known name of another type',
@@ -56,7 +55,7 @@ describe('what kubernetes passes on', () => {
       name: 'is what is unknown in the zones of fallthrough',
       line: directive('kubernetes cluster.local in-addr.arpa', 'fallthrough in-addr.arpa'),
       ask: '99.2.0.192.in-addr.arpa PTR',
-      reply: FROM_NEXT,
+      reply: NEXT,
     },
     {
       name: 'is not what is unknown elsewhere',
@@ -85,7 +84,7 @@ describe('what kubernetes passes on', () => {
   ]
   for (const { name, line, ask, reply } of cases) {
     test(name, async () => {
-      assert.deepEqual(await serveCluster(line).ask(ask), reply)
+      assert.deepEqual(await serveCluster(line).ask(ask), expectedFor(ask, reply))
     })
   }
 
@@ -213,7 +212,7 @@ describe('snapshots that are not there, or old', () => {
     {
       name: 'make no remark on what others answer',
       ask: 'nosuch.in-addr.arpa PTR +edns',
-      reply: [...FROM_NEXT, edns],
+      reply: ['NOERROR rd ra', 'nosuch.in-addr.arpa. 60 IN A 192.0.2.80', edns],
     },
     {
       name: 'make no remark on failures',
@@ -241,7 +240,8 @@ describe('snapshots that are not there, or old', () => {
   test('pass unknown names on as ever while not all has been read', async () => {
     const through = directive(line, 'fallthrough')
     const server = serveCluster(through, { freshness: 'partial' })
-    assert.deepEqual(await server.ask('nosuch.cluster.local A'), FROM_NEXT)
+    const nosuch = 'nosuch.cluster.local A'
+    assert.deepEqual(await server.ask(nosuch), expectedFor(nosuch, NEXT))
   })
 
   test('have their reasons logged', async () => {
@@ -267,7 +267,8 @@ describe('snapshots that are not there, or old', () => {
 
   test('are not asked for by what is outside of the zones', async () => {
     const server = serveCluster(line, { presence: 'never' })
-    assert.deepEqual(await server.ask('www.example.org A'), FROM_NEXT)
+    const outside = 'www.example.org A'
+    assert.deepEqual(await server.ask(outside), expectedFor(outside, NEXT))
     assert.deepEqual(server.host.loads, [])
   })
 })

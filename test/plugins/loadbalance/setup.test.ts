@@ -7,14 +7,14 @@ import { block, directive, problemsOf, type Server, serve } from '../../ask.ts'
 /** Records of one answer, and where each belongs in it. */
 const RECORDS: readonly [rank: number, record: string][] = [
   [0, 'www.example.org. 60 IN CNAME a.example.org.'],
-  [0, 'a.example.org. 60 IN CNAME b.example.org.'],
-  [1, 'b.example.org. 60 IN TXT "one"'],
-  [1, 'b.example.org. 60 IN TXT "two"'],
-  [2, 'b.example.org. 60 IN A 192.0.2.1'],
-  [2, 'b.example.org. 60 IN A 192.0.2.2'],
-  [2, 'b.example.org. 60 IN AAAA 2001:db8::1'],
-  [3, 'b.example.org. 60 IN MX 10 mx1.example.org.'],
-  [3, 'b.example.org. 60 IN MX 10 mx2.example.org.'],
+  [0, 'www.example.org. 60 IN CNAME b.example.org.'],
+  [1, 'www.example.org. 60 IN TXT "one"'],
+  [1, 'www.example.org. 60 IN TXT "two"'],
+  [2, 'www.example.org. 60 IN A 192.0.2.1'],
+  [2, 'www.example.org. 60 IN A 192.0.2.2'],
+  [2, 'www.example.org. 60 IN AAAA 2001:db8::1'],
+  [3, 'www.example.org. 60 IN MX 10 mx1.example.org.'],
+  [3, 'www.example.org. 60 IN MX 10 mx2.example.org.'],
 ]
 
 function addresses(count: number): string[] {
@@ -173,7 +173,7 @@ describe('loadbalance that prefers', () => {
   })
 
   test('puts what is no address last', async () => {
-    const records = ['b.example.org. 60 IN TXT "t"', ...addresses(1)]
+    const records = ['www.example.org. 60 IN TXT "t"', ...addresses(1)]
     const server = serve(preferring, { upstream: () => ['NOERROR', ...records] })
     assert.deepEqual((await server.ask('www.example.org A')).slice(1), records.toReversed())
   })

@@ -8,13 +8,13 @@ describe('what stands behind answer', () => {
     'NOERROR ra',
     'www.b.org. 60 IN SRV 1 2 3 www.b.org.',
     'additional: www.b.org. 60 IN A 192.0.2.1',
-    'additional: x.b.org. 60 IN A 192.0.2.2',
+    'additional: www.b.org. 60 IN A 192.0.2.2',
   ]
   const both = [
     'NOERROR rd ra',
     'www.c.org. 60 IN SRV 1 2 3 www.d.org.',
     'additional: www.c.org. 60 IN A 192.0.2.1',
-    'additional: x.c.org. 60 IN A 192.0.2.2',
+    'additional: www.c.org. 60 IN A 192.0.2.2',
   ]
   const cases: RewriteCase[] = [
     {
@@ -50,7 +50,7 @@ describe('what stands behind answer', () => {
         'NOERROR rd ra',
         'WWW.b.org. 60 IN SRV 1 2 3 www.d.org.',
         'additional: WWW.b.org. 60 IN A 192.0.2.1',
-        'additional: x.b.org. 60 IN A 192.0.2.2',
+        'additional: WWW.b.org. 60 IN A 192.0.2.2',
       ],
     },
     {
@@ -71,7 +71,7 @@ describe('what stands behind answer', () => {
         'NOERROR rd ra',
         'www.a.org. 60 IN SRV 1 2 3 www.a.org.',
         'additional: www.a.org. 60 IN A 192.0.2.1',
-        'additional: x.b.org. 60 IN A 192.0.2.2',
+        'additional: www.a.org. 60 IN A 192.0.2.2',
       ],
     },
   ]

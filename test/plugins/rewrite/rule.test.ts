@@ -48,8 +48,8 @@ describe('rules of a block', () => {
       rules: ['name a.org b.org', 'ttl a.org 5', 'rcode a.org 0 3', 'type MX A', 'class CH IN'],
       ask: 'Www.a.org A +edns +do',
       asks: 'Www.a.org. IN A rd edns=1232 do',
-      upstream,
-      reply: ['NOERROR rd ra', 'www.c.org. 60 IN A 192.0.2.1', 'edns: 1232 do'],
+      upstream: ['NOERROR ra', 'Www.a.org. 60 IN A 192.0.2.1'],
+      reply: ['NOERROR rd ra', 'Www.a.org. 60 IN A 192.0.2.1', 'edns: 1232 do'],
     },
   ]
   for (const one of cases) test(one.name, () => checkRewrite(one))

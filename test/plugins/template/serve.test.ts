@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { block, directive, serve } from '../../ask.ts'
+import { expectedFor, NEXT, nextUpstream } from '../../next-upstream.ts'
 
 const template = (head: string, ...options: readonly string[]): string =>
   directive(`template ${head}`, ...options)
 const A = 'answer "{{ .Name }} 60 IN A 192.0.2.1"'
-const NEXT = ['NOERROR rd ra', 'next.example.org. 60 IN A 192.0.2.80']
 const FORWARD = 'forward . 192.0.2.53'
 
 type Case = {
@@ -18,8 +18,8 @@ type Case = {
 function testCases(cases: readonly Case[]): void {
   for (const { name, directives, ask = 'www.example.org A', reply } of cases) {
     test(name, async () => {
-      const server = serve(block(...directives), { upstream: () => NEXT })
-      assert.deepEqual(await server.ask(ask), reply)
+      const server = serve(block(...directives), { upstream: nextUpstream })
+      assert.deepEqual(await server.ask(ask), expectedFor(ask, reply))
     })
   }
 }
