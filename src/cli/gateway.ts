@@ -43,10 +43,12 @@ const CERTIFICATE_LOOK_MS = 10_000
 export async function runGateway(input: Input, output: Output): Promise<void> {
   const running = await startNodeGateway(input, output)
   const scheme = new URL(running.url).protocol === 'https:' ? 'HTTPS' : 'HTTP'
-  output.stdout.write(`ready: DNS over ${scheme} on ${running.url}/dns-query\n`)
+  // Whoever reads that it is ready may send a signal at once.
   const offReload = onReloadSignal(() => void running.reload())
+  const ended = untilSignal()
+  output.stdout.write(`ready: DNS over ${scheme} on ${running.url}/dns-query\n`)
   const stopTrim = startMemoryTrim()
-  await untilSignal()
+  await ended
   stopTrim()
   offReload()
   await running.stop()
