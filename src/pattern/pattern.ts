@@ -1,53 +1,72 @@
 /**
- * Regular expressions in the syntax of Go's `regexp`, which Corefiles use, matched in a time that
- * grows with the text's length and the expression's, whatever the two are: names come from
- * strangers.
+ * Regular expressions in the syntax of Go's `regexp`, which Corefiles use. The package re2js
+ * matches them in a time bounded by the product of the text's length and the expression's size,
+ * because clients choose the names.
  * @module
  */
-import { findLiterals, type Literals } from './literals.ts'
-import { Matcher } from './matcher.ts'
-import { parsePattern } from './parse-pattern.ts'
-import { compileProgram } from './program.ts'
+import { RE2JS, RE2JSException } from 're2js'
+import { type Literals, outlineOf } from './outline.ts'
 
-export { PatternError } from './syntax.ts'
+/** UTF-16 code units of a text that are matched. */
+const TEXT_MAX = 8192
+/** UTF-16 code units of an expression. */
+const SOURCE_MAX = 10_000
+/** Largest size of an expression, as its outline counts it. */
+const SIZE_MAX = 10_000
+/** To re2js: a match may begin and end anywhere. */
+const UNANCHORED = 0
+/** What re2js, as Go, writes before each message. */
+const MESSAGE_PREFIX = 'error parsing regexp: '
 
-/** A match: where it begins, and its groups, the whole first; `undefined` for one without part. */
-export type Match = {
-  readonly index: number
-  readonly groups: readonly (string | undefined)[]
+/** An expression that cannot be used; the message says why, for people. */
+export class PatternError extends Error {
+  override readonly name = 'PatternError'
 }
 
-/** A compiled expression. Of texts over 8,192 characters only the beginning is looked at. */
+/** The groups of a match, the whole match first; `undefined` for a group without a part in it. */
+export type Match = { readonly groups: readonly (string | undefined)[] }
+
+/** A compiled expression. Only the first 8,192 characters of a text are matched. */
 export class Pattern {
   readonly source: string
   /** Names of the groups by their number, the whole match first; '' for those without one. */
   readonly groupNames: readonly string[]
   readonly literals: Literals
-  private readonly matcher: Matcher
+  private readonly compiled: RE2JS
 
   /** @throws {PatternError} */
   constructor(source: string) {
-    const { root, groupNames } = parsePattern(source)
+    if (source.length > SOURCE_MAX) throw new PatternError('it is too large')
+    const { size, groupNames, unnamed, literals } = outlineOf(source)
+    if (size > SIZE_MAX) throw new PatternError('it is too large')
     this.source = source
     this.groupNames = groupNames
-    this.literals = findLiterals(root)
-    this.matcher = new Matcher(compileProgram(root), groupNames.length)
+    this.literals = literals
+    // Go lets two groups have the same name, re2js does not: it sees no names.
+    this.compiled = compile(unnamed)
   }
 
-  /** Whether there is a match anywhere in a text. */
+  /** Returns whether the expression matches anywhere in a text. */
   test(text: string): boolean {
-    return this.mayMatch(text) && this.matcher.run(text) !== undefined
+    return this.mayMatch(text) && this.compiled.test(text.slice(0, TEXT_MAX))
   }
 
   /** Finds the leftmost match; of several there, the one that Perl would find first. */
   exec(text: string): Match | undefined {
-    const slots = this.mayMatch(text) ? this.matcher.run(text) : undefined
-    if (slots === undefined) return undefined
+    if (!this.mayMatch(text)) return undefined
+    const subject = text.slice(0, TEXT_MAX)
+    const count = this.groupNames.length
+    // One pass for all groups: the Matcher of re2js makes another where there are groups.
+    const re2 = this.compiled.re2()
+    const [, slots] = re2.matchWithGroup(subject, 0, subject.length, UNANCHORED, count)
+    if (!Array.isArray(slots)) return undefined
     const groups = this.groupNames.map((_, i) => {
-      const [start = -1, end = -1] = slots.slice(2 * i, 2 * i + 2)
-      return start < 0 || end < 0 ? undefined : text.slice(start, end)
+      const start: unknown = slots[2 * i]
+      const end: unknown = slots[2 * i + 1]
+      const isPart = typeof start === 'number' && typeof end === 'number' && start >= 0
+      return isPart ? subject.slice(start, end) : undefined
     })
-    return { index: slots[0] ?? 0, groups }
+    return { groups }
   }
 
   private mayMatch(text: string): boolean {
@@ -59,4 +78,13 @@ export class Pattern {
 /** Compiles an expression. @throws {PatternError} */
 export function compilePattern(source: string): Pattern {
   return new Pattern(source)
+}
+
+function compile(source: string): RE2JS {
+  try {
+    return RE2JS.compile(source)
+  } catch (error) {
+    if (!(error instanceof RE2JSException)) throw error
+    throw new PatternError(error.message.replace(MESSAGE_PREFIX, ''))
+  }
 }

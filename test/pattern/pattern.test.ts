@@ -44,7 +44,7 @@ describe('Pattern', () => {
   test('tells groups by number and by name', () => {
     const pattern = compilePattern('(?P<a>[0-9]+)[.](b)?(?<c>c)')
     deepEqual(pattern.groupNames, ['', 'a', '', 'c'])
-    deepEqual(pattern.exec('x12.c'), { index: 1, groups: ['12.c', '12', undefined, 'c'] })
+    deepEqual(pattern.exec('x12.c'), { groups: ['12.c', '12', undefined, 'c'] })
     equal(pattern.exec('x12.d'), undefined)
   })
 
@@ -63,7 +63,67 @@ describe('Pattern', () => {
   })
 
   test('has a bound on its size', () => {
-    throws(() => compilePattern('((a{100}){100}){100}'), { message: 'it is too large' })
-    throws(() => compilePattern('('.repeat(2000)), { message: /too many groups/ })
+    const bombs = [
+      '((a{100}){100}){100}',
+      '(a{1000}){11}',
+      'a{1000}'.repeat(11),
+      '(?:(?:(?:(?:){1000}){1000}){1000}){1000}',
+      `\\Q${'a'.repeat(200_000)}`,
+      `[${'\\pL'.repeat(1000)}]`,
+      `[${'a'.repeat(10_000)}]`,
+    ]
+    for (const source of bombs) {
+      throws(() => compilePattern(source), { name: 'PatternError', message: 'it is too large' })
+    }
+    const nested = `${'('.repeat(1001)}${')'.repeat(1001)}`
+    throws(() => compilePattern(nested), { message: /^expression nests too deeply/ })
+    equal(compilePattern('a{1000}'.repeat(10)).test('a'.repeat(8192)), false)
+  })
+
+  const refused: { source: string; message: string }[] = [
+    { source: '(a', message: 'missing closing ): `(a`' },
+    { source: 'a)', message: 'unexpected ): `a)`' },
+    { source: '[a', message: 'missing closing ]: `[a`' },
+    { source: '[b-a]', message: 'invalid character class range: `b-a`' },
+    { source: '*a', message: 'missing argument to repetition operator: `*`' },
+    { source: 'a**', message: 'invalid nested repetition operator: `**`' },
+    { source: 'a{3,2}', message: 'invalid repeat count: `{3,2}`' },
+    { source: '(?=a)', message: 'invalid or unsupported Perl syntax: `(?=`' },
+    { source: '(?P<a-b>c)', message: 'invalid named capture: `(?P<a-b>`' },
+    { source: 'a\\', message: 'trailing backslash at end of expression' },
+    { source: '\\1', message: 'invalid escape sequence: `\\1`' },
+    { source: '\\p{Nope}', message: 'invalid character class range: `\\p{Nope}`' },
+    { source: '[[:nope:]]', message: 'invalid character class range: `[:nope:]`' },
+    { source: '\\x{110000}', message: 'invalid escape sequence: `\\x{110000`' },
+  ]
+  for (const { source, message } of refused) {
+    test(`refuses ${source} and says why`, () => {
+      throws(() => compilePattern(source), { name: 'PatternError', message })
+    })
+  }
+
+  const sets: { set: string; has: string; lacks: string }[] = [
+    { set: '[a-c]', has: 'abc', lacks: 'dA-' },
+    { set: '[^a-c]', has: 'dA-', lacks: 'abc' },
+    { set: '[]-]', has: ']-', lacks: 'a' },
+    { set: '[a-]', has: 'a-', lacks: 'b' },
+    { set: '[\\w.]', has: 'aZ_9.', lacks: '-é' },
+    { set: '[^\\D]', has: '09', lacks: 'a' },
+    { set: '[[:upper:][:^ascii:]]', has: 'Aé', lacks: 'a1' },
+    { set: '(?i)[a-c]', has: 'abcABC', lacks: 'dD' },
+    { set: '[\\pL\\x{30}]', has: 'aé0', lacks: '1' },
+  ]
+  for (const { set, has, lacks } of sets) {
+    test(`matches the characters of ${set}`, () => {
+      const pattern = compilePattern(set)
+      for (const character of has) equal(pattern.test(character), true, character)
+      for (const character of lacks) equal(pattern.test(character), false, character)
+    })
+  }
+
+  test('gives two groups the same name, as Go does', () => {
+    const pattern = compilePattern('(?P<n>a)(?P<n>b)')
+    deepEqual(pattern.groupNames, ['', 'n', 'n'])
+    deepEqual(pattern.exec('xab'), { groups: ['ab', 'a', 'b'] })
   })
 })

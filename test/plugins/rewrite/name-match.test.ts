@@ -89,7 +89,7 @@ describe('parsePatternFor', () => {
       name: 'refuses what is no expression',
       from: '(a',
       to: 'b',
-      problem: '"(a" is not a regular expression: a "(" is never closed',
+      problem: '"(a" is not a regular expression: missing closing ): `(a`',
     },
     {
       name: 'refuses more groups than there are',

@@ -127,7 +127,7 @@ describe('rules for names', () => {
     {
       name: 'have an expression where it says so',
       rule: 'name regex a) b',
-      problem: '22: "a)" is not a regular expression: ")" closes nothing',
+      problem: '22: "a)" is not a regular expression: unexpected ): `a)`',
     },
     {
       name: 'have as many groups as they use',
@@ -137,7 +137,8 @@ describe('rules for names', () => {
     {
       name: 'have a goal that is an expression as well, as with CoreDNS',
       rule: 'name a.org *.org',
-      problem: '22: "*.org." is not a regular expression: "*" has nothing to repeat',
+      problem:
+        '22: "*.org." is not a regular expression: missing argument to repetition operator: `*`',
     },
   ]
   for (const { name, rule, problem } of problems) {

@@ -48,7 +48,7 @@ describe('rules for TTLs', () => {
     {
       name: 'have expressions that are some',
       rule: 'ttl regex [ 5',
-      problem: '21: "[" is not a regular expression: a "[" is never closed',
+      problem: '21: "[" is not a regular expression: missing closing ]: `[`',
     },
   ]
   for (const { name, rule, problem } of problems) {
