@@ -96,6 +96,7 @@ const DOORS: Readonly<Record<string, string>> = {
   '@hono/node-server': 'src/shim/http-server.ts',
   '@kubernetes/client-node': 'src/exporter/watch.ts',
   commander: 'src/cli/main.ts',
+  jose: 'src/gateway/signed-claims.ts',
   re2js: 'src/pattern/pattern.ts',
   yaml: 'src/exporter/object-files.ts',
 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { createLocalJWKSet, type JWK, jwtVerify } from 'jose'
+import type { JWK } from 'jose'
 import { encodeBase64url } from '../../src/dns/base64url.ts'
 import { verifyClaims } from '../../src/gateway/signed-claims.ts'
 
@@ -43,23 +43,6 @@ function verify(token: string, keys: readonly unknown[]): Promise<object | undef
   return verifyClaims(token, keys, { ...expected, nowSeconds: NOW_SECONDS })
 }
 
-/** What jose says, with all that we demand. */
-async function joseVerify(token: string, keys: readonly JWK[]): Promise<object | undefined> {
-  const options = {
-    issuer: ISSUER,
-    audience: AUDIENCE,
-    algorithms: ['RS256'],
-    currentDate: new Date(1000 * NOW_SECONDS),
-    clockTolerance: SKEW_SECONDS,
-    requiredClaims: ['exp'],
-  }
-  const set = createLocalJWKSet({ keys: [...keys] })
-  return jwtVerify(token, set, options).then(
-    ({ payload }) => payload,
-    () => undefined,
-  )
-}
-
 const one = await createSigner('one')
 const two = await createSigner('two')
 const weak = await createSigner('one', 1024)
@@ -76,10 +59,9 @@ describe('a token that holds', () => {
     { name: 'with a type', head: { ...HEAD, typ: 'JWT' } },
   ]
   for (const { name, head = HEAD, claims = {}, keys = [one.jwk] } of cases) {
-    test(`${name}, says so to us and to jose`, async () => {
+    test(`${name}, gives its claims`, async () => {
       const token = await one.sign(head, { ...CLAIMS, ...claims })
       assert.deepEqual(await verify(token, keys), { ...CLAIMS, ...claims })
-      assert.deepEqual(await joseVerify(token, keys), { ...CLAIMS, ...claims })
     })
   }
 })
@@ -119,11 +101,10 @@ describe('a token that does not hold', () => {
     { name: 'is empty', change: () => '' },
   ]
   for (const { name, head = HEAD, claims = CLAIMS, keys = [one.jwk], ...rest } of cases) {
-    test(`${name}, is nothing to us and to jose`, async () => {
+    test(`${name}, gives no claims`, async () => {
       const { signer = one, change = (token) => token } = rest
       const token = change(await signer.sign(head, claims))
       assert.equal(await verify(token, keys), undefined)
-      assert.equal(await joseVerify(token, keys), undefined)
     })
   }
 
@@ -142,5 +123,6 @@ describe('a token that does not hold', () => {
       assert.equal(await verify(token, [key]), undefined)
     }
     assert.equal(await verify(token, []), undefined)
+    assert.deepEqual(await verify(token, [undefined, 1, {}, one.jwk]), CLAIMS)
   })
 })
