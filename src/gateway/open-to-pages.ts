@@ -5,16 +5,11 @@
  * @module
  */
 import type { MiddlewareHandler } from 'hono'
+import { cors } from 'hono/cors'
 import { SECURITY_HEADERS } from '../doh/json-response.ts'
 
-/** What a browser may send, and for how many seconds it remembers. */
-const PREFLIGHT = {
-  ...SECURITY_HEADERS,
-  vary: 'Access-Control-Request-Headers',
-  'access-control-max-age': '86400',
-  'access-control-allow-methods': 'GET,HEAD,POST',
-  'access-control-allow-headers': 'authorization,content-type,accept',
-}
+/** How long a browser may remember a preflight. */
+const PREFLIGHT_SECONDS = 86_400
 
 /** Headers of a response to a page, without those that depend on its origin. */
 type Headers = Readonly<Record<string, string>>
@@ -58,18 +53,22 @@ export class PageHeaders {
 }
 
 /**
- * Makes the part of an app that does.
+ * Returns the middleware for CORS. A preflight gets the security headers of all responses too.
  * @param origins such as `https://app.example.org`
  * @param exposed a header that pages may read
  */
 export function openToPages(origins: readonly string[], exposed: string): MiddlewareHandler {
-  return async (c, next) => {
-    if (c.req.method === 'OPTIONS') c.res = new Response(null, { status: 204, headers: PREFLIGHT })
-    else await next()
-    const origin = c.req.header('origin') ?? ''
-    const { headers } = c.res
-    if (origins.includes(origin)) headers.set('access-control-allow-origin', origin)
-    headers.set('access-control-expose-headers', exposed)
-    headers.append('vary', 'Origin')
+  const allow = cors({
+    origin: [...origins],
+    allowMethods: ['GET', 'HEAD', 'POST'],
+    allowHeaders: ['authorization', 'content-type', 'accept'],
+    exposeHeaders: [exposed],
+    maxAge: PREFLIGHT_SECONDS,
+  })
+  return (c, next) => {
+    if (c.req.method === 'OPTIONS') {
+      for (const [name, value] of Object.entries(SECURITY_HEADERS)) c.header(name, value)
+    }
+    return allow(c, next)
   }
 }
