@@ -97,6 +97,7 @@ const DOORS: Readonly<Record<string, string>> = {
   '@kubernetes/client-node': 'src/exporter/watch.ts',
   commander: 'src/cli/main.ts',
   jose: 'src/gateway/signed-claims.ts',
+  'mmdb-lib': 'src/plugins/geoip/mmdb.ts',
   re2js: 'src/pattern/pattern.ts',
   yaml: 'src/exporter/object-files.ts',
 }

@@ -106,7 +106,8 @@ describe('geoip refuses', () => {
     {
       name: 'a file that is no database',
       lines: ['geoip text.mmdb'],
-      problem: '2:9: "text.mmdb" is no database of MaxMind\'s form: it has no metadata',
+      problem:
+        '2:9: "text.mmdb" is no database of MaxMind\'s form: it has no metadata that can be read',
     },
     {
       name: 'a database of something else',
