@@ -10,6 +10,7 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { Readable } from 'node:stream'
 import { build } from 'esbuild'
+import { isRecord } from '../src/dns/unknown.ts'
 import type { GatewayVariables } from '../src/gateway/config.ts'
 
 const ROOT = join(import.meta.dirname, '..')
@@ -135,7 +136,7 @@ function outboundService(address: string): string {
 /** The package has no types; its default export is the path of the binary for this machine. */
 function workerdPath(): string {
   const workerd: unknown = createRequire(import.meta.url)('workerd')
-  if (isObject(workerd) && typeof workerd.default === 'string') return workerd.default
+  if (isRecord(workerd) && typeof workerd.default === 'string') return workerd.default
   throw new Error('Cannot run the gateway: package "workerd" has no binary for this machine')
 }
 
@@ -165,9 +166,5 @@ function listeningPort(child: ChildProcess): Promise<number> {
 }
 
 function isListenEvent(event: unknown): event is { readonly port: number } {
-  return isObject(event) && event.event === 'listen' && typeof event.port === 'number'
-}
-
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null
+  return isRecord(event) && event.event === 'listen' && typeof event.port === 'number'
 }

@@ -20,6 +20,7 @@ import {
 import { serve } from '../src/cli/serve.ts'
 import type { ServeOptions } from '../src/cli/server.ts'
 import { untilSignal } from '../src/cli/signals.ts'
+import { errorText } from '../src/dns/unknown.ts'
 import type { GatewayVariables } from '../src/gateway/config.ts'
 import { formatExamples } from './examples.ts'
 import { startGateway } from './gateway.ts'
@@ -82,7 +83,7 @@ function readOptions(): Options | undefined {
       kubeconfig: values.kubeconfig,
     }
   } catch (error) {
-    const message = error instanceof Error ? error.message : String(error)
+    const message = errorText(error)
     throw new CommandError(`${message}\n${HELP}`)
   }
 }

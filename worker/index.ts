@@ -3,6 +3,7 @@
  * @module
  */
 import type { Context, Hono } from 'hono'
+import { isRecord } from '../src/dns/unknown.ts'
 import { errorResponse, HttpError } from '../src/doh/http-error.ts'
 import { createGatewayApp, health } from '../src/gateway/app.ts'
 import {
@@ -194,13 +195,9 @@ function identityOf(cluster: string, { clusters }: GatewayConfig): ClusterIdenti
 /** Cloudflare has checked the client's certificate against the zone's authorities. */
 function identitiesOf({ cf }: Request): readonly string[] {
   const client = cf?.tlsClientAuth
-  const isVerified = isObject(client) && client.certVerified === 'SUCCESS'
+  const isVerified = isRecord(client) && client.certVerified === 'SUCCESS'
   if (!isVerified || typeof client.certFingerprintSHA256 !== 'string') return []
   return [`cert:${client.certFingerprintSHA256.toLowerCase()}`]
-}
-
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null
 }
 
 /** The platform says who the client is, and no client can say otherwise. */

@@ -2,8 +2,9 @@
  * `kubedoh explain`: has a gateway tell how an answer came about.
  * @module
  */
+import { recordOf } from '../dns/unknown.ts'
 import type { Input } from './flags.ts'
-import { callGateway, recordOf } from './operator-call.ts'
+import { callGateway } from './operator-call.ts'
 import type { Output } from './output.ts'
 
 /** Prints what a gateway says of a name: the answer, then who had a part in it. */

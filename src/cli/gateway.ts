@@ -5,6 +5,7 @@
 import { readFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { ConfigError } from '../corefile/problem.ts'
+import { errorText } from '../dns/unknown.ts'
 import {
   GATEWAY_VARIABLES,
   type GatewayConfig,
@@ -94,7 +95,7 @@ function followFiles(
     try {
       if (await run()) log({ level: 'info', message: `the ${what} is in use` })
     } catch (error) {
-      const reason = error instanceof Error ? error.message : String(error)
+      const reason = errorText(error)
       log({ level: 'error', message: `the ${what} is not used; the previous one stays`, reason })
     }
   }
@@ -135,7 +136,7 @@ function createServer(
     return createNodeGateway({ config, folder, corefileFolder, tls, log })
   } catch (error) {
     if (error instanceof GatewayConfigError) throw commandError(error)
-    const text = error instanceof Error ? error.message : String(error)
+    const text = errorText(error)
     throw new CommandError(`--tls-cert and --tls-key cannot be used: ${text}`)
   }
 }

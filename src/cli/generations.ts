@@ -2,9 +2,10 @@
  * `kubedoh generations`, `diff` and `rollback`: what a cluster has published, and going back to it.
  * @module
  */
+import { recordOf } from '../dns/unknown.ts'
 import { formatColumns } from './columns.ts'
 import type { Input } from './flags.ts'
-import { callGateway, recordOf } from './operator-call.ts'
+import { callGateway } from './operator-call.ts'
 import { CommandError, type Output } from './output.ts'
 
 /** Prints the generations that the gateway keeps of a cluster. */

@@ -4,6 +4,7 @@
  * @module
  */
 import { readFileSync, statSync } from 'node:fs'
+import { errorText } from '../dns/unknown.ts'
 import { sleep } from '../exporter/backoff.ts'
 import { KeyTable } from '../plugins/etcd/key-table.ts'
 import type { EtcdConnection } from '../plugins/etcd/options.ts'
@@ -99,7 +100,7 @@ function readKeys(file: string): [key: string, value: string][] {
     list = JSON.parse(readFileSync(file, 'utf8'))
   } catch (error) {
     if (error instanceof CommandError) throw error
-    throw new CommandError(`${file}: ${error instanceof Error ? error.message : String(error)}`)
+    throw new CommandError(`${file}: ${errorText(error)}`)
   }
   if (!Array.isArray(list)) throw new CommandError(`${file}: not a list of keys`)
   return list.map((item: unknown, i) => {

@@ -2,6 +2,7 @@
  * What an operator asks of a gateway.
  * @module
  */
+import { recordOf } from '../dns/unknown.ts'
 import type { Input } from './flags.ts'
 import { readGatewayUrl, readToken } from './gateway-url.ts'
 import { CommandError } from './output.ts'
@@ -46,11 +47,6 @@ export async function callGateway(
   const text = await response.text()
   if (response.ok) return text
   throw new CommandError(`${url.origin}: ${errorMessage(text) ?? `HTTP status ${response.status}`}`)
-}
-
-/** The fields of a value that came as JSON; none when it is not an object. */
-export function recordOf(value: unknown): Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null ? { ...value } : {}
 }
 
 function errorMessage(text: string): string | undefined {

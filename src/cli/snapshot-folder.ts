@@ -4,6 +4,7 @@
  */
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { errorText } from '../dns/unknown.ts'
 import { formatManifest, type Manifest, parseManifest } from '../snapshot/manifest.ts'
 import { openShard } from '../snapshot/open-shard.ts'
 import type { Shard } from '../snapshot/shard.ts'
@@ -25,7 +26,7 @@ export function writeSnapshotFolder(
     writeFileSync(join(folder, `${MANIFEST}.new`), formatManifest(manifest))
     renameSync(join(folder, `${MANIFEST}.new`), join(folder, MANIFEST))
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error)
+    const reason = errorText(error)
     throw new CommandError(`Cannot write a snapshot to ${folder}: ${reason}`, { cause: error })
   }
 }

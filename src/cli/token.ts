@@ -2,11 +2,11 @@
  * `kubedoh token …`: the tokens of a gateway's clients.
  * @module
  */
-
+import { recordOf } from '../dns/unknown.ts'
 import { formatColumns } from './columns.ts'
 import { parseDuration } from './duration.ts'
 import type { FlagName, Input } from './flags.ts'
-import { callGateway, recordOf } from './operator-call.ts'
+import { callGateway } from './operator-call.ts'
 import { CommandError, type Output } from './output.ts'
 
 /** What a gateway tells of a token. */

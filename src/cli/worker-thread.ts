@@ -4,6 +4,7 @@
  */
 import { extname, join } from 'node:path'
 import { Worker } from 'node:worker_threads'
+import { errorText } from '../dns/unknown.ts'
 import type { LoadedCorefile } from './load-corefile.ts'
 import type { Output } from './output.ts'
 import type { ServeOptions } from './server.ts'
@@ -43,7 +44,7 @@ export class WorkerThread {
     let reason: string | undefined
     this.ended = new Promise((resolve) => {
       this.worker.on('error', (error) => {
-        reason = error instanceof Error ? error.message : String(error)
+        reason = errorText(error)
       })
       this.worker.once('exit', (status) => resolve(reason ?? `status ${status}`))
     })

@@ -3,7 +3,7 @@
  * same stub domains and upstreams (kubernetes.io, Customizing DNS Service).
  * @module
  */
-import { isRecord } from '../kubernetes/object-fields.ts'
+import { isRecord } from '../dns/unknown.ts'
 import { type Conversion, ConversionError, type Settings } from './conversion.ts'
 import { type TextLine, type TextServer, writeCorefile } from './corefile-text.ts'
 

@@ -4,7 +4,7 @@
  * github.com/kubernetes/kubernetes, cluster/addons/dns/nodelocaldns).
  * @module
  */
-import { isRecord } from '../kubernetes/object-fields.ts'
+import { isRecord } from '../dns/unknown.ts'
 import { type Conversion, ConversionError, type Settings } from './conversion.ts'
 import { type TextServer, writeCorefile } from './corefile-text.ts'
 import { findKubeDns, type KubeDnsConfig } from './kube-dns.ts'

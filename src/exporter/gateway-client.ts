@@ -2,6 +2,7 @@
  * A gateway's routes for publishing, as its client.
  * @module
  */
+import { recordOf } from '../dns/unknown.ts'
 
 /** A gateway that does not take what it is given, or cannot be reached. */
 export class GatewayError extends Error {
@@ -146,12 +147,4 @@ function parseJson(text: string): unknown {
 
 function isTexts(value: unknown): value is readonly string[] {
   return Array.isArray(value) && value.every((item) => typeof item === 'string')
-}
-
-function recordOf(value: unknown): Readonly<Record<string, unknown>> {
-  return isRecord(value) ? value : {}
-}
-
-function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null
 }

@@ -5,6 +5,7 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Document, LineCounter, parseAllDocuments } from 'yaml'
+import { errorText } from '../dns/unknown.ts'
 import type { ClusterObject } from '../kubernetes/objects.ts'
 import { parseObject } from '../kubernetes/parse-object.ts'
 
@@ -92,7 +93,7 @@ function readText(path: string): string {
   try {
     return readFileSync(path, 'utf8')
   } catch (error) {
-    throw new ObjectFileError(`${path}: ${messageOf(error)}`)
+    throw new ObjectFileError(`${path}: ${errorText(error)}`)
   }
 }
 
@@ -100,7 +101,7 @@ function parseJson(path: string, text: string): unknown {
   try {
     return JSON.parse(text)
   } catch (error) {
-    const message = messageOf(error)
+    const message = errorText(error)
     // Errors of some kinds do not say where they are, and quote what may have lines of its own.
     const at = /position (\d+)/.exec(message)?.[1]
     if (at === undefined) throw new ObjectFileError(`${path}: ${message.replaceAll('\n', ' ')}`)
@@ -126,12 +127,8 @@ function toValue(path: string, document: Document): unknown {
   try {
     return document.toJS({ maxAliasCount: ALIASES_MAX })
   } catch (error) {
-    throw new ObjectFileError(`${path}: ${messageOf(error)}`)
+    throw new ObjectFileError(`${path}: ${errorText(error)}`)
   }
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error)
 }
 
 /** A list stands for its items; an empty document for nothing. */

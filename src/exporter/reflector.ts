@@ -3,6 +3,7 @@
  * has forgotten where we were (410 Gone).
  * @module
  */
+import { recordOf } from '../dns/unknown.ts'
 import type { ClusterObject, Kind } from '../kubernetes/objects.ts'
 import { parseObject } from '../kubernetes/parse-object.ts'
 import { Backoff, type Sleep } from './backoff.ts'
@@ -287,14 +288,6 @@ function statusError(object: unknown): ApiError {
     textOf(message) || 'watch failed',
     typeof code === 'number' ? code : undefined,
   )
-}
-
-function recordOf(value: unknown): Readonly<Record<string, unknown>> {
-  return isRecord(value) ? value : {}
-}
-
-function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null
 }
 
 function textOf(value: unknown): string {

@@ -9,6 +9,7 @@ import {
   RequestContext,
   Watch,
 } from '@kubernetes/client-node'
+import { recordOf } from '../dns/unknown.ts'
 import {
   type ApiConnection,
   ApiError,
@@ -224,12 +225,4 @@ function messageOf(error: unknown): string {
 function statusMessage(body: unknown, httpStatus: number): string {
   const { message } = recordOf(body)
   return typeof message === 'string' && message !== '' ? message : `HTTP status ${httpStatus}`
-}
-
-function recordOf(value: unknown): Readonly<Record<string, unknown>> {
-  return isRecord(value) ? value : {}
-}
-
-function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null
 }

@@ -9,6 +9,7 @@
  */
 import { EMPTY } from '../dns/bytes.ts'
 import { nameOf } from '../dns/name.ts'
+import { errorText } from '../dns/unknown.ts'
 import type { SnapshotSource } from '../plugins/host.ts'
 import { SnapshotError } from '../snapshot/errors.ts'
 import { LABELS_TREE, type ManifestTree, type OpenManifest } from '../snapshot/manifest.ts'
@@ -116,7 +117,7 @@ export class ClusterReader implements SnapshotSource, ShardHolder {
       if (!this.hasJustFailed()) await this.look()
       return this.usable()
     } catch (error) {
-      this.options.onError(error instanceof Error ? error.message : String(error))
+      this.options.onError(errorText(error))
       if (shard !== undefined && this.snapshot !== undefined) return undefined
       this.failedMs = this.options.clock.elapsed()
       return this.usable()

@@ -2,11 +2,11 @@
  * The gateway's configuration: a few variables, read once, refused with a reason.
  * @module
  */
-
 import { parseCorefile } from '../corefile/parse-corefile.ts'
 import { ConfigError, formatProblem } from '../corefile/problem.ts'
 import type { ServerBlock } from '../corefile/server-block.ts'
 import type { CorefileSource } from '../corefile/token-stream.ts'
+import { isRecord } from '../dns/unknown.ts'
 import { CLUSTER_ID } from '../snapshot/manifest.ts'
 import { importPublicKey, type PublicKey } from '../snapshot/signature.ts'
 import type { Access } from './access.ts'
@@ -146,7 +146,7 @@ async function readClusters(text: string): Promise<ReadonlyMap<string, ClusterCo
     if (!CLUSTER_ID.test(id)) {
       throw new GatewayConfigError(`CLUSTERS: "${id}" is not made of a-z, 0-9 and "-"`)
     }
-    const { publicKey, tokenSha256 } = isObject(value) ? value : {}
+    const { publicKey, tokenSha256 } = isRecord(value) ? value : {}
     const publicKeyText = typeof publicKey === 'string' ? publicKey : ''
     const key = await importPublicKey(publicKeyText)
     if (key === undefined) {
@@ -220,13 +220,9 @@ function parseObject(text: string): Readonly<Record<string, unknown>> {
   if (text.trim() === '') return {}
   try {
     const value: unknown = JSON.parse(text)
-    if (isObject(value)) return value
+    if (isRecord(value)) return value
   } catch {
     throw new GatewayConfigError('CLUSTERS is not JSON')
   }
   throw new GatewayConfigError('CLUSTERS is not a JSON object')
-}
-
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

@@ -11,6 +11,7 @@ import { asWordOctets, type SizedOctets } from '../dns/bytes.ts'
 import { equalNames, isSubdomain } from '../dns/name.ts'
 import { endsIn, parseQuery, type Query, type Refusal } from '../dns/query.ts'
 import { ReplyWriter } from '../dns/reply-writer.ts'
+import { errorText } from '../dns/unknown.ts'
 import { HttpError } from '../doh/http-error.ts'
 import { replyBytesMax } from '../doh/negotiate.ts'
 import type { Host, SnapshotSource } from '../plugins/host.ts'
@@ -303,7 +304,7 @@ export class Gateway {
       return [...own, ...(await this.assertions.identitiesOf(assertion))]
     } catch (error) {
       const message = 'cannot check who Cloudflare Access let in'
-      this.runtime.host.log({ level: 'error', message, error: describe(error) })
+      this.runtime.host.log({ level: 'error', message, error: errorText(error) })
       throw new HttpError(503, 'access_unavailable', 'Access cannot be checked at the moment', {
         'retry-after': RETRY_SECONDS,
       })
@@ -329,7 +330,7 @@ export class Gateway {
 
   private logFailure(cluster: string, error: unknown): void {
     const message = 'cannot refresh a snapshot'
-    this.runtime.host.log({ level: 'error', message, cluster, error: describe(error) })
+    this.runtime.host.log({ level: 'error', message, cluster, error: errorText(error) })
   }
 
   private open(options: KubernetesOptions, tree: ClusterTree = CLUSTER_TREE): SnapshotSource {
@@ -377,10 +378,6 @@ export class Gateway {
     this.readers.set(key, reader)
     return reader
   }
-}
-
-function describe(error: unknown): string {
-  return error instanceof Error ? error.message : String(error)
 }
 
 function keepFresh(one: { refreshIfDue(): Promise<void> | undefined }, keepAlive: KeepAlive): void {

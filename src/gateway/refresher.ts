@@ -5,6 +5,7 @@
  * settle.
  * @module
  */
+import { errorText } from '../dns/unknown.ts'
 
 /** A look that takes longer is held to be dead. */
 const TIMEOUT_MS = 10_000
@@ -52,7 +53,7 @@ export class Refresher {
     this.isRunning = true
     return look()
       .catch((error: unknown) => {
-        onError(error instanceof Error ? error.message : String(error))
+        onError(errorText(error))
       })
       .finally(() => {
         if (this.begunMs === nowMs) this.isRunning = false

@@ -4,6 +4,7 @@
  * @module
  */
 import { createLocalJWKSet, type JWK, type JWTPayload, jwtVerify } from 'jose'
+import { isRecord } from '../dns/unknown.ts'
 
 /** The claims of a token that was checked. */
 export type Claims = Readonly<JWTPayload>
@@ -49,5 +50,5 @@ export async function verifyClaims(
 
 /** A set is malformed to jose when one key is no object; the other keys still count here. */
 function isKey(value: unknown): value is JWK {
-  return typeof value === 'object' && value !== null && 'kty' in value
+  return isRecord(value) && 'kty' in value
 }

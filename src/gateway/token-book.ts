@@ -6,6 +6,7 @@
  * let in on the strength of an old one.
  * @module
  */
+import { errorText } from '../dns/unknown.ts'
 import { HttpError } from '../doh/http-error.ts'
 import type { View } from '../plugins/plugin.ts'
 import type { GatewayClock } from './held-clock.ts'
@@ -169,7 +170,7 @@ export class TokenBook {
     if (clock.elapsed() - this.failedMs >= RETRY_MS) {
       await this.look().catch((error: unknown) => {
         this.failedMs = clock.elapsed()
-        onError(error instanceof Error ? error.message : String(error))
+        onError(errorText(error))
       })
     }
     if (this.refresher.sinceCheckMs() < TRUST_MS) return

@@ -3,6 +3,7 @@
  * @module
  */
 import { formatName, lowerName, parseName } from '../dns/name.ts'
+import { isRecord } from '../dns/unknown.ts'
 import { HttpError } from '../doh/http-error.ts'
 import type { TokenScope } from './token.ts'
 
@@ -60,7 +61,7 @@ export function readTokenRequest(text: string): TokenRequest {
 function readObject(text: string): Readonly<Record<string, unknown>> {
   try {
     const value: unknown = JSON.parse(text === '' ? '{}' : text)
-    if (isObject(value)) return value
+    if (isRecord(value)) return value
   } catch {
     throw new HttpError(400, 'bad_json', 'The body is not JSON')
   }
@@ -136,8 +137,4 @@ function bad(field: string, problem: string): HttpError {
 
 function isTexts(value: unknown): value is readonly string[] {
   return Array.isArray(value) && value.every((one) => typeof one === 'string')
-}
-
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

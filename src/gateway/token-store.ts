@@ -2,6 +2,7 @@
  * Where a gateway keeps the tokens of its clients.
  * @module
  */
+import { isRecord } from '../dns/unknown.ts'
 import type { TokenRecord, TokenScope, TokenSecret } from './token.ts'
 
 /** Tokens that one gateway may have: readers hold all of them. */
@@ -63,9 +64,9 @@ export function formatTokenRecord(record: TokenRecord): string {
 /** Reads what `formatTokenRecord` wrote; `undefined` when it is something else. */
 export function parseTokenRecord(text: string): TokenRecord | undefined {
   const value = parseJson(text)
-  if (!isObject(value)) return undefined
+  if (!isRecord(value)) return undefined
   const { id, name, scope, identities, secrets, createdMs, expiresMs } = value
-  const isRecord =
+  const isWhole =
     typeof id === 'string' &&
     typeof name === 'string' &&
     typeof createdMs === 'number' &&
@@ -74,7 +75,7 @@ export function parseTokenRecord(text: string): TokenRecord | undefined {
     isOptionalTime(expiresMs) &&
     Array.isArray(secrets) &&
     secrets.every(isSecret)
-  if (!isRecord) return undefined
+  if (!isWhole) return undefined
   return {
     id,
     name,
@@ -87,13 +88,13 @@ export function parseTokenRecord(text: string): TokenRecord | undefined {
 }
 
 function isScope(value: unknown): value is TokenScope {
-  if (!isObject(value)) return false
+  if (!isRecord(value)) return false
   const { clusters, origins, namespaces, recurse } = value
   return [clusters, origins, namespaces].every(isTexts) && typeof recurse === 'boolean'
 }
 
 function isSecret(value: unknown): value is TokenSecret {
-  if (!isObject(value) || typeof value.sha256 !== 'string') return false
+  if (!isRecord(value) || typeof value.sha256 !== 'string') return false
   return isOptionalTime(value.expiresMs)
 }
 
@@ -112,10 +113,6 @@ function parseJson(text: string): unknown {
 
 function isTexts(value: unknown): value is readonly string[] {
   return Array.isArray(value) && value.every((one) => typeof one === 'string')
-}
-
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 /** Adds a record to a map of them, if it may be added. */

@@ -2,6 +2,7 @@
  * Fields of objects of unknown shape, as they are read one by one.
  * @module
  */
+import { isRecord } from '../dns/unknown.ts'
 import type { Labels } from './objects.ts'
 
 /** A field that is not as the API has it. */
@@ -112,9 +113,4 @@ function excerpt(value: unknown): string {
   if (Array.isArray(value)) return 'a list'
   if (typeof value === 'object' && value !== null) return 'an object'
   return (typeof value === 'string' ? JSON.stringify(value) : String(value)).slice(0, 60)
-}
-
-/** Tells whether a value is an object with fields. */
-export function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

@@ -3,7 +3,8 @@
  * in here (the namespace `default`, the protocol TCP), so that files work without one.
  * @module
  */
-import { FieldError, Fields, isRecord } from './object-fields.ts'
+import { isRecord } from '../dns/unknown.ts'
+import { FieldError, Fields } from './object-fields.ts'
 import type {
   ClusterObject,
   Endpoint,

@@ -6,6 +6,7 @@
 import { type ClientRequest, Agent as HttpAgent, type IncomingMessage, request } from 'node:http'
 import { Agent as HttpsAgent, request as requestSecurely } from 'node:https'
 import { configError } from '../corefile/problem.ts'
+import { errorText } from '../dns/unknown.ts'
 import type { EtcdConnection } from '../plugins/etcd/options.ts'
 import {
   parseError,
@@ -94,7 +95,7 @@ export class EtcdClient implements EtcdApi {
       const secureContext = tlsContext(connection.tls)
       this.https = new HttpsAgent({ keepAlive: true, secureContext })
     } catch (error) {
-      throw configError(connection, `The files of "tls" do not fit: ${reasonOf(error)}`)
+      throw configError(connection, `The files of "tls" do not fit: ${errorText(error)}`)
     }
   }
 
@@ -143,7 +144,7 @@ export class EtcdClient implements EtcdApi {
     } catch (error) {
       this.turn++
       this.token = undefined
-      throw error instanceof EtcdError ? error : new EtcdError(reasonOf(error))
+      throw error instanceof EtcdError ? error : new EtcdError(errorText(error))
     }
   }
 
@@ -249,8 +250,4 @@ function parseJson(text: string): unknown {
     const start = text.slice(0, REASON_CHARACTERS_MAX).trim()
     throw new EtcdError(`an answer is not JSON: ${start}`)
   }
-}
-
-function reasonOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error)
 }

@@ -4,6 +4,7 @@
  * (https://etcd.io/docs/v3.5/dev-guide/api_grpc_gateway/).
  * @module
  */
+import { isRecord, recordOf } from '../dns/unknown.ts'
 import type { StoredKey } from '../plugins/etcd/service.ts'
 
 /** Some of the keys of a range. */
@@ -46,7 +47,7 @@ export function octetsOf(text: string): string {
 
 /** Reads the answer to a range. Never throws. */
 export function parseRange(value: unknown): RangePage {
-  const { header, kvs, more } = fieldsOf(value)
+  const { header, kvs, more } = recordOf(value)
   return {
     ...parseHeader(header),
     keys: listOf(kvs).map(parseKey),
@@ -56,41 +57,41 @@ export function parseRange(value: unknown): RangePage {
 
 /** Reads one message of a watch. Never throws. */
 export function parseWatchMessage(value: unknown): WatchMessage {
-  const { result, error } = fieldsOf(value)
+  const { result, error } = recordOf(value)
   if (error !== undefined) return { kind: 'error', ...parseError(error) }
-  const { header, events, created, canceled, cancel_reason, compact_revision } = fieldsOf(result)
+  const { header, events, created, canceled, cancel_reason, compact_revision } = recordOf(result)
   if (canceled === true) {
     const isCompacted = numberOf(compact_revision) > 0
     return { kind: 'cancelled', reason: textOf(cancel_reason) || 'cancelled', isCompacted }
   }
   if (created === true) return { kind: 'created', ...parseHeader(header) }
-  const list = listOf(events).map(fieldsOf)
-  const revisions = list.map(({ kv }) => numberOf(fieldsOf(kv).mod_revision))
-  const revision = list.length === 0 ? numberOf(fieldsOf(header).revision) : Math.max(...revisions)
+  const list = listOf(events).map(recordOf)
+  const revisions = list.map(({ kv }) => numberOf(recordOf(kv).mod_revision))
+  const revision = list.length === 0 ? numberOf(recordOf(header).revision) : Math.max(...revisions)
   return { kind: 'changes', revision, changes: list.map(parseChange) }
 }
 
 /** Reads how many seconds a lease has left; 0 or less when it has none. Never throws. */
 export function parseTimeToLive(value: unknown): number {
-  return numberOf(fieldsOf(value).TTL)
+  return numberOf(recordOf(value).TTL)
 }
 
 /** Reads the token that an authentication gives; '' for none. Never throws. */
 export function parseToken(value: unknown): string {
-  return textOf(fieldsOf(value).token)
+  return textOf(recordOf(value).token)
 }
 
 /** Reads an error, as gateways of all ages write it, with gRPC's code. Never throws. */
 export function parseError(value: unknown): { reason: string; code: number | undefined } {
-  const { error, message, code, grpc_code } = fieldsOf(value)
-  if (isFields(error)) return parseError(error)
+  const { error, message, code, grpc_code } = recordOf(value)
+  if (isRecord(error)) return parseError(error)
   const reason = textOf(message) || textOf(error) || 'an error without a reason'
   const number = code ?? grpc_code
   return { reason, code: typeof number === 'number' ? number : undefined }
 }
 
 function parseHeader(header: unknown): { revision: number; cluster: string } {
-  const { revision, cluster_id } = fieldsOf(header)
+  const { revision, cluster_id } = recordOf(header)
   return { revision: numberOf(revision), cluster: textOf(cluster_id) }
 }
 
@@ -100,7 +101,7 @@ function parseChange({ type, kv }: Fields): KeyChange {
 }
 
 function parseKey(kv: unknown): StoredKey {
-  const { key, value, lease } = fieldsOf(kv)
+  const { key, value, lease } = recordOf(kv)
   const id = textOf(lease)
   return {
     key: Buffer.from(textOf(key), 'base64').toString('latin1'),
@@ -120,12 +121,4 @@ function textOf(value: unknown): string {
 
 function listOf(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : []
-}
-
-function fieldsOf(value: unknown): Fields {
-  return isFields(value) ? value : {}
-}
-
-function isFields(value: unknown): value is Fields {
-  return typeof value === 'object' && value !== null
 }

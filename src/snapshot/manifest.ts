@@ -4,6 +4,7 @@
  * @module
  */
 import { parseName } from '../dns/name.ts'
+import { isRecord } from '../dns/unknown.ts'
 import { SnapshotError } from './errors.ts'
 import {
   formatShardList,
@@ -153,16 +154,12 @@ function show(value: unknown): string {
 
 type Fields = Readonly<Record<string, unknown>>
 
-function isFields(value: unknown): value is Fields {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-}
-
 function parseObject(bytes: Uint8Array): Fields {
   try {
     const value: unknown = JSON.parse(
       new TextDecoder('utf-8', { fatal: true, ignoreBOM: false }).decode(bytes),
     )
-    if (isFields(value)) return value
+    if (isRecord(value)) return value
   } catch {
     throw refuse('it is not JSON in UTF-8')
   }
@@ -228,11 +225,11 @@ function parseTrees<Shards>(
   shardsOf: (list: ShardList) => Shards,
 ): Manifest<Shards>['trees'] {
   if (value === undefined) return undefined
-  const named = isFields(value) ? Object.entries(value) : []
+  const named = isRecord(value) ? Object.entries(value) : []
   if (named.length < 1 || named.length > TREES_MAX) throw refuse(`trees is ${show(value)}`)
   return Object.fromEntries(
     named.map(([name, fields]) => {
-      if (!isFields(fields) || !TREE_NAME.test(name)) throw refuse(`trees.${show(name)} is none`)
+      if (!isRecord(fields) || !TREE_NAME.test(name)) throw refuse(`trees.${show(name)} is none`)
       const ttlSeconds = numberOf(fields, 'ttlSeconds', 0, 3600)
       const records = numberOf(fields, 'records', 0, Number.MAX_SAFE_INTEGER)
       return [name, { ttlSeconds, records, shards: shardsOf(parseShards(fields.shards)) }]
@@ -241,7 +238,7 @@ function parseTrees<Shards>(
 }
 
 function parseSources(value: unknown): Readonly<Record<string, string>> {
-  if (!isFields(value)) throw refuse(`sources is ${show(value)}`)
+  if (!isRecord(value)) throw refuse(`sources is ${show(value)}`)
   const sources: Record<string, string> = {}
   for (const [name, version] of Object.entries(value)) {
     if (typeof version !== 'string') throw refuse(`sources.${name} is ${show(version)}`)

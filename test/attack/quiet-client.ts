@@ -9,6 +9,7 @@ import { connect as connectHttp2 } from 'node:http2'
 import { request as requestHttps } from 'node:https'
 import { connect } from 'node:net'
 import { connect as connectTls } from 'node:tls'
+import { errorText } from '../../src/dns/unknown.ts'
 import { faultOf, frame, query } from './wire.ts'
 
 /** One way to ask, again and again. Each query but those over UDP has a connection of its own. */
@@ -160,7 +161,7 @@ async function sample(probe: Probe, ask: Ask, id: number): Promise<Sample> {
   const begin = performance.now()
   const fault = await inTime(ask(message)).then(
     (response) => faultOf(response, message),
-    (error: unknown) => (error instanceof Error ? error.message : String(error)),
+    (error: unknown) => errorText(error),
   )
   const ms = performance.now() - begin
   const { kind, isTwin = false } = probe

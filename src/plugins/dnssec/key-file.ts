@@ -9,6 +9,7 @@ import { ALGORITHM } from '../../dns/dnssec-algorithm.ts'
 import type { ResourceRecord } from '../../dns/message.ts'
 import { TYPE } from '../../dns/rr-type.ts'
 import { keyTag } from '../../dns/signed-data.ts'
+import { errorText } from '../../dns/unknown.ts'
 import { parseFirstRecord } from '../../records/zone-text.ts'
 import type { Host, PrivateKey } from '../host.ts'
 
@@ -158,7 +159,7 @@ function open(
   try {
     return openSigner(algorithm, key)
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error)
+    const reason = errorText(error)
     throw new KeyFileError(`"${base}.private" is no key to "${base}.key": ${reason}`)
   }
 }

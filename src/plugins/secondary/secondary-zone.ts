@@ -2,13 +2,13 @@
  * A zone that is had from primaries, and kept as they have it (RFC 1034 §4.3.5, RFC 1996).
  * @module
  */
-
 import { parseResponse } from '../../dns/message.ts'
 import { equalNames, formatName } from '../../dns/name.ts'
 import { isSameAddress } from '../../dns/network.ts'
 import { formatRcode, RCODE } from '../../dns/rcode.ts'
 import { TYPE } from '../../dns/rr-type.ts'
 import { isSerialAfter, soaSerial, soaTimes } from '../../dns/soa.ts'
+import { errorText } from '../../dns/unknown.ts'
 import { writeQuery } from '../../dns/write-query.ts'
 import type { ZoneData } from '../file/zone-data.ts'
 import type { Host, UpstreamClient } from '../host.ts'
@@ -116,7 +116,7 @@ export class SecondaryZone {
       else this.keep(data)
       return true
     } catch (error) {
-      const reason = error instanceof Error ? error.message : String(error)
+      const reason = errorText(error)
       const message = 'no primary gives a zone'
       if (!this.isStopped) this.tell('warning', message, { reason })
       return false

@@ -4,6 +4,7 @@
  */
 import { configError } from '../../corefile/problem.ts'
 import type { Directive } from '../../corefile/server-block.ts'
+import { errorText } from '../../dns/unknown.ts'
 import { passOn, serveZone } from '../file/serve-zone.ts'
 import type { ZoneData } from '../file/zone-data.ts'
 import { tellPeers, zoneHooks } from '../file/zone-hooks.ts'
@@ -80,7 +81,7 @@ function openZones(
       for (const origin of origins) zones.set(origin, open(origin, primaries, allowed))
     }
   } catch (error) {
-    throw configError(directive, error instanceof Error ? error.message : String(error))
+    throw configError(directive, errorText(error))
   }
   return zones
 }

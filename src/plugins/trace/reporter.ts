@@ -2,6 +2,7 @@
  * Sends spans to a collector in batches, beside answers: what cannot be sent in time is lost.
  * @module
  */
+import { errorText } from '../../dns/unknown.ts'
 import type { Log } from '../../telemetry/log.ts'
 import type { Host } from '../host.ts'
 import { type SpanFormat, writeSpans } from './span-json.ts'
@@ -72,7 +73,7 @@ export class Reporter {
     void this.host
       .postJson(url, writeSpans(format, service, batch), SEND_MS)
       .catch((error: unknown) => {
-        this.lose(batch.length, error instanceof Error ? error.message : String(error))
+        this.lose(batch.length, errorText(error))
       })
       .then(() => {
         this.isSending = false

@@ -6,6 +6,7 @@ import { configError } from '../../corefile/problem.ts'
 import { formatName } from '../../dns/name.ts'
 import { formatRcode } from '../../dns/rcode.ts'
 import { formatType } from '../../dns/rr-type.ts'
+import { errorText } from '../../dns/unknown.ts'
 import type { MaybePromise, Next, Outcome, Request, Setup } from '../plugin.ts'
 import { parseTrace } from './options.ts'
 import { Reporter } from './reporter.ts'
@@ -87,7 +88,7 @@ function serveTraced(
     return outcome
   }
   const fail = (error: unknown): never => {
-    end({ error: error instanceof Error ? error.message : String(error) })
+    end({ error: errorText(error) })
     throw error
   }
   try {

@@ -7,6 +7,7 @@ import { formatName, nameKey } from '../../dns/name.ts'
 import { FLAG } from '../../dns/query.ts'
 import { formatRcode, OPCODE, RCODE } from '../../dns/rcode.ts'
 import { TYPE } from '../../dns/rr-type.ts'
+import { errorText } from '../../dns/unknown.ts'
 import { writeQuery } from '../../dns/write-query.ts'
 import type { Host, UpstreamClient } from '../host.ts'
 import type { Secondary, TransferRule } from './options.ts'
@@ -67,7 +68,7 @@ export class Notifier {
         if (rcode === RCODE.NOERROR) return
         reason = formatRcode(rcode)
       } catch (error) {
-        reason = error instanceof Error ? error.message : String(error)
+        reason = errorText(error)
       }
     }
     if (this.isStopped) return

@@ -10,6 +10,7 @@ import { formatName } from '../../dns/name.ts'
 import type { Query } from '../../dns/query.ts'
 import { RCODE } from '../../dns/rcode.ts'
 import { TYPE } from '../../dns/rr-type.ts'
+import { errorText } from '../../dns/unknown.ts'
 import type { Host } from '../host.ts'
 import {
   andThen,
@@ -66,7 +67,7 @@ function openNotifier(host: Host, rule: TransferRule, directive: Directive): Not
   try {
     return new Notifier(host, rule)
   } catch (error) {
-    throw configError(directive, error instanceof Error ? error.message : String(error))
+    throw configError(directive, errorText(error))
   }
 }
 

@@ -1,0 +1,19 @@
+/**
+ * Values of unknown form: parsed JSON, and what was thrown.
+ * @module
+ */
+
+/** Returns whether a value is an object with fields: not `null`, not an array. */
+export function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+/** Returns a value's fields; none for a value that is no object. */
+export function recordOf(value: unknown): Readonly<Record<string, unknown>> {
+  return isRecord(value) ? value : {}
+}
+
+/** Returns the message of an error, or the text of anything else that was thrown. */
+export function errorText(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
+}
