@@ -1,0 +1,102 @@
+/**
+ * docs/http-api.md has every route and every error of the code, and nothing else.
+ * @module
+ */
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import type { Hono } from 'hono'
+import { createDohApp } from '../../src/doh/app.ts'
+import { withToken } from '../gateway/running.ts'
+import { codes, filesBelow, read, section, tableRows } from './pages.ts'
+
+const PAGE = read('docs/http-api.md')
+const SOURCES = [...filesBelow('src', '.ts'), ...filesBelow('worker', '.ts')]
+/** Files that make an app: another one has routes that this test would not see. */
+const APPS = [
+  'src/cli/export-status.ts',
+  'src/doh/app.ts',
+  'src/gateway/app.ts',
+  'src/gateway/explain-route.ts',
+  'src/gateway/generation-routes.ts',
+  'src/gateway/publish-routes.ts',
+  'src/gateway/token-routes.ts',
+  'src/shim/feature-servers.ts',
+]
+
+/** Errors as the code writes them: a status, and behind it the code. */
+const ERRORS = [
+  /(?:new HttpError|refused)\(\s*(\d{3}),\s*'(\w+)'/g,
+  /\{ status: (\d{3}), code: '(\w+)'/g,
+  /jsonResponse\((\d{3}), \{\s*error: \{ code: '(\w+)'/g,
+  /\[(\d{3}), '(\w+)', '/g,
+  /\?\? \[(\d{3}), '(\w+)'/g,
+]
+
+function routesOf(app: Hono): readonly string[] {
+  const routes = app.routes
+    .filter(({ method }) => method !== 'ALL')
+    .map(({ method, path }) => `${method} ${path}`)
+  return [...new Set(routes)].sort()
+}
+
+function documented(heading: string, cell: number): readonly string[] {
+  return tableRows(section(PAGE, heading))
+    .flatMap((row) => codes(row[cell] ?? ''))
+    .map((route) =>
+      route
+        .replace('/ID', '/:id')
+        .replace('TOKEN', ':token')
+        .replace(/SHA256$/, ':sha256'),
+    )
+}
+
+describe('docs/http-api.md', () => {
+  test('has the routes of a gateway', async () => {
+    const { app } = await withToken()
+    assert.deepEqual([...documented('## Routes of a gateway', 0)].sort(), routesOf(app))
+  })
+
+  test('has the routes of serve and export', () => {
+    const doh = createDohApp({ answer: () => undefined, isPrivate: () => false })
+    const literal = ['src/cli/export-status.ts', 'src/shim/feature-servers.ts'].flatMap((file) =>
+      [...read(file).matchAll(/app\.(get|put|post|delete)\('(\/[^']*)'/g)].map(
+        ([, method = '', path]) => `${method.toUpperCase()} ${path}`,
+      ),
+    )
+    assert.deepEqual(
+      [...documented('## Routes of `serve` and `export`', 1)].sort(),
+      [...routesOf(doh), ...literal].sort(),
+    )
+  })
+
+  test('sees every app', () => {
+    const makers = SOURCES.filter((file) => read(file).includes('new Hono('))
+    assert.deepEqual(makers, APPS)
+  })
+
+  test('has every error, and no other', () => {
+    const inCode = SOURCES.flatMap((file) => {
+      const text = read(file)
+      return ERRORS.flatMap((pattern) => [...text.matchAll(pattern)].map((m) => `${m[1]} ${m[2]}`))
+    })
+    const onPage = tableRows(section(PAGE, '## Errors')).map(
+      ([status, code = '']) => `${status} ${codes(code)[0]}`,
+    )
+    assert.deepEqual([...onPage].sort(), [...new Set(inCode)].sort())
+  })
+
+  test('sees every error: only a result of the writer has a status from elsewhere', () => {
+    const computed = SOURCES.filter((file) => /new HttpError\(\s*(?!\d{3},\s*')/.test(read(file)))
+    assert.deepEqual(computed, ['src/gateway/publish-routes.ts'])
+    const kinds = SOURCES.filter((file) => read(file).includes('extends HttpError'))
+    assert.deepEqual(kinds, ['src/gateway/store-error.ts'])
+  })
+
+  test('has every header of ours', () => {
+    const own = SOURCES.flatMap((file) => [...read(file).matchAll(/'(kubedoh-[a-z-]+)'/g)]).map(
+      ([, name]) => name,
+    )
+    const onPage = codes(section(PAGE, '## Headers')).filter((name) => name.startsWith('kubedoh-'))
+    assert.deepEqual([...new Set(onPage)].sort(), [...new Set(own)].sort())
+  })
+})

@@ -1,0 +1,66 @@
+/**
+ * Reads pages, sources and their tables for the tests of the documents.
+ * @module
+ */
+import { readdirSync, readFileSync } from 'node:fs'
+import { join, relative, sep } from 'node:path'
+
+/** The folder of the repository. */
+export const ROOT: string = join(import.meta.dirname, '../..')
+
+/** Returns a file's text, by its path from the root. */
+export function read(path: string): string {
+  return readFileSync(join(ROOT, path), 'utf8')
+}
+
+/** Returns the paths of all files below a folder whose names end with `ending`, sorted. */
+export function filesBelow(folder: string, ending: string): readonly string[] {
+  return readdirSync(join(ROOT, folder), { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile() && entry.name.endsWith(ending))
+    .map((entry) => relative(ROOT, join(entry.parentPath, entry.name)).split(sep).join('/'))
+    .sort()
+}
+
+/** Returns the part of a page below a heading, up to the next heading. */
+export function section(page: string, heading: string): string {
+  const start = page.indexOf(`${heading}\n`)
+  if (start < 0) throw new Error(`the page has no ${heading}`)
+  const rest = page.slice(start + heading.length)
+  const end = rest.search(/^#/m)
+  return end < 0 ? rest : rest.slice(0, end)
+}
+
+/** Returns the cells of all table rows but the heads. */
+export function tableRows(text: string): readonly (readonly string[])[] {
+  const rows = text.split('\n').filter((line) => line.startsWith('|'))
+  return rows
+    .filter((_, i) => !/^\|---/.test(rows[i] ?? '') && !/^\|---/.test(rows[i + 1] ?? ''))
+    .map((line) =>
+      line
+        .slice(1, -1)
+        .split(/(?<!\\)\|/)
+        .map((cell) => cell.trim()),
+    )
+}
+
+/** Returns the texts in backquotes, outside of code blocks. */
+export function codes(text: string): readonly string[] {
+  const prose = text.replaceAll(/```[\s\S]*?```/g, '')
+  return [...prose.matchAll(/`([^`]+)`/g)].map(([, code = '']) => code)
+}
+
+/** Returns the value of a constant, or of a property, that is a product of numbers and constants. */
+export function constantValue(name: string, text: string): number {
+  const found = new RegExp(
+    `(?:const ${name}(?:: number)? =|^ +${name}:) ([\\dA-Z][\\w* ]*)`,
+    'm',
+  ).exec(text)
+  if (found === null) throw new Error(`the file has no ${name}`)
+  return (found[1] ?? '')
+    .split('*')
+    .map((factor) => factor.trim())
+    .map((factor) =>
+      /^\d/.test(factor) ? Number(factor.replaceAll('_', '')) : constantValue(factor, text),
+    )
+    .reduce((product, factor) => product * factor, 1)
+}

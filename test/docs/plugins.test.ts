@@ -1,0 +1,66 @@
+/**
+ * docs/plugins has a page for every plugin that differs from CoreDNS, and its Corefiles are valid.
+ * @module
+ */
+import assert from 'node:assert/strict'
+import { basename, join } from 'node:path'
+import { describe, test } from 'node:test'
+import { ALL_PLUGINS } from '../../src/plugins/all-plugins.ts'
+import { AUTHORITY, SERVER } from '../certificates.ts'
+import { runCli } from '../cli/run-cli.ts'
+import { temporaryFolder } from '../exporter/temporary-folder.ts'
+import { EXAMPLE_KEYS } from '../zone-keys.ts'
+import { codes, filesBelow, read, section, tableRows } from './pages.ts'
+
+const PAGES = filesBelow('docs/plugins', '.md')
+const HEADINGS = ['## Name', '## Syntax added', '## Examples']
+/** Files that the examples name. */
+const FILES = {
+  ...EXAMPLE_KEYS,
+  'cert.pem': SERVER.cert,
+  'key.pem': SERVER.key,
+  'ca.pem': AUTHORITY,
+}
+
+function nameOf(page: string): string {
+  return basename(page, '.md')
+}
+
+describe('docs/plugins', () => {
+  test('has a page for each plugin with a difference in README.md', () => {
+    const rows = tableRows(section(read('README.md'), '## Plugins'))
+    const differing = rows
+      .filter(([names = '', difference = '']) => /^`[a-z0-9_]+`/.test(names) && difference !== '–')
+      .flatMap(([names = '']) => codes(names))
+      .filter((name) => ALL_PLUGINS.has(name))
+    assert.ok(differing.length >= 10)
+    const pages = new Set(PAGES.map(nameOf))
+    assert.deepEqual(
+      differing.filter((name) => !pages.has(name)),
+      [],
+    )
+  })
+
+  for (const page of PAGES) {
+    const text = read(page)
+    test(`${page} names a plugin and has the parts of a page`, () => {
+      assert.ok(ALL_PLUGINS.has(nameOf(page)))
+      assert.ok(text.startsWith(`# ${nameOf(page)}\n`))
+      for (const heading of HEADINGS) assert.ok(text.includes(`\n${heading}\n`), heading)
+      assert.match(text, /\n## What differs from /)
+    })
+
+    test(`${page} has examples that kubedoh check accepts`, async (t) => {
+      const examples = [...text.matchAll(/```corefile ?(\w*)\n([\s\S]*?)```/g)]
+      assert.ok(examples.length > 0)
+      for (const [, target = '', corefile = ''] of examples) {
+        assert.ok(corefile.includes(nameOf(page)))
+        const path = join(temporaryFolder(t, { ...FILES, Corefile: corefile }), 'Corefile')
+        const wanted = target === '' ? 'serve' : target
+        const { status, stderr } = await runCli(['check', path, '--for', wanted])
+        assert.equal(status, 0, `${corefile}${stderr}`)
+        assert.doesNotMatch(stderr, /missing or unreadable/)
+      }
+    })
+  }
+})

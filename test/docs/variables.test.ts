@@ -1,0 +1,112 @@
+/**
+ * docs/gateway-variables.md and docs/environment.md have every variable of the code, and no other.
+ * @module
+ */
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { COMMANDS } from '../../src/cli/commands.ts'
+import { FLAGS } from '../../src/cli/flags.ts'
+import { GATEWAY_VARIABLES, readGatewayConfig } from '../../src/gateway/config.ts'
+import { codes, filesBelow, read, section, tableRows } from './pages.ts'
+
+const GATEWAY = read('docs/gateway-variables.md')
+const ENVIRONMENT = read('docs/environment.md')
+
+function names(page: string, heading: string): readonly string[] {
+  return tableRows(section(page, heading)).map(([cell = '']) => codes(cell)[0] ?? '')
+}
+
+function sorted(texts: Iterable<string>): readonly string[] {
+  return [...new Set(texts)].sort()
+}
+
+/** Returns the variables of the process that the files read. */
+function readBy(files: readonly string[]): readonly string[] {
+  return files.flatMap((file) => {
+    const text = read(file)
+    const direct = [...text.matchAll(/process\.env\.([A-Z_]+)\b(?! = )/g)].map(
+      ([, name = '']) => name,
+    )
+    const taken = [...text.matchAll(/\{ ([^{}]+) \} = process\.env\b/g)].flatMap(([, list = '']) =>
+      [...list.matchAll(/[A-Z_]{3,}/g)].map(([name]) => name),
+    )
+    return [...direct, ...taken]
+  })
+}
+
+describe('docs/gateway-variables.md', () => {
+  const bindings = /^ {2}readonly ([A-Z0-9_]+)\??: (\w+)/gm
+  const env = [...read('worker/env.ts').matchAll(bindings)]
+  const isVariable = (type: string): boolean => type === 'string'
+
+  test('has the variables', () => {
+    const own = env.filter(([, , type = '']) => isVariable(type)).map(([, name = '']) => name)
+    assert.deepEqual(
+      sorted(names(GATEWAY, '## Variables')),
+      sorted(['COREFILE', ...GATEWAY_VARIABLES, ...own]),
+    )
+  })
+
+  test('has the bindings', () => {
+    const own = env.filter(([, , type = '']) => !isVariable(type)).map(([, name = '']) => name)
+    assert.deepEqual(sorted(names(GATEWAY, '## Bindings of a Worker')), sorted(own))
+  })
+
+  test('has the defaults of the code, which wrangler.toml repeats', async () => {
+    const rows = new Map(
+      tableRows(section(GATEWAY, '## Variables')).map(([name = '', value = '']) => [
+        codes(name)[0] ?? '',
+        codes(value)[0] ?? '',
+      ]),
+    )
+    const config = await readGatewayConfig({ COREFILE: '. {\n  whoami\n}\n' })
+    assert.equal(rows.get('STALE_SECONDS'), String(config.times.staleMs / 1000))
+    assert.equal(rows.get('EXPIRE_SECONDS'), String(config.times.expireMs / 1000))
+    assert.equal(rows.get('REQUESTS_PER_MINUTE'), String(config.requestsPerMinute))
+    assert.equal(rows.get('PUBLIC'), String(config.access.isPublic))
+    assert.equal(config.clusters.size, 0)
+    const [, vars = ''] = /\[vars\]\n([\s\S]*?)\n\[\[/.exec(read('wrangler.toml')) ?? []
+    const set = [...vars.matchAll(/^([A-Z][A-Z0-9_]*) = "([^"\n]*)"$/gm)]
+    assert.ok(set.length >= 10)
+    for (const [, name = '', value] of set) assert.equal(value, rows.get(name) ?? '', name)
+  })
+})
+
+describe('docs/environment.md', () => {
+  const sources = ['src', 'demo', 'worker'].flatMap((folder) => filesBelow(folder, '.ts'))
+  const flags = Object.entries(FLAGS).flatMap(([flag, { env }]) =>
+    env === undefined ? [] : [[flag, env] as const],
+  )
+
+  test('has the variables of the programs', () => {
+    const asked = sources.flatMap((file) => {
+      const text = read(file)
+      const literal = [...text.matchAll(/\.env\('([A-Z_]+)'/g)].map(([, name = '']) => name)
+      const constant = [...text.matchAll(/const [A-Z_]+_VARIABLE = '([A-Z_]+)'/g)]
+      return [...literal, ...constant.map(([, name = '']) => name)]
+    })
+    // Read by the library of Kubernetes, not by us.
+    const foreign = ['KUBECONFIG']
+    assert.deepEqual(
+      sorted(names(ENVIRONMENT, '## kubedoh')),
+      sorted([...asked, ...flags.map(([, env]) => env), ...readBy(sources), ...foreign]),
+    )
+  })
+
+  for (const [flag, env] of flags) {
+    test(`names the commands that read ${env}`, () => {
+      const users = COMMANDS.filter((one) => one.flags.some((used) => used === flag))
+      const row = tableRows(section(ENVIRONMENT, '## kubedoh')).find(([cell = '']) =>
+        cell.includes(`\`${env}\``),
+      )
+      const named = codes(row?.[1] ?? '')
+      const expected = users.map(({ name }) => name.replace(/^token .*/, 'token …'))
+      assert.deepEqual(sorted(named), sorted(expected))
+    })
+  }
+
+  test('has the variables of the tests', () => {
+    const files = filesBelow('test', '.ts').filter((file) => !file.startsWith('test/docs/'))
+    assert.deepEqual(sorted(names(ENVIRONMENT, '## Tests and benchmarks')), sorted(readBy(files)))
+  })
+})
