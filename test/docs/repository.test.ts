@@ -1,0 +1,124 @@
+/**
+ * What contributors are told and what CI runs: paths and commands that exist, valid templates.
+ * @module
+ */
+import assert from 'node:assert/strict'
+import { existsSync, readdirSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { describe, test } from 'node:test'
+import { parse } from 'yaml'
+import { codes, filesBelow, ROOT, read, section, tableRows } from './pages.ts'
+
+const CONTRIBUTING = read('CONTRIBUTING.md')
+const DOCUMENTS = ['CONTRIBUTING.md', 'SECURITY.md', ...filesBelow('docs', '.md')]
+const SCRIPTS = [...read('package.json').matchAll(/^ {4}"([\w:]+)": "/gm)].map(
+  ([, name = '']) => name,
+)
+
+function recordOf(value: unknown): Readonly<Record<string, unknown>> {
+  assert.ok(typeof value === 'object' && value !== null)
+  return Object.fromEntries(Object.entries(value))
+}
+
+function listOf(value: unknown): readonly unknown[] {
+  assert.ok(Array.isArray(value))
+  return value
+}
+
+describe('CONTRIBUTING.md', () => {
+  test('names files and folders that exist', () => {
+    const paths = codes(CONTRIBUTING)
+      .filter((code) => /^(src|test|docs|worker|demo|bin|\.ci)(\/[\w./-]+)?$/.test(code))
+      .filter((path) => !path.includes('NAME'))
+    assert.ok(paths.length > 30)
+    assert.deepEqual(
+      paths.filter((path) => !existsSync(join(ROOT, path))),
+      [],
+    )
+  })
+
+  test('has every folder of src', () => {
+    const rows = tableRows(section(CONTRIBUTING, '## Where things are'))
+    const named = rows.flatMap(([cell = '']) => codes(cell))
+    const folders = readdirSync(join(ROOT, 'src')).map((name) => `src/${name}`)
+    assert.deepEqual(named.filter((name) => name.startsWith('src/')).sort(), folders.sort())
+  })
+
+  test('names scripts of package.json, and every suite', () => {
+    const named = [...CONTRIBUTING.matchAll(/npm run ([\w:]+)/g)].map(([, name = '']) => name)
+    assert.deepEqual(
+      named.filter((name) => !SCRIPTS.includes(name)),
+      [],
+    )
+    const suites = SCRIPTS.filter((name) => name.startsWith('test:'))
+    assert.deepEqual(
+      suites.filter((name) => !named.includes(name)),
+      [],
+    )
+  })
+
+  test('names the suites of CI', () => {
+    const [, list = ''] = /and\s+the suites ([^,]+(?:, `\w+`)*), within/.exec(CONTRIBUTING) ?? []
+    const run = [...read('.ci/run').matchAll(/npm run test:(\w+)/g)].map(([, name]) => name)
+    assert.deepEqual(codes(list), run)
+  })
+
+  test('names identifiers that the named file has', () => {
+    const pairs = [...CONTRIBUTING.matchAll(/`([A-Z_]{4,})` in `((?:src|test)\/[\w./-]+)`/g)]
+    assert.ok(pairs.length >= 4)
+    for (const [, name = '', path = ''] of pairs)
+      assert.ok(read(path).includes(name), `${name} in ${path}`)
+  })
+})
+
+describe('.github', () => {
+  test('runs .ci/run with the Node of a user, Go and a time limit', () => {
+    const { jobs } = recordOf(parse(read('.github/workflows/ci.yml')))
+    const { ci } = recordOf(jobs)
+    const job = recordOf(ci)
+    assert.equal(job['timeout-minutes'], 60)
+    assert.match(String(recordOf(job.container).image), /^node:20\b/)
+    const steps = listOf(job.steps).map(recordOf)
+    assert.ok(steps.some(({ uses }) => String(uses).startsWith('actions/setup-go@')))
+    assert.equal(steps.at(-1)?.run, '.ci/run')
+  })
+
+  for (const file of ['bug.yml', 'feature.yml']) {
+    test(`${file} is a form that GitHub takes`, () => {
+      const form = recordOf(parse(read(`.github/ISSUE_TEMPLATE/${file}`)))
+      assert.ok(typeof form.name === 'string' && typeof form.description === 'string')
+      const body = listOf(form.body).map(recordOf)
+      const asked = body.filter(({ type }) => type !== 'markdown')
+      assert.equal(new Set(asked.map(({ id }) => id)).size, asked.length)
+      for (const { type, id, attributes } of asked) {
+        assert.match(String(type), /^(input|textarea|dropdown|checkboxes)$/)
+        assert.match(String(id), /^[a-z]+$/)
+        assert.equal(typeof recordOf(attributes).label, 'string')
+      }
+    })
+  }
+})
+
+describe('links', () => {
+  for (const page of DOCUMENTS) {
+    test(`of ${page} lead somewhere`, () => {
+      const links = [...read(page).matchAll(/\]\(([^)]+)\)/g)].map(([, link = '']) => link)
+      const local = links.filter((link) => !link.startsWith('https://'))
+      const broken = local.filter((link) => {
+        const [path = '', anchor = ''] = link.split('#')
+        if (path === '') return !read(page).toLowerCase().includes(`\n## ${anchor}\n`)
+        return !existsSync(join(ROOT, dirname(page), path))
+      })
+      assert.deepEqual(broken, [])
+    })
+  }
+
+  test('of README.md lead to every page of docs, but those of plugins', () => {
+    const pages = filesBelow('docs', '.md').filter((page) => !page.startsWith('docs/plugins/'))
+    const text = read('README.md')
+    assert.deepEqual(
+      [...pages, 'docs/plugins', 'CONTRIBUTING.md'].filter((page) => !text.includes(`](${page})`)),
+      [],
+    )
+  })
+})
