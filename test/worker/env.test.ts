@@ -20,7 +20,8 @@ test('wrangler.toml binds the Durable Objects that the Worker exports', async ()
     classes,
   )
   const script = new TextDecoder().decode(await bundleWorker())
-  const [, exported = ''] = /export\s*\{([^}]*)\};?\s*$/.exec(script) ?? []
+  // The licences of libraries come after the exports.
+  const [, exported = ''] = [...script.matchAll(/export\s*\{([^}]*)\};?/g)].at(-1) ?? []
   const names = exported.split(',').map((item) => item.replace(/^.* as /, '').trim())
   for (const className of classes) assert.ok(names.includes(className), className)
   const [, main = ''] = /^main = "(.*)"$/m.exec(text) ?? []
