@@ -80,7 +80,7 @@ export async function startNodeGateway(input: Input, output: Output): Promise<Ru
   }
 }
 
-/** Follows the certificate's files, and reads them and the Corefile when it is told to. */
+/** Reloads the certificate when its files change, and it and the Corefile on request. */
 function followFiles(
   input: Input,
   {

@@ -1,5 +1,5 @@
 /**
- * The signals of commands that run until they are told to stop.
+ * The signals of commands that run until a signal stops them.
  * @module
  */
 

@@ -14,7 +14,7 @@ export type Addition =
   | { readonly kind: 'taken'; readonly identity: string; readonly id: string }
 
 /**
- * The tokens. Each change is one step, whoever else changes them at the moment: it is checked
+ * The tokens. Each change is one step, also while others change them: it is checked
  * against the records as they are when it is written. A removed record never comes back.
  */
 export type TokenStore = {

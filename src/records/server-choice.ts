@@ -25,7 +25,7 @@ export const SERVER_CHOICES_TYPE = 0xff00
 export type ServerChoice = {
   /** Its namespace, '' for none. */
   readonly scope: string
-  /** 4 or 16 octets, or none. */
+  /** 4 or 16 bytes, or none. */
   readonly address: Uint8Array
   /** Its name's labels below the zone; none when there is no server. */
   readonly target: Uint8Array

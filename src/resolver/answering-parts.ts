@@ -57,10 +57,10 @@ const READERS: Readonly<Record<string, Reader>> = {
   nomad: { zoneWords: args, takesAll: some },
 }
 
-/** Plugins that ask other servers, or tell themselves what a client may see. */
+/** Plugins that ask other servers, or decide themselves what a client may see. */
 const GUARDED: ReadonlySet<string> = new Set(['kubernetes', 'forward', 'grpc'])
 
-/** Whether a plugin answers with names of its own, whoever the client is. */
+/** Whether a plugin answers with names of its own for every client. */
 export function hasOwnNames(plugin: string): boolean {
   return Object.hasOwn(READERS, plugin) && !GUARDED.has(plugin)
 }

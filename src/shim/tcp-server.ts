@@ -175,7 +175,7 @@ class Accepted implements Connection {
   }
 }
 
-/** What tells a connection from all others at the same time. */
+/** Identifies a connection among those open at the same time. */
 function endsOf({ remoteAddress, remotePort, localAddress }: Socket): string {
   return `${remoteAddress} ${remotePort} ${localAddress}`
 }

@@ -7,7 +7,7 @@ import { parseService, type Service, type StoredKey } from './service.ts'
 /** What a key says; a text for a value that says nothing: what is wrong with it. */
 export type KeyEntry = Service | string
 
-/** Keys in the order of their octets. */
+/** Keys in the order of their bytes. */
 export class KeyTable {
   private readonly keys: string[] = []
   private readonly entries = new Map<string, KeyEntry>()

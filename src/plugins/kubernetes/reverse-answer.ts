@@ -24,7 +24,7 @@ export const SURPLUS_LABELS = 3
 const asked = new ReverseAddress()
 
 /**
- * Answers for a name within a reverse zone, `relativeBytes` octets of which are below the zone.
+ * Answers for a name within a reverse zone, `relativeBytes` bytes of which are below the zone.
  *
  * By the RFCs' rules every part of an address exists. Which addresses begin with it would take all
  * shards to know, and NXDOMAIN would deny the addresses below it (RFC 8020 §2).

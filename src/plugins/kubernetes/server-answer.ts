@@ -31,7 +31,7 @@ const DNS_BYTES = 4
 export type SeenServers = {
   /** Their names' labels below the zone, each once, in the order of the NS records. */
   readonly targets: readonly Uint8Array[]
-  /** Addresses of `ns.dns`, by type, each once, in the order of their octets. */
+  /** Addresses of `ns.dns`, by type, each once, in the order of their bytes. */
   readonly ipv4: readonly Uint8Array[]
   readonly ipv6: readonly Uint8Array[]
   readonly ttlSeconds: number
@@ -68,7 +68,7 @@ export function seenServers(
   }
 }
 
-/** Whether a name below the zone, of so many octets, depends on what the name servers are. */
+/** Whether a name below the zone, of so many bytes, depends on what the name servers are. */
 export function isServerName({ name, type }: Query, relativeBytes: number): boolean {
   if (relativeBytes === 0) return type === NS
   if (relativeBytes !== NS_DNS.length && relativeBytes !== DNS_BYTES) return false
