@@ -4,7 +4,7 @@
  * @module
  */
 import { clientNetwork } from '../dns/network.ts'
-import { random16 } from './random16.ts'
+import { Heap } from './heap.ts'
 
 /** How many connections a server holds. */
 export type ConnectionLimits = {
@@ -21,8 +21,8 @@ export type ConnectionLimits = {
 /** A connection, as the table sees it. */
 export type Connection = {
   /**
-   * Since when the server has been waiting for the client, in milliseconds since 1970; `Infinity`
-   * while the server works on a response, when the connection is not dropped.
+   * Since when the server has been waiting for the client, in milliseconds of a clock that does not
+   * go back; `Infinity` while the server works on a response, when the connection is not dropped.
    */
   readonly idleSinceMs: number
   /** Whether the server has answered a request on it: a connection without one is dropped first. */
@@ -31,24 +31,32 @@ export type Connection = {
   readonly destroy: () => unknown
 }
 
-type Client<T> = { readonly network: string; readonly connections: Bag<T> }
+/** A connection, and its state as last read: by now it may be busy, or idle for less time. */
+type Entry<T> = {
+  readonly connection: T
+  readonly client: Client<T>
+  idleSinceMs: number
+  hasServed: boolean
+}
 
-/** Whether a connection of a client may be dropped. */
-type Choice<T> = (connection: T, client: Client<T>) => boolean
+/** The connections of one client, in the order in which they are dropped. */
+type Client<T> = {
+  readonly network: string
+  readonly entries: Heap<Entry<T>>
+  unserved: number
+}
 
 /**
- * Connections looked at to drop one. Of more than that, this many picked at random: a client that
- * has a fifth of 5,000 is missed by less than one pick in a million. To look at all of them for
- * each new connection took longer than to accept it.
+ * Connections by client. Each change takes O(log n): the table reads the state of a connection only
+ * when its owner calls `changed`, and before the table drops it.
  */
-const LOOKS_MAX = 64
-
-/** Connections by client. */
 export class ConnectionTable<T extends Connection> {
   private readonly limits: () => ConnectionLimits
-  private readonly connections = new Bag<T>()
-  private readonly clientOf = new Map<T, Client<T>>()
+  private readonly entries = new Map<T, Entry<T>>()
   private readonly clients = new Map<string, Client<T>>()
+  private readonly byIdle = new Heap(clientOrder<T>(isIdle))
+  private readonly byUnserved = new Heap(clientOrder<T>(isUnserved))
+  private unserved = 0
 
   /** @param limits returns the limits at the time of each new connection */
   constructor(limits: () => ConnectionLimits) {
@@ -57,7 +65,7 @@ export class ConnectionTable<T extends Connection> {
 
   /** Returns all connections, the oldest first. */
   all(): Iterable<T> {
-    return this.clientOf.keys()
+    return this.entries.keys()
   }
 
   /**
@@ -69,104 +77,132 @@ export class ConnectionTable<T extends Connection> {
   add(address: string, connection: T): boolean {
     const { connectionsMax, connectionsPerClientMax, unservedPerClientMax } = this.limits()
     const network = clientNetwork(address)
-    const client = this.clients.get(network) ?? { network, connections: new Bag<T>() }
-    const own = client.connections
-    const isAny = (): boolean => true
-    const isOfAny: Choice<T> = (_, other) => other.connections.size >= own.size
+    const client = this.clients.get(network) ?? createClient<T>(network)
+    const own = client.entries
+    const ownFirst = () => own.first
+    const firstOf = (clients: Heap<Client<T>>) => () =>
+      (clients.first?.entries.size ?? 0) < own.size ? undefined : clients.first?.entries.first
     if (unservedPerClientMax !== undefined) {
-      this.boundUnserved(unservedPerClientMax, own, isAny)
-      this.boundUnserved(2 * unservedPerClientMax, this.connections, isOfAny)
+      const max = unservedPerClientMax
+      this.makeRoom(() => client.unserved >= max, ownFirst, isUnserved)
+      this.makeRoom(() => this.unserved >= 2 * max, firstOf(this.byUnserved), isUnserved)
     }
-    if (own.size >= connectionsPerClientMax && !this.makeRoom(own.members, isAny)) return false
-    const all = this.connections
-    if (all.size >= connectionsMax && !this.makeRoom(all.members, isOfAny)) return false
-    this.clients.set(network, client)
-    this.clientOf.set(connection, client)
-    all.add(connection)
-    own.add(connection)
+    const isOwnFull = () => own.size >= connectionsPerClientMax
+    if (!this.makeRoom(isOwnFull, ownFirst, isIdle)) return false
+    const isFull = () => this.entries.size >= connectionsMax
+    if (!this.makeRoom(isFull, firstOf(this.byIdle), isIdle)) return false
+    this.insert(client, connection)
     return true
   }
 
   /** Removes a connection that has ended. Does nothing when it is not in the table. */
   remove(connection: T): void {
-    const client = this.clientOf.get(connection)
-    if (client === undefined) return
-    this.clientOf.delete(connection)
-    this.connections.delete(connection)
-    client.connections.delete(connection)
-    if (client.connections.size === 0) this.clients.delete(client.network)
-  }
-
-  /** Drops an idle connection without an answered request when a bag has `max` of them. */
-  private boundUnserved(max: number, bag: Bag<T>, isChosen: Choice<T>): void {
-    if (bag.size < max) return
-    const unserved = bag.members.filter((one) => {
-      const client = this.clientOf.get(one)
-      return client !== undefined && !one.hasServed && isChosen(one, client)
-    })
-    if (unserved.length >= max) this.makeRoom(unserved, isChosen)
-  }
-
-  /** Drops the idle connection of those chosen that goes first. @returns whether there was one */
-  private makeRoom(connections: readonly T[], isChosen: Choice<T>): boolean {
-    let best: readonly [T, Client<T>] | undefined
-    for (const connection of someOf(connections, LOOKS_MAX)) {
-      const client = this.clientOf.get(connection)
-      if (client === undefined || connection.idleSinceMs === Number.POSITIVE_INFINITY) continue
-      if (!isChosen(connection, client)) continue
-      const entry = [connection, client] as const
-      if (best === undefined || goesBefore(entry, best)) best = entry
+    const entry = this.entries.get(connection)
+    if (entry === undefined) return
+    const { client } = entry
+    this.entries.delete(connection)
+    if (!entry.hasServed) this.countUnserved(client, -1)
+    client.entries.delete(entry)
+    if (client.entries.size > 0) this.clientChanged(client)
+    else {
+      this.clients.delete(client.network)
+      this.byIdle.delete(client)
+      this.byUnserved.delete(client)
     }
-    if (best === undefined) return false
-    const [connection] = best
-    this.remove(connection)
-    connection.destroy()
+  }
+
+  /**
+   * Learns that the server no longer works for a connection, or has answered its first request.
+   * Other changes need no call: the table reads the state again before it drops a connection. Does
+   * nothing when the connection is not in the table.
+   */
+  changed(connection: T): void {
+    const entry = this.entries.get(connection)
+    if (entry === undefined) return
+    const { idleSinceMs, hasServed } = connection
+    if (hasServed !== entry.hasServed || idleSinceMs < entry.idleSinceMs) this.readAgain(entry)
+  }
+
+  private insert(client: Client<T>, connection: T): void {
+    const { idleSinceMs, hasServed } = connection
+    const entry = { connection, client, idleSinceMs, hasServed }
+    this.entries.set(connection, entry)
+    if (!hasServed) this.countUnserved(client, 1)
+    client.entries.add(entry)
+    if (client.entries.size > 1) this.clientChanged(client)
+    else {
+      this.clients.set(client.network, client)
+      this.byIdle.add(client)
+      this.byUnserved.add(client)
+    }
+  }
+
+  /** Drops connections while there is no room. @returns whether there is room now */
+  private makeRoom(
+    isFull: () => boolean,
+    first: () => Entry<T> | undefined,
+    mayDrop: (state: State) => boolean,
+  ): boolean {
+    while (isFull()) {
+      const entry = first()
+      if (entry === undefined || !mayDrop(entry)) return false
+      if (this.readAgain(entry)) continue
+      this.remove(entry.connection)
+      entry.connection.destroy()
+    }
     return true
+  }
+
+  /** Reads the state of a connection. @returns whether it has changed */
+  private readAgain(entry: Entry<T>): boolean {
+    const { idleSinceMs, hasServed } = entry.connection
+    if (idleSinceMs === entry.idleSinceMs && hasServed === entry.hasServed) return false
+    const { client } = entry
+    if (hasServed !== entry.hasServed) this.countUnserved(client, hasServed ? -1 : 1)
+    entry.idleSinceMs = idleSinceMs
+    entry.hasServed = hasServed
+    client.entries.changed(entry)
+    this.clientChanged(client)
+    return true
+  }
+
+  private countUnserved(client: Client<T>, change: 1 | -1): void {
+    client.unserved += change
+    this.unserved += change
+  }
+
+  private clientChanged(client: Client<T>): void {
+    this.byIdle.changed(client)
+    this.byUnserved.changed(client)
   }
 }
 
-/** Whether one connection is dropped rather than another. */
-function goesBefore(
-  [a, { connections }]: readonly [Connection, Client<Connection>],
-  [b, { connections: others }]: readonly [Connection, Client<Connection>],
-): boolean {
-  if (connections.size !== others.size) return connections.size > others.size
+type State = Pick<Connection, 'idleSinceMs' | 'hasServed'>
+
+function createClient<T>(network: string): Client<T> {
+  return { network, entries: new Heap<Entry<T>>(goesBefore), unserved: 0 }
+}
+
+function isIdle({ idleSinceMs }: State): boolean {
+  return idleSinceMs < Number.POSITIVE_INFINITY
+}
+
+function isUnserved(state: State): boolean {
+  return isIdle(state) && !state.hasServed
+}
+
+/** Whether one connection of a client is dropped rather than another. */
+function goesBefore(a: State, b: State): boolean {
+  if (isIdle(a) !== isIdle(b)) return isIdle(a)
   if (a.hasServed !== b.hasServed) return b.hasServed
   return a.idleSinceMs < b.idleSinceMs
 }
 
-/** Returns all, or as many as there may be, picked at random: one may come twice. */
-function someOf<T>(all: readonly T[], max: number): readonly T[] {
-  if (all.length <= max) return all
-  return Array.from({ length: max }).flatMap(() => all[random16() % all.length] ?? [])
-}
-
-/** Members in any order, of which one can be picked by its place. */
-class Bag<T> {
-  private readonly list: T[] = []
-  private readonly places = new Map<T, number>()
-
-  get size(): number {
-    return this.list.length
-  }
-
-  get members(): readonly T[] {
-    return this.list
-  }
-
-  add(member: T): void {
-    this.places.set(member, this.list.length)
-    this.list.push(member)
-  }
-
-  /** Removes a member; the last one takes its place. */
-  delete(member: T): void {
-    const place = this.places.get(member)
-    if (place === undefined) return
-    this.places.delete(member)
-    const last = this.list.pop()
-    if (last === undefined || last === member) return
-    this.list[place] = last
-    this.places.set(last, place)
+/** Orders clients: those whose first connection may be dropped, then those with the most. */
+function clientOrder<T>(mayDrop: (state: State) => boolean) {
+  return ({ entries: a }: Client<T>, { entries: b }: Client<T>): boolean => {
+    if (a.first === undefined || b.first === undefined) return b.size < a.size
+    if (mayDrop(a.first) !== mayDrop(b.first)) return mayDrop(a.first)
+    return a.size === b.size ? goesBefore(a.first, b.first) : a.size > b.size
   }
 }

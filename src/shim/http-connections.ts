@@ -82,7 +82,10 @@ export class HttpConnections {
   private check(): void {
     const nowMs = this.now()
     const times = this.times()
-    for (const served of this.table.all()) served.check(nowMs, times)
+    for (const served of this.table.all()) {
+      served.check(nowMs, times)
+      this.table.changed(served)
+    }
   }
 }
 

@@ -36,6 +36,8 @@ export type ConnectionService = {
   readonly answer: () => Answer
   readonly limits: ConnectionTimes
   readonly transport: 'tcp' | 'tls'
+  /** Called after each change of `idleSinceMs` or `hasServed`. */
+  readonly onChange: () => void
 }
 
 /** Messages answered for one connection before other connections have their turn. */
@@ -93,8 +95,8 @@ export class TcpConnection {
   }
 
   /**
-   * Since when the client has sent nothing or read nothing, in milliseconds since 1970; `Infinity`
-   * while the server has queries to answer.
+   * Since when the server has been waiting for the client to send or to read, in milliseconds of
+   * `elapsed`; `Infinity` while the server has queries to answer.
    */
   get idleSinceMs(): number {
     const isOurTurn = this.pending > 0 || (this.stream.hasUnread && !this.isUnread)
@@ -160,6 +162,7 @@ export class TcpConnection {
       this.pending++
       void result.then((later) => {
         this.pending--
+        this.activeMs = elapsed()
         this.send(later)
         this.settle()
       })
@@ -210,7 +213,7 @@ export class TcpConnection {
    * all is answered.
    */
   private settle(): void {
-    const { socket, stream } = this
+    const { socket, stream, service } = this
     if (socket.destroyed) return
     if (this.queriesLeft <= 0) this.hasEnded = true
     const hasUnread = stream.hasUnread && this.queriesLeft > 0
@@ -221,6 +224,7 @@ export class TcpConnection {
     if (hasUnread || this.isBusy) socket.pause()
     else socket.resume()
     if (this.hasEnded && this.pending === 0 && !hasUnread) socket.end()
+    service.onChange()
   }
 
   private get isBusy(): boolean {

@@ -134,7 +134,9 @@ export class TcpServer {
   }
 
   private start(socket: Socket, accepted: Accepted, transport: 'tcp' | 'tls'): void {
-    const service = { answer: this.answer, limits: this.limits(), transport }
+    const { answer, connections } = this
+    const onChange = (): void => connections.changed(accepted)
+    const service = { answer, limits: this.limits(), transport, onChange }
     accepted.connection = new TcpConnection(socket, service)
   }
 

@@ -1,11 +1,16 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { type Connection, ConnectionTable } from '../../src/shim/connection-table.ts'
+import fc from 'fast-check'
+import {
+  type Connection,
+  type ConnectionLimits,
+  ConnectionTable,
+} from '../../src/shim/connection-table.ts'
 
 /** A connection that remembers whether it was dropped. */
 class FakeConnection implements Connection {
-  readonly idleSinceMs: number
-  readonly hasServed: boolean
+  idleSinceMs: number
+  hasServed: boolean
   isDropped = false
 
   constructor(idleSinceMs: number, hasServed = false) {
@@ -161,27 +166,40 @@ describe('ConnectionTable', () => {
     assert.deepEqual(dropped, [3, 4, 6])
   })
 
-  test('looks at few of many connections, and drops one of the client that has the most', () => {
-    let looks = 0
+  test('reads the state of few connections for each new one, however many there are', () => {
+    let reads = 0
+    let sinceMs = 0
     let dropped = ''
     const held = (address: string): Connection => ({
       get idleSinceMs() {
-        looks++
-        return 1
+        reads++
+        return sinceMs
       },
       hasServed: false,
       destroy: () => (dropped = address),
     })
-    const limits = { connectionsMax: 4000, connectionsPerClientMax: 2000 }
+    const limits = {
+      connectionsMax: 4000,
+      connectionsPerClientMax: 2000,
+      unservedPerClientMax: 2000,
+    }
     const table = new ConnectionTable<Connection>(() => limits)
+    const addMore = (subnet: number): void => {
+      for (let i = 0; i < 100; i++) {
+        dropped = ''
+        assert.ok(table.add(`10.${subnet}.0.${i}`, held(C)))
+        assert.equal(dropped, A)
+      }
+    }
     for (let i = 0; i < 2000; i++) assert.ok(table.add(A, held(A)))
     for (let i = 0; i < 2000; i++) assert.ok(table.add(`10.0.${i >> 8}.${i & 255}`, held(B)))
-    for (let i = 0; i < 100; i++) {
-      dropped = ''
-      assert.ok(table.add(`10.1.0.${i}`, held(C)))
-      assert.equal(dropped, A)
-    }
-    assert.ok(looks <= 100 * 3 * 64, `${looks} looks`)
+    reads = 0
+    addMore(1)
+    assert.equal(reads, 2 * 100)
+    // Each connection has sent something: each of A is read again, once.
+    ;[sinceMs, reads] = [1, 0]
+    addMore(2)
+    assert.equal(reads, 1900 + 2 * 100)
   })
 
   test('follows limits that change', () => {
@@ -192,4 +210,100 @@ describe('ConnectionTable', () => {
     connectionsMax = 2
     assert.ok(table.add(B, new FakeConnection(BUSY)))
   })
+})
+
+const ADDRESSES = [A, B, C, '192.0.2.4']
+const RANDOM_LIMITS = [
+  { connectionsMax: 6, connectionsPerClientMax: 4 },
+  { connectionsMax: 8, connectionsPerClientMax: 5, unservedPerClientMax: 2 },
+]
+
+type Held = { readonly address: string; readonly connection: FakeConnection }
+
+/** The same rules over a plain list, all of which is looked at each time. */
+class Model {
+  held: Held[] = []
+  private readonly limits: ConnectionLimits
+
+  constructor(limits: ConnectionLimits) {
+    this.limits = limits
+  }
+
+  add(address: string, connection: FakeConnection): boolean {
+    const { connectionsMax, connectionsPerClientMax, unservedPerClientMax = 100 } = this.limits
+    const own = this.countOf(address)
+    const isOwn = (one: Held): boolean => one.address === address
+    const isUnserved = (one: Held): boolean => !one.connection.hasServed
+    const isOfAny = (one: Held): boolean => this.countOf(one.address) >= this.countOf(address)
+    const bounds = [
+      { max: unservedPerClientMax, counts: (one: Held) => isOwn(one) && isUnserved(one) },
+      { max: 2 * unservedPerClientMax, counts: isUnserved, mayDrop: isOfAny },
+      { max: connectionsPerClientMax, counts: isOwn, isHard: true },
+      { max: connectionsMax, counts: () => true, mayDrop: isOfAny, isHard: true },
+    ]
+    assert.ok(own <= connectionsPerClientMax)
+    for (const { max, counts, mayDrop = () => true, isHard = false } of bounds) {
+      for (;;) {
+        const counted = this.held.filter(counts)
+        if (counted.length < max) break
+        if (this.drop(counted.filter(mayDrop))) continue
+        if (isHard) return false
+        break
+      }
+    }
+    this.held.push({ address, connection })
+    return true
+  }
+
+  private countOf(address: string): number {
+    return this.held.filter((one) => one.address === address).length
+  }
+
+  private drop(some: readonly Held[]): boolean {
+    const [victim] = some
+      .filter(({ connection }) => connection.idleSinceMs !== BUSY)
+      .sort(
+        (a, b) =>
+          this.countOf(b.address) - this.countOf(a.address) ||
+          Number(a.connection.hasServed) - Number(b.connection.hasServed) ||
+          a.connection.idleSinceMs - b.connection.idleSinceMs,
+      )
+    this.held = this.held.filter((one) => one !== victim)
+    return victim !== undefined
+  }
+}
+
+test('ConnectionTable drops what a search through all connections finds', () => {
+  const step = fc.tuple(
+    fc.constantFrom('add', 'add', 'end', 'work', 'idle', 'idle', 'serve', 'touch'),
+    fc.nat({ max: 3 }),
+    fc.nat({ max: 7 }),
+  )
+  const isRight = (limits: ConnectionLimits, steps: readonly Step[]): void => {
+    const model = new Model(limits)
+    const table = new ConnectionTable<FakeConnection>(() => limits)
+    for (const [nowMs, [event, client, place]] of steps.entries()) {
+      const connection = model.held[place]?.connection
+      const isIdle = connection?.idleSinceMs !== BUSY
+      if (event === 'add') {
+        const [address, added] = [ADDRESSES[client] ?? A, new FakeConnection(nowMs)]
+        assert.equal(table.add(address, added), model.add(address, added))
+      } else if (connection === undefined) continue
+      else if (event === 'end') {
+        model.held = model.held.filter((one) => one.connection !== connection)
+        table.remove(connection)
+      } else if (event === 'work') connection.idleSinceMs = BUSY
+      else if (event === 'touch' && isIdle) connection.idleSinceMs = nowMs
+      else if (event === 'idle' && !isIdle) connection.idleSinceMs = nowMs
+      else if (event === 'serve') connection.hasServed = true
+      if (connection !== undefined && ['idle', 'serve'].includes(event)) table.changed(connection)
+      assert.deepEqual(
+        [...table.all()],
+        model.held.map((one) => one.connection),
+      )
+    }
+  }
+  type Step = readonly [string, number, number]
+  const steps = fc.array(step, { minLength: 20, maxLength: 200 })
+  fc.assert(fc.property(fc.constantFrom(...RANDOM_LIMITS), steps, isRight), { numRuns: 1000 })
 })
