@@ -3,7 +3,7 @@
  * @module
  */
 import { styleText } from 'node:util'
-import { encodeBase64url } from '../src/dns/base64url.ts'
+import { encodeBase64url } from '../src/bytes/base64url.ts'
 import { nameOf } from '../src/dns/name.ts'
 import { TYPE } from '../src/dns/rr-type.ts'
 import { writeQuery } from '../src/dns/write-query.ts'

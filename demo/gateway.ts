@@ -10,7 +10,7 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { Readable } from 'node:stream'
 import { build } from 'esbuild'
-import { isRecord } from '../src/dns/unknown.ts'
+import { isRecord } from '../src/bytes/unknown.ts'
 import type { GatewayVariables } from '../src/gateway/config.ts'
 
 const ROOT = join(import.meta.dirname, '..')

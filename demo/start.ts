@@ -7,21 +7,21 @@ import { readFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { parseArgs, styleText } from 'node:util'
+import { errorText } from '../src/bytes/unknown.ts'
 import { startExport } from '../src/cli/export.ts'
 import { Input } from '../src/cli/flags.ts'
 import { type ClusterKeys, createClusterKeys, createToken } from '../src/cli/keys.ts'
+import { serve } from '../src/cli/serve.ts'
+import type { GatewayVariables } from '../src/gateway/config.ts'
 import {
   CommandError,
   describeError,
   EXIT,
   ignoreClosedPipes,
   type Output,
-} from '../src/cli/output.ts'
-import { serve } from '../src/cli/serve.ts'
-import type { ServeOptions } from '../src/cli/server.ts'
-import { untilSignal } from '../src/cli/signals.ts'
-import { errorText } from '../src/dns/unknown.ts'
-import type { GatewayVariables } from '../src/gateway/config.ts'
+} from '../src/node/output.ts'
+import { untilSignal } from '../src/node/signals.ts'
+import type { ServeOptions } from '../src/server/server.ts'
 import { formatExamples } from './examples.ts'
 import { startGateway } from './gateway.ts'
 

@@ -3,14 +3,14 @@
  * @module
  */
 import assert from 'node:assert/strict'
+import { createResolver } from '../src/chain/create-resolver.ts'
+import type { Listener } from '../src/chain/listener.ts'
+import type { Client } from '../src/chain/plugin.ts'
+import type { Resolver } from '../src/chain/resolver.ts'
 import { parseCorefile } from '../src/corefile/parse-corefile.ts'
 import { ConfigError } from '../src/corefile/problem.ts'
 import type { Directive, ServerBlock } from '../src/corefile/server-block.ts'
 import { parseQuery } from '../src/dns/query.ts'
-import type { Client } from '../src/plugins/plugin.ts'
-import { createResolver } from '../src/resolver/create-resolver.ts'
-import type { Listener } from '../src/resolver/listener.ts'
-import type { Resolver } from '../src/resolver/resolver.ts'
 import { FakeHost, type FakeHostOptions } from './fake-host.ts'
 import { formatReply, parseQuestion, type QuestionWords } from './message-text.ts'
 import { ResolverClient } from './resolver-client.ts'

@@ -7,11 +7,11 @@ import { deepEqual, ok } from 'node:assert/strict'
 import { existsSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { describe, it } from 'node:test'
+import { LEFT_OUT, type LeftOut } from '../src/chain/left-out.ts'
 import { COMMANDS } from '../src/cli/commands.ts'
 import { FLAGS, type Flag } from '../src/cli/flags.ts'
 import { ALL_PLUGINS } from '../src/plugins/all-plugins.ts'
 import { EDGE_PLUGINS } from '../src/plugins/edge-plugins.ts'
-import { LEFT_OUT, type LeftOut } from '../src/plugins/left-out.ts'
 import { MAY_IMPORT } from './tidy.ts'
 
 const ROOT = join(import.meta.dirname, '..')

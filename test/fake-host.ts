@@ -4,11 +4,7 @@
  * collected.
  * @module
  */
-import type { ClusterTree } from '../src/corefile/cluster-tree.ts'
-import type { KubernetesOptions } from '../src/corefile/kubernetes-options.ts'
-import { ALL_PLUGINS } from '../src/plugins/all-plugins.ts'
-import { KeyTable } from '../src/plugins/etcd/key-table.ts'
-import type { EtcdConnection } from '../src/plugins/etcd/options.ts'
+
 import type {
   ExchangeOptions,
   Host,
@@ -20,10 +16,15 @@ import type {
   Upstream,
   UpstreamClient,
   UpstreamOptions,
-} from '../src/plugins/host.ts'
-import type { PluginSet } from '../src/plugins/registry.ts'
-import { hmac } from '../src/shim/hmac.ts'
-import { openSigner } from '../src/shim/open-signer.ts'
+} from '../src/chain/host.ts'
+import type { PluginSet } from '../src/chain/registry.ts'
+import type { ClusterTree } from '../src/corefile/cluster-tree.ts'
+import type { KubernetesOptions } from '../src/corefile/kubernetes-options.ts'
+import { hmac } from '../src/node/hmac.ts'
+import { openSigner } from '../src/node/open-signer.ts'
+import { ALL_PLUGINS } from '../src/plugins/all-plugins.ts'
+import { KeyTable } from '../src/plugins/etcd/key-table.ts'
+import type { EtcdConnection } from '../src/plugins/etcd/options.ts'
 import type { LogEvent } from '../src/telemetry/log.ts'
 import { Metrics } from '../src/telemetry/metrics.ts'
 import { type FakeClusterOptions, openFakeCluster } from './fake-cluster.ts'

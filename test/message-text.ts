@@ -6,7 +6,7 @@
  * `additional: `; then the OPT record as `edns: SIZE` with `do` behind it, and its options.
  * @module
  */
-import { formatHex, octet, readUint16 } from '../src/dns/bytes.ts'
+import { formatHex, octet, readUint16 } from '../src/bytes/bytes.ts'
 import { type EdnsOption, extendedError, OPTION, parseOptions } from '../src/dns/edns.ts'
 import { EMPTY_REPLY, parseResponse, type ResourceRecord, writeReply } from '../src/dns/message.ts'
 import { formatName, nameOf, ROOT } from '../src/dns/name.ts'

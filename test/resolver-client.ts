@@ -2,11 +2,12 @@
  * Asks a resolver as transports do, without one.
  * @module
  */
+
+import { Incoming, ownResponse } from '../src/chain/incoming.ts'
+import type { Listener } from '../src/chain/listener.ts'
+import type { Client, MaybePromise } from '../src/chain/plugin.ts'
+import type { Resolver } from '../src/chain/resolver.ts'
 import { ReplyWriter } from '../src/dns/reply-writer.ts'
-import type { Client, MaybePromise } from '../src/plugins/plugin.ts'
-import { Incoming, ownResponse } from '../src/resolver/incoming.ts'
-import type { Listener } from '../src/resolver/listener.ts'
-import type { Resolver } from '../src/resolver/resolver.ts'
 
 /** The response of the fast path, `undefined` when it has none, and that of the slow path. */
 export type BothWays = {

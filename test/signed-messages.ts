@@ -4,7 +4,7 @@
  * @module
  */
 import { createHmac } from 'node:crypto'
-import { concatBytes, EMPTY, equalBytes, readUint16 } from '../src/dns/bytes.ts'
+import { concatBytes, EMPTY, equalBytes, readUint16 } from '../src/bytes/bytes.ts'
 import { formatName, nameOf } from '../src/dns/name.ts'
 import { formatRcode } from '../src/dns/rcode.ts'
 import { WireReader } from '../src/dns/rdata-wire.ts'

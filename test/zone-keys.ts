@@ -4,8 +4,8 @@
  * @module
  */
 import { createPublicKey, generateKeyPairSync, verify, type webcrypto } from 'node:crypto'
-import { decodeBase64url, encodeBase64, encodeBase64url } from '../src/dns/base64url.ts'
-import { concatBytes, octet, readUint16, readUint32 } from '../src/dns/bytes.ts'
+import { decodeBase64url, encodeBase64, encodeBase64url } from '../src/bytes/base64url.ts'
+import { concatBytes, octet, readUint16, readUint32 } from '../src/bytes/bytes.ts'
 import { ALGORITHM } from '../src/dns/dnssec-algorithm.ts'
 import { parseResponse, type ResourceRecord } from '../src/dns/message.ts'
 import { equalNames, formatName } from '../src/dns/name.ts'

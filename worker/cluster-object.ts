@@ -17,7 +17,7 @@ import type { ClusterStore, ServedManifest, SignedManifest } from '../src/gatewa
 import { StoreError } from '../src/gateway/store-error.ts'
 import { Turns } from '../src/gateway/turns.ts'
 import { UnlistedShards } from '../src/gateway/unlisted-shards.ts'
-import { importPublicKey } from '../src/snapshot/signature.ts'
+import { importPublicKey } from '../src/snapshot/format/signature.ts'
 import type { Env } from './env.ts'
 import { createSqlStore } from './sql-store.ts'
 import { createWorkerHost } from './worker-host.ts'

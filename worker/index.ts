@@ -3,7 +3,8 @@
  * @module
  */
 import type { Context, Hono } from 'hono'
-import { isRecord } from '../src/dns/unknown.ts'
+import { isRecord } from '../src/bytes/unknown.ts'
+import type { Client } from '../src/chain/plugin.ts'
 import { errorResponse, HttpError } from '../src/doh/http-error.ts'
 import { createGatewayApp, health } from '../src/gateway/app.ts'
 import {
@@ -18,8 +19,7 @@ import { Gateway, type GatewayRuntime } from '../src/gateway/gateway.ts'
 import { ObservedGateway } from '../src/gateway/observed-gateway.ts'
 import type { ClusterWriter } from '../src/gateway/publish-routes.ts'
 import type { TokenStore } from '../src/gateway/token-store.ts'
-import type { Client } from '../src/plugins/plugin.ts'
-import { parseManifest } from '../src/snapshot/manifest.ts'
+import { parseManifest } from '../src/snapshot/format/manifest.ts'
 import { pointWriter } from './analytics.ts'
 import { kvBlobs, r2Blobs } from './blob-stores.ts'
 import type { ClusterIdentity } from './cluster-object.ts'

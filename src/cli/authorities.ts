@@ -4,8 +4,8 @@
  */
 import { readFileSync } from 'node:fs'
 import { setDefaultCACertificates } from 'node:tls'
-import { checkFiles } from '../shim/tls-identity.ts'
-import { CommandError, whyUnreadable } from './output.ts'
+import { CommandError, whyUnreadable } from '../node/output.ts'
+import { checkFiles } from '../node/tls-identity.ts'
 
 /**
  * Reads certificates of authorities, in PEM.

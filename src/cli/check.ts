@@ -3,6 +3,8 @@
  * @module
  */
 import { dirname } from 'node:path'
+import { adviseOn } from '../chain/advice.ts'
+import { createResolver } from '../chain/create-resolver.ts'
 import {
   ConfigError,
   formatProblem,
@@ -12,12 +14,10 @@ import {
 } from '../corefile/problem.ts'
 import { compileGatewayCorefile } from '../gateway/compile-corefile.ts'
 import { NO_FILES } from '../gateway/config.ts'
-import { adviseOn } from '../resolver/advice.ts'
-import { createResolver } from '../resolver/create-resolver.ts'
+import { tryCorefile } from '../node/load-corefile.ts'
+import { CommandError, type Output } from '../node/output.ts'
 import { type CheckTarget, checkingHost } from './checking-host.ts'
 import type { Input } from './flags.ts'
-import { tryCorefile } from './load-corefile.ts'
-import { CommandError, type Output } from './output.ts'
 
 /**
  * Compiles the Corefile as the server would, and says what is wrong and what may surprise.

@@ -5,17 +5,17 @@
  */
 import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
+import type { Host, SnapshotSource } from '../chain/host.ts'
 import { CLUSTER_TREE, type ClusterTree } from '../corefile/cluster-tree.ts'
 import type { KubernetesOptions } from '../corefile/kubernetes-options.ts'
 import { configError, type Problem, problemAt } from '../corefile/problem.ts'
 import type { Line, ServerBlock, Word } from '../corefile/server-block.ts'
+import { EtcdClient } from '../etcd/etcd-client.ts'
 import { namingOptions } from '../exporter/naming.ts'
 import { checkWorkerUpstream, publishedCluster } from '../gateway/compile-corefile.ts'
 import { EDGE_PLUGINS } from '../plugins/edge-plugins.ts'
-import type { Host, SnapshotSource } from '../plugins/host.ts'
-import { pathsBelow } from '../plugins/root.ts'
-import { EtcdClient } from '../shim/etcd-client.ts'
-import { createNodeHost } from '../shim/node-host.ts'
+import { pathsBelow } from '../plugins/root/root.ts'
+import { createNodeHost } from '../server/node-host.ts'
 import { Metrics } from '../telemetry/metrics.ts'
 
 /** What a Corefile is for: a server in the cluster, a gateway on Node, or one in a Worker. */

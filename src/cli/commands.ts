@@ -3,9 +3,10 @@
  * loaded when it runs.
  * @module
  */
+
+import type { Output } from '../node/output.ts'
 import { CONVERT_COMMANDS } from './convert-commands.ts'
 import type { FlagName, Input } from './flags.ts'
-import type { Output } from './output.ts'
 
 /** A command. */
 export type Command = {

@@ -2,11 +2,11 @@
  * `kubedoh conflicts`: where clusters that have zones together contradict each other.
  * @module
  */
-import { recordOf } from '../dns/unknown.ts'
+import { recordOf } from '../bytes/unknown.ts'
+import type { Output } from '../node/output.ts'
 import { formatColumns } from './columns.ts'
 import type { Input } from './flags.ts'
 import { callGateway } from './operator-call.ts'
-import type { Output } from './output.ts'
 
 /** The gateway's words for why somebody's word is answered. */
 const REASONS: ReadonlyMap<unknown, string> = new Map([

@@ -10,9 +10,9 @@ import { convertNodeLocal } from '../convert/nodelocal.ts'
 import { convertOpenshift } from '../convert/openshift.ts'
 import { convertSkydns } from '../convert/skydns.ts'
 import { readDocuments } from '../exporter/object-files.ts'
-import { readTextFile } from '../shim/node-host.ts'
+import { CommandError, type Output, whyUnreadable } from '../node/output.ts'
+import { readTextFile } from '../node/read-files.ts'
 import type { Input } from './flags.ts'
-import { CommandError, type Output, whyUnreadable } from './output.ts'
 
 /** What can be converted. */
 export type ConvertSource = 'openshift' | 'kube-dns' | 'nodelocal' | 'dnsmasq' | 'skydns'

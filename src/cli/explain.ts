@@ -2,10 +2,10 @@
  * `kubedoh explain`: has a gateway tell how an answer came about.
  * @module
  */
-import { recordOf } from '../dns/unknown.ts'
+import { recordOf } from '../bytes/unknown.ts'
+import type { Output } from '../node/output.ts'
 import type { Input } from './flags.ts'
 import { callGateway } from './operator-call.ts'
-import type { Output } from './output.ts'
 
 /** Prints what a gateway says of a name: the answer, then who had a part in it. */
 export async function runExplain(input: Input, output: Output): Promise<void> {

@@ -6,8 +6,8 @@ import { type KubernetesOptions, parseKubernetes } from '../corefile/kubernetes-
 import { parseCorefile } from '../corefile/parse-corefile.ts'
 import { configError } from '../corefile/problem.ts'
 import type { ServerBlock } from '../corefile/server-block.ts'
-import { loadCorefile } from './load-corefile.ts'
-import { CommandError } from './output.ts'
+import { loadCorefile } from '../node/load-corefile.ts'
+import { CommandError } from '../node/output.ts'
 
 /** What holds without a Corefile: kubeadm's, as far as it is about names. */
 const DEFAULT_COREFILE = `. {

@@ -3,10 +3,10 @@
  * @module
  */
 import { Hono } from 'hono'
-import { formatMetrics, parseListenAddress } from '../shim/feature-servers.ts'
-import { HttpServer } from '../shim/http-server.ts'
+import { CommandError } from '../node/output.ts'
+import { formatMetrics, parseListenAddress } from '../server/feature-servers.ts'
+import { HttpServer } from '../server/http-server.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
-import { CommandError } from './output.ts'
 
 /**
  * Listens at `HOST:PORT`; '' for nowhere.

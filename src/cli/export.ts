@@ -4,6 +4,7 @@
  */
 import { readFileSync } from 'node:fs'
 import { dirname } from 'node:path'
+import { connectionOf } from '../exporter/api-connection.ts'
 import { sleep } from '../exporter/backoff.ts'
 import {
   createObjectSource,
@@ -17,19 +18,18 @@ import { namingOptions, sharedTrees } from '../exporter/naming.ts'
 import { readObjectFiles } from '../exporter/object-files.ts'
 import { Publisher, type PublishReport } from '../exporter/publisher.ts'
 import { throttledApi } from '../exporter/throttled-api.ts'
-import { elapsed } from '../shim/elapsed.ts'
-import { outsideAddresses } from '../shim/local-addresses.ts'
-import { CLUSTER_ID } from '../snapshot/manifest.ts'
-import { importPrivateKey, type PrivateKey } from '../snapshot/signature.ts'
+import { elapsed } from '../node/elapsed.ts'
+import { outsideAddresses } from '../node/local-addresses.ts'
+import { CommandError, createLog, type Output, whyUnreadable } from '../node/output.ts'
+import { untilSignal } from '../node/signals.ts'
+import { CLUSTER_ID } from '../snapshot/format/manifest.ts'
+import { importPrivateKey, type PrivateKey } from '../snapshot/format/signature.ts'
 import type { Log } from '../telemetry/log.ts'
 import { Metrics } from '../telemetry/metrics.ts'
-import { connectionOf } from './connection.ts'
 import { loadExportDirective } from './export-directive.ts'
 import { listenStatus } from './export-status.ts'
 import type { Input } from './flags.ts'
 import { readGatewayUrl, readToken } from './gateway-url.ts'
-import { CommandError, createLog, type Output, whyUnreadable } from './output.ts'
-import { untilSignal } from './signals.ts'
 
 /** Two publications are at least this far apart: a rollout is many changes. */
 const INTERVAL_MS = 200

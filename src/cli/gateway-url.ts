@@ -2,9 +2,10 @@
  * The gateway that a command talks to.
  * @module
  */
-import { LOOPBACK } from './doh-listener.ts'
+
+import { CommandError } from '../node/output.ts'
+import { LOOPBACK } from '../server/doh-listener.ts'
 import type { Input } from './flags.ts'
-import { CommandError } from './output.ts'
 
 /** What an HTTP header can carry of a token; spaces and line breaks are none of it. */
 const TOKEN = /^[!-~]+$/

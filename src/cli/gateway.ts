@@ -4,25 +4,25 @@
  */
 import { readFileSync } from 'node:fs'
 import { dirname } from 'node:path'
+import { errorText } from '../bytes/unknown.ts'
+import type { TlsService } from '../chain/plugin.ts'
 import { ConfigError } from '../corefile/problem.ts'
-import { errorText } from '../dns/unknown.ts'
 import {
   GATEWAY_VARIABLES,
   type GatewayConfig,
   GatewayConfigError,
   readGatewayConfig,
 } from '../gateway/config.ts'
+import { elapsed } from '../node/elapsed.ts'
+import { startMemoryTrim } from '../node/memory-trim.ts'
+import { CommandError, createLog, type Output, whyUnreadable } from '../node/output.ts'
+import { onReloadSignal, untilSignal } from '../node/signals.ts'
 import { createNodeGateway, type GatewayServer } from '../node-gateway/node-gateway.ts'
-import type { TlsService } from '../plugins/plugin.ts'
-import { elapsed } from '../shim/elapsed.ts'
-import { parseListenAddress } from '../shim/feature-servers.ts'
-import { startMemoryTrim } from '../shim/memory-trim.ts'
+import { LOOPBACK } from '../server/doh-listener.ts'
+import { parseListenAddress } from '../server/feature-servers.ts'
 import type { Log } from '../telemetry/log.ts'
 import { sampledLog } from '../telemetry/sampled-log.ts'
-import { LOOPBACK } from './doh-listener.ts'
 import type { FlagName, Input } from './flags.ts'
-import { CommandError, createLog, type Output, whyUnreadable } from './output.ts'
-import { onReloadSignal, untilSignal } from './signals.ts'
 
 /** A gateway that runs. */
 export type RunningGateway = {

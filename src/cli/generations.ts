@@ -2,11 +2,11 @@
  * `kubedoh generations`, `diff` and `rollback`: what a cluster has published, and going back to it.
  * @module
  */
-import { recordOf } from '../dns/unknown.ts'
+import { recordOf } from '../bytes/unknown.ts'
+import { CommandError, type Output } from '../node/output.ts'
 import { formatColumns } from './columns.ts'
 import type { Input } from './flags.ts'
 import { callGateway } from './operator-call.ts'
-import { CommandError, type Output } from './output.ts'
 
 /** Prints the generations that the gateway keeps of a cluster. */
 export async function runGenerations(input: Input, output: Output): Promise<void> {

@@ -3,11 +3,11 @@
  * @module
  */
 import { randomBytes } from 'node:crypto'
-import { encodeBase64url } from '../dns/base64url.ts'
-import { CLUSTER_ID } from '../snapshot/manifest.ts'
-import { generateKeyPair, sha256Hex } from '../snapshot/signature.ts'
+import { encodeBase64url } from '../bytes/base64url.ts'
+import { CommandError, type Output, UsageError } from '../node/output.ts'
+import { CLUSTER_ID } from '../snapshot/format/manifest.ts'
+import { generateKeyPair, sha256Hex } from '../snapshot/format/signature.ts'
 import type { Input } from './flags.ts'
-import { CommandError, type Output, UsageError } from './output.ts'
 
 /** Keys of a cluster: what the exporter keeps secret, and what the gateway is told. */
 export type ClusterKeys = {

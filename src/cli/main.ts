@@ -4,10 +4,10 @@
  * @module
  */
 import { CommanderError, Command as CommandLine, Option } from 'commander'
+import { describeError, EXIT, type Output, UsageError } from '../node/output.ts'
 import { VERSION } from '../telemetry/version.ts'
 import { COMMANDS, type Command } from './commands.ts'
 import { FLAGS, type Flag, Input } from './flags.ts'
-import { describeError, EXIT, type Output, UsageError } from './output.ts'
 
 /** What commands of two words are about, by the first. */
 const GROUPS: Readonly<Record<string, string>> = {

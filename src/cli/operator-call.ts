@@ -2,10 +2,10 @@
  * What an operator asks of a gateway.
  * @module
  */
-import { recordOf } from '../dns/unknown.ts'
+import { recordOf } from '../bytes/unknown.ts'
+import { CommandError } from '../node/output.ts'
 import type { Input } from './flags.ts'
 import { readGatewayUrl, readToken } from './gateway-url.ts'
-import { CommandError } from './output.ts'
 
 const TIMEOUT_MS = 10_000
 const ADMIN_VARIABLE = 'KUBEDOH_ADMIN_TOKEN'

@@ -2,7 +2,7 @@
  * The entry of `bin/kubedoh`.
  * @module
  */
-import { ignoreClosedPipes } from './output.ts'
+import { ignoreClosedPipes } from '../node/output.ts'
 
 // Node opens its inspector at SIGUSR1 unless somebody listens: before the rest is loaded.
 process.on('SIGUSR1', () => undefined)

@@ -4,13 +4,13 @@
  */
 import { rmSync, writeFileSync } from 'node:fs'
 import { sleep } from '../exporter/backoff.ts'
+import { startMemoryTrim } from '../node/memory-trim.ts'
+import { CommandError, type Output } from '../node/output.ts'
+import { onReloadSignal, untilSignal } from '../node/signals.ts'
 import { ALL_PLUGINS } from '../plugins/all-plugins.ts'
-import { startMemoryTrim } from '../shim/memory-trim.ts'
+import { type RunningServer, type ServeOptions, Server } from '../server/server.ts'
+import { serveByWorkers } from '../server/worker-pool.ts'
 import type { Input } from './flags.ts'
-import { CommandError, type Output } from './output.ts'
-import { type RunningServer, type ServeOptions, Server } from './server.ts'
-import { onReloadSignal, untilSignal } from './signals.ts'
-import { serveByWorkers } from './worker-pool.ts'
 
 /** Threads at most: one for each CPU of a large machine. */
 const WORKERS_MAX = 256

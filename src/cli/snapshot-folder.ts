@@ -4,12 +4,12 @@
  */
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { errorText } from '../dns/unknown.ts'
-import { formatManifest, type Manifest, parseManifest } from '../snapshot/manifest.ts'
-import { openShard } from '../snapshot/open-shard.ts'
-import type { Shard } from '../snapshot/shard.ts'
-import { sha256Hex } from '../snapshot/signature.ts'
-import { CommandError, whyUnreadable } from './output.ts'
+import { errorText } from '../bytes/unknown.ts'
+import { CommandError, whyUnreadable } from '../node/output.ts'
+import { formatManifest, type Manifest, parseManifest } from '../snapshot/format/manifest.ts'
+import { sha256Hex } from '../snapshot/format/signature.ts'
+import { openShard } from '../snapshot/read/open-shard.ts'
+import type { Shard } from '../snapshot/read/shard.ts'
 
 const MANIFEST = 'manifest.json'
 const SHARDS = 'shards'

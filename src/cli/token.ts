@@ -2,12 +2,12 @@
  * `kubedoh token …`: the tokens of a gateway's clients.
  * @module
  */
-import { recordOf } from '../dns/unknown.ts'
+import { recordOf } from '../bytes/unknown.ts'
+import { CommandError, type Output } from '../node/output.ts'
 import { formatColumns } from './columns.ts'
 import { parseDuration } from './duration.ts'
 import type { FlagName, Input } from './flags.ts'
 import { callGateway } from './operator-call.ts'
-import { CommandError, type Output } from './output.ts'
 
 /** What a gateway tells of a token. */
 type TokenInfo = {

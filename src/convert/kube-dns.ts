@@ -3,7 +3,7 @@
  * same stub domains and upstreams (kubernetes.io, Customizing DNS Service).
  * @module
  */
-import { isRecord } from '../dns/unknown.ts'
+import { isRecord } from '../bytes/unknown.ts'
 import { type Conversion, ConversionError, type Settings } from './conversion.ts'
 import { type TextLine, type TextServer, writeCorefile } from './corefile-text.ts'
 
@@ -46,10 +46,10 @@ export function convertKubeDns(documents: readonly unknown[], settings: Settings
  */
 export function findKubeDns(documents: readonly unknown[]): KubeDnsConfig | undefined {
   for (const document of documents) {
-    if (!isRecord(document) || document['kind'] !== 'ConfigMap') continue
+    if (!isRecord(document) || document.kind !== 'ConfigMap') continue
     const { data = {}, metadata } = document
     if (!isRecord(data)) continue
-    const isNamed = isRecord(metadata) && metadata['name'] === 'kube-dns'
+    const isNamed = isRecord(metadata) && metadata.name === 'kube-dns'
     if (isNamed || Object.keys(data).some((key) => KNOWN.has(key))) return readData(data)
   }
   return undefined

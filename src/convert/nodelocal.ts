@@ -4,7 +4,7 @@
  * github.com/kubernetes/kubernetes, cluster/addons/dns/nodelocaldns).
  * @module
  */
-import { isRecord } from '../dns/unknown.ts'
+import { isRecord } from '../bytes/unknown.ts'
 import { type Conversion, ConversionError, type Settings } from './conversion.ts'
 import { type TextServer, writeCorefile } from './corefile-text.ts'
 import { findKubeDns, type KubeDnsConfig } from './kube-dns.ts'
@@ -110,9 +110,9 @@ function findTemplate({ texts, documents }: NodeLocalSource): string {
   const [text] = texts
   if (text !== undefined) return text
   for (const document of documents) {
-    const data = isRecord(document) ? document['data'] : undefined
+    const data = isRecord(document) ? document.data : undefined
     if (!isRecord(data)) continue
-    const template = data['Corefile.base'] ?? data['Corefile']
+    const template = data['Corefile.base'] ?? data.Corefile
     if (typeof template === 'string') return template
   }
   throw new ConversionError(
@@ -135,7 +135,7 @@ function findFlags(documents: readonly unknown[]): Map<string, string> {
 }
 
 function containerArgs(document: unknown): string[] {
-  if (!isRecord(document) || document['kind'] !== 'DaemonSet') return []
+  if (!isRecord(document) || document.kind !== 'DaemonSet') return []
   const containers = at(document, ['spec', 'template', 'spec', 'containers'])
   if (!Array.isArray(containers)) return []
   return containers.flatMap((container: unknown) => {

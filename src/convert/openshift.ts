@@ -5,7 +5,7 @@
  * @module
  */
 import { parseAddress } from '../dns/address.ts'
-import { FieldError, Fields } from '../kubernetes/object-fields.ts'
+import { FieldError, Fields } from '../kubernetes/objects/object-fields.ts'
 import { type Conversion, ConversionError, type Settings } from './conversion.ts'
 import { type TextLine, type TextServer, writeCorefile } from './corefile-text.ts'
 

@@ -4,7 +4,7 @@
  * server/config.go and main.go).
  * @module
  */
-import { isRecord } from '../dns/unknown.ts'
+import { isRecord } from '../bytes/unknown.ts'
 import { type Conversion, ConversionError } from './conversion.ts'
 import { type TextLine, type TextServer, writeCorefile } from './corefile-text.ts'
 

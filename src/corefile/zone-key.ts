@@ -3,8 +3,9 @@
  * block of addresses (github.com/coredns/coredns, plugin/normalize.go).
  * @module
  */
+
+import { octet } from '../bytes/bytes.ts'
 import { parseAddress } from '../dns/address.ts'
-import { octet } from '../dns/bytes.ts'
 import { nameOf, parseName } from '../dns/name.ts'
 import { configError, type Position } from './problem.ts'
 

@@ -2,7 +2,7 @@
  * Addresses spelled as one label, with dashes for dots and colons, as Kubernetes names Pods.
  * @module
  */
-import { octet } from './bytes.ts'
+import { octet } from '../bytes/bytes.ts'
 
 const DASH = 0x2d
 

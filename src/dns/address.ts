@@ -5,7 +5,7 @@
  * `010` for eight); text of IPv6 is written as RFC 5952 recommends.
  * @module
  */
-import { readUint16, writeUint16 } from './bytes.ts'
+import { readUint16, writeUint16 } from '../bytes/bytes.ts'
 import { nameOf } from './name.ts'
 
 /** Origin of the reverse tree of IPv4 (RFC 1035 §3.5). */

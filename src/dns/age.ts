@@ -2,7 +2,7 @@
  * Messages that have been on their way for a while, as HTTP says it (RFC 8484 §5.1).
  * @module
  */
-import { octet, readUint16, readUint32, writeUint32 } from './bytes.ts'
+import { octet, readUint16, readUint32, writeUint32 } from '../bytes/bytes.ts'
 import { HEADER_BYTES } from './limits.ts'
 import { TYPE } from './rr-type.ts'
 

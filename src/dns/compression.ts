@@ -4,7 +4,7 @@
  * stale slots are told by an epoch.
  * @module
  */
-import { LOWER, octet, readUint16 } from './bytes.ts'
+import { LOWER, octet, readUint16 } from '../bytes/bytes.ts'
 import { LABELS_MAX, NAME_BYTES_MAX, POINTER_OFFSET_MAX } from './limits.ts'
 
 const SLOTS = 4096

@@ -2,7 +2,7 @@
  * Options of EDNS (RFC 6891 §6.1.2) and the extended errors among them (RFC 8914).
  * @module
  */
-import { readUint16, writeUint16 } from './bytes.ts'
+import { readUint16, writeUint16 } from '../bytes/bytes.ts'
 
 /** Option codes. */
 export const OPTION = {

@@ -3,7 +3,7 @@
  * @module
  */
 
-import { readUint16 } from './bytes.ts'
+import { readUint16 } from '../bytes/bytes.ts'
 import { type EdnsOption, parseOptions } from './edns.ts'
 import { HEADER_BYTES } from './limits.ts'
 import { FLAG, type Query } from './query.ts'

@@ -3,7 +3,7 @@
  * writes it (github.com/miekg/dns, msg.go and types.go), which is not quite that of zone files.
  * @module
  */
-import { octet } from './bytes.ts'
+import { octet } from '../bytes/bytes.ts'
 import { LABEL_BYTES_MAX, NAME_BYTES_MAX } from './limits.ts'
 import { ROOT } from './name.ts'
 

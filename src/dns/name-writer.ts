@@ -6,7 +6,7 @@
  * the question alone. Only when that does not settle a name are all names so far put in a table.
  * @module
  */
-import { LOWER, octet, type SizedOctets, tailMask, type WordOctets } from './bytes.ts'
+import { LOWER, octet, type SizedOctets, tailMask, type WordOctets } from '../bytes/bytes.ts'
 import { Compression } from './compression.ts'
 import { HEADER_BYTES, LABELS_MAX } from './limits.ts'
 import { endsIn, Query } from './query.ts'

@@ -4,7 +4,7 @@
  * (RFC 4343).
  * @module
  */
-import { concatBytes, EMPTY, LOWER, octet, toLatin1 } from './bytes.ts'
+import { concatBytes, EMPTY, LOWER, octet, toLatin1 } from '../bytes/bytes.ts'
 import { LABEL_BYTES_MAX, NAME_BYTES_MAX } from './limits.ts'
 
 /** The root's name. */

@@ -2,8 +2,9 @@
  * Blocks of addresses in CIDR form (RFC 4632 §3.1, RFC 4291 §2.3), and which addresses are in them.
  * @module
  */
+
+import { equalBytes, formatHex, octet } from '../bytes/bytes.ts'
 import { formatAddress, parseAddress } from './address.ts'
-import { equalBytes, formatHex, octet } from './bytes.ts'
 
 /** A block of addresses. */
 export type Network = {

@@ -16,7 +16,7 @@
  * refuse these); one in another section than the additional is none.
  * @module
  */
-import { EMPTY, octet, readUint16, type SizedOctets, tailMask } from './bytes.ts'
+import { EMPTY, octet, readUint16, type SizedOctets, tailMask } from '../bytes/bytes.ts'
 import { OPTION } from './edns.ts'
 import { HEADER_BYTES, LABELS_MAX, NAME_BYTES_MAX } from './limits.ts'
 import { OPCODE, RCODE } from './rcode.ts'

@@ -2,8 +2,8 @@
  * Rdata in presentation form, both ways (RFC 1035 §5.1, RFC 3597 §5, RFC 9460 §2.1).
  * @module
  */
-import { formatAddress, parseIPv4, parseIPv6 } from './address.ts'
-import { decodeBase64, encodeBase64 } from './base64url.ts'
+
+import { decodeBase64, encodeBase64 } from '../bytes/base64url.ts'
 import {
   concatBytes,
   equalBytes,
@@ -14,7 +14,8 @@ import {
   readUint32,
   writeUint16,
   writeUint32,
-} from './bytes.ts'
+} from '../bytes/bytes.ts'
+import { formatAddress, parseIPv4, parseIPv6 } from './address.ts'
 import { parseAlgorithm } from './dnssec-algorithm.ts'
 import { MESSAGE_BYTES_MAX } from './limits.ts'
 import { formatName, joinName, parseName, parseRelativeName, ROOT } from './name.ts'

@@ -3,7 +3,7 @@
  * schema, and written back with names compressed where the type allows it.
  * @module
  */
-import { concatBytes, EMPTY, equalBytes, octet, readUint16 } from './bytes.ts'
+import { concatBytes, EMPTY, equalBytes, octet, readUint16 } from '../bytes/bytes.ts'
 import { NAME_BYTES_MAX } from './limits.ts'
 import { type Field, fieldBytes, rdataSchema } from './rdata-schema.ts'
 import type { ReplyWriter } from './reply-writer.ts'

@@ -2,7 +2,7 @@
  * Replies that need no resolver: to what the gate refused, and of a bare response code.
  * @module
  */
-import { writeUint16 } from './bytes.ts'
+import { writeUint16 } from '../bytes/bytes.ts'
 import type { EdnsOption } from './edns.ts'
 import { HEADER_BYTES, MESSAGE_BYTES_MAX } from './limits.ts'
 import { FLAG, type Query, type Refusal } from './query.ts'

@@ -7,7 +7,7 @@
  * is kept from the start (RFC 6891 §7).
  * @module
  */
-import { type SizedOctets, type WordOctets, writeUint16 } from './bytes.ts'
+import { type SizedOctets, type WordOctets, writeUint16 } from '../bytes/bytes.ts'
 import { type EdnsOption, OPTION } from './edns.ts'
 import { HEADER_BYTES, MESSAGE_BYTES_MAX, NAME_BYTES_MAX, UDP_BYTES_ADVERTISED } from './limits.ts'
 import { NameWriter } from './name-writer.ts'

@@ -2,8 +2,9 @@
  * Names in the reverse trees, read into addresses in place (RFC 1035 §3.5, RFC 3596 §2.5).
  * @module
  */
+
+import { asWordOctets } from '../bytes/bytes.ts'
 import { IN_ADDR_ARPA, IP6_ARPA } from './address.ts'
-import { asWordOctets } from './bytes.ts'
 import { endsIn, type Query } from './query.ts'
 
 // Bound, as constants of a module are a part of the compiled code (query.ts).

@@ -3,9 +3,10 @@
  * A).
  * @module
  */
+
+import { decodeBase64, encodeBase64 } from '../bytes/base64url.ts'
+import { concatBytes, EMPTY, octet, readUint16, toLatin1, writeUint16 } from '../bytes/bytes.ts'
 import { formatAddress, parseAddress } from './address.ts'
-import { decodeBase64, encodeBase64 } from './base64url.ts'
-import { concatBytes, EMPTY, octet, readUint16, toLatin1, writeUint16 } from './bytes.ts'
 
 const KEYS: readonly string[] = [
   'mandatory',

@@ -3,7 +3,7 @@
  * §3.1.8.1, §6).
  * @module
  */
-import { compareBytes, concatBytes, equalBytes, writeUint16, writeUint32 } from './bytes.ts'
+import { compareBytes, concatBytes, equalBytes, writeUint16, writeUint32 } from '../bytes/bytes.ts'
 import type { ResourceRecord } from './message.ts'
 import { labelOffsets, lowerName } from './name.ts'
 import { rdataSchema } from './rdata-schema.ts'

@@ -2,7 +2,7 @@
  * What SOA records say (RFC 1035 §3.3.13), and serials, which go round (RFC 1982).
  * @module
  */
-import { readUint32 } from './bytes.ts'
+import { readUint32 } from '../bytes/bytes.ts'
 import { nameEnd } from './rdata-wire.ts'
 
 /** The times of a zone, in seconds. */

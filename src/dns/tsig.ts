@@ -7,7 +7,7 @@
  * ```
  * @module
  */
-import { concatBytes, EMPTY, readUint16, writeUint16, writeUint32 } from './bytes.ts'
+import { concatBytes, EMPTY, readUint16, writeUint16, writeUint32 } from '../bytes/bytes.ts'
 import { lowerName } from './name.ts'
 import type { Query } from './query.ts'
 import { WireReader } from './rdata-wire.ts'

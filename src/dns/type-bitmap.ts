@@ -7,7 +7,7 @@
  * ```
  * @module
  */
-import { concatBytes, octet } from './bytes.ts'
+import { concatBytes, octet } from '../bytes/bytes.ts'
 import { parseType } from './rr-type.ts'
 
 const WINDOW_OCTETS_MAX = 32

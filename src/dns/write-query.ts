@@ -2,7 +2,7 @@
  * Writes queries: to upstreams, and to ourselves.
  * @module
  */
-import { writeUint16 } from './bytes.ts'
+import { writeUint16 } from '../bytes/bytes.ts'
 import type { EdnsOption } from './edns.ts'
 import { HEADER_BYTES } from './limits.ts'
 import { FLAG } from './query.ts'

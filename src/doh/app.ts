@@ -4,8 +4,8 @@
  */
 import type { Context } from 'hono'
 import { Hono } from 'hono/tiny'
-import { decodeBase64url } from '../dns/base64url.ts'
-import { octet } from '../dns/bytes.ts'
+import { decodeBase64url } from '../bytes/base64url.ts'
+import { octet } from '../bytes/bytes.ts'
 import { HEADER_BYTES, MESSAGE_BYTES_MAX } from '../dns/limits.ts'
 import { answerHeaders, cacheControl } from './answer-headers.ts'
 import { notFound, refuseFinalSlash } from './final-slash.ts'

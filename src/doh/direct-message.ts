@@ -4,8 +4,8 @@
  * comes is for the app; what both answer, they answer alike.
  * @module
  */
-import { decodeBase64url } from '../dns/base64url.ts'
-import { octet } from '../dns/bytes.ts'
+import { decodeBase64url } from '../bytes/base64url.ts'
+import { octet } from '../bytes/bytes.ts'
 import { HEADER_BYTES, MESSAGE_BYTES_MAX } from '../dns/limits.ts'
 import { answerHeaders, cacheControl } from './answer-headers.ts'
 import { HttpError } from './http-error.ts'

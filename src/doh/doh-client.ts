@@ -2,9 +2,10 @@
  * Asks a DNS over HTTPS server (RFC 8484 §4).
  * @module
  */
+
+import { encodeBase64url } from '../bytes/base64url.ts'
+import { concatBytes, readUint16, writeUint16 } from '../bytes/bytes.ts'
 import { ageMessage } from '../dns/age.ts'
-import { encodeBase64url } from '../dns/base64url.ts'
-import { concatBytes, readUint16, writeUint16 } from '../dns/bytes.ts'
 import { HEADER_BYTES, MESSAGE_BYTES_MAX } from '../dns/limits.ts'
 import { mediaType, WIRE_TYPE } from './negotiate.ts'
 

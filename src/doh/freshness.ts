@@ -2,7 +2,7 @@
  * How long an answer may be kept by HTTP caches (RFC 8484 §5.1, RFC 2308 §5).
  * @module
  */
-import { octet, readUint16, readUint32 } from '../dns/bytes.ts'
+import { octet, readUint16, readUint32 } from '../bytes/bytes.ts'
 import { HEADER_BYTES } from '../dns/limits.ts'
 import { FLAG } from '../dns/query.ts'
 import { RCODE } from '../dns/rcode.ts'

@@ -2,7 +2,7 @@
  * Replies in JSON form.
  * @module
  */
-import { readUint16 } from '../dns/bytes.ts'
+import { readUint16 } from '../bytes/bytes.ts'
 import { OPTION, readExtendedError } from '../dns/edns.ts'
 import { parseResponse, type ResourceRecord } from '../dns/message.ts'
 import { formatName } from '../dns/name.ts'

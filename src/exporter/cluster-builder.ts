@@ -4,14 +4,20 @@
  * @module
  */
 import { formatName } from '../dns/name.ts'
-import { HostGroups } from '../kubernetes/host-groups.ts'
-import { NameGroups } from '../kubernetes/name-groups.ts'
-import type { ClusterObject, EndpointSlice, Kind, Pod, Service } from '../kubernetes/objects.ts'
-import type { NamingOptions } from '../kubernetes/options.ts'
-import { isSelected } from '../kubernetes/selection.ts'
+import type {
+  ClusterObject,
+  EndpointSlice,
+  Kind,
+  Pod,
+  Service,
+} from '../kubernetes/objects/objects.ts'
+import type { NamingOptions } from '../kubernetes/objects/options.ts'
+import { isSelected } from '../kubernetes/objects/selection.ts'
+import { HostGroups } from '../kubernetes/trees/host-groups.ts'
+import { NameGroups } from '../kubernetes/trees/name-groups.ts'
 import type { RecordSet } from '../records/zone-entry.ts'
-import { GroupedShards } from '../snapshot/grouped-shards.ts'
-import { LABELS_TREE } from '../snapshot/manifest.ts'
+import { LABELS_TREE } from '../snapshot/format/manifest.ts'
+import { GroupedShards } from '../snapshot/write/grouped-shards.ts'
 import { LabelTree } from './label-tree.ts'
 import type { BuiltSnapshot } from './snapshot-builder.ts'
 

@@ -2,10 +2,10 @@
  * The snapshots of a cluster that this process answers from itself.
  * @module
  */
-import { equalBytes } from '../dns/bytes.ts'
-import { openShard } from '../snapshot/open-shard.ts'
-import type { Shard } from '../snapshot/shard.ts'
-import { Snapshot } from '../snapshot/snapshot.ts'
+import { equalBytes } from '../bytes/bytes.ts'
+import { openShard } from '../snapshot/read/open-shard.ts'
+import type { Shard } from '../snapshot/read/shard.ts'
+import { Snapshot } from '../snapshot/read/snapshot.ts'
 import { type BuiltSnapshot, nextGeneration } from './snapshot-builder.ts'
 
 /** Built snapshots in, open ones out. */

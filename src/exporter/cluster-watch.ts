@@ -2,7 +2,7 @@
  * A cluster, mirrored: all collections that some names come from, followed together.
  * @module
  */
-import type { Kind } from '../kubernetes/objects.ts'
+import type { Kind } from '../kubernetes/objects/objects.ts'
 import type { Collection } from './object-api.ts'
 import type { ObjectSink } from './reflector.ts'
 import type { Followed, SharedWatch } from './shared-watch.ts'

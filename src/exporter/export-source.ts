@@ -2,11 +2,11 @@
  * What an exporter exports: a cluster that is watched, or objects from files.
  * @module
  */
-import { Cluster } from '../kubernetes/cluster.ts'
-import type { ClusterObject, Pod } from '../kubernetes/objects.ts'
-import type { NamingOptions } from '../kubernetes/options.ts'
-import { isSelected } from '../kubernetes/selection.ts'
-import { transferRecords } from '../kubernetes/transfer-records.ts'
+import { Cluster } from '../kubernetes/objects/cluster.ts'
+import type { ClusterObject, Pod } from '../kubernetes/objects/objects.ts'
+import type { NamingOptions } from '../kubernetes/objects/options.ts'
+import { isSelected } from '../kubernetes/objects/selection.ts'
+import { transferRecords } from '../kubernetes/rules/transfer-records.ts'
 import type { RecordSet } from '../records/zone-entry.ts'
 import type { Sleep } from './backoff.ts'
 import { ClusterWatch, type CollectionState } from './cluster-watch.ts'

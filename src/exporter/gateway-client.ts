@@ -2,7 +2,7 @@
  * A gateway's routes for publishing, as its client.
  * @module
  */
-import { recordOf } from '../dns/unknown.ts'
+import { recordOf } from '../bytes/unknown.ts'
 
 /** A gateway that does not take what it is given, or cannot be reached. */
 export class GatewayError extends Error {

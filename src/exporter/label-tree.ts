@@ -2,10 +2,11 @@
  * The tree of namespaces' labels as namespaces come, change and go.
  * @module
  */
-import { type LabelRecords, labelRecords } from '../kubernetes/namespace-labels.ts'
-import type { Namespace } from '../kubernetes/objects.ts'
-import type { NamingOptions } from '../kubernetes/options.ts'
-import { buildShards } from '../snapshot/build-shards.ts'
+
+import type { Namespace } from '../kubernetes/objects/objects.ts'
+import type { NamingOptions } from '../kubernetes/objects/options.ts'
+import { type LabelRecords, labelRecords } from '../kubernetes/trees/namespace-labels.ts'
+import { buildShards } from '../snapshot/write/build-shards.ts'
 import type { BuiltTree } from './snapshot-builder.ts'
 
 /** What became of some namespaces. */

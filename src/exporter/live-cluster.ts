@@ -2,11 +2,11 @@
  * A cluster that is watched, and answered from in the same process.
  * @module
  */
-import type { ClusterObject, Pod } from '../kubernetes/objects.ts'
-import type { NamingOptions } from '../kubernetes/options.ts'
+import type { ClusterObject, Pod } from '../kubernetes/objects/objects.ts'
+import type { NamingOptions } from '../kubernetes/objects/options.ts'
 import type { RecordSet } from '../records/zone-entry.ts'
-import { SnapshotError } from '../snapshot/errors.ts'
-import type { Snapshot } from '../snapshot/snapshot.ts'
+import { SnapshotError } from '../snapshot/format/errors.ts'
+import type { Snapshot } from '../snapshot/read/snapshot.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
 import { type Sleep, sleep } from './backoff.ts'
 import { ChangeLoop, DUTY_SHARE_ANSWERING } from './change-loop.ts'

@@ -7,8 +7,8 @@ import type { KubernetesOptions } from '../corefile/kubernetes-options.ts'
 import { isReverseZone } from '../corefile/kubernetes-options.ts'
 import { configError } from '../corefile/problem.ts'
 import { equalNames } from '../dns/name.ts'
-import type { NamingOptions, Tree } from '../kubernetes/options.ts'
-import { parseSelector, type Selector } from '../kubernetes/selector.ts'
+import type { NamingOptions, Tree } from '../kubernetes/objects/options.ts'
+import { parseSelector, type Selector } from '../kubernetes/objects/selector.ts'
 
 /**
  * Makes the options of naming.

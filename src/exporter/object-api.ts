@@ -2,8 +2,8 @@
  * What the exporter needs of a Kubernetes API server: lists and watches of some collections.
  * @module
  */
-import type { Kind } from '../kubernetes/objects.ts'
-import type { HostSource } from '../kubernetes/options.ts'
+import type { Kind } from '../kubernetes/objects/objects.ts'
+import type { HostSource } from '../kubernetes/objects/options.ts'
 
 /** How to reach an API server. */
 export type ApiConnection =

@@ -5,9 +5,9 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Document, LineCounter, parseAllDocuments } from 'yaml'
-import { errorText } from '../dns/unknown.ts'
-import type { ClusterObject } from '../kubernetes/objects.ts'
-import { parseObject } from '../kubernetes/parse-object.ts'
+import { errorText } from '../bytes/unknown.ts'
+import type { ClusterObject } from '../kubernetes/objects/objects.ts'
+import { parseObject } from '../kubernetes/objects/parse-object.ts'
 
 /** Octets that one file may have. */
 const FILE_BYTES_MAX = 512 * 1024 * 1024

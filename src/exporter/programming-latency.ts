@@ -4,7 +4,7 @@
  * which the changed names are answered.
  * @module
  */
-import type { EndpointSlice, Service } from '../kubernetes/objects.ts'
+import type { EndpointSlice, Service } from '../kubernetes/objects/objects.ts'
 import {
   type HistogramSeries,
   type MetricInfo,

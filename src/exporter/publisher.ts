@@ -2,8 +2,8 @@
  * Publishes snapshots: only the shards that the gateway lacks, then the manifest that lists them.
  * @module
  */
-import { formatManifest, MANIFEST_VERSION, type Manifest } from '../snapshot/manifest.ts'
-import { type PrivateKey, sha256Hex, signBytes } from '../snapshot/signature.ts'
+import { formatManifest, MANIFEST_VERSION, type Manifest } from '../snapshot/format/manifest.ts'
+import { type PrivateKey, sha256Hex, signBytes } from '../snapshot/format/signature.ts'
 import { sleep } from './backoff.ts'
 import { type GatewayClient, GatewayError, type PublishedState } from './gateway-client.ts'
 import { type BuiltSnapshot, nextGeneration } from './snapshot-builder.ts'

@@ -3,9 +3,9 @@
  * has forgotten where we were (410 Gone).
  * @module
  */
-import { recordOf } from '../dns/unknown.ts'
-import type { ClusterObject, Kind } from '../kubernetes/objects.ts'
-import { parseObject } from '../kubernetes/parse-object.ts'
+import { recordOf } from '../bytes/unknown.ts'
+import type { ClusterObject, Kind } from '../kubernetes/objects/objects.ts'
+import { parseObject } from '../kubernetes/objects/parse-object.ts'
 import { Backoff, type Sleep } from './backoff.ts'
 import {
   ApiError,

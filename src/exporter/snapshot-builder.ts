@@ -3,14 +3,14 @@
  * @module
  */
 import { formatName } from '../dns/name.ts'
-import type { Cluster } from '../kubernetes/cluster.ts'
-import { clusterRecords } from '../kubernetes/cluster-records.ts'
-import type { NamingOptions } from '../kubernetes/options.ts'
-import { buildShards } from '../snapshot/build-shards.ts'
-import { countEntries } from '../snapshot/grouped-shards.ts'
-import { LABELS_TREE } from '../snapshot/manifest.ts'
-import { shardCountFor } from '../snapshot/shard-count.ts'
-import { countRecords } from '../snapshot/shard-records.ts'
+import type { Cluster } from '../kubernetes/objects/cluster.ts'
+import type { NamingOptions } from '../kubernetes/objects/options.ts'
+import { clusterRecords } from '../kubernetes/trees/cluster-records.ts'
+import { LABELS_TREE } from '../snapshot/format/manifest.ts'
+import { shardCountFor } from '../snapshot/format/shard-count.ts'
+import { countRecords } from '../snapshot/read/shard-records.ts'
+import { buildShards } from '../snapshot/write/build-shards.ts'
+import { countEntries } from '../snapshot/write/grouped-shards.ts'
 import { buildLabels } from './label-tree.ts'
 
 /** A tree of names beside the main one, built. */

@@ -2,8 +2,8 @@
  * The main tree of a cluster and those that are published with it, built of the same objects.
  * @module
  */
-import type { ClusterObject, Kind } from '../kubernetes/objects.ts'
-import type { NamingOptions } from '../kubernetes/options.ts'
+import type { ClusterObject, Kind } from '../kubernetes/objects/objects.ts'
+import type { NamingOptions } from '../kubernetes/objects/options.ts'
 import type { RecordSet } from '../records/zone-entry.ts'
 import { ClusterBuilder } from './cluster-builder.ts'
 import type { ObjectSink } from './reflector.ts'

@@ -9,7 +9,7 @@ import {
   RequestContext,
   Watch,
 } from '@kubernetes/client-node'
-import { recordOf } from '../dns/unknown.ts'
+import { recordOf } from '../bytes/unknown.ts'
 import {
   type ApiConnection,
   ApiError,

@@ -3,8 +3,9 @@
  * that an operator made. Closed unless configured.
  * @module
  */
+
+import type { MaybePromise, View } from '../chain/plugin.ts'
 import { HttpError } from '../doh/http-error.ts'
-import type { MaybePromise, View } from '../plugins/plugin.ts'
 import { hasHash } from './token.ts'
 import type { KnownToken, TokenBook } from './token-book.ts'
 

@@ -6,7 +6,7 @@
  * a shard is put there before its writer acknowledges it, and readers learn of it from a manifest.
  * @module
  */
-import { sha256Hex } from '../snapshot/signature.ts'
+import { sha256Hex } from '../snapshot/format/signature.ts'
 import type { IngestResult } from './ingest.ts'
 import type { ClusterWriter } from './publish-routes.ts'
 import { type After, LoadTimeoutError, within } from './shared-loads.ts'

@@ -4,10 +4,10 @@
  * publishers send it again.
  * @module
  */
-import { equalBytes } from '../dns/bytes.ts'
-import { SnapshotError } from '../snapshot/errors.ts'
-import { allShards, type Manifest, parseManifest } from '../snapshot/manifest.ts'
-import { isSignedBy, type PublicKey, sha256Hex } from '../snapshot/signature.ts'
+import { equalBytes } from '../bytes/bytes.ts'
+import { SnapshotError } from '../snapshot/format/errors.ts'
+import { allShards, type Manifest, parseManifest } from '../snapshot/format/manifest.ts'
+import { isSignedBy, type PublicKey, sha256Hex } from '../snapshot/format/signature.ts'
 import type { ClusterStore, Kept, SignedManifest, StoredManifest } from './store.ts'
 import { Turns } from './turns.ts'
 

@@ -2,6 +2,10 @@
  * A gateway's Corefile: what it can say beside a server's, and what it cannot.
  * @module
  */
+
+import { createResolver } from '../chain/create-resolver.ts'
+import type { Host, Upstream, UpstreamOptions } from '../chain/host.ts'
+import type { Resolver } from '../chain/resolver.ts'
 import type { ClusterTree } from '../corefile/cluster-tree.ts'
 import type { KubernetesOptions } from '../corefile/kubernetes-options.ts'
 import {
@@ -12,9 +16,6 @@ import {
   sortProblems,
 } from '../corefile/problem.ts'
 import type { ServerBlock } from '../corefile/server-block.ts'
-import type { Host, Upstream, UpstreamOptions } from '../plugins/host.ts'
-import { createResolver } from '../resolver/create-resolver.ts'
-import type { Resolver } from '../resolver/resolver.ts'
 
 /** Directives about sockets and reloads, which are not the Corefile's in a gateway. */
 const OF_SERVERS: ReadonlySet<string> = new Set(

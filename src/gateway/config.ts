@@ -2,13 +2,14 @@
  * The gateway's configuration: a few variables, read once, refused with a reason.
  * @module
  */
+
+import { isRecord } from '../bytes/unknown.ts'
 import { parseCorefile } from '../corefile/parse-corefile.ts'
 import { ConfigError, formatProblem } from '../corefile/problem.ts'
 import type { ServerBlock } from '../corefile/server-block.ts'
 import type { CorefileSource } from '../corefile/token-stream.ts'
-import { isRecord } from '../dns/unknown.ts'
-import { CLUSTER_ID } from '../snapshot/manifest.ts'
-import { importPublicKey, type PublicKey } from '../snapshot/signature.ts'
+import { CLUSTER_ID } from '../snapshot/format/manifest.ts'
+import { importPublicKey, type PublicKey } from '../snapshot/format/signature.ts'
 import type { Access } from './access.ts'
 import type { AccessApplication } from './access-assertions.ts'
 import type { ReaderTimes } from './cluster-reader.ts'

@@ -3,6 +3,8 @@
  * or in the path, a client certificate, or a login.
  * @module
  */
+
+import { andThen, type MaybePromise } from '../chain/plugin.ts'
 import type { Query, Refusal } from '../dns/query.ts'
 import {
   badMessage,
@@ -15,7 +17,6 @@ import {
   readDirect,
 } from '../doh/direct-message.ts'
 import type { HttpError } from '../doh/http-error.ts'
-import { andThen, type MaybePromise } from '../plugins/plugin.ts'
 import { AGE_HEADER } from './age-headers.ts'
 import type { GatewayConfig } from './config.ts'
 import type { Admitted, Gateway, KeepAlive } from './gateway.ts'

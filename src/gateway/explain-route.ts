@@ -4,6 +4,8 @@
  */
 import type { Context } from 'hono'
 import { Hono } from 'hono/tiny'
+import type { Explanation } from '../chain/explain.ts'
+import type { View } from '../chain/plugin.ts'
 import { parseResponse } from '../dns/message.ts'
 import { formatName } from '../dns/name.ts'
 import { formatRcode } from '../dns/rcode.ts'
@@ -11,9 +13,7 @@ import { formatType } from '../dns/rr-type.ts'
 import { HttpError } from '../doh/http-error.ts'
 import { parseJsonQuery } from '../doh/json-query.ts'
 import { jsonResponse } from '../doh/json-response.ts'
-import type { View } from '../plugins/plugin.ts'
 import { formatRecord } from '../records/zone-text.ts'
-import type { Explanation } from '../resolver/explain.ts'
 
 /** What the route needs. */
 export type ExplainOptions = {

@@ -3,11 +3,16 @@
  * @module
  */
 
-import { SnapshotError } from '../snapshot/errors.ts'
-import { HEADER } from '../snapshot/layout.ts'
-import { allShards, LABELS_TREE, type Manifest, parseManifest } from '../snapshot/manifest.ts'
-import { openShard } from '../snapshot/open-shard.ts'
-import { isSignedBy, type PublicKey, sha256Hex } from '../snapshot/signature.ts'
+import { SnapshotError } from '../snapshot/format/errors.ts'
+import { HEADER } from '../snapshot/format/layout.ts'
+import {
+  allShards,
+  LABELS_TREE,
+  type Manifest,
+  parseManifest,
+} from '../snapshot/format/manifest.ts'
+import { isSignedBy, type PublicKey, sha256Hex } from '../snapshot/format/signature.ts'
+import { openShard } from '../snapshot/read/open-shard.ts'
 import { chooseKept } from './generations.ts'
 import { findOrderRefusal } from './manifest-order.ts'
 import type { ClusterStore, SignedManifest } from './store.ts'

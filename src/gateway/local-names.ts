@@ -9,13 +9,13 @@
  * here, it may not: the names of clusters are known only here. Who has chosen one is not held up.
  * @module
  */
-import { asWordOctets } from '../dns/bytes.ts'
+import { asWordOctets } from '../bytes/bytes.ts'
+import { PADDING_BLOCK } from '../chain/reply-bounds.ts'
 import { MESSAGE_BYTES_MAX } from '../dns/limits.ts'
 import { nameOf } from '../dns/name.ts'
 import { endsIn, FLAG, type Query, type Refusal } from '../dns/query.ts'
 import { RCODE } from '../dns/rcode.ts'
 import { ReplyWriter } from '../dns/reply-writer.ts'
-import { PADDING_BLOCK } from '../resolver/reply-bounds.ts'
 
 const RESOLVER_ARPA = asWordOctets(nameOf('resolver.arpa'))
 const CANARY = asWordOctets(nameOf('use-application-dns.net'))

@@ -2,7 +2,7 @@
  * The single writer of a cluster's snapshots within one process.
  * @module
  */
-import { parseManifest } from '../snapshot/manifest.ts'
+import { parseManifest } from '../snapshot/format/manifest.ts'
 import {
   type IngestResult,
   ingestManifest,

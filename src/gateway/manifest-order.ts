@@ -3,8 +3,8 @@
  * what a manifest of the same generation may change.
  * @module
  */
-import { equalBytes } from '../dns/bytes.ts'
-import { formatManifest, type Manifest } from '../snapshot/manifest.ts'
+import { equalBytes } from '../bytes/bytes.ts'
+import { formatManifest, type Manifest } from '../snapshot/format/manifest.ts'
 
 /** How far the clocks of a gateway and its exporters may be apart. */
 const CLOCK_SKEW_MS = 5 * 60 * 1000

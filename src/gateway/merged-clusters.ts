@@ -3,9 +3,10 @@
  * there (KEP-1645 "Conflict resolution"), for operators.
  * @module
  */
+
+import type { SnapshotSource } from '../chain/host.ts'
 import type { KubernetesOptions } from '../corefile/kubernetes-options.ts'
 import { formatName } from '../dns/name.ts'
-import type { SnapshotSource } from '../plugins/host.ts'
 import {
   type Conflict,
   conflictAmong,
@@ -13,7 +14,7 @@ import {
   type ServiceShape,
   winnersOf,
 } from '../plugins/kubernetes/shared-service.ts'
-import type { Shard } from '../snapshot/shard.ts'
+import type { Shard } from '../snapshot/read/shard.ts'
 
 /** Trees that make up such a zone: what ServiceImports say, and what clusters export. */
 type SharedTree = 'multicluster' | 'exports'

@@ -3,13 +3,13 @@
  * asked, and of the name that was asked for only where that is wanted.
  * @module
  */
-import { octet } from '../dns/bytes.ts'
+import { octet } from '../bytes/bytes.ts'
+import type { Incoming } from '../chain/incoming.ts'
+import { andThen, type MaybePromise } from '../chain/plugin.ts'
 import { formatName } from '../dns/name.ts'
 import type { Query, Refusal } from '../dns/query.ts'
 import { formatRcode } from '../dns/rcode.ts'
 import { formatType } from '../dns/rr-type.ts'
-import { andThen, type MaybePromise } from '../plugins/plugin.ts'
-import type { Incoming } from '../resolver/incoming.ts'
 import type { GatewayConfig } from './config.ts'
 import { Gateway, type GatewayRuntime, type KeepAlive } from './gateway.ts'
 

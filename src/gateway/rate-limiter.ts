@@ -3,9 +3,10 @@
  * RFC 2697 §2, with one rate).
  * @module
  */
+
+import type { Client } from '../chain/plugin.ts'
 import { clientNetwork } from '../dns/network.ts'
 import { HttpError } from '../doh/http-error.ts'
-import type { Client } from '../plugins/plugin.ts'
 
 /** Says whether somebody may go on, and counts that they did. */
 export type RateLimiter = {

@@ -5,7 +5,7 @@
  * settle.
  * @module
  */
-import { errorText } from '../dns/unknown.ts'
+import { errorText } from '../bytes/unknown.ts'
 
 /** A look that takes longer is held to be dead. */
 const TIMEOUT_MS = 10_000

@@ -2,7 +2,7 @@
  * Who sends a request over HTTPS.
  * @module
  */
-import type { Client, View } from '../plugins/plugin.ts'
+import type { Client, View } from '../chain/plugin.ts'
 
 /** Whose address is known when it is asked for. */
 export type RemoteAddress = { readonly address: string }

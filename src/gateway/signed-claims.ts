@@ -4,7 +4,7 @@
  * @module
  */
 import { createLocalJWKSet, type JWK, type JWTPayload, jwtVerify } from 'jose'
-import { isRecord } from '../dns/unknown.ts'
+import { isRecord } from '../bytes/unknown.ts'
 
 /** The claims of a token that was checked. */
 export type Claims = Readonly<JWTPayload>

@@ -6,9 +6,9 @@
 import { nameOf } from '../dns/name.ts'
 import { HttpError } from '../doh/http-error.ts'
 import { formatRecord } from '../records/zone-text.ts'
-import type { Manifest } from '../snapshot/manifest.ts'
-import { openShard } from '../snapshot/open-shard.ts'
-import { shardRecords } from '../snapshot/shard-records.ts'
+import type { Manifest } from '../snapshot/format/manifest.ts'
+import { openShard } from '../snapshot/read/open-shard.ts'
+import { shardRecords } from '../snapshot/read/shard-records.ts'
 
 /** Octets of shards that are looked through: their records as text have to fit in memory. */
 const BYTES_MAX = 8 * 1024 * 1024

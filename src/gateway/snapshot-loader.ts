@@ -3,12 +3,12 @@
  * verify, or belongs to another cluster, is as good as not there.
  * @module
  */
-import { equalBytes } from '../dns/bytes.ts'
-import { SnapshotError } from '../snapshot/errors.ts'
-import { type OpenManifest, openManifest } from '../snapshot/manifest.ts'
-import { openShard } from '../snapshot/open-shard.ts'
-import type { Shard } from '../snapshot/shard.ts'
-import { isSignedBy, type PublicKey, sha256Hex } from '../snapshot/signature.ts'
+import { equalBytes } from '../bytes/bytes.ts'
+import { SnapshotError } from '../snapshot/format/errors.ts'
+import { type OpenManifest, openManifest } from '../snapshot/format/manifest.ts'
+import { isSignedBy, type PublicKey, sha256Hex } from '../snapshot/format/signature.ts'
+import { openShard } from '../snapshot/read/open-shard.ts'
+import type { Shard } from '../snapshot/read/shard.ts'
 import { type After, SharedLoads } from './shared-loads.ts'
 import type { ServedManifest } from './store.ts'
 

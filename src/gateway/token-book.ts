@@ -6,9 +6,9 @@
  * let in on the strength of an old one.
  * @module
  */
-import { errorText } from '../dns/unknown.ts'
+import { errorText } from '../bytes/unknown.ts'
+import type { View } from '../chain/plugin.ts'
 import { HttpError } from '../doh/http-error.ts'
-import type { View } from '../plugins/plugin.ts'
 import type { GatewayClock } from './held-clock.ts'
 import { Refresher } from './refresher.ts'
 import { type After, SharedLoads } from './shared-loads.ts'

@@ -2,8 +2,9 @@
  * Reads what an operator asks of a new token.
  * @module
  */
+
+import { isRecord } from '../bytes/unknown.ts'
 import { formatName, lowerName, parseName } from '../dns/name.ts'
-import { isRecord } from '../dns/unknown.ts'
 import { HttpError } from '../doh/http-error.ts'
 import type { TokenScope } from './token.ts'
 

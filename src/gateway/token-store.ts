@@ -2,7 +2,7 @@
  * Where a gateway keeps the tokens of its clients.
  * @module
  */
-import { isRecord } from '../dns/unknown.ts'
+import { isRecord } from '../bytes/unknown.ts'
 import type { TokenRecord, TokenScope, TokenSecret } from './token.ts'
 
 /** Tokens that one gateway may have: readers hold all of them. */

@@ -2,11 +2,11 @@
  * What the owner of a token sees.
  * @module
  */
-import { asWordOctets } from '../dns/bytes.ts'
+import { asWordOctets } from '../bytes/bytes.ts'
+import type { View } from '../chain/plugin.ts'
 import { formatName, parseName } from '../dns/name.ts'
 import { endsIn, type Query } from '../dns/query.ts'
-import type { View } from '../plugins/plugin.ts'
-import { Visibility } from '../snapshot/visibility.ts'
+import { Visibility } from '../snapshot/read/visibility.ts'
 import { matcherOf, namespaceMatcherOf, type TokenScope } from './token.ts'
 
 /** Makes the view of a scope. */

@@ -5,9 +5,9 @@
  * only the SHA-256 is kept, so who reads the store can ask nothing with it.
  * @module
  */
-import { encodeBase64url } from '../dns/base64url.ts'
-import { formatHex } from '../dns/bytes.ts'
-import { sha256Hex } from '../snapshot/signature.ts'
+import { encodeBase64url } from '../bytes/base64url.ts'
+import { formatHex } from '../bytes/bytes.ts'
+import { sha256Hex } from '../snapshot/format/signature.ts'
 
 /** What a token may see and do. A pattern is a text in which `*` stands for anything. */
 export type TokenScope = {

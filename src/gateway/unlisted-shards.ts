@@ -3,7 +3,7 @@
  * exporter's token but not its signing key. They may take so much room, for so long.
  * @module
  */
-import { allShards, parseManifest } from '../snapshot/manifest.ts'
+import { allShards, parseManifest } from '../snapshot/format/manifest.ts'
 import { type ClusterStore, DROPPED_MAX } from './store.ts'
 
 /** Bytes that such shards of a cluster may have together. */

@@ -5,7 +5,7 @@
  * connection ends that (§5.4); how much a client may ask for is in `bounds.ts`.
  * @module
  */
-import { EMPTY } from '../dns/bytes.ts'
+import { EMPTY } from '../bytes/bytes.ts'
 import { FRAMES_PER_TURN } from './bounds.ts'
 import { ControlFrames } from './control-frames.ts'
 import { ERROR_CODE, FLAG, FRAME } from './frame.ts'

@@ -2,7 +2,7 @@
  * Frames that bring neither requests nor bodies (RFC 9113 §6.3 to §6.9).
  * @module
  */
-import { readInt32 } from '../dns/bytes.ts'
+import { readInt32 } from '../bytes/bytes.ts'
 import { IDLE_FRAMES, WINDOW_BYTES_MAX } from './bounds.ts'
 import { ERROR_CODE, FLAG, FRAME } from './frame.ts'
 import type { FrameReader } from './frame-reader.ts'

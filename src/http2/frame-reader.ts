@@ -2,7 +2,7 @@
  * Cuts what comes over a connection into frames (RFC 9113 §4.1), however it was cut on its way.
  * @module
  */
-import { EMPTY, octet, readInt32, readUint16 } from '../dns/bytes.ts'
+import { EMPTY, octet, readInt32, readUint16 } from '../bytes/bytes.ts'
 import { FRAME_BYTES_MAX } from './bounds.ts'
 import { CLIENT_PREFACE, ERROR_CODE, FRAME_HEADER_BYTES } from './frame.ts'
 

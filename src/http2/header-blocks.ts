@@ -2,7 +2,7 @@
  * Puts header blocks together from their frames (RFC 9113 §4.3), and has them decoded.
  * @module
  */
-import { concatBytes } from '../dns/bytes.ts'
+import { concatBytes } from '../bytes/bytes.ts'
 import { CONTINUATIONS_MAX, HEADER_BLOCK_BYTES_MAX } from './bounds.ts'
 import { ERROR_CODE, FLAG } from './frame.ts'
 import { HeaderDecoder, type HeaderList, type Latin1 } from './header-decoder.ts'

@@ -2,7 +2,7 @@
  * Decodes header blocks (RFC 7541): octets → a header list, which may be too large to be kept.
  * @module
  */
-import { octet } from '../dns/bytes.ts'
+import { octet } from '../bytes/bytes.ts'
 import {
   HEADER_BLOCK_BYTES_MAX,
   HEADER_FIELDS_MAX,

@@ -5,7 +5,7 @@
  * goes on where the one before ended. So the lengths of all symbols say everything.
  * @module
  */
-import { octet, word } from '../dns/bytes.ts'
+import { octet, word } from '../bytes/bytes.ts'
 
 /** Bits of the codes of symbols 0 to 255 and of EOS, a run of equal ones as `bits*count`. */
 const LENGTHS: readonly number[] = `

@@ -2,7 +2,7 @@
  * Frames that wait to be written together (RFC 9113 §4.1).
  * @module
  */
-import { concatBytes, EMPTY, writeUint16, writeUint32 } from '../dns/bytes.ts'
+import { concatBytes, EMPTY, writeUint16, writeUint32 } from '../bytes/bytes.ts'
 import { FRAME_BYTES_MAX } from './bounds.ts'
 import { ERROR_CODE, FLAG, FRAME, FRAME_HEADER_BYTES } from './frame.ts'
 import { NO_DYNAMIC_TABLE } from './header-writer.ts'

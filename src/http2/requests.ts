@@ -2,7 +2,7 @@
  * Requests as they come: their heads, bodies and trailers (RFC 9113 §6.1, §6.2, §8.1).
  * @module
  */
-import { octet } from '../dns/bytes.ts'
+import { octet } from '../bytes/bytes.ts'
 import { STREAMS_MAX } from './bounds.ts'
 import { type ControlFrames, dependsOn } from './control-frames.ts'
 import { ERROR_CODE, FLAG } from './frame.ts'

@@ -2,7 +2,7 @@
  * Responses as they go: whole ones, or heads with bodies that follow in parts (RFC 9113 §8.1).
  * @module
  */
-import { EMPTY } from '../dns/bytes.ts'
+import { EMPTY } from '../bytes/bytes.ts'
 import { dateField, type ResponseFields, responseBlock, writeHeaderBlock } from './header-writer.ts'
 import type { Sender } from './sender.ts'
 import type { Stream } from './stream.ts'

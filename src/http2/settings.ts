@@ -2,7 +2,7 @@
  * What both sides tell each other of themselves (RFC 9113 §6.5).
  * @module
  */
-import { readUint16, readUint32 } from '../dns/bytes.ts'
+import { readUint16, readUint32 } from '../bytes/bytes.ts'
 import {
   FRAME_BYTES_MAX,
   HEADER_LIST_BYTES_MAX,

@@ -2,7 +2,7 @@
  * A request and its response on their connection (RFC 9113 §5.1).
  * @module
  */
-import { EMPTY } from '../dns/bytes.ts'
+import { EMPTY } from '../bytes/bytes.ts'
 import { ReceiveWindow } from './receive-window.ts'
 
 /** Takes what comes of a stream after its head. */

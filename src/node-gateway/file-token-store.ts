@@ -12,7 +12,7 @@
  */
 import { createHash } from 'node:crypto'
 import { basename, dirname } from 'node:path'
-import { EMPTY, equalBytes } from '../dns/bytes.ts'
+import { EMPTY, equalBytes } from '../bytes/bytes.ts'
 import type { TokenRecord } from '../gateway/token.ts'
 import {
   addTo,

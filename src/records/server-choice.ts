@@ -11,7 +11,7 @@
  * that sees none of the namespaces.
  * @module
  */
-import { concatBytes, octet } from '../dns/bytes.ts'
+import { concatBytes, octet } from '../bytes/bytes.ts'
 import type { Rdata } from './zone-entry.ts'
 
 /** The relative name of the primary name server. */

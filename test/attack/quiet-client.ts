@@ -9,7 +9,7 @@ import { connect as connectHttp2 } from 'node:http2'
 import { request as requestHttps } from 'node:https'
 import { connect } from 'node:net'
 import { connect as connectTls } from 'node:tls'
-import { errorText } from '../../src/dns/unknown.ts'
+import { errorText } from '../../src/bytes/unknown.ts'
 import { faultOf, frame, query } from './wire.ts'
 
 /** One way to ask, again and again. Each query but those over UDP has a connection of its own. */

@@ -4,7 +4,7 @@
  */
 import { ClusterBuilder } from '../../src/exporter/cluster-builder.ts'
 import type { BuiltSnapshot } from '../../src/exporter/snapshot-builder.ts'
-import type { ClusterObject } from '../../src/kubernetes/objects.ts'
+import type { ClusterObject } from '../../src/kubernetes/objects/objects.ts'
 import {
   apiObjects,
   type GeneratedService,

@@ -4,14 +4,14 @@
  */
 import { ClusterReader } from '../../src/gateway/cluster-reader.ts'
 import { ShardMemory } from '../../src/gateway/shard-memory.ts'
-import { formatManifest, MANIFEST_VERSION } from '../../src/snapshot/manifest.ts'
+import { formatManifest, MANIFEST_VERSION } from '../../src/snapshot/format/manifest.ts'
 import {
   generateKeyPair,
   importPrivateKey,
   importPublicKey,
   sha256Hex,
   signBytes,
-} from '../../src/snapshot/signature.ts'
+} from '../../src/snapshot/format/signature.ts'
 import { FollowedCluster } from './followed-cluster.ts'
 import { heapBytes } from './heap.ts'
 import { type Row, row } from './row.ts'

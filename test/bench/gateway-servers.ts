@@ -15,7 +15,7 @@ import { Publisher } from '../../src/exporter/publisher.ts'
 import type { BuiltSnapshot } from '../../src/exporter/snapshot-builder.ts'
 import type { GatewayVariables } from '../../src/gateway/config.ts'
 import { hashToken } from '../../src/gateway/token.ts'
-import { importPrivateKey } from '../../src/snapshot/signature.ts'
+import { importPrivateKey } from '../../src/snapshot/format/signature.ts'
 import { SERVER } from '../certificates.ts'
 
 /** Of who may make tokens. */

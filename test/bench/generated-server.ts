@@ -2,6 +2,8 @@
  * A generated cluster behind the Corefile that kubeadm writes, and questions to it.
  * @module
  */
+
+import { createResolver } from '../../src/chain/create-resolver.ts'
 import { parseKubernetes } from '../../src/corefile/kubernetes-options.ts'
 import { parseCorefile } from '../../src/corefile/parse-corefile.ts'
 import type { ServerBlock } from '../../src/corefile/server-block.ts'
@@ -10,14 +12,13 @@ import { TYPE } from '../../src/dns/rr-type.ts'
 import { writeQuery } from '../../src/dns/write-query.ts'
 import { namingOptions } from '../../src/exporter/naming.ts'
 import { type BuiltSnapshot, buildSnapshot } from '../../src/exporter/snapshot-builder.ts'
-import { Cluster } from '../../src/kubernetes/cluster.ts'
-import type { ClusterObject } from '../../src/kubernetes/objects.ts'
-import type { NamingOptions } from '../../src/kubernetes/options.ts'
-import { parseObject } from '../../src/kubernetes/parse-object.ts'
-import { createResolver } from '../../src/resolver/create-resolver.ts'
-import { createNodeHost } from '../../src/shim/node-host.ts'
-import { openShard } from '../../src/snapshot/open-shard.ts'
-import { Snapshot } from '../../src/snapshot/snapshot.ts'
+import { Cluster } from '../../src/kubernetes/objects/cluster.ts'
+import type { ClusterObject } from '../../src/kubernetes/objects/objects.ts'
+import type { NamingOptions } from '../../src/kubernetes/objects/options.ts'
+import { parseObject } from '../../src/kubernetes/objects/parse-object.ts'
+import { createNodeHost } from '../../src/server/node-host.ts'
+import { openShard } from '../../src/snapshot/read/open-shard.ts'
+import { Snapshot } from '../../src/snapshot/read/snapshot.ts'
 import { Metrics } from '../../src/telemetry/metrics.ts'
 import {
   type ApiObject,

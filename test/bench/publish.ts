@@ -3,7 +3,7 @@
  * @module
  */
 import type { BuiltSnapshot } from '../../src/exporter/snapshot-builder.ts'
-import { formatManifest, MANIFEST_VERSION } from '../../src/snapshot/manifest.ts'
+import { formatManifest, MANIFEST_VERSION } from '../../src/snapshot/format/manifest.ts'
 import { apiObjects, type GeneratedService, generateServices } from './cluster-objects.ts'
 import { changedBytes, FollowedCluster } from './followed-cluster.ts'
 import { parsed } from './generated-server.ts'

@@ -3,9 +3,9 @@ import { once } from 'node:events'
 import { createServer } from 'node:net'
 import { describe, test } from 'node:test'
 import { timeExchange } from '../../src/cli/exchange-time.ts'
-import { exchange } from '../../src/shim/exchange.ts'
+import { exchange } from '../../src/upstream/exchange.ts'
 import { startHttpApi } from '../exporter/http-api.ts'
-import { echo, fakeUdp, queryWith } from '../shim/clients.ts'
+import { echo, fakeUdp, queryWith } from '../server/clients.ts'
 
 /** Loading code and connecting take this long by the clock of these tests, an answer 7 ms. */
 const START_MS = 500

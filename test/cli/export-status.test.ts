@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { listenStatus } from '../../src/cli/export-status.ts'
 import { Metrics } from '../../src/telemetry/metrics.ts'
-import { freePort } from '../shim/clients.ts'
+import { freePort } from '../server/clients.ts'
 
 describe('listenStatus', () => {
   test('tells that the process lives, whether it is ready, and its metrics', async (t) => {

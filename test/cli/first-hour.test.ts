@@ -19,7 +19,7 @@ import {
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { after, describe, it } from 'node:test'
-import { freePort } from '../shim/clients.ts'
+import { freePort } from '../server/clients.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
 const TRANSCRIPTS = join(import.meta.dirname, 'first-hour')

@@ -11,8 +11,8 @@ import { readGatewayConfig } from '../../src/gateway/config.ts'
 import { LocalWriter } from '../../src/gateway/local-writer.ts'
 import { createPublishRoutes } from '../../src/gateway/publish-routes.ts'
 import { createMemoryStore } from '../../src/gateway/store.ts'
-import { HttpServer } from '../../src/shim/http-server.ts'
-import type { Manifest } from '../../src/snapshot/manifest.ts'
+import { HttpServer } from '../../src/server/http-server.ts'
+import type { Manifest } from '../../src/snapshot/format/manifest.ts'
 
 /** The gateway, and what an exporter is told of it. */
 export type GatewayServer = {

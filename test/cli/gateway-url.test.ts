@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { Input } from '../../src/cli/flags.ts'
 import { readGatewayUrl, readToken } from '../../src/cli/gateway-url.ts'
-import { CommandError } from '../../src/cli/output.ts'
+import { CommandError } from '../../src/node/output.ts'
 
 function read(url: string, ...flags: readonly string[]): string {
   const given = new Map<string, string[]>([['gateway', [url]]])

@@ -12,7 +12,7 @@ import { RCODE } from '../../src/dns/rcode.ts'
 import { hashToken } from '../../src/gateway/token.ts'
 import { AUTHORITY, SERVER, STRANGER } from '../certificates.ts'
 import { temporaryFolder } from '../node-gateway/temporary-folder.ts'
-import { within } from '../shim/clients.ts'
+import { within } from '../server/clients.ts'
 import { failed, runCli, Screen } from './run-cli.ts'
 
 const ADMIN = 'the-token-of-the-operator'

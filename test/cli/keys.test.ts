@@ -8,7 +8,7 @@ import {
   isSignedBy,
   sha256Hex,
   signBytes,
-} from '../../src/snapshot/signature.ts'
+} from '../../src/snapshot/format/signature.ts'
 import { failed, runCli } from './run-cli.ts'
 
 const BYTES = new TextEncoder().encode('a manifest')

@@ -3,8 +3,8 @@ import { describe, test } from 'node:test'
 import { Hono } from 'hono'
 import { Input } from '../../src/cli/flags.ts'
 import { callGateway } from '../../src/cli/operator-call.ts'
-import { HttpServer } from '../../src/shim/http-server.ts'
-import { freePort } from '../shim/clients.ts'
+import { HttpServer } from '../../src/server/http-server.ts'
+import { freePort } from '../server/clients.ts'
 
 function inputFor(url: string, admin = 'secret'): Input {
   return new Input([], new Map([['gateway', [url]]]), { KUBEDOH_ADMIN_TOKEN: admin })

@@ -10,7 +10,7 @@ import { stripVTControlCharacters } from 'node:util'
 import { AUTHORITY, SERVER } from '../certificates.ts'
 import { startHttpApi } from '../exporter/http-api.ts'
 import { writeReplyText } from '../message-text.ts'
-import { echo, fakeUdp, freePort } from '../shim/clients.ts'
+import { echo, fakeUdp, freePort } from '../server/clients.ts'
 import { failed, type Ran, runCli } from './run-cli.ts'
 import { startServer } from './shop.ts'
 

@@ -4,8 +4,8 @@
  */
 import { Writable } from 'node:stream'
 import { main } from '../../src/cli/main.ts'
-import type { Output } from '../../src/cli/output.ts'
-import { within } from '../shim/clients.ts'
+import type { Output } from '../../src/node/output.ts'
+import { within } from '../server/clients.ts'
 
 /** What a command wrote, and its exit status. */
 export type Ran = { readonly status: number; readonly stdout: string; readonly stderr: string }

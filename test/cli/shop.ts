@@ -5,7 +5,7 @@
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
 import { serve } from '../../src/cli/serve.ts'
-import type { RunningServer, ServeOptions } from '../../src/cli/server.ts'
+import type { RunningServer, ServeOptions } from '../../src/server/server.ts'
 import { temporaryFolder } from '../exporter/temporary-folder.ts'
 import { Screen } from './run-cli.ts'
 

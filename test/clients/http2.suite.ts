@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
 import { after, before, describe, it } from 'node:test'
-import { HttpServer } from '../../src/shim/http-server.ts'
+import { HttpServer } from '../../src/server/http-server.ts'
 import { SERVER } from '../certificates.ts'
 import { prepareH2spec } from '../cluster/binaries.ts'
 import { findMissing } from './programs.ts'

@@ -2,7 +2,7 @@
  * Asks the servers under test, and writes their answers so that they can be compared.
  * @module
  */
-import { readUint16 } from '../../src/dns/bytes.ts'
+import { readUint16 } from '../../src/bytes/bytes.ts'
 import { parseResponse, type ResourceRecord } from '../../src/dns/message.ts'
 import { nameOf } from '../../src/dns/name.ts'
 import { FLAG } from '../../src/dns/query.ts'
@@ -11,7 +11,7 @@ import { parseType, TYPE } from '../../src/dns/rr-type.ts'
 import { writeQuery } from '../../src/dns/write-query.ts'
 import { askDoh } from '../../src/doh/doh-client.ts'
 import { formatRecord } from '../../src/records/zone-text.ts'
-import { exchange } from '../../src/shim/exchange.ts'
+import { exchange } from '../../src/upstream/exchange.ts'
 
 /** A server: a port of the loopback address, or a URL. */
 export type Server =

@@ -2,7 +2,7 @@
  * The message of a recorded question.
  * @module
  */
-import { concatBytes, parseHex, writeUint16 } from '../../src/dns/bytes.ts'
+import { concatBytes, parseHex, writeUint16 } from '../../src/bytes/bytes.ts'
 import { HEADER_BYTES } from '../../src/dns/limits.ts'
 import { nameOf } from '../../src/dns/name.ts'
 import { FLAG } from '../../src/dns/query.ts'

@@ -1,6 +1,6 @@
 import { deepEqual, notDeepEqual } from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { readUint16, writeUint16 } from '../../src/dns/bytes.ts'
+import { readUint16, writeUint16 } from '../../src/bytes/bytes.ts'
 import { FLAG } from '../../src/dns/query.ts'
 import { writeReplyText } from '../message-text.ts'
 import { caseQuery } from './case-query.ts'

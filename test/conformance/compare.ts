@@ -7,7 +7,7 @@
  * that CoreDNS fails at may be called malformed (RFC 1035 §4.1.1).
  * @module
  */
-import { formatHex, readUint16 } from '../../src/dns/bytes.ts'
+import { formatHex, readUint16 } from '../../src/bytes/bytes.ts'
 import { OPTION, parseOptions } from '../../src/dns/edns.ts'
 import { UDP_BYTES_ADVERTISED } from '../../src/dns/limits.ts'
 import { parseResponse, type ResourceRecord, type Response } from '../../src/dns/message.ts'

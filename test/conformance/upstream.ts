@@ -4,12 +4,12 @@
  */
 import { createSocket } from 'node:dgram'
 import { createServer } from 'node:net'
-import { concatBytes, parseHex, readUint16, writeUint16 } from '../../src/dns/bytes.ts'
+import { concatBytes, parseHex, readUint16, writeUint16 } from '../../src/bytes/bytes.ts'
+import { MessageStream } from '../../src/dns/message-stream.ts'
 import { formatName, lowerName } from '../../src/dns/name.ts'
 import { FLAG, parseQuery, type Query } from '../../src/dns/query.ts'
 import { formatClass } from '../../src/dns/rr-class.ts'
 import { formatType, TYPE } from '../../src/dns/rr-type.ts'
-import { MessageStream } from '../../src/shim/message-stream.ts'
 import type { Fixture } from './scenario.ts'
 
 /** The upstream, while it runs. */

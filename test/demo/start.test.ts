@@ -8,7 +8,7 @@ import { text } from 'node:stream/consumers'
 import { describe, test } from 'node:test'
 import { runCli } from '../cli/run-cli.ts'
 import { formatReply, parseQuestion } from '../message-text.ts'
-import { askUdp, freePort } from '../shim/clients.ts'
+import { askUdp, freePort } from '../server/clients.ts'
 
 const SCRIPT = join(import.meta.dirname, '../../demo/start.ts')
 

@@ -3,7 +3,7 @@
  * key and for how long. Those of records (DNSSEC) and those of messages (TSIG).
  * @module
  */
-import { readUint32 } from '../../src/dns/bytes.ts'
+import { readUint32 } from '../../src/bytes/bytes.ts'
 import { parseResponse, type ResourceRecord } from '../../src/dns/message.ts'
 import { TYPE } from '../../src/dns/rr-type.ts'
 import type { Answer } from '../conformance/compare.ts'

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { isIPv4, isIPv6 } from 'node:net'
 import { describe, test } from 'node:test'
 import fc from 'fast-check'
+import { formatHex } from '../../src/bytes/bytes.ts'
 import {
   formatAddress,
   hasIPv6Form,
@@ -12,7 +13,6 @@ import {
   parseIPv6,
   reverseName,
 } from '../../src/dns/address.ts'
-import { formatHex } from '../../src/dns/bytes.ts'
 import { formatName, nameOf } from '../../src/dns/name.ts'
 
 describe('parseAddress', () => {

@@ -3,7 +3,7 @@
  * @module
  */
 import fc from 'fast-check'
-import { concatBytes, writeUint16 } from '../../src/dns/bytes.ts'
+import { concatBytes, writeUint16 } from '../../src/bytes/bytes.ts'
 import type { ResourceRecord } from '../../src/dns/message.ts'
 import { type Field, fieldBytes, rdataSchema } from '../../src/dns/rdata-schema.ts'
 import { TYPE } from '../../src/dns/rr-type.ts'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import fc from 'fast-check'
-import { formatHex } from '../../src/dns/bytes.ts'
+import { formatHex } from '../../src/bytes/bytes.ts'
 import { Compression } from '../../src/dns/compression.ts'
 import { POINTER_OFFSET_MAX } from '../../src/dns/limits.ts'
 import { equalNames, formatName, nameOf, ROOT } from '../../src/dns/name.ts'

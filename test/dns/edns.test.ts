@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import fc from 'fast-check'
-import { concatBytes, formatHex, writeUint16 } from '../../src/dns/bytes.ts'
+import { concatBytes, formatHex, writeUint16 } from '../../src/bytes/bytes.ts'
 import {
   EXTENDED_ERROR,
   extendedError,

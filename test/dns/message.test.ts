@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import fc from 'fast-check'
-import { formatHex, readUint16 } from '../../src/dns/bytes.ts'
+import { formatHex, readUint16 } from '../../src/bytes/bytes.ts'
 import { extendedError } from '../../src/dns/edns.ts'
 import {
   EMPTY_REPLY,

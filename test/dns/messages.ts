@@ -3,7 +3,7 @@
  * @module
  */
 import assert from 'node:assert/strict'
-import { parseHex, writeUint16 } from '../../src/dns/bytes.ts'
+import { parseHex, writeUint16 } from '../../src/bytes/bytes.ts'
 import { HEADER_BYTES, MESSAGE_BYTES_MAX } from '../../src/dns/limits.ts'
 import { EMPTY_REPLY, type Reply, type ResourceRecord, writeReply } from '../../src/dns/message.ts'
 import { nameOf, ROOT } from '../../src/dns/name.ts'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import fc from 'fast-check'
-import { asWordOctets, type WordOctets, wordOctets } from '../../src/dns/bytes.ts'
+import { asWordOctets, type WordOctets, wordOctets } from '../../src/bytes/bytes.ts'
 import { Compression } from '../../src/dns/compression.ts'
 import { formatName, nameOf } from '../../src/dns/name.ts'
 import { NameWriter } from '../../src/dns/name-writer.ts'

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import fc from 'fast-check'
+import { EMPTY, octet } from '../../src/bytes/bytes.ts'
 import { formatAddress, parseAddress } from '../../src/dns/address.ts'
-import { EMPTY, octet } from '../../src/dns/bytes.ts'
 import {
   clientNetwork,
   isInNetwork,

@@ -5,7 +5,7 @@
  * @module
  */
 import { type DecodedPacket, decode, encode, type Packet, type RecordType } from 'dns-packet'
-import { readUint16 } from '../../src/dns/bytes.ts'
+import { readUint16 } from '../../src/bytes/bytes.ts'
 
 /** What the package says a message holds, with the fields that its types leave out. */
 export type OracleMessage = DecodedPacket & { readonly rcode: string; readonly opcode: string }

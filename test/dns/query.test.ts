@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import fc from 'fast-check'
-import { asWordOctets } from '../../src/dns/bytes.ts'
+import { asWordOctets } from '../../src/bytes/bytes.ts'
 import { formatName, isSubdomain, lowerName, nameOf } from '../../src/dns/name.ts'
 import { endsIn, FLAG, isWithinZone, parseQuery, Query } from '../../src/dns/query.ts'
 import { OPCODE, RCODE } from '../../src/dns/rcode.ts'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import fc from 'fast-check'
-import { concatBytes, formatHex } from '../../src/dns/bytes.ts'
+import { concatBytes, formatHex } from '../../src/bytes/bytes.ts'
 import { formatName, lowerName, nameOf } from '../../src/dns/name.ts'
 import { rdataSchema } from '../../src/dns/rdata-schema.ts'
 import { formatRdata } from '../../src/dns/rdata-text.ts'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { concatBytes, formatHex } from '../../src/dns/bytes.ts'
+import { concatBytes, formatHex } from '../../src/bytes/bytes.ts'
 import { extendedError } from '../../src/dns/edns.ts'
 import { parseResponse } from '../../src/dns/message.ts'
 import { RCODE } from '../../src/dns/rcode.ts'

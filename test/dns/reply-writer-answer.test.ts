@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { asWordOctets, formatHex } from '../../src/dns/bytes.ts'
+import { asWordOctets, formatHex } from '../../src/bytes/bytes.ts'
 import { parseResponse } from '../../src/dns/message.ts'
 import { FLAG } from '../../src/dns/query.ts'
 import { QUESTION_OFFSET, ReplyWriter, SECTION } from '../../src/dns/reply-writer.ts'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import fc from 'fast-check'
-import { asWordOctets, formatHex, readUint16, wordOctets } from '../../src/dns/bytes.ts'
+import { asWordOctets, formatHex, readUint16, wordOctets } from '../../src/bytes/bytes.ts'
 import { extendedError, OPTION } from '../../src/dns/edns.ts'
 import { parseResponse, type ResourceRecord } from '../../src/dns/message.ts'
 import { formatName, nameOf } from '../../src/dns/name.ts'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { formatHex, octet } from '../../src/dns/bytes.ts'
+import { formatHex, octet } from '../../src/bytes/bytes.ts'
 import type { ResourceRecord } from '../../src/dns/message.ts'
 import { nameOf, ROOT } from '../../src/dns/name.ts'
 import {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import fc from 'fast-check'
-import { formatHex } from '../../src/dns/bytes.ts'
+import { formatHex } from '../../src/bytes/bytes.ts'
 import { TYPE } from '../../src/dns/rr-type.ts'
 import {
   bitmapTypes,

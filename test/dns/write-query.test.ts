@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import fc from 'fast-check'
-import { formatHex } from '../../src/dns/bytes.ts'
+import { formatHex } from '../../src/bytes/bytes.ts'
 import { parseOptions } from '../../src/dns/edns.ts'
 import { lowerName, nameOf } from '../../src/dns/name.ts'
 import { FLAG } from '../../src/dns/query.ts'

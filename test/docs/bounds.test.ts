@@ -28,7 +28,7 @@ const BOUNDS: readonly (readonly [
   [API, 'all optional, at most # KiB', 1024, 'src/gateway/token-routes.ts', 'BODY_BYTES_MAX'],
   [API, '(default #)', 1, 'src/gateway/token-routes.ts', 'GRACE_SECONDS'],
   [API, 'is more than # minutes ahead', 60_000, 'src/gateway/manifest-order.ts', 'CLOCK_SKEW_MS'],
-  [API, 'took longer than # s', 1000, 'src/shim/bun-server.ts', 'BODY_TIMEOUT_MS'],
+  [API, 'took longer than # s', 1000, 'src/server/bun-server.ts', 'BODY_TIMEOUT_MS'],
   [API, 'the gateway has # tokens', 1, 'src/gateway/token-store.ts', 'TOKENS_MAX'],
   [API, 'the token has # valid secrets', 1, 'src/gateway/token-routes.ts', 'SECRETS_MAX'],
   [API, 'more than # MiB of shards', MIB, 'src/gateway/snapshot-diff.ts', 'BYTES_MAX'],
@@ -50,10 +50,16 @@ const BOUNDS: readonly (readonly [
   [FORWARD, 'those from files | #', 1, 'src/plugins/forward/upstreams.ts', 'UPSTREAMS_MAX'],
   [FORWARD, 'over all upstreams | # s', 1000, 'src/plugins/forward/forward.ts', 'TOTAL_MS'],
   [FORWARD, '`max_connect_attempts 0` | #', 1, 'src/plugins/forward/forward.ts', 'ATTEMPTS_MAX'],
-  [FORWARD, 'for one upstream | #;', 1, 'src/shim/udp-pool.ts', 'SOCKETS_MAX'],
-  [FORWARD, 'wait for one upstream | #;', 1, 'src/shim/udp-pool.ts', 'PENDING_MAX'],
-  [FORWARD, 'connections to one upstream | #', 1, 'src/shim/connection-pool.ts', 'CONNECTIONS_MAX'],
-  [FORWARD, 'wait on one connection | #', 1, 'src/shim/connection-pool.ts', 'PENDING_MAX'],
+  [FORWARD, 'for one upstream | #;', 1, 'src/upstream/udp-pool.ts', 'SOCKETS_MAX'],
+  [FORWARD, 'wait for one upstream | #;', 1, 'src/upstream/udp-pool.ts', 'PENDING_MAX'],
+  [
+    FORWARD,
+    'connections to one upstream | #',
+    1,
+    'src/upstream/connection-pool.ts',
+    'CONNECTIONS_MAX',
+  ],
+  [FORWARD, 'wait on one connection | #', 1, 'src/upstream/connection-pool.ts', 'PENDING_MAX'],
   [
     'docs/plugins/kubernetes.md',
     'At most # clusters',
@@ -68,7 +74,7 @@ const BOUNDS: readonly (readonly [
     'src/corefile/kubernetes-options.ts',
     'OPENSHIFT3_TTL_SECONDS',
   ],
-  ['docs/plugins/kubernetes.md', 'from # s on', 1000, 'src/cli/cluster-sources.ts', 'STALE_MS'],
+  ['docs/plugins/kubernetes.md', 'from # s on', 1000, 'src/server/cluster-sources.ts', 'STALE_MS'],
   ['docs/plugins/dnssec.md', 'At most # keys', 1, 'src/plugins/dnssec/options.ts', 'KEYS_MAX'],
   [
     'docs/plugins/dnssec.md',
@@ -91,7 +97,7 @@ const BOUNDS: readonly (readonly [
     'src/plugins/dnstap/options.ts',
     'QUEUE_MESSAGES',
   ],
-  ['docs/plugins/dnstap.md', 'restored after # s', 1000, 'src/shim/frame-stream.ts', 'RETRY_MS'],
+  ['docs/plugins/dnstap.md', 'restored after # s', 1000, 'src/node/frame-stream.ts', 'RETRY_MS'],
   [
     'docs/plugins/bufsize.md',
     'at most # bytes (RFC 9715)',
@@ -99,7 +105,7 @@ const BOUNDS: readonly (readonly [
     'src/dns/limits.ts',
     'UDP_BYTES_ADVERTISED',
   ],
-  ['docs/plugins/bufsize.md', 'bufsize #\n', 1, 'src/plugins/bufsize.ts', 'UDP_BYTES_MAX'],
+  ['docs/plugins/bufsize.md', 'bufsize #\n', 1, 'src/plugins/bufsize/bufsize.ts', 'UDP_BYTES_MAX'],
 ]
 
 describe('bounds on pages', () => {

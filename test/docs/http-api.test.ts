@@ -20,7 +20,7 @@ const APPS = [
   'src/gateway/generation-routes.ts',
   'src/gateway/publish-routes.ts',
   'src/gateway/token-routes.ts',
-  'src/shim/feature-servers.ts',
+  'src/server/feature-servers.ts',
 ]
 
 /** Errors as the code writes them: a status, and behind it the code. */
@@ -58,7 +58,7 @@ describe('docs/http-api.md', () => {
 
   test('has the routes of serve and export', () => {
     const doh = createDohApp({ answer: () => undefined, isPrivate: () => false })
-    const literal = ['src/cli/export-status.ts', 'src/shim/feature-servers.ts'].flatMap((file) =>
+    const literal = ['src/cli/export-status.ts', 'src/server/feature-servers.ts'].flatMap((file) =>
       [...read(file).matchAll(/app\.(get|put|post|delete)\('(\/[^']*)'/g)].map(
         ([, method = '', path]) => `${method.toUpperCase()} ${path}`,
       ),

@@ -3,7 +3,7 @@
  * @module
  */
 import assert from 'node:assert/strict'
-import { readUint16 } from '../../src/dns/bytes.ts'
+import { readUint16 } from '../../src/bytes/bytes.ts'
 import { parseResponse } from '../../src/dns/message.ts'
 import { formatRecord } from '../../src/records/zone-text.ts'
 import type { AppCase } from './app-cases.ts'

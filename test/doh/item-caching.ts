@@ -3,7 +3,7 @@
  * @module
  */
 import assert from 'node:assert/strict'
-import { readUint16 } from '../../src/dns/bytes.ts'
+import { readUint16 } from '../../src/bytes/bytes.ts'
 import { askDoh } from '../../src/doh/doh-client.ts'
 import { formatReply } from '../message-text.ts'
 import {

@@ -2,8 +2,8 @@
  * What a row of the table of items is, and how rows are written.
  * @module
  */
-import { encodeBase64url } from '../../src/dns/base64url.ts'
-import { concatBytes } from '../../src/dns/bytes.ts'
+import { encodeBase64url } from '../../src/bytes/base64url.ts'
+import { concatBytes } from '../../src/bytes/bytes.ts'
 import { parseQuestion } from '../message-text.ts'
 import type { AppCase } from './app-cases.ts'
 import type { Way, WayName, Which } from './item-gateways.ts'

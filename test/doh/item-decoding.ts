@@ -3,7 +3,7 @@
  * @module
  */
 import assert from 'node:assert/strict'
-import { readUint16 } from '../../src/dns/bytes.ts'
+import { readUint16 } from '../../src/bytes/bytes.ts'
 import { parseResponse } from '../../src/dns/message.ts'
 import { RCODE } from '../../src/dns/rcode.ts'
 import { textOf } from './check-case.ts'

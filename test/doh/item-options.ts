@@ -4,7 +4,7 @@
  * @module
  */
 import assert from 'node:assert/strict'
-import { concatBytes, parseHex } from '../../src/dns/bytes.ts'
+import { concatBytes, parseHex } from '../../src/bytes/bytes.ts'
 import { formatReply } from '../message-text.ts'
 import {
   get,

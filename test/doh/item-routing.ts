@@ -4,7 +4,7 @@
  */
 import assert from 'node:assert/strict'
 import { connect } from 'node:net'
-import { decodeBase64url } from '../../src/dns/base64url.ts'
+import { decodeBase64url } from '../../src/bytes/base64url.ts'
 import { formatReply } from '../message-text.ts'
 import { checkAlways, textOf } from './check-case.ts'
 import {

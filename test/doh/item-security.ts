@@ -224,7 +224,7 @@ export const ABUSE: readonly Item[] = [
     id: 'Z-012',
     cases: [],
     untested:
-      'slow requests: test/shim/http-server.test.ts ends them, with bounds that are shorter',
+      'slow requests: test/server/http-server.test.ts ends them, with bounds that are shorter',
   },
   {
     id: 'Z-013',

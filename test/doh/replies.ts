@@ -5,8 +5,8 @@
 import { request as httpRequest } from 'node:http'
 import fc from 'fast-check'
 import type { Hono } from 'hono'
-import { encodeBase64url } from '../../src/dns/base64url.ts'
-import { HttpServer } from '../../src/shim/http-server.ts'
+import { encodeBase64url } from '../../src/bytes/base64url.ts'
+import { HttpServer } from '../../src/server/http-server.ts'
 
 export { fakeApp, question, type ReplyText, record, replyOf, replyTo } from './fake-app.ts'
 

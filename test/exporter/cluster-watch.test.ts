@@ -3,7 +3,7 @@ import { describe, type TestContext, test } from 'node:test'
 import { ClusterWatch } from '../../src/exporter/cluster-watch.ts'
 import { ApiError, collectionsFor } from '../../src/exporter/object-api.ts'
 import { SharedWatch } from '../../src/exporter/shared-watch.ts'
-import { describeObject } from '../../src/kubernetes/objects.ts'
+import { describeObject } from '../../src/kubernetes/objects/objects.ts'
 import { FakeClock, START_MS } from './fake-clock.ts'
 import { answerLists, openWatches, page, ScriptedApi, SHOP_LISTS, value } from './scripted-api.ts'
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, type TestContext, test } from 'node:test'
-import { toLatin1 } from '../../src/dns/bytes.ts'
+import { toLatin1 } from '../../src/bytes/bytes.ts'
 import { ClusterBuilder } from '../../src/exporter/cluster-builder.ts'
 import {
   createObjectSource,

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { EMPTY } from '../../src/dns/bytes.ts'
+import { EMPTY } from '../../src/bytes/bytes.ts'
 import {
   createGatewayClient,
   type GatewayClient,
@@ -8,9 +8,13 @@ import {
 } from '../../src/exporter/gateway-client.ts'
 import { Publisher } from '../../src/exporter/publisher.ts'
 import { buildSnapshot } from '../../src/exporter/snapshot-builder.ts'
-import { buildShards } from '../../src/snapshot/build-shards.ts'
-import { formatManifest, MANIFEST_VERSION, parseManifest } from '../../src/snapshot/manifest.ts'
-import { isSignedBy, sha256Hex, signBytes } from '../../src/snapshot/signature.ts'
+import {
+  formatManifest,
+  MANIFEST_VERSION,
+  parseManifest,
+} from '../../src/snapshot/format/manifest.ts'
+import { isSignedBy, sha256Hex, signBytes } from '../../src/snapshot/format/signature.ts'
+import { buildShards } from '../../src/snapshot/write/build-shards.ts'
 import { randomFrom } from '../bench/cluster-objects.ts'
 import { clusterOf, optionsOf } from '../kubernetes/naming.ts'
 import { memoryGateway } from './memory-gateway.ts'

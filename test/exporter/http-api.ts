@@ -6,7 +6,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { createServer as createTlsServer } from 'node:https'
 import type { TestContext } from 'node:test'
 import type { Collection, ObjectApi, WatchEvent } from '../../src/exporter/object-api.ts'
-import { portOf, within } from '../shim/clients.ts'
+import { portOf, within } from '../server/clients.ts'
 import { SERVICES } from './mirror.ts'
 
 /** A signal that ends nothing. */

@@ -14,7 +14,7 @@ import {
   type PrivateKey,
   type PublicKey,
   sha256Hex,
-} from '../../src/snapshot/signature.ts'
+} from '../../src/snapshot/format/signature.ts'
 
 /** The gateway, and what an exporter needs to publish there. */
 export type MemoryGateway = {

@@ -5,7 +5,7 @@
 import type { TestContext } from 'node:test'
 import { ApiError, type Collection } from '../../src/exporter/object-api.ts'
 import { Reflector } from '../../src/exporter/reflector.ts'
-import { describeObject } from '../../src/kubernetes/objects.ts'
+import { describeObject } from '../../src/kubernetes/objects/objects.ts'
 import { FakeClock } from './fake-clock.ts'
 import { type FakeWatch, page, ScriptedApi } from './scripted-api.ts'
 

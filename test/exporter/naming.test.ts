@@ -3,7 +3,7 @@ import { describe, test } from 'node:test'
 import { type KubernetesOptions, parseKubernetes } from '../../src/corefile/kubernetes-options.ts'
 import { nameOf } from '../../src/dns/name.ts'
 import { namingOptions } from '../../src/exporter/naming.ts'
-import type { NamingOptions } from '../../src/kubernetes/options.ts'
+import type { NamingOptions } from '../../src/kubernetes/objects/options.ts'
 import { directiveOf, problemsOf } from '../corefile/source.ts'
 import { hostsTree, optionsOf, selectorOf } from '../kubernetes/naming.ts'
 

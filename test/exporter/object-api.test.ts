@@ -8,8 +8,8 @@ import {
   STATUS_GONE,
   STATUS_NOT_FOUND,
 } from '../../src/exporter/object-api.ts'
-import type { HostSource } from '../../src/kubernetes/options.ts'
-import { parseObject } from '../../src/kubernetes/parse-object.ts'
+import type { HostSource } from '../../src/kubernetes/objects/options.ts'
+import { parseObject } from '../../src/kubernetes/objects/parse-object.ts'
 
 const CLUSTER = { kind: 'cluster' } as const
 

@@ -8,7 +8,7 @@ import {
   type ObjectFiles,
   readObjectFiles,
 } from '../../src/exporter/object-files.ts'
-import { describeObject } from '../../src/kubernetes/objects.ts'
+import { describeObject } from '../../src/kubernetes/objects/objects.ts'
 import { temporaryFolder } from './temporary-folder.ts'
 
 const SHOP = '{ "kind": "Namespace", "metadata": { "name": "shop" } }'

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { ProgrammingLatency } from '../../src/exporter/programming-latency.ts'
-import type { EndpointSlice, Service } from '../../src/kubernetes/objects.ts'
-import { parseObject } from '../../src/kubernetes/parse-object.ts'
+import type { EndpointSlice, Service } from '../../src/kubernetes/objects/objects.ts'
+import { parseObject } from '../../src/kubernetes/objects/parse-object.ts'
 import { Metrics } from '../../src/telemetry/metrics.ts'
 
 const NOW_MS = Date.UTC(2026, 0, 1)

@@ -3,8 +3,8 @@
  * @module
  */
 import type { BuiltSnapshot } from '../../src/exporter/snapshot-builder.ts'
-import { openShard } from '../../src/snapshot/open-shard.ts'
-import { Snapshot } from '../../src/snapshot/snapshot.ts'
+import { openShard } from '../../src/snapshot/read/open-shard.ts'
+import { Snapshot } from '../../src/snapshot/read/snapshot.ts'
 import { labels } from '../snapshot/entries.ts'
 
 /** A snapshot of these octets, which says nothing that a test could mistake for a fact. */

@@ -5,7 +5,7 @@ import { describe, type TestContext, test } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
 import { ApiError, type Collection, type ObjectApi } from '../../src/exporter/object-api.ts'
 import { openApi } from '../../src/exporter/watch.ts'
-import { freePort, within } from '../shim/clients.ts'
+import { freePort, within } from '../server/clients.ts'
 import {
   type Answer,
   EMPTY_LIST,

@@ -9,8 +9,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { PassThrough } from 'node:stream'
 import { after, before, describe, it } from 'node:test'
+import { LEFT_OUT } from '../../src/chain/left-out.ts'
 import { main } from '../../src/cli/main.ts'
-import { LEFT_OUT } from '../../src/plugins/left-out.ts'
 import { newKeyFiles } from '../zone-keys.ts'
 import {
   coreDnsFolder,

@@ -8,13 +8,17 @@
  */
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { parseHex } from '../../src/dns/bytes.ts'
-import { buildShards } from '../../src/snapshot/build-shards.ts'
-import { SnapshotError } from '../../src/snapshot/errors.ts'
-import { formatManifest, MANIFEST_VERSION, parseManifest } from '../../src/snapshot/manifest.ts'
-import { openShard } from '../../src/snapshot/open-shard.ts'
-import type { Shard } from '../../src/snapshot/shard.ts'
-import { shardRecords } from '../../src/snapshot/shard-records.ts'
+import { parseHex } from '../../src/bytes/bytes.ts'
+import { SnapshotError } from '../../src/snapshot/format/errors.ts'
+import {
+  formatManifest,
+  MANIFEST_VERSION,
+  parseManifest,
+} from '../../src/snapshot/format/manifest.ts'
+import { openShard } from '../../src/snapshot/read/open-shard.ts'
+import type { Shard } from '../../src/snapshot/read/shard.ts'
+import { shardRecords } from '../../src/snapshot/read/shard-records.ts'
+import { buildShards } from '../../src/snapshot/write/build-shards.ts'
 import { randomFrom } from '../bench/cluster-objects.ts'
 import { askFaultyClusters, askFaultyLabels, askFaultyStores } from '../gateway/faulty-stores.ts'
 import { existingName, labels, ORIGIN, pointer, recordSet } from '../snapshot/entries.ts'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
+import type { Upstream, UpstreamOptions } from '../../src/chain/host.ts'
 import { checkWorkerUpstream, compileGatewayCorefile } from '../../src/gateway/compile-corefile.ts'
-import type { Upstream, UpstreamOptions } from '../../src/plugins/host.ts'
 import { block, parseBlocks } from '../ask.ts'
 import { FakeHost } from '../fake-host.ts'
 

@@ -8,7 +8,7 @@ import {
   type GatewayVariables,
   readGatewayConfig,
 } from '../../src/gateway/config.ts'
-import { generateKeyPair } from '../../src/snapshot/signature.ts'
+import { generateKeyPair } from '../../src/snapshot/format/signature.ts'
 
 const { publicKey } = await generateKeyPair()
 const SHA256 = '0123456789abcdef'.repeat(4)

@@ -2,9 +2,10 @@
  * What the runs of `store-faults.ts` are made of: a clock that jumps, and snapshots to publish.
  * @module
  */
-import { openShard } from '../../src/snapshot/open-shard.ts'
-import { shardRecords } from '../../src/snapshot/shard-records.ts'
-import type { PublicKey } from '../../src/snapshot/signature.ts'
+
+import type { PublicKey } from '../../src/snapshot/format/signature.ts'
+import { openShard } from '../../src/snapshot/read/open-shard.ts'
+import { shardRecords } from '../../src/snapshot/read/shard-records.ts'
 import { keys } from '../exporter/memory-gateway.ts'
 import { ORIGIN } from '../snapshot/entries.ts'
 import { type Published, snapshotOf } from './publishing.ts'

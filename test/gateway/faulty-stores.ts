@@ -4,9 +4,9 @@
  * @module
  */
 import assert from 'node:assert/strict'
+import type { View } from '../../src/chain/plugin.ts'
 import { RCODE } from '../../src/dns/rcode.ts'
 import { viewOf } from '../../src/gateway/token-view.ts'
-import type { View } from '../../src/plugins/plugin.ts'
 import { keys } from '../exporter/memory-gateway.ts'
 import { START_MS } from '../fake-host.ts'
 import {

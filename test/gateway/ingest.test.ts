@@ -9,8 +9,8 @@ import {
 } from '../../src/gateway/ingest.ts'
 import { createMemoryStore, type SignedManifest } from '../../src/gateway/store.ts'
 import { UnlistedShards } from '../../src/gateway/unlisted-shards.ts'
-import { formatManifest, type Manifest } from '../../src/snapshot/manifest.ts'
-import { sha256Hex } from '../../src/snapshot/signature.ts'
+import { formatManifest, type Manifest } from '../../src/snapshot/format/manifest.ts'
+import { sha256Hex } from '../../src/snapshot/format/signature.ts'
 import { keys } from '../exporter/memory-gateway.ts'
 import { type Published, signedBy, snapshotOf, WEB } from './publishing.ts'
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import type { Snapshot } from '../../src/snapshot/snapshot.ts'
+import type { Snapshot } from '../../src/snapshot/read/snapshot.ts'
 import { snapshotOf, WEB } from './publishing.ts'
 import { Reading, signingKey } from './reading.ts'
 

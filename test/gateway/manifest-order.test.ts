@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { findOrderRefusal } from '../../src/gateway/manifest-order.ts'
-import { MANIFEST_VERSION, type Manifest } from '../../src/snapshot/manifest.ts'
+import { MANIFEST_VERSION, type Manifest } from '../../src/snapshot/format/manifest.ts'
 
 const NOW_MS = Date.UTC(2026, 0, 1)
 const NOW_SECONDS = NOW_MS / 1000

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { manifestEtag } from '../../src/gateway/ingest.ts'
 import { PUBLISHED_SHARD_BYTES_MAX, SIGNATURE_HEADER } from '../../src/gateway/publish-routes.ts'
-import { MANIFEST_BYTES_MAX } from '../../src/snapshot/manifest.ts'
+import { MANIFEST_BYTES_MAX } from '../../src/snapshot/format/manifest.ts'
 import { type MemoryGateway, memoryGateway } from '../exporter/memory-gateway.ts'
 import { type Published, snapshotOf, WEB } from './publishing.ts'
 

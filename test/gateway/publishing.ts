@@ -3,18 +3,18 @@
  * @module
  */
 import type { SignedManifest } from '../../src/gateway/store.ts'
-import { labelRecords } from '../../src/kubernetes/namespace-labels.ts'
+import { labelRecords } from '../../src/kubernetes/trees/namespace-labels.ts'
 import type { RecordSet } from '../../src/records/zone-entry.ts'
-import { buildShards } from '../../src/snapshot/build-shards.ts'
 import {
   formatManifest,
   LABELS_TREE,
   MANIFEST_VERSION,
   type Manifest,
   type ManifestTree,
-} from '../../src/snapshot/manifest.ts'
-import type { ShardEntry } from '../../src/snapshot/shard-list.ts'
-import { type PrivateKey, sha256Hex, signBytes } from '../../src/snapshot/signature.ts'
+} from '../../src/snapshot/format/manifest.ts'
+import type { ShardEntry } from '../../src/snapshot/format/shard-list.ts'
+import { type PrivateKey, sha256Hex, signBytes } from '../../src/snapshot/format/signature.ts'
+import { buildShards } from '../../src/snapshot/write/build-shards.ts'
 import { recordSet } from '../snapshot/entries.ts'
 
 /** What `web` is at first. */

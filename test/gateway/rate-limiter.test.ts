@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
+import type { Client } from '../../src/chain/plugin.ts'
 import { addressKey, RateBuckets } from '../../src/gateway/rate-limiter.ts'
-import type { Client } from '../../src/plugins/plugin.ts'
 
 describe('RateBuckets', () => {
   test('let some at once, then no more than the pace', () => {

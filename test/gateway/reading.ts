@@ -6,8 +6,8 @@ import { ClusterReader, type ReaderTimes } from '../../src/gateway/cluster-reade
 import { ShardMemory } from '../../src/gateway/shard-memory.ts'
 import type { SnapshotOrigin } from '../../src/gateway/snapshot-loader.ts'
 import type { ServedManifest } from '../../src/gateway/store.ts'
-import type { PrivateKey } from '../../src/snapshot/signature.ts'
-import type { Snapshot } from '../../src/snapshot/snapshot.ts'
+import type { PrivateKey } from '../../src/snapshot/format/signature.ts'
+import type { Snapshot } from '../../src/snapshot/read/snapshot.ts'
 import { keys } from '../exporter/memory-gateway.ts'
 import type { Published } from './publishing.ts'
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import type { JWK } from 'jose'
-import { encodeBase64url } from '../../src/dns/base64url.ts'
+import { encodeBase64url } from '../../src/bytes/base64url.ts'
 import { verifyClaims } from '../../src/gateway/signed-claims.ts'
 
 const ISSUER = 'https://acme.cloudflareaccess.com'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { SnapshotLoader, type SnapshotOrigin } from '../../src/gateway/snapshot-loader.ts'
-import { openManifest } from '../../src/snapshot/manifest.ts'
+import { openManifest } from '../../src/snapshot/format/manifest.ts'
 import { keys } from '../exporter/memory-gateway.ts'
 import { snapshotOf, WEB } from './publishing.ts'
 

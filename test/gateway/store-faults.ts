@@ -5,7 +5,7 @@
  * that the runs can run where a store runs, they need only Web APIs.
  * @module
  */
-import { equalBytes } from '../../src/dns/bytes.ts'
+import { equalBytes } from '../../src/bytes/bytes.ts'
 import { CheckedStore } from '../../src/gateway/checked-store.ts'
 import { ClusterReader } from '../../src/gateway/cluster-reader.ts'
 import { LocalWriter } from '../../src/gateway/local-writer.ts'
@@ -13,8 +13,8 @@ import type { ClusterWriter } from '../../src/gateway/publish-routes.ts'
 import { ShardMemory } from '../../src/gateway/shard-memory.ts'
 import type { SnapshotOrigin } from '../../src/gateway/snapshot-loader.ts'
 import type { ClusterStore } from '../../src/gateway/store.ts'
-import { shardRecords } from '../../src/snapshot/shard-records.ts'
-import type { Snapshot } from '../../src/snapshot/snapshot.ts'
+import { shardRecords } from '../../src/snapshot/read/shard-records.ts'
+import type { Snapshot } from '../../src/snapshot/read/snapshot.ts'
 import { randomFrom } from '../bench/cluster-objects.ts'
 import { ORIGIN } from '../snapshot/entries.ts'
 import {

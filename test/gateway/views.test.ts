@@ -4,6 +4,9 @@
  */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
+import { createResolver } from '../../src/chain/create-resolver.ts'
+import type { Client, View } from '../../src/chain/plugin.ts'
+import type { Resolver } from '../../src/chain/resolver.ts'
 import { parseCorefile } from '../../src/corefile/parse-corefile.ts'
 import { nameOf } from '../../src/dns/name.ts'
 import { parseType } from '../../src/dns/rr-type.ts'
@@ -11,12 +14,9 @@ import { writeQuery } from '../../src/dns/write-query.ts'
 import { formatJsonReply } from '../../src/doh/json-reply.ts'
 import { buildSnapshot } from '../../src/exporter/snapshot-builder.ts'
 import { viewOf } from '../../src/gateway/token-view.ts'
-import type { Client, View } from '../../src/plugins/plugin.ts'
-import { createResolver } from '../../src/resolver/create-resolver.ts'
-import type { Resolver } from '../../src/resolver/resolver.ts'
-import { readLabels } from '../../src/snapshot/namespace-labels.ts'
-import { openShard } from '../../src/snapshot/open-shard.ts'
-import type { Snapshot } from '../../src/snapshot/snapshot.ts'
+import { readLabels } from '../../src/snapshot/read/namespace-labels.ts'
+import { openShard } from '../../src/snapshot/read/open-shard.ts'
+import type { Snapshot } from '../../src/snapshot/read/snapshot.ts'
 import {
   type ApiObject,
   apiObjects,

@@ -3,7 +3,7 @@
  * clock of its own.
  * @module
  */
-import { EMPTY } from '../../src/dns/bytes.ts'
+import { EMPTY } from '../../src/bytes/bytes.ts'
 import { Connection } from '../../src/http2/connection.ts'
 import { CLIENT_PREFACE, ERROR_CODE, FLAG, FRAME } from '../../src/http2/frame.ts'
 import { HeaderDecoder } from '../../src/http2/header-decoder.ts'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { EMPTY } from '../../src/dns/bytes.ts'
+import { EMPTY } from '../../src/bytes/bytes.ts'
 import { FLAG, FRAME } from '../../src/http2/frame.ts'
 import { data, headers, Peer, POST, settings, windowUpdate } from './peer.ts'
 

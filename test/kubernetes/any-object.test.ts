@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import fc from 'fast-check'
 import { parse } from 'yaml'
-import { parseObject } from '../../src/kubernetes/parse-object.ts'
+import { parseObject } from '../../src/kubernetes/objects/parse-object.ts'
 import { FIELDS, replaced, WRONG } from './object-fields.ts'
 
 describe('every field that is read', () => {

@@ -5,9 +5,9 @@
  */
 import fc from 'fast-check'
 import { nameOf } from '../../src/dns/name.ts'
-import { Cluster } from '../../src/kubernetes/cluster.ts'
-import type { ClusterObject, Port } from '../../src/kubernetes/objects.ts'
-import type { NamingOptions, Tree } from '../../src/kubernetes/options.ts'
+import { Cluster } from '../../src/kubernetes/objects/cluster.ts'
+import type { ClusterObject, Port } from '../../src/kubernetes/objects/objects.ts'
+import type { NamingOptions, Tree } from '../../src/kubernetes/objects/options.ts'
 import { optionsOf } from './naming.ts'
 
 const namespace = fc.constantFrom('app', 'ops', 'Mixed', 'n'.repeat(63), 'a.b')

@@ -4,7 +4,7 @@
  * @module
  */
 import { dirname } from 'node:path'
-import { concatBytes } from '../../src/dns/bytes.ts'
+import { concatBytes } from '../../src/bytes/bytes.ts'
 import type { FileSystem, OpenFile } from '../../src/node-gateway/files.ts'
 
 type Inode = { bytes: Uint8Array; synced: Uint8Array; mtimeMs: number }

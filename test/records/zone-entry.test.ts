@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { EMPTY } from '../../src/dns/bytes.ts'
+import { EMPTY } from '../../src/bytes/bytes.ts'
 import { nameOf, parseRelativeName } from '../../src/dns/name.ts'
 import { formatType, TYPE } from '../../src/dns/rr-type.ts'
 import type { Rdata, RecordSet, ZoneEntry } from '../../src/records/zone-entry.ts'
-import { buildShards } from '../../src/snapshot/build-shards.ts'
-import { SET_TTL_MAX } from '../../src/snapshot/layout.ts'
-import { openShard } from '../../src/snapshot/open-shard.ts'
-import type { Shard } from '../../src/snapshot/shard.ts'
+import { SET_TTL_MAX } from '../../src/snapshot/format/layout.ts'
+import { openShard } from '../../src/snapshot/read/open-shard.ts'
+import type { Shard } from '../../src/snapshot/read/shard.ts'
+import { buildShards } from '../../src/snapshot/write/build-shards.ts'
 import { parseRecord } from '../parse-record.ts'
 
 const relative = (text: string): Uint8Array => parseRelativeName(text) ?? EMPTY

@@ -3,7 +3,7 @@
  * @module
  */
 import fc from 'fast-check'
-import { concatBytes, formatHex, LOWER, octet } from '../../src/dns/bytes.ts'
+import { concatBytes, formatHex, LOWER, octet } from '../../src/bytes/bytes.ts'
 import type { ResourceRecord } from '../../src/dns/message.ts'
 import { nameOf, parseRelativeName, tailOffset } from '../../src/dns/name.ts'
 import { TYPE } from '../../src/dns/rr-type.ts'

@@ -5,15 +5,15 @@
  */
 
 import assert from 'node:assert/strict'
-import { asWordOctets } from '../../src/dns/bytes.ts'
+import { asWordOctets } from '../../src/bytes/bytes.ts'
 import { parseResponse } from '../../src/dns/message.ts'
 import { parseQuery } from '../../src/dns/query.ts'
 import { ReplyWriter } from '../../src/dns/reply-writer.ts'
 import { TYPE } from '../../src/dns/rr-type.ts'
 import { writeQuery } from '../../src/dns/write-query.ts'
-import type { AddressTable } from '../../src/snapshot/address-table.ts'
-import { SetWriter } from '../../src/snapshot/set-writer.ts'
-import { Shard } from '../../src/snapshot/shard.ts'
+import type { AddressTable } from '../../src/snapshot/format/address-table.ts'
+import { SetWriter } from '../../src/snapshot/read/set-writer.ts'
+import { Shard } from '../../src/snapshot/read/shard.ts'
 import { nodesOf } from './contents.ts'
 import { ORIGIN } from './entries.ts'
 

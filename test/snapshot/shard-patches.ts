@@ -2,9 +2,9 @@
  * Shards with one thing wrong in each, and what opening them must say.
  * @module
  */
-import { EMPTY } from '../../src/dns/bytes.ts'
+import { EMPTY } from '../../src/bytes/bytes.ts'
 import type { ZoneEntry } from '../../src/records/zone-entry.ts'
-import { buildShards } from '../../src/snapshot/build-shards.ts'
+import { buildShards } from '../../src/snapshot/write/build-shards.ts'
 import { existingName, labels, pointer, recordSet } from './entries.ts'
 
 /** A shard that is refused: a good one, a change, and a part of the message. */

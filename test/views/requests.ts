@@ -2,8 +2,9 @@
  * Requests about clusters that may have what is asked for, in every form that the gateway takes.
  * @module
  */
+
+import { encodeBase64url } from '../../src/bytes/base64url.ts'
 import { parseAddress, reverseName } from '../../src/dns/address.ts'
-import { encodeBase64url } from '../../src/dns/base64url.ts'
 import { formatName, nameOf } from '../../src/dns/name.ts'
 import { parseType } from '../../src/dns/rr-type.ts'
 import { writeQuery } from '../../src/dns/write-query.ts'

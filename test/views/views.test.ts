@@ -3,7 +3,7 @@
  */
 import assert from 'node:assert/strict'
 import { describe, type TestContext, test } from 'node:test'
-import { Visibility } from '../../src/snapshot/visibility.ts'
+import { Visibility } from '../../src/snapshot/read/visibility.ts'
 import { compareWorlds, formatTally } from './compare.ts'
 
 const SHORT = { worlds: 12, requests: 150 }

@@ -7,7 +7,7 @@ import {
   GatewayError,
 } from '../../src/exporter/gateway-client.ts'
 import { PUBLISHED_SHARD_BYTES_MAX } from '../../src/gateway/publish-routes.ts'
-import { sha256Hex } from '../../src/snapshot/signature.ts'
+import { sha256Hex } from '../../src/snapshot/format/signature.ts'
 import { keys } from '../exporter/memory-gateway.ts'
 import { BLOB_PROMISES } from '../gateway/blob-contract.ts'
 import { checkFaults, RUNS } from '../gateway/fault-runs.ts'

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
+import type { Upstream, UpstreamOptions } from '../../src/chain/host.ts'
 import { createDohApp } from '../../src/doh/app.ts'
-import type { Upstream, UpstreamOptions } from '../../src/plugins/host.ts'
-import { HttpServer } from '../../src/shim/http-server.ts'
+import { HttpServer } from '../../src/server/http-server.ts'
 import { createWorkerHost } from '../../worker/worker-host.ts'
 import { formatReply, parseQuestion, writeReplyText } from '../message-text.ts'
 

@@ -2,11 +2,12 @@
  * The `auto` plugin: zones from all zone files in a folder.
  * @module
  */
+
+import type { Plugin, Setup } from '../../chain/plugin.ts'
 import { problemAt } from '../../corefile/problem.ts'
+import { closestZone } from '../../plugin-kit/zones.ts'
 import { passOn, serveZone } from '../file/serve-zone.ts'
 import { tellPeers, zoneHooks } from '../file/zone-hooks.ts'
-import type { Plugin, Setup } from '../plugin.ts'
-import { closestZone } from '../zones.ts'
 import { parseAuto } from './options.ts'
 import { ZoneFolder } from './zone-folder.ts'
 

@@ -2,10 +2,11 @@
  * The zones of all zone files in a folder, as they come, change and go.
  * @module
  */
+
+import type { Host } from '../../chain/host.ts'
 import { formatName, nameKey } from '../../dns/name.ts'
 import { ZoneKeeper } from '../file/zone-keeper.ts'
 import { ZoneMap } from '../file/zone-map.ts'
-import type { Host } from '../host.ts'
 import type { AutoOptions } from './options.ts'
 import { originOfFile } from './origin-template.ts'
 

@@ -3,12 +3,9 @@
  * it is, and serves what it has meanwhile (github.com/coredns/coredns, plugin/cache/handler.go).
  * @module
  */
-import { EXTENDED_ERROR, extendedError } from '../../dns/edns.ts'
-import type { Reply, ResourceRecord } from '../../dns/message.ts'
-import { FLAG } from '../../dns/query.ts'
-import { RCODE } from '../../dns/rcode.ts'
-import { askedInstead } from '../asked-instead.ts'
-import type { Host } from '../host.ts'
+
+import { askedInstead } from '../../chain/derived-request.ts'
+import type { Host } from '../../chain/host.ts'
 import {
   andThen,
   failure,
@@ -17,8 +14,12 @@ import {
   type Outcome,
   type QuickReply,
   type Request,
-} from '../plugin.ts'
-import { closestZone } from '../zones.ts'
+} from '../../chain/plugin.ts'
+import { EXTENDED_ERROR, extendedError } from '../../dns/edns.ts'
+import type { Reply, ResourceRecord } from '../../dns/message.ts'
+import { FLAG } from '../../dns/query.ts'
+import { RCODE } from '../../dns/rcode.ts'
+import { closestZone } from '../../plugin-kit/zones.ts'
 import { entryKey } from './entry-key.ts'
 import { boundedTtl, cacheKind, hasAnswer, isCacheable } from './kinds.ts'
 import type { CacheMetrics, Half } from './metrics.ts'

@@ -2,11 +2,12 @@
  * Which questions are the same for a cache.
  * @module
  */
+
+import { optionsOf } from '../../chain/derived-request.ts'
+import type { Request } from '../../chain/plugin.ts'
 import { isBetweenNeighbours } from '../../dns/edns.ts'
 import { nameKey } from '../../dns/name.ts'
 import { FLAG } from '../../dns/query.ts'
-import { optionsOf } from '../asked-instead.ts'
-import type { Request } from '../plugin.ts'
 
 /**
  * Makes the key of a question. DO and CD change what upstreams answer, so they are part of it (RFC

@@ -3,12 +3,13 @@
  * plugin/cache/cache.go).
  * @module
  */
+
+import type { Request } from '../../chain/plugin.ts'
 import type { Reply, ResourceRecord } from '../../dns/message.ts'
 import { equalNames, nameKey } from '../../dns/name.ts'
 import { CLASS } from '../../dns/rr-class.ts'
 import { TYPE } from '../../dns/rr-type.ts'
-import type { Request } from '../plugin.ts'
-import { type ResponseKind, responseKind } from '../response-class.ts'
+import { type ResponseKind, responseKind } from '../../plugin-kit/response-class.ts'
 import type { Bounds } from './options.ts'
 
 /** TTL of what has no TTL of its own. */

@@ -5,10 +5,11 @@
  * changes in the cluster never waits for a TTL. Their TTLs are bounded as those of all answers are.
  * @module
  */
+
+import type { QuickPart, Setup } from '../../chain/plugin.ts'
 import { formatName } from '../../dns/name.ts'
-import { tellsWhy } from '../errors.ts'
-import type { QuickPart, Setup } from '../plugin.ts'
-import { closestZone, closestZoneIndex } from '../zones.ts'
+import { closestZone, closestZoneIndex } from '../../plugin-kit/zones.ts'
+import { tellsWhy } from '../errors/errors.ts'
 import { Cache } from './cache.ts'
 import { cacheMetrics } from './metrics.ts'
 import { parseCache } from './options.ts'

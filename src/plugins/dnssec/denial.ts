@@ -3,7 +3,7 @@
  * (draft-valsorda-dnsop-black-lies, github.com/coredns/coredns, plugin/dnssec/black_lies.go).
  * @module
  */
-import { concatBytes, octet } from '../../dns/bytes.ts'
+import { concatBytes, octet } from '../../bytes/bytes.ts'
 import { LABEL_BYTES_MAX, NAME_BYTES_MAX } from '../../dns/limits.ts'
 import type { ResourceRecord } from '../../dns/message.ts'
 import { equalNames } from '../../dns/name.ts'

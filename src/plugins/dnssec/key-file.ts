@@ -3,15 +3,15 @@
  * and its private half in `.private`, lines of a name and a value in base64.
  * @module
  */
-import { decodeBase64, encodeBase64url } from '../../dns/base64url.ts'
-import { octet, readUint16 } from '../../dns/bytes.ts'
+import { decodeBase64, encodeBase64url } from '../../bytes/base64url.ts'
+import { octet, readUint16 } from '../../bytes/bytes.ts'
+import { errorText } from '../../bytes/unknown.ts'
+import type { Host, PrivateKey } from '../../chain/host.ts'
 import { ALGORITHM } from '../../dns/dnssec-algorithm.ts'
 import type { ResourceRecord } from '../../dns/message.ts'
 import { TYPE } from '../../dns/rr-type.ts'
 import { keyTag } from '../../dns/signed-data.ts'
-import { errorText } from '../../dns/unknown.ts'
 import { parseFirstRecord } from '../../records/zone-text.ts'
-import type { Host, PrivateKey } from '../host.ts'
 
 /** A key that signs. */
 export type ZoneKey = {

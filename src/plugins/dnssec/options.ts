@@ -2,6 +2,8 @@
  * Options of the `dnssec` plugin.
  * @module
  */
+
+import type { SetupContext } from '../../chain/plugin.ts'
 import {
   type Option,
   onlyDirective,
@@ -14,7 +16,6 @@ import {
 import { configError, type Problem, problemAt } from '../../corefile/problem.ts'
 import type { Directive, Word } from '../../corefile/server-block.ts'
 import { formatName, isSubdomain } from '../../dns/name.ts'
-import type { SetupContext } from '../plugin.ts'
 import { KeyFileError, readKey, type ZoneKey } from './key-file.ts'
 
 /** What a `dnssec` directive says. */

@@ -4,11 +4,12 @@
  * Transfers go out as they are, without signatures.
  * @module
  */
+
+import { andThen, type Outcome, type Plugin, type Request, type Setup } from '../../chain/plugin.ts'
 import { EMPTY_REPLY, type ResourceRecord } from '../../dns/message.ts'
 import { equalNames } from '../../dns/name.ts'
 import { TYPE } from '../../dns/rr-type.ts'
-import { andThen, type Outcome, type Plugin, type Request, type Setup } from '../plugin.ts'
-import { closestZone, closestZoneIndex } from '../zones.ts'
+import { closestZone, closestZoneIndex } from '../../plugin-kit/zones.ts'
 import { dnssecMetrics } from './metrics.ts'
 import { parseDnssec } from './options.ts'
 import { signReply } from './sign-reply.ts'

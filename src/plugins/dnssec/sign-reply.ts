@@ -3,14 +3,14 @@
  * the name has no such type (github.com/coredns/coredns, plugin/dnssec/dnssec.go).
  * @module
  */
-import { equalBytes } from '../../dns/bytes.ts'
+import { equalBytes } from '../../bytes/bytes.ts'
+import type { Request } from '../../chain/plugin.ts'
 import type { Reply, ResourceRecord } from '../../dns/message.ts'
 import { equalNames, nameKey } from '../../dns/name.ts'
 import { RCODE } from '../../dns/rcode.ts'
 import { TYPE } from '../../dns/rr-type.ts'
-import type { Request } from '../plugin.ts'
-import { type ResponseKind, responseKind } from '../response-class.ts'
-import { closestZone } from '../zones.ts'
+import { type ResponseKind, responseKind } from '../../plugin-kit/response-class.ts'
+import { closestZone } from '../../plugin-kit/zones.ts'
 import { denialRecord } from './denial.ts'
 import type { RecordSet, Signer } from './signer.ts'
 

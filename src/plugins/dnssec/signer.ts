@@ -3,12 +3,12 @@
  * (github.com/coredns/coredns, plugin/dnssec/dnssec.go).
  * @module
  */
-import { concatBytes, toLatin1 } from '../../dns/bytes.ts'
+import { concatBytes, toLatin1 } from '../../bytes/bytes.ts'
+import type { Host } from '../../chain/host.ts'
 import type { ResourceRecord } from '../../dns/message.ts'
 import { lowerName } from '../../dns/name.ts'
 import { TYPE } from '../../dns/rr-type.ts'
 import { canonicalRecords, signedLabels, writeSignatureTerms } from '../../dns/signed-data.ts'
-import type { Host } from '../host.ts'
 import type { ZoneKey } from './key-file.ts'
 import type { DnssecMetrics } from './metrics.ts'
 import { SignatureCache } from './signature-cache.ts'

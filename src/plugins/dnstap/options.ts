@@ -2,6 +2,8 @@
  * The `dnstap` directive's options (CoreDNS, plugin/dnstap/setup.go).
  * @module
  */
+
+import type { TapTarget } from '../../chain/host.ts'
 import {
   argTexts,
   checkArgs,
@@ -11,7 +13,6 @@ import {
 } from '../../corefile/arguments.ts'
 import { configError } from '../../corefile/problem.ts'
 import type { Directive, Word } from '../../corefile/server-block.ts'
-import type { TapTarget } from '../host.ts'
 
 /** A `dnstap` directive. */
 export type DnstapOptions = {

@@ -2,14 +2,15 @@
  * The `dnstap` plugin: tells collectors of queries and replies, in dnstap's form, beside answers.
  * @module
  */
+
+import { EMPTY } from '../../bytes/bytes.ts'
+import type { Host, Tap, UpstreamExchange } from '../../chain/host.ts'
+import type { Observation, Plugin, Setup } from '../../chain/plugin.ts'
 import { configError } from '../../corefile/problem.ts'
 import type { Directive } from '../../corefile/server-block.ts'
-import { EMPTY } from '../../dns/bytes.ts'
 import { PROGRAM, VERSION } from '../../telemetry/version.ts'
-import type { Host, Tap, UpstreamExchange } from '../host.ts'
 import { compileFormat } from '../log/format.ts'
-import { hasMetadata, metadataOf } from '../metadata.ts'
-import type { Observation, Plugin, Setup } from '../plugin.ts'
+import { hasMetadata, metadataOf } from '../metadata/metadata.ts'
 import { parseDnstap } from './options.ts'
 import { TAP, type TapMessage, writeTap } from './tap-message.ts'
 

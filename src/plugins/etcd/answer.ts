@@ -3,7 +3,7 @@
  * plugin/backend_lookup.go).
  * @module
  */
-import { concatBytes, toLatin1, writeUint32 } from '../../dns/bytes.ts'
+import { concatBytes, toLatin1, writeUint32 } from '../../bytes/bytes.ts'
 import type { ResourceRecord } from '../../dns/message.ts'
 import { equalNames, isSubdomain, joinName, nameOf } from '../../dns/name.ts'
 import { CLASS } from '../../dns/rr-class.ts'

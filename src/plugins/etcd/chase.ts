@@ -3,11 +3,11 @@
  * one that leads elsewhere by the whole server (CoreDNS, plugin/backend_lookup.go).
  * @module
  */
-import { equalBytes } from '../../dns/bytes.ts'
+import { equalBytes } from '../../bytes/bytes.ts'
+import type { MaybePromise, Outcome } from '../../chain/plugin.ts'
 import type { ResourceRecord } from '../../dns/message.ts'
 import { isSubdomain, joinName, lowerName, nameOf } from '../../dns/name.ts'
 import { TYPE } from '../../dns/rr-type.ts'
-import type { MaybePromise, Outcome } from '../plugin.ts'
 import { addressRecord, recordOf, txtRecord } from './records.ts'
 import { type Service, serviceKind } from './service.ts'
 import { findServices, type Searched, type Services } from './services.ts'

@@ -3,7 +3,7 @@
  * the names of their keys (CoreDNS, plugin/backend_lookup.go).
  * @module
  */
-import { toLatin1 } from '../../dns/bytes.ts'
+import { toLatin1 } from '../../bytes/bytes.ts'
 import type { ResourceRecord } from '../../dns/message.ts'
 import { addressRecord, mxRecord, srvRecord, stripLabels } from './records.ts'
 import { type Service, serviceKind } from './service.ts'

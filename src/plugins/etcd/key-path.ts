@@ -3,7 +3,7 @@
  * (CoreDNS, plugin/etcd/msg/path.go).
  * @module
  */
-import { toLatin1 } from '../../dns/bytes.ts'
+import { toLatin1 } from '../../bytes/bytes.ts'
 import { formatLabel, labelOffsets, parseName } from '../../dns/name.ts'
 
 /** Labels that stand for any label. */

@@ -2,6 +2,8 @@
  * The `etcd` directive's options (CoreDNS, plugin/etcd/setup.go).
  * @module
  */
+
+import type { Host, TlsIdentity } from '../../chain/host.ts'
 import {
   argTexts,
   type Option,
@@ -13,9 +15,8 @@ import {
 import { configError, type Position } from '../../corefile/problem.ts'
 import type { Directive, Word } from '../../corefile/server-block.ts'
 import { ROOT } from '../../dns/name.ts'
-import type { Host, TlsIdentity } from '../host.ts'
-import { tlsIdentity } from '../tls-identity.ts'
-import type { Fallthrough } from '../zones.ts'
+import { tlsIdentity } from '../../plugin-kit/tls-files.ts'
+import type { Fallthrough } from '../../plugin-kit/zones.ts'
 import { cleanPath } from './key-path.ts'
 
 /** Where keys are, and how to get at them. */

@@ -2,7 +2,7 @@
  * Records of services (CoreDNS, plugin/etcd/msg/service.go).
  * @module
  */
-import { concatBytes, octet, writeUint16 } from '../../dns/bytes.ts'
+import { concatBytes, octet, writeUint16 } from '../../bytes/bytes.ts'
 import type { ResourceRecord } from '../../dns/message.ts'
 import { labelOffsets } from '../../dns/name.ts'
 import { CLASS } from '../../dns/rr-class.ts'

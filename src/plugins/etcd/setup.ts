@@ -3,13 +3,14 @@
  * memory and kept up to date, so that no query waits for etcd.
  * @module
  */
+
+import type { KeySource } from '../../chain/host.ts'
+import type { Next, Outcome, Request, Setup } from '../../chain/plugin.ts'
 import { configError } from '../../corefile/problem.ts'
 import { EXTENDED_ERROR, extendedError } from '../../dns/edns.ts'
 import { EMPTY_REPLY, type Reply } from '../../dns/message.ts'
 import { RCODE } from '../../dns/rcode.ts'
-import type { KeySource } from '../host.ts'
-import type { Next, Outcome, Request, Setup } from '../plugin.ts'
-import { closestZone, fallsThrough } from '../zones.ts'
+import { closestZone, fallsThrough } from '../../plugin-kit/zones.ts'
 import { answerFrom, soaRecord } from './answer.ts'
 import { LINKS_MAX } from './chase.ts'
 import { type EtcdOptions, parseEtcd } from './options.ts'

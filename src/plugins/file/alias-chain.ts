@@ -3,12 +3,12 @@
  * through the whole server.
  * @module
  */
-import { equalBytes } from '../../dns/bytes.ts'
+import { equalBytes } from '../../bytes/bytes.ts'
+import { andThen, type MaybePromise, type Outcome, type Request } from '../../chain/plugin.ts'
 import type { ResourceRecord } from '../../dns/message.ts'
 import { equalNames, isSubdomain } from '../../dns/name.ts'
 import { RCODE } from '../../dns/rcode.ts'
 import { TYPE } from '../../dns/rr-type.ts'
-import { andThen, type MaybePromise, type Outcome, type Request } from '../plugin.ts'
 import { addressesAlong } from './along.ts'
 import { findName } from './find-name.ts'
 import { authorityOf, denialOf, NO_RECORDS, referral, type ZoneAnswer } from './sections.ts'

@@ -2,7 +2,7 @@
  * The names of a signed zone in canonical order, to find the one before a name that is not there.
  * @module
  */
-import { octet } from '../../dns/bytes.ts'
+import { octet } from '../../bytes/bytes.ts'
 import { labelOffsets, lowerName } from '../../dns/name.ts'
 import { TYPE } from '../../dns/rr-type.ts'
 import type { ZoneNode } from './zone-data.ts'

@@ -2,7 +2,7 @@
  * The NSEC records that prove what is not there (RFC 4035 §3.1.3).
  * @module
  */
-import { concatBytes } from '../../dns/bytes.ts'
+import { concatBytes } from '../../bytes/bytes.ts'
 import type { ResourceRecord } from '../../dns/message.ts'
 import { TYPE } from '../../dns/rr-type.ts'
 import { findDenial } from './denial-order.ts'

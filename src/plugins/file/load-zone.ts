@@ -2,13 +2,14 @@
  * Zones from their files.
  * @module
  */
+
+import type { Host } from '../../chain/host.ts'
 import type { ResourceRecord } from '../../dns/message.ts'
 import { formatName } from '../../dns/name.ts'
 import { formatType, TYPE } from '../../dns/rr-type.ts'
 import { soaSerial } from '../../dns/soa.ts'
 import { readZoneFile } from '../../records/zone-file.ts'
 import { ZoneFileError } from '../../records/zone-scanner.ts'
-import type { Host } from '../host.ts'
 import { ZoneBuilder, type ZoneData } from './zone-data.ts'
 
 /** Which file to read for which zone. */

@@ -2,12 +2,12 @@
  * Names below a DNAME record (RFC 6672 §3).
  * @module
  */
-import { concatBytes } from '../../dns/bytes.ts'
+import { concatBytes } from '../../bytes/bytes.ts'
+import { andThen, type MaybePromise, type Request } from '../../chain/plugin.ts'
 import { NAME_BYTES_MAX } from '../../dns/limits.ts'
 import { equalNames } from '../../dns/name.ts'
 import { CLASS } from '../../dns/rr-class.ts'
 import { TYPE } from '../../dns/rr-type.ts'
-import { andThen, type MaybePromise, type Request } from '../plugin.ts'
 import { followAlias } from './alias-chain.ts'
 import { authorityOf, NO_RECORDS, type ZoneAnswer } from './sections.ts'
 import { recordsOf } from './signatures.ts'

@@ -2,10 +2,7 @@
  * From the answer of a zone to the outcome of a request, for all plugins that have zones.
  * @module
  */
-import { EMPTY_REPLY } from '../../dns/message.ts'
-import { formatName } from '../../dns/name.ts'
-import { RCODE } from '../../dns/rcode.ts'
-import { TYPE } from '../../dns/rr-type.ts'
+
 import {
   andThen,
   failure,
@@ -13,7 +10,11 @@ import {
   type Outcome,
   type Plugin,
   type Request,
-} from '../plugin.ts'
+} from '../../chain/plugin.ts'
+import { EMPTY_REPLY } from '../../dns/message.ts'
+import { formatName } from '../../dns/name.ts'
+import { RCODE } from '../../dns/rcode.ts'
+import { TYPE } from '../../dns/rr-type.ts'
 import { findName } from './find-name.ts'
 import type { ZoneAnswer } from './sections.ts'
 import { answerFrom } from './zone-answer.ts'

@@ -2,6 +2,9 @@
  * The `file` plugin: zones from zone files.
  * @module
  */
+
+import type { Host } from '../../chain/host.ts'
+import type { Plugin, Setup } from '../../chain/plugin.ts'
 import {
   argTexts,
   type Option,
@@ -13,9 +16,7 @@ import {
 import { configError } from '../../corefile/problem.ts'
 import type { Directive, Word } from '../../corefile/server-block.ts'
 import { formatName, ROOT } from '../../dns/name.ts'
-import type { Host } from '../host.ts'
-import type { Plugin, Setup } from '../plugin.ts'
-import { type Fallthrough, fallsThrough } from '../zones.ts'
+import { type Fallthrough, fallsThrough } from '../../plugin-kit/zones.ts'
 import { passOn, serveZone } from './serve-zone.ts'
 import { tellPeers, zoneHooks } from './zone-hooks.ts'
 import { type ReloadOptions, ZoneKeeper } from './zone-keeper.ts'

@@ -2,7 +2,7 @@
  * Signatures among the records of a name.
  * @module
  */
-import { readUint16 } from '../../dns/bytes.ts'
+import { readUint16 } from '../../bytes/bytes.ts'
 import type { ResourceRecord } from '../../dns/message.ts'
 import { TYPE } from '../../dns/rr-type.ts'
 

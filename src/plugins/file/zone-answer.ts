@@ -2,10 +2,11 @@
  * The answer of a zone to a question, as RFC 1034 §4.3.2 and RFC 4592 have it and CoreDNS words it.
  * @module
  */
+
+import type { MaybePromise, Request } from '../../chain/plugin.ts'
 import type { ResourceRecord } from '../../dns/message.ts'
 import { equalNames } from '../../dns/name.ts'
 import { TYPE } from '../../dns/rr-type.ts'
-import type { MaybePromise, Request } from '../plugin.ts'
 import { followAlias } from './alias-chain.ts'
 import { addressesAlong, glueOf } from './along.ts'
 import { absenceProof, nameProof, typeProof } from './denial-proof.ts'

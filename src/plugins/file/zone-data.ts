@@ -2,7 +2,7 @@
  * The records of a zone by name, with the names that exist only because of names below them.
  * @module
  */
-import { concatBytes, equalBytes, toLatin1 } from '../../dns/bytes.ts'
+import { concatBytes, equalBytes, toLatin1 } from '../../bytes/bytes.ts'
 import type { ResourceRecord } from '../../dns/message.ts'
 import { isSubdomain, labelOffsets, lowerName, nameKey } from '../../dns/name.ts'
 import { nameEnd } from '../../dns/rdata-wire.ts'

@@ -2,7 +2,7 @@
  * What plugins with zones have in common beside answering.
  * @module
  */
-import type { Plugin } from '../plugin.ts'
+import type { Plugin } from '../../chain/plugin.ts'
 import { wildcardOf } from './serve-zone.ts'
 import type { ZoneData } from './zone-data.ts'
 import type { ZoneMap } from './zone-map.ts'

@@ -2,9 +2,10 @@
  * Keeps a zone as its file has it.
  * @module
  */
+
+import type { Host } from '../../chain/host.ts'
 import { formatName } from '../../dns/name.ts'
 import { soaSerial } from '../../dns/soa.ts'
-import type { Host } from '../host.ts'
 import { type LoadedZone, loadZone, type ZoneSource } from './load-zone.ts'
 import type { ZoneData } from './zone-data.ts'
 

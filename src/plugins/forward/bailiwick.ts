@@ -3,7 +3,7 @@
  * upstream, or who forges its responses, could say with them what it likes of any name.
  * @module
  */
-import { readUint16 } from '../../dns/bytes.ts'
+import { readUint16 } from '../../bytes/bytes.ts'
 import type { Question, Reply, ResourceRecord } from '../../dns/message.ts'
 import { joinName, labelOffsets, nameKey, tailOffset } from '../../dns/name.ts'
 import { rdataSchema } from '../../dns/rdata-schema.ts'

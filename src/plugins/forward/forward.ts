@@ -2,19 +2,20 @@
  * One `forward` directive at work: asks upstreams in turn until one answers.
  * @module
  */
-import { EXTENDED_ERROR, extendedError } from '../../dns/edns.ts'
-import type { Reply, Response } from '../../dns/message.ts'
-import { equalNames, isSubdomain } from '../../dns/name.ts'
-import { formatRcode, RCODE } from '../../dns/rcode.ts'
-import { observe, type Series } from '../../telemetry/metrics.ts'
+
 import {
   type Host,
   OverloadError,
   type Upstream,
   type UpstreamClient,
   type UpstreamExchange,
-} from '../host.ts'
-import { failure, type MaybePromise, type Outcome, type Request } from '../plugin.ts'
+} from '../../chain/host.ts'
+import { failure, type MaybePromise, type Outcome, type Request } from '../../chain/plugin.ts'
+import { EXTENDED_ERROR, extendedError } from '../../dns/edns.ts'
+import type { Reply, Response } from '../../dns/message.ts'
+import { equalNames, isSubdomain } from '../../dns/name.ts'
+import { formatRcode, RCODE } from '../../dns/rcode.ts'
+import { observe, type Series } from '../../telemetry/metrics.ts'
 import type { ForwardOptions } from './options.ts'
 import { reasonOf } from './reason.ts'
 import { UpstreamHealth } from './upstream-health.ts'

@@ -2,6 +2,8 @@
  * The `forward` directive's options (github.com/coredns/coredns, plugin/forward/setup.go).
  * @module
  */
+
+import type { Upstream, UpstreamOptions } from '../../chain/host.ts'
 import {
   argTexts,
   type Option,
@@ -16,8 +18,7 @@ import { parseZones } from '../../corefile/zone-key.ts'
 import { parseAddress } from '../../dns/address.ts'
 import { parseName, ROOT } from '../../dns/name.ts'
 import { parseRcode, RCODE } from '../../dns/rcode.ts'
-import type { Upstream, UpstreamOptions } from '../host.ts'
-import { tlsIdentity } from '../tls-identity.ts'
+import { tlsIdentity } from '../../plugin-kit/tls-files.ts'
 import { parseResolver, parseUpstreams } from './upstreams.ts'
 
 /** In which order upstreams are tried. */

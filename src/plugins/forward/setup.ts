@@ -2,11 +2,12 @@
  * The `forward` plugin: relays queries to upstreams, the next one when one fails.
  * @module
  */
+
+import { andThen, type Plugin, type Request, type Setup, type View } from '../../chain/plugin.ts'
 import { configError, type Problem, problemAt } from '../../corefile/problem.ts'
 import type { Directive } from '../../corefile/server-block.ts'
 import { equalNames, nameOf } from '../../dns/name.ts'
-import { tellsWhy } from '../errors.ts'
-import { andThen, type Plugin, type Request, type Setup, type View } from '../plugin.ts'
+import { tellsWhy } from '../errors/errors.ts'
 import { Forward, type ForwardOptionsBeside, type Relayed } from './forward.ts'
 import { type ForwardOptions, parseForward } from './options.ts'
 import { isHostName } from './upstreams.ts'

@@ -3,11 +3,12 @@
  * answer.
  * @module
  */
+
+import type { Host, UpstreamClient } from '../../chain/host.ts'
 import { FLAG } from '../../dns/query.ts'
 import { TYPE } from '../../dns/rr-type.ts'
 import { writeQuery } from '../../dns/write-query.ts'
 import type { Series } from '../../telemetry/metrics.ts'
-import type { Host, UpstreamClient } from '../host.ts'
 import type { ForwardOptions } from './options.ts'
 
 const CHECK_TIMEOUT_MS = 1000

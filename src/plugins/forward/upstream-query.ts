@@ -2,15 +2,16 @@
  * What goes to an upstream for a request, and what of its response goes back.
  * @module
  */
+
+import { optionsOf } from '../../chain/derived-request.ts'
+import type { Upstream } from '../../chain/host.ts'
+import type { Request } from '../../chain/plugin.ts'
 import { type EdnsOption, isBetweenNeighbours, OPTION } from '../../dns/edns.ts'
 import { HEADER_BYTES } from '../../dns/limits.ts'
 import { EMPTY_REPLY, parseResponse, type Reply, type Response } from '../../dns/message.ts'
 import { equalNames, nameKey } from '../../dns/name.ts'
 import { FLAG, parseQuery } from '../../dns/query.ts'
 import { writeQuery } from '../../dns/write-query.ts'
-import { optionsOf } from '../asked-instead.ts'
-import type { Upstream } from '../host.ts'
-import type { Request } from '../plugin.ts'
 import { withinBailiwick } from './bailiwick.ts'
 
 /** Header bits of a query that go on. */

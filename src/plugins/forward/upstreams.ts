@@ -3,10 +3,11 @@
  * list name servers (github.com/coredns/coredns, plugin/pkg/parse and plugin/forward/resolve.go).
  * @module
  */
+
+import type { Upstream } from '../../chain/host.ts'
 import { configError } from '../../corefile/problem.ts'
 import type { Word } from '../../corefile/server-block.ts'
 import { parseAddress } from '../../dns/address.ts'
-import type { Upstream } from '../host.ts'
 
 /** Upstreams of one directive, those that files list among them. */
 const UPSTREAMS_MAX = 64

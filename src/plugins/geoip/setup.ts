@@ -3,6 +3,9 @@
  * and whatever else reads metadata.
  * @module
  */
+
+import { octet, readUint16 } from '../../bytes/bytes.ts'
+import type { Asked, Setup, SetupContext } from '../../chain/plugin.ts'
 import {
   argTexts,
   checkArgs,
@@ -13,9 +16,7 @@ import {
 import { configError } from '../../corefile/problem.ts'
 import type { Directive, Word } from '../../corefile/server-block.ts'
 import { parseAddress } from '../../dns/address.ts'
-import { octet, readUint16 } from '../../dns/bytes.ts'
 import { OPTION, parseOptions } from '../../dns/edns.ts'
-import type { Asked, Setup, SetupContext } from '../plugin.ts'
 import { hasLabel, readLabel, type Schema, schemaOf } from './labels.ts'
 import { Mmdb } from './mmdb.ts'
 

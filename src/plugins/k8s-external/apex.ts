@@ -3,17 +3,17 @@
  * there (CoreDNS, plugin/k8s_external/apex.go).
  * @module
  */
-import { concatBytes } from '../../dns/bytes.ts'
+import { concatBytes } from '../../bytes/bytes.ts'
+import type { SnapshotSource } from '../../chain/host.ts'
+import type { Request } from '../../chain/plugin.ts'
 import { EMPTY_REPLY, type Reply, type ResourceRecord } from '../../dns/message.ts'
 import { equalNames, joinName, parseRelativeName, ROOT, tailOffset } from '../../dns/name.ts'
 import { RCODE } from '../../dns/rcode.ts'
 import { TYPE } from '../../dns/rr-type.ts'
-import { findName, recordsOf } from '../../snapshot/find-name.ts'
-import type { Snapshot } from '../../snapshot/snapshot.ts'
-import { type Authority, nsRecord, soaRecord } from '../authority.ts'
-import type { SnapshotSource } from '../host.ts'
+import { type Authority, nsRecord, soaRecord } from '../../plugin-kit/authority.ts'
+import { findName, recordsOf } from '../../snapshot/read/find-name.ts'
+import type { Snapshot } from '../../snapshot/read/snapshot.ts'
 import { recordsBelow } from '../kubernetes/zone-transfer.ts'
-import type { Request } from '../plugin.ts'
 import type { ExternalOptions } from './options.ts'
 
 const SERVER = parseRelativeName('ns1') ?? ROOT

@@ -7,10 +7,10 @@
  * - `<port>.<protocol>.<service>.<ns>` for the port, with or without underscores
  * @module
  */
-import { concatBytes, octet } from '../../dns/bytes.ts'
+import { concatBytes, octet } from '../../bytes/bytes.ts'
 import { labelOffsets } from '../../dns/name.ts'
-import { type FoundName, findName } from '../../snapshot/find-name.ts'
-import type { Snapshot } from '../../snapshot/snapshot.ts'
+import { type FoundName, findName } from '../../snapshot/read/find-name.ts'
+import type { Snapshot } from '../../snapshot/read/snapshot.ts'
 
 const UNDERSCORE = 0x5f
 /** The label `*`, which a snapshot has below Services with addresses outside. */

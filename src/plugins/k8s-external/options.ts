@@ -7,7 +7,7 @@ import { firstWord, options, parseCount, unknownOption, zonesOf } from '../../co
 import { configError, type Problem, problemAt } from '../../corefile/problem.ts'
 import type { Directive } from '../../corefile/server-block.ts'
 import { parseRelativeName, ROOT } from '../../dns/name.ts'
-import type { Fallthrough } from '../zones.ts'
+import type { Fallthrough } from '../../plugin-kit/zones.ts'
 
 /** What the directives of one server block say together. */
 export type ExternalOptions = {

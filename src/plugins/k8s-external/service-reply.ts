@@ -3,13 +3,14 @@
  * and msg_to_dns.go).
  * @module
  */
+
+import { andThen, type MaybePromise, type Request } from '../../chain/plugin.ts'
 import type { Reply, ResourceRecord } from '../../dns/message.ts'
 import { equalNames, nameKey, tailOffset } from '../../dns/name.ts'
 import { TYPE } from '../../dns/rr-type.ts'
-import { type FoundName, findName, recordsOf } from '../../snapshot/find-name.ts'
-import type { Snapshot } from '../../snapshot/snapshot.ts'
-import type { Authority } from '../authority.ts'
-import { andThen, type MaybePromise, type Request } from '../plugin.ts'
+import type { Authority } from '../../plugin-kit/authority.ts'
+import { type FoundName, findName, recordsOf } from '../../snapshot/read/find-name.ts'
+import type { Snapshot } from '../../snapshot/read/snapshot.ts'
 import { replyWith } from './apex.ts'
 
 /** Octets of an SRV record's rdata before its target. */

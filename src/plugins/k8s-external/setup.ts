@@ -3,17 +3,18 @@
  * have outside of it.
  * @module
  */
+
+import type { MaybePromise, Outcome, Request, Setup } from '../../chain/plugin.ts'
 import { parseKubernetes } from '../../corefile/kubernetes-options.ts'
 import { configError } from '../../corefile/problem.ts'
 import { equalNames, tailOffset } from '../../dns/name.ts'
 import { ReverseAddress, readReverseName } from '../../dns/reverse-name.ts'
 import { TYPE } from '../../dns/rr-type.ts'
-import { pointersOf } from '../../snapshot/find-name.ts'
-import type { Snapshot } from '../../snapshot/snapshot.ts'
+import { closestZone, closestZoneIndex, fallsThrough } from '../../plugin-kit/zones.ts'
+import { pointersOf } from '../../snapshot/read/find-name.ts'
+import type { Snapshot } from '../../snapshot/read/snapshot.ts'
 import { SURPLUS_LABELS } from '../kubernetes/reverse-answer.ts'
 import { denied, isWhole, withSnapshot } from '../kubernetes/with-snapshot.ts'
-import type { MaybePromise, Outcome, Request, Setup } from '../plugin.ts'
-import { closestZone, closestZoneIndex, fallsThrough } from '../zones.ts'
 import { apexReply, authorityOf, externalTransfer, replyWith } from './apex.ts'
 import { findService } from './find-service.ts'
 import { type ExternalOptions, parseExternal } from './options.ts'

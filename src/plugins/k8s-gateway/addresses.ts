@@ -3,12 +3,13 @@
  * balancers are called by, which the whole server is asked for.
  * @module
  */
+
+import { andThen, type MaybePromise, type Outcome, type Request } from '../../chain/plugin.ts'
 import type { ResourceRecord } from '../../dns/message.ts'
 import { ROOT } from '../../dns/name.ts'
 import { RCODE } from '../../dns/rcode.ts'
 import { TYPE } from '../../dns/rr-type.ts'
-import { type FoundName, recordsOf } from '../../snapshot/find-name.ts'
-import { andThen, type MaybePromise, type Outcome, type Request } from '../plugin.ts'
+import { type FoundName, recordsOf } from '../../snapshot/read/find-name.ts'
 
 /** Addresses, and whether some could not be had. */
 export type Addresses = {

@@ -2,9 +2,9 @@
  * Which name of a snapshot a name of `k8s_gateway` stands for (k8s_gateway, gateway.go).
  * @module
  */
-import { concatBytes, octet } from '../../dns/bytes.ts'
-import { type FoundName, findName, hasRecords } from '../../snapshot/find-name.ts'
-import type { Snapshot } from '../../snapshot/snapshot.ts'
+import { concatBytes, octet } from '../../bytes/bytes.ts'
+import { type FoundName, findName, hasRecords } from '../../snapshot/read/find-name.ts'
+import type { Snapshot } from '../../snapshot/read/snapshot.ts'
 
 const WILDCARD = Uint8Array.of(1, 0x2a)
 

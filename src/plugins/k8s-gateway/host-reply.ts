@@ -4,17 +4,23 @@
  * @module
  */
 
-import { concatBytes } from '../../dns/bytes.ts'
+import { concatBytes } from '../../bytes/bytes.ts'
+import type { SnapshotSource } from '../../chain/host.ts'
+import {
+  andThen,
+  failure,
+  type MaybePromise,
+  type Outcome,
+  type Request,
+} from '../../chain/plugin.ts'
 import { EMPTY_REPLY, type Reply, type ResourceRecord } from '../../dns/message.ts'
 import { equalNames, joinName, parseRelativeName, ROOT } from '../../dns/name.ts'
 import { RCODE } from '../../dns/rcode.ts'
 import { TYPE } from '../../dns/rr-type.ts'
-import { type FoundName, recordsOf } from '../../snapshot/find-name.ts'
-import type { Snapshot } from '../../snapshot/snapshot.ts'
-import { type Authority, nsRecord, soaRecord } from '../authority.ts'
-import type { SnapshotSource } from '../host.ts'
+import { type Authority, nsRecord, soaRecord } from '../../plugin-kit/authority.ts'
+import { type FoundName, recordsOf } from '../../snapshot/read/find-name.ts'
+import type { Snapshot } from '../../snapshot/read/snapshot.ts'
 import { denied } from '../kubernetes/with-snapshot.ts'
-import { andThen, failure, type MaybePromise, type Outcome, type Request } from '../plugin.ts'
 import { addressesOf } from './addresses.ts'
 import { findHost } from './find-host.ts'
 import type { GatewayOptions } from './options.ts'

@@ -20,7 +20,7 @@ import type { HostResource, HostsTree } from '../../corefile/cluster-tree.ts'
 import { configError, type Problem, problemAt } from '../../corefile/problem.ts'
 import type { Directive } from '../../corefile/server-block.ts'
 import { formatName, parseRelativeName, ROOT } from '../../dns/name.ts'
-import type { Fallthrough } from '../zones.ts'
+import type { Fallthrough } from '../../plugin-kit/zones.ts'
 
 /** What the directives of one server block say together. */
 export type GatewayOptions = {

@@ -3,10 +3,11 @@
  * of them (k8s_gateway, apex.go).
  * @module
  */
+
+import { andThen, type MaybePromise, type Outcome, type Request } from '../../chain/plugin.ts'
 import { joinName, tailOffset } from '../../dns/name.ts'
 import { RCODE } from '../../dns/rcode.ts'
 import { TYPE } from '../../dns/rr-type.ts'
-import { andThen, type MaybePromise, type Outcome, type Request } from '../plugin.ts'
 import { addressesOf } from './addresses.ts'
 import { findHost } from './find-host.ts'
 import { type GatewayView, replyWith, ZONE_TTL_SECONDS } from './host-reply.ts'

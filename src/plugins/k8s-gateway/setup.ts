@@ -3,11 +3,12 @@
  * other objects say, with the addresses that these are reached at from outside.
  * @module
  */
+
+import type { SnapshotSource } from '../../chain/host.ts'
+import type { Plugin, Setup } from '../../chain/plugin.ts'
 import { defaultKubernetes } from '../../corefile/kubernetes-options.ts'
-import type { SnapshotSource } from '../host.ts'
+import { closestZone, closestZoneIndex, fallsThrough } from '../../plugin-kit/zones.ts'
 import { isWhole, withSnapshot } from '../kubernetes/with-snapshot.ts'
-import type { Plugin, Setup } from '../plugin.ts'
-import { closestZone, closestZoneIndex, fallsThrough } from '../zones.ts'
 import { findHost } from './find-host.ts'
 import { absentReply, hostReply } from './host-reply.ts'
 import { type GatewayOptions, parseGateway } from './options.ts'

@@ -2,12 +2,7 @@
  * Replies for names that are aliases: each link, then what it leads to.
  * @module
  */
-import { EMPTY_REPLY, type Reply, type ResourceRecord } from '../../dns/message.ts'
-import { equalNames, isSubdomain, joinName, tailOffset } from '../../dns/name.ts'
-import { parseQuery } from '../../dns/query.ts'
-import { RCODE } from '../../dns/rcode.ts'
-import { TYPE } from '../../dns/rr-type.ts'
-import { writeQuery } from '../../dns/write-query.ts'
+
 import {
   andThen,
   type Failure,
@@ -15,7 +10,13 @@ import {
   type MaybePromise,
   type Outcome,
   type Request,
-} from '../plugin.ts'
+} from '../../chain/plugin.ts'
+import { EMPTY_REPLY, type Reply, type ResourceRecord } from '../../dns/message.ts'
+import { equalNames, isSubdomain, joinName, tailOffset } from '../../dns/name.ts'
+import { parseQuery } from '../../dns/query.ts'
+import { RCODE } from '../../dns/rcode.ts'
+import { TYPE } from '../../dns/rr-type.ts'
+import { writeQuery } from '../../dns/write-query.ts'
 import { negativeReply, type ZoneView, zoneReply } from './zone-reply.ts'
 
 /** Links of a chain of aliases within the cluster (CoreDNS, plugin/backend_lookup.go). */

@@ -16,11 +16,11 @@
  * | a Service of several hostnames | a CNAME for each | one CNAME (RFC 2181 §10.1) |
  * @module
  */
-import { LOWER } from '../../dns/bytes.ts'
+import { LOWER } from '../../bytes/bytes.ts'
 import type { Query } from '../../dns/query.ts'
 import { TYPE } from '../../dns/rr-type.ts'
-import { IMPLIED_MARK, SETS_PER_NODE_MAX } from '../../snapshot/layout.ts'
-import type { Shard } from '../../snapshot/shard.ts'
+import { IMPLIED_MARK, SETS_PER_NODE_MAX } from '../../snapshot/format/layout.ts'
+import type { Shard } from '../../snapshot/read/shard.ts'
 import type { Zone } from './zone.ts'
 
 /** Whose rules decide whether a name exists. */

@@ -3,15 +3,15 @@
  * has under the name. What a client may not see is as if it were not there.
  * @module
  */
-import { concatBytes, EMPTY, equalBytes } from '../../dns/bytes.ts'
+import { concatBytes, EMPTY, equalBytes } from '../../bytes/bytes.ts'
+import type { SnapshotSource } from '../../chain/host.ts'
+import { andThen, type Fact, type MaybePromise, type View } from '../../chain/plugin.ts'
 import { formatName, ROOT } from '../../dns/name.ts'
 import type { Query } from '../../dns/query.ts'
 import { formatType } from '../../dns/rr-type.ts'
 import { NS_DNS, SERVER_CHOICES } from '../../records/server-choice.ts'
-import { infoFor, type Snapshot } from '../../snapshot/snapshot.ts'
-import type { Visibility } from '../../snapshot/visibility.ts'
-import type { SnapshotSource } from '../host.ts'
-import { andThen, type Fact, type MaybePromise, type View } from '../plugin.ts'
+import { infoFor, type Snapshot } from '../../snapshot/read/snapshot.ts'
+import type { Visibility } from '../../snapshot/read/visibility.ts'
 import { seenServers } from './server-answer.ts'
 import type { Zone } from './zone.ts'
 

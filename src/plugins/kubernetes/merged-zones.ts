@@ -4,15 +4,8 @@
  * else it is the endpoints of all clusters that export it. What a cluster has alone is not here.
  * @module
  */
-import type { KubernetesOptions } from '../../corefile/kubernetes-options.ts'
-import { EXTENDED_ERROR, extendedError } from '../../dns/edns.ts'
-import { tailOffset } from '../../dns/name.ts'
-import type { Query } from '../../dns/query.ts'
-import { RCODE } from '../../dns/rcode.ts'
-import { TYPE } from '../../dns/rr-type.ts'
-import { infoFor, type Snapshot } from '../../snapshot/snapshot.ts'
-import type { Visibility } from '../../snapshot/visibility.ts'
-import type { Host, SnapshotSource } from '../host.ts'
+
+import type { Host, SnapshotSource } from '../../chain/host.ts'
 import {
   failure,
   type Next,
@@ -20,8 +13,16 @@ import {
   type Plugin,
   type Request,
   type View,
-} from '../plugin.ts'
-import { fallsThrough } from '../zones.ts'
+} from '../../chain/plugin.ts'
+import type { KubernetesOptions } from '../../corefile/kubernetes-options.ts'
+import { EXTENDED_ERROR, extendedError } from '../../dns/edns.ts'
+import { tailOffset } from '../../dns/name.ts'
+import type { Query } from '../../dns/query.ts'
+import { RCODE } from '../../dns/rcode.ts'
+import { TYPE } from '../../dns/rr-type.ts'
+import { fallsThrough } from '../../plugin-kit/zones.ts'
+import { infoFor, type Snapshot } from '../../snapshot/read/snapshot.ts'
+import type { Visibility } from '../../snapshot/read/visibility.ts'
 import { explainPlace } from './explain.ts'
 import {
   type Conflict,

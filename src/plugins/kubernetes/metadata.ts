@@ -4,10 +4,11 @@
  * never sets, and at a gateway who asks.
  * @module
  */
+
+import type { SnapshotSource } from '../../chain/host.ts'
+import type { Asked, Client } from '../../chain/plugin.ts'
 import { nameText } from '../../dns/name-text.ts'
 import type { Query } from '../../dns/query.ts'
-import type { SnapshotSource } from '../host.ts'
-import type { Asked, Client } from '../plugin.ts'
 import { type Zones, zoneOf } from './zone.ts'
 
 /** What labels are looked up in. */

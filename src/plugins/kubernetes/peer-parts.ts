@@ -3,8 +3,8 @@
  * so its bundle does without.
  * @module
  */
-import type { Setup } from '../plugin.ts'
-import { parseSearchList } from '../search-list.ts'
+import type { Setup } from '../../chain/plugin.ts'
+import { parseSearchList } from '../../plugin-kit/search-list.ts'
 import { clusterMetadata } from './metadata.ts'
 import { SearchPaths } from './search-paths.ts'
 import { createKubernetesSetup } from './setup.ts'

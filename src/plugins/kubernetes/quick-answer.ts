@@ -3,14 +3,15 @@
  * Aliases, missing shards, stale snapshots and names for the next plugin take the long way.
  * @module
  */
+
+import type { SnapshotSource } from '../../chain/host.ts'
+import type { QuickReply } from '../../chain/plugin.ts'
 import { FLAG, type Query } from '../../dns/query.ts'
 import { RCODE } from '../../dns/rcode.ts'
 import type { ReplyWriter } from '../../dns/reply-writer.ts'
 import { TYPE } from '../../dns/rr-type.ts'
-import { infoFor } from '../../snapshot/snapshot.ts'
-import type { SnapshotSource } from '../host.ts'
-import type { QuickReply } from '../plugin.ts'
-import { closestZoneIndex, type Fallthrough } from '../zones.ts'
+import { closestZoneIndex, type Fallthrough } from '../../plugin-kit/zones.ts'
+import { infoFor } from '../../snapshot/read/snapshot.ts'
 import type { Rules } from './coredns-rules.ts'
 import { writeSoa } from './soa.ts'
 import { VERDICT } from './verdict.ts'

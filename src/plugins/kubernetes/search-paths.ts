@@ -4,12 +4,12 @@
  * @module
  */
 
+import type { SnapshotSource } from '../../chain/host.ts'
+import type { Client } from '../../chain/plugin.ts'
 import { joinName, parseRelativeName, ROOT } from '../../dns/name.ts'
 import { parseClientAddress } from '../../dns/network.ts'
 import type { Query } from '../../dns/query.ts'
-import type { Snapshot } from '../../snapshot/snapshot.ts'
-import type { SnapshotSource } from '../host.ts'
-import type { Client } from '../plugin.ts'
+import type { Snapshot } from '../../snapshot/read/snapshot.ts'
 import { type Zone, type Zones, zoneOf } from './zone.ts'
 
 /** A client's list for each zone, as far as it was asked for. */

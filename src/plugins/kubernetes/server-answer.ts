@@ -9,15 +9,15 @@ import {
   equalBytes,
   type SizedOctets,
   toLatin1,
-} from '../../dns/bytes.ts'
+} from '../../bytes/bytes.ts'
 import type { Query } from '../../dns/query.ts'
 import { QUESTION_OFFSET, type ReplyWriter, SECTION } from '../../dns/reply-writer.ts'
 import { CLASS } from '../../dns/rr-class.ts'
 import { TYPE } from '../../dns/rr-type.ts'
 import { NS_DNS, readServerChoice, SERVER_CHOICES_TYPE } from '../../records/server-choice.ts'
-import { PARTS_BYTES } from '../../snapshot/layout.ts'
-import type { Shard } from '../../snapshot/shard.ts'
-import type { Visibility } from '../../snapshot/visibility.ts'
+import { PARTS_BYTES } from '../../snapshot/format/layout.ts'
+import type { Shard } from '../../snapshot/read/shard.ts'
+import type { Visibility } from '../../snapshot/read/visibility.ts'
 import { VERDICT } from './verdict.ts'
 import type { ZoneAnswer } from './zone-answer.ts'
 

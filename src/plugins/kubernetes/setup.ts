@@ -2,15 +2,9 @@
  * The `kubernetes` plugin: answers the names of a cluster from its snapshots.
  * @module
  */
-import { onlyDirective } from '../../corefile/arguments.ts'
-import { parseKubernetes } from '../../corefile/kubernetes-options.ts'
-import { isSubdomain } from '../../dns/name.ts'
-import type { Query } from '../../dns/query.ts'
-import { RCODE } from '../../dns/rcode.ts'
-import { TYPE } from '../../dns/rr-type.ts'
-import type { Snapshot } from '../../snapshot/snapshot.ts'
-import type { SnapshotSource } from '../host.ts'
-import type { Plugin, SetupContext, View } from '../plugin.ts'
+
+import type { SnapshotSource } from '../../chain/host.ts'
+import type { Plugin, SetupContext, View } from '../../chain/plugin.ts'
 import {
   andThen,
   type Configured,
@@ -20,8 +14,15 @@ import {
   type Outcome,
   type Request,
   type Setup,
-} from '../plugin.ts'
-import { type Fallthrough, fallsThrough } from '../zones.ts'
+} from '../../chain/plugin.ts'
+import { onlyDirective } from '../../corefile/arguments.ts'
+import { parseKubernetes } from '../../corefile/kubernetes-options.ts'
+import { isSubdomain } from '../../dns/name.ts'
+import type { Query } from '../../dns/query.ts'
+import { RCODE } from '../../dns/rcode.ts'
+import { TYPE } from '../../dns/rr-type.ts'
+import { type Fallthrough, fallsThrough } from '../../plugin-kit/zones.ts'
+import type { Snapshot } from '../../snapshot/read/snapshot.ts'
 import { aliasReply, rebaseAliases, unavailable } from './alias-reply.ts'
 import { explainPlace } from './explain.ts'
 import { mergedPlugin } from './merged-zones.ts'

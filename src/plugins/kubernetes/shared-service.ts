@@ -8,10 +8,10 @@
  * - endpoints are those of all, each with its own ports.
  * @module
  */
-import { readUint16 } from '../../dns/bytes.ts'
+import { readUint16 } from '../../bytes/bytes.ts'
 import { TYPE } from '../../dns/rr-type.ts'
-import { FORM, TARGET_BYTES } from '../../snapshot/layout.ts'
-import type { Shard } from '../../snapshot/shard.ts'
+import { FORM, TARGET_BYTES } from '../../snapshot/format/layout.ts'
+import type { Shard } from '../../snapshot/read/shard.ts'
 
 /** How a Service is reached, as far as its records show it. */
 export type ServiceShape = {

@@ -3,14 +3,14 @@
  * its serial is the snapshot's generation (CoreDNS, plugin/backend_lookup.go).
  * @module
  */
-import { wordOctets, writeUint32 } from '../../dns/bytes.ts'
+import { wordOctets, writeUint32 } from '../../bytes/bytes.ts'
 import { NAME_BYTES_MAX } from '../../dns/limits.ts'
 import { nameOf } from '../../dns/name.ts'
 import type { Query } from '../../dns/query.ts'
 import { QUESTION_OFFSET, type ReplyWriter, SECTION } from '../../dns/reply-writer.ts'
 import { CLASS } from '../../dns/rr-class.ts'
 import { TYPE } from '../../dns/rr-type.ts'
-import type { SnapshotInfo } from '../../snapshot/snapshot.ts'
+import type { SnapshotInfo } from '../../snapshot/read/snapshot.ts'
 import { type RelativeName, relativeName } from './spellings.ts'
 import type { Zone } from './zone.ts'
 

@@ -6,7 +6,7 @@
  * - `x.10-0-0-1.shop.pod` for `10-0-0-1.shop.pod`: one or two labels before a Pod's do not matter
  * @module
  */
-import { type WordOctets, wordOctets } from '../../dns/bytes.ts'
+import { type WordOctets, wordOctets } from '../../bytes/bytes.ts'
 import { NAME_BYTES_MAX } from '../../dns/limits.ts'
 import type { Query } from '../../dns/query.ts'
 

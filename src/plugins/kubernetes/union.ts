@@ -2,7 +2,7 @@
  * The replies of several clusters for one name that they have together, as one.
  * @module
  */
-import { toLatin1 } from '../../dns/bytes.ts'
+import { toLatin1 } from '../../bytes/bytes.ts'
 import type { Reply, ResourceRecord } from '../../dns/message.ts'
 
 /**

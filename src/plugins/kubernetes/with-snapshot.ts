@@ -2,13 +2,14 @@
  * What becomes of a request when the snapshot that it needs is not there, old, or not whole yet.
  * @module
  */
+
+import type { SnapshotSource } from '../../chain/host.ts'
+import { andThen, failure, type MaybePromise, type Outcome } from '../../chain/plugin.ts'
 import { EXTENDED_ERROR, extendedError } from '../../dns/edns.ts'
 import type { Reply } from '../../dns/message.ts'
 import { RCODE } from '../../dns/rcode.ts'
-import type { Snapshot } from '../../snapshot/snapshot.ts'
-import type { Visibility } from '../../snapshot/visibility.ts'
-import type { SnapshotSource } from '../host.ts'
-import { andThen, failure, type MaybePromise, type Outcome } from '../plugin.ts'
+import type { Snapshot } from '../../snapshot/read/snapshot.ts'
+import type { Visibility } from '../../snapshot/read/visibility.ts'
 
 const TOO_OLD = 'the newest snapshot is too old'
 

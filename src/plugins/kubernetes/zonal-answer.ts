@@ -5,10 +5,10 @@
  * have such names.
  * @module
  */
-import { octet, wordOctets } from '../../dns/bytes.ts'
+import { octet, wordOctets } from '../../bytes/bytes.ts'
 import { NAME_BYTES_MAX } from '../../dns/limits.ts'
 import type { Query } from '../../dns/query.ts'
-import type { Snapshot } from '../../snapshot/snapshot.ts'
+import type { Snapshot } from '../../snapshot/read/snapshot.ts'
 import type { RelativeName } from './spellings.ts'
 import { VERDICT } from './verdict.ts'
 import type { ZoneAnswer } from './zone-answer.ts'

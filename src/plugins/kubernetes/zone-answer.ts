@@ -5,21 +5,22 @@
  * caller.
  * @module
  */
+
+import { asWordOctets, EMPTY, type SizedOctets, writeUint16 } from '../../bytes/bytes.ts'
+import type { View } from '../../chain/plugin.ts'
 import { parseAddressLabel } from '../../dns/address-label.ts'
-import { asWordOctets, EMPTY, type SizedOctets, writeUint16 } from '../../dns/bytes.ts'
 import { ROOT } from '../../dns/name.ts'
 import type { Query } from '../../dns/query.ts'
 import { QUESTION_OFFSET, type ReplyWriter, SECTION } from '../../dns/reply-writer.ts'
 import { CLASS } from '../../dns/rr-class.ts'
 import { TYPE } from '../../dns/rr-type.ts'
 import { SERVER_CHOICES } from '../../records/server-choice.ts'
-import { GLUE_MARK, PARTS_BYTES, SETS_PER_NODE_MAX } from '../../snapshot/layout.ts'
-import { SetWriter } from '../../snapshot/set-writer.ts'
-import type { Shard } from '../../snapshot/shard.ts'
-import { shardOfQuery } from '../../snapshot/shard-key.ts'
-import type { Snapshot } from '../../snapshot/snapshot.ts'
-import type { Visibility } from '../../snapshot/visibility.ts'
-import type { View } from '../plugin.ts'
+import { GLUE_MARK, PARTS_BYTES, SETS_PER_NODE_MAX } from '../../snapshot/format/layout.ts'
+import { shardOfQuery } from '../../snapshot/format/shard-key.ts'
+import { SetWriter } from '../../snapshot/read/set-writer.ts'
+import type { Shard } from '../../snapshot/read/shard.ts'
+import type { Snapshot } from '../../snapshot/read/snapshot.ts'
+import type { Visibility } from '../../snapshot/read/visibility.ts'
 import { isDenied, isNsDenied, isPodService, isTooLong, type Rules } from './coredns-rules.ts'
 import { answerReverse } from './reverse-answer.ts'
 import {

@@ -2,16 +2,16 @@
  * Replies from a snapshot as records, for everything beside the answer path.
  * @module
  */
-import type { SizedOctets } from '../../dns/bytes.ts'
+import type { SizedOctets } from '../../bytes/bytes.ts'
+import type { SnapshotSource } from '../../chain/host.ts'
+import { andThen, type MaybePromise, type View } from '../../chain/plugin.ts'
 import { MESSAGE_BYTES_MAX } from '../../dns/limits.ts'
 import { parseResponse, type Reply } from '../../dns/message.ts'
 import { FLAG, type Query } from '../../dns/query.ts'
 import { RCODE } from '../../dns/rcode.ts'
 import { ReplyWriter } from '../../dns/reply-writer.ts'
 import { TYPE } from '../../dns/rr-type.ts'
-import { infoFor, type Snapshot } from '../../snapshot/snapshot.ts'
-import type { SnapshotSource } from '../host.ts'
-import { andThen, type MaybePromise, type View } from '../plugin.ts'
+import { infoFor, type Snapshot } from '../../snapshot/read/snapshot.ts'
 import type { Rules } from './coredns-rules.ts'
 import { writeSoa } from './soa.ts'
 import { VERDICT } from './verdict.ts'

@@ -2,7 +2,8 @@
  * Transfers of a cluster's zones.
  * @module
  */
-import { asWordOctets, concatBytes } from '../../dns/bytes.ts'
+import { asWordOctets, concatBytes } from '../../bytes/bytes.ts'
+import type { SnapshotSource } from '../../chain/host.ts'
 import { NAME_BYTES_MAX } from '../../dns/limits.ts'
 import type { ResourceRecord } from '../../dns/message.ts'
 import { joinName } from '../../dns/name.ts'
@@ -13,7 +14,6 @@ import { TYPE } from '../../dns/rr-type.ts'
 import { isSerialAfter } from '../../dns/soa.ts'
 import { writeQuery } from '../../dns/write-query.ts'
 import type { Rdata, RecordSet } from '../../records/zone-entry.ts'
-import type { SnapshotSource } from '../host.ts'
 import { type Zones, zoneOf } from './zone.ts'
 import { negativeReply } from './zone-reply.ts'
 

@@ -2,8 +2,9 @@
  * The zones of a `kubernetes` directive, as answering needs them.
  * @module
  */
+
+import { asWordOctets, type SizedOctets } from '../../bytes/bytes.ts'
 import { isReverseZone, type KubernetesOptions } from '../../corefile/kubernetes-options.ts'
-import { asWordOctets, type SizedOctets } from '../../dns/bytes.ts'
 import { isSubdomain, ROOT } from '../../dns/name.ts'
 import { endsIn, type Query } from '../../dns/query.ts'
 

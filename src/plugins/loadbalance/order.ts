@@ -6,7 +6,7 @@
 import type { ResourceRecord } from '../../dns/message.ts'
 import { isInNetwork, type Network } from '../../dns/network.ts'
 import { TYPE } from '../../dns/rr-type.ts'
-import { permute } from '../shuffle.ts'
+import { permute } from '../../plugin-kit/shuffle.ts'
 import { type Weights, weightOf } from './weights.ts'
 
 type Records = readonly ResourceRecord[]

@@ -3,15 +3,22 @@
  * Addresses from a snapshot keep their order and begin at a random one.
  * @module
  */
+
+import { readUint16 } from '../../bytes/bytes.ts'
+import type { Host } from '../../chain/host.ts'
+import {
+  andThen,
+  type Plugin,
+  type QuickPart,
+  type Setup,
+  type SetupContext,
+} from '../../chain/plugin.ts'
 import { configError, type Problem, problemAt } from '../../corefile/problem.ts'
-import { readUint16 } from '../../dns/bytes.ts'
 import type { Reply } from '../../dns/message.ts'
 import type { Network } from '../../dns/network.ts'
 import type { Query } from '../../dns/query.ts'
 import { RCODE } from '../../dns/rcode.ts'
 import { TYPE } from '../../dns/rr-type.ts'
-import type { Host } from '../host.ts'
-import { andThen, type Plugin, type QuickPart, type Setup, type SetupContext } from '../plugin.ts'
 import { type Policy, parseLoadbalance } from './options.ts'
 import { preferred, rotated, shuffled, weighted } from './order.ts'
 import { parseWeights, type Weights } from './weights.ts'

@@ -2,8 +2,9 @@
  * The file of weights: names, and below each its addresses with how often one comes first.
  * @module
  */
+
+import { toLatin1 } from '../../bytes/bytes.ts'
 import { parseAddress } from '../../dns/address.ts'
-import { toLatin1 } from '../../dns/bytes.ts'
 import { nameKey, parseName } from '../../dns/name.ts'
 
 /** Weights from 1 to 255 by the keys of a name and of an address. */

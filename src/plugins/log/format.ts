@@ -13,7 +13,8 @@
  * | `{common}` `{combined}` | all that is usual; the same and the operation |
  * @module
  */
-import { readUint16 } from '../../dns/bytes.ts'
+import { readUint16 } from '../../bytes/bytes.ts'
+import type { Observation } from '../../chain/plugin.ts'
 import { UDP_BYTES_MIN } from '../../dns/limits.ts'
 import { parseResponse } from '../../dns/message.ts'
 import { formatName } from '../../dns/name.ts'
@@ -21,7 +22,6 @@ import { FLAG } from '../../dns/query.ts'
 import { formatRcode } from '../../dns/rcode.ts'
 import { formatClass } from '../../dns/rr-class.ts'
 import { formatType } from '../../dns/rr-type.ts'
-import type { Observation } from '../plugin.ts'
 
 /** What a line is made from. */
 export type Logged = {

@@ -2,21 +2,22 @@
  * The `log` plugin: a line for each query, in CoreDNS's format.
  * @module
  */
+
+import type { Observation, Setup } from '../../chain/plugin.ts'
 import { argTexts, options, unknownOption } from '../../corefile/arguments.ts'
 import { configError } from '../../corefile/problem.ts'
 import type { Directive, Word } from '../../corefile/server-block.ts'
 import { parseResponse } from '../../dns/message.ts'
 import { parseName, ROOT } from '../../dns/name.ts'
 import { TYPE } from '../../dns/rr-type.ts'
-import { hasMetadata, metadataOf } from '../metadata.ts'
-import type { Observation, Setup } from '../plugin.ts'
 import {
   type ResponseClass,
   type ResponseKind,
   responseClass,
   responseKind,
-} from '../response-class.ts'
-import { closestZoneIndex } from '../zones.ts'
+} from '../../plugin-kit/response-class.ts'
+import { closestZoneIndex } from '../../plugin-kit/zones.ts'
+import { hasMetadata, metadataOf } from '../metadata/metadata.ts'
 import { COMMON, compileFormat, type LineFormat } from './format.ts'
 
 type Rule = {

@@ -3,11 +3,12 @@
  * (github.com/coredns/coredns, plugin/rewrite/cname_target.go).
  * @module
  */
+
+import { andThen, type MaybePromise, type Outcome } from '../../chain/plugin.ts'
 import { configError, type Position } from '../../corefile/problem.ts'
 import type { Word } from '../../corefile/server-block.ts'
 import { nameText, parseNameText } from '../../dns/name-text.ts'
 import { TYPE } from '../../dns/rr-type.ts'
-import { andThen, type MaybePromise, type Outcome } from '../plugin.ts'
 import { type MatchKind, normalized, parsePattern, substituted, takeKind } from './name-match.ts'
 import type { Asked, RecordDraft, ReplyDraft, Rule } from './rule.ts'
 

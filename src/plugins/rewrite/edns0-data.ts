@@ -3,11 +3,12 @@
  * client's network.
  * @module
  */
+
+import { octet, parseHex, writeUint16 } from '../../bytes/bytes.ts'
+import type { Request } from '../../chain/plugin.ts'
 import { configError } from '../../corefile/problem.ts'
 import type { Word } from '../../corefile/server-block.ts'
 import { parseAddress } from '../../dns/address.ts'
-import { octet, parseHex, writeUint16 } from '../../dns/bytes.ts'
-import type { Request } from '../plugin.ts'
 import type { Asked } from './rule.ts'
 
 /** What other plugins know of a request by a label; `undefined` when nobody does. */

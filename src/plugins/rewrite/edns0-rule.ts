@@ -3,11 +3,12 @@
  * (github.com/coredns/coredns, plugin/rewrite/edns0.go).
  * @module
  */
+
+import { EMPTY } from '../../bytes/bytes.ts'
+import { optionsOf } from '../../chain/derived-request.ts'
 import { configError, type Position } from '../../corefile/problem.ts'
 import type { Word } from '../../corefile/server-block.ts'
-import { EMPTY } from '../../dns/bytes.ts'
 import { type EdnsOption, OPTION } from '../../dns/edns.ts'
-import { optionsOf } from '../asked-instead.ts'
 import {
   type Metadata,
   type OptionData,

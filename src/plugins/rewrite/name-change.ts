@@ -3,7 +3,7 @@
  * (github.com/coredns/coredns, plugin/rewrite/reverter.go).
  * @module
  */
-import { concatBytes, octet } from '../../dns/bytes.ts'
+import { concatBytes, octet } from '../../bytes/bytes.ts'
 import { nameText, parseNameText } from '../../dns/name-text.ts'
 import { nameEnd } from '../../dns/rdata-wire.ts'
 import { TYPE } from '../../dns/rr-type.ts'

@@ -3,7 +3,7 @@
  * a name that has it and allocates nothing.
  * @module
  */
-import { octet } from '../../dns/bytes.ts'
+import { octet } from '../../bytes/bytes.ts'
 import type { Query } from '../../dns/query.ts'
 import type { Pattern } from '../../pattern/pattern.ts'
 

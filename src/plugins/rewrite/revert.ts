@@ -3,10 +3,17 @@
  * (github.com/coredns/coredns, plugin/rewrite/reverter.go).
  * @module
  */
+
+import {
+  andThen,
+  failure,
+  type MaybePromise,
+  type Outcome,
+  type Request,
+} from '../../chain/plugin.ts'
 import { type EdnsOption, OPTION } from '../../dns/edns.ts'
 import type { Reply, ResourceRecord } from '../../dns/message.ts'
 import { RCODE } from '../../dns/rcode.ts'
-import { andThen, failure, type MaybePromise, type Outcome, type Request } from '../plugin.ts'
 import type { RecordDraft, ReplyDraft, ResponseRule } from './rule.ts'
 
 /** Response codes up to here need no OPT record. */

@@ -3,10 +3,11 @@
  * of the reply on its way out.
  * @module
  */
+
+import type { MaybePromise, Request } from '../../chain/plugin.ts'
 import type { EdnsOption } from '../../dns/edns.ts'
 import type { ResourceRecord } from '../../dns/message.ts'
 import type { Query } from '../../dns/query.ts'
-import type { MaybePromise, Request } from '../plugin.ts'
 
 /** A question while it is rewritten. */
 export type Asked = {

@@ -3,12 +3,8 @@
  * The reply has the question as the client sent it.
  * @module
  */
-import type { Directive } from '../../corefile/server-block.ts'
-import type { EdnsOption } from '../../dns/edns.ts'
-import { nameText, parseNameText } from '../../dns/name-text.ts'
-import { RCODE } from '../../dns/rcode.ts'
-import { askedInstead, optionsOf } from '../asked-instead.ts'
-import { metadataOf } from '../metadata.ts'
+
+import { askedInstead, optionsOf } from '../../chain/derived-request.ts'
 import {
   andThen,
   failure,
@@ -17,7 +13,12 @@ import {
   type Outcome,
   type Request,
   type Setup,
-} from '../plugin.ts'
+} from '../../chain/plugin.ts'
+import type { Directive } from '../../corefile/server-block.ts'
+import type { EdnsOption } from '../../dns/edns.ts'
+import { nameText, parseNameText } from '../../dns/name-text.ts'
+import { RCODE } from '../../dns/rcode.ts'
+import { metadataOf } from '../metadata/metadata.ts'
 import type { Metadata } from './edns0-data.ts'
 import { type OrderedRule, parseRule } from './parse-rule.ts'
 import { revert } from './revert.ts'

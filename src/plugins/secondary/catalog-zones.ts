@@ -2,10 +2,11 @@
  * The zones that catalogs list, as these come, change hands and go (RFC 9432 §5).
  * @module
  */
+
+import type { Host } from '../../chain/host.ts'
 import { equalNames, formatName, isSubdomain, nameKey } from '../../dns/name.ts'
 import type { ZoneData } from '../file/zone-data.ts'
 import type { ZoneMap } from '../file/zone-map.ts'
-import type { Host } from '../host.ts'
 import { type Member, readCatalog } from './catalog.ts'
 import type { Primary } from './receive-zone.ts'
 import type { SecondaryZone } from './secondary-zone.ts'

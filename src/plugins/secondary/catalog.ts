@@ -2,7 +2,7 @@
  * Catalog zones: zones that list zones (RFC 9432 §4).
  * @module
  */
-import { octet, toLatin1 } from '../../dns/bytes.ts'
+import { octet, toLatin1 } from '../../bytes/bytes.ts'
 import { formatName, joinName, labelOffsets, lowerName, nameKey, nameOf } from '../../dns/name.ts'
 import { CLASS } from '../../dns/rr-class.ts'
 import { TYPE } from '../../dns/rr-type.ts'

@@ -6,8 +6,8 @@ import { type Option, options, unknownOption, zonesOf } from '../../corefile/arg
 import { configError } from '../../corefile/problem.ts'
 import type { Directive } from '../../corefile/server-block.ts'
 import { ROOT } from '../../dns/name.ts'
+import type { Fallthrough } from '../../plugin-kit/zones.ts'
 import { parseServer } from '../forward/upstreams.ts'
-import type { Fallthrough } from '../zones.ts'
 import type { Primary } from './receive-zone.ts'
 
 /** Zones and where to have them from. */

@@ -2,6 +2,8 @@
  * Zones by transfer from a primary (AXFR, RFC 5936).
  * @module
  */
+
+import type { Host } from '../../chain/host.ts'
 import { parseResponse, type ResourceRecord, type Response } from '../../dns/message.ts'
 import { equalNames, formatName } from '../../dns/name.ts'
 import { formatRcode, RCODE } from '../../dns/rcode.ts'
@@ -9,7 +11,6 @@ import { formatType, TYPE } from '../../dns/rr-type.ts'
 import { soaSerial } from '../../dns/soa.ts'
 import { writeQuery } from '../../dns/write-query.ts'
 import { ZoneBuilder, type ZoneData } from '../file/zone-data.ts'
-import type { Host } from '../host.ts'
 
 /** An address and port to have a zone from. */
 export type Primary = { readonly address: string; readonly port: number }

@@ -2,16 +2,17 @@
  * A zone that is had from primaries, and kept as they have it (RFC 1034 §4.3.5, RFC 1996).
  * @module
  */
+
+import { errorText } from '../../bytes/unknown.ts'
+import type { Host, UpstreamClient } from '../../chain/host.ts'
 import { parseResponse } from '../../dns/message.ts'
 import { equalNames, formatName } from '../../dns/name.ts'
 import { isSameAddress } from '../../dns/network.ts'
 import { formatRcode, RCODE } from '../../dns/rcode.ts'
 import { TYPE } from '../../dns/rr-type.ts'
 import { isSerialAfter, soaSerial, soaTimes } from '../../dns/soa.ts'
-import { errorText } from '../../dns/unknown.ts'
 import { writeQuery } from '../../dns/write-query.ts'
 import type { ZoneData } from '../file/zone-data.ts'
-import type { Host, UpstreamClient } from '../host.ts'
 import { type Primary, receiveZone, TransferError } from './receive-zone.ts'
 import type { Slots } from './slots.ts'
 

@@ -2,15 +2,16 @@
  * The `secondary` plugin: zones that are had from primaries by transfer.
  * @module
  */
+
+import { errorText } from '../../bytes/unknown.ts'
+import type { Plugin, Setup, SetupContext } from '../../chain/plugin.ts'
 import { configError } from '../../corefile/problem.ts'
 import type { Directive } from '../../corefile/server-block.ts'
-import { errorText } from '../../dns/unknown.ts'
+import { fallsThrough } from '../../plugin-kit/zones.ts'
 import { passOn, serveZone } from '../file/serve-zone.ts'
 import type { ZoneData } from '../file/zone-data.ts'
 import { tellPeers, zoneHooks } from '../file/zone-hooks.ts'
 import { ZoneMap } from '../file/zone-map.ts'
-import type { Plugin, Setup, SetupContext } from '../plugin.ts'
-import { fallsThrough } from '../zones.ts'
 import { CatalogZones } from './catalog-zones.ts'
 import { parseSecondary, type SecondaryRule } from './options.ts'
 import type { Primary } from './receive-zone.ts'

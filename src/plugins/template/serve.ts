@@ -2,16 +2,7 @@
  * Answers that templates make (CoreDNS, plugin/template/template.go).
  * @module
  */
-import { EMPTY_REPLY, type Reply, type ResourceRecord } from '../../dns/message.ts'
-import { formatName } from '../../dns/name.ts'
-import { nameText } from '../../dns/name-text.ts'
-import { RCODE } from '../../dns/rcode.ts'
-import { CLASS, formatClass } from '../../dns/rr-class.ts'
-import { formatType, TYPE } from '../../dns/rr-type.ts'
-import { ExpressionError } from '../../expression/errors.ts'
-import type { Value } from '../../expression/value.ts'
-import { parseFirstRecord } from '../../records/zone-text.ts'
-import type { Metrics } from '../../telemetry/metrics.ts'
+
 import {
   type Asked,
   andThen,
@@ -20,8 +11,18 @@ import {
   type Next,
   type Outcome,
   type Request,
-} from '../plugin.ts'
-import { closestZone, fallsThrough } from '../zones.ts'
+} from '../../chain/plugin.ts'
+import { EMPTY_REPLY, type Reply, type ResourceRecord } from '../../dns/message.ts'
+import { formatName } from '../../dns/name.ts'
+import { nameText } from '../../dns/name-text.ts'
+import { RCODE } from '../../dns/rcode.ts'
+import { CLASS, formatClass } from '../../dns/rr-class.ts'
+import { formatType, TYPE } from '../../dns/rr-type.ts'
+import { ExpressionError } from '../../expression/errors.ts'
+import type { Value } from '../../expression/value.ts'
+import { closestZone, fallsThrough } from '../../plugin-kit/zones.ts'
+import { parseFirstRecord } from '../../records/zone-text.ts'
+import type { Metrics } from '../../telemetry/metrics.ts'
 import { type Datum, TemplateError } from './datum.ts'
 import { executeTemplate } from './execute.ts'
 import type { RecordTemplate, Rule, Section } from './options.ts'

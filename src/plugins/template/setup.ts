@@ -3,13 +3,14 @@
  * (CoreDNS, plugin/template).
  * @module
  */
+
+import type { Setup } from '../../chain/plugin.ts'
 import type { Query } from '../../dns/query.ts'
 import { CLASS } from '../../dns/rr-class.ts'
 import { TYPE } from '../../dns/rr-type.ts'
-import { metadataOf } from '../metadata.ts'
-import type { Setup } from '../plugin.ts'
+import { closestZoneIndex } from '../../plugin-kit/zones.ts'
+import { metadataOf } from '../metadata/metadata.ts'
 import { type MayMatch, mayMatchPattern } from '../rewrite/needle.ts'
-import { closestZoneIndex } from '../zones.ts'
 import { parseRule, type Rule } from './options.ts'
 import { serveRules } from './serve.ts'
 

@@ -2,9 +2,9 @@
  * Sends spans to a collector in batches, beside answers: what cannot be sent in time is lost.
  * @module
  */
-import { errorText } from '../../dns/unknown.ts'
+import { errorText } from '../../bytes/unknown.ts'
+import type { Host } from '../../chain/host.ts'
 import type { Log } from '../../telemetry/log.ts'
-import type { Host } from '../host.ts'
 import { type SpanFormat, writeSpans } from './span-json.ts'
 import type { Span } from './spans.ts'
 

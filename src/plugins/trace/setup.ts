@@ -2,12 +2,13 @@
  * The `trace` plugin: tells a collector which plugins a query went through, and how long each took.
  * @module
  */
+
+import { errorText } from '../../bytes/unknown.ts'
+import type { MaybePromise, Next, Outcome, Request, Setup } from '../../chain/plugin.ts'
 import { configError } from '../../corefile/problem.ts'
 import { formatName } from '../../dns/name.ts'
 import { formatRcode } from '../../dns/rcode.ts'
 import { formatType } from '../../dns/rr-type.ts'
-import { errorText } from '../../dns/unknown.ts'
-import type { MaybePromise, Next, Outcome, Request, Setup } from '../plugin.ts'
 import { parseTrace } from './options.ts'
 import { Reporter } from './reporter.ts'
 import { RequestSpans } from './spans.ts'

@@ -2,7 +2,7 @@
  * What a client that asks for changes has already (RFC 1995 §3).
  * @module
  */
-import { readUint16 } from '../../dns/bytes.ts'
+import { readUint16 } from '../../bytes/bytes.ts'
 import type { Query } from '../../dns/query.ts'
 import { readRdata, WireReader } from '../../dns/rdata-wire.ts'
 import { TYPE } from '../../dns/rr-type.ts'

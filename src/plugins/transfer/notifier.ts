@@ -2,14 +2,14 @@
  * Tells secondaries that a zone has changed (RFC 1996).
  * @module
  */
-import { octet } from '../../dns/bytes.ts'
+import { octet } from '../../bytes/bytes.ts'
+import { errorText } from '../../bytes/unknown.ts'
+import type { Host, UpstreamClient } from '../../chain/host.ts'
 import { formatName, nameKey } from '../../dns/name.ts'
 import { FLAG } from '../../dns/query.ts'
 import { formatRcode, OPCODE, RCODE } from '../../dns/rcode.ts'
 import { TYPE } from '../../dns/rr-type.ts'
-import { errorText } from '../../dns/unknown.ts'
 import { writeQuery } from '../../dns/write-query.ts'
-import type { Host, UpstreamClient } from '../host.ts'
 import type { Secondary, TransferRule } from './options.ts'
 
 /** Times that a secondary is told before it is given up, and how long each may take. */

@@ -3,15 +3,9 @@
  * 1995).
  * @module
  */
-import { configError } from '../../corefile/problem.ts'
-import type { Directive } from '../../corefile/server-block.ts'
-import { EMPTY_REPLY, type ResourceRecord } from '../../dns/message.ts'
-import { formatName } from '../../dns/name.ts'
-import type { Query } from '../../dns/query.ts'
-import { RCODE } from '../../dns/rcode.ts'
-import { TYPE } from '../../dns/rr-type.ts'
-import { errorText } from '../../dns/unknown.ts'
-import type { Host } from '../host.ts'
+
+import { errorText } from '../../bytes/unknown.ts'
+import type { Host } from '../../chain/host.ts'
 import {
   andThen,
   failure,
@@ -21,8 +15,15 @@ import {
   type Plugin,
   type Request,
   type Setup,
-} from '../plugin.ts'
-import { closestZone } from '../zones.ts'
+} from '../../chain/plugin.ts'
+import { configError } from '../../corefile/problem.ts'
+import type { Directive } from '../../corefile/server-block.ts'
+import { EMPTY_REPLY, type ResourceRecord } from '../../dns/message.ts'
+import { formatName } from '../../dns/name.ts'
+import type { Query } from '../../dns/query.ts'
+import { RCODE } from '../../dns/rcode.ts'
+import { TYPE } from '../../dns/rr-type.ts'
+import { closestZone } from '../../plugin-kit/zones.ts'
 import { ixfrSerial } from './ixfr-serial.ts'
 import { Notifier } from './notifier.ts'
 import { mayTransfer, parseRule, type TransferRule } from './options.ts'

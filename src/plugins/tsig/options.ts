@@ -2,6 +2,9 @@
  * Options of the `tsig` plugin.
  * @module
  */
+
+import { decodeBase64 } from '../../bytes/base64url.ts'
+import type { Host } from '../../chain/host.ts'
 import {
   argTexts,
   type Option,
@@ -13,11 +16,9 @@ import {
 } from '../../corefile/arguments.ts'
 import { configError, type Position, type Problem, problemAt } from '../../corefile/problem.ts'
 import type { Directive, Word } from '../../corefile/server-block.ts'
-import { decodeBase64 } from '../../dns/base64url.ts'
 import { formatName, nameKey, parseName } from '../../dns/name.ts'
 import { OPCODE } from '../../dns/rcode.ts'
 import { parseType } from '../../dns/rr-type.ts'
-import type { Host } from '../host.ts'
 import { readSecrets } from './secret-file.ts'
 
 /** Numbers, or all that there are. */

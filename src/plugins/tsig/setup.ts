@@ -5,13 +5,14 @@
  * Plugins behind it learn nothing of signatures, and pass none on to upstreams.
  * @module
  */
+
+import { readUint16 } from '../../bytes/bytes.ts'
+import { failure, type Secured, type Setup } from '../../chain/plugin.ts'
 import { configError } from '../../corefile/problem.ts'
-import { readUint16 } from '../../dns/bytes.ts'
 import type { Query } from '../../dns/query.ts'
 import { RCODE } from '../../dns/rcode.ts'
 import { findTsig } from '../../dns/tsig.ts'
-import { failure, type Secured, type Setup } from '../plugin.ts'
-import { closestZoneIndex } from '../zones.ts'
+import { closestZoneIndex } from '../../plugin-kit/zones.ts'
 import { parseTsig, type Required } from './options.ts'
 import { type Verifier, verify } from './verify.ts'
 

@@ -3,7 +3,9 @@
  * §5; github.com/coredns/coredns, plugin/tsig/tsig.go).
  * @module
  */
-import { concatBytes, EMPTY, readUint16 } from '../../dns/bytes.ts'
+import { concatBytes, EMPTY, readUint16 } from '../../bytes/bytes.ts'
+import type { Digest, Host } from '../../chain/host.ts'
+import type { Seal } from '../../chain/plugin.ts'
 import { nameKey, nameOf } from '../../dns/name.ts'
 import type { Query } from '../../dns/query.ts'
 import { RCODE } from '../../dns/rcode.ts'
@@ -18,8 +20,6 @@ import {
   unsignedMessage,
   writeTsig,
 } from '../../dns/tsig.ts'
-import type { Digest, Host } from '../host.ts'
-import type { Seal } from '../plugin.ts'
 
 /** What verifying needs. */
 export type Verifier = {

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
+import type { Request, View } from '../../../src/chain/plugin.ts'
 import { entryKey } from '../../../src/plugins/cache/entry-key.ts'
-import type { Request, View } from '../../../src/plugins/plugin.ts'
-import { requestOf } from '../../resolver/serve-with.ts'
+import { requestOf } from '../../chain/serve-with.ts'
 
 describe('entryKey', () => {
   const ASK = 'www.example.org A'

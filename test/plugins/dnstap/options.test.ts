@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
+import type { TapTarget } from '../../../src/chain/host.ts'
 import { parseDnstap } from '../../../src/plugins/dnstap/options.ts'
-import type { TapTarget } from '../../../src/plugins/host.ts'
 import { block, directive, parseDirective, problemsOf } from '../../ask.ts'
 
 function parse(head: string, ...options: readonly string[]): ReturnType<typeof parseDnstap> {

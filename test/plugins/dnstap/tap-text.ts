@@ -2,8 +2,9 @@
  * Messages of dnstap as text, read by the rules of protocol buffers alone.
  * @module
  */
+
+import { formatHex, octet } from '../../../src/bytes/bytes.ts'
 import { formatAddress } from '../../../src/dns/address.ts'
-import { formatHex, octet } from '../../../src/dns/bytes.ts'
 
 const NAMES: Readonly<Record<number, string>> = {
   1: 'type',

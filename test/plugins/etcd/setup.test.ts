@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { createResolver } from '../../../src/resolver/create-resolver.ts'
+import { createResolver } from '../../../src/chain/create-resolver.ts'
 import { block, directive, parseBlocks, serve } from '../../ask.ts'
 import { FakeHost, START_MS } from '../../fake-host.ts'
 

@@ -6,8 +6,8 @@ import {
   upstreamQuery,
 } from '../../../src/plugins/forward/upstream-query.ts'
 import { formatRecord } from '../../../src/records/zone-text.ts'
+import { requestOf } from '../../chain/serve-with.ts'
 import { writeReplyText } from '../../message-text.ts'
-import { requestOf } from '../../resolver/serve-with.ts'
 
 type Case = {
   readonly name: string

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { readUint16 } from '../../../src/dns/bytes.ts'
+import { readUint16 } from '../../../src/bytes/bytes.ts'
 import { block, directive, serve } from '../../ask.ts'
 import { settle } from '../../fake-host.ts'
 import { A, ASK, PLAIN, QUERY_CASES, RELAY_CASES } from './relay-cases.ts'

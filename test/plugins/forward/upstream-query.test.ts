@@ -7,8 +7,8 @@ import {
   upstreamKey,
   upstreamQuery,
 } from '../../../src/plugins/forward/upstream-query.ts'
+import { requestOf } from '../../chain/serve-with.ts'
 import { formatQuestion, writeReplyText } from '../../message-text.ts'
-import { requestOf } from '../../resolver/serve-with.ts'
 import { A, ASK } from './relay-cases.ts'
 
 describe('upstreamQuery', () => {

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import fc from 'fast-check'
+import type { Upstream } from '../../../src/chain/host.ts'
 import {
   parseResolver,
   parseUpstreams,
   upstreamName,
 } from '../../../src/plugins/forward/upstreams.ts'
-import type { Upstream } from '../../../src/plugins/host.ts'
 import { block, parseDirective, problemsOf } from '../../ask.ts'
 
 const FILES: Readonly<Record<string, string>> = {

@@ -2,7 +2,7 @@
  * Upstreams that send what is no answer, for setup.test.ts.
  * @module
  */
-import { writeUint16 } from '../../../src/dns/bytes.ts'
+import { writeUint16 } from '../../../src/bytes/bytes.ts'
 import type { Asked, UpstreamAct, UpstreamScript } from '../../fake-host.ts'
 import { writeReplyText } from '../../message-text.ts'
 import { A } from './relay-cases.ts'

@@ -4,8 +4,8 @@
  * @module
  */
 import { writeFileSync } from 'node:fs'
+import { concatBytes } from '../../../src/bytes/bytes.ts'
 import { parseAddress } from '../../../src/dns/address.ts'
-import { concatBytes } from '../../../src/dns/bytes.ts'
 import type { MmdbValue } from '../../../src/plugins/geoip/mmdb.ts'
 
 /** A number with its type, where JavaScript has one type for all. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
+import { concatBytes } from '../../../src/bytes/bytes.ts'
 import { parseKubernetes } from '../../../src/corefile/kubernetes-options.ts'
-import { concatBytes } from '../../../src/dns/bytes.ts'
 import { formatName, nameOf, parseRelativeName, ROOT } from '../../../src/dns/name.ts'
 import { findService } from '../../../src/plugins/k8s-external/find-service.ts'
 import { parseDirective } from '../../ask.ts'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
+import { concatBytes } from '../../../src/bytes/bytes.ts'
 import type { Directive } from '../../../src/corefile/server-block.ts'
-import { concatBytes } from '../../../src/dns/bytes.ts'
 import { formatName, nameOf, ROOT } from '../../../src/dns/name.ts'
 import { type ExternalOptions, parseExternal } from '../../../src/plugins/k8s-external/options.ts'
 import { block, directive, parseBlocks } from '../../ask.ts'

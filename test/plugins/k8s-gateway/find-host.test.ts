@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { concatBytes, EMPTY } from '../../../src/dns/bytes.ts'
+import { concatBytes, EMPTY } from '../../../src/bytes/bytes.ts'
 import { nameOf, ROOT } from '../../../src/dns/name.ts'
 import { TYPE } from '../../../src/dns/rr-type.ts'
-import { hostRecords } from '../../../src/kubernetes/host-names.ts'
+import { hostRecords } from '../../../src/kubernetes/rules/host-names.ts'
 import { findHost } from '../../../src/plugins/k8s-gateway/find-host.ts'
-import { buildShards } from '../../../src/snapshot/build-shards.ts'
-import { recordsOf } from '../../../src/snapshot/find-name.ts'
-import { openShard } from '../../../src/snapshot/open-shard.ts'
-import { Snapshot } from '../../../src/snapshot/snapshot.ts'
+import { recordsOf } from '../../../src/snapshot/read/find-name.ts'
+import { openShard } from '../../../src/snapshot/read/open-shard.ts'
+import { Snapshot } from '../../../src/snapshot/read/snapshot.ts'
+import { buildShards } from '../../../src/snapshot/write/build-shards.ts'
 
 const NAMES = ['a.gw.test', '*.gw.test', '*.b.gw.test', 'd.b.gw.test']
 const FACTS = { generation: 1, timeMs: 0, ttlSeconds: 5, records: NAMES.length, origins: [] }

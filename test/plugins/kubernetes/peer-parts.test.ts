@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
+import type { Plugin, Setup } from '../../../src/chain/plugin.ts'
+import { pluginSet } from '../../../src/chain/registry.ts'
 import { setupKubernetesForPeers } from '../../../src/plugins/kubernetes/peer-parts.ts'
 import { setupKubernetes } from '../../../src/plugins/kubernetes/setup.ts'
-import type { Plugin, Setup } from '../../../src/plugins/plugin.ts'
-import { pluginSet } from '../../../src/plugins/registry.ts'
 import { block, serve } from '../../ask.ts'
 import { aliases } from './objects.ts'
 

@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { clusterRecords } from '../../../src/kubernetes/cluster-records.ts'
+import { clusterRecords } from '../../../src/kubernetes/trees/cluster-records.ts'
 import {
   conflictAmong,
   readShape,
   type ServiceShape,
   winnersOf,
 } from '../../../src/plugins/kubernetes/shared-service.ts'
-import { buildShards } from '../../../src/snapshot/build-shards.ts'
-import { openShard } from '../../../src/snapshot/open-shard.ts'
+import { openShard } from '../../../src/snapshot/read/open-shard.ts'
+import { buildShards } from '../../../src/snapshot/write/build-shards.ts'
 import { clusterOf, optionsOf } from '../../kubernetes/naming.ts'
 import { labels } from '../../snapshot/entries.ts'
 

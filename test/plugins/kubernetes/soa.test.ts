@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { asWordOctets } from '../../../src/dns/bytes.ts'
+import { asWordOctets } from '../../../src/bytes/bytes.ts'
 import { nameOf } from '../../../src/dns/name.ts'
 import { ReplyWriter } from '../../../src/dns/reply-writer.ts'
 import { writeSoa } from '../../../src/plugins/kubernetes/soa.ts'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import fc from 'fast-check'
-import { concatBytes } from '../../../src/dns/bytes.ts'
+import { concatBytes } from '../../../src/bytes/bytes.ts'
 import { formatName, nameOf, ROOT } from '../../../src/dns/name.ts'
 import { podLabel, relativeName, spellPort } from '../../../src/plugins/kubernetes/spellings.ts'
 import { wireLabel } from '../../generators.ts'

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import fc from 'fast-check'
+import { EMPTY } from '../../../src/bytes/bytes.ts'
 import { parseAddress } from '../../../src/dns/address.ts'
-import { EMPTY } from '../../../src/dns/bytes.ts'
 import { nameOf } from '../../../src/dns/name.ts'
 import { parseWeights, weightOf } from '../../../src/plugins/loadbalance/weights.ts'
 

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import fc from 'fast-check'
-import { EMPTY } from '../../../src/dns/bytes.ts'
+import { EMPTY } from '../../../src/bytes/bytes.ts'
+import type { Client, Observation } from '../../../src/chain/plugin.ts'
 import { parseQuery, Query } from '../../../src/dns/query.ts'
 import { compileFormat } from '../../../src/plugins/log/format.ts'
-import type { Client, Observation } from '../../../src/plugins/plugin.ts'
 import { parseQuestion, writeReplyText } from '../../message-text.ts'
 
 const { message } = parseQuestion('WWW.example.org AAAA +do +edns=1400 +id=77')

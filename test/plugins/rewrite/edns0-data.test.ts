@@ -1,16 +1,16 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { formatHex } from '../../../src/dns/bytes.ts'
+import { formatHex } from '../../../src/bytes/bytes.ts'
+import type { Client, Request } from '../../../src/chain/plugin.ts'
 import { EMPTY_REPLY } from '../../../src/dns/message.ts'
-import type { Client, Request } from '../../../src/plugins/plugin.ts'
 import {
   type Metadata,
   parseData,
   parseUnsigned,
   subnetData,
 } from '../../../src/plugins/rewrite/edns0-data.ts'
+import { serveWith } from '../../chain/serve-with.ts'
 import { parseQuestion } from '../../message-text.ts'
-import { serveWith } from '../../resolver/serve-with.ts'
 import { wordsOf } from './rules.ts'
 
 /** A request from a client, 198.51.100.7 over UDP unless it says more. */

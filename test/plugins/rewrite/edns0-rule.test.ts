@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { formatHex } from '../../../src/dns/bytes.ts'
+import { formatHex } from '../../../src/bytes/bytes.ts'
+import { askedInstead, optionsOf } from '../../../src/chain/derived-request.ts'
+import type { Request } from '../../../src/chain/plugin.ts'
 import { EMPTY_REPLY } from '../../../src/dns/message.ts'
 import { parseQuery } from '../../../src/dns/query.ts'
-import { askedInstead, optionsOf } from '../../../src/plugins/asked-instead.ts'
-import type { Request } from '../../../src/plugins/plugin.ts'
 import { parseEdns0Rule } from '../../../src/plugins/rewrite/edns0-rule.ts'
 import type { Asked, Rule } from '../../../src/plugins/rewrite/rule.ts'
+import { serveWith } from '../../chain/serve-with.ts'
 import { parseQuestion } from '../../message-text.ts'
-import { serveWith } from '../../resolver/serve-with.ts'
 import { problemsOfRule, wordsOf } from './rules.ts'
 
 /** Options as `CODE:HEX`. */

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
+import { failure, type Outcome, type Request } from '../../../src/chain/plugin.ts'
 import { EMPTY_REPLY, type Reply } from '../../../src/dns/message.ts'
-import { failure, type Outcome, type Request } from '../../../src/plugins/plugin.ts'
 import { ownerRule, remapping } from '../../../src/plugins/rewrite/name-change.ts'
 import { revert } from '../../../src/plugins/rewrite/revert.ts'
 import type { ResponseRule } from '../../../src/plugins/rewrite/rule.ts'
 import { formatRecord } from '../../../src/records/zone-text.ts'
+import { serveWith } from '../../chain/serve-with.ts'
 import { recordOf } from '../../dns/messages.ts'
-import { serveWith } from '../../resolver/serve-with.ts'
 
 async function request(question = 'a.org A +edns'): Promise<Request> {
   const requests: Request[] = []

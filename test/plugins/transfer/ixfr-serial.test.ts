@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { concatBytes, writeUint16 } from '../../../src/dns/bytes.ts'
+import { concatBytes, writeUint16 } from '../../../src/bytes/bytes.ts'
 import { nameOf } from '../../../src/dns/name.ts'
 import { parseQuery } from '../../../src/dns/query.ts'
 import { TYPE } from '../../../src/dns/rr-type.ts'

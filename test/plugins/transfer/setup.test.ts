@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { concatBytes, writeUint16 } from '../../../src/dns/bytes.ts'
+import { concatBytes, writeUint16 } from '../../../src/bytes/bytes.ts'
 import { nameOf } from '../../../src/dns/name.ts'
 import { TYPE } from '../../../src/dns/rr-type.ts'
 import { writeQuery } from '../../../src/dns/write-query.ts'

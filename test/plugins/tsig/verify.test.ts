@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { concatBytes } from '../../../src/dns/bytes.ts'
+import { concatBytes } from '../../../src/bytes/bytes.ts'
 import { nameKey, nameOf } from '../../../src/dns/name.ts'
 import { parseQuery, type Query } from '../../../src/dns/query.ts'
 import { findTsig } from '../../../src/dns/tsig.ts'
 import { writeQuery } from '../../../src/dns/write-query.ts'
+import { hmac } from '../../../src/node/hmac.ts'
 import { type Verdict, verify } from '../../../src/plugins/tsig/verify.ts'
-import { hmac } from '../../../src/shim/hmac.ts'
 import { describeSignature, type Signing, signMessage } from '../../signed-messages.ts'
 
 const NOW = 1_800_000_000

@@ -1,0 +1,185 @@
+/**
+ * From a Corefile's server blocks to a resolver.
+ * @module
+ */
+import { ConfigError, type Problem, problemAt } from '../corefile/problem.ts'
+import type { ServerBlock } from '../corefile/server-block.ts'
+import type { ZoneKey } from '../corefile/zone-key.ts'
+import { formatName, nameKey } from '../dns/name.ts'
+import { RCODE } from '../dns/rcode.ts'
+import { type Chain, compileChain } from './chain.ts'
+import { PROBLEMS_MAX } from './configure-plugin.ts'
+import type { Host } from './host.ts'
+import {
+  type DefaultPorts,
+  type Listener,
+  type ServedZone,
+  STANDARD_PORTS,
+  serverAddresses,
+} from './listener.ts'
+import {
+  type Client,
+  failure,
+  type MaybePromise,
+  type Outcome,
+  type ServerAddress,
+} from './plugin.ts'
+import { Resolver } from './resolver.ts'
+
+/** On whose behalf plugins ask when no client does. */
+const OURSELVES: Client = { address: '127.0.0.1', port: 0, transport: 'udp' }
+
+/** A zone, and where the Corefile says so. */
+type Draft = Omit<Listener, 'zones' | 'bounds' | 'takesAnyClass'> & {
+  readonly zones: ServedZone[]
+  /** The zones whose block admits all queries, by `nameKey`. */
+  readonly taken: Map<string, ZoneKey>
+  bounds: Listener['bounds']
+}
+
+/**
+ * Compiles all server blocks.
+ * @throws {ConfigError} with all that is wrong in them
+ */
+export function createResolver(
+  blocks: readonly ServerBlock[],
+  host: Host,
+  ports: DefaultPorts = STANDARD_PORTS,
+): Resolver {
+  const problems: Problem[] = []
+  const drafts = new Map<string, Draft>()
+  const chains: Chain[] = []
+  const rings = new Map<string, Map<string, Uint8Array>>()
+  const created: { resolver?: Resolver } = {}
+  for (const block of blocks) {
+    if (problems.length >= PROBLEMS_MAX) break
+    try {
+      const lookup = (name: Uint8Array, type: number): MaybePromise<Outcome> =>
+        lookupFor(created.resolver, block, { name, type })
+      const servers = serversOf(block, ports)
+      const secrets = secretsAt(block, ports, rings)
+      const chain = compileChain(block, { host, servers, lookup, secrets })
+      chains.push(chain)
+      for (const key of block.keys) {
+        problems.push(...addZone(drafts, { key, chain, port: portOf(key, ports) }))
+      }
+    } catch (error) {
+      if (!(error instanceof ConfigError)) throw error
+      problems.push(...error.problems)
+    }
+  }
+  if (problems.length > 0) throw new ConfigError(problems)
+  const resolver = new Resolver([...drafts.values()].map(finish), chains, host)
+  created.resolver = resolver
+  return resolver
+}
+
+function lookupFor(
+  resolver: Resolver | undefined,
+  block: ServerBlock,
+  question: { readonly name: Uint8Array; readonly type: number },
+): MaybePromise<Outcome> {
+  const listener = resolver?.listeners.find(({ zones }) =>
+    zones.some(({ zone }) => block.keys.some((key) => key.zone === zone)),
+  )
+  if (resolver === undefined || listener === undefined) return failure(RCODE.REFUSED)
+  return resolver.lookup(listener, OURSELVES, { ...question, depth: 0 })
+}
+
+function portOf({ port, transport }: ZoneKey, ports: DefaultPorts): number {
+  return port ?? ports[transport]
+}
+
+function serversOf({ keys: [key], directives }: ServerBlock, ports: DefaultPorts): ServerAddress[] {
+  if (key === undefined) return []
+  const binds = directives.filter(({ name }) => name === 'bind')
+  const addresses = binds.flatMap(({ args }) => args.map(({ text }) => text))
+  return serverAddresses(key.transport, portOf(key, ports), addresses)
+}
+
+/** The secrets of each port of a block, which all blocks there share. */
+function secretsAt(
+  { keys }: ServerBlock,
+  ports: DefaultPorts,
+  rings: Map<string, Map<string, Uint8Array>>,
+): Map<string, Uint8Array>[] {
+  return keys.map((key) => {
+    const place = `${key.transport} ${portOf(key, ports)}`
+    const ring = rings.get(place) ?? new Map<string, Uint8Array>()
+    rings.set(place, ring)
+    return ring
+  })
+}
+
+/** Adds a zone wherever its block listens: at each address that is bound to, or at all of them. */
+function addZone(
+  drafts: Map<string, Draft>,
+  { key, chain, port }: { key: ZoneKey; chain: Chain; port: number },
+): Problem[] {
+  const { transport, zone } = key
+  const binds = chain.features.filter((feature) => feature.kind === 'bind')
+  const bound = binds.flatMap(({ addresses, except }) =>
+    addresses.map((address) => ({ addresses: [address], except })),
+  )
+  const places = bound.length === 0 ? [{ addresses: [], except: [] }] : bound
+  for (const { addresses, except } of places) {
+    const taken = takenBy({ key, chain, port, addresses }, drafts)
+    if (taken !== undefined) return [taken]
+    const id = [transport, port, ...addresses, '-', ...except].join(' ')
+    const draft: Draft = drafts.get(id) ?? {
+      transport,
+      port,
+      addresses,
+      except,
+      zones: [],
+      taken: new Map(),
+      bounds: {},
+    }
+    drafts.set(id, draft)
+    for (const feature of chain.features) {
+      if (feature.kind === 'timeouts') draft.bounds = { ...draft.bounds, ...feature.bounds }
+    }
+    draft.zones.push({ zone, chain })
+    if (chain.admits === undefined) draft.taken.set(nameKey(zone), key)
+  }
+  return []
+}
+
+/**
+ * What to say when another block has the zone at the same place (CoreDNS,
+ * core/dnsserver/register.go, `validateZonesAndListeningAddresses`): blocks that do not admit
+ * everything may share one.
+ */
+function takenBy(
+  place: { key: ZoneKey; chain: Chain; port: number; addresses: readonly string[] },
+  drafts: ReadonlyMap<string, Draft>,
+): Problem | undefined {
+  const { key, chain, port, addresses } = place
+  for (const draft of drafts.values()) {
+    if (draft.transport !== key.transport || draft.port !== port) continue
+    const isSame = draft.addresses[0] === addresses[0]
+    if (!isSame && draft.addresses.length > 0 && addresses.length > 0) continue
+    if (isSame && chain.admits !== undefined) continue
+    const before = draft.taken.get(nameKey(key.zone))
+    if (before === undefined) continue
+    const where = isSame ? 'already' : 'already, on addresses that overlap with these'
+    const { line, file } = before
+    const from = file === key.file ? `line ${line}` : `${file}:${line}`
+    const message = `zone "${formatName(key.zone)}" is served at port ${port} ${where} (${from})`
+    return problemAt(key, message)
+  }
+  return undefined
+}
+
+function finish({ taken: _, ...draft }: Draft): Listener {
+  const features = draft.zones.flatMap(({ chain }) => chain.features)
+  const tls = features.find(({ kind }) => kind === 'tls')
+  const https = features.find(({ kind }) => kind === 'https')
+  return {
+    ...draft,
+    ...(tls?.kind === 'tls' && { tls: tls.service }),
+    ...(https?.kind === 'https' && { httpConnectionsMax: https.connectionsMax }),
+    zones: draft.zones.toSorted((a, b) => b.zone.length - a.zone.length),
+    takesAnyClass: draft.zones.some(({ chain }) => chain.takesAnyClass),
+  }
+}

@@ -1,0 +1,40 @@
+/**
+ * Counts of the queries for which there is no server block: CoreDNS counts them under the zone
+ * `dropped` as soon as any server block has `prometheus`.
+ * @module
+ */
+
+import type { Chain } from './chain.ts'
+import type { Host } from './host.ts'
+import { type Listener, serverAddresses } from './listener.ts'
+import type { Client, Observation } from './plugin.ts'
+import { RequestCounts, serverIndex } from './request-counts.ts'
+
+const ZONE = 'dropped'
+
+/** Counts for one listener. */
+type Count = (observation: Observation) => void
+
+/** Counts what listeners refuse. */
+export class DroppedCounts {
+  private readonly counts: ReadonlyMap<Listener, Count>
+
+  constructor(listeners: readonly Listener[], chains: readonly Chain[], host: Host) {
+    const isCounted = chains.some(({ features }) => features.some(({ kind }) => kind === 'metrics'))
+    const counted = isCounted ? listeners : []
+    this.counts = new Map(counted.map((listener) => [listener, countsOf(listener, host)]))
+  }
+
+  /** Counts a query that was refused with a reply. */
+  count(listener: Listener, asked: Pick<Observation, 'query' | 'client' | 'reply'>): void {
+    const replyBytes = asked.reply.length
+    this.counts.get(listener)?.({ ...asked, replyBytes, plugin: '', durationMs: 0 })
+  }
+}
+
+function countsOf({ transport, port, addresses }: Listener, { metrics }: Host): Count {
+  const servers = serverAddresses(transport, port, addresses)
+  const counts = servers.map(({ name }) => new RequestCounts(metrics, [name, ZONE, '']))
+  const of = (client: Client): RequestCounts | undefined => counts[serverIndex(servers, client)]
+  return (observation) => of(observation.client)?.count(observation)
+}

@@ -1,0 +1,49 @@
+/**
+ * How an answer came about: which server block took the query, which plugins it came to, and what
+ * these say of it.
+ * @module
+ */
+import { formatName } from '../dns/name.ts'
+import { isWithinZone } from '../dns/query.ts'
+import type { Incoming } from './incoming.ts'
+import { findChain, type Listener } from './listener.ts'
+import { andThen, type Fact, type MaybePromise, type Spans } from './plugin.ts'
+import type { Resolver } from './resolver.ts'
+
+/** An answer and how it came about. */
+export type Explanation = {
+  /** `undefined` for none. */
+  readonly reply: Uint8Array | undefined
+  /** The zone of the server block that took it; `undefined` when none did. */
+  readonly serverBlock: string | undefined
+  /** Names of the plugins that the query came to, in order, also of look-ups on its behalf. */
+  readonly plugins: readonly string[]
+  readonly facts: readonly Fact[]
+}
+
+/** Answers a message at length, and tells how. Never throws and never rejects. */
+export function explain(
+  resolver: Resolver,
+  listener: Listener,
+  incoming: Incoming,
+): MaybePromise<Explanation> {
+  const { parsed: query, client } = incoming
+  const plugins: string[] = []
+  const spans: Spans = {
+    traceId: '',
+    begin: (plugin) => {
+      plugins.push(plugin)
+      return () => undefined
+    },
+  }
+  return andThen(resolver.answerTraced(listener, incoming, spans), async (reply) => {
+    if (query.kind === 'refusal') return { reply, serverBlock: undefined, plugins, facts: [] }
+    const chain = findChain(listener, query, client)
+    const served = listener.zones.find(
+      (one) => one.chain === chain && isWithinZone(query, one.zone),
+    )
+    const asked = (chain?.plugins ?? []).filter(({ name }) => plugins.includes(name))
+    const facts = await Promise.all(asked.map((plugin) => plugin.explain?.(query, client) ?? []))
+    return { reply, serverBlock: served && formatName(served.zone), plugins, facts: facts.flat() }
+  })
+}

@@ -1,0 +1,67 @@
+/**
+ * A message between its transport and the resolver, parsed once for both.
+ * @module
+ */
+import { EMPTY } from '../bytes/bytes.ts'
+import { parseQuery, Query, type Refusal } from '../dns/query.ts'
+import type { ReplyWriter } from '../dns/reply-writer.ts'
+import type { Client, MaybePromise } from './plugin.ts'
+
+/**
+ * The size of a response that stands in the transport's writer until the transport uses that writer
+ * again; or else a response in memory of its own, now or later. `undefined` for no response.
+ */
+export type AnswerResult = number | MaybePromise<Uint8Array | undefined>
+
+// Bound, as constants of a module are a part of the compiled code (dns/query.ts).
+const parse = parseQuery
+const NOBODY: Client = { address: '', port: 0, transport: 'udp' }
+
+/** Bytes of a slab: a client that never reads its response holds on to so many. */
+const SLAB_BYTES = 4096
+const SLAB_SHARE_MAX = SLAB_BYTES / 8
+let slab = new Uint8Array(SLAB_BYTES)
+let slabUsed = 0
+
+/** Holds one message at a time; made once, used for every message of a transport. */
+export class Incoming {
+  /** The parse of the message, as far as it got. */
+  query: Query = new Query()
+  /** The same query, or why the message is refused. */
+  parsed: Query | Refusal = parseQuery(EMPTY, this.query)
+  client: Client = NOBODY
+
+  /** Reads a message, which nobody may write to from now on. Returns itself. */
+  read(message: Uint8Array, client: Client): this {
+    this.parsed = parse(message, this.query)
+    this.client = client
+    return this
+  }
+
+  /** Hands the query over for good: the next message is read into another one. */
+  takeQuery(): Query {
+    const { query } = this
+    this.query = new Query()
+    return query
+  }
+}
+
+/**
+ * Returns a response in memory of its own, for transports that hold on to what they send. Copies
+ * share slabs, as Node's small buffers do: an `ArrayBuffer` each takes 0.75 µs, a part of one 0.2.
+ */
+export function ownResponse(
+  result: AnswerResult,
+  { bytes }: ReplyWriter,
+): MaybePromise<Uint8Array | undefined> {
+  if (typeof result !== 'number') return result
+  if (result > SLAB_SHARE_MAX) return bytes.slice(0, result)
+  if (slabUsed + result > SLAB_BYTES) {
+    slab = new Uint8Array(SLAB_BYTES)
+    slabUsed = 0
+  }
+  const start = slabUsed
+  slabUsed += result
+  slab.set(bytes.subarray(0, result), start)
+  return slab.subarray(start, slabUsed)
+}

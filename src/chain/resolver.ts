@@ -1,0 +1,340 @@
+/**
+ * The resolver: from the octets of a query to the octets of its reply.
+ * @module
+ */
+
+import { EMPTY } from '../bytes/bytes.ts'
+import type { Problem } from '../corefile/problem.ts'
+import {
+  type EdnsOption,
+  EXTENDED_ERROR,
+  extendedError,
+  OPTION,
+  parseOptions,
+} from '../dns/edns.ts'
+import { EMPTY_REPLY, type Reply, writeReply } from '../dns/message.ts'
+import { FLAG, parseQuery, Query } from '../dns/query.ts'
+import { RCODE } from '../dns/rcode.ts'
+import { rcodeReply, refusalReply } from '../dns/refusal.ts'
+import { ReplyWriter } from '../dns/reply-writer.ts'
+import { CLASS } from '../dns/rr-class.ts'
+import { TYPE } from '../dns/rr-type.ts'
+import { type QueryFields, writeQuery } from '../dns/write-query.ts'
+import type { Chain } from './chain.ts'
+import { optionsOf } from './derived-request.ts'
+import { DroppedCounts } from './dropped-counts.ts'
+import type { QuickWay } from './fast-path.ts'
+import type { Host } from './host.ts'
+import type { AnswerResult, Incoming } from './incoming.ts'
+import { findChain, type Listener } from './listener.ts'
+import { answerNotice } from './notify.ts'
+import {
+  andThen,
+  type Client,
+  failure,
+  type MaybePromise,
+  type Observation,
+  type Outcome,
+  type Plugin,
+  type Request,
+  type Trace,
+} from './plugin.ts'
+import { Readiness } from './readiness.ts'
+import { advertisedTo, bytesFor, paddingBlock, udpBytesFor } from './reply-bounds.ts'
+import { sealed } from './sealed.ts'
+import { sendTransfer } from './zone-transfer.ts'
+
+/**
+ * What goes back as it came to who asks for our identifier (RFC 5001), where nobody has an option
+ * of its own to send: so CoreDNS does it. An empty identifier says that there is none.
+ */
+const MIRRORED: ReadonlySet<number> = new Set([OPTION.NSID, OPTION.COOKIE])
+/** Why a query is refused for which there is no server block. */
+const NO_BLOCK = extendedError(EXTENDED_ERROR.NOT_AUTHORITATIVE)
+// Bound, as constants of a module are a part of the compiled code (dns/query.ts).
+const { IN } = CLASS
+const chainFor = findChain
+const PANICS = {
+  name: 'coredns_panics_total',
+  help: 'A metrics that counts the number of panics.',
+  labels: [],
+}
+/** Look-ups within look-ups. */
+const DEPTH_MAX = 10
+
+/** What to look up, on behalf of a request at a depth of such look-ups. */
+type Lookup = {
+  readonly name: Uint8Array
+  readonly type: number
+  readonly depth: number
+  /** The query on whose behalf it is: its flags and its EDNS go along, as it is the same client. */
+  readonly query?: Query
+  /** Where the request's spans are taken down. */
+  readonly spans?: Trace['spans']
+}
+
+type RequestOrigin = {
+  readonly client: Client
+  readonly listener: Listener
+  readonly depth: number
+  readonly spans?: Trace['spans']
+}
+
+type Writable<T> = { -readonly [K in keyof T]: T[K] }
+
+/** Answers queries for some listeners. */
+export class Resolver {
+  readonly listeners: readonly Listener[]
+  private readonly chains: readonly Chain[]
+  private readonly host: Host
+  private readonly dropped: DroppedCounts
+  private readonly readiness: Readiness
+  private readonly panics: { value: number }
+  private readonly writer = new ReplyWriter()
+  private readonly observation: Writable<Observation>
+
+  constructor(listeners: readonly Listener[], chains: readonly Chain[], host: Host) {
+    this.listeners = listeners
+    this.chains = chains
+    this.host = host
+    this.dropped = new DroppedCounts(listeners, chains, host)
+    this.readiness = new Readiness(chains)
+    this.panics = host.metrics.counter(PANICS)
+    const client: Client = { address: '', port: 0, transport: 'udp' }
+    const seen = { reply: EMPTY, replyBytes: 0, plugin: '', durationMs: 0 }
+    this.observation = { query: new Query(), client, ...seen }
+  }
+
+  /**
+   * Answers a message, at once in the writer where that is possible. Never throws, never rejects.
+   */
+  answer(listener: Listener, incoming: Incoming, writer: ReplyWriter): AnswerResult {
+    const size = this.answerQuickly(listener, incoming, writer)
+    return size > 0 ? size : this.answerAtLength(listener, incoming)
+  }
+
+  /** Answers a message by way of requests, which every plugin may see and change. */
+  answerAtLength(listener: Listener, incoming: Incoming): MaybePromise<Uint8Array | undefined> {
+    return this.answerTraced(listener, incoming, undefined)
+  }
+
+  /** As `answerAtLength`; records where the request goes, when there are `spans`. */
+  answerTraced(
+    listener: Listener,
+    incoming: Incoming,
+    spans: Trace['spans'],
+  ): MaybePromise<Uint8Array | undefined> {
+    const { parsed, client } = incoming
+    if (parsed.kind === 'refusal') {
+      const notice = answerNotice(listener, incoming.query.bytes, client)
+      return notice === undefined ? refusalReply(incoming.query, parsed) : notice.reply
+    }
+    if (parsed.class !== IN && !listener.takesAnyClass) return this.refuse(listener, incoming, [])
+    // A response over HTTPS is one message (RFC 8484 §4.2), a transfer any number (RFC 5936 §2.2).
+    if (client.transport === 'https' && isTransfer(parsed)) {
+      return this.refuse(listener, incoming, [])
+    }
+    const chain = findChain(listener, parsed, client)
+    if (chain === undefined) {
+      return this.refuse(listener, incoming, tellsWhy(listener) ? [NO_BLOCK] : [])
+    }
+    const from = { client, listener, depth: 0, spans }
+    return this.answerBy(chain, this.request(incoming.takeQuery(), from))
+  }
+
+  /** All that the chains ask of their runtime. */
+  get features(): Chain['features'] {
+    return this.chains.flatMap(({ features }) => features)
+  }
+
+  /** What the chains say to people about their configuration. */
+  get notices(): readonly Problem[] {
+    return this.chains.flatMap(({ notices }) => notices)
+  }
+
+  /** Begins what plugins do beside queries. */
+  start(): void {
+    for (const { start } of this.plugins) start?.()
+  }
+
+  /** Ends it. */
+  stop(): void {
+    for (const { stop } of this.plugins) stop?.()
+  }
+
+  /** Names of the plugins that cannot answer yet, of the blocks whose `ready` asks for it. */
+  notReady(): string[] {
+    return this.readiness.waiting()
+  }
+
+  /** Asks for a name on behalf of a client. */
+  lookup(
+    listener: Listener,
+    client: Client,
+    { spans, depth, query: from, name, type }: Lookup,
+  ): MaybePromise<Outcome> {
+    if (depth > DEPTH_MAX) return failure(RCODE.SERVFAIL, 'look-ups lead to look-ups')
+    const query = parseQuery(writeQuery({ name, type, ...(from && ofClient(from)) }))
+    const chain = query.kind === 'query' ? findChain(listener, query, client) : undefined
+    if (query.kind === 'refusal' || chain === undefined) return failure(RCODE.REFUSED)
+    return chain.serve(this.request(query, { client, listener, depth, spans }))
+  }
+
+  private get plugins(): readonly Plugin[] {
+    return this.chains.flatMap(({ plugins }) => plugins)
+  }
+
+  private request(query: Query, { client, listener, depth, spans }: RequestOrigin): Request {
+    const end = query.questionEnd - 4
+    const trace: Trace = spans === undefined ? { plugin: '' } : { plugin: '', spans }
+    return {
+      query,
+      name: query.bytes.subarray(end - query.nameBytes, end),
+      lowerName: query.name.subarray(0, query.nameBytes),
+      type: query.type,
+      class: query.class,
+      client,
+      limits: {
+        udpBytes: udpBytesFor(query),
+        advertisedBytes: advertisedTo(query),
+      },
+      trace,
+      lookup: (name, type) =>
+        this.lookup(listener, client, { name, type, depth: depth + 1, query, spans: trace.spans }),
+    }
+  }
+
+  private answerBy(chain: Chain, request: Request): MaybePromise<Uint8Array | undefined> {
+    const startMs = this.host.elapsed()
+    let outcome: MaybePromise<Outcome>
+    try {
+      outcome = chain.serve(request)
+    } catch (error) {
+      outcome = this.panic(error)
+    }
+    const settled =
+      outcome instanceof Promise ? outcome.catch((error: unknown) => this.panic(error)) : outcome
+    const replied = andThen(settled, (result) => this.write(request, result))
+    return andThen(replied, (reply) => {
+      const durationMs = this.host.elapsed() - startMs
+      const { query, client, trace } = request
+      const seen = { query, client, trace, plugin: trace.plugin, durationMs }
+      const { observers } = chain
+      this.observe(observers, { ...seen, reply: reply ?? EMPTY, replyBytes: reply?.length ?? 0 })
+      return reply
+    })
+  }
+
+  /**
+   * Answers a message from what is at hand, without allocating anything.
+   * @returns size of the response, which is in the writer; 0 when it has to take the slow path
+   */
+  private answerQuickly(listener: Listener, incoming: Incoming, writer: ReplyWriter): number {
+    const { parsed, client } = incoming
+    if (parsed.kind === 'refusal' || parsed.class !== IN || isTransfer(parsed)) return 0
+    const chain = chainFor(listener, parsed, client)
+    const quickWay = chain?.quickWay
+    if (chain === undefined || quickWay === undefined) return 0
+    const { observers } = chain
+    if (observers.length === 0) return this.tryQuickly(quickWay, incoming, writer)
+    const startMs = this.host.elapsed()
+    const size = this.tryQuickly(quickWay, incoming, writer)
+    if (size === 0) return 0
+    const { observation } = this
+    observation.query = parsed
+    observation.client = client
+    observation.reply = writer.bytes
+    observation.replyBytes = size
+    observation.durationMs = this.host.elapsed() - startMs
+    observation.plugin = quickWay.plugin
+    this.observe(observers, observation)
+    return size
+  }
+
+  /** Refuses a query for which there is no server block. */
+  private refuse(
+    listener: Listener,
+    { query, client }: Incoming,
+    options: readonly EdnsOption[],
+  ): Uint8Array {
+    const reply = rcodeReply(query, RCODE.REFUSED, options, paddingBlock(client))
+    this.dropped.count(listener, { query, client, reply })
+    return reply
+  }
+
+  /** A plugin that throws leaves the query to the long way, which has an answer to that too. */
+  private tryQuickly(quickWay: QuickWay, { query, client }: Incoming, writer: ReplyWriter): number {
+    try {
+      return quickWay.answer(query, client, writer)
+    } catch (error) {
+      this.panic(error)
+      return 0
+    }
+  }
+
+  /** Whoever looks on must not keep the client from its answer. */
+  private observe(observers: Chain['observers'], observation: Observation): void {
+    try {
+      for (let i = 0; i < observers.length; i++) observers[i]?.(observation)
+    } catch (error) {
+      this.panic(error)
+    }
+  }
+
+  /** A plugin that throws is our fault: the client gets a server failure, and the log says why. */
+  private panic(error: unknown): Outcome {
+    const text = error instanceof Error ? (error.stack ?? error.message) : String(error)
+    this.host.log({ level: 'error', message: 'a plugin failed', error: text })
+    this.panics.value++
+    return failure(RCODE.SERVFAIL)
+  }
+
+  private write(request: Request, outcome: Outcome): MaybePromise<Uint8Array | undefined> {
+    if (outcome.kind === 'drop') return undefined
+    const { query, client, limits } = request
+    if (outcome.kind === 'transfer') {
+      return sendTransfer(query, outcome.records, client, limits.seal).catch((error: unknown) => {
+        this.panic(error)
+        return undefined
+      })
+    }
+    const isUdp = client.transport === 'udp'
+    const { rcode, options, recursionDesired } = outcome
+    const bare = { ...EMPTY_REPLY, rcode, options, recursionDesired }
+    const base: Reply = outcome.kind === 'reply' ? outcome : bare
+    const hasOpt = base.origin === 'upstream' || options.length > 0 || base.dnssecOk === true
+    const reply = query.wantsNsid && !hasOpt ? { ...base, options: mirrored(request) } : base
+    const { seal } = limits
+    const bytesMax = (isUdp ? limits.udpBytes : bytesFor(query, client)) - (seal?.bytes ?? 0)
+    const bounds = { bytesMax, udpBytes: limits.advertisedBytes }
+    const size = writeReply(this.writer, query, reply, bounds, paddingBlock(client))
+    return sealed(this.writer.bytes.slice(0, size), seal)
+  }
+}
+
+function isTransfer({ type }: Query): boolean {
+  return type === TYPE.AXFR || type === TYPE.IXFR
+}
+
+/** What a query that is made for another takes over from it (CoreDNS, plugin/pkg/upstream). */
+function ofClient(query: Query): Omit<QueryFields, 'name' | 'type'> {
+  const { id, hasEdns, udpBytes, wantsDnssec, bytes, optionsStart, optionsBytes } = query
+  return {
+    id,
+    flags: query.flags & (FLAG.RD | FLAG.AD | FLAG.CD),
+    ...(hasEdns && {
+      udpBytes,
+      wantsDnssec,
+      options: parseOptions(bytes, optionsStart, optionsBytes),
+    }),
+  }
+}
+
+/** CoreDNS never tells; we do where errors are told the log. */
+function tellsWhy({ zones }: Listener): boolean {
+  return zones.some(({ chain }) => chain.plugins.some(({ name }) => name === 'errors'))
+}
+
+function mirrored(request: Request): EdnsOption[] {
+  return optionsOf(request).filter(({ code }) => MIRRORED.has(code))
+}

@@ -1,0 +1,52 @@
+/**
+ * Sends the records of a zone as the messages of a transfer (RFC 5936 §2.2).
+ * @module
+ */
+
+import { MESSAGE_BYTES_MAX, UDP_BYTES_ADVERTISED } from '../dns/limits.ts'
+import { EMPTY_REPLY, type ResourceRecord, writeReply } from '../dns/message.ts'
+import type { Query } from '../dns/query.ts'
+import { RCODE } from '../dns/rcode.ts'
+import { rcodeReply } from '../dns/refusal.ts'
+import { ReplyWriter } from '../dns/reply-writer.ts'
+import type { Client, Seal } from './plugin.ts'
+import { sealed } from './sealed.ts'
+
+/** Octets of records, uncompressed, that one message is filled with. */
+const FILL_BYTES = 16_384
+/** Owner, type, class, TTL and length of a record at most, beside its rdata. */
+const RECORD_HEAD_BYTES = 10
+
+/**
+ * Sends all messages but the last by `client.sendAhead`.
+ * @param seal what signs each message
+ * @returns the last; a refusal when the client can take only one and there are more
+ */
+export async function sendTransfer(
+  query: Query,
+  records: Iterable<ResourceRecord>,
+  { sendAhead }: Client,
+  seal?: Seal,
+): Promise<Uint8Array> {
+  const writer = new ReplyWriter()
+  let filled: ResourceRecord[] = []
+  let bytes = 0
+  for (const record of records) {
+    const size = record.owner.length + RECORD_HEAD_BYTES + record.rdata.length
+    if (bytes > 0 && bytes + size > FILL_BYTES) {
+      if (sendAhead === undefined) return sealed(rcodeReply(query, RCODE.REFUSED), seal)
+      await sendAhead(sealed(write(writer, query, filled), seal))
+      filled = []
+      bytes = 0
+    }
+    filled.push(record)
+    bytes += size
+  }
+  return sealed(write(writer, query, filled), seal)
+}
+
+function write(writer: ReplyWriter, query: Query, answer: ResourceRecord[]): Uint8Array {
+  const reply = { ...EMPTY_REPLY, authoritative: true, answer }
+  const limits = { bytesMax: MESSAGE_BYTES_MAX, udpBytes: UDP_BYTES_ADVERTISED }
+  return writer.bytes.slice(0, writeReply(writer, query, reply, limits))
+}

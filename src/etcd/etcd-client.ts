@@ -1,0 +1,253 @@
+/**
+ * A client of etcd's JSON gateway: ranges, watches and leases over HTTP, one endpoint after the
+ * other until one answers.
+ * @module
+ */
+import { type ClientRequest, Agent as HttpAgent, type IncomingMessage, request } from 'node:http'
+import { Agent as HttpsAgent, request as requestSecurely } from 'node:https'
+import { errorText } from '../bytes/unknown.ts'
+import { configError } from '../corefile/problem.ts'
+import { tlsContext } from '../node/tls-identity.ts'
+import type { EtcdConnection } from '../plugins/etcd/options.ts'
+import {
+  parseError,
+  parseRange,
+  parseTimeToLive,
+  parseToken,
+  parseWatchMessage,
+  type RangePage,
+  toBase64,
+  type WatchMessage,
+} from './etcd-json.ts'
+
+/** Etcd cannot be asked, or refuses. */
+export class EtcdError extends Error {
+  override readonly name = 'EtcdError'
+  /** gRPC's code, if etcd gave one. */
+  readonly code: number | undefined
+
+  constructor(message: string, code?: number) {
+    super(message)
+    this.code = code
+  }
+}
+
+/** The code of what was forgotten: gRPC's OUT_OF_RANGE. */
+export const CODE_COMPACTED = 11
+
+/** Which keys: from `first` on, up to `end`, which is not one of them. */
+export type KeyRange = { readonly first: string; readonly end: string }
+
+/** What follows keys needs of an etcd. All reject with `EtcdError`. */
+export type EtcdApi = {
+  /** Reads keys in order, `countMax` at most, as they were at `revision`; 0 for now. */
+  readonly range: (
+    range: KeyRange,
+    from: { readonly revision: number; readonly countMax: number },
+    signal: AbortSignal,
+  ) => Promise<RangePage>
+  /** Tells of changes from `revision` on. Resolves when etcd ends that. */
+  readonly watch: (
+    range: KeyRange,
+    revision: number,
+    watcher: {
+      readonly signal: AbortSignal
+      readonly onMessage: (message: WatchMessage) => void
+    },
+  ) => Promise<void>
+  /** Seconds that a lease has left; 0 or less when it is gone. */
+  readonly timeToLive: (lease: string, signal: AbortSignal) => Promise<number>
+}
+
+/** How long to wait. */
+export type EtcdTimes = {
+  /** For an answer to begin, or to go on. */
+  readonly answerMs?: number
+  /** For a watch to say anything. Etcd says how far it is every ten minutes. */
+  readonly silenceMs?: number
+}
+
+const ANSWER_MS = 5000
+const SILENCE_MS = 15 * 60_000
+/** A connection is held to be dead some ten seconds after it is silent for so long. */
+const KEEPALIVE_MS = 10_000
+/** Octets of one answer, or of one message of a watch. */
+const MESSAGE_BYTES_MAX = 128 * 1024 * 1024
+/** Characters of an answer that stand in an error. */
+const REASON_CHARACTERS_MAX = 120
+const CODE_PRECONDITION = 9
+
+/** Asks one etcd. */
+export class EtcdClient implements EtcdApi {
+  private readonly connection: EtcdConnection
+  private readonly times: Required<EtcdTimes>
+  private readonly http = new HttpAgent({ keepAlive: true })
+  private readonly https: HttpsAgent
+  private turn = 0
+  /** `undefined` until we have authenticated; '' when that is not asked for. */
+  private token: string | undefined
+
+  /** @throws {ConfigError} when certificates and keys do not fit */
+  constructor(connection: EtcdConnection, { answerMs, silenceMs }: EtcdTimes = {}) {
+    this.connection = connection
+    this.times = { answerMs: answerMs ?? ANSWER_MS, silenceMs: silenceMs ?? SILENCE_MS }
+    try {
+      const secureContext = tlsContext(connection.tls)
+      this.https = new HttpsAgent({ keepAlive: true, secureContext })
+    } catch (error) {
+      throw configError(connection, `The files of "tls" do not fit: ${errorText(error)}`)
+    }
+  }
+
+  async range(
+    { first, end }: KeyRange,
+    { revision, countMax }: { readonly revision: number; readonly countMax: number },
+    signal: AbortSignal,
+  ): Promise<RangePage> {
+    const range = { key: toBase64(first), range_end: toBase64(end) }
+    const body = { ...range, revision: String(revision), limit: String(countMax) }
+    return parseRange(await this.ask('/v3/kv/range', body, signal))
+  }
+
+  async watch(
+    { first, end }: KeyRange,
+    revision: number,
+    { signal, onMessage }: Parameters<EtcdApi['watch']>[2],
+  ): Promise<void> {
+    const range = { key: toBase64(first), range_end: toBase64(end) }
+    const create = { ...range, start_revision: String(revision), progress_notify: true }
+    await this.attempt(async () => {
+      const response = await this.send('/v3/watch', { create_request: create }, signal)
+      response.setTimeout(this.times.silenceMs)
+      for await (const line of linesOf(response)) onMessage(parseWatchMessage(parseJson(line)))
+    })
+  }
+
+  async timeToLive(lease: string, signal: AbortSignal): Promise<number> {
+    return parseTimeToLive(await this.ask('/v3/lease/timetolive', { ID: lease }, signal))
+  }
+
+  /** Closes connections that nobody uses. */
+  close(): void {
+    this.http.destroy()
+    this.https.destroy()
+  }
+
+  private ask(path: string, body: unknown, signal: AbortSignal): Promise<unknown> {
+    return this.attempt(async () => parseJson(await wholeOf(await this.send(path, body, signal))))
+  }
+
+  /** After a failure it is another endpoint's turn, and our token may be why. */
+  private async attempt<T>(step: () => Promise<T>): Promise<T> {
+    try {
+      return await step()
+    } catch (error) {
+      this.turn++
+      this.token = undefined
+      throw error instanceof EtcdError ? error : new EtcdError(errorText(error))
+    }
+  }
+
+  private async send(path: string, body: unknown, signal: AbortSignal): Promise<IncomingMessage> {
+    const { credentials } = this.connection
+    if (credentials !== undefined) this.token ??= await this.authenticate(credentials, signal)
+    return this.post(path, body, signal)
+  }
+
+  /** An etcd that knows no users answers that it does not; then we go on without a token. */
+  private async authenticate(
+    { username, password }: { readonly username: string; readonly password: string },
+    signal: AbortSignal,
+  ): Promise<string> {
+    try {
+      const body = { name: username, password }
+      const response = await this.post('/v3/auth/authenticate', body, signal)
+      return parseToken(parseJson(await wholeOf(response)))
+    } catch (error) {
+      if (error instanceof EtcdError && error.code === CODE_PRECONDITION) return ''
+      throw error
+    }
+  }
+
+  private async post(path: string, body: unknown, signal: AbortSignal): Promise<IncomingMessage> {
+    const { endpoints } = this.connection
+    const url = new URL(path, endpoints[this.turn % endpoints.length])
+    const text = JSON.stringify(body)
+    const options = {
+      method: 'POST',
+      signal,
+      timeout: this.times.answerMs,
+      headers: {
+        'content-type': 'application/json',
+        'content-length': Buffer.byteLength(text),
+        // A member that has lost the others ends its watches, rather than tell nothing.
+        'grpc-metadata-hasleader': 'true',
+        ...(this.token && { authorization: this.token }),
+      },
+    }
+    const sent =
+      url.protocol === 'https:'
+        ? requestSecurely(url, { ...options, agent: this.https })
+        : request(url, { ...options, agent: this.http })
+    const response = await responseTo(sent, text)
+    if (response.statusCode === 200) return response
+    const { reason, code } = refusalOf(await wholeOf(response))
+    throw new EtcdError(`${url.origin}: ${reason}`, code)
+  }
+}
+
+function responseTo(sent: ClientRequest, body: string): Promise<IncomingMessage> {
+  return new Promise((resolve, reject) => {
+    let begun: IncomingMessage | undefined
+    sent.on('response', (response) => {
+      begun = response
+      resolve(response)
+    })
+    sent.on('error', reject)
+    sent.on('socket', (socket) => socket.setKeepAlive(true, KEEPALIVE_MS))
+    sent.on('timeout', () => {
+      const late = begun ?? sent
+      late.destroy(new EtcdError('no answer in time'))
+    })
+    sent.end(body)
+  })
+}
+
+async function wholeOf(response: IncomingMessage): Promise<string> {
+  let text = ''
+  response.setEncoding('utf8')
+  for await (const chunk of response) {
+    text += String(chunk)
+    if (text.length > MESSAGE_BYTES_MAX) throw new EtcdError('an answer is too large')
+  }
+  return text
+}
+
+async function* linesOf(response: IncomingMessage): AsyncGenerator<string> {
+  let pending = ''
+  response.setEncoding('utf8')
+  for await (const chunk of response) {
+    const lines = (pending + String(chunk)).split('\n')
+    pending = lines.pop() ?? ''
+    yield* lines.filter((line) => line !== '')
+    if (pending.length > MESSAGE_BYTES_MAX) throw new EtcdError('a message is too large')
+  }
+}
+
+/** Some refusals come before the gateway, and are a line of text. */
+function refusalOf(text: string): ReturnType<typeof parseError> {
+  try {
+    return parseError(JSON.parse(text))
+  } catch {
+    return { reason: text.slice(0, REASON_CHARACTERS_MAX).trim(), code: undefined }
+  }
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    const start = text.slice(0, REASON_CHARACTERS_MAX).trim()
+    throw new EtcdError(`an answer is not JSON: ${start}`)
+  }
+}

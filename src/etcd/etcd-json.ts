@@ -1,0 +1,124 @@
+/**
+ * What etcd says over its JSON gateway, which writes protocol buffers as JSON: 64-bit numbers as
+ * strings, octets in base64, and nothing for what is zero
+ * (https://etcd.io/docs/v3.5/dev-guide/api_grpc_gateway/).
+ * @module
+ */
+import { isRecord, recordOf } from '../bytes/unknown.ts'
+import type { StoredKey } from '../plugins/etcd/service.ts'
+
+/** Some of the keys of a range. */
+export type RangePage = {
+  /** The revision of the whole store that this is a page of. */
+  readonly revision: number
+  /** Identifier of the cluster whose revisions these are. */
+  readonly cluster: string
+  readonly keys: readonly StoredKey[]
+  /** Whether there are more keys behind the last. */
+  readonly hasMore: boolean
+}
+
+/** One change of one key. */
+export type KeyChange =
+  | { readonly kind: 'put'; readonly stored: StoredKey }
+  | { readonly kind: 'delete'; readonly key: string }
+
+/** What a watch tells. */
+export type WatchMessage =
+  /** All up to a revision: changes, or none when etcd says only how far it is. */
+  | { readonly kind: 'changes'; readonly changes: readonly KeyChange[]; readonly revision: number }
+  /** That it begins, when the store was at a revision. */
+  | { readonly kind: 'created'; readonly revision: number; readonly cluster: string }
+  /** That it ends. */
+  | { readonly kind: 'cancelled'; readonly reason: string; readonly isCompacted: boolean }
+  | { readonly kind: 'error'; readonly reason: string; readonly code: number | undefined }
+
+type Fields = Readonly<Record<string, unknown>>
+
+/** Octets of text, a character each, as `StoredKey` has them, to base64. */
+export function toBase64(octets: string): string {
+  return Buffer.from(octets, 'latin1').toString('base64')
+}
+
+/** Text to octets, a character each: in UTF-8. */
+export function octetsOf(text: string): string {
+  return Buffer.from(text, 'utf8').toString('latin1')
+}
+
+/** Reads the answer to a range. Never throws. */
+export function parseRange(value: unknown): RangePage {
+  const { header, kvs, more } = recordOf(value)
+  return {
+    ...parseHeader(header),
+    keys: listOf(kvs).map(parseKey),
+    hasMore: more === true,
+  }
+}
+
+/** Reads one message of a watch. Never throws. */
+export function parseWatchMessage(value: unknown): WatchMessage {
+  const { result, error } = recordOf(value)
+  if (error !== undefined) return { kind: 'error', ...parseError(error) }
+  const { header, events, created, canceled, cancel_reason, compact_revision } = recordOf(result)
+  if (canceled === true) {
+    const isCompacted = numberOf(compact_revision) > 0
+    return { kind: 'cancelled', reason: textOf(cancel_reason) || 'cancelled', isCompacted }
+  }
+  if (created === true) return { kind: 'created', ...parseHeader(header) }
+  const list = listOf(events).map(recordOf)
+  const revisions = list.map(({ kv }) => numberOf(recordOf(kv).mod_revision))
+  const revision = list.length === 0 ? numberOf(recordOf(header).revision) : Math.max(...revisions)
+  return { kind: 'changes', revision, changes: list.map(parseChange) }
+}
+
+/** Reads how many seconds a lease has left; 0 or less when it has none. Never throws. */
+export function parseTimeToLive(value: unknown): number {
+  return numberOf(recordOf(value).TTL)
+}
+
+/** Reads the token that an authentication gives; '' for none. Never throws. */
+export function parseToken(value: unknown): string {
+  return textOf(recordOf(value).token)
+}
+
+/** Reads an error, as gateways of all ages write it, with gRPC's code. Never throws. */
+export function parseError(value: unknown): { reason: string; code: number | undefined } {
+  const { error, message, code, grpc_code } = recordOf(value)
+  if (isRecord(error)) return parseError(error)
+  const reason = textOf(message) || textOf(error) || 'an error without a reason'
+  const number = code ?? grpc_code
+  return { reason, code: typeof number === 'number' ? number : undefined }
+}
+
+function parseHeader(header: unknown): { revision: number; cluster: string } {
+  const { revision, cluster_id } = recordOf(header)
+  return { revision: numberOf(revision), cluster: textOf(cluster_id) }
+}
+
+function parseChange({ type, kv }: Fields): KeyChange {
+  const stored = parseKey(kv)
+  return type === 'DELETE' ? { kind: 'delete', key: stored.key } : { kind: 'put', stored }
+}
+
+function parseKey(kv: unknown): StoredKey {
+  const { key, value, lease } = recordOf(kv)
+  const id = textOf(lease)
+  return {
+    key: Buffer.from(textOf(key), 'base64').toString('latin1'),
+    value: Buffer.from(textOf(value), 'base64').toString('utf8'),
+    lease: id === '0' ? '' : id,
+  }
+}
+
+function numberOf(value: unknown): number {
+  const number = Number(value ?? 0)
+  return Number.isFinite(number) ? number : 0
+}
+
+function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : ''
+}
+
+function listOf(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : []
+}

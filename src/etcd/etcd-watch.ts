@@ -1,0 +1,177 @@
+/**
+ * Keys of an etcd in memory: read in pages, then watched from there; read again when etcd has
+ * forgotten where we were. What was read stays in use until something newer is whole.
+ * @module
+ */
+
+import type { KeySource } from '../chain/host.ts'
+import { Backoff, type Sleep } from '../exporter/backoff.ts'
+import { KeyTable } from '../plugins/etcd/key-table.ts'
+import type { StoredKey } from '../plugins/etcd/service.ts'
+import { CODE_COMPACTED, type EtcdApi, EtcdError, type KeyRange } from './etcd-client.ts'
+import type { KeyChange, WatchMessage } from './etcd-json.ts'
+import { EtcdLeases } from './etcd-leases.ts'
+
+/** What following keys needs. */
+export type EtcdWatchOptions = {
+  readonly api: EtcdApi
+  /** What the keys begin with: a path without a slash at its end. */
+  readonly path: string
+  readonly now: () => number
+  readonly sleep: Sleep
+  /** A number from 0 to 1. */
+  readonly random: () => number
+  /** A value that says nothing to us. */
+  readonly onWarning: (message: string) => void
+  /** Etcd cannot be asked; it is tried again. */
+  readonly onError: (message: string) => void
+}
+
+const PAGE_KEYS = 1000
+/** Keys to hold. */
+const KEYS_MAX = 1_000_000
+/** Values in a row of which it is told that they say nothing. */
+const WARNINGS_MAX = 20
+/** Longest time between attempts to reach an etcd that is away. */
+const RETRY_MS_MAX = 5000
+/** Longest pause after a watch that told nothing, so that a server that ends all is not flooded. */
+const PAUSE_MS = 500
+
+/** The keys below a path. */
+export class EtcdWatch implements KeySource {
+  /** Resolves when all keys have been read once. */
+  readonly synced: Promise<void>
+  private readonly options: EtcdWatchOptions
+  private readonly range: KeyRange
+  private readonly backoff: Backoff
+  private readonly leases: EtcdLeases
+  private readonly ended = new AbortController()
+  private readonly whenSynced = Promise.withResolvers<void>()
+  private table: KeyTable | undefined
+  /** All up to it is in the table; 0 when the table is to be read anew. */
+  private revision = 0
+  /** Whose revision that is. */
+  private cluster = ''
+  private warnings = 0
+
+  constructor(options: EtcdWatchOptions) {
+    this.options = options
+    const { api, path, now, random } = options
+    // A slash has the number before 0.
+    this.range = { first: `${path}/`, end: `${path}0` }
+    this.backoff = new Backoff(random, RETRY_MS_MAX)
+    const { signal } = this.ended
+    this.leases = new EtcdLeases({ ask: (lease) => api.timeToLive(lease, signal), now })
+    this.synced = this.whenSynced.promise
+  }
+
+  readonly current = (): KeyTable | undefined => this.table
+
+  readonly leaseSeconds = (lease: string): number | undefined => this.leases.seconds(lease)
+
+  /** Follows the keys until `stop`. Never rejects for what etcd does. */
+  async run(): Promise<void> {
+    const { signal } = this.ended
+    while (!signal.aborted) {
+      try {
+        if (this.revision === 0) await this.read(signal)
+        await this.follow(signal)
+      } catch (error) {
+        if (!(error instanceof EtcdError)) throw error
+        if (error.code === CODE_COMPACTED) this.revision = 0
+        if (!signal.aborted) await this.pause(error, signal)
+      }
+    }
+  }
+
+  /** Ends it. */
+  stop(): void {
+    this.ended.abort()
+  }
+
+  private async pause(error: EtcdError, signal: AbortSignal): Promise<void> {
+    const { onError, sleep, random } = this.options
+    if (error.code === CODE_COMPACTED) {
+      await sleep(PAUSE_MS * random(), signal)
+      return
+    }
+    const delayMs = this.backoff.next()
+    const seconds = (delayMs / 1000).toFixed(1)
+    onError(`cannot follow the keys of etcd: ${error.message}; again in ${seconds} s`)
+    await sleep(delayMs, signal)
+  }
+
+  /** Reads all pages as of the revision of the first. */
+  private async read(signal: AbortSignal): Promise<void> {
+    const { api } = this.options
+    const table = new KeyTable()
+    let { first } = this.range
+    let revision = 0
+    let cluster = ''
+    this.warnings = 0
+    for (let hasMore = true; hasMore; ) {
+      const { end } = this.range
+      const page = await api.range({ first, end }, { revision, countMax: PAGE_KEYS }, signal)
+      if (revision === 0) ({ revision, cluster } = page)
+      for (const stored of page.keys) this.put(table, stored)
+      const last = page.keys.at(-1)
+      hasMore = page.hasMore && last !== undefined
+      if (last !== undefined) first = `${last.key}\0`
+    }
+    this.table = table
+    this.revision = revision
+    this.cluster = cluster
+    this.backoff.reset()
+    this.whenSynced.resolve()
+  }
+
+  private async follow(signal: AbortSignal): Promise<void> {
+    const { api, sleep, random } = this.options
+    let isSilent = true
+    await api.watch(this.range, this.revision + 1, {
+      signal,
+      onMessage: (message) => {
+        isSilent = false
+        this.take(message)
+      },
+    })
+    if (isSilent) await sleep(PAUSE_MS * random(), signal)
+  }
+
+  /** @throws {EtcdError} when there is nothing more to come */
+  private take(message: WatchMessage): void {
+    switch (message.kind) {
+      case 'created':
+        // Etcd was restored or replaced: its revisions are not those that we know.
+        if (message.revision < this.revision || message.cluster !== this.cluster) {
+          throw new EtcdError('etcd has another past', CODE_COMPACTED)
+        }
+        return
+      case 'changes':
+        this.warnings = 0
+        for (const change of message.changes) this.change(change)
+        this.revision = Math.max(this.revision, message.revision)
+        this.backoff.reset()
+        return
+      case 'cancelled':
+        throw new EtcdError(message.reason, message.isCompacted ? CODE_COMPACTED : undefined)
+      case 'error':
+        throw new EtcdError(message.reason, message.code)
+    }
+  }
+
+  private change(change: KeyChange): void {
+    if (this.table === undefined) return
+    if (change.kind === 'put') this.put(this.table, change.stored)
+    else this.table.delete(change.key)
+  }
+
+  private put(table: KeyTable, stored: StoredKey): void {
+    if (table.size >= KEYS_MAX) throw new EtcdError(`there are more than ${KEYS_MAX} keys`)
+    const wrong = table.set(stored)
+    if (stored.lease !== '') this.leases.seconds(stored.lease)
+    if (wrong === undefined || ++this.warnings > WARNINGS_MAX) return
+    const rest = this.warnings === WARNINGS_MAX ? '; no more of these are told of' : ''
+    this.options.onWarning(`key "${stored.key}" of etcd: ${wrong}${rest}`)
+  }
+}

@@ -1,0 +1,120 @@
+/**
+ * The keys that `etcd` directives are about, for a server in this process: from a file, or of an
+ * etcd that is watched.
+ * @module
+ */
+import { readFileSync, statSync } from 'node:fs'
+import { errorText } from '../bytes/unknown.ts'
+import type { KeySource } from '../chain/host.ts'
+import { sleep } from '../exporter/backoff.ts'
+import { CommandError } from '../node/output.ts'
+import { KeyTable } from '../plugins/etcd/key-table.ts'
+import type { EtcdConnection } from '../plugins/etcd/options.ts'
+import type { Log } from '../telemetry/log.ts'
+import { EtcdClient } from './etcd-client.ts'
+import { octetsOf } from './etcd-json.ts'
+import { EtcdWatch } from './etcd-watch.ts'
+
+/** Where keys come from, beside what the directives say. */
+export type KeySourceOptions = {
+  /** A file of keys in place of all etcds; '' for none. */
+  readonly file: string
+  readonly log: Log
+}
+
+type Opened = { readonly source: KeySource; readonly live?: Live }
+type Live = { readonly watch: EtcdWatch; readonly client: EtcdClient }
+
+const FILE_BYTES_MAX = 256 * 1024 * 1024
+
+/** Opens etcds: each distinct directive once, also when the Corefile is read again. */
+export class KeySources {
+  private readonly options: KeySourceOptions
+  private readonly opened = new Map<string, Opened>()
+
+  constructor(options: KeySourceOptions) {
+    this.options = options
+  }
+
+  /**
+   * Finds the keys for a directive, and begins to follow them.
+   * @throws {ConfigError} when the directive's files do not fit
+   * @throws {CommandError} when the file of keys cannot be read
+   */
+  open(connection: EtcdConnection): KeySource {
+    const { file, log } = this.options
+    const key = keyOf(connection)
+    const known = this.opened.get(key)
+    if (known !== undefined) return known.source
+    const opened = file === '' ? openEtcd(connection, log) : openFile(file, log)
+    this.opened.set(key, opened)
+    return opened.source
+  }
+
+  /** Ends what no directive of `inUse` needs. */
+  keep(inUse: readonly EtcdConnection[]): void {
+    const keys = new Set(inUse.map(keyOf))
+    for (const [key, { live }] of this.opened) {
+      if (keys.has(key)) continue
+      live?.watch.stop()
+      live?.client.close()
+      this.opened.delete(key)
+    }
+  }
+
+  /** Resolves when the keys of all have been read once. */
+  async synced(): Promise<void> {
+    await Promise.all([...this.opened.values()].map(({ live }) => live?.watch.synced))
+  }
+}
+
+function openEtcd(connection: EtcdConnection, log: Log): Opened {
+  const client = new EtcdClient(connection)
+  const watch = new EtcdWatch({
+    api: client,
+    path: connection.path,
+    now: () => performance.now(),
+    sleep,
+    random: Math.random,
+    onWarning: (message) => log({ level: 'warning', message }),
+    onError: (message) => log({ level: 'error', message }),
+  })
+  void watch.run()
+  return { source: watch, live: { watch, client } }
+}
+
+function openFile(file: string, log: Log): Opened {
+  const table = new KeyTable()
+  for (const [key, value] of readKeys(file)) {
+    const wrong = table.set({ key: octetsOf(key), value, lease: '' })
+    if (wrong !== undefined) log({ level: 'warning', message: `key "${key}" of ${file}: ${wrong}` })
+  }
+  return { source: { current: () => table, leaseSeconds: () => undefined } }
+}
+
+/** Reads `[{"key", "value"}]`; a value that is not a string stands for its JSON. */
+function readKeys(file: string): [key: string, value: string][] {
+  let list: unknown
+  try {
+    if (statSync(file).size > FILE_BYTES_MAX) throw new CommandError(`${file}: over 256 MiB`)
+    list = JSON.parse(readFileSync(file, 'utf8'))
+  } catch (error) {
+    if (error instanceof CommandError) throw error
+    throw new CommandError(`${file}: ${errorText(error)}`)
+  }
+  if (!Array.isArray(list)) throw new CommandError(`${file}: not a list of keys`)
+  return list.map((item: unknown, i) => {
+    if (!isKeyValue(item)) throw new CommandError(`${file}: item ${i} is not {"key", "value"}`)
+    return [item.key, typeof item.value === 'string' ? item.value : JSON.stringify(item.value)]
+  })
+}
+
+function isKeyValue(item: unknown): item is { key: string; value: unknown } {
+  if (typeof item !== 'object' || item === null) return false
+  return 'key' in item && typeof item.key === 'string' && 'value' in item
+}
+
+/** What a directive says, wherever in the file it says it. */
+function keyOf({ line: _line, column: _column, file: _file, ...said }: EtcdConnection): string {
+  return JSON.stringify(said)
+}

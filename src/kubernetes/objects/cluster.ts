@@ -1,0 +1,201 @@
+/**
+ * The objects of a cluster, indexed for naming: what a list and the watch events after it amount
+ * to.
+ * @module
+ */
+import { formatAddress, parseAddress } from '../../dns/address.ts'
+import { parseClientAddress } from '../../dns/network.ts'
+import type {
+  ClusterObject,
+  EndpointSlice,
+  Kind,
+  Namespace,
+  Pod,
+  Service,
+  ServiceExport,
+  ServiceImport,
+} from './objects.ts'
+
+/** The present objects of a cluster, each once. */
+export class Cluster {
+  readonly namespaces: Map<string, Namespace> = new Map()
+  /** By `namespace/name`, as the maps below. */
+  readonly services: Map<string, Service> = new Map()
+  readonly slices: Map<string, EndpointSlice> = new Map()
+  readonly pods: Map<string, Pod> = new Map()
+  readonly imports: Map<string, ServiceImport> = new Map()
+  readonly exports: Map<string, ServiceExport> = new Map()
+  /** Slices of each Service, which need not exist for it. */
+  private readonly slicesByService = new SliceIndex()
+  /** Slices of each ServiceImport, likewise. */
+  private readonly slicesByImport = new SliceIndex()
+  /** Pods of each namespace, by their key. */
+  private readonly podsByNamespace = new Map<string, Map<string, Pod>>()
+  /** Pods that run by their address, likewise; made when it is first asked for. */
+  private podsByAddress: Map<string, Map<string, Pod>> | undefined
+
+  /** Adds an object or puts it in place of its former self. Other kinds are passed over. */
+  set(object: ClusterObject): void {
+    const key = objectKey(object)
+    switch (object.kind) {
+      case 'Namespace':
+        this.namespaces.set(object.name, object)
+        return
+      case 'Service':
+        this.services.set(key, object)
+        return
+      case 'EndpointSlice':
+        this.unlinkSlice(key)
+        this.slices.set(key, object)
+        this.linkSlice(object)
+        return
+      case 'Pod':
+        this.unlinkPodAddress(key)
+        this.pods.set(key, object)
+        this.linkPod(key, object)
+        return
+      case 'ServiceImport':
+        this.imports.set(key, object)
+        return
+      case 'ServiceExport':
+        this.exports.set(key, object)
+        return
+      default:
+        return
+    }
+  }
+
+  /** Removes an object, if it is there. */
+  delete(kind: Kind, namespace: string, name: string): void {
+    const key = objectKey({ namespace, name })
+    switch (kind) {
+      case 'Namespace':
+        this.namespaces.delete(name)
+        return
+      case 'Service':
+        this.services.delete(key)
+        return
+      case 'EndpointSlice':
+        this.unlinkSlice(key)
+        this.slices.delete(key)
+        return
+      case 'Pod':
+        this.unlinkPodAddress(key)
+        this.pods.delete(key)
+        this.podsByNamespace.get(namespace)?.delete(key)
+        return
+      case 'ServiceImport':
+        this.imports.delete(key)
+        return
+      case 'ServiceExport':
+        this.exports.delete(key)
+        return
+      default:
+        return
+    }
+  }
+
+  /** Slices of a Service, in the order of their names. */
+  slicesOf(service: { readonly namespace: string; readonly name: string }): EndpointSlice[] {
+    return this.slicesByService.of(service)
+  }
+
+  /** Slices of a ServiceImport, in the order of their names. */
+  importSlicesOf(imported: { readonly namespace: string; readonly name: string }): EndpointSlice[] {
+    return this.slicesByImport.of(imported)
+  }
+
+  /** Pods of a namespace. */
+  podsIn(namespace: string): Iterable<Pod> {
+    return this.podsByNamespace.get(namespace)?.values() ?? []
+  }
+
+  /**
+   * Finds the Pod that runs at a client's address; of several, on the network of their host, the
+   * first in order.
+   */
+  podAt(client: string): Pod | undefined {
+    if (this.podsByAddress === undefined) {
+      this.podsByAddress = new Map()
+      for (const [key, pod] of this.pods) this.linkPodAddress(key, pod)
+    }
+    const address = parseClientAddress(client)
+    const pods = address && this.podsByAddress.get(formatAddress(address))
+    if (pods === undefined) return undefined
+    const [first] = [...pods].sort(([a], [b]) => (a < b ? -1 : 1))
+    return first?.[1]
+  }
+
+  private linkPodAddress(key: string, pod: Pod): void {
+    const address = addressOf(pod)
+    if (this.podsByAddress === undefined || address === undefined) return
+    const pods = this.podsByAddress.get(address) ?? new Map<string, Pod>()
+    this.podsByAddress.set(address, pods.set(key, pod))
+  }
+
+  private unlinkPodAddress(key: string): void {
+    const pod = this.pods.get(key)
+    const address = pod && addressOf(pod)
+    if (this.podsByAddress === undefined || address === undefined) return
+    const pods = this.podsByAddress.get(address)
+    pods?.delete(key)
+    if (pods?.size === 0) this.podsByAddress.delete(address)
+  }
+
+  private linkPod(key: string, pod: Pod): void {
+    this.linkPodAddress(key, pod)
+    const pods = this.podsByNamespace.get(pod.namespace) ?? new Map<string, Pod>()
+    pods.set(key, pod)
+    this.podsByNamespace.set(pod.namespace, pods)
+  }
+
+  private linkSlice(slice: EndpointSlice): void {
+    this.slicesByService.add(slice.serviceName, slice)
+    this.slicesByImport.add(slice.importName, slice)
+  }
+
+  private unlinkSlice(key: string): void {
+    const slice = this.slices.get(key)
+    if (slice === undefined) return
+    this.slicesByService.delete(slice.serviceName, slice)
+    this.slicesByImport.delete(slice.importName, slice)
+  }
+}
+
+/** The address at which a Pod runs, in its usual form. */
+function addressOf({ podIP, isGone }: Pod): string | undefined {
+  const address = isGone ? undefined : parseAddress(podIP)
+  return address && formatAddress(address)
+}
+
+/** Slices by what they belong to. */
+class SliceIndex {
+  private readonly byOwner = new Map<string, Map<string, EndpointSlice>>()
+
+  add(name: string, slice: EndpointSlice): void {
+    if (name === '') return
+    const owner = objectKey({ namespace: slice.namespace, name })
+    const slices = this.byOwner.get(owner) ?? new Map<string, EndpointSlice>()
+    slices.set(slice.name, slice)
+    this.byOwner.set(owner, slices)
+  }
+
+  delete(name: string, slice: EndpointSlice): void {
+    const owner = objectKey({ namespace: slice.namespace, name })
+    const slices = this.byOwner.get(owner)
+    slices?.delete(slice.name)
+    if (slices?.size === 0) this.byOwner.delete(owner)
+  }
+
+  of(owner: { readonly namespace: string; readonly name: string }): EndpointSlice[] {
+    const slices = this.byOwner.get(objectKey(owner))
+    if (slices === undefined) return []
+    const listed = [...slices.values()]
+    return listed.length === 1 ? listed : listed.sort((a, b) => (a.name < b.name ? -1 : 1))
+  }
+}
+
+/** Key of an object within its kind. Neither part can contain a slash. */
+export function objectKey(object: { readonly namespace: string; readonly name: string }): string {
+  return `${object.namespace}/${object.name}`
+}

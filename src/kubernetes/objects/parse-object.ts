@@ -1,0 +1,199 @@
+/**
+ * Reads objects as the API or a file gives them. What the API server would have filled in is filled
+ * in here (the namespace `default`, the protocol TCP), so that files work without one.
+ * @module
+ */
+import { isRecord } from '../../bytes/unknown.ts'
+import { FieldError, Fields } from './object-fields.ts'
+import type {
+  ClusterObject,
+  Endpoint,
+  EndpointSlice,
+  Kind,
+  Namespace,
+  Outside,
+  Pod,
+  Port,
+  Service,
+  ServiceImport,
+} from './objects.ts'
+import {
+  parseDnsEndpoint,
+  parseGateway,
+  parseIngress,
+  parseIngressStatus,
+  parseNode,
+  parseRoute,
+  parseVirtualServer,
+} from './parse-hosts.ts'
+
+/**
+ * Why an object cannot be read, for people: the object, the field, what it is, what it should be.
+ */
+export type ParseProblem = { readonly kind: 'problem'; readonly message: string }
+
+type Parser = { readonly group: string; readonly parse: (fields: Fields) => ClusterObject }
+
+const GONE_PHASES: ReadonlySet<string> = new Set(['Succeeded', 'Failed', 'Unknown'])
+const SERVICE_NAME_LABEL = 'kubernetes.io/service-name'
+const IMPORT_NAME_LABEL = 'multicluster.kubernetes.io/service-name'
+const TRIGGER_ANNOTATION = 'endpoints.kubernetes.io/last-change-trigger-time'
+
+/**
+ * The kinds that names come from, with their API groups: others may have kinds that are called the
+ * same.
+ */
+const PARSERS: Readonly<Record<Kind, Parser>> = {
+  Namespace: { group: '', parse: parseNamespace },
+  Service: { group: '', parse: parseService },
+  EndpointSlice: { group: 'discovery.k8s.io', parse: parseEndpointSlice },
+  Pod: { group: '', parse: parsePod },
+  ServiceImport: { group: 'multicluster.x-k8s.io', parse: parseServiceImport },
+  ServiceExport: {
+    group: 'multicluster.x-k8s.io',
+    parse: (fields) => ({ kind: 'ServiceExport', ...fields.meta() }),
+  },
+  Gateway: { group: 'gateway.networking.k8s.io', parse: parseGateway },
+  Ingress: { group: 'networking.k8s.io', parse: parseIngress },
+  HTTPRoute: { group: 'gateway.networking.k8s.io', parse: parseRoute('HTTPRoute') },
+  GRPCRoute: { group: 'gateway.networking.k8s.io', parse: parseRoute('GRPCRoute') },
+  TLSRoute: { group: 'gateway.networking.k8s.io', parse: parseRoute('TLSRoute') },
+  VirtualServer: { group: 'k8s.nginx.org', parse: parseVirtualServer },
+  DNSEndpoint: { group: 'externaldns.k8s.io', parse: parseDnsEndpoint },
+  Node: { group: '', parse: parseNode },
+}
+const PARSERS_BY_KIND: ReadonlyMap<string, Parser> = new Map(Object.entries(PARSERS))
+
+/**
+ * Reads one object of unknown shape. `undefined` for kinds that no names come from. An object that
+ * does not say its API group is taken to be of the right one, as the items of lists are.
+ * @returns the object, or what is wrong with it. Never throws.
+ */
+export function parseObject(value: unknown): ClusterObject | ParseProblem | undefined {
+  try {
+    const fields = new Fields(value, '')
+    const parser = PARSERS_BY_KIND.get(fields.text('kind'))
+    return parser && isOfGroup(fields, parser.group) ? parser.parse(fields) : undefined
+  } catch (error) {
+    if (!(error instanceof FieldError)) throw error
+    return { kind: 'problem', message: `${describe(value)}: ${error.message}` }
+  }
+}
+
+/** Names an object that could not be read, as far as it says its own name. */
+function describe(value: unknown): string {
+  const { kind, metadata } = isRecord(value) ? value : {}
+  const { namespace, name } = isRecord(metadata) ? metadata : {}
+  const path = [namespace, name].filter((part) => typeof part === 'string').join('/')
+  return `${typeof kind === 'string' ? kind : 'Object'} ${path || 'without a name'}`
+}
+
+/** Tells whether `apiVersion`, of the form `group/version` or `v1`, is of a group. */
+function isOfGroup(fields: Fields, group: string): boolean {
+  const version = fields.text('apiVersion')
+  return version === '' || version.slice(0, Math.max(0, version.lastIndexOf('/'))) === group
+}
+
+function parseNamespace(fields: Fields): Namespace {
+  return { kind: 'Namespace', ...fields.meta(), namespace: '' }
+}
+
+function parseService(fields: Fields): Service {
+  const spec = fields.child('spec')
+  const listed = spec.texts('clusterIPs')
+  const single = spec.text('clusterIP')
+  const clusterIPs = listed.length > 0 ? listed : [single].filter((text) => text !== '')
+  const isExternal = spec.text('type') === 'ExternalName'
+  const isHeadless = !isExternal && clusterIPs[0] === 'None'
+  return {
+    kind: 'Service',
+    ...fields.meta(),
+    type: isExternal ? 'ExternalName' : 'ClusterIP',
+    isHeadless,
+    clusterIPs: isExternal || isHeadless ? [] : clusterIPs,
+    externalName: isExternal ? spec.text('externalName') : '',
+    ports: spec.children('ports').map(parsePort),
+    outside: parseOutside(fields, spec),
+  }
+}
+
+/** Annotations that name a Service; the first one that is there counts. */
+const HOSTNAME_ANNOTATIONS: readonly string[] = [
+  'coredns.io/hostname',
+  'external-dns.alpha.kubernetes.io/hostname',
+  'external-dns.kubernetes.io/hostname',
+]
+const RESOLVE_ANNOTATION = 'k8s-gateway.dns/resolve-endpoints'
+
+function parseOutside(fields: Fields, spec: Fields): Outside | undefined {
+  const annotations = fields.child('metadata').child('annotations')
+  const named = HOSTNAME_ANNOTATIONS.find((name) => annotations.has(name))
+  const isLoadBalancer = spec.text('type') === 'LoadBalancer'
+  const externalIPs = spec.texts('externalIPs')
+  const ingress = parseIngressStatus(fields)
+  const resolvesEndpoints = annotations.text(RESOLVE_ANNOTATION) === 'true'
+  const isOutside =
+    isLoadBalancer || resolvesEndpoints || named !== undefined || externalIPs.length > 0
+  if (!isOutside && ingress.length === 0) return undefined
+  const hostnames = named === undefined ? undefined : splitHostnames(annotations.text(named))
+  return { isLoadBalancer, externalIPs, ingress, hostnames, resolvesEndpoints }
+}
+
+function splitHostnames(text: string): string[] {
+  const names = text.toLowerCase().split(',')
+  return names.map((name) => name.trim()).filter((name) => name !== '')
+}
+
+function parseServiceImport(fields: Fields): ServiceImport {
+  const spec = fields.child('spec')
+  const isHeadless = spec.text('type') === 'Headless'
+  return {
+    kind: 'ServiceImport',
+    ...fields.meta(),
+    isHeadless,
+    clusterIPs: isHeadless ? [] : spec.texts('ips'),
+    ports: spec.children('ports').map(parsePort),
+  }
+}
+
+function parsePort(fields: Fields): Port {
+  return {
+    name: fields.text('name'),
+    protocol: fields.text('protocol') || 'TCP',
+    port: fields.port('port'),
+  }
+}
+
+function parseEndpointSlice(fields: Fields): EndpointSlice {
+  const meta = fields.meta()
+  return {
+    kind: 'EndpointSlice',
+    ...meta,
+    serviceName: meta.labels.get(SERVICE_NAME_LABEL) ?? '',
+    importName: meta.labels.get(IMPORT_NAME_LABEL) ?? '',
+    endpoints: fields.children('endpoints').map(parseEndpoint),
+    ports: fields.children('ports').map(parsePort),
+    triggeredMs: fields.child('metadata').child('annotations').time(TRIGGER_ANNOTATION),
+  }
+}
+
+function parseEndpoint(fields: Fields): Endpoint {
+  return {
+    addresses: fields.texts('addresses'),
+    hostname: fields.text('hostname'),
+    targetName: fields.child('targetRef').text('name'),
+    zone: fields.text('zone').toLowerCase(),
+    isReady: fields.child('conditions').flag('ready') ?? true,
+  }
+}
+
+function parsePod(fields: Fields): Pod {
+  const status = fields.child('status')
+  const isDeleted = fields.child('metadata').has('deletionTimestamp')
+  return {
+    kind: 'Pod',
+    ...fields.meta(),
+    podIP: status.text('podIP'),
+    isGone: isDeleted || GONE_PHASES.has(status.text('phase')),
+  }
+}

@@ -1,0 +1,75 @@
+/**
+ * `<endpoint>.<service>`: one name for each ready endpoint (DNS specification 1.1.0 §2.4.1), also
+ * of a Service with a cluster IP. An endpoint is called by its host name; else, when that is asked
+ * for, after its Pod; else by its address with dashes.
+ * @module
+ */
+
+import { EMPTY, toLatin1 } from '../../bytes/bytes.ts'
+import { LABEL_BYTES_MAX } from '../../dns/limits.ts'
+import type { RecordSet } from '../../records/zone-entry.ts'
+import { dashedLabelOf, joinLabels, labelOf } from '../objects/labels.ts'
+import type { Endpoint } from '../objects/objects.ts'
+import { type Backend, backendRecords, type Place, type RecordsOf } from './backend-records.ts'
+
+/** What an address ends in whose label would end in a dash. */
+const OPEN_ENDS: ReadonlySet<string> = new Set([':', '.', '-'])
+
+/** Makes the names of endpoints: each leads to the backends that share it. */
+export function endpointNames(
+  place: Place,
+  backends: readonly Backend[],
+  recordsOf: RecordsOf = backendRecords,
+): RecordSet[] {
+  const { scope, ttlSeconds, priority } = place
+  const names: RecordSet[] = []
+  for (const some of byTarget(backends)) {
+    const owner = some[0]?.target ?? place.owner
+    const at = priority === undefined ? { owner, scope, ttlSeconds } : { ...place, owner }
+    for (const records of recordsOf(at, some)) names.push(records)
+  }
+  return names
+}
+
+/** Puts backends of the same target together; those of one address are so from the start. */
+function byTarget(backends: readonly Backend[]): readonly (readonly Backend[])[] {
+  const runs: Backend[][] = []
+  for (let at = 0; at < backends.length; ) {
+    const target = backends[at]?.target
+    let end = at + 1
+    while (end < backends.length && backends[end]?.target === target) end++
+    runs.push(backends.slice(at, end))
+    at = end
+  }
+  if (runs.length < 2 || backends[0]?.isAlone === true) return runs
+  const byKey = new Map<string, Backend[]>()
+  for (const backend of backends) {
+    const key = toLatin1(backend.target)
+    const known = byKey.get(key)
+    if (known === undefined) byKey.set(key, [backend])
+    else known.push(backend)
+  }
+  return [...byKey.values()]
+}
+
+/**
+ * What an endpoint's address is called, put before the labels `below`. A Pod's name may be several
+ * labels. `undefined` when there is no way to call it.
+ */
+export function endpointLabel(
+  { hostname, targetName }: Endpoint,
+  address: string,
+  usesPodNames: boolean,
+  below: Uint8Array = EMPTY,
+): Uint8Array | undefined {
+  const fromHostname = labelOf(hostname, below)
+  if (fromHostname !== undefined) return fromHostname
+  if (usesPodNames && targetName.length <= LABEL_BYTES_MAX) {
+    const labels = targetName.split('.').map((label) => labelOf(label))
+    const fromPod = joinLabels(...labels, below)
+    if (fromPod !== undefined) return fromPod
+  }
+  // No label of an IPv6 address ends in a dash.
+  const isOpen = address.includes(':') && OPEN_ENDS.has(address.at(-1) ?? '')
+  return dashedLabelOf(isOpen ? `${address}0` : address, below)
+}

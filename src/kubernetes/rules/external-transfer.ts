@@ -1,0 +1,121 @@
+/**
+ * The records of a Service in a transfer of the zones outside, as CoreDNS lists them
+ * (plugin/k8s_external/transfer.go): each port gives the addresses once more, SRV records stand
+ * twice for endpoints, and once by name, with the first port, for addresses outside.
+ * @module
+ */
+import { concatBytes, toLatin1 } from '../../bytes/bytes.ts'
+import { parseName } from '../../dns/name.ts'
+import { TYPE } from '../../dns/rr-type.ts'
+import type { RecordSet } from '../../records/zone-entry.ts'
+import type { EndpointSlice, Port, Service } from '../objects/objects.ts'
+import type { NamingOptions } from '../objects/options.ts'
+import {
+  type Backend,
+  backendRecords,
+  backendsOf,
+  type Place,
+  serviceNumbers,
+  shareOf,
+} from './backend-records.ts'
+import { type ExternalTree, outsideHosts, outsideOwner } from './external-names.ts'
+import { endpointBackends } from './named-slices.ts'
+import { portOwner } from './port-names.ts'
+
+/** Weight of an SRV record that is alone. */
+const ALONE = 100
+
+/** Lists the records of a Service. */
+export function outsideTransfer(
+  { service, slices }: { readonly service: Service; readonly slices: readonly EndpointSlice[] },
+  options: NamingOptions & { readonly tree: ExternalTree },
+): RecordSet[] {
+  const owner = outsideOwner(service)
+  if (owner === undefined) return []
+  const { tree, ttlSeconds, usesPodNames } = options
+  const place: Place = { owner, scope: service.namespace, ttlSeconds }
+  const hosts = outsideHosts(service)
+  if (hosts.length > 0) {
+    const backends = hosts.flatMap((host) => backendsOf(host, owner, service.ports))
+    return hostTransfer(place, backends, tree)
+  }
+  if (!tree.hasEndpoints || !options.hasEndpoints || !service.isHeadless) return []
+  return endpointTransfer(place, endpointBackends(owner, slices, usesPodNames), tree)
+}
+
+function hostTransfer(place: Place, backends: readonly Backend[], tree: ExternalTree): RecordSet[] {
+  const named = new Set<string>()
+  const records: RecordSet[] = []
+  for (const backend of backends) {
+    const { port } = backend
+    records.push(...addresses(place, [backend], tree))
+    const places = [place, portPlace(place, port)]
+    for (const at of places) {
+      const key = at?.owner.join() ?? ''
+      if (named.has(key)) continue
+      const own = services(at, [backend], ALONE)
+      if (own.length > 0) named.add(key)
+      records.push(...own)
+    }
+  }
+  return records
+}
+
+function endpointTransfer(
+  place: Place,
+  backends: readonly Backend[],
+  tree: ExternalTree,
+): RecordSet[] {
+  const own = services(place, backends, shareOf(backends.length))
+  const records = [...addresses(place, backends, tree), ...own, ...own]
+  for (const backend of backends) {
+    const at = { ...place, owner: backend.target }
+    const ownServices = services(at, [backend], ALONE)
+    records.push(...addresses(at, [backend], tree), ...ownServices, ...ownServices)
+  }
+  const byPort = new Map<string, Backend[]>()
+  for (const backend of backends) {
+    const at = portPlace(place, backend.port)
+    const key = at?.owner.join()
+    if (key !== undefined) byPort.set(key, [...(byPort.get(key) ?? []), backend])
+  }
+  for (const some of byPort.values()) {
+    const [first] = some
+    const at = portPlace(place, first?.port)
+    records.push(...services(at, some, shareOf(some.length)))
+  }
+  return records
+}
+
+function portPlace(place: Place, port: Port | undefined): Place | undefined {
+  const owner = port && portOwner(port, place.owner)
+  return owner && { ...place, owner }
+}
+
+function addresses(
+  place: Place,
+  backends: readonly Backend[],
+  { ttlSeconds }: ExternalTree,
+): RecordSet[] {
+  const sets = backendRecords(place, backends).filter(({ type }) => type !== TYPE.SRV)
+  return sets.map((set) => (set.type === TYPE.CNAME ? set : { ...set, ttlSeconds }))
+}
+
+/** SRV records to each target and port once; host names are targets themselves. */
+function services(
+  place: Place | undefined,
+  backends: readonly Backend[],
+  weight: number,
+): RecordSet[] {
+  const unique = new Map<string, RecordSet>()
+  for (const { host, address, target, port } of backends) {
+    const name = address === undefined ? parseName(host) : undefined
+    if (place === undefined || port?.port === undefined) continue
+    if (address === undefined && name === undefined) continue
+    const bytes = serviceNumbers({ priority: 0, weight, port: port.port })
+    const rdata = name === undefined ? { bytes, target } : { bytes: concatBytes(bytes, name) }
+    const key = `${port.port} ${name === undefined ? toLatin1(target) : host}`
+    unique.set(key, { kind: 'records', ...place, type: TYPE.SRV, rdata: [rdata] })
+  }
+  return [...unique.values()]
+}

@@ -1,0 +1,112 @@
+/**
+ * The zone's name servers: NS records at the apex, and `ns.dns`, which the SOA record names.
+ *
+ * They are the Services that have one of the server's own addresses among their endpoints; without
+ * such a Service, `ns.dns` with the server's own addresses (CoreDNS's `kubernetes` plugin, ns.go).
+ * @module
+ */
+
+import { EMPTY, toLatin1 } from '../../bytes/bytes.ts'
+import { parseAddress } from '../../dns/address.ts'
+import { TYPE } from '../../dns/rr-type.ts'
+import {
+  NS_DNS,
+  SERVER_CHOICES,
+  SERVER_CHOICES_TYPE,
+  writeServerChoice,
+} from '../../records/server-choice.ts'
+import type { RecordSet } from '../../records/zone-entry.ts'
+import { type Cluster, objectKey } from '../objects/cluster.ts'
+import { serviceOwner } from '../objects/labels.ts'
+import type { EndpointSlice } from '../objects/objects.ts'
+import type { NamingOptions } from '../objects/options.ts'
+import { type Backend, backendRecords, backendsOf } from './backend-records.ts'
+import { endpointBackends } from './named-slices.ts'
+
+/** Returns the NS set of the apex and the addresses of `ns.dns`; without an address, neither. */
+export function nameserverNames(cluster: Cluster, options: NamingOptions): RecordSet[] {
+  const { ttlSeconds } = options
+  const found = servingBackends(cluster, options)
+  const local = localBackends(options)
+  const all = (found ?? [local]).flatMap(({ backends }) => backends)
+  const unique = new Map(all.map(({ target }) => [toLatin1(target), target]))
+  const addresses = backendRecords({ owner: NS_DNS, scope: '', ttlSeconds }, all)
+  const rdata = [...unique.values()].map((target) => ({ bytes: EMPTY, target }))
+  const choices = found === undefined ? [] : [choiceSet([...found, local], ttlSeconds)]
+  if (rdata.length === 0) return [...addresses, ...choices]
+  return [
+    { kind: 'records', owner: EMPTY, scope: '', type: TYPE.NS, ttlSeconds, rdata },
+    ...addresses,
+    ...(found ?? [local]).flatMap(({ scope, backends }) =>
+      backends.flatMap((backend) => glue(backend, { scope, ttlSeconds })),
+    ),
+    ...choices,
+  ]
+}
+
+/** Name servers that a namespace has, or, with '' for one, that there are without any. */
+type Serving = { readonly scope: string; readonly backends: readonly Backend[] }
+
+/** Makes the set by which a client that does not see all name servers is answered. */
+function choiceSet(all: readonly Serving[], ttlSeconds: number): RecordSet {
+  const rdata = all.flatMap(({ scope, backends }) => {
+    const none = { scope, address: EMPTY, target: EMPTY }
+    const some = backends.map(({ address = EMPTY, target }) => ({ scope, address, target }))
+    return (some.length === 0 ? [none] : some).map(writeServerChoice)
+  })
+  const owner = SERVER_CHOICES
+  const type = SERVER_CHOICES_TYPE
+  return { kind: 'records', owner, scope: '', type, ttlSeconds, rdata, isGlue: true }
+}
+
+/** Addresses of name servers go along with NS records, also when their namespace is not served. */
+function glue(
+  backend: Backend,
+  { scope, ttlSeconds }: { readonly scope: string; readonly ttlSeconds: number },
+): RecordSet[] {
+  const place = { owner: backend.target, scope, ttlSeconds }
+  return backendRecords(place, [backend]).map((set) => ({ ...set, isGlue: true }))
+}
+
+function localBackends({ localAddresses }: NamingOptions): Serving {
+  const backends = localAddresses
+    .filter((text) => parseAddress(text) !== undefined)
+    .flatMap((host) => backendsOf(host, NS_DNS, []))
+  return { scope: '', backends }
+}
+
+/**
+ * Backends of the Services behind the server's addresses, without ports, as these have no part in a
+ * name server's names; `undefined` when no slice has one.
+ */
+function servingBackends(cluster: Cluster, options: NamingOptions): readonly Serving[] | undefined {
+  return servingSlices(cluster, options)?.map((slice) => {
+    const scope = slice.namespace
+    const key = objectKey({ namespace: scope, name: slice.serviceName })
+    const service = cluster.services.get(key)
+    const owner = service && serviceOwner(service)
+    if (service === undefined || owner === undefined) return { scope, backends: [] }
+    if (service.isHeadless) {
+      const backends = endpointBackends(owner, [{ ...slice, ports: [] }], options.usesPodNames)
+      return { scope, backends }
+    }
+    return { scope, backends: service.clusterIPs.flatMap((host) => backendsOf(host, owner, [])) }
+  })
+}
+
+/**
+ * Finds the slices that have one of the server's own addresses, in an order that is not that of
+ * events; `undefined` when there is none.
+ */
+export function servingSlices(
+  cluster: Cluster,
+  { localAddresses, hasEndpoints }: NamingOptions,
+): readonly EndpointSlice[] | undefined {
+  const local = new Set(localAddresses.filter((text) => parseAddress(text) !== undefined))
+  if (local.size === 0 || !hasEndpoints) return undefined
+  const slices = [...cluster.slices.values()].filter(({ endpoints }) =>
+    endpoints.some(({ isReady, addresses }) => isReady && addresses.some((a) => local.has(a))),
+  )
+  if (slices.length === 0) return undefined
+  return slices.sort((a, b) => (objectKey(a) < objectKey(b) ? -1 : 1))
+}

@@ -1,0 +1,65 @@
+/**
+ * What keeps an object that the API accepts from having a name, or all of its names.
+ * @module
+ */
+import { parseAddress } from '../../dns/address.ts'
+import { parseName } from '../../dns/name.ts'
+import { isLabel } from '../objects/labels.ts'
+import type { EndpointSlice, Port, Service, ServiceImport } from '../objects/objects.ts'
+import { endpointLabel } from './endpoint-names.ts'
+
+/** Finds what is wrong with a Service; `undefined` when all of it can be named. */
+export function findServiceProblem(service: Service): string | undefined {
+  const { name, namespace, externalName, clusterIPs, ports } = service
+  if (!isLabel(name)) return notLabel('its name', name)
+  if (!isLabel(namespace)) return notLabel('its namespace', namespace)
+  if (service.type === 'ExternalName') return findExternalProblem(externalName)
+  if (!service.isHeadless && clusterIPs.length === 0) return 'it has no cluster IP'
+  const badIp = clusterIPs.find((ip) => parseAddress(ip) === undefined)
+  return badIp === undefined ? findPortProblem(ports) : `cluster IP "${badIp}" is no address`
+}
+
+/** Finds what is wrong with a ServiceImport; `undefined` when all of it can be named. */
+export function findImportProblem(imported: ServiceImport): string | undefined {
+  const { name, namespace, clusterIPs, ports } = imported
+  if (!isLabel(name)) return notLabel('its name', name)
+  if (!isLabel(namespace)) return notLabel('its namespace', namespace)
+  const badIp = clusterIPs.find((ip) => parseAddress(ip) === undefined)
+  return badIp === undefined ? findPortProblem(ports) : `address "${badIp}" is no address`
+}
+
+/** Finds what is wrong with a slice; `undefined` when all of its ready endpoints can be named. */
+export function findSliceProblem(
+  { endpoints, ports }: EndpointSlice,
+  usesPodNames: boolean,
+): string | undefined {
+  for (const endpoint of endpoints) {
+    if (!endpoint.isReady) continue
+    const { addresses, hostname } = endpoint
+    if (hostname !== '' && !isLabel(hostname)) return notLabel('host name', hostname)
+    const bad = addresses.find((text) => parseAddress(text) === undefined && !parseName(text))
+    if (bad !== undefined) return `"${bad}" is neither an address nor a name`
+    const long = addresses.find((text) => !endpointLabel(endpoint, text, usesPodNames))
+    if (long !== undefined) return notLabel('an endpoint called after', long)
+  }
+  return findPortProblem(ports)
+}
+
+function findExternalProblem(externalName: string): string | undefined {
+  if (parseAddress(externalName) !== undefined) {
+    return `externalName "${externalName}" is an address, which an alias cannot lead to`
+  }
+  return parseName(externalName) === undefined
+    ? `externalName "${externalName}" is not a domain name`
+    : undefined
+}
+
+/** Finds what is wrong with the ports of an object; `undefined` when all can be named. */
+export function findPortProblem(ports: readonly Port[]): string | undefined {
+  const bad = ports.find(({ name }) => name !== '' && !isLabel(name))
+  return bad && notLabel('the name of a port', bad.name)
+}
+
+function notLabel(what: string, text: string): string {
+  return `${what} "${text}" cannot be a DNS label (1 to 63 letters, digits, "-" and "_")`
+}

@@ -1,0 +1,40 @@
+/**
+ * Where addresses point back to (DNS specification 1.1.0 §2.3.3, §2.4.3): a cluster IP to its
+ * Service; any other address to every ready endpoint that has it, also of a Service that does not
+ * exist.
+ * @module
+ */
+import { parseAddress } from '../../dns/address.ts'
+import type { Pointer } from '../../records/zone-entry.ts'
+import type { Service } from '../objects/objects.ts'
+import type { NamingOptions } from '../objects/options.ts'
+import type { NamedSlice } from './named-slices.ts'
+
+/** Makes the pointers of a Service's cluster IPs to its name. */
+export function clusterIpPointers(
+  { clusterIPs, namespace }: Service,
+  owner: Uint8Array,
+  { ttlSeconds }: NamingOptions,
+  isWanted: (address: Uint8Array) => boolean = () => true,
+): Pointer[] {
+  const pointers: Pointer[] = []
+  for (const ip of clusterIPs) {
+    const address = parseAddress(ip)
+    if (address === undefined || !isWanted(address)) continue
+    pointers.push({ kind: 'pointer', address, scope: namespace, ttlSeconds, target: owner })
+  }
+  return pointers
+}
+
+/** Makes the pointers of a slice's endpoints, which yield to those of cluster IPs. */
+export function endpointPointers(
+  { slice: { namespace: scope }, addresses }: NamedSlice,
+  { ttlSeconds }: NamingOptions,
+): Pointer[] {
+  const pointers: Pointer[] = []
+  for (const { address, target } of addresses) {
+    if (address === undefined) continue
+    pointers.push({ kind: 'pointer', address, scope, ttlSeconds, target, isYielding: true })
+  }
+  return pointers
+}

@@ -1,0 +1,128 @@
+/**
+ * Names of Services as OpenShift 3 has them, whose DNS is SkyDNS (openshift/origin, release-3.11,
+ * pkg/dns/serviceresolver.go).
+ *
+ * | name | leads to |
+ * |---|---|
+ * | `<service>.<ns>.svc` | its cluster IPs; of a headless Service, its ready endpoints |
+ * | any name below, with a cluster IP | the cluster IPs |
+ * | `<service>.<ns>.endpoints`, `_endpoints.<service>.<ns>.svc` | its ready endpoints |
+ * | `<id>.<service>.<ns>.endpoints` | the endpoint: `id` is its host name or a hash |
+ * | `openshift.default.svc` | what `kubernetes.default.svc` does, unless it is there |
+ *
+ * SRV records have priority 10, and lead to names made of hashes. Unlike in SkyDNS, they give the
+ * ports also where no port was asked for, not port 0; names of more than the above are not there.
+ * @module
+ */
+import type { ZoneEntry } from '../../records/zone-entry.ts'
+import { type Cluster, objectKey } from '../objects/cluster.ts'
+import { ENDPOINTS, joinLabels, labelOf, SVC, WILDCARD } from '../objects/labels.ts'
+import type { EndpointSlice, Service } from '../objects/objects.ts'
+import type { NamingOptions } from '../objects/options.ts'
+import { type Backend, backendRecords, backendsOf, type Place } from './backend-records.ts'
+import { endpointNames } from './endpoint-names.ts'
+import { portNames } from './port-names.ts'
+
+const PRIORITY = 10
+const FNV_OFFSET = 0x811c9dc5
+const FNV_PRIME = 0x01000193
+/** A Service that need not be there, and the one that then stands in for it. */
+const STANDING_IN = { absent: 'default/openshift', present: 'default/kubernetes' } as const
+
+/** Makes all names of a Service that is no ExternalName. */
+export function skydnsNames(
+  service: Service,
+  slices: readonly EndpointSlice[],
+  options: NamingOptions,
+): ZoneEntry[] {
+  const { namespace, name } = service
+  const owner = joinLabels(labelOf(name), labelOf(namespace), SVC)
+  const below = joinLabels(labelOf(name), labelOf(namespace), ENDPOINTS)
+  if (owner === undefined || below === undefined) return []
+  const { ttlSeconds, hasEndpoints } = options
+  const place: Place = { owner, scope: namespace, ttlSeconds, priority: PRIORITY }
+  if (!service.isHeadless && service.clusterIPs.length === 0) return []
+  const listed = hasEndpoints ? slices : []
+  const endpoints = endpointsBelow(below, listed)
+  const prefixed = joinLabels(labelOf('_endpoints'), owner) ?? owner
+  return [
+    ...(service.isHeadless
+      ? [nameAt(place), ...namesAt(place, endpointsBelow(owner, listed))]
+      : clusterIpNames(place, service)),
+    nameAt({ ...place, owner: below }),
+    ...namesAt({ ...place, owner: below }, endpoints),
+    nameAt({ ...place, owner: prefixed }),
+    ...backendRecords({ ...place, owner: prefixed }, endpoints),
+  ]
+}
+
+/** Makes what frames these names: each exists only because of names below it. */
+export function skydnsFrame(namespace?: string): ZoneEntry[] {
+  const owner = namespace === undefined ? ENDPOINTS : joinLabels(labelOf(namespace), ENDPOINTS)
+  if (owner === undefined) return []
+  return [{ kind: 'name', owner, scope: namespace ?? '', isImplied: true }]
+}
+
+/** Makes the names of a Service that is not there from those of the one that stands in for it. */
+export function standInNames(
+  cluster: Cluster,
+  service: Service,
+  { ttlSeconds }: NamingOptions,
+): ZoneEntry[] {
+  const { absent, present } = STANDING_IN
+  if (objectKey(service) !== present || cluster.services.has(absent)) return []
+  const [namespace = '', name = ''] = absent.split('/')
+  const owner = joinLabels(labelOf(name), labelOf(namespace), SVC)
+  if (owner === undefined) return []
+  const backends = service.clusterIPs.flatMap((host) => backendsOf(host, owner, []))
+  return backendRecords({ owner, scope: namespace, ttlSeconds }, backends)
+}
+
+/** Key of the Service whose names a Service with this key has a part in; undefined for none. */
+export function standInOf(key: string): string | undefined {
+  return key === STANDING_IN.absent ? STANDING_IN.present : undefined
+}
+
+function clusterIpNames(place: Place, { clusterIPs, ports }: Service): ZoneEntry[] {
+  const backends = clusterIPs.flatMap((host) => {
+    const target = joinLabels(labelOf(hashOf(host)), place.owner)
+    return target === undefined ? [] : backendsOf(host, target, ports)
+  })
+  const addresses = backends.map((backend): Backend => ({ ...backend, port: undefined }))
+  const anything = joinLabels(WILDCARD, place.owner) ?? place.owner
+  return [...namesAt(place, backends), ...backendRecords({ ...place, owner: anything }, addresses)]
+}
+
+/** A name is there, whether or not there are endpoints. */
+function nameAt({ owner, scope }: Place): ZoneEntry {
+  return { kind: 'name', owner, scope }
+}
+
+function namesAt(place: Place, backends: readonly Backend[]): ZoneEntry[] {
+  return [
+    ...backendRecords(place, backends),
+    ...portNames(place, backends),
+    ...endpointNames(place, backends),
+  ]
+}
+
+function endpointsBelow(parent: Uint8Array, slices: readonly EndpointSlice[]): Backend[] {
+  return slices.flatMap(({ endpoints, ports }) =>
+    endpoints.flatMap(({ addresses, hostname, isReady }) => {
+      if (!isReady) return []
+      return addresses.flatMap((host) => {
+        const target = joinLabels(labelOf(hostname) ?? labelOf(hashOf(host)), parent)
+        return target === undefined ? [] : backendsOf(host, target, ports)
+      })
+    }),
+  )
+}
+
+/** FNV-1a of 32 bits over the address as text, in hexadecimal digits without leading zeros. */
+function hashOf(text: string): string {
+  let hash = FNV_OFFSET
+  for (let i = 0; i < text.length; i++) {
+    hash = Math.imul(hash ^ text.charCodeAt(i), FNV_PRIME)
+  }
+  return (hash >>> 0).toString(16)
+}

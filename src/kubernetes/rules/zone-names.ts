@@ -1,0 +1,43 @@
+/**
+ * The names that frame a zone: `svc`, `pod`, the namespaces, and the version of the schema
+ * (DNS specification 1.1.0 §2.2).
+ * @module
+ */
+import { EMPTY } from '../../bytes/bytes.ts'
+import { TYPE } from '../../dns/rr-type.ts'
+import { NS_DNS } from '../../records/server-choice.ts'
+import type { ZoneEntry } from '../../records/zone-entry.ts'
+import { joinLabels, labelOf, POD, SVC } from '../objects/labels.ts'
+
+/** Version of the DNS specification that the names follow. */
+export const SCHEMA_VERSION = '1.1.0'
+/** The specification's example; CoreDNS's TTL for it, whatever the option says. */
+const VERSION_TTL_SECONDS = 28800
+
+/** Makes the names that every zone has. */
+export function zoneNames(): ZoneEntry[] {
+  const text = new TextEncoder().encode(` ${SCHEMA_VERSION}`)
+  text[0] = SCHEMA_VERSION.length
+  const version = labelOf('dns-version') ?? SVC
+  return [
+    { kind: 'name', owner: EMPTY, scope: '' },
+    { kind: 'name', owner: SVC, scope: '' },
+    { kind: 'name', owner: POD, scope: '' },
+    // The SOA record names `ns.dns`, which exists also on a server without any address to give it.
+    { kind: 'name', owner: NS_DNS, scope: '' },
+    {
+      kind: 'records',
+      owner: version,
+      scope: '',
+      type: TYPE.TXT,
+      ttlSeconds: VERSION_TTL_SECONDS,
+      rdata: [{ bytes: text }],
+    },
+  ]
+}
+
+/** Makes the name of a served namespace. */
+export function namespaceNames(namespace: string): ZoneEntry[] {
+  const owner = joinLabels(labelOf(namespace), SVC)
+  return owner === undefined ? [] : [{ kind: 'name', owner, scope: namespace }]
+}

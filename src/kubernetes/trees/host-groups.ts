@@ -1,0 +1,217 @@
+/**
+ * Host names that objects say, each a group of its own: which kind of object counts where several
+ * say the same one is decided when its entries are made, so that no query has to. Tells which names
+ * a change concerns.
+ * @module
+ */
+import type { RecordSet, ZoneEntry } from '../../records/zone-entry.ts'
+import { Cluster, objectKey } from '../objects/cluster.ts'
+import type { ClusterObject, EndpointSlice, Gateway, Kind, Service } from '../objects/objects.ts'
+import type { HostsTree } from '../objects/options.ts'
+import {
+  absoluteNames,
+  hostRecords,
+  type Naming,
+  nameProblems,
+  saidNames,
+  serviceTargets,
+  type Targets,
+} from '../rules/host-names.ts'
+
+/** The present objects that say host names, and what these lead to. */
+export class HostGroups {
+  private readonly tree: HostsTree
+  /** Objects by their kind and key. */
+  private readonly objects = new Map<string, Naming>()
+  private readonly gateways = new Map<string, Gateway>()
+  /** Slices, by the Services that they belong to. */
+  private readonly slices = new Cluster()
+  /** Which objects say a name, and which routes hang on a Gateway. */
+  private readonly sayers = new Index()
+  private readonly routes = new Index()
+  private readonly problems = new Map<string, readonly string[]>()
+  private readonly changed = new Set<string>()
+  private isAllChanged = true
+
+  constructor(tree: HostsTree) {
+    this.tree = tree
+  }
+
+  /** Adds an object or puts it in place of its former self. Other kinds are passed over. */
+  set(object: ClusterObject): void {
+    const { kind, namespace, name } = object
+    this.delete(kind, namespace, name)
+    switch (object.kind) {
+      case 'Namespace':
+      case 'Pod':
+      case 'ServiceImport':
+      case 'ServiceExport':
+        return
+      case 'EndpointSlice':
+        this.slices.set(object)
+        this.markService(object)
+        return
+      case 'Gateway':
+        this.gateways.set(objectKey(object), object)
+        this.markRoutes(objectKey(object))
+        return
+      default:
+        this.add(object)
+    }
+  }
+
+  /** Removes an object, if it is there. */
+  delete(kind: Kind, namespace: string, name: string): void {
+    const key = objectKey({ namespace, name })
+    if (kind === 'EndpointSlice') {
+      this.markService(this.slices.slices.get(key))
+      this.slices.delete(kind, namespace, name)
+    } else if (kind === 'Gateway') {
+      if (this.gateways.delete(key)) this.markRoutes(key)
+    } else this.remove(`${kind} ${key}`)
+  }
+
+  /** The names that changed since the last time. */
+  takeChanged(): readonly string[] {
+    const changed = this.isAllChanged ? [...this.sayers.keys()] : [...this.changed]
+    this.isAllChanged = false
+    this.changed.clear()
+    return changed
+  }
+
+  /** Takes all names for changed. */
+  markAll(): void {
+    this.isAllChanged = true
+  }
+
+  /** Makes a name's present records: of those who say it, the first kind that leads anywhere. */
+  entriesOf(name: string): readonly ZoneEntry[] {
+    const { resources, ttlSeconds } = this.tree
+    const sayers = this.sayers.of(name).flatMap((id) => this.objects.get(id) ?? [])
+    for (const kind of resources) {
+      const said = sayers
+        .filter((object) => object.kind === kind)
+        .flatMap((object) => this.targetsOf(object, name))
+      const hosts = said.flatMap((targets) => targets.hosts)
+      const texts = said.flatMap((targets) => targets.texts)
+      const records = hostRecords(name, { hosts, texts }, ttlSeconds)
+      if (records.length > 0) return records
+    }
+    return []
+  }
+
+  /** Nothing: these zones are not transferred, as in k8s_gateway. */
+  transferRecords(): Iterable<RecordSet> {
+    return []
+  }
+
+  /** Nothing: host names are not of Pods. */
+  podAt(_client: string): undefined {
+    return undefined
+  }
+
+  /** Finds the slice that is here of that name. */
+  sliceLike(slice: EndpointSlice): EndpointSlice | undefined {
+    return this.slices.slices.get(objectKey(slice))
+  }
+
+  /** Finds the Service that a slice belongs to. */
+  serviceOf(slice: EndpointSlice): Service | undefined {
+    const object = this.objects.get(serviceId(slice))
+    return object?.kind === 'Service' ? object : undefined
+  }
+
+  /** What could not be named. */
+  warnings(): string[] {
+    return [...this.problems.values()].flat()
+  }
+
+  private targetsOf(object: Naming, name: string): Targets[] {
+    if (object.kind === 'Service') {
+      return [serviceTargets(object, this.slices.slicesOf(object))]
+    }
+    const { zones, nodeAddressType } = this.tree
+    if (object.kind === 'Node') {
+      const isInternal = nodeAddressType === 'InternalIP'
+      return [{ hosts: isInternal ? object.internalIPs : object.externalIPs, texts: [] }]
+    }
+    const gateways = object.gateways.flatMap((key) => this.gateways.get(key)?.targets ?? [])
+    return object.hosts
+      .filter((host) => absoluteNames(host.name, zones).has(name))
+      .map(({ targets, texts }) => ({ hosts: [...targets, ...gateways], texts }))
+  }
+
+  private add(object: Naming): void {
+    const id = `${object.kind} ${objectKey(object)}`
+    this.objects.set(id, object)
+    const problems = nameProblems(object)
+    if (problems.length > 0) this.problems.set(id, problems)
+    for (const name of this.namesOf(object)) this.sayers.add(name, id)
+    for (const gateway of gatewaysOf(object)) this.routes.add(gateway, id)
+    this.mark(object)
+  }
+
+  private remove(id: string): void {
+    const object = this.objects.get(id)
+    if (object === undefined) return
+    this.mark(object)
+    for (const name of this.namesOf(object)) this.sayers.delete(name, id)
+    for (const gateway of gatewaysOf(object)) this.routes.delete(gateway, id)
+    this.objects.delete(id)
+    this.problems.delete(id)
+  }
+
+  private namesOf(object: Naming): string[] {
+    return saidNames(object).flatMap((said) => [...absoluteNames(said, this.tree.zones)])
+  }
+
+  private mark(object: Naming): void {
+    for (const name of this.namesOf(object)) this.changed.add(name)
+  }
+
+  private markRoutes(gateway: string): void {
+    for (const id of this.routes.of(gateway)) {
+      const route = this.objects.get(id)
+      if (route !== undefined) this.mark(route)
+    }
+  }
+
+  private markService(slice: EndpointSlice | undefined): void {
+    const service = slice && this.serviceOf(slice)
+    if (service?.outside?.resolvesEndpoints === true) this.mark(service)
+  }
+}
+
+function serviceId({ namespace, serviceName }: EndpointSlice): string {
+  return `Service ${objectKey({ namespace, name: serviceName })}`
+}
+
+function gatewaysOf(object: Naming): readonly string[] {
+  return object.kind === 'Service' || object.kind === 'Node' ? [] : object.gateways
+}
+
+/** Identifiers by what they belong to. */
+class Index {
+  private readonly byKey = new Map<string, Set<string>>()
+
+  keys(): Iterable<string> {
+    return this.byKey.keys()
+  }
+
+  add(key: string, id: string): void {
+    const ids = this.byKey.get(key) ?? new Set<string>()
+    ids.add(id)
+    this.byKey.set(key, ids)
+  }
+
+  delete(key: string, id: string): void {
+    const ids = this.byKey.get(key)
+    ids?.delete(id)
+    if (ids?.size === 0) this.byKey.delete(key)
+  }
+
+  /** Sorted, so that the same objects give the same entries. */
+  of(key: string): string[] {
+    return [...(this.byKey.get(key) ?? [])].sort()
+  }
+}

@@ -1,0 +1,78 @@
+/**
+ * Reads a Corefile and what it imports from the file system.
+ * @module
+ */
+import { existsSync, readdirSync } from 'node:fs'
+import { basename, dirname, isAbsolute, join, resolve } from 'node:path'
+import { type Corefile, readCorefile } from '../corefile/parse-corefile.ts'
+import { ConfigError } from '../corefile/problem.ts'
+import type { CorefileSource } from '../corefile/token-stream.ts'
+import { CommandError, whyUnreadable } from './output.ts'
+import { readTextFile } from './read-files.ts'
+
+/** A Corefile; its text, with that of all it imports, tells whether it changed. */
+export type LoadedCorefile = Corefile & { readonly text: string }
+
+/**
+ * Reads a Corefile in which nothing may be wrong.
+ * @throws {CommandError} when the file cannot be read
+ * @throws {ConfigError} when it does not parse
+ */
+export function loadCorefile(path: string): LoadedCorefile {
+  const loaded = tryCorefile(path)
+  if (loaded.problems.length > 0) throw new ConfigError(loaded.problems)
+  return loaded
+}
+
+/**
+ * Reads a Corefile, whatever is wrong in it.
+ * @param source where imports and variables come from; files and the environment by default
+ * @throws {CommandError} when the file cannot be read
+ */
+export function tryCorefile(path: string, source: CorefileSource = FILES): LoadedCorefile {
+  const text = readTextFile(path)
+  if (text === undefined) throw new CommandError(`Cannot read ${path}: ${whyUnreadable(path)}`)
+  const texts = [text]
+  const readText = (file: string): string | undefined => {
+    const imported = source.readText(file)
+    if (imported !== undefined) texts.push(imported)
+    return imported
+  }
+  const corefile = readCorefile(text, path, { ...source, readText })
+  return { text: texts.join('\n'), ...corefile }
+}
+
+const FILES: CorefileSource = {
+  readText: readTextFile,
+  glob: listMatches,
+  resolvePath: (from, path) => (isAbsolute(path) ? path : join(dirname(resolve(from)), path)),
+  environment: (name) => process.env[name],
+}
+
+/**
+ * Lists the files that a pattern matches, sorted as Go's `filepath.Glob` sorts them: folder by
+ * folder. Wildcards may stand in names of folders too.
+ */
+function listMatches(pattern: string): string[] {
+  const folder = dirname(pattern)
+  const folders = /[*?]/.test(folder) ? listMatches(folder) : [folder]
+  const name = basename(pattern)
+  if (!/[*?]/.test(name)) return folders.map((one) => join(one, name)).filter(existsSync)
+  const expression = name
+    .replace(/[.+^${}()|[\]\\]/g, '\\$&')
+    .replaceAll('*', '.*')
+    .replaceAll('?', '.')
+  const matcher = new RegExp(`^${expression}$`, 'su')
+  return folders.flatMap((one) => {
+    const names = listNames(one).filter((entry) => matcher.test(entry))
+    return names.sort().map((entry) => join(one, entry))
+  })
+}
+
+function listNames(folder: string): string[] {
+  try {
+    return readdirSync(folder)
+  } catch {
+    return []
+  }
+}

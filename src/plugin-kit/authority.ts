@@ -1,0 +1,46 @@
+/**
+ * SOA and NS records that a plugin makes for a zone of its own.
+ * @module
+ */
+import { concatBytes, writeUint32 } from '../bytes/bytes.ts'
+import type { ResourceRecord } from '../dns/message.ts'
+import { joinName } from '../dns/name.ts'
+import { CLASS } from '../dns/rr-class.ts'
+import { TYPE } from '../dns/rr-type.ts'
+
+const REFRESH_SECONDS = 7200
+const RETRY_SECONDS = 1800
+const EXPIRE_SECONDS = 86400
+
+/** A zone and who is responsible for it. */
+export type Authority = {
+  /** Absolute. */
+  readonly zone: Uint8Array
+  /** The primary name server, and the mailbox of who runs it, as names below the zone. */
+  readonly primary: Uint8Array
+  readonly mailbox: Uint8Array
+  /** TTL of the records, and of negative answers. */
+  readonly ttlSeconds: number
+}
+
+/** Makes the SOA record; names that are too long below the zone are left out of it. */
+export function soaRecord(authority: Authority, serial: number): ResourceRecord {
+  const { zone, primary, mailbox, ttlSeconds } = authority
+  const numbers = new Uint8Array(20)
+  const values = [serial, REFRESH_SECONDS, RETRY_SECONDS, EXPIRE_SECONDS, ttlSeconds]
+  values.forEach((value, i) => {
+    writeUint32(numbers, 4 * i, value)
+  })
+  const rdata = concatBytes(below(primary, zone), below(mailbox, zone), numbers)
+  return { owner: zone, type: TYPE.SOA, class: CLASS.IN, ttlSeconds, rdata }
+}
+
+/** Makes the record of a name server, a name below the zone. */
+export function nsRecord({ zone, ttlSeconds }: Authority, server: Uint8Array): ResourceRecord {
+  const rdata = below(server, zone)
+  return { owner: zone, type: TYPE.NS, class: CLASS.IN, ttlSeconds, rdata }
+}
+
+function below(labels: Uint8Array, zone: Uint8Array): Uint8Array {
+  return joinName(labels, zone) ?? zone
+}

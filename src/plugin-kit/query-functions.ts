@@ -1,0 +1,98 @@
+/**
+ * What expressions in `view` and `template` know of a query
+ * (CoreDNS, plugin/pkg/expression, request/request.go).
+ * @module
+ */
+
+import type { Asked } from '../chain/plugin.ts'
+import { UDP_BYTES_MIN } from '../dns/limits.ts'
+import { nameText } from '../dns/name-text.ts'
+import { isInNetwork, type Network, parseClientAddress, parseNetwork } from '../dns/network.ts'
+import { formatClass } from '../dns/rr-class.ts'
+import { formatType } from '../dns/rr-type.ts'
+import type { Environment, EnvironmentFunction } from '../expression/built-in.ts'
+import { textOf } from '../expression/built-in.ts'
+import { ExpressionError } from '../expression/errors.ts'
+import { nowFunction } from '../expression/time-functions.ts'
+import { BOOL, INT, STRING, type Type } from '../expression/type.ts'
+
+/** What an expression is evaluated for. */
+export type QueryContext = Asked & {
+  /** What plugins know, by label; `undefined` for nothing. */
+  readonly metadata: (label: string) => string | undefined
+}
+
+/** Octets of a message over TCP, which clients there are held to take. */
+const TCP_BYTES = 65_535
+/** Addresses, and blocks of them, that stay parsed; one more, and it begins anew. */
+const PARSED_MAX = 4096
+
+/** Makes CoreDNS's functions, by name. @param nowMs gives milliseconds since 1970 */
+export function queryFunctions(nowMs: () => number): Environment<QueryContext> {
+  const networks = new Networks()
+  return new Map([
+    ['now', nowFunction(nowMs)],
+    ['type', of(STRING, ({ query }) => formatType(query.type))],
+    ['name', of(STRING, ({ query }) => nameText(query.name.subarray(0, query.nameBytes)))],
+    ['class', of(STRING, ({ query }) => formatClass(query.class))],
+    ['proto', of(STRING, ({ client }) => (client.transport === 'udp' ? 'udp' : 'tcp'))],
+    ['size', of(INT, ({ query }) => BigInt(query.bytes.length))],
+    ['client_ip', of(STRING, ({ client }) => client.address)],
+    ['port', of(STRING, ({ client }) => String(client.port))],
+    ['id', of(INT, ({ query }) => BigInt(query.id))],
+    ['opcode', of(INT, ({ query }) => BigInt((query.flags >>> 11) & 15))],
+    ['do', of(BOOL, ({ query }) => query.wantsDnssec)],
+    ['bufsize', of(INT, replyBytes)],
+    ['server_ip', of(STRING, ({ client }) => client.localAddress ?? '')],
+    ['server_port', of(STRING, ({ client }) => String(client.localPort ?? 0))],
+    ['metadata', of(STRING, ({ metadata }, label) => metadata(textOf(label)) ?? '', ['string'])],
+    [
+      'incidr',
+      of(BOOL, (_, ip, cidr) => networks.has(textOf(ip), textOf(cidr)), ['string', 'string']),
+    ],
+  ])
+}
+
+function of(
+  gives: Type,
+  call: EnvironmentFunction<QueryContext>['call'],
+  takes: readonly string[] = [],
+): EnvironmentFunction<QueryContext> {
+  return { kind: 'function', takes, gives, call }
+}
+
+function replyBytes({ query, client }: QueryContext): bigint {
+  return BigInt(client.transport === 'udp' ? Math.max(query.udpBytes, UDP_BYTES_MIN) : TCP_BYTES)
+}
+
+/** Blocks of addresses, and the addresses that are looked for in them, each parsed once. */
+class Networks {
+  private readonly networks = new Map<string, Network>()
+  private readonly addresses = new Map<string, Uint8Array>()
+
+  has(ip: string, cidr: string): boolean {
+    return isInNetwork(this.address(ip), this.network(cidr))
+  }
+
+  private address(text: string): Uint8Array {
+    const known = this.addresses.get(text)
+    if (known !== undefined) return known
+    const address = text.includes('%') ? undefined : parseClientAddress(text)
+    if (address === undefined) throw new ExpressionError(`"${text}" is not an address`)
+    return keep(this.addresses, text, address)
+  }
+
+  private network(text: string): Network {
+    const known = this.networks.get(text)
+    if (known !== undefined) return known
+    const network = parseNetwork(text)
+    if (network === undefined) throw new ExpressionError(`"${text}" is not a block of addresses`)
+    return keep(this.networks, text, network)
+  }
+}
+
+function keep<T>(map: Map<string, T>, key: string, value: T): T {
+  if (map.size >= PARSED_MAX) map.clear()
+  map.set(key, value)
+  return value
+}

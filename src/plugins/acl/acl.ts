@@ -1,0 +1,255 @@
+/**
+ * The `acl` plugin: answers, refuses, empties or drops queries by who asks for what (CoreDNS,
+ * plugin/acl).
+ * @module
+ */
+
+import type { Outcome, Setup, SetupContext } from '../../chain/plugin.ts'
+import { options, unknownOption, zonesOf } from '../../corefile/arguments.ts'
+import { configError } from '../../corefile/problem.ts'
+import type { Directive, Word } from '../../corefile/server-block.ts'
+import { EXTENDED_ERROR, extendedError } from '../../dns/edns.ts'
+import { EMPTY_REPLY, type Reply } from '../../dns/message.ts'
+import { formatName } from '../../dns/name.ts'
+import { isInNetwork, type Network, parseClientAddress, parseNetwork } from '../../dns/network.ts'
+import { isWithinZone, type Query } from '../../dns/query.ts'
+import { RCODE } from '../../dns/rcode.ts'
+import { formatType, parseType } from '../../dns/rr-type.ts'
+import { closestZone } from '../../plugin-kit/zones.ts'
+import type { Metrics } from '../../telemetry/metrics.ts'
+
+type Action = 'allow' | 'block' | 'filter' | 'drop'
+
+type Policy = {
+  readonly action: Action
+  /** `undefined` for all. */
+  readonly types: ReadonlySet<number> | undefined
+  /** `undefined` for all. */
+  readonly networks: readonly Network[] | undefined
+}
+
+type Rule = { readonly zones: readonly Uint8Array[]; readonly policies: readonly Policy[] }
+
+/** What has to be done about a query, and the rule that says so. */
+type Verdict = { readonly action: Exclude<Action, 'allow'>; readonly rule: Rule }
+
+/** A rule as far as it is about one client. */
+type ClientRule = {
+  readonly zones: readonly Uint8Array[]
+  readonly policies: readonly (Pick<Policy, 'types'> & { readonly verdict: Verdict | undefined })[]
+}
+
+/** Clients whose rules are kept at hand; one more, and it begins anew. */
+const CLIENTS_MAX = 4096
+const ALL = '*'
+const NO_RULE: ClientRule = { zones: [], policies: [] }
+
+const REFUSED: Reply = {
+  ...EMPTY_REPLY,
+  rcode: RCODE.REFUSED,
+  options: [extendedError(EXTENDED_ERROR.BLOCKED)],
+  dnssecOk: true,
+}
+const FILTERED: Reply = {
+  ...EMPTY_REPLY,
+  options: [extendedError(EXTENDED_ERROR.FILTERED)],
+  dnssecOk: true,
+}
+
+const ALLOWED = {
+  name: 'coredns_acl_allowed_requests_total',
+  help: 'Counter of DNS requests being allowed.',
+  labels: ['server', 'view'],
+}
+const DONE_TO: Readonly<Record<Verdict['action'], string>> = {
+  block: 'blocked',
+  filter: 'filtered',
+  drop: 'dropped',
+}
+
+/**
+ * Configures `acl [ZONE…] { allow|block|filter|drop [type TYPE…] [net NETWORK…] … }`, as often as
+ * there are rules. The first line of a rule that fits a query decides; `*` stands for all.
+ */
+export const setupAcl: Setup = (directives, { host, server, view, zones }) => {
+  const rules = new ClientRules(directives.map((directive) => parseRule(directive, zones)))
+  const allowed = host.metrics.counter(ALLOWED, [server, view])
+  return {
+    plugins: [
+      {
+        name: 'acl',
+        quick: {
+          concerns: (query, client) => rules.judge(query, client.address) !== undefined,
+          answered: () => {
+            allowed.value++
+          },
+        },
+        serve: (request, next) => {
+          const verdict = rules.judge(request.query, request.client.address)
+          if (verdict === undefined) {
+            allowed.value++
+            return next(request)
+          }
+          const zone = closestZone(verdict.rule.zones, request.lowerName)
+          count(host.metrics, verdict, [server, zone === undefined ? '' : formatName(zone), view])
+          return outcomeOf(verdict)
+        },
+      },
+    ],
+  }
+}
+
+function outcomeOf({ action }: Verdict): Outcome {
+  switch (action) {
+    case 'block':
+      return REFUSED
+    case 'filter':
+      return FILTERED
+    case 'drop':
+      return { kind: 'drop' }
+  }
+}
+
+function count(metrics: Metrics, { action }: Verdict, labels: readonly string[]): void {
+  const done = DONE_TO[action]
+  const info = {
+    name: `coredns_acl_${done}_requests_total`,
+    help: `Counter of DNS requests being ${done}.`,
+    labels: ['server', 'zone', 'view'],
+  }
+  metrics.counter(info, labels).value++
+}
+
+/** All rules; those about a client are found once, so that to judge costs nothing by networks. */
+class ClientRules {
+  private readonly rules: readonly Rule[]
+  /** The zones of all rules. */
+  private readonly zones: readonly Uint8Array[]
+  private readonly known = new Map<string, readonly ClientRule[]>()
+
+  constructor(rules: readonly Rule[]) {
+    this.rules = rules
+    this.zones = rules.flatMap(({ zones }) => zones)
+  }
+
+  /** Finds what is to be done about a query; `undefined` for nothing. */
+  judge(query: Query, address: string): Verdict | undefined {
+    // Most names are not in the zone of any rule, whoever asks.
+    if (!isWithinAny(this.zones, query)) return undefined
+    const rules = this.known.get(address) ?? this.learn(address)
+    for (let i = 0; i < rules.length; i++) {
+      const { zones, policies } = rules[i] ?? NO_RULE
+      if (!isWithinAny(zones, query)) continue
+      for (let j = 0; j < policies.length; j++) {
+        const policy = policies[j]
+        if (policy?.types?.has(query.type) === false) continue
+        // To be allowed by one rule is to be allowed by those behind it as well.
+        return policy?.verdict
+      }
+    }
+    return undefined
+  }
+
+  private learn(text: string): readonly ClientRule[] {
+    const address = parseClientAddress(text)
+    const rules = this.rules.map((rule): ClientRule => {
+      const applying = rule.policies.filter((policy) => isFrom(address, policy))
+      const policies = applying.map(({ types, action }) => {
+        return { types, verdict: action === 'allow' ? undefined : { action, rule } }
+      })
+      // Who cannot tell where a query comes from must not let it in.
+      return address === undefined ? { ...rule, policies: [blockAll(rule)] } : { ...rule, policies }
+    })
+    if (this.known.size >= CLIENTS_MAX) this.known.clear()
+    this.known.set(text, rules)
+    return rules
+  }
+}
+
+function blockAll(rule: Rule): ClientRule['policies'][number] {
+  return { types: undefined, verdict: { action: 'block', rule } }
+}
+
+function isFrom(address: Uint8Array | undefined, { networks }: Policy): boolean {
+  if (networks === undefined || address === undefined) return networks === undefined
+  return networks.some((network) => isInNetwork(address, network))
+}
+
+function isWithinAny(zones: readonly Uint8Array[], query: Query): boolean {
+  for (let i = 0; i < zones.length; i++) {
+    const zone = zones[i]
+    if (zone !== undefined && isWithinZone(query, zone)) return true
+  }
+  return false
+}
+
+function parseRule(directive: Directive, blockZones: SetupContext['zones']): Rule {
+  const policies = options(directive).map((option): Policy => {
+    const action = option.name.toLowerCase()
+    const isKnown = action === 'allow' || action === 'block'
+    if (!isKnown && action !== 'filter' && action !== 'drop') {
+      throw unknownOption('acl', option, ['allow', 'block', 'filter', 'drop'])
+    }
+    const { type, net } = parseSections(option.args)
+    return { action, types: type && parseTypes(type), networks: net && parseNetworks(net) }
+  })
+  return { zones: zonesOf(directive.args, blockZones), policies }
+}
+
+type Sections = { type?: readonly Word[]; net?: readonly Word[] }
+
+/** Words behind `type` and `net`, which may stand several times. */
+function parseSections(words: readonly Word[]): Sections {
+  const sections: Sections = {}
+  for (let at = 0; at < words.length; ) {
+    const head = words[at]
+    const name = head && sectionName(head)
+    if (head === undefined) break
+    if (name === undefined) {
+      throw configError(
+        head,
+        `"${head.text}" is neither "type" nor "net", one of which begins here`,
+      )
+    }
+    const rest = words.slice(at + 1)
+    const size = rest.findIndex((word) => sectionName(word) !== undefined)
+    const own = size < 0 ? rest : rest.slice(0, size)
+    if (own.length === 0) throw configError(head, `nothing stands behind "${head.text}"`)
+    const before = sections[name] ?? []
+    // What stands behind a "*" is not even looked at, and all of a kind are all of a kind.
+    const star = own.findIndex(({ text }) => text === ALL)
+    sections[name] = [...before, ...(star < 0 ? own : own.slice(0, star + 1))]
+    at += own.length + 1
+  }
+  return sections
+}
+
+function sectionName({ text }: Word): 'type' | 'net' | undefined {
+  const name = text.toLowerCase()
+  return name === 'type' || name === 'net' ? name : undefined
+}
+
+function parseTypes(words: readonly Word[]): ReadonlySet<number> | undefined {
+  const types = words.flatMap((word) => {
+    if (word.text === ALL) return []
+    const type = parseType(word.text)
+    if (type === undefined || formatType(type) !== word.text) {
+      throw configError(word, `"${word.text}" is not a type of records such as A or AAAA`)
+    }
+    return [type]
+  })
+  return types.length < words.length ? undefined : new Set(types)
+}
+
+function parseNetworks(words: readonly Word[]): readonly Network[] | undefined {
+  const networks = words.flatMap((word) => {
+    if (word.text === ALL) return []
+    const bits = word.text.includes(':') ? '/128' : '/32'
+    const network = parseNetwork(word.text.includes('/') ? word.text : word.text + bits)
+    if (network === undefined) {
+      throw configError(word, `"${word.text}" is not an address or a block such as 10.0.0.0/8`)
+    }
+    return [network]
+  })
+  return networks.length < words.length ? undefined : networks
+}

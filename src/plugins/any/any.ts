@@ -1,0 +1,36 @@
+/**
+ * The `any` plugin: a short answer to queries for all types (RFC 8482 §4.2).
+ * @module
+ */
+
+import type { Request, Setup } from '../../chain/plugin.ts'
+import { checkArgs, checkNoBlock, onlyDirective } from '../../corefile/arguments.ts'
+import { EMPTY_REPLY, type Reply } from '../../dns/message.ts'
+import { ROOT } from '../../dns/name.ts'
+import { parseRdata } from '../../dns/rdata-text.ts'
+import { CLASS } from '../../dns/rr-class.ts'
+import { TYPE } from '../../dns/rr-type.ts'
+
+const TTL_SECONDS = 8482
+const HINFO = parseRdata(TYPE.HINFO, ['ANY obsoleted', 'See RFC 8482'], ROOT) ?? new Uint8Array(0)
+
+/** Configures `any`. */
+export const setupAny: Setup = (directives) => {
+  const directive = onlyDirective(directives)
+  checkArgs(directive, 0)
+  checkNoBlock(directive)
+  return {
+    plugins: [
+      {
+        name: 'any',
+        quick: { concerns: (query) => query.type === TYPE.ANY },
+        serve: (request, next) => (request.type === TYPE.ANY ? answer(request) : next(request)),
+      },
+    ],
+  }
+}
+
+function answer({ name }: Request): Reply {
+  const record = { owner: name, type: TYPE.HINFO, class: CLASS.IN, rdata: HINFO }
+  return { ...EMPTY_REPLY, answer: [{ ...record, ttlSeconds: TTL_SECONDS }] }
+}

@@ -1,0 +1,158 @@
+/**
+ * The `autopath` plugin: walks a client's search list on its behalf, so that one query is enough
+ * (CoreDNS, plugin/autopath). Who asks for a name with the first element of its list behind it gets
+ * the answer of the first element that has one, behind an alias.
+ *
+ * The first element itself is answered as without this plugin, where CoreDNS fails.
+ * @module
+ */
+
+import { octet } from '../../bytes/bytes.ts'
+import { askedInstead } from '../../chain/derived-request.ts'
+import {
+  andThen,
+  type MaybePromise,
+  type Next,
+  type Outcome,
+  type Plugin,
+  type Request,
+  type Setup,
+  type SetupContext,
+} from '../../chain/plugin.ts'
+import { checkNoBlock, onlyDirective, zonesOf } from '../../corefile/arguments.ts'
+import { configError } from '../../corefile/problem.ts'
+import type { Directive, Word } from '../../corefile/server-block.ts'
+import type { Reply } from '../../dns/message.ts'
+import { equalNames, joinName, ROOT } from '../../dns/name.ts'
+import { isWithinZone, type Query } from '../../dns/query.ts'
+import { RCODE } from '../../dns/rcode.ts'
+import { CLASS } from '../../dns/rr-class.ts'
+import { TYPE } from '../../dns/rr-type.ts'
+import { parseSearchList } from '../../plugin-kit/search-list.ts'
+import { closestZoneIndex } from '../../plugin-kit/zones.ts'
+import type { Series } from '../../telemetry/metrics.ts'
+
+/** Finds the search list of a client; `undefined` when there is none. */
+type SearchPath = NonNullable<Plugin['searchPath']>
+
+/** Plugins that know the search lists of clients. */
+const KNOWING: ReadonlySet<string> = new Set(['kubernetes', 'erratic'])
+
+const SUCCESSES = {
+  name: 'coredns_autopath_success_total',
+  help: 'Counter of requests that did autopath.',
+  labels: ['server'],
+}
+
+/** Configures `autopath [ZONE…] FILE|@PLUGIN`; the file is a resolv.conf, read once. */
+export const setupAutopath: Setup = (directives, context) => {
+  const directive = onlyDirective(directives)
+  checkNoBlock(directive)
+  const { zones, searchPath } = parseAutopath(directive, context)
+  const successes = context.host.metrics.counter(SUCCESSES, [context.server])
+  const pathOf: SearchPath = (query, client) => {
+    if (closestZoneIndex(zones, query) < 0) return undefined
+    const path = searchPath(query, client)
+    const first = path?.[0]
+    return first !== undefined && isBelow(query, first) ? path : undefined
+  }
+  let isSearched = false
+  return {
+    plugins: [
+      {
+        name: 'autopath',
+        quick: {
+          accepts: (query, client, reply) => {
+            isSearched = pathOf(query, client) !== undefined
+            return !isSearched || (octet(reply, 3) & 15) !== RCODE.NXDOMAIN
+          },
+          answered: () => {
+            if (isSearched) successes.value++
+          },
+        },
+        serve: (request, next) => {
+          const path = pathOf(request.query, request.client)
+          return path === undefined ? next(request) : search(request, next, { path, successes })
+        },
+      },
+    ],
+  }
+}
+
+function parseAutopath(
+  directive: Directive,
+  context: SetupContext,
+): { readonly zones: readonly Uint8Array[]; readonly searchPath: SearchPath } {
+  const source = directive.args.at(-1)
+  if (source === undefined) {
+    throw configError(directive, '"autopath" needs a resolv.conf or a plugin such as @kubernetes')
+  }
+  const zones = zonesOf(directive.args.slice(0, -1), context.zones)
+  if (source.text.startsWith('@')) return { zones, searchPath: pathByPlugin(source, context) }
+  const text = context.host.readText(source.text)
+  if (text === undefined) throw configError(source, `cannot read the file "${source.text}"`)
+  const path = [...parseSearchList(text), ROOT]
+  return { zones, searchPath: () => path }
+}
+
+/** The plugin may come later in the block, or be none: then nothing is searched. */
+function pathByPlugin(source: Word, { block, peers }: SetupContext): SearchPath {
+  const name = source.text.slice(1)
+  const isHere = block.directives.some((other) => other.name === name)
+  if (isHere && !KNOWING.has(name)) {
+    throw configError(source, `"${name}" knows no search lists; "kubernetes" does`)
+  }
+  let plugin: Plugin | undefined
+  return (query, client) => {
+    plugin ??= peers().find((peer) => peer.name === name)
+    return plugin?.searchPath?.(query, client)
+  }
+}
+
+function isBelow(query: Query, zone: Uint8Array): boolean {
+  return query.nameBytes > zone.length && isWithinZone(query, zone)
+}
+
+type Search = {
+  readonly path: readonly Uint8Array[]
+  readonly successes: Series
+}
+
+/**
+ * Asks for the base of the name below each element in turn. An error that a plugin gives a reason
+ * for ends the search; when nothing is found, the first answer counts.
+ */
+function search(request: Request, next: Next, { path, successes }: Search): MaybePromise<Outcome> {
+  const { name } = request
+  const base = name.subarray(0, name.length - (path[0] ?? ROOT).length)
+  const attempt = (index: number, first?: Outcome): MaybePromise<Outcome> => {
+    const element = path[index]
+    const asked = element && joinName(base, element)
+    if (element === undefined) return first ?? next(request)
+    if (asked === undefined) return attempt(index + 1, first)
+    return andThen(next(askedInstead(request, { name: asked })), (outcome) => {
+      if (outcome.kind === 'drop' || outcome.kind === 'transfer') return outcome
+      if (outcome.kind === 'failure' && outcome.reason !== undefined) return outcome
+      if (outcome.kind === 'failure' || outcome.rcode === RCODE.NXDOMAIN) {
+        return attempt(index + 1, first ?? spelled(outcome, asked))
+      }
+      successes.value++
+      return aliased(outcome, name)
+    })
+  }
+  return attempt(0)
+}
+
+/** Has the reply say what was asked in place of the query, as CoreDNS does. */
+function spelled(outcome: Outcome, questionName: Uint8Array): Outcome {
+  return outcome.kind === 'reply' ? { ...outcome, questionName } : outcome
+}
+
+/** Puts an alias in front that leads from the name to the first other one that has a record. */
+function aliased(reply: Reply, owner: Uint8Array): Reply {
+  const target = reply.answer.find((record) => !equalNames(record.owner, owner))
+  if (target === undefined) return reply
+  const { ttlSeconds, owner: rdata } = target
+  const alias = { owner, type: TYPE.CNAME, class: CLASS.IN, ttlSeconds, rdata }
+  return { ...reply, answer: [alias, ...reply.answer] }
+}

@@ -1,0 +1,41 @@
+/**
+ * The `bind` plugin: the addresses or interfaces to listen on.
+ * @module
+ */
+
+import type { Host } from '../../chain/host.ts'
+import type { Feature, Setup } from '../../chain/plugin.ts'
+import { argTexts, type Option, readOptions } from '../../corefile/arguments.ts'
+import { configError } from '../../corefile/problem.ts'
+import type { Directive, Word } from '../../corefile/server-block.ts'
+import { parseAddress } from '../../dns/address.ts'
+
+const READERS: Readonly<Record<string, (option: Option, except: Word[]) => void>> = {
+  except: (option, except) => {
+    argTexts(option, 1, Infinity)
+    except.push(...option.args)
+  },
+}
+
+/**
+ * Configures `bind ADDRESS|INTERFACE… { except ADDRESS|INTERFACE… }`. Several directives add up;
+ * `except` counts for its own directive.
+ */
+export const setupBind: Setup = (directives, { host }) => ({
+  features: directives.map((directive) => bindOf(directive, host)),
+})
+
+function bindOf(directive: Directive, host: Host): Feature {
+  if (directive.args.length === 0) {
+    throw configError(directive, '"bind" needs an address or an interface')
+  }
+  const except: Word[] = []
+  readOptions(directive, READERS, except)
+  for (const word of [...directive.args, ...except]) {
+    if (parseAddress(word.text) !== undefined || host.isInterface?.(word.text) !== false) continue
+    const message = `"${word.text}" is neither an address nor an interface of this machine`
+    throw configError(word, message)
+  }
+  const texts = (words: readonly Word[]): string[] => words.map(({ text }) => text)
+  return { kind: 'bind', addresses: texts(directive.args), except: texts(except) }
+}

@@ -1,0 +1,51 @@
+/**
+ * The `cancel` plugin: a bound on the time that an answer may take.
+ * @module
+ */
+
+import type { Host } from '../../chain/host.ts'
+import { failure, type Outcome, type Setup } from '../../chain/plugin.ts'
+import { checkArgs, checkNoBlock, parseDuration } from '../../corefile/arguments.ts'
+import { configError } from '../../corefile/problem.ts'
+import type { Directive } from '../../corefile/server-block.ts'
+import { RCODE } from '../../dns/rcode.ts'
+
+/** Clients give up after five seconds. */
+const TIMEOUT_MS_DEFAULT = 5001
+
+/** Configures `cancel [TIMEOUT]`; 5001ms when left out. The last of several counts. */
+export const setupCancel: Setup = (directives, { host }) => {
+  const timeouts = directives.map(parseTimeout)
+  const timeoutMs = timeouts.at(-1) ?? TIMEOUT_MS_DEFAULT
+  return {
+    plugins: [
+      {
+        name: 'cancel',
+        quick: {},
+        serve: (request, next) => {
+          const outcome = next(request)
+          return outcome instanceof Promise ? bounded(outcome, timeoutMs, host) : outcome
+        },
+      },
+    ],
+  }
+}
+
+function parseTimeout(directive: Directive): number {
+  const [word] = checkArgs(directive, 1)
+  checkNoBlock(directive)
+  if (word === undefined) return TIMEOUT_MS_DEFAULT
+  const timeoutMs = parseDuration(word)
+  if (timeoutMs <= 0) throw configError(word, `"${word.text}" leaves no time for an answer`)
+  return timeoutMs
+}
+
+/** Whoever still works on the answer then works for nobody. */
+function bounded(outcome: Promise<Outcome>, timeoutMs: number, host: Host): Promise<Outcome> {
+  return new Promise((resolve, reject) => {
+    const callOff = host.after(timeoutMs, () => {
+      resolve(failure(RCODE.SERVFAIL, `no answer within ${timeoutMs}ms`))
+    })
+    void outcome.finally(callOff).then(resolve, reject)
+  })
+}

@@ -1,0 +1,82 @@
+/**
+ * The `chaos` plugin: tells version, authors and name of the server in the class CH (RFC 4892).
+ * @module
+ */
+
+import type { Request, Setup } from '../../chain/plugin.ts'
+import { checkNoBlock, onlyDirective } from '../../corefile/arguments.ts'
+import type { Word } from '../../corefile/server-block.ts'
+import { EMPTY_REPLY, type Reply } from '../../dns/message.ts'
+import { nameKey, nameOf } from '../../dns/name.ts'
+import { CLASS } from '../../dns/rr-class.ts'
+import { TYPE } from '../../dns/rr-type.ts'
+import { permute } from '../../plugin-kit/shuffle.ts'
+import { PROGRAM, VERSION } from '../../telemetry/version.ts'
+
+/** Octets of a string within a TXT record (RFC 1035 §3.3). */
+const STRING_BYTES_MAX = 255
+const AUTHORS: readonly string[] = [`the ${PROGRAM} authors`]
+
+/** What is told, by name. */
+type Facts = ReadonlyMap<string, () => readonly string[]>
+
+/**
+ * Configures `chaos [VERSION [AUTHOR…]]`. Authors come in random order. What else is asked goes on
+ * to the next plugin.
+ */
+export const setupChaos: Setup = (directives, { host }) => {
+  const directive = onlyDirective(directives)
+  checkNoBlock(directive)
+  const [version, ...authorWords] = directive.args
+  const authors = authorWords.length === 0 ? AUTHORS : textsOf(authorWords)
+  const versionText = version?.text ?? `${PROGRAM}-${VERSION}`
+  const facts = factsOf({
+    version: () => [versionText],
+    authors: () => permute([...authors], host.random16),
+    hostname: () => [host.hostname],
+  })
+  return {
+    plugins: [
+      {
+        name: 'chaos',
+        // Only the class IN is answered quickly.
+        quick: {},
+        serve: (request, next) => {
+          if (request.class !== CLASS.CH || request.type !== TYPE.TXT) return next(request)
+          const texts = facts.get(nameKey(request.lowerName))
+          return texts === undefined ? next(request) : answer(request, texts())
+        },
+      },
+    ],
+  }
+}
+
+/** The names of RFC 4892 and those that name servers had before it. */
+function factsOf({
+  version,
+  authors,
+  hostname,
+}: Readonly<Record<'version' | 'authors' | 'hostname', () => readonly string[]>>): Facts {
+  const named: readonly [string, () => readonly string[]][] = [
+    ['version.bind', version],
+    ['version.server', version],
+    ['authors.bind', authors],
+    ['hostname.bind', hostname],
+    ['id.server', hostname],
+  ]
+  return new Map(named.map(([name, texts]) => [nameKey(nameOf(name)), texts]))
+}
+
+function textsOf(words: readonly Word[]): readonly string[] {
+  return [...new Set(words.map(({ text }) => text))]
+}
+
+function answer({ name: owner }: Request, texts: readonly string[]): Reply {
+  const common = { owner, type: TYPE.TXT, class: CLASS.CH, ttlSeconds: 0 }
+  return { ...EMPTY_REPLY, answer: texts.map((text) => ({ ...common, rdata: stringRdata(text) })) }
+}
+
+function stringRdata(text: string): Uint8Array {
+  const bytes = new TextEncoder().encode(text).subarray(0, STRING_BYTES_MAX)
+  return Uint8Array.of(bytes.length, ...bytes)
+}

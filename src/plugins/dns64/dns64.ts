@@ -1,0 +1,205 @@
+/**
+ * The `dns64` plugin: gives clients with IPv6 only addresses of IPv4 servers, in the form in which
+ * a NAT64 lets them through (RFC 6147, RFC 6052).
+ * @module
+ */
+
+import { octet, readUint16 } from '../../bytes/bytes.ts'
+import type { Request, Setup } from '../../chain/plugin.ts'
+import {
+  andThen,
+  type Client,
+  failure,
+  type MaybePromise,
+  type Outcome,
+} from '../../chain/plugin.ts'
+import {
+  argTexts,
+  checkArgs,
+  type Option,
+  options,
+  unknownOption,
+} from '../../corefile/arguments.ts'
+import { configError, type Problem, problemAt } from '../../corefile/problem.ts'
+import type { Directive, Word } from '../../corefile/server-block.ts'
+import { hasIPv6Form } from '../../dns/address.ts'
+import { EMPTY_REPLY, type Reply, type ResourceRecord } from '../../dns/message.ts'
+import { type Network, parseNetwork } from '../../dns/network.ts'
+import type { Query } from '../../dns/query.ts'
+import { RCODE } from '../../dns/rcode.ts'
+import { CLASS } from '../../dns/rr-class.ts'
+import { TYPE } from '../../dns/rr-type.ts'
+
+type Translation = {
+  prefix: Network
+  /** Whether addresses that are there are replaced as well. */
+  isForAll: boolean
+  /** Whether clients over IPv4 get translated addresses as well. */
+  isForIPv4: boolean
+}
+
+const OPTIONS = ['prefix', 'translate_all', 'allow_ipv4']
+const PREFIX_BITS_MIN = 32
+const PREFIX_BITS_MAX = 96
+/** The octet of an address that stays zero (RFC 6052 §2.2). */
+const RESERVED_OCTET = 8
+/** How long a translated address is good for when no SOA record says (RFC 6147 §5.1.7). */
+const TTL_SECONDS_MAX = 600
+
+const TRANSLATED = {
+  name: 'coredns_dns64_requests_translated_total',
+  help: 'Counter of DNS requests translated by dns64.',
+  labels: ['server'],
+}
+
+/** Configures `dns64 [PREFIX] { prefix PREFIX; translate_all; allow_ipv4 }`; 64:ff9b::/96. */
+export const setupDns64: Setup = (directives, { host, server }) => {
+  const translation = parseTranslation(directives)
+  const translated = host.metrics.counter(TRANSLATED, [server])
+  return {
+    plugins: [
+      {
+        name: 'dns64',
+        quick: { accepts: (query, client, reply) => isDone(query, client, reply, translation) },
+        serve: (request, next) => {
+          const { query, client } = request
+          if (!isIntercepted(query, client, translation)) return next(request)
+          return andThen(next(request), (outcome) => {
+            if (!isLacking(outcome, translation)) return outcome
+            translated.value++
+            return translate(request, outcome, translation.prefix)
+          })
+        },
+      },
+    ],
+    notices: directives.flatMap(noticesOf),
+  }
+}
+
+function parseTranslation(directives: readonly Directive[]): Translation {
+  const translation: Translation = {
+    prefix: { address: Uint8Array.of(0, 0x64, 0xff, 0x9b, ...new Uint8Array(12)), prefixBits: 96 },
+    isForAll: false,
+    isForIPv4: false,
+  }
+  for (const directive of directives) {
+    const [inline] = checkArgs(directive, 1)
+    if (inline !== undefined) translation.prefix = parsePrefix(inline)
+    for (const option of options(directive)) {
+      readOption(option, translation, inline !== undefined)
+    }
+  }
+  return translation
+}
+
+function readOption(option: Option, translation: Translation, isBehindPrefix: boolean): void {
+  switch (option.name) {
+    case 'prefix':
+      argTexts(option, 1)
+      for (const word of option.args) translation.prefix = parsePrefix(word)
+      return
+    case 'translate_all':
+      argTexts(option, 0)
+      if (!isBehindPrefix) translation.isForAll = true
+      return
+    case 'allow_ipv4':
+      argTexts(option, 0)
+      if (!isBehindPrefix) translation.isForIPv4 = true
+      return
+    default:
+      throw unknownOption('dns64', option, OPTIONS)
+  }
+}
+
+function parsePrefix(word: Word): Network {
+  const network = parseNetwork(word.text)
+  const isFitting =
+    network?.address.length === 16 &&
+    network.prefixBits % 8 === 0 &&
+    PREFIX_BITS_MIN <= network.prefixBits &&
+    network.prefixBits <= PREFIX_BITS_MAX
+  if (network !== undefined && isFitting) return network
+  const message = `"${word.text}" is not a prefix such as 64:ff9b::/96, of 32, 40, 48 … 96 bits`
+  throw configError(word, message)
+}
+
+/** CoreDNS passes over the options of a directive that has its prefix before the brace. */
+function noticesOf(directive: Directive): Problem[] {
+  if (directive.args.length === 0) return []
+  return options(directive).flatMap((option) => {
+    if (option.name === 'prefix') return []
+    const hint = 'write the prefix as an option below it'
+    const message = `"${option.name}" has no effect behind a prefix on the line of "dns64"; ${hint}`
+    return [problemAt(option, message)]
+  })
+}
+
+/** Whether a query is for an IPv6 address, by a client that may be in need of one. */
+function isIntercepted(query: Query, { address }: Client, { isForIPv4 }: Translation): boolean {
+  const isAsked = query.type === TYPE.AAAA && query.class === CLASS.IN
+  return isAsked && (isForIPv4 || hasIPv6Form(address))
+}
+
+/** Whether a quick reply is not to be translated: it has addresses and no aliases. */
+function isDone(
+  query: Query,
+  client: Client,
+  reply: Uint8Array,
+  translation: Translation,
+): boolean {
+  if (!isIntercepted(query, client, translation)) return true
+  if ((octet(reply, 3) & 15) === RCODE.NXDOMAIN) return true
+  return !translation.isForAll && readUint16(reply, 6) > 0
+}
+
+/** Whether what was found for IPv6 has to give way: errors do, a name that is not does not. */
+function isLacking(outcome: Outcome, { isForAll }: Translation): outcome is Reply {
+  if (outcome.kind !== 'reply') return false
+  const { rcode, answer } = outcome
+  if (rcode === RCODE.NXDOMAIN && answer.length === 0) return false
+  return isForAll || !answer.some(({ type }) => type === TYPE.AAAA)
+}
+
+function translate(request: Request, lacking: Reply, prefix: Network): MaybePromise<Outcome> {
+  return andThen(request.lookup(request.lowerName, TYPE.A), (found): Outcome => {
+    if (found.kind === 'drop' || found.kind === 'transfer') {
+      return failure(RCODE.SERVFAIL, 'no answer to translate')
+    }
+    const { truncated, origin, answer, authority, additional, options } =
+      found.kind === 'reply' ? found : { ...EMPTY_REPLY, options: found.options }
+    const soa = lacking.authority.findLast(({ type }) => type === TYPE.SOA)
+    const ttlSecondsMax = soa?.ttlSeconds ?? TTL_SECONDS_MAX
+    return {
+      ...EMPTY_REPLY,
+      truncated,
+      origin: lacking.origin === 'snapshot' ? lacking.origin : origin,
+      answer: answer.map((record) => translatedRecord(record, prefix, ttlSecondsMax)),
+      authority,
+      additional,
+      options,
+    }
+  })
+}
+
+function translatedRecord(
+  record: ResourceRecord,
+  prefix: Network,
+  ttlSecondsMax: number,
+): ResourceRecord {
+  if (record.type !== TYPE.A) return record
+  const ttlSeconds = Math.min(record.ttlSeconds, ttlSecondsMax)
+  return { ...record, type: TYPE.AAAA, ttlSeconds, rdata: embed(prefix, record.rdata) }
+}
+
+/** Puts an IPv4 address behind a prefix (RFC 6052 §2.2). */
+function embed({ address, prefixBits }: Network, ipv4: Uint8Array): Uint8Array {
+  const embedded = new Uint8Array(16)
+  const prefixBytes = prefixBits / 8
+  embedded.set(address.subarray(0, prefixBytes))
+  let at = prefixBytes
+  for (const value of ipv4) {
+    if (at === RESERVED_OCTET) at++
+    embedded[at++] = value
+  }
+  return embedded
+}

@@ -1,0 +1,171 @@
+/**
+ * The `errors` plugin: logs queries that failed, and why; errors that are alike once in a while
+ * (CoreDNS, plugin/errors).
+ * @module
+ */
+
+import type { Host } from '../../chain/host.ts'
+import { andThen, type Failure, type Request, type Setup } from '../../chain/plugin.ts'
+import {
+  argTexts,
+  checkArgs,
+  type Option,
+  onlyDirective,
+  options,
+  parseDuration,
+  unknownOption,
+} from '../../corefile/arguments.ts'
+import { configError } from '../../corefile/problem.ts'
+import type { Directive, ServerBlock, Word } from '../../corefile/server-block.ts'
+import { formatName } from '../../dns/name.ts'
+import { formatRcode } from '../../dns/rcode.ts'
+import { formatType } from '../../dns/rr-type.ts'
+import type { Pattern } from '../../pattern/pattern.ts'
+import type { Level, Log } from '../../telemetry/log.ts'
+import { parsePattern } from '../rewrite/name-match.ts'
+
+/** Errors that are logged together. */
+type Kind = {
+  readonly pattern: Pattern
+  readonly periodMs: number
+  /** The period as the Corefile has it. */
+  readonly periodText: string
+  readonly level: Level
+  /** Whether the first of a period is logged as it comes. */
+  readonly showsFirst: boolean
+}
+
+const OPTIONS = ['stacktrace', 'consolidate']
+const LEVELS: readonly Level[] = ['warning', 'error', 'info', 'debug']
+const SHOW_FIRST = 'show_first'
+
+/**
+ * Whether a block's clients are told as well why an answer is poor, in extended errors (RFC 8914):
+ * where `errors` tells it the log. CoreDNS has no such errors, and without `errors` nor have we.
+ */
+export function tellsWhy({ directives }: ServerBlock): boolean {
+  return directives.some(({ name }) => name === 'errors')
+}
+
+/**
+ * Configures `errors [stdout] { stacktrace; consolidate DURATION EXPRESSION [LEVEL] [show_first] …
+ * }`. Stack traces are logged in any case. Of several expressions, the first that matches counts.
+ * What has the level `debug` is logged where `debug` is in the server block.
+ */
+export const setupErrors: Setup = (directives, { host, block }) => {
+  const isDebugged = block.directives.some(({ name }) => name === 'debug')
+  const tell: Log = (event) => {
+    if (isDebugged || event.level !== 'debug') host.log(event)
+  }
+  const { after } = host
+  const lots = parseKinds(onlyDirective(directives)).map((kind) => new Lot(kind, { after, tell }))
+  const log = (request: Request, { rcode, reason = '' }: Failure): void => {
+    const lot = lots.find((one) => one.kind.pattern.test(reason))
+    if (lot?.takes() === true) return
+    tell({
+      level: lot?.kind.level ?? 'error',
+      message: reason,
+      plugin: 'errors',
+      rcode: formatRcode(rcode),
+      name: formatName(request.lowerName),
+      type: formatType(request.type),
+    })
+  }
+  return {
+    plugins: [
+      {
+        name: 'errors',
+        quick: {},
+        stop: () => {
+          for (const lot of lots) lot.stop()
+        },
+        serve: (request, next) =>
+          andThen(next(request), (outcome) => {
+            if (outcome.kind === 'failure' && outcome.reason !== undefined) log(request, outcome)
+            return outcome
+          }),
+      },
+    ],
+  }
+}
+
+type Means = { readonly after: Host['after']; readonly tell: Log }
+
+/** Errors of one kind, counted over a period that begins with the first of them. */
+class Lot {
+  readonly kind: Kind
+  private readonly means: Means
+  private count = 0
+  private isStopped = false
+  private cancel = (): void => {}
+
+  constructor(kind: Kind, means: Means) {
+    this.kind = kind
+    this.means = means
+  }
+
+  /** Counts an error; false when it is to be logged by itself. */
+  takes(): boolean {
+    if (this.isStopped) return false
+    if (++this.count > 1) return true
+    this.cancel = this.means.after(this.kind.periodMs, () => this.tell())
+    return !this.kind.showsFirst
+  }
+
+  /** Logs what has been counted, and counts no more. */
+  stop(): void {
+    this.isStopped = true
+    this.cancel()
+    this.tell()
+  }
+
+  private tell(): void {
+    const { count, kind } = this
+    this.count = 0
+    if (count === 0 || (count === 1 && kind.showsFirst)) return
+    const { level, pattern, periodText } = kind
+    const message = `${count} errors like '${pattern.source}' occurred in last ${periodText}`
+    this.means.tell({ level, message, plugin: 'errors' })
+  }
+}
+
+function parseKinds(directive: Directive): Kind[] {
+  const [output] = checkArgs(directive, 1)
+  if (output !== undefined && output.text !== 'stdout') {
+    throw configError(output, `"${output.text}" is not where errors can go, only "stdout" is`)
+  }
+  return options(directive).flatMap((option) => {
+    if (option.name === 'stacktrace') return []
+    if (option.name !== 'consolidate') throw unknownOption('errors', option, OPTIONS)
+    return [parseKind(option)]
+  })
+}
+
+function parseKind(option: Option): Kind {
+  argTexts(option, 2, 4)
+  const [period, expression, ...rest] = option.args
+  if (period === undefined || expression === undefined) throw new TypeError('There are two words')
+  const pattern = parsePattern(expression)
+  return { pattern, periodMs: parseDuration(period), periodText: period.text, ...parseManner(rest) }
+}
+
+function parseManner(words: readonly Word[]): Pick<Kind, 'level' | 'showsFirst'> {
+  let level: Level | undefined
+  let showsFirst = false
+  for (const word of words) {
+    const found = LEVELS.find((one) => one === word.text)
+    if (found === undefined && word.text !== SHOW_FIRST) {
+      const known = `one of ${LEVELS.join(', ')}`
+      throw configError(word, `"${word.text}" is neither ${known} nor "${SHOW_FIRST}"`)
+    }
+    if (found !== undefined && showsFirst) {
+      throw configError(word, `"${word.text}" stands before "${SHOW_FIRST}", not behind it`)
+    }
+    if (found !== undefined && level !== undefined) {
+      throw configError(word, `the level is "${level}" already`)
+    }
+    level ??= found
+    showsFirst ||= found === undefined
+  }
+  return { level: level ?? 'error', showsFirst }
+}

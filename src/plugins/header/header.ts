@@ -1,0 +1,119 @@
+/**
+ * The `header` plugin: sets and clears AA, RA and RD, in queries for the plugins behind it and in
+ * replies.
+ * @module
+ */
+
+import { askedInstead } from '../../chain/derived-request.ts'
+import {
+  andThen,
+  type Outcome,
+  type QuickReply,
+  type Request,
+  type Setup,
+} from '../../chain/plugin.ts'
+import { checkArgs, type Option, options, unknownOption } from '../../corefile/arguments.ts'
+import { configError, problemAt } from '../../corefile/problem.ts'
+import type { Directive, Word } from '../../corefile/server-block.ts'
+import { FLAG } from '../../dns/query.ts'
+
+/** What a flag is to be; a flag that is left out stays as it is. */
+type Flags = { aa?: boolean; ra?: boolean; rd?: boolean }
+type Rules = { readonly query: Flags; readonly response: Flags }
+
+const FLAG_NAMES = ['aa', 'ra', 'rd'] as const
+
+/** Configures `header { query|response set|clear FLAG… }`. */
+export const setupHeader: Setup = (directives) => {
+  const [first, ...ignored] = directives
+  const rules = parseRules(first)
+  const flags = replyFlags(rules)
+  return {
+    plugins: [
+      {
+        name: 'header',
+        quick: { always: (how) => prepare(how, flags) },
+        serve: (request, next) =>
+          andThen(next(changedQuery(request, rules.query.rd)), (outcome) =>
+            changedOutcome(outcome, rules),
+          ),
+      },
+    ],
+    notices: ignored.map((other) =>
+      problemAt(other, 'of several "header" in a block only the first counts'),
+    ),
+  }
+}
+
+function parseRules(directive: Directive): Rules {
+  checkArgs(directive, 0)
+  const rules: Rules = { query: {}, response: {} }
+  const lines = options(directive)
+  if (lines.length === 0) {
+    throw configError(directive, '"header" needs a line such as "response set ra" in braces')
+  }
+  for (const line of lines) {
+    const selector = line.name.toLowerCase()
+    if (selector !== 'query' && selector !== 'response') {
+      throw unknownOption('header', line, ['query', 'response'])
+    }
+    readFlags(line, rules[selector])
+  }
+  return rules
+}
+
+/** The last word on a flag counts. */
+function readFlags(line: Option, flags: Flags): void {
+  const [action, ...names] = line.args
+  const verb = action?.text.toLowerCase()
+  if (action === undefined || (verb !== 'set' && verb !== 'clear')) {
+    throw configError(action ?? line, `"${line.name}" needs "set" or "clear", then flags`)
+  }
+  if (names.length === 0) throw configError(action, `"${action.text}" needs a flag: aa, ra or rd`)
+  for (const name of names) flags[flagOf(name)] = verb === 'set'
+}
+
+function flagOf(word: Word): (typeof FLAG_NAMES)[number] {
+  const name = FLAG_NAMES.find((one) => one === word.text.toLowerCase())
+  if (name !== undefined) return name
+  throw configError(word, `"${word.text}" is not a flag that can be changed: aa, ra or rd`)
+}
+
+/** Replies have RD as the query had it on its way. */
+function replyFlags({ query, response }: Rules): Flags {
+  return query.rd === undefined ? response : { rd: query.rd, ...response }
+}
+
+function prepare(how: QuickReply, { aa, ra, rd }: Flags): void {
+  changeFlag(how, FLAG.AA, aa)
+  changeFlag(how, FLAG.RA, ra)
+  changeFlag(how, FLAG.RD, rd)
+}
+
+function changeFlag(how: QuickReply, bit: number, value: boolean | undefined): void {
+  if (value === true) how.flagsSet |= bit
+  if (value === false) how.flagsCleared |= bit
+}
+
+/** AA and RA mean nothing in a query. */
+function changedQuery(request: Request, rd: boolean | undefined): Request {
+  const { flags } = request.query
+  if (rd === undefined || rd === ((flags & FLAG.RD) !== 0)) return request
+  const others = flags & (FLAG.AD | FLAG.CD)
+  return askedInstead(request, { flags: rd ? others | FLAG.RD : others })
+}
+
+/** A failure becomes a message only later, when nobody but the query has a say in its flags. */
+function changedOutcome(outcome: Outcome, rules: Rules): Outcome {
+  if (outcome.kind === 'failure') {
+    return rules.query.rd === undefined ? outcome : { ...outcome, recursionDesired: rules.query.rd }
+  }
+  if (outcome.kind !== 'reply') return outcome
+  const { aa, ra, rd } = replyFlags(rules)
+  return {
+    ...outcome,
+    authoritative: aa ?? outcome.authoritative,
+    recursionAvailable: ra ?? outcome.recursionAvailable,
+    recursionDesired: rd ?? outcome.recursionDesired,
+  }
+}

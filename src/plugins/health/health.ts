@@ -1,0 +1,32 @@
+/**
+ * The `health` plugin: tells over HTTP that the process lives.
+ * @module
+ */
+
+import type { Setup } from '../../chain/plugin.ts'
+import {
+  argTexts,
+  checkArgs,
+  options,
+  parseDuration,
+  parseListenAddress,
+  unknownOption,
+} from '../../corefile/arguments.ts'
+
+/**
+ * Configures `health [ADDRESS] { lameduck DURATION }`; `:8080` when left out. Of several, the last
+ * word on each counts.
+ */
+export const setupHealth: Setup = (directives) => {
+  let address = ':8080'
+  let lameduckMs = 0
+  for (const directive of directives) {
+    for (const word of checkArgs(directive, 1)) address = parseListenAddress(word)
+    for (const option of options(directive)) {
+      if (option.name !== 'lameduck') throw unknownOption('health', option, ['lameduck'])
+      argTexts(option, 1)
+      for (const word of option.args) lameduckMs = parseDuration(word)
+    }
+  }
+  return { features: [{ kind: 'health', address, lameduckMs }] }
+}

@@ -1,0 +1,252 @@
+/**
+ * The `hosts` plugin: addresses from a hosts file and from lines in the Corefile.
+ * @module
+ */
+
+import { octet } from '../../bytes/bytes.ts'
+import {
+  failure,
+  type MaybePromise,
+  type Next,
+  type Outcome,
+  type Request,
+  type Setup,
+} from '../../chain/plugin.ts'
+import {
+  argTexts,
+  type Option,
+  onlyDirective,
+  options,
+  parseCount,
+  parseDuration,
+  unknownOption,
+  zonesOf,
+} from '../../corefile/arguments.ts'
+import { type ConfigError, configError } from '../../corefile/problem.ts'
+import type { Directive } from '../../corefile/server-block.ts'
+import { parseAddress } from '../../dns/address.ts'
+import { EMPTY_REPLY, type ResourceRecord } from '../../dns/message.ts'
+import { nameKey, ROOT } from '../../dns/name.ts'
+import type { Query } from '../../dns/query.ts'
+import { RCODE } from '../../dns/rcode.ts'
+import { CLASS } from '../../dns/rr-class.ts'
+import { TYPE } from '../../dns/rr-type.ts'
+import {
+  closestZone,
+  closestZoneIndex,
+  type Fallthrough,
+  fallsThrough,
+} from '../../plugin-kit/zones.ts'
+import { type HostsTable, parseHosts } from './hosts-file.ts'
+import { NameFilter } from './name-filter.ts'
+
+const TTL_SECONDS_DEFAULT = 3600
+const TTL_SECONDS_MAX = 65535
+const RELOAD_MS_DEFAULT = 5000
+
+type HostsConfig = {
+  readonly path: string
+  readonly zones: readonly Uint8Array[]
+  lines: string[]
+  ttlSeconds: number
+  hasReverse: boolean
+  reloadMs: number
+  fallthrough: Fallthrough
+  /** Whether what is asked of another type than addresses and pointers falls through as well. */
+  passesOtherTypes: boolean
+}
+
+const ENTRIES = {
+  name: 'coredns_hosts_entries',
+  help: 'The combined number of entries in hosts and Corefile.',
+  labels: ['hostsfile'],
+}
+const RELOADED = {
+  name: 'coredns_hosts_reload_timestamp_seconds',
+  help: 'The timestamp of the last reload of hosts file.',
+  labels: [],
+}
+
+/** What begins a line within the block that is not one of a hosts file. */
+export const HOSTS_OPTIONS: readonly string[] = [
+  'ttl',
+  'no_reverse',
+  'reload',
+  'fallthrough',
+  'fallthrough_unsupported',
+]
+
+/**
+ * Configures `hosts [FILE [ZONE…]] { LINE… ttl SECONDS no_reverse reload DURATION fallthrough
+ * [ZONE…] fallthrough_unsupported }`; the file is `/etc/hosts` when left out.
+ */
+export const setupHosts: Setup = (directives, { host, zones, pathOf }) => {
+  const { path, ...rest } = parseConfig(onlyDirective(directives), zones)
+  const config = { ...rest, path: pathOf(path) }
+  const inline = parseHosts(config.lines, config)
+  let text: string | undefined
+  let fromFile = parseHosts([], config)
+  let filter = filterOf([fromFile, inline])
+  /** A file that is gone, or as it was, changes nothing. */
+  const read = (): void => {
+    const found = host.readText(config.path)
+    if (found === undefined || found === text) return
+    text = found
+    fromFile = parseHosts(found.split('\n'), config)
+    filter = filterOf([fromFile, inline])
+    const count = countEntries(fromFile) + countEntries(inline)
+    host.metrics.gauge(ENTRIES, [config.path]).value = count
+    host.metrics.gauge(RELOADED).value = host.now() / 1000
+  }
+  read()
+  let cancel = (): void => {}
+  const reload = (): void => {
+    read()
+    cancel = host.after(config.reloadMs, reload)
+  }
+  return {
+    plugins: [
+      {
+        name: 'hosts',
+        quick: { concerns: (query) => concerns(query, config, filter) },
+        start: () => {
+          if (config.reloadMs > 0) cancel = host.after(config.reloadMs, reload)
+        },
+        stop: () => {
+          cancel()
+        },
+        serve: (request, next) => serve(request, next, { config, tables: [fromFile, inline] }),
+      },
+    ],
+  }
+}
+
+function parseConfig(directive: Directive, blockZones: readonly Uint8Array[]): HostsConfig {
+  const [file, ...zoneWords] = directive.args
+  const config: HostsConfig = {
+    path: file?.text ?? '/etc/hosts',
+    zones: zonesOf(zoneWords, blockZones),
+    lines: [],
+    ttlSeconds: TTL_SECONDS_DEFAULT,
+    hasReverse: true,
+    reloadMs: RELOAD_MS_DEFAULT,
+    fallthrough: undefined,
+    passesOtherTypes: false,
+  }
+  const given = options(directive)
+  for (const option of given) readOption(option, config)
+  const unsupported = given.find(({ name }) => name === 'fallthrough_unsupported')
+  if (unsupported !== undefined && config.fallthrough === undefined) {
+    throw configError(unsupported, '"fallthrough_unsupported" needs "fallthrough"')
+  }
+  return config
+}
+
+/**
+ * A line that begins with none of the options is one of a hosts file, but not after `fallthrough`,
+ * as in CoreDNS (plugin/hosts/setup.go).
+ */
+function readOption(option: Option, config: HostsConfig): void {
+  switch (option.name) {
+    case 'ttl':
+      argTexts(option, 1)
+      for (const word of option.args) config.ttlSeconds = parseCount(word, 1, TTL_SECONDS_MAX)
+      return
+    case 'no_reverse':
+      argTexts(option, 0)
+      config.hasReverse = false
+      return
+    case 'reload':
+      argTexts(option, 1)
+      for (const word of option.args) config.reloadMs = parseDuration(word)
+      return
+    case 'fallthrough':
+      config.fallthrough = zonesOf(option.args, [ROOT])
+      return
+    case 'fallthrough_unsupported':
+      argTexts(option, 0)
+      config.passesOtherTypes = true
+      return
+    default:
+      if (config.fallthrough !== undefined) throw lateLine(option)
+      config.lines.push([option.name, ...option.args.map(({ text }) => text)].join(' '))
+  }
+}
+
+function lateLine(option: Option): ConfigError {
+  if (parseAddress(option.name.replace(/%.*/, '')) === undefined) {
+    return unknownOption('hosts', option, HOSTS_OPTIONS)
+  }
+  const message = `"${option.name}" comes after "fallthrough"; write lines of hosts before it`
+  return configError(option, message)
+}
+
+/** As CoreDNS counts them: the addresses of all names, and the names of all addresses. */
+function countEntries({ addresses, names }: HostsTable): number {
+  let count = 0
+  for (const table of [addresses, names]) for (const { length } of table.values()) count += length
+  return count
+}
+
+/** Whether a type that hosts files say nothing of is for the next plugin. */
+function passes({ passesOtherTypes }: HostsConfig, type: number): boolean {
+  return passesOtherTypes && type !== TYPE.A && type !== TYPE.AAAA && type !== TYPE.PTR
+}
+
+function filterOf(tables: readonly HostsTable[]): NameFilter {
+  const known = tables.flatMap((table) => table.known)
+  return new NameFilter(
+    known,
+    tables.flatMap(({ wildcards }) => wildcards),
+  )
+}
+
+/** Whether a query may be answered here, or ends here without an answer. */
+function concerns(query: Query, config: HostsConfig, filter: NameFilter): boolean {
+  const { zones, fallthrough } = config
+  const isThrough = fallthrough !== undefined && closestZoneIndex(fallthrough, query) >= 0
+  if (filter.mayHave(query)) return !isThrough || !passes(config, query.type)
+  return !isThrough && query.type !== TYPE.PTR && closestZoneIndex(zones, query) >= 0
+}
+
+type Hosts = { readonly config: HostsConfig; readonly tables: readonly HostsTable[] }
+
+function serve(request: Request, next: Next, hosts: Hosts): MaybePromise<Outcome> {
+  const { config, tables } = hosts
+  const { lowerName: name, type } = request
+  if (closestZone(config.zones, name) === undefined && type !== TYPE.PTR) return next(request)
+  if (type === TYPE.PTR) {
+    const key = nameKey(name)
+    const targets = tables.flatMap(({ names }) => names.get(key) ?? [])
+    return targets.length === 0 ? next(request) : reply(name, type, targets, config.ttlSeconds)
+  }
+  if (passes(config, type) && fallsThrough(config.fallthrough, name)) return next(request)
+  const addresses = findAddresses(tables, name)
+  if (addresses.length === 0) {
+    // There is no SOA record to deny a name with: a server failure says at least that we tried.
+    return fallsThrough(config.fallthrough, name) ? next(request) : failure(RCODE.SERVFAIL)
+  }
+  const wanted = type === TYPE.A ? 4 : type === TYPE.AAAA ? 16 : 0
+  const matching = addresses.filter(({ length }) => length === wanted)
+  return reply(name, type, matching, config.ttlSeconds)
+}
+
+/** A name's own entries hide those of a wildcard, which stands for one label. */
+function findAddresses(tables: readonly HostsTable[], name: Uint8Array): readonly Uint8Array[] {
+  const own = tables.flatMap(({ addresses }) => addresses.get(nameKey(name)) ?? [])
+  if (own.length > 0 || octet(name, 0) === 0) return own
+  const rest = nameKey(name.subarray(1 + octet(name, 0)))
+  return tables.flatMap(({ addresses }) => addresses.get(`\x01*${rest}`) ?? [])
+}
+
+function reply(
+  owner: Uint8Array,
+  type: number,
+  rdatas: readonly Uint8Array[],
+  ttlSeconds: number,
+): Outcome {
+  const answer = rdatas.map(
+    (rdata): ResourceRecord => ({ owner, type, class: CLASS.IN, ttlSeconds, rdata }),
+  )
+  return { ...EMPTY_REPLY, authoritative: true, answer }
+}

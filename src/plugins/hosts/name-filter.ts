@@ -1,0 +1,62 @@
+/**
+ * Tells of most names at once that they are not in a set: names of another length by one bit, the
+ * others by one more, which their hash picks (a Bloom filter). Looking up allocates nothing.
+ * @module
+ */
+import { octet } from '../../bytes/bytes.ts'
+import type { Query } from '../../dns/query.ts'
+import { hashName, hashView } from '../../snapshot/format/name-hash.ts'
+
+const SEED = 0
+/** Bits for each name: one name in sixteen that is not in the set passes. */
+const BITS_PER_NAME = 16
+const BITS_MIN = 1024
+
+/** A set of names in lower case, absolute, and of wildcards among them. */
+export class NameFilter {
+  private readonly exact: Bits
+  private readonly wildcards: Bits
+
+  /**
+   * @param names all names
+   * @param above what is above the first label of names of which any first label will do
+   */
+  constructor(names: readonly Uint8Array[], above: readonly Uint8Array[] = []) {
+    this.exact = new Bits(names)
+    this.wildcards = new Bits(above)
+  }
+
+  /** Whether a query's name may be in the set; false: it is not. */
+  mayHave(query: Query): boolean {
+    return this.exact.mayHave(query, 0) || this.wildcards.mayHave(query, 1 + octet(query.name, 0))
+  }
+}
+
+class Bits {
+  /** One for each length that a name has. */
+  private readonly lengths = new Uint8Array(256)
+  private readonly bits: Uint8Array
+  private readonly mask: number
+  private readonly isEmpty: boolean
+
+  constructor(names: readonly Uint8Array[]) {
+    let count = BITS_MIN
+    while (count < BITS_PER_NAME * names.length) count *= 2
+    this.bits = new Uint8Array(count / 8)
+    this.mask = count - 1
+    this.isEmpty = names.length === 0
+    for (const name of names) {
+      const bit = hashName(name, name.length, SEED) & this.mask
+      this.bits[bit >>> 3] = octet(this.bits, bit >>> 3) | (1 << (bit & 7))
+      this.lengths[name.length] = 1
+    }
+  }
+
+  mayHave({ nameView, nameBytes }: Query, start: number): boolean {
+    if (this.isEmpty || start >= nameBytes || octet(this.lengths, nameBytes - start) === 0) {
+      return false
+    }
+    const bit = hashView(nameView, start, nameBytes, SEED) & this.mask
+    return (octet(this.bits, bit >>> 3) & (1 << (bit & 7))) !== 0
+  }
+}

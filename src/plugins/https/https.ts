@@ -1,0 +1,35 @@
+/**
+ * The `https` plugin: bounds of `https://` server blocks (github.com/coredns/coredns,
+ * plugin/https/setup.go).
+ * @module
+ */
+
+import type { Setup } from '../../chain/plugin.ts'
+import {
+  argTexts,
+  checkArgs,
+  onlyDirective,
+  options,
+  parseCount,
+  unknownOption,
+} from '../../corefile/arguments.ts'
+import { configError } from '../../corefile/problem.ts'
+
+/** Configures `https { max_connections COUNT }`; 0 for any number. */
+export const setupHttps: Setup = (directives) => {
+  const directive = onlyDirective(directives)
+  checkArgs(directive, 0)
+  let connectionsMax: number | undefined
+  for (const option of options(directive)) {
+    if (option.name !== 'max_connections') {
+      throw unknownOption('https', option, ['max_connections'])
+    }
+    if (connectionsMax !== undefined) {
+      throw configError(option, '"max_connections" stands twice, once is allowed')
+    }
+    argTexts(option, 1)
+    for (const word of option.args) connectionsMax = parseCount(word, 0, 0x7fffffff)
+  }
+  if (connectionsMax === undefined) return {}
+  return { features: [{ kind: 'https', connectionsMax: connectionsMax || Infinity }] }
+}

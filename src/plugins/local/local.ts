@@ -1,0 +1,156 @@
+/**
+ * The `local` plugin: answers the names that never leave a machine, such as `localhost` (RFC 6761
+ * §6.3) and 127.0.0.1, so that no other server is asked for them.
+ * @module
+ */
+
+import { octet } from '../../bytes/bytes.ts'
+import type { Request, Setup } from '../../chain/plugin.ts'
+import { argTexts, checkArgs, options, unknownOption } from '../../corefile/arguments.ts'
+import { configError } from '../../corefile/problem.ts'
+import type { Directive } from '../../corefile/server-block.ts'
+import { EMPTY_REPLY, type Reply, type ResourceRecord } from '../../dns/message.ts'
+import { nameKey, nameOf } from '../../dns/name.ts'
+import type { Query } from '../../dns/query.ts'
+import { RCODE } from '../../dns/rcode.ts'
+import { constantRdata } from '../../dns/rdata-text.ts'
+import { CLASS } from '../../dns/rr-class.ts'
+import { TYPE } from '../../dns/rr-type.ts'
+import { closestZone, closestZoneIndex } from '../../plugin-kit/zones.ts'
+
+const TTL_SECONDS = 604_800
+const LOCALHOST = nameOf('localhost')
+/** Octets of the labels that the zones end in. */
+const LOCALHOST_BYTES = 9
+const ARPA_BYTES = 4
+/** The digit 0, and 12 and 25 as the first two digits of 127 and 255. */
+const ZERO = 0x30
+const ONE_TWO = 16 * 0x31 + 0x32
+const TWO_FIVE = 16 * 0x32 + 0x35
+const LOOPBACK = nameOf('1.0.0.127.in-addr.arpa')
+const ZONES: readonly Uint8Array[] = [
+  LOCALHOST,
+  ...['0', '127', '255'].map((label) => nameOf(`${label}.in-addr.arpa`)),
+]
+const ADDRESSES: ReadonlyMap<number, Uint8Array> = new Map([
+  [TYPE.A, constantRdata(TYPE.A, '127.0.0.1')],
+  [TYPE.AAAA, constantRdata(TYPE.AAAA, '::1')],
+])
+const SOA = constantRdata(TYPE.SOA, `localhost. root.localhost. 1 0 0 0 ${TTL_SECONDS}`)
+
+const INTERCEPTED = {
+  name: 'coredns_local_localhost_requests_total',
+  help: 'Counter of special localhost subdomain requests.',
+  labels: [],
+}
+
+/**
+ * Configures `local { localhost_prefix on|off }`: whether `localhost.` before any name, as search
+ * lists make it, is the machine as well. It is when left out.
+ */
+export const setupLocal: Setup = (directives, { host }) => {
+  const hasPrefix = directives.reduce(readPrefix, true)
+  const intercepted = host.metrics.counter(INTERCEPTED)
+  return {
+    plugins: [
+      {
+        name: 'local',
+        quick: {
+          concerns: (query) => mayBeLocal(query, hasPrefix),
+        },
+        serve: (request, next) => {
+          if (isIntercepted(request.query, hasPrefix)) {
+            intercepted.value++
+            return addressReply(request) ?? nodata(request.name)
+          }
+          const zone = closestZone(ZONES, request.lowerName)
+          return zone === undefined ? next(request) : zoneReply(request, zone)
+        },
+      },
+    ],
+  }
+}
+
+function readPrefix(before: boolean, directive: Directive): boolean {
+  checkArgs(directive, 0)
+  let hasPrefix = before
+  for (const option of options(directive)) {
+    if (option.name !== 'localhost_prefix') {
+      throw unknownOption('local', option, ['localhost_prefix'])
+    }
+    const [word] = argTexts(option, 1)
+    if (word !== 'on' && word !== 'off') {
+      throw configError(option.args[0] ?? option, `"${word}" is neither "on" nor "off"`)
+    }
+    hasPrefix = word === 'on'
+  }
+  return hasPrefix
+}
+
+/** Looks at the last label first: most names end in another than those that matter. */
+function mayBeLocal(query: Query, hasPrefix: boolean): boolean {
+  const { name, labels, labelCount } = query
+  const lastBytes = labelCount === 0 ? 0 : octet(name, octet(labels, labelCount - 1))
+  const mayBeZone =
+    lastBytes === LOCALHOST_BYTES || (lastBytes === ARPA_BYTES && beginsLikeZone(query))
+  if (mayBeZone && closestZoneIndex(ZONES, query) >= 0) return true
+  return hasPrefix && labelCount > 1 && isLocalhost(query, 0)
+}
+
+/** Whether what stands before `in-addr.arpa` may be 0, 127 or 255, by its size and first digits. */
+function beginsLikeZone({ name, labels, labelCount }: Query): boolean {
+  if (labelCount < 3) return false
+  const at = octet(labels, labelCount - 3)
+  const size = octet(name, at)
+  if (size === 1) return octet(name, at + 1) === ZERO
+  const digits = 16 * octet(name, at + 1) + octet(name, at + 2)
+  return size === 3 && (digits === ONE_TWO || digits === TWO_FIVE)
+}
+
+/** Whether a name is below `localhost`, or begins with it. */
+function isIntercepted(query: Query, hasPrefix: boolean): boolean {
+  const { labelCount } = query
+  if (labelCount < 2) return false
+  return isLocalhost(query, labelCount - 1) || (hasPrefix && isLocalhost(query, 0))
+}
+
+function isLocalhost({ name, labels }: Query, index: number): boolean {
+  const start = octet(labels, index)
+  for (let i = 0; i < LOCALHOST.length - 1; i++) {
+    if (octet(name, start + i) !== octet(LOCALHOST, i)) return false
+  }
+  return true
+}
+
+/** Answers for a name within one of the zones. */
+function zoneReply(request: Request, zone: Uint8Array): Reply {
+  const { name, lowerName, type } = request
+  const apex = name.subarray(name.length - zone.length)
+  if (apex.length === name.length) {
+    if (type === TYPE.SOA) return reply(record(name, TYPE.SOA, SOA))
+    if (type === TYPE.NS) return reply(record(name, TYPE.NS, LOCALHOST))
+    return (zone === LOCALHOST ? addressReply(request) : undefined) ?? nodata(name)
+  }
+  if (nameKey(lowerName) === nameKey(LOOPBACK)) {
+    return type === TYPE.PTR ? reply(record(name, TYPE.PTR, LOCALHOST)) : nodata(apex)
+  }
+  return { ...nodata(apex), rcode: RCODE.NXDOMAIN }
+}
+
+function addressReply({ name, type }: Request): Reply | undefined {
+  const address = ADDRESSES.get(type)
+  return address && reply(record(name, type, address))
+}
+
+function reply(answer: ResourceRecord): Reply {
+  return { ...EMPTY_REPLY, answer: [answer] }
+}
+
+/** The SOA record is made up for whatever name it has to stand at. */
+function nodata(owner: Uint8Array): Reply {
+  return { ...EMPTY_REPLY, authority: [record(owner, TYPE.SOA, SOA)] }
+}
+
+function record(owner: Uint8Array, type: number, rdata: Uint8Array): ResourceRecord {
+  return { owner, type, class: CLASS.IN, ttlSeconds: TTL_SECONDS, rdata }
+}

@@ -1,0 +1,54 @@
+/**
+ * The `metadata` plugin: has the plugins of its server block tell each other what they know of a
+ * query, under labels such as `kubernetes/service` (CoreDNS, plugin/metadata).
+ * @module
+ */
+
+import type { Asked, Plugin, Setup } from '../../chain/plugin.ts'
+import { checkNoBlock, onlyDirective, zonesOf } from '../../corefile/arguments.ts'
+import { closestZoneIndex } from '../../plugin-kit/zones.ts'
+
+const NAME = 'metadata'
+
+/** Configures `metadata [ZONE…]`. */
+export const setupMetadata: Setup = (directives, { zones: blockZones, peers }) => {
+  const directive = onlyDirective(directives)
+  checkNoBlock(directive)
+  const zones = zonesOf(directive.args, blockZones)
+  return {
+    plugins: [
+      {
+        name: NAME,
+        metadata: (label, asked) =>
+          closestZoneIndex(zones, asked.query) >= 0
+            ? fromPlugins(peers(), label, asked)
+            : undefined,
+      },
+    ],
+  }
+}
+
+/**
+ * Gives what the plugins of a server block know of a query: nothing, unless `metadata` is among
+ * them.
+ */
+export function metadataOf(
+  peers: () => readonly Plugin[],
+): (label: string, asked: Asked) => string | undefined {
+  return (label, asked) =>
+    peers()
+      .find(({ name }) => name === NAME)
+      ?.metadata?.(label, asked)
+}
+
+/** Whether the plugins of a server block tell each other what they know. */
+export function hasMetadata(peers: readonly Plugin[]): boolean {
+  return peers.some(({ name }) => name === NAME)
+}
+
+/** Of several that know a label, the last in the chain has its way. */
+function fromPlugins(peers: readonly Plugin[], label: string, asked: Asked): string | undefined {
+  return peers
+    .filter(({ name }) => name !== NAME)
+    .reduce<string | undefined>((known, one) => one.metadata?.(label, asked) ?? known, undefined)
+}

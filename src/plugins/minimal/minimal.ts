@@ -1,0 +1,39 @@
+/**
+ * The `minimal` plugin: leaves out authority and additional records of answers that have an answer.
+ * @module
+ */
+
+import { andThen, type Outcome, type Setup } from '../../chain/plugin.ts'
+import { checkArgs, checkNoBlock, onlyDirective } from '../../corefile/arguments.ts'
+import { RCODE } from '../../dns/rcode.ts'
+import { TYPE } from '../../dns/rr-type.ts'
+
+/** Configures `minimal`. */
+export const setupMinimal: Setup = (directives) => {
+  const directive = onlyDirective(directives)
+  checkArgs(directive, 0)
+  checkNoBlock(directive)
+  return {
+    plugins: [
+      {
+        name: 'minimal',
+        quick: {
+          always: (how) => {
+            how.isMinimal = true
+          },
+        },
+        serve: (request, next) => andThen(next(request), minimize),
+      },
+    ],
+  }
+}
+
+/** Negative answers keep their SOA record, and referrals what they consist of. */
+function minimize(outcome: Outcome): Outcome {
+  if (outcome.kind !== 'reply' || outcome.rcode !== RCODE.NOERROR) return outcome
+  const isMeaningful = outcome.authority.some(({ type }) => type === TYPE.SOA || type === TYPE.NS)
+  if (outcome.answer.length === 0 && isMeaningful) return outcome
+  // What was cut off, if anything, comes after the additional records that are there.
+  const truncated = outcome.truncated && outcome.additional.length === 0
+  return { ...outcome, authority: [], additional: [], truncated }
+}

@@ -1,0 +1,21 @@
+/**
+ * The `multisocket` plugin, which has nothing to do here: sockets are shared by processes, of which
+ * there is one.
+ * @module
+ */
+
+import type { Setup } from '../../chain/plugin.ts'
+import { checkArgs, checkNoBlock, onlyDirective, parseCount } from '../../corefile/arguments.ts'
+import { problemAt } from '../../corefile/problem.ts'
+
+const SOCKETS_MAX = 1024
+
+/** Configures `multisocket [COUNT]`. */
+export const setupMultisocket: Setup = (directives) => {
+  const directive = onlyDirective(directives)
+  const [count] = checkArgs(directive, 1)
+  checkNoBlock(directive)
+  if (count !== undefined) parseCount(count, 1, SOCKETS_MAX)
+  const message = '"multisocket" changes nothing: one process answers, for which one socket does'
+  return { notices: [problemAt(directive, message)] }
+}

@@ -1,0 +1,46 @@
+/**
+ * The `nsid` plugin: tells who asks for it the identifier of this server (RFC 5001).
+ * @module
+ */
+
+import { andThen, type Outcome, type Setup } from '../../chain/plugin.ts'
+import { checkNoBlock, onlyDirective } from '../../corefile/arguments.ts'
+import { configError } from '../../corefile/problem.ts'
+import { OPTION } from '../../dns/edns.ts'
+
+/** Octets of an identifier, so that it leaves room for an answer. */
+const IDENTIFIER_BYTES_MAX = 255
+
+/** Configures `nsid [WORD…]`; the machine's name when left out. */
+export const setupNsid: Setup = (directives, { host }) => {
+  const directive = onlyDirective(directives)
+  checkNoBlock(directive)
+  const [first] = directive.args
+  const text = first ? directive.args.map((word) => word.text).join(' ') : host.hostname
+  const data = new TextEncoder().encode(text)
+  if (data.length > IDENTIFIER_BYTES_MAX) {
+    const message = `the identifier has ${data.length} octets, at most ${IDENTIFIER_BYTES_MAX}`
+    throw configError(first ?? directive, message)
+  }
+  return {
+    plugins: [
+      {
+        name: 'nsid',
+        // Who asks for an identifier is answered at length in any case.
+        quick: {},
+        serve: (request, next) =>
+          request.query.wantsNsid
+            ? andThen(next(request), (outcome) => identified(outcome, data))
+            : next(request),
+      },
+    ],
+  }
+}
+
+function identified(outcome: Outcome, data: Uint8Array): Outcome {
+  if (outcome.kind !== 'reply') return outcome
+  const others = outcome.options.filter(({ code }) => code !== OPTION.NSID)
+  const reply = { ...outcome, options: [...others, { code: OPTION.NSID, data }] }
+  // What came from a server has an OPT record already.
+  return outcome.origin === 'upstream' ? reply : { ...reply, dnssecOk: true }
+}

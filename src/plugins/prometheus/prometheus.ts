@@ -1,0 +1,102 @@
+/**
+ * The `prometheus` plugin: counts queries under CoreDNS's metric names, so that its dashboards and
+ * alerts go on working.
+ * @module
+ */
+
+import type { Plugin, Setup, SetupContext } from '../../chain/plugin.ts'
+import { RequestCounts, serverIndex } from '../../chain/request-counts.ts'
+import {
+  argTexts,
+  checkArgs,
+  type Option,
+  onlyDirective,
+  options,
+  parseListenAddress,
+  unknownOption,
+} from '../../corefile/arguments.ts'
+import { configError, type Problem, problemAt } from '../../corefile/problem.ts'
+import { formatName } from '../../dns/name.ts'
+import { closestZoneIndex } from '../../plugin-kit/zones.ts'
+import { VERSION } from '../../telemetry/version.ts'
+
+const ADDRESS_DEFAULT = 'localhost:9153'
+const OPTIONS = ['runtime_metrics', 'tls']
+
+const ENABLED = {
+  name: 'coredns_plugin_enabled',
+  help: 'A metric that indicates whether a plugin is enabled on per server and zone basis.',
+  labels: ['server', 'zone', 'view', 'name'],
+}
+const BUILD = {
+  name: 'coredns_build_info',
+  help:
+    "A metric with a constant '1' value labeled by version, revision, and goversion from which " +
+    'CoreDNS was built.',
+  labels: ['version', 'revision', 'goversion'],
+}
+
+/** Configures `prometheus [ADDRESS] { runtime_metrics }`; `localhost:9153` when left out. */
+export const setupPrometheus: Setup = (directives, context) => {
+  const directive = onlyDirective(directives)
+  const [word] = checkArgs(directive, 1)
+  const address = word === undefined ? ADDRESS_DEFAULT : parseListenAddress(word)
+  const notices = options(directive).map(noticeOf)
+  const { host, zones, servers, view } = context
+  const byLength = zones.toSorted((a, b) => b.length - a.length)
+  const counts = servers.map(({ name }) =>
+    byLength.map((zone) => new RequestCounts(host.metrics, [name, formatName(zone), view])),
+  )
+  host.metrics.gauge(BUILD, [VERSION, '', host.runtime]).value = 1
+  return {
+    features: [{ kind: 'metrics', address }],
+    notices,
+    plugins: [
+      {
+        name: 'prometheus',
+        start: () => addEnabled(context, 1),
+        stop: () => addEnabled(context, -1),
+        observe: observer(counts, servers, byLength),
+      },
+    ],
+  }
+}
+
+/** Counts by the server's address and the zone; most blocks have one of each. */
+function observer(
+  counts: readonly (readonly RequestCounts[])[],
+  servers: SetupContext['servers'],
+  zones: readonly Uint8Array[],
+): NonNullable<Plugin['observe']> {
+  const [[only] = []] = counts
+  if (only !== undefined && servers.length === 1 && zones.length === 1) {
+    return (observation) => only.count(observation)
+  }
+  return (observation) => {
+    const { query, client } = observation
+    const ofServer = counts[serverIndex(servers, client)]
+    ofServer?.[closestZoneIndex(zones, query)]?.count(observation)
+  }
+}
+
+function noticeOf(option: Option): Problem {
+  if (option.name === 'tls') {
+    const message = 'metrics are told in the clear; have a proxy do "tls", or bind to localhost'
+    throw configError(option, message)
+  }
+  if (option.name !== 'runtime_metrics') throw unknownOption('prometheus', option, OPTIONS)
+  argTexts(option, 0)
+  return problemAt(option, '"runtime_metrics" are Go\'s; there are none here')
+}
+
+/** While one configuration takes over from another, what both have counts as two. */
+function addEnabled({ host, servers, zones, view, peers }: SetupContext, by: 1 | -1): void {
+  const [zone] = zones
+  const zoneText = zone === undefined ? '' : formatName(zone)
+  const plugins = new Set(peers().map(({ name }) => name))
+  for (const { name } of servers) {
+    for (const plugin of plugins) {
+      host.metrics.gauge(ENABLED, [name, zoneText, view, plugin]).value += by
+    }
+  }
+}

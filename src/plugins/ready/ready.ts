@@ -1,0 +1,38 @@
+/**
+ * The `ready` plugin: tells over HTTP whether the plugins of its server block can answer.
+ * @module
+ */
+
+import type { ReadyMonitor, Setup } from '../../chain/plugin.ts'
+import {
+  checkArgs,
+  type Option,
+  onlyDirective,
+  onlyWord,
+  options,
+  parseListenAddress,
+  unknownOption,
+} from '../../corefile/arguments.ts'
+import { configError } from '../../corefile/problem.ts'
+
+const ADDRESS_DEFAULT = ':8181'
+
+/**
+ * Configures `ready [ADDRESS] { monitor until-ready|continuously }`: whether a plugin that once was
+ * ready is looked at again. `:8181` and not so when left out.
+ */
+export const setupReady: Setup = (directives) => {
+  const directive = onlyDirective(directives)
+  const [word] = checkArgs(directive, 1)
+  const address = word === undefined ? ADDRESS_DEFAULT : parseListenAddress(word)
+  const monitor = options(directive).map(parseMonitor).at(-1) ?? 'until-ready'
+  return { features: [{ kind: 'ready', address, monitor }] }
+}
+
+function parseMonitor(option: Option): ReadyMonitor {
+  if (option.name !== 'monitor') throw unknownOption('ready', option, ['monitor'])
+  const word = onlyWord(option)
+  const { text } = word
+  if (text === 'until-ready' || text === 'continuously') return text
+  throw configError(word, `"${text}" is neither "until-ready" nor "continuously"`)
+}

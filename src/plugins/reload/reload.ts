@@ -1,0 +1,33 @@
+/**
+ * The `reload` plugin: takes up a changed Corefile while serving.
+ * @module
+ */
+
+import type { Setup } from '../../chain/plugin.ts'
+import { checkArgs, checkNoBlock, onlyDirective, parseDuration } from '../../corefile/arguments.ts'
+import { configError } from '../../corefile/problem.ts'
+
+const INTERVAL_MS_DEFAULT = 30_000
+const JITTER_MS_DEFAULT = 15_000
+const INTERVAL_MS_MIN = 2000
+const JITTER_MS_MIN = 1000
+
+/**
+ * Configures `reload [INTERVAL [JITTER]]`; 30s and 15s when left out, 2s and 1s at least. No jitter
+ * at all is 0.
+ */
+export const setupReload: Setup = (directives) => {
+  const directive = onlyDirective(directives)
+  const [interval, jitter] = checkArgs(directive, 2)
+  checkNoBlock(directive)
+  const intervalMs = interval ? parseDuration(interval) : INTERVAL_MS_DEFAULT
+  if (interval !== undefined && intervalMs < INTERVAL_MS_MIN) {
+    throw configError(interval, `"${interval.text}" is too often, at least 2s`)
+  }
+  const wanted = jitter ? parseDuration(jitter) : JITTER_MS_DEFAULT
+  if (jitter !== undefined && wanted > 0 && wanted < JITTER_MS_MIN) {
+    throw configError(jitter, `"${jitter.text}" is too little, at least 1s`)
+  }
+  const jitterMs = Math.min(wanted, intervalMs / 2)
+  return { features: [{ kind: 'reload', intervalMs, jitterMs }] }
+}

@@ -1,0 +1,64 @@
+/**
+ * The `timeouts` plugin: how long clients' connections may take, and how many queries each may
+ * bring. Of several server blocks at one port, the last that says something of a bound counts.
+ * @module
+ */
+
+import type { ConnectionBounds, Setup } from '../../chain/plugin.ts'
+import {
+  checkArgs,
+  type Option,
+  onlyWord,
+  parseCount,
+  parseDuration,
+  readOptions,
+} from '../../corefile/arguments.ts'
+import { configError } from '../../corefile/problem.ts'
+import type { Directive, Word } from '../../corefile/server-block.ts'
+
+const TIMEOUT_MS_MIN = 1000
+const TIMEOUT_MS_MAX = 24 * 3_600_000
+const QUERIES_MAX = Number.MAX_SAFE_INTEGER
+
+type Draft = { -readonly [Key in keyof ConnectionBounds]: ConnectionBounds[Key] }
+
+const READERS: Readonly<Record<string, (option: Option, draft: Draft) => void>> = {
+  read: (option, draft) => {
+    draft.readMs = parseTimeout(onlyWord(option))
+  },
+  write: (option, draft) => {
+    draft.writeMs = parseTimeout(onlyWord(option))
+  },
+  idle: (option, draft) => {
+    draft.idleMs = parseTimeout(onlyWord(option))
+  },
+  maxtcpqueries: (option, draft) => {
+    const word = onlyWord(option)
+    draft.queriesMax = word.text === '-1' ? Infinity : parseCount(word, 1, QUERIES_MAX)
+  },
+}
+
+/** Configures `timeouts { read|write|idle DURATION maxtcpqueries COUNT|-1 }`. */
+export const setupTimeouts: Setup = (directives) => ({
+  features: directives.map((directive) => ({
+    kind: 'timeouts',
+    bounds: parseBounds(directive),
+  })),
+})
+
+function parseBounds(directive: Directive): ConnectionBounds {
+  checkArgs(directive, 0)
+  const bounds: Draft = {}
+  if (readOptions(directive, READERS, bounds).length === 0) {
+    throw configError(directive, '"timeouts" needs a line such as "idle 30s" in braces')
+  }
+  return bounds
+}
+
+/** A number alone is in seconds. */
+function parseTimeout(word: Word): number {
+  const isNumber = /^\d+$/.test(word.text)
+  const timeoutMs = isNumber ? 1000 * Number(word.text) : parseDuration(word)
+  if (timeoutMs >= TIMEOUT_MS_MIN && timeoutMs <= TIMEOUT_MS_MAX) return timeoutMs
+  throw configError(word, `"${word.text}" is not between 1s and 24h`)
+}

@@ -1,0 +1,67 @@
+/**
+ * The `tls` plugin: the certificate of `tls://` and `https://` server blocks, and what is asked of
+ * their clients (github.com/coredns/coredns, plugin/tls/tls.go).
+ * @module
+ */
+
+import type { Host } from '../../chain/host.ts'
+import type { ClientAuth, Setup, TlsService } from '../../chain/plugin.ts'
+import { argTexts, onlyDirective, options, unknownOption } from '../../corefile/arguments.ts'
+import { configError } from '../../corefile/problem.ts'
+import type { Directive } from '../../corefile/server-block.ts'
+
+const CLIENT_AUTHS: readonly ClientAuth[] = [
+  'nocert',
+  'request',
+  'require',
+  'verify_if_given',
+  'require_and_verify',
+]
+
+/** Configures `tls CERT KEY [CA] { client_auth … }`. */
+export const setupTls: Setup = (directives, { host, pathOf }) => {
+  const directive = onlyDirective(directives)
+  const service = parseTls(directive, (path) => host.readText(pathOf(path)))
+  try {
+    host.checkIdentity(service)
+  } catch (error) {
+    if (!(error instanceof Error)) throw error
+    throw configError(directive, error.message)
+  }
+  return { features: [{ kind: 'tls', service }] }
+}
+
+function parseTls(directive: Directive, readText: Host['readText']): TlsService {
+  const { args } = directive
+  if (args.length < 2 || args.length > 3) throw configError(directive, wrongFiles(args.length))
+  const clientAuth = parseClientAuth(directive)
+  const [cert = '', key = '', ca] = args.map((word) => {
+    const text = readText(word.text)
+    if (text === undefined) throw configError(word, `cannot read "${word.text}"`)
+    return text
+  })
+  return { cert, key, clientAuth, ...(ca !== undefined && { ca }) }
+}
+
+function wrongFiles(count: number): string {
+  return count === 0
+    ? '"tls" obtains no certificates by itself (ACME); write "tls CERT KEY"'
+    : `"tls" takes the files CERT, KEY and perhaps CA, got ${count} argument(s)`
+}
+
+function parseClientAuth(directive: Directive): ClientAuth {
+  let clientAuth: ClientAuth = 'nocert'
+  for (const option of options(directive)) {
+    if (option.name === 'keylog') {
+      throw configError(option, '"keylog" is left out: it gives away what TLS keeps secret')
+    }
+    if (option.name !== 'client_auth') throw unknownOption('tls', option, ['client_auth'])
+    const [text] = argTexts(option, 1)
+    const known = CLIENT_AUTHS.find((one) => one === text)
+    if (known === undefined) {
+      throw configError(option, `"${text}" is not one of ${CLIENT_AUTHS.join(', ')}`)
+    }
+    clientAuth = known
+  }
+  return clientAuth
+}

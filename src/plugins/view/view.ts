@@ -1,0 +1,64 @@
+/**
+ * The `view` plugin: conditions that a query has to meet for the server block to serve it
+ * (CoreDNS, plugin/view).
+ * @module
+ */
+
+import type { Setup } from '../../chain/plugin.ts'
+import { checkArgs, onlyDirective, options, unknownOption } from '../../corefile/arguments.ts'
+import { configError, type Problem, problemAt } from '../../corefile/problem.ts'
+import { ExpressionError } from '../../expression/errors.ts'
+import type { Expression } from '../../expression/expression.ts'
+import { formatType } from '../../expression/type.ts'
+import { compileWords } from '../../plugin-kit/expression-words.ts'
+import { type QueryContext, queryFunctions } from '../../plugin-kit/query-functions.ts'
+import { metadataOf } from '../metadata/metadata.ts'
+
+/** The label under which a block's metadata has the name of its view. */
+const NAME_LABEL = 'view/name'
+
+/** Configures `view NAME { expr EXPRESSION… }`: a query has to meet all of the conditions. */
+export const setupView: Setup = (directives, { host, peers }) => {
+  const directive = onlyDirective(directives)
+  const [name] = checkArgs(directive, 1)
+  if (name === undefined) throw configError(directive, '"view" takes a name')
+  const functions = queryFunctions(host.now)
+  const metadata = metadataOf(peers)
+  const notices: Problem[] = []
+  const conditions = options(directive).map((option) => {
+    if (option.name !== 'expr') throw unknownOption('view', option, ['expr'])
+    const condition = compileWords(option, option.args, functions)
+    const { kind } = condition.type
+    if (kind !== 'bool' && kind !== 'unknown') {
+      const what = `a condition of view "${name.text}" is ${formatType(condition.type)}`
+      const message = `${what}, which is never true: no query comes to its server block`
+      notices.push(problemAt(option, message))
+    }
+    return condition
+  })
+  return {
+    notices,
+    plugins: [
+      {
+        name: 'view',
+        admits: (query, client) => {
+          if (conditions.length === 0) return true
+          const asked = { query, client }
+          const context = { query, client, metadata: (label: string) => metadata(label, asked) }
+          return conditions.every((condition) => isMet(condition, context))
+        },
+        metadata: (label) => (label === NAME_LABEL ? name.text : undefined),
+      },
+    ],
+  }
+}
+
+/** A condition that cannot be evaluated is not met, and CoreDNS says nothing of it either. */
+function isMet({ evaluate }: Expression<QueryContext>, context: QueryContext): boolean {
+  try {
+    return evaluate(context) === true
+  } catch (error) {
+    if (!(error instanceof ExpressionError)) throw error
+    return false
+  }
+}

@@ -1,0 +1,38 @@
+/**
+ * The `whoami` plugin: tells clients their address, port and transport.
+ * @module
+ */
+
+import { writeUint16 } from '../../bytes/bytes.ts'
+import type { Request, Setup } from '../../chain/plugin.ts'
+import { checkArgs, checkNoBlock, onlyDirective } from '../../corefile/arguments.ts'
+import { parseAddress } from '../../dns/address.ts'
+import { EMPTY_REPLY, type Reply } from '../../dns/message.ts'
+import { joinName, nameOf } from '../../dns/name.ts'
+import { TYPE } from '../../dns/rr-type.ts'
+
+/** Configures `whoami`. */
+export const setupWhoami: Setup = (directives) => {
+  const directive = onlyDirective(directives)
+  checkArgs(directive, 0)
+  checkNoBlock(directive)
+  return { plugins: [{ name: 'whoami', serve: answer }] }
+}
+
+function answer({ name, class: rrClass, client }: Request): Reply {
+  const rdata = parseAddress(client.address) ?? new Uint8Array(4)
+  const type = rdata.length === 4 ? TYPE.A : TYPE.AAAA
+  const transport = client.transport === 'udp' ? 'udp' : 'tcp'
+  const label = nameOf(`_${transport}`).subarray(0, -1)
+  const service = new Uint8Array(7)
+  writeUint16(service, 4, client.port)
+  const common = { class: rrClass, ttlSeconds: 0 }
+  return {
+    ...EMPTY_REPLY,
+    authoritative: true,
+    additional: [
+      { owner: name, type, rdata, ...common },
+      { owner: joinName(label, name) ?? name, type: TYPE.SRV, rdata: service, ...common },
+    ],
+  }
+}

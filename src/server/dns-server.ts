@@ -1,0 +1,151 @@
+/**
+ * A DNS server for a resolver: its sockets, and the change to another resolver while it serves.
+ * @module
+ */
+
+import { Incoming } from '../chain/incoming.ts'
+import type { Listener } from '../chain/listener.ts'
+import type { Feature } from '../chain/plugin.ts'
+import type { Resolver } from '../chain/resolver.ts'
+import type { Metrics } from '../telemetry/metrics.ts'
+import { FeatureServers, formatMetrics } from './feature-servers.ts'
+import { Sockets } from './sockets.ts'
+import { streamsOf } from './streams.ts'
+import type { Answer } from './udp-server.ts'
+
+type Bound = { readonly sockets: Sockets; listener: Listener; resolver: Resolver }
+
+/** Serves one resolver at a time. */
+export class DnsServer {
+  private readonly bound = new Map<string, Bound>()
+  private readonly features: FeatureServers
+  private readonly metrics: Metrics
+  private readonly isOneOfMany: boolean
+  private current: Resolver | undefined
+  private isStopping = false
+
+  /**
+   * @param metrics what `prometheus` shows
+   * @param isOneOfMany whether others listen at the same ports, and what Corefiles ask for beside
+   *   DNS is served elsewhere
+   */
+  constructor(metrics: Metrics, { isOneOfMany = false }: { readonly isOneOfMany?: boolean } = {}) {
+    this.metrics = metrics
+    this.isOneOfMany = isOneOfMany
+    this.features = new FeatureServers({
+      metrics,
+      format: () => formatMetrics(metrics),
+      notReady: () => this.notReady(),
+    })
+  }
+
+  /** Names of the plugins that cannot answer yet, and of what else keeps from it. */
+  notReady(): readonly string[] {
+    return this.isStopping ? ['Shutting down'] : (this.current?.notReady() ?? ['starting'])
+  }
+
+  /**
+   * Serves a resolver in place of the one before: sockets that both have stay open, and no query is
+   * lost.
+   * @throws {ListenError} when a port cannot be had; the one before then serves on
+   */
+  async serve(resolver: Resolver): Promise<void> {
+    const opened = new Map<string, Bound>()
+    try {
+      for (const listener of resolver.listeners) {
+        const key = listenerKey(listener)
+        if (this.bound.has(key)) continue
+        await this.makeRoom(listener)
+        opened.set(key, await this.open(listener, resolver))
+      }
+      if (!this.isOneOfMany) await this.features.apply(resolver.features)
+    } catch (error) {
+      await Promise.all([...opened.values()].map(({ sockets }) => sockets.close()))
+      throw error
+    }
+    const previous = this.current
+    this.current = resolver
+    for (const [key, bound] of opened) this.bound.set(key, bound)
+    await this.switchTo(resolver)
+    resolver.start()
+    previous?.stop()
+  }
+
+  /** Ports of the listeners, in the order of the Corefile. */
+  get ports(): number[] {
+    const listeners = this.current?.listeners ?? []
+    return listeners.flatMap((one) => this.bound.get(listenerKey(one))?.sockets.port ?? [])
+  }
+
+  /** Longest time that `health` wants the server to go on while it says that it stops. */
+  get lameduckMs(): number {
+    return lameduckMsOf(this.current?.features ?? [])
+  }
+
+  /** Says on `/ready` that the end is near. */
+  announceStop(): void {
+    this.isStopping = true
+  }
+
+  /** Closes all sockets and stops all plugins. */
+  async close(): Promise<void> {
+    await Promise.all([...this.bound.values()].map(({ sockets }) => sockets.close()))
+    await this.features.close()
+    this.current?.stop()
+  }
+
+  private async switchTo(resolver: Resolver): Promise<void> {
+    const listeners = new Map(resolver.listeners.map((one) => [listenerKey(one), one]))
+    for (const [key, bound] of this.bound) {
+      const listener = listeners.get(key)
+      if (listener === undefined) {
+        this.bound.delete(key)
+        await bound.sockets.close()
+      } else {
+        bound.listener = listener
+        bound.resolver = resolver
+        if (listener.tls !== undefined) bound.sockets.renew(listener.tls)
+      }
+    }
+  }
+
+  /** Closes what listens at the same place in another manner, which cannot be changed. */
+  private async makeRoom(listener: Listener): Promise<void> {
+    for (const [key, bound] of this.bound) {
+      if (placeKey(bound.listener) !== placeKey(listener)) continue
+      this.bound.delete(key)
+      await bound.sockets.close()
+    }
+  }
+
+  private async open(listener: Listener, resolver: Resolver): Promise<Bound> {
+    const incoming = new Incoming()
+    const answer: Answer = (message, client, writer) =>
+      bound.resolver.answer(bound.listener, incoming.read(message, client), writer)
+    const streams = streamsOf(listener, {
+      answer: () => answer,
+      bounds: () => bound.listener.bounds,
+      metrics: this.metrics,
+    })
+    const sockets = new Sockets(() => answer, streams, this.isOneOfMany)
+    const bound: Bound = { sockets, listener, resolver }
+    await sockets.open(listener)
+    return bound
+  }
+}
+
+/** Longest time that `health` wants a server to go on while it says that it stops. */
+export function lameduckMsOf(features: readonly Feature[]): number {
+  return Math.max(0, ...features.map((one) => (one.kind === 'health' ? one.lameduckMs : 0)))
+}
+
+/** Where a listener is. */
+function placeKey({ transport, port, addresses, except }: Listener): string {
+  return [transport, port, ...addresses, '-', ...except].join(' ')
+}
+
+/** Where it is, and all about it that cannot be changed while it is there. */
+function listenerKey(listener: Listener): string {
+  const { tls, httpConnectionsMax } = listener
+  return [placeKey(listener), tls?.clientAuth, httpConnectionsMax].join(' ')
+}

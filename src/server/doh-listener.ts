@@ -1,0 +1,65 @@
+/**
+ * DNS over plain HTTP for trying things out: answers from the first server block that listens.
+ * @module
+ */
+
+import { Incoming, ownResponse } from '../chain/incoming.ts'
+import type { Resolver } from '../chain/resolver.ts'
+import { ReplyWriter } from '../dns/reply-writer.ts'
+import { createDohApp } from '../doh/app.ts'
+import { CommandError } from '../node/output.ts'
+import { parseListenAddress } from './feature-servers.ts'
+import { remoteOf } from './http-request.ts'
+import { HttpServer } from './http-server.ts'
+
+/** Hosts that only this machine reaches. */
+export const LOOPBACK: ReadonlySet<string> = new Set(['127.0.0.1', '::1', '[::1]', 'localhost'])
+
+/**
+ * Listens at `HOST:PORT`.
+ * @param resolver gives the resolver to answer with at the time of each query
+ * @throws {CommandError} when the host is not loopback and `isInsecure` does not allow it, or when
+ * the address cannot be had
+ */
+export async function listenDoh(
+  address: string,
+  {
+    resolver,
+    isInsecure,
+    reusePort,
+  }: {
+    readonly resolver: () => Resolver | undefined
+    readonly isInsecure: boolean
+    /** Whether other processes listen there as well. */
+    readonly reusePort?: boolean
+  },
+): Promise<HttpServer> {
+  const { host, port } = parseListenAddress(address)
+  if (!isInsecure && !LOOPBACK.has(host ?? '')) {
+    throw new CommandError(
+      `--doh.listen ${address} would send answers in the clear; use a loopback address, ` +
+        'put TLS in front of it, or say --insecure',
+    )
+  }
+  const incoming = new Incoming()
+  const writer = new ReplyWriter()
+  const app = createDohApp({
+    isPrivate: () => false,
+    answer: (message, c) => {
+      const current = resolver()
+      const [listener] = current?.listeners ?? []
+      if (current === undefined || listener === undefined) return undefined
+      const client = { ...remoteOf(c.env), transport: 'https' } as const
+      const result = current.answer(listener, incoming.read(message, client), writer)
+      return ownResponse(result, writer)
+    },
+  })
+  const server = new HttpServer(app, { bounds: () => resolver()?.listeners[0]?.bounds ?? {} })
+  try {
+    await server.listen(host, port, { reusePort: reusePort === true })
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown error'
+    throw new CommandError(`Cannot listen on --doh.listen ${address}: ${code}`, { cause: error })
+  }
+  return server
+}

@@ -1,0 +1,167 @@
+/**
+ * The HTTP servers that a Corefile asks for beside DNS: `health`, `ready`, `prometheus`.
+ * @module
+ */
+import { Hono } from 'hono'
+import type { Feature } from '../chain/plugin.ts'
+import type { Metrics } from '../telemetry/metrics.ts'
+import { startHealthProbe } from './health-probe.ts'
+import { HttpServer } from './http-server.ts'
+import { ListenError } from './sockets.ts'
+
+/** What the servers tell. */
+export type FeatureSource = {
+  /** Where they count what they do themselves. */
+  readonly metrics: Metrics
+  /** All metrics as text. */
+  readonly format: () => string | Promise<string>
+  /** Names of the plugins that cannot answer yet; what is shown while shutting down as well. */
+  readonly notReady: () => readonly string[] | Promise<readonly string[]>
+}
+
+type Served = { readonly server: HttpServer; app: Hono }
+
+const CPU_SECONDS = {
+  name: 'process_cpu_seconds_total',
+  help: 'Total user and system CPU time in seconds.',
+  labels: [],
+}
+
+/** HTTP servers by address. */
+export class FeatureServers {
+  private readonly servers = new Map<string, Served>()
+  /** What ends the looks at ourselves, by the address of `health`. */
+  private readonly probes = new Map<string, () => void>()
+  private readonly source: FeatureSource
+
+  constructor(source: FeatureSource) {
+    this.source = source
+  }
+
+  /**
+   * Opens a server for each address that is not served yet, and closes those no longer asked for.
+   * @throws {ListenError} when an address cannot be had; all is then as it was before
+   */
+  async apply(features: readonly Feature[]): Promise<void> {
+    const wanted = new Map<string, Hono>()
+    for (const feature of features) this.addRoutes(wanted, feature)
+    for (const [address, served] of await this.openMissing(wanted)) {
+      this.servers.set(address, served)
+    }
+    this.probe(new Set(features.flatMap((one) => (one.kind === 'health' ? [one.address] : []))))
+    for (const [address, served] of this.servers) {
+      const app = wanted.get(address)
+      if (app !== undefined) {
+        served.app = app
+        continue
+      }
+      this.servers.delete(address)
+      await served.server.close()
+    }
+  }
+
+  /** Closes all. */
+  async close(): Promise<void> {
+    this.probe(new Set())
+    await closeAll(this.servers)
+    this.servers.clear()
+  }
+
+  /** Looks at these addresses, and no others. */
+  private probe(addresses: ReadonlySet<string>): void {
+    for (const address of addresses) {
+      if (this.probes.has(address)) continue
+      const { host = 'localhost', port } = parseListenAddress(address)
+      this.probes.set(address, startHealthProbe({ host, port }, this.source.metrics))
+    }
+    for (const [address, stop] of this.probes) {
+      if (addresses.has(address)) continue
+      stop()
+      this.probes.delete(address)
+    }
+  }
+
+  private async openMissing(wanted: ReadonlyMap<string, Hono>): Promise<Map<string, Served>> {
+    const opened = new Map<string, Served>()
+    try {
+      for (const [address, app] of wanted) {
+        if (!this.servers.has(address)) opened.set(address, await open(address, app))
+      }
+      return opened
+    } catch (error) {
+      await closeAll(opened)
+      throw error
+    }
+  }
+
+  /** Two features at one address share its server. */
+  private addRoutes(wanted: Map<string, Hono>, feature: Feature): void {
+    if (!('address' in feature)) return
+    const app = wanted.get(feature.address) ?? new Hono()
+    wanted.set(feature.address, app)
+    switch (feature.kind) {
+      case 'health':
+        app.get('/health', (c) => c.text('OK'))
+        return
+      case 'ready':
+        app.get('/ready', async (c) => {
+          const waiting = await this.source.notReady()
+          return waiting.length === 0 ? c.text('OK') : c.text(waiting.join(','), 503)
+        })
+        return
+      case 'metrics':
+        app.get('/metrics', async (c) => c.text(await this.source.format()))
+        return
+    }
+  }
+}
+
+/** The app can be changed for another while the server serves. */
+async function open(address: string, app: Hono): Promise<Served> {
+  const { host, port } = parseListenAddress(address)
+  const current = new Hono()
+  const served: Served = { server: new HttpServer(current), app }
+  current.all('*', (c) => served.app.fetch(c.req.raw))
+  try {
+    await served.server.listen(host, port)
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown error'
+    throw new ListenError(`Cannot listen on HTTP ${address}: ${code}`, { cause: error })
+  }
+  return served
+}
+
+async function closeAll(servers: ReadonlyMap<string, Served>): Promise<void> {
+  await Promise.all([...servers.values()].map(({ server }) => server.close()))
+}
+
+/** Formats all metrics, with those of the process as of now. */
+export function formatMetrics(metrics: Metrics): string {
+  const gauge = (name: string, help: string, value: number): void => {
+    metrics.gauge({ name, help, labels: [] }).value = value
+  }
+  const { rss, heapUsed } = process.memoryUsage()
+  const { user, system } = process.cpuUsage()
+  gauge('process_resident_memory_bytes', 'Resident memory size in bytes.', rss)
+  gauge('nodejs_heap_size_used_bytes', 'Process heap size used from Node.js in bytes.', heapUsed)
+  metrics.counter(CPU_SECONDS).value = (user + system) / 1e6
+  gauge(
+    'process_start_time_seconds',
+    'Start time of the process since unix epoch in seconds.',
+    Math.round((Date.now() - process.uptime() * 1000) / 1000),
+  )
+  return metrics.format()
+}
+
+/** Splits `HOST:PORT` or `:PORT`; without a host, all addresses. @throws {ListenError} */
+export function parseListenAddress(text: string): {
+  readonly host: string | undefined
+  readonly port: number
+} {
+  const [, bracketed, plain, port] = /^(?:\[([^\]]+)\]|([^:]*)):(\d{1,5})$/.exec(text) ?? []
+  if (port === undefined || Number(port) > 65535) {
+    throw new ListenError(`"${text}" is not HOST:PORT`)
+  }
+  const host = bracketed ?? plain ?? ''
+  return { host: host === '' ? undefined : host, port: Number(port) }
+}

@@ -1,0 +1,61 @@
+/**
+ * How listeners answer over streams: TCP, TLS (RFC 7858) or HTTPS (RFC 8484).
+ * @module
+ */
+
+import type { Listener } from '../chain/listener.ts'
+import type { ConnectionBounds } from '../chain/plugin.ts'
+import type { Metrics } from '../telemetry/metrics.ts'
+import { createDohServer } from './doh-server.ts'
+import type { StreamServer, Streams } from './sockets.ts'
+import { TCP_LIMITS, TcpServer, TLS_LIMITS } from './tcp-server.ts'
+import type { Answer } from './udp-server.ts'
+
+const HTTPS_RESPONSES = {
+  name: 'coredns_dns_https_responses_total',
+  help: 'Counter of DoH responses per server and http status code.',
+  labels: ['server', 'status'],
+}
+
+/** What streams need of their listener, as it is at the time of each connection or message. */
+export type StreamParts = {
+  readonly answer: () => Answer
+  readonly bounds: () => ConnectionBounds
+  readonly metrics: Metrics
+}
+
+/** Tells how a listener answers over streams. */
+export function streamsOf(
+  { transport, port, tls, httpConnectionsMax: connectionsMax }: Listener,
+  { answer, bounds, metrics }: StreamParts,
+): Streams {
+  switch (transport) {
+    case 'dns':
+      return {
+        name: 'TCP',
+        hasUdp: true,
+        create: () => new TcpServer(answer, () => ({ ...TCP_LIMITS, ...bounds() })),
+      }
+    case 'tls':
+      return {
+        name: 'TLS',
+        hasUdp: false,
+        create: () => new TcpServer(answer, () => ({ ...TLS_LIMITS, ...bounds() }), tls),
+      }
+    case 'https': {
+      const onResponse = (status: number): void => {
+        metrics.counter(HTTPS_RESPONSES, [`https://:${port}`, String(status)]).value++
+      }
+      const create = (): StreamServer => {
+        const server = createDohServer({ answer, tls, connectionsMax, bounds, onResponse })
+        return {
+          listen: (address, at, reusePort) =>
+            server.listen(address, at, { ipv6Only: true, reusePort }),
+          renew: (service) => server.renew(service),
+          close: () => server.close(),
+        }
+      }
+      return { name: 'HTTPS', hasUdp: false, create }
+    }
+  }
+}

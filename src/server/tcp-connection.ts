@@ -1,0 +1,248 @@
+/**
+ * One connection of a DNS client over TCP or TLS (RFC 7766): many queries, each answered as soon as
+ * its response is ready.
+ * @module
+ */
+
+import { once } from 'node:events'
+import type { Socket } from 'node:net'
+import { writeUint16 } from '../bytes/bytes.ts'
+import { HEADER_BYTES } from '../dns/limits.ts'
+import { MessageStream } from '../dns/message-stream.ts'
+import { ReplyWriter } from '../dns/reply-writer.ts'
+import { elapsed } from '../node/elapsed.ts'
+import { Turns } from '../node/turns.ts'
+import type { Answer } from './udp-server.ts'
+
+/** Bounds of one connection. */
+export type ConnectionTimes = {
+  /** Queries of one connection that wait for their answers; more are not read until one is done. */
+  readonly pendingMax: number
+  /** Bytes of answers that a client may leave unread before no more queries are taken from it. */
+  readonly unreadBytesMax: number
+  /** How long a new connection may be without a whole message, and any one within a message. */
+  readonly readMs: number
+  /** How long one may be without the next message (RFC 7766 §6.2.3). */
+  readonly idleMs: number
+  /** How long a client may leave more than `unreadBytesMax` unread. */
+  readonly writeMs: number
+  /** Queries on a connection; Infinity for any number. */
+  readonly queriesMax: number
+}
+
+/** How a connection is served. */
+export type ConnectionService = {
+  /** Gives the function to answer with at the time of each message. */
+  readonly answer: () => Answer
+  readonly limits: ConnectionTimes
+  readonly transport: 'tcp' | 'tls'
+  /** Called after each change of `idleSinceMs` or `hasServed`. */
+  readonly onChange: () => void
+}
+
+/** Messages answered for one connection before other connections have their turn. */
+const SLICE_MESSAGES = 16
+/** A process has one event loop, so all connections share one. */
+const turns = new Turns()
+/** One for all connections: responses are copied out of it at once. */
+const writer = new ReplyWriter()
+
+/** A connection that is open. */
+export class TcpConnection {
+  private readonly socket: Socket
+  private readonly service: ConnectionService
+  private readonly stream: MessageStream
+  /** Whether a query was answered. */
+  hasServed = false
+  private activeMs = elapsed()
+  private pending = 0
+  private queriesLeft: number
+  /** Messages to take in this turn. */
+  private sliceLeft = 0
+  private hasEnded = false
+  private isWaiting = false
+  private deadline: NodeJS.Timeout | undefined
+  private writing: NodeJS.Timeout | undefined
+  private readonly written = (): void => this.noteWritten()
+  private readonly takeTurn = (): void => {
+    this.isWaiting = false
+    this.proceed(SLICE_MESSAGES)
+  }
+  private readonly takeFirst = (): void => {
+    this.isWaiting = false
+    this.proceedFirst()
+  }
+
+  /** Serves a socket from now on. */
+  constructor(socket: Socket, service: ConnectionService) {
+    this.socket = socket
+    this.service = service
+    this.queriesLeft = service.limits.queriesMax
+    this.stream = new MessageStream((message) => this.take(message))
+    this.expectWithin(service.limits.readMs)
+    socket.on('error', () => undefined)
+    socket.on('close', () => {
+      clearTimeout(this.deadline)
+      clearTimeout(this.writing)
+    })
+    socket.on('data', (chunk) => {
+      if (typeof chunk !== 'string') this.receive(chunk)
+    })
+    socket.on('end', () => {
+      this.hasEnded = true
+      this.settle()
+    })
+  }
+
+  /**
+   * Since when the server has been waiting for the client to send or to read, in milliseconds of
+   * `elapsed`; `Infinity` while the server has queries to answer.
+   */
+  get idleSinceMs(): number {
+    const isOurTurn = this.pending > 0 || (this.stream.hasUnread && !this.isUnread)
+    return isOurTurn ? Number.POSITIVE_INFINITY : this.activeMs
+  }
+
+  /**
+   * Answers one message, at once unless many connections have some; others of the chunk, of which
+   * there may be thousands, wait.
+   */
+  private receive(chunk: Uint8Array): void {
+    this.activeMs = elapsed()
+    this.stream.hold(chunk)
+    this.isWaiting = true
+    turns.addFirst(this.takeFirst)
+    if (this.isWaiting) this.socket.pause()
+  }
+
+  private proceedFirst(): void {
+    const { socket, stream } = this
+    if (socket.destroyed) return
+    const wasWithin = stream.isWithinMessage
+    this.sliceLeft = 1
+    if (!stream.resume()) socket.destroy()
+    const isNew = !wasWithin || this.sliceLeft === 0
+    if (isNew && stream.isWithinMessage) this.expectWithin(this.service.limits.readMs)
+    this.settle()
+  }
+
+  /** Takes up to `messagesMax` messages, and sends their answers together. */
+  private proceed(messagesMax: number): void {
+    const { socket, stream } = this
+    if (socket.destroyed) return
+    this.sliceLeft = messagesMax
+    socket.cork()
+    if (!stream.resume()) socket.destroy()
+    socket.uncork()
+    if (stream.isWithinMessage) this.expectWithin(this.service.limits.readMs)
+    this.settle()
+  }
+
+  private take(message: Uint8Array): void {
+    const { socket, service } = this
+    if (message.length < HEADER_BYTES) {
+      socket.destroy()
+      this.stream.pause()
+      return
+    }
+    this.queriesLeft--
+    this.sliceLeft--
+    this.expectWithin(service.limits.idleMs)
+    const client = {
+      address: socket.remoteAddress ?? '',
+      port: socket.remotePort ?? 0,
+      transport: service.transport,
+      localAddress: socket.localAddress ?? '',
+      localPort: socket.localPort ?? 0,
+      sendAhead: (ahead: Uint8Array) => this.sendAhead(ahead),
+    } as const
+    const result = service.answer()(message, client, writer)
+    if (typeof result === 'number') this.sendFirst(writer.bytes, result)
+    else if (result instanceof Promise) {
+      this.pending++
+      void result.then((later) => {
+        this.pending--
+        this.activeMs = elapsed()
+        this.send(later)
+        this.settle()
+      })
+    } else this.send(result)
+    if (this.sliceLeft <= 0 || this.isBusy || this.queriesLeft <= 0) this.stream.pause()
+  }
+
+  private send(response: Uint8Array | undefined): void {
+    if (response !== undefined) this.sendFirst(response, response.length)
+  }
+
+  /** Sends a copy of the first `size` bytes, which the socket may hold on to. */
+  private sendFirst(bytes: Uint8Array, size: number): void {
+    const { socket } = this
+    if (socket.destroyed) return
+    const framed = Buffer.allocUnsafe(2 + size)
+    writeUint16(framed, 0, size)
+    framed.set(bytes.subarray(0, size), 2)
+    socket.write(framed, this.written)
+    this.hasServed = true
+    if (!this.isUnread) return
+    this.writing ??= setTimeout(() => socket.destroy(), this.service.limits.writeMs)
+  }
+
+  private noteWritten(): void {
+    if (this.writing === undefined || this.socket.writableLength > 0) return
+    clearTimeout(this.writing)
+    this.writing = undefined
+    this.settle()
+  }
+
+  private async sendAhead(message: Uint8Array): Promise<void> {
+    const { socket } = this
+    this.send(message)
+    if (socket.destroyed) throw new Error('the client closed the connection')
+    if (!socket.writableNeedDrain) return
+    const abort = new AbortController()
+    try {
+      const { signal } = abort
+      await Promise.race([once(socket, 'drain', { signal }), once(socket, 'close', { signal })])
+    } finally {
+      abort.abort()
+    }
+  }
+
+  /**
+   * Reads on only while the client takes its answers and not too many are under way, and ends when
+   * all is answered.
+   */
+  private settle(): void {
+    const { socket, stream, service } = this
+    if (socket.destroyed) return
+    if (this.queriesLeft <= 0) this.hasEnded = true
+    const hasUnread = stream.hasUnread && this.queriesLeft > 0
+    if (hasUnread && !this.isBusy && !this.isWaiting) {
+      this.isWaiting = true
+      turns.add(this.takeTurn)
+    }
+    if (hasUnread || this.isBusy) socket.pause()
+    else socket.resume()
+    if (this.hasEnded && this.pending === 0 && !hasUnread) socket.end()
+    service.onChange()
+  }
+
+  private get isBusy(): boolean {
+    return this.pending >= this.service.limits.pendingMax || this.isUnread
+  }
+
+  /** Whether the client leaves more of our responses unread than it may. */
+  private get isUnread(): boolean {
+    return this.socket.writableLength > this.service.limits.unreadBytesMax
+  }
+
+  /** Ends the connection unless something comes in time. A client that waits for us is not late. */
+  private expectWithin(delayMs: number): void {
+    clearTimeout(this.deadline)
+    this.deadline = setTimeout(() => {
+      const isOurTurn = this.pending > 0 || this.stream.hasUnread || this.isBusy
+      if (isOurTurn) this.expectWithin(delayMs)
+      else this.socket.destroy()
+    }, delayMs)
+  }
+}

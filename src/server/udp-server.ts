@@ -1,0 +1,136 @@
+/**
+ * Answers over UDP. One socket an address, so that replies leave from the address that was asked
+ * (RFC 2181 §4.1).
+ * @module
+ */
+import { createSocket, type RemoteInfo, type Socket } from 'node:dgram'
+import type { AnswerResult } from '../chain/incoming.ts'
+import type { Client } from '../chain/plugin.ts'
+import { ReplyWriter } from '../dns/reply-writer.ts'
+
+/**
+ * Answers a message: at once in the writer, or in memory of its own. Keeps the client only when the
+ * result is no number.
+ */
+export type Answer = (message: Uint8Array, client: Client, writer: ReplyWriter) => AnswerResult
+
+/** Octets the system may hold for us while we are busy. */
+const RECEIVE_BUFFER_BYTES = 4 * 1024 * 1024
+
+/** The sender of a datagram, and of the next one unless somebody has kept it. */
+type UdpClient = Client & { address: string; port: number }
+
+/** A UDP socket that answers. */
+export class UdpServer {
+  private readonly socket: Socket
+  private readonly answer: () => Answer
+  private readonly localAddress: string
+  private localPort = 0
+  /** The client of the next query, unless the last one was kept. */
+  private client: UdpClient | undefined
+  private readonly writer = new ReplyWriter()
+  /** For responses while the socket still has the last one: they are copied. */
+  private readonly spare = new ReplyWriter()
+  private isSending = false
+  private readonly sent = (): void => {
+    this.isSending = false
+  }
+
+  /**
+   * @param answer gives the function to answer with at the time of each message
+   * @param knownAs the address that was to be listened on, where this is one of those it stands for
+   * @param sharesPort whether other processes have sockets like it; the system chooses among them
+   */
+  constructor(
+    address: string,
+    answer: () => Answer,
+    { knownAs = address, sharesPort = false }: { knownAs?: string; sharesPort?: boolean } = {},
+  ) {
+    this.answer = answer
+    this.localAddress = knownAs
+    const reusePort = sharesPort
+    this.socket = address.includes(':')
+      ? createSocket({ type: 'udp6', ipv6Only: true, reusePort })
+      : createSocket({ type: 'udp4', reusePort })
+    this.socket.on('message', (message, remote) => {
+      this.receive(message, remote)
+    })
+  }
+
+  /** Begins to listen. @returns the port @throws {Error} when the address is taken */
+  listen(address: string, port: number): Promise<number> {
+    return new Promise((resolve, reject) => {
+      const fail = (error: Error): void => {
+        this.socket.close()
+        reject(error)
+      }
+      this.socket.once('error', fail)
+      this.socket.bind({ address, port }, () => {
+        this.socket.off('error', fail)
+        // What the network reports of clients that are gone concerns nobody else.
+        this.socket.on('error', () => undefined)
+        this.enlargeBuffer()
+        this.localPort = this.socket.address().port
+        resolve(this.localPort)
+      })
+    })
+  }
+
+  /** Ends; queries under way get no answer. */
+  close(): Promise<void> {
+    return new Promise((resolve) => {
+      this.socket.close(() => {
+        resolve()
+      })
+    })
+  }
+
+  private receive(message: Uint8Array, { address, port }: RemoteInfo): void {
+    if (port === 0) return
+    const { isSending } = this
+    const writer = isSending ? this.spare : this.writer
+    const { localAddress, localPort } = this
+    this.client ??= { address, port, transport: 'udp', localAddress, localPort }
+    this.client.address = address
+    this.client.port = port
+    const result = this.answer()(message, this.client, writer)
+    if (typeof result === 'number') {
+      if (isSending) this.send(writer.bytes.slice(0, result), address, port)
+      else this.sendWritten(result, address, port)
+      return
+    }
+    this.client = undefined
+    if (result instanceof Promise) {
+      void result.then((later) => {
+        this.send(later, address, port)
+      })
+    } else this.send(result, address, port)
+  }
+
+  /** Sends what is in the writer, which the socket has until it says that all is sent. */
+  private sendWritten(size: number, address: string, port: number): void {
+    this.isSending = true
+    try {
+      this.socket.send(this.writer.bytes, 0, size, port, address, this.sent)
+    } catch {
+      // The socket is closed; nothing is sent any more.
+    }
+  }
+
+  private send(response: Uint8Array | undefined, address: string, port: number): void {
+    if (response === undefined) return
+    try {
+      this.socket.send(response, port, address, () => undefined)
+    } catch {
+      // The socket was closed while the answer was on its way.
+    }
+  }
+
+  private enlargeBuffer(): void {
+    try {
+      this.socket.setRecvBufferSize(RECEIVE_BUFFER_BYTES)
+    } catch {
+      // Some systems allow no more than they gave; queries are then lost a little earlier.
+    }
+  }
+}

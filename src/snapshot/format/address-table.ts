@@ -1,0 +1,135 @@
+/**
+ * The addresses of a shard and where they point: columns sorted by address, searched by halving.
+ * @module
+ */
+import { readInt32 } from '../../bytes/bytes.ts'
+import { POD_BIT, SCOPES_MAX, YIELDING_BIT } from './layout.ts'
+
+// Constants of this module are a part of the compiled code (dns/query.ts).
+const SCOPE_MASK = SCOPES_MAX
+/** Turns the order of signed numbers into that of unsigned ones. */
+const SIGN = 0x80000000
+
+/** The addresses of one family within one shard. An address stands once for each namespace. */
+export class AddressTable {
+  readonly count: number
+  private readonly words: Int32Array
+  /** Numbers of 32 bits in an address: 1 or 4. */
+  readonly wordsPerKey: number
+  /** Index of the first word of each column. */
+  private readonly keys: number
+  private readonly sets: number
+  private readonly infos: number
+
+  /** @param offset where the first column begins, in octets */
+  constructor(words: Int32Array, addressBytes: 4 | 16, offset: number, count: number) {
+    this.words = words
+    this.wordsPerKey = addressBytes / 4
+    this.count = count
+    this.keys = offset >>> 2
+    this.sets = this.keys + this.wordsPerKey * count
+    this.infos = this.sets + count
+  }
+
+  /** Index of the first entry that is not before `address`; `count` when all are. */
+  firstFrom(address: Uint8Array): number {
+    if (this.wordsPerKey === 1) return this.firstFromKey(readInt32(address, 0))
+    let low = 0
+    let high = this.count
+    while (low < high) {
+      const middle = (low + high) >>> 1
+      if (this.compare(middle, address) < 0) low = middle + 1
+      else high = middle
+    }
+    return low
+  }
+
+  private firstFromKey(key: number): number {
+    const { words, keys } = this
+    const wanted = key ^ SIGN
+    let low = 0
+    let high = this.count
+    while (low < high) {
+      const middle = (low + high) >>> 1
+      if (((words[keys + middle] ?? 0) ^ SIGN) < wanted) low = middle + 1
+      else high = middle
+    }
+    return low
+  }
+
+  /** Orders the entry at `index` and an address: negative, zero or positive. */
+  compare(index: number, address: Uint8Array): number {
+    for (let i = 0; i < this.wordsPerKey; i++) {
+      const key = this.words[this.keys + this.wordsPerKey * index + i] ?? 0
+      const wanted = readInt32(address, 4 * i)
+      if (key !== wanted) return (key ^ SIGN) < (wanted ^ SIGN) ? -1 : 1
+    }
+    return 0
+  }
+
+  /** Whether the entry at `index` has a lower address than the one before it. */
+  isOutOfOrder(index: number): boolean {
+    for (let i = 0; i < this.wordsPerKey; i++) {
+      const key = this.part(index - 1, i)
+      const next = this.part(index, i)
+      if (key !== next) return (key ^ SIGN) > (next ^ SIGN)
+    }
+    return false
+  }
+
+  /** Whether the entry at `index` has the first `bitCount` bits of `address`. */
+  hasPrefix(index: number, address: Uint8Array, bitCount: number): boolean {
+    if (index >= this.count) return false
+    for (let bits = bitCount, i = 0; bits > 0; bits -= 32, i++) {
+      const mask = bits >= 32 ? 0xffffffff : ~(0xffffffff >>> bits)
+      const key = this.words[this.keys + this.wordsPerKey * index + i] ?? 0
+      if (((key ^ readInt32(address, 4 * i)) & mask) !== 0) return false
+    }
+    return true
+  }
+
+  /** Offset of the set of names that the entry points to. */
+  set(index: number): number {
+    return this.words[this.sets + index] ?? 0
+  }
+
+  /** The entry's namespace with its marks, in the lower 16 bits, and its number of names. */
+  info(index: number): number {
+    return this.words[this.infos + index] ?? 0
+  }
+
+  /** Number of the entry's namespace. */
+  scope(index: number): number {
+    return this.info(index) & SCOPE_MASK
+  }
+
+  /** Whether a Pod of the namespace has the entry's address. */
+  isPod(index: number): boolean {
+    return (this.info(index) & POD_BIT) !== 0
+  }
+
+  /** Whether the entry's names count only where no others of its address are seen. */
+  isYielding(index: number): boolean {
+    return (this.info(index) & YIELDING_BIT) !== 0
+  }
+
+  /** Number of names that the entry points to; 0 when it only says whose the address is. */
+  targetCount(index: number): number {
+    return this.info(index) >>> 16
+  }
+
+  /** A part of the entry's address, a number of 32 bits, the highest first. */
+  part(index: number, i: number): number {
+    return this.words[this.keys + this.wordsPerKey * index + i] ?? 0
+  }
+
+  /** The entry's address, 4 or 16 octets. */
+  address(index: number): Uint8Array {
+    const address = new Uint8Array(4 * this.wordsPerKey)
+    const view = new DataView(address.buffer)
+    for (let i = 0; i < this.wordsPerKey; i++) {
+      view.setInt32(4 * i, this.words[this.keys + this.wordsPerKey * index + i] ?? 0)
+    }
+    return address
+  }
+}

@@ -1,0 +1,249 @@
+/**
+ * The manifest: which shards make a snapshot, of what, from when. It is JSON, signed as the octets
+ * it travels in.
+ * @module
+ */
+
+import { isRecord } from '../../bytes/unknown.ts'
+import { parseName } from '../../dns/name.ts'
+import { SnapshotError } from './errors.ts'
+import {
+  formatShardList,
+  parseShardList,
+  SHARD_ENTRY_BYTES,
+  type ShardEntry,
+  type ShardList,
+} from './shard-list.ts'
+
+/** Version of the manifest that this build writes and reads. */
+export const MANIFEST_VERSION = 1
+/** Octets a manifest may have. */
+export const MANIFEST_BYTES_MAX: number = 1024 * 1024
+/** Shards a manifest may list. */
+export const SHARDS_MAX = 4096
+/** Trees a manifest may have beside the main one, and how they are called. */
+const TREES_MAX = 8
+const TREE_NAME = /^[a-z]{1,32}$/
+/** How cluster identifiers are spelled: they stand in URLs and in file names. */
+export const CLUSTER_ID: RegExp = /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/
+
+/** Names beside the main ones, as a snapshot of their own at the same generation. */
+export type ManifestTree<Shards = readonly ShardEntry[]> = {
+  /** TTL of negative answers, in seconds. */
+  readonly ttlSeconds: number
+  /** Records in all its shards. */
+  readonly records: number
+  /** As many as a power of two. */
+  readonly shards: Shards
+}
+
+/** What a snapshot consists of. */
+export type Manifest<Shards = readonly ShardEntry[]> = {
+  readonly version: number
+  readonly cluster: string
+  /** Rises with every change; the serial of the zones' SOA records (RFC 1982). 1 to 2³²−1. */
+  readonly generation: number
+  /** When the source was last known to say this, RFC 3339. */
+  readonly time: string
+  /**
+   * When the exporter last confirmed its names because it was time to, RFC 3339; a change does not
+   * move it. Exporters that do not write it are taken at `time`.
+   */
+  readonly confirmed?: string
+  /** Origins that the cluster itself uses, the first of which names from addresses are under. */
+  readonly origins: readonly string[]
+  /** TTL of negative answers and of names made from addresses, in seconds. */
+  readonly ttlSeconds: number
+  /** Records in all shards. */
+  readonly records: number
+  /** Versions of the source's collections, as the API server says them. */
+  readonly sources: Readonly<Record<string, string>>
+  /** As many as a power of two; the place in the list is the shard's index. */
+  readonly shards: Shards
+  /** Other trees, by their names; absent when there are none. */
+  readonly trees?: Readonly<Record<string, ManifestTree<Shards>>>
+}
+
+/** A manifest as a gateway reads it, its lists of shards as they are. */
+export type OpenManifest = Manifest<ShardList>
+
+/** Name of the tree of namespaces' labels, which is not answered from. */
+export const LABELS_TREE = 'labels'
+
+/** Lists all shards of a manifest. */
+export function allShards({ shards, trees = {} }: Manifest): readonly ShardEntry[] {
+  return [...shards, ...Object.values(trees).flatMap((tree) => tree.shards)]
+}
+
+/** Writes a manifest: the same manifest gives the same octets. */
+export function formatManifest(manifest: Manifest): Uint8Array {
+  const { version, cluster, generation, time, confirmed } = manifest
+  const { origins, ttlSeconds, records } = manifest
+  const sources = Object.fromEntries(Object.entries(manifest.sources).sort())
+  const shards = formatShardList(manifest.shards)
+  const ordered = {
+    version,
+    cluster,
+    generation,
+    time,
+    ...(confirmed !== undefined && { confirmed }),
+    origins,
+    ttlSeconds,
+    records,
+    sources,
+    shards,
+    ...(manifest.trees && { trees: formatTrees(manifest.trees) }),
+  }
+  return new TextEncoder().encode(`${JSON.stringify(ordered, undefined, 1)}\n`)
+}
+
+/**
+ * Reads a manifest from untrusted octets, its lists of shards as objects.
+ * @throws {SnapshotError} naming the field that is not as it should be
+ */
+export function parseManifest(bytes: Uint8Array): Manifest {
+  return readManifest(bytes, entriesOf)
+}
+
+/**
+ * Reads a manifest from untrusted octets, its lists of shards as they are: sizes are not looked at.
+ * @throws {SnapshotError} naming the field that is not as it should be
+ */
+export function openManifest(bytes: Uint8Array): OpenManifest {
+  return readManifest(bytes, (list) => list)
+}
+
+function readManifest<Shards>(
+  bytes: Uint8Array,
+  shardsOf: (list: ShardList) => Shards,
+): Manifest<Shards> {
+  if (bytes.length > MANIFEST_BYTES_MAX) throw refuse(`over ${MANIFEST_BYTES_MAX} octets`)
+  const fields = parseObject(bytes)
+  if (fields.version !== MANIFEST_VERSION) {
+    throw refuse(`version is ${show(fields.version)}, this build reads ${MANIFEST_VERSION}`)
+  }
+  const trees = parseTrees(fields.trees, shardsOf)
+  return {
+    version: MANIFEST_VERSION,
+    cluster: textOf(fields, 'cluster', (text) => CLUSTER_ID.test(text)),
+    generation: numberOf(fields, 'generation', 1, 0xffffffff),
+    time: textOf(fields, 'time', isTime),
+    ...(fields.confirmed !== undefined && { confirmed: textOf(fields, 'confirmed', isTime) }),
+    origins: listOf(fields, 'origins', parseOrigin),
+    ttlSeconds: numberOf(fields, 'ttlSeconds', 0, 3600),
+    records: numberOf(fields, 'records', 0, Number.MAX_SAFE_INTEGER),
+    sources: parseSources(fields.sources),
+    shards: shardsOf(parseShards(fields.shards)),
+    ...(trees && { trees }),
+  }
+}
+
+function entriesOf(list: ShardList): readonly ShardEntry[] {
+  const entries = list.entries()
+  const empty = entries.findIndex(({ bytes }) => bytes === 0)
+  if (empty >= 0) throw refuse(`shards[${empty}] has no octets`)
+  return entries
+}
+
+function refuse(what: string): SnapshotError {
+  return new SnapshotError(`Cannot read manifest: ${what}`)
+}
+
+function show(value: unknown): string {
+  return (JSON.stringify(value) ?? 'missing').slice(0, 60)
+}
+
+type Fields = Readonly<Record<string, unknown>>
+
+function parseObject(bytes: Uint8Array): Fields {
+  try {
+    const value: unknown = JSON.parse(
+      new TextDecoder('utf-8', { fatal: true, ignoreBOM: false }).decode(bytes),
+    )
+    if (isRecord(value)) return value
+  } catch {
+    throw refuse('it is not JSON in UTF-8')
+  }
+  throw refuse('it is not a JSON object')
+}
+
+function isTime(text: string): boolean {
+  return !Number.isNaN(Date.parse(text))
+}
+
+function textOf(fields: Fields, name: string, isRight: (text: string) => boolean): string {
+  const value = fields[name]
+  if (typeof value === 'string' && isRight(value)) return value
+  throw refuse(`${name} is ${show(value)}`)
+}
+
+function numberOf(fields: Fields, name: string, min: number, max: number): number {
+  const value = fields[name]
+  if (typeof value === 'number' && Number.isInteger(value) && min <= value && value <= max) {
+    return value
+  }
+  throw refuse(`${name} is ${show(value)}, expected ${min} to ${max}`)
+}
+
+function listOf<T>(fields: Fields, name: string, parse: (value: unknown) => T | undefined): T[] {
+  const value = fields[name]
+  if (!Array.isArray(value)) throw refuse(`${name} is ${show(value)}, expected a list`)
+  return value.map((item: unknown, i) => {
+    const parsed = parse(item)
+    if (parsed === undefined) throw refuse(`${name}[${i}] is ${show(item)}`)
+    return parsed
+  })
+}
+
+function parseOrigin(value: unknown): string | undefined {
+  return typeof value === 'string' && parseName(value) !== undefined ? value : undefined
+}
+
+function parseShards(value: unknown): ShardList {
+  const shards = typeof value === 'string' ? parseShardList(value) : undefined
+  if (shards === undefined) {
+    throw refuse(`shards is ${show(value)}, expected ${SHARD_ENTRY_BYTES} octets each in base64url`)
+  }
+  const count = shards.length
+  if (count < 1 || count > SHARDS_MAX || (count & (count - 1)) !== 0) {
+    throw refuse(`${count} shards, expected a power of two up to ${SHARDS_MAX}`)
+  }
+  return shards
+}
+
+function formatTrees(trees: Readonly<Record<string, ManifestTree>>): object {
+  const sorted = Object.entries(trees).sort(([a], [b]) => (a < b ? -1 : 1))
+  return Object.fromEntries(
+    sorted.map(([name, { ttlSeconds, records, shards }]) => [
+      name,
+      { ttlSeconds, records, shards: formatShardList(shards) },
+    ]),
+  )
+}
+
+function parseTrees<Shards>(
+  value: unknown,
+  shardsOf: (list: ShardList) => Shards,
+): Manifest<Shards>['trees'] {
+  if (value === undefined) return undefined
+  const named = isRecord(value) ? Object.entries(value) : []
+  if (named.length < 1 || named.length > TREES_MAX) throw refuse(`trees is ${show(value)}`)
+  return Object.fromEntries(
+    named.map(([name, fields]) => {
+      if (!isRecord(fields) || !TREE_NAME.test(name)) throw refuse(`trees.${show(name)} is none`)
+      const ttlSeconds = numberOf(fields, 'ttlSeconds', 0, 3600)
+      const records = numberOf(fields, 'records', 0, Number.MAX_SAFE_INTEGER)
+      return [name, { ttlSeconds, records, shards: shardsOf(parseShards(fields.shards)) }]
+    }),
+  )
+}
+
+function parseSources(value: unknown): Readonly<Record<string, string>> {
+  if (!isRecord(value)) throw refuse(`sources is ${show(value)}`)
+  const sources: Record<string, string> = {}
+  for (const [name, version] of Object.entries(value)) {
+    if (typeof version !== 'string') throw refuse(`sources.${name} is ${show(version)}`)
+    sources[name] = version
+  }
+  return sources
+}

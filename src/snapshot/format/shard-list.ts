@@ -1,0 +1,77 @@
+/**
+ * A manifest's list of shards as it travels: 36 octets each, the hash and the size. A reader wants
+ * one of a thousand to begin with, so that none is made into an object or text before it is asked.
+ * @module
+ */
+import { decodeBase64url, encodeBase64url } from '../../bytes/base64url.ts'
+import { EMPTY, equalBytes, formatHex, parseHex } from '../../bytes/bytes.ts'
+
+const SHA256_BYTES = 32
+/** Octets of a shard in the list. */
+export const SHARD_ENTRY_BYTES = 36
+
+/** A shard of a snapshot. */
+export type ShardEntry = {
+  /** SHA-256 of its octets, 64 lower-case hexadecimal digits. */
+  readonly sha256: string
+  readonly bytes: number
+}
+
+/** Shards in their order; the place in the list is the shard's index. */
+export class ShardList {
+  readonly length: number
+  private readonly packed: Uint8Array
+
+  /** @param packed its octets, whole entries */
+  constructor(packed: Uint8Array) {
+    this.length = packed.length / SHARD_ENTRY_BYTES
+    this.packed = packed
+  }
+
+  /** SHA-256 of a shard, 64 lower-case hexadecimal digits; '' when there is no such shard. */
+  sha256(index: number): string {
+    return formatHex(this.hash(index))
+  }
+
+  /** Whether a shard has the same hash as the one in its place in another list of as many. */
+  isSame(index: number, other: ShardList): boolean {
+    return this.length === other.length && equalBytes(this.hash(index), other.hash(index))
+  }
+
+  /** Whether another list is the same. */
+  equals(other: ShardList): boolean {
+    return equalBytes(this.packed, other.packed)
+  }
+
+  /** All shards as objects. */
+  entries(): ShardEntry[] {
+    const view = new DataView(this.packed.buffer, this.packed.byteOffset)
+    return Array.from({ length: this.length }, (_, index) => ({
+      sha256: this.sha256(index),
+      bytes: view.getUint32(SHARD_ENTRY_BYTES * index + SHA256_BYTES, true),
+    }))
+  }
+
+  private hash(index: number): Uint8Array {
+    const start = SHARD_ENTRY_BYTES * index
+    return this.packed.subarray(start, start + SHA256_BYTES)
+  }
+}
+
+/** Writes a list as a manifest has it, in base64url. */
+export function formatShardList(shards: readonly ShardEntry[]): string {
+  const packed = new Uint8Array(SHARD_ENTRY_BYTES * shards.length)
+  const view = new DataView(packed.buffer)
+  shards.forEach(({ sha256, bytes }, i) => {
+    packed.set(parseHex(sha256) ?? EMPTY, SHARD_ENTRY_BYTES * i)
+    view.setUint32(SHARD_ENTRY_BYTES * i + SHA256_BYTES, bytes, true)
+  })
+  return encodeBase64url(packed)
+}
+
+/** Reads a list; `undefined` when it is not entries in base64url. */
+export function parseShardList(text: string): ShardList | undefined {
+  const packed = decodeBase64url(text)
+  if (packed === undefined || packed.length % SHARD_ENTRY_BYTES !== 0) return undefined
+  return new ShardList(packed)
+}

@@ -1,0 +1,74 @@
+/**
+ * Signatures of manifests: Ed25519 (RFC 8032) by Web Crypto, and SHA-256 of shards and tokens.
+ * @module
+ */
+import { decodeBase64url, encodeBase64url } from '../../bytes/base64url.ts'
+import { formatHex } from '../../bytes/bytes.ts'
+
+const ALGORITHM = 'Ed25519'
+const PUBLIC_KEY_BYTES = 32
+
+/** A key that manifests are checked with. */
+export type PublicKey = CryptoKey
+
+/** A key that manifests are signed with. */
+export type PrivateKey = CryptoKey
+
+/** Reads a public key: 32 octets in base64url. `undefined` when it is not one. */
+export async function importPublicKey(text: string): Promise<PublicKey | undefined> {
+  const bytes = decodeBase64url(text)
+  if (bytes?.length !== PUBLIC_KEY_BYTES) return undefined
+  return crypto.subtle.importKey('raw', new Uint8Array(bytes), ALGORITHM, true, ['verify'])
+}
+
+/** Tells whether `signature`, in base64url, is of these octets by the key's owner. */
+export async function isSignedBy(
+  key: PublicKey,
+  bytes: Uint8Array,
+  signature: string,
+): Promise<boolean> {
+  const decoded = decodeBase64url(signature)
+  if (decoded === undefined) return false
+  return crypto.subtle.verify(ALGORITHM, key, new Uint8Array(decoded), new Uint8Array(bytes))
+}
+
+/** Reads a private key: PKCS #8 in base64url. `undefined` when it is not one. */
+export async function importPrivateKey(text: string): Promise<PrivateKey | undefined> {
+  const bytes = decodeBase64url(text)
+  if (bytes === undefined) return undefined
+  try {
+    return await crypto.subtle.importKey('pkcs8', new Uint8Array(bytes), ALGORITHM, false, ['sign'])
+  } catch {
+    return undefined
+  }
+}
+
+/** Makes a new pair of keys. Returns both as text, as the functions above read them. */
+export async function generateKeyPair(): Promise<{
+  readonly privateKey: string
+  readonly publicKey: string
+}> {
+  const pair = await crypto.subtle.generateKey(ALGORITHM, true, ['sign', 'verify'])
+  if (!('privateKey' in pair)) throw new TypeError(`${ALGORITHM} keys must come in pairs`)
+  return {
+    privateKey: await exportKey('pkcs8', pair.privateKey),
+    publicKey: await exportKey('raw', pair.publicKey),
+  }
+}
+
+async function exportKey(format: 'pkcs8' | 'raw', key: CryptoKey): Promise<string> {
+  const exported = await crypto.subtle.exportKey(format, key)
+  if (!(exported instanceof ArrayBuffer)) throw new TypeError(`a ${format} key must be octets`)
+  return encodeBase64url(new Uint8Array(exported))
+}
+
+/** Signs octets. Returns the signature in base64url. */
+export async function signBytes(key: PrivateKey, bytes: Uint8Array): Promise<string> {
+  const signature = await crypto.subtle.sign(ALGORITHM, key, new Uint8Array(bytes))
+  return encodeBase64url(new Uint8Array(signature))
+}
+
+/** SHA-256 as 64 lower-case hexadecimal digits. */
+export async function sha256Hex(bytes: Uint8Array): Promise<string> {
+  return formatHex(new Uint8Array(await crypto.subtle.digest('SHA-256', new Uint8Array(bytes))))
+}

@@ -1,0 +1,40 @@
+/**
+ * The labels of a cluster's namespaces, read from their tree.
+ * @module
+ */
+import { octet } from '../../bytes/bytes.ts'
+import { ROOT } from '../../dns/name.ts'
+import { nameText } from '../../dns/name-text.ts'
+import type { Shard } from './shard.ts'
+import { shardRecords } from './shard-records.ts'
+
+/** Labels, each as `key=value`, by the name of their namespace. */
+export type NamespaceLabels = ReadonlyMap<string, readonly string[]>
+
+/** Those of a cluster that has told none. */
+export const NO_LABELS: NamespaceLabels = new Map()
+
+/** Reads the shards of a tree of labels. */
+export function readLabels(shards: readonly Shard[]): NamespaceLabels {
+  const labels = new Map<string, string[]>()
+  for (const shard of shards) {
+    for (const { owner, rdata } of shardRecords(shard, ROOT)) {
+      const namespace = nameText(owner).slice(0, -1)
+      const known = labels.get(namespace) ?? []
+      known.push(textOf(rdata))
+      labels.set(namespace, known)
+    }
+  }
+  return labels
+}
+
+function textOf(rdata: Uint8Array): string {
+  const decoder = new TextDecoder()
+  let text = ''
+  for (let at = 0; at < rdata.length; ) {
+    const end = at + 1 + octet(rdata, at)
+    text += decoder.decode(rdata.subarray(at + 1, end), { stream: true })
+    at = end
+  }
+  return text + decoder.decode()
+}

@@ -1,0 +1,149 @@
+/**
+ * Writes sets of a shard into a reply, names joined to the origin that was asked. Allocates
+ * nothing.
+ * @module
+ */
+import { asWordOctets, type SizedOctets } from '../../bytes/bytes.ts'
+import { ROOT } from '../../dns/name.ts'
+import { writeRdata } from '../../dns/rdata-wire.ts'
+import { QUESTION_OFFSET, type ReplyWriter, SECTION } from '../../dns/reply-writer.ts'
+import { CLASS } from '../../dns/rr-class.ts'
+import { TYPE } from '../../dns/rr-type.ts'
+import { FORM, PARTS_BYTES, TARGET_BYTES } from '../format/layout.ts'
+import type { Shard } from './shard.ts'
+import type { Visibility } from './visibility.ts'
+
+// Constants of this module are a part of the compiled code (dns/query.ts).
+const { FIXED, TARGETS } = FORM
+const { A, AAAA, SRV, DNAME } = TYPE
+const { IN } = CLASS
+const { ANSWER, ADDITIONAL } = SECTION
+const QUESTION_AT = QUESTION_OFFSET
+const PARTS_HEAD_BYTES = PARTS_BYTES
+const TARGET_ITEM_BYTES = TARGET_BYTES
+const RDATA_FIXED_BYTES = 6
+
+/** Writes sets; made once, set up before each reply. */
+export class SetWriter {
+  /** Where records go. */
+  reply: ReplyWriter
+  /** The origin that names in rdata and of additional records are below, absolute. */
+  origin: SizedOctets = asWordOctets(ROOT)
+  /** Draws at which address of a set to begin, modulo their number; `undefined` for the first. */
+  rotation: (() => number) | undefined
+  /** Whether additional records are left out. */
+  isMinimal = false
+
+  /** The namespaces that the client sees; `undefined` for all. */
+  namespaces: Visibility | undefined
+
+  constructor(reply: ReplyWriter) {
+    this.reply = reply
+  }
+
+  /** Writes the set behind a reference into the answer section, at the name that was asked. */
+  writeAnswer(shard: Shard, ref: number): void {
+    this.writeSet(shard, shard.refSet(ref), shard.refCount(ref), shard.refType(ref))
+  }
+
+  /** Writes a set of `count` records into the answer section, at the name that was asked. */
+  writeSet(shard: Shard, set: number, count: number, type: number): void {
+    const form = shard.setForm(set)
+    if (form === FIXED) this.writeAddresses(shard, set, count, type)
+    else if (form === TARGETS) this.writeTargets(shard, set, count)
+    else this.writeParts(shard, set, count, type)
+  }
+
+  /** Writes the addresses of all targets of an SRV set into the additional section, each once. */
+  writeTargetAddresses(shard: Shard, ref: number): void {
+    const set = shard.refSet(ref)
+    if (this.isMinimal || shard.setForm(set) !== TARGETS) return
+    const count = shard.refCount(ref)
+    for (let i = 0; i < count && !this.reply.isFull; i++) {
+      if (shard.isFirstWithTarget(set, i)) this.writeAdditional(shard, shard.targetNode(set, i))
+    }
+  }
+
+  /** Writes a node's addresses into the additional section. */
+  writeAdditional(shard: Shard, node: number): void {
+    if (this.isMinimal || this.namespaces?.has(shard, shard.nodeScope(node)) === false) return
+    this.writeNodeAddresses(shard, node, A)
+    this.writeNodeAddresses(shard, node, AAAA)
+  }
+
+  private writeAddresses(shard: Shard, set: number, count: number, type: number): void {
+    const { reply } = this
+    const ttlSeconds = shard.setTtl(set)
+    const { words } = shard
+    const size = type === A ? 1 : 4
+    const first = (set >>> 2) + 1
+    let next = count === 1 || this.rotation === undefined ? 0 : this.rotation() % count
+    for (let left = count; left > 0 && !reply.isFull; left--) {
+      reply.writeAnswer(type, ttlSeconds, words, first + size * next, size)
+      next = next + 1 === count ? 0 : next + 1
+    }
+  }
+
+  private writeTargets(shard: Shard, set: number, count: number): void {
+    const { reply } = this
+    const ttlSeconds = shard.setTtl(set)
+    for (let i = 0; i < count && !reply.isFull; i++) {
+      const item = set + 4 + TARGET_ITEM_BYTES * i
+      const node = shard.targetNode(set, i)
+      reply.pointOwner(QUESTION_AT)
+      reply.beginRecord(SRV, IN, ttlSeconds)
+      reply.writeBytes(shard.bytes, item, RDATA_FIXED_BYTES)
+      const start = shard.nameOffset(node)
+      if (reply.writeJoinedNameWhole(shard, start, shard.nameBytes(node), this.origin)) {
+        reply.endRecord(ANSWER)
+      } else reply.cancelRecord()
+    }
+  }
+
+  private writeParts(shard: Shard, set: number, count: number, type: number): void {
+    const { reply } = this
+    const ttlSeconds = shard.setTtl(set)
+    let item = set + 4
+    for (let i = 0; i < count && !reply.isFull; i++) {
+      const size = shard.uint16(item)
+      const nameSize = shard.uint16(item + 2) - 1
+      const name = item + PARTS_HEAD_BYTES + size
+      reply.pointOwner(QUESTION_AT)
+      reply.beginRecord(type, IN, ttlSeconds)
+      if (this.writePart(shard, item, nameSize, type)) reply.endRecord(ANSWER)
+      else reply.cancelRecord()
+      item = name + Math.max(0, nameSize)
+    }
+  }
+
+  private writePart(shard: Shard, item: number, nameSize: number, type: number): boolean {
+    const { reply, origin } = this
+    const size = shard.uint16(item)
+    const start = item + PARTS_HEAD_BYTES
+    if (nameSize < 0) {
+      writeRdata(reply, type, shard.bytes.subarray(start, start + size))
+      return true
+    }
+    reply.writeBytes(shard.bytes, start, size)
+    return type === SRV || type === DNAME
+      ? reply.writeJoinedNameWhole(shard, start + size, nameSize, origin)
+      : reply.writeJoinedName(shard, start + size, nameSize, origin)
+  }
+
+  private writeNodeAddresses(shard: Shard, node: number, type: number): void {
+    const { reply } = this
+    const ref = shard.findSet(node, type)
+    if (ref === 0) return
+    const set = shard.refSet(ref)
+    const ttlSeconds = shard.setTtl(set)
+    const size = type === A ? 4 : 16
+    for (let i = 0; i < shard.refCount(ref) && !reply.isFull; i++) {
+      reply.beginOwner()
+      const start = shard.nameOffset(node)
+      if (!reply.writeJoinedName(shard, start, shard.nameBytes(node), this.origin)) return
+      reply.beginRecord(type, IN, ttlSeconds)
+      reply.writeWords(shard.words, (set + 4 + size * i) >>> 2, size >>> 2)
+      reply.endRecord(ADDITIONAL)
+    }
+  }
+}

@@ -1,0 +1,251 @@
+/**
+ * A shard, opened: look-ups read the octets in place and allocate nothing. Everything that a
+ * look-up relies on was checked when the shard was opened.
+ * @module
+ */
+import { tailMask } from '../../bytes/bytes.ts'
+import { AddressTable } from '../format/address-table.ts'
+import {
+  ADDRESS_NAMES_BIT,
+  GLUE_MARK,
+  HEADER,
+  IMPLIED_MARK,
+  NODE_BYTES,
+  SCOPES_MAX,
+  SET_REF_BYTES,
+  SETS_PER_NODE_MAX,
+  SLOT_BYTES,
+  TARGET_BYTES,
+} from '../format/layout.ts'
+import { hashName, hashWords } from '../format/name-hash.ts'
+import { readScopeNames } from '../format/namespace-names.ts'
+import type { NamespaceLabels } from './namespace-labels.ts'
+
+// Constants of this module are a part of the compiled code (dns/query.ts). In words:
+const NODE_WORDS = NODE_BYTES / 4
+const SET_REF_WORDS = SET_REF_BYTES / 4
+const SLOT_WORDS = SLOT_BYTES / 4
+const TARGET_WORDS = TARGET_BYTES / 4
+const SETS_MASK = SETS_PER_NODE_MAX
+const ADDRESS_NAMES = ADDRESS_NAMES_BIT
+const SCOPE_MASK = SCOPES_MAX
+const hashOf = hashWords
+const maskOf = tailMask
+
+/** One shard. Make it with `openShard`; nodes, references and sets are offsets into `bytes`. */
+export class Shard {
+  // What every look-up needs comes first, to be in one line of the processor's cache.
+  /** The octets as 32-bit words. */
+  readonly words: Int32Array
+  private readonly seed: number
+  private readonly slots: number
+  private readonly slotMask: number
+  readonly bytes: Uint8Array
+  /** Set by look-ups; whoever decides what to keep in memory clears it. */
+  isUsed = true
+  /** Labels of its cluster's namespaces, where somebody goes by them; set by who loads shards. */
+  labels: NamespaceLabels | undefined
+  readonly addresses4: AddressTable
+  readonly addresses6: AddressTable
+  private scopeNames: readonly string[] | undefined
+
+  /** @param scopes names of the namespaces, where they are known */
+  constructor(bytes: Uint8Array, scopes?: readonly string[]) {
+    this.bytes = bytes
+    this.words = new Int32Array(bytes.buffer, bytes.byteOffset, bytes.length >>> 2)
+    this.scopeNames = scopes
+    this.seed = this.field(HEADER.SEED)
+    this.slots = this.field(HEADER.SLOTS) >>> 2
+    this.slotMask = this.field(HEADER.SLOT_COUNT) - 1
+    this.addresses4 = this.addressTable(4, HEADER.ADDRESS4)
+    this.addresses6 = this.addressTable(16, HEADER.ADDRESS6)
+  }
+
+  /** Names of the namespaces, by their number in this shard; number 0 is ''. */
+  get scopes(): readonly string[] {
+    // Gateways hardly ever want these; of a million records they would take 6 MiB of 53.
+    this.scopeNames ??= readScopeNames(
+      this.bytes.subarray(this.field(HEADER.SCOPES)),
+      this.field(HEADER.SCOPE_COUNT),
+    )
+    return this.scopeNames
+  }
+
+  /** Reads a field of the header. */
+  field(index: number): number {
+    return this.words[index] ?? 0
+  }
+
+  /** Finds a name by the first `size` octets of its lower-case labels; 0 when it does not exist. */
+  findNode(labels: Uint8Array, size: number): number {
+    const hash = hashName(labels, size, this.seed)
+    for (let slot = hash & this.slotMask; ; slot = (slot + 1) & this.slotMask) {
+      const at = this.slots + SLOT_WORDS * slot
+      const node = this.words[at + 1] ?? 0
+      if (node === 0) return 0
+      if (this.words[at] === hash && this.hasName(node, labels, size)) return node
+    }
+  }
+
+  /** As `findNode`, for labels that are at hand as words. */
+  findName(labels: Int32Array, size: number): number {
+    const { words, slots, slotMask } = this
+    this.isUsed = true
+    // Nearly all shards have the seed 0. With that the hash is there by the time when the shard has
+    // come from memory; to wait for its seed took a tenth of an answer.
+    const unseeded = hashOf(labels, size, 0)
+    const hash = this.seed === 0 ? unseeded : hashOf(labels, size, this.seed)
+    for (let slot = hash & slotMask; ; slot = (slot + 1) & slotMask) {
+      const at = slots + SLOT_WORDS * slot
+      const node = words[at + 1] ?? 0
+      if (node === 0) return 0
+      if (words[at] === hash && this.isNamed(node, labels, size)) return node
+    }
+  }
+
+  /** Number of the octets of a node's name, its sets, its namespace and its marks, in one word. */
+  nodeHead(node: number): number {
+    return this.words[node >>> 2] ?? 0
+  }
+
+  /** Finds a node's reference to its set of a type; 0 when it has none. */
+  findSet(node: number, type: number): number {
+    const { words } = this
+    const first = (node >>> 2) + NODE_WORDS
+    const end = first + SET_REF_WORDS * (((words[node >>> 2] ?? 0) >>> 8) & SETS_MASK)
+    for (let ref = first; ref < end; ref += SET_REF_WORDS) {
+      if (((words[ref] ?? 0) & 0xffff) === type) return 4 * ref
+    }
+    return 0
+  }
+
+  /** Number of types at a node. */
+  setCount(node: number): number {
+    return (this.nodeHead(node) >>> 8) & SETS_MASK
+  }
+
+  /** Whether the names of addresses are below a node. */
+  hasAddressNames(node: number): boolean {
+    return ((this.nodeHead(node) >>> 8) & ADDRESS_NAMES) !== 0
+  }
+
+  /** Number of the namespace that a node belongs to. */
+  nodeScope(node: number): number {
+    return (this.nodeHead(node) >>> 16) & SCOPE_MASK
+  }
+
+  /** Whether a node exists only because of names below it. */
+  isImplied(node: number): boolean {
+    return (this.nodeHead(node) & IMPLIED_MARK) !== 0
+  }
+
+  /** Whether a node only goes along with other records. */
+  isGlue(node: number): boolean {
+    return (this.nodeHead(node) & GLUE_MARK) !== 0
+  }
+
+  /** Octets of a node's labels. */
+  nameBytes(node: number): number {
+    return this.nodeHead(node) & 0xff
+  }
+
+  /** Offset of a node's labels. */
+  nameOffset(node: number): number {
+    return node + 4 * (NODE_WORDS + SET_REF_WORDS * this.setCount(node))
+  }
+
+  /** Type of the set that a reference is to. */
+  refType(ref: number): number {
+    return (this.words[ref >>> 2] ?? 0) & 0xffff
+  }
+
+  /** Number of records in the set that a reference is to. */
+  refCount(ref: number): number {
+    return (this.words[ref >>> 2] ?? 0) >>> 16
+  }
+
+  /** Offset of the set that a reference is to. */
+  refSet(ref: number): number {
+    return this.words[(ref >>> 2) + 1] ?? 0
+  }
+
+  /** TTL of a set, in seconds. */
+  setTtl(set: number): number {
+    return (this.words[set >>> 2] ?? 0) & 0xffffff
+  }
+
+  /** Form of a set. */
+  setForm(set: number): number {
+    return (this.words[set >>> 2] ?? 0) >>> 24
+  }
+
+  /** Offset of the node that an item of a set of form TARGETS leads to. */
+  targetNode(set: number, index: number): number {
+    return this.words[(set >>> 2) + TARGET_WORDS * index + 3] ?? 0
+  }
+
+  /** Whether no item before this one of a set of form TARGETS leads to the same node. */
+  isFirstWithTarget(set: number, index: number): boolean {
+    return (this.words[(set >>> 2) + TARGET_WORDS * index + 2] ?? 0) >>> 16 === 0
+  }
+
+  /** Reads a 16-bit number, little-endian. */
+  uint16(offset: number): number {
+    return (this.bytes[offset] ?? 0) | ((this.bytes[offset + 1] ?? 0) << 8)
+  }
+
+  /** Number of names. */
+  get nodeCount(): number {
+    return this.field(HEADER.NODE_COUNT)
+  }
+
+  /** Offsets of all nodes, rising. */
+  nodes(): Int32Array {
+    const offsets = new Int32Array(this.nodeCount)
+    let count = 0
+    for (let slot = this.slotMask; slot >= 0; slot--) {
+      const node = this.slotNode(slot)
+      if (node !== 0) offsets[count++] = node
+    }
+    return offsets.sort()
+  }
+
+  /** Offset of the node that a slot of the index leads to, 0 for none. */
+  slotNode(slot: number): number {
+    return this.words[this.slots + SLOT_WORDS * slot + 1] ?? 0
+  }
+
+  /** Offsets of a node's references to its sets. */
+  refs(node: number): readonly number[] {
+    return Array.from(
+      { length: this.setCount(node) },
+      (_, i) => node + NODE_BYTES + SET_REF_BYTES * i,
+    )
+  }
+
+  private addressTable(addressBytes: 4 | 16, field: number): AddressTable {
+    return new AddressTable(this.words, addressBytes, this.field(field), this.field(field + 1))
+  }
+
+  private isNamed(node: number, labels: Int32Array, size: number): boolean {
+    const { words } = this
+    const head = words[node >>> 2] ?? 0
+    if ((head & 0xff) !== size) return false
+    const start = (node >>> 2) + NODE_WORDS + SET_REF_WORDS * ((head >>> 8) & SETS_MASK)
+    const whole = size >>> 2
+    for (let i = 0; i < whole; i++) {
+      if (words[start + i] !== labels[i]) return false
+    }
+    if ((size & 3) === 0) return true
+    return (((words[start + whole] ?? 0) ^ (labels[whole] ?? 0)) & maskOf(size)) === 0
+  }
+
+  private hasName(node: number, labels: Uint8Array, size: number): boolean {
+    if (this.bytes[node] !== size) return false
+    const start = this.nameOffset(node)
+    for (let i = 0; i < size; i++) {
+      if (this.bytes[start + i] !== labels[i]) return false
+    }
+    return true
+  }
+}

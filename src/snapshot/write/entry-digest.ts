@@ -1,0 +1,103 @@
+/**
+ * Digests of entries: two lots of entries with the same digest are held to be the same.
+ * @module
+ */
+import { octet } from '../../bytes/bytes.ts'
+import type { Rdata, ZoneEntry } from '../../records/zone-entry.ts'
+
+const FIRST_SEED = 1
+const SECOND_SEED = 0x5bd1e995
+const FIRST_FACTOR = 0x85ebca6b
+const SECOND_FACTOR = 0xc2b2ae35
+
+/**
+ * Digests entries in whatever order they come. The result is two numbers of 32 bits: that a change
+ * goes unnoticed takes a chance of one in 2^64.
+ */
+export type EntryDigest = { low: number; high: number }
+
+/** Makes digests of entries. */
+export class EntryDigester {
+  private low = 0
+  private high = 0
+  /** The namespace that was hashed last: most entries are of the same as the one before. */
+  private scope = ''
+  private scopeLow = FIRST_SEED
+  private scopeHigh = SECOND_SEED
+
+  /** Takes an entry into a digest. */
+  addTo(digest: EntryDigest, entry: ZoneEntry): void {
+    this.beginIn(entry.scope)
+    this.mixEntry(entry)
+    digest.low = (digest.low + this.low) | 0
+    digest.high = (digest.high + this.high) | 0
+  }
+
+  private mixEntry(entry: ZoneEntry): void {
+    switch (entry.kind) {
+      case 'records':
+        this.mixOctets(entry.owner)
+        this.mix(entry.type)
+        this.mix(entry.ttlSeconds * 2 + (entry.isGlue === true ? 1 : 0))
+        for (const rdata of entry.rdata) this.mixRdata(rdata)
+        return
+      case 'pointer':
+        this.mixOctets(entry.address)
+        this.mixOctets(entry.target)
+        this.mix(entry.ttlSeconds * 2 + (entry.isYielding === true ? 1 : 0))
+        return
+      case 'pod-address':
+        this.mixOctets(entry.address)
+        this.mix(-4)
+        return
+      case 'name':
+        this.mixOctets(entry.owner)
+        this.mix(entry.isImplied === true ? -1 : -2)
+        return
+      case 'address-names':
+        this.mixOctets(entry.owner)
+        this.mix(-3)
+    }
+  }
+
+  private mixRdata({ bytes, target }: Rdata): void {
+    this.mixOctets(bytes)
+    if (target === undefined) this.mix(-5)
+    else this.mixOctets(target)
+  }
+
+  private beginIn(scope: string): void {
+    if (scope !== this.scope) {
+      this.low = FIRST_SEED
+      this.high = SECOND_SEED
+      for (let i = 0; i < scope.length; i++) this.mix(scope.charCodeAt(i))
+      this.scope = scope
+      this.scopeLow = this.low
+      this.scopeHigh = this.high
+    }
+    this.low = this.scopeLow
+    this.high = this.scopeHigh
+  }
+
+  /** Takes in how many octets there are, and four of them at a time. */
+  private mixOctets(octets: Uint8Array): void {
+    const size = octets.length
+    this.mix(size)
+    let at = 0
+    for (; at + 4 <= size; at += 4) {
+      const low = octet(octets, at) | (octet(octets, at + 1) << 8)
+      this.mix(low | (octet(octets, at + 2) << 16) | (octet(octets, at + 3) << 24))
+    }
+    if (at === size) return
+    let last = 0
+    for (let i = size - 1; i >= at; i--) last = (last << 8) | octet(octets, i)
+    this.mix(last)
+  }
+
+  private mix(value: number): void {
+    const low = Math.imul(this.low ^ value, FIRST_FACTOR)
+    this.low = low ^ (low >>> 13)
+    const high = Math.imul(this.high ^ value, SECOND_FACTOR)
+    this.high = high ^ (high >>> 16)
+  }
+}

@@ -1,0 +1,75 @@
+/**
+ * A name of a shard in the making, and where it stands among others.
+ * @module
+ */
+import { octet, toLatin1 } from '../../bytes/bytes.ts'
+import type { SetDraft } from './set-drafts.ts'
+
+/** One name, its sets in the order of their types. */
+export class NodeDraft {
+  readonly owner: Uint8Array
+  /** What it may share sets with (`nameKey`). */
+  readonly unit: number
+  /** Where the labels of its unit begin, and where the one before these does; 0 without. */
+  readonly unitStart: number
+  private readonly topStart: number
+  scope: string
+  hasAddressNames: boolean = false
+  isImplied: boolean = true
+  isGlue: boolean = true
+  /** One for each type. */
+  sets: readonly SetDraft[] = []
+  /** Where it stands in the shard; 0 until there is room for it. */
+  offset: number = 0
+  private ownKey: string | undefined
+
+  constructor(owner: Uint8Array, scope: string, place: UnitPlace) {
+    this.owner = owner
+    this.scope = scope
+    this.unit = place.unit
+    this.unitStart = place.unitStart
+    let top = 0
+    for (let next = 0; next < this.unitStart; next += octet(owner, next) + 1) top = next
+    this.topStart = top
+  }
+
+  /** What nodes are sorted by: the labels from the last to the first, as Latin-1 text. */
+  get key(): string {
+    this.ownKey ??= endKey(this.owner)
+    return this.ownKey
+  }
+
+  /** As `compareNodes`, with a node that is known to be of the same unit. */
+  compareInUnit(other: NodeDraft): number {
+    if (this.unitStart === 0 || other.unitStart === 0) return this.unitStart - other.unitStart
+    // Most differ in the label right below the unit's name. Its first octet is its length.
+    const { owner, topStart } = this
+    const end = this.unitStart - topStart
+    for (let i = 0; i < end; i++) {
+      const difference = octet(owner, topStart + i) - octet(other.owner, other.topStart + i)
+      if (difference !== 0) return difference
+    }
+    return compareNodes(this, other)
+  }
+}
+
+/** The unit of a name, and where its labels begin in the name. */
+export type UnitPlace = { readonly unit: number; readonly unitStart: number }
+
+/** Orders nodes by their keys. */
+export function compareNodes(a: NodeDraft, b: NodeDraft): number {
+  if (a.key === b.key) return 0
+  return a.key < b.key ? -1 : 1
+}
+
+/** The key of a name (`NodeDraft`). The keys of what is above it begin it. */
+export function endKey(owner: Uint8Array): string {
+  const reversed = new Uint8Array(owner.length)
+  for (let at = 0; at < owner.length; ) {
+    const next = at + 1 + octet(owner, at)
+    const start = owner.length - next
+    for (let i = at; i < next; i++) reversed[start + i - at] = octet(owner, i)
+    at = next
+  }
+  return toLatin1(reversed)
+}

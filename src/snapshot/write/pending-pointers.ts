@@ -1,0 +1,211 @@
+/**
+ * What shards in the making have by address, as numbers and octets side by side: there are as many
+ * as endpoints, and objects for them would take several times the memory of the shards.
+ * @module
+ */
+import { readInt32, word, writeUint32 } from '../../bytes/bytes.ts'
+import type { AddressEntry } from '../../records/zone-entry.ts'
+import { addressKey } from '../format/shard-key.ts'
+import { AddressRows } from './address-rows.ts'
+import { ByteBuffer } from './byte-buffer.ts'
+import type { ScopeChoice, ScopeTable } from './namespace-table.ts'
+import { draftPointers, type PointerDraft } from './pointer-drafts.ts'
+import type { ShardWriter } from './shard-writer.ts'
+
+/** Where each number of an entry is among its own. */
+const FIELD = {
+  /** The address, one or four words, the highest first. */
+  ADDRESS: 0,
+  /** Octets of the address. */
+  SIZE: 4,
+  /** What its shard follows from. */
+  KEY: 5,
+  KIND: 6,
+  SCOPE: 7,
+  TTL: 8,
+  /** Where the target begins, and its octets. */
+  TARGET: 9,
+  TARGET_SIZE: 10,
+} as const
+const FIELDS = 11
+const KIND = { POD_ADDRESS: 0, POINTER: 1, YIELDING: 2 } as const
+const ENTRIES_LEAST = 1024
+/** Octets of all targets. */
+const TARGET_BYTES_MAX = 2 ** 31 - 1
+/** Entries whose place a number has room for beside an address of 32 bits; a power of two. */
+const NUMBERED_MAX = 2 ** 20
+
+/** An address in the making: the number of the only entry that it has, or what several come to. */
+export type PendingDraft = number | PointerDraft
+
+/** Entries by address, in the order that they were added. */
+export class PendingPointers {
+  private fields = new Int32Array(FIELDS * ENTRIES_LEAST)
+  private count = 0
+  private readonly targets = new ByteBuffer(TARGET_BYTES_MAX)
+  private readonly scopes: ScopeTable
+
+  constructor(scopes: ScopeTable) {
+    this.scopes = scopes
+  }
+
+  /** Adds an entry. */
+  add(entry: AddressEntry): void {
+    const at = FIELDS * this.count++
+    if (at === this.fields.length) this.grow()
+    const { fields } = this
+    const { address } = entry
+    const words = address.length >>> 2
+    for (let i = 0; i < words; i++) fields[at + i] = readInt32(address, 4 * i)
+    fields[at + FIELD.SIZE] = address.length
+    fields[at + FIELD.KEY] = addressKey(address)
+    fields[at + FIELD.SCOPE] = this.scopes.idOf(entry.scope)
+    if (entry.kind === 'pod-address') return
+    const { target } = entry
+    fields[at + FIELD.KIND] = entry.isYielding === true ? KIND.YIELDING : KIND.POINTER
+    fields[at + FIELD.TTL] = entry.ttlSeconds
+    fields[at + FIELD.TARGET] = this.targets.size
+    fields[at + FIELD.TARGET_SIZE] = target.length
+    this.targets.append(target)
+  }
+
+  /** Deals the entries, by their numbers, to so many shards; a power of two. */
+  deal(shardCount: number): Int32Array[] {
+    const shardOf = (entry: number): number => this.field(entry, FIELD.KEY) & (shardCount - 1)
+    const ends = new Int32Array(shardCount)
+    for (let entry = 0; entry < this.count; entry++) {
+      const shard = shardOf(entry)
+      ends[shard] = word(ends, shard) + 1
+    }
+    const all = new Int32Array(this.count)
+    let start = 0
+    const lots = Array.from(ends, (count, shard) => {
+      const lot = all.subarray(start, start + count)
+      ends[shard] = start
+      start += count
+      return lot
+    })
+    for (let entry = 0; entry < this.count; entry++) {
+      const shard = shardOf(entry)
+      const end = word(ends, shard)
+      all[end] = entry
+      ends[shard] = end + 1
+    }
+    return lots
+  }
+
+  /**
+   * Drafts those of some entries whose address has so many octets, by address: what is alone at its
+   * own as its number, the rest as `draftPointers` has it.
+   */
+  draft(entries: Int32Array, size: number): PendingDraft[] {
+    const drafts: PendingDraft[] = []
+    const sorted = this.sorted(entries, size)
+    for (let at = 0; at < sorted.length; ) {
+      const entry = word(sorted, at)
+      const start = at
+      do at++
+      while (at < sorted.length && this.compare(entry, word(sorted, at)) === 0)
+      if (at === start + 1 && this.field(entry, FIELD.KIND) !== KIND.POD_ADDRESS) {
+        drafts.push(entry)
+        continue
+      }
+      const same = Array.from(sorted.subarray(start, at), (one) => this.entry(one))
+      for (const draft of draftPointers(same)) drafts.push(draft)
+    }
+    return drafts
+  }
+
+  /** Chooses the namespaces of drafts. */
+  chooseScopes(drafts: readonly PendingDraft[], choice: ScopeChoice): void {
+    for (const draft of drafts) {
+      if (typeof draft === 'number') choice.add(this.field(draft, FIELD.SCOPE))
+      else choice.addName(draft.scope)
+    }
+  }
+
+  /** Writes drafts. */
+  write(
+    drafts: readonly PendingDraft[],
+    { writer, scopes }: { readonly writer: ShardWriter; readonly scopes: ScopeChoice },
+  ): AddressRows {
+    const rows = new AddressRows()
+    for (const draft of drafts) {
+      if (typeof draft === 'number') this.writeOne(draft, rows, { writer, scopes })
+      else writer.writePointer(draft, rows)
+    }
+    return rows
+  }
+
+  /** Those with addresses of one size, by these. */
+  private sorted(entries: Int32Array, size: number): Int32Array {
+    const some = new Int32Array(entries.length)
+    let count = 0
+    for (const entry of entries) {
+      if (this.field(entry, FIELD.SIZE) === size) some[count++] = entry
+    }
+    const chosen = some.subarray(0, count)
+    if (size !== 4 || count > NUMBERED_MAX) return chosen.sort((a, b) => this.compare(a, b))
+    // Numbers are sorted without a call for each two of them: the address, and behind it the place.
+    const numbers = new Float64Array(count)
+    for (let i = 0; i < count; i++) {
+      numbers[i] = (this.field(word(some, i), FIELD.ADDRESS) >>> 0) * NUMBERED_MAX + i
+    }
+    numbers.sort()
+    return Int32Array.from(numbers, (number) => word(some, number % NUMBERED_MAX))
+  }
+
+  private writeOne(
+    entry: number,
+    rows: AddressRows,
+    { writer, scopes }: { readonly writer: ShardWriter; readonly scopes: ScopeChoice },
+  ): void {
+    const start = this.field(entry, FIELD.TARGET)
+    const end = start + this.field(entry, FIELD.TARGET_SIZE)
+    const set = writer.writeTarget(this.field(entry, FIELD.TTL), this.targets.bytes, { start, end })
+    const words = this.field(entry, FIELD.SIZE) >>> 2
+    for (let i = 0; i < words; i++) rows.parts.push(this.field(entry, FIELD.ADDRESS + i))
+    rows.sets.push(set)
+    rows.infos.push(scopes.placeOf(this.field(entry, FIELD.SCOPE)) | (1 << 16))
+  }
+
+  /** Makes an entry again. */
+  private entry(number: number): AddressEntry {
+    const address = new Uint8Array(this.field(number, FIELD.SIZE))
+    for (let at = 0; at < address.length; at += 4) {
+      writeUint32(address, at, this.field(number, FIELD.ADDRESS + at / 4))
+    }
+    const scope = this.scopeOf(number)
+    const kind = this.field(number, FIELD.KIND)
+    if (kind === KIND.POD_ADDRESS) return { kind: 'pod-address', address, scope }
+    const start = this.field(number, FIELD.TARGET)
+    const target = this.targets.bytes.slice(start, start + this.field(number, FIELD.TARGET_SIZE))
+    const ttlSeconds = this.field(number, FIELD.TTL)
+    const pointer = { kind: 'pointer', address, scope, ttlSeconds, target } as const
+    return kind === KIND.YIELDING ? { ...pointer, isYielding: true } : pointer
+  }
+
+  /** Orders two entries by their addresses, which are of one size. */
+  private compare(a: number, b: number): number {
+    const words = this.field(a, FIELD.SIZE) >>> 2
+    for (let i = 0; i < words; i++) {
+      const difference = (this.field(a, i) >>> 0) - (this.field(b, i) >>> 0)
+      if (difference !== 0) return difference
+    }
+    return 0
+  }
+
+  private field(entry: number, field: number): number {
+    return word(this.fields, FIELDS * entry + field)
+  }
+
+  private scopeOf(entry: number): string {
+    return this.scopes.nameOf(this.field(entry, FIELD.SCOPE))
+  }
+
+  private grow(): void {
+    const larger = new Int32Array(2 * this.fields.length)
+    larger.set(this.fields)
+    this.fields = larger
+  }
+}

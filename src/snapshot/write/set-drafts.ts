@@ -1,0 +1,119 @@
+/**
+ * Sets of records in the making: each record once, in an order that does not depend on that of the
+ * entries.
+ * @module
+ */
+import { compareBytes, EMPTY, equalBytes, toLatin1 } from '../../bytes/bytes.ts'
+import { TYPE } from '../../dns/rr-type.ts'
+import type { Rdata, RecordSet } from '../../records/zone-entry.ts'
+import { RECORDS_PER_SET_MAX, SET_TTL_MAX } from '../format/layout.ts'
+import { hashName } from '../format/name-hash.ts'
+
+/** Records that are compared with each other rather than by a map. */
+const FEW = 8
+
+/** One type at a name. */
+export type SetDraft = {
+  readonly type: number
+  ttlSeconds: number
+  rdata: readonly Rdata[]
+  /** The same when they are from several entries, so that their order means nothing. */
+  merged: Rdata[] | undefined
+  /** Its form and where it stands in the shard; 0 until there is room for it. */
+  form: number
+  offset: number
+}
+
+/** Makes the draft of a set. The records are taken over. */
+export function draftSet(type: number, ttlSeconds: number, rdata: readonly Rdata[]): SetDraft {
+  return { type, ttlSeconds, rdata, merged: undefined, form: 0, offset: 0 }
+}
+
+/** Adds the records of an entry to the sets of a name, which are in the order of their types. */
+export function addRdata(
+  sets: readonly SetDraft[],
+  { type, ttlSeconds, rdata }: Pick<RecordSet, 'type' | 'ttlSeconds' | 'rdata'>,
+): readonly SetDraft[] {
+  let at = sets.length
+  while (at > 0 && (sets[at - 1]?.type ?? 0) > type) at--
+  const known = sets[at - 1]
+  if (known?.type === type) {
+    mergeRdata(known, ttlSeconds, rdata)
+    return sets
+  }
+  const set = draftSet(type, ttlSeconds, rdata)
+  return sets.length === 0 ? [set] : [...sets.slice(0, at), set, ...sets.slice(at)]
+}
+
+/** Adds more records to a set. */
+export function mergeRdata(set: SetDraft, ttlSeconds: number, rdata: readonly Rdata[]): void {
+  set.ttlSeconds = Math.min(set.ttlSeconds, ttlSeconds)
+  set.merged ??= [...set.rdata]
+  for (const one of rdata) set.merged.push(one)
+  set.rdata = set.merged
+}
+
+/**
+ * Makes records unique. Addresses, pointers and what several entries gave are put in order, the
+ * rest stays as it came. Over 65,535 of them the rest is left out.
+ */
+export function finishSet(set: SetDraft): void {
+  set.ttlSeconds = Math.min(set.ttlSeconds, SET_TTL_MAX)
+  if (set.rdata.length === 1) return
+  const { type, merged } = set
+  const isOrdered =
+    merged !== undefined || type === TYPE.A || type === TYPE.AAAA || type === TYPE.PTR
+  const unique = isOrdered ? inOrder(set.rdata) : firstOfEach(set.rdata)
+  set.rdata = unique.length > RECORDS_PER_SET_MAX ? unique.slice(0, RECORDS_PER_SET_MAX) : unique
+}
+
+function inOrder(rdata: readonly Rdata[]): readonly Rdata[] {
+  return [...rdata].sort(compareRdata).filter(isFirst)
+}
+
+/** Of records in order, tells which differ from the one before. */
+function isFirst(rdata: Rdata, i: number, all: readonly Rdata[]): boolean {
+  const before = all[i - 1]
+  return before === undefined || !isSameRdata(rdata, before)
+}
+
+function firstOfEach(rdata: readonly Rdata[]): readonly Rdata[] {
+  if (isEachAnother(rdata)) return rdata
+  return [...new Map(rdata.map((one) => [rdataKey(one), one])).values()]
+}
+
+function isEachAnother(rdata: readonly Rdata[]): boolean {
+  // Records with different hashes differ.
+  if (rdata.length > FEW) return new Set(rdata.map(hashRdata)).size === rdata.length
+  for (let i = 1; i < rdata.length; i++) {
+    const one = rdata[i]
+    for (let k = 0; k < i; k++) if (one !== undefined && isSameRdata(one, rdata[k])) return false
+  }
+  return true
+}
+
+/** A number that is the same for records that say the same. */
+export function hashRdata({ bytes, target }: Rdata): number {
+  const hash = hashName(bytes, bytes.length, 0)
+  return target === undefined ? hash : hashName(target, target.length, hash)
+}
+
+/** Tells whether two records say the same. */
+export function isSameRdata(a: Rdata, b: Rdata | undefined): boolean {
+  if (b === undefined || (a.bytes !== b.bytes && !equalBytes(a.bytes, b.bytes))) return false
+  if (a.target === undefined || b.target === undefined) return a.target === b.target
+  return a.target === b.target || equalBytes(a.target, b.target)
+}
+
+function rdataKey({ bytes, target }: Rdata): string {
+  return `${toLatin1(bytes)}\n${target === undefined ? '' : `.${toLatin1(target)}`}`
+}
+
+/** Orders by the name below the origin, none first, then by the octets. */
+function compareRdata(a: Rdata, b: Rdata): number {
+  return (
+    compareBytes(a.target ?? EMPTY, b.target ?? EMPTY) ||
+    compareBytes(a.bytes, b.bytes) ||
+    Number(a.target !== undefined) - Number(b.target !== undefined)
+  )
+}

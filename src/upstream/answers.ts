@@ -1,0 +1,26 @@
+/**
+ * Whether a message answers a query.
+ * @module
+ */
+import { LOWER, octet, readUint16 } from '../bytes/bytes.ts'
+
+/**
+ * Whether a message is a response with the query's ID and its question, letter case aside. One
+ * without a question answers nothing: it is too easy to forge.
+ */
+export function answers(reply: Uint8Array, query: Uint8Array): boolean {
+  if (reply.length < 12 || readUint16(reply, 0) !== readUint16(query, 0)) return false
+  if ((readUint16(reply, 2) & 0x8000) === 0) return false
+  if (readUint16(reply, 4) !== 1) return false
+  let end = 12
+  while ((query[end] ?? 0) !== 0) end += (query[end] ?? 0) + 1
+  if (reply.length < end + 5) return false
+  for (let i = 12; i < end + 5; i++) {
+    const fold = i < end
+    const isSame = fold
+      ? octet(LOWER, octet(reply, i)) === octet(LOWER, octet(query, i))
+      : reply[i] === query[i]
+    if (!isSame) return false
+  }
+  return true
+}

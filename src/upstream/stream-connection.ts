@@ -1,0 +1,144 @@
+/**
+ * A connection to an upstream over TCP or TLS: many queries on it at a time, answered in any order
+ * (RFC 7766 §6.2.1.1).
+ * @module
+ */
+import type { Socket } from 'node:net'
+import { readUint16, writeUint16 } from '../bytes/bytes.ts'
+import { MessageStream } from '../dns/message-stream.ts'
+import { answers } from './answers.ts'
+
+/** A connection that ended before an answer came. */
+export class ConnectionLostError extends Error {
+  override readonly name = 'ConnectionLostError'
+}
+
+type Pending = {
+  /** The query as it was sent, with the ID that it has on this connection. */
+  readonly query: Uint8Array
+  readonly resolve: (reply: Uint8Array) => void
+  readonly reject: (error: Error) => void
+  readonly timer: NodeJS.Timeout
+}
+
+/** What is to be known of a connection, and what it tells. */
+export type ConnectionOptions = {
+  /** When it was opened, by whatever clock. */
+  readonly openedMs: number
+  /** After which time without anything it ends when it is idle. */
+  readonly expireMs: number
+  /** Called when no query is under way any more. */
+  readonly onIdle: () => void
+}
+
+/** One connection. */
+export class StreamConnection {
+  readonly openedMs: number
+  /** Whether it takes more queries. */
+  isOpen = true
+  /** Whether an answer has come by it. */
+  hasAnswered = false
+  private readonly socket: Socket
+  private readonly pending = new Map<number, Pending>()
+  private readonly onIdle: () => void
+
+  /** @param socket connecting or connected */
+  constructor(socket: Socket, { openedMs, expireMs, onIdle }: ConnectionOptions) {
+    this.openedMs = openedMs
+    this.socket = socket
+    this.onIdle = onIdle
+    const stream = new MessageStream((reply) => {
+      this.take(reply)
+    })
+    socket.on('data', (chunk) => {
+      const isSound = typeof chunk !== 'string' && stream.push(chunk)
+      if (!isSound) this.end(new Error('the upstream sent an empty message'))
+    })
+    socket.on('error', (error) => {
+      this.end(new ConnectionLostError(error.message, { cause: error }))
+    })
+    socket.on('end', () => {
+      this.end()
+    })
+    socket.on('close', () => {
+      this.end()
+    })
+    socket.setTimeout(Math.max(expireMs, 1), () => {
+      if (this.pendingCount === 0) this.end()
+    })
+  }
+
+  /** Queries that wait for their answers. */
+  get pendingCount(): number {
+    return this.pending.size
+  }
+
+  /**
+   * Sends a query and resolves with its answer, which has the query's ID again.
+   * @throws {ConnectionLostError} when the connection ends before that
+   */
+  ask(query: Uint8Array, timeoutMs: number): Promise<Uint8Array> {
+    return new Promise((resolve, reject) => {
+      const id = this.freeId(readUint16(query, 0))
+      const timer = setTimeout(() => {
+        this.giveUp(id)
+      }, timeoutMs)
+      const framed = new Uint8Array(2 + query.length)
+      writeUint16(framed, 0, query.length)
+      framed.set(query, 2)
+      writeUint16(framed, 2, id)
+      const answered = (reply: Uint8Array): void => {
+        writeUint16(reply, 0, readUint16(query, 0))
+        resolve(reply)
+      }
+      this.pending.set(id, { query: framed.subarray(2), resolve: answered, reject, timer })
+      this.socket.write(framed)
+    })
+  }
+
+  /** Ends the connection; who waits for an answer is told why. */
+  end(reason: Error = new ConnectionLostError('the upstream closed the connection')): void {
+    this.isOpen = false
+    this.socket.destroy()
+    const waiting = [...this.pending.values()]
+    this.pending.clear()
+    for (const { reject, timer } of waiting) {
+      clearTimeout(timer)
+      reject(reason)
+    }
+  }
+
+  private take(reply: Uint8Array): void {
+    const id = reply.length < 2 ? -1 : readUint16(reply, 0)
+    const pending = this.pending.get(id)
+    // An answer that comes too late, or to a question that nobody asked.
+    if (pending === undefined || !answers(reply, pending.query)) return
+    this.hasAnswered = true
+    clearTimeout(pending.timer)
+    this.pending.delete(id)
+    pending.resolve(reply)
+    this.settle()
+  }
+
+  /** Who answers no more, may be gone without a word: nobody else is to wait for it. */
+  private giveUp(id: number): void {
+    const pending = this.pending.get(id)
+    this.pending.delete(id)
+    this.isOpen = false
+    pending?.reject(new Error('no answer over TCP in time'))
+    this.settle()
+  }
+
+  private settle(): void {
+    if (this.pending.size > 0) return
+    if (this.isOpen) this.onIdle()
+    else this.end()
+  }
+
+  /** The ID that the query has, or the next that no other query has here. */
+  private freeId(wanted: number): number {
+    let id = wanted
+    while (this.pending.has(id)) id = (id + 1) & 0xffff
+    return id
+  }
+}

@@ -1,0 +1,151 @@
+/**
+ * Asks upstreams over UDP, TCP, TLS and HTTPS.
+ * @module
+ */
+import { connect, isIP } from 'node:net'
+import { connect as connectTls } from 'node:tls'
+import type { ExchangeOptions, Upstream, UpstreamClient, UpstreamOptions } from '../chain/host.ts'
+import { askDoh } from '../doh/doh-client.ts'
+import { tlsOptions } from '../node/tls-identity.ts'
+import { ConnectionPool } from './connection-pool.ts'
+import { findAddresses, HostAddresses } from './host-addresses.ts'
+import { HttpsFetch } from './https-fetch.ts'
+import { UdpPool } from './udp-pool.ts'
+
+/**
+ * Makes ready to ask an upstream, at its address or at those of its name.
+ * @throws {Error} when certificates or keys cannot be used
+ */
+export function openUpstream(upstream: Upstream, options: UpstreamOptions): UpstreamClient {
+  const { address: name, url } = upstream
+  const address = name.replace(/%[^%]+$/, '')
+  if (isIP(address) !== 0) return openAt(upstream, name, options)
+  const serverName = upstream.serverName ?? (url === undefined ? name : new URL(url).hostname)
+  const named = { ...upstream, serverName }
+  // What is wrong with certificates is to be told now, not when there is an address.
+  openAt(named, '127.0.0.1', options).close()
+  const addresses = new HostAddresses(() => findAddresses(name, options.resolvers))
+  return new NamedUpstream(addresses, (at) => openAt(named, at, options))
+}
+
+/** An upstream at all addresses of its name: the next one when one fails. */
+class NamedUpstream implements UpstreamClient {
+  private readonly addresses: HostAddresses
+  private readonly open: (address: string) => UpstreamClient
+  private readonly clients = new Map<string, UpstreamClient>()
+  private turn = 0
+
+  constructor(addresses: HostAddresses, open: (address: string) => UpstreamClient) {
+    this.addresses = addresses
+    this.open = open
+  }
+
+  exchange = async (message: Uint8Array, options: ExchangeOptions): Promise<Uint8Array> => {
+    const addresses = await this.addresses.current()
+    this.forget(addresses)
+    const address = addresses[this.turn % addresses.length] ?? ''
+    const client = this.clients.get(address) ?? this.open(address)
+    this.clients.set(address, client)
+    try {
+      return await client.exchange(message, options)
+    } catch (error) {
+      this.turn++
+      throw error
+    }
+  }
+
+  close = (): void => {
+    this.forget([])
+  }
+
+  private forget(addresses: readonly string[]): void {
+    for (const [address, client] of this.clients) {
+      if (addresses.includes(address)) continue
+      this.clients.delete(address)
+      client.close()
+    }
+  }
+}
+
+function openAt(upstream: Upstream, address: string, options: UpstreamOptions): UpstreamClient {
+  switch (upstream.transport) {
+    case 'dns':
+      return openPlain(upstream, address, options)
+    case 'tls':
+      return openTls(upstream, address, options)
+    case 'https':
+      return openHttps(upstream, address, options)
+  }
+}
+
+function openPlain(
+  { port }: Upstream,
+  address: string,
+  { sourceAddress, onConnection, ...kept }: UpstreamOptions,
+): UpstreamClient {
+  const local = sourceAddress === undefined ? {} : { localAddress: sourceAddress }
+  const udp = new UdpPool({ address, port, sourceAddress })
+  const pool = new ConnectionPool(() => connect({ host: address, port, noDelay: true, ...local }), {
+    ...kept,
+    onConnection: (isReused) => onConnection('tcp', isReused),
+  })
+  return {
+    exchange: (message, { protocol, timeoutMs }) => {
+      if (protocol === 'tcp') return pool.ask(message, timeoutMs)
+      onConnection('udp', false)
+      return udp.ask(message, timeoutMs)
+    },
+    close: () => {
+      pool.close()
+    },
+  }
+}
+
+function openTls(
+  upstream: Upstream,
+  address: string,
+  { sourceAddress, onConnection, tls, ...kept }: UpstreamOptions,
+): UpstreamClient {
+  const { port } = upstream
+  const local = sourceAddress === undefined ? {} : { localAddress: sourceAddress }
+  const secure = tlsOptions(upstream, tls)
+  let session: Buffer | undefined
+  const pool = new ConnectionPool(
+    () => {
+      const resumed = session === undefined ? {} : { session }
+      const socket = connectTls({ host: address, port, ...local, ...secure, ...resumed })
+      socket.setNoDelay(true)
+      // What the server gives along, saves the next connection most of its handshake.
+      socket.on('session', (given) => {
+        session = given
+      })
+      return socket
+    },
+    { ...kept, onConnection: (isReused) => onConnection('tcp-tls', isReused) },
+  )
+  return {
+    exchange: (message, { timeoutMs }) => pool.ask(message, timeoutMs),
+    close: () => {
+      pool.close()
+    },
+  }
+}
+
+function openHttps(upstream: Upstream, address: string, options: UpstreamOptions): UpstreamClient {
+  const { url, port } = upstream
+  if (url === undefined) throw new Error('an upstream over HTTPS needs a URL')
+  const { tls, expireMs, idleMax, sourceAddress, dohMethod: method } = options
+  const secure = tlsOptions(upstream, tls)
+  const https = new HttpsFetch({ address, port, tls: secure, expireMs, idleMax, sourceAddress })
+  return {
+    exchange: (message, { timeoutMs }) =>
+      askDoh(url, message, {
+        fetch: (to, request) => https.fetch(to, request),
+        signal: AbortSignal.timeout(Math.ceil(timeoutMs)),
+        method,
+      }),
+    close: () => {
+      https.close()
+    },
+  }
+}

@@ -1,0 +1,188 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { compileQuickWay, type QuickWay } from '../../src/chain/fast-path.ts'
+import type { Client, Plugin, QuickPart, QuickReply } from '../../src/chain/plugin.ts'
+import { EMPTY_REPLY } from '../../src/dns/message.ts'
+import { parseQuery, type Query } from '../../src/dns/query.ts'
+import { ReplyWriter } from '../../src/dns/reply-writer.ts'
+import { parseQuestion } from '../message-text.ts'
+
+const CLIENT: Client = { address: '192.0.2.1', port: 1, transport: 'udp' }
+const serve = (): typeof EMPTY_REPLY => EMPTY_REPLY
+
+/** A plugin that answers with a reply of seven octets. */
+function answering(seen: QuickReply[] = []): Plugin {
+  const answer = (_: unknown, __: unknown, how: QuickReply): number => {
+    seen.push({ ...how })
+    return 7
+  }
+  return { name: 'answering', serve, quick: { answer } }
+}
+
+function compiled(plugins: readonly Plugin[]): QuickWay {
+  const way = compileQuickWay(plugins)
+  if (way === undefined) throw new TypeError('No quick way')
+  return way
+}
+
+function askBy(way: QuickWay, question: string, client = CLIENT): number {
+  const query = parseQuery(parseQuestion(question).message)
+  if (query.kind !== 'query') throw new TypeError('Not a query')
+  return way.answer(query, client, new ReplyWriter())
+}
+
+function ask(plugins: readonly Plugin[], question = 'a.example.org A', client = CLIENT): number {
+  return askBy(compiled(plugins), question, client)
+}
+
+describe('compileQuickWay', () => {
+  const cases: { name: string; plugins: Plugin[]; hasWay: boolean }[] = [
+    { name: 'there is none without plugins', plugins: [], hasWay: false },
+    {
+      name: 'there is none when nobody answers',
+      plugins: [{ name: 'a', serve, quick: {} }],
+      hasWay: false,
+    },
+    { name: 'it leads to the plugin that answers', plugins: [answering()], hasWay: true },
+    {
+      name: 'it leads past plugins with no part in answers',
+      plugins: [{ name: 'a' }, answering()],
+      hasWay: true,
+    },
+    {
+      name: 'it leads past plugins with a part of their own in it',
+      plugins: [{ name: 'a', serve, quick: {} }, answering()],
+      hasWay: true,
+    },
+    {
+      name: 'it does not lead past others',
+      plugins: [{ name: 'a', serve }, answering()],
+      hasWay: false,
+    },
+    {
+      name: 'it does not care who stands behind',
+      plugins: [answering(), { name: 'a', serve }],
+      hasWay: true,
+    },
+  ]
+  for (const { name, plugins, hasWay } of cases) {
+    test(name, () => {
+      assert.equal(compileQuickWay(plugins)?.plugin, hasWay ? 'answering' : undefined)
+    })
+  }
+})
+
+describe('QuickWay', () => {
+  test('ends where a plugin has to see the query itself', () => {
+    const seen: QuickReply[] = []
+    const careful: Plugin = { name: 'a', serve, quick: { concerns: ({ type }) => type === 1 } }
+    assert.equal(ask([careful, answering(seen)]), 0)
+    assert.equal(ask([careful, answering(seen)], 'a.example.org AAAA'), 7)
+    assert.equal(seen.length, 1)
+  })
+
+  test('ends where a client is to be seen', () => {
+    const concerns = (_: unknown, { port }: Client): boolean => port === 2
+    const careful: Plugin = { name: 'a', serve, quick: { concerns } }
+    assert.equal(ask([careful, answering()]), 7)
+    assert.equal(ask([careful, answering()], 'a.example.org A', { ...CLIENT, port: 2 }), 0)
+  })
+
+  test('ends where a plugin does not accept what was answered, and tells nobody', () => {
+    let answers = 0
+    const counting: Plugin = { name: 'a', serve, quick: { answered: () => answers++ } }
+    const strict = (accepted: boolean): Plugin => {
+      return { name: 'b', serve, quick: { accepts: () => accepted } }
+    }
+    assert.equal(ask([counting, strict(true), answering()]), 7)
+    assert.equal(answers, 1)
+    assert.equal(ask([counting, strict(false), answering()]), 0)
+    assert.equal(answers, 1)
+  })
+
+  test('ends where the server’s identifier is asked for', () => {
+    assert.equal(ask([answering()], 'a.example.org A +edns +nsid'), 0)
+  })
+
+  test('begins anew for each query', () => {
+    const seen: QuickReply[] = []
+    const prepare = (how: QuickReply): void => {
+      how.isMinimal = true
+      how.bytesMax--
+      how.flagsSet += 5
+      how.hasTtlBounds = true
+    }
+    const way = compiled([{ name: 'a', serve, quick: { prepare } }, answering(seen)])
+    askBy(way, 'a.example.org A')
+    askBy(way, 'a.example.org A')
+    assert.deepEqual(seen[0], seen[1])
+    assert.equal(seen[0]?.flagsSet, 5)
+    assert.equal(seen[0]?.bytesMax, 511)
+  })
+
+  test('goes for every query by what plugins say once, and then by what they say of it', () => {
+    const seen: QuickReply[] = []
+    const always = (how: QuickReply): void => {
+      how.isMinimal = true
+      how.answerTtlMax = 30
+    }
+    const prepare = (how: QuickReply, { type }: Query): void => {
+      if (type === 28) how.answerTtlMax = 5
+    }
+    const plain = [{ name: 'a', serve, quick: { always } }]
+    for (const plugins of [plain, [...plain, { name: 'b', serve, quick: { prepare } }]]) {
+      const way = compiled([...plugins, answering(seen)])
+      for (const type of ['A', 'AAAA', 'A']) askBy(way, `a.example.org ${type}`)
+    }
+    assert.deepEqual(
+      seen.map(({ answerTtlMax }) => answerTtlMax),
+      [30, 30, 30, 30, 5, 30],
+    )
+    assert.ok(seen.every(({ isMinimal }) => isMinimal))
+  })
+
+  test('has flags of the reply set and cleared', () => {
+    const prepare = (how: QuickReply): void => {
+      how.flagsSet = 0x80
+      how.flagsCleared = 0x500
+    }
+    const { message } = parseQuestion('a.example.org A')
+    const query = parseQuery(message)
+    assert.ok(query.kind === 'query')
+    const writer = new ReplyWriter()
+    const answer: QuickPart['answer'] = (_, reply) => {
+      reply.begin(query, { bytesMax: 512 })
+      return reply.finish(3, 0x400)
+    }
+    const plugins: Plugin[] = [
+      { name: 'a', serve, quick: { prepare } },
+      { name: 'b', serve, quick: { answer } },
+    ]
+    compileQuickWay(plugins)?.answer(query, CLIENT, writer)
+    assert.deepEqual([...writer.bytes.subarray(2, 4)], [0x80, 0x83])
+  })
+
+  test('says how large and how padded the reply may be', () => {
+    const seen: QuickReply[] = []
+    ask([answering(seen)], 'a.example.org A +edns=1200')
+    ask([answering(seen)], 'a.example.org A', { ...CLIENT, transport: 'tcp' })
+    ask([answering(seen)], 'a.example.org A', { ...CLIENT, transport: 'https' })
+    assert.deepEqual(
+      seen.map(({ isUdp, bytesMax, paddingBlock }) => [isUdp, bytesMax, paddingBlock]),
+      [
+        [true, 1200, 0],
+        [false, 65_535, 0],
+        [false, 65_535, 468],
+      ],
+    )
+  })
+
+  test('tells plugins of answers, and of nothing else', () => {
+    let answers = 0
+    const counting: Plugin = { name: 'a', serve, quick: { answered: () => answers++ } }
+    ask([counting, answering()])
+    assert.equal(answers, 1)
+    ask([counting, { name: 'none', serve, quick: { answer: () => 0 } }])
+    assert.equal(answers, 1)
+  })
+})

@@ -1,0 +1,25 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { LEFT_OUT, leftOutBecause } from '../../src/chain/left-out.ts'
+import { ALL_PLUGINS } from '../../src/plugins/all-plugins.ts'
+
+describe('what is left out', () => {
+  const names = LEFT_OUT.flatMap(({ plugins }) => plugins)
+
+  test('is not here, and is told of once', () => {
+    assert.deepEqual(
+      names.filter((name) => ALL_PLUGINS.has(name)),
+      [],
+    )
+    assert.equal(new Set(names).size, names.length)
+  })
+
+  test('says why, and what to do', () => {
+    assert.equal(
+      leftOutBecause('azure'),
+      'plugin "azure" is not supported: what it answers is behind the API of a cloud or of Nomad; ' +
+        'forward to servers that have it, or serve a copy with file',
+    )
+    assert.equal(leftOutBecause('cache'), undefined)
+  })
+})

@@ -1,0 +1,45 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { andThen, failure } from '../../src/chain/plugin.ts'
+import { extendedError } from '../../src/dns/edns.ts'
+import { RCODE } from '../../src/dns/rcode.ts'
+
+describe('failure', () => {
+  test('has no reason and no options when none is given', () => {
+    assert.deepEqual(failure(RCODE.REFUSED), { kind: 'failure', rcode: 5, options: [] })
+  })
+
+  test('keeps reason and options', () => {
+    const option = extendedError(14, 'not ready')
+    assert.deepEqual(failure(RCODE.SERVFAIL, 'why', [option]), {
+      kind: 'failure',
+      rcode: 2,
+      reason: 'why',
+      options: [option],
+    })
+  })
+})
+
+describe('andThen', () => {
+  test('goes on at once with a value that is there', () => {
+    assert.equal(
+      andThen(1, (value) => value + 1),
+      2,
+    )
+  })
+
+  test('goes on later with a value that comes later', async () => {
+    const later = andThen(Promise.resolve(1), (value) => value + 1)
+    assert.ok(later instanceof Promise)
+    assert.equal(await later, 2)
+  })
+
+  test('waits for a step that takes time', async () => {
+    assert.equal(await andThen(1, (value) => Promise.resolve(value + 1)), 2)
+  })
+
+  test('passes a rejection on', async () => {
+    const failed: Promise<number> = Promise.reject(new RangeError('no'))
+    await assert.rejects(async () => andThen(failed, () => 1), RangeError)
+  })
+})

@@ -1,0 +1,113 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import type { Observation, Plugin } from '../../src/chain/plugin.ts'
+import { EMPTY_REPLY } from '../../src/dns/message.ts'
+import { serve } from '../ask.ts'
+import { serveWith } from './serve-with.ts'
+
+describe('requests', () => {
+  test('are observed with the reply, the plugin and the time it took', async () => {
+    const seen: Observation[] = []
+    const server = serveWith({
+      name: 'test',
+      serve: (request) => {
+        request.trace.plugin = 'deep'
+        return server.host.advance(250).then(() => EMPTY_REPLY)
+      },
+      observe: (observation) => {
+        seen.push(observation)
+      },
+    })
+    const reply = await server.askBytes('www.example.org A +tcp +from=192.0.2.9')
+    const [only] = seen
+    assert.equal(seen.length, 1)
+    assert.deepEqual(only?.reply, reply)
+    assert.equal(only?.plugin, 'deep')
+    assert.equal(only?.durationMs, 250)
+    assert.deepEqual(only?.client, { address: '192.0.2.9', port: 4242, transport: 'tcp' })
+  })
+})
+
+describe('a plugin that throws', () => {
+  const fail = (): never => {
+    throw new Error('out of order')
+  }
+  const base: Plugin = { name: 'test', serve: () => EMPTY_REPLY }
+  const cases: { name: string; plugin: Plugin; head: string }[] = [
+    { name: 'at length', plugin: { ...base, serve: fail }, head: 'SERVFAIL rd' },
+    {
+      name: 'on the quick way, where the long one has an answer',
+      plugin: { ...base, quick: { answer: fail } },
+      head: 'NOERROR rd',
+    },
+    { name: 'when it looks on', plugin: { ...base, observe: fail }, head: 'NOERROR rd' },
+    {
+      name: 'when it looks on at a quick answer',
+      plugin: {
+        ...base,
+        quick: {
+          answer: (query, reply, how) => {
+            reply.begin(query, how)
+            return reply.finish(0, 0)
+          },
+        },
+        observe: fail,
+      },
+      head: 'NOERROR rd',
+    },
+  ]
+  for (const { name, plugin, head } of cases) {
+    test(`${name} is logged and counted, and keeps nobody from an answer`, async () => {
+      const server = serveWith(plugin)
+      assert.deepEqual(await server.ask('www.example.org A'), [head])
+      assert.match(server.host.metrics.format(), /^coredns_panics_total 1$/m)
+      assert.match(JSON.stringify(server.host.events), /a plugin failed.*out of order/)
+    })
+  }
+})
+
+test('quick answers that are not timed count as the last one that was', async () => {
+  const seen: number[] = []
+  const server = serveWith({
+    name: 'test',
+    serve: () => assert.fail('not at length'),
+    quick: {
+      answer: (query, reply, how) => {
+        void server.host.advance(seen.length + 1)
+        reply.begin(query, how)
+        return reply.finish(0, 0)
+      },
+    },
+    observe: ({ durationMs }) => seen.push(durationMs),
+  })
+  for (let i = 0; i < 18; i++) await server.ask('www.example.org A')
+  assert.equal(new Set(seen.slice(0, 16)).size, 1)
+  assert.equal(new Set(seen.slice(16)).size, 1)
+})
+
+describe('the life of a resolver', () => {
+  test('starts and stops all plugins', () => {
+    const calls: string[] = []
+    const { resolver } = serveWith({
+      name: 'test',
+      start: () => calls.push('start'),
+      stop: () => calls.push('stop'),
+    })
+    resolver.start()
+    resolver.stop()
+    assert.deepEqual(calls, ['start', 'stop'])
+  })
+
+  test('names the plugins that are not ready, where somebody asks', () => {
+    const server = serve('a {\n ready\n erratic\n}\nb {\n erratic\n}')
+    assert.deepEqual(server.resolver.notReady(), ['erratic'])
+  })
+
+  test('has the features of all blocks', () => {
+    const { resolver } = serve('example.org {\n health\n}\nexample.net {\n ready\n}')
+    assert.deepEqual(
+      resolver.features.map(({ kind }) => kind),
+      ['health', 'ready'],
+    )
+  })
+})

@@ -1,0 +1,85 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { STANDARD_PORTS } from '../../src/chain/listener.ts'
+import { adviseOnUpstreams } from '../../src/chain/upstream-advice.ts'
+import { block, parseBlocks } from '../ask.ts'
+
+const FILES: Readonly<Record<string, string>> = {
+  stub: '# resolved\nnameserver 127.0.0.53\nsearch a.test\n',
+  self: 'nameserver 192.0.2.1\nnameserver ::1\n',
+  fine: 'nameserver 192.0.2.1\nnameserver fe80::1%eth0\n',
+}
+
+function adviceOf(corefile: string): string[] {
+  const around = { ports: STANDARD_PORTS, readText: (path: string) => FILES[path] }
+  return parseBlocks(corefile).flatMap((one) =>
+    adviseOnUpstreams(one, around).map(
+      ({ line, column, message }) => `${line}:${column}: ${message}`,
+    ),
+  )
+}
+
+const STUB =
+  'the stub of systemd-resolved, which is not there in a container and may ask this server ' +
+  'again; "/run/systemd/resolve/resolv.conf" lists what is behind it'
+const SELF = 'this server itself: queries for "." go round in circles'
+
+describe('adviseOnUpstreams', () => {
+  const cases: { name: string; corefile: string; advice: string[] }[] = [
+    {
+      name: "tells of systemd-resolved's stub",
+      corefile: block('forward . stub'),
+      advice: [`2:13: "stub" lists 127.0.0.53 on this machine, ${STUB}`],
+    },
+    {
+      name: "tells of systemd-resolved's stub by its address",
+      corefile: block('forward . 192.0.2.1 127.0.0.53:53'),
+      advice: [`2:23: 127.0.0.53 is ${STUB}`],
+    },
+    {
+      name: 'tells of an upstream in a file that is this server',
+      corefile: block('forward . self'),
+      advice: [`2:13: "self" lists ::1 on this machine, ${SELF}`],
+    },
+    {
+      name: 'tells of the own port, with and without brackets',
+      corefile: '.:5353 {\n forward . 127.0.0.1:5353 dns://[::1]:5353\n}',
+      advice: [`2:12: 127.0.0.1 is ${SELF}`, `2:27: ::1 is ${SELF}`],
+    },
+    {
+      name: 'tells of an address that the block binds to',
+      corefile: block('bind 192.0.2.7 2001:DB8::7', 'forward . 2001:db8:0::7'),
+      advice: [`3:13: 2001:db8::7 is ${SELF}`],
+    },
+    {
+      name: 'says nothing of a loopback address that the block does not bind to',
+      corefile: block('bind 192.0.2.7', 'forward . 127.0.0.1'),
+      advice: [],
+    },
+    {
+      name: 'says nothing of another port, where another block may be',
+      corefile: '.:5353 {\n forward . 127.0.0.1\n}\n. {\n whoami\n}',
+      advice: [],
+    },
+    {
+      name: 'says nothing of names that are asked elsewhere',
+      corefile: 'a.test {\n forward b.test 127.0.0.1\n}',
+      advice: [],
+    },
+    {
+      name: 'says nothing of queries that come back as others',
+      corefile: 'a.test {\n rewrite name suffix .a.test .b.test\n forward . 127.0.0.1\n}',
+      advice: [],
+    },
+    {
+      name: 'says nothing of other servers',
+      corefile: block('forward . fine 192.0.2.1 tls://127.0.0.1 https://127.0.0.1/dns-query'),
+      advice: [],
+    },
+  ]
+  for (const { name, corefile, advice } of cases) {
+    test(name, () => {
+      assert.deepEqual(adviceOf(corefile), advice)
+    })
+  }
+})

@@ -1,0 +1,41 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { FieldError, Fields } from '../../../src/kubernetes/objects/object-fields.ts'
+
+const FIELDS = new Fields(
+  { text: 'a', flag: false, port: 80, list: ['a'], inner: { at: '2026-01-01T00:00:01Z' } },
+  'spec.',
+)
+
+describe('Fields', () => {
+  test('reads what is there', () => {
+    assert.equal(FIELDS.text('text'), 'a')
+    assert.equal(FIELDS.flag('flag'), false)
+    assert.equal(FIELDS.port('port'), 80)
+    assert.deepEqual(FIELDS.texts('list'), ['a'])
+    assert.equal(FIELDS.child('inner').time('at'), Date.UTC(2026, 0, 1, 0, 0, 1))
+    assert.equal(FIELDS.has('flag'), true)
+  })
+
+  test('gives what stands for nothing where nothing is', () => {
+    assert.equal(FIELDS.text('none'), '')
+    assert.equal(FIELDS.flag('none'), undefined)
+    assert.equal(FIELDS.port('none'), undefined)
+    assert.deepEqual(FIELDS.texts('none'), [])
+    assert.deepEqual(FIELDS.children('none'), [])
+    assert.equal(FIELDS.child('none').time('at'), 0)
+    assert.equal(FIELDS.has('none'), false)
+  })
+
+  test('takes no text for a moment that is none', () => {
+    assert.equal(FIELDS.time('text'), 0)
+  })
+
+  test('says where a field is that is of another type', () => {
+    assert.throws(() => FIELDS.child('inner').flag('at'), {
+      name: 'FieldError',
+      message: 'spec.inner.at is "2026-01-01T00:00:01Z", expected true or false',
+    })
+    assert.throws(() => FIELDS.meta(), FieldError)
+  })
+})

@@ -1,0 +1,19 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { parseKubernetes } from '../../../src/corefile/kubernetes-options.ts'
+import { nameOf } from '../../../src/dns/name.ts'
+import { namingOptions } from '../../../src/exporter/naming.ts'
+import { optionsOf } from '../naming.ts'
+
+const place = { file: 'Corefile', line: 1, column: 1 }
+const directive = { ...place, name: 'kubernetes', args: [], lines: [] }
+
+test('the default TTL is the one of a directive that says nothing', () => {
+  const options = parseKubernetes(directive, [nameOf('cluster.local')])
+  assert.equal(options.ttlSeconds, 5)
+})
+
+test('the options that these tests begin from are those of a directive that says nothing', () => {
+  const options = parseKubernetes(directive, [nameOf('cluster.local')])
+  assert.deepEqual(namingOptions(options, []), optionsOf())
+})

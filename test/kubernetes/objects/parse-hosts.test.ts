@@ -1,0 +1,125 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { parse } from 'yaml'
+import { parseObject } from '../../../src/kubernetes/objects/parse-object.ts'
+
+const meta = { namespace: 'shop', name: 'a', labels: new Map() }
+const none = { className: '', gateways: [] }
+
+describe('objects that say host names', () => {
+  const cases: { name: string; yaml: string; object: object }[] = [
+    {
+      name: 'an Ingress: the hosts of its rules, at its load balancer',
+      yaml: `
+        apiVersion: networking.k8s.io/v1
+        kind: Ingress
+        metadata: { name: a, namespace: shop }
+        spec: { ingressClassName: nginx, rules: [{ host: Web.example.org }, { http: {} }] }
+        status: { loadBalancer: { ingress: [{ ip: 203.0.113.1 }, { hostname: lb.example.net }] } }`,
+      object: {
+        ...meta,
+        ...none,
+        kind: 'Ingress',
+        className: 'nginx',
+        hosts: [{ name: 'web.example.org', targets: ['203.0.113.1', 'lb.example.net'], texts: [] }],
+      },
+    },
+    {
+      name: 'a route: its host names, at the Gateways that it hangs on',
+      yaml: `
+        apiVersion: gateway.networking.k8s.io/v1
+        kind: HTTPRoute
+        metadata: { name: a, namespace: shop }
+        spec:
+          hostnames: ['*.example.org']
+          parentRefs:
+            - { name: own }
+            - { name: main, namespace: edge, kind: Gateway }
+            - { name: web, kind: Service }`,
+      object: {
+        ...meta,
+        ...none,
+        kind: 'HTTPRoute',
+        hosts: [{ name: '*.example.org', targets: [], texts: [] }],
+        gateways: ['shop/own', 'edge/main'],
+      },
+    },
+    {
+      name: 'a VirtualServer: its host, at its external endpoints',
+      yaml: `
+        apiVersion: k8s.nginx.org/v1
+        kind: VirtualServer
+        metadata: { name: a, namespace: shop }
+        spec: { host: web.example.org }
+        status: { externalEndpoints: [{ ip: 203.0.113.1, ports: '[80]' }] }`,
+      object: {
+        ...meta,
+        ...none,
+        kind: 'VirtualServer',
+        hosts: [{ name: 'web.example.org', targets: ['203.0.113.1'], texts: [] }],
+      },
+    },
+    {
+      name: 'a DNSEndpoint: addresses, aliases and texts, each name by itself',
+      yaml: `
+        apiVersion: externaldns.k8s.io/v1alpha1
+        kind: DNSEndpoint
+        metadata: { name: a, namespace: shop }
+        spec:
+          endpoints:
+            - { dnsName: A.example.org., recordType: A, targets: [203.0.113.1, 203.0.113.2] }
+            - { dnsName: b.example.org, recordType: TXT, targets: [hello] }
+            - { dnsName: c.example.org, recordType: CNAME, targets: [lb.example.net] }
+            - { dnsName: d.example.org, recordType: MX, targets: ['10 mx.example.org'] }`,
+      object: {
+        ...meta,
+        ...none,
+        kind: 'DNSEndpoint',
+        hosts: [
+          { name: 'a.example.org', targets: ['203.0.113.1', '203.0.113.2'], texts: [] },
+          { name: 'b.example.org', targets: [], texts: ['hello'] },
+          { name: 'c.example.org', targets: ['lb.example.net'], texts: [] },
+        ],
+      },
+    },
+    {
+      name: 'a Gateway: where it is',
+      yaml: `
+        apiVersion: gateway.networking.k8s.io/v1
+        kind: Gateway
+        metadata: { name: a, namespace: shop }
+        spec: { gatewayClassName: nginx }
+        status: { addresses: [{ type: IPAddress, value: 203.0.113.1 }] }`,
+      object: { ...meta, kind: 'Gateway', className: 'nginx', targets: ['203.0.113.1'] },
+    },
+    {
+      name: 'a Node: its host names and addresses, in no namespace',
+      yaml: `
+        kind: Node
+        metadata: { name: a }
+        status:
+          addresses:
+            - { type: Hostname, address: Node-A }
+            - { type: InternalIP, address: 192.0.2.1 }
+            - { type: ExternalIP, address: 203.0.113.1 }`,
+      object: {
+        ...meta,
+        kind: 'Node',
+        namespace: '',
+        hostnames: ['node-a'],
+        internalIPs: ['192.0.2.1'],
+        externalIPs: ['203.0.113.1'],
+      },
+    },
+  ]
+  for (const { name, yaml, object } of cases) {
+    test(name, () => {
+      assert.deepEqual(parseObject(parse(yaml)), object)
+    })
+  }
+
+  test('are passed over when they are of another group', () => {
+    const yaml = '{ apiVersion: networking.istio.io/v1, kind: Gateway, metadata: { name: a } }'
+    assert.equal(parseObject(parse(yaml)), undefined)
+  })
+})

@@ -1,0 +1,151 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import {
+  findServiceProblem,
+  findSliceProblem,
+} from '../../../src/kubernetes/rules/naming-problems.ts'
+import { objectsOf } from '../naming.ts'
+
+const LABEL = 'cannot be a DNS label (1 to 63 letters, digits, "-" and "_")'
+const long = 'a'.repeat(64)
+
+describe('findServiceProblem', () => {
+  const cases: { name: string; meta?: string; spec: string; problem: string | undefined }[] = [
+    { name: 'finds none with a cluster IP', spec: 'clusterIP: 192.0.2.1', problem: undefined },
+    {
+      name: 'finds none with two',
+      spec: 'clusterIPs: [192.0.2.1, 2001:db8::1]',
+      problem: undefined,
+    },
+    { name: 'finds none in a headless one', spec: 'clusterIP: None', problem: undefined },
+    {
+      name: 'finds none in ports without names or with long ones',
+      spec: `clusterIP: None, ports: [{ port: 1 }, { name: ${long.slice(1)}, port: 2 }]`,
+      problem: undefined,
+    },
+    {
+      name: 'finds none in an alias',
+      spec: 'type: ExternalName, externalName: www.example.org, ports: [{ name: a.b }]',
+      problem: undefined,
+    },
+    {
+      name: 'finds a name that is no label',
+      meta: 'name: web.v2',
+      spec: 'clusterIP: 192.0.2.1',
+      problem: `its name "web.v2" ${LABEL}`,
+    },
+    {
+      name: 'finds a namespace that is no label',
+      meta: `name: web, namespace: ${long}`,
+      spec: 'clusterIP: 192.0.2.1',
+      problem: `its namespace "${long}" ${LABEL}`,
+    },
+    {
+      name: 'finds a missing cluster IP',
+      spec: 'type: NodePort',
+      problem: 'it has no cluster IP',
+    },
+    {
+      name: 'finds a cluster IP that is none',
+      spec: 'clusterIPs: [192.0.2.1, 192.0.2.256]',
+      problem: 'cluster IP "192.0.2.256" is no address',
+    },
+    {
+      name: 'finds a port whose name is no label',
+      spec: 'clusterIP: None, ports: [{ name: http }, { name: "http/2" }]',
+      problem: `the name of a port "http/2" ${LABEL}`,
+    },
+    {
+      name: 'finds an alias of an IPv4 address',
+      spec: 'type: ExternalName, externalName: 192.0.2.1',
+      problem: 'externalName "192.0.2.1" is an address, which an alias cannot lead to',
+    },
+    {
+      name: 'finds an alias of an IPv6 address',
+      spec: 'type: ExternalName, externalName: "2001:db8::1"',
+      problem: 'externalName "2001:db8::1" is an address, which an alias cannot lead to',
+    },
+    {
+      name: 'finds an alias of what is no name',
+      spec: 'type: ExternalName, externalName: www..example.org',
+      problem: 'externalName "www..example.org" is not a domain name',
+    },
+    {
+      name: 'finds an alias of nothing',
+      spec: 'type: ExternalName',
+      problem: 'externalName "" is not a domain name',
+    },
+  ]
+  for (const { name, meta = 'name: web', spec, problem } of cases) {
+    test(name, () => {
+      const [object] = objectsOf(`- { kind: Service, metadata: { ${meta} }, spec: { ${spec} } }`)
+      assert.ok(object?.kind === 'Service')
+      assert.equal(findServiceProblem(object), problem)
+    })
+  }
+})
+
+describe('findSliceProblem', () => {
+  const host = `${'a.'.repeat(30)}example.org`
+  const cases: { name: string; slice: string; plain?: string; byPod?: string }[] = [
+    {
+      name: 'finds none in addresses, names and labels',
+      slice: `endpoints: [
+        { addresses: [192.0.2.1, 2001:db8::1] },
+        { addresses: [db.example.org], hostname: db-0 }],
+        ports: [{ name: http }, { port: 80 }]`,
+    },
+    { name: 'finds none in nothing', slice: 'endpoints: null, ports: null' },
+    {
+      name: 'finds a host name that is no label',
+      slice: 'endpoints: [{ addresses: [192.0.2.1], hostname: db.0 }]',
+      plain: `host name "db.0" ${LABEL}`,
+      byPod: `host name "db.0" ${LABEL}`,
+    },
+    {
+      name: 'finds what is neither an address nor a name',
+      slice: 'endpoints: [{ addresses: [192.0.2.1] }, { addresses: [192.0.2.2, a..b] }]',
+      plain: '"a..b" is neither an address nor a name',
+      byPod: '"a..b" is neither an address nor a name',
+    },
+    {
+      name: 'finds an empty address',
+      slice: 'endpoints: [{ addresses: [""] }]',
+      plain: '"" is neither an address nor a name',
+      byPod: '"" is neither an address nor a name',
+    },
+    {
+      name: 'finds a host that is too long to name an endpoint after it',
+      slice: `endpoints: [{ addresses: [${host}], targetRef: { name: pod-0 } }]`,
+      plain: `an endpoint called after "${host}" ${LABEL}`,
+    },
+    {
+      name: 'does not mind a long host that has a name of its own',
+      slice: `endpoints: [{ addresses: [${host}], hostname: db-0 }]`,
+    },
+    {
+      name: 'does not mind endpoints that are not ready',
+      slice: 'endpoints: [{ addresses: [a..b], hostname: a.b, conditions: { ready: false } }]',
+    },
+    {
+      name: 'finds an endpoint that is ready behind one that is not',
+      slice: 'endpoints: [{ conditions: { ready: false } }, { addresses: [a..b] }]',
+      plain: '"a..b" is neither an address nor a name',
+      byPod: '"a..b" is neither an address nor a name',
+    },
+    {
+      name: 'finds a port whose name is no label',
+      slice: 'endpoints: [], ports: [{ name: a b }]',
+      plain: `the name of a port "a b" ${LABEL}`,
+      byPod: `the name of a port "a b" ${LABEL}`,
+    },
+  ]
+  for (const { name, slice, plain, byPod } of cases) {
+    test(name, () => {
+      const [object] = objectsOf(`- { kind: EndpointSlice, metadata: { name: s }, ${slice} }`)
+      assert.ok(object?.kind === 'EndpointSlice')
+      assert.equal(findSliceProblem(object, false), plain)
+      assert.equal(findSliceProblem(object, true), byPod)
+    })
+  }
+})

@@ -1,0 +1,226 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import type { Kind } from '../../../src/kubernetes/objects/objects.ts'
+import type { HostsTree } from '../../../src/kubernetes/objects/options.ts'
+import { HostGroups } from '../../../src/kubernetes/trees/host-groups.ts'
+import { formatEntries, hostsTree, linesOf, objectsOf } from '../naming.ts'
+
+function groupsOf(yaml: string, some: Partial<HostsTree> = {}): HostGroups {
+  const groups = new HostGroups(hostsTree(some))
+  for (const object of objectsOf(yaml)) groups.set(object)
+  return groups
+}
+
+function linesIn(groups: HostGroups): string[] {
+  groups.markAll()
+  return formatEntries(groups.takeChanged().flatMap((name) => groups.entriesOf(name)))
+}
+
+const ingress = (name: string, host: string, ip: string): string => `
+- kind: Ingress
+  metadata: { name: ${name}, namespace: shop }
+  spec: { rules: [{ host: ${host} }] }
+  status: { loadBalancer: { ingress: [{ ip: ${ip} }] } }`
+const gateway = (name: string, value: string): string => `
+- kind: Gateway
+  metadata: { name: ${name}, namespace: infra }
+  status: { addresses: [{ type: IPAddress, value: ${value} }] }`
+const route = (kind: string, host: string, parent = 'public'): string => `
+- kind: ${kind}
+  metadata: { name: web, namespace: shop }
+  spec: { hostnames: [${host}], parentRefs: [{ name: ${parent}, namespace: infra }] }`
+const SERVICE = `
+- kind: Service
+  metadata: { name: web, namespace: shop }
+  spec: { type: LoadBalancer }
+  status: { loadBalancer: { ingress: [{ ip: 203.0.113.5 }] } }`
+const ENDPOINTS = `
+- kind: Service
+  metadata:
+    { name: db, namespace: shop, annotations: { k8s-gateway.dns/resolve-endpoints: 'true' } }
+  spec: { clusterIP: None }
+- kind: EndpointSlice
+  metadata: { name: db-1, namespace: shop, labels: { kubernetes.io/service-name: db } }
+  endpoints: [{ addresses: [198.51.100.1] }]`
+
+describe('HostGroups makes records', () => {
+  const cases: { name: string; objects: string; tree?: Partial<HostsTree>; lines: string }[] = [
+    {
+      name: 'of an Ingress, by its whole name and below the zone',
+      objects: ingress('web', 'web.a.test', '203.0.113.1'),
+      lines: `
+        web.a.test 60 A 203.0.113.1
+        web.a.test.a.test 60 A 203.0.113.1`,
+    },
+    {
+      name: 'of a Service in every zone',
+      objects: SERVICE,
+      tree: { zones: ['a.test', 'b.test'] },
+      lines: `
+        web.shop.a.test 60 A 203.0.113.5
+        web.shop.b.test 60 A 203.0.113.5`,
+    },
+    {
+      name: 'of routes by the Gateways that they hang on',
+      objects:
+        gateway('public', '203.0.113.7') +
+        gateway('other', '203.0.113.8') +
+        route('HTTPRoute', 'r'),
+      lines: 'r.a.test 60 A 203.0.113.7',
+    },
+    {
+      name: 'of all objects of a kind that say the same, once each',
+      objects:
+        ingress('a', 'x', '203.0.113.1') +
+        ingress('b', 'x.a.test', '203.0.113.2') +
+        ingress('c', 'x', '203.0.113.1'),
+      lines: `
+        x.a.test 60 A 203.0.113.1
+        x.a.test 60 A 203.0.113.2
+        x.a.test.a.test 60 A 203.0.113.2`,
+    },
+    {
+      name: 'of the kind that is named first',
+      objects: SERVICE + ingress('web', 'web.shop', '203.0.113.1'),
+      lines: 'web.shop.a.test 60 A 203.0.113.1',
+    },
+    {
+      name: 'of the kind that is named first, whichever it is',
+      objects: SERVICE + ingress('web', 'web.shop', '203.0.113.1'),
+      tree: { resources: ['Service', 'Ingress'] },
+      lines: 'web.shop.a.test 60 A 203.0.113.5',
+    },
+    {
+      name: 'of the next kind where the first leads nowhere',
+      objects: SERVICE + route('TLSRoute', 'web.shop', 'gone'),
+      lines: 'web.shop.a.test 60 A 203.0.113.5',
+    },
+    {
+      name: 'of no kind that is not named',
+      objects: SERVICE,
+      tree: { resources: ['Ingress'] },
+      lines: '',
+    },
+    {
+      name: 'of ready endpoints',
+      objects: ENDPOINTS,
+      lines: 'db.shop.a.test 60 A 198.51.100.1',
+    },
+    {
+      name: 'of DNSEndpoints, each name its own',
+      objects: `
+- kind: DNSEndpoint
+  metadata: { name: a, namespace: shop }
+  spec: { endpoints: [
+    { dnsName: x.a.test, recordType: A, targets: [203.0.113.1] },
+    { dnsName: x.a.test, recordType: TXT, targets: [hello] },
+    { dnsName: y.a.test, recordType: AAAA, targets: ['2001:db8::1'] }] }`,
+      lines: `
+        x.a.test 60 A 203.0.113.1
+        x.a.test 60 TXT "hello"
+        x.a.test.a.test 60 A 203.0.113.1
+        x.a.test.a.test 60 TXT "hello"
+        y.a.test 60 AAAA 2001:db8::1
+        y.a.test.a.test 60 AAAA 2001:db8::1`,
+    },
+    ...(['InternalIP', 'ExternalIP'] as const).map((nodeAddressType, i) => ({
+      name: `of Nodes by addresses of type ${nodeAddressType}`,
+      objects: `
+- kind: Node
+  metadata: { name: n }
+  status: { addresses: [
+    { type: Hostname, address: n1 }, { type: InternalIP, address: 192.0.2.0 },
+    { type: ExternalIP, address: 192.0.2.1 }] }`,
+      tree: { nodeAddressType },
+      lines: `n1.a.test 60 A 192.0.2.${i}`,
+    })),
+  ]
+  for (const { name, objects, tree, lines } of cases) {
+    test(name, () => {
+      assert.deepEqual(linesIn(groupsOf(objects, tree)), linesOf(lines))
+    })
+  }
+
+  test('of nothing for a transfer', () => {
+    assert.deepEqual([...groupsOf(SERVICE).transferRecords()], [])
+  })
+})
+
+describe('HostGroups tells which names a change concerns:', () => {
+  const all =
+    ENDPOINTS +
+    ingress('web', 'w', '203.0.113.1') +
+    gateway('public', '::1') +
+    route('GRPCRoute', 'r')
+  const cases: {
+    name: string
+    set?: string
+    remove?: readonly [kind: Kind, namespace: string, name: string]
+    changed: readonly string[]
+  }[] = [
+    { name: 'an Ingress that goes', remove: ['Ingress', 'shop', 'web'], changed: ['w.a.test'] },
+    {
+      name: 'an Ingress that is called otherwise, both',
+      set: ingress('web', 'v', '203.0.113.1'),
+      changed: ['v.a.test', 'w.a.test'],
+    },
+    { name: 'a Gateway', set: gateway('public', '::2'), changed: ['r.a.test'] },
+    { name: 'a Gateway that goes', remove: ['Gateway', 'infra', 'public'], changed: ['r.a.test'] },
+    { name: 'a Gateway that no route hangs on', set: gateway('other', '::2'), changed: [] },
+    {
+      name: 'a slice that goes',
+      remove: ['EndpointSlice', 'shop', 'db-1'],
+      changed: ['db.shop.a.test'],
+    },
+    { name: 'a route that goes', remove: ['GRPCRoute', 'shop', 'web'], changed: ['r.a.test'] },
+    { name: 'what was not there', remove: ['Ingress', 'shop', 'gone'], changed: [] },
+    {
+      name: 'a slice of a Service that leads elsewhere',
+      set: `${SERVICE}
+- { kind: EndpointSlice, metadata:
+    { name: web-1, namespace: shop, labels: { kubernetes.io/service-name: web } } }`,
+      changed: ['web.shop.a.test'],
+    },
+    {
+      name: 'what says no names',
+      set: '[{ kind: Namespace, metadata: { name: x } }, { kind: Pod, metadata: { name: x } }]',
+      changed: [],
+    },
+  ]
+  for (const { name, set = '[]', remove, changed } of cases) {
+    test(name, () => {
+      const groups = groupsOf(all)
+      groups.takeChanged()
+      if (remove !== undefined) groups.delete(...remove)
+      for (const object of objectsOf(set)) groups.set(object)
+      assert.deepEqual([...groups.takeChanged()].sort(), changed)
+      assert.deepEqual(groups.takeChanged(), [])
+    })
+  }
+
+  test('all at first, and when all is to be made again', () => {
+    const groups = groupsOf(all)
+    const names = ['db.shop.a.test', 'r.a.test', 'w.a.test']
+    assert.deepEqual([...groups.takeChanged()].sort(), names)
+    groups.markAll()
+    assert.deepEqual([...groups.takeChanged()].sort(), names)
+  })
+})
+
+describe('HostGroups knows', () => {
+  test('slices and their Services', () => {
+    const groups = groupsOf(ENDPOINTS)
+    const [, slice] = objectsOf(ENDPOINTS)
+    assert.ok(slice?.kind === 'EndpointSlice')
+    assert.equal(groups.sliceLike(slice)?.name, 'db-1')
+    assert.equal(groups.serviceOf(slice)?.name, 'db')
+    assert.equal(groups.serviceOf({ ...slice, serviceName: 'gone' }), undefined)
+  })
+
+  test('what could not be named, as long as it is there', () => {
+    const groups = groupsOf(ingress('web', 'a..b', '203.0.113.1'))
+    assert.deepEqual(groups.warnings(), ['Ingress shop/web: "a..b" is not a host name'])
+    groups.delete('Ingress', 'shop', 'web')
+    assert.deepEqual(groups.warnings(), [])
+  })
+})

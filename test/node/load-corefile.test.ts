@@ -1,0 +1,97 @@
+import assert from 'node:assert/strict'
+import { writeFileSync } from 'node:fs'
+import { join, relative } from 'node:path'
+import { describe, test } from 'node:test'
+import { loadCorefile, tryCorefile } from '../../src/node/load-corefile.ts'
+import { temporaryFolder } from '../exporter/temporary-folder.ts'
+
+/** Names of the directives in a Corefile's blocks, with their first arguments. */
+function directivesIn(path: string): string[] {
+  return loadCorefile(path).blocks.flatMap(({ directives }) =>
+    directives.map(({ name, args: [first] }) => (first ? `${name} ${first.text}` : name)),
+  )
+}
+
+describe('loadCorefile', () => {
+  test('gives the text as it is, to see whether it changes', (t) => {
+    const Corefile = '# ü\n. {\n  whoami\n}\n'
+    const { text, blocks } = loadCorefile(join(temporaryFolder(t, { Corefile }), 'Corefile'))
+    assert.equal(text, Corefile)
+    assert.equal(blocks.length, 1)
+  })
+
+  test('has in its text what it imports, to see whether that changes', (t) => {
+    const folder = temporaryFolder(t, { Corefile: '. {\n  import more\n}\n', more: 'log\n' })
+    const path = join(folder, 'Corefile')
+    const { text } = loadCorefile(path)
+    assert.equal(loadCorefile(path).text, text)
+    writeFileSync(join(folder, 'more'), 'errors\n')
+    assert.notEqual(loadCorefile(path).text, text)
+  })
+
+  const imports: { name: string; pattern: string; names: readonly string[] }[] = [
+    { name: 'a file beside the importing one', pattern: 'a.conf', names: ['a'] },
+    { name: 'files by a star, in order of their names', pattern: '*.conf', names: ['B', 'a', 'b'] },
+    { name: 'files by a question mark', pattern: 'b?conf', names: ['b'] },
+    { name: 'a dot as a dot', pattern: 'x.conf*', names: [] },
+    { name: 'files of another folder', pattern: 'more/*', names: ['m'] },
+    { name: 'files above', pattern: '../conf/more/m*', names: ['m'] },
+    { name: 'files of folders by a star', pattern: '*/m.conf', names: ['m'] },
+    { name: 'files of folders by both wildcards', pattern: 'mor?/*.conf', names: ['m'] },
+    { name: 'nothing from a folder that is not there', pattern: 'none/*', names: [] },
+  ]
+  for (const { name, pattern, names } of imports) {
+    test(`imports ${name}`, (t) => {
+      const folder = temporaryFolder(t, {
+        'conf/Corefile': `. {\n  import ${pattern}\n}\n`,
+        'conf/b.conf': 'hosts b\n',
+        'conf/a.conf': 'hosts a\n',
+        'conf/B.conf': 'hosts B\n',
+        'conf/x-conf': 'hosts x\n',
+        'conf/a.conf.d/c.conf': 'hosts c\n',
+        'conf/more/m.conf': 'hosts m\n',
+      })
+      const path = relative('.', join(folder, 'conf/Corefile'))
+      assert.deepEqual(
+        directivesIn(path),
+        names.map((word) => `hosts ${word}`),
+      )
+    })
+  }
+
+  test('imports by absolute paths, and from there', (t) => {
+    const folder = temporaryFolder(t, { 'far/one': 'import two\n', 'far/two': 'hosts two\n' })
+    const near = temporaryFolder(t, { Corefile: `. {\n  import ${folder}/far/one\n}\n` })
+    assert.deepEqual(directivesIn(join(near, 'Corefile')), ['hosts two'])
+  })
+
+  test('reads on when something is wrong, if that is wanted', (t) => {
+    const path = join(temporaryFolder(t, { Corefile: '. {\n  import x\n  log\n}\n' }), 'Corefile')
+    const { blocks, problems, warnings } = tryCorefile(path)
+    assert.equal(blocks[0]?.directives[0]?.name, 'log')
+    assert.equal(problems.length, 1)
+    assert.deepEqual(warnings, [])
+    assert.throws(() => loadCorefile(path), { name: 'ConfigError' })
+  })
+
+  test('puts in variables of the environment', (t) => {
+    const name = 'KUBEDOH_TEST_NAME'
+    process.env[name] = 'value'
+    t.after(() => delete process.env[name])
+    const folder = temporaryFolder(t, { Corefile: `. {\n  hosts {$${name}}\n}\n` })
+    assert.deepEqual(directivesIn(join(folder, 'Corefile')), ['hosts value'])
+  })
+
+  for (const [path, why] of [
+    ['none', 'no such file'],
+    ['.', 'it is not a file'],
+  ] as const) {
+    test(`says that there is no file: ${path}`, (t) => {
+      const file = join(temporaryFolder(t), path)
+      assert.throws(() => loadCorefile(file), {
+        name: 'CommandError',
+        message: `Cannot read ${file}: ${why}`,
+      })
+    })
+  }
+})

@@ -1,0 +1,36 @@
+import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
+import { test } from 'node:test'
+import { startMemoryTrim } from '../../src/node/memory-trim.ts'
+
+test('memory is given back when a process has grown, and only then', (t) => {
+  t.mock.timers.enable({ apis: ['setInterval'] })
+  let bytes = 100
+  let trims = 0
+  const trim = (): void => {
+    trims++
+    bytes = 105
+  }
+  const stop = startMemoryTrim({ resident: () => bytes, trim })
+  const trimsWith = (now: number): number => {
+    bytes = now
+    t.mock.timers.tick(5000)
+    return trims
+  }
+  assert.deepEqual([109, 111, 200, 90, 98, 100].map(trimsWith), [0, 1, 2, 2, 2, 3])
+  stop()
+  assert.equal(trimsWith(500), 3)
+})
+
+test('the process has a way to, on Linux with glibc', (t) => {
+  const report: unknown = process.report.getReport()
+  const isGlibc = JSON.stringify(report).includes('glibcVersionRuntime')
+  const started = t.mock.method(globalThis, 'setInterval')
+  startMemoryTrim()()
+  assert.equal(started.mock.callCount(), isGlibc ? 1 : 0)
+})
+
+test('V8 has the flag that makes it collect garbage early', () => {
+  const { stdout } = spawnSync(process.execPath, ['--v8-options'], { encoding: 'utf8' })
+  assert.match(stdout, /--gc-memory-reducer-start-delay-ms /)
+})

@@ -1,0 +1,39 @@
+import assert from 'node:assert/strict'
+import { mkdirSync, mkdtempSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { describe, test } from 'node:test'
+import { readTextFile } from '../../src/node/read-files.ts'
+
+/** Runs with a folder that is gone afterwards. */
+function withFolder(run: (folder: string) => void): void {
+  const folder = mkdtempSync(join(tmpdir(), 'node-host-'))
+  try {
+    run(folder)
+  } finally {
+    rmSync(folder, { recursive: true })
+  }
+}
+
+describe('readTextFile', () => {
+  const cases: { name: string; path: string; text: string | undefined }[] = [
+    { name: 'reads UTF-8', path: 'file', text: 'ä\n' },
+    { name: 'reads an empty file', path: 'empty', text: '' },
+    { name: 'finds no file that is not there', path: 'missing', text: undefined },
+    { name: 'takes no folder for a file', path: 'folder', text: undefined },
+    { name: 'finds nothing below a file', path: 'file/below', text: undefined },
+    { name: 'reads nothing over 64 MiB', path: 'large', text: undefined },
+  ]
+  for (const { name, path, text } of cases) {
+    test(name, () => {
+      withFolder((folder) => {
+        mkdirSync(join(folder, 'folder'))
+        writeFileSync(join(folder, 'file'), 'ä\n')
+        for (const file of ['empty', 'large']) writeFileSync(join(folder, file), '')
+        // Takes no room: what was never written is a hole.
+        truncateSync(join(folder, 'large'), 64 * 1024 * 1024 + 1)
+        assert.equal(readTextFile(join(folder, path)), text)
+      })
+    })
+  }
+})

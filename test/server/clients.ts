@@ -1,0 +1,266 @@
+/**
+ * Clients of DNS servers on loopback, and small servers that say what a test wants them to.
+ * @module
+ */
+import { createSocket } from 'node:dgram'
+import { once } from 'node:events'
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
+import type { TestContext } from 'node:test'
+import { readUint16, writeUint16 } from '../../src/bytes/bytes.ts'
+import { MessageStream } from '../../src/dns/message-stream.ts'
+import { nameOf } from '../../src/dns/name.ts'
+import { FLAG } from '../../src/dns/query.ts'
+import { TYPE } from '../../src/dns/rr-type.ts'
+import { writeQuery } from '../../src/dns/write-query.ts'
+import { localAddresses } from '../../src/node/local-addresses.ts'
+
+/** Only failures take so long: a loaded machine may need most of it to start some processes. */
+const PATIENCE_MS = 60_000
+/** Those of the real clock, which tests may put another in place of. */
+const { setTimeout: startTimer, clearTimeout: stopTimer } = globalThis
+
+/** Loopback addresses that this machine has: some have no IPv6. */
+export const LOOPBACKS: readonly string[] = ['127.0.0.1', '::1'].filter((address) =>
+  localAddresses().includes(address),
+)
+
+/** A query for the addresses of `a.example.org`. */
+export function queryWith(id: number, name = 'a.example.org'): Uint8Array {
+  return writeQuery({ name: nameOf(name), type: TYPE.A, id })
+}
+
+/** The query as its own answer: a response without records. */
+export function echo(query: Uint8Array): Uint8Array {
+  const reply = query.slice()
+  writeUint16(reply, 2, FLAG.QR)
+  return reply
+}
+
+/** Puts a message's length in front of it. */
+export function frame(message: Uint8Array): Uint8Array {
+  const framed = new Uint8Array(2 + message.length)
+  writeUint16(framed, 0, message.length)
+  framed.set(message, 2)
+  return framed
+}
+
+/** Framed queries behind one another, with IDs from `first` on. */
+export function queries(count: number, first = 0): Uint8Array {
+  const framed = Array.from({ length: count }, (_, i) => frame(queryWith(first + i)))
+  return new Uint8Array(Buffer.concat(framed))
+}
+
+/** The IDs of messages. */
+export function ids(messages: readonly Uint8Array[]): number[] {
+  return messages.map((message) => readUint16(message, 0))
+}
+
+/** Rejects when a promise takes so long that something must be wrong. */
+export function within<T>(promise: Promise<T>, what: string): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const timer = startTimer(() => {
+      reject(new Error(`Waited in vain for ${what}`))
+    }, PATIENCE_MS)
+    promise.then(resolve, reject).finally(() => {
+      stopTimer(timer)
+    })
+  })
+}
+
+/** Waits until the connections that were closed are gone from the process, with their timers. */
+export async function connectionsGone(): Promise<void> {
+  for (let i = 0; i < 1000; i++) {
+    if (!process.getActiveResourcesInfo().includes('TCPSocketWrap')) return
+    await new Promise(setImmediate)
+  }
+}
+
+/** A UDP answer and where it came from. */
+export type UdpAnswer = { readonly message: Uint8Array; readonly address: string }
+
+/** Sends datagrams from one socket, and resolves with what comes back for the last of them. */
+export async function askUdp(
+  address: string,
+  port: number,
+  ...messages: readonly Uint8Array[]
+): Promise<UdpAnswer> {
+  const socket = createSocket(address.includes(':') ? 'udp6' : 'udp4')
+  const id = messages.at(-1)?.subarray(0, 2) ?? new Uint8Array(2)
+  try {
+    const answer = new Promise<UdpAnswer>((resolve, reject) => {
+      socket.on('error', reject)
+      socket.on('message', (message, remote) => {
+        if (Buffer.compare(message.subarray(0, 2), id) !== 0) return
+        resolve({ message: new Uint8Array(message), address: remote.address })
+      })
+    })
+    for (const message of messages) socket.send(message, port, address)
+    return await within(answer, 'a UDP answer')
+  } finally {
+    socket.close()
+  }
+}
+
+/** A TCP connection to a server. */
+export class TcpClient {
+  readonly socket: Socket
+  readonly received: Uint8Array[] = []
+  /** Resolves when the connection is gone, however that comes. */
+  readonly closed: Promise<void>
+  isClosed = false
+  private readonly wanted: { readonly count: number; readonly resolve: () => void }[] = []
+
+  private constructor(socket: Socket) {
+    this.socket = socket
+    const stream = new MessageStream((message) => {
+      this.received.push(message)
+      this.notify()
+    })
+    socket.on('data', (chunk: Uint8Array) => stream.push(chunk))
+    socket.on('error', () => undefined)
+    this.closed = new Promise((resolve) => {
+      socket.on('close', () => {
+        this.isClosed = true
+        resolve()
+      })
+    })
+    socket.on('end', () => socket.end())
+  }
+
+  /** Connects, from an address if one is given; resolves when the connection stands. */
+  static async open(port: number, address = '127.0.0.1', from?: string): Promise<TcpClient> {
+    const local = from === undefined ? {} : { localAddress: from }
+    const socket = connect({ host: address, port, allowHalfOpen: true, noDelay: true, ...local })
+    const client = new TcpClient(socket)
+    await once(socket, 'connect')
+    return client
+  }
+
+  /** Sends octets as they are, and resolves when the system has taken them. */
+  send(bytes: Uint8Array): Promise<void> {
+    return new Promise((resolve, reject) => {
+      this.socket.write(bytes, (error) => {
+        if (error) reject(error)
+        else resolve()
+      })
+    })
+  }
+
+  /** Resolves with the first `count` messages when they are there; rejects when none can come. */
+  async messages(count: number): Promise<Uint8Array[]> {
+    const there = new Promise<void>((resolve) => {
+      this.wanted.push({ count, resolve })
+      this.notify()
+    })
+    await within(Promise.race([there, this.closed]), `${count} messages`)
+    if (this.received.length >= count) return this.received.slice(0, count)
+    throw new Error(`The connection closed after ${this.received.length} of ${count} messages`)
+  }
+
+  /** Breaks the connection off. */
+  destroy(): void {
+    this.socket.destroy()
+  }
+
+  private notify(): void {
+    for (const { count, resolve } of this.wanted) if (this.received.length >= count) resolve()
+  }
+}
+
+/** Asks on a connection of its own; false when that is closed at once. */
+export async function isServed(port: number, address?: string): Promise<boolean> {
+  const client = await TcpClient.open(port, address)
+  client.socket.write(frame(queryWith(1)))
+  try {
+    return (await client.messages(1)).length === 1
+  } catch {
+    return false
+  } finally {
+    client.destroy()
+  }
+}
+
+/** As `isServed`, again and again until the server has noticed who is gone. */
+export async function isServedSoon(port: number): Promise<boolean> {
+  for (let i = 0; i < 100; i++) if (await isServed(port)) return true
+  return false
+}
+
+/** Lets a server do all it has at hand: it answers somebody else several times over. */
+export async function settle(port: number): Promise<void> {
+  const client = await TcpClient.open(port)
+  for (let i = 1; i <= 20; i++) {
+    client.socket.write(frame(queryWith(0xffff)))
+    await client.messages(i)
+  }
+  client.destroy()
+}
+
+/** A server that runs until its test ends, or is closed before. */
+export type FakeServer = { readonly port: number; readonly close: () => Promise<void> }
+
+/** A UDP server that sends what `reply` makes of each query, one datagram each. */
+export async function fakeUdp(
+  t: TestContext,
+  reply: (query: Uint8Array, clientPort: number) => readonly Uint8Array[],
+  address = '127.0.0.1',
+): Promise<FakeServer> {
+  const socket = createSocket(address.includes(':') ? 'udp6' : 'udp4')
+  socket.on('message', (query, remote) => {
+    for (const message of reply(new Uint8Array(query), remote.port)) {
+      socket.send(message, remote.port, remote.address)
+    }
+  })
+  await new Promise<void>((resolve) => {
+    socket.bind(0, address, resolve)
+  })
+  let isClosed = false
+  const close = (): Promise<void> => {
+    if (isClosed) return Promise.resolve()
+    isClosed = true
+    return new Promise((resolve) => socket.close(() => resolve()))
+  }
+  t.after(close)
+  return { port: socket.address().port, close }
+}
+
+/** A TCP server that does what `answer` says with each query and its connection. */
+export async function fakeTcp(
+  t: TestContext,
+  answer: (query: Uint8Array, socket: Socket) => void,
+): Promise<FakeServer> {
+  const sockets = new Set<Socket>()
+  const server = createServer((socket) => {
+    sockets.add(socket)
+    const stream = new MessageStream((query) => {
+      answer(query, socket)
+    })
+    socket.on('data', (chunk) => stream.push(Buffer.from(chunk)))
+    socket.on('error', () => undefined)
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const close = (): Promise<void> =>
+    new Promise((resolve) => {
+      server.close(() => resolve())
+      for (const socket of sockets) socket.destroy()
+    })
+  t.after(close)
+  return { port: portOf(server.address()), close }
+}
+
+/** A TCP port of loopback that was free a moment ago. */
+export async function freePort(): Promise<number> {
+  const server = createServer()
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const port = portOf(server.address())
+  await new Promise((resolve) => server.close(resolve))
+  return port
+}
+
+/** The port of a server that listens. */
+export function portOf(bound: AddressInfo | string | null): number {
+  if (bound === null || typeof bound === 'string') throw new TypeError('The server has no port')
+  return bound.port
+}

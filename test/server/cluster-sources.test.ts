@@ -1,0 +1,309 @@
+import assert from 'node:assert/strict'
+import { join } from 'node:path'
+import { describe, test } from 'node:test'
+import { CLUSTER_TREE } from '../../src/corefile/cluster-tree.ts'
+import {
+  defaultKubernetes,
+  type KubernetesOptions,
+  parseKubernetes,
+} from '../../src/corefile/kubernetes-options.ts'
+import { nameOf } from '../../src/dns/name.ts'
+import { type ApiConnection, ConnectionError } from '../../src/exporter/object-api.ts'
+import { parseGateway } from '../../src/plugins/k8s-gateway/options.ts'
+import { type ClusterSourceOptions, ClusterSources } from '../../src/server/cluster-sources.ts'
+import type { LogEvent } from '../../src/telemetry/log.ts'
+import { Metrics } from '../../src/telemetry/metrics.ts'
+import { block, directive, parseBlocks } from '../ask.ts'
+import { shopFolder } from '../cli/shop.ts'
+import {
+  answerLists,
+  openWatches,
+  page,
+  ScriptedApi,
+  SHOP_LISTS,
+  value,
+} from '../exporter/scripted-api.ts'
+import { namesIn } from '../exporter/snapshots.ts'
+import { within } from './clients.ts'
+
+const NOW_MS = Date.UTC(2026, 0, 1)
+const RESOURCES = ['namespaces', 'services', 'endpointslices']
+
+/** Reads the `kubernetes` directives of a block, wherever they stand in it. */
+function directivesOf(...lines: readonly string[]): KubernetesOptions[] {
+  const blocks = parseBlocks(block(...lines))
+  return blocks.flatMap((found) =>
+    found.directives
+      .filter(({ name }) => name === 'kubernetes')
+      .map((line) => parseKubernetes(line, [])),
+  )
+}
+
+/** The only directive of a block. */
+function directiveOf(...options: readonly string[]): KubernetesOptions {
+  const [first] = directivesOf(directive('kubernetes cluster.local', ...options))
+  if (first === undefined) throw new TypeError('The block has no directive')
+  return first
+}
+
+/** Sources over API servers that are scripted, in order of their opening. */
+class Sources extends ClusterSources {
+  readonly apis: ScriptedApi[]
+  readonly connections: ApiConnection[]
+  readonly events: LogEvent[]
+  readonly clock: { nowMs: number }
+  readonly loads: { count: number }
+
+  constructor(options: Partial<ClusterSourceOptions> = {}) {
+    const apis: ScriptedApi[] = []
+    const connections: ApiConnection[] = []
+    const events: LogEvent[] = []
+    const clock = { nowMs: NOW_MS }
+    const loads = { count: 0 }
+    super({
+      objectPaths: [],
+      kubeconfig: '',
+      folder: '/etc/dns',
+      localAddresses: ['192.0.2.53'],
+      loadApi: () => {
+        loads.count++
+        return Promise.resolve((connection) => {
+          connections.push(connection)
+          const api = new ScriptedApi()
+          apis.push(api)
+          return api
+        })
+      },
+      log: (event) => events.push(event),
+      metrics: new Metrics(),
+      now: () => clock.nowMs,
+      elapsed: () => clock.nowMs - 777,
+      ...options,
+    })
+    this.apis = apis
+    this.connections = connections
+    this.events = events
+    this.clock = clock
+    this.loads = loads
+  }
+}
+
+describe('clusters that are watched', () => {
+  test('need the API’s client, which is loaded once, and only for them', async () => {
+    const sources = new Sources()
+    await sources.prepare(parseBlocks(block('whoami')))
+    assert.equal(sources.loads.count, 0)
+    const blocks = parseBlocks(block('kubernetes cluster.local'))
+    await sources.prepare(blocks)
+    await sources.prepare(blocks)
+    assert.equal(sources.loads.count, 1)
+  })
+
+  test('answer when they have been listed, and say when they are old', async (t) => {
+    const sources = new Sources()
+    t.after(() => sources.keep([]))
+    await sources.prepare(parseBlocks(block('kubernetes cluster.local')))
+    const source = sources.open(directiveOf())
+    assert.deepEqual([source.current(), source.freshness()], [undefined, 'partial'])
+    const [api] = sources.apis
+    assert.ok(api)
+    answerLists(api)
+    await within(sources.ready(), 'the lists')
+    assert.deepEqual(namesIn(source.current(), ['web.shop.svc']), ['web.shop.svc'])
+    assert.equal(await source.load(), source.current())
+    openWatches(api, RESOURCES)
+    assert.equal(source.freshness(), 'fresh')
+    for (const resource of RESOURCES) api.watching(resource).end()
+    await new Promise(setImmediate)
+    sources.clock.nowMs = NOW_MS + 59_999
+    assert.equal(source.freshness(), 'fresh')
+    sources.clock.nowMs = NOW_MS + 60_000
+    assert.equal(source.freshness(), 'stale')
+  })
+
+  test('are opened once for all directives that say the same', async (t) => {
+    const sources = new Sources()
+    t.after(() => sources.keep([]))
+    await sources.prepare(parseBlocks(block('kubernetes cluster.local')))
+    const [a, b, c] = directivesOf(
+      'kubernetes cluster.local',
+      'whoami',
+      'kubernetes cluster.local',
+      directive('kubernetes cluster.local', 'endpoint http://192.0.2.1:8080'),
+    )
+    assert.ok(a && b && c)
+    assert.notEqual(a.line, b.line)
+    assert.equal(sources.open(a), sources.open(b))
+    assert.notEqual(sources.open(c), sources.open(a))
+    assert.deepEqual(sources.connections, [
+      { kind: 'default' },
+      { kind: 'endpoint', url: 'http://192.0.2.1:8080', tls: undefined },
+    ])
+  })
+
+  test('share one watch of their API server, whatever names they make of it', async (t) => {
+    const sources = new Sources()
+    t.after(() => sources.keep([]))
+    await sources.prepare(parseBlocks(block('kubernetes cluster.local')))
+    const wanted = [
+      { directive: directiveOf(), tree: CLUSTER_TREE },
+      { directive: directiveOf('ttl 7'), tree: CLUSTER_TREE },
+      { directive: directiveOf(), tree: { kind: 'multicluster' } as const },
+    ]
+    const [a, b, c] = wanted.map(({ directive: options, tree }) => sources.open(options, tree))
+    assert.equal(new Set([a, b, c]).size, 3)
+    const [api, ...others] = sources.apis
+    assert.ok(api)
+    assert.deepEqual(others, [])
+    const resources = [...RESOURCES, 'serviceimports']
+    assert.deepEqual(api.calls.toSorted(), resources.map((name) => `list ${name}`).toSorted())
+    answerLists(api)
+    api.answer('serviceimports', page('4'))
+    assert.equal(await within(sources.ready(), 'the lists'), true)
+    assert.deepEqual(namesIn(b?.current(), ['web.shop.svc']), ['web.shop.svc'])
+    sources.keep(wanted.slice(0, 2))
+    await new Promise(setImmediate)
+    assert.throws(() => api.watching('serviceimports'))
+    assert.equal(api.watching('services').signal.aborted, false)
+  })
+
+  test('give host names of the objects that say them, and are read for nothing else', async (t) => {
+    const sources = new Sources()
+    t.after(() => sources.keep([]))
+    const blocks = parseBlocks(block('k8s_gateway a.test'))
+    await sources.prepare(blocks)
+    const [gateway] = blocks[0]?.directives ?? []
+    assert.ok(gateway)
+    const zones = [nameOf('a.test')]
+    const { tree } = parseGateway(gateway, zones)
+    const source = sources.open(defaultKubernetes(gateway, zones), tree)
+    const [api] = sources.apis
+    assert.ok(api)
+    const web = (host: string, ip: string): string => `
+      { metadata: { namespace: shop, name: web }, spec: { rules: [{ host: ${host} }] },
+        status: { loadBalancer: { ingress: [{ ip: ${ip} }] } } }`
+    answerLists(api, {
+      ingresses: `[${web('old.a.test', '203.0.113.1')}]`,
+      services: '',
+      endpointslices: '',
+    })
+    assert.equal(await within(sources.ready(), 'the lists'), true)
+    const lists = ['ingresses', 'services', 'endpointslices'].map((name) => `list ${name}`)
+    assert.deepEqual(api.calls.slice(0, 3).toSorted(), lists.toSorted())
+    const names = ['old.a.test', 'new.a.test']
+    assert.deepEqual(namesIn(source.current(), names), ['old.a.test'])
+    const before = source.current()
+    api.watching('ingresses').send('MODIFIED', value(web('new.a.test', '203.0.113.1')))
+    while (source.current() === before) await new Promise((resolve) => setTimeout(resolve, 5))
+    assert.deepEqual(namesIn(source.current(), names), ['new.a.test'])
+  })
+
+  test('have a watch of their own where they hold it to other limits', async (t) => {
+    const sources = new Sources()
+    t.after(() => sources.keep([]))
+    await sources.prepare(parseBlocks(block('kubernetes cluster.local')))
+    sources.open(directiveOf())
+    sources.open(directiveOf('apiserver_max_inflight 1'))
+    const [free, held] = sources.apis
+    await new Promise(setImmediate)
+    assert.equal(free?.calls.length, 3)
+    assert.deepEqual(held?.calls, ['list namespaces'])
+  })
+
+  test('are answered from before they are whole, where that takes too long', async (t) => {
+    t.mock.timers.enable({ apis: ['setTimeout'] })
+    const sources = new Sources()
+    t.after(() => sources.keep([]))
+    await sources.prepare(parseBlocks(block('kubernetes cluster.local')))
+    const source = sources.open(directiveOf('startup_timeout 2s'))
+    sources.apis[0]?.answer('services', page('1', SHOP_LISTS.services))
+    sources.apis[0]?.answer('namespaces', page('1', SHOP_LISTS.namespaces))
+    await new Promise(setImmediate)
+    t.mock.timers.tick(2000)
+    assert.equal(await sources.ready(), false)
+    assert.deepEqual(namesIn(source.current(), ['web.shop.svc']), ['web.shop.svc'])
+    assert.equal(source.freshness(), 'partial')
+  })
+
+  test('end when no directive needs them any more', async (t) => {
+    const sources = new Sources()
+    t.after(() => sources.keep([]))
+    await sources.prepare(parseBlocks(block('kubernetes cluster.local')))
+    const [kept, dropped] = [directiveOf(), directiveOf('endpoint http://192.0.2.1:8080')]
+    const source = sources.open(kept)
+    sources.open(dropped)
+    for (const api of sources.apis) answerLists(api)
+    await within(sources.ready(), 'the lists')
+    const [first, second] = sources.apis.map((api) => api.watching('services').signal)
+    sources.keep([{ directive: kept, tree: CLUSTER_TREE }])
+    await new Promise(setImmediate)
+    assert.deepEqual([first?.aborted, second?.aborted], [false, true])
+    assert.equal(sources.open(kept), source)
+    sources.open(dropped)
+    assert.equal(sources.apis.length, 3)
+  })
+
+  test('that cannot be reached by what is given are a problem of their directive', async () => {
+    const sources = new Sources({
+      loadApi: async () => () => {
+        throw new ConnectionError('No cluster is named')
+      },
+    })
+    await sources.prepare(parseBlocks(block('kubernetes cluster.local')))
+    assert.throws(() => sources.open(directiveOf()), {
+      name: 'ConfigError',
+      message: 'Corefile:2:3: No cluster is named',
+    })
+  })
+
+  test('are none that are pushed', () => {
+    assert.throws(() => new Sources().open(directiveOf('cluster prod')), {
+      name: 'ConfigError',
+      message:
+        'Corefile:2:3: "cluster" names a cluster that is pushed to a gateway; ' +
+        'here one is watched',
+    })
+  })
+
+  test('cannot be opened before they are prepared', () => {
+    assert.throws(() => new Sources().open(directiveOf()), TypeError)
+  })
+})
+
+describe('clusters from files', () => {
+  test('need no API server, answer at once, and are always fresh', async (t) => {
+    const sources = new Sources({ objectPaths: [join(shopFolder(t), 'shop.yaml')] })
+    await sources.prepare(parseBlocks(block('kubernetes cluster.local')))
+    assert.equal(sources.loads.count, 0)
+    const source = sources.open(directiveOf('ttl 7'))
+    await sources.ready()
+    const snapshot = source.current()
+    assert.deepEqual(namesIn(snapshot, ['web.shop.svc']), ['web.shop.svc'])
+    assert.deepEqual(
+      [snapshot?.info.ttlSeconds, snapshot?.info.generation, source.freshness()],
+      [7, NOW_MS / 1000, 'fresh'],
+    )
+    assert.equal(await source.load(), snapshot)
+  })
+
+  test('are read once, and what is wrong with them is told once', async (t) => {
+    const bad = 'kind: Service\nmetadata: { namespace: shop, name: 7 }\n'
+    const folder = shopFolder(t, { 'bad.yaml': bad })
+    const sources = new Sources({ objectPaths: [folder] })
+    const one = sources.open(directiveOf())
+    const two = sources.open(directiveOf('ttl 7'))
+    assert.notEqual(one, two)
+    assert.deepEqual(
+      sources.events.map(({ level, message }) => [level, message.slice(0, folder.length + 10)]),
+      [['warning', `${folder}/bad.yaml:`]],
+    )
+  })
+
+  test('that are not there are an error', () => {
+    const sources = new Sources({ objectPaths: ['/none/shop.yaml'] })
+    assert.throws(() => sources.open(directiveOf()), {
+      name: 'ObjectFileError',
+      message: '/none/shop.yaml: no such file or folder',
+    })
+  })
+})

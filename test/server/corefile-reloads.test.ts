@@ -1,0 +1,114 @@
+import assert from 'node:assert/strict'
+import { createHash } from 'node:crypto'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, type TestContext, test } from 'node:test'
+import { setImmediate } from 'node:timers/promises'
+import type { Feature } from '../../src/chain/plugin.ts'
+import { type LoadedCorefile, loadCorefile } from '../../src/node/load-corefile.ts'
+import { CorefileReloads } from '../../src/server/corefile-reloads.ts'
+import type { LogEvent } from '../../src/telemetry/log.ts'
+import { Metrics } from '../../src/telemetry/metrics.ts'
+import { shopFolder } from '../cli/shop.ts'
+
+const INTERVAL_MS = 30_000
+const RELOAD: Feature = { kind: 'reload', intervalMs: INTERVAL_MS, jitterMs: 0 }
+const FIRST = '. {\n  whoami\n}\n'
+const SECOND = '. {\n  any\n}\n'
+
+class Reloading {
+  readonly metrics = new Metrics()
+  readonly logged: LogEvent[] = []
+  readonly taken: string[] = []
+  readonly path: string
+  readonly reloads: CorefileReloads
+  current: LoadedCorefile
+  /** Why the next Corefile cannot be served. */
+  refusal: Error | undefined
+  private readonly t: TestContext
+
+  constructor(t: TestContext, features: readonly Feature[] = [RELOAD]) {
+    t.mock.timers.enable({ apis: ['setTimeout'] })
+    this.t = t
+    this.path = join(shopFolder(t, { Corefile: FIRST }), 'Corefile')
+    this.current = loadCorefile(this.path)
+    this.reloads = new CorefileReloads({
+      path: this.path,
+      current: () => ({ text: this.current.text, features }),
+      take: async (corefile) => {
+        if (this.refusal !== undefined) throw this.refusal
+        this.taken.push(corefile.text)
+        this.current = corefile
+      },
+      metrics: this.metrics,
+      log: (event) => this.logged.push(event),
+    })
+    this.reloads.schedule()
+  }
+
+  async pass(ms: number): Promise<void> {
+    this.t.mock.timers.tick(ms)
+    await setImmediate()
+  }
+}
+
+describe('CorefileReloads', () => {
+  test('has a changed Corefile taken up once, after the interval', async (t) => {
+    const reloading = new Reloading(t)
+    writeFileSync(reloading.path, SECOND)
+    await reloading.pass(INTERVAL_MS - 1)
+    assert.deepEqual(reloading.taken, [])
+    await reloading.pass(1)
+    assert.deepEqual(reloading.taken, [SECOND])
+    await reloading.pass(INTERVAL_MS)
+    assert.deepEqual(reloading.taken, [SECOND])
+    const hash = createHash('sha512').update(SECOND).digest('hex')
+    const text = reloading.metrics.format()
+    assert.ok(text.includes(`coredns_reload_version_info{hash="sha512",value="${hash}"} 1`))
+    assert.match(text, /^coredns_reload_failed_total 0$/m)
+  })
+
+  test('tells of one that is wrong, counts it, and looks again', async (t) => {
+    const reloading = new Reloading(t)
+    writeFileSync(reloading.path, '. {\n  whoamy\n}\n')
+    reloading.refusal = new Error('no such plugin')
+    await reloading.pass(INTERVAL_MS)
+    assert.equal(reloading.logged[0]?.message, 'the changed Corefile is not used')
+    assert.match(reloading.metrics.format(), /^coredns_reload_failed_total 1$/m)
+    assert.equal(reloading.current.text, FIRST)
+    reloading.refusal = undefined
+    writeFileSync(reloading.path, SECOND)
+    await reloading.pass(INTERVAL_MS)
+    assert.deepEqual(reloading.taken, [SECOND])
+  })
+
+  test('reloads when it is told to, also where no block has reload and nothing changed', async (t) => {
+    const reloading = new Reloading(t, [])
+    await reloading.reloads.reloadNow()
+    assert.deepEqual(reloading.taken, [FIRST])
+    assert.equal(reloading.logged[0]?.message, 'the same Corefile is in use')
+    writeFileSync(reloading.path, SECOND)
+    await Promise.all([reloading.reloads.reloadNow(), reloading.reloads.reloadNow()])
+    assert.deepEqual(reloading.taken, [FIRST, SECOND])
+    reloading.reloads.stop()
+    await reloading.reloads.reloadNow()
+    assert.equal(reloading.taken.length, 2)
+  })
+
+  test('looks no more when it is stopped', async (t) => {
+    const reloading = new Reloading(t)
+    writeFileSync(reloading.path, SECOND)
+    reloading.reloads.stop()
+    await reloading.pass(2 * INTERVAL_MS)
+    reloading.reloads.schedule()
+    await reloading.pass(2 * INTERVAL_MS)
+    assert.deepEqual(reloading.taken, [])
+  })
+
+  test('never looks where no block has reload', async (t) => {
+    const reloading = new Reloading(t, [{ kind: 'metrics', address: ':1' }])
+    writeFileSync(reloading.path, SECOND)
+    await reloading.pass(10 * INTERVAL_MS)
+    assert.deepEqual(reloading.taken, [])
+  })
+})

@@ -1,0 +1,327 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { describe, test } from 'node:test'
+import { connect } from 'node:tls'
+import type { Chain } from '../../src/chain/chain.ts'
+import type { Listener } from '../../src/chain/listener.ts'
+import type { Feature, Outcome, Plugin, TlsService } from '../../src/chain/plugin.ts'
+import { Resolver } from '../../src/chain/resolver.ts'
+import { EMPTY_REPLY, parseResponse } from '../../src/dns/message.ts'
+import { ROOT } from '../../src/dns/name.ts'
+import { formatRecord } from '../../src/records/zone-text.ts'
+import { DnsServer } from '../../src/server/dns-server.ts'
+import { createNodeHost } from '../../src/server/node-host.ts'
+import { Metrics } from '../../src/telemetry/metrics.ts'
+import { AUTHORITY, type Certificate, CLIENT, SERVER } from '../certificates.ts'
+import { record } from '../doh/replies.ts'
+import {
+  askUdp,
+  fakeTcp,
+  frame,
+  freePort,
+  LOOPBACKS,
+  queryWith,
+  TcpClient,
+  within,
+} from './clients.ts'
+
+const HERE = { addresses: ['127.0.0.1'] }
+
+/** What a resolver of a test is like. */
+type Draft = {
+  /** The address that it answers with; a promise for one that answers later. */
+  readonly says: string | Promise<string>
+  readonly onQuery?: () => void
+  readonly listeners?: readonly Partial<Listener>[]
+  readonly features?: readonly Feature[]
+  readonly plugin?: Partial<Plugin>
+}
+
+function resolverOf(draft: Draft): Resolver {
+  const { says, onQuery, listeners = [HERE], features = [], plugin = {} } = draft
+  const reply = (address: string): Outcome => ({
+    ...EMPTY_REPLY,
+    answer: [record(`a.example.org. 5 A ${address}`)],
+  })
+  const chain: Chain = {
+    plugins: [{ name: 'test', ...plugin }],
+    features,
+    notices: [],
+    quickWay: undefined,
+    serve: () => {
+      onQuery?.()
+      return typeof says === 'string' ? reply(says) : says.then(reply)
+    },
+    observers: [],
+    admits: undefined,
+    takesAnyClass: false,
+  }
+  const zones = [{ zone: ROOT, chain }]
+  const common = { transport: 'dns', port: 0, addresses: [], except: [], zones } as const
+  const all = listeners.map((parts) => ({ ...common, bounds: {}, takesAnyClass: false, ...parts }))
+  const host = createNodeHost({
+    folder: '/',
+    metrics: new Metrics(),
+    log: () => undefined,
+    abort: () => undefined,
+    openCluster: () => {
+      throw new Error('No cluster here')
+    },
+  })
+  return new Resolver(all, [chain], host)
+}
+
+/** Runs with a server that is closed afterwards. */
+async function withServer(run: (server: DnsServer) => Promise<void>): Promise<void> {
+  const server = new DnsServer(new Metrics())
+  try {
+    await run(server)
+  } finally {
+    await server.close()
+  }
+}
+
+/** Begins to serve at a port of the system's choice, which need not be free for UDP at once. */
+async function serveAnywhere(server: DnsServer, resolver: Resolver): Promise<number> {
+  for (let i = 1; ; i++) {
+    try {
+      await server.serve(resolver)
+      return server.ports[0] ?? 0
+    } catch (error) {
+      if (i === 20 || !/another process/.test(String(error))) throw error
+    }
+  }
+}
+
+const answersOf = (message: Uint8Array | undefined): string[] | undefined =>
+  message && parseResponse(message)?.answer.map(formatRecord)
+
+async function ask(port: number, address = '127.0.0.1'): Promise<string[] | undefined> {
+  return answersOf((await askUdp(address, port, queryWith(1))).message)
+}
+
+const line = (address: string): string[] => [`a.example.org. 5 IN A ${address}`]
+
+async function get(port: number, path: string): Promise<string> {
+  const response = await fetch(`http://127.0.0.1:${port}${path}`)
+  return `${response.status} ${await response.text()}`
+}
+
+describe('DnsServer', () => {
+  test('answers by UDP and TCP, and starts the plugins', async () => {
+    await withServer(async (server) => {
+      let starts = 0
+      const start = (): void => {
+        starts++
+      }
+      const resolver = resolverOf({ says: '192.0.2.1', plugin: { start } })
+      const port = await serveAnywhere(server, resolver)
+      assert.deepEqual(await ask(port), line('192.0.2.1'))
+      const client = await TcpClient.open(port)
+      client.socket.write(frame(queryWith(1)))
+      assert.deepEqual(answersOf((await client.messages(1))[0]), line('192.0.2.1'))
+      assert.equal(starts, 1)
+    })
+  })
+
+  test('stops the plugins and closes the sockets at the end', async () => {
+    const events: string[] = []
+    const stop = (): void => {
+      events.push('stop')
+    }
+    const server = new DnsServer(new Metrics())
+    const port = await serveAnywhere(server, resolverOf({ says: '192.0.2.1', plugin: { stop } }))
+    const client = await TcpClient.open(port)
+    assert.deepEqual(events, [])
+    await server.close()
+    assert.deepEqual(events, ['stop'])
+    await within(client.closed, 'the end')
+    await assert.rejects(TcpClient.open(port), { code: 'ECONNREFUSED' })
+  })
+
+  test('changes to another resolver without losing a socket or a query', async (t) => {
+    await withServer(async (server) => {
+      const events: string[] = []
+      const plugin = (name: string): Partial<Plugin> => ({
+        start: () => events.push(`start ${name}`),
+        stop: () => events.push(`stop ${name}`),
+      })
+      const late = Promise.withResolvers<string>()
+      const asked = Promise.withResolvers<void>()
+      const first = resolverOf({
+        says: late.promise,
+        onQuery: asked.resolve,
+        plugin: plugin('first'),
+      })
+      const port = await serveAnywhere(server, first)
+      const client = await TcpClient.open(port)
+      client.socket.write(frame(queryWith(1)))
+      await within(asked.promise, 'the query')
+      const second = resolverOf({ says: '192.0.2.2', plugin: plugin('second') })
+      const answer = t.mock.method(second, 'answer')
+      await server.serve(second)
+      assert.deepEqual(server.ports, [port])
+      assert.deepEqual(await ask(port), line('192.0.2.2'))
+      assert.equal(answer.mock.callCount(), 1)
+      client.socket.write(frame(queryWith(2)))
+      assert.deepEqual((await client.messages(1)).map(answersOf), [line('192.0.2.2')])
+      late.resolve('192.0.2.1')
+      assert.deepEqual((await client.messages(2)).map(answersOf)[1], line('192.0.2.1'))
+      assert.deepEqual(events, ['start first', 'start second', 'stop first'])
+    })
+  })
+
+  test('opens listeners that come and closes those that go', async () => {
+    await withServer(async (server) => {
+      const extra = await freePort()
+      const both = [{ ...HERE, port: extra }, HERE]
+      const port = await serveAnywhere(server, resolverOf({ says: '192.0.2.1' }))
+      await server.serve(resolverOf({ says: '192.0.2.2', listeners: both }))
+      assert.deepEqual(server.ports, [extra, port])
+      assert.deepEqual([await ask(port), await ask(extra)], [line('192.0.2.2'), line('192.0.2.2')])
+      const [only] = both
+      await server.serve(resolverOf({ says: '192.0.2.3', listeners: only ? [only] : [] }))
+      assert.deepEqual(server.ports, [extra])
+      assert.deepEqual(await ask(extra), line('192.0.2.3'))
+      await assert.rejects(TcpClient.open(port), { code: 'ECONNREFUSED' })
+    })
+  })
+
+  test('answers each listener by what is its own', async () => {
+    await withServer(async (server) => {
+      const own = LOOPBACKS.map((address, i) => ({ address, says: `192.0.2.${i}` }))
+      const resolvers = own.map(({ address, says }) =>
+        resolverOf({ says, listeners: [{ addresses: [address] }] }),
+      )
+      const listeners = resolvers.flatMap((resolver) => resolver.listeners)
+      await serveAnywhere(server, resolverOf({ says: '192.0.2.99', listeners }))
+      for (const [i, { address, says }] of own.entries()) {
+        assert.deepEqual(await ask(server.ports[i] ?? 0, address), line(says))
+      }
+    })
+  })
+
+  test('serves on as before when a port cannot be had', async (t) => {
+    const taken = await fakeTcp(t, () => undefined)
+    await withServer(async (server) => {
+      const events: string[] = []
+      const fresh = await freePort()
+      const stop = (): void => {
+        events.push('stop')
+      }
+      const start = (): void => {
+        events.push('start')
+      }
+      const port = await serveAnywhere(server, resolverOf({ says: '192.0.2.1', plugin: { stop } }))
+      const listeners = [HERE, { ...HERE, port: fresh }, { ...HERE, port: taken.port }]
+      const failing = resolverOf({ says: '192.0.2.2', listeners, plugin: { start } })
+      await assert.rejects(server.serve(failing), {
+        name: 'ListenError',
+        message: `Cannot listen on TCP 127.0.0.1:${taken.port}: another process does already`,
+      })
+      assert.deepEqual(await ask(port), line('192.0.2.1'))
+      assert.deepEqual(server.ports, [port])
+      assert.deepEqual(events, [])
+      await assert.rejects(TcpClient.open(fresh), { code: 'ECONNREFUSED' })
+    })
+  })
+
+  test('serves on as before when a port of HTTP cannot be had', async (t) => {
+    const taken = await fakeTcp(t, () => undefined)
+    await withServer(async (server) => {
+      const [health, fresh] = [await freePort(), await freePort()]
+      const feature = (at: number): Feature => ({
+        kind: 'health',
+        address: `127.0.0.1:${at}`,
+        lameduckMs: 0,
+      })
+      const first = resolverOf({ says: '192.0.2.1', features: [feature(health)] })
+      const port = await serveAnywhere(server, first)
+      const listeners = [HERE, { ...HERE, port: fresh }]
+      const features = [feature(taken.port)]
+      await assert.rejects(server.serve(resolverOf({ says: '192.0.2.2', listeners, features })), {
+        name: 'ListenError',
+        message: `Cannot listen on HTTP 127.0.0.1:${taken.port}: EADDRINUSE`,
+      })
+      assert.deepEqual(await ask(port), line('192.0.2.1'))
+      assert.equal(await get(health, '/health'), '200 OK')
+      await assert.rejects(TcpClient.open(fresh), { code: 'ECONNREFUSED' })
+    })
+  })
+})
+
+describe('DnsServer over TLS', () => {
+  const service = (certificate: Certificate): TlsService => ({
+    ...certificate,
+    clientAuth: 'nocert',
+  })
+  const secure = (tls: TlsService): Partial<Listener> => ({ ...HERE, transport: 'tls', tls })
+
+  /** The name in the certificate that a server shows. */
+  async function shownBy(port: number): Promise<unknown> {
+    const socket = connect({ port, host: '127.0.0.1', ca: AUTHORITY })
+    await once(socket, 'secureConnect')
+    const { CN } = socket.getPeerCertificate().subject
+    socket.destroy()
+    return CN
+  }
+
+  test('shows the certificate of the resolver that serves', async () => {
+    await withServer(async (server) => {
+      const first = resolverOf({ says: '192.0.2.1', listeners: [secure(service(SERVER))] })
+      const port = await serveAnywhere(server, first)
+      assert.equal(await shownBy(port), 'server.test')
+      await server.serve(resolverOf({ says: '192.0.2.2', listeners: [secure(service(CLIENT))] }))
+      assert.deepEqual(server.ports, [port])
+      assert.equal(await shownBy(port), 'client.test')
+    })
+  })
+
+  test('asks for certificates when the resolver that serves does', async () => {
+    await withServer(async (server) => {
+      const port = await freePort()
+      const at = (tls: TlsService): Partial<Listener> => ({ ...secure(tls), port })
+      await server.serve(resolverOf({ says: '192.0.2.1', listeners: [at(service(SERVER))] }))
+      assert.equal(await shownBy(port), 'server.test')
+      const asking = { ...service(SERVER), ca: AUTHORITY, clientAuth: 'require' } as const
+      await server.serve(resolverOf({ says: '192.0.2.2', listeners: [at(asking)] }))
+      const socket = connect({ port, host: '127.0.0.1', ca: AUTHORITY })
+      socket.on('error', () => undefined)
+      await within(once(socket, 'close'), 'the end of who shows no certificate')
+    })
+  })
+})
+
+describe('DnsServer and what is beside DNS', () => {
+  test('is ready when its plugins are, and not when it stops', async () => {
+    await withServer(async (server) => {
+      const at = await freePort()
+      let isReady = false
+      const features: Feature[] = [
+        { kind: 'ready', address: `127.0.0.1:${at}`, monitor: 'until-ready' },
+      ]
+      const plugin = { name: 'kubernetes', isReady: () => isReady }
+      await serveAnywhere(server, resolverOf({ says: '192.0.2.1', features, plugin }))
+      assert.equal(await get(at, '/ready'), '503 kubernetes')
+      isReady = true
+      assert.equal(await get(at, '/ready'), '200 OK')
+      server.announceStop()
+      assert.equal(await get(at, '/ready'), '503 Shutting down')
+    })
+  })
+
+  test('waits at its end as long as the longest wish', async () => {
+    await withServer(async (server) => {
+      assert.equal(server.lameduckMs, 0)
+      const ports = [await freePort(), await freePort(), await freePort()]
+      const features = ports.map((port, i): Feature => {
+        const address = `127.0.0.1:${port}`
+        return i === 0
+          ? { kind: 'ready', address, monitor: 'until-ready' }
+          : { kind: 'health', address, lameduckMs: 5000 / i }
+      })
+      await serveAnywhere(server, resolverOf({ says: '192.0.2.1', features }))
+      assert.equal(server.lameduckMs, 5000)
+    })
+  })
+})

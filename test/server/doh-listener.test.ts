@@ -1,0 +1,97 @@
+import assert from 'node:assert/strict'
+import { describe, type TestContext, test } from 'node:test'
+import type { Resolver } from '../../src/chain/resolver.ts'
+import { LOOPBACK, listenDoh } from '../../src/server/doh-listener.ts'
+import { block, serve } from '../ask.ts'
+import { formatReply } from '../message-text.ts'
+import { freePort, queryWith } from './clients.ts'
+
+/** Listens at a host until the test ends. @returns the port */
+async function listen(
+  t: TestContext,
+  host: string,
+  options: { resolver: () => Resolver | undefined; isInsecure?: boolean },
+): Promise<number> {
+  const port = await freePort()
+  const server = await listenDoh(`${host}:${port}`, { isInsecure: false, ...options })
+  t.after(() => server.close())
+  return port
+}
+
+async function ask(port: number): Promise<Response> {
+  return fetch(`http://127.0.0.1:${port}/dns-query`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/dns-message' },
+    body: new Uint8Array(queryWith(0)),
+  })
+}
+
+describe('listenDoh', () => {
+  test('answers from the first block that listens, and tells it who asks', async (t) => {
+    const { resolver } = serve(`${block('whoami')}\n.:5353 ${block('any').slice(2)}`)
+    const port = await listen(t, '127.0.0.1', { resolver: () => resolver })
+    const response = await ask(port)
+    const lines = formatReply(new Uint8Array(await response.arrayBuffer()))
+    assert.deepEqual(lines.slice(0, 2), [
+      'NOERROR aa rd',
+      'additional: a.example.org. 0 IN A 127.0.0.1',
+    ])
+  })
+
+  test('asks for the resolver anew with each query', async (t) => {
+    let resolver: Resolver | undefined
+    const port = await listen(t, '127.0.0.1', { resolver: () => resolver })
+    assert.equal((await ask(port)).ok, false)
+    resolver = serve(block('whoami')).resolver
+    assert.equal((await ask(port)).ok, true)
+  })
+
+  test('bounds connections as the block says', async (t) => {
+    const { resolver } = serve(block('whoami', 'timeouts {\n idle 2s\n }'))
+    const port = await listen(t, '127.0.0.1', { resolver: () => resolver })
+    assert.equal((await ask(port)).headers.get('keep-alive'), 'timeout=2')
+  })
+
+  for (const address of ['0.0.0.0:0', ':0', '192.0.2.1:8053', '[2001:db8::1]:8053']) {
+    test(`refuses to answer in the clear beyond this machine: ${address}`, async () => {
+      await assert.rejects(listenDoh(address, { resolver: () => undefined, isInsecure: false }), {
+        name: 'CommandError',
+        message:
+          `--doh.listen ${address} would send answers in the clear; use a loopback address, ` +
+          'put TLS in front of it, or say --insecure',
+      })
+    })
+  }
+
+  test('does so when it is told to', async (t) => {
+    const { resolver } = serve(block('whoami'))
+    const port = await listen(t, '0.0.0.0', { resolver: () => resolver, isInsecure: true })
+    assert.equal((await ask(port)).status, 200)
+  })
+
+  test('says which address is taken', async (t) => {
+    const port = await listen(t, '127.0.0.1', { resolver: () => undefined })
+    const address = `127.0.0.1:${port}`
+    await assert.rejects(listenDoh(address, { resolver: () => undefined, isInsecure: false }), {
+      name: 'CommandError',
+      message: `Cannot listen on --doh.listen ${address}: EADDRINUSE`,
+    })
+  })
+
+  test('says what an address looks like', async () => {
+    await assert.rejects(listenDoh('8053', { resolver: () => undefined, isInsecure: true }), {
+      name: 'ListenError',
+      message: '"8053" is not HOST:PORT',
+    })
+  })
+})
+
+test('the hosts of this machine are known as URLs spell them, too', () => {
+  for (const host of ['127.0.0.1', '[::1]', 'localhost']) {
+    assert.ok(LOOPBACK.has(new URL(`http://${host}:8053`).hostname))
+  }
+  assert.ok(LOOPBACK.has('::1'))
+  for (const host of ['', '0.0.0.0', '::', '192.0.2.1', 'localhost.example.org']) {
+    assert.equal(LOOPBACK.has(host), false)
+  }
+})

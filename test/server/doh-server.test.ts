@@ -1,0 +1,102 @@
+import assert from 'node:assert/strict'
+import { describe, type TestContext, test } from 'node:test'
+import type { Client, TlsService } from '../../src/chain/plugin.ts'
+import { createDohServer } from '../../src/server/doh-server.ts'
+import type { Answer } from '../../src/server/udp-server.ts'
+import { openUpstream } from '../../src/upstream/upstream-client.ts'
+import { AUTHORITY, SERVER } from '../certificates.ts'
+import { LONG_MS, QUERY, RIGHT } from './answer-samples.ts'
+import { echo, TcpClient, within } from './clients.ts'
+
+const SECURE: TlsService = { ...SERVER, clientAuth: 'nocert' }
+
+type Opened = { readonly port: number; readonly statuses: number[] }
+
+async function open(
+  t: TestContext,
+  answer: Answer,
+  { tls, connectionsMax }: { tls?: TlsService; connectionsMax?: number } = {},
+): Promise<Opened> {
+  const statuses: number[] = []
+  const server = createDohServer({
+    answer: () => answer,
+    tls,
+    connectionsMax,
+    bounds: () => ({}),
+    onResponse: (status) => statuses.push(status),
+  })
+  t.after(() => server.close())
+  return { port: await server.listen('127.0.0.1', 0), statuses }
+}
+
+/** Asks as an upstream is asked, by GET or POST. */
+async function ask(
+  t: TestContext,
+  url: string,
+  dohMethod: 'GET' | 'POST' = 'POST',
+): Promise<Uint8Array> {
+  const port = Number(new URL(url).port)
+  const upstream = { transport: 'https', address: '127.0.0.1', port, url } as const
+  const client = openUpstream(upstream, {
+    tls: { ca: AUTHORITY },
+    expireMs: LONG_MS,
+    ageMsMax: 0,
+    idleMax: 0,
+    dohMethod,
+    resolvers: [],
+    onConnection: () => undefined,
+  })
+  t.after(() => client.close())
+  return client.exchange(QUERY, { protocol: 'udp', timeoutMs: LONG_MS })
+}
+
+describe('a server of DNS over HTTPS', () => {
+  for (const method of ['GET', 'POST'] as const) {
+    for (const [scheme, tls] of [
+      ['https', SECURE],
+      ['http', undefined],
+    ] as const) {
+      test(`answers by ${method} over ${scheme}, and tells who asks`, async (t) => {
+        const clients: Client[] = []
+        const answer: Answer = (message, client) => {
+          clients.push(client)
+          return Promise.resolve(echo(message))
+        }
+        const { port, statuses } = await open(t, answer, tls && { tls })
+        assert.deepEqual(await ask(t, `${scheme}://127.0.0.1:${port}/dns-query`, method), RIGHT)
+        const [client] = clients
+        assert.deepEqual(
+          [client?.transport, client?.address, client?.localAddress, client?.localPort],
+          ['https', '127.0.0.1', '127.0.0.1', port],
+        )
+        assert.deepEqual(statuses, [200])
+      })
+    }
+  }
+
+  test('counts responses by their status, whatever was asked', async (t) => {
+    const { port, statuses } = await open(t, () => undefined)
+    const get = async (path: string, init?: RequestInit): Promise<number> =>
+      (await fetch(`http://127.0.0.1:${port}${path}`, init)).status
+    const headers = { 'content-type': 'application/dns-message' }
+    const seen = [
+      await get('/other'),
+      await get('/dns-query'),
+      await get('/dns-query', { method: 'POST', headers, body: 'short' }),
+      await get('/dns-query', { method: 'POST', headers, body: new Uint8Array(QUERY) }),
+      await get('/dns-query', { method: 'PUT' }),
+    ]
+    assert.deepEqual(seen, [404, 400, 400, 500, 405])
+    assert.deepEqual(statuses, seen)
+  })
+
+  test('has no more connections than told: an idle one makes room', async (t) => {
+    const { port } = await open(t, echo, { connectionsMax: 1 })
+    const first = await TcpClient.open(port)
+    t.after(() => first.destroy())
+    const second = await TcpClient.open(port)
+    t.after(() => second.destroy())
+    await within(first.closed, 'the end of one too many')
+    assert.equal(second.isClosed, false)
+  })
+})

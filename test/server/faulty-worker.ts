@@ -1,0 +1,31 @@
+/**
+ * A worker that serves nothing and does as the option `files` says: with `dies` it ends at once;
+ * with `dies-later MARK` when it is first asked, once for all that have the file MARK in common;
+ * with `silent` it tells nothing; with `refuses` it cannot serve; with `stays` it does not end.
+ * @module
+ */
+import { existsSync, writeFileSync } from 'node:fs'
+import { parentPort } from 'node:worker_threads'
+import { type FromWorker, isToWorker } from '../../src/server/worker-messages.ts'
+
+const say = (message: FromWorker): void => {
+  parentPort?.postMessage(message)
+}
+
+let [what = '', mark = ''] = ['', '']
+
+parentPort?.on('message', (message) => {
+  if (!isToWorker(message)) return
+  if (message.kind === 'stop' && what !== 'stays') process.exit(0)
+  if (message.kind === 'ask' && what === 'dies-later' && !existsSync(mark)) {
+    writeFileSync(mark, '')
+    throw new Error('dies later')
+  }
+  if (message.kind === 'ask' && what !== 'silent') say({ kind: 'told', id: message.id, lines: [] })
+  if (message.kind !== 'serve') return
+  ;[what = '', mark = ''] = message.options.files.split(' ')
+  if (what === 'dies') process.exit(7)
+  if (what === 'aborts') say({ kind: 'abort', message: 'a plugin says so' })
+  if (what === 'refuses') say({ kind: 'refuses', message: 'cannot' })
+  else say({ kind: 'serves', ports: [53] })
+})

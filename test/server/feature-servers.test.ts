@@ -1,0 +1,236 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import fc from 'fast-check'
+import type { Feature } from '../../src/chain/plugin.ts'
+import {
+  FeatureServers,
+  type FeatureSource,
+  formatMetrics,
+  parseListenAddress,
+} from '../../src/server/feature-servers.ts'
+import { ListenError } from '../../src/server/sockets.ts'
+import { Metrics } from '../../src/telemetry/metrics.ts'
+import { fakeTcp, freePort, TcpClient, within } from './clients.ts'
+
+type Served = 'health' | 'ready' | 'metrics'
+
+function feature(kind: Served, port: number): Feature {
+  const address = `127.0.0.1:${port}`
+  if (kind === 'health') return { kind, address, lameduckMs: 0 }
+  return kind === 'ready' ? { kind, address, monitor: 'until-ready' } : { kind, address }
+}
+
+/** Runs with servers that are closed afterwards. */
+async function withServers(
+  run: (servers: FeatureServers, port: number) => Promise<void>,
+  source: Partial<FeatureSource> = {},
+): Promise<void> {
+  const { metrics = new Metrics() } = source
+  const servers = new FeatureServers({
+    metrics,
+    format: () => formatMetrics(metrics),
+    notReady: () => [],
+    ...source,
+  })
+  try {
+    await run(servers, await freePort())
+  } finally {
+    await servers.close()
+  }
+}
+
+async function get(port: number, path: string): Promise<string> {
+  const response = await fetch(`http://127.0.0.1:${port}${path}`, {
+    headers: { connection: 'close' },
+  })
+  return `${response.status} ${await response.text()}`
+}
+
+async function isOpen(port: number): Promise<boolean> {
+  try {
+    const client = await TcpClient.open(port)
+    client.destroy()
+    return true
+  } catch {
+    return false
+  }
+}
+
+describe('FeatureServers', () => {
+  const routes: { name: string; kinds: readonly Served[]; path: string; is: RegExp }[] = [
+    { name: 'health', kinds: ['health'], path: '/health', is: /^200 OK$/ },
+    { name: 'health, no other path', kinds: ['health'], path: '/', is: /^404/ },
+    { name: 'health, no path of others', kinds: ['health'], path: '/metrics', is: /^404/ },
+    { name: 'ready', kinds: ['ready'], path: '/ready', is: /^200 OK$/ },
+    { name: 'metrics', kinds: ['metrics'], path: '/metrics', is: /^200 # HELP nodejs_/ },
+    { name: 'one of two', kinds: ['health', 'ready'], path: '/health', is: /^200 OK$/ },
+    { name: 'the other of two', kinds: ['health', 'ready'], path: '/ready', is: /^200 OK$/ },
+    { name: 'what is asked for twice', kinds: ['ready', 'ready'], path: '/ready', is: /^200 OK$/ },
+  ]
+  for (const { name, kinds, path, is } of routes) {
+    test(`serves ${name}`, async () => {
+      await withServers(async (servers, port) => {
+        await servers.apply(kinds.map((kind) => feature(kind, port)))
+        assert.match(await get(port, path), is)
+      })
+    })
+  }
+
+  test('answers HEAD as probes of some send it', async () => {
+    await withServers(async (servers, port) => {
+      await servers.apply([feature('health', port)])
+      const response = await fetch(`http://127.0.0.1:${port}/health`, { method: 'HEAD' })
+      assert.equal(response.status, 200)
+    })
+  })
+
+  test('names what is not ready until it is', async () => {
+    let waiting = ['kubernetes', 'forward']
+    const run = async (servers: FeatureServers, port: number): Promise<void> => {
+      await servers.apply([feature('ready', port)])
+      assert.equal(await get(port, '/ready'), '503 kubernetes,forward')
+      waiting = []
+      assert.equal(await get(port, '/ready'), '200 OK')
+    }
+    await withServers(run, { notReady: () => waiting })
+  })
+
+  test('shows metrics as they are when asked', async () => {
+    const metrics = new Metrics()
+    const info = { name: 'queries_total', help: 'Queries.', labels: [] }
+    const run = async (servers: FeatureServers, port: number): Promise<void> => {
+      await servers.apply([feature('metrics', port)])
+      metrics.counter(info).value = 7
+      assert.match(await get(port, '/metrics'), /^queries_total 7$/m)
+      metrics.counter(info).value = 8
+      assert.match(await get(port, '/metrics'), /^queries_total 8$/m)
+    }
+    await withServers(run, { metrics })
+  })
+
+  test('opens nothing for what needs no server', async () => {
+    await withServers(async (servers) => {
+      await servers.apply([
+        { kind: 'bind', addresses: ['not an address'], except: [] },
+        { kind: 'reload', intervalMs: 1, jitterMs: 1 },
+      ])
+    })
+  })
+
+  test('keeps servers that are asked for again, and their connections', async () => {
+    await withServers(async (servers, port) => {
+      await servers.apply([feature('health', port)])
+      const client = await TcpClient.open(port)
+      await get(port, '/health')
+      await servers.apply([feature('health', port)])
+      assert.equal(await get(port, '/health'), '200 OK')
+      assert.equal(client.isClosed, false)
+      await servers.close()
+      await within(client.closed, 'the end')
+    })
+  })
+
+  test('changes what is served at an address', async () => {
+    await withServers(async (servers, port) => {
+      await servers.apply([feature('health', port)])
+      await servers.apply([feature('ready', port)])
+      assert.equal(await get(port, '/ready'), '200 OK')
+      assert.match(await get(port, '/health'), /^404/)
+    })
+  })
+
+  test('closes servers that are asked for no longer', async () => {
+    await withServers(async (servers, port) => {
+      const other = await freePort()
+      await servers.apply([feature('health', port), feature('ready', other)])
+      await servers.apply([feature('ready', other)])
+      assert.deepEqual([await isOpen(port), await isOpen(other)], [false, true])
+      await servers.close()
+      assert.equal(await isOpen(other), false)
+    })
+  })
+
+  test('leaves all as it was when a port is taken', async (t) => {
+    const taken = await fakeTcp(t, () => undefined)
+    await withServers(async (servers, port) => {
+      const fresh = await freePort()
+      await servers.apply([feature('health', port)])
+      const changes = [feature('ready', fresh), feature('metrics', taken.port)]
+      const error = await servers.apply(changes).catch((reason: unknown) => reason)
+      assert.ok(error instanceof ListenError)
+      assert.equal(error.message, `Cannot listen on HTTP 127.0.0.1:${taken.port}: EADDRINUSE`)
+      assert.ok(error.cause instanceof Error)
+      assert.equal(await get(port, '/health'), '200 OK')
+      assert.equal(await isOpen(fresh), false)
+    })
+  })
+
+  test('tells of what is no address', async () => {
+    await withServers(async (servers) => {
+      const nonsense: Feature = { kind: 'ready', address: '8181', monitor: 'until-ready' }
+      await assert.rejects(servers.apply([nonsense]), {
+        name: 'ListenError',
+        message: '"8181" is not HOST:PORT',
+      })
+    })
+  })
+})
+
+describe('formatMetrics', () => {
+  test('adds what the process takes', () => {
+    const text = formatMetrics(new Metrics())
+    const readGauge = (name: string): number =>
+      Number(new RegExp(`^${name} (\\S+)$`, 'm').exec(text)?.[1])
+    assert.ok(readGauge('process_resident_memory_bytes') > 1e6)
+    assert.ok(readGauge('nodejs_heap_size_used_bytes') > 1e5)
+    assert.ok(readGauge('process_cpu_seconds_total') > 0)
+    assert.ok(readGauge('process_cpu_seconds_total') < 3600)
+    const age = Date.now() / 1000 - readGauge('process_start_time_seconds')
+    assert.ok(age > -2 && age < 3600, `started ${age} seconds ago`)
+  })
+
+  test('gives each metric once, however often it is asked', () => {
+    const metrics = new Metrics()
+    formatMetrics(metrics)
+    const names = [...formatMetrics(metrics).matchAll(/^# TYPE (\S+)/gm)].map(([, name]) => name)
+    assert.equal(new Set(names).size, names.length)
+    assert.equal(names.length, 4)
+  })
+})
+
+describe('parseListenAddress', () => {
+  const good: { text: string; host: string | undefined; port: number }[] = [
+    { text: ':8080', host: undefined, port: 8080 },
+    { text: '127.0.0.1:8080', host: '127.0.0.1', port: 8080 },
+    { text: 'localhost:0', host: 'localhost', port: 0 },
+    { text: '[::1]:65535', host: '::1', port: 65_535 },
+  ]
+  for (const { text, host, port } of good) {
+    test(`reads "${text}"`, () => {
+      assert.deepEqual(parseListenAddress(text), { host, port })
+    })
+  }
+
+  const bad = ['', ':', '8080', 'a', 'a:', 'a:b', 'a:65536', 'a:-1', '::1:80', '[::1]80']
+  for (const text of bad) {
+    test(`refuses "${text}"`, () => {
+      assert.throws(() => parseListenAddress(text), {
+        name: 'ListenError',
+        message: `"${text}" is not HOST:PORT`,
+      })
+    })
+  }
+
+  test('throws nothing but that, whatever the text', () => {
+    fc.assert(
+      fc.property(fc.oneof(fc.string(), fc.stringMatching(/^[\d:[\]]*$/)), (text) => {
+        try {
+          const { port } = parseListenAddress(text)
+          assert.ok(0 <= port && port <= 65_535)
+        } catch (error) {
+          assert.ok(error instanceof ListenError, String(error))
+        }
+      }),
+    )
+  })
+})

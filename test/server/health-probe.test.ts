@@ -1,0 +1,59 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import { describe, type TestContext, test } from 'node:test'
+import { startHealthProbe } from '../../src/server/health-probe.ts'
+import { Metrics } from '../../src/telemetry/metrics.ts'
+import { freePort } from './clients.ts'
+
+/** Counts of looks at ourselves and of those that failed. */
+function counts(metrics: Metrics): (number | undefined)[] {
+  const text = metrics.format()
+  return ['duration_seconds_count', 'failures_total'].map((name) => {
+    const value = new RegExp(`^coredns_health_request_${name} (\\d+)$`, 'm').exec(text)?.[1]
+    return value === undefined ? undefined : Number(value)
+  })
+}
+
+/** Waits until something has been counted. */
+async function untilCounted(metrics: Metrics, count: number): Promise<void> {
+  while (counts(metrics)[0] !== count) await new Promise((resolve) => setImmediate(resolve))
+}
+
+function startProbe(t: TestContext, port: number): { metrics: Metrics; stop: () => void } {
+  t.mock.timers.enable({ apis: ['setInterval'] })
+  const metrics = new Metrics()
+  const stop = startHealthProbe({ host: '127.0.0.1', port }, metrics)
+  t.after(stop)
+  return { metrics, stop }
+}
+
+describe('startHealthProbe', () => {
+  test('looks once a second, and no more when it is stopped', async (t) => {
+    const paths: (string | undefined)[] = []
+    const port = await freePort()
+    const server = createServer((request, response) => {
+      paths.push(request.url)
+      response.end('OK')
+    }).listen(port, '127.0.0.1')
+    t.after(() => server.close())
+    await once(server, 'listening')
+    const { metrics, stop } = startProbe(t, port)
+    assert.deepEqual(counts(metrics), [0, 0])
+    for (const count of [1, 2, 3]) {
+      t.mock.timers.tick(1000)
+      await untilCounted(metrics, count)
+    }
+    stop()
+    t.mock.timers.tick(5000)
+    assert.deepEqual(counts(metrics), [3, 0])
+    assert.deepEqual(paths, ['/health', '/health', '/health'])
+  })
+
+  test('counts when nobody answers', async (t) => {
+    const { metrics } = startProbe(t, await freePort())
+    t.mock.timers.tick(1000)
+    await untilCounted(metrics, 1)
+    assert.deepEqual(counts(metrics), [1, 1])
+  })
+})

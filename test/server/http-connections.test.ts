@@ -1,0 +1,91 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { HttpConnections } from '../../src/server/http-connections.ts'
+import type { BoundedSocket } from '../../src/server/served-socket.ts'
+
+const LIMITS = { connectionsMax: 2, connectionsPerClientMax: 2 }
+const TIMES = { readMs: 1000, idleMs: 1000, writeMs: 5000 }
+
+type FakeSocket = BoundedSocket & { isEnded: boolean }
+
+function fakeSocket(remotePort: number, remoteAddress = '192.0.2.1'): FakeSocket {
+  const ends = { remoteAddress, remotePort, localAddress: '192.0.2.9', localPort: 443 }
+  return {
+    ...ends,
+    isEnded: false,
+    destroy() {
+      this.isEnded = true
+    },
+  }
+}
+
+describe('HttpConnections', () => {
+  test('finds the connection below a TLS socket by its ends', (t) => {
+    const connections = new HttpConnections(LIMITS, () => TIMES)
+    t.after(() => connections.close())
+    const below = fakeSocket(1)
+    const above = fakeSocket(1)
+    connections.open(below, true)
+    connections.secured(above)
+    connections.bind(above)
+    connections.find(above)?.destroy()
+    assert.deepEqual([below.isEnded, above.isEnded], [true, false])
+    assert.equal(connections.find(fakeSocket(2)), undefined)
+  })
+
+  test('ends a client that is gone already, and one too many', (t) => {
+    const connections = new HttpConnections({ ...LIMITS, connectionsMax: 0 }, () => TIMES)
+    t.after(() => connections.close())
+    const gone: FakeSocket = { isEnded: false, destroy: () => (gone.isEnded = true) }
+    const more = fakeSocket(1)
+    connections.open(gone, false)()
+    connections.open(more, false)()
+    assert.deepEqual([gone.isEnded, more.isEnded], [true, true])
+  })
+
+  test('has room again when a connection has ended', (t) => {
+    const connections = new HttpConnections(LIMITS, () => TIMES)
+    t.after(() => connections.close())
+    for (let port = 1; port <= 5; port++) {
+      const socket = fakeSocket(port)
+      const close = connections.open(socket, false)
+      connections.bind(socket)
+      connections.find(socket)?.requested(0, { complete: true })
+      assert.equal(socket.isEnded, false)
+      close()
+    }
+  })
+
+  test('looks for slow connections every second, until it is closed', (t) => {
+    t.mock.timers.enable({ apis: ['setInterval'] })
+    let nowMs = 0
+    const connections = new HttpConnections(
+      LIMITS,
+      () => TIMES,
+      () => nowMs,
+    )
+    const [first, second] = [fakeSocket(1), fakeSocket(2)]
+    connections.open(first, true)
+    t.mock.timers.tick(1000)
+    assert.equal(first.isEnded, false)
+    nowMs = 1000
+    t.mock.timers.tick(1000)
+    assert.equal(first.isEnded, true)
+    connections.open(second, true)
+    connections.close()
+    nowMs = 61_000
+    t.mock.timers.tick(60_000)
+    assert.equal(second.isEnded, false)
+  })
+
+  test('ends no connection when somebody sets the clock', (t) => {
+    t.mock.timers.enable({ apis: ['setInterval', 'Date'] })
+    const connections = new HttpConnections(LIMITS, () => TIMES)
+    t.after(() => connections.close())
+    const socket = fakeSocket(1)
+    connections.open(socket, true)
+    t.mock.timers.setTime(86_400_000)
+    t.mock.timers.tick(1000)
+    assert.equal(socket.isEnded, false)
+  })
+})

@@ -1,0 +1,39 @@
+import assert from 'node:assert/strict'
+import { Socket } from 'node:net'
+import { describe, test } from 'node:test'
+import { TLSSocket } from 'node:tls'
+import { endsOf, identitiesOf, remoteOf } from '../../src/server/http-request.ts'
+
+describe('remoteOf', () => {
+  for (const env of [undefined, null, {}, 'incoming']) {
+    test(`knows no one from ${JSON.stringify(env)}`, () => {
+      const ends = { address: '127.0.0.1', port: 0, localAddress: '127.0.0.1', localPort: 0 }
+      assert.deepEqual(remoteOf(env), ends)
+    })
+  }
+})
+
+describe('endsOf', () => {
+  test('tells both ends', () => {
+    const socket = { remoteAddress: '::1', remotePort: 1, localAddress: '::2', localPort: 2 }
+    const ends = { address: '::1', port: 1, localAddress: '::2', localPort: 2 }
+    assert.deepEqual(endsOf(socket), ends)
+    assert.deepEqual(remoteOf({ incoming: { socket } }), ends)
+  })
+})
+
+describe('identitiesOf', () => {
+  test('is empty without a certificate', () => {
+    for (const env of [undefined, {}, { incoming: { socket: {} } }]) {
+      assert.deepEqual(identitiesOf(env), [])
+    }
+  })
+
+  test('is empty for an authorized socket without a certificate, as Deno has them', (t) => {
+    const socket = new TLSSocket(new Socket())
+    t.after(() => socket.destroy())
+    socket.authorized = true
+    socket.getPeerCertificate = () => Object.create(null)
+    assert.deepEqual(identitiesOf({ incoming: { socket } }), [])
+  })
+})

@@ -1,0 +1,400 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { Server } from 'node:http'
+import { connect } from 'node:net'
+import { describe, test } from 'node:test'
+import { connect as connectTls } from 'node:tls'
+import { Hono } from 'hono'
+import type { ConnectionBounds } from '../../src/chain/plugin.ts'
+import { remoteOf } from '../../src/server/http-request.ts'
+import { type HttpOptions, HttpServer } from '../../src/server/http-server.ts'
+import { AUTHORITY, CLIENT, SERVER, STRANGER } from '../certificates.ts'
+import { fakeApp } from '../doh/replies.ts'
+import { TcpClient, within } from './clients.ts'
+import { openSession, secureServer, send } from './http2-clients.ts'
+
+const { Request: REQUEST, Response: RESPONSE } = globalThis
+
+/** Runs with a server on loopback. */
+async function withServer(
+  app: Hono,
+  run: (port: number) => Promise<void>,
+  options: HttpOptions = {},
+): Promise<void> {
+  const server = new HttpServer(app, options)
+  const port = await server.listen('127.0.0.1', 0)
+  try {
+    await run(port)
+  } finally {
+    await server.close()
+  }
+}
+
+/** Sends octets as they are and resolves with all that comes until the server closes. */
+function sendRaw(
+  port: number,
+  first: string,
+  next: (write: (text: string) => boolean, end: () => void) => void = () => undefined,
+): Promise<string> {
+  const socket = connect(port, '127.0.0.1')
+  let text = ''
+  const closed = new Promise<string>((resolve) => {
+    // A server may close before it has read everything, which the sender then hears of.
+    socket.on('error', () => undefined)
+    socket.on('close', () => resolve(text))
+  })
+  socket.on('data', (chunk) => {
+    text += chunk.toString('latin1')
+  })
+  socket.write(first, 'latin1', () => {
+    const write = (more: string): boolean => socket.writable && socket.write(more, 'latin1')
+    next(write, () => socket.end())
+    socket.on('drain', () => next(write, () => socket.end()))
+  })
+  return within(closed, 'the end')
+}
+
+const statusOf = (text: string): string => text.slice(0, text.indexOf('\r\n'))
+
+describe('HttpServer', () => {
+  test('serves an app and tells it who asks, and where', async () => {
+    const app = new Hono().get('/who', (c) => c.json(remoteOf(c.env)))
+    await withServer(app, async (port) => {
+      const client = await TcpClient.open(port)
+      const { localPort } = client.socket
+      const chunks: string[] = []
+      client.socket.on('data', (chunk) => chunks.push(chunk.toString('latin1')))
+      client.socket.write('GET /who HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n')
+      await within(client.closed, 'the end')
+      const body = chunks.join('').split('\r\n\r\n')[1] ?? ''
+      const address = '127.0.0.1'
+      const from = { address, port: localPort }
+      assert.deepEqual(JSON.parse(body), { ...from, localAddress: address, localPort: port })
+    })
+  })
+
+  test('serves all addresses without a host', async (t) => {
+    const server = new HttpServer(new Hono().get('/', (c) => c.text('here')))
+    t.after(() => server.close())
+    const port = await server.listen(undefined, 0)
+    const response = await fetch(`http://127.0.0.1:${port}/`)
+    assert.equal(await response.text(), 'here')
+  })
+
+  test('says that the port is taken', async () => {
+    await withServer(new Hono(), async (port) => {
+      const second = new HttpServer(new Hono())
+      await assert.rejects(second.listen('127.0.0.1', port), { code: 'EADDRINUSE' })
+    })
+  })
+
+  test('ends the connections there are when it ends', async () => {
+    const connections: TcpClient[] = []
+    const app = new Hono().get('/', () => new Promise<Response>(() => undefined))
+    await withServer(app, async (port) => {
+      for (const request of ['', 'GET / HTTP/1.1\r\nHost: a\r\n\r\n', 'GET / HT']) {
+        const client = await TcpClient.open(port)
+        client.socket.write(request)
+        connections.push(client)
+      }
+      // An answer on a later connection: the server has seen those before it.
+      assert.equal((await fetch(`http://127.0.0.1:${port}/other`)).status, 404)
+    })
+    await within(Promise.all(connections.map(({ closed }) => closed)), 'the end')
+  })
+
+  test('puts nothing in place of what all code shares', () => {
+    new HttpServer(new Hono())
+    assert.equal(globalThis.Request, REQUEST)
+    assert.equal(globalThis.Response, RESPONSE)
+  })
+
+  test('bounds how slow requests may be', async (t) => {
+    const servers: Server[] = []
+    const { listen } = Server.prototype
+    t.mock.method(Server.prototype, 'listen', function (this: Server, ...args: unknown[]) {
+      servers.push(this)
+      return Reflect.apply(listen, this, args)
+    })
+    await withServer(new Hono(), async () => undefined)
+    for (const { headersTimeout, requestTimeout } of servers) {
+      assert.ok(0 < headersTimeout && headersTimeout <= requestTimeout)
+      assert.ok(requestTimeout <= 30_000)
+    }
+    assert.equal(servers.length, 1)
+  })
+
+  const slow: { name: string; bounds: ConnectionBounds; sent: string; reply: RegExp }[] = [
+    {
+      name: 'does not wait for ever for the rest of a request',
+      bounds: { readMs: 100 },
+      sent: 'GET / HTTP/1.1\r\nHost: a\r\n',
+      reply: /^HTTP\/1\.1 408 /,
+    },
+    {
+      name: 'does not keep a connection for ever that says nothing more',
+      bounds: { idleMs: 100 },
+      sent: 'GET / HTTP/1.1\r\nHost: a\r\n\r\n',
+      reply: /^HTTP\/1\.1 200 [\s\S]*Keep-Alive: timeout=/i,
+    },
+    {
+      name: 'does not keep a connection for ever on which nothing is written',
+      bounds: { writeMs: 100 },
+      sent: 'GET /never HTTP/1.1\r\nHost: a\r\n\r\n',
+      reply: /^$/,
+    },
+  ]
+  for (const { name, bounds, sent, reply } of slow) {
+    test(name, async () => {
+      const app = new Hono()
+        .get('/', (c) => c.text('here'))
+        .get('/never', () => new Promise<Response>(() => undefined))
+      const run = async (port: number): Promise<void> => {
+        assert.match(await sendRaw(port, sent), reply)
+      }
+      await withServer(app, run, { bounds: () => bounds })
+    })
+  }
+})
+
+describe('HttpServer with duplicate headers', () => {
+  test('joins them for the direct answer, as the app sees them', async () => {
+    const seen: (string | undefined)[] = []
+    const app = new Hono().get('/', (c) => {
+      seen.push(c.req.header('authorization'))
+      return c.text('here')
+    })
+    const direct: NonNullable<HttpOptions['direct']> = (head) => {
+      seen.push(head.header('authorization'))
+      return undefined
+    }
+    const headers = 'Host: a\r\nAuthorization: Bearer a\r\nauthorization: Bearer b\r\n'
+    const sent = `GET / HTTP/1.1\r\n${headers}Connection: close\r\n\r\n`
+    await withServer(app, async (port) => void (await sendRaw(port, sent)), { direct })
+    assert.deepEqual(seen, ['Bearer a, Bearer b', 'Bearer a, Bearer b'])
+  })
+})
+
+describe('requests as they come over the network', () => {
+  const type = 'Content-Type: application/dns-message\r\n'
+  const post = `POST /dns-query HTTP/1.1\r\nHost: a\r\n${type}`
+  const get = (path: string, headers = 'Host: a\r\n'): string =>
+    `GET ${path} HTTP/1.1\r\nConnection: close\r\n${headers}\r\n`
+  const good = 'AAABAAABAAAAAAAAA3d3dwdleGFtcGxlA2NvbQAAAQAB'
+
+  const cases: { name: string; sent: string; status: number }[] = [
+    { name: 'a query', sent: get(`/dns-query?dns=${good}`), status: 200 },
+    { name: 'an absolute URL', sent: get(`http://a/dns-query?dns=${good}`), status: 200 },
+    { name: 'HTTP/1.0', sent: `GET /dns-query?dns=${good} HTTP/1.0\r\n\r\n`, status: 400 },
+    { name: 'two slashes', sent: get(`//dns-query?dns=${good}`), status: 404 },
+    { name: 'a slash in disguise', sent: get(`/%2fdns-query?dns=${good}`), status: 404 },
+    { name: 'a URL of 20,000 characters', sent: get(`/${'a'.repeat(20_000)}`), status: 431 },
+    { name: 'no host', sent: get('/dns-query', ''), status: 400 },
+    { name: 'octets', sent: '\x00\x01\xff\r\n\r\n', status: 400 },
+    {
+      name: 'a length and chunks',
+      sent: `${post}Content-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n`,
+      status: 400,
+    },
+    {
+      name: 'two lengths',
+      sent: `${post}Content-Length: 3\r\nContent-Length: 4\r\n\r\nabcd`,
+      status: 400,
+    },
+    {
+      name: 'a header over two lines',
+      sent: `${post}X-A: b\r\n c: d\r\nContent-Length: 0\r\nConnection: close\r\n\r\n`,
+      status: 400,
+    },
+    {
+      name: 'a length over the limit',
+      sent: `${post}Content-Length: 100000000\r\n\r\n`,
+      status: 413,
+    },
+  ]
+  for (const { name, sent, status } of cases) {
+    test(`answers ${name} with ${status}`, async () => {
+      await withServer(fakeApp(), async (port) => {
+        assert.equal(statusOf(await sendRaw(port, sent)).split(' ')[1], String(status))
+      })
+    })
+  }
+
+  test('takes a body by chunks', async () => {
+    const chunks = '6\r\n\0\0\0\0\0\0\r\n6\r\n\0\0\0\0\0\0\r\n0\r\n\r\n'
+    const sent = `${post}Connection: close\r\nTransfer-Encoding: chunked\r\n\r\n${chunks}`
+    await withServer(fakeApp(), async (port) => {
+      const text = await sendRaw(port, sent)
+      assert.equal(statusOf(text), 'HTTP/1.1 200 OK')
+      assert.match(text, /content-length: 12\r\n/)
+    })
+  })
+
+  test('reads little of a body without end', async () => {
+    const chunk = `4000\r\n${'a'.repeat(0x4000)}\r\n`
+    let sentBytes = 0
+    await withServer(fakeApp(), async (port) => {
+      const text = await sendRaw(port, `${post}Transfer-Encoding: chunked\r\n\r\n`, (write) => {
+        while (sentBytes < 100_000_000) {
+          sentBytes += chunk.length
+          if (!write(chunk)) return
+        }
+      })
+      assert.match(statusOf(text), / 413 /)
+      // What the system takes for both ends of a connection counts as sent.
+      assert.ok(sentBytes < 50_000_000, `${sentBytes} octets were sent`)
+    })
+  })
+
+  test('does not answer a body that breaks off', async () => {
+    await withServer(fakeApp(), async (port) => {
+      const sent = `${post}Content-Length: 100\r\n\r\nabc`
+      const text = await sendRaw(port, sent, (_, end) => {
+        end()
+      })
+      assert.match(statusOf(text), / 400 /)
+      assert.equal((await fetch(`http://127.0.0.1:${port}/dns-query?dns=${good}`)).status, 200)
+    })
+  })
+
+  test('lets a client wait for the word to go on', async () => {
+    await withServer(fakeApp(), async (port) => {
+      const wait = 'Connection: close\r\nExpect: 100-continue\r\nContent-Length: 12\r\n\r\n'
+      const text = await sendRaw(port, `${post}${wait}`, (write) => {
+        write('\0'.repeat(12))
+      })
+      assert.match(text, /^HTTP\/1\.1 100 Continue\r\n\r\nHTTP\/1\.1 200 OK\r\n/)
+    })
+  })
+
+  test('closes on CONNECT', async () => {
+    await withServer(fakeApp(), async (port) => {
+      assert.equal(await sendRaw(port, 'CONNECT a:1 HTTP/1.1\r\nHost: a\r\n\r\n'), '')
+    })
+  })
+})
+
+describe('HttpServer over TLS', () => {
+  const app = new Hono().all('*', (c) => c.text(`${c.req.method} ${new URL(c.req.url).pathname}`))
+
+  for (const protocols of [['http/1.1'], undefined]) {
+    test(`speaks HTTP/1.1 with who offers ${protocols?.[0] ?? 'nothing'}`, async (t) => {
+      const port = await secureServer(t, app)
+      const options = { port, host: '127.0.0.1', ca: AUTHORITY }
+      const socket = connectTls({ ...options, ...(protocols && { ALPNProtocols: protocols }) })
+      t.after(() => socket.destroy())
+      socket.end('GET /a HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n')
+      let text = ''
+      socket.on('data', (chunk: Buffer) => {
+        text += chunk.toString()
+      })
+      await within(once(socket, 'close'), 'the end')
+      assert.match(text, /^HTTP\/1\.1 200 OK[\s\S]*GET \/a$/)
+    })
+  }
+
+  test('ends slow requests of HTTP/1.1 here as well', async (t) => {
+    const port = await secureServer(t, app, { bounds: () => ({ readMs: 100 }) })
+    const options = { port, host: '127.0.0.1', ca: AUTHORITY, ALPNProtocols: ['http/1.1'] }
+    const socket = connectTls(options, () => socket.write('GET / HT'))
+    const [chunk] = await within(once(socket, 'data'), 'an answer')
+    assert.match(String(chunk), /^HTTP\/1\.1 408 /)
+    socket.destroy()
+  })
+
+  for (const [clientAuth, certificate, isWelcome] of [
+    ['require_and_verify', undefined, false],
+    ['require_and_verify', STRANGER, false],
+    ['require_and_verify', CLIENT, true],
+    ['verify_if_given', undefined, true],
+  ] as const) {
+    const who =
+      certificate === undefined ? 'nobody' : certificate === CLIENT ? 'a client' : 'others'
+    test(`lets ${who} ${isWelcome ? 'in' : 'out'} with ${clientAuth}`, async (t) => {
+      const tls = { ...SERVER, ca: AUTHORITY, clientAuth }
+      const port = await secureServer(t, app, { tls })
+      const session = await openSession(t, port, { ...certificate })
+      const asked = send(session, { ':path': '/' }).then(
+        ({ status }) => status,
+        () => undefined,
+      )
+      assert.equal((await within(asked, 'an answer or the end')) === 200, isWelcome)
+    })
+  }
+
+  test('drops idle connections for new ones, and none that waits for a response', async (t) => {
+    const { promise, resolve } = Promise.withResolvers<Response>()
+    const waiting = Promise.withResolvers<void>()
+    const slow = new Hono().get('/slow', () => {
+      waiting.resolve()
+      return promise
+    })
+    const port = await secureServer(t, slow, { connectionsMax: 4 })
+    const silent = await TcpClient.open(port)
+    const first = await openSession(t, port)
+    const asked = send(first, { ':path': '/slow' })
+    await within(waiting.promise, 'the request')
+    const second = await openSession(t, port)
+    await within(silent.closed, 'the end of the silent one')
+    assert.equal((await send(second, { ':path': '/' })).status, 404)
+    const third = await openSession(t, port)
+    assert.equal((await send(third, { ':path': '/' })).status, 404)
+    assert.ok(second.closed || second.destroyed)
+    resolve(new Response('late'))
+    assert.equal((await within(asked, 'the response')).status, 200)
+  })
+
+  test('drops a request whose body does not come for a new connection', async (t) => {
+    const begun = Promise.withResolvers<void>()
+    const reading = new Hono().post('/', async ({ req }) => {
+      begun.resolve()
+      return new Response(await req.text().catch(() => ''))
+    })
+    const server = new HttpServer(reading, { connectionsMax: 4 })
+    t.after(() => server.close())
+    const port = await server.listen('127.0.0.1', 0)
+    const unfinished = await TcpClient.open(port)
+    unfinished.socket.write('POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\nx')
+    await within(begun.promise, 'the request')
+    // One client may have two: the third takes the place of the one that has waited longest.
+    for (let i = 0; i < 2; i++) await TcpClient.open(port)
+    await within(unfinished.closed, 'the end of the unfinished one')
+  })
+
+  test('ends a connection that never begins its handshake', async (t) => {
+    const port = await secureServer(t, app, { bounds: () => ({ readMs: 100 }) })
+    for (const bytes of ['', '\x16\x03\x01\x02\x00\x01']) {
+      const client = await TcpClient.open(port)
+      client.socket.write(bytes, 'latin1')
+      await within(client.closed, 'the end')
+    }
+  })
+
+  test('shows another certificate when it is told to, and goes on with who is there', async (t) => {
+    const server = new HttpServer(app, { tls: { ...SERVER, clientAuth: 'nocert' } })
+    t.after(() => server.close())
+    const port = await server.listen('127.0.0.1', 0)
+    const before = await openSession(t, port)
+    server.renew({ ...STRANGER, clientAuth: 'nocert' })
+    await assert.rejects(
+      new Promise((_, reject) =>
+        connectTls({ port, host: '127.0.0.1', ca: AUTHORITY }).on('error', reject),
+      ),
+    )
+    assert.equal((await send(before, { ':path': '/' })).status, 200)
+  })
+
+  test('ends all connections when it ends', async (t) => {
+    const server = new HttpServer(app, { tls: { ...SERVER, clientAuth: 'nocert' } })
+    const port = await server.listen('127.0.0.1', 0)
+    const sessions = await Promise.all([1, 2].map(() => openSession(t, port)))
+    const ends = sessions.map((one) => new Promise((resolve) => one.once('close', resolve)))
+    assert.equal((await send(sessions[0] ?? never(), { ':path': '/' })).status, 200)
+    await within(server.close(), 'the end')
+    await within(Promise.all(ends), 'the end of the connections')
+  })
+})
+
+function never(): never {
+  throw new Error('There is always a session')
+}

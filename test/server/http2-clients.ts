@@ -1,0 +1,119 @@
+/**
+ * Clients of HTTP/2 for tests: Node's own, and one that sends octets as they are.
+ * @module
+ */
+import { once } from 'node:events'
+import {
+  type ClientHttp2Session,
+  type ClientSessionOptions,
+  connect,
+  type IncomingHttpHeaders,
+  type OutgoingHttpHeaders,
+  type SecureClientSessionOptions,
+} from 'node:http2'
+import type { TestContext } from 'node:test'
+import { connect as connectTls, type TLSSocket } from 'node:tls'
+import type { Hono } from 'hono'
+import { type HttpOptions, HttpServer } from '../../src/server/http-server.ts'
+import { AUTHORITY, SERVER } from '../certificates.ts'
+import { type Frame, framesOf } from '../http2/peer.ts'
+
+/** Starts a server over TLS for a test. @returns its port */
+export async function secureServer(
+  t: TestContext,
+  app: Pick<Hono, 'fetch'>,
+  options: HttpOptions = {},
+): Promise<number> {
+  const server = new HttpServer(app, { tls: { ...SERVER, clientAuth: 'nocert' }, ...options })
+  t.after(() => server.close())
+  return server.listen('127.0.0.1', 0)
+}
+
+/** Opens a session that ends with its test. */
+export async function openSession(
+  t: TestContext,
+  port: number,
+  options: ClientSessionOptions | SecureClientSessionOptions = {},
+): Promise<ClientHttp2Session> {
+  const session = connect(`https://127.0.0.1:${port}`, { ca: AUTHORITY, ...options })
+  session.on('error', () => undefined)
+  t.after(() => session.destroy())
+  await once(session, 'connect')
+  return session
+}
+
+/** A response, whole. */
+export type WholeResponse = {
+  readonly status: number
+  readonly headers: IncomingHttpHeaders
+  readonly body: Buffer
+}
+
+/** Sends a request and resolves with its response; rejects when the stream is reset. */
+export function send(
+  session: ClientHttp2Session,
+  headers: OutgoingHttpHeaders,
+  body?: Uint8Array | string,
+): Promise<WholeResponse> {
+  return new Promise((resolve, reject) => {
+    const stream = session.request(headers)
+    let response: IncomingHttpHeaders = {}
+    const chunks: Buffer[] = []
+    stream.on('response', (got) => {
+      response = got
+    })
+    stream.on('data', (chunk: Buffer) => chunks.push(chunk))
+    stream.on('end', () => {
+      const status = Number(response[':status'])
+      resolve({ status, headers: response, body: Buffer.concat(chunks) })
+    })
+    stream.on('error', reject)
+    stream.end(body)
+  })
+}
+
+/** A connection on which octets are sent as they are. */
+export type RawConnection = {
+  readonly socket: TLSSocket
+  readonly write: (...frames: readonly Uint8Array[]) => void
+  /** Resolves with all frames when the server has ended the connection. */
+  readonly ended: Promise<Frame[]>
+  /** Resolves when a frame of that type has come. */
+  readonly frame: (type: number) => Promise<Frame>
+}
+
+/** Opens a connection on which octets are sent as they are. */
+export async function openRaw(t: TestContext, port: number): Promise<RawConnection> {
+  const options = { port, host: '127.0.0.1', ca: AUTHORITY, ALPNProtocols: ['h2'] }
+  const socket = connectTls(options)
+  socket.on('error', () => undefined)
+  t.after(() => socket.destroy())
+  await once(socket, 'secureConnect')
+  let received: Uint8Array = new Uint8Array(0)
+  socket.on('data', (chunk: Buffer) => {
+    received = Buffer.concat([received, chunk])
+  })
+  const wholeFrames = (): Frame[] => {
+    const bytes = Buffer.from(received)
+    let end = 0
+    while (end + 9 <= bytes.length && end + 9 + bytes.readUIntBE(end, 3) <= bytes.length) {
+      end += 9 + bytes.readUIntBE(end, 3)
+    }
+    return framesOf(bytes.subarray(0, end))
+  }
+  const ended = new Promise<Frame[]>((resolve) => {
+    socket.on('close', () => resolve(wholeFrames()))
+  })
+  return {
+    socket,
+    write: (...frames) => socket.write(Buffer.concat(frames)),
+    ended,
+    frame: async (type) => {
+      for (;;) {
+        const found = wholeFrames().find((one) => one.type === type)
+        if (found !== undefined) return found
+        await once(socket, 'data')
+      }
+    },
+  }
+}

@@ -1,0 +1,252 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { constants } from 'node:http2'
+import { describe, test } from 'node:test'
+import { Hono } from 'hono'
+import { identitiesOf, remoteOf } from '../../src/server/http-request.ts'
+import { BEGINNING, data, headers, POST, reset } from '../http2/peer.ts'
+import { within } from './clients.ts'
+import { openRaw, openSession, secureServer, send } from './http2-clients.ts'
+
+const MIB = 1_048_576
+
+/** Octets of which each says where it is. */
+function octets(size: number): Buffer {
+  return Buffer.from(Uint8Array.from({ length: size }, (_, i) => i ^ (i >>> 8) ^ (i >>> 16)))
+}
+
+/** Says what it was asked, and sends back what it was sent as it comes. */
+const ECHO = new Hono()
+  .get('/what', (c) => {
+    const { method, url, headers } = c.req.raw
+    return c.json({ method, url, headers: [...headers] })
+  })
+  .get('/who', (c) => c.json([remoteOf(c.env), identitiesOf(c.env)]))
+  .get('/many', (c) => {
+    c.header('set-cookie', 'a=1', { append: true })
+    c.header('set-cookie', 'b=2', { append: true })
+    c.header('connection', 'close')
+    return c.text('many')
+  })
+  .get('/large', () => new Response(new Uint8Array(octets(3 * MIB))))
+  .get('/not-modified', () => new Response(null, { status: 304 }))
+  .get('/nothing', () => new Response(null, { status: 204 }))
+  .get('/wrong', () => Promise.reject(new Error('no')))
+  .post('/echo', (c) => new Response(c.req.raw.body))
+  .post('/size', async (c) => c.text(String((await c.req.arrayBuffer()).byteLength)))
+
+describe('a request over HTTP/2', () => {
+  test('is what the app sees', async (t) => {
+    const session = await openSession(t, await secureServer(t, ECHO))
+    const headers = { ':path': '/what?a=b', ':authority': 'a.example:8443', cookie: ['x=1', 'y=2'] }
+    const { body } = await send(session, { ...headers, 'x-other': 'a' })
+    assert.deepEqual(JSON.parse(body.toString()), {
+      method: 'GET',
+      url: 'https://a.example:8443/what?a=b',
+      headers: [
+        ['cookie', 'x=1; y=2'],
+        ['x-other', 'a'],
+      ],
+    })
+  })
+
+  test('has all characters that a field may have, Huffman codes of all lengths among them', async (t) => {
+    const session = await openSession(t, await secureServer(t, ECHO))
+    const all = Array.from({ length: 256 }, (_, code) => String.fromCharCode(code))
+    const text = all.filter((one) => /[\t -~\x80-\xff]/.test(one)).join('')
+    for (const value of [`a${text}a`, `a${[...text].reverse().join('')}a`]) {
+      const { body } = await send(session, { ':path': '/what', 'x-all': value })
+      assert.deepEqual(JSON.parse(body.toString()).headers, [['x-all', value]])
+    }
+  })
+
+  test('is from somebody', async (t) => {
+    const port = await secureServer(t, ECHO)
+    const session = await openSession(t, port)
+    const [ends, who] = JSON.parse(String((await send(session, { ':path': '/who' })).body))
+    assert.deepEqual([ends.address, ends.localPort, who], ['127.0.0.1', port, []])
+    assert.equal(ends.port, session.socket.localPort)
+  })
+
+  for (const [name, settings] of [
+    ['windows as they are', {}],
+    ['tiny windows', { initialWindowSize: 100 }],
+    ['large windows', { initialWindowSize: 10 * MIB, maxFrameSize: MIB }],
+  ] as const) {
+    test(`has large bodies both ways, with ${name}`, async (t) => {
+      const session = await openSession(t, await secureServer(t, ECHO), { settings })
+      const large = octets(name === 'tiny windows' ? 100_000 : 3 * MIB)
+      const headers = { ':path': '/echo', ':method': 'POST' }
+      const bodies = await Promise.all([1, 2, 3].map(() => send(session, headers, large)))
+      for (const { status, body } of bodies) {
+        assert.equal(status, 200)
+        assert.ok(body.equals(large))
+      }
+    })
+  }
+
+  test('may take a large response while others go by', async (t) => {
+    const session = await openSession(t, await secureServer(t, ECHO))
+    const slow = session.request({ ':path': '/large' })
+    slow.pause()
+    await once(slow, 'response')
+    for (let i = 0; i < 5; i++) {
+      assert.equal((await send(session, { ':path': '/nothing' })).status, 204)
+    }
+    const chunks: Buffer[] = []
+    slow.on('data', (chunk: Buffer) => chunks.push(chunk))
+    slow.resume()
+    await once(slow, 'end')
+    assert.ok(Buffer.concat(chunks).equals(octets(3 * MIB)))
+  })
+
+  test('sends no more than is read', async (t) => {
+    let read: ((response: Response) => void) | undefined
+    const app = { fetch: () => new Promise<Response>((resolve) => (read = resolve)) }
+    const session = await openSession(t, await secureServer(t, app))
+    const stream = session.request({ ':path': '/', ':method': 'POST' })
+    let sent = 0
+    stream.on('error', () => undefined)
+    const writing = (async () => {
+      for (; sent < 64; sent++) {
+        if (!stream.write(Buffer.alloc(16_384))) await once(stream, 'drain')
+      }
+    })()
+    await Promise.race([writing, pause()])
+    assert.ok(sent <= 8, `${sent} chunks were taken`)
+    read?.(new Response('enough'))
+    const [headers] = await once(stream, 'response')
+    assert.equal(headers[':status'], 200)
+  })
+
+  for (const [path, status] of [
+    ['/nothing', 204],
+    ['/not-modified', 304],
+  ] as const) {
+    test(`is answered with ${status} and no body`, async (t) => {
+      const session = await openSession(t, await secureServer(t, ECHO))
+      const got = await send(session, { ':path': path })
+      assert.deepEqual([got.status, got.body.length], [status, 0])
+    })
+  }
+
+  test('by TRACE is refused by the app, like any other method', async (t) => {
+    const app = new Hono().all('/', (c) => c.text(c.req.method, 405))
+    const session = await openSession(t, await secureServer(t, app))
+    const { status, body } = await send(session, { ':path': '/', ':method': 'TRACE' })
+    assert.deepEqual([status, body.toString()], [405, 'TRACE'])
+  })
+
+  test('by HEAD is answered like GET, without its body', async (t) => {
+    const session = await openSession(t, await secureServer(t, ECHO))
+    const asked = { ':path': '/what', ':method': 'HEAD' }
+    const { status, headers, body } = await send(session, asked)
+    assert.deepEqual([status, headers['content-type'], body.length], [200, 'application/json', 0])
+  })
+
+  test('is answered with fields that come twice, and none of the connection', async (t) => {
+    const session = await openSession(t, await secureServer(t, ECHO))
+    const { headers } = await send(session, { ':path': '/many' })
+    assert.deepEqual(headers['set-cookie'], ['a=1', 'b=2'])
+    assert.equal(headers.connection, undefined)
+    assert.match(headers.date ?? '', /GMT$/)
+  })
+
+  test('that the app fails at is answered with 500', async (t) => {
+    const app = { fetch: () => Promise.reject(new Error('no')) }
+    const session = await openSession(t, await secureServer(t, app))
+    assert.equal((await send(session, { ':path': '/' })).status, 500)
+  })
+
+  test('whose response breaks off is reset', async (t) => {
+    const failing = (): Response =>
+      new Response(
+        new ReadableStream({
+          start: (controller) => controller.enqueue(new Uint8Array(10)),
+          pull: (controller) => controller.error(new Error('no')),
+        }),
+      )
+    const session = await openSession(t, await secureServer(t, { fetch: failing }))
+    const asked = send(session, { ':path': '/' })
+    await assert.rejects(asked, { message: /NGHTTP2_INTERNAL_ERROR/ })
+  })
+
+  test('that the client takes back is over for the app', async (t) => {
+    let tell: (what: string) => void = () => undefined
+    const told = new Promise<string>((resolve) => {
+      tell = resolve
+    })
+    const endless = (): Response =>
+      new Response(
+        new ReadableStream({
+          pull: (controller) => controller.enqueue(new Uint8Array(1000)),
+          cancel: () => tell('nobody reads'),
+        }),
+      )
+    const session = await openSession(t, await secureServer(t, { fetch: endless }))
+    const stream = session.request({ ':path': '/' })
+    await once(stream, 'data')
+    stream.close(constants.NGHTTP2_CANCEL)
+    assert.equal(await within(told, 'the end of the body'), 'nobody reads')
+  })
+
+  test('that the client takes back is over for the app, also while there is nothing to send', async (t) => {
+    let tell: (what: string) => void = () => undefined
+    const told = new Promise<string>((resolve) => {
+      tell = resolve
+    })
+    const silent = (): Response =>
+      new Response(new ReadableStream({ cancel: () => tell('nobody reads') }))
+    const session = await openSession(t, await secureServer(t, { fetch: silent }))
+    const stream = session.request({ ':path': '/' })
+    await once(stream, 'response')
+    stream.close(constants.NGHTTP2_CANCEL)
+    assert.equal(await within(told, 'the end of the body'), 'nobody reads')
+  })
+
+  test('whose body breaks off is told so', async (t) => {
+    let tell: (what: unknown) => void = () => undefined
+    const told = new Promise<unknown>((resolve) => {
+      tell = resolve
+    })
+    const app = {
+      fetch: async (request: Request): Promise<Response> => {
+        await request.arrayBuffer().catch(tell)
+        return new Response(null)
+      },
+    }
+    const client = await openRaw(t, await secureServer(t, app))
+    client.write(BEGINNING, headers(1, POST, false), data(1, [1]), reset(1))
+    assert.match(String(await within(told, 'the end of the body')), /The body broke off/)
+  })
+
+  test('may wait for the word to go on', async (t) => {
+    const session = await openSession(t, await secureServer(t, ECHO))
+    const headers = { ':path': '/size', ':method': 'POST', expect: '100-continue' }
+    const stream = session.request(headers)
+    await within(once(stream, 'continue'), 'the word')
+    stream.end('12345')
+    const [chunk] = await once(stream, 'data')
+    assert.equal(String(chunk), '5')
+  })
+
+  for (const [name, headers] of [
+    ['a slash in the host', { ':authority': 'a/b' }],
+    ['a query in the host', { ':authority': 'a?b' }],
+    ['a host that is none', { ':authority': 'a b' }],
+    ['a backslash in the path', { ':path': '/a\\..\\b' }],
+    ['all that there is', { ':method': 'OPTIONS', ':path': '*' }],
+    ['a method that cannot be', { ':method': 'TRACK' }],
+  ] as const) {
+    test(`is refused with ${name}`, async (t) => {
+      const session = await openSession(t, await secureServer(t, ECHO))
+      assert.equal((await send(session, { ':path': '/what', ...headers })).status, 400)
+      assert.equal((await send(session, { ':path': '/nothing' })).status, 204)
+    })
+  }
+})
+
+/** Time for whatever is under way on loopback. */
+function pause(): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, 200))
+}

@@ -1,0 +1,157 @@
+import assert from 'node:assert/strict'
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { describe, test } from 'node:test'
+import type { Host } from '../../src/chain/host.ts'
+import { random16 } from '../../src/node/random16.ts'
+import { createNodeHost } from '../../src/server/node-host.ts'
+import type { LogEvent } from '../../src/telemetry/log.ts'
+import { Metrics } from '../../src/telemetry/metrics.ts'
+import { openUpstream } from '../../src/upstream/upstream-client.ts'
+
+/** Runs with a folder that is gone afterwards. */
+function withFolder(run: (folder: string) => void): void {
+  const folder = mkdtempSync(join(tmpdir(), 'node-host-'))
+  try {
+    run(folder)
+  } finally {
+    rmSync(folder, { recursive: true })
+  }
+}
+
+function openNothing(): never {
+  throw new Error('No cluster here')
+}
+
+function hostIn(folder: string, parts: Partial<Host> = {}): Host {
+  const unused = { log: () => undefined, openCluster: openNothing, abort: () => undefined }
+  return createNodeHost({ folder, metrics: new Metrics(), ...unused, ...parts })
+}
+
+describe('files', () => {
+  test('are listed with those in folders below, sorted, by the path of the folder', () => {
+    withFolder((folder) => {
+      for (const path of ['z', 'z/b', 'z/b/c']) mkdirSync(join(folder, path))
+      for (const path of ['z/x', 'z/a', 'z/b/c/y', 'z/b/x', 'other']) {
+        writeFileSync(join(folder, path), '')
+      }
+      symlinkSync('x', join(folder, 'z/link'))
+      symlinkSync('..', join(folder, 'z/b/up'))
+      const host = hostIn(folder)
+      const files = ['z/a', 'z/b/c/y', 'z/b/up', 'z/b/x', 'z/link', 'z/x']
+      assert.deepEqual(host.listFiles('z'), files)
+      assert.deepEqual(
+        host.listFiles(join(folder, 'z')),
+        files.map((path) => join(folder, path)),
+      )
+    })
+  })
+
+  test('are listed in a folder that is linked to', () => {
+    withFolder((folder) => {
+      mkdirSync(join(folder, 'z'))
+      writeFileSync(join(folder, 'z/x'), '')
+      symlinkSync('z', join(folder, 'link'))
+      assert.deepEqual(hostIn(folder).listFiles('link'), ['link/x'])
+    })
+  })
+
+  test('are none where there is no folder', () => {
+    withFolder((folder) => {
+      writeFileSync(join(folder, 'x'), '')
+      assert.equal(hostIn(folder).listFiles('z'), undefined)
+      assert.equal(hostIn(folder).listFiles('x'), undefined)
+    })
+  })
+
+  test('have a time at which they were written', () => {
+    withFolder((folder) => {
+      writeFileSync(join(folder, 'x'), '')
+      utimesSync(join(folder, 'x'), 1_700_000_000, 1_700_000_000)
+      assert.equal(hostIn(folder).modifiedMs('x'), 1_700_000_000_000)
+      assert.equal(hostIn(folder).modifiedMs('y'), undefined)
+    })
+  })
+})
+
+describe('createNodeHost', () => {
+  test('hands on what it was given', () => {
+    const events: LogEvent[] = []
+    const aborted: string[] = []
+    const metrics = new Metrics()
+    const host = hostIn('/', {
+      metrics,
+      log: (event) => events.push(event),
+      abort: (message) => aborted.push(message),
+    })
+    host.log({ level: 'info', message: 'begun' })
+    host.abort('a loop')
+    assert.deepEqual(events, [{ level: 'info', message: 'begun' }])
+    assert.deepEqual(aborted, ['a loop'])
+    assert.equal(host.metrics, metrics)
+    assert.equal(host.openCluster, openNothing)
+    assert.equal(host.openUpstream, openUpstream)
+    assert.equal(host.random16, random16)
+  })
+
+  test('tells the time since 1970 as the machine has it, whatever it is set to', (t) => {
+    t.mock.timers.enable({ apis: ['Date'], now: 1000 })
+    const host = hostIn('/')
+    assert.equal(host.now(), 1000)
+    t.mock.timers.setTime(3_600_000)
+    assert.equal(host.now(), 3_600_000)
+    t.mock.timers.setTime(0)
+    assert.equal(host.now(), 0)
+  })
+
+  test('reads paths below its folder, and absolute ones', () => {
+    withFolder((folder) => {
+      writeFileSync(join(folder, 'hosts'), '192.0.2.1 a.example.org\n')
+      const host = hostIn(folder)
+      assert.equal(host.readText('hosts'), '192.0.2.1 a.example.org\n')
+      assert.equal(hostIn('/').readText(join(folder, 'hosts')), '192.0.2.1 a.example.org\n')
+      assert.equal(host.readText('other'), undefined)
+      assert.equal(host.readBytes?.('hosts')?.length, '192.0.2.1 a.example.org\n'.length)
+      assert.equal(host.readBytes?.('other'), undefined)
+    })
+  })
+
+  test('runs a task once after its time', (t) => {
+    t.mock.timers.enable({ apis: ['setTimeout'] })
+    let count = 0
+    hostIn('/').after(100, () => count++)
+    t.mock.timers.tick(99)
+    assert.equal(count, 0)
+    t.mock.timers.tick(1)
+    assert.equal(count, 1)
+    t.mock.timers.tick(1000)
+    assert.equal(count, 1)
+  })
+
+  test('runs no task that was called off', (t) => {
+    t.mock.timers.enable({ apis: ['setTimeout'] })
+    let count = 0
+    const callOff = hostIn('/').after(100, () => count++)
+    callOff()
+    t.mock.timers.tick(1000)
+    assert.equal(count, 0)
+  })
+
+  test('keeps no process alive for a task', () => {
+    const timers = (): number =>
+      process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length
+    const before = timers()
+    const callOff = hostIn('/').after(1_000_000, () => undefined)
+    assert.equal(timers(), before)
+    callOff()
+  })
+
+  test('prints lines of the query log as CoreDNS does', (t) => {
+    const written: unknown[] = []
+    const { mock } = t.mock.method(process.stdout, 'write', (text: unknown) => written.push(text))
+    hostIn('/').print('127.0.0.1:53 - 1 "A IN example.org."')
+    mock.restore()
+    assert.deepEqual(written, ['[INFO] 127.0.0.1:53 - 1 "A IN example.org."\n'])
+  })
+})

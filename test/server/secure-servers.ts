@@ -1,0 +1,90 @@
+/**
+ * Small servers with TLS that say what a test wants them to.
+ * @module
+ */
+import { once } from 'node:events'
+import type { RequestListener } from 'node:http'
+import { createSecureServer, type Http2Session, type ServerHttp2Stream } from 'node:http2'
+import { createServer as createHttps } from 'node:https'
+import type { TestContext } from 'node:test'
+import { createServer as createTls, type TLSSocket, type TlsOptions } from 'node:tls'
+import { MessageStream } from '../../src/dns/message-stream.ts'
+import { SERVER } from '../certificates.ts'
+import { type FakeServer, portOf } from './clients.ts'
+
+/** A TLS server that does what `answer` says with each query and its connection. */
+export async function fakeTls(
+  t: TestContext,
+  answer: (query: Uint8Array, socket: TLSSocket) => void,
+  options: TlsOptions = {},
+): Promise<FakeServer> {
+  const sockets = new Set<TLSSocket>()
+  const server = createTls({ ...SERVER, ...options }, (socket) => {
+    sockets.add(socket)
+    const stream = new MessageStream((query) => {
+      answer(query, socket)
+    })
+    socket.on('data', (chunk) => stream.push(Buffer.from(chunk)))
+    socket.on('error', () => undefined)
+  })
+  server.on('tlsClientError', () => undefined)
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const close = (): Promise<void> =>
+    new Promise((resolve) => {
+      server.close(() => resolve())
+      for (const socket of sockets) socket.destroy()
+    })
+  t.after(close)
+  return { port: portOf(server.address()), close }
+}
+
+/** A server of HTTP/1.1 over TLS. */
+export async function fakeHttps(t: TestContext, listener: RequestListener): Promise<FakeServer> {
+  const server = createHttps(SERVER, listener)
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const close = (): Promise<void> =>
+    new Promise((resolve) => {
+      server.close(() => resolve())
+      server.closeAllConnections()
+    })
+  t.after(close)
+  return { port: portOf(server.address()), close }
+}
+
+/** A request over HTTP/2: its method, path and body, and the stream to answer on. */
+export type StreamRequest = {
+  readonly method: string
+  readonly path: string
+  readonly body: Uint8Array
+  readonly stream: ServerHttp2Stream
+}
+
+/** A server of HTTP/2 over TLS; its sessions, to be ended by a test. */
+export async function fakeHttp2(
+  t: TestContext,
+  answer: (request: StreamRequest) => void,
+): Promise<FakeServer & { readonly sessions: ReadonlySet<Http2Session> }> {
+  const sessions = new Set<Http2Session>()
+  const server = createSecureServer(SERVER)
+  server.on('session', (session) => sessions.add(session))
+  server.on('stream', (stream: ServerHttp2Stream, headers) => {
+    stream.on('error', () => undefined)
+    const chunks: Buffer[] = []
+    stream.on('data', (chunk: Buffer) => chunks.push(chunk))
+    stream.on('end', () => {
+      const { ':method': method = '', ':path': path = '' } = headers
+      answer({ method, path, body: new Uint8Array(Buffer.concat(chunks)), stream })
+    })
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const close = (): Promise<void> =>
+    new Promise((resolve) => {
+      server.close(() => resolve())
+      for (const session of sessions) session.destroy()
+    })
+  t.after(close)
+  return { port: portOf(server.address()), close, sessions }
+}

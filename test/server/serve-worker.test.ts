@@ -1,0 +1,80 @@
+import assert from 'node:assert/strict'
+import { join } from 'node:path'
+import { describe, type TestContext, test } from 'node:test'
+import { loadCorefile } from '../../src/node/load-corefile.ts'
+import { ServeWorker } from '../../src/server/serve-worker.ts'
+import type { FromWorker, ToWorker } from '../../src/server/worker-messages.ts'
+import { serveOptions } from '../cli/shop.ts'
+import { temporaryFolder } from '../exporter/temporary-folder.ts'
+import { askUdp, freePort, isServed, queryWith } from './clients.ts'
+
+type Started = {
+  readonly worker: ServeWorker
+  readonly said: FromWorker[]
+  readonly port: number
+  /** The message that has it serve a Corefile. */
+  readonly serving: (text: string) => ToWorker
+}
+
+async function start(t: TestContext): Promise<Started> {
+  const said: FromWorker[] = []
+  const worker = new ServeWorker((message) => said.push(message))
+  t.after(() => worker.hear({ kind: 'stop' }))
+  const port = await freePort()
+  const serving = (text: string): ToWorker => {
+    const folder = temporaryFolder(t, { Corefile: text })
+    const options = { ...serveOptions(folder), dnsPort: port }
+    // As it goes from thread to thread.
+    return structuredClone({
+      kind: 'serve',
+      options,
+      corefile: loadCorefile(join(folder, 'Corefile')),
+    })
+  }
+  return { worker, said, port, serving }
+}
+
+const block = (...lines: readonly string[]): string =>
+  `. {\n  bind 127.0.0.1\n  ${lines.join('\n  ')}\n}\n`
+
+describe('a worker', () => {
+  test('serves the Corefile that it is given, and then another', async (t) => {
+    const { worker, said, port, serving } = await start(t)
+    await worker.hear({ kind: 'ask', id: 1, what: 'not-ready' })
+    await worker.hear({ kind: 'ask', id: 2, what: 'metrics' })
+    assert.deepEqual(said.splice(0), [
+      { kind: 'told', id: 1, lines: ['starting'] },
+      { kind: 'told', id: 2, lines: [] },
+    ])
+    await worker.hear(serving(block('whoami', 'prometheus 127.0.0.1:1', 'ready 127.0.0.1:2')))
+    assert.deepEqual(said.splice(0), [{ kind: 'serves', ports: [port] }])
+    await askUdp('127.0.0.1', port, queryWith(1))
+    await worker.hear({ kind: 'ask', id: 3, what: 'metrics' })
+    const [told] = said.splice(0)
+    assert.ok(told?.kind === 'told')
+    assert.match(told.lines[0] ?? '', /^coredns_dns_requests_total\{/m)
+    await worker.hear({ kind: 'ask', id: 4, what: 'not-ready' })
+    assert.deepEqual(said.splice(0), [{ kind: 'told', id: 4, lines: [] }])
+    await worker.hear(serving(block('hosts {\n 192.0.2.1 a.example.org\n }', 'reload 2s')))
+    assert.deepEqual(said.splice(0), [{ kind: 'serves', ports: [port] }])
+    await worker.hear({ kind: 'stop' })
+    await assert.rejects(isServed(port), { code: 'ECONNREFUSED' })
+  })
+
+  test('takes Corefiles one after the other, and keeps the last that it could serve', async (t) => {
+    const { worker, said, port, serving } = await start(t)
+    const wrong = serving(block('kubernetes cluster.local {\n cluster prod\n }', 'hosts none'))
+    const messages = [serving(block('whoami')), serving(block('bind 203.0.113.77', 'nosuch'))]
+    await Promise.all([...messages, wrong].map((message) => worker.hear(message)))
+    const kinds = said.map((message) => message.kind)
+    assert.deepEqual(kinds, ['serves', 'refuses', 'serves'])
+    assert.equal(await isServed(port), true)
+  })
+
+  test('answers from snapshots that it is given', async (t) => {
+    const { worker, said, serving } = await start(t)
+    await worker.hear(serving(block('kubernetes cluster.local', 'ready 127.0.0.1:2')))
+    await worker.hear({ kind: 'ask', id: 1, what: 'not-ready' })
+    assert.deepEqual(said.at(-1), { kind: 'told', id: 1, lines: ['kubernetes'] })
+  })
+})

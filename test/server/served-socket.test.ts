@@ -1,0 +1,130 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { HANDSHAKE_MS, type PhaseTimes, ServedSocket } from '../../src/server/served-socket.ts'
+
+const TIMES: PhaseTimes = { readMs: 20_000, idleMs: 30_000, writeMs: 5000 }
+const GRACE_MS = 2000
+const WHOLE = { complete: true }
+
+/** A socket that counts how often it was ended. */
+function fakeSocket(writableNeedDrain = false): { endCount: number; destroy: () => void } {
+  return {
+    endCount: 0,
+    writableNeedDrain,
+    destroy() {
+      this.endCount++
+    },
+  } as ReturnType<typeof fakeSocket>
+}
+
+describe('ServedSocket', () => {
+  const phases: {
+    readonly name: string
+    readonly enter: (one: ServedSocket) => void
+    readonly ms: number
+  }[] = [
+    { name: 'a handshake', enter: () => undefined, ms: HANDSHAKE_MS },
+    {
+      name: 'the first request',
+      enter: (one) => one.secured(0),
+      ms: TIMES.readMs + GRACE_MS,
+    },
+    {
+      name: 'a response',
+      enter: (one) => {
+        one.secured(0)
+        one.requested(0, WHOLE)
+      },
+      ms: TIMES.writeMs,
+    },
+    {
+      name: 'the next request',
+      enter: (one) => {
+        one.secured(0)
+        one.requested(0, WHOLE)
+        one.responded(0, 200)
+      },
+      ms: TIMES.idleMs + TIMES.readMs + GRACE_MS,
+    },
+  ]
+  for (const { name, enter, ms } of phases) {
+    test(`gives ${name} ${ms} ms in all`, () => {
+      const socket = fakeSocket()
+      const one = new ServedSocket(socket, true, 0)
+      enter(one)
+      one.check(ms - 1, TIMES)
+      assert.equal(socket.endCount, 0)
+      one.check(ms, TIMES)
+      assert.equal(socket.endCount, 1)
+    })
+  }
+
+  test('gives a handshake no more time than the operator gives a request', () => {
+    const socket = fakeSocket()
+    new ServedSocket(socket, true, 0).check(100, { ...TIMES, readMs: 100 })
+    assert.equal(socket.endCount, 1)
+  })
+
+  test('leaves HTTP/2 to bound itself', () => {
+    const socket = fakeSocket()
+    const one = new ServedSocket(socket, true, 0)
+    one.secured(0, { idleSinceMs: 7, hasServed: true })
+    one.check(1e9, TIMES)
+    assert.equal(socket.endCount, 0)
+    assert.deepEqual([one.idleSinceMs, one.hasServed], [7, true])
+  })
+
+  test('is at work until the last of its requests has its response', () => {
+    const one = new ServedSocket(fakeSocket(), false, 1)
+    assert.equal(one.idleSinceMs, 1)
+    one.requested(2, WHOLE)
+    one.requested(3, WHOLE)
+    assert.equal(one.idleSinceMs, Number.POSITIVE_INFINITY)
+    one.responded(4, 200)
+    assert.equal(one.idleSinceMs, Number.POSITIVE_INFINITY)
+    one.responded(5, 200)
+    assert.equal(one.idleSinceMs, 5)
+  })
+
+  test('ends when 33 requests come before the first response', () => {
+    const socket = fakeSocket()
+    const one = new ServedSocket(socket, false, 0)
+    for (let i = 0; i < 32; i++) one.requested(0, WHOLE)
+    assert.equal(socket.endCount, 0)
+    one.requested(0, WHOLE)
+    assert.equal(socket.endCount, 1)
+  })
+
+  test('is idle while its client leaves what is written unread', () => {
+    const one = new ServedSocket(fakeSocket(true), false, 1)
+    one.requested(2, WHOLE)
+    assert.equal(one.idleSinceMs, 2)
+  })
+
+  test('is idle while the body of its only request is unfinished', () => {
+    const one = new ServedSocket(fakeSocket(), false, 1)
+    const request = { complete: false }
+    one.requested(2, request)
+    assert.equal(one.idleSinceMs, 2)
+    request.complete = true
+    assert.equal(one.idleSinceMs, Number.POSITIVE_INFINITY)
+    one.requested(3, { complete: false })
+    assert.equal(one.idleSinceMs, Number.POSITIVE_INFINITY)
+    one.responded(4, 200)
+    assert.equal(one.idleSinceMs, 4)
+  })
+
+  for (const [status, hasServed] of [
+    [200, true],
+    [204, true],
+    [401, false],
+    [500, false],
+  ] as const) {
+    test(`has ${hasServed ? '' : 'not '}served with ${status}`, () => {
+      const one = new ServedSocket(fakeSocket(), false, 0)
+      one.requested(0, WHOLE)
+      one.responded(0, status)
+      assert.equal(one.hasServed, hasServed)
+    })
+  }
+})

@@ -1,0 +1,67 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import type { Answer } from '../../src/server/udp-server.ts'
+import { echo, queries, TcpClient, within } from './clients.ts'
+import { withServer } from './with-tcp-server.ts'
+
+describe('TcpConnection', () => {
+  test('does not write for a client that does not read', async () => {
+    let answered = 0
+    const answer: Answer = () => {
+      answered++
+      return new Uint8Array(14_000)
+    }
+    const run = async (port: number): Promise<void> => {
+      const client = await TcpClient.open(port)
+      client.socket.pause()
+      client.socket.write(queries(2000))
+      for (let before = 0, still = 0; still < 200; ) {
+        still = answered > 0 && answered === before ? still + 1 : 0
+        before = answered
+        await new Promise(setImmediate)
+      }
+      // What the system holds for both sides, which is 10 MiB at most.
+      assert.ok(answered < 1000, `${answered} answers`)
+      client.destroy()
+    }
+    await withServer(answer, run)
+  })
+
+  test('answers other clients between the queries of one chunk', async () => {
+    let answered = 0
+    const answer: Answer = (message) => {
+      answered++
+      // As slow as an answer may be that is computed.
+      for (const end = performance.now() + 0.2; performance.now() < end; );
+      return echo(message)
+    }
+    const run = async (port: number): Promise<void> => {
+      const [many, one] = [await TcpClient.open(port), await TcpClient.open(port)]
+      many.socket.write(queries(1000))
+      await many.messages(1)
+      const before = answered
+      one.socket.write(queries(1))
+      await one.messages(1)
+      assert.ok(answered - before < 500, `${answered - before} answers to another client first`)
+      await many.messages(1000)
+      for (const client of [many, one]) client.destroy()
+    }
+    await withServer(answer, run)
+  })
+
+  test('ends when a message that has begun is not whole in time', async (t) => {
+    t.mock.timers.enable({ apis: ['setTimeout'] })
+    const run = async (port: number): Promise<void> => {
+      const [slow, other] = [await TcpClient.open(port), await TcpClient.open(port)]
+      slow.socket.write(Buffer.concat([queries(1), queries(1).subarray(0, 9)]))
+      await slow.messages(1)
+      other.socket.write(queries(1))
+      await other.messages(1)
+      t.mock.timers.tick(3000)
+      await within(slow.closed, 'the end')
+      assert.equal(other.isClosed, false)
+      other.destroy()
+    }
+    await withServer(echo, run, { readMs: 3000, idleMs: 10_000 })
+  })
+})

@@ -1,0 +1,284 @@
+import assert from 'node:assert/strict'
+import { createSocket, Socket } from 'node:dgram'
+import { describe, type TestContext, test } from 'node:test'
+import fc from 'fast-check'
+import { octet, readUint16 } from '../../src/bytes/bytes.ts'
+import type { Client } from '../../src/chain/plugin.ts'
+import { type Answer, UdpServer } from '../../src/server/udp-server.ts'
+import { askUdp, echo, LOOPBACKS, queryWith, within } from './clients.ts'
+
+/** Runs with a server on loopback. */
+async function withServer(
+  answer: Answer,
+  run: (port: number, server: UdpServer) => Promise<void>,
+  address = '127.0.0.1',
+): Promise<void> {
+  const server = new UdpServer(address, () => answer)
+  const port = await server.listen(address, 0)
+  try {
+    await run(port, server)
+  } finally {
+    await server.close()
+  }
+}
+
+/** Answers queries, and as the gate does nothing that is less than a header. */
+const echoQueries: Answer = (message) => (message.length < 12 ? undefined : echo(message))
+
+describe('UdpServer', () => {
+  for (const address of LOOPBACKS) {
+    test(`answers at ${address}`, async () => {
+      const run = async (port: number): Promise<void> => {
+        const query = queryWith(7)
+        assert.deepEqual(await askUdp(address, port, query), { message: echo(query), address })
+      }
+      await withServer(echoQueries, run, address)
+    })
+  }
+
+  test('tells who asks, and where', async (t) => {
+    const clients: Client[] = []
+    const answer: Answer = (message, client) => {
+      clients.push(client)
+      return echo(message)
+    }
+    await withServer(answer, async (port) => {
+      const socket = createSocket('udp4')
+      t.after(() => socket.close())
+      await new Promise<void>((resolve) => socket.bind(0, '127.0.0.1', resolve))
+      const answered = new Promise((resolve) => socket.once('message', resolve))
+      socket.send(queryWith(1), port, '127.0.0.1')
+      await within(answered, 'an answer')
+      const address = '127.0.0.1'
+      const from = { address, port: socket.address().port, transport: 'udp' }
+      assert.deepEqual(clients, [{ ...from, localAddress: address, localPort: port }])
+    })
+  })
+
+  test('answers later when the answer is there later', async () => {
+    const first = Promise.withResolvers<Uint8Array>()
+    const answer: Answer = (message) =>
+      readUint16(message, 0) === 1 ? first.promise : echo(message)
+    await withServer(answer, async (port) => {
+      const waiting = askUdp('127.0.0.1', port, queryWith(1))
+      await askUdp('127.0.0.1', port, queryWith(2))
+      first.resolve(echo(queryWith(1)))
+      assert.deepEqual((await waiting).message, echo(queryWith(1)))
+    })
+  })
+
+  test('sends nothing where there is no answer, now or later', async (t) => {
+    const answer: Answer = (message) => {
+      const id = readUint16(message, 0)
+      if (id === 1) return undefined
+      return id === 2 ? Promise.resolve(undefined) : echo(message)
+    }
+    await withServer(answer, async (port) => {
+      const socket = createSocket('udp4')
+      t.after(() => socket.close())
+      const got: Uint8Array[] = []
+      const third = new Promise<void>((resolve) => {
+        socket.on('message', (message) => {
+          got.push(message)
+          resolve()
+        })
+      })
+      for (const id of [1, 2, 3]) socket.send(queryWith(id), port, '127.0.0.1')
+      await within(third, 'the third answer')
+      assert.deepEqual(
+        got.map((message) => readUint16(message, 0)),
+        [3],
+      )
+    })
+  })
+
+  test('asks for the function to answer with at each message', async (t) => {
+    const replies = [Uint8Array.of(0, 1, 0xaa), Uint8Array.of(0, 2, 0xbb)]
+    const server = new UdpServer('127.0.0.1', () => {
+      const reply = replies.shift()
+      return () => reply
+    })
+    t.after(() => server.close())
+    const port = await server.listen('127.0.0.1', 0)
+    const first = await askUdp('127.0.0.1', port, queryWith(1))
+    const second = await askUdp('127.0.0.1', port, queryWith(2))
+    assert.deepEqual([first.message[2], second.message[2]], [0xaa, 0xbb])
+  })
+
+  test('lives on whatever comes in', async () => {
+    const anything = fc.array(fc.uint8Array({ maxLength: 600 }), { maxLength: 8 })
+    await withServer(echoQueries, async (port) => {
+      const property = fc.asyncProperty(anything, async (messages) => {
+        const query = queryWith(0xffee)
+        assert.deepEqual((await askUdp('127.0.0.1', port, ...messages, query)).message, echo(query))
+      })
+      await fc.assert(property, { numRuns: 50 })
+    })
+  })
+
+  test('lives on when a client is gone before its answer', async () => {
+    const late = Promise.withResolvers<Uint8Array>()
+    const asked = Promise.withResolvers<void>()
+    const answer: Answer = (message) => {
+      if (readUint16(message, 0) !== 1) return echo(message)
+      asked.resolve()
+      return late.promise
+    }
+    await withServer(answer, async (port) => {
+      const socket = createSocket('udp4')
+      socket.send(queryWith(1), port, '127.0.0.1')
+      await within(asked.promise, 'the query')
+      await new Promise<void>((resolve) => socket.close(resolve))
+      late.resolve(echo(queryWith(1)))
+      const { message } = await askUdp('127.0.0.1', port, queryWith(2))
+      assert.deepEqual(message, echo(queryWith(2)))
+    })
+  })
+
+  test('lives on when an answer is over what a datagram can hold', async () => {
+    const answer: Answer = (message) =>
+      readUint16(message, 0) === 1 ? new Uint8Array(65_535) : echo(message)
+    await withServer(answer, async (port) => {
+      const { message } = await askUdp('127.0.0.1', port, queryWith(1), queryWith(2))
+      assert.deepEqual(message, echo(queryWith(2)))
+    })
+  })
+
+  test('drops an answer that comes after the end', async () => {
+    const late = Promise.withResolvers<Uint8Array>()
+    const asked = Promise.withResolvers<void>()
+    const answer: Answer = () => {
+      asked.resolve()
+      return late.promise
+    }
+    const client = createSocket('udp4')
+    await withServer(answer, async (port) => {
+      client.send(queryWith(1), port, '127.0.0.1')
+      await within(asked.promise, 'the query')
+    })
+    client.close()
+    late.resolve(echo(queryWith(1)))
+    // A throw in what follows the promise would be an unhandled rejection, which fails the test.
+    await late.promise
+    await new Promise(setImmediate)
+  })
+})
+
+describe('UdpServer and its socket', () => {
+  /** The sockets that are bound while this test runs. */
+  function boundSockets(t: TestContext): Socket[] {
+    const sockets: Socket[] = []
+    const { bind } = Socket.prototype
+    t.mock.method(Socket.prototype, 'bind', function (this: Socket, ...args: unknown[]) {
+      sockets.push(this)
+      return Reflect.apply(bind, this, args)
+    })
+    return sockets
+  }
+
+  /** Datagrams that a socket was given, and how to say that it has sent one. */
+  type Sending = { readonly bytes: Uint8Array; readonly to: number; readonly sent: () => void }
+
+  /** Keeps what sockets are given in place of sending it. */
+  function heldBack(t: TestContext): Sending[] {
+    const held: Sending[] = []
+    const send = (...args: unknown[]): void => {
+      const sent = args.at(-1)
+      const [bytes, start = 0, size] = args
+      assert.ok(bytes instanceof Uint8Array && typeof sent === 'function')
+      const isPart = args.length === 6
+      held.push({
+        bytes: isPart ? bytes.subarray(Number(start), Number(start) + Number(size)) : bytes,
+        to: Number(args.at(-3)),
+        sent: () => void sent(),
+      })
+    }
+    t.mock.method(Socket.prototype, 'send', send)
+    return held
+  }
+
+  /** Writes the ID of the query and the port of the client; a query with an odd ID has to wait. */
+  const written: Answer = (message, client, writer) => {
+    const response = (port: number): Uint8Array =>
+      Uint8Array.of(octet(message, 0), octet(message, 1), port, 0xee)
+    if (octet(message, 1) % 2 === 1) return Promise.resolve().then(() => response(client.port))
+    writer.bytes.set(response(client.port))
+    return 4
+  }
+
+  test('writes over no response that the socket still has', async (t) => {
+    const sockets = boundSockets(t)
+    const held = heldBack(t)
+    await withServer(written, async () => {
+      const [socket] = sockets
+      const receive = (id: number): void => {
+        const remote = { address: '127.0.0.1', family: 'IPv4', size: 29, port: 100 + id }
+        socket?.emit('message', queryWith(id), remote)
+      }
+      const check = (): void => {
+        for (const { bytes, to } of held) assert.deepEqual([...bytes], [0, to - 100, to, 0xee])
+      }
+      // The socket sends some at once, others after more queries, and never in the same order.
+      for (let id = 0; id < 120; id++) {
+        receive(id)
+        if (id % 31 === 30) await new Promise(setImmediate)
+        check()
+        const sentCount = [0, 1, 0, 3][id % 4] ?? 0
+        for (let i = 0; i < sentCount; i++) held.splice((id * 7) % held.length, 1)[0]?.sent()
+      }
+      await new Promise(setImmediate)
+      check()
+      assert.ok(held.length > 0)
+    })
+  })
+
+  test('allocates no memory for a response while the socket gives its writer back', async (t) => {
+    const sockets = boundSockets(t)
+    const held = heldBack(t)
+    await withServer(written, () => {
+      const remote = { address: '127.0.0.1', family: 'IPv4', size: 29, port: 100 }
+      for (let id = 0; id < 6; id += 2) {
+        sockets[0]?.emit('message', queryWith(id), remote)
+        held.at(-1)?.sent()
+      }
+      assert.equal(new Set(held.map(({ bytes }) => bytes.buffer)).size, 1)
+      return Promise.resolve()
+    })
+  })
+
+  test('hears nothing from port 0, to which no answer can go', async (t) => {
+    const sockets = boundSockets(t)
+    const ports: number[] = []
+    const answer: Answer = (_, { port }) => {
+      ports.push(port)
+      return undefined
+    }
+    await withServer(answer, async () => {
+      const [socket] = sockets
+      const remote = { address: '127.0.0.1', family: 'IPv4', size: 29 }
+      for (const port of [0, 1]) socket?.emit('message', queryWith(1), { ...remote, port })
+    })
+    assert.deepEqual(ports, [1])
+  })
+
+  test('lives on when the network reports an error', async (t) => {
+    const sockets = boundSockets(t)
+    await withServer(echoQueries, async (port) => {
+      sockets[0]?.emit('error', new Error('recvmsg ECONNREFUSED'))
+      const { message } = await askUdp('127.0.0.1', port, queryWith(1))
+      assert.deepEqual(message, echo(queryWith(1)))
+    })
+    assert.equal(sockets.length, 2)
+  })
+
+  test('says that the port is taken, and keeps no socket', async (t) => {
+    const sockets = boundSockets(t)
+    await withServer(echoQueries, async (port) => {
+      const second = new UdpServer('127.0.0.1', () => echoQueries)
+      const error = await second.listen('127.0.0.1', port).catch((reason: unknown) => reason)
+      assert.ok(error instanceof Error && 'code' in error)
+      assert.equal(error.code, 'EADDRINUSE')
+      assert.throws(() => sockets[1]?.address(), { code: 'ERR_SOCKET_DGRAM_NOT_RUNNING' })
+    })
+  })
+})

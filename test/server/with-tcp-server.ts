@@ -1,0 +1,26 @@
+/**
+ * A TCP server for as long as a test runs.
+ * @module
+ */
+import { TCP_LIMITS, type TcpLimits, TcpServer } from '../../src/server/tcp-server.ts'
+import type { Answer } from '../../src/server/udp-server.ts'
+import { connectionsGone } from './clients.ts'
+
+/** Runs with a server on loopback. */
+export async function withServer(
+  answer: Answer,
+  run: (port: number) => Promise<void>,
+  { address = '127.0.0.1', ...limits }: Partial<TcpLimits> & { readonly address?: string } = {},
+): Promise<void> {
+  const server = new TcpServer(
+    () => answer,
+    () => ({ ...TCP_LIMITS, ...limits }),
+  )
+  const port = await server.listen(address, 0)
+  try {
+    await run(port)
+  } finally {
+    await server.close()
+    await connectionsGone()
+  }
+}

@@ -1,0 +1,20 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { isFromWorker, isToWorker } from '../../src/server/worker-messages.ts'
+
+const TO = [{ kind: 'stop' }, { kind: 'ask', id: 1, what: 'metrics' }, { kind: 'snapshot' }]
+const FROM = [
+  { kind: 'serves', ports: [53] },
+  { kind: 'told', id: 1, lines: [] },
+]
+const NEITHER = [undefined, null, 'stop', 7, {}, { kind: 'other' }, { kind: ['stop'] }]
+
+test('messages are told by their kind and where they go', () => {
+  for (const message of TO)
+    assert.deepEqual([isToWorker(message), isFromWorker(message)], [true, false])
+  for (const message of FROM)
+    assert.deepEqual([isToWorker(message), isFromWorker(message)], [false, true])
+  for (const message of NEITHER) {
+    assert.deepEqual([isToWorker(message), isFromWorker(message)], [false, false])
+  }
+})

@@ -1,0 +1,221 @@
+import assert from 'node:assert/strict'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, type TestContext, test } from 'node:test'
+import type { RunningServer, ServeOptions } from '../../src/server/server.ts'
+import { UdpServer } from '../../src/server/udp-server.ts'
+import { serveByWorkers } from '../../src/server/worker-pool.ts'
+import { ClusterApi } from '../cli/cluster-api.ts'
+import { runCli, Screen } from '../cli/run-cli.ts'
+import { serveOptions, shopFolder } from '../cli/shop.ts'
+import { askUdp, echo, freePort, isServed, queryWith } from './clients.ts'
+
+const LOOPBACK = '127.0.0.1'
+const FAULTY = join(import.meta.dirname, 'faulty-worker.ts')
+
+type Pool = {
+  readonly pool: RunningServer
+  readonly port: number
+  readonly folder: string
+  readonly screen: Screen
+  /** What is at a path of the features. */
+  readonly get: (path: string) => Promise<string>
+}
+
+function block(...lines: readonly string[]): string {
+  return `. {\n  bind ${LOOPBACK}\n  ${lines.join('\n  ')}\n}\n`
+}
+
+/** Two workers, and all features at one port. */
+async function start(
+  t: TestContext,
+  corefile: (features: readonly string[]) => string,
+  some: Partial<ServeOptions> & { readonly entry?: string } = {},
+): Promise<Pool> {
+  const { entry, ...options } = some
+  const [dnsPort, port] = [await freePort(), await freePort()]
+  const features = ['health', 'ready', 'prometheus'].map((one) => `${one} ${LOOPBACK}:${port}`)
+  const folder = shopFolder(t, { Corefile: corefile(features) })
+  const screen = new Screen()
+  const workers = { count: 2, ...(entry !== undefined && { entry }) }
+  const pool = await serveByWorkers(serveOptions(folder, { dnsPort, ...options }), screen, workers)
+  t.after(() => pool.stop())
+  const get = async (path: string): Promise<string> => {
+    const response = await fetch(`http://${LOOPBACK}:${port}${path}`)
+    return `${response.status} ${await response.text()}`
+  }
+  return { pool, port: dnsPort, folder, screen, get }
+}
+
+/** Starts what cannot be started. @returns why */
+async function refusal(t: TestContext, some: Parameters<typeof serveOptions>[1], corefile: string) {
+  const folder = shopFolder(t, { Corefile: corefile })
+  const options = serveOptions(folder, { dnsPort: await freePort(), ...some })
+  const entry = some?.files === undefined ? {} : { entry: FAULTY }
+  try {
+    await serveByWorkers(options, new Screen(), { count: 2, ...entry })
+  } catch (error) {
+    assert.ok(error instanceof Error)
+    return error.message.replaceAll(folder, 'FOLDER')
+  }
+  return 'it was started'
+}
+
+async function addressesOf(port: number, name: string): Promise<string[]> {
+  const { stdout } = await runCli(['query', name, '--server', `udp://${LOOPBACK}:${port}`])
+  return stdout.split('\n').filter((line) => /^[^;]/.test(line))
+}
+
+describe('workers', () => {
+  test('answer at one port, are ready together, and count together', async (t) => {
+    const hosts = 'hosts {\n 192.0.2.1 a.example.org\n }'
+    const { pool, port, get } = await start(t, (features) => block(hosts, 'cache', ...features))
+    assert.deepEqual(pool.ports, [port])
+    assert.deepEqual([await get('/health'), await get('/ready')], ['200 OK', '200 OK'])
+    for (let i = 0; i < 40; i++) await askUdp(LOOPBACK, port, queryWith(i))
+    const metrics = await get('/metrics')
+    const counts = metrics.matchAll(/^coredns_dns_requests_total\{.*\} (\d+)$/gm)
+    assert.deepEqual(
+      Array.from(counts, ([, count]) => count),
+      ['40'],
+    )
+    // The one answer is in the cache of each: both have been asked.
+    assert.match(metrics, /^coredns_cache_entries\{.*type="success".*\} 2$/m)
+    assert.match(metrics, /^coredns_plugin_enabled\{.*name="hosts"\} 1$/m)
+    assert.equal(metrics.match(/^process_start_time_seconds /gm)?.length, 1)
+    await pool.stop()
+    const other = new UdpServer(LOOPBACK, () => echo)
+    t.after(() => other.close())
+    assert.equal(await other.listen(LOOPBACK, port), port)
+  })
+
+  test('answer from one watch of a cluster', async (t) => {
+    const api = await ClusterApi.start(t)
+    const { port, get } = await start(
+      t,
+      (features) => api.corefile.replace('bind', `${features.join('\n')}\nbind`),
+      { objects: [] },
+    )
+    assert.equal(await get('/ready'), '200 OK')
+    const web = 'web.shop.svc.cluster.local'
+    assert.deepEqual(await addressesOf(port, web), [`${web}. 5 IN A 192.0.2.10`])
+    const db = '{ metadata: { namespace: shop, name: db }, spec: { clusterIP: 192.0.2.20 } }'
+    api.tell('services', ['ADDED', db])
+    // Each question is from another port, and so for either of them.
+    for (let found = 0; found < 12; ) {
+      const answers = await addressesOf(port, 'db.shop.svc.cluster.local')
+      found = answers.some((line) => line.endsWith(' A 192.0.2.20')) ? found + 1 : 0
+    }
+  })
+
+  test('take up a changed Corefile together, and keep the one they have when that is wrong', async (t) => {
+    const hosts = (address: string): string => `hosts {\n ${address} a\n }`
+    let shown: readonly string[] = []
+    const corefile = (address: string): string => block(hosts(address), 'reload 2s 1s', ...shown)
+    const { port, folder, screen, get } = await start(t, (features) => {
+      shown = features
+      return corefile('192.0.2.1')
+    })
+    const write = (text: string): void => writeFileSync(join(folder, 'Corefile'), text)
+    write(corefile('192.0.2.2').replace('hosts', 'nosuch'))
+    await screen.shows('stderr', /the changed Corefile is not used/)
+    assert.deepEqual(await addressesOf(port, 'a'), ['a. 3600 IN A 192.0.2.1'])
+    write(corefile('192.0.2.3'))
+    await screen.shows('stderr', /the changed Corefile is in use/)
+    for (let i = 0; i < 12; i++) {
+      assert.deepEqual(await addressesOf(port, 'a'), ['a. 3600 IN A 192.0.2.3'])
+    }
+    const metrics = await get('/metrics')
+    assert.match(metrics, /^coredns_reload_failed_total [1-9]/m)
+    assert.match(metrics, /^coredns_reload_version_info\{hash="sha512",value="\w+"\} 1$/m)
+  })
+
+  test('reload when they are told to, without reload in the Corefile', async (t) => {
+    const { pool, port, folder } = await start(t, () => block('hosts {', '192.0.2.1 a.test', '}'))
+    assert.deepEqual(await pool.notReady(), [])
+    const ask = async (): Promise<string> =>
+      (await runCli(['query', 'a.test', '--server', `udp://${LOOPBACK}:${port}`])).stdout
+    assert.match(await ask(), /IN A 192\.0\.2\.1\n/)
+    writeFileSync(join(folder, 'Corefile'), block('hosts {', '192.0.2.2 a.test', '}'))
+    await pool.reload()
+    for (let i = 0; i < 8; i++) assert.match(await ask(), /IN A 192\.0\.2\.2\n/)
+  })
+
+  test('are replaced when they end', async (t) => {
+    const mark = join(shopFolder(t), 'mark')
+    const files = `dies-later ${mark}`
+    const { get, screen } = await start(t, (features) => block('whoami', ...features), {
+      files,
+      entry: FAULTY,
+    })
+    await get('/ready')
+    await screen.shows('stderr', /worker \d ended and is replaced","reason":"dies later"/)
+    while ((await get('/ready')) !== '200 OK')
+      await new Promise((resolve) => setTimeout(resolve, 50))
+  })
+
+  test('say that they end, and go on for the lameduck', async (t) => {
+    const { pool, port, get } = await start(t, ([health = '', ...features]) =>
+      block('whoami', `${health} {\n lameduck 700ms\n }`, ...features),
+    )
+    const stopped = pool.stop()
+    assert.equal(await get('/ready'), '503 Shutting down')
+    assert.equal(await isServed(port, LOOPBACK), true)
+    await stopped
+    await assert.rejects(isServed(port, LOOPBACK), { code: 'ECONNREFUSED' })
+  })
+
+  test('tell once of what surprises, and of what they cannot do', async (t) => {
+    const { screen } = await start(t, () =>
+      block(
+        'kubernetes cluster.local {\n resyncperiod 5m\n }',
+        'transfer {\n to *\n }',
+        'metadata',
+      ),
+    )
+    const { stderr } = screen.text
+    assert.equal(stderr.match(/resyncperiod/g)?.length, 1)
+    assert.match(stderr, /zones of clusters are not transferred/)
+    assert.match(stderr, /nothing is known of the Pods that ask/)
+  })
+})
+
+describe('workers cannot be started', () => {
+  const cases: {
+    name: string
+    options?: Parameters<typeof serveOptions>[1]
+    corefile?: string
+    message: RegExp
+  }[] = [
+    {
+      name: 'with a wrong Corefile',
+      corefile: '. {\n  nosuch\n}\n',
+      message: /^FOLDER\/Corefile:2:3: there is no plugin "nosuch"/,
+    },
+    { name: 'when one ends', options: { files: 'dies' }, message: /^a worker ended: status 7$/ },
+    { name: 'when one cannot serve', options: { files: 'refuses' }, message: /^cannot$/ },
+  ]
+  for (const { name, options, corefile = block('whoami'), message } of cases) {
+    test(name, async (t) => {
+      assert.match(await refusal(t, options, corefile), message)
+    })
+  }
+
+  test('at a port that another process has for itself', async (t) => {
+    const other = new UdpServer(LOOPBACK, () => echo)
+    t.after(() => other.close())
+    const dnsPort = await other.listen(LOOPBACK, await freePort())
+    assert.equal(
+      await refusal(t, { dnsPort }, block('whoami')),
+      `Cannot listen on UDP ${LOOPBACK}:${dnsPort}: another process does already`,
+    )
+  })
+
+  test('with a feature whose address is taken', async (t) => {
+    const { port } = await start(t, () => block('whoami'))
+    assert.equal(
+      await refusal(t, {}, block('whoami', `health ${LOOPBACK}:${port}`)),
+      `Cannot listen on HTTP ${LOOPBACK}:${port}: EADDRINUSE`,
+    )
+  })
+})

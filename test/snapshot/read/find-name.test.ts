@@ -1,0 +1,70 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { nameOf } from '../../../src/dns/name.ts'
+import { TYPE } from '../../../src/dns/rr-type.ts'
+import { formatRecord } from '../../../src/records/zone-text.ts'
+import {
+  findName,
+  hasRecords,
+  pointersOf,
+  recordsOf,
+} from '../../../src/snapshot/read/find-name.ts'
+import { openShard } from '../../../src/snapshot/read/open-shard.ts'
+import { Snapshot } from '../../../src/snapshot/read/snapshot.ts'
+import { buildShards } from '../../../src/snapshot/write/build-shards.ts'
+import { existingName, labels, ORIGIN, pointer, recordSet } from '../entries.ts'
+
+const INFO = { generation: 1, timeMs: 0, ttlSeconds: 5, records: 0, origins: [] }
+const ENTRIES = [
+  recordSet('web.shop.cluster.local. 5 IN A 192.0.2.1\nweb.shop.cluster.local. 5 IN A 192.0.2.2'),
+  recordSet('web.shop.cluster.local. 7 IN SRV 0 100 80 web.shop.cluster.local.'),
+  recordSet('a.b.c.cluster.local. 5 IN A 192.0.2.3'),
+  { ...recordSet('glue.cluster.local. 5 IN A 192.0.2.4'), isGlue: true as const },
+  existingName('shop'),
+  pointer([192, 0, 2, 1], 'web.shop'),
+]
+const AS = { owner: nameOf('asked'), origin: nameOf('example.org') }
+
+for (const count of [1, 8]) {
+  const shards = buildShards(ENTRIES, count).map((bytes) => openShard(bytes))
+  const snapshot = new Snapshot(INFO, shards)
+
+  describe(`in ${count} shards, findName`, () => {
+    test('finds what a name has, below whatever origin', () => {
+      const found = findName(snapshot, labels('web.shop'))
+      assert.ok(found)
+      assert.equal(hasRecords(found), true)
+      assert.deepEqual(recordsOf(found, TYPE.SRV, AS).map(formatRecord), [
+        'asked. 7 IN SRV 0 100 80 web.shop.example.org.',
+      ])
+      assert.equal(recordsOf(found, TYPE.A, AS).length, 2)
+      assert.deepEqual(recordsOf(found, TYPE.TXT, AS), [])
+    })
+
+    test('finds a name without records', () => {
+      const found = findName(snapshot, labels('shop'))
+      assert.equal(found && hasRecords(found), false)
+    })
+
+    for (const text of ['none', 'none.shop', 'b.c', 'glue']) {
+      test(`does not find ${text}`, () => {
+        assert.equal(findName(snapshot, labels(text)), undefined)
+      })
+    }
+
+    test('finds where addresses point to', () => {
+      const lines = (...address: readonly number[]): string[] =>
+        pointersOf(snapshot, Uint8Array.from(address), 4, AS).map(formatRecord)
+      assert.deepEqual(lines(192, 0, 2, 1), ['asked. 5 IN PTR web.shop.example.org.'])
+      assert.deepEqual(lines(192, 0, 2, 2), [])
+    })
+  })
+}
+
+test('a shard that is not at hand is an error', () => {
+  const snapshot = new Snapshot(INFO, [undefined])
+  const error = { name: 'SnapshotError', message: 'Cannot find a name: no shard 0' }
+  assert.throws(() => findName(snapshot, labels('web')), error)
+  assert.throws(() => pointersOf(snapshot, Uint8Array.of(192, 0, 2, 1), 4, AS), error)
+  assert.equal(ORIGIN.length, 15)
+})

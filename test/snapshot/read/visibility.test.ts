@@ -1,0 +1,53 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { openShard } from '../../../src/snapshot/read/open-shard.ts'
+import type { Shard } from '../../../src/snapshot/read/shard.ts'
+import { Visibility } from '../../../src/snapshot/read/visibility.ts'
+import { buildShards } from '../../../src/snapshot/write/build-shards.ts'
+import { recordSet } from '../entries.ts'
+
+function shardOf(namespaces: readonly string[]): Shard {
+  const sets = namespaces.map((namespace, i) => ({
+    ...recordSet(`web.${namespace}.svc.cluster.local. 5 IN A 10.0.0.${i + 1}`, namespace),
+  }))
+  const [bytes] = buildShards(sets, 1)
+  assert.ok(bytes)
+  return openShard(bytes)
+}
+
+describe('Visibility', () => {
+  test('asks about each namespace of a shard once', () => {
+    const asked: string[] = []
+    const visibility = new Visibility((namespace) => {
+      asked.push(namespace)
+      return namespace === 'shop'
+    })
+    const [one, other] = [shardOf(['depot', 'shop']), shardOf(['shop', 'zoo'])]
+    for (let round = 0; round < 3; round++) {
+      for (const shard of [one, other]) {
+        shard.scopes.forEach((namespace, scope) => {
+          const isSeen = namespace === '' || namespace === 'shop'
+          assert.equal(visibility.has(shard, scope), isSeen, namespace)
+        })
+      }
+    }
+    const wanted = [...one.scopes, ...other.scopes]
+    assert.deepEqual(asked.sort(), wanted.toSorted())
+  })
+
+  test('goes by the labels that a shard has now', () => {
+    const visibility = new Visibility((_, labels) => labels.includes('team=shop'))
+    const shard = shardOf(['depot', 'shop'])
+    const seen = (): string[] => shard.scopes.filter((_, scope) => visibility.has(shard, scope))
+    assert.deepEqual(seen(), [''])
+    shard.labels = new Map([['shop', ['team=shop']]])
+    assert.deepEqual(seen(), ['', 'shop'])
+    const other = shardOf(['depot'])
+    assert.equal(visibility.has(other, 1), false)
+    assert.deepEqual(seen(), ['', 'shop'])
+    shard.labels = new Map([['depot', ['a=b', 'team=shop']]])
+    assert.deepEqual(seen(), ['', 'depot'])
+    shard.labels = undefined
+    assert.deepEqual(seen(), [''])
+  })
+})

@@ -1,0 +1,72 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import fc from 'fast-check'
+import type { ZoneEntry } from '../../../src/records/zone-entry.ts'
+import { EntryDigester } from '../../../src/snapshot/write/entry-digest.ts'
+import { addressNames, existingName, labels, pointer, recordSet } from '../entries.ts'
+
+function digestOf(...entries: readonly ZoneEntry[]): string {
+  const digester = new EntryDigester()
+  const digest = { low: 0, high: 0 }
+  for (const entry of entries) digester.addTo(digest, entry)
+  return `${digest.low} ${digest.high}`
+}
+
+const A = recordSet('web 5 IN A 192.0.2.1', 'shop')
+const SRV = recordSet('web 5 IN SRV 0 100 80 web', 'shop')
+const POINTER = pointer([192, 0, 2, 1], 'web', { scope: 'shop' })
+
+const WEB = labels('web')
+
+describe('EntryDigester tells apart', () => {
+  const lots: { name: string; entries: readonly ZoneEntry[] }[] = [
+    { name: 'nothing', entries: [] },
+    { name: 'a record', entries: [A] },
+    { name: 'the same twice', entries: [A, A] },
+    { name: 'another address', entries: [recordSet('web 5 IN A 192.0.2.2', 'shop')] },
+    { name: 'another name', entries: [recordSet('api 5 IN A 192.0.2.1', 'shop')] },
+    { name: 'another TTL', entries: [recordSet('web 6 IN A 192.0.2.1', 'shop')] },
+    { name: 'another namespace', entries: [recordSet('web 5 IN A 192.0.2.1', 'depot')] },
+    { name: 'glue', entries: [{ ...A, isGlue: true }] },
+    { name: 'a service', entries: [SRV] },
+    { name: 'another target', entries: [recordSet('web 5 IN SRV 0 100 80 api', 'shop')] },
+    { name: 'another port', entries: [recordSet('web 5 IN SRV 0 100 81 web', 'shop')] },
+    {
+      name: 'two records of which the second is as the target of the first',
+      entries: [{ ...A, rdata: [{ bytes: WEB }, { bytes: WEB }] }],
+    },
+    { name: 'a record with a target', entries: [{ ...A, rdata: [{ bytes: WEB, target: WEB }] }] },
+    {
+      name: 'a Pod at an address',
+      entries: [{ kind: 'pod-address', address: POINTER.address, scope: 'shop' }],
+    },
+    { name: 'a name alone', entries: [existingName('web', 'shop')] },
+    { name: 'an implied name', entries: [{ ...existingName('web', 'shop'), isImplied: true }] },
+    { name: 'names of addresses', entries: [addressNames('web', 'shop')] },
+    { name: 'a pointer', entries: [POINTER] },
+    { name: 'a pointer that yields', entries: [{ ...POINTER, isYielding: true }] },
+    { name: 'a pointer elsewhere', entries: [pointer([192, 0, 2, 1], 'api', { scope: 'shop' })] },
+    {
+      name: 'a pointer from elsewhere',
+      entries: [pointer([192, 0, 2, 2], 'web', { scope: 'shop' })],
+    },
+  ]
+  test('all of these', () => {
+    const digests = new Map(lots.map(({ name, entries }) => [digestOf(...entries), name]))
+    assert.deepEqual(
+      [...digests.values()],
+      lots.map(({ name }) => name),
+    )
+  })
+})
+
+test('EntryDigester does not mind the order', () => {
+  fc.assert(
+    fc.property(
+      fc.shuffledSubarray([A, SRV, POINTER, existingName('x')], { minLength: 4 }),
+      (some) => {
+        assert.equal(digestOf(...some), digestOf(A, SRV, POINTER, existingName('x')))
+      },
+    ),
+  )
+})

@@ -1,0 +1,27 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { openShard } from '../../../src/snapshot/read/open-shard.ts'
+import { AddressRows } from '../../../src/snapshot/write/address-rows.ts'
+import { joinNodes } from '../../../src/snapshot/write/join-nodes.ts'
+import { KeptNodes } from '../../../src/snapshot/write/kept-nodes.ts'
+import { draftNodes } from '../../../src/snapshot/write/node-drafts.ts'
+import { buildShard } from '../../../src/snapshot/write/shard-writer.ts'
+import { existingName, recordSet } from '../entries.ts'
+
+test('joinNodes puts together what several shards have, by other numbers of namespaces', () => {
+  const entries = [
+    recordSet('a.api.shop.svc 5 IN A 192.0.2.1', 'shop'),
+    existingName('api.shop.svc', 'shop'),
+    recordSet('_x._tcp.web.blog.svc 5 IN SRV 0 1 80 web.blog.svc', 'blog'),
+    recordSet('web.blog.svc 5 IN A 192.0.2.2', 'blog'),
+  ]
+  const isBlog = (entry: (typeof entries)[number]): boolean => entry.scope === 'blog'
+  const [shop, blog] = [entries.filter((e) => !isBlog(e)), entries.filter(isBlog)]
+  const shard = openShard(buildShard(shop).bytes)
+  const source = new KeptNodes({ shard, starts: shard.nodes(), end: shard.field(8) })
+  const kept = { kind: 'kept', source, from: 0, to: source.count } as const
+  const pieces = [{ kind: 'new', nodes: draftNodes(blog).nodes } as const, kept]
+  const scopes = ['', 'blog', 'shop']
+  const joined = joinNodes(pieces, scopes).finish(new AddressRows(), new AddressRows())
+  assert.deepEqual(joined, buildShard(entries))
+})

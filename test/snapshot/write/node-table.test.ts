@@ -1,0 +1,58 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { hashName } from '../../../src/snapshot/format/name-hash.ts'
+import { NodeDraft } from '../../../src/snapshot/write/node-draft.ts'
+import { NodeTable } from '../../../src/snapshot/write/node-table.ts'
+import { labels } from '../entries.ts'
+
+function nodeOf(name: string): NodeDraft {
+  return new NodeDraft(labels(name), '', { unit: 0, unitStart: 0 })
+}
+
+describe('NodeTable', () => {
+  test('finds names by their octets, also at the end of longer ones', () => {
+    const table = new NodeTable()
+    const [web, shop] = [nodeOf('web.shop.svc'), nodeOf('shop.svc')]
+    for (const node of [web, shop]) table.add(node)
+    const owner = labels('a.web.shop.svc')
+    assert.equal(table.find(owner, 0), undefined)
+    assert.equal(table.find(owner, 2), web)
+    assert.equal(table.find(owner, 6), shop)
+    assert.deepEqual(table.nodes, [web, shop])
+  })
+
+  test('grows, and forgets', () => {
+    const table = new NodeTable()
+    for (const size of [3000, 10, 0]) {
+      table.clear(size % 7)
+      const nodes = Array.from({ length: size }, (_, i) => nodeOf(`n${i}.web`))
+      for (const node of nodes) table.add(node)
+      for (const [i, node] of nodes.entries())
+        assert.equal(table.find(labels(`n${i}.web`), 0), node)
+      assert.equal(table.find(labels(`n${size}.web`), 0), undefined)
+    }
+  })
+
+  test('takes no longer for names of one hash', () => {
+    const table = new NodeTable()
+    const owners = colliding(40_000)
+    assert.equal(new Set(owners.map((owner) => hashName(owner, owner.length, 0))).size, 1)
+    const nodes = owners.map((owner) => new NodeDraft(owner, '', { unit: 0, unitStart: 0 }))
+    for (const node of nodes) {
+      assert.equal(table.find(node.owner, 0), undefined)
+      table.add(node)
+    }
+    for (const node of nodes) assert.equal(table.find(node.owner, 0), node)
+  })
+})
+
+/** Labels of eight octets with one hash: to each first four, the others that make up for them. */
+function colliding(count: number): Uint8Array[] {
+  return Array.from({ length: count }, (_, i) => {
+    const octets = new Uint8Array(8)
+    const view = new DataView(octets.buffer)
+    view.setInt32(0, i, true)
+    view.setInt32(4, hashName(octets, 4, 0), true)
+    return octets
+  })
+}

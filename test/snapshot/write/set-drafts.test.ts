@@ -1,0 +1,111 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import fc from 'fast-check'
+import { TYPE } from '../../../src/dns/rr-type.ts'
+import type { Rdata } from '../../../src/records/zone-entry.ts'
+import {
+  addRdata,
+  draftSet,
+  finishSet,
+  hashRdata,
+  isSameRdata,
+  mergeRdata,
+} from '../../../src/snapshot/write/set-drafts.ts'
+
+/** Records of one octet, some of them with a target of one. */
+const rdata = (): fc.Arbitrary<Rdata> =>
+  fc
+    .record({ value: fc.nat(3), target: fc.option(fc.nat(2), { nil: undefined }) })
+    .map(({ value, target }) => {
+      const bytes = Uint8Array.of(value)
+      return target === undefined ? { bytes } : { bytes, target: Uint8Array.of(target) }
+    })
+
+const texts = (some: readonly Rdata[]): string[] =>
+  some.map(({ bytes, target }) => `${bytes[0]} ${target?.[0] ?? '-'}`)
+
+function finished(type: number, some: readonly Rdata[], isMerged = false): string[] {
+  const set = draftSet(type, 5, isMerged ? [] : some)
+  if (isMerged) mergeRdata(set, 5, some)
+  finishSet(set)
+  return texts(set.rdata)
+}
+
+describe('finishSet', () => {
+  test('keeps the first of each, in the order they came in', () => {
+    fc.assert(
+      fc.property(fc.array(rdata(), { maxLength: 20 }), (some) => {
+        assert.deepEqual(finished(TYPE.SRV, some), [...new Set(texts(some))])
+      }),
+    )
+  })
+
+  test('gives the same for any order where order means nothing', () => {
+    fc.assert(
+      fc.property(fc.array(rdata(), { maxLength: 20 }), (some) => {
+        const once = finished(TYPE.SRV, some, true)
+        assert.deepEqual(finished(TYPE.SRV, some.toReversed(), true), once)
+        assert.deepEqual([...once].sort(), [...new Set(texts(some))].sort())
+      }),
+    )
+  })
+
+  test('puts pointers in the order of their names', () => {
+    const to = (last: number): Rdata => ({ bytes: new Uint8Array(0), target: Uint8Array.of(last) })
+    const set = draftSet(TYPE.PTR, 5, [to(2), to(1), to(2)])
+    finishSet(set)
+    assert.deepEqual(
+      set.rdata.map(({ target }) => target?.[0]),
+      [1, 2],
+    )
+  })
+
+  test('lowers a TTL that has no room', () => {
+    const set = draftSet(TYPE.A, 0x1000000, [])
+    finishSet(set)
+    assert.equal(set.ttlSeconds, 0xffffff)
+  })
+})
+
+test('isSameRdata tells no target from an empty one', () => {
+  const bytes = Uint8Array.of(1)
+  assert.equal(isSameRdata({ bytes }, { bytes, target: new Uint8Array(0) }), false)
+  assert.equal(isSameRdata({ bytes }, { bytes: Uint8Array.of(1) }), true)
+  assert.equal(isSameRdata({ bytes }, undefined), false)
+})
+
+describe('addRdata', () => {
+  test('keeps types in their order, and what came before as it was', () => {
+    const types = [TYPE.SRV, TYPE.A, TYPE.TXT, TYPE.AAAA]
+    let sets = addRdata([], { type: TYPE.MX, ttlSeconds: 5, rdata: [] })
+    for (const type of types) sets = addRdata(sets, { type, ttlSeconds: 5, rdata: [] })
+    assert.deepEqual(
+      sets.map(({ type }) => type),
+      [TYPE.A, TYPE.MX, TYPE.TXT, TYPE.AAAA, TYPE.SRV],
+    )
+  })
+
+  test('joins what is of one type, with the lower TTL, and leaves the records given alone', () => {
+    const first = [{ bytes: Uint8Array.of(1) }]
+    const once = addRdata([], { type: TYPE.A, ttlSeconds: 5, rdata: first })
+    const twice = addRdata(once, {
+      type: TYPE.A,
+      ttlSeconds: 3,
+      rdata: [{ bytes: Uint8Array.of(2) }],
+    })
+    assert.deepEqual(
+      twice.map(({ ttlSeconds, rdata }) => [ttlSeconds, texts(rdata)]),
+      [[3, ['1 -', '2 -']]],
+    )
+    assert.equal(first.length, 1)
+  })
+})
+
+test('hashRdata is the same for records that say the same', () => {
+  fc.assert(
+    fc.property(rdata(), rdata(), (one, other) => {
+      const isSame = isSameRdata(one, other)
+      assert.ok(!isSame || hashRdata(one) === hashRdata(other))
+    }),
+  )
+})

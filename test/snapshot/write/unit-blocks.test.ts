@@ -1,0 +1,63 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import fc from 'fast-check'
+import type { ZoneEntry } from '../../../src/records/zone-entry.ts'
+import { buildShards } from '../../../src/snapshot/write/build-shards.ts'
+import { unitOf } from '../../../src/snapshot/write/group-place.ts'
+import { UnitBlocks } from '../../../src/snapshot/write/unit-blocks.ts'
+import { existingName, pointer, recordSet } from '../entries.ts'
+
+const FRAME = ['svc', 'shop.svc', 'blog.svc'].map((name) => existingName(name))
+
+/** What a Service says: more than is written at a time from a size of about 700 on. */
+function service(name: string, size: number, scope: string): ZoneEntry[] {
+  const owner = `${name}.${scope}.svc`
+  return Array.from({ length: size }, (_, i) => [
+    recordSet(`e${i}.${owner} 5 IN A 198.18.${i >> 8}.${i & 255}`, scope),
+    recordSet(`_p${i}._tcp.${owner} 5 IN SRV 0 100 80 e${i}.${owner}`, scope),
+    pointer([198, 18 + name.length, i & 7, i >> 3], `e${i}.${owner}`, { scope }),
+  ]).flat()
+}
+
+function shardsOf(groups: readonly (readonly ZoneEntry[])[], count: number): Uint8Array[] {
+  const blocks = new UnitBlocks()
+  for (const group of groups) blocks.add(group)
+  const entriesIn = (units: ReadonlySet<number>): ZoneEntry[] =>
+    groups.flat().filter((entry) => units.has(unitOf(entry)))
+  return Array.from(blocks.shards(count, entriesIn), ({ bytes }) => bytes)
+}
+
+describe('UnitBlocks', () => {
+  const group = fc.record({
+    name: fc.constantFrom('a', 'bb', 'ccc'),
+    size: fc.oneof(fc.nat(5), fc.constant(1100)),
+    scope: fc.constantFrom('shop', 'blog'),
+  })
+
+  test('makes the shards that all entries at once make, whatever was written in parts', () => {
+    fc.assert(
+      fc.property(
+        fc.array(group, { maxLength: 6 }),
+        fc.constantFrom(1, 2, 8),
+        (services, count) => {
+          const groups = [FRAME, ...services.map((s) => service(s.name, s.size, s.scope))]
+          assert.deepEqual(shardsOf(groups, count), buildShards(groups.flat(), count))
+        },
+      ),
+      { numRuns: 30 },
+    )
+  })
+
+  test('asks again for nothing but what several groups say at different times', () => {
+    const blocks = new UnitBlocks()
+    const [one, other] = [service('a', 1100, 'shop'), service('bb', 1100, 'shop')]
+    for (const entries of [one, other, service('a', 1, 'shop')]) blocks.add(entries)
+    let asked: readonly number[] = []
+    const shards = blocks.shards(1, (units) => {
+      asked = [...units]
+      return one
+    })
+    assert.equal([...shards].length, 1)
+    assert.deepEqual(asked, [unitOf(existingName('a.shop.svc'))])
+  })
+})

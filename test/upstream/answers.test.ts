@@ -1,0 +1,26 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import fc from 'fast-check'
+import { answers } from '../../src/upstream/answers.ts'
+import { ACCEPTED, QUERY, STRAYS } from '../server/answer-samples.ts'
+
+describe('answers', () => {
+  for (const { name, message } of ACCEPTED) {
+    test(`takes ${name}`, () => {
+      assert.equal(answers(message, QUERY), true)
+    })
+  }
+  for (const { name, message } of STRAYS) {
+    test(`passes over ${name}`, () => {
+      assert.equal(answers(message, QUERY), false)
+    })
+  }
+
+  test('never throws', () => {
+    fc.assert(
+      fc.property(fc.uint8Array({ maxLength: 60 }), (message) => {
+        answers(Uint8Array.of(...QUERY.subarray(0, 2), 0x80, 0, ...message), QUERY)
+      }),
+    )
+  })
+})

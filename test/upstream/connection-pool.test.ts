@@ -1,0 +1,131 @@
+import assert from 'node:assert/strict'
+import { connect, type Socket } from 'node:net'
+import { describe, type TestContext, test } from 'node:test'
+import { ConnectionPool, type PoolOptions } from '../../src/upstream/connection-pool.ts'
+import { LONG_MS, QUERY, RIGHT, SHORT_MS } from '../server/answer-samples.ts'
+import { echo, type FakeServer, fakeTcp, frame, queryWith, within } from '../server/clients.ts'
+
+/** A pool of connections to a server, closed with its test, and what it tells of connections. */
+function poolFor(
+  t: TestContext,
+  { port }: FakeServer,
+  options: Partial<PoolOptions> = {},
+): { pool: ConnectionPool; told: boolean[] } {
+  const told: boolean[] = []
+  const pool = new ConnectionPool(() => connect(port, '127.0.0.1'), {
+    expireMs: LONG_MS,
+    ageMsMax: 0,
+    idleMax: 0,
+    onConnection: (isReused) => told.push(isReused),
+    ...options,
+  })
+  t.after(() => pool.close())
+  return { pool, told }
+}
+
+/** A server that answers at once, and the connections on which it was asked, in order. */
+async function answering(t: TestContext): Promise<{ server: FakeServer; sockets: Socket[] }> {
+  const sockets: Socket[] = []
+  const server = await fakeTcp(t, (query, socket) => {
+    sockets.push(socket)
+    socket.write(frame(echo(query)))
+  })
+  return { server, sockets }
+}
+
+describe('ConnectionPool', () => {
+  test('asks one query after the other on one connection', async (t) => {
+    const { server, sockets } = await answering(t)
+    const { pool, told } = poolFor(t, server)
+    for (let i = 0; i < 3; i++) assert.deepEqual(await pool.ask(QUERY, LONG_MS), RIGHT)
+    assert.equal(new Set(sockets).size, 1)
+    assert.deepEqual(told, [false, true, true])
+  })
+
+  test('asks queries at one time on connections of their own', async (t) => {
+    const { server, sockets } = await answering(t)
+    const { pool, told } = poolFor(t, server)
+    await Promise.all([1, 2, 3].map((id) => pool.ask(queryWith(id), LONG_MS)))
+    assert.equal(new Set(sockets).size, 3)
+    assert.deepEqual(told, [false, false, false])
+  })
+
+  test('puts queries on 64 connections at most, and refuses those beyond 64 on each', async (t) => {
+    const sockets = new Set<Socket>()
+    let count = 0
+    const all = Promise.withResolvers<void>()
+    const server = await fakeTcp(t, (_, socket) => {
+      sockets.add(socket)
+      if (++count === 64 * 64) all.resolve()
+    })
+    const { pool } = poolFor(t, server)
+    const asked = Array.from({ length: 64 * 64 }, (_, id) => pool.ask(queryWith(id), 60_000))
+    await within(all.promise, 'all queries')
+    assert.equal(sockets.size, 64)
+    await assert.rejects(pool.ask(QUERY, LONG_MS), { message: 'too many queries under way' })
+    for (const socket of sockets) socket.destroy()
+    for (const outcome of await Promise.allSettled(asked)) assert.equal(outcome.status, 'rejected')
+  })
+
+  test('asks again on another connection when one that was kept is closed', async (t) => {
+    let count = 0
+    const server = await fakeTcp(t, (query, socket) => {
+      if (++count === 2) socket.destroy()
+      else socket.write(frame(echo(query)))
+    })
+    const { pool, told } = poolFor(t, server)
+    assert.deepEqual(await pool.ask(QUERY, LONG_MS), RIGHT)
+    assert.deepEqual(await pool.ask(QUERY, LONG_MS), RIGHT)
+    assert.deepEqual(told, [false, true, false])
+  })
+
+  test('asks once only when a new connection is closed, or an answer does not come', async (t) => {
+    let count = 0
+    const server = await fakeTcp(t, (query, socket) => {
+      if (++count === 1) socket.destroy()
+      else if (count === 2) socket.write(frame(echo(query)))
+    })
+    const { pool } = poolFor(t, server)
+    await assert.rejects(pool.ask(QUERY, LONG_MS))
+    assert.deepEqual(await pool.ask(QUERY, LONG_MS), RIGHT)
+    await assert.rejects(pool.ask(QUERY, SHORT_MS), { message: 'no answer over TCP in time' })
+    assert.equal(count, 3)
+  })
+
+  test('keeps no connection beyond its age', async (t) => {
+    const { server, sockets } = await answering(t)
+    let nowMs = 0
+    const { pool, told } = poolFor(t, server, { ageMsMax: 1000, now: () => nowMs })
+    for (const at of [0, 999, 1000, 1500]) {
+      nowMs = at
+      await pool.ask(QUERY, LONG_MS)
+    }
+    assert.deepEqual(told, [false, true, false, true])
+    assert.equal(new Set(sockets).size, 2)
+  })
+
+  test('keeps no more idle connections than it is told', async (t) => {
+    const { server } = await answering(t)
+    const { pool, told } = poolFor(t, server, { idleMax: 1 })
+    await Promise.all([1, 2, 3].map((id) => pool.ask(queryWith(id), LONG_MS)))
+    told.length = 0
+    await Promise.all([1, 2, 3].map((id) => pool.ask(queryWith(id), LONG_MS)))
+    assert.deepEqual(told, [true, false, false])
+  })
+
+  test('answers what is under way when it is closed, and then keeps nothing', async (t) => {
+    const asked = Promise.withResolvers<() => void>()
+    const gone = Promise.withResolvers<void>()
+    const server = await fakeTcp(t, (query, socket) => {
+      socket.once('close', () => gone.resolve())
+      asked.resolve(() => socket.write(frame(echo(query))))
+    })
+    const { pool } = poolFor(t, server)
+    const reply = pool.ask(QUERY, LONG_MS)
+    const answer = await asked.promise
+    pool.close()
+    answer()
+    assert.deepEqual(await reply, RIGHT)
+    await within(gone.promise, 'the end of the last connection')
+  })
+})

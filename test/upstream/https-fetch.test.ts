@@ -1,0 +1,153 @@
+import assert from 'node:assert/strict'
+import { describe, type TestContext, test } from 'node:test'
+import type { DohRequest } from '../../src/doh/doh-client.ts'
+import { tlsOptions } from '../../src/node/tls-identity.ts'
+import { HttpsFetch } from '../../src/upstream/https-fetch.ts'
+import { AUTHORITY } from '../certificates.ts'
+import { LONG_MS, SHORT_MS } from '../server/answer-samples.ts'
+import { type FakeServer, within } from '../server/clients.ts'
+import { fakeHttp2, fakeHttps, type StreamRequest } from '../server/secure-servers.ts'
+
+const WIRE = 'application/dns-message'
+
+/** Requests to a server at 127.0.0.1, ended with the test. */
+function fetchFrom(t: TestContext, { port }: FakeServer): HttpsFetch {
+  const address = '127.0.0.1'
+  const upstream = { transport: 'https', address, port, url: `https://localhost:${port}/` } as const
+  const tls = tlsOptions(upstream, { ca: AUTHORITY })
+  const kept = { expireMs: LONG_MS, idleMax: 0, sourceAddress: undefined }
+  const https = new HttpsFetch({ address, port, tls, ...kept })
+  t.after(() => https.close())
+  return https
+}
+
+function request(fields: Partial<DohRequest> = {}): DohRequest {
+  const signal = AbortSignal.timeout(LONG_MS)
+  return { method: 'GET', headers: { accept: WIRE }, redirect: 'manual', signal, ...fields }
+}
+
+/** Answers with the request's method, path and body as text. */
+function tellBack({ method, path, body, stream }: StreamRequest): void {
+  stream.respond({ ':status': 200, 'content-type': WIRE, age: '7' })
+  stream.end(`${method} ${path} ${Buffer.from(body)}`)
+}
+
+describe('requests over HTTP/2', () => {
+  test('go on one connection, many at a time', async (t) => {
+    const server = await fakeHttp2(t, tellBack)
+    const https = fetchFrom(t, server)
+    const asked = Array.from({ length: 30 }, (_, i) =>
+      https.fetch(`https://localhost/q?dns=${i}`, request()),
+    )
+    const texts = await Promise.all((await Promise.all(asked)).map((one) => one.text()))
+    assert.deepEqual(
+      texts,
+      Array.from({ length: 30 }, (_, i) => `GET /q?dns=${i} `),
+    )
+    assert.equal(server.sessions.size, 1)
+  })
+
+  test('have a body, and their responses status, type, age and body', async (t) => {
+    const https = fetchFrom(t, await fakeHttp2(t, tellBack))
+    const body = new TextEncoder().encode('query')
+    const response = await https.fetch('https://localhost/q', request({ method: 'POST', body }))
+    assert.equal(response.status, 200)
+    assert.deepEqual(
+      [...response.headers],
+      [
+        ['age', '7'],
+        ['content-type', WIRE],
+      ],
+    )
+    assert.equal(await response.text(), 'POST /q query')
+  })
+
+  test('go on another connection when the one that was kept is over', async (t) => {
+    const server = await fakeHttp2(t, tellBack)
+    const https = fetchFrom(t, server)
+    for (const end of ['close', 'destroy'] as const) {
+      await https.fetch('https://localhost/1', request())
+      for (const session of server.sessions) if (!session.destroyed) session[end]()
+      const response = await https.fetch('https://localhost/2', request())
+      assert.equal(await response.text(), 'GET /2 ')
+    }
+  })
+
+  test('end in time', async (t) => {
+    const https = fetchFrom(t, await fakeHttp2(t, () => undefined))
+    const signal = AbortSignal.timeout(SHORT_MS)
+    await assert.rejects(https.fetch('https://localhost/', request({ signal })), {
+      message: 'no answer over HTTPS in time',
+    })
+  })
+
+  test('take no more than a message can be', async (t) => {
+    const server = await fakeHttp2(t, ({ stream }) => {
+      stream.respond({ ':status': 200 })
+      stream.end(new Uint8Array(65_536))
+    })
+    const asked = fetchFrom(t, server).fetch('https://localhost/', request())
+    await assert.rejects(asked, { message: 'over 65535 octets are no message' })
+  })
+
+  test('tell of a server that breaks off', async (t) => {
+    const server = await fakeHttp2(t, ({ stream }) => {
+      stream.respond({ ':status': 200 })
+      stream.write('half', () => stream.session?.destroy())
+    })
+    await assert.rejects(fetchFrom(t, server).fetch('https://localhost/', request()))
+  })
+})
+
+describe('requests over HTTP/1.1', () => {
+  test('go one after the other on one connection', async (t) => {
+    const ports = new Set<number | undefined>()
+    const server = await fakeHttps(t, ({ socket, url, headers }, response) => {
+      ports.add(socket.remotePort)
+      response.writeHead(200, { 'content-type': WIRE }).end(`${headers.host} ${url}`)
+    })
+    const https = fetchFrom(t, server)
+    for (let i = 0; i < 3; i++) {
+      const response = await https.fetch(`https://localhost/${i}`, request())
+      assert.equal(await response.text(), `localhost /${i}`)
+    }
+    assert.equal(ports.size, 1)
+  })
+
+  test('are told what status there is, whatever it is', async (t) => {
+    const https = fetchFrom(
+      t,
+      await fakeHttps(t, ({ url = '' }, response) => {
+        response.writeHead(Number(url.slice(1))).end()
+      }),
+    )
+    for (const [status, told] of [
+      [204, 204],
+      [404, 404],
+      [999, 502],
+    ]) {
+      const response = await https.fetch(`https://localhost/${status}`, request())
+      assert.equal(response.status, told)
+    }
+  })
+})
+
+test('a server with a certificate for another name is not asked', async (t) => {
+  let count = 0
+  const server = await fakeHttp2(t, () => count++)
+  const { port } = server
+  const upstream = {
+    transport: 'https',
+    address: '127.0.0.1',
+    port,
+    url: 'https://a.test/',
+  } as const
+  const tls = tlsOptions(upstream, { ca: AUTHORITY })
+  const kept = { expireMs: LONG_MS, idleMax: 0, sourceAddress: undefined }
+  const https = new HttpsFetch({ address: '127.0.0.1', port, tls, ...kept })
+  await within(
+    assert.rejects(https.fetch('https://a.test/', request()), /altnames/),
+    'the refusal of a certificate',
+  )
+  assert.equal(count, 0)
+})
