@@ -36,14 +36,14 @@ export class Server {
    * the type, as dig has them: `+edns[=SIZE] +do +nsid +padding +cookie +option=CODE:HEX +ad +cd
    * +nord +id=N`; how
    * to ask: `+udp +tcp +tls +https`; from where: `+from=ADDRESS`; which port: `+port=N`. Checks
-   * that the reply has the query's ID and its question, octet for octet.
+   * that the reply has the query's ID and its question, byte for byte.
    */
   async ask(question: string): Promise<string[]> {
     const reply = await this.askBytes(question)
     return reply === undefined ? [] : formatReply(reply)
   }
 
-  /** As `ask`, with the reply's octets. */
+  /** As `ask`, with the reply's bytes. */
   async askBytes(question: string): Promise<Uint8Array | undefined> {
     const { message, words } = parseQuestion(question)
     for (const word of words.keys()) assert.ok(WORDS.has(word), `"+${word}" means nothing`)
@@ -58,7 +58,7 @@ export class Server {
 
   /**
    * Asks as `ask` does, and tells whether the reply came on the quick way; checks that the long way
-   * has the same octets.
+   * has the same bytes.
    */
   async isQuick(question: string): Promise<boolean> {
     const { message, words } = parseQuestion(question)
@@ -69,7 +69,7 @@ export class Server {
     return true
   }
 
-  /** Sends octets. */
+  /** Sends bytes. */
   async answer(
     message: Uint8Array,
     client: Client = CLIENT,

@@ -44,7 +44,7 @@ export type Asked = {
   readonly message: Uint8Array
 }
 
-/** What an upstream does: replies with lines or octets, fails, or says nothing until time is up. */
+/** What an upstream does: replies with lines or bytes, fails, or says nothing until time is up. */
 export type UpstreamAct = readonly string[] | Uint8Array | Error | 'silence'
 
 /** An upstream that was opened. */
@@ -164,7 +164,7 @@ export class FakeHost implements Host {
     return this.state >>> 16
   }
 
-  /** Of a file that is no text, each character is an octet. */
+  /** Of a file that is no text, each character is a byte. */
   readonly readBytes = (path: string): Uint8Array | undefined => {
     const text = this.files.get(path)
     return text === undefined ? undefined : Buffer.from(text, 'latin1')

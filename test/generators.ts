@@ -4,12 +4,12 @@
  */
 import fc from 'fast-check'
 
-/** Any label: 1 to 63 octets of any value. */
+/** Any label: 1 to 63 bytes of any value. */
 export function wireLabel(): fc.Arbitrary<Uint8Array> {
   return fc.uint8Array({ minLength: 1, maxLength: 63 })
 }
 
-/** Any absolute name on the wire, up to 255 octets or fewer. */
+/** Any absolute name on the wire, up to 255 bytes or fewer. */
 export function wireName({
   bytesMax = 255,
 }: {

@@ -6,7 +6,7 @@
  * `additional: `; then the OPT record as `edns: SIZE` with `do` behind it, and its options.
  * @module
  */
-import { formatHex, octet, readUint16 } from '../src/bytes/bytes.ts'
+import { byteAt, formatHex, readUint16 } from '../src/bytes/bytes.ts'
 import { type EdnsOption, extendedError, OPTION, parseOptions } from '../src/dns/edns.ts'
 import { EMPTY_REPLY, parseResponse, type ResourceRecord, writeReply } from '../src/dns/message.ts'
 import { formatName, nameOf, ROOT } from '../src/dns/name.ts'
@@ -185,6 +185,6 @@ function formatOption({ code, data }: EdnsOption): string {
   if (code === OPTION.NSID) return `nsid: ${formatHex(data)}`.trimEnd()
   if (code === OPTION.PADDING) return `padding: ${data.length}`
   if (code !== OPTION.EXTENDED_ERROR) return `option ${code}: ${formatHex(data)}`
-  const error = (octet(data, 0) << 8) | octet(data, 1)
+  const error = (byteAt(data, 0) << 8) | byteAt(data, 1)
   return `ede: ${error} ${new TextDecoder().decode(data.subarray(2))}`.trimEnd()
 }

@@ -27,7 +27,7 @@ export type Signing = {
   readonly algorithm?: string
   readonly timeSeconds: number
   readonly fudgeSeconds?: number
-  /** Octets of the MAC to keep; all when left out. */
+  /** Bytes of the MAC to keep; all when left out. */
   readonly macBytes?: number
   readonly ttlSeconds?: number
 }

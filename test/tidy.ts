@@ -169,7 +169,7 @@ const IMPORT =
   /^(?:import|export)\s(?:[^'"]*?\sfrom\s+)?['"]([^'"]+)['"]|import\(['"]([^'"]+)['"]\)/gm
 const EXPORT = /^export (?:default )?(?:abstract |async )?(?:function|const|type|class|interface)\b/
 const UNFINISHED = /\b(TODO|FIXME|XXX|HACK)\b/
-/** Casts are for the border, right after a check: octets, JSON, what a platform's types leave open. */
+/** Casts are for the border, right after a check: bytes, JSON, what a platform's types leave open. */
 const CASTS = 'src/bytes/bytes.ts'
 const CAST = /\bas (?!const\b)[A-Za-z{([]/
 

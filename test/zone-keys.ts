@@ -5,7 +5,7 @@
  */
 import { createPublicKey, generateKeyPairSync, verify, type webcrypto } from 'node:crypto'
 import { decodeBase64url, encodeBase64, encodeBase64url } from '../src/bytes/base64url.ts'
-import { concatBytes, octet, readUint16, readUint32 } from '../src/bytes/bytes.ts'
+import { byteAt, concatBytes, readUint16, readUint32 } from '../src/bytes/bytes.ts'
 import { ALGORITHM } from '../src/dns/dnssec-algorithm.ts'
 import { parseResponse, type ResourceRecord } from '../src/dns/message.ts'
 import { equalNames, formatName } from '../src/dns/name.ts'
@@ -46,7 +46,7 @@ export function newKeyFiles(
   { algorithm = 13, flags = 257 }: { readonly algorithm?: number; readonly flags?: number } = {},
 ): Files {
   const jwk = newKey(algorithm)
-  const publicHalf = encodeBase64(publicOctets(jwk))
+  const publicHalf = encodeBase64(publicBytes(jwk))
   const lines = [FORMAT, `Algorithm: ${algorithm} (X)`, ...privateLines(jwk), 'Activate: 20260101']
   return {
     [`${base}.key`]: `${zone} IN DNSKEY ${flags} 3 ${algorithm} ${publicHalf}\n`,
@@ -68,7 +68,7 @@ export function checkSignatures(reply: Uint8Array, keys: readonly ResourceRecord
       if (record.type !== TYPE.RRSIG) return []
       const { rdata, owner, ttlSeconds } = record
       const signer = formatName(rdata, 18)
-      const what = [formatType(readUint16(rdata, 0)), octet(rdata, 2), octet(rdata, 3)]
+      const what = [formatType(readUint16(rdata, 0)), byteAt(rdata, 2), byteAt(rdata, 3)]
       const isGood = isSigned(record, records, keys)
       const words = [section, formatName(owner), ...what, ttlSeconds, signer]
       return [words.join(' ') + (isGood ? '' : ' bad')]
@@ -88,7 +88,7 @@ export function isSigned(
   )
   const end = nameEnd(rdata, 18)
   const key = keys.find((one) => keyTag(one.rdata) === readUint16(rdata, 16))
-  if (first === undefined || key === undefined || octet(key.rdata, 3) !== octet(rdata, 2)) {
+  if (first === undefined || key === undefined || byteAt(key.rdata, 3) !== byteAt(rdata, 2)) {
     return false
   }
   const data = concatBytes(
@@ -96,7 +96,7 @@ export function isSigned(
     canonicalRecords([first, ...others], readUint32(rdata, 4)),
   )
   const shown = createPublicKey({ key: shownKey(key.rdata), format: 'jwk' })
-  const digest = { 8: 'sha256', 10: 'sha512', 13: 'sha256', 14: 'sha384' }[octet(rdata, 2)]
+  const digest = { 8: 'sha256', 10: 'sha512', 13: 'sha256', 14: 'sha384' }[byteAt(rdata, 2)]
   const by = { key: shown, dsaEncoding: 'ieee-p1363' } as const
   return verify(digest, data, by, rdata.subarray(end))
 }
@@ -115,10 +115,10 @@ function newKey(algorithm: number): JsonWebKey {
   }
 }
 
-function publicOctets({ kty, x, y, n, e }: JsonWebKey): Uint8Array {
-  if (kty !== 'RSA') return concatBytes(octetsOf(x), octetsOf(y ?? ''))
-  const exponent = octetsOf(e)
-  return concatBytes(Uint8Array.of(exponent.length), exponent, octetsOf(n))
+function publicBytes({ kty, x, y, n, e }: JsonWebKey): Uint8Array {
+  if (kty !== 'RSA') return concatBytes(bytesOf(x), bytesOf(y ?? ''))
+  const exponent = bytesOf(e)
+  return concatBytes(Uint8Array.of(exponent.length), exponent, bytesOf(n))
 }
 
 function privateLines({ kty, d, n, e, p, q, dp, dq, qi }: JsonWebKey): string[] {
@@ -133,13 +133,13 @@ function privateLines({ kty, d, n, e, p, q, dp, dq, qi }: JsonWebKey): string[] 
     Coefficient: qi,
   }
   const lines = kty === 'RSA' ? parts : { PrivateKey: d }
-  return Object.entries(lines).map(([name, value]) => `${name}: ${encodeBase64(octetsOf(value))}`)
+  return Object.entries(lines).map(([name, value]) => `${name}: ${encodeBase64(bytesOf(value))}`)
 }
 
 function shownKey(rdata: Uint8Array): JsonWebKey {
   const key = rdata.subarray(4)
   const half = key.length / 2
-  switch (octet(rdata, 3)) {
+  switch (byteAt(rdata, 3)) {
     case ALGORITHM.ECDSAP256SHA256:
     case ALGORITHM.ECDSAP384SHA384: {
       const [x, y] = [encodeBase64url(key.subarray(0, half)), encodeBase64url(key.subarray(half))]
@@ -148,14 +148,14 @@ function shownKey(rdata: Uint8Array): JsonWebKey {
     case ALGORITHM.ED25519:
       return { kty: 'OKP', crv: 'Ed25519', x: encodeBase64url(key) }
     default: {
-      const end = 1 + octet(key, 0)
+      const end = 1 + byteAt(key, 0)
       const [e, n] = [encodeBase64url(key.subarray(1, end)), encodeBase64url(key.subarray(end))]
       return { kty: 'RSA', e, n }
     }
   }
 }
 
-function octetsOf(text: string | undefined): Uint8Array {
+function bytesOf(text: string | undefined): Uint8Array {
   const bytes = text === undefined ? undefined : decodeBase64url(text)
   if (bytes === undefined) throw new TypeError(`Not base64url: ${text}`)
   return bytes

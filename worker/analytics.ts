@@ -4,7 +4,7 @@
  */
 import type { Answered } from '../src/gateway/observed-gateway.ts'
 
-/** Octets of an index. */
+/** Bytes of an index. */
 const INDEX_BYTES_MAX = 96
 
 /** The part of a dataset that is used. */

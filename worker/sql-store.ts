@@ -5,7 +5,7 @@
 import type { ClusterStore, StoredManifest } from '../src/gateway/store.ts'
 import { StoreError } from '../src/gateway/store-error.ts'
 
-/** Octets in one row: a row may have two million. */
+/** Bytes in one row: a row may have two million. */
 const PART_BYTES = 1024 * 1024
 
 /** The part of an object's storage that is used. */

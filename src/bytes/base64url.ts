@@ -6,7 +6,7 @@
  * URL is one cache key.
  * @module
  */
-import { octet, toLatin1 } from './bytes.ts'
+import { byteAt, toLatin1 } from './bytes.ts'
 
 const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_'
 /** What characters stand for; -1 is nothing. */
@@ -22,7 +22,7 @@ const LONG_TEXT = 1024
 
 /**
  * Decodes base64url text; `undefined` for padding, characters outside of the alphabet, an
- * impossible length, or bits set after the last octet. The empty text is no octets.
+ * impossible length, or bits set after the last byte. The empty text is no bytes.
  * @param start characters that stand before it
  */
 export function decodeBase64url(text: string, start = 0): Uint8Array | undefined {
@@ -55,7 +55,7 @@ export function decodeBase64url(text: string, start = 0): Uint8Array | undefined
   return bytes
 }
 
-/** Decodes whole groups. Blanks and padding, which the runtime lets pass, make fewer octets. */
+/** Decodes whole groups. Blanks and padding, which the runtime lets pass, make fewer bytes. */
 function decodeWhole(text: string): Uint8Array | undefined {
   try {
     const bytes = Uint8Array.fromBase64(text, { alphabet: 'base64url' })
@@ -71,14 +71,14 @@ function valueAt(text: string, index: number): number {
   return code < 128 ? (VALUES[code] ?? -1) : -1
 }
 
-/** Encodes octets as base64url text without padding. */
+/** Encodes bytes as base64url text without padding. */
 export function encodeBase64url(bytes: Uint8Array): string {
   const characters = new Uint8Array(Math.ceil((bytes.length * 4) / 3))
   let size = 0
   let bits = 0
   let bitCount = 0
   for (let i = 0; i < bytes.length; i++) {
-    bits = (bits << 8) | octet(bytes, i)
+    bits = (bits << 8) | byteAt(bytes, i)
     bitCount += 8
     while (bitCount >= 6) {
       bitCount -= 6
@@ -90,7 +90,7 @@ export function encodeBase64url(bytes: Uint8Array): string {
   return toLatin1(characters)
 }
 
-/** Encodes octets as ordinary base64 with padding (RFC 4648 §4), as zone files have it. */
+/** Encodes bytes as ordinary base64 with padding (RFC 4648 §4), as zone files have it. */
 export function encodeBase64(bytes: Uint8Array): string {
   const text = encodeBase64url(bytes).replaceAll('-', '+').replaceAll('_', '/')
   return text + '='.repeat((4 - (text.length % 4)) % 4)

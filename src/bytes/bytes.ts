@@ -1,42 +1,42 @@
 /**
- * Octets: reading, writing and comparing them without surprises.
+ * Bytes: reading, writing and comparing them without surprises.
  *
  * The one place where an indexed read is asserted to be a number: callers have checked the bounds.
  * @module
  */
 
-/** ASCII lower case of every octet; only A–Z change (RFC 4343 §3). */
+/** ASCII lower case of every byte; only A–Z change (RFC 4343 §3). */
 export const LOWER: Uint8Array = Uint8Array.from({ length: 256 }, (_, octet) =>
   octet >= 0x41 && octet <= 0x5a ? octet + 0x20 : octet,
 )
 
-/** Octets, and the same memory as 32-bit words in the machine's order. */
-export type WordOctets = { readonly bytes: Uint8Array; readonly words: Int32Array }
+/** Bytes, and the same memory as 32-bit words in the machine's order. */
+export type WordBytes = { readonly bytes: Uint8Array; readonly words: Int32Array }
 
-/** The same, of as many octets: what a typed array has to work out whenever it is asked. */
-export type SizedOctets = WordOctets & { readonly size: number }
+/** The same, of as many bytes: what a typed array has to work out whenever it is asked. */
+export type SizedBytes = WordBytes & { readonly size: number }
 
 /** Arguments that a call is sure to take. */
 const CHARACTERS_AT_ONCE = 4096
 
-/** No octets at all. */
+/** No bytes at all. */
 export const EMPTY: Uint8Array = new Uint8Array(0)
 
-/** Makes room for `size` octets, a multiple of four, all 0. */
-export function wordOctets(size: number): { bytes: Uint8Array; words: Int32Array } {
+/** Makes room for `size` bytes, a multiple of four, all 0. */
+export function wordBytes(size: number): { bytes: Uint8Array; words: Int32Array } {
   const words = new Int32Array(size >>> 2)
   return { bytes: new Uint8Array(words.buffer), words }
 }
 
-/** Copies octets so that they can be read as words; `bytes` has as many as there were. */
-export function asWordOctets(octets: Uint8Array): SizedOctets {
-  const { bytes, words } = wordOctets((octets.length + 3) & ~3)
+/** Copies bytes so that they can be read as words; `bytes` has as many as there were. */
+export function asWordBytes(octets: Uint8Array): SizedBytes {
+  const { bytes, words } = wordBytes((octets.length + 3) & ~3)
   bytes.set(octets)
   return { bytes: bytes.subarray(0, octets.length), words, size: octets.length }
 }
 
-/** Reads one octet. The caller has checked that `offset` is inside `bytes`. */
-export function octet(bytes: Uint8Array, offset: number): number {
+/** Reads one byte. The caller has checked that `offset` is inside `bytes`. */
+export function byteAt(bytes: Uint8Array, offset: number): number {
   return bytes[offset] as number
 }
 
@@ -48,7 +48,7 @@ export function word(words: Int32Array, index: number): number {
   return words[index] as number
 }
 
-/** The bits that count in the last word of `size` octets, which is not whole. */
+/** The bits that count in the last word of `size` bytes, which is not whole. */
 export function tailMask(size: number): number {
   return (1 << (8 * (size & 3))) - 1
 }
@@ -81,42 +81,42 @@ export function writeUint32(bytes: Uint8Array, offset: number, value: number): v
   writeUint16(bytes, offset + 2, value)
 }
 
-/** Tells whether two octet strings are the same. Stops at the first difference: not for secrets. */
+/** Tells whether two byte strings are the same. Stops at the first difference: not for secrets. */
 export function equalBytes(a: Uint8Array, b: Uint8Array): boolean {
   if (a.length !== b.length) return false
   for (let i = 0; i < a.length; i++) if (a[i] !== b[i]) return false
   return true
 }
 
-/** Orders two octet strings: negative, zero or positive; a prefix comes before what it begins. */
+/** Orders two byte strings: negative, zero or positive; a prefix comes before what it begins. */
 export function compareBytes(a: Uint8Array, b: Uint8Array): number {
   const shared = Math.min(a.length, b.length)
   for (let i = 0; i < shared; i++) {
-    const difference = octet(a, i) - octet(b, i)
+    const difference = byteAt(a, i) - byteAt(b, i)
     if (difference !== 0) return difference
   }
   return a.length - b.length
 }
 
-/** A number of 32 bits that is the same for the same octets, seldom for others; not for secrets. */
+/** A number of 32 bits that is the same for the same bytes, seldom for others; not for secrets. */
 export function hashBytes(bytes: Uint8Array, seed: number): number {
   let hash = seed
-  for (let i = 0; i < bytes.length; i++) hash = Math.imul(hash ^ octet(bytes, i), 0x01000193)
+  for (let i = 0; i < bytes.length; i++) hash = Math.imul(hash ^ byteAt(bytes, i), 0x01000193)
   return hash
 }
 
-/** Joins octet strings into a new one. */
+/** Joins byte strings into a new one. */
 export function concatBytes(...parts: readonly Uint8Array[]): Uint8Array {
   const joined = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0))
   let offset = 0
   for (const part of parts) {
-    for (let i = 0; i < part.length; i++) joined[offset + i] = octet(part, i)
+    for (let i = 0; i < part.length; i++) joined[offset + i] = byteAt(part, i)
     offset += part.length
   }
   return joined
 }
 
-/** Turns octets into a string of as many characters, U+0000 to U+00FF; made for map keys. */
+/** Turns bytes into a string of as many characters, U+0000 to U+00FF; made for map keys. */
 export function toLatin1(bytes: Uint8Array): string {
   if (bytes.length <= CHARACTERS_AT_ONCE) return fromCharCodes(bytes)
   let text = ''
@@ -126,16 +126,16 @@ export function toLatin1(bytes: Uint8Array): string {
   return text
 }
 
-/** As one call: a string that is put together octet by octet is slow to make and to compare. */
+/** As one call: a string that is put together byte by byte is slow to make and to compare. */
 function fromCharCodes(bytes: Uint8Array): string {
   return Reflect.apply(String.fromCharCode, undefined, bytes)
 }
 
-/** Formats octets as lower-case hexadecimal digits. */
+/** Formats bytes as lower-case hexadecimal digits. */
 export function formatHex(bytes: Uint8Array): string {
   const digits = new Uint8Array(2 * bytes.length)
   for (let i = 0; i < bytes.length; i++) {
-    const value = octet(bytes, i)
+    const value = byteAt(bytes, i)
     digits[2 * i] = hexDigit(value >>> 4)
     digits[2 * i + 1] = hexDigit(value & 15)
   }

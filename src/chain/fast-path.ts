@@ -1,6 +1,6 @@
 /**
  * The quick way through a chain: what its plugins say to it beforehand, made into one function from
- * a query to the octets of its reply. Allocates nothing.
+ * a query to the bytes of its reply. Allocates nothing.
  * @module
  */
 import { MESSAGE_BYTES_MAX, UDP_BYTES_ADVERTISED } from '../dns/limits.ts'

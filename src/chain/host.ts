@@ -180,7 +180,7 @@ export type Host = {
   readonly isInterface?: (name: string) => boolean
   /** Reads a file by its path as the Corefile has it; `undefined` when it is not there. */
   readonly readText: (path: string) => string | undefined
-  /** Reads a file's octets; `undefined` when it is not there. Absent where there are no files. */
+  /** Reads a file's bytes; `undefined` when it is not there. Absent where there are no files. */
   readonly readBytes?: (path: string) => Uint8Array | undefined
   /**
    * Lists the files in a folder and those below it, by paths that begin with the folder's, sorted

@@ -24,7 +24,7 @@ export type Client = {
   readonly localPort?: number
   /** What it may see; everything without. */
   readonly view?: View
-  /** Octets that it takes of a reply to a query without EDNS, where that is known; else all. */
+  /** Bytes that it takes of a reply to a query without EDNS, where that is known; else all. */
   readonly bytesMax?: number
   /**
    * Sends a message ahead of the reply, and resolves when there is room for the next: for
@@ -62,7 +62,7 @@ export type RequestLimits = {
 
 /** Signs the messages of a reply, one after the other. */
 export type Seal = {
-  /** Octets that it adds to a message. */
+  /** Bytes that it adds to a message. */
   readonly bytes: number
   readonly add: (message: Uint8Array) => Uint8Array
 }
@@ -157,7 +157,7 @@ export type Next = (request: Request) => MaybePromise<Outcome>
 
 /** A query that was answered, for plugins that only look on. */
 export type Observation = Asked & {
-  /** The reply is the first `replyBytes` octets; 0 when there was no answer. */
+  /** The reply is the first `replyBytes` bytes; 0 when there was no answer. */
   readonly reply: Uint8Array
   readonly replyBytes: number
   /** The plugin deepest in the chain that had a part in it. */
@@ -170,7 +170,7 @@ export type QuickReply = {
   isUdp: boolean
   /** What the client may see. */
   view: View | undefined
-  /** Octets that it may have. */
+  /** Bytes that it may have. */
   bytesMax: number
   /** UDP size to advertise. */
   udpBytes: number
@@ -192,7 +192,7 @@ export type QuickReply = {
 }
 
 /**
- * A plugin's part on the quick way: from a query's octets to a reply's without a request, a promise
+ * A plugin's part on the quick way: from a query's bytes to a reply's without a request, a promise
  * or any other object, for what a snapshot has an answer to. Nothing here allocates.
  */
 export type QuickPart = {

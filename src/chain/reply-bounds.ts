@@ -23,13 +23,13 @@ export function udpBytesFor({ udpBytes }: Query): number {
   return Math.min(Math.max(udpBytes, BYTES_MIN), UDP_BYTES_MAX)
 }
 
-/** Octets that a reply over anything but UDP may have. */
+/** Bytes that a reply over anything but UDP may have. */
 export function bytesFor({ hasEdns }: Query, { bytesMax }: Client): number {
   return hasEdns || bytesMax === undefined ? MESSAGE_BYTES_MAX : bytesMax
 }
 
 /**
- * Octets that we say we take: our own number (RFC 6891 §6.2.3), and the client's, as CoreDNS has it
+ * Bytes that we say we take: our own number (RFC 6891 §6.2.3), and the client's, as CoreDNS has it
  * always, where EDNS is not what it should be.
  */
 export function advertisedTo(query: Query): number {

@@ -1,5 +1,5 @@
 /**
- * The resolver: from the octets of a query to the octets of its reply.
+ * The resolver: from the bytes of a query to the bytes of its reply.
  * @module
  */
 

@@ -12,7 +12,7 @@ import { ReplyWriter } from '../dns/reply-writer.ts'
 import type { Client, Seal } from './plugin.ts'
 import { sealed } from './sealed.ts'
 
-/** Octets of records, uncompressed, that one message is filled with. */
+/** Bytes of records, uncompressed, that one message is filled with. */
 const FILL_BYTES = 16_384
 /** Owner, type, class, TTL and length of a record at most, beside its rdata. */
 const RECORD_HEAD_BYTES = 10

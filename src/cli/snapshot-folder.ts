@@ -45,7 +45,7 @@ export async function readSnapshotFolder(
     const path = join(folder, SHARDS, sha256)
     const bytes = readBytes(path)
     if ((await sha256Hex(bytes)) !== sha256) {
-      throw new CommandError(`${path}: its octets have another SHA-256 than its name says`)
+      throw new CommandError(`${path}: its bytes have another SHA-256 than its name says`)
     }
     shards.push(openShard(bytes))
   }

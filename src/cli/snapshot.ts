@@ -57,7 +57,7 @@ export async function runSnapshotBuild(input: Input, output: Output): Promise<vo
   writeSnapshotFolder(folder, manifest, hashed)
   const bytes = listed.reduce((sum, shard) => sum + shard.bytes, 0)
   const count = shards.length === 1 ? '1 shard' : `${shards.length} shards`
-  output.stdout.write(`${folder}: ${records} records in ${count}, ${bytes} octets\n`)
+  output.stdout.write(`${folder}: ${records} records in ${count}, ${bytes} bytes\n`)
 }
 
 /** Prints all records of a snapshot, below its first origin. */

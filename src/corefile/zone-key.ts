@@ -4,7 +4,7 @@
  * @module
  */
 
-import { octet } from '../bytes/bytes.ts'
+import { byteAt } from '../bytes/bytes.ts'
 import { parseAddress } from '../dns/address.ts'
 import { nameOf, parseName } from '../dns/name.ts'
 import { configError, type Position } from './problem.ts'
@@ -29,7 +29,7 @@ const UNSUPPORTED_SCHEMES: ReadonlyMap<string, string> = new Map([
 ])
 
 /**
- * Reads a key of a server block; a block of addresses off the octet (IPv6: nibble) border stands
+ * Reads a key of a server block; a block of addresses off the byte (IPv6: nibble) border stands
  * for several zones.
  * @throws {ConfigError} when it is not a key
  */
@@ -78,7 +78,7 @@ function hintFor(text: string): string {
     return `; did you mean "${text.slice(1)}"?`
   }
   if (text === '') return '; the root is "."'
-  return text.split('.').some((label) => label.length > 63) ? ': a label has over 63 octets' : ''
+  return text.split('.').some((label) => label.length > 63) ? ': a label has over 63 bytes' : ''
 }
 
 function position({ file, line, column }: Position): Position {
@@ -118,5 +118,5 @@ function reverseZone(
 }
 
 function bitOf(address: Uint8Array, bit: number): number {
-  return (octet(address, bit >>> 3) >>> (7 - (bit & 7))) & 1
+  return (byteAt(address, bit >>> 3) >>> (7 - (bit & 7))) & 1
 }

@@ -2,24 +2,24 @@
  * Addresses spelled as one label, with dashes for dots and colons, as Kubernetes names Pods.
  * @module
  */
-import { octet } from '../bytes/bytes.ts'
+import { byteAt } from '../bytes/bytes.ts'
 
 const DASH = 0x2d
 
 /**
- * Reads the label whose length octet is at `at` as an address into the front of `into`, 16 octets
+ * Reads the label whose length byte is at `at` as an address into the front of `into`, 16 bytes
  * of room. Three dashes, none beside another, make it IPv4, else it is IPv6; an IPv6 address that
  * maps an IPv4 one is read as that (Go's `net.ParseIP`). Returns 4, 16, or 0 when it is none.
  * Allocates nothing.
  */
 export function parseAddressLabel(name: Uint8Array, at: number, into: Uint8Array): number {
-  const length = octet(name, at)
+  const length = byteAt(name, at)
   let dashes = 0
   let hasPair = false
   for (let i = 1; i <= length; i++) {
-    if (octet(name, at + i) !== DASH) continue
+    if (byteAt(name, at + i) !== DASH) continue
     dashes++
-    if (i < length && octet(name, at + i + 1) === DASH) hasPair = true
+    if (i < length && byteAt(name, at + i + 1) === DASH) hasPair = true
   }
   if (dashes === 3 && !hasPair) return readIPv4(name, at, into)
   if (!readIPv6(name, at, into)) return 0
@@ -30,12 +30,12 @@ export function parseAddressLabel(name: Uint8Array, at: number, into: Uint8Array
 }
 
 function readIPv4(name: Uint8Array, at: number, into: Uint8Array): number {
-  const end = at + octet(name, at) + 1
+  const end = at + byteAt(name, at) + 1
   let index = 0
   let value = 0
   let digits = 0
   for (let i = at + 1; i <= end; i++) {
-    const char = i < end ? octet(name, i) : DASH
+    const char = i < end ? byteAt(name, i) : DASH
     if (char === DASH) {
       if (digits === 0 || value > 255) return 0
       into[index++] = value
@@ -53,19 +53,19 @@ function readIPv4(name: Uint8Array, at: number, into: Uint8Array): number {
 
 /** Groups of up to four hexadecimal digits; two dashes together stand once for groups of zero. */
 function readIPv6(name: Uint8Array, at: number, into: Uint8Array): boolean {
-  const end = at + octet(name, at) + 1
+  const end = at + byteAt(name, at) + 1
   let groups = 0
   let gap = -1
   let i = at + 1
-  if (end - i >= 2 && octet(name, i) === DASH && octet(name, i + 1) === DASH) {
+  if (end - i >= 2 && byteAt(name, i) === DASH && byteAt(name, i + 1) === DASH) {
     gap = 0
     i += 2
   }
   while (i < end) {
     let value = 0
     let digits = 0
-    while (i < end && octet(name, i) !== DASH) {
-      const digit = hexDigit(octet(name, i))
+    while (i < end && byteAt(name, i) !== DASH) {
+      const digit = hexDigit(byteAt(name, i))
       if (digit < 0 || digits === 4) return false
       value = (value << 4) | digit
       digits++
@@ -77,7 +77,7 @@ function readIPv6(name: Uint8Array, at: number, into: Uint8Array): boolean {
     groups++
     if (i === end) break
     if (++i === end) return false
-    if (octet(name, i) !== DASH) continue
+    if (byteAt(name, i) !== DASH) continue
     if (gap >= 0) return false
     gap = groups
     i++

@@ -1,5 +1,5 @@
 /**
- * IP addresses as 4 or 16 octets, their text, and their names in the reverse trees.
+ * IP addresses as 4 or 16 bytes, their text, and their names in the reverse trees.
  *
  * Text of IPv4 is four decimal numbers without leading zeros (RFC 6943 §3.1.1: other readers take
  * `010` for eight); text of IPv6 is written as RFC 5952 recommends.
@@ -39,7 +39,7 @@ export function hasIPv6Form(text: string): boolean {
   return false
 }
 
-/** Parses `192.0.2.1` into 4 octets. */
+/** Parses `192.0.2.1` into 4 bytes. */
 export function parseIPv4(text: string): Uint8Array | undefined {
   const bytes = new Uint8Array(4)
   let part = 0
@@ -64,7 +64,7 @@ export function parseIPv4(text: string): Uint8Array | undefined {
 }
 
 /**
- * Parses an IPv6 address, also with `::` and with its last 32 bits in IPv4's form, into 16 octets.
+ * Parses an IPv6 address, also with `::` and with its last 32 bits in IPv4's form, into 16 bytes.
  */
 export function parseIPv6(text: string): Uint8Array | undefined {
   const bytes = new Uint8Array(16)
@@ -102,13 +102,12 @@ export function parseIPv6(text: string): Uint8Array | undefined {
 }
 
 /**
- * Formats 4 or 16 octets, the latter as RFC 5952 §4 says.
+ * Formats 4 or 16 bytes, the latter as RFC 5952 §4 says.
  * @throws {RangeError} on another length.
  */
 export function formatAddress(bytes: Uint8Array): string {
   if (bytes.length === 4) return bytes.join('.')
-  if (bytes.length !== 16)
-    throw new RangeError(`An address has 4 or 16 octets, got ${bytes.length}`)
+  if (bytes.length !== 16) throw new RangeError(`An address has 4 or 16 bytes, got ${bytes.length}`)
   if (isMapped(bytes)) return `::ffff:${bytes.subarray(12).join('.')}`
   const hextets = Array.from({ length: 8 }, (_, i) => readUint16(bytes, 2 * i).toString(16))
   const [start, count] = longestZeroRun(hextets)

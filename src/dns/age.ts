@@ -2,7 +2,7 @@
  * Messages that have been on their way for a while, as HTTP says it (RFC 8484 §5.1).
  * @module
  */
-import { octet, readUint16, readUint32, writeUint32 } from '../bytes/bytes.ts'
+import { byteAt, readUint16, readUint32, writeUint32 } from '../bytes/bytes.ts'
 import { HEADER_BYTES } from './limits.ts'
 import { TYPE } from './rr-type.ts'
 
@@ -32,7 +32,7 @@ export function ageMessage(bytes: Uint8Array, seconds: number): void {
 function skipName(bytes: Uint8Array, start: number): number {
   let at = start
   while (at < bytes.length) {
-    const length = octet(bytes, at)
+    const length = byteAt(bytes, at)
     if (length === 0) return at + 1
     if (length >= 0xc0) return at + 2
     at += length + 1

@@ -4,7 +4,7 @@
  * stale slots are told by an epoch.
  * @module
  */
-import { LOWER, octet, readUint16 } from '../bytes/bytes.ts'
+import { byteAt, LOWER, readUint16 } from '../bytes/bytes.ts'
 import { LABELS_MAX, NAME_BYTES_MAX, POINTER_OFFSET_MAX } from './limits.ts'
 
 const SLOTS = 4096
@@ -47,16 +47,16 @@ export class Compression {
     let known = -1
     let split = 0
     for (; split < labelCount && known < 0; split++) {
-      known = this.find(message, name, octet(this.labels, split) + from, this.hashes[split] ?? 0)
+      known = this.find(message, name, byteAt(this.labels, split) + from, this.hashes[split] ?? 0)
     }
     if (known >= 0) split--
     const written = mayPoint ? split : labelCount
     let at = to
     for (let i = 0; i < written; i++) {
-      const label = octet(this.labels, i) + from
+      const label = byteAt(this.labels, i) + from
       if (i < split) this.remember(at, this.hashes[i] ?? 0)
-      const size = octet(name, label) + 1
-      for (let j = 0; j < size; j++) message[at + j] = octet(name, label + j)
+      const size = byteAt(name, label) + 1
+      for (let j = 0; j < size; j++) message[at + j] = byteAt(name, label + j)
       at += size
     }
     if (!mayPoint || known < 0) {
@@ -73,7 +73,7 @@ export class Compression {
     const ownCount = this.expand(message, at)
     this.measure(this.expanded, 0)
     for (let i = 0; i < ownCount; i++) {
-      this.remember(at + octet(this.labels, i), this.hashes[i] ?? 0)
+      this.remember(at + byteAt(this.labels, i), this.hashes[i] ?? 0)
     }
   }
 
@@ -83,14 +83,14 @@ export class Compression {
     let ownCount = 0
     let isOwn = true
     let size = 0
-    for (let at = from; octet(message, at) !== 0; ) {
-      const length = octet(message, at)
+    for (let at = from; byteAt(message, at) !== 0; ) {
+      const length = byteAt(message, at)
       if (length >= 0xc0) {
         at = readUint16(message, at) & POINTER_OFFSET_MAX
         isOwn = false
         continue
       }
-      for (let i = 0; i <= length; i++) expanded[size + i] = octet(message, at + i)
+      for (let i = 0; i <= length; i++) expanded[size + i] = byteAt(message, at + i)
       size += length + 1
       at += length + 1
       if (isOwn) ownCount++
@@ -102,15 +102,15 @@ export class Compression {
   /** Finds the labels of a name and the hash of each suffix, from the root leftwards. */
   private measure(name: Uint8Array, from: number): number {
     let labelCount = 0
-    for (let at = from; octet(name, at) !== 0; at += octet(name, at) + 1) {
+    for (let at = from; byteAt(name, at) !== 0; at += byteAt(name, at) + 1) {
       this.labels[labelCount++] = at - from
     }
     let hash = 0x811c9dc5
     for (let i = labelCount - 1; i >= 0; i--) {
-      const label = octet(this.labels, i) + from
-      const end = label + octet(name, label)
+      const label = byteAt(this.labels, i) + from
+      const end = label + byteAt(name, label)
       for (let at = label; at <= end; at++) {
-        hash = Math.imul(hash ^ octet(LOWER, octet(name, at)), 0x01000193)
+        hash = Math.imul(hash ^ byteAt(LOWER, byteAt(name, at)), 0x01000193)
       }
       this.hashes[i] = hash
     }
@@ -146,15 +146,15 @@ function isSameName(message: Uint8Array, offset: number, name: Uint8Array, from:
   let at = offset
   let other = from
   for (;;) {
-    const length = octet(message, at)
+    const length = byteAt(message, at)
     if (length >= 0xc0) {
       at = readUint16(message, at) & POINTER_OFFSET_MAX
       continue
     }
-    if (length !== octet(name, other)) return false
+    if (length !== byteAt(name, other)) return false
     if (length === 0) return true
     for (let i = 1; i <= length; i++) {
-      if (octet(LOWER, octet(message, at + i)) !== octet(LOWER, octet(name, other + i)))
+      if (byteAt(LOWER, byteAt(message, at + i)) !== byteAt(LOWER, byteAt(name, other + i)))
         return false
     }
     at += length + 1

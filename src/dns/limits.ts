@@ -3,17 +3,17 @@
  * @module
  */
 
-/** Octets of a message header (RFC 1035 §4.1.1). */
+/** Bytes of a message header (RFC 1035 §4.1.1). */
 export const HEADER_BYTES = 12
-/** Octets of one label without its length (RFC 1035 §2.3.4). */
+/** Bytes of one label without its length (RFC 1035 §2.3.4). */
 export const LABEL_BYTES_MAX = 63
-/** Octets of a name on the wire, with all length octets and the root (RFC 1035 §3.1). */
+/** Bytes of a name on the wire, with all length bytes and the root (RFC 1035 §3.1). */
 export const NAME_BYTES_MAX = 255
-/** Labels of a name, the root not counted: each takes two octets at least. */
+/** Labels of a name, the root not counted: each takes two bytes at least. */
 export const LABELS_MAX = 127
-/** Octets of a message over a stream or HTTP (RFC 1035 §4.2.2, RFC 8484 §6). */
+/** Bytes of a message over a stream or HTTP (RFC 1035 §4.2.2, RFC 8484 §6). */
 export const MESSAGE_BYTES_MAX = 65535
-/** Octets of a UDP message for a client that says nothing else (RFC 1035 §4.2.1). */
+/** Bytes of a UDP message for a client that says nothing else (RFC 1035 §4.2.1). */
 export const UDP_BYTES_MIN = 512
 /** The UDP size we advertise in OPT records (RFC 9715 §3.2, DNS Flag Day 2020). */
 export const UDP_BYTES_ADVERTISED = 1232

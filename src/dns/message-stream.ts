@@ -2,7 +2,7 @@
  * Cuts a stream of bytes into messages, each behind its length in two bytes (RFC 1035 §4.2.2).
  * @module
  */
-import { octet } from '../bytes/bytes.ts'
+import { byteAt } from '../bytes/bytes.ts'
 
 const EMPTY = new Uint8Array(0)
 
@@ -59,9 +59,9 @@ export class MessageStream {
     const { chunk } = this
     while (this.at < chunk.length && !this.isPaused) {
       if (this.message === undefined) {
-        this.size[this.sizeBytes++] = octet(chunk, this.at++)
+        this.size[this.sizeBytes++] = byteAt(chunk, this.at++)
         if (this.sizeBytes < 2) continue
-        const size = (octet(this.size, 0) << 8) | octet(this.size, 1)
+        const size = (byteAt(this.size, 0) << 8) | byteAt(this.size, 1)
         if (size === 0) return false
         this.message = new Uint8Array(size)
         this.filled = 0

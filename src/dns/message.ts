@@ -72,7 +72,7 @@ export const EMPTY_REPLY: Reply = {
   options: [],
 }
 
-/** Reads a response from untrusted octets; `undefined` when it is malformed. Never throws. */
+/** Reads a response from untrusted bytes; `undefined` when it is malformed. Never throws. */
 export function parseResponse(bytes: Uint8Array): Response | undefined {
   if (bytes.length < HEADER_BYTES) return undefined
   const flags = readUint16(bytes, 2)

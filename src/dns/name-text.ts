@@ -3,7 +3,7 @@
  * writes it (github.com/miekg/dns, msg.go and types.go), which is not quite that of zone files.
  * @module
  */
-import { octet } from '../bytes/bytes.ts'
+import { byteAt } from '../bytes/bytes.ts'
 import { LABEL_BYTES_MAX, NAME_BYTES_MAX } from './limits.ts'
 import { ROOT } from './name.ts'
 
@@ -12,18 +12,18 @@ const SPECIAL: ReadonlySet<number> = new Set(Array.from('. \'@;()"\\', (c) => c.
 const BACKSLASH = 0x5c
 const DOT = 0x2e
 
-/** The text of each octet. */
+/** The text of each byte. */
 const CHARACTERS: readonly string[] = Array.from({ length: 256 }, (_, value) =>
   characterText(value),
 )
 
-/** Formats an absolute name with its final dot; octets outside 0x20 to 0x7e are `\DDD`. */
+/** Formats an absolute name with its final dot; bytes outside 0x20 to 0x7e are `\DDD`. */
 export function nameText(wire: Uint8Array): string {
-  if (octet(wire, 0) === 0) return '.'
+  if (byteAt(wire, 0) === 0) return '.'
   let text = ''
-  for (let at = 0; octet(wire, at) !== 0; at += octet(wire, at) + 1) {
-    const end = at + octet(wire, at)
-    for (let i = at + 1; i <= end; i++) text += CHARACTERS[octet(wire, i)]
+  for (let at = 0; byteAt(wire, at) !== 0; at += byteAt(wire, at) + 1) {
+    const end = at + byteAt(wire, at)
+    for (let i = at + 1; i <= end; i++) text += CHARACTERS[byteAt(wire, i)]
     text += '.'
   }
   return text
@@ -31,7 +31,7 @@ export function nameText(wire: Uint8Array): string {
 
 /**
  * Parses a name, with or without its final dot, into an absolute one. Characters beyond ASCII stand
- * for their octets in UTF-8. `undefined` when it is not a name.
+ * for their bytes in UTF-8. `undefined` when it is not a name.
  */
 export function parseNameText(text: string): Uint8Array | undefined {
   if (text === '.') return ROOT
@@ -40,14 +40,14 @@ export function parseNameText(text: string): Uint8Array | undefined {
   let start = 0
   let end = 1
   for (let i = 0; i < octets.length && end <= NAME_BYTES_MAX; ) {
-    if (octet(octets, i) === DOT) {
+    if (byteAt(octets, i) === DOT) {
       if (!closeLabel(wire, start, end)) return undefined
       start = end++
       i++
       continue
     }
     const width = escapeWidth(octets, i)
-    wire[end++] = width === 4 ? decimal(octets, i + 1) : octet(octets, i + width - 1)
+    wire[end++] = width === 4 ? decimal(octets, i + 1) : byteAt(octets, i + width - 1)
     i += width
   }
   const hasFinalDot = start > 0 && end === start + 1
@@ -64,9 +64,9 @@ function characterText(value: number): string {
   return SPECIAL.has(value) ? `\\${character}` : character
 }
 
-/** Octets of what stands at `i`: `\DDD`, `\X`, or one of its own. */
+/** Bytes of what stands at `i`: `\DDD`, `\X`, or one of its own. */
 function escapeWidth(octets: Uint8Array, i: number): number {
-  if (octet(octets, i) !== BACKSLASH || i + 1 === octets.length) return 1
+  if (byteAt(octets, i) !== BACKSLASH || i + 1 === octets.length) return 1
   const isDigit = (at: number): boolean => {
     const value = octets[at] ?? 0
     return value >= 0x30 && value <= 0x39
@@ -75,7 +75,7 @@ function escapeWidth(octets: Uint8Array, i: number): number {
 }
 
 function decimal(octets: Uint8Array, at: number): number {
-  const digit = (i: number): number => octet(octets, at + i) - 0x30
+  const digit = (i: number): number => byteAt(octets, at + i) - 0x30
   return 100 * digit(0) + 10 * digit(1) + digit(2)
 }
 

@@ -6,7 +6,7 @@
  * the question alone. Only when that does not settle a name are all names so far put in a table.
  * @module
  */
-import { LOWER, octet, type SizedOctets, tailMask, type WordOctets } from '../bytes/bytes.ts'
+import { byteAt, LOWER, type SizedBytes, tailMask, type WordBytes } from '../bytes/bytes.ts'
 import { Compression } from './compression.ts'
 import { HEADER_BYTES, LABELS_MAX } from './limits.ts'
 import { endsIn, Query } from './query.ts'
@@ -30,16 +30,16 @@ export class NameWriter {
   private readonly labels = new Uint8Array(LABELS_MAX)
   private labelCount = 0
   private matchedOffset = 0
-  private matchedOrigin: SizedOctets | undefined
+  private matchedOrigin: SizedBytes | undefined
   /** What was matched last: a target's name comes twice, in its rdata and before its addresses. */
-  private matchedPart: WordOctets | undefined
+  private matchedPart: WordBytes | undefined
   private matchedStart = 0
   private matchedSize = 0
   private matchedOwn = 0
   private readonly message: Uint8Array
   private readonly view: DataView
 
-  /** @param message where names go; up to three octets behind a name are written over */
+  /** @param message where names go; up to three bytes behind a name are written over */
   constructor(message: Uint8Array) {
     this.message = message
     this.view = new DataView(message.buffer, message.byteOffset, message.length)
@@ -77,21 +77,21 @@ export class NameWriter {
   }
 
   /**
-   * As `write`, for `size` octets of labels from `start` and the absolute name `origin` behind
+   * As `write`, for `size` bytes of labels from `start` and the absolute name `origin` behind
    * them; 0 when only `write` can tell what they may point at.
    */
   writeJoined(
     to: number,
-    labels: WordOctets,
+    labels: WordBytes,
     start: number,
     size: number,
-    origin: SizedOctets,
+    origin: SizedBytes,
     mayPoint: boolean,
   ): number {
     if (this.isTableFilled || this.notedCount === NOTED_MAX) return 0
     const isMatched = labels === this.matchedPart && start === this.matchedStart
     const isKnown = isMatched && size === this.matchedSize && origin === this.matchedOrigin
-    const own = isKnown ? this.matchedOwn : this.ownOctets(labels, start, size, origin)
+    const own = isKnown ? this.matchedOwn : this.ownBytes(labels, start, size, origin)
     const isNew = own > 0 || this.matchedOffset === 0
     if (own < 0 || (isNew && mayPoint && this.notedCount > 0)) return 0
     if (isNew) this.noted[this.notedCount++] = to
@@ -104,10 +104,10 @@ export class NameWriter {
   }
 
   /**
-   * Number of octets in front of what joined labels have in common with the question's end; -1 when
+   * Number of bytes in front of what joined labels have in common with the question's end; -1 when
    * that begins within the origin. `matchedOffset` is where it begins, 0 when there is nothing.
    */
-  private ownOctets(part: WordOctets, start: number, size: number, origin: SizedOctets): number {
+  private ownBytes(part: WordBytes, start: number, size: number, origin: SizedBytes): number {
     const { query } = this
     this.matchedOffset = 0
     this.matchedPart = undefined
@@ -123,8 +123,8 @@ export class NameWriter {
     return this.matchedOwn
   }
 
-  /** As `ownOctets`, for a question whose name ends in the origin, at `offset`. */
-  private ownBefore(part: WordOctets, start: number, size: number, offset: number): number {
+  /** As `ownBytes`, for a question whose name ends in the origin, at `offset`. */
+  private ownBefore(part: WordBytes, start: number, size: number, offset: number): number {
     const { query, labels } = this
     if (this.isTail(part, start, size, offset)) {
       this.matchedOffset = NAME_AT + offset - size
@@ -148,7 +148,7 @@ export class NameWriter {
   }
 
   /** Whether labels are those of the question in front of the offset `end` of its name. */
-  private isTail({ words }: WordOctets, start: number, size: number, end: number): boolean {
+  private isTail({ words }: WordBytes, start: number, size: number, end: number): boolean {
     const { nameView, labels, labelCount } = this.query
     const from = end - size
     if (from < 0 || (start & 3) !== 0) return false
@@ -159,11 +159,11 @@ export class NameWriter {
     }
     const last = from + 4 * whole
     if (last < end) {
-      // Behind the labels stands an origin, and behind the longest of names an octet to spare.
+      // Behind the labels stands an origin, and behind the longest of names a byte to spare.
       const differing = nameView.getInt32(last, true) ^ (words[first + whole] ?? 0)
       if ((differing & maskOf(size)) !== 0) return false
     }
-    // The same octets may also begin in the middle of a label.
+    // The same bytes may also begin in the middle of a label.
     for (let i = 0; i < labelCount; i++) {
       const label = labels[i] ?? 0
       if (label >= from) return label === from || size === 0
@@ -172,7 +172,7 @@ export class NameWriter {
   }
 
   /** Copies labels by words, each put together from two where they do not begin at one. */
-  private copy(to: number, { words }: WordOctets, start: number, size: number): void {
+  private copy(to: number, { words }: WordBytes, start: number, size: number): void {
     const { view } = this
     const first = start >>> 2
     const shift = 8 * (start & 3)
@@ -187,7 +187,7 @@ export class NameWriter {
   }
 
   /** Whether the question's name ends in an origin; the answer is kept for the next name. */
-  private isWithin(origin: SizedOctets): boolean {
+  private isWithin(origin: SizedBytes): boolean {
     if (this.matchedOrigin === origin) return true
     if (!endsInZone(this.query, origin)) return false
     this.matchedOrigin = origin
@@ -205,13 +205,13 @@ export class NameWriter {
     const { query, labels } = this
     this.matchedPart = undefined
     let count = 0
-    for (let at = 0; octet(name, at) !== 0; at += octet(name, at) + 1) labels[count++] = at
+    for (let at = 0; byteAt(name, at) !== 0; at += byteAt(name, at) + 1) labels[count++] = at
     this.labelCount = count
     let own = count
     let left = query.questionEnd === 0 ? 0 : query.labelCount
     while (own > 0 && left > 0) {
-      const theirs = octet(query.labels, left - 1)
-      if (!isSameLabel(name, octet(labels, own - 1), query.name, theirs)) break
+      const theirs = byteAt(query.labels, left - 1)
+      if (!isSameLabel(name, byteAt(labels, own - 1), query.name, theirs)) break
       this.matchedOffset = NAME_AT + theirs
       own--
       left--
@@ -223,9 +223,9 @@ export class NameWriter {
   private writeMatched(to: number, name: Uint8Array, count: number): number {
     const { message } = this
     const isWhole = count === this.labelCount
-    let end = isWhole ? 0 : octet(this.labels, count)
-    if (isWhole) while (octet(name, end) !== 0) end += octet(name, end) + 1
-    for (let i = 0; i < end; i++) message[to + i] = octet(name, i)
+    let end = isWhole ? 0 : byteAt(this.labels, count)
+    if (isWhole) while (byteAt(name, end) !== 0) end += byteAt(name, end) + 1
+    for (let i = 0; i < end; i++) message[to + i] = byteAt(name, i)
     if (!isWhole) return this.writePointer(to + end)
     message[to + end] = 0
     return to + end + 1

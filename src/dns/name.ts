@@ -1,10 +1,10 @@
 /**
- * Domain names as octets on the wire, uncompressed: length, label, …, and the root's zero octet
- * (RFC 1035 §3.1). All 256 octet values may stand in a label; comparing folds ASCII letters only
+ * Domain names as bytes on the wire, uncompressed: length, label, …, and the root's zero byte
+ * (RFC 1035 §3.1). All 256 byte values may stand in a label; comparing folds ASCII letters only
  * (RFC 4343).
  * @module
  */
-import { concatBytes, EMPTY, LOWER, octet, toLatin1 } from '../bytes/bytes.ts'
+import { byteAt, concatBytes, EMPTY, LOWER, toLatin1 } from '../bytes/bytes.ts'
 import { LABEL_BYTES_MAX, NAME_BYTES_MAX } from './limits.ts'
 
 /** The root's name. */
@@ -18,7 +18,7 @@ const SPECIAL: ReadonlySet<number> = new Set(Array.from('."\\;()@', (c) => c.cha
 /**
  * Parses a name in presentation form, with or without its final dot, into an absolute name.
  * Understands `\.` and `\DDD` (RFC 4343 §2.1). `undefined` when it is not a name: an empty label,
- * one over 63 octets, over 255 octets in all, a bad escape, or a character over U+007E.
+ * one over 63 bytes, over 255 bytes in all, a bad escape, or a character over U+007E.
  */
 export function parseName(text: string): Uint8Array | undefined {
   if (text === '.') return ROOT
@@ -62,19 +62,19 @@ export function parseRelativeName(text: string): Uint8Array | undefined {
 
 /** Formats the name at `start` with a final dot, escaped as zone files need it. */
 export function formatName(wire: Uint8Array, start = 0): string {
-  if (octet(wire, start) === 0) return '.'
+  if (byteAt(wire, start) === 0) return '.'
   let text = ''
-  for (let at = start; octet(wire, at) !== 0; at += octet(wire, at) + 1) {
+  for (let at = start; byteAt(wire, at) !== 0; at += byteAt(wire, at) + 1) {
     text += `${formatLabel(wire, at)}.`
   }
   return text
 }
 
-/** Formats one label, given the offset of its length octet. */
+/** Formats one label, given the offset of its length byte. */
 export function formatLabel(wire: Uint8Array, at: number): string {
   let text = ''
-  for (let i = at + 1; i <= at + octet(wire, at); i++) {
-    const value = octet(wire, i)
+  for (let i = at + 1; i <= at + byteAt(wire, at); i++) {
+    const value = byteAt(wire, i)
     if (value < 0x21 || value > 0x7e) text += `\\${String(value).padStart(3, '0')}`
     else if (SPECIAL.has(value)) text += `\\${String.fromCharCode(value)}`
     else text += String.fromCharCode(value)
@@ -83,10 +83,10 @@ export function formatLabel(wire: Uint8Array, at: number): string {
 }
 
 /**
- * Folds ASCII letters to lower case, in a copy. Length octets are under 64 and stay as they are.
+ * Folds ASCII letters to lower case, in a copy. Length bytes are under 64 and stay as they are.
  */
 export function lowerName(wire: Uint8Array): Uint8Array {
-  return wire.map((value) => octet(LOWER, value))
+  return wire.map((value) => byteAt(LOWER, value))
 }
 
 /** The name in lower case as a string, for maps and sets. */
@@ -110,22 +110,22 @@ export function isSubdomain(name: Uint8Array, zone: Uint8Array): boolean {
  */
 export function tailOffset(name: Uint8Array, zone: Uint8Array): number {
   const wanted = name.length - zone.length
-  for (let at = 0; at <= wanted; at += octet(name, at) + 1) {
+  for (let at = 0; at <= wanted; at += byteAt(name, at) + 1) {
     if (at === wanted) return hasTail(name, at, zone) ? at : -1
   }
   return -1
 }
 
-/** Offsets of the length octets of all labels, leftmost first; the root is not one. */
+/** Offsets of the length bytes of all labels, leftmost first; the root is not one. */
 export function labelOffsets(wire: Uint8Array): number[] {
   const offsets: number[] = []
-  for (let at = 0; at < wire.length && octet(wire, at) !== 0; at += octet(wire, at) + 1) {
+  for (let at = 0; at < wire.length && byteAt(wire, at) !== 0; at += byteAt(wire, at) + 1) {
     offsets.push(at)
   }
   return offsets
 }
 
-/** Joins relative labels and an absolute name; `undefined` when that is over 255 octets. */
+/** Joins relative labels and an absolute name; `undefined` when that is over 255 bytes. */
 export function joinName(relative: Uint8Array, origin: Uint8Array): Uint8Array | undefined {
   if (relative.length + origin.length > NAME_BYTES_MAX) return undefined
   return concatBytes(relative, origin)
@@ -133,7 +133,7 @@ export function joinName(relative: Uint8Array, origin: Uint8Array): Uint8Array |
 
 function hasTail(name: Uint8Array, offset: number, tail: Uint8Array): boolean {
   for (let i = 0; i < tail.length; i++) {
-    if (octet(LOWER, octet(name, offset + i)) !== octet(LOWER, octet(tail, i))) return false
+    if (byteAt(LOWER, byteAt(name, offset + i)) !== byteAt(LOWER, byteAt(tail, i))) return false
   }
   return true
 }
@@ -144,7 +144,7 @@ function closeLabel(wire: Uint8Array, start: number, end: number): boolean {
   return length >= 1 && length <= LABEL_BYTES_MAX && end <= NAME_BYTES_MAX
 }
 
-/** Reads `\DDD` or `\X` at `i`: the octet (-1 when it is neither) and the characters it takes. */
+/** Reads `\DDD` or `\X` at `i`: the byte (-1 when it is neither) and the characters it takes. */
 function readEscape(text: string, i: number): [value: number, width: number] {
   const digits = /^\d{3}/.exec(text.slice(i + 1, i + 4))?.[0]
   if (digits !== undefined) return [Number(digits), 4]

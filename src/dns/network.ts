@@ -3,18 +3,18 @@
  * @module
  */
 
-import { equalBytes, formatHex, octet } from '../bytes/bytes.ts'
+import { byteAt, equalBytes, formatHex } from '../bytes/bytes.ts'
 import { formatAddress, parseAddress } from './address.ts'
 
 /** A block of addresses. */
 export type Network = {
-  /** 4 or 16 octets. */
+  /** 4 or 16 bytes. */
   readonly address: Uint8Array
   /** How many bits of it the addresses of the block begin with. */
   readonly prefixBits: number
 }
 
-/** Octets that stand before an IPv4 address written as IPv6 (RFC 4291 §2.5.5.2). */
+/** Bytes that stand before an IPv4 address written as IPv6 (RFC 4291 §2.5.5.2). */
 const MAPPED_BYTES = 12
 
 /** Parses `192.0.2.0/24` or `2001:db8::/32`; `undefined` when `text` is neither. */
@@ -55,15 +55,15 @@ export function clientNetwork(address: string): string {
 export function isInNetwork(address: Uint8Array, { address: own, prefixBits }: Network): boolean {
   if (address.length !== own.length) return false
   const whole = prefixBits >>> 3
-  for (let i = 0; i < whole; i++) if (octet(address, i) !== octet(own, i)) return false
+  for (let i = 0; i < whole; i++) if (byteAt(address, i) !== byteAt(own, i)) return false
   const mask = 0xff & ~(0xff >>> (prefixBits & 7))
-  return mask === 0 || ((octet(address, whole) ^ octet(own, whole)) & mask) === 0
+  return mask === 0 || ((byteAt(address, whole) ^ byteAt(own, whole)) & mask) === 0
 }
 
 function unmapped(address: Uint8Array): Uint8Array {
   if (address.length !== 16) return address
   for (let i = 0; i < MAPPED_BYTES; i++) {
-    if (octet(address, i) !== (i < MAPPED_BYTES - 2 ? 0 : 0xff)) return address
+    if (byteAt(address, i) !== (i < MAPPED_BYTES - 2 ? 0 : 0xff)) return address
   }
   return address.subarray(MAPPED_BYTES)
 }

@@ -1,8 +1,8 @@
 /**
- * The gate: reads a query from untrusted octets, or says how to refuse it. Never throws.
+ * The gate: reads a query from untrusted bytes, or says how to refuse it. Never throws.
  *
  * What is checked, in order (RFC 8906 §3.1, §8; RFC 9619):
- * 1. under 12 octets, or a response: no answer at all, so that two servers cannot answer each other
+ * 1. under 12 bytes, or a response: no answer at all, so that two servers cannot answer each other
  * 2. an operation other than QUERY, or another that is asked for: NOTIMP, before anything behind
  *    the header is read
  * 3. not exactly one question, a name that does not parse: FORMERR; a question that ends before its
@@ -11,12 +11,12 @@
  *    OPT record, as by CoreDNS (RFC 6891 §7 would have one)
  * 5. an EDNS version over 0: BADVERS (RFC 6891 §6.1.3)
  *
- * Octets behind the counted sections are ignored, and records that are counted where the message
+ * Bytes behind the counted sections are ignored, and records that are counted where the message
  * ends. As for CoreDNS, the last of two OPT records counts, at whatever name (RFC 6891 §6.1.1 would
  * refuse these); one in another section than the additional is none.
  * @module
  */
-import { EMPTY, octet, readUint16, type SizedOctets, tailMask } from '../bytes/bytes.ts'
+import { byteAt, EMPTY, readUint16, type SizedBytes, tailMask } from '../bytes/bytes.ts'
 import { OPTION } from './edns.ts'
 import { HEADER_BYTES, LABELS_MAX, NAME_BYTES_MAX } from './limits.ts'
 import { OPCODE, RCODE } from './rcode.ts'
@@ -42,9 +42,9 @@ const { OPT, TKEY, TSIG } = TYPE
 const maskOf = tailMask
 const QUESTION_AT = HEADER_BYTES
 const NAME_END_MAX = HEADER_BYTES + NAME_BYTES_MAX
-/** Room for a name, and for reading four octets at its last one. */
+/** Room for a name, and for reading four bytes at its last one. */
 const NAME_BUFFER_BYTES = 260
-/** Octets of a message that are copied: more than a header and a question can have. */
+/** Bytes of a message that are copied: more than a header and a question can have. */
 const HEAD_BYTES = 512
 /** Records that CoreDNS takes: a serial to begin a transfer from, OPT and a signature. */
 const ANSWERS_MAX = 1
@@ -68,25 +68,25 @@ export class Query {
   readonly kind = 'query'
   /** The message. */
   bytes: Uint8Array = EMPTY
-  /** Octets of the message. */
+  /** Bytes of the message. */
   size = 0
   /** Its beginning, up to the end of the question at least, where it can be read as words. */
   readonly head: Uint8Array = new Uint8Array(HEAD_BYTES)
-  /** The same octets as 32-bit words in the machine's order. */
+  /** The same bytes as 32-bit words in the machine's order. */
   readonly headWords: Int32Array = new Int32Array(this.head.buffer)
-  /** The same octets for reads in the network's order. */
+  /** The same bytes for reads in the network's order. */
   readonly headView: DataView = new DataView(this.head.buffer)
   id = 0
   /** The second 16-bit word of the header as it came. */
   flags = 0
-  /** Query name in lower case, absolute, `nameBytes` octets of this buffer. */
+  /** Query name in lower case, absolute, `nameBytes` bytes of this buffer. */
   readonly name: Uint8Array = new Uint8Array(NAME_BUFFER_BYTES)
-  /** The same octets as 32-bit words in the machine's order; those behind the name are anything. */
+  /** The same bytes as 32-bit words in the machine's order; those behind the name are anything. */
   readonly nameWords: Int32Array = new Int32Array(this.name.buffer)
-  /** The same octets for reads at any offset. */
+  /** The same bytes for reads at any offset. */
   readonly nameView: DataView = new DataView(this.name.buffer)
   nameBytes = 0
-  /** Offset in `name` of each label's length octet, `labelCount` of them. */
+  /** Offset in `name` of each label's length byte, `labelCount` of them. */
   readonly labels: Uint8Array = new Uint8Array(LABELS_MAX)
   labelCount = 0
   type = 0
@@ -167,7 +167,7 @@ export function isWithinZone(query: Query, zone: Uint8Array): boolean {
   for (let i = 0; i < zone.length; i++) {
     if (name[start + i] !== zone[i]) return false
   }
-  // The same octets may also stand in the middle of a label, which is no end of the name.
+  // The same bytes may also stand in the middle of a label, which is no end of the name.
   for (let i = query.labelCount - 1; i >= 0; i--) {
     const label = labels[i] ?? 0
     if (label <= start) return label === start
@@ -178,7 +178,7 @@ export function isWithinZone(query: Query, zone: Uint8Array): boolean {
 /** As `isWithinZone`, for a zone that is at hand as words. */
 export function endsIn(
   { nameView, nameBytes, labels, labelCount }: Query,
-  zone: SizedOctets,
+  zone: SizedBytes,
 ): boolean {
   const { size, words } = zone
   const start = nameBytes - size
@@ -247,7 +247,7 @@ const readQuestion = (query: Query, size: number): number => {
 }
 
 /**
- * Copies the name in lower case, four octets at a time: where one is from A to Z, one of two sums
+ * Copies the name in lower case, four bytes at a time: where one is from A to Z, one of two sums
  * runs over into its highest bit and the other does not. Lengths are no letters.
  */
 const lowerName = ({ headWords, nameWords, nameBytes }: Query): void => {
@@ -296,7 +296,7 @@ const readOpt = (query: Query, at: number, end: number): boolean => {
   if (query.hasEdns) clearEdns(query)
   query.hasEdns = true
   query.udpBytes = readUint16(bytes, at + 2)
-  query.ednsVersion = octet(bytes, at + 5)
+  query.ednsVersion = byteAt(bytes, at + 5)
   query.wantsDnssec = (readUint16(bytes, at + 6) & 0x8000) !== 0
   query.optionsStart = at + 10
   query.optionsBytes = end - at - 10
@@ -317,7 +317,7 @@ const readOpt = (query: Query, at: number, end: number): boolean => {
 const skipName = (bytes: Uint8Array, start: number): number => {
   let at = start
   while (at < bytes.length) {
-    const length = octet(bytes, at)
+    const length = byteAt(bytes, at)
     if (length === 0) return at + 1
     if (length >= 0xc0) {
       if (at + 2 > bytes.length) return -1
@@ -325,7 +325,7 @@ const skipName = (bytes: Uint8Array, start: number): number => {
       return target >= HEADER_BYTES && target < start ? at + 2 : -1
     }
     at += length + 1
-    // A root or a pointer follows, and a pointer stands for one octet at least.
+    // A root or a pointer follows, and a pointer stands for one byte at least.
     if (length > 63 || at + 1 - start > NAME_BYTES_MAX) return -1
   }
   return -1

@@ -11,15 +11,15 @@ import { TYPE } from './rr-type.ts'
  * - `time`: a `u32` that text gives as a date (RFC 4034 §3.2)
  * - `type`: a `u16` that text gives as the mnemonic of a type
  * - `algorithm`: a `u8` that text may give as the mnemonic of a DNSSEC algorithm
- * - `ipv4` `ipv6`: addresses of 4 and 16 octets
+ * - `ipv4` `ipv6`: addresses of 4 and 16 bytes
  * - `name`: a domain name that is never compressed when written (RFC 3597 §4)
  * - `pointable`: a domain name of an RFC 1035 type, which may be compressed
- * - `string`: a length octet and up to 255 octets (RFC 1035 §3.3)
+ * - `string`: a length byte and up to 255 bytes (RFC 1035 §3.3)
  * - `strings`: one or more of them, to the end
- * - `tag`: a length octet and letters and digits (RFC 8659 §4.1)
- * - `rest`: octets to the end, as text
- * - `hex`: octets to the end, as hexadecimal digits
- * - `base64`: octets to the end, as base64
+ * - `tag`: a length byte and letters and digits (RFC 8659 §4.1)
+ * - `rest`: bytes to the end, as text
+ * - `hex`: bytes to the end, as hexadecimal digits
+ * - `base64`: bytes to the end, as base64
  * - `params`: service parameters to the end (RFC 9460 §2.2)
  * - `types`: types as bits to the end (RFC 4034 §4.1.2)
  */
@@ -94,7 +94,7 @@ export function rdataSchema(type: number): readonly Field[] | undefined {
   return SCHEMAS.get(type)
 }
 
-/** Octets of a field of fixed size; `undefined` when its size varies. */
+/** Bytes of a field of fixed size; `undefined` when its size varies. */
 export function fieldBytes(field: Field): number | undefined {
   switch (field) {
     case 'u8':

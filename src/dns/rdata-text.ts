@@ -5,10 +5,10 @@
 
 import { decodeBase64, encodeBase64 } from '../bytes/base64url.ts'
 import {
+  byteAt,
   concatBytes,
   equalBytes,
   formatHex,
-  octet,
   parseHex,
   readUint16,
   readUint32,
@@ -86,7 +86,7 @@ export function constantRdata(type: number, text: string): Uint8Array {
   return rdata
 }
 
-/** Formats octets between double quotes, escaped. */
+/** Formats bytes between double quotes, escaped. */
 export function formatString(bytes: Uint8Array): string {
   let text = ''
   for (const value of bytes) {
@@ -98,7 +98,7 @@ export function formatString(bytes: Uint8Array): string {
 }
 
 /**
- * Reads text with `\DDD` and `\X` into octets; `undefined` for a bad escape or a character over
+ * Reads text with `\DDD` and `\X` into bytes; `undefined` for a bad escape or a character over
  * U+00FF.
  */
 export function parseString(text: string): Uint8Array | undefined {
@@ -132,7 +132,7 @@ function formatField(field: Field, bytes: Uint8Array): string {
   switch (field) {
     case 'u8':
     case 'algorithm':
-      return String(octet(bytes, 0))
+      return String(byteAt(bytes, 0))
     case 'u16':
       return String(readUint16(bytes, 0))
     case 'type':
@@ -169,8 +169,8 @@ function formatField(field: Field, bytes: Uint8Array): string {
 
 function formatStrings(bytes: Uint8Array): string {
   const strings: string[] = []
-  for (let at = 0; at < bytes.length; at += octet(bytes, at) + 1) {
-    strings.push(formatString(bytes.subarray(at + 1, at + 1 + octet(bytes, at))))
+  for (let at = 0; at < bytes.length; at += byteAt(bytes, at) + 1) {
+    strings.push(formatString(bytes.subarray(at + 1, at + 1 + byteAt(bytes, at))))
   }
   return strings.join(' ')
 }
@@ -249,7 +249,7 @@ function parseShortString(text: string): Uint8Array | undefined {
     : concatBytes(Uint8Array.of(bytes.length), bytes)
 }
 
-/** A word over 255 octets stands for several strings, as in CoreDNS. */
+/** A word over 255 bytes stands for several strings, as in CoreDNS. */
 function parseStrings(words: readonly string[]): Uint8Array | undefined {
   // Each takes a byte or more, and rdata has a length of 16 bits (RFC 1035 §3.2.1).
   if (words.length > MESSAGE_BYTES_MAX) return undefined

@@ -3,7 +3,7 @@
  * schema, and written back with names compressed where the type allows it.
  * @module
  */
-import { concatBytes, EMPTY, equalBytes, octet, readUint16 } from '../bytes/bytes.ts'
+import { byteAt, concatBytes, EMPTY, equalBytes, readUint16 } from '../bytes/bytes.ts'
 import { NAME_BYTES_MAX } from './limits.ts'
 import { type Field, fieldBytes, rdataSchema } from './rdata-schema.ts'
 import type { ReplyWriter } from './reply-writer.ts'
@@ -15,7 +15,7 @@ const POINTERS_MAX = 127
 /** Reads a message that may hold compressed names, from the front to the back. Never throws. */
 export class WireReader {
   readonly bytes: Uint8Array
-  /** Offset of the next octet. */
+  /** Offset of the next byte. */
   at: number
   /** Set when something did not parse; what was read since then means nothing. */
   isBroken = false
@@ -45,7 +45,7 @@ export class WireReader {
     let floor = at
     let end = -1
     for (let pointers = 0; ; ) {
-      const length = at < this.bytes.length ? octet(this.bytes, at) : 0x40
+      const length = at < this.bytes.length ? byteAt(this.bytes, at) : 0x40
       if (length >= 0xc0 && at + 1 < this.bytes.length) {
         if (end < 0) end = at + 2
         at = readUint16(this.bytes, at) & 0x3fff
@@ -66,7 +66,7 @@ export class WireReader {
     return name.slice(0, size)
   }
 
-  /** Reads `size` octets into a copy. */
+  /** Reads `size` bytes into a copy. */
   take(size: number): Uint8Array {
     if (!this.has(size)) return this.fail()
     this.at += size
@@ -86,7 +86,7 @@ export class WireReader {
 }
 
 /**
- * Reads the rdata of `size` octets at `reader.at`, names uncompressed; `undefined` when it does not
+ * Reads the rdata of `size` bytes at `reader.at`, names uncompressed; `undefined` when it does not
  * fit its type's schema. Rdata of an unknown type is copied as it is.
  */
 export function readRdata(reader: WireReader, type: number, size: number): Uint8Array | undefined {
@@ -123,7 +123,7 @@ export function writeRdata(writer: ReplyWriter, type: number, rdata: Uint8Array)
       at = end
       continue
     }
-    const size = fieldBytes(field) ?? (isShort(field) ? octet(rdata, at) + 1 : rdata.length - at)
+    const size = fieldBytes(field) ?? (isShort(field) ? byteAt(rdata, at) + 1 : rdata.length - at)
     writer.writeBytes(rdata, at, size)
     at += size
   }
@@ -133,14 +133,14 @@ export function writeRdata(writer: ReplyWriter, type: number, rdata: Uint8Array)
 /** Offset just behind the uncompressed name at `at`. */
 export function nameEnd(bytes: Uint8Array, at: number): number {
   let end = at
-  while (octet(bytes, end) !== 0) end += octet(bytes, end) + 1
+  while (byteAt(bytes, end) !== 0) end += byteAt(bytes, end) + 1
   return end + 1
 }
 
 /** Offset just behind a field that begins at `at` in valid uncompressed rdata. */
 export function fieldEnd(field: Field, rdata: Uint8Array, at: number): number {
   if (field === 'name' || field === 'pointable') return nameEnd(rdata, at)
-  if (isShort(field)) return at + octet(rdata, at) + 1
+  if (isShort(field)) return at + byteAt(rdata, at) + 1
   return at + (fieldBytes(field) ?? rdata.length - at)
 }
 
@@ -150,7 +150,7 @@ function isShort(field: Field): boolean {
 
 function rawFieldBytes(reader: WireReader, field: Field, end: number): number {
   if (!isShort(field)) return fieldBytes(field) ?? end - reader.at
-  return reader.at < end ? octet(reader.bytes, reader.at) + 1 : Number.POSITIVE_INFINITY
+  return reader.at < end ? byteAt(reader.bytes, reader.at) + 1 : Number.POSITIVE_INFINITY
 }
 
 /**
@@ -163,7 +163,7 @@ function hasValidTail(last: Field | undefined, tail: Uint8Array = EMPTY): boolea
     case 'types':
       return isTypeBitmap(tail)
     case 'strings':
-      while (at < tail.length) at += octet(tail, at) + 1
+      while (at < tail.length) at += byteAt(tail, at) + 1
       return at === tail.length && at > 0
     case 'params':
       for (let key = -1; at < tail.length; ) {

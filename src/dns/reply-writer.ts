@@ -7,7 +7,7 @@
  * is kept from the start (RFC 6891 §7).
  * @module
  */
-import { type SizedOctets, type WordOctets, writeUint16 } from '../bytes/bytes.ts'
+import { type SizedBytes, type WordBytes, writeUint16 } from '../bytes/bytes.ts'
 import { type EdnsOption, OPTION } from './edns.ts'
 import { HEADER_BYTES, MESSAGE_BYTES_MAX, NAME_BYTES_MAX, UDP_BYTES_ADVERTISED } from './limits.ts'
 import { NameWriter } from './name-writer.ts'
@@ -36,7 +36,7 @@ const ECHOED = 0x7800 | RD | CD
 
 /** How to begin a reply. */
 export type ReplyLimits = {
-  /** Octets that the reply may have, 512 to 65535. */
+  /** Bytes that the reply may have, 512 to 65535. */
   readonly bytesMax: number
   /** UDP size to advertise, when the query has EDNS. */
   readonly udpBytes?: number
@@ -51,7 +51,7 @@ export class ReplyWriter {
   /** The reply so far; a record may overrun the limit before it is taken back. */
   readonly bytes: Uint8Array = new Uint8Array(2 * MESSAGE_BYTES_MAX + 1026)
   private readonly words = new Int32Array(this.bytes.buffer)
-  /** Octets written. */
+  /** Bytes written. */
   length = 0
   private readonly view = new DataView(this.bytes.buffer)
   /** True once a record did not fit: what follows is left out. */
@@ -75,7 +75,7 @@ export class ReplyWriter {
   private recordStart = 0
   private rdataStart = 0
 
-  /** Begins the reply to a query, echoing its question octet for octet when it was read. */
+  /** Begins the reply to a query, echoing its question byte for byte when it was read. */
   begin(query: Query, { bytesMax, udpBytes, options, dnssecOk }: ReplyLimits): void {
     this.query = query
     this.dnssecOk = dnssecOk ?? query.wantsDnssec
@@ -94,7 +94,7 @@ export class ReplyWriter {
     const { words } = this
     const { headWords, questionEnd } = query
     this.length = questionEnd === 0 ? HEADER_END : questionEnd
-    // Up to three octets too many, over which the first record is written.
+    // Up to three bytes too many, over which the first record is written.
     for (let i = HEADER_END / 4; 4 * i < questionEnd; i++) words[i] = headWords[i] ?? 0
   }
 
@@ -172,14 +172,14 @@ export class ReplyWriter {
     this.answerCount++
   }
 
-  /** Writes octets of rdata as they are. */
+  /** Writes bytes of rdata as they are. */
   writeBytes(source: Uint8Array, start: number, size: number): void {
     const { bytes, length } = this
     for (let i = 0; i < size; i++) bytes[length + i] = source[start + i] ?? 0
     this.length = length + size
   }
 
-  /** Writes octets of rdata that are at hand as little-endian words. */
+  /** Writes bytes of rdata that are at hand as little-endian words. */
   writeWords(source: Int32Array, start: number, count: number): void {
     const { view, length } = this
     for (let i = 0; i < count; i++) view.setInt32(length + 4 * i, source[start + i] ?? 0, true)
@@ -207,19 +207,19 @@ export class ReplyWriter {
   }
 
   /**
-   * Writes `size` octets of labels from `start`, joined to the absolute name `origin`. Returns
-   * false, and writes nothing, when that is over 255 octets.
+   * Writes `size` bytes of labels from `start`, joined to the absolute name `origin`. Returns
+   * false, and writes nothing, when that is over 255 bytes.
    */
-  writeJoinedName(labels: WordOctets, start: number, size: number, origin: SizedOctets): boolean {
+  writeJoinedName(labels: WordBytes, start: number, size: number, origin: SizedBytes): boolean {
     return this.writeJoined(labels, start, size, origin, true)
   }
 
   /** As `writeJoinedName`, without a pointer, for types that must not have one. */
   writeJoinedNameWhole(
-    labels: WordOctets,
+    labels: WordBytes,
     start: number,
     size: number,
-    origin: SizedOctets,
+    origin: SizedBytes,
   ): boolean {
     return this.writeJoined(labels, start, size, origin, false)
   }
@@ -285,10 +285,10 @@ export class ReplyWriter {
   }
 
   private writeJoined(
-    labels: WordOctets,
+    labels: WordBytes,
     start: number,
     size: number,
-    origin: SizedOctets,
+    origin: SizedBytes,
     mayPoint: boolean,
   ): boolean {
     if (size + origin.size > NAME_BYTES_MAX) return false

@@ -3,14 +3,14 @@
  * @module
  */
 
-import { asWordOctets } from '../bytes/bytes.ts'
+import { asWordBytes } from '../bytes/bytes.ts'
 import { IN_ADDR_ARPA, IP6_ARPA } from './address.ts'
 import { endsIn, type Query } from './query.ts'
 
 // Bound, as constants of a module are a part of the compiled code (query.ts).
 const isWithin = endsIn
-const IPV4_TREE = asWordOctets(IN_ADDR_ARPA)
-const IPV6_TREE = asWordOctets(IP6_ARPA)
+const IPV4_TREE = asWordBytes(IN_ADDR_ARPA)
+const IPV6_TREE = asWordBytes(IP6_ARPA)
 
 /** An address that is being read: its first `bitCount` bits are known, the rest are zero. */
 export class ReverseAddress {
@@ -22,7 +22,7 @@ export class ReverseAddress {
 
 /**
  * Reads the address that a lower-case name stands for. A name of fewer labels than an address has
- * gives the leading octets (IPv6: nibbles). False when the name is in neither tree, or a label is
+ * gives the leading bytes (IPv6: nibbles). False when the name is in neither tree, or a label is
  * not a number as the tree spells them: no leading zero, at most 255; one hexadecimal digit.
  * Allocates nothing.
  * @param surplusMax how many labels before a whole IPv6 address are passed over

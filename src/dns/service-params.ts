@@ -5,7 +5,7 @@
  */
 
 import { decodeBase64, encodeBase64 } from '../bytes/base64url.ts'
-import { concatBytes, EMPTY, octet, readUint16, toLatin1, writeUint16 } from '../bytes/bytes.ts'
+import { byteAt, concatBytes, EMPTY, readUint16, toLatin1, writeUint16 } from '../bytes/bytes.ts'
 import { formatAddress, parseAddress } from './address.ts'
 
 const KEYS: readonly string[] = [
@@ -62,7 +62,7 @@ function parseKey(text: string): number | undefined {
   return digits !== undefined && Number(digits) < 65536 ? Number(digits) : undefined
 }
 
-/** A value that its key does not allow goes by the key's number, as octets. */
+/** A value that its key does not allow goes by the key's number, as bytes. */
 function formatParam(key: number, value: Uint8Array): string {
   const name = formatKey(key)
   const text = formatValue(name, value)
@@ -92,7 +92,7 @@ function formatValue(name: string, value: Uint8Array): string | undefined {
   }
 }
 
-/** Also of a known key's number the octets are the value (RFC 9460 §2.1). */
+/** Also of a known key's number the bytes are the value (RFC 9460 §2.1). */
 function parseValue(name: string, octets: Uint8Array): Uint8Array | undefined {
   const text = toLatin1(octets)
   switch (name) {
@@ -148,8 +148,8 @@ function chunks(value: Uint8Array, size: number): Uint8Array[] | undefined {
 function formatShortStrings(value: Uint8Array): string | undefined {
   const strings: string[] = []
   let at = 0
-  while (at < value.length && octet(value, at) > 0) {
-    const end = at + 1 + octet(value, at)
+  while (at < value.length && byteAt(value, at) > 0) {
+    const end = at + 1 + byteAt(value, at)
     // Commas and backslashes are escaped for the list, and then again for the line.
     const item = toLatin1(value.subarray(at + 1, end)).replaceAll(/[,\\]/g, '\\$&')
     strings.push(escapeValue(latin1Bytes(item)))

@@ -25,7 +25,7 @@ export type SignatureTerms = {
   readonly signer: Uint8Array
 }
 
-/** Octets of an RRSIG record's data before the signer's name. */
+/** Bytes of an RRSIG record's data before the signer's name. */
 const FIXED_BYTES = 18
 /** Type, class, TTL and size of a record. */
 const HEAD_BYTES = 10

@@ -1,6 +1,6 @@
 /**
  * TSIG records, which sign a message by a secret that both sides have (RFC 8945 §4.2), and the
- * octets that such a signature covers beside the message (§4.3).
+ * bytes that such a signature covers beside the message (§4.3).
  *
  * ```
  *  algorithm (name)  time (6)  fudge (2)  size (2)  MAC  ID (2)  error (2)  size (2)  other data
@@ -109,7 +109,7 @@ export function uint48(value: number): Uint8Array {
   return bytes
 }
 
-/** Puts the size of octets before them, as that of a request's MAC is covered (§4.3.1). */
+/** Puts the size of bytes before them, as that of a request's MAC is covered (§4.3.1). */
 export function sized(bytes: Uint8Array): Uint8Array {
   const size = new Uint8Array(2)
   writeUint16(size, 0, bytes.length)

@@ -2,12 +2,12 @@
  * Sets of types as bits, as NSEC and CSYNC records have them (RFC 4034 §4.1.2, RFC 7477 §2.1.1.2).
  *
  * ```
- *  window (1)   octets (1)   bits (octets)   window …
- *  type >>> 8   1 to 32      bit 0 is the highest of the first octet
+ *  window (1)   bytes (1)   bits (bytes)   window …
+ *  type >>> 8   1 to 32      bit 0 is the highest of the first byte
  * ```
  * @module
  */
-import { concatBytes, octet } from '../bytes/bytes.ts'
+import { byteAt, concatBytes } from '../bytes/bytes.ts'
 import { parseType } from './rr-type.ts'
 
 const WINDOW_OCTETS_MAX = 32
@@ -18,7 +18,7 @@ export function typeBitmap(types: Iterable<number>): Uint8Array {
   for (const type of new Set(types)) {
     const bits = windows.get(type >>> 8) ?? new Uint8Array(WINDOW_OCTETS_MAX)
     const at = (type & 255) >>> 3
-    bits[at] = octet(bits, at) | (0x80 >>> (type & 7))
+    bits[at] = byteAt(bits, at) | (0x80 >>> (type & 7))
     windows.set(type >>> 8, bits)
   }
   const sorted = [...windows].sort(([a], [b]) => a - b)
@@ -34,10 +34,10 @@ export function typeBitmap(types: Iterable<number>): Uint8Array {
 export function bitmapTypes(bitmap: Uint8Array): number[] {
   const types: number[] = []
   for (let at = 0; at < bitmap.length; ) {
-    const window = octet(bitmap, at)
-    const end = at + 2 + octet(bitmap, at + 1)
+    const window = byteAt(bitmap, at)
+    const end = at + 2 + byteAt(bitmap, at + 1)
     for (let bit = 0; bit < 8 * (end - at - 2); bit++) {
-      const isSet = (octet(bitmap, at + 2 + (bit >>> 3)) & (0x80 >>> (bit & 7))) !== 0
+      const isSet = (byteAt(bitmap, at + 2 + (bit >>> 3)) & (0x80 >>> (bit & 7))) !== 0
       if (isSet) types.push((window << 8) | bit)
     }
     at = end
@@ -45,13 +45,13 @@ export function bitmapTypes(bitmap: Uint8Array): number[] {
   return types
 }
 
-/** Tells whether octets are windows in rising order, each with 1 to 32 octets of bits. */
+/** Tells whether bytes are windows in rising order, each with 1 to 32 bytes of bits. */
 export function isTypeBitmap(bitmap: Uint8Array): boolean {
   let at = 0
   for (let window = -1; at < bitmap.length; ) {
-    if (at + 2 > bitmap.length || octet(bitmap, at) <= window) return false
-    window = octet(bitmap, at)
-    const size = octet(bitmap, at + 1)
+    if (at + 2 > bitmap.length || byteAt(bitmap, at) <= window) return false
+    window = byteAt(bitmap, at)
+    const size = byteAt(bitmap, at + 1)
     if (size < 1 || size > WINDOW_OCTETS_MAX) return false
     at += 2 + size
   }

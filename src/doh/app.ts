@@ -5,7 +5,7 @@
 import type { Context } from 'hono'
 import { Hono } from 'hono/tiny'
 import { decodeBase64url } from '../bytes/base64url.ts'
-import { octet } from '../bytes/bytes.ts'
+import { byteAt } from '../bytes/bytes.ts'
 import { HEADER_BYTES, MESSAGE_BYTES_MAX } from '../dns/limits.ts'
 import { answerHeaders, cacheControl } from './answer-headers.ts'
 import { notFound, refuseFinalSlash } from './final-slash.ts'
@@ -16,7 +16,7 @@ import { SECURITY_HEADERS } from './json-response.ts'
 import { type Form, JSON_TYPE, mediaType, negotiateForm, WIRE_TYPE } from './negotiate.ts'
 import { readBody } from './read-body.ts'
 
-/** Characters of a message of 65,535 octets in base64url. */
+/** Characters of a message of 65,535 bytes in base64url. */
 const DNS_PARAMETER_MAX = 87_380
 const ALLOW = 'GET, HEAD, POST'
 const ALLOW_JSON = 'GET, HEAD'
@@ -114,7 +114,7 @@ async function answerJson(c: Context, options: DohOptions, type: string): Promis
 
 /** A message too short for a header, or a response, has nothing that could be answered. */
 async function ask(c: Context, options: DohOptions, message: Uint8Array): Promise<Uint8Array> {
-  if (message.length < HEADER_BYTES || (octet(message, 2) & 0x80) !== 0) {
+  if (message.length < HEADER_BYTES || (byteAt(message, 2) & 0x80) !== 0) {
     throw new HttpError(400, 'bad_message', 'The message is not a DNS query')
   }
   const reply = await options.answer(message, c)

@@ -5,7 +5,7 @@
  * @module
  */
 import { decodeBase64url } from '../bytes/base64url.ts'
-import { octet } from '../bytes/bytes.ts'
+import { byteAt } from '../bytes/bytes.ts'
 import { HEADER_BYTES, MESSAGE_BYTES_MAX } from '../dns/limits.ts'
 import { answerHeaders, cacheControl } from './answer-headers.ts'
 import { HttpError } from './http-error.ts'
@@ -58,9 +58,9 @@ export function readDirect(head: MessageHead, start = 0): DirectMessage | undefi
   return message !== undefined && isQuery(message) ? { isPost, message, bytesMax } : undefined
 }
 
-/** Tells whether octets may be a query: long enough for a header, and no response. */
+/** Tells whether bytes may be a query: long enough for a header, and no response. */
 export function isQuery(message: Uint8Array): boolean {
-  return message.length >= HEADER_BYTES && (octet(message, 2) & 0x80) === 0
+  return message.length >= HEADER_BYTES && (byteAt(message, 2) & 0x80) === 0
 }
 
 /** Returns the response with a DNS reply; `more` are added to its headers. */

@@ -51,7 +51,7 @@ export async function askDoh(
   const type = mediaType(response.headers.get('content-type') ?? undefined)
   if (type !== WIRE_TYPE) throw new Error(`content type "${type}", expected ${WIRE_TYPE}`)
   const reply = await readReply(response)
-  if (reply.length < HEADER_BYTES) throw new Error(`${reply.length} octets are no message`)
+  if (reply.length < HEADER_BYTES) throw new Error(`${reply.length} bytes are no message`)
   const age = response.headers.get('age') ?? ''
   // What is no number of seconds says nothing (RFC 9111 §5.1).
   if (/^\d+$/.test(age)) ageMessage(reply, Number(age))
@@ -72,7 +72,7 @@ async function readReply(response: Response): Promise<Uint8Array> {
   let size = 0
   for await (const chunk of response.body ?? []) {
     size += chunk.length
-    if (size > MESSAGE_BYTES_MAX) throw new Error(`over ${MESSAGE_BYTES_MAX} octets are no message`)
+    if (size > MESSAGE_BYTES_MAX) throw new Error(`over ${MESSAGE_BYTES_MAX} bytes are no message`)
     chunks.push(chunk)
   }
   return concatBytes(...chunks)

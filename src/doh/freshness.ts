@@ -2,7 +2,7 @@
  * How long an answer may be kept by HTTP caches (RFC 8484 §5.1, RFC 2308 §5).
  * @module
  */
-import { octet, readUint16, readUint32 } from '../bytes/bytes.ts'
+import { byteAt, readUint16, readUint32 } from '../bytes/bytes.ts'
 import { HEADER_BYTES } from '../dns/limits.ts'
 import { FLAG } from '../dns/query.ts'
 import { RCODE } from '../dns/rcode.ts'
@@ -39,7 +39,7 @@ export function freshSeconds(reply: Uint8Array): number {
 function skipName(bytes: Uint8Array, start: number): number {
   let at = start
   for (;;) {
-    const length = octet(bytes, at)
+    const length = byteAt(bytes, at)
     if (length >= 0xc0) return at + 2
     at += length + 1
     if (length === 0) return at

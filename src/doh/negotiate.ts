@@ -11,7 +11,7 @@ export const WIRE_TYPE = 'application/dns-message'
 /** Media type of the JSON form, which has no RFC. */
 export const JSON_TYPE = 'application/dns-json'
 
-/** A buffer of curl's has 3,000 octets, one of them for itself (lib/doh.h, DYN_DOH_RESPONSE). */
+/** A buffer of curl's has 3,000 bytes, one of them for itself (lib/doh.h, DYN_DOH_RESPONSE). */
 const CURL_BYTES_MAX = 2999
 
 const JSON_TYPES: ReadonlySet<string> = new Set([
@@ -45,7 +45,7 @@ export function negotiateForm(accept: string | undefined): Form | undefined {
 }
 
 /**
- * Octets that a client takes of a reply, as far as its request tells: curl's `--doh-url` posts and
+ * Bytes that a client takes of a reply, as far as its request tells: curl's `--doh-url` posts and
  * names no type of answer, and gives up on larger ones. `undefined` for all that there are.
  */
 export function replyBytesMax(method: string, accept: string | undefined): number | undefined {

@@ -46,5 +46,5 @@ async function readChunk(reader: Reader): ReturnType<Reader['read']> {
 }
 
 function tooLarge(bytesMax: number): HttpError {
-  return new HttpError(413, 'body_too_large', `The body is over ${bytesMax} octets`)
+  return new HttpError(413, 'body_too_large', `The body is over ${bytesMax} bytes`)
 }

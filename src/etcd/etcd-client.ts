@@ -71,7 +71,7 @@ const ANSWER_MS = 5000
 const SILENCE_MS = 15 * 60_000
 /** A connection is held to be dead some ten seconds after it is silent for so long. */
 const KEEPALIVE_MS = 10_000
-/** Octets of one answer, or of one message of a watch. */
+/** Bytes of one answer, or of one message of a watch. */
 const MESSAGE_BYTES_MAX = 128 * 1024 * 1024
 /** Characters of an answer that stand in an error. */
 const REASON_CHARACTERS_MAX = 120

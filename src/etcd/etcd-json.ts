@@ -1,6 +1,6 @@
 /**
  * What etcd says over its JSON gateway, which writes protocol buffers as JSON: 64-bit numbers as
- * strings, octets in base64, and nothing for what is zero
+ * strings, bytes in base64, and nothing for what is zero
  * (https://etcd.io/docs/v3.5/dev-guide/api_grpc_gateway/).
  * @module
  */
@@ -35,13 +35,13 @@ export type WatchMessage =
 
 type Fields = Readonly<Record<string, unknown>>
 
-/** Octets of text, a character each, as `StoredKey` has them, to base64. */
+/** Bytes of text, a character each, as `StoredKey` has them, to base64. */
 export function toBase64(octets: string): string {
   return Buffer.from(octets, 'latin1').toString('base64')
 }
 
-/** Text to octets, a character each: in UTF-8. */
-export function octetsOf(text: string): string {
+/** Text to bytes, a character each: in UTF-8. */
+export function bytesOf(text: string): string {
   return Buffer.from(text, 'utf8').toString('latin1')
 }
 

@@ -12,7 +12,7 @@ import { KeyTable } from '../plugins/etcd/key-table.ts'
 import type { EtcdConnection } from '../plugins/etcd/options.ts'
 import type { Log } from '../telemetry/log.ts'
 import { EtcdClient } from './etcd-client.ts'
-import { octetsOf } from './etcd-json.ts'
+import { bytesOf } from './etcd-json.ts'
 import { EtcdWatch } from './etcd-watch.ts'
 
 /** Where keys come from, beside what the directives say. */
@@ -86,7 +86,7 @@ function openEtcd(connection: EtcdConnection, log: Log): Opened {
 function openFile(file: string, log: Log): Opened {
   const table = new KeyTable()
   for (const [key, value] of readKeys(file)) {
-    const wrong = table.set({ key: octetsOf(key), value, lease: '' })
+    const wrong = table.set({ key: bytesOf(key), value, lease: '' })
     if (wrong !== undefined) log({ level: 'warning', message: `key "${key}" of ${file}: ${wrong}` })
   }
   return { source: { current: () => table, leaseSeconds: () => undefined } }

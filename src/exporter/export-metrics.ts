@@ -29,7 +29,7 @@ const CONNECTED: MetricInfo = {
 }
 const UPLOADED: MetricInfo = {
   name: 'kubedoh_exporter_uploaded_bytes_total',
-  help: 'Octets of shards and manifests that were uploaded.',
+  help: 'Bytes of shards and manifests that were uploaded.',
   labels: [],
 }
 

@@ -9,7 +9,7 @@ import { errorText } from '../bytes/unknown.ts'
 import type { ClusterObject } from '../kubernetes/objects/objects.ts'
 import { parseObject } from '../kubernetes/objects/parse-object.ts'
 
-/** Octets that one file may have. */
+/** Bytes that one file may have. */
 const FILE_BYTES_MAX = 512 * 1024 * 1024
 /** What the aliases of one YAML document may amount to: more is an attack on memory. */
 const ALIASES_MAX = 1000
@@ -82,7 +82,7 @@ function kindOf(value: unknown): string {
 export function readDocuments(path: string): unknown[] {
   const { size } = statSync(path)
   if (size > FILE_BYTES_MAX) {
-    throw new ObjectFileError(`${path}: ${size} octets, at most ${FILE_BYTES_MAX}`)
+    throw new ObjectFileError(`${path}: ${size} bytes, at most ${FILE_BYTES_MAX}`)
   }
   const text = readText(path)
   const documents = path.endsWith('.json') ? [parseJson(path, text)] : parseYaml(path, text)

@@ -49,7 +49,7 @@ export type PublishReport = {
   readonly records: number
   /** Whether nothing changed and the names were only confirmed. */
   readonly isConfirmation: boolean
-  /** Shards uploaded, and their octets. */
+  /** Shards uploaded, and their bytes. */
   readonly shards: number
   readonly shardBytes: number
   readonly manifestBytes: number

@@ -32,7 +32,7 @@ export type BuiltSnapshot = {
   readonly trees?: Readonly<Record<string, BuiltTree>>
 }
 
-/** Builds a snapshot as a whole. The same objects and options give the same octets. */
+/** Builds a snapshot as a whole. The same objects and options give the same bytes. */
 export function buildSnapshot(cluster: Cluster, options: NamingOptions): BuiltSnapshot {
   const { entries, warnings } = clusterRecords(cluster, options)
   const labels = buildLabels(cluster.namespaces.values(), options)

@@ -1,6 +1,6 @@
 /**
  * Functions of text (github.com/expr-lang/expr, builtin/builtin.go). Positions count UTF-16 units,
- * which are Go's octets in ASCII.
+ * which are Go's bytes in ASCII.
  * @module
  */
 import { type BuiltIn, countOf, listOf, textOf } from './built-in.ts'

@@ -95,7 +95,7 @@ function readString(source: string, at: number): Read {
   return { token: { kind: 'string', text, at }, end: next + 1 }
 }
 
-/** Reads octets in quotes: `text` has one character for each, those of text by UTF-8. */
+/** Reads bytes in quotes: `text` has one character for each, those of text by UTF-8. */
 function readBytes(source: string, at: number): Read {
   const { end } = readString(source, at + 1)
   let text = ''
@@ -103,7 +103,7 @@ function readBytes(source: string, at: number): Read {
   while (next < end - 1) {
     const isEscape = source.charAt(next) === '\\'
     if (isEscape && /[uU]/.test(source.charAt(next + 1))) {
-      throw new SyntaxProblem(next, 'octets have no escapes of characters; write those of octets')
+      throw new SyntaxProblem(next, 'bytes have no escapes of characters; write those of bytes')
     }
     if (isEscape) {
       const escaped = readEscape(source, next, source.charAt(at + 1))

@@ -1,13 +1,13 @@
 /**
  * What expressions calculate with: whole numbers of 64 bits as `bigint`, floating-point numbers as
  * `number`, text, truth, lists, maps, times, and `undefined` for nil; compared and written as Go
- * does. Octets are a list of whole numbers.
+ * does. Bytes are a list of whole numbers.
  * @module
  */
 import { ExpressionError } from './errors.ts'
 import { Duration, Time, type TimeValue } from './time-values.ts'
 
-/** A value. Text is compared and cut by UTF-16 units, which is Go's octets for ASCII only. */
+/** A value. Text is compared and cut by UTF-16 units, which is Go's bytes for ASCII only. */
 export type Value =
   | undefined
   | boolean

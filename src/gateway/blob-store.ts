@@ -19,7 +19,7 @@ const SUSPENDED_MS = 1000
 /** How long a publisher waits for the store. */
 const PUT_MS = 5000
 
-/** Keeps octets by key. What is under a key never changes. */
+/** Keeps bytes by key. What is under a key never changes. */
 export type BlobStore = {
   readonly get: (key: string) => Promise<Uint8Array | undefined>
   readonly put: (key: string, bytes: Uint8Array) => Promise<void>

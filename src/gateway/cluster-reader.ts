@@ -159,7 +159,7 @@ export class ClusterReader implements SnapshotSource, ShardHolder {
     return this.manifest
   }
 
-  /** Octets of the shards that are here. */
+  /** Bytes of the shards that are here. */
   heldBytes(): number {
     let bytes = 0
     for (const shard of this.loaded.values()) bytes += shard.bytes.length

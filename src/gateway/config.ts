@@ -60,7 +60,7 @@ export type GatewayVariables = {
 /** A cluster that may publish. */
 export type ClusterConfig = {
   readonly publicKey: PublicKey
-  /** The key as it was written: 32 octets in base64url. */
+  /** The key as it was written: 32 bytes in base64url. */
   readonly publicKeyText: string
   /** SHA-256 of the exporter's token, in hexadecimal digits. */
   readonly tokenSha256: string
@@ -151,7 +151,7 @@ async function readClusters(text: string): Promise<ReadonlyMap<string, ClusterCo
     const publicKeyText = typeof publicKey === 'string' ? publicKey : ''
     const key = await importPublicKey(publicKeyText)
     if (key === undefined) {
-      throw new GatewayConfigError(`CLUSTERS.${id}.publicKey is not 32 octets in base64url`)
+      throw new GatewayConfigError(`CLUSTERS.${id}.publicKey is not 32 bytes in base64url`)
     }
     if (typeof tokenSha256 !== 'string' || !SHA256.test(tokenSha256)) {
       throw new GatewayConfigError(`CLUSTERS.${id}.tokenSha256 is not 64 hexadecimal digits`)

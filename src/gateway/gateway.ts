@@ -4,7 +4,7 @@
  * @module
  */
 import type { Context } from 'hono'
-import { asWordOctets, type SizedOctets } from '../bytes/bytes.ts'
+import { asWordBytes, type SizedBytes } from '../bytes/bytes.ts'
 import { errorText } from '../bytes/unknown.ts'
 import { type Explanation, explain } from '../chain/explain.ts'
 import type { Host, SnapshotSource } from '../chain/host.ts'
@@ -72,7 +72,7 @@ export type Admitted = {
 
 /** A zone, and whose names are in it: of one cluster, or of several together. */
 export type ServedZone = {
-  readonly zone: SizedOctets
+  readonly zone: SizedBytes
   readonly parts: { readonly cluster: string; readonly reader: ClusterReader }[]
 }
 
@@ -343,7 +343,7 @@ export class Gateway {
       if (!isOfTree) continue
       const known = this.opened.find((one) => equalNames(one.zone.bytes, zone))
       if (known !== undefined) known.parts.push({ cluster: id, reader })
-      else this.opened.push({ zone: asWordOctets(zone), parts: [{ cluster: id, reader }] })
+      else this.opened.push({ zone: asWordBytes(zone), parts: [{ cluster: id, reader }] })
     }
     return reader
   }

@@ -51,14 +51,14 @@ export type Publisher = {
   readonly now: () => number
 }
 
-/** Takes a shard: its octets must have the hash that it is put under, and be a shard. */
+/** Takes a shard: its bytes must have the hash that it is put under, and be a shard. */
 export async function ingestShard(
   { store, unlisted, now }: Publisher,
   sha256: string,
   bytes: Uint8Array,
 ): Promise<IngestResult> {
   if ((await sha256Hex(bytes)) !== sha256) {
-    return refused(400, 'wrong_hash', 'The octets do not have the SHA-256 in the URL')
+    return refused(400, 'wrong_hash', 'The bytes do not have the SHA-256 in the URL')
   }
   const [missing] = await store.missingShards([sha256])
   if (missing === undefined) return { kind: 'stored', etag: `"${sha256}"`, isNew: false }
@@ -171,7 +171,7 @@ async function keptBeside(
   return { generations, shards: new Set(shards) }
 }
 
-/** The entity tag of a manifest's octets. */
+/** The entity tag of a manifest's bytes. */
 export async function manifestEtag(bytes: Uint8Array): Promise<string> {
   return `"${(await sha256Hex(bytes)).slice(0, 32)}"`
 }

@@ -9,7 +9,7 @@
  * here, it may not: the names of clusters are known only here. Who has chosen one is not held up.
  * @module
  */
-import { asWordOctets } from '../bytes/bytes.ts'
+import { asWordBytes } from '../bytes/bytes.ts'
 import { PADDING_BLOCK } from '../chain/reply-bounds.ts'
 import { MESSAGE_BYTES_MAX } from '../dns/limits.ts'
 import { nameOf } from '../dns/name.ts'
@@ -17,8 +17,8 @@ import { endsIn, FLAG, type Query, type Refusal } from '../dns/query.ts'
 import { RCODE } from '../dns/rcode.ts'
 import { ReplyWriter } from '../dns/reply-writer.ts'
 
-const RESOLVER_ARPA = asWordOctets(nameOf('resolver.arpa'))
-const CANARY = asWordOctets(nameOf('use-application-dns.net'))
+const RESOLVER_ARPA = asWordBytes(nameOf('resolver.arpa'))
+const CANARY = asWordBytes(nameOf('use-application-dns.net'))
 const writer = new ReplyWriter()
 
 /** Answers a message when it is about such a name: that there is no data, or no such name. */

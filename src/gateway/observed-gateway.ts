@@ -3,7 +3,7 @@
  * asked, and of the name that was asked for only where that is wanted.
  * @module
  */
-import { octet } from '../bytes/bytes.ts'
+import { byteAt } from '../bytes/bytes.ts'
 import type { Incoming } from '../chain/incoming.ts'
 import { andThen, type MaybePromise } from '../chain/plugin.ts'
 import { formatName } from '../dns/name.ts'
@@ -25,7 +25,7 @@ export type Answered = {
   readonly words: string[]
   /**
    * Milliseconds by the runtime's clock, which on Workers stands still but for reads and requests
-   * elsewhere; octets of the reply.
+   * elsewhere; bytes of the reply.
    */
   readonly numbers: number[]
 }
@@ -80,7 +80,7 @@ export class ObservedGateway extends Gateway {
       if (freshness !== 'expired' || !ages.has(cluster)) ages.set(cluster, freshness)
     }
     // Of more than four bits there is only what a refusal has (RFC 6891 §6.1.3).
-    const rcode = (isQuery ? undefined : query.rcode) ?? octet(reply, 3) & 15
+    const rcode = (isQuery ? undefined : query.rcode) ?? byteAt(reply, 3) & 15
     const words = [
       formatRcode(rcode),
       isQuery ? formatType(query.type) : '',

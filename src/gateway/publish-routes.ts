@@ -13,7 +13,7 @@ import type { ClusterConfig } from './config.ts'
 import type { IngestResult } from './ingest.ts'
 import { hasHash } from './token.ts'
 
-/** Octets that one shard may have when it is published. */
+/** Bytes that one shard may have when it is published. */
 export const PUBLISHED_SHARD_BYTES_MAX: number = 16 * 1024 * 1024
 /** Header with a manifest's signature, in base64url. */
 export const SIGNATURE_HEADER = 'kubedoh-signature'

@@ -1,5 +1,5 @@
 /**
- * How many octets of shards a process or isolate holds, over all its clusters.
+ * How many bytes of shards a process or isolate holds, over all its clusters.
  * @module
  */
 
@@ -8,7 +8,7 @@ export const SHARD_MEMORY_BYTES: number = 72 * 1024 * 1024
 
 /** Who holds shards. */
 export type ShardHolder = {
-  /** Octets of all shards that it holds. */
+  /** Bytes of all shards that it holds. */
   readonly heldBytes: () => number
   /** Lets go of a shard that has not been used of late; false when there is none to let go of. */
   readonly release: () => boolean
@@ -36,7 +36,7 @@ export class ShardMemory {
     }
   }
 
-  /** Octets held at present. */
+  /** Bytes held at present. */
   heldBytes(): number {
     let bytes = 0
     for (const holder of this.holders) bytes += holder.heldBytes()

@@ -10,7 +10,7 @@ import type { Manifest } from '../snapshot/format/manifest.ts'
 import { openShard } from '../snapshot/read/open-shard.ts'
 import { shardRecords } from '../snapshot/read/shard-records.ts'
 
-/** Octets of shards that are looked through: their records as text have to fit in memory. */
+/** Bytes of shards that are looked through: their records as text have to fit in memory. */
 const BYTES_MAX = 8 * 1024 * 1024
 
 /** Reads a shard by its hash. */
@@ -33,7 +33,7 @@ export async function diffSnapshots(
   const all = [...(removed ?? []), ...(added ?? [])]
   const bytes = all.reduce((sum, shard) => sum + shard.bytes, 0)
   if (bytes > BYTES_MAX) {
-    const message = `The shards that differ have ${bytes} octets, over ${BYTES_MAX}`
+    const message = `The shards that differ have ${bytes} bytes, over ${BYTES_MAX}`
     throw new HttpError(413, 'too_different', message)
   }
   const before = await linesOf(removed ?? [], from, readShard)

@@ -34,7 +34,7 @@ export class SnapshotLoader {
   private readonly options: LoaderOptions
   private readonly manifests: SharedLoads<LoadedManifest | undefined>
   private readonly shards: SharedLoads<Shard | undefined>
-  /** The manifest that was checked last, and its octets. */
+  /** The manifest that was checked last, and its bytes. */
   private last: { readonly signed: ServedManifest; readonly manifest: OpenManifest } | undefined
 
   constructor(options: LoaderOptions) {
@@ -97,7 +97,7 @@ async function twice<T>(load: () => Promise<T>): Promise<T> {
   }
 }
 
-/** A signature is of some octets and no others; but whoever writes the store may lie. */
+/** A signature is of some bytes and no others; but whoever writes the store may lie. */
 function isSame(a: ServedManifest, b: ServedManifest): boolean {
   return a.signature === b.signature && equalBytes(a.bytes, b.bytes)
 }

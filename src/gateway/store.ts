@@ -6,7 +6,7 @@
 /** A manifest as it was published. */
 export type SignedManifest = {
   readonly bytes: Uint8Array
-  /** Ed25519 signature of the octets, in base64url. */
+  /** Ed25519 signature of the bytes, in base64url. */
   readonly signature: string
 }
 
@@ -42,7 +42,7 @@ export type Kept = {
 }
 
 /**
- * The snapshots of one cluster. Shards never change: they are kept by the SHA-256 of their octets.
+ * The snapshots of one cluster. Shards never change: they are kept by the SHA-256 of their bytes.
  * Only one writer acts at a time; `writeManifest` and `pin` are seen whole or not at all.
  */
 export type ClusterStore = {

@@ -2,7 +2,7 @@
  * What the owner of a token sees.
  * @module
  */
-import { asWordOctets } from '../bytes/bytes.ts'
+import { asWordBytes } from '../bytes/bytes.ts'
 import type { View } from '../chain/plugin.ts'
 import { formatName, parseName } from '../dns/name.ts'
 import { endsIn, type Query } from '../dns/query.ts'
@@ -42,7 +42,7 @@ function nameMatcherOf(patterns: readonly string[]): View['seesName'] {
   if (patterns.includes('*')) return () => true
   const zones = patterns.flatMap((pattern) => {
     const name = pattern.includes('*') ? undefined : parseName(pattern)
-    return name === undefined ? [] : [asWordOctets(name)]
+    return name === undefined ? [] : [asWordBytes(name)]
   })
   const wide = patterns.filter((pattern) => pattern.includes('*'))
   const fits = matcherOf(wide)

@@ -59,7 +59,7 @@ export function tokenId(text: string): string | undefined {
   return TOKEN.exec(text)?.[1]
 }
 
-/** Gives as many unpredictable octets as are asked for. */
+/** Gives as many unpredictable bytes as are asked for. */
 export type RandomBytes = (size: number) => Uint8Array
 
 /** Makes an identifier that is nobody's yet. */

@@ -7,43 +7,43 @@
 /** Streams of one connection at a time, as SETTINGS_MAX_CONCURRENT_STREAMS tells. */
 export const STREAMS_MAX = 250
 
-/** Octets of a frame's payload, the least that SETTINGS_MAX_FRAME_SIZE can be (RFC 9113 §4.2). */
+/** Bytes of a frame's payload, the least that SETTINGS_MAX_FRAME_SIZE can be (RFC 9113 §4.2). */
 export const FRAME_BYTES_MAX = 16_384
 
-/** Octets of a DATA or header window when none was told (RFC 9113 §6.9.2). */
+/** Bytes of a DATA or header window when none was told (RFC 9113 §6.9.2). */
 export const WINDOW_BYTES_DEFAULT = 65_535
 
 /** The largest that a window may get (RFC 9113 §6.9.1). */
 export const WINDOW_BYTES_MAX = 0x7fff_ffff
 
-/** Octets of a dynamic table, the value of SETTINGS_HEADER_TABLE_SIZE that nobody has to tell. */
+/** Bytes of a dynamic table, the value of SETTINGS_HEADER_TABLE_SIZE that nobody has to tell. */
 export const HEADER_TABLE_BYTES_MAX = 4096
 
 /**
- * Octets of a header list: names, values and 32 for each field (RFC 9113 §6.5.2). A message of
+ * Bytes of a header list: names, values and 32 for each field (RFC 9113 §6.5.2). A message of
  * 48 KiB still goes by GET. What is over is answered with 431.
  */
 export const HEADER_LIST_BYTES_MAX = 65_536
 
-/** Fields of a header list, so that a few octets cannot stand for any number of them. */
+/** Fields of a header list, so that a few bytes cannot stand for any number of them. */
 export const HEADER_FIELDS_MAX = 256
 
 /** Literals of header blocks that a connection keeps, to know them again. */
 export const LITERALS_KEPT = 16
 
-/** Octets of one of them. */
+/** Bytes of one of them. */
 export const LITERAL_BYTES_KEPT = 256
 
 /** The same of a path. */
 export const PATH_BYTES_KEPT = 32
 
-/** Octets of a header list that a connection keeps, to compare the next one with. */
+/** Bytes of a header list that a connection keeps, to compare the next one with. */
 export const HEADER_LIST_BYTES_KEPT = 4096
 
-/** Octets of a header block before it is decoded, over all its frames. */
+/** Bytes of a header block before it is decoded, over all its frames. */
 export const HEADER_BLOCK_BYTES_MAX = 65_536
 
-/** CONTINUATION frames of one header block; nobody needs more than four for its octets. */
+/** CONTINUATION frames of one header block; nobody needs more than four for its bytes. */
 export const CONTINUATIONS_MAX = 16
 
 /** Streams of late that we have reset, whose frames on their way are passed over. */
@@ -55,7 +55,7 @@ export const RESET_STREAMS_MAX = 256
  */
 export const FRAMES_PER_TURN = 32
 
-/** Octets of answers that are gathered before they are written. */
+/** Bytes of answers that are gathered before they are written. */
 export const OUTBOX_BYTES_MAX = 65_536
 
 /**

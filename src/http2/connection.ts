@@ -1,7 +1,7 @@
 /**
- * A server's side of one connection (RFC 9113): octets in, requests out; responses in, octets out.
+ * A server's side of one connection (RFC 9113): bytes in, requests out; responses in, bytes out.
  *
- * No octets make it throw. What is wrong with a stream ends the stream, what is wrong with the
+ * No bytes make it throw. What is wrong with a stream ends the stream, what is wrong with the
  * connection ends that (§5.4); how much a client may ask for is in `bounds.ts`.
  * @module
  */
@@ -109,14 +109,14 @@ export class Connection {
     return isAtWork ? Number.POSITIVE_INFINITY : streams.changedMs
   }
 
-  /** Takes octets from the client, which it may hold on to. */
+  /** Takes bytes from the client, which it may hold on to. */
   receive(chunk: Uint8Array): void {
     if (this.isOver) return
     this.reader.push(chunk)
     if (!this.isYielding) this.proceed()
   }
 
-  /** The network takes octets again. */
+  /** The network takes bytes again. */
   drained(): void {
     if (this.isOver) return
     this.nowMs = this.options.now()
@@ -156,7 +156,7 @@ export class Connection {
     if (this.streams.find(id) !== undefined) this.streams.abort(id, code)
   }
 
-  /** Says that a receiver holds so many octets of a body no more. */
+  /** Says that a receiver holds so many bytes of a body no more. */
   consumed(id: number, size: number): void {
     this.begun()
     const stream = this.streams.find(id)

@@ -14,7 +14,7 @@ export class DynamicTable {
   private newest = 0
   private count = 0
 
-  /** @param sizeLimit octets that it never goes beyond; no field counts less than 32 */
+  /** @param sizeLimit bytes that it never goes beyond; no field counts less than 32 */
   constructor(sizeLimit: number) {
     this.sizeLimit = sizeLimit
     this.sizeMax = sizeLimit
@@ -36,7 +36,7 @@ export class DynamicTable {
     this.size += field.size
   }
 
-  /** Sets how many octets it may have. @returns whether that is within its limit (§6.3) */
+  /** Sets how many bytes it may have. @returns whether that is within its limit (§6.3) */
   resize(sizeMax: number): boolean {
     if (sizeMax > this.sizeLimit) return false
     this.sizeMax = sizeMax
@@ -44,7 +44,7 @@ export class DynamicTable {
     return true
   }
 
-  /** Drops the oldest until it has no more than so many octets (RFC 7541 §4.3). */
+  /** Drops the oldest until it has no more than so many bytes (RFC 7541 §4.3). */
   private evict(sizeMax: number): void {
     while (this.count > 0 && this.size > sizeMax) {
       const oldest = (this.newest + --this.count) % this.ring.length

@@ -2,7 +2,7 @@
  * Cuts what comes over a connection into frames (RFC 9113 §4.1), however it was cut on its way.
  * @module
  */
-import { EMPTY, octet, readInt32, readUint16 } from '../bytes/bytes.ts'
+import { byteAt, EMPTY, readInt32, readUint16 } from '../bytes/bytes.ts'
 import { FRAME_BYTES_MAX } from './bounds.ts'
 import { CLIENT_PREFACE, ERROR_CODE, FRAME_HEADER_BYTES } from './frame.ts'
 
@@ -10,7 +10,7 @@ import { CLIENT_PREFACE, ERROR_CODE, FRAME_HEADER_BYTES } from './frame.ts'
 export type Next = 'frame' | 'more' | number
 
 /**
- * Reads the preface, then frames. Of the frame at hand it tells all; the octets of its payload are
+ * Reads the preface, then frames. Of the frame at hand it tells all; the bytes of its payload are
  * those from `start` to `end` of `bytes`, which stay as they are.
  */
 export class FrameReader {
@@ -23,7 +23,7 @@ export class FrameReader {
   private at = 0
   private isBegun = false
 
-  /** Takes octets; holds on to them until their frames are read. */
+  /** Takes bytes; holds on to them until their frames are read. */
   push(chunk: Uint8Array): void {
     const left = this.bytes.length - this.at
     if (left === 0) {
@@ -46,11 +46,11 @@ export class FrameReader {
     }
     const start = this.at + FRAME_HEADER_BYTES
     if (start > bytes.length) return this.wait()
-    const size = (readUint16(bytes, this.at) << 8) | octet(bytes, this.at + 2)
+    const size = (readUint16(bytes, this.at) << 8) | byteAt(bytes, this.at + 2)
     if (size > FRAME_BYTES_MAX) return ERROR_CODE.FRAME_SIZE_ERROR
     if (start + size > bytes.length) return this.wait()
-    this.type = octet(bytes, this.at + 3)
-    this.flags = octet(bytes, this.at + 4)
+    this.type = byteAt(bytes, this.at + 3)
+    this.flags = byteAt(bytes, this.at + 4)
     this.streamId = readInt32(bytes, this.at + 5) & 0x7fff_ffff
     this.start = start
     this.end = start + size
@@ -76,7 +76,7 @@ export class FrameReader {
     const { bytes } = this
     const size = Math.min(bytes.length, CLIENT_PREFACE.length)
     for (let i = 0; i < size; i++) {
-      if (octet(bytes, i) !== CLIENT_PREFACE.charCodeAt(i)) return ERROR_CODE.PROTOCOL_ERROR
+      if (byteAt(bytes, i) !== CLIENT_PREFACE.charCodeAt(i)) return ERROR_CODE.PROTOCOL_ERROR
     }
     if (size < CLIENT_PREFACE.length) return 'more'
     this.at = size

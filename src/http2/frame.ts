@@ -7,7 +7,7 @@
  * @module
  */
 
-/** Octets of a frame's header. */
+/** Bytes of a frame's header. */
 export const FRAME_HEADER_BYTES = 9
 
 /** What a client begins a connection with (RFC 9113 §3.4), as characters. */

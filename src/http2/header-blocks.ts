@@ -18,7 +18,7 @@ export type HeaderBlock = {
 /** A block; `undefined` when more of it is to come; or the connection error that it is. */
 export type BlockResult = HeaderBlock | undefined | number
 
-/** The octets from `start` to `end` of `bytes`, which stay as they are. */
+/** The bytes from `start` to `end` of `bytes`, which stay as they are. */
 export type Fragment = { readonly bytes: Uint8Array; readonly start: number; readonly end: number }
 
 /** The header blocks of one connection: one after the other, nothing between their frames. */

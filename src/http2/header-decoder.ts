@@ -1,8 +1,8 @@
 /**
- * Decodes header blocks (RFC 7541): octets → a header list, which may be too large to be kept.
+ * Decodes header blocks (RFC 7541): bytes → a header list, which may be too large to be kept.
  * @module
  */
-import { octet } from '../bytes/bytes.ts'
+import { byteAt } from '../bytes/bytes.ts'
 import {
   HEADER_BLOCK_BYTES_MAX,
   HEADER_FIELDS_MAX,
@@ -15,7 +15,7 @@ import { decodeHuffman, huffmanBytesMax } from './huffman.ts'
 import { KnownLiterals } from './known-literals.ts'
 import { STATIC_INDEX_MAX, STATIC_TABLE } from './static-table.ts'
 
-/** Makes a string of octets, one character each. */
+/** Makes a string of bytes, one character each. */
 export type Latin1 = (bytes: Uint8Array, start: number, end: number) => string
 
 /** Fields as they came. */
@@ -25,13 +25,13 @@ export type HeaderList = {
   readonly isValid: boolean
   /** Whether there were more than are kept; those that were beyond are lost. */
   readonly isTooLarge: boolean
-  /** Octets as they count (RFC 9113 §6.5.2). */
+  /** Bytes as they count (RFC 9113 §6.5.2). */
   readonly size: number
 }
 
 /** What an integer is when there is none. */
 const NO_INTEGER = -1
-/** Octets of an integer after its prefix: none that we take is over 2^28. */
+/** Bytes of an integer after its prefix: none that we take is over 2^28. */
 const INTEGER_OCTETS_MAX = 4
 
 /** Where strings are decoded to, one after the other, in all decoders. */
@@ -51,7 +51,7 @@ export class HeaderDecoder {
   }
 
   /**
-   * Decodes a whole block, of at most `HEADER_BLOCK_BYTES_MAX` octets; `undefined` when it is
+   * Decodes a whole block, of at most `HEADER_BLOCK_BYTES_MAX` bytes; `undefined` when it is
    * broken, after which nothing can be decoded any more (COMPRESSION_ERROR, RFC 9113 §4.3).
    */
   decode(bytes: Uint8Array, start: number, end: number): HeaderList | undefined {
@@ -77,7 +77,7 @@ export class HeaderDecoder {
 
   /** Sizes of the table are told before all fields (RFC 7541 §4.2). */
   private readSizeUpdates(): boolean {
-    while (this.at < this.end && (octet(this.bytes, this.at) & 0xe0) === 0x20) {
+    while (this.at < this.end && (byteAt(this.bytes, this.at) & 0xe0) === 0x20) {
       const size = this.readInteger(0x1f)
       if (size === NO_INTEGER || !this.table.resize(size)) return false
     }
@@ -86,7 +86,7 @@ export class HeaderDecoder {
 
   /** Reads one representation of a field (RFC 7541 §6). */
   private readField(): HeaderField | undefined {
-    const first = octet(this.bytes, this.at)
+    const first = byteAt(this.bytes, this.at)
     if (first >= 0x80) return this.find(this.readInteger(0x7f))
     if (first >= 0x40) {
       const field = this.readLiteral(0x3f)
@@ -130,7 +130,7 @@ export class HeaderDecoder {
   /** Reads a string literal (RFC 7541 §5.2); its length is held to what is there. */
   private readString(): string | undefined {
     if (this.at >= this.end) return undefined
-    const isHuffman = octet(this.bytes, this.at) >= 0x80
+    const isHuffman = byteAt(this.bytes, this.at) >= 0x80
     const size = this.readInteger(0x7f)
     const start = this.at
     if (size === NO_INTEGER || size > this.end - start) return undefined
@@ -142,11 +142,11 @@ export class HeaderDecoder {
 
   /** Reads an integer whose prefix are the bits of `mask` (RFC 7541 §5.1). */
   private readInteger(mask: number): number {
-    const prefix = octet(this.bytes, this.at++) & mask
+    const prefix = byteAt(this.bytes, this.at++) & mask
     if (prefix < mask) return prefix
     let value = mask
     for (let i = 0; i < INTEGER_OCTETS_MAX && this.at < this.end; i++) {
-      const next = octet(this.bytes, this.at++)
+      const next = byteAt(this.bytes, this.at++)
       value += (next & 0x7f) << (7 * i)
       if (next < 0x80) return value
     }

@@ -3,7 +3,7 @@
  * @module
  */
 
-/** What each field counts beside its octets (RFC 7541 §4.1). */
+/** What each field counts beside its bytes (RFC 7541 §4.1). */
 const FIELD_OVERHEAD_BYTES = 32
 
 /** A token in lower case (RFC 9113 §8.2.1, RFC 9110 §5.6.2), or a pseudo-header field's name. */
@@ -23,14 +23,14 @@ const CONNECTION_SPECIFIC: ReadonlySet<string> = new Set([
 export class HeaderField {
   readonly name: string
   readonly value: string
-  /** Octets that it counts (RFC 7541 §4.1). */
+  /** Bytes that it counts (RFC 7541 §4.1). */
   readonly size: number
   /** Whether it may be in a request: else the whole request is malformed (RFC 9113 §8.2). */
   readonly isValid: boolean
   readonly isPseudo: boolean
 
   /**
-   * @param name one character for each octet, as is `value`
+   * @param name one character for each byte, as is `value`
    * @param knownName whether the name is from a field that was looked at before
    */
   constructor(name: string, value: string, knownName?: HeaderField) {

@@ -5,7 +5,7 @@
  * goes on where the one before ended. So the lengths of all symbols say everything.
  * @module
  */
-import { octet, word } from '../bytes/bytes.ts'
+import { byteAt, word } from '../bytes/bytes.ts'
 
 /** Bits of the codes of symbols 0 to 255 and of EOS, a run of equal ones as `bits*count`. */
 const LENGTHS: readonly number[] = `
@@ -69,14 +69,14 @@ const STEPS: Int32Array = SINGLES.map((first, step) => {
   return (both << 17) | IS_PAIR | ((second & 0xff) << 8) | (first & 0xff)
 })
 
-/** Octets that a string of `size` octets can at most stand for: no code has less than five bits. */
+/** Bytes that a string of `size` bytes can at most stand for: no code has less than five bits. */
 export function huffmanBytesMax(size: number): number {
   return Math.floor((size * 8) / 5)
 }
 
 /**
- * Decodes the octets from `start` to `end` into `out`, which has room for `huffmanBytesMax`.
- * @returns how many octets it made; -1 when the code is broken: EOS inside, padding of more than
+ * Decodes the bytes from `start` to `end` into `out`, which has room for `huffmanBytesMax`.
+ * @returns how many bytes it made; -1 when the code is broken: EOS inside, padding of more than
  * seven bits or of other bits than ones
  */
 export function decodeHuffman(
@@ -85,7 +85,7 @@ export function decodeHuffman(
   end: number,
   out: Uint8Array,
 ): number {
-  // Reads at the place itself: those of `octet` learn from all who call it, and are slower. By two
+  // Reads at the place itself: those of `byte` learn from all who call it, and are slower. By two
   // codes a step it takes less than half of what it takes by one (measured).
   let at = start
   let held = 0
@@ -115,7 +115,7 @@ export function decodeHuffman(
   return decodeRest(bytes, { bit: 8 * at - count, endBit: 8 * end, size }, out)
 }
 
-/** Decodes what is left when it is no whole step any more, behind `size` octets. */
+/** Decodes what is left when it is no whole step any more, behind `size` bytes. */
 function decodeRest(
   bytes: Uint8Array,
   { bit: startBit, endBit, size: before }: { bit: number; endBit: number; size: number },
@@ -125,14 +125,16 @@ function decodeRest(
   let size = before
   while (bit + 8 <= endBit) {
     const at = bit >>> 3
-    const two = (octet(bytes, at) << 8) | (8 * at + 8 < endBit ? octet(bytes, at + 1) : 0)
+    const two = (byteAt(bytes, at) << 8) | (8 * at + 8 < endBit ? byteAt(bytes, at + 1) : 0)
     let entry = word(SHORT, (two >>> (8 - (bit & 7))) & 0xff)
     if (entry === 0) entry = findLong(bytes, bit, endBit)
     if (entry === 0) return -1
     out[size++] = entry
     bit += entry >>> 8
   }
-  return bit < endBit ? endHuffman(octet(bytes, (endBit >>> 3) - 1), endBit - bit, size, out) : size
+  return bit < endBit
+    ? endHuffman(byteAt(bytes, (endBit >>> 3) - 1), endBit - bit, size, out)
+    : size
 }
 
 /** Reads what the last bits, fewer than eight, still hold; then they must be a beginning of EOS. */
@@ -155,7 +157,7 @@ function findLong(bytes: Uint8Array, start: number, endBit: number): number {
   const bitsMax = Math.min(BITS_MAX, endBit - start)
   for (let bits = 1; bits <= bitsMax; bits++) {
     const bit = start + bits - 1
-    code = (code << 1) | ((octet(bytes, bit >>> 3) >>> (7 - (bit & 7))) & 1)
+    code = (code << 1) | ((byteAt(bytes, bit >>> 3) >>> (7 - (bit & 7))) & 1)
     const symbol = symbolOf(code, bits)
     if (symbol >= 0) return symbol === EOS ? 0 : (bits << 8) | symbol
   }

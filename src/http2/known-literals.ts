@@ -1,6 +1,6 @@
 /**
  * Literals of a connection's header blocks as they came last. Most clients send some fields as the
- * same octets with each request, and let no table keep them: tokens, above all (RFC 7541 §7.1.3).
+ * same bytes with each request, and let no table keep them: tokens, above all (RFC 7541 §7.1.3).
  * @module
  */
 import { LITERAL_BYTES_KEPT, LITERALS_KEPT, PATH_BYTES_KEPT } from './bounds.ts'
@@ -21,7 +21,7 @@ export class KnownLiterals {
 
   /**
    * Finds the field whose value stands at `start` of `bytes`, when it is the one that came last.
-   * Takes as long wherever octets differ: some are secrets.
+   * Takes as long wherever bytes differ: some are secrets.
    */
   find(index: number, bytes: Uint8Array, start: number, end: number): KnownLiteral | undefined {
     const known = this.byIndex[index % LITERALS_KEPT]
@@ -34,7 +34,7 @@ export class KnownLiterals {
     return difference === 0 ? known : undefined
   }
 
-  /** Keeps a literal, the octets from `start` to `end` of `bytes`, in place of the one before. */
+  /** Keeps a literal, the bytes from `start` to `end` of `bytes`, in place of the one before. */
   note(
     index: number,
     { bytes, start, end }: { readonly bytes: Uint8Array; readonly start: number; end: number },

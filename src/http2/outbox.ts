@@ -7,7 +7,7 @@ import { FRAME_BYTES_MAX } from './bounds.ts'
 import { ERROR_CODE, FLAG, FRAME, FRAME_HEADER_BYTES } from './frame.ts'
 import { NO_DYNAMIC_TABLE } from './header-writer.ts'
 
-/** Octets that there is room for from the beginning, and again after `trim`. */
+/** Bytes that there is room for from the beginning, and again after `trim`. */
 const ROOM_BYTES = 4096
 
 /** Gathers the frames of one connection. It grows as it must; its owner minds its size. */
@@ -57,7 +57,7 @@ export class Outbox {
     }
   }
 
-  /** DATA (§6.1): the octets from `start` to `end` of a body. */
+  /** DATA (§6.1): the bytes from `start` to `end` of a body. */
   data(streamId: number, body: Uint8Array, start: number, end: number, isEnd: boolean): void {
     this.begin(FRAME.DATA, isEnd ? FLAG.END_STREAM : 0, streamId, end - start)
     this.append(start === 0 && end === body.length ? body : body.subarray(start, end))
@@ -84,7 +84,7 @@ export class Outbox {
     this.begin(FRAME.SETTINGS, FLAG.ACK, 0, 0)
   }
 
-  /** PING that answers one (§6.7), with the same eight octets. */
+  /** PING that answers one (§6.7), with the same eight bytes. */
   pingAck(opaque: Uint8Array): void {
     this.begin(FRAME.PING, FLAG.ACK, 0, opaque.length)
     this.append(opaque)

@@ -15,14 +15,14 @@ export class ReceiveWindow {
     return this.left > 0
   }
 
-  /** Counts octets that came. @returns whether they were within the window */
+  /** Counts bytes that came. @returns whether they were within the window */
   take(size: number): boolean {
     this.left -= size
     return this.left >= 0
   }
 
   /**
-   * Counts octets that nobody holds any more. @returns how much to open the window by, now that it
+   * Counts bytes that nobody holds any more. @returns how much to open the window by, now that it
    * is worth a frame; else 0
    */
   credit(size: number): number {

@@ -17,7 +17,7 @@ export type RequestParts = {
   readonly path: string
   /** All fields, pseudo-header fields among them, in their order. */
   readonly fields: readonly HeaderField[]
-  /** Octets of the body when `content-length` tells, else -1. */
+  /** Bytes of the body when `content-length` tells, else -1. */
   readonly contentLength: number
 }
 

@@ -2,7 +2,7 @@
  * Requests as they come: their heads, bodies and trailers (RFC 9113 §6.1, §6.2, §8.1).
  * @module
  */
-import { octet } from '../bytes/bytes.ts'
+import { byteAt } from '../bytes/bytes.ts'
 import { STREAMS_MAX } from './bounds.ts'
 import { type ControlFrames, dependsOn } from './control-frames.ts'
 import { ERROR_CODE, FLAG } from './frame.ts'
@@ -15,7 +15,7 @@ import type { Streams } from './streams.ts'
 
 const { NO_ERROR, PROTOCOL_ERROR, STREAM_CLOSED } = ERROR_CODE
 
-/** Octets of a priority in HEADERS (§6.2). */
+/** Bytes of a priority in HEADERS (§6.2). */
 const PRIORITY_BYTES = 5
 
 /**
@@ -184,7 +184,7 @@ export class Requests {
     if ((flags & FLAG.PADDED) === 0) return true
     if (start === end) return false
     this.start = start + 1
-    this.end = end - octet(bytes, start)
+    this.end = end - byteAt(bytes, start)
     return this.start <= this.end
   }
 }

@@ -12,10 +12,10 @@ import {
 import { Outbox } from './outbox.ts'
 import type { Stream } from './stream.ts'
 
-/** Where a connection's octets go. */
+/** Where a connection's bytes go. */
 export type Sink = {
   /**
-   * Writes octets, which are there only as long as the call.
+   * Writes bytes, which are there only as long as the call.
    * @returns whether more may be written; else `drained` is called when it may
    */
   readonly write: (octets: Uint8Array) => boolean

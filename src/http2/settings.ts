@@ -28,7 +28,7 @@ export const OUR_SETTINGS: readonly (readonly [number, number])[] = [
   [SETTING.MAX_HEADER_LIST_SIZE, HEADER_LIST_BYTES_MAX],
 ]
 
-/** Octets of one setting. */
+/** Bytes of one setting. */
 const SETTING_BYTES = 6
 const FRAME_BYTES_LIMIT = 0xff_ffff
 

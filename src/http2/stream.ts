@@ -7,7 +7,7 @@ import { ReceiveWindow } from './receive-window.ts'
 
 /** Takes what comes of a stream after its head. */
 export type StreamReceiver = {
-  /** Octets of the body, which stay as they are; the receiver tells when it has consumed them. */
+  /** Bytes of the body, which stay as they are; the receiver tells when it has consumed them. */
   readonly data: (octets: Uint8Array) => void
   /** The body is whole. */
   readonly end: () => void
@@ -21,7 +21,7 @@ export type StreamReceiver = {
 export type StreamOptions = {
   readonly id: number
   readonly sendWindow: number
-  /** Octets of the body when its length is known, else -1. */
+  /** Bytes of the body when its length is known, else -1. */
   readonly contentLength: number
   readonly nowMs: number
 }
@@ -33,7 +33,7 @@ export class Stream {
   receiver: StreamReceiver | undefined
   /** What it may still send; the client's settings can make it negative (RFC 9113 §6.9.2). */
   sendWindow: number
-  /** Octets that the receiver has and did not consume yet. */
+  /** Bytes that the receiver has and did not consume yet. */
   unread = 0
   /** What is still to come of a body whose length is known, else -1. */
   bodyLeft: number

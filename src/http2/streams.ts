@@ -119,7 +119,7 @@ export class Streams {
     return this.resets.allows(this.now()) ? ERROR_CODE.NO_ERROR : ERROR_CODE.ENHANCE_YOUR_CALM
   }
 
-  /** A stream's receiver has consumed octets: the client may send as many more (§6.9). */
+  /** A stream's receiver has consumed bytes: the client may send as many more (§6.9). */
   consume(stream: Stream, size: number): void {
     stream.unread -= size
     this.credit(size)
@@ -130,7 +130,7 @@ export class Streams {
     this.sender.outbox.windowUpdate(stream.id, increment)
   }
 
-  /** Octets of DATA are held no more. */
+  /** Bytes of DATA are held no more. */
   credit(size: number): void {
     const increment = size === 0 ? 0 : this.window.credit(size)
     if (increment > 0) this.sender.outbox.windowUpdate(0, increment)

@@ -6,7 +6,7 @@ import { createPrivateKey, createPublicKey, type KeyObject, sign, verify } from 
 import type { PrivateKey } from '../chain/host.ts'
 import { ALGORITHM } from '../dns/dnssec-algorithm.ts'
 
-/** What is signed of octets: their digest, or all of them (`null`; RFC 8080 §4). */
+/** What is signed of bytes: their digest, or all of them (`null`; RFC 8080 §4). */
 const DIGESTS: ReadonlyMap<number, string | null> = new Map([
   [ALGORITHM.RSASHA1, 'sha1'],
   [ALGORITHM['RSASHA1-NSEC3-SHA1'], 'sha1'],

@@ -22,7 +22,7 @@ export type QueryContext = Asked & {
   readonly metadata: (label: string) => string | undefined
 }
 
-/** Octets of a message over TCP, which clients there are held to take. */
+/** Bytes of a message over TCP, which clients there are held to take. */
 const TCP_BYTES = 65_535
 /** Addresses, and blocks of them, that stay parsed; one more, and it begins anew. */
 const PARSED_MAX = 4096

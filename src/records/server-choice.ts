@@ -11,7 +11,7 @@
  * that sees none of the namespaces.
  * @module
  */
-import { concatBytes, octet } from '../bytes/bytes.ts'
+import { byteAt, concatBytes } from '../bytes/bytes.ts'
 import type { Rdata } from './zone-entry.ts'
 
 /** The relative name of the primary name server. */
@@ -40,8 +40,8 @@ export function writeServerChoice({ scope, address, target }: ServerChoice): Rda
 
 /** Reads a name server from rdata. What does not fit in is cut off. */
 export function readServerChoice(rdata: Uint8Array): ServerChoice {
-  const nameEnd = 1 + octet(rdata, 0)
-  const addressEnd = nameEnd + 1 + octet(rdata, nameEnd)
+  const nameEnd = 1 + byteAt(rdata, 0)
+  const addressEnd = nameEnd + 1 + byteAt(rdata, nameEnd)
   const address = rdata.subarray(nameEnd + 1, addressEnd)
   return {
     scope: new TextDecoder().decode(rdata.subarray(1, nameEnd)),

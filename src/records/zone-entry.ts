@@ -51,7 +51,7 @@ export type AddressNames = {
 /** Where an address points back to: PTR records, kept by address and not by their long names. */
 export type Pointer = {
   readonly kind: 'pointer'
-  /** 4 or 16 octets. */
+  /** 4 or 16 bytes. */
   readonly address: Uint8Array
   readonly scope: string
   readonly ttlSeconds: number
@@ -64,7 +64,7 @@ export type Pointer = {
 /** Whose an address is: a Pod's of the namespace `scope`. Nobody is answered with it. */
 export type PodAddress = {
   readonly kind: 'pod-address'
-  /** 4 or 16 octets. */
+  /** 4 or 16 bytes. */
   readonly address: Uint8Array
   readonly scope: string
 }

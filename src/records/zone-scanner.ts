@@ -6,7 +6,7 @@
 
 /** A word, or a string that stood between quotes. */
 export type ZoneWord = {
-  /** Without the quotes; escapes as they were, characters beyond ASCII as `\DDD` octets. */
+  /** Without the quotes; escapes as they were, characters beyond ASCII as `\DDD` bytes. */
   readonly text: string
   readonly isQuoted: boolean
   /** Whether it follows the word before without a blank. */
@@ -129,7 +129,7 @@ export class ZoneScanner {
     const { text, line, lineStart } = this
     const start = this.at
     while (this.at < text.length && isPlain(text.charCodeAt(this.at))) this.stepOver()
-    const word = escapeOctets(text.slice(start, this.at), SPACE + 1)
+    const word = escapeBytes(text.slice(start, this.at), SPACE + 1)
     this.push(word, false, { line, column: start - lineStart + 1 })
   }
 
@@ -143,7 +143,7 @@ export class ZoneScanner {
       }
       this.stepOver()
     }
-    const content = escapeOctets(text.slice(start + 1, this.at), 0)
+    const content = escapeBytes(text.slice(start + 1, this.at), 0)
     this.push(content, true, { line, column: start - lineStart + 1 })
     this.at++
   }
@@ -180,8 +180,8 @@ function isPlain(code: number): boolean {
   return code !== QUOTE && code !== OPEN && code !== CLOSE && code !== SEMICOLON
 }
 
-/** Writes characters under `codeMin`, and the octets of those beyond ASCII, as `\DDD`. */
-function escapeOctets(text: string, codeMin: number): string {
+/** Writes characters under `codeMin`, and the bytes of those beyond ASCII, as `\DDD`. */
+function escapeBytes(text: string, codeMin: number): string {
   const isOdd = (code: number): boolean => code < codeMin || code > 0x7e
   let at = 0
   while (at < text.length && !isOdd(text.charCodeAt(at))) at++

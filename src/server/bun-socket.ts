@@ -1,12 +1,12 @@
 /**
  * A socket of Bun's, as those who serve connections want it: what it does not take at once waits
- * here, and goes first when it takes octets again.
+ * here, and goes first when it takes bytes again.
  * @module
  */
 import { Duplex } from 'node:stream'
 import type { SecureSocket } from './http2-socket.ts'
 
-/** How long HTTP/1.1 goes on without an octet either way. */
+/** How long HTTP/1.1 goes on without a byte either way. */
 const IDLE_MS = 15_000
 
 /** What this module uses of a socket (https://bun.com/reference/bun/Socket). */
@@ -16,7 +16,7 @@ export type RawSocket = {
   readonly remotePort: number
   readonly localAddress: string
   readonly localPort: number
-  /** Begins to write. @returns how many octets it took, less than 0 when it takes no more */
+  /** Begins to write. @returns how many bytes it took, less than 0 when it takes no more */
   write(octets: Uint8Array): number
   end(): unknown
   terminate(): unknown
@@ -92,7 +92,7 @@ export class BunSocket implements SecureSocket {
     this.raw.resume()
   }
 
-  /** Has the socket take octets when none wait. @returns how many it took */
+  /** Has the socket take bytes when none wait. @returns how many it took */
   private writeSome(octets: Uint8Array): number {
     return this.waiting.length > 0 ? 0 : Math.max(0, this.raw.write(octets))
   }

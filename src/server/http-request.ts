@@ -38,7 +38,7 @@ export type Answer = (body?: Uint8Array) => Ready | Promise<Ready>
  */
 export type Direct = (head: Head) => Answer | undefined
 
-/** Octets of a body that is answered without the app. */
+/** Bytes of a body that is answered without the app. */
 export const DIRECT_BODY_BYTES_MAX = 65_535
 
 /** Both ends of a request's connection. */

@@ -84,13 +84,13 @@ export class Http2Exchange implements StreamReceiver {
     }
   }
 
-  /** Takes octets of the body. */
+  /** Takes bytes of the body. */
   data(octets: Uint8Array): void {
     if (this.isDropped) {
       this.options.connection.consumed(this.id, octets.length)
       return
     }
-    // Copied, as a few octets would keep all that came with them.
+    // Copied, as a few bytes would keep all that came with them.
     this.chunks.push(Buffer.from(octets))
     if (this.isWanted) this.deliver()
   }

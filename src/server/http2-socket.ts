@@ -24,7 +24,7 @@ import {
 } from './http-request.ts'
 import { Http2Exchange } from './http2-exchange.ts'
 
-/** Octets of bodies of one connection that are not whole yet and are answered without the app. */
+/** Bytes of bodies of one connection that are not whole yet and are answered without the app. */
 const HELD_BYTES_MAX = 1_048_576
 /** How long a client may take to end a connection that we have ended. */
 const LINGER_MS = 1000
@@ -45,9 +45,9 @@ export type Http2SocketOptions = {
 /** What a connection needs of the socket below it, which tells it what happens. */
 export type SecureSocket = SocketEnds & {
   readonly destroyed: boolean
-  /** Writes octets, which it keeps. @returns whether more may be written before it is `drained` */
+  /** Writes bytes, which it keeps. @returns whether more may be written before it is `drained` */
   write(octets: Uint8Array): boolean
-  /** The same with octets that are there only as long as the call, where it can do that. */
+  /** The same with bytes that are there only as long as the call, where it can do that. */
   writeBorrowed?(octets: Uint8Array): boolean
   /** Ends the connection after what was written. */
   end(): unknown
@@ -98,7 +98,7 @@ export class Http2Socket {
     return this.connection.hasServed
   }
 
-  /** Takes octets from the client, which it may hold on to. */
+  /** Takes bytes from the client, which it may hold on to. */
   received(chunk: Uint8Array): void {
     this.connection.receive(chunk)
     if (this.connection.isBlocked) this.socket.pause()
@@ -109,7 +109,7 @@ export class Http2Socket {
     if (!this.connection.isBlocked && !this.socket.destroyed) this.socket.resume()
   }
 
-  /** The socket takes octets again. */
+  /** The socket takes bytes again. */
   drained(): void {
     this.connection.drained()
     if (!this.connection.isBlocked) this.socket.resume()
@@ -133,7 +133,7 @@ export class Http2Socket {
     this.socket.destroy()
   }
 
-  /** Lets the client read what was written last: octets that nobody reads would cut it off. */
+  /** Lets the client read what was written last: bytes that nobody reads would cut it off. */
   private linger(): void {
     const { socket } = this
     socket.end()
@@ -181,7 +181,7 @@ export class Http2Socket {
         this.connection.consumed(id, octets.length)
         this.heldBytes += octets.length
         size += octets.length
-        // Copied, as a few octets would keep all that came with them.
+        // Copied, as a few bytes would keep all that came with them.
         parts.push(Buffer.from(octets))
         const isTooMuch = this.heldBytes > HELD_BYTES_MAX || size > DIRECT_BODY_BYTES_MAX
         if (isTooMuch) this.connection.reset(id, ERROR_CODE.ENHANCE_YOUR_CALM)
@@ -205,7 +205,7 @@ export class Http2Socket {
   }
 }
 
-/** The connection goes on writing where the octets were. */
+/** The connection goes on writing where the bytes were. */
 function write(socket: SecureSocket, octets: Uint8Array): boolean {
   return socket.writeBorrowed === undefined
     ? socket.write(Buffer.from(octets))

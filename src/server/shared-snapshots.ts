@@ -1,6 +1,6 @@
 /**
  * Snapshots in memory that threads share: one thread follows the clusters, all answer from the same
- * octets. A shard is copied once, when it is new.
+ * bytes. A shard is copied once, when it is new.
  * @module
  */
 import type { SnapshotSource } from '../chain/host.ts'
@@ -16,7 +16,7 @@ export type SharedSnapshot = {
   /** Absent as long as there is none. */
   readonly snapshot?: {
     readonly info: SnapshotInfo
-    /** Octets in shared memory, by numbers that no other octets have. */
+    /** Bytes in shared memory, by numbers that no other bytes have. */
     readonly shards: readonly { readonly id: number; readonly bytes: Uint8Array }[]
   }
 }

@@ -14,7 +14,7 @@ import { ReplyWriter } from '../dns/reply-writer.ts'
  */
 export type Answer = (message: Uint8Array, client: Client, writer: ReplyWriter) => AnswerResult
 
-/** Octets the system may hold for us while we are busy. */
+/** Bytes the system may hold for us while we are busy. */
 const RECEIVE_BUFFER_BYTES = 4 * 1024 * 1024
 
 /** The sender of a datagram, and of the next one unless somebody has kept it. */

@@ -2,7 +2,7 @@
  * Whether a message answers a query.
  * @module
  */
-import { LOWER, octet, readUint16 } from '../bytes/bytes.ts'
+import { byteAt, LOWER, readUint16 } from '../bytes/bytes.ts'
 
 /**
  * Whether a message is a response with the query's ID and its question, letter case aside. One
@@ -18,7 +18,7 @@ export function answers(reply: Uint8Array, query: Uint8Array): boolean {
   for (let i = 12; i < end + 5; i++) {
     const fold = i < end
     const isSame = fold
-      ? octet(LOWER, octet(reply, i)) === octet(LOWER, octet(query, i))
+      ? byteAt(LOWER, byteAt(reply, i)) === byteAt(LOWER, byteAt(query, i))
       : reply[i] === query[i]
     if (!isSame) return false
   }

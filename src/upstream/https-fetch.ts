@@ -210,7 +210,7 @@ function readAll(stream: Readable): Promise<Uint8Array<ArrayBuffer>> {
     stream.on('data', (chunk: Buffer) => {
       size += chunk.length
       if (size <= MESSAGE_BYTES_MAX) chunks.push(chunk)
-      else stream.destroy(new Error(`over ${MESSAGE_BYTES_MAX} octets are no message`))
+      else stream.destroy(new Error(`over ${MESSAGE_BYTES_MAX} bytes are no message`))
     })
     stream.once('end', () => resolve(new Uint8Array(Buffer.concat(chunks))))
     stream.once('error', reject)

@@ -1,6 +1,6 @@
 /**
  * CoreDNS's `kubernetes` plugin as a peer: built from its Go module into a folder that git ignores,
- * and asked from octets to octets in a process of its own.
+ * and asked from bytes to bytes in a process of its own.
  * @module
  */
 import { type ChildProcessByStdio, execFileSync, spawn } from 'node:child_process'

@@ -58,7 +58,7 @@ function slicesOf(service: GeneratedService): ClusterObject[] {
   return Array.from(sliceObjects(service), parsed)
 }
 
-/** Octets of the shards that a snapshot does not share with the one before it. */
+/** Bytes of the shards that a snapshot does not share with the one before it. */
 export function changedBytes(before: BuiltSnapshot, after: BuiltSnapshot): number {
   const known = new Set(before.shards)
   return after.shards.reduce((sum, shard) => sum + (known.has(shard) ? 0 : shard.length), 0)

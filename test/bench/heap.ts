@@ -17,7 +17,7 @@ export function heapBytes(): number {
 }
 
 /**
- * What a piece of work leaves on the heap, in octets, and how often garbage was collected meanwhile:
+ * What a piece of work leaves on the heap, in bytes, and how often garbage was collected meanwhile:
  * when it never was, that is all that the work allocated.
  */
 export async function allocatedBy(

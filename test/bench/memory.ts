@@ -1,5 +1,5 @@
 /**
- * What a snapshot takes in memory: its octets, and the objects beside them.
+ * What a snapshot takes in memory: its bytes, and the objects beside them.
  * @module
  */
 import type { Snapshot } from '../../src/snapshot/read/snapshot.ts'
@@ -24,7 +24,7 @@ export function benchMemory(): Row[] {
     const shardBytes = built.shards.reduce((sum, { length }) => sum + length, 0)
     const name = `${records.toLocaleString('en-US')} records, ${built.shards.length} shards`
     return [
-      row('memory', `octets a record, ${name}`, 'B', shardBytes / records),
+      row('memory', `bytes a record, ${name}`, 'B', shardBytes / records),
       row('memory', `objects beside, a record, ${name}`, 'B', besideBytes / records),
       row('memory', `all in, a record, ${name}`, 'B', (shardBytes + besideBytes) / records, goal),
     ]

@@ -1,8 +1,8 @@
 /**
- * How long it takes from a shard's octets to the first answer from it: hash, checks, look-up.
+ * How long it takes from a shard's bytes to the first answer from it: hash, checks, look-up.
  * @module
  */
-import { asWordOctets } from '../../src/bytes/bytes.ts'
+import { asWordBytes } from '../../src/bytes/bytes.ts'
 import { nameOf } from '../../src/dns/name.ts'
 import { parseQuery } from '../../src/dns/query.ts'
 import { ReplyWriter } from '../../src/dns/reply-writer.ts'
@@ -26,7 +26,7 @@ const ROUNDS = 300
 export async function benchOpen(): Promise<Row[]> {
   const shard = shardOf(SHARD_BYTES)
   const zone: Zone = {
-    origin: asWordOctets(nameOf('cluster.local')),
+    origin: asWordBytes(nameOf('cluster.local')),
     isReverse: false,
     isMulticluster: false,
     hasWildcards: false,
@@ -50,7 +50,7 @@ export async function benchOpen(): Promise<Row[]> {
   return [row('open', `hash, checks and first answer, ${size}`, 'ms', median(times), { atMost: 1 })]
 }
 
-/** The largest shard of at most so many octets that a generated cluster makes. */
+/** The largest shard of at most so many bytes that a generated cluster makes. */
 function shardOf(bytes: number): Uint8Array {
   for (let services = 200; ; services -= 5) {
     const cluster = clusterOf(apiObjects(generateServices(services)))

@@ -1,5 +1,5 @@
 /**
- * What a change costs to publish, in octets: the shards that it re-writes, and the manifest.
+ * What a change costs to publish, in bytes: the shards that it re-writes, and the manifest.
  * @module
  */
 import type { BuiltSnapshot } from '../../src/exporter/snapshot-builder.ts'

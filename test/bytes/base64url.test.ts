@@ -16,12 +16,12 @@ const strangers = ascii.filter((char) => !ALPHABET.includes(char))
 describe('decodeBase64url', () => {
   const cases: { name: string; text: string; wire: string | undefined }[] = [
     { name: 'takes the empty text', text: '', wire: '' },
-    { name: 'takes one octet (RFC 4648 §10)', text: 'Zg', wire: '66' },
-    { name: 'takes two octets', text: 'Zm8', wire: '666f' },
-    { name: 'takes three octets', text: 'Zm9v', wire: '666f6f' },
-    { name: 'takes four octets', text: 'Zm9vYg', wire: '666f6f62' },
-    { name: 'takes five octets', text: 'Zm9vYmE', wire: '666f6f6261' },
-    { name: 'takes six octets', text: 'Zm9vYmFy', wire: '666f6f626172' },
+    { name: 'takes one byte (RFC 4648 §10)', text: 'Zg', wire: '66' },
+    { name: 'takes two bytes', text: 'Zm8', wire: '666f' },
+    { name: 'takes three bytes', text: 'Zm9v', wire: '666f6f' },
+    { name: 'takes four bytes', text: 'Zm9vYg', wire: '666f6f62' },
+    { name: 'takes five bytes', text: 'Zm9vYmE', wire: '666f6f6261' },
+    { name: 'takes six bytes', text: 'Zm9vYmFy', wire: '666f6f626172' },
     { name: 'takes - and _ for 62 and 63', text: '-_-_', wire: 'fbffbf' },
     {
       name: 'takes the query of RFC 8484 §4.1.1',
@@ -85,7 +85,7 @@ describe('decodeBase64url', () => {
     }
   })
 
-  test('refuses bits set after the last octet, so that each message has one spelling', () => {
+  test('refuses bits set after the last byte, so that each message has one spelling', () => {
     Array.from(ALPHABET).forEach((char, value) => {
       const one = decodeBase64url(`A${char}`)
       const two = decodeBase64url(`AA${char}`)
@@ -109,7 +109,7 @@ describe('decodeBase64url of long texts', () => {
   const long = ALPHABET.repeat(32)
   const cases: { name: string; text: string; isTaken: boolean }[] = [
     { name: 'takes whole groups', text: long, isTaken: true },
-    { name: 'takes one octet more', text: `${long}Zg`, isTaken: true },
+    { name: 'takes one byte more', text: `${long}Zg`, isTaken: true },
     { name: 'refuses a padded group', text: `${long}Zg==`, isTaken: false },
     { name: 'refuses a blank in front', text: ` ${long}AAA`, isTaken: false },
     { name: 'refuses line feeds within', text: `${long}\n\n\n\n${long}`, isTaken: false },
@@ -164,7 +164,7 @@ describe('base64 of zone files', () => {
     { name: 'nothing but padding', text: '====' },
     { name: 'the alphabet of URLs', text: '-_-_' },
     { name: 'blanks', text: 'Zm 9v' },
-    { name: 'bits set after the last octet', text: 'Zh==' },
+    { name: 'bits set after the last byte', text: 'Zh==' },
   ]
   for (const { name, text } of refused) {
     test(`refuses ${name}`, () => {

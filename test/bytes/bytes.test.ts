@@ -2,7 +2,8 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import fc from 'fast-check'
 import {
-  asWordOctets,
+  asWordBytes,
+  byteAt,
   compareBytes,
   concatBytes,
   EMPTY,
@@ -10,7 +11,6 @@ import {
   formatHex,
   hashBytes,
   LOWER,
-  octet,
   parseHex,
   readInt32,
   readUint16,
@@ -34,7 +34,7 @@ describe('LOWER', () => {
 describe('numbers', () => {
   test('are read in network order', () => {
     const bytes = Uint8Array.of(9, 0xff, 0xfe, 0xfd, 0xfc)
-    assert.equal(octet(bytes, 1), 0xff)
+    assert.equal(byteAt(bytes, 1), 0xff)
     assert.equal(readUint16(bytes, 1), 0xfffe)
     assert.equal(readUint32(bytes, 1), 0xfffefdfc)
     assert.equal(readInt32(bytes, 1), 0xfffefdfc | 0)
@@ -60,10 +60,10 @@ describe('numbers', () => {
 })
 
 describe('words', () => {
-  test('are the same octets, the last one filled up with 0', () => {
+  test('are the same bytes, the last one filled up with 0', () => {
     fc.assert(
       fc.property(fc.uint8Array(), (octets) => {
-        const { bytes, words } = asWordOctets(octets)
+        const { bytes, words } = asWordBytes(octets)
         assert.deepEqual(bytes, octets)
         const all = [...words].flatMap((four) => [four, four >>> 8, four >>> 16, four >>> 24])
         const filled = [...octets, 0, 0, 0].slice(0, 4 * words.length)
@@ -80,13 +80,13 @@ describe('words', () => {
   })
 })
 
-describe('comparing octets', () => {
+describe('comparing bytes', () => {
   const cases: { name: string; a: string; b: string; order: number }[] = [
     { name: 'takes nothing as equal to nothing', a: '', b: '', order: 0 },
-    { name: 'takes the same octets as equal', a: '00ff', b: '00ff', order: 0 },
+    { name: 'takes the same bytes as equal', a: '00ff', b: '00ff', order: 0 },
     { name: 'puts a prefix before what it begins', a: '61', b: '6100', order: -1 },
     { name: 'lets the first difference decide', a: '6200', b: '61ffff', order: 1 },
-    { name: 'takes octets as unsigned', a: '80', b: '7f', order: 1 },
+    { name: 'takes bytes as unsigned', a: '80', b: '7f', order: 1 },
   ]
   for (const { name, a, b, order } of cases) {
     test(name, () => {
@@ -118,7 +118,7 @@ describe('joining and turning into text', () => {
     assert.deepEqual(concatBytes(part, EMPTY, Uint8Array.of(3)), Uint8Array.of(1, 2, 3))
   })
 
-  test('toLatin1 gives each octet its own character', () => {
+  test('toLatin1 gives each byte its own character', () => {
     const all = Uint8Array.from({ length: 256 }, (_, value) => value)
     assert.equal(toLatin1(all), Buffer.from(all).toString('latin1'))
   })
@@ -142,13 +142,13 @@ describe('joining and turning into text', () => {
 })
 
 describe('hashBytes', () => {
-  test('tells octets apart, and by another seed otherwise', () => {
+  test('tells bytes apart, and by another seed otherwise', () => {
     const octets = fc.uint8Array({ minLength: 1, maxLength: 40 })
     fc.assert(
       fc.property(octets, fc.nat(), (some, at) => {
         const other = Uint8Array.from(some)
         const place = at % some.length
-        other[place] = octet(some, place) ^ 1
+        other[place] = byteAt(some, place) ^ 1
         assert.equal(hashBytes(some, 1), hashBytes(Uint8Array.from(some), 1))
         assert.notEqual(hashBytes(some, 1), hashBytes(other, 1))
         assert.notEqual(hashBytes(some, 1), hashBytes(some, 2))

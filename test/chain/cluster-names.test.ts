@@ -16,7 +16,7 @@ const SERVICE = `
 - {kind: Namespace, metadata: {name: shop}}
 - {kind: Service, metadata: {name: db, namespace: shop}, spec: {clusterIP: None}}
 `
-/** The peers of a StatefulSet, by the last octets of their addresses. */
+/** The peers of a StatefulSet, by the last bytes of their addresses. */
 const peers = (...ends: readonly number[]): string => `${SERVICE}
 - kind: EndpointSlice
   metadata: {name: db-1, namespace: shop, labels: {kubernetes.io/service-name: db}}

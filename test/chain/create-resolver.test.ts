@@ -57,7 +57,7 @@ describe('listeners', () => {
       listeners: ['dns 192.0.2.1:53 .', 'dns 192.0.2.2:53 .'],
     },
     {
-      name: 'serves each octet zone of a block of addresses',
+      name: 'serves each byte zone of a block of addresses',
       corefile: '192.0.2.0/23 {\n whoami\n}',
       listeners: ['dns *:53 2.0.192.in-addr.arpa. 3.0.192.in-addr.arpa.'],
     },

@@ -10,7 +10,7 @@ import { parseQuestion } from '../message-text.ts'
 const CLIENT: Client = { address: '192.0.2.1', port: 1, transport: 'udp' }
 const serve = (): typeof EMPTY_REPLY => EMPTY_REPLY
 
-/** A plugin that answers with a reply of seven octets. */
+/** A plugin that answers with a reply of seven bytes. */
 function answering(seen: QuickReply[] = []): Plugin {
   const answer = (_: unknown, __: unknown, how: QuickReply): number => {
     seen.push({ ...how })

@@ -10,7 +10,7 @@ import { parseQuestion } from '../message-text.ts'
 const CLIENT: Client = { address: '192.0.2.1', port: 1, transport: 'udp' }
 
 describe('RequestCounts', () => {
-  test('counts no answer as one without error and without octets', () => {
+  test('counts no answer as one without error and without bytes', () => {
     const metrics = new Metrics()
     const query = parseQuery(parseQuestion('www.example.org A').message)
     assert.ok(query instanceof Query)
@@ -75,7 +75,7 @@ describe('what is counted of sizes, times and types', () => {
     [65_535, '+Inf'],
   ]
   for (const [bytes, bound] of sizes) {
-    test(`${bytes} octets are counted up to ${bound}`, () => {
+    test(`${bytes} bytes are counted up to ${bound}`, () => {
       const request = firstBound(textOf({ bytes }), 'coredns_dns_request_size_bytes')
       const response = firstBound(textOf({ replyBytes: bytes }), 'coredns_dns_response_size_bytes')
       assert.deepEqual([request, response], [bound, bound])

@@ -99,7 +99,7 @@ describe('messages that are no proper queries', () => {
     })
   }
 
-  test('never throws and always answers with the ID, whatever octets come', async () => {
+  test('never throws and always answers with the ID, whatever bytes come', async () => {
     const server = serve(block('any', 'hosts none', 'whoami'))
     const { message } = parseQuestion('www.example.org A +do +nsid +padding')
     const spoiled = fc
@@ -122,9 +122,9 @@ describe('messages that are no proper queries', () => {
 })
 
 describe('truncation', () => {
-  // Header and question take 34 octets, each address 16, the OPT record 11.
+  // Header and question take 34 bytes, each address 16, the OPT record 11.
   const cases: { name: string; words: string; count: number; flags: string }[] = [
-    { name: 'is at 512 octets over UDP without EDNS', words: '', count: 29, flags: 'aa tc rd' },
+    { name: 'is at 512 bytes over UDP without EDNS', words: '', count: 29, flags: 'aa tc rd' },
     {
       name: 'is at the size that the client says',
       words: ' +edns=1232',
@@ -160,7 +160,7 @@ describe('EDNS', () => {
   const cases: { name: string; ask: string; tail: string[] }[] = [
     { name: 'has no OPT record for who sent none', ask: 'a.example.org A', tail: [] },
     {
-      name: 'advertises 1232 octets, whatever the client has',
+      name: 'advertises 1232 bytes, whatever the client has',
       ask: 'a.example.org A +edns=4096',
       tail: ['edns: 1232'],
     },
@@ -203,7 +203,7 @@ describe('EDNS', () => {
   }
 
   for (const transport of ['tls', 'https']) {
-    test(`pads to a multiple of 468 octets over ${transport}`, async () => {
+    test(`pads to a multiple of 468 bytes over ${transport}`, async () => {
       const server = serveMany()
       const small = await server.askBytes(`a.example.org A +padding +${transport}`)
       assert.equal(small?.length, 468)

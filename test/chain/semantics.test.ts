@@ -8,7 +8,7 @@ import { block, directive, type Server, serve } from '../ask.ts'
 import { parseQuestion } from '../message-text.ts'
 
 const A = 'www.example.org. 60 IN A 192.0.2.80'
-/** Three hundred octets of text, four times. */
+/** Three hundred bytes of text, four times. */
 const LONG = Array.from(
   { length: 4 },
   (_, i) => `www.example.org. 60 IN TXT "${String(i).repeat(250)}"`,
@@ -94,7 +94,7 @@ describe('what is asked of upstreams', () => {
 })
 
 describe('letter case of the question', () => {
-  // `ask` checks that each reply has the question octet for octet.
+  // `ask` checks that each reply has the question byte for byte.
   for (const corefile of [
     block('cache', FORWARD),
     block('rewrite name www.example.com www.example.org', 'cache', FORWARD),

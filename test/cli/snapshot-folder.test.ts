@@ -80,7 +80,7 @@ describe('a snapshot in a folder', () => {
       error: { name: 'CommandError', message: /^Cannot read .*\/[0-9a-f]{64}: no such file$/ },
     },
     {
-      name: 'with another octet in a shard',
+      name: 'with another byte in a shard',
       damage: ({ folder, sha256 }) => {
         const path = join(folder, 'shards', sha256)
         const bytes = readFileSync(path)
@@ -89,7 +89,7 @@ describe('a snapshot in a folder', () => {
       },
       error: {
         name: 'CommandError',
-        message: /\/[0-9a-f]{64}: its octets have another SHA-256 than its name says$/,
+        message: /\/[0-9a-f]{64}: its bytes have another SHA-256 than its name says$/,
       },
     },
   ]

@@ -33,7 +33,7 @@ describe('snapshot build', () => {
       const { records, shards } = manifestOf(folder)
       assert.equal(typeof shards === 'string' && shards.length, 48)
       const bytes = Buffer.from(String(shards), 'base64url').readUInt32LE(32)
-      const line = `${folder}/out: ${records} records in 1 shard, ${bytes} octets\n`
+      const line = `${folder}/out: ${records} records in 1 shard, ${bytes} bytes\n`
       assert.equal(stdout, line)
     }
     const [one, two] = folders.map((folder) => {
@@ -163,7 +163,7 @@ describe('snapshot dump', () => {
     writeFileSync(path, 'damaged')
     assert.deepEqual(
       await runCli(['snapshot', 'dump', join(folder, 'out')]),
-      failed(`kubedoh: ${path}: its octets have another SHA-256 than its name says`),
+      failed(`kubedoh: ${path}: its bytes have another SHA-256 than its name says`),
     )
     writeFileSync(join(folder, 'out/manifest.json'), '{ "version": 9 }')
     assert.deepEqual(

@@ -24,7 +24,7 @@ export type QuestionText = `${string} ${string}`
 const TIMEOUT_MS = 5000
 let lastId = 0
 
-/** Asks, and resolves with the octets of the answer. */
+/** Asks, and resolves with the bytes of the answer. */
 export function ask(server: Server, question: QuestionText): Promise<Uint8Array> {
   const [name = '', type = ''] = question.split(' ')
   lastId = (lastId + 1) & 0xffff

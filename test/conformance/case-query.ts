@@ -56,7 +56,7 @@ function opcodeOf({ opcode = 'QUERY' }: Case): number {
   return known[opcode] ?? Number(opcode)
 }
 
-/** Octets of the OPT record at the end of the message. */
+/** Bytes of the OPT record at the end of the message. */
 function optBytes({ edns }: Case): number {
   const options = edns?.options ?? []
   return 11 + options.reduce((sum, { data = '' }) => sum + 4 + data.length / 2, 0)

@@ -25,9 +25,7 @@ for (const folder of process.argv.slice(2)) {
   const params = { [constants.BROTLI_PARAM_QUALITY]: 11, [constants.BROTLI_PARAM_LGWIN]: 24 }
   const packed = brotliCompressSync(text, { params })
   writeFileSync(join(import.meta.dirname, 'data', `${scenario.name}.json.br`), packed)
-  process.stdout.write(
-    `${scenario.name}: ${scenario.cases.length} cases, ${packed.length} octets\n`,
-  )
+  process.stdout.write(`${scenario.name}: ${scenario.cases.length} cases, ${packed.length} bytes\n`)
 }
 
 function readFolder(folder: string): Scenario {

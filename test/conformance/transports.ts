@@ -47,7 +47,7 @@ const SILENCE_MS = 300
 
 /**
  * Answers straight from the resolver, at length, and quickly as well where that is possible: then
- * both must be the same octets. A quarter of the authoritative answers by chains with a quick way
+ * both must be the same bytes. A quarter of the authoritative answers by chains with a quick way
  * has to be quick, those aside that a plugin of the chain has to see itself; aliases are the rest.
  */
 export function openBothWays(place: Place): Transport {

@@ -40,7 +40,7 @@ describe('parseZoneKey takes', () => {
       text: '0/25.2.0.192.in-addr.arpa',
       keys: ['0/25.2.0.192.in-addr.arpa.'],
     },
-    { name: 'a block on the octet border', text: '192.0.2.0/24', keys: ['2.0.192.in-addr.arpa.'] },
+    { name: 'a block on the byte border', text: '192.0.2.0/24', keys: ['2.0.192.in-addr.arpa.'] },
     { name: 'a block with a port', text: '192.0.2.0/24:53', keys: ['2.0.192.in-addr.arpa.:53'] },
     {
       name: 'a block with a scheme',
@@ -59,12 +59,12 @@ describe('parseZoneKey takes', () => {
       keys: ['10.in-addr.arpa.'],
     },
     {
-      name: 'a block off the octet border',
+      name: 'a block off the byte border',
       text: '10.128.0.0/10:53',
       keys: Array.from({ length: 64 }, (_, i) => `${128 + i}.10.in-addr.arpa.:53`),
     },
     {
-      name: 'a block one bit off the octet border',
+      name: 'a block one bit off the byte border',
       text: '192.0.2.0/23',
       keys: ['2.0.192.in-addr.arpa.', '3.0.192.in-addr.arpa.'],
     },
@@ -143,9 +143,9 @@ describe('parseZoneKey refuses', () => {
       message: '"bücher.org" is not a domain name; in ASCII it is "xn--bcher-kva.org"',
     },
     {
-      name: 'a label of 64 octets',
+      name: 'a label of 64 bytes',
       text: 'a'.repeat(64),
-      message: `"${'a'.repeat(64)}" is not a domain name: a label has over 63 octets`,
+      message: `"${'a'.repeat(64)}" is not a domain name: a label has over 63 bytes`,
     },
     {
       name: 'a colon at the end',

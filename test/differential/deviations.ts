@@ -83,7 +83,7 @@ export const DEVIATIONS: readonly Deviation[] = [
   },
   {
     reason:
-      'a signature takes no more room than it has octets, and names in any letter case are ' +
+      'a signature takes no more room than it has bytes, and names in any letter case are ' +
       'pointed to, so that more fits',
     applies: ({ place, theirs, ours, wrong }) =>
       (place === 'dnssec' || place === 'tsig') &&

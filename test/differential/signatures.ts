@@ -30,7 +30,7 @@ export function signQuestion(
 }
 
 /**
- * Puts what the signature of a reply to a signed question is worth in the place of its octets, and
+ * Puts what the signature of a reply to a signed question is worth in the place of its bytes, and
  * of its time whether that is now, the question's, or none.
  */
 export function withoutMac(
@@ -53,7 +53,7 @@ export function withoutMac(
 const TIME_SECONDS_MAX = 10
 
 /**
- * Takes times and octets of good signatures out of an answer, and puts how long they last in their
+ * Takes times and bytes of good signatures out of an answer, and puts how long they last in their
  * place. Those that no key made, or that are not in force, stay as they are, and so differ. What a
  * cut reply has lost of the records that a signature covers is not known: there it is not checked.
  */

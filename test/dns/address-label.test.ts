@@ -9,7 +9,7 @@ import { nameOf } from '../../src/dns/name.ts'
 function addressOf(label: string): Uint8Array | undefined {
   const into = new Uint8Array(16).fill(0xee)
   const size = parseAddressLabel(nameOf(`${label}.ns.pod.cluster.local`), 0, into)
-  assert.ok([0, 4, 16].includes(size), `${size} octets`)
+  assert.ok([0, 4, 16].includes(size), `${size} bytes`)
   return size === 0 ? undefined : into.slice(0, size)
 }
 

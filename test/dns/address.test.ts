@@ -164,7 +164,7 @@ describe('formatAddress', () => {
   })
 
   for (const length of [0, 3, 5, 15, 17]) {
-    test(`throws on ${length} octets`, () => {
+    test(`throws on ${length} bytes`, () => {
       assert.throws(() => formatAddress(new Uint8Array(length)), RangeError)
     })
   }

@@ -97,7 +97,7 @@ describe('ageMessage', () => {
     }
   })
 
-  test('never throws and leaves the header alone, whatever the octets', () => {
+  test('never throws and leaves the header alone, whatever the bytes', () => {
     const counts = fc.tuple(fc.nat(3), fc.nat(65535), fc.nat(65535), fc.nat(65535))
     fc.assert(
       fc.property(counts, fc.uint8Array({ maxLength: 200 }), fc.nat(100000), (some, body, age) => {

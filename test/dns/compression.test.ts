@@ -49,7 +49,7 @@ describe('Compression.write', () => {
       names: ['example.org', 'EXAMPLE.Org'],
       octets: [example, 'c00c'],
     },
-    { name: 'folds no other octets', names: ['\\192', '\\224'], octets: ['01c000', '01e000'] },
+    { name: 'folds no other bytes', names: ['\\192', '\\224'], octets: ['01c000', '01e000'] },
     { name: 'never points at the root', names: ['.', '.'], octets: ['00', '00'] },
     {
       name: 'does not take a part of a label',
@@ -109,7 +109,7 @@ describe('Compression.write', () => {
     assert.equal(formatHex(message.subarray(end, last)), 'c00c')
   })
 
-  test('tells all names of one octet apart, whatever their hashes', () => {
+  test('tells all names of one byte apart, whatever their hashes', () => {
     const names = Array.from({ length: 256 }, (_, value) => `\\${String(value).padStart(3, '0')}`)
     written(names).forEach((octets, value) => {
       const isSmallLetter = value >= 0x61 && value <= 0x7a

@@ -15,7 +15,7 @@ function run(chunks: readonly Uint8Array[]): {
   return { messages, verdicts }
 }
 
-/** Cuts octets into chunks at these places. */
+/** Cuts bytes into chunks at these places. */
 function cutAt(bytes: Uint8Array, places: readonly number[]): Uint8Array[] {
   const sorted = [0, ...places.map((place) => place % (bytes.length + 1)), bytes.length]
   sorted.sort((a, b) => a - b)
@@ -78,7 +78,7 @@ describe('MessageStream', () => {
     assert.deepEqual(run([hex('0001010000')]).messages, [hex('01')])
   })
 
-  test('takes a message of 65,535 octets', () => {
+  test('takes a message of 65,535 bytes', () => {
     const message = new Uint8Array(65_535).fill(7)
     assert.deepEqual(run([frame(message)]).messages, [message])
   })
@@ -117,7 +117,7 @@ describe('MessageStream', () => {
     )
   })
 
-  test('takes any octets, and gives no more than came in', () => {
+  test('takes any bytes, and gives no more than came in', () => {
     fc.assert(
       fc.property(fc.array(fc.uint8Array({ maxLength: 50 })), (chunks) => {
         const total = chunks.reduce((sum, { length }) => sum + length, 0)

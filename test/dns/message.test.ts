@@ -261,7 +261,7 @@ describe('parseResponse', () => {
     { name: 'a header alone', counts: [0, 0, 0, 0], body: '' },
     { name: 'a record without a question', counts: [0, 1, 0, 0], body: record },
     { name: 'an OPT record before others', counts: [0, 0, 0, 2], body: `${opt} ${record}` },
-    { name: 'octets behind all of it', counts: [0, 1, 0, 0], body: `${record} c0ffee` },
+    { name: 'bytes behind all of it', counts: [0, 1, 0, 0], body: `${record} c0ffee` },
     { name: 'a TTL of 32 bits', counts: [0, 1, 0, 0], body: '00 0001 0001 ffffffff 0004 c0000201' },
   ]
   for (const { name, counts, body } of good) {
@@ -278,7 +278,7 @@ describe('parseResponse', () => {
 
   const bad: { name: string; bytes: Uint8Array }[] = [
     { name: 'nothing', bytes: hex('') },
-    { name: '11 octets', bytes: messageOf({ flags: 0x8000 }).subarray(0, 11) },
+    { name: '11 bytes', bytes: messageOf({ flags: 0x8000 }).subarray(0, 11) },
     { name: 'a query', bytes: queryBytes('example.org A') },
     ...(
       [
@@ -286,7 +286,7 @@ describe('parseResponse', () => {
         ['a question that is not there', [1, 0, 0, 0], ''],
         ['a record that is not there', [0, 1, 0, 0], ''],
         ['65535 of each record, one there', [0, 65535, 65535, 65535], record],
-        ['an address of three octets', [0, 1, 0, 0], '00 0001 0001 00000005 0003 c00002'],
+        ['an address of three bytes', [0, 1, 0, 0], '00 0001 0001 00000005 0003 c00002'],
         ['an OPT record that overruns', [0, 0, 0, 1], '00 0029 04d0 00000000 0001'],
         ['an owner that points at itself', [0, 1, 0, 0], 'c00c 0001 0001 00000005 0004 c0000201'],
         ['a target that points at itself', [0, 1, 0, 0], '00 0005 0001 00000005 0002 c017'],
@@ -313,7 +313,7 @@ describe('parseResponse', () => {
   test('refuses every truncation of a message', () => {
     assert.ok(parseResponse(whole))
     for (let size = 0; size < whole.length; size++) {
-      assert.equal(parseResponse(whole.subarray(0, size)), undefined, `${size} octets`)
+      assert.equal(parseResponse(whole.subarray(0, size)), undefined, `${size} bytes`)
     }
   })
 
@@ -338,7 +338,7 @@ describe('parseResponse', () => {
     )
   })
 
-  test('never throws on octets behind a header', () => {
+  test('never throws on bytes behind a header', () => {
     const counts = fc.tuple(fc.nat(2), fc.nat(3), fc.nat(3), fc.nat(65535))
     const octets = fc.array(fc.oneof(fc.nat(255), fc.constantFrom(0, 1, 0xc0, 12)))
     fc.assert(

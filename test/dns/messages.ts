@@ -13,7 +13,7 @@ import { parseType } from '../../src/dns/rr-type.ts'
 import { type QueryFields, writeQuery } from '../../src/dns/write-query.ts'
 import { parseRecord } from '../parse-record.ts'
 
-/** Octets from hexadecimal digits; blanks are for reading only. */
+/** Bytes from hexadecimal digits; blanks are for reading only. */
 export function hex(text: string): Uint8Array {
   const bytes = parseHex(text.replaceAll(/\s/g, ''))
   assert.ok(bytes, `not hexadecimal: ${text}`)

@@ -55,11 +55,11 @@ describe('parseNameText', () => {
     { name: 'refuses an empty label', text: 'a..b', labels: undefined },
     { name: 'refuses an empty label at the beginning', text: '.a', labels: undefined },
     { name: 'refuses an empty label at the end', text: 'a..', labels: undefined },
-    { name: 'takes 63 octets for a label', text: `${'a'.repeat(63)}.`, labels: ['a'.repeat(63)] },
-    { name: 'refuses 64 octets for a label', text: 'a'.repeat(64), labels: undefined },
-    { name: 'takes 255 octets', text: 'a.'.repeat(127), labels: Array(127).fill('a') },
-    { name: 'refuses 256 octets', text: `${'a.'.repeat(126)}aa`, labels: undefined },
-    { name: 'refuses thousands of octets', text: 'a.'.repeat(5000), labels: undefined },
+    { name: 'takes 63 bytes for a label', text: `${'a'.repeat(63)}.`, labels: ['a'.repeat(63)] },
+    { name: 'refuses 64 bytes for a label', text: 'a'.repeat(64), labels: undefined },
+    { name: 'takes 255 bytes', text: 'a.'.repeat(127), labels: Array(127).fill('a') },
+    { name: 'refuses 256 bytes', text: `${'a.'.repeat(126)}aa`, labels: undefined },
+    { name: 'refuses thousands of bytes', text: 'a.'.repeat(5000), labels: undefined },
   ]
   for (const { name, text, labels } of cases) {
     test(name, () => {
@@ -75,7 +75,7 @@ describe('parseNameText', () => {
     )
   })
 
-  test('makes names of at most 255 octets of any text', () => {
+  test('makes names of at most 255 bytes of any text', () => {
     const piece = fc.constantFrom('.', '\\', '0', '46', 'a', 'ü', 'a'.repeat(60))
     fc.assert(
       fc.property(fc.array(piece, { maxLength: 40 }), (pieces) => {

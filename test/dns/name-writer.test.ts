@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import fc from 'fast-check'
-import { asWordOctets, type WordOctets, wordOctets } from '../../src/bytes/bytes.ts'
+import { asWordBytes, type WordBytes, wordBytes } from '../../src/bytes/bytes.ts'
 import { Compression } from '../../src/dns/compression.ts'
 import { formatName, nameOf } from '../../src/dns/name.ts'
 import { NameWriter } from '../../src/dns/name-writer.ts'
@@ -37,7 +37,7 @@ function write(question: string, items: readonly Item[]): Uint8Array {
 }
 
 describe('NameWriter', () => {
-  test('writes the octets that a table of all names gives', () =>
+  test('writes the bytes that a table of all names gives', () =>
     fc.assert(
       fc.property(nameText, fc.array(item, { maxLength: 24 }), (question, items) => {
         const table = new Compression()
@@ -71,7 +71,7 @@ describe('NameWriter', () => {
               placed(name, shift),
               shift,
               split,
-              asWordOctets(origin),
+              asWordBytes(origin),
               mayPoint,
             )
             at = next > 0 ? next : writer.write(at, name, mayPoint)
@@ -139,8 +139,8 @@ describe('NameWriter', () => {
 })
 
 /** Puts a name at an offset. */
-function placed(name: Uint8Array, offset: number): WordOctets {
-  const place = wordOctets(260)
+function placed(name: Uint8Array, offset: number): WordBytes {
+  const place = wordBytes(260)
   place.bytes.set(name, offset)
   return place
 }

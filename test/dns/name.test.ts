@@ -31,13 +31,13 @@ describe('parseName', () => {
     { name: 'reads \\DDD', text: '\\000\\255', wire: '0200ff00' },
     { name: 'reads \\. as the only label', text: '\\.', wire: '012e00' },
     { name: 'takes any mark after a backslash', text: '\\!\\/\\:\\~', wire: '04212f3a7e00' },
-    { name: 'takes 255 octets', text: name255, wire: undefined },
+    { name: 'takes 255 bytes', text: name255, wire: undefined },
     { name: 'refuses nothing at all', text: '', wire: undefined },
     { name: 'refuses an empty label', text: 'a..b', wire: undefined },
     { name: 'refuses a leading dot', text: '.a', wire: undefined },
     { name: 'refuses two final dots', text: 'a..', wire: undefined },
-    { name: 'refuses a label of 64 octets', text: `${label63}a`, wire: undefined },
-    { name: 'refuses 256 octets', text: `${name255}a`, wire: undefined },
+    { name: 'refuses a label of 64 bytes', text: `${label63}a`, wire: undefined },
+    { name: 'refuses 256 bytes', text: `${name255}a`, wire: undefined },
     { name: 'refuses \\DDD over 255', text: '\\256', wire: undefined },
     { name: 'refuses a backslash at the end', text: 'a\\', wire: undefined },
     { name: 'refuses \\ before one digit', text: '\\1', wire: undefined },
@@ -69,7 +69,7 @@ describe('parseName', () => {
     )
   })
 
-  test('reads back what formatName writes, octet for octet', () => {
+  test('reads back what formatName writes, byte for byte', () => {
     fc.assert(
       fc.property(wireName(), (wire) => {
         assert.deepEqual(parseName(formatName(wire)), wire)
@@ -112,7 +112,7 @@ describe('nameOf', () => {
 describe('comparing names', () => {
   const cases: { name: string; a: string; b: string; same: boolean }[] = [
     { name: 'folds ASCII letters', a: 'WWW.Example.ORG', b: 'www.example.org', same: true },
-    { name: 'folds no other octets', a: '\\192', b: '\\224', same: false },
+    { name: 'folds no other bytes', a: '\\192', b: '\\224', same: false },
     { name: 'keeps a dot in a label apart from labels', a: 'a\\.b', b: 'a.b', same: false },
     { name: 'tells different lengths apart', a: 'a.b', b: 'b', same: false },
   ]
@@ -158,7 +158,7 @@ describe('taking names apart and together', () => {
     )
   })
 
-  test('joinName refuses over 255 octets', () => {
+  test('joinName refuses over 255 bytes', () => {
     const long = nameOf(['a'.repeat(63), 'a'.repeat(63), 'a'.repeat(63)].join('.')).subarray(0, -1)
     assert.equal(joinName(long, nameOf('b'.repeat(63))), undefined)
   })

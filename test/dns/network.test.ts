@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import fc from 'fast-check'
-import { EMPTY, octet } from '../../src/bytes/bytes.ts'
+import { byteAt, EMPTY } from '../../src/bytes/bytes.ts'
 import { formatAddress, parseAddress } from '../../src/dns/address.ts'
 import {
   clientNetwork,
@@ -70,7 +70,7 @@ describe('isInNetwork', () => {
         const network = { address, prefixBits: prefix % (bits + 1) }
         const at = flipped % bits
         const other = address.slice()
-        other[at >>> 3] = octet(other, at >>> 3) ^ (0x80 >>> (at & 7))
+        other[at >>> 3] = byteAt(other, at >>> 3) ^ (0x80 >>> (at & 7))
         assert.equal(isInNetwork(other, network), at >= network.prefixBits)
       }),
     )

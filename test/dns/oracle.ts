@@ -1,7 +1,7 @@
 /**
  * A second opinion on messages: the npm package `dns-packet`. It knows nothing of our code and is
  * right about messages whose names are host names; it is not asked about labels with dots or odd
- * octets, and it never compresses.
+ * bytes, and it never compresses.
  * @module
  */
 import { type DecodedPacket, decode, encode, type Packet, type RecordType } from 'dns-packet'

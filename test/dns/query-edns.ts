@@ -50,7 +50,7 @@ export const OPT_RECORDS: readonly OptCase[] = [
     expected: { wantsPadding: true },
   },
   {
-    name: 'sees padding without octets, and with any',
+    name: 'sees padding without bytes, and with any',
     opt: '00 0029 04d0 00000000 0009 000c 0000 000c 0001 ff',
     expected: { wantsPadding: true },
   },

@@ -18,15 +18,15 @@ const { FORMERR, NOTIMP, REFUSED, BADVERS } = RCODE
 const question = '0161076578616d706c65036f726700 0001 0001'
 const opt = '00 0029 04d0 00000000 0000'
 const label63 = `3f${'61'.repeat(63)}`
-/** 192 octets of labels; one of 61 octets and the root make them a name of 255. */
+/** 192 bytes of labels; one of 61 bytes and the root make them a name of 255. */
 const labels192 = label63.repeat(3)
 const label62 = `3e${'61'.repeat(62)}`
 const record = (owner: string): string => `${owner} 0001 0001 00000000 0004 c0000201`
 
 /** What is wrong before the question has been read. */
 export const BROKEN_QUESTIONS: readonly RefusalCase[] = [
-  { name: 'no octets', bytes: new Uint8Array(0) },
-  { name: '11 octets', bytes: messageOf({}).subarray(0, 11) },
+  { name: 'no bytes', bytes: new Uint8Array(0) },
+  { name: '11 bytes', bytes: messageOf({}).subarray(0, 11) },
   { name: 'a response', bytes: messageOf({ flags: 0x8100, body: question }) },
   { name: 'a response of another operation', bytes: messageOf({ flags: 0xa800, body: question }) },
   { name: 'a response that is broken', bytes: messageOf({ flags: 0x8000, counts: [9, 9, 9, 9] }) },
@@ -72,9 +72,9 @@ export const BROKEN_QUESTIONS: readonly RefusalCase[] = [
       ['a question that points at the end', 'c0ff 0001 0001'],
       ['a pointer behind a label', '0161 c00c 0001 0001'],
       ['half a pointer', 'c0'],
-      ['a name of 256 octets', `${labels192}${label62}00 0001 0001`],
+      ['a name of 256 bytes', `${labels192}${label62}00 0001 0001`],
       [
-        'a name of 256 octets that ends with a short label',
+        'a name of 256 bytes that ends with a short label',
         `${labels192}3b${'61'.repeat(59)}0261 61 00 0001 0001`,
       ],
     ] as const
@@ -91,7 +91,7 @@ export const BROKEN_QUESTIONS: readonly RefusalCase[] = [
 export const BROKEN_RECORDS: readonly RefusalCase[] = [
   ...(
     [
-      ['an octet of an additional record', [1, 0, 0, 1], '00'],
+      ['a byte of an additional record', [1, 0, 0, 1], '00'],
       ['two answers', [1, 2, 0, 0], record('00').repeat(2)],
       ['two authorities', [1, 0, 2, 0], record('00').repeat(2)],
       ['three additional records', [1, 0, 0, 3], `${opt}${record('00').repeat(2)}`],
@@ -99,7 +99,7 @@ export const BROKEN_RECORDS: readonly RefusalCase[] = [
       ['65535 of each record, one there', [1, 65535, 65535, 65535], record('00')],
       ['a record that ends in its fixed part', [1, 1, 0, 0], '00 0001 0001 00000000 00'],
       ['rdata that overruns', [1, 1, 0, 0], '00 0001 0001 00000000 0005 c0000201'],
-      ['rdata of 65535 octets that are not there', [1, 0, 0, 1], '00 0001 0001 00000000 ffff 00'],
+      ['rdata of 65535 bytes that are not there', [1, 0, 0, 1], '00 0001 0001 00000000 ffff 00'],
       ['an owner of label type 01', [1, 1, 0, 0], record('4161 00')],
       ['an owner of label type 10', [1, 1, 0, 0], record('8161 00')],
       ['an owner that points at itself', [1, 1, 0, 0], record('c01f')],
@@ -108,14 +108,14 @@ export const BROKEN_RECORDS: readonly RefusalCase[] = [
       ['an owner that points into the header', [1, 1, 0, 0], record('c00b')],
       ['an owner that points behind the message', [1, 1, 0, 0], record('ffff')],
       ['an owner of half a pointer', [1, 1, 0, 0], 'c0'],
-      ['an owner of 256 octets', [1, 1, 0, 0], record(`${labels192}${label62}00`)],
-      ['an owner of 257 octets', [1, 1, 0, 0], record(`${labels192}${label63}00`)],
+      ['an owner of 256 bytes', [1, 1, 0, 0], record(`${labels192}${label62}00`)],
+      ['an owner of 257 bytes', [1, 1, 0, 0], record(`${labels192}${label63}00`)],
       [
-        'an owner of 256 octets and more by its pointer',
+        'an owner of 256 bytes and more by its pointer',
         [1, 1, 0, 0],
         record(`${labels192}${label62}c00c`),
       ],
-      ['an owner over 257 octets', [1, 1, 0, 0], record(`${labels192}${label63}0161 00`)],
+      ['an owner over 257 bytes', [1, 1, 0, 0], record(`${labels192}${label63}0161 00`)],
     ] as const
   ).map(([name, counts, body]) => ({
     name,
@@ -136,10 +136,10 @@ export const BROKEN_RECORDS: readonly RefusalCase[] = [
 export const BROKEN_EDNS: readonly RefusalCase[] = [
   ...(
     [
-      ['an option that overruns by an octet', [1, 0, 0, 1], `${opt.slice(0, -4)}0005 000a000200`],
-      ['an option of 65535 octets', [1, 0, 0, 1], `${opt.slice(0, -4)}0004 000affff`],
+      ['an option that overruns by a byte', [1, 0, 0, 1], `${opt.slice(0, -4)}0005 000a000200`],
+      ['an option of 65535 bytes', [1, 0, 0, 1], `${opt.slice(0, -4)}0004 000affff`],
       ['an option without its length', [1, 0, 0, 1], `${opt.slice(0, -4)}0002 000a`],
-      ['one octet of an option', [1, 0, 0, 1], `${opt.slice(0, -4)}0001 00`],
+      ['one byte of an option', [1, 0, 0, 1], `${opt.slice(0, -4)}0001 00`],
       ['a good option and half of one', [1, 0, 0, 1], `${opt.slice(0, -4)}0007 000a0000 000a00`],
       [
         'an option that overruns into the next record',

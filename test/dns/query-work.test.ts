@@ -5,14 +5,14 @@ import { parseQuery } from '../../src/dns/query.ts'
 import { messageOf } from './messages.ts'
 
 describe('the work of parseQuery', () => {
-  /** Reads per octet of the message, worst cases included. */
+  /** Reads per byte of the message, worst cases included. */
   const READS_PER_OCTET_MAX = 4
   const question4 = '00 0001 0001'
   const most: [number, number, number, number] = [1, 1, 1, 2]
   const cases: { name: string; counts?: typeof most; body: string }[] = [
     { name: 'counts of 65535', counts: [1, 65535, 65535, 65535], body: question4 },
     { name: 'a tiny body', body: question4 },
-    { name: 'one octet behind the question', body: `${question4} 00` },
+    { name: 'one byte behind the question', body: `${question4} 00` },
     { name: 'empty records', body: `${question4} ${'0000010001000000000000'.repeat(4)}` },
     {
       name: 'records at pointers',

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import fc from 'fast-check'
-import { asWordOctets } from '../../src/bytes/bytes.ts'
+import { asWordBytes } from '../../src/bytes/bytes.ts'
 import { formatName, isSubdomain, lowerName, nameOf } from '../../src/dns/name.ts'
 import { endsIn, FLAG, isWithinZone, parseQuery, Query } from '../../src/dns/query.ts'
 import { OPCODE, RCODE } from '../../src/dns/rcode.ts'
@@ -71,10 +71,10 @@ describe('parseQuery on a question', () => {
   })
 
   const longest: { name: string; text: string }[] = [
-    { name: 'a label of 63 octets', text: 'a'.repeat(63) },
+    { name: 'a label of 63 bytes', text: 'a'.repeat(63) },
     { name: '127 labels', text: Array.from({ length: 127 }, () => 'a').join('.') },
-    { name: '255 octets', text: [63, 63, 63, 61].map((n) => 'a'.repeat(n)).join('.') },
-    { name: 'every octet but letters', text: '\\000\\001\\032\\127\\128\\192\\255' },
+    { name: '255 bytes', text: [63, 63, 63, 61].map((n) => 'a'.repeat(n)).join('.') },
+    { name: 'every byte but letters', text: '\\000\\001\\032\\127\\128\\192\\255' },
     { name: 'a dot in a label', text: 'a\\.b.c' },
     { name: 'names that objects have', text: '__proto__.constructor.tostring' },
   ]
@@ -115,13 +115,13 @@ describe('parseQuery on a question', () => {
 describe('parseQuery on what follows the question', () => {
   const long = `3f${'61'.repeat(63)}`.repeat(3)
   const cases: { name: string; counts: [number, number, number, number]; body: string }[] = [
-    { name: 'octets behind all of it', counts: [1, 0, 0, 0], body: 'c0ffee' },
+    { name: 'bytes behind all of it', counts: [1, 0, 0, 0], body: 'c0ffee' },
     { name: 'an answer', counts: [1, 1, 0, 0], body: record },
     { name: 'an authority', counts: [1, 0, 1, 0], body: record },
     { name: 'records in all sections', counts: [1, 1, 1, 2], body: record.repeat(4) },
     { name: 'an owner with labels and a pointer', counts: [1, 1, 0, 0], body: `0178${record}` },
     {
-      name: 'an owner of 255 octets',
+      name: 'an owner of 255 bytes',
       counts: [1, 1, 0, 0],
       body: `${long}3d${'61'.repeat(61)}00 ${record.slice(4)}`,
     },
@@ -254,7 +254,7 @@ describe('parseQuery refuses', () => {
   }
 })
 
-describe('parseQuery on any octets', () => {
+describe('parseQuery on any bytes', () => {
   const whole = queryBytes('www.example.org A', {
     udpBytes: 1232,
     options: [{ code: 12, data: new Uint8Array(20) }],
@@ -269,7 +269,7 @@ describe('parseQuery on any octets', () => {
       const isNoType = size === questionEnd - 4 || size === questionEnd - 2
       const rcode = size < 12 ? undefined : isNoType ? RCODE.REFUSED : RCODE.FORMERR
       const echoesQuestion = size > questionEnd
-      assert.deepEqual(refusal, { kind: 'refusal', rcode, echoesQuestion }, `${size} octets`)
+      assert.deepEqual(refusal, { kind: 'refusal', rcode, echoesQuestion }, `${size} bytes`)
     }
   })
 
@@ -303,7 +303,7 @@ describe('parseQuery on any octets', () => {
     )
   })
 
-  test('never throws on octets behind a header', () => {
+  test('never throws on bytes behind a header', () => {
     const count = fc.oneof(fc.nat(2), fc.nat(65535))
     const counts = fc.tuple(fc.constantFrom(1, 1, 1, 0, 2), count, count, count)
     const octets = fc.array(fc.oneof(fc.nat(255), fc.constantFrom(0, 1, 0xc0, 12, 41)))
@@ -338,7 +338,7 @@ describe('isWithinZone and endsIn', () => {
     test(name, () => {
       const asked = queryOf(`${query} A`)
       assert.equal(isWithinZone(asked, nameOf(zone)), within)
-      assert.equal(endsIn(asked, asWordOctets(nameOf(zone))), within)
+      assert.equal(endsIn(asked, asWordBytes(nameOf(zone))), within)
     })
   }
 
@@ -349,7 +349,7 @@ describe('isWithinZone and endsIn', () => {
       fc.property(fc.oneof(name, wireName()), name, (asked, zone) => {
         const query = accepted(writeQuery({ name: asked, type: 1 }))
         assert.equal(isWithinZone(query, zone), isSubdomain(asked, zone))
-        assert.equal(endsIn(query, asWordOctets(zone)), isSubdomain(asked, zone))
+        assert.equal(endsIn(query, asWordBytes(zone)), isSubdomain(asked, zone))
       }),
     )
   })

@@ -163,7 +163,7 @@ export const BAD_RDATA: readonly {
   { name: 'two addresses', type: 'A', text: '192.0.2.1 192.0.2.2' },
   { name: 'a name with an empty label', type: 'NS', text: 'a..b.' },
   { name: 'a name of no text', type: 'NS', text: '""' },
-  { name: 'a name over 255 octets', type: 'NS', text: `${`${'a'.repeat(63)}.`.repeat(4)}` },
+  { name: 'a name over 255 bytes', type: 'NS', text: `${`${'a'.repeat(63)}.`.repeat(4)}` },
   { name: 'two names', type: 'CNAME', text: 'a. b.' },
   { name: 'a number over 65535', type: 'MX', text: '65536 a.' },
   { name: 'a number below zero', type: 'MX', text: '-1 a.' },
@@ -173,7 +173,7 @@ export const BAD_RDATA: readonly {
   { name: 'four numbers', type: 'SOA', text: 'a. b. 1 1 1 1' },
   { name: 'six numbers', type: 'SOA', text: 'a. b. 1 1 1 1 1 1' },
   { name: 'no string', type: 'TXT', text: '' },
-  { name: 'a string of 256 octets', type: 'HINFO', text: `"${'a'.repeat(256)}" ""` },
+  { name: 'a string of 256 bytes', type: 'HINFO', text: `"${'a'.repeat(256)}" ""` },
   { name: 'a serial with a unit', type: 'SOA', text: 'a. b. 1h 1 1 1 1' },
   { name: 'a date that is none', type: 'RRSIG', text: 'A 8 1 1 20240230000000 1 1 . AQPS' },
   { name: 'a type that is none', type: 'NSEC', text: 'a. A BB' },
@@ -185,7 +185,7 @@ export const BAD_RDATA: readonly {
   { name: 'a tag with a dash', type: 'CAA', text: '0 is-sue "a"' },
   { name: 'an empty tag', type: 'CAA', text: '0 "" "a"' },
   { name: 'no value', type: 'CAA', text: '0 issue' },
-  { name: 'half an octet', type: 'DS', text: '1 1 1 abc' },
+  { name: 'half a byte', type: 'DS', text: '1 1 1 abc' },
   { name: 'no digest', type: 'DS', text: '1 1 1' },
   { name: 'bad base64', type: 'DNSKEY', text: '256 3 5 AQP' },
   { name: 'a bad parameter', type: 'SVCB', text: '1 . port=x' },
@@ -197,6 +197,6 @@ export const BAD_RDATA: readonly {
   { name: 'opaque rdata that is not hexadecimal', type: 'TYPE65280', text: '\\# 1 xx' },
   { name: 'opaque rdata that is not of its type', type: 'A', text: '\\# 3 c00002' },
   { name: 'opaque rdata with a compressed name', type: 'MX', text: '\\# 4 000ac000' },
-  // Its two pointers change its size by one octet up and one down.
+  // Its two pointers change its size by one byte up and one down.
   { name: 'opaque rdata with two pointers', type: 'PX', text: '\\# 6 0001c000c001' },
 ]

@@ -51,7 +51,7 @@ describe('fieldBytes', () => {
     ...TO_THE_END.map((field) => ({ field, size: undefined })),
   ]
   for (const { field, size } of cases) {
-    test(`${field} has ${size ?? 'any number of'} octets`, () => {
+    test(`${field} has ${size ?? 'any number of'} bytes`, () => {
       assert.equal(fieldBytes(field), size)
     })
   }

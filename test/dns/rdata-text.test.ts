@@ -60,14 +60,14 @@ describe('rdata as text', () => {
     })
   }
 
-  test('writes rdata that does not fit its type as octets', () => {
+  test('writes rdata that does not fit its type as bytes', () => {
     assert.equal(formatRdata(TYPE.A, hex('c00002')), '\\# 3 c00002')
     assert.equal(formatRdata(TYPE.MX, hex('000ac000')), '\\# 4 000ac000')
     assert.equal(formatRdata(TYPE.PX, hex('0001c000c001')), '\\# 6 0001c000c001')
     assert.equal(formatRdata(TYPE.TXT, hex('')), '\\# 0')
   })
 
-  test('never throws, and writes only printable ASCII, whatever the octets', () => {
+  test('never throws, and writes only printable ASCII, whatever the bytes', () => {
     fc.assert(
       fc.property(fc.constantFrom(...KNOWN_TYPES), fc.uint8Array(), (type, rdata) => {
         assert.match(formatRdata(type, rdata), /^[\x20-\x7e]*$/)
@@ -101,7 +101,7 @@ describe('parseNameBelow', () => {
     { name: 'refuses nothing', text: '', is: undefined },
     { name: 'refuses two final dots', text: 'a..', is: undefined },
     {
-      name: 'refuses what is over 255 octets with the origin',
+      name: 'refuses what is over 255 bytes with the origin',
       text: [63, 63, 63, 51].map((n) => 'a'.repeat(n)).join('.'),
       is: undefined,
     },
@@ -129,7 +129,7 @@ describe('strings', () => {
 
   const cases: { name: string; text: string; wire: string | undefined }[] = [
     { name: 'take any character after a backslash', text: '\\a\\.\\ ', wire: '612e20' },
-    { name: 'take characters up to U+00FF as octets', text: 'ÿ', wire: 'ff' },
+    { name: 'take characters up to U+00FF as bytes', text: 'ÿ', wire: 'ff' },
     { name: 'refuse characters over U+00FF', text: '\u0100', wire: undefined },
     { name: 'refuse such a character after a backslash', text: '\\\u0100', wire: undefined },
     { name: 'refuse a backslash at the end', text: 'a\\', wire: undefined },

@@ -22,7 +22,7 @@ import { RDATA } from './rdata-cases.ts'
 
 const label63 = `3f${'61'.repeat(63)}`
 
-describe('WireReader numbers and octets', () => {
+describe('WireReader numbers and bytes', () => {
   test('come one behind the other, unsigned', () => {
     const reader = new WireReader(hex('ee fffe fffefdfc 0102 03'), 1)
     assert.equal(reader.uint16(), 0xfffe)
@@ -37,7 +37,7 @@ describe('WireReader numbers and octets', () => {
   const overruns: { name: string; read: (reader: WireReader) => unknown }[] = [
     { name: '16 bits of 8', read: (reader) => reader.uint16() },
     { name: '32 bits of 8', read: (reader) => reader.uint32() },
-    { name: 'two octets of one', read: (reader) => reader.take(2) },
+    { name: 'two bytes of one', read: (reader) => reader.take(2) },
     { name: 'a name that overruns', read: (reader) => reader.name() },
   ]
   for (const { name, read } of overruns) {
@@ -80,7 +80,7 @@ describe('WireReader.name', () => {
     { name: 'follows a pointer into a name', wire: '0161 0162 00 c002', at: 5, is: 'b.', end: 7 },
     { name: 'follows a pointer to the root', wire: '0161 00 c002', at: 3, is: '.', end: 5 },
     {
-      name: 'reads 255 octets by a pointer',
+      name: 'reads 255 bytes by a pointer',
       wire: `${label63}${label63}${label63} 00 3d${'62'.repeat(61)} c000`,
       at: 193,
       is: `${'b'.repeat(61)}.${`${'a'.repeat(63)}.`.repeat(3)}`,
@@ -109,9 +109,9 @@ describe('WireReader.name', () => {
     { name: 'a pointer to where a label leads back', wire: '0161 0162 c000', at: 2 },
     { name: 'label type 01', wire: `41${'61'.repeat(65)}00` },
     { name: 'label type 10', wire: `81${'61'.repeat(129)}00` },
-    { name: '256 octets', wire: `${label63}${label63}${label63} 3e${'62'.repeat(62)} 00` },
+    { name: '256 bytes', wire: `${label63}${label63}${label63} 3e${'62'.repeat(62)} 00` },
     {
-      name: '256 octets by a pointer',
+      name: '256 bytes by a pointer',
       wire: `${label63}${label63}${label63} 00 3e${'62'.repeat(62)} c000`,
       at: 193,
     },
@@ -137,7 +137,7 @@ describe('WireReader.name', () => {
     assert.deepEqual([enough.isBroken, tooMany.isBroken], [false, true])
   })
 
-  test('never throws, and gives a name of 255 octets or fewer', () => {
+  test('never throws, and gives a name of 255 bytes or fewer', () => {
     const octet = fc.oneof(fc.nat(255), fc.constantFrom(0, 1, 2, 0xc0))
     fc.assert(
       fc.property(fc.array(octet, { maxLength: 300 }), fc.nat(300), (octets, at) => {
@@ -169,17 +169,17 @@ describe('readRdata', () => {
       is: '0161 00 0162 0161 00 00000001 00000002 00000003 00000004 00000005',
     },
     { name: 'takes unknown types as they are', type: 'TYPE65280', wire: 'c000', is: 'c000' },
-    { name: 'takes no octets of an unknown type', type: 'TYPE65280', wire: '', is: '' },
-    { name: 'refuses an address of three octets', type: 'A', wire: 'c00002', is: undefined },
-    { name: 'refuses an address of five octets', type: 'A', wire: 'c000020100', is: undefined },
+    { name: 'takes no bytes of an unknown type', type: 'TYPE65280', wire: '', is: '' },
+    { name: 'refuses an address of three bytes', type: 'A', wire: 'c00002', is: undefined },
+    { name: 'refuses an address of five bytes', type: 'A', wire: 'c000020100', is: undefined },
     {
-      name: 'refuses an IPv6 address of four octets',
+      name: 'refuses an IPv6 address of four bytes',
       type: 'AAAA',
       wire: 'c0000201',
       is: undefined,
     },
     { name: 'refuses an empty name', type: 'NS', wire: '', is: undefined },
-    { name: 'refuses octets behind a name', type: 'NS', wire: 'c000 00', is: undefined },
+    { name: 'refuses bytes behind a name', type: 'NS', wire: 'c000 00', is: undefined },
     { name: 'refuses a name that runs over the end', type: 'NS', wire: '0261', is: undefined },
     {
       name: 'refuses numbers without their name',
@@ -235,7 +235,7 @@ describe('readRdata', () => {
     test(name, () => {
       const number = parseType(type) ?? 0
       const rdata = hex(wire)
-      // Octets behind the rdata belong to the next record.
+      // Bytes behind the rdata belong to the next record.
       const message = concatBytes(hex(names), rdata, hex('0000000000000000'))
       const reader = new WireReader(message, 3)
       const read = readRdata(reader, number, rdata.length)
@@ -275,7 +275,7 @@ describe('readRdata', () => {
 
 describe('isValidRdata', () => {
   const cases: { name: string; type: number; wire: string; is: boolean }[] = [
-    { name: 'holds for any octets of an unknown type', type: PRIVATE_TYPE, wire: 'c000', is: true },
+    { name: 'holds for any bytes of an unknown type', type: PRIVATE_TYPE, wire: 'c000', is: true },
     { name: 'holds for a name', type: TYPE.NS, wire: '016100', is: true },
     { name: 'fails for a name in a pointer', type: TYPE.MX, wire: '000a c000', is: false },
     {
@@ -284,7 +284,7 @@ describe('isValidRdata', () => {
       wire: '0001 c000 c001',
       is: false,
     },
-    { name: 'fails for octets behind the rdata', type: TYPE.A, wire: 'c000020100', is: false },
+    { name: 'fails for bytes behind the rdata', type: TYPE.A, wire: 'c000020100', is: false },
   ]
   for (const { name, type, wire, is } of cases) {
     test(name, () => {
@@ -303,7 +303,7 @@ describe('isValidRdata', () => {
 })
 
 describe('nameEnd', () => {
-  test('is behind the root octet', () => {
+  test('is behind the root byte', () => {
     fc.assert(
       fc.property(wireName(), fc.uint8Array(), (name, more) => {
         assert.equal(nameEnd(concatBytes(more, name, more), more.length), more.length + name.length)
@@ -357,7 +357,7 @@ describe('writeRdata', () => {
           const reader = written(type, rdata)
           const read = readRdata(reader, type, reader.bytes.length - reader.at)
           assert.ok(read)
-          // Folding all octets alike does for names, and hides nothing that a copy would change.
+          // Folding all bytes alike does for names, and hides nothing that a copy would change.
           assert.deepEqual(lowerName(read), lowerName(rdata))
         }),
         { numRuns: 20 },

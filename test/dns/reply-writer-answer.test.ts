@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { asWordOctets, formatHex } from '../../src/bytes/bytes.ts'
+import { asWordBytes, formatHex } from '../../src/bytes/bytes.ts'
 import { parseResponse } from '../../src/dns/message.ts'
 import { FLAG } from '../../src/dns/query.ts'
 import { QUESTION_OFFSET, ReplyWriter, SECTION } from '../../src/dns/reply-writer.ts'
@@ -10,7 +10,7 @@ import { hex, queryOf } from './messages.ts'
 
 describe('ReplyWriter.writeAnswer', () => {
   /** 192.0.2.1 and 2001:db8::1 behind it, as little-endian words. */
-  const words = asWordOctets(hex('c0000201 20010db8 00000000 00000000 00000001')).words
+  const words = asWordBytes(hex('c0000201 20010db8 00000000 00000000 00000001')).words
 
   /** The reply that `write` makes within a size, which is cut off there. */
   function replyOf(bytesMax: number, write: (writer: ReplyWriter) => void): string {
@@ -30,7 +30,7 @@ describe('ReplyWriter.writeAnswer', () => {
   }
 
   for (const bytesMax of [512, 44 + 16 + 28, 44 + 16 + 27, 44 + 16, 44 + 15, 44]) {
-    test(`writes what the steps of a record write, within ${bytesMax} octets`, () => {
+    test(`writes what the steps of a record write, within ${bytesMax} bytes`, () => {
       const written = replyOf(bytesMax, (writer) => {
         writer.writeAnswer(TYPE.A, 70_000, words, 0, 1)
         writer.writeAnswer(TYPE.AAAA, 70_000, words, 1, 4)

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import fc from 'fast-check'
-import { asWordOctets, formatHex, readUint16, wordOctets } from '../../src/bytes/bytes.ts'
+import { asWordBytes, formatHex, readUint16, wordBytes } from '../../src/bytes/bytes.ts'
 import { extendedError, OPTION } from '../../src/dns/edns.ts'
 import { parseResponse, type ResourceRecord } from '../../src/dns/message.ts'
 import { formatName, nameOf } from '../../src/dns/name.ts'
@@ -30,7 +30,7 @@ function writeAddress(writer: ReplyWriter, section: number = SECTION.ANSWER): bo
   return writer.endRecord(section)
 }
 
-/** Writes a record at the root that has so many octets in all. */
+/** Writes a record at the root that has so many bytes in all. */
 function writeBulk(writer: ReplyWriter, size: number): boolean {
   writer.beginRootOwner()
   writer.beginRecord(PRIVATE_TYPE, CLASS.IN, 0)
@@ -135,7 +135,7 @@ describe('a whole reply', () => {
     )
   })
 
-  test('echoes the question octet for octet, odd ones too', () => {
+  test('echoes the question byte for byte, odd ones too', () => {
     const query = queryOf('wWw.\\000\\255\\..ExAmPlE A')
     writeAddress(begun(query))
     assert.deepEqual(finished(begun(query)).subarray(12), query.bytes.subarray(12))
@@ -179,7 +179,7 @@ describe('names in a reply', () => {
     assert.equal(readUint16(writer.bytes, owner), 0xc000 | at)
   })
 
-  test('of 40,000 octets point below 16,384 only, and read back', () => {
+  test('of 40,000 bytes point below 16,384 only, and read back', () => {
     const writer = begun(queryOf('example.org A'))
     const names = Array.from({ length: 1500 }, (_, i) => `host-number-${i}.zone-${i % 900}.org`)
     for (const name of names) assert.ok(writeOwner(writer, name))
@@ -194,20 +194,20 @@ describe('names in a reply', () => {
   })
 
   test('can be joined from labels and an origin', () => {
-    const labels = wordOctets(12)
+    const labels = wordBytes(12)
     labels.bytes.set(nameOf('x.pod.svc').subarray(0, -1))
     const writer = begun(queryOf('svc.example.org A'))
     const start = writer.length
-    assert.ok(writer.writeJoinedName(labels, 2, 8, asWordOctets(nameOf('example.org'))))
+    assert.ok(writer.writeJoinedName(labels, 2, 8, asWordBytes(nameOf('example.org'))))
     assert.equal(formatHex(writer.bytes.subarray(start, writer.length)), '03706f64c00c')
-    assert.ok(writer.writeJoinedNameWhole(labels, 6, 4, asWordOctets(nameOf('example.org'))))
+    assert.ok(writer.writeJoinedNameWhole(labels, 6, 4, asWordBytes(nameOf('example.org'))))
     const whole = writer.bytes.slice(start + 6, writer.length)
     assert.deepEqual(whole, nameOf('svc.example.org'))
   })
 
-  test('are not joined over 255 octets', () => {
-    const origin = asWordOctets(nameOf([63, 63, 63, 51].map((n) => 'a'.repeat(n)).join('.')))
-    const labels = wordOctets(12)
+  test('are not joined over 255 bytes', () => {
+    const origin = asWordBytes(nameOf([63, 63, 63, 51].map((n) => 'a'.repeat(n)).join('.')))
+    const labels = wordBytes(12)
     labels.bytes.set(nameOf('ninechars.x').subarray(0, -1))
     const writer = begun(queryOf('. A'))
     const start = writer.length
@@ -298,7 +298,7 @@ describe('a reply that is full', () => {
     })
   }
 
-  test('is never over 65,535 octets', () => {
+  test('is never over 65,535 bytes', () => {
     const writer = begun(queryOf('example.org A', { udpBytes: 1232, options: [padding] }))
     let count = 0
     while (writeAddress(writer)) count++
@@ -309,7 +309,7 @@ describe('a reply that is full', () => {
     assert.equal(readUint16(reply, 2) & FLAG.TC, FLAG.TC)
   })
 
-  test('takes back a record of 65,535 octets that came last', () => {
+  test('takes back a record of 65,535 bytes that came last', () => {
     const writer = begun(queryOf('example.org TXT'))
     assert.ok(writeBulk(writer, 65000))
     assert.equal(writeBulk(writer, 65535 + 11), false)
@@ -359,7 +359,7 @@ describe('padding', () => {
 
   const unpadded = 12 + 17 + 11
   const cases: { name: string; query?: Query; block?: number; bulk?: number; size: number }[] = [
-    { name: 'makes a small reply 468 octets', size: 468 },
+    { name: 'makes a small reply 468 bytes', size: 468 },
     { name: 'is not there without a block', block: 0, size: unpadded },
     {
       name: 'is not there unless the query has it',
@@ -367,7 +367,7 @@ describe('padding', () => {
       size: unpadded,
     },
     { name: 'is not there without EDNS', query: queryOf('example.org A'), size: unpadded - 11 },
-    { name: 'has no octets when its head ends the block', bulk: 468 - unpadded - 4, size: 468 },
+    { name: 'has no bytes when its head ends the block', bulk: 468 - unpadded - 4, size: 468 },
     { name: 'ends the next block when its head does not fit', bulk: 468 - unpadded - 3, size: 936 },
     { name: 'stops at the greatest message', bulk: 65535 - unpadded - 10, size: 65535 },
     { name: 'is a head alone at the end', bulk: 65535 - unpadded - 4, size: 65535 },

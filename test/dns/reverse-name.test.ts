@@ -60,7 +60,7 @@ describe('readReverseName', () => {
     { name: '.', is: undefined },
     { name: '1.2.0.192.in-addr.arpa.example.org', is: undefined },
     { name: '1.2.0.192.xin-addr.arpa', is: undefined },
-    // The tree's octets stand at the end of these, but within a label.
+    // The tree's bytes stand at the end of these, but within a label.
     { name: '1.2.0.192.x\\007in-addr.arpa', is: undefined },
     { name: 'x\\003ip6.arpa', is: undefined },
   ]

@@ -5,13 +5,13 @@ import { formatServiceParams, parseServiceParams } from '../../src/dns/service-p
 import { serviceParams } from './arbitraries.ts'
 import { hex } from './messages.ts'
 
-/** Words and octets of RFC 9460 appendix D.2, and a few of our own. */
+/** Words and bytes of RFC 9460 appendix D.2, and a few of our own. */
 const VECTORS: { name: string; words: string[]; wire: string }[] = [
   { name: 'nothing (figure 3)', words: [], wire: '' },
   { name: 'a port (figure 4)', words: ['port=53'], wire: '0003 0002 0035' },
   { name: 'a key by its number (figure 5)', words: ['key667=hello'], wire: '029b 0005 68656c6c6f' },
   {
-    name: 'an escaped octet (figure 6)',
+    name: 'an escaped byte (figure 6)',
     words: ['key667="hello\\210qoo"'],
     wire: '029b 0009 68656c6c6fd2716f6f',
   },
@@ -42,7 +42,7 @@ const VECTORS: { name: string; words: string[]; wire: string }[] = [
   },
   { name: 'a port of one digit', words: ['port=7'], wire: '0003 0002 0007' },
   {
-    name: 'a list item of 255 octets',
+    name: 'a list item of 255 bytes',
     words: [`alpn=${'a'.repeat(255)}`],
     wire: `0001 0100 ff${'61'.repeat(255)}`,
   },
@@ -52,7 +52,7 @@ const VECTORS: { name: string; words: string[]; wire: string }[] = [
     words: ['ipv4hint=192.0.2.1,192.0.2.2'],
     wire: '0004 0008 c0000201 c0000202',
   },
-  { name: 'octets in base64', words: ['ech="AEP+DQ=="'], wire: '0005 0004 0043fe0d' },
+  { name: 'bytes in base64', words: ['ech="AEP+DQ=="'], wire: '0005 0004 0043fe0d' },
   {
     name: 'a template (RFC 9461 §5)',
     words: ['dohpath=/dns-query{?dns}'],
@@ -62,7 +62,7 @@ const VECTORS: { name: string; words: string[]; wire: string }[] = [
   { name: 'an empty value', words: ['key9=""'], wire: '0009 0000' },
   { name: 'an escaped quote', words: ['key9="a\\"b"'], wire: '0009 0003 612262' },
   {
-    name: 'a known key by its number, as octets (§2.1)',
+    name: 'a known key by its number, as bytes (§2.1)',
     words: ['key3="\\002S"'],
     wire: '0003 0002 0253',
   },
@@ -90,7 +90,7 @@ describe('parseServiceParams', () => {
     { name: 'a mandatory key twice', words: ['mandatory=key123,key123', 'key123=abc'] },
     { name: 'an empty list item', words: ['alpn=h2,,h3'] },
     { name: 'a list that ends with a comma', words: ['alpn=h2,'] },
-    { name: 'a list item over 255 octets', words: [`alpn=${'a'.repeat(256)}`] },
+    { name: 'a list item over 255 bytes', words: [`alpn=${'a'.repeat(256)}`] },
     { name: 'a backslash before nothing that needs one', words: ['alpn=a\\\\b'] },
     { name: 'a port over 65535', words: ['port=65536'] },
     { name: 'two ports', words: ['port=1,2'] },
@@ -148,7 +148,7 @@ describe('formatServiceParams', () => {
       wire: '0001 0006 05 612c625c63',
       text: 'alpn="a\\092\\044b\\092\\092c"',
     },
-    { name: 'a list item of one octet', wire: '0001 0002 0161', text: 'alpn="a"' },
+    { name: 'a list item of one byte', wire: '0001 0002 0161', text: 'alpn="a"' },
     { name: 'no mandatory keys', wire: '0000 0000', text: 'key0' },
     {
       name: 'only what is printed as it is',
@@ -159,7 +159,7 @@ describe('formatServiceParams', () => {
     { name: 'a known key without a value', wire: '0002 0000', text: 'no-default-alpn' },
     { name: 'an unknown key without a value', wire: '0009 0000', text: 'key9' },
     {
-      name: 'a port of three octets by the number of its key',
+      name: 'a port of three bytes by the number of its key',
       wire: '0003 0003 303132',
       text: 'key3="012"',
     },
@@ -174,7 +174,7 @@ describe('formatServiceParams', () => {
       wire: '0000 0004 00040001',
       text: 'key0="\\000\\004\\000\\001"',
     },
-    { name: 'a mandatory key of one octet', wire: '0000 0001 61', text: 'key0="a"' },
+    { name: 'a mandatory key of one byte', wire: '0000 0001 61', text: 'key0="a"' },
   ]
   for (const { name, wire, text } of cases) {
     test(`writes ${name}`, () => {

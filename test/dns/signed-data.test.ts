@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { formatHex, octet } from '../../src/bytes/bytes.ts'
+import { byteAt, formatHex } from '../../src/bytes/bytes.ts'
 import type { ResourceRecord } from '../../src/dns/message.ts'
 import { nameOf, ROOT } from '../../src/dns/name.ts'
 import {
@@ -73,12 +73,12 @@ describe('canonicalRecords', () => {
     })
   }
 
-  test('sorts by data as octets, the shorter first', () => {
+  test('sorts by data as bytes, the shorter first', () => {
     const texts = ['a. TXT "b"', 'a. TXT "a" "a"', 'a. TXT "a"'] as const
     const sizes: number[] = []
     const bytes = canonicalRecords([record(texts[0]), record(texts[1]), record(texts[2])], 0)
-    for (let at = 0; at < bytes.length; at += 13 + octet(bytes, at + 12)) {
-      sizes.push(octet(bytes, at + 12))
+    for (let at = 0; at < bytes.length; at += 13 + byteAt(bytes, at + 12)) {
+      sizes.push(byteAt(bytes, at + 12))
     }
     assert.deepEqual(sizes, [2, 4, 2])
   })

@@ -51,7 +51,7 @@ test('tsigTimers has the time and the fudge', () => {
   assert.equal(formatHex(tsigTimers(TSIG)), '010203040506012c')
 })
 
-test('sized has the size before the octets', () => {
+test('sized has the size before the bytes', () => {
   assert.equal(formatHex(sized(Uint8Array.of(7, 8))), '00020708')
 })
 
@@ -92,7 +92,7 @@ describe('findTsig', () => {
   })
 
   for (const cut of [1, 5, 20]) {
-    test(`calls a record malformed that lacks ${cut} octets`, () => {
+    test(`calls a record malformed that lacks ${cut} bytes`, () => {
       const record = writeTsig(TSIG)
       const head = TSIG.name.length + 10
       const short = record.slice(0, record.length - cut)

@@ -38,13 +38,13 @@ describe('typeBitmap', () => {
 
 describe('isTypeBitmap', () => {
   const cases: { name: string; wire: string; is: boolean }[] = [
-    { name: 'takes no octets', wire: '', is: true },
+    { name: 'takes no bytes', wire: '', is: true },
     { name: 'takes one window', wire: '0001 40', is: true },
     { name: 'takes windows that rise', wire: '0001 40 0102 0001', is: true },
     { name: 'refuses a window twice', wire: '0001 40 0001 40', is: false },
     { name: 'refuses windows that fall', wire: '0101 40 0001 40', is: false },
-    { name: 'refuses a window without octets', wire: '0000', is: false },
-    { name: 'refuses a window of 33 octets', wire: `0021 ${'01'.repeat(33)}`, is: false },
+    { name: 'refuses a window without bytes', wire: '0000', is: false },
+    { name: 'refuses a window of 33 bytes', wire: `0021 ${'01'.repeat(33)}`, is: false },
     { name: 'refuses a window that overruns', wire: '0002 40', is: false },
     { name: 'refuses half a window', wire: '00', is: false },
   ]

@@ -152,9 +152,9 @@ export const MESSAGES: readonly AppCase[] = [
   { name: 'takes no blank', path: `${GET_A}%20`, status: 400 },
   { name: 'takes no line end', path: `${GET_A}%0a`, status: 400 },
   { name: 'takes no five characters', path: '/dns-query?dns=AAAAA', status: 400 },
-  { name: 'takes no bits behind the last octet', path: '/dns-query?dns=AB', status: 400 },
+  { name: 'takes no bits behind the last byte', path: '/dns-query?dns=AB', status: 400 },
   {
-    name: 'takes no message under 12 octets',
+    name: 'takes no message under 12 bytes',
     path: pathOf(new Uint8Array(11)),
     status: 400,
     code: 'bad_message',
@@ -179,9 +179,9 @@ export const MESSAGES: readonly AppCase[] = [
     status: 200,
     rcode: RCODE.NOTIMP,
   },
-  { name: 'takes a body of 65,535 octets', ...post(WIRE, padded(65_535)), status: 200 },
+  { name: 'takes a body of 65,535 bytes', ...post(WIRE, padded(65_535)), status: 200 },
   {
-    name: 'takes no body of 65,536 octets',
+    name: 'takes no body of 65,536 bytes',
     ...post(WIRE, padded(65_536)),
     status: 413,
     code: 'body_too_large',
@@ -302,7 +302,7 @@ export const PARAMETERS: readonly AppCase[] = [
   { name: 'wants a good flag', path: '/resolve?name=a&do=yes', status: 400 },
 ]
 
-/** A query with octets behind it, which the gate ignores. */
+/** A query with bytes behind it, which the gate ignores. */
 function padded(size: number): Uint8Array {
   const bytes = new Uint8Array(size)
   bytes.set(question('a.example.org'))

@@ -80,7 +80,7 @@ for (const { how, send } of SENDERS) {
       })
     }
 
-    test('gives GET and POST the same octets', async () => {
+    test('gives GET and POST the same bytes', async () => {
       const body = question('many.example.org', { id: 0x1234, udpBytes: 1232 })
       const headers = { 'content-type': WIRE }
       const byGet = await send(fakeApp(), { path: pathOf(body) })
@@ -146,7 +146,7 @@ describe('the examples of RFC 8484 §4.1.1', () => {
     },
   ]
   for (const { size, dns, asks } of cases) {
-    test(`reads the query of ${size} octets`, async () => {
+    test(`reads the query of ${size} bytes`, async () => {
       const seen: Uint8Array[] = []
       const app = createDohApp({
         isPrivate: () => false,
@@ -186,7 +186,7 @@ describe('bodies without end', () => {
 })
 
 describe('a parameter that is too long', () => {
-  test('is refused over 87,380 characters, which are 65,535 octets', async () => {
+  test('is refused over 87,380 characters, which are 65,535 bytes', async () => {
     const path = (characters: number): string => `/dns-query?dns=${'A'.repeat(characters)}`
     const fits = await sendDirectly(fakeApp(), { path: path(87_380) })
     assert.equal(fits.status, 200)

@@ -105,12 +105,12 @@ describe('askDoh', () => {
       headers: { 'content-type': 'text/html' },
       says: `content type "text/html", expected ${WIRE}`,
     },
-    { name: 'no body', body: null, says: '0 octets are no message' },
-    { name: 'less than a header', body: new Uint8Array(11), says: '11 octets are no message' },
+    { name: 'no body', body: null, says: '0 bytes are no message' },
+    { name: 'less than a header', body: new Uint8Array(11), says: '11 bytes are no message' },
     {
       name: 'more than a message',
       body: new Uint8Array(65_536),
-      says: 'over 65535 octets are no message',
+      says: 'over 65535 bytes are no message',
     },
   ]
   for (const { name, body, headers, status, says } of bad) {
@@ -131,12 +131,12 @@ describe('askDoh', () => {
         cancelled.resolve()
       },
     })
-    await assert.rejects(askWith(body), { message: 'over 65535 octets are no message' })
+    await assert.rejects(askWith(body), { message: 'over 65535 bytes are no message' })
     await cancelled.promise
     assert.ok(pulls < 10, `${pulls} chunks were read`)
   })
 
-  test('takes any octets, whatever their age', async () => {
+  test('takes any bytes, whatever their age', async () => {
     const bodies = fc.uint8Array({ minLength: 12, maxLength: 200 })
     const property = fc.asyncProperty(bodies, fc.nat(), async (body, age) => {
       const reply = await askWith(body, { age: String(age) })

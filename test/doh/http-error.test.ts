@@ -42,8 +42,8 @@ describe('errorResponse', () => {
 
 describe('HttpError', () => {
   test('is an error that names itself', () => {
-    const error = new HttpError(413, 'body_too_large', 'The body is over 1 octets')
+    const error = new HttpError(413, 'body_too_large', 'The body is over 1 bytes')
     assert.ok(error instanceof Error)
-    assert.equal(String(error), 'HttpError: The body is over 1 octets')
+    assert.equal(String(error), 'HttpError: The body is over 1 bytes')
   })
 })

@@ -9,7 +9,7 @@ import { formatReply } from '../message-text.ts'
 import {
   bearer,
   get,
-  getOctets,
+  getByteRange,
   type Item,
   JSON_FORM,
   messageOf,
@@ -81,9 +81,9 @@ export const CACHING: readonly Item[] = [
     cases: [
       kept('SERVFAIL never', get('a.later.test A'), NEVER),
       kept('REFUSED never', get('www.example.com A'), NEVER),
-      kept('FORMERR never', getOctets(messageOf(`${WEB} A`).subarray(0, 20)), NEVER),
-      kept('NOTIMP never', getOctets(messageOf(`${WEB} A`).with(2, 0x28)), NEVER),
-      kept('BADVERS never', getOctets(badVersion()), NEVER),
+      kept('FORMERR never', getByteRange(messageOf(`${WEB} A`).subarray(0, 20)), NEVER),
+      kept('NOTIMP never', getByteRange(messageOf(`${WEB} A`).with(2, 0x28)), NEVER),
+      kept('BADVERS never', getByteRange(badVersion()), NEVER),
       kept('what is cut never', get('huge.shop.svc.shop.test AAAA'), NEVER),
       kept('TTL 0 never', get('zero.shop.svc.shop.test A'), NEVER),
     ],

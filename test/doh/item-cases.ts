@@ -18,7 +18,7 @@ export type RequestCase = AppCase & {
   readonly to?: Which
   /** The whole reply, as `formatReply` has it. */
   readonly lines?: readonly string[]
-  /** Octets of the body. */
+  /** Bytes of the body. */
   readonly bytes?: number
   /** Data of the first record in the JSON that comes back. */
   readonly data?: string
@@ -70,8 +70,8 @@ export function post(body: Uint8Array, headers: Readonly<Record<string, string>>
   return { method: 'POST', path: '/dns-query', body, headers: { 'content-type': WIRE, ...headers } }
 }
 
-/** Sends octets by GET as they are. */
-export function getOctets(...parts: readonly Uint8Array[]): Ask {
+/** Sends bytes by GET as they are. */
+export function getByteRange(...parts: readonly Uint8Array[]): Ask {
   return { path: `/dns-query?dns=${encodeBase64url(concatBytes(...parts))}` }
 }
 
@@ -85,8 +85,8 @@ export function bearer(token: string): Readonly<Record<string, string>> {
   return { authorization: `Bearer ${token}` }
 }
 
-/** A message with one octet changed. */
-export function withOctet(message: Uint8Array, at: number, value: number): Uint8Array {
+/** A message with one byte changed. */
+export function withByte(message: Uint8Array, at: number, value: number): Uint8Array {
   return message.with(at, value)
 }
 

@@ -153,7 +153,7 @@ function frame(
   return Buffer.concat([head, body])
 }
 
-/** A header that is not indexed (RFC 7541 §6.2.2); both texts under 127 octets. */
+/** A header that is not indexed (RFC 7541 §6.2.2); both texts under 127 bytes. */
 function field(name: string, value: string): Buffer {
   const text = (words: string): Buffer => Buffer.from(String.fromCharCode(words.length) + words)
   return Buffer.concat([Buffer.of(0), text(name), text(value)])

@@ -10,7 +10,7 @@ import { textOf } from './check-case.ts'
 import {
   EDGE,
   get,
-  getOctets,
+  getByteRange,
   type Item,
   messageOf,
   post,
@@ -19,7 +19,7 @@ import {
   WEB,
   WEB_LINES,
   WIRE,
-  withOctet,
+  withByte,
 } from './item-cases.ts'
 import { pathOf } from './replies.ts'
 
@@ -46,7 +46,7 @@ export const DECODING: readonly Item[] = [
         bad(`takes no ${text}`, `${PATH}${text}`),
       ),
       bad('takes no five characters', '/dns-query?dns=AAAAA'),
-      bad('takes no bits behind the last octet', '/dns-query?dns=AB'),
+      bad('takes no bits behind the last byte', '/dns-query?dns=AB'),
       {
         name: 'gives 400 texts the verdicts of RFC 4648 §5 without padding',
         check: async ({ send }) => {
@@ -62,27 +62,27 @@ export const DECODING: readonly Item[] = [
     id: 'D-022',
     cases: [
       {
-        name: 'refuses 11 octets',
-        ...getOctets(QUERY.subarray(0, 11)),
+        name: 'refuses 11 bytes',
+        ...getByteRange(QUERY.subarray(0, 11)),
         status: 400,
         code: 'bad_message',
       },
-      { name: 'refuses a response', ...getOctets(withOctet(QUERY, 2, 0x80)), status: 400 },
+      { name: 'refuses a response', ...getByteRange(withByte(QUERY, 2, 0x80)), status: 400 },
       {
         name: 'answers a broken message by FORMERR',
-        ...getOctets(QUERY.subarray(0, 20)),
+        ...getByteRange(QUERY.subarray(0, 20)),
         status: 200,
         rcode: RCODE.FORMERR,
         has: { 'cache-control': 'no-store, no-transform' },
       },
       {
         name: 'answers two questions by FORMERR',
-        ...getOctets(withOctet(QUERY, 5, 2)),
+        ...getByteRange(withByte(QUERY, 5, 2)),
         status: 200,
         rcode: RCODE.FORMERR,
       },
       {
-        name: 'answers any octets behind a header',
+        name: 'answers any bytes behind a header',
         check: async ({ send }) => {
           for (let i = 0; i < 200; i++) {
             const message = Uint8Array.from(
@@ -101,7 +101,7 @@ export const DECODING: readonly Item[] = [
   {
     id: 'D-023',
     cases: [
-      { name: 'takes 65,535 octets', ...post(longQuery(65_535)), status: 200, answer: WEB_LINES },
+      { name: 'takes 65,535 bytes', ...post(longQuery(65_535)), status: 200, answer: WEB_LINES },
       { name: 'refuses 65,536', ...post(longQuery(65_536)), status: 413, code: 'body_too_large' },
       { name: 'refuses none', ...post(new Uint8Array(0)), status: 400 },
       {
@@ -169,7 +169,7 @@ export const DECODING: readonly Item[] = [
     id: 'D-026',
     cases: [
       {
-        name: 'gives all of a hundred addresses to who has room for 512 octets by UDP',
+        name: 'gives all of a hundred addresses to who has room for 512 bytes by UDP',
         check: async ({ send }) => {
           const { body } = await send(get('many.shop.svc.shop.test A +edns=512'))
           assert.equal(parseResponse(body)?.answer.length, 100)
@@ -211,7 +211,7 @@ export const DECODING: readonly Item[] = [
   },
 ]
 
-/** A query with octets behind it, which are ignored. */
+/** A query with bytes behind it, which are ignored. */
 function longQuery(size: number): Uint8Array {
   const bytes = new Uint8Array(size)
   bytes.set(QUERY)
@@ -235,7 +235,7 @@ function textsLikeBase64url(count: number): string[] {
   })
 }
 
-/** The rule itself: its letters, no group of one, no bits behind the last octet. */
+/** The rule itself: its letters, no group of one, no bits behind the last byte. */
 function isLongBase64url(text: string): boolean {
   if (!/^[\w-]+$/.test(text) || text.length % 4 === 1) return false
   return Buffer.from(text, 'base64url').toString('base64url') === text

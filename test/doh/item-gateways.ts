@@ -24,7 +24,7 @@ export type Which = 'open' | 'closed' | 'narrow' | 'pages'
 export type Way = {
   readonly name: WayName
   readonly send: (ask: Ask, which?: Which) => Promise<Got>
-  /** Sends octets over a connection of HTTP/1.1; resolves with what comes until it is closed. */
+  /** Sends bytes over a connection of HTTP/1.1; resolves with what comes until it is closed. */
   readonly sendRaw: (octets: string, which?: Which) => Promise<string>
   /** The port of a gateway, for what goes around HTTP. */
   readonly port: (which: Which) => number
@@ -73,7 +73,7 @@ blocked.test {
 }
 `
 const MANY = 100
-/** More than 65,535 octets hold. */
+/** More than 65,535 bytes hold. */
 const TOO_MANY = 3000
 
 /** What the cluster has. */
@@ -299,7 +299,7 @@ function sendHttp2(session: ClientHttp2Session, ask: Ask): Promise<Got> {
   })
 }
 
-/** Sends octets; resolves with what comes until the connection is closed. */
+/** Sends bytes; resolves with what comes until the connection is closed. */
 export function exchange(socket: Socket, octets: string): Promise<string> {
   return new Promise((resolve) => {
     let text = ''

@@ -227,7 +227,7 @@ export const JSON_ANSWERS: readonly Item[] = [
       data('text.shop.svc.shop.test&type=TXT', String.raw`"say \"hi\"" "\000\255\\;"`),
       data('odd.shop.svc.shop.test&type=TYPE65280', String.raw`\# 3 0a000b`),
       {
-        name: 'is JSON for every octet in a name',
+        name: 'is JSON for every byte in a name',
         check: async ({ send }) => {
           for (let octet = 0; octet < 256; octet++) {
             const name = `${encodeURIComponent(`\\${String(octet).padStart(3, '0')}`)}.svc.shop.test`

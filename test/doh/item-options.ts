@@ -8,7 +8,7 @@ import { concatBytes, parseHex } from '../../src/bytes/bytes.ts'
 import { formatReply } from '../message-text.ts'
 import {
   get,
-  getOctets,
+  getByteRange,
   type Item,
   messageOf,
   post,
@@ -30,7 +30,7 @@ const whole = (name: string, ask: { path: string }, lines: readonly string[]): R
   lines,
 })
 const sized = (question: string, bytes: number): RequestCase => ({
-  name: `${question}: ${bytes} octets`,
+  name: `${question}: ${bytes} bytes`,
   ...get(question),
   status: 200,
   bytes,
@@ -57,7 +57,7 @@ export const OPTIONS: readonly Item[] = [
         name: 'is of zeros, and the same whatever came',
         check: async ({ send }) => {
           const bare = await send(get(`${WEB} A +padding`))
-          const full = await send(getOctets(withOption('000c0008deadbeefdeadbeef')))
+          const full = await send(getByteRange(withOption('000c0008deadbeefdeadbeef')))
           assert.deepEqual(full.body, bare.body)
           const lines = formatReply(full.body)
           const [padding = ''] = lines.filter((line) => line.startsWith('padding: '))
@@ -86,17 +86,21 @@ export const OPTIONS: readonly Item[] = [
     cases: [
       whole('a cookie of a client is not answered', get(`${WEB} A +cookie`), PLAIN),
       ...['000a0001aa', '000a0000', `000a0029${'ab'.repeat(41)}`].map((hex) =>
-        whole(`nor one of another length: ${hex.slice(0, 16)}`, getOctets(withOption(hex)), PLAIN),
+        whole(
+          `nor one of another length: ${hex.slice(0, 16)}`,
+          getByteRange(withOption(hex)),
+          PLAIN,
+        ),
       ),
     ],
   },
   {
     id: 'O-004',
     cases: [
-      whole(FIREFOX[0] ?? '', getOctets(withOption(FIREFOX[1] ?? '')), PLAIN),
-      whole('of a network', getOctets(withOption('0008000700011800c00002')), PLAIN),
-      whole('of no family', getOctets(withOption('00080004ffff0000')), PLAIN),
-      whole('cut', getOctets(withOption('0008000200')), ['FORMERR rd']),
+      whole(FIREFOX[0] ?? '', getByteRange(withOption(FIREFOX[1] ?? '')), PLAIN),
+      whole('of a network', getByteRange(withOption('0008000700011800c00002')), PLAIN),
+      whole('of no family', getByteRange(withOption('00080004ffff0000')), PLAIN),
+      whole('cut', getByteRange(withOption('0008000200')), ['FORMERR rd']),
       {
         name: 'in JSON',
         ...resolve(`name=${WEB}&edns_client_subnet=0.0.0.0/0`),
@@ -133,7 +137,7 @@ export const OPTIONS: readonly Item[] = [
     id: 'O-006',
     cases: [
       whole('no name of the server', get(`${WEB} A +nsid`), [...PLAIN, 'nsid:']),
-      whole('no channel for reports', getOctets(withOption('00120000')), PLAIN),
+      whole('no channel for reports', getByteRange(withOption('00120000')), PLAIN),
       whole('no word about itself', get('version.bind CH TXT +edns'), ['REFUSED rd', 'edns: 1232']),
     ],
   },
@@ -146,7 +150,7 @@ export const OPTIONS: readonly Item[] = [
         ...post(signed()),
         status: 401,
       },
-      whole('and is not answered by one', getOctets(signed()), ['NOERROR aa rd', ...WEB_LINES]),
+      whole('and is not answered by one', getByteRange(signed()), ['NOERROR aa rd', ...WEB_LINES]),
     ],
   },
 ]

@@ -56,7 +56,7 @@ export const ROUTING: readonly Item[] = [
       wire('answers a GET', { path: PATH }),
       wire('answers a POST', post(QUERY)),
       {
-        name: 'gives both the same octets',
+        name: 'gives both the same bytes',
         check: async ({ send }) => {
           for (const words of ['A', 'TXT', 'A +edns +id=4711', 'A +padding', 'ANY']) {
             const message = messageOf(`${WEB} ${words}`)
@@ -71,7 +71,7 @@ export const ROUTING: readonly Item[] = [
     id: 'D-002',
     cases: [
       {
-        name: 'takes the 33 octets of the example',
+        name: 'takes the 33 bytes of the example',
         path: `/dns-query?dns=${SHORT_EXAMPLE}`,
         status: 200,
         lines: ['REFUSED rd'],
@@ -79,14 +79,14 @@ export const ROUTING: readonly Item[] = [
         has: { 'content-length': '33' },
       },
       {
-        name: 'takes the 94 octets of the example',
+        name: 'takes the 94 bytes of the example',
         path: `/dns-query?dns=${LONG_EXAMPLE}`,
         status: 200,
         lines: ['REFUSED rd'],
         bytes: 94,
       },
       {
-        name: 'takes the 33 octets by POST',
+        name: 'takes the 33 bytes by POST',
         ...post(decodeBase64url(SHORT_EXAMPLE) ?? assert.fail()),
         status: 200,
         lines: ['REFUSED rd'],

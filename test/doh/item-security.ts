@@ -51,7 +51,7 @@ export const ACCESS: readonly Item[] = [
     id: 'Z-002',
     cases: [
       {
-        name: 'a wrong token is as none, octet for octet',
+        name: 'a wrong token is as none, byte for byte',
         check: async ({ send }) => {
           const none = await send({ path: PATH }, 'closed')
           const wrong = [

@@ -8,7 +8,7 @@ import { checkAlways, textOf } from './check-case.ts'
 import {
   bearer,
   get,
-  getOctets,
+  getByteRange,
   type Item,
   messageOf,
   post,
@@ -16,7 +16,7 @@ import {
   resolve,
   WEB,
   WIRE,
-  withOctet,
+  withByte,
 } from './item-cases.ts'
 import { pathOf } from './replies.ts'
 
@@ -43,9 +43,9 @@ export const STATUS: readonly Item[] = [
       ]),
       rcode('REFUSED', get('www.example.com A +edns'), ['REFUSED rd', 'edns: 1232', 'ede: 20']),
       rcode('REFUSED by a rule', get('a.blocked.test A'), ['REFUSED rd']),
-      rcode('FORMERR', getOctets(QUERY.subarray(0, 20)), ['FORMERR rd']),
-      rcode('NOTIMP', getOctets(withOctet(QUERY.subarray(0, 12), 2, 0x28)), ['NOTIMP']),
-      rcode('BADVERS', getOctets(withVersion(messageOf(`${WEB} A +edns`), 1)), [
+      rcode('FORMERR', getByteRange(QUERY.subarray(0, 20)), ['FORMERR rd']),
+      rcode('NOTIMP', getByteRange(withByte(QUERY.subarray(0, 12), 2, 0x28)), ['NOTIMP']),
+      rcode('BADVERS', getByteRange(withVersion(messageOf(`${WEB} A +edns`), 1)), [
         'BADVERS rd',
         'edns: 1232',
       ]),

@@ -105,7 +105,7 @@ describe('formatJsonReply', () => {
     )
   })
 
-  test('shows octets that are no UTF-8 as replaced ones', () => {
+  test('shows bytes that are no UTF-8 as replaced ones', () => {
     const options = [{ code: OPTION.EXTENDED_ERROR, data: Uint8Array.of(0, 0, 0xff) }]
     assert.equal(
       JSON.parse(formatJsonReply(replyOf(query, { options }))).Comment,
@@ -118,9 +118,9 @@ describe('formatJsonReply', () => {
   })
 })
 
-describe('octets in JSON', () => {
+describe('bytes in JSON', () => {
   for (let value = 0; value < 256; value++) {
-    test(`octet ${value} in a name and in a text comes back from the JSON`, () => {
+    test(`byte ${value} in a name and in a text comes back from the JSON`, () => {
       const spelled = formatName(Uint8Array.of(1, value, 0))
       const text = formatString(Uint8Array.of(value))
       const line = `${spelled} 1 TXT ${text} ${text}`

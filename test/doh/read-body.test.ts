@@ -37,8 +37,8 @@ describe('readBody', () => {
     { name: 'reads as much as the limit', chunks: [8] },
     { name: 'reads an empty body', chunks: [] },
     { name: 'reads empty chunks', chunks: [0, 3, 0] },
-    { name: 'refuses one octet more in one chunk', chunks: [9], status: 413 },
-    { name: 'refuses one octet more in chunks', chunks: [4, 4, 1], status: 413 },
+    { name: 'refuses one byte more in one chunk', chunks: [9], status: 413 },
+    { name: 'refuses one byte more in chunks', chunks: [4, 4, 1], status: 413 },
     { name: 'refuses by the length alone', chunks: [1], headers: size(9), status: 413 },
     { name: 'believes no length that is too small', chunks: [9], headers: size(2), status: 413 },
     { name: 'needs no length', chunks: [5] },
@@ -57,7 +57,7 @@ describe('readBody', () => {
     })
   }
 
-  test('reads a request without a body as no octets', async () => {
+  test('reads a request without a body as no bytes', async () => {
     const read = await readBody(new Request('http://gateway.example.org/'), 8)
     assert.deepEqual(read, new Uint8Array(0))
   })

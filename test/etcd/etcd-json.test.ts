@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import fc from 'fast-check'
 import {
-  octetsOf,
+  bytesOf,
   parseError,
   parseRange,
   parseTimeToLive,
@@ -14,9 +14,9 @@ import {
 
 const HEADER = { cluster_id: '7', revision: '12' }
 
-test('octets are characters, and go as base64', () => {
+test('bytes are characters, and go as base64', () => {
   assert.equal(toBase64('/a\xff\0'), 'L2H/AA==')
-  assert.equal(octetsOf('ü'), '\xc3\xbc')
+  assert.equal(bytesOf('ü'), '\xc3\xbc')
 })
 
 test('parseRange reads a page', () => {

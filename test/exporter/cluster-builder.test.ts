@@ -92,7 +92,7 @@ describe('ClusterBuilder', () => {
     assert.equal(warnings.length, 3)
   })
 
-  test('builds the same octets whatever came before', () => {
+  test('builds the same bytes whatever came before', () => {
     const change = fc.record({ object, isDeleted: fc.boolean() })
     fc.assert(
       fc.property(fc.array(change, { maxLength: 40 }), (changes) => {

@@ -229,7 +229,7 @@ describe('readObjectFiles', () => {
     const folder = temporaryFolder(t, { 'a.json': SHOP })
     truncateSync(join(folder, 'a.json'), 2 ** 29 + 1)
     const told = refusal(() => readObjectFiles([folder]))
-    assert.equal(told, 'a.json: 536870913 octets, at most 536870912')
+    assert.equal(told, 'a.json: 536870913 bytes, at most 536870912')
   })
 
   test('refuses aliases that amount to far more than the file', (t) => {

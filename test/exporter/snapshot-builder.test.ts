@@ -55,7 +55,7 @@ describe('buildSnapshot', () => {
     )
   })
 
-  test('gives the same octets for the same objects in any order', () => {
+  test('gives the same bytes for the same objects in any order', () => {
     const shuffled = objects.chain((some) =>
       fc.tuple(
         fc.constant(some),

@@ -7,7 +7,7 @@ import { openShard } from '../../src/snapshot/read/open-shard.ts'
 import { Snapshot } from '../../src/snapshot/read/snapshot.ts'
 import { labels } from '../snapshot/entries.ts'
 
-/** A snapshot of these octets, which says nothing that a test could mistake for a fact. */
+/** A snapshot of these bytes, which says nothing that a test could mistake for a fact. */
 export function openBuilt({ shards, ttlSeconds, records }: BuiltSnapshot): Snapshot {
   return new Snapshot(
     { generation: 0, timeMs: 0, ttlSeconds, records, origins: [] },

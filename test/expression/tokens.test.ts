@@ -48,10 +48,7 @@ describe('tokens', () => {
     ["b'abc'[1:]", '[98 99]'],
     ["b'abc' == 'abc'", 'refused 7: "==" has no meaning for array of int and string'],
     ["b'a' + b'd'", 'refused 5: "+" has no meaning for array of int and array of int'],
-    [
-      String.raw`b'\u00e9'`,
-      'refused 2: octets have no escapes of characters; write those of octets',
-    ],
+    [String.raw`b'\u00e9'`, 'refused 2: bytes have no escapes of characters; write those of bytes'],
     ["b'abc", "refused 1: this ' is never closed"],
     ["b 'abc'", 'refused 2: expected a value or an operator, got "abc"'],
   ])

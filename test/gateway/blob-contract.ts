@@ -1,5 +1,5 @@
 /**
- * What every store of shards near their readers promises, whatever keeps the octets. A store may
+ * What every store of shards near their readers promises, whatever keeps the bytes. A store may
  * remember that a key was not there, as KV does for a minute: none of these asks for a key first and
  * puts it later. Each promise has keys of its own, so all can be tried on one store; so that they can
  * run where a store runs, they need only Web APIs.
@@ -27,7 +27,7 @@ export const BLOB_PROMISES: readonly BlobPromise[] = [
     },
   },
   {
-    name: 'gives back octet for octet what was put, from none to the largest shard',
+    name: 'gives back byte for byte what was put, from none to the largest shard',
     hold: async (store) => {
       for (const size of [0, 1, 1024 * 1024, PUBLISHED_SHARD_BYTES_MAX]) {
         const bytes = pattern(size)
@@ -64,7 +64,7 @@ export const BLOB_PROMISES: readonly BlobPromise[] = [
     },
   },
   {
-    name: 'takes the same key and octets twice',
+    name: 'takes the same key and bytes twice',
     hold: async (store) => {
       await store.put('twice', pattern(8))
       await store.put('twice', pattern(8))

@@ -73,7 +73,7 @@ describe('a reader', () => {
     assert.deepEqual(namesIn(await reading.load(), ['api.shop.svc']), ['api.shop.svc'])
   })
 
-  test('takes no shard whose octets have another hash', async () => {
+  test('takes no shard whose bytes have another hash', async () => {
     const shards = new Map([...first.shards].map(([sha256]) => [sha256, new Uint8Array(200)]))
     const reading = new Reading({ ...first, shards })
     await reading.reader.load()

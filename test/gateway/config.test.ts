@@ -74,11 +74,11 @@ describe('readGatewayConfig refuses', () => {
     },
     {
       variables: clusters({ prod: { ...one, publicKey: 'x' } }),
-      message: 'CLUSTERS.prod.publicKey is not 32 octets in base64url',
+      message: 'CLUSTERS.prod.publicKey is not 32 bytes in base64url',
     },
     {
       variables: clusters({ prod: 7 }),
-      message: 'CLUSTERS.prod.publicKey is not 32 octets in base64url',
+      message: 'CLUSTERS.prod.publicKey is not 32 bytes in base64url',
     },
     {
       variables: clusters({ prod: { ...one, tokenSha256: SHA256.toUpperCase() } }),

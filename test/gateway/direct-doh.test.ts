@@ -78,7 +78,7 @@ class Fixture {
     return fixture
   }
 
-  /** By the app: status, headers and octets. */
+  /** By the app: status, headers and bytes. */
   async byApp(sent: Sent): Promise<Got> {
     const { method, path, headers, body } = sent
     const url = `https://dns.test${path}`

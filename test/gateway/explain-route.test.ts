@@ -133,7 +133,7 @@ describe('what a view may not see', () => {
     { name: 'an origin', scope: { origins: ['cluster.local.'] } },
   ]
   for (const { name, scope } of scopes) {
-    test(`is explained octet for octet as what there is not: ${name}`, async () => {
+    test(`is explained byte for byte as what there is not: ${name}`, async () => {
       const { token, record } = await tokenRecord({
         scope: { ...WHOLE_SCOPE, ...scope, explain: true },
       })

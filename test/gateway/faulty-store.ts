@@ -23,7 +23,7 @@ import { ResolverClient } from '../resolver-client.ts'
 import type { Published } from './publishing.ts'
 
 const TURNS_MAX = 100_000
-/** Octets of shards in memory: less than all. */
+/** Bytes of shards in memory: less than all. */
 const MEMORY_BYTES = 3000
 /** After which readers do something; short, so that a few steps are long. */
 export const TIMES: ReaderTimes = {
@@ -111,7 +111,7 @@ export class FaultyWorld {
     return fault === 'corrupt' && value !== undefined ? spoil(value) : value
   }
 
-  /** Octets with one bit changed, and perhaps without the last. */
+  /** Bytes with one bit changed, and perhaps without the last. */
   spoilt(bytes: Uint8Array): Uint8Array {
     const copy = bytes.slice(0, bytes.length - this.random(3))
     const at = this.random(copy.length)

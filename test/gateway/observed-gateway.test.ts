@@ -151,7 +151,7 @@ describe('a gateway tells of each answer', () => {
     }
   }
 
-  test('by the JSON API, its octets those of the message, which has an OPT record', async () => {
+  test('by the JSON API, its bytes those of the message, which has an OPT record', async () => {
     const fixture = await Fixture.start()
     const wire = await fixture.directly(parseQuestion(`${NAME} A`).message, 'GET')
     await fixture.get(`/resolve?name=${NAME}`)

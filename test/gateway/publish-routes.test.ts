@@ -132,7 +132,7 @@ describe('refused:', () => {
       code: '400 bad_hash',
     },
     {
-      name: 'octets of another hash',
+      name: 'bytes of another hash',
       path: `shop/shards/${hash}`,
       init: { method: 'PUT', body: 'x' },
       code: '400 wrong_hash',

@@ -24,7 +24,7 @@ export const WEB = 'web.shop.svc.cluster.local. 5 IN A 10.96.0.80'
 export type Published = {
   readonly signed: SignedManifest
   readonly manifest: Manifest
-  /** Octets of the shards by their hash. */
+  /** Bytes of the shards by their hash. */
   readonly shards: ReadonlyMap<string, Uint8Array>
 }
 
@@ -97,7 +97,7 @@ function entriesOf(labels: Readonly<Record<string, readonly string[]>>): readonl
   return labelRecords(namespaces).entries
 }
 
-/** Signs octets that stand for a manifest. */
+/** Signs bytes that stand for a manifest. */
 export async function signedBy(key: PrivateKey, bytes: Uint8Array): Promise<SignedManifest> {
   return { bytes, signature: await signBytes(key, bytes) }
 }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { ShardMemory } from '../../src/gateway/shard-memory.ts'
 
-/** Holds shards of ten octets each. */
+/** Holds shards of ten bytes each. */
 class Holder {
   shards: number
   constructor(shards: number) {

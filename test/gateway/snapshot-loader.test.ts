@@ -37,7 +37,7 @@ describe('a loader', () => {
     assert.equal((await loader.manifest())?.manifest, first?.manifest)
   })
 
-  test('checks octets that come with a signature it has seen', async () => {
+  test('checks bytes that come with a signature it has seen', async () => {
     let isForged = false
     const bytes = published.signed.bytes.slice()
     bytes[20] = (bytes[20] ?? 0) ^ 1

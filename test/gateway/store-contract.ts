@@ -1,5 +1,5 @@
 /**
- * What every store of a cluster's snapshots promises, whatever keeps the octets. Each promise is
+ * What every store of a cluster's snapshots promises, whatever keeps the bytes. Each promise is
  * tried on a new, empty store; so that it can run where a store runs, it needs only Web APIs.
  * @module
  */
@@ -21,7 +21,7 @@ const B = 'b'.repeat(64)
 const C = 'c'.repeat(64)
 /** When shards are written. */
 const NOW_MS = Date.UTC(2026, 0, 1)
-/** Over the two million octets that a row of a database may have. */
+/** Over the two million bytes that a row of a database may have. */
 const LARGE_BYTES = 3 * 1024 * 1024 + 17
 
 /** The promises. */
@@ -36,7 +36,7 @@ export const STORE_PROMISES: readonly StorePromise[] = [
     },
   },
   {
-    name: 'gives a shard back octet for octet, at any size',
+    name: 'gives a shard back byte for byte, at any size',
     hold: async (store) => {
       for (const [sha256, size] of [
         [A, 1],

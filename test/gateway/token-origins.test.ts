@@ -25,7 +25,7 @@ async function start(COREFILE: string, scope: TokenScope): Promise<[Running, str
   return [running, token]
 }
 
-/** The reply's octets with its headers; upstreams get time to answer. */
+/** The reply's bytes with its headers; upstreams get time to answer. */
 async function ask([running, token]: [Running, string], name: string): Promise<string> {
   const message = writeQuery({ name: nameOf(name), type: 1, id: 0, udpBytes: 1232 })
   let text: string | undefined

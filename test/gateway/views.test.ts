@@ -1,6 +1,6 @@
 /**
- * What a token may not see is as if it were not there: every answer under a view is, octet for
- * octet, that of a cluster which has no other namespaces.
+ * What a token may not see is as if it were not there: every answer under a view is, byte for
+ * byte, that of a cluster which has no other namespaces.
  */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'

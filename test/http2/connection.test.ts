@@ -149,7 +149,7 @@ describe('a connection', () => {
     assert.ok(responses.every((one) => one.body === body))
   })
 
-  test('is the same however its octets were cut', () => {
+  test('is the same however its bytes were cut', () => {
     const all = conversation()
     const whole = run([all])
     const wanted = whole.take().map(shown)

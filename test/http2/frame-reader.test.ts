@@ -32,7 +32,7 @@ describe('FrameReader', () => {
     assert.deepEqual([WHOLE[0], WHOLE[2], WHOLE[3]], ['4 0 0 ', '0 1 3 010203', '99 255 0 '])
   })
 
-  test('reads the same however the octets were cut', () => {
+  test('reads the same however the bytes were cut', () => {
     const cuts = fc.uniqueArray(fc.integer({ min: 1, max: ALL.length - 1 }), { maxLength: 20 })
     fc.assert(
       fc.property(cuts, (unsorted) => {
@@ -47,14 +47,14 @@ describe('FrameReader', () => {
   for (const [name, text] of [
     ['another preface', 'PRI * HTTP/3.0'],
     ['a request of HTTP/1.1', 'GET / HTTP/1.1\r\n'],
-    ['one octet that is wrong', 'p'],
+    ['one byte that is wrong', 'p'],
   ] as const) {
     test(`refuses ${name}`, () => {
       assert.deepEqual(read(Buffer.from(text)), [ERROR_CODE.PROTOCOL_ERROR])
     })
   }
 
-  test('refuses a frame of more than 16,384 octets by its header', () => {
+  test('refuses a frame of more than 16,384 bytes by its header', () => {
     const head = frame(FRAME.DATA, 0, 1, new Uint8Array(16_385)).subarray(0, 9)
     assert.deepEqual(read(BEGINNING, head), ['4 0 0 ', ERROR_CODE.FRAME_SIZE_ERROR])
     assert.equal(read(BEGINNING, frame(FRAME.DATA, 0, 1, new Uint8Array(16_384))).length, 2)

@@ -43,7 +43,7 @@ describe('HeaderBlocks', () => {
     assert.equal(results.indexOf(ERROR_CODE.ENHANCE_YOUR_CALM), 16)
   })
 
-  test('holds no more octets than a block may have', () => {
+  test('holds no more bytes than a block may have', () => {
     const blocks = new HeaderBlocks(latin1)
     const full = part(...new Uint8Array(16_384).fill(0x82))
     const results = [blocks.begin(1, 0, full), ...[1, 2, 3, 4].map(() => blocks.continue(0, full))]

@@ -13,7 +13,7 @@ function textOf(list: HeaderList | undefined): string[] | undefined {
   return list?.fields.map(({ name, value }) => `${name}: ${value}`)
 }
 
-const octetsOf = (hex: string): Uint8Array =>
+const bytesOf = (hex: string): Uint8Array =>
   new Uint8Array(Buffer.from(hex.replaceAll(' ', ''), 'hex'))
 
 /** Examples of RFC 7541 appendix C: the blocks of one connection. */
@@ -86,7 +86,7 @@ describe('HeaderDecoder', () => {
     test(`decodes the example of RFC 7541 ${section}`, () => {
       const decoder = new HeaderDecoder(latin1)
       for (const [hex, fields] of blocks)
-        assert.deepEqual(textOf(decodeWith(decoder, octetsOf(hex))), fields)
+        assert.deepEqual(textOf(decodeWith(decoder, bytesOf(hex))), fields)
     })
   }
 
@@ -106,12 +106,12 @@ describe('HeaderDecoder', () => {
   ]
   for (const [name, hex] of broken) {
     test(`refuses ${name}`, () => {
-      assert.equal(decodeWith(new HeaderDecoder(latin1), octetsOf(hex)), undefined)
+      assert.equal(decodeWith(new HeaderDecoder(latin1), bytesOf(hex)), undefined)
     })
   }
 
   test('takes sizes of the table before all fields', () => {
-    assert.deepEqual(textOf(decodeWith(new HeaderDecoder(latin1), octetsOf('203fe11f82'))), [
+    assert.deepEqual(textOf(decodeWith(new HeaderDecoder(latin1), bytesOf('203fe11f82'))), [
       ':method: GET',
     ])
   })
@@ -142,7 +142,7 @@ describe('HeaderDecoder', () => {
     assert.equal(list.isTooLarge, true)
   })
 
-  test('refuses a block of more octets than are taken', () => {
+  test('refuses a block of more bytes than are taken', () => {
     assert.equal(
       decodeWith(new HeaderDecoder(latin1), new Uint8Array(65_537).fill(0x82)),
       undefined,
@@ -190,7 +190,7 @@ describe('HeaderDecoder', () => {
     )
   })
 
-  test('never throws, whatever the octets', () => {
+  test('never throws, whatever the bytes', () => {
     const decoder = new HeaderDecoder(latin1)
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 200 }), (octets) => {

@@ -36,7 +36,7 @@ describe('HeaderField', () => {
     })
   }
 
-  test('counts 32 octets more than it has (RFC 7541 §4.1)', () => {
+  test('counts 32 bytes more than it has (RFC 7541 §4.1)', () => {
     assert.equal(new HeaderField('custom-key', 'custom-header').size, 55)
   })
 })

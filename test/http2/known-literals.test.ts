@@ -25,13 +25,13 @@ type Finds = (index: number, octets: readonly number[], start?: number, end?: nu
 describe('KnownLiterals', () => {
   const sixSevens = [7, 7, 7, 7, 7, 7]
 
-  test('finds the octets that came last, wherever they stand', () => {
+  test('finds the bytes that came last, wherever they stand', () => {
     const { is } = noted(AUTHORIZATION, 'authorization')
     assert.equal(is(AUTHORIZATION, sixSevens), true)
     assert.equal(is(AUTHORIZATION, [1, ...sixSevens, 2], 1), true)
   })
 
-  test('finds no other octets, and none beyond the end', () => {
+  test('finds no other bytes, and none beyond the end', () => {
     const { is } = noted(AUTHORIZATION, 'authorization')
     for (let i = 0; i < sixSevens.length; i++) {
       assert.equal(is(AUTHORIZATION, sixSevens.with(i, 8)), false)

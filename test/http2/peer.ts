@@ -19,7 +19,7 @@ export type Frame = {
   readonly payload: Uint8Array
 }
 
-/** Text of octets. */
+/** Text of bytes. */
 export const latin1 = (bytes: Uint8Array, start: number, end: number): string =>
   Buffer.from(bytes.subarray(start, end)).toString('latin1')
 
@@ -94,7 +94,7 @@ export const BEGINNING: Uint8Array = Buffer.concat([
   settings(),
 ])
 
-/** Cuts octets into frames. */
+/** Cuts bytes into frames. */
 export function framesOf(octets: Uint8Array): Frame[] {
   const bytes = Buffer.from(octets)
   const frames: Frame[] = []
@@ -204,7 +204,7 @@ export class Peer {
     return framesOf(Buffer.concat(this.written.splice(0)))
   }
 
-  /** The network takes octets again. */
+  /** The network takes bytes again. */
   drain(): void {
     this.isWritable = true
     this.connection.drained()
@@ -257,7 +257,7 @@ export class Peer {
   }
 }
 
-/** Answers each request at once with some octets. */
+/** Answers each request at once with some bytes. */
 export function answering(body: string): PeerOptions {
   return {
     onRequest: ({ connection }, { id }) => {

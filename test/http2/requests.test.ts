@@ -150,7 +150,7 @@ describe('requests', () => {
     )
   })
 
-  test('may have no more octets under way than the windows let in', () => {
+  test('may have no more bytes under way than the windows let in', () => {
     const full = new Uint8Array(16_384)
     const peer = new Peer({ isConsuming: false })
     peer.send(headers(1, POST, false), headers(3, POST, false))
@@ -161,7 +161,7 @@ describe('requests', () => {
     assert.equal(peer.goneAway(), FLOW_CONTROL_ERROR)
   })
 
-  test('may have as many octets as are consumed', () => {
+  test('may have as many bytes as are consumed', () => {
     const full = new Uint8Array(16_384)
     const peer = new Peer()
     peer.send(headers(1, POST, false))

@@ -96,13 +96,13 @@ describe('Sender', () => {
     assert.equal(sender.openStream(stream, 1), false)
   })
 
-  test('gathers no more than some octets before they are written', () => {
+  test('gathers no more than some bytes before they are written', () => {
     const { sender, take, sizes } = open()
     sender.open(10_000_000)
     sender.give(streamOf(1, 10_000_000), new Uint8Array(1_000_000), true)
     take()
     assert.ok(sizes.length > 10)
-    assert.ok(Math.max(...sizes) < 100_000, `${Math.max(...sizes)} octets`)
+    assert.ok(Math.max(...sizes) < 100_000, `${Math.max(...sizes)} bytes`)
   })
 
   test('sends nothing while the network takes nothing', () => {

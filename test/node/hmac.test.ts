@@ -5,7 +5,7 @@ import type { Digest } from '../../src/chain/host.ts'
 import { hmac } from '../../src/node/hmac.ts'
 
 describe('hmac', () => {
-  // Test case 2 of RFC 2202 §3 and RFC 4231 §4.3: the first octets of each.
+  // Test case 2 of RFC 2202 §3 and RFC 4231 §4.3: the first bytes of each.
   const cases: { digest: Digest; bytes: number; begin: string }[] = [
     { digest: 'sha1', bytes: 20, begin: 'effcdf6ae5eb2fa2' },
     { digest: 'sha224', bytes: 28, begin: 'a30e01098bc6dbbf' },
@@ -14,7 +14,7 @@ describe('hmac', () => {
     { digest: 'sha512', bytes: 64, begin: '164b7a7bfcf819e2' },
   ]
   for (const { digest, bytes, begin } of cases) {
-    test(`makes ${bytes} octets by ${digest}`, () => {
+    test(`makes ${bytes} bytes by ${digest}`, () => {
       const text = new TextEncoder()
       const mac = hmac(digest, text.encode('Jefe'), text.encode('what do ya want for nothing?'))
       assert.equal(mac.length, bytes)

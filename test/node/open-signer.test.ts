@@ -40,7 +40,7 @@ describe('openSigner', () => {
     { algorithm: 15, digest: undefined, bytes: 64 },
   ]
   for (const { algorithm, digest, bytes } of cases) {
-    test(`signs for algorithm ${algorithm} in ${bytes} octets`, () => {
+    test(`signs for algorithm ${algorithm} in ${bytes} bytes`, () => {
       const keys = pair(algorithm)
       const signature = openSigner(algorithm, jwkOf(keys))(DATA)
       assert.equal(signature.length, bytes)

@@ -40,7 +40,7 @@ describe('lines of a zone file', () => {
     { name: 'escape blanks that belong to a word', text: 'a\\ b', is: ['a\\032b'] },
     { name: 'keep blanks in quotes', text: '"a\\ b\\\\ c"', is: ['"a\\ b\\\\ c"'] },
     {
-      name: 'have octets for characters beyond ASCII',
+      name: 'have bytes for characters beyond ASCII',
       text: 'é "\\€"',
       is: ['\\195\\169|"\\226\\130\\172"'],
     },

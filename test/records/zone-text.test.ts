@@ -85,7 +85,7 @@ describe('reading a line and writing it', () => {
       text: 'x.example.org. 1 IN A 192.0.2.1',
     },
     {
-      name: 'takes rdata of no octets',
+      name: 'takes rdata of no bytes',
       line: 'x 1 TYPE65280 \\# 0',
       text: 'x.example.org. 1 IN TYPE65280 \\# 0',
     },
@@ -118,7 +118,7 @@ describe('reading a line and writing it', () => {
       text: 'x.example.org. 300 IN MX 10 mail.example.org.',
     },
     {
-      name: 'takes the octets of characters beyond ASCII',
+      name: 'takes the bytes of characters beyond ASCII',
       line: 'x 300 TXT "é"',
       text: 'x.example.org. 300 IN TXT "\\195\\169"',
     },
@@ -136,7 +136,7 @@ describe('reading a line and writing it', () => {
     { name: 'refuses rdata of another type', line: 'x 300 IN A 2001:db8::1', text: undefined },
     { name: 'refuses an owner that is no name', line: 'a..b 300 A 192.0.2.1', text: undefined },
     {
-      name: 'refuses an owner over 255 octets below the origin',
+      name: 'refuses an owner over 255 bytes below the origin',
       line: `${'a.'.repeat(122)}a 300 A 192.0.2.1`,
       text: undefined,
     },

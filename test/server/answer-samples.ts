@@ -14,7 +14,7 @@ export const LONG_MS = 10_000
 /** Short enough to wait for. */
 export const SHORT_MS = 30
 
-/** A copy with the octet at `offset` changed. */
+/** A copy with the byte at `offset` changed. */
 export function changed(message: Uint8Array, offset: number, value: number): Uint8Array {
   const copy = message.slice()
   copy[offset] = value

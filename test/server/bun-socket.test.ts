@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { describe, it } from 'node:test'
 import { BunSocket, BunStream, type RawSocket } from '../../src/server/bun-socket.ts'
 
-/** A socket that takes so many octets at a time, and tells what it was asked. */
+/** A socket that takes so many bytes at a time, and tells what it was asked. */
 class FakeSocket implements RawSocket {
   readonly alpnProtocol = 'h2'
   readonly remoteAddress = '192.0.2.7'

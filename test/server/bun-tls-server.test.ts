@@ -14,7 +14,7 @@ import { openSession, send } from './http2-clients.ts'
 type Options = Parameters<BunListen['listen']>[0]
 type Served = Parameters<Options['socket']['open']>[0]
 
-/** Octets that a socket takes at a time: fewer than many an answer has. */
+/** Bytes that a socket takes at a time: fewer than many an answer has. */
 const ROOM_BYTES = 1000
 
 /** Stands in for the runtime: listens by Node's module, and hands sockets on as Bun does. */

@@ -136,7 +136,7 @@ export class TcpClient {
     return client
   }
 
-  /** Sends octets as they are, and resolves when the system has taken them. */
+  /** Sends bytes as they are, and resolves when the system has taken them. */
   send(bytes: Uint8Array): Promise<void> {
     return new Promise((resolve, reject) => {
       this.socket.write(bytes, (error) => {

@@ -30,7 +30,7 @@ async function withServer(
   }
 }
 
-/** Sends octets as they are and resolves with all that comes until the server closes. */
+/** Sends bytes as they are and resolves with all that comes until the server closes. */
 function sendRaw(
   port: number,
   first: string,
@@ -190,7 +190,7 @@ describe('requests as they come over the network', () => {
     { name: 'a slash in disguise', sent: get(`/%2fdns-query?dns=${good}`), status: 404 },
     { name: 'a URL of 20,000 characters', sent: get(`/${'a'.repeat(20_000)}`), status: 431 },
     { name: 'no host', sent: get('/dns-query', ''), status: 400 },
-    { name: 'octets', sent: '\x00\x01\xff\r\n\r\n', status: 400 },
+    { name: 'bytes', sent: '\x00\x01\xff\r\n\r\n', status: 400 },
     {
       name: 'a length and chunks',
       sent: `${post}Content-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n`,
@@ -242,7 +242,7 @@ describe('requests as they come over the network', () => {
       })
       assert.match(statusOf(text), / 413 /)
       // What the system takes for both ends of a connection counts as sent.
-      assert.ok(sentBytes < 50_000_000, `${sentBytes} octets were sent`)
+      assert.ok(sentBytes < 50_000_000, `${sentBytes} bytes were sent`)
     })
   })
 

@@ -1,5 +1,5 @@
 /**
- * Clients of HTTP/2 for tests: Node's own, and one that sends octets as they are.
+ * Clients of HTTP/2 for tests: Node's own, and one that sends bytes as they are.
  * @module
  */
 import { once } from 'node:events'
@@ -72,7 +72,7 @@ export function send(
   })
 }
 
-/** A connection on which octets are sent as they are. */
+/** A connection on which bytes are sent as they are. */
 export type RawConnection = {
   readonly socket: TLSSocket
   readonly write: (...frames: readonly Uint8Array[]) => void
@@ -82,7 +82,7 @@ export type RawConnection = {
   readonly frame: (type: number) => Promise<Frame>
 }
 
-/** Opens a connection on which octets are sent as they are. */
+/** Opens a connection on which bytes are sent as they are. */
 export async function openRaw(t: TestContext, port: number): Promise<RawConnection> {
   const options = { port, host: '127.0.0.1', ca: AUTHORITY, ALPNProtocols: ['h2'] }
   const socket = connectTls(options)

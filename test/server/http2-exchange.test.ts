@@ -10,7 +10,7 @@ import { openRaw, openSession, secureServer, send } from './http2-clients.ts'
 
 const MIB = 1_048_576
 
-/** Octets of which each says where it is. */
+/** Bytes of which each says where it is. */
 function octets(size: number): Buffer {
   return Buffer.from(Uint8Array.from({ length: size }, (_, i) => i ^ (i >>> 8) ^ (i >>> 16)))
 }

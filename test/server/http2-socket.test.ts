@@ -127,7 +127,7 @@ describe('a connection of HTTP/2', () => {
     }
     const found = await within(client.frame(FRAME.RST_STREAM), 'a stream that is reset')
     assert.equal(Buffer.from(found.payload).readUInt32BE(0), ERROR_CODE.ENHANCE_YOUR_CALM)
-    // 17 streams have 1,020,000 octets, within the bound; the next is over it.
+    // 17 streams have 1,020,000 bytes, within the bound; the next is over it.
     assert.equal(found.id, 35)
   })
 

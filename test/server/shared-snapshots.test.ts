@@ -91,7 +91,7 @@ describe('SharedClusters', () => {
     assert.equal(source.current(), second)
   })
 
-  test('answer from the octets that they share', () => {
+  test('answer from the bytes that they share', () => {
     const [sharer, clusters] = [new SnapshotSharer(), new SharedClusters()]
     clusters.take(KEY, structuredClone(sharer.share(sourceOf(snapshotOf(1, shardOf('web'))))))
     assert.deepEqual(namesIn(clusters.open(DIRECTIVE).current(), ['web', 'db']), ['web'])

@@ -146,7 +146,7 @@ describe('TcpServer', () => {
 
   const nonsense: { name: string; bytes: Uint8Array }[] = [
     { name: 'an empty message', bytes: Uint8Array.of(0, 0) },
-    { name: 'a message of 11 octets', bytes: frame(new Uint8Array(11)) },
+    { name: 'a message of 11 bytes', bytes: frame(new Uint8Array(11)) },
   ]
   for (const { name, bytes } of nonsense) {
     test(`closes on ${name}, and looks at nothing behind it`, async () => {

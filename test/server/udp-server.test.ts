@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { createSocket, Socket } from 'node:dgram'
 import { describe, type TestContext, test } from 'node:test'
 import fc from 'fast-check'
-import { octet, readUint16 } from '../../src/bytes/bytes.ts'
+import { byteAt, readUint16 } from '../../src/bytes/bytes.ts'
 import type { Client } from '../../src/chain/plugin.ts'
 import { type Answer, UdpServer } from '../../src/server/udp-server.ts'
 import { askUdp, echo, LOOPBACKS, queryWith, within } from './clients.ts'
@@ -200,8 +200,8 @@ describe('UdpServer and its socket', () => {
   /** Writes the ID of the query and the port of the client; a query with an odd ID has to wait. */
   const written: Answer = (message, client, writer) => {
     const response = (port: number): Uint8Array =>
-      Uint8Array.of(octet(message, 0), octet(message, 1), port, 0xee)
-    if (octet(message, 1) % 2 === 1) return Promise.resolve().then(() => response(client.port))
+      Uint8Array.of(byteAt(message, 0), byteAt(message, 1), port, 0xee)
+    if (byteAt(message, 1) % 2 === 1) return Promise.resolve().then(() => response(client.port))
     writer.bytes.set(response(client.port))
     return 4
   }

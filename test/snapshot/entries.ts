@@ -3,7 +3,7 @@
  * @module
  */
 import fc from 'fast-check'
-import { concatBytes, formatHex, LOWER, octet } from '../../src/bytes/bytes.ts'
+import { byteAt, concatBytes, formatHex, LOWER } from '../../src/bytes/bytes.ts'
 import type { ResourceRecord } from '../../src/dns/message.ts'
 import { nameOf, parseRelativeName, tailOffset } from '../../src/dns/name.ts'
 import { TYPE } from '../../src/dns/rr-type.ts'
@@ -101,13 +101,13 @@ export function joinedRecord(
   return { owner: concatBytes(owner, ORIGIN), type, class: 1, ttlSeconds, rdata }
 }
 
-/** Random relative names, many of them above or beside each other, some of any octets. */
+/** Random relative names, many of them above or beside each other, some of any bytes. */
 export function relativeName(): fc.Arbitrary<Uint8Array> {
   const word = fc.constantFrom('a', 'b', 'svc', 'web', '_tcp', 'x'.repeat(63)).map(labels)
   const any = fc.uint8Array({ minLength: 1, maxLength: 20 }).map((octets) =>
     concatBytes(
       Uint8Array.of(octets.length),
-      octets.map((value) => octet(LOWER, value)),
+      octets.map((value) => byteAt(LOWER, value)),
     ),
   )
   const label = fc.oneof({ weight: 9, arbitrary: word }, { weight: 1, arbitrary: any })

@@ -1,11 +1,11 @@
 /**
- * Every look-up that a shard offers, on octets that are watched: a read out of bounds throws, and
+ * Every look-up that a shard offers, on bytes that are watched: a read out of bounds throws, and
  * so does a look-up without an end.
  * @module
  */
 
 import assert from 'node:assert/strict'
-import { asWordOctets } from '../../src/bytes/bytes.ts'
+import { asWordBytes } from '../../src/bytes/bytes.ts'
 import { parseResponse } from '../../src/dns/message.ts'
 import { parseQuery } from '../../src/dns/query.ts'
 import { ReplyWriter } from '../../src/dns/reply-writer.ts'
@@ -32,7 +32,7 @@ export function lookUpEverything(
 ): void {
   const shard = watchedShard(opened)
   const sets = new SetWriter(new ReplyWriter())
-  sets.origin = asWordOctets(ORIGIN)
+  sets.origin = asWordBytes(ORIGIN)
   for (const name of asked.names) {
     const node = shard.findNode(name, name.length)
     const words = new Int32Array(64)

@@ -112,7 +112,7 @@ export class SecondReader {
   private u32 = (at: number): number => this.view.getUint32(at, true)
 }
 
-/** The shard, of `count`, that octets belong to: a name's last three labels, or an address. */
+/** The shard, of `count`, that bytes belong to: a name's last three labels, or an address. */
 export function shardOf(octets: readonly number[], count: number): number {
   return hashOf(octets, 0x6b647368) & (count - 1)
 }

@@ -31,7 +31,7 @@ const SERVICE: readonly ZoneEntry[] = [
 const MAIL = [recordSet('a 5 IN MX 10 b')]
 const ADDRESSES = [pointer([192, 0, 2, 1], 'a'), pointer([192, 0, 2, 2], 'a')]
 
-/** Labels of 255 octets, no room for a root. */
+/** Labels of 255 bytes, no room for a root. */
 const NAME_255 = [1, 2, 3, 4].map((n) => String(n).repeat(n < 4 ? 63 : 62)).join('.')
 
 const u8 = (at: number, value: number) => (view: DataView) => view.setUint8(at, value)
@@ -41,7 +41,7 @@ const u32 = (at: number, value: number) => (view: DataView) => view.setUint32(at
 /** All that is checked, in the order in which it is. */
 export const PATCHES: readonly Patch[] = [
   {
-    name: 'other first octets',
+    name: 'other first bytes',
     base: EXAMPLE,
     change: u8(3, 0x31),
     message: 'it does not begin with "KDS3"',
@@ -56,7 +56,7 @@ export const PATCHES: readonly Patch[] = [
     name: 'another size than the header says',
     base: EXAMPLE,
     change: u32(8, 132),
-    message: '136 octets, header says 132',
+    message: '136 bytes, header says 132',
   },
   {
     name: 'three slots',
@@ -185,7 +185,7 @@ export const PATCHES: readonly Patch[] = [
     message: 'the node at 80 has no proper name',
   },
   {
-    name: 'a node with a label of 64 octets',
+    name: 'a node with a label of 64 bytes',
     base: [recordSet(`${'a'.repeat(62)}.b 5 IN A 192.0.2.1`)],
     change: u8(0x74, 64),
     message: 'the node at 104 has no proper name',

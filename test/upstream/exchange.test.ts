@@ -49,14 +49,14 @@ describe('exchange over TCP', () => {
     })
   }
 
-  test('takes an answer that comes octet by octet', async (t) => {
+  test('takes an answer that comes byte by byte', async (t) => {
     const server = await fakeTcp(t, (_, socket) => {
       for (const value of frame(RIGHT)) socket.write(Uint8Array.of(value))
     })
     assert.deepEqual(await ask(server), RIGHT)
   })
 
-  test('takes an answer of 65,535 octets', async (t) => {
+  test('takes an answer of 65,535 bytes', async (t) => {
     const large = new Uint8Array(65_535)
     large.set(RIGHT)
     assert.deepEqual(await ask(await fakeTcp(t, sending(large))), large)
@@ -171,12 +171,12 @@ describe('exchange over HTTPS', () => {
       {
         name: 'a body that is too long',
         listener: (_, response) => response.writeHead(200, WIRE).end(new Uint8Array(65_536)),
-        says: /over 65535 octets/,
+        says: /over 65535 bytes/,
       },
       {
         name: 'an empty body',
         listener: (_, response) => response.writeHead(200, WIRE).end(),
-        says: /^Error: 0 octets/,
+        says: /^Error: 0 bytes/,
       },
       {
         name: 'a connection that closes',

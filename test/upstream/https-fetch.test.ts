@@ -87,7 +87,7 @@ describe('requests over HTTP/2', () => {
       stream.end(new Uint8Array(65_536))
     })
     const asked = fetchFrom(t, server).fetch('https://localhost/', request())
-    await assert.rejects(asked, { message: 'over 65535 octets are no message' })
+    await assert.rejects(asked, { message: 'over 65535 bytes are no message' })
   })
 
   test('tell of a server that breaks off', async (t) => {

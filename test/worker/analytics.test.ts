@@ -23,7 +23,7 @@ describe('a data point', () => {
     ])
   })
 
-  test('has an index of 96 octets at the most, however many clusters a zone is of', () => {
+  test('has an index of 96 bytes at the most, however many clusters a zone is of', () => {
     const clusters = Array.from({ length: 9 }, (_, i) => `cluster-number-${i}`).join(' ')
     const [point] = written({ clusters, words, numbers })
     assert.deepEqual(point?.indexes, [clusters.slice(0, 96)])

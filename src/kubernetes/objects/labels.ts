@@ -2,12 +2,12 @@
  * Labels of names that are made from objects.
  * @module
  */
-import { concatBytes, EMPTY, LOWER, octet } from '../../bytes/bytes.ts'
+import { byteAt, concatBytes, EMPTY, LOWER } from '../../bytes/bytes.ts'
 import { LABEL_BYTES_MAX } from '../../dns/limits.ts'
 
 /** In lower case, each character that a label may have; 0 for the others. */
 const HOST_CHARACTERS = Uint8Array.from({ length: 128 }, (_, code) =>
-  /[A-Za-z0-9_-]/.test(String.fromCharCode(code)) ? octet(LOWER, code) : 0,
+  /[A-Za-z0-9_-]/.test(String.fromCharCode(code)) ? byteAt(LOWER, code) : 0,
 )
 
 /** The same, where dots and colons become dashes. */
@@ -16,8 +16,8 @@ const DASHED_CHARACTERS = HOST_CHARACTERS.map((lower, code) =>
 )
 
 /**
- * Makes one wire label, length octet first, in lower case, and puts it before the labels `below`.
- * `undefined` when `text` cannot be a label of its own: empty, over 63 octets, or with characters
+ * Makes one wire label, length byte first, in lower case, and puts it before the labels `below`.
+ * `undefined` when `text` cannot be a label of its own: empty, over 63 bytes, or with characters
  * other than letters, digits, `-` and `_`.
  */
 export function labelOf(text: string, below: Uint8Array = EMPTY): Uint8Array | undefined {
@@ -35,7 +35,7 @@ export function isLabel(text: string): boolean {
   if (size === 0 || size > LABEL_BYTES_MAX) return false
   for (let i = 0; i < size; i++) {
     const code = text.charCodeAt(i)
-    if (code >= HOST_CHARACTERS.length || octet(HOST_CHARACTERS, code) === 0) return false
+    if (code >= HOST_CHARACTERS.length || byteAt(HOST_CHARACTERS, code) === 0) return false
   }
   return true
 }
@@ -47,11 +47,11 @@ function labelBy(characters: Uint8Array, text: string, below: Uint8Array): Uint8
   name[0] = size
   for (let i = 0; i < size; i++) {
     const code = text.charCodeAt(i)
-    const lower = code < characters.length ? octet(characters, code) : 0
+    const lower = code < characters.length ? byteAt(characters, code) : 0
     if (lower === 0) return undefined
     name[i + 1] = lower
   }
-  for (let i = 0; i < below.length; i++) name[size + 1 + i] = octet(below, i)
+  for (let i = 0; i < below.length; i++) name[size + 1 + i] = byteAt(below, i)
   return name
 }
 

@@ -20,7 +20,7 @@ const NUMBERS_KEPT = 1024
 export type Backend = {
   /** Address or, in a slice of type FQDN, host name. */
   readonly host: string
-  /** The host's octets when it is an address. */
+  /** The host's bytes when it is an address. */
   readonly address: Uint8Array | undefined
   /** Name that SRV records give for it, relative to the zone. */
   readonly target: Uint8Array
@@ -170,7 +170,7 @@ export function shareOf(count: number): number {
 /** Numbers of SRV records that were made: most records have one of few. */
 const madeNumbers: (Uint8Array | undefined)[] = Array.from({ length: NUMBERS_KEPT })
 
-/** As `serviceNumbers`; the octets may be those of other records as well. */
+/** As `serviceNumbers`; the bytes may be those of other records as well. */
 function sharedNumbers(priority: number, weight: number, port: number): Uint8Array {
   const place = (port ^ (weight << 4)) & (NUMBERS_KEPT - 1)
   const made = madeNumbers[place]

@@ -40,7 +40,7 @@ export type Targets = {
 /** A label, and names of them, as RFC 1123 has them; the first may be a wildcard. */
 const LABEL = '[a-z0-9](?:[-a-z0-9]*[a-z0-9])?'
 const HOST_NAME = new RegExp(`^(?:\\*\\.)?${LABEL}(?:\\.${LABEL})*$`)
-/** Octets of one of the texts that TXT data is made of (RFC 1035 §3.3). */
+/** Bytes of one of the texts that TXT data is made of (RFC 1035 §3.3). */
 const TEXT_BYTES_MAX = 255
 
 /** Lists the names that an object says; each is a whole one, or below any zone. */

@@ -1,7 +1,7 @@
 /**
  * The labels of namespaces, for whoever decides by them what a client may see: a tree of its own,
  * which no query is answered from. Its names are those of the namespaces; each label is a TXT
- * record with `key=value`, in strings of 255 octets at most (RFC 1035 §3.3.14).
+ * record with `key=value`, in strings of 255 bytes at most (RFC 1035 §3.3.14).
  * @module
  */
 import { concatBytes } from '../../bytes/bytes.ts'
@@ -12,7 +12,7 @@ import { describeObject, type Namespace } from '../objects/objects.ts'
 
 /** Labels of one namespace that are made known, the first ones by their keys. */
 export const LABELS_MAX = 64
-/** Octets of all labels; a namespace that finds no room for all of its own has none. */
+/** Bytes of all labels; a namespace that finds no room for all of its own has none. */
 export const LABEL_BYTES_MAX: number = 1024 * 1024
 const STRING_BYTES_MAX = 255
 

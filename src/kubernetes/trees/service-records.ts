@@ -180,7 +180,7 @@ function fittingRecords(
   const own: Problem[] = [
     [named, problem],
     ...problems,
-    [named, names.length === entries.length ? undefined : 'names over 255 octets'],
+    [named, names.length === entries.length ? undefined : 'names over 255 bytes'],
   ]
   const warnings: string[] = []
   for (const [object, problem] of own) {

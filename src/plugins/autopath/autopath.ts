@@ -7,7 +7,7 @@
  * @module
  */
 
-import { octet } from '../../bytes/bytes.ts'
+import { byteAt } from '../../bytes/bytes.ts'
 import { askedInstead } from '../../chain/derived-request.ts'
 import {
   andThen,
@@ -64,7 +64,7 @@ export const setupAutopath: Setup = (directives, context) => {
         quick: {
           accepts: (query, client, reply) => {
             isSearched = pathOf(query, client) !== undefined
-            return !isSearched || (octet(reply, 3) & 15) !== RCODE.NXDOMAIN
+            return !isSearched || (byteAt(reply, 3) & 15) !== RCODE.NXDOMAIN
           },
           answered: () => {
             if (isSearched) successes.value++

@@ -13,7 +13,7 @@ import { TYPE } from '../../dns/rr-type.ts'
 import { permute } from '../../plugin-kit/shuffle.ts'
 import { PROGRAM, VERSION } from '../../telemetry/version.ts'
 
-/** Octets of a string within a TXT record (RFC 1035 §3.3). */
+/** Bytes of a string within a TXT record (RFC 1035 §3.3). */
 const STRING_BYTES_MAX = 255
 const AUTHORS: readonly string[] = [`the ${PROGRAM} authors`]
 

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { octet, readUint16 } from '../../bytes/bytes.ts'
+import { byteAt, readUint16 } from '../../bytes/bytes.ts'
 import type { Request, Setup } from '../../chain/plugin.ts'
 import {
   andThen,
@@ -41,7 +41,7 @@ type Translation = {
 const OPTIONS = ['prefix', 'translate_all', 'allow_ipv4']
 const PREFIX_BITS_MIN = 32
 const PREFIX_BITS_MAX = 96
-/** The octet of an address that stays zero (RFC 6052 §2.2). */
+/** The byte of an address that stays zero (RFC 6052 §2.2). */
 const RESERVED_OCTET = 8
 /** How long a translated address is good for when no SOA record says (RFC 6147 §5.1.7). */
 const TTL_SECONDS_MAX = 600
@@ -148,7 +148,7 @@ function isDone(
   translation: Translation,
 ): boolean {
   if (!isIntercepted(query, client, translation)) return true
-  if ((octet(reply, 3) & 15) === RCODE.NXDOMAIN) return true
+  if ((byteAt(reply, 3) & 15) === RCODE.NXDOMAIN) return true
   return !translation.isForAll && readUint16(reply, 6) > 0
 }
 

@@ -3,7 +3,7 @@
  * (draft-valsorda-dnsop-black-lies, github.com/coredns/coredns, plugin/dnssec/black_lies.go).
  * @module
  */
-import { concatBytes, octet } from '../../bytes/bytes.ts'
+import { byteAt, concatBytes } from '../../bytes/bytes.ts'
 import { LABEL_BYTES_MAX, NAME_BYTES_MAX } from '../../dns/limits.ts'
 import type { ResourceRecord } from '../../dns/message.ts'
 import { equalNames } from '../../dns/name.ts'
@@ -69,7 +69,7 @@ function below(name: Uint8Array): Uint8Array | undefined {
 }
 
 function besides(name: Uint8Array): Uint8Array | undefined {
-  const length = octet(name, 0)
+  const length = byteAt(name, 0)
   if (length === LABEL_BYTES_MAX || name.length === NAME_BYTES_MAX) return undefined
   const label = name.subarray(1, length + 1)
   const rest = name.subarray(length + 1)

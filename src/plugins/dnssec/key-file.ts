@@ -4,7 +4,7 @@
  * @module
  */
 import { decodeBase64, encodeBase64url } from '../../bytes/base64url.ts'
-import { octet, readUint16 } from '../../bytes/bytes.ts'
+import { byteAt, readUint16 } from '../../bytes/bytes.ts'
 import { errorText } from '../../bytes/unknown.ts'
 import type { Host, PrivateKey } from '../../chain/host.ts'
 import { ALGORITHM } from '../../dns/dnssec-algorithm.ts'
@@ -21,7 +21,7 @@ export type ZoneKey = {
   readonly tag: number
   /** What it is for: other keys (KSK), all else (ZSK), or neither, as it is no key of a zone. */
   readonly use: 'keys' | 'zone' | undefined
-  /** Signs octets. */
+  /** Signs bytes. */
   readonly sign: (data: Uint8Array) => Uint8Array
 }
 
@@ -35,7 +35,7 @@ const ZONE_FLAG = 0x0100
 const SEP_FLAG = 0x0001
 const FORMATS: ReadonlySet<string> = new Set(['v1.2', 'v1.3'])
 
-/** Curves by algorithm: their names in JSON Web Keys, and octets of a number. */
+/** Curves by algorithm: their names in JSON Web Keys, and bytes of a number. */
 const CURVES: ReadonlyMap<number, { readonly crv: string; readonly bytes: number }> = new Map([
   [ALGORITHM.ECDSAP256SHA256, { crv: 'P-256', bytes: 32 }],
   [ALGORITHM.ECDSAP384SHA384, { crv: 'P-384', bytes: 48 }],
@@ -64,7 +64,7 @@ export function readKey(base: string, host: Pick<Host, 'readText' | 'openSigner'
   const [publicFile, privateFile] = [`${base}.key`, `${base}.private`]
   const record = publicHalf(publicFile, textOf(publicFile, host))
   const { rdata } = record
-  const algorithm = octet(rdata, 3)
+  const algorithm = byteAt(rdata, 3)
   const values = privateValues(privateFile, textOf(privateFile, host))
   if (values.get('algorithm')?.split(' ')[0] !== String(algorithm)) {
     throw new KeyFileError(`"${privateFile}" is for another algorithm than "${publicFile}"`)
@@ -124,12 +124,12 @@ function privateKey(
   return RSA.has(algorithm) ? rsaKey(known, values) : undefined
 }
 
-/** The exponent comes first, behind its size in one octet, or in two behind a 0 (RFC 3110 §2). */
+/** The exponent comes first, behind its size in one byte, or in two behind a 0 (RFC 3110 §2). */
 function rsaKey(known: Uint8Array, values: ReadonlyMap<string, string>): PrivateKey | undefined {
   const isLong = known[0] === 0
   const start = isLong ? 3 : 1
   if (known.length < start) return undefined
-  const end = start + (isLong ? readUint16(known, 1) : octet(known, 0))
+  const end = start + (isLong ? readUint16(known, 1) : byteAt(known, 0))
   const n = encodeBase64url(known.subarray(end))
   const e = encodeBase64url(known.subarray(start, end))
   const key: Record<string, string> = { kty: 'RSA', n, e }

@@ -1,10 +1,10 @@
 /**
- * Signatures of record sets by what they cover, bounded in number and in octets; those that were
+ * Signatures of record sets by what they cover, bounded in number and in bytes; those that were
  * asked for longest ago go first.
  * @module
  */
 
-/** Octets that what is covered may have on average: record sets come from outside, too. */
+/** Bytes that what is covered may have on average: record sets come from outside, too. */
 const BYTES_PER_ENTRY_MAX = 512
 /** CoreDNS's cache is in 256 parts, which have room for four each at least. */
 const ENTRIES_MIN = 1024

@@ -19,7 +19,7 @@ export type DnstapOptions = {
   readonly target: TapTarget
   /** Messages that may wait. */
   readonly queueMax: number
-  /** Whether the octets of queries and replies are told, too. */
+  /** Whether the bytes of queries and replies are told, too. */
   readonly isFull: boolean
   /** `undefined` for this machine's name, and for this program and its version. */
   readonly identity: string | undefined

@@ -63,12 +63,12 @@ const FAMILY = { INET: 1, INET6: 2 } as const
 const PROTOCOL = { UDP: 1, TCP: 2 } as const
 const WIRE = { VARINT: 0, BYTES: 2, FIXED32: 5 } as const
 
-/** Octets of what may be told beside. */
+/** Bytes of what may be told beside. */
 const EXTRA_BYTES_MAX = 4096
-/** Octets that a writer has room for: two messages of DNS, and what is told of them. */
+/** Bytes that a writer has room for: two messages of DNS, and what is told of them. */
 const SCRATCH_BYTES = 2 * MESSAGE_BYTES_MAX + 4 * EXTRA_BYTES_MAX
 
-/** Writes fields of protocol buffers into octets that are used again for the next message. */
+/** Writes fields of protocol buffers into bytes that are used again for the next message. */
 class FieldWriter {
   private readonly bytes = new Uint8Array(SCRATCH_BYTES)
   private size = 0
@@ -100,7 +100,7 @@ class FieldWriter {
     for (let shift = 0; shift < 32; shift += 8) this.bytes[this.size++] = value >>> shift
   }
 
-  /** Seven bits an octet, the least first; all but the last have the highest bit. */
+  /** Seven bits a byte, the least first; all but the last have the highest bit. */
   private writeVarint(value: number): void {
     let rest = value
     for (; rest > 0x7f; rest = Math.floor(rest / 0x80)) {
@@ -113,7 +113,7 @@ class FieldWriter {
 const inner = new FieldWriter()
 const outer = new FieldWriter()
 
-/** Writes a message as one frame holds it, into octets of its own. */
+/** Writes a message as one frame holds it, into bytes of its own. */
 export function writeTap({ identity, version, extra }: TapSource, message: TapMessage): Uint8Array {
   inner.begin()
   writeMessage(message)

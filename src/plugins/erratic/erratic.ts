@@ -40,7 +40,7 @@ const OPTIONS = ['drop', 'truncate', 'delay', 'large']
 const INTERVAL_DEFAULT = 2
 const INTERVAL_MAX = 0x7fffffff
 const DELAY_MS_DEFAULT = 100
-/** Records in a large answer: more than 512 octets have room for. */
+/** Records in a large answer: more than 512 bytes have room for. */
 const LARGE_COUNT = 30
 const ADDRESSES: ReadonlyMap<number, Uint8Array> = new Map([
   [TYPE.A, constantRdata(TYPE.A, '192.0.2.53')],

@@ -58,15 +58,15 @@ export function nameOfKey(key: string): Uint8Array | undefined {
   const parts = key.split('/')
   if (parts.at(-1) === '') parts.pop()
   const labels = parts.slice(2).reverse()
-  return labels.length === 0 ? parseName('.') : parseName(escapeOctets(labels.join('.')))
+  return labels.length === 0 ? parseName('.') : parseName(escapeBytes(labels.join('.')))
 }
 
 /** Parses a name as people type it, which may have letters beyond ASCII: in UTF-8, unchanged. */
 export function nameOfText(text: string): Uint8Array | undefined {
-  return parseName(escapeOctets(toLatin1(encoder.encode(text))))
+  return parseName(escapeBytes(toLatin1(encoder.encode(text))))
 }
 
-/** Names take octets over U+007E as numbers only. */
-function escapeOctets(text: string): string {
+/** Names take bytes over U+007E as numbers only. */
+function escapeBytes(text: string): string {
   return text.replaceAll(/[\x7f-\xff]/g, (char) => `\\${char.charCodeAt(0)}`)
 }

@@ -2,14 +2,14 @@
  * Records of services (CoreDNS, plugin/etcd/msg/service.go).
  * @module
  */
-import { concatBytes, octet, writeUint16 } from '../../bytes/bytes.ts'
+import { byteAt, concatBytes, writeUint16 } from '../../bytes/bytes.ts'
 import type { ResourceRecord } from '../../dns/message.ts'
 import { labelOffsets } from '../../dns/name.ts'
 import { CLASS } from '../../dns/rr-class.ts'
 import { TYPE } from '../../dns/rr-type.ts'
 import type { Service } from './service.ts'
 
-/** Octets of a text's text that make one character string. */
+/** Bytes of a text's text that make one character string. */
 const CHUNK_BYTES = 255
 const BACKSLASH = 0x5c
 
@@ -53,13 +53,13 @@ export function mxRecord(owner: Uint8Array, target: Uint8Array, service: Service
   return recordOf(owner, TYPE.MX, concatBytes(preference, target), service)
 }
 
-/** Makes the TXT record of a service's text, in strings of 255 octets. */
+/** Makes the TXT record of a service's text, in strings of 255 bytes. */
 export function txtRecord(owner: Uint8Array, service: Service): ResourceRecord {
   const octets = encoder.encode(service.text)
   const strings: Uint8Array[] = []
-  // A text of 255 octets, or twice as many, ends in an empty string.
+  // A text of 255 bytes, or twice as many, ends in an empty string.
   for (let at = 0; at <= octets.length; at += CHUNK_BYTES) {
-    const content = unescapeOctets(octets.subarray(at, at + CHUNK_BYTES))
+    const content = unescapeBytes(octets.subarray(at, at + CHUNK_BYTES))
     strings.push(Uint8Array.of(content.length), content)
   }
   return recordOf(owner, TYPE.TXT, concatBytes(...strings), service)
@@ -72,17 +72,17 @@ export function stripLabels(name: Uint8Array, count: number): Uint8Array {
 }
 
 /** Texts are as in zone files: a backslash takes a character, or three digits, as it is. */
-function unescapeOctets(octets: Uint8Array): Uint8Array {
+function unescapeBytes(octets: Uint8Array): Uint8Array {
   const plain = new Uint8Array(octets.length)
   let size = 0
   for (let i = 0; i < octets.length; i++) {
-    if (octet(octets, i) !== BACKSLASH) {
-      plain[size++] = octet(octets, i)
+    if (byteAt(octets, i) !== BACKSLASH) {
+      plain[size++] = byteAt(octets, i)
       continue
     }
     if (i + 1 === octets.length) break
     const digits = /^\d{3}/.exec(String.fromCharCode(...octets.subarray(i + 1, i + 4)))?.[0]
-    plain[size++] = digits === undefined ? octet(octets, i + 1) : Number(digits)
+    plain[size++] = digits === undefined ? byteAt(octets, i + 1) : Number(digits)
     i += digits === undefined ? 1 : 3
   }
   return plain.subarray(0, size)

@@ -8,13 +8,13 @@ import { nameOfKey, nameOfText } from './key-path.ts'
 
 /** What one key says. */
 export type Service = {
-  /** The key's octets, a character each. */
+  /** The key's bytes, a character each. */
   readonly key: string
   /** The name that the key stands for; `undefined` when it stands for none. */
   readonly keyName: Uint8Array | undefined
   /** As it is written; '' for none. */
   readonly host: string
-  /** What `host` is, when it is an address: 4 or 16 octets. */
+  /** What `host` is, when it is an address: 4 or 16 bytes. */
   readonly address: Uint8Array | undefined
   /** What `host` is, when it is a name. */
   readonly target: Uint8Array | undefined
@@ -38,7 +38,7 @@ export type ServiceKind = 'ipv4' | 'ipv6' | 'alias' | 'text'
 
 /** A key as it is stored in etcd. */
 export type StoredKey = {
-  /** The key's octets, a character each. */
+  /** The key's bytes, a character each. */
   readonly key: string
   readonly value: string
   /** Identifier of a lease, '' for none. */
@@ -48,7 +48,7 @@ export type StoredKey = {
 const PRIORITY_DEFAULT = 10
 const TTL_SECONDS_MAX = 0xffff_ffff
 const INTEGER_MAX = 2 ** 63
-/** Octets of a text, in UTF-8: more fit no message, or hardly. */
+/** Bytes of a text, in UTF-8: more fit no message, or hardly. */
 const TEXT_BYTES_MAX = 32_768
 
 const encoder = new TextEncoder()
@@ -71,7 +71,7 @@ export function parseService({ key, value, lease }: StoredKey): Service | string
   if (typeof fields === 'string') return fields
   const { host, port, weight, text, ttl, group } = fields
   if (encoder.encode(text).length > TEXT_BYTES_MAX)
-    return `its text is over ${TEXT_BYTES_MAX} octets`
+    return `its text is over ${TEXT_BYTES_MAX} bytes`
   const address = parseHostAddress(host)
   const target = address === undefined && host !== '' ? nameOfText(host) : undefined
   if (host !== '' && address === undefined && target === undefined) {

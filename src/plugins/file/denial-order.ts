@@ -2,7 +2,7 @@
  * The names of a signed zone in canonical order, to find the one before a name that is not there.
  * @module
  */
-import { octet } from '../../bytes/bytes.ts'
+import { byteAt } from '../../bytes/bytes.ts'
 import { labelOffsets, lowerName } from '../../dns/name.ts'
 import { TYPE } from '../../dns/rr-type.ts'
 import type { ZoneNode } from './zone-data.ts'
@@ -36,14 +36,14 @@ export function findDenial(denials: readonly Denial[], name: Uint8Array): ZoneNo
 
 /**
  * A string that sorts, character by character, as its name does (RFC 4034 §6.1): labels from the
- * right, each octet one up, so that the end of a label comes before all of them.
+ * right, each byte one up, so that the end of a label comes before all of them.
  */
 function orderKey(name: Uint8Array): string {
   const lower = lowerName(name)
   return labelOffsets(lower)
     .reverse()
     .map((at) => {
-      const label = lower.subarray(at + 1, at + 1 + octet(lower, at))
+      const label = lower.subarray(at + 1, at + 1 + byteAt(lower, at))
       return `${String.fromCharCode(...Uint16Array.from(label, (value) => value + 1))}\0`
     })
     .join('')

@@ -17,7 +17,7 @@ export type ZoneAnswer = {
    * - `absent`: the name, or that at the end of its aliases, does not exist
    * - `referral`: another server knows
    * - `failure`: an alias could not be followed
-   * - `too-long`: a redirection makes a name over 255 octets (RFC 6672 §2.2)
+   * - `too-long`: a redirection makes a name over 255 bytes (RFC 6672 §2.2)
    */
   readonly kind: 'found' | 'nodata' | 'empty' | 'absent' | 'referral' | 'failure' | 'too-long'
   readonly answer: readonly ResourceRecord[]

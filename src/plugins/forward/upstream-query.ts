@@ -17,7 +17,7 @@ import { withinBailiwick } from './bailiwick.ts'
 /** Header bits of a query that go on. */
 const FLAGS = FLAG.RD | FLAG.AD | FLAG.CD
 
-/** Octets of a query's OPT record without options, and of its header and the rest of a question. */
+/** Bytes of a query's OPT record without options, and of its header and the rest of a question. */
 const OTHER_BYTES = 11 + HEADER_BYTES + 4
 /** Size that queries over encrypted transports are padded to a multiple of (RFC 8467 §4.1). */
 const PADDING_BLOCK = 128
@@ -100,7 +100,7 @@ function passing(options: readonly EdnsOption[], { ownOptions }: Request): EdnsO
   return options.filter(({ code }) => !isBetweenNeighbours(code) || ownOptions?.has(code) === true)
 }
 
-/** Some servers cut where the octets end, and not between records. */
+/** Some servers cut where the bytes end, and not between records. */
 function cutResponse(bytes: Uint8Array): Response | undefined {
   const flags = bytes.length < HEADER_BYTES ? 0 : (bytes[2] ?? 0) << 8
   if ((flags & FLAG.QR) === 0 || (flags & FLAG.TC) === 0) return undefined

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { octet, readUint16 } from '../../bytes/bytes.ts'
+import { byteAt, readUint16 } from '../../bytes/bytes.ts'
 import type { Asked, Setup, SetupContext } from '../../chain/plugin.ts'
 import {
   argTexts,
@@ -84,7 +84,7 @@ function addressOf({ query, client }: Asked, usesSubnet: boolean): Uint8Array | 
   return told ?? parseAddress(client.address.replace(/%.*$/, ''))
 }
 
-/** Octets that the option leaves out are zero. */
+/** Bytes that the option leaves out are zero. */
 function subnetOf({ bytes, optionsStart, optionsBytes }: Asked['query']): Uint8Array | undefined {
   const option = parseOptions(bytes, optionsStart, optionsBytes).find(
     ({ code }) => code === OPTION.CLIENT_SUBNET,
@@ -92,6 +92,6 @@ function subnetOf({ bytes, optionsStart, optionsBytes }: Asked['query']): Uint8A
   if (option === undefined || option.data.length < PREFIX_OFFSET) return undefined
   const address = new Uint8Array(readUint16(option.data, 0) === FAMILY_IPV6 ? 16 : 4)
   const size = Math.min(address.length, option.data.length - PREFIX_OFFSET)
-  for (let i = 0; i < size; i++) address[i] = octet(option.data, PREFIX_OFFSET + i)
+  for (let i = 0; i < size; i++) address[i] = byteAt(option.data, PREFIX_OFFSET + i)
   return address
 }

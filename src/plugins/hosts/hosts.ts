@@ -3,7 +3,7 @@
  * @module
  */
 
-import { octet } from '../../bytes/bytes.ts'
+import { byteAt } from '../../bytes/bytes.ts'
 import {
   failure,
   type MaybePromise,
@@ -234,8 +234,8 @@ function serve(request: Request, next: Next, hosts: Hosts): MaybePromise<Outcome
 /** A name's own entries hide those of a wildcard, which stands for one label. */
 function findAddresses(tables: readonly HostsTable[], name: Uint8Array): readonly Uint8Array[] {
   const own = tables.flatMap(({ addresses }) => addresses.get(nameKey(name)) ?? [])
-  if (own.length > 0 || octet(name, 0) === 0) return own
-  const rest = nameKey(name.subarray(1 + octet(name, 0)))
+  if (own.length > 0 || byteAt(name, 0) === 0) return own
+  const rest = nameKey(name.subarray(1 + byteAt(name, 0)))
   return tables.flatMap(({ addresses }) => addresses.get(`\x01*${rest}`) ?? [])
 }
 

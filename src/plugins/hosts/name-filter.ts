@@ -3,7 +3,7 @@
  * others by one more, which their hash picks (a Bloom filter). Looking up allocates nothing.
  * @module
  */
-import { octet } from '../../bytes/bytes.ts'
+import { byteAt } from '../../bytes/bytes.ts'
 import type { Query } from '../../dns/query.ts'
 import { hashName, hashView } from '../../snapshot/format/name-hash.ts'
 
@@ -28,7 +28,7 @@ export class NameFilter {
 
   /** Whether a query's name may be in the set; false: it is not. */
   mayHave(query: Query): boolean {
-    return this.exact.mayHave(query, 0) || this.wildcards.mayHave(query, 1 + octet(query.name, 0))
+    return this.exact.mayHave(query, 0) || this.wildcards.mayHave(query, 1 + byteAt(query.name, 0))
   }
 }
 
@@ -47,16 +47,16 @@ class Bits {
     this.isEmpty = names.length === 0
     for (const name of names) {
       const bit = hashName(name, name.length, SEED) & this.mask
-      this.bits[bit >>> 3] = octet(this.bits, bit >>> 3) | (1 << (bit & 7))
+      this.bits[bit >>> 3] = byteAt(this.bits, bit >>> 3) | (1 << (bit & 7))
       this.lengths[name.length] = 1
     }
   }
 
   mayHave({ nameView, nameBytes }: Query, start: number): boolean {
-    if (this.isEmpty || start >= nameBytes || octet(this.lengths, nameBytes - start) === 0) {
+    if (this.isEmpty || start >= nameBytes || byteAt(this.lengths, nameBytes - start) === 0) {
       return false
     }
     const bit = hashView(nameView, start, nameBytes, SEED) & this.mask
-    return (octet(this.bits, bit >>> 3) & (1 << (bit & 7))) !== 0
+    return (byteAt(this.bits, bit >>> 3) & (1 << (bit & 7))) !== 0
   }
 }

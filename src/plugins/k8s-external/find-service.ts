@@ -7,7 +7,7 @@
  * - `<port>.<protocol>.<service>.<ns>` for the port, with or without underscores
  * @module
  */
-import { concatBytes, octet } from '../../bytes/bytes.ts'
+import { byteAt, concatBytes } from '../../bytes/bytes.ts'
 import { labelOffsets } from '../../dns/name.ts'
 import { type FoundName, findName } from '../../snapshot/read/find-name.ts'
 import type { Snapshot } from '../../snapshot/read/snapshot.ts'
@@ -46,13 +46,13 @@ export function findService(snapshot: Snapshot, relative: Uint8Array): FoundName
 
 /** A label without the underscore that it may begin with. */
 function plain(label: Uint8Array): Uint8Array {
-  const isUnderscored = label.length > 2 && octet(label, 1) === UNDERSCORE
+  const isUnderscored = label.length > 2 && byteAt(label, 1) === UNDERSCORE
   return isUnderscored ? concatBytes(Uint8Array.of(label.length - 2), label.subarray(2)) : label
 }
 
 /** A label with an underscore before it, where there is room for one. */
 function underscored(label: Uint8Array): Uint8Array {
   const size = label.length - 1
-  if (octet(label, 1) === UNDERSCORE || size >= LABEL_BYTES_MAX) return label
+  if (byteAt(label, 1) === UNDERSCORE || size >= LABEL_BYTES_MAX) return label
   return concatBytes(Uint8Array.of(size + 1, UNDERSCORE), label.subarray(1))
 }

@@ -13,7 +13,7 @@ import { type FoundName, findName, recordsOf } from '../../snapshot/read/find-na
 import type { Snapshot } from '../../snapshot/read/snapshot.ts'
 import { replyWith } from './apex.ts'
 
-/** Octets of an SRV record's rdata before its target. */
+/** Bytes of an SRV record's rdata before its target. */
 const NUMBERS_BYTES = 6
 
 type Answers = { readonly records: readonly ResourceRecord[]; readonly truncated: boolean }

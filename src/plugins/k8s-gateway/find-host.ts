@@ -2,7 +2,7 @@
  * Which name of a snapshot a name of `k8s_gateway` stands for (k8s_gateway, gateway.go).
  * @module
  */
-import { concatBytes, octet } from '../../bytes/bytes.ts'
+import { byteAt, concatBytes } from '../../bytes/bytes.ts'
 import { type FoundName, findName, hasRecords } from '../../snapshot/read/find-name.ts'
 import type { Snapshot } from '../../snapshot/read/snapshot.ts'
 
@@ -23,6 +23,6 @@ export function findHost(
   const own = findName(snapshot, labels)
   if (own !== undefined && hasRecords(own)) return own
   const isApex = name.length === zone.length
-  const above = isApex ? labels : labels.subarray(octet(labels, 0) + 1)
+  const above = isApex ? labels : labels.subarray(byteAt(labels, 0) + 1)
   return findName(snapshot, concatBytes(WILDCARD, above))
 }

@@ -1,5 +1,5 @@
 /**
- * The quick way through `kubernetes`: octets to octets, for whatever a fresh snapshot has at hand.
+ * The quick way through `kubernetes`: bytes to bytes, for whatever a fresh snapshot has at hand.
  * Aliases, missing shards, stale snapshots and names for the next plugin take the long way.
  * @module
  */

@@ -4,10 +4,10 @@
  * @module
  */
 import {
-  asWordOctets,
+  asWordBytes,
   compareBytes,
   equalBytes,
-  type SizedOctets,
+  type SizedBytes,
   toLatin1,
 } from '../../bytes/bytes.ts'
 import type { Query } from '../../dns/query.ts'
@@ -24,7 +24,7 @@ import type { ZoneAnswer } from './zone-answer.ts'
 const { DATA, NODATA, ABSENT } = VERDICT
 const { A, AAAA, NS, PTR, TXT } = TYPE
 const { ANSWER, ADDITIONAL } = SECTION
-const OWN: SizedOctets = asWordOctets(NS_DNS)
+const OWN: SizedBytes = asWordBytes(NS_DNS)
 const DNS_BYTES = 4
 
 /** Name servers. */
@@ -130,7 +130,7 @@ function writeTarget({ reply, sets }: ZoneAnswer, target: Uint8Array, ttlSeconds
   if (reply.isFull) return
   reply.pointOwner(QUESTION_OFFSET)
   reply.beginRecord(NS, CLASS.IN, ttlSeconds)
-  const name = asWordOctets(target)
+  const name = asWordBytes(target)
   if (reply.writeJoinedName(name, 0, name.size, sets.origin)) reply.endRecord(ANSWER)
   else reply.cancelRecord()
 }

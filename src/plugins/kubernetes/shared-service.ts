@@ -23,7 +23,7 @@ export type ServiceShape = {
 /** What clusters contradict each other in. */
 export type Conflict = 'type' | 'ports'
 
-/** Octets of SRV data before the port (RFC 2782). */
+/** Bytes of SRV data before the port (RFC 2782). */
 const PORT_OFFSET = 4
 
 /**

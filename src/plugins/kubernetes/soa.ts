@@ -3,7 +3,7 @@
  * its serial is the snapshot's generation (CoreDNS, plugin/backend_lookup.go).
  * @module
  */
-import { wordOctets, writeUint32 } from '../../bytes/bytes.ts'
+import { wordBytes, writeUint32 } from '../../bytes/bytes.ts'
 import { NAME_BYTES_MAX } from '../../dns/limits.ts'
 import { nameOf } from '../../dns/name.ts'
 import type { Query } from '../../dns/query.ts'
@@ -31,7 +31,7 @@ const DNS_OFFSET = 3
 const NUMBERS_BYTES = 20
 
 /** Rdata whose names end in pointers to the origin, made but for these. */
-const usual = wordOctets(44)
+const usual = wordBytes(44)
 const HOSTMASTER_OFFSET = NS_DNS.size + 2
 const NUMBERS_OFFSET = HOSTMASTER_OFFSET + HOSTMASTER.size + 2
 usual.bytes.set(NS_DNS.bytes.subarray(0, NS_DNS.size))

@@ -6,7 +6,7 @@
  * - `x.10-0-0-1.shop.pod` for `10-0-0-1.shop.pod`: one or two labels before a Pod's do not matter
  * @module
  */
-import { type WordOctets, wordOctets } from '../../bytes/bytes.ts'
+import { type WordBytes, wordBytes } from '../../bytes/bytes.ts'
 import { NAME_BYTES_MAX } from '../../dns/limits.ts'
 import type { Query } from '../../dns/query.ts'
 
@@ -16,12 +16,12 @@ const UNDERSCORE = 0x5f
 const SVC = 0x737663
 const POD = 0x706f64
 
-/** A name below the zone: the first `size` octets. */
-export type RelativeName = WordOctets & { size: number }
+/** A name below the zone: the first `size` bytes. */
+export type RelativeName = WordBytes & { size: number }
 
 /** Makes room for a name. */
 export function relativeName(): RelativeName {
-  return { ...wordOctets(NAME_BYTES_MAX + 1), size: 0 }
+  return { ...wordBytes(NAME_BYTES_MAX + 1), size: 0 }
 }
 
 /**

@@ -5,7 +5,7 @@
  * have such names.
  * @module
  */
-import { octet, wordOctets } from '../../bytes/bytes.ts'
+import { byteAt, wordBytes } from '../../bytes/bytes.ts'
 import { NAME_BYTES_MAX } from '../../dns/limits.ts'
 import type { Query } from '../../dns/query.ts'
 import type { Snapshot } from '../../snapshot/read/snapshot.ts'
@@ -20,7 +20,7 @@ const ANCHOR = labelOf('_zone')
 const PIN = labelOf('pin')
 const PREFER = labelOf('prefer')
 
-const pinned: RelativeName = { ...wordOctets(NAME_BYTES_MAX + 1), size: 0 }
+const pinned: RelativeName = { ...wordBytes(NAME_BYTES_MAX + 1), size: 0 }
 
 /** Answers for a name of `count` labels below the zone; ABSENT when it is none of these. */
 export function answerZonal(
@@ -30,11 +30,11 @@ export function answerZonal(
   snapshot: Snapshot,
 ): number {
   if (count < LABELS_MIN || !isLabel(query, count - 4, ANCHOR)) return VERDICT.ABSENT
-  const last = octet(query.labels, count - 1)
-  const end = last + 1 + octet(query.name, last)
+  const last = byteAt(query.labels, count - 1)
+  const end = last + 1 + byteAt(query.name, last)
   const isPreferred = isLabel(query, count - 5, PREFER)
   if (!isPreferred && !isLabel(query, count - 5, PIN)) return VERDICT.ABSENT
-  const anchor = answer.tailOf(query, octet(query.labels, count - 4), end)
+  const anchor = answer.tailOf(query, byteAt(query.labels, count - 4), end)
   const shard = answer.shardFor(snapshot, anchor.bytes, anchor.size)
   if (shard === undefined) return VERDICT.UNLOADED
   const marker = shard.findName(anchor.words, anchor.size)
@@ -43,7 +43,7 @@ export function answerZonal(
   writePinned(query, count, end)
   let node = shard.findName(pinned.words, pinned.size)
   if (node === 0 && isPreferred) {
-    const service = answer.tailOf(query, octet(query.labels, count - 3), end)
+    const service = answer.tailOf(query, byteAt(query.labels, count - 3), end)
     node = shard.findName(service.words, service.size)
   }
   if (node === 0) return VERDICT.NODATA
@@ -55,16 +55,16 @@ export function answerZonal(
 function writePinned({ name, labels }: Query, count: number, end: number): void {
   const { bytes } = pinned
   let size = 0
-  for (let at = 0; at < octet(labels, count - 5); at++) bytes[size++] = octet(name, at)
-  for (let i = 0; i < PIN.length; i++) bytes[size++] = octet(PIN, i)
-  for (let at = octet(labels, count - 4); at < end; at++) bytes[size++] = octet(name, at)
+  for (let at = 0; at < byteAt(labels, count - 5); at++) bytes[size++] = byteAt(name, at)
+  for (let i = 0; i < PIN.length; i++) bytes[size++] = byteAt(PIN, i)
+  for (let at = byteAt(labels, count - 4); at < end; at++) bytes[size++] = byteAt(name, at)
   pinned.size = size
 }
 
 function isLabel({ name, labels }: Query, index: number, label: Uint8Array): boolean {
-  const at = octet(labels, index)
+  const at = byteAt(labels, index)
   for (let i = 0; i < label.length; i++) {
-    if (octet(name, at + i) !== octet(label, i)) return false
+    if (byteAt(name, at + i) !== byteAt(label, i)) return false
   }
   return true
 }

@@ -1,12 +1,12 @@
 /**
- * Answers a query from a snapshot, octets to octets: the name first, then the type.
+ * Answers a query from a snapshot, bytes to bytes: the name first, then the type.
  *
  * Allocates nothing; a name that is an alias, and a shard that is not loaded, are left to the
  * caller.
  * @module
  */
 
-import { asWordOctets, EMPTY, type SizedOctets, writeUint16 } from '../../bytes/bytes.ts'
+import { asWordBytes, EMPTY, type SizedBytes, writeUint16 } from '../../bytes/bytes.ts'
 import type { View } from '../../chain/plugin.ts'
 import { parseAddressLabel } from '../../dns/address-label.ts'
 import { ROOT } from '../../dns/name.ts'
@@ -61,7 +61,7 @@ export class ZoneAnswer {
   /** Whether a name that is an alias is answered with what else it has. */
   ignoresAliases = false
   /** The origin that names from addresses are below. */
-  home: SizedOctets = asWordOctets(ROOT)
+  home: SizedBytes = asWordBytes(ROOT)
   /** Index of the shard that was lacking. */
   missingShard = 0
   reply: ReplyWriter
@@ -105,7 +105,7 @@ export class ZoneAnswer {
    * and not finished.
    * @param home the origin that names from addresses are below
    */
-  answer(query: Query, zone: Zone, snapshot: Snapshot, home: SizedOctets): number {
+  answer(query: Query, zone: Zone, snapshot: Snapshot, home: SizedBytes): number {
     const { origin, isReverse, isMulticluster } = zone
     const relativeBytes = query.nameBytes - origin.size
     this.sets.origin = origin
@@ -318,7 +318,7 @@ export class ZoneAnswer {
   }
 }
 
-/** Number of a query's labels that lie in the first `relativeBytes` octets of its name. */
+/** Number of a query's labels that lie in the first `relativeBytes` bytes of its name. */
 const labelsBefore = (query: Query, relativeBytes: number): number => {
   let count = query.labelCount
   while (count > 0 && (query.labels[count - 1] ?? 0) >= relativeBytes) count--

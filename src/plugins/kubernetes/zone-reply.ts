@@ -2,7 +2,7 @@
  * Replies from a snapshot as records, for everything beside the answer path.
  * @module
  */
-import type { SizedOctets } from '../../bytes/bytes.ts'
+import type { SizedBytes } from '../../bytes/bytes.ts'
 import type { SnapshotSource } from '../../chain/host.ts'
 import { andThen, type MaybePromise, type View } from '../../chain/plugin.ts'
 import { MESSAGE_BYTES_MAX } from '../../dns/limits.ts'
@@ -21,7 +21,7 @@ import { ZoneAnswer } from './zone-answer.ts'
 /** A zone of a snapshot, and the origin that names from addresses are below. */
 export type ZoneView = {
   readonly zone: Zone
-  readonly home: SizedOctets
+  readonly home: SizedBytes
   readonly rules: Rules
   readonly snapshot: Snapshot
   /** Where shards that are not loaded come from. */

@@ -2,7 +2,7 @@
  * Transfers of a cluster's zones.
  * @module
  */
-import { asWordOctets, concatBytes } from '../../bytes/bytes.ts'
+import { asWordBytes, concatBytes } from '../../bytes/bytes.ts'
 import type { SnapshotSource } from '../../chain/host.ts'
 import { NAME_BYTES_MAX } from '../../dns/limits.ts'
 import type { ResourceRecord } from '../../dns/message.ts'
@@ -42,7 +42,7 @@ export function clusterTransfer(
   const snapshot = own.current()
   const records = own.transferRecords?.()
   if (snapshot === undefined || records === undefined) return undefined
-  const asked = { ...zone, origin: asWordOctets(name) }
+  const asked = { ...zone, origin: asWordBytes(name) }
   const [soa] = negativeReply(
     query,
     { zone: asked, snapshot, view: undefined },

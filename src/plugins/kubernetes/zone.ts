@@ -3,7 +3,7 @@
  * @module
  */
 
-import { asWordOctets, type SizedOctets } from '../../bytes/bytes.ts'
+import { asWordBytes, type SizedBytes } from '../../bytes/bytes.ts'
 import { isReverseZone, type KubernetesOptions } from '../../corefile/kubernetes-options.ts'
 import { isSubdomain, ROOT } from '../../dns/name.ts'
 import { endsIn, type Query } from '../../dns/query.ts'
@@ -13,7 +13,7 @@ const isWithin = endsIn
 
 /** A zone that a directive answers. */
 export type Zone = {
-  readonly origin: SizedOctets
+  readonly origin: SizedBytes
   readonly isReverse: boolean
   /** Whether it has the names that several clusters have together. */
   readonly isMulticluster: boolean
@@ -29,7 +29,7 @@ export type Zone = {
 export type Zones = {
   readonly all: readonly Zone[]
   /** The first forward zone, which names from addresses are below. */
-  readonly home: SizedOctets
+  readonly home: SizedBytes
 }
 
 /** Prepares a directive's zones. */
@@ -42,10 +42,10 @@ export function zonesOfDirective(
     const isShared = multiclusterZones.some((zone) => isSubdomain(origin, zone))
     const isMulticluster = isShared && !isReverse
     const hasWildcards = naming === 'openshift3' && !isMulticluster
-    const names = { origin: asWordOctets(origin), isReverse, isMulticluster, hasWildcards }
+    const names = { origin: asWordBytes(origin), isReverse, isMulticluster, hasWildcards }
     return { ...names, hasCache, wasNsAsked: false }
   })
-  const home = all.find(({ isReverse }) => !isReverse)?.origin ?? asWordOctets(ROOT)
+  const home = all.find(({ isReverse }) => !isReverse)?.origin ?? asWordBytes(ROOT)
   return { all: all.sort((a, b) => b.origin.size - a.origin.size), home }
 }
 

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { octet } from '../../bytes/bytes.ts'
+import { byteAt } from '../../bytes/bytes.ts'
 import type { Request, Setup } from '../../chain/plugin.ts'
 import { argTexts, checkArgs, options, unknownOption } from '../../corefile/arguments.ts'
 import { configError } from '../../corefile/problem.ts'
@@ -20,7 +20,7 @@ import { closestZone, closestZoneIndex } from '../../plugin-kit/zones.ts'
 
 const TTL_SECONDS = 604_800
 const LOCALHOST = nameOf('localhost')
-/** Octets of the labels that the zones end in. */
+/** Bytes of the labels that the zones end in. */
 const LOCALHOST_BYTES = 9
 const ARPA_BYTES = 4
 /** The digit 0, and 12 and 25 as the first two digits of 127 and 255. */
@@ -90,7 +90,7 @@ function readPrefix(before: boolean, directive: Directive): boolean {
 /** Looks at the last label first: most names end in another than those that matter. */
 function mayBeLocal(query: Query, hasPrefix: boolean): boolean {
   const { name, labels, labelCount } = query
-  const lastBytes = labelCount === 0 ? 0 : octet(name, octet(labels, labelCount - 1))
+  const lastBytes = labelCount === 0 ? 0 : byteAt(name, byteAt(labels, labelCount - 1))
   const mayBeZone =
     lastBytes === LOCALHOST_BYTES || (lastBytes === ARPA_BYTES && beginsLikeZone(query))
   if (mayBeZone && closestZoneIndex(ZONES, query) >= 0) return true
@@ -100,10 +100,10 @@ function mayBeLocal(query: Query, hasPrefix: boolean): boolean {
 /** Whether what stands before `in-addr.arpa` may be 0, 127 or 255, by its size and first digits. */
 function beginsLikeZone({ name, labels, labelCount }: Query): boolean {
   if (labelCount < 3) return false
-  const at = octet(labels, labelCount - 3)
-  const size = octet(name, at)
-  if (size === 1) return octet(name, at + 1) === ZERO
-  const digits = 16 * octet(name, at + 1) + octet(name, at + 2)
+  const at = byteAt(labels, labelCount - 3)
+  const size = byteAt(name, at)
+  if (size === 1) return byteAt(name, at + 1) === ZERO
+  const digits = 16 * byteAt(name, at + 1) + byteAt(name, at + 2)
   return size === 3 && (digits === ONE_TWO || digits === TWO_FIVE)
 }
 
@@ -115,9 +115,9 @@ function isIntercepted(query: Query, hasPrefix: boolean): boolean {
 }
 
 function isLocalhost({ name, labels }: Query, index: number): boolean {
-  const start = octet(labels, index)
+  const start = byteAt(labels, index)
   for (let i = 0; i < LOCALHOST.length - 1; i++) {
-    if (octet(name, start + i) !== octet(LOCALHOST, i)) return false
+    if (byteAt(name, start + i) !== byteAt(LOCALHOST, i)) return false
   }
   return true
 }

@@ -5,7 +5,7 @@
  * |---|---|
  * | `{type}` `{class}` `{name}` | the question, its name in lower case |
  * | `{proto}` `{remote}` `{port}` `{local}` | `udp` or `tcp`; where from; where to |
- * | `{size}` `{rsize}` | octets of query and reply |
+ * | `{size}` `{rsize}` | bytes of query and reply |
  * | `{duration}` | seconds that the answer took |
  * | `{rcode}` `{>rflags}` | the reply's response code and flags |
  * | `{>id}` `{>opcode}` `{>do}` `{>bufsize}` | the query's header and EDNS |

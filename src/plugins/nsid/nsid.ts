@@ -8,7 +8,7 @@ import { checkNoBlock, onlyDirective } from '../../corefile/arguments.ts'
 import { configError } from '../../corefile/problem.ts'
 import { OPTION } from '../../dns/edns.ts'
 
-/** Octets of an identifier, so that it leaves room for an answer. */
+/** Bytes of an identifier, so that it leaves room for an answer. */
 const IDENTIFIER_BYTES_MAX = 255
 
 /** Configures `nsid [WORD…]`; the machine's name when left out. */
@@ -19,7 +19,7 @@ export const setupNsid: Setup = (directives, { host }) => {
   const text = first ? directive.args.map((word) => word.text).join(' ') : host.hostname
   const data = new TextEncoder().encode(text)
   if (data.length > IDENTIFIER_BYTES_MAX) {
-    const message = `the identifier has ${data.length} octets, at most ${IDENTIFIER_BYTES_MAX}`
+    const message = `the identifier has ${data.length} bytes, at most ${IDENTIFIER_BYTES_MAX}`
     throw configError(first ?? directive, message)
   }
   return {

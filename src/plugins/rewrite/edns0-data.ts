@@ -1,10 +1,10 @@
 /**
- * What options of queries are set to: octets that are written out, facts of the query, and the
+ * What options of queries are set to: bytes that are written out, facts of the query, and the
  * client's network.
  * @module
  */
 
-import { octet, parseHex, writeUint16 } from '../../bytes/bytes.ts'
+import { byteAt, parseHex, writeUint16 } from '../../bytes/bytes.ts'
 import type { Request } from '../../chain/plugin.ts'
 import { configError } from '../../corefile/problem.ts'
 import type { Word } from '../../corefile/server-block.ts'
@@ -63,7 +63,7 @@ export function parseUnsigned(word: Word, max: number): number {
 }
 
 /**
- * The client's network, in the form of RFC 7871 §6: family, bits, no scope, and the octets that
+ * The client's network, in the form of RFC 7871 §6: family, bits, no scope, and the bytes that
  * the bits are in.
  */
 export function subnetData(bits4: Word, bits6: Word): OptionData['read'] {
@@ -79,7 +79,7 @@ export function subnetData(bits4: Word, bits6: Word): OptionData['read'] {
     data[2] = bits
     data.set(address.subarray(0, size), 4)
     const rest = 8 * size - bits
-    if (rest > 0) data[3 + size] = octet(data, 3 + size) & (0xff << rest)
+    if (rest > 0) data[3 + size] = byteAt(data, 3 + size) & (0xff << rest)
     return data
   }
 }

@@ -3,7 +3,7 @@
  * (github.com/coredns/coredns, plugin/rewrite/reverter.go).
  * @module
  */
-import { concatBytes, octet } from '../../bytes/bytes.ts'
+import { byteAt, concatBytes } from '../../bytes/bytes.ts'
 import { nameText, parseNameText } from '../../dns/name-text.ts'
 import { nameEnd } from '../../dns/rdata-wire.ts'
 import { TYPE } from '../../dns/rr-type.ts'
@@ -14,7 +14,7 @@ import type { RecordDraft, ReplyDraft, ResponseRule } from './rule.ts'
 /** Makes another name of one, both as text; the same one when it does not concern it. */
 export type NameChange = (name: string) => string
 
-/** Types whose data has a name that is changed, and the octets before it. */
+/** Types whose data has a name that is changed, and the bytes before it. */
 const OCTETS_BEFORE: ReadonlyMap<number, number> = new Map([
   [TYPE.CNAME, 0],
   [TYPE.DNAME, 0],
@@ -89,6 +89,6 @@ function changedName(
 function nameStart({ type, rdata }: RecordDraft): number {
   if (type !== TYPE.NAPTR) return OCTETS_BEFORE.get(type) ?? -1
   let at = 4
-  for (let i = 0; i < 3; i++) at += 1 + octet(rdata, at)
+  for (let i = 0; i < 3; i++) at += 1 + byteAt(rdata, at)
   return at
 }

@@ -1,9 +1,9 @@
 /**
- * A quick look at whether a query's name can have some text, octets and all, which never says no to
+ * A quick look at whether a query's name can have some text, bytes and all, which never says no to
  * a name that has it and allocates nothing.
  * @module
  */
-import { octet } from '../../bytes/bytes.ts'
+import { byteAt } from '../../bytes/bytes.ts'
 import type { Query } from '../../dns/query.ts'
 import type { Pattern } from '../../pattern/pattern.ts'
 
@@ -20,7 +20,7 @@ const DOT_OCTET_MAX = 63
 /** Looks for text in names in lower case. */
 export function mayHave(text: string, place: Place): MayMatch {
   const isPlain = /^[!-[\]-~]{1,255}$/.test(text) && text !== '.'
-  // At its beginning, text may be digits that stand for an octet: "\032.example.org.".
+  // At its beginning, text may be digits that stand for a byte: "\032.example.org.".
   const isCut = place === 'end' || place === 'anywhere'
   const needle = isCut ? text.replace(/^\d{1,3}/, '') : text
   if (!isPlain || needle === '') return mayBe
@@ -54,11 +54,11 @@ export function mayMatchPattern({ literals }: Pattern): MayMatch {
   return (query) => begins(query) && ends(query)
 }
 
-/** The text's first octets are compared first: below one zone, names end in the same. */
+/** The text's first bytes are compared first: below one zone, names end in the same. */
 function isAt(octets: Uint8Array, name: Uint8Array, start: number): boolean {
   for (let i = 0; i < octets.length; i++) {
-    const wanted = octet(octets, i)
-    const found = octet(name, start + i)
+    const wanted = byteAt(octets, i)
+    const found = byteAt(name, start + i)
     if (wanted === DOT ? found > DOT_OCTET_MAX : wanted !== found) return false
   }
   return true
@@ -70,23 +70,23 @@ function isWithin(
   { name, nameBytes }: Query,
 ): boolean {
   const last = octets.length - 1
-  const wanted = octet(octets, last)
+  const wanted = byteAt(octets, last)
   let end = last + 1
   while (end < nameBytes) {
-    const found = octet(name, end)
+    const found = byteAt(name, end)
     const mayEnd = wanted === DOT ? found <= DOT_OCTET_MAX : wanted === found
     if (mayEnd && isAt(octets, name, end - last)) return true
-    end += octet(steps, found)
+    end += byteAt(steps, found)
   }
   return false
 }
 
-/** How far to go on from a place, by the octet where the text's last one would be. */
+/** How far to go on from a place, by the byte where the text's last one would be. */
 function stepsOf(octets: Uint8Array): Uint8Array {
   const last = octets.length - 1
   const steps = new Uint8Array(256).fill(octets.length)
   for (let i = 0; i < last; i++) {
-    const value = octet(octets, i)
+    const value = byteAt(octets, i)
     if (value === DOT) steps.fill(last - i, 0, DOT_OCTET_MAX + 1)
     else steps[value] = last - i
   }

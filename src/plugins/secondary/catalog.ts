@@ -2,7 +2,7 @@
  * Catalog zones: zones that list zones (RFC 9432 §4).
  * @module
  */
-import { octet, toLatin1 } from '../../bytes/bytes.ts'
+import { byteAt, toLatin1 } from '../../bytes/bytes.ts'
 import { formatName, joinName, labelOffsets, lowerName, nameKey, nameOf } from '../../dns/name.ts'
 import { CLASS } from '../../dns/rr-class.ts'
 import { TYPE } from '../../dns/rr-type.ts'
@@ -64,7 +64,7 @@ function readMember({ nodes }: ZoneData, node: ZoneNode): Member | string | unde
   const [next, second] = at(nodes, OWNERSHIP_OWNER, node.owner)?.sets.get(TYPE.PTR) ?? []
   if (second !== undefined) return `has two PTR records at "coo.${name}"`
   return {
-    id: toLatin1(node.owner.subarray(1, 1 + octet(node.owner, 0))),
+    id: toLatin1(node.owner.subarray(1, 1 + byteAt(node.owner, 0))),
     zone: lowerName(target.rdata),
     nextCatalog: next && lowerName(next.rdata),
   }

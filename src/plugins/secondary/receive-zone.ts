@@ -20,7 +20,7 @@ export class TransferError extends Error {
   override readonly name = 'TransferError'
 }
 
-/** Records and octets of a transfer. */
+/** Records and bytes of a transfer. */
 const RECORDS_MAX = 4_000_000
 const BYTES_MAX = 512 * 1024 * 1024
 /** How long to wait for each message. */
@@ -38,7 +38,7 @@ export async function receiveZone(
   let bytes = 0
   for await (const message of host.openTransfer(primary, query, TIMEOUT_MS)) {
     bytes += message.length
-    if (bytes > BYTES_MAX) throw new TransferError(`the zone is over ${BYTES_MAX} octets`)
+    if (bytes > BYTES_MAX) throw new TransferError(`the zone is over ${BYTES_MAX} bytes`)
     const received = zone.take(readMessage(message, id))
     if (received !== undefined) return received
   }

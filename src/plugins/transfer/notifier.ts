@@ -2,7 +2,7 @@
  * Tells secondaries that a zone has changed (RFC 1996).
  * @module
  */
-import { octet } from '../../bytes/bytes.ts'
+import { byteAt } from '../../bytes/bytes.ts'
 import { errorText } from '../../bytes/unknown.ts'
 import type { Host, UpstreamClient } from '../../chain/host.ts'
 import { formatName, nameKey } from '../../dns/name.ts'
@@ -64,7 +64,7 @@ export class Notifier {
       try {
         const options = { protocol: 'udp', timeoutMs: TIMEOUT_MS } as const
         const reply = await client.exchange(notifyMessage(zone, this.host.random16()), options)
-        const rcode = octet(reply, 3) & 15
+        const rcode = byteAt(reply, 3) & 15
         if (rcode === RCODE.NOERROR) return
         reason = formatRcode(rcode)
       } catch (error) {

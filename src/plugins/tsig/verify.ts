@@ -42,7 +42,7 @@ export type Verdict = {
 const FUDGE_SECONDS = 300
 const BADSIG = RCODE.BADVERS
 
-/** Digests by the `nameKey` of the algorithms' names, and octets that they have (§6). */
+/** Digests by the `nameKey` of the algorithms' names, and bytes that they have (§6). */
 const ALGORITHMS: ReadonlyMap<string, { readonly digest: Digest; readonly bytes: number }> =
   new Map(
     (
@@ -138,7 +138,7 @@ function idOf(message: Uint8Array): number {
   return readUint16(message, 0)
 }
 
-/** Takes as long whatever the difference is, so that nobody finds a MAC octet by octet. */
+/** Takes as long whatever the difference is, so that nobody finds a MAC byte by byte. */
 function isSameSecretly(a: Uint8Array, b: Uint8Array): boolean {
   if (a.length !== b.length) return false
   let difference = 0

@@ -21,7 +21,7 @@ export class AddressTable {
   private readonly sets: number
   private readonly infos: number
 
-  /** @param offset where the first column begins, in octets */
+  /** @param offset where the first column begins, in bytes */
   constructor(words: Int32Array, addressBytes: 4 | 16, offset: number, count: number) {
     this.words = words
     this.wordsPerKey = addressBytes / 4
@@ -123,7 +123,7 @@ export class AddressTable {
     return this.words[this.keys + this.wordsPerKey * index + i] ?? 0
   }
 
-  /** The entry's address, 4 or 16 octets. */
+  /** The entry's address, 4 or 16 bytes. */
   address(index: number): Uint8Array {
     const address = new Uint8Array(4 * this.wordsPerKey)
     const view = new DataView(address.buffer)

@@ -5,11 +5,11 @@
  * @module
  */
 
-/** First four octets of a shard: `KDS` and the version. */
+/** First four bytes of a shard: `KDS` and the version. */
 export const MAGIC = 0x3353444b
 /** Feature bits that this build understands; a shard with another one set is refused. */
 export const FEATURES_KNOWN = 0
-/** Octets of the header. */
+/** Bytes of the header. */
 export const SHARD_HEADER_BYTES = 64
 
 /** Index of each field in the header, in 32-bit words. */
@@ -34,26 +34,26 @@ export const HEADER = {
 
 /** How the items of a set are written: the upper 8 bits of its first word, its TTL the lower 24. */
 export const FORM = {
-  /** Rdata of equal size: 4 octets for A, 16 for AAAA. */
+  /** Rdata of equal size: 4 bytes for A, 16 for AAAA. */
   FIXED: 0,
-  /** SRV: 6 octets of rdata; in 2, whether an item before has the target too; its node in 4. */
+  /** SRV: 6 bytes of rdata; in 2, whether an item before has the target too; its node in 4. */
   TARGETS: 1,
   /**
-   * Size of the rdata in 2 octets; in 2 more, 1 and the size of a name below the origin that ends
+   * Size of the rdata in 2 bytes; in 2 more, 1 and the size of a name below the origin that ends
    * it, or 0; the rdata; the name's labels.
    */
   PARTS: 2,
 } as const
 
-/** Octets of an item of form TARGETS. */
+/** Bytes of an item of form TARGETS. */
 export const TARGET_BYTES = 12
-/** Octets in front of an item of form PARTS. */
+/** Bytes in front of an item of form PARTS. */
 export const PARTS_BYTES = 4
-/** Octets of a slot of the index: hash and offset of the node. */
+/** Bytes of a slot of the index: hash and offset of the node. */
 export const SLOT_BYTES = 8
-/** Octets of a node in front of its references to sets. */
+/** Bytes of a node in front of its references to sets. */
 export const NODE_BYTES = 4
-/** Octets of a node's reference to a set: type, number of records, offset. */
+/** Bytes of a node's reference to a set: type, number of records, offset. */
 export const SET_REF_BYTES = 8
 /** Bit in a node's set count that says that the names of addresses are below it. */
 export const ADDRESS_NAMES_BIT = 0x80
@@ -77,5 +77,5 @@ export const RECORDS_PER_SET_MAX = 0xffff
 export const SET_TTL_MAX = 0xffffff
 /** Greatest number of namespaces with names in one shard. */
 export const SCOPES_MAX = 0x3fff
-/** Octets a shard may have. */
+/** Bytes a shard may have. */
 export const SHARD_BYTES_MAX: number = 256 * 1024 * 1024

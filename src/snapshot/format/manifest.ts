@@ -1,5 +1,5 @@
 /**
- * The manifest: which shards make a snapshot, of what, from when. It is JSON, signed as the octets
+ * The manifest: which shards make a snapshot, of what, from when. It is JSON, signed as the bytes
  * it travels in.
  * @module
  */
@@ -17,7 +17,7 @@ import {
 
 /** Version of the manifest that this build writes and reads. */
 export const MANIFEST_VERSION = 1
-/** Octets a manifest may have. */
+/** Bytes a manifest may have. */
 export const MANIFEST_BYTES_MAX: number = 1024 * 1024
 /** Shards a manifest may list. */
 export const SHARDS_MAX = 4096
@@ -75,7 +75,7 @@ export function allShards({ shards, trees = {} }: Manifest): readonly ShardEntry
   return [...shards, ...Object.values(trees).flatMap((tree) => tree.shards)]
 }
 
-/** Writes a manifest: the same manifest gives the same octets. */
+/** Writes a manifest: the same manifest gives the same bytes. */
 export function formatManifest(manifest: Manifest): Uint8Array {
   const { version, cluster, generation, time, confirmed } = manifest
   const { origins, ttlSeconds, records } = manifest
@@ -98,7 +98,7 @@ export function formatManifest(manifest: Manifest): Uint8Array {
 }
 
 /**
- * Reads a manifest from untrusted octets, its lists of shards as objects.
+ * Reads a manifest from untrusted bytes, its lists of shards as objects.
  * @throws {SnapshotError} naming the field that is not as it should be
  */
 export function parseManifest(bytes: Uint8Array): Manifest {
@@ -106,7 +106,7 @@ export function parseManifest(bytes: Uint8Array): Manifest {
 }
 
 /**
- * Reads a manifest from untrusted octets, its lists of shards as they are: sizes are not looked at.
+ * Reads a manifest from untrusted bytes, its lists of shards as they are: sizes are not looked at.
  * @throws {SnapshotError} naming the field that is not as it should be
  */
 export function openManifest(bytes: Uint8Array): OpenManifest {
@@ -117,7 +117,7 @@ function readManifest<Shards>(
   bytes: Uint8Array,
   shardsOf: (list: ShardList) => Shards,
 ): Manifest<Shards> {
-  if (bytes.length > MANIFEST_BYTES_MAX) throw refuse(`over ${MANIFEST_BYTES_MAX} octets`)
+  if (bytes.length > MANIFEST_BYTES_MAX) throw refuse(`over ${MANIFEST_BYTES_MAX} bytes`)
   const fields = parseObject(bytes)
   if (fields.version !== MANIFEST_VERSION) {
     throw refuse(`version is ${show(fields.version)}, this build reads ${MANIFEST_VERSION}`)
@@ -141,7 +141,7 @@ function readManifest<Shards>(
 function entriesOf(list: ShardList): readonly ShardEntry[] {
   const entries = list.entries()
   const empty = entries.findIndex(({ bytes }) => bytes === 0)
-  if (empty >= 0) throw refuse(`shards[${empty}] has no octets`)
+  if (empty >= 0) throw refuse(`shards[${empty}] has no bytes`)
   return entries
 }
 
@@ -202,7 +202,7 @@ function parseOrigin(value: unknown): string | undefined {
 function parseShards(value: unknown): ShardList {
   const shards = typeof value === 'string' ? parseShardList(value) : undefined
   if (shards === undefined) {
-    throw refuse(`shards is ${show(value)}, expected ${SHARD_ENTRY_BYTES} octets each in base64url`)
+    throw refuse(`shards is ${show(value)}, expected ${SHARD_ENTRY_BYTES} bytes each in base64url`)
   }
   const count = shards.length
   if (count < 1 || count > SHARDS_MAX || (count & (count - 1)) !== 0) {

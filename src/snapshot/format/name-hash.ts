@@ -1,5 +1,5 @@
 /**
- * The hash of names in the index of a shard, four octets at a time, in little-endian order.
+ * The hash of names in the index of a shard, four bytes at a time, in little-endian order.
  * @module
  */
 import { tailMask } from '../../bytes/bytes.ts'
@@ -9,13 +9,18 @@ const maskOf = tailMask
 const BASIS = 0x811c9dc5
 const FACTOR = 0x9e3779b1
 
-/** Hashes the first `size` octets of lower-case labels. The result is a signed 32-bit number. */
+/** Hashes the first `size` bytes of lower-case labels. The result is a signed 32-bit number. */
 export function hashName(labels: Uint8Array, size: number, seed: number): number {
-  return hashOctets(labels, 0, size, seed)
+  return hashByteRange(labels, 0, size, seed)
 }
 
-/** Hashes the octets from `start` to `end`. */
-export function hashOctets(octets: Uint8Array, start: number, end: number, seed: number): number {
+/** Hashes the bytes from `start` to `end`. */
+export function hashByteRange(
+  octets: Uint8Array,
+  start: number,
+  end: number,
+  seed: number,
+): number {
   let hash = BASIS ^ seed
   let at = start
   for (; at + 4 <= end; at += 4) {
@@ -36,7 +41,7 @@ export function hashWords(labels: Int32Array, size: number, seed: number): numbe
   return (size & 3) === 0 ? hash : step(hash, (labels[whole] ?? 0) & maskOf(size))
 }
 
-/** As `hashOctets`, of octets that can be read four at a time, up to three behind `end`. */
+/** As `hashByteRange`, of bytes that can be read four at a time, up to three behind `end`. */
 export function hashView(view: DataView, start: number, end: number, seed: number): number {
   let hash = BASIS ^ seed
   let at = start
@@ -45,7 +50,7 @@ export function hashView(view: DataView, start: number, end: number, seed: numbe
   return hash
 }
 
-/** One step of the hash: takes in four octets. */
+/** One step of the hash: takes in four bytes. */
 export function hashStep(hash: number, value: number): number {
   return step(hash, value)
 }

@@ -1,8 +1,8 @@
 /**
- * The names of namespaces in a shard: each behind its size in 2 octets, little-endian.
+ * The names of namespaces in a shard: each behind its size in 2 bytes, little-endian.
  * @module
  */
-import { octet } from '../../bytes/bytes.ts'
+import { byteAt } from '../../bytes/bytes.ts'
 
 const UTF8 = new TextDecoder()
 const NOT_ASCII = /[^\0-\x7f]/
@@ -10,12 +10,12 @@ const NOT_ASCII = /[^\0-\x7f]/
 /** Reads so many names. The caller has checked that they end within `bytes`. */
 export function readScopeNames(bytes: Uint8Array, count: number): string[] {
   const text = UTF8.decode(bytes)
-  // As nearly always: then the text, sizes included, has a character for each octet.
+  // As nearly always: then the text, sizes included, has a character for each byte.
   const isAscii = !NOT_ASCII.test(text)
   const names: string[] = []
   for (let at = 0; names.length < count; ) {
     const start = at + 2
-    at = start + (octet(bytes, at) | (octet(bytes, at + 1) << 8))
+    at = start + (byteAt(bytes, at) | (byteAt(bytes, at + 1) << 8))
     names.push(isAscii ? text.slice(start, at) : UTF8.decode(bytes.subarray(start, at)))
   }
   return names

@@ -4,20 +4,20 @@
  * The key of a name is its last three labels, so that everything below one Service
  * (`….web.shop.svc`) lies in one shard. The key of an address is its block of 256.
  *
- * A *unit* is what does not share octets of a shard with anything else: all names with one key,
+ * A *unit* is what does not share bytes of a shard with anything else: all names with one key,
  * or one address.
  * @module
  */
-import { octet, readInt32 } from '../../bytes/bytes.ts'
+import { byteAt, readInt32 } from '../../bytes/bytes.ts'
 import type { Query } from '../../dns/query.ts'
 import type { AddressTable } from './address-table.ts'
-import { hashOctets, hashStep, hashView } from './name-hash.ts'
+import { hashByteRange, hashStep, hashView } from './name-hash.ts'
 
 const KEY_SEED = 0x6b647368
 const UNIT_SEED = 0x756e6974
 // Bound, as constants of a module are a part of the compiled code (dns/query.ts).
 const hashOf = hashView
-const hashOfOctets = hashOctets
+const hashOfBytes = hashByteRange
 
 /** Index of the shard of a name, of `count` shards; `count` is a power of two. */
 export function shardOfName(labels: Uint8Array, size: number, count: number): number {
@@ -33,12 +33,12 @@ export function nameKey(labels: Uint8Array, start: number, end: number): number 
   let third = start
   let second = start
   let last = start
-  for (let at = start; at < end; at += octet(labels, at) + 1) {
+  for (let at = start; at < end; at += byteAt(labels, at) + 1) {
     third = second
     second = last
     last = at
   }
-  return hashOctets(labels, third, end, KEY_SEED)
+  return hashByteRange(labels, third, end, KEY_SEED)
 }
 
 /** Where the labels of a name's unit begin: its last three, or all of fewer. */
@@ -46,7 +46,7 @@ export function unitStart(labels: Uint8Array): number {
   let third = 0
   let second = 0
   let last = 0
-  for (let at = 0; at < labels.length; at += octet(labels, at) + 1) {
+  for (let at = 0; at < labels.length; at += byteAt(labels, at) + 1) {
     third = second
     second = last
     last = at
@@ -55,7 +55,7 @@ export function unitStart(labels: Uint8Array): number {
 }
 
 /**
- * As `shardOfName`, for the first `size` octets of a query's name, `labelCount` labels. Allocates
+ * As `shardOfName`, for the first `size` bytes of a query's name, `labelCount` labels. Allocates
  * nothing.
  */
 export function shardOfQuery(
@@ -68,7 +68,7 @@ export function shardOfQuery(
   return hashOf(nameView, third, size, KEY_SEED) & (count - 1)
 }
 
-/** Index of the shard of an address, the first `size` octets of `address`: 4 or 16. */
+/** Index of the shard of an address, the first `size` bytes of `address`: 4 or 16. */
 export function shardOfAddress(
   address: Uint8Array,
   count: number,
@@ -79,10 +79,10 @@ export function shardOfAddress(
 
 /** What the shard of an address follows from, whatever their number: its lowest bits. */
 export function addressKey(address: Uint8Array, size: number = address.length): number {
-  return hashOfOctets(address, 0, size - 1, KEY_SEED)
+  return hashOfBytes(address, 0, size - 1, KEY_SEED)
 }
 
-/** The unit of an address, 4 or 16 octets. */
+/** The unit of an address, 4 or 16 bytes. */
 export function addressUnit(address: Uint8Array): number {
   let unit = UNIT_SEED
   for (let at = 0; at < address.length; at += 4) unit = hashStep(unit, readInt32(address, at))

@@ -1,5 +1,5 @@
 /**
- * A manifest's list of shards as it travels: 36 octets each, the hash and the size. A reader wants
+ * A manifest's list of shards as it travels: 36 bytes each, the hash and the size. A reader wants
  * one of a thousand to begin with, so that none is made into an object or text before it is asked.
  * @module
  */
@@ -7,12 +7,12 @@ import { decodeBase64url, encodeBase64url } from '../../bytes/base64url.ts'
 import { EMPTY, equalBytes, formatHex, parseHex } from '../../bytes/bytes.ts'
 
 const SHA256_BYTES = 32
-/** Octets of a shard in the list. */
+/** Bytes of a shard in the list. */
 export const SHARD_ENTRY_BYTES = 36
 
 /** A shard of a snapshot. */
 export type ShardEntry = {
-  /** SHA-256 of its octets, 64 lower-case hexadecimal digits. */
+  /** SHA-256 of its bytes, 64 lower-case hexadecimal digits. */
   readonly sha256: string
   readonly bytes: number
 }
@@ -22,7 +22,7 @@ export class ShardList {
   readonly length: number
   private readonly packed: Uint8Array
 
-  /** @param packed its octets, whole entries */
+  /** @param packed its bytes, whole entries */
   constructor(packed: Uint8Array) {
     this.length = packed.length / SHARD_ENTRY_BYTES
     this.packed = packed

@@ -14,14 +14,14 @@ export type PublicKey = CryptoKey
 /** A key that manifests are signed with. */
 export type PrivateKey = CryptoKey
 
-/** Reads a public key: 32 octets in base64url. `undefined` when it is not one. */
+/** Reads a public key: 32 bytes in base64url. `undefined` when it is not one. */
 export async function importPublicKey(text: string): Promise<PublicKey | undefined> {
   const bytes = decodeBase64url(text)
   if (bytes?.length !== PUBLIC_KEY_BYTES) return undefined
   return crypto.subtle.importKey('raw', new Uint8Array(bytes), ALGORITHM, true, ['verify'])
 }
 
-/** Tells whether `signature`, in base64url, is of these octets by the key's owner. */
+/** Tells whether `signature`, in base64url, is of these bytes by the key's owner. */
 export async function isSignedBy(
   key: PublicKey,
   bytes: Uint8Array,
@@ -58,11 +58,11 @@ export async function generateKeyPair(): Promise<{
 
 async function exportKey(format: 'pkcs8' | 'raw', key: CryptoKey): Promise<string> {
   const exported = await crypto.subtle.exportKey(format, key)
-  if (!(exported instanceof ArrayBuffer)) throw new TypeError(`a ${format} key must be octets`)
+  if (!(exported instanceof ArrayBuffer)) throw new TypeError(`a ${format} key must be bytes`)
   return encodeBase64url(new Uint8Array(exported))
 }
 
-/** Signs octets. Returns the signature in base64url. */
+/** Signs bytes. Returns the signature in base64url. */
 export async function signBytes(key: PrivateKey, bytes: Uint8Array): Promise<string> {
   const signature = await crypto.subtle.sign(ALGORITHM, key, new Uint8Array(bytes))
   return encodeBase64url(new Uint8Array(signature))

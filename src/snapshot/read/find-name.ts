@@ -1,6 +1,6 @@
 /**
  * Names and addresses of a snapshot whose shards are all at hand, found as records. The answer path
- * writes octets instead (`set-writer.ts`).
+ * writes bytes instead (`set-writer.ts`).
  * @module
  */
 import type { ResourceRecord } from '../../dns/message.ts'
@@ -54,7 +54,7 @@ export function recordsOf(
 }
 
 /**
- * Makes the PTR records of an address, which is the first `size` octets, 4 or 16.
+ * Makes the PTR records of an address, which is the first `size` bytes, 4 or 16.
  * @throws {SnapshotError} when its shard is not at hand
  */
 export function pointersOf(

@@ -2,7 +2,7 @@
  * The labels of a cluster's namespaces, read from their tree.
  * @module
  */
-import { octet } from '../../bytes/bytes.ts'
+import { byteAt } from '../../bytes/bytes.ts'
 import { ROOT } from '../../dns/name.ts'
 import { nameText } from '../../dns/name-text.ts'
 import type { Shard } from './shard.ts'
@@ -32,7 +32,7 @@ function textOf(rdata: Uint8Array): string {
   const decoder = new TextDecoder()
   let text = ''
   for (let at = 0; at < rdata.length; ) {
-    const end = at + 1 + octet(rdata, at)
+    const end = at + 1 + byteAt(rdata, at)
     text += decoder.decode(rdata.subarray(at + 1, end), { stream: true })
     at = end
   }

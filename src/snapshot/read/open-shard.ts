@@ -1,8 +1,8 @@
 /**
- * Opens a shard from untrusted octets: everything that a look-up follows is checked once, here.
+ * Opens a shard from untrusted bytes: everything that a look-up follows is checked once, here.
  * @module
  */
-import { octet, word } from '../../bytes/bytes.ts'
+import { byteAt, word } from '../../bytes/bytes.ts'
 import { NAME_BYTES_MAX } from '../../dns/limits.ts'
 import { isValidRdata, nameEnd } from '../../dns/rdata-wire.ts'
 import { TYPE } from '../../dns/rr-type.ts'
@@ -38,13 +38,13 @@ const NAME_OFFSETS: Readonly<Record<number, number>> = {
 
 /**
  * Checks and opens a shard. Holds a reference to `bytes`, or to a copy when they do not begin at a
- * multiple of four octets.
+ * multiple of four bytes.
  * @throws {SnapshotError} with what was found and what was expected
  */
 export function openShard(bytes: Uint8Array): Shard {
   const aligned = bytes.byteOffset % 4 === 0 ? bytes : new Uint8Array(bytes)
   if (aligned.length < SHARD_HEADER_BYTES || aligned.length % 4 !== 0) {
-    throw refuse(`${aligned.length} octets are no shard`)
+    throw refuse(`${aligned.length} bytes are no shard`)
   }
   const words = new Int32Array(aligned.buffer, aligned.byteOffset, aligned.length / 4)
   checkHeader(words, aligned.length)
@@ -76,7 +76,7 @@ function checkHeader(words: Int32Array, size: number): void {
     throw refuse(`it needs features ${field(HEADER.FEATURES)}, this build knows ${FEATURES_KNOWN}`)
   }
   if (field(HEADER.BYTES) !== size)
-    throw refuse(`${size} octets, header says ${field(HEADER.BYTES)}`)
+    throw refuse(`${size} bytes, header says ${field(HEADER.BYTES)}`)
   const slotCount = field(HEADER.SLOT_COUNT)
   if (slotCount < 2 || (slotCount & (slotCount - 1)) !== 0) {
     throw refuse(`the index has ${slotCount} slots, not a power of two`)
@@ -108,7 +108,7 @@ function checkScopes(bytes: Uint8Array, words: Int32Array): void {
   let at = start
   for (let left = count; left > 0; left--) {
     if (at + 2 > bytes.length) throw refuse('a namespace runs over the end')
-    at += 2 + (octet(bytes, at) | (octet(bytes, at + 1) << 8))
+    at += 2 + (byteAt(bytes, at) | (byteAt(bytes, at + 1) << 8))
   }
   if (at > bytes.length) throw refuse('a namespace runs over the end')
   if (count === 0 || bytes[start] !== 0 || bytes[start + 1] !== 0) {
@@ -127,7 +127,7 @@ type Found = {
   readonly end: number
   /** By each word of the shard, whether a node begins there, or as what a set there was read. */
   readonly marks: Int32Array
-  /** Octets of all nodes and sets. */
+  /** Bytes of all nodes and sets. */
   octets: number
 }
 
@@ -270,14 +270,14 @@ function endsInName(type: number, rdata: Uint8Array, at: number): boolean {
 }
 
 /**
- * Labels of 1 to 63 octets that end exactly at `size`. One in capitals would never be found. The
+ * Labels of 1 to 63 bytes that end exactly at `size`. One in capitals would never be found. The
  * caller has checked that they are inside `bytes`.
  */
 function isRelativeName(bytes: Uint8Array, start: number, size: number): boolean {
   if (size >= NAME_BYTES_MAX) return false
   let at = start
   while (at < start + size) {
-    const length = octet(bytes, at)
+    const length = byteAt(bytes, at)
     if (length === 0 || length > 63) return false
     at += length + 1
   }

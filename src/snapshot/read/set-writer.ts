@@ -3,7 +3,7 @@
  * nothing.
  * @module
  */
-import { asWordOctets, type SizedOctets } from '../../bytes/bytes.ts'
+import { asWordBytes, type SizedBytes } from '../../bytes/bytes.ts'
 import { ROOT } from '../../dns/name.ts'
 import { writeRdata } from '../../dns/rdata-wire.ts'
 import { QUESTION_OFFSET, type ReplyWriter, SECTION } from '../../dns/reply-writer.ts'
@@ -28,7 +28,7 @@ export class SetWriter {
   /** Where records go. */
   reply: ReplyWriter
   /** The origin that names in rdata and of additional records are below, absolute. */
-  origin: SizedOctets = asWordOctets(ROOT)
+  origin: SizedBytes = asWordBytes(ROOT)
   /** Draws at which address of a set to begin, modulo their number; `undefined` for the first. */
   rotation: (() => number) | undefined
   /** Whether additional records are left out. */

@@ -1,5 +1,5 @@
 /**
- * A shard, opened: look-ups read the octets in place and allocate nothing. Everything that a
+ * A shard, opened: look-ups read the bytes in place and allocate nothing. Everything that a
  * look-up relies on was checked when the shard was opened.
  * @module
  */
@@ -35,7 +35,7 @@ const maskOf = tailMask
 /** One shard. Make it with `openShard`; nodes, references and sets are offsets into `bytes`. */
 export class Shard {
   // What every look-up needs comes first, to be in one line of the processor's cache.
-  /** The octets as 32-bit words. */
+  /** The bytes as 32-bit words. */
   readonly words: Int32Array
   private readonly seed: number
   private readonly slots: number
@@ -76,7 +76,7 @@ export class Shard {
     return this.words[index] ?? 0
   }
 
-  /** Finds a name by the first `size` octets of its lower-case labels; 0 when it does not exist. */
+  /** Finds a name by the first `size` bytes of its lower-case labels; 0 when it does not exist. */
   findNode(labels: Uint8Array, size: number): number {
     const hash = hashName(labels, size, this.seed)
     for (let slot = hash & this.slotMask; ; slot = (slot + 1) & this.slotMask) {
@@ -103,7 +103,7 @@ export class Shard {
     }
   }
 
-  /** Number of the octets of a node's name, its sets, its namespace and its marks, in one word. */
+  /** Number of the bytes of a node's name, its sets, its namespace and its marks, in one word. */
   nodeHead(node: number): number {
     return this.words[node >>> 2] ?? 0
   }
@@ -144,7 +144,7 @@ export class Shard {
     return (this.nodeHead(node) & GLUE_MARK) !== 0
   }
 
-  /** Octets of a node's labels. */
+  /** Bytes of a node's labels. */
   nameBytes(node: number): number {
     return this.nodeHead(node) & 0xff
   }

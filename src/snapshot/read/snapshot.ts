@@ -51,7 +51,7 @@ export class Snapshot {
     return shardOfName(labels, size, this.shards.length)
   }
 
-  /** Index of the shard that an address belongs to: the first `size` octets, 4 or 16. */
+  /** Index of the shard that an address belongs to: the first `size` bytes, 4 or 16. */
   shardOfAddress(address: Uint8Array, size: number = address.length): number {
     return shardOfAddress(address, this.shards.length, size)
   }

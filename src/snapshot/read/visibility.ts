@@ -1,8 +1,8 @@
 /**
- * Which namespaces' names may be seen, as one look at an octet for each name.
+ * Which namespaces' names may be seen, as one look at a byte for each name.
  * @module
  */
-import { octet } from '../../bytes/bytes.ts'
+import { byteAt } from '../../bytes/bytes.ts'
 import { type NamespaceLabels, NO_LABELS } from './namespace-labels.ts'
 import type { Shard } from './shard.ts'
 
@@ -34,7 +34,7 @@ export class Visibility {
       this.lastMarks = this.marksOf(shard)
       this.lastShard = shard
     }
-    return octet(this.lastMarks.octets, scope) === 1
+    return byteAt(this.lastMarks.octets, scope) === 1
   }
 
   /** As `has`, for a namespace by its name. */

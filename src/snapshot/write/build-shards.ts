@@ -2,7 +2,7 @@
  * Splits entries over shards and builds these.
  * @module
  */
-import { octet, toLatin1 } from '../../bytes/bytes.ts'
+import { byteAt, toLatin1 } from '../../bytes/bytes.ts'
 import { type ExistingName, isByAddress, type ZoneEntry } from '../../records/zone-entry.ts'
 import { shardOfAddress, shardOfName } from '../format/shard-key.ts'
 import { buildShard } from './shard-writer.ts'
@@ -30,8 +30,8 @@ export function ancestorsOf(entries: readonly ZoneEntry[]): ExistingName[] {
     if (isByAddress(entry)) continue
     const { owner, scope } = entry
     const key = `${toLatin1(owner)} ${scope}`
-    for (let at = 0; at + octet(owner, at) + 1 < owner.length; ) {
-      at += octet(owner, at) + 1
+    for (let at = 0; at + byteAt(owner, at) + 1 < owner.length; ) {
+      at += byteAt(owner, at) + 1
       const rest = key.slice(at)
       if (known.has(rest)) break
       known.add(rest)

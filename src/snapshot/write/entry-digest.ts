@@ -2,7 +2,7 @@
  * Digests of entries: two lots of entries with the same digest are held to be the same.
  * @module
  */
-import { octet } from '../../bytes/bytes.ts'
+import { byteAt } from '../../bytes/bytes.ts'
 import type { Rdata, ZoneEntry } from '../../records/zone-entry.ts'
 
 const FIRST_SEED = 1
@@ -36,34 +36,34 @@ export class EntryDigester {
   private mixEntry(entry: ZoneEntry): void {
     switch (entry.kind) {
       case 'records':
-        this.mixOctets(entry.owner)
+        this.mixBytes(entry.owner)
         this.mix(entry.type)
         this.mix(entry.ttlSeconds * 2 + (entry.isGlue === true ? 1 : 0))
         for (const rdata of entry.rdata) this.mixRdata(rdata)
         return
       case 'pointer':
-        this.mixOctets(entry.address)
-        this.mixOctets(entry.target)
+        this.mixBytes(entry.address)
+        this.mixBytes(entry.target)
         this.mix(entry.ttlSeconds * 2 + (entry.isYielding === true ? 1 : 0))
         return
       case 'pod-address':
-        this.mixOctets(entry.address)
+        this.mixBytes(entry.address)
         this.mix(-4)
         return
       case 'name':
-        this.mixOctets(entry.owner)
+        this.mixBytes(entry.owner)
         this.mix(entry.isImplied === true ? -1 : -2)
         return
       case 'address-names':
-        this.mixOctets(entry.owner)
+        this.mixBytes(entry.owner)
         this.mix(-3)
     }
   }
 
   private mixRdata({ bytes, target }: Rdata): void {
-    this.mixOctets(bytes)
+    this.mixBytes(bytes)
     if (target === undefined) this.mix(-5)
-    else this.mixOctets(target)
+    else this.mixBytes(target)
   }
 
   private beginIn(scope: string): void {
@@ -79,18 +79,18 @@ export class EntryDigester {
     this.high = this.scopeHigh
   }
 
-  /** Takes in how many octets there are, and four of them at a time. */
-  private mixOctets(octets: Uint8Array): void {
+  /** Takes in how many bytes there are, and four of them at a time. */
+  private mixBytes(octets: Uint8Array): void {
     const size = octets.length
     this.mix(size)
     let at = 0
     for (; at + 4 <= size; at += 4) {
-      const low = octet(octets, at) | (octet(octets, at + 1) << 8)
-      this.mix(low | (octet(octets, at + 2) << 16) | (octet(octets, at + 3) << 24))
+      const low = byteAt(octets, at) | (byteAt(octets, at + 1) << 8)
+      this.mix(low | (byteAt(octets, at + 2) << 16) | (byteAt(octets, at + 3) << 24))
     }
     if (at === size) return
     let last = 0
-    for (let i = size - 1; i >= at; i--) last = (last << 8) | octet(octets, i)
+    for (let i = size - 1; i >= at; i--) last = (last << 8) | byteAt(octets, i)
     this.mix(last)
   }
 

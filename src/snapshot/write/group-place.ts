@@ -1,5 +1,5 @@
 /**
- * Where a group's entries belong, and what they say, in few octets: a snapshot of a million records
+ * Where a group's entries belong, and what they say, in few bytes: a snapshot of a million records
  * has tens of thousands of groups.
  * @module
  */

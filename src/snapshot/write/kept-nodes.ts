@@ -4,7 +4,7 @@
  */
 import { word } from '../../bytes/bytes.ts'
 import { FORM, NODE_BYTES, SCOPES_MAX, SET_REF_BYTES, TARGET_BYTES } from '../format/layout.ts'
-import { hashOctets } from '../format/name-hash.ts'
+import { hashByteRange } from '../format/name-hash.ts'
 import { nameKey } from '../format/shard-key.ts'
 import type { Shard } from '../read/shard.ts'
 import type { ByteBuffer } from './byte-buffer.ts'
@@ -98,7 +98,7 @@ export class KeptNodes {
     const { shard } = this
     const node = word(this.starts, index)
     const start = shard.nameOffset(node)
-    return hashOctets(shard.bytes, start, start + shard.nameBytes(node), seed)
+    return hashByteRange(shard.bytes, start, start + shard.nameBytes(node), seed)
   }
 
   /**

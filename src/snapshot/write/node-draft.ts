@@ -2,7 +2,7 @@
  * A name of a shard in the making, and where it stands among others.
  * @module
  */
-import { octet, toLatin1 } from '../../bytes/bytes.ts'
+import { byteAt, toLatin1 } from '../../bytes/bytes.ts'
 import type { SetDraft } from './set-drafts.ts'
 
 /** One name, its sets in the order of their types. */
@@ -29,7 +29,7 @@ export class NodeDraft {
     this.unit = place.unit
     this.unitStart = place.unitStart
     let top = 0
-    for (let next = 0; next < this.unitStart; next += octet(owner, next) + 1) top = next
+    for (let next = 0; next < this.unitStart; next += byteAt(owner, next) + 1) top = next
     this.topStart = top
   }
 
@@ -42,11 +42,11 @@ export class NodeDraft {
   /** As `compareNodes`, with a node that is known to be of the same unit. */
   compareInUnit(other: NodeDraft): number {
     if (this.unitStart === 0 || other.unitStart === 0) return this.unitStart - other.unitStart
-    // Most differ in the label right below the unit's name. Its first octet is its length.
+    // Most differ in the label right below the unit's name. Its first byte is its length.
     const { owner, topStart } = this
     const end = this.unitStart - topStart
     for (let i = 0; i < end; i++) {
-      const difference = octet(owner, topStart + i) - octet(other.owner, other.topStart + i)
+      const difference = byteAt(owner, topStart + i) - byteAt(other.owner, other.topStart + i)
       if (difference !== 0) return difference
     }
     return compareNodes(this, other)
@@ -66,9 +66,9 @@ export function compareNodes(a: NodeDraft, b: NodeDraft): number {
 export function endKey(owner: Uint8Array): string {
   const reversed = new Uint8Array(owner.length)
   for (let at = 0; at < owner.length; ) {
-    const next = at + 1 + octet(owner, at)
+    const next = at + 1 + byteAt(owner, at)
     const start = owner.length - next
-    for (let i = at; i < next; i++) reversed[start + i - at] = octet(owner, i)
+    for (let i = at; i < next; i++) reversed[start + i - at] = byteAt(owner, i)
     at = next
   }
   return toLatin1(reversed)

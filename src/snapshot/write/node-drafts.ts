@@ -3,7 +3,7 @@
  * theirs.
  * @module
  */
-import { octet } from '../../bytes/bytes.ts'
+import { byteAt } from '../../bytes/bytes.ts'
 import {
   type AddressEntry,
   isByAddress,
@@ -110,7 +110,7 @@ export class NodeDrafter {
   private addAbove({ owner, scope, unitStart: end }: NodeDraft): NodeDraft | undefined {
     let first: NodeDraft | undefined
     for (let at = 0; at < end; ) {
-      at += octet(owner, at) + 1
+      at += byteAt(owner, at) + 1
       const known = this.table.find(owner, at)
       const above = known ?? this.add(owner.slice(at), scope)
       first ??= above
@@ -133,7 +133,7 @@ function isSameUnit(node: NodeDraft, owner: Uint8Array, start: number): boolean 
 
 /** Whether the first label is all that a node has more than another one. */
 function isRightBelow({ owner, unitStart: end }: NodeDraft, { owner: above }: NodeDraft): boolean {
-  const start = octet(owner, 0) + 1
+  const start = byteAt(owner, 0) + 1
   if (end === 0 || owner.length - start !== above.length) return false
   for (let i = 0; i < above.length; i++) if (owner[start + i] !== above[i]) return false
   return true

@@ -3,7 +3,7 @@
  * @module
  */
 import { equalBytes, toLatin1, word } from '../../bytes/bytes.ts'
-import { hashOctets } from '../format/name-hash.ts'
+import { hashByteRange } from '../format/name-hash.ts'
 import type { NodeDraft } from './node-draft.ts'
 
 /** Slots of a table; a power of two. */
@@ -28,10 +28,10 @@ export class NodeTable {
     this.makeRoom(count)
   }
 
-  /** Finds the node whose name are the octets of `owner` from `start` on. */
+  /** Finds the node whose name are the bytes of `owner` from `start` on. */
   find(owner: Uint8Array, start: number): NodeDraft | undefined {
     const mask = this.slotCount - 1
-    let slot = hashOctets(owner, start, owner.length, 0) & mask
+    let slot = hashByteRange(owner, start, owner.length, 0) & mask
     for (let probe = 0; probe < PROBES_MAX; probe++) {
       const number = word(this.slots, slot)
       if (number === 0) return undefined
@@ -61,7 +61,7 @@ export class NodeTable {
   private place(node: NodeDraft, number: number): void {
     const { owner } = node
     const mask = this.slotCount - 1
-    let slot = hashOctets(owner, 0, owner.length, 0) & mask
+    let slot = hashByteRange(owner, 0, owner.length, 0) & mask
     for (let probe = 0; probe < PROBES_MAX; probe++) {
       if (this.slots[slot] === 0) {
         this.slots[slot] = number

@@ -1,5 +1,5 @@
 /**
- * Replaces some units of a shard: what stays is copied with its octets, so that a small change of a
+ * Replaces some units of a shard: what stays is copied with its bytes, so that a small change of a
  * large shard costs little more than the copy.
  * @module
  */

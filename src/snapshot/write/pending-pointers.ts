@@ -1,5 +1,5 @@
 /**
- * What shards in the making have by address, as numbers and octets side by side: there are as many
+ * What shards in the making have by address, as numbers and bytes side by side: there are as many
  * as endpoints, and objects for them would take several times the memory of the shards.
  * @module
  */
@@ -16,21 +16,21 @@ import type { ShardWriter } from './shard-writer.ts'
 const FIELD = {
   /** The address, one or four words, the highest first. */
   ADDRESS: 0,
-  /** Octets of the address. */
+  /** Bytes of the address. */
   SIZE: 4,
   /** What its shard follows from. */
   KEY: 5,
   KIND: 6,
   SCOPE: 7,
   TTL: 8,
-  /** Where the target begins, and its octets. */
+  /** Where the target begins, and its bytes. */
   TARGET: 9,
   TARGET_SIZE: 10,
 } as const
 const FIELDS = 11
 const KIND = { POD_ADDRESS: 0, POINTER: 1, YIELDING: 2 } as const
 const ENTRIES_LEAST = 1024
-/** Octets of all targets. */
+/** Bytes of all targets. */
 const TARGET_BYTES_MAX = 2 ** 31 - 1
 /** Entries whose place a number has room for beside an address of 32 bits; a power of two. */
 const NUMBERED_MAX = 2 ** 20
@@ -95,7 +95,7 @@ export class PendingPointers {
   }
 
   /**
-   * Drafts those of some entries whose address has so many octets, by address: what is alone at its
+   * Drafts those of some entries whose address has so many bytes, by address: what is alone at its
    * own as its number, the rest as `draftPointers` has it.
    */
   draft(entries: Int32Array, size: number): PendingDraft[] {

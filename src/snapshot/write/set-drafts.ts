@@ -109,7 +109,7 @@ function rdataKey({ bytes, target }: Rdata): string {
   return `${toLatin1(bytes)}\n${target === undefined ? '' : `.${toLatin1(target)}`}`
 }
 
-/** Orders by the name below the origin, none first, then by the octets. */
+/** Orders by the name below the origin, none first, then by the bytes. */
 function compareRdata(a: Rdata, b: Rdata): number {
   return (
     compareBytes(a.target ?? EMPTY, b.target ?? EMPTY) ||

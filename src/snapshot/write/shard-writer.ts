@@ -1,5 +1,5 @@
 /**
- * Writes a shard: the same entries give the same octets, whatever order they come in.
+ * Writes a shard: the same entries give the same bytes, whatever order they come in.
  * @module
  */
 import { EMPTY, word } from '../../bytes/bytes.ts'
@@ -152,7 +152,7 @@ export class ShardWriter {
     rows.add(address, offset, owner | (set.rdata.length << 16))
   }
 
-  /** Writes the set of a pointer with one target, a part of some octets. Returns its offset. */
+  /** Writes the set of a pointer with one target, a part of some bytes. Returns its offset. */
   writeTarget(
     ttlSeconds: number,
     octets: Uint8Array,

@@ -1,5 +1,5 @@
 /**
- * A Worker as small as one with Hono can be: a route with a fixed body of a hundred octets. What the
+ * A Worker as small as one with Hono can be: a route with a fixed body of a hundred bytes. What the
  * gateway costs is measured beside it.
  * @module
  */

@@ -21,8 +21,8 @@ describe('labelOf', () => {
     { name: 'writes in lower case', text: 'Web-1', label: '\x05web-1' },
     { name: 'takes underscores', text: '_http', label: '\x05_http' },
     { name: 'takes dashes at both ends', text: '-a-', label: '\x03-a-' },
-    { name: 'takes 63 octets', text: 'a'.repeat(63), label: `?${'a'.repeat(63)}` },
-    { name: 'refuses 64 octets', text: 'a'.repeat(64), label: undefined },
+    { name: 'takes 63 bytes', text: 'a'.repeat(63), label: `?${'a'.repeat(63)}` },
+    { name: 'refuses 64 bytes', text: 'a'.repeat(64), label: undefined },
     { name: 'refuses nothing', text: '', label: undefined },
     { name: 'refuses a dot', text: 'a.b', label: undefined },
     { name: 'refuses a blank', text: 'a b', label: undefined },
@@ -96,7 +96,7 @@ describe('dashedLabelOf', () => {
   test('spells every address so that it can be read back', () => {
     const address = fc.oneof(
       fc.uint8Array({ minLength: 4, maxLength: 4 }),
-      // Groups of zero are frequent in addresses, and rare among random octets.
+      // Groups of zero are frequent in addresses, and rare among random bytes.
       fc
         .array(fc.constantFrom(0, 1, 0xdb8, 0x2001, 0xffff), { minLength: 8, maxLength: 8 })
         .map((groups) => Uint8Array.from(groups.flatMap((group) => [group >> 8, group & 255])))

@@ -7,7 +7,7 @@ import { keepFitting } from '../../../src/kubernetes/rules/fitting.ts'
 import type { ZoneEntry } from '../../../src/records/zone-entry.ts'
 import { optionsOf } from '../naming.ts'
 
-/** Labels of so many octets. */
+/** Labels of so many bytes. */
 function labels(size: number): Uint8Array {
   const parts: Uint8Array[] = []
   for (let left = size; left > 0; ) {
@@ -31,7 +31,7 @@ const MADE: Readonly<Record<string, (size: number) => ZoneEntry>> = {
 }
 
 describe('keepFitting', () => {
-  // The longest origin takes 17 octets of 255 with its root.
+  // The longest origin takes 17 bytes of 255 with its root.
   const options = optionsOf({ origins: [nameOf('a.test'), nameOf('a.longer.example')] })
   const room = 255 - nameOf('a.longer.example').length
   for (const [name, make] of Object.entries(MADE)) {

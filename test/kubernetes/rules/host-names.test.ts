@@ -159,7 +159,7 @@ describe('hostRecords', () => {
     ])
   })
 
-  test('split texts after 255 octets', () => {
+  test('split texts after 255 bytes', () => {
     const [line] = formatEntries(hostRecords('a', { hosts: [], texts: ['x'.repeat(256)] }, 60))
     assert.equal(line, `a 60 TXT "${'x'.repeat(255)}" "x"`)
   })

@@ -135,9 +135,9 @@ describe('the namespaces that are served', () => {
   }
 })
 
-describe('names over 255 octets', () => {
+describe('names over 255 bytes', () => {
   const label63 = 'o'.repeat(63)
-  /** 242 octets, which leave 13 for `web.shop.svc`. */
+  /** 242 bytes, which leave 13 for `web.shop.svc`. */
   const origin = nameOf([label63, label63, label63, 'o'.repeat(48)].join('.'))
   const objects = `
     - kind: Service
@@ -155,7 +155,7 @@ describe('names over 255 octets', () => {
     1.2.0.192.in-addr.arpa. 5 PTR web.shop.svc`
   const cases: { name: string; options: Partial<NamingOptions>; lines: string }[] = [
     {
-      name: 'are left out, up to the last octet',
+      name: 'are left out, up to the last byte',
       options: { origins: [origin] },
       lines: kept,
     },
@@ -200,8 +200,8 @@ describe('names over 255 octets', () => {
   test('are told of once for each Service', () => {
     const options = optionsOf({ origins: [origin] })
     assert.deepEqual(clusterRecords(clusterOf(objects, options), options).warnings, [
-      'Service shop/web: names over 255 octets',
-      'Service shop/webs: names over 255 octets',
+      'Service shop/web: names over 255 bytes',
+      'Service shop/webs: names over 255 bytes',
     ])
   })
 })

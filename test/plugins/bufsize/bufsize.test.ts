@@ -5,7 +5,7 @@ import { block, directive, problemsOf, serve } from '../../ask.ts'
 const ADDRESSES = Array.from({ length: 255 }, (_, i) => `192.0.2.${i} many.example.org`)
 
 describe('bufsize', () => {
-  // Header and question take 34 octets, each address 16, the OPT record 11.
+  // Header and question take 34 bytes, each address 16, the OPT record 11.
   const cases: { name: string; line: string; words: string; count: number; edns: string[] }[] = [
     {
       name: 'is 1232 when it says no size',

@@ -45,7 +45,7 @@ export function askedCount({ host }: Server): number {
   return host.asked.filter(({ question }) => question.startsWith('www')).length
 }
 
-/** The response code, the last octets of addresses and the TTLs of a reply: `NOERROR 1 10`. */
+/** The response code, the last bytes of addresses and the TTLs of a reply: `NOERROR 1 10`. */
 export function brief(lines: readonly string[]): string {
   const [code] = lines[0]?.split(' ') ?? []
   const ends = lines.flatMap((line) => / IN A 192\.0\.2\.(\d+)$/.exec(line)?.[1] ?? [])

@@ -71,7 +71,7 @@ describe('denialRecord', () => {
 
   const label = 'x'.repeat(63)
   const longest = [...Array.from({ length: 3 }, () => label), 'y'.repeat(49), 'example.org']
-  test('has a next name of 255 octets', () => {
+  test('has a next name of 255 bytes', () => {
     const name = [...longest.slice(0, 3), 'y'.repeat(47), 'example.org'].join('.')
     assert.equal(nameOf(name).length, 253)
     assert.match(deny(name, 'A') ?? '', / NSEC \\000\.x/)

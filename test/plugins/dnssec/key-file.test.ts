@@ -39,7 +39,7 @@ describe('readKey', () => {
     })
   }
 
-  test('signs as the example of RFC 8080 §6.1 does, octet for octet', () => {
+  test('signs as the example of RFC 8080 §6.1 does, byte for byte', () => {
     const { sign, tag } = read('ed25519', EXAMPLE_KEYS)
     const mx = parseRecord('example.com. 3600 IN MX 10 mail.example.com.', ROOT)
     assert.ok(mx)

@@ -4,7 +4,7 @@ import fc from 'fast-check'
 import { SignatureCache } from '../../../src/plugins/dnssec/signature-cache.ts'
 
 const SIGNATURES = [Uint8Array.of(1)]
-/** Entries and octets that the smallest cache has room for. */
+/** Entries and bytes that the smallest cache has room for. */
 const ENTRIES = 1024
 const BYTES = ENTRIES * 512
 
@@ -41,7 +41,7 @@ describe('SignatureCache', () => {
     )
   })
 
-  test('is bounded in octets, also by one that is too large alone', () => {
+  test('is bounded in bytes, also by one that is too large alone', () => {
     const cache = new SignatureCache(ENTRIES)
     cache.put('small', SIGNATURES, 1000)
     cache.put('x'.repeat(BYTES - 5), SIGNATURES, 1000)
@@ -52,7 +52,7 @@ describe('SignatureCache', () => {
     assert.equal(cache.size, 0)
   })
 
-  test('counts its octets rightly, whatever happens', () => {
+  test('counts its bytes rightly, whatever happens', () => {
     const step = fc.tuple(fc.nat(9), fc.boolean(), fc.nat(3))
     fc.assert(
       fc.property(fc.array(step, { maxLength: 60 }), (steps) => {

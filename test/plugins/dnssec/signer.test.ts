@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { octet, readUint16, readUint32 } from '../../../src/bytes/bytes.ts'
+import { byteAt, readUint16, readUint32 } from '../../../src/bytes/bytes.ts'
 import type { ResourceRecord } from '../../../src/dns/message.ts'
 import { formatName, nameOf, ROOT } from '../../../src/dns/name.ts'
 import { openSigner } from '../../../src/node/open-signer.ts'
@@ -61,7 +61,7 @@ describe('Signer', () => {
     assert.ok(made)
     const { owner, ttlSeconds, rdata } = made
     assert.deepEqual([formatName(owner), ttlSeconds, made.class], ['Www.example.org.', 60, 1])
-    assert.deepEqual([readUint16(rdata, 0), octet(rdata, 2), octet(rdata, 3)], [1, 13, 3])
+    assert.deepEqual([readUint16(rdata, 0), byteAt(rdata, 2), byteAt(rdata, 3)], [1, 13, 3])
     assert.deepEqual(
       [4, 8, 12].map((at) => readUint32(rdata, at)),
       [3600, 1_000_000_000 + 8 * 86_400, 1_000_000_000 - 3 * 3600],

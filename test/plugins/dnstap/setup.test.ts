@@ -22,7 +22,7 @@ async function tapped(
 }
 
 describe('dnstap', () => {
-  test('tells of queries and replies, without their octets', async () => {
+  test('tells of queries and replies, without their bytes', async () => {
     const { taps } = await tapped(['dnstap /tap', 'whoami'], 'www.example.org A')
     const known = {
       identity: 'ns1.example.org',
@@ -42,7 +42,7 @@ describe('dnstap', () => {
     ])
   })
 
-  test('tells the octets where all is wanted, to as many collectors as there are', async () => {
+  test('tells the bytes where all is wanted, to as many collectors as there are', async () => {
     const lines = ['dnstap tcp://192.0.2.1:6000 full', 'dnstap /tap', 'whoami']
     const { taps, server, reply } = await tapped(lines, 'www.example.org A +tcp')
     const [[query, response] = [], [bare] = []] = taps

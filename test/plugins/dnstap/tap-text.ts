@@ -3,7 +3,7 @@
  * @module
  */
 
-import { formatHex, octet } from '../../../src/bytes/bytes.ts'
+import { byteAt, formatHex } from '../../../src/bytes/bytes.ts'
 import { formatAddress } from '../../../src/dns/address.ts'
 
 const NAMES: Readonly<Record<number, string>> = {
@@ -44,7 +44,7 @@ function format(field: number, value: Uint8Array): string {
 
 function bytesOf(value: Uint8Array | number | undefined): Uint8Array {
   if (value instanceof Uint8Array) return value
-  throw new TypeError('octets are missing')
+  throw new TypeError('bytes are missing')
 }
 
 function readFields(bytes: Uint8Array): Map<number, Uint8Array | number> {
@@ -53,7 +53,7 @@ function readFields(bytes: Uint8Array): Map<number, Uint8Array | number> {
   const varint = (): number => {
     let value = 0
     for (let factor = 1; ; factor *= 0x80) {
-      const next = octet(bytes, at++)
+      const next = byteAt(bytes, at++)
       value += (next & 0x7f) * factor
       if (next < 0x80) return value
     }

@@ -38,7 +38,7 @@ describe('txtRecord', () => {
   const cases: { name: string; text: string; strings: string }[] = [
     { name: 'is one string', text: 'a b', strings: '"a b"' },
     {
-      name: 'cuts at 255 octets',
+      name: 'cuts at 255 bytes',
       text: 'x'.repeat(300),
       strings: `"${'x'.repeat(255)}" "${'x'.repeat(45)}"`,
     },

@@ -125,7 +125,7 @@ export const QUERY_CASES: readonly {
     question: 'www.example.org. IN A rd edns=1232',
   },
   {
-    name: 'ask for 512 octets at least',
+    name: 'ask for 512 bytes at least',
     ask: `${ASK} +edns=0`,
     question: 'www.example.org. IN A rd edns=512',
   },

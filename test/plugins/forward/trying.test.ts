@@ -123,7 +123,7 @@ describe('failing over', () => {
     assert.equal(event?.message, '192.0.2.1:53 sent what is no answer to the question')
   })
 
-  test('never throws, whatever octets an upstream sends', async () => {
+  test('never throws, whatever bytes an upstream sends', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.uint8Array({ maxLength: 100 }),

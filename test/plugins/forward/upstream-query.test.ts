@@ -42,7 +42,7 @@ describe('upstreamQuery over encrypted transports', () => {
   ]
   for (const { ask, bytes } of sizes) {
     for (const transport of ['tls', 'https'] as const) {
-      test(`has ${bytes} octets over ${transport}: ${ask.slice(0, 30)}`, async () => {
+      test(`has ${bytes} bytes over ${transport}: ${ask.slice(0, 30)}`, async () => {
         const query = upstreamQuery(await requestOf(ask), 7, transport)
         assert.equal(query.length, bytes)
         const [, padding = ''] = / option=12:(0*)$/.exec(formatQuestion(query)) ?? []

@@ -49,14 +49,14 @@ describe('Mmdb finds', () => {
   const values: { name: string; written: Written; read?: MmdbValue }[] = [
     { name: 'texts', written: 'Zürich' },
     { name: 'long texts', written: 'x'.repeat(70_000) },
-    { name: 'texts of a length in two octets', written: 'x'.repeat(300) },
+    { name: 'texts of a length in two bytes', written: 'x'.repeat(300) },
     { name: 'numbers', written: { a: 0, b: 255, c: 4_294_967_295 } },
     { name: 'doubles', written: new Typed('double', -0.1431), read: -0.1431 },
     { name: 'floats', written: new Typed('float', 0.5), read: 0.5 },
     { name: 'signed numbers', written: new Typed('int32', -7), read: -7 },
     { name: 'claims', written: [true, false] },
     { name: 'lists of maps', written: [{ a: 'b' }, {}], read: [{ a: 'b' }, {}] },
-    { name: 'octets', written: Uint8Array.of(1, 2) },
+    { name: 'bytes', written: Uint8Array.of(1, 2) },
     {
       name: 'greater numbers',
       written: new Typed('uint64', 258),
@@ -78,7 +78,7 @@ describe('Mmdb follows pointers', () => {
   function findIn(...octets: readonly number[]): MmdbValue | undefined {
     const written = Uint8Array.from(octets)
     const bytes = writeMmdb({ type: 'T', recordBits: 24, ipVersion: 4 }, { '0.0.0.0/1': written })
-    // The only node's first record leads to the octets, not to the control octet before them.
+    // The only node's first record leads to the bytes, not to the control byte before them.
     const start = writeValue(written).length - written.length
     bytes.set([0, 0, 1 + 16 + start], 0)
     return new Mmdb(bytes).find(addressOf('1.2.3.4'))

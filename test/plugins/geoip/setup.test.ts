@@ -63,7 +63,7 @@ describe('geoip tells', () => {
       value: 'Exampleton',
     },
     {
-      name: 'of a subnet whose last octets are left out',
+      name: 'of a subnet whose last bytes are left out',
       geoip: subnet,
       words: '+from=192.0.2.1 +option=8:000118007f0004',
       value: 'Farville',

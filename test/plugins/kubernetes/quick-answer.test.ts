@@ -48,7 +48,7 @@ class Asker {
   }
 }
 
-describe('both ways give the same octets', () => {
+describe('both ways give the same bytes', () => {
   const chains: readonly (readonly string[])[] = [
     [directive(KUBERNETES, 'pods insecure')],
     ['minimal', 'loadbalance', directive(KUBERNETES, 'pods verified', 'ttl 0')],

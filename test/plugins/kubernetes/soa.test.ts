@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { asWordOctets } from '../../../src/bytes/bytes.ts'
+import { asWordBytes } from '../../../src/bytes/bytes.ts'
 import { nameOf } from '../../../src/dns/name.ts'
 import { ReplyWriter } from '../../../src/dns/reply-writer.ts'
 import { writeSoa } from '../../../src/plugins/kubernetes/soa.ts'
@@ -73,7 +73,7 @@ describe('the SOA record', () => {
     const query = queryOf('a.example.org A')
     const writer = new ReplyWriter()
     const zone = {
-      origin: asWordOctets(nameOf('example.org')),
+      origin: asWordBytes(nameOf('example.org')),
       isReverse: false,
       isMulticluster: false,
       hasWildcards: false,

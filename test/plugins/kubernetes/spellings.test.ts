@@ -43,11 +43,11 @@ describe('spellPort', () => {
     { name: 'passes over other trees of three letters', text: 'a.b.c.d.svd', wanted: undefined },
     { name: 'passes over a longer last label', text: 'a.b.c.d.svcs', wanted: undefined },
     {
-      name: 'has room in 62 octets',
+      name: 'has room in 62 bytes',
       text: `${label62}.tcp.web.shop.svc`,
       wanted: `_${label62}._tcp.web.shop.svc.`,
     },
-    { name: 'has no room in 63 octets', text: `x${label62}.tcp.web.shop.svc`, wanted: undefined },
+    { name: 'has no room in 63 bytes', text: `x${label62}.tcp.web.shop.svc`, wanted: undefined },
   ]
   for (const { name, text, wanted } of cases) {
     test(name, () => {
@@ -55,7 +55,7 @@ describe('spellPort', () => {
     })
   }
 
-  test('writes one label at least with its underscore, never over 255 octets', () => {
+  test('writes one label at least with its underscore, never over 255 bytes', () => {
     const labels = fc.tuple(wireLabel(), wireLabel(), wireLabel(), wireLabel())
     fc.assert(
       fc.property(labels, (four) => {

@@ -57,17 +57,17 @@ describe('prometheus', () => {
       has: `coredns_dns_responses_total{${LABELS},rcode="SERVFAIL",plugin="forward"} 1`,
     },
     {
-      name: 'sums the octets of requests',
+      name: 'sums the bytes of requests',
       ask: 'www.example.org A',
       has: `coredns_dns_request_size_bytes_sum{${LABELS},proto="udp"} 33`,
     },
     {
-      name: 'sorts the octets of requests',
+      name: 'sorts the bytes of requests',
       ask: 'www.example.org A',
       has: `coredns_dns_request_size_bytes_bucket{${LABELS},proto="udp",le="100"} 1`,
     },
     {
-      name: 'sums the octets of responses',
+      name: 'sums the bytes of responses',
       ask: 'www.example.org A',
       has: `coredns_dns_response_size_bytes_sum{${LABELS},proto="udp"} 73`,
     },

@@ -91,7 +91,7 @@ describe('parseData', () => {
     })
   }
 
-  test('refuses half an octet', () => {
+  test('refuses half a byte', () => {
     const [word = assert.fail('no word')] = wordsOf('0xabc')
     assert.throws(() => parseData(word, METADATA), {
       message: 'Corefile:2:8: "0xabc" is not pairs of hexadecimal digits',

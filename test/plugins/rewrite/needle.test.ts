@@ -16,7 +16,7 @@ function queryFor(name: Uint8Array): Query {
   return query
 }
 
-/** Names with digits, dots within labels and octets that are written as digits. */
+/** Names with digits, dots within labels and bytes that are written as digits. */
 function oddName(): fc.Arbitrary<Uint8Array> {
   const octets = fc.constantFrom(0x00, 0x20, 0x2e, 0x30, 0x33, 0x41, 0x61, 0x62, 0xff)
   const label = fc.array(octets, { minLength: 1, maxLength: 4 })

@@ -97,7 +97,7 @@ describe('verify', () => {
       says: 'a.key. hmac-md5.sig-alg.reg.int. BADVERS fudge 300 other 0 time 0 empty',
     },
     ...[0, 16, 31].map((macBytes) => ({
-      name: `does not believe ${macBytes} octets of a signature`,
+      name: `does not believe ${macBytes} bytes of a signature`,
       signing: { macBytes },
       error: 16,
       says: 'a.key. hmac-sha256. BADVERS fudge 300 other 0 time 0 empty',
@@ -128,7 +128,7 @@ describe('verify', () => {
       const { error } = verify(query, found, VERIFIER)
       // Names are the same in either letter case; nothing else is.
       const isLetter = /[a-z]/i.test(String.fromCharCode(message[at] ?? 0))
-      assert.ok(error !== 0 || (isLetter && at > MESSAGE.length), `octet ${at}`)
+      assert.ok(error !== 0 || (isLetter && at > MESSAGE.length), `byte ${at}`)
     }
   })
 

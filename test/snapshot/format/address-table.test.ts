@@ -62,7 +62,7 @@ describe('AddressTable.firstFrom', () => {
 
 describe('AddressTable.compare', () => {
   for (const bytes of [4, 16] as const) {
-    test(`orders as octets do, of ${8 * bytes} bits`, () => {
+    test(`orders as bytes do, of ${8 * bytes} bits`, () => {
       const address = fc.uint8Array({ minLength: bytes, maxLength: bytes })
       fc.assert(
         fc.property(address, address, (a, b) => {

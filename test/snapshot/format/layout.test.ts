@@ -15,7 +15,7 @@ function rowsBelow(heading: string): string[][] {
   )
 }
 
-/** Octets before the parts whose size varies: the offset at which the first of them begins. */
+/** Bytes before the parts whose size varies: the offset at which the first of them begins. */
 function fixedBytes(rows: readonly string[][]): number {
   const varying = rows.find(([, octets = '']) => /[*]/.test(octets))
   return Number(varying?.[0])
@@ -29,9 +29,9 @@ describe('the layout that the README draws', () => {
     assert.equal(4 * rows.length, layout.SHARD_HEADER_BYTES)
   })
 
-  test('begins with the octets of MAGIC', () => {
+  test('begins with the bytes of MAGIC', () => {
     const octets = new Uint8Array(Uint32Array.of(layout.MAGIC).buffer)
-    assert.ok(README.includes(`| 0 | MAGIC | the octets \`${Buffer.from(octets)}\` |`))
+    assert.ok(README.includes(`| 0 | MAGIC | the bytes \`${Buffer.from(octets)}\` |`))
   })
 
   test('has slots, nodes and references of the same size', () => {
@@ -49,7 +49,7 @@ describe('the layout that the README draws', () => {
     const target = rows.slice(first, first + 3)
     const bytes = target.reduce((sum, [, octets]) => sum + Number(octets), 0)
     assert.equal(bytes, layout.TARGET_BYTES)
-    assert.ok(README.includes(`Form 1, for SRV: ${layout.TARGET_BYTES} octets for each record`))
+    assert.ok(README.includes(`Form 1, for SRV: ${layout.TARGET_BYTES} bytes for each record`))
     assert.equal(fixedBytes(rows), layout.PARTS_BYTES)
   })
 

@@ -29,7 +29,7 @@ const MANIFEST: Manifest = {
   shards: [SHARD],
 }
 
-/** The octets of a manifest with some fields replaced; an `undefined` one is left out. */
+/** The bytes of a manifest with some fields replaced; an `undefined` one is left out. */
 function encode(fields: Readonly<Record<string, unknown>>): Uint8Array {
   return new TextEncoder().encode(
     JSON.stringify({ ...MANIFEST, shards: packed([SHARD]), ...fields }),
@@ -101,7 +101,7 @@ describe('parseManifest refuses', () => {
     { fields: { sources: [] }, message: 'sources is []' },
     { fields: { sources: null }, message: 'sources is null' },
     { fields: { sources: { pods: 1 } }, message: 'sources.pods is 1' },
-    { fields: { shards: undefined }, message: 'shards is missing, expected 36 octets each' },
+    { fields: { shards: undefined }, message: 'shards is missing, expected 36 bytes each' },
     { fields: { shards: [SHARD] }, message: 'shards is [{"sha256":' },
     { fields: { shards: '' }, message: '0 shards, expected a power of two up to 4096' },
     { fields: { shards: packed(Array(3).fill(SHARD)) }, message: '3 shards, expected a power of' },
@@ -113,7 +113,7 @@ describe('parseManifest refuses', () => {
     { fields: { shards: `${packed([SHARD])}=` }, message: 'shards is "ASNF' },
     {
       fields: { shards: packed([SHARD, { ...SHARD, bytes: 0 }]) },
-      message: 'shards[1] has no octets',
+      message: 'shards[1] has no bytes',
     },
   ]
   for (const { fields, message } of cases) {
@@ -153,9 +153,9 @@ describe('parseManifest refuses', () => {
       message: 'it is not a JSON object',
     },
     {
-      name: 'more octets than allowed',
+      name: 'more bytes than allowed',
       bytes: encode({ more: ' '.repeat(MANIFEST_BYTES_MAX) }),
-      message: 'over 1048576 octets',
+      message: 'over 1048576 bytes',
     },
   ]
   for (const { name, bytes, message } of octets) {
@@ -217,7 +217,7 @@ describe('parseManifest takes', () => {
     })
   }
 
-  test('as many octets as allowed', () => {
+  test('as many bytes as allowed', () => {
     const bytes = new Uint8Array(MANIFEST_BYTES_MAX).fill(0x20)
     bytes.set(encode({}))
     assert.deepEqual(parseManifest(bytes), MANIFEST)
@@ -255,7 +255,7 @@ describe('formatManifest', () => {
     )
   })
 
-  test('gives the same octets whatever order the fields are in', () => {
+  test('gives the same bytes whatever order the fields are in', () => {
     const turned: Manifest = {
       shards: [{ bytes: SHARD.bytes, sha256: SHARD.sha256 }],
       sources: { endpointslices: '4712', services: '4711' },

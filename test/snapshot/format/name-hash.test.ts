@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import fc from 'fast-check'
 import {
+  hashByteRange,
   hashName,
-  hashOctets,
   hashView,
   hashWords,
 } from '../../../src/snapshot/format/name-hash.ts'
@@ -22,14 +22,14 @@ function reference(octets: Uint8Array, seed: number): number {
 }
 
 describe('hashView', () => {
-  test('is the hash of the same octets, wherever they begin', () => {
+  test('is the hash of the same bytes, wherever they begin', () => {
     fc.assert(
       fc.property(fc.uint8Array(), fc.nat(3), fc.nat(), (octets, start, seed) => {
         const spacious = new Uint8Array(octets.length + 6).fill(0xff)
         spacious.set(octets, start)
         const end = start + octets.length
         const hash = hashView(new DataView(spacious.buffer), start, end, seed)
-        assert.equal(hash, hashOctets(octets, 0, octets.length, seed))
+        assert.equal(hash, hashByteRange(octets, 0, octets.length, seed))
       }),
     )
   })
@@ -41,7 +41,7 @@ describe('hashName', () => {
     assert.notEqual(hashName(one, one.length, 0), hashName(two, two.length, 0))
   })
 
-  test('reads the first octets only', () => {
+  test('reads the first bytes only', () => {
     const name = labels('web.shop.svc')
     assert.equal(hashName(name, 4, 1), hashName(labels('web'), 4, 1))
   })
@@ -50,7 +50,7 @@ describe('hashName', () => {
     assert.notEqual(hashName(labels('web'), 4, 0), hashName(labels('web'), 4, 1))
   })
 
-  test('is a signed number of 32 bits for all octets and seeds', () => {
+  test('is a signed number of 32 bits for all bytes and seeds', () => {
     fc.assert(
       fc.property(fc.uint8Array(), fc.nat(0xffffffff), (octets, seed) => {
         assert.equal(hashName(octets, octets.length, seed), reference(octets, seed))
@@ -69,12 +69,12 @@ describe('hashName', () => {
   })
 })
 
-test('hashOctets begins and ends anywhere', () => {
+test('hashByteRange begins and ends anywhere', () => {
   fc.assert(
     fc.property(fc.uint8Array(), fc.nat(40), fc.nat(40), (octets, a, b) => {
       const start = Math.min(a, octets.length)
       const end = Math.min(start + b, octets.length)
-      assert.equal(hashOctets(octets, start, end, 7), reference(octets.slice(start, end), 7))
+      assert.equal(hashByteRange(octets, start, end, 7), reference(octets.slice(start, end), 7))
     }),
   )
 })

@@ -21,7 +21,7 @@ describe('readScopeNames', () => {
     { name: 'some', names: ['', 'blog', 'shop'] },
     { name: 'some that are not ASCII', names: ['', 'blög', 'shop', '店'] },
     { name: 'one whose size is no ASCII', names: ['', 'y'.repeat(200), 'shop'] },
-    { name: 'one whose size takes both octets', names: ['', LONG, 'shop'] },
+    { name: 'one whose size takes both bytes', names: ['', LONG, 'shop'] },
   ]
   for (const { name, names } of cases) {
     test(`reads ${name}`, () => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import fc from 'fast-check'
-import { concatBytes, octet } from '../../../src/bytes/bytes.ts'
+import { byteAt, concatBytes } from '../../../src/bytes/bytes.ts'
 import { nameOf } from '../../../src/dns/name.ts'
 import { parseQuery } from '../../../src/dns/query.ts'
 import { TYPE } from '../../../src/dns/rr-type.ts'
@@ -48,7 +48,7 @@ describe('shardOfName', () => {
     assert.equal(new Set(names.map((name) => shardOf(name))).size, names.length)
   })
 
-  test('reads the first octets only, as of a query name with its origin', () => {
+  test('reads the first bytes only, as of a query name with its origin', () => {
     const name = labels('web.shop.svc.cluster.local')
     assert.equal(shardOfName(name, 13, COUNT), shardOf('web.shop.svc'))
   })
@@ -93,11 +93,11 @@ describe('shardOfAddress', () => {
     )
   })
 
-  test('goes by every octet but the last', () => {
+  test('goes by every byte but the last', () => {
     const base = Uint8Array.of(192, 0, 2, 1)
     for (const i of [0, 1, 2]) {
       const other = base.slice()
-      other[i] = octet(base, i) + 1
+      other[i] = byteAt(base, i) + 1
       assert.notEqual(shardOfAddress(other, COUNT), shardOfAddress(base, COUNT))
     }
   })

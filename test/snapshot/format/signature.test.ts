@@ -11,7 +11,7 @@ import {
   signBytes,
 } from '../../../src/snapshot/format/signature.ts'
 
-/** What stands in PKCS #8 before the 32 octets of an Ed25519 key (RFC 8410 §7). */
+/** What stands in PKCS #8 before the 32 bytes of an Ed25519 key (RFC 8410 §7). */
 const PKCS8_HEAD = '302e020100300506032b657004220420'
 
 /** RFC 8032 §7.1, tests 1 to 3. */
@@ -70,7 +70,7 @@ describe('isSignedBy is false', () => {
   const { message = '', signature = '' } = VECTORS[0] ?? {}
   const good = base64url(signature)
   const cases: { name: string; bytes?: string; text: string }[] = [
-    { name: 'for other octets', bytes: '00', text: good },
+    { name: 'for other bytes', bytes: '00', text: good },
     { name: 'for no signature', text: '' },
     { name: 'for a signature of another key', text: base64url(VECTORS[1]?.signature ?? '') },
     { name: 'for half a signature', text: base64url(signature.slice(64)) },

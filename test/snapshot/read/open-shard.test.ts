@@ -50,7 +50,7 @@ function wholeShard(): Uint8Array {
   return buildShards(ENTRIES)[0] ?? new Uint8Array(0)
 }
 
-/** Opens octets that may be anything; `undefined` when they are refused as they should be. */
+/** Opens bytes that may be anything; `undefined` when they are refused as they should be. */
 function tryOpen(bytes: Uint8Array): Shard | undefined {
   try {
     return openShard(bytes)
@@ -103,22 +103,22 @@ describe('openShard refuses', () => {
     {
       name: 'nothing',
       bytes: new Uint8Array(0),
-      message: 'Cannot open shard: 0 octets are no shard',
+      message: 'Cannot open shard: 0 bytes are no shard',
     },
     {
       name: 'less than a header',
       bytes: wholeShard().slice(0, 60),
-      message: 'Cannot open shard: 60 octets are no shard',
+      message: 'Cannot open shard: 60 bytes are no shard',
     },
     {
       name: 'a header alone',
       bytes: wholeShard().slice(0, 64),
-      message: `Cannot open shard: 64 octets, header says ${wholeShard().length}`,
+      message: `Cannot open shard: 64 bytes, header says ${wholeShard().length}`,
     },
     {
       name: 'half a word',
       bytes: wholeShard().slice(0, 134),
-      message: 'Cannot open shard: 134 octets are no shard',
+      message: 'Cannot open shard: 134 bytes are no shard',
     },
   ]
   for (const { name, bytes, message } of sizes) {
@@ -143,8 +143,8 @@ describe('openShard refuses', () => {
 
 describe('openShard', () => {
   const places: { name: string; offset: number }[] = [
-    { name: 'in place at a multiple of four octets', offset: 8 },
-    { name: 'from a copy at any other octet', offset: 5 },
+    { name: 'in place at a multiple of four bytes', offset: 8 },
+    { name: 'from a copy at any other byte', offset: 5 },
   ]
   for (const { name, offset } of places) {
     test(`opens a part of a Buffer ${name}`, () => {
@@ -169,7 +169,7 @@ describe('openShard', () => {
   })
 })
 
-describe('openShard, given octets that were tampered with, refuses or opens safely', () => {
+describe('openShard, given bytes that were tampered with, refuses or opens safely', () => {
   const whole = wholeShard()
   const at = (): fc.Arbitrary<number> => fc.nat(whole.length - 1)
 
@@ -207,7 +207,7 @@ describe('openShard, given octets that were tampered with, refuses or opens safe
     )
   })
 
-  test('octets cut off or added, whatever the header says of the size', () => {
+  test('bytes cut off or added, whatever the header says of the size', () => {
     fc.assert(
       fc.property(at(), fc.uint8Array({ maxLength: 40 }), fc.boolean(), (size, more, isTold) => {
         for (const bytes of [whole.slice(0, size), Buffer.concat([whole, more])]) {
@@ -233,7 +233,7 @@ describe('openShard, given octets that were tampered with, refuses or opens safe
     )
   })
 
-  test('rdata and names of any octets', () => {
+  test('rdata and names of any bytes', () => {
     fc.assert(
       fc.property(relativeName(), fc.uint8Array({ maxLength: 12 }), (name, octets) => {
         const bytes = buildShards(EXAMPLE)[0]?.slice() ?? new Uint8Array(0)

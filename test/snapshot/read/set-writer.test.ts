@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { asWordOctets } from '../../../src/bytes/bytes.ts'
+import { asWordBytes } from '../../../src/bytes/bytes.ts'
 import { parseResponse, type Response } from '../../../src/dns/message.ts'
 import { nameOf } from '../../../src/dns/name.ts'
 import { parseQuery } from '../../../src/dns/query.ts'
@@ -37,7 +37,7 @@ function answer(entries: readonly ZoneEntry[], options: Options = {}): Response 
   const sets = new SetWriter(new ReplyWriter())
   const query = parseQuery(writeQuery({ name: nameOf(`${name}.cluster.local`), type }))
   assert.ok(query.kind === 'query')
-  sets.origin = asWordOctets(options.origin ?? ORIGIN)
+  sets.origin = asWordBytes(options.origin ?? ORIGIN)
   const { rotation } = options
   sets.rotation = rotation === undefined ? undefined : () => rotation
   sets.reply.begin(query, { bytesMax })
@@ -123,7 +123,7 @@ describe('SetWriter.writeAnswer', () => {
     }
   })
 
-  test('leaves out names over 255 octets, and goes on', () => {
+  test('leaves out names over 255 bytes, and goes on', () => {
     const name = `x.${WEB}`
     const far = `${[1, 2, 3].map((n) => String(n).repeat(63)).join('.')}.${WEB}`
     const near = `near.${WEB}`
@@ -254,7 +254,7 @@ describe('SetWriter.writeTargetAddresses', () => {
     assert.ok(size <= 512)
   })
 
-  test('leaves out a target whose name is over 255 octets', () => {
+  test('leaves out a target whose name is over 255 bytes', () => {
     const far = `${[1, 2, 3].map((n) => String(n).repeat(63)).join('.')}.${WEB}`
     const { additional } = answer(
       [recordSet(`x.${WEB} 5 IN SRV 0 1 80 ${far}`), recordSet(`${far} 5 IN A 192.0.2.1`)],

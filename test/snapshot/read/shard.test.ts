@@ -30,7 +30,7 @@ describe('Shard.findNode', () => {
     { name: 'a name that only is above another', text: 'shop.svc' },
     { name: 'a name below', text: 'a.web.shop.svc' },
     { name: 'a name in capitals, which callers fold', text: 'SVC' },
-    { name: 'labels that join to the same octets', text: 'shop\\003svc' },
+    { name: 'labels that join to the same bytes', text: 'shop\\003svc' },
   ]
   for (const text of found) {
     test(`finds ${text}`, () => {
@@ -46,7 +46,7 @@ describe('Shard.findNode', () => {
     })
   }
 
-  test('reads the first octets only', () => {
+  test('reads the first bytes only', () => {
     const name = labels('web.shop.svc.cluster.local')
     assert.equal(shard.findNode(name, 13), find(shard, 'web.shop.svc'))
   })

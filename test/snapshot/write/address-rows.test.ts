@@ -5,7 +5,7 @@ import { AddressRows } from '../../../src/snapshot/write/address-rows.ts'
 import { buildShard } from '../../../src/snapshot/write/shard-writer.ts'
 import { pointer } from '../entries.ts'
 
-test('AddressRows takes addresses as octets, and as a table has them', () => {
+test('AddressRows takes addresses as bytes, and as a table has them', () => {
   const six = [0x20, 1, 0xd, 0xb8, 0, 0, 0, 0, 0, 0, 0, 0, 255, 0, 0, 1]
   const { addresses6 } = openShard(buildShard([pointer(six, 'a')]).bytes)
   const rows = new AddressRows()

@@ -84,7 +84,7 @@ describe('buildShards', () => {
     )
   })
 
-  test('gives the same octets whatever order entries come in', () => {
+  test('gives the same bytes whatever order entries come in', () => {
     const shuffled = entryList().chain((entries) =>
       fc.tuple(
         fc.constant(entries),

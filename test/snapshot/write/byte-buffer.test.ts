@@ -16,7 +16,7 @@ describe('ByteBuffer', () => {
       write: (b) => b.append32(0xff000001),
       hex: '010000ff',
     },
-    { name: 'appends octets', write: (b) => b.append(Uint8Array.of(1, 2, 3)), hex: '010203' },
+    { name: 'appends bytes', write: (b) => b.append(Uint8Array.of(1, 2, 3)), hex: '010203' },
     { name: 'makes room of zeros', write: (b) => b.reserve(3), hex: '000000' },
     {
       name: 'puts numbers where room was made',
@@ -45,7 +45,7 @@ describe('ByteBuffer', () => {
       hex: '01000000',
     },
     {
-      name: 'puts octets where room was made',
+      name: 'puts bytes where room was made',
       write: (b) => {
         const start = b.reserve(4)
         b.put(start + 1, Uint8Array.of(1, 2))
@@ -67,7 +67,7 @@ describe('ByteBuffer', () => {
     assert.equal(buffer.reserve(1), 5)
   })
 
-  test('keeps what it has when it grows, by one octet or by much', () => {
+  test('keeps what it has when it grows, by one byte or by much', () => {
     for (const count of [1, 1_000_000]) {
       const buffer = new ByteBuffer()
       buffer.append32(0x04030201)
@@ -82,7 +82,7 @@ describe('ByteBuffer', () => {
   test('refuses to grow beyond what a shard may have', () => {
     assert.throws(() => new ByteBuffer().reserve(SHARD_BYTES_MAX + 1), {
       name: 'SnapshotError',
-      message: 'Cannot build shard: over 268435456 octets',
+      message: 'Cannot build shard: over 268435456 bytes',
     })
   })
 })

@@ -18,7 +18,7 @@ const SHARD = openShard(
   ]).bytes,
 )
 
-/** Sets of the rows, 12, 16 (with one octet to spare) and 12 octets. */
+/** Sets of the rows, 12, 16 (with one byte to spare) and 12 bytes. */
 const SETS = SHARD.addresses4.set(0)
 const SETS_END = SHARD.field(9)
 

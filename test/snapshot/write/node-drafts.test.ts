@@ -134,7 +134,7 @@ describe('draftNodes makes sets', () => {
       rdata: ['+0161', '+0162'],
     },
     {
-      name: 'with a name and the same octets of rdata apart',
+      name: 'with a name and the same bytes of rdata apart',
       type: TYPE.CNAME,
       entries: [
         {

@@ -10,7 +10,7 @@ function nodeOf(name: string): NodeDraft {
 }
 
 describe('NodeTable', () => {
-  test('finds names by their octets, also at the end of longer ones', () => {
+  test('finds names by their bytes, also at the end of longer ones', () => {
     const table = new NodeTable()
     const [web, shop] = [nodeOf('web.shop.svc'), nodeOf('shop.svc')]
     for (const node of [web, shop]) table.add(node)
@@ -46,7 +46,7 @@ describe('NodeTable', () => {
   })
 })
 
-/** Labels of eight octets with one hash: to each first four, the others that make up for them. */
+/** Labels of eight bytes with one hash: to each first four, the others that make up for them. */
 function colliding(count: number): Uint8Array[] {
   return Array.from({ length: count }, (_, i) => {
     const octets = new Uint8Array(8)

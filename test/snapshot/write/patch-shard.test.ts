@@ -49,7 +49,7 @@ describe('patchShard', () => {
     scope: fc.constantFrom('shop', 'blog', 'zoo'),
   })
 
-  test('makes the octets that the whole would be', () => {
+  test('makes the bytes that the whole would be', () => {
     fc.assert(
       fc.property(fc.array(services, { maxLength: 5 }), services, services, (rest, one, other) => {
         const entriesOf = (s: typeof one): ZoneEntry[] => service(s.name, s.size, s.scope)
@@ -67,7 +67,7 @@ describe('patchShard', () => {
     assert.deepEqual(openShard(bytes).scopes, scopes)
   })
 
-  test('keeps the octets of a shard in which nothing is replaced', () => {
+  test('keeps the bytes of a shard in which nothing is replaced', () => {
     const shard = buildShard(whole([...FRAME, ...service('web', 3, 'shop')]))
     assert.deepEqual(patchShard(shard, new Set(), []), shard)
   })

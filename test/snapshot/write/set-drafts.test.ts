@@ -12,7 +12,7 @@ import {
   mergeRdata,
 } from '../../../src/snapshot/write/set-drafts.ts'
 
-/** Records of one octet, some of them with a target of one. */
+/** Records of one byte, some of them with a target of one. */
 const rdata = (): fc.Arbitrary<Rdata> =>
   fc
     .record({ value: fc.nat(3), target: fc.option(fc.nat(2), { nil: undefined }) })

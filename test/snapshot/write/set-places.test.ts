@@ -60,7 +60,7 @@ describe('find', () => {
       isSame: false,
     },
     {
-      name: 'octets that are divided otherwise',
+      name: 'bytes that are divided otherwise',
       one: draftSet(TYPE.TXT, 5, [at(1, 2), at(3)]),
       other: draftSet(TYPE.TXT, 5, [at(1), at(2, 3)]),
       isSame: false,

@@ -23,7 +23,7 @@ function formAt(shard: Shard, name: string): number {
   return shard.setForm(shard.refSet(node + 4))
 }
 
-/** Octets of all sets of a shard. */
+/** Bytes of all sets of a shard. */
 function setsBytes(shard: Shard): number {
   const nodes = [...shard.nodes()]
   const sizes = nodes.map(
@@ -71,7 +71,7 @@ describe('buildShard', () => {
 
   const shared: { name: string; entries: readonly ZoneEntry[]; bytes: number }[] = [
     {
-      name: 'stores sets of the same octets once',
+      name: 'stores sets of the same bytes once',
       entries: [recordSet(`a.${WEB} 5 IN A 192.0.2.1`), recordSet(`b.${WEB} 5 IN A 192.0.2.1`)],
       bytes: 8,
     },
@@ -142,7 +142,7 @@ describe('buildShard', () => {
     }
   })
 
-  test('gives the same octets whatever order entries come in', () => {
+  test('gives the same bytes whatever order entries come in', () => {
     fc.assert(
       fc.property(fc.array(zoneEntry(), { maxLength: 15 }), (entries) => {
         assert.deepEqual(buildShard(entries.toReversed()).bytes, buildShard(entries).bytes)
