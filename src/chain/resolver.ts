@@ -59,6 +59,18 @@ const PANICS = {
   help: 'A metrics that counts the number of panics.',
   labels: [],
 }
+/**
+ * Queries that plugins have not answered yet, per process or `--workers` thread: twice as many as
+ * may wait for upstreams, so that a silent upstream leaves room for the others.
+ */
+const DEFERRED_MAX = 8192
+const REJECTS = {
+  name: 'kubedoh_deferred_rejects_total',
+  help: 'Queries refused because too many others waited for plugins.',
+  labels: [],
+}
+/** Why a query is refused then; CoreDNS refuses what is over `max_concurrent`. */
+const OVERLOADED = extendedError(EXTENDED_ERROR.OTHER, 'too many queries under way')
 /** Look-ups within look-ups. */
 const DEPTH_MAX = 10
 
@@ -90,6 +102,8 @@ export class Resolver {
   private readonly dropped: DroppedCounts
   private readonly readiness: Readiness
   private readonly panics: { value: number }
+  private readonly rejects: { value: number }
+  private deferred = 0
   private readonly writer = new ReplyWriter()
   private readonly observation: Writable<Observation>
 
@@ -100,6 +114,7 @@ export class Resolver {
     this.dropped = new DroppedCounts(listeners, chains, host)
     this.readiness = new Readiness(chains)
     this.panics = host.metrics.counter(PANICS)
+    this.rejects = host.metrics.counter(REJECTS)
     const client: Client = { address: '', port: 0, transport: 'udp' }
     const seen = { reply: EMPTY, replyBytes: 0, plugin: '', durationMs: 0 }
     this.observation = { query: new Query(), client, ...seen }
@@ -137,6 +152,10 @@ export class Resolver {
     const chain = findChain(listener, parsed, client)
     if (chain === undefined) {
       return this.refuse(listener, incoming, tellsWhy(listener) ? [NO_BLOCK] : [])
+    }
+    if (this.deferred >= DEFERRED_MAX) {
+      this.rejects.value++
+      return this.refuse(listener, incoming, tellsWhy(listener) ? [OVERLOADED] : [])
     }
     const from = { client, listener, depth: 0, spans }
     return this.answerBy(chain, this.request(incoming.takeQuery(), from))
@@ -212,8 +231,7 @@ export class Resolver {
     } catch (error) {
       outcome = this.panic(error)
     }
-    const settled =
-      outcome instanceof Promise ? outcome.catch((error: unknown) => this.panic(error)) : outcome
+    const settled = outcome instanceof Promise ? this.defer(outcome) : outcome
     const replied = andThen(settled, (result) => this.write(request, result))
     return andThen(replied, (reply) => {
       const durationMs = this.host.elapsed() - startMs
@@ -223,6 +241,20 @@ export class Resolver {
       this.observe(observers, { ...seen, reply: reply ?? EMPTY, replyBytes: reply?.length ?? 0 })
       return reply
     })
+  }
+
+  /** Counts a deferred outcome until it comes. Never rejects. */
+  private async defer(outcome: Promise<Outcome>): Promise<Outcome> {
+    // On Workers it may never come (`isolatesRequests`), and the platform bounds requests itself.
+    const counted = this.host.isolatesRequests ? 0 : 1
+    this.deferred += counted
+    try {
+      return await outcome
+    } catch (error) {
+      return this.panic(error)
+    } finally {
+      this.deferred -= counted
+    }
   }
 
   /**

@@ -28,6 +28,29 @@ describe('requests', () => {
   })
 })
 
+test('queries that plugins defer are bounded: more are refused and counted until one is done', async () => {
+  const finish: (() => void)[] = []
+  const server = serveWith({
+    name: 'test',
+    serve: ({ name }) =>
+      name.length < 10
+        ? EMPTY_REPLY
+        : new Promise((resolve) => finish.push(() => resolve(EMPTY_REPLY))),
+  })
+  const late = Array.from({ length: 8192 }, () => server.ask('late.example A'))
+  const over = server.ask('late.example A')
+  assert.equal(finish.length, 8192)
+  assert.deepEqual(await over, ['REFUSED rd'])
+  assert.deepEqual(await server.ask('soon A'), ['REFUSED rd'])
+  assert.match(server.host.metrics.format(), /^kubedoh_deferred_rejects_total 2$/m)
+  finish[0]?.()
+  assert.deepEqual(await late[0], ['NOERROR rd'])
+  assert.deepEqual(await server.ask('soon A'), ['NOERROR rd'])
+  const last = server.ask('late.example A')
+  for (const one of finish) one()
+  for (const answered of [...late, last]) assert.deepEqual(await answered, ['NOERROR rd'])
+})
+
 describe('a plugin that throws', () => {
   const fail = (): never => {
     throw new Error('out of order')
