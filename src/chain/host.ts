@@ -8,7 +8,7 @@ import type { ClusterTree } from '../corefile/cluster-tree.ts'
 import type { KubernetesOptions } from '../corefile/kubernetes-options.ts'
 import type { KeyTable } from '../plugins/etcd/key-table.ts'
 import type { EtcdConnection } from '../plugins/etcd/options.ts'
-import type { RecordSet } from '../records/zone-entry.ts'
+import type { RRset } from '../records/zone-entry.ts'
 import type { Snapshot } from '../snapshot/read/snapshot.ts'
 import type { Visibility } from '../snapshot/read/visibility.ts'
 import type { Log } from '../telemetry/log.ts'
@@ -106,7 +106,7 @@ export type SnapshotSource = {
    */
   readonly freshness: (namespaces?: Visibility) => 'fresh' | 'stale' | 'expired' | 'partial'
   /** What a transfer of the zone has; absent where there are snapshots only. */
-  readonly transferRecords?: () => Iterable<RecordSet>
+  readonly transferRecords?: () => Iterable<RRset>
   /** The Pod that runs at a client's address; absent where there are snapshots only. */
   readonly podAt?: (client: string) => ClientPod | undefined
 }

@@ -15,7 +15,7 @@ import type { NamingOptions } from '../kubernetes/objects/options.ts'
 import { isSelected } from '../kubernetes/objects/selection.ts'
 import { HostGroups } from '../kubernetes/trees/host-groups.ts'
 import { NameGroups } from '../kubernetes/trees/name-groups.ts'
-import type { RecordSet } from '../records/zone-entry.ts'
+import type { RRset } from '../records/zone-entry.ts'
 import { LABELS_TREE } from '../snapshot/format/manifest.ts'
 import { GroupedShards } from '../snapshot/write/grouped-shards.ts'
 import { LabelTree } from './label-tree.ts'
@@ -94,7 +94,7 @@ export class ClusterBuilder {
   }
 
   /** Makes what a transfer of the zone has, from the present objects. */
-  transferRecords(): Iterable<RecordSet> {
+  transferRecords(): Iterable<RRset> {
     return this.groups.transferRecords()
   }
 

@@ -7,7 +7,7 @@ import type { ClusterObject, Pod } from '../kubernetes/objects/objects.ts'
 import type { NamingOptions } from '../kubernetes/objects/options.ts'
 import { isSelected } from '../kubernetes/objects/selection.ts'
 import { transferRecords } from '../kubernetes/rules/transfer-records.ts'
-import type { RecordSet } from '../records/zone-entry.ts'
+import type { RRset } from '../records/zone-entry.ts'
 import type { Sleep } from './backoff.ts'
 import { ClusterWatch, type CollectionState } from './cluster-watch.ts'
 import { collectionsFor, type ObjectApi } from './object-api.ts'
@@ -30,7 +30,7 @@ export type ExportSource = {
 /** Objects that never change. */
 export type ObjectSource = ExportSource & {
   /** Makes what a transfer of the zone has. */
-  readonly transferRecords: () => Iterable<RecordSet>
+  readonly transferRecords: () => Iterable<RRset>
   /** Finds the Pod that runs at a client's address. */
   readonly podAt: (client: string) => Pod | undefined
 }

@@ -4,7 +4,7 @@
  */
 import type { ClusterObject, Pod } from '../kubernetes/objects/objects.ts'
 import type { NamingOptions } from '../kubernetes/objects/options.ts'
-import type { RecordSet } from '../records/zone-entry.ts'
+import type { RRset } from '../records/zone-entry.ts'
 import { SnapshotError } from '../snapshot/format/errors.ts'
 import type { Snapshot } from '../snapshot/read/snapshot.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
@@ -161,7 +161,7 @@ export class LiveCluster {
   }
 
   /** Makes what a transfer of the zone has, from the present objects. */
-  transferRecords(): Iterable<RecordSet> {
+  transferRecords(): Iterable<RRset> {
     return this.builder.transferRecords()
   }
 

@@ -4,7 +4,7 @@
  */
 import type { ClusterObject, Kind } from '../kubernetes/objects/objects.ts'
 import type { NamingOptions } from '../kubernetes/objects/options.ts'
-import type { RecordSet } from '../records/zone-entry.ts'
+import type { RRset } from '../records/zone-entry.ts'
 import { ClusterBuilder } from './cluster-builder.ts'
 import type { ObjectSink } from './reflector.ts'
 import type { BuiltSnapshot } from './snapshot-builder.ts'
@@ -58,7 +58,7 @@ export class TreeBuilders implements ObjectSink {
   }
 
   /** Makes what a transfer of the main tree's zone has. */
-  transferRecords(): Iterable<RecordSet> {
+  transferRecords(): Iterable<RRset> {
     return this.main.transferRecords()
   }
 

@@ -24,7 +24,7 @@ export const SERVER_CHOICES_TYPE = 0xff00
 /** One name server. */
 export type ServerChoice = {
   /** Its namespace, '' for none. */
-  readonly scope: string
+  readonly namespace: string
   /** 4 or 16 bytes, or none. */
   readonly address: Uint8Array
   /** Its name's labels below the zone; none when there is no server. */
@@ -32,8 +32,8 @@ export type ServerChoice = {
 }
 
 /** Writes a name server as rdata. */
-export function writeServerChoice({ scope, address, target }: ServerChoice): Rdata {
-  const name = new TextEncoder().encode(scope)
+export function writeServerChoice({ namespace, address, target }: ServerChoice): Rdata {
+  const name = new TextEncoder().encode(namespace)
   const sizes = [Uint8Array.of(name.length), Uint8Array.of(address.length)] as const
   return { bytes: concatBytes(sizes[0], name, sizes[1], address, target) }
 }
@@ -44,7 +44,7 @@ export function readServerChoice(rdata: Uint8Array): ServerChoice {
   const addressEnd = nameEnd + 1 + byteAt(rdata, nameEnd)
   const address = rdata.subarray(nameEnd + 1, addressEnd)
   return {
-    scope: new TextDecoder().decode(rdata.subarray(1, nameEnd)),
+    namespace: new TextDecoder().decode(rdata.subarray(1, nameEnd)),
     address: address.length === 4 || address.length === 16 ? address : rdata.subarray(0, 0),
     target: rdata.subarray(addressEnd),
   }

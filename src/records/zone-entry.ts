@@ -14,12 +14,12 @@
 export type Rdata = { readonly bytes: Uint8Array; readonly target?: Uint8Array }
 
 /** All records of one type at one name (RFC 2181 §5). */
-export type RecordSet = {
+export type RRset = {
   readonly kind: 'records'
   /** Labels below the zone, lower case, without the root; none for the apex. */
   readonly owner: Uint8Array
   /** The namespace that may see it, or '' for all. */
-  readonly scope: string
+  readonly namespace: string
   readonly type: number
   /** 0 to 16,777,215. */
   readonly ttlSeconds: number
@@ -33,7 +33,7 @@ export type RecordSet = {
 export type ExistingName = {
   readonly kind: 'name'
   readonly owner: Uint8Array
-  readonly scope: string
+  readonly namespace: string
   /** Whether it exists only because names below it do. */
   readonly isImplied?: true
 }
@@ -45,7 +45,7 @@ export type ExistingName = {
 export type AddressNames = {
   readonly kind: 'address-names'
   readonly owner: Uint8Array
-  readonly scope: string
+  readonly namespace: string
 }
 
 /** Where an address points back to: PTR records, kept by address and not by their long names. */
@@ -53,7 +53,7 @@ export type Pointer = {
   readonly kind: 'pointer'
   /** 4 or 16 bytes. */
   readonly address: Uint8Array
-  readonly scope: string
+  readonly namespace: string
   readonly ttlSeconds: number
   /** Labels below the zone that answers name, lower case. */
   readonly target: Uint8Array
@@ -61,16 +61,16 @@ export type Pointer = {
   readonly isYielding?: true
 }
 
-/** Whose an address is: a Pod's of the namespace `scope`. Nobody is answered with it. */
+/** Whose an address is: a Pod's of the namespace `namespace`. Nobody is answered with it. */
 export type PodAddress = {
   readonly kind: 'pod-address'
   /** 4 or 16 bytes. */
   readonly address: Uint8Array
-  readonly scope: string
+  readonly namespace: string
 }
 
 /** What is kept by the name that owns it. */
-export type NamedEntry = RecordSet | ExistingName | AddressNames
+export type NamedEntry = RRset | ExistingName | AddressNames
 
 /** What is kept by its address. */
 export type AddressEntry = Pointer | PodAddress

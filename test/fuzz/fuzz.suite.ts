@@ -38,7 +38,7 @@ const SHARDS: readonly Uint8Array[] = [
     recordSet('_http._tcp.web.shop.svc 5 IN SRV 0 50 80 web.shop.svc', 'shop'),
     recordSet('out.shop.svc 5 IN CNAME www.example.org.', 'shop'),
     recordSet('text.shop.svc 5 IN TXT "one" "two"', 'shop'),
-    pointer([192, 0, 2, 1], 'web.shop.svc', { scope: 'shop' }),
+    pointer([192, 0, 2, 1], 'web.shop.svc', { namespace: 'shop' }),
     pointer([0x20, 1, 0xd, 0xb8, ...Array<number>(11).fill(0), 1], 'web.shop.svc'),
   ]),
   ...buildShards([recordSet('a 5 IN A 192.0.2.1')]),

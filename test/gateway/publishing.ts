@@ -4,7 +4,7 @@
  */
 import type { SignedManifest } from '../../src/gateway/store.ts'
 import { labelRecords } from '../../src/kubernetes/trees/namespace-labels.ts'
-import type { RecordSet } from '../../src/records/zone-entry.ts'
+import type { RRset } from '../../src/records/zone-entry.ts'
 import {
   formatManifest,
   LABELS_TREE,
@@ -52,7 +52,7 @@ export async function snapshotOf(
     )
   const build = (some: readonly string[]): readonly Uint8Array[] =>
     buildShards(
-      some.map((lines) => recordSet(lines, scopeOf(lines))),
+      some.map((lines) => recordSet(lines, namespaceOf(lines))),
       shardCount,
     )
   const listed = await list(build(sets))
@@ -82,11 +82,11 @@ export async function snapshotOf(
 }
 
 /** The namespace of a Service's name; names of Services are its namespace's alone. */
-function scopeOf(lines: string): string {
+function namespaceOf(lines: string): string {
   return /^\S+?\.([\w-]+)\.svc\./.exec(lines)?.[1] ?? ''
 }
 
-function entriesOf(labels: Readonly<Record<string, readonly string[]>>): readonly RecordSet[] {
+function entriesOf(labels: Readonly<Record<string, readonly string[]>>): readonly RRset[] {
   const namespaces = Object.entries(labels).map(([name, texts]) => {
     const pairs = texts.map((text): [string, string] => {
       const [key = '', value = ''] = text.split('=')

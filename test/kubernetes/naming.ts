@@ -17,7 +17,7 @@ import { parseObject } from '../../src/kubernetes/objects/parse-object.ts'
 import { isSelected } from '../../src/kubernetes/objects/selection.ts'
 import { parseSelector, type Selector } from '../../src/kubernetes/objects/selector.ts'
 import { clusterRecords } from '../../src/kubernetes/trees/cluster-records.ts'
-import type { Rdata, RecordSet, ZoneEntry } from '../../src/records/zone-entry.ts'
+import type { Rdata, RRset, ZoneEntry } from '../../src/records/zone-entry.ts'
 import { formatRecord } from '../../src/records/zone-text.ts'
 
 /** A row of a table. */
@@ -145,7 +145,7 @@ function formatEntry(entry: ZoneEntry): string[] {
     case 'address-names':
       return [`${formatRelative(entry.owner)} has addresses below`]
     case 'pod-address':
-      return [`${formatName(reverseName(entry.address))} is of a Pod in ${entry.scope}`]
+      return [`${formatName(reverseName(entry.address))} is of a Pod in ${entry.namespace}`]
     case 'pointer': {
       const owner = formatName(reverseName(entry.address))
       return [`${owner} ${entry.ttlSeconds} PTR ${formatRelative(entry.target)}`]
@@ -155,7 +155,7 @@ function formatEntry(entry: ZoneEntry): string[] {
   }
 }
 
-function formatOne(set: RecordSet, { bytes, target }: Rdata): string {
+function formatOne(set: RRset, { bytes, target }: Rdata): string {
   const { owner, type, ttlSeconds, isGlue } = set
   const line = formatRecord({
     owner: ROOT,

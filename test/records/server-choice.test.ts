@@ -8,14 +8,14 @@ describe('a name server as rdata', () => {
     const bytes = (size: number): fc.Arbitrary<Uint8Array> =>
       fc.uint8Array({ minLength: size, maxLength: size })
     const choice = fc.record({
-      scope: fc.constantFrom('', 'shop', 'a'.repeat(63)),
+      namespace: fc.constantFrom('', 'shop', 'a'.repeat(63)),
       address: fc.oneof(bytes(0), bytes(4), bytes(16)),
       target: fc.uint8Array({ maxLength: 254 }),
     })
     fc.assert(
       fc.property(choice, (one) => {
-        const { scope, address, target } = readServerChoice(writeServerChoice(one).bytes)
-        assert.equal(scope, one.scope)
+        const { namespace, address, target } = readServerChoice(writeServerChoice(one).bytes)
+        assert.equal(namespace, one.namespace)
         assert.deepEqual([...address, 256, ...target], [...one.address, 256, ...one.target])
       }),
     )

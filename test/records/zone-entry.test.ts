@@ -3,7 +3,7 @@ import { describe, test } from 'node:test'
 import { EMPTY } from '../../src/bytes/bytes.ts'
 import { nameOf, parseRelativeName } from '../../src/dns/name.ts'
 import { formatType, TYPE } from '../../src/dns/rr-type.ts'
-import type { Rdata, RecordSet, ZoneEntry } from '../../src/records/zone-entry.ts'
+import type { Rdata, RRset, ZoneEntry } from '../../src/records/zone-entry.ts'
 import { SET_TTL_MAX } from '../../src/snapshot/format/layout.ts'
 import { openShard } from '../../src/snapshot/read/open-shard.ts'
 import type { Shard } from '../../src/snapshot/read/shard.ts'
@@ -13,12 +13,12 @@ import { parseRecord } from '../parse-record.ts'
 const relative = (text: string): Uint8Array => parseRelativeName(text) ?? EMPTY
 
 /** A set of records at `www`, from `<type> <rdata>` each, names within absolute. */
-function setOf(...texts: readonly string[]): RecordSet {
+function setOf(...texts: readonly string[]): RRset {
   const records = texts.map((text) => parseRecord(`www 5 ${text}`, nameOf('example.org')))
   const rdata = records.flatMap((record): Rdata[] => (record ? [{ bytes: record.rdata }] : []))
   const type = records[0]?.type ?? 0
   assert.equal(rdata.length, texts.length)
-  return { kind: 'records', owner: relative('www'), scope: 'shop', type, ttlSeconds: 5, rdata }
+  return { kind: 'records', owner: relative('www'), namespace: 'shop', type, ttlSeconds: 5, rdata }
 }
 
 function shardOf(...entries: readonly ZoneEntry[]): Shard {
@@ -37,18 +37,22 @@ function describeName(shard: Shard, text: string): string {
     shard.isGlue(node) ? 'glue' : '',
     shard.hasAddressNames(node) ? 'addresses below' : '',
   ]
-  const words = [`in "${shard.scopes[shard.nodeScope(node)]}"`, ...types.map(formatType), ...flags]
+  const words = [
+    `in "${shard.namespaces[shard.nodeNamespaceId(node)]}"`,
+    ...types.map(formatType),
+    ...flags,
+  ]
   return words.filter((word) => word !== '').join(', ')
 }
 
 describe('what a snapshot keeps of an entry', () => {
   const a = setOf('A 192.0.2.1')
-  const www = { owner: relative('www'), scope: 'shop' }
+  const www = { owner: relative('www'), namespace: 'shop' }
   const pointer = {
     kind: 'pointer',
     ttlSeconds: 5,
     target: relative('www'),
-    scope: 'shop',
+    namespace: 'shop',
   } as const
   const cases: { name: string; entries: ZoneEntry[]; kept: string }[] = [
     { name: 'the type of a set and its namespace', entries: [a], kept: 'in "shop", A' },
@@ -57,7 +61,7 @@ describe('what a snapshot keeps of an entry', () => {
       entries: [a, setOf('AAAA 2001:db8::1'), setOf('TXT "x"')],
       kept: 'in "shop", A, TXT, AAAA',
     },
-    { name: 'that all may see it', entries: [{ ...a, scope: '' }], kept: 'in "", A' },
+    { name: 'that all may see it', entries: [{ ...a, namespace: '' }], kept: 'in "", A' },
     {
       name: 'that a name only goes along with others',
       entries: [{ ...a, isGlue: true }],
@@ -100,7 +104,7 @@ describe('what a snapshot keeps of an entry', () => {
     ]) {
       assert.equal(table.count, 1)
       assert.deepEqual(table.address(0), address)
-      assert.equal(shard.scopes[table.scope(0)], 'shop')
+      assert.equal(shard.namespaces[table.namespaceId(0)], 'shop')
     }
   })
 

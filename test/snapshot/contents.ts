@@ -13,7 +13,7 @@ import { rdataText } from './entries.ts'
 
 /** A name's flags and, by type, its TTL and rdata, sorted as text. */
 export type NameContents = {
-  readonly scope: string
+  readonly namespace: string
   readonly isImplied: boolean
   readonly isGlue: boolean
   readonly hasAddressNames: boolean
@@ -39,28 +39,34 @@ export function contentsOfEntries(entries: readonly ZoneEntry[]): Contents {
   for (const entry of entries) {
     if (entry.kind !== 'pointer' || entry.isYielding === true) continue
     const hex = formatHex(entry.address)
-    taken.set(hex, (taken.get(hex) ?? new Set()).add(entry.scope))
+    taken.set(hex, (taken.get(hex) ?? new Set()).add(entry.namespace))
   }
   const pods = new Set<string>()
   for (const entry of entries) {
     if (entry.kind === 'pod-address') {
-      pods.add(`${formatHex(entry.address)} ${entry.scope}`)
+      pods.add(`${formatHex(entry.address)} ${entry.namespace}`)
       continue
     }
     if (entry.kind === 'pointer') {
       const others = entry.isYielding === true ? taken.get(formatHex(entry.address)) : undefined
-      if (others?.has(entry.scope) === true || others?.has('') === true) continue
-      const key = `${formatHex(entry.address)} ${entry.scope}${others ? ' yielding' : ''}`
+      if (others?.has(entry.namespace) === true || others?.has('') === true) continue
+      const key = `${formatHex(entry.address)} ${entry.namespace}${others ? ' yielding' : ''}`
       pointers[key] = merge(pointers[key], entry.ttlSeconds, [`+${formatHex(entry.target)}`])
       continue
     }
-    const { owner, scope } = entry
+    const { owner, namespace } = entry
     const isGlue = entry.kind === 'records' && entry.isGlue === true
     const isImplied = entry.kind === 'name' && entry.isImplied === true
     const hasAddressNames = entry.kind === 'address-names'
-    addName(names, owner, { scope, isImplied, isGlue, hasAddressNames, sets: setsOf(entry) })
+    addName(names, owner, { namespace, isImplied, isGlue, hasAddressNames, sets: setsOf(entry) })
     for (const offset of labelOffsets(owner).slice(1)) {
-      const implied = { scope, isImplied: true, isGlue: false, hasAddressNames: false, sets: {} }
+      const implied = {
+        namespace,
+        isImplied: true,
+        isGlue: false,
+        hasAddressNames: false,
+        sets: {},
+      }
       addName(names, owner.subarray(offset), implied)
     }
   }
@@ -80,7 +86,7 @@ export function contentsOfShards(shards: readonly Shard[]): Contents {
     }
     for (const table of [shard.addresses4, shard.addresses6]) {
       for (let i = 0; i < table.count; i++) {
-        const key = `${formatHex(table.address(i))} ${shard.scopes[table.scope(i)]}`
+        const key = `${formatHex(table.address(i))} ${shard.namespaces[table.namespaceId(i)]}`
         if (table.isPod(i)) pods.push(key)
         if (table.targetCount(i) === 0) continue
         const rdata = rdataOfSet(shard, table.set(i), table.targetCount(i), TYPE.PTR).sort()
@@ -143,7 +149,7 @@ function nameOfNode(shard: Shard, node: number): NameContents {
     sets[type] = { ttlSeconds: shard.setTtl(set), rdata }
   }
   return {
-    scope: shard.scopes[shard.nodeScope(node)] ?? 'none',
+    namespace: shard.namespaces[shard.nodeNamespaceId(node)] ?? 'none',
     isImplied: shard.isImplied(node),
     isGlue: shard.isGlue(node),
     hasAddressNames: shard.hasAddressNames(node),
@@ -169,7 +175,7 @@ function addName(names: Record<string, NameContents>, owner: Uint8Array, added: 
     sets[Number(type)] = merge(sets[Number(type)], ttlSeconds, rdata)
   }
   names[key] = {
-    scope: known.scope === added.scope ? known.scope : '',
+    namespace: known.namespace === added.namespace ? known.namespace : '',
     isImplied: known.isImplied && added.isImplied,
     isGlue: known.isGlue && added.isGlue,
     hasAddressNames: known.hasAddressNames || added.hasAddressNames,

@@ -13,7 +13,7 @@ import type {
   PodAddress,
   Pointer,
   Rdata,
-  RecordSet,
+  RRset,
   ZoneEntry,
 } from '../../src/records/zone-entry.ts'
 import { parseRecord } from '../parse-record.ts'
@@ -39,7 +39,7 @@ export function labels(text: string): Uint8Array {
 }
 
 /** The set that lines of a zone file make up: one owner, one type, the first line's TTL. */
-export function recordSet(lines: string, scope = ''): RecordSet {
+export function recordSet(lines: string, namespace = ''): RRset {
   const records = lines
     .split('\n')
     .map((line) => line.trim())
@@ -50,7 +50,7 @@ export function recordSet(lines: string, scope = ''): RecordSet {
   return {
     kind: 'records',
     owner: first.owner.subarray(0, tailOffset(first.owner, ORIGIN)),
-    scope,
+    namespace,
     type: first.type,
     ttlSeconds: first.ttlSeconds,
     rdata: records.map(rdataOf),
@@ -58,33 +58,33 @@ export function recordSet(lines: string, scope = ''): RecordSet {
 }
 
 /** A name that exists. */
-export function existingName(owner: string, scope = ''): ExistingName {
-  return { kind: 'name', owner: labels(owner), scope }
+export function existingName(owner: string, namespace = ''): ExistingName {
+  return { kind: 'name', owner: labels(owner), namespace }
 }
 
 /** A name below which names are made from addresses. */
-export function addressNames(owner: string, scope = ''): AddressNames {
-  return { kind: 'address-names', owner: labels(owner), scope }
+export function addressNames(owner: string, namespace = ''): AddressNames {
+  return { kind: 'address-names', owner: labels(owner), namespace }
 }
 
 /** Where an address points back to. */
 export function pointer(
   address: readonly number[],
   target: string,
-  { scope = '', ttlSeconds = 5 }: { scope?: string; ttlSeconds?: number } = {},
+  { namespace = '', ttlSeconds = 5 }: { namespace?: string; ttlSeconds?: number } = {},
 ): Pointer {
   return {
     kind: 'pointer',
     address: Uint8Array.from(address),
-    scope,
+    namespace,
     ttlSeconds,
     target: labels(target),
   }
 }
 
 /** Whose an address is. */
-export function podAddress(address: readonly number[], scope: string): PodAddress {
-  return { kind: 'pod-address', address: Uint8Array.from(address), scope }
+export function podAddress(address: readonly number[], namespace: string): PodAddress {
+  return { kind: 'pod-address', address: Uint8Array.from(address), namespace }
 }
 
 /** Rdata as text: hexadecimal digits, and the relative name that ends it behind a plus. */
@@ -94,7 +94,7 @@ export function rdataText({ bytes, target }: Rdata): string {
 
 /** The record that rdata makes at a name below the origin. */
 export function joinedRecord(
-  { owner, type, ttlSeconds }: Omit<RecordSet, 'kind' | 'scope' | 'rdata'>,
+  { owner, type, ttlSeconds }: Omit<RRset, 'kind' | 'namespace' | 'rdata'>,
   { bytes, target }: Rdata,
 ): ResourceRecord {
   const rdata = target === undefined ? bytes : concatBytes(bytes, target, ORIGIN)
@@ -119,7 +119,7 @@ export function relativeName(): fc.Arbitrary<Uint8Array> {
 
 /** Any entry with rdata that its type allows. */
 export function zoneEntry(): fc.Arbitrary<ZoneEntry> {
-  const name = fc.record({ owner: relativeName(), scope: scopeName() })
+  const name = fc.record({ owner: relativeName(), namespace: namespaceName() })
   return fc.oneof(
     { weight: 8, arbitrary: anyRecordSet() },
     { weight: 1, arbitrary: name.map((fields): ZoneEntry => ({ kind: 'name', ...fields })) },
@@ -132,7 +132,7 @@ export function zoneEntry(): fc.Arbitrary<ZoneEntry> {
   )
 }
 
-function scopeName(): fc.Arbitrary<string> {
+function namespaceName(): fc.Arbitrary<string> {
   return fc.constantFrom('', 'shop', 'shop', 'bücher')
 }
 
@@ -150,7 +150,7 @@ function anyRecordSet(): fc.Arbitrary<ZoneEntry> {
     fc
       .record({
         owner: relativeName(),
-        scope: scopeName(),
+        namespace: namespaceName(),
         ttlSeconds: ttl(),
         rdata: fc.array(rdata, { maxLength: 4 }),
         isGlue: fc.boolean(),
@@ -187,7 +187,7 @@ function anyPointer(): fc.Arbitrary<ZoneEntry> {
   return fc
     .record({
       address: anyAddress(),
-      scope: scopeName(),
+      namespace: namespaceName(),
       ttlSeconds: ttl(),
       target: relativeName(),
     })
@@ -196,7 +196,7 @@ function anyPointer(): fc.Arbitrary<ZoneEntry> {
 
 function anyPodAddress(): fc.Arbitrary<ZoneEntry> {
   return fc
-    .record({ address: anyAddress(), scope: scopeName() })
+    .record({ address: anyAddress(), namespace: namespaceName() })
     .map((fields) => ({ kind: 'pod-address', ...fields }))
 }
 

@@ -48,7 +48,7 @@ export function lookUpEverything(
 }
 
 function lookUpNode(shard: Shard, node: number, sets: SetWriter): void {
-  assert.ok(shard.scopes[shard.nodeScope(node)] !== undefined)
+  assert.ok(shard.namespaces[shard.nodeNamespaceId(node)] !== undefined)
   for (let i = 0; i < shard.setCount(node); i++) {
     const ref = node + 4 + 8 * i
     assert.ok(shard.findSet(node, shard.refType(ref)) > 0)
@@ -72,7 +72,7 @@ function lookUpAddress(
   assert.ok(first <= table.count)
   for (const bitCount of [0, 8, 31, 32]) table.hasPrefix(first, wanted, bitCount)
   if (first === table.count) return
-  assert.ok(shard.scopes[table.scope(first)] !== undefined)
+  assert.ok(shard.namespaces[table.namespaceId(first)] !== undefined)
   write(sets, () => {
     sets.writeSet(shard, table.set(first), table.targetCount(first), TYPE.PTR)
   })
@@ -93,7 +93,7 @@ function write(sets: SetWriter, step: () => void): void {
 /** The same shard over watched arrays, those of its address tables too. */
 function watchedShard(opened: Shard): Shard {
   const counter = { reads: 0 }
-  const shard = new Shard(watched(opened.bytes, counter), opened.scopes)
+  const shard = new Shard(watched(opened.bytes, counter), opened.namespaces)
   const words = watched(opened.words, counter)
   for (const holder of [shard, shard.addresses4, shard.addresses6]) Object.assign(holder, { words })
   return shard

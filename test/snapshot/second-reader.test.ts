@@ -38,13 +38,13 @@ function spell(line: string): string {
 
 function linesOf(entry: ZoneEntry): string[] {
   if (entry.kind === 'records') {
-    const { scope, rdata } = entry
-    return rdata.map((one) => `${formatRecord(joinedRecord(entry, one))} ; ${scope}`)
+    const { namespace, rdata } = entry
+    return rdata.map((one) => `${formatRecord(joinedRecord(entry, one))} ; ${namespace}`)
   }
   if (entry.kind !== 'pointer') return []
   const target = formatName(concatBytes(entry.target, ORIGIN))
   const owner = formatName(reverseName(entry.address))
-  return [`${owner} ${entry.ttlSeconds} IN PTR ${target} ; ${entry.scope}`]
+  return [`${owner} ${entry.ttlSeconds} IN PTR ${target} ; ${entry.namespace}`]
 }
 
 /** One of each name and address, and one namespace of names: what is shared would be merged. */
@@ -52,7 +52,7 @@ function withoutMerging(entries: readonly ZoneEntry[]): ZoneEntry[] {
   const unique = new Map<string, ZoneEntry>()
   for (const entry of entries) {
     if (isByAddress(entry)) unique.set(String(entry.address), entry)
-    else unique.set(toLatin1(entry.owner), { ...entry, scope: 'shop' })
+    else unique.set(toLatin1(entry.owner), { ...entry, namespace: 'shop' })
   }
   return [...unique.values()]
 }
@@ -72,7 +72,7 @@ describe('a reader written from the README', () => {
     ])
     const entries = [
       recordSet('web 5 IN A 192.0.2.1', 'shop'),
-      pointer([192, 0, 2, 1], 'web', { scope: 'shop' }),
+      pointer([192, 0, 2, 1], 'web', { namespace: 'shop' }),
     ]
     assert.deepEqual(buildShards(entries), [shard])
   })
@@ -92,7 +92,7 @@ describe('a reader written from the README', () => {
       recordSet(line, line.slice(line.lastIndexOf(';') + 2)),
     )
     const pointers = [
-      pointer([192, 0, 2, 1], 'web.shop.svc', { scope: 'shop' }),
+      pointer([192, 0, 2, 1], 'web.shop.svc', { namespace: 'shop' }),
       pointer([0x20, 1, 0xd, 0xb8, ...Array<number>(11).fill(0), 1], 'web.shop.svc'),
     ]
     const [reader] = readersOf([...entries, ...pointers])
@@ -108,10 +108,10 @@ describe('a reader written from the README', () => {
 
   test('lists the addresses of Pods, whether or not they lead back', () => {
     const [reader] = readersOf([
-      pointer([192, 0, 2, 1], 'a.web.shop.svc', { scope: 'shop' }),
+      pointer([192, 0, 2, 1], 'a.web.shop.svc', { namespace: 'shop' }),
       podAddress([192, 0, 2, 1], 'shop'),
       podAddress([192, 0, 2, 2], 'blog'),
-      pointer([192, 0, 2, 3], 'b.web.shop.svc', { scope: 'shop' }),
+      pointer([192, 0, 2, 3], 'b.web.shop.svc', { namespace: 'shop' }),
     ])
     assert.deepEqual(reader?.pods(), [
       '1.2.0.192.in-addr.arpa. ; shop',

@@ -3,12 +3,12 @@
  * @module
  */
 
-type SetPlace = { set: number; count: number; scope: string | undefined }
+type SetPlace = { set: number; count: number; namespace: string | undefined }
 
 /** Reads one shard. */
 export class SecondReader {
   private readonly view: DataView
-  private readonly scopes: readonly string[]
+  private readonly namespaces: readonly string[]
   private readonly origin: readonly number[]
 
   /** @param origin what names are below, for example `cluster.local` */
@@ -16,7 +16,7 @@ export class SecondReader {
     this.view = new DataView(shard.buffer, shard.byteOffset, shard.length)
     this.origin = [...wireLabels(origin), 0]
     let at = this.u32(56)
-    this.scopes = Array.from({ length: this.u32(60) }, () => {
+    this.namespaces = Array.from({ length: this.u32(60) }, () => {
       const text = this.octets(at + 2, this.u16(at))
       at += 2 + text.length
       return new TextDecoder().decode(Uint8Array.from(text))
@@ -32,7 +32,7 @@ export class SecondReader {
   /** Lists the addresses that Pods have, with their namespaces as comments. */
   pods(): string[] {
     const rows = this.rows().filter(({ isPod }) => isPod)
-    return rows.map(({ address, scope }) => `${reverseName(address)} ; ${scope}`)
+    return rows.map(({ address, namespace }) => `${reverseName(address)} ; ${namespace}`)
   }
 
   /** Lists all names, each with its flags. */
@@ -58,11 +58,11 @@ export class SecondReader {
   private nodeRecords(): string[] {
     return this.nodes().flatMap((node) => {
       const owner = nameText([...this.name(node), ...this.origin])
-      const scope = this.scopes[this.u16(node + 2) & 0x3fff]
+      const namespace = this.namespaces[this.u16(node + 2) & 0x3fff]
       const refs = Array.from({ length: this.u8(node + 1) & 0x7f }, (_, i) => node + 4 + 8 * i)
       return refs.flatMap((ref) => {
         const [set, count] = [this.u32(ref + 4), this.u16(ref + 2)]
-        return this.set(owner, this.u16(ref), { set, count, scope })
+        return this.set(owner, this.u16(ref), { set, count, namespace })
       })
     })
   }
@@ -74,14 +74,14 @@ export class SecondReader {
         const address = Array.from({ length: size }, (_, j) => this.u8(start + size * i + (j ^ 3)))
         const set = this.u32(start + size * rows + 4 * i)
         const info = start + (size + 4) * rows + 4 * i
-        const scope = this.scopes[this.u16(info) & 0x3fff]
+        const namespace = this.namespaces[this.u16(info) & 0x3fff]
         const [isPod, yields] = [0x8000, 0x4000].map((bit) => (this.u16(info) & bit) !== 0)
-        return { address, set, count: yields ? 0 : this.u16(info + 2), scope, isPod }
+        return { address, set, count: yields ? 0 : this.u16(info + 2), namespace, isPod }
       })
     })
   }
 
-  private set(owner: string, type: number, { set, count, scope = '' }: SetPlace): string[] {
+  private set(owner: string, type: number, { set, count, namespace = '' }: SetPlace): string[] {
     const [ttl, form] = [this.u32(set) & 0xffffff, this.u8(set + 3)]
     let at = set + 4
     return Array.from({ length: count }, () => {
@@ -92,7 +92,7 @@ export class SecondReader {
       if (form === 1) rdata.push(...this.name(this.u32(at - 4)))
       if (form === 1 || nameSize > 0) rdata.push(...this.origin)
       const hex = Buffer.from(rdata).toString('hex')
-      return `${owner} ${ttl} IN TYPE${type} \\# ${rdata.length} ${hex} ; ${scope}`
+      return `${owner} ${ttl} IN TYPE${type} \\# ${rdata.length} ${hex} ; ${namespace}`
     })
   }
 

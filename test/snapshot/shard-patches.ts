@@ -18,7 +18,7 @@ export type Patch = {
 /** The example of the README, which says where everything stands in it. */
 export const EXAMPLE: readonly ZoneEntry[] = [
   recordSet('web 5 IN A 192.0.2.1', 'shop'),
-  pointer([192, 0, 2, 1], 'web', { scope: 'shop' }),
+  pointer([192, 0, 2, 1], 'web', { namespace: 'shop' }),
 ]
 
 /** Names above; nodes at 0x90 and 0xac; an SRV set at 0xc0, and its record at 0xc4. */

@@ -8,7 +8,7 @@ import { equalBytes, readUint16, toLatin1, writeUint16 } from '../../bytes/bytes
 import { parseAddress } from '../../dns/address.ts'
 import { parseName } from '../../dns/name.ts'
 import { TYPE } from '../../dns/rr-type.ts'
-import type { Rdata, RecordSet } from '../../records/zone-entry.ts'
+import type { Rdata, RRset } from '../../records/zone-entry.ts'
 import type { Port } from '../objects/objects.ts'
 
 /** Texts that a list is looked through for rather than a set, which takes longer to make. */
@@ -33,7 +33,7 @@ export type Backend = {
 /** A name and who may see it. */
 export type Place = {
   readonly owner: Uint8Array
-  readonly scope: string
+  readonly namespace: string
   readonly ttlSeconds: number
   /** Priority of SRV records; 0 when left out. */
   readonly priority?: number
@@ -48,11 +48,11 @@ export function backendsOf(host: string, target: Uint8Array, ports: readonly Por
 }
 
 /** Makes the records at a name that leads to some backends. */
-export type RecordsOf = (place: Place, backends: readonly Backend[]) => RecordSet[]
+export type RecordsOf = (place: Place, backends: readonly Backend[]) => RRset[]
 
 /** Makes the records at a name that leads to `backends`. Hosts that are neither are left out. */
-export function backendRecords(place: Place, backends: readonly Backend[]): RecordSet[] {
-  const records: RecordSet[] = []
+export function backendRecords(place: Place, backends: readonly Backend[]): RRset[] {
+  const records: RRset[] = []
   if (isOneHost(backends)) addHost(records, place, backends[0])
   else addHosts(records, place, backends)
   const rdata = serviceRdata(backends, place.priority ?? 0)
@@ -66,7 +66,7 @@ function isOneHost(backends: readonly Backend[]): boolean {
   return true
 }
 
-function addHost(records: RecordSet[], place: Place, backend: Backend | undefined): void {
+function addHost(records: RRset[], place: Place, backend: Backend | undefined): void {
   if (backend === undefined) return
   const { host, address } = backend
   if (address === undefined) {
@@ -78,7 +78,7 @@ function addHost(records: RecordSet[], place: Place, backend: Backend | undefine
   addRecords(records, place, { type, rdata: [{ bytes: address }] })
 }
 
-function addHosts(records: RecordSet[], place: Place, backends: readonly Backend[]): void {
+function addHosts(records: RRset[], place: Place, backends: readonly Backend[]): void {
   const ipv4: Rdata[] = []
   const ipv6: Rdata[] = []
   const aliases: Rdata[] = []
@@ -100,11 +100,11 @@ function addHosts(records: RecordSet[], place: Place, backends: readonly Backend
 }
 
 function addRecords(
-  records: RecordSet[],
-  { owner, scope, ttlSeconds }: Place,
-  { type, rdata }: Pick<RecordSet, 'type' | 'rdata'>,
+  records: RRset[],
+  { owner, namespace, ttlSeconds }: Place,
+  { type, rdata }: Pick<RRset, 'type' | 'rdata'>,
 ): void {
-  if (rdata.length > 0) records.push({ kind: 'records', owner, scope, ttlSeconds, type, rdata })
+  if (rdata.length > 0) records.push({ kind: 'records', owner, namespace, ttlSeconds, type, rdata })
 }
 
 /**

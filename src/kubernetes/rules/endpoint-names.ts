@@ -7,7 +7,7 @@
 
 import { EMPTY, toLatin1 } from '../../bytes/bytes.ts'
 import { LABEL_BYTES_MAX } from '../../dns/limits.ts'
-import type { RecordSet } from '../../records/zone-entry.ts'
+import type { RRset } from '../../records/zone-entry.ts'
 import { dashedLabelOf, joinLabels, labelOf } from '../objects/labels.ts'
 import type { Endpoint } from '../objects/objects.ts'
 import { type Backend, backendRecords, type Place, type RecordsOf } from './backend-records.ts'
@@ -20,12 +20,12 @@ export function endpointNames(
   place: Place,
   backends: readonly Backend[],
   recordsOf: RecordsOf = backendRecords,
-): RecordSet[] {
-  const { scope, ttlSeconds, priority } = place
-  const names: RecordSet[] = []
+): RRset[] {
+  const { namespace, ttlSeconds, priority } = place
+  const names: RRset[] = []
   for (const some of byTarget(backends)) {
     const owner = some[0]?.target ?? place.owner
-    const at = priority === undefined ? { owner, scope, ttlSeconds } : { ...place, owner }
+    const at = priority === undefined ? { owner, namespace, ttlSeconds } : { ...place, owner }
     for (const records of recordsOf(at, some)) names.push(records)
   }
   return names

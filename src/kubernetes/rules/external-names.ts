@@ -16,7 +16,7 @@ import { concatBytes, EMPTY, toLatin1 } from '../../bytes/bytes.ts'
 import { parseAddress } from '../../dns/address.ts'
 import { parseName } from '../../dns/name.ts'
 import { TYPE } from '../../dns/rr-type.ts'
-import type { Pointer, Rdata, RecordSet, ZoneEntry } from '../../records/zone-entry.ts'
+import type { Pointer, Rdata, RRset, ZoneEntry } from '../../records/zone-entry.ts'
 import { type Cluster, objectKey } from '../objects/cluster.ts'
 import { joinLabels, labelOf, WILDCARD } from '../objects/labels.ts'
 import type { EndpointSlice, Service } from '../objects/objects.ts'
@@ -47,7 +47,7 @@ export function outsideNames(
   const owner = outsideOwner(service)
   if (owner === undefined) return []
   const { ttlSeconds, hasEndpoints } = options.tree
-  const place: Place = { owner, scope: service.namespace, ttlSeconds }
+  const place: Place = { owner, namespace: service.namespace, ttlSeconds }
   const recordsOf = recordsWith(options.ttlSeconds)
   const hosts = outsideHosts(service)
   if (hosts.length > 0) {
@@ -55,7 +55,7 @@ export function outsideNames(
     const anything = joinLabels(WILDCARD, owner) ?? owner
     return [
       ...recordsOf(place, backends),
-      { kind: 'name', owner: anything, scope: service.namespace },
+      { kind: 'name', owner: anything, namespace: service.namespace },
       ...portNames(place, backends, recordsOf),
     ]
   }
@@ -76,14 +76,14 @@ export function outsidePointers(
   return outsideHosts(service).flatMap((host): Pointer[] => {
     const address = parseAddress(host)
     if (address === undefined || target === undefined || !isWanted(address)) return []
-    return [{ kind: 'pointer', address, scope: service.namespace, ttlSeconds, target }]
+    return [{ kind: 'pointer', address, namespace: service.namespace, ttlSeconds, target }]
   })
 }
 
 /** Makes the name of a namespace. */
 export function outsideNamespace(namespace: string): ZoneEntry[] {
   const owner = labelOf(namespace)
-  return owner === undefined ? [] : [{ kind: 'name', owner, scope: namespace }]
+  return owner === undefined ? [] : [{ kind: 'name', owner, namespace }]
 }
 
 /**
@@ -107,8 +107,8 @@ export function outsideNameserver(
   const own = hosts ?? options.localAddresses
   const addresses = own.filter((host) => parseAddress(host) !== undefined)
   const backends = addresses.flatMap((host) => backendsOf(host, EMPTY, []))
-  const place: Place = { owner: EMPTY, scope: '', ttlSeconds }
-  return [{ kind: 'name', owner: EMPTY, scope: '' }, ...backendRecords(place, backends)]
+  const place: Place = { owner: EMPTY, namespace: '', ttlSeconds }
+  return [{ kind: 'name', owner: EMPTY, namespace: '' }, ...backendRecords(place, backends)]
 }
 
 /** Finds the name of a Service; `undefined` when it cannot be one. */
@@ -130,7 +130,7 @@ function recordsWith(ttlSeconds: number): RecordsOf {
     const own = sets.map((set) => (set.type === TYPE.CNAME ? { ...set, ttlSeconds } : set))
     const rdata = serviceRdata(backends)
     if (rdata.length === 0) return own
-    const services: RecordSet = { kind: 'records', ...place, type: TYPE.SRV, ttlSeconds, rdata }
+    const services: RRset = { kind: 'records', ...place, type: TYPE.SRV, ttlSeconds, rdata }
     return [...own, services]
   }
 }

@@ -7,7 +7,7 @@
 import { concatBytes, toLatin1 } from '../../bytes/bytes.ts'
 import { parseName } from '../../dns/name.ts'
 import { TYPE } from '../../dns/rr-type.ts'
-import type { RecordSet } from '../../records/zone-entry.ts'
+import type { RRset } from '../../records/zone-entry.ts'
 import type { EndpointSlice, Port, Service } from '../objects/objects.ts'
 import type { NamingOptions } from '../objects/options.ts'
 import {
@@ -29,11 +29,11 @@ const ALONE = 100
 export function outsideTransfer(
   { service, slices }: { readonly service: Service; readonly slices: readonly EndpointSlice[] },
   options: NamingOptions & { readonly tree: ExternalTree },
-): RecordSet[] {
+): RRset[] {
   const owner = outsideOwner(service)
   if (owner === undefined) return []
   const { tree, ttlSeconds, usesPodNames } = options
-  const place: Place = { owner, scope: service.namespace, ttlSeconds }
+  const place: Place = { owner, namespace: service.namespace, ttlSeconds }
   const hosts = outsideHosts(service)
   if (hosts.length > 0) {
     const backends = hosts.flatMap((host) => backendsOf(host, owner, service.ports))
@@ -43,9 +43,9 @@ export function outsideTransfer(
   return endpointTransfer(place, endpointBackends(owner, slices, usesPodNames), tree)
 }
 
-function hostTransfer(place: Place, backends: readonly Backend[], tree: ExternalTree): RecordSet[] {
+function hostTransfer(place: Place, backends: readonly Backend[], tree: ExternalTree): RRset[] {
   const named = new Set<string>()
-  const records: RecordSet[] = []
+  const records: RRset[] = []
   for (const backend of backends) {
     const { port } = backend
     records.push(...addresses(place, [backend], tree))
@@ -61,11 +61,7 @@ function hostTransfer(place: Place, backends: readonly Backend[], tree: External
   return records
 }
 
-function endpointTransfer(
-  place: Place,
-  backends: readonly Backend[],
-  tree: ExternalTree,
-): RecordSet[] {
+function endpointTransfer(place: Place, backends: readonly Backend[], tree: ExternalTree): RRset[] {
   const own = services(place, backends, shareOf(backends.length))
   const records = [...addresses(place, backends, tree), ...own, ...own]
   for (const backend of backends) {
@@ -96,18 +92,14 @@ function addresses(
   place: Place,
   backends: readonly Backend[],
   { ttlSeconds }: ExternalTree,
-): RecordSet[] {
+): RRset[] {
   const sets = backendRecords(place, backends).filter(({ type }) => type !== TYPE.SRV)
   return sets.map((set) => (set.type === TYPE.CNAME ? set : { ...set, ttlSeconds }))
 }
 
 /** SRV records to each target and port once; host names are targets themselves. */
-function services(
-  place: Place | undefined,
-  backends: readonly Backend[],
-  weight: number,
-): RecordSet[] {
-  const unique = new Map<string, RecordSet>()
+function services(place: Place | undefined, backends: readonly Backend[], weight: number): RRset[] {
+  const unique = new Map<string, RRset>()
   for (const { host, address, target, port } of backends) {
     const name = address === undefined ? parseName(host) : undefined
     if (place === undefined || port?.port === undefined) continue

@@ -113,7 +113,7 @@ export function hostRecords(
 ): ZoneEntry[] {
   const owner = parseName(name)?.subarray(0, -1)
   if (owner === undefined) return []
-  const place = { owner, scope: '', ttlSeconds }
+  const place = { owner, namespace: '', ttlSeconds }
   const records: ZoneEntry[] = backendRecords(
     place,
     hosts.flatMap((host) => backendsOf(host, EMPTY, [])),

@@ -28,7 +28,7 @@ export function importNames(
 ): ZoneEntry[] {
   const owner = serviceOwner(imported)
   if (owner === undefined) return []
-  const place: Place = { owner, scope: imported.namespace, ttlSeconds: options.ttlSeconds }
+  const place: Place = { owner, namespace: imported.namespace, ttlSeconds: options.ttlSeconds }
   const endpoints = slices.flatMap((slice) => importBackends(owner, slice, options.usesPodNames))
   if (imported.isHeadless) {
     return [
@@ -42,7 +42,7 @@ export function importNames(
   const backends = clusterIpBackends(imported, owner)
   return [
     // It is there as soon as it has ports, and may get its addresses later.
-    { kind: 'name', owner, scope: imported.namespace },
+    { kind: 'name', owner, namespace: imported.namespace },
     ...backendRecords(place, backends),
     ...portNames(place, backends),
     ...endpointNames(place, endpoints),
@@ -61,7 +61,7 @@ export function exportNames(
   const owner = serviceOwner(service)
   const parent = owner && joinLabels(labelOf(options.tree.cluster), owner)
   if (owner === undefined || parent === undefined || service.type === 'ExternalName') return []
-  const place: Place = { owner, scope: service.namespace, ttlSeconds: options.ttlSeconds }
+  const place: Place = { owner, namespace: service.namespace, ttlSeconds: options.ttlSeconds }
   const endpoints = endpointBackends(parent, slices, options.usesPodNames)
   return [
     ...backendRecords(place, endpoints),

@@ -15,7 +15,7 @@ import {
   SERVER_CHOICES_TYPE,
   writeServerChoice,
 } from '../../records/server-choice.ts'
-import type { RecordSet } from '../../records/zone-entry.ts'
+import type { RRset } from '../../records/zone-entry.ts'
 import { type Cluster, objectKey } from '../objects/cluster.ts'
 import { serviceOwner } from '../objects/labels.ts'
 import type { EndpointSlice } from '../objects/objects.ts'
@@ -24,47 +24,47 @@ import { type Backend, backendRecords, backendsOf } from './backend-records.ts'
 import { endpointBackends } from './named-slices.ts'
 
 /** Returns the NS set of the apex and the addresses of `ns.dns`; without an address, neither. */
-export function nameserverNames(cluster: Cluster, options: NamingOptions): RecordSet[] {
+export function nameserverNames(cluster: Cluster, options: NamingOptions): RRset[] {
   const { ttlSeconds } = options
   const found = servingBackends(cluster, options)
   const local = localBackends(options)
   const all = (found ?? [local]).flatMap(({ backends }) => backends)
   const unique = new Map(all.map(({ target }) => [toLatin1(target), target]))
-  const addresses = backendRecords({ owner: NS_DNS, scope: '', ttlSeconds }, all)
+  const addresses = backendRecords({ owner: NS_DNS, namespace: '', ttlSeconds }, all)
   const rdata = [...unique.values()].map((target) => ({ bytes: EMPTY, target }))
   const choices = found === undefined ? [] : [choiceSet([...found, local], ttlSeconds)]
   if (rdata.length === 0) return [...addresses, ...choices]
   return [
-    { kind: 'records', owner: EMPTY, scope: '', type: TYPE.NS, ttlSeconds, rdata },
+    { kind: 'records', owner: EMPTY, namespace: '', type: TYPE.NS, ttlSeconds, rdata },
     ...addresses,
-    ...(found ?? [local]).flatMap(({ scope, backends }) =>
-      backends.flatMap((backend) => glue(backend, { scope, ttlSeconds })),
+    ...(found ?? [local]).flatMap(({ namespace, backends }) =>
+      backends.flatMap((backend) => glue(backend, { namespace, ttlSeconds })),
     ),
     ...choices,
   ]
 }
 
 /** Name servers that a namespace has, or, with '' for one, that there are without any. */
-type Serving = { readonly scope: string; readonly backends: readonly Backend[] }
+type Serving = { readonly namespace: string; readonly backends: readonly Backend[] }
 
 /** Makes the set by which a client that does not see all name servers is answered. */
-function choiceSet(all: readonly Serving[], ttlSeconds: number): RecordSet {
-  const rdata = all.flatMap(({ scope, backends }) => {
-    const none = { scope, address: EMPTY, target: EMPTY }
-    const some = backends.map(({ address = EMPTY, target }) => ({ scope, address, target }))
+function choiceSet(all: readonly Serving[], ttlSeconds: number): RRset {
+  const rdata = all.flatMap(({ namespace, backends }) => {
+    const none = { namespace, address: EMPTY, target: EMPTY }
+    const some = backends.map(({ address = EMPTY, target }) => ({ namespace, address, target }))
     return (some.length === 0 ? [none] : some).map(writeServerChoice)
   })
   const owner = SERVER_CHOICES
   const type = SERVER_CHOICES_TYPE
-  return { kind: 'records', owner, scope: '', type, ttlSeconds, rdata, isGlue: true }
+  return { kind: 'records', owner, namespace: '', type, ttlSeconds, rdata, isGlue: true }
 }
 
 /** Addresses of name servers go along with NS records, also when their namespace is not served. */
 function glue(
   backend: Backend,
-  { scope, ttlSeconds }: { readonly scope: string; readonly ttlSeconds: number },
-): RecordSet[] {
-  const place = { owner: backend.target, scope, ttlSeconds }
+  { namespace, ttlSeconds }: { readonly namespace: string; readonly ttlSeconds: number },
+): RRset[] {
+  const place = { owner: backend.target, namespace, ttlSeconds }
   return backendRecords(place, [backend]).map((set) => ({ ...set, isGlue: true }))
 }
 
@@ -72,7 +72,7 @@ function localBackends({ localAddresses }: NamingOptions): Serving {
   const backends = localAddresses
     .filter((text) => parseAddress(text) !== undefined)
     .flatMap((host) => backendsOf(host, NS_DNS, []))
-  return { scope: '', backends }
+  return { namespace: '', backends }
 }
 
 /**
@@ -81,16 +81,19 @@ function localBackends({ localAddresses }: NamingOptions): Serving {
  */
 function servingBackends(cluster: Cluster, options: NamingOptions): readonly Serving[] | undefined {
   return servingSlices(cluster, options)?.map((slice) => {
-    const scope = slice.namespace
-    const key = objectKey({ namespace: scope, name: slice.serviceName })
+    const namespace = slice.namespace
+    const key = objectKey({ namespace, name: slice.serviceName })
     const service = cluster.services.get(key)
     const owner = service && serviceOwner(service)
-    if (service === undefined || owner === undefined) return { scope, backends: [] }
+    if (service === undefined || owner === undefined) return { namespace, backends: [] }
     if (service.isHeadless) {
       const backends = endpointBackends(owner, [{ ...slice, ports: [] }], options.usesPodNames)
-      return { scope, backends }
+      return { namespace, backends }
     }
-    return { scope, backends: service.clusterIPs.flatMap((host) => backendsOf(host, owner, [])) }
+    return {
+      namespace,
+      backends: service.clusterIPs.flatMap((host) => backendsOf(host, owner, [])),
+    }
   })
 }
 

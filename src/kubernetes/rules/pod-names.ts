@@ -26,15 +26,15 @@ export function podNames(
   const parent = joinLabels(labelOf(namespace), POD)
   if (mode === 'disabled' || parent === undefined) return []
   const kind = mode === 'insecure' ? 'address-names' : 'name'
-  const entries: ZoneEntry[] = [{ kind, owner: parent, scope: namespace }]
+  const entries: ZoneEntry[] = [{ kind, owner: parent, namespace }]
   if (mode === 'insecure') return entries
   for (const [host, count] of countByAddress(cluster.podsIn(namespace))) {
     const owner = joinLabels(dashedLabelOf(host), parent)
     if (owner === undefined) continue
     const backends = Array.from({ length: count }, () => backendsOf(host, owner, [POD_PORT])).flat()
-    entries.push(...backendRecords({ owner, scope: namespace, ttlSeconds }, backends))
+    entries.push(...backendRecords({ owner, namespace, ttlSeconds }, backends))
     const address = parseAddress(host)
-    if (address !== undefined) entries.push({ kind: 'pod-address', address, scope: namespace })
+    if (address !== undefined) entries.push({ kind: 'pod-address', address, namespace })
   }
   return entries
 }

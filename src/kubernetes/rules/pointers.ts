@@ -21,20 +21,20 @@ export function clusterIpPointers(
   for (const ip of clusterIPs) {
     const address = parseAddress(ip)
     if (address === undefined || !isWanted(address)) continue
-    pointers.push({ kind: 'pointer', address, scope: namespace, ttlSeconds, target: owner })
+    pointers.push({ kind: 'pointer', address, namespace, ttlSeconds, target: owner })
   }
   return pointers
 }
 
 /** Makes the pointers of a slice's endpoints, which yield to those of cluster IPs. */
 export function endpointPointers(
-  { slice: { namespace: scope }, addresses }: NamedSlice,
+  { slice: { namespace }, addresses }: NamedSlice,
   { ttlSeconds }: NamingOptions,
 ): Pointer[] {
   const pointers: Pointer[] = []
   for (const { address, target } of addresses) {
     if (address === undefined) continue
-    pointers.push({ kind: 'pointer', address, scope, ttlSeconds, target, isYielding: true })
+    pointers.push({ kind: 'pointer', address, namespace, ttlSeconds, target, isYielding: true })
   }
   return pointers
 }

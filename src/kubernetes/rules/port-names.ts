@@ -3,7 +3,7 @@
  * (DNS specification 1.1.0 §2.3.2, §2.4.2).
  * @module
  */
-import type { RecordSet } from '../../records/zone-entry.ts'
+import type { RRset } from '../../records/zone-entry.ts'
 import { isLabel, labelOf } from '../objects/labels.ts'
 import type { Port } from '../objects/objects.ts'
 import { type Backend, backendRecords, type Place, type RecordsOf } from './backend-records.ts'
@@ -16,8 +16,8 @@ export function portNames(
   place: Place,
   backends: readonly Backend[],
   recordsOf: RecordsOf = backendRecords,
-): RecordSet[] {
-  const names: RecordSet[] = []
+): RRset[] {
+  const names: RRset[] = []
   for (const [key, some] of byName(backends)) {
     const owner = ownerOf(key, place.owner)
     if (owner === undefined) continue

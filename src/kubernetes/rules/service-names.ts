@@ -12,7 +12,7 @@
  */
 import { parseAddress } from '../../dns/address.ts'
 import { TYPE } from '../../dns/rr-type.ts'
-import type { RecordSet, ZoneEntry } from '../../records/zone-entry.ts'
+import type { RRset, ZoneEntry } from '../../records/zone-entry.ts'
 import type { Port, Service } from '../objects/objects.ts'
 import type { NamingOptions } from '../objects/options.ts'
 import {
@@ -35,7 +35,7 @@ export function serviceNames(
   options: NamingOptions,
 ): ZoneEntry[] {
   if (owner === undefined) return []
-  const place: Place = { owner, scope: service.namespace, ttlSeconds: options.ttlSeconds }
+  const place: Place = { owner, namespace: service.namespace, ttlSeconds: options.ttlSeconds }
   if (service.type === 'ExternalName') return externalName(service, place)
   const slices = named.map(({ slice }) => slice)
   if (options.scheme === 'openshift3') return skydnsNames(service, slices, options)
@@ -58,7 +58,7 @@ export function serviceNames(
 }
 
 /** Makes the alias of an ExternalName Service; none when it names an address. */
-export function externalName(service: Service, place: Place): RecordSet[] {
+export function externalName(service: Service, place: Place): RRset[] {
   const rdata = aliasRdata(service.externalName)
   return rdata === undefined
     ? []

@@ -40,7 +40,7 @@ export function skydnsNames(
   const below = joinLabels(labelOf(name), labelOf(namespace), ENDPOINTS)
   if (owner === undefined || below === undefined) return []
   const { ttlSeconds, hasEndpoints } = options
-  const place: Place = { owner, scope: namespace, ttlSeconds, priority: PRIORITY }
+  const place: Place = { owner, namespace, ttlSeconds, priority: PRIORITY }
   if (!service.isHeadless && service.clusterIPs.length === 0) return []
   const listed = hasEndpoints ? slices : []
   const endpoints = endpointsBelow(below, listed)
@@ -60,7 +60,7 @@ export function skydnsNames(
 export function skydnsFrame(namespace?: string): ZoneEntry[] {
   const owner = namespace === undefined ? ENDPOINTS : joinLabels(labelOf(namespace), ENDPOINTS)
   if (owner === undefined) return []
-  return [{ kind: 'name', owner, scope: namespace ?? '', isImplied: true }]
+  return [{ kind: 'name', owner, namespace: namespace ?? '', isImplied: true }]
 }
 
 /** Makes the names of a Service that is not there from those of the one that stands in for it. */
@@ -75,7 +75,7 @@ export function standInNames(
   const owner = joinLabels(labelOf(name), labelOf(namespace), SVC)
   if (owner === undefined) return []
   const backends = service.clusterIPs.flatMap((host) => backendsOf(host, owner, []))
-  return backendRecords({ owner, scope: namespace, ttlSeconds }, backends)
+  return backendRecords({ owner, namespace, ttlSeconds }, backends)
 }
 
 /** Key of the Service whose names a Service with this key has a part in; undefined for none. */
@@ -94,8 +94,8 @@ function clusterIpNames(place: Place, { clusterIPs, ports }: Service): ZoneEntry
 }
 
 /** A name is there, whether or not there are endpoints. */
-function nameAt({ owner, scope }: Place): ZoneEntry {
-  return { kind: 'name', owner, scope }
+function nameAt({ owner, namespace }: Place): ZoneEntry {
+  return { kind: 'name', owner, namespace }
 }
 
 function namesAt(place: Place, backends: readonly Backend[]): ZoneEntry[] {

@@ -15,7 +15,7 @@ import { EMPTY } from '../../bytes/bytes.ts'
 import { parseAddress } from '../../dns/address.ts'
 import { TYPE } from '../../dns/rr-type.ts'
 import { SERVER_CHOICES_TYPE } from '../../records/server-choice.ts'
-import type { Rdata, RecordSet } from '../../records/zone-entry.ts'
+import type { Rdata, RRset } from '../../records/zone-entry.ts'
 import type { Cluster } from '../objects/cluster.ts'
 import { joinLabels, serviceOwner } from '../objects/labels.ts'
 import type { EndpointSlice, Port, Service, ServiceImport } from '../objects/objects.ts'
@@ -35,7 +35,7 @@ const CLUSTER_IP_WEIGHT = 100
  * Makes the records of a zone for a transfer, the SOA record aside. Objects that change in the
  * meantime have no effect.
  */
-export function transferRecords(cluster: Cluster, options: NamingOptions): Iterable<RecordSet> {
+export function transferRecords(cluster: Cluster, options: NamingOptions): Iterable<RRset> {
   const { tree } = options
   if (tree.kind === 'multicluster') {
     const services = inOrder(cluster, cluster.imports, options).map((service) => {
@@ -70,15 +70,15 @@ function inOrder<T extends Service | ServiceImport>(
 }
 
 function* sets(
-  first: readonly RecordSet[],
+  first: readonly RRset[],
   services: readonly Named[],
   options: NamingOptions,
-): Generator<RecordSet> {
+): Generator<RRset> {
   yield* first
   for (const { service, slices } of services) {
     const owner = serviceOwner(service)
     if (owner === undefined) continue
-    const place = { owner, scope: service.namespace, ttlSeconds: options.ttlSeconds }
+    const place = { owner, namespace: service.namespace, ttlSeconds: options.ttlSeconds }
     if (service.kind === 'Service' && service.type === 'ExternalName') {
       const alias = aliasRdata(service.externalName)
       if (alias !== undefined) yield set(place, TYPE.CNAME, alias)
@@ -90,14 +90,14 @@ function* sets(
 }
 
 /** Addresses of name servers are what goes along with NS records; CoreDNS gives them no TTL. */
-function nameservers(cluster: Cluster, options: NamingOptions): RecordSet[] {
+function nameservers(cluster: Cluster, options: NamingOptions): RRset[] {
   return nameserverNames(cluster, options)
     .filter(({ owner, isGlue }) => owner === EMPTY || isGlue === true)
     .filter(({ type }) => type !== SERVER_CHOICES_TYPE)
     .map(({ isGlue, ...record }) => (isGlue === true ? { ...record, ttlSeconds: 0 } : record))
 }
 
-function* clusterIpSets(place: Place, service: Service | ServiceImport): Generator<RecordSet> {
+function* clusterIpSets(place: Place, service: Service | ServiceImport): Generator<RRset> {
   const { clusterIPs, ports } = service
   for (const ip of clusterIPs) yield* addressSets(place, ip)
   for (const port of ports) {
@@ -112,7 +112,7 @@ function* headlessSets(
   place: Place,
   slices: readonly EndpointSlice[],
   { tree, usesPodNames }: NamingOptions,
-): Generator<RecordSet> {
+): Generator<RRset> {
   for (const slice of slices) {
     const { endpoints, ports } = slice
     const parent = tree.kind === 'multicluster' ? clusterOwner(slice, place.owner) : place.owner
@@ -133,7 +133,7 @@ function* headlessSets(
   }
 }
 
-function* addressSets(place: Place, text: string): Generator<RecordSet> {
+function* addressSets(place: Place, text: string): Generator<RRset> {
   const bytes = parseAddress(text)
   if (bytes !== undefined) yield set(place, bytes.length === 4 ? TYPE.A : TYPE.AAAA, { bytes })
 }
@@ -142,12 +142,12 @@ function* serviceSets(
   place: Place,
   { port }: Port,
   { weight, target }: { readonly weight: number; readonly target: Uint8Array },
-): Generator<RecordSet> {
+): Generator<RRset> {
   if (port === undefined) return
   const bytes = serviceNumbers({ priority: 0, weight, port })
   yield set(place, TYPE.SRV, { bytes, target })
 }
 
-function set({ owner, scope, ttlSeconds }: Place, type: number, rdata: Rdata): RecordSet {
-  return { kind: 'records', owner, scope, ttlSeconds, type, rdata: [rdata] }
+function set({ owner, namespace, ttlSeconds }: Place, type: number, rdata: Rdata): RRset {
+  return { kind: 'records', owner, namespace, ttlSeconds, type, rdata: [rdata] }
 }

@@ -22,7 +22,7 @@ export function zonalNames(
   const anchor = joinLabels(ANCHOR, place.owner)
   if (anchor === undefined) return []
   const entries: ZoneEntry[] = [
-    { kind: 'name', owner: anchor, scope: place.scope, isImplied: true },
+    { kind: 'name', owner: anchor, namespace: place.namespace, isImplied: true },
   ]
   for (const zone of zonesOf(slices)) {
     const owner = joinLabels(...zone.split('.').map((label) => labelOf(label)), PIN, anchor)

@@ -20,15 +20,15 @@ export function zoneNames(): ZoneEntry[] {
   text[0] = SCHEMA_VERSION.length
   const version = labelOf('dns-version') ?? SVC
   return [
-    { kind: 'name', owner: EMPTY, scope: '' },
-    { kind: 'name', owner: SVC, scope: '' },
-    { kind: 'name', owner: POD, scope: '' },
+    { kind: 'name', owner: EMPTY, namespace: '' },
+    { kind: 'name', owner: SVC, namespace: '' },
+    { kind: 'name', owner: POD, namespace: '' },
     // The SOA record names `ns.dns`, which exists also on a server without any address to give it.
-    { kind: 'name', owner: NS_DNS, scope: '' },
+    { kind: 'name', owner: NS_DNS, namespace: '' },
     {
       kind: 'records',
       owner: version,
-      scope: '',
+      namespace: '',
       type: TYPE.TXT,
       ttlSeconds: VERSION_TTL_SECONDS,
       rdata: [{ bytes: text }],
@@ -39,5 +39,5 @@ export function zoneNames(): ZoneEntry[] {
 /** Makes the name of a served namespace. */
 export function namespaceNames(namespace: string): ZoneEntry[] {
   const owner = joinLabels(labelOf(namespace), SVC)
-  return owner === undefined ? [] : [{ kind: 'name', owner, scope: namespace }]
+  return owner === undefined ? [] : [{ kind: 'name', owner, namespace }]
 }

@@ -4,7 +4,7 @@
  * a change concerns.
  * @module
  */
-import type { RecordSet, ZoneEntry } from '../../records/zone-entry.ts'
+import type { RRset, ZoneEntry } from '../../records/zone-entry.ts'
 import { Cluster, objectKey } from '../objects/cluster.ts'
 import type { ClusterObject, EndpointSlice, Gateway, Kind, Service } from '../objects/objects.ts'
 import type { HostsTree } from '../objects/options.ts'
@@ -101,7 +101,7 @@ export class HostGroups {
   }
 
   /** Nothing: these zones are not transferred, as in k8s_gateway. */
-  transferRecords(): Iterable<RecordSet> {
+  transferRecords(): Iterable<RRset> {
     return []
   }
 

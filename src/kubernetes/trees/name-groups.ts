@@ -7,7 +7,7 @@
 import { word } from '../../bytes/bytes.ts'
 import { parseAddress } from '../../dns/address.ts'
 import { labelOffsets } from '../../dns/name.ts'
-import { isByAddress, type RecordSet, type ZoneEntry } from '../../records/zone-entry.ts'
+import { isByAddress, type RRset, type ZoneEntry } from '../../records/zone-entry.ts'
 import { Cluster, objectKey } from '../objects/cluster.ts'
 import type { ClusterObject, EndpointSlice, Kind, Pod, Service } from '../objects/objects.ts'
 import type { NamingOptions } from '../objects/options.ts'
@@ -110,7 +110,7 @@ export class NameGroups {
   }
 
   /** Makes what a transfer of the zone has. */
-  transferRecords(): Iterable<RecordSet> {
+  transferRecords(): Iterable<RRset> {
     return transferRecords(this.cluster, this.options)
   }
 
@@ -220,12 +220,12 @@ export class NameGroups {
 function withNamesAbove(entries: readonly ZoneEntry[]): ZoneEntry[] {
   return entries.flatMap((entry): ZoneEntry[] => {
     if (isByAddress(entry)) return [entry]
-    const { owner, scope } = entry
+    const { owner, namespace } = entry
     const above = labelOffsets(owner).slice(1)
     return [
       entry,
       ...above.map((at): ZoneEntry => {
-        return { kind: 'name', owner: owner.slice(at), scope, isImplied: true }
+        return { kind: 'name', owner: owner.slice(at), namespace, isImplied: true }
       }),
     ]
   })

@@ -6,7 +6,7 @@
  */
 import { concatBytes } from '../../bytes/bytes.ts'
 import { TYPE } from '../../dns/rr-type.ts'
-import type { Rdata, RecordSet } from '../../records/zone-entry.ts'
+import type { Rdata, RRset } from '../../records/zone-entry.ts'
 import { labelOf } from '../objects/labels.ts'
 import { describeObject, type Namespace } from '../objects/objects.ts'
 
@@ -18,13 +18,13 @@ const STRING_BYTES_MAX = 255
 
 /** Labels of namespaces, and those namespaces that lack some, one line each. */
 export type LabelRecords = {
-  readonly entries: readonly RecordSet[]
+  readonly entries: readonly RRset[]
   readonly warnings: readonly string[]
 }
 
 /** Makes the entries of namespaces, in the order of their names. */
 export function labelRecords(namespaces: Iterable<Namespace>): LabelRecords {
-  const entries: RecordSet[] = []
+  const entries: RRset[] = []
   const warnings: string[] = []
   let room = LABEL_BYTES_MAX
   const sorted = [...namespaces].sort((a, b) => (a.name < b.name ? -1 : 1))
@@ -40,7 +40,7 @@ export function labelRecords(namespaces: Iterable<Namespace>): LabelRecords {
     }
     if (bytes > room) continue
     room -= bytes
-    entries.push({ kind: 'records', owner, scope: '', type: TYPE.TXT, ttlSeconds: 0, rdata })
+    entries.push({ kind: 'records', owner, namespace: '', type: TYPE.TXT, ttlSeconds: 0, rdata })
   }
   return { entries, warnings }
 }

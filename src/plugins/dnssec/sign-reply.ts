@@ -12,7 +12,7 @@ import { TYPE } from '../../dns/rr-type.ts'
 import { type ResponseKind, responseKind } from '../../plugin-kit/response-class.ts'
 import { closestZone } from '../../plugin-kit/zones.ts'
 import { denialRecord } from './denial.ts'
-import type { RecordSet, Signer } from './signer.ts'
+import type { RRset, Signer } from './signer.ts'
 
 /** For which zones, and by whom, replies are signed. */
 export type Signing = {
@@ -87,7 +87,7 @@ function withSignatures(
   records: readonly ResourceRecord[],
   { zones, signer }: Signing,
 ): readonly ResourceRecord[] {
-  const sets = recordSets(records)
+  const sets = rrsetsOf(records)
   if (sets.length === 0) return records
   const signatures = sets.flatMap((set) => {
     const zone = closestZone(zones, set[0].owner)
@@ -101,7 +101,7 @@ function isSame(a: ResourceRecord, b: ResourceRecord): boolean {
   return a.type === b.type && equalNames(a.owner, b.owner) && equalBytes(a.rdata, b.rdata)
 }
 
-function recordSets(records: readonly ResourceRecord[]): RecordSet[] {
+function rrsetsOf(records: readonly ResourceRecord[]): RRset[] {
   const sets = new Map<string, [ResourceRecord, ...ResourceRecord[]]>()
   for (const record of records) {
     if (record.type === TYPE.RRSIG) continue

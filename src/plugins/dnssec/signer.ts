@@ -14,7 +14,7 @@ import type { DnssecMetrics } from './metrics.ts'
 import { SignatureCache } from './signature-cache.ts'
 
 /** Records of one set; that all are of the first one's set is for the caller to see to. */
-export type RecordSet = readonly [ResourceRecord, ...ResourceRecord[]]
+export type RRset = readonly [ResourceRecord, ...ResourceRecord[]]
 
 const HOUR_SECONDS = 3600
 const DAY_SECONDS = 24 * HOUR_SECONDS
@@ -56,7 +56,7 @@ export class Signer {
    * Makes the RRSIG records of a set, one of each key.
    * @param signer the zone that signs, absolute
    */
-  sign(records: RecordSet, signer: Uint8Array): ResourceRecord[] {
+  sign(records: RRset, signer: Uint8Array): ResourceRecord[] {
     const [{ owner, class: rrClass, ttlSeconds }] = records
     return this.signatures(records, signer).map((rdata) => ({
       ...{ owner, type: TYPE.RRSIG, class: rrClass, ttlSeconds },
@@ -64,7 +64,7 @@ export class Signer {
     }))
   }
 
-  private signatures(records: RecordSet, signer: Uint8Array): readonly Uint8Array[] {
+  private signatures(records: RRset, signer: Uint8Array): readonly Uint8Array[] {
     const nowMs = this.now()
     const covered = canonicalRecords(records, ORIGINAL_TTL_SECONDS)
     const key = toLatin1(concatBytes(lowerName(signer), covered))

@@ -83,10 +83,10 @@ function describeNode(
   }
   const node = shard.findNode(labels, labels.length)
   if (node === 0 || shard.isGlue(node)) return { node: null }
-  const scope = shard.nodeScope(node)
-  if (view?.namespaces?.has(shard, scope) === false) return { node: null }
+  const namespaceId = shard.nodeNamespaceId(node)
+  if (view?.namespaces?.has(shard, namespaceId) === false) return { node: null }
   const own = shard.refs(node).map((ref) => formatType(shard.refType(ref)))
-  const namespace = shard.scopes[scope] ?? ''
+  const namespace = shard.namespaces[namespaceId] ?? ''
   const object = objectOf(formatName(concatBytes(labels, ROOT)), tree)
   return { node: { namespace, object, types: own, isImplied: shard.isImplied(node) } }
 }

@@ -236,7 +236,7 @@ async function shapeOf(
   }
   if (shard === undefined) return 'unavailable'
   const node = shard.findNode(service, size)
-  const isHidden = node !== 0 && view?.namespaces?.has(shard, shard.nodeScope(node)) === false
+  const isHidden = node !== 0 && view?.namespaces?.has(shard, shard.nodeNamespaceId(node)) === false
   return isHidden ? undefined : readShape(shard, node)
 }
 

@@ -68,7 +68,7 @@ export function answerReverse(
 /** Whether a row has names, for it may only say whose its address is, and the client sees them. */
 const isSeen = ({ namespaces }: ZoneAnswer, shard: Shard, index: number): boolean => {
   const table = tableOf(shard)
-  return table.targetCount(index) > 0 && namespaces?.has(shard, table.scope(index)) !== false
+  return table.targetCount(index) > 0 && namespaces?.has(shard, table.namespaceId(index)) !== false
 }
 
 /** Whether the client sees no row of the address that the yielding ones stand back for. */

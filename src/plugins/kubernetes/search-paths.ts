@@ -71,7 +71,7 @@ export function podNamespace(snapshot: Snapshot, text: string): string | undefin
   if (shard === undefined) return undefined
   const table = address.length === 4 ? shard.addresses4 : shard.addresses6
   for (let i = table.firstFrom(address); table.hasPrefix(i, address, 8 * address.length); i++) {
-    if (table.isPod(i)) return shard.scopes[table.scope(i)]
+    if (table.isPod(i)) return shard.namespaces[table.namespaceId(i)]
   }
   return undefined
 }

@@ -51,10 +51,10 @@ export function seenServers(
   const ref = node === 0 ? 0 : shard.findSet(node, SERVER_CHOICES_TYPE)
   if (ref === 0) return undefined
   const all = partsOf(shard, ref).map(readServerChoice)
-  const isSeen = ({ scope }: { readonly scope: string }): boolean =>
-    scope !== '' && namespaces.hasNamed(shard, scope)
+  const isSeen = ({ namespace }: { readonly namespace: string }): boolean =>
+    namespace !== '' && namespaces.hasNamed(shard, namespace)
   const seen = all.filter(isSeen)
-  const own = all.filter(({ scope }) => scope === '')
+  const own = all.filter(({ namespace }) => namespace === '')
   if (seen.length + own.length === all.length) return undefined
   const chosen = seen.length === 0 ? own : seen
   const addresses = chosen.map(({ address }) => address)

@@ -97,7 +97,7 @@ export class ZoneAnswer {
 
   /** Whether the client may see a node. */
   sees(shard: Shard, node: number): boolean {
-    return this.namespaces === undefined || this.namespaces.has(shard, shard.nodeScope(node))
+    return this.namespaces === undefined || this.namespaces.has(shard, shard.nodeNamespaceId(node))
   }
 
   /**

@@ -13,7 +13,7 @@ import { CLASS } from '../../dns/rr-class.ts'
 import { TYPE } from '../../dns/rr-type.ts'
 import { isSerialAfter } from '../../dns/soa.ts'
 import { writeQuery } from '../../dns/write-query.ts'
-import type { Rdata, RecordSet } from '../../records/zone-entry.ts'
+import type { Rdata, RRset } from '../../records/zone-entry.ts'
 import { type Zones, zoneOf } from './zone.ts'
 import { negativeReply } from './zone-reply.ts'
 
@@ -65,7 +65,7 @@ function* between(
 /** Makes records of sets; names that are too long below the origin are left out. */
 export function* recordsBelow(
   origin: Uint8Array,
-  sets: Iterable<RecordSet>,
+  sets: Iterable<RRset>,
 ): Generator<ResourceRecord> {
   for (const { owner, type, ttlSeconds, rdata } of sets) {
     const name = joinName(owner, origin)

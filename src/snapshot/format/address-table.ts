@@ -3,10 +3,10 @@
  * @module
  */
 import { readInt32 } from '../../bytes/bytes.ts'
-import { POD_BIT, SCOPES_MAX, YIELDING_BIT } from './layout.ts'
+import { NAMESPACES_MAX, POD_BIT, YIELDING_BIT } from './layout.ts'
 
 // Constants of this module are a part of the compiled code (dns/query.ts).
-const SCOPE_MASK = SCOPES_MAX
+const NAMESPACE_MASK = NAMESPACES_MAX
 /** Turns the order of signed numbers into that of unsigned ones. */
 const SIGN = 0x80000000
 
@@ -99,8 +99,8 @@ export class AddressTable {
   }
 
   /** Number of the entry's namespace. */
-  scope(index: number): number {
-    return this.info(index) & SCOPE_MASK
+  namespaceId(index: number): number {
+    return this.info(index) & NAMESPACE_MASK
   }
 
   /** Whether a Pod of the namespace has the entry's address. */

@@ -28,8 +28,8 @@ export const HEADER = {
   ADDRESS4_COUNT: 11,
   ADDRESS6: 12,
   ADDRESS6_COUNT: 13,
-  SCOPES: 14,
-  SCOPE_COUNT: 15,
+  NAMESPACES: 14,
+  NAMESPACE_COUNT: 15,
 } as const
 
 /** How the items of a set are written: the upper 8 bits of its first word, its TTL the lower 24. */
@@ -76,6 +76,6 @@ export const RECORDS_PER_SET_MAX = 0xffff
 /** Greatest TTL that a set can hold. */
 export const SET_TTL_MAX = 0xffffff
 /** Greatest number of namespaces with names in one shard. */
-export const SCOPES_MAX = 0x3fff
+export const NAMESPACES_MAX = 0x3fff
 /** Bytes a shard may have. */
 export const SHARD_BYTES_MAX: number = 256 * 1024 * 1024

@@ -8,7 +8,7 @@ const UTF8 = new TextDecoder()
 const NOT_ASCII = /[^\0-\x7f]/
 
 /** Reads so many names. The caller has checked that they end within `bytes`. */
-export function readScopeNames(bytes: Uint8Array, count: number): string[] {
+export function readNamespaceNames(bytes: Uint8Array, count: number): string[] {
   const text = UTF8.decode(bytes)
   // As nearly always: then the text, sizes included, has a character for each byte.
   const isAscii = !NOT_ASCII.test(text)

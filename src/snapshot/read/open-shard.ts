@@ -13,9 +13,9 @@ import {
   FORM,
   HEADER,
   MAGIC,
+  NAMESPACES_MAX,
   NODE_BYTES,
   PARTS_BYTES,
-  SCOPES_MAX,
   SET_REF_BYTES,
   SETS_PER_NODE_MAX,
   SHARD_HEADER_BYTES,
@@ -48,7 +48,7 @@ export function openShard(bytes: Uint8Array): Shard {
   }
   const words = new Int32Array(aligned.buffer, aligned.byteOffset, aligned.length / 4)
   checkHeader(words, aligned.length)
-  checkScopes(aligned, words)
+  checkNamespaces(aligned, words)
   const shard = new Shard(aligned)
   const found: Found = {
     shard,
@@ -88,7 +88,7 @@ function checkHeader(words: Int32Array, size: number): void {
     ['sets', field(HEADER.SETS), field(HEADER.SETS_END)],
     ['IPv4', field(HEADER.ADDRESS4), field(HEADER.ADDRESS4) + 12 * field(HEADER.ADDRESS4_COUNT)],
     ['IPv6', field(HEADER.ADDRESS6), field(HEADER.ADDRESS6) + 24 * field(HEADER.ADDRESS6_COUNT)],
-    ['namespaces', field(HEADER.SCOPES), size],
+    ['namespaces', field(HEADER.NAMESPACES), size],
   ]
   let floor = SHARD_HEADER_BYTES
   for (const [name, start, end] of offsets) {
@@ -102,9 +102,9 @@ function checkHeader(words: Int32Array, size: number): void {
 }
 
 /** Namespaces are texts behind their sizes; the first is the empty one. */
-function checkScopes(bytes: Uint8Array, words: Int32Array): void {
-  const start = word(words, HEADER.SCOPES)
-  const count = word(words, HEADER.SCOPE_COUNT) >>> 0
+function checkNamespaces(bytes: Uint8Array, words: Int32Array): void {
+  const start = word(words, HEADER.NAMESPACES)
+  const count = word(words, HEADER.NAMESPACE_COUNT) >>> 0
   let at = start
   for (let left = count; left > 0; left--) {
     if (at + 2 > bytes.length) throw refuse('a namespace runs over the end')
@@ -139,7 +139,7 @@ function checkNodes(found: Found): void {
   const { shard, marks, start } = found
   const { words, bytes } = shard
   const end = shard.field(HEADER.SETS)
-  const scopeCount = shard.field(HEADER.SCOPE_COUNT)
+  const namespaceCount = shard.field(HEADER.NAMESPACE_COUNT)
   let used = 0
   for (let slot = shard.field(HEADER.SLOT_COUNT) - 1; slot >= 0; slot--) {
     const node = shard.slotNode(slot)
@@ -155,7 +155,8 @@ function checkNodes(found: Found): void {
     const size = head & 0xff
     const name = node + NODE_BYTES + SET_REF_BYTES * ((head >>> 8) & SETS_PER_NODE_MAX)
     if (name + size > end) throw refuse('a node overruns')
-    if (((head >>> 16) & SCOPES_MAX) >= scopeCount) throw refuse('a node is in no namespace')
+    if (((head >>> 16) & NAMESPACES_MAX) >= namespaceCount)
+      throw refuse('a node is in no namespace')
     if (!isRelativeName(bytes, name, size)) throw refuse(`the node at ${node} has no proper name`)
     takeRoom(found, name + size - node)
   }
@@ -184,12 +185,12 @@ function checkNodeSets(found: Found): void {
 }
 
 function checkAddresses(found: Found, table: AddressTable): void {
-  const scopeCount = found.shard.field(HEADER.SCOPE_COUNT)
+  const namespaceCount = found.shard.field(HEADER.NAMESPACE_COUNT)
   for (let i = 0; i < table.count; i++) {
     const info = table.info(i)
     const set = table.set(i)
     const count = info >>> 16
-    if ((info & SCOPES_MAX) >= scopeCount) throw refuse('an address is in no namespace')
+    if ((info & NAMESPACES_MAX) >= namespaceCount) throw refuse('an address is in no namespace')
     if (count > 0 || set !== 0) checkSet(found, set, TYPE.PTR | (count << 16))
     else if (!table.isPod(i)) throw refuse('an address says nothing')
     if (i > 0 && table.isOutOfOrder(i)) throw refuse('addresses are out of order')

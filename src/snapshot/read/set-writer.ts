@@ -66,7 +66,7 @@ export class SetWriter {
 
   /** Writes a node's addresses into the additional section. */
   writeAdditional(shard: Shard, node: number): void {
-    if (this.isMinimal || this.namespaces?.has(shard, shard.nodeScope(node)) === false) return
+    if (this.isMinimal || this.namespaces?.has(shard, shard.nodeNamespaceId(node)) === false) return
     this.writeNodeAddresses(shard, node, A)
     this.writeNodeAddresses(shard, node, AAAA)
   }

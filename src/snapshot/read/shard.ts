@@ -10,15 +10,15 @@ import {
   GLUE_MARK,
   HEADER,
   IMPLIED_MARK,
+  NAMESPACES_MAX,
   NODE_BYTES,
-  SCOPES_MAX,
   SET_REF_BYTES,
   SETS_PER_NODE_MAX,
   SLOT_BYTES,
   TARGET_BYTES,
 } from '../format/layout.ts'
 import { hashName, hashWords } from '../format/name-hash.ts'
-import { readScopeNames } from '../format/namespace-names.ts'
+import { readNamespaceNames } from '../format/namespace-names.ts'
 import type { NamespaceLabels } from './namespace-labels.ts'
 
 // Constants of this module are a part of the compiled code (dns/query.ts). In words:
@@ -28,7 +28,7 @@ const SLOT_WORDS = SLOT_BYTES / 4
 const TARGET_WORDS = TARGET_BYTES / 4
 const SETS_MASK = SETS_PER_NODE_MAX
 const ADDRESS_NAMES = ADDRESS_NAMES_BIT
-const SCOPE_MASK = SCOPES_MAX
+const NAMESPACE_MASK = NAMESPACES_MAX
 const hashOf = hashWords
 const maskOf = tailMask
 
@@ -47,13 +47,13 @@ export class Shard {
   labels: NamespaceLabels | undefined
   readonly addresses4: AddressTable
   readonly addresses6: AddressTable
-  private scopeNames: readonly string[] | undefined
+  private namespaceNames: readonly string[] | undefined
 
-  /** @param scopes names of the namespaces, where they are known */
-  constructor(bytes: Uint8Array, scopes?: readonly string[]) {
+  /** @param namespaces names of the namespaces, where they are known */
+  constructor(bytes: Uint8Array, namespaces?: readonly string[]) {
     this.bytes = bytes
     this.words = new Int32Array(bytes.buffer, bytes.byteOffset, bytes.length >>> 2)
-    this.scopeNames = scopes
+    this.namespaceNames = namespaces
     this.seed = this.field(HEADER.SEED)
     this.slots = this.field(HEADER.SLOTS) >>> 2
     this.slotMask = this.field(HEADER.SLOT_COUNT) - 1
@@ -62,13 +62,13 @@ export class Shard {
   }
 
   /** Names of the namespaces, by their number in this shard; number 0 is ''. */
-  get scopes(): readonly string[] {
+  get namespaces(): readonly string[] {
     // Gateways hardly ever want these; of a million records they would take 6 MiB of 53.
-    this.scopeNames ??= readScopeNames(
-      this.bytes.subarray(this.field(HEADER.SCOPES)),
-      this.field(HEADER.SCOPE_COUNT),
+    this.namespaceNames ??= readNamespaceNames(
+      this.bytes.subarray(this.field(HEADER.NAMESPACES)),
+      this.field(HEADER.NAMESPACE_COUNT),
     )
-    return this.scopeNames
+    return this.namespaceNames
   }
 
   /** Reads a field of the header. */
@@ -130,8 +130,8 @@ export class Shard {
   }
 
   /** Number of the namespace that a node belongs to. */
-  nodeScope(node: number): number {
-    return (this.nodeHead(node) >>> 16) & SCOPE_MASK
+  nodeNamespaceId(node: number): number {
+    return (this.nodeHead(node) >>> 16) & NAMESPACE_MASK
   }
 
   /** Whether a node exists only because of names below it. */

@@ -28,13 +28,13 @@ export class Visibility {
    * Whether the names of a shard's namespace may be seen, by its number. Names of no namespace,
    * number 0, are everybody's.
    */
-  has(shard: Shard, scope: number): boolean {
-    if (scope === 0) return true
+  has(shard: Shard, namespace: number): boolean {
+    if (namespace === 0) return true
     if (shard !== this.lastShard || shard.labels !== this.lastMarks.labels) {
       this.lastMarks = this.marksOf(shard)
       this.lastShard = shard
     }
-    return byteAt(this.lastMarks.octets, scope) === 1
+    return byteAt(this.lastMarks.octets, namespace) === 1
   }
 
   /** As `has`, for a namespace by its name. */
@@ -46,7 +46,7 @@ export class Visibility {
     const before = this.known.get(shard)
     const { labels } = shard
     if (before !== undefined && before.labels === labels) return before
-    const octets = Uint8Array.from(shard.scopes, (namespace) =>
+    const octets = Uint8Array.from(shard.namespaces, (namespace) =>
       this.sees(namespace, (labels ?? NO_LABELS).get(namespace) ?? []) ? 1 : 0,
     )
     const marks = { labels, octets }

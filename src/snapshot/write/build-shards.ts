@@ -28,14 +28,14 @@ export function ancestorsOf(entries: readonly ZoneEntry[]): ExistingName[] {
   const known = new Set<string>()
   for (const entry of entries) {
     if (isByAddress(entry)) continue
-    const { owner, scope } = entry
-    const key = `${toLatin1(owner)} ${scope}`
+    const { owner, namespace } = entry
+    const key = `${toLatin1(owner)} ${namespace}`
     for (let at = 0; at + byteAt(owner, at) + 1 < owner.length; ) {
       at += byteAt(owner, at) + 1
       const rest = key.slice(at)
       if (known.has(rest)) break
       known.add(rest)
-      above.push({ kind: 'name', owner: owner.slice(at), scope, isImplied: true })
+      above.push({ kind: 'name', owner: owner.slice(at), namespace, isImplied: true })
     }
   }
   return above

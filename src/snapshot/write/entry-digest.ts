@@ -21,13 +21,13 @@ export class EntryDigester {
   private low = 0
   private high = 0
   /** The namespace that was hashed last: most entries are of the same as the one before. */
-  private scope = ''
-  private scopeLow = FIRST_SEED
-  private scopeHigh = SECOND_SEED
+  private namespace = ''
+  private namespaceLow = FIRST_SEED
+  private namespaceHigh = SECOND_SEED
 
   /** Takes an entry into a digest. */
   addTo(digest: EntryDigest, entry: ZoneEntry): void {
-    this.beginIn(entry.scope)
+    this.beginIn(entry.namespace)
     this.mixEntry(entry)
     digest.low = (digest.low + this.low) | 0
     digest.high = (digest.high + this.high) | 0
@@ -66,17 +66,17 @@ export class EntryDigester {
     else this.mixBytes(target)
   }
 
-  private beginIn(scope: string): void {
-    if (scope !== this.scope) {
+  private beginIn(namespace: string): void {
+    if (namespace !== this.namespace) {
       this.low = FIRST_SEED
       this.high = SECOND_SEED
-      for (let i = 0; i < scope.length; i++) this.mix(scope.charCodeAt(i))
-      this.scope = scope
-      this.scopeLow = this.low
-      this.scopeHigh = this.high
+      for (let i = 0; i < namespace.length; i++) this.mix(namespace.charCodeAt(i))
+      this.namespace = namespace
+      this.namespaceLow = this.low
+      this.namespaceHigh = this.high
     }
-    this.low = this.scopeLow
-    this.high = this.scopeHigh
+    this.low = this.namespaceLow
+    this.high = this.namespaceHigh
   }
 
   /** Takes in how many bytes there are, and four of them at a time. */

@@ -11,18 +11,18 @@ import { ShardWriter } from './shard-writer.ts'
 /**
  * Writes nodes with their sets, and the index to them.
  * @param pieces in the order of their names
- * @param scopes all namespaces of the shard, by their numbers
+ * @param namespaces all namespaces of the shard, by their numbers
  */
-export function joinNodes(pieces: readonly Piece[], scopes: readonly string[]): ShardWriter {
+export function joinNodes(pieces: readonly Piece[], namespaces: readonly string[]): ShardWriter {
   let count = 0
   for (const piece of pieces) {
     count += piece.kind === 'kept' ? piece.to - piece.from : piece.nodes.length
   }
   const plan = planIndex(count, (seed) => hashPieces(pieces, count, seed))
-  const writer = new ShardWriter(scopes, plan)
+  const writer = new ShardWriter(namespaces, plan)
   for (const piece of pieces) {
     if (piece.kind === 'new') writer.writeNodes(piece.nodes)
-    else piece.source.copy(piece, writer, piece.source.scopes !== scopes)
+    else piece.source.copy(piece, writer, piece.source.namespaces !== namespaces)
   }
   writer.endNodes()
   return writer

@@ -3,7 +3,7 @@
  * @module
  */
 import { word } from '../../bytes/bytes.ts'
-import { FORM, NODE_BYTES, SCOPES_MAX, SET_REF_BYTES, TARGET_BYTES } from '../format/layout.ts'
+import { FORM, NAMESPACES_MAX, NODE_BYTES, SET_REF_BYTES, TARGET_BYTES } from '../format/layout.ts'
 import { hashByteRange } from '../format/name-hash.ts'
 import { nameKey } from '../format/shard-key.ts'
 import type { Shard } from '../read/shard.ts'
@@ -58,21 +58,24 @@ export class KeptNodes {
   }
 
   /** Marks the numbers of the namespaces that these nodes are of. */
-  markScopes(used: Uint8Array): void {
-    for (let i = 0; i < this.count; i++) used[this.shard.nodeScope(word(this.starts, i))] = 1
+  markNamespaces(used: Uint8Array): void {
+    for (let i = 0; i < this.count; i++) used[this.shard.nodeNamespaceId(word(this.starts, i))] = 1
   }
 
   /** Adds the namespaces of some of the nodes. */
-  addScopes({ from, to }: { readonly from: number; readonly to: number }, into: Set<string>): void {
+  addNamespaces(
+    { from, to }: { readonly from: number; readonly to: number },
+    into: Set<string>,
+  ): void {
     const { shard } = this
     for (let i = from; i < to; i++) {
-      into.add(shard.scopes[shard.nodeScope(word(this.starts, i))] ?? '')
+      into.add(shard.namespaces[shard.nodeNamespaceId(word(this.starts, i))] ?? '')
     }
   }
 
   /** The namespaces by the numbers that these nodes have them. */
-  get scopes(): readonly string[] {
-    return this.shard.scopes
+  get namespaces(): readonly string[] {
+    return this.shard.namespaces
   }
 
   /** Joins new nodes, sorted, to these, so that all are. */
@@ -146,8 +149,8 @@ export class KeptNodes {
 
   private renumber(node: number, shift: number, writer: ShardWriter): void {
     const marked = this.shard.uint16(node + 2)
-    const id = writer.idOf(this.shard.scopes[marked & SCOPES_MAX] ?? '')
-    writer.out.put16(node + shift + 2, (marked & ~SCOPES_MAX) | id)
+    const id = writer.idOf(this.shard.namespaces[marked & NAMESPACES_MAX] ?? '')
+    writer.out.put16(node + shift + 2, (marked & ~NAMESPACES_MAX) | id)
   }
 
   /** The first node from `from` on that is behind a key. */

@@ -4,7 +4,7 @@
  */
 import { word } from '../../bytes/bytes.ts'
 import type { AddressTable } from '../format/address-table.ts'
-import { SCOPES_MAX } from '../format/layout.ts'
+import { NAMESPACES_MAX } from '../format/layout.ts'
 import { addressUnitAt } from '../format/shard-key.ts'
 import type { AddressRows } from './address-rows.ts'
 import type { ByteBuffer } from './byte-buffer.ts'
@@ -48,8 +48,8 @@ export class KeptRows {
   }
 
   /** Marks the numbers of the namespaces that these rows are of. */
-  markScopes(used: Uint8Array): void {
-    for (let i = 0; i < this.count; i++) used[this.table.scope(word(this.rows, i))] = 1
+  markNamespaces(used: Uint8Array): void {
+    for (let i = 0; i < this.count; i++) used[this.table.namespaceId(word(this.rows, i))] = 1
   }
 
   /** The first row from `from` on that is behind an address. */
@@ -66,12 +66,12 @@ export class KeptRows {
 
   /**
    * Copies the rows from one to before another, with their sets.
-   * @param scopeIds new numbers of the namespaces; `undefined` when they stay
+   * @param namespaceIds new numbers of the namespaces; `undefined` when they stay
    */
   copy(
     { from, to }: { readonly from: number; readonly to: number },
     { out, rows }: { readonly out: ByteBuffer; readonly rows: AddressRows },
-    scopeIds: Int32Array | undefined,
+    namespaceIds: Int32Array | undefined,
   ): void {
     for (let i = from; i < to; ) {
       const first = i
@@ -86,20 +86,25 @@ export class KeptRows {
       }
       const shift = out.size - start
       if (start !== 0) out.append(this.bytes.subarray(start, end))
-      for (let k = first; k < i; k++) this.addTo(rows, word(this.rows, k), { shift, scopeIds })
+      for (let k = first; k < i; k++) this.addTo(rows, word(this.rows, k), { shift, namespaceIds })
     }
   }
 
   private addTo(
     rows: AddressRows,
     row: number,
-    { shift, scopeIds }: { readonly shift: number; readonly scopeIds: Int32Array | undefined },
+    {
+      shift,
+      namespaceIds,
+    }: { readonly shift: number; readonly namespaceIds: Int32Array | undefined },
   ): void {
     const { table } = this
     const set = table.set(row)
     const info = table.info(row)
     const renumbered =
-      scopeIds === undefined ? info : (info & ~SCOPES_MAX) | word(scopeIds, info & SCOPES_MAX)
+      namespaceIds === undefined
+        ? info
+        : (info & ~NAMESPACES_MAX) | word(namespaceIds, info & NAMESPACES_MAX)
     rows.addFrom(table, row, { set: set === 0 ? 0 : set + shift, info: renumbered })
   }
 }

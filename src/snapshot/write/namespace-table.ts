@@ -5,7 +5,7 @@
 import { word } from '../../bytes/bytes.ts'
 
 /** Namespaces, numbered as they come; '' for what all may see is 0. */
-export class ScopeTable {
+export class NamespaceTable {
   private readonly names: string[] = ['']
   private readonly ids = new Map<string, number>([['', 0]])
   private last = 0
@@ -35,14 +35,14 @@ export class ScopeTable {
 }
 
 /** Namespaces of one shard. */
-export class ScopeChoice {
-  private readonly table: ScopeTable
+export class NamespaceChoice {
+  private readonly table: NamespaceTable
   private readonly order: Int32Array
   private readonly isChosen: Uint8Array
   private readonly places: Int32Array
 
   /** @param order of all that may be chosen (`inOrder`) */
-  constructor(table: ScopeTable, order: Int32Array) {
+  constructor(table: NamespaceTable, order: Int32Array) {
     this.table = table
     this.order = order
     this.isChosen = new Uint8Array(order.length)

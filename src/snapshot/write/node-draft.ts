@@ -13,7 +13,7 @@ export class NodeDraft {
   /** Where the labels of its unit begin, and where the one before these does; 0 without. */
   readonly unitStart: number
   private readonly topStart: number
-  scope: string
+  namespace: string
   hasAddressNames: boolean = false
   isImplied: boolean = true
   isGlue: boolean = true
@@ -23,9 +23,9 @@ export class NodeDraft {
   offset: number = 0
   private ownKey: string | undefined
 
-  constructor(owner: Uint8Array, scope: string, place: UnitPlace) {
+  constructor(owner: Uint8Array, namespace: string, place: UnitPlace) {
     this.owner = owner
-    this.scope = scope
+    this.namespace = namespace
     this.unit = place.unit
     this.unitStart = place.unitStart
     let top = 0

@@ -60,8 +60,8 @@ export class NodeDrafter {
     let node: NodeDraft | undefined
     for (const entry of entries) {
       // What stands at one name comes one after the other, mostly.
-      if (node?.owner !== entry.owner || node.scope !== entry.scope) {
-        node = this.nodeAt(entry.owner, entry.scope)
+      if (node?.owner !== entry.owner || node.namespace !== entry.namespace) {
+        node = this.nodeAt(entry.owner, entry.namespace)
       }
       addToNode(node, entry)
     }
@@ -71,14 +71,14 @@ export class NodeDrafter {
     return nodes.sort(this.isOneUnit ? (a, b) => a.compareInUnit(b) : compareNodes)
   }
 
-  private nodeAt(owner: Uint8Array, scope: string): NodeDraft {
+  private nodeAt(owner: Uint8Array, namespace: string): NodeDraft {
     const known = this.table.find(owner, 0)
-    if (known === undefined) return this.add(owner, scope)
-    if (known.scope !== scope) known.scope = ''
+    if (known === undefined) return this.add(owner, namespace)
+    if (known.namespace !== namespace) known.namespace = ''
     return known
   }
 
-  private add(owner: Uint8Array, scope: string): NodeDraft {
+  private add(owner: Uint8Array, namespace: string): NodeDraft {
     const start = unitStart(owner)
     const { last } = this
     let unit = last?.unit ?? 0
@@ -86,7 +86,7 @@ export class NodeDrafter {
       this.isOneUnit &&= last === undefined
       unit = nameKey(owner, 0, owner.length)
     }
-    const node = new NodeDraft(owner, scope, { unit, unitStart: start })
+    const node = new NodeDraft(owner, namespace, { unit, unitStart: start })
     this.table.add(node)
     this.last = node
     return node
@@ -102,22 +102,22 @@ export class NodeDrafter {
       if (node === undefined) continue
       // Most names are right below the same one.
       const isSeenTo = above !== undefined && isRightBelow(node, above)
-      if (!isSeenTo || above?.scope !== node.scope) above = this.addAbove(node) ?? above
+      if (!isSeenTo || above?.namespace !== node.namespace) above = this.addAbove(node) ?? above
     }
   }
 
   /** Returns the name right above one, when that is of its unit. */
-  private addAbove({ owner, scope, unitStart: end }: NodeDraft): NodeDraft | undefined {
+  private addAbove({ owner, namespace, unitStart: end }: NodeDraft): NodeDraft | undefined {
     let first: NodeDraft | undefined
     for (let at = 0; at < end; ) {
       at += byteAt(owner, at) + 1
       const known = this.table.find(owner, at)
-      const above = known ?? this.add(owner.slice(at), scope)
+      const above = known ?? this.add(owner.slice(at), namespace)
       first ??= above
       above.isGlue = false
       // What is above one that was known is, or will be, seen to by itself.
-      if (known?.scope === scope) return first
-      if (above.scope !== scope) above.scope = ''
+      if (known?.namespace === namespace) return first
+      if (above.namespace !== namespace) above.namespace = ''
     }
     return first
   }

@@ -13,7 +13,7 @@ import { KeptNodes } from './kept-nodes.ts'
 import { KeptRows } from './kept-rows.ts'
 import { type Drafts, draftNodes } from './node-drafts.ts'
 import type { PointerDraft } from './pointer-drafts.ts'
-import { type BuiltShard, type ShardWriter, sortedScopes } from './shard-writer.ts'
+import { type BuiltShard, type ShardWriter, sortedNamespaces } from './shard-writer.ts'
 
 /**
  * Makes the shard that `buildShard` would make of the entries of all other units and of `entries`.
@@ -22,11 +22,11 @@ import { type BuiltShard, type ShardWriter, sortedScopes } from './shard-writer.
  * @throws {SnapshotError} when it would be over 256 MiB or hold over 16,383 namespaces
  */
 export function patchShard(
-  { bytes, scopes: scopesBefore }: BuiltShard,
+  { bytes, namespaces: namespacesBefore }: BuiltShard,
   units: ReadonlySet<number>,
   entries: Iterable<ZoneEntry>,
 ): BuiltShard {
-  const before = new Shard(bytes, scopesBefore)
+  const before = new Shard(bytes, namespacesBefore)
   const drafts = draftNodes(entries)
   const section = { shard: before, starts: before.nodes(), end: before.field(HEADER.SETS) }
   const nodes = new KeptNodes(section, units)
@@ -35,13 +35,13 @@ export function patchShard(
   const sets4 = { table: addresses4, setsEnd: firstSet(addresses6) ?? setsEnd }
   const rows4 = new KeptRows(bytes, sets4, units)
   const rows6 = new KeptRows(bytes, { table: addresses6, setsEnd }, units)
-  const scopes = scopesOf(before, [nodes, rows4, rows6], drafts)
-  const scopeIds = renumbering(scopesBefore, scopes)
-  const writer = joinNodes(nodes.mergeWith(drafts.nodes), scopes)
+  const namespaces = namespacesOf(before, [nodes, rows4, rows6], drafts)
+  const namespaceIds = renumbering(namespacesBefore, namespaces)
+  const writer = joinNodes(nodes.mergeWith(drafts.nodes), namespaces)
   return writer.finish(
-    mergeRows(rows4, drafts.pointers4, { writer, scopeIds }),
-    mergeRows(rows6, drafts.pointers6, { writer, scopeIds }),
-    scopeIds === undefined ? bytes.subarray(before.field(HEADER.SCOPES)) : undefined,
+    mergeRows(rows4, drafts.pointers4, { writer, namespaceIds }),
+    mergeRows(rows6, drafts.pointers6, { writer, namespaceIds }),
+    namespaceIds === undefined ? bytes.subarray(before.field(HEADER.NAMESPACES)) : undefined,
   )
 }
 
@@ -52,48 +52,51 @@ function firstSet(table: AddressTable): number | undefined {
 }
 
 /** The namespaces of the new shard; the same array when they are those of before. */
-function scopesOf(
-  { scopes }: Shard,
+function namespacesOf(
+  { namespaces }: Shard,
   kept: readonly (KeptNodes | KeptRows)[],
   { nodes, pointers4, pointers6 }: Drafts,
 ): readonly string[] {
   // The empty one is always there.
-  const marks = new Uint8Array(scopes.length)
+  const marks = new Uint8Array(namespaces.length)
   marks[0] = 1
-  for (const some of kept) some.markScopes(marks)
+  for (const some of kept) some.markNamespaces(marks)
   const added = new Set<string>()
   for (const drafts of [nodes, pointers4, pointers6]) {
-    for (const { scope } of drafts) {
-      const id = scopes.indexOf(scope)
-      if (id < 0) added.add(scope)
+    for (const { namespace } of drafts) {
+      const id = namespaces.indexOf(namespace)
+      if (id < 0) added.add(namespace)
       else marks[id] = 1
     }
   }
-  if (added.size === 0 && !marks.includes(0)) return scopes
-  return sortedScopes(new Set([...scopes.filter((_, id) => marks[id] === 1), ...added]))
+  if (added.size === 0 && !marks.includes(0)) return namespaces
+  return sortedNamespaces(new Set([...namespaces.filter((_, id) => marks[id] === 1), ...added]))
 }
 
 /** New numbers of namespaces by the old ones; `undefined` when both are one array. */
 function renumbering(before: readonly string[], after: readonly string[]): Int32Array | undefined {
   if (before === after) return undefined
-  const ids = new Map(after.map((scope, id) => [scope, id]))
-  return Int32Array.from(before, (scope) => ids.get(scope) ?? 0)
+  const ids = new Map(after.map((namespace, id) => [namespace, id]))
+  return Int32Array.from(before, (namespace) => ids.get(namespace) ?? 0)
 }
 
 function mergeRows(
   kept: KeptRows,
   pointers: readonly PointerDraft[],
-  { writer, scopeIds }: { readonly writer: ShardWriter; readonly scopeIds: Int32Array | undefined },
+  {
+    writer,
+    namespaceIds,
+  }: { readonly writer: ShardWriter; readonly namespaceIds: Int32Array | undefined },
 ): AddressRows {
   const rows = new AddressRows()
   const into = { out: writer.out, rows }
   let from = 0
   for (const pointer of pointers) {
     const to = kept.firstBehind(pointer.address, from)
-    kept.copy({ from, to }, into, scopeIds)
+    kept.copy({ from, to }, into, namespaceIds)
     writer.writePointer(pointer, rows)
     from = to
   }
-  kept.copy({ from, to: kept.count }, into, scopeIds)
+  kept.copy({ from, to: kept.count }, into, namespaceIds)
   return rows
 }

@@ -8,7 +8,7 @@ import type { AddressEntry } from '../../records/zone-entry.ts'
 import { addressKey } from '../format/shard-key.ts'
 import { AddressRows } from './address-rows.ts'
 import { ByteBuffer } from './byte-buffer.ts'
-import type { ScopeChoice, ScopeTable } from './namespace-table.ts'
+import type { NamespaceChoice, NamespaceTable } from './namespace-table.ts'
 import { draftPointers, type PointerDraft } from './pointer-drafts.ts'
 import type { ShardWriter } from './shard-writer.ts'
 
@@ -21,7 +21,7 @@ const FIELD = {
   /** What its shard follows from. */
   KEY: 5,
   KIND: 6,
-  SCOPE: 7,
+  NAMESPACE: 7,
   TTL: 8,
   /** Where the target begins, and its bytes. */
   TARGET: 9,
@@ -43,10 +43,10 @@ export class PendingPointers {
   private fields = new Int32Array(FIELDS * ENTRIES_LEAST)
   private count = 0
   private readonly targets = new ByteBuffer(TARGET_BYTES_MAX)
-  private readonly scopes: ScopeTable
+  private readonly namespaces: NamespaceTable
 
-  constructor(scopes: ScopeTable) {
-    this.scopes = scopes
+  constructor(namespaces: NamespaceTable) {
+    this.namespaces = namespaces
   }
 
   /** Adds an entry. */
@@ -59,7 +59,7 @@ export class PendingPointers {
     for (let i = 0; i < words; i++) fields[at + i] = readInt32(address, 4 * i)
     fields[at + FIELD.SIZE] = address.length
     fields[at + FIELD.KEY] = addressKey(address)
-    fields[at + FIELD.SCOPE] = this.scopes.idOf(entry.scope)
+    fields[at + FIELD.NAMESPACE] = this.namespaces.idOf(entry.namespace)
     if (entry.kind === 'pod-address') return
     const { target } = entry
     fields[at + FIELD.KIND] = entry.isYielding === true ? KIND.YIELDING : KIND.POINTER
@@ -117,21 +117,21 @@ export class PendingPointers {
   }
 
   /** Chooses the namespaces of drafts. */
-  chooseScopes(drafts: readonly PendingDraft[], choice: ScopeChoice): void {
+  chooseNamespaces(drafts: readonly PendingDraft[], choice: NamespaceChoice): void {
     for (const draft of drafts) {
-      if (typeof draft === 'number') choice.add(this.field(draft, FIELD.SCOPE))
-      else choice.addName(draft.scope)
+      if (typeof draft === 'number') choice.add(this.field(draft, FIELD.NAMESPACE))
+      else choice.addName(draft.namespace)
     }
   }
 
   /** Writes drafts. */
   write(
     drafts: readonly PendingDraft[],
-    { writer, scopes }: { readonly writer: ShardWriter; readonly scopes: ScopeChoice },
+    { writer, namespaces }: { readonly writer: ShardWriter; readonly namespaces: NamespaceChoice },
   ): AddressRows {
     const rows = new AddressRows()
     for (const draft of drafts) {
-      if (typeof draft === 'number') this.writeOne(draft, rows, { writer, scopes })
+      if (typeof draft === 'number') this.writeOne(draft, rows, { writer, namespaces })
       else writer.writePointer(draft, rows)
     }
     return rows
@@ -158,7 +158,7 @@ export class PendingPointers {
   private writeOne(
     entry: number,
     rows: AddressRows,
-    { writer, scopes }: { readonly writer: ShardWriter; readonly scopes: ScopeChoice },
+    { writer, namespaces }: { readonly writer: ShardWriter; readonly namespaces: NamespaceChoice },
   ): void {
     const start = this.field(entry, FIELD.TARGET)
     const end = start + this.field(entry, FIELD.TARGET_SIZE)
@@ -166,7 +166,7 @@ export class PendingPointers {
     const words = this.field(entry, FIELD.SIZE) >>> 2
     for (let i = 0; i < words; i++) rows.parts.push(this.field(entry, FIELD.ADDRESS + i))
     rows.sets.push(set)
-    rows.infos.push(scopes.placeOf(this.field(entry, FIELD.SCOPE)) | (1 << 16))
+    rows.infos.push(namespaces.placeOf(this.field(entry, FIELD.NAMESPACE)) | (1 << 16))
   }
 
   /** Makes an entry again. */
@@ -175,13 +175,13 @@ export class PendingPointers {
     for (let at = 0; at < address.length; at += 4) {
       writeUint32(address, at, this.field(number, FIELD.ADDRESS + at / 4))
     }
-    const scope = this.scopeOf(number)
+    const namespace = this.namespaceOf(number)
     const kind = this.field(number, FIELD.KIND)
-    if (kind === KIND.POD_ADDRESS) return { kind: 'pod-address', address, scope }
+    if (kind === KIND.POD_ADDRESS) return { kind: 'pod-address', address, namespace }
     const start = this.field(number, FIELD.TARGET)
     const target = this.targets.bytes.slice(start, start + this.field(number, FIELD.TARGET_SIZE))
     const ttlSeconds = this.field(number, FIELD.TTL)
-    const pointer = { kind: 'pointer', address, scope, ttlSeconds, target } as const
+    const pointer = { kind: 'pointer', address, namespace, ttlSeconds, target } as const
     return kind === KIND.YIELDING ? { ...pointer, isYielding: true } : pointer
   }
 
@@ -199,8 +199,8 @@ export class PendingPointers {
     return word(this.fields, FIELDS * entry + field)
   }
 
-  private scopeOf(entry: number): string {
-    return this.scopes.nameOf(this.field(entry, FIELD.SCOPE))
+  private namespaceOf(entry: number): string {
+    return this.namespaces.nameOf(this.field(entry, FIELD.NAMESPACE))
   }
 
   private grow(): void {

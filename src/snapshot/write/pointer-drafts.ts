@@ -10,7 +10,7 @@ import { draftSet, finishSet, mergeRdata, type SetDraft } from './set-drafts.ts'
 /** The targets of one address in one namespace, if any, and whether a Pod there has the address. */
 export type PointerDraft = {
   readonly address: Uint8Array
-  readonly scope: string
+  readonly namespace: string
   set: SetDraft | undefined
   isPod: boolean
   /** Whether they stand back for a client that sees what other namespaces have there. */
@@ -40,22 +40,22 @@ export function draftPointers(entries: readonly AddressEntry[]): PointerDraft[] 
 function draftAddress(drafts: PointerDraft[], entries: readonly AddressEntry[]): void {
   const firm = new Set(
     entries.flatMap((entry) =>
-      entry.kind === 'pointer' && entry.isYielding !== true ? entry.scope : [],
+      entry.kind === 'pointer' && entry.isYielding !== true ? entry.namespace : [],
     ),
   )
   for (const entry of entries) {
     const isLast = isYielding(entry)
-    if (isLast && (firm.has(entry.scope) || firm.has(''))) continue
+    if (isLast && (firm.has(entry.namespace) || firm.has(''))) continue
     addTo(drafts, entry, isLast && firm.size > 0)
   }
 }
 
 /** Adds an entry, by itself or to the last one when that is of the same address and namespace. */
 function addTo(drafts: PointerDraft[], entry: AddressEntry, isMarked: boolean): void {
-  const { address, scope } = entry
+  const { address, namespace } = entry
   let draft = drafts.at(-1)
-  if (draft === undefined || draft.scope !== scope || !equalBytes(draft.address, address)) {
-    draft = { address, scope, set: undefined, isPod: false, isYielding: false }
+  if (draft === undefined || draft.namespace !== namespace || !equalBytes(draft.address, address)) {
+    draft = { address, namespace, set: undefined, isPod: false, isYielding: false }
     drafts.push(draft)
   }
   if (entry.kind === 'pod-address') {
@@ -76,6 +76,6 @@ function isYielding(entry: AddressEntry): boolean {
 
 function compareEntries(a: AddressEntry, b: AddressEntry): number {
   const order = compareBytes(a.address, b.address)
-  if (order !== 0 || a.scope === b.scope) return order
-  return a.scope < b.scope ? -1 : 1
+  if (order !== 0 || a.namespace === b.namespace) return order
+  return a.namespace < b.namespace ? -1 : 1
 }

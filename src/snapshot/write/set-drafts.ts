@@ -5,7 +5,7 @@
  */
 import { compareBytes, EMPTY, equalBytes, toLatin1 } from '../../bytes/bytes.ts'
 import { TYPE } from '../../dns/rr-type.ts'
-import type { Rdata, RecordSet } from '../../records/zone-entry.ts'
+import type { Rdata, RRset } from '../../records/zone-entry.ts'
 import { RECORDS_PER_SET_MAX, SET_TTL_MAX } from '../format/layout.ts'
 import { hashName } from '../format/name-hash.ts'
 
@@ -32,7 +32,7 @@ export function draftSet(type: number, ttlSeconds: number, rdata: readonly Rdata
 /** Adds the records of an entry to the sets of a name, which are in the order of their types. */
 export function addRdata(
   sets: readonly SetDraft[],
-  { type, ttlSeconds, rdata }: Pick<RecordSet, 'type' | 'ttlSeconds' | 'rdata'>,
+  { type, ttlSeconds, rdata }: Pick<RRset, 'type' | 'ttlSeconds' | 'rdata'>,
 ): readonly SetDraft[] {
   let at = sets.length
   while (at > 0 && (sets[at - 1]?.type ?? 0) > type) at--

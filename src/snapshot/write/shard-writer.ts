@@ -12,10 +12,10 @@ import {
   HEADER,
   IMPLIED_BIT,
   MAGIC,
+  NAMESPACES_MAX,
   NODE_BYTES,
   PARTS_BYTES,
   POD_BIT,
-  SCOPES_MAX,
   SET_REF_BYTES,
   SET_TTL_MAX,
   SETS_PER_NODE_MAX,
@@ -36,7 +36,7 @@ import { SetPlaces } from './set-places.ts'
 import { formOf, UnitTargets } from './unit-targets.ts'
 
 /** A shard, and the namespaces in it by their number, as they are needed to change it. */
-export type BuiltShard = { readonly bytes: Uint8Array; readonly scopes: readonly string[] }
+export type BuiltShard = { readonly bytes: Uint8Array; readonly namespaces: readonly string[] }
 
 /**
  * Builds one shard from all entries that belong to it.
@@ -44,12 +44,12 @@ export type BuiltShard = { readonly bytes: Uint8Array; readonly scopes: readonly
  */
 export function buildShard(entries: Iterable<ZoneEntry>): BuiltShard {
   const { nodes, pointers4, pointers6 } = draftNodes(entries)
-  const scopes = new Set<string>()
+  const namespaces = new Set<string>()
   for (const drafts of [nodes, pointers4, pointers6]) {
-    for (const { scope } of drafts) scopes.add(scope)
+    for (const { namespace } of drafts) namespaces.add(namespace)
   }
   const plan = planIndex(nodes.length, (seed) => hashOwners(nodes, seed))
-  const writer = new ShardWriter(sortedScopes(scopes), plan)
+  const writer = new ShardWriter(sortedNamespaces(namespaces), plan)
   writer.writeNodes(nodes)
   writer.endNodes()
   const rows4 = new AddressRows()
@@ -60,16 +60,16 @@ export function buildShard(entries: Iterable<ZoneEntry>): BuiltShard {
 }
 
 /** Puts namespaces in the order of their numbers. @throws {SnapshotError} when they are too many */
-export function sortedScopes(scopes: ReadonlySet<string>): string[] {
-  const others = [...scopes].filter((scope) => scope !== '')
-  return limitScopes(['', ...others.sort()])
+export function sortedNamespaces(namespaces: ReadonlySet<string>): string[] {
+  const others = [...namespaces].filter((namespace) => namespace !== '')
+  return limitNamespaces(['', ...others.sort()])
 }
 
 /** Returns namespaces with '' before them as they are. @throws {SnapshotError} when too many */
-export function limitScopes(scopes: string[]): string[] {
-  const count = scopes.length - 1
-  if (count <= SCOPES_MAX) return scopes
-  throw new SnapshotError(`Cannot build shard: ${count} namespaces, at most ${SCOPES_MAX}`)
+export function limitNamespaces(namespaces: string[]): string[] {
+  const count = namespaces.length - 1
+  if (count <= NAMESPACES_MAX) return namespaces
+  throw new SnapshotError(`Cannot build shard: ${count} namespaces, at most ${NAMESPACES_MAX}`)
 }
 
 function hashOwners(nodes: readonly NodeDraft[], seed: number): Int32Array {
@@ -83,9 +83,9 @@ export class ShardWriter {
   /** What is written so far. */
   readonly out: ByteBuffer = new ByteBuffer()
   private readonly header = new Int32Array(SHARD_HEADER_BYTES / 4)
-  private readonly scopes: readonly string[]
+  private readonly namespaces: readonly string[]
   /** The number that was asked for last: most of what follows is of the same namespace. */
-  private scopeId = 0
+  private namespaceId = 0
   private readonly plan: IndexPlan
   /** Offsets of the nodes so far, in the order of the plan. */
   readonly nodeOffsets: Int32Array
@@ -93,8 +93,8 @@ export class ShardWriter {
   /** Sets of the unit at hand. */
   private readonly places = new SetPlaces()
 
-  constructor(scopes: readonly string[], plan: IndexPlan) {
-    this.scopes = scopes
+  constructor(namespaces: readonly string[], plan: IndexPlan) {
+    this.namespaces = namespaces
     this.plan = plan
     this.nodeOffsets = new Int32Array(plan.hashes.length)
     const { header, out } = this
@@ -139,9 +139,12 @@ export class ShardWriter {
   }
 
   /** Writes the set of a pointer, and adds its row. */
-  writePointer({ address, scope, set, isPod, isYielding }: PointerDraft, rows: AddressRows): void {
+  writePointer(
+    { address, namespace, set, isPod, isYielding }: PointerDraft,
+    rows: AddressRows,
+  ): void {
     const marks = (isPod ? POD_BIT : 0) | (isYielding ? YIELDING_BIT : 0)
-    const owner = this.idOf(scope) | marks
+    const owner = this.idOf(namespace) | marks
     if (set === undefined) {
       rows.add(address, 0, owner)
       return
@@ -169,21 +172,21 @@ export class ShardWriter {
 
   /**
    * Writes the tables of addresses, the namespaces and the header.
-   * @param scopesSection the namespaces as they are written, when that is known
+   * @param namespacesSection the namespaces as they are written, when that is known
    */
-  finish(rows4: AddressRows, rows6: AddressRows, scopesSection?: Uint8Array): BuiltShard {
-    const { header, out, scopes } = this
+  finish(rows4: AddressRows, rows6: AddressRows, namespacesSection?: Uint8Array): BuiltShard {
+    const { header, out, namespaces } = this
     header[HEADER.SETS_END] = out.size
     this.writeRows(HEADER.ADDRESS4, rows4)
     this.writeRows(HEADER.ADDRESS6, rows6)
-    header[HEADER.SCOPES] = out.size
-    header[HEADER.SCOPE_COUNT] = scopes.length
-    if (scopesSection === undefined) this.writeScopes()
-    else out.append(scopesSection)
+    header[HEADER.NAMESPACES] = out.size
+    header[HEADER.NAMESPACE_COUNT] = namespaces.length
+    if (namespacesSection === undefined) this.writeNamespaces()
+    else out.append(namespacesSection)
     header[HEADER.MAGIC] = MAGIC
     header[HEADER.BYTES] = out.size
     for (let i = 0; i < header.length; i++) out.put32(4 * i, word(header, i))
-    return { bytes: out.bytes.slice(0, out.size), scopes }
+    return { bytes: out.bytes.slice(0, out.size), namespaces }
   }
 
   /** Writes three columns: addresses, offsets of their sets, namespace and number of records. */
@@ -194,9 +197,9 @@ export class ShardWriter {
   }
 
   /** Writes the namespaces in UTF-8, each behind its size. */
-  private writeScopes(): void {
-    for (const scope of this.scopes) {
-      const text = utf8Of(scope)
+  private writeNamespaces(): void {
+    for (const namespace of this.namespaces) {
+      const text = utf8Of(namespace)
       this.out.append16(text.length)
       this.out.append(text)
     }
@@ -228,7 +231,7 @@ export class ShardWriter {
   }
 
   private writeNode(node: NodeDraft): void {
-    const { owner, sets, offset, scope } = node
+    const { owner, sets, offset, namespace } = node
     if (sets.length > SETS_PER_NODE_MAX) {
       throw new SnapshotError(`Cannot build shard: ${sets.length} types at one name`)
     }
@@ -236,7 +239,7 @@ export class ShardWriter {
     const flag = node.hasAddressNames ? ADDRESS_NAMES_BIT : 0
     out.put16(offset, owner.length | ((sets.length | flag) << 8))
     const marks = (node.isImplied ? IMPLIED_BIT : 0) | (node.isGlue ? GLUE_BIT : 0)
-    out.put16(offset + 2, this.idOf(scope) | marks)
+    out.put16(offset + 2, this.idOf(namespace) | marks)
     let ref = offset + NODE_BYTES
     for (const set of sets) {
       out.put16(ref, set.type)
@@ -248,10 +251,10 @@ export class ShardWriter {
   }
 
   /** The number of a namespace of the shard. */
-  idOf(scope: string): number {
-    const { scopes } = this
-    if (scopes[this.scopeId] !== scope) this.scopeId = scopes.indexOf(scope)
-    return this.scopeId
+  idOf(namespace: string): number {
+    const { namespaces } = this
+    if (namespaces[this.namespaceId] !== namespace) this.namespaceId = namespaces.indexOf(namespace)
+    return this.namespaceId
   }
 
   private reserveSet(set: SetDraft, form: number): number {
@@ -302,11 +305,11 @@ export class ShardWriter {
 }
 
 /** Most namespaces are ASCII, which takes no encoder. */
-function utf8Of(scope: string): Uint8Array {
-  const bytes = new Uint8Array(scope.length)
-  for (let i = 0; i < scope.length; i++) {
-    const code = scope.charCodeAt(i)
-    if (code >= 0x80) return new TextEncoder().encode(scope)
+function utf8Of(namespace: string): Uint8Array {
+  const bytes = new Uint8Array(namespace.length)
+  for (let i = 0; i < namespace.length; i++) {
+    const code = namespace.charCodeAt(i)
+    if (code >= 0x80) return new TextEncoder().encode(namespace)
     bytes[i] = code
   }
   return bytes

@@ -10,11 +10,11 @@ import { unitOf } from './group-place.ts'
 import { planNoIndex } from './index-plan.ts'
 import { joinNodes } from './join-nodes.ts'
 import { isBefore, KeptNodes, type KeptPiece, type Piece } from './kept-nodes.ts'
-import { ScopeChoice, ScopeTable } from './namespace-table.ts'
+import { NamespaceChoice, NamespaceTable } from './namespace-table.ts'
 import type { NodeDraft } from './node-draft.ts'
 import { NodeDrafter } from './node-drafts.ts'
 import { PendingPointers } from './pending-pointers.ts'
-import { type BuiltShard, limitScopes, ShardWriter } from './shard-writer.ts'
+import { type BuiltShard, limitNamespaces, ShardWriter } from './shard-writer.ts'
 
 /** Nodes that are written to one block, more only when a group has more. */
 const NODES_AT_ONCE = 1024
@@ -30,8 +30,8 @@ export class UnitBlocks {
   /** Units that were written in parts. */
   private readonly split = new Set<number>()
   /** Namespaces of all. */
-  private readonly scopes = new ScopeTable()
-  private readonly pointers = new PendingPointers(this.scopes)
+  private readonly namespaces = new NamespaceTable()
+  private readonly pointers = new PendingPointers(this.namespaces)
 
   /** Adds entries of a group. */
   add(entries: readonly ZoneEntry[]): void {
@@ -62,16 +62,17 @@ export class UnitBlocks {
     for (const entry of entriesIn(this.split)) {
       if (isByAddress(entry)) continue
       lots[unitOf(entry) & (count - 1)]?.entries.push(entry)
-      this.scopes.idOf(entry.scope)
+      this.namespaces.idOf(entry.namespace)
     }
-    const order = this.scopes.inOrder()
-    for (const lot of lots) yield lot.build(this.pointers, new ScopeChoice(this.scopes, order))
+    const order = this.namespaces.inOrder()
+    for (const lot of lots)
+      yield lot.build(this.pointers, new NamespaceChoice(this.namespaces, order))
   }
 
   /** Takes the units of the block that is open, and opens another for so many nodes and more. */
   private close(count: number): void {
     const { source, units } = this.open.close()
-    for (const scope of source.scopes) this.scopes.idOf(scope)
+    for (const namespace of source.namespaces) this.namespaces.idOf(namespace)
     for (const { unit, from, to, key } of units) {
       if (this.blocks.has(unit)) this.split.add(unit)
       this.blocks.set(unit, { piece: { kind: 'kept', source, from, to }, key })
@@ -92,7 +93,7 @@ type UnitNodes = {
 /** Nodes that are written one group after the other, without an index to them. */
 class OpenBlock {
   /** By their numbers here. */
-  private readonly scopes: string[] = ['']
+  private readonly namespaces: string[] = ['']
   private readonly units: UnitNodes[] = []
   private readonly writer: ShardWriter
   private readonly room: number
@@ -101,7 +102,7 @@ class OpenBlock {
   /** @param room for so many nodes */
   constructor(room: number) {
     this.room = room
-    this.writer = new ShardWriter(this.scopes, planNoIndex(room))
+    this.writer = new ShardWriter(this.namespaces, planNoIndex(room))
   }
 
   /** Whether there is room for so many more. */
@@ -111,11 +112,12 @@ class OpenBlock {
 
   /** Writes nodes, sorted. */
   write(nodes: readonly NodeDraft[]): void {
-    let scope: string | undefined
+    let namespace: string | undefined
     for (const node of nodes) {
-      if (node.scope === scope) continue
-      scope = node.scope
-      if (this.scopes.at(-1) !== scope && !this.scopes.includes(scope)) this.scopes.push(scope)
+      if (node.namespace === namespace) continue
+      namespace = node.namespace
+      if (this.namespaces.at(-1) !== namespace && !this.namespaces.includes(namespace))
+        this.namespaces.push(namespace)
     }
     this.writer.writeNodes(nodes)
     for (let at = 0; at < nodes.length; ) {
@@ -129,7 +131,7 @@ class OpenBlock {
 
   close(): { readonly source: KeptNodes; readonly units: readonly UnitNodes[] } {
     const { nodeOffsets, out } = this.writer
-    const shard = new Shard(out.bytes.slice(0, out.size), this.scopes)
+    const shard = new Shard(out.bytes.slice(0, out.size), this.namespaces)
     const starts = nodeOffsets.slice(0, this.count)
     return { source: new KeptNodes({ shard, starts, end: out.size }), units: this.units }
   }
@@ -147,18 +149,18 @@ class Lot {
     this.addresses = addresses
   }
 
-  build(pointers: PendingPointers, scopes: ScopeChoice): BuiltShard {
+  build(pointers: PendingPointers, namespaces: NamespaceChoice): BuiltShard {
     const nodes = this.entries.length === 0 ? [] : new NodeDrafter().draft(this.entries)
     const names = new Set<string>()
-    for (const { piece } of this.blocks) piece.source.addScopes(piece, names)
-    for (const { scope } of nodes) names.add(scope)
-    for (const name of names) scopes.addName(name)
+    for (const { piece } of this.blocks) piece.source.addNamespaces(piece, names)
+    for (const { namespace } of nodes) names.add(namespace)
+    for (const name of names) namespaces.addName(name)
     const drafts4 = pointers.draft(this.addresses, 4)
     const drafts6 = pointers.draft(this.addresses, 16)
-    for (const drafts of [drafts4, drafts6]) pointers.chooseScopes(drafts, scopes)
-    const writer = joinNodes(this.pieces(nodes), limitScopes(scopes.list()))
-    const rows4 = pointers.write(drafts4, { writer, scopes })
-    return writer.finish(rows4, pointers.write(drafts6, { writer, scopes }))
+    for (const drafts of [drafts4, drafts6]) pointers.chooseNamespaces(drafts, namespaces)
+    const writer = joinNodes(this.pieces(nodes), limitNamespaces(namespaces.list()))
+    const rows4 = pointers.write(drafts4, { writer, namespaces })
+    return writer.finish(rows4, pointers.write(drafts6, { writer, namespaces }))
   }
 
   /** Blocks and new nodes, in order. */

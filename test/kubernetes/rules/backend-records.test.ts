@@ -21,7 +21,7 @@ function backend(text: string): Backend {
   return only
 }
 
-const place = { owner: parseRelativeName('x') ?? EMPTY, scope: 'shop', ttlSeconds: 7 }
+const place = { owner: parseRelativeName('x') ?? EMPTY, namespace: 'shop', ttlSeconds: 7 }
 
 describe('backendRecords', () => {
   const cases: { name: string; backends: string[]; lines: string }[] = [
@@ -113,7 +113,7 @@ describe('backendRecords', () => {
 
   test('passes the namespace on', () => {
     const sets = backendRecords(place, [backend('192.0.2.1 a 80/http')])
-    assert.deepEqual(new Set(sets.map(({ scope }) => scope)), new Set(['shop']))
+    assert.deepEqual(new Set(sets.map(({ namespace }) => namespace)), new Set(['shop']))
   })
 
   test('splits 100 over the backends, at least 1 for each', () => {

@@ -87,7 +87,7 @@ describe('endpointNames', () => {
   for (const { name, slices, lines } of cases) {
     test(name, () => {
       const backends = endpointBackends(owner, slicesOf(...slices), false)
-      const sets = endpointNames({ owner, scope: '', ttlSeconds: 5 }, backends)
+      const sets = endpointNames({ owner, namespace: '', ttlSeconds: 5 }, backends)
       assert.deepEqual(formatEntries(sets), linesOf(lines))
     })
   }

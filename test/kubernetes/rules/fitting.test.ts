@@ -19,10 +19,14 @@ function labels(size: number): Uint8Array {
 }
 
 const address = Uint8Array.of(192, 0, 2, 1)
-const common = { scope: 'shop', ttlSeconds: 5 }
+const common = { namespace: 'shop', ttlSeconds: 5 }
 const MADE: Readonly<Record<string, (size: number) => ZoneEntry>> = {
-  'a name': (size) => ({ kind: 'name', owner: labels(size), scope: 'shop' }),
-  'names of addresses': (size) => ({ kind: 'address-names', owner: labels(size), scope: 'shop' }),
+  'a name': (size) => ({ kind: 'name', owner: labels(size), namespace: 'shop' }),
+  'names of addresses': (size) => ({
+    kind: 'address-names',
+    owner: labels(size),
+    namespace: 'shop',
+  }),
   'a target of records': (size) => {
     const rdata = [{ bytes: address }, { bytes: address, target: labels(size) }]
     return { kind: 'records', owner: labels(3), ...common, type: 33, rdata }
@@ -42,7 +46,7 @@ describe('keepFitting', () => {
   }
 
   test('keeps addresses of Pods, and returns what fits as a whole as it is', () => {
-    const entries: ZoneEntry[] = [{ kind: 'pod-address', address, scope: 'shop' }]
+    const entries: ZoneEntry[] = [{ kind: 'pod-address', address, namespace: 'shop' }]
     assert.equal(keepFitting(entries, options), entries)
   })
 })

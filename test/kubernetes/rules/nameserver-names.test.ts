@@ -159,10 +159,10 @@ describe('nameserverNames', () => {
   test('give nobody sight of a namespace', () => {
     const options = optionsOf({ localAddresses: ['198.51.100.1'] })
     const sets = nameserverNames(clusterOf(DNS_SERVICE), options)
-    const scopes = sets.map(
-      ({ owner, scope }) => `${formatName(concatBytes(owner, ROOT))} ${scope}`,
+    const namespaces = sets.map(
+      ({ owner, namespace }) => `${formatName(concatBytes(owner, ROOT))} ${namespace}`,
     )
-    assert.deepEqual([...new Set(scopes)].sort(), [
+    assert.deepEqual([...new Set(namespaces)].sort(), [
       '. ',
       '_ns. ',
       'kube-dns.kube-system.svc. kube-system',

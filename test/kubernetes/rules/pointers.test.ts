@@ -10,7 +10,7 @@ import { clusterOf, linesOf, type NamingCase, namesOf, optionsOf, type Rule } fr
 
 /** The pointers of all namespaces but `hidden`. */
 const shown: Rule = (cluster, options) =>
-  pointers(cluster, options).filter(({ scope }) => scope !== 'hidden')
+  pointers(cluster, options).filter(({ namespace }) => namespace !== 'hidden')
 
 function pointers(cluster: Cluster, options: NamingOptions): Pointer[] {
   return [
@@ -144,7 +144,7 @@ describe('pointers', () => {
         endpoints: [{ addresses: [192.0.2.2] }]`)
     const found = pointers(cluster, optionsOf())
     assert.deepEqual(
-      found.map(({ scope }) => scope),
+      found.map(({ namespace }) => namespace),
       ['shop', 'ops'],
     )
   })

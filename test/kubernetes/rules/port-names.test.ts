@@ -7,10 +7,10 @@ import { linesOf, namesOf, type Rule } from '../naming.ts'
 
 /** The names of the ports of a Service with one address. */
 const ports: Rule = (cluster) =>
-  [...cluster.services.values()].flatMap(({ name, namespace: scope, clusterIPs, ports }) => {
+  [...cluster.services.values()].flatMap(({ name, namespace, clusterIPs, ports }) => {
     const owner = joinLabels(labelOf(name)) ?? new Uint8Array()
     const backends = clusterIPs.flatMap((host) => backendsOf(host, owner, ports))
-    return portNames({ owner, scope, ttlSeconds: 5 }, backends)
+    return portNames({ owner, namespace, ttlSeconds: 5 }, backends)
   })
 
 describe('portNames', () => {

@@ -41,7 +41,7 @@ describe('zoneNames', () => {
   })
 
   test('lets a namespace see its own name, and everybody the frame', () => {
-    const scopes = all(['shop']).map(({ scope }) => scope)
-    assert.deepEqual(scopes, ['', '', '', '', '', 'shop'])
+    const namespaces = all(['shop']).map(({ namespace }) => namespace)
+    assert.deepEqual(namespaces, ['', '', '', '', '', 'shop'])
   })
 })

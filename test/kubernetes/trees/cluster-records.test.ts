@@ -259,9 +259,9 @@ describe('whatever objects there are', () => {
           const labels = formatName(concatBytes(entry.owner, ROOT)).split('.').slice(0, -1)
           const isOutside = naming.tree.kind === 'external'
           const inner = labels.length > 1 && labels.at(-1) !== 'dns' ? labels.at(-2) : ''
-          const scope = isOutside ? (labels.at(-1) ?? '') : inner
-          assert.equal(entry.scope.toLowerCase(), scope)
-          assert.ok(scope === '' || cluster.namespaces.has(entry.scope))
+          const namespace = isOutside ? (labels.at(-1) ?? '') : inner
+          assert.equal(entry.namespace.toLowerCase(), namespace)
+          assert.ok(namespace === '' || cluster.namespaces.has(entry.namespace))
         }
       }),
     )

@@ -6,7 +6,7 @@ import { formatName, nameOf, ROOT } from '../../../src/dns/name.ts'
 import { openSigner } from '../../../src/node/open-signer.ts'
 import { readKey, type ZoneKey } from '../../../src/plugins/dnssec/key-file.ts'
 import { dnssecMetrics } from '../../../src/plugins/dnssec/metrics.ts'
-import { type RecordSet, Signer } from '../../../src/plugins/dnssec/signer.ts'
+import { type RRset, Signer } from '../../../src/plugins/dnssec/signer.ts'
 import { Metrics } from '../../../src/telemetry/metrics.ts'
 import { parseRecord } from '../../parse-record.ts'
 import { isSigned, newKeyFiles } from '../../zone-keys.ts'
@@ -25,11 +25,11 @@ function record(text: string): ResourceRecord {
   return parsed
 }
 
-const A: RecordSet = [
+const A: RRset = [
   record('Www.example.org. 60 A 192.0.2.1'),
   record('Www.example.org. 60 A 192.0.2.2'),
 ]
-const KEYS: RecordSet = [key(257).record]
+const KEYS: RRset = [key(257).record]
 
 function signerOf(...keys: ZoneKey[]): {
   signer: Signer
@@ -95,7 +95,7 @@ describe('Signer', () => {
   for (const { name, keys, ofKeys, ofOthers } of splits) {
     test(name, () => {
       const { signer } = signerOf(...keys)
-      const tags = (set: RecordSet): number[] =>
+      const tags = (set: RRset): number[] =>
         signer.sign(set, ZONE).map(({ rdata }) => readUint16(rdata, 16))
       assert.deepEqual(
         tags(KEYS),

@@ -102,7 +102,7 @@ test('names that depend on the name servers are the apex, for NS, ns.dns and wha
 
 test('Without records of whose they are, all clients have the same name servers', () => {
   const [bytes = new Uint8Array(0)] = buildShards([
-    { kind: 'name', owner: SERVER_CHOICES, scope: '' },
+    { kind: 'name', owner: SERVER_CHOICES, namespace: '' },
   ])
   const shard = openShard(bytes)
   const node = shard.findNode(SERVER_CHOICES, SERVER_CHOICES.length)

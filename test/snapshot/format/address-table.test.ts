@@ -134,7 +134,7 @@ describe('the columns of an AddressTable', () => {
       list.forEach((text, i) => {
         assert.equal(formatAddress(table.address(i)), text)
         assert.equal(table.set(i), 1000 + i)
-        assert.equal(table.scope(i), 7 + i)
+        assert.equal(table.namespaceId(i), 7 + i)
         assert.equal(table.isPod(i), false)
         assert.equal(table.targetCount(i), 1 + i)
       })
@@ -145,7 +145,7 @@ describe('the columns of an AddressTable', () => {
     const words = Int32Array.of(-1, 0x7ffffffc, -1)
     const table = new AddressTable(words, 4, 0, 1)
     assert.equal(table.set(0), 0x7ffffffc)
-    assert.equal(table.scope(0), 0x3fff)
+    assert.equal(table.namespaceId(0), 0x3fff)
     assert.equal(table.isPod(0), true)
     assert.equal(table.targetCount(0), 0xffff)
     assert.equal(formatAddress(table.address(0)), '255.255.255.255')

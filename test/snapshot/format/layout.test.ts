@@ -74,7 +74,7 @@ describe('the layout that the README draws', () => {
     const [, , , second = [], third = []] = rowsBelow('Nodes')
     assert.deepEqual(bits(second.join(' ')), [layout.SETS_PER_NODE_MAX, layout.ADDRESS_NAMES_BIT])
     assert.deepEqual(bits(third.join(' ')), [
-      layout.SCOPES_MAX,
+      layout.NAMESPACES_MAX,
       layout.IMPLIED_BIT,
       layout.GLUE_BIT,
     ])
@@ -90,7 +90,7 @@ describe('the layout that the README draws', () => {
       layout.SETS_PER_NODE_MAX,
       layout.RECORDS_PER_SET_MAX,
       layout.SET_TTL_MAX,
-      layout.SCOPES_MAX,
+      layout.NAMESPACES_MAX,
     ])
   })
 

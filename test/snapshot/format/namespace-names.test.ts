@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { readScopeNames } from '../../../src/snapshot/format/namespace-names.ts'
+import { readNamespaceNames } from '../../../src/snapshot/format/namespace-names.ts'
 
 const LONG = 'x'.repeat(300)
 
@@ -14,7 +14,7 @@ function written(names: readonly string[]): Uint8Array {
   )
 }
 
-describe('readScopeNames', () => {
+describe('readNamespaceNames', () => {
   const cases: { name: string; names: readonly string[] }[] = [
     { name: 'none', names: [] },
     { name: 'the empty one', names: [''] },
@@ -25,12 +25,12 @@ describe('readScopeNames', () => {
   ]
   for (const { name, names } of cases) {
     test(`reads ${name}`, () => {
-      assert.deepEqual(readScopeNames(written(names), names.length), names)
+      assert.deepEqual(readNamespaceNames(written(names), names.length), names)
     })
   }
 
   test('does not look at what follows', () => {
     const bytes = Buffer.concat([written(['', 'shop']), Buffer.of(0xff, 0xff, 0xff)])
-    assert.deepEqual(readScopeNames(bytes, 2), ['', 'shop'])
+    assert.deepEqual(readNamespaceNames(bytes, 2), ['', 'shop'])
   })
 })

@@ -15,7 +15,7 @@ const ENTRIES: readonly ZoneEntry[] = [
   { ...recordSet('ns.dns 5 IN A 192.0.2.53'), isGlue: true },
   recordSet('web.shop.svc 5 IN A 192.0.2.1\nweb.shop.svc 5 IN A 192.0.2.2', 'shop'),
   recordSet('web.shop.svc 16777215 IN TXT x', 'shop'),
-  pointer([192, 0, 2, 1], 'web.shop.svc', { scope: 'shop' }),
+  pointer([192, 0, 2, 1], 'web.shop.svc', { namespace: 'shop' }),
 ]
 
 function find(shard: Shard, name: string): number {
@@ -69,20 +69,20 @@ describe('a node', () => {
   const shard = openShard(buildShard(ENTRIES).bytes)
   const cases: {
     text: string
-    scope: string
+    namespace: string
     setCount: number
     flags: { isImplied?: true; isGlue?: true; hasAddressNames?: true }
   }[] = [
-    { text: 'svc', scope: '', setCount: 0, flags: {} },
-    { text: 'pod', scope: '', setCount: 0, flags: { isImplied: true } },
-    { text: 'shop.pod', scope: 'shop', setCount: 0, flags: { hasAddressNames: true } },
-    { text: 'ns.dns', scope: '', setCount: 1, flags: { isGlue: true } },
-    { text: 'web.shop.svc', scope: 'shop', setCount: 2, flags: {} },
+    { text: 'svc', namespace: '', setCount: 0, flags: {} },
+    { text: 'pod', namespace: '', setCount: 0, flags: { isImplied: true } },
+    { text: 'shop.pod', namespace: 'shop', setCount: 0, flags: { hasAddressNames: true } },
+    { text: 'ns.dns', namespace: '', setCount: 1, flags: { isGlue: true } },
+    { text: 'web.shop.svc', namespace: 'shop', setCount: 2, flags: {} },
   ]
-  for (const { text, scope, setCount, flags } of cases) {
+  for (const { text, namespace, setCount, flags } of cases) {
     test(`says what it is: ${text}`, () => {
       const node = find(shard, text)
-      assert.equal(shard.scopes[shard.nodeScope(node)], scope)
+      assert.equal(shard.namespaces[shard.nodeNamespaceId(node)], namespace)
       assert.equal(shard.setCount(node), setCount)
       assert.equal(shard.isImplied(node), flags.isImplied ?? false)
       assert.equal(shard.isGlue(node), flags.isGlue ?? false)
@@ -133,7 +133,7 @@ describe('the address tables of a shard', () => {
     assert.equal(shard.addresses4.count, 1)
     assert.equal(shard.addresses6.count, 0)
     assert.deepEqual(shard.addresses4.address(0), Uint8Array.of(192, 0, 2, 1))
-    assert.equal(shard.scopes[shard.addresses4.scope(0)], 'shop')
+    assert.equal(shard.namespaces[shard.addresses4.namespaceId(0)], 'shop')
     assert.equal(shard.addresses4.targetCount(0), 1)
   })
 
@@ -142,14 +142,17 @@ describe('the address tables of a shard', () => {
     const shard = openShard(
       buildShard([
         pointer([192, 0, 2, 1], 'a'),
-        pointer([192, 0, 2, 2], 'a', { scope: 'shop' }),
-        pointer(six, 'b', { scope: 'blog' }),
-        pointer(six, 'c', { scope: 'blog' }),
+        pointer([192, 0, 2, 2], 'a', { namespace: 'shop' }),
+        pointer(six, 'b', { namespace: 'blog' }),
+        pointer(six, 'c', { namespace: 'blog' }),
       ]).bytes,
     )
     const { addresses4, addresses6 } = shard
     assert.deepEqual([addresses4.count, addresses6.count], [2, 1])
-    assert.deepEqual([addresses4.scope(0), addresses4.scope(1), addresses6.scope(0)], [0, 2, 1])
+    assert.deepEqual(
+      [addresses4.namespaceId(0), addresses4.namespaceId(1), addresses6.namespaceId(0)],
+      [0, 2, 1],
+    )
     assert.equal(addresses6.targetCount(0), 2)
     assert.deepEqual([...addresses6.address(0)], six)
     assert.ok(addresses4.set(0) < addresses4.set(1))

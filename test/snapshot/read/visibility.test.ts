@@ -25,20 +25,20 @@ describe('Visibility', () => {
     const [one, other] = [shardOf(['depot', 'shop']), shardOf(['shop', 'zoo'])]
     for (let round = 0; round < 3; round++) {
       for (const shard of [one, other]) {
-        shard.scopes.forEach((namespace, scope) => {
+        shard.namespaces.forEach((namespace, id) => {
           const isSeen = namespace === '' || namespace === 'shop'
-          assert.equal(visibility.has(shard, scope), isSeen, namespace)
+          assert.equal(visibility.has(shard, id), isSeen, namespace)
         })
       }
     }
-    const wanted = [...one.scopes, ...other.scopes]
+    const wanted = [...one.namespaces, ...other.namespaces]
     assert.deepEqual(asked.sort(), wanted.toSorted())
   })
 
   test('goes by the labels that a shard has now', () => {
     const visibility = new Visibility((_, labels) => labels.includes('team=shop'))
     const shard = shardOf(['depot', 'shop'])
-    const seen = (): string[] => shard.scopes.filter((_, scope) => visibility.has(shard, scope))
+    const seen = (): string[] => shard.namespaces.filter((_, id) => visibility.has(shard, id))
     assert.deepEqual(seen(), [''])
     shard.labels = new Map([['shop', ['team=shop']]])
     assert.deepEqual(seen(), ['', 'shop'])

@@ -125,8 +125,8 @@ describe('buildShards', () => {
     )
     const { names } = contentsOfShards(shard === undefined ? [] : [shard])
     const implied = { isImplied: true, isGlue: false, hasAddressNames: false, sets: {} }
-    assert.deepEqual(names[formatHex(labels('svc'))], { ...implied, scope: '' })
-    assert.deepEqual(names[formatHex(labels('shop.svc'))], { ...implied, scope: 'shop' })
+    assert.deepEqual(names[formatHex(labels('svc'))], { ...implied, namespace: '' })
+    assert.deepEqual(names[formatHex(labels('shop.svc'))], { ...implied, namespace: 'shop' })
   })
 
   test('adds no apex that nothing was said of, and no name for an address', () => {

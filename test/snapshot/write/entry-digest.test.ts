@@ -14,7 +14,7 @@ function digestOf(...entries: readonly ZoneEntry[]): string {
 
 const A = recordSet('web 5 IN A 192.0.2.1', 'shop')
 const SRV = recordSet('web 5 IN SRV 0 100 80 web', 'shop')
-const POINTER = pointer([192, 0, 2, 1], 'web', { scope: 'shop' })
+const POINTER = pointer([192, 0, 2, 1], 'web', { namespace: 'shop' })
 
 const WEB = labels('web')
 
@@ -38,17 +38,20 @@ describe('EntryDigester tells apart', () => {
     { name: 'a record with a target', entries: [{ ...A, rdata: [{ bytes: WEB, target: WEB }] }] },
     {
       name: 'a Pod at an address',
-      entries: [{ kind: 'pod-address', address: POINTER.address, scope: 'shop' }],
+      entries: [{ kind: 'pod-address', address: POINTER.address, namespace: 'shop' }],
     },
     { name: 'a name alone', entries: [existingName('web', 'shop')] },
     { name: 'an implied name', entries: [{ ...existingName('web', 'shop'), isImplied: true }] },
     { name: 'names of addresses', entries: [addressNames('web', 'shop')] },
     { name: 'a pointer', entries: [POINTER] },
     { name: 'a pointer that yields', entries: [{ ...POINTER, isYielding: true }] },
-    { name: 'a pointer elsewhere', entries: [pointer([192, 0, 2, 1], 'api', { scope: 'shop' })] },
+    {
+      name: 'a pointer elsewhere',
+      entries: [pointer([192, 0, 2, 1], 'api', { namespace: 'shop' })],
+    },
     {
       name: 'a pointer from elsewhere',
-      entries: [pointer([192, 0, 2, 2], 'web', { scope: 'shop' })],
+      entries: [pointer([192, 0, 2, 2], 'web', { namespace: 'shop' })],
     },
   ]
   test('all of these', () => {

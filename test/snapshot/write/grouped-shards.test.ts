@@ -36,7 +36,7 @@ function service(name: string, size: number, namespace = 'shop'): ZoneEntry[] {
   return Array.from({ length: size }, (_, i) => [
     recordSet(`e${i}.${owner} 5 IN A 198.18.${i >> 8}.${i & 255}`, namespace),
     recordSet(`_p${i}._tcp.${owner} 5 IN SRV 0 100 80 e${i}.${owner}`, namespace),
-    pointer([198, 18 + name.length, i & 7, i >> 3], `e${i}.${owner}`, { scope: namespace }),
+    pointer([198, 18 + name.length, i & 7, i >> 3], `e${i}.${owner}`, { namespace }),
   ]).flat()
 }
 

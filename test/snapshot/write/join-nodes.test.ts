@@ -15,13 +15,13 @@ test('joinNodes puts together what several shards have, by other numbers of name
     recordSet('_x._tcp.web.blog.svc 5 IN SRV 0 1 80 web.blog.svc', 'blog'),
     recordSet('web.blog.svc 5 IN A 192.0.2.2', 'blog'),
   ]
-  const isBlog = (entry: (typeof entries)[number]): boolean => entry.scope === 'blog'
+  const isBlog = (entry: (typeof entries)[number]): boolean => entry.namespace === 'blog'
   const [shop, blog] = [entries.filter((e) => !isBlog(e)), entries.filter(isBlog)]
   const shard = openShard(buildShard(shop).bytes)
   const source = new KeptNodes({ shard, starts: shard.nodes(), end: shard.field(8) })
   const kept = { kind: 'kept', source, from: 0, to: source.count } as const
   const pieces = [{ kind: 'new', nodes: draftNodes(blog).nodes } as const, kept]
-  const scopes = ['', 'blog', 'shop']
-  const joined = joinNodes(pieces, scopes).finish(new AddressRows(), new AddressRows())
+  const namespaces = ['', 'blog', 'shop']
+  const joined = joinNodes(pieces, namespaces).finish(new AddressRows(), new AddressRows())
   assert.deepEqual(joined, buildShard(entries))
 })

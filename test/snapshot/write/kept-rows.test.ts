@@ -13,8 +13,8 @@ const SHARD = openShard(
   buildShard([
     pointer([192, 0, 2, 1], 'a'),
     pointer([192, 0, 2, 2], 'bb'),
-    { kind: 'pod-address', address: Uint8Array.of(192, 0, 2, 3), scope: 'shop' },
-    pointer([192, 0, 2, 4], 'c', { scope: 'shop' }),
+    { kind: 'pod-address', address: Uint8Array.of(192, 0, 2, 3), namespace: 'shop' },
+    pointer([192, 0, 2, 4], 'c', { namespace: 'shop' }),
   ]).bytes,
 )
 
@@ -27,9 +27,9 @@ function kept(...replaced: number[]): KeptRows {
   return new KeptRows(SHARD.bytes, { table: SHARD.addresses4, setsEnd: SETS_END }, units)
 }
 
-function copied(some: KeptRows, scopeIds?: Int32Array): { rows: AddressRows; out: ByteBuffer } {
+function copied(some: KeptRows, namespaceIds?: Int32Array): { rows: AddressRows; out: ByteBuffer } {
   const into = { rows: new AddressRows(), out: new ByteBuffer() }
-  some.copy({ from: 0, to: some.count }, into, scopeIds)
+  some.copy({ from: 0, to: some.count }, into, namespaceIds)
   return into
 }
 

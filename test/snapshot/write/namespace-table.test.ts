@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { ScopeChoice, ScopeTable } from '../../../src/snapshot/write/namespace-table.ts'
+import { NamespaceChoice, NamespaceTable } from '../../../src/snapshot/write/namespace-table.ts'
 
-describe('ScopeTable', () => {
+describe('NamespaceTable', () => {
   test('numbers namespaces once, that of all first', () => {
-    const table = new ScopeTable()
+    const table = new NamespaceTable()
     const ids = ['shop', 'blog', 'shop', '', 'blog'].map((name) => table.idOf(name))
     assert.deepEqual(ids, [1, 2, 1, 0, 2])
     assert.deepEqual(
@@ -14,12 +14,12 @@ describe('ScopeTable', () => {
   })
 })
 
-describe('ScopeChoice', () => {
+describe('NamespaceChoice', () => {
   test('lists what was chosen in order, and has their places', () => {
-    const table = new ScopeTable()
+    const table = new NamespaceTable()
     const [shop, blog] = [table.idOf('shop'), table.idOf('blog')]
     table.idOf('other')
-    const choice = new ScopeChoice(table, table.inOrder())
+    const choice = new NamespaceChoice(table, table.inOrder())
     choice.add(shop)
     choice.addName('blog')
     choice.addName('shop')
@@ -28,7 +28,7 @@ describe('ScopeChoice', () => {
   })
 
   test('always has the one that all may see', () => {
-    const table = new ScopeTable()
-    assert.deepEqual(new ScopeChoice(table, table.inOrder()).list(), [''])
+    const table = new NamespaceTable()
+    assert.deepEqual(new NamespaceChoice(table, table.inOrder()).list(), [''])
   })
 })

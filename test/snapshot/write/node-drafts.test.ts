@@ -4,13 +4,13 @@ import { concatBytes, writeUint32 } from '../../../src/bytes/bytes.ts'
 import { formatAddress } from '../../../src/dns/address.ts'
 import { formatName } from '../../../src/dns/name.ts'
 import { TYPE } from '../../../src/dns/rr-type.ts'
-import type { ExistingName, RecordSet, ZoneEntry } from '../../../src/records/zone-entry.ts'
+import type { ExistingName, RRset, ZoneEntry } from '../../../src/records/zone-entry.ts'
 import type { NodeDraft } from '../../../src/snapshot/write/node-draft.ts'
 import { draftNodes } from '../../../src/snapshot/write/node-drafts.ts'
 import { addressNames, existingName, labels, pointer, rdataText, recordSet } from '../entries.ts'
 
 const A = recordSet('a 5 IN A 192.0.2.1', 'shop')
-const GLUE: RecordSet = { ...A, isGlue: true }
+const GLUE: RRset = { ...A, isGlue: true }
 const IMPLIED: ExistingName = { ...existingName('a', 'shop'), isImplied: true }
 
 /** The only node of entries with one name. */
@@ -34,47 +34,47 @@ describe('draftNodes merges the entries of a name', () => {
   const cases: {
     name: string
     entries: readonly ZoneEntry[]
-    scope: string
+    namespace: string
     isImplied?: true
     isGlue?: true
     hasAddressNames?: true
   }[] = [
-    { name: 'records alone', entries: [A], scope: 'shop' },
-    { name: 'glue alone', entries: [GLUE], scope: 'shop', isGlue: true },
-    { name: 'glue beside records', entries: [GLUE, A], scope: 'shop' },
+    { name: 'records alone', entries: [A], namespace: 'shop' },
+    { name: 'glue alone', entries: [GLUE], namespace: 'shop', isGlue: true },
+    { name: 'glue beside records', entries: [GLUE, A], namespace: 'shop' },
     {
       name: 'glue beside a name that other names imply',
       entries: [GLUE, IMPLIED],
-      scope: 'shop',
+      namespace: 'shop',
     },
-    { name: 'an implied name', entries: [IMPLIED, IMPLIED], scope: 'shop', isImplied: true },
+    { name: 'an implied name', entries: [IMPLIED, IMPLIED], namespace: 'shop', isImplied: true },
     {
       name: 'an implied name that also exists by itself',
       entries: [IMPLIED, existingName('a', 'shop')],
-      scope: 'shop',
+      namespace: 'shop',
     },
-    { name: 'an implied name with records', entries: [A, IMPLIED], scope: 'shop' },
+    { name: 'an implied name with records', entries: [A, IMPLIED], namespace: 'shop' },
     {
       name: 'names of addresses',
       entries: [IMPLIED, addressNames('a', 'shop')],
-      scope: 'shop',
+      namespace: 'shop',
       hasAddressNames: true,
     },
     {
       name: 'two namespaces, so that it belongs to all',
       entries: [A, existingName('a', 'blog')],
-      scope: '',
+      namespace: '',
     },
     {
       name: 'two namespaces and the first again',
       entries: [A, existingName('a', 'blog'), A],
-      scope: '',
+      namespace: '',
     },
   ]
-  for (const { name, entries, scope, ...flags } of cases) {
+  for (const { name, entries, namespace, ...flags } of cases) {
     test(name, () => {
       const node = nodeOf(...entries)
-      assert.equal(node.scope, scope)
+      assert.equal(node.namespace, namespace)
       assert.equal(node.isImplied, flags.isImplied ?? false)
       assert.equal(node.isGlue, flags.isGlue ?? false)
       assert.equal(node.hasAddressNames, flags.hasAddressNames ?? false)
@@ -93,7 +93,7 @@ describe('draftNodes makes sets', () => {
     assert.equal(node.sets[0]?.ttlSeconds, 0xffffff)
   })
 
-  const orders: { name: string; type: number; entries: RecordSet[]; rdata: string[] }[] = [
+  const orders: { name: string; type: number; entries: RRset[]; rdata: string[] }[] = [
     {
       name: 'with each address once, in their order',
       type: TYPE.A,
@@ -197,13 +197,13 @@ describe('draftNodes sorts', () => {
   test('pointers by address, then by namespace, each family by itself', () => {
     const six = [0x20, 1, 0xd, 0xb8, ...Array<number>(11).fill(0), 1]
     const { pointers4, pointers6 } = draftNodes([
-      pointer([192, 0, 2, 9], 'a', { scope: 'shop' }),
+      pointer([192, 0, 2, 9], 'a', { namespace: 'shop' }),
       pointer(six, 'a'),
-      pointer([192, 0, 2, 1], 'a', { scope: 'shop' }),
-      pointer([192, 0, 2, 1], 'a', { scope: 'blog' }),
+      pointer([192, 0, 2, 1], 'a', { namespace: 'shop' }),
+      pointer([192, 0, 2, 1], 'a', { namespace: 'blog' }),
     ])
     assert.deepEqual(
-      pointers4.map(({ address, scope }) => `${formatAddress(address)} ${scope}`),
+      pointers4.map(({ address, namespace }) => `${formatAddress(address)} ${namespace}`),
       ['192.0.2.1 blog', '192.0.2.1 shop', '192.0.2.9 shop'],
     )
     assert.deepEqual(
@@ -215,9 +215,9 @@ describe('draftNodes sorts', () => {
 
 describe('draftNodes merges the pointers of an address in one namespace', () => {
   const { pointers4 } = draftNodes([
-    pointer([192, 0, 2, 1], 'b', { scope: 'shop', ttlSeconds: 30 }),
-    pointer([192, 0, 2, 1], 'a', { scope: 'shop', ttlSeconds: 5 }),
-    pointer([192, 0, 2, 1], 'b', { scope: 'shop', ttlSeconds: 9 }),
+    pointer([192, 0, 2, 1], 'b', { namespace: 'shop', ttlSeconds: 30 }),
+    pointer([192, 0, 2, 1], 'a', { namespace: 'shop', ttlSeconds: 5 }),
+    pointer([192, 0, 2, 1], 'b', { namespace: 'shop', ttlSeconds: 9 }),
   ])
 
   test('into one set with the lowest TTL, in order, each once', () => {

@@ -10,18 +10,18 @@ import { buildShard } from '../../../src/snapshot/write/shard-writer.ts'
 import { existingName, pointer, recordSet } from '../entries.ts'
 
 /** What one Service says in this test, by its size; its names end in its own three labels. */
-function service(name: string, size: number, scope: string): ZoneEntry[] {
-  const owner = `${name}.${scope}.svc`
+function service(name: string, size: number, namespace: string): ZoneEntry[] {
+  const owner = `${name}.${namespace}.svc`
   const targets = Array.from({ length: size }, (_, i) => `e${i}.${owner}`)
   if (size === 0) return []
   const srv = targets.map((target) => `_http._tcp.${owner} 5 IN SRV 0 1 80 ${target}`)
   return [
-    recordSet(`${owner} 5 IN A 198.18.0.1`, scope),
-    recordSet(srv.join('\n'), scope),
-    ...targets.map((target, i) => recordSet(`${target} 5 IN A 198.18.1.${i}`, scope)),
-    ...targets.map((target, i) => pointer([198, 18, name.length, i], target, { scope })),
+    recordSet(`${owner} 5 IN A 198.18.0.1`, namespace),
+    recordSet(srv.join('\n'), namespace),
+    ...targets.map((target, i) => recordSet(`${target} 5 IN A 198.18.1.${i}`, namespace)),
+    ...targets.map((target, i) => pointer([198, 18, name.length, i], target, { namespace })),
     ...targets.map((target, i) => {
-      return pointer([...Array<number>(15).fill(name.length), i], target, { scope })
+      return pointer([...Array<number>(15).fill(name.length), i], target, { namespace })
     }),
   ]
 }
@@ -46,13 +46,13 @@ describe('patchShard', () => {
   const services = fc.record({
     name: fc.constantFrom('a', 'bb', 'ccc', 'dddd'),
     size: fc.nat(6),
-    scope: fc.constantFrom('shop', 'blog', 'zoo'),
+    namespace: fc.constantFrom('shop', 'blog', 'zoo'),
   })
 
   test('makes the bytes that the whole would be', () => {
     fc.assert(
       fc.property(fc.array(services, { maxLength: 5 }), services, services, (rest, one, other) => {
-        const entriesOf = (s: typeof one): ZoneEntry[] => service(s.name, s.size, s.scope)
+        const entriesOf = (s: typeof one): ZoneEntry[] => service(s.name, s.size, s.namespace)
         const others = [...FRAME, ...rest.flatMap(entriesOf)]
         const [before, after] = [entriesOf(one), entriesOf(other)]
         assert.deepEqual(patched(before, after, others), buildShard(whole([...others, ...after])))
@@ -62,9 +62,9 @@ describe('patchShard', () => {
 
   test('leaves what it does not replace, when the index is another and namespaces are new', () => {
     const others = [...FRAME, ...service('web', 3, 'shop')]
-    const { bytes, scopes } = patched([], service('db', 40, 'blog'), others)
-    assert.deepEqual(scopes, ['', 'blog', 'shop'])
-    assert.deepEqual(openShard(bytes).scopes, scopes)
+    const { bytes, namespaces } = patched([], service('db', 40, 'blog'), others)
+    assert.deepEqual(namespaces, ['', 'blog', 'shop'])
+    assert.deepEqual(openShard(bytes).namespaces, namespaces)
   })
 
   test('keeps the bytes of a shard in which nothing is replaced', () => {

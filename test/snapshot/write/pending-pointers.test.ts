@@ -3,7 +3,7 @@ import { describe, test } from 'node:test'
 import fc from 'fast-check'
 import type { AddressEntry, ZoneEntry } from '../../../src/records/zone-entry.ts'
 import { buildShards } from '../../../src/snapshot/write/build-shards.ts'
-import { ScopeTable } from '../../../src/snapshot/write/namespace-table.ts'
+import { NamespaceTable } from '../../../src/snapshot/write/namespace-table.ts'
 import { PendingPointers } from '../../../src/snapshot/write/pending-pointers.ts'
 import { UnitBlocks } from '../../../src/snapshot/write/unit-blocks.ts'
 import { labels } from '../entries.ts'
@@ -17,20 +17,20 @@ const address = fc
     octets[octets.length - 1] = last
     return octets
   })
-const scope = fc.constantFrom('shop', 'blog', '')
+const namespace = fc.constantFrom('shop', 'blog', '')
 const target = fc.constantFrom('a.web.shop.svc', 'b.web.shop.svc', 'web.blog.svc').map(labels)
 const ttlSeconds = fc.constantFrom(5, 30, 0x1000000)
 const entry: fc.Arbitrary<AddressEntry> = fc.oneof(
-  fc.record({ kind: fc.constant('pointer'), address, scope, ttlSeconds, target }),
+  fc.record({ kind: fc.constant('pointer'), address, namespace, ttlSeconds, target }),
   fc.record({
     kind: fc.constant('pointer'),
     address,
-    scope,
+    namespace,
     ttlSeconds,
     target,
     isYielding: fc.constant(true),
   }),
-  fc.record({ kind: fc.constant('pod-address'), address, scope }),
+  fc.record({ kind: fc.constant('pod-address'), address, namespace }),
 )
 
 describe('PendingPointers', () => {
@@ -53,10 +53,10 @@ describe('PendingPointers', () => {
   })
 
   test('deals more entries than it has room for at first, each to its shard', () => {
-    const pointers = new PendingPointers(new ScopeTable())
+    const pointers = new PendingPointers(new NamespaceTable())
     for (let i = 0; i < 5000; i++) {
       const octets = Uint8Array.of(10, i >> 16, i >> 8, i)
-      pointers.add({ kind: 'pod-address', address: octets, scope: 'shop' })
+      pointers.add({ kind: 'pod-address', address: octets, namespace: 'shop' })
     }
     const lots = pointers.deal(8)
     assert.equal(lots.length, 8)

@@ -116,16 +116,16 @@ describe('buildShard', () => {
   })
 
   test('numbers the namespaces by name, behind the empty one', () => {
-    const scopes = ['shop', 'blog', '', 'zoo', 'blog']
-    const names = scopes.map((scope, i) => existingName(`a${i}`, scope))
-    const shard = shardOf(...names, pointer([192, 0, 2, 1], 'x', { scope: 'mail' }))
-    assert.deepEqual(shard.scopes, ['', 'blog', 'mail', 'shop', 'zoo'])
+    const namespaces = ['shop', 'blog', '', 'zoo', 'blog']
+    const names = namespaces.map((namespace, i) => existingName(`a${i}`, namespace))
+    const shard = shardOf(...names, pointer([192, 0, 2, 1], 'x', { namespace: 'mail' }))
+    assert.deepEqual(shard.namespaces, ['', 'blog', 'mail', 'shop', 'zoo'])
   })
 
   test('writes namespaces in UTF-8', () => {
-    const scopes = ['bücher', 'shop', '本']
-    const shard = shardOf(...scopes.map((scope, i) => existingName(`a${i}`, scope)))
-    assert.deepEqual(shard.scopes, ['', 'bücher', 'shop', '本'])
+    const namespaces = ['bücher', 'shop', '本']
+    const shard = shardOf(...namespaces.map((namespace, i) => existingName(`a${i}`, namespace)))
+    assert.deepEqual(shard.namespaces, ['', 'bücher', 'shop', '本'])
   })
 
   test('leaves a third of the slots free or more, and no search over 16 slots', () => {
@@ -165,7 +165,7 @@ describe('buildShard', () => {
 describe('the limits of buildShard', () => {
   const types = (count: number): ZoneEntry[] =>
     Array.from({ length: count }, (_, i) => recordSet(`a 5 IN TYPE${65_000 + i} \\# 1 00`))
-  const scopes = (count: number): ZoneEntry[] =>
+  const namespaces = (count: number): ZoneEntry[] =>
     Array.from({ length: count }, (_, i) => existingName('a', `n${i}`)).map((entry, i) => ({
       ...entry,
       owner: labels(`a${i}`),
@@ -184,15 +184,15 @@ describe('the limits of buildShard', () => {
   })
 
   test('takes 16,383 namespaces beside the empty one', () => {
-    const shard = shardOf(...scopes(16_383))
-    assert.equal(shard.scopes.length, 16_384)
+    const shard = shardOf(...namespaces(16_383))
+    assert.equal(shard.namespaces.length, 16_384)
     const node = shard.findNode(labels('a777'), 5)
-    assert.equal(shard.scopes[shard.nodeScope(node)], 'n777')
+    assert.equal(shard.namespaces[shard.nodeNamespaceId(node)], 'n777')
     assert.equal(shard.isImplied(node), false)
   })
 
   test('refuses 16,384 namespaces beside the empty one', () => {
-    assert.throws(() => buildShard(scopes(16_384)).bytes, {
+    assert.throws(() => buildShard(namespaces(16_384)).bytes, {
       name: 'SnapshotError',
       message: 'Cannot build shard: 16384 namespaces, at most 16383',
     })

@@ -10,12 +10,12 @@ import { existingName, pointer, recordSet } from '../entries.ts'
 const FRAME = ['svc', 'shop.svc', 'blog.svc'].map((name) => existingName(name))
 
 /** What a Service says: more than is written at a time from a size of about 700 on. */
-function service(name: string, size: number, scope: string): ZoneEntry[] {
-  const owner = `${name}.${scope}.svc`
+function service(name: string, size: number, namespace: string): ZoneEntry[] {
+  const owner = `${name}.${namespace}.svc`
   return Array.from({ length: size }, (_, i) => [
-    recordSet(`e${i}.${owner} 5 IN A 198.18.${i >> 8}.${i & 255}`, scope),
-    recordSet(`_p${i}._tcp.${owner} 5 IN SRV 0 100 80 e${i}.${owner}`, scope),
-    pointer([198, 18 + name.length, i & 7, i >> 3], `e${i}.${owner}`, { scope }),
+    recordSet(`e${i}.${owner} 5 IN A 198.18.${i >> 8}.${i & 255}`, namespace),
+    recordSet(`_p${i}._tcp.${owner} 5 IN SRV 0 100 80 e${i}.${owner}`, namespace),
+    pointer([198, 18 + name.length, i & 7, i >> 3], `e${i}.${owner}`, { namespace }),
   ]).flat()
 }
 
@@ -31,7 +31,7 @@ describe('UnitBlocks', () => {
   const group = fc.record({
     name: fc.constantFrom('a', 'bb', 'ccc'),
     size: fc.oneof(fc.nat(5), fc.constant(1100)),
-    scope: fc.constantFrom('shop', 'blog'),
+    namespace: fc.constantFrom('shop', 'blog'),
   })
 
   test('makes the shards that all entries at once make, whatever was written in parts', () => {
@@ -40,7 +40,7 @@ describe('UnitBlocks', () => {
         fc.array(group, { maxLength: 6 }),
         fc.constantFrom(1, 2, 8),
         (services, count) => {
-          const groups = [FRAME, ...services.map((s) => service(s.name, s.size, s.scope))]
+          const groups = [FRAME, ...services.map((s) => service(s.name, s.size, s.namespace))]
           assert.deepEqual(shardsOf(groups, count), buildShards(groups.flat(), count))
         },
       ),
