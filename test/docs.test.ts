@@ -1,6 +1,6 @@
 /**
- * What the documents say is so: the tables are those of the code, the pages are short, and links lead
- * somewhere.
+ * What the documents say is so: the tables are those of the code, the pages are short, and links
+ * lead somewhere.
  * @module
  */
 import { deepEqual, ok } from 'node:assert/strict'
@@ -26,7 +26,7 @@ function flagRow([name, flag]: readonly [string, Flag]): string {
   const value = flag.value === undefined ? '' : ` ${flag.value}`
   const notes = [
     ...(flag.default === '' ? [] : [`default \`${flag.default}\``]),
-    ...(flag.env === undefined ? [] : [`or \`${flag.env}\``]),
+    ...(flag.env === undefined ? [] : [`\`${flag.env}\``]),
   ]
   const help = flag.help.replaceAll('|', '\\|')
   const meaning = notes.length === 0 ? help : `${help} (${notes.join(', ')})`

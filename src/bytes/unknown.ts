@@ -13,6 +13,11 @@ export function recordOf(value: unknown): Readonly<Record<string, unknown>> {
   return isRecord(value) ? value : {}
 }
 
+/** Returns the code of a system error, such as ENOENT; "unknown error" for any other value. */
+export function errorCode(error: unknown): string {
+  return error instanceof Error && 'code' in error ? String(error.code) : 'unknown error'
+}
+
 /** Returns the message of an error, or the text of anything else that was thrown. */
 export function errorText(error: unknown): string {
   return error instanceof Error ? error.message : String(error)

@@ -1,5 +1,5 @@
 /**
- * The authorities that `--ca` names.
+ * The certificate authorities of `--ca`.
  * @module
  */
 import { readFileSync } from 'node:fs'
@@ -8,8 +8,8 @@ import { CommandError, whyUnreadable } from '../node/output.ts'
 import { checkFiles } from '../node/tls-identity.ts'
 
 /**
- * Reads certificates of authorities, in PEM.
- * @throws {CommandError} when they cannot be read or are none
+ * Reads the CA certificates in a PEM file.
+ * @throws {CommandError} when the file is unreadable or has no certificate
  */
 export function readAuthorities(path: string): string {
   let ca: string
@@ -21,12 +21,12 @@ export function readAuthorities(path: string): string {
   try {
     checkFiles({ ca })
   } catch (cause) {
-    throw new CommandError(`--ca ${path} has no certificate in PEM form`, { cause })
+    throw new CommandError(`--ca ${path}: no PEM certificate in this file`, { cause })
   }
   return ca
 }
 
-/** Has `fetch` trust these authorities and no others, for the rest of the process. */
+/** Makes `fetch` trust only these authorities for the rest of the process. */
 export function trustAuthorities(path: string): void {
   setDefaultCACertificates([readAuthorities(path)])
 }

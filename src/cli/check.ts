@@ -1,5 +1,5 @@
 /**
- * `kubedoh check`: all that is wrong with a Corefile, found without starting anything.
+ * `kubedoh check`: reports every error and warning in a Corefile without starting a server.
  * @module
  */
 import { dirname } from 'node:path'
@@ -20,8 +20,8 @@ import { type CheckTarget, checkingHost } from './checking-host.ts'
 import type { Input } from './flags.ts'
 
 /**
- * Compiles the Corefile as the server would, and says what is wrong and what may surprise.
- * @throws {ConfigError} with all of it when anything is wrong
+ * Compiles the Corefile as the target would and prints its warnings.
+ * @throws {ConfigError} with all errors and warnings if there is an error
  */
 export async function runCheck(input: Input, output: Output): Promise<void> {
   const [path = ''] = input.args
@@ -33,7 +33,7 @@ export async function runCheck(input: Input, output: Output): Promise<void> {
   const lines = sortProblems([...problems, ...marked], path)
   if (problems.length > 0) throw new ConfigError(lines)
   for (const line of lines) output.stderr.write(`${formatProblem(line)}\n`)
-  const verdict = lines.length === 0 ? 'nothing wrong' : countOf(lines.length, 'warning')
+  const verdict = lines.length === 0 ? 'no problems' : countOf(lines.length, 'warning')
   output.stdout.write(`${path}: ${countOf(count, 'server block')}, ${verdict}\n`)
 }
 
@@ -46,7 +46,7 @@ function targetOf(text: string): CheckTarget {
 type Findings = {
   readonly problems: readonly Problem[]
   readonly warnings: readonly Problem[]
-  /** How many server blocks there are. */
+  /** Number of server blocks. */
   readonly count: number
 }
 

@@ -1,6 +1,6 @@
 /**
- * The runtime of `kubedoh check`: it reads files and opens nothing, and remembers the files that it
- * did not find.
+ * The host of `kubedoh check`: reads files, opens no sockets or clusters, and remembers which files
+ * are missing.
  * @module
  */
 import { existsSync } from 'node:fs'
@@ -18,17 +18,17 @@ import { pathsBelow } from '../plugins/root/root.ts'
 import { createNodeHost } from '../server/node-host.ts'
 import { Metrics } from '../telemetry/metrics.ts'
 
-/** What a Corefile is for: a server in the cluster, a gateway on Node, or one in a Worker. */
+/** The program that a Corefile is for: `kubedoh serve`, a gateway on Node, or a Worker. */
 export type CheckTarget = 'serve' | 'gateway' | 'worker'
 
-/** The runtime, and what it was asked for in vain. */
+/** A host for checking, and the files that plugins did not find. */
 export type CheckingHost = {
   readonly host: Host
-  /** Returns a warning for each word that names a missing file or folder. */
+  /** Returns a warning for each argument that names a missing file or folder. */
   readonly missing: (blocks: readonly ServerBlock[]) => Problem[]
 }
 
-/** Plugins whose arguments may be files or something else; they say themselves what is wrong. */
+/** Plugins whose arguments are files or other things; they report missing files themselves. */
 const FILES_OR_NAMES: ReadonlySet<string> = new Set(['forward', 'import'])
 
 const NO_SNAPSHOT: SnapshotSource = {
@@ -37,10 +37,10 @@ const NO_SNAPSHOT: SnapshotSource = {
   freshness: () => 'fresh',
 }
 
-/** Creates the runtime. @param folder what relative paths in the Corefile are below */
+/** Creates the host. @param folder base of the relative paths in the Corefile */
 export function checkingHost(folder: string, target: CheckTarget): CheckingHost {
   const lost = new Set<string>()
-  /** Returns what was read, and remembers the path when that is nothing. */
+  /** Returns what was read; remembers the path if nothing was. */
   const noted = <T>(path: string, found: T | undefined): T | undefined => {
     if (found === undefined) lost.add(resolve(folder, path))
     return found
@@ -64,7 +64,7 @@ export function checkingHost(folder: string, target: CheckTarget): CheckingHost 
   })
   const noteClusterFiles = (options: KubernetesOptions, tree: ClusterTree): void => {
     if (options.cluster !== undefined) {
-      throw configError(options, '"cluster" is for gateways; check theirs with --for gateway')
+      throw configError(options, '"cluster" is only for gateways; check with --for gateway')
     }
     namingOptions(options, [], tree)
     const { kubeconfig, tls } = options
@@ -85,7 +85,7 @@ export function checkingHost(folder: string, target: CheckTarget): CheckingHost 
   }
 }
 
-/** What a Worker lacks (worker/worker-host.ts): files, sockets, and plugins that need them. */
+/** Removes what a Worker lacks (worker/worker-host.ts): files, sockets, plugins that need them. */
 function workerHost(host: Host): Host {
   const { openTap: _, openSigner: _signer, hmac: _hmac, readBytes: _bytes, ...rest } = host
   return {

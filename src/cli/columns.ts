@@ -1,9 +1,9 @@
 /**
- * Tables for people.
+ * Plain-text tables.
  * @module
  */
 
-/** Formats rows with their cells below one another, two blanks apart. */
+/** Formats rows as aligned columns, two spaces apart. */
 export function formatColumns(rows: readonly (readonly string[])[]): string {
   const widths = rows[0]?.map((_, i) => Math.max(...rows.map((row) => row[i]?.length ?? 0))) ?? []
   return rows

@@ -1,6 +1,6 @@
 /**
- * The commands: what each is for, what it takes, and where it is done. What a command needs is
- * loaded when it runs.
+ * The commands: summary, arguments, flags and examples of each. A command imports its file when it
+ * runs, so that other commands start fast.
  * @module
  */
 
@@ -8,20 +8,19 @@ import type { Output } from '../node/output.ts'
 import { CONVERT_COMMANDS } from './convert-commands.ts'
 import type { FlagName, Input } from './flags.ts'
 
-/** A command. */
+/** A command of `kubedoh`. */
 export type Command = {
   /** One or two words. */
   readonly name: string
-  /** What it does, as a clause. */
+  /** One line in the imperative. */
   readonly summary: string
-  /** Names of its arguments; one in brackets may be left out, one with dots stands for several. */
+  /** Names of its arguments: `[NAME]` is optional, `NAME...` can be repeated. */
   readonly args: readonly string[]
   readonly flags: readonly FlagName[]
-  /** Flags without which it is not understood. */
   readonly required: readonly FlagName[]
-  /** Lines that can be pasted. */
+  /** Shell lines to copy. */
   readonly examples: readonly string[]
-  /** Lines that tell more, below the examples. */
+  /** Lines printed below the examples. */
   readonly notes?: readonly string[]
   readonly run: (input: Input, output: Output) => Promise<void>
 }
@@ -51,7 +50,7 @@ const SERVE: Command = {
     'kubedoh serve --conf /etc/coredns/Corefile --kubeconfig ~/.kube/config',
   ],
   notes: [
-    "CoreDNS's flags work with one dash too: -conf, -p.",
+    'A single dash works as for CoreDNS: -conf, -dns.port.',
     'SIGUSR1 and SIGHUP reload the Corefile.',
   ],
   run: async (input, output) => (await import('./serve.ts')).runServe(input, output),
@@ -59,7 +58,7 @@ const SERVE: Command = {
 
 const EXPORT: Command = {
   name: 'export',
-  summary: "publish a cluster's names to a gateway, and keep them fresh",
+  summary: 'watch a cluster and publish its names to a gateway',
   args: [],
   flags: [
     'gateway',
@@ -75,7 +74,7 @@ const EXPORT: Command = {
   ],
   required: ['gateway', 'cluster'],
   examples: [
-    'export KUBEDOH_TOKEN=… KUBEDOH_SIGNING_KEY=…   # kubedoh keys prod makes both',
+    'export KUBEDOH_TOKEN=… KUBEDOH_SIGNING_KEY=…   # printed by: kubedoh keys prod',
     'kubedoh export --gateway https://dns.example.org --cluster prod',
     'kubedoh export --gateway https://dns.example.org --cluster prod --objects prod.yaml --once',
   ],
@@ -84,25 +83,25 @@ const EXPORT: Command = {
 
 const GATEWAY: Command = {
   name: 'gateway',
-  summary: 'run the gateway on this machine, in place of Cloudflare',
+  summary: 'run the gateway on this machine instead of Cloudflare Workers',
   args: [],
   flags: ['conf', 'listen', 'store', 'tls-cert', 'tls-key', 'client-ca', 'insecure'],
   required: ['conf'],
   examples: [
-    'export CLUSTERS=… ADMIN_TOKEN_SHA256=…   # as in wrangler.toml; kubedoh keys makes both',
+    'export CLUSTERS=… ADMIN_TOKEN_SHA256=…   # as in wrangler.toml; printed by: kubedoh keys',
     'kubedoh gateway --conf gateway.Corefile --store file:/var/lib/kubedoh',
     'kubedoh gateway --conf gateway.Corefile --listen :443 --tls-cert cert.pem --tls-key key.pem',
   ],
   notes: [
-    'SIGHUP and SIGUSR1 reload the Corefile and the certificate; changed certificates are found',
-    'without it. Variables are read at the start alone.',
+    'SIGHUP and SIGUSR1 reload the Corefile and the certificate. The gateway also reloads the',
+    'certificate when its files change. Environment variables are read only at start.',
   ],
   run: async (input, output) => (await import('./gateway.ts')).runGateway(input, output),
 }
 
 const KEYS: Command = {
   name: 'keys',
-  summary: 'make the keys by which a cluster publishes to a gateway',
+  summary: 'create the keys a cluster needs to publish to a gateway',
   args: ['[CLUSTER]'],
   flags: ['admin', 'read-only'],
   required: [],
@@ -112,7 +111,7 @@ const KEYS: Command = {
 
 const QUERY: Command = {
   name: 'query',
-  summary: 'ask a DNS server, over UDP, TCP, TLS or HTTPS',
+  summary: 'query a DNS server over UDP, TCP, TLS or HTTPS',
   args: ['NAME', '[TYPE]'],
   flags: ['server', 'token', 'ca', 'json'],
   required: [],
@@ -125,7 +124,7 @@ const QUERY: Command = {
 
 const EXPLAIN: Command = {
   name: 'explain',
-  summary: 'have a gateway tell how an answer came about',
+  summary: 'show how a gateway resolves a name',
   args: ['NAME', '[TYPE]'],
   flags: ['gateway', 'token', 'json', 'insecure', 'ca'],
   required: ['gateway'],
@@ -135,7 +134,7 @@ const EXPLAIN: Command = {
 
 const CHECK: Command = {
   name: 'check',
-  summary: 'tell all that is wrong with a Corefile, or may surprise, without starting anything',
+  summary: 'report every error and warning in a Corefile without starting a server',
   args: ['COREFILE'],
   flags: ['files', 'for'],
   required: [],
@@ -149,7 +148,7 @@ const CHECK: Command = {
 
 const SNAPSHOT_BUILD: Command = {
   name: 'snapshot build',
-  summary: 'write the snapshot of some objects to a folder',
+  summary: 'build a snapshot from object files and write it to a folder',
   args: [],
   flags: ['objects', 'out', 'conf', 'cluster'],
   required: ['objects', 'out'],
@@ -159,7 +158,7 @@ const SNAPSHOT_BUILD: Command = {
 
 const SNAPSHOT_DUMP: Command = {
   name: 'snapshot dump',
-  summary: 'print a snapshot as the text of a zone file',
+  summary: 'print a snapshot in zone-file format',
   args: ['FOLDER'],
   flags: [],
   required: [],
@@ -169,7 +168,7 @@ const SNAPSHOT_DUMP: Command = {
 
 const TOKEN_CREATE: Command = {
   name: 'token create',
-  summary: "make a client's token, for all names or some",
+  summary: 'create a client token for all names or some of them',
   args: [],
   flags: [
     'gateway',
@@ -187,7 +186,7 @@ const TOKEN_CREATE: Command = {
   ],
   required: ['gateway'],
   examples: [
-    'export KUBEDOH_ADMIN_TOKEN=…   # kubedoh keys --admin makes it',
+    'export KUBEDOH_ADMIN_TOKEN=…   # printed by: kubedoh keys --admin',
     "kubedoh token create --gateway https://dns.example.org --name ci --namespaces 'shop,team-*' --expires 90d",
   ],
   run: async (input, output) => (await import('./token.ts')).runTokenCreate(input, output),
@@ -195,7 +194,7 @@ const TOKEN_CREATE: Command = {
 
 const TOKEN_LIST: Command = {
   name: 'token list',
-  summary: 'print the tokens of clients, without their secrets',
+  summary: 'list the client tokens, without their secrets',
   args: [],
   flags: ['gateway', 'json', 'insecure', 'ca'],
   required: ['gateway'],
@@ -205,7 +204,7 @@ const TOKEN_LIST: Command = {
 
 const TOKEN_REVOKE: Command = {
   name: 'token revoke',
-  summary: 'end a token',
+  summary: 'revoke a client token',
   args: ['ID'],
   flags: ['gateway', 'insecure', 'ca'],
   required: ['gateway'],
@@ -215,7 +214,7 @@ const TOKEN_REVOKE: Command = {
 
 const TOKEN_ROTATE: Command = {
   name: 'token rotate',
-  summary: 'give a token a new secret; the one before holds for a while',
+  summary: 'give a client token a new secret; the previous one stays valid for the grace period',
   args: ['ID'],
   flags: ['gateway', 'grace', 'json', 'insecure', 'ca'],
   required: ['gateway'],
@@ -225,7 +224,7 @@ const TOKEN_ROTATE: Command = {
 
 const GENERATIONS: Command = {
   name: 'generations',
-  summary: 'print the generations that a gateway keeps of a cluster',
+  summary: 'list the generations of a cluster that the gateway keeps',
   args: ['CLUSTER'],
   flags: ['gateway', 'json', 'insecure', 'ca'],
   required: ['gateway'],
@@ -245,7 +244,7 @@ const DIFF: Command = {
 
 const ROLLBACK: Command = {
   name: 'rollback',
-  summary: 'answer from an older generation, or with --release from the newest again',
+  summary: 'make the gateway answer from an older generation, or with --release from the newest',
   args: ['CLUSTER', '[GENERATION]'],
   flags: ['gateway', 'release', 'insecure', 'ca'],
   required: ['gateway'],
@@ -258,7 +257,7 @@ const ROLLBACK: Command = {
 
 const CONFLICTS: Command = {
   name: 'conflicts',
-  summary: 'print where clusters that have zones together contradict each other',
+  summary: 'list the Services on which clusters that share a zone disagree',
   args: [],
   flags: ['gateway', 'json', 'insecure', 'ca'],
   required: ['gateway'],

@@ -1,5 +1,5 @@
 /**
- * `kubedoh conflicts`: where clusters that have zones together contradict each other.
+ * `kubedoh conflicts`: Services on which clusters that share a zone disagree.
  * @module
  */
 import { recordOf } from '../bytes/unknown.ts'
@@ -8,15 +8,15 @@ import { formatColumns } from './columns.ts'
 import type { Input } from './flags.ts'
 import { callGateway } from './operator-call.ts'
 
-/** The gateway's words for why somebody's word is answered. */
+/** Explanations of the gateway's reasons for choosing a cluster. */
 const REASONS: ReadonlyMap<unknown, string> = new Map([
-  ['fresh', 'a cluster that is old has no part while others are fresh'],
-  ['type', 'an address comes before endpoints'],
-  ['order', 'of several addresses the first cluster’s counts, in the order of the directive'],
-  ['endpoints', 'endpoints are those of all, each with its own ports'],
+  ['fresh', 'stale clusters are ignored while another one is fresh'],
+  ['type', 'a cluster IP wins over endpoints'],
+  ['order', 'the first cluster in the directive with a cluster IP wins'],
+  ['endpoints', 'endpoints of all clusters are merged, each with its own ports'],
 ])
 
-/** Prints the Services that clusters have differently, and whose word is answered. */
+/** Prints the Services on which clusters disagree, and which cluster answers. */
 export async function runConflicts(input: Input, output: Output): Promise<void> {
   const text = await callGateway(input, 'GET', '/v1/conflicts')
   if (input.isSet('json')) {
@@ -24,7 +24,7 @@ export async function runConflicts(input: Input, output: Output): Promise<void> 
     return
   }
   const groups = listOf(recordOf(JSON.parse(text)).groups)
-  if (groups.length === 0) output.stdout.write('no zone is of several clusters together\n')
+  if (groups.length === 0) output.stdout.write('no clusters share a zone\n')
   for (const group of groups) output.stdout.write(formatGroup(group))
 }
 
@@ -34,7 +34,7 @@ function formatGroup(group: Readonly<Record<string, unknown>>): string {
   )
   const zones = Array.isArray(group.zones) ? group.zones.join(' ') : ''
   const head = `${zones}: ${clusters.join(', ')}\n`
-  const rest = group.isWhole === true ? '' : 'there may be more: not all could be read\n'
+  const rest = group.isWhole === true ? '' : 'incomplete: some clusters could not be read\n'
   const conflicts = listOf(group.conflicts)
   if (conflicts.length === 0) return `${head}no conflicts\n${rest}`
   const rows = conflicts.flatMap((conflict) =>

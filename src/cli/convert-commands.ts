@@ -1,5 +1,5 @@
 /**
- * The commands that convert other systems' configuration, one a system.
+ * The `convert` commands, one for each system.
  * @module
  */
 import type { Command } from './commands.ts'
@@ -8,7 +8,7 @@ import type { ConvertSource } from './convert.ts'
 /** The commands, in the order of help. */
 export const CONVERT_COMMANDS: readonly Command[] = [
   convertFrom('openshift', {
-    summary: "the DNS operator's object (dnses.operator.openshift.io) of OpenShift 4",
+    summary: "convert the DNS operator's object (dnses.operator.openshift.io) of OpenShift 4",
     flags: ['set'],
     examples: [
       'oc get dnses.operator.openshift.io default -o yaml > dns.yaml',
@@ -16,21 +16,21 @@ export const CONVERT_COMMANDS: readonly Command[] = [
       'kubedoh convert openshift dns.yaml --set ca.corporate=/etc/pki/corporate.crt',
     ],
     notes: [
-      '--set domain=NAME   the domain of the cluster, in place of that in the status',
-      '--set ca.NAME=FILE  where ca-bundle.crt of ConfigMap openshift-config/NAME is',
+      "--set domain=NAME   cluster domain (default: from the object's status)",
+      '--set ca.NAME=FILE  path of ca-bundle.crt of ConfigMap openshift-config/NAME',
     ],
   }),
   convertFrom('kube-dns', {
-    summary: 'stub domains and upstreams of the ConfigMap of kube-dns',
+    summary: 'convert the stub domains and upstreams in the ConfigMap of kube-dns',
     flags: ['set'],
     examples: [
       'kubectl -n kube-system get configmap kube-dns -o yaml > kube-dns.yaml',
       'kubedoh convert kube-dns kube-dns.yaml > Corefile',
     ],
-    notes: ['--set domain=NAME   the domain of the cluster (cluster.local)'],
+    notes: ['--set domain=NAME   cluster domain (default cluster.local)'],
   }),
   convertFrom('nodelocal', {
-    summary: "NodeLocal DNSCache's template or manifest, with what node-cache puts in",
+    summary: 'convert the template or the manifest of NodeLocal DNSCache',
     flags: ['set'],
     examples: [
       'kubectl -n kube-system get service kube-dns kube-dns-upstream -o yaml > services.yaml',
@@ -38,35 +38,34 @@ export const CONVERT_COMMANDS: readonly Command[] = [
       'kubedoh convert nodelocal Corefile.base kube-dns.yaml --set cluster-dns=10.96.0.11',
     ],
     notes: [
-      'Template and flags come of the manifest, stub domains and upstreams of ConfigMap kube-dns,',
-      'addresses of Services. In the places of __PILLAR__ words are put:',
-      '--set dns-domain=NAME        the domain of the cluster (cluster.local)',
-      '--set local-dns=IP           where pods of the node ask (-localip, 169.254.20.10)',
-      '--set dns-server=IP          the address of Service kube-dns, to answer in its place',
-      '--set cluster-dns=IP         the address of Service kube-dns-upstream, to ask',
-      '--set upstream-servers=LIST  whom to ask for names outside (/etc/resolv.conf)',
+      'Reads the template and flags from the manifest, stub domains and upstreams from ConfigMap',
+      'kube-dns, and addresses from Services. Values for the __PILLAR__ placeholders:',
+      '--set dns-domain=NAME        cluster domain (default cluster.local)',
+      '--set local-dns=IP           address that pods query (default: -localip, 169.254.20.10)',
+      '--set dns-server=IP          address of Service kube-dns, which the node cache takes over',
+      '--set cluster-dns=IP         address of Service kube-dns-upstream, the upstream',
+      '--set upstream-servers=LIST  upstreams for external names (default /etc/resolv.conf)',
     ],
   }),
   convertFrom('dnsmasq', {
-    summary: "dnsmasq's configuration, that of OpenShift 3 among it",
+    summary: 'convert the configuration of dnsmasq, also that of OpenShift 3',
     flags: [],
     examples: [
       'kubedoh convert dnsmasq /etc/dnsmasq.conf > Corefile',
       'kubedoh convert dnsmasq origin-dns.conf origin-upstream-dns.conf > Corefile',
     ],
     notes: [
-      'Name all files that count, in the order in which dnsmasq reads them. What is about DHCP and',
-      'TFTP is left out.',
+      'List all files in the order in which dnsmasq reads them. DHCP and TFTP options are ignored.',
     ],
   }),
   convertFrom('skydns', {
-    summary: "SkyDNS's configuration: its JSON in etcd, its environment, or its flags",
+    summary: 'convert the configuration of SkyDNS: its JSON in etcd, its environment or its flags',
     flags: [],
     examples: [
       'etcdctl get /skydns/config > skydns.json',
       'kubedoh convert skydns skydns.json > Corefile',
     ],
-    notes: ['Of what several files say, the last counts.'],
+    notes: ['If several files set the same option, the last file wins.'],
   }),
 ]
 

@@ -1,6 +1,6 @@
 /**
- * `kubedoh convert`: other systems' configuration as a Corefile on standard output, what it cannot
- * say on standard error.
+ * `kubedoh convert`: converts another system's configuration. Prints the Corefile on standard
+ * output and a notice for everything that has no equivalent on standard error.
  * @module
  */
 import { type Conversion, Settings } from '../convert/conversion.ts'
@@ -10,14 +10,14 @@ import { convertNodeLocal } from '../convert/nodelocal.ts'
 import { convertOpenshift } from '../convert/openshift.ts'
 import { convertSkydns } from '../convert/skydns.ts'
 import { readDocuments } from '../exporter/object-files.ts'
-import { CommandError, type Output, whyUnreadable } from '../node/output.ts'
-import { readTextFile } from '../node/read-files.ts'
+import type { Output } from '../node/output.ts'
+import { requireTextFile } from '../node/read-files.ts'
 import type { Input } from './flags.ts'
 
-/** What can be converted. */
+/** Systems whose configuration can be converted. */
 export type ConvertSource = 'openshift' | 'kube-dns' | 'nodelocal' | 'dnsmasq' | 'skydns'
 
-/** Converts files. @throws {ConversionError} when they cannot be */
+/** Converts files. @throws {ConversionError} when one of them is invalid */
 export async function runConvert(
   source: ConvertSource,
   input: Input,
@@ -39,28 +39,22 @@ function convert(source: ConvertSource, paths: readonly string[], settings: Sett
     case 'nodelocal':
       return convertNodeLocal(readNodeLocal(paths), settings)
     case 'dnsmasq':
-      return convertDnsmasq(paths.map((path) => ({ path, text: readText(path) })))
+      return convertDnsmasq(paths.map((path) => ({ path, text: requireTextFile(path) })))
     case 'skydns':
-      return convertSkydns(paths.map(readText))
+      return convertSkydns(paths.map(requireTextFile))
   }
 }
 
-/** A file that is no YAML or JSON by its name or its first line is a template. */
+/** Reads YAML and JSON files, recognised by name or first line, as objects; others as templates. */
 function readNodeLocal(paths: readonly string[]): Parameters<typeof convertNodeLocal>[0] {
   const texts: string[] = []
   const documents: unknown[] = []
   for (const path of paths) {
-    const text = readText(path)
+    const text = requireTextFile(path)
     const isObject =
       /\.(json|ya?ml)$/.test(path) || /^\s*(\{|apiVersion:|#[^\n]*\n*apiVersion:)/.test(text)
     if (isObject) documents.push(...readDocuments(path))
     else texts.push(text)
   }
   return { texts, documents }
-}
-
-function readText(path: string): string {
-  const text = readTextFile(path)
-  if (text === undefined) throw new CommandError(`Cannot read ${path}: ${whyUnreadable(path)}`)
-  return text
 }

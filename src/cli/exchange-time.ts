@@ -1,19 +1,19 @@
 /**
- * Times an exchange with a server by what its sockets report.
+ * Measures the time of an exchange with a server from the events of its sockets.
  * @module
  */
 import { type ChannelListener, subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { EventEmitter } from 'node:events'
 
-/** What a new socket is published on, and the events that come before a query can be written. */
+/** Diagnostics channels of new sockets, and the events after which a query can be written. */
 const SOCKETS = ['udp.socket', 'net.client.socket'] as const
 const OPEN_EVENTS = ['connect', 'secureConnect'] as const
-/** Published by `fetch` when a request is written. */
+/** Diagnostics channel of `fetch` for requests that are being written. */
 const REQUEST_SENT = 'undici:client:sendHeaders'
 
 /**
- * Runs an exchange, and resolves with its result and the milliseconds since its last query was
- * sent, as dig counts them: loading code and opening connections is not in them.
+ * Runs an exchange and resolves with its result and the milliseconds since its last query was sent.
+ * Excludes loading code and opening connections, as dig's query time does.
  * @param now milliseconds of any clock
  */
 export async function timeExchange<T>(

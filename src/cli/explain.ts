@@ -1,5 +1,5 @@
 /**
- * `kubedoh explain`: has a gateway tell how an answer came about.
+ * `kubedoh explain`: shows how a gateway resolves a name.
  * @module
  */
 import { recordOf } from '../bytes/unknown.ts'
@@ -7,7 +7,9 @@ import type { Output } from '../node/output.ts'
 import type { Input } from './flags.ts'
 import { callGateway } from './operator-call.ts'
 
-/** Prints what a gateway says of a name: the answer, then who had a part in it. */
+/**
+ * Prints the gateway's answer for a name, then the server block, plugins and snapshots behind it.
+ */
 export async function runExplain(input: Input, output: Output): Promise<void> {
   const [name = '', type = 'A'] = input.args
   const query = new URLSearchParams({ name, type })
@@ -37,7 +39,7 @@ function describeFact(value: unknown): string {
   const snapshot = generation === null ? 'no snapshot' : `generation ${generation} from ${time}`
   const head = `${plugin}    ${zone} (${tree})${of}: ${snapshot}, ${freshness}`
   if (node === undefined) return head
-  if (node === null) return `${head}; it has no such name`
+  if (node === null) return `${head}; no such name`
   const { namespace, object, types, isImplied } = recordOf(node)
   const whose = namespace === '' ? '' : ` in namespace ${namespace}`
   const subject = typeof object === 'string' ? object : `the name${whose}`

@@ -1,5 +1,5 @@
 /**
- * The `kubernetes` directive that says how a cluster is named for others.
+ * The `kubernetes` directive with which `kubedoh export` names a cluster.
  * @module
  */
 import { type KubernetesOptions, parseKubernetes } from '../corefile/kubernetes-options.ts'
@@ -9,7 +9,7 @@ import type { ServerBlock } from '../corefile/server-block.ts'
 import { loadCorefile } from '../node/load-corefile.ts'
 import { CommandError } from '../node/output.ts'
 
-/** What holds without a Corefile: kubeadm's, as far as it is about names. */
+/** Used without a Corefile: the naming options of kubeadm's Corefile. */
 const DEFAULT_COREFILE = `. {
   kubernetes cluster.local in-addr.arpa ip6.arpa {
     pods insecure
@@ -19,9 +19,10 @@ const DEFAULT_COREFILE = `. {
 `
 
 /**
- * Reads the one `kubernetes` directive of a Corefile.
+ * Reads the only `kubernetes` directive of a Corefile.
  * @param path '' for the default
- * @throws {CommandError} when there is none or more than one
+ * @throws {CommandError} when there is no such directive
+ * @throws {ConfigError} when there is more than one
  */
 export function loadExportDirective(path: string): KubernetesOptions {
   const blocks = path === '' ? defaultBlocks() : loadCorefile(path).blocks
@@ -31,9 +32,9 @@ export function loadExportDirective(path: string): KubernetesOptions {
       .map((directive) => ({ directive, block })),
   )
   const [first, second] = found
-  if (first === undefined) throw new CommandError(`${path}: there is no "kubernetes" directive`)
+  if (first === undefined) throw new CommandError(`${path}: no "kubernetes" directive to export`)
   if (second !== undefined) {
-    const message = 'a cluster is exported by one "kubernetes" directive, and this is the second'
+    const message = 'export takes one "kubernetes" directive, and this is the second; remove one'
     throw configError(second.directive, message)
   }
   const zones = first.block.keys.map(({ zone }) => zone)

@@ -1,16 +1,16 @@
 /**
- * What the exporter tells over HTTP: whether it lives, whether it has published, and its metrics.
+ * The exporter's status server: `/healthz`, `/readyz` and `/metrics`.
  * @module
  */
 import { Hono } from 'hono'
-import { CommandError } from '../node/output.ts'
+import { CommandError, listenMessage } from '../node/output.ts'
 import { formatMetrics, parseListenAddress } from '../server/feature-servers.ts'
 import { HttpServer } from '../server/http-server.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
 
 /**
- * Listens at `HOST:PORT`; '' for nowhere.
- * @throws {CommandError} when the address cannot be had
+ * Listens on `HOST:PORT`; starts nothing for ''.
+ * @throws {CommandError} when it cannot listen there
  */
 export async function listenStatus(
   address: string,
@@ -19,16 +19,15 @@ export async function listenStatus(
   if (address === '') return undefined
   const app = new Hono()
   app.get('/healthz', (c) => c.text('OK'))
-  app.get('/readyz', (c) => (isReady() ? c.text('OK') : c.text('nothing is published yet', 503)))
+  app.get('/readyz', (c) => (isReady() ? c.text('OK') : c.text('nothing published yet', 503)))
   app.get('/metrics', (c) => c.text(formatMetrics(metrics)))
   const server = new HttpServer(app)
   const { host, port } = parseListenAddress(address)
   try {
     await server.listen(host, port)
   } catch (error) {
-    const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown error'
-    const hint = 'choose another with --listen, or none with --listen ""'
-    throw new CommandError(`Cannot listen on ${address}: ${code}; ${hint}`, { cause: error })
+    const message = listenMessage(error, address)
+    throw new CommandError(`${message} (--listen; "" disables the status server)`, { cause: error })
   }
   return server
 }

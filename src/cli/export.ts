@@ -2,7 +2,6 @@
  * `kubedoh export`: watches a cluster and publishes its names to a gateway.
  * @module
  */
-import { readFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { connectionOf } from '../exporter/api-connection.ts'
 import { sleep } from '../exporter/backoff.ts'
@@ -20,7 +19,8 @@ import { Publisher, type PublishReport } from '../exporter/publisher.ts'
 import { throttledApi } from '../exporter/throttled-api.ts'
 import { elapsed } from '../node/elapsed.ts'
 import { outsideAddresses } from '../node/local-addresses.ts'
-import { CommandError, createLog, type Output, whyUnreadable } from '../node/output.ts'
+import { CommandError, createLog, type Output } from '../node/output.ts'
+import { requireTextFile } from '../node/read-files.ts'
 import { untilSignal } from '../node/signals.ts'
 import { CLUSTER_ID } from '../snapshot/format/manifest.ts'
 import { importPrivateKey, type PrivateKey } from '../snapshot/format/signature.ts'
@@ -31,9 +31,11 @@ import { listenStatus } from './export-status.ts'
 import type { Input } from './flags.ts'
 import { readGatewayUrl, readToken } from './gateway-url.ts'
 
-/** Two publications are at least this far apart: a rollout is many changes. */
+/** Minimum interval between publications: a rollout is many changes. */
 const INTERVAL_MS = 200
-/** Unchanged names are confirmed this often; a gateway calls them old after a minute. */
+/**
+ * Interval of confirmations of unchanged names; the gateway considers them stale after a minute.
+ */
 const CONFIRM_MS = 15_000
 const POLL_MS = 50
 const LISTEN_DEFAULT = '127.0.0.1:9154'
@@ -41,22 +43,22 @@ const LISTEN_DEFAULT = '127.0.0.1:9154'
 /** How long `--once` waits for the cluster to be read. */
 const ONCE_MS = 60_000
 
-/** An export that runs. */
+/** A running export. */
 export type RunningExport = {
-  /** What was published first. */
+  /** The report of the first publication. */
   readonly first: Promise<PublishReport>
   /** Publishes once, when the cluster has been read. */
   readonly publishOnce: () => Promise<void>
-  /** Publishes what changed before, and ends. */
+  /** Publishes pending changes and stops. */
   readonly stop: () => Promise<void>
 }
 
-/** Runs the command: once, or until it is told to end. */
+/** Runs the command: publishes once, or until SIGINT or SIGTERM. */
 export async function runExport(input: Input, output: Output): Promise<void> {
   const running = await startExport(input, output)
   void running.first.then(({ generation, records }) => {
     const what = `${records} records of cluster ${input.text('cluster')}`
-    const line = `ready: ${what} are at ${input.text('gateway')}, generation ${generation}\n`
+    const line = `ready: published ${what} to ${input.text('gateway')}, generation ${generation}\n`
     output.stdout.write(line)
   })
   try {
@@ -67,7 +69,7 @@ export async function runExport(input: Input, output: Output): Promise<void> {
   }
 }
 
-/** Starts to export; without `--once` it goes on by itself. */
+/** Starts to watch the cluster; without `--once` also publishes until `stop`. */
 export async function startExport(input: Input, output: Output): Promise<RunningExport> {
   const isOnce = input.isSet('once')
   const log = createLog(output)
@@ -101,7 +103,7 @@ export async function startExport(input: Input, output: Output): Promise<Running
   const status = await listenStatus(listen, { metrics, isReady: () => exporter.isReady })
   const followed = source.run(ended.signal)
   const published = isOnce ? Promise.resolve() : exporter.run(ended.signal)
-  // Lists mark their changes before the watches are open; nothing is published until they are.
+  // Lists mark their changes before the watches are open; publishing waits for the watches.
   if (!isOnce) {
     void untilRead(source, ended.signal).then((isRead) => {
       if (isRead) exporter.mark()
@@ -111,7 +113,9 @@ export async function startExport(input: Input, output: Output): Promise<Running
     first: first.promise,
     publishOnce: async () => {
       if (!(await untilRead(source, ended.signal, ONCE_MS))) {
-        throw new CommandError(`The cluster cannot be read within ${ONCE_MS / 1000} s`)
+        throw new CommandError(
+          `Cannot read the cluster within ${ONCE_MS / 1000} s; see the errors above`,
+        )
       }
       await exporter.publish()
     },
@@ -123,7 +127,7 @@ export async function startExport(input: Input, output: Output): Promise<Running
   }
 }
 
-/** Waits until the cluster has been read and is followed. @returns whether that came about */
+/** Waits until the cluster has been read and is watched; false after `waitMs` or an abort. */
 async function untilRead(
   source: ExportSource,
   signal: AbortSignal,
@@ -140,7 +144,7 @@ async function untilRead(
 async function createPublisher(input: Input): Promise<Publisher> {
   const cluster = input.text('cluster')
   if (!CLUSTER_ID.test(cluster)) {
-    throw new CommandError(`--cluster "${cluster}" is not made of a-z, 0-9 and "-", 63 at most`)
+    throw new CommandError(`--cluster "${cluster}": use at most 63 characters of a-z, 0-9 and "-"`)
   }
   const token = readToken(input.env('KUBEDOH_TOKEN'), 'KUBEDOH_TOKEN')
   if (token === '') throw new CommandError(`KUBEDOH_TOKEN is not set; ${keysHint(cluster)}`)
@@ -155,24 +159,16 @@ async function createPublisher(input: Input): Promise<Publisher> {
 
 async function readSigningKey(input: Input, cluster: string): Promise<PrivateKey> {
   const path = input.text('signing-key')
-  const text = path === '' ? input.env('KUBEDOH_SIGNING_KEY') : readKeyFile(path)
+  const text = path === '' ? input.env('KUBEDOH_SIGNING_KEY') : requireTextFile(path)
   const from = path === '' ? 'KUBEDOH_SIGNING_KEY' : path
   if (text === '') throw new CommandError(`${from} is not set; ${keysHint(cluster)}`)
   const key = await importPrivateKey(text.trim())
   if (key !== undefined) return key
-  throw new CommandError(`${from} is not an Ed25519 key as kubedoh keys prints it`)
-}
-
-function readKeyFile(path: string): string {
-  try {
-    return readFileSync(path, 'utf8')
-  } catch {
-    throw new CommandError(`Cannot read ${path}: ${whyUnreadable(path)}`)
-  }
+  throw new CommandError(`${from} is not an Ed25519 key as printed by "kubedoh keys ${cluster}"`)
 }
 
 function keysHint(cluster: string): string {
-  return `"kubedoh keys ${cluster}" makes the keys of a cluster`
+  return `create it with "kubedoh keys ${cluster}"`
 }
 
 async function openSource(

@@ -1,20 +1,20 @@
 /**
- * All flags of all commands: the command line, its help and the README's table come from here.
+ * The flags of all commands. The command line, its help and docs/flags.md are made from this table.
  * @module
  */
 
-/** A flag. */
+/** A flag of the command line. */
 export type Flag = {
-  /** What its value is called in help; absent for a flag that is there or not. */
+  /** Placeholder of its value in help; absent for a boolean flag. */
   readonly value?: string
-  /** One letter that stands for it, without the dash. */
+  /** One-letter form, without the dash. */
   readonly short?: string
-  /** Environment variable that counts when the flag is not given. */
+  /** Environment variable that is read when the flag is not given. */
   readonly env?: string
   /** Value when neither is given; '' for none. */
   readonly default: string
   readonly help: string
-  /** Whether it may be given several times. */
+  /** Whether it can be repeated. */
   readonly isRepeated?: true
 }
 
@@ -61,160 +61,165 @@ export type FlagName =
   | 'set'
   | 'release'
 
-/** The flags. An empty value counts as not given. */
+/** All flags, in the order of docs/flags.md. An empty value counts as not given. */
 export const FLAGS: Readonly<Record<FlagName, Flag>> = {
-  conf: { value: 'COREFILE', default: '', help: 'the Corefile; serve reads ./Corefile without it' },
+  conf: { value: 'COREFILE', default: '', help: 'Corefile to read; serve defaults to ./Corefile' },
   'dns.port': {
     value: 'PORT',
     short: 'p',
     default: '53',
-    help: 'port of server blocks that name none',
+    help: 'port of server blocks without a port',
   },
-  quiet: { default: '', help: 'print no line when the server is ready' },
-  plugins: { default: '', help: 'list the plugins' },
+  quiet: { default: '', help: 'do not print the ready line' },
+  plugins: { default: '', help: 'list the plugins and exit' },
   pidfile: {
     value: 'FILE',
     default: '',
-    help: 'write the process id to a file, removed at the end',
+    help: 'write the process ID to this file; remove the file on exit',
   },
   objects: {
     value: 'PATH',
     default: '',
-    help: 'objects from a JSON or YAML file or a folder of them, in place of an API server',
+    help: 'read Kubernetes objects from a JSON or YAML file or a folder, not from an API server',
     isRepeated: true,
   },
-  files: { value: 'FOLDER', default: '', help: "what the Corefile's paths are relative to" },
+  files: {
+    value: 'FOLDER',
+    default: '',
+    help: "base folder of the Corefile's relative paths; empty uses the Corefile's own folder",
+  },
   for: {
     value: 'TARGET',
     default: 'serve',
-    help: 'what runs the Corefile: serve, gateway (on Node) or worker (Cloudflare)',
+    help: 'program that will run the Corefile: serve, gateway (Node) or worker (Cloudflare)',
   },
   kubeconfig: {
     value: 'FILE',
     default: '',
-    help: 'how to reach the API server; in a pod, its service account, else your kubeconfig',
+    help: "kubeconfig file; empty uses the pod's service account, or $KUBECONFIG outside a pod",
   },
   'doh.listen': {
     value: 'HOST:PORT',
     default: '',
-    help: 'answer DNS over plain HTTP as well, on a loopback address',
+    help: 'also serve DNS over HTTP without TLS on this loopback address',
   },
-  insecure: { default: '', help: 'allow plain HTTP beyond this machine' },
+  insecure: { default: '', help: 'allow plain HTTP to and from other machines' },
   etcd: {
     value: 'FILE',
     default: '',
-    help: 'keys from a JSON file, [{"key","value"}], in place of an etcd',
+    help: 'read keys from a JSON file, [{"key","value"}], not from etcd',
   },
   workers: {
     value: 'COUNT',
     default: '1',
-    help: 'threads that share the ports, and one watch of each cluster',
+    help: 'number of threads; they share the ports and one watch per cluster',
   },
   gateway: {
     value: 'URL',
     env: 'KUBEDOH_GATEWAY',
     default: '',
-    help: 'the gateway',
+    help: 'URL of the gateway',
   },
-  cluster: { value: 'ID', default: '', help: 'what the gateway calls the cluster' },
+  cluster: { value: 'ID', default: '', help: 'ID of the cluster at the gateway' },
   'signing-key': {
     value: 'FILE',
     default: '',
-    help: 'file with the signing key, in place of KUBEDOH_SIGNING_KEY',
+    help: 'read the signing key from this file; empty uses KUBEDOH_SIGNING_KEY',
   },
-  once: { default: '', help: 'publish once, and end' },
+  once: { default: '', help: 'publish once and exit' },
   listen: {
     value: 'HOST:PORT',
     default: '',
-    help: 'where a gateway answers, or an exporter tells how it is ("" for nowhere)',
+    help:
+      'listen address of the gateway (127.0.0.1:8787 if not given) or of the status server of ' +
+      'export (127.0.0.1:9154 if not given; empty disables it)',
   },
-  out: { value: 'FOLDER', default: '', help: 'where to write the snapshot' },
+  out: { value: 'FOLDER', default: '', help: 'folder to write the snapshot to' },
   server: {
     value: 'URL',
     env: 'KUBEDOH_SERVER',
     default: '',
     help:
-      'HOST:PORT or udp://HOST:PORT, tcp://HOST:PORT, tls://HOST:PORT or https://HOST/dns-query; ' +
-      'else the system’s resolver',
+      'server to query: HOST:PORT, udp://HOST:PORT, tcp://HOST:PORT, tls://HOST:PORT or ' +
+      "https://HOST/dns-query; empty uses the system's resolver",
   },
   token: {
     value: 'TOKEN',
     env: 'KUBEDOH_CLIENT_TOKEN',
     default: '',
-    help: 'token for the gateway',
+    help: 'client token for the gateway',
   },
   ca: {
     value: 'FILE',
     env: 'KUBEDOH_CA',
     default: '',
-    help: "authorities of the server's certificate, in PEM, in place of the machine's",
+    help: "PEM file of the CAs to trust; empty trusts the system's",
   },
   json: { default: '', help: 'print JSON' },
   store: {
     value: 'WHERE',
     default: 'memory',
-    help: 'what keeps snapshots and tokens: file:FOLDER or memory',
+    help: 'store of snapshots and tokens: file:FOLDER or memory',
   },
-  'tls-cert': { value: 'FILE', default: '', help: 'certificate chain of the gateway, in PEM' },
-  'tls-key': { value: 'FILE', default: '', help: 'its key, in PEM' },
+  'tls-cert': { value: 'FILE', default: '', help: 'PEM file of the certificate chain' },
+  'tls-key': { value: 'FILE', default: '', help: 'PEM file of the private key' },
   'client-ca': {
     value: 'FILE',
     default: '',
-    help: "authorities of clients' certificates, in PEM, for identities cert:SHA256",
+    help: 'PEM file of the CAs of client certificates, for cert:SHA256 identities of tokens',
   },
-  admin: {
-    default: '',
-    help: 'create the operator (admin) token, which makes the tokens of clients',
-  },
-  'read-only': { default: '', help: 'create a token that reads /readyz and /metrics alone' },
-  name: { value: 'TEXT', default: '', help: 'whose token it is, for people' },
+  admin: { default: '', help: 'create the operator (admin) token, which manages client tokens' },
+  'read-only': { default: '', help: 'create a token that can read only /readyz and /metrics' },
+  name: { value: 'TEXT', default: '', help: 'label of the token, shown by token list' },
   clusters: {
     value: 'IDS',
     default: '',
-    help: 'clusters that it sees, with "," between and "*" for anything; all without',
+    help: 'comma-separated clusters the token may query; * matches any text (empty: all)',
     isRepeated: true,
   },
   origins: {
     value: 'NAMES',
     default: '',
-    help: 'origins that it may ask below, in the same way; all without',
+    help: 'comma-separated origins the token may query; * matches any text (empty: all)',
     isRepeated: true,
   },
   namespaces: {
     value: 'NAMES',
     default: '',
     help:
-      'namespaces that it sees, in the same way, also by labels: team=shop, team=shop&tier=*; ' +
-      'all without',
+      'comma-separated namespaces the token may query, by name (team-*) or by labels ' +
+      '(team=shop&tier=*); * matches any text (empty: all)',
     isRepeated: true,
   },
-  recurse: { default: '', help: 'let it ask for names elsewhere, where the Corefile forwards' },
-  explain: { default: '', help: 'let it ask how answers came about (kubedoh explain)' },
+  recurse: { default: '', help: 'let the token query external names through forward' },
+  explain: { default: '', help: 'let the token use kubedoh explain' },
   identity: {
     value: 'ID',
     default: '',
-    help: 'who needs no secret: cert:SHA256 of a client certificate, access:MAIL or access:@DOMAIN',
+    help:
+      'let a client in without the secret: cert:SHA256 of its certificate, access:MAIL or ' +
+      'access:@DOMAIN of Cloudflare Access',
     isRepeated: true,
   },
-  expires: { value: 'TIME', default: '', help: 'how long it holds, such as 12h or 90d' },
-  release: { default: '', help: 'end a rollback' },
+  expires: { value: 'TIME', default: '', help: 'lifetime of the token, such as 12h or 90d' },
+  release: { default: '', help: 'end the rollback' },
   set: {
     value: 'NAME=VALUE',
     default: '',
-    help: 'a value that the files leave open',
+    help: 'value that the files do not contain',
     isRepeated: true,
   },
-  grace: { value: 'TIME', default: '24h', help: 'how long the secret before goes on to hold' },
+  grace: { value: 'TIME', default: '24h', help: 'how long the previous secret stays valid' },
 }
 
-/** What a command was given. */
+/** Arguments, flags and environment of one run of a command. */
 export class Input {
-  /** Arguments that are no flags. */
+  /** Positional arguments. */
   readonly args: readonly string[]
   private readonly given: ReadonlyMap<string, readonly string[]>
   private readonly environment: Readonly<Record<string, string | undefined>>
 
-  /** @param given values by flag; a flag without a value has '' */
+  /** @param given values by flag; a boolean flag has '' */
   constructor(
     args: readonly string[],
     given: ReadonlyMap<string, readonly string[]>,
@@ -225,7 +230,7 @@ export class Input {
     this.environment = environment
   }
 
-  /** A flag's value: as given, from the environment, or its default. */
+  /** Returns a flag's value from the command line, else the environment, else its default. */
   text(name: FlagName): string {
     const flag = FLAGS[name]
     const given = this.given.get(name)?.at(-1)
@@ -236,17 +241,17 @@ export class Input {
     return fromEnvironment ?? flag.default
   }
 
-  /** All values of a flag that may be given several times. */
+  /** Returns all values of a repeated flag. */
   texts(name: FlagName): readonly string[] {
     return (this.given.get(name) ?? []).filter((text) => text !== '')
   }
 
-  /** Whether a flag without a value is there. */
+  /** Returns whether a flag was given, with or without a value. */
   isSet(name: FlagName): boolean {
     return this.given.has(name)
   }
 
-  /** A variable of the environment; '' when it is not set. */
+  /** Returns an environment variable; '' when it is not set. */
   env(name: string): string {
     return this.environment[name] ?? ''
   }

@@ -1,8 +1,7 @@
 /**
- * `kubedoh gateway`: the gateway as a server on this machine, for those who do not use Cloudflare.
+ * `kubedoh gateway`: runs the gateway on this machine instead of Cloudflare Workers.
  * @module
  */
-import { readFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { errorText } from '../bytes/unknown.ts'
 import type { TlsService } from '../chain/plugin.ts'
@@ -15,7 +14,8 @@ import {
 } from '../gateway/config.ts'
 import { elapsed } from '../node/elapsed.ts'
 import { startMemoryTrim } from '../node/memory-trim.ts'
-import { CommandError, createLog, type Output, whyUnreadable } from '../node/output.ts'
+import { CommandError, createLog, listenMessage, type Output } from '../node/output.ts'
+import { requireTextFile } from '../node/read-files.ts'
 import { onReloadSignal, untilSignal } from '../node/signals.ts'
 import { createNodeGateway, type GatewayServer } from '../node-gateway/node-gateway.ts'
 import { LOOPBACK } from '../server/doh-listener.ts'
@@ -24,27 +24,29 @@ import type { Log } from '../telemetry/log.ts'
 import { sampledLog } from '../telemetry/sampled-log.ts'
 import type { FlagName, Input } from './flags.ts'
 
-/** A gateway that runs. */
+/** A running gateway. */
 export type RunningGateway = {
   readonly url: string
-  /** Reads the Corefile and the certificate again; logs why not, and goes on as before. */
+  /**
+   * Reloads the Corefile and the certificate; logs an error and keeps the previous one if invalid.
+   */
   readonly reload: () => Promise<void>
   readonly stop: () => Promise<void>
 }
 
-/** What a gateway without a folder loses when it ends. */
+/** Warning of a gateway without a folder. */
 const FORGETS =
-  '--store memory: a restart forgets the tokens of clients, pins and all snapshots; names are ' +
-  'SERVFAIL until exporters publish again. Use --store file:FOLDER to keep them'
+  '--store memory: a restart forgets client tokens, rollbacks and all snapshots; queries get ' +
+  'SERVFAIL until the exporters publish again. Use --store file:FOLDER to keep them'
 const LISTEN_DEFAULT = '127.0.0.1:8787'
-/** How often the files of the certificate are compared with those in use. */
+/** Interval at which the certificate's files are compared with those in use. */
 const CERTIFICATE_LOOK_MS = 10_000
 
-/** Runs the command until it is told to end. */
+/** Runs the command until SIGINT or SIGTERM. */
 export async function runGateway(input: Input, output: Output): Promise<void> {
   const running = await startNodeGateway(input, output)
   const scheme = new URL(running.url).protocol === 'https:' ? 'HTTPS' : 'HTTP'
-  // Whoever reads that it is ready may send a signal at once.
+  // The reader of the ready line may send a signal at once.
   const offReload = onReloadSignal(() => void running.reload())
   const ended = untilSignal()
   output.stdout.write(`ready: DNS over ${scheme} on ${running.url}/dns-query\n`)
@@ -62,8 +64,8 @@ export async function startNodeGateway(input: Input, output: Output): Promise<Ru
   const tls = readTls(input)
   if (tls === undefined && !input.isSet('insecure') && !LOOPBACK.has(host ?? '')) {
     throw new CommandError(
-      `--listen ${address} would send tokens and answers in the clear; give --tls-cert and ` +
-        '--tls-key, put TLS in front of a loopback address, or say --insecure',
+      `--listen ${address} would send tokens and responses unencrypted; pass --tls-cert and ` +
+        '--tls-key, put a TLS proxy before a loopback address, or pass --insecure',
     )
   }
   const log = sampledLog({ log: createLog(output), now: elapsed })
@@ -75,12 +77,11 @@ export async function startNodeGateway(input: Input, output: Output): Promise<Ru
     const url = `${scheme}://${host ?? 'localhost'}:${bound}`
     return { url, ...followFiles(input, { server, tls, log }) }
   } catch (error) {
-    const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown error'
-    throw new CommandError(`Cannot listen on --listen ${address}: ${code}`, { cause: error })
+    throw new CommandError(listenMessage(error, `--listen ${address}`), { cause: error })
   }
 }
 
-/** Reloads the certificate when its files change, and it and the Corefile on request. */
+/** Reloads the certificate when its files change, and the Corefile and certificate on request. */
 function followFiles(
   input: Input,
   {
@@ -90,7 +91,7 @@ function followFiles(
   }: { readonly server: GatewayServer; readonly tls: TlsService | undefined; readonly log: Log },
 ): Pick<RunningGateway, 'reload' | 'stop'> {
   let tried = JSON.stringify(tls)
-  /** @param run returns whether there was anything to change */
+  /** @param run returns whether anything changed */
   const attempt = async (what: string, run: () => Promise<boolean>): Promise<void> => {
     try {
       if (await run()) log({ level: 'info', message: `the ${what} is in use` })
@@ -104,7 +105,7 @@ function followFiles(
       const next = readTls(input)
       const text = JSON.stringify(next)
       if (next === undefined || text === tried) return false
-      // Once for each content: while files are being replaced, they may not fit each other.
+      // Tries each content once: while files are being replaced, key and certificate may not match.
       tried = text
       server.renew(next)
       return true
@@ -145,14 +146,14 @@ async function readConfig(input: Input): Promise<GatewayConfig> {
   const variables = Object.fromEntries(GATEWAY_VARIABLES.map((name) => [name, input.env(name)]))
   const path = input.text('conf')
   try {
-    return await readGatewayConfig({ ...variables, COREFILE: readText(path) }, path)
+    return await readGatewayConfig({ ...variables, COREFILE: requireTextFile(path) }, path)
   } catch (error) {
     if (error instanceof GatewayConfigError) throw commandError(error)
     throw error
   }
 }
 
-/** What is wrong in the Corefile is printed as `serve` prints it, a line for each problem. */
+/** Unwraps the Corefile's problems, which are then printed one per line, as by `serve`. */
 function commandError(error: GatewayConfigError): Error {
   return error.cause instanceof ConfigError ? error.cause : new CommandError(error.message)
 }
@@ -165,19 +166,11 @@ function storeFolder(text: string): string | undefined {
 }
 
 function readTls(input: Input): TlsService | undefined {
-  const file = (flag: FlagName): string => readText(input.text(flag))
+  const file = (flag: FlagName): string => requireTextFile(input.text(flag))
   const [cert, key] = [input.text('tls-cert'), input.text('tls-key')]
   if (cert === '' && key === '') return undefined
   if (cert === '' || key === '') throw new CommandError('--tls-cert and --tls-key go together')
   const files = { cert: file('tls-cert'), key: file('tls-key') }
   if (input.text('client-ca') === '') return { ...files, clientAuth: 'nocert' }
   return { ...files, ca: file('client-ca'), clientAuth: 'request' }
-}
-
-function readText(path: string): string {
-  try {
-    return readFileSync(path, 'utf8')
-  } catch {
-    throw new CommandError(`Cannot read ${path}: ${whyUnreadable(path)}`)
-  }
 }

@@ -1,6 +1,5 @@
 /**
- * The command line: from words to a command's input, help, exit status. The only place that knows
- * the library.
+ * Parses the command line with commander, prints help and errors, and returns the exit status.
  * @module
  */
 import { CommanderError, Command as CommandLine, Option } from 'commander'
@@ -9,14 +8,14 @@ import { VERSION } from '../telemetry/version.ts'
 import { COMMANDS, type Command } from './commands.ts'
 import { FLAGS, type Flag, Input } from './flags.ts'
 
-/** What commands of two words are about, by the first. */
+/** Summaries of the groups of two-word commands, by the first word. */
 const GROUPS: Readonly<Record<string, string>> = {
-  convert: 'make a Corefile of the configuration of another system',
-  snapshot: 'work with snapshots without a gateway',
-  token: "keep the tokens of a gateway's clients",
+  convert: "convert another system's configuration to a Corefile",
+  snapshot: 'build and print snapshots without a gateway',
+  token: 'manage the client tokens of a gateway',
 }
 
-/** Runs a command line. @returns the exit status */
+/** Runs a command line and resolves with the exit status: 0, 1 for a failure, 2 for wrong usage. */
 export async function main(
   args: readonly string[],
   output: Output,
@@ -34,8 +33,8 @@ export async function main(
 }
 
 /**
- * Doubles the dash of CoreDNS's flags, as Go's flag package takes either: `-conf`, `-dns.port=53`.
- * Only `serve` stands in for CoreDNS.
+ * Doubles the dash of CoreDNS's flags, such as `-conf` and `-dns.port=53`: Go's flag package
+ * accepts one dash or two. Only `serve` replaces CoreDNS.
  */
 function withGoFlags(args: readonly string[]): readonly string[] {
   if (args[0] !== 'serve') return args
@@ -50,10 +49,10 @@ function createProgram(
   environment: Readonly<Record<string, string | undefined>>,
 ): CommandLine {
   const program = configure(new CommandLine('kubedoh'), output)
-    .showHelpAfterError('Usage: kubedoh COMMAND (--help tells more)')
-    .description('Kubernetes names, anywhere: DNS for clusters, inside and out.')
+    .showHelpAfterError('Usage: kubedoh COMMAND (see --help)')
+    .description('Resolves Kubernetes names inside and outside the cluster.')
     .version(VERSION, '--version', 'print the version')
-    .addHelpText('after', '\nMore about a command, with examples: kubedoh COMMAND --help')
+    .addHelpText('after', '\nFlags and examples of a command: kubedoh COMMAND --help')
   const groups = new Map<string, CommandLine>()
   for (const command of COMMANDS) {
     const [first = '', second] = command.name.split(' ')
@@ -62,7 +61,7 @@ function createProgram(
       parent = groups.get(first) ?? configure(program.command(first), output)
       if (!groups.has(first)) {
         parent.description(GROUPS[first] ?? '')
-        parent.showHelpAfterError(`Usage: kubedoh ${first} COMMAND (--help tells more)`)
+        parent.showHelpAfterError(`Usage: kubedoh ${first} COMMAND (see --help)`)
       }
       groups.set(first, parent)
     }
@@ -71,11 +70,11 @@ function createProgram(
   return program
 }
 
-/** What each level of commands needs said of itself. */
+/** Configures one level of the command line: kubedoh, a group or a command. */
 function configure(line: CommandLine, output: Output): CommandLine {
   return line
     .exitOverride()
-    .helpOption('-h, --help', 'tell more')
+    .helpOption('-h, --help', 'print this help')
     .helpCommand(false)
     .configureOutput({
       writeOut: (text) => output.stdout.write(text),
@@ -94,7 +93,7 @@ function addCommand(
   configure(line, output).description(command.summary)
   for (const arg of command.args) line.argument(arg.startsWith('[') ? arg : `<${arg}>`)
   for (const name of command.flags) line.addOption(optionOf(name, FLAGS[name]))
-  line.showHelpAfterError(`Usage: kubedoh ${command.name} ${line.usage()} (--help tells more)`)
+  line.showHelpAfterError(`Usage: kubedoh ${command.name} ${line.usage()} (see --help)`)
   const lines = command.examples.map((example) => `  ${example}`)
   const notes = (command.notes ?? []).map((note) => `\n${note}`)
   line.addHelpText(
@@ -109,7 +108,7 @@ function addCommand(
     const input = new Input(line.args, given, environment)
     for (const name of command.required) {
       if (input.text(name) !== '' || input.texts(name).length > 0) continue
-      line.error(`kubedoh: --${name} is needed`, { exitCode: EXIT.USAGE })
+      line.error(`kubedoh: --${name} is required`, { exitCode: EXIT.USAGE })
     }
     await run(command, input, output).catch((error: unknown) => {
       if (error instanceof UsageError) {
@@ -129,8 +128,8 @@ async function run(command: Command, input: Input, output: Output): Promise<void
 function optionOf(name: string, flag: Flag): Option {
   const notes = [
     ...(flag.default === '' ? [] : [`default ${flag.default}`]),
-    ...(flag.env === undefined ? [] : [`or ${flag.env}`]),
-    ...(flag.isRepeated === undefined ? [] : ['may be repeated']),
+    ...(flag.isRepeated === undefined ? [] : ['can be repeated']),
+    ...(flag.env === undefined ? [] : [flag.env]),
   ]
   const help = notes.length === 0 ? flag.help : `${flag.help} (${notes.join(', ')})`
   const names = `${flag.short === undefined ? '' : `-${flag.short}, `}--${name}`
@@ -140,7 +139,7 @@ function optionOf(name: string, flag: Flag): Option {
   return option.argParser((text: string, before: unknown) => [...listOf(before), text])
 }
 
-/** The library turns `signing-key` into `signingKey`. */
+/** Undoes commander's renaming of `signing-key` to `signingKey`. */
 function kebabCase(key: string): string {
   return key.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)
 }

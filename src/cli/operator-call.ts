@@ -1,5 +1,5 @@
 /**
- * What an operator asks of a gateway.
+ * Requests of operators to a gateway.
  * @module
  */
 import { recordOf } from '../bytes/unknown.ts'
@@ -11,8 +11,8 @@ const TIMEOUT_MS = 10_000
 const ADMIN_VARIABLE = 'KUBEDOH_ADMIN_TOKEN'
 
 /**
- * Sends a request with the operator's token, or a given one, and resolves with the answer's body.
- * @throws {CommandError} when there is no token, no answer, or one that is not a success
+ * Sends a request with the operator's token, or a given one, and resolves with the response's body.
+ * @throws {CommandError} without a token or a response, and for a status other than 2xx
  */
 export async function callGateway(
   input: Input,
@@ -27,7 +27,7 @@ export async function callGateway(
       : readToken(token, '--token')
   if (admin === '') {
     throw new CommandError(
-      `${ADMIN_VARIABLE} is not set: "kubedoh keys --admin" makes a token for it`,
+      `${ADMIN_VARIABLE} is not set; create a token for it with "kubedoh keys --admin"`,
     )
   }
   const url = new URL(path, readGatewayUrl(input))
@@ -42,7 +42,9 @@ export async function callGateway(
     })
   } catch (error) {
     const cause = error instanceof Error ? (error.cause ?? error) : error
-    throw new CommandError(`${url.origin}: ${cause instanceof Error ? cause.message : 'no answer'}`)
+    throw new CommandError(
+      `${url.origin}: ${cause instanceof Error ? cause.message : 'no response'}`,
+    )
   }
   const text = await response.text()
   if (response.ok) return text

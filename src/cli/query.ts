@@ -1,5 +1,5 @@
 /**
- * `kubedoh query`: asks one question and prints the answer as zone-file text.
+ * `kubedoh query`: sends one query and prints the response in zone-file format.
  * @module
  */
 import { getServers } from 'node:dns'
@@ -31,21 +31,21 @@ const SCHEME = /^\w+:\/\//
 
 type Ask = (message: Uint8Array) => Promise<Uint8Array>
 
-/** A server to ask: what to call it, without a token, and how to ask it. */
+/** A server to query; its label has no token in it. */
 type Server = { readonly label: string; readonly ask: Ask }
 
-/** Asks and prints. An address in place of a name asks where it points back to. */
+/** Sends the query and prints the response. An address as NAME queries its PTR record. */
 export async function runQuery(input: Input, output: Output): Promise<void> {
   const { label: server, ask } = serverOf(input)
   const question = readQuestion(input.args)
   const message = writeQuery({ ...question, id: random16(), udpBytes: UDP_BYTES_ADVERTISED })
   const { result: reply, tookMs } = await timeExchange(() => ask(message)).catch(
     (error: unknown) => {
-      throw new CommandError(`${server} does not answer: ${reason(error)}`, { cause: error })
+      throw new CommandError(`No response from ${server}: ${reason(error)}`, { cause: error })
     },
   )
   const response = parseResponse(reply)
-  if (response === undefined) throw new CommandError(`${server} answers with something else`)
+  if (response === undefined) throw new CommandError(`${server} sent an invalid DNS message`)
   if (input.isSet('json')) output.stdout.write(formatJsonReply(reply))
   else output.stdout.write(formatAnswer(response, { server, tookMs, output }))
 }
@@ -89,12 +89,12 @@ function serverOf(input: Input): Server {
   }
 }
 
-/** A server as it was given, without a token in it. */
+/** Returns a server's text without the token in it. */
 function withoutToken(text: string): string {
   return text.replace(/\/\/[^/]*@/, '//').replace(/\/t\/[^/]+/, '/t/TOKEN')
 }
 
-/** Reads a URL; `HOST`, `HOST:PORT`, `[ADDRESS]:PORT` and an address are asked over UDP. */
+/** Parses a URL; `HOST`, `HOST:PORT`, `[ADDRESS]:PORT` and an address mean UDP. */
 function parseServer(text: string): URL | undefined {
   const plain = parseAddress(text)?.length === 16 ? `udp://[${text}]` : `udp://${text}`
   const url = SCHEME.test(text) ? text : plain
@@ -121,7 +121,7 @@ function placeOf(url: URL, standard: number): { readonly address: string; readon
   return { address, port: url.port === '' ? standard : Number(url.port) }
 }
 
-/** The token goes in a header, also one that the URL has as a password, as for curl. */
+/** Sends the token in a header, also one given as the URL's password, as curl does. */
 function askerOverHttps(url: URL, given: string): Ask {
   const token = readToken(given === '' ? decodeURIComponent(url.password) : given, '--token')
   const target = new URL(url)
@@ -137,11 +137,11 @@ function askerOverHttps(url: URL, given: string): Ask {
     })
 }
 
-/** A token goes over the network in secret or not at all. */
+/** Rejects a token for a server on another machine without TLS. */
 function checkSecret({ protocol, hostname, pathname }: URL, token: string): void {
   const hasToken = token !== '' || pathname.startsWith('/t/')
   if (!hasToken || protocol === 'https:' || LOOPBACK.has(hostname)) return
-  throw new CommandError(`A token is not sent to ${hostname} over plain http://; use https://`)
+  throw new CommandError(`Cannot send a token to ${hostname} over plain http://; use https://`)
 }
 
 function formatAnswer(
@@ -178,7 +178,7 @@ function describeError(data: Uint8Array): string {
   return `${code}${name === '' ? '' : ` (${name})`}${text === '' ? '' : `: ${text}`}`
 }
 
-/** The reason below "fetch failed". */
+/** Returns the innermost message: that of `fetch` is only "fetch failed". */
 function reason(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
   return error.cause instanceof Error ? reason(error.cause) : error.message

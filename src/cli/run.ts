@@ -1,10 +1,10 @@
 /**
- * The entry of `bin/kubedoh`.
+ * The entry point of `bin/kubedoh`.
  * @module
  */
 import { ignoreClosedPipes } from '../node/output.ts'
 
-// Node opens its inspector at SIGUSR1 unless somebody listens: before the rest is loaded.
+// Node opens its inspector on SIGUSR1 unless there is a listener. Comes before the imports.
 process.on('SIGUSR1', () => undefined)
 const { main } = await import('./main.ts')
 const output = { stdout: process.stdout, stderr: process.stderr }

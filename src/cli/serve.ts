@@ -3,6 +3,7 @@
  * @module
  */
 import { rmSync, writeFileSync } from 'node:fs'
+import { errorCode } from '../bytes/unknown.ts'
 import { sleep } from '../exporter/backoff.ts'
 import { startMemoryTrim } from '../node/memory-trim.ts'
 import { CommandError, type Output } from '../node/output.ts'
@@ -12,15 +13,15 @@ import { type RunningServer, type ServeOptions, Server } from '../server/server.
 import { serveByWorkers } from '../server/worker-pool.ts'
 import type { Input } from './flags.ts'
 
-/** Threads at most: one for each CPU of a large machine. */
+/** Maximum of --workers: one for each CPU of a large machine. */
 const WORKERS_MAX = 256
-/** How often a server that has started is asked whether it is ready. */
+/** Interval of the checks whether a started server is ready. */
 const READY_POLL_MS = 50
 
-/** Runs the command until it is told to end. */
+/** Runs the command until SIGINT or SIGTERM. */
 export async function runServe(input: Input, output: Output): Promise<void> {
   if (input.isSet('plugins')) {
-    // As CoreDNS names them.
+    // CoreDNS prints `dns.NAME`.
     const names = [...ALL_PLUGINS.keys()].sort().map((name) => `dns.${name}\n`)
     output.stdout.write(names.join(''))
     return
@@ -65,7 +66,7 @@ async function serveUntilSignal(input: Input, output: Output): Promise<void> {
   await running.stop()
 }
 
-/** Waits until no plugin keeps `/ready` from 200. Returns whether that came before the end. */
+/** Waits until every plugin is ready, as for `/ready`; false if the signal aborts first. */
 export async function untilReady(
   server: Pick<RunningServer, 'notReady'>,
   signal: AbortSignal,
@@ -81,8 +82,7 @@ function writePid(path: string): void {
   try {
     writeFileSync(path, `${process.pid}\n`)
   } catch (error) {
-    const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown error'
-    throw new CommandError(`Cannot write --pidfile ${path}: ${code}`, { cause: error })
+    throw new CommandError(`Cannot write --pidfile ${path}: ${errorCode(error)}`, { cause: error })
   }
 }
 
@@ -104,12 +104,12 @@ function parsePort(text: string): number {
   throw new CommandError(`--dns.port is "${text}", expected 0 to 65535`)
 }
 
-/** A port of the system's choice would be another one for each. */
+/** Rejects port 0 for several workers: the system would choose another port for each. */
 function parseWorkers(text: string, { dnsPort }: ServeOptions): number {
   const count = Number(text)
   if (!/^\d+$/.test(text) || count < 1 || count > WORKERS_MAX) {
     throw new CommandError(`--workers is "${text}", expected 1 to ${WORKERS_MAX}`)
   }
   if (count === 1 || dnsPort > 0) return count
-  throw new CommandError('--workers over 1 needs a port that all share, and --dns.port is 0')
+  throw new CommandError('--workers above 1 needs a fixed port; set --dns.port to 1 to 65535')
 }

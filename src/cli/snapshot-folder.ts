@@ -1,5 +1,5 @@
 /**
- * A snapshot in a folder: `manifest.json`, and beside it `shards/SHA256` for each shard.
+ * A snapshot in a folder: `manifest.json`, and `shards/SHA256` for each shard.
  * @module
  */
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
@@ -14,7 +14,7 @@ import type { Shard } from '../snapshot/read/shard.ts'
 const MANIFEST = 'manifest.json'
 const SHARDS = 'shards'
 
-/** Writes a snapshot; the manifest comes last, in one step. */
+/** Writes a snapshot; renames the manifest into place after the shards. */
 export function writeSnapshotFolder(
   folder: string,
   manifest: Manifest,
@@ -33,8 +33,8 @@ export function writeSnapshotFolder(
 
 /**
  * Reads a snapshot.
- * @throws {CommandError} when a file is missing or has another hash than the manifest says
- * @throws {SnapshotError} when one is not well-formed
+ * @throws {CommandError} when a file is missing or does not match its hash in the manifest
+ * @throws {SnapshotError} when one is malformed
  */
 export async function readSnapshotFolder(
   folder: string,
@@ -45,7 +45,7 @@ export async function readSnapshotFolder(
     const path = join(folder, SHARDS, sha256)
     const bytes = readBytes(path)
     if ((await sha256Hex(bytes)) !== sha256) {
-      throw new CommandError(`${path}: its bytes have another SHA-256 than its name says`)
+      throw new CommandError(`${path}: its SHA-256 differs from its name; copy the snapshot again`)
     }
     shards.push(openShard(bytes))
   }

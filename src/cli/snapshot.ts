@@ -1,5 +1,5 @@
 /**
- * `kubedoh snapshot`: snapshots without a gateway.
+ * `kubedoh snapshot`: builds and prints snapshots without a gateway.
  * @module
  */
 import { nameOf } from '../dns/name.ts'
@@ -18,13 +18,13 @@ import type { Input } from './flags.ts'
 import { readSnapshotFolder, writeSnapshotFolder } from './snapshot-folder.ts'
 
 /**
- * Builds the snapshot of some objects and writes it to a folder.
- * @throws {CommandError} when the cluster has no name by which a manifest could call it
+ * Builds a snapshot from object files and writes it to a folder.
+ * @throws {CommandError} when `--cluster` is not a valid cluster ID
  */
 export async function runSnapshotBuild(input: Input, output: Output): Promise<void> {
   const cluster = input.text('cluster') === '' ? 'cluster' : input.text('cluster')
   if (!CLUSTER_ID.test(cluster)) {
-    throw new CommandError(`--cluster "${cluster}" is not made of a-z, 0-9 and "-", 63 at most`)
+    throw new CommandError(`--cluster "${cluster}": use at most 63 characters of a-z, 0-9 and "-"`)
   }
   const directive = loadExportDirective(input.text('conf'))
   const warn = (message: string): void => {
@@ -60,7 +60,7 @@ export async function runSnapshotBuild(input: Input, output: Output): Promise<vo
   output.stdout.write(`${folder}: ${records} records in ${count}, ${bytes} bytes\n`)
 }
 
-/** Prints all records of a snapshot, below its first origin. */
+/** Prints all records of a snapshot under its first origin. */
 export async function runSnapshotDump(
   { args: [folder = ''] }: Input,
   output: Output,

@@ -1,5 +1,5 @@
 /**
- * `kubedoh token …`: the tokens of a gateway's clients.
+ * `kubedoh token …`: manages the client tokens of a gateway.
  * @module
  */
 import { recordOf } from '../bytes/unknown.ts'
@@ -9,7 +9,7 @@ import { parseDuration } from './duration.ts'
 import type { FlagName, Input } from './flags.ts'
 import { callGateway } from './operator-call.ts'
 
-/** What a gateway tells of a token. */
+/** A token as the gateway's API describes it. */
 type TokenInfo = {
   readonly id: string
   readonly name: string
@@ -22,13 +22,13 @@ type TokenInfo = {
   /** '' for never. */
   readonly expires: string
   readonly isAlive: boolean
-  /** '' unless it is new. */
+  /** The secret; '' unless the token is new. */
   readonly token: string
-  /** What of a new token means nothing at the gateway. */
+  /** Parts of a new token that match nothing at the gateway. */
   readonly warnings: readonly string[]
 }
 
-/** Makes a token and prints it; the gateway cannot tell it again. */
+/** Creates a token and prints it; the gateway stores only its hash. */
 export async function runTokenCreate(input: Input, output: Output): Promise<void> {
   const expires = input.text('expires')
   const lists = (['clusters', 'origins', 'namespaces'] as const).flatMap((flag) => {
@@ -86,7 +86,7 @@ export async function runTokenList(input: Input, output: Output): Promise<void> 
 export async function runTokenRevoke(input: Input, output: Output): Promise<void> {
   const [id = ''] = input.args
   await callGateway(input, 'DELETE', `/v1/tokens/${encodeURIComponent(id)}`)
-  output.stdout.write(`revoked ${id}; gateways that run refuse it within five seconds\n`)
+  output.stdout.write(`revoked ${id}; running gateways refuse it within five seconds\n`)
 }
 
 /** Gives a token a new secret and prints it. */
@@ -105,8 +105,8 @@ function printNew(input: Input, output: Output, text: string): void {
   const { token, id, expires, warnings } = readInfo(JSON.parse(text))
   for (const warning of warnings) output.stderr.write(`warning: ${warning}\n`)
   output.stdout.write(`${token}\n`)
-  const until = expires === '' ? 'holds until it is revoked' : `holds until ${expires}`
-  output.stderr.write(`token ${id} ${until}; it is shown only now. Try it:\n`)
+  const until = expires === '' ? 'it is revoked' : expires
+  output.stderr.write(`token ${id} is valid until ${until} and is not shown again. Try it:\n`)
   const url = new URL('/resolve', input.text('gateway'))
   output.stderr.write(`  curl -H "Authorization: Bearer ${token}" "${url.href}?name=NAME"\n`)
 }

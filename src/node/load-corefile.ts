@@ -7,14 +7,13 @@ import { basename, dirname, isAbsolute, join, resolve } from 'node:path'
 import { type Corefile, readCorefile } from '../corefile/parse-corefile.ts'
 import { ConfigError } from '../corefile/problem.ts'
 import type { CorefileSource } from '../corefile/token-stream.ts'
-import { CommandError, whyUnreadable } from './output.ts'
-import { readTextFile } from './read-files.ts'
+import { readTextFile, requireTextFile } from './read-files.ts'
 
-/** A Corefile; its text, with that of all it imports, tells whether it changed. */
+/** A Corefile, and its text with that of all imported files, to detect changes. */
 export type LoadedCorefile = Corefile & { readonly text: string }
 
 /**
- * Reads a Corefile in which nothing may be wrong.
+ * Reads a valid Corefile.
  * @throws {CommandError} when the file cannot be read
  * @throws {ConfigError} when it does not parse
  */
@@ -25,13 +24,12 @@ export function loadCorefile(path: string): LoadedCorefile {
 }
 
 /**
- * Reads a Corefile, whatever is wrong in it.
- * @param source where imports and variables come from; files and the environment by default
+ * Reads a Corefile and returns its problems with it.
+ * @param source imports and variables; files and the environment by default
  * @throws {CommandError} when the file cannot be read
  */
 export function tryCorefile(path: string, source: CorefileSource = FILES): LoadedCorefile {
-  const text = readTextFile(path)
-  if (text === undefined) throw new CommandError(`Cannot read ${path}: ${whyUnreadable(path)}`)
+  const text = requireTextFile(path)
   const texts = [text]
   const readText = (file: string): string | undefined => {
     const imported = source.readText(file)
@@ -51,7 +49,7 @@ const FILES: CorefileSource = {
 
 /**
  * Lists the files that a pattern matches, sorted as Go's `filepath.Glob` sorts them: folder by
- * folder. Wildcards may stand in names of folders too.
+ * folder. Folder names may have wildcards too.
  */
 function listMatches(pattern: string): string[] {
   const folder = dirname(pattern)

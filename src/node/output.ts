@@ -1,31 +1,32 @@
 /**
- * Where commands write, and how they fail.
+ * The output streams of commands, their errors and exit statuses.
  * @module
  */
 import { statSync } from 'node:fs'
 import type { Writable } from 'node:stream'
+import { errorCode } from '../bytes/unknown.ts'
 import { ConfigError, formatProblem } from '../corefile/problem.ts'
 import { formatLogEvent, type Log } from '../telemetry/log.ts'
 
-/** The streams of a command. */
+/** Standard output and standard error of a command. */
 export type Output = { readonly stdout: Writable; readonly stderr: Writable }
 
-/** A command's input or the world is wrong: one line for people, exit status 1. */
+/** A command failed because of its input or its environment: one line, exit status 1. */
 export class CommandError extends Error {
   override readonly name = 'CommandError'
 }
 
-/** The command line does not say what to do: one line, the command's usage, exit status 2. */
+/** Wrong usage: one line and the command's usage, exit status 2. */
 export class UsageError extends Error {
   override readonly name = 'UsageError'
 }
 
-/** Exit statuses: all is well, something that the user can mend, wrong usage. */
+/** Exit statuses: success, an error the user can fix, wrong usage. */
 export const EXIT = { DONE: 0, FAILED: 1, USAGE: 2 } as const
 
 /**
- * Ignores that the reader of a pipe is gone (`kubedoh … | head`). Node ignores SIGPIPE, so that a
- * failed write would end the process with a stack trace. Servers go on without their reader.
+ * Ignores EPIPE on both streams (`kubedoh … | head`). Node ignores SIGPIPE, so a failed write would
+ * end the process with a stack trace. A server keeps running when its log's reader is gone.
  */
 export function ignoreClosedPipes({ stdout, stderr }: Output): void {
   for (const stream of [stdout, stderr]) {
@@ -35,27 +36,42 @@ export function ignoreClosedPipes({ stdout, stderr }: Output): void {
   }
 }
 
-/** Why a file cannot be read, for people. */
+/** Returns the reason why a file cannot be read, to print after its path. */
 export function whyUnreadable(path: string): string {
   try {
     return statSync(path).isFile() ? 'it cannot be read, or is too large' : 'it is not a file'
   } catch (error) {
-    const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown error'
+    const code = errorCode(error)
     return code === 'ENOENT' ? 'no such file' : code
   }
 }
 
-/** Names that errors have which nobody foresaw. */
+/**
+ * Returns the message for an address that cannot be listened on, with a hint where one is known.
+ */
+export function listenMessage(error: unknown, where: string): string {
+  const code = errorCode(error)
+  const reason = LISTEN_REASONS.get(code) ?? code
+  return `Cannot listen on ${where}: ${reason}`
+}
+
+const LISTEN_REASONS: ReadonlyMap<string, string> = new Map([
+  ['EADDRINUSE', 'address in use; stop the other process or choose another port'],
+  ['EADDRNOTAVAIL', 'no interface of this machine has the address'],
+  ['EACCES', 'ports under 1024 need root or CAP_NET_BIND_SERVICE'],
+])
+
+/** Names of errors that are bugs of ours: their stack is printed. */
 const UNFORESEEN: ReadonlySet<string> = new Set(['Error', 'TypeError', 'RangeError'])
 
-/** Makes a log that writes lines of JSON to standard error. */
+/** Creates a log that writes one line of JSON for each event to standard error. */
 export function createLog({ stderr }: Output): Log {
   return (event) => {
     stderr.write(`${formatLogEvent(event, Date.now())}\n`)
   }
 }
 
-/** The lines that tell what went wrong; unforeseen errors keep their stack. */
+/** Formats an error for standard error; only errors that are bugs show their stack. */
 export function describeError(error: unknown): string {
   if (error instanceof ConfigError) return error.problems.map(formatProblem).join('\n')
   if (!(error instanceof Error)) return `kubedoh: ${String(error)}`

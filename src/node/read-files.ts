@@ -4,19 +4,27 @@
  */
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { resolve } from 'node:path'
+import { CommandError, whyUnreadable } from './output.ts'
 
-/** Bytes of a file that a Corefile names. */
+/** Maximum size of a file that a Corefile names. */
 const FILE_BYTES_MAX = 64 * 1024 * 1024
-/** Bytes of a database, such as that of `geoip`. */
+/** Maximum size of a database, such as that of `geoip`. */
 const DATABASE_BYTES_MAX = 1024 * 1024 * 1024
 
-/** Depth of folders within a listed folder, and entries in all of them. */
+/** Bounds of a listed folder: depth of subfolders, and entries in all of them. */
 const FOLDER_DEPTH_MAX = 16
 const FOLDER_ENTRIES_MAX = 200_000
 
 /** Reads a file; `undefined` when there is no such file, or it is over 64 MiB. */
 export function readTextFile(path: string): string | undefined {
   return readFile(path, FILE_BYTES_MAX)?.toString('utf8')
+}
+
+/** Reads a file. @throws {CommandError} when there is no such file, or it is over 64 MiB */
+export function requireTextFile(path: string): string {
+  const text = readTextFile(path)
+  if (text === undefined) throw new CommandError(`Cannot read ${path}: ${whyUnreadable(path)}`)
+  return text
 }
 
 /** Reads a database; `undefined` when there is no such file, or it is over 1 GiB. */
@@ -33,7 +41,7 @@ function readFile(path: string, bytesMax: number): Buffer | undefined {
   }
 }
 
-/** Returns when a file was last written, in ms since 1970; `undefined` without such a file. */
+/** Returns a file's modification time in ms since 1970; `undefined` if it does not exist. */
 export function modifiedMs(path: string): number | undefined {
   try {
     return statSync(path).mtimeMs
@@ -43,8 +51,8 @@ export function modifiedMs(path: string): number | undefined {
 }
 
 /**
- * Returns the paths of all files below a folder, sorted; `undefined` for none. Does not
- * follow links to folders below it, so that it ends.
+ * Returns the sorted paths of all files below a folder; `undefined` if the folder cannot be read.
+ * Does not follow symbolic links to folders, which could form a cycle.
  */
 export function listFiles(base: string, path: string): readonly string[] | undefined {
   const found: string[] = []

@@ -7,7 +7,7 @@ import { Incoming, ownResponse } from '../chain/incoming.ts'
 import type { Resolver } from '../chain/resolver.ts'
 import { ReplyWriter } from '../dns/reply-writer.ts'
 import { createDohApp } from '../doh/app.ts'
-import { CommandError } from '../node/output.ts'
+import { CommandError, listenMessage } from '../node/output.ts'
 import { parseListenAddress } from './feature-servers.ts'
 import { remoteOf } from './http-request.ts'
 import { HttpServer } from './http-server.ts'
@@ -37,8 +37,8 @@ export async function listenDoh(
   const { host, port } = parseListenAddress(address)
   if (!isInsecure && !LOOPBACK.has(host ?? '')) {
     throw new CommandError(
-      `--doh.listen ${address} would send answers in the clear; use a loopback address, ` +
-        'put TLS in front of it, or say --insecure',
+      `--doh.listen ${address} would send responses unencrypted; use a loopback address, ` +
+        'put a TLS proxy before it, or pass --insecure',
     )
   }
   const incoming = new Incoming()
@@ -58,8 +58,7 @@ export async function listenDoh(
   try {
     await server.listen(host, port, { reusePort: reusePort === true })
   } catch (error) {
-    const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown error'
-    throw new CommandError(`Cannot listen on --doh.listen ${address}: ${code}`, { cause: error })
+    throw new CommandError(listenMessage(error, `--doh.listen ${address}`), { cause: error })
   }
   return server
 }

@@ -4,6 +4,7 @@
  */
 import { Hono } from 'hono'
 import type { Feature } from '../chain/plugin.ts'
+import { listenMessage } from '../node/output.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
 import { startHealthProbe } from './health-probe.ts'
 import { HttpServer } from './http-server.ts'
@@ -125,8 +126,7 @@ async function open(address: string, app: Hono): Promise<Served> {
   try {
     await served.server.listen(host, port)
   } catch (error) {
-    const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown error'
-    throw new ListenError(`Cannot listen on HTTP ${address}: ${code}`, { cause: error })
+    throw new ListenError(listenMessage(error, `HTTP ${address}`), { cause: error })
   }
   return served
 }

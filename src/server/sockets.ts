@@ -3,9 +3,11 @@
  * @module
  */
 
+import { errorCode } from '../bytes/unknown.ts'
 import type { Listener } from '../chain/listener.ts'
 import type { TlsService } from '../chain/plugin.ts'
 import { localAddresses, resolveBind } from '../node/local-addresses.ts'
+import { listenMessage } from '../node/output.ts'
 import { type Answer, UdpServer } from './udp-server.ts'
 
 /** How often to compare the machine's addresses with the open sockets: 0.1 ms of work each time. */
@@ -147,11 +149,9 @@ export class Sockets {
     try {
       this.port = await server.listen(address, this.port, this.sharesPort)
     } catch (error) {
-      const code = error instanceof Error && 'code' in error ? String(error.code) : ''
-      if (HARMLESS.has(code)) return
-      throw new ListenError(listenMessage(code, `${protocol} ${address}:${this.port}`), {
-        cause: error,
-      })
+      if (HARMLESS.has(errorCode(error))) return
+      const where = `${protocol} ${address}:${this.port}`
+      throw new ListenError(listenMessage(error, where), { cause: error })
     }
     if (this.isClosed) await server.close()
     else keep()
@@ -167,12 +167,4 @@ function closeOthers(
     servers.delete(address)
     return [server.close()]
   })
-}
-
-function listenMessage(code: string, where: string): string {
-  if (code === 'EADDRINUSE') return `Cannot listen on ${where}: another process does already`
-  if (code === 'EACCES') {
-    return `Cannot listen on ${where}: ports under 1024 need root or CAP_NET_BIND_SERVICE`
-  }
-  return `Cannot listen on ${where}: ${code === '' ? 'unknown error' : code}`
 }

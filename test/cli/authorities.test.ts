@@ -28,7 +28,7 @@ describe('--ca', () => {
 
   test('is refused when it is no certificate', (t) => {
     const path = join(temporaryFolder(t, { 'ca.pem': 'no' }), 'ca.pem')
-    const message = `--ca ${path} has no certificate in PEM form`
+    const message = `--ca ${path}: no PEM certificate in this file`
     assert.throws(() => readAuthorities(path), { name: 'CommandError', message })
   })
 })

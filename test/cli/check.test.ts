@@ -33,7 +33,7 @@ describe('check', () => {
       const path = join(temporaryFolder(t, { Corefile: corefile }), 'Corefile')
       assert.deepEqual(await runCli(['check', path]), {
         status: 0,
-        stdout: `${path}: ${blocks}, nothing wrong\n`,
+        stdout: `${path}: ${blocks}, no problems\n`,
         stderr: '',
       })
     })
@@ -77,7 +77,7 @@ describe('check', () => {
       {
         target: 'serve',
         lines: ['kubernetes a.test { cluster prod }'],
-        problems: ['2:1: "cluster" is for gateways; check theirs with --for gateway'],
+        problems: ['2:1: "cluster" is only for gateways; check with --for gateway'],
       },
       {
         target: 'gateway',

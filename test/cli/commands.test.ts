@@ -54,7 +54,7 @@ describe('the help of a command', () => {
         const { value, help, default: text, env } = FLAGS[flag]
         assert.ok(named.includes(`--${flag}${value === undefined ? '' : ` <${value}>`} ${help}`))
         if (text !== '') assert.ok(named.includes(`default ${text}`))
-        if (env !== undefined) assert.ok(named.includes(`or ${env}`))
+        if (env !== undefined) assert.ok(named.includes(`${env})`))
       }
     })
 

@@ -66,7 +66,7 @@ describe('conflicts', () => {
     const [head, names = '', first = '', second = '', ...rest] = stdout.split('\n')
     assert.deepEqual([status, head, rest], [0, 'set.test.: east, west', ['']])
     assert.match(names, /^SERVICE +CONFLICT +CLUSTER +TYPE +PORTS +WHY$/)
-    assert.match(first, /^web\.shop +ports +east +ClusterSetIP +80 +answers +of several addresses/)
+    assert.match(first, /^web\.shop +ports +east +ClusterSetIP +80 +answers +the first cluster/)
     assert.match(second, /^ +west +ClusterSetIP +81$/)
     const { groups } = JSON.parse((await run(['--json'])).stdout)
     assert.deepEqual(groups[0].conflicts[0].clusters[0], {
@@ -91,6 +91,6 @@ describe('conflicts', () => {
 
   test('cannot be where no zone is of several clusters', async (t) => {
     const run = await start(t, {})
-    assert.equal((await run([])).stdout, 'no zone is of several clusters together\n')
+    assert.equal((await run([])).stdout, 'no clusters share a zone\n')
   })
 })

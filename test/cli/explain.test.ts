@@ -69,7 +69,7 @@ view          everything
     const { stdout } = await run('web.shop.svc.cluster.local')
     assert.match(stdout, /^kubernetes .*, fresh; Service shop\/web has A$/m)
     const none = await run('nosuch.shop.svc.cluster.local')
-    assert.match(none.stdout, /^kubernetes .*, fresh; it has no such name$/m)
+    assert.match(none.stdout, /^kubernetes .*, fresh; no such name$/m)
   })
 
   test('says whose view decided', async (t) => {

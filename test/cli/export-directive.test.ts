@@ -31,7 +31,7 @@ describe('the directive that a cluster is exported by', () => {
     {
       name: 'is missed',
       corefile: '. {\n  whoami\n}\n',
-      error: { name: 'CommandError', message: 'FILE: there is no "kubernetes" directive' },
+      error: { name: 'CommandError', message: 'FILE: no "kubernetes" directive to export' },
     },
     {
       name: 'is not two',
@@ -39,7 +39,7 @@ describe('the directive that a cluster is exported by', () => {
       error: {
         name: 'ConfigError',
         message:
-          'FILE:6:3: a cluster is exported by one "kubernetes" directive, and this is the second',
+          'FILE:6:3: export takes one "kubernetes" directive, and this is the second; remove one',
       },
     },
     {

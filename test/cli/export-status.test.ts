@@ -17,7 +17,7 @@ describe('listenStatus', () => {
       return [response.status, await response.text()]
     }
     assert.deepEqual(await get('/healthz'), [200, 'OK'])
-    assert.deepEqual(await get('/readyz'), [503, 'nothing is published yet'])
+    assert.deepEqual(await get('/readyz'), [503, 'nothing published yet'])
     isReady = true
     assert.deepEqual(await get('/readyz'), [200, 'OK'])
     const [status, text] = await get('/metrics')
@@ -40,8 +40,8 @@ describe('listenStatus', () => {
     await assert.rejects(listenStatus(address, options), {
       name: 'CommandError',
       message:
-        `Cannot listen on ${address}: EADDRINUSE; ` +
-        'choose another with --listen, or none with --listen ""',
+        `Cannot listen on ${address}: address in use; ` +
+        'stop the other process or choose another port (--listen; "" disables the status server)',
     })
   })
 

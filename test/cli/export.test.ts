@@ -88,7 +88,7 @@ describe('export --once', () => {
     assert.ok(manifest)
     const { records, generation, cluster, origins } = manifest
     assert.deepEqual([cluster, origins], ['shop', ['cluster.local.']])
-    const what = `${records} records of cluster shop are at ${gateway.url}`
+    const what = `published ${records} records of cluster shop to ${gateway.url}`
     assert.equal(stdout, `ready: ${what}, generation ${generation}\n`)
   })
 
@@ -155,21 +155,21 @@ describe('export --once', () => {
     {
       name: 'a cluster that no gateway could name',
       flags: ['--cluster', 'Shop'],
-      line: 'kubedoh: --cluster "Shop" is not made of a-z, 0-9 and "-", 63 at most',
+      line: 'kubedoh: --cluster "Shop": use at most 63 characters of a-z, 0-9 and "-"',
     },
     {
       name: 'http:// beyond this machine',
       flags: ['--gateway', 'http://dns.example.org'],
       line:
-        'kubedoh: --gateway http://dns.example.org would send the token in the clear; ' +
-        'use https://, or say --insecure',
+        'kubedoh: --gateway http://dns.example.org would send the token unencrypted; ' +
+        'use https:// or pass --insecure',
     },
     {
       name: 'http:// to a name like this machine’s',
       flags: ['--gateway', 'http://localhost.example.org'],
       line:
-        'kubedoh: --gateway http://localhost.example.org would send the token in the clear; ' +
-        'use https://, or say --insecure',
+        'kubedoh: --gateway http://localhost.example.org would send the token unencrypted; ' +
+        'use https:// or pass --insecure',
     },
     {
       name: 'a gateway that is no URL',
@@ -184,17 +184,17 @@ describe('export --once', () => {
     {
       name: 'no token',
       environment: { KUBEDOH_TOKEN: '' },
-      line: 'kubedoh: KUBEDOH_TOKEN is not set; "kubedoh keys shop" makes the keys of a cluster',
+      line: 'kubedoh: KUBEDOH_TOKEN is not set; create it with "kubedoh keys shop"',
     },
     {
       name: 'no key',
       environment: { KUBEDOH_SIGNING_KEY: '' },
-      line: 'kubedoh: KUBEDOH_SIGNING_KEY is not set; "kubedoh keys shop" makes the keys of a cluster',
+      line: 'kubedoh: KUBEDOH_SIGNING_KEY is not set; create it with "kubedoh keys shop"',
     },
     {
       name: 'a key that is none',
       environment: { KUBEDOH_SIGNING_KEY: 's3cret' },
-      line: 'kubedoh: KUBEDOH_SIGNING_KEY is not an Ed25519 key as kubedoh keys prints it',
+      line: 'kubedoh: KUBEDOH_SIGNING_KEY is not an Ed25519 key as printed by "kubedoh keys shop"',
     },
     {
       name: 'a file of a key that is not there',
@@ -244,7 +244,7 @@ describe('export', () => {
     const gateway = await startGatewayServer(t)
     const listen = `127.0.0.1:${await freePort()}`
     const { api, screen, ended } = await startWatching(t, gateway, listen)
-    await screen.shows('stdout', /^ready: \d+ records of cluster shop are at .*\n$/)
+    await screen.shows('stdout', /^ready: published \d+ records of cluster shop to .*\n$/)
     const get = async (path: string): Promise<string> =>
       (await fetch(`http://${listen}${path}`)).text()
     assert.deepEqual([await get('/healthz'), await get('/readyz')], ['OK', 'OK'])
@@ -294,8 +294,8 @@ describe('export', () => {
     assert.deepEqual(
       await runCli(['export', '--cluster', 'shop', ...where], gateway.environment),
       failed(
-        `kubedoh: Cannot listen on ${listen}: EADDRINUSE; ` +
-          'choose another with --listen, or none with --listen ""',
+        `kubedoh: Cannot listen on ${listen}: address in use; ` +
+          'stop the other process or choose another port (--listen; "" disables the status server)',
       ),
     )
   })

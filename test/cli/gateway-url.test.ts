@@ -18,13 +18,13 @@ describe('a token', () => {
 
   for (const text of ['kdt_a\nb', 'kdt_a b', 'kdt_ä']) {
     test(`is refused, and not printed: ${JSON.stringify(text)}`, () => {
-      const message = 'KUBEDOH_TOKEN has a space or another character that no token has'
+      const message = 'KUBEDOH_TOKEN contains a space or another character that tokens cannot have'
       assert.throws(() => readToken(text, 'KUBEDOH_TOKEN'), { name: 'CommandError', message })
     })
   }
 
   test('in the URL of a gateway is refused, and not printed', () => {
-    const message = '--gateway has a user or a password; give the token by its variable'
+    const message = '--gateway has a user or password; set the token in its variable instead'
     assert.throws(() => read('https://x:s3cret@dns.example.org'), { message })
   })
 })

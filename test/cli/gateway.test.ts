@@ -137,8 +137,8 @@ describe('kubedoh gateway', () => {
       files: { Corefile: '. {\n}\n' },
       flags: '--listen 0.0.0.0:0',
       line:
-        '--listen 0.0.0.0:0 would send tokens and answers in the clear; give --tls-cert and ' +
-        '--tls-key, put TLS in front of a loopback address, or say --insecure',
+        '--listen 0.0.0.0:0 would send tokens and responses unencrypted; pass --tls-cert and ' +
+        '--tls-key, put a TLS proxy before a loopback address, or pass --insecure',
     },
     {
       name: 'half of TLS',

@@ -56,8 +56,8 @@ describe('generations', () => {
     const [head = '', newest = '', older = '', ...others] = (
       await run('generations', 'shop')
     ).stdout.split('\n')
-    assert.match(head, /^GENERATION +CONFIRMED +RECORDS +OCTETS$/)
-    assert.match(newest, /^\d+ +20\S+Z +\d+ +\d+ +answers$/)
+    assert.match(head, /^GENERATION +CONFIRMED +RECORDS +BYTES$/)
+    assert.match(newest, /^\d+ +20\S+Z +\d+ +\d+ +current$/)
     assert.match(older, /^\d+ +20\S+Z +\d+ +\d+$/)
     assert.deepEqual(others, [''])
     const [first = ''] = older.split(' ')
@@ -65,16 +65,19 @@ describe('generations', () => {
     assert.match(stdout, /^- web\.shop\.svc\.cluster\.local\. 30 IN A 192\.0\.2\.10$/m)
     assert.match(stdout, /^\+ web\.shop\.svc\.cluster\.local\. 30 IN A 192\.0\.2\.11$/m)
     const back = await run('rollback', 'shop', first)
-    assert.match(back.stdout, new RegExp(`^answers come from generation ${first}, whatever`))
+    assert.match(
+      back.stdout,
+      new RegExp(`^the gateway answers from generation ${first} until rollback --release`),
+    )
     assert.match(
       (await run('generations', 'shop')).stdout,
-      new RegExp(`^${first} .*rolled back to$`, 'm'),
+      new RegExp(`^${first} .*rolled back$`, 'm'),
     )
     const { served, isPinned } = JSON.parse((await run('generations', 'shop', '--json')).stdout)
     assert.deepEqual([String(served), isPinned], [first, true])
     assert.match(
       (await run('rollback', 'shop', '--release')).stdout,
-      /^answers come from generation \d+$/m,
+      /^the gateway answers from generation \d+$/m,
     )
   })
 
@@ -82,12 +85,12 @@ describe('generations', () => {
     {
       name: 'a rollback to nowhere',
       words: ['rollback', 'shop'],
-      says: /takes a generation to go back to, or --release/,
+      says: /needs either a generation or --release/,
     },
     {
       name: 'a rollback to two places',
       words: ['rollback', 'shop', '1', '--release'],
-      says: /takes a generation/,
+      says: /needs either a generation or --release/,
     },
     {
       name: 'a generation that is not kept',

@@ -66,7 +66,7 @@ describe('keys', () => {
 
   for (const id of ['Prod', 'a.b', '-a', 'a-', '', 'a'.repeat(64)]) {
     test(`are not made for a cluster "${id}"`, async () => {
-      const line = `kubedoh: "${id}" is not made of a-z, 0-9 and "-", 63 at most`
+      const line = `kubedoh: "${id}": use at most 63 characters of a-z, 0-9 and "-"`
       assert.deepEqual(await runCli(['keys', '--', id]), failed(line))
     })
   }

@@ -64,38 +64,38 @@ describe('main', () => {
     {
       name: 'a missing flag',
       args: ['gateway'],
-      line: '--conf is needed',
+      line: '--conf is required',
       use: 'gateway [options]',
     },
     {
       name: 'a flag that is empty',
       args: ['gateway', '--conf', ''],
-      line: '--conf is needed',
+      line: '--conf is required',
       use: 'gateway [options]',
     },
     {
       name: 'the second missing flag',
       args: ['snapshot', 'build', '--objects', 'a'],
-      line: '--out is needed',
+      line: '--out is required',
       use: 'snapshot build [options]',
     },
     {
       name: 'a repeated flag that is empty each time',
       args: ['snapshot', 'build', '--objects', '', '--out', 'a'],
-      line: '--objects is needed',
+      line: '--objects is required',
       use: 'snapshot build [options]',
     },
   ]
   for (const { name, args, line, use } of usage) {
     test(`reports wrong usage in one line, and the usage in another: ${name}`, async () => {
-      const stderr = `kubedoh: ${line}\nUsage: kubedoh ${use} (--help tells more)\n`
+      const stderr = `kubedoh: ${line}\nUsage: kubedoh ${use} (see --help)\n`
       assert.deepEqual(await runCli(args), { status: 2, stdout: '', stderr })
     })
   }
 
-  test('takes a needed flag from the environment', async () => {
+  test('takes a required flag from the environment', async () => {
     const needed = await runCli(['export', '--cluster', 'a'])
-    assert.match(needed.stderr, /^kubedoh: --gateway is needed\n/)
+    assert.match(needed.stderr, /^kubedoh: --gateway is required\n/)
     const environment = { KUBEDOH_GATEWAY: 'https://dns.example.org' }
     const { status, stderr } = await runCli(['export', '--cluster', 'a'], environment)
     assert.equal(status, 1)

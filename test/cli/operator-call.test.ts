@@ -45,7 +45,7 @@ describe('callGateway', () => {
       /KUBEDOH_ADMIN_TOKEN is not set/,
     )
     await assert.rejects(callGateway(inputFor(url, 's3\ncret'), 'GET', '/'), {
-      message: 'KUBEDOH_ADMIN_TOKEN has a space or another character that no token has',
+      message: 'KUBEDOH_ADMIN_TOKEN contains a space or another character that tokens cannot have',
     })
     await assert.rejects(callGateway(inputFor(url), 'GET', '/'), /ECONNREFUSED/)
   })

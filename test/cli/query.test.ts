@@ -86,7 +86,7 @@ describe('query', () => {
     const { folder } = await startServer(t, {}, { Corefile, ...files })
     const args = ['query', 'a.example.org', '--server', `tls://127.0.0.1:${port}`]
     const { stderr } = await runCli(args)
-    assert.match(stderr, /^kubedoh: tls:\/\/127\.0\.0\.1:\d+ does not answer: .*certificate.*\n$/)
+    assert.match(stderr, /^kubedoh: No response from tls:\/\/127\.0\.0\.1:\d+: .*certificate.*\n$/)
     const defaults = getCACertificates('default')
     t.after(() => setDefaultCACertificates(defaults))
     const { status, stdout } = await runCli([...args, '--ca', join(folder, 'ca.pem')])
@@ -165,7 +165,7 @@ describe('query', () => {
       await setImmediate()
       t.mock.timers.tick(5000)
     }
-    assert.match(ran.stdout + ran.stderr, /udp:\/\/\[::1\](\n| does not answer)/)
+    assert.match(ran.stdout + ran.stderr, /udp:\/\/\[::1\](\n|: )/)
   })
 
   test('sends a token to a gateway, and only if there is one', async (t) => {
@@ -175,7 +175,7 @@ describe('query', () => {
       response.writeHead(401)
       response.end()
     })
-    const refused = failed(`kubedoh: ${url} does not answer: HTTP status 401`)
+    const refused = failed(`kubedoh: No response from ${url}: HTTP status 401`)
     const args = ['query', 'a.example.org', '--server', url]
     assert.deepEqual(await runCli([...args, '--token', 's3cret']), refused)
     assert.deepEqual(await runCli(args, { KUBEDOH_CLIENT_TOKEN: 'from-environment' }), refused)
@@ -186,7 +186,7 @@ describe('query', () => {
     assert.equal(sent.at(-1), 'Bearer s3cret')
     const inPath = await runCli(['query', 'a.example.org', '--server', `${url}/t/s3cret/dns-query`])
     const label = `${url}/t/TOKEN/dns-query`
-    assert.deepEqual(inPath, failed(`kubedoh: ${label} does not answer: HTTP status 401`))
+    assert.deepEqual(inPath, failed(`kubedoh: No response from ${label}: HTTP status 401`))
   })
 })
 
@@ -202,7 +202,7 @@ describe('a query that cannot be asked', () => {
     {
       name: 'a token in the clear',
       args: ['a', '--server', 'http://192.0.2.1/dns-query', '--token', 'x'],
-      line: 'A token is not sent to 192.0.2.1 over plain http://; use https://',
+      line: 'Cannot send a token to 192.0.2.1 over plain http://; use https://',
     },
     {
       name: 'a URL of another kind',
@@ -217,12 +217,12 @@ describe('a query that cannot be asked', () => {
     {
       name: 'a token in the path, in the clear',
       args: ['a', '--server', 'http://192.0.2.1/t/s3cret/dns-query'],
-      line: 'A token is not sent to 192.0.2.1 over plain http://; use https://',
+      line: 'Cannot send a token to 192.0.2.1 over plain http://; use https://',
     },
     {
       name: 'a token of two lines',
       args: ['a', '--server', 'https://192.0.2.1/dns-query', '--token', 's3\ncret'],
-      line: '--token has a space or another character that no token has',
+      line: '--token contains a space or another character that tokens cannot have',
     },
     {
       name: 'authorities that are not there',
@@ -249,7 +249,7 @@ describe('a server that does not answer', () => {
         server,
       ])
       assert.deepEqual([status, stdout], [1, ''])
-      assert.match(stderr, /^kubedoh: \S+ does not answer: .*ECONNREFUSED.*\n$/)
+      assert.match(stderr, /^kubedoh: No response from \S+: .*ECONNREFUSED.*\n$/)
       assert.ok(stderr.includes(server))
     })
   }
@@ -265,7 +265,7 @@ describe('a server that does not answer', () => {
     const ran = runCli(['query', 'a.example.org', '--server', server])
     await asked.promise
     t.mock.timers.tick(5000)
-    const line = `kubedoh: ${server} does not answer: no answer over UDP in time`
+    const line = `kubedoh: No response from ${server}: no answer over UDP in time`
     assert.deepEqual(await ran, failed(line))
   })
 
@@ -277,7 +277,7 @@ describe('a server that does not answer', () => {
     const server = await startHttpApi(t, send)
     assert.deepEqual(
       await runCli(['query', 'a.example.org', '--server', server]),
-      failed(`kubedoh: ${server} answers with something else`),
+      failed(`kubedoh: ${server} sent an invalid DNS message`),
     )
   })
 })

@@ -10,7 +10,7 @@ test('a process says what the command says, with its exit status', () => {
   const args = [RUN, 'keys', 'Not An Identifier']
   const { status, stdout, stderr } = spawnSync(process.execPath, args, { encoding: 'utf8' })
   assert.deepEqual([status, stdout], [1, ''])
-  assert.match(stderr, /^kubedoh: "Not An Identifier" is not made of [^\n]*\n$/)
+  assert.match(stderr, /^kubedoh: "Not An Identifier": use at most [^\n]*\n$/)
 })
 
 for (const [stream, args, status] of [

@@ -233,7 +233,7 @@ describe('a server with DNS over HTTP', () => {
     const dohListen = `0.0.0.0:${await freePort()}`
     await assert.rejects(serve(serveOptions(shopFolder(t), { dnsPort, dohListen }), new Screen()), {
       name: 'CommandError',
-      message: /^--doh\.listen 0\.0\.0\.0:\d+ would send answers in the clear; /,
+      message: /^--doh\.listen 0\.0\.0\.0:\d+ would send responses unencrypted; /,
     })
     const { port } = await startServer(t, { dnsPort, dohListen, insecure: true })
     assert.equal(port, dnsPort)
@@ -321,7 +321,7 @@ describe('the command serve', () => {
     {
       name: 'workers that would each have a port of their own',
       flags: ['--workers', '2'],
-      line: 'kubedoh: --workers over 1 needs a port that all share, and --dns.port is 0',
+      line: 'kubedoh: --workers above 1 needs a fixed port; set --dns.port to 1 to 65535',
     },
   ]
   for (const { name, corefile = SHOP_COREFILE, flags = [], line } of refusals) {
@@ -341,11 +341,15 @@ describe('the command serve', () => {
     const args = ['serve', '--conf', join(folder, 'Corefile'), ...objects]
     assert.deepEqual(
       await runCli([...args, '--dns.port', String(port)]),
-      failed(`kubedoh: Cannot listen on TCP 127.0.0.1:${port}: another process does already`),
+      failed(
+        `kubedoh: Cannot listen on TCP 127.0.0.1:${port}: address in use; stop the other process or choose another port`,
+      ),
     )
     assert.deepEqual(
       await runCli([...args, '--dns.port', '0', '--doh.listen', dohListen]),
-      failed(`kubedoh: Cannot listen on --doh.listen ${dohListen}: EADDRINUSE`),
+      failed(
+        `kubedoh: Cannot listen on --doh.listen ${dohListen}: address in use; stop the other process or choose another port`,
+      ),
     )
   })
 })

@@ -89,7 +89,7 @@ describe('a snapshot in a folder', () => {
       },
       error: {
         name: 'CommandError',
-        message: /\/[0-9a-f]{64}: its bytes have another SHA-256 than its name says$/,
+        message: /\/[0-9a-f]{64}: its SHA-256 differs from its name; copy the snapshot again$/,
       },
     },
   ]

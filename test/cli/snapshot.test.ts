@@ -109,7 +109,7 @@ describe('snapshot build', () => {
     {
       name: 'a cluster that no manifest could name',
       flags: ['--cluster', 'Prod'],
-      line: 'kubedoh: --cluster "Prod" is not made of a-z, 0-9 and "-", 63 at most',
+      line: 'kubedoh: --cluster "Prod": use at most 63 characters of a-z, 0-9 and "-"',
     },
   ]
   for (const { name, files, flags = [], line } of refusals) {
@@ -163,7 +163,7 @@ describe('snapshot dump', () => {
     writeFileSync(path, 'damaged')
     assert.deepEqual(
       await runCli(['snapshot', 'dump', join(folder, 'out')]),
-      failed(`kubedoh: ${path}: its bytes have another SHA-256 than its name says`),
+      failed(`kubedoh: ${path}: its SHA-256 differs from its name; copy the snapshot again`),
     )
     writeFileSync(join(folder, 'out/manifest.json'), '{ "version": 9 }')
     assert.deepEqual(

@@ -36,7 +36,7 @@ describe('kubedoh token', () => {
     const made = await run(`create --name ci --recurse --expires 90d ${scope}`)
     assert.equal(made.status, 0)
     const [, id = ''] = /^kdt_([0-9a-f]{12})_[\w-]{43}\n$/.exec(made.stdout) ?? []
-    assert.match(made.stderr, /^token [0-9a-f]{12} holds until 20\d\d-/m)
+    assert.match(made.stderr, /^token [0-9a-f]{12} is valid until 20\d\d-/m)
     const listed = await run('list')
     const [head = '', row = '', ...others] = listed.stdout.trimEnd().split('\n')
     assert.match(
@@ -49,7 +49,7 @@ describe('kubedoh token', () => {
     assert.match(rotated.stdout, new RegExp(`^kdt_${id}_`))
     assert.notEqual(rotated.stdout, made.stdout)
     const revoked = await run(`revoke ${id}`)
-    assert.equal(revoked.stdout, `revoked ${id}; gateways that run refuse it within five seconds\n`)
+    assert.equal(revoked.stdout, `revoked ${id}; running gateways refuse it within five seconds\n`)
     assert.equal((await run('list')).stdout.split('\n').length, 2)
   })
 
@@ -91,7 +91,7 @@ describe('kubedoh token', () => {
       ['create --origins a..b', 'kubedoh: URL: "origins" has "a..b", which is no name'],
       [
         'list',
-        'kubedoh: KUBEDOH_ADMIN_TOKEN is not set: "kubedoh keys --admin" makes a token for it',
+        'kubedoh: KUBEDOH_ADMIN_TOKEN is not set; create a token for it with "kubedoh keys --admin"',
         '',
       ],
     ]

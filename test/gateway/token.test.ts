@@ -129,7 +129,7 @@ test('patterns mean what the regular expression for them means', () => {
   )
 })
 
-test('a token holds until it ends', () => {
+test('a token is valid until it ends', () => {
   assert.equal(isAlive({ expiresMs: undefined }, 1e15), true)
   assert.equal(isAlive({ expiresMs: 1000 }, 999), true)
   assert.equal(isAlive({ expiresMs: 1000 }, 1000), false)

@@ -146,7 +146,7 @@ describe('a process that gets SIGTERM', () => {
     const conf = join(shopFolder(t, { Corefile: api.corefile }), 'Corefile')
     const flags = ['--gateway', gateway.url, '--cluster', 'shop', '--conf', conf, '--listen', '']
     const { ready, terminate } = start(t, ['export', ...flags], gateway.environment)
-    assert.match(await ready, /^ready: \d+ records of cluster shop /)
+    assert.match(await ready, /^ready: published \d+ records of cluster shop /)
     assert.equal(await terminate(), '0 null')
     assert.equal((await gateway.manifest())?.cluster, 'shop')
   })

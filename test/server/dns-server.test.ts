@@ -217,7 +217,7 @@ describe('DnsServer', () => {
       const failing = resolverOf({ says: '192.0.2.2', listeners, plugin: { start } })
       await assert.rejects(server.serve(failing), {
         name: 'ListenError',
-        message: `Cannot listen on TCP 127.0.0.1:${taken.port}: another process does already`,
+        message: `Cannot listen on TCP 127.0.0.1:${taken.port}: address in use; stop the other process or choose another port`,
       })
       assert.deepEqual(await ask(port), line('192.0.2.1'))
       assert.deepEqual(server.ports, [port])
@@ -241,7 +241,7 @@ describe('DnsServer', () => {
       const features = [feature(taken.port)]
       await assert.rejects(server.serve(resolverOf({ says: '192.0.2.2', listeners, features })), {
         name: 'ListenError',
-        message: `Cannot listen on HTTP 127.0.0.1:${taken.port}: EADDRINUSE`,
+        message: `Cannot listen on HTTP 127.0.0.1:${taken.port}: address in use; stop the other process or choose another port`,
       })
       assert.deepEqual(await ask(port), line('192.0.2.1'))
       assert.equal(await get(health, '/health'), '200 OK')

@@ -57,8 +57,8 @@ describe('listenDoh', () => {
       await assert.rejects(listenDoh(address, { resolver: () => undefined, isInsecure: false }), {
         name: 'CommandError',
         message:
-          `--doh.listen ${address} would send answers in the clear; use a loopback address, ` +
-          'put TLS in front of it, or say --insecure',
+          `--doh.listen ${address} would send responses unencrypted; use a loopback address, ` +
+          'put a TLS proxy before it, or pass --insecure',
       })
     })
   }
@@ -74,7 +74,7 @@ describe('listenDoh', () => {
     const address = `127.0.0.1:${port}`
     await assert.rejects(listenDoh(address, { resolver: () => undefined, isInsecure: false }), {
       name: 'CommandError',
-      message: `Cannot listen on --doh.listen ${address}: EADDRINUSE`,
+      message: `Cannot listen on --doh.listen ${address}: address in use; stop the other process or choose another port`,
     })
   })
 

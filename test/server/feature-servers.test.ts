@@ -158,7 +158,10 @@ describe('FeatureServers', () => {
       const changes = [feature('ready', fresh), feature('metrics', taken.port)]
       const error = await servers.apply(changes).catch((reason: unknown) => reason)
       assert.ok(error instanceof ListenError)
-      assert.equal(error.message, `Cannot listen on HTTP 127.0.0.1:${taken.port}: EADDRINUSE`)
+      assert.equal(
+        error.message,
+        `Cannot listen on HTTP 127.0.0.1:${taken.port}: address in use; stop the other process or choose another port`,
+      )
       assert.ok(error.cause instanceof Error)
       assert.equal(await get(port, '/health'), '200 OK')
       assert.equal(await isOpen(fresh), false)

@@ -145,7 +145,7 @@ describe('Sockets that cannot be had', () => {
     const sockets = new Sockets(() => echo, tcp(echo))
     await assert.rejects(sockets.open(listenerAt({ addresses: ['127.0.0.1'], port })), {
       name: 'ListenError',
-      message: `Cannot listen on TCP 127.0.0.1:${port}: another process does already`,
+      message: `Cannot listen on TCP 127.0.0.1:${port}: address in use; stop the other process or choose another port`,
     })
   })
 
@@ -157,14 +157,14 @@ describe('Sockets that cannot be had', () => {
     const sockets = new Sockets(() => echo, tcp(echo))
     await assert.rejects(sockets.open(listenerAt({ addresses: ['127.0.0.1'], port })), {
       name: 'ListenError',
-      message: `Cannot listen on UDP 127.0.0.1:${port}: another process does already`,
+      message: `Cannot listen on UDP 127.0.0.1:${port}: address in use; stop the other process or choose another port`,
     })
     await assert.rejects(TcpClient.open(port), { code: 'ECONNREFUSED' })
   })
 
   const codes: { code: string | undefined; says: string | undefined }[] = [
     { code: 'EACCES', says: 'ports under 1024 need root or CAP_NET_BIND_SERVICE' },
-    { code: 'EADDRINUSE', says: 'another process does already' },
+    { code: 'EADDRINUSE', says: 'address in use; stop the other process or choose another port' },
     { code: 'EINVAL', says: 'EINVAL' },
     { code: undefined, says: 'unknown error' },
     { code: 'EAFNOSUPPORT', says: undefined },

@@ -207,7 +207,7 @@ describe('workers cannot be started', () => {
     const dnsPort = await other.listen(LOOPBACK, await freePort())
     assert.equal(
       await refusal(t, { dnsPort }, block('whoami')),
-      `Cannot listen on UDP ${LOOPBACK}:${dnsPort}: another process does already`,
+      `Cannot listen on UDP ${LOOPBACK}:${dnsPort}: address in use; stop the other process or choose another port`,
     )
   })
 
@@ -215,7 +215,7 @@ describe('workers cannot be started', () => {
     const { port } = await start(t, () => block('whoami'))
     assert.equal(
       await refusal(t, {}, block('whoami', `health ${LOOPBACK}:${port}`)),
-      `Cannot listen on HTTP ${LOOPBACK}:${port}: EADDRINUSE`,
+      `Cannot listen on HTTP ${LOOPBACK}:${port}: address in use; stop the other process or choose another port`,
     )
   })
 })
