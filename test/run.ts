@@ -12,7 +12,7 @@ import { createInterface } from 'node:readline'
 /** Folders whose tests share nothing but the functions that they test. */
 const PURE: ReadonlySet<string> = new Set(
   (
-    'convert corefile dns doh expression http2 kubernetes pattern bytes chain plugin-kit plugins records ' +
+    'convert corefile dns doh expression kubernetes pattern bytes chain plugin-kit plugins records ' +
     'snapshot telemetry'
   ).split(' '),
 )

@@ -63,7 +63,6 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'src/plugin-kit',
   ],
   'src/doh': ['src/bytes', 'src/dns', 'src/chain', 'hono'],
-  'src/http2': ['src/bytes'],
   'src/gateway': [
     'src/bytes',
     'src/dns',
@@ -111,7 +110,6 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'src/chain',
     'src/plugins',
     'src/doh',
-    'src/http2',
     'src/exporter',
     'src/node',
     'src/upstream',

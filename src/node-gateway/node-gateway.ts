@@ -14,8 +14,8 @@ import { Gateway, type GatewayRuntime } from '../gateway/gateway.ts'
 import { LocalWriter } from '../gateway/local-writer.ts'
 import { type ClusterStore, createMemoryStore } from '../gateway/store.ts'
 import { createMemoryTokenStore } from '../gateway/token-store.ts'
-import { BunServer, findBun } from '../server/bun-server.ts'
-import { BunTlsServer } from '../server/bun-tls-server.ts'
+import { findRuntime } from '../server/fetch-runtime.ts'
+import { FetchServer } from '../server/fetch-server.ts'
 import { type App, type Direct, identitiesOf, remoteOf } from '../server/http-request.ts'
 import { HttpServer } from '../server/http-server.ts'
 import { createNodeHost } from '../server/node-host.ts'
@@ -49,7 +49,10 @@ export type GatewayServer = Pick<HttpServer, 'close'> & {
   readonly renew: (tls: TlsService) => void
 }
 
-/** Makes the server: on Bun over its own sockets, unless clients are to show certificates. */
+/**
+ * Creates the server: on Bun and Deno the runtime's own, unless clients may authenticate by
+ * certificate.
+ */
 export function createNodeGateway(options: NodeGatewayOptions): GatewayServer {
   const { config, tls } = options
   const runtime = createRuntime(options)
@@ -89,15 +92,12 @@ function createServer(
   app: App,
   direct: Direct,
   tls: TlsService | undefined,
-): HttpServer | BunServer | BunTlsServer {
-  const bun = findBun()
-  const isForBun = tls === undefined || tls.clientAuth === 'nocert'
-  if (bun === undefined || !isForBun) {
-    return new HttpServer(app, { ...(tls && { tls }), direct })
-  }
-  return tls === undefined
-    ? new BunServer(bun, app, direct)
-    : new BunTlsServer(bun, app, { tls, direct })
+): HttpServer | FetchServer {
+  const runtime = findRuntime()
+  const hasIdentities = tls !== undefined && tls.clientAuth !== 'nocert'
+  return runtime === undefined || hasIdentities
+    ? new HttpServer(app, { ...(tls && { tls }), direct })
+    : new FetchServer(runtime, { app, direct, tls })
 }
 
 function createRuntime({

@@ -3,12 +3,10 @@
  * @module
  */
 import { type ConnectionLimits, ConnectionTable } from './connection-table.ts'
-import {
-  type BoundedSocket,
-  type PhaseTimes,
-  type SelfBounded,
-  ServedSocket,
-} from './served-socket.ts'
+import { type BoundedSocket, type PhaseTimes, ServedSocket } from './served-socket.ts'
+
+/** What is needed of a new socket. */
+type Socket = BoundedSocket & { once(event: 'close', listener: () => void): unknown }
 
 /** How often slow connections are looked for, in milliseconds. */
 export const CHECK_MS = 1000
@@ -19,7 +17,6 @@ export class HttpConnections {
   private readonly times: () => PhaseTimes
   /** By both ends, as a TLS socket and the TCP socket below it are two objects. */
   private readonly byEnds = new Map<string, ServedSocket>()
-  private readonly bySocket = new WeakMap<object, ServedSocket>()
   private readonly checks: NodeJS.Timeout
   /** Milliseconds since some moment. Nobody sets this clock, so that no step ends a connection. */
   readonly now: () => number
@@ -37,11 +34,8 @@ export class HttpConnections {
     this.checks.unref()
   }
 
-  /**
-   * Takes a new connection, or ends it when there are too many. The caller reports its end to the
-   * function that is returned.
-   */
-  open(socket: BoundedSocket, isSecure: boolean): () => void {
+  /** Takes a new connection, or ends it when there are too many. @returns whether it was taken */
+  open(socket: Socket, isSecure: boolean): boolean {
     const { table, byEnds } = this
     const { remoteAddress } = socket
     const ends = endsOf(socket)
@@ -49,34 +43,25 @@ export class HttpConnections {
     // A client that is gone already has no address.
     if (remoteAddress === undefined || !table.add(remoteAddress, served)) {
       socket.destroy()
-      return () => undefined
+      return false
     }
     byEnds.set(ends, served)
-    return () => {
+    socket.once('close', () => {
       table.remove(served)
       if (byEnds.get(ends) === served) byEnds.delete(ends)
-    }
+    })
+    return true
   }
 
-  /** Learns that the handshake of a connection is done, and which HTTP/2 it carries, if any. */
-  secured(socket: BoundedSocket, http2?: SelfBounded): void {
-    this.byEnds.get(endsOf(socket))?.secured(this.now(), http2)
+  /** Finds the connection of a socket by its ends; `undefined` when it has ended. */
+  find(socket: BoundedSocket): ServedSocket | undefined {
+    return this.byEnds.get(endsOf(socket))
   }
 
-  /** Learns which socket the requests of HTTP/1.1 of a connection come from. */
-  bind(socket: BoundedSocket): void {
-    const served = this.byEnds.get(endsOf(socket))
-    if (served !== undefined) this.bySocket.set(socket, served)
-  }
-
-  /** Finds the connection of a request of HTTP/1.1. */
-  find(socket: object): ServedSocket | undefined {
-    return this.bySocket.get(socket)
-  }
-
-  /** Looks after no connection any more. */
+  /** Ends all connections. */
   close(): void {
     clearInterval(this.checks)
+    for (const served of this.table.all()) served.close()
   }
 
   private check(): void {

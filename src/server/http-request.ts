@@ -6,6 +6,7 @@
 import type { Socket } from 'node:net'
 import { type PeerCertificate, TLSSocket } from 'node:tls'
 import type { Hono } from 'hono'
+import { HttpGate } from './http-gate.ts'
 
 /** What answers requests. */
 export type App = Pick<Hono, 'fetch'>
@@ -81,7 +82,8 @@ const IDENTITIES = new WeakMap<object, readonly string[]>()
  * Returns the identity of a client by its certificate: `cert:` and the SHA-256 in hexadecimal
  * digits. Empty unless the client presented one that one of our authorities signed.
  */
-export function identitiesOfSocket(socket: object): readonly string[] {
+export function identitiesOfSocket(carrier: object): readonly string[] {
+  const socket = carrier instanceof HttpGate ? carrier.source : carrier
   if (!(socket instanceof TLSSocket) || !socket.authorized) return []
   const known = IDENTITIES.get(socket)
   if (known !== undefined) return known

@@ -4,12 +4,12 @@
  */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import { createServer as createTcpServer, type Socket, type Server as TcpServer } from 'node:net'
-import type { Duplex } from 'node:stream'
 import { createServer as createTlsServer, type TLSSocket, type Server as TlsServer } from 'node:tls'
 import { getRequestListener } from '@hono/node-server'
 import type { ConnectionBounds, TlsService } from '../chain/plugin.ts'
 import { contextOptions, isWelcome, serverOptions } from '../node/tls-service.ts'
 import { CHECK_MS, HttpConnections } from './http-connections.ts'
+import { HttpGate } from './http-gate.ts'
 import {
   type Answer,
   type App,
@@ -19,12 +19,13 @@ import {
   identitiesOfSocket,
   type Ready,
 } from './http-request.ts'
-import { Http2Socket, type SecureSocket } from './http2-socket.ts'
-import type { BoundedSocket, PhaseTimes } from './served-socket.ts'
+import { Http2Connection } from './http2-connection.ts'
+import { NetworkTurns } from './network-turns.ts'
+import type { PhaseTimes, ServedSocket } from './served-socket.ts'
 
 const HEADERS_TIMEOUT_MS = 10_000
 const REQUEST_TIMEOUT_MS = 15_000
-/** Time from the headers of a request of HTTP/1.1 until the client has taken its response. */
+/** Time from the headers of a request until the client has taken its response. */
 const RESPONSE_TIMEOUT_MS = 30_000
 const CONNECTIONS_MAX = 2000
 /**
@@ -37,6 +38,11 @@ const CLIENT_SHARE = 0.5
 /** Connections of one client without an answered request, such as those in their handshake. */
 const UNSERVED_PER_CLIENT_MAX = 500
 const NO_BOUNDS = (): ConnectionBounds => ({})
+
+/** The turns of all clients of all servers of this process. */
+const TURNS = new NetworkTurns()
+/** Deno 2.9 frees memory twice under load in its `node:http2`. */
+const PROTOCOLS = 'Deno' in globalThis ? ['http/1.1'] : ['h2', 'http/1.1']
 
 /** How to listen; neither when left out. */
 export type ListenOptions = {
@@ -58,15 +64,16 @@ export type HttpOptions = {
   readonly bounds?: () => ConnectionBounds
 }
 
+/** What `@hono/node-server` makes of an app; it takes requests of both versions of HTTP. */
+type Listener = ReturnType<typeof getRequestListener>
+
 /** An HTTP server for one app: HTTP/1.1, and with TLS HTTP/2 as well. */
 export class HttpServer {
-  /** What listens, which without TLS is the server of HTTP/1.1 itself. */
-  private readonly server: Server | TcpServer
+  private readonly server: TcpServer
   private readonly secure: TlsServer | undefined
   private readonly http1: Server
-  private readonly http2 = new Set<Http2Socket>()
   private readonly connections: HttpConnections
-  private readonly app: App
+  private readonly listener: Listener
   private readonly direct: Direct | undefined
   private readonly bounds: () => ConnectionBounds
 
@@ -74,24 +81,18 @@ export class HttpServer {
   constructor(app: App, options: HttpOptions = {}) {
     const { tls, direct, connectionsMax = CONNECTIONS_MAX, bounds = NO_BOUNDS } = options
     const fetch = app.fetch.bind(app)
-    this.app = app
     this.direct = direct
     this.bounds = bounds
-    const listener = getRequestListener((request, env) => fetch(request, env), {
+    this.listener = getRequestListener((request, env) => fetch(request, env), {
       overrideGlobalObjects: false,
     })
-    const serve = (request: IncomingMessage, response: ServerResponse): void => {
-      this.follow(request, response)
-      if (request.socket.destroyed) return
-      if (!this.answerPlain(request, response)) void listener(request, response)
-    }
     // Node keeps the first of two headers by default, and other runtimes join them.
     const how = { connectionsCheckingInterval: CHECK_MS, joinDuplicateHeaders: true }
-    this.http1 = createServer(how, serve)
+    this.http1 = createServer(how, (request, response) => this.serveRequest(request, response))
     this.secure = tls && this.createSecure(tls)
-    this.server = this.secure === undefined ? this.http1 : createTcpServer()
+    this.server = createTcpServer({ allowHalfOpen: true, noDelay: true })
     // With this, Node begins to look for slow requests.
-    if (tls) this.server.on('listening', () => this.http1.emit('listening'))
+    this.server.on('listening', () => this.http1.emit('listening'))
     const connectionsPerClientMax = Math.ceil(connectionsMax * CLIENT_SHARE)
     const limits = {
       connectionsMax,
@@ -121,14 +122,12 @@ export class HttpServer {
 
   /** Takes no more requests, and ends the connections there are. */
   close(): Promise<void> {
-    this.connections.close()
     return new Promise((resolve) => {
       this.server.close(() => {
         resolve()
       })
-      for (const one of this.http2) one.close()
-      if (this.http1 !== this.server) this.http1.close()
-      this.http1.closeAllConnections()
+      this.http1.close()
+      this.connections.close()
     })
   }
 
@@ -137,29 +136,12 @@ export class HttpServer {
     this.secure?.setSecureContext(contextOptions(service))
   }
 
-  /**
-   * Counts a connection that a listener other than ours has accepted, before its handshake; ends it
-   * when there are too many. @returns what to call when it has ended
-   */
-  open(socket: BoundedSocket, isSecure: boolean): () => void {
-    return this.connections.open(socket, isSecure)
-  }
-
   private accept(socket: Socket): void {
-    const { secure } = this
+    const { secure, connections } = this
     this.bound()
-    socket.once('close', this.open(socket, secure !== undefined))
-    if (secure === undefined) this.connections.bind(socket)
+    if (!connections.open(socket, secure !== undefined)) return
+    if (secure === undefined) this.serveHttp1(socket)
     else secure.emit('connection', socket)
-  }
-
-  /** Follows a request of HTTP/1.1: its connection is at work until it has the response. */
-  private follow(request: IncomingMessage, response: ServerResponse): void {
-    const connection = this.connections.find(request.socket)
-    if (connection === undefined) return
-    const { now } = this.connections
-    connection.requested(now(), request)
-    response.once('close', () => connection.responded(now(), response.statusCode))
   }
 
   private times(): PhaseTimes {
@@ -180,7 +162,17 @@ export class HttpServer {
     if (idleMs !== undefined) http1.keepAliveTimeout = idleMs
   }
 
-  private answerPlain(request: IncomingMessage, response: ServerResponse): boolean {
+  private serveRequest(request: IncomingMessage, response: ServerResponse): void {
+    const served = this.connections.find(request.socket)
+    if (served === undefined) return
+    const { now } = this.connections
+    served.requested(now(), request)
+    response.once('close', () => served.responded(now(), response.statusCode))
+    if (request.socket.destroyed) return
+    if (!this.answerDirectly(request, response)) void this.listener(request, response)
+  }
+
+  private answerDirectly(request: IncomingMessage, response: ServerResponse): boolean {
     const answer = this.direct?.({
       method: request.method ?? '',
       path: request.url ?? '',
@@ -198,48 +190,36 @@ export class HttpServer {
     return true
   }
 
-  /**
-   * A server of TLS, which hands connections on by what the client speaks. Where the server of
-   * HTTP/1.1 is by itself one of TLS, Bun lets nobody else have its connections.
-   */
+  /** A server of TLS, which hands connections on by what the client speaks. */
   private createSecure(tls: TlsService): TlsServer {
-    const server = createTlsServer({ ...serverOptions(tls), ALPNProtocols: ['h2', 'http/1.1'] })
+    const server = createTlsServer({ ...serverOptions(tls), ALPNProtocols: PROTOCOLS })
     server.on('secureConnection', (socket) => {
-      socket.setNoDelay(true)
-      if (!isWelcome(socket, tls.clientAuth)) socket.destroy()
-      else if (socket.alpnProtocol === 'h2') this.serveTls(socket)
-      else this.serveHttp1(socket)
+      const served = this.connections.find(socket)
+      if (served === undefined || !isWelcome(socket, tls.clientAuth)) socket.destroy()
+      else if (socket.alpnProtocol === 'h2') this.serveHttp2(socket, served)
+      else {
+        served.secured(this.connections.now())
+        this.serveHttp1(socket)
+      }
     })
     // Node reports a handshake that takes too long, and leaves its socket open.
     server.on('tlsClientError', (_, socket) => socket.destroy())
     return server
   }
 
-  /** Serves a connection by HTTP/2, over whatever has TLS; who calls tells it what happens. */
-  serveHttp2(socket: SecureSocket): Http2Socket {
-    const { app, direct } = this
-    const times = { ...this.times(), writeMs: this.bounds().writeMs ?? REQUEST_TIMEOUT_MS }
-    const onClosed = (): void => void this.http2.delete(served)
-    const served = new Http2Socket(socket, { app, direct, times, onClosed })
-    this.http2.add(served)
-    this.connections.secured(socket, served)
-    return served
+  private serveHttp2(socket: TLSSocket, served: ServedSocket): void {
+    const { direct, listener, connections } = this
+    const { now } = connections
+    const connection = new Http2Connection(socket, { direct, listener, turns: TURNS, now })
+    served.secured(now(), connection)
   }
 
-  /** Serves a connection by HTTP/1.1, over whatever has TLS. */
-  serveHttp1(socket: Duplex): void {
-    this.connections.secured(socket)
-    this.connections.bind(socket)
-    this.http1.emit('connection', socket)
-  }
-
-  private serveTls(socket: TLSSocket): void {
-    const served = this.serveHttp2(socket)
-    socket.on('error', () => undefined)
-    socket.on('data', (chunk: Buffer) => served.received(chunk))
-    socket.on('drain', () => served.drained())
-    socket.on('end', () => served.ended())
-    socket.on('close', () => served.closed())
+  private serveHttp1(socket: Socket): void {
+    const served = this.connections.find(socket)
+    if (served === undefined) return
+    const gate = new HttpGate(socket, { turns: TURNS, expected: () => served.expected() })
+    served.bind(gate)
+    this.http1.emit('connection', gate)
   }
 }
 

@@ -3,16 +3,17 @@
  * @module
  */
 import type { Connection } from './connection-table.ts'
+import type { Expected } from './http-gate.ts'
 import type { SocketEnds } from './http-request.ts'
 
 /** Time for a TLS handshake, in milliseconds. */
 export const HANDSHAKE_MS = 10_000
 
 /**
- * Requests of HTTP/1.1 that a client may send before it has their responses. No client of DNS sends
- * any so, and a chunk of 64 KiB would hold 400, which Node takes at once.
+ * Requests of HTTP/1.1 that are under way at once. The gate lets more through only where the end of
+ * a body and requests share a chunk.
  */
-const PIPELINED_MAX = 32
+const PIPELINED_MAX = 40
 
 /** What a runtime's own bounds get beyond their time, to answer 408 before the connection ends. */
 const GRACE_MS = 2000
@@ -29,8 +30,14 @@ export type PhaseTimes = {
 
 /** What is needed of the socket below. */
 export type BoundedSocket = SocketEnds & {
-  readonly writableNeedDrain?: boolean
   destroy(): unknown
+}
+
+/** What HTTP/1.1 goes through. */
+export type BoundedGate = {
+  readonly writableNeedDrain: boolean
+  /** Learns that a response is complete. */
+  proceed(): void
 }
 
 /** What is needed of a request of HTTP/1.1. */
@@ -39,17 +46,25 @@ export type BoundedRequest = {
   readonly complete: boolean
 }
 
-/** What a connection of HTTP/2 says of itself: it bounds its streams itself. */
-export type SelfBounded = Pick<Connection, 'idleSinceMs' | 'hasServed'>
+/** A connection of HTTP/2, which bounds its streams itself. */
+export type SelfBounded = Pick<Connection, 'idleSinceMs' | 'hasServed'> & {
+  check(nowMs: number, times: PhaseTimes): void
+  /** Ends it at once, in its own way. */
+  close(): void
+}
+
+/** What a connection waits for, unless it is one of HTTP/2. */
+type Phase = 'handshake' | 'first request' | 'next request' | 'response'
 
 /** One connection, from its first byte on. */
 export class ServedSocket implements Connection {
   private readonly socket: BoundedSocket
-  private phase: 'handshake' | 'first request' | 'next request' | 'response' | SelfBounded
+  private phase: Phase | SelfBounded
   private sinceMs: number
   private served = false
   /** Requests of HTTP/1.1 that came at once and are answered in turn. */
   private pending = 0
+  private gate: BoundedGate | undefined
   /** The last request whose headers are complete. */
   private request: BoundedRequest | undefined
 
@@ -61,12 +76,12 @@ export class ServedSocket implements Connection {
   }
 
   get idleSinceMs(): number {
-    const { phase, socket, sinceMs } = this
+    const { phase, gate, sinceMs } = this
     if (typeof phase === 'object') return phase.idleSinceMs
     // A client that leaves its response unread, or its request unfinished, is as idle as one that
     // sends nothing: it must not keep its place while others lose theirs.
     const isUnfinished = this.pending === 1 && this.request?.complete === false
-    const isWaiting = phase !== 'response' || isUnfinished || socket.writableNeedDrain === true
+    const isWaiting = phase !== 'response' || isUnfinished || gate?.writableNeedDrain === true
     return isWaiting ? sinceMs : Number.POSITIVE_INFINITY
   }
 
@@ -78,6 +93,17 @@ export class ServedSocket implements Connection {
   secured(nowMs: number, http2?: SelfBounded): void {
     this.phase = http2 ?? 'first request'
     this.sinceMs = nowMs
+  }
+
+  /** The connection carries HTTP/1.1 through a gate. */
+  bind(gate: BoundedGate): void {
+    this.gate = gate
+  }
+
+  /** Returns what the next bytes of HTTP/1.1 are for. */
+  expected(): Expected {
+    if (this.request?.complete === false) return 'body'
+    return this.pending > 0 ? 'wait' : 'request'
   }
 
   /** The headers of a request of HTTP/1.1 are complete. Ends a connection with too many. */
@@ -93,29 +119,35 @@ export class ServedSocket implements Connection {
     this.sinceMs = nowMs
     if (status < 400) this.served = true
     if (--this.pending === 0) this.phase = 'next request'
+    this.gate?.proceed()
   }
 
   /** Ends the connection when it has been in its phase for too long. */
   check(nowMs: number, times: PhaseTimes): void {
-    if (nowMs - this.sinceMs >= this.phaseMs(times)) this.destroy()
+    if (typeof this.phase === 'object') this.phase.check(nowMs, times)
+    else if (nowMs - this.sinceMs >= phaseMs(this.phase, times)) this.destroy()
+  }
+
+  /** Ends the connection; a client of HTTP/2 learns which requests nobody will answer. */
+  close(): void {
+    if (typeof this.phase === 'object') this.phase.close()
+    else this.destroy()
   }
 
   destroy(): void {
     this.socket.destroy()
   }
+}
 
-  private phaseMs({ readMs, idleMs, writeMs }: PhaseTimes): number {
-    switch (this.phase) {
-      case 'handshake':
-        return Math.min(HANDSHAKE_MS, readMs)
-      case 'first request':
-        return readMs + GRACE_MS
-      case 'next request':
-        return idleMs + readMs + GRACE_MS
-      case 'response':
-        return writeMs
-      default:
-        return Number.POSITIVE_INFINITY
-    }
+function phaseMs(phase: Phase, { readMs, idleMs, writeMs }: PhaseTimes): number {
+  switch (phase) {
+    case 'handshake':
+      return Math.min(HANDSHAKE_MS, readMs)
+    case 'first request':
+      return readMs + GRACE_MS
+    case 'next request':
+      return idleMs + readMs + GRACE_MS
+    case 'response':
+      return writeMs
   }
 }

@@ -6,7 +6,11 @@ import type { BoundedSocket } from '../../src/server/served-socket.ts'
 const LIMITS = { connectionsMax: 2, connectionsPerClientMax: 2 }
 const TIMES = { readMs: 1000, idleMs: 1000, writeMs: 5000 }
 
-type FakeSocket = BoundedSocket & { isEnded: boolean }
+type FakeSocket = BoundedSocket & {
+  isEnded: boolean
+  end?: () => void
+  once: (event: 'close', listener: () => void) => void
+}
 
 function fakeSocket(remotePort: number, remoteAddress = '192.0.2.1'): FakeSocket {
   const ends = { remoteAddress, remotePort, localAddress: '192.0.2.9', localPort: 443 }
@@ -15,6 +19,9 @@ function fakeSocket(remotePort: number, remoteAddress = '192.0.2.1'): FakeSocket
     isEnded: false,
     destroy() {
       this.isEnded = true
+    },
+    once(_, listener) {
+      this.end = listener
     },
   }
 }
@@ -25,21 +32,24 @@ describe('HttpConnections', () => {
     t.after(() => connections.close())
     const below = fakeSocket(1)
     const above = fakeSocket(1)
-    connections.open(below, true)
-    connections.secured(above)
-    connections.bind(above)
+    assert.equal(connections.open(below, true), true)
     connections.find(above)?.destroy()
     assert.deepEqual([below.isEnded, above.isEnded], [true, false])
     assert.equal(connections.find(fakeSocket(2)), undefined)
+    below.end?.()
+    assert.equal(connections.find(above), undefined)
   })
 
   test('ends a client that is gone already, and one too many', (t) => {
     const connections = new HttpConnections({ ...LIMITS, connectionsMax: 0 }, () => TIMES)
     t.after(() => connections.close())
-    const gone: FakeSocket = { isEnded: false, destroy: () => (gone.isEnded = true) }
+    const gone: FakeSocket = {
+      isEnded: false,
+      destroy: () => (gone.isEnded = true),
+      once: () => undefined,
+    }
     const more = fakeSocket(1)
-    connections.open(gone, false)()
-    connections.open(more, false)()
+    assert.deepEqual([connections.open(gone, false), connections.open(more, false)], [false, false])
     assert.deepEqual([gone.isEnded, more.isEnded], [true, true])
   })
 
@@ -48,12 +58,19 @@ describe('HttpConnections', () => {
     t.after(() => connections.close())
     for (let port = 1; port <= 5; port++) {
       const socket = fakeSocket(port)
-      const close = connections.open(socket, false)
-      connections.bind(socket)
+      connections.open(socket, false)
       connections.find(socket)?.requested(0, { complete: true })
       assert.equal(socket.isEnded, false)
-      close()
+      socket.end?.()
     }
+  })
+
+  test('ends all connections when it is closed', () => {
+    const connections = new HttpConnections(LIMITS, () => TIMES)
+    const socket = fakeSocket(1)
+    connections.open(socket, false)
+    connections.close()
+    assert.equal(socket.isEnded, true)
   })
 
   test('looks for slow connections every second, until it is closed', (t) => {
@@ -71,8 +88,8 @@ describe('HttpConnections', () => {
     nowMs = 1000
     t.mock.timers.tick(1000)
     assert.equal(first.isEnded, true)
-    connections.open(second, true)
     connections.close()
+    connections.open(second, true)
     nowMs = 61_000
     t.mock.timers.tick(60_000)
     assert.equal(second.isEnded, false)

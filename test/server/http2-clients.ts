@@ -16,7 +16,6 @@ import { connect as connectTls, type TLSSocket } from 'node:tls'
 import type { Hono } from 'hono'
 import { type HttpOptions, HttpServer } from '../../src/server/http-server.ts'
 import { AUTHORITY, SERVER } from '../certificates.ts'
-import { type Frame, framesOf } from '../http2/peer.ts'
 
 /** Starts a server over TLS for a test. @returns its port */
 export async function secureServer(
@@ -72,14 +71,22 @@ export function send(
   })
 }
 
+/** A frame as it was read. */
+export type Frame = {
+  readonly type: number
+  readonly flags: number
+  readonly id: number
+  readonly payload: Uint8Array
+}
+
 /** A connection on which bytes are sent as they are. */
 export type RawConnection = {
   readonly socket: TLSSocket
   readonly write: (...frames: readonly Uint8Array[]) => void
   /** Resolves with all frames when the server has ended the connection. */
   readonly ended: Promise<Frame[]>
-  /** Resolves when a frame of that type has come. */
-  readonly frame: (type: number) => Promise<Frame>
+  /** Resolves when a frame of that type has come, of that stream if one is named. */
+  readonly frame: (type: number, id?: number) => Promise<Frame>
 }
 
 /** Opens a connection on which bytes are sent as they are. */
@@ -93,14 +100,7 @@ export async function openRaw(t: TestContext, port: number): Promise<RawConnecti
   socket.on('data', (chunk: Buffer) => {
     received = Buffer.concat([received, chunk])
   })
-  const wholeFrames = (): Frame[] => {
-    const bytes = Buffer.from(received)
-    let end = 0
-    while (end + 9 <= bytes.length && end + 9 + bytes.readUIntBE(end, 3) <= bytes.length) {
-      end += 9 + bytes.readUIntBE(end, 3)
-    }
-    return framesOf(bytes.subarray(0, end))
-  }
+  const wholeFrames = (): Frame[] => framesOf(Buffer.from(received))
   const ended = new Promise<Frame[]>((resolve) => {
     socket.on('close', () => resolve(wholeFrames()))
   })
@@ -108,12 +108,26 @@ export async function openRaw(t: TestContext, port: number): Promise<RawConnecti
     socket,
     write: (...frames) => socket.write(Buffer.concat(frames)),
     ended,
-    frame: async (type) => {
+    frame: async (type, id) => {
       for (;;) {
-        const found = wholeFrames().find((one) => one.type === type)
+        const found = wholeFrames().find((one) => one.type === type && one.id === (id ?? one.id))
         if (found !== undefined) return found
         await once(socket, 'data')
       }
     },
   }
+}
+
+/** Cuts bytes into frames; an incomplete one at the end is left out. */
+function framesOf(bytes: Buffer): Frame[] {
+  const frames: Frame[] = []
+  for (let at = 0; at + 9 <= bytes.length; ) {
+    const end = at + 9 + bytes.readUIntBE(at, 3)
+    if (end > bytes.length) break
+    const [type, flags] = [bytes.readUInt8(at + 3), bytes.readUInt8(at + 4)]
+    const payload = new Uint8Array(bytes.subarray(at + 9, end))
+    frames.push({ type, flags, id: bytes.readUInt32BE(at + 5), payload })
+    at = end
+  }
+  return frames
 }

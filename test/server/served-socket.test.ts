@@ -7,14 +7,13 @@ const GRACE_MS = 2000
 const WHOLE = { complete: true }
 
 /** A socket that counts how often it was ended. */
-function fakeSocket(writableNeedDrain = false): { endCount: number; destroy: () => void } {
+function fakeSocket(): { endCount: number; destroy: () => void } {
   return {
     endCount: 0,
-    writableNeedDrain,
     destroy() {
       this.endCount++
     },
-  } as ReturnType<typeof fakeSocket>
+  }
 }
 
 describe('ServedSocket', () => {
@@ -68,10 +67,31 @@ describe('ServedSocket', () => {
   test('leaves HTTP/2 to bound itself', () => {
     const socket = fakeSocket()
     const one = new ServedSocket(socket, true, 0)
-    one.secured(0, { idleSinceMs: 7, hasServed: true })
+    const calls: unknown[] = []
+    one.secured(0, {
+      ...{ idleSinceMs: 7, hasServed: true },
+      check: (...args) => calls.push(args),
+      close: () => calls.push('close'),
+    })
     one.check(1e9, TIMES)
+    one.close()
+    assert.deepEqual(calls, [[1e9, TIMES], 'close'])
     assert.equal(socket.endCount, 0)
     assert.deepEqual([one.idleSinceMs, one.hasServed], [7, true])
+  })
+
+  test('lets the gate go on when a request is complete and answered', () => {
+    let isWaiting = true
+    const one = new ServedSocket(fakeSocket(), false, 0)
+    one.bind({ writableNeedDrain: false, proceed: () => (isWaiting = false) })
+    assert.equal(one.expected(), 'request')
+    const request = { complete: false }
+    one.requested(1, request)
+    assert.equal(one.expected(), 'body')
+    request.complete = true
+    assert.deepEqual([one.expected(), isWaiting], ['wait', true])
+    one.responded(2, 200)
+    assert.deepEqual([one.expected(), isWaiting], ['request', false])
   })
 
   test('is at work until the last of its requests has its response', () => {
@@ -86,17 +106,18 @@ describe('ServedSocket', () => {
     assert.equal(one.idleSinceMs, 5)
   })
 
-  test('ends when 33 requests come before the first response', () => {
+  test('ends when 41 requests come before the first response', () => {
     const socket = fakeSocket()
     const one = new ServedSocket(socket, false, 0)
-    for (let i = 0; i < 32; i++) one.requested(0, WHOLE)
+    for (let i = 0; i < 40; i++) one.requested(0, WHOLE)
     assert.equal(socket.endCount, 0)
     one.requested(0, WHOLE)
     assert.equal(socket.endCount, 1)
   })
 
   test('is idle while its client leaves what is written unread', () => {
-    const one = new ServedSocket(fakeSocket(true), false, 1)
+    const one = new ServedSocket(fakeSocket(), false, 1)
+    one.bind({ writableNeedDrain: true, proceed: () => undefined })
     one.requested(2, WHOLE)
     assert.equal(one.idleSinceMs, 2)
   })

@@ -4,7 +4,7 @@ import { constants } from 'node:http2'
 import { describe, test } from 'node:test'
 import { Hono } from 'hono'
 import { identitiesOf, remoteOf } from '../../src/server/http-request.ts'
-import { BEGINNING, data, headers, POST, reset } from '../http2/peer.ts'
+import { block, FLAG, FRAME, frame, preface, uint32 } from '../attack/http2-wire.ts'
 import { within } from './clients.ts'
 import { openRaw, openSession, secureServer, send } from './http2-clients.ts'
 
@@ -216,8 +216,19 @@ describe('a request over HTTP/2', () => {
       },
     }
     const client = await openRaw(t, await secureServer(t, app))
-    client.write(BEGINNING, headers(1, POST, false), data(1, [1]), reset(1))
-    assert.match(String(await within(told, 'the end of the body')), /The body broke off/)
+    const post = block([
+      [':method', 'POST'],
+      [':scheme', 'https'],
+      [':authority', 'a.example'],
+      [':path', '/'],
+    ])
+    client.write(
+      preface(),
+      frame(FRAME.HEADERS, FLAG.END_HEADERS, 1, post),
+      frame(FRAME.DATA, 0, 1, Buffer.of(1)),
+      frame(FRAME.RST_STREAM, 0, 1, uint32(constants.NGHTTP2_CANCEL)),
+    )
+    assert.match(String(await within(told, 'the end of the body')), /prematurely closed/)
   })
 
   test('may wait for the word to go on', async (t) => {
@@ -230,17 +241,21 @@ describe('a request over HTTP/2', () => {
     assert.equal(String(chunk), '5')
   })
 
-  for (const [name, headers] of [
-    ['a slash in the host', { ':authority': 'a/b' }],
-    ['a query in the host', { ':authority': 'a?b' }],
-    ['a host that is none', { ':authority': 'a b' }],
-    ['a backslash in the path', { ':path': '/a\\..\\b' }],
-    ['all that there is', { ':method': 'OPTIONS', ':path': '*' }],
-    ['a method that cannot be', { ':method': 'TRACK' }],
+  for (const [name, headers, refusal] of [
+    ['a slash in the host', { ':authority': 'a/b' }, 'NGHTTP2_PROTOCOL_ERROR'],
+    ['a query in the host', { ':authority': 'a?b' }, 'NGHTTP2_PROTOCOL_ERROR'],
+    ['a space in the host', { ':authority': 'a b' }, 'NGHTTP2_PROTOCOL_ERROR'],
+    ['a backslash in the path', { ':path': '/a\\..\\b' }, '400'],
+    ['the path *', { ':method': 'OPTIONS', ':path': '*' }, '400'],
+    ['an unknown method', { ':method': 'TRACK' }, '404'],
   ] as const) {
     test(`is refused with ${name}`, async (t) => {
       const session = await openSession(t, await secureServer(t, ECHO))
-      assert.equal((await send(session, { ':path': '/what', ...headers })).status, 400)
+      const refused = await send(session, { ':path': '/what', ...headers }).then(
+        ({ status }) => String(status),
+        (error: Error) => error.message,
+      )
+      assert.match(refused, new RegExp(refusal))
       assert.equal((await send(session, { ':path': '/nothing' })).status, 204)
     })
   }

@@ -1,0 +1,148 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import type { FetchHandler, FetchListen, FetchRuntime } from '../../src/server/fetch-runtime.ts'
+import { FetchServer } from '../../src/server/fetch-server.ts'
+import type { App, Direct, Head } from '../../src/server/http-request.ts'
+import { SERVER, STRANGER } from '../certificates.ts'
+
+/** Stands in for the runtime: keeps what it is told to serve, and asks that. */
+class FakeRuntime implements FetchRuntime {
+  readonly listens: FetchListen[] = []
+  readonly stops: boolean[] = []
+  handler: FetchHandler | undefined
+  remoteReads = 0
+
+  readonly listen: FetchRuntime['listen'] = (at, handler) => {
+    this.listens.push(at)
+    this.handler = handler
+    return { port: 8443, stop: (closesConnections) => void this.stops.push(closesConnections) }
+  }
+
+  readonly remote: Parameters<FetchHandler>[1] = () => {
+    this.remoteReads++
+    return { address: '192.0.2.7', port: 4711 }
+  }
+
+  async ask(path: string, init?: RequestInit): Promise<Response> {
+    return this.askAs(new Request(`http://dns.test${path}`, init))
+  }
+
+  async askAs(request: Request): Promise<Response> {
+    if (this.handler === undefined) throw new TypeError('Nothing is served')
+    return this.handler(request, this.remote)
+  }
+}
+
+const APP: App = {
+  fetch: (request, env) => new Response(`app ${request.method} ${JSON.stringify(env)}`),
+}
+
+async function listening(direct: Direct): Promise<FakeRuntime> {
+  const runtime = new FakeRuntime()
+  const server = new FetchServer(runtime, { app: APP, direct, tls: undefined })
+  assert.equal(await server.listen('127.0.0.1', 0), 8443)
+  return runtime
+}
+
+const HEADERS = { 'cache-control': 'max-age=5' }
+
+describe('FetchServer', () => {
+  it('answers common requests without the app, and asks for no address', async () => {
+    const heads: Head[] = []
+    const runtime = await listening((head) => {
+      heads.push(head)
+      return () => ({ status: 200, headers: HEADERS, body: Uint8Array.of(1, 2) })
+    })
+    const response = await runtime.ask('/dns-query?dns=AAA', { headers: { accept: 'x/y' } })
+    assert.deepEqual([...new Uint8Array(await response.arrayBuffer())], [1, 2])
+    assert.equal(response.headers.get('cache-control'), 'max-age=5')
+    assert.equal(heads[0]?.method, 'GET')
+    assert.equal(heads[0]?.path, '/dns-query?dns=AAA')
+    assert.equal(heads[0]?.header('accept'), 'x/y')
+    assert.equal(heads[0]?.header('content-type'), undefined)
+    assert.equal(runtime.remoteReads, 0)
+    assert.equal(heads[0]?.address, '192.0.2.7')
+  })
+
+  it('hands over the body of a POST', async () => {
+    const runtime = await listening(() => async (body) => ({
+      status: 200,
+      headers: HEADERS,
+      body: body ?? new Uint8Array(0),
+    }))
+    const response = await runtime.ask('/dns-query', { method: 'POST', body: Uint8Array.of(9) })
+    assert.deepEqual([...new Uint8Array(await response.arrayBuffer())], [9])
+  })
+
+  it('leaves the rest to the app, with who sends it', async () => {
+    const runtime = await listening(() => undefined)
+    const remote = { remoteAddress: '192.0.2.7', remotePort: 4711, localPort: 8443 }
+    const text = await (await runtime.ask('/resolve')).text()
+    assert.equal(text, `app GET ${JSON.stringify({ incoming: { socket: remote } })}`)
+  })
+
+  it('refuses a request without a host, which Bun passes on with a path as its URL', async () => {
+    const runtime = await listening(() => undefined)
+    const request = new Request('http://dns.test/')
+    for (const url of ['/dns-query', 'http://[::/dns-query']) {
+      const sent = new Proxy(request, {
+        get: (target, name) => (name === 'url' ? url : Reflect.get(target, name, target)),
+      })
+      const response = await runtime.askAs(sent)
+      assert.equal(response.status, 400)
+      assert.match(await response.text(), /"code":"bad_host"/)
+    }
+  })
+
+  it('ends a request whose body does not come in time', async (t) => {
+    t.mock.timers.enable({ apis: ['setTimeout'] })
+    const runtime = await listening(() => () => ({
+      status: 200,
+      headers: HEADERS,
+      body: new Uint8Array(0),
+    }))
+    const body = new ReadableStream({ start: (controller) => controller.enqueue(Uint8Array.of(1)) })
+    const answered = runtime.ask('/dns-query', {
+      method: 'POST',
+      body,
+      duplex: 'half',
+    } as RequestInit)
+    t.mock.timers.tick(15_000)
+    const { status, headers } = await answered
+    assert.deepEqual([status, headers.get('connection')], [408, 'close'])
+  })
+
+  it('ends the open connections', async () => {
+    const runtime = new FakeRuntime()
+    const server = new FetchServer(runtime, { app: APP, direct: () => undefined, tls: undefined })
+    await server.close()
+    await server.listen(undefined, 0)
+    assert.deepEqual(runtime.listens, [{ port: 0 }])
+    await server.close()
+    assert.deepEqual(runtime.stops, [true])
+  })
+
+  it('listens again with another certificate, and keeps the connections', async () => {
+    const runtime = new FakeRuntime()
+    const tls = { ...SERVER, clientAuth: 'nocert' } as const
+    const server = new FetchServer(runtime, { app: APP, direct: () => undefined, tls })
+    const next = { ...STRANGER, clientAuth: 'nocert' } as const
+    server.renew(tls)
+    await server.listen('127.0.0.1', 0)
+    server.renew(next)
+    assert.deepEqual(runtime.stops, [false])
+    const certificates = runtime.listens.map((one) => [one.port, one.tls?.cert])
+    assert.deepEqual(certificates, [
+      [0, SERVER.cert],
+      [8443, STRANGER.cert],
+    ])
+    assert.throws(() => server.renew({ ...tls, key: 'none' }))
+    assert.equal(runtime.listens.length, 2)
+  })
+
+  it('refuses a key that is none', () => {
+    const tls = { ...SERVER, key: 'none', clientAuth: 'nocert' } as const
+    const options = { app: APP, direct: () => undefined, tls }
+    assert.throws(() => new FetchServer(new FakeRuntime(), options))
+  })
+})

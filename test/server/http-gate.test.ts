@@ -1,0 +1,116 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
+import { describe, type TestContext, test } from 'node:test'
+import { type Expected, HttpGate } from '../../src/server/http-gate.ts'
+import { NetworkTurns } from '../../src/server/network-turns.ts'
+import { within } from './clients.ts'
+
+type Gated = { readonly client: Socket; readonly source: Socket; readonly gate: HttpGate }
+
+/** Connects a client with a gate that `expected` decides about. */
+async function gated(t: TestContext, expected: () => Expected): Promise<Gated> {
+  const server = createServer({ allowHalfOpen: true }).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const client = connect((server.address() as AddressInfo).port, '127.0.0.1')
+  client.on('error', () => undefined)
+  const [source]: Socket[] = await once(server, 'connection')
+  if (source === undefined) throw new TypeError('no socket')
+  const turns = new NetworkTurns()
+  t.after(() => {
+    client.destroy()
+    source.destroy()
+    server.close()
+  })
+  return { client, source, gate: new HttpGate(source, { turns, expected }) }
+}
+
+describe('HttpGate', () => {
+  test('has both ends of its socket', async (t) => {
+    const { client, source, gate } = await gated(t, () => 'request')
+    assert.equal(gate.remotePort, client.localPort)
+    assert.deepEqual([gate.localPort, gate.encrypted], [source.localPort, false])
+  })
+
+  test('lets requests through a kibibyte at a time, and none during a response', async (t) => {
+    let expected: Expected = 'request'
+    const { client, gate } = await gated(t, () => expected)
+    const sizes: number[] = []
+    gate.on('data', (chunk: Buffer) => {
+      sizes.push(chunk.length)
+      expected = 'wait'
+    })
+    client.write(Buffer.alloc(3000))
+    await within(once(gate, 'data'), 'the first bytes')
+    assert.deepEqual(sizes, [1024])
+    for (let i = 0; i < 2; i++) {
+      expected = 'request'
+      gate.proceed()
+      gate.proceed()
+    }
+    assert.deepEqual(sizes, [1024, 1024, 952])
+  })
+
+  test('lets bodies through in larger pieces, all of them', async (t) => {
+    const { client, gate } = await gated(t, () => 'body')
+    let size = 0
+    let largest = 0
+    gate.on('data', (chunk: Buffer) => {
+      size += chunk.length
+      largest = Math.max(largest, chunk.length)
+    })
+    client.end(Buffer.alloc(1_000_000))
+    await within(once(gate, 'end'), 'the end')
+    assert.equal(size, 1_000_000)
+    assert.ok(largest <= 16_384, `${largest} bytes in one piece`)
+  })
+
+  test('reads no more than it lets through', async (t) => {
+    const { client, source } = await gated(t, () => 'wait')
+    const all = Buffer.alloc(50_000_000)
+    client.write(all)
+    await once(source, 'pause')
+    assert.ok(source.bytesRead <= 131_072, `${source.bytesRead} bytes were read`)
+  })
+
+  test('ends after what was written, and reads on so that it arrives', async (t) => {
+    const { client, gate } = await gated(t, () => 'wait')
+    let text = ''
+    client.on('data', (chunk: Buffer) => {
+      text += chunk.toString()
+    })
+    // More than the system takes for both ends of the connection.
+    client.write(Buffer.alloc(10_000_000))
+    await once(gate.source, 'pause')
+    gate.cork()
+    gate.write('a ')
+    gate.write('response')
+    gate.uncork()
+    gate.destroySoon()
+    await within(once(client, 'end'), 'the end')
+    assert.equal(text, 'a response')
+    client.end()
+    await within(once(gate, 'close'), 'the end of the gate')
+  })
+
+  test('does not wait for ever for the client to close', async (t) => {
+    const { gate } = await gated(t, () => 'wait')
+    gate.destroySoon()
+    await within(once(gate, 'close'), 'the end of the gate')
+  })
+
+  test('ends with its socket, and its socket with it', async (t) => {
+    const first = await gated(t, () => 'request')
+    first.source.destroy()
+    await within(once(first.gate, 'close'), 'the end of the gate')
+    const second = await gated(t, () => 'request')
+    second.gate.destroy()
+    await within(once(second.source, 'close'), 'the end of the socket')
+  })
+
+  test('reports that its socket was idle for the given time', async (t) => {
+    const { gate } = await gated(t, () => 'request')
+    gate.setNoDelay(true).setKeepAlive(true).setTimeout(20)
+    await within(once(gate, 'timeout'), 'the timeout')
+  })
+})

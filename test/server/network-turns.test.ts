@@ -1,0 +1,62 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { NetworkTurns } from '../../src/server/network-turns.ts'
+
+const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
+
+/** Turns whose pieces of work take 1 ms each, and what they did. */
+function fixture(): { turns: NetworkTurns; done: string[]; take: (network: string) => void } {
+  let nowMs = 0
+  const turns = new NetworkTurns(() => nowMs)
+  const done: string[] = []
+  const take = (network: string): void => {
+    turns.take(network, () => {
+      done.push(network)
+      nowMs++
+    })
+  }
+  return { turns, done, take }
+}
+
+describe('NetworkTurns', () => {
+  test('runs work at once while the turn has time', async () => {
+    const { done, take } = fixture()
+    take('a')
+    take('b')
+    assert.deepEqual(done, ['a', 'b'])
+    take('c')
+    assert.deepEqual(done, ['a', 'b'])
+    await nextTurn()
+    assert.deepEqual(done, ['a', 'b', 'c'])
+  })
+
+  test('runs the work of one network after a piece of each other one', async () => {
+    const { done, take } = fixture()
+    for (let i = 0; i < 6; i++) take('many')
+    take('one')
+    take('other')
+    done.length = 0
+    await nextTurn()
+    assert.deepEqual(done, ['many', 'one'])
+    await nextTurn()
+    assert.deepEqual(done, ['many', 'one', 'other', 'many'])
+    await nextTurn()
+    assert.deepEqual(done.slice(4), ['many', 'many'])
+  })
+
+  test('goes on after work that takes more than a turn, and after a pause', async () => {
+    let nowMs = 0
+    const turns = new NetworkTurns(() => nowMs)
+    let count = 0
+    const slow = (): void => {
+      count++
+      nowMs += 100
+    }
+    for (let i = 0; i < 3; i++) turns.take('a', slow)
+    assert.equal(count, 1)
+    for (let i = 0; i < 3; i++) await nextTurn()
+    assert.equal(count, 3)
+    turns.take('a', slow)
+    assert.equal(count, 4)
+  })
+})
