@@ -1,8 +1,8 @@
 /**
- * Data points of answers for Workers Analytics Engine; docs/analytics.md has what is where in them.
+ * Data points of answers for Workers Analytics Engine; docs/analytics.md lists their fields.
  * @module
  */
-import type { Answered } from '../src/gateway/observed-gateway.ts'
+import type { Answered } from '../src/gateway/answer-observer.ts'
 
 /** Bytes of an index. */
 const INDEX_BYTES_MAX = 96
@@ -18,8 +18,8 @@ export type DatasetLike = {
 }
 
 /**
- * Makes who writes a point for an answer. All are written: the platform chooses, where they are too
- * many for one index, which it keeps, and for how many each stands.
+ * Returns a function that writes a data point for each answer. Where an index gets too many of
+ * them, the platform samples, and stores with each point how many it stands for.
  */
 export function pointWriter(dataset: DatasetLike): (answered: Answered) => void {
   return ({ clusters, words, numbers }) => {

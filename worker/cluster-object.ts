@@ -18,33 +18,29 @@ import { StoreError } from '../src/gateway/store-error.ts'
 import { Turns } from '../src/gateway/turns.ts'
 import { UnlistedShards } from '../src/gateway/unlisted-shards.ts'
 import { importPublicKey } from '../src/snapshot/format/signature.ts'
+import type { ClusterCalls, ClusterIdentity } from './cluster-stub.ts'
 import type { Env } from './env.ts'
-import { createSqlStore } from './sql-store.ts'
+import { SqlStore } from './sql-store.ts'
 import { createWorkerHost } from './worker-host.ts'
 
-/** A cluster that the caller has authorized, and the key that its manifests must be signed with. */
-export type ClusterIdentity = { readonly cluster: string; readonly publicKey: string }
-
 /** Holds one cluster's manifest and shards. */
-export class ClusterObject extends DurableObject<Env> {
+export class ClusterObject extends DurableObject<Env> implements ClusterCalls {
   private readonly store: ClusterStore
   private readonly log = createWorkerHost().log
-  /** Serialises writes: other calls run while a signature is checked. */
+  /** Serializes writes: other calls run while a signature is checked. */
   private readonly turns = new Turns()
-  /** Who publishes, by public key: an object outlives a change of the configuration. */
+  /** By public key, because an object outlives a change of the configuration. */
   private readonly publishers = new Map<string, Promise<Publisher>>()
 
   constructor(state: DurableObjectState, env: Env) {
     super(state, env)
-    this.store = createSqlStore(state.storage)
+    this.store = new SqlStore(state.storage)
   }
 
-  /** Takes a shard. */
   putShard(identity: ClusterIdentity, sha256: string, bytes: Uint8Array): Promise<IngestResult> {
     return this.write(identity, (publisher) => ingestShard(publisher, sha256, bytes))
   }
 
-  /** Takes a manifest. */
   putManifest(
     identity: ClusterIdentity,
     signed: SignedManifest,
@@ -53,17 +49,14 @@ export class ClusterObject extends DurableObject<Env> {
     return this.write(identity, (publisher) => ingestManifest(publisher, signed, expected))
   }
 
-  /** Reads the manifest. */
   async readManifest(identity: ClusterIdentity): Promise<ServedManifest | undefined> {
     return (await this.publisher(identity)).store.readManifest()
   }
 
-  /** Reads a shard. */
   async readShard(identity: ClusterIdentity, sha256: string): Promise<Uint8Array | undefined> {
     return (await this.publisher(identity)).store.readShard(sha256)
   }
 
-  /** Returns the newest manifest's bytes and their entity tag. */
   async state(
     identity: ClusterIdentity,
   ): Promise<{ readonly bytes: Uint8Array; readonly etag: string } | undefined> {
@@ -71,17 +64,15 @@ export class ClusterObject extends DurableObject<Env> {
     return signed && { bytes: signed.bytes, etag: await manifestEtag(signed.bytes) }
   }
 
-  /** Reads what is kept. */
   async history(identity: ClusterIdentity): Promise<ClusterHistory> {
     return readHistory((await this.publisher(identity)).store)
   }
 
-  /** Has a generation served, or the newest again. */
   pin(identity: ClusterIdentity, generation: number | undefined): Promise<boolean> {
     return this.turns.take(async () => (await this.publisher(identity)).store.pin(generation))
   }
 
-  /** Errors lose their class on the way to the Worker, so a failing store is a refusal here. */
+  /** Errors lose their class on the way to the Worker, so a failing store becomes a refusal. */
   private write(
     identity: ClusterIdentity,
     act: (publisher: Publisher) => Promise<IngestResult>,

@@ -1,5 +1,5 @@
 /**
- * The Worker: wires the gateway to its platform.
+ * The Worker: wires the gateway to Cloudflare.
  * @module
  */
 import type { Context, Hono } from 'hono'
@@ -16,28 +16,25 @@ import {
 import { type GatewayConfig, GatewayConfigError, readGatewayConfig } from '../src/gateway/config.ts'
 import { DirectDoh } from '../src/gateway/direct-doh.ts'
 import { Gateway, type GatewayRuntime } from '../src/gateway/gateway.ts'
-import { ObservedGateway } from '../src/gateway/observed-gateway.ts'
-import type { ClusterWriter } from '../src/gateway/publish-routes.ts'
 import type { TokenStore } from '../src/gateway/token-store.ts'
-import { parseManifest } from '../src/snapshot/format/manifest.ts'
 import { pointWriter } from './analytics.ts'
 import { kvBlobs, r2Blobs } from './blob-stores.ts'
-import type { ClusterIdentity } from './cluster-object.ts'
+import { ClusterStub } from './cluster-stub.ts'
 import type { Env } from './env.ts'
 import type { TokenObject } from './token-object.ts'
 import { createWorkerHost } from './worker-host.ts'
 
-/** Who asks where no platform says it. */
+/** The client's address outside of Cloudflare, as in tests. */
 const LOOPBACK = '127.0.0.1'
-/** When to ask again what was deployed wrongly. */
+/** When clients of a misconfigured gateway may try again. */
 const RETRY_SECONDS = '60'
-/** Where a segment of a path may consist of dots (RFC 3986 §5.2.4), escaped ones among them. */
+/** A path with segments of dots (RFC 3986 §5.2.4), which may be percent-encoded. */
 const DOT_SEGMENT = /\/(?:\.|%2e)/i
 
 export { ClusterObject } from './cluster-object.ts'
 export { TokenObject } from './token-object.ts'
 
-/** The gateway of this isolate: made by the first request, kept as long as the isolate lives. */
+/** The gateway of this isolate, created by its first request. */
 let served: { readonly app: Hono; readonly direct: DirectDoh } | undefined
 
 export default {
@@ -61,15 +58,15 @@ export default {
   },
 }
 
-/** Resolves dots in the path as URLs have it, and as other runtimes do before we see a request. */
+/** Resolves dot segments (RFC 3986 §5.2.4), as Node, Bun and Deno do before the app runs. */
 function withoutDots(request: Request): Request {
   const { url } = request
   return DOT_SEGMENT.test(url) ? new Request(new URL(url).href, request) : request
 }
 
 /**
- * Tells whether a request crossed a network without TLS (RFC 8484 §5), as the platform has it, or a
- * proxy before us. On one machine there is neither.
+ * Returns whether a request crossed a network without TLS (RFC 8484 §5), according to Cloudflare or
+ * a proxy. On one machine there is neither.
  */
 function isInTheClear({ url, headers }: Request): boolean {
   const isFromOutside = headers.has('cf-ray') || headers.get('x-forwarded-proto') === 'http'
@@ -79,20 +76,9 @@ function isInTheClear({ url, headers }: Request): boolean {
 async function createGateway(env: Env): Promise<NonNullable<typeof served>> {
   const config = await readGatewayConfig(env)
   const runtime = createRuntime(env, config)
-  const gateway = createObserved(env, config, runtime) ?? new Gateway(config, runtime)
+  const gateway = new Gateway(config, runtime)
   const app = createGatewayApp(config, runtime, gateway)
   return { app, direct: new DirectDoh(gateway, config) }
-}
-
-/** Where answers are to be counted. */
-function createObserved(
-  { ANALYTICS: dataset, ANALYTICS_NAMES: names }: Env,
-  config: GatewayConfig,
-  runtime: GatewayRuntime,
-): Gateway | undefined {
-  if (dataset === undefined) return undefined
-  const options = { tell: pointWriter(dataset), wantsNames: names === 'true' }
-  return new ObservedGateway(config, runtime, options)
 }
 
 async function answerDirectly(
@@ -117,67 +103,51 @@ async function answerDirectly(
 }
 
 function createRuntime(env: Env, config: GatewayConfig): GatewayRuntime {
-  const { LIMITER: limiter } = env
-  const blobs = blobsOf(env)
   const host = createWorkerHost()
-  const near = (cluster: string, store: BlobStore): ClusterBlobs => ({
-    cluster,
-    blobs: store,
-    after: host.after,
-    elapsed: host.elapsed,
-    onError: (error) => {
-      const message = 'KV or R2 fails; the cluster object has all shards'
+  const blobs = blobsOf(env)
+  const stubOf = (cluster: string): ClusterStub => {
+    const publicKey = config.clusters.get(cluster)?.publicKeyText ?? ''
+    return new ClusterStub(env.CLUSTER, { cluster, publicKey })
+  }
+  const nearOf = (cluster: string, store: BlobStore): ClusterBlobs => {
+    const message = 'KV or R2 fails; the cluster object has all shards'
+    const onError = (error: unknown): void =>
       host.log({ level: 'error', message, cluster, error: String(error) })
-    },
-  })
+    return { cluster, blobs: store, after: host.after, elapsed: host.elapsed, onError }
+  }
   return {
     host,
-    originOf: (cluster) => {
-      const identity = identityOf(cluster, config)
-      const origin = {
-        readManifest: () => env.CLUSTER.getByName(cluster).readManifest(identity),
-        readShard: (sha256: string) => env.CLUSTER.getByName(cluster).readShard(identity, sha256),
-      }
-      return blobs === undefined ? origin : originWithBlobs(origin, near(cluster, blobs))
-    },
-    writerOf: (cluster) => {
-      const object = env.CLUSTER.getByName(cluster)
-      const identity = identityOf(cluster, config)
-      const writer: ClusterWriter = {
-        putShard: (sha256, bytes) => object.putShard(identity, sha256, bytes),
-        putManifest: (bytes, signature, expected) =>
-          object.putManifest(identity, { bytes, signature }, expected),
-        history: async () => object.history(identity),
-        pin: async (generation) => object.pin(identity, generation),
-        state: async () => {
-          const state = await object.state(identity)
-          return state && { manifest: parseManifest(state.bytes), etag: state.etag }
-        },
-      }
-      if (blobs === undefined) return writer
-      return writerWithBlobs(writer, near(cluster, blobs))
-    },
+    originOf: (id) => (blobs ? originWithBlobs(stubOf(id), nearOf(id, blobs)) : stubOf(id)),
+    writerOf: (id) => (blobs ? writerWithBlobs(stubOf(id), nearOf(id, blobs)) : stubOf(id)),
     tokenStore: tokenStoreOf(env),
     randomBytes: (size) => crypto.getRandomValues(new Uint8Array(size)),
     fetch: (url) => fetch(url),
     clientOf,
     identitiesOf: (c) => identitiesOf(c.req.raw),
-    ...(limiter === undefined
-      ? {}
-      : { limiter: { allow: async (key) => (await limiter.limit({ key })).success } }),
-    keepAlive: (c, promise) => {
-      c.executionCtx.waitUntil(promise)
-    },
+    ...limiterOf(env),
+    ...observerOf(env),
+    keepAlive: (c, promise) => c.executionCtx.waitUntil(promise),
   }
 }
 
-/** What is bound is used; without either all is in the Durable Object, as on the free plan. */
+/** Without the binding, each isolate counts requests in its own memory. */
+function limiterOf({ LIMITER: limiter }: Env): Pick<GatewayRuntime, 'limiter'> {
+  if (limiter === undefined) return {}
+  return { limiter: { allow: async (key) => (await limiter.limit({ key })).success } }
+}
+
+function observerOf({ ANALYTICS, ANALYTICS_NAMES }: Env): Pick<GatewayRuntime, 'observer'> {
+  if (ANALYTICS === undefined) return {}
+  return { observer: { onAnswer: pointWriter(ANALYTICS), wantsNames: ANALYTICS_NAMES === 'true' } }
+}
+
+/** Prefers R2 to KV; without either, shards are read from the Durable Object. */
 function blobsOf({ SHARDS_R2: bucket, SHARDS_KV: kv }: Env): BlobStore | undefined {
   if (bucket !== undefined) return r2Blobs(bucket)
   return kv === undefined ? undefined : kvBlobs(kv)
 }
 
-/** A stub is for one request only, so each call gets its own. */
+/** A stub belongs to one request, so each call gets a stub of its own. */
 function tokenStoreOf(env: Env): TokenStore {
   const object = (): DurableObjectStub<TokenObject> => env.TOKENS.getByName('tokens')
   return {
@@ -188,11 +158,7 @@ function tokenStoreOf(env: Env): TokenStore {
   }
 }
 
-function identityOf(cluster: string, { clusters }: GatewayConfig): ClusterIdentity {
-  return { cluster, publicKey: clusters.get(cluster)?.publicKeyText ?? '' }
-}
-
-/** Cloudflare has checked the client's certificate against the zone's authorities. */
+/** Cloudflare has verified the client's certificate against the zone's authorities. */
 function identitiesOf({ cf }: Request): readonly string[] {
   const client = cf?.tlsClientAuth
   const isVerified = isRecord(client) && client.certVerified === 'SUCCESS'
@@ -200,7 +166,7 @@ function identitiesOf({ cf }: Request): readonly string[] {
   return [`cert:${client.certFingerprintSHA256.toLowerCase()}`]
 }
 
-/** The platform says who the client is, and no client can say otherwise. */
+/** The platform sets this header; clients cannot. */
 function clientOf(c: Context): Client {
   const address = c.req.header('cf-connecting-ip') ?? LOOPBACK
   return { address, port: 0, transport: 'https' }

@@ -5,9 +5,10 @@
 import type { Context } from 'hono'
 import { Hono } from 'hono/tiny'
 import { decodeBase64url } from '../bytes/base64url.ts'
-import { byteAt } from '../bytes/bytes.ts'
-import { HEADER_BYTES, MESSAGE_BYTES_MAX } from '../dns/limits.ts'
+import type { MaybePromise } from '../chain/plugin.ts'
+import { MESSAGE_BYTES_MAX } from '../dns/limits.ts'
 import { answerHeaders, cacheControl } from './answer-headers.ts'
+import { badMessage, isQuery, noAnswer } from './direct-message.ts'
 import { notFound, refuseFinalSlash } from './final-slash.ts'
 import { errorResponse, HttpError } from './http-error.ts'
 import { parseJsonQuery } from './json-query.ts'
@@ -23,18 +24,15 @@ const ALLOW_JSON = 'GET, HEAD'
 
 /** What the app needs. */
 export type DohOptions = {
-  /** Answers a message; `undefined` for no answer. The context tells who asks. */
-  readonly answer: (
-    message: Uint8Array,
-    c: Context,
-  ) => Promise<Uint8Array | undefined> | Uint8Array | undefined
-  /** Whether answers are for one client only, as they are under a token (RFC 9111 §5.2.2.7). */
+  /** Answers a message of the request's client; `undefined` for no response. */
+  readonly answer: (message: Uint8Array, c: Context) => MaybePromise<Uint8Array | undefined>
+  /** Whether a response is for one client only, as with a token (RFC 9111 §5.2.2.7). */
   readonly isPrivate: (c: Context) => boolean
-  /** More headers of an answer to a message. */
-  readonly headersOf?: (message: Uint8Array, c: Context) => Readonly<Record<string, string>>
+  /** Returns more headers for what `answer` has just answered a request. */
+  readonly headersOf?: (c: Context) => Readonly<Record<string, string>>
 }
 
-/** Makes the app with `/dns-query` and `/resolve`. */
+/** Creates the app with `/dns-query` and `/resolve`. */
 export function createDohApp(options: DohOptions): Hono {
   const app = new Hono()
   app.onError((error) => {
@@ -47,7 +45,10 @@ export function createDohApp(options: DohOptions): Hono {
   app.post('/dns-query', (c) => post(c, options))
   app.options('/dns-query', () => allowed(ALLOW))
   app.all('/dns-query', () => refuseMethod(ALLOW))
-  app.get('/resolve', (c) => answerJson(c, options, 'application/json; charset=UTF-8'))
+  app.get('/resolve', (c) => {
+    const parameters = new URL(c.req.url).searchParams
+    return answerJson(c, options, { parameters, type: 'application/json; charset=UTF-8' })
+  })
   app.options('/resolve', () => allowed(ALLOW_JSON))
   app.all('/resolve', () => refuseMethod(ALLOW_JSON))
   return app
@@ -58,26 +59,29 @@ async function get(c: Context, options: DohOptions): Promise<Response> {
   const messages = parameters.getAll('dns')
   const form = requireForm(c)
   if (messages.length === 0 && (form === 'json' || parameters.has('name'))) {
-    return answerJson(c, options, JSON_TYPE)
+    return answerJson(c, options, { parameters, type: JSON_TYPE })
   }
+  const message = readMessage(messages, parameters.has('name'))
+  if (form === 'wire') return answerWire(c, options, message)
+  const reply = await ask(c, options, message)
+  return respond(c, options, { body: reply, type: JSON_TYPE, json: formatJsonReply(reply) })
+}
+
+/** Reads parameter `dns` of a GET request (RFC 8484 §4.1.1). @throws {HttpError} 400, 414 */
+function readMessage(messages: readonly string[], hasName: boolean): Uint8Array {
   const [text] = messages
   if (text === undefined || text === '') {
     throw new HttpError(400, 'bad_parameter', 'Parameter "dns" is missing')
   }
-  if (messages.length > 1 || parameters.has('name')) {
+  if (messages.length > 1 || hasName) {
     throw new HttpError(400, 'bad_parameter', 'One question at a time: "dns" once, or "name"')
   }
   if (text.length > DNS_PARAMETER_MAX) {
     throw new HttpError(414, 'uri_too_long', `"dns" is over ${DNS_PARAMETER_MAX} characters`)
   }
   const message = decodeBase64url(text)
-  if (message === undefined) {
-    throw new HttpError(400, 'bad_parameter', '"dns" is not base64url without padding')
-  }
-  if (form === 'wire') return answerWire(c, options, message)
-  const reply = await ask(c, options, message)
-  const json = formatJsonReply(reply)
-  return respond(c, options, { message, body: reply, type: JSON_TYPE, json })
+  if (message !== undefined) return message
+  throw new HttpError(400, 'bad_parameter', '"dns" is not base64url without padding')
 }
 
 async function post(c: Context, options: DohOptions): Promise<Response> {
@@ -100,43 +104,41 @@ function requireForm(c: Context): Form {
 }
 
 async function answerWire(c: Context, options: DohOptions, message: Uint8Array): Promise<Response> {
+  return respond(c, options, { body: await ask(c, options, message), type: WIRE_TYPE })
+}
+
+/** Answers a query of the JSON API, in JSON unless parameter `ct` requests the wire form. */
+async function answerJson(
+  c: Context,
+  options: DohOptions,
+  { parameters, type }: { readonly parameters: URLSearchParams; readonly type: string },
+): Promise<Response> {
+  const { message, form } = parseJsonQuery(parameters)
   const body = await ask(c, options, message)
-  return respond(c, options, { message, body, type: WIRE_TYPE })
+  if (form === 'wire') return respond(c, options, { body, type: WIRE_TYPE })
+  return respond(c, options, { body, type, json: formatJsonReply(body) })
 }
 
-/** The JSON form of an answer, unless parameter `ct` asks for the wire form. */
-async function answerJson(c: Context, options: DohOptions, type: string): Promise<Response> {
-  const { message, form } = parseJsonQuery(new URL(c.req.url).searchParams)
-  const reply = await ask(c, options, message)
-  if (form === 'wire') return respond(c, options, { message, body: reply, type: WIRE_TYPE })
-  return respond(c, options, { message, body: reply, type, json: formatJsonReply(reply) })
-}
-
-/** A message too short for a header, or a response, has nothing that could be answered. */
 async function ask(c: Context, options: DohOptions, message: Uint8Array): Promise<Uint8Array> {
-  if (message.length < HEADER_BYTES || (byteAt(message, 2) & 0x80) !== 0) {
-    throw new HttpError(400, 'bad_message', 'The message is not a DNS query')
-  }
+  if (!isQuery(message)) throw badMessage()
   const reply = await options.answer(message, c)
-  if (reply !== undefined) return reply
-  throw new HttpError(500, 'no_answer', 'The query gets no answer')
+  if (reply === undefined) throw noAnswer()
+  return reply
 }
 
 type Answer = {
-  readonly message: Uint8Array
   readonly body: Uint8Array
   readonly type: string
   /** The text to send in place of the body. */
   readonly json?: string
 }
 
-function respond(c: Context, options: DohOptions, answer: Answer): Response {
-  const { message, body, type, json } = answer
+function respond(c: Context, options: DohOptions, { body, type, json }: Answer): Response {
   const isPost = c.req.method === 'POST'
   const control = cacheControl(body, { isPrivate: options.isPrivate(c), isPost })
   const bytes = json === undefined ? new Uint8Array(body) : new TextEncoder().encode(json)
   const headers = answerHeaders(type, bytes.length, control)
-  return new Response(bytes, { headers: { ...headers, ...options.headersOf?.(message, c) } })
+  return new Response(bytes, { headers: { ...headers, ...options.headersOf?.(c) } })
 }
 
 function allowed(methods: string): Response {

@@ -9,26 +9,27 @@ import { createDohApp } from '../doh/app.ts'
 import { notFound, refuseFinalSlash } from '../doh/final-slash.ts'
 import { errorResponse, HttpError } from '../doh/http-error.ts'
 import { jsonResponse, SECURITY_HEADERS } from '../doh/json-response.ts'
-import { checkAdmin } from './admin.ts'
 import { AGE_HEADER } from './age-headers.ts'
 import type { GatewayConfig } from './config.ts'
 import { createExplainRoute } from './explain-route.ts'
 import { Gateway, type GatewayRuntime } from './gateway.ts'
 import { createGenerationRoutes } from './generation-routes.ts'
 import { openToPages } from './open-to-pages.ts'
+import { checkAdmin, checkStatusReader } from './operators.ts'
 import { formatPage } from './page.ts'
 import { createPublishRoutes } from './publish-routes.ts'
 import { StoreError } from './store-error.ts'
 import { createTokenAdvice } from './token-advice.ts'
 import { createTokenRoutes } from './token-routes.ts'
 
-/** Makes the gateway. @throws {GatewayConfigError} when the Corefile asks for what there is not */
+/** Creates the app of a gateway. @throws {GatewayConfigError} when the Corefile is not valid */
 export function createGatewayApp(
   config: GatewayConfig,
   runtime: GatewayRuntime,
   gateway: Gateway = new Gateway(config, runtime),
 ): Hono {
   const { now } = runtime.host
+  const { admission } = gateway
   const app = new Hono()
   app.onError(async (error, c) => {
     if (error instanceof StoreError) {
@@ -36,8 +37,8 @@ export function createGatewayApp(
     }
     if (error instanceof HttpError && error.status !== 401) return errorResponse(error)
     if (error instanceof HttpError) {
-      // Who guesses tokens is soon told to wait.
-      const refusal = await gateway.countRefused(c).catch((denied: unknown) => denied)
+      // A client that guesses tokens soon gets a 429.
+      const refusal = await admission.countRefused(c).catch((denied: unknown) => denied)
       return errorResponse(refusal instanceof HttpError ? refusal : error)
     }
     runtime.host.log({ level: 'error', message: 'a request failed', error: String(error) })
@@ -46,7 +47,7 @@ export function createGatewayApp(
   app.notFound(() => errorResponse(notFound()))
   app.use(refuseFinalSlash)
   app.get('/', (c) => page(originOf(c), config.access.isPublic))
-  addStatusRoutes(app, gateway, config.adminSha256)
+  addStatusRoutes(app, gateway, config)
   if (config.corsOrigins.length > 0) {
     const allowed = openToPages(config.corsOrigins, AGE_HEADER)
     for (const path of ['/dns-query', '/resolve', '/t/*']) app.use(path, allowed)
@@ -56,7 +57,7 @@ export function createGatewayApp(
     createPublishRoutes({
       clusters: config.clusters,
       writerOf: runtime.writerOf,
-      count: (cluster) => gateway.count(`exporter ${cluster}`),
+      count: (cluster) => admission.count(`exporter ${cluster}`),
       now,
     }),
   )
@@ -75,53 +76,53 @@ export function createGatewayApp(
   app.route(
     '/',
     createExplainRoute({
-      viewOf: (c) => gateway.explainView(c),
-      explain: (message, view, c) => gateway.explain(message, view, c),
+      admit: (c) => admission.admitExplain(c),
+      explain: (message, client, c) => gateway.explain(message, client, c),
     }),
   )
   app.route('/', createTokenRoutes({ adminSha256, store, randomBytes, now, advise }))
   app.use('/t/:token/*', async (c, next) => {
-    await gateway.admit(c, c.req.param('token'))
+    await admission.admit(c, c.req.param('token'))
     await next()
   })
   for (const path of ['/dns-query', '/resolve']) {
     app.use(path, async (c, next) => {
-      await gateway.admit(c, undefined)
+      await admission.admit(c, undefined)
       await next()
     })
   }
   const doh = createDohApp({
     isPrivate: () => !config.access.isPublic,
     answer: (message, c) => gateway.answer(message, c),
-    headersOf: (message, c) => gateway.headersOf(message, c),
+    headersOf: (c) => gateway.headersOf(c),
   })
   app.route('/', doh)
   app.route('/t/:token', doh)
   return app
 }
 
-/** What operators and exporters see of the gateway, and its health, which everybody may see. */
-function addStatusRoutes(app: Hono, gateway: Gateway, adminSha256: string | undefined): void {
-  // For probes and load balancers, which cannot keep a token: it says nothing of the names.
+/** Adds the routes that report on the gateway to operators, and its health to everybody. */
+function addStatusRoutes(app: Hono, gateway: Gateway, config: GatewayConfig): void {
+  // Probes and load balancers cannot keep a token, so this reveals nothing about the names.
   app.get('/healthz', () => health(200))
   for (const path of ['/readyz', '/metrics']) {
     app.use(path, async (c, next) => {
-      await gateway.checkOperator(c)
+      await checkStatusReader(c, config)
       await next()
     })
   }
   app.get('/readyz', async () => {
-    const waiting = await gateway.notReady()
+    const waiting = await gateway.zones.notReady()
     return waiting.length === 0 ? plain('OK') : plain(waiting.join(','), 503)
   })
   app.get('/metrics', () => plain(gateway.metrics(), 200, 'text/plain; version=0.0.4'))
   app.get('/v1/conflicts', async (c) => {
-    await checkAdmin(c, adminSha256)
-    return jsonResponse(200, { groups: await gateway.merged.conflicts() })
+    await checkAdmin(c, config.adminSha256)
+    return jsonResponse(200, { groups: await gateway.zones.merged.conflicts() })
   })
 }
 
-/** Makes the response of `/healthz`: a status and nothing else. */
+/** Creates the response of `/healthz`: a status without a body. */
 export function health(status: 200 | 503): Response {
   return new Response(null, {
     status,
@@ -129,7 +130,7 @@ export function health(status: 200 | 503): Response {
   })
 }
 
-/** Returns the origin that the client sees, also behind a proxy that ends TLS. */
+/** Returns the origin that the client used, also where a proxy terminates TLS. */
 function originOf(c: Context): string {
   const url = new URL(c.req.url)
   if (c.req.header('x-forwarded-proto') === 'https') url.protocol = 'https:'

@@ -17,9 +17,10 @@ import {
   readDirect,
 } from '../doh/direct-message.ts'
 import type { HttpError } from '../doh/http-error.ts'
+import type { Admitted } from './admission.ts'
 import { AGE_HEADER } from './age-headers.ts'
 import type { GatewayConfig } from './config.ts'
-import type { Admitted, Gateway, KeepAlive } from './gateway.ts'
+import type { Gateway, KeepAlive } from './gateway.ts'
 import type { Carriers } from './known-sender.ts'
 import { PageHeaders } from './open-to-pages.ts'
 import { splitTokenPath } from './path-token.ts'
@@ -57,7 +58,7 @@ export class DirectDoh {
     const asked = readDirect(head, routeStart)
     if (asked === undefined) return undefined
     const { isPost, message, bytesMax } = asked
-    const admitted = this.gateway.admitAtOnce(head, { pathToken, bytesMax })
+    const admitted = this.gateway.admission.admitAtOnce(head, { pathToken, bytesMax })
     if (admitted === undefined) return undefined
     const { client, isWithinRate } = admitted
     const origin = this.pages && (head.header('origin') ?? '')

@@ -1,11 +1,11 @@
 /**
- * The route that tells how an answer came about, to the operator and to tokens that may know.
+ * The route that explains an answer, for the operator and for tokens with `explain`.
  * @module
  */
 import type { Context } from 'hono'
 import { Hono } from 'hono/tiny'
 import type { Explanation } from '../chain/explain.ts'
-import type { View } from '../chain/plugin.ts'
+import type { Client } from '../chain/plugin.ts'
 import { parseResponse } from '../dns/message.ts'
 import { formatName } from '../dns/name.ts'
 import { formatRcode } from '../dns/rcode.ts'
@@ -17,22 +17,22 @@ import { formatRecord } from '../records/zone-text.ts'
 
 /** What the route needs. */
 export type ExplainOptions = {
-  /** Finds what the sender sees. @throws {HttpError} 401, 403 when it may not ask here */
-  readonly viewOf: (c: Context) => Promise<View | undefined>
+  /** Returns the client with what it may see. @throws {HttpError} 401; 403 when it may not */
+  readonly admit: (c: Context) => Promise<Client>
   readonly explain: (
     message: Uint8Array,
-    view: View | undefined,
+    client: Client,
     c: Context,
   ) => Promise<Explanation | undefined>
 }
 
-/** Makes the app with `/v1/explain?name=&type=`. */
-export function createExplainRoute({ viewOf, explain }: ExplainOptions): Hono {
+/** Creates the app with `/v1/explain?name=&type=`. */
+export function createExplainRoute({ admit, explain }: ExplainOptions): Hono {
   const app = new Hono()
   app.get('/v1/explain', async (c) => {
-    const view = await viewOf(c)
+    const client = await admit(c)
     const { message } = parseJsonQuery(new URL(c.req.url).searchParams)
-    const explanation = await explain(message, view, c)
+    const explanation = await explain(message, client, c)
     const reply = explanation?.reply && parseResponse(explanation.reply)
     if (explanation === undefined || reply === undefined) {
       throw new HttpError(500, 'no_answer', 'The query gets no answer')
@@ -48,7 +48,7 @@ export function createExplainRoute({ viewOf, explain }: ExplainOptions): Hono {
       serverBlock,
       plugins,
       facts,
-      view: view === undefined ? null : JSON.parse(view.id),
+      view: client.view === undefined ? null : JSON.parse(client.view.id),
     })
   })
   return app

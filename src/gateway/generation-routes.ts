@@ -8,7 +8,7 @@ import { HttpError } from '../doh/http-error.ts'
 import { jsonResponse } from '../doh/json-response.ts'
 import { readBody } from '../doh/read-body.ts'
 import type { Manifest } from '../snapshot/format/manifest.ts'
-import { checkAdmin } from './admin.ts'
+import { checkAdmin } from './operators.ts'
 import type { ClusterHistory, ClusterWriter } from './publish-routes.ts'
 import { diffSnapshots, type ReadShard } from './snapshot-diff.ts'
 

@@ -11,6 +11,7 @@ import { MANIFEST_BYTES_MAX, type Manifest } from '../snapshot/format/manifest.t
 import { headerToken } from './access.ts'
 import type { ClusterConfig } from './config.ts'
 import type { IngestResult } from './ingest.ts'
+import { unauthorized } from './operators.ts'
 import { hasHash } from './token.ts'
 
 /** Bytes that one shard may have when it is published. */
@@ -94,9 +95,7 @@ async function authorize(c: Context, options: PublishOptions): Promise<ClusterWr
     await options.count(id)
     return options.writerOf(id, c)
   }
-  throw new HttpError(401, 'unauthorized', "The exporter's token of this cluster is needed", {
-    'www-authenticate': 'Bearer realm="kubedoh"',
-  })
+  throw unauthorized("The exporter's token of this cluster is needed")
 }
 
 /** `If-Match` with the present entity tag, or `If-None-Match: *` for the first manifest. */

@@ -1,47 +1,34 @@
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { test } from 'node:test'
-import { Hono } from 'hono'
 import { readGatewayConfig } from '../../src/gateway/config.ts'
 import { Gateway } from '../../src/gateway/gateway.ts'
 import { createMemoryStore } from '../../src/gateway/store.ts'
 import { createMemoryTokenStore } from '../../src/gateway/token-store.ts'
 import { keys } from '../exporter/memory-gateway.ts'
 import { FakeHost } from '../fake-host.ts'
-import { parseQuestion } from '../message-text.ts'
-import { tokenRecord } from './tokens.ts'
 
-test('a sender that may not have others asked gets no answer from elsewhere', async () => {
-  const COREFILE = '. {\n  forward . 192.0.2.53\n}\n'
+async function createGateway(COREFILE: string): Promise<Gateway> {
   const { publicKeyText: publicKey } = await keys()
   const CLUSTERS = JSON.stringify({ shop: { publicKey, tokenSha256: 'a'.repeat(64) } })
-  const host = new FakeHost({ upstream: () => ['NOERROR', 'www.example.org. 5 IN A 192.0.2.1'] })
-  const tokenStore = createMemoryTokenStore()
-  const gateway = new Gateway(await readGatewayConfig({ COREFILE, CLUSTERS }), {
-    host,
+  return new Gateway(await readGatewayConfig({ COREFILE, CLUSTERS }), {
+    host: new FakeHost(),
     originOf: createMemoryStore,
-    writerOf: () => assert.fail('nobody writes'),
-    tokenStore,
+    writerOf: () => assert.fail('no write is expected'),
+    tokenStore: createMemoryTokenStore(),
     randomBytes,
     clientOf: () => ({ address: '192.0.2.1', port: 0, transport: 'https' }),
     identitiesOf: () => [],
-    fetch: () => Promise.reject(new Error('nobody is to be asked')),
+    fetch: () => Promise.reject(new Error('no request is expected')),
     keepAlive: () => undefined,
   })
-  const app = new Hono()
-  app.get('/:token', async (c) => {
-    await gateway.admit(c, c.req.param('token'))
-    const reply = await gateway.answer(parseQuestion('www.example.org A').message, c)
-    return c.text(String((reply?.[3] ?? 0) & 15))
+}
+
+test('reports every error of its Corefile as one error of the configuration', async () => {
+  const COREFILE = '. {\n  bind 127.0.0.1\n  kubernetes a.test {\n    cluster lab\n  }\n}\n'
+  await assert.rejects(createGateway(COREFILE), (error: Error) => {
+    assert.equal(error.name, 'GatewayConfigError')
+    assert.match(error.message, /"bind" has no meaning in a gateway.*; .*no cluster "lab"/)
+    return true
   })
-  const rcodes = []
-  for (const recurse of [false, true]) {
-    const scope = { clusters: ['*'], origins: ['*'], namespaces: ['*'], recurse }
-    const { token, record } = await tokenRecord({ scope })
-    await tokenStore.add(record)
-    await host.advance(1000)
-    rcodes.push(await (await app.request(`/${token}`)).text())
-  }
-  assert.deepEqual(rcodes, ['2', '0'])
-  assert.equal(host.asked.length, 1)
 })

@@ -2,7 +2,7 @@
  * The database of a Durable Object that fails, for `store-faults.ts`.
  * @module
  */
-import { createSqlStore, type SqlDatabase } from '../../worker/sql-store.ts'
+import { type SqlDatabase, SqlStore } from '../../worker/sql-store.ts'
 import { flip, Gate } from '../gateway/faulty-media.ts'
 import type { Fault, Medium } from '../gateway/store-faults.ts'
 
@@ -32,10 +32,10 @@ export function sqlMedium(storage: SqlDatabase): Medium {
     sql: { exec },
     transactionSync: (act) => storage.transactionSync(act),
   }
-  createSqlStore(database)
+  new SqlStore(database)
   for (const table of TABLES) sql.exec(`DELETE FROM ${table}`)
   return {
-    open: () => createSqlStore(database),
+    open: () => new SqlStore(database),
     isOneProcess: false,
     fail: (kind, after) => {
       fault = { kind, left: after }

@@ -7,7 +7,7 @@
  */
 import { DurableObject } from 'cloudflare:workers'
 
-import { createSqlStore } from '../../worker/sql-store.ts'
+import { SqlStore } from '../../worker/sql-store.ts'
 import type { TokenObject } from '../../worker/token-object.ts'
 import { STORE_PROMISES } from '../gateway/store-contract.ts'
 import { type FaultTally, playFaults } from '../gateway/store-faults.ts'
@@ -33,7 +33,7 @@ export class ClusterObject extends DurableObject<Env> {
   /** Tries one promise, and says why it does not hold; '' when it does. */
   async hold(index: number): Promise<string> {
     try {
-      await STORE_PROMISES[index]?.hold(createSqlStore(this.ctx.storage))
+      await STORE_PROMISES[index]?.hold(new SqlStore(this.ctx.storage))
       return ''
     } catch (error) {
       return String(error)

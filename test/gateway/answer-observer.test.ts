@@ -3,10 +3,11 @@ import { randomBytes } from 'node:crypto'
 import { describe, test } from 'node:test'
 import type { Hono } from 'hono'
 import { encodeBase64url } from '../../src/bytes/base64url.ts'
+import type { Answered } from '../../src/gateway/answer-observer.ts'
 import { createGatewayApp } from '../../src/gateway/app.ts'
 import { readGatewayConfig } from '../../src/gateway/config.ts'
 import { DirectDoh } from '../../src/gateway/direct-doh.ts'
-import { type Answered, ObservedGateway } from '../../src/gateway/observed-gateway.ts'
+import { Gateway } from '../../src/gateway/gateway.ts'
 import { createMemoryStore } from '../../src/gateway/store.ts'
 import { createMemoryTokenStore } from '../../src/gateway/token-store.ts'
 import { keys } from '../exporter/memory-gateway.ts'
@@ -29,7 +30,7 @@ both.test {
 const WIRE = 'application/dns-message'
 const { privateKey, publicKeyText: publicKey } = await keys()
 
-/** A gateway that is asked both ways, and what it tells. */
+/** A gateway with an observer, queried on the fast path and through its routes. */
 class Fixture {
   readonly host = new FakeHost({
     upstream: async () => {
@@ -37,8 +38,8 @@ class Fixture {
       return ['NOERROR', 'www.example.org. 60 IN A 192.0.2.9']
     },
   })
-  readonly told: Answered[] = []
-  /** Whether telling fails. */
+  readonly reports: Answered[] = []
+  /** Whether the observer throws. */
   isBroken = false
   private readonly app: Hono
   private readonly direct: DirectDoh
@@ -51,19 +52,22 @@ class Fixture {
     const runtime = {
       host: this.host,
       originOf: (cluster: string) => (cluster === 'shop' ? store : createMemoryStore()),
-      writerOf: () => assert.fail('nobody writes'),
+      writerOf: () => assert.fail('no write is expected'),
       tokenStore: createMemoryTokenStore(),
       randomBytes,
       clientOf: () => ({ address: '192.0.2.1', port: 0, transport: 'https' as const }),
       identitiesOf: () => [],
-      fetch: () => Promise.reject(new Error('nobody is to be asked')),
+      fetch: () => Promise.reject(new Error('no request is expected')),
       keepAlive: () => undefined,
+      observer: {
+        wantsNames,
+        onAnswer: (answered: Answered) => {
+          if (this.isBroken) throw new Error('no room')
+          this.reports.push(answered)
+        },
+      },
     }
-    const tell = (answered: Answered): void => {
-      if (this.isBroken) throw new Error('no room')
-      this.told.push(answered)
-    }
-    const gateway = new ObservedGateway(config, runtime, { tell, wantsNames })
+    const gateway = new Gateway(config, runtime)
     this.app = createGatewayApp(config, runtime, gateway)
     this.direct = new DirectDoh(gateway, config)
   }
@@ -120,30 +124,30 @@ class Fixture {
 
 const NAME = 'web.shop.svc.shop.test'
 const CASES = [
-  { asked: `${NAME} A`, clusters: 'shop', words: ['NOERROR', 'A', 'fresh'], ms: 0 },
-  { asked: `${NAME} SRV`, clusters: 'shop', words: ['NOERROR', 'SRV', 'fresh'], ms: 0 },
+  { query: `${NAME} A`, clusters: 'shop', words: ['NOERROR', 'A', 'fresh'], ms: 0 },
+  { query: `${NAME} SRV`, clusters: 'shop', words: ['NOERROR', 'SRV', 'fresh'], ms: 0 },
   {
-    asked: 'none.svc.shop.test AAAA',
+    query: 'none.svc.shop.test AAAA',
     clusters: 'shop',
     words: ['NXDOMAIN', 'AAAA', 'fresh'],
     ms: 0,
   },
-  { asked: 'www.example.org A', clusters: '', words: ['NOERROR', 'A', ''], ms: 7 },
-  { asked: `${NAME} A version1`, clusters: '', words: ['BADVERS', '', ''], ms: 0 },
+  { query: 'www.example.org A', clusters: '', words: ['NOERROR', 'A', ''], ms: 7 },
+  { query: `${NAME} A version1`, clusters: '', words: ['BADVERS', '', ''], ms: 0 },
 ]
 
-describe('a gateway tells of each answer', () => {
-  for (const { asked, clusters, words, ms } of CASES) {
+describe('an observer gets a report of each answer', () => {
+  for (const { query, clusters, words, ms } of CASES) {
     for (const way of ['directly', 'byApp'] as const) {
       for (const method of ['GET', 'POST']) {
-        test(`${asked}, ${method} ${way}`, async () => {
+        test(`${query}, ${method} ${way}`, async () => {
           const fixture = await Fixture.start()
-          const [text, version] = asked.split(' version')
+          const [text, version] = query.split(' version')
           const { message } = parseQuestion(text ?? '')
           const sent = version === undefined ? message : withVersion(message)
           const body = await fixture[way](sent, method)
           const [rcode = '', type = '', fresh = ''] = words
-          assert.deepEqual(fixture.told, [
+          assert.deepEqual(fixture.reports, [
             { clusters, words: [rcode, type, method, fresh], numbers: [ms, body.length] },
           ])
         })
@@ -151,24 +155,24 @@ describe('a gateway tells of each answer', () => {
     }
   }
 
-  test('by the JSON API, its bytes those of the message, which has an OPT record', async () => {
+  test('of the JSON API, with the size of the message, which has an OPT record', async () => {
     const fixture = await Fixture.start()
     const wire = await fixture.directly(parseQuestion(`${NAME} A`).message, 'GET')
     await fixture.get(`/resolve?name=${NAME}`)
-    assert.deepEqual(fixture.told[1], {
+    assert.deepEqual(fixture.reports[1], {
       clusters: 'shop',
       words: ['NOERROR', 'A', 'JSON', 'fresh'],
       numbers: [0, wire.length + 11],
     })
   })
 
-  test('how old the names of each cluster are', async () => {
+  test('with the freshness of each cluster', async () => {
     const fixture = await Fixture.start()
     await fixture.get(`/resolve?name=${NAME}`)
     await fixture.host.advance(61_000)
     await fixture.get(`/resolve?name=${NAME}`)
     await fixture.get('/resolve?name=web.shop.svc.both.test')
-    const ages = fixture.told.map(({ clusters, words }) => [clusters, words[3]])
+    const ages = fixture.reports.map(({ clusters, words }) => [clusters, words[3]])
     assert.deepEqual(ages, [
       ['shop', 'fresh'],
       ['shop', 'stale'],
@@ -176,13 +180,13 @@ describe('a gateway tells of each answer', () => {
     ])
   })
 
-  test('with the name, in lower case, when that is wanted', async () => {
+  test('with the query name in lower case, if enabled', async () => {
     const fixture = await Fixture.start(true)
     await fixture.get('/resolve?name=WEB.shop.svc.Shop.test')
-    assert.deepEqual(fixture.told[0]?.words.slice(4), [`${NAME}.`])
+    assert.deepEqual(fixture.reports[0]?.words.slice(4), [`${NAME}.`])
   })
 
-  test('and of nothing else', async () => {
+  test('and of no other request', async () => {
     const fixture = await Fixture.start()
     for (const path of [
       '/',
@@ -194,17 +198,17 @@ describe('a gateway tells of each answer', () => {
     ]) {
       await fixture.get(path)
     }
-    assert.deepEqual(fixture.told, [])
+    assert.deepEqual(fixture.reports, [])
   })
 
-  test('and answers when it cannot tell', async () => {
+  test('which does not change the answer when the observer throws', async () => {
     const fixture = await Fixture.start()
     const { message } = parseQuestion(`${NAME} A`)
     const before = await fixture.directly(message, 'GET')
     fixture.isBroken = true
     assert.deepEqual(await fixture.directly(message, 'GET'), before)
     assert.deepEqual(await fixture.byApp(message, 'POST'), before)
-    assert.equal(fixture.told.length, 1)
+    assert.equal(fixture.reports.length, 1)
     const logged = fixture.host.events.filter(({ error }) => error === 'Error: no room')
     assert.deepEqual(
       logged.map(({ message: text }) => text),

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { Hono } from 'hono'
 import { HttpError } from '../../src/doh/http-error.ts'
-import { checkAdmin } from '../../src/gateway/admin.ts'
+import { checkAdmin } from '../../src/gateway/operators.ts'
 import { hashToken } from '../../src/gateway/token.ts'
 
 const sha256 = await hashToken('secret')
@@ -21,7 +21,7 @@ async function statusFor(known: string | undefined, authorization?: string): Pro
 }
 
 describe('checkAdmin', () => {
-  test('lets the operator pass, and nobody else', async () => {
+  test('accepts the operator (admin) token only', async () => {
     assert.equal(await statusFor(sha256, 'Bearer secret'), 200)
     assert.equal(await statusFor(sha256, 'Bearer secrets'), 401)
     assert.equal(await statusFor(sha256), 401)

@@ -1,0 +1,161 @@
+/**
+ * Admits requests: finds out which client sends one and what that client may see, and refuses
+ * clients that send too many.
+ * @module
+ */
+import type { Context } from 'hono'
+import { errorText } from '../bytes/unknown.ts'
+import type { Host } from '../chain/host.ts'
+import type { Client, MaybePromise } from '../chain/plugin.ts'
+import { HttpError } from '../doh/http-error.ts'
+import { type Caller, findCaller } from './access.ts'
+import { AccessAssertions, ASSERTION_HEADER } from './access-assertions.ts'
+import type { GatewayConfig } from './config.ts'
+import type { HeldClock } from './held-clock.ts'
+import { type Carriers, findKnownSender } from './known-sender.ts'
+import { isAdmin } from './operators.ts'
+import { addressKey, RateBuckets, type RateLimiter, tooMany } from './rate-limiter.ts'
+import { RemoteClient } from './remote-client.ts'
+import { TokenBook } from './token-book.ts'
+import type { TokenStore } from './token-store.ts'
+
+/** What admission needs of the runtime. */
+export type AdmissionRuntime = {
+  readonly host: Pick<Host, 'after' | 'log'>
+  readonly tokenStore: Pick<TokenStore, 'list'>
+  /** Sends an HTTP GET request: Cloudflare Access publishes its signing keys. */
+  readonly fetch: (url: string) => Promise<Response>
+  /** Returns the client that sent a request, without its visibility. */
+  readonly clientOf: (c: Context) => Client
+  /** Returns the client identities that the runtime has verified: `cert:SHA256`. */
+  readonly identitiesOf: (c: Context) => readonly string[]
+  /** The platform's rate limiter; without one, each process or isolate counts in memory. */
+  readonly limiter?: RateLimiter
+}
+
+/** A client that may query; a platform's rate limiter takes a moment to count the request. */
+export type Admitted = {
+  readonly client: Client
+  readonly isWithinRate: MaybePromise<boolean>
+}
+
+const RETRY_SECONDS = '5'
+
+/** Decides which requests are answered, and for which client. */
+export class Admission {
+  private readonly config: GatewayConfig
+  private readonly runtime: AdmissionRuntime
+  private readonly clock: HeldClock
+  private readonly tokens: TokenBook
+  private readonly assertions: AccessAssertions | undefined
+  private readonly limiter: RateLimiter
+  private readonly callers = new WeakMap<Request, Caller>()
+
+  constructor(config: GatewayConfig, runtime: AdmissionRuntime, clock: HeldClock) {
+    this.config = config
+    this.runtime = runtime
+    this.clock = clock
+    const { application, requestsPerMinute: perMinute } = config
+    const { fetch, tokenStore: store } = runtime
+    const { after, log } = runtime.host
+    const onError = (error: string): void => {
+      log({ level: 'error', message: 'cannot read the tokens', error })
+    }
+    this.tokens = new TokenBook({ store, after, clock, onError })
+    this.assertions = application && new AccessAssertions({ ...application, fetch, after, clock })
+    this.limiter = runtime.limiter ?? new RateBuckets({ perMinute, elapsed: clock.elapsed })
+  }
+
+  /** Whether the visibility of some token depends on the labels of namespaces. */
+  get usesLabels(): boolean {
+    return this.tokens.usesLabels
+  }
+
+  /** Starts to read the tokens again when it is time; returns the promise to keep alive. */
+  refreshIfDue(): Promise<void> | undefined {
+    return this.tokens.refreshIfDue()
+  }
+
+  /**
+   * Admits the client of a request for DNS; {@link clientOf} then returns what it may see.
+   * @throws {HttpError} 401 without a valid credential, 429 over the rate limit, 503 when the
+   * tokens or Cloudflare Access cannot be checked
+   */
+  async admit(c: Context, pathToken: string | undefined): Promise<Caller> {
+    const identities = (): Promise<readonly string[]> => this.identitiesOf(c)
+    const { access } = this.config
+    const caller = await findCaller(access, this.tokens, c.req.raw, { pathToken, identities })
+    this.callers.set(c.req.raw, caller)
+    await this.count(caller.tokenId ?? addressKey(this.runtime.clientOf(c)))
+    return caller
+  }
+
+  /**
+   * Admits the client of a request on the fast path; `undefined` when only {@link admit} can
+   * decide: the credential is new, invalid or expired, or the client is over its rate limit.
+   */
+  admitAtOnce(
+    carriers: Carriers,
+    {
+      pathToken,
+      bytesMax,
+    }: { readonly pathToken: string | undefined; readonly bytesMax: number | undefined },
+  ): Admitted | undefined {
+    const { access, requestsPerMinute } = this.config
+    return this.clock.during(() => {
+      const sent = { carriers, pathToken }
+      const known = access.isPublic
+        ? undefined
+        : findKnownSender(this.tokens, this.assertions, sent)
+      if (!access.isPublic && known === undefined) return undefined
+      const client = new RemoteClient(carriers, known?.view, bytesMax)
+      const key = known === undefined ? addressKey(client) : known.record.id
+      const isWithinRate = requestsPerMinute === 0 || this.limiter.allow(key)
+      return isWithinRate === false ? undefined : { client, isWithinRate }
+    })
+  }
+
+  /** Returns the client of a request, with the visibility that {@link admit} found. */
+  clientOf(c: Context): Client {
+    const client = this.runtime.clientOf(c)
+    const view = this.callers.get(c.req.raw)?.view
+    return view === undefined ? client : { ...client, view }
+  }
+
+  /**
+   * Admits a request for an explanation. The operator (admin) token sees everything.
+   * @throws {HttpError} as {@link admit}; 403 for a token that may not have answers explained
+   */
+  async admitExplain(c: Context): Promise<Client> {
+    if (await isAdmin(c, this.config.adminSha256)) return this.runtime.clientOf(c)
+    const { mayExplain } = await this.admit(c, undefined)
+    if (mayExplain) return this.clientOf(c)
+    throw new HttpError(403, 'forbidden', 'This needs a token that may explain')
+  }
+
+  /** Counts a request against a rate limit of its own. @throws {HttpError} 429 over the limit */
+  async count(key: string): Promise<void> {
+    if (this.config.requestsPerMinute === 0 || (await this.limiter.allow(key))) return
+    throw tooMany()
+  }
+
+  /** Counts a 401 against the client's address, to slow down guessing. @throws {HttpError} 429 */
+  async countRefused(c: Context): Promise<void> {
+    await this.count(`refused ${addressKey(this.runtime.clientOf(c))}`)
+  }
+
+  private async identitiesOf(c: Context): Promise<readonly string[]> {
+    const own = this.runtime.identitiesOf(c)
+    const assertion = c.req.header(ASSERTION_HEADER)
+    if (this.assertions === undefined || assertion === undefined) return own
+    try {
+      return [...own, ...(await this.assertions.identitiesOf(assertion))]
+    } catch (error) {
+      const message = 'cannot check who Cloudflare Access let in'
+      this.runtime.host.log({ level: 'error', message, error: errorText(error) })
+      throw new HttpError(503, 'access_unavailable', 'Access cannot be checked at the moment', {
+        'retry-after': RETRY_SECONDS,
+      })
+    }
+  }
+}

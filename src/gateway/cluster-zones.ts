@@ -1,0 +1,158 @@
+/**
+ * The zones that a gateway answers from the snapshots of clusters: which cluster's snapshots belong
+ * to which zone, how old they are, and whether they can be answered from.
+ * @module
+ */
+import { asWordBytes, type SizedBytes } from '../bytes/bytes.ts'
+import type { Host, SnapshotSource } from '../chain/host.ts'
+import type { View } from '../chain/plugin.ts'
+import { CLUSTER_TREE, type ClusterTree } from '../corefile/cluster-tree.ts'
+import type { KubernetesOptions } from '../corefile/kubernetes-options.ts'
+import { configError } from '../corefile/problem.ts'
+import { equalNames, isSubdomain } from '../dns/name.ts'
+import { endsIn, type Query, type Refusal } from '../dns/query.ts'
+import { ClusterReader } from './cluster-reader.ts'
+import { publishedCluster } from './compile-corefile.ts'
+import type { GatewayConfig } from './config.ts'
+import type { GatewayClock } from './held-clock.ts'
+import { MergedClusters } from './merged-clusters.ts'
+import { ShardMemory } from './shard-memory.ts'
+import { SnapshotLoader, type SnapshotOrigin } from './snapshot-loader.ts'
+
+/** What the zones need of the runtime. */
+export type ClusterZonesRuntime = {
+  readonly host: Pick<Host, 'after' | 'log'>
+  /** Returns where the snapshots of a cluster are read. */
+  readonly originOf: (cluster: string) => SnapshotOrigin
+}
+
+/** What the zones need of the gateway. */
+export type ClusterZonesOptions = {
+  readonly clock: GatewayClock
+  /** Returns whether the visibility of some token depends on the labels of namespaces. */
+  readonly needsLabels: () => boolean
+}
+
+/** A zone and the clusters whose names it has: one, or several that share it. */
+export type ServedZone = {
+  readonly zone: SizedBytes
+  readonly parts: { readonly cluster: string; readonly reader: ClusterReader }[]
+}
+
+/** The zones of one configuration. */
+export class ClusterZones {
+  /** Readers of snapshots, by `CLUSTER` or `CLUSTER/TREE`. */
+  readonly readers: Map<string, ClusterReader> = new Map()
+  /** The zones that several clusters share. */
+  readonly merged: MergedClusters = new MergedClusters()
+  private readonly config: Pick<GatewayConfig, 'clusters' | 'times'>
+  private readonly runtime: ClusterZonesRuntime
+  private readonly options: ClusterZonesOptions
+  private readonly loaders = new Map<string, SnapshotLoader>()
+  private readonly memory = new ShardMemory()
+  /** The longest zone first: the first one that a name is in is the closest. */
+  private readonly zones: ServedZone[] = []
+
+  constructor(
+    config: Pick<GatewayConfig, 'clusters' | 'times'>,
+    runtime: ClusterZonesRuntime,
+    options: ClusterZonesOptions,
+  ) {
+    this.config = config
+    this.runtime = runtime
+    this.options = options
+  }
+
+  /**
+   * Returns the snapshots of a `kubernetes` directive's cluster, and adds the directive's zones.
+   * @throws {ConfigError} when CLUSTERS has no such cluster
+   */
+  open(options: KubernetesOptions, tree: ClusterTree = CLUSTER_TREE): SnapshotSource {
+    const id = publishedCluster(options, tree, [...this.config.clusters.keys()])
+    const isShared = tree.kind !== 'cluster'
+    const reader = this.readerOf(options, id, isShared ? tree.kind : undefined)
+    if (options.clusters.length > 1) this.merged.add(options, tree.kind, reader)
+    for (const zone of options.zones) {
+      const isOfTree = options.multiclusterZones.some((one) => isSubdomain(zone, one)) === isShared
+      if (isOfTree) this.add(zone, { cluster: id, reader })
+    }
+    return reader
+  }
+
+  /** Finds the closest zone of clusters for a query. */
+  find(query: Query | Refusal): ServedZone | undefined {
+    return query.kind === 'query' ? this.zones.find(({ zone }) => endsIn(query, zone)) : undefined
+  }
+
+  /**
+   * Returns the age in milliseconds of the oldest snapshot that the response to a query may come
+   * from, infinite when there is none yet; `undefined` outside of the zones that the client sees.
+   */
+  ageMs(query: Query | Refusal, view: View | undefined): number | undefined {
+    for (const { zone, parts } of this.zones) {
+      if (query.kind === 'refusal' || !endsIn(query, zone)) continue
+      let ageMs = -1
+      for (const { cluster, reader } of parts) {
+        const isSeen = view === undefined || view.seesOrigin(cluster, zone.bytes)
+        if (isSeen) ageMs = Math.max(ageMs, reader.ageMs(view?.namespaces))
+      }
+      if (ageMs >= 0) return ageMs
+    }
+    return undefined
+  }
+
+  /** Loads what is missing, and lists the clusters whose snapshot is missing or expired. */
+  async notReady(): Promise<readonly string[]> {
+    const waiting: string[] = []
+    const together: string[] = []
+    for (const [id, reader] of this.readers) {
+      if (reader.current() === undefined) await reader.load()
+      if (reader.freshness() !== 'expired') continue
+      if (this.merged.has(reader)) together.push(id)
+      else waiting.push(id)
+    }
+    // Clusters that share a zone stand in for each other: the gateway is ready with one of them.
+    if (together.length === this.merged.size) waiting.push(...together)
+    return waiting
+  }
+
+  private add(zone: Uint8Array, part: ServedZone['parts'][number]): void {
+    const known = this.zones.find((one) => equalNames(one.zone.bytes, zone))
+    if (known !== undefined) {
+      known.parts.push(part)
+      return
+    }
+    this.zones.push({ zone: asWordBytes(zone), parts: [part] })
+    this.zones.sort((a, b) => b.zone.bytes.length - a.zone.bytes.length)
+  }
+
+  private readerOf(
+    options: KubernetesOptions,
+    id: string,
+    tree: string | undefined,
+  ): ClusterReader {
+    const cluster = this.config.clusters.get(id)
+    if (cluster === undefined) throw configError(options, `CLUSTERS has no cluster "${id}"`)
+    const key = tree === undefined ? id : `${id}/${tree}`
+    const known = this.readers.get(key)
+    if (known !== undefined) return known
+    const { host, originOf } = this.runtime
+    const { publicKey } = cluster
+    const source = { cluster: id, publicKey, origin: originOf(id), after: host.after }
+    const loader = this.loaders.get(id) ?? new SnapshotLoader(source)
+    this.loaders.set(id, loader)
+    const reader = new ClusterReader({
+      ...source,
+      ...this.options,
+      ...(tree !== undefined && { tree }),
+      loader,
+      times: this.config.times,
+      memory: this.memory,
+      onError: (error) => {
+        host.log({ level: 'error', message: 'cannot refresh a snapshot', cluster: key, error })
+      },
+    })
+    this.readers.set(key, reader)
+    return reader
+  }
+}

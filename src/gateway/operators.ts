@@ -1,0 +1,58 @@
+/**
+ * Which operators' tokens open which routes: the admin token opens all of them; exporters and
+ * monitoring may read the status routes with their own tokens.
+ * @module
+ */
+import type { Context } from 'hono'
+import { HttpError } from '../doh/http-error.ts'
+import { headerToken } from './access.ts'
+import type { GatewayConfig } from './config.ts'
+import { hasHash } from './token.ts'
+
+/** SHA-256 of the operator (admin) token; `undefined` when the gateway has none. */
+export type AdminHash = GatewayConfig['adminSha256']
+
+/** Returns whether a request carries the operator (admin) token. */
+export function isAdmin(c: Context, adminSha256: AdminHash): Promise<boolean> {
+  return carriesToken(c, [adminSha256])
+}
+
+/** Checks that a request carries the operator (admin) token. @throws {HttpError} 401 */
+export async function checkAdmin(c: Context, adminSha256: AdminHash): Promise<void> {
+  if (!(await isAdmin(c, adminSha256))) throw unauthorized("The operator's token is needed")
+}
+
+/**
+ * Checks that a request may read `/readyz` and `/metrics`: with the operator (admin), read-only or
+ * configured client token, or an exporter's. `PUBLIC` does not open these routes.
+ * @throws {HttpError} 401
+ */
+export async function checkStatusReader(
+  c: Context,
+  {
+    clusters,
+    adminSha256,
+    readOnlySha256,
+    access,
+  }: Pick<GatewayConfig, 'clusters' | 'adminSha256' | 'readOnlySha256' | 'access'>,
+): Promise<void> {
+  const exporters = [...clusters.values()].map(({ tokenSha256 }) => tokenSha256)
+  const hashes = [adminSha256, readOnlySha256, access.sha256, ...exporters]
+  if (await carriesToken(c, hashes)) return
+  throw unauthorized("An operator's or exporter's token is needed")
+}
+
+async function carriesToken(c: Context, hashes: readonly (string | undefined)[]): Promise<boolean> {
+  const token = headerToken(c.req.raw)
+  if (token === undefined) return false
+  for (const sha256 of hashes) {
+    if (sha256 !== undefined && (await hasHash(token, sha256))) return true
+  }
+  return false
+}
+
+/** Returns the error for a route that takes Bearer tokens of operators or exporters. */
+export function unauthorized(message: string): HttpError {
+  const headers = { 'www-authenticate': 'Bearer realm="kubedoh"' }
+  return new HttpError(401, 'unauthorized', message, headers)
+}

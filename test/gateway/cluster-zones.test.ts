@@ -1,0 +1,75 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { createResolver } from '../../src/chain/create-resolver.ts'
+import type { View } from '../../src/chain/plugin.ts'
+import { parseCorefile } from '../../src/corefile/parse-corefile.ts'
+import { parseQuery } from '../../src/dns/query.ts'
+import { ClusterZones } from '../../src/gateway/cluster-zones.ts'
+import { NO_FILES, readGatewayConfig } from '../../src/gateway/config.ts'
+import { createMemoryStore } from '../../src/gateway/store.ts'
+import { viewOf } from '../../src/gateway/token-view.ts'
+import { keys } from '../exporter/memory-gateway.ts'
+import { FakeHost } from '../fake-host.ts'
+import { parseQuestion } from '../message-text.ts'
+import { snapshotOf, WEB } from './publishing.ts'
+import { WHOLE_SCOPE } from './whole-scope.ts'
+
+const COREFILE = `. {
+  kubernetes example.test {
+    cluster shop
+  }
+}
+lab.example.test {
+  kubernetes lab.example.test {
+    cluster lab
+  }
+}
+`
+const { privateKey, publicKeyText: publicKey } = await keys()
+const QUERY = parseQuery(parseQuestion('web.shop.svc.lab.example.test A').message)
+
+async function openZones(lines: readonly string[]): Promise<ClusterZones> {
+  const host = new FakeHost()
+  const cluster = { publicKey, tokenSha256: 'a'.repeat(64) }
+  const CLUSTERS = JSON.stringify({ shop: cluster, lab: cluster })
+  const config = await readGatewayConfig({ COREFILE, CLUSTERS })
+  const store = createMemoryStore()
+  const time = new Date(host.now() - 7000).toISOString()
+  const { signed, shards } = await snapshotOf(privateKey, [...lines], { time })
+  for (const [sha256, bytes] of shards) await store.writeShard(sha256, bytes, 0)
+  await store.writeManifest(1, signed, { generations: new Set() })
+  const runtime = {
+    host,
+    originOf: (id: string) => (id === 'shop' ? store : createMemoryStore()),
+  }
+  const zones = new ClusterZones(config, runtime, { clock: host, needsLabels: () => false })
+  const openCluster = zones.open.bind(zones)
+  createResolver(
+    parseCorefile(COREFILE, 'Corefile', NO_FILES),
+    Object.assign(host, { openCluster }),
+  )
+  return zones
+}
+
+test('a name belongs to the closest zone', async () => {
+  const zones = await openZones([WEB])
+  assert.deepEqual(
+    zones.find(QUERY)?.parts.map(({ cluster }) => cluster),
+    ['lab'],
+  )
+  assert.equal(zones.find(parseQuery(parseQuestion('www.example.org A').message)), undefined)
+})
+
+test('a cluster without a snapshot is not ready', async () => {
+  const zones = await openZones([WEB])
+  assert.deepEqual(await zones.notReady(), ['lab'])
+})
+
+test('the age is that of the closest zone that the client sees', async () => {
+  const zones = await openZones([WEB])
+  await zones.notReady()
+  const ageFor = (view: View | undefined): number | undefined => zones.ageMs(QUERY, view)
+  assert.equal(ageFor(undefined), Number.POSITIVE_INFINITY)
+  assert.equal(ageFor(viewOf({ ...WHOLE_SCOPE, clusters: ['shop'] })), 7000)
+  assert.equal(ageFor(viewOf({ ...WHOLE_SCOPE, clusters: ['none'] })), undefined)
+})

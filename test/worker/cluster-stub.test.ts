@@ -1,0 +1,44 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { type ClusterObjects, ClusterStub } from '../../worker/cluster-stub.ts'
+
+const IDENTITY = { cluster: 'shop', publicKey: 'key' }
+const BYTES = Uint8Array.of(1)
+
+/** Records which method of which object is called with what. */
+function recordCalls(): { readonly stub: ClusterStub; readonly calls: unknown[] } {
+  const calls: unknown[] = []
+  const getByName = (name: string): object =>
+    new Proxy(
+      {},
+      {
+        get:
+          (_, method) =>
+          (...values: unknown[]): void => {
+            calls.push([name, method, ...values])
+          },
+      },
+    )
+  const objects: ClusterObjects = Object.create({ getByName })
+  return { stub: new ClusterStub(objects, IDENTITY), calls }
+}
+
+test('each call goes to a new stub of the cluster, with its identity', async () => {
+  const { stub, calls } = recordCalls()
+  await stub.readManifest()
+  await stub.readShard('hash')
+  await stub.putShard('hash', BYTES)
+  await stub.putManifest(BYTES, 'signature', 'etag')
+  await stub.pin(7)
+  await stub.history()
+  assert.equal(await stub.state(), undefined)
+  assert.deepEqual(calls, [
+    ['shop', 'readManifest', IDENTITY],
+    ['shop', 'readShard', IDENTITY, 'hash'],
+    ['shop', 'putShard', IDENTITY, 'hash', BYTES],
+    ['shop', 'putManifest', IDENTITY, { bytes: BYTES, signature: 'signature' }, 'etag'],
+    ['shop', 'pin', IDENTITY, 7],
+    ['shop', 'history', IDENTITY],
+    ['shop', 'state', IDENTITY],
+  ])
+})
