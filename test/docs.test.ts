@@ -6,7 +6,7 @@
 import { deepEqual, ok } from 'node:assert/strict'
 import { existsSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { describe, it } from 'node:test'
+import { describe, it } from 'vitest'
 import { LEFT_OUT, type LeftOut } from '../src/chain/left-out.ts'
 import { COMMANDS } from '../src/cli/commands.ts'
 import { FLAGS, type Flag } from '../src/cli/flags.ts'

@@ -1,65 +1,96 @@
 /**
- * Prints what failed and why, what was skipped and why, and closes with `N passed, N failed`.
+ * Prints failed tests with their full names and errors, skipped tests with the reason, slow tests, and
+ * what tests print; closes with `N passed, N failed`.
  * @module
  */
 import { relative } from 'node:path'
-import type { TestEvent } from 'node:test/reporters'
+import type { TestAnnotation, UserConsoleLog } from 'vitest'
+import type { Reporter, TestCase, TestModule, TestSuite } from 'vitest/node'
 
 const SLOW_MS = 5000
 
-/** A reporter for `node --test`. */
-export default async function* report(source: AsyncIterable<TestEvent>): AsyncGenerator<string> {
-  let passed = 0
-  let failed = 0
-  for await (const event of source) {
-    switch (event.type) {
-      case 'test:pass': {
-        const { name, skip, todo, details, file } = event.data
-        if (skip !== undefined || todo !== undefined) {
-          yield `skipped: ${name}: ${skip ?? todo}\n`
-          break
-        }
-        if (details.type === 'suite') break
-        passed++
-        if (details.duration_ms > SLOW_MS) {
-          yield `${Math.round(details.duration_ms)} ms: ${where(file)} ${name}\n`
-        }
-        break
-      }
-      case 'test:fail': {
-        const { name, details, file, line } = event.data
-        if (details.type === 'suite' && isBySubtests(details.error)) break
-        failed++
-        yield `\nFAILED ${where(file)}:${line} ${name}\n${indent(describe(details.error))}\n`
-        break
-      }
-      case 'test:diagnostic':
-        if (event.data.nesting > 0) yield `${event.data.message}\n`
-        break
-      case 'test:stderr':
-      case 'test:stdout':
-        yield event.data.message
-        break
-      default:
+/** An error as vitest passes it on from a worker. */
+type PassedError = ReturnType<TestModule['errors']>[number]
+
+/** A reporter for vitest. */
+export class CountReporter implements Reporter {
+  private passed = 0
+  private failed = 0
+
+  /** Restarts the count: in watch mode there are several runs. */
+  onTestRunStart(): void {
+    this.passed = 0
+    this.failed = 0
+  }
+
+  /** Counts a test, and prints whether it failed, was slow, or was skipped. */
+  onTestCaseResult(test: TestCase): void {
+    const result = test.result()
+    if (result.state === 'failed') this.fail(test, test.fullName, result.errors)
+    if (result.state === 'skipped' && result.note !== undefined) {
+      print(`skipped: ${test.fullName}: ${result.note}`)
+    }
+    if (result.state !== 'passed') return
+    this.passed++
+    const durationMs = test.diagnostic()?.duration ?? 0
+    if (durationMs > SLOW_MS) {
+      print(`${Math.round(durationMs)} ms: ${where(test.module)} ${test.fullName}`)
     }
   }
-  yield `${passed} passed, ${failed} failed\n`
+
+  /** Prints the errors of hooks: those of tests have been printed. */
+  onTestSuiteResult(suite: TestSuite): void {
+    const errors = suite.errors()
+    if (errors.length > 0) this.fail(suite, suite.fullName, errors)
+  }
+
+  /** Prints the errors of a file outside of its tests, such as a failed import. */
+  onTestModuleEnd(module: TestModule): void {
+    const errors = module.errors()
+    if (errors.length > 0) this.fail(module, 'the file', errors)
+  }
+
+  onTestCaseAnnotate(_: TestCase, { message }: TestAnnotation): void {
+    print(message)
+  }
+
+  onUserConsoleLog({ content }: UserConsoleLog): void {
+    process.stdout.write(content)
+  }
+
+  /** Prints errors that no test waited for, and the closing line. */
+  onTestRunEnd(_: readonly TestModule[], errors: readonly PassedError[]): void {
+    for (const error of errors) {
+      this.failed++
+      print(`\nFAILED outside of a test\n${describe(error)}`)
+    }
+    print(`${this.passed} passed, ${this.failed} failed`)
+  }
+
+  private fail(
+    task: TestCase | TestSuite | TestModule,
+    name: string,
+    errors: readonly PassedError[],
+  ): void {
+    this.failed++
+    const module = task.type === 'module' ? task : task.module
+    const line = task.type === 'module' ? '' : `:${task.location?.line ?? '?'}`
+    print(`\nFAILED ${where(module)}${line} ${name}\n${errors.map(describe).join('\n')}`)
+  }
 }
 
-/** A suite fails with its tests, which are told of already; or by itself, as when a hook fails. */
-function isBySubtests(error: Error): boolean {
-  return 'failureType' in error && error.failureType === 'subtestsFailed'
+function where({ moduleId }: TestModule): string {
+  return relative(process.cwd(), moduleId)
 }
 
-function where(file: string | undefined): string {
-  return file === undefined ? '' : relative(process.cwd(), file)
+function describe({ stack, message, cause }: PassedError): string {
+  const reason = cause === undefined ? '' : `\ncaused by ${cause.stack ?? cause.message}`
+  return `${stack ?? message}${reason}`
+    .replaceAll(/\n.*\/node_modules\/vitest\/.*$/gm, '')
+    .replaceAll(/\?vitest=\d+/g, '')
+    .replaceAll(/^/gm, '    ')
 }
 
-function describe(error: Error): string {
-  const { cause } = error
-  return cause instanceof Error ? (cause.stack ?? cause.message) : String(cause ?? error.message)
-}
-
-function indent(text: string): string {
-  return text.replaceAll(/^/gm, '    ')
+function print(text: string): void {
+  process.stdout.write(`${text}\n`)
 }

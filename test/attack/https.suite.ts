@@ -6,7 +6,8 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { after, before, describe, test } from 'node:test'
+import { afterAll, beforeAll, test } from 'vitest'
+import { describeUnless } from '../describe-unless.ts'
 import { BUN, missingRuntime } from '../runtimes.ts'
 import { attack } from './harness.ts'
 import { httpsRows } from './https-rows.ts'
@@ -35,14 +36,14 @@ const TARGETS: readonly {
 const ROWS = httpsRows({ port: 0, name: 'x', token: '' })
 
 for (const { name, start, skip } of TARGETS) {
-  describe(`${name} under attack by HTTPS`, { skip }, () => {
+  describeUnless(skip, `${name} under attack by HTTPS`, () => {
     const folder = mkdtempSync(join(tmpdir(), 'kubedoh-attack-'))
     let running: HttpsTarget | undefined
-    before(async () => {
+    beforeAll(async () => {
       process.stdout.write(`${name}\n`)
       running = await startWithTwin(folder, start)
     })
-    after(async () => {
+    afterAll(async () => {
       await running?.target.stop()
       rmSync(folder, { recursive: true })
     })

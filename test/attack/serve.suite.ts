@@ -6,7 +6,7 @@ import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { after, before, describe, test } from 'node:test'
+import { afterAll, beforeAll, describe, test } from 'vitest'
 import { SERVER } from '../certificates.ts'
 import { freePort } from '../cluster/processes.ts'
 import type { Forged } from './forged-attacks.ts'
@@ -23,7 +23,7 @@ describe('kubedoh serve under attack', () => {
   let target: Target
   let [dns, dot, upstream, relayed] = [0, 0, 0, 0]
 
-  before(async () => {
+  beforeAll(async () => {
     ;[dns, dot] = [await freePort(), await freePort()]
     ;[upstream, relayed] = [await freePort(), await freePort()]
     writeFileSync(join(folder, 'objects.yaml'), clusterObjects())
@@ -46,7 +46,7 @@ describe('kubedoh serve under attack', () => {
     ] as const
     target = await startTarget(program, probes, () => warmUp(dns, dot))
   })
-  after(async () => {
+  afterAll(async () => {
     await target?.stop()
     rmSync(folder, { recursive: true })
   })

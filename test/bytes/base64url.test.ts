@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
-import { describe, test } from 'node:test'
 import fc from 'fast-check'
+import { describe, test } from 'vitest'
 import {
   decodeBase64,
   decodeBase64url,
@@ -127,7 +127,9 @@ describe('decodeBase64url of long texts', () => {
 
     test(`${name}, where the runtime has none`, (t) => {
       Reflect.deleteProperty(Uint8Array, 'fromBase64')
-      t.after(() => native && Object.defineProperty(Uint8Array, 'fromBase64', native))
+      t.onTestFinished(() => {
+        if (native) Object.defineProperty(Uint8Array, 'fromBase64', native)
+      })
       assert.deepEqual(decodeBase64url(text), wanted)
     })
   }

@@ -1,5 +1,5 @@
 import { deepEqual, equal } from 'node:assert/strict'
-import { describe, test } from 'node:test'
+import { describe, test } from 'vitest'
 import { errorText, isRecord, recordOf } from '../../src/bytes/unknown.ts'
 
 describe('a value of unknown form', () => {

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { describe, test } from 'node:test'
+import { describe, test } from 'vitest'
 import { answeringParts, common, hasAnswers } from '../../src/chain/answering-parts.ts'
 import { formatName, nameOf } from '../../src/dns/name.ts'
 import { block, parseBlocks } from '../ask.ts'

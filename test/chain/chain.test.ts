@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
-import { describe, test } from 'node:test'
 import fc from 'fast-check'
+import { describe, test } from 'vitest'
 import type { Chain } from '../../src/chain/chain.ts'
 import { block, directive, problemsOf, type Server, serve } from '../ask.ts'
 

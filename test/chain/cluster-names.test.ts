@@ -4,7 +4,7 @@
  * denial for up to the TTL of its cache: a new peer of a StatefulSet is not found for so long.
  */
 import assert from 'node:assert/strict'
-import { describe, test } from 'node:test'
+import { describe, test } from 'vitest'
 import { createResolver } from '../../src/chain/create-resolver.ts'
 import type { SnapshotSource } from '../../src/chain/host.ts'
 import type { Snapshot } from '../../src/snapshot/read/snapshot.ts'

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { describe, test } from 'node:test'
+import { describe, test } from 'vitest'
 import { createResolver } from '../../src/chain/create-resolver.ts'
 import { type Listener, STANDARD_PORTS } from '../../src/chain/listener.ts'
 import { formatName } from '../../src/dns/name.ts'

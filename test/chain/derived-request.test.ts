@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { describe, test } from 'node:test'
+import { describe, test } from 'vitest'
 import { askedInstead, type Changes, optionsOf } from '../../src/chain/derived-request.ts'
 import { failure, type Request } from '../../src/chain/plugin.ts'
 import { formatName, nameOf } from '../../src/dns/name.ts'

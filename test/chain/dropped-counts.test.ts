@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { describe, test } from 'node:test'
+import { describe, test } from 'vitest'
 import { serve } from '../ask.ts'
 
 async function droppedAfter(corefile: string, ...questions: readonly string[]): Promise<string[]> {

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { describe, test } from 'node:test'
+import { describe, test } from 'vitest'
 import { explain } from '../../src/chain/explain.ts'
 import { Incoming } from '../../src/chain/incoming.ts'
 import { serve } from '../ask.ts'

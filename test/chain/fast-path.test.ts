@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { describe, test } from 'node:test'
+import { describe, test } from 'vitest'
 import { compileQuickWay, type QuickWay } from '../../src/chain/fast-path.ts'
 import type { Client, Plugin, QuickPart, QuickReply } from '../../src/chain/plugin.ts'
 import { EMPTY_REPLY } from '../../src/dns/message.ts'

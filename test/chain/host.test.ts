@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { describe, test } from 'node:test'
+import { describe, test } from 'vitest'
 import { formatName } from '../../src/dns/name.ts'
 import { block, directive, serve } from '../ask.ts'
 import { FakeHost, START_MS, settle } from '../fake-host.ts'

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { describe, test } from 'node:test'
+import { describe, test } from 'vitest'
 import { Incoming, ownResponse } from '../../src/chain/incoming.ts'
 import type { Client } from '../../src/chain/plugin.ts'
 import { ReplyWriter } from '../../src/dns/reply-writer.ts'

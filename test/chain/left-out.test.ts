@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { describe, test } from 'node:test'
+import { describe, test } from 'vitest'
 import { LEFT_OUT, leftOutBecause } from '../../src/chain/left-out.ts'
 import { ALL_PLUGINS } from '../../src/plugins/all-plugins.ts'
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
-import { describe, test } from 'node:test'
 import fc from 'fast-check'
+import { describe, test } from 'vitest'
 import { findChain, serverAddresses } from '../../src/chain/listener.ts'
 import type { Client } from '../../src/chain/plugin.ts'
 import { formatName, isSubdomain, joinName, nameOf, ROOT } from '../../src/dns/name.ts'

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { describe, test } from 'node:test'
+import { describe, test } from 'vitest'
 import { andThen, failure } from '../../src/chain/plugin.ts'
 import { extendedError } from '../../src/dns/edns.ts'
 import { RCODE } from '../../src/dns/rcode.ts'

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { describe, test } from 'node:test'
+import { describe, test } from 'vitest'
 import { directive, type Server, serve } from '../ask.ts'
 
 const CONTINUOUSLY = directive('ready', 'monitor continuously')

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { describe, test } from 'node:test'
+import { describe, test } from 'vitest'
 import { leftOutBecause } from '../../src/chain/left-out.ts'
 import { ALL_PLUGINS } from '../../src/plugins/all-plugins.ts'
 import { block, problemsOf } from '../ask.ts'

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
+import { test } from 'vitest'
 import { advertisedTo, bytesFor, paddingBlock, udpBytesFor } from '../../src/chain/reply-bounds.ts'
 import { Query } from '../../src/dns/query.ts'
 

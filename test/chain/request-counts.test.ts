@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { describe, test } from 'node:test'
+import { describe, test } from 'vitest'
 import { EMPTY } from '../../src/bytes/bytes.ts'
 import type { Client, ServerAddress } from '../../src/chain/plugin.ts'
 import { RequestCounts, serverIndex } from '../../src/chain/request-counts.ts'

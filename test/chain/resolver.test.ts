@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
-import { describe, test } from 'node:test'
 import fc from 'fast-check'
+import { describe, test } from 'vitest'
 import { readUint16, writeUint16 } from '../../src/bytes/bytes.ts'
 import type { Plugin } from '../../src/chain/plugin.ts'
 import { EMPTY_REPLY } from '../../src/dns/message.ts'

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
+import { test } from 'vitest'
 import { sealed } from '../../src/chain/sealed.ts'
 
 test('sealed signs a message where it is to be signed', () => {

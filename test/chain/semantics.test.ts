@@ -3,7 +3,7 @@
  * replies are cut, how deep look-ups lead, which classes and versions are answered.
  */
 import assert from 'node:assert/strict'
-import { describe, test } from 'node:test'
+import { describe, test } from 'vitest'
 import { block, directive, type Server, serve } from '../ask.ts'
 import { parseQuestion } from '../message-text.ts'
 

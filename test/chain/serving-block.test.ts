@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { describe, test } from 'node:test'
+import { describe, test } from 'vitest'
 import { STANDARD_PORTS } from '../../src/chain/listener.ts'
 import { boundAddresses, servingBlock } from '../../src/chain/serving-block.ts'
 import { nameOf } from '../../src/dns/name.ts'

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { describe, test } from 'node:test'
+import { describe, test } from 'vitest'
 import { STANDARD_PORTS } from '../../src/chain/listener.ts'
 import { adviseOnUpstreams } from '../../src/chain/upstream-advice.ts'
 import { block, parseBlocks } from '../ask.ts'

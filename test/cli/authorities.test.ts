@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { createServer } from 'node:https'
 import { join } from 'node:path'
-import { describe, test } from 'node:test'
 import { getCACertificates, setDefaultCACertificates } from 'node:tls'
+import { describe, test } from 'vitest'
 import { readAuthorities } from '../../src/cli/authorities.ts'
 import { AUTHORITY, SERVER } from '../certificates.ts'
 import { temporaryFolder } from '../exporter/temporary-folder.ts'
@@ -12,7 +12,7 @@ describe('--ca', () => {
   test('is trusted by a command that asks a gateway, in place of the authorities of the machine', async (t) => {
     const server = createServer(SERVER, (_, response) => response.end('{"tokens":[]}'))
     await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve))
-    t.after(() => server.close())
+    t.onTestFinished(() => void server.close())
     const bound = server.address()
     const port = typeof bound === 'object' && bound !== null ? bound.port : 0
     const folder = temporaryFolder(t, { 'ca.pem': AUTHORITY })
@@ -21,7 +21,7 @@ describe('--ca', () => {
     const distrusted = await runCli(args, environment)
     assert.match(distrusted.stderr, /^kubedoh: https:\S+ [^\n]*certificate[^\n]*\n$/)
     const defaults = getCACertificates('default')
-    t.after(() => setDefaultCACertificates(defaults))
+    t.onTestFinished(() => setDefaultCACertificates(defaults))
     const trusted = await runCli([...args, '--ca', join(folder, 'ca.pem')], environment)
     assert.deepEqual([trusted.status, trusted.stderr], [0, ''])
   })

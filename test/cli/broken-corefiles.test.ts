@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { describe, test } from 'node:test'
+import { describe, test } from 'vitest'
 import { runCli } from './run-cli.ts'
 
 /** Corefiles with the mistakes that people make, each with what has to be said of it. */

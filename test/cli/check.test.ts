@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
-import { describe, test } from 'node:test'
+import { describe, test } from 'vitest'
 import { temporaryFolder } from '../exporter/temporary-folder.ts'
 import { failed, runCli } from './run-cli.ts'
 

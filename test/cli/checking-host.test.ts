@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
-import { test } from 'node:test'
+import { test } from 'vitest'
 import { checkingHost } from '../../src/cli/checking-host.ts'
 import { formatProblem } from '../../src/corefile/problem.ts'
 import { block, parseBlocks } from '../ask.ts'

@@ -3,7 +3,7 @@
  * @module
  */
 import type { ServerResponse } from 'node:http'
-import type { TestContext } from 'node:test'
+import type { TestContext } from 'vitest'
 import { parse } from 'yaml'
 import { openWatch, sendJson, startHttpApi, watchLine } from '../exporter/http-api.ts'
 import { SHOP_LISTS } from '../exporter/scripted-api.ts'

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
+import { test } from 'vitest'
 import { formatColumns } from '../../src/cli/columns.ts'
 
 test('formatColumns puts cells below one another, with no blanks at the end', () => {

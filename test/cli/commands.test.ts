@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { describe, test } from 'node:test'
+import { describe, test } from 'vitest'
 import { COMMANDS, type Command } from '../../src/cli/commands.ts'
 import { FLAGS, type FlagName } from '../../src/cli/flags.ts'
 import { runCli } from './run-cli.ts'

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { describe, type TestContext, test } from 'node:test'
+import { describe, type TestContext, test } from 'vitest'
 import { createClusterKeys } from '../../src/cli/keys.ts'
 import { readGatewayConfig } from '../../src/gateway/config.ts'
 import { hashToken } from '../../src/gateway/token.ts'
@@ -40,7 +40,7 @@ async function start(t: TestContext, ports: Readonly<Record<string, number>>): P
   const server = createNodeGateway({ ...options, log: () => undefined })
   const url = `http://127.0.0.1:${await server.listen('127.0.0.1', 0)}`
   const folder = mkdtempSync(join(tmpdir(), 'kubedoh-conflicts-'))
-  t.after(() => {
+  t.onTestFinished(() => {
     rmSync(folder, { recursive: true })
     return server.close()
   })

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
+import { test } from 'vitest'
 import { COMMANDS } from '../../src/cli/commands.ts'
 import { CONVERT_COMMANDS } from '../../src/cli/convert-commands.ts'
 import { runCli } from './run-cli.ts'

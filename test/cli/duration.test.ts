@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
+import { test } from 'vitest'
 import { parseDuration } from '../../src/cli/duration.ts'
 
 test('durations are a number and a unit', () => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { createServer } from 'node:net'
-import { describe, test } from 'node:test'
+import { describe, test } from 'vitest'
 import { timeExchange } from '../../src/cli/exchange-time.ts'
 import { exchange } from '../../src/upstream/exchange.ts'
 import { startHttpApi } from '../exporter/http-api.ts'
@@ -37,7 +37,7 @@ describe('timeExchange', () => {
       })
     })
     await once(server.listen(0, '127.0.0.1'), 'listening')
-    t.after(() => server.close())
+    t.onTestFinished(() => void server.close())
     const bound = server.address()
     const port = typeof bound === 'object' && bound !== null ? bound.port : 0
     const { result, tookMs } = await timeExchange(

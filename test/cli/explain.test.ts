@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict'
-import type { TestContext } from 'node:test'
-import { describe, test } from 'node:test'
+import { describe, type TestContext, test } from 'vitest'
 import { createGatewayClient } from '../../src/exporter/gateway-client.ts'
 import { readGatewayConfig } from '../../src/gateway/config.ts'
 import { hashToken } from '../../src/gateway/token.ts'
@@ -36,7 +35,7 @@ async function start(
     log: () => undefined,
   })
   const url = `http://127.0.0.1:${await server.listen('127.0.0.1', 0)}`
-  t.after(() => server.close())
+  t.onTestFinished(() => server.close())
   const client = createGatewayClient({ url, cluster: 'shop', token: 'exporter' })
   const { signed, shards } = await snapshotOf(privateKey, [WEB], { generation: 7, time })
   for (const [sha256, bytes] of shards) await client.putShard(sha256, bytes)

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
-import { describe, test } from 'node:test'
+import { describe, test } from 'vitest'
 import { loadExportDirective } from '../../src/cli/export-directive.ts'
 import { formatName } from '../../src/dns/name.ts'
 import { temporaryFolder } from '../exporter/temporary-folder.ts'

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { describe, test } from 'node:test'
+import { describe, test } from 'vitest'
 import { listenStatus } from '../../src/cli/export-status.ts'
 import { Metrics } from '../../src/telemetry/metrics.ts'
 import { freePort } from '../server/clients.ts'
@@ -11,7 +11,7 @@ describe('listenStatus', () => {
     let isReady = false
     const address = `127.0.0.1:${await freePort()}`
     const server = await listenStatus(address, { metrics, isReady: () => isReady })
-    t.after(() => server?.close())
+    t.onTestFinished(() => server?.close())
     const get = async (path: string): Promise<[number, string]> => {
       const response = await fetch(`http://${address}${path}`)
       return [response.status, await response.text()]
@@ -36,7 +36,7 @@ describe('listenStatus', () => {
     const address = `127.0.0.1:${await freePort()}`
     const options = { metrics: new Metrics(), isReady: () => true }
     const server = await listenStatus(address, options)
-    t.after(() => server?.close())
+    t.onTestFinished(() => server?.close())
     await assert.rejects(listenStatus(address, options), {
       name: 'CommandError',
       message:

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
-import { describe, type TestContext, test } from 'node:test'
+import { describe, type TestContext, test, vi } from 'vitest'
 import { main } from '../../src/cli/main.ts'
 import { freePort, within } from '../server/clients.ts'
 import { ClusterApi } from './cluster-api.ts'
@@ -47,7 +47,7 @@ async function startWatching(
 test('export publishes when its watches are open, however late that is', async (t) => {
   const gateway = await startGatewayServer(t)
   const opened = Promise.withResolvers<void>()
-  t.mock.timers.enable({ apis: ['setTimeout'] })
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
   const { api, screen, ended } = await startWatching(t, gateway, '', opened.promise)
   const isReady = (): boolean => screen.text.stdout !== ''
   // The network has its own time, of which a busy machine leaves it little: the second half of
@@ -62,7 +62,7 @@ test('export publishes when its watches are open, however late that is', async (
       if (ms > durationMs / 2 && patienceMs > 0) {
         await new Promise((resolve) => startTimer(resolve, (2 * patienceMs) / durationMs))
       }
-      t.mock.timers.tick(1)
+      vi.advanceTimersByTime(1)
     }
   }
   await pass(10_000, () => api.watched === 3, PATIENCE_MS)
@@ -73,7 +73,7 @@ test('export publishes when its watches are open, however late that is', async (
   // Unchanged names are confirmed every 15 seconds: the first ones are not to wait for that.
   await pass(2000, isReady, PATIENCE_MS)
   assert.match(screen.text.stdout, /^ready: /)
-  t.mock.timers.reset()
+  vi.useRealTimers()
   process.emit('SIGTERM', 'SIGTERM')
   assert.equal(await ended, 0)
 })

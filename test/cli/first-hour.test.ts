@@ -18,7 +18,7 @@ import {
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { after, describe, it } from 'node:test'
+import { afterAll, describe, it } from 'vitest'
 import { freePort } from '../server/clients.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
@@ -71,7 +71,7 @@ const VARYING: readonly (readonly [RegExp, string])[] = [
 ]
 
 const scratch = mkdtempSync(join(tmpdir(), 'kubedoh-first-hour-'))
-after(() => rmSync(scratch, { recursive: true, force: true }))
+afterAll(() => rmSync(scratch, { recursive: true, force: true }))
 
 /** A place where kubedoh is installed, and the PATH to run it with. */
 type Place = { readonly name: string; readonly path: string }

@@ -3,8 +3,8 @@
  * @module
  */
 import { randomBytes } from 'node:crypto'
-import type { TestContext } from 'node:test'
 import { Hono } from 'hono'
+import type { TestContext } from 'vitest'
 import { createClusterKeys } from '../../src/cli/keys.ts'
 import { errorResponse, HttpError } from '../../src/doh/http-error.ts'
 import { readGatewayConfig } from '../../src/gateway/config.ts'
@@ -52,7 +52,7 @@ export async function startGatewayServer(t: TestContext): Promise<GatewayServer>
   )
   const server = new HttpServer(app)
   const port = await server.listen('127.0.0.1', 0)
-  t.after(() => server.close())
+  t.onTestFinished(() => server.close())
   return {
     url: `http://127.0.0.1:${port}`,
     environment: { KUBEDOH_TOKEN: token, KUBEDOH_SIGNING_KEY: signingKey },

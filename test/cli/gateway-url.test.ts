@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { describe, test } from 'node:test'
+import { describe, test } from 'vitest'
 import { Input } from '../../src/cli/flags.ts'
 import { readGatewayUrl, readToken } from '../../src/cli/gateway-url.ts'
 import { CommandError } from '../../src/node/output.ts'

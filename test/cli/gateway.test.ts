@@ -3,8 +3,8 @@ import { X509Certificate } from 'node:crypto'
 import { once } from 'node:events'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { describe, type TestContext, test } from 'node:test'
 import { connect } from 'node:tls'
+import { describe, type TestContext, test, vi } from 'vitest'
 import { Input } from '../../src/cli/flags.ts'
 import { type RunningGateway, startNodeGateway } from '../../src/cli/gateway.ts'
 import { main } from '../../src/cli/main.ts'
@@ -52,7 +52,7 @@ async function start(
     if (!isStopped) await running.stop()
     isStopped = true
   }
-  t.after(stop)
+  t.onTestFinished(stop)
   return { running: { ...running, stop }, screen, folder }
 }
 
@@ -107,7 +107,7 @@ describe('kubedoh gateway', () => {
   })
 
   test('shows a changed certificate by itself, and the previous one while files do not fit', async (t) => {
-    t.mock.timers.enable({ apis: ['setInterval'] })
+    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
     const files = { Corefile: '. {\n  whoami\n}\n', cert: SERVER.cert, key: SERVER.key }
     const flags = '--tls-cert FOLDER/cert --tls-key FOLDER/key'
     const { running, screen, folder } = await start(t, files, flags)
@@ -121,11 +121,11 @@ describe('kubedoh gateway', () => {
     }
     const first = await shown()
     writeFileSync(join(folder, 'cert'), STRANGER.cert)
-    t.mock.timers.tick(10_000)
+    vi.advanceTimersByTime(10_000)
     await screen.shows('stderr', /the changed certificate is not used; the previous one stays/)
     assert.equal(await shown(), first)
     writeFileSync(join(folder, 'key'), STRANGER.key)
-    t.mock.timers.tick(10_000)
+    vi.advanceTimersByTime(10_000)
     await screen.shows('stderr', /the changed certificate is in use/)
     assert.equal(await shown(), new X509Certificate(STRANGER.cert).fingerprint256)
   })

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { describe, type TestContext, test } from 'node:test'
+import { describe, type TestContext, test } from 'vitest'
 import { createClusterKeys } from '../../src/cli/keys.ts'
 import { readGatewayConfig } from '../../src/gateway/config.ts'
 import { hashToken } from '../../src/gateway/token.ts'
@@ -33,7 +33,7 @@ async function start(t: TestContext): Promise<Fixture> {
     log: () => undefined,
   })
   const url = `http://127.0.0.1:${await server.listen('127.0.0.1', 0)}`
-  t.after(() => server.close())
+  t.onTestFinished(() => server.close())
   const folder = shopFolder(t, {})
   const objects = join(folder, 'shop.yaml')
   const environment = { KUBEDOH_TOKEN: token, KUBEDOH_SIGNING_KEY: signingKey }

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { describe, test } from 'node:test'
+import { describe, test } from 'vitest'
 import { createClusterKeys } from '../../src/cli/keys.ts'
 import { readGatewayConfig } from '../../src/gateway/config.ts'
 import {

@@ -15,12 +15,12 @@ import {
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { after, describe, it } from 'node:test'
+import { afterAll, describe, it } from 'vitest'
 
 const ROOT = join(import.meta.dirname, '../..')
 const NEEDS = 'Node 22.19, 24.5 or newer'
 const scratch = mkdtempSync(join(tmpdir(), 'kubedoh-launcher-'))
-after(() => rmSync(scratch, { recursive: true }))
+afterAll(() => rmSync(scratch, { recursive: true }))
 
 /** A `node` that prints its version, or what it would run. */
 function putNode(folder: string, version: string): void {

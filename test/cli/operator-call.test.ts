@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
-import { describe, test } from 'node:test'
 import { Hono } from 'hono'
+import { describe, test } from 'vitest'
 import { Input } from '../../src/cli/flags.ts'
 import { callGateway } from '../../src/cli/operator-call.ts'
 import { HttpServer } from '../../src/server/http-server.ts'
@@ -18,7 +18,7 @@ describe('callGateway', () => {
   test('sends the token and gives the body', async (t) => {
     const server = serverOf((request) => new Response(request.headers.get('authorization')))
     const url = `http://127.0.0.1:${await server.listen('127.0.0.1', 0)}`
-    t.after(() => server.close())
+    t.onTestFinished(() => server.close())
     assert.equal(await callGateway(inputFor(url), 'GET', '/v1/tokens'), 'Bearer secret')
   })
 
@@ -29,7 +29,7 @@ describe('callGateway', () => {
         : new Response('<html>', { status: 502 }),
     )
     const url = `http://127.0.0.1:${await server.listen('127.0.0.1', 0)}`
-    t.after(() => server.close())
+    t.onTestFinished(() => server.close())
     await assert.rejects(callGateway(inputFor(url), 'GET', '/a'), {
       message: `${url}: No such thing`,
     })

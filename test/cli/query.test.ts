@@ -3,10 +3,10 @@ import dns from 'node:dns'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { syncBuiltinESMExports } from 'node:module'
 import { join } from 'node:path'
-import { describe, type TestContext, test } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
 import { getCACertificates, setDefaultCACertificates } from 'node:tls'
 import { stripVTControlCharacters } from 'node:util'
+import { describe, type TestContext, test, vi } from 'vitest'
 import { AUTHORITY, SERVER } from '../certificates.ts'
 import { startHttpApi } from '../exporter/http-api.ts'
 import { writeReplyText } from '../message-text.ts'
@@ -36,10 +36,10 @@ async function startShop(t: TestContext): Promise<Record<'udp' | 'tcp' | 'http',
 
 /** Puts other servers in place of those that this machine asks. */
 function mockSystemServers(t: TestContext, servers: readonly string[]): void {
-  const mock = t.mock.method(dns, 'getServers', () => servers)
+  const mock = vi.spyOn(dns, 'getServers').mockImplementation(() => [...servers])
   syncBuiltinESMExports()
-  t.after(() => {
-    mock.mock.restore()
+  t.onTestFinished(() => {
+    mock.mockRestore()
     syncBuiltinESMExports()
   })
 }
@@ -88,7 +88,7 @@ describe('query', () => {
     const { stderr } = await runCli(args)
     assert.match(stderr, /^kubedoh: No response from tls:\/\/127\.0\.0\.1:\d+: .*certificate.*\n$/)
     const defaults = getCACertificates('default')
-    t.after(() => setDefaultCACertificates(defaults))
+    t.onTestFinished(() => setDefaultCACertificates(defaults))
     const { status, stdout } = await runCli([...args, '--ca', join(folder, 'ca.pem')])
     assert.deepEqual([status, stdout.split(',')[0]?.endsWith('NOERROR')], [0, true])
   })
@@ -156,14 +156,14 @@ describe('query', () => {
 
   test('puts the system’s server in brackets when it has an IPv6 address', async (t) => {
     mockSystemServers(t, ['::1'])
-    t.mock.timers.enable({ apis: ['setTimeout'] })
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
     let ran: Ran | undefined
     void runCli(['query', 'a.example.org']).then((result) => {
       ran = result
     })
     while (ran === undefined) {
       await setImmediate()
-      t.mock.timers.tick(5000)
+      vi.advanceTimersByTime(5000)
     }
     assert.match(ran.stdout + ran.stderr, /udp:\/\/\[::1\](\n|: )/)
   })
@@ -261,10 +261,10 @@ describe('a server that does not answer', () => {
       return []
     })
     const server = `udp://127.0.0.1:${port}`
-    t.mock.timers.enable({ apis: ['setTimeout'] })
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
     const ran = runCli(['query', 'a.example.org', '--server', server])
     await asked.promise
-    t.mock.timers.tick(5000)
+    vi.advanceTimersByTime(5000)
     const line = `kubedoh: No response from ${server}: no answer over UDP in time`
     assert.deepEqual(await ran, failed(line))
   })

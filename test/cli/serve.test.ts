@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { describe, test } from 'node:test'
+import { describe, test, vi } from 'vitest'
 import { main } from '../../src/cli/main.ts'
 import { serve, untilReady } from '../../src/cli/serve.ts'
 import { temporaryFolder } from '../exporter/temporary-folder.ts'
@@ -71,7 +71,7 @@ describe('serve', () => {
     }`
     // Before any test with a cluster: a client that began by the real clock could not end its
     // timers by this one.
-    t.mock.timers.enable({ apis: ['setTimeout'] })
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
     const starting = startServer(t, { objects: [] }, { Corefile })
     let isStarted = false
     void starting.finally(() => {
@@ -79,10 +79,10 @@ describe('serve', () => {
     })
     while (!isStarted) {
       await new Promise(setImmediate)
-      t.mock.timers.tick(1000)
+      vi.advanceTimersByTime(1000)
     }
     const { port, screen } = await starting
-    t.mock.timers.reset()
+    vi.useRealTimers()
     assert.match(screen.text.stderr, /"level":"error","message":"cannot follow .*ECONNREFUSED/)
     assert.match(
       screen.text.stderr,
@@ -101,7 +101,7 @@ describe('serve', () => {
       }
     }`
     const conf = join(shopFolder(t, { Corefile }), 'Corefile')
-    t.mock.timers.enable({ apis: ['setTimeout'] })
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
     const screen = new Screen()
     let isEnded = false
     const ended = main(['serve', '--conf', conf, '--dns.port', '0'], screen, ENVIRONMENT).finally(
@@ -112,7 +112,7 @@ describe('serve', () => {
     const pass = async (isOver: () => boolean): Promise<void> => {
       while (!isOver()) {
         await new Promise(setImmediate)
-        t.mock.timers.tick(1000)
+        vi.advanceTimersByTime(1000)
       }
     }
     await pass(() => process.listenerCount('SIGTERM') > 0)
@@ -120,7 +120,7 @@ describe('serve', () => {
     await pass(() => turns++ > 10)
     process.emit('SIGTERM', 'SIGTERM')
     await pass(() => isEnded)
-    t.mock.timers.reset()
+    vi.useRealTimers()
     assert.equal(await ended, 0)
     assert.equal(screen.text.stdout, '')
     assert.match(screen.text.stderr, /a cluster is not read yet/)
@@ -171,12 +171,12 @@ describe('a server with features', () => {
     assert.equal(await get(health, '/health'), '200 OK')
     assert.equal(await get(ready, '/ready'), '200 OK')
     assert.match(await get(metrics, '/metrics'), /^200 .*process_start_time_seconds/s)
-    t.mock.timers.enable({ apis: ['setTimeout'] })
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
     const stopped = stop()
-    t.mock.timers.tick(6999)
+    vi.advanceTimersByTime(6999)
     assert.equal(await get(ready, '/ready'), '503 Shutting down')
     assert.ok(await isServed(port))
-    t.mock.timers.tick(1)
+    vi.advanceTimersByTime(1)
     await within(stopped, 'the end')
     await assert.rejects(get(ready, '/ready'), TypeError)
   })
@@ -193,11 +193,11 @@ describe('a server with features', () => {
 
   test('takes up a changed Corefile, and keeps the one it has when that is wrong', async (t) => {
     const first = '. {\n  bind 127.0.0.1\n  reload 2s 0s\n  hosts {\n    192.0.2.1 a\n  }\n}\n'
-    t.mock.timers.enable({ apis: ['setTimeout'] })
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
     const { port, screen, folder } = await startServer(t, {}, { Corefile: first })
     const reload = async (text: string, pattern: RegExp): Promise<string[]> => {
       writeFileSync(join(folder, 'Corefile'), text)
-      t.mock.timers.tick(2000)
+      vi.advanceTimersByTime(2000)
       await screen.shows('stderr', pattern)
       // The next look at the file is planned when this one is over.
       await new Promise(setImmediate)
@@ -213,7 +213,7 @@ describe('a server with features', () => {
       ['a. 3600 IN A 192.0.2.3'],
     )
     // Nothing is told of a file that says what it said before.
-    t.mock.timers.tick(2000)
+    vi.advanceTimersByTime(2000)
     await answersOf(`tcp://127.0.0.1:${port}`, 'a')
     const twice = /not used.*not used/s
     assert.deepEqual(await reload('. {', twice), ['a. 3600 IN A 192.0.2.3'])

@@ -3,7 +3,7 @@
  * @module
  */
 import { join } from 'node:path'
-import type { TestContext } from 'node:test'
+import { type TestContext, vi } from 'vitest'
 import { serve } from '../../src/cli/serve.ts'
 import type { RunningServer, ServeOptions } from '../../src/server/server.ts'
 import { temporaryFolder } from '../exporter/temporary-folder.ts'
@@ -82,9 +82,9 @@ export async function startServer(
     isStopped = true
     return running.stop()
   }
-  t.after(() => {
+  t.onTestFinished(() => {
     // The end waits for a timer, whose clock a test may have stopped.
-    t.mock.timers.reset()
+    vi.useRealTimers()
     return stop()
   })
   const [port = 0] = running.ports

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { describe, type TestContext, test } from 'node:test'
+import { describe, type TestContext, test } from 'vitest'
 import { readSnapshotFolder, writeSnapshotFolder } from '../../src/cli/snapshot-folder.ts'
 import { buildSnapshot } from '../../src/exporter/snapshot-builder.ts'
 import { MANIFEST_VERSION, type Manifest } from '../../src/snapshot/format/manifest.ts'

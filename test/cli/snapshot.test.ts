@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { describe, test } from 'node:test'
+import { describe, test } from 'vitest'
 import { nameOf } from '../../src/dns/name.ts'
 import { temporaryFolder } from '../exporter/temporary-folder.ts'
 import { parseRecord } from '../parse-record.ts'

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict'
-import type { TestContext } from 'node:test'
-import { describe, test } from 'node:test'
+import { describe, type TestContext, test } from 'vitest'
 import { readGatewayConfig } from '../../src/gateway/config.ts'
 import { hashToken } from '../../src/gateway/token.ts'
 import { createNodeGateway } from '../../src/node-gateway/node-gateway.ts'
@@ -21,7 +20,7 @@ async function start(t: TestContext): Promise<(words: string, admin?: string) =>
     log: () => undefined,
   })
   const url = `http://127.0.0.1:${await server.listen('127.0.0.1', 0)}`
-  t.after(() => server.close())
+  t.onTestFinished(() => server.close())
   return async (words, admin = ADMIN) => {
     const args = ['token', ...words.split(' '), '--gateway', url]
     const { status, stdout, stderr } = await runCli(args, { KUBEDOH_ADMIN_TOKEN: admin })

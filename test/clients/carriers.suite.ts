@@ -9,8 +9,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { connect, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { after, before, describe, it } from 'node:test'
 import { connect as connectTls } from 'node:tls'
+import { afterAll, beforeAll, describe, it } from 'vitest'
 import { createClusterKeys } from '../../src/cli/keys.ts'
 import { hashToken } from '../../src/gateway/token.ts'
 import { block, type Field, FLAG, FRAME, frame, preface } from '../attack/http2-wire.ts'
@@ -158,7 +158,7 @@ async function startOnBun(isSecure: boolean): Promise<number> {
   return port
 }
 
-before(async () => {
+beforeAll(async () => {
   const [node, workerd] = await Promise.all([startOnNode(), startInWorkerd()])
   started.push(node, workerd)
   const nodePort = node.ways[0]?.port('closed') ?? 0
@@ -175,7 +175,7 @@ before(async () => {
     { name: 'Bun, HTTP/2', port: secure, isSecure: true, isHttp2: true },
   )
 })
-after(async () => {
+afterAll(async () => {
   for (const one of running) await one.stop()
   for (const one of started) await one.stop()
   rmSync(folder, { recursive: true })

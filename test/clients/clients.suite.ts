@@ -7,7 +7,7 @@ import { match } from 'node:assert/strict'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { after, before, describe, it } from 'node:test'
+import { afterAll, beforeAll, describe, it } from 'vitest'
 import { formatExamples } from '../../demo/examples.ts'
 import { encodeBase64url } from '../../src/bytes/base64url.ts'
 import { nameOf } from '../../src/dns/name.ts'
@@ -15,6 +15,7 @@ import { TYPE } from '../../src/dns/rr-type.ts'
 import { writeQuery } from '../../src/dns/write-query.ts'
 import { prepareCoreDns } from '../cluster/binaries.ts'
 import { freePort, type Running, start } from '../cluster/processes.ts'
+import { describeUnless } from '../describe-unless.ts'
 import { findMissing, shell } from './programs.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
@@ -61,12 +62,12 @@ const QUESTIONS = [
   { name: 'nope.shop.svc.demo.test', type: 'A', dig: /NXDOMAIN/, json: /"Status":3/ },
 ] as const
 
-describe('real clients', { concurrency: false }, () => {
+describe('real clients', () => {
   const running: Running[] = []
   let url = ''
   let dnsPort = 0
 
-  before(async () => {
+  beforeAll(async () => {
     const port = await freePort()
     dnsPort = await freePort()
     url = `http://127.0.0.1:${port}`
@@ -76,11 +77,11 @@ describe('real clients', { concurrency: false }, () => {
     await demo.line(/^ready/)
   })
 
-  after(async () => {
+  afterAll(async () => {
     for (const one of running.toReversed()) await one.stop()
   })
 
-  describe('curl', { skip: findMissing('curl') ?? false }, () => {
+  describeUnless(findMissing('curl'), 'curl', () => {
     for (const { name, type, json } of QUESTIONS) {
       it(`reads ${type} of ${name} as JSON`, async () => {
         match(await shell(`curl -sS '${url}/resolve?name=${name}&type=${type}'`), json)
@@ -113,7 +114,7 @@ describe('real clients', { concurrency: false }, () => {
   })
 
   for (const program of ['dig', 'kdig']) {
-    describe(program, { skip: findMissing(program) ?? false }, () => {
+    describeUnless(findMissing(program), program, () => {
       for (const way of ['', '+tcp']) {
         for (const { name, type, dig } of QUESTIONS) {
           it(`reads ${type} of ${name} ${way}`, async () => {
@@ -125,7 +126,7 @@ describe('real clients', { concurrency: false }, () => {
     })
   }
 
-  describe("CoreDNS's forward", { skip: coreDnsMissing() }, () => {
+  describeUnless(coreDnsMissing(), "CoreDNS's forward", () => {
     it('relays to our server', async () => {
       const folder = mkdtempSync(join(tmpdir(), 'kubedoh-clients-'))
       const port = await freePort()

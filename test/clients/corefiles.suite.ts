@@ -7,7 +7,8 @@ import { match } from 'node:assert/strict'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { after, before, describe, it } from 'node:test'
+import { afterAll, beforeAll, it } from 'vitest'
+import { describeUnless } from '../describe-unless.ts'
 import { findMissing, shell } from './programs.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
@@ -93,18 +94,16 @@ const SERVED: readonly Served[] = [
 
 const missing = ['unshare', 'ip', 'dig', 'curl'].map(findMissing).find((one) => one !== undefined)
 
-describe('Corefiles as people have them are served word for word', {
-  skip: missing ?? false,
-}, () => {
+describeUnless(missing, 'Corefiles as people have them are served word for word', () => {
   let folder = ''
 
-  before(() => {
+  beforeAll(() => {
     folder = mkdtempSync(join(tmpdir(), 'kubedoh-corefiles-'))
     writeFileSync(join(folder, 'objects.yaml'), OBJECTS)
     writeFileSync(join(folder, 'keys.json'), KEYS)
   })
 
-  after(() => {
+  afterAll(() => {
     rmSync(folder, { recursive: true, force: true })
   })
 

@@ -6,8 +6,9 @@ import { match } from 'node:assert/strict'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { after, before, describe, it } from 'node:test'
+import { afterAll, beforeAll, it } from 'vitest'
 import { freePort, type Running, start } from '../cluster/processes.ts'
+import { describeUnless } from '../describe-unless.ts'
 import { newKeyFiles } from '../zone-keys.ts'
 import { findMissing, shell } from './programs.ts'
 
@@ -70,13 +71,13 @@ const KINDS = [
 
 const missing = findMissing('delv')
 
-describe('delv believes what is signed', { skip: missing ?? false, concurrency: false }, () => {
+describeUnless(missing, 'delv believes what is signed', () => {
   const folder = mkdtempSync(join(tmpdir(), 'kubedoh-dnssec-'))
   const zoneOf = (i: number): string => `z${i}.example.org`
   let port = 0
   let server: Running | undefined
 
-  before(async () => {
+  beforeAll(async () => {
     port = await freePort()
     writeFileSync(join(folder, 'db'), ZONE)
     const blocks = KINDS.map(({ keys }, i) => {
@@ -92,7 +93,7 @@ describe('delv believes what is signed', { skip: missing ?? false, concurrency: 
     await server.line(/^ready/)
   })
 
-  after(async () => {
+  afterAll(async () => {
     await server?.stop()
     rmSync(folder, { recursive: true, force: true })
   })

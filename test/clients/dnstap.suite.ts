@@ -6,22 +6,23 @@ import { deepEqual } from 'node:assert/strict'
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { after, before, describe, it } from 'node:test'
+import { afterAll, beforeAll, it } from 'vitest'
 import { answerOf } from '../cluster/asking.ts'
 import { prepareDnstap } from '../cluster/binaries.ts'
 import { freePort, type Running, start } from '../cluster/processes.ts'
+import { describeUnless } from '../describe-unless.ts'
 import { findMissing } from './programs.ts'
 
 const KUBEDOH = join(import.meta.dirname, '../../bin/kubedoh')
 const WAIT_MS = 20_000
 
-describe("dnstap's collector", { skip: findMissing('go') ?? false, concurrency: false }, () => {
+describeUnless(findMissing('go'), "dnstap's collector", () => {
   const folder = mkdtempSync(join(tmpdir(), 'kubedoh-dnstap-'))
   const running: Running[] = []
   const file = (name: string): string => join(folder, name)
   let port = 0
 
-  before(async () => {
+  beforeAll(async () => {
     const dnstap = prepareDnstap()
     const [tapPort, dnsPort] = [await freePort(), await freePort()]
     // They do not say when they listen; who tells them tries again.
@@ -38,7 +39,7 @@ describe("dnstap's collector", { skip: findMissing('go') ?? false, concurrency: 
     port = dnsPort
   })
 
-  after(async () => {
+  afterAll(async () => {
     await Promise.all(running.toReversed().map((one) => one.stop()))
     rmSync(folder, { recursive: true, force: true })
   })

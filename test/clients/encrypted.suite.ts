@@ -7,10 +7,11 @@ import { match, rejects } from 'node:assert/strict'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { after, before, describe, it } from 'node:test'
+import { afterAll, beforeAll, describe, it } from 'vitest'
 import { AUTHORITY, CLIENT, SERVER } from '../certificates.ts'
 import { prepareCoreDns } from '../cluster/binaries.ts'
 import { freePort, type Running, start } from '../cluster/processes.ts'
+import { describeUnless } from '../describe-unless.ts'
 import { findMissing, shell } from './programs.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
@@ -72,7 +73,7 @@ const relayingBlocks = (ports: readonly number[], upstreams: readonly number[]):
 }
 `
 
-describe('clients over TLS and HTTPS', { concurrency: false }, () => {
+describe('clients over TLS and HTTPS', () => {
   const running: Running[] = []
   let folder = ''
 
@@ -94,19 +95,19 @@ describe('clients over TLS and HTTPS', { concurrency: false }, () => {
 
   let ports: number[] = []
 
-  before(async () => {
+  beforeAll(async () => {
     folder = mkdtempSync(join(tmpdir(), 'kubedoh-encrypted-'))
     for (const [name, text] of Object.entries(FILES)) write(name, text)
     ports = await threePorts()
     await serveOurs(write('Corefile', servedBlocks(ports)))
   })
 
-  after(async () => {
+  afterAll(async () => {
     for (const one of running.toReversed()) await one.stop()
     rmSync(folder, { recursive: true, force: true })
   })
 
-  describe('kdig', { skip: findMissing('kdig') ?? false }, () => {
+  describeUnless(findMissing('kdig'), 'kdig', () => {
     const ask = (way: string, port: number | undefined): Promise<string> =>
       shell(`kdig @127.0.0.1 -p ${port} ${way} +tls-ca=${folder}/ca.pem ${NAME} A`)
 
@@ -140,7 +141,7 @@ describe('clients over TLS and HTTPS', { concurrency: false }, () => {
     })
   })
 
-  describe('dig', { skip: findMissing('dig') ?? false }, () => {
+  describeUnless(findMissing('dig'), 'dig', () => {
     for (const [way, i] of [
       ['+tls', 0],
       ['+https', 1],
@@ -153,7 +154,7 @@ describe('clients over TLS and HTTPS', { concurrency: false }, () => {
     }
   })
 
-  describe('curl', { skip: findMissing('curl') ?? false }, () => {
+  describeUnless(findMissing('curl'), 'curl', () => {
     it('resolves through an https:// block', async () => {
       const doh = `--doh-url https://localhost:${ports[1]}/dns-query --doh-insecure`
       const text = await shell(`curl -sv -m 3 ${doh} http://${NAME}:1/ 2>&1 || true`)
@@ -161,7 +162,7 @@ describe('clients over TLS and HTTPS', { concurrency: false }, () => {
     })
   })
 
-  describe('CoreDNS', { skip: findMissing('go') ?? findMissing('dig') ?? false }, () => {
+  describeUnless(findMissing('go') ?? findMissing('dig'), 'CoreDNS', () => {
     const readThrough = async (relays: readonly number[]): Promise<void> => {
       for (const port of relays) {
         match(await shell(`dig @127.0.0.1 -p ${port} ${NAME} A`), ADDRESS)

@@ -5,10 +5,11 @@
  */
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
-import { after, before, describe, it } from 'node:test'
+import { afterAll, beforeAll, it } from 'vitest'
 import { HttpServer } from '../../src/server/http-server.ts'
 import { SERVER } from '../certificates.ts'
 import { prepareH2spec } from '../cluster/binaries.ts'
+import { describeUnless } from '../describe-unless.ts'
 import { findMissing } from './programs.ts'
 
 /** Its sections, and how many cases each of them has. */
@@ -36,7 +37,7 @@ const LENIENT: Readonly<Record<string, string>> = {
     '§6.9.1: the stream has its response already, so that nghttp2 has forgotten its window',
 }
 
-describe('h2spec', { skip: findMissing('go') ?? false }, () => {
+describeUnless(findMissing('go'), 'h2spec', () => {
   // It sends bodies that go wrong late, and expects that instead of a response.
   const app = {
     fetch: async (request: Request): Promise<Response> => {
@@ -47,10 +48,10 @@ describe('h2spec', { skip: findMissing('go') ?? false }, () => {
   const server = new HttpServer(app, { tls: { ...SERVER, clientAuth: 'nocert' } })
   const lenient = new Set<string>()
   let port = 0
-  before(async () => {
+  beforeAll(async () => {
     port = await server.listen('127.0.0.1', 0)
   })
-  after(() => server.close())
+  afterAll(() => server.close())
 
   for (const [section, count] of Object.entries(SECTIONS)) {
     it(`finds only what is known to be lenient: ${section}`, async () => {

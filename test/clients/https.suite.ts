@@ -9,12 +9,13 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer, type Server } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { after, before, describe, it } from 'node:test'
+import { afterAll, beforeAll, describe, it } from 'vitest'
 import { createClusterKeys } from '../../src/cli/keys.ts'
 import { hashToken } from '../../src/gateway/token.ts'
 import { AUTHORITY, CLIENT, SERVER } from '../certificates.ts'
 import { prepareCoreDns } from '../cluster/binaries.ts'
 import { freePort, type Running, start } from '../cluster/processes.ts'
+import { describeUnless } from '../describe-unless.ts'
 import { findMissing, preparePython, shell } from './programs.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
@@ -51,7 +52,7 @@ items:
 /** What browsers ask for where they look for policies. */
 const CHROMIUM_POLICIES = '/etc/chromium/policies/managed'
 
-describe('real clients over TLS', { concurrency: false }, () => {
+describe('real clients over TLS', () => {
   const folder = mkdtempSync(join(tmpdir(), 'kubedoh-https-'))
   const running: Running[] = []
   const file = (name: string): string => join(folder, name)
@@ -62,7 +63,7 @@ describe('real clients over TLS', { concurrency: false }, () => {
   let certificatePort = 0
   let token = ''
 
-  before(async () => {
+  beforeAll(async () => {
     const files = { Corefile: COREFILE, 'objects.yaml': OBJECTS, 'ca.pem': AUTHORITY }
     const pems = { 'cert.pem': SERVER.cert, 'key.pem': SERVER.key }
     const clients = { 'client.pem': CLIENT.cert, 'client.key': CLIENT.key }
@@ -79,7 +80,7 @@ describe('real clients over TLS', { concurrency: false }, () => {
     await makeToken(certificatePort, { identities: [`cert:${sha256}`] })
   })
 
-  after(async () => {
+  afterAll(async () => {
     for (const one of running.toReversed()) await one.stop()
     pages?.close()
     rmSync(folder, { recursive: true, force: true })
@@ -133,7 +134,7 @@ describe('real clients over TLS', { concurrency: false }, () => {
     ['dig', '+https-get'],
     ['kdig', '+https-get +https'],
   ] as const) {
-    describe(program, { skip: findMissing(program) ?? false }, () => {
+    describeUnless(findMissing(program), program, () => {
       for (const way of ['+https', get]) {
         it(`asks with ${way}, the token in the path`, async () => {
           const tls = `+tls-ca=${file('ca.pem')} +tls-hostname=localhost`
@@ -144,7 +145,7 @@ describe('real clients over TLS', { concurrency: false }, () => {
     })
   }
 
-  describe('dnspython', { skip: preparePython().missing ?? false }, () => {
+  describeUnless(preparePython().missing, 'dnspython', () => {
     for (const post of ['True', 'False']) {
       it(`asks with post=${post}, the token in the path`, async () => {
         const script = `import dns.message, dns.query
@@ -158,7 +159,7 @@ print(dns.query.https(query, url, post=${post}, **where))`
     }
   })
 
-  describe("CoreDNS's forward over HTTPS", { skip: findMissing('go') ?? false }, () => {
+  describeUnless(findMissing('go'), "CoreDNS's forward over HTTPS", () => {
     it('asks with a client certificate', async () => {
       const dns = await freePort()
       const tls = `tls ${file('client.pem')} ${file('client.key')} ${file('ca.pem')}`
@@ -174,7 +175,7 @@ print(dns.query.https(query, url, post=${post}, **where))`
     })
   })
 
-  describe('Chromium', { skip: browserMissing('chromium') }, () => {
+  describeUnless(browserMissing('chromium'), 'Chromium', () => {
     it('opens a page of the cluster, the token in the path', async () => {
       const policy = join(CHROMIUM_POLICIES, 'kubedoh-test.json')
       const template = `https://localhost:${port}/t/${token}/dns-query{?dns}`
@@ -196,7 +197,7 @@ print(dns.query.https(query, url, post=${post}, **where))`
     })
   })
 
-  describe('Firefox', { skip: browserMissing('firefox-esr') }, () => {
+  describeUnless(browserMissing('firefox-esr'), 'Firefox', () => {
     it('opens a page of the cluster, the token in a header', async () => {
       const profile = file('firefox')
       mkdirSync(profile)

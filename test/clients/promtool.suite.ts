@@ -7,11 +7,12 @@ import { spawnSync } from 'node:child_process'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { after, before, describe, it } from 'node:test'
+import { afterAll, beforeAll, it } from 'vitest'
 import { createClusterKeys } from '../../src/cli/keys.ts'
 import { hashToken } from '../../src/gateway/token.ts'
 import { answerOf } from '../cluster/asking.ts'
 import { freePort, type Running, start } from '../cluster/processes.ts'
+import { describeUnless } from '../describe-unless.ts'
 import { findMissing } from './programs.ts'
 
 const RUN = join(import.meta.dirname, '../../src/cli/run.ts')
@@ -19,7 +20,7 @@ const ADMIN = 'the-operator-of-these-tests'
 const SHOP = join(import.meta.dirname, '../../demo/shop.yaml')
 const QUESTIONS = ['web.shop.svc.cluster.local. A', 'a.example.org. A', 'localhost. A'] as const
 
-describe('promtool', { skip: findMissing('promtool') ?? false, concurrency: false }, () => {
+describeUnless(findMissing('promtool'), 'promtool', () => {
   const folder = mkdtempSync(join(tmpdir(), 'kubedoh-promtool-'))
   const running: Running[] = []
   const metricsPorts = new Map<string, number>()
@@ -36,7 +37,7 @@ describe('promtool', { skip: findMissing('promtool') ?? false, concurrency: fals
     return path
   }
 
-  before(async () => {
+  beforeAll(async () => {
     const [dns, serve, gateway, exporter] = await Promise.all([1, 2, 3, 4].map(freePort))
     metricsPorts
       .set('serve', serve ?? 0)
@@ -67,7 +68,7 @@ describe('promtool', { skip: findMissing('promtool') ?? false, concurrency: fals
     })
   })
 
-  after(async () => {
+  afterAll(async () => {
     await Promise.all(running.toReversed().map((one) => one.stop()))
     rmSync(folder, { recursive: true, force: true })
   })

@@ -11,12 +11,13 @@ import { connect } from 'node:http2'
 import { Agent, get } from 'node:https'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { after, before, describe, it } from 'node:test'
+import { afterAll, beforeAll, it } from 'vitest'
 import { encodeBase64url } from '../../src/bytes/base64url.ts'
 import { createClusterKeys } from '../../src/cli/keys.ts'
 import { hashToken } from '../../src/gateway/token.ts'
 import { AUTHORITY, SERVER } from '../certificates.ts'
 import { freePort, type Running, start } from '../cluster/processes.ts'
+import { describeUnless } from '../describe-unless.ts'
 import { formatReply, parseQuestion } from '../message-text.ts'
 import { BUN, DENO, missingRuntime } from '../runtimes.ts'
 
@@ -36,7 +37,7 @@ items:
 const NAME = 'web.shop.svc.demo.test'
 
 for (const runtime of [BUN, DENO]) {
-  describe(`the gateway on ${runtime.name}`, { skip: missingRuntime(runtime) }, () => {
+  describeUnless(missingRuntime(runtime), `the gateway on ${runtime.name}`, () => {
     const folder = mkdtempSync(join(tmpdir(), 'kubedoh-runtime-'))
     let gateway: Running | undefined
     let url = ''
@@ -60,7 +61,7 @@ for (const runtime of [BUN, DENO]) {
       return token
     }
 
-    before(async () => {
+    beforeAll(async () => {
       const [corefile, objects] = [join(folder, 'Corefile'), join(folder, 'objects.yaml')]
       writeFileSync(corefile, COREFILE)
       writeFileSync(objects, OBJECTS)
@@ -100,7 +101,7 @@ for (const runtime of [BUN, DENO]) {
       const scopes = [['*'], ['team=shop'], ['blog']]
       tokens = await Promise.all(scopes.map((namespaces) => tokenFor({ namespaces })))
     })
-    after(async () => {
+    afterAll(async () => {
       await gateway?.stop()
       rmSync(folder, { recursive: true, force: true })
     })
@@ -140,7 +141,7 @@ for (const [runtime, flags] of [
   [DENO, []],
 ] as const) {
   const name = [runtime.name, 'over TLS', ...flags].join(', ')
-  describe(`the gateway on ${name}`, { skip: missingRuntime(runtime) }, () => {
+  describeUnless(missingRuntime(runtime), `the gateway on ${name}`, () => {
     it('speaks HTTP/2 and HTTP/1.1', async () => {
       const folder = mkdtempSync(join(tmpdir(), 'kubedoh-runtime-'))
       const file = (name: string, text: string): string => {

@@ -8,10 +8,11 @@ import { spawn, spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { after, before, describe, it } from 'node:test'
+import { afterAll, beforeAll, it } from 'vitest'
 import { cacheFolder } from '../cache-folder.ts'
 import { AUTHORITY } from '../certificates.ts'
 import { freePort } from '../cluster/processes.ts'
+import { describeUnless } from '../describe-unless.ts'
 import { get, JSON_FORM, messageOf, post, WEB, WEB_LINES, WIRE } from '../doh/item-cases.ts'
 import { type Gateways, startOnNode, TOKENS, type Way } from '../doh/item-gateways.ts'
 import { type Ask, type Got, sendTo } from '../doh/replies.ts'
@@ -25,20 +26,20 @@ let gateways: Gateways
 let way: Way
 const folder = mkdtempSync(join(tmpdir(), 'kubedoh-cache-'))
 
-before(async () => {
+beforeAll(async () => {
   gateways = await startOnNode()
   way = gateways.ways[0] ?? (await Promise.reject(new Error('there is no gateway')))
 })
-after(async () => {
+afterAll(async () => {
   await gateways.stop()
   rmSync(folder, { recursive: true, force: true })
 })
 
-describe('behind nginx, which caches', { skip: findMissing('nginx') ?? false }, () => {
+describeUnless(findMissing('nginx'), 'behind nginx, which caches', () => {
   const ports = new Map<'open' | 'closed', number>()
   let stop = (): Promise<void> => Promise.resolve()
 
-  before(async () => {
+  beforeAll(async () => {
     for (const which of ['open', 'closed'] as const) ports.set(which, await freePort())
     const servers = [...ports].map(([which, port]) => serverOf(port, way.port(which)))
     const path = join(folder, 'nginx.conf')
@@ -51,7 +52,7 @@ describe('behind nginx, which caches', { skip: findMissing('nginx') ?? false }, 
     }
     for (const port of ports.values()) await listening(port)
   })
-  after(() => stop())
+  afterAll(() => stop())
 
   async function ask(request: Ask, which: 'open' | 'closed' = 'open'): Promise<Got> {
     const got = await sendTo(ports.get(which) ?? 0, request)
@@ -93,7 +94,7 @@ describe('behind nginx, which caches', { skip: findMissing('nginx') ?? false }, 
   })
 })
 
-describe('dohdec, which reads the JSON form', { skip: missingDohdec() }, () => {
+describeUnless(missingDohdec(), 'dohdec, which reads the JSON form', () => {
   it('resolves by the path of a token', async () => {
     const script = join(NPM, 'ask.mjs')
     writeFileSync(

@@ -7,8 +7,9 @@ import { match } from 'node:assert/strict'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { after, before, describe, it } from 'node:test'
+import { afterAll, beforeAll, describe, it } from 'vitest'
 import { freePort, type Running, start } from '../cluster/processes.ts'
+import { describeUnless } from '../describe-unless.ts'
 import { findMissing, shell } from './programs.ts'
 
 const KUBEDOH = join(import.meta.dirname, '../../bin/kubedoh')
@@ -36,12 +37,12 @@ const ZONE = [
   ...Array.from({ length: HOSTS }, (_, i) => `h${i} TXT "${'x'.repeat(200)}"`),
 ].join('\n')
 
-describe('signed messages', { concurrency: false }, () => {
+describe('signed messages', () => {
   const folder = mkdtempSync(join(tmpdir(), 'kubedoh-tsig-'))
   let port = 0
   let server: Running | undefined
 
-  before(async () => {
+  beforeAll(async () => {
     port = await freePort()
     writeFileSync(join(folder, 'Corefile'), COREFILE)
     writeFileSync(join(folder, 'db'), `${ZONE}\n`)
@@ -50,12 +51,12 @@ describe('signed messages', { concurrency: false }, () => {
     await server.line(/^ready/)
   })
 
-  after(async () => {
+  afterAll(async () => {
     await server?.stop()
     rmSync(folder, { recursive: true, force: true })
   })
 
-  describe('of dig', { skip: findMissing('dig') ?? false }, () => {
+  describeUnless(findMissing('dig'), 'of dig', () => {
     const dig = (words: string): Promise<string> =>
       shell(`dig @127.0.0.1 -p ${port} ${words} 2>&1 || true`)
 
@@ -87,7 +88,7 @@ describe('signed messages', { concurrency: false }, () => {
     })
   })
 
-  describe('of kdig', { skip: findMissing('kdig') ?? false }, () => {
+  describeUnless(findMissing('kdig'), 'of kdig', () => {
     const kdig = (words: string): Promise<string> =>
       shell(`kdig @127.0.0.1 -p ${port} -y hmac-sha512:a.key:${SECRET} ${words} 2>&1 || true`)
 

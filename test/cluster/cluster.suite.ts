@@ -7,9 +7,10 @@ import { deepEqual, equal, match } from 'node:assert/strict'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { after, before, describe, it } from 'node:test'
+import { afterAll, beforeAll, it } from 'vitest'
 import { type LocalGateway, startGateway } from '../../demo/gateway.ts'
 import { createClusterKeys } from '../../src/cli/keys.ts'
+import { describeUnless } from '../describe-unless.ts'
 import { ApiServer } from './api-server.ts'
 import { answerOf, type QuestionText, type Server } from './asking.ts'
 import { prepareBinaries } from './binaries.ts'
@@ -25,7 +26,7 @@ const SAMPLES = 15
 const binaries = prepareBinaries()
 const skip = typeof binaries === 'string' ? binaries : false
 
-describe('a real cluster', { skip, concurrency: false }, () => {
+describeUnless(skip, 'a real cluster', () => {
   const objects = [...shopObjects(), ...rareObjects()]
   const folder = mkdtempSync(join(tmpdir(), 'kubedoh-suite-'))
   const running: Running[] = []
@@ -38,7 +39,7 @@ describe('a real cluster', { skip, concurrency: false }, () => {
   let api: ApiServer
   let gateway: LocalGateway
 
-  before(async () => {
+  beforeAll(async () => {
     if (typeof binaries === 'string') return
     api = await ApiServer.start(binaries)
     for (const object of [...RIGHTS, ...objects]) await api.create(object)
@@ -74,7 +75,7 @@ describe('a real cluster', { skip, concurrency: false }, () => {
     servers.gateway = { protocol: 'doh', url: gateway.url, token: keys.token }
   })
 
-  after(async () => {
+  afterAll(async () => {
     const stopped = await Promise.all(running.toReversed().map((one) => one.stop()))
     await gateway?.stop()
     await api?.stop()

@@ -7,8 +7,9 @@ import { deepEqual, match, ok } from 'node:assert/strict'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { after, before, describe, it } from 'node:test'
+import { afterAll, beforeAll, it } from 'vitest'
 import { AUTHORITY, CLIENT, SERVER } from '../certificates.ts'
+import { describeUnless } from '../describe-unless.ts'
 import { answerOf, type QuestionText, type Server } from './asking.ts'
 import { prepareBinaries } from './binaries.ts'
 import { Etcd, type EtcdOptions } from './etcd.ts'
@@ -73,18 +74,18 @@ async function same(place: Place, question: QuestionText, wanted: RegExp): Promi
   deepEqual(await answerOf(place.kubedoh, question), await answerOf(place.coredns, question))
 }
 
-describe('a real etcd', { skip, concurrency: false }, () => {
+describeUnless(skip, 'a real etcd', () => {
   const folder = mkdtempSync(join(tmpdir(), 'kubedoh-etcd-suite-'))
   let etcd: Etcd | undefined
   let place: Place
 
-  before(async () => {
+  beforeAll(async () => {
     if (typeof binaries === 'string') return
     etcd = await Etcd.start(binaries.etcd)
     place = await open(etcd, folder, ['max-lease-ttl 1h'])
   })
 
-  after(async () => {
+  afterAll(async () => {
     await close(place)
     await etcd?.stop()
     rmSync(folder, { recursive: true, force: true })
@@ -157,13 +158,13 @@ describe('a real etcd', { skip, concurrency: false }, () => {
   })
 })
 
-describe('a real etcd that trusts nobody', { skip, concurrency: false }, () => {
+describeUnless(skip, 'a real etcd that trusts nobody', () => {
   const folder = mkdtempSync(join(tmpdir(), 'kubedoh-etcd-suite-'))
   const file = (name: string): string => join(folder, name)
   const tls = { cert: file('server.pem'), key: file('server.key'), ca: file('ca.pem') }
   const closing: (() => Promise<void>)[] = []
 
-  before(() => {
+  beforeAll(() => {
     const files = {
       'ca.pem': AUTHORITY,
       'server.pem': SERVER.cert,
@@ -174,7 +175,7 @@ describe('a real etcd that trusts nobody', { skip, concurrency: false }, () => {
     for (const [name, text] of Object.entries(files)) writeFileSync(file(name), text)
   })
 
-  after(async () => {
+  afterAll(async () => {
     for (const end of closing.toReversed()) await end()
     rmSync(folder, { recursive: true, force: true })
   })

@@ -7,7 +7,8 @@ import { deepEqual } from 'node:assert/strict'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { after, before, describe, it } from 'node:test'
+import { afterAll, beforeAll, it } from 'vitest'
+import { describeUnless } from '../describe-unless.ts'
 import { type ApiObject, ApiServer } from './api-server.ts'
 import { answerOf, type QuestionText, type Server } from './asking.ts'
 import { prepareBinaries } from './binaries.ts'
@@ -82,7 +83,7 @@ function definition(kind: string, plural: string): ApiObject {
 
 const at = (...ingresses: readonly object[]): object => ({ loadBalancer: { ingress: ingresses } })
 
-describe('host names of a real cluster', { skip, concurrency: false }, () => {
+describeUnless(skip, 'host names of a real cluster', () => {
   const folder = mkdtempSync(join(tmpdir(), 'kubedoh-hosts-'))
   const running: Running[] = []
   let api: ApiServer
@@ -97,7 +98,7 @@ describe('host names of a real cluster', { skip, concurrency: false }, () => {
     return { protocol: 'udp', port }
   }
 
-  before(async () => {
+  beforeAll(async () => {
     if (typeof binaries === 'string') return
     api = await ApiServer.start(binaries)
     const web = ingress('web', 'web.gw.test')
@@ -131,7 +132,7 @@ describe('host names of a real cluster', { skip, concurrency: false }, () => {
     servers.push(await serve())
   })
 
-  after(async () => {
+  afterAll(async () => {
     for (const one of running.toReversed()) await one.stop()
     await api?.stop()
     rmSync(folder, { recursive: true, force: true })

@@ -8,7 +8,8 @@ import { match } from 'node:assert/strict'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { after, before, describe, it } from 'node:test'
+import { afterAll, beforeAll, it } from 'vitest'
+import { describeUnless } from '../describe-unless.ts'
 import { ApiServer } from './api-server.ts'
 import { answerOf, type QuestionText, type Server } from './asking.ts'
 import { prepareBinaries } from './binaries.ts'
@@ -47,14 +48,14 @@ ns 300 IN A 192.0.2.53
 peer 300 IN CNAME ${PEER}
 `
 
-describe('a peer that was asked for too early', { skip, concurrency: false }, () => {
+describeUnless(skip, 'a peer that was asked for too early', () => {
   const folder = mkdtempSync(join(tmpdir(), 'kubedoh-peer-'))
   const running: Running[] = []
   let api: ApiServer | undefined
   let ours: Server
   let theirs: Server
 
-  before(async () => {
+  beforeAll(async () => {
     if (typeof binaries === 'string') return
     api = await ApiServer.start(binaries)
     const objects = [namespace('peers'), service('peers/db', { clusterIP: 'None' })]
@@ -74,7 +75,7 @@ describe('a peer that was asked for too early', { skip, concurrency: false }, ()
     ours = { protocol: 'udp', port: other }
   })
 
-  after(async () => {
+  afterAll(async () => {
     for (const one of running.toReversed()) await one.stop()
     await api?.stop()
     rmSync(folder, { recursive: true, force: true })

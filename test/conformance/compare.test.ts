@@ -1,5 +1,5 @@
 import { deepEqual, notDeepEqual } from 'node:assert/strict'
-import { describe, it } from 'node:test'
+import { describe, it } from 'vitest'
 import { readUint16, writeUint16 } from '../../src/bytes/bytes.ts'
 import { FLAG } from '../../src/dns/query.ts'
 import { writeReplyText } from '../message-text.ts'

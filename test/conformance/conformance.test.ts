@@ -7,7 +7,7 @@ import { deepEqual } from 'node:assert/strict'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { after, describe, it } from 'node:test'
+import { afterAll, describe, it } from 'vitest'
 import { caseQuery } from './case-query.ts'
 import { differences } from './compare.ts'
 import {
@@ -61,7 +61,7 @@ for (const way of WAYS) {
         deepEqual(await failures(name, way, tally), [])
       })
     }
-    after(() => process.stdout.write(`${describeTally(way, tally)}\n`))
+    afterAll(() => process.stdout.write(`${describeTally(way, tally)}\n`))
   })
 }
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
-import { describe, test } from 'node:test'
 import fc from 'fast-check'
+import { describe, test } from 'vitest'
 import { ConversionError } from '../../src/convert/conversion.ts'
 import { writeCorefile } from '../../src/convert/corefile-text.ts'
 import { parse } from '../corefile/source.ts'

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { describe, test } from 'node:test'
+import { describe, test } from 'vitest'
 import { Settings } from '../../src/convert/conversion.ts'
 import { convertNodeLocal, type NodeLocalSource } from '../../src/convert/nodelocal.ts'
 

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { describe, test } from 'node:test'
+import { describe, test } from 'vitest'
 import { convertSkydns } from '../../src/convert/skydns.ts'
 
 function linesOf(...texts: readonly string[]): string[] {

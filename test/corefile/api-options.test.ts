@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { describe, test } from 'node:test'
+import { describe, test } from 'vitest'
 import { API_DEFAULTS, type ApiOptions } from '../../src/corefile/api-options.ts'
 import { parseKubernetes } from '../../src/corefile/kubernetes-options.ts'
 import { nameOf } from '../../src/dns/name.ts'

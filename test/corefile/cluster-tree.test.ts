@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
+import { test } from 'vitest'
 import { CLUSTER_TREE } from '../../src/corefile/cluster-tree.ts'
 
 test('the main tree is that of the cluster itself', () => {

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
+import { test } from 'vitest'
 import type { Line, ServerBlock } from '../../src/corefile/server-block.ts'
 import { outlineKey, parse } from './source.ts'
 

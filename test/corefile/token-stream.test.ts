@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { describe, test } from 'node:test'
+import { describe, test } from 'vitest'
 import { readCorefile } from '../../src/corefile/parse-corefile.ts'
 import { TokenStream } from '../../src/corefile/token-stream.ts'
 import { COREFILE, type Surroundings, sourceOf } from './source.ts'

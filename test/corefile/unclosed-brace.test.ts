@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { describe, test } from 'node:test'
+import { describe, test } from 'vitest'
 import { isBrace, readTokens } from '../../src/corefile/tokens.ts'
 import { findUnclosed } from '../../src/corefile/unclosed-brace.ts'
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
-import { describe, test } from 'node:test'
 import fc from 'fast-check'
+import { describe, test } from 'vitest'
 import { ConfigError } from '../../src/corefile/problem.ts'
 import { parseZoneKey, parseZones } from '../../src/corefile/zone-key.ts'
 import { IN_ADDR_ARPA, IP6_ARPA } from '../../src/dns/address.ts'

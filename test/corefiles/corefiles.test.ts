@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { describe, test } from 'node:test'
+import { describe, test } from 'vitest'
 import { type Server, serve } from '../ask.ts'
 import type { FakeHostOptions } from '../fake-host.ts'
 import { COMPANY_ZONE, DOCUMENTS } from './documents.ts'

@@ -5,7 +5,7 @@ import { createServer, type Server } from 'node:net'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { text } from 'node:stream/consumers'
-import { describe, test } from 'node:test'
+import { describe, test } from 'vitest'
 import { runCli } from '../cli/run-cli.ts'
 import { formatReply, parseQuestion } from '../message-text.ts'
 import { askUdp, freePort } from '../server/clients.ts'
@@ -73,7 +73,7 @@ test('npm start answers over HTTP and UDP, and ends at Ctrl-C with status 0', as
 describe('npm start says what is wrong', () => {
   test('with a port that is taken', async (t) => {
     const { server, port } = await takePort()
-    t.after(() => server.close())
+    t.onTestFinished(() => void server.close())
     const { status, err } = await run('--port', `${port}`)
     assert.equal(status, 1)
     const message = `127.0.0.1:${port} cannot be had (EADDRINUSE): end what uses it, or npm start`

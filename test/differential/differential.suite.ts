@@ -5,8 +5,8 @@
  * @module
  */
 import { deepEqual, ok } from 'node:assert/strict'
-import { after, before, describe, it } from 'node:test'
 import { setTimeout } from 'node:timers/promises'
+import { afterAll, beforeAll, it } from 'vitest'
 import { ApiServer } from '../cluster/api-server.ts'
 import { prepareBinaries } from '../cluster/binaries.ts'
 import { Etcd } from '../cluster/etcd.ts'
@@ -15,6 +15,7 @@ import type { Running } from '../cluster/processes.ts'
 import { caseQuery } from '../conformance/case-query.ts'
 import { type Answer, answerDifferences, readAnswer } from '../conformance/compare.ts'
 import type { Case } from '../conformance/scenario.ts'
+import { describeUnless } from '../describe-unless.ts'
 import { Asker } from './asker.ts'
 import { DEVIATIONS } from './deviations.ts'
 import { expectationOf } from './expectation.ts'
@@ -36,7 +37,7 @@ const skip = typeof binaries === 'string' ? binaries : false
 const places = listPlaces().filter(({ name }) => (KUBEDOH_PLACE ?? name) === name)
 const perPlace = Math.ceil(QUESTIONS_MIN / places.length)
 
-describe('CoreDNS and kubedoh answer the same', { skip, concurrency: false }, () => {
+describeUnless(skip, 'CoreDNS and kubedoh answer the same', () => {
   const environment: Record<string, string> = { UPSTREAM_DEAD: DEAD }
   const deviationCounts = new Map<string, number>()
   const running: Running[] = []
@@ -45,7 +46,7 @@ describe('CoreDNS and kubedoh answer the same', { skip, concurrency: false }, ()
   const asker = new Asker()
   let compared = 0
 
-  before(async () => {
+  beforeAll(async () => {
     if (typeof binaries === 'string') return
     const upstream = await startUpstream(binaries.coredns)
     running.push(upstream)
@@ -62,7 +63,7 @@ describe('CoreDNS and kubedoh answer the same', { skip, concurrency: false }, ()
     environment.KUBECONFIG = api.exporterConfig
   })
 
-  after(async () => {
+  afterAll(async () => {
     await asker.close()
     await Promise.all(running.map((one) => one.stop()))
     await api?.stop()

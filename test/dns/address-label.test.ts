@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
-import { describe, test } from 'node:test'
 import fc from 'fast-check'
+import { describe, test } from 'vitest'
 import { formatAddress, parseAddress, parseIPv4 } from '../../src/dns/address.ts'
 import { parseAddressLabel } from '../../src/dns/address-label.ts'
 import { nameOf } from '../../src/dns/name.ts'

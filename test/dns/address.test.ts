@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { isIPv4, isIPv6 } from 'node:net'
-import { describe, test } from 'node:test'
 import fc from 'fast-check'
+import { describe, test } from 'vitest'
 import { formatHex } from '../../src/bytes/bytes.ts'
 import {
   formatAddress,

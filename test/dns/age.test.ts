@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
-import { describe, test } from 'node:test'
 import fc from 'fast-check'
+import { describe, test } from 'vitest'
 import { ageMessage } from '../../src/dns/age.ts'
 import { parseResponse } from '../../src/dns/message.ts'
 import { hex, messageOf, queryOf, replyBytes } from './messages.ts'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
-import { describe, test } from 'node:test'
 import fc from 'fast-check'
+import { describe, test } from 'vitest'
 import { nameText, parseNameText } from '../../src/dns/name-text.ts'
 import { wireName } from '../generators.ts'
 

@@ -1,6 +1,6 @@
 /** How much of a message the gate reads, however it is made. */
 import assert from 'node:assert/strict'
-import { describe, test } from 'node:test'
+import { describe, test } from 'vitest'
 import { parseQuery } from '../../src/dns/query.ts'
 import { messageOf } from './messages.ts'
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
-import { describe, test } from 'node:test'
 import fc from 'fast-check'
+import { describe, test } from 'vitest'
 import { asWordBytes } from '../../src/bytes/bytes.ts'
 import { formatName, isSubdomain, lowerName, nameOf } from '../../src/dns/name.ts'
 import { endsIn, FLAG, isWithinZone, parseQuery, Query } from '../../src/dns/query.ts'

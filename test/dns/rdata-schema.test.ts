@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { describe, test } from 'node:test'
+import { describe, test } from 'vitest'
 import { type Field, fieldBytes, rdataSchema } from '../../src/dns/rdata-schema.ts'
 import { formatType, TYPE } from '../../src/dns/rr-type.ts'
 import { KNOWN_TYPES } from './arbitraries.ts'

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { describe, test } from 'node:test'
+import { describe, test } from 'vitest'
 import { concatBytes, formatHex } from '../../src/bytes/bytes.ts'
 import { extendedError } from '../../src/dns/edns.ts'
 import { parseResponse } from '../../src/dns/message.ts'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
-import { describe, test } from 'node:test'
 import fc from 'fast-check'
+import { describe, test } from 'vitest'
 import { asWordBytes, formatHex, readUint16, wordBytes } from '../../src/bytes/bytes.ts'
 import { extendedError, OPTION } from '../../src/dns/edns.ts'
 import { parseResponse, type ResourceRecord } from '../../src/dns/message.ts'

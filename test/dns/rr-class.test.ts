@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
-import { describe, test } from 'node:test'
 import fc from 'fast-check'
+import { describe, test } from 'vitest'
 import { CLASS, formatClass, parseClass } from '../../src/dns/rr-class.ts'
 import { queryBytes } from './messages.ts'
 import { decodeMessage } from './oracle.ts'

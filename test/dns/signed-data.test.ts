@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { describe, test } from 'node:test'
+import { describe, test } from 'vitest'
 import { byteAt, formatHex } from '../../src/bytes/bytes.ts'
 import type { ResourceRecord } from '../../src/dns/message.ts'
 import { nameOf, ROOT } from '../../src/dns/name.ts'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
-import { describe, test } from 'node:test'
 import fc from 'fast-check'
+import { describe, test } from 'vitest'
 import { constantRdata } from '../../src/dns/rdata-text.ts'
 import { TYPE } from '../../src/dns/rr-type.ts'
 import { isSerialAfter, soaSerial, soaTimes } from '../../src/dns/soa.ts'

@@ -3,7 +3,7 @@
  * @module
  */
 import assert from 'node:assert/strict'
-import { describe, test } from 'node:test'
+import { describe, test } from 'vitest'
 import { constantValue, read } from './pages.ts'
 
 const MIB = 1024 * 1024

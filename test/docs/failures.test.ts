@@ -4,7 +4,7 @@
  * @module
  */
 import assert from 'node:assert/strict'
-import { describe, test } from 'node:test'
+import { describe, test } from 'vitest'
 import { codes, constantValue, filesBelow, read, section, tableRows } from './pages.ts'
 
 const PAGE = read('docs/failures.md')

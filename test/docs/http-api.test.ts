@@ -3,8 +3,8 @@
  * @module
  */
 import assert from 'node:assert/strict'
-import { describe, test } from 'node:test'
 import type { Hono } from 'hono'
+import { describe, test } from 'vitest'
 import { createDohApp } from '../../src/doh/app.ts'
 import { withToken } from '../gateway/running.ts'
 import { codes, filesBelow, read, section, tableRows } from './pages.ts'

@@ -4,7 +4,7 @@
  */
 import assert from 'node:assert/strict'
 import { basename, join } from 'node:path'
-import { describe, test } from 'node:test'
+import { describe, test } from 'vitest'
 import { ALL_PLUGINS } from '../../src/plugins/all-plugins.ts'
 import { AUTHORITY, SERVER } from '../certificates.ts'
 import { runCli } from '../cli/run-cli.ts'

@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict'
 import { existsSync, readdirSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { describe, test } from 'node:test'
+import { describe, test } from 'vitest'
 import { parse } from 'yaml'
 import { codes, filesBelow, ROOT, read, section, tableRows } from './pages.ts'
 

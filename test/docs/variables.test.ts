@@ -3,7 +3,7 @@
  * @module
  */
 import assert from 'node:assert/strict'
-import { describe, test } from 'node:test'
+import { describe, test } from 'vitest'
 import { COMMANDS } from '../../src/cli/commands.ts'
 import { FLAGS } from '../../src/cli/flags.ts'
 import { GATEWAY_VARIABLES, readGatewayConfig } from '../../src/gateway/config.ts'

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
+import { test } from 'vitest'
 import { answerHeaders, cacheControl } from '../../src/doh/answer-headers.ts'
 import { parseQuestion, writeReplyText } from '../message-text.ts'
 

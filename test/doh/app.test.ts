@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
-import { after, describe, test } from 'node:test'
 import fc from 'fast-check'
 import type { Hono } from 'hono'
+import { afterAll, describe, test } from 'vitest'
 import { startGateway } from '../../demo/gateway.ts'
 import { encodeBase64url } from '../../src/bytes/base64url.ts'
 import { readUint16 } from '../../src/bytes/bytes.ts'
@@ -32,7 +32,7 @@ const worker = startGateway({
   variables: {},
   entry: join(import.meta.dirname, 'doh-worker.ts'),
 })
-after(async () => (await worker).stop())
+afterAll(async () => (await worker).stop())
 const SENDERS: readonly { how: string; send: (app: Hono, ask: Ask) => Promise<Got> }[] = [
   { how: 'within the process', send: sendDirectly },
   { how: 'over HTTP', send: sendOverHttp },

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
-import { describe, test } from 'node:test'
 import fc from 'fast-check'
+import { describe, test } from 'vitest'
 import { parseResponse } from '../../src/dns/message.ts'
 import { askDoh } from '../../src/doh/doh-client.ts'
 import { question, replyOf } from './replies.ts'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
-import { describe, test } from 'node:test'
 import { Hono } from 'hono/tiny'
+import { describe, test } from 'vitest'
 import { notFound, refuseFinalSlash } from '../../src/doh/final-slash.ts'
 import { errorResponse, HttpError } from '../../src/doh/http-error.ts'
 

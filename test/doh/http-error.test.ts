@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
-import { describe, test } from 'node:test'
 import fc from 'fast-check'
+import { describe, test } from 'vitest'
 import { errorResponse, HttpError } from '../../src/doh/http-error.ts'
 import { SECURITY_HEADERS } from '../../src/doh/json-response.ts'
 import { anyText } from './replies.ts'

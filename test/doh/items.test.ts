@@ -4,7 +4,7 @@
  * @module
  */
 import assert from 'node:assert/strict'
-import { after, before, describe, test } from 'node:test'
+import { afterAll, beforeAll, describe, test } from 'vitest'
 import { formatReply } from '../message-text.ts'
 import { checkCase, textOf } from './check-case.ts'
 import { CACHING } from './item-caching.ts'
@@ -53,11 +53,11 @@ const ways = new Map<WayName, Way>()
 /** What was not tried, by the reason. */
 const left = new Map<string, Set<string>>()
 
-before(async () => {
+beforeAll(async () => {
   started.push(...(await Promise.all([startOnNode(), startInWorkerd()])))
   for (const way of started.flatMap((gateways) => gateways.ways)) ways.set(way.name, way)
 })
-after(async () => {
+afterAll(async () => {
   for (const { stop } of started) await stop()
   for (const [reason, where] of left) {
     process.stdout.write(`not tried, ${[...where].join(', ')}: ${reason}\n`)

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
-import { describe, test } from 'node:test'
 import fc from 'fast-check'
+import { describe, test } from 'vitest'
 import { formatName } from '../../src/dns/name.ts'
 import { FLAG, parseQuery, type Query } from '../../src/dns/query.ts'
 import { CLASS } from '../../src/dns/rr-class.ts'

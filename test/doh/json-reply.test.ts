@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
-import { describe, test } from 'node:test'
 import fc from 'fast-check'
+import { describe, test } from 'vitest'
 import { EXTENDED_ERROR, extendedError, OPTION } from '../../src/dns/edns.ts'
 import { EMPTY_REPLY, type ResourceRecord, writeReply } from '../../src/dns/message.ts'
 import { formatName, ROOT } from '../../src/dns/name.ts'

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
+import { test } from 'vitest'
 import { jsonResponse } from '../../src/doh/json-response.ts'
 
 test('a response in JSON is kept by nobody and guessed at by nobody', async () => {

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { describe, test } from 'node:test'
+import { describe, test } from 'vitest'
 import { EtcdClient, EtcdError } from '../../src/etcd/etcd-client.ts'
 import type { WatchMessage } from '../../src/etcd/etcd-json.ts'
 import { AUTHORITY, CLIENT, SERVER } from '../certificates.ts'

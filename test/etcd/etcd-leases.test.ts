@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { describe, test } from 'node:test'
+import { describe, test } from 'vitest'
 import { EtcdLeases } from '../../src/etcd/etcd-leases.ts'
 import { settle } from '../fake-host.ts'
 

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { describe, type TestContext, test } from 'node:test'
+import { describe, type TestContext, test } from 'vitest'
 import { CODE_COMPACTED, type EtcdApi, EtcdError } from '../../src/etcd/etcd-client.ts'
 import type { RangePage, WatchMessage } from '../../src/etcd/etcd-json.ts'
 import { EtcdWatch } from '../../src/etcd/etcd-watch.ts'
@@ -34,7 +34,7 @@ class Scene implements EtcdApi {
       onWarning: (message) => this.news.push(`warning: ${message}`),
       onError: (message) => this.news.push(`error: ${message}`),
     })
-    t.after(() => this.watch_.stop())
+    t.onTestFinished(() => this.watch_.stop())
   }
 
   readonly range: EtcdApi['range'] = async ({ first, end }, { revision }) => {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
-import { describe, type TestContext, test } from 'node:test'
+import { describe, type TestContext, test } from 'vitest'
 import { KeySources } from '../../src/etcd/key-sources.ts'
 import { temporaryFolder } from '../exporter/temporary-folder.ts'
 import { connectionTo, startFakeEtcd } from '../server/fake-etcd.ts'

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
+import { test } from 'vitest'
 import { parseKubernetes } from '../../src/corefile/kubernetes-options.ts'
 import { connectionOf } from '../../src/exporter/api-connection.ts'
 import type { ApiConnection } from '../../src/exporter/object-api.ts'

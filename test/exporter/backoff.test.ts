@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { getEventListeners } from 'node:events'
-import { describe, test } from 'node:test'
 import fc from 'fast-check'
+import { describe, test, vi } from 'vitest'
 import { Backoff, sleep } from '../../src/exporter/backoff.ts'
 
 function delays(backoff: Backoff, count: number): number[] {
@@ -47,38 +47,38 @@ describe('Backoff', () => {
 })
 
 describe('sleep', () => {
-  test('waits by the clock of the runtime', async (t) => {
-    t.mock.timers.enable({ apis: ['setTimeout'] })
+  test('waits by the clock of the runtime', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
     let isOver = false
     const slept = sleep(1000, new AbortController().signal).then(() => {
       isOver = true
     })
-    t.mock.timers.tick(999)
+    vi.advanceTimersByTime(999)
     await Promise.resolve()
     assert.equal(isOver, false)
-    t.mock.timers.tick(1)
+    vi.advanceTimersByTime(1)
     await slept
   })
 
-  test('ends with the signal, without an error', async (t) => {
-    t.mock.timers.enable({ apis: ['setTimeout'] })
+  test('ends with the signal, without an error', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
     const ended = new AbortController()
     const slept = sleep(1000, ended.signal)
     ended.abort()
     assert.equal(await slept, undefined)
   })
 
-  test('does not begin when the signal has come before', async (t) => {
-    t.mock.timers.enable({ apis: ['setTimeout'] })
+  test('does not begin when the signal has come before', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
     assert.equal(await sleep(1000, AbortSignal.abort()), undefined)
   })
 
-  test('keeps nothing of a signal that outlives it', async (t) => {
-    t.mock.timers.enable({ apis: ['setTimeout'] })
+  test('keeps nothing of a signal that outlives it', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
     const { signal } = new AbortController()
     const slept = sleep(1000, signal)
     assert.equal(getEventListeners(signal, 'abort').length, 1)
-    t.mock.timers.tick(1000)
+    vi.advanceTimersByTime(1000)
     await slept
     assert.equal(getEventListeners(signal, 'abort').length, 0)
   })

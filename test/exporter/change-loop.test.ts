@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { getEventListeners } from 'node:events'
-import { describe, type TestContext, test } from 'node:test'
 import fc from 'fast-check'
+import { describe, type TestContext, test } from 'vitest'
 import { ChangeLoop, type ChangeLoopOptions } from '../../src/exporter/change-loop.ts'
 import { FakeClock, START_MS } from './fake-clock.ts'
 
@@ -38,7 +38,7 @@ function start(
   })
   const ended = new AbortController()
   const running = loop.run(ended.signal)
-  t?.after(async () => {
+  t?.onTestFinished(async () => {
     ended.abort()
     await running.catch(() => undefined)
   })
@@ -143,7 +143,7 @@ describe('ChangeLoop', () => {
     loop.mark()
     const ended = new AbortController()
     const running = loop.run(ended.signal)
-    t.after(() => ended.abort())
+    t.onTestFinished(() => ended.abort())
     await clock.advance(10)
     assert.equal(count, 1)
     ended.abort()

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
-import { describe, test } from 'node:test'
 import fc from 'fast-check'
+import { describe, test } from 'vitest'
 import { ClusterBuilder } from '../../src/exporter/cluster-builder.ts'
 import { buildSnapshot } from '../../src/exporter/snapshot-builder.ts'
 import { Cluster } from '../../src/kubernetes/objects/cluster.ts'

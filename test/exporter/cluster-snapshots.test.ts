@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { describe, test } from 'node:test'
+import { describe, test } from 'vitest'
 import { ClusterSnapshots } from '../../src/exporter/cluster-snapshots.ts'
 import { type BuiltSnapshot, buildSnapshot } from '../../src/exporter/snapshot-builder.ts'
 import { clusterOf, optionsOf } from '../kubernetes/naming.ts'

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { describe, type TestContext, test } from 'node:test'
+import { describe, type TestContext, test } from 'vitest'
 import { ClusterWatch } from '../../src/exporter/cluster-watch.ts'
 import { ApiError, collectionsFor } from '../../src/exporter/object-api.ts'
 import { SharedWatch } from '../../src/exporter/shared-watch.ts'
@@ -47,7 +47,7 @@ function start(t: TestContext): Running {
   })
   const ended = new AbortController()
   const running = watch.run(ended.signal)
-  t.after(async () => {
+  t.onTestFinished(async () => {
     ended.abort()
     await running
   })

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { describe, test } from 'node:test'
+import { describe, test } from 'vitest'
 import type { CollectionState } from '../../src/exporter/cluster-watch.ts'
 import { recordPublished, recordSource } from '../../src/exporter/export-metrics.ts'
 import { createObjectSource, type ExportSource } from '../../src/exporter/export-source.ts'

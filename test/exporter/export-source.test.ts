@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { describe, type TestContext, test } from 'node:test'
+import { describe, type TestContext, test } from 'vitest'
 import { toLatin1 } from '../../src/bytes/bytes.ts'
 import { ClusterBuilder } from '../../src/exporter/cluster-builder.ts'
 import {
@@ -54,7 +54,7 @@ describe('a source of watched objects', () => {
     })
     const ended = new AbortController()
     const running = source.run(ended.signal)
-    t.after(async () => {
+    t.onTestFinished(async () => {
       ended.abort()
       await running
     })

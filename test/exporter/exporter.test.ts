@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { describe, type TestContext, test } from 'node:test'
+import { describe, type TestContext, test } from 'vitest'
 import type { ExportSource } from '../../src/exporter/export-source.ts'
 import { Exporter, type ExporterOptions } from '../../src/exporter/exporter.ts'
 import { GatewayError } from '../../src/exporter/gateway-client.ts'
@@ -55,7 +55,7 @@ class Exporting {
       elapsed: this.clock.elapsed,
       ...options,
     })
-    t.after(async () => {
+    t.onTestFinished(async () => {
       this.ended.abort()
       await this.running?.catch(() => undefined)
     })

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { createServer } from 'node:http'
-import { describe, type TestContext, test } from 'node:test'
 import fc from 'fast-check'
+import { describe, type TestContext, test, vi } from 'vitest'
 import {
   createGatewayClient,
   type GatewayClient,
@@ -116,9 +116,9 @@ describe('requests', () => {
     })
   }
 
-  test('end after 30 seconds', async (t) => {
+  test('end after 30 seconds', async () => {
     const late = new DOMException('The operation was aborted due to timeout', 'TimeoutError')
-    const limit = t.mock.method(AbortSignal, 'timeout', () => AbortSignal.abort(late))
+    const limit = vi.spyOn(AbortSignal, 'timeout').mockImplementation(() => AbortSignal.abort(late))
     const client = createGatewayClient({
       url: 'https://dns.example.org',
       cluster: 'shop',
@@ -128,7 +128,7 @@ describe('requests', () => {
       await refusal(client.state()),
       `undefined https://dns.example.org cannot be reached: ${late.message}`,
     )
-    assert.deepEqual(limit.mock.calls[0]?.arguments, [30_000])
+    assert.deepEqual(limit.mock.calls[0], [30_000])
   })
 })
 
@@ -322,7 +322,7 @@ describe('a gateway that cannot be reached', () => {
     const server = createServer((_, response) => {
       response.writeHead(status, headers).end('{"generation":1}')
     })
-    t.after(() => {
+    t.onTestFinished(() => {
       server.closeAllConnections()
       server.close()
     })

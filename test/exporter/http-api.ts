@@ -4,7 +4,7 @@
  */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { createServer as createTlsServer } from 'node:https'
-import type { TestContext } from 'node:test'
+import type { TestContext } from 'vitest'
 import type { Collection, ObjectApi, WatchEvent } from '../../src/exporter/object-api.ts'
 import { portOf, within } from '../server/clients.ts'
 import { SERVICES } from './mirror.ts'
@@ -34,10 +34,10 @@ export async function startHttpApi(
   await new Promise<void>((resolve) => {
     server.listen(0, '127.0.0.1', resolve)
   })
-  t.after(() => {
+  t.onTestFinished(async () => {
     const closed = new Promise((resolve) => server.close(resolve))
     server.closeAllConnections()
-    return closed
+    await closed
   })
   const scheme = keys === undefined ? 'http' : 'https'
   return `${scheme}://127.0.0.1:${portOf(server.address())}`

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { describe, test } from 'node:test'
+import { describe, test } from 'vitest'
 import { ClusterBuilder } from '../../src/exporter/cluster-builder.ts'
 import { buildLabels, LabelTree } from '../../src/exporter/label-tree.ts'
 import { buildSnapshot } from '../../src/exporter/snapshot-builder.ts'

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { describe, type TestContext, test } from 'node:test'
+import { describe, type TestContext, test, vi } from 'vitest'
 import { toLatin1 } from '../../src/bytes/bytes.ts'
 import { ClusterBuilder } from '../../src/exporter/cluster-builder.ts'
 import { LiveCluster } from '../../src/exporter/live-cluster.ts'
@@ -57,7 +57,7 @@ function start(t: TestContext): Running {
     ...limits,
   })
   live.start()
-  t.after(() => live.stop())
+  t.onTestFinished(() => live.stop())
   return {
     api,
     clock,
@@ -206,7 +206,7 @@ describe('LiveCluster', () => {
       sleep,
     })
     live.start()
-    t.after(() => live.stop())
+    t.onTestFinished(() => live.stop())
     assert.deepEqual(api.calls, ['list namespaces', 'list services', 'list pods'])
   })
 
@@ -237,14 +237,14 @@ describe('LiveCluster', () => {
 
 test('what cannot be built is told, and what was there is answered from', async (t) => {
   const { api, clock, names, messages } = await startSynced(t)
-  const failing = t.mock.method(ClusterBuilder.prototype, 'build', () => {
+  const failing = vi.spyOn(ClusterBuilder.prototype, 'build').mockImplementation(() => {
     throw new SnapshotError('Cannot build shard: too much')
   })
   api.watching('services').send('ADDED', value(DB))
   await clock.advance(1000)
   assert.deepEqual(names(), ['web.shop.svc'])
   assert.deepEqual(messages, ['error: Cannot build shard: too much'])
-  failing.mock.restore()
+  failing.mockRestore()
   api.watching('services').send('MODIFIED', value(DB))
   await clock.advance(1000)
   assert.deepEqual(names(), NAMES)

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
+import { test } from 'vitest'
 import { measuredApi, USUAL_BOUNDS } from '../../src/exporter/measured-api.ts'
 import { ApiError, type ObjectApi } from '../../src/exporter/object-api.ts'
 import { Metrics } from '../../src/telemetry/metrics.ts'

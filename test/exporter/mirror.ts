@@ -2,7 +2,7 @@
  * A reflector of Services over a scripted API server, and all that it does, line by line.
  * @module
  */
-import type { TestContext } from 'node:test'
+import type { TestContext } from 'vitest'
 import { ApiError, type Collection } from '../../src/exporter/object-api.ts'
 import { Reflector } from '../../src/exporter/reflector.ts'
 import { describeObject } from '../../src/kubernetes/objects/objects.ts'
@@ -39,7 +39,7 @@ export class Mirror {
    * @param olderPaths paths of older versions of Service, as if it were no kind of every cluster
    */
   constructor(
-    t: Pick<TestContext, 'after'>,
+    t: Pick<TestContext, 'onTestFinished'>,
     { random = 1, olderPaths }: { random?: number; olderPaths?: readonly string[] } = {},
   ) {
     const tell =
@@ -61,7 +61,7 @@ export class Mirror {
       sleep: this.clock.sleep,
       random: () => random,
     })
-    t.after(() => this.end())
+    t.onTestFinished(() => this.end())
   }
 
   /** Runs until it waits. */

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { STATUS_CODES } from 'node:http'
-import { describe, test } from 'node:test'
+import { describe, test } from 'vitest'
 import {
   ApiError,
   ConnectionError,

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { mkdirSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { describe, type TestContext, test } from 'node:test'
 import fc from 'fast-check'
+import { describe, type TestContext, test } from 'vitest'
 import {
   ObjectFileError,
   type ObjectFiles,

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
+import { test } from 'vitest'
 import { ProgrammingLatency } from '../../src/exporter/programming-latency.ts'
 import type { EndpointSlice, Service } from '../../src/kubernetes/objects/objects.ts'
 import { parseObject } from '../../src/kubernetes/objects/parse-object.ts'

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { describe, test } from 'node:test'
+import { describe, test } from 'vitest'
 import { GatewayError } from '../../src/exporter/gateway-client.ts'
 import { Publisher, type PublishReport } from '../../src/exporter/publisher.ts'
 import type { BuiltSnapshot } from '../../src/exporter/snapshot-builder.ts'

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { describe, test } from 'node:test'
+import { describe, test } from 'vitest'
 import { ApiError, type ObjectPage } from '../../src/exporter/object-api.ts'
 import { BOOKMARK, GONE, Mirror, SERVICES, startWatch, WEB } from './mirror.ts'
 import { page, value } from './scripted-api.ts'
@@ -67,7 +67,7 @@ describe('a failure', () => {
   }
 
   test('that is not the server’s ends all', async () => {
-    const mirror = new Mirror({ after: () => undefined })
+    const mirror = new Mirror({ onTestFinished: () => undefined })
     mirror.api.answer('services', page('5'))
     await mirror.start()
     mirror.watch.fail(new RangeError('ours'))

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { describe, test } from 'node:test'
+import { describe, test } from 'vitest'
 import type { ObjectPage } from '../../src/exporter/object-api.ts'
 import { BOOKMARK, GONE, Mirror, startWatch, WEB } from './mirror.ts'
 import { page, value } from './scripted-api.ts'

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { describe, type TestContext, test } from 'node:test'
+import { describe, type TestContext, test } from 'vitest'
 import { ApiError, type Collection } from '../../src/exporter/object-api.ts'
 import { type Followed, SharedWatch } from '../../src/exporter/shared-watch.ts'
 import { describeObject } from '../../src/kubernetes/objects/objects.ts'
@@ -31,7 +31,9 @@ function start(t: TestContext): Running {
   const failing = { onWarning: assert.fail, onError: assert.fail }
   const shared = new SharedWatch({ api, ...failing, sleep, random: () => 1 })
   const stops: (() => Promise<void>)[] = []
-  t.after(() => Promise.all(stops.map((stop) => stop())))
+  t.onTestFinished(async () => {
+    await Promise.all(stops.map((stop) => stop()))
+  })
   const follow: Running['follow'] = (who, collection = SERVICES) => {
     const followed = shared.follow(collection, {
       sink: {
@@ -146,7 +148,9 @@ test('SharedWatch logs a server that is away once for all collections', async (t
   const sink = { set: () => undefined, delete: () => undefined }
   const follower = { sink, onChange: () => undefined, onClose: () => undefined }
   const followed = [SERVICES, NAMESPACES].map((one) => shared.follow(one, follower))
-  t.after(() => Promise.all(followed.map(({ stop }) => stop())))
+  t.onTestFinished(async () => {
+    await Promise.all(followed.map(({ stop }) => stop()))
+  })
   await clock.advance(1600)
   assert.deepEqual(errors, [
     `cannot follow services: ${away.message}; again in 0.5 s`,

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
-import { describe, test } from 'node:test'
 import fc from 'fast-check'
+import { describe, test } from 'vitest'
 import { nameOf } from '../../src/dns/name.ts'
 import { buildSnapshot, nextGeneration } from '../../src/exporter/snapshot-builder.ts'
 import { clusterRecords } from '../../src/kubernetes/trees/cluster-records.ts'

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { describe, test } from 'node:test'
+import { describe, test } from 'vitest'
 import type { ObjectApi } from '../../src/exporter/object-api.ts'
 import { type Throttle, throttledApi } from '../../src/exporter/throttled-api.ts'
 import { Metrics } from '../../src/telemetry/metrics.ts'

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { describe, test } from 'node:test'
+import { describe, test } from 'vitest'
 import { createObjectSource } from '../../src/exporter/export-source.ts'
 import { TreeBuilders } from '../../src/exporter/tree-builders.ts'
 import { openShard } from '../../src/snapshot/read/open-shard.ts'

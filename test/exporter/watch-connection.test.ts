@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { join } from 'node:path'
-import { describe, type TestContext, test } from 'node:test'
+import { describe, type TestContext, test } from 'vitest'
 import { type ApiConnection, ApiError, ConnectionError } from '../../src/exporter/object-api.ts'
 import { openApi } from '../../src/exporter/watch.ts'
 import { freePort } from '../server/clients.ts'
@@ -36,7 +36,7 @@ function setEnvironment(
     if (value === undefined) delete process.env[name]
     else process.env[name] = value
   }
-  t.after(() => before.forEach(put))
+  t.onTestFinished(() => before.forEach(put))
   Object.entries(values).forEach(put)
 }
 

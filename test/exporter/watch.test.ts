@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import type { ServerResponse } from 'node:http'
-import { describe, type TestContext, test } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
+import { describe, type TestContext, test, vi } from 'vitest'
 import { ApiError, type Collection, type ObjectApi } from '../../src/exporter/object-api.ts'
 import { openApi } from '../../src/exporter/watch.ts'
 import { freePort, within } from '../server/clients.ts'
@@ -145,7 +145,7 @@ describe('list', () => {
   test('gives up after a minute', async (t) => {
     const time = new AbortController()
     const delays: number[] = []
-    t.mock.method(AbortSignal, 'timeout', (delayMs: number) => {
+    vi.spyOn(AbortSignal, 'timeout').mockImplementation((delayMs: number) => {
       delays.push(delayMs)
       return time.signal
     })
@@ -169,9 +169,9 @@ describe('watch', () => {
       response.end()
     })
     for (const chance of [0, 0.999]) {
-      const mock = t.mock.method(Math, 'random', () => chance)
+      const mock = vi.spyOn(Math, 'random').mockImplementation(() => chance)
       await watchFrom(api, { collection: PODS }).done
-      mock.mock.restore()
+      mock.mockRestore()
     }
     assert.deepEqual(
       asked.map(({ pathname }) => pathname),
@@ -250,7 +250,7 @@ describe('watch', () => {
         if (begins) openWatch(response)
         asked.resolve()
       })
-      t.mock.timers.enable({ apis: ['setTimeout'] })
+      vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
       const { done, told } = watchFrom(api)
       let isDone = false
       void done.finally(() => {
@@ -258,10 +258,10 @@ describe('watch', () => {
       })
       await asked.promise
       while (begins && told.length === 0) await setImmediate()
-      t.mock.timers.tick(149_000)
+      vi.advanceTimersByTime(149_000)
       await setImmediate()
       assert.equal(isDone, false)
-      t.mock.timers.tick(1000)
+      vi.advanceTimersByTime(1000)
       await done
       assert.deepEqual(told, begins ? ['open'] : [])
     })

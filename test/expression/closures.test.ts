@@ -1,4 +1,4 @@
-import { describe } from 'node:test'
+import { describe } from 'vitest'
 import { testOutcomes } from './evaluate.ts'
 
 describe('functions that apply a closure', () => {

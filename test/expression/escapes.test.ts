@@ -1,4 +1,4 @@
-import { describe } from 'node:test'
+import { describe } from 'vitest'
 import { testOutcomes } from './evaluate.ts'
 
 const REFUSED = 'is not an escape; write two backslashes where one is meant'

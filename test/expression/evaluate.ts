@@ -3,7 +3,7 @@
  * @module
  */
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
+import { test } from 'vitest'
 import type {
   Environment,
   EnvironmentFunction,

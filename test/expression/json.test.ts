@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
-import { describe, test } from 'node:test'
 import fc from 'fast-check'
+import { describe, test } from 'vitest'
 import { parseJson, writeJson } from '../../src/expression/json.ts'
 import { equalValues, type Value } from '../../src/expression/value.ts'
 import { testOutcomes } from './evaluate.ts'

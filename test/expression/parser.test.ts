@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
-import { describe, test } from 'node:test'
 import fc from 'fast-check'
+import { describe, test } from 'vitest'
 import { SyntaxProblem } from '../../src/expression/errors.ts'
 import { parseExpression } from '../../src/expression/parser.ts'
 import { outcomeOf, testOutcomes } from './evaluate.ts'

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { describe, test } from 'node:test'
+import { describe, test } from 'vitest'
 import { compileExpression } from '../../src/expression/expression.ts'
 import { formatValue } from '../../src/expression/format-value.ts'
 import { nowFunction } from '../../src/expression/time-functions.ts'

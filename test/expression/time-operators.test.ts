@@ -1,4 +1,4 @@
-import { describe } from 'node:test'
+import { describe } from 'vitest'
 import { type Case, testOutcomes } from './evaluate.ts'
 
 /** As expr-lang 1.17.8 has them. */

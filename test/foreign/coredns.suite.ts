@@ -8,7 +8,7 @@ import { mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'no
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { PassThrough } from 'node:stream'
-import { after, before, describe, it } from 'node:test'
+import { afterAll, beforeAll, describe, it } from 'vitest'
 import { LEFT_OUT } from '../../src/chain/left-out.ts'
 import { main } from '../../src/cli/main.ts'
 import { newKeyFiles } from '../zone-keys.ts'
@@ -32,10 +32,10 @@ const BESIDE: Readonly<Record<string, string>> = { k8s_external: 'kubernetes clu
 const folder = mkdtempSync(join(tmpdir(), 'kubedoh-foreign-'))
 let module = ''
 
-before(() => {
+beforeAll(() => {
   module = coreDnsFolder()
 })
-after(() => rmSync(folder, { recursive: true, force: true }))
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
 describe("CoreDNS's READMEs", () => {
   it('have Corefiles that all start, but for those of plugins that are left out', async () => {

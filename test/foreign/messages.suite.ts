@@ -10,7 +10,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { after, before, describe, it } from 'node:test'
+import { afterAll, beforeAll, describe, it } from 'vitest'
 import { prepareCoreDns } from '../cluster/binaries.ts'
 import { freePort, type Running, start } from '../cluster/processes.ts'
 import { COMPLIANCE, faultsOf, writeCase } from './compliance-cases.ts'
@@ -36,7 +36,7 @@ const servers: Record<'ours' | 'coredns', Server | undefined> = {
   coredns: undefined,
 }
 
-before(async () => {
+beforeAll(async () => {
   const conf = join(folder, 'Corefile')
   writeFileSync(join(folder, 'zone'), ZONE_FILE)
   writeFileSync(conf, `${ZONE} {\n file ${join(folder, 'zone')}\n}\n. {\n whoami\n}\n`)
@@ -48,7 +48,7 @@ before(async () => {
   await coredns.line(/CoreDNS-/)
   await ours.line(/^ready/)
 })
-after(async () => {
+afterAll(async () => {
   await servers.coredns?.running.stop()
   await servers.ours?.running.stop()
   rmSync(folder, { recursive: true, force: true })

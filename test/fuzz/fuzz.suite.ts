@@ -7,7 +7,7 @@
  * @module
  */
 import assert from 'node:assert/strict'
-import { describe, it } from 'node:test'
+import { describe, it } from 'vitest'
 import { parseHex } from '../../src/bytes/bytes.ts'
 import { SnapshotError } from '../../src/snapshot/format/errors.ts'
 import {
@@ -65,7 +65,7 @@ const WORDS = ['0', '-1', '1e999', 'null', '[]', '{}', '"', '\\u0000', ',', '429
 type Random = () => number
 
 describe(`${RUNS.toLocaleString('en-US')} of each, from seed ${SEED}`, () => {
-  it('changed shards are refused, or read without a read out of bounds', (t) => {
+  it('changed shards are refused, or read without a read out of bounds', async (t) => {
     const random = randomFrom(SEED)
     let opened = 0
     for (let run = 0; run < RUNS; run++) {
@@ -74,7 +74,7 @@ describe(`${RUNS.toLocaleString('en-US')} of each, from seed ${SEED}`, () => {
       if (opened++ % WATCHED_EVERY === 0) lookUpEverything(shard, ASKED)
       else readAll(shard)
     }
-    t.diagnostic(`${opened} opened`)
+    await t.annotate(`${opened} opened`)
     assert.ok(opened > RUNS / 100 && opened < RUNS, `${opened} opened`)
   })
 
@@ -158,7 +158,7 @@ describe(`${STORES} stores that misbehave never make wrong`, () => {
   ] as const) {
     it(what, async (t) => {
       const { newest, older, failures, hidden } = await ask(seeds)
-      t.diagnostic(`${newest} newest, ${older} older, ${failures} failures, ${hidden} hidden`)
+      await t.annotate(`${newest} newest, ${older} older, ${failures} failures, ${hidden} hidden`)
       assert.ok(newest > 0 && older > 0)
     })
   }

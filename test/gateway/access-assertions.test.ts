@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { describe, test } from 'node:test'
+import { describe, test } from 'vitest'
 import { AccessAssertions } from '../../src/gateway/access-assertions.ts'
 import { AUDIENCE, type Claims, createTeam, ISSUER, type Team } from './access-team.ts'
 

@@ -1,6 +1,6 @@
 /** Clients that Cloudflare Access has let in, at a gateway. */
 import assert from 'node:assert/strict'
-import { describe, test } from 'node:test'
+import { describe, test } from 'vitest'
 import { ASSERTION_HEADER } from '../../src/gateway/access-assertions.ts'
 import { START_MS } from '../fake-host.ts'
 import { AUDIENCE, createTeam, ISSUER, type Team } from './access-team.ts'

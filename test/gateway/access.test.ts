@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { describe, test } from 'node:test'
+import { describe, test } from 'vitest'
 import { HttpError } from '../../src/doh/http-error.ts'
 import { type Access, findCaller, headerToken } from '../../src/gateway/access.ts'
 import { hashToken } from '../../src/gateway/token.ts'

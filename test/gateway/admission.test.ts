@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
-import { test } from 'node:test'
 import { Hono } from 'hono'
+import { test } from 'vitest'
 import { readGatewayConfig } from '../../src/gateway/config.ts'
 import { Gateway } from '../../src/gateway/gateway.ts'
 import { createMemoryStore } from '../../src/gateway/store.ts'

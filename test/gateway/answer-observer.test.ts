@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
-import { describe, test } from 'node:test'
 import type { Hono } from 'hono'
+import { describe, test } from 'vitest'
 import { encodeBase64url } from '../../src/bytes/base64url.ts'
 import type { Answered } from '../../src/gateway/answer-observer.ts'
 import { createGatewayApp } from '../../src/gateway/app.ts'

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { describe, test } from 'node:test'
+import { describe, test } from 'vitest'
 import { GatewayConfigError, type GatewayVariables } from '../../src/gateway/config.ts'
 import { StoreError } from '../../src/gateway/store-error.ts'
 import { hashToken } from '../../src/gateway/token.ts'

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { describe, test } from 'node:test'
+import { describe, test } from 'vitest'
 import { CheckedStore } from '../../src/gateway/checked-store.ts'
 import { LocalWriter } from '../../src/gateway/local-writer.ts'
 import { type ClusterStore, createMemoryStore } from '../../src/gateway/store.ts'

@@ -3,7 +3,7 @@
  * @module
  */
 import assert from 'node:assert/strict'
-import { describe, test } from 'node:test'
+import { describe, test } from 'vitest'
 import type { PublishReport } from '../../src/exporter/publisher.ts'
 import { AGE_HEADER } from '../../src/gateway/age-headers.ts'
 import { buildShards } from '../../src/snapshot/write/build-shards.ts'

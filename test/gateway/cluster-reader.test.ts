@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { describe, test } from 'node:test'
+import { describe, test } from 'vitest'
 import { EMPTY } from '../../src/bytes/bytes.ts'
 import type { ServedManifest } from '../../src/gateway/store.ts'
 import { openManifest } from '../../src/snapshot/format/manifest.ts'

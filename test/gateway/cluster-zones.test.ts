@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
+import { test } from 'vitest'
 import { createResolver } from '../../src/chain/create-resolver.ts'
 import type { View } from '../../src/chain/plugin.ts'
 import { parseCorefile } from '../../src/corefile/parse-corefile.ts'

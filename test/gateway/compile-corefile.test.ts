@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { describe, test } from 'node:test'
+import { describe, test } from 'vitest'
 import type { Upstream, UpstreamOptions } from '../../src/chain/host.ts'
 import { checkWorkerUpstream, compileGatewayCorefile } from '../../src/gateway/compile-corefile.ts'
 import { block, parseBlocks } from '../ask.ts'

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { describe, test } from 'node:test'
+import { describe, test } from 'vitest'
 import { hashToken } from '../../src/gateway/token.ts'
 import { WEB } from './publishing.ts'
 import { CLIENT_TOKEN, clientSha256, Running } from './running.ts'

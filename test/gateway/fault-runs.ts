@@ -3,7 +3,7 @@
  * @module
  */
 import assert from 'node:assert/strict'
-import type { TestContext } from 'node:test'
+import type { TestContext } from 'vitest'
 import { type FaultTally, type Medium, playFaults } from './store-faults.ts'
 
 /** Runs of all media together: 200, or what `STORE_RUNS` in the environment says. */
@@ -51,7 +51,7 @@ export async function checkFaults(t: TestContext, { name, runs, play }: Played):
   }
   const share = ((100 * sum.right) / Math.max(1, sum.withCopy)).toFixed(2)
   const counts = `${sum.runs} runs, ${sum.answers} answers, ${sum.wrong} wrong`
-  t.diagnostic(`${name}: ${counts}, ${share} % answered while one good copy exists`)
+  await t.annotate(`${name}: ${counts}, ${share} % answered while one good copy exists`)
   assert.equal(sum.runs, runs)
   assert.ok(sum.withCopy > 4 * runs, `${sum.withCopy} questions`)
   assert.ok(sum.right >= SHARE * sum.withCopy, `${share} %`)

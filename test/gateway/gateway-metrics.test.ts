@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
+import { test } from 'vitest'
 import { ClusterReader } from '../../src/gateway/cluster-reader.ts'
 import { formatGatewayMetrics } from '../../src/gateway/gateway-metrics.ts'
 import { ShardMemory } from '../../src/gateway/shard-memory.ts'

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { describe, test } from 'node:test'
+import { describe, test } from 'vitest'
 import { LocalWriter } from '../../src/gateway/local-writer.ts'
 import { hashToken } from '../../src/gateway/token.ts'
 import { keys } from '../exporter/memory-gateway.ts'

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { describe, test } from 'node:test'
+import { describe, test } from 'vitest'
 import { chooseKept, type Generation } from '../../src/gateway/generations.ts'
 
 const MINUTE_MS = 60_000

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
+import { test } from 'vitest'
 import { findKnownSender } from '../../src/gateway/known-sender.ts'
 import { TokenBook } from '../../src/gateway/token-book.ts'
 import { createMemoryTokenStore } from '../../src/gateway/token-store.ts'

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { describe, test } from 'node:test'
+import { describe, test } from 'vitest'
 import type { Snapshot } from '../../src/snapshot/read/snapshot.ts'
 import { snapshotOf, WEB } from './publishing.ts'
 import { Reading, signingKey } from './reading.ts'

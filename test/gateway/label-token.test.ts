@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { describe, test } from 'node:test'
+import { describe, test } from 'vitest'
 import { encodeBase64url } from '../../src/bytes/base64url.ts'
 import { parseQuestion } from '../message-text.ts'
 import { WEB } from './publishing.ts'

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { describe, test } from 'node:test'
+import { describe, test } from 'vitest'
 import { findOrderRefusal } from '../../src/gateway/manifest-order.ts'
 import { MANIFEST_VERSION, type Manifest } from '../../src/snapshot/format/manifest.ts'
 

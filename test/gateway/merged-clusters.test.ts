@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { describe, test } from 'node:test'
+import { describe, test } from 'vitest'
 import { parseKubernetes } from '../../src/corefile/kubernetes-options.ts'
 import { MergedClusters, type ZoneConflicts } from '../../src/gateway/merged-clusters.ts'
 import { block, directive, parseDirective } from '../ask.ts'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
-import { describe, test } from 'node:test'
 import { Hono } from 'hono'
+import { describe, test } from 'vitest'
 import { SECURITY_HEADERS } from '../../src/doh/json-response.ts'
 import { openToPages, PageHeaders } from '../../src/gateway/open-to-pages.ts'
 

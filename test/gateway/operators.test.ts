@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
-import { describe, test } from 'node:test'
 import { Hono } from 'hono'
+import { describe, test } from 'vitest'
 import { HttpError } from '../../src/doh/http-error.ts'
 import { checkAdmin } from '../../src/gateway/operators.ts'
 import { hashToken } from '../../src/gateway/token.ts'

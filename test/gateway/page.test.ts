@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
+import { test } from 'vitest'
 import { formatPage } from '../../src/gateway/page.ts'
 
 test('the page loads nothing, runs nothing and says how to ask', () => {

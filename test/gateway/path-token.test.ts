@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
+import { test } from 'vitest'
 import { splitTokenPath } from '../../src/gateway/path-token.ts'
 
 const CASES: readonly [path: string, token: string | undefined, route: string][] = [

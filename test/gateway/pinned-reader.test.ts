@@ -1,6 +1,6 @@
 /** What a reader does when an operator has gone back to an older generation. */
 import assert from 'node:assert/strict'
-import { describe, test } from 'node:test'
+import { describe, test } from 'vitest'
 import type { ServedManifest } from '../../src/gateway/store.ts'
 import { namesIn } from '../exporter/snapshots.ts'
 import { type Published, snapshotOf, WEB } from './publishing.ts'

@@ -1,6 +1,6 @@
 /** What a gateway on the open internet has to stand, and what it tells whom. */
 import assert from 'node:assert/strict'
-import { describe, test } from 'node:test'
+import { describe, test } from 'vitest'
 import {
   CLIENT_TOKEN,
   COREFILE,

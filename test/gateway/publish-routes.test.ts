@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { describe, test } from 'node:test'
+import { describe, test } from 'vitest'
 import { manifestEtag } from '../../src/gateway/ingest.ts'
 import { PUBLISHED_SHARD_BYTES_MAX, SIGNATURE_HEADER } from '../../src/gateway/publish-routes.ts'
 import { MANIFEST_BYTES_MAX } from '../../src/snapshot/format/manifest.ts'

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { describe, test } from 'node:test'
+import { describe, test } from 'vitest'
 import type { Client } from '../../src/chain/plugin.ts'
 import { addressKey, RateBuckets } from '../../src/gateway/rate-limiter.ts'
 

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { describe, test } from 'node:test'
+import { describe, test } from 'vitest'
 import { Refresher } from '../../src/gateway/refresher.ts'
 
 /** A refresher whose looks end when they are told to. */

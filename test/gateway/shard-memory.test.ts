@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { describe, test } from 'node:test'
+import { describe, test } from 'vitest'
 import { ShardMemory } from '../../src/gateway/shard-memory.ts'
 
 /** Holds shards of ten bytes each. */

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { describe, test } from 'node:test'
+import { describe, test } from 'vitest'
 import { SharedLoads } from '../../src/gateway/shared-loads.ts'
 import { FakeHost } from '../fake-host.ts'
 

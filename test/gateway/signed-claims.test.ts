@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
-import { describe, test } from 'node:test'
 import type { JWK } from 'jose'
+import { describe, test } from 'vitest'
 import { encodeBase64url } from '../../src/bytes/base64url.ts'
 import { verifyClaims } from '../../src/gateway/signed-claims.ts'
 

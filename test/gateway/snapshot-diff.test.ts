@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { describe, test } from 'node:test'
+import { describe, test } from 'vitest'
 import { diffSnapshots } from '../../src/gateway/snapshot-diff.ts'
 import { keys } from '../exporter/memory-gateway.ts'
 import { snapshotOf } from './publishing.ts'

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { describe, test } from 'node:test'
+import { describe, test } from 'vitest'
 import { SnapshotLoader, type SnapshotOrigin } from '../../src/gateway/snapshot-loader.ts'
 import { openManifest } from '../../src/snapshot/format/manifest.ts'
 import { keys } from '../exporter/memory-gateway.ts'

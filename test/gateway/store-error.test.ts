@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
+import { test } from 'vitest'
 import { StoreError } from '../../src/gateway/store-error.ts'
 
 test('a refusal of a store names the cause to clients, and paths only to the log', () => {

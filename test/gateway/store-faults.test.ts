@@ -1,4 +1,4 @@
-import { test } from 'node:test'
+import { test } from 'vitest'
 import { checkFaults, playHere, RUNS } from './fault-runs.ts'
 import { memoryMedium } from './faulty-media.ts'
 

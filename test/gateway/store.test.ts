@@ -1,4 +1,4 @@
-import { describe, test } from 'node:test'
+import { describe, test } from 'vitest'
 import { createMemoryStore } from '../../src/gateway/store.ts'
 import { STORE_PROMISES } from './store-contract.ts'
 

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { describe, test } from 'node:test'
+import { describe, test } from 'vitest'
 import { readGatewayConfig } from '../../src/gateway/config.ts'
 import { createTokenAdvice } from '../../src/gateway/token-advice.ts'
 import { readTokenRequest } from '../../src/gateway/token-request.ts'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
-import { describe, test } from 'node:test'
+import { describe, test } from 'vitest'
 import { HttpError } from '../../src/doh/http-error.ts'
 import { newSecret, type TokenRecord } from '../../src/gateway/token.ts'
 import { TokenBook } from '../../src/gateway/token-book.ts'

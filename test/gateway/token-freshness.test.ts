@@ -3,7 +3,7 @@
  * still when its names are old.
  */
 import assert from 'node:assert/strict'
-import { describe, test } from 'node:test'
+import { describe, test } from 'vitest'
 import { AGE_HEADER } from '../../src/gateway/age-headers.ts'
 import { Running } from './running.ts'
 import { tokenRecord } from './tokens.ts'

@@ -3,7 +3,7 @@
  * it would get if nobody served them.
  */
 import assert from 'node:assert/strict'
-import { describe, test } from 'node:test'
+import { describe, test } from 'vitest'
 import { nameOf } from '../../src/dns/name.ts'
 import { writeQuery } from '../../src/dns/write-query.ts'
 import { AGE_HEADER } from '../../src/gateway/age-headers.ts'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
-import { describe, test } from 'node:test'
+import { describe, test } from 'vitest'
 import { errorResponse, HttpError } from '../../src/doh/http-error.ts'
 import { hashToken, tokenId } from '../../src/gateway/token.ts'
 import { createTokenRoutes } from '../../src/gateway/token-routes.ts'

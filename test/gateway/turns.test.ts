@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
+import { test } from 'vitest'
 import { Turns } from '../../src/gateway/turns.ts'
 
 test('steps are taken in turn, whatever becomes of those before', async () => {

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { describe, test } from 'node:test'
+import { describe, test } from 'vitest'
 import { createMemoryStore, DROPPED_MAX } from '../../src/gateway/store.ts'
 import {
   UNLISTED_BYTES_MAX,

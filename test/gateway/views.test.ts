@@ -3,7 +3,7 @@
  * byte, that of a cluster which has no other namespaces.
  */
 import assert from 'node:assert/strict'
-import { describe, test } from 'node:test'
+import { describe, test } from 'vitest'
 import { createResolver } from '../../src/chain/create-resolver.ts'
 import type { Client, View } from '../../src/chain/plugin.ts'
 import type { Resolver } from '../../src/chain/resolver.ts'

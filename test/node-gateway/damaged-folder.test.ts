@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { existsSync, readdirSync, readFileSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { describe, type TestContext, test } from 'node:test'
+import { describe, type TestContext, test } from 'vitest'
 import { createGatewayClient, type GatewayClient } from '../../src/exporter/gateway-client.ts'
 import { readGatewayConfig } from '../../src/gateway/config.ts'
 import { hashToken } from '../../src/gateway/token.ts'
@@ -45,7 +45,7 @@ class Fixture {
     this.stop = async () => {
       await server.close()
     }
-    this.t.after(() => this.stop())
+    this.t.onTestFinished(() => this.stop())
   }
 
   /** Restarts the gateway, the folder damaged meanwhile. */

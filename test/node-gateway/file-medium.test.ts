@@ -1,4 +1,4 @@
-import { test } from 'node:test'
+import { test } from 'vitest'
 import { checkFaults, playHere, RUNS } from '../gateway/fault-runs.ts'
 import { fileMedium } from './file-medium.ts'
 

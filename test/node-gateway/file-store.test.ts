@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { describe, test } from 'node:test'
+import { describe, test } from 'vitest'
 import { createFileStore } from '../../src/node-gateway/file-store.ts'
 import { STORE_PROMISES } from '../gateway/store-contract.ts'
 import { temporaryFolder } from './temporary-folder.ts'

@@ -1,6 +1,6 @@
 /** Tokens on a disk that fails or rots. */
 import assert from 'node:assert/strict'
-import { describe, test } from 'node:test'
+import { describe, test } from 'vitest'
 import { StoreError } from '../../src/gateway/store-error.ts'
 import type { TokenRecord } from '../../src/gateway/token.ts'
 import type { TokenStore } from '../../src/gateway/token-store.ts'

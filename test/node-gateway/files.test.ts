@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { mkdirSync, readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import { describe, test } from 'node:test'
+import { describe, test } from 'vitest'
 import { StoreError } from '../../src/gateway/store-error.ts'
 import { Files } from '../../src/node-gateway/files.ts'
 import { errno, FakeDisk } from './fake-disk.ts'

@@ -8,7 +8,7 @@ import { execFileSync } from 'node:child_process'
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { describe, type TestContext, test } from 'node:test'
+import { describe, type TestContext, test } from 'vitest'
 import { createGatewayClient } from '../../src/exporter/gateway-client.ts'
 import { readGatewayConfig } from '../../src/gateway/config.ts'
 import { hashToken } from '../../src/gateway/token.ts'
@@ -25,7 +25,7 @@ const { privateKey, publicKeyText: publicKey } = await keys()
 function mountDisk(t: TestContext): string {
   const folder = mkdtempSync(join(tmpdir(), 'kubedoh-disk-'))
   execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=1m', 'kubedoh-test', folder])
-  t.after(() => {
+  t.onTestFinished(() => {
     execFileSync('umount', [folder])
     rmSync(folder, { recursive: true })
   })
@@ -57,7 +57,7 @@ async function start(t: TestContext, folder: string): Promise<string> {
   const log = (): void => undefined
   const server = createNodeGateway({ config, folder, corefileFolder: '/', tls: undefined, log })
   const port = await server.listen('127.0.0.1', 0)
-  t.after(() => server.close())
+  t.onTestFinished(() => server.close())
   return `http://127.0.0.1:${port}`
 }
 

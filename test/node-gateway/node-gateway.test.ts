@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { createHash, X509Certificate } from 'node:crypto'
 import { type ClientHttp2Session, connect } from 'node:http2'
 import { request } from 'node:https'
-import { describe, type TestContext, test } from 'node:test'
 import { connect as connectTls } from 'node:tls'
+import { describe, type TestContext, test } from 'vitest'
 import { encodeBase64url } from '../../src/bytes/base64url.ts'
 import { createGatewayClient } from '../../src/exporter/gateway-client.ts'
 import { readGatewayConfig } from '../../src/gateway/config.ts'
@@ -36,7 +36,7 @@ async function start(t: TestContext, folder?: string, isSecure = true): Promise<
     log: () => undefined,
   })
   const port = await server.listen('127.0.0.1', 0)
-  t.after(() => server.close())
+  t.onTestFinished(() => server.close())
   return port
 }
 
@@ -74,7 +74,7 @@ function send(
 
 function open(t: TestContext, port: number, certificate = {}): ClientHttp2Session {
   const session = connect(`https://127.0.0.1:${port}`, { ca: AUTHORITY, ...certificate })
-  t.after(() => session.destroy())
+  t.onTestFinished(() => session.destroy())
   return session
 }
 

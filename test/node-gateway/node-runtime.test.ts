@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
+import { test } from 'vitest'
 import { readGatewayConfig } from '../../src/gateway/config.ts'
 import { createNodeRuntime } from '../../src/node-gateway/node-runtime.ts'
 import { keys } from '../exporter/memory-gateway.ts'

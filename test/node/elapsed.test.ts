@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
+import { test } from 'vitest'
 import { elapsed } from '../../src/node/elapsed.ts'
 
 test('elapsed time has fractions of a millisecond and never goes back', () => {

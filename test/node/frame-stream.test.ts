@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { createServer, type Server, type Socket } from 'node:net'
 import { join } from 'node:path'
-import { describe, type TestContext, test } from 'node:test'
 import { createServer as createSecureServer, Server as SecureServer } from 'node:tls'
+import { describe, type TestContext, test } from 'vitest'
 import { readUint32, toLatin1 } from '../../src/bytes/bytes.ts'
 import type { TapTarget } from '../../src/chain/host.ts'
 import { FrameStream } from '../../src/node/frame-stream.ts'
@@ -75,7 +75,7 @@ async function listen(t: TestContext, server: Server, path?: string): Promise<nu
     if (path === undefined) server.listen(0, '127.0.0.1', resolve)
     else server.listen(path, resolve)
   })
-  t.after(() => server.close())
+  t.onTestFinished(() => void server.close())
   const address = server.address()
   return typeof address === 'object' && address !== null ? address.port : 0
 }
@@ -89,7 +89,7 @@ function streamTo(
   const stream = new FrameStream(target, queueMax, ({ message, reason }) => {
     news.push(`${message}: ${reason}`)
   })
-  t.after(() => stream.close())
+  t.onTestFinished(() => stream.close())
   return { stream, news }
 }
 

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { describe, test } from 'node:test'
+import { describe, test } from 'vitest'
 import { formatHex } from '../../src/bytes/bytes.ts'
 import type { Digest } from '../../src/chain/host.ts'
 import { hmac } from '../../src/node/hmac.ts'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { writeFileSync } from 'node:fs'
 import { join, relative } from 'node:path'
-import { describe, test } from 'node:test'
+import { describe, test } from 'vitest'
 import { loadCorefile, tryCorefile } from '../../src/node/load-corefile.ts'
 import { temporaryFolder } from '../exporter/temporary-folder.ts'
 
@@ -77,7 +77,7 @@ describe('loadCorefile', () => {
   test('puts in variables of the environment', (t) => {
     const name = 'KUBEDOH_TEST_NAME'
     process.env[name] = 'value'
-    t.after(() => delete process.env[name])
+    t.onTestFinished(() => void delete process.env[name])
     const folder = temporaryFolder(t, { Corefile: `. {\n  hosts {$${name}}\n}\n` })
     assert.deepEqual(directivesIn(join(folder, 'Corefile')), ['hosts value'])
   })

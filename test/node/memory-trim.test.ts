@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
-import { test } from 'node:test'
+import { test, vi } from 'vitest'
 import { startMemoryTrim } from '../../src/node/memory-trim.ts'
 
-test('memory is given back when a process has grown, and only then', (t) => {
-  t.mock.timers.enable({ apis: ['setInterval'] })
+test('memory is given back when a process has grown, and only then', () => {
+  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
   let bytes = 100
   let trims = 0
   const trim = (): void => {
@@ -14,7 +14,7 @@ test('memory is given back when a process has grown, and only then', (t) => {
   const stop = startMemoryTrim({ resident: () => bytes, trim })
   const trimsWith = (now: number): number => {
     bytes = now
-    t.mock.timers.tick(5000)
+    vi.advanceTimersByTime(5000)
     return trims
   }
   assert.deepEqual([109, 111, 200, 90, 98, 100].map(trimsWith), [0, 1, 2, 2, 2, 3])
@@ -22,12 +22,12 @@ test('memory is given back when a process has grown, and only then', (t) => {
   assert.equal(trimsWith(500), 3)
 })
 
-test('the process has a way to, on Linux with glibc', (t) => {
+test('the process has a way to, on Linux with glibc', () => {
   const report: unknown = process.report.getReport()
   const isGlibc = JSON.stringify(report).includes('glibcVersionRuntime')
-  const started = t.mock.method(globalThis, 'setInterval')
+  const started = vi.spyOn(globalThis, 'setInterval')
   startMemoryTrim()()
-  assert.equal(started.mock.callCount(), isGlibc ? 1 : 0)
+  assert.equal(started.mock.calls.length, isGlibc ? 1 : 0)
 })
 
 test('V8 has the flag that makes it collect garbage early', () => {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { generateKeyPairSync, type KeyObject, verify } from 'node:crypto'
-import { describe, test } from 'node:test'
+import { describe, test } from 'vitest'
 import type { PrivateKey } from '../../src/chain/host.ts'
 import { openSigner } from '../../src/node/open-signer.ts'
 

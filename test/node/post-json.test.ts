@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
-import { describe, type TestContext, test } from 'node:test'
+import { describe, type TestContext, test } from 'vitest'
 import { postJson } from '../../src/node/post-json.ts'
 
 /** A collector that answers with a status, or not at all; what it gets. */
@@ -18,7 +18,7 @@ async function collector(
     })
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  t.after(() => {
+  t.onTestFinished(() => {
     server.closeAllConnections()
     server.close()
   })

@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
-import { describe, type TestContext, test } from 'node:test'
+import { describe, type TestContext, test } from 'vitest'
 import { onReloadSignal, untilSignal } from '../../src/node/signals.ts'
 import { ClusterApi } from '../cli/cluster-api.ts'
 import { startGatewayServer } from '../cli/gateway-server.ts'
@@ -33,7 +33,7 @@ function start(
 ): Child {
   const env = { ...process.env, LOCAL_IPS: '192.0.2.53', ...environment }
   const child = spawn(KUBEDOH, args, { env, stdio: ['ignore', 'pipe', 'pipe'] })
-  t.after(() => child.kill('SIGKILL'))
+  t.onTestFinished(() => void child.kill('SIGKILL'))
   const exited = once(child, 'exit')
   const ready = once(child.stdout, 'data').then(([text]) => String(text))
   const lines = createInterface(child.stderr)

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { X509Certificate } from 'node:crypto'
-import { describe, test } from 'node:test'
+import { describe, test } from 'vitest'
 import type { Upstream } from '../../src/chain/host.ts'
 import { tlsOptions } from '../../src/node/tls-identity.ts'
 import { AUTHORITY, CLIENT, SERVER } from '../certificates.ts'

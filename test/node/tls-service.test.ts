@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
-import { describe, type TestContext, test } from 'node:test'
 import { connect } from 'node:tls'
+import { describe, type TestContext, test } from 'vitest'
 import type { Client, ClientAuth } from '../../src/chain/plugin.ts'
 import { MessageStream } from '../../src/dns/message-stream.ts'
 import { checkIdentity } from '../../src/node/tls-service.ts'
@@ -52,7 +52,7 @@ async function serverAsking(
     () => TCP_LIMITS,
     { ...SERVER, ca: AUTHORITY, clientAuth },
   )
-  t.after(() => server.close())
+  t.onTestFinished(() => server.close())
   return server.listen('127.0.0.1', 0)
 }
 

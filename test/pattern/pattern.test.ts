@@ -1,7 +1,7 @@
 import { deepEqual, equal, ok, throws } from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { describe, test } from 'node:test'
+import { describe, test } from 'vitest'
 import { compilePattern, PatternError } from '../../src/pattern/pattern.ts'
 
 type Groups = readonly (string | null)[] | null

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
+import { test } from 'vitest'
 import { nameOf, parseRelativeName } from '../../src/dns/name.ts'
 import { nsRecord, soaRecord } from '../../src/plugin-kit/authority.ts'
 import { formatRecord } from '../../src/records/zone-text.ts'

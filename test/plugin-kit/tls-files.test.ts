@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { describe, test } from 'node:test'
+import { describe, test } from 'vitest'
 import type { TlsIdentity } from '../../src/chain/host.ts'
 import { options } from '../../src/corefile/arguments.ts'
 import { tlsIdentity } from '../../src/plugin-kit/tls-files.ts'

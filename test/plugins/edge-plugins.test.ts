@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { describe, test } from 'node:test'
+import { describe, test } from 'vitest'
 import { ALL_PLUGINS } from '../../src/plugins/all-plugins.ts'
 import { EDGE_PLUGINS } from '../../src/plugins/edge-plugins.ts'
 import { block, problemsOf } from '../ask.ts'

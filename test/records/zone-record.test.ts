@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { describe, test } from 'node:test'
+import { describe, test } from 'vitest'
 import { nameOf } from '../../src/dns/name.ts'
 import { readRecord, type ZoneState } from '../../src/records/zone-record.ts'
 import { ZoneFileError, ZoneScanner } from '../../src/records/zone-scanner.ts'

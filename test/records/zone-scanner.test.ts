@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
-import { describe, test } from 'node:test'
 import fc from 'fast-check'
+import { describe, test } from 'vitest'
 import { ZoneFileError, type ZoneLine, ZoneScanner } from '../../src/records/zone-scanner.ts'
 
 /** Lines as their words, joined by `|`; strings in quotes, words that touch the one before `+`. */

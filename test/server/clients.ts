@@ -5,7 +5,7 @@
 import { createSocket } from 'node:dgram'
 import { once } from 'node:events'
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
-import type { TestContext } from 'node:test'
+import type { TestContext } from 'vitest'
 import { readUint16, writeUint16 } from '../../src/bytes/bytes.ts'
 import { MessageStream } from '../../src/dns/message-stream.ts'
 import { nameOf } from '../../src/dns/name.ts'
@@ -220,7 +220,7 @@ export async function fakeUdp(
     isClosed = true
     return new Promise((resolve) => socket.close(() => resolve()))
   }
-  t.after(close)
+  t.onTestFinished(close)
   return { port: socket.address().port, close }
 }
 
@@ -245,7 +245,7 @@ export async function fakeTcp(
       server.close(() => resolve())
       for (const socket of sockets) socket.destroy()
     })
-  t.after(close)
+  t.onTestFinished(close)
   return { port: portOf(server.address()), close }
 }
 

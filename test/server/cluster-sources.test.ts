@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
-import { describe, test } from 'node:test'
+import { describe, test, vi } from 'vitest'
 import { CLUSTER_TREE } from '../../src/corefile/cluster-tree.ts'
 import {
   defaultKubernetes,
@@ -101,7 +101,7 @@ describe('clusters that are watched', () => {
 
   test('answer when they have been listed, and say when they are old', async (t) => {
     const sources = new Sources()
-    t.after(() => sources.keep([]))
+    t.onTestFinished(() => sources.keep([]))
     await sources.prepare(parseBlocks(block('kubernetes cluster.local')))
     const source = sources.open(directiveOf())
     assert.deepEqual([source.current(), source.freshness()], [undefined, 'partial'])
@@ -123,7 +123,7 @@ describe('clusters that are watched', () => {
 
   test('are opened once for all directives that say the same', async (t) => {
     const sources = new Sources()
-    t.after(() => sources.keep([]))
+    t.onTestFinished(() => sources.keep([]))
     await sources.prepare(parseBlocks(block('kubernetes cluster.local')))
     const [a, b, c] = directivesOf(
       'kubernetes cluster.local',
@@ -143,7 +143,7 @@ describe('clusters that are watched', () => {
 
   test('share one watch of their API server, whatever names they make of it', async (t) => {
     const sources = new Sources()
-    t.after(() => sources.keep([]))
+    t.onTestFinished(() => sources.keep([]))
     await sources.prepare(parseBlocks(block('kubernetes cluster.local')))
     const wanted = [
       { directive: directiveOf(), tree: CLUSTER_TREE },
@@ -169,7 +169,7 @@ describe('clusters that are watched', () => {
 
   test('give host names of the objects that say them, and are read for nothing else', async (t) => {
     const sources = new Sources()
-    t.after(() => sources.keep([]))
+    t.onTestFinished(() => sources.keep([]))
     const blocks = parseBlocks(block('k8s_gateway a.test'))
     await sources.prepare(blocks)
     const [gateway] = blocks[0]?.directives ?? []
@@ -200,7 +200,7 @@ describe('clusters that are watched', () => {
 
   test('have a watch of their own where they hold it to other limits', async (t) => {
     const sources = new Sources()
-    t.after(() => sources.keep([]))
+    t.onTestFinished(() => sources.keep([]))
     await sources.prepare(parseBlocks(block('kubernetes cluster.local')))
     sources.open(directiveOf())
     sources.open(directiveOf('apiserver_max_inflight 1'))
@@ -211,15 +211,15 @@ describe('clusters that are watched', () => {
   })
 
   test('are answered from before they are whole, where that takes too long', async (t) => {
-    t.mock.timers.enable({ apis: ['setTimeout'] })
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
     const sources = new Sources()
-    t.after(() => sources.keep([]))
+    t.onTestFinished(() => sources.keep([]))
     await sources.prepare(parseBlocks(block('kubernetes cluster.local')))
     const source = sources.open(directiveOf('startup_timeout 2s'))
     sources.apis[0]?.answer('services', page('1', SHOP_LISTS.services))
     sources.apis[0]?.answer('namespaces', page('1', SHOP_LISTS.namespaces))
     await new Promise(setImmediate)
-    t.mock.timers.tick(2000)
+    vi.advanceTimersByTime(2000)
     assert.equal(await sources.ready(), false)
     assert.deepEqual(namesIn(source.current(), ['web.shop.svc']), ['web.shop.svc'])
     assert.equal(source.freshness(), 'partial')
@@ -227,7 +227,7 @@ describe('clusters that are watched', () => {
 
   test('end when no directive needs them any more', async (t) => {
     const sources = new Sources()
-    t.after(() => sources.keep([]))
+    t.onTestFinished(() => sources.keep([]))
     await sources.prepare(parseBlocks(block('kubernetes cluster.local')))
     const [kept, dropped] = [directiveOf(), directiveOf('endpoint http://192.0.2.1:8080')]
     const source = sources.open(kept)

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { describe, type TestContext, test } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
+import { describe, type TestContext, test, vi } from 'vitest'
 import type { Feature } from '../../src/chain/plugin.ts'
 import { type LoadedCorefile, loadCorefile } from '../../src/node/load-corefile.ts'
 import { CorefileReloads } from '../../src/server/corefile-reloads.ts'
@@ -25,11 +25,9 @@ class Reloading {
   current: LoadedCorefile
   /** Why the next Corefile cannot be served. */
   refusal: Error | undefined
-  private readonly t: TestContext
 
   constructor(t: TestContext, features: readonly Feature[] = [RELOAD]) {
-    t.mock.timers.enable({ apis: ['setTimeout'] })
-    this.t = t
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
     this.path = join(shopFolder(t, { Corefile: FIRST }), 'Corefile')
     this.current = loadCorefile(this.path)
     this.reloads = new CorefileReloads({
@@ -47,7 +45,7 @@ class Reloading {
   }
 
   async pass(ms: number): Promise<void> {
-    this.t.mock.timers.tick(ms)
+    vi.advanceTimersByTime(ms)
     await setImmediate()
   }
 }

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { describe, type TestContext, test } from 'node:test'
+import { describe, type TestContext, test } from 'vitest'
 import type { Resolver } from '../../src/chain/resolver.ts'
 import { LOOPBACK, listenDoh } from '../../src/server/doh-listener.ts'
 import { block, serve } from '../ask.ts'
@@ -14,7 +14,7 @@ async function listen(
 ): Promise<number> {
   const port = await freePort()
   const server = await listenDoh(`${host}:${port}`, { isInsecure: false, ...options })
-  t.after(() => server.close())
+  t.onTestFinished(() => server.close())
   return port
 }
 

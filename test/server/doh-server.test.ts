@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { describe, type TestContext, test } from 'node:test'
+import { describe, type TestContext, test } from 'vitest'
 import type { Client, TlsService } from '../../src/chain/plugin.ts'
 import { createDohServer } from '../../src/server/doh-server.ts'
 import type { Answer } from '../../src/server/udp-server.ts'
@@ -25,7 +25,7 @@ async function open(
     bounds: () => ({}),
     onResponse: (status) => statuses.push(status),
   })
-  t.after(() => server.close())
+  t.onTestFinished(() => server.close())
   return { port: await server.listen('127.0.0.1', 0), statuses }
 }
 
@@ -46,7 +46,7 @@ async function ask(
     resolvers: [],
     onConnection: () => undefined,
   })
-  t.after(() => client.close())
+  t.onTestFinished(() => client.close())
   return client.exchange(QUERY, { protocol: 'udp', timeoutMs: LONG_MS })
 }
 
@@ -93,9 +93,9 @@ describe('a server of DNS over HTTPS', () => {
   test('has no more connections than told: an idle one makes room', async (t) => {
     const { port } = await open(t, echo, { connectionsMax: 1 })
     const first = await TcpClient.open(port)
-    t.after(() => first.destroy())
+    t.onTestFinished(() => first.destroy())
     const second = await TcpClient.open(port)
-    t.after(() => second.destroy())
+    t.onTestFinished(() => second.destroy())
     await within(first.closed, 'the end of one too many')
     assert.equal(second.isClosed, false)
   })

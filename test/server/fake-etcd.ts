@@ -5,7 +5,7 @@
 import { createServer, type IncomingHttpHeaders, type Server, type ServerResponse } from 'node:http'
 import { createServer as createSecureServer, type ServerOptions } from 'node:https'
 import { text } from 'node:stream/consumers'
-import type { TestContext } from 'node:test'
+import type { TestContext } from 'vitest'
 import type { EtcdConnection } from '../../src/plugins/etcd/options.ts'
 
 /** What etcd was asked. */
@@ -44,7 +44,7 @@ export async function startFakeEtcd(
     })
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  t.after(() => {
+  t.onTestFinished(() => {
     server.closeAllConnections()
     server.close()
   })

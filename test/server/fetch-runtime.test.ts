@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { describe, test } from 'node:test'
+import { describe, test } from 'vitest'
 import { type FetchHandler, findRuntime } from '../../src/server/fetch-runtime.ts'
 
 const TLS = { cert: 'a certificate', key: 'a key' }

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { describe, it } from 'node:test'
+import { describe, it, vi } from 'vitest'
 import type { FetchHandler, FetchListen, FetchRuntime } from '../../src/server/fetch-runtime.ts'
 import { FetchServer } from '../../src/server/fetch-server.ts'
 import type { App, Direct, Head } from '../../src/server/http-request.ts'
@@ -94,8 +94,8 @@ describe('FetchServer', () => {
     }
   })
 
-  it('ends a request whose body does not come in time', async (t) => {
-    t.mock.timers.enable({ apis: ['setTimeout'] })
+  it('ends a request whose body does not come in time', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
     const runtime = await listening(() => () => ({
       status: 200,
       headers: HEADERS,
@@ -107,7 +107,7 @@ describe('FetchServer', () => {
       body,
       duplex: 'half',
     } as RequestInit)
-    t.mock.timers.tick(15_000)
+    vi.advanceTimersByTime(15_000)
     const { status, headers } = await answered
     assert.deepEqual([status, headers.get('connection')], [408, 'close'])
   })

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { createServer } from 'node:http'
-import { describe, type TestContext, test } from 'node:test'
+import { describe, type TestContext, test, vi } from 'vitest'
 import { startHealthProbe } from '../../src/server/health-probe.ts'
 import { Metrics } from '../../src/telemetry/metrics.ts'
 import { freePort } from './clients.ts'
@@ -21,10 +21,10 @@ async function untilCounted(metrics: Metrics, count: number): Promise<void> {
 }
 
 function startProbe(t: TestContext, port: number): { metrics: Metrics; stop: () => void } {
-  t.mock.timers.enable({ apis: ['setInterval'] })
+  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
   const metrics = new Metrics()
   const stop = startHealthProbe({ host: '127.0.0.1', port }, metrics)
-  t.after(stop)
+  t.onTestFinished(stop)
   return { metrics, stop }
 }
 
@@ -36,23 +36,23 @@ describe('startHealthProbe', () => {
       paths.push(request.url)
       response.end('OK')
     }).listen(port, '127.0.0.1')
-    t.after(() => server.close())
+    t.onTestFinished(() => void server.close())
     await once(server, 'listening')
     const { metrics, stop } = startProbe(t, port)
     assert.deepEqual(counts(metrics), [0, 0])
     for (const count of [1, 2, 3]) {
-      t.mock.timers.tick(1000)
+      vi.advanceTimersByTime(1000)
       await untilCounted(metrics, count)
     }
     stop()
-    t.mock.timers.tick(5000)
+    vi.advanceTimersByTime(5000)
     assert.deepEqual(counts(metrics), [3, 0])
     assert.deepEqual(paths, ['/health', '/health', '/health'])
   })
 
   test('counts when nobody answers', async (t) => {
     const { metrics } = startProbe(t, await freePort())
-    t.mock.timers.tick(1000)
+    vi.advanceTimersByTime(1000)
     await untilCounted(metrics, 1)
     assert.deepEqual(counts(metrics), [1, 1])
   })

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { describe, test } from 'node:test'
+import { describe, test, vi } from 'vitest'
 import { HttpConnections } from '../../src/server/http-connections.ts'
 import type { BoundedSocket } from '../../src/server/served-socket.ts'
 
@@ -29,7 +29,7 @@ function fakeSocket(remotePort: number, remoteAddress = '192.0.2.1'): FakeSocket
 describe('HttpConnections', () => {
   test('finds the connection below a TLS socket by its ends', (t) => {
     const connections = new HttpConnections(LIMITS, () => TIMES)
-    t.after(() => connections.close())
+    t.onTestFinished(() => connections.close())
     const below = fakeSocket(1)
     const above = fakeSocket(1)
     assert.equal(connections.open(below, true), true)
@@ -42,7 +42,7 @@ describe('HttpConnections', () => {
 
   test('ends a client that is gone already, and one too many', (t) => {
     const connections = new HttpConnections({ ...LIMITS, connectionsMax: 0 }, () => TIMES)
-    t.after(() => connections.close())
+    t.onTestFinished(() => connections.close())
     const gone: FakeSocket = {
       isEnded: false,
       destroy: () => (gone.isEnded = true),
@@ -55,7 +55,7 @@ describe('HttpConnections', () => {
 
   test('has room again when a connection has ended', (t) => {
     const connections = new HttpConnections(LIMITS, () => TIMES)
-    t.after(() => connections.close())
+    t.onTestFinished(() => connections.close())
     for (let port = 1; port <= 5; port++) {
       const socket = fakeSocket(port)
       connections.open(socket, false)
@@ -73,8 +73,8 @@ describe('HttpConnections', () => {
     assert.equal(socket.isEnded, true)
   })
 
-  test('looks for slow connections every second, until it is closed', (t) => {
-    t.mock.timers.enable({ apis: ['setInterval'] })
+  test('looks for slow connections every second, until it is closed', () => {
+    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
     let nowMs = 0
     const connections = new HttpConnections(
       LIMITS,
@@ -83,26 +83,26 @@ describe('HttpConnections', () => {
     )
     const [first, second] = [fakeSocket(1), fakeSocket(2)]
     connections.open(first, true)
-    t.mock.timers.tick(1000)
+    vi.advanceTimersByTime(1000)
     assert.equal(first.isEnded, false)
     nowMs = 1000
-    t.mock.timers.tick(1000)
+    vi.advanceTimersByTime(1000)
     assert.equal(first.isEnded, true)
     connections.close()
     connections.open(second, true)
     nowMs = 61_000
-    t.mock.timers.tick(60_000)
+    vi.advanceTimersByTime(60_000)
     assert.equal(second.isEnded, false)
   })
 
   test('ends no connection when somebody sets the clock', (t) => {
-    t.mock.timers.enable({ apis: ['setInterval', 'Date'] })
+    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval', 'Date'] })
     const connections = new HttpConnections(LIMITS, () => TIMES)
-    t.after(() => connections.close())
+    t.onTestFinished(() => connections.close())
     const socket = fakeSocket(1)
     connections.open(socket, true)
-    t.mock.timers.setTime(86_400_000)
-    t.mock.timers.tick(1000)
+    vi.setSystemTime(86_400_000)
+    vi.advanceTimersByTime(1000)
     assert.equal(socket.isEnded, false)
   })
 })

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
-import { describe, type TestContext, test } from 'node:test'
+import { describe, type TestContext, test } from 'vitest'
 import { type Expected, HttpGate } from '../../src/server/http-gate.ts'
 import { NetworkTurns } from '../../src/server/network-turns.ts'
 import { within } from './clients.ts'
@@ -17,7 +17,7 @@ async function gated(t: TestContext, expected: () => Expected): Promise<Gated> {
   const [source]: Socket[] = await once(server, 'connection')
   if (source === undefined) throw new TypeError('no socket')
   const turns = new NetworkTurns()
-  t.after(() => {
+  t.onTestFinished(() => {
     client.destroy()
     source.destroy()
     server.close()

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { Socket } from 'node:net'
-import { describe, test } from 'node:test'
 import { TLSSocket } from 'node:tls'
+import { describe, test } from 'vitest'
 import { endsOf, identitiesOf, remoteOf } from '../../src/server/http-request.ts'
 
 describe('remoteOf', () => {
@@ -31,7 +31,7 @@ describe('identitiesOf', () => {
 
   test('is empty for an authorized socket without a certificate, as Deno has them', (t) => {
     const socket = new TLSSocket(new Socket())
-    t.after(() => socket.destroy())
+    t.onTestFinished(() => void socket.destroy())
     socket.authorized = true
     socket.getPeerCertificate = () => Object.create(null)
     assert.deepEqual(identitiesOf({ incoming: { socket } }), [])

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { Server } from 'node:http'
 import { connect } from 'node:net'
-import { describe, test } from 'node:test'
 import { connect as connectTls } from 'node:tls'
 import { Hono } from 'hono'
+import { describe, test, vi } from 'vitest'
 import type { ConnectionBounds } from '../../src/chain/plugin.ts'
 import { remoteOf } from '../../src/server/http-request.ts'
 import { type HttpOptions, HttpServer } from '../../src/server/http-server.ts'
@@ -75,7 +75,7 @@ describe('HttpServer', () => {
 
   test('serves all addresses without a host', async (t) => {
     const server = new HttpServer(new Hono().get('/', (c) => c.text('here')))
-    t.after(() => server.close())
+    t.onTestFinished(() => server.close())
     const port = await server.listen(undefined, 0)
     const response = await fetch(`http://127.0.0.1:${port}/`)
     assert.equal(await response.text(), 'here')
@@ -109,10 +109,10 @@ describe('HttpServer', () => {
     assert.equal(globalThis.Response, RESPONSE)
   })
 
-  test('bounds how slow requests may be', async (t) => {
+  test('bounds how slow requests may be', async () => {
     const servers = new Set<Server>()
     const { emit } = Server.prototype
-    t.mock.method(Server.prototype, 'emit', function (this: Server, ...args: unknown[]) {
+    vi.spyOn(Server.prototype, 'emit').mockImplementation(function (this: Server, ...args) {
       servers.add(this)
       return Reflect.apply(emit, this, args)
     })
@@ -282,7 +282,7 @@ describe('HttpServer over TLS', () => {
       const port = await secureServer(t, app)
       const options = { port, host: '127.0.0.1', ca: AUTHORITY }
       const socket = connectTls({ ...options, ...(protocols && { ALPNProtocols: protocols }) })
-      t.after(() => socket.destroy())
+      t.onTestFinished(() => void socket.destroy())
       socket.end('GET /a HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n')
       let text = ''
       socket.on('data', (chunk: Buffer) => {
@@ -351,7 +351,7 @@ describe('HttpServer over TLS', () => {
       return new Response(await req.text().catch(() => ''))
     })
     const server = new HttpServer(reading, { connectionsMax: 4 })
-    t.after(() => server.close())
+    t.onTestFinished(() => server.close())
     const port = await server.listen('127.0.0.1', 0)
     const unfinished = await TcpClient.open(port)
     unfinished.socket.write('POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\nx')
@@ -372,7 +372,7 @@ describe('HttpServer over TLS', () => {
 
   test('shows another certificate when it is told to, and goes on with who is there', async (t) => {
     const server = new HttpServer(app, { tls: { ...SERVER, clientAuth: 'nocert' } })
-    t.after(() => server.close())
+    t.onTestFinished(() => server.close())
     const port = await server.listen('127.0.0.1', 0)
     const before = await openSession(t, port)
     server.renew({ ...STRANGER, clientAuth: 'nocert' })

@@ -11,9 +11,9 @@ import {
   type OutgoingHttpHeaders,
   type SecureClientSessionOptions,
 } from 'node:http2'
-import type { TestContext } from 'node:test'
 import { connect as connectTls, type TLSSocket } from 'node:tls'
 import type { Hono } from 'hono'
+import type { TestContext } from 'vitest'
 import { type HttpOptions, HttpServer } from '../../src/server/http-server.ts'
 import { AUTHORITY, SERVER } from '../certificates.ts'
 
@@ -24,7 +24,7 @@ export async function secureServer(
   options: HttpOptions = {},
 ): Promise<number> {
   const server = new HttpServer(app, { tls: { ...SERVER, clientAuth: 'nocert' }, ...options })
-  t.after(() => server.close())
+  t.onTestFinished(() => server.close())
   return server.listen('127.0.0.1', 0)
 }
 
@@ -36,7 +36,7 @@ export async function openSession(
 ): Promise<ClientHttp2Session> {
   const session = connect(`https://127.0.0.1:${port}`, { ca: AUTHORITY, ...options })
   session.on('error', () => undefined)
-  t.after(() => session.destroy())
+  t.onTestFinished(() => session.destroy())
   await once(session, 'connect')
   return session
 }
@@ -94,7 +94,7 @@ export async function openRaw(t: TestContext, port: number): Promise<RawConnecti
   const options = { port, host: '127.0.0.1', ca: AUTHORITY, ALPNProtocols: ['h2'] }
   const socket = connectTls(options)
   socket.on('error', () => undefined)
-  t.after(() => socket.destroy())
+  t.onTestFinished(() => void socket.destroy())
   await once(socket, 'secureConnect')
   let received: Uint8Array = new Uint8Array(0)
   socket.on('data', (chunk: Buffer) => {

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { constants } from 'node:http2'
-import { describe, test } from 'node:test'
 import { Hono } from 'hono'
+import { describe, test } from 'vitest'
 import type { Direct, Ready } from '../../src/server/http-request.ts'
 import { block, type Field, FLAG, FRAME, frame, preface, uint32 } from '../attack/http2-wire.ts'
 import { within } from './clients.ts'
@@ -122,7 +122,7 @@ describe('a connection of HTTP/2', () => {
     const client = await openRaw(t, port)
     client.write(preface(), headers(1, 'POST', '/direct', false))
     const timer = setInterval(() => client.write(data(1, Buffer.of(1))), 30)
-    t.after(() => clearInterval(timer))
+    t.onTestFinished(() => clearInterval(timer))
     const found = await within(client.frame(FRAME.RST_STREAM), 'a stream that is reset')
     assert.equal(Buffer.from(found.payload).readUInt32BE(0), ERROR_CODE.CANCEL)
   })

@@ -4,25 +4,29 @@
  */
 import { syncBuiltinESMExports } from 'node:module'
 import os from 'node:os'
-import type { TestContext } from 'node:test'
+import { type TestContext, vi } from 'vitest'
 
 /** Addresses by the name of their interface. */
 export type Interfaces = Readonly<Record<string, readonly string[]>>
 
+const ANY = { netmask: '', family: 'IPv4', mac: '', internal: false, cidr: null } as const
+
 /** Has the machine tell of these interfaces until the test ends. */
 export function pretendInterfaces(t: TestContext, current: () => Interfaces): void {
-  const mocked = t.mock.method(os, 'networkInterfaces', () =>
-    Object.fromEntries(
-      Object.entries(current()).map(([name, addresses]) => [
-        name,
-        addresses.map((address) => ({ address })),
-      ]),
-    ),
-  )
+  const mocked = vi
+    .spyOn(os, 'networkInterfaces')
+    .mockImplementation(() =>
+      Object.fromEntries(
+        Object.entries(current()).map(([name, addresses]) => [
+          name,
+          addresses.map((address) => ({ ...ANY, address })),
+        ]),
+      ),
+    )
   // Named imports of a built-in module follow only when they are told to.
   syncBuiltinESMExports()
-  t.after(() => {
-    mocked.mock.restore()
+  t.onTestFinished(() => {
+    mocked.mockRestore()
     syncBuiltinESMExports()
   })
 }

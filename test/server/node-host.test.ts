@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { describe, test } from 'node:test'
+import { describe, test, vi } from 'vitest'
 import type { Host } from '../../src/chain/host.ts'
 import { random16 } from '../../src/node/random16.ts'
 import { createNodeHost } from '../../src/server/node-host.ts'
@@ -95,13 +95,13 @@ describe('createNodeHost', () => {
     assert.equal(host.random16, random16)
   })
 
-  test('tells the time since 1970 as the machine has it, whatever it is set to', (t) => {
-    t.mock.timers.enable({ apis: ['Date'], now: 1000 })
+  test('tells the time since 1970 as the machine has it, whatever it is set to', () => {
+    vi.useFakeTimers({ toFake: ['Date'], now: 1000 })
     const host = hostIn('/')
     assert.equal(host.now(), 1000)
-    t.mock.timers.setTime(3_600_000)
+    vi.setSystemTime(3_600_000)
     assert.equal(host.now(), 3_600_000)
-    t.mock.timers.setTime(0)
+    vi.setSystemTime(0)
     assert.equal(host.now(), 0)
   })
 
@@ -117,24 +117,24 @@ describe('createNodeHost', () => {
     })
   })
 
-  test('runs a task once after its time', (t) => {
-    t.mock.timers.enable({ apis: ['setTimeout'] })
+  test('runs a task once after its time', () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
     let count = 0
     hostIn('/').after(100, () => count++)
-    t.mock.timers.tick(99)
+    vi.advanceTimersByTime(99)
     assert.equal(count, 0)
-    t.mock.timers.tick(1)
+    vi.advanceTimersByTime(1)
     assert.equal(count, 1)
-    t.mock.timers.tick(1000)
+    vi.advanceTimersByTime(1000)
     assert.equal(count, 1)
   })
 
-  test('runs no task that was called off', (t) => {
-    t.mock.timers.enable({ apis: ['setTimeout'] })
+  test('runs no task that was called off', () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
     let count = 0
     const callOff = hostIn('/').after(100, () => count++)
     callOff()
-    t.mock.timers.tick(1000)
+    vi.advanceTimersByTime(1000)
     assert.equal(count, 0)
   })
 
@@ -147,11 +147,13 @@ describe('createNodeHost', () => {
     callOff()
   })
 
-  test('prints lines of the query log as CoreDNS does', (t) => {
+  test('prints lines of the query log as CoreDNS does', () => {
     const written: unknown[] = []
-    const { mock } = t.mock.method(process.stdout, 'write', (text: unknown) => written.push(text))
+    const mock = vi
+      .spyOn(process.stdout, 'write')
+      .mockImplementation((text) => written.push(text) > 0)
     hostIn('/').print('127.0.0.1:53 - 1 "A IN example.org."')
-    mock.restore()
+    mock.mockRestore()
     assert.deepEqual(written, ['[INFO] 127.0.0.1:53 - 1 "A IN example.org."\n'])
   })
 })

@@ -6,8 +6,8 @@ import { once } from 'node:events'
 import type { RequestListener } from 'node:http'
 import { createSecureServer, type Http2Session, type ServerHttp2Stream } from 'node:http2'
 import { createServer as createHttps } from 'node:https'
-import type { TestContext } from 'node:test'
 import { createServer as createTls, type TLSSocket, type TlsOptions } from 'node:tls'
+import type { TestContext } from 'vitest'
 import { MessageStream } from '../../src/dns/message-stream.ts'
 import { SERVER } from '../certificates.ts'
 import { type FakeServer, portOf } from './clients.ts'
@@ -35,7 +35,7 @@ export async function fakeTls(
       server.close(() => resolve())
       for (const socket of sockets) socket.destroy()
     })
-  t.after(close)
+  t.onTestFinished(close)
   return { port: portOf(server.address()), close }
 }
 
@@ -49,7 +49,7 @@ export async function fakeHttps(t: TestContext, listener: RequestListener): Prom
       server.close(() => resolve())
       server.closeAllConnections()
     })
-  t.after(close)
+  t.onTestFinished(close)
   return { port: portOf(server.address()), close }
 }
 
@@ -85,6 +85,6 @@ export async function fakeHttp2(
       server.close(() => resolve())
       for (const session of sessions) session.destroy()
     })
-  t.after(close)
+  t.onTestFinished(close)
   return { port: portOf(server.address()), close, sessions }
 }

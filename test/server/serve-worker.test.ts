@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
-import { describe, type TestContext, test } from 'node:test'
+import { describe, type TestContext, test } from 'vitest'
 import { loadCorefile } from '../../src/node/load-corefile.ts'
 import { ServeWorker } from '../../src/server/serve-worker.ts'
 import type { FromWorker, ToWorker } from '../../src/server/worker-messages.ts'
@@ -19,7 +19,7 @@ type Started = {
 async function start(t: TestContext): Promise<Started> {
   const said: FromWorker[] = []
   const worker = new ServeWorker((message) => said.push(message))
-  t.after(() => worker.hear({ kind: 'stop' }))
+  t.onTestFinished(() => worker.hear({ kind: 'stop' }))
   const port = await freePort()
   const serving = (text: string): ToWorker => {
     const folder = temporaryFolder(t, { Corefile: text })

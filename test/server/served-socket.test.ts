@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { describe, test } from 'node:test'
+import { describe, test } from 'vitest'
 import { HANDSHAKE_MS, type PhaseTimes, ServedSocket } from '../../src/server/served-socket.ts'
 
 const TIMES: PhaseTimes = { readMs: 20_000, idleMs: 30_000, writeMs: 5000 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
-import { describe, test } from 'node:test'
+import { describe, test } from 'vitest'
 import { loadCorefile } from '../../src/node/load-corefile.ts'
 import { Server } from '../../src/server/server.ts'
 import { SharedClusters } from '../../src/server/shared-snapshots.ts'
@@ -18,7 +18,9 @@ describe('a server that is one of several', () => {
     const screen = new Screen()
     const parts = { clusters: new SharedClusters(), abort: assert.fail }
     const servers = [1, 2].map(() => new Server(serveOptions(folder, { dnsPort }), screen, parts))
-    t.after(() => Promise.all(servers.map((server) => server.close())))
+    t.onTestFinished(async () => {
+      await Promise.all(servers.map((server) => server.close()))
+    })
     for (const server of servers) await server.start(corefile)
     assert.deepEqual(
       servers.map(({ ports }) => ports),
@@ -34,7 +36,7 @@ describe('a server that is one of several', () => {
     const parts = { clusters: new SharedClusters(), abort: assert.fail }
     const options = serveOptions(folder, { dnsPort: await freePort() })
     const server = new Server(options, new Screen(), parts)
-    t.after(() => server.close())
+    t.onTestFinished(() => server.close())
     const corefile = loadCorefile(options.conf)
     await server.start(corefile)
     const wrong = join(

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { describe, type TestContext, test } from 'node:test'
+import { describe, type TestContext, test, vi } from 'vitest'
 import type { Listener } from '../../src/chain/listener.ts'
 import { localAddresses } from '../../src/node/local-addresses.ts'
 import { ListenError, Sockets, type StreamServer, type Streams } from '../../src/server/sockets.ts'
@@ -32,7 +32,7 @@ async function openAnywhere(
     try {
       await sockets.open(listenerAt(parts))
       // Some tests have closed it by then.
-      t.after(() => sockets.close().catch(() => undefined))
+      t.onTestFinished(() => sockets.close().catch(() => undefined))
       return sockets
     } catch (error) {
       if (i === ATTEMPTS_MAX || !/another process/.test(String(error))) throw error
@@ -91,7 +91,7 @@ describe('Sockets', () => {
 
   test('leaves addresses out', async (t) => {
     pretendInterfaces(t, () => ({ eth0: ['127.0.0.1', '0.0.0.0'] }))
-    const listened = listenedAddresses(t)
+    const listened = listenedAddresses()
     await openAnywhere(t, { addresses: ['eth0'], except: ['0.0.0.0'] })
     assert.deepEqual([...new Set(listened.map(({ address }) => address))], ['127.0.0.1'])
   })
@@ -107,7 +107,7 @@ describe('Sockets', () => {
     await sockets.close()
     await assert.rejects(TcpClient.open(port), { code: 'ECONNREFUSED' })
     const again = new UdpServer('127.0.0.1', () => echo)
-    t.after(() => again.close())
+    t.onTestFinished(() => again.close())
     assert.equal(await again.listen('127.0.0.1', port), port)
   })
 })
@@ -126,7 +126,7 @@ describe('Sockets without UDP', () => {
       close: () => Promise.resolve(),
     })
     const sockets = new Sockets(() => echo, { name: 'TLS', hasUdp: false, create })
-    t.after(() => sockets.close())
+    t.onTestFinished(() => sockets.close())
     await sockets.open(listenerAt({ addresses: ['127.0.0.1', '127.0.0.2'] }))
     sockets.renew({ cert: 'new', key: '', clientAuth: 'nocert' })
     assert.deepEqual([sockets.port, at], [853, ['127.0.0.1', '127.0.0.2', 'new', 'new']])
@@ -140,7 +140,7 @@ describe('Sockets without UDP', () => {
 describe('Sockets that cannot be had', () => {
   test('are told of: the port is taken by TCP', async (t) => {
     const other = new TcpServer(() => echo)
-    t.after(() => other.close())
+    t.onTestFinished(() => other.close())
     const port = await other.listen('127.0.0.1', 0)
     const sockets = new Sockets(() => echo, tcp(echo))
     await assert.rejects(sockets.open(listenerAt({ addresses: ['127.0.0.1'], port })), {
@@ -152,7 +152,7 @@ describe('Sockets that cannot be had', () => {
   test('are told of: the port is taken by UDP, and TCP is let go', async (t) => {
     // Few ports are taken by UDP and many by TCP, so this one is as good as always free for both.
     const other = new UdpServer('127.0.0.1', () => echo)
-    t.after(() => other.close())
+    t.onTestFinished(() => other.close())
     const port = await other.listen('127.0.0.1', await freePort())
     const sockets = new Sockets(() => echo, tcp(echo))
     await assert.rejects(sockets.open(listenerAt({ addresses: ['127.0.0.1'], port })), {
@@ -171,9 +171,9 @@ describe('Sockets that cannot be had', () => {
     { code: 'EADDRNOTAVAIL', says: undefined },
   ]
   for (const { code, says } of codes) {
-    test(`are told of as people understand it: ${code}`, async (t) => {
+    test(`are told of as people understand it: ${code}`, async () => {
       const cause = Object.assign(new Error('listen'), code === undefined ? {} : { code })
-      t.mock.method(TcpServer.prototype, 'listen', () => Promise.reject(cause))
+      vi.spyOn(TcpServer.prototype, 'listen').mockImplementation(() => Promise.reject(cause))
       const sockets = new Sockets(() => echo, tcp(echo))
       const opened = sockets.open(listenerAt({ addresses: ['127.0.0.1'], port: 0 }))
       if (says === undefined) {
@@ -193,78 +193,78 @@ describe('Sockets and addresses that come later', () => {
   const RESCAN_MS = 1000
 
   test('answers there too, when it has looked again', async (t) => {
-    t.mock.timers.enable({ apis: ['setInterval'] })
+    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
     let addresses: readonly string[] = []
     pretendInterfaces(t, () => ({ eth0: addresses }))
-    const listened = listenedAddresses(t)
+    const listened = listenedAddresses()
     const sockets = await openAnywhere(t, {})
     const before = listened.length
     addresses = ['127.0.0.1']
-    t.mock.timers.tick(RESCAN_MS)
+    vi.advanceTimersByTime(RESCAN_MS)
     await Promise.all(listened.map(({ done }) => done))
     assert.equal(listened.length, before + 1)
     const answer = await askUdp('127.0.0.1', sockets.port, QUERY)
     assert.deepEqual(answer, { message: echo(QUERY), address: '127.0.0.1' })
-    t.mock.timers.tick(RESCAN_MS)
+    vi.advanceTimersByTime(RESCAN_MS)
     assert.equal(listened.length, before + 1)
     await sockets.close()
     addresses = ['127.0.0.1', '::1']
-    t.mock.timers.tick(RESCAN_MS)
+    vi.advanceTimersByTime(RESCAN_MS)
     assert.equal(listened.length, before + 1)
   })
 
   test('is kept from none by another that is taken, and tries that again', async (t) => {
-    t.mock.timers.enable({ apis: ['setInterval'] })
+    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
     let addresses: readonly string[] = []
     pretendInterfaces(t, () => ({ eth0: addresses }))
-    const listened = listenedAddresses(t)
+    const listened = listenedAddresses()
     const sockets = await openAnywhere(t, {})
     const other = new UdpServer('127.0.0.1', () => () => undefined)
-    t.after(() => other.close().catch(() => undefined))
+    t.onTestFinished(() => other.close().catch(() => undefined))
     await other.listen('127.0.0.1', sockets.port)
     listened.length = 0
     addresses = ['127.0.0.1', ...LOOPBACKS.slice(1)]
-    t.mock.timers.tick(RESCAN_MS)
+    vi.advanceTimersByTime(RESCAN_MS)
     await Promise.all(listened.map(({ done }) => done))
     for (const address of LOOPBACKS.slice(1)) {
       assert.equal((await askUdp(address, sockets.port, QUERY)).address, address)
     }
     await other.close()
-    t.mock.timers.tick(RESCAN_MS)
+    vi.advanceTimersByTime(RESCAN_MS)
     await Promise.all(listened.map(({ done }) => done))
     assert.equal((await askUdp('127.0.0.1', sockets.port, QUERY)).address, '127.0.0.1')
   })
 
   test('answers at a bound address by UDP and TCP once an interface has it', async (t) => {
-    t.mock.timers.enable({ apis: ['setInterval'] })
+    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
     const notYet = Object.assign(new Error('bind'), { code: 'EADDRNOTAVAIL' })
     const mocks = [UdpServer, TcpServer].map(({ prototype }) =>
-      t.mock.method(prototype, 'listen', () => Promise.reject(notYet)),
+      vi.spyOn(prototype, 'listen').mockImplementation(() => Promise.reject(notYet)),
     )
     const port = await freePort()
     const sockets = await openAnywhere(t, { addresses: ['127.0.0.1'], port })
-    for (const { mock } of mocks) mock.restore()
-    const listened = [listenedAddresses(t), listenedAddresses(t, TcpServer)]
+    for (const mock of mocks) mock.mockRestore()
+    const listened = [listenedAddresses(), listenedAddresses(TcpServer)]
     await assert.rejects(TcpClient.open(port), { code: 'ECONNREFUSED' })
-    t.mock.timers.tick(RESCAN_MS)
+    vi.advanceTimersByTime(RESCAN_MS)
     await Promise.all(listened.flat().map(({ done }) => done))
     assert.equal((await askUdp('127.0.0.1', sockets.port, QUERY)).address, '127.0.0.1')
     assert.deepEqual(await askTcp('127.0.0.1', port), [echo(QUERY)])
   })
 
   test('answers at the addresses that a bound interface has now, and at no others', async (t) => {
-    t.mock.timers.enable({ apis: ['setInterval'] })
+    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
     let addresses: readonly string[] = ['127.0.0.1']
     pretendInterfaces(t, () => ({ eth0: addresses }))
     const { port } = await openAnywhere(t, { addresses: ['eth0'] })
-    const listened = [listenedAddresses(t), listenedAddresses(t, TcpServer)]
+    const listened = [listenedAddresses(), listenedAddresses(TcpServer)]
     addresses = ['127.0.0.2']
-    t.mock.timers.tick(RESCAN_MS)
+    vi.advanceTimersByTime(RESCAN_MS)
     await Promise.all(listened.flat().map(({ done }) => done))
     assert.equal((await askUdp('127.0.0.2', port, QUERY)).address, '127.0.0.2')
     await assert.rejects(TcpClient.open(port, '127.0.0.1'), { code: 'ECONNREFUSED' })
     const other = new UdpServer('127.0.0.1', () => echo)
-    t.after(() => other.close())
+    t.onTestFinished(() => other.close())
     assert.equal(await other.listen('127.0.0.1', port), port)
   })
 })
@@ -274,20 +274,21 @@ type Listened = { readonly address: string; readonly done: Promise<unknown> }
 type Listening = { listen: (address: string, port: number) => Promise<number> }
 
 /** Returns the addresses at which UDP servers, or others, begin to listen while a test runs. */
-function listenedAddresses(
-  t: TestContext,
-  { prototype }: { readonly prototype: Listening } = UdpServer,
-): Listened[] {
+function listenedAddresses({
+  prototype,
+}: {
+  readonly prototype: Listening
+} = UdpServer): Listened[] {
   const listened: Listened[] = []
   const { listen } = prototype
-  t.mock.method(
-    prototype,
-    'listen',
-    function (this: Listening, address: string, port: number): Promise<number> {
-      const promise = listen.call(this, address, port)
-      listened.push({ address, done: promise.catch(() => undefined) })
-      return promise
-    },
-  )
+  vi.spyOn(prototype, 'listen').mockImplementation(function (
+    this: Listening,
+    address: string,
+    port: number,
+  ): Promise<number> {
+    const promise = listen.call(this, address, port)
+    listened.push({ address, done: promise.catch(() => undefined) })
+    return promise
+  })
   return listened
 }

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { describe, type TestContext, test } from 'node:test'
+import { describe, type TestContext, test } from 'vitest'
 import { createResolver } from '../../src/chain/create-resolver.ts'
 import type { UpstreamClient } from '../../src/chain/host.ts'
 import { DnsServer } from '../../src/server/dns-server.ts'
@@ -31,7 +31,7 @@ async function serveAt(
 }`
   const metrics = new Metrics()
   const server = new DnsServer(metrics)
-  t.after(() => server.close())
+  t.onTestFinished(() => server.close())
   await server.serve(createResolver(parseBlocks(corefile), new FakeHost({ files: FILES })))
   const url = `https://127.0.0.1:${port}/dns-query`
   const upstream = { transport, address: '127.0.0.1', port, ...(transport === 'https' && { url }) }
@@ -44,7 +44,7 @@ async function serveAt(
     resolvers: [],
     onConnection: () => undefined,
   })
-  t.after(() => client.close())
+  t.onTestFinished(() => client.close())
   return { client, metrics, port }
 }
 

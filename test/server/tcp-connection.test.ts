@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { describe, test } from 'node:test'
+import { describe, test, vi } from 'vitest'
 import type { Answer } from '../../src/server/udp-server.ts'
 import { echo, queries, TcpClient, within } from './clients.ts'
 import { withServer } from './with-tcp-server.ts'
@@ -49,15 +49,15 @@ describe('TcpConnection', () => {
     await withServer(answer, run)
   })
 
-  test('ends when a message that has begun is not whole in time', async (t) => {
-    t.mock.timers.enable({ apis: ['setTimeout'] })
+  test('ends when a message that has begun is not whole in time', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
     const run = async (port: number): Promise<void> => {
       const [slow, other] = [await TcpClient.open(port), await TcpClient.open(port)]
       slow.socket.write(Buffer.concat([queries(1), queries(1).subarray(0, 9)]))
       await slow.messages(1)
       other.socket.write(queries(1))
       await other.messages(1)
-      t.mock.timers.tick(3000)
+      vi.advanceTimersByTime(3000)
       await within(slow.closed, 'the end')
       assert.equal(other.isClosed, false)
       other.destroy()

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
-import { describe, test } from 'node:test'
 import fc from 'fast-check'
+import { describe, test } from 'vitest'
 import { readUint16 } from '../../src/bytes/bytes.ts'
 import type { Client } from '../../src/chain/plugin.ts'
 import { localAddresses } from '../../src/node/local-addresses.ts'
@@ -194,7 +194,7 @@ describe('TcpServer', () => {
       const reply = replies.shift()
       return () => reply
     })
-    t.after(() => server.close())
+    t.onTestFinished(() => server.close())
     const client = await TcpClient.open(await server.listen('127.0.0.1', 0))
     client.socket.write(queries(2))
     assert.deepEqual(await client.messages(2), [Uint8Array.of(0xaa), Uint8Array.of(0xbb)])

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
-import { describe, test } from 'node:test'
 import { connect } from 'node:tls'
+import { describe, test, vi } from 'vitest'
 import { TCP_LIMITS, type TcpLimits, TcpServer } from '../../src/server/tcp-server.ts'
 import type { Answer } from '../../src/server/udp-server.ts'
 import { SERVER } from '../certificates.ts'
@@ -10,16 +10,16 @@ import { replaceTimers } from './timers.ts'
 import { withServer } from './with-tcp-server.ts'
 
 describe('TcpServer and bounds of connections', () => {
-  test('closes a connection that sends no message in time', async (t) => {
-    t.mock.timers.enable({ apis: ['setTimeout'] })
+  test('closes a connection that sends no message in time', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
     await withServer(echo, async (port) => {
       const client = await TcpClient.open(port)
       for (let i = 1; i <= 3; i++) {
         client.socket.write(queries(1))
         await client.messages(i)
-        t.mock.timers.tick(9_999)
+        vi.advanceTimersByTime(9_999)
       }
-      t.mock.timers.tick(1)
+      vi.advanceTimersByTime(1)
       await within(client.closed, 'the end')
     })
   })
@@ -30,7 +30,7 @@ describe('TcpServer and bounds of connections', () => {
     const limits = (): TcpLimits => ({ ...TCP_LIMITS, handshakeMs })
     const server = new TcpServer(() => echo, limits, { ...SERVER, clientAuth: 'nocert' })
     const port = await server.listen('127.0.0.1', 0)
-    t.after(() => server.close())
+    t.onTestFinished(() => server.close())
     const silent = await TcpClient.open(port)
     for (let i = 0; i < 1000 && !silent.isClosed; i++) {
       passHandshakeTime()
@@ -43,24 +43,24 @@ describe('TcpServer and bounds of connections', () => {
     const limits = (): TcpLimits => ({ ...TCP_LIMITS, connectionsMax: 1 })
     const server = new TcpServer(() => echo, limits, { ...SERVER, clientAuth: 'nocert' })
     const port = await server.listen('127.0.0.1', 0)
-    t.after(() => server.close())
+    t.onTestFinished(() => server.close())
     const silent = await TcpClient.open(port)
     const secure = connect({ host: '127.0.0.1', port, rejectUnauthorized: false })
-    t.after(() => secure.destroy())
+    t.onTestFinished(() => void secure.destroy())
     secure.write(queries(1))
     await within(once(secure, 'data'), 'an answer over TLS')
     await within(silent.closed, 'the end')
   })
 
-  test('counts no part of a message as one', async (t) => {
-    t.mock.timers.enable({ apis: ['setTimeout'] })
+  test('counts no part of a message as one', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
     const run = async (port: number): Promise<void> => {
       const [slow, other] = [await TcpClient.open(port), await TcpClient.open(port)]
       for (const [i, value] of queries(1).subarray(0, 20).entries()) {
         await slow.send(Uint8Array.of(value))
         other.socket.write(queries(1))
         await other.messages(i + 1)
-        t.mock.timers.tick(1)
+        vi.advanceTimersByTime(1)
       }
       await within(slow.closed, 'the end')
       assert.equal(other.isClosed, false)
@@ -97,13 +97,13 @@ describe('TcpServer and bounds of connections', () => {
     await withServer(echo, run, { readMs: 20 })
   })
 
-  test('closes a new connection sooner than one that has brought a message', async (t) => {
-    t.mock.timers.enable({ apis: ['setTimeout'] })
+  test('closes a new connection sooner than one that has brought a message', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
     await withServer(echo, async (port) => {
       const [silent, other] = [await TcpClient.open(port), await TcpClient.open(port)]
       other.socket.write(queries(1))
       await other.messages(1)
-      t.mock.timers.tick(3000)
+      vi.advanceTimersByTime(3000)
       await within(silent.closed, 'the end')
       assert.equal(other.isClosed, false)
       other.destroy()

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { createSocket, Socket } from 'node:dgram'
-import { describe, type TestContext, test } from 'node:test'
 import fc from 'fast-check'
+import { describe, test, vi } from 'vitest'
 import { byteAt, readUint16 } from '../../src/bytes/bytes.ts'
 import type { Client } from '../../src/chain/plugin.ts'
 import { type Answer, UdpServer } from '../../src/server/udp-server.ts'
@@ -44,7 +44,7 @@ describe('UdpServer', () => {
     }
     await withServer(answer, async (port) => {
       const socket = createSocket('udp4')
-      t.after(() => socket.close())
+      t.onTestFinished(() => void socket.close())
       await new Promise<void>((resolve) => socket.bind(0, '127.0.0.1', resolve))
       const answered = new Promise((resolve) => socket.once('message', resolve))
       socket.send(queryWith(1), port, '127.0.0.1')
@@ -75,7 +75,7 @@ describe('UdpServer', () => {
     }
     await withServer(answer, async (port) => {
       const socket = createSocket('udp4')
-      t.after(() => socket.close())
+      t.onTestFinished(() => void socket.close())
       const got: Uint8Array[] = []
       const third = new Promise<void>((resolve) => {
         socket.on('message', (message) => {
@@ -98,7 +98,7 @@ describe('UdpServer', () => {
       const reply = replies.shift()
       return () => reply
     })
-    t.after(() => server.close())
+    t.onTestFinished(() => server.close())
     const port = await server.listen('127.0.0.1', 0)
     const first = await askUdp('127.0.0.1', port, queryWith(1))
     const second = await askUdp('127.0.0.1', port, queryWith(2))
@@ -166,10 +166,10 @@ describe('UdpServer', () => {
 
 describe('UdpServer and its socket', () => {
   /** The sockets that are bound while this test runs. */
-  function boundSockets(t: TestContext): Socket[] {
+  function boundSockets(): Socket[] {
     const sockets: Socket[] = []
     const { bind } = Socket.prototype
-    t.mock.method(Socket.prototype, 'bind', function (this: Socket, ...args: unknown[]) {
+    vi.spyOn(Socket.prototype, 'bind').mockImplementation(function (this: Socket, ...args) {
       sockets.push(this)
       return Reflect.apply(bind, this, args)
     })
@@ -180,7 +180,7 @@ describe('UdpServer and its socket', () => {
   type Sending = { readonly bytes: Uint8Array; readonly to: number; readonly sent: () => void }
 
   /** Keeps what sockets are given in place of sending it. */
-  function heldBack(t: TestContext): Sending[] {
+  function heldBack(): Sending[] {
     const held: Sending[] = []
     const send = (...args: unknown[]): void => {
       const sent = args.at(-1)
@@ -193,7 +193,7 @@ describe('UdpServer and its socket', () => {
         sent: () => void sent(),
       })
     }
-    t.mock.method(Socket.prototype, 'send', send)
+    vi.spyOn(Socket.prototype, 'send').mockImplementation(send)
     return held
   }
 
@@ -206,9 +206,9 @@ describe('UdpServer and its socket', () => {
     return 4
   }
 
-  test('writes over no response that the socket still has', async (t) => {
-    const sockets = boundSockets(t)
-    const held = heldBack(t)
+  test('writes over no response that the socket still has', async () => {
+    const sockets = boundSockets()
+    const held = heldBack()
     await withServer(written, async () => {
       const [socket] = sockets
       const receive = (id: number): void => {
@@ -232,9 +232,9 @@ describe('UdpServer and its socket', () => {
     })
   })
 
-  test('allocates no memory for a response while the socket gives its writer back', async (t) => {
-    const sockets = boundSockets(t)
-    const held = heldBack(t)
+  test('allocates no memory for a response while the socket gives its writer back', async () => {
+    const sockets = boundSockets()
+    const held = heldBack()
     await withServer(written, () => {
       const remote = { address: '127.0.0.1', family: 'IPv4', size: 29, port: 100 }
       for (let id = 0; id < 6; id += 2) {
@@ -246,8 +246,8 @@ describe('UdpServer and its socket', () => {
     })
   })
 
-  test('hears nothing from port 0, to which no answer can go', async (t) => {
-    const sockets = boundSockets(t)
+  test('hears nothing from port 0, to which no answer can go', async () => {
+    const sockets = boundSockets()
     const ports: number[] = []
     const answer: Answer = (_, { port }) => {
       ports.push(port)
@@ -261,8 +261,8 @@ describe('UdpServer and its socket', () => {
     assert.deepEqual(ports, [1])
   })
 
-  test('lives on when the network reports an error', async (t) => {
-    const sockets = boundSockets(t)
+  test('lives on when the network reports an error', async () => {
+    const sockets = boundSockets()
     await withServer(echoQueries, async (port) => {
       sockets[0]?.emit('error', new Error('recvmsg ECONNREFUSED'))
       const { message } = await askUdp('127.0.0.1', port, queryWith(1))
@@ -271,8 +271,8 @@ describe('UdpServer and its socket', () => {
     assert.equal(sockets.length, 2)
   })
 
-  test('says that the port is taken, and keeps no socket', async (t) => {
-    const sockets = boundSockets(t)
+  test('says that the port is taken, and keeps no socket', async () => {
+    const sockets = boundSockets()
     await withServer(echoQueries, async (port) => {
       const second = new UdpServer('127.0.0.1', () => echoQueries)
       const error = await second.listen('127.0.0.1', port).catch((reason: unknown) => reason)

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
+import { test } from 'vitest'
 import { isFromWorker, isToWorker } from '../../src/server/worker-messages.ts'
 
 const TO = [{ kind: 'stop' }, { kind: 'ask', id: 1, what: 'metrics' }, { kind: 'snapshot' }]

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { describe, type TestContext, test } from 'node:test'
+import { describe, type TestContext, test } from 'vitest'
 import type { RunningServer, ServeOptions } from '../../src/server/server.ts'
 import { UdpServer } from '../../src/server/udp-server.ts'
 import { serveByWorkers } from '../../src/server/worker-pool.ts'
@@ -39,7 +39,7 @@ async function start(
   const screen = new Screen()
   const workers = { count: 2, ...(entry !== undefined && { entry }) }
   const pool = await serveByWorkers(serveOptions(folder, { dnsPort, ...options }), screen, workers)
-  t.after(() => pool.stop())
+  t.onTestFinished(() => pool.stop())
   const get = async (path: string): Promise<string> => {
     const response = await fetch(`http://${LOOPBACK}:${port}${path}`)
     return `${response.status} ${await response.text()}`
@@ -85,7 +85,7 @@ describe('workers', () => {
     assert.equal(metrics.match(/^process_start_time_seconds /gm)?.length, 1)
     await pool.stop()
     const other = new UdpServer(LOOPBACK, () => echo)
-    t.after(() => other.close())
+    t.onTestFinished(() => other.close())
     assert.equal(await other.listen(LOOPBACK, port), port)
   })
 
@@ -203,7 +203,7 @@ describe('workers cannot be started', () => {
 
   test('at a port that another process has for itself', async (t) => {
     const other = new UdpServer(LOOPBACK, () => echo)
-    t.after(() => other.close())
+    t.onTestFinished(() => other.close())
     const dnsPort = await other.listen(LOOPBACK, await freePort())
     assert.equal(
       await refusal(t, { dnsPort }, block('whoami')),

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
-import { describe, type TestContext, test } from 'node:test'
+import { describe, type TestContext, test } from 'vitest'
 import type { ServeOptions } from '../../src/server/server.ts'
 import { WorkerThread } from '../../src/server/worker-thread.ts'
 import { Screen } from '../cli/run-cli.ts'
@@ -20,7 +20,7 @@ type Started = {
 function start(t: TestContext, word: string): Started {
   const aborts: string[] = []
   const thread = new WorkerThread(new Screen(), { entry, onAbort: (text) => aborts.push(text) })
-  t.after(() => thread.stop())
+  t.onTestFinished(() => thread.stop())
   return { thread, aborts, options: { ...serveOptions(temporaryFolder(t)), files: word } }
 }
 

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { describe, test } from 'node:test'
+import { describe, test } from 'vitest'
 import { createElapsed } from '../../src/telemetry/elapsed.ts'
 
 /** A clock over two that a test sets, and the time that it gave since it was made. */

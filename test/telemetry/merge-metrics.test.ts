@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
+import { test } from 'vitest'
 import { mergeMetrics, withoutGauges } from '../../src/telemetry/merge-metrics.ts'
 import { Metrics, observe } from '../../src/telemetry/metrics.ts'
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
-import { describe, test } from 'node:test'
 import fc from 'fast-check'
+import { describe, test } from 'vitest'
 import { type HistogramSeries, Metrics, observe } from '../../src/telemetry/metrics.ts'
 
 const QUERIES = { name: 'queries_total', help: 'Queries.', labels: ['zone', 'type'] }

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { describe, test } from 'node:test'
+import { describe, test } from 'vitest'
 import type { LogEvent } from '../../src/telemetry/log.ts'
 import { sampledLog } from '../../src/telemetry/sampled-log.ts'
 

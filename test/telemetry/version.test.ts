@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
-import { test } from 'node:test'
+import { test } from 'vitest'
 import { PROGRAM, VERSION } from '../../src/telemetry/version.ts'
 
 test('name and version are those of the package', () => {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { connect, type Socket } from 'node:net'
-import { describe, type TestContext, test } from 'node:test'
+import { describe, type TestContext, test } from 'vitest'
 import { ConnectionPool, type PoolOptions } from '../../src/upstream/connection-pool.ts'
 import { LONG_MS, QUERY, RIGHT, SHORT_MS } from '../server/answer-samples.ts'
 import { echo, type FakeServer, fakeTcp, frame, queryWith, within } from '../server/clients.ts'
@@ -19,7 +19,7 @@ function poolFor(
     onConnection: (isReused) => told.push(isReused),
     ...options,
   })
-  t.after(() => pool.close())
+  t.onTestFinished(() => pool.close())
   return { pool, told }
 }
 

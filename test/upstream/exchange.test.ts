@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { createServer, type RequestListener } from 'node:http'
 import type { Socket } from 'node:net'
-import { describe, test } from 'node:test'
+import { describe, test } from 'vitest'
 import { exchange } from '../../src/upstream/exchange.ts'
 import {
   ACCEPTED,

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { describe, test } from 'node:test'
+import { describe, test } from 'vitest'
 import { TYPE } from '../../src/dns/rr-type.ts'
 import { findAddresses, HostAddresses } from '../../src/upstream/host-addresses.ts'
 import { formatQuestion, writeReplyText } from '../message-text.ts'

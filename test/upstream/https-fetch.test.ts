@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { describe, type TestContext, test } from 'node:test'
+import { describe, type TestContext, test } from 'vitest'
 import type { DohRequest } from '../../src/doh/doh-client.ts'
 import { tlsOptions } from '../../src/node/tls-identity.ts'
 import { HttpsFetch } from '../../src/upstream/https-fetch.ts'
@@ -17,7 +17,7 @@ function fetchFrom(t: TestContext, { port }: FakeServer): HttpsFetch {
   const tls = tlsOptions(upstream, { ca: AUTHORITY })
   const kept = { expireMs: LONG_MS, idleMax: 0, sourceAddress: undefined }
   const https = new HttpsFetch({ address, port, tls, ...kept })
-  t.after(() => https.close())
+  t.onTestFinished(() => https.close())
   return https
 }
 

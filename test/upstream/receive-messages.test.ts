@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { createServer, type Socket } from 'node:net'
-import { describe, type TestContext, test } from 'node:test'
+import { describe, type TestContext, test } from 'vitest'
 import { formatHex } from '../../src/bytes/bytes.ts'
 import { receiveMessages } from '../../src/upstream/receive-messages.ts'
 
@@ -12,7 +12,7 @@ function listen(t: TestContext, serve: (socket: Socket) => void): Promise<number
     socket.on('error', () => undefined)
     serve(socket)
   })
-  t.after(() => {
+  t.onTestFinished(() => {
     for (const socket of sockets) socket.destroy()
     server.close()
   })

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { connect } from 'node:net'
-import { describe, type TestContext, test } from 'node:test'
+import { describe, type TestContext, test } from 'vitest'
 import { readUint16 } from '../../src/bytes/bytes.ts'
 import { ConnectionLostError, StreamConnection } from '../../src/upstream/stream-connection.ts'
 import { LONG_MS, QUERY, RIGHT, SHORT_MS } from '../server/answer-samples.ts'
@@ -19,7 +19,7 @@ function connectTo(
     seen.idle++
   }
   const connection = new StreamConnection(socket, { openedMs: 0, expireMs, onIdle })
-  t.after(() => connection.end())
+  t.onTestFinished(() => connection.end())
   return { connection, seen }
 }
 

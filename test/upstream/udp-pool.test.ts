@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { createSocket } from 'node:dgram'
-import { describe, test } from 'node:test'
 import fc from 'fast-check'
+import { describe, test } from 'vitest'
 import { readUint16 } from '../../src/bytes/bytes.ts'
 import { UdpPool } from '../../src/upstream/udp-pool.ts'
 import {
@@ -60,7 +60,7 @@ describe('UdpPool', () => {
 
   test('hears no answer from another port', async (t) => {
     const other = createSocket('udp4')
-    t.after(() => other.close())
+    t.onTestFinished(() => void other.close())
     const forged = new Uint8Array([...RIGHT, 0xff])
     const server = await fakeUdp(t, (_, clientPort) => {
       other.send(forged, clientPort, '127.0.0.1')
@@ -71,7 +71,7 @@ describe('UdpPool', () => {
 
   test('is not disturbed by an answer that comes too late', async (t) => {
     const other = createSocket('udp4')
-    t.after(() => other.close())
+    t.onTestFinished(() => void other.close())
     const first = Promise.withResolvers<number>()
     let count = 0
     const server = await fakeUdp(t, (query, clientPort) => {

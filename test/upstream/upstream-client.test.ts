@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
-import { describe, type TestContext, test } from 'node:test'
 import type { TLSSocket } from 'node:tls'
+import { describe, type TestContext, test } from 'vitest'
 import type { Upstream, UpstreamClient, UpstreamOptions } from '../../src/chain/host.ts'
 import { openUpstream } from '../../src/upstream/upstream-client.ts'
 import { AUTHORITY, CLIENT } from '../certificates.ts'
@@ -32,7 +32,7 @@ function open(
       ...options,
     },
   )
-  t.after(() => client.close())
+  t.onTestFinished(() => client.close())
   return { client, told }
 }
 

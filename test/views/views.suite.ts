@@ -4,7 +4,7 @@
  * requests are drawn from seeds, which it prints with its figures.
  */
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
+import { test } from 'vitest'
 import { compareWorlds, formatTally } from './compare.ts'
 
 const SEEDS = [2026, 2027, 2028, 2029]

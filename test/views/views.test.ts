@@ -2,7 +2,7 @@
  * The short form of `views.suite.ts`: a few clusters, and visibility broken on purpose.
  */
 import assert from 'node:assert/strict'
-import { describe, type TestContext, test } from 'node:test'
+import { describe, test, vi } from 'vitest'
 import { Visibility } from '../../src/snapshot/read/visibility.ts'
 import { compareWorlds, formatTally } from './compare.ts'
 
@@ -15,32 +15,31 @@ describe('what a token may not see', () => {
     assert.ok(tally.kinds.size > 8, formatTally(tally))
   })
 
-  const mutations: { name: string; mutate: (t: TestContext) => void }[] = [
+  const mutations: { name: string; mutate: () => void }[] = [
     {
       name: 'namespaces are not hidden',
-      mutate: (t) => t.mock.method(Visibility.prototype, 'has', () => true),
+      mutate: () => vi.spyOn(Visibility.prototype, 'has').mockImplementation(() => true),
     },
     {
       name: 'name servers are not hidden',
-      mutate: (t) => t.mock.method(Visibility.prototype, 'hasNamed', () => true),
+      mutate: () => vi.spyOn(Visibility.prototype, 'hasNamed').mockImplementation(() => true),
     },
     {
       name: 'the second namespace of a shard is not hidden',
-      mutate: (t) => {
+      mutate: () => {
         const { has } = Visibility.prototype
-        t.mock.method(
-          Visibility.prototype,
-          'has',
-          function (this: Visibility, ...args: Parameters<typeof has>) {
-            return args[1] === 2 || has.apply(this, args)
-          },
-        )
+        vi.spyOn(Visibility.prototype, 'has').mockImplementation(function (
+          this: Visibility,
+          ...args: Parameters<typeof has>
+        ) {
+          return args[1] === 2 || has.apply(this, args)
+        })
       },
     },
   ]
   for (const { name, mutate } of mutations) {
-    test(`is found out when ${name}`, async (t) => {
-      mutate(t)
+    test(`is found out when ${name}`, async () => {
+      mutate()
       const tally = await compareWorlds(1, SHORT)
       assert.ok(tally.different > 0, formatTally(tally))
     })

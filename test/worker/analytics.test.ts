@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { describe, test } from 'node:test'
+import { describe, test } from 'vitest'
 import { type DatasetLike, pointWriter } from '../../worker/analytics.ts'
 
 type Point = Parameters<DatasetLike['writeDataPoint']>[0]

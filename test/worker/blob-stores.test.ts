@@ -1,6 +1,6 @@
 /** What the platform is asked; whether it does that is in platform.test.ts. */
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
+import { test } from 'vitest'
 import { kvBlobs, r2Blobs } from '../../worker/blob-stores.ts'
 
 test('KV is told that a data centre may keep a shard for a day', async () => {

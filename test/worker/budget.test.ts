@@ -4,8 +4,8 @@ import { spawnSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { describe, test } from 'node:test'
 import { gzipSync } from 'node:zlib'
+import { describe, test } from 'vitest'
 import { bundleWorker } from '../../demo/gateway.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
@@ -21,7 +21,7 @@ describe('the Worker', () => {
 
   test('can be deployed: wrangler knows all that may be bound, and makes it no larger', (t) => {
     const folder = mkdtempSync(join(tmpdir(), 'kubedoh-deploy-'))
-    t.after(() => rmSync(folder, { recursive: true, force: true }))
+    t.onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
     const config = join(folder, 'wrangler.toml')
     writeFileSync(config, withAllBindings(readFileSync(join(ROOT, 'wrangler.toml'), 'utf8')))
     const args = ['deploy', '--dry-run', '-c', config, '--outdir', folder]
@@ -29,6 +29,7 @@ describe('the Worker', () => {
       WRANGLER_SEND_METRICS: 'false',
       CLOUDFLARE_CF_FETCH_ENABLED: 'false',
       WRANGLER_HIDE_BANNER: 'true',
+      WRANGLER_LOG: 'log',
       WRANGLER_LOG_PATH: join(folder, 'log'),
       CI: 'true',
     }

@@ -2,14 +2,14 @@ import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { test } from 'node:test'
+import { test } from 'vitest'
 import { keys } from '../exporter/memory-gateway.ts'
 import { WEB } from '../gateway/publishing.ts'
 import { PublishingGateway } from './publishing-gateway.ts'
 
 test('of manifests that come at once in place of the same one, one is taken', async (t) => {
   const shop = await PublishingGateway.start(await keys())
-  t.after(() => shop.stop())
+  t.onTestFinished(() => shop.stop())
   const etag = await shop.publish(WEB, 1)
   const snapshots = await Promise.all(
     Array.from({ length: 6 }, (_, i) => shop.snapshot(WEB.replace('0.80', `0.${90 + i}`), 2 + i)),
@@ -27,12 +27,12 @@ test('of manifests that come at once in place of the same one, one is taken', as
 
 test('what is published outlives the gateway’s process', async (t) => {
   const storage = mkdtempSync(join(tmpdir(), 'kubedoh-objects-'))
-  t.after(() => rmSync(storage, { recursive: true }))
+  t.onTestFinished(() => rmSync(storage, { recursive: true }))
   const pair = await keys()
   const first = await PublishingGateway.start(pair, storage)
   const etag = await first.publish(WEB, 7).finally(() => first.stop())
   const second = await PublishingGateway.start(pair, storage)
-  t.after(() => second.stop())
+  t.onTestFinished(() => second.stop())
   const state = await second.client.state()
   assert.deepEqual([state?.etag, state?.generation], [etag, 7])
   assert.ok((await second.ask('web.shop.svc.cluster.local A')).includes(WEB))
@@ -40,7 +40,7 @@ test('what is published outlives the gateway’s process', async (t) => {
 
 test('a manifest signed by a stranger is refused, and the one before stays', async (t) => {
   const shop = await PublishingGateway.start(await keys())
-  t.after(() => shop.stop())
+  t.onTestFinished(() => shop.stop())
   const etag = await shop.publish(WEB, 1)
   const { signed } = await shop.snapshot(WEB, 2)
   const signature = signed.signature.replace(/^./, (letter) => (letter === 'A' ? 'B' : 'A'))

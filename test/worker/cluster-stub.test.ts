@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
+import { test } from 'vitest'
 import { type ClusterObjects, ClusterStub } from '../../worker/cluster-stub.ts'
 
 const IDENTITY = { cluster: 'shop', publicKey: 'key' }

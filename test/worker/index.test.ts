@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { describe, test } from 'node:test'
+import { describe, test } from 'vitest'
 import { startGateway } from '../../demo/gateway.ts'
 import { keys } from '../exporter/memory-gateway.ts'
 import { WEB } from '../gateway/publishing.ts'
@@ -17,7 +17,7 @@ describe('a Worker whose variables are wrong says so, and answers nothing:', () 
   for (const { variables, message } of cases) {
     test(message, async (t) => {
       const gateway = await startGateway({ variables, port: 0 })
-      t.after(() => gateway.stop())
+      t.onTestFinished(() => gateway.stop())
       const health = await fetch(`${gateway.url}/healthz`)
       assert.deepEqual([health.status, await health.text()], [503, ''])
       for (const path of ['/', '/dns-query?name=a']) {
@@ -32,7 +32,7 @@ describe('a Worker whose variables are wrong says so, and answers nothing:', () 
 
 test('a Worker answers from what is published, and goes over to what is newer', async (t) => {
   const shop = await PublishingGateway.start(await keys())
-  t.after(() => shop.stop())
+  t.onTestFinished(() => shop.stop())
   const question = 'web.shop.svc.shop.example.org A'
   assert.match((await shop.ask(question)).join('\n'), /^SERVFAIL/)
   const etag = await shop.publish(WEB, 1)
@@ -45,7 +45,7 @@ test('a Worker answers from what is published, and goes over to what is newer', 
 
 test('requests that come at once to a cold Worker are all answered', async (t) => {
   const shop = await PublishingGateway.start(await keys())
-  t.after(() => shop.stop())
+  t.onTestFinished(() => shop.stop())
   await shop.publish(WEB, 1)
   const question = 'web.shop.svc.cluster.local A'
   const replies = await Promise.all(Array.from({ length: 24 }, () => shop.ask(question)))

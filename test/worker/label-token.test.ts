@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
+import { test } from 'vitest'
 import { hashToken } from '../../src/gateway/token.ts'
 import { keys } from '../exporter/memory-gateway.ts'
 import { WEB } from '../gateway/publishing.ts'
@@ -10,7 +10,7 @@ const ADMIN = 'the-token-of-the-operator'
 test('a token by labels sees in workerd what the labels say now', async (t) => {
   const more = { PUBLIC: 'false', ADMIN_TOKEN_SHA256: await hashToken(ADMIN) }
   const shop = await PublishingGateway.start(await keys(), undefined, more)
-  t.after(() => shop.stop())
+  t.onTestFinished(() => shop.stop())
   const made = await fetch(`${shop.gateway.url}/v1/tokens`, {
     method: 'POST',
     headers: { authorization: `Bearer ${ADMIN}` },

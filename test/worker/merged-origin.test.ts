@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
+import { test } from 'vitest'
 import { startGateway } from '../../demo/gateway.ts'
 import { createObjectSource } from '../../src/exporter/export-source.ts'
 import { createGatewayClient } from '../../src/exporter/gateway-client.ts'
@@ -58,7 +58,7 @@ test('clusters that publish to a Worker have names together there', async (t) =>
   }
   const variables = { COREFILE, PUBLIC: 'true', CLUSTERS: JSON.stringify(clusters) }
   const gateway = await startGateway({ variables, port: 0 })
-  t.after(() => gateway.stop())
+  t.onTestFinished(() => gateway.stop())
   const ask = async (name: string): Promise<unknown[]> => {
     const response = await fetch(`${gateway.url}/resolve?name=${name}`)
     assert.equal(response.status, 200)
@@ -96,7 +96,7 @@ test('a Worker is ready when one of the clusters that answer together is', async
   const [corefile = ''] = COREFILE.split('cluster.local {')
   const variables = { COREFILE: corefile, PUBLIC: 'true', CLUSTERS: JSON.stringify(clusters) }
   const gateway = await startGateway({ variables, port: 0 })
-  t.after(() => gateway.stop())
+  t.onTestFinished(() => gateway.stop())
   const ready = async (): Promise<[number, string]> => {
     const headers = { authorization: 'Bearer east' }
     const response = await fetch(`${gateway.url}/readyz`, { headers })

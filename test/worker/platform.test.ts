@@ -1,6 +1,6 @@
 /** The Worker, KV, R2 and Analytics Engine together. */
 import assert from 'node:assert/strict'
-import { after, before, describe, test } from 'node:test'
+import { afterAll, beforeAll, describe, test } from 'vitest'
 import {
   createGatewayClient,
   type GatewayClient,
@@ -74,13 +74,13 @@ class Shop {
 
 describe('on the platform as wrangler simulates it', () => {
   let platform: Platform | undefined
-  before(async () => {
+  beforeAll(async () => {
     const tokenSha256 = await sha256Hex(new TextEncoder().encode(TOKEN))
     const CLUSTERS = JSON.stringify({ shop: { publicKey: publicKeyText, tokenSha256 } })
     const workers = { [NAMES.KV]: KINDS.KV, [NAMES.R2]: KINDS.R2 }
     platform = await startPlatform(workers, { COREFILE, CLUSTERS, PUBLIC: 'true' })
   })
-  after(() => platform?.stop())
+  afterAll(() => platform?.stop())
   const shopOn = (kind: keyof typeof NAMES): Shop =>
     new Shop(platform?.worker(NAMES[kind]) ?? assert.fail('the platform did not start'))
 

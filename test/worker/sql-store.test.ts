@@ -1,17 +1,17 @@
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
-import { after, before, describe, test } from 'node:test'
+import { afterAll, beforeAll, describe, test } from 'vitest'
 import { type LocalGateway, startGateway } from '../../demo/gateway.ts'
 import { checkFaults, RUNS } from '../gateway/fault-runs.ts'
 import { STORE_PROMISES } from '../gateway/store-contract.ts'
 
 describe('the store in the database of a Durable Object', () => {
   let worker: LocalGateway | undefined
-  before(async () => {
+  beforeAll(async () => {
     const entry = join(import.meta.dirname, 'store-worker.ts')
     worker = await startGateway({ variables: {}, port: 0, entry })
   })
-  after(() => worker?.stop())
+  afterAll(() => worker?.stop())
   for (const [index, { name }] of STORE_PROMISES.entries()) {
     test(name, async () => {
       const response = await fetch(`${worker?.url}/${index}`)

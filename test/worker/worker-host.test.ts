@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { describe, test } from 'node:test'
+import { describe, test, vi } from 'vitest'
 import type { Upstream, UpstreamOptions } from '../../src/chain/host.ts'
 import { createDohApp } from '../../src/doh/app.ts'
 import { HttpServer } from '../../src/server/http-server.ts'
@@ -23,7 +23,7 @@ describe('a Worker asks upstreams', () => {
     const answer = (message: Uint8Array): Uint8Array => writeReplyText(REPLY, message)
     const server = new HttpServer(createDohApp({ isPrivate: () => false, answer }))
     const port = await server.listen('127.0.0.1', 0)
-    t.after(() => server.close())
+    t.onTestFinished(() => server.close())
     const url = `http://127.0.0.1:${port}/dns-query`
     const upstream: Upstream = { transport: 'https', address: '127.0.0.1', port, url }
     const { message } = parseQuestion('www.example.org A')
@@ -77,10 +77,10 @@ test('numbers are drawn from all of 16 bits', () => {
   assert.ok(new Set(drawn).size > 1000)
 })
 
-test('events and lines go to the log of the platform', (t) => {
+test('events and lines go to the log of the platform', () => {
   const lines: unknown[] = []
-  t.mock.method(console, 'log', (line: unknown) => lines.push(line))
-  t.mock.method(console, 'error', (line: unknown) => lines.push(line))
+  vi.spyOn(console, 'log').mockImplementation((line: unknown) => lines.push(line))
+  vi.spyOn(console, 'error').mockImplementation((line: unknown) => lines.push(line))
   const host = createWorkerHost()
   host.log({ level: 'error', message: 'no upstream', zone: 'example.org' })
   host.print('a line')

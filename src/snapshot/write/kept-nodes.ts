@@ -1,6 +1,5 @@
 /**
- * Nodes that were written already, in the previous shard or in the buffer of a whole build, and are
- * copied as bytes.
+ * The nodes of a shard that stay when some units of it are replaced.
  * @module
  */
 import { word } from '../../bytes/bytes.ts'
@@ -12,36 +11,37 @@ import type { ByteBuffer } from './byte-buffer.ts'
 import { endKey, type NodeDraft } from './node-draft.ts'
 import type { ShardWriter } from './shard-writer.ts'
 
-/** A part of a shard's nodes: kept ones, or drafts. */
-export type Piece = Run | { readonly kind: 'new'; readonly nodes: readonly NodeDraft[] }
+/** Kept nodes from one to before another, by their places; or new ones between them. */
+export type Piece = KeptPiece | { readonly kind: 'new'; readonly nodes: readonly NodeDraft[] }
 
-/** Consecutive kept nodes, by index: from one to before another. */
-export type Run = {
+/** Some nodes of a shard. */
+export type KeptPiece = {
   readonly kind: 'kept'
   readonly source: KeptNodes
   readonly from: number
   readonly to: number
 }
 
-/** The nodes of a shard: their offsets, rising, and where their RRsets end. */
+/** All nodes of a shard that this build wrote. */
 export type NodeSection = {
   readonly shard: Shard
   readonly starts: Int32Array
   readonly end: number
 }
 
-/** Nodes that this writer wrote: with their RRsets they fill their section without gaps. */
+/** Nodes of a shard that this build wrote: they and their sets fill their section without gaps. */
 export class KeptNodes {
   /** Number of nodes. */
   readonly count: number
   private readonly shard: Shard
-  /** Where each begins, rising, and where its unit's next node or the next unit does. */
+  /** Where each begins, rising, and where what stands behind it does. */
   private readonly starts: Int32Array
   private readonly ends: Int32Array
 
   /**
-   * @param section its `starts` are taken over
-   * @param units are not kept
+   * @param starts where the nodes begin, rising; is taken over
+   * @param end where they and their sets end
+   * @param units what is replaced
    */
   constructor({ shard, starts, end }: NodeSection, units: ReadonlySet<number> = new Set()) {
     this.shard = shard
@@ -57,25 +57,33 @@ export class KeptNodes {
     this.count = count
   }
 
-  /** Sets `used` at the number of each namespace that the nodes have. */
+  /** Marks the numbers of the namespaces that these nodes are of. */
   markNamespaces(used: Uint8Array): void {
     for (let i = 0; i < this.count; i++) used[this.shard.nodeNamespaceId(word(this.starts, i))] = 1
   }
 
-  /** Adds the namespaces of a run to `names`. */
-  addNamespaces({ from, to }: Pick<Run, 'from' | 'to'>, names: Set<string>): void {
+  /** Adds the namespaces of some of the nodes. */
+  addNamespaces(
+    { from, to }: { readonly from: number; readonly to: number },
+    into: Set<string>,
+  ): void {
     const { shard } = this
     for (let i = from; i < to; i++) {
-      names.add(shard.namespaces[shard.nodeNamespaceId(word(this.starts, i))] ?? '')
+      into.add(shard.namespaces[shard.nodeNamespaceId(word(this.starts, i))] ?? '')
     }
   }
 
-  /** Merges these nodes with drafts, sorted. */
+  /** The namespaces by the numbers that these nodes have them. */
+  get namespaces(): readonly string[] {
+    return this.shard.namespaces
+  }
+
+  /** Joins new nodes, sorted, to these, so that all are. */
   mergeWith(nodes: readonly NodeDraft[]): Piece[] {
     const pieces: Piece[] = []
     let from = 0
     for (let at = 0; at < nodes.length; ) {
-      const to = this.firstFrom(nodes[at]?.key ?? '', from)
+      const to = this.firstBehind(nodes[at]?.key ?? '', from)
       if (to > from) pieces.push({ kind: 'kept', source: this, from, to })
       const next = to < this.count ? this.key(to) : undefined
       let end = at + 1
@@ -88,7 +96,7 @@ export class KeptNodes {
     return pieces
   }
 
-  /** Returns the hash of a node's name. */
+  /** The hash of a node's name. */
   hash(index: number, seed: number): number {
     const { shard } = this
     const node = word(this.starts, index)
@@ -97,12 +105,17 @@ export class KeptNodes {
   }
 
   /**
-   * Copies a run with all RRsets. Offsets in these bytes stay within a unit, so that they change by
-   * as much as the unit moves.
+   * Copies a piece with all sets. What leads from these nodes to others or to sets stays within a
+   * unit, and moves as far as they do.
+   * @param writer has its nodes up to these
+   * @param isRenumbered whether the namespaces have other numbers there
    */
-  copy({ from, to }: Pick<Run, 'from' | 'to'>, writer: ShardWriter): void {
+  copy(
+    { from, to }: { readonly from: number; readonly to: number },
+    writer: ShardWriter,
+    isRenumbered: boolean,
+  ): void {
     const { out } = writer
-    const isRenumbered = writer.namespaces !== this.shard.namespaces
     for (let i = from; i < to; ) {
       const first = i
       while (i + 1 < to && this.ends[i] === this.starts[i + 1]) i++
@@ -115,7 +128,7 @@ export class KeptNodes {
         const node = word(this.starts, k)
         if (shift !== 0) this.shift(node, shift, out)
         if (isRenumbered) this.renumber(node, shift, writer)
-        writer.nodeOffsets.push(node + shift)
+        writer.addNode(node + shift)
       }
     }
   }
@@ -140,8 +153,8 @@ export class KeptNodes {
     writer.out.put16(node + shift + 2, (marked & ~NAMESPACES_MAX) | id)
   }
 
-  /** Returns the first node from `from` on that is not before a key. */
-  private firstFrom(key: string, from: number): number {
+  /** The first node from `from` on that is behind a key. */
+  private firstBehind(key: string, from: number): number {
     let low = from
     let high = this.count
     while (low < high) {
@@ -165,7 +178,7 @@ function unitAt(shard: Shard, node: number): number {
   return nameKey(shard.bytes, start, start + shard.nameBytes(node))
 }
 
-/** Returns whether there is a node and it sorts before a key; `undefined` is after all. */
+/** Whether there is a node that is sorted before a key; `undefined` is behind all. */
 export function isBefore(node: NodeDraft | undefined, key: string | undefined): boolean {
   return node !== undefined && (key === undefined || node.key < key)
 }

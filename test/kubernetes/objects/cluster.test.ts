@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
-import { describe, test } from 'node:test'
 import fc from 'fast-check'
+import { describe, test } from 'vitest'
 import { Cluster, objectKey } from '../../../src/kubernetes/objects/cluster.ts'
 import type { ClusterObject, EndpointSlice, Kind } from '../../../src/kubernetes/objects/objects.ts'
 import { objectsOf } from '../naming.ts'

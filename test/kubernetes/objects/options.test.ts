@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
+import { test } from 'vitest'
 import { parseKubernetes } from '../../../src/corefile/kubernetes-options.ts'
 import { nameOf } from '../../../src/dns/name.ts'
 import { namingOptions } from '../../../src/exporter/naming.ts'

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { describe, test } from 'node:test'
+import { describe, test } from 'vitest'
 import type { HostsTree, NamingOptions } from '../../../src/kubernetes/objects/options.ts'
 import { isSelected, servedNamespaces } from '../../../src/kubernetes/objects/selection.ts'
 import { clusterOf, hostsTree, objectsOf, optionsOf, selectorOf } from '../naming.ts'

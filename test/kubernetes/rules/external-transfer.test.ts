@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { describe, test } from 'node:test'
+import { describe, test } from 'vitest'
 import { transferRecords } from '../../../src/kubernetes/rules/transfer-records.ts'
 import { clusterOf, formatEntries, optionsOf } from '../naming.ts'
 

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { describe, test } from 'node:test'
+import { describe, test } from 'vitest'
 import type { Cluster } from '../../../src/kubernetes/objects/cluster.ts'
 import { serviceOwner } from '../../../src/kubernetes/objects/labels.ts'
 import type { NamingOptions } from '../../../src/kubernetes/objects/options.ts'

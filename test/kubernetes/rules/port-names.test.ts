@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { describe, test } from 'node:test'
+import { describe, test } from 'vitest'
 import { joinLabels, labelOf } from '../../../src/kubernetes/objects/labels.ts'
 import { backendsOf } from '../../../src/kubernetes/rules/backend-records.ts'
 import { portNames } from '../../../src/kubernetes/rules/port-names.ts'

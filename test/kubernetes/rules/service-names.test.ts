@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { describe, test } from 'node:test'
+import { describe, test } from 'vitest'
 import { nameEndpoints } from '../../../src/kubernetes/rules/named-slices.ts'
 import { serviceNames } from '../../../src/kubernetes/rules/service-names.ts'
 import { linesOf, type NamingCase, namesOf, type Rule } from '../naming.ts'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
-import { describe, test } from 'node:test'
 import fc from 'fast-check'
+import { describe, test } from 'vitest'
 import { concatBytes } from '../../../src/bytes/bytes.ts'
 import { formatName, lowerName, nameOf, parseName, ROOT } from '../../../src/dns/name.ts'
 import { isValidRdata } from '../../../src/dns/rdata-wire.ts'

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { describe, test } from 'node:test'
+import { describe, test } from 'vitest'
 import type { Kind } from '../../../src/kubernetes/objects/objects.ts'
 import type { HostsTree } from '../../../src/kubernetes/objects/options.ts'
 import { HostGroups } from '../../../src/kubernetes/trees/host-groups.ts'

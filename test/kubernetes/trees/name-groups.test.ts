@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
-import { describe, test } from 'node:test'
 import fc from 'fast-check'
+import { describe, test } from 'vitest'
 import type { Kind } from '../../../src/kubernetes/objects/objects.ts'
 import { clusterRecords } from '../../../src/kubernetes/trees/cluster-records.ts'
 import { NameGroups } from '../../../src/kubernetes/trees/name-groups.ts'

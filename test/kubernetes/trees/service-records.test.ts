@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
-import { describe, test } from 'node:test'
 import fc from 'fast-check'
+import { describe, test } from 'vitest'
 import { toLatin1 } from '../../../src/bytes/bytes.ts'
 import type { EndpointSlice } from '../../../src/kubernetes/objects/objects.ts'
 import { findServed } from '../../../src/kubernetes/objects/selection.ts'

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { describe, test } from 'node:test'
+import { describe, test } from 'vitest'
 import type { Request, View } from '../../../src/chain/plugin.ts'
 import { entryKey } from '../../../src/plugins/cache/entry-key.ts'
 import { requestOf } from '../../chain/serve-with.ts'

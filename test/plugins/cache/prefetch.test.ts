@@ -1,4 +1,4 @@
-import { describe, test } from 'node:test'
+import { describe, test } from 'vitest'
 import type { UpstreamAct } from '../../fake-host.ts'
 import { answer, follow, type Step, serveActs } from './follow.ts'
 

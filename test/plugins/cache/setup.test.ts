@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { describe, test } from 'node:test'
+import { describe, test } from 'vitest'
 import { block, serve } from '../../ask.ts'
 import { A, SOA } from './kept-cases.ts'
 import { half, LABELS, serveCache, ttls } from './serve-cache.ts'

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { describe, test } from 'node:test'
+import { describe, test } from 'vitest'
 import { decodeBase64 } from '../../../src/bytes/base64url.ts'
 import { concatBytes } from '../../../src/bytes/bytes.ts'
 import { ROOT } from '../../../src/dns/name.ts'

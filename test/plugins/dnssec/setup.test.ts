@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
-import { describe, test } from 'node:test'
 import fc from 'fast-check'
+import { describe, test } from 'vitest'
 import { parseResponse, type ResourceRecord } from '../../../src/dns/message.ts'
 import { nameOf } from '../../../src/dns/name.ts'
 import { RCODE } from '../../../src/dns/rcode.ts'

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { describe, test } from 'node:test'
+import { describe, test } from 'vitest'
 import { EMPTY_REPLY, type Reply, type ResourceRecord } from '../../../src/dns/message.ts'
 import { nameOf, ROOT } from '../../../src/dns/name.ts'
 import { formatRcode, parseRcode } from '../../../src/dns/rcode.ts'

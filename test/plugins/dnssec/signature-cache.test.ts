@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
-import { describe, test } from 'node:test'
 import fc from 'fast-check'
+import { describe, test } from 'vitest'
 import { SignatureCache } from '../../../src/plugins/dnssec/signature-cache.ts'
 
 const SIGNATURES = [Uint8Array.of(1)]

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { describe, test } from 'node:test'
+import { describe, test } from 'vitest'
 import { byteAt, readUint16, readUint32 } from '../../../src/bytes/bytes.ts'
 import type { ResourceRecord } from '../../../src/dns/message.ts'
 import { formatName, nameOf, ROOT } from '../../../src/dns/name.ts'

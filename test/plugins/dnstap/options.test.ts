@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { describe, test } from 'node:test'
+import { describe, test } from 'vitest'
 import type { TapTarget } from '../../../src/chain/host.ts'
 import { parseDnstap } from '../../../src/plugins/dnstap/options.ts'
 import { block, directive, parseDirective, problemsOf } from '../../ask.ts'

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { describe, test } from 'node:test'
+import { describe, test } from 'vitest'
 import { block, directive, problemsOf, type Server, serve } from '../../ask.ts'
 
 const A = 'a.example.org. 0 IN A 192.0.2.53'

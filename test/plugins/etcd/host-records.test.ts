@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { describe, test } from 'node:test'
+import { describe, test } from 'vitest'
 import { nameOf } from '../../../src/dns/name.ts'
 import { mailHosts, serverHosts } from '../../../src/plugins/etcd/host-records.ts'
 import { formatRecord } from '../../../src/records/zone-text.ts'

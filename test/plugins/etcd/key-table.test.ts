@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
-import { describe, test } from 'node:test'
 import fc from 'fast-check'
+import { describe, test } from 'vitest'
 import { KeyTable } from '../../../src/plugins/etcd/key-table.ts'
 
 function tableOf(...keys: readonly string[]): KeyTable {

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { describe, test } from 'node:test'
+import { describe, test } from 'vitest'
 import { nameOf } from '../../../src/dns/name.ts'
 import { TYPE } from '../../../src/dns/rr-type.ts'
 import { KeyTable } from '../../../src/plugins/etcd/key-table.ts'

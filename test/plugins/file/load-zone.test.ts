@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { describe, test } from 'node:test'
+import { describe, test } from 'vitest'
 import { nameOf } from '../../../src/dns/name.ts'
 import { loadZone } from '../../../src/plugins/file/load-zone.ts'
 import { APEX } from './zones.ts'

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { describe, test } from 'node:test'
+import { describe, test } from 'vitest'
 import { nameKey, nameOf } from '../../../src/dns/name.ts'
 import { authorityOf, denialOf, referral } from '../../../src/plugins/file/sections.ts'
 import { formatRecord } from '../../../src/records/zone-text.ts'

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { describe, test } from 'node:test'
+import { describe, test } from 'vitest'
 import { nameOf } from '../../../src/dns/name.ts'
 import { TYPE } from '../../../src/dns/rr-type.ts'
 import { wildcardOf } from '../../../src/plugins/file/serve-zone.ts'

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { describe, test } from 'node:test'
+import { describe, test } from 'vitest'
 import { nameKey, nameOf } from '../../../src/dns/name.ts'
 import { formatType, TYPE } from '../../../src/dns/rr-type.ts'
 import { coveredType, recordsOf } from '../../../src/plugins/file/signatures.ts'

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { describe, test } from 'node:test'
+import { describe, test } from 'vitest'
 import { nameOf } from '../../../src/dns/name.ts'
 import { soaSerial } from '../../../src/dns/soa.ts'
 import { ZoneKeeper } from '../../../src/plugins/file/zone-keeper.ts'

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { describe, test } from 'node:test'
+import { describe, test } from 'vitest'
 import { transferRecords } from '../../../src/plugins/file/zone-transfer.ts'
 import { formatRecord } from '../../../src/records/zone-text.ts'
 import { zoneOf } from './zones.ts'

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { describe, test } from 'node:test'
+import { describe, test } from 'vitest'
 import { readUint16 } from '../../../src/bytes/bytes.ts'
 import { block, directive, serve } from '../../ask.ts'
 import { settle } from '../../fake-host.ts'

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { describe, test } from 'node:test'
+import { describe, test } from 'vitest'
 import { reasonOf } from '../../../src/plugins/forward/reason.ts'
 
 describe('reasonOf', () => {

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { describe, test } from 'node:test'
+import { describe, test } from 'vitest'
 import { parseForward } from '../../../src/plugins/forward/options.ts'
 import { UpstreamHealth } from '../../../src/plugins/forward/upstream-health.ts'
 import { directive, parseDirective } from '../../ask.ts'

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { describe, test } from 'node:test'
+import { describe, test } from 'vitest'
 import { hasLabel, readLabel, schemaOf } from '../../../src/plugins/geoip/labels.ts'
 import { Mmdb, type MmdbValue } from '../../../src/plugins/geoip/mmdb.ts'
 import { writeMmdb } from './write-mmdb.ts'

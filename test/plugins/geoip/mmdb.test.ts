@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
-import { describe, test } from 'node:test'
 import fc from 'fast-check'
+import { describe, test } from 'vitest'
 import { parseAddress } from '../../../src/dns/address.ts'
 import { Mmdb, type MmdbValue, memberOf, textOf } from '../../../src/plugins/geoip/mmdb.ts'
 import { differentialDatabase, Typed, type Written, writeMmdb, writeValue } from './write-mmdb.ts'

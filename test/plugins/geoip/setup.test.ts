@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { describe, test } from 'node:test'
+import { describe, test } from 'vitest'
 import { block, directive, problemsOf, type Server, serve } from '../../ask.ts'
 import { differentialDatabase, writeMmdb } from './write-mmdb.ts'
 

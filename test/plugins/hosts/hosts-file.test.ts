@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
-import { describe, test } from 'node:test'
 import fc from 'fast-check'
+import { describe, test } from 'vitest'
 import { formatAddress, parseAddress, reverseName } from '../../../src/dns/address.ts'
 import { nameKey, nameOf, ROOT } from '../../../src/dns/name.ts'
 import { parseHosts } from '../../../src/plugins/hosts/hosts-file.ts'

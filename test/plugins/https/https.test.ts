@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { describe, test } from 'node:test'
+import { describe, test } from 'vitest'
 import { directive, problemsOf, serve } from '../../ask.ts'
 
 const served = (line: string): string => `https://. {\n  ${line}\n  whoami\n}`

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { describe, test } from 'node:test'
+import { describe, test } from 'vitest'
 import { concatBytes } from '../../../src/bytes/bytes.ts'
 import { parseKubernetes } from '../../../src/corefile/kubernetes-options.ts'
 import { formatName, nameOf, parseRelativeName, ROOT } from '../../../src/dns/name.ts'

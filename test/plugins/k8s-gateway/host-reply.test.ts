@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { describe, test } from 'node:test'
+import { describe, test } from 'vitest'
 import { denial, serveGateway, soaOf } from './objects.ts'
 
 describe('the apex of a zone', () => {

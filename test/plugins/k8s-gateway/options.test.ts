@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { describe, test } from 'node:test'
+import { describe, test } from 'vitest'
 import { concatBytes } from '../../../src/bytes/bytes.ts'
 import type { HostsTree } from '../../../src/corefile/cluster-tree.ts'
 import type { Directive } from '../../../src/corefile/server-block.ts'

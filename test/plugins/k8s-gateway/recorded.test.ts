@@ -7,7 +7,7 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { describe, test } from 'node:test'
+import { describe, test } from 'vitest'
 import { block, directive, serve } from '../../ask.ts'
 import { GENERATION } from '../../fake-cluster.ts'
 

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { describe, test } from 'node:test'
+import { describe, test } from 'vitest'
 import { parseKubernetes } from '../../../src/corefile/kubernetes-options.ts'
 import { nameOf } from '../../../src/dns/name.ts'
 import { parseQuery, Query } from '../../../src/dns/query.ts'

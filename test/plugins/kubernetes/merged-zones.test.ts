@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { describe, test } from 'node:test'
+import { describe, test } from 'vitest'
 import { createResolver } from '../../../src/chain/create-resolver.ts'
 import type { View } from '../../../src/chain/plugin.ts'
 import { viewOf } from '../../../src/gateway/token-view.ts'

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { describe, test } from 'node:test'
+import { describe, test } from 'vitest'
 import type { Plugin, Setup } from '../../../src/chain/plugin.ts'
 import { pluginSet } from '../../../src/chain/registry.ts'
 import { setupKubernetesForPeers } from '../../../src/plugins/kubernetes/peer-parts.ts'

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { describe, test } from 'node:test'
+import { describe, test } from 'vitest'
 import { readUint16 } from '../../../src/bytes/bytes.ts'
 import { createResolver } from '../../../src/chain/create-resolver.ts'
 import type { Client } from '../../../src/chain/plugin.ts'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
-import { describe, test } from 'node:test'
 import fc from 'fast-check'
+import { describe, test } from 'vitest'
 import { block, directive, type Server, serve } from '../../ask.ts'
 import type { FakeClusterOptions } from '../../fake-cluster.ts'
 import { aliases } from './objects.ts'

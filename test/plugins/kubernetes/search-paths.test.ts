@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { describe, test } from 'node:test'
+import { describe, test } from 'vitest'
 import type { SnapshotSource } from '../../../src/chain/host.ts'
 import type { Client } from '../../../src/chain/plugin.ts'
 import { parseKubernetes } from '../../../src/corefile/kubernetes-options.ts'

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { describe, test } from 'node:test'
+import { describe, test } from 'vitest'
 import { parse } from 'yaml'
 import { viewOf as viewOfScope } from '../../../src/gateway/token-view.ts'
 import { isServerName, seenServers } from '../../../src/plugins/kubernetes/server-answer.ts'

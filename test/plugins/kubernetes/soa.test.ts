@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { describe, test } from 'node:test'
+import { describe, test } from 'vitest'
 import { asWordBytes } from '../../../src/bytes/bytes.ts'
 import { nameOf } from '../../../src/dns/name.ts'
 import { ReplyWriter } from '../../../src/dns/reply-writer.ts'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
-import { describe, test } from 'node:test'
 import fc from 'fast-check'
+import { describe, test } from 'vitest'
 import { concatBytes } from '../../../src/bytes/bytes.ts'
 import { formatName, nameOf, ROOT } from '../../../src/dns/name.ts'
 import { podLabel, relativeName, spellPort } from '../../../src/plugins/kubernetes/spellings.ts'

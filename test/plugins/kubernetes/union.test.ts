@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { describe, test } from 'node:test'
+import { describe, test } from 'vitest'
 import { EMPTY_REPLY, type Reply } from '../../../src/dns/message.ts'
 import { unionOf } from '../../../src/plugins/kubernetes/union.ts'
 import { formatRecord } from '../../../src/records/zone-text.ts'

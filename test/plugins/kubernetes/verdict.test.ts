@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { describe, test } from 'node:test'
+import { describe, test } from 'vitest'
 import { parseResponse } from '../../../src/dns/message.ts'
 import { ReplyWriter } from '../../../src/dns/reply-writer.ts'
 import { VERDICT } from '../../../src/plugins/kubernetes/verdict.ts'

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { describe, test } from 'node:test'
+import { describe, test } from 'vitest'
 import { RCODE } from '../../../src/dns/rcode.ts'
 import { negativeReply, zoneReply } from '../../../src/plugins/kubernetes/zone-reply.ts'
 import { formatRecord } from '../../../src/records/zone-text.ts'

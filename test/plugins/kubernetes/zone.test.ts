@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
-import { describe, test } from 'node:test'
 import fc from 'fast-check'
+import { describe, test } from 'vitest'
 import { formatName, joinName, nameOf } from '../../../src/dns/name.ts'
 import { closestZone } from '../../../src/plugin-kit/zones.ts'
 import { zoneOf } from '../../../src/plugins/kubernetes/zone.ts'

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { describe, test } from 'node:test'
+import { describe, test } from 'vitest'
 import { formatAddress } from '../../../src/dns/address.ts'
 import { parseLoadbalance } from '../../../src/plugins/loadbalance/options.ts'
 import { block, directive, parseBlocks } from '../../ask.ts'

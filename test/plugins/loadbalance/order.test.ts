@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
-import { describe, test } from 'node:test'
 import fc from 'fast-check'
+import { describe, test } from 'vitest'
 import type { ResourceRecord } from '../../../src/dns/message.ts'
 import { ROOT } from '../../../src/dns/name.ts'
 import type { Network } from '../../../src/dns/network.ts'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
-import { describe, test } from 'node:test'
 import fc from 'fast-check'
+import { describe, test } from 'vitest'
 import { formatProblem } from '../../../src/corefile/problem.ts'
 import { block, directive, problemsOf, type Server, serve } from '../../ask.ts'
 

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { describe, test } from 'node:test'
+import { describe, test } from 'vitest'
 import { block, directive, problemsOf, serve } from '../../ask.ts'
 
 const A = 'www.example.org. 60 IN A 192.0.2.1'

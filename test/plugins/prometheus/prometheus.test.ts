@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { describe, test } from 'node:test'
+import { describe, test } from 'vitest'
 import { createResolver } from '../../../src/chain/create-resolver.ts'
 import { formatProblem } from '../../../src/corefile/problem.ts'
 import { VERSION } from '../../../src/telemetry/version.ts'

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { describe, test } from 'node:test'
+import { describe, test } from 'vitest'
 import { problemsOfRule, type Replies, serveRules } from './rules.ts'
 
 /** An alias that leads by way of a network of caches to an address. */

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { describe, test } from 'node:test'
+import { describe, test } from 'vitest'
 import { checkRewrite, problemsOfRule, type RewriteCase, serveRules } from './rules.ts'
 
 const FOUND = ['NOERROR ra', 'www.b.org. 60 IN A 192.0.2.1']

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
-import { describe, test } from 'node:test'
 import fc from 'fast-check'
+import { describe, test } from 'vitest'
 import { lowerName, nameOf } from '../../../src/dns/name.ts'
 import { nameText } from '../../../src/dns/name-text.ts'
 import { parseQuery, type Query } from '../../../src/dns/query.ts'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
-import { describe, test } from 'node:test'
 import fc from 'fast-check'
+import { describe, test } from 'vitest'
 import { parseRule } from '../../../src/plugins/rewrite/parse-rule.ts'
 import { block, directive, parseDirective, problemsOf, serve } from '../../ask.ts'
 import { checkRewrite, problemsOfRule } from './rules.ts'

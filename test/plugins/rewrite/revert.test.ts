@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { describe, test } from 'node:test'
+import { describe, test } from 'vitest'
 import { failure, type Outcome, type Request } from '../../../src/chain/plugin.ts'
 import { EMPTY_REPLY, type Reply } from '../../../src/dns/message.ts'
 import { ownerRule, remapping } from '../../../src/plugins/rewrite/name-change.ts'

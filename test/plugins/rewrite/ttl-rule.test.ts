@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { describe, test } from 'node:test'
+import { describe, test } from 'vitest'
 import { problemsOfRule, serveRules } from './rules.ts'
 
 const TTLS = [0, 29, 60, 2_147_483_647]

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { describe, test } from 'node:test'
+import { describe, test } from 'vitest'
 import { nameOf } from '../../../src/dns/name.ts'
 import { FLAG } from '../../../src/dns/query.ts'
 import { OPCODE } from '../../../src/dns/rcode.ts'

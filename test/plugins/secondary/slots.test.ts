@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { describe, test } from 'node:test'
+import { describe, test } from 'vitest'
 import { Slots } from '../../../src/plugins/secondary/slots.ts'
 import { settle } from '../../fake-host.ts'
 

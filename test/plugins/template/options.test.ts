@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { describe, test } from 'node:test'
+import { describe, test } from 'vitest'
 import { ROOT } from '../../../src/dns/name.ts'
 import { parseRule } from '../../../src/plugins/template/options.ts'
 import { block, directive, parseDirective, problemsOf } from '../../ask.ts'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
-import { describe, test } from 'node:test'
 import fc from 'fast-check'
+import { describe, test } from 'vitest'
 import { TemplateError } from '../../../src/plugins/template/datum.ts'
 import { parseTemplate } from '../../../src/plugins/template/parser.ts'
 import { outcomeOf, testOutcomes } from './run-template.ts'

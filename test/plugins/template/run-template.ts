@@ -3,7 +3,7 @@
  * @module
  */
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
+import { test } from 'vitest'
 import { nameOf } from '../../../src/dns/name.ts'
 import { parseQuery } from '../../../src/dns/query.ts'
 import type { Value } from '../../../src/expression/value.ts'

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { describe, test } from 'node:test'
+import { describe, test } from 'vitest'
 import { block, directive, serve } from '../../ask.ts'
 import { expectedFor, NEXT, nextUpstream } from '../../next-upstream.ts'
 

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { describe, test } from 'node:test'
+import { describe, test } from 'vitest'
 import { parseQuery } from '../../../src/dns/query.ts'
 import { block, directive, serve } from '../../ask.ts'
 import { parseQuestion } from '../../message-text.ts'

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { describe, test } from 'node:test'
+import { describe, test } from 'vitest'
 import { FUNCTIONS } from '../../../src/plugins/template/functions.ts'
 import { parseTemplate } from '../../../src/plugins/template/parser.ts'
 import { formatParts } from '../../../src/plugins/template/syntax.ts'

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { describe, test } from 'node:test'
+import { describe, test } from 'vitest'
 import { parseTrace } from '../../../src/plugins/trace/options.ts'
 import { block, directive, parseDirective, problemsOf } from '../../ask.ts'
 

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { describe, test } from 'node:test'
+import { describe, test } from 'vitest'
 import { Reporter } from '../../../src/plugins/trace/reporter.ts'
 import type { Span } from '../../../src/plugins/trace/spans.ts'
 import { FakeHost, settle } from '../../fake-host.ts'

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { describe, test } from 'node:test'
+import { describe, test } from 'vitest'
 import { createResolver } from '../../../src/chain/create-resolver.ts'
 import { block, directive, parseBlocks, type Server, serve } from '../../ask.ts'
 import { FakeHost } from '../../fake-host.ts'

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
+import { test } from 'vitest'
 import { writeSpans } from '../../../src/plugins/trace/span-json.ts'
 import type { Span } from '../../../src/plugins/trace/spans.ts'
 

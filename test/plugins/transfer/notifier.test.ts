@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { describe, test } from 'node:test'
+import { describe, test } from 'vitest'
 import { nameOf } from '../../../src/dns/name.ts'
 import { Notifier } from '../../../src/plugins/transfer/notifier.ts'
 import { FakeHost, settle, type UpstreamAct } from '../../fake-host.ts'

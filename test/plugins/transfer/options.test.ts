@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { describe, test } from 'node:test'
+import { describe, test } from 'vitest'
 import { formatName, nameOf } from '../../../src/dns/name.ts'
 import { mayTransfer, parseRule, type TransferRule } from '../../../src/plugins/transfer/options.ts'
 import { block, directive, parseDirective, problemsOf } from '../../ask.ts'

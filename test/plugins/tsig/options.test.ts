@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { describe, test } from 'node:test'
+import { describe, test } from 'vitest'
 import { formatProblem } from '../../../src/corefile/problem.ts'
 import { formatName, nameOf } from '../../../src/dns/name.ts'
 import { parseTsig, type Required, type TsigOptions } from '../../../src/plugins/tsig/options.ts'

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { describe, test } from 'node:test'
+import { describe, test } from 'vitest'
 import { ConfigError } from '../../../src/corefile/problem.ts'
 import { readSecrets } from '../../../src/plugins/tsig/secret-file.ts'
 

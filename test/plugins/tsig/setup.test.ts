@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { describe, test } from 'node:test'
+import { describe, test } from 'vitest'
 import { concatBytes, writeUint16 } from '../../../src/bytes/bytes.ts'
 import type { Client } from '../../../src/chain/plugin.ts'
 import { parseResponse } from '../../../src/dns/message.ts'

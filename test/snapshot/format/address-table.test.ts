@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
-import { describe, test } from 'node:test'
 import fc from 'fast-check'
+import { describe, test } from 'vitest'
 import { compareBytes, readUint32 } from '../../../src/bytes/bytes.ts'
 import { formatAddress, parseAddress } from '../../../src/dns/address.ts'
 import { AddressTable } from '../../../src/snapshot/format/address-table.ts'

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
+import { test } from 'vitest'
 import { SnapshotError } from '../../../src/snapshot/format/errors.ts'
 
 test('SnapshotError is an error with a name of its own, and keeps its cause', () => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { describe, test } from 'node:test'
+import { describe, test } from 'vitest'
 import * as layout from '../../../src/snapshot/format/layout.ts'
 
 const README = readFileSync(join(import.meta.dirname, '../../../src/snapshot/README.md'), 'utf8')

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
-import { describe, test } from 'node:test'
 import fc from 'fast-check'
+import { describe, test } from 'vitest'
 import { byteAt, concatBytes } from '../../../src/bytes/bytes.ts'
 import { nameOf } from '../../../src/dns/name.ts'
 import { parseQuery } from '../../../src/dns/query.ts'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
-import { describe, test } from 'node:test'
 import fc from 'fast-check'
+import { describe, test } from 'vitest'
 import { decodeBase64url, encodeBase64url } from '../../../src/bytes/base64url.ts'
 import {
   generateKeyPair,

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { describe, test } from 'node:test'
+import { describe, test } from 'vitest'
 import { labelRecords } from '../../../src/kubernetes/trees/namespace-labels.ts'
 import { NO_LABELS, readLabels } from '../../../src/snapshot/read/namespace-labels.ts'
 import { openShard } from '../../../src/snapshot/read/open-shard.ts'

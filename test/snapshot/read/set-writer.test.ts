@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { describe, test } from 'node:test'
+import { describe, test } from 'vitest'
 import { asWordBytes } from '../../../src/bytes/bytes.ts'
 import { parseResponse, type Response } from '../../../src/dns/message.ts'
 import { nameOf } from '../../../src/dns/name.ts'
@@ -12,7 +12,7 @@ import { formatRecord } from '../../../src/records/zone-text.ts'
 import { openShard } from '../../../src/snapshot/read/open-shard.ts'
 import { SetWriter } from '../../../src/snapshot/read/set-writer.ts'
 import type { Shard } from '../../../src/snapshot/read/shard.ts'
-import { buildShard } from '../../../src/snapshot/write/build-shards.ts'
+import { buildShard } from '../../../src/snapshot/write/shard-writer.ts'
 import { existingName, labels, ORIGIN, pointer, recordSet } from '../entries.ts'
 
 /** Names below one Service: records lead to no others. */

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
-import { describe, test } from 'node:test'
+import { describe, test } from 'vitest'
 import { TYPE } from '../../../src/dns/rr-type.ts'
 import type { ZoneEntry } from '../../../src/records/zone-entry.ts'
 import { openShard } from '../../../src/snapshot/read/open-shard.ts'
 import type { Shard } from '../../../src/snapshot/read/shard.ts'
-import { buildShard } from '../../../src/snapshot/write/build-shards.ts'
+import { buildShard } from '../../../src/snapshot/write/shard-writer.ts'
 import { nodesOf } from '../contents.ts'
 import { addressNames, existingName, labels, pointer, recordSet } from '../entries.ts'
 

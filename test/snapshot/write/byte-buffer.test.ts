@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { describe, test } from 'node:test'
+import { describe, test } from 'vitest'
 import { formatHex } from '../../../src/bytes/bytes.ts'
 import { SHARD_BYTES_MAX } from '../../../src/snapshot/format/layout.ts'
 import { ByteBuffer } from '../../../src/snapshot/write/byte-buffer.ts'

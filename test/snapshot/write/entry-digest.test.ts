@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
-import { describe, test } from 'node:test'
 import fc from 'fast-check'
+import { describe, test } from 'vitest'
 import type { ZoneEntry } from '../../../src/records/zone-entry.ts'
 import { EntryDigester } from '../../../src/snapshot/write/entry-digest.ts'
 import { addressNames, existingName, labels, pointer, recordSet } from '../entries.ts'

@@ -1,13 +1,14 @@
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
+import { test } from 'vitest'
 import { openShard } from '../../../src/snapshot/read/open-shard.ts'
-import { buildShard } from '../../../src/snapshot/write/build-shards.ts'
+import { AddressRows } from '../../../src/snapshot/write/address-rows.ts'
 import { joinNodes } from '../../../src/snapshot/write/join-nodes.ts'
 import { KeptNodes } from '../../../src/snapshot/write/kept-nodes.ts'
 import { draftNodes } from '../../../src/snapshot/write/node-drafts.ts'
+import { buildShard } from '../../../src/snapshot/write/shard-writer.ts'
 import { existingName, recordSet } from '../entries.ts'
 
-test('joinNodes copies nodes into a shard with other namespace numbers', () => {
+test('joinNodes puts together what several shards have, by other numbers of namespaces', () => {
   const entries = [
     recordSet('a.api.shop.svc 5 IN A 192.0.2.1', 'shop'),
     existingName('api.shop.svc', 'shop'),
@@ -21,6 +22,6 @@ test('joinNodes copies nodes into a shard with other namespace numbers', () => {
   const kept = { kind: 'kept', source, from: 0, to: source.count } as const
   const pieces = [{ kind: 'new', nodes: draftNodes(blog).nodes } as const, kept]
   const namespaces = ['', 'blog', 'shop']
-  const joined = joinNodes(pieces, namespaces).finish()
+  const joined = joinNodes(pieces, namespaces).finish(new AddressRows(), new AddressRows())
   assert.deepEqual(joined, buildShard(entries))
 })

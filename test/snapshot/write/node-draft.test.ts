@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
-import { describe, test } from 'node:test'
 import fc from 'fast-check'
+import { describe, test } from 'vitest'
 import { nameKey, unitStart } from '../../../src/snapshot/format/shard-key.ts'
 import { compareNodes, endKey, NodeDraft } from '../../../src/snapshot/write/node-draft.ts'
 import { labels } from '../entries.ts'

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { describe, test } from 'node:test'
+import { describe, test } from 'vitest'
 import { concatBytes, writeUint32 } from '../../../src/bytes/bytes.ts'
 import { formatAddress } from '../../../src/dns/address.ts'
 import { formatName } from '../../../src/dns/name.ts'

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { describe, test } from 'node:test'
+import { describe, test } from 'vitest'
 import { hashName } from '../../../src/snapshot/format/name-hash.ts'
 import { NodeDraft } from '../../../src/snapshot/write/node-draft.ts'
 import { NodeTable } from '../../../src/snapshot/write/node-table.ts'

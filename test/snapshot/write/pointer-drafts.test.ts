@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { describe, test } from 'node:test'
+import { describe, test } from 'vitest'
 import { formatAddress } from '../../../src/dns/address.ts'
 import type { PodAddress, Pointer } from '../../../src/records/zone-entry.ts'
 import { draftPointers } from '../../../src/snapshot/write/pointer-drafts.ts'

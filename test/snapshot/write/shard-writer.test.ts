@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
-import { describe, test } from 'node:test'
 import fc from 'fast-check'
+import { describe, test } from 'vitest'
 import type { ZoneEntry } from '../../../src/records/zone-entry.ts'
 import { FORM } from '../../../src/snapshot/format/layout.ts'
 import { openShard } from '../../../src/snapshot/read/open-shard.ts'
 import type { Shard } from '../../../src/snapshot/read/shard.ts'
-import { buildShard } from '../../../src/snapshot/write/build-shards.ts'
+import { buildShard } from '../../../src/snapshot/write/shard-writer.ts'
 import { contentsOfShards } from '../contents.ts'
 import { existingName, labels, pointer, recordSet, zoneEntry } from '../entries.ts'
 

@@ -1,16 +1,16 @@
 import assert from 'node:assert/strict'
-import { describe, test } from 'node:test'
 import fc from 'fast-check'
-import { UnitGroups } from '../../../src/snapshot/write/unit-groups.ts'
+import { describe, test } from 'vitest'
+import { UnitOwners } from '../../../src/snapshot/write/unit-owners.ts'
 
-type Step = { readonly isAdded: boolean; readonly unit: number; readonly group: number }
+type Step = { readonly isAdded: boolean; readonly unit: number; readonly group: string }
 
 function steps(unit: fc.Arbitrary<number>, maxLength: number): fc.Arbitrary<Step[]> {
-  const group = fc.constantFrom(1, 2, 3)
+  const group = fc.constantFrom('a', 'b', 'c')
   return fc.array(fc.record({ isAdded: fc.boolean(), unit, group }), { maxLength })
 }
 
-describe('UnitGroups equals a set of groups for each unit', () => {
+describe('UnitOwners is as if each unit had a set of groups', () => {
   const cases: { name: string; of: fc.Arbitrary<Step[]> }[] = [
     { name: 'for few units', of: steps(fc.nat(2), 20) },
     {
@@ -26,24 +26,24 @@ describe('UnitGroups equals a set of groups for each unit', () => {
     test(name, () => {
       fc.assert(
         fc.property(of, (some) => {
-          const unitGroups = new UnitGroups()
-          const sets = new Map<number, Set<number>>()
+          const owners = new UnitOwners()
+          const sets = new Map<number, Set<string>>()
           for (const { isAdded, unit, group } of some) {
             const groups = sets.get(unit) ?? new Set()
             sets.set(unit, groups)
             if (isAdded) {
-              unitGroups.add(unit, group)
+              owners.add(unit, group)
               groups.add(group)
             } else {
-              unitGroups.delete(unit, group)
+              owners.delete(unit, group)
               groups.delete(group)
             }
           }
           for (const [unit, groups] of sets) {
-            assert.deepEqual([...unitGroups.of(unit)].sort(), [...groups].sort())
+            assert.deepEqual([...owners.of(unit)].sort(), [...groups].sort())
           }
-          unitGroups.clear()
-          for (const unit of sets.keys()) assert.deepEqual([...unitGroups.of(unit)], [])
+          owners.clear()
+          for (const unit of sets.keys()) assert.deepEqual([...owners.of(unit)], [])
         }),
       )
     })

@@ -1,0 +1,36 @@
+/**
+ * The suites that need other programs, or long: `npm run test:NAME` runs one.
+ * @module
+ */
+import { join } from 'node:path'
+import { defineConfig, type ViteUserConfig } from 'vitest/config'
+import { CountReporter } from './reporter.ts'
+
+const SUITES = {
+  attack: 'test/attack/*.suite.ts',
+  clients: 'test/clients/*.suite.ts',
+  cluster: 'test/{cluster,differential}/*.suite.ts',
+  foreign: 'test/foreign/*.suite.ts',
+  fuzz: 'test/fuzz/*.suite.ts',
+  stores: 'test/node-gateway/full-disk.suite.ts',
+  views: 'test/views/*.suite.ts',
+}
+
+const config: ViteUserConfig = defineConfig({
+  root: join(import.meta.dirname, '..'),
+  test: {
+    reporters: [new CountReporter()],
+    testTimeout: 0,
+    hookTimeout: 0,
+    includeTaskLocation: true,
+    maxWorkers: 1,
+    restoreMocks: true,
+    experimental: { viteModuleRunner: false, nodeLoader: false },
+    projects: Object.entries(SUITES).map(([name, include]) => ({
+      extends: true,
+      test: { name, include: [include] },
+    })),
+  },
+})
+
+export default config
