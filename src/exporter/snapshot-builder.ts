@@ -10,7 +10,7 @@ import { LABELS_TREE } from '../snapshot/format/manifest.ts'
 import { shardCountFor } from '../snapshot/format/shard-count.ts'
 import { countRecords } from '../snapshot/read/shard-records.ts'
 import { buildShards } from '../snapshot/write/build-shards.ts'
-import { countEntries } from '../snapshot/write/grouped-shards.ts'
+import { countEntries } from '../snapshot/write/group-units.ts'
 import { buildLabels } from './label-tree.ts'
 
 /** A tree of names beside the main one, built. */

@@ -1,56 +1,66 @@
 /**
- * Shards that follow changes: entries come in groups, and when a group changes, only those units of
- * the shards are written again in which it says something else than before.
+ * The shards of a tree of names, kept up to date group by group: an update rewrites only the units
+ * in which the entries of a changed group differ (README.md follows one).
  *
- * Entries are not kept, as they would take more memory than the shards: those of changed units are
- * made again from their source.
+ * Entries take more memory than the shards, so they are not kept: the source makes those of changed
+ * units again.
  * @module
  */
 import type { ZoneEntry } from '../../records/zone-entry.ts'
 import { shardCountFor } from '../format/shard-count.ts'
 import { addressUnit } from '../format/shard-key.ts'
 import { countRecords } from '../read/shard-records.ts'
-import { GroupPlace, unitOf } from './group-place.ts'
+import { buildShard } from './build-shards.ts'
+import { GroupUnits, unitOf } from './group-units.ts'
 import { patchShard } from './patch-shard.ts'
-import { type BuiltShard, buildShard } from './shard-writer.ts'
-import { UnitBlocks } from './unit-blocks.ts'
-import { UnitOwners } from './unit-owners.ts'
+import type { BuiltShard } from './shard-writer.ts'
+import { UnitGroups } from './unit-groups.ts'
+import { WholeBuild } from './whole-build.ts'
 
 /**
- * Makes the present entries of a group, none when it is no more. Names above them of fewer than
- * three labels have to be some group's own entries; what is between is added.
+ * Returns the present entries of a group, none when it is gone. Names above them of fewer than
+ * three labels have to be entries of some group; names in between are added.
  */
 export type EntriesOf = (group: string, part?: EntriesPart) => readonly ZoneEntry[]
 
-/** The part of a group that is wanted; what else comes along is passed over. */
+/** The part of a group that is needed; other entries are ignored. */
 export type EntriesPart = {
-  /** Whether anything else than pointers is wanted. */
+  /** Whether entries other than pointers are needed. */
   readonly hasNames: boolean
-  /** The unit of an address, always the same. */
+  /** Returns the unit of an address, always the same. */
   readonly unitOf: (address: Uint8Array) => number
-  /** Whether the pointers of addresses of a unit are wanted. */
+  /** Returns whether the pointers in an address's unit are needed. */
   readonly takesUnit: (unit: number) => boolean
 }
 
-const NOWHERE = new GroupPlace([], 0)
+type Group = { readonly number: number; readonly units: GroupUnits }
+
+/** Entries of groups that this update has at hand, by the group's name. */
+type Fresh = ReadonlyMap<string, readonly ZoneEntry[]>
+
+const NO_UNITS = new GroupUnits([])
 const NO_SHARD = buildShard([])
 
 /** The shards of all groups. */
 export class GroupedShards {
   private readonly entriesOf: EntriesOf
-  private readonly places = new Map<string, GroupPlace>()
-  private readonly owners = new UnitOwners()
+  /** Groups with entries, by name, and their names by number. */
+  private readonly groups = new Map<string, Group>()
+  private readonly names = new Map<number, string>()
+  private lastNumber = 0
+  private readonly unitGroups = new UnitGroups()
   private built: BuiltShard[] = [NO_SHARD]
   private listed: Uint8Array[] = [NO_SHARD.bytes]
   private counts: number[] = [0]
   private total = 0
+  /** The sum of the groups' weights. */
   private weight = 0
 
   constructor(entriesOf: EntriesOf) {
     this.entriesOf = entriesOf
   }
 
-  /** The shards; those that did not change are the same arrays, unless all were written anew. */
+  /** The shards. Unchanged ones are the same arrays as before, except after a rebuild. */
   get shards(): readonly Uint8Array[] {
     return this.listed
   }
@@ -60,76 +70,73 @@ export class GroupedShards {
     return this.total
   }
 
-  /** Brings the shards up to date with some groups. */
+  /** Brings the shards up to date with changes of some groups. */
   update(groups: Iterable<string>): void {
     const changed = [...groups]
-    // Of so many, entries are not kept, and what is there is not worth to be copied.
-    if (changed.length > this.places.size) {
+    // So many entries are not held at once, and little of the shards is worth copying.
+    if (changed.length > this.groups.size) {
       this.rebuild(changed, new Map())
       return
     }
     const fresh = new Map<string, readonly ZoneEntry[]>()
-    let weight = this.weight
-    for (const group of changed) {
-      const entries = this.entriesOf(group)
-      weight += countEntries(entries) - (this.places.get(group)?.weight ?? 0)
-      fresh.set(group, entries)
-    }
-    if (shardCountFor(weight) !== this.built.length) this.rebuild(changed, fresh)
-    else this.patch(this.place(fresh), fresh)
+    for (const name of changed) fresh.set(name, this.entriesOf(name))
+    const units = this.replaceGroups(fresh)
+    if (shardCountFor(this.weight) !== this.built.length) this.rebuild(changed, fresh)
+    else this.patch(units, fresh)
   }
 
-  /** Puts changed groups in their new places. Returns the units that this changes, by the shard. */
-  private place(fresh: ReadonlyMap<string, readonly ZoneEntry[]>): Map<number, Set<number>> {
+  /** Replaces the units of changed groups. Returns the units that differ, by shard. */
+  private replaceGroups(fresh: Fresh): Map<number, Set<number>> {
     const changed = new Map<number, Set<number>>()
-    for (const [group, entries] of fresh) {
-      const before = this.places.get(group) ?? NOWHERE
-      const after = new GroupPlace(entries, countEntries(entries))
-      const isSame = new Uint8Array(before.count)
-      const others: number[] = []
+    for (const [name, entries] of fresh) {
+      const before = this.groups.get(name)
+      const units = before?.units ?? NO_UNITS
+      const after = new GroupUnits(entries)
+      const isSame = new Uint8Array(units.count)
       let hint = 0
       for (let i = 0; i < after.count; i++) {
-        const same = before.indexOfSame(after, i, hint)
-        if (same < 0) others.push(i)
+        const same = units.indexOfSame(after, i, hint)
+        if (same < 0) this.noteUnit(changed, after, i)
         else {
           isSame[same] = 1
           hint = same + 1
         }
       }
-      for (let i = 0; i < before.count; i++) {
+      for (let i = 0; i < units.count; i++) {
         if (isSame[i] === 1) continue
-        this.noteUnit(changed, before, i)
-        this.owners.delete(before.unit(i), group)
+        this.noteUnit(changed, units, i)
+        if (before !== undefined) this.unitGroups.delete(units.unit(i), before.number)
       }
-      for (const i of others) this.noteUnit(changed, after, i)
-      this.weight -= before.weight
-      this.places.delete(group)
-      this.adopt(group, after)
+      if (before !== undefined) this.remove(name, before)
+      this.add(name, after, before?.number)
     }
     return changed
   }
 
-  /** Gives a group, which has none, its place. */
-  private adopt(group: string, place: GroupPlace): void {
-    if (place.count === 0) return
-    this.places.set(group, place)
-    this.weight += place.weight
-    for (let i = 0; i < place.count; i++) this.owners.add(place.unit(i), group)
+  private add(name: string, units: GroupUnits, number: number = ++this.lastNumber): void {
+    if (units.count === 0) return
+    this.groups.set(name, { number, units })
+    this.names.set(number, name)
+    this.weight += units.weight
+    for (let i = 0; i < units.count; i++) this.unitGroups.add(units.unit(i), number)
   }
 
-  private noteUnit(changed: Map<number, Set<number>>, place: GroupPlace, index: number): void {
-    const shard = this.shardOfKey(place.key(index))
-    const units = changed.get(shard) ?? new Set<number>()
-    changed.set(shard, units.add(place.unit(index)))
+  private remove(name: string, { number, units }: Group): void {
+    this.groups.delete(name)
+    this.names.delete(number)
+    this.weight -= units.weight
   }
 
-  /** Replaces units of shards by what all groups now say in them. */
-  private patch(
-    changed: ReadonlyMap<number, ReadonlySet<number>>,
-    fresh: ReadonlyMap<string, readonly ZoneEntry[]>,
-  ): void {
+  private noteUnit(changed: Map<number, Set<number>>, units: GroupUnits, index: number): void {
+    const shard = units.key(index) & (this.built.length - 1)
+    const noted = changed.get(shard) ?? new Set<number>()
+    changed.set(shard, noted.add(units.unit(index)))
+  }
+
+  /** Replaces units of shards by the present entries of all groups in them. */
+  private patch(changed: ReadonlyMap<number, ReadonlySet<number>>, fresh: Fresh): void {
     if (changed.size === 0) return
-    // Readers may hold the list of before.
+    // Readers may hold the previous list.
     this.listed = [...this.listed]
     for (const [shard, units] of changed) {
       const entries = this.entriesIn(units, fresh)
@@ -137,46 +144,43 @@ export class GroupedShards {
     }
   }
 
-  /** What all groups say in some units. */
-  private entriesIn(
-    units: ReadonlySet<number>,
-    fresh: ReadonlyMap<string, readonly ZoneEntry[]>,
-  ): ZoneEntry[] {
+  /** Returns the entries of all groups in some units. */
+  private entriesIn(units: ReadonlySet<number>, fresh: Fresh): ZoneEntry[] {
     const takesUnit = (unit: number): boolean => units.has(unit)
-    const groups = new Set<string>()
-    for (const unit of units) for (const group of this.owners.of(unit)) groups.add(group)
+    const numbers = new Set<number>()
+    for (const unit of units) for (const group of this.unitGroups.of(unit)) numbers.add(group)
     const entries: ZoneEntry[] = []
-    for (const group of groups) {
-      const hasNames = this.places.get(group)?.hasNamesIn(units) === true
+    for (const number of numbers) {
+      const name = this.names.get(number) ?? ''
+      const hasNames = this.groups.get(name)?.units.hasNamesIn(units) === true
       const part = { hasNames, unitOf: addressUnit, takesUnit }
-      for (const entry of fresh.get(group) ?? this.entriesOf(group, part)) {
+      for (const entry of fresh.get(name) ?? this.entriesOf(name, part)) {
         if (units.has(unitOf(entry))) entries.push(entry)
       }
     }
     return entries
   }
 
-  /** Writes all shards anew: there are more of them, or fewer, or most groups changed. */
-  private rebuild(
-    changed: readonly string[],
-    fresh: ReadonlyMap<string, readonly ZoneEntry[]>,
-  ): void {
-    const groups = new Set([...this.places.keys(), ...changed])
-    const blocks = new UnitBlocks()
-    this.places.clear()
-    this.owners.clear()
+  /** Writes all shards: their number changes, or most groups changed. */
+  private rebuild(changed: readonly string[], fresh: Fresh): void {
+    const names = new Set([...this.groups.keys(), ...changed])
+    const build = new WholeBuild()
+    this.groups.clear()
+    this.names.clear()
+    this.lastNumber = 0
+    this.unitGroups.clear()
     this.weight = 0
-    for (const group of groups) {
-      const entries = fresh.get(group) ?? this.entriesOf(group)
-      this.adopt(group, new GroupPlace(entries, countEntries(entries)))
-      blocks.add(entries)
+    for (const name of names) {
+      const entries = fresh.get(name) ?? this.entriesOf(name)
+      this.add(name, new GroupUnits(entries))
+      build.add(entries)
     }
     const count = shardCountFor(this.weight)
     this.built = []
     this.listed = []
     this.counts = []
     this.total = 0
-    for (const built of blocks.shards(count, (units) => this.entriesIn(units, fresh))) {
+    for (const built of build.shards(count, (units) => this.entriesIn(units, fresh))) {
       this.put(this.built.length, built)
     }
   }
@@ -188,18 +192,4 @@ export class GroupedShards {
     this.built[shard] = built
     this.listed[shard] = built.bytes
   }
-
-  private shardOfKey(key: number): number {
-    return key & (this.built.length - 1)
-  }
-}
-
-/** Records and names of entries, before any are found to be the same: what takes room in shards. */
-export function countEntries(entries: readonly ZoneEntry[]): number {
-  let count = 0
-  for (const entry of entries) {
-    if (entry.kind === 'records') count += entry.rdata.length
-    else if (entry.kind !== 'name' || entry.isImplied !== true) count++
-  }
-  return count
 }

@@ -1,15 +1,14 @@
 /**
- * The index of a shard in the making: how large it is, by which seed names are hashed, and which
- * slot each gets.
+ * Plans the index of a shard: its size, the seed of its hashes, and the slot of each name.
  * @module
  */
 import { word } from '../../bytes/bytes.ts'
 
-/** Probes that the longest search may take before another seed is tried. */
+/** Most probes of a search; with longer ones another seed is tried. */
 const PROBES_GOOD = 16
 const SEEDS_TRIED = 64
 
-/** What the index of some names is to be. */
+/** The index of some names. */
 export type IndexPlan = {
   readonly seed: number
   /** A power of two. */
@@ -19,8 +18,8 @@ export type IndexPlan = {
 }
 
 /**
- * Tries seeds in turn until no search is long, so that nobody gains from names that collide.
- * @param hashAll hashes all names with a seed, always in the same order
+ * Tries seeds in turn until no search is long, so that crafted names cannot make searches slow.
+ * @param hashAll hashes all names with a seed, in the same order at each call
  */
 export function planIndex(nameCount: number, hashAll: (seed: number) => Int32Array): IndexPlan {
   const slotCount = 2 ** Math.ceil(Math.log2(Math.max(2, nameCount * 1.5)))
@@ -31,12 +30,10 @@ export function planIndex(nameCount: number, hashAll: (seed: number) => Int32Arr
   return { seed: 0, slotCount, hashes: hashAll(0) }
 }
 
-/** A plan for so many names that nobody will look for. */
-export function planNoIndex(nameCount: number): IndexPlan {
-  return { seed: 0, slotCount: 0, hashes: new Int32Array(nameCount) }
-}
+/** The plan of a buffer of nodes, which no one searches. */
+export const NO_INDEX: IndexPlan = { seed: 0, slotCount: 0, hashes: new Int32Array(0) }
 
-/** The number of the name in each slot, from 1; 0 for none. */
+/** Returns the number of the name in each slot, from 1; 0 for a free slot. */
 export function placeNames({ hashes, slotCount }: IndexPlan): Int32Array {
   const placed = new Int32Array(slotCount)
   for (let i = 0; i < hashes.length; i++) {

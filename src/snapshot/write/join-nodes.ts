@@ -1,17 +1,16 @@
 /**
- * Nodes of a shard in the making, put together of new ones and of some that other shards have.
+ * Writes the nodes of a shard from kept ones and drafts.
  * @module
  */
-
 import { hashName } from '../format/name-hash.ts'
 import { planIndex } from './index-plan.ts'
 import type { Piece } from './kept-nodes.ts'
 import { ShardWriter } from './shard-writer.ts'
 
 /**
- * Writes nodes with their sets, and the index to them.
+ * Returns a writer with the nodes of `pieces`, their RRsets, and the index to them.
  * @param pieces in the order of their names
- * @param namespaces all namespaces of the shard, by their numbers
+ * @param namespaces all namespaces of the shard, by number
  */
 export function joinNodes(pieces: readonly Piece[], namespaces: readonly string[]): ShardWriter {
   let count = 0
@@ -22,7 +21,7 @@ export function joinNodes(pieces: readonly Piece[], namespaces: readonly string[
   const writer = new ShardWriter(namespaces, plan)
   for (const piece of pieces) {
     if (piece.kind === 'new') writer.writeNodes(piece.nodes)
-    else piece.source.copy(piece, writer, piece.source.namespaces !== namespaces)
+    else piece.source.copy(piece, writer)
   }
   writer.endNodes()
   return writer

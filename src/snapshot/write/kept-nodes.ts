@@ -1,5 +1,6 @@
 /**
- * The nodes of a shard that stay when some units of it are replaced.
+ * Nodes that were written already, in the previous shard or in the buffer of a whole build, and are
+ * copied as bytes.
  * @module
  */
 import { word } from '../../bytes/bytes.ts'
@@ -11,37 +12,36 @@ import type { ByteBuffer } from './byte-buffer.ts'
 import { endKey, type NodeDraft } from './node-draft.ts'
 import type { ShardWriter } from './shard-writer.ts'
 
-/** Kept nodes from one to before another, by their places; or new ones between them. */
-export type Piece = KeptPiece | { readonly kind: 'new'; readonly nodes: readonly NodeDraft[] }
+/** A part of a shard's nodes: kept ones, or drafts. */
+export type Piece = Run | { readonly kind: 'new'; readonly nodes: readonly NodeDraft[] }
 
-/** Some nodes of a shard. */
-export type KeptPiece = {
+/** Consecutive kept nodes, by index: from one to before another. */
+export type Run = {
   readonly kind: 'kept'
   readonly source: KeptNodes
   readonly from: number
   readonly to: number
 }
 
-/** All nodes of a shard that this build wrote. */
+/** The nodes of a shard: their offsets, rising, and where their RRsets end. */
 export type NodeSection = {
   readonly shard: Shard
   readonly starts: Int32Array
   readonly end: number
 }
 
-/** Nodes of a shard that this build wrote: they and their sets fill their section without gaps. */
+/** Nodes that this writer wrote: with their RRsets they fill their section without gaps. */
 export class KeptNodes {
   /** Number of nodes. */
   readonly count: number
   private readonly shard: Shard
-  /** Where each begins, rising, and where what stands behind it does. */
+  /** Where each begins, rising, and where its unit's next node or the next unit does. */
   private readonly starts: Int32Array
   private readonly ends: Int32Array
 
   /**
-   * @param starts where the nodes begin, rising; is taken over
-   * @param end where they and their sets end
-   * @param units what is replaced
+   * @param section its `starts` are taken over
+   * @param units are not kept
    */
   constructor({ shard, starts, end }: NodeSection, units: ReadonlySet<number> = new Set()) {
     this.shard = shard
@@ -57,33 +57,25 @@ export class KeptNodes {
     this.count = count
   }
 
-  /** Marks the numbers of the namespaces that these nodes are of. */
+  /** Sets `used` at the number of each namespace that the nodes have. */
   markNamespaces(used: Uint8Array): void {
     for (let i = 0; i < this.count; i++) used[this.shard.nodeNamespaceId(word(this.starts, i))] = 1
   }
 
-  /** Adds the namespaces of some of the nodes. */
-  addNamespaces(
-    { from, to }: { readonly from: number; readonly to: number },
-    into: Set<string>,
-  ): void {
+  /** Adds the namespaces of a run to `names`. */
+  addNamespaces({ from, to }: Pick<Run, 'from' | 'to'>, names: Set<string>): void {
     const { shard } = this
     for (let i = from; i < to; i++) {
-      into.add(shard.namespaces[shard.nodeNamespaceId(word(this.starts, i))] ?? '')
+      names.add(shard.namespaces[shard.nodeNamespaceId(word(this.starts, i))] ?? '')
     }
   }
 
-  /** The namespaces by the numbers that these nodes have them. */
-  get namespaces(): readonly string[] {
-    return this.shard.namespaces
-  }
-
-  /** Joins new nodes, sorted, to these, so that all are. */
+  /** Merges these nodes with drafts, sorted. */
   mergeWith(nodes: readonly NodeDraft[]): Piece[] {
     const pieces: Piece[] = []
     let from = 0
     for (let at = 0; at < nodes.length; ) {
-      const to = this.firstBehind(nodes[at]?.key ?? '', from)
+      const to = this.firstFrom(nodes[at]?.key ?? '', from)
       if (to > from) pieces.push({ kind: 'kept', source: this, from, to })
       const next = to < this.count ? this.key(to) : undefined
       let end = at + 1
@@ -96,7 +88,7 @@ export class KeptNodes {
     return pieces
   }
 
-  /** The hash of a node's name. */
+  /** Returns the hash of a node's name. */
   hash(index: number, seed: number): number {
     const { shard } = this
     const node = word(this.starts, index)
@@ -105,17 +97,12 @@ export class KeptNodes {
   }
 
   /**
-   * Copies a piece with all sets. What leads from these nodes to others or to sets stays within a
-   * unit, and moves as far as they do.
-   * @param writer has its nodes up to these
-   * @param isRenumbered whether the namespaces have other numbers there
+   * Copies a run with all RRsets. Offsets in these bytes stay within a unit, so that they change by
+   * as much as the unit moves.
    */
-  copy(
-    { from, to }: { readonly from: number; readonly to: number },
-    writer: ShardWriter,
-    isRenumbered: boolean,
-  ): void {
+  copy({ from, to }: Pick<Run, 'from' | 'to'>, writer: ShardWriter): void {
     const { out } = writer
+    const isRenumbered = writer.namespaces !== this.shard.namespaces
     for (let i = from; i < to; ) {
       const first = i
       while (i + 1 < to && this.ends[i] === this.starts[i + 1]) i++
@@ -128,7 +115,7 @@ export class KeptNodes {
         const node = word(this.starts, k)
         if (shift !== 0) this.shift(node, shift, out)
         if (isRenumbered) this.renumber(node, shift, writer)
-        writer.addNode(node + shift)
+        writer.nodeOffsets.push(node + shift)
       }
     }
   }
@@ -153,8 +140,8 @@ export class KeptNodes {
     writer.out.put16(node + shift + 2, (marked & ~NAMESPACES_MAX) | id)
   }
 
-  /** The first node from `from` on that is behind a key. */
-  private firstBehind(key: string, from: number): number {
+  /** Returns the first node from `from` on that is not before a key. */
+  private firstFrom(key: string, from: number): number {
     let low = from
     let high = this.count
     while (low < high) {
@@ -178,7 +165,7 @@ function unitAt(shard: Shard, node: number): number {
   return nameKey(shard.bytes, start, start + shard.nameBytes(node))
 }
 
-/** Whether there is a node that is sorted before a key; `undefined` is behind all. */
+/** Returns whether there is a node and it sorts before a key; `undefined` is after all. */
 export function isBefore(node: NodeDraft | undefined, key: string | undefined): boolean {
   return node !== undefined && (key === undefined || node.key < key)
 }

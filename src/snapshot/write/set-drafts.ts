@@ -92,14 +92,27 @@ function isEachAnother(rdata: readonly Rdata[]): boolean {
   return true
 }
 
-/** A number that is the same for records that say the same. */
-export function hashRdata({ bytes, target }: Rdata): number {
+/** Hashes the first and the last record of a set, its type, TTL and size. */
+export function setHash({ type, ttlSeconds, rdata }: SetDraft): number {
+  const first = rdata[0]
+  const last = rdata.at(-1)
+  const ends = (first ? hashRdata(first) : 0) + (last ? hashRdata(last) : 0)
+  return (ends ^ type ^ (ttlSeconds << 8) ^ (rdata.length << 16)) | 0
+}
+
+/** Returns whether two sets have the same type, TTL and records in the same order. */
+export function isSameSet(a: SetDraft, b: SetDraft): boolean {
+  if (a.type !== b.type || a.ttlSeconds !== b.ttlSeconds) return false
+  if (a.rdata.length !== b.rdata.length) return false
+  return a.rdata.every((one, i) => isSameRdata(one, b.rdata[i]))
+}
+
+function hashRdata({ bytes, target }: Rdata): number {
   const hash = hashName(bytes, bytes.length, 0)
   return target === undefined ? hash : hashName(target, target.length, hash)
 }
 
-/** Tells whether two records say the same. */
-export function isSameRdata(a: Rdata, b: Rdata | undefined): boolean {
+function isSameRdata(a: Rdata, b: Rdata | undefined): boolean {
   if (b === undefined || (a.bytes !== b.bytes && !equalBytes(a.bytes, b.bytes))) return false
   if (a.target === undefined || b.target === undefined) return a.target === b.target
   return a.target === b.target || equalBytes(a.target, b.target)

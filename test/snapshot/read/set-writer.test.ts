@@ -12,7 +12,7 @@ import { formatRecord } from '../../../src/records/zone-text.ts'
 import { openShard } from '../../../src/snapshot/read/open-shard.ts'
 import { SetWriter } from '../../../src/snapshot/read/set-writer.ts'
 import type { Shard } from '../../../src/snapshot/read/shard.ts'
-import { buildShard } from '../../../src/snapshot/write/shard-writer.ts'
+import { buildShard } from '../../../src/snapshot/write/build-shards.ts'
 import { existingName, labels, ORIGIN, pointer, recordSet } from '../entries.ts'
 
 /** Names below one Service: records lead to no others. */

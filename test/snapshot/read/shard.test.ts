@@ -4,7 +4,7 @@ import { TYPE } from '../../../src/dns/rr-type.ts'
 import type { ZoneEntry } from '../../../src/records/zone-entry.ts'
 import { openShard } from '../../../src/snapshot/read/open-shard.ts'
 import type { Shard } from '../../../src/snapshot/read/shard.ts'
-import { buildShard } from '../../../src/snapshot/write/shard-writer.ts'
+import { buildShard } from '../../../src/snapshot/write/build-shards.ts'
 import { nodesOf } from '../contents.ts'
 import { addressNames, existingName, labels, pointer, recordSet } from '../entries.ts'
 

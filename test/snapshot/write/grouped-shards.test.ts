@@ -4,7 +4,8 @@ import { describe, test } from 'vitest'
 import type { ZoneEntry } from '../../../src/records/zone-entry.ts'
 import { openShard } from '../../../src/snapshot/read/open-shard.ts'
 import { buildShards } from '../../../src/snapshot/write/build-shards.ts'
-import { countEntries, GroupedShards } from '../../../src/snapshot/write/grouped-shards.ts'
+import { countEntries } from '../../../src/snapshot/write/group-units.ts'
+import { GroupedShards } from '../../../src/snapshot/write/grouped-shards.ts'
 import { existingName, pointer, recordSet } from '../entries.ts'
 
 /** Groups in memory, and the shards that follow them. */

@@ -1,14 +1,13 @@
 import assert from 'node:assert/strict'
 import { test } from 'vitest'
 import { openShard } from '../../../src/snapshot/read/open-shard.ts'
-import { AddressRows } from '../../../src/snapshot/write/address-rows.ts'
+import { buildShard } from '../../../src/snapshot/write/build-shards.ts'
 import { joinNodes } from '../../../src/snapshot/write/join-nodes.ts'
 import { KeptNodes } from '../../../src/snapshot/write/kept-nodes.ts'
 import { draftNodes } from '../../../src/snapshot/write/node-drafts.ts'
-import { buildShard } from '../../../src/snapshot/write/shard-writer.ts'
 import { existingName, recordSet } from '../entries.ts'
 
-test('joinNodes puts together what several shards have, by other numbers of namespaces', () => {
+test('joinNodes copies nodes into a shard with other namespace numbers', () => {
   const entries = [
     recordSet('a.api.shop.svc 5 IN A 192.0.2.1', 'shop'),
     existingName('api.shop.svc', 'shop'),
@@ -22,6 +21,6 @@ test('joinNodes puts together what several shards have, by other numbers of name
   const kept = { kind: 'kept', source, from: 0, to: source.count } as const
   const pieces = [{ kind: 'new', nodes: draftNodes(blog).nodes } as const, kept]
   const namespaces = ['', 'blog', 'shop']
-  const joined = joinNodes(pieces, namespaces).finish(new AddressRows(), new AddressRows())
+  const joined = joinNodes(pieces, namespaces).finish()
   assert.deepEqual(joined, buildShard(entries))
 })

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'vitest'
 import { openShard } from '../../../src/snapshot/read/open-shard.ts'
 import { buildShards } from '../../../src/snapshot/write/build-shards.ts'
-import { unitOf } from '../../../src/snapshot/write/group-place.ts'
+import { unitOf } from '../../../src/snapshot/write/group-units.ts'
 import { KeptNodes } from '../../../src/snapshot/write/kept-nodes.ts'
 import { draftNodes } from '../../../src/snapshot/write/node-drafts.ts'
 import { existingName, recordSet } from '../entries.ts'
@@ -30,7 +30,7 @@ function pieces(nodes: KeptNodes, ...names: string[]): string[] {
 }
 
 describe('KeptNodes', () => {
-  test('has the nodes of other units', () => {
+  test('keeps the nodes of other units', () => {
     assert.equal(kept().count, 5)
     assert.equal(kept('db.shop.svc').count, 4)
     assert.equal(kept('a.db.shop.svc', 'svc').count, 3)
@@ -38,17 +38,17 @@ describe('KeptNodes', () => {
 
   const cases: readonly { name: string; names: readonly string[]; merged: readonly string[] }[] = [
     { name: 'nothing', names: [], merged: ['0-4'] },
-    { name: 'what was replaced', names: ['db.shop.svc'], merged: ['0-2', 'db', '2-4'] },
+    { name: 'a replaced name', names: ['db.shop.svc'], merged: ['0-2', 'db', '2-4'] },
     { name: 'a name before all', names: ['dns'], merged: ['dns', '0-4'] },
-    { name: 'a name behind all', names: ['x.depot.svc'], merged: ['0-4', 'x'] },
+    { name: 'a name after all', names: ['x.depot.svc'], merged: ['0-4', 'x'] },
     {
-      name: 'names side by side and apart',
+      name: 'adjacent and separate names',
       names: ['bb.shop.svc', 'ba.shop.svc', 'a.ba.shop.svc', 'yyyy.shop.svc'],
       merged: ['0-2', 'ba,a,bb', '2-4', 'yyyy'],
     },
   ]
   for (const { name, names, merged } of cases) {
-    test(`puts ${name} in its place`, () => {
+    test(`merges ${name}`, () => {
       assert.deepEqual(pieces(kept('db.shop.svc'), ...names), merged)
     })
   }

@@ -3,10 +3,9 @@ import fc from 'fast-check'
 import { describe, test } from 'vitest'
 import type { ZoneEntry } from '../../../src/records/zone-entry.ts'
 import { openShard } from '../../../src/snapshot/read/open-shard.ts'
-import { ancestorsOf } from '../../../src/snapshot/write/build-shards.ts'
-import { unitOf } from '../../../src/snapshot/write/group-place.ts'
+import { ancestorsOf, buildShard } from '../../../src/snapshot/write/build-shards.ts'
+import { unitOf } from '../../../src/snapshot/write/group-units.ts'
 import { patchShard } from '../../../src/snapshot/write/patch-shard.ts'
-import { buildShard } from '../../../src/snapshot/write/shard-writer.ts'
 import { existingName, pointer, recordSet } from '../entries.ts'
 
 /** What one Service says in this test, by its size; its names end in its own three labels. */

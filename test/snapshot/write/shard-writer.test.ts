@@ -5,7 +5,7 @@ import type { ZoneEntry } from '../../../src/records/zone-entry.ts'
 import { FORM } from '../../../src/snapshot/format/layout.ts'
 import { openShard } from '../../../src/snapshot/read/open-shard.ts'
 import type { Shard } from '../../../src/snapshot/read/shard.ts'
-import { buildShard } from '../../../src/snapshot/write/shard-writer.ts'
+import { buildShard } from '../../../src/snapshot/write/build-shards.ts'
 import { contentsOfShards } from '../contents.ts'
 import { existingName, labels, pointer, recordSet, zoneEntry } from '../entries.ts'
 

@@ -3,13 +3,13 @@ import fc from 'fast-check'
 import { describe, test } from 'vitest'
 import type { ZoneEntry } from '../../../src/records/zone-entry.ts'
 import { buildShards } from '../../../src/snapshot/write/build-shards.ts'
-import { unitOf } from '../../../src/snapshot/write/group-place.ts'
-import { UnitBlocks } from '../../../src/snapshot/write/unit-blocks.ts'
+import { unitOf } from '../../../src/snapshot/write/group-units.ts'
+import { WholeBuild } from '../../../src/snapshot/write/whole-build.ts'
 import { existingName, pointer, recordSet } from '../entries.ts'
 
-const FRAME = ['svc', 'shop.svc', 'blog.svc'].map((name) => existingName(name))
+const ZONE_NAMES = ['svc', 'shop.svc', 'blog.svc'].map((name) => existingName(name))
 
-/** What a Service says: more than is written at a time from a size of about 700 on. */
+/** Entries of a Service: more than a buffer's nodes from a size of about 700 on. */
 function service(name: string, size: number, namespace: string): ZoneEntry[] {
   const owner = `${name}.${namespace}.svc`
   return Array.from({ length: size }, (_, i) => [
@@ -20,27 +20,27 @@ function service(name: string, size: number, namespace: string): ZoneEntry[] {
 }
 
 function shardsOf(groups: readonly (readonly ZoneEntry[])[], count: number): Uint8Array[] {
-  const blocks = new UnitBlocks()
-  for (const group of groups) blocks.add(group)
+  const build = new WholeBuild()
+  for (const group of groups) build.add(group)
   const entriesIn = (units: ReadonlySet<number>): ZoneEntry[] =>
     groups.flat().filter((entry) => units.has(unitOf(entry)))
-  return Array.from(blocks.shards(count, entriesIn), ({ bytes }) => bytes)
+  return Array.from(build.shards(count, entriesIn), ({ bytes }) => bytes)
 }
 
-describe('UnitBlocks', () => {
+describe('WholeBuild', () => {
   const group = fc.record({
     name: fc.constantFrom('a', 'bb', 'ccc'),
     size: fc.oneof(fc.nat(5), fc.constant(1100)),
     namespace: fc.constantFrom('shop', 'blog'),
   })
 
-  test('makes the shards that all entries at once make, whatever was written in parts', () => {
+  test('builds the same shards as all entries at once, also with units of several groups', () => {
     fc.assert(
       fc.property(
         fc.array(group, { maxLength: 6 }),
         fc.constantFrom(1, 2, 8),
         (services, count) => {
-          const groups = [FRAME, ...services.map((s) => service(s.name, s.size, s.namespace))]
+          const groups = [ZONE_NAMES, ...services.map((s) => service(s.name, s.size, s.namespace))]
           assert.deepEqual(shardsOf(groups, count), buildShards(groups.flat(), count))
         },
       ),
@@ -48,16 +48,16 @@ describe('UnitBlocks', () => {
     )
   })
 
-  test('asks again for nothing but what several groups say at different times', () => {
-    const blocks = new UnitBlocks()
+  test('needs the entries of units with several groups again, and no others', () => {
+    const build = new WholeBuild()
     const [one, other] = [service('a', 1100, 'shop'), service('bb', 1100, 'shop')]
-    for (const entries of [one, other, service('a', 1, 'shop')]) blocks.add(entries)
-    let asked: readonly number[] = []
-    const shards = blocks.shards(1, (units) => {
-      asked = [...units]
+    for (const entries of [one, other, service('a', 1, 'shop')]) build.add(entries)
+    let needed: readonly number[] = []
+    const shards = build.shards(1, (units) => {
+      needed = [...units]
       return one
     })
     assert.equal([...shards].length, 1)
-    assert.deepEqual(asked, [unitOf(existingName('a.shop.svc'))])
+    assert.deepEqual(needed, [unitOf(existingName('a.shop.svc'))])
   })
 })

@@ -1,16 +1,16 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import { describe, test } from 'vitest'
-import { UnitOwners } from '../../../src/snapshot/write/unit-owners.ts'
+import { UnitGroups } from '../../../src/snapshot/write/unit-groups.ts'
 
-type Step = { readonly isAdded: boolean; readonly unit: number; readonly group: string }
+type Step = { readonly isAdded: boolean; readonly unit: number; readonly group: number }
 
 function steps(unit: fc.Arbitrary<number>, maxLength: number): fc.Arbitrary<Step[]> {
-  const group = fc.constantFrom('a', 'b', 'c')
+  const group = fc.constantFrom(1, 2, 3)
   return fc.array(fc.record({ isAdded: fc.boolean(), unit, group }), { maxLength })
 }
 
-describe('UnitOwners is as if each unit had a set of groups', () => {
+describe('UnitGroups equals a set of groups for each unit', () => {
   const cases: { name: string; of: fc.Arbitrary<Step[]> }[] = [
     { name: 'for few units', of: steps(fc.nat(2), 20) },
     {
@@ -26,24 +26,24 @@ describe('UnitOwners is as if each unit had a set of groups', () => {
     test(name, () => {
       fc.assert(
         fc.property(of, (some) => {
-          const owners = new UnitOwners()
-          const sets = new Map<number, Set<string>>()
+          const unitGroups = new UnitGroups()
+          const sets = new Map<number, Set<number>>()
           for (const { isAdded, unit, group } of some) {
             const groups = sets.get(unit) ?? new Set()
             sets.set(unit, groups)
             if (isAdded) {
-              owners.add(unit, group)
+              unitGroups.add(unit, group)
               groups.add(group)
             } else {
-              owners.delete(unit, group)
+              unitGroups.delete(unit, group)
               groups.delete(group)
             }
           }
           for (const [unit, groups] of sets) {
-            assert.deepEqual([...owners.of(unit)].sort(), [...groups].sort())
+            assert.deepEqual([...unitGroups.of(unit)].sort(), [...groups].sort())
           }
-          owners.clear()
-          for (const unit of sets.keys()) assert.deepEqual([...owners.of(unit)], [])
+          unitGroups.clear()
+          for (const unit of sets.keys()) assert.deepEqual([...unitGroups.of(unit)], [])
         }),
       )
     })

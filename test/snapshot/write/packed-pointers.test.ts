@@ -3,9 +3,8 @@ import fc from 'fast-check'
 import { describe, test } from 'vitest'
 import type { AddressEntry, ZoneEntry } from '../../../src/records/zone-entry.ts'
 import { buildShards } from '../../../src/snapshot/write/build-shards.ts'
-import { NamespaceTable } from '../../../src/snapshot/write/namespace-table.ts'
-import { PendingPointers } from '../../../src/snapshot/write/pending-pointers.ts'
-import { UnitBlocks } from '../../../src/snapshot/write/unit-blocks.ts'
+import { PackedPointers } from '../../../src/snapshot/write/packed-pointers.ts'
+import { WholeBuild } from '../../../src/snapshot/write/whole-build.ts'
 import { labels } from '../entries.ts'
 
 /** Few addresses of both sizes, so that many are the same. */
@@ -33,17 +32,17 @@ const entry: fc.Arbitrary<AddressEntry> = fc.oneof(
   fc.record({ kind: fc.constant('pod-address'), address, namespace }),
 )
 
-describe('PendingPointers', () => {
-  test('writes what a shard of the same entries has', () => {
+describe('PackedPointers', () => {
+  test('writes the shard that the same entries build', () => {
     fc.assert(
       fc.property(
         fc.array(fc.array(entry, { maxLength: 12 }), { maxLength: 4 }),
         fc.constantFrom(1, 4),
         (groups: readonly (readonly ZoneEntry[])[], count) => {
-          const blocks = new UnitBlocks()
-          for (const group of groups) blocks.add(group)
+          const build = new WholeBuild()
+          for (const group of groups) build.add(group)
           const shards = Array.from(
-            blocks.shards(count, () => []),
+            build.shards(count, () => []),
             ({ bytes }) => bytes,
           )
           assert.deepEqual(shards, buildShards(groups.flat(), count))
@@ -52,8 +51,8 @@ describe('PendingPointers', () => {
     )
   })
 
-  test('deals more entries than it has room for at first, each to its shard', () => {
-    const pointers = new PendingPointers(new NamespaceTable())
+  test('grows, and deals each entry to its shard', () => {
+    const pointers = new PackedPointers()
     for (let i = 0; i < 5000; i++) {
       const octets = Uint8Array.of(10, i >> 16, i >> 8, i)
       pointers.add({ kind: 'pod-address', address: octets, namespace: 'shop' })

@@ -1,6 +1,6 @@
 /**
- * Where a group's entries belong, and what they say, in few bytes: a snapshot of a million records
- * has tens of thousands of groups.
+ * The units that a group has entries in, with a digest of its entries in each: 16 bytes a unit, as
+ * a snapshot of a million records has tens of thousands of groups.
  * @module
  */
 import { word } from '../../bytes/bytes.ts'
@@ -13,44 +13,44 @@ import {
 import { addressKey, addressUnit, nameKey } from '../format/shard-key.ts'
 import { type EntryDigest, EntryDigester } from './entry-digest.ts'
 
-/** Numbers that are kept of each unit: itself, its key, and the two halves of its digest. */
+/** Numbers of each unit: itself, its shard key, and the two halves of its digest. */
 const FIELDS = 4
 
-/** The units that a group says something in, those of names first. */
-export class GroupPlace {
+/** The units of one group, those of names first. */
+export class GroupUnits {
   /** Number of units. */
   readonly count: number
-  /** Records and names, for the number of shards. */
+  /** Records and names in the group's entries; the number of shards follows from the sum. */
   readonly weight: number
   private readonly nameCount: number
   private readonly fields: Int32Array
 
-  /** @param weight of these entries */
-  constructor(entries: readonly ZoneEntry[], weight: number) {
-    const units = new Units()
+  constructor(entries: readonly ZoneEntry[]) {
+    const units = new UnitList()
     for (const entry of entries) if (!isByAddress(entry)) units.addName(entry)
     this.nameCount = units.count
     for (const entry of entries) if (isByAddress(entry)) units.addAddress(entry)
-    this.weight = weight
+    this.weight = countEntries(entries)
     this.count = units.count
     this.fields = units.fields()
   }
 
-  /** A unit by its place among the group's. */
+  /** Returns a unit by its index here. */
   unit(index: number): number {
     return word(this.fields, FIELDS * index)
   }
 
-  /** What the shard of a unit follows from: its lowest bits. */
+  /** Returns the shard key of a unit: its lowest bits are the index of the shard. */
   key(index: number): number {
     return word(this.fields, FIELDS * index + 1)
   }
 
   /**
-   * Finds the unit here of which another place says the same in its unit at `index`; -1 without.
-   * @param hint where to begin the search
+   * Returns the index of the unit here that equals `other`'s unit at `index`, digest included, or
+   * -1.
+   * @param hint where the search starts; it wraps around
    */
-  indexOfSame(other: GroupPlace, index: number, hint: number): number {
+  indexOfSame(other: GroupUnits, index: number, hint: number): number {
     for (let i = 0; i < this.count; i++) {
       const at = (hint + i) % this.count
       if (this.isSame(at, other, index)) return at
@@ -58,13 +58,13 @@ export class GroupPlace {
     return -1
   }
 
-  /** Whether some units are of names of the group. */
+  /** Returns whether the group has names in one of some units. */
   hasNamesIn(units: ReadonlySet<number>): boolean {
     for (let i = 0; i < this.nameCount; i++) if (units.has(this.unit(i))) return true
     return false
   }
 
-  private isSame(index: number, { fields }: GroupPlace, otherIndex: number): boolean {
+  private isSame(index: number, { fields }: GroupUnits, otherIndex: number): boolean {
     for (let i = 0; i < FIELDS; i++) {
       if (this.fields[FIELDS * index + i] !== fields[FIELDS * otherIndex + i]) return false
     }
@@ -72,11 +72,10 @@ export class GroupPlace {
   }
 }
 
-/** The units of some entries. One whose entries do not follow each other is listed again. */
-class Units {
+/** Collects units. A unit whose entries are not consecutive is listed more than once. */
+class UnitList {
   private readonly digester = new EntryDigester()
-  private readonly list: Unit[] = []
-  private last: Unit | undefined
+  private readonly list: (EntryDigest & { readonly unit: number; readonly key: number })[] = []
   private owner: Uint8Array | undefined
 
   get count(): number {
@@ -85,18 +84,18 @@ class Units {
 
   addName(entry: NamedEntry): void {
     const { owner } = entry
-    // The sets of a name follow each other.
+    // The RRsets of a name are consecutive: one hash serves all.
     if (owner !== this.owner) {
       const unit = nameKey(owner, 0, owner.length)
-      this.begin(unit, unit)
+      this.start(unit, unit)
       this.owner = owner
     }
-    this.take(entry)
+    this.digest(entry)
   }
 
   addAddress(entry: AddressEntry): void {
-    this.begin(addressUnit(entry.address), addressKey(entry.address))
-    this.take(entry)
+    this.start(addressUnit(entry.address), addressKey(entry.address))
+    this.digest(entry)
   }
 
   fields(): Int32Array {
@@ -112,22 +111,29 @@ class Units {
     return fields
   }
 
-  private begin(unit: number, key: number): void {
-    if (this.last?.unit === unit) return
-    this.last = { unit, key, low: 0, high: 0 }
-    this.list.push(this.last)
+  private start(unit: number, key: number): void {
+    if (this.list.at(-1)?.unit !== unit) this.list.push({ unit, key, low: 0, high: 0 })
   }
 
-  private take(entry: ZoneEntry): void {
-    if (this.last !== undefined) this.digester.addTo(this.last, entry)
+  private digest(entry: ZoneEntry): void {
+    const last = this.list.at(-1)
+    if (last !== undefined) this.digester.addTo(last, entry)
   }
 }
 
-type Unit = EntryDigest & { readonly unit: number; readonly key: number }
-
-/** The unit that an entry belongs to. */
+/** Returns the unit of an entry. */
 export function unitOf(entry: ZoneEntry): number {
   return isByAddress(entry)
     ? addressUnit(entry.address)
     : nameKey(entry.owner, 0, entry.owner.length)
+}
+
+/** Counts records and names before duplicates are removed: an estimate of the size in shards. */
+export function countEntries(entries: readonly ZoneEntry[]): number {
+  let count = 0
+  for (const entry of entries) {
+    if (entry.kind === 'records') count += entry.rdata.length
+    else if (entry.kind !== 'name' || entry.isImplied !== true) count++
+  }
+  return count
 }

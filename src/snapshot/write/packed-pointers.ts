@@ -1,24 +1,22 @@
 /**
- * What shards in the making have by address, as numbers and bytes side by side: there are as many
- * as endpoints, and objects for them would take several times the memory of the shards.
+ * The address entries of a whole build, packed as numbers and bytes: there are as many as
+ * endpoints, and objects for them would take several times the memory of the shards.
  * @module
  */
 import { readInt32, word, writeUint32 } from '../../bytes/bytes.ts'
 import type { AddressEntry } from '../../records/zone-entry.ts'
 import { addressKey } from '../format/shard-key.ts'
-import { AddressRows } from './address-rows.ts'
 import { ByteBuffer } from './byte-buffer.ts'
-import type { NamespaceChoice, NamespaceTable } from './namespace-table.ts'
 import { draftPointers, type PointerDraft } from './pointer-drafts.ts'
 import type { ShardWriter } from './shard-writer.ts'
 
-/** Where each number of an entry is among its own. */
+/** Field offsets within an entry. */
 const FIELD = {
   /** The address, one or four words, the highest first. */
   ADDRESS: 0,
   /** Bytes of the address. */
   SIZE: 4,
-  /** What its shard follows from. */
+  /** The shard key. */
   KEY: 5,
   KIND: 6,
   NAMESPACE: 7,
@@ -30,24 +28,21 @@ const FIELD = {
 const FIELDS = 11
 const KIND = { POD_ADDRESS: 0, POINTER: 1, YIELDING: 2 } as const
 const ENTRIES_LEAST = 1024
-/** Bytes of all targets. */
+/** Most bytes of all targets. */
 const TARGET_BYTES_MAX = 2 ** 31 - 1
-/** Entries whose place a number has room for beside an address of 32 bits; a power of two. */
+/** Most entries whose index fits into a double beside an IPv4 address; a power of two. */
 const NUMBERED_MAX = 2 ** 20
 
-/** An address in the making: the number of the only entry that it has, or what several come to. */
-export type PendingDraft = number | PointerDraft
+/** The pointers of an address: the number of its only entry, or a draft of several. */
+export type PackedDraft = number | PointerDraft
 
-/** Entries by address, in the order that they were added. */
-export class PendingPointers {
+/** Address entries, numbered in the order that they were added. */
+export class PackedPointers {
   private fields = new Int32Array(FIELDS * ENTRIES_LEAST)
   private count = 0
   private readonly targets = new ByteBuffer(TARGET_BYTES_MAX)
-  private readonly namespaces: NamespaceTable
-
-  constructor(namespaces: NamespaceTable) {
-    this.namespaces = namespaces
-  }
+  private readonly namespaces: string[] = []
+  private readonly namespaceIds = new Map<string, number>()
 
   /** Adds an entry. */
   add(entry: AddressEntry): void {
@@ -59,7 +54,7 @@ export class PendingPointers {
     for (let i = 0; i < words; i++) fields[at + i] = readInt32(address, 4 * i)
     fields[at + FIELD.SIZE] = address.length
     fields[at + FIELD.KEY] = addressKey(address)
-    fields[at + FIELD.NAMESPACE] = this.namespaces.idOf(entry.namespace)
+    fields[at + FIELD.NAMESPACE] = this.idOf(entry.namespace)
     if (entry.kind === 'pod-address') return
     const { target } = entry
     fields[at + FIELD.KIND] = entry.isYielding === true ? KIND.YIELDING : KIND.POINTER
@@ -69,7 +64,7 @@ export class PendingPointers {
     this.targets.append(target)
   }
 
-  /** Deals the entries, by their numbers, to so many shards; a power of two. */
+  /** Returns the numbers of the entries of each shard, of a power of two of them. */
   deal(shardCount: number): Int32Array[] {
     const shardOf = (entry: number): number => this.field(entry, FIELD.KEY) & (shardCount - 1)
     const ends = new Int32Array(shardCount)
@@ -95,11 +90,11 @@ export class PendingPointers {
   }
 
   /**
-   * Drafts those of some entries whose address has so many bytes, by address: what is alone at its
-   * own as its number, the rest as `draftPointers` has it.
+   * Drafts those of some entries whose address has `size` bytes, sorted by address. An entry that
+   * is alone at its address stays a number.
    */
-  draft(entries: Int32Array, size: number): PendingDraft[] {
-    const drafts: PendingDraft[] = []
+  draft(entries: Int32Array, size: number): PackedDraft[] {
+    const drafts: PackedDraft[] = []
     const sorted = this.sorted(entries, size)
     for (let at = 0; at < sorted.length; ) {
       const entry = word(sorted, at)
@@ -116,28 +111,22 @@ export class PendingPointers {
     return drafts
   }
 
-  /** Chooses the namespaces of drafts. */
-  chooseNamespaces(drafts: readonly PendingDraft[], choice: NamespaceChoice): void {
+  /** Adds the namespaces of drafts to `names`. */
+  addNamespaces(drafts: readonly PackedDraft[], names: Set<string>): void {
     for (const draft of drafts) {
-      if (typeof draft === 'number') choice.add(this.field(draft, FIELD.NAMESPACE))
-      else choice.addName(draft.namespace)
+      names.add(typeof draft === 'number' ? this.namespaceOf(draft) : draft.namespace)
     }
   }
 
-  /** Writes drafts. */
-  write(
-    drafts: readonly PendingDraft[],
-    { writer, namespaces }: { readonly writer: ShardWriter; readonly namespaces: NamespaceChoice },
-  ): AddressRows {
-    const rows = new AddressRows()
+  /** Writes drafts, those of IPv4 first. */
+  write(drafts: readonly PackedDraft[], writer: ShardWriter): void {
     for (const draft of drafts) {
-      if (typeof draft === 'number') this.writeOne(draft, rows, { writer, namespaces })
-      else writer.writePointer(draft, rows)
+      if (typeof draft === 'number') this.writeOne(draft, writer)
+      else writer.writePointer(draft)
     }
-    return rows
   }
 
-  /** Those with addresses of one size, by these. */
+  /** Returns those with addresses of `size` bytes, sorted by address. */
   private sorted(entries: Int32Array, size: number): Int32Array {
     const some = new Int32Array(entries.length)
     let count = 0
@@ -146,7 +135,7 @@ export class PendingPointers {
     }
     const chosen = some.subarray(0, count)
     if (size !== 4 || count > NUMBERED_MAX) return chosen.sort((a, b) => this.compare(a, b))
-    // Numbers are sorted without a call for each two of them: the address, and behind it the place.
+    // Doubles sort without a call for each comparison: the address, followed by the index.
     const numbers = new Float64Array(count)
     for (let i = 0; i < count; i++) {
       numbers[i] = (this.field(word(some, i), FIELD.ADDRESS) >>> 0) * NUMBERED_MAX + i
@@ -155,21 +144,18 @@ export class PendingPointers {
     return Int32Array.from(numbers, (number) => word(some, number % NUMBERED_MAX))
   }
 
-  private writeOne(
-    entry: number,
-    rows: AddressRows,
-    { writer, namespaces }: { readonly writer: ShardWriter; readonly namespaces: NamespaceChoice },
-  ): void {
+  private writeOne(entry: number, writer: ShardWriter): void {
     const start = this.field(entry, FIELD.TARGET)
     const end = start + this.field(entry, FIELD.TARGET_SIZE)
     const set = writer.writeTarget(this.field(entry, FIELD.TTL), this.targets.bytes, { start, end })
     const words = this.field(entry, FIELD.SIZE) >>> 2
+    const rows = words === 1 ? writer.rows4 : writer.rows6
     for (let i = 0; i < words; i++) rows.parts.push(this.field(entry, FIELD.ADDRESS + i))
     rows.sets.push(set)
-    rows.infos.push(namespaces.placeOf(this.field(entry, FIELD.NAMESPACE)) | (1 << 16))
+    rows.infos.push(writer.idOf(this.namespaceOf(entry)) | (1 << 16))
   }
 
-  /** Makes an entry again. */
+  /** Unpacks an entry. */
   private entry(number: number): AddressEntry {
     const address = new Uint8Array(this.field(number, FIELD.SIZE))
     for (let at = 0; at < address.length; at += 4) {
@@ -185,7 +171,7 @@ export class PendingPointers {
     return kind === KIND.YIELDING ? { ...pointer, isYielding: true } : pointer
   }
 
-  /** Orders two entries by their addresses, which are of one size. */
+  /** Orders two entries with addresses of one size by these. */
   private compare(a: number, b: number): number {
     const words = this.field(a, FIELD.SIZE) >>> 2
     for (let i = 0; i < words; i++) {
@@ -200,7 +186,14 @@ export class PendingPointers {
   }
 
   private namespaceOf(entry: number): string {
-    return this.namespaces.nameOf(this.field(entry, FIELD.NAMESPACE))
+    return this.namespaces[this.field(entry, FIELD.NAMESPACE)] ?? ''
+  }
+
+  private idOf(namespace: string): number {
+    const known = this.namespaceIds.get(namespace)
+    if (known !== undefined) return known
+    this.namespaceIds.set(namespace, this.namespaces.length)
+    return this.namespaces.push(namespace) - 1
   }
 
   private grow(): void {
