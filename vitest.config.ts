@@ -3,6 +3,7 @@
  * @module
  */
 import { availableParallelism } from 'node:os'
+import { cloudflareTest } from '@cloudflare/vitest-plugin'
 import { defineConfig, type ViteUserConfig } from 'vitest/config'
 import { CountReporter } from './test/reporter.ts'
 
@@ -12,6 +13,19 @@ const PURE = (
   'records snapshot telemetry'
 ).split(' ')
 const PURE_FILES = PURE.map((folder) => `test/${folder}/**/*.test.ts`)
+
+/** Tests that run inside workerd, with what wrangler.toml binds, KV and R2. */
+const WORKER_FILES = ['blob-stores', 'sql-store', 'token-object'].map(
+  (name) => `test/worker/${name}.test.ts`,
+)
+
+// Keeps wrangler from asking registries, telemetry and Cloudflare for anything.
+Object.assign(process.env, {
+  WRANGLER_SEND_METRICS: 'false',
+  CLOUDFLARE_CF_FETCH_ENABLED: 'false',
+  WRANGLER_HIDE_BANNER: 'true',
+  WRANGLER_WRITE_LOGS: 'false',
+})
 
 const config: ViteUserConfig = defineConfig({
   test: {
@@ -34,8 +48,23 @@ const config: ViteUserConfig = defineConfig({
         test: {
           name: 'processes',
           include: ['test/**/*.test.ts'],
-          exclude: PURE_FILES,
+          exclude: [...PURE_FILES, ...WORKER_FILES],
           pool: 'forks',
+        },
+      },
+      {
+        extends: true,
+        plugins: [
+          cloudflareTest({
+            wrangler: { configPath: './wrangler.toml' },
+            miniflare: { kvNamespaces: ['SHARDS_KV'], r2Buckets: ['SHARDS_R2'] },
+          }),
+        ],
+        test: {
+          name: 'worker',
+          include: WORKER_FILES,
+          env: { STORE_RUNS: process.env.STORE_RUNS ?? '200' },
+          experimental: { viteModuleRunner: true },
         },
       },
     ],

@@ -2,9 +2,8 @@
  * How many runs of `store-faults.ts` are played on each medium, and what must come of them.
  * @module
  */
-import assert from 'node:assert/strict'
-import type { TestContext } from 'vitest'
-import { type FaultTally, type Medium, playFaults } from './store-faults.ts'
+import { assert, type TestContext } from 'vitest'
+import { type FaultTally, type Medium, playFaults, type Random } from './store-faults.ts'
 
 /** Runs of all media together: 200, or what `STORE_RUNS` in the environment says. */
 const TOTAL = Number(process.env.STORE_RUNS ?? 200)
@@ -20,39 +19,38 @@ const AT_A_TIME = 100
 /** Of the questions while a good copy exists, so many are answered. */
 const SHARE = 0.99
 
-/** What plays runs, and how many. Workers play them as well, so the tally comes as JSON. */
+/** A medium's name, how many runs it gets, and what plays them. */
 export type Played = {
   readonly name: string
   readonly runs: number
-  /** Plays runs from a seed on, and responds with their tally. */
-  readonly play: (from: number, count: number) => Promise<Response>
+  /** Plays runs from a seed on, and returns their tally. */
+  readonly play: (from: number, count: number) => Promise<FaultTally>
 }
 
-/** Plays runs on a medium in this process. */
-export function playHere(mediumOf: () => Medium): Played['play'] {
+/** Returns what plays runs on a medium. */
+export function playOn(mediumOf: (random: Random) => Medium): Played['play'] {
   const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
-  return async (from, count) => {
-    const seeds = Array.from({ length: count }, (_, i) => from + i)
-    return Response.json(await playFaults(seeds, turn, mediumOf))
-  }
+  return (from, count) =>
+    playFaults(
+      Array.from({ length: count }, (_, i) => from + i),
+      turn,
+      mediumOf,
+    )
 }
 
 /** Plays runs, prints what came of them, and checks it. */
 export async function checkFaults(t: TestContext, { name, runs, play }: Played): Promise<void> {
   const sum: FaultTally = { runs: 0, answers: 0, wrong: 0, withCopy: 0, right: 0 }
   for (let from = 0; from < runs; from += AT_A_TIME) {
-    const response = await play(from, Math.min(AT_A_TIME, runs - from))
-    const text = await response.text()
-    assert.equal(response.status, 200, text)
-    const tally: Partial<FaultTally> = JSON.parse(text)
+    const tally = await play(from, Math.min(AT_A_TIME, runs - from))
     for (const key of ['runs', 'answers', 'wrong', 'withCopy', 'right'] as const) {
-      sum[key] += tally[key] ?? 0
+      sum[key] += tally[key]
     }
   }
   const share = ((100 * sum.right) / Math.max(1, sum.withCopy)).toFixed(2)
   const counts = `${sum.runs} runs, ${sum.answers} answers, ${sum.wrong} wrong`
   await t.annotate(`${name}: ${counts}, ${share} % answered while one good copy exists`)
-  assert.equal(sum.runs, runs)
+  assert.strictEqual(sum.runs, runs)
   assert.ok(sum.withCopy > 4 * runs, `${sum.withCopy} questions`)
   assert.ok(sum.right >= SHARE * sum.withCopy, `${share} %`)
 }

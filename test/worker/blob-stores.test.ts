@@ -1,7 +1,29 @@
-/** What the platform is asked; whether it does that is in platform.test.ts. */
-import assert from 'node:assert/strict'
-import { test } from 'vitest'
+import { env } from 'cloudflare:workers'
+import { assert, describe, test } from 'vitest'
 import { kvBlobs, r2Blobs } from '../../worker/blob-stores.ts'
+import { BLOB_PROMISES } from '../gateway/blob-contract.ts'
+import { checkFaults, playOn, RUNS } from '../gateway/fault-runs.ts'
+import { nearMedium } from './near-medium.ts'
+
+const { SHARDS_KV, SHARDS_R2 } = env
+assert(SHARDS_KV && SHARDS_R2)
+
+for (const [name, blobs] of [
+  ['KV', kvBlobs(SHARDS_KV)],
+  ['R2', r2Blobs(SHARDS_R2)],
+] as const) {
+  describe(name, () => {
+    for (const promise of BLOB_PROMISES) test(promise.name, () => promise.hold(blobs))
+
+    test('that lies never makes an answer wrong, and mostly leaves one', async (t) => {
+      await checkFaults(t, {
+        name,
+        runs: RUNS.near,
+        play: playOn((random) => nearMedium(blobs, random)),
+      })
+    })
+  })
+}
 
 test('KV is told that a data centre may keep a shard for a day', async () => {
   const asked: number[] = []
@@ -13,7 +35,7 @@ test('KV is told that a data centre may keep a shard for a day', async () => {
     put: () => Promise.reject(new Error('not to be put')),
     delete: () => Promise.reject(new Error('not to be removed')),
   })
-  assert.equal(await kv.get('a'), undefined)
+  assert.strictEqual(await kv.get('a'), undefined)
   assert.deepEqual(asked, [86_400])
 })
 
@@ -26,7 +48,7 @@ test('R2 is not asked to remove nothing, and else all at once', async () => {
       removed.push(all)
     },
   })
-  assert.equal(await r2.get('a'), undefined)
+  assert.strictEqual(await r2.get('a'), undefined)
   await r2.remove([])
   await r2.remove(['a', 'b'])
   assert.deepEqual(removed, [['a', 'b']])

@@ -1,21 +1,14 @@
 /**
  * The Worker on a platform that counts, and fails when it is told to:
  *
- * - `/test/promises/N` tries promise N of a store of shards on what is bound: 200, or 500 and why not;
  * - `/test/counts` tells how often shards were asked for there, and how often in vain;
  * - `/test/failing/METHOD` has a method of what is bound fail from now on: `put`, `delete`, …;
  * - `/test/reading/FAULT` has reads lie from now on: `hang`, `flip`, `cut`, `empty`, or `well`;
- * - `/test/faults/FROM-COUNT` plays seeded runs with what is bound before a store, and both fail;
  * - `/test/points` gives the points that were written to Analytics Engine.
  * @module
  */
-import type { BlobStore } from '../../src/gateway/blob-store.ts'
-import { kvBlobs, r2Blobs } from '../../worker/blob-stores.ts'
 import type { Env } from '../../worker/env.ts'
 import gateway from '../../worker/index.ts'
-import { BLOB_PROMISES } from '../gateway/blob-contract.ts'
-import { playFaults } from '../gateway/store-faults.ts'
-import { nearMedium } from './near-medium.ts'
 
 export { ClusterObject, TokenObject } from '../../worker/index.ts'
 
@@ -32,34 +25,10 @@ export default {
     if (first !== 'test') return gateway.fetch(request, watched(env), context)
     if (what === 'counts') return Response.json(counts)
     if (what === 'points') return Response.json(points)
-    if (what === 'promises') return hold(env, Number(which))
-    if (what === 'faults') return play(env, which.split('-').map(Number))
     if (what === 'reading') reading = which
     else failing = which
     return new Response()
   },
-}
-
-async function hold(env: Env, index: number): Promise<Response> {
-  try {
-    await BLOB_PROMISES[index]?.hold(blobsOf(env))
-    return new Response('')
-  } catch (error) {
-    return new Response(String(error), { status: 500 })
-  }
-}
-
-async function play(env: Env, [from = 0, count = 0]: readonly number[]): Promise<Response> {
-  const seeds = Array.from({ length: count }, (_, i) => from + i)
-  const turn = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 0))
-  const blobs = blobsOf(env)
-  return Response.json(await playFaults(seeds, turn, (random) => nearMedium(blobs, random)))
-}
-
-function blobsOf({ SHARDS_KV: kv, SHARDS_R2: bucket }: Env): BlobStore {
-  if (bucket !== undefined) return r2Blobs(bucket)
-  if (kv !== undefined) return kvBlobs(kv)
-  throw new TypeError('Nothing is bound')
 }
 
 function watched(env: Env): Env {

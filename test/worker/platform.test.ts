@@ -9,8 +9,6 @@ import {
 import { PUBLISHED_SHARD_BYTES_MAX } from '../../src/gateway/publish-routes.ts'
 import { sha256Hex } from '../../src/snapshot/format/signature.ts'
 import { keys } from '../exporter/memory-gateway.ts'
-import { BLOB_PROMISES } from '../gateway/blob-contract.ts'
-import { checkFaults, RUNS } from '../gateway/fault-runs.ts'
 import { snapshotOf, WEB } from '../gateway/publishing.ts'
 import { type Platform, type PlatformWorker, startPlatform } from './platform.ts'
 
@@ -85,12 +83,6 @@ describe('on the platform as wrangler simulates it', () => {
     new Shop(platform?.worker(NAMES[kind]) ?? assert.fail('the platform did not start'))
 
   for (const kind of ['KV', 'R2'] as const) {
-    for (const [index, { name }] of BLOB_PROMISES.entries()) {
-      test(`${kind} ${name}`, async () => {
-        assert.equal(await (await shopOn(kind).get(`/test/promises/${index}`)).text(), '')
-      })
-    }
-
     test(`a gateway with ${kind}: from the first snapshot on, and never asked for in vain`, async () => {
       const shop = shopOn(kind)
       const own = (await shop.worker.blobKeys()).length
@@ -122,17 +114,6 @@ describe('on the platform as wrangler simulates it', () => {
         await shop.until(await shop.publish())
       }
       await shop.get('/test/reading/well')
-    })
-  }
-
-  for (const kind of ['KV', 'R2'] as const) {
-    test(`${kind} that lies never makes an answer wrong, and mostly leaves one`, async (t) => {
-      const shop = shopOn(kind)
-      await checkFaults(t, {
-        name: kind,
-        runs: RUNS.near,
-        play: (from, count) => shop.get(`/test/faults/${from}-${count}`),
-      })
     })
   }
 

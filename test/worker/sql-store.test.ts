@@ -1,29 +1,28 @@
-import assert from 'node:assert/strict'
-import { join } from 'node:path'
-import { afterAll, beforeAll, describe, test } from 'vitest'
-import { type LocalGateway, startGateway } from '../../demo/gateway.ts'
-import { checkFaults, RUNS } from '../gateway/fault-runs.ts'
+import { runInDurableObject } from 'cloudflare:test'
+import { env } from 'cloudflare:workers'
+import { describe, test } from 'vitest'
+import { SqlStore } from '../../worker/sql-store.ts'
+import { checkFaults, playOn, RUNS } from '../gateway/fault-runs.ts'
 import { STORE_PROMISES } from '../gateway/store-contract.ts'
+import { sqlMedium } from './sql-medium.ts'
 
 describe('the store in the database of a Durable Object', () => {
-  let worker: LocalGateway | undefined
-  beforeAll(async () => {
-    const entry = join(import.meta.dirname, 'store-worker.ts')
-    worker = await startGateway({ variables: {}, port: 0, entry })
-  })
-  afterAll(() => worker?.stop())
-  for (const [index, { name }] of STORE_PROMISES.entries()) {
+  for (const { name, hold } of STORE_PROMISES) {
     test(name, async () => {
-      const response = await fetch(`${worker?.url}/${index}`)
-      assert.equal(await response.text(), '')
-      assert.equal(response.status, 200)
+      const object = env.CLUSTER.getByName(name)
+      await runInDurableObject(object, (_, { storage }) => hold(new SqlStore(storage)))
     })
   }
+
   test('that fails never makes an answer wrong, and mostly leaves one', async (t) => {
+    const object = env.CLUSTER.getByName('faults')
     await checkFaults(t, {
       name: 'Durable Object',
       runs: RUNS.object,
-      play: (from, count) => fetch(`${worker?.url}/faults/${from}-${count}`),
+      play: (from, count) =>
+        runInDurableObject(object, (_, { storage }) =>
+          playOn(() => sqlMedium(storage))(from, count),
+        ),
     })
   })
 })
