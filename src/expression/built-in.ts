@@ -1,17 +1,17 @@
 /**
- * What functions and variables of expressions are, and reading what functions are given.
+ * Functions and variables of expressions, and the conversion of their arguments.
  * @module
  */
 
 import { ExpressionError } from './errors.ts'
 import { type Type, UNKNOWN } from './type.ts'
-import { isList, isMap, typeName, type Value } from './value.ts'
+import { isList, typeName, type Value } from './value.ts'
 
-/** A function. */
+/** A built-in function. */
 export type BuiltIn = {
   /**
-   * The kinds that each argument may be of, as `array|map`; `any` for all. With `?` at its end it
-   * may be left out, with `...` there may be several of the last.
+   * Accepted kinds of each argument, such as `array|map`; `any` for all. A final `?` makes an
+   * argument optional, a final `...` allows the last one to be repeated.
    */
   readonly takes: readonly string[]
   readonly gives: Type | ((args: readonly Type[]) => Type)
@@ -19,72 +19,61 @@ export type BuiltIn = {
   readonly call: (...args: readonly Value[]) => Value
 }
 
-/** A function that is given what the evaluation is about. */
+/** A function that also gets the context of the evaluation. */
 export type EnvironmentFunction<C> = {
   readonly kind: 'function'
-  /** As `BuiltIn` has it. */
+  /** See `BuiltIn`. */
   readonly takes: readonly string[]
   readonly gives: Type
   /** @throws {ExpressionError} */
   readonly call: (context: C, ...args: readonly Value[]) => Value
 }
 
-/** A variable. */
+/** A variable of the environment. */
 export type EnvironmentVariable<C> = {
   readonly kind: 'variable'
   readonly type: Type
   readonly read: (context: C) => Value
 }
 
-/** Functions and variables by name. They hide built-in functions. */
+/** Functions and variables by name. They shadow built-in functions. */
 export type Environment<C> = ReadonlyMap<string, EnvironmentFunction<C> | EnvironmentVariable<C>>
 
-/** The type of a list's elements. */
+/** Returns the element type of an array. */
 export function elementType([list]: readonly Type[]): Type {
   return list?.kind === 'array' ? list.element : UNKNOWN
 }
 
-/** The type of the first argument. */
+/** Returns the type of the first argument. */
 export function firstType([first]: readonly Type[]): Type {
   return first ?? UNKNOWN
 }
 
-/** Returns text. @throws {ExpressionError} for all other values */
+/** Returns a string. @throws {ExpressionError} for other values */
 export function textOf(value: Value): string {
   if (typeof value === 'string') return value
   throw unfit('string', value)
 }
 
-/** Returns a whole number that is one in JavaScript too. @throws {ExpressionError} */
+/** Returns an integer as a JavaScript number. @throws {ExpressionError} for other values */
 export function countOf(value: Value): number {
-  return Number(intOf(value))
-}
-
-/** Returns a whole number. @throws {ExpressionError} for all other values */
-export function intOf(value: Value): bigint {
-  if (typeof value === 'bigint') return value
+  if (typeof value === 'bigint') return Number(value)
   throw unfit('int', value)
 }
 
-/** Returns a list. @throws {ExpressionError} for all other values */
+/** Returns an array. @throws {ExpressionError} for other values */
 export function listOf(value: Value): readonly Value[] {
   if (isList(value)) return value
   throw unfit('array', value)
 }
 
-/** Returns a map. @throws {ExpressionError} for all other values */
-export function mapOf(value: Value): ReadonlyMap<Value, Value> {
-  if (isMap(value)) return value
-  throw unfit('map', value)
-}
-
-/** Returns a truth value. @throws {ExpressionError} for all other values */
+/** Returns a bool. @throws {ExpressionError} for other values */
 export function truthOf(value: Value): boolean {
   if (typeof value === 'boolean') return value
   throw unfit('bool', value)
 }
 
-/** Makes the error for a value that is not of a type. */
+/** Creates the error for a value of the wrong type. */
 export function unfit(wanted: string, value: Value): ExpressionError {
   return new ExpressionError(`expected ${wanted}, got ${typeName(value)}`)
 }

@@ -1,29 +1,23 @@
 /**
- * Calls of functions: which function a name is, and whether it takes what it is given.
+ * Compiles calls: finds the function and checks the types of its arguments.
  * @module
  */
 import { type BuiltIn, type Environment, type EnvironmentFunction, listOf } from './built-in.ts'
 import { CLOSURE_FUNCTIONS, type ClosureFunction } from './closures.ts'
 import type { Compiled } from './compile.ts'
-import { ExpressionError, SyntaxProblem } from './errors.ts'
-import type { Call, MethodCall, Node } from './grammar.ts'
+import { SyntaxProblem } from './errors.ts'
+import type { Call, Node } from './grammar.ts'
 import { LIST_FUNCTIONS } from './list-functions.ts'
-import { findMethod, hasMethods, type Method } from './methods.ts'
 import { NUMBER_FUNCTIONS } from './number-functions.ts'
 import type { Evaluate } from './run.ts'
 import { TEXT_FUNCTIONS } from './text-functions.ts'
-import { TIME_FUNCTIONS } from './time-functions.ts'
 import { formatType, type Type, UNKNOWN } from './type.ts'
-import { typeName, type Value } from './value.ts'
 
-/** What compiling a call needs of the compiler. */
+/** The part of the compiler that calls need. */
 export type CallCompiler<C> = {
   readonly environment: Environment<C>
   readonly compile: (node: Node) => Compiled<C>
-  readonly compileClosure: (
-    body: Node,
-    scope: { readonly element: Type; readonly names: readonly string[] },
-  ) => Compiled<C>
+  readonly compileClosure: (body: Node, element: Type) => Compiled<C>
 }
 
 const FUNCTIONS: ReadonlyMap<string, BuiltIn> = new Map(
@@ -31,26 +25,27 @@ const FUNCTIONS: ReadonlyMap<string, BuiltIn> = new Map(
     ...TEXT_FUNCTIONS,
     ...NUMBER_FUNCTIONS,
     ...LIST_FUNCTIONS,
-    ...TIME_FUNCTIONS,
   }),
 )
-/** What only who has a clock can add. */
-const ABSENT: ReadonlySet<string> = new Set(['now'])
-/** What may stand behind `#` beside nothing. */
-const POINTER_NAMES: Readonly<Record<string, readonly string[]>> = {
-  map: ['index'],
-  reduce: ['index', 'acc'],
-}
+/** Functions of expr-lang that are left out; see README.md. */
+const LEFT_OUT: ReadonlySet<string> = new Set(
+  (
+    'abs bitand bitnand bitnot bitor bitshl bitshr bitushr bitxor ceil date duration findLast ' +
+    'findLastIndex flatten float floor fromBase64 fromJSON fromPairs groupBy keys lastIndexOf ' +
+    'mean median now reduce repeat reverse round sort sortBy splitAfter sum take timezone ' +
+    'toBase64 toJSON toPairs type uniq values'
+  ).split(' '),
+)
 
-/** Tells whether a built-in function has a name. */
+/** Returns whether expr-lang has a built-in function of this name. */
 export function isBuiltIn(name: string): boolean {
-  return FUNCTIONS.has(name) || Object.hasOwn(CLOSURE_FUNCTIONS, name) || ABSENT.has(name)
+  return FUNCTIONS.has(name) || Object.hasOwn(CLOSURE_FUNCTIONS, name) || LEFT_OUT.has(name)
 }
 
 /** Compiles a call. @throws {SyntaxProblem} */
 export function compileCall<C>(call: Call, at: number, compiler: CallCompiler<C>): Compiled<C> {
   const { name, args } = call
-  const known = call.isBuiltin ? undefined : compiler.environment.get(name)
+  const known = compiler.environment.get(name)
   if (known?.kind === 'variable') throw new SyntaxProblem(at, `"${name}" is not a function`)
   if (known !== undefined) {
     const compiled = args.map((arg) => compiler.compile(arg))
@@ -62,7 +57,7 @@ export function compileCall<C>(call: Call, at: number, compiler: CallCompiler<C>
   return compileBuiltIn(call, at, compiler)
 }
 
-/** Nearly all have two arguments at most, for which nothing is made: a third less time. */
+/** Up to two arguments need no array, which takes a third less time. */
 function evaluateKnown<C>(
   { call }: EnvironmentFunction<C>,
   given: readonly Compiled<C>[],
@@ -80,7 +75,7 @@ function compileBuiltIn<C>(call: Call, at: number, compiler: CallCompiler<C>): C
   const { name, args } = call
   const builtIn = FUNCTIONS.get(name)
   if (builtIn === undefined) {
-    const problem = ABSENT.has(name) ? 'is not supported' : 'does not exist'
+    const problem = LEFT_OUT.has(name) ? 'of expr-lang is not supported' : 'does not exist'
     throw new SyntaxProblem(at, `the function "${name}" ${problem}`)
   }
   const given = args.map((arg) => compiler.compile(arg))
@@ -96,43 +91,12 @@ function compileBuiltIn<C>(call: Call, at: number, compiler: CallCompiler<C>): C
   }
 }
 
-/** Compiles the call of a method: one that its value's type has. @throws {SyntaxProblem} */
-export function compileMethod<C>(node: MethodCall, compiler: CallCompiler<C>): Compiled<C> {
-  const { name, args, at, isOptional } = node
-  const target = compiler.compile(node.target)
-  const given = args.map((arg) => compiler.compile(arg))
-  const { kind } = target.type
-  const known = findMethod(kind, name)
-  if (known === undefined && kind !== 'unknown') {
-    const hint = hasMethods(kind) ? '' : `; write ${name}(…), or "| ${name}(…)"`
-    throw new SyntaxProblem(at, `${formatType(target.type)} has no method "${name}"${hint}`)
-  }
-  if (known !== undefined) checkArguments(node, at, { takes: known.takes, given })
-  const gives = known?.gives
-  return {
-    type: gives === undefined || typeof gives === 'function' ? UNKNOWN : gives,
-    evaluate: (run) => {
-      const value = target.evaluate(run)
-      if (isOptional && value === undefined) return undefined
-      const method = known ?? methodOf(value, name)
-      return run.made(method.call(value, ...given.map(({ evaluate }) => evaluate(run))))
-    },
-  }
-}
-
-function methodOf(value: Value, name: string): Method {
-  const isOfTime = typeof value === 'object' && 'type' in value
-  const method = isOfTime ? findMethod(value.type, name) : undefined
-  if (method !== undefined) return method
-  throw new ExpressionError(`${typeName(value)} has no method "${name}"`)
-}
-
 function compileClosureCall<C>(
   { name, args }: Call,
   fn: ClosureFunction,
   compiler: CallCompiler<C>,
 ): Compiled<C> {
-  const [listNode, closureNode, extraNode] = args
+  const [listNode, closureNode] = args
   if (listNode === undefined) throw new TypeError('A parsed call has its list')
   const list = compiler.compile(listNode)
   if (list.type.kind !== 'array' && list.type.kind !== 'unknown') {
@@ -142,26 +106,25 @@ function compileClosureCall<C>(
   const element = list.type.kind === 'array' ? list.type.element : UNKNOWN
   const closure =
     closureNode?.kind === 'closure'
-      ? compiler.compileClosure(closureNode.body, { element, names: POINTER_NAMES[name] ?? [] })
+      ? compiler.compileClosure(closureNode.body, element)
       : { type: element, evaluate: itemOf }
   const { kind } = closure.type
   if (fn.isTest && closureNode !== undefined && kind !== 'bool' && kind !== 'unknown') {
     throw new SyntaxProblem(
       closureNode.at,
-      `"${name}" takes a closure that is true or false, this is ${kind}`,
+      `"${name}" takes a closure that returns a bool, this one returns ${kind}`,
     )
   }
-  const extra = extraNode === undefined ? undefined : compiler.compile(extraNode).evaluate
   return {
     type: fn.gives(element, closure.type),
     evaluate: (run) => {
-      const call = { run, list: listOf(list.evaluate(run)), closure: closure.evaluate, extra }
+      const call = { run, list: listOf(list.evaluate(run)), closure: closure.evaluate }
       return run.made(fn.call(call))
     },
   }
 }
 
-const itemOf: Evaluate<unknown> = ({ frame }) => frame.item
+const itemOf: Evaluate<unknown> = ({ item }) => item
 
 function checkArguments<C>(
   { name, args }: Pick<Call, 'name' | 'args'>,

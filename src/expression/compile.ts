@@ -1,14 +1,14 @@
 /**
- * From the tree of an expression to a function; types are checked on the way, so that most mistakes
- * show before anything is evaluated (github.com/expr-lang/expr, checker/checker.go).
+ * Compiles a syntax tree to a function and checks its types, so that `check` reports most mistakes
+ * (github.com/expr-lang/expr, checker/checker.go).
  * @module
  */
 
 import type { Environment } from './built-in.ts'
 import { countOf, textOf, truthOf } from './built-in.ts'
-import { type CallCompiler, compileCall, compileMethod, isBuiltIn } from './calls.ts'
+import { type CallCompiler, compileCall, isBuiltIn } from './calls.ts'
 import { ExpressionError, SyntaxProblem } from './errors.ts'
-import type { Binary, Member, MethodCall, Node } from './grammar.ts'
+import type { Binary, Member, Node } from './grammar.ts'
 import { matchOperation } from './matching.ts'
 import { both, OPERATIONS } from './operators.ts'
 import type { Evaluate } from './run.ts'
@@ -28,21 +28,20 @@ import {
 } from './type.ts'
 import { isList, isMap, isNumeric, toInt64, typeName, type Value } from './value.ts'
 
-/** A part of an expression: the type of its value, and how to get it. */
+/** A compiled node: the type of its value, and the function that computes it. */
 export type Compiled<C> = { readonly type: Type; readonly evaluate: Evaluate<C> }
 
-/** Compiles an expression. @throws {SyntaxProblem} */
+/** Compiles a syntax tree. @throws {SyntaxProblem} */
 export function compileNode<C>(node: Node, environment: Environment<C>): Compiled<C> {
   return new Compiler(environment).compile(node)
 }
 
-/** What `#` is within a closure, and which names may follow it. */
-type Scope = { readonly element: Type; readonly names: readonly string[] }
 type Variable = { readonly name: string; readonly type: Type }
 
 class Compiler<C> implements CallCompiler<C> {
   readonly environment: Environment<C>
-  private readonly scopes: Scope[] = []
+  /** Element types of the enclosing closures. */
+  private readonly elements: Type[] = []
   private readonly variables: Variable[] = []
 
   constructor(environment: Environment<C>) {
@@ -56,7 +55,7 @@ class Compiler<C> implements CallCompiler<C> {
       case 'name':
         return this.name(node.name, node.at)
       case 'pointer':
-        return this.pointer(node.name, node.at)
+        return this.pointer(node.at)
       case 'unary':
         return this.unary(node.operator, this.compile(node.operand), node.at)
       case 'binary':
@@ -73,10 +72,8 @@ class Compiler<C> implements CallCompiler<C> {
         return this.slice(node)
       case 'call':
         return compileCall(node, node.at, this)
-      case 'method':
-        return isEnvironment(node.target) ? this.ofEnvironment(node) : compileMethod(node, this)
       case 'closure':
-        throw new SyntaxProblem(node.at, 'a closure cannot stand here')
+        throw new SyntaxProblem(node.at, 'a closure is not allowed here')
       case 'let':
         return this.declaration(node)
       case 'sequence':
@@ -85,10 +82,10 @@ class Compiler<C> implements CallCompiler<C> {
   }
 
   /** Compiles the body of a closure that is applied to elements of a type. */
-  compileClosure(body: Node, scope: Scope): Compiled<C> {
-    this.scopes.push(scope)
+  compileClosure(body: Node, element: Type): Compiled<C> {
+    this.elements.push(element)
     const compiled = this.compile(body)
-    this.scopes.pop()
+    this.elements.pop()
     return compiled
   }
 
@@ -99,24 +96,20 @@ class Compiler<C> implements CallCompiler<C> {
       return { type: variable.type, evaluate: (run) => run.variable(index) }
     }
     if (name === '$env') {
-      throw new SyntaxProblem(at, '"$env" stands before a name only, as in $env.name()')
+      throw new SyntaxProblem(at, '"$env" is not supported; write the name without it')
     }
     const known = this.environment.get(name)
     if (known?.kind === 'variable') {
       return { type: known.type, evaluate: ({ context }) => known.read(context) }
     }
     if (known !== undefined) throw new SyntaxProblem(at, `"${name}" is a function; write ${name}()`)
-    throw new SyntaxProblem(at, `there is no name "${name}"; text stands in quotes`)
+    throw new SyntaxProblem(at, `unknown name "${name}"; put strings in quotes`)
   }
 
-  private pointer(name: string, at: number): Compiled<C> {
-    const scope = this.scopes.at(-1)
-    if (scope === undefined || (name !== '' && !scope.names.includes(name))) {
-      throw new SyntaxProblem(at, `"#${name}" means nothing here`)
-    }
-    if (name === 'index') return { type: INT, evaluate: ({ frame }) => BigInt(frame.index) }
-    if (name === 'acc') return { type: UNKNOWN, evaluate: ({ frame }) => frame.accumulator }
-    return { type: scope.element, evaluate: ({ frame }) => frame.item }
+  private pointer(at: number): Compiled<C> {
+    const type = this.elements.at(-1)
+    if (type === undefined) throw new SyntaxProblem(at, '"#" is only valid in a closure')
+    return { type, evaluate: ({ item }) => item }
   }
 
   private unary(operator: string, { type, evaluate }: Compiled<C>, at: number): Compiled<C> {
@@ -130,10 +123,6 @@ class Compiler<C> implements CallCompiler<C> {
   }
 
   private binary({ operator, left, right }: Binary, at: number): Compiled<C> {
-    if (operator === 'in' && isEnvironment(right)) {
-      const isThere = this.environment.has(nameIn(left))
-      return { type: BOOL, evaluate: () => isThere }
-    }
     const a = this.compile(left)
     const b = this.compile(right)
     if (operator === '??') return alternative(a, b)
@@ -163,7 +152,7 @@ class Compiler<C> implements CallCompiler<C> {
     const condition = this.compile(node.condition)
     if (condition.type.kind !== 'bool' && condition.type.kind !== 'unknown') {
       const got = formatType(condition.type)
-      throw new SyntaxProblem(node.condition.at, `a condition is true or false, this is ${got}`)
+      throw new SyntaxProblem(node.condition.at, `a condition must be a bool, this is ${got}`)
     }
     const then = this.compile(node.then)
     const otherwise = this.compile(node.otherwise)
@@ -202,7 +191,6 @@ class Compiler<C> implements CallCompiler<C> {
 
   private member(node: Member & { readonly at: number }): Compiled<C> {
     const { isOptional, property } = node
-    if (isEnvironment(node.target)) return this.ofEnvironment(node)
     const target = this.compile(node.target)
     const key = this.compile(property)
     const { kind } = target.type
@@ -223,25 +211,11 @@ class Compiler<C> implements CallCompiler<C> {
     }
   }
 
-  /** Compiles what stands behind `$env`: a function or variable by its name. */
-  private ofEnvironment(node: (Member & { readonly at: number }) | MethodCall): Compiled<C> {
-    const { at, isOptional } = node
-    const isCall = node.kind === 'method'
-    const name = isCall ? node.name : nameIn(node.property)
-    if (this.environment.has(name)) {
-      return isCall
-        ? compileCall({ kind: 'call', name, args: node.args, isBuiltin: false }, at, this)
-        : this.name(name, at)
-    }
-    if (isOptional && !isCall) return { type: NIL, evaluate: () => undefined }
-    throw new SyntaxProblem(at, `"$env" has no "${name}"`)
-  }
-
   private slice({ target, from, to }: Extract<Node, { kind: 'slice' }>): Compiled<C> {
     const whole = this.compile(target)
     const { kind } = whole.type
     if (kind !== 'string' && kind !== 'array' && kind !== 'unknown') {
-      throw new SyntaxProblem(target.at, `${formatType(whole.type)} has no parts`)
+      throw new SyntaxProblem(target.at, `${formatType(whole.type)} cannot be sliced`)
     }
     const ends = [from, to].map((node) => (node === undefined ? undefined : this.end(node)))
     const [start, end] = ends
@@ -257,14 +231,14 @@ class Compiler<C> implements CallCompiler<C> {
   private end(node: Node): Evaluate<C> {
     const { type, evaluate } = this.compile(node)
     if (type.kind === 'int' || type.kind === 'unknown') return evaluate
-    throw new SyntaxProblem(node.at, `a slice ends at an int, not at ${formatType(type)}`)
+    throw new SyntaxProblem(node.at, `the end of a slice must be an int, not ${formatType(type)}`)
   }
 
   private declaration(node: Extract<Node, { kind: 'let' }>): Compiled<C> {
     const { name } = node
     const isVariable = this.variables.some((one) => one.name === name)
     if (isVariable || isBuiltIn(name) || this.environment.has(name))
-      throw new SyntaxProblem(node.at, `"${name}" has a meaning already`)
+      throw new SyntaxProblem(node.at, `"${name}" is already defined`)
     const { type, evaluate } = this.compile(node.value)
     const index = this.variables.push({ name, type }) - 1
     const body = this.compile(node.body)
@@ -289,16 +263,6 @@ class Compiler<C> implements CallCompiler<C> {
       },
     }
   }
-}
-
-function isEnvironment(node: Node): boolean {
-  return node.kind === 'name' && node.name === '$env'
-}
-
-/** @throws {SyntaxProblem} for what is only known when it is evaluated */
-function nameIn(node: Node): string {
-  if (node.kind === 'literal' && typeof node.value === 'string') return node.value
-  throw new SyntaxProblem(node.at, 'names in "$env" stand in quotes')
 }
 
 function literalType(value: Value): Type {
@@ -333,7 +297,7 @@ function alternative<C>(a: Compiled<C>, b: Compiled<C>): Compiled<C> {
 function negate(value: Value): Value {
   if (typeof value === 'bigint') return toInt64(-value)
   if (isNumeric(value)) return -value
-  throw new ExpressionError(`"-" has no meaning for ${typeName(value)}`)
+  throw new ExpressionError(`"-" does not accept ${typeName(value)}`)
 }
 
 function memberOf(from: Value, key: Value): Value {
@@ -341,15 +305,15 @@ function memberOf(from: Value, key: Value): Value {
   if (!isList(from)) throw new ExpressionError(`${typeName(from)} has no elements`)
   const index = countOf(key)
   if (index >= from.length || index < -from.length) {
-    throw new ExpressionError(`there is no element ${index} of ${from.length}`)
+    throw new ExpressionError(`index ${index} is out of range of ${from.length} elements`)
   }
   return from.at(index)
 }
 
-/** Ends beyond the whole are moved to it; negative ones count from its end. */
+/** Clamps the ends to the value; negative ends count from its end. */
 function sliceOf(value: Value, from: Value, to: Value): Value {
   if (typeof value !== 'string' && !isList(value)) {
-    throw new ExpressionError(`${typeName(value)} has no parts`)
+    throw new ExpressionError(`${typeName(value)} cannot be sliced`)
   }
   return value.slice(
     from === undefined ? 0 : countOf(from),
@@ -358,10 +322,10 @@ function sliceOf(value: Value, from: Value, to: Value): Value {
 }
 
 function unfitOperand(at: number, operator: string, type: Type): SyntaxProblem {
-  return new SyntaxProblem(at, `"${operator}" has no meaning for ${formatType(type)}`)
+  return new SyntaxProblem(at, `"${operator}" does not accept ${formatType(type)}`)
 }
 
 function unfit<C>(at: number, operator: string, a: Compiled<C>, b: Compiled<C>): SyntaxProblem {
   const types = `${formatType(a.type)} and ${formatType(b.type)}`
-  return new SyntaxProblem(at, `"${operator}" has no meaning for ${types}`)
+  return new SyntaxProblem(at, `"${operator}" does not accept ${types}`)
 }

@@ -1,12 +1,12 @@
 /**
- * What may be wrong with an expression: before it is evaluated, and while it is.
+ * Errors of expressions: before and during evaluation.
  * @module
  */
 
-/** A thing wrong with an expression, and where; for people. */
+/** An error in the text of an expression. */
 export class SyntaxProblem extends Error {
   override readonly name = 'SyntaxProblem'
-  /** Characters of the expression before the place. */
+  /** Offset in the source. */
   readonly at: number
 
   constructor(at: number, message: string) {
@@ -15,7 +15,7 @@ export class SyntaxProblem extends Error {
   }
 }
 
-/** An error while an expression is evaluated; the message is for people. */
+/** An error while an expression is evaluated. */
 export class ExpressionError extends Error {
   override readonly name = 'ExpressionError'
 }

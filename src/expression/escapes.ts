@@ -1,5 +1,5 @@
 /**
- * Escapes within the quotes of an expression (github.com/expr-lang/expr, parser/lexer/utils.go).
+ * Escapes in quoted strings (github.com/expr-lang/expr, parser/lexer/utils.go).
  * @module
  */
 import { SyntaxProblem } from './errors.ts'
@@ -22,7 +22,7 @@ const CODE = new RegExp(
 const CODE_POINT_MAX = 0x10ffff
 
 /**
- * Reads the escape at a backslash: what it stands for, and where it ends.
+ * Reads the escape at a backslash. Returns its text and its end.
  * @throws {SyntaxProblem}
  */
 export function readEscape(
@@ -37,7 +37,7 @@ export function readEscape(
   const [whole = '', octal, ...hex] = CODE.exec(source) ?? []
   const value = octal === undefined ? Number.parseInt(hex.join(''), 16) : Number.parseInt(octal, 8)
   if (whole === '' || value > CODE_POINT_MAX) {
-    const hint = 'write two backslashes where one is meant'
+    const hint = 'write two backslashes for a backslash'
     throw new SyntaxProblem(at, `"\\${char}" is not an escape; ${hint}`)
   }
   return { text: String.fromCodePoint(value), end: at + whole.length }

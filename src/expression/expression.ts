@@ -1,7 +1,6 @@
 /**
- * Expressions of github.com/expr-lang/expr, in which CoreDNS's `view` and `template` state
- * conditions; bounded in size, depth and work. Not there: `$env` as a whole, of which parts only
- * are to be had.
+ * Expressions of github.com/expr-lang/expr, the conditions of CoreDNS's `view` and `template`, with
+ * bounds on size, depth and work. README.md lists what is supported.
  * @module
  */
 
@@ -16,21 +15,21 @@ import type { Value } from './value.ts'
 
 /** A compiled expression. */
 export type Expression<C> = {
-  /** What its value will be. */
+  /** Static type of its value. */
   readonly type: Type
-  /** Evaluates it; may be done again and again. @throws {ExpressionError} */
+  /** Evaluates it; can be called repeatedly. @throws {ExpressionError} */
   readonly evaluate: (context: C) => Value
 }
 
 const IDENTIFIER = /^[a-zA-Z_][a-zA-Z0-9_]*$/
-const TOO_DEEP = 'too many things stand within each other'
+const TOO_DEEP = 'the expression is nested too deeply'
 const RESERVED: ReadonlySet<string> = new Set(
   'true false nil not in or and matches contains startsWith endsWith let if else'.split(' '),
 )
 
 /**
  * Compiles an expression.
- * @throws {SyntaxProblem} that says what is wrong with it, and where
+ * @throws {SyntaxProblem} with a message and an offset in the source
  */
 export function compileExpression<C>(source: string, environment: Environment<C>): Expression<C> {
   const { type, evaluate } = compileSource(source, environment)
@@ -46,7 +45,7 @@ export function compileExpression<C>(source: string, environment: Environment<C>
   }
 }
 
-/** Long rows of operators, as later lists in lists, may be more than the stack has room for. */
+/** Long rows of operators can overflow the stack here, nested arrays when they are formatted. */
 function compileSource<C>(source: string, environment: Environment<C>): Compiled<C> {
   try {
     return compileNode(
@@ -58,7 +57,7 @@ function compileSource<C>(source: string, environment: Environment<C>): Compiled
   }
 }
 
-/** Whether a variable may have a name: it is one, and means nothing yet. */
+/** Returns whether a name is a valid identifier that is not defined yet. */
 export function isFreeName<C>(name: string, environment: Environment<C>): boolean {
   const isTaken = RESERVED.has(name) || isBuiltIn(name) || environment.has(name)
   return IDENTIFIER.test(name) && !isTaken

@@ -1,10 +1,10 @@
 /**
- * Values as text, as Go's `fmt` writes them by `%v`.
+ * Formats values as Go's `fmt` does with `%v`.
  * @module
  */
 import { isList, isMap, type Value } from './value.ts'
 
-/** Exponents from which on Go writes a floating-point number with one. */
+/** Go writes floats with exponents outside this range in scientific notation. */
 const EXPONENT_MIN = -4
 const EXPONENT_MAX = 6
 
@@ -20,7 +20,7 @@ export function formatValue(value: Value): string {
   return String(value)
 }
 
-/** Formats a floating-point number with as few digits as lead back to it. */
+/** Formats a float with the fewest digits that parse back to it. */
 export function formatFloat(value: number): string {
   if (Number.isNaN(value)) return 'NaN'
   if (!Number.isFinite(value)) return value > 0 ? '+Inf' : '-Inf'

@@ -1,16 +1,16 @@
 /**
- * The grammar of expressions: the tree that they make, operators and how closely they bind, and the
- * functions that take a closure (github.com/expr-lang/expr, ast, parser).
+ * The grammar of expressions: the syntax tree, the precedence of operators, and the functions that
+ * take a closure (github.com/expr-lang/expr, ast, parser).
  * @module
  */
 import type { Value } from './value.ts'
 
-/** A part of an expression; `at` is where it stands in the text. */
+/** A node of the syntax tree; `at` is its offset in the source. */
 export type Node = { readonly at: number } & (
   | { readonly kind: 'literal'; readonly value: Value }
   | { readonly kind: 'name'; readonly name: string }
-  /** `#`, `#index` or `#acc` within a closure. */
-  | { readonly kind: 'pointer'; readonly name: string }
+  /** `#` within a closure. */
+  | { readonly kind: 'pointer' }
   | { readonly kind: 'unary'; readonly operator: string; readonly operand: Node }
   | Binary
   | {
@@ -29,14 +29,13 @@ export type Node = { readonly at: number } & (
       readonly to: Node | undefined
     }
   | Call
-  | MethodCall
-  /** What a built-in function is given to apply to each element of a list. */
+  /** An argument that a function applies to each element of an array. */
   | { readonly kind: 'closure'; readonly body: Node }
   | { readonly kind: 'let'; readonly name: string; readonly value: Node; readonly body: Node }
   | { readonly kind: 'sequence'; readonly nodes: readonly Node[] }
 )
 
-/** Two operands and what is between them. */
+/** Two operands and the operator between them. */
 export type Binary = {
   readonly kind: 'binary'
   readonly operator: string
@@ -44,43 +43,30 @@ export type Binary = {
   readonly right: Node
 }
 
-/** An element of a list or a map. */
+/** An element of an array or a map. */
 export type Member = {
   readonly kind: 'member'
   readonly target: Node
   readonly property: Node
-  /** Whether nil instead of a list or map gives nil, as behind `?.`. */
+  /** Whether an element of nil is nil, as after `?.`. */
   readonly isOptional: boolean
 }
 
-/** A function and what it is given. */
+/** A function call. */
 export type Call = {
   readonly kind: 'call'
   readonly name: string
   readonly args: readonly Node[]
-  /** Whether functions of the environment are passed over, as behind `::`. */
-  readonly isBuiltin: boolean
 }
 
-/** A method of a value, and what it is given. */
-export type MethodCall = {
-  readonly kind: 'method'
-  readonly at: number
-  readonly target: Node
-  readonly name: string
-  readonly args: readonly Node[]
-  /** Whether nil has it and gives nil, as behind `?.`. */
-  readonly isOptional: boolean
-}
-
-/** How closely an operator before its operand binds. */
+/** Precedence of the unary operators. */
 export const UNARY: ReadonlyMap<string, number> = new Map([
   ['not', 50],
   ['!', 50],
   ['-', 90],
   ['+', 90],
 ])
-/** How closely an operator between its operands binds. */
+/** Precedence of the binary operators. */
 export const BINARY: ReadonlyMap<string, number> = new Map([
   ['|', 0],
   ['or', 10],
@@ -108,11 +94,11 @@ export const BINARY: ReadonlyMap<string, number> = new Map([
   ['^', 100],
   ['??', 500],
 ])
-/** Operators that may be chained: `1 < x < 9`. */
+/** Operators that can be chained: `1 < x < 9`. */
 export const COMPARISONS: ReadonlySet<string> = new Set(['<', '>', '>=', '<='])
-/** Operators of which several are taken from the right. */
+/** Right-associative operators. */
 export const FROM_THE_RIGHT: ReadonlySet<string> = new Set(['**', '^'])
-/** Operators that `not` may stand before. */
+/** Operators that accept `not` before them: `x not in y`. */
 export const NEGATABLE: ReadonlySet<string> = new Set([
   'in',
   'matches',
@@ -121,18 +107,7 @@ export const NEGATABLE: ReadonlySet<string> = new Set([
   'endsWith',
 ])
 
-/** What may stand behind a list in the call of a function that applies a closure. */
-export type ClosureArg = 'closure' | 'closure?' | 'value?'
-
-/** What functions that apply a closure take behind the list. */
-export const CLOSURE_ARGS: ReadonlyMap<string, readonly ClosureArg[]> = new Map([
-  ...['all', 'none', 'any', 'one', 'filter', 'map', 'find', 'findIndex', 'findLast'].map(
-    (name): [string, readonly ClosureArg[]] => [name, ['closure']],
-  ),
-  ['findLastIndex', ['closure']],
-  ['groupBy', ['closure']],
-  ['count', ['closure?']],
-  ['sum', ['closure?']],
-  ['sortBy', ['closure', 'value?']],
-  ['reduce', ['closure', 'value?']],
-])
+/** Functions that take a closure after the array. Only `count` can do without it. */
+export const CLOSURE_CALLS: ReadonlySet<string> = new Set(
+  'all none any one filter map find findIndex count'.split(' '),
+)

@@ -1,5 +1,5 @@
 /**
- * The operator `matches`: text against a regular expression in Go's syntax.
+ * The operator `matches`: a string against a regular expression in Go's syntax.
  * @module
  */
 import { compilePattern, type Pattern, PatternError } from '../pattern/pattern.ts'
@@ -10,9 +10,9 @@ import { BOOL } from './type.ts'
 import { typeName, type Value } from './value.ts'
 
 /**
- * Makes the operation for a right operand. A literal is compiled at once, anything else when it is
- * met, and kept until there is another.
- * @throws {SyntaxProblem} when a literal is not a pattern
+ * Creates the operation for a right operand. Compiles a literal now, another operand when it is
+ * evaluated, and keeps the pattern until the operand's value changes.
+ * @throws {SyntaxProblem} when a literal is not a valid pattern
  */
 export function matchOperation(right: Node): Operation {
   const literal = right.kind === 'literal' && typeof right.value === 'string'
@@ -48,5 +48,5 @@ function patternOf(source: string): Pattern {
 
 function unfit(text: Value, source: Value): ExpressionError {
   const types = `${typeName(text)} and ${typeName(source)}`
-  return new ExpressionError(`"matches" has no meaning for ${types}`)
+  return new ExpressionError(`"matches" does not accept ${types}`)
 }

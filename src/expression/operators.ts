@@ -1,11 +1,10 @@
 /**
- * What operators do with values, and what types they take
- * (github.com/expr-lang/expr, checker/checker.go, vm/runtime).
+ * Binary operators: their operand types and their results (github.com/expr-lang/expr,
+ * checker/checker.go, vm/runtime).
  * @module
  */
 
 import { ExpressionError } from './errors.ts'
-import { withTimes } from './time-operators.ts'
 import {
   arrayOf,
   BOOL,
@@ -28,9 +27,9 @@ import {
   type Value,
 } from './value.ts'
 
-/** An operator between two values. */
+/** A binary operator. */
 export type Operation = {
-  /** The type of the result; `undefined` when it does not go with these operands. */
+  /** Returns the type of the result; `undefined` for operands that it does not accept. */
   readonly typeOf: (left: Type, right: Type) => Type | undefined
   /** @throws {ExpressionError} */
   readonly apply: (left: Value, right: Value) => Value
@@ -39,16 +38,14 @@ export type Operation = {
 type Kind = Type['kind']
 
 const NUMBERS: readonly Kind[] = ['int', 'float']
-/** Elements of a range. */
+/** Maximum number of elements of a range. */
 const RANGE_MAX = 100_000n
 
-/** Operators that look at both operands; `and`, `or`, `??` and `matches` are not among them. */
-export const OPERATIONS: ReadonlyMap<string, Operation> = new Map(
-  Array.from(operations(), ([name, one]): [string, Operation] => [name, withTimes(name, one)]),
-)
+/** The operators that always evaluate both operands: not `and`, `or`, `??`, and not `matches`. */
+export const OPERATIONS: ReadonlyMap<string, Operation> = operations()
 
-function operations(): Map<string, Operation> {
-  return new Map([
+function operations(): ReadonlyMap<string, Operation> {
+  return new Map<string, Operation>([
     ['==', { typeOf: equality, apply: equalValues }],
     ['!=', { typeOf: equality, apply: (a, b) => !equalValues(a, b) }],
     ['<', { typeOf: ordering, apply: (a, b) => compareValues(a, b, '<') < 0 }],
@@ -90,7 +87,7 @@ function operations(): Map<string, Operation> {
   ])
 }
 
-/** The type of the result where both operands are of the same kinds, or may be. */
+/** Returns `result` if both operands are, or can be, of the given kinds. */
 export function both(
   left: Type,
   right: Type,
@@ -141,7 +138,7 @@ function membership(left: Type, right: Type): Type | undefined {
   }
 }
 
-/** Nil has, begins with and ends with nothing. */
+/** Returns an operator on strings; it is false if an operand is nil. */
 function textOperation(name: string, test: (a: string, b: string) => boolean): Operation {
   return {
     typeOf: (left, right) => both(left, right, ['string'], BOOL),
@@ -164,7 +161,7 @@ const sum = calculate(
   (a, b) => a + b,
 )
 
-/** Whole numbers stay whole; with a floating-point number they become one. */
+/** Two ints give an int; an int and a float give a float. */
 function calculate(
   operator: string,
   ints: (a: bigint, b: bigint) => bigint,
@@ -189,7 +186,7 @@ function calculateFloat(
 
 function modulo(a: Value, b: Value): Value {
   if (typeof a !== 'bigint' || typeof b !== 'bigint') throw mismatch(a, '%', b)
-  if (b === 0n) throw new ExpressionError('a whole number is divided by zero')
+  if (b === 0n) throw new ExpressionError('integer modulo by zero')
   return toInt64(a % b)
 }
 
@@ -207,5 +204,5 @@ function isIn(needle: Value, among: Value): Value {
 }
 
 function mismatch(a: Value, operator: string, b: Value): ExpressionError {
-  return new ExpressionError(`"${operator}" has no meaning for ${typeName(a)} and ${typeName(b)}`)
+  return new ExpressionError(`"${operator}" does not accept ${typeName(a)} and ${typeName(b)}`)
 }

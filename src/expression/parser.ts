@@ -1,59 +1,51 @@
 /**
- * From an expression's text to its tree (github.com/expr-lang/expr, parser).
+ * Parses an expression to its syntax tree (github.com/expr-lang/expr, parser).
  * @module
  */
 
 import { SyntaxProblem } from './errors.ts'
 import type { Node } from './grammar.ts'
-import {
-  BINARY,
-  CLOSURE_ARGS,
-  type ClosureArg,
-  COMPARISONS,
-  FROM_THE_RIGHT,
-  NEGATABLE,
-  UNARY,
-} from './grammar.ts'
-import { readTokens, type Token } from './tokens.ts'
+import { BINARY, CLOSURE_CALLS, COMPARISONS, FROM_THE_RIGHT, NEGATABLE, UNARY } from './grammar.ts'
+import { type Lexeme, readLexemes } from './lexemes.ts'
 import type { Value } from './value.ts'
 
-/** Characters of an expression. */
+/** Maximum length of an expression. */
 const SOURCE_MAX = 65_536
-/** Parts of an expression, as the original has it. */
+/** Maximum number of nodes, as in expr-lang. */
 const NODES_MAX = 10_000
-/** Parts within each other. */
+/** Maximum depth of nested nodes. */
 const DEPTH_MAX = 200
 
 const INT_MAX = 2n ** 63n - 1n
-const END: Token = { kind: 'end', text: '', at: 0 }
+const END: Lexeme = { kind: 'end', text: '', at: 0 }
 const NAME_LIKE = /^[\p{L}_$][\p{L}\p{Nd}_$]*$/u
 
 /**
  * Parses an expression.
- * @param isOverridden whether a function of the environment hides a built-in one
+ * @param isOverridden whether a function of the environment shadows a built-in one
  * @throws {SyntaxProblem}
  */
 export function parseExpression(source: string, isOverridden: (name: string) => boolean): Node {
   if (source.length > SOURCE_MAX) {
     throw new SyntaxProblem(0, `an expression has at most ${SOURCE_MAX} characters`)
   }
-  return new Parser(readTokens(source), isOverridden).parse()
+  return new Parser(readLexemes(source), isOverridden).parse()
 }
 
-/** An operator between two operands that has not been read over yet. */
+/** A binary operator that the parser has seen but not consumed. */
 type Operator = { readonly text: string; readonly isNegated: boolean; readonly precedence: number }
 
 class Parser {
-  private readonly tokens: readonly Token[]
+  private readonly lexemes: readonly Lexeme[]
   private readonly isOverridden: (name: string) => boolean
   private index = 0
   private nodeCount = 0
   private depth = 0
-  /** Closures within each other at the current token. */
+  /** Number of enclosing closures. */
   private closureDepth = 0
 
-  constructor(tokens: readonly Token[], isOverridden: (name: string) => boolean) {
-    this.tokens = tokens
+  constructor(lexemes: readonly Lexeme[], isOverridden: (name: string) => boolean) {
+    this.lexemes = lexemes
     this.isOverridden = isOverridden
   }
 
@@ -78,7 +70,7 @@ class Parser {
     if (this.depth > DEPTH_MAX) {
       throw new SyntaxProblem(
         this.current.at,
-        `at most ${DEPTH_MAX} parts may stand within another`,
+        `an expression has at most ${DEPTH_MAX} nested parts`,
       )
     }
     const node = this.operation(precedence)
@@ -95,7 +87,7 @@ class Parser {
       const operator = this.nextOperator()
       if (operator === undefined || operator.precedence < precedence) break
       if (before === '??' && operator.text !== '??' && operator.text !== '|') {
-        throw this.unexpected('"??" and other operators need parentheses between them')
+        throw this.unexpected('put "??" and its operands in parentheses before another operator')
       }
       left = this.binary(left, operator)
       before = operator.text
@@ -107,26 +99,26 @@ class Parser {
     const { kind, text } = this.current
     if (kind !== 'operator') return undefined
     const isNegated = text === 'not'
-    const token = isNegated ? this.tokens[this.index + 1] : this.current
-    if (isNegated && !NEGATABLE.has(token?.text ?? '')) throw this.unexpected()
-    const precedence = BINARY.get(token?.text ?? '')
-    return precedence === undefined || token === undefined
+    const lexeme = isNegated ? this.lexemes[this.index + 1] : this.current
+    if (isNegated && !NEGATABLE.has(lexeme?.text ?? '')) throw this.unexpected()
+    const precedence = BINARY.get(lexeme?.text ?? '')
+    return precedence === undefined || lexeme === undefined
       ? undefined
-      : { text: token.text, isNegated, precedence }
+      : { text: lexeme.text, isNegated, precedence }
   }
 
   private binary(left: Node, { text, isNegated, precedence }: Operator): Node {
     if (isNegated) this.index++
     const { at } = this.current
     this.index++
-    if (text === '|') return this.call(this.expectName(), { piped: left })
+    if (text === '|') return this.call(this.expectName(), left)
     if (COMPARISONS.has(text)) return this.comparison(left, { at, text, precedence })
     const right = this.expression(FROM_THE_RIGHT.has(text) ? precedence : precedence + 1)
     const node = this.made({ kind: 'binary', at, operator: text, left, right })
     return isNegated ? this.made({ kind: 'unary', at, operator: 'not', operand: node }) : node
   }
 
-  /** `a < b < c` says the same as `a < b and b < c`. */
+  /** Parses `a < b < c` as `a < b and b < c`. */
   private comparison(
     first: Node,
     { at, text: operator, precedence }: Omit<Operator, 'isNegated'> & { readonly at: number },
@@ -194,73 +186,56 @@ class Parser {
       return this.postfix(node)
     }
     if (this.closureDepth > 0 && (this.is('#') || this.is('.'))) {
-      const hasName = this.accept('#') && this.current.kind === 'name'
-      const name = hasName ? this.expectName().text : ''
-      return this.postfix(this.made({ kind: 'pointer', at, name }))
-    }
-    if (this.accept('::')) {
-      return this.postfix(this.call(this.expectName(), { isBuiltin: true }))
+      if (this.accept('#') && this.current.at === at + 1 && this.current.kind === 'name') {
+        throw new SyntaxProblem(at, `"#${this.current.text}" is not supported, only "#" is`)
+      }
+      return this.postfix(this.made({ kind: 'pointer', at }))
     }
     return this.operand()
   }
 
   private operand(): Node {
-    const token = this.current
-    const { kind, text, at } = token
+    const lexeme = this.current
+    const { kind, text, at } = lexeme
     if (this.is('[')) return this.postfix(this.array())
     if (this.is('{')) return this.postfix(this.map())
     this.index++
     if (kind === 'number') {
-      return this.made({ kind: 'literal', at, value: parseNumber(token) })
+      return this.made({ kind: 'literal', at, value: parseNumber(lexeme) })
     }
     if (kind === 'string') {
       return this.postfix(this.made({ kind: 'literal', at, value: text }))
-    }
-    if (kind === 'bytes') {
-      const value = Array.from(text, (octet) => BigInt(octet.charCodeAt(0)))
-      return this.postfix(this.made({ kind: 'literal', at, value }))
     }
     if (kind === 'name') {
       if (text === 'nil') return this.made({ kind: 'literal', at, value: undefined })
       if (text === 'true' || text === 'false') {
         return this.made({ kind: 'literal', at, value: text === 'true' })
       }
-      const node = this.is('(') ? this.call(token, {}) : this.made({ kind: 'name', at, name: text })
+      const node = this.is('(') ? this.call(lexeme) : this.made({ kind: 'name', at, name: text })
       return this.postfix(node)
     }
     this.index--
     throw this.unexpected()
   }
 
-  private call(
-    { text: name, at }: Token,
-    { piped, isBuiltin = false }: { readonly piped?: Node; readonly isBuiltin?: boolean },
-  ): Node {
+  private call({ text: name, at }: Lexeme, piped?: Node): Node {
     const args = piped === undefined ? [] : [piped]
-    const closureArgs = CLOSURE_ARGS.get(name)
     this.expect('(')
-    if (closureArgs !== undefined && (isBuiltin || !this.isOverridden(name))) {
+    if (!CLOSURE_CALLS.has(name) || this.isOverridden(name)) args.push(...this.args())
+    else {
       if (piped === undefined) args.push(this.expression(0))
-      this.closureArgs(closureArgs, args, piped === undefined)
+      const hasClosure = name !== 'count' || !this.is(')')
+      if (hasClosure && piped === undefined) this.expect(',')
+      if (hasClosure) args.push(this.closure())
       this.accept(',')
       this.expect(')')
-    } else args.push(...this.args())
-    return this.made({ kind: 'call', at, name, args, isBuiltin })
+    }
+    return this.made({ kind: 'call', at, name, args })
   }
 
-  /** Reads what a function is given, behind the parenthesis. */
+  /** Parses arguments after the opening parenthesis. */
   private args(): Node[] {
     return this.list(')', () => this.expression(0))
-  }
-
-  private closureArgs(wanted: readonly ClosureArg[], args: Node[], isBehindOther: boolean): void {
-    let needsComma = isBehindOther
-    for (const arg of wanted) {
-      if (arg.endsWith('?') && this.is(')')) return
-      if (needsComma) this.expect(',')
-      needsComma = true
-      args.push(arg === 'value?' ? this.expression(0) : this.closure())
-    }
   }
 
   private closure(): Node {
@@ -287,13 +262,15 @@ class Parser {
     const { kind, text, at } = this.current
     const isPlain = kind === 'number' || kind === 'string' || kind === 'name'
     if (isPlain) this.index++
-    else if (!this.is('(')) throw this.unexpected('expected a key, or one in parentheses')
+    else if (!this.is('(')) throw this.unexpected('expected a key or a parenthesized key')
     const key = isPlain ? this.made({ kind: 'literal', at, value: text }) : this.expression(0)
     this.expect(':')
     return [key, this.expression(0)]
   }
 
-  /** Reads what commas separate, up to a closing bracket and over it; a last comma may stand. */
+  /**
+   * Parses a comma-separated list up to and including its closing bracket; accepts a final comma.
+   */
   private list<T>(closing: string, read: () => T): T[] {
     const items: T[] = []
     while (!this.accept(closing)) {
@@ -313,12 +290,15 @@ class Parser {
       isOptional ||= isChain
       if (this.accept('.') || (isChain && !this.is('['))) {
         const property = this.property()
-        const base = { at: property.at, target: node, isOptional }
-        node = this.made(
-          this.accept('(')
-            ? { kind: 'method', name: property.value, args: this.args(), ...base }
-            : { kind: 'member', property, ...base, at },
-        )
+        if (this.is('(') && first.kind === 'name' && first.name === '$env') {
+          throw new SyntaxProblem(first.at, '"$env" is not supported; write the name without it')
+        }
+        if (this.is('(')) {
+          const { value } = property
+          const hint = `write ${value}(…), or "| ${value}(…)"`
+          throw new SyntaxProblem(property.at, `values have no methods; ${hint}`)
+        }
+        node = this.made({ kind: 'member', property, at, target: node, isOptional })
       } else if (this.accept('[')) node = this.element(node, at, isOptional)
       else return node
     }
@@ -333,7 +313,7 @@ class Parser {
     return { kind: 'literal', at, value: text }
   }
 
-  /** Reads an index or the two ends of a slice, behind the bracket. */
+  /** Parses an index or a slice after the opening bracket. */
   private element(target: Node, at: number, isOptional: boolean): Node {
     const from = this.is(':') ? undefined : this.expression(0)
     if (!this.accept(':')) {
@@ -346,8 +326,8 @@ class Parser {
     return this.made({ kind: 'slice', at, target, from, to })
   }
 
-  private get current(): Token {
-    return this.tokens[this.index] ?? END
+  private get current(): Lexeme {
+    return this.lexemes[this.index] ?? END
   }
 
   private is(text: string): boolean {
@@ -365,11 +345,11 @@ class Parser {
     if (!this.accept(text)) throw this.unexpected(`expected "${text}"`)
   }
 
-  private expectName(): Token {
-    const token = this.current
-    if (token.kind !== 'name') throw this.unexpected('expected a name')
+  private expectName(): Lexeme {
+    const lexeme = this.current
+    if (lexeme.kind !== 'name') throw this.unexpected('expected a name')
     this.index++
-    return token
+    return lexeme
   }
 
   private unexpected(wanted = 'expected a value or an operator'): SyntaxProblem {
@@ -388,7 +368,7 @@ class Parser {
   }
 }
 
-function parseNumber({ text, at }: Token): Value {
+function parseNumber({ text, at }: Lexeme): Value {
   const digits = text.replaceAll('_', '')
   const isWhole = /^0[xob]/i.test(digits) || !/[.e]/i.test(digits)
   if (!isWhole) return Number(digits)

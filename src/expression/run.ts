@@ -1,28 +1,23 @@
 /**
- * One evaluation of an expression: what it is about, and how much work it has done.
+ * One evaluation of an expression: its context, its variables, and a bound on its work.
  * @module
  */
 import { ExpressionError } from './errors.ts'
 import { isList, type Value } from './value.ts'
 
-/** Elements that one evaluation may make or look at, all lists together. */
+/** Array elements that one evaluation may create or visit. */
 const WORK_MAX = 100_000
-/** Characters of a text that it makes. */
+/** Maximum length of a string it creates. */
 const TEXT_MAX = 65_536
 
-/** What a closure is applied to. */
-export type Frame = { readonly item: Value; readonly index: number; readonly accumulator: Value }
-
-/** A part of an expression, ready to be evaluated. @throws {ExpressionError} */
+/** A compiled part of an expression. @throws {ExpressionError} */
 export type Evaluate<C> = (run: Run<C>) => Value
 
-const NO_FRAME: Frame = { item: undefined, index: 0, accumulator: undefined }
-
-/** An evaluation. */
+/** One evaluation. */
 export class Run<C> {
   readonly context: C
-  /** Of the innermost closure. */
-  frame: Frame = NO_FRAME
+  /** The element that the innermost closure is applied to: `#`. */
+  item: Value
   private variables: Value[] | undefined
   private work = 0
 
@@ -30,24 +25,25 @@ export class Run<C> {
     this.context = context
   }
 
-  /** The variable of a `let`, by its number. */
+  /** Returns the variable of a `let` by its number. */
   variable(index: number): Value {
     return this.variables?.[index]
   }
 
-  /** Sets a variable. */
+  /** Sets the variable of a `let`. */
   setVariable(index: number, value: Value): void {
     this.variables ??= []
     this.variables[index] = value
   }
 
-  /** Counts work. @throws {ExpressionError} when it is too much */
+  /** Counts work. @throws {ExpressionError} beyond the bound */
   spend(amount: number): void {
     this.work += amount
-    if (this.work > WORK_MAX) throw new ExpressionError('the expression has too much to do')
+    if (this.work > WORK_MAX)
+      throw new ExpressionError(`the expression visits more than ${WORK_MAX} elements`)
   }
 
-  /** Counts a value that was made. @throws {ExpressionError} when it is too large */
+  /** Counts a new value and returns it. @throws {ExpressionError} when it is too large */
   made(value: Value): Value {
     if (isList(value)) this.spend(value.length)
     if (typeof value === 'string' && value.length > TEXT_MAX) {

@@ -1,66 +1,55 @@
 /**
- * Types of expressions, by which mistakes are found before anything is evaluated
- * (github.com/expr-lang/expr, checker).
+ * Static types of expressions, to find mistakes before an evaluation (github.com/expr-lang/expr,
+ * checker).
  * @module
  */
 
-/** A type. `unknown` is for what is only known when it is evaluated, and goes with everything. */
+/** A static type. `unknown` is known only at evaluation and is accepted everywhere. */
 export type Type = ScalarType | { readonly kind: 'array'; readonly element: Type }
 type ScalarType = {
-  readonly kind: 'unknown' | 'nil' | 'bool' | 'int' | 'float' | 'string' | 'map' | TimeKind
+  readonly kind: 'unknown' | 'nil' | 'bool' | 'int' | 'float' | 'string' | 'map'
 }
-type TimeKind = 'time.Time' | 'time.Duration' | 'time.Location' | 'time.Weekday' | 'time.Month'
 
-/** What is only known when it is evaluated. */
+/** Known only when the expression is evaluated. */
 export const UNKNOWN: Type = { kind: 'unknown' }
-/** Nothing. */
+/** The type of nil. */
 export const NIL: Type = { kind: 'nil' }
-/** Truth. */
+/** True or false. */
 export const BOOL: Type = { kind: 'bool' }
-/** Whole numbers. */
+/** 64-bit integers. */
 export const INT: Type = { kind: 'int' }
 /** Floating-point numbers. */
 export const FLOAT: Type = { kind: 'float' }
-/** Text. */
+/** Strings. */
 export const STRING: Type = { kind: 'string' }
-/** Maps. */
+/** Maps with string keys. */
 export const MAP: Type = { kind: 'map' }
-/** Points in time. */
-export const TIME: Type = { kind: 'time.Time' }
-/** Lengths of time. */
-export const DURATION: Type = { kind: 'time.Duration' }
-/** Zones of time. */
-export const LOCATION: Type = { kind: 'time.Location' }
-/** Days of the week. */
-export const WEEKDAY: Type = { kind: 'time.Weekday' }
-/** Months. */
-export const MONTH: Type = { kind: 'time.Month' }
-/** Lists of anything. */
+/** Arrays with elements of any type. */
 export const ARRAY: Type = { kind: 'array', element: UNKNOWN }
 
-/** Makes the type of a list. */
+/** Returns the type of an array. */
 export function arrayOf(element: Type): Type {
   return { kind: 'array', element }
 }
 
-/** Tells whether a value of the type may be a number. */
+/** Returns whether values of the type are numbers. */
 export function isNumber({ kind }: Type): boolean {
   return kind === 'int' || kind === 'float'
 }
 
-/** Tells whether two values may be compared for being equal. */
+/** Returns whether `==` accepts these types. */
 export function isComparable(a: Type, b: Type): boolean {
   const hasNone = [a.kind, b.kind].some((kind) => kind === 'unknown' || kind === 'nil')
   return hasNone || a.kind === b.kind || (isNumber(a) && isNumber(b))
 }
 
-/** What both of two types are: the same type, or else `unknown`. */
+/** Returns the common type of two: the same type, or else `unknown`. */
 export function commonType(a: Type, b: Type): Type {
   if (a.kind === 'array' && b.kind === 'array') return arrayOf(commonType(a.element, b.element))
   return a.kind === b.kind ? a : UNKNOWN
 }
 
-/** Formats a type for messages. */
+/** Formats a type for messages, such as `array of string`. */
 export function formatType(type: Type): string {
   if (type.kind !== 'array') return type.kind
   return type.element.kind === 'unknown' ? 'array' : `array of ${formatType(type.element)}`

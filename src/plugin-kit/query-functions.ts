@@ -13,7 +13,6 @@ import { formatType } from '../dns/rr-type.ts'
 import type { Environment, EnvironmentFunction } from '../expression/built-in.ts'
 import { textOf } from '../expression/built-in.ts'
 import { ExpressionError } from '../expression/errors.ts'
-import { nowFunction } from '../expression/time-functions.ts'
 import { BOOL, INT, STRING, type Type } from '../expression/type.ts'
 
 /** What an expression is evaluated for. */
@@ -27,11 +26,10 @@ const TCP_BYTES = 65_535
 /** Addresses, and blocks of them, that stay parsed; one more, and it begins anew. */
 const PARSED_MAX = 4096
 
-/** Makes CoreDNS's functions, by name. @param nowMs gives milliseconds since 1970 */
-export function queryFunctions(nowMs: () => number): Environment<QueryContext> {
+/** Returns CoreDNS's functions by name. */
+export function queryFunctions(): Environment<QueryContext> {
   const networks = new Networks()
   return new Map([
-    ['now', nowFunction(nowMs)],
     ['type', of(STRING, ({ query }) => formatType(query.type))],
     ['name', of(STRING, ({ query }) => nameText(query.name.subarray(0, query.nameBytes)))],
     ['class', of(STRING, ({ query }) => formatClass(query.class))],

@@ -14,11 +14,11 @@ describe('calls', () => {
     ['concat()', 'refused 0: "concat" takes 1 or more argument(s), got 0'],
     ['zone()', 'refused 0: "zone" is not a function'],
     ['foo()', 'refused 0: the function "foo" does not exist'],
-    ['now()', 'refused 0: the function "now" is not supported'],
+    ['now()', 'refused 0: the function "now" of expr-lang is not supported'],
     ['map([1], name())', '[www.example.org.]'],
   ])
 
-  test('know which names are built in', () => {
+  test('know the names of built-in functions', () => {
     assert.deepEqual(['len', 'map', 'now', 'name'].map(isBuiltIn), [true, true, true, false])
   })
 })

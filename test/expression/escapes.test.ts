@@ -1,7 +1,7 @@
 import { describe } from 'vitest'
 import { testOutcomes } from './evaluate.ts'
 
-const REFUSED = 'is not an escape; write two backslashes where one is meant'
+const REFUSED = 'is not an escape; write two backslashes for a backslash'
 
 describe('escapes', () => {
   testOutcomes([

@@ -9,8 +9,8 @@ describe('matches', () => {
     ["'example.org.' matches zone", 'true'],
     ['same(nil) matches zone', 'false'],
     ["'a' matches same(nil)", 'false'],
-    ["'a' matches same(1)", 'error: "matches" has no meaning for string and int'],
-    ["1 matches 'a'", 'refused 2: "matches" has no meaning for int and string'],
+    ["'a' matches same(1)", 'error: "matches" does not accept string and int'],
+    ["1 matches 'a'", 'refused 2: "matches" does not accept int and string'],
     ["map(['a', 'b', 'a'], 'a' matches #)", '[true false true]'],
   ])
 })

@@ -9,11 +9,14 @@ describe('the parser', () => {
   testOutcomes([
     ['true ? 1 : 2', '1'],
     ['false ? 1 : true ? 2 : 3', '2'],
-    ['nil ?: 3', 'refused 0: a condition is true or false, this is nil'],
+    ['nil ?: 3', 'refused 0: a condition must be a bool, this is nil'],
     ['true ?: 3', 'true'],
     ['1 ?? 2', '1'],
     ['nil ?? nil ?? 3', '3'],
-    ['1 ?? 2 + 3', 'refused 7: "??" and other operators need parentheses between them, got "+"'],
+    [
+      '1 ?? 2 + 3',
+      'refused 7: put "??" and its operands in parentheses before another operator, got "+"',
+    ],
     ['(1 ?? 2) + 3', '4'],
     ['not do() and !do()', 'true'],
     ['do() or not do()', 'true'],
@@ -28,14 +31,13 @@ describe('the parser', () => {
     ['[1, 2,]', '[1 2]'],
     ['[,]', 'refused 1: expected a value or an operator, got ","'],
     ["{a: 1, 'b': 2, 3: 4, ('c' + 'd'): 5,}", 'map[3:4 a:1 b:2 cd:5]'],
-    ['{+: 1}', 'refused 1: expected a key, or one in parentheses, got "+"'],
+    ['{+: 1}', 'refused 1: expected a key or a parenthesized key, got "+"'],
     ["{'a': {'b': 1}}.a.b", '1'],
     ["{'in': 1}.in", '1'],
     ["{'a': nil}.a?.b.c", '<nil>'],
     ["{'a': [1]}.a?.[0]", '1'],
     ["'a-b' | replace('-', '.') | upper()", 'A.B'],
     ["'a' | upper", 'refused 11: expected "(", got the end of the expression'],
-    ['::len("abc")', '3'],
     ['0xff + 0b101 + 0o17 + 1_000 + 017', '1292'],
     ['1e3', '1000'],
     ['9223372036854775808', 'refused 0: 9223372036854775808 is over 9223372036854775807'],
@@ -46,10 +48,9 @@ describe('the parser', () => {
     ['1 not 2', 'refused 2: expected a value or an operator, got "not"'],
     ['a.1', 'refused 1: expected a value or an operator, got ".1"'],
     ['name().', 'refused 7: expected a name, got the end of the expression'],
-    ['name().upper()', 'refused 7: string has no method "upper"; write upper(…), or "| upper(…)"'],
+    ['name().upper()', 'refused 7: values have no methods; write upper(…), or "| upper(…)"'],
     ['# > 1', 'refused 0: expected a value or an operator, got "#"'],
     ['map([1])', 'refused 7: expected ",", got ")"'],
-    ['reduce([1], #, 2,)', '1'],
   ])
 
   test('bounds the length', () => {
@@ -60,12 +61,12 @@ describe('the parser', () => {
     assert.match(outcomeOf(`[${'1,'.repeat(10_001)}]`), /an expression has at most 10000 parts$/)
   })
 
-  test('bounds how deep parts lie within each other', () => {
-    assert.match(outcomeOf(`${'('.repeat(201)}1`), /at most 200 parts may stand within another$/)
+  test('bounds the depth', () => {
+    assert.match(outcomeOf(`${'('.repeat(201)}1`), /an expression has at most 200 nested parts$/)
     assert.equal(outcomeOf(`${'('.repeat(199)}1${')'.repeat(199)}`), '1')
   })
 
-  test('never throws anything but what is wrong', () => {
+  test('throws only SyntaxProblem', () => {
     const word = fc.constantFrom(
       ...'( ) [ ] { } , : ; ? ?. ?? . # | + - * ** / % in not and or let if else = == < a 1 .5'.split(
         ' ',

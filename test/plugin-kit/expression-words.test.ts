@@ -18,8 +18,8 @@ describe('an expression in a Corefile', () => {
   })
 
   const problems: readonly [text: string, problem: string][] = [
-    ["1 == 'a'", 'Corefile:3:12: "==" has no meaning for int and string'],
-    ['foo', 'Corefile:3:10: there is no name "foo"; text stands in quotes'],
+    ["1 == 'a'", 'Corefile:3:12: "==" does not accept int and string'],
+    ['foo', 'Corefile:3:10: unknown name "foo"; put strings in quotes'],
     ['1 ==', 'Corefile:3:12: expected a value or an operator, got the end of the expression'],
     ['', 'Corefile:3:5: expected a value or an operator, got the end of the expression'],
   ]

@@ -3,7 +3,6 @@
  * @module
  */
 import { formatValue } from '../../expression/format-value.ts'
-import type { TimeValue } from '../../expression/time-values.ts'
 import { isMap, typeName, type Value } from '../../expression/value.ts'
 
 /** A value in a template; `undefined` for none. */
@@ -13,7 +12,6 @@ export type Datum =
   | bigint
   | number
   | string
-  | TimeValue
   | readonly Datum[]
   | ReadonlyMap<Value, Value>
   | TextMap

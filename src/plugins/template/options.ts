@@ -86,14 +86,9 @@ const GROUP: Known = {
 
 /**
  * Reads a directive.
- * @param nowMs gives milliseconds since 1970, for conditions
  * @throws {ConfigError}
  */
-export function parseRule(
-  directive: Directive,
-  blockZones: readonly Uint8Array[],
-  nowMs: () => number,
-): Rule {
+export function parseRule(directive: Directive, blockZones: readonly Uint8Array[]): Rule {
   const [classWord, typeWord, ...zoneWords] = directive.args
   if (classWord === undefined || typeWord === undefined) {
     throw configError(directive, '"template" takes a class and a type, such as "template IN A"')
@@ -110,7 +105,7 @@ export function parseRule(
     extendedErrors: [],
     fallthrough: undefined,
   }
-  const environment = new Map<string, Known>([...queryFunctions(nowMs), ['group', GROUP]])
+  const environment = new Map<string, Known>([...queryFunctions(), ['group', GROUP]])
   for (const option of options(directive)) readOption(option, rule, environment)
   return rule
 }

@@ -20,7 +20,7 @@ import { serveRules } from './serve.ts'
  * often as there are rules; the first that matches answers.
  */
 export const setupTemplate: Setup = (directives, { host, zones, server, view, peers }) => {
-  const rules = directives.map((directive) => parseRule(directive, zones, host.now))
+  const rules = directives.map((directive) => parseRule(directive, zones))
   const quick = rules.map(quickRule)
   const surroundings = { metrics: host.metrics, server, view, metadata: metadataOf(peers) }
   return {

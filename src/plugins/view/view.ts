@@ -18,11 +18,11 @@ import { metadataOf } from '../metadata/metadata.ts'
 const NAME_LABEL = 'view/name'
 
 /** Configures `view NAME { expr EXPRESSION… }`: a query has to meet all of the conditions. */
-export const setupView: Setup = (directives, { host, peers }) => {
+export const setupView: Setup = (directives, { peers }) => {
   const directive = onlyDirective(directives)
   const [name] = checkArgs(directive, 1)
   if (name === undefined) throw configError(directive, '"view" takes a name')
-  const functions = queryFunctions(host.now)
+  const functions = queryFunctions()
   const metadata = metadataOf(peers)
   const notices: Problem[] = []
   const conditions = options(directive).map((option) => {

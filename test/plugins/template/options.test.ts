@@ -19,11 +19,7 @@ describe('a rule of template', () => {
       'fallthrough',
       'upstream 192.0.2.1',
     ]
-    const rule = parseRule(
-      parseDirective(directive('template IN ANY a.org', ...options)),
-      [ROOT],
-      () => 0,
-    )
+    const rule = parseRule(parseDirective(directive('template IN ANY a.org', ...options)), [ROOT])
     assert.deepEqual([rule.class, rule.type, rule.rcode], [1, 255, 3])
     assert.deepEqual(
       rule.patterns.map(({ source }) => source),
@@ -140,12 +136,12 @@ describe('a rule of template', () => {
     {
       name: 'knows variables from where they are',
       options: ['expr a == 1', 'var a 1'],
-      problem: '3:10: there is no name "a"; text stands in quotes',
+      problem: '3:10: unknown name "a"; put strings in quotes',
     },
     {
       name: 'knows the types of variables',
       options: ['var a 1', "expr a == 'x'"],
-      problem: '4:12: "==" has no meaning for int and string',
+      problem: '4:12: "==" does not accept int and string',
     },
     {
       name: 'needs an expression',
