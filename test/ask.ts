@@ -3,9 +3,9 @@
  * @module
  */
 import assert from 'node:assert/strict'
+import type { Client } from '../src/chain/client.ts'
 import { createResolver } from '../src/chain/create-resolver.ts'
 import type { Listener } from '../src/chain/listener.ts'
-import type { Client } from '../src/chain/plugin.ts'
 import type { Resolver } from '../src/chain/resolver.ts'
 import { parseCorefile } from '../src/corefile/parse-corefile.ts'
 import { ConfigError } from '../src/corefile/problem.ts'

@@ -3,9 +3,10 @@
  * @module
  */
 
+import type { Client } from '../src/chain/client.ts'
 import { Incoming, ownResponse } from '../src/chain/incoming.ts'
 import type { Listener } from '../src/chain/listener.ts'
-import type { Client, MaybePromise } from '../src/chain/plugin.ts'
+import type { MaybePromise } from '../src/chain/maybe-promise.ts'
 import type { Resolver } from '../src/chain/resolver.ts'
 import { ReplyWriter } from '../src/dns/reply-writer.ts'
 
@@ -45,7 +46,7 @@ export class ResolverClient {
   /** Asks by the slow path. */
   atLength(message: Uint8Array): MaybePromise<Uint8Array | undefined> {
     const { resolver, listener, incoming, client } = this
-    return resolver.answerAtLength(listener, incoming.read(message, client))
+    return resolver.answerOnSlowPath(listener, incoming.read(message, client))
   }
 
   /** Asks, and once more by the slow path when the fast path has answered. */

@@ -39,7 +39,7 @@ describe('the layout check', () => {
     {
       name: 'a file without a test',
       file: 'src/dns/a.ts',
-      text: head,
+      text: `${head}const A = 1\n`,
       finds: /has no test\/dns\/a\.test\.ts/,
     },
     {

@@ -166,6 +166,8 @@ const IMPURE =
 const IMPORT =
   /^(?:import|export)\s(?:[^'"]*?\sfrom\s+)?['"]([^'"]+)['"]|import\(['"]([^'"]+)['"]\)/gm
 const EXPORT = /^export (?:default )?(?:abstract |async )?(?:function|const|type|class|interface)\b/
+/** What makes a file more than types: such a file needs a test. */
+const RUNS = /^(?:export )?(?:default |abstract |async )*(?:function|const|let|class)\b/m
 const UNFINISHED = /\b(TODO|FIXME|XXX|HACK)\b/
 /** Casts are for the border, right after a check: bytes, JSON, what a platform's types leave open. */
 const CASTS = 'src/bytes/bytes.ts'
@@ -208,7 +210,7 @@ function tooLong(root: string): string[] {
 function fileViolations(root: string, file: string, text: string): string[] {
   const found: string[] = []
   const twin = `test/${file.replace(/^src\//, '').replace(/\.ts$/, '.test.ts')}`
-  if (!existsSync(join(root, twin))) found.push(`${file}: has no ${twin}`)
+  if (RUNS.test(text) && !existsSync(join(root, twin))) found.push(`${file}: has no ${twin}`)
   if (!/^\/\*\*[\s\S]*?@module\n \*\//.test(text))
     found.push(`${file}: does not begin with @module`)
   return found

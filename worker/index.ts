@@ -4,7 +4,7 @@
  */
 import type { Context, Hono } from 'hono'
 import { isRecord } from '../src/bytes/unknown.ts'
-import type { Client } from '../src/chain/plugin.ts'
+import type { Client } from '../src/chain/client.ts'
 import { errorResponse, HttpError } from '../src/doh/http-error.ts'
 import { createGatewayApp, health } from '../src/gateway/app.ts'
 import {

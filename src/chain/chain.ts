@@ -8,18 +8,15 @@ import { RCODE } from '../dns/rcode.ts'
 import { pathsBelow } from '../plugins/root/root.ts'
 import { hasOwnNames } from './answering-parts.ts'
 import { configurePlugin, type DirectiveGroup, PROBLEMS_MAX } from './configure-plugin.ts'
-import { compileQuickWay, type QuickWay } from './fast-path.ts'
+import { compileFastPath, type FastPath } from './fast-path.ts'
+import type { Feature } from './feature.ts'
 import type { Host } from './host.ts'
-import {
-  type Feature,
-  failure,
-  type MaybePromise,
-  type Next,
-  type Outcome,
-  type Plugin,
-  type SetupContext,
-} from './plugin.ts'
+import type { MaybePromise } from './maybe-promise.ts'
+import { failure, type Outcome } from './outcome.ts'
+import type { Plugin } from './plugin.ts'
 import { findSetup, type PluginSet } from './registry.ts'
+import type { Next } from './request.ts'
+import type { SetupContext } from './setup.ts'
 
 /** A compiled server block. */
 export type Chain = {
@@ -30,7 +27,7 @@ export type Chain = {
   /** Sends a request through all plugins. */
   readonly serve: Next
   /** The way for queries that need no request; `undefined` when there is none. */
-  readonly quickWay: QuickWay | undefined
+  readonly fastPath: FastPath | undefined
   /** Plugins that look at answered queries. */
   readonly observers: readonly NonNullable<Plugin['observe']>[]
   /** Whether a query is for this block; `undefined` when all of its zones are. */
@@ -83,7 +80,7 @@ export function compileChain(
     features,
     notices,
     serve: link(plugins, block),
-    quickWay: compileQuickWay(plugins),
+    fastPath: compileFastPath(plugins),
     observers: plugins.flatMap(({ observe }) => observe ?? []),
     admits: plugins.find(({ admits }) => admits !== undefined)?.admits,
     takesAnyClass: plugins.some(({ name }) => ANY_CLASS.has(name)),
@@ -136,7 +133,7 @@ function link(plugins: readonly Plugin[], { directives }: ServerBlock): Next {
     next = (request) => {
       const { trace, query, client } = request
       // For names outside its origins a client may have other servers asked, at most.
-      if (isOwn && client.view?.seesName(query) === false) return rest(request)
+      if (isOwn && client.visibility?.seesName(query) === false) return rest(request)
       trace.plugin = name
       return trace.spans === undefined
         ? serve(request, rest)

@@ -5,8 +5,8 @@
  */
 import { ConfigError, type Position, type Problem } from '../corefile/problem.ts'
 import type { Directive, Line, Word } from '../corefile/server-block.ts'
-import type { Configured, SetupContext } from './plugin.ts'
 import { findSetup } from './registry.ts'
+import type { SetupContext, SetupResult } from './setup.ts'
 
 /** Directives of one plugin in one server block. */
 export type DirectiveGroup = [Directive, ...Directive[]]
@@ -20,7 +20,7 @@ const LISTS: ReadonlySet<string> = new Set(
 )
 
 /** @throws {ConfigError} with all that is wrong in the directives */
-export function configurePlugin(directives: DirectiveGroup, context: SetupContext): Configured {
+export function configurePlugin(directives: DirectiveGroup, context: SetupContext): SetupResult {
   const setup = findSetup(context.host.plugins, directives[0])
   try {
     return setup(directives, context)

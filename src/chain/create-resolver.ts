@@ -8,6 +8,7 @@ import type { ZoneKey } from '../corefile/zone-key.ts'
 import { formatName, nameKey } from '../dns/name.ts'
 import { RCODE } from '../dns/rcode.ts'
 import { type Chain, compileChain } from './chain.ts'
+import type { Client } from './client.ts'
 import { PROBLEMS_MAX } from './configure-plugin.ts'
 import type { Host } from './host.ts'
 import {
@@ -17,17 +18,13 @@ import {
   STANDARD_PORTS,
   serverAddresses,
 } from './listener.ts'
-import {
-  type Client,
-  failure,
-  type MaybePromise,
-  type Outcome,
-  type ServerAddress,
-} from './plugin.ts'
+import type { MaybePromise } from './maybe-promise.ts'
+import { failure, type Outcome } from './outcome.ts'
 import { Resolver } from './resolver.ts'
+import type { ServerAddress } from './setup.ts'
 
 /** On whose behalf plugins ask when no client does. */
-const OURSELVES: Client = { address: '127.0.0.1', port: 0, transport: 'udp' }
+const LOCAL_CLIENT: Client = { address: '127.0.0.1', port: 0, transport: 'udp' }
 
 /** A zone, and where the Corefile says so. */
 type Draft = Omit<Listener, 'zones' | 'bounds' | 'takesAnyClass'> & {
@@ -83,7 +80,7 @@ function lookupFor(
     zones.some(({ zone }) => block.keys.some((key) => key.zone === zone)),
   )
   if (resolver === undefined || listener === undefined) return failure(RCODE.REFUSED)
-  return resolver.lookup(listener, OURSELVES, { ...question, depth: 0 })
+  return resolver.lookup(listener, LOCAL_CLIENT, { ...question, depth: 0 })
 }
 
 function portOf({ port, transport }: ZoneKey, ports: DefaultPorts): number {

@@ -5,10 +5,10 @@
 import { type EdnsOption, parseOptions } from '../dns/edns.ts'
 import { FLAG, parseQuery } from '../dns/query.ts'
 import { writeQuery } from '../dns/write-query.ts'
-import type { Request } from './plugin.ts'
+import type { Request } from './request.ts'
 
 /** What is to be different. */
-export type Changes = {
+export type RequestChanges = {
   /** Absolute. */
   readonly name?: Uint8Array
   readonly type?: number
@@ -30,7 +30,7 @@ export function optionsOf({ query }: Request): EdnsOption[] {
  * Makes a request that asks something else on the way through the rest of a chain; the reply still
  * goes out with the question that the client asked. Bounds of the reply are shared with the first.
  */
-export function askedInstead(request: Request, changes: Changes): Request {
+export function deriveRequest(request: Request, changes: RequestChanges): Request {
   const { query } = request
   const { options } = changes
   const hasEdns = query.hasEdns || options !== undefined
@@ -53,6 +53,6 @@ export function askedInstead(request: Request, changes: Changes): Request {
   const lowerName = parsed.name.subarray(0, parsed.nameBytes)
   const { ownOptions = request.ownOptions } = changes
   const own = ownOptions === undefined ? {} : { ownOptions }
-  const { clientQuery = query } = request
-  return { ...request, ...own, clientQuery, query: parsed, name, lowerName, type, class: rrClass }
+  const { originalQuery = query } = request
+  return { ...request, ...own, originalQuery, query: parsed, name, lowerName, type, class: rrClass }
 }

@@ -5,9 +5,10 @@
  */
 
 import type { Chain } from './chain.ts'
+import type { Client } from './client.ts'
 import type { Host } from './host.ts'
 import { type Listener, serverAddresses } from './listener.ts'
-import type { Client, Observation } from './plugin.ts'
+import type { Observation } from './observation.ts'
 import { RequestCounts, serverIndex } from './request-counts.ts'
 
 const ZONE = 'dropped'

@@ -7,7 +7,9 @@ import { formatName } from '../dns/name.ts'
 import { isWithinZone } from '../dns/query.ts'
 import type { Incoming } from './incoming.ts'
 import { findChain, type Listener } from './listener.ts'
-import { andThen, type Fact, type MaybePromise, type Spans } from './plugin.ts'
+import { andThen, type MaybePromise } from './maybe-promise.ts'
+import type { Fact } from './plugin.ts'
+import type { Spans } from './request.ts'
 import type { Resolver } from './resolver.ts'
 
 /** An answer and how it came about. */

@@ -6,7 +6,9 @@
 import { MESSAGE_BYTES_MAX, UDP_BYTES_ADVERTISED } from '../dns/limits.ts'
 import type { Query } from '../dns/query.ts'
 import type { ReplyWriter } from '../dns/reply-writer.ts'
-import type { Client, Plugin, QuickPart, QuickReply } from './plugin.ts'
+import type { Client } from './client.ts'
+import type { FastPathPart, FastReplyOptions } from './fast-path-part.ts'
+import type { Plugin } from './plugin.ts'
 import { bytesFor, paddingBlock, udpBytesFor } from './reply-bounds.ts'
 
 // Constants of this module are a part of the compiled code (dns/query.ts).
@@ -17,39 +19,39 @@ const bytesTo = bytesFor
 const paddingTo = paddingBlock
 
 /** The quick way through one chain. */
-export class QuickWay {
+export class FastPath {
   /** Name of the plugin that answers. */
   readonly plugin: string
-  private readonly concerns: readonly NonNullable<QuickPart['concerns']>[]
-  private readonly prepare: readonly NonNullable<QuickPart['prepare']>[]
-  private readonly accepts: readonly NonNullable<QuickPart['accepts']>[]
-  private readonly answered: readonly NonNullable<QuickPart['answered']>[]
-  private readonly answers: NonNullable<QuickPart['answer']>
+  private readonly slowPathChecks: readonly NonNullable<FastPathPart['needsSlowPath']>[]
+  private readonly prepare: readonly NonNullable<FastPathPart['prepare']>[]
+  private readonly accepts: readonly NonNullable<FastPathPart['accepts']>[]
+  private readonly answered: readonly NonNullable<FastPathPart['answered']>[]
+  private readonly answers: NonNullable<FastPathPart['answer']>
   /** What all replies are like, as far as no client and no query change it. */
-  private readonly usual: QuickReply = usualReply()
-  private readonly how: QuickReply = usualReply()
+  private readonly defaults: FastReplyOptions = defaultOptions()
+  private readonly options: FastReplyOptions = defaultOptions()
 
   /** @param parts of the plugins before the one that answers */
   constructor(
     plugin: string,
-    parts: readonly QuickPart[],
-    answers: NonNullable<QuickPart['answer']>,
+    parts: readonly FastPathPart[],
+    answers: NonNullable<FastPathPart['answer']>,
   ) {
     this.plugin = plugin
     this.answers = answers
-    this.concerns = parts.flatMap(({ concerns }) => concerns ?? [])
+    this.slowPathChecks = parts.flatMap(({ needsSlowPath }) => needsSlowPath ?? [])
     this.prepare = parts.flatMap(({ prepare }) => prepare ?? [])
     this.accepts = parts.flatMap(({ accepts }) => accepts ?? [])
     this.answered = parts.flatMap(({ answered }) => answered ?? [])
-    for (const { always } of parts) always?.(this.usual)
-    Object.assign(this.how, this.usual)
+    for (const { configure } of parts) configure?.(this.defaults)
+    Object.assign(this.options, this.defaults)
   }
 
   /** Whether a plugin before the one that answers has to see a query itself. */
-  isConcerned(query: Query, client: Client): boolean {
-    const { concerns } = this
-    for (let i = 0; i < concerns.length; i++) {
-      if (concerns[i]?.(query, client) === true) return true
+  needsSlowPath(query: Query, client: Client): boolean {
+    const { slowPathChecks } = this
+    for (let i = 0; i < slowPathChecks.length; i++) {
+      if (slowPathChecks[i]?.(query, client) === true) return true
     }
     return false
   }
@@ -58,17 +60,17 @@ export class QuickWay {
   answer(query: Query, client: Client, reply: ReplyWriter): number {
     // Who we are is told by an option, and options are for the long way.
     if (query.wantsNsid || query.isOptOdd) return 0
-    if (this.isConcerned(query, client)) return 0
-    const { how, accepts, answered } = this
+    if (this.needsSlowPath(query, client)) return 0
+    const { options, accepts, answered } = this
     const isUdp = client.transport === 'udp'
-    how.isUdp = isUdp
-    how.view = client.view
-    how.bytesMax = isUdp ? udpBytesTo(query) : bytesTo(query, client)
-    how.paddingBlock = isUdp ? 0 : paddingTo(client)
+    options.isUdp = isUdp
+    options.visibility = client.visibility
+    options.bytesMax = isUdp ? udpBytesTo(query) : bytesTo(query, client)
+    options.paddingBlock = isUdp ? 0 : paddingTo(client)
     if (this.prepare.length > 0) this.prepareFor(query)
-    const size = this.answers(query, reply, how)
+    const size = this.answers(query, reply, options)
     if (size === 0) return 0
-    const { flagsSet, flagsCleared } = how
+    const { flagsSet, flagsCleared } = options
     if ((flagsSet | flagsCleared) !== 0) reply.changeFlags(flagsSet, flagsCleared)
     const { bytes } = reply
     for (let i = 0; i < accepts.length; i++) {
@@ -80,25 +82,25 @@ export class QuickWay {
 
   /** Has plugins say what the reply to a query is to be like, whatever they said of the last. */
   private prepareFor(query: Query): void {
-    const { how, usual, prepare } = this
-    how.udpBytes = usual.udpBytes
-    how.rotation = usual.rotation
-    how.isMinimal = usual.isMinimal
-    how.hasTtlBounds = usual.hasTtlBounds
-    how.answerTtlMin = usual.answerTtlMin
-    how.answerTtlMax = usual.answerTtlMax
-    how.denialTtlMin = usual.denialTtlMin
-    how.denialTtlMax = usual.denialTtlMax
-    how.flagsSet = usual.flagsSet
-    how.flagsCleared = usual.flagsCleared
-    for (let i = 0; i < prepare.length; i++) prepare[i]?.(how, query)
+    const { options, defaults, prepare } = this
+    options.udpBytes = defaults.udpBytes
+    options.rotation = defaults.rotation
+    options.isMinimal = defaults.isMinimal
+    options.hasTtlBounds = defaults.hasTtlBounds
+    options.answerTtlMin = defaults.answerTtlMin
+    options.answerTtlMax = defaults.answerTtlMax
+    options.negativeTtlMin = defaults.negativeTtlMin
+    options.negativeTtlMax = defaults.negativeTtlMax
+    options.flagsSet = defaults.flagsSet
+    options.flagsCleared = defaults.flagsCleared
+    for (let i = 0; i < prepare.length; i++) prepare[i]?.(options, query)
   }
 }
 
-function usualReply(): QuickReply {
+function defaultOptions(): FastReplyOptions {
   return {
     isUdp: true,
-    view: undefined,
+    visibility: undefined,
     bytesMax: BYTES_MAX,
     udpBytes: ADVERTISED,
     paddingBlock: 0,
@@ -107,21 +109,21 @@ function usualReply(): QuickReply {
     hasTtlBounds: false,
     answerTtlMin: 0,
     answerTtlMax: 0,
-    denialTtlMin: 0,
-    denialTtlMax: 0,
+    negativeTtlMin: 0,
+    negativeTtlMax: 0,
     flagsSet: 0,
     flagsCleared: 0,
   }
 }
 
 /** Makes the quick way through plugins in the order in which they act; `undefined` without one. */
-export function compileQuickWay(plugins: readonly Plugin[]): QuickWay | undefined {
-  const parts: QuickPart[] = []
-  for (const { name, serve, quick } of plugins) {
+export function compileFastPath(plugins: readonly Plugin[]): FastPath | undefined {
+  const parts: FastPathPart[] = []
+  for (const { name, serve, fastPath } of plugins) {
     if (serve === undefined) continue
-    if (quick === undefined) return undefined
-    if (quick.answer !== undefined) return new QuickWay(name, parts, quick.answer)
-    parts.push(quick)
+    if (fastPath === undefined) return undefined
+    if (fastPath.answer !== undefined) return new FastPath(name, parts, fastPath.answer)
+    parts.push(fastPath)
   }
   return undefined
 }

@@ -13,7 +13,6 @@ import type { Snapshot } from '../snapshot/read/snapshot.ts'
 import type { Visibility } from '../snapshot/read/visibility.ts'
 import type { Log } from '../telemetry/log.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
-import type { Asked } from './plugin.ts'
 import type { PluginSet } from './registry.ts'
 
 /** An upstream server and how to reach it. */
@@ -67,19 +66,6 @@ export type ExchangeOptions = {
   /** Over which transport to ask an upstream of plain DNS. */
   readonly protocol: 'udp' | 'tcp'
   readonly timeoutMs: number
-}
-
-/** What a plugin asked an upstream for a request, for plugins that only look on. */
-export type UpstreamExchange = {
-  readonly asked: Asked
-  readonly address: string
-  readonly port: number
-  readonly isUdp: boolean
-  readonly query: Uint8Array
-  /** `undefined` when none came. */
-  readonly reply: Uint8Array | undefined
-  /** When the query was sent, in milliseconds since 1970. */
-  readonly startMs: number
 }
 
 /** An upstream that is asked, and the connections to it. */

@@ -5,7 +5,8 @@
 import { EMPTY } from '../bytes/bytes.ts'
 import { parseQuery, Query, type Refusal } from '../dns/query.ts'
 import type { ReplyWriter } from '../dns/reply-writer.ts'
-import type { Client, MaybePromise } from './plugin.ts'
+import type { Client } from './client.ts'
+import type { MaybePromise } from './maybe-promise.ts'
 
 /**
  * The size of a response that stands in the transport's writer until the transport uses that writer
@@ -15,7 +16,7 @@ export type AnswerResult = number | MaybePromise<Uint8Array | undefined>
 
 // Bound, as constants of a module are a part of the compiled code (dns/query.ts).
 const parse = parseQuery
-const NOBODY: Client = { address: '', port: 0, transport: 'udp' }
+const NO_CLIENT: Client = { address: '', port: 0, transport: 'udp' }
 
 /** Bytes of a slab: a client that never reads its response holds on to so many. */
 const SLAB_BYTES = 4096
@@ -29,7 +30,7 @@ export class Incoming {
   query: Query = new Query()
   /** The same query, or why the message is refused. */
   parsed: Query | Refusal = parseQuery(EMPTY, this.query)
-  client: Client = NOBODY
+  client: Client = NO_CLIENT
 
   /** Reads a message, which nobody may write to from now on. Returns itself. */
   read(message: Uint8Array, client: Client): this {

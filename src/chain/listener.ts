@@ -7,7 +7,9 @@ import type { Transport } from '../corefile/zone-key.ts'
 import { isWithinZone, type Query } from '../dns/query.ts'
 import { TYPE } from '../dns/rr-type.ts'
 import type { Chain } from './chain.ts'
-import type { Client, ConnectionBounds, ServerAddress, TlsService, View } from './plugin.ts'
+import type { Client, ClientVisibility } from './client.ts'
+import type { ConnectionBounds, TlsService } from './feature.ts'
+import type { ServerAddress } from './setup.ts'
 
 // Bound, as constants of a module are a part of the compiled code (dns/query.ts).
 const { DS } = TYPE
@@ -61,12 +63,12 @@ export function serverAddresses(
  */
 export function findChain(listener: Listener, query: Query, client: Client): Chain | undefined {
   const { zones } = listener
-  const { view } = client
+  const { visibility } = client
   let own: Chain | undefined
   for (let i = 0; i < zones.length; i++) {
     const served = zones[i]
     if (served === undefined || !isWithin(query, served.zone)) continue
-    if (view !== undefined && isHidden(served, query, view)) continue
+    if (visibility !== undefined && isHidden(served, query, visibility)) continue
     if (served.chain.admits?.(query, client) === false) continue
     if (own !== undefined && served.zone.length === 1) break
     if (query.type !== DS || served.zone.length < query.nameBytes) return served.chain
@@ -76,8 +78,12 @@ export function findChain(listener: Listener, query: Query, client: Client): Cha
 }
 
 /** A block that begins above the hidden zone has other names as well. */
-function isHidden({ zone, chain }: ServedZone, query: Query, view: View): boolean {
+function isHidden(
+  { zone, chain }: ServedZone,
+  query: Query,
+  visibility: ClientVisibility,
+): boolean {
   const { plugins } = chain
-  if (plugins.some(({ hides }) => hides?.(view, query, zone) === true)) return true
-  return !view.seesName(query) && !plugins.some(({ relays }) => relays?.(view) === true)
+  if (plugins.some(({ hides }) => hides?.(visibility, query, zone) === true)) return true
+  return !visibility.seesName(query) && !plugins.some(({ relays }) => relays?.(visibility) === true)
 }

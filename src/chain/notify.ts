@@ -7,15 +7,16 @@ import { FLAG, parseQuery, Query } from '../dns/query.ts'
 import { OPCODE, RCODE } from '../dns/rcode.ts'
 import { rcodeReply } from '../dns/refusal.ts'
 import { ReplyWriter } from '../dns/reply-writer.ts'
+import type { Client } from './client.ts'
 import { findChain, type Listener } from './listener.ts'
-import type { Client, Seal } from './plugin.ts'
-import { sealed } from './sealed.ts'
+import type { MessageSigner } from './message-signer.ts'
+import { signed } from './message-signer.ts'
 
 /**
  * Hands a notice to the plugins of the block for its zone.
  * @returns the reply, or that there is to be none; `undefined` for what is no notice, or for nobody
  */
-export function answerNotice(
+export function answerNotify(
   listener: Listener,
   bytes: Uint8Array,
   client: Client,
@@ -23,14 +24,14 @@ export function answerNotice(
   const query = parseQuery(bytes, new Query(), OPCODE.NOTIFY)
   const chain = query.kind === 'query' ? findChain(listener, query, client) : undefined
   if (query.kind === 'refusal' || chain === undefined) return undefined
-  let seal: Seal | undefined
-  for (const { notified, secures } of chain.plugins) {
-    const secured = secures?.(query)
-    seal ??= secured?.seal
+  let signer: MessageSigner | undefined
+  for (const { handleNotify, verify } of chain.plugins) {
+    const secured = verify?.(query)
+    signer ??= secured?.signer
     if (secured?.rcode !== undefined)
-      return { reply: sealed(rcodeReply(query, secured.rcode), seal) }
-    const verdict = notified?.(query, client)
-    if (verdict === 'taken') return { reply: sealed(taken(query), seal) }
+      return { reply: signed(rcodeReply(query, secured.rcode), signer) }
+    const verdict = handleNotify?.(query, client)
+    if (verdict === 'taken') return { reply: signed(taken(query), signer) }
     if (verdict === 'ignored') return { reply: undefined }
   }
   return undefined

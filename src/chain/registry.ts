@@ -5,7 +5,7 @@
  */
 import { configError } from '../corefile/problem.ts'
 import type { Directive } from '../corefile/server-block.ts'
-import type { Setup } from './plugin.ts'
+import type { Setup } from './setup.ts'
 import { unknownPlugin } from './unknown-plugin.ts'
 
 /** Plugins by name, in the order in which they act. */

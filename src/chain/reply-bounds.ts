@@ -4,7 +4,7 @@
  */
 import { MESSAGE_BYTES_MAX, UDP_BYTES_ADVERTISED, UDP_BYTES_MIN } from '../dns/limits.ts'
 import type { Query } from '../dns/query.ts'
-import type { Client } from './plugin.ts'
+import type { Client } from './client.ts'
 
 // Constants of this module are a part of the compiled code (dns/query.ts).
 const BYTES_MIN = UDP_BYTES_MIN

@@ -21,27 +21,22 @@ import { CLASS } from '../dns/rr-class.ts'
 import { TYPE } from '../dns/rr-type.ts'
 import { type QueryFields, writeQuery } from '../dns/write-query.ts'
 import type { Chain } from './chain.ts'
+import type { Client } from './client.ts'
 import { optionsOf } from './derived-request.ts'
 import { DroppedCounts } from './dropped-counts.ts'
-import type { QuickWay } from './fast-path.ts'
+import type { FastPath } from './fast-path.ts'
 import type { Host } from './host.ts'
 import type { AnswerResult, Incoming } from './incoming.ts'
 import { findChain, type Listener } from './listener.ts'
-import { answerNotice } from './notify.ts'
-import {
-  andThen,
-  type Client,
-  failure,
-  type MaybePromise,
-  type Observation,
-  type Outcome,
-  type Plugin,
-  type Request,
-  type Trace,
-} from './plugin.ts'
+import { andThen, type MaybePromise } from './maybe-promise.ts'
+import { signed } from './message-signer.ts'
+import { answerNotify } from './notify.ts'
+import type { Observation } from './observation.ts'
+import { failure, type Outcome } from './outcome.ts'
+import type { Plugin } from './plugin.ts'
 import { Readiness } from './readiness.ts'
 import { advertisedTo, bytesFor, paddingBlock, udpBytesFor } from './reply-bounds.ts'
-import { sealed } from './sealed.ts'
+import type { Request, Trace } from './request.ts'
 import { sendTransfer } from './zone-transfer.ts'
 
 /**
@@ -124,12 +119,12 @@ export class Resolver {
    * Answers a message, at once in the writer where that is possible. Never throws, never rejects.
    */
   answer(listener: Listener, incoming: Incoming, writer: ReplyWriter): AnswerResult {
-    const size = this.answerQuickly(listener, incoming, writer)
-    return size > 0 ? size : this.answerAtLength(listener, incoming)
+    const size = this.answerOnFastPath(listener, incoming, writer)
+    return size > 0 ? size : this.answerOnSlowPath(listener, incoming)
   }
 
   /** Answers a message by way of requests, which every plugin may see and change. */
-  answerAtLength(listener: Listener, incoming: Incoming): MaybePromise<Uint8Array | undefined> {
+  answerOnSlowPath(listener: Listener, incoming: Incoming): MaybePromise<Uint8Array | undefined> {
     return this.answerTraced(listener, incoming, undefined)
   }
 
@@ -141,7 +136,7 @@ export class Resolver {
   ): MaybePromise<Uint8Array | undefined> {
     const { parsed, client } = incoming
     if (parsed.kind === 'refusal') {
-      const notice = answerNotice(listener, incoming.query.bytes, client)
+      const notice = answerNotify(listener, incoming.query.bytes, client)
       return notice === undefined ? refusalReply(incoming.query, parsed) : notice.reply
     }
     if (parsed.class !== IN && !listener.takesAnyClass) return this.refuse(listener, incoming, [])
@@ -261,16 +256,16 @@ export class Resolver {
    * Answers a message from what is at hand, without allocating anything.
    * @returns size of the response, which is in the writer; 0 when it has to take the slow path
    */
-  private answerQuickly(listener: Listener, incoming: Incoming, writer: ReplyWriter): number {
+  private answerOnFastPath(listener: Listener, incoming: Incoming, writer: ReplyWriter): number {
     const { parsed, client } = incoming
     if (parsed.kind === 'refusal' || parsed.class !== IN || isTransfer(parsed)) return 0
     const chain = chainFor(listener, parsed, client)
-    const quickWay = chain?.quickWay
-    if (chain === undefined || quickWay === undefined) return 0
+    const fastPath = chain?.fastPath
+    if (chain === undefined || fastPath === undefined) return 0
     const { observers } = chain
-    if (observers.length === 0) return this.tryQuickly(quickWay, incoming, writer)
+    if (observers.length === 0) return this.tryFastPath(fastPath, incoming, writer)
     const startMs = this.host.elapsed()
-    const size = this.tryQuickly(quickWay, incoming, writer)
+    const size = this.tryFastPath(fastPath, incoming, writer)
     if (size === 0) return 0
     const { observation } = this
     observation.query = parsed
@@ -278,7 +273,7 @@ export class Resolver {
     observation.reply = writer.bytes
     observation.replyBytes = size
     observation.durationMs = this.host.elapsed() - startMs
-    observation.plugin = quickWay.plugin
+    observation.plugin = fastPath.plugin
     this.observe(observers, observation)
     return size
   }
@@ -295,9 +290,13 @@ export class Resolver {
   }
 
   /** A plugin that throws leaves the query to the long way, which has an answer to that too. */
-  private tryQuickly(quickWay: QuickWay, { query, client }: Incoming, writer: ReplyWriter): number {
+  private tryFastPath(
+    fastPath: FastPath,
+    { query, client }: Incoming,
+    writer: ReplyWriter,
+  ): number {
     try {
-      return quickWay.answer(query, client, writer)
+      return fastPath.answer(query, client, writer)
     } catch (error) {
       this.panic(error)
       return 0
@@ -325,7 +324,7 @@ export class Resolver {
     if (outcome.kind === 'drop') return undefined
     const { query, client, limits } = request
     if (outcome.kind === 'transfer') {
-      return sendTransfer(query, outcome.records, client, limits.seal).catch((error: unknown) => {
+      return sendTransfer(query, outcome.records, client, limits.signer).catch((error: unknown) => {
         this.panic(error)
         return undefined
       })
@@ -336,11 +335,11 @@ export class Resolver {
     const base: Reply = outcome.kind === 'reply' ? outcome : bare
     const hasOpt = base.origin === 'upstream' || options.length > 0 || base.dnssecOk === true
     const reply = query.wantsNsid && !hasOpt ? { ...base, options: mirrored(request) } : base
-    const { seal } = limits
-    const bytesMax = (isUdp ? limits.udpBytes : bytesFor(query, client)) - (seal?.bytes ?? 0)
+    const { signer } = limits
+    const bytesMax = (isUdp ? limits.udpBytes : bytesFor(query, client)) - (signer?.bytes ?? 0)
     const bounds = { bytesMax, udpBytes: limits.advertisedBytes }
     const size = writeReply(this.writer, query, reply, bounds, paddingBlock(client))
-    return sealed(this.writer.bytes.slice(0, size), seal)
+    return signed(this.writer.bytes.slice(0, size), signer)
   }
 }
 

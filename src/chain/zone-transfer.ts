@@ -9,8 +9,9 @@ import type { Query } from '../dns/query.ts'
 import { RCODE } from '../dns/rcode.ts'
 import { rcodeReply } from '../dns/refusal.ts'
 import { ReplyWriter } from '../dns/reply-writer.ts'
-import type { Client, Seal } from './plugin.ts'
-import { sealed } from './sealed.ts'
+import type { Client } from './client.ts'
+import type { MessageSigner } from './message-signer.ts'
+import { signed } from './message-signer.ts'
 
 /** Bytes of records, uncompressed, that one message is filled with. */
 const FILL_BYTES = 16_384
@@ -19,14 +20,14 @@ const RECORD_HEAD_BYTES = 10
 
 /**
  * Sends all messages but the last by `client.sendAhead`.
- * @param seal what signs each message
+ * @param signer what signs each message
  * @returns the last; a refusal when the client can take only one and there are more
  */
 export async function sendTransfer(
   query: Query,
   records: Iterable<ResourceRecord>,
   { sendAhead }: Client,
-  seal?: Seal,
+  signer?: MessageSigner,
 ): Promise<Uint8Array> {
   const writer = new ReplyWriter()
   let filled: ResourceRecord[] = []
@@ -34,15 +35,15 @@ export async function sendTransfer(
   for (const record of records) {
     const size = record.owner.length + RECORD_HEAD_BYTES + record.rdata.length
     if (bytes > 0 && bytes + size > FILL_BYTES) {
-      if (sendAhead === undefined) return sealed(rcodeReply(query, RCODE.REFUSED), seal)
-      await sendAhead(sealed(write(writer, query, filled), seal))
+      if (sendAhead === undefined) return signed(rcodeReply(query, RCODE.REFUSED), signer)
+      await sendAhead(signed(write(writer, query, filled), signer))
       filled = []
       bytes = 0
     }
     filled.push(record)
     bytes += size
   }
-  return sealed(write(writer, query, filled), seal)
+  return signed(write(writer, query, filled), signer)
 }
 
 function write(writer: ReplyWriter, query: Query, answer: ResourceRecord[]): Uint8Array {

@@ -4,7 +4,7 @@
  */
 import { dirname } from 'node:path'
 import { errorText } from '../bytes/unknown.ts'
-import type { TlsService } from '../chain/plugin.ts'
+import type { TlsService } from '../chain/feature.ts'
 import { ConfigError } from '../corefile/problem.ts'
 import {
   GATEWAY_VARIABLES,

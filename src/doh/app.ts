@@ -5,7 +5,7 @@
 import type { Context } from 'hono'
 import { Hono } from 'hono/tiny'
 import { decodeBase64url } from '../bytes/base64url.ts'
-import type { MaybePromise } from '../chain/plugin.ts'
+import type { MaybePromise } from '../chain/maybe-promise.ts'
 import { MESSAGE_BYTES_MAX } from '../dns/limits.ts'
 import { answerHeaders, cacheControl } from './answer-headers.ts'
 import { badMessage, isQuery, noAnswer } from './direct-message.ts'

@@ -4,7 +4,8 @@
  * @module
  */
 
-import type { MaybePromise, View } from '../chain/plugin.ts'
+import type { ClientVisibility } from '../chain/client.ts'
+import type { MaybePromise } from '../chain/maybe-promise.ts'
 import { HttpError } from '../doh/http-error.ts'
 import { hasHash } from './token.ts'
 import type { KnownToken, TokenBook } from './token-book.ts'
@@ -20,7 +21,7 @@ export type Access = {
 /** Who asks. */
 export type Caller = {
   /** What they see; `undefined` for everything. */
-  readonly view: View | undefined
+  readonly view: ClientVisibility | undefined
   /** Who they are, to count their requests by; `undefined` for everybody. */
   readonly tokenId: string | undefined
   /** Whether they may have answers explained. */

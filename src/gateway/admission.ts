@@ -5,8 +5,9 @@
  */
 import type { Context } from 'hono'
 import { errorText } from '../bytes/unknown.ts'
+import type { Client } from '../chain/client.ts'
 import type { Host } from '../chain/host.ts'
-import type { Client, MaybePromise } from '../chain/plugin.ts'
+import type { MaybePromise } from '../chain/maybe-promise.ts'
 import { HttpError } from '../doh/http-error.ts'
 import { type Caller, findCaller } from './access.ts'
 import { AccessAssertions, ASSERTION_HEADER } from './access-assertions.ts'
@@ -119,7 +120,7 @@ export class Admission {
   clientOf(c: Context): Client {
     const client = this.runtime.clientOf(c)
     const view = this.callers.get(c.req.raw)?.view
-    return view === undefined ? client : { ...client, view }
+    return view === undefined ? client : { ...client, visibility: view }
   }
 
   /**

@@ -4,8 +4,8 @@
  * @module
  */
 import { asWordBytes, type SizedBytes } from '../bytes/bytes.ts'
+import type { ClientVisibility } from '../chain/client.ts'
 import type { Host, SnapshotSource } from '../chain/host.ts'
-import type { View } from '../chain/plugin.ts'
 import { CLUSTER_TREE, type ClusterTree } from '../corefile/cluster-tree.ts'
 import type { KubernetesOptions } from '../corefile/kubernetes-options.ts'
 import { configError } from '../corefile/problem.ts'
@@ -88,7 +88,7 @@ export class ClusterZones {
    * Returns the age in milliseconds of the oldest snapshot that the response to a query may come
    * from, infinite when there is none yet; `undefined` outside of the zones that the client sees.
    */
-  ageMs(query: Query | Refusal, view: View | undefined): number | undefined {
+  ageMs(query: Query | Refusal, view: ClientVisibility | undefined): number | undefined {
     for (const { zone, parts } of this.zones) {
       if (query.kind === 'refusal' || !endsIn(query, zone)) continue
       let ageMs = -1

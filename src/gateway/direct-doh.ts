@@ -4,7 +4,7 @@
  * @module
  */
 
-import { andThen, type MaybePromise } from '../chain/plugin.ts'
+import { andThen, type MaybePromise } from '../chain/maybe-promise.ts'
 import type { Query, Refusal } from '../dns/query.ts'
 import {
   badMessage,
@@ -101,7 +101,7 @@ export class DirectDoh {
   ): DirectResponse {
     if (reply === undefined) return this.refuse(ticket, noAnswer())
     const { client, isPost, origin } = ticket
-    const age = this.gateway.ageHeaders(query, client.view)
+    const age = this.gateway.ageHeaders(query, client.visibility)
     const more = origin === undefined ? age : (this.pages?.with(age, origin, ['Accept']) ?? age)
     return directResponse(reply, { isPrivate: this.isPrivate, isPost }, more)
   }

@@ -2,10 +2,11 @@
  * The route that explains an answer, for the operator and for tokens with `explain`.
  * @module
  */
+
 import type { Context } from 'hono'
 import { Hono } from 'hono/tiny'
+import type { Client } from '../chain/client.ts'
 import type { Explanation } from '../chain/explain.ts'
-import type { Client } from '../chain/plugin.ts'
 import { parseResponse } from '../dns/message.ts'
 import { formatName } from '../dns/name.ts'
 import { formatRcode } from '../dns/rcode.ts'
@@ -48,7 +49,7 @@ export function createExplainRoute({ admit, explain }: ExplainOptions): Hono {
       serverBlock,
       plugins,
       facts,
-      view: client.view === undefined ? null : JSON.parse(client.view.id),
+      view: client.visibility === undefined ? null : JSON.parse(client.visibility.id),
     })
   })
   return app

@@ -4,10 +4,11 @@
  * @module
  */
 import type { Context } from 'hono'
+import type { Client, ClientVisibility } from '../chain/client.ts'
 import { type Explanation, explain } from '../chain/explain.ts'
 import type { Host } from '../chain/host.ts'
 import { Incoming, ownResponse } from '../chain/incoming.ts'
-import { andThen, type Client, type MaybePromise, type View } from '../chain/plugin.ts'
+import { andThen, type MaybePromise } from '../chain/maybe-promise.ts'
 import type { Resolver } from '../chain/resolver.ts'
 import { ConfigError, formatProblem } from '../corefile/problem.ts'
 import type { Query, Refusal } from '../dns/query.ts'
@@ -80,7 +81,7 @@ export class Gateway {
     const { parsed } = incoming
     const method = c.req.path.endsWith('/resolve') ? 'JSON' : c.req.method
     return andThen(this.answerFor(incoming, this.keeping(c), method), (reply) => {
-      this.headers.set(c.req.raw, this.ageHeaders(parsed, client.view))
+      this.headers.set(c.req.raw, this.ageHeaders(parsed, client.visibility))
       return reply
     })
   }
@@ -91,7 +92,10 @@ export class Gateway {
   }
 
   /** Returns the header with the age of the names that a query is for, if the client sees any. */
-  ageHeaders(query: Query | Refusal, view: View | undefined): Readonly<Record<string, string>> {
+  ageHeaders(
+    query: Query | Refusal,
+    view: ClientVisibility | undefined,
+  ): Readonly<Record<string, string>> {
     const ageMs = this.zones.ageMs(query, view)
     return ageMs === undefined ? NO_HEADERS : this.ages.of(ageMs)
   }
@@ -154,7 +158,7 @@ export class Gateway {
     const [listener] = this.resolver.listeners
     if (listener === undefined) return undefined
     return this.clock.during(() => {
-      if (incoming.client.view !== undefined) keepFresh(this.admission, keepAlive)
+      if (incoming.client.visibility !== undefined) keepFresh(this.admission, keepAlive)
       for (const reader of this.zones.readers.values()) keepFresh(reader, keepAlive)
       return ownResponse(this.resolver.answer(listener, incoming, this.writer), this.writer)
     })

@@ -4,7 +4,7 @@
  * @module
  */
 
-import type { Client } from '../chain/plugin.ts'
+import type { Client } from '../chain/client.ts'
 import { clientNetwork } from '../dns/network.ts'
 import { HttpError } from '../doh/http-error.ts'
 

@@ -2,7 +2,7 @@
  * Who sends a request over HTTPS.
  * @module
  */
-import type { Client, View } from '../chain/plugin.ts'
+import type { Client, ClientVisibility } from '../chain/client.ts'
 
 /** Whose address is known when it is asked for. */
 export type RemoteAddress = { readonly address: string }
@@ -11,7 +11,7 @@ export type RemoteAddress = { readonly address: string }
 export class RemoteClient implements Client {
   readonly port = 0
   readonly transport = 'https'
-  readonly view?: View
+  readonly visibility?: ClientVisibility
   readonly bytesMax?: number
   private readonly remote: RemoteAddress
 
@@ -19,9 +19,9 @@ export class RemoteClient implements Client {
    * @param view what it may see; everything when left out
    * @param bytesMax size of the largest response that it takes; any when left out
    */
-  constructor(remote: RemoteAddress, view?: View, bytesMax?: number) {
+  constructor(remote: RemoteAddress, view?: ClientVisibility, bytesMax?: number) {
     this.remote = remote
-    if (view !== undefined) this.view = view
+    if (view !== undefined) this.visibility = view
     if (bytesMax !== undefined) this.bytesMax = bytesMax
   }
 

@@ -7,7 +7,7 @@
  * @module
  */
 import { errorText } from '../bytes/unknown.ts'
-import type { View } from '../chain/plugin.ts'
+import type { ClientVisibility } from '../chain/client.ts'
 import { HttpError } from '../doh/http-error.ts'
 import type { GatewayClock } from './held-clock.ts'
 import { Refresher } from './refresher.ts'
@@ -37,7 +37,7 @@ export type TokenBookOptions = {
 }
 
 /** A token that holds, and what its owner sees. */
-export type KnownToken = { readonly record: TokenRecord; readonly view: View }
+export type KnownToken = { readonly record: TokenRecord; readonly view: ClientVisibility }
 
 /** What is remembered of a token, and the secret of the record that it was found to be. */
 type KnownHash = {
@@ -53,7 +53,7 @@ export class TokenBook {
   private readonly refresher: Refresher
   private byId: ReadonlyMap<string, TokenRecord> = new Map()
   private byIdentity: ReadonlyMap<string, TokenRecord> = new Map()
-  private views: ReadonlyMap<TokenRecord, View> = new Map()
+  private views: ReadonlyMap<TokenRecord, ClientVisibility> = new Map()
   private readonly hashes = new Map<string, KnownHash>()
   private readonly lists: SharedLoads<readonly TokenRecord[]>
   private failedMs = Number.NEGATIVE_INFINITY
@@ -188,7 +188,7 @@ export class TokenBook {
       records.flatMap((record) => record.identities.map((identity) => [identity, record] as const)),
     )
     const known = new Map([...this.views.values()].map((view) => [view.id, view]))
-    const views = new Map<TokenRecord, View>()
+    const views = new Map<TokenRecord, ClientVisibility>()
     for (const record of records) {
       const id = JSON.stringify(record.scope)
       const view = known.get(id) ?? viewOf(record.scope)

@@ -3,14 +3,14 @@
  * @module
  */
 import { asWordBytes } from '../bytes/bytes.ts'
-import type { View } from '../chain/plugin.ts'
+import type { ClientVisibility } from '../chain/client.ts'
 import { formatName, parseName } from '../dns/name.ts'
 import { endsIn, type Query } from '../dns/query.ts'
 import { Visibility } from '../snapshot/read/visibility.ts'
 import { matcherOf, namespaceMatcherOf, type TokenScope } from './token.ts'
 
 /** Makes the view of a scope. */
-export function viewOf(scope: TokenScope): View {
+export function viewOf(scope: TokenScope): ClientVisibility {
   const seesCluster = matcherOf(scope.clusters)
   const seesName = matcherOf(scope.origins)
   const seesNamespace = namespaceMatcherOf(scope.namespaces)
@@ -38,7 +38,7 @@ export function viewOf(scope: TokenScope): View {
 }
 
 /** Returns a test of whether a query's name is at or below a name that some pattern fits. */
-function nameMatcherOf(patterns: readonly string[]): View['seesName'] {
+function nameMatcherOf(patterns: readonly string[]): ClientVisibility['seesName'] {
   if (patterns.includes('*')) return () => true
   const zones = patterns.flatMap((pattern) => {
     const name = pattern.includes('*') ? undefined : parseName(pattern)

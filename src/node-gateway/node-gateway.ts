@@ -3,7 +3,7 @@
  * memory.
  * @module
  */
-import type { TlsService } from '../chain/plugin.ts'
+import type { TlsService } from '../chain/feature.ts'
 import { createGatewayApp } from '../gateway/app.ts'
 import type { GatewayConfig } from '../gateway/config.ts'
 import { DirectDoh } from '../gateway/direct-doh.ts'

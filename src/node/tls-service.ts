@@ -8,8 +8,8 @@ import {
   type TLSSocket,
   type TlsOptions,
 } from 'node:tls'
+import type { ClientAuth, TlsService } from '../chain/feature.ts'
 import type { TlsIdentity } from '../chain/host.ts'
-import type { ClientAuth, TlsService } from '../chain/plugin.ts'
 import { authorities, checkFiles } from './tls-identity.ts'
 
 /** Time for a handshake. */

@@ -4,7 +4,7 @@
  * @module
  */
 
-import type { Asked } from '../chain/plugin.ts'
+import type { ClientQuery } from '../chain/request.ts'
 import { UDP_BYTES_MIN } from '../dns/limits.ts'
 import { nameText } from '../dns/name-text.ts'
 import { isInNetwork, type Network, parseClientAddress, parseNetwork } from '../dns/network.ts'
@@ -16,7 +16,7 @@ import { ExpressionError } from '../expression/errors.ts'
 import { BOOL, INT, STRING, type Type } from '../expression/type.ts'
 
 /** What an expression is evaluated for. */
-export type QueryContext = Asked & {
+export type QueryContext = ClientQuery & {
   /** What plugins know, by label; `undefined` for nothing. */
   readonly metadata: (label: string) => string | undefined
 }

@@ -3,8 +3,8 @@
  * @module
  */
 
-import type { Setup } from '../chain/plugin.ts'
 import { type PluginSet, pluginSet } from '../chain/registry.ts'
+import type { Setup } from '../chain/setup.ts'
 import { setupAcl } from './acl/acl.ts'
 import { setupAny } from './any/any.ts'
 import { setupAuto } from './auto/setup.ts'

@@ -3,7 +3,7 @@
  * @module
  */
 import { createHash } from 'node:crypto'
-import type { Feature } from '../chain/plugin.ts'
+import type { Feature } from '../chain/feature.ts'
 import { type LoadedCorefile, loadCorefile } from '../node/load-corefile.ts'
 import { describeError } from '../node/output.ts'
 import type { Log } from '../telemetry/log.ts'

@@ -3,9 +3,9 @@
  * @module
  */
 
+import type { Feature } from '../chain/feature.ts'
 import { Incoming } from '../chain/incoming.ts'
 import type { Listener } from '../chain/listener.ts'
-import type { Feature } from '../chain/plugin.ts'
 import type { Resolver } from '../chain/resolver.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
 import { FeatureServers, formatMetrics } from './feature-servers.ts'

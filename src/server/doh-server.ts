@@ -3,14 +3,10 @@
  * @module
  */
 
+import type { Client } from '../chain/client.ts'
+import type { ConnectionBounds, TlsService } from '../chain/feature.ts'
 import { ownResponse } from '../chain/incoming.ts'
-import {
-  andThen,
-  type Client,
-  type ConnectionBounds,
-  type MaybePromise,
-  type TlsService,
-} from '../chain/plugin.ts'
+import { andThen, type MaybePromise } from '../chain/maybe-promise.ts'
 import { ReplyWriter } from '../dns/reply-writer.ts'
 import { createDohApp } from '../doh/app.ts'
 import {

@@ -3,7 +3,7 @@
  * @module
  */
 import { Hono } from 'hono'
-import type { Feature } from '../chain/plugin.ts'
+import type { Feature } from '../chain/feature.ts'
 import { listenMessage } from '../node/output.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
 import { startHealthProbe } from './health-probe.ts'

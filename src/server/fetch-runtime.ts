@@ -2,7 +2,7 @@
  * The HTTP servers of Bun and Deno, which speak HTTP/1.1 and, over TLS, HTTP/2.
  * @module
  */
-import type { TlsService } from '../chain/plugin.ts'
+import type { TlsService } from '../chain/feature.ts'
 
 /** Seconds that a connection may be idle on Bun, which takes up to 255. */
 const IDLE_SECONDS = 15

@@ -4,7 +4,7 @@
  * @module
  */
 import { createSecureContext } from 'node:tls'
-import type { TlsService } from '../chain/plugin.ts'
+import type { TlsService } from '../chain/feature.ts'
 import { errorResponse, HttpError } from '../doh/http-error.ts'
 import { contextOptions } from '../node/tls-service.ts'
 import type { FetchListener, FetchRuntime, RemoteEnd } from './fetch-runtime.ts'

@@ -6,7 +6,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { createServer as createTcpServer, type Socket, type Server as TcpServer } from 'node:net'
 import { createServer as createTlsServer, type TLSSocket, type Server as TlsServer } from 'node:tls'
 import { getRequestListener } from '@hono/node-server'
-import type { ConnectionBounds, TlsService } from '../chain/plugin.ts'
+import type { ConnectionBounds, TlsService } from '../chain/feature.ts'
 import { contextOptions, isWelcome, serverOptions } from '../node/tls-service.ts'
 import { CHECK_MS, HttpConnections } from './http-connections.ts'
 import { HttpGate } from './http-gate.ts'

@@ -4,8 +4,8 @@
  */
 
 import { errorCode } from '../bytes/unknown.ts'
+import type { TlsService } from '../chain/feature.ts'
 import type { Listener } from '../chain/listener.ts'
-import type { TlsService } from '../chain/plugin.ts'
 import { localAddresses, resolveBind } from '../node/local-addresses.ts'
 import { listenMessage } from '../node/output.ts'
 import { type Answer, UdpServer } from './udp-server.ts'

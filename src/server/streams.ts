@@ -3,8 +3,8 @@
  * @module
  */
 
+import type { ConnectionBounds } from '../chain/feature.ts'
 import type { Listener } from '../chain/listener.ts'
-import type { ConnectionBounds } from '../chain/plugin.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
 import { createDohServer } from './doh-server.ts'
 import type { StreamServer, Streams } from './sockets.ts'

@@ -5,7 +5,7 @@
 
 import { createServer, type Server, type Socket } from 'node:net'
 import { createServer as createTlsServer, Server as TlsServer } from 'node:tls'
-import type { TlsService } from '../chain/plugin.ts'
+import type { TlsService } from '../chain/feature.ts'
 import { elapsed } from '../node/elapsed.ts'
 import { contextOptions, isWelcome, serverOptions } from '../node/tls-service.ts'
 import { type Connection, type ConnectionLimits, ConnectionTable } from './connection-table.ts'

@@ -4,8 +4,8 @@
  * @module
  */
 import { createSocket, type RemoteInfo, type Socket } from 'node:dgram'
+import type { Client } from '../chain/client.ts'
 import type { AnswerResult } from '../chain/incoming.ts'
-import type { Client } from '../chain/plugin.ts'
 import { ReplyWriter } from '../dns/reply-writer.ts'
 
 /**

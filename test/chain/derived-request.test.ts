@@ -1,19 +1,20 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'vitest'
-import { askedInstead, type Changes, optionsOf } from '../../src/chain/derived-request.ts'
-import { failure, type Request } from '../../src/chain/plugin.ts'
+import { deriveRequest, optionsOf, type RequestChanges } from '../../src/chain/derived-request.ts'
+import { failure } from '../../src/chain/outcome.ts'
+import type { Request } from '../../src/chain/request.ts'
 import { formatName, nameOf } from '../../src/dns/name.ts'
 import { FLAG } from '../../src/dns/query.ts'
 import { TYPE } from '../../src/dns/rr-type.ts'
 import { serveWith } from './serve-with.ts'
 
 /** Asks, and shows what the rest of the chain would see after some changes. */
-async function seen(question: string, changes: Changes): Promise<string> {
+async function seen(question: string, changes: RequestChanges): Promise<string> {
   const requests: Request[] = []
   const server = serveWith({
     name: 'test',
     serve: (request) => {
-      requests.push(askedInstead(request, changes))
+      requests.push(deriveRequest(request, changes))
       return failure(2)
     },
   })
@@ -32,8 +33,8 @@ async function seen(question: string, changes: Changes): Promise<string> {
   return [formatName(request.name), request.class, request.type, ...flags, ...options].join(' ')
 }
 
-describe('askedInstead', () => {
-  const cases: { name: string; ask: string; changes: Changes; sees: string }[] = [
+describe('deriveRequest', () => {
+  const cases: { name: string; ask: string; changes: RequestChanges; sees: string }[] = [
     {
       name: 'asks for another name and type, and keeps the rest',
       ask: 'a.example.org A +edns=1400 +do +cd +cookie',

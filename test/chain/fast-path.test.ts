@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'vitest'
-import { compileQuickWay, type QuickWay } from '../../src/chain/fast-path.ts'
-import type { Client, Plugin, QuickPart, QuickReply } from '../../src/chain/plugin.ts'
+import type { Client } from '../../src/chain/client.ts'
+import { compileFastPath, type FastPath } from '../../src/chain/fast-path.ts'
+import type { FastPathPart, FastReplyOptions } from '../../src/chain/fast-path-part.ts'
+import type { Plugin } from '../../src/chain/plugin.ts'
 import { EMPTY_REPLY } from '../../src/dns/message.ts'
 import { parseQuery, type Query } from '../../src/dns/query.ts'
 import { ReplyWriter } from '../../src/dns/reply-writer.ts'
@@ -11,21 +13,21 @@ const CLIENT: Client = { address: '192.0.2.1', port: 1, transport: 'udp' }
 const serve = (): typeof EMPTY_REPLY => EMPTY_REPLY
 
 /** A plugin that answers with a reply of seven bytes. */
-function answering(seen: QuickReply[] = []): Plugin {
-  const answer = (_: unknown, __: unknown, how: QuickReply): number => {
+function answering(seen: FastReplyOptions[] = []): Plugin {
+  const answer = (_: unknown, __: unknown, how: FastReplyOptions): number => {
     seen.push({ ...how })
     return 7
   }
-  return { name: 'answering', serve, quick: { answer } }
+  return { name: 'answering', serve, fastPath: { answer } }
 }
 
-function compiled(plugins: readonly Plugin[]): QuickWay {
-  const way = compileQuickWay(plugins)
+function compiled(plugins: readonly Plugin[]): FastPath {
+  const way = compileFastPath(plugins)
   if (way === undefined) throw new TypeError('No quick way')
   return way
 }
 
-function askBy(way: QuickWay, question: string, client = CLIENT): number {
+function askBy(way: FastPath, question: string, client = CLIENT): number {
   const query = parseQuery(parseQuestion(question).message)
   if (query.kind !== 'query') throw new TypeError('Not a query')
   return way.answer(query, client, new ReplyWriter())
@@ -35,12 +37,12 @@ function ask(plugins: readonly Plugin[], question = 'a.example.org A', client = 
   return askBy(compiled(plugins), question, client)
 }
 
-describe('compileQuickWay', () => {
+describe('compileFastPath', () => {
   const cases: { name: string; plugins: Plugin[]; hasWay: boolean }[] = [
     { name: 'there is none without plugins', plugins: [], hasWay: false },
     {
       name: 'there is none when nobody answers',
-      plugins: [{ name: 'a', serve, quick: {} }],
+      plugins: [{ name: 'a', serve, fastPath: {} }],
       hasWay: false,
     },
     { name: 'it leads to the plugin that answers', plugins: [answering()], hasWay: true },
@@ -51,7 +53,7 @@ describe('compileQuickWay', () => {
     },
     {
       name: 'it leads past plugins with a part of their own in it',
-      plugins: [{ name: 'a', serve, quick: {} }, answering()],
+      plugins: [{ name: 'a', serve, fastPath: {} }, answering()],
       hasWay: true,
     },
     {
@@ -67,32 +69,36 @@ describe('compileQuickWay', () => {
   ]
   for (const { name, plugins, hasWay } of cases) {
     test(name, () => {
-      assert.equal(compileQuickWay(plugins)?.plugin, hasWay ? 'answering' : undefined)
+      assert.equal(compileFastPath(plugins)?.plugin, hasWay ? 'answering' : undefined)
     })
   }
 })
 
-describe('QuickWay', () => {
+describe('FastPath', () => {
   test('ends where a plugin has to see the query itself', () => {
-    const seen: QuickReply[] = []
-    const careful: Plugin = { name: 'a', serve, quick: { concerns: ({ type }) => type === 1 } }
+    const seen: FastReplyOptions[] = []
+    const careful: Plugin = {
+      name: 'a',
+      serve,
+      fastPath: { needsSlowPath: ({ type }) => type === 1 },
+    }
     assert.equal(ask([careful, answering(seen)]), 0)
     assert.equal(ask([careful, answering(seen)], 'a.example.org AAAA'), 7)
     assert.equal(seen.length, 1)
   })
 
   test('ends where a client is to be seen', () => {
-    const concerns = (_: unknown, { port }: Client): boolean => port === 2
-    const careful: Plugin = { name: 'a', serve, quick: { concerns } }
+    const needsSlowPath = (_: unknown, { port }: Client): boolean => port === 2
+    const careful: Plugin = { name: 'a', serve, fastPath: { needsSlowPath } }
     assert.equal(ask([careful, answering()]), 7)
     assert.equal(ask([careful, answering()], 'a.example.org A', { ...CLIENT, port: 2 }), 0)
   })
 
   test('ends where a plugin does not accept what was answered, and tells nobody', () => {
     let answers = 0
-    const counting: Plugin = { name: 'a', serve, quick: { answered: () => answers++ } }
+    const counting: Plugin = { name: 'a', serve, fastPath: { answered: () => answers++ } }
     const strict = (accepted: boolean): Plugin => {
-      return { name: 'b', serve, quick: { accepts: () => accepted } }
+      return { name: 'b', serve, fastPath: { accepts: () => accepted } }
     }
     assert.equal(ask([counting, strict(true), answering()]), 7)
     assert.equal(answers, 1)
@@ -105,14 +111,14 @@ describe('QuickWay', () => {
   })
 
   test('begins anew for each query', () => {
-    const seen: QuickReply[] = []
-    const prepare = (how: QuickReply): void => {
+    const seen: FastReplyOptions[] = []
+    const prepare = (how: FastReplyOptions): void => {
       how.isMinimal = true
       how.bytesMax--
       how.flagsSet += 5
       how.hasTtlBounds = true
     }
-    const way = compiled([{ name: 'a', serve, quick: { prepare } }, answering(seen)])
+    const way = compiled([{ name: 'a', serve, fastPath: { prepare } }, answering(seen)])
     askBy(way, 'a.example.org A')
     askBy(way, 'a.example.org A')
     assert.deepEqual(seen[0], seen[1])
@@ -121,16 +127,16 @@ describe('QuickWay', () => {
   })
 
   test('goes for every query by what plugins say once, and then by what they say of it', () => {
-    const seen: QuickReply[] = []
-    const always = (how: QuickReply): void => {
+    const seen: FastReplyOptions[] = []
+    const always = (how: FastReplyOptions): void => {
       how.isMinimal = true
       how.answerTtlMax = 30
     }
-    const prepare = (how: QuickReply, { type }: Query): void => {
+    const prepare = (how: FastReplyOptions, { type }: Query): void => {
       if (type === 28) how.answerTtlMax = 5
     }
-    const plain = [{ name: 'a', serve, quick: { always } }]
-    for (const plugins of [plain, [...plain, { name: 'b', serve, quick: { prepare } }]]) {
+    const plain = [{ name: 'a', serve, fastPath: { configure: always } }]
+    for (const plugins of [plain, [...plain, { name: 'b', serve, fastPath: { prepare } }]]) {
       const way = compiled([...plugins, answering(seen)])
       for (const type of ['A', 'AAAA', 'A']) askBy(way, `a.example.org ${type}`)
     }
@@ -142,7 +148,7 @@ describe('QuickWay', () => {
   })
 
   test('has flags of the reply set and cleared', () => {
-    const prepare = (how: QuickReply): void => {
+    const prepare = (how: FastReplyOptions): void => {
       how.flagsSet = 0x80
       how.flagsCleared = 0x500
     }
@@ -150,20 +156,20 @@ describe('QuickWay', () => {
     const query = parseQuery(message)
     assert.ok(query.kind === 'query')
     const writer = new ReplyWriter()
-    const answer: QuickPart['answer'] = (_, reply) => {
+    const answer: FastPathPart['answer'] = (_, reply) => {
       reply.begin(query, { bytesMax: 512 })
       return reply.finish(3, 0x400)
     }
     const plugins: Plugin[] = [
-      { name: 'a', serve, quick: { prepare } },
-      { name: 'b', serve, quick: { answer } },
+      { name: 'a', serve, fastPath: { prepare } },
+      { name: 'b', serve, fastPath: { answer } },
     ]
-    compileQuickWay(plugins)?.answer(query, CLIENT, writer)
+    compileFastPath(plugins)?.answer(query, CLIENT, writer)
     assert.deepEqual([...writer.bytes.subarray(2, 4)], [0x80, 0x83])
   })
 
   test('says how large and how padded the reply may be', () => {
-    const seen: QuickReply[] = []
+    const seen: FastReplyOptions[] = []
     ask([answering(seen)], 'a.example.org A +edns=1200')
     ask([answering(seen)], 'a.example.org A', { ...CLIENT, transport: 'tcp' })
     ask([answering(seen)], 'a.example.org A', { ...CLIENT, transport: 'https' })
@@ -179,10 +185,10 @@ describe('QuickWay', () => {
 
   test('tells plugins of answers, and of nothing else', () => {
     let answers = 0
-    const counting: Plugin = { name: 'a', serve, quick: { answered: () => answers++ } }
+    const counting: Plugin = { name: 'a', serve, fastPath: { answered: () => answers++ } }
     ask([counting, answering()])
     assert.equal(answers, 1)
-    ask([counting, { name: 'none', serve, quick: { answer: () => 0 } }])
+    ask([counting, { name: 'none', serve, fastPath: { answer: () => 0 } }])
     assert.equal(answers, 1)
   })
 })

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'vitest'
+import type { Client } from '../../src/chain/client.ts'
 import { Incoming, ownResponse } from '../../src/chain/incoming.ts'
-import type { Client } from '../../src/chain/plugin.ts'
 import { ReplyWriter } from '../../src/dns/reply-writer.ts'
 import { block, serve } from '../ask.ts'
 import { formatReply, parseQuestion } from '../message-text.ts'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'vitest'
-import { answerNotice } from '../../src/chain/notify.ts'
+import { answerNotify } from '../../src/chain/notify.ts'
 import { nameOf } from '../../src/dns/name.ts'
 import { OPCODE } from '../../src/dns/rcode.ts'
 import { TYPE } from '../../src/dns/rr-type.ts'
@@ -18,7 +18,7 @@ function message(opcode: number, udpBytes?: number): Uint8Array {
 function answer(corefile: string, bytes: Uint8Array): string[] | undefined {
   const { resolver } = serve(corefile)
   const [listener] = resolver.listeners
-  const found = listener && answerNotice(listener, bytes, client)
+  const found = listener && answerNotify(listener, bytes, client)
   resolver.stop()
   return found && (found.reply === undefined ? [] : formatReply(found.reply))
 }

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'vitest'
-import type { Observation, Plugin } from '../../src/chain/plugin.ts'
+import type { Observation } from '../../src/chain/observation.ts'
+import type { Plugin } from '../../src/chain/plugin.ts'
 import { EMPTY_REPLY } from '../../src/dns/message.ts'
 import { serve } from '../ask.ts'
 import { serveWith } from './serve-with.ts'
@@ -60,7 +61,7 @@ describe('a plugin that throws', () => {
     { name: 'at length', plugin: { ...base, serve: fail }, head: 'SERVFAIL rd' },
     {
       name: 'on the quick way, where the long one has an answer',
-      plugin: { ...base, quick: { answer: fail } },
+      plugin: { ...base, fastPath: { answer: fail } },
       head: 'NOERROR rd',
     },
     { name: 'when it looks on', plugin: { ...base, observe: fail }, head: 'NOERROR rd' },
@@ -68,7 +69,7 @@ describe('a plugin that throws', () => {
       name: 'when it looks on at a quick answer',
       plugin: {
         ...base,
-        quick: {
+        fastPath: {
           answer: (query, reply, how) => {
             reply.begin(query, how)
             return reply.finish(0, 0)
@@ -94,7 +95,7 @@ test('quick answers that are not timed count as the last one that was', async ()
   const server = serveWith({
     name: 'test',
     serve: () => assert.fail('not at length'),
-    quick: {
+    fastPath: {
       answer: (query, reply, how) => {
         void server.host.advance(seen.length + 1)
         reply.begin(query, how)

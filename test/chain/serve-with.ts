@@ -3,9 +3,11 @@
  * @module
  */
 import assert from 'node:assert/strict'
-import { compileQuickWay } from '../../src/chain/fast-path.ts'
+import { compileFastPath } from '../../src/chain/fast-path.ts'
 import type { Listener, ServedZone } from '../../src/chain/listener.ts'
-import { failure, type Plugin, type Request } from '../../src/chain/plugin.ts'
+import { failure } from '../../src/chain/outcome.ts'
+import type { Plugin } from '../../src/chain/plugin.ts'
+import type { Request } from '../../src/chain/request.ts'
 import { Resolver } from '../../src/chain/resolver.ts'
 import { ROOT } from '../../src/dns/name.ts'
 import { Server } from '../ask.ts'
@@ -20,7 +22,7 @@ export function serveWith(plugin: Plugin): Server {
     features: [],
     notices: [],
     serve: (request) => plugin.serve?.(request, next) ?? next(),
-    quickWay: compileQuickWay([plugin]),
+    fastPath: compileFastPath([plugin]),
     observers: plugin.observe === undefined ? [] : [plugin.observe],
     admits: plugin.admits,
     takesAnyClass: false,

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'vitest'
-import type { Client } from '../../src/chain/plugin.ts'
+import type { Client } from '../../src/chain/client.ts'
 import { sendTransfer } from '../../src/chain/zone-transfer.ts'
 import { parseResponse, type ResourceRecord } from '../../src/dns/message.ts'
 import { nameOf, ROOT } from '../../src/dns/name.ts'
@@ -52,18 +52,18 @@ describe('sendTransfer', () => {
       return Promise.resolve()
     }
     let count = 0
-    const seal = {
+    const signer = {
       bytes: 1,
-      add: (message: Uint8Array): Uint8Array => Uint8Array.of(...message, ++count),
+      sign: (message: Uint8Array): Uint8Array => Uint8Array.of(...message, ++count),
     }
     const client = { ...CLIENT, sendAhead }
-    messages.push(await sendTransfer(axfr(), records(1000), client, seal))
+    messages.push(await sendTransfer(axfr(), records(1000), client, signer))
     assert.ok(messages.length > 2)
     assert.deepEqual(
       messages.map((message) => message.at(-1)),
       messages.map((_, i) => i + 1),
     )
-    const refused = await sendTransfer(axfr(), records(1000), CLIENT, seal)
+    const refused = await sendTransfer(axfr(), records(1000), CLIENT, signer)
     assert.equal(refused.at(-1), count)
   })
 

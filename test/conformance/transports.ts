@@ -8,10 +8,10 @@ import { createSocket } from 'node:dgram'
 import { dirname } from 'node:path'
 import { PassThrough } from 'node:stream'
 import { readUint16 } from '../../src/bytes/bytes.ts'
+import type { Client } from '../../src/chain/client.ts'
 import { createResolver } from '../../src/chain/create-resolver.ts'
 import type { Host } from '../../src/chain/host.ts'
 import { findChain, type Listener } from '../../src/chain/listener.ts'
-import type { Client } from '../../src/chain/plugin.ts'
 import type { Resolver } from '../../src/chain/resolver.ts'
 import { serve } from '../../src/cli/serve.ts'
 import { parseResponse } from '../../src/dns/message.ts'
@@ -80,8 +80,8 @@ export function openBothWays(place: Place): Transport {
 function hasQuickWay(listener: Listener, message: Uint8Array, client: Client): boolean {
   const query = parseQuery(message)
   const chain = query.kind === 'query' ? findChain(listener, query, client) : undefined
-  if (query.kind === 'refusal' || chain?.quickWay === undefined) return false
-  return !chain.quickWay.isConcerned(query, client)
+  if (query.kind === 'refusal' || chain?.fastPath === undefined) return false
+  return !chain.fastPath.needsSlowPath(query, client)
 }
 
 /** Answers over HTTPS as the app does, without a socket. */

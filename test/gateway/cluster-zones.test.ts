@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'vitest'
+import type { ClientVisibility } from '../../src/chain/client.ts'
 import { createResolver } from '../../src/chain/create-resolver.ts'
-import type { View } from '../../src/chain/plugin.ts'
 import { parseCorefile } from '../../src/corefile/parse-corefile.ts'
 import { parseQuery } from '../../src/dns/query.ts'
 import { ClusterZones } from '../../src/gateway/cluster-zones.ts'
@@ -68,7 +68,8 @@ test('a cluster without a snapshot is not ready', async () => {
 test('the age is that of the closest zone that the client sees', async () => {
   const zones = await openZones([WEB])
   await zones.notReady()
-  const ageFor = (view: View | undefined): number | undefined => zones.ageMs(QUERY, view)
+  const ageFor = (view: ClientVisibility | undefined): number | undefined =>
+    zones.ageMs(QUERY, view)
   assert.equal(ageFor(undefined), Number.POSITIVE_INFINITY)
   assert.equal(ageFor(viewOf({ ...WHOLE_SCOPE, clusters: ['shop'] })), 7000)
   assert.equal(ageFor(viewOf({ ...WHOLE_SCOPE, clusters: ['none'] })), undefined)

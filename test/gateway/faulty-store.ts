@@ -5,9 +5,9 @@
  */
 import assert from 'node:assert/strict'
 import { readUint32 } from '../../src/bytes/bytes.ts'
+import type { ClientVisibility } from '../../src/chain/client.ts'
 import { createResolver } from '../../src/chain/create-resolver.ts'
 import type { Host } from '../../src/chain/host.ts'
-import type { View } from '../../src/chain/plugin.ts'
 import type { Resolver } from '../../src/chain/resolver.ts'
 import { parseCorefile } from '../../src/corefile/parse-corefile.ts'
 import { parseResponse } from '../../src/dns/message.ts'
@@ -62,10 +62,10 @@ export class FaultyWorld {
   }
 
   /** Asks and waits for the answer, however the stores behave. */
-  async ask(resolver: Resolver, question: string, view?: View): Promise<FaultyAnswer> {
+  async ask(resolver: Resolver, question: string, view?: ClientVisibility): Promise<FaultyAnswer> {
     const { message } = parseQuestion(`${question} +edns`)
     const client = { address: '192.0.2.1', port: 0, transport: 'https' as const }
-    const viewing = view === undefined ? client : { ...client, view }
+    const viewing = view === undefined ? client : { ...client, visibility: view }
     const startMs = this.host.now()
     const asked = Promise.resolve(new ResolverClient(resolver, viewing).answer(message))
     let reply: Uint8Array | undefined

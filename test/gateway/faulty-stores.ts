@@ -4,7 +4,7 @@
  * @module
  */
 import assert from 'node:assert/strict'
-import type { View } from '../../src/chain/plugin.ts'
+import type { ClientVisibility } from '../../src/chain/client.ts'
 import { RCODE } from '../../src/dns/rcode.ts'
 import { viewOf } from '../../src/gateway/token-view.ts'
 import { keys } from '../exporter/memory-gateway.ts'
@@ -52,7 +52,7 @@ function timeOf(number: number): number {
 }
 
 /** The number of the generation that a serial is of. */
-function numberOf(serial: number, view: View | undefined): number {
+function numberOf(serial: number, view: ClientVisibility | undefined): number {
   return view === undefined ? serial : serial - Math.floor(timeOf(1) / 1000) + 1
 }
 
@@ -231,7 +231,11 @@ const SHARED_NAMES = ['web', 'dual', 'api', 'only', 'own', 'none'] as const
 const IMPORTED: ReadonlySet<string> = new Set(['web', 'dual'])
 
 /** Views, each with the clusters that it sees and whether it goes by labels. */
-const VIEWS: readonly { view: View | undefined; sees: readonly number[]; isByLabels: boolean }[] = [
+const VIEWS: readonly {
+  view: ClientVisibility | undefined
+  sees: readonly number[]
+  isByLabels: boolean
+}[] = [
   { view: undefined, sees: [0, 1], isByLabels: false },
   { view: viewOf({ ...EVERYTHING, clusters: ['east'] }), sees: [0], isByLabels: false },
   { view: viewOf({ ...EVERYTHING, namespaces: ['team=a'] }), sees: [0, 1], isByLabels: true },

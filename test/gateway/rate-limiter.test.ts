@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'vitest'
-import type { Client } from '../../src/chain/plugin.ts'
+import type { Client } from '../../src/chain/client.ts'
 import { addressKey, RateBuckets } from '../../src/gateway/rate-limiter.ts'
 
 describe('RateBuckets', () => {

@@ -19,8 +19,8 @@ describe('RemoteClient', () => {
 
   it('sees everything without a view', () => {
     const remote = { address: '192.0.2.1' }
-    assert.equal(new RemoteClient(remote).view, undefined)
+    assert.equal(new RemoteClient(remote).visibility, undefined)
     const view = viewOf({ clusters: ['*'], origins: ['*'], namespaces: ['shop'], recurse: false })
-    assert.equal(new RemoteClient(remote, view).view, view)
+    assert.equal(new RemoteClient(remote, view).visibility, view)
   })
 })

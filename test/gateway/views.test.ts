@@ -4,8 +4,8 @@
  */
 import assert from 'node:assert/strict'
 import { describe, test } from 'vitest'
+import type { Client, ClientVisibility } from '../../src/chain/client.ts'
 import { createResolver } from '../../src/chain/create-resolver.ts'
-import type { Client, View } from '../../src/chain/plugin.ts'
 import type { Resolver } from '../../src/chain/resolver.ts'
 import { parseCorefile } from '../../src/corefile/parse-corefile.ts'
 import { nameOf } from '../../src/dns/name.ts'
@@ -96,9 +96,9 @@ function serverOf(snapshot: Snapshot, options = ''): Resolver {
   })
 }
 
-function clientOf(view?: View): Client {
+function clientOf(view?: ClientVisibility): Client {
   const client: Client = { address: '192.0.2.1', port: 0, transport: 'https' }
-  return view === undefined ? client : { ...client, view }
+  return view === undefined ? client : { ...client, visibility: view }
 }
 
 /** A name that is there, or nearly. */
@@ -141,7 +141,7 @@ function reverseName(ip: string): string {
 async function answersTo(
   server: Resolver,
   message: Uint8Array,
-  view?: View,
+  view?: ClientVisibility,
 ): Promise<Uint8Array[]> {
   const client = new ResolverClient(server, clientOf(view))
   const { quick, atLength } = await client.bothWays(message)
@@ -220,7 +220,7 @@ describe('a cluster that a view has not', () => {
       freshness: () => 'fresh',
     }),
   })
-  const ask = async (name: string, view: View): Promise<Uint8Array[]> =>
+  const ask = async (name: string, view: ClientVisibility): Promise<Uint8Array[]> =>
     answersTo(server, writeQuery({ name: nameOf(name), type: 1, udpBytes: 1232 }), view)
   const rcodes = (replies: readonly Uint8Array[]): number[] =>
     replies.map((reply) => (reply[3] ?? 0) & 15)

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'vitest'
-import type { Client } from '../../src/chain/plugin.ts'
+import type { Client } from '../../src/chain/client.ts'
 import { parseQuery } from '../../src/dns/query.ts'
 import { compileExpression } from '../../src/expression/expression.ts'
 import { formatValue } from '../../src/expression/format-value.ts'

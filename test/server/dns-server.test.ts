@@ -3,8 +3,10 @@ import { once } from 'node:events'
 import { connect } from 'node:tls'
 import { describe, test, vi } from 'vitest'
 import type { Chain } from '../../src/chain/chain.ts'
+import type { Feature, TlsService } from '../../src/chain/feature.ts'
 import type { Listener } from '../../src/chain/listener.ts'
-import type { Feature, Outcome, Plugin, TlsService } from '../../src/chain/plugin.ts'
+import type { Outcome } from '../../src/chain/outcome.ts'
+import type { Plugin } from '../../src/chain/plugin.ts'
 import { Resolver } from '../../src/chain/resolver.ts'
 import { EMPTY_REPLY, parseResponse } from '../../src/dns/message.ts'
 import { ROOT } from '../../src/dns/name.ts'
@@ -47,7 +49,7 @@ function resolverOf(draft: Draft): Resolver {
     plugins: [{ name: 'test', ...plugin }],
     features,
     notices: [],
-    quickWay: undefined,
+    fastPath: undefined,
     serve: () => {
       onQuery?.()
       return typeof says === 'string' ? reply(says) : says.then(reply)

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, type TestContext, test } from 'vitest'
-import type { Client, TlsService } from '../../src/chain/plugin.ts'
+import type { Client } from '../../src/chain/client.ts'
+import type { TlsService } from '../../src/chain/feature.ts'
 import { createDohServer } from '../../src/server/doh-server.ts'
 import type { Answer } from '../../src/server/udp-server.ts'
 import { openUpstream } from '../../src/upstream/upstream-client.ts'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import { describe, test } from 'vitest'
-import type { Feature } from '../../src/chain/plugin.ts'
+import type { Feature } from '../../src/chain/feature.ts'
 import {
   FeatureServers,
   type FeatureSource,

@@ -3,7 +3,7 @@ import { createSocket, Socket } from 'node:dgram'
 import fc from 'fast-check'
 import { describe, test, vi } from 'vitest'
 import { byteAt, readUint16 } from '../../src/bytes/bytes.ts'
-import type { Client } from '../../src/chain/plugin.ts'
+import type { Client } from '../../src/chain/client.ts'
 import { type Answer, UdpServer } from '../../src/server/udp-server.ts'
 import { askUdp, echo, LOOPBACKS, queryWith, within } from './clients.ts'
 

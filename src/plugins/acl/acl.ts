@@ -4,7 +4,8 @@
  * @module
  */
 
-import type { Outcome, Setup, SetupContext } from '../../chain/plugin.ts'
+import type { Outcome } from '../../chain/outcome.ts'
+import type { Setup, SetupContext } from '../../chain/setup.ts'
 import { options, unknownOption, zonesOf } from '../../corefile/arguments.ts'
 import { configError } from '../../corefile/problem.ts'
 import type { Directive, Word } from '../../corefile/server-block.ts'
@@ -78,8 +79,8 @@ export const setupAcl: Setup = (directives, { host, server, view, zones }) => {
     plugins: [
       {
         name: 'acl',
-        quick: {
-          concerns: (query, client) => rules.judge(query, client.address) !== undefined,
+        fastPath: {
+          needsSlowPath: (query, client) => rules.judge(query, client.address) !== undefined,
           answered: () => {
             allowed.value++
           },

@@ -3,7 +3,8 @@
  * @module
  */
 
-import type { Request, Setup } from '../../chain/plugin.ts'
+import type { Request } from '../../chain/request.ts'
+import type { Setup } from '../../chain/setup.ts'
 import { checkArgs, checkNoBlock, onlyDirective } from '../../corefile/arguments.ts'
 import { EMPTY_REPLY, type Reply } from '../../dns/message.ts'
 import { ROOT } from '../../dns/name.ts'
@@ -23,7 +24,7 @@ export const setupAny: Setup = (directives) => {
     plugins: [
       {
         name: 'any',
-        quick: { concerns: (query) => query.type === TYPE.ANY },
+        fastPath: { needsSlowPath: (query) => query.type === TYPE.ANY },
         serve: (request, next) => (request.type === TYPE.ANY ? answer(request) : next(request)),
       },
     ],

@@ -3,7 +3,8 @@
  * @module
  */
 
-import type { Plugin, Setup } from '../../chain/plugin.ts'
+import type { Plugin } from '../../chain/plugin.ts'
+import type { Setup } from '../../chain/setup.ts'
 import { problemAt } from '../../corefile/problem.ts'
 import { closestZone } from '../../plugin-kit/zones.ts'
 import { passOn, serveZone } from '../file/serve-zone.ts'

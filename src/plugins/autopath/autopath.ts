@@ -8,17 +8,12 @@
  */
 
 import { byteAt } from '../../bytes/bytes.ts'
-import { askedInstead } from '../../chain/derived-request.ts'
-import {
-  andThen,
-  type MaybePromise,
-  type Next,
-  type Outcome,
-  type Plugin,
-  type Request,
-  type Setup,
-  type SetupContext,
-} from '../../chain/plugin.ts'
+import { deriveRequest } from '../../chain/derived-request.ts'
+import { andThen, type MaybePromise } from '../../chain/maybe-promise.ts'
+import type { Outcome } from '../../chain/outcome.ts'
+import type { Plugin } from '../../chain/plugin.ts'
+import type { Next, Request } from '../../chain/request.ts'
+import type { Setup, SetupContext } from '../../chain/setup.ts'
 import { checkNoBlock, onlyDirective, zonesOf } from '../../corefile/arguments.ts'
 import { configError } from '../../corefile/problem.ts'
 import type { Directive, Word } from '../../corefile/server-block.ts'
@@ -61,7 +56,7 @@ export const setupAutopath: Setup = (directives, context) => {
     plugins: [
       {
         name: 'autopath',
-        quick: {
+        fastPath: {
           accepts: (query, client, reply) => {
             isSearched = pathOf(query, client) !== undefined
             return !isSearched || (byteAt(reply, 3) & 15) !== RCODE.NXDOMAIN
@@ -130,7 +125,7 @@ function search(request: Request, next: Next, { path, successes }: Search): Mayb
     const asked = element && joinName(base, element)
     if (element === undefined) return first ?? next(request)
     if (asked === undefined) return attempt(index + 1, first)
-    return andThen(next(askedInstead(request, { name: asked })), (outcome) => {
+    return andThen(next(deriveRequest(request, { name: asked })), (outcome) => {
       if (outcome.kind === 'drop' || outcome.kind === 'transfer') return outcome
       if (outcome.kind === 'failure' && outcome.reason !== undefined) return outcome
       if (outcome.kind === 'failure' || outcome.rcode === RCODE.NXDOMAIN) {

@@ -3,8 +3,9 @@
  * @module
  */
 
+import type { Feature } from '../../chain/feature.ts'
 import type { Host } from '../../chain/host.ts'
-import type { Feature, Setup } from '../../chain/plugin.ts'
+import type { Setup } from '../../chain/setup.ts'
 import { argTexts, type Option, readOptions } from '../../corefile/arguments.ts'
 import { configError } from '../../corefile/problem.ts'
 import type { Directive, Word } from '../../corefile/server-block.ts'

@@ -3,7 +3,7 @@
  * @module
  */
 
-import type { Setup } from '../../chain/plugin.ts'
+import type { Setup } from '../../chain/setup.ts'
 import { checkArgs, checkNoBlock, onlyDirective, parseCount } from '../../corefile/arguments.ts'
 import { UDP_BYTES_ADVERTISED, UDP_BYTES_MIN } from '../../dns/limits.ts'
 import type { Query } from '../../dns/query.ts'
@@ -20,7 +20,7 @@ export const setupBufsize: Setup = (directives) => {
     plugins: [
       {
         name: 'bufsize',
-        quick: {
+        fastPath: {
           prepare: (how, query) => {
             if (how.isUdp) how.bytesMax = bytesFor(query, size)
             how.udpBytes = size

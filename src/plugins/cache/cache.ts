@@ -4,17 +4,12 @@
  * @module
  */
 
-import { askedInstead } from '../../chain/derived-request.ts'
+import { deriveRequest } from '../../chain/derived-request.ts'
+import type { FastReplyOptions } from '../../chain/fast-path-part.ts'
 import type { Host } from '../../chain/host.ts'
-import {
-  andThen,
-  failure,
-  type MaybePromise,
-  type Next,
-  type Outcome,
-  type QuickReply,
-  type Request,
-} from '../../chain/plugin.ts'
+import { andThen, type MaybePromise } from '../../chain/maybe-promise.ts'
+import { failure, type Outcome } from '../../chain/outcome.ts'
+import type { Next, Request } from '../../chain/request.ts'
 import { EXTENDED_ERROR, extendedError } from '../../dns/edns.ts'
 import type { Reply, ResourceRecord } from '../../dns/message.ts'
 import { FLAG } from '../../dns/query.ts'
@@ -57,13 +52,13 @@ export class Cache {
   }
 
   /** Bounds the TTLs of an answer from a snapshot. */
-  prepare(how: QuickReply): void {
+  prepare(how: FastReplyOptions): void {
     const { success, denial } = this.options
     how.hasTtlBounds = true
     how.answerTtlMin = success.ttlSecondsMin
     how.answerTtlMax = success.ttlSecondsMax
-    how.denialTtlMin = denial.ttlSecondsMin
-    how.denialTtlMax = denial.ttlSecondsMax
+    how.negativeTtlMin = denial.ttlSecondsMin
+    how.negativeTtlMax = denial.ttlSecondsMax
   }
 
   /** Counts an answer from a snapshot, which is not kept. */
@@ -189,10 +184,10 @@ export class Cache {
     entry.isRefreshing = true
     this.metrics.prefetches.value++
     const { client, limits } = lookup.request
-    const { address, port, view } = client
+    const { address, port, visibility } = client
     const request: Request = {
       ...lookup.request,
-      client: { address, port, transport: 'tcp', ...(view && { view }) },
+      client: { address, port, transport: 'tcp', ...(visibility && { visibility }) },
       limits: { ...limits },
       trace: { plugin: '' },
     }
@@ -292,7 +287,7 @@ type Lookup = { readonly key: string; readonly request: Request; readonly next: 
 function authentic(request: Request): Request {
   const { flags } = request.query
   if ((flags & FLAG.AD) !== 0) return request
-  return askedInstead(request, { flags: (flags & (FLAG.RD | FLAG.CD)) | FLAG.AD })
+  return deriveRequest(request, { flags: (flags & (FLAG.RD | FLAG.CD)) | FLAG.AD })
 }
 
 /** What a client gets: AD only if it wants to know. */

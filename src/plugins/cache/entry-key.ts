@@ -4,7 +4,7 @@
  */
 
 import { optionsOf } from '../../chain/derived-request.ts'
-import type { Request } from '../../chain/plugin.ts'
+import type { Request } from '../../chain/request.ts'
 import { isBetweenNeighbours } from '../../dns/edns.ts'
 import { nameKey } from '../../dns/name.ts'
 import { FLAG } from '../../dns/query.ts'
@@ -18,7 +18,8 @@ export function entryKey(request: Request): string {
   const { lowerName, type, class: rrClass, query, client } = request
   const flags = (query.wantsDnssec ? 1 : 0) | (query.flags & FLAG.CD)
   const options = query.optionsBytes === 0 ? '' : optionsKey(request)
-  return `${type} ${rrClass} ${flags} ${client.view?.id ?? ''} ${options} ${nameKey(lowerName)}`
+  const visibility = client.visibility?.id ?? ''
+  return `${type} ${rrClass} ${flags} ${visibility} ${options} ${nameKey(lowerName)}`
 }
 
 function optionsKey(request: Request): string {

@@ -4,7 +4,7 @@
  * @module
  */
 
-import type { Request } from '../../chain/plugin.ts'
+import type { Request } from '../../chain/request.ts'
 import type { Reply, ResourceRecord } from '../../dns/message.ts'
 import { equalNames, nameKey } from '../../dns/name.ts'
 import { CLASS } from '../../dns/rr-class.ts'

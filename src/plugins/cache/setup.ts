@@ -6,7 +6,8 @@
  * @module
  */
 
-import type { QuickPart, Setup } from '../../chain/plugin.ts'
+import type { FastPathPart } from '../../chain/fast-path-part.ts'
+import type { Setup } from '../../chain/setup.ts'
 import { formatName } from '../../dns/name.ts'
 import { closestZone, closestZoneIndex } from '../../plugin-kit/zones.ts'
 import { tellsWhy } from '../errors/errors.ts'
@@ -24,7 +25,7 @@ export const setupCache: Setup = (directives, { host, zones, server, view, block
     plugins: [
       {
         name: 'cache',
-        quick: quickPart(cache, options.zones),
+        fastPath: quickPart(cache, options.zones),
         serve: (request, next) =>
           closestZone(options.zones, request.lowerName) === undefined
             ? next(request)
@@ -35,9 +36,9 @@ export const setupCache: Setup = (directives, { host, zones, server, view, block
 }
 
 /** A cache of the root's names, as most are, is for every query: that need not be found out. */
-function quickPart(cache: Cache, zones: readonly Uint8Array[]): QuickPart {
+function quickPart(cache: Cache, zones: readonly Uint8Array[]): FastPathPart {
   if (zones.some((zone) => zone.length === 1)) {
-    return { always: (how) => cache.prepare(how), answered: () => cache.pass() }
+    return { configure: (how) => cache.prepare(how), answered: () => cache.pass() }
   }
   return {
     prepare: (how, query) => {

@@ -4,7 +4,8 @@
  */
 
 import type { Host } from '../../chain/host.ts'
-import { failure, type Outcome, type Setup } from '../../chain/plugin.ts'
+import { failure, type Outcome } from '../../chain/outcome.ts'
+import type { Setup } from '../../chain/setup.ts'
 import { checkArgs, checkNoBlock, parseDuration } from '../../corefile/arguments.ts'
 import { configError } from '../../corefile/problem.ts'
 import type { Directive } from '../../corefile/server-block.ts'
@@ -21,7 +22,7 @@ export const setupCancel: Setup = (directives, { host }) => {
     plugins: [
       {
         name: 'cancel',
-        quick: {},
+        fastPath: {},
         serve: (request, next) => {
           const outcome = next(request)
           return outcome instanceof Promise ? bounded(outcome, timeoutMs, host) : outcome

@@ -3,7 +3,8 @@
  * @module
  */
 
-import type { Request, Setup } from '../../chain/plugin.ts'
+import type { Request } from '../../chain/request.ts'
+import type { Setup } from '../../chain/setup.ts'
 import { checkNoBlock, onlyDirective } from '../../corefile/arguments.ts'
 import type { Word } from '../../corefile/server-block.ts'
 import { EMPTY_REPLY, type Reply } from '../../dns/message.ts'
@@ -40,7 +41,7 @@ export const setupChaos: Setup = (directives, { host }) => {
       {
         name: 'chaos',
         // Only the class IN is answered quickly.
-        quick: {},
+        fastPath: {},
         serve: (request, next) => {
           if (request.class !== CLASS.CH || request.type !== TYPE.TXT) return next(request)
           const texts = facts.get(nameKey(request.lowerName))

@@ -5,7 +5,7 @@
  * @module
  */
 
-import type { Setup } from '../../chain/plugin.ts'
+import type { Setup } from '../../chain/setup.ts'
 import { checkArgs, checkNoBlock } from '../../corefile/arguments.ts'
 import { problemAt } from '../../corefile/problem.ts'
 

@@ -5,14 +5,11 @@
  */
 
 import { byteAt, readUint16 } from '../../bytes/bytes.ts'
-import type { Request, Setup } from '../../chain/plugin.ts'
-import {
-  andThen,
-  type Client,
-  failure,
-  type MaybePromise,
-  type Outcome,
-} from '../../chain/plugin.ts'
+import type { Client } from '../../chain/client.ts'
+import { andThen, type MaybePromise } from '../../chain/maybe-promise.ts'
+import { failure, type Outcome } from '../../chain/outcome.ts'
+import type { Request } from '../../chain/request.ts'
+import type { Setup } from '../../chain/setup.ts'
 import {
   argTexts,
   checkArgs,
@@ -60,7 +57,7 @@ export const setupDns64: Setup = (directives, { host, server }) => {
     plugins: [
       {
         name: 'dns64',
-        quick: { accepts: (query, client, reply) => isDone(query, client, reply, translation) },
+        fastPath: { accepts: (query, client, reply) => isDone(query, client, reply, translation) },
         serve: (request, next) => {
           const { query, client } = request
           if (!isIntercepted(query, client, translation)) return next(request)

@@ -3,7 +3,7 @@
  * @module
  */
 
-import type { SetupContext } from '../../chain/plugin.ts'
+import type { SetupContext } from '../../chain/setup.ts'
 import {
   type Option,
   onlyDirective,

@@ -5,7 +5,11 @@
  * @module
  */
 
-import { andThen, type Outcome, type Plugin, type Request, type Setup } from '../../chain/plugin.ts'
+import { andThen } from '../../chain/maybe-promise.ts'
+import type { Outcome } from '../../chain/outcome.ts'
+import type { Plugin } from '../../chain/plugin.ts'
+import type { Request } from '../../chain/request.ts'
+import type { Setup } from '../../chain/setup.ts'
 import { EMPTY_REPLY, type ResourceRecord } from '../../dns/message.ts'
 import { equalNames } from '../../dns/name.ts'
 import { TYPE } from '../../dns/rr-type.ts'
@@ -34,8 +38,8 @@ export const setupDnssec: Setup = (directives, context) => {
     plugins: [
       {
         name: 'dnssec',
-        quick: {
-          concerns: (query) =>
+        fastPath: {
+          needsSlowPath: (query) =>
             (query.wantsDnssec || query.type === TYPE.DNSKEY) &&
             closestZoneIndex(zones, query) >= 0,
         },
@@ -61,11 +65,14 @@ export const setupDnssec: Setup = (directives, context) => {
 /** Who may not see a zone does not learn from its keys that it is here. */
 function isHidden(
   peers: readonly Plugin[],
-  { client: { view }, query }: Request,
+  { client: { visibility }, query }: Request,
   zone: Uint8Array,
 ): boolean {
-  if (view === undefined) return false
-  return !view.seesName(query) || peers.some(({ hides }) => hides?.(view, query, zone) === true)
+  if (visibility === undefined) return false
+  return (
+    !visibility.seesName(query) ||
+    peers.some(({ hides }) => hides?.(visibility, query, zone) === true)
+  )
 }
 
 function signKeys(

@@ -4,7 +4,7 @@
  * @module
  */
 import { equalBytes } from '../../bytes/bytes.ts'
-import type { Request } from '../../chain/plugin.ts'
+import type { Request } from '../../chain/request.ts'
 import type { Reply, ResourceRecord } from '../../dns/message.ts'
 import { equalNames, nameKey } from '../../dns/name.ts'
 import { RCODE } from '../../dns/rcode.ts'

@@ -4,8 +4,10 @@
  */
 
 import { EMPTY } from '../../bytes/bytes.ts'
-import type { Host, Tap, UpstreamExchange } from '../../chain/host.ts'
-import type { Observation, Plugin, Setup } from '../../chain/plugin.ts'
+import type { Host, Tap } from '../../chain/host.ts'
+import type { Observation, UpstreamExchange } from '../../chain/observation.ts'
+import type { Plugin } from '../../chain/plugin.ts'
+import type { Setup } from '../../chain/setup.ts'
 import { configError } from '../../corefile/problem.ts'
 import type { Directive } from '../../corefile/server-block.ts'
 import { PROGRAM, VERSION } from '../../telemetry/version.ts'
@@ -51,7 +53,7 @@ function createPlugin(directive: Directive, host: Host, peers: () => readonly Pl
       send(observation, clientMessages(observation, now(), isFull))
     },
     observeUpstream: (exchange) => {
-      const { query, client, trace } = exchange.asked
+      const { query, client, trace } = exchange.clientQuery
       const none = { reply: EMPTY, replyBytes: 0, plugin: '', durationMs: 0 }
       const asked = trace === undefined ? { query, client } : { query, client, trace }
       send({ ...asked, ...none }, upstreamMessages(exchange, now(), isFull))

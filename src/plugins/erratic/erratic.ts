@@ -4,13 +4,10 @@
  */
 
 import type { Host } from '../../chain/host.ts'
-import {
-  failure,
-  type MaybePromise,
-  type Outcome,
-  type Request,
-  type Setup,
-} from '../../chain/plugin.ts'
+import type { MaybePromise } from '../../chain/maybe-promise.ts'
+import { failure, type Outcome } from '../../chain/outcome.ts'
+import type { Request } from '../../chain/request.ts'
+import type { Setup } from '../../chain/setup.ts'
 import {
   argTexts,
   type Option,

@@ -5,7 +5,10 @@
  */
 
 import type { Host } from '../../chain/host.ts'
-import { andThen, type Failure, type Request, type Setup } from '../../chain/plugin.ts'
+import { andThen } from '../../chain/maybe-promise.ts'
+import type { Failure } from '../../chain/outcome.ts'
+import type { Request } from '../../chain/request.ts'
+import type { Setup } from '../../chain/setup.ts'
 import {
   argTexts,
   checkArgs,
@@ -75,7 +78,7 @@ export const setupErrors: Setup = (directives, { host, block }) => {
     plugins: [
       {
         name: 'errors',
-        quick: {},
+        fastPath: {},
         stop: () => {
           for (const lot of lots) lot.stop()
         },

@@ -4,7 +4,8 @@
  * @module
  */
 import { equalBytes } from '../../bytes/bytes.ts'
-import type { MaybePromise, Outcome } from '../../chain/plugin.ts'
+import type { MaybePromise } from '../../chain/maybe-promise.ts'
+import type { Outcome } from '../../chain/outcome.ts'
 import type { ResourceRecord } from '../../dns/message.ts'
 import { isSubdomain, joinName, lowerName, nameOf } from '../../dns/name.ts'
 import { TYPE } from '../../dns/rr-type.ts'

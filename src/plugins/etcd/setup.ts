@@ -5,7 +5,9 @@
  */
 
 import type { KeySource } from '../../chain/host.ts'
-import type { Next, Outcome, Request, Setup } from '../../chain/plugin.ts'
+import type { Outcome } from '../../chain/outcome.ts'
+import type { Next, Request } from '../../chain/request.ts'
+import type { Setup } from '../../chain/setup.ts'
 import { configError } from '../../corefile/problem.ts'
 import { EXTENDED_ERROR, extendedError } from '../../dns/edns.ts'
 import { EMPTY_REPLY, type Reply } from '../../dns/message.ts'

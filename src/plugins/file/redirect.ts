@@ -3,7 +3,8 @@
  * @module
  */
 import { concatBytes } from '../../bytes/bytes.ts'
-import { andThen, type MaybePromise, type Request } from '../../chain/plugin.ts'
+import { andThen, type MaybePromise } from '../../chain/maybe-promise.ts'
+import type { Request } from '../../chain/request.ts'
 import { NAME_BYTES_MAX } from '../../dns/limits.ts'
 import { equalNames } from '../../dns/name.ts'
 import { CLASS } from '../../dns/rr-class.ts'

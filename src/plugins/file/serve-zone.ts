@@ -3,14 +3,10 @@
  * @module
  */
 
-import {
-  andThen,
-  failure,
-  type MaybePromise,
-  type Outcome,
-  type Plugin,
-  type Request,
-} from '../../chain/plugin.ts'
+import { andThen, type MaybePromise } from '../../chain/maybe-promise.ts'
+import { failure, type Outcome } from '../../chain/outcome.ts'
+import type { Plugin } from '../../chain/plugin.ts'
+import type { Request } from '../../chain/request.ts'
 import { EMPTY_REPLY } from '../../dns/message.ts'
 import { formatName } from '../../dns/name.ts'
 import { RCODE } from '../../dns/rcode.ts'

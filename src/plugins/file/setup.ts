@@ -4,7 +4,8 @@
  */
 
 import type { Host } from '../../chain/host.ts'
-import type { Plugin, Setup } from '../../chain/plugin.ts'
+import type { Plugin } from '../../chain/plugin.ts'
+import type { Setup } from '../../chain/setup.ts'
 import {
   argTexts,
   type Option,

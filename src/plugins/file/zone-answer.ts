@@ -3,7 +3,8 @@
  * @module
  */
 
-import type { MaybePromise, Request } from '../../chain/plugin.ts'
+import type { MaybePromise } from '../../chain/maybe-promise.ts'
+import type { Request } from '../../chain/request.ts'
 import type { ResourceRecord } from '../../dns/message.ts'
 import { equalNames } from '../../dns/name.ts'
 import { TYPE } from '../../dns/rr-type.ts'

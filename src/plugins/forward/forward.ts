@@ -3,14 +3,11 @@
  * @module
  */
 
-import {
-  type Host,
-  OverloadError,
-  type Upstream,
-  type UpstreamClient,
-  type UpstreamExchange,
-} from '../../chain/host.ts'
-import { failure, type MaybePromise, type Outcome, type Request } from '../../chain/plugin.ts'
+import { type Host, OverloadError, type Upstream, type UpstreamClient } from '../../chain/host.ts'
+import type { MaybePromise } from '../../chain/maybe-promise.ts'
+import type { UpstreamExchange } from '../../chain/observation.ts'
+import { failure, type Outcome } from '../../chain/outcome.ts'
+import type { Request } from '../../chain/request.ts'
 import { EXTENDED_ERROR, extendedError } from '../../dns/edns.ts'
 import type { Reply, Response } from '../../dns/message.ts'
 import { equalNames, isSubdomain } from '../../dns/name.ts'
@@ -273,7 +270,7 @@ export class Forward {
       const leftMs = startMs + timeoutMs - this.host.elapsed()
       const { address, port, transport } = upstream
       const isUdp = transport === 'dns' && over === 'udp'
-      const sent = { asked: request, query: message, startMs: this.host.now() }
+      const sent = { clientQuery: request, query: message, startMs: this.host.now() }
       const tell = (reply: Uint8Array | undefined): void => {
         this.observeExchange({ ...sent, address, port, isUdp, reply })
       }

@@ -3,7 +3,11 @@
  * @module
  */
 
-import { andThen, type Plugin, type Request, type Setup, type View } from '../../chain/plugin.ts'
+import type { ClientVisibility } from '../../chain/client.ts'
+import { andThen } from '../../chain/maybe-promise.ts'
+import type { Plugin } from '../../chain/plugin.ts'
+import type { Request } from '../../chain/request.ts'
+import type { Setup } from '../../chain/setup.ts'
 import { configError, type Problem, problemAt } from '../../corefile/problem.ts'
 import type { Directive } from '../../corefile/server-block.ts'
 import { equalNames, nameOf } from '../../dns/name.ts'
@@ -26,7 +30,8 @@ export const setupForward: Setup = (directives, context) => {
     directive,
     options: parseForward(directive, host.readText, readOwn),
   }))
-  const relays = (view: View): boolean => view.mayRecurse || isOpenTo(view, zones)
+  const relays = (visibility: ClientVisibility): boolean =>
+    visibility.mayRecurse || isOpenTo(visibility, zones)
   const plugins = parsed.map(({ directive, options }, i): Plugin => {
     const beside = { tellsWhy: tellsWhy(block), observeExchange: observerOf(peers) }
     const forward = openForward(directive, () => new Forward(options, host, beside))
@@ -40,8 +45,8 @@ export const setupForward: Setup = (directives, context) => {
       metadata: (label, { trace }) =>
         label === 'forward/upstream' && trace !== undefined ? upstreams.get(trace) : undefined,
       serve: (request, next) => {
-        const { view } = request.client
-        const isAllowed = view === undefined || relays(view)
+        const { visibility } = request.client
+        const isAllowed = visibility === undefined || relays(visibility)
         if (!isAllowed || !forward.takes(request)) return next(request)
         return andThen(forward.relay(request), ({ outcome, upstream, goesOn }: Relayed) => {
           upstreams.set(request.trace, upstream)
@@ -85,11 +90,11 @@ const PROBES: readonly Uint8Array[] = ['www.gstatic.com', 'example.com'].map(nam
 
 /**
  * Whether who may not have everything asked elsewhere may have this block's names asked: those of
- * an operator's own zone that the view has, and those by which browsers judge a server.
+ * an operator's own zone that the visibility has, and those by which browsers judge a server.
  */
-function isOpenTo(view: View, zones: readonly Uint8Array[]): boolean {
+function isOpenTo(visibility: ClientVisibility, zones: readonly Uint8Array[]): boolean {
   return zones.every((zone) => {
     if (PROBES.some((probe) => equalNames(probe, zone))) return true
-    return zone.length > 1 && view.seesOrigin(undefined, zone)
+    return zone.length > 1 && visibility.seesOrigin(undefined, zone)
   })
 }

@@ -5,7 +5,7 @@
 
 import { optionsOf } from '../../chain/derived-request.ts'
 import type { Upstream } from '../../chain/host.ts'
-import type { Request } from '../../chain/plugin.ts'
+import type { Request } from '../../chain/request.ts'
 import { type EdnsOption, isBetweenNeighbours, OPTION } from '../../dns/edns.ts'
 import { HEADER_BYTES } from '../../dns/limits.ts'
 import { EMPTY_REPLY, parseResponse, type Reply, type Response } from '../../dns/message.ts'

@@ -5,7 +5,8 @@
  */
 
 import { byteAt, readUint16 } from '../../bytes/bytes.ts'
-import type { Asked, Setup, SetupContext } from '../../chain/plugin.ts'
+import type { ClientQuery } from '../../chain/request.ts'
+import type { Setup, SetupContext } from '../../chain/setup.ts'
 import {
   argTexts,
   checkArgs,
@@ -79,13 +80,17 @@ function parseDatabase(word: Word, bytes: Uint8Array): Mmdb {
 }
 
 /** The client's address, or the one that it asks on behalf of. */
-function addressOf({ query, client }: Asked, usesSubnet: boolean): Uint8Array | undefined {
+function addressOf({ query, client }: ClientQuery, usesSubnet: boolean): Uint8Array | undefined {
   const told = usesSubnet && query.hasEdns ? subnetOf(query) : undefined
   return told ?? parseAddress(client.address.replace(/%.*$/, ''))
 }
 
 /** Bytes that the option leaves out are zero. */
-function subnetOf({ bytes, optionsStart, optionsBytes }: Asked['query']): Uint8Array | undefined {
+function subnetOf({
+  bytes,
+  optionsStart,
+  optionsBytes,
+}: ClientQuery['query']): Uint8Array | undefined {
   const option = parseOptions(bytes, optionsStart, optionsBytes).find(
     ({ code }) => code === OPTION.CLIENT_SUBNET,
   )

@@ -4,14 +4,12 @@
  * @module
  */
 
-import { askedInstead } from '../../chain/derived-request.ts'
-import {
-  andThen,
-  type Outcome,
-  type QuickReply,
-  type Request,
-  type Setup,
-} from '../../chain/plugin.ts'
+import { deriveRequest } from '../../chain/derived-request.ts'
+import type { FastReplyOptions } from '../../chain/fast-path-part.ts'
+import { andThen } from '../../chain/maybe-promise.ts'
+import type { Outcome } from '../../chain/outcome.ts'
+import type { Request } from '../../chain/request.ts'
+import type { Setup } from '../../chain/setup.ts'
 import { checkArgs, type Option, options, unknownOption } from '../../corefile/arguments.ts'
 import { configError, problemAt } from '../../corefile/problem.ts'
 import type { Directive, Word } from '../../corefile/server-block.ts'
@@ -32,7 +30,7 @@ export const setupHeader: Setup = (directives) => {
     plugins: [
       {
         name: 'header',
-        quick: { always: (how) => prepare(how, flags) },
+        fastPath: { configure: (how) => prepare(how, flags) },
         serve: (request, next) =>
           andThen(next(changedQuery(request, rules.query.rd)), (outcome) =>
             changedOutcome(outcome, rules),
@@ -84,13 +82,13 @@ function replyFlags({ query, response }: Rules): Flags {
   return query.rd === undefined ? response : { rd: query.rd, ...response }
 }
 
-function prepare(how: QuickReply, { aa, ra, rd }: Flags): void {
+function prepare(how: FastReplyOptions, { aa, ra, rd }: Flags): void {
   changeFlag(how, FLAG.AA, aa)
   changeFlag(how, FLAG.RA, ra)
   changeFlag(how, FLAG.RD, rd)
 }
 
-function changeFlag(how: QuickReply, bit: number, value: boolean | undefined): void {
+function changeFlag(how: FastReplyOptions, bit: number, value: boolean | undefined): void {
   if (value === true) how.flagsSet |= bit
   if (value === false) how.flagsCleared |= bit
 }
@@ -100,7 +98,7 @@ function changedQuery(request: Request, rd: boolean | undefined): Request {
   const { flags } = request.query
   if (rd === undefined || rd === ((flags & FLAG.RD) !== 0)) return request
   const others = flags & (FLAG.AD | FLAG.CD)
-  return askedInstead(request, { flags: rd ? others | FLAG.RD : others })
+  return deriveRequest(request, { flags: rd ? others | FLAG.RD : others })
 }
 
 /** A failure becomes a message only later, when nobody but the query has a say in its flags. */

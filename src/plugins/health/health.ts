@@ -3,7 +3,7 @@
  * @module
  */
 
-import type { Setup } from '../../chain/plugin.ts'
+import type { Setup } from '../../chain/setup.ts'
 import {
   argTexts,
   checkArgs,

@@ -4,14 +4,10 @@
  */
 
 import { byteAt } from '../../bytes/bytes.ts'
-import {
-  failure,
-  type MaybePromise,
-  type Next,
-  type Outcome,
-  type Request,
-  type Setup,
-} from '../../chain/plugin.ts'
+import type { MaybePromise } from '../../chain/maybe-promise.ts'
+import { failure, type Outcome } from '../../chain/outcome.ts'
+import type { Next, Request } from '../../chain/request.ts'
+import type { Setup } from '../../chain/setup.ts'
 import {
   argTexts,
   type Option,
@@ -108,7 +104,7 @@ export const setupHosts: Setup = (directives, { host, zones, pathOf }) => {
     plugins: [
       {
         name: 'hosts',
-        quick: { concerns: (query) => concerns(query, config, filter) },
+        fastPath: { needsSlowPath: (query) => concerns(query, config, filter) },
         start: () => {
           if (config.reloadMs > 0) cancel = host.after(config.reloadMs, reload)
         },

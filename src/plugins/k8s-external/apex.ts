@@ -5,7 +5,7 @@
  */
 import { concatBytes } from '../../bytes/bytes.ts'
 import type { SnapshotSource } from '../../chain/host.ts'
-import type { Request } from '../../chain/plugin.ts'
+import type { Request } from '../../chain/request.ts'
 import { EMPTY_REPLY, type Reply, type ResourceRecord } from '../../dns/message.ts'
 import { equalNames, joinName, parseRelativeName, ROOT, tailOffset } from '../../dns/name.ts'
 import { RCODE } from '../../dns/rcode.ts'

@@ -4,7 +4,8 @@
  * @module
  */
 
-import { andThen, type MaybePromise, type Request } from '../../chain/plugin.ts'
+import { andThen, type MaybePromise } from '../../chain/maybe-promise.ts'
+import type { Request } from '../../chain/request.ts'
 import type { Reply, ResourceRecord } from '../../dns/message.ts'
 import { equalNames, nameKey, tailOffset } from '../../dns/name.ts'
 import { TYPE } from '../../dns/rr-type.ts'

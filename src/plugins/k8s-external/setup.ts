@@ -4,7 +4,10 @@
  * @module
  */
 
-import type { MaybePromise, Outcome, Request, Setup } from '../../chain/plugin.ts'
+import type { MaybePromise } from '../../chain/maybe-promise.ts'
+import type { Outcome } from '../../chain/outcome.ts'
+import type { Request } from '../../chain/request.ts'
+import type { Setup } from '../../chain/setup.ts'
 import { parseKubernetes } from '../../corefile/kubernetes-options.ts'
 import { configError } from '../../corefile/problem.ts'
 import { equalNames, tailOffset } from '../../dns/name.ts'
@@ -36,7 +39,7 @@ export const setupExternal: Setup = (directives, { block, host, zones: blockZone
     plugins: [
       {
         name: 'k8s_external',
-        quick: { concerns: (query) => closestZoneIndex(zones, query) >= 0 },
+        fastPath: { needsSlowPath: (query) => closestZoneIndex(zones, query) >= 0 },
         isReady: () => isWhole(source),
         transfer: (name, serial) => {
           const zone = zones.find((one) => equalNames(one, name))

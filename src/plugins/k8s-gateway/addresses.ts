@@ -4,7 +4,9 @@
  * @module
  */
 
-import { andThen, type MaybePromise, type Outcome, type Request } from '../../chain/plugin.ts'
+import { andThen, type MaybePromise } from '../../chain/maybe-promise.ts'
+import type { Outcome } from '../../chain/outcome.ts'
+import type { Request } from '../../chain/request.ts'
 import type { ResourceRecord } from '../../dns/message.ts'
 import { ROOT } from '../../dns/name.ts'
 import { RCODE } from '../../dns/rcode.ts'

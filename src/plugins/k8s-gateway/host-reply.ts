@@ -6,13 +6,9 @@
 
 import { concatBytes } from '../../bytes/bytes.ts'
 import type { SnapshotSource } from '../../chain/host.ts'
-import {
-  andThen,
-  failure,
-  type MaybePromise,
-  type Outcome,
-  type Request,
-} from '../../chain/plugin.ts'
+import { andThen, type MaybePromise } from '../../chain/maybe-promise.ts'
+import { failure, type Outcome } from '../../chain/outcome.ts'
+import type { Request } from '../../chain/request.ts'
 import { EMPTY_REPLY, type Reply, type ResourceRecord } from '../../dns/message.ts'
 import { equalNames, joinName, parseRelativeName, ROOT } from '../../dns/name.ts'
 import { RCODE } from '../../dns/rcode.ts'

@@ -5,7 +5,8 @@
  */
 
 import type { SnapshotSource } from '../../chain/host.ts'
-import type { Plugin, Setup } from '../../chain/plugin.ts'
+import type { Plugin } from '../../chain/plugin.ts'
+import type { Setup } from '../../chain/setup.ts'
 import { defaultKubernetes } from '../../corefile/kubernetes-options.ts'
 import { closestZone, closestZoneIndex, fallsThrough } from '../../plugin-kit/zones.ts'
 import { isWhole, withSnapshot } from '../kubernetes/with-snapshot.ts'
@@ -37,7 +38,7 @@ function createPlugin(options: GatewayOptions, source: SnapshotSource): Plugin {
   const { zones, fallthrough } = options
   return {
     name: 'k8s_gateway',
-    quick: { concerns: (query) => closestZoneIndex(zones, query) >= 0 },
+    fastPath: { needsSlowPath: (query) => closestZoneIndex(zones, query) >= 0 },
     isReady: () => isWhole(source),
     serve: (request, next) => {
       const zone = closestZone(zones, request.lowerName)

@@ -3,14 +3,9 @@
  * @module
  */
 
-import {
-  andThen,
-  type Failure,
-  failure,
-  type MaybePromise,
-  type Outcome,
-  type Request,
-} from '../../chain/plugin.ts'
+import { andThen, type MaybePromise } from '../../chain/maybe-promise.ts'
+import { type Failure, failure, type Outcome } from '../../chain/outcome.ts'
+import type { Request } from '../../chain/request.ts'
 import { EMPTY_REPLY, type Reply, type ResourceRecord } from '../../dns/message.ts'
 import { equalNames, isSubdomain, joinName, tailOffset } from '../../dns/name.ts'
 import { parseQuery } from '../../dns/query.ts'

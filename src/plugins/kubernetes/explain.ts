@@ -4,8 +4,10 @@
  * @module
  */
 import { concatBytes, EMPTY, equalBytes } from '../../bytes/bytes.ts'
+import type { ClientVisibility } from '../../chain/client.ts'
 import type { SnapshotSource } from '../../chain/host.ts'
-import { andThen, type Fact, type MaybePromise, type View } from '../../chain/plugin.ts'
+import { andThen, type MaybePromise } from '../../chain/maybe-promise.ts'
+import type { Fact } from '../../chain/plugin.ts'
 import { formatName, ROOT } from '../../dns/name.ts'
 import type { Query } from '../../dns/query.ts'
 import { formatType } from '../../dns/rr-type.ts'
@@ -26,7 +28,7 @@ export type ExplainedPlace = {
   readonly cluster: string | undefined
   readonly tree: 'cluster' | 'multicluster' | 'exports'
   /** What the client may see; everything without. */
-  readonly view: View | undefined
+  readonly visibility: ClientVisibility | undefined
 }
 
 /** Kinds of the objects whose names are in a tree. */
@@ -53,15 +55,15 @@ function loadShard(labels: Uint8Array, source: SnapshotSource): MaybePromise<unk
 }
 
 function describe(labels: Uint8Array, place: ExplainedPlace): Fact {
-  const { zone, source, cluster, tree, view } = place
+  const { zone, source, cluster, tree, visibility } = place
   const snapshot = source.current()
-  const info = snapshot && infoFor(snapshot, view?.namespaces)
+  const info = snapshot && infoFor(snapshot, visibility?.namespaces)
   return {
     plugin: 'kubernetes',
     zone: formatName(zone.origin.bytes),
     ...(cluster !== undefined && { cluster }),
     tree,
-    freshness: info === undefined ? 'missing' : source.freshness(view?.namespaces),
+    freshness: info === undefined ? 'missing' : source.freshness(visibility?.namespaces),
     generation: info?.generation ?? null,
     time: info === undefined ? null : new Date(info.timeMs).toISOString(),
     ...(!zone.isReverse && describeNode(labels, place)),
@@ -71,12 +73,12 @@ function describe(labels: Uint8Array, place: ExplainedPlace): Fact {
 /** Whether there is the name, as far as its part of the snapshot is at hand. */
 function describeNode(
   labels: Uint8Array,
-  { source, view, tree }: ExplainedPlace,
+  { source, visibility, tree }: ExplainedPlace,
 ): { readonly node?: Fact | null } {
   const snapshot = source.current()
   const shard = snapshot?.shards[snapshot.shardOfName(labels, labels.length)]
   if (snapshot === undefined || shard === undefined) return {}
-  const types = view?.namespaces && serverTypes(labels, snapshot, view.namespaces)
+  const types = visibility?.namespaces && serverTypes(labels, snapshot, visibility.namespaces)
   if (types !== undefined) {
     const object = objectOf(formatName(concatBytes(labels, ROOT)), tree)
     return { node: { namespace: '', object, types, isImplied: equalBytes(labels, DNS) } }
@@ -84,7 +86,7 @@ function describeNode(
   const node = shard.findNode(labels, labels.length)
   if (node === 0 || shard.isGlue(node)) return { node: null }
   const namespaceId = shard.nodeNamespaceId(node)
-  if (view?.namespaces?.has(shard, namespaceId) === false) return { node: null }
+  if (visibility?.namespaces?.has(shard, namespaceId) === false) return { node: null }
   const own = shard.refs(node).map((ref) => formatType(shard.refType(ref)))
   const namespace = shard.namespaces[namespaceId] ?? ''
   const object = objectOf(formatName(concatBytes(labels, ROOT)), tree)

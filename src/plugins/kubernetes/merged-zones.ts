@@ -5,15 +5,11 @@
  * @module
  */
 
+import type { ClientVisibility } from '../../chain/client.ts'
 import type { Host, SnapshotSource } from '../../chain/host.ts'
-import {
-  failure,
-  type Next,
-  type Outcome,
-  type Plugin,
-  type Request,
-  type View,
-} from '../../chain/plugin.ts'
+import { failure, type Outcome } from '../../chain/outcome.ts'
+import type { Plugin } from '../../chain/plugin.ts'
+import type { Next, Request } from '../../chain/request.ts'
 import type { KubernetesOptions } from '../../corefile/kubernetes-options.ts'
 import { EXTENDED_ERROR, extendedError } from '../../dns/edns.ts'
 import { tailOffset } from '../../dns/name.ts'
@@ -78,25 +74,25 @@ export function mergedPlugin(options: KubernetesOptions, host: Host): Plugin {
       host.openCluster({ ...options, cluster }, { kind, cluster })
     return { cluster, imports: open('multicluster'), exports: open('exports') }
   })
-  const seen = (view: View | undefined, { origin }: Zone): readonly Member[] =>
-    view === undefined
+  const seen = (visibility: ClientVisibility | undefined, { origin }: Zone): readonly Member[] =>
+    visibility === undefined
       ? members
-      : members.filter(({ cluster }) => view.seesOrigin(cluster, origin.bytes))
-  const seenZone = (query: Query, view: View | undefined): Zone | undefined =>
-    zoneOf(zones, query, (zone) => seen(view, zone).length > 0)
+      : members.filter(({ cluster }) => visibility.seesOrigin(cluster, origin.bytes))
+  const seenZone = (query: Query, visibility: ClientVisibility | undefined): Zone | undefined =>
+    zoneOf(zones, query, (zone) => seen(visibility, zone).length > 0)
   const merged = new MergedZones(options, host)
   return {
     name: 'kubernetes',
-    hides: (view, query, blockZone) => {
+    hides: (visibility, query, blockZone) => {
       const zone = zoneOf(zones, query)
-      if (zone === undefined || seenZone(query, view) !== undefined) return false
+      if (zone === undefined || seenZone(query, visibility) !== undefined) return false
       return tailOffset(blockZone, zone.origin.bytes) >= 0
     },
-    explain: async (query, { view }) => {
-      const zone = seenZone(query, view)
+    explain: async (query, { visibility }) => {
+      const zone = seenZone(query, visibility)
       if (zone === undefined) return []
-      const facts = seen(view, zone).flatMap(({ cluster, imports, exports }) => {
-        const place = { zone, cluster, view }
+      const facts = seen(visibility, zone).flatMap(({ cluster, imports, exports }) => {
+        const place = { zone, cluster, visibility }
         return [
           explainPlace(query, { ...place, source: imports, tree: 'multicluster' }),
           explainPlace(query, { ...place, source: exports, tree: 'exports' }),
@@ -106,11 +102,11 @@ export function mergedPlugin(options: KubernetesOptions, host: Host): Plugin {
     },
     isReady: () => members.some(({ imports }) => imports.current() !== undefined),
     serve: (request, next) => {
-      const { view } = request.client
-      const zone = seenZone(request.query, view)
+      const { visibility } = request.client
+      const zone = seenZone(request.query, visibility)
       if (zone === undefined) return next(request)
       if (request.type === TYPE.AXFR || request.type === TYPE.IXFR) return failure(RCODE.REFUSED)
-      return merged.serve(request, { zone, members: seen(view, zone), next })
+      return merged.serve(request, { zone, members: seen(visibility, zone), next })
     },
   }
 }
@@ -121,7 +117,7 @@ type Place = { readonly zone: Zone; readonly members: readonly Member[]; readonl
 type Question = {
   readonly query: Query
   readonly zone: Zone
-  readonly view: View | undefined
+  readonly visibility: ClientVisibility | undefined
   /** Its labels below the origin. */
   readonly service: Uint8Array | undefined
 }
@@ -136,11 +132,11 @@ class MergedZones {
   }
 
   async serve(request: Request, { zone, members, next }: Place): Promise<Outcome> {
-    const { view } = request.client
+    const { visibility } = request.client
     const { query } = request
     const service = serviceIn(request, zone)
     const find = (sources: readonly SnapshotSource[]): Promise<Finding> =>
-      this.find({ query, zone, view, service }, sources)
+      this.find({ query, zone, visibility, service }, sources)
     const imported = await find(members.map(({ imports }) => imports))
     // Whether there is a ServiceImport has to be known from somebody.
     if (imported.results.length === 0) return lacking()
@@ -148,7 +144,7 @@ class MergedZones {
     const isDecided = isFound(imported) || imported.hasService
     const finding = isDecided ? imported : await find(members.map((member) => member.exports))
     const isLacking = imported.isLacking || finding.isLacking
-    const namespaces = view?.namespaces
+    const namespaces = visibility?.namespaces
     const newest = newestOf(finding.asked, namespaces) ?? newestOf(imported.asked, namespaces)
     if (newest === undefined || (isLacking && this.options.stale === 'fail')) return lacking()
     const replies = finding.results.flatMap((one) => (one.kind === 'found' ? one.reply : []))
@@ -164,14 +160,14 @@ class MergedZones {
     const { fallthrough } = this.options
     if (fallsThrough(fallthrough, request.lowerName)) return next(request)
     const { snapshot } = newestOf(finding.results.flatMap(denying), namespaces) ?? newest
-    const reply = negativeReply(query, { zone, snapshot, view }, RCODE.NXDOMAIN)
+    const reply = negativeReply(query, { zone, snapshot, visibility }, RCODE.NXDOMAIN)
     return isStale ? markStale(reply) : reply
   }
 
   /** Asks those that are fresh, and all where these do not know the name. */
   private async find(question: Question, sources: readonly SnapshotSource[]): Promise<Finding> {
     const all = (
-      await Promise.all(sources.map((one) => standingOf(one, question.view?.namespaces)))
+      await Promise.all(sources.map((one) => standingOf(one, question.visibility?.namespaces)))
     ).filter((one) => one !== undefined)
     const fresh = all.filter(({ isStale }) => !isStale)
     const isApart = this.options.stale === 'union' && fresh.length > 0
@@ -183,7 +179,7 @@ class MergedZones {
 
   /** Asks those whose word counts, in the order of the directive. */
   private async ask(question: Question, asked: readonly Standing[]): Promise<Finding> {
-    const { zone, view, query } = question
+    const { zone, visibility, query } = question
     const { rules } = this.options
     const shaped = await Promise.all(
       asked.map(async (one) => ({ ...one, shape: await shapeOf(question, one) })),
@@ -194,7 +190,7 @@ class MergedZones {
     )
     const results = await Promise.all(
       winnersOf(members).map(({ snapshot, source }) =>
-        zoneReply(query, { zone, home: zone.origin, rules, snapshot, source, view }, true),
+        zoneReply(query, { zone, home: zone.origin, rules, snapshot, source, visibility }, true),
       ),
     )
     const isUnloaded = results.some(({ kind }) => kind === 'unavailable')
@@ -223,7 +219,7 @@ function serviceIn({ lowerName, query }: Request, { origin }: Zone): Uint8Array 
 
 /** How a member has the Service that is asked for, as far as the client sees it. */
 async function shapeOf(
-  { service, view }: Question,
+  { service, visibility }: Question,
   { snapshot, source }: Standing,
 ): Promise<ServiceShape | 'unavailable' | undefined> {
   if (service === undefined) return undefined
@@ -236,7 +232,8 @@ async function shapeOf(
   }
   if (shard === undefined) return 'unavailable'
   const node = shard.findNode(service, size)
-  const isHidden = node !== 0 && view?.namespaces?.has(shard, shard.nodeNamespaceId(node)) === false
+  const isHidden =
+    node !== 0 && visibility?.namespaces?.has(shard, shard.nodeNamespaceId(node)) === false
   return isHidden ? undefined : readShape(shard, node)
 }
 

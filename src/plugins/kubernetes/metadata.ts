@@ -5,8 +5,9 @@
  * @module
  */
 
+import type { Client } from '../../chain/client.ts'
 import type { SnapshotSource } from '../../chain/host.ts'
-import type { Asked, Client } from '../../chain/plugin.ts'
+import type { ClientQuery } from '../../chain/request.ts'
 import { nameText } from '../../dns/name-text.ts'
 import type { Query } from '../../dns/query.ts'
 import { type Zones, zoneOf } from './zone.ts'
@@ -27,7 +28,7 @@ const NOT_A_NAME: ReadonlyMap<string, string> = new Map([[PARSE_ERROR, 'invalid 
 /** Finds what a label says; `undefined` for nothing, '' for a part that a name does not have. */
 export function clusterMetadata(
   label: string,
-  { query, client }: Asked,
+  { query, client }: ClientQuery,
   { zones, source, isZonal }: LabelSource,
 ): string | undefined {
   if (!label.startsWith(PREFIX)) return undefined
@@ -40,9 +41,9 @@ export function clusterMetadata(
 function clientLabel(
   label: string,
   { podAt }: SnapshotSource,
-  { address, view }: Client,
+  { address, visibility }: Client,
 ): string | undefined {
-  const pod = view === undefined ? podAt?.(address) : undefined
+  const pod = visibility === undefined ? podAt?.(address) : undefined
   if (label === 'namespace') return pod?.namespace
   if (label === 'pod-name') return pod?.name
   return label.startsWith('label/') ? pod?.labels.get(label.slice(6)) : undefined

@@ -3,7 +3,7 @@
  * so its bundle does without.
  * @module
  */
-import type { Setup } from '../../chain/plugin.ts'
+import type { Setup } from '../../chain/setup.ts'
 import { parseSearchList } from '../../plugin-kit/search-list.ts'
 import { clusterMetadata } from './metadata.ts'
 import { SearchPaths } from './search-paths.ts'

@@ -4,8 +4,8 @@
  * @module
  */
 
+import type { FastReplyOptions } from '../../chain/fast-path-part.ts'
 import type { SnapshotSource } from '../../chain/host.ts'
-import type { QuickReply } from '../../chain/plugin.ts'
 import { FLAG, type Query } from '../../dns/query.ts'
 import { RCODE } from '../../dns/rcode.ts'
 import type { ReplyWriter } from '../../dns/reply-writer.ts'
@@ -49,18 +49,18 @@ export class QuickAnswer {
   }
 
   /** Writes the reply to a query and returns its size; 0 when it has to take the long way. */
-  answer(query: Query, reply: ReplyWriter, how: QuickReply): number {
+  answer(query: Query, reply: ReplyWriter, how: FastReplyOptions): number {
     const { zones, cluster, rules, fallthrough } = this.options
     const zone = findZone(zones, query)
     if (zone === undefined || isForLongWay(query, zone.origin.size)) return 0
     const source = zone.isMulticluster ? this.options.sharedSource : this.options.source
-    const { view } = how
-    if (view !== undefined && !view.seesOrigin(cluster, zone.origin.bytes)) return 0
+    const { visibility } = how
+    if (visibility !== undefined && !visibility.seesOrigin(cluster, zone.origin.bytes)) return 0
     const snapshot = source.current()
-    if (snapshot === undefined || source.freshness(view?.namespaces) !== 'fresh') return 0
+    if (snapshot === undefined || source.freshness(visibility?.namespaces) !== 'fresh') return 0
     const zoneAnswer = this.zoneAnswerWith(reply)
     zoneAnswer.rules = rules
-    zoneAnswer.setView(view)
+    zoneAnswer.setVisibility(visibility)
     zoneAnswer.sets.rotation = how.rotation
     zoneAnswer.sets.isMinimal = how.isMinimal
     reply.begin(query, how)
@@ -72,8 +72,8 @@ export class QuickAnswer {
       rcode = NXDOMAIN
     } else if (verdict !== DATA && verdict !== NODATA) return 0
     if (verdict !== DATA) {
-      if (how.hasTtlBounds) reply.boundTtl(how.denialTtlMin, how.denialTtlMax)
-      addSoa(reply, query, zone, infoOf(snapshot, view?.namespaces))
+      if (how.hasTtlBounds) reply.boundTtl(how.negativeTtlMin, how.negativeTtlMax)
+      addSoa(reply, query, zone, infoOf(snapshot, visibility?.namespaces))
     }
     // The cache gives all records the least TTL of them, which is not known before the last one.
     if (how.hasTtlBounds && !reply.hasOneTtl) return 0

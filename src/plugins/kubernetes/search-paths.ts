@@ -4,8 +4,8 @@
  * @module
  */
 
+import type { Client } from '../../chain/client.ts'
 import type { SnapshotSource } from '../../chain/host.ts'
-import type { Client } from '../../chain/plugin.ts'
 import { joinName, parseRelativeName, ROOT } from '../../dns/name.ts'
 import { parseClientAddress } from '../../dns/network.ts'
 import type { Query } from '../../dns/query.ts'
@@ -38,10 +38,10 @@ export class SearchPaths {
    * Finds the search list of a client for the zone that its query is in. Who has a view is no Pod,
    * and has none. Allocates nothing for a client that is known.
    */
-  of(query: Query, { address, view }: Client): readonly Uint8Array[] | undefined {
+  of(query: Query, { address, visibility }: Client): readonly Uint8Array[] | undefined {
     const zone = zoneOf(this.zones, query)
     const snapshot = this.source.current()
-    if (zone === undefined || snapshot === undefined || view !== undefined) return undefined
+    if (zone === undefined || snapshot === undefined || visibility !== undefined) return undefined
     if (snapshot !== this.snapshot || this.known.size > CLIENTS_MAX) this.known.clear()
     this.snapshot = snapshot
     const lists: Lists = this.known.get(address) ?? new Map()

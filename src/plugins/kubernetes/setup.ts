@@ -3,18 +3,13 @@
  * @module
  */
 
+import type { ClientVisibility } from '../../chain/client.ts'
 import type { SnapshotSource } from '../../chain/host.ts'
-import type { Plugin, SetupContext, View } from '../../chain/plugin.ts'
-import {
-  andThen,
-  type Configured,
-  failure,
-  type MaybePromise,
-  type Next,
-  type Outcome,
-  type Request,
-  type Setup,
-} from '../../chain/plugin.ts'
+import { andThen, type MaybePromise } from '../../chain/maybe-promise.ts'
+import { failure, type Outcome } from '../../chain/outcome.ts'
+import type { Plugin } from '../../chain/plugin.ts'
+import type { Next, Request } from '../../chain/request.ts'
+import type { Setup, SetupContext, SetupResult } from '../../chain/setup.ts'
 import { onlyDirective } from '../../corefile/arguments.ts'
 import { parseKubernetes } from '../../corefile/kubernetes-options.ts'
 import { isSubdomain } from '../../dns/name.ts'
@@ -59,7 +54,7 @@ function configure(
   directives: Parameters<Setup>[0],
   context: SetupContext,
   peerParts: PeerParts,
-): Configured {
+): SetupResult {
   const directive = onlyDirective(directives)
   const options = parseKubernetes(directive, context.zones)
   if (options.clusters.length > 1) {
@@ -76,40 +71,44 @@ function configure(
   const { rules, fallthrough, cluster, notices } = options
   const quick = new QuickAnswer({ zones, cluster, source, sharedSource, rules, fallthrough })
   const { isZonal } = options
-  const seenZone = (query: Query, view: View | undefined): Zone | undefined =>
-    zoneOf(zones, query, view && (({ origin }) => view.seesOrigin(cluster, origin.bytes)))
+  const seenZone = (query: Query, visibility: ClientVisibility | undefined): Zone | undefined =>
+    zoneOf(
+      zones,
+      query,
+      visibility && (({ origin }) => visibility.seesOrigin(cluster, origin.bytes)),
+    )
   return {
     plugins: [
       {
         name: 'kubernetes',
-        quick: { answer: (query, reply, how) => quick.answer(query, reply, how) },
-        hides: (view, query, blockZone) => {
+        fastPath: { answer: (query, reply, how) => quick.answer(query, reply, how) },
+        hides: (visibility, query, blockZone) => {
           const zone = zoneOf(zones, query)
-          if (zone === undefined || seenZone(query, view) !== undefined) return false
+          if (zone === undefined || seenZone(query, visibility) !== undefined) return false
           return isSubdomain(blockZone, zone.origin.bytes)
         },
         ...peerParts({ zones, source, sharedSource, isZonal }, context),
-        explain: (query, { view }) => {
-          const zone = seenZone(query, view)
+        explain: (query, { visibility }) => {
+          const zone = seenZone(query, visibility)
           if (zone === undefined) return []
           const tree = zone.isMulticluster ? 'multicluster' : 'cluster'
           const own = zone.isMulticluster ? sharedSource : source
-          return explainPlace(query, { zone, source: own, cluster, tree, view })
+          return explainPlace(query, { zone, source: own, cluster, tree, visibility })
         },
         isReady: () => isWhole(source) && isWhole(sharedSource),
         serve: (request, next) => {
-          const { view } = request.client
-          const zone = seenZone(request.query, view)
+          const { visibility } = request.client
+          const zone = seenZone(request.query, visibility)
           if (zone === undefined) return next(request)
           if (request.type === TYPE.AXFR || request.type === TYPE.IXFR) {
             return failure(RCODE.REFUSED)
           }
           const own = zone.isMulticluster ? sharedSource : source
           const serve = (snapshot: Snapshot): MaybePromise<Outcome> => {
-            const from = { zone, home: zones.home, rules, snapshot, source: own, view }
+            const from = { zone, home: zones.home, rules, snapshot, source: own, visibility }
             return serveZone(request, from, { fallthrough, next })
           }
-          return withSnapshot(own, serve, view?.namespaces)
+          return withSnapshot(own, serve, visibility?.namespaces)
         },
       },
     ],

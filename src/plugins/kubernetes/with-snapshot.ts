@@ -4,7 +4,8 @@
  */
 
 import type { SnapshotSource } from '../../chain/host.ts'
-import { andThen, failure, type MaybePromise, type Outcome } from '../../chain/plugin.ts'
+import { andThen, type MaybePromise } from '../../chain/maybe-promise.ts'
+import { failure, type Outcome } from '../../chain/outcome.ts'
 import { EXTENDED_ERROR, extendedError } from '../../dns/edns.ts'
 import type { Reply } from '../../dns/message.ts'
 import { RCODE } from '../../dns/rcode.ts'

@@ -7,7 +7,7 @@
  */
 
 import { asWordBytes, EMPTY, type SizedBytes, writeUint16 } from '../../bytes/bytes.ts'
-import type { View } from '../../chain/plugin.ts'
+import type { ClientVisibility } from '../../chain/client.ts'
 import { parseAddressLabel } from '../../dns/address-label.ts'
 import { ROOT } from '../../dns/name.ts'
 import type { Query } from '../../dns/query.ts'
@@ -89,10 +89,10 @@ export class ZoneAnswer {
   }
 
   /** Sets what the client may see, everything without a view, for this answer and later ones. */
-  setView(view: View | undefined): void {
-    this.isViewed = view !== undefined
-    this.namespaces = view?.namespaces
-    this.sets.namespaces = view?.namespaces
+  setVisibility(visibility: ClientVisibility | undefined): void {
+    this.isViewed = visibility !== undefined
+    this.namespaces = visibility?.namespaces
+    this.sets.namespaces = visibility?.namespaces
   }
 
   /** Whether the client may see a node. */

@@ -3,8 +3,9 @@
  * @module
  */
 import type { SizedBytes } from '../../bytes/bytes.ts'
+import type { ClientVisibility } from '../../chain/client.ts'
 import type { SnapshotSource } from '../../chain/host.ts'
-import { andThen, type MaybePromise, type View } from '../../chain/plugin.ts'
+import { andThen, type MaybePromise } from '../../chain/maybe-promise.ts'
 import { MESSAGE_BYTES_MAX } from '../../dns/limits.ts'
 import { parseResponse, type Reply } from '../../dns/message.ts'
 import { FLAG, type Query } from '../../dns/query.ts'
@@ -27,7 +28,7 @@ export type ZoneView = {
   /** Where shards that are not loaded come from. */
   readonly source: SnapshotSource
   /** What the client may see; everything without. */
-  readonly view: View | undefined
+  readonly visibility: ClientVisibility | undefined
 }
 
 /** A reply, or why the snapshot has none. */
@@ -67,7 +68,7 @@ function tryReply(
   }
   writer.begin(query, { bytesMax: MESSAGE_BYTES_MAX })
   zoneAnswer.rules = view.rules
-  zoneAnswer.setView(view.view)
+  zoneAnswer.setVisibility(view.visibility)
   zoneAnswer.ignoresAliases = options.ignoresAliases
   const own = zoneAnswer.answer(query, zone, snapshot, home)
   const isNs = isApex && query.type === TYPE.NS && own === VERDICT.DATA
@@ -101,11 +102,11 @@ function tryReply(
  */
 export function negativeReply(
   query: Query,
-  { zone, snapshot, view }: Pick<ZoneView, 'zone' | 'snapshot' | 'view'>,
+  { zone, snapshot, visibility }: Pick<ZoneView, 'zone' | 'snapshot' | 'visibility'>,
   rcode: number,
 ): Reply {
   writer.begin(query, { bytesMax: MESSAGE_BYTES_MAX })
-  writeSoa(writer, query, zone, infoFor(snapshot, view?.namespaces))
+  writeSoa(writer, query, zone, infoFor(snapshot, visibility?.namespaces))
   return finishedReply(rcode)
 }
 

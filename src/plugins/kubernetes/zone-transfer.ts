@@ -45,7 +45,7 @@ export function clusterTransfer(
   const asked = { ...zone, origin: asWordBytes(name) }
   const [soa] = negativeReply(
     query,
-    { zone: asked, snapshot, view: undefined },
+    { zone: asked, snapshot, visibility: undefined },
     RCODE.NOERROR,
   ).answer
   if (soa === undefined) return undefined

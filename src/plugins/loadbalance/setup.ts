@@ -5,14 +5,11 @@
  */
 
 import { readUint16 } from '../../bytes/bytes.ts'
+import type { FastPathPart } from '../../chain/fast-path-part.ts'
 import type { Host } from '../../chain/host.ts'
-import {
-  andThen,
-  type Plugin,
-  type QuickPart,
-  type Setup,
-  type SetupContext,
-} from '../../chain/plugin.ts'
+import { andThen } from '../../chain/maybe-promise.ts'
+import type { Plugin } from '../../chain/plugin.ts'
+import type { Setup, SetupContext } from '../../chain/setup.ts'
 import { configError, type Problem, problemAt } from '../../corefile/problem.ts'
 import type { Reply } from '../../dns/message.ts'
 import type { Network } from '../../dns/network.ts'
@@ -26,7 +23,7 @@ import { parseWeights, type Weights } from './weights.ts'
 /** What makes a reply's order, for a query of a type. */
 type Balancer = {
   readonly order: (reply: Reply, type: number) => Reply
-  readonly always?: QuickPart['always']
+  readonly configure?: FastPathPart['configure']
   readonly start?: () => void
   readonly stop?: () => void
   readonly notices?: readonly Problem[]
@@ -41,11 +38,11 @@ export const setupLoadbalance: Setup = (directives, context) => {
   const balancer =
     policy.kind === 'weighted' ? weightedBalancer(policy, context) : roundRobin(context.host)
   const isSimple = policy.kind === 'round_robin' && networks.length === 0
-  const { order, always, start, stop, notices = [] } = balancer
+  const { order, configure, start, stop, notices = [] } = balancer
   const plugin: Plugin = {
     name: 'loadbalance',
-    quick: {
-      ...(always && { always }),
+    fastPath: {
+      ...(configure && { configure }),
       ...(!isSimple && { accepts: (query, _, reply) => hasOneAddress(query, reply) }),
     },
     ...(start && { start }),
@@ -61,7 +58,7 @@ export const setupLoadbalance: Setup = (directives, context) => {
 
 function roundRobin({ random16 }: Host): Balancer {
   return {
-    always: (how) => {
+    configure: (how) => {
       how.rotation = random16
     },
     order: (reply) => {

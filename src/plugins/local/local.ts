@@ -5,7 +5,8 @@
  */
 
 import { byteAt } from '../../bytes/bytes.ts'
-import type { Request, Setup } from '../../chain/plugin.ts'
+import type { Request } from '../../chain/request.ts'
+import type { Setup } from '../../chain/setup.ts'
 import { argTexts, checkArgs, options, unknownOption } from '../../corefile/arguments.ts'
 import { configError } from '../../corefile/problem.ts'
 import type { Directive } from '../../corefile/server-block.ts'
@@ -55,8 +56,8 @@ export const setupLocal: Setup = (directives, { host }) => {
     plugins: [
       {
         name: 'local',
-        quick: {
-          concerns: (query) => mayBeLocal(query, hasPrefix),
+        fastPath: {
+          needsSlowPath: (query) => mayBeLocal(query, hasPrefix),
         },
         serve: (request, next) => {
           if (isIntercepted(request.query, hasPrefix)) {

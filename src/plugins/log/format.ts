@@ -14,7 +14,7 @@
  * @module
  */
 import { readUint16 } from '../../bytes/bytes.ts'
-import type { Observation } from '../../chain/plugin.ts'
+import type { Observation } from '../../chain/observation.ts'
 import { UDP_BYTES_MIN } from '../../dns/limits.ts'
 import { parseResponse } from '../../dns/message.ts'
 import { formatName } from '../../dns/name.ts'

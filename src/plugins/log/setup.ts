@@ -3,7 +3,8 @@
  * @module
  */
 
-import type { Observation, Setup } from '../../chain/plugin.ts'
+import type { Observation } from '../../chain/observation.ts'
+import type { Setup } from '../../chain/setup.ts'
 import { argTexts, options, unknownOption } from '../../corefile/arguments.ts'
 import { configError } from '../../corefile/problem.ts'
 import type { Directive, Word } from '../../corefile/server-block.ts'

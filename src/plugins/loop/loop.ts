@@ -4,7 +4,7 @@
  * @module
  */
 
-import type { Setup } from '../../chain/plugin.ts'
+import type { Setup } from '../../chain/setup.ts'
 import { checkArgs, checkNoBlock, onlyDirective } from '../../corefile/arguments.ts'
 import { equalNames, formatName, joinName, nameOf, ROOT } from '../../dns/name.ts'
 import { TYPE } from '../../dns/rr-type.ts'
@@ -31,7 +31,7 @@ export const setupLoop: Setup = (directives, { host, zones, lookup }) => {
     plugins: [
       {
         name: 'loop',
-        quick: { concerns: (query) => query.type === TYPE.HINFO },
+        fastPath: { needsSlowPath: (query) => query.type === TYPE.HINFO },
         start: () => {
           host.after(WATCH_MS, () => {
             isWatching = false

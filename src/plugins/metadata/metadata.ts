@@ -4,7 +4,9 @@
  * @module
  */
 
-import type { Asked, Plugin, Setup } from '../../chain/plugin.ts'
+import type { Plugin } from '../../chain/plugin.ts'
+import type { ClientQuery } from '../../chain/request.ts'
+import type { Setup } from '../../chain/setup.ts'
 import { checkNoBlock, onlyDirective, zonesOf } from '../../corefile/arguments.ts'
 import { closestZoneIndex } from '../../plugin-kit/zones.ts'
 
@@ -19,9 +21,9 @@ export const setupMetadata: Setup = (directives, { zones: blockZones, peers }) =
     plugins: [
       {
         name: NAME,
-        metadata: (label, asked) =>
-          closestZoneIndex(zones, asked.query) >= 0
-            ? fromPlugins(peers(), label, asked)
+        metadata: (label, clientQuery) =>
+          closestZoneIndex(zones, clientQuery.query) >= 0
+            ? fromPlugins(peers(), label, clientQuery)
             : undefined,
       },
     ],
@@ -34,11 +36,11 @@ export const setupMetadata: Setup = (directives, { zones: blockZones, peers }) =
  */
 export function metadataOf(
   peers: () => readonly Plugin[],
-): (label: string, asked: Asked) => string | undefined {
-  return (label, asked) =>
+): (label: string, clientQuery: ClientQuery) => string | undefined {
+  return (label, clientQuery) =>
     peers()
       .find(({ name }) => name === NAME)
-      ?.metadata?.(label, asked)
+      ?.metadata?.(label, clientQuery)
 }
 
 /** Whether the plugins of a server block tell each other what they know. */
@@ -47,8 +49,15 @@ export function hasMetadata(peers: readonly Plugin[]): boolean {
 }
 
 /** Of several that know a label, the last in the chain has its way. */
-function fromPlugins(peers: readonly Plugin[], label: string, asked: Asked): string | undefined {
+function fromPlugins(
+  peers: readonly Plugin[],
+  label: string,
+  clientQuery: ClientQuery,
+): string | undefined {
   return peers
     .filter(({ name }) => name !== NAME)
-    .reduce<string | undefined>((known, one) => one.metadata?.(label, asked) ?? known, undefined)
+    .reduce<string | undefined>(
+      (known, one) => one.metadata?.(label, clientQuery) ?? known,
+      undefined,
+    )
 }

@@ -3,7 +3,9 @@
  * @module
  */
 
-import { andThen, type Outcome, type Setup } from '../../chain/plugin.ts'
+import { andThen } from '../../chain/maybe-promise.ts'
+import type { Outcome } from '../../chain/outcome.ts'
+import type { Setup } from '../../chain/setup.ts'
 import { checkArgs, checkNoBlock, onlyDirective } from '../../corefile/arguments.ts'
 import { RCODE } from '../../dns/rcode.ts'
 import { TYPE } from '../../dns/rr-type.ts'
@@ -17,8 +19,8 @@ export const setupMinimal: Setup = (directives) => {
     plugins: [
       {
         name: 'minimal',
-        quick: {
-          always: (how) => {
+        fastPath: {
+          configure: (how) => {
             how.isMinimal = true
           },
         },

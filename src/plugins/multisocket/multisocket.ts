@@ -4,7 +4,7 @@
  * @module
  */
 
-import type { Setup } from '../../chain/plugin.ts'
+import type { Setup } from '../../chain/setup.ts'
 import { checkArgs, checkNoBlock, onlyDirective, parseCount } from '../../corefile/arguments.ts'
 import { problemAt } from '../../corefile/problem.ts'
 

@@ -3,7 +3,9 @@
  * @module
  */
 
-import { andThen, type Outcome, type Setup } from '../../chain/plugin.ts'
+import { andThen } from '../../chain/maybe-promise.ts'
+import type { Outcome } from '../../chain/outcome.ts'
+import type { Setup } from '../../chain/setup.ts'
 import { checkNoBlock, onlyDirective } from '../../corefile/arguments.ts'
 import { configError } from '../../corefile/problem.ts'
 import { OPTION } from '../../dns/edns.ts'
@@ -27,7 +29,7 @@ export const setupNsid: Setup = (directives, { host }) => {
       {
         name: 'nsid',
         // Who asks for an identifier is answered at length in any case.
-        quick: {},
+        fastPath: {},
         serve: (request, next) =>
           request.query.wantsNsid
             ? andThen(next(request), (outcome) => identified(outcome, data))

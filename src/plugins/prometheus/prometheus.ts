@@ -4,8 +4,9 @@
  * @module
  */
 
-import type { Plugin, Setup, SetupContext } from '../../chain/plugin.ts'
+import type { Plugin } from '../../chain/plugin.ts'
 import { RequestCounts, serverIndex } from '../../chain/request-counts.ts'
+import type { Setup, SetupContext } from '../../chain/setup.ts'
 import {
   argTexts,
   checkArgs,

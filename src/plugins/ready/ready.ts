@@ -3,7 +3,8 @@
  * @module
  */
 
-import type { ReadyMonitor, Setup } from '../../chain/plugin.ts'
+import type { ReadyMonitor } from '../../chain/feature.ts'
+import type { Setup } from '../../chain/setup.ts'
 import {
   checkArgs,
   type Option,

@@ -4,7 +4,8 @@
  * @module
  */
 
-import { andThen, type MaybePromise, type Outcome } from '../../chain/plugin.ts'
+import { andThen, type MaybePromise } from '../../chain/maybe-promise.ts'
+import type { Outcome } from '../../chain/outcome.ts'
 import { configError, type Position } from '../../corefile/problem.ts'
 import type { Word } from '../../corefile/server-block.ts'
 import { nameText, parseNameText } from '../../dns/name-text.ts'

@@ -5,7 +5,7 @@
  */
 
 import { byteAt, parseHex, writeUint16 } from '../../bytes/bytes.ts'
-import type { Request } from '../../chain/plugin.ts'
+import type { Request } from '../../chain/request.ts'
 import { configError } from '../../corefile/problem.ts'
 import type { Word } from '../../corefile/server-block.ts'
 import { parseAddress } from '../../dns/address.ts'

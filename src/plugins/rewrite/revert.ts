@@ -4,13 +4,9 @@
  * @module
  */
 
-import {
-  andThen,
-  failure,
-  type MaybePromise,
-  type Outcome,
-  type Request,
-} from '../../chain/plugin.ts'
+import { andThen, type MaybePromise } from '../../chain/maybe-promise.ts'
+import { failure, type Outcome } from '../../chain/outcome.ts'
+import type { Request } from '../../chain/request.ts'
 import { type EdnsOption, OPTION } from '../../dns/edns.ts'
 import type { Reply, ResourceRecord } from '../../dns/message.ts'
 import { RCODE } from '../../dns/rcode.ts'

@@ -4,7 +4,8 @@
  * @module
  */
 
-import type { MaybePromise, Request } from '../../chain/plugin.ts'
+import type { MaybePromise } from '../../chain/maybe-promise.ts'
+import type { Request } from '../../chain/request.ts'
 import type { EdnsOption } from '../../dns/edns.ts'
 import type { ResourceRecord } from '../../dns/message.ts'
 import type { Query } from '../../dns/query.ts'

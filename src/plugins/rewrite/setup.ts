@@ -4,16 +4,11 @@
  * @module
  */
 
-import { askedInstead, optionsOf } from '../../chain/derived-request.ts'
-import {
-  andThen,
-  failure,
-  type MaybePromise,
-  type Next,
-  type Outcome,
-  type Request,
-  type Setup,
-} from '../../chain/plugin.ts'
+import { deriveRequest, optionsOf } from '../../chain/derived-request.ts'
+import { andThen, type MaybePromise } from '../../chain/maybe-promise.ts'
+import { failure, type Outcome } from '../../chain/outcome.ts'
+import type { Next, Request } from '../../chain/request.ts'
+import type { Setup } from '../../chain/setup.ts'
 import type { Directive } from '../../corefile/server-block.ts'
 import type { EdnsOption } from '../../dns/edns.ts'
 import { nameText, parseNameText } from '../../dns/name-text.ts'
@@ -31,8 +26,8 @@ export const setupRewrite: Setup = (directives, { peers }) => {
     plugins: [
       {
         name: 'rewrite',
-        quick: {
-          concerns: (query) => {
+        fastPath: {
+          needsSlowPath: (query) => {
             const { rules } = rewriter
             for (let i = 0; i < rules.length; i++)
               if (rules[i]?.concerns(query) === true) return true
@@ -107,7 +102,7 @@ function rewritten(asked: Asked, name: Uint8Array): Request {
   const { request, type, class: rrClass, options, ownOptions } = asked
   const isSame = name === request.name && type === request.type && rrClass === request.class
   if (isSame && options === undefined) return request
-  return askedInstead(request, {
+  return deriveRequest(request, {
     name,
     type,
     class: rrClass,

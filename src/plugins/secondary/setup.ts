@@ -4,7 +4,8 @@
  */
 
 import { errorText } from '../../bytes/unknown.ts'
-import type { Plugin, Setup, SetupContext } from '../../chain/plugin.ts'
+import type { Plugin } from '../../chain/plugin.ts'
+import type { Setup, SetupContext } from '../../chain/setup.ts'
 import { configError } from '../../corefile/problem.ts'
 import type { Directive } from '../../corefile/server-block.ts'
 import { fallsThrough } from '../../plugin-kit/zones.ts'
@@ -37,7 +38,7 @@ export const setupSecondary: Setup = (directives, context) => {
       return serveZone(zone.zone, request, { fallsThrough: goesOn, next })
     },
     ...zoneHooks(zones),
-    notified: (query, client) => {
+    handleNotify: (query, client) => {
       const name = query.name.subarray(0, query.nameBytes)
       const zone = zones.closest(name)
       if (zone === undefined) return undefined

@@ -3,15 +3,9 @@
  * @module
  */
 
-import {
-  type Asked,
-  andThen,
-  failure,
-  type MaybePromise,
-  type Next,
-  type Outcome,
-  type Request,
-} from '../../chain/plugin.ts'
+import { andThen, type MaybePromise } from '../../chain/maybe-promise.ts'
+import { failure, type Outcome } from '../../chain/outcome.ts'
+import type { ClientQuery, Next, Request } from '../../chain/request.ts'
 import { EMPTY_REPLY, type Reply, type ResourceRecord } from '../../dns/message.ts'
 import { formatName } from '../../dns/name.ts'
 import { nameText } from '../../dns/name-text.ts'
@@ -33,7 +27,7 @@ export type Surroundings = {
   readonly metrics: Metrics
   readonly server: string
   readonly view: string
-  readonly metadata: (label: string, asked: Asked) => string | undefined
+  readonly metadata: (label: string, asked: ClientQuery) => string | undefined
 }
 
 const MATCHES = {

@@ -4,7 +4,7 @@
  * @module
  */
 
-import type { Setup } from '../../chain/plugin.ts'
+import type { Setup } from '../../chain/setup.ts'
 import type { Query } from '../../dns/query.ts'
 import { CLASS } from '../../dns/rr-class.ts'
 import { TYPE } from '../../dns/rr-type.ts'
@@ -27,7 +27,7 @@ export const setupTemplate: Setup = (directives, { host, zones, server, view, pe
     plugins: [
       {
         name: 'template',
-        quick: { concerns: (query) => mayEnd(quick, query) },
+        fastPath: { needsSlowPath: (query) => mayEnd(quick, query) },
         serve: (request, next) => serveRules(request, next, rules, surroundings),
       },
     ],

@@ -4,7 +4,8 @@
  * @module
  */
 
-import type { ConnectionBounds, Setup } from '../../chain/plugin.ts'
+import type { ConnectionBounds } from '../../chain/feature.ts'
+import type { Setup } from '../../chain/setup.ts'
 import {
   checkArgs,
   type Option,

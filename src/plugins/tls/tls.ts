@@ -4,8 +4,9 @@
  * @module
  */
 
+import type { ClientAuth, TlsService } from '../../chain/feature.ts'
 import type { Host } from '../../chain/host.ts'
-import type { ClientAuth, Setup, TlsService } from '../../chain/plugin.ts'
+import type { Setup } from '../../chain/setup.ts'
 import { argTexts, onlyDirective, options, unknownOption } from '../../corefile/arguments.ts'
 import { configError } from '../../corefile/problem.ts'
 import type { Directive } from '../../corefile/server-block.ts'

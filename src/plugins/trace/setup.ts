@@ -4,7 +4,10 @@
  */
 
 import { errorText } from '../../bytes/unknown.ts'
-import type { MaybePromise, Next, Outcome, Request, Setup } from '../../chain/plugin.ts'
+import type { MaybePromise } from '../../chain/maybe-promise.ts'
+import type { Outcome } from '../../chain/outcome.ts'
+import type { Next, Request } from '../../chain/request.ts'
+import type { Setup } from '../../chain/setup.ts'
 import { configError } from '../../corefile/problem.ts'
 import { formatName } from '../../dns/name.ts'
 import { formatRcode } from '../../dns/rcode.ts'
@@ -27,7 +30,7 @@ export const setupTrace: Setup = (directives, { host }) => {
     plugins: [
       {
         name: 'trace',
-        quick: { concerns: () => sampler.takeQuickly() },
+        fastPath: { needsSlowPath: () => sampler.takeQuickly() },
         metadata: (label, { trace }) =>
           label === 'trace/traceid' ? trace?.spans?.traceId : undefined,
         stop: () => reporter.stop(),

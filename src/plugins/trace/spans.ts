@@ -3,7 +3,7 @@
  * of the plugin before.
  * @module
  */
-import type { Spans } from '../../chain/plugin.ts'
+import type { Spans } from '../../chain/request.ts'
 
 /** A piece of time that something took. Identifiers are hexadecimal digits. */
 export type Span = {

@@ -6,16 +6,11 @@
 
 import { errorText } from '../../bytes/unknown.ts'
 import type { Host } from '../../chain/host.ts'
-import {
-  andThen,
-  failure,
-  type MaybePromise,
-  type Next,
-  type Outcome,
-  type Plugin,
-  type Request,
-  type Setup,
-} from '../../chain/plugin.ts'
+import { andThen, type MaybePromise } from '../../chain/maybe-promise.ts'
+import { failure, type Outcome } from '../../chain/outcome.ts'
+import type { Plugin } from '../../chain/plugin.ts'
+import type { Next, Request } from '../../chain/request.ts'
+import type { Setup } from '../../chain/setup.ts'
 import { configError } from '../../corefile/problem.ts'
 import type { Directive } from '../../corefile/server-block.ts'
 import { EMPTY_REPLY, type ResourceRecord } from '../../dns/message.ts'
@@ -49,7 +44,7 @@ export const setupTransfer: Setup = (directives, { host, zones, peers }) => {
     plugins: [
       {
         name: 'transfer',
-        quick: { concerns: isTransfer },
+        fastPath: { needsSlowPath: isTransfer },
         serve: (request, next) =>
           isTransfer(request) ? serve(request, next, { rules, peers, host }) : next(request),
         zoneChanged: (zone) => {
@@ -94,12 +89,12 @@ function ruleFor(rules: readonly TransferRule[], name: Uint8Array): TransferRule
  * may not see all gets nothing.
  */
 function serve(request: Request, next: Next, serving: Serving): MaybePromise<Outcome> {
-  const { client, lowerName, type, query, clientQuery = query } = request
-  if (client.transport === 'udp' || client.view !== undefined) return failure(RCODE.REFUSED)
+  const { client, lowerName, type, query, originalQuery = query } = request
+  if (client.transport === 'udp' || client.visibility !== undefined) return failure(RCODE.REFUSED)
   const rule = ruleFor(serving.rules, lowerName)
   if (rule === undefined) return next(request)
   if (!mayTransfer(rule, client.address)) return failure(RCODE.REFUSED)
-  const serial = type === TYPE.IXFR ? ixfrSerial(clientQuery) : undefined
+  const serial = type === TYPE.IXFR ? ixfrSerial(originalQuery) : undefined
   if (type === TYPE.IXFR && serial === undefined) {
     return failure(RCODE.SERVFAIL, 'a query for changes says nothing of what is there')
   }

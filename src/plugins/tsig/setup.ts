@@ -7,7 +7,9 @@
  */
 
 import { readUint16 } from '../../bytes/bytes.ts'
-import { failure, type Secured, type Setup } from '../../chain/plugin.ts'
+import { failure } from '../../chain/outcome.ts'
+import type { SignatureVerdict } from '../../chain/plugin.ts'
+import type { Setup } from '../../chain/setup.ts'
 import { configError } from '../../corefile/problem.ts'
 import type { Query } from '../../dns/query.ts'
 import { RCODE } from '../../dns/rcode.ts'
@@ -17,7 +19,7 @@ import { parseTsig, type Required } from './options.ts'
 import { type Verifier, verify } from './verify.ts'
 
 /** What is no concern of the plugin's. */
-const NOT_SECURED: Secured = { rcode: undefined, seal: undefined }
+const NOT_SECURED: SignatureVerdict = { rcode: undefined, signer: undefined }
 
 /** Configures `tsig [ZONE…] { secret NAME KEY  secrets FILE  require …  require_opcode … }`. */
 export const setupTsig: Setup = (directives, { host, zones: blockZones, secrets: shared }) => {
@@ -33,29 +35,29 @@ export const setupTsig: Setup = (directives, { host, zones: blockZones, secrets:
   }
   const isRequired = (query: Query): boolean =>
     isIn(options.types, query.type) || isIn(options.operations, (query.flags >>> 11) & 15)
-  const secured = (query: Query): Secured => {
+  const secured = (query: Query): SignatureVerdict => {
     if (closestZoneIndex(zones, query) < 0) return NOT_SECURED
     const found = findTsig(query)
-    if (found === 'malformed') return { rcode: RCODE.FORMERR, seal: undefined }
+    if (found === 'malformed') return { rcode: RCODE.FORMERR, signer: undefined }
     if (found === undefined) {
-      return isRequired(query) ? { rcode: RCODE.REFUSED, seal: undefined } : NOT_SECURED
+      return isRequired(query) ? { rcode: RCODE.REFUSED, signer: undefined } : NOT_SECURED
     }
-    const { error, seal } = verify(query, found, verifier)
-    return { rcode: error === RCODE.NOERROR ? undefined : RCODE.NOTAUTH, seal }
+    const { error, signer } = verify(query, found, verifier)
+    return { rcode: error === RCODE.NOERROR ? undefined : RCODE.NOTAUTH, signer }
   }
   return {
     notices,
     plugins: [
       {
         name: 'tsig',
-        quick: {
-          concerns: (query) =>
+        fastPath: {
+          needsSlowPath: (query) =>
             (mayBeSigned(query) || isRequired(query)) && closestZoneIndex(zones, query) >= 0,
         },
-        secures: (query) => secured(query),
+        verify: (query) => secured(query),
         serve: (request, next) => {
-          const { rcode, seal } = secured(request.query)
-          if (seal !== undefined) request.limits.seal = seal
+          const { rcode, signer } = secured(request.query)
+          if (signer !== undefined) request.limits.signer = signer
           return rcode === undefined ? next(request) : failure(rcode)
         },
       },

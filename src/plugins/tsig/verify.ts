@@ -5,7 +5,7 @@
  */
 import { concatBytes, EMPTY, readUint16 } from '../../bytes/bytes.ts'
 import type { Digest, Host } from '../../chain/host.ts'
-import type { Seal } from '../../chain/plugin.ts'
+import type { MessageSigner } from '../../chain/message-signer.ts'
 import { nameKey, nameOf } from '../../dns/name.ts'
 import type { Query } from '../../dns/query.ts'
 import { RCODE } from '../../dns/rcode.ts'
@@ -35,7 +35,7 @@ export type Verdict = {
   /** 0 when it is good, else the error of RFC 8945 §3. */
   readonly error: number
   /** Signs the replies; those to a message whose signature is not good only name the error. */
-  readonly seal: Seal
+  readonly signer: MessageSigner
 }
 
 /** How far clocks may be off, of replies and of requests that do not say. */
@@ -64,7 +64,7 @@ export function verify(query: Query, found: FoundTsig, verifier: Verifier): Verd
   const { tsig } = found
   const secret = verifier.secretOf(nameKey(tsig.name))
   const algorithm = ALGORITHMS.get(nameKey(tsig.algorithm))
-  const unsigned = (error: number): Verdict => ({ error, seal: plainSeal(tsig, error) })
+  const unsigned = (error: number): Verdict => ({ error, signer: unsignedReply(tsig, error) })
   if (secret === undefined) return unsigned(RCODE.BADKEY)
   if (algorithm === undefined) return unsigned(BADSIG)
   const { digest, bytes: macBytes } = algorithm
@@ -78,15 +78,15 @@ export function verify(query: Query, found: FoundTsig, verifier: Verifier): Verd
   if (!isSameSecretly(mac(covered), tsig.mac)) return unsigned(BADSIG)
   const isInTime = Math.abs(nowSeconds - timeSeconds) <= fudgeSeconds
   const error = isInTime ? RCODE.NOERROR : RCODE.BADTIME
-  return { error, seal: signingSeal(tsig, error, { mac, macBytes, nowSeconds }) }
+  return { error, signer: replySigner(tsig, error, { mac, macBytes, nowSeconds }) }
 }
 
 /** Names an error, and signs nothing: there is no secret to sign with, or not the client's. */
-function plainSeal(tsig: Tsig, error: number): Seal {
+function unsignedReply(tsig: Tsig, error: number): MessageSigner {
   const reply = replyTo(tsig, { error, timeSeconds: 0 })
   return {
     bytes: writeTsig(reply).length,
-    add: (message) => appendTsig(message, { ...reply, originalId: idOf(message) }),
+    sign: (message) => appendTsig(message, { ...reply, originalId: idOf(message) }),
   }
 }
 
@@ -94,7 +94,7 @@ function plainSeal(tsig: Tsig, error: number): Seal {
  * Signs the first message with what the request's signature was, and those behind it each with that
  * of the one before (§5.3.1).
  */
-function signingSeal(
+function replySigner(
   tsig: Tsig,
   error: number,
   by: {
@@ -102,7 +102,7 @@ function signingSeal(
     readonly macBytes: number
     readonly nowSeconds: number
   },
-): Seal {
+): MessageSigner {
   const { mac, macBytes, nowSeconds } = by
   // Who has another time is told ours, beside its own (§5.2.3).
   const isLate = error === RCODE.BADTIME
@@ -113,7 +113,7 @@ function signingSeal(
   let isFirst = true
   return {
     bytes: writeTsig(reply).length + macBytes,
-    add: (message) => {
+    sign: (message) => {
       const originalId = idOf(message)
       const own = { ...reply, originalId }
       const variables = isFirst ? tsigVariables(own) : tsigTimers(own)

@@ -4,7 +4,7 @@
  * @module
  */
 
-import type { Setup } from '../../chain/plugin.ts'
+import type { Setup } from '../../chain/setup.ts'
 import { checkArgs, onlyDirective, options, unknownOption } from '../../corefile/arguments.ts'
 import { configError, type Problem, problemAt } from '../../corefile/problem.ts'
 import { ExpressionError } from '../../expression/errors.ts'

@@ -4,7 +4,8 @@
  */
 
 import { writeUint16 } from '../../bytes/bytes.ts'
-import type { Request, Setup } from '../../chain/plugin.ts'
+import type { Request } from '../../chain/request.ts'
+import type { Setup } from '../../chain/setup.ts'
 import { checkArgs, checkNoBlock, onlyDirective } from '../../corefile/arguments.ts'
 import { parseAddress } from '../../dns/address.ts'
 import { EMPTY_REPLY, type Reply } from '../../dns/message.ts'

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'vitest'
-import type { Request, View } from '../../../src/chain/plugin.ts'
+import type { ClientVisibility } from '../../../src/chain/client.ts'
+import type { Request } from '../../../src/chain/request.ts'
 import { entryKey } from '../../../src/plugins/cache/entry-key.ts'
 import { requestOf } from '../../chain/serve-with.ts'
 
@@ -39,14 +40,14 @@ describe('entryKey', () => {
   test('is another for each view of a client', async () => {
     const request = await requestOf(ASK)
     const seen = (id: string): Request => {
-      const view: View = {
+      const visibility: ClientVisibility = {
         id,
         seesOrigin: () => true,
         seesName: () => true,
         namespaces: undefined,
         mayRecurse: true,
       }
-      return { ...request, client: { ...request.client, view } }
+      return { ...request, client: { ...request.client, visibility } }
     }
     const keys = [request, seen('a'), seen('b'), seen('a')].map(entryKey)
     assert.equal(new Set(keys).size, 3)

@@ -205,7 +205,7 @@ describe('dnssec', () => {
     const rcodeFor = async (sees: boolean): Promise<number | undefined> => {
       const reply = await hiding.answer(message, {
         ...client,
-        view: { ...view, seesOrigin: () => sees },
+        visibility: { ...view, seesOrigin: () => sees },
       })
       return reply && parseResponse(reply)?.rcode
     }

@@ -95,7 +95,7 @@ describe('dnstap', () => {
   test('keeps no answer from the quick way', async () => {
     const cluster = { objects: '[]' }
     const server = serve(block('dnstap /tap', 'kubernetes cluster.local'), { cluster })
-    assert.ok(server.resolver.listeners[0]?.zones[0]?.chain.quickWay)
+    assert.ok(server.resolver.listeners[0]?.zones[0]?.chain.fastPath)
     server.resolver.start()
     await server.ask('nosuch.default.svc.cluster.local A')
     assert.equal(server.host.taps[0]?.messages.length, 2)

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'vitest'
 import { createResolver } from '../../../src/chain/create-resolver.ts'
-import { failure } from '../../../src/chain/plugin.ts'
+import { failure } from '../../../src/chain/outcome.ts'
 import { formatProblem } from '../../../src/corefile/problem.ts'
 import { block, directive, parseBlocks, serve } from '../../ask.ts'
 import { serveWith } from '../../chain/serve-with.ts'

@@ -78,7 +78,7 @@ describe('k8s_external', () => {
 
   test('leaves the cluster’s own names on the quick way', () => {
     const server = serveExternal()
-    assert.notEqual(server.resolver.listeners[0]?.zones[0]?.chain.quickWay, undefined)
+    assert.notEqual(server.resolver.listeners[0]?.zones[0]?.chain.fastPath, undefined)
   })
 
   test('denies nothing while not all has been read', async () => {

@@ -30,7 +30,7 @@ async function nodeOf(
   assert.ok(zone)
   const source = openFakeCluster({ objects }, OPTIONS, [])
   const view = sees && { ...viewOf(WHOLE_SCOPE), namespaces: new Visibility(sees) }
-  const place = { zone, source, cluster: undefined, tree: 'cluster', view } as const
+  const place = { zone, source, cluster: undefined, tree: 'cluster', visibility: view } as const
   const [fact] = await explainPlace(query, place)
   return fact?.node
 }
@@ -88,7 +88,13 @@ test('The node of a name is found, though no answer has loaded its shard', async
   assert.ok(zone)
   for (const presence of ['here', 'shards-later', 'shards-never'] as const) {
     const source = openFakeCluster({ objects: OBJECTS, shardCount: 8, presence }, OPTIONS, [])
-    const place = { zone, source, cluster: undefined, tree: 'cluster', view: undefined } as const
+    const place = {
+      zone,
+      source,
+      cluster: undefined,
+      tree: 'cluster',
+      visibility: undefined,
+    } as const
     const [fact] = await explainPlace(query, place)
     assert.equal(fact?.node !== undefined, presence !== 'shards-never', presence)
   }

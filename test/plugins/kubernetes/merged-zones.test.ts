@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'vitest'
+import type { ClientVisibility } from '../../../src/chain/client.ts'
 import { createResolver } from '../../../src/chain/create-resolver.ts'
-import type { View } from '../../../src/chain/plugin.ts'
 import { viewOf } from '../../../src/gateway/token-view.ts'
 import { block, directive, parseBlocks, Server } from '../../ask.ts'
 import { type FakeClusterOptions, openFakeCluster } from '../../fake-cluster.ts'
@@ -342,8 +342,8 @@ describe('a cluster that is old', () => {
 
 describe('a view of names that clusters have together', () => {
   const scope = { clusters: ['*'], origins: ['*'], namespaces: ['*'], recurse: true }
-  const ask = async (name: string, view: View): Promise<string[]> => {
-    const client = { address: '192.0.2.9', port: 1, transport: 'https', view } as const
+  const ask = async (name: string, view: ClientVisibility): Promise<string[]> => {
+    const client = { address: '192.0.2.9', port: 1, transport: 'https', visibility: view } as const
     const reply = await serveMerged().answer(parseQuestion(`${name} A`).message, client)
     return reply === undefined ? [] : formatReply(reply)
   }

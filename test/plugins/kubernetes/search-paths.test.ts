@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'vitest'
+import type { Client } from '../../../src/chain/client.ts'
 import type { SnapshotSource } from '../../../src/chain/host.ts'
-import type { Client } from '../../../src/chain/plugin.ts'
 import { parseKubernetes } from '../../../src/corefile/kubernetes-options.ts'
 import { formatName, nameOf } from '../../../src/dns/name.ts'
 import { parseQuery, Query } from '../../../src/dns/query.ts'
@@ -98,14 +98,14 @@ describe('SearchPaths', () => {
   test('are none for who has a view', () => {
     const of = pathsBy(sourceOf(PODS))
     const namespaces = new Visibility(() => true)
-    const view = {
+    const visibility = {
       id: '',
       seesOrigin: () => true,
       seesName: () => true,
       namespaces,
       mayRecurse: true,
     }
-    assert.equal(of('a.cluster.local', { ...CLIENT, view }), undefined)
+    assert.equal(of('a.cluster.local', { ...CLIENT, visibility }), undefined)
   })
 
   test('follow the snapshots', () => {

@@ -60,7 +60,7 @@ async function repliesOf(objects: string, rules: string): Promise<string[]> {
         localAddresses: LOCAL,
         shardCount: 4,
       })
-      const result = await zoneReply(query, { ...place, view }, false)
+      const result = await zoneReply(query, { ...place, visibility: view }, false)
       const reply = result.kind === 'found' ? result.reply : undefined
       const sections = [reply?.answer, reply?.authority, reply?.additional]
       return `${question} ${result.kind} ${JSON.stringify(sections, (_, value) => (value instanceof Uint8Array ? Buffer.from(value).toString('hex') : value))}`

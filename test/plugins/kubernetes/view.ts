@@ -42,7 +42,7 @@ export function viewOf(
   const source = openFakeCluster(cluster, options, loads)
   const snapshot = source.current()
   assert.ok(zone && snapshot, 'the query is in a zone, and there is a snapshot')
-  return { zone, home, rules: options.rules, snapshot, source, view: undefined }
+  return { zone, home, rules: options.rules, snapshot, source, visibility: undefined }
 }
 
 function parse(message: Uint8Array): Query {

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'vitest'
 import { formatHex } from '../../../src/bytes/bytes.ts'
-import type { Client, Request } from '../../../src/chain/plugin.ts'
+import type { Client } from '../../../src/chain/client.ts'
+import type { Request } from '../../../src/chain/request.ts'
 import { EMPTY_REPLY } from '../../../src/dns/message.ts'
 import {
   type Metadata,

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'vitest'
 import { formatHex } from '../../../src/bytes/bytes.ts'
-import { askedInstead, optionsOf } from '../../../src/chain/derived-request.ts'
-import type { Request } from '../../../src/chain/plugin.ts'
+import { deriveRequest, optionsOf } from '../../../src/chain/derived-request.ts'
+import type { Request } from '../../../src/chain/request.ts'
 import { EMPTY_REPLY } from '../../../src/dns/message.ts'
 import { parseQuery } from '../../../src/dns/query.ts'
 import { parseEdns0Rule } from '../../../src/plugins/rewrite/edns0-rule.ts'
@@ -37,7 +37,7 @@ async function requestWith(options: Options | undefined): Promise<Request> {
   })
   await server.ask('Www.a.org A')
   const [request = assert.fail('no request')] = requests
-  return options === undefined ? request : askedInstead(request, { options: optionsFrom(options) })
+  return options === undefined ? request : deriveRequest(request, { options: optionsFrom(options) })
 }
 
 function ruleOf(text: string): Rule {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'vitest'
-import { failure, type Outcome, type Request } from '../../../src/chain/plugin.ts'
+import { failure, type Outcome } from '../../../src/chain/outcome.ts'
+import type { Request } from '../../../src/chain/request.ts'
 import { EMPTY_REPLY, type Reply } from '../../../src/dns/message.ts'
 import { ownerRule, remapping } from '../../../src/plugins/rewrite/name-change.ts'
 import { revert } from '../../../src/plugins/rewrite/revert.ts'

@@ -51,7 +51,7 @@ describe('the quick way past template', () => {
       const plugin = server.resolver.listeners[0]?.zones[0]?.chain.plugins[0]
       if (query.kind === 'refusal') throw new TypeError('Not a query')
       const client = { address: '192.0.2.7', port: 1, transport: 'udp' } as const
-      assert.equal(plugin?.quick?.concerns?.(query, client), !isFree)
+      assert.equal(plugin?.fastPath?.needsSlowPath?.(query, client), !isFree)
     })
   }
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'vitest'
-import type { ConnectionBounds } from '../../../src/chain/plugin.ts'
+import type { ConnectionBounds } from '../../../src/chain/feature.ts'
 import { block, directive, problemsOf, serve } from '../../ask.ts'
 
 describe('timeouts', () => {

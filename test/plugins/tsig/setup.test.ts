@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'vitest'
 import { concatBytes, writeUint16 } from '../../../src/bytes/bytes.ts'
-import type { Client } from '../../../src/chain/plugin.ts'
+import type { Client } from '../../../src/chain/client.ts'
 import { parseResponse } from '../../../src/dns/message.ts'
 import { nameOf } from '../../../src/dns/name.ts'
 import { formatRcode, OPCODE } from '../../../src/dns/rcode.ts'

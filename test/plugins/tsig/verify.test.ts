@@ -107,10 +107,10 @@ describe('verify', () => {
     test(name, () => {
       const how = { ...SIGNING, ...signing }
       const { message, mac } = signMessage(MESSAGE, how)
-      const { seal, ...verdict } = judge(message)
+      const { signer, ...verdict } = judge(message)
       assert.equal(verdict.error, error)
-      const sealed = seal.add(REPLY)
-      assert.equal(sealed.length, REPLY.length + seal.bytes)
+      const sealed = signer.sign(REPLY)
+      assert.equal(sealed.length, REPLY.length + signer.bytes)
       assert.equal(describeSignature(sealed, { ...how, mac }).text, says)
     })
   }
@@ -140,11 +140,11 @@ describe('verify', () => {
 
   test('signs the messages of one reply each with what the one before was signed with', () => {
     const { message, mac } = signMessage(MESSAGE, SIGNING)
-    const { seal } = judge(message)
+    const { signer } = judge(message)
     let before = mac
     for (let i = 0; i < 4; i++) {
       const part = REPLY.with(3, i)
-      const said = describeSignature(seal.add(part), { ...SIGNING, mac: before }, i === 0)
+      const said = describeSignature(signer.sign(part), { ...SIGNING, mac: before }, i === 0)
       assert.match(said.text, / good$/)
       before = said.mac
     }

@@ -1,0 +1,48 @@
+/**
+ * Features: what a server block needs from its runtime besides responses, such as an HTTP endpoint
+ * for health checks.
+ * @module
+ */
+
+/** Bounds of clients' connections; the runtime has defaults for absent ones. */
+export type ConnectionBounds = {
+  /** Time until the first message is complete, in milliseconds. */
+  readonly readMs?: number
+  /** Time until the client has taken what was written. */
+  readonly writeMs?: number
+  /** Time until each further message is complete. */
+  readonly idleMs?: number
+  /** Messages on one connection; Infinity for no bound. */
+  readonly queriesMax?: number
+}
+
+/** Whether `ready` checks a plugin again after it was ready once. */
+export type ReadyMonitor = 'until-ready' | 'continuously'
+
+/** Which certificate a server demands of its clients, in CoreDNS's words. */
+export type ClientAuth = 'nocert' | 'request' | 'require' | 'verify_if_given' | 'require_and_verify'
+
+/** TLS of a server; certificates and keys as PEM text. */
+export type TlsService = {
+  readonly cert: string
+  readonly key: string
+  /** Certificate authorities of clients; the system's when absent. */
+  readonly ca?: string
+  readonly clientAuth: ClientAuth
+}
+
+/** A feature, by the plugin that configures it. */
+export type Feature =
+  | { readonly kind: 'health'; readonly address: string; readonly lameduckMs: number }
+  | { readonly kind: 'ready'; readonly address: string; readonly monitor: ReadyMonitor }
+  | { readonly kind: 'metrics'; readonly address: string }
+  | { readonly kind: 'tls'; readonly service: TlsService }
+  | { readonly kind: 'https'; readonly connectionsMax: number }
+  | { readonly kind: 'reload'; readonly intervalMs: number; readonly jitterMs: number }
+  | { readonly kind: 'timeouts'; readonly bounds: ConnectionBounds }
+  | {
+      readonly kind: 'bind'
+      /** Addresses or names of interfaces. */
+      readonly addresses: readonly string[]
+      readonly except: readonly string[]
+    }

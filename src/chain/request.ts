@@ -1,0 +1,69 @@
+/**
+ * A query on its way through a chain of plugins.
+ * @module
+ */
+import type { Query } from '../dns/query.ts'
+import type { Client } from './client.ts'
+import type { MaybePromise } from './maybe-promise.ts'
+import type { MessageSigner } from './message-signer.ts'
+import type { Outcome } from './outcome.ts'
+
+/** Bounds of a response. Plugins may tighten them, to 512 bytes at least. */
+export type RequestLimits = {
+  /** Largest response over UDP. */
+  udpBytes: number
+  /** UDP size in the OPT record of the response. */
+  advertisedBytes: number
+  /** Signs every message of the response. */
+  signer?: MessageSigner
+}
+
+/** The path of a request through the chain. Requests derived from a request share its trace. */
+export type Trace = {
+  /** The plugin that the request reached last. */
+  plugin: string
+  /** Records how long each plugin takes; absent for most requests. */
+  spans?: Spans
+}
+
+/** Records which plugins a request passes, and how long each takes. */
+export type Spans = {
+  /** The trace identifier, in hexadecimal digits. */
+  readonly traceId: string
+  /** Starts the span of a plugin. @returns a function that ends it */
+  readonly begin: (plugin: string) => () => void
+}
+
+/** A query with its client: the part of a request that observers also get. */
+export type ClientQuery = {
+  readonly query: Query
+  readonly client: Client
+  /** Absent on the fast path. */
+  readonly trace?: Trace
+}
+
+/** A query on its way through a chain. */
+export type Request = {
+  /** The query; owned by this request. */
+  readonly query: Query
+  /** The client's query, if a plugin derived this request from it. */
+  readonly originalQuery?: Query
+  /** The query name with its letter case. */
+  readonly name: Uint8Array
+  readonly lowerName: Uint8Array
+  readonly type: number
+  readonly class: number
+  readonly client: Client
+  readonly limits: RequestLimits
+  /**
+   * Codes of EDNS options that this server added: `forward` sends them on, even those that are
+   * hop-by-hop.
+   */
+  readonly ownOptions?: ReadonlySet<number>
+  readonly trace: Trace
+  /** Resolves another name through the whole server on behalf of this request. */
+  readonly lookup: (name: Uint8Array, type: number) => MaybePromise<Outcome>
+}
+
+/** The rest of a chain. */
+export type Next = (request: Request) => MaybePromise<Outcome>

@@ -1,0 +1,61 @@
+/**
+ * The setup of a plugin: from its directives in a server block to handlers and features.
+ * @module
+ */
+import type { Problem } from '../corefile/problem.ts'
+import type { Directive, ServerBlock } from '../corefile/server-block.ts'
+import type { Feature } from './feature.ts'
+import type { Host } from './host.ts'
+import type { MaybePromise } from './maybe-promise.ts'
+import type { Outcome } from './outcome.ts'
+import type { Plugin } from './plugin.ts'
+
+/** An address that a server listens on. */
+export type ServerAddress = {
+  /** The name in CoreDNS's metrics: `dns://:53`, `dns://169.254.20.10:53`. */
+  readonly name: string
+  /** '' for all addresses. */
+  readonly address: string
+}
+
+/** The server block in which a plugin is set up, and its runtime. */
+export type SetupContext = {
+  readonly host: Host
+  readonly block: ServerBlock
+  /** The block's zones, absolute and in lower case. */
+  readonly zones: readonly Uint8Array[]
+  /** The first of the block's addresses as CoreDNS's metrics spell it: `dns://:53`. */
+  readonly server: string
+  /** All of the block's addresses: several if `bind` lists them. */
+  readonly servers: readonly ServerAddress[]
+  /** Resolves a relative path against the folder of the block's `root`. */
+  readonly pathOf: (path: string) => string
+  /**
+   * TSIG secrets by `nameKey`, one map for each port of the block. All blocks on a port share its
+   * map.
+   */
+  readonly secrets: readonly Map<string, Uint8Array>[]
+  /** The name of the block's `view`, '' without one: a label of CoreDNS's metrics. */
+  readonly view: string
+  /** Resolves a name through the whole server for the server itself; only after its start. */
+  readonly lookup: (name: Uint8Array, type: number) => MaybePromise<Outcome>
+  /** All plugins of the block in the order in which they act; empty until the block is compiled. */
+  readonly peers: () => readonly Plugin[]
+}
+
+/** What a plugin's setup returns. */
+export type SetupResult = {
+  readonly plugins?: readonly Plugin[]
+  readonly features?: readonly Feature[]
+  /** Warnings for the operator. */
+  readonly notices?: readonly Problem[]
+}
+
+/**
+ * Sets up a plugin from all of its directives in a server block, at least one.
+ * @throws {ConfigError} with the position of each mistake
+ */
+export type Setup = (
+  directives: readonly [Directive, ...Directive[]],
+  context: SetupContext,
+) => SetupResult
