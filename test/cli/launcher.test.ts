@@ -28,7 +28,7 @@ function putNode(folder: string, version: string): void {
   const path = join(folder, 'node')
   writeFileSync(
     path,
-    `#!/bin/sh\nif [ "$1" = --version ]; then echo ${version}; else echo "${version} \${1##*/} $2"; fi\n`,
+    `#!/bin/sh\nif [ "$1" = --version ]; then echo ${version}; else echo "${version} \${1#${scratch}/*/} $2"; fi\n`,
   )
   chmodSync(path, 0o755)
 }
@@ -40,11 +40,17 @@ function launch({
   beside = '',
   above = '',
   onPath = '',
+  hasSources = false,
+  entry = '',
 }): readonly [number | null, string, string] {
   const place = join(scratch, String(places++))
   const root = join(place, 'node_modules/kubedoh')
   mkdirSync(join(root, 'bin'), { recursive: true })
   copyFileSync(join(ROOT, 'bin/kubedoh'), join(root, 'bin/kubedoh'))
+  if (hasSources) {
+    mkdirSync(join(root, 'src/cli'), { recursive: true })
+    writeFileSync(join(root, 'src/cli/run.ts'), '')
+  }
   if (beside !== '') putNode(join(root, 'node_modules/.bin'), beside)
   if (above !== '') putNode(join(place, 'node_modules/.bin'), above)
   if (onPath !== '') putNode(join(place, 'path'), onPath)
@@ -54,7 +60,7 @@ function launch({
   writeFileSync(join(tools, 'dirname'), '#!/bin/sh\nexec /usr/bin/dirname "$@"\n', { mode: 0o755 })
   const { status, stdout, stderr } = spawnSync('/bin/sh', [join(root, 'bin/kubedoh'), 'serve'], {
     encoding: 'utf8',
-    env: { PATH: `${join(place, 'path')}:${tools}` },
+    env: { PATH: `${join(place, 'path')}:${tools}`, KUBEDOH_ENTRY: entry },
   })
   return [status, stdout, stderr]
 }
@@ -75,9 +81,20 @@ describe('bin/kubedoh', () => {
   ]
   for (const [what, nodes, version] of RUNS) {
     it(`runs ${what}`, () => {
-      assert.deepEqual(launch(nodes), [0, `${version} run.js serve\n`, ''])
+      const line = `${version} node_modules/kubedoh/dist/run.js serve\n`
+      assert.deepEqual(launch(nodes), [0, line, ''])
     })
   }
+
+  it('runs the sources in a checkout', () => {
+    const line = 'v26.10.0 node_modules/kubedoh/src/cli/run.ts serve\n'
+    assert.deepEqual(launch({ onPath: 'v26.10.0', hasSources: true }), [0, line, ''])
+  })
+
+  it('runs what KUBEDOH_ENTRY names, in a checkout as well', () => {
+    const nodes = { onPath: 'v26.10.0', hasSources: true, entry: '/a/b/run.js' }
+    assert.deepEqual(launch(nodes), [0, 'v26.10.0 /a/b/run.js serve\n', ''])
+  })
 
   for (const version of ['v20.20.2', 'v22.18.0', 'v23.11.0', 'v24.4.1', 'none']) {
     it(`refuses ${version} on the PATH in one line`, () => {

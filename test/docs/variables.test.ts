@@ -85,11 +85,19 @@ describe('docs/environment.md', () => {
       const constant = [...text.matchAll(/const [A-Z_]+_VARIABLE = '([A-Z_]+)'/g)]
       return [...literal, ...constant.map(([, name = '']) => name)]
     })
+    const launcher = [...read('bin/kubedoh').matchAll(/\$\{([A-Z_]+):-/g)]
+    const launched = new Set(launcher.map(([, name = '']) => name))
     // Read by the library of Kubernetes, not by us.
     const foreign = ['KUBECONFIG']
     assert.deepEqual(
       sorted(names(ENVIRONMENT, '## kubedoh')),
-      sorted([...asked, ...flags.map(([, env]) => env), ...readBy(sources), ...foreign]),
+      sorted([
+        ...asked,
+        ...flags.map(([, env]) => env),
+        ...readBy(sources),
+        ...launched,
+        ...foreign,
+      ]),
     )
   })
 

@@ -1,0 +1,83 @@
+/**
+ * Bundles modules and the packages that they use for Node, by esbuild.
+ * @module
+ */
+import { readFileSync } from 'node:fs'
+import { basename, join } from 'node:path'
+import { build, type Plugin } from 'esbuild'
+import { withConstants } from './constants.ts'
+
+const ROOT = join(import.meta.dirname, '..')
+const KUBERNETES_CLIENT = '@kubernetes/client-node'
+
+/** A file of a bundle. */
+export type BundledFile = { readonly name: string; readonly text: string }
+
+/** Files of a bundle, and the paths below the root of all modules that have code in it. */
+export type Bundle = { readonly files: readonly BundledFile[]; readonly modules: readonly string[] }
+
+/**
+ * Bundles modules. Each entry becomes a file of its name; what is imported when it is needed, and
+ * what several of these share, become files beside it. Every file has a source map.
+ * @param plugins are asked before the bundle's own
+ * @throws {Error} when something cannot be resolved or compiled
+ */
+export async function bundle(
+  entries: readonly string[],
+  { plugins = [], external = [] }: { plugins?: Plugin[]; external?: string[] } = {},
+): Promise<Bundle> {
+  const target = oldestNode()
+  const { metafile, outputFiles } = await build({
+    absWorkingDir: ROOT,
+    entryPoints: entries.map((path) => ({ in: path, out: basename(path, '.ts') })),
+    // Only a name to which paths in source maps are relative.
+    outdir: join(ROOT, 'dist'),
+    write: false,
+    bundle: true,
+    splitting: true,
+    format: 'esm',
+    platform: 'node',
+    target,
+    sourcemap: 'inline',
+    sourcesContent: false,
+    metafile: true,
+    external,
+    logLevel: 'error',
+    plugins: [...plugins, sideEffectFree()],
+  })
+  const files = await Promise.all(
+    outputFiles.map(({ path, text }) => withConstants(basename(path), text, target)),
+  )
+  const modules = Object.values(metafile.outputs).flatMap(({ inputs }) =>
+    Object.keys(inputs).filter((path) => (inputs[path]?.bytesInOutput ?? 0) > 0),
+  )
+  return { files: files.flat(), modules }
+}
+
+/** Returns the oldest version of `engines` in package.json as a target of esbuild. */
+function oldestNode(): string {
+  const { engines } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'))
+  const [version] = /\d+\.\d+/.exec(engines.node) ?? []
+  if (version === undefined) throw new Error('package.json names no version of Node')
+  return `node${version}`
+}
+
+/**
+ * Declares that modules of the Kubernetes client may be left out if nothing of them is used. Its
+ * package.json does not say so, and its models of all API objects take 80 MB when they are loaded.
+ */
+function sideEffectFree(): Plugin {
+  return {
+    name: 'the Kubernetes client has no side effects',
+    setup({ onResolve, resolve }) {
+      onResolve({ filter: /./ }, async ({ path, pluginData, ...from }) => {
+        const { importer, resolveDir, kind } = from
+        const isOurs = path === KUBERNETES_CLIENT || importer.includes(`/${KUBERNETES_CLIENT}/`)
+        if (!isOurs || pluginData === KUBERNETES_CLIENT) return undefined
+        const options = { importer, resolveDir, kind, with: from.with }
+        const found = await resolve(path, { ...options, pluginData: KUBERNETES_CLIENT })
+        return { ...found, sideEffects: false }
+      })
+    },
+  }
+}

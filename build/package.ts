@@ -1,0 +1,27 @@
+/**
+ * `npm run build`: bundles the command into `dist/`, which is what the npm package ships.
+ * @module
+ */
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { bundle } from './bundle.ts'
+import { licencesOf } from './licences.ts'
+
+const ROOT = join(import.meta.dirname, '..')
+
+/**
+ * Bundles the command into a folder, which is emptied first. `run.js` is what `bin/kubedoh` runs,
+ * `serve-worker.js` a thread of `serve --workers`.
+ */
+export async function buildPackage(folder: string): Promise<void> {
+  const { files, modules } = await bundle([
+    join(ROOT, 'src/cli/run.ts'),
+    join(ROOT, 'src/server/serve-worker.ts'),
+  ])
+  rmSync(folder, { recursive: true, force: true })
+  mkdirSync(folder, { recursive: true })
+  for (const { name, text } of files) writeFileSync(join(folder, name), text)
+  writeFileSync(join(folder, 'LICENSES.txt'), licencesOf(ROOT, modules))
+}
+
+if (import.meta.main) await buildPackage(join(ROOT, 'dist'))
