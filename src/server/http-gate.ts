@@ -43,6 +43,8 @@ export class HttpGate extends Duplex {
   constructor(source: Socket, options: GateOptions) {
     super()
     this.source = source
+    // A client that sends nothing more still gets the responses under way.
+    source.allowHalfOpen = true
     this.options = options
     this.encrypted = 'encrypted' in source
     const { remoteAddress, remotePort, localAddress, localPort } = source

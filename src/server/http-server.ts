@@ -90,7 +90,7 @@ export class HttpServer {
     const how = { connectionsCheckingInterval: CHECK_MS, joinDuplicateHeaders: true }
     this.http1 = createServer(how, (request, response) => this.serveRequest(request, response))
     this.secure = tls && this.createSecure(tls)
-    this.server = createTcpServer({ allowHalfOpen: true, noDelay: true })
+    this.server = createTcpServer({ noDelay: true })
     // With this, Node begins to look for slow requests.
     this.server.on('listening', () => this.http1.emit('listening'))
     const connectionsPerClientMax = Math.ceil(connectionsMax * CLIENT_SHARE)

@@ -194,6 +194,15 @@ describe('a connection of HTTP/2', () => {
     assert.equal((await send(session, { ':path': '/direct' })).status, 200)
   })
 
+  test('ends with its client, so that it counts no more', async (t) => {
+    const bounds = (): object => ({ readMs: 3_600_000, idleMs: 3_600_000 })
+    const client = await openRaw(t, await secureServer(t, APP, { direct, bounds }))
+    client.write(preface())
+    await within(client.frame(FRAME.SETTINGS), 'the settings')
+    client.socket.end()
+    await within(client.ended, 'the end')
+  })
+
   test('survives a client that is gone in the middle', async (t) => {
     const port = await secureServer(t, APP, { direct })
     for (let i = 0; i < 10; i++) {
