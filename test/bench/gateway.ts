@@ -4,13 +4,13 @@
  * @module
  */
 import { join } from 'node:path'
-import { startGateway } from '../../demo/gateway.ts'
 import { nameOf } from '../../src/dns/name.ts'
 import { TYPE } from '../../src/dns/rr-type.ts'
 import { writeQuery } from '../../src/dns/write-query.ts'
 import type { BuiltSnapshot } from '../../src/exporter/snapshot-builder.ts'
 import { prepareCoreDns } from '../cluster/binaries.ts'
 import { BUN, missingRuntime } from '../runtimes.ts'
+import { startGateway } from '../workerd.ts'
 import type { GeneratedService } from './cluster-objects.ts'
 import { FollowedCluster } from './followed-cluster.ts'
 import { coldRows } from './gateway-cold.ts'

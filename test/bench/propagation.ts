@@ -4,7 +4,6 @@
  * @module
  */
 import { setTimeout as sleep } from 'node:timers/promises'
-import { startGateway } from '../../demo/gateway.ts'
 import { nameOf } from '../../src/dns/name.ts'
 import { TYPE } from '../../src/dns/rr-type.ts'
 import { writeQuery } from '../../src/dns/write-query.ts'
@@ -13,6 +12,7 @@ import { createGatewayClient } from '../../src/exporter/gateway-client.ts'
 import { Publisher } from '../../src/exporter/publisher.ts'
 import { importPrivateKey } from '../../src/snapshot/format/signature.ts'
 import { Metrics } from '../../src/telemetry/metrics.ts'
+import { startGateway } from '../workerd.ts'
 import type { FollowedCluster } from './followed-cluster.ts'
 import { benchGatewayOf, CLUSTER, tokenFrom } from './gateway-servers.ts'
 import { type Row, row } from './row.ts'

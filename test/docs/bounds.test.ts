@@ -28,7 +28,7 @@ const BOUNDS: readonly (readonly [
   [API, 'all optional, at most # KiB', 1024, 'src/gateway/token-routes.ts', 'BODY_BYTES_MAX'],
   [API, '(default #)', 1, 'src/gateway/token-routes.ts', 'GRACE_SECONDS'],
   [API, 'is more than # minutes ahead', 60_000, 'src/gateway/manifest-order.ts', 'CLOCK_SKEW_MS'],
-  [API, 'took longer than # s', 1000, 'src/server/bun-server.ts', 'BODY_TIMEOUT_MS'],
+  [API, 'took longer than # s', 1000, 'src/server/fetch-server.ts', 'BODY_TIMEOUT_MS'],
   [API, 'the gateway has # tokens', 1, 'src/gateway/token-store.ts', 'TOKENS_MAX'],
   [API, 'the token has # valid secrets', 1, 'src/gateway/token-routes.ts', 'SECRETS_MAX'],
   [API, 'more than # MiB of shards', MIB, 'src/gateway/snapshot-diff.ts', 'BYTES_MAX'],
