@@ -4,9 +4,12 @@
  * @module
  */
 import { createSocket, type RemoteInfo, type Socket } from 'node:dgram'
+import { recordOf } from '../bytes/unknown.ts'
 import type { Client } from '../chain/client.ts'
 import type { AnswerResult } from '../chain/incoming.ts'
 import { ReplyWriter } from '../dns/reply-writer.ts'
+import { DatagramBatch } from './datagram-batch.ts'
+import { type Mmsg, openMmsg } from './mmsg.ts'
 
 /**
  * Answers a message: at once in the writer, or in memory of its own. Keeps the client only when the
@@ -20,9 +23,17 @@ const RECEIVE_BUFFER_BYTES = 4 * 1024 * 1024
 /** The sender of a datagram, and of the next one unless somebody has kept it. */
 type UdpClient = Client & { address: string; port: number }
 
+/** How a socket differs from the usual one. */
+export type UdpOptions = {
+  readonly knownAs?: string
+  readonly sharesPort?: boolean
+  readonly mmsg?: Mmsg | undefined
+}
+
 /** A UDP socket that answers. */
 export class UdpServer {
   private readonly socket: Socket
+  private readonly mmsg: Mmsg | undefined
   private readonly answer: () => Answer
   private readonly localAddress: string
   private localPort = 0
@@ -32,6 +43,12 @@ export class UdpServer {
   /** For responses while the socket still has the last one: they are copied. */
   private readonly spare = new ReplyWriter()
   private isSending = false
+  private batch: DatagramBatch | undefined
+  private isClosed = false
+  private readonly unsent = (index: number, response: Uint8Array): void => {
+    const { batch } = this
+    if (batch !== undefined) this.send(response, batch.address(index), batch.port(index))
+  }
   private readonly sent = (): void => {
     this.isSending = false
   }
@@ -40,12 +57,14 @@ export class UdpServer {
    * @param answer gives the function to answer with at the time of each message
    * @param knownAs the address that was to be listened on, where this is one of those it stands for
    * @param sharesPort whether other processes have sockets like it; the system chooses among them
+   * @param mmsg sends and receives many datagrams at once; one at a time without it
    */
   constructor(
     address: string,
     answer: () => Answer,
-    { knownAs = address, sharesPort = false }: { knownAs?: string; sharesPort?: boolean } = {},
+    { knownAs = address, sharesPort = false, mmsg = openMmsg() }: UdpOptions = {},
   ) {
+    this.mmsg = mmsg
     this.answer = answer
     this.localAddress = knownAs
     const reusePort = sharesPort
@@ -54,10 +73,11 @@ export class UdpServer {
       : createSocket({ type: 'udp4', reusePort })
     this.socket.on('message', (message, remote) => {
       this.receive(message, remote)
+      this.receiveBatch()
     })
   }
 
-  /** Begins to listen. @returns the port @throws {Error} when the address is taken */
+  /** Starts to listen. @returns the port @throws {Error} when the address is taken */
   listen(address: string, port: number): Promise<number> {
     return new Promise((resolve, reject) => {
       const fail = (error: Error): void => {
@@ -71,13 +91,15 @@ export class UdpServer {
         this.socket.on('error', () => undefined)
         this.enlargeBuffer()
         this.localPort = this.socket.address().port
+        this.openBatch()
         resolve(this.localPort)
       })
     })
   }
 
-  /** Ends; queries under way get no answer. */
+  /** Closes the socket; queries in flight get no response. */
   close(): Promise<void> {
+    this.isClosed = true
     return new Promise((resolve) => {
       this.socket.close(() => {
         resolve()
@@ -89,22 +111,58 @@ export class UdpServer {
     if (port === 0) return
     const { isSending } = this
     const writer = isSending ? this.spare : this.writer
+    const result = this.answer()(message, this.clientAt(address, port), writer)
+    if (typeof result !== 'number') this.sendKept(result, address, port)
+    else if (isSending) this.send(writer.bytes.slice(0, result), address, port)
+    else this.sendWritten(result, address, port)
+  }
+
+  /** Answers the datagrams that have arrived meanwhile, all by one call of the system. */
+  private receiveBatch(): void {
+    const { batch } = this
+    if (batch === undefined || this.isClosed) return
+    const count = batch.receive()
+    for (let i = 0; i < count; i++) this.answerInBatch(batch, i)
+    if (count > 0) batch.flush(this.unsent)
+  }
+
+  private answerInBatch(batch: DatagramBatch, index: number): void {
+    const port = batch.port(index)
+    if (port === 0) return
+    const address = batch.address(index)
+    const { spare } = this
+    const result = this.answer()(batch.message(index), this.clientAt(address, port), spare)
+    if (typeof result !== 'number') {
+      batch.keep(index)
+      this.sendKept(result, address, port)
+    } else if (!batch.respond(index, spare.bytes, result)) {
+      this.send(spare.bytes.slice(0, result), address, port)
+    }
+  }
+
+  /** Returns the client of a query: the same object as last time, unless that was kept. */
+  private clientAt(address: string, port: number): UdpClient {
     const { localAddress, localPort } = this
     this.client ??= { address, port, transport: 'udp', localAddress, localPort }
     this.client.address = address
     this.client.port = port
-    const result = this.answer()(message, this.client, writer)
-    if (typeof result === 'number') {
-      if (isSending) this.send(writer.bytes.slice(0, result), address, port)
-      else this.sendWritten(result, address, port)
-      return
-    }
+    return this.client
+  }
+
+  /** Sends a response in memory of its own, now or later. Its query's client may have been kept. */
+  private sendKept(result: Exclude<AnswerResult, number>, address: string, port: number): void {
     this.client = undefined
     if (result instanceof Promise) {
       void result.then((later) => {
         this.send(later, address, port)
       })
     } else this.send(result, address, port)
+  }
+
+  private openBatch(): void {
+    const { mmsg } = this
+    const fd = descriptorOf(this.socket)
+    if (mmsg !== undefined && fd !== undefined) this.batch = new DatagramBatch(mmsg, fd)
   }
 
   /** Sends what is in the writer, which the socket has until it says that all is sent. */
@@ -133,4 +191,14 @@ export class UdpServer {
       // Some systems allow no more than they gave; queries are then lost a little earlier.
     }
   }
+}
+
+/** Returns the descriptor of a bound socket; Node has no public name for it. */
+function descriptorOf(socket: object): number | undefined {
+  const state = Object.getOwnPropertySymbols(socket).find(
+    ({ description }) => description === 'state symbol',
+  )
+  const { handle } = recordOf(state === undefined ? undefined : Reflect.get(socket, state))
+  const { fd } = recordOf(handle)
+  return typeof fd === 'number' && fd >= 0 ? fd : undefined
 }

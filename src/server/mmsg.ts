@@ -1,0 +1,64 @@
+/**
+ * `recvmmsg` and `sendmmsg` of the system's C library (recvmmsg(2)), by Node's foreign function
+ * interface. Only Linux has them.
+ * @module
+ */
+import type * as ffi from 'node:ffi'
+import { createRequire } from 'node:module'
+import { endianness } from 'node:os'
+
+/**
+ * Receives into or sends from an array of `struct mmsghdr` at an address. Returns the number of
+ * messages, or -1: the interface hides which error it was.
+ */
+export type Mmsg = {
+  readonly receive: (fd: number, headers: bigint, count: number) => number
+  readonly send: (fd: number, headers: bigint, count: number) => number
+  /** Returns the address of a buffer, which must stay reachable while the system may use it. */
+  readonly addressOf: (buffer: Int32Array | Uint8Array) => bigint
+}
+
+const MSG_DONTWAIT = 0x40
+
+let loaded: { readonly mmsg: Mmsg | undefined } | undefined
+
+/**
+ * Opens the two calls, once for the process. Returns `undefined` where they, or the interface, are
+ * absent: before Node 26, on other systems than 64-bit Linux, or where KUBEDOH_UDP_BATCHES is 0.
+ */
+export function openMmsg(): Mmsg | undefined {
+  loaded ??= { mmsg: load() }
+  return loaded.mmsg
+}
+
+function load(): Mmsg | undefined {
+  const { platform, arch, env } = process
+  const isKnown = platform === 'linux' && ['x64', 'arm64'].includes(arch) && endianness() === 'LE'
+  if (!isKnown || env.KUBEDOH_UDP_BATCHES === '0') return undefined
+  try {
+    const { dlopen, getRawPointer } = loadInterface()
+    const { functions } = dlopen(null, {
+      recvmmsg: { return: 'i32', arguments: ['i32', 'pointer', 'u32', 'i32', 'pointer'] },
+      sendmmsg: { return: 'i32', arguments: ['i32', 'pointer', 'u32', 'i32'] },
+    })
+    const { recvmmsg, sendmmsg } = functions
+    return {
+      receive: (fd, headers, count) => recvmmsg(fd, headers, count, MSG_DONTWAIT, 0n),
+      send: (fd, headers, count) => sendmmsg(fd, headers, count, MSG_DONTWAIT),
+      addressOf: getRawPointer,
+    }
+  } catch {
+    return undefined
+  }
+}
+
+/** Loads the interface without its warning that it is experimental: nobody can act on it. */
+function loadInterface(): typeof ffi {
+  const { emitWarning } = process
+  process.emitWarning = () => undefined
+  try {
+    return createRequire(import.meta.url)('node:ffi')
+  } finally {
+    process.emitWarning = emitWarning
+  }
+}

@@ -1,0 +1,157 @@
+import assert from 'node:assert/strict'
+import { createSocket, type Socket } from 'node:dgram'
+import { describe, type TestContext, test } from 'vitest'
+import { readUint16, writeUint16 } from '../../src/bytes/bytes.ts'
+import { type Mmsg, openMmsg } from '../../src/server/mmsg.ts'
+import { type Answer, UdpServer } from '../../src/server/udp-server.ts'
+import { echo, LOOPBACKS, queryWith, within } from './clients.ts'
+
+const RUNS_BATCHES = openMmsg() !== undefined
+
+type Counted = { readonly mmsg: Mmsg; readonly received: () => number; readonly sent: () => number }
+
+/** Counts what goes through the calls. @param refuses whether the system refuses to send, by call */
+function counted(refuses: (call: number) => boolean = () => false): Counted {
+  const real = openMmsg()
+  assert.ok(real)
+  let received = 0
+  let sent = 0
+  let calls = 0
+  const mmsg: Mmsg = {
+    receive: (fd, headers, count) => {
+      const result = real.receive(fd, headers, count)
+      received += Math.max(0, result)
+      return result
+    },
+    send: (fd, headers, count) => {
+      if (refuses(calls++)) return -1
+      const result = real.send(fd, headers, count)
+      sent += Math.max(0, result)
+      return result
+    },
+    addressOf: real.addressOf,
+  }
+  return { mmsg, received: () => received, sent: () => sent }
+}
+
+type Burst = {
+  readonly answer: Answer
+  readonly messages: readonly Uint8Array[]
+  /** Responses to wait for. */
+  readonly expected: number
+  readonly mmsg: Mmsg
+  readonly address?: string
+}
+
+/** Sends messages at once to a server. Returns the responses, by the identifier of their query. */
+async function burst(t: TestContext, run: Burst): Promise<Map<number, Uint8Array>> {
+  const { answer, messages, expected, mmsg, address = '127.0.0.1' } = run
+  const server = new UdpServer(address, () => answer, { mmsg })
+  const port = await server.listen(address, 0)
+  t.onTestFinished(() => server.close())
+  const client = createSocket(address.includes(':') ? 'udp6' : 'udp4')
+  t.onTestFinished(() => void client.close())
+  await bound(client, address)
+  const responses = new Map<number, Uint8Array>()
+  const all = new Promise<void>((resolve) => {
+    client.on('message', (message) => {
+      responses.set(readUint16(message, 0), message)
+      if (responses.size === expected) resolve()
+    })
+  })
+  for (const message of messages) client.send(message, port, address)
+  await within(all, `${expected} responses`)
+  return responses
+}
+
+async function bound(socket: Socket, address: string): Promise<void> {
+  await new Promise<void>((resolve) => socket.bind(0, address, resolve))
+  socket.setRecvBufferSize(1024 * 1024)
+}
+
+/** Answers as servers do: in the writer, in memory of its own, later, or not at all. */
+const mixed: Answer = (message, _client, writer) => {
+  const id = readUint16(message, 0)
+  const response = echo(message)
+  if (id % 4 === 0) return Promise.resolve().then(() => echo(message))
+  if (id % 4 === 1) return response
+  writer.bytes.set(response)
+  return response.length
+}
+
+describe.skipIf(!RUNS_BATCHES)('a batch of datagrams', () => {
+  for (const address of LOOPBACKS) {
+    test(`is answered at ${address}, each response to its query`, async (t) => {
+      const calls = counted()
+      const messages = Array.from({ length: 300 }, (_, id) => queryWith(id, `n${id}.example.org`))
+      const responses = await burst(t, {
+        answer: mixed,
+        messages,
+        expected: messages.length,
+        mmsg: calls.mmsg,
+        address,
+      })
+      for (const [id, message] of messages.entries()) {
+        assert.deepEqual(new Uint8Array(responses.get(id) ?? []), new Uint8Array(echo(message)))
+      }
+      assert.ok(calls.received() > 0 && calls.sent() > 0, 'some went by the calls')
+    })
+  }
+
+  test('cuts a query over 4,096 bytes, and sends a long response by itself', async (t) => {
+    const sizes: number[] = []
+    const answer: Answer = (message, _client, writer) => {
+      sizes.push(message.length)
+      const size = readUint16(message, 0) === 7 ? 9000 : 12
+      writer.bytes.set(message.subarray(0, 12))
+      return size
+    }
+    const calls = counted()
+    const messages = Array.from({ length: 100 }, (_, id) => {
+      const message = new Uint8Array(id === 50 ? 6000 : 12)
+      writeUint16(message, 0, id)
+      return message
+    })
+    const run = { answer, messages, expected: 100, mmsg: calls.mmsg }
+    const responses = await burst(t, run)
+    assert.equal(responses.get(7)?.length, 9000)
+    assert.equal(responses.get(50)?.length, 12)
+    // Node reads the first datagram of each turn of the event loop itself, whole.
+    assert.ok(sizes.every((size) => size === 12 || size === 4096 || size === 6000))
+  })
+
+  test('goes out by the socket where the system refuses the call', async (t) => {
+    const calls = counted((call) => call % 2 === 0)
+    const messages = Array.from({ length: 200 }, (_, id) => queryWith(id))
+    const answer: Answer = (message, _client, writer) => {
+      writer.bytes.set(echo(message))
+      return message.length
+    }
+    const responses = await burst(t, { answer, messages, expected: 200, mmsg: calls.mmsg })
+    assert.equal(responses.size, 200)
+  })
+
+  test('leaves no trace of one datagram in the next, whatever their sizes', async (t) => {
+    let seed = 1
+    const random = (below: number): number => {
+      seed = (Math.imul(seed, 1103515245) + 12345) & 0x7fffffff
+      return seed % below
+    }
+    for (let round = 0; round < 20; round++) {
+      const messages = Array.from({ length: 120 }, (_, id) => {
+        const message = Uint8Array.from({ length: 2 + random(1400) }, () => random(256))
+        writeUint16(message, 0, id)
+        return message
+      })
+      const answer: Answer = (message, _client, writer) => {
+        writer.bytes.set(message)
+        return message.length
+      }
+      const calls = counted()
+      const responses = await burst(t, { answer, messages, expected: 120, mmsg: calls.mmsg })
+      for (const [id, message] of messages.entries()) {
+        assert.deepEqual(new Uint8Array(responses.get(id) ?? []), message)
+      }
+    }
+  })
+})
