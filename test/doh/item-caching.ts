@@ -38,7 +38,7 @@ let generation = Math.floor(Date.now() / 1000)
 /** What caches keep. */
 export const CACHING: readonly Item[] = [
   {
-    id: 'D-040',
+    topic: 'freshness of answers',
     cases: [
       kept('as long as the record', get(`${WEB} A`), FRESH),
       kept(
@@ -55,7 +55,7 @@ export const CACHING: readonly Item[] = [
     ],
   },
   {
-    id: 'D-041',
+    topic: 'freshness of negative responses',
     cases: [
       kept('no data as long as the SOA says', get(`${WEB} TXT`), 'max-age=5, no-transform'),
       kept(
@@ -67,7 +67,7 @@ export const CACHING: readonly Item[] = [
     ],
   },
   {
-    id: 'D-042',
+    topic: 'freshness of CNAMEs',
     cases: [
       kept(
         'an alias (300) of no name (5)',
@@ -77,7 +77,7 @@ export const CACHING: readonly Item[] = [
     ],
   },
   {
-    id: 'D-043',
+    topic: 'freshness of failures',
     cases: [
       kept('SERVFAIL never', get('a.later.test A'), NEVER),
       kept('REFUSED never', get('www.example.com A'), NEVER),
@@ -89,7 +89,7 @@ export const CACHING: readonly Item[] = [
     ],
   },
   {
-    id: 'D-044',
+    topic: 'private responses',
     cases: [
       {
         ...kept(
@@ -113,7 +113,7 @@ export const CACHING: readonly Item[] = [
     ],
   },
   {
-    id: 'D-045',
+    topic: 'Vary',
     cases: [
       {
         name: 'a cache that goes by Vary gives no JSON to who wants a message',
@@ -134,9 +134,9 @@ export const CACHING: readonly Item[] = [
     ],
     untested: 'a cache that is in use: nginx is asked by npm run test:clients',
   },
-  { id: 'D-046', cases: ages() },
+  { topic: 'Age of upstream responses', cases: ages() },
   {
-    id: 'D-047',
+    topic: 'cache keys',
     cases: [
       {
         name: 'what one client asks is not what the next gets, where answers are cached',
@@ -178,7 +178,7 @@ export const CACHING: readonly Item[] = [
     ],
   },
   {
-    id: 'D-048',
+    topic: 'caches and new snapshots',
     cases: [
       {
         name: 'what is published is answered, and then never what was before',
@@ -201,7 +201,7 @@ export const CACHING: readonly Item[] = [
     ],
   },
   {
-    id: 'D-049',
+    topic: 'validators and cookies',
     cases: [
       {
         name: 'nothing to validate by, no cookies, nothing for who transforms',
@@ -227,7 +227,7 @@ export const CACHING: readonly Item[] = [
     ],
   },
   {
-    id: 'D-050',
+    topic: 'caching of POST',
     cases: [
       kept('a POST never', post(messageOf(`${WEB} A`)), NEVER),
       {

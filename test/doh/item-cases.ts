@@ -34,9 +34,9 @@ export type RuleCase = {
   readonly not?: Not
 }
 
-/** An item of the protocol checklist. */
+/** A topic of the protocols, with its cases. */
 export type Item = {
-  readonly id: string
+  readonly topic: string
   readonly cases: readonly (RequestCase | RuleCase)[]
   /** What of it no test here can show, and why. */
   readonly untested?: string

@@ -40,7 +40,7 @@ const flood = (name: string, frames: () => readonly Buffer[]): RuleCase => ({
 /** Connections. */
 export const CONNECTIONS: readonly Item[] = [
   {
-    id: 'D-060',
+    topic: 'versions of HTTP',
     cases: [
       {
         name: 'speaks HTTP/2 with who can, and else HTTP/1.1',
@@ -82,7 +82,7 @@ export const CONNECTIONS: readonly Item[] = [
     untested: 'h2spec: test/clients/http2.suite.ts asks all its cases',
   },
   {
-    id: 'D-061',
+    topic: 'floods and slow bodies',
     cases: [
       flood('survives streams that are begun and taken back', () =>
         Array.from({ length: 2000 }, (_, i) => 2 * i + 1).flatMap((stream) => [
@@ -107,7 +107,7 @@ export const CONNECTIONS: readonly Item[] = [
     ],
   },
   {
-    id: 'D-062',
+    topic: 'HTTP/3 and server push',
     cases: [
       {
         name: 'names no other service, and pushes nothing',
@@ -119,7 +119,7 @@ export const CONNECTIONS: readonly Item[] = [
     untested: "HTTP/3 is Cloudflare's edge's; Node has none",
   },
   {
-    id: 'D-063',
+    topic: 'TLS',
     cases: [
       {
         name: 'shows a chain that ends at the authority, which is all that the client has',

@@ -31,7 +31,7 @@ const bad = (name: string, path: string, status = 400): RequestCase => ({ name, 
 /** Decoding. */
 export const DECODING: readonly Item[] = [
   {
-    id: 'D-020',
+    topic: 'the dns parameter',
     cases: [
       bad('wants a message', '/dns-query'),
       bad('wants more than none', '/dns-query?dns='),
@@ -40,7 +40,7 @@ export const DECODING: readonly Item[] = [
     ],
   },
   {
-    id: 'D-021',
+    topic: 'base64url',
     cases: [
       ...['=', '%3D', '+', '%2B', '/', '%20', '%0a', '%00', '%C3%A4'].map((text) =>
         bad(`takes no ${text}`, `${PATH}${text}`),
@@ -59,7 +59,7 @@ export const DECODING: readonly Item[] = [
     ],
   },
   {
-    id: 'D-022',
+    topic: 'malformed messages',
     cases: [
       {
         name: 'refuses 11 bytes',
@@ -99,7 +99,7 @@ export const DECODING: readonly Item[] = [
     ],
   },
   {
-    id: 'D-023',
+    topic: 'size of POST bodies',
     cases: [
       { name: 'takes 65,535 bytes', ...post(longQuery(65_535)), status: 200, answer: WEB_LINES },
       { name: 'refuses 65,536', ...post(longQuery(65_536)), status: 413, code: 'body_too_large' },
@@ -122,7 +122,7 @@ export const DECODING: readonly Item[] = [
     ],
   },
   {
-    id: 'D-024',
+    topic: 'length of URLs',
     cases: [
       {
         name: 'refuses a parameter that no message needs, and goes on',
@@ -146,7 +146,7 @@ export const DECODING: readonly Item[] = [
     ],
   },
   {
-    id: 'D-025',
+    topic: 'Content-Encoding of POST',
     cases: [
       {
         name: 'refuses an encoded body',
@@ -166,7 +166,7 @@ export const DECODING: readonly Item[] = [
     ],
   },
   {
-    id: 'D-026',
+    topic: 'EDNS payload size',
     cases: [
       {
         name: 'gives all of a hundred addresses to who has room for 512 bytes by UDP',
@@ -182,7 +182,7 @@ export const DECODING: readonly Item[] = [
     ],
   },
   {
-    id: 'D-027',
+    topic: 'message IDs',
     cases: [
       {
         name: 'gives each of a hundred concurrent queries its ID and question back',
@@ -201,7 +201,7 @@ export const DECODING: readonly Item[] = [
     ],
   },
   {
-    id: 'D-028',
+    topic: 'zone transfers',
     cases: ['AXFR', 'IXFR'].map((type) => ({
       name: `refuses ${type}`,
       ...get(`shop.test ${type}`),

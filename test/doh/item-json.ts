@@ -42,7 +42,7 @@ const named = (name: string, shown: string): RequestCase =>
 /** Endpoints and parameters. */
 export const JSON_PARAMETERS: readonly Item[] = [
   {
-    id: 'J-001',
+    topic: 'paths of JSON',
     cases: [
       { ...ok(`name=${WEB}`, WEB_JSON), has: { 'content-type': GOOGLE } },
       {
@@ -93,7 +93,7 @@ export const JSON_PARAMETERS: readonly Item[] = [
     ],
   },
   {
-    id: 'J-002',
+    topic: 'the name parameter',
     cases: [
       named(`${WEB}.`, `${WEB}.`),
       named('.', '.'),
@@ -114,7 +114,7 @@ export const JSON_PARAMETERS: readonly Item[] = [
     ],
   },
   {
-    id: 'J-003',
+    topic: 'the type parameter',
     cases: [
       typed('', 1),
       typed('A', 1),
@@ -141,7 +141,7 @@ export const JSON_PARAMETERS: readonly Item[] = [
     ],
   },
   {
-    id: 'J-004',
+    topic: 'the cd and do parameters',
     cases: [
       ...['cd', 'cd=', 'cd=1', 'cd=true'].map((flag) => ok(`name=${WEB}&${flag}`, { CD: true })),
       ...['cd=0', 'cd=false', 'other=1'].map((flag) => ok(`name=${WEB}&${flag}`, { CD: false })),
@@ -154,7 +154,7 @@ export const JSON_PARAMETERS: readonly Item[] = [
     ],
   },
   {
-    id: 'J-005',
+    topic: 'the edns_client_subnet parameter',
     cases: [
       ...['0.0.0.0/0', '192.0.2.1', '192.0.2.0/24', '2001:db8::/32', '::/0'].map((subnet) =>
         ok(`name=${WEB}&edns_client_subnet=${encodeURIComponent(subnet)}`, {
@@ -173,7 +173,7 @@ export const JSON_PARAMETERS: readonly Item[] = [
 /** Answers. */
 export const JSON_ANSWERS: readonly Item[] = [
   {
-    id: 'J-006',
+    topic: 'fields of JSON',
     cases: [
       ok(`name=${WEB}`, {
         Status: 0,
@@ -219,7 +219,7 @@ export const JSON_ANSWERS: readonly Item[] = [
     ],
   },
   {
-    id: 'J-007',
+    topic: 'record data in JSON',
     cases: [
       data(`${WEB}&type=AAAA`, '2001:db8::80'),
       data('_http._tcp.web.shop.svc.shop.test&type=SRV', `0 100 80 ${WEB}.`),
@@ -244,7 +244,7 @@ export const JSON_ANSWERS: readonly Item[] = [
     ],
   },
   {
-    id: 'J-008',
+    topic: 'names in JSON',
     cases: [
       ok('name=WeB.shop.SVC.Shop.test', {
         Question: [{ name: 'WeB.shop.SVC.Shop.test.', type: 1 }],
@@ -253,7 +253,7 @@ export const JSON_ANSWERS: readonly Item[] = [
     ],
   },
   {
-    id: 'J-009',
+    topic: 'comments in JSON',
     cases: [
       ok('name=a.later.test', { Comment: 'EDE(14): Not Ready: no snapshot yet' }),
       ok('name=www.example.com', { Comment: 'EDE(20): Not Authoritative' }),
@@ -261,7 +261,7 @@ export const JSON_ANSWERS: readonly Item[] = [
     untested: "nothing here reads other services' JSON",
   },
   {
-    id: 'J-010',
+    topic: 'errors in JSON',
     cases: [
       {
         ...bad('name=a..b'),
@@ -274,7 +274,7 @@ export const JSON_ANSWERS: readonly Item[] = [
     ],
   },
   {
-    id: 'J-011',
+    topic: 'JSON equals the wire format',
     cases: [
       {
         name: 'is the rendering of the message',
@@ -330,7 +330,7 @@ export const JSON_ANSWERS: readonly Item[] = [
     ],
   },
   {
-    id: 'J-012',
+    topic: 'other JSON clients',
     cases: [],
     untested: 'a client by others: dohdec asks in npm run test:clients',
   },

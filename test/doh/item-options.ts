@@ -39,7 +39,7 @@ const sized = (question: string, bytes: number): RequestCase => ({
 /** Options. */
 export const OPTIONS: readonly Item[] = [
   {
-    id: 'O-001',
+    topic: 'padding',
     cases: [
       sized(`${WEB} A +padding`, 468),
       sized(`${WEB} TXT +padding`, 468),
@@ -77,12 +77,12 @@ export const OPTIONS: readonly Item[] = [
     ],
   },
   {
-    id: 'O-002',
+    topic: 'padding of queries',
     cases: [],
     untested: 'queries to upstreams: test/plugins/forward/upstream-query.test.ts has their sizes',
   },
   {
-    id: 'O-003',
+    topic: 'DNS cookies',
     cases: [
       whole('a cookie of a client is not answered', get(`${WEB} A +cookie`), PLAIN),
       ...['000a0001aa', '000a0000', `000a0029${'ab'.repeat(41)}`].map((hex) =>
@@ -95,7 +95,7 @@ export const OPTIONS: readonly Item[] = [
     ],
   },
   {
-    id: 'O-004',
+    topic: 'client subnet',
     cases: [
       whole(FIREFOX[0] ?? '', getByteRange(withOption(FIREFOX[1] ?? '')), PLAIN),
       whole('of a network', getByteRange(withOption('0008000700011800c00002')), PLAIN),
@@ -110,7 +110,7 @@ export const OPTIONS: readonly Item[] = [
     ],
   },
   {
-    id: 'O-005',
+    topic: 'extended errors',
     cases: [
       whole('no snapshot', get('a.later.test A +edns'), [
         'SERVFAIL rd',
@@ -134,7 +134,7 @@ export const OPTIONS: readonly Item[] = [
     ],
   },
   {
-    id: 'O-006',
+    topic: 'report channel and NSID',
     cases: [
       whole('no name of the server', get(`${WEB} A +nsid`), [...PLAIN, 'nsid:']),
       whole('no channel for reports', getByteRange(withOption('00120000')), PLAIN),
@@ -142,7 +142,7 @@ export const OPTIONS: readonly Item[] = [
     ],
   },
   {
-    id: 'O-007',
+    topic: 'TSIG and SIG(0)',
     cases: [
       {
         name: 'a signature is no token',
@@ -158,7 +158,7 @@ export const OPTIONS: readonly Item[] = [
 /** How a server is found. */
 export const DISCOVERY: readonly Item[] = [
   {
-    id: 'X-001',
+    topic: 'discovery of resolvers',
     cases: [
       ...['_dns.resolver.arpa TYPE64', 'resolver.arpa A', 'a.resolver.arpa HTTPS'].map((question) =>
         whole(question, get(question), ['NOERROR aa rd']),
@@ -170,7 +170,7 @@ export const DISCOVERY: readonly Item[] = [
     ],
   },
   {
-    id: 'X-002',
+    topic: 'oblivious DoH',
     cases: [
       { name: 'no keys for oblivious clients', path: '/.well-known/odohconfigs', status: 404 },
       {
@@ -180,7 +180,11 @@ export const DISCOVERY: readonly Item[] = [
       },
     ],
   },
-  { id: 'X-003', cases: [], untested: 'claims of authority (RFC 9704) are not made' },
+  {
+    topic: 'local authority claims',
+    cases: [],
+    untested: 'claims of authority (RFC 9704) are not made',
+  },
 ]
 
 /** A query with one option in its OPT record, given with code and length. */

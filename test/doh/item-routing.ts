@@ -51,7 +51,7 @@ const bad = (name: string, path: string, status = 400): RequestCase => ({ name, 
 /** Methods, media types, paths. */
 export const ROUTING: readonly Item[] = [
   {
-    id: 'D-001',
+    topic: 'GET and POST',
     cases: [
       wire('answers a GET', { path: PATH }),
       wire('answers a POST', post(QUERY)),
@@ -68,7 +68,7 @@ export const ROUTING: readonly Item[] = [
     ],
   },
   {
-    id: 'D-002',
+    topic: 'vectors of RFC 8484',
     cases: [
       {
         name: 'takes the 33 bytes of the example',
@@ -95,11 +95,11 @@ export const ROUTING: readonly Item[] = [
     ],
   },
   {
-    id: 'D-003',
+    topic: 'content type of responses',
     cases: [wire('names the type, and no charset', { path: PATH, has: { 'content-type': WIRE } })],
   },
   {
-    id: 'D-004',
+    topic: 'content type of POST',
     cases: [
       wire(
         'reads the type in any letters, without its parameters',
@@ -116,7 +116,7 @@ export const ROUTING: readonly Item[] = [
     ],
   },
   {
-    id: 'D-005',
+    topic: 'Accept',
     cases: [
       ...[
         '*/*',
@@ -160,7 +160,7 @@ export const ROUTING: readonly Item[] = [
     ],
   },
   {
-    id: 'D-006',
+    topic: 'unknown paths and methods',
     cases: [
       bad('there is no other path', '/dns', 404),
       ...['PUT', 'PATCH', 'DELETE', 'TRACE'].map((method) => ({
@@ -181,7 +181,7 @@ export const ROUTING: readonly Item[] = [
     ],
   },
   {
-    id: 'D-007',
+    topic: 'HEAD and OPTIONS',
     cases: [
       ...[PATH, `/resolve?name=${WEB}`].map((path) => ({
         name: `HEAD is GET without the body: ${path.slice(0, 10)}`,
@@ -197,7 +197,7 @@ export const ROUTING: readonly Item[] = [
     ],
   },
   {
-    id: 'D-008',
+    topic: 'the URI template',
     cases: [
       wire('follows the template, whatever else it has', { path: `${PATH}&other=1` }),
       bad('is not twice below the root', `/${PATH}`, 404),
@@ -207,7 +207,7 @@ export const ROUTING: readonly Item[] = [
     ],
   },
   {
-    id: 'D-009',
+    topic: 'several templates',
     cases: [
       wire('with a token, by the path', { to: 'closed', path: `/t/${TOKENS.client}${PATH}` }),
       wire('with a token, by a header', {
@@ -217,7 +217,7 @@ export const ROUTING: readonly Item[] = [
     ],
   },
   {
-    id: 'D-010',
+    topic: 'plain HTTP',
     cases: [
       {
         name: 'answers nothing in the clear',
@@ -242,7 +242,7 @@ export const ROUTING: readonly Item[] = [
     ],
   },
   {
-    id: 'D-011',
+    topic: 'other DNS media types',
     cases: ['application/oblivious-dns-message', 'application/dns-udpwireformat'].map((type) => ({
       name: `refuses ${type}`,
       ...typed(type),

@@ -34,7 +34,7 @@ const rcode = (name: string, ask: { path: string }, lines: readonly string[]): R
 /** Status codes. */
 export const STATUS: readonly Item[] = [
   {
-    id: 'D-030',
+    topic: 'RCODEs with status 200',
     cases: [
       rcode('SERVFAIL', get('a.later.test A +edns'), [
         'SERVFAIL rd',
@@ -68,7 +68,7 @@ export const STATUS: readonly Item[] = [
     untested: 'BADCOOKIE: cookies are not implemented, so no gateway sends it',
   },
   {
-    id: 'D-031',
+    topic: 'missing and bad credentials',
     cases: [
       {
         name: 'who has no token learns by which scheme to show one',
@@ -95,7 +95,7 @@ export const STATUS: readonly Item[] = [
     ],
   },
   {
-    id: 'D-032',
+    topic: 'overload',
     cases: [
       {
         name: 'says 429, and when to come again, to who asks too often',
@@ -119,7 +119,7 @@ export const STATUS: readonly Item[] = [
     ],
   },
   {
-    id: 'D-033',
+    topic: 'redirects',
     cases: [
       {
         name: 'redirects from nowhere',
@@ -144,7 +144,7 @@ export const STATUS: readonly Item[] = [
     ],
   },
   {
-    id: 'D-034',
+    topic: 'bodies of errors',
     cases: [
       {
         name: 'says little about errors, in JSON that no cache keeps, and nothing of the request',
