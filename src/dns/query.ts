@@ -70,24 +70,26 @@ export class Query {
   bytes: Uint8Array = EMPTY
   /** Bytes of the message. */
   size = 0
+  /** For all that is below: what a collector has to look after counts, not its size. */
+  private readonly buffer = new ArrayBuffer(HEAD_BYTES + NAME_BUFFER_BYTES + LABELS_MAX)
   /** Its beginning, up to the end of the question at least, where it can be read as words. */
-  readonly head: Uint8Array = new Uint8Array(HEAD_BYTES)
+  readonly head: Uint8Array = new Uint8Array(this.buffer, 0, HEAD_BYTES)
   /** The same bytes as 32-bit words in the machine's order. */
-  readonly headWords: Int32Array = new Int32Array(this.head.buffer)
+  readonly headWords: Int32Array = new Int32Array(this.buffer, 0, HEAD_BYTES / 4)
   /** The same bytes for reads in the network's order. */
-  readonly headView: DataView = new DataView(this.head.buffer)
+  readonly headView: DataView = new DataView(this.buffer, 0, HEAD_BYTES)
   id = 0
   /** The second 16-bit word of the header as it came. */
   flags = 0
   /** Query name in lower case, absolute, `nameBytes` bytes of this buffer. */
-  readonly name: Uint8Array = new Uint8Array(NAME_BUFFER_BYTES)
+  readonly name: Uint8Array = new Uint8Array(this.buffer, HEAD_BYTES, NAME_BUFFER_BYTES)
   /** The same bytes as 32-bit words in the machine's order; those behind the name are anything. */
-  readonly nameWords: Int32Array = new Int32Array(this.name.buffer)
+  readonly nameWords: Int32Array = new Int32Array(this.buffer, HEAD_BYTES, NAME_BUFFER_BYTES / 4)
   /** The same bytes for reads at any offset. */
-  readonly nameView: DataView = new DataView(this.name.buffer)
+  readonly nameView: DataView = new DataView(this.buffer, HEAD_BYTES, NAME_BUFFER_BYTES)
   nameBytes = 0
   /** Offset in `name` of each label's length byte, `labelCount` of them. */
-  readonly labels: Uint8Array = new Uint8Array(LABELS_MAX)
+  readonly labels: Uint8Array = new Uint8Array(this.buffer, HEAD_BYTES + NAME_BUFFER_BYTES)
   labelCount = 0
   type = 0
   class = 0

@@ -11,7 +11,7 @@ test('memory is given back when a process has grown, and only then', () => {
     trims++
     bytes = 105
   }
-  const stop = startMemoryTrim({ resident: () => bytes, trim })
+  const stop = startMemoryTrim({ resident: () => bytes, trim, collect: () => undefined })
   const trimsWith = (now: number): number => {
     bytes = now
     vi.advanceTimersByTime(5000)
@@ -20,6 +20,32 @@ test('memory is given back when a process has grown, and only then', () => {
   assert.deepEqual([109, 111, 200, 90, 98, 100].map(trimsWith), [0, 1, 2, 2, 2, 3])
   stop()
   assert.equal(trimsWith(500), 3)
+})
+
+test('garbage is collected when a surge is over, and again only when there is more', () => {
+  vi.useFakeTimers({ toFake: ['setInterval'] })
+  let bytes = 100
+  let garbage = 0
+  let collections = 0
+  const collect = (): void => {
+    collections++
+    garbage = 0
+  }
+  const stop = startMemoryTrim({ resident: () => bytes + garbage, trim: () => undefined, collect })
+  const collectionsWith = (live: number, dead: number): number => {
+    ;[bytes, garbage] = [live, dead]
+    vi.advanceTimersByTime(5000)
+    return collections
+  }
+  assert.equal(collectionsWith(100, 20), 0, 'no surge')
+  assert.equal(collectionsWith(200, 100), 0, 'it still grows')
+  assert.equal(collectionsWith(100, 200), 1)
+  assert.equal(collectionsWith(100, 25), 1, 'no surge')
+  assert.equal(collectionsWith(200, 0), 1, 'it grows')
+  assert.equal(collectionsWith(200, 0), 2)
+  assert.equal(collectionsWith(205, 0), 2, 'there is hardly more than what was left')
+  assert.equal(collectionsWith(205, 20), 3)
+  stop()
 })
 
 test('the process has a way to, on Linux with glibc', () => {

@@ -156,14 +156,15 @@ export class Forward {
       return { outcome, upstream: '', goesOn: false }
     }
     this.concurrent++
-    const asked = this.ask(request).finally(() => {
+    const group: Group<Relayed> = new Set()
+    const asked = this.ask(request).then((result) => {
       this.concurrent--
       this.pending.delete(key)
+      this.waiting.settle(group, result)
+      return result
     })
     if (isolatesRequests) return asked
-    const group: Group<Relayed> = new Set()
     this.pending.set(key, group)
-    void asked.then((result) => this.waiting.settle(group, result))
     return this.waiting.join(group)
   }
 
@@ -258,33 +259,21 @@ export class Forward {
    * client chose the transport; when UDP was only preferred, TCP is next.
    */
   private async tryTarget(
-    { name, upstream, client }: Target,
+    target: Target,
     request: Request,
     timeoutMs: number,
   ): Promise<Response | string> {
+    const { name, upstream } = target
     const { protocol } = this.options
     const asked = request.client.transport === 'udp' ? 'udp' : 'tcp'
-    const message = upstreamQuery(request, this.host.random16(), upstream.transport)
+    const query = upstreamQuery(request, this.host.random16(), upstream.transport)
     const startMs = this.host.elapsed()
-    const exchange = async (over: 'udp' | 'tcp'): Promise<Response | undefined> => {
-      const leftMs = startMs + timeoutMs - this.host.elapsed()
-      const { address, port, transport } = upstream
-      const isUdp = transport === 'dns' && over === 'udp'
-      const sent = { clientQuery: request, query: message, startMs: this.host.now() }
-      const tell = (reply: Uint8Array | undefined): void => {
-        this.observeExchange({ ...sent, address, port, isUdp, reply })
-      }
-      const answering = client.exchange(message, { protocol: over, timeoutMs: leftMs })
-      const reply = await answering.catch((error: unknown) => {
-        tell(undefined)
-        throw error
-      })
-      tell(reply)
-      return readResponse(reply, request)
-    }
+    const about = { request, query, endMs: startMs + timeoutMs }
     try {
-      let response = await exchange(protocol === 'as-asked' ? asked : protocol)
-      if (response?.truncated === true && protocol === 'udp') response = await exchange('tcp')
+      let response = await this.exchange(target, about, protocol === 'as-asked' ? asked : protocol)
+      if (response?.truncated === true && protocol === 'udp') {
+        response = await this.exchange(target, about, 'tcp')
+      }
       if (response === undefined) return `${name} sent what is no answer to the question`
       const labels = ['forward', name, formatRcode(response.rcode)]
       const series = this.host.metrics.histogram(DURATION, DURATION_BOUNDS, labels)
@@ -292,6 +281,24 @@ export class Forward {
       return response
     } catch (error) {
       return error instanceof OverloadError ? OVERLOADED : reasonOf(name, error)
+    }
+  }
+
+  /** Sends a query once, and shows plugins that observe what came of it. */
+  private async exchange(
+    { upstream, client }: Target,
+    { request, query, endMs }: { request: Request; query: Uint8Array; endMs: number },
+    protocol: 'udp' | 'tcp',
+  ): Promise<Response | undefined> {
+    const { address, port, transport } = upstream
+    const isUdp = transport === 'dns' && protocol === 'udp'
+    const startMs = this.host.now()
+    let reply: Uint8Array | undefined
+    try {
+      reply = await client.exchange(query, { protocol, timeoutMs: endMs - this.host.elapsed() })
+      return readResponse(reply, request)
+    } finally {
+      this.observeExchange({ clientQuery: request, query, startMs, address, port, isUdp, reply })
     }
   }
 }
