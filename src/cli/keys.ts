@@ -37,12 +37,13 @@ export async function createToken(): Promise<{ readonly token: string; readonly 
 export async function runKeys(input: Input, output: Output): Promise<void> {
   if (input.isSet('admin')) {
     const use = 'kubedoh token and other commands of operators'
-    await printToken(output, { use, name: 'KUBEDOH_ADMIN_TOKEN', hash: 'ADMIN_TOKEN_SHA256' })
+    const hash = 'ADMIN_TOKEN_SHA256'
+    await printToken(output, { use, before: 'export KUBEDOH_ADMIN_TOKEN=', hash })
     return
   }
   if (input.isSet('read-only')) {
-    const use = '/readyz and /metrics, such as Prometheus'
-    await printToken(output, { use, name: 'KUBEDOH_READ_TOKEN', hash: 'READ_ONLY_TOKEN_SHA256' })
+    const use = '/readyz and /metrics: in scrape_configs of Prometheus, under authorization'
+    await printToken(output, { use, before: '# credentials: ', hash: 'READ_ONLY_TOKEN_SHA256' })
     return
   }
   const [cluster] = input.args
@@ -67,13 +68,13 @@ export async function runKeys(input: Input, output: Output): Promise<void> {
 /** Prints an operator's token, and its hash as a variable of the gateway. */
 async function printToken(
   { stdout }: Output,
-  { use, name, hash }: { readonly use: string; readonly name: string; readonly hash: string },
+  { use, before, hash }: { readonly use: string; readonly before: string; readonly hash: string },
 ): Promise<void> {
   const { token, sha256 } = await createToken()
   stdout.write(
     [
       `# For ${use}; keep it secret:`,
-      `export ${name}=${token}`,
+      `${before}${token}`,
       '# For the gateway, in wrangler.toml under [vars]:',
       `# ${hash} = "${sha256}"`,
       '',
