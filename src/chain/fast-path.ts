@@ -11,13 +11,6 @@ import type { FastPathPart, FastReplyOptions } from './fast-path-part.ts'
 import type { Plugin } from './plugin.ts'
 import { bytesFor, paddingBlock, udpBytesFor } from './reply-bounds.ts'
 
-// Constants of this module are a part of the compiled code (dns/query.ts).
-const BYTES_MAX = MESSAGE_BYTES_MAX
-const ADVERTISED = UDP_BYTES_ADVERTISED
-const udpBytesTo = udpBytesFor
-const bytesTo = bytesFor
-const paddingTo = paddingBlock
-
 /** The quick way through one chain. */
 export class FastPath {
   /** Name of the plugin that answers. */
@@ -65,8 +58,8 @@ export class FastPath {
     const isUdp = client.transport === 'udp'
     options.isUdp = isUdp
     options.visibility = client.visibility
-    options.bytesMax = isUdp ? udpBytesTo(query) : bytesTo(query, client)
-    options.paddingBlock = isUdp ? 0 : paddingTo(client)
+    options.bytesMax = isUdp ? udpBytesFor(query) : bytesFor(query, client)
+    options.paddingBlock = isUdp ? 0 : paddingBlock(client)
     if (this.prepare.length > 0) this.prepareFor(query)
     const size = this.answers(query, reply, options)
     if (size === 0) return 0
@@ -101,8 +94,8 @@ function defaultOptions(): FastReplyOptions {
   return {
     isUdp: true,
     visibility: undefined,
-    bytesMax: BYTES_MAX,
-    udpBytes: ADVERTISED,
+    bytesMax: MESSAGE_BYTES_MAX,
+    udpBytes: UDP_BYTES_ADVERTISED,
     paddingBlock: 0,
     rotation: undefined,
     isMinimal: false,

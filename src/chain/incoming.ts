@@ -14,8 +14,6 @@ import type { MaybePromise } from './maybe-promise.ts'
  */
 export type AnswerResult = number | MaybePromise<Uint8Array | undefined>
 
-// Bound, as constants of a module are a part of the compiled code (dns/query.ts).
-const parse = parseQuery
 const NO_CLIENT: Client = { address: '', port: 0, transport: 'udp' }
 
 /** Bytes of a slab: a client that never reads its response holds on to so many. */
@@ -34,7 +32,7 @@ export class Incoming {
 
   /** Reads a message, which nobody may write to from now on. Returns itself. */
   read(message: Uint8Array, client: Client): this {
-    this.parsed = parse(message, this.query)
+    this.parsed = parseQuery(message, this.query)
     this.client = client
     return this
   }

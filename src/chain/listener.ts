@@ -11,9 +11,7 @@ import type { Client, ClientVisibility } from './client.ts'
 import type { ConnectionBounds, TlsService } from './feature.ts'
 import type { ServerAddress } from './setup.ts'
 
-// Bound, as constants of a module are a part of the compiled code (dns/query.ts).
 const { DS } = TYPE
-const isWithin = isWithinZone
 
 /** Ports where a Corefile names none. */
 export type DefaultPorts = Readonly<Record<Transport, number>>
@@ -67,7 +65,7 @@ export function findChain(listener: Listener, query: Query, client: Client): Cha
   let own: Chain | undefined
   for (let i = 0; i < zones.length; i++) {
     const served = zones[i]
-    if (served === undefined || !isWithin(query, served.zone)) continue
+    if (served === undefined || !isWithinZone(query, served.zone)) continue
     if (visibility !== undefined && isHidden(served, query, visibility)) continue
     if (served.chain.admits?.(query, client) === false) continue
     if (own !== undefined && served.zone.length === 1) break

@@ -6,8 +6,6 @@ import { MESSAGE_BYTES_MAX, UDP_BYTES_ADVERTISED, UDP_BYTES_MIN } from '../dns/l
 import type { Query } from '../dns/query.ts'
 import type { Client } from './client.ts'
 
-// Constants of this module are a part of the compiled code (dns/query.ts).
-const BYTES_MIN = UDP_BYTES_MIN
 /**
  * Largest UDP response, whatever a client says that it takes, unless `bufsize` says otherwise:
  * anybody may forge the address of a query, and larger ones are fragmented (RFC 9715 §3.1).
@@ -20,7 +18,7 @@ export const PADDING_BLOCK: number = 468
 
 /** Bytes that a UDP response may have: what the client says that it takes, within our bounds. */
 export function udpBytesFor({ udpBytes }: Query): number {
-  return Math.min(Math.max(udpBytes, BYTES_MIN), UDP_BYTES_MAX)
+  return Math.min(Math.max(udpBytes, UDP_BYTES_MIN), UDP_BYTES_MAX)
 }
 
 /** Bytes that a reply over anything but UDP may have. */
@@ -34,7 +32,7 @@ export function bytesFor({ hasEdns }: Query, { bytesMax }: Client): number {
  */
 export function advertisedTo(query: Query): number {
   if (!query.isOptOdd) return UDP_BYTES_ADVERTISED
-  return Math.min(Math.max(query.udpBytes, BYTES_MIN), REPEATED_MAX)
+  return Math.min(Math.max(query.udpBytes, UDP_BYTES_MIN), REPEATED_MAX)
 }
 
 /** What replies to a client are padded to a multiple of; 0 for nothing. */

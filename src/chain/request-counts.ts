@@ -84,9 +84,7 @@ const USUAL_BUCKETS: Uint8Array = Uint8Array.from({ length: USUAL_SIZES_END }, (
 )
 /** Most answers take less, in milliseconds. */
 const USUAL_DURATION_MS = 0.25
-// Constants of this module are a part of the compiled code (dns/query.ts).
 const { NOERROR } = RCODE
-const isIPv6 = hasIPv6Form
 
 /** Finds the address that a client's query came to; the first when it is none of them. */
 export function serverIndex(servers: readonly ServerAddress[], { localAddress }: Client): number {
@@ -127,7 +125,7 @@ export class RequestCounts {
     const { type, size } = query
     const number = type < TYPES_END ? (NUMBERS[type] ?? 0) : 0
     const protocol = client.transport === 'udp' ? 0 : 2
-    const at = 4 * number + protocol + (isIPv6(client.address) ? 1 : 0)
+    const at = 4 * number + protocol + (hasIPv6Form(client.address) ? 1 : 0)
     const kind = this.kinds[at] ?? this.addKind(at)
     kind.requests.value++
     add(kind.requestSizes, bucketOfSize(size), size)

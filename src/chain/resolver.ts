@@ -46,9 +46,7 @@ import { sendTransfer } from './zone-transfer.ts'
 const MIRRORED: ReadonlySet<number> = new Set([OPTION.NSID, OPTION.COOKIE])
 /** Why a query is refused for which there is no server block. */
 const NO_BLOCK = extendedError(EXTENDED_ERROR.NOT_AUTHORITATIVE)
-// Bound, as constants of a module are a part of the compiled code (dns/query.ts).
 const { IN } = CLASS
-const chainFor = findChain
 const PANICS = {
   name: 'coredns_panics_total',
   help: 'A metrics that counts the number of panics.',
@@ -259,7 +257,7 @@ export class Resolver {
   private answerOnFastPath(listener: Listener, incoming: Incoming, writer: ReplyWriter): number {
     const { parsed, client } = incoming
     if (parsed.kind === 'refusal' || parsed.class !== IN || isTransfer(parsed)) return 0
-    const chain = chainFor(listener, parsed, client)
+    const chain = findChain(listener, parsed, client)
     const fastPath = chain?.fastPath
     if (chain === undefined || fastPath === undefined) return 0
     const { observers } = chain

@@ -14,11 +14,6 @@ import { endsIn, Query } from './query.ts'
 /** Names that may be written before they are put in the table. */
 const NOTED_MAX = 8
 const POINTER_BITS = 0xc000
-// Constants of this module are a part of the compiled code (query.ts).
-const NAME_AT = HEADER_BYTES
-const LOWERED = LOWER
-const maskOf = tailMask
-const endsInZone = endsIn
 
 /** The names of one reply. */
 export class NameWriter {
@@ -127,7 +122,7 @@ export class NameWriter {
   private ownBefore(part: WordBytes, start: number, size: number, offset: number): number {
     const { query, labels } = this
     if (this.isTail(part, start, size, offset)) {
-      this.matchedOffset = NAME_AT + offset - size
+      this.matchedOffset = HEADER_BYTES + offset - size
       return 0
     }
     const { bytes } = part
@@ -136,13 +131,13 @@ export class NameWriter {
     let count = 0
     for (let at = 0; at < size; at += (bytes[start + at] ?? 0) + 1) labels[count++] = at
     let own = size
-    this.matchedOffset = NAME_AT + offset
+    this.matchedOffset = HEADER_BYTES + offset
     for (; count > 0 && left > 0; left--) {
       const theirs = query.labels[left - 1] ?? 0
       const at = labels[--count] ?? 0
       if (!isSameLabel(bytes, start + at, query.name, theirs)) break
       own = at
-      this.matchedOffset = NAME_AT + theirs
+      this.matchedOffset = HEADER_BYTES + theirs
     }
     return own
   }
@@ -161,7 +156,7 @@ export class NameWriter {
     if (last < end) {
       // Behind the labels stands an origin, and behind the longest of names a byte to spare.
       const differing = nameView.getInt32(last, true) ^ (words[first + whole] ?? 0)
-      if ((differing & maskOf(size)) !== 0) return false
+      if ((differing & tailMask(size)) !== 0) return false
     }
     // The same bytes may also begin in the middle of a label.
     for (let i = 0; i < labelCount; i++) {
@@ -189,7 +184,7 @@ export class NameWriter {
   /** Whether the question's name ends in an origin; the answer is kept for the next name. */
   private isWithin(origin: SizedBytes): boolean {
     if (this.matchedOrigin === origin) return true
-    if (!endsInZone(this.query, origin)) return false
+    if (!endsIn(this.query, origin)) return false
     this.matchedOrigin = origin
     return true
   }
@@ -212,7 +207,7 @@ export class NameWriter {
     while (own > 0 && left > 0) {
       const theirs = byteAt(query.labels, left - 1)
       if (!isSameLabel(name, byteAt(labels, own - 1), query.name, theirs)) break
-      this.matchedOffset = NAME_AT + theirs
+      this.matchedOffset = HEADER_BYTES + theirs
       own--
       left--
     }
@@ -250,7 +245,7 @@ const isSameLabel = (name: Uint8Array, at: number, lower: Uint8Array, lowerAt: n
   const size = name[at] ?? 0
   if (size !== lower[lowerAt]) return false
   for (let i = 1; i <= size; i++) {
-    if (LOWERED[name[at + i] ?? 0] !== lower[lowerAt + i]) return false
+    if (LOWER[name[at + i] ?? 0] !== lower[lowerAt + i]) return false
   }
   return true
 }

@@ -33,14 +33,9 @@ export const FLAG = {
   CD: 0x0010,
 } as const
 
-// What a module imports or exports is looked up and checked at each use, and so are its functions;
-// its own constants are a part of the compiled code. On the answer path this took a fifth of the
-// time, so that what it needs is bound to constants, here and in the other files of it.
 const { QR } = FLAG
 const { QUERY } = OPCODE
 const { OPT, TKEY, TSIG } = TYPE
-const maskOf = tailMask
-const QUESTION_AT = HEADER_BYTES
 const NAME_END_MAX = HEADER_BYTES + NAME_BYTES_MAX
 /** Room for a name, and for reading four bytes at its last one. */
 const NAME_BUFFER_BYTES = 260
@@ -132,7 +127,7 @@ export function parseQuery(
   into.size = size
   into.questionEnd = 0
   if (into.hasEdns) clearEdns(into)
-  if (size < QUESTION_AT) return DROP
+  if (size < HEADER_BYTES) return DROP
   copyHead(into, size)
   const { headView } = into
   const first = headView.getInt32(0)
@@ -195,7 +190,7 @@ export function endsIn(
   }
   if ((size & 3) === 0) return true
   const differing = nameView.getInt32(start + 4 * whole, true) ^ (words[whole] ?? 0)
-  return (differing & maskOf(size)) === 0
+  return (differing & tailMask(size)) === 0
 }
 
 /** TKEY and TSIG are no types to ask for without what they secure (RFC 2930 §2, RFC 8945 §4.2). */
@@ -226,7 +221,7 @@ const copyHead = ({ bytes, head }: Query, size: number): void => {
  */
 const readQuestion = (query: Query, size: number): number => {
   const { head, labels } = query
-  let at = QUESTION_AT
+  let at = HEADER_BYTES
   let labelCount = 0
   for (;;) {
     if (at >= size) return -1
@@ -234,13 +229,13 @@ const readQuestion = (query: Query, size: number): number => {
     const end = at + length + 1
     if (length > 63 || end > NAME_END_MAX || end > size) return -1
     if (length === 0) break
-    labels[labelCount++] = at - QUESTION_AT
+    labels[labelCount++] = at - HEADER_BYTES
     at = end
   }
   const questionEnd = at + 5
   if (questionEnd > size) return questionEnd
   const typeAndClass = query.headView.getInt32(at + 1)
-  query.nameBytes = at + 1 - QUESTION_AT
+  query.nameBytes = at + 1 - HEADER_BYTES
   query.labelCount = labelCount
   query.type = typeAndClass >>> 16
   query.class = typeAndClass & 0xffff
@@ -255,7 +250,7 @@ const readQuestion = (query: Query, size: number): number => {
 const lowerName = ({ headWords, nameWords, nameBytes }: Query): void => {
   const count = (nameBytes + 3) >>> 2
   for (let i = 0; i < count; i++) {
-    const four = headWords[QUESTION_AT / 4 + i] ?? 0
+    const four = headWords[HEADER_BYTES / 4 + i] ?? 0
     const low = four & 0x7f7f7f7f
     const fromA = low + 0x3f3f3f3f
     const pastZ = low + 0x25252525

@@ -25,11 +25,9 @@ const OPT_BYTES = 11
 const NO_OPTIONS: readonly EdnsOption[] = []
 const POINTER_BITS = 0xc000
 const RECORDS_MAX = 0xffff
-// Constants of this module are a part of the compiled code (query.ts).
 const { ANSWER, AUTHORITY } = SECTION
 const { QR, TC, RD, CD } = FLAG
 const { IN } = CLASS
-const HEADER_END = HEADER_BYTES
 /** An owner that is the question's name, as the upper half of a word. */
 const QUESTION_OWNER = (POINTER_BITS | HEADER_BYTES) << 16
 const ECHOED = 0x7800 | RD | CD
@@ -93,9 +91,9 @@ export class ReplyWriter {
     this.additionalCount = 0
     const { words } = this
     const { headWords, questionEnd } = query
-    this.length = questionEnd === 0 ? HEADER_END : questionEnd
+    this.length = questionEnd === 0 ? HEADER_BYTES : questionEnd
     // Up to three bytes too many, over which the first record is written.
-    for (let i = HEADER_END / 4; 4 * i < questionEnd; i++) words[i] = headWords[i] ?? 0
+    for (let i = HEADER_BYTES / 4; 4 * i < questionEnd; i++) words[i] = headWords[i] ?? 0
   }
 
   /** Bounds the TTLs of the records that follow, in seconds. */

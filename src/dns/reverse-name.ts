@@ -7,8 +7,6 @@ import { asWordBytes } from '../bytes/bytes.ts'
 import { IN_ADDR_ARPA, IP6_ARPA } from './address.ts'
 import { endsIn, type Query } from './query.ts'
 
-// Bound, as constants of a module are a part of the compiled code (query.ts).
-const isWithin = endsIn
 const IPV4_TREE = asWordBytes(IN_ADDR_ARPA)
 const IPV6_TREE = asWordBytes(IP6_ARPA)
 
@@ -29,7 +27,7 @@ export class ReverseAddress {
  */
 export function readReverseName(query: Query, into: ReverseAddress, surplusMax: number): boolean {
   const { name, labels, labelCount } = query
-  if (isWithin(query, IPV4_TREE)) {
+  if (endsIn(query, IPV4_TREE)) {
     if (labelCount > 6) return false
     into.addressBytes = 4
     into.bitCount = 8 * (labelCount - 2)
@@ -41,7 +39,7 @@ export function readReverseName(query: Query, into: ReverseAddress, surplusMax: 
     }
     return true
   }
-  if (!isWithin(query, IPV6_TREE) || labelCount > 34 + surplusMax) return false
+  if (!endsIn(query, IPV6_TREE) || labelCount > 34 + surplusMax) return false
   const nibbles = Math.min(labelCount - 2, 32)
   into.addressBytes = 16
   into.bitCount = 4 * nibbles

@@ -17,12 +17,12 @@ import type { GatewayVariables } from '../../src/gateway/config.ts'
 import { hashToken } from '../../src/gateway/token.ts'
 import { importPrivateKey } from '../../src/snapshot/format/signature.ts'
 import { SERVER } from '../certificates.ts'
+import { BUNDLES } from './places.ts'
 
 /** Of who may make tokens. */
 export const ADMIN = 'the-operator-of-a-benchmark'
 /** The cluster that is published. */
 export const CLUSTER = 'bench'
-const ROOT = join(import.meta.dirname, '../..')
 
 /** A server that runs. */
 export type BenchServer = { readonly url: string; readonly pid: number; readonly stop: () => void }
@@ -80,7 +80,7 @@ export function startOurs(
   const folder = benchFolder({ Corefile: COREFILE })
   const tls = isSecure ? ['--tls-cert', join(folder, 'cert'), '--tls-key', join(folder, 'key')] : []
   const flags = ['--conf', join(folder, 'Corefile'), '--listen', '127.0.0.1:0', ...tls]
-  const args = [join(ROOT, 'src/cli/run.ts'), 'gateway', ...flags]
+  const args = [join(BUNDLES, 'package/run.js'), 'gateway', ...flags]
   return startProcess(command, args, {
     folder,
     variables,
@@ -91,7 +91,7 @@ export function startOurs(
 /** Starts the bare app over TLS. */
 export async function startBare(): Promise<BenchServer> {
   const folder = benchFolder({})
-  const script = join(import.meta.dirname, 'servers/bare-node.ts')
+  const script = join(BUNDLES, 'bare-node.js')
   const args = [script, join(folder, 'cert'), join(folder, 'key')]
   const server = await startProcess(process.execPath, args, { folder, ready: /^ready: (\d+)/ })
   return { ...server, url: `https://127.0.0.1:${server.url}` }

@@ -5,6 +5,7 @@
  */
 import { execFileSync } from 'node:child_process'
 import { join } from 'node:path'
+import { BUNDLES } from './places.ts'
 import { median, type Row, row } from './row.ts'
 
 const UNCONCERNED_NS_MAX = 50
@@ -56,7 +57,7 @@ const CONCERNED: readonly (readonly [name: string, directive: string])[] = [
 export function benchPlugins(): Row[] {
   const bases: number[] = []
   const cost = (directive: string): number => {
-    const script = join(import.meta.dirname, 'plugin-cost.ts')
+    const script = join(BUNDLES, 'plugin-cost.js')
     const printed = execFileSync(process.execPath, [script, directive], { encoding: 'utf8' })
     const { base, added }: { readonly base: number; readonly added: number } = JSON.parse(printed)
     bases.push(base)

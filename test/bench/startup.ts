@@ -6,9 +6,9 @@ import { spawnSync } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { ROOT } from './places.ts'
 import { median, type Row, row } from './row.ts'
 
-const ROOT = join(import.meta.dirname, '../..')
 const ROUNDS = 5
 
 /** Measures. */

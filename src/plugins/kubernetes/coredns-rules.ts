@@ -26,18 +26,15 @@ import type { Zone } from './zone.ts'
 /** Whose rules decide whether a name exists. */
 export type Rules = 'coredns' | 'rfc'
 
-// Constants of this module are a part of the compiled code (dns/query.ts).
 const { TXT, PTR, SRV } = TYPE
-const IMPLIED = IMPLIED_MARK
-const SETS_MASK = SETS_PER_NODE_MAX
 const UNDERSCORE = 0x5f
 const NS_DNS: readonly number[] = [2, 0x6e, 0x73, 3, 0x64, 0x6e, 0x73]
 const POD: readonly number[] = [3, 0x70, 0x6f, 0x64]
 
 /** Tells whether CoreDNS denies a name of the snapshot, whose node has this head, for a type. */
 export function isDenied(type: number, shard: Shard, node: number, head: number): boolean {
-  if ((head & IMPLIED) !== 0) return true
-  const setCount = (head >>> 8) & SETS_MASK
+  if ((head & IMPLIED_MARK) !== 0) return true
+  const setCount = (head >>> 8) & SETS_PER_NODE_MAX
   if (type === TXT) {
     return setCount === 0 || shard.nameBytes(node) === 0 || isNsDns(shard, node)
   }

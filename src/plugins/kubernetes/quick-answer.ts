@@ -18,14 +18,10 @@ import { VERDICT } from './verdict.ts'
 import { type Zones, zoneOf } from './zone.ts'
 import { ZoneAnswer } from './zone-answer.ts'
 
-// Constants of this module are a part of the compiled code (dns/query.ts).
 const { DATA, NODATA, ABSENT } = VERDICT
 const { CNAME, AXFR, IXFR } = TYPE
 const { NOERROR, NXDOMAIN } = RCODE
 const { AA } = FLAG
-const findZone = zoneOf
-const addSoa = writeSoa
-const infoOf = infoFor
 
 /** What answers depend on. */
 export type QuickOptions = {
@@ -51,7 +47,7 @@ export class QuickAnswer {
   /** Writes the reply to a query and returns its size; 0 when it has to take the long way. */
   answer(query: Query, reply: ReplyWriter, how: FastReplyOptions): number {
     const { zones, cluster, rules, fallthrough } = this.options
-    const zone = findZone(zones, query)
+    const zone = zoneOf(zones, query)
     if (zone === undefined || isForLongWay(query, zone.origin.size)) return 0
     const source = zone.isMulticluster ? this.options.sharedSource : this.options.source
     const { visibility } = how
@@ -73,7 +69,7 @@ export class QuickAnswer {
     } else if (verdict !== DATA && verdict !== NODATA) return 0
     if (verdict !== DATA) {
       if (how.hasTtlBounds) reply.boundTtl(how.negativeTtlMin, how.negativeTtlMax)
-      addSoa(reply, query, zone, infoOf(snapshot, visibility?.namespaces))
+      writeSoa(reply, query, zone, infoFor(snapshot, visibility?.namespaces))
     }
     // The cache gives all records the least TTL of them, which is not known before the last one.
     if (how.hasTtlBounds && !reply.hasOneTtl) return 0

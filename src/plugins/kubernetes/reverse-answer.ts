@@ -12,7 +12,6 @@ import type { Snapshot } from '../../snapshot/read/snapshot.ts'
 import { VERDICT } from './verdict.ts'
 import type { ZoneAnswer } from './zone-answer.ts'
 
-// Constants of this module are a part of the compiled code (dns/query.ts).
 const { DATA, NODATA, ABSENT, UNLOADED } = VERDICT
 const { PTR } = TYPE
 /** Names below a reverse zone that are the forward zones' as well. */

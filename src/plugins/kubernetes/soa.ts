@@ -14,12 +14,9 @@ import type { SnapshotInfo } from '../../snapshot/read/snapshot.ts'
 import { type RelativeName, relativeName } from './spellings.ts'
 import type { Zone } from './zone.ts'
 
-// Constants of this module are a part of the compiled code (dns/query.ts).
 const { SOA } = TYPE
 const { IN } = CLASS
 const { ANSWER, AUTHORITY } = SECTION
-const QUESTION_AT = QUESTION_OFFSET
-const NAME_BYTES = NAME_BYTES_MAX
 const REFRESH_SECONDS = 7200
 const RETRY_SECONDS = 1800
 const EXPIRE_SECONDS = 86400
@@ -57,14 +54,14 @@ export function writeSoa(
   const relativeBytes = query.nameBytes - origin.size
   const isAsked = relativeBytes === 0 && query.type === SOA
   if (origin.size === 1) reply.beginRootOwner()
-  else reply.pointOwner(QUESTION_AT + relativeBytes)
+  else reply.pointOwner(QUESTION_OFFSET + relativeBytes)
   reply.beginRecord(SOA, IN, Math.min(info.ttlSeconds, SOA_TTL_SECONDS_MAX))
   if (info !== numbered) writeNumbers(info)
   if (endsAsUsual(query, relativeBytes, origin.size)) {
     const start = reply.length
     reply.writeMade(usual.words, NUMBERS_OFFSET + NUMBERS_BYTES)
-    reply.writePointerAt(start + HOSTMASTER_OFFSET - 2, QUESTION_AT + relativeBytes)
-    reply.writePointerAt(start + NUMBERS_OFFSET - 2, QUESTION_AT + relativeBytes)
+    reply.writePointerAt(start + HOSTMASTER_OFFSET - 2, QUESTION_OFFSET + relativeBytes)
+    reply.writePointerAt(start + NUMBERS_OFFSET - 2, QUESTION_OFFSET + relativeBytes)
   } else {
     const fits =
       reply.writeJoinedName(NS_DNS, 0, NS_DNS.size, origin) &&
@@ -93,7 +90,7 @@ const endsAsUsual = (
   relativeBytes: number,
   originBytes: number,
 ): boolean => {
-  if (originBytes === 1 || HOSTMASTER.size + originBytes > NAME_BYTES) return false
+  if (originBytes === 1 || HOSTMASTER.size + originBytes > NAME_BYTES_MAX) return false
   let last = labelCount - 1
   while (last >= 0 && (labels[last] ?? 0) >= relativeBytes) last--
   if (last < 0) return true

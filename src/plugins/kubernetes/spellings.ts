@@ -10,8 +10,6 @@ import { type WordBytes, wordBytes } from '../../bytes/bytes.ts'
 import { NAME_BYTES_MAX } from '../../dns/limits.ts'
 import type { Query } from '../../dns/query.ts'
 
-// Constants of this module are a part of the compiled code (dns/query.ts).
-const NAME_BYTES = NAME_BYTES_MAX
 const UNDERSCORE = 0x5f
 const SVC = 0x737663
 const POD = 0x706f64
@@ -62,7 +60,7 @@ export function spellPort(query: Query, count: number, into: RelativeName): bool
     for (let j = 1; j <= length; j++) into.bytes[size++] = name[at + j] ?? 0
   }
   const end = (labels[count - 1] ?? 0) + 4
-  if (size === tail || size + end - tail >= NAME_BYTES) return false
+  if (size === tail || size + end - tail >= NAME_BYTES_MAX) return false
   for (let at = tail; at < end; at++) into.bytes[size++] = name[at] ?? 0
   into.size = size
   return true

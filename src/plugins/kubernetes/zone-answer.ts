@@ -35,18 +35,10 @@ import { VERDICT } from './verdict.ts'
 import { answerZonal } from './zonal-answer.ts'
 import type { Zone } from './zone.ts'
 
-// Constants of this module are a part of the compiled code (dns/query.ts).
 const { DATA, NODATA, ABSENT, ALIAS, UNLOADED } = VERDICT
 const { A, AAAA, CNAME, NS, PTR, SOA, SRV, TXT } = TYPE
 const { ANSWER, ADDITIONAL } = SECTION
 const { IN } = CLASS
-const GLUE = GLUE_MARK
-const SETS_MASK = SETS_PER_NODE_MAX
-const PARTS_HEAD_BYTES = PARTS_BYTES
-const QUESTION_AT = QUESTION_OFFSET
-const shardIndexOf = shardOfQuery
-const isDeniedName = isDenied
-const podLabelOf = podLabel
 /** Weight of the only SRV record at a Pod's name. */
 const POD_WEIGHT = 100
 /** The label `*` and its length. */
@@ -131,7 +123,7 @@ export class ZoneAnswer {
     }
     const { shards } = snapshot
     const count = labelsBefore(query, relativeBytes)
-    const index = shardIndexOf(query, relativeBytes, count, shards.length)
+    const index = shardOfQuery(query, relativeBytes, count, shards.length)
     const shard = shards[index]
     if (shard === undefined) {
       this.missingShard = index
@@ -155,7 +147,7 @@ export class ZoneAnswer {
       const spelled = other.findName(words, size)
       if (spelled !== 0) return this.answerNode(query.type, other, spelled)
     }
-    const label = podLabelOf(query, count)
+    const label = podLabel(query, count)
     if (label >= 0) return this.answerPod(query, snapshot, relativeBytes, label)
     if (this.hasWildcards) return this.answerBelow(query, snapshot, relativeBytes, count)
     return answerZonal(this, query, count, snapshot)
@@ -208,7 +200,7 @@ export class ZoneAnswer {
     const targets: Uint8Array[] = []
     let item = apex.refSet(ref) + 4
     for (let left = apex.refCount(ref); left > 0; left--) {
-      const start = item + PARTS_HEAD_BYTES + apex.uint16(item)
+      const start = item + PARTS_BYTES + apex.uint16(item)
       const size = apex.uint16(item + 2) - 1
       if (size >= 0) targets.push(apex.bytes.subarray(start, start + size))
       item = start + Math.max(0, size)
@@ -229,13 +221,13 @@ export class ZoneAnswer {
   /** Answers from a node: what it has of a type. */
   answerNode(type: number, shard: Shard, node: number): number {
     const head = shard.nodeHead(node)
-    if ((head & GLUE) !== 0 || !this.sees(shard, node)) return ABSENT
+    if ((head & GLUE_MARK) !== 0 || !this.sees(shard, node)) return ABSENT
     const ref = shard.findSet(node, type)
     // Where the set that is asked for is the only one, the name is no alias. Most are so.
-    const isOnly = ref !== 0 && ((head >>> 8) & SETS_MASK) === 1
+    const isOnly = ref !== 0 && ((head >>> 8) & SETS_PER_NODE_MAX) === 1
     if (this.rules === 'coredns') {
       const isSettled = isOnly && type !== TXT && type !== PTR
-      if (!isSettled && isDeniedName(type, shard, node, head)) return ABSENT
+      if (!isSettled && isDenied(type, shard, node, head)) return ABSENT
     }
     const isAlias = !isOnly && type !== CNAME && shard.findSet(node, CNAME) !== 0
     if (isAlias && !this.ignoresAliases) return ALIAS
@@ -301,7 +293,7 @@ export class ZoneAnswer {
     const type = addressBytes === 4 ? A : AAAA
     const isService = asked === SRV && this.rules === 'coredns'
     if (asked !== type && !isService) return NODATA
-    reply.pointOwner(QUESTION_AT)
+    reply.pointOwner(QUESTION_OFFSET)
     reply.beginRecord(asked, IN, ttlSeconds)
     if (isService) {
       reply.writeBytes(this.service, 0, this.service.length)

@@ -8,9 +8,6 @@ import { isReverseZone, type KubernetesOptions } from '../../corefile/kubernetes
 import { isSubdomain, ROOT } from '../../dns/name.ts'
 import { endsIn, type Query } from '../../dns/query.ts'
 
-// Bound, as constants of a module are a part of the compiled code (dns/query.ts).
-const isWithin = endsIn
-
 /** A zone that a directive answers. */
 export type Zone = {
   readonly origin: SizedBytes
@@ -60,7 +57,7 @@ export function zoneOf(
 ): Zone | undefined {
   for (let i = 0; i < all.length; i++) {
     const zone = all[i]
-    if (zone === undefined || !isWithin(query, zone.origin)) continue
+    if (zone === undefined || !endsIn(query, zone.origin)) continue
     if (counts === undefined || counts(zone)) return zone
   }
   return undefined

@@ -5,8 +5,6 @@
 import { readInt32 } from '../../bytes/bytes.ts'
 import { NAMESPACES_MAX, POD_BIT, YIELDING_BIT } from './layout.ts'
 
-// Constants of this module are a part of the compiled code (dns/query.ts).
-const NAMESPACE_MASK = NAMESPACES_MAX
 /** Turns the order of signed numbers into that of unsigned ones. */
 const SIGN = 0x80000000
 
@@ -100,7 +98,7 @@ export class AddressTable {
 
   /** Number of the entry's namespace. */
   namespaceId(index: number): number {
-    return this.info(index) & NAMESPACE_MASK
+    return this.info(index) & NAMESPACES_MAX
   }
 
   /** Whether a Pod of the namespace has the entry's address. */

@@ -4,8 +4,6 @@
  */
 import { tailMask } from '../../bytes/bytes.ts'
 
-// Bound, as constants of a module are a part of the compiled code (dns/query.ts).
-const maskOf = tailMask
 const BASIS = 0x811c9dc5
 const FACTOR = 0x9e3779b1
 
@@ -38,7 +36,7 @@ export function hashWords(labels: Int32Array, size: number, seed: number): numbe
   let hash = BASIS ^ seed
   const whole = size >>> 2
   for (let i = 0; i < whole; i++) hash = step(hash, labels[i] ?? 0)
-  return (size & 3) === 0 ? hash : step(hash, (labels[whole] ?? 0) & maskOf(size))
+  return (size & 3) === 0 ? hash : step(hash, (labels[whole] ?? 0) & tailMask(size))
 }
 
 /** As `hashByteRange`, of bytes that can be read four at a time, up to three behind `end`. */
@@ -46,7 +44,7 @@ export function hashView(view: DataView, start: number, end: number, seed: numbe
   let hash = BASIS ^ seed
   let at = start
   for (; at + 4 <= end; at += 4) hash = step(hash, view.getInt32(at, true))
-  if (at < end) hash = step(hash, view.getInt32(at, true) & maskOf(end - at))
+  if (at < end) hash = step(hash, view.getInt32(at, true) & tailMask(end - at))
   return hash
 }
 

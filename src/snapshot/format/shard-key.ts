@@ -15,9 +15,6 @@ import { hashByteRange, hashStep, hashView } from './name-hash.ts'
 
 const KEY_SEED = 0x6b647368
 const UNIT_SEED = 0x756e6974
-// Bound, as constants of a module are a part of the compiled code (dns/query.ts).
-const hashOf = hashView
-const hashOfBytes = hashByteRange
 
 /** Index of the shard of a name, of `count` shards; `count` is a power of two. */
 export function shardOfName(labels: Uint8Array, size: number, count: number): number {
@@ -65,7 +62,7 @@ export function shardOfQuery(
   count: number,
 ): number {
   const third = labelCount < 4 ? 0 : (labels[labelCount - 3] ?? 0)
-  return hashOf(nameView, third, size, KEY_SEED) & (count - 1)
+  return hashView(nameView, third, size, KEY_SEED) & (count - 1)
 }
 
 /** Index of the shard of an address, the first `size` bytes of `address`: 4 or 16. */
@@ -79,7 +76,7 @@ export function shardOfAddress(
 
 /** What the shard of an address follows from, whatever their number: its lowest bits. */
 export function addressKey(address: Uint8Array, size: number = address.length): number {
-  return hashOfBytes(address, 0, size - 1, KEY_SEED)
+  return hashByteRange(address, 0, size - 1, KEY_SEED)
 }
 
 /** The unit of an address, 4 or 16 bytes. */

@@ -13,14 +13,10 @@ import { FORM, PARTS_BYTES, TARGET_BYTES } from '../format/layout.ts'
 import type { Shard } from './shard.ts'
 import type { Visibility } from './visibility.ts'
 
-// Constants of this module are a part of the compiled code (dns/query.ts).
 const { FIXED, TARGETS } = FORM
 const { A, AAAA, SRV, DNAME } = TYPE
 const { IN } = CLASS
 const { ANSWER, ADDITIONAL } = SECTION
-const QUESTION_AT = QUESTION_OFFSET
-const PARTS_HEAD_BYTES = PARTS_BYTES
-const TARGET_ITEM_BYTES = TARGET_BYTES
 const RDATA_FIXED_BYTES = 6
 
 /** Writes sets; made once, set up before each reply. */
@@ -88,9 +84,9 @@ export class SetWriter {
     const { reply } = this
     const ttlSeconds = shard.setTtl(set)
     for (let i = 0; i < count && !reply.isFull; i++) {
-      const item = set + 4 + TARGET_ITEM_BYTES * i
+      const item = set + 4 + TARGET_BYTES * i
       const node = shard.targetNode(set, i)
-      reply.pointOwner(QUESTION_AT)
+      reply.pointOwner(QUESTION_OFFSET)
       reply.beginRecord(SRV, IN, ttlSeconds)
       reply.writeBytes(shard.bytes, item, RDATA_FIXED_BYTES)
       const start = shard.nameOffset(node)
@@ -107,8 +103,8 @@ export class SetWriter {
     for (let i = 0; i < count && !reply.isFull; i++) {
       const size = shard.uint16(item)
       const nameSize = shard.uint16(item + 2) - 1
-      const name = item + PARTS_HEAD_BYTES + size
-      reply.pointOwner(QUESTION_AT)
+      const name = item + PARTS_BYTES + size
+      reply.pointOwner(QUESTION_OFFSET)
       reply.beginRecord(type, IN, ttlSeconds)
       if (this.writePart(shard, item, nameSize, type)) reply.endRecord(ANSWER)
       else reply.cancelRecord()
@@ -119,7 +115,7 @@ export class SetWriter {
   private writePart(shard: Shard, item: number, nameSize: number, type: number): boolean {
     const { reply, origin } = this
     const size = shard.uint16(item)
-    const start = item + PARTS_HEAD_BYTES
+    const start = item + PARTS_BYTES
     if (nameSize < 0) {
       writeRdata(reply, type, shard.bytes.subarray(start, start + size))
       return true

@@ -21,16 +21,11 @@ import { hashName, hashWords } from '../format/name-hash.ts'
 import { readNamespaceNames } from '../format/namespace-names.ts'
 import type { NamespaceLabels } from './namespace-labels.ts'
 
-// Constants of this module are a part of the compiled code (dns/query.ts). In words:
+// Sizes in 32-bit words.
 const NODE_WORDS = NODE_BYTES / 4
 const SET_REF_WORDS = SET_REF_BYTES / 4
 const SLOT_WORDS = SLOT_BYTES / 4
 const TARGET_WORDS = TARGET_BYTES / 4
-const SETS_MASK = SETS_PER_NODE_MAX
-const ADDRESS_NAMES = ADDRESS_NAMES_BIT
-const NAMESPACE_MASK = NAMESPACES_MAX
-const hashOf = hashWords
-const maskOf = tailMask
 
 /** One shard. Make it with `openShard`; nodes, references and sets are offsets into `bytes`. */
 export class Shard {
@@ -93,8 +88,8 @@ export class Shard {
     this.isUsed = true
     // Nearly all shards have the seed 0. With that the hash is there by the time when the shard has
     // come from memory; to wait for its seed took a tenth of an answer.
-    const unseeded = hashOf(labels, size, 0)
-    const hash = this.seed === 0 ? unseeded : hashOf(labels, size, this.seed)
+    const unseeded = hashWords(labels, size, 0)
+    const hash = this.seed === 0 ? unseeded : hashWords(labels, size, this.seed)
     for (let slot = hash & slotMask; ; slot = (slot + 1) & slotMask) {
       const at = slots + SLOT_WORDS * slot
       const node = words[at + 1] ?? 0
@@ -112,7 +107,7 @@ export class Shard {
   findSet(node: number, type: number): number {
     const { words } = this
     const first = (node >>> 2) + NODE_WORDS
-    const end = first + SET_REF_WORDS * (((words[node >>> 2] ?? 0) >>> 8) & SETS_MASK)
+    const end = first + SET_REF_WORDS * (((words[node >>> 2] ?? 0) >>> 8) & SETS_PER_NODE_MAX)
     for (let ref = first; ref < end; ref += SET_REF_WORDS) {
       if (((words[ref] ?? 0) & 0xffff) === type) return 4 * ref
     }
@@ -121,17 +116,17 @@ export class Shard {
 
   /** Number of types at a node. */
   setCount(node: number): number {
-    return (this.nodeHead(node) >>> 8) & SETS_MASK
+    return (this.nodeHead(node) >>> 8) & SETS_PER_NODE_MAX
   }
 
   /** Whether the names of addresses are below a node. */
   hasAddressNames(node: number): boolean {
-    return ((this.nodeHead(node) >>> 8) & ADDRESS_NAMES) !== 0
+    return ((this.nodeHead(node) >>> 8) & ADDRESS_NAMES_BIT) !== 0
   }
 
   /** Number of the namespace that a node belongs to. */
   nodeNamespaceId(node: number): number {
-    return (this.nodeHead(node) >>> 16) & NAMESPACE_MASK
+    return (this.nodeHead(node) >>> 16) & NAMESPACES_MAX
   }
 
   /** Whether a node exists only because of names below it. */
@@ -231,13 +226,13 @@ export class Shard {
     const { words } = this
     const head = words[node >>> 2] ?? 0
     if ((head & 0xff) !== size) return false
-    const start = (node >>> 2) + NODE_WORDS + SET_REF_WORDS * ((head >>> 8) & SETS_MASK)
+    const start = (node >>> 2) + NODE_WORDS + SET_REF_WORDS * ((head >>> 8) & SETS_PER_NODE_MAX)
     const whole = size >>> 2
     for (let i = 0; i < whole; i++) {
       if (words[start + i] !== labels[i]) return false
     }
     if ((size & 3) === 0) return true
-    return (((words[start + whole] ?? 0) ^ (labels[whole] ?? 0)) & maskOf(size)) === 0
+    return (((words[start + whole] ?? 0) ^ (labels[whole] ?? 0)) & tailMask(size)) === 0
   }
 
   private hasName(node: number, labels: Uint8Array, size: number): boolean {
