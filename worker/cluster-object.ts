@@ -12,10 +12,10 @@ import {
   type Publisher,
 } from '../src/gateway/ingest.ts'
 import { readHistory } from '../src/gateway/local-writer.ts'
+import { Mutex } from '../src/gateway/mutex.ts'
 import type { ClusterHistory } from '../src/gateway/publish-routes.ts'
 import type { ClusterStore, ServedManifest, SignedManifest } from '../src/gateway/store.ts'
 import { StoreError } from '../src/gateway/store-error.ts'
-import { Turns } from '../src/gateway/turns.ts'
 import { UnlistedShards } from '../src/gateway/unlisted-shards.ts'
 import { importPublicKey } from '../src/snapshot/format/signature.ts'
 import type { ClusterCalls, ClusterIdentity } from './cluster-stub.ts'
@@ -28,7 +28,7 @@ export class ClusterObject extends DurableObject<Env> implements ClusterCalls {
   private readonly store: ClusterStore
   private readonly log = createWorkerHost().log
   /** Serializes writes: other calls run while a signature is checked. */
-  private readonly turns = new Turns()
+  private readonly mutex = new Mutex()
   /** By public key, because an object outlives a change of the configuration. */
   private readonly publishers = new Map<string, Promise<Publisher>>()
 
@@ -69,7 +69,7 @@ export class ClusterObject extends DurableObject<Env> implements ClusterCalls {
   }
 
   pin(identity: ClusterIdentity, generation: number | undefined): Promise<boolean> {
-    return this.turns.take(async () => (await this.publisher(identity)).store.pin(generation))
+    return this.mutex.run(async () => (await this.publisher(identity)).store.pin(generation))
   }
 
   /** Errors lose their class on the way to the Worker, so a failing store becomes a refusal. */
@@ -77,7 +77,7 @@ export class ClusterObject extends DurableObject<Env> implements ClusterCalls {
     identity: ClusterIdentity,
     act: (publisher: Publisher) => Promise<IngestResult>,
   ): Promise<IngestResult> {
-    return this.turns.take(async () => {
+    return this.mutex.run(async () => {
       try {
         return await act(await this.publisher(identity))
       } catch (error) {

@@ -2,7 +2,7 @@
  * Headers of an answer over HTTP.
  * @module
  */
-import { freshSeconds } from './freshness.ts'
+import { freshSeconds } from './freshness-lifetime.ts'
 import { SECURITY_HEADERS } from './json-response.ts'
 
 const NO_MORE: Readonly<Record<string, string>> = {}

@@ -1,16 +1,17 @@
 /**
- * Who a request comes from, as Cloudflare Access says it: a signed assertion that it adds to each
- * request of somebody who has logged in, or of a service with a token of Access.
+ * Checks the signed assertions that Cloudflare Access adds to the requests of users who have logged
+ * in and of services with an Access token.
  * @module
  */
+import { isRecord } from '../bytes/unknown.ts'
 import type { GatewayClock } from './held-clock.ts'
 import { type After, SharedLoads } from './shared-loads.ts'
 import { verifyClaims } from './signed-claims.ts'
 
-/** Header that Access sets, and that clients cannot: Access puts its own in the place of theirs. */
+/** Header of the assertion. Access replaces a header of this name that a client sends. */
 export const ASSERTION_HEADER = 'cf-access-jwt-assertion'
 
-/** What there is to know about an Access application. */
+/** An Access application. */
 export type AccessApplication = {
   /** The team's URL, `https://TEAM.cloudflareaccess.com`. */
   readonly issuer: string
@@ -18,31 +19,31 @@ export type AccessApplication = {
   readonly audience: string
 }
 
-/** What checking needs of its runtime. */
+/** An application, and what checking its assertions needs of the runtime. */
 export type AssertionOptions = AccessApplication & {
   readonly fetch: (url: string) => Promise<Response>
   readonly after: After
   readonly clock: GatewayClock
 }
 
-/** Access changes its keys every six weeks, and has the next ones there before. */
+/** Access rotates its keys every six weeks, and publishes the next ones beforehand. */
 const KEYS_FRESH_MS = 60 * 60 * 1000
-/** How long nobody looks again for a key that was not among them. */
+/** How long an unknown key does not cause another request for the keys. */
 const KEYS_RETRY_MS = 30_000
 const KEYS_BYTES_MAX = 64 * 1024
 const ASSERTION_CHARS_MAX = 8192
-/** Difference of the clocks that is looked over. */
+/** Tolerated clock difference. */
 const CLOCK_SKEW_SECONDS = 60
 
-/** How long an assertion that was checked is not checked again: its keys may be withdrawn. */
+/** How long a check stays valid; Access may withdraw keys. */
 const CHECKED_FRESH_MS = 60_000
-/** Assertions that are remembered. */
+/** Most assertions that are remembered. */
 const CHECKED_MAX = 1024
 
-/** Whose an assertion was found to be, and until when (milliseconds since 1970) that holds. */
+/** The result of a check. */
 type Checked = {
   readonly identities: readonly string[]
-  /** When it was checked, by the clock that never goes back. */
+  /** When it was checked, by the monotonic clock. */
   readonly checkedMs: number
   /** When it expires, by the wall clock. */
   readonly expiresMs: number
@@ -50,7 +51,7 @@ type Checked = {
 
 type Keys = { readonly set: readonly unknown[]; readonly readMs: number }
 
-/** Checks assertions. */
+/** Checks the assertions of one application. */
 export class AccessAssertions {
   private readonly options: AssertionOptions
   private readonly loads: SharedLoads<Keys>
@@ -63,24 +64,24 @@ export class AccessAssertions {
   }
 
   /**
-   * Says who an assertion is of: `access:` and the mail address, or the name of a service's token;
-   * and for mail addresses `access:@` and their domain as well. Nobody when it does not hold.
-   * @throws {Error} when the keys of Access cannot be had
+   * Returns the identities in an assertion: `access:` and the email address, and `access:@` and its
+   * domain; or `access:` and the name of a service token. None for an invalid assertion.
+   * @throws {Error} when the keys of Access cannot be read
    */
   async identitiesOf(assertion: string): Promise<readonly string[]> {
     if (assertion.length > ASSERTION_CHARS_MAX) return []
     const keys = await this.keysOfAtLeast(0)
     const found = await this.verify(assertion, keys)
     if (found !== undefined) return found
-    // It may be signed by a key that is newer than those at hand.
+    // The signing key may be newer than the known ones.
     const isDue = this.options.clock.elapsed() - keys.readMs >= KEYS_RETRY_MS
     if (!isDue) return []
     return (await this.verify(assertion, await this.keysOfAtLeast(keys.readMs + 1))) ?? []
   }
 
   /**
-   * Returns whose an assertion is that `identitiesOf` checked within the last minute and that has
-   * not expired; `undefined` when it has to be checked.
+   * Returns the identities in an assertion that {@link identitiesOf} checked within the last minute
+   * and that has not expired; `undefined` when it has to be checked.
    */
   identitiesAtOnce(assertion: string): readonly string[] | undefined {
     const { now, elapsed } = this.options.clock
@@ -105,7 +106,7 @@ export class AccessAssertions {
     return found.identities
   }
 
-  /** The keys, when they are fresh and were read at a time or later; else they are read again. */
+  /** Returns the keys, read again unless they are fresh and were read at `readMs` or later. */
   private async keysOfAtLeast(readMs: number): Promise<Keys> {
     const { keys } = this
     const isFresh = keys !== undefined && this.options.clock.elapsed() - keys.readMs < KEYS_FRESH_MS
@@ -120,10 +121,11 @@ export class AccessAssertions {
     const response = await this.options.fetch(`${issuer}/cdn-cgi/access/certs`)
     const text = await response.text()
     if (!response.ok || text.length > KEYS_BYTES_MAX) {
-      throw new Error(`The keys of Access cannot be had: HTTP status ${response.status}`)
+      throw new Error(`Cannot read the keys of Access: HTTP status ${response.status}`)
     }
     const set: unknown = JSON.parse(text)
-    if (!isKeySet(set)) throw new Error('What Access sent are no keys')
+    if (!isRecord(set) || !Array.isArray(set.keys))
+      throw new Error('Cannot read the keys of Access: not a JSON Web Key Set')
     return { set: set.keys, readMs: clock.elapsed() }
   }
 }
@@ -134,8 +136,4 @@ function identities({ email, common_name: name }: Readonly<Record<string, unknow
     return [`access:${address}`, `access:${address.slice(address.lastIndexOf('@'))}`]
   }
   return typeof name === 'string' && name !== '' ? [`access:${name.toLowerCase()}`] : []
-}
-
-function isKeySet(value: unknown): value is { readonly keys: readonly unknown[] } {
-  return typeof value === 'object' && value !== null && 'keys' in value && Array.isArray(value.keys)
 }

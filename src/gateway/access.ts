@@ -1,6 +1,6 @@
 /**
- * Who may ask, and what they see: everybody, who has the token of the configuration, who has one
- * that an operator made. Closed unless configured.
+ * Which clients may query and what they see: everybody with `PUBLIC`, holders of the configured
+ * client token, and holders of tokens that the operator created. Closed unless configured.
  * @module
  */
 
@@ -10,29 +10,29 @@ import { HttpError } from '../doh/http-error.ts'
 import { hasHash } from './token.ts'
 import type { KnownToken, TokenBook } from './token-book.ts'
 
-/** Who may ask a gateway. */
+/** Which clients may query a gateway without a token of the token store. */
 export type Access = {
-  /** Whether everybody may, and see everything. */
+  /** Whether every client may, and sees everything. */
   readonly isPublic: boolean
-  /** SHA-256 of a token that sees everything; `undefined` for none. */
+  /** SHA-256 of the client token, which sees everything; `undefined` for none. */
   readonly sha256: string | undefined
 }
 
-/** Who asks. */
+/** A client that was admitted. */
 export type Caller = {
-  /** What they see; `undefined` for everything. */
+  /** What the client may see; `undefined` for everything. */
   readonly view: ClientVisibility | undefined
-  /** Who they are, to count their requests by; `undefined` for everybody. */
+  /** The token whose rate limit counts; `undefined` counts by address. */
   readonly tokenId: string | undefined
-  /** Whether they may have answers explained. */
+  /** Whether the client may use `/v1/explain`. */
   readonly mayExplain: boolean
 }
 
-/** What a request carries, beside its headers, to say who sends it. */
+/** The credentials of a request other than its headers. */
 export type Credentials = {
-  /** The token in the path, for clients that can send no headers. */
+  /** The token in the path, for clients that cannot send headers. */
   readonly pathToken: string | undefined
-  /** Finds the identities that the platform, or a signature, vouches for. */
+  /** Returns the identities that the platform or a signature has verified. */
   readonly identities: () => MaybePromise<readonly string[]>
 }
 
@@ -40,9 +40,9 @@ const EVERYBODY: Caller = { view: undefined, tokenId: undefined, mayExplain: fal
 const CHALLENGE = 'Bearer realm="kubedoh", Basic realm="kubedoh"'
 
 /**
- * Finds out who sends a request.
- * @param book the tokens that an operator made
- * @throws {HttpError} 401; the same whether the token is missing, wrong, revoked or too old
+ * Finds the caller of a request.
+ * @param book the tokens that the operator created
+ * @throws {HttpError} 401, the same for a missing, wrong, revoked and expired token
  */
 export async function findCaller(
   access: Access,
@@ -59,7 +59,7 @@ export async function findCaller(
       return { ...EVERYBODY, mayExplain: true }
     }
   }
-  // A page of another site has the browser's certificate or login go with what it sends here.
+  // Browsers add their certificate or login to requests that a page of another site sends.
   const isCrossSite = request.headers.get('sec-fetch-site') === 'cross-site'
   for (const identity of isCrossSite ? [] : await identities()) {
     const known = await book.findIdentity(identity)
@@ -73,14 +73,14 @@ function callerOf({ view, record }: KnownToken): Caller {
 }
 
 /**
- * Reads the token of a Bearer header (RFC 6750 §2.1) or the password of a Basic one (RFC 7617),
- * the user's name where there is no password.
+ * Reads the token of a Bearer header (RFC 6750 §2.1), or the password of a Basic one (RFC 7617);
+ * the user name when the password is empty.
  */
 export function headerToken(request: Request): string | undefined {
   return tokenOf(request.headers.get('authorization') ?? '')
 }
 
-/** Reads the token of an `Authorization` header's value, as {@link headerToken} does. */
+/** As {@link headerToken}, for the value of the `Authorization` header. */
 export function tokenOf(authorization: string): string | undefined {
   if (authorization === '') return undefined
   const [, scheme = '', value = ''] = /^(\w+)\s+(\S+)$/.exec(authorization) ?? []

@@ -13,7 +13,7 @@ import { type Caller, findCaller } from './access.ts'
 import { AccessAssertions, ASSERTION_HEADER } from './access-assertions.ts'
 import type { GatewayConfig } from './config.ts'
 import type { HeldClock } from './held-clock.ts'
-import { type Carriers, findKnownSender } from './known-sender.ts'
+import { type Carriers, findKnownCaller } from './known-caller.ts'
 import { isAdmin } from './operators.ts'
 import { addressKey, RateBuckets, type RateLimiter, tooMany } from './rate-limiter.ts'
 import { RemoteClient } from './remote-client.ts'
@@ -107,7 +107,7 @@ export class Admission {
       const sent = { carriers, pathToken }
       const known = access.isPublic
         ? undefined
-        : findKnownSender(this.tokens, this.assertions, sent)
+        : findKnownCaller(this.tokens, this.assertions, sent)
       if (!access.isPublic && known === undefined) return undefined
       const client = new RemoteClient(carriers, known?.view, bytesMax)
       const key = known === undefined ? addressKey(client) : known.record.id

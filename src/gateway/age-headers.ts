@@ -1,18 +1,21 @@
 /**
- * The header that tells how old the names in an answer are.
+ * The response header with the age of the names in an answer.
  * @module
  */
 
-/** Its name; the value is in seconds. */
+/** Name of the header; its value is in seconds. */
 export const AGE_HEADER = 'kubedoh-snapshot-age'
-/** Ages whose headers are kept. */
+/** Most ages whose headers are kept. */
 const AGES_MAX = 64
 
-/** Makes it. */
+/** Creates the headers. */
 export class AgeHeaders {
   private readonly byAge = new Map<number, Readonly<Record<string, string>>>()
 
-  /** The same object for the same age, as whoever makes headers goes by it; none for `Infinity`. */
+  /**
+   * Returns the same object for the same second: the cache of response headers goes by identity.
+   * Returns no header for `Infinity`.
+   */
   of(ageMs: number): Readonly<Record<string, string>> {
     if (!Number.isFinite(ageMs)) return {}
     const seconds = Math.round(ageMs / 1000)

@@ -11,10 +11,10 @@ import { errorResponse, HttpError } from '../doh/http-error.ts'
 import { jsonResponse, SECURITY_HEADERS } from '../doh/json-response.ts'
 import { AGE_HEADER } from './age-headers.ts'
 import type { GatewayConfig } from './config.ts'
+import { createCors } from './cors.ts'
 import { createExplainRoute } from './explain-route.ts'
 import { Gateway, type GatewayRuntime } from './gateway.ts'
 import { createGenerationRoutes } from './generation-routes.ts'
-import { openToPages } from './open-to-pages.ts'
 import { checkAdmin, checkStatusReader } from './operators.ts'
 import { formatPage } from './page.ts'
 import { createPublishRoutes } from './publish-routes.ts'
@@ -49,8 +49,8 @@ export function createGatewayApp(
   app.get('/', (c) => page(originOf(c), config.access.isPublic))
   addStatusRoutes(app, gateway, config)
   if (config.corsOrigins.length > 0) {
-    const allowed = openToPages(config.corsOrigins, AGE_HEADER)
-    for (const path of ['/dns-query', '/resolve', '/t/*']) app.use(path, allowed)
+    const cors = createCors(config.corsOrigins, AGE_HEADER)
+    for (const path of ['/dns-query', '/resolve', '/t/*']) app.use(path, cors)
   }
   app.route(
     '/',

@@ -1,9 +1,10 @@
 /**
- * Shards near their readers: in KV or R2, which many isolates read at little cost, with the
- * cluster's single writer behind them for what is not there (yet).
+ * Shards in KV or R2, which many isolates read at little cost. The cluster's single writer has the
+ * shards that KV or R2 lacks.
  *
- * KV remembers for a while that a key was not there, so nobody asks for one that was never written:
- * a shard is put there before its writer acknowledges it, and readers learn of it from a manifest.
+ * KV caches for a while that a key is missing, so readers must not read keys before they are
+ * written: a shard is written to KV before its writer acknowledges it, and readers learn of it from
+ * a manifest.
  * @module
  */
 import { sha256Hex } from '../snapshot/format/signature.ts'
@@ -12,18 +13,18 @@ import type { ClusterWriter } from './publish-routes.ts'
 import { type After, LoadTimeoutError, within } from './shared-loads.ts'
 import type { SnapshotOrigin } from './snapshot-loader.ts'
 
-/** How long a read waits for the store before it asks the origin. */
+/** How long a read waits for the store before it reads from the origin. */
 const GET_MS = 250
-/** How long a store that did not answer in time is left alone. */
+/** How long reads skip a store that did not answer in time. */
 const SUSPENDED_MS = 1000
 /** How long a publisher waits for the store. */
 const PUT_MS = 5000
 
-/** Keeps bytes by key. What is under a key never changes. */
+/** Stores bytes by key. The bytes of a key never change. */
 export type BlobStore = {
   readonly get: (key: string) => Promise<Uint8Array | undefined>
   readonly put: (key: string, bytes: Uint8Array) => Promise<void>
-  /** Removes keys: as many as a `ClusterStore` drops at a time, which any platform takes. */
+  /** Removes keys, at most as many as a `ClusterStore` drops at a time. */
   readonly remove: (keys: readonly string[]) => Promise<void>
 }
 
@@ -32,16 +33,16 @@ export type ClusterBlobs = {
   readonly cluster: string
   readonly blobs: BlobStore
   readonly after: After
-  /** Milliseconds since some moment, by a clock that never goes back. */
+  /** Milliseconds since some moment, by a monotonic clock. */
   readonly elapsed: () => number
-  /** Gets why the store did not keep, give or remove a shard as it should. */
+  /** Gets the errors of the store. */
   readonly onError: (error: unknown) => void
 }
 
 /**
- * Returns an origin that reads shards from the store. It asks the given origin, once, when the
- * store has no such shard, fails, gives bytes that do not have the hash, or does not answer within
- * {@link GET_MS}; then all reads of the next second go to the origin at once.
+ * Returns an origin that reads shards from the store. It reads from the given origin when the store
+ * lacks the shard, fails, returns bytes with another hash, or does not answer within
+ * {@link GET_MS}; after a time-out, all reads of the next second go to the given origin.
  */
 export function originWithBlobs(origin: SnapshotOrigin, near: ClusterBlobs): SnapshotOrigin {
   const { cluster, blobs, after, elapsed, onError } = near

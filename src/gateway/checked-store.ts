@@ -1,17 +1,17 @@
 /**
- * A store that believes nothing it reads: it passes over a manifest that is not signed, not of the
- * cluster or not under its own generation, and counts a shard without its hash as missing, so that
- * publishers send it again.
+ * A store that verifies what it reads. It ignores a manifest with a wrong signature, of another
+ * cluster or under another generation, and treats a corrupt shard as missing, so that publishers
+ * send it again.
  * @module
  */
 import { equalBytes } from '../bytes/bytes.ts'
 import { SnapshotError } from '../snapshot/format/errors.ts'
 import { allShards, type Manifest, parseManifest } from '../snapshot/format/manifest.ts'
 import { isSignedBy, type PublicKey, sha256Hex } from '../snapshot/format/signature.ts'
+import { Mutex } from './mutex.ts'
 import type { ClusterStore, Kept, SignedManifest, StoredManifest } from './store.ts'
-import { Turns } from './turns.ts'
 
-/** Shards that the check at the start reads at a time. */
+/** Shards that the start-up check reads at a time. */
 const READS_MAX = 16
 
 /** What a checked store needs. */
@@ -19,7 +19,7 @@ export type CheckedStoreOptions = {
   readonly cluster: string
   readonly publicKey: PublicKey
   readonly store: ClusterStore
-  /** Gets what is broken, once for each manifest and each time for a shard. */
+  /** Gets a warning once for each broken manifest, and each time a broken shard is read. */
   readonly warn: (message: string) => void
 }
 
@@ -28,12 +28,12 @@ export class CheckedStore implements ClusterStore {
   private readonly options: CheckedStoreOptions
   private readonly store: ClusterStore
   /** Writes and removals of shards, so that a removal never meets a shard's replacement. */
-  private readonly turns = new Turns()
+  private readonly mutex = new Mutex()
   /** The manifest that was checked last. */
   private last: StoredManifest | undefined
-  /** Generations whose manifests are broken; the next one that is written sets them aside. */
+  /** Generations with a broken manifest; the next `writeManifest` sets them aside. */
   private broken = new Set<number>()
-  /** Generations that lacked shards at the start. */
+  /** Generations that lacked shards at start-up. */
   private readonly incomplete = new Set<number>()
   private hasWarnedOfPin = false
   private started: Promise<void> = Promise.resolve()
@@ -44,8 +44,8 @@ export class CheckedStore implements ClusterStore {
   }
 
   /**
-   * Looks for the newest generation that has all its shards; until it is found, nothing is served.
-   * If none has all, the newest is served.
+   * Finds the newest generation with all its shards. Reads wait for the result. If no generation is
+   * complete, the newest is served.
    */
   start(): void {
     this.started = this.findIncomplete().catch((error: unknown) => {
@@ -76,7 +76,7 @@ export class CheckedStore implements ClusterStore {
   readonly readShard: ClusterStore['readShard'] = async (sha256) => {
     const bytes = await this.store.readShard(sha256)
     if (bytes === undefined || (await sha256Hex(bytes)) === sha256) return bytes
-    return this.turns.take(async () => {
+    return this.mutex.run(async () => {
       const again = await this.store.readShard(sha256)
       if (again === undefined || (await sha256Hex(again)) === sha256) return again
       this.options.warn(`shard ${sha256.slice(0, 12)}… is corrupt and counts as missing`)
@@ -85,20 +85,20 @@ export class CheckedStore implements ClusterStore {
     })
   }
 
-  /** Waits for the check at the start, which finds corrupt shards. */
+  /** Waits for the start-up check, which finds corrupt shards. */
   readonly missingShards: ClusterStore['missingShards'] = async (sha256s) => {
     await this.started
     return this.store.missingShards(sha256s)
   }
 
   readonly writeShard: ClusterStore['writeShard'] = (sha256, bytes, nowMs) =>
-    this.turns.take(() => this.store.writeShard(sha256, bytes, nowMs))
+    this.mutex.run(() => this.store.writeShard(sha256, bytes, nowMs))
 
   readonly unlistedShards: ClusterStore['unlistedShards'] = (listed) =>
     this.store.unlistedShards(listed)
 
   readonly dropShards: ClusterStore['dropShards'] = (sha256s) =>
-    this.turns.take(() => this.remove(sha256s))
+    this.mutex.run(() => this.remove(sha256s))
 
   readonly writeManifest = async (
     generation: number,
@@ -117,7 +117,7 @@ export class CheckedStore implements ClusterStore {
     return this.store.pin(generation)
   }
 
-  /** An operator may pin a generation that lacks shards. */
+  /** Returns whether to serve a manifest. An operator may pin a generation that lacks shards. */
   private async isServable(one: StoredManifest): Promise<boolean> {
     if (this.incomplete.has(one.generation) && one.isPinned !== true) return false
     const isSame =
@@ -130,7 +130,7 @@ export class CheckedStore implements ClusterStore {
     return true
   }
 
-  /** Reads a manifest; `undefined`, with a warning, if it is broken. */
+  /** Opens a manifest; returns `undefined` and warns if it is broken. */
   private async open(one: StoredManifest): Promise<Manifest | undefined> {
     const { publicKey, cluster } = this.options
     const { generation } = one
@@ -143,7 +143,8 @@ export class CheckedStore implements ClusterStore {
       if (manifest.generation === generation) return manifest
       return this.refuse(generation, `is of generation ${manifest.generation}`)
     } catch (error) {
-      if (error instanceof SnapshotError) return this.refuse(generation, error.message)
+      if (error instanceof SnapshotError)
+        return this.refuse(generation, `is broken: ${error.message}`)
       throw error
     }
   }
@@ -151,10 +152,10 @@ export class CheckedStore implements ClusterStore {
   private refuse(generation: number, why: string): undefined {
     if (this.broken.has(generation)) return
     this.broken.add(generation)
-    this.options.warn(`the manifest of generation ${generation} is passed over: ${why}`)
+    this.options.warn(`ignored the manifest of generation ${generation}: it ${why}`)
   }
 
-  /** Removes shards; one that cannot be removed is a warning, as nobody reads it. */
+  /** Removes shards; a failure is only a warning because nothing refers to them. */
   private async remove(sha256s: readonly string[]): Promise<void> {
     try {
       await this.store.dropShards(sha256s)

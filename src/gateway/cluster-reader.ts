@@ -1,10 +1,10 @@
 /**
  * A cluster's snapshot in the memory of one process or isolate, kept fresh from a store.
  *
- * What is here is answered from; the manifest is looked at again in the background, and before an
- * answer only when nobody has looked for long. A newer snapshot takes the place of the one before
- * when the shards that were in use are there, so that no answer waits for a change; until then, and
- * whenever the store fails, the one before goes on, and its age tells.
+ * Queries are answered from memory. The reader reads the manifest again in the background; a query
+ * waits for that only when the last read is long ago. A newer snapshot replaces the current one
+ * once the shards in use are loaded, so that no query waits for a change. Until then, and while the
+ * store fails, the reader serves the current snapshot, which grows older.
  * @module
  */
 import { EMPTY } from '../bytes/bytes.ts'
@@ -16,74 +16,68 @@ import { LABELS_TREE, type ManifestTree, type OpenManifest } from '../snapshot/f
 import { ShardList } from '../snapshot/format/shard-list.ts'
 import { type NamespaceLabels, NO_LABELS, readLabels } from '../snapshot/read/namespace-labels.ts'
 import type { Shard } from '../snapshot/read/shard.ts'
-import { infoFor, Snapshot, type SnapshotInfo } from '../snapshot/read/snapshot.ts'
+import { Snapshot, type SnapshotInfo } from '../snapshot/read/snapshot.ts'
 import type { Visibility } from '../snapshot/read/visibility.ts'
 import type { GatewayClock } from './held-clock.ts'
 import { Refresher } from './refresher.ts'
 import type { ShardHolder, ShardMemory } from './shard-memory.ts'
+import { type AgeLimits, SnapshotAge } from './snapshot-age.ts'
 import { type LoadedManifest, type LoaderOptions, SnapshotLoader } from './snapshot-loader.ts'
 
-/** Times after which something is done. */
-export type ReaderTimes = {
-  /** Look at the manifest again in the background. */
+/** Times after which a reader acts. */
+export type ReaderTimes = AgeLimits & {
+  /** Reads the manifest again, in the background. */
   readonly refreshMs: number
-  /** Look at it before answering. */
+  /** Reads the manifest again before it answers. */
   readonly blockMs: number
-  /** The source has not confirmed its names for so long that answers say it (RFC 8914 §4.4). */
-  readonly staleMs: number
-  /** The same, and there are no answers any more. */
-  readonly expireMs: number
 }
 
 /** What a reader needs. */
 export type ReaderOptions = LoaderOptions & {
   readonly times: ReaderTimes
-  /** What loads for several readers of a cluster; a reader without has its own. */
+  /** Shared by the readers of a cluster's trees; a reader creates its own without one. */
   readonly loader?: SnapshotLoader
-  /** Which tree to read, the main one when left out. */
+  /** The tree to read; the cluster's own when left out. */
   readonly tree?: string
   readonly memory: ShardMemory
-  /** Whether somebody's view goes by the labels of namespaces; never, when left out. */
+  /** Whether the visibility of some token depends on namespace labels; never when left out. */
   readonly needsLabels?: () => boolean
   readonly clock: GatewayClock
-  /** Gets what went wrong. */
+  /** Gets the text of an error. */
   readonly onError: (message: string) => void
 }
 
-/** A part of a manifest. */
+/** One tree of a manifest. */
 type Tree = ManifestTree<ShardList>
 
 const NO_TREE: Tree = { ttlSeconds: 0, records: 0, shards: new ShardList(EMPTY) }
-/** How long a store that has failed is left alone. */
+/** How long to wait after a failure of the store. */
 const RETRY_MS = 1000
-/** Changed shards that are loaded before a new snapshot is gone over to. */
+/** Most changed shards that are loaded before a new snapshot replaces the current one. */
 const PRELOADS_MAX = 16
 
-/** Reads one cluster. */
+/** Reads one tree of a cluster. */
 export class ClusterReader implements SnapshotSource, ShardHolder {
   private readonly options: ReaderOptions
   private readonly loader: SnapshotLoader
   private readonly refresher: Refresher
+  private readonly age: SnapshotAge
   private snapshot: Snapshot | undefined
-  /** The shards of the snapshot that are here, by their index. */
+  /** The loaded shards of the snapshot, by index. */
   private loaded = new Map<number, Shard>()
   private manifest: OpenManifest | undefined
-  /** The part of the manifest that is answered from. */
+  /** The tree that is served. */
   private tree: Tree = NO_TREE
   private isPinned = false
-  /** Labels of the snapshot's namespaces, once they are needed, and which shards say them. */
+  /** Labels of the snapshot's namespaces once they are needed, and the shards they come from. */
   private labels: NamespaceLabels | undefined
   private labelShards = NO_TREE.shards
-  /** The newest manifest that was not pinned: nothing older is taken but by a pin. */
+  /** The newest manifest that was not pinned: only a pin leads to an older one. */
   private newest: OpenManifest | undefined
   private failedMs = Number.NEGATIVE_INFINITY
-  /** When the source confirmed the snapshot, by the clock that never goes back. */
-  private confirmedMs = 0
-  /** The same for clients that see some namespaces only. */
-  private limitedMs = 0
-  /** When shards could not be had, by their hashes. */
+  /** When shards failed to load, by hash. */
   private readonly failedShards = new Map<string, number>()
-  /** Where to look for a shard to let go of. */
+  /** Index of the next shard to consider for release. */
   private hand = 0
 
   constructor(options: ReaderOptions) {
@@ -97,10 +91,11 @@ export class ClusterReader implements SnapshotSource, ShardHolder {
       look,
       refreshMs: options.times.refreshMs,
     })
+    this.age = new SnapshotAge(options.clock)
     options.memory.add(this)
   }
 
-  /** The snapshot to answer from; `undefined` when there is none, or nobody has looked for long. */
+  /** Returns the snapshot; `undefined` without one, or when the last read is too long ago. */
   current(): Snapshot | undefined {
     const { blockMs } = this.options.times
     const isSeen = this.refresher.sinceCheckMs() < blockMs || this.hasJustFailed()
@@ -108,8 +103,8 @@ export class ClusterReader implements SnapshotSource, ShardHolder {
   }
 
   /**
-   * Loads the newest snapshot, or a shard of the one that is here. Without what was to be loaded
-   * resolves with what is here, or for a shard with `undefined`. Never rejects.
+   * Loads the newest snapshot, or a shard of the current one. On failure resolves with the current
+   * snapshot, or for a shard with `undefined`. Never rejects.
    */
   async load(shard?: number): Promise<Snapshot | undefined> {
     try {
@@ -124,49 +119,38 @@ export class ClusterReader implements SnapshotSource, ShardHolder {
     }
   }
 
-  /** Begins to look for a newer manifest, when it is time; gives the promise to keep alive. */
+  /** Starts to read the manifest when it is time; returns the promise to keep alive. */
   refreshIfDue(): Promise<void> | undefined {
     return this.refresher.refreshIfDue()
   }
 
   /**
-   * How old the snapshot is held to be, by when its source last confirmed it. One that an operator
-   * has gone back to stays until the operator says otherwise.
-   * @param namespaces what the client sees; all when left out
+   * Returns how fresh the names are. A snapshot that an operator pinned does not expire.
+   * @param namespaces those that the client sees; all when left out
    */
   freshness(namespaces?: Visibility): 'fresh' | 'stale' | 'expired' {
-    const { staleMs, expireMs } = this.options.times
-    const ageMs = this.ageMs(namespaces)
-    if (ageMs >= expireMs && !this.isPinned) return 'expired'
-    return ageMs >= staleMs ? 'stale' : 'fresh'
+    const found = this.age.freshness(this.options.times, namespaces !== undefined)
+    return found === 'expired' && this.isPinned && this.snapshot !== undefined ? 'stale' : found
   }
 
-  /**
-   * Milliseconds since the source last confirmed its names; infinite when there are none. When the
-   * clock is set back, they are as old as they were, and grow older from there.
-   * @param namespaces what the client sees; all when left out
-   */
+  /** Returns the age of the names in milliseconds; infinite without a snapshot. */
   ageMs(namespaces?: Visibility): number {
-    if (this.snapshot === undefined) return Number.POSITIVE_INFINITY
-    const { now, elapsed } = this.options.clock
-    const info = infoFor(this.snapshot, namespaces)
-    const sinceMs = info === this.snapshot.info ? this.confirmedMs : this.limitedMs
-    return Math.max(now() - info.timeMs, elapsed() - sinceMs)
+    return this.age.ageMs(namespaces !== undefined)
   }
 
-  /** What the newest manifest says; `undefined` when there is none. */
+  /** Returns the manifest that is served; `undefined` without one. */
   describe(): OpenManifest | undefined {
     return this.manifest
   }
 
-  /** Bytes of the shards that are here. */
+  /** Returns the bytes of the loaded shards. */
   heldBytes(): number {
     let bytes = 0
     for (const shard of this.loaded.values()) bytes += shard.bytes.length
     return bytes
   }
 
-  /** Lets go of a shard: the next one that was not used since it was last looked at. */
+  /** Releases the next shard that was not used since it was last considered (clock algorithm). */
   release(): boolean {
     const shards = this.snapshot?.shards ?? []
     for (let step = 0; step < 2 * shards.length; step++) {
@@ -175,7 +159,7 @@ export class ClusterReader implements SnapshotSource, ShardHolder {
       const shard = shards[index]
       if (shard === undefined) continue
       if (!shard.isUsed) {
-        this.replace(index, undefined)
+        this.setShard(index, undefined)
         return true
       }
       shard.isUsed = false
@@ -187,7 +171,7 @@ export class ClusterReader implements SnapshotSource, ShardHolder {
     return this.options.clock.elapsed() - this.failedMs < RETRY_MS
   }
 
-  /** The snapshot, unless it lacks labels that are needed: else some would be denied their own. */
+  /** Without needed labels, clients would not see their own namespaces. */
   private usable(): Snapshot | undefined {
     return this.labels === undefined && this.needsLabels() ? undefined : this.snapshot
   }
@@ -196,17 +180,17 @@ export class ClusterReader implements SnapshotSource, ShardHolder {
     return this.options.needsLabels?.() === true
   }
 
-  /** What is older than what is here is not gone back to. */
+  /** Reads the manifest. Never replaces the current snapshot with an older one, unless pinned. */
   private async look(): Promise<void> {
     const loaded = await this.loader.manifest()
-    if (loaded !== undefined && this.isNext(loaded)) await this.goOver(loaded)
+    if (loaded !== undefined && this.isNext(loaded)) await this.replaceWith(loaded)
     else if (this.manifest !== undefined && this.labels === undefined && this.needsLabels()) {
       await this.addLabels(this.manifest)
     }
     this.refresher.noteCheck()
   }
 
-  /** Loads the labels of the snapshot that is here, which nobody needed before. */
+  /** Loads the labels of the current snapshot, which no token needed before. */
   private async addLabels(manifest: OpenManifest): Promise<void> {
     const labels = await this.loadLabels(manifest)
     if (manifest === this.manifest) this.takeLabels(manifest, labels)
@@ -218,7 +202,7 @@ export class ClusterReader implements SnapshotSource, ShardHolder {
     for (const shard of this.loaded.values()) shard.labels = labels
   }
 
-  /** Labels of a manifest's namespaces. @throws {Error} when they cannot be had */
+  /** Loads the labels of a manifest's namespaces. @throws {Error} when that fails */
   private async loadLabels(manifest: OpenManifest): Promise<NamespaceLabels> {
     const shards = labelShardsOf(manifest)
     if (this.labels !== undefined && shards.equals(this.labelShards)) return this.labels
@@ -227,11 +211,12 @@ export class ClusterReader implements SnapshotSource, ShardHolder {
       Array.from({ length }, (_, i) => this.loader.shard(shards.sha256(i))),
     )
     const found = loaded.filter((shard) => shard !== undefined)
-    if (found.length < length) throw new SnapshotError('The labels of namespaces are gone')
+    if (found.length < length)
+      throw new SnapshotError('Cannot load namespace labels: a shard is missing')
     return found.length === 0 ? NO_LABELS : readLabels(found)
   }
 
-  /** Whether to go over to a manifest: what is newer, or pinned, or follows when a pin is gone. */
+  /** Returns whether to replace the current manifest: by a newer or pinned one, or after a pin. */
   private isNext({ manifest, isPinned }: LoadedManifest): boolean {
     const { newest } = this
     if (isPinned || this.isPinned) {
@@ -242,8 +227,8 @@ export class ClusterReader implements SnapshotSource, ShardHolder {
     return newest === undefined || isNewer(manifest, newest)
   }
 
-  /** Goes over to a newer snapshot; shards that both have stay loaded. */
-  private async goOver(next: LoadedManifest): Promise<void> {
+  /** Replaces the snapshot; shards that both have stay loaded. */
+  private async replaceWith(next: LoadedManifest): Promise<void> {
     const { manifest, isPinned } = next
     const tree = this.treeOf(manifest)
     const changed = this.changedShards(tree).slice(0, PRELOADS_MAX)
@@ -253,13 +238,15 @@ export class ClusterReader implements SnapshotSource, ShardHolder {
         async (index) => [index, await this.loader.shard(tree.shards.sha256(index))] as const,
       ),
     )
-    // Two looks may end in the other order than they began.
+    // Two reads may end in another order than they started.
     if (!this.isNext(next)) return
     const loaded = this.keptShards(tree)
     for (const [index, shard] of preloaded) if (shard !== undefined) loaded.set(index, shard)
     const shards = new Array<Shard | undefined>(tree.shards.length).fill(undefined)
     for (const [index, shard] of loaded) shards[index] = shard
-    this.snapshot = new Snapshot(this.dated(infoOf(manifest, tree)), shards)
+    const info = infoOf(manifest, tree)
+    this.age.note(info)
+    this.snapshot = new Snapshot(info, shards)
     this.loaded = loaded
     this.manifest = manifest
     this.tree = tree
@@ -270,19 +257,7 @@ export class ClusterReader implements SnapshotSource, ShardHolder {
     this.options.memory.enforce()
   }
 
-  /** Notes how old names are now. What limited clients learn changes only with their own time. */
-  private dated(info: SnapshotInfo): SnapshotInfo {
-    const { now, elapsed } = this.options.clock
-    const sinceMs = (timeMs: number): number => elapsed() - Math.max(0, now() - timeMs)
-    const { limited = info } = info
-    this.confirmedMs = sinceMs(info.timeMs)
-    if (limited.timeMs !== this.snapshot?.info.limited?.timeMs) {
-      this.limitedMs = sinceMs(limited.timeMs)
-    }
-    return info
-  }
-
-  /** The part of a manifest that is answered from. @throws {Error} when it has no such tree */
+  /** @throws {Error} when the manifest has no such tree */
   private treeOf(manifest: OpenManifest): Tree {
     const { cluster, tree: name } = this.options
     const tree = name === undefined ? manifest : manifest.trees?.[name]
@@ -290,14 +265,14 @@ export class ClusterReader implements SnapshotSource, ShardHolder {
     throw new SnapshotError(`Cluster "${cluster}" publishes no tree "${name}" of names`)
   }
 
-  /** The shards that are here and that another tree has too, by their index. */
+  /** Returns the loaded shards that another tree has too, by index. */
   private keptShards(next: Tree): Map<number, Shard> {
     return new Map(
       [...this.loaded].filter(([index]) => this.tree.shards.isSame(index, next.shards)),
     )
   }
 
-  /** Indexes of a tree's shards in whose place others are loaded, those in use first. */
+  /** Returns the indexes of loaded shards that differ in another tree, those in use first. */
   private changedShards(next: Tree): number[] {
     if (this.tree.shards.length !== next.shards.length) return []
     return [...this.loaded]
@@ -317,17 +292,17 @@ export class ClusterReader implements SnapshotSource, ShardHolder {
       this.failedShards.set(sha256, elapsed())
       throw error
     })
-    // A newer manifest may have come meanwhile; the shard is good for whichever lists it.
+    // A newer manifest may have arrived meanwhile, and may list this shard too.
     const isListed = shards.isSame(index, this.tree.shards)
-    if (shard !== undefined && isListed) this.replace(index, shard)
+    if (shard !== undefined && isListed) this.setShard(index, shard)
     if (shard !== undefined || !isListed) return this.snapshot
-    // It is gone, as those of older manifests are: there must be a newer one.
+    // Shards of older manifests are removed: there must be a newer manifest.
     this.failedShards.set(sha256, elapsed())
     await this.look()
     return shards.isSame(index, this.tree.shards) ? undefined : this.snapshot
   }
 
-  private replace(index: number, shard: Shard | undefined): void {
+  private setShard(index: number, shard: Shard | undefined): void {
     if (this.snapshot === undefined) return
     const shards = this.snapshot.shards.with(index, shard)
     if (shard === undefined) this.loaded.delete(index)
@@ -352,7 +327,7 @@ function labelShardsOf({ trees }: OpenManifest): ShardList {
   return trees?.[LABELS_TREE]?.shards ?? NO_TREE.shards
 }
 
-/** A later generation, or the same one, confirmed later. */
+/** Returns whether a manifest has a later generation, or confirms the same one later. */
 function isNewer(a: OpenManifest, b: OpenManifest): boolean {
   if (a.generation !== b.generation) return a.generation > b.generation
   return Date.parse(a.time) > Date.parse(b.time)

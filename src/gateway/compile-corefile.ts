@@ -1,5 +1,5 @@
 /**
- * A gateway's Corefile: what it can say beside a server's, and what it cannot.
+ * Compiles a gateway's Corefile, and refuses what only a server or only Node can do.
  * @module
  */
 
@@ -17,20 +17,20 @@ import {
 } from '../corefile/problem.ts'
 import type { ServerBlock } from '../corefile/server-block.ts'
 
-/** Directives about sockets and reloads, which are not the Corefile's in a gateway. */
+/** Directives about sockets and reloads, which a gateway configures by other means. */
 const OF_SERVERS: ReadonlySet<string> = new Set(
   'bind health https ready reload timeouts tls'.split(' '),
 )
 
-/** Compiles a gateway's Corefile. @throws {ConfigError} with all that is wrong in it */
+/** Compiles a gateway's Corefile. @throws {ConfigError} with all its errors */
 export function compileGatewayCorefile(blocks: readonly ServerBlock[], host: Host): Resolver {
   const problems: Problem[] = blocks.flatMap(({ directives }) =>
     directives.flatMap((directive) => {
       const { name } = directive
       if (!OF_SERVERS.has(name) || !host.plugins.has(name)) return []
       const message =
-        `"${name}" has no meaning in a gateway, which has /healthz and /readyz and is told of ` +
-        'changes; leave it out'
+        `"${name}" has no effect in a gateway, which serves /healthz and /readyz and reloads by ` +
+        'itself; remove it'
       return [problemAt(directive, message)]
     }),
   )
@@ -46,8 +46,8 @@ export function compileGatewayCorefile(blocks: readonly ServerBlock[], host: Hos
 
 /**
  * Returns the cluster whose snapshots a directive reads.
- * @param clusters those that may publish; `undefined` when they are not known
- * @throws {ConfigError} when there is none
+ * @param clusters those that may publish; `undefined` when unknown
+ * @throws {ConfigError} when the directive names none
  */
 export function publishedCluster(
   options: KubernetesOptions,
@@ -55,26 +55,28 @@ export function publishedCluster(
   clusters?: readonly string[],
 ): string {
   if (tree.kind === 'external' || tree.kind === 'hosts') {
-    throw configError(options, 'names of this kind are not published to gateways; leave them out')
+    throw configError(options, 'names of this kind are not published to gateways; remove them')
   }
   if (options.cluster !== undefined) return options.cluster
   const known = clusters === undefined ? '' : `, with one of ${clusters.join(', ') || 'none'}`
-  throw configError(options, `say which cluster: "cluster ID"${known}`)
+  throw configError(options, `add the cluster to read: "cluster ID"${known}`)
 }
 
 /**
- * Returns the URL by which a Worker queries an upstream: it has no UDP and chooses no addresses.
- * @throws {Error} when a Worker cannot query it
+ * Returns the URL of an upstream that a Worker can query: it has no UDP and cannot choose
+ * addresses.
+ * @throws {Error} for any other upstream
  */
 export function checkWorkerUpstream(
   { url, serverName }: Upstream,
   { tls, sourceAddress, resolvers }: UpstreamOptions,
 ): string {
-  if (url === undefined) throw new Error('a Worker reaches upstreams over https:// only')
+  if (url === undefined) throw new Error('a Worker queries upstreams over https:// only')
   const isPlain = serverName === undefined && tls.ca === undefined && tls.cert === undefined
-  if (!isPlain) throw new Error('a Worker chooses no certificates: leave out "tls" and its name')
+  if (!isPlain)
+    throw new Error('a Worker cannot choose certificates: remove "tls" and "tls_servername"')
   if (sourceAddress !== undefined || resolvers.length > 0) {
-    throw new Error('a Worker chooses no addresses: leave out "source_address" and "resolver"')
+    throw new Error('a Worker cannot choose addresses: remove "source_address" and "resolver"')
   }
   return url
 }

@@ -1,5 +1,5 @@
 /**
- * The gateway's configuration: a few variables, read once, refused with a reason.
+ * Reads the gateway's configuration from variables; docs/gateway-variables.md describes them.
  * @module
  */
 
@@ -14,7 +14,7 @@ import type { Access } from './access.ts'
 import type { AccessApplication } from './access-assertions.ts'
 import type { ReaderTimes } from './cluster-reader.ts'
 
-/** Names of the variables, but for the Corefile's text, which comes from a file on Node. */
+/** Names of the variables other than COREFILE, which is a file on Node. */
 export const GATEWAY_VARIABLES: readonly Exclude<keyof GatewayVariables, 'COREFILE'>[] = [
   'CLUSTERS',
   'ADMIN_TOKEN_SHA256',
@@ -29,29 +29,29 @@ export const GATEWAY_VARIABLES: readonly Exclude<keyof GatewayVariables, 'COREFI
   'ACCESS_AUDIENCE',
 ]
 
-/** Variables as the runtime has them; empty text counts as not set. */
+/** Variables as the runtime has them; an empty one counts as unset. */
 export type GatewayVariables = {
   /** The Corefile's text. */
   readonly COREFILE?: string
   /** `{"ID": {"publicKey": "…", "tokenSha256": "…"}}` */
   readonly CLUSTERS?: string
-  /** SHA-256 of a token that may ask for everything, in hexadecimal digits. */
+  /** SHA-256 of a client token that sees everything, in hexadecimal digits. */
   readonly CLIENT_TOKEN_SHA256?: string
-  /** SHA-256 of the token of who keeps the clients' tokens, in hexadecimal digits. */
+  /** SHA-256 of the operator (admin) token, in hexadecimal digits. */
   readonly ADMIN_TOKEN_SHA256?: string
-  /** SHA-256 of the token that reads `/readyz` and `/metrics` and nothing else. */
+  /** SHA-256 of a token that may read `/readyz` and `/metrics` only. */
   readonly READ_ONLY_TOKEN_SHA256?: string
-  /** `true` to answer everybody. */
+  /** `true` answers every client. */
   readonly PUBLIC?: string
-  /** Seconds without a word from the exporter after which answers say that they are old. */
+  /** Seconds without the exporter's confirmation after which answers are marked as stale. */
   readonly STALE_SECONDS?: string
-  /** Seconds without a word from the exporter after which there are no answers. */
+  /** Seconds without the exporter's confirmation after which queries fail with SERVFAIL. */
   readonly EXPIRE_SECONDS?: string
-  /** Requests a minute that one token, or one address without, may send; 0 for any number. */
+  /** Requests a minute for each token, or for each address without one; 0 for no limit. */
   readonly REQUESTS_PER_MINUTE?: string
-  /** Origins of web pages that may ask, such as `https://app.example.org`, with spaces between. */
+  /** Origins of web pages that may query, such as `https://app.example.org`, space-separated. */
   readonly CORS_ORIGINS?: string
-  /** URL of the Cloudflare Access team that lets clients in. */
+  /** URL of the Cloudflare Access team. */
   readonly ACCESS_TEAM?: string
   /** Audience tag of the Access application in front of the gateway. */
   readonly ACCESS_AUDIENCE?: string
@@ -60,31 +60,31 @@ export type GatewayVariables = {
 /** A cluster that may publish. */
 export type ClusterConfig = {
   readonly publicKey: PublicKey
-  /** The key as it was written: 32 bytes in base64url. */
+  /** The key as configured: 32 bytes in base64url. */
   readonly publicKeyText: string
   /** SHA-256 of the exporter's token, in hexadecimal digits. */
   readonly tokenSha256: string
 }
 
-/** The variables, understood. */
+/** The variables, parsed. */
 export type GatewayConfig = {
   readonly blocks: readonly ServerBlock[]
   readonly clusters: ReadonlyMap<string, ClusterConfig>
   readonly access: Access
-  /** SHA-256 of the token of who keeps the clients' tokens; `undefined` when nobody does. */
+  /** SHA-256 of the operator (admin) token; `undefined` for none. */
   readonly adminSha256: string | undefined
   /** SHA-256 of the token that reads `/readyz` and `/metrics`; `undefined` for none. */
   readonly readOnlySha256: string | undefined
   readonly times: ReaderTimes
-  /** Requests a minute that one token, or one address without, may send; 0 for any number. */
+  /** Requests a minute for each token, or for each address without one; 0 for no limit. */
   readonly requestsPerMinute: number
-  /** Origins of pages that may ask from a browser (Fetch standard, CORS). */
+  /** Origins of web pages that may query (CORS). */
   readonly corsOrigins: readonly string[]
-  /** The Cloudflare Access application that vouches for clients; `undefined` without one. */
+  /** The Cloudflare Access application in front of the gateway; `undefined` for none. */
   readonly application: AccessApplication | undefined
 }
 
-/** A variable that is not as it should be. */
+/** A variable with an invalid value. */
 export class GatewayConfigError extends Error {
   override readonly name = 'GatewayConfigError'
 }
@@ -98,8 +98,8 @@ const REQUESTS_PER_MINUTE_DEFAULT = 60_000
 
 /**
  * Reads the variables.
- * @param file what the Corefile is called in errors
- * @throws {GatewayConfigError} with the variable and what is wrong with it
+ * @param file name of the Corefile in error messages
+ * @throws {GatewayConfigError} with the variable and the problem
  */
 export async function readGatewayConfig(
   variables: GatewayVariables,
@@ -123,7 +123,7 @@ export async function readGatewayConfig(
   }
 }
 
-/** A gateway's Corefile is one text: it imports nothing and has no variables. */
+/** A gateway's Corefile cannot import files and has no environment variables. */
 export const NO_FILES: CorefileSource = {
   readText: () => undefined,
   glob: () => [],

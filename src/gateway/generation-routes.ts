@@ -1,5 +1,5 @@
 /**
- * The routes by which an operator looks at a cluster's generations and goes back to one.
+ * The operator's routes that list and compare a cluster's generations, and pin one.
  * @module
  */
 import type { Context } from 'hono'
@@ -16,15 +16,15 @@ const BODY_BYTES_MAX = 1024
 
 /** What the routes need. */
 export type GenerationRoutesOptions = {
-  /** SHA-256 of the operator's token; `undefined`: there is none. */
+  /** SHA-256 of the operator (admin) token; `undefined` for none. */
   readonly adminSha256: string | undefined
-  /** Whether there is such a cluster. */
+  /** Returns whether CLUSTERS has a cluster. */
   readonly isCluster: (id: string) => boolean
   readonly writerOf: (cluster: string, c: Context) => ClusterWriter
   readonly readShardOf: (cluster: string, c: Context) => ReadShard
 }
 
-/** Makes the app with the routes below `/v1/clusters/ID`. */
+/** Creates the app with the routes below `/v1/clusters/ID`. */
 export function createGenerationRoutes(options: GenerationRoutesOptions): Hono {
   const app = new Hono()
   app.get('/v1/clusters/:id/generations', async (c) => {
@@ -60,7 +60,7 @@ async function authorize(c: Context, options: GenerationRoutesOptions): Promise<
   await checkAdmin(c, options.adminSha256)
   const id = c.req.param('id') ?? ''
   if (!options.isCluster(id)) {
-    throw new HttpError(404, 'unknown_cluster', 'There is no cluster with this identifier')
+    throw new HttpError(404, 'unknown_cluster', 'CLUSTERS has no cluster with this identifier')
   }
   return options.writerOf(id, c)
 }

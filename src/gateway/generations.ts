@@ -1,19 +1,19 @@
 /**
- * Which of a cluster's older generations are kept, so that one can be gone back to.
+ * Which of a cluster's generations a store keeps, so that an operator can go back to one.
  * @module
  */
 
-/** A generation: its number, and when its source last confirmed it. */
+/** A generation: its number, and when its exporter last confirmed it. */
 export type Generation = { readonly generation: number; readonly timeMs: number }
 
-/** Of the newest, all are kept; of those before, few enough to reach back for hours. */
+/** The newest are all kept; older ones at intervals, so that they reach back for hours. */
 const NEWEST_KEPT = 5
 const APART_MS = 10 * 60 * 1000
 
 /**
- * Chooses the generations to keep: the newest five, and before them such as are ten minutes apart,
- * counted from the oldest on, `max` in all.
- * @param all the newest first
+ * Chooses the generations to keep: the newest five, and older ones at least ten minutes apart,
+ * counted from the oldest, `max` in all.
+ * @param all sorted, the newest first
  */
 export function chooseKept(all: readonly Generation[], max: number): Generation[] {
   const newest = all.slice(0, Math.min(NEWEST_KEPT, max))

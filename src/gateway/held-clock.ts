@@ -1,18 +1,18 @@
 /**
- * A runtime's clocks, which stand still while one request is looked at: what is done for a request
- * asks for the time eight times, and to read it takes as long as to read a header.
+ * The runtime's clocks, frozen while one request is admitted or answered: that reads the time eight
+ * times, and reading the clock takes as long as reading a header.
  * @module
  */
 
-/** Two clocks, as a `Host` has them. */
+/** The two clocks of a `Host`. */
 export type GatewayClock = {
-  /** Milliseconds since 1970, by a clock that may step. */
+  /** Milliseconds since 1970, by the wall clock, which may step. */
   readonly now: () => number
-  /** Milliseconds since some moment, by a clock that never goes back. */
+  /** Milliseconds since some moment, by the monotonic clock. */
   readonly elapsed: () => number
 }
 
-/** Clocks over others. */
+/** Clocks that can be frozen. */
 export class HeldClock implements GatewayClock {
   private readonly source: GatewayClock
   private isHeld = false
@@ -27,7 +27,7 @@ export class HeldClock implements GatewayClock {
 
   readonly elapsed = (): number => (this.isHeld ? this.heldElapsedMs : this.source.elapsed())
 
-  /** Runs what asks for the time at once, all of it at the same time. */
+  /** Runs a synchronous function with the clocks frozen. */
   during<T>(run: () => T): T {
     this.heldNowMs = this.source.now()
     this.heldElapsedMs = this.source.elapsed()

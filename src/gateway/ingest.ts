@@ -1,5 +1,5 @@
 /**
- * What a gateway takes from an exporter, and what it refuses: checked before anything is kept.
+ * Checks what an exporter publishes, and stores it or refuses it.
  * @module
  */
 
@@ -18,17 +18,17 @@ import { findOrderRefusal } from './manifest-order.ts'
 import type { ClusterStore, SignedManifest } from './store.ts'
 import type { UnlistedShards } from './unlisted-shards.ts'
 
-/** The newest generation, and the one before it, which readers may still be reading. */
+/** The newest generation and the previous one, which readers may still load. */
 const GENERATIONS_LEAST = 2
 const GENERATIONS_MAX = 20
 
-/** What became of something published. */
+/** The outcome of a publication. */
 export type IngestResult =
   | {
       readonly kind: 'stored'
       readonly etag: string
       readonly isNew: boolean
-      /** Shards that went for it. */
+      /** Shards that were removed. */
       readonly dropped?: readonly string[]
     }
   | {
@@ -45,13 +45,13 @@ export type Publisher = {
   readonly publicKey: PublicKey
   readonly store: ClusterStore
   readonly unlisted: UnlistedShards
-  /** Generations to keep, 20 when left out; the newest and the one before it at least. */
+  /** Generations to keep, 20 when left out, at least the newest and the previous one. */
   readonly generationsMax?: number
   /** Milliseconds since 1970. */
   readonly now: () => number
 }
 
-/** Takes a shard: its bytes must have the hash that it is put under, and be a shard. */
+/** Stores a shard. Refuses bytes that do not have the hash or are no valid shard. */
 export async function ingestShard(
   { store, unlisted, now }: Publisher,
   sha256: string,
@@ -70,7 +70,7 @@ export async function ingestShard(
   }
   const dropped = await unlisted.admit(bytes.length)
   if (dropped === undefined) {
-    const message = 'No room for more shards until a manifest lists those that are here'
+    const message = 'Too many shards wait for a manifest that lists them; publish one first'
     return refused(507, 'unlisted_shards', message)
   }
   await store.writeShard(sha256, bytes, now())
@@ -78,10 +78,9 @@ export async function ingestShard(
 }
 
 /**
- * Takes a manifest when it is signed by the cluster's key, newer than the one that is here, and all
- * its shards are here.
- * @param expected the entity tag that the exporter holds to be the present one; `undefined` when it
- * holds that there is none
+ * Stores a manifest. Refuses one that is not signed by the cluster's key, not newer than the
+ * current one, or lists missing shards.
+ * @param expected entity tag of the manifest to replace; `undefined` for the first one
  */
 export async function ingestManifest(
   publisher: Publisher,
@@ -101,7 +100,7 @@ export async function ingestManifest(
   const [previous] = known
   const etag = previous && (await manifestEtag(previous.bytes))
   if (etag !== expected) {
-    return refused(412, 'changed', `The present manifest is ${etag ?? 'none'}`)
+    return refused(412, 'changed', `The current manifest is ${etag ?? 'none'}`)
   }
   const before = previous && parseManifest(previous.bytes)
   const order = findOrderRefusal(manifest, before, now())
@@ -120,8 +119,8 @@ export async function ingestManifest(
 }
 
 /**
- * Lists the shards of a manifest that the store lacks. Those that the manifest before did not list
- * are read, as they may be corrupt: they were put a while ago, or by a process that was killed.
+ * Lists the shards of a manifest that the store lacks. Reads those that the previous manifest did
+ * not list: they may be corrupt, for example written by a process that was killed.
  */
 async function findMissing(
   store: ClusterStore,
@@ -151,7 +150,7 @@ function hashesOf(manifest: Manifest): readonly string[] {
   return allShards(manifest).map(({ sha256 }) => sha256)
 }
 
-/** Chooses what is kept: shards of the manifest before stay for readers that are on their way. */
+/** Chooses what to keep: readers may still load shards of the previous manifest. */
 async function keptBeside(
   { store, generationsMax = GENERATIONS_MAX }: Publisher,
   manifest: Manifest,
@@ -171,14 +170,14 @@ async function keptBeside(
   return { generations, shards: new Set(shards) }
 }
 
-/** The entity tag of a manifest's bytes. */
+/** Returns the entity tag of a manifest's bytes (RFC 9110 §8.8.3). */
 export async function manifestEtag(bytes: Uint8Array): Promise<string> {
   return `"${(await sha256Hex(bytes)).slice(0, 32)}"`
 }
 
 /**
- * Whether clients could query the labels of namespaces as names. An empty shard may be in several
- * trees, and trees of names may have equal shards.
+ * Returns whether a manifest would publish namespace labels as names. Trees may share an empty
+ * shard, and trees of names may share any.
  */
 async function hasLabelsAsNames(store: ClusterStore, manifest: Manifest): Promise<boolean> {
   const { [LABELS_TREE]: labels, ...trees } = manifest.trees ?? {}

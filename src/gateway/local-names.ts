@@ -1,12 +1,12 @@
 /**
- * Names that a gateway answers by itself, whatever the Corefile says.
+ * Names that a gateway answers itself, whatever the Corefile says.
  *
- * `resolver.arpa` is about the resolver that is asked (RFC 9462 §6.4): to forward it would send
- * clients to another one, which knows no cluster.
+ * `resolver.arpa` describes the resolver that gets the query (RFC 9462 §6.4). A forwarded query
+ * would lead clients to another resolver, which does not know the clusters.
  *
- * By `use-application-dns.net` Firefox finds out, from the system's resolver, whether it may go
- * past that to another one (support.mozilla.org, "canary domain"). Where the system's resolver asks
- * here, it may not: the names of clusters are known only here. Who has chosen one is not held up.
+ * Firefox queries `use-application-dns.net` through the system's resolver to learn whether it may
+ * use another one (support.mozilla.org, "canary domain"). NXDOMAIN disables that, because only the
+ * gateway knows the names of clusters. Users who configured a resolver in Firefox keep it.
  * @module
  */
 import { asWordBytes } from '../bytes/bytes.ts'
@@ -21,7 +21,7 @@ const RESOLVER_ARPA = asWordBytes(nameOf('resolver.arpa'))
 const CANARY = asWordBytes(nameOf('use-application-dns.net'))
 const writer = new ReplyWriter()
 
-/** Answers a message when it is about such a name: that there is no data, or no such name. */
+/** Answers a query for such a name: NODATA below `resolver.arpa`, NXDOMAIN for the canary. */
 export function answerLocally(parsed: Query | Refusal): Uint8Array | undefined {
   if (parsed.kind === 'refusal') return undefined
   const isCanary = endsIn(parsed, CANARY)

@@ -10,15 +10,15 @@ import {
   manifestEtag,
   type Publisher,
 } from './ingest.ts'
+import { Mutex } from './mutex.ts'
 import type { ClusterHistory, ClusterWriter } from './publish-routes.ts'
 import type { ClusterStore } from './store.ts'
-import { Turns } from './turns.ts'
 import { UnlistedShards } from './unlisted-shards.ts'
 
-/** Writes one thing after the other: checking a signature lets others in between. */
+/** Runs writes one at a time: other requests run while a signature is checked. */
 export class LocalWriter implements ClusterWriter {
   private readonly publisher: Publisher
-  private readonly turns = new Turns()
+  private readonly mutex = new Mutex()
 
   constructor(publisher: Omit<Publisher, 'unlisted'>) {
     const { store, now } = publisher
@@ -26,14 +26,14 @@ export class LocalWriter implements ClusterWriter {
   }
 
   readonly putShard = (sha256: string, bytes: Uint8Array): Promise<IngestResult> =>
-    this.turns.take(() => ingestShard(this.publisher, sha256, bytes))
+    this.mutex.run(() => ingestShard(this.publisher, sha256, bytes))
 
   readonly putManifest = (
     bytes: Uint8Array,
     signature: string,
     expected: string | undefined,
   ): Promise<IngestResult> =>
-    this.turns.take(() => ingestManifest(this.publisher, { bytes, signature }, expected))
+    this.mutex.run(() => ingestManifest(this.publisher, { bytes, signature }, expected))
 
   readonly state: ClusterWriter['state'] = async () => {
     const [signed] = await this.publisher.store.readManifests()
@@ -44,10 +44,10 @@ export class LocalWriter implements ClusterWriter {
   readonly history: ClusterWriter['history'] = () => readHistory(this.publisher.store)
 
   readonly pin: ClusterWriter['pin'] = (generation) =>
-    this.turns.take(() => this.publisher.store.pin(generation))
+    this.mutex.run(() => this.publisher.store.pin(generation))
 }
 
-/** Reads what a store keeps. */
+/** Returns the generations that a store keeps. */
 export async function readHistory(store: ClusterStore): Promise<ClusterHistory> {
   const [kept, served] = await Promise.all([store.readManifests(), store.readManifest()])
   return {

@@ -1,12 +1,12 @@
 /**
- * Which manifest may follow which: its time and generation as the gateway's clock judges them, and
- * what a manifest of the same generation may change.
+ * Which manifest may follow another: checks its time and generation against the gateway's clock,
+ * and what a manifest of the same generation may change.
  * @module
  */
 import { equalBytes } from '../bytes/bytes.ts'
 import { formatManifest, type Manifest } from '../snapshot/format/manifest.ts'
 
-/** How far the clocks of a gateway and its exporters may be apart. */
+/** Tolerated difference between the clocks of the gateway and its exporters. */
 const CLOCK_SKEW_MS = 5 * 60 * 1000
 
 /** Why a manifest is refused. */
@@ -17,9 +17,9 @@ export type OrderRefusal = {
 }
 
 /**
- * Returns why a manifest may not follow the one before it, or `undefined` when it may. A manifest
+ * Returns why a manifest may not follow the previous one, or `undefined` when it may. A manifest
  * from a clock that was ahead blocks nothing once the clocks are right: a generation may always
- * rise by one, and a time in the future holds no later one back.
+ * rise by one, and a time in the future does not block later ones.
  */
 export function findOrderRefusal(
   next: Manifest,
@@ -55,15 +55,15 @@ function findAgeRefusal(
     return { status: 409, code: 'not_newer', message }
   }
   if (isConfirmation && !isSameContent(next, before)) {
-    const message = `Generation ${generation} says something else; only a later one may`
+    const message = `Generation ${generation} has other content; publish it as a later generation`
     return { status: 409, code: 'not_newer', message }
   }
   if (nextMs >= beforeMs - CLOCK_SKEW_MS || beforeMs > limitMs) return undefined
-  const message = `The manifest's time ${next.time} is before the present one's, ${before.time}`
+  const message = `The manifest's time ${next.time} is before the current one's, ${before.time}`
   return { status: 409, code: 'older_time', message: `${message}; set the exporter's clock` }
 }
 
-/** Whether two manifests differ in their times and the versions of their sources only. */
+/** Returns whether two manifests differ only in their times and the versions of their sources. */
 function isSameContent(next: Manifest, before: Manifest): boolean {
   const { time, sources } = before
   const undated = (manifest: Manifest): Uint8Array =>

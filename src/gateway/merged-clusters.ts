@@ -1,6 +1,6 @@
 /**
- * The zones of a gateway that several clusters have together, and where these contradict each other
- * there (KEP-1645 "Conflict resolution"), for operators.
+ * The zones that several clusters share, and the Services on which these clusters contradict each
+ * other (KEP-1645 "Conflict resolution"), for `/v1/conflicts`.
  * @module
  */
 
@@ -16,24 +16,24 @@ import {
 } from '../plugins/kubernetes/shared-service.ts'
 import type { Shard } from '../snapshot/read/shard.ts'
 
-/** Trees that make up such a zone: what ServiceImports say, and what clusters export. */
+/** Trees of such a zone: from ServiceImports, and from what the clusters export. */
 type SharedTree = 'multicluster' | 'exports'
 
 /**
- * Why a word is answered: those who contradict it are old and have no part (`fresh`), an address
- * comes before endpoints (`type`), it is the first of several addresses in the order of the
- * directive (`order`), endpoints are those of all (`endpoints`).
+ * Why a cluster's declaration wins: the contradicting ones are stale and ignored (`fresh`), an
+ * address precedes endpoints (`type`), it is the first of several addresses in the order of the
+ * directive (`order`), or the endpoints of all clusters are merged (`endpoints`).
  */
 export type Reason = 'fresh' | 'type' | 'order' | 'endpoints'
 
-/** A Service that clusters have differently. */
+/** A Service that clusters declare differently. */
 export type ServiceConflict = {
   readonly namespace: string
   readonly service: string
   readonly conflict: Conflict
   readonly clusters: readonly (ServiceShape & {
     readonly cluster: string
-    /** Whether its word is answered. */
+    /** Whether queries get this cluster's declaration. */
     readonly wins: boolean
   })[]
   readonly reason: Reason
@@ -42,27 +42,31 @@ export type ServiceConflict = {
 /** The conflicts of the zones of one directive. */
 export type ZoneConflicts = {
   readonly zones: readonly string[]
-  /** In the order in which they count. */
+  /** In the order of precedence. */
   readonly clusters: readonly { readonly cluster: string; readonly freshness: string }[]
   readonly conflicts: readonly ServiceConflict[]
-  /** Whether these are all: every cluster could be read, and there are not too many. */
+  /** Whether the list is complete: every cluster could be read, and no limit was reached. */
   readonly isWhole: boolean
 }
 
 type Member = { readonly cluster: string; readonly readers: Map<SharedTree, SnapshotSource> }
 type Group = { readonly options: KubernetesOptions; readonly members: Member[] }
-/** A cluster's word on a Service. */
-type Word = { readonly cluster: string; readonly isFresh: boolean; readonly shape: ServiceShape }
+/** What a cluster declares about a Service. */
+type Declaration = {
+  readonly cluster: string
+  readonly isFresh: boolean
+  readonly shape: ServiceShape
+}
 
 const CONFLICTS_MAX = 1000
 const SERVICES_MAX = 100_000
 
-/** What a gateway has of such zones. */
+/** The shared zones of a gateway. */
 export class MergedClusters {
   private readonly groups = new Map<readonly string[], Group>()
   private readonly readers = new Set<SnapshotSource>()
 
-  /** Takes the reader of a tree of one of a directive's clusters. */
+  /** Adds the reader of a tree of one of a directive's clusters. */
   add(options: KubernetesOptions, tree: string, reader: SnapshotSource): void {
     const { cluster = '', clusters } = options
     this.readers.add(reader)
@@ -74,7 +78,7 @@ export class MergedClusters {
     if (tree === 'multicluster' || tree === 'exports') member.readers.set(tree, reader)
   }
 
-  /** Whether a reader is of such a zone. */
+  /** Returns whether a reader belongs to a shared zone. */
   has(reader: SnapshotSource): boolean {
     return this.readers.has(reader)
   }
@@ -84,27 +88,27 @@ export class MergedClusters {
     return this.readers.size
   }
 
-  /** Reads all snapshots of these zones, and lists what is contradictory in them. */
+  /** Reads all snapshots of these zones and lists their conflicts. */
   conflicts(): Promise<readonly ZoneConflicts[]> {
     return Promise.all([...this.groups.values()].map(conflictsOf))
   }
 }
 
 async function conflictsOf({ options, members }: Group): Promise<ZoneConflicts> {
-  const [imports, exports] = [new Map<string, Word[]>(), new Map<string, Word[]>()]
+  const [imports, exports] = [new Map<string, Declaration[]>(), new Map<string, Declaration[]>()]
   let isWhole = true
   for (const { cluster, readers } of members) {
     for (const [tree, reader] of readers) {
       const into = tree === 'multicluster' ? imports : exports
-      isWhole = (await readWords(cluster, reader, into)) && isWhole
+      isWhole = (await readDeclarations(cluster, reader, into)) && isWhole
     }
   }
   const conflicts: ServiceConflict[] = []
-  for (const [name, words] of [
+  for (const [name, declarations] of [
     ...imports,
     ...[...exports].filter(([name]) => !imports.has(name)),
   ]) {
-    const found = describeConflict(name, words, options.stale)
+    const found = describeConflict(name, declarations, options.stale)
     if (found === undefined) continue
     if (conflicts.length >= CONFLICTS_MAX) isWhole = false
     else conflicts.push(found)
@@ -119,11 +123,11 @@ async function conflictsOf({ options, members }: Group): Promise<ZoneConflicts> 
   }
 }
 
-/** Reads what a cluster says of Services. @returns whether that was all */
-async function readWords(
+/** Reads what a cluster declares about Services. @returns whether that is complete */
+async function readDeclarations(
   cluster: string,
   reader: SnapshotSource,
-  into: Map<string, Word[]>,
+  into: Map<string, Declaration[]>,
 ): Promise<boolean> {
   const snapshot = reader.current() ?? (await reader.load())
   const freshness = reader.freshness()
@@ -133,13 +137,13 @@ async function readWords(
     const shard = here ?? (await reader.load(index))?.shards[index]
     if (shard === undefined) isWhole = false
     for (const [name, shape] of shard === undefined ? [] : servicesOf(shard)) {
-      const words = into.get(name) ?? []
-      words.push({ cluster, isFresh: freshness === 'fresh', shape })
-      if (into.size >= SERVICES_MAX && words.length === 1) isWhole = false
-      else into.set(name, words)
+      const declarations = into.get(name) ?? []
+      declarations.push({ cluster, isFresh: freshness === 'fresh', shape })
+      if (into.size >= SERVICES_MAX && declarations.length === 1) isWhole = false
+      else into.set(name, declarations)
     }
   }
-  // A newer snapshot may have come between two shards.
+  // A newer snapshot may have arrived between two shards.
   return isWhole && (reader.current() ?? snapshot).info.generation === snapshot.info.generation
 }
 
@@ -156,33 +160,33 @@ function* servicesOf(shard: Shard): Generator<[name: string, shape: ServiceShape
 
 function describeConflict(
   name: string,
-  words: readonly Word[],
+  declarations: readonly Declaration[],
   stale: KubernetesOptions['stale'],
 ): ServiceConflict | undefined {
-  const conflict = conflictAmong(words.map(({ shape }) => shape))
+  const conflict = conflictAmong(declarations.map(({ shape }) => shape))
   if (conflict === undefined) return undefined
-  const fresh = words.filter(({ isFresh }) => isFresh)
-  const asked = stale === 'union' && fresh.length > 0 ? fresh : words
-  const winners = winnersOf(asked)
+  const fresh = declarations.filter(({ isFresh }) => isFresh)
+  const candidates = stale === 'union' && fresh.length > 0 ? fresh : declarations
+  const winners = winnersOf(candidates)
   const [service = '', namespace = ''] = name.split('.')
   return {
     namespace,
     service,
     conflict,
-    clusters: words.map((word) => {
-      return { cluster: word.cluster, ...word.shape, wins: winners.includes(word) }
+    clusters: declarations.map((one) => {
+      return { cluster: one.cluster, ...one.shape, wins: winners.includes(one) }
     }),
-    reason: reasonOf(words, asked, winners),
+    reason: reasonOf(declarations, candidates, winners),
   }
 }
 
 function reasonOf(
-  words: readonly Word[],
-  asked: readonly Word[],
-  [winner]: readonly Word[],
+  declarations: readonly Declaration[],
+  candidates: readonly Declaration[],
+  [winner]: readonly Declaration[],
 ): Reason {
-  if (conflictAmong(asked.map(({ shape }) => shape)) === undefined) return 'fresh'
+  if (conflictAmong(candidates.map(({ shape }) => shape)) === undefined) return 'fresh'
   if (winner?.shape.type !== 'ClusterSetIP') return 'endpoints'
-  const addresses = words.filter(({ shape }) => shape.type === 'ClusterSetIP')
+  const addresses = declarations.filter(({ shape }) => shape.type === 'ClusterSetIP')
   return addresses.length > 1 ? 'order' : 'type'
 }

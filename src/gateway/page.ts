@@ -1,11 +1,11 @@
 /**
- * What a person sees who opens the gateway in a browser.
+ * The page that a browser shows at the gateway's root.
  * @module
  */
 
 /**
- * Formats the page. It names no cluster and no name: it is there for everybody.
- * @param origin of the URL that the client opened
+ * Formats the page. Everybody may read it, so it contains no cluster and no name.
+ * @param origin origin of the URL that the client opened
  * @param isPublic whether the gateway answers without a token
  */
 export function formatPage(origin: string, isPublic: boolean): string {
@@ -40,7 +40,7 @@ const TOKEN_NOTE = `<h2>Have a token</h2>
 <pre><code>TOKEN=kdt_ID_SECRET</code></pre>
 `
 
-/** curl, browsers and operating systems send DNS queries by TLS alone (RFC 8484 §5). */
+/** curl, browsers and operating systems send DNS queries over TLS only (RFC 8484 §5). */
 const NOT_SECURE = `<h2>In a browser, an operating system or curl --doh-url</h2>
 <p>These use DNS over HTTPS by <code>https:</code> URLs only, and this page came without TLS. Open
 the gateway by its <code>https:</code> URL, and this page says how.</p>

@@ -1,13 +1,13 @@
 /**
- * The token in a request's path, `/t/TOKEN/dns-query`, for clients that can send no headers.
+ * The token in a request's path, `/t/TOKEN/dns-query`, for clients that cannot send headers.
  * @module
  */
 
 const PREFIX = '/t/'
 
-/** A path taken apart. */
+/** A path and its token. */
 export type TokenPath = {
-  /** The token as it was sent; `undefined` for a path without one. */
+  /** The token as sent; `undefined` without one. */
   readonly token: string | undefined
   /** Offset of the route in the path: `/dns-query`. */
   readonly routeStart: number
@@ -15,7 +15,7 @@ export type TokenPath = {
 
 const NONE: TokenPath = { token: undefined, routeStart: 0 }
 
-/** Finds the token. Never decodes it: no token that the gateway hands out needs encoding. */
+/** Finds the token. Never percent-decodes it: the gateway's tokens need no encoding. */
 export function splitTokenPath(path: string): TokenPath {
   if (!path.startsWith(PREFIX)) return NONE
   const end = path.indexOf('/', PREFIX.length)

@@ -14,18 +14,18 @@ import type { IngestResult } from './ingest.ts'
 import { unauthorized } from './operators.ts'
 import { hasHash } from './token.ts'
 
-/** Bytes that one shard may have when it is published. */
+/** Largest shard that may be published. */
 export const PUBLISHED_SHARD_BYTES_MAX: number = 16 * 1024 * 1024
-/** Header with a manifest's signature, in base64url. */
+/** Request header with a manifest's signature, in base64url. */
 export const SIGNATURE_HEADER = 'kubedoh-signature'
 
-/** The generations of a cluster that are kept. */
+/** The generations that a store keeps for a cluster. */
 export type ClusterHistory = {
   /** The newest first. */
   readonly manifests: readonly Manifest[]
-  /** The one that an operator has gone back to. */
+  /** The one that an operator pinned. */
   readonly pinned: number | undefined
-  /** The one that is served: an older one if the newest lacks shards. */
+  /** The one that is served; an older one while the newest lacks shards. */
   readonly served: number | undefined
 }
 
@@ -37,32 +37,36 @@ export type ClusterWriter = {
     signature: string,
     expected: string | undefined,
   ) => Promise<IngestResult>
-  /** What is published, and its entity tag. */
+  /** Returns the newest manifest and its entity tag. */
   readonly state: () => Promise<{ readonly manifest: Manifest; readonly etag: string } | undefined>
   readonly history: () => Promise<ClusterHistory>
-  /** Has a generation served, or the newest again; false when it is not kept. */
+  /** Pins a generation, or with `undefined` unpins it; false when it is not kept. */
   readonly pin: (generation: number | undefined) => Promise<boolean>
 }
 
 /** What the routes need. */
 export type PublishOptions = {
   readonly clusters: ReadonlyMap<string, ClusterConfig>
-  /** Finds the writer of a cluster, with the context of the request. */
+  /** Returns the writer of a cluster. */
   readonly writerOf: (cluster: string, c: Context) => ClusterWriter
-  /** Counts what a cluster sends. @throws {HttpError} 429 when that is too much */
+  /** Counts a cluster's request. @throws {HttpError} 429 over the rate limit */
   readonly count: (cluster: string) => Promise<void>
   /** Milliseconds since 1970. */
   readonly now: () => number
 }
 
-/** Makes the app with the routes below `/v1/clusters`. */
+/** Creates the app with the exporters' routes below `/v1/clusters`. */
 export function createPublishRoutes(options: PublishOptions): Hono {
   const app = new Hono()
   app.put('/v1/clusters/:id/shards/:sha256', async (c) => {
     const writer = await authorize(c, options)
     const sha256 = c.req.param('sha256')
     if (!/^[0-9a-f]{64}$/.test(sha256)) {
-      throw new HttpError(400, 'bad_hash', 'The URL does not end in a SHA-256')
+      throw new HttpError(
+        400,
+        'bad_hash',
+        'The URL does not end in a SHA-256 of 64 lower-case hexadecimal digits',
+      )
     }
     const bytes = await readBody(c.req.raw, PUBLISHED_SHARD_BYTES_MAX)
     return respond(await writer.putShard(sha256, bytes))
@@ -86,7 +90,7 @@ export function createPublishRoutes(options: PublishOptions): Hono {
   return app
 }
 
-/** A cluster that is not configured and a wrong token look the same. */
+/** An unknown cluster and a wrong token get the same response. */
 async function authorize(c: Context, options: PublishOptions): Promise<ClusterWriter> {
   const id = c.req.param('id') ?? ''
   const cluster = options.clusters.get(id)
@@ -98,12 +102,16 @@ async function authorize(c: Context, options: PublishOptions): Promise<ClusterWr
   throw unauthorized("The exporter's token of this cluster is needed")
 }
 
-/** `If-Match` with the present entity tag, or `If-None-Match: *` for the first manifest. */
+/** `If-Match` with the current entity tag, or `If-None-Match: *` for the first manifest. */
 function readPrecondition(c: Context): string | undefined {
   const match = c.req.header('if-match')
   if (match !== undefined) return match
   if (c.req.header('if-none-match') === '*') return undefined
-  throw new HttpError(428, 'precondition_required', 'If-Match, or If-None-Match: * at first')
+  throw new HttpError(
+    428,
+    'precondition_required',
+    'Send If-Match, or If-None-Match: * for the first manifest',
+  )
 }
 
 function respond(result: IngestResult): Response {

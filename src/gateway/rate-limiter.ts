@@ -1,6 +1,6 @@
 /**
- * How often somebody may ask: a bucket for each, filled at an even pace (the token bucket of
- * RFC 2697 §2, with one rate).
+ * Rate limits: a bucket for each client, filled at an even pace (the token bucket of RFC 2697 §2,
+ * with one rate).
  * @module
  */
 
@@ -8,23 +8,23 @@ import type { Client } from '../chain/client.ts'
 import { clientNetwork } from '../dns/network.ts'
 import { HttpError } from '../doh/http-error.ts'
 
-/** Says whether somebody may go on, and counts that they did. */
+/** Counts requests by key; `allow` returns whether one more is within the limit. */
 export type RateLimiter = {
   readonly allow: (key: string) => boolean | Promise<boolean>
 }
 
-/** How much is allowed. */
+/** The limit. */
 export type RateLimits = {
   readonly perMinute: number
-  /** Milliseconds since some moment, by a clock that never goes back. */
+  /** Milliseconds since some moment, by a monotonic clock. */
   readonly elapsed: () => number
 }
 
-/** Buckets at a time. */
+/** Most buckets. */
 const KEYS_MAX = 20_000
-/** Buckets that are dropped at once when there are too many: to find them, all are sorted. */
+/** Buckets that are dropped at once over the limit, because finding them sorts all. */
 const KEYS_DROPPED = 1000
-/** What may come at once, as a part of what may come in a minute. */
+/** Size of a burst, as a part of a minute's requests. */
 const BURST = 0.2
 const RETRY_SECONDS = '5'
 
@@ -55,7 +55,7 @@ export class RateBuckets implements RateLimiter {
     return level >= 1
   }
 
-  /** Drops the buckets with the most left, so that nobody gets a new one for a used one. */
+  /** Drops the fullest buckets, so that no client gets a new bucket for an empty one. */
   private dropFullest(nowMs: number): void {
     const levels = [...this.buckets].map(([key, one]) => ({ key, level: this.levelOf(one, nowMs) }))
     levels.sort((a, b) => b.level - a.level)
@@ -68,14 +68,14 @@ export class RateBuckets implements RateLimiter {
 }
 
 /**
- * Returns the key by which a client without a token is counted: its IPv4 address, or the /64 of its
- * IPv6 address, all of which one client may have.
+ * Returns the key of a client without a token: its IPv4 address, or the /64 of its IPv6 address,
+ * because one client may have all of that.
  */
 export function addressKey({ address }: Client): string {
   return clientNetwork(address)
 }
 
-/** Makes the error of who asks too often. */
+/** Returns the error for a client over its rate limit. */
 export function tooMany(): HttpError {
   return new HttpError(429, 'too_many_requests', 'Too many requests; slow down', {
     'retry-after': RETRY_SECONDS,

@@ -1,27 +1,26 @@
 /**
- * Looks at something again and again, in the background of requests.
+ * Reads something again at intervals, in the background of requests.
  *
- * No promise is shared between requests: on Workers, one that another request began may never
- * settle.
+ * Requests do not share promises: on Workers, a promise of another request may never settle.
  * @module
  */
 import { errorText } from '../bytes/unknown.ts'
 
-/** A look that takes longer is held to be dead. */
+/** A read that takes longer counts as failed. */
 const TIMEOUT_MS = 10_000
 
 /** What a refresher needs. */
 export type RefresherOptions = {
   readonly look: () => Promise<void>
-  /** Time after which to look again. */
+  /** Time after which to read again. */
   readonly refreshMs: number
-  /** Milliseconds since some moment, by a clock that never goes back. */
+  /** Milliseconds since some moment, by a monotonic clock. */
   readonly elapsed: () => number
-  /** Gets what went wrong in the background. */
+  /** Gets the text of an error in the background. */
   readonly onError: (message: string) => void
 }
 
-/** When something was looked at last, and whether to look now. */
+/** Knows when the last read was, and when the next one is due. */
 export class Refresher {
   private readonly options: RefresherOptions
   private checkedMs = Number.NEGATIVE_INFINITY
@@ -32,21 +31,21 @@ export class Refresher {
     this.options = options
   }
 
-  /** Notes that what there is to see was seen just now. */
+  /** Notes that a read has succeeded. */
   noteCheck(): void {
     this.checkedMs = this.options.elapsed()
   }
 
-  /** Milliseconds since it was seen last; infinite before. */
+  /** Returns the milliseconds since the last successful read; infinite before the first. */
   sinceCheckMs(): number {
     return this.options.elapsed() - this.checkedMs
   }
 
-  /** Begins to look, when it is time; gives the promise to keep alive. */
+  /** Starts a read when it is due; returns the promise to keep alive. */
   refreshIfDue(): Promise<void> | undefined {
     const { elapsed, refreshMs, look, onError } = this.options
     const nowMs = elapsed()
-    // One that has failed is not tried again at once either.
+    // After a failure, waits as long as after a success.
     const waitMs = this.isRunning ? TIMEOUT_MS : refreshMs
     if (nowMs - this.begunMs < waitMs || nowMs - this.checkedMs < refreshMs) return undefined
     this.begunMs = nowMs

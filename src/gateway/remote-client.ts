@@ -1,13 +1,13 @@
 /**
- * Who sends a request over HTTPS.
+ * The client of a request over HTTPS.
  * @module
  */
 import type { Client, ClientVisibility } from '../chain/client.ts'
 
-/** Whose address is known when it is asked for. */
+/** A peer whose address is formatted on demand. */
 export type RemoteAddress = { readonly address: string }
 
-/** A client whose address is only put in words when somebody wants to read it. */
+/** A client whose address is formatted only when it is read. */
 export class RemoteClient implements Client {
   readonly port = 0
   readonly transport = 'https'
@@ -16,8 +16,8 @@ export class RemoteClient implements Client {
   private readonly remote: RemoteAddress
 
   /**
-   * @param view what it may see; everything when left out
-   * @param bytesMax size of the largest response that it takes; any when left out
+   * @param view what the client may see; everything when left out
+   * @param bytesMax largest response that the client takes; any when left out
    */
   constructor(remote: RemoteAddress, view?: ClientVisibility, bytesMax?: number) {
     this.remote = remote
@@ -25,7 +25,7 @@ export class RemoteClient implements Client {
     if (bytesMax !== undefined) this.bytesMax = bytesMax
   }
 
-  /** As text, without a port. */
+  /** The address as text, without a port. */
   get address(): string {
     return this.remote.address
   }

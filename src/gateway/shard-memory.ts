@@ -1,20 +1,20 @@
 /**
- * How many bytes of shards a process or isolate holds, over all its clusters.
+ * Bounds the bytes of shards that a process or isolate holds, over all its clusters.
  * @module
  */
 
-/** Half of what an isolate may have: a million records, and room for what answers need. */
+/** About half of an isolate's 128 MB: a million records, and room for queries. */
 export const SHARD_MEMORY_BYTES: number = 72 * 1024 * 1024
 
-/** Who holds shards. */
+/** A holder of shards. */
 export type ShardHolder = {
-  /** Bytes of all shards that it holds. */
+  /** Returns the bytes of its shards. */
   readonly heldBytes: () => number
-  /** Lets go of a shard that has not been used of late; false when there is none to let go of. */
+  /** Releases a shard that was not used recently; false when there is none. */
   readonly release: () => boolean
 }
 
-/** A bound for some holders. */
+/** A common bound for several holders. */
 export class ShardMemory {
   private readonly bytesMax: number
   private readonly holders = new Set<ShardHolder>()
@@ -23,12 +23,12 @@ export class ShardMemory {
     this.bytesMax = bytesMax
   }
 
-  /** Takes another holder in. */
+  /** Adds a holder. */
   add(holder: ShardHolder): void {
     this.holders.add(holder)
   }
 
-  /** Has the largest holders let go of shards until all of them are within the bound. */
+  /** Makes the largest holders release shards until the sum is within the bound. */
   enforce(): void {
     while (this.heldBytes() > this.bytesMax) {
       const byBytes = [...this.holders].sort((a, b) => b.heldBytes() - a.heldBytes())
@@ -36,7 +36,7 @@ export class ShardMemory {
     }
   }
 
-  /** Bytes held at present. */
+  /** Returns the bytes of all holders. */
   heldBytes(): number {
     let bytes = 0
     for (const holder of this.holders) bytes += holder.heldBytes()

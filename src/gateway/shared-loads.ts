@@ -1,9 +1,8 @@
 /**
- * Loads that several requests wait for at once.
+ * Loads that several requests share.
  *
- * On Workers, what one request began may never end when that request is given up, and whoever waits
- * for it would wait for ever. So nobody waits for another's load for long: after a while they begin
- * their own, and every load ends by its own time limit.
+ * On Workers, a load may never settle once the request that started it is cancelled. So a request
+ * waits only briefly for another's load, then starts its own; every load has a time limit.
  * @module
  */
 
@@ -12,10 +11,10 @@ const JOIN_MS = 500
 /** How long a load may take. */
 const LOAD_MS = 3000
 
-/** Runs a task once after some time, and gives back how to call that off. */
+/** Runs a task once after a delay; returns a function that cancels it. */
 export type After = (delayMs: number, task: () => void) => () => void
 
-/** Loads under way, by what they load. */
+/** Running loads, by key. */
 export class SharedLoads<T> {
   private readonly after: After
   private readonly running = new Map<string, Promise<T>>()
@@ -24,7 +23,7 @@ export class SharedLoads<T> {
     this.after = after
   }
 
-  /** Joins the load of a key that is under way, or begins one. @throws {Error} after 3 s */
+  /** Joins the running load of a key, or starts one. @throws {LoadTimeoutError} after 3 s */
   async load(key: string, start: () => Promise<T>): Promise<T> {
     const running = this.running.get(key)
     if (running === undefined) return this.begin(key, start)

@@ -1,5 +1,5 @@
 /**
- * What changed between two snapshots of a cluster, as lines of zone-file text.
+ * The differences between two snapshots of a cluster, as lines of zone-file text.
  * @module
  */
 
@@ -10,16 +10,16 @@ import type { Manifest } from '../snapshot/format/manifest.ts'
 import { openShard } from '../snapshot/read/open-shard.ts'
 import { shardRecords } from '../snapshot/read/shard-records.ts'
 
-/** Bytes of shards that are looked through: their records as text have to fit in memory. */
+/** Most bytes of differing shards: their records as text must fit in memory. */
 const BYTES_MAX = 8 * 1024 * 1024
 
 /** Reads a shard by its hash. */
 export type ReadShard = (sha256: string) => Promise<Uint8Array | undefined>
 
 /**
- * Lists the records that are only in `from`, behind `- `, and those only in `to`, behind `+ `,
- * sorted by the record. Shards that both have are not looked at.
- * @throws {HttpError} 413 when too much differs, 410 when a shard is gone
+ * Lists the records that are only in `from` after `- `, and those only in `to` after `+ `, sorted
+ * by record. Does not read shards that both have.
+ * @throws {HttpError} 413 when too much differs, 410 when a shard is missing
  */
 export async function diffSnapshots(
   from: Manifest,
@@ -33,7 +33,7 @@ export async function diffSnapshots(
   const all = [...(removed ?? []), ...(added ?? [])]
   const bytes = all.reduce((sum, shard) => sum + shard.bytes, 0)
   if (bytes > BYTES_MAX) {
-    const message = `The shards that differ have ${bytes} bytes, over ${BYTES_MAX}`
+    const message = `The differing shards have ${bytes} bytes, over ${BYTES_MAX}`
     throw new HttpError(413, 'too_different', message)
   }
   const before = await linesOf(removed ?? [], from, readShard)

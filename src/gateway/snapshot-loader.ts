@@ -1,6 +1,6 @@
 /**
- * Reads manifests and shards of one cluster from a store and believes none of it: what does not
- * verify, or belongs to another cluster, is as good as not there.
+ * Loads manifests and shards of one cluster from a store, and verifies them: rejects those with a
+ * wrong signature or hash, or of another cluster.
  * @module
  */
 import { equalBytes } from '../bytes/bytes.ts'
@@ -12,13 +12,13 @@ import type { Shard } from '../snapshot/read/shard.ts'
 import { type After, SharedLoads } from './shared-loads.ts'
 import type { ServedManifest } from './store.ts'
 
-/** Where a reader reads. */
+/** A source of snapshots. */
 export type SnapshotOrigin = {
   readonly readManifest: () => Promise<ServedManifest | undefined>
   readonly readShard: (sha256: string) => Promise<Uint8Array | undefined>
 }
 
-/** A manifest that is to be trusted, and whether an operator chose it. */
+/** A verified manifest, and whether an operator pinned it. */
 export type LoadedManifest = { readonly manifest: OpenManifest; readonly isPinned: boolean }
 
 /** What a loader needs. */
@@ -29,12 +29,12 @@ export type LoaderOptions = {
   readonly after: After
 }
 
-/** Loads for one cluster. */
+/** Loads the snapshots of one cluster. */
 export class SnapshotLoader {
   private readonly options: LoaderOptions
   private readonly manifests: SharedLoads<LoadedManifest | undefined>
   private readonly shards: SharedLoads<Shard | undefined>
-  /** The manifest that was checked last, and its bytes. */
+  /** The last verified manifest, and its bytes. */
   private last: { readonly signed: ServedManifest; readonly manifest: OpenManifest } | undefined
 
   constructor(options: LoaderOptions) {
@@ -45,15 +45,15 @@ export class SnapshotLoader {
 
   /**
    * Loads the manifest; `undefined` where nothing is published.
-   * @throws {Error} when it cannot be read or is not to be trusted
+   * @throws {Error} when it cannot be read or verified
    */
   manifest(): Promise<LoadedManifest | undefined> {
     return this.manifests.load('', () => twice(() => this.readManifest()))
   }
 
   /**
-   * Loads a shard by its hash; `undefined` when it is not there.
-   * @throws {Error} when it cannot be read or is not what it should be
+   * Loads a shard by its hash; `undefined` when the store lacks it.
+   * @throws {Error} when it cannot be read or verified
    */
   shard(sha256: string): Promise<Shard | undefined> {
     return this.shards.load(sha256, () => twice(() => this.readShard(sha256)))
@@ -88,7 +88,7 @@ export class SnapshotLoader {
   }
 }
 
-/** A network fails now and then; what fails twice is down. */
+/** Tries again once: single requests to a store fail now and then. */
 async function twice<T>(load: () => Promise<T>): Promise<T> {
   try {
     return await load()
@@ -97,7 +97,7 @@ async function twice<T>(load: () => Promise<T>): Promise<T> {
   }
 }
 
-/** A signature is of some bytes and no others; but whoever writes the store may lie. */
+/** Compares the bytes too, because the store is not trusted. */
 function isSame(a: ServedManifest, b: ServedManifest): boolean {
   return a.signature === b.signature && equalBytes(a.bytes, b.bytes)
 }

@@ -1,5 +1,5 @@
 /**
- * The refusal of a store that cannot read or write.
+ * The error of a store that cannot read or write.
  * @module
  */
 import { HttpError } from '../doh/http-error.ts'
@@ -14,7 +14,7 @@ const CAUSES: Readonly<Record<string, readonly [number, string, string]>> = {
   EPERM: [503, 'no_access', 'denies access; check the owner and mode of its folder'],
 }
 
-/** A store failed: clients get the cause's code, the log gets the cause itself. */
+/** A failure of the store. Clients get the cause's code; the log gets the cause. */
 export class StoreError extends HttpError {
   /** The platform's error. It may name paths, so only the log shows it. */
   override readonly cause: unknown

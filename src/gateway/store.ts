@@ -1,68 +1,67 @@
 /**
- * Where a gateway keeps one cluster's snapshots.
+ * The store of one cluster's snapshots.
  * @module
  */
 
-/** A manifest as it was published. */
+/** A published manifest. */
 export type SignedManifest = {
   readonly bytes: Uint8Array
   /** Ed25519 signature of the bytes, in base64url. */
   readonly signature: string
 }
 
-/** The manifest that is to be answered from. */
+/** The manifest to serve. */
 export type ServedManifest = SignedManifest & {
-  /** An operator chose it: it may be older than what was published since. */
+  /** Set when an operator pinned it: newer ones may have been published since. */
   readonly isPinned?: true
 }
 
-/** A manifest as a store has it, under the generation that it was written for. */
+/** A manifest in a store, with the generation that it was written for. */
 export type StoredManifest = ServedManifest & { readonly generation: number }
 
-/** A shard as a store has it. */
+/** A shard in a store. */
 export type StoredShard = {
   readonly sha256: string
-  /** Its size. */
   readonly bytes: number
   /** When it was written, in milliseconds since 1970. */
   readonly writtenMs: number
 }
 
 /**
- * Shards that a store drops at a time at the most, the others with the next manifest: a Worker may
- * ask a thousand things of its platform while it answers one request, and each is removed from KV.
+ * Most shards that a store removes at a time; the others follow with the next manifest. A Worker
+ * may make a thousand subrequests for one request, and removes shards from KV one by one.
  */
 export const DROPPED_MAX = 500
 
-/** What becomes of the other generations when a manifest is written. */
+/** The fate of the other generations when a manifest is written. */
 export type Kept = {
   readonly generations: ReadonlySet<number>
-  /** Generations whose manifests are broken: a store on files sets them aside, others drop them. */
+  /** Generations with broken manifests: a file store sets them aside, others remove them. */
   readonly broken?: ReadonlySet<number>
 }
 
 /**
- * The snapshots of one cluster. Shards never change: they are kept by the SHA-256 of their bytes.
- * Only one writer acts at a time; `writeManifest` and `pin` are seen whole or not at all.
+ * The snapshots of one cluster. Shards never change: their key is the SHA-256 of their bytes. There
+ * is one writer at a time; `writeManifest` and `pin` are atomic.
  */
 export type ClusterStore = {
-  /** Reads the manifest of the generation that is pinned, or else the newest. */
+  /** Reads the manifest of the pinned generation, or the newest. */
   readonly readManifest: () => Promise<StoredManifest | undefined>
-  /** Reads all manifests that are kept, the newest first. */
+  /** Reads all manifests, the newest first. */
   readonly readManifests: () => Promise<readonly StoredManifest[]>
-  /** Reads a shard by its hash; `undefined` when it is not there. */
+  /** Reads a shard by its hash; `undefined` when the store lacks it. */
   readonly readShard: (sha256: string) => Promise<Uint8Array | undefined>
-  /** Lists those of the hashes that are not there. */
+  /** Lists the hashes of shards that the store lacks. */
   readonly missingShards: (sha256s: readonly string[]) => Promise<readonly string[]>
-  /** Writes a shard, in place of one with the same hash. */
+  /** Writes a shard; replaces one with the same hash. */
   readonly writeShard: (sha256: string, bytes: Uint8Array, nowMs: number) => Promise<void>
   /** Lists the shards whose hashes are not in the set. */
   readonly unlistedShards: (listed: ReadonlySet<string>) => Promise<readonly StoredShard[]>
-  /** Drops shards, {@link DROPPED_MAX} at a time. */
+  /** Removes shards, {@link DROPPED_MAX} at a time. */
   readonly dropShards: (sha256s: readonly string[]) => Promise<void>
   /**
-   * Writes the manifest of a generation, in place of one of the same, and drops the generations
-   * that are not to be kept.
+   * Writes the manifest of a generation, replaces one of the same generation, and removes the
+   * generations not to keep.
    */
   readonly writeManifest: (
     generation: number,
@@ -70,13 +69,13 @@ export type ClusterStore = {
     kept: Kept,
   ) => Promise<void>
   /**
-   * Has a generation served, whatever is published, or with `undefined` the newest again. Resolves
-   * with false, and changes nothing, when it is not kept.
+   * Pins a generation: serves it, whatever is published later. `undefined` unpins it. Resolves with
+   * false, and changes nothing, for a generation that is not kept.
    */
   readonly pin: (generation: number | undefined) => Promise<boolean>
 }
 
-/** A store in memory, for tests and single processes. */
+/** Creates a store in memory, for tests and for gateways without a folder. */
 export function createMemoryStore(): ClusterStore {
   const shards = new Map<string, { readonly bytes: Uint8Array; readonly writtenMs: number }>()
   const manifests = new Map<number, StoredManifest>()

@@ -1,5 +1,6 @@
 /**
- * Says what of a new token means nothing on this gateway: a slip of the pen, or a cluster to come.
+ * Warnings about parts of a token request that have no effect on this gateway, such as a misspelled
+ * cluster.
  * @module
  */
 import { zonesOf } from '../corefile/arguments.ts'
@@ -8,7 +9,7 @@ import type { GatewayConfig } from './config.ts'
 import { matcherOf } from './token.ts'
 import type { TokenRequest } from './token-request.ts'
 
-/** Returns the warnings for a token request; none when all of it can have an effect. */
+/** Returns the warnings for a token request; none when every part can have an effect. */
 export type TokenAdvice = (request: TokenRequest) => readonly string[]
 
 /** Creates the advice of one configuration. */
@@ -20,8 +21,8 @@ export function createTokenAdvice(
   return ({ scope, identities }) => [
     ...scope.clusters
       .filter((pattern) => pattern !== '*' && !clusters.some(matcherOf([pattern])))
-      .map((pattern) => `no cluster of this gateway is "${pattern}"`),
-    // With recursion a token may be for names that another server has.
+      .map((pattern) => `CLUSTERS has no cluster "${pattern}"`),
+    // With recursion, a token may be for names of other servers.
     ...(scope.recurse ? [] : scope.origins)
       .filter((pattern) => pattern !== '*' && !zones.some((zone) => fits(pattern, zone)))
       .map((pattern) => `the Corefile serves no zone at, above or below "${pattern}"`),
@@ -31,7 +32,7 @@ export function createTokenAdvice(
   ]
 }
 
-/** Zones of clusters, and of server blocks other than that of everything. */
+/** Returns the zones of clusters, and of server blocks other than the root's. */
 function servedZones({ blocks }: Pick<GatewayConfig, 'blocks'>): readonly Uint8Array[] {
   return blocks.flatMap(({ keys, directives }) => {
     const ofBlock = keys.map(({ zone }) => zone)

@@ -1,9 +1,8 @@
 /**
  * The tokens in the memory of one process or isolate, kept fresh from their store.
  *
- * A token that was revoked is refused as soon as the list is looked at again; one that is not known
- * has the list looked at at once, as it may be new. When the list cannot be had for long, nobody is
- * let in on the strength of an old one.
+ * A revoked token is refused as soon as the list is read again. An unknown token causes a read at
+ * once, as it may be new. When the list cannot be read for long, every token is refused.
  * @module
  */
 import { errorText } from '../bytes/unknown.ts'
@@ -16,15 +15,15 @@ import { equalSecrets, hashToken, isAlive, type TokenRecord, tokenId, usesLabels
 import type { TokenStore } from './token-store.ts'
 import { viewOf } from './token-view.ts'
 
-/** How old a list may be that is looked at again in the background. */
+/** Age after which the list is read again in the background. */
 const REFRESH_MS = 1000
-/** How old one may be that is not looked at again first. */
+/** Age after which the list is read again before an answer. */
 const BLOCK_MS = 5000
-/** How old one may be to let anybody in. */
+/** Age after which the list admits nobody. */
 const TRUST_MS = 60_000
-/** How long a store that has failed is left alone. */
+/** How long to wait after a failure of the store. */
 const RETRY_MS = 1000
-/** Tokens whose hash is remembered. */
+/** Most tokens whose hash is remembered. */
 const HASHES_MAX = 4096
 
 /** What a book needs. */
@@ -32,14 +31,14 @@ export type TokenBookOptions = {
   readonly store: Pick<TokenStore, 'list'>
   readonly after: After
   readonly clock: GatewayClock
-  /** Gets what went wrong in the background. */
+  /** Gets the text of an error. */
   readonly onError: (message: string) => void
 }
 
-/** A token that holds, and what its owner sees. */
+/** A valid token, and what its client may see. */
 export type KnownToken = { readonly record: TokenRecord; readonly view: ClientVisibility }
 
-/** What is remembered of a token, and the secret of the record that it was found to be. */
+/** The hash of a token, and the secret of its record that has this hash. */
 type KnownHash = {
   readonly id: string
   readonly sha256: string
@@ -47,7 +46,7 @@ type KnownHash = {
   secret: TokenRecord['secrets'][number] | undefined
 }
 
-/** Knows the tokens. */
+/** The tokens of one gateway. */
 export class TokenBook {
   private readonly options: TokenBookOptions
   private readonly refresher: Refresher
@@ -57,9 +56,9 @@ export class TokenBook {
   private readonly hashes = new Map<string, KnownHash>()
   private readonly lists: SharedLoads<readonly TokenRecord[]>
   private failedMs = Number.NEGATIVE_INFINITY
-  /** Identifiers and hashes of tokens and secrets that were seen to have expired. */
+  /** Identifiers of tokens and hashes of secrets that have expired. */
   private expired = new Set<string>()
-  /** Whether some token sees namespaces by their labels. */
+  /** Whether the visibility of some token depends on the labels of namespaces. */
   usesLabels = false
 
   constructor(options: TokenBookOptions) {
@@ -70,14 +69,14 @@ export class TokenBook {
     this.refresher = new Refresher({ ...options, elapsed, look, refreshMs: REFRESH_MS })
   }
 
-  /** Begins to look at the list again, when it is time; gives the promise to keep alive. */
+  /** Starts to read the list when it is time; returns the promise to keep alive. */
   refreshIfDue(): Promise<void> | undefined {
     return this.refresher.refreshIfDue()
   }
 
   /**
-   * Finds a token that holds by its text.
-   * @throws {HttpError} 503 when the list cannot be had
+   * Finds a valid token by its text.
+   * @throws {HttpError} 503 when the list cannot be read
    */
   async find(token: string): Promise<KnownToken | undefined> {
     const id = tokenId(token)
@@ -93,13 +92,13 @@ export class TokenBook {
     return known
   }
 
-  /** As `find`, for a token that was found before, by a list that is young enough. */
+  /** As {@link find}, from memory: for a token that was found before, with a fresh list. */
   findAtOnce(token: string): KnownToken | undefined {
     const hash = this.hashes.get(token)
     if (hash === undefined || this.refresher.sinceCheckMs() >= BLOCK_MS) return undefined
     const record = this.byId.get(hash.id)
     if (record === undefined) return undefined
-    // Secrets are compared once for each list.
+    // Compares secrets once for each list.
     if (record !== hash.record) {
       hash.record = record
       hash.secret = this.secretOf(record, hash.sha256)
@@ -108,14 +107,14 @@ export class TokenBook {
     return secret !== undefined && this.holds(secret.sha256, secret) ? this.seen(record) : undefined
   }
 
-  /** As `findIdentity`, by a list that is young enough. */
+  /** As {@link findIdentity}, from memory, with a fresh list. */
   findIdentityAtOnce(identity: string): KnownToken | undefined {
     if (this.refresher.sinceCheckMs() >= BLOCK_MS) return undefined
     const record = this.byIdentity.get(identity)
     return record && this.seen(record)
   }
 
-  /** As `find`, by an identity that the platform has checked: `cert:…`, `access:…`. */
+  /** As {@link find}, by a verified identity: `cert:…`, `access:…`. */
   findIdentity(identity: string): Promise<KnownToken | undefined> {
     return this.known(() => this.byIdentity.get(identity))
   }
@@ -130,7 +129,7 @@ export class TokenBook {
     return record && this.seen(record)
   }
 
-  /** Finds the secret that has a hash and holds. */
+  /** Finds the valid secret with a hash. */
   private secretOf({ secrets }: TokenRecord, sha256: string): KnownHash['secret'] {
     return secrets.find((one) => this.holds(one.sha256, one) && equalSecrets(one.sha256, sha256))
   }
@@ -142,8 +141,8 @@ export class TokenBook {
   }
 
   /**
-   * Whether a token or a secret has not expired. One that was seen to have expired stays so when
-   * the clock is set back.
+   * Returns whether a token or secret has not expired. Expired ones stay expired when the clock is
+   * set back.
    */
   private holds(key: string, one: Pick<TokenRecord, 'expiresMs'>): boolean {
     if (one.expiresMs === undefined) return true
@@ -152,7 +151,7 @@ export class TokenBook {
     return false
   }
 
-  /** Looks at the clock for all of them, so that none expires unseen. */
+  /** Checks all tokens against the clock, so that setting it back revives none. */
   private noteExpired(records: readonly TokenRecord[]): void {
     const expired = new Set<string>()
     for (const record of records) {
@@ -164,7 +163,7 @@ export class TokenBook {
     this.expired = expired
   }
 
-  /** Without a list that is young enough there is nothing to go by. */
+  /** Reads the list. @throws {HttpError} 503 when the last read is too long ago */
   private async lookNow(): Promise<void> {
     const { clock, onError } = this.options
     if (clock.elapsed() - this.failedMs >= RETRY_MS) {
@@ -200,8 +199,8 @@ export class TokenBook {
   }
 
   /**
-   * Hashing takes longer than an answer: it is done once for each token that holds. What does not
-   * is forgotten, as whoever guesses could fill the memory with it.
+   * Hashing takes longer than an answer, so the hash of a valid token is remembered. Those of
+   * invalid ones are not: clients that guess could fill the memory.
    */
   private remember(token: string, hash: { readonly id: string; readonly sha256: string }): void {
     if (this.hashes.size >= HASHES_MAX) this.hashes.clear()

@@ -1,5 +1,5 @@
 /**
- * Reads what an operator asks of a new token.
+ * Parses the operator's request for a new token.
  * @module
  */
 
@@ -8,21 +8,21 @@ import { formatName, lowerName, parseName } from '../dns/name.ts'
 import { HttpError } from '../doh/http-error.ts'
 import type { TokenScope } from './token.ts'
 
-/** A wish for a token. */
+/** A token request. */
 export type TokenRequest = {
   readonly name: string
   readonly scope: TokenScope
   readonly identities: readonly string[]
-  /** Milliseconds until it ends; `undefined` for never. */
+  /** Milliseconds until the token expires; `undefined` for never. */
   readonly lifeMs: number | undefined
 }
 
 const NAME_MAX = 100
 const PATTERNS_MAX = 100
 const PATTERN_MAX = 253
-/** A key of a label has up to 317 characters, its value up to 63. */
+/** The key of a label has up to 317 characters, its value up to 63. */
 const NAMESPACE_PATTERN_MAX = 512
-/** Addresses, `@` and their domain, or names of services' tokens, all in lower case. */
+/** Certificates; email addresses, `@DOMAIN` or names of service tokens, in lower case. */
 const IDENTITY = /^(?:cert:[0-9a-f]{64}|access:[!-@[-~]{1,320})$/
 const LIFE_SECONDS_MAX = 10 * 366 * 24 * 3600
 const FIELDS: ReadonlySet<string> = new Set([
@@ -37,8 +37,8 @@ const FIELDS: ReadonlySet<string> = new Set([
 ])
 
 /**
- * Reads a wish from JSON. What is not said of clusters, origins and namespaces means all of them;
- * to have other servers asked has to be wished for.
+ * Parses a token request from JSON. Without `clusters`, `origins` or `namespaces` the token sees
+ * all of them; without `recurse` and `explain` it may do neither.
  * @throws {HttpError} 400 that names the field
  */
 export function readTokenRequest(text: string): TokenRequest {
@@ -72,7 +72,7 @@ function readObject(text: string): Readonly<Record<string, unknown>> {
 function readName(value: unknown): string {
   if (value === undefined) return ''
   if (typeof value === 'string' && value.length <= NAME_MAX && !/\p{Cc}/u.test(value)) return value
-  throw bad('name', `is not a text of ${NAME_MAX} characters at most`)
+  throw bad('name', `is not a string of at most ${NAME_MAX} characters`)
 }
 
 function readPatterns(
@@ -82,14 +82,14 @@ function readPatterns(
 ): readonly string[] {
   const value = fields[field] ?? ['*']
   if (!isTexts(value) || value.length === 0 || value.length > PATTERNS_MAX) {
-    throw bad(field, `is not a list of 1 to ${PATTERNS_MAX} texts`)
+    throw bad(field, `is not a list of 1 to ${PATTERNS_MAX} strings`)
   }
   const wrong = value.find((text) => !/^[!-~]+$/.test(text) || text.length > charactersMax)
-  if (wrong !== undefined) throw bad(field, `has "${wrong.slice(0, 40)}", which is no pattern`)
+  if (wrong !== undefined) throw bad(field, `has "${wrong.slice(0, 40)}", which is not a pattern`)
   return [...new Set(value)].sort()
 }
 
-/** Names, `key=value` of labels, and several of these that all have to fit, with `&` between. */
+/** Patterns of names or of labels (`key=value`), or several of these joined by `&`. */
 function readNamespaces(fields: Readonly<Record<string, unknown>>): readonly string[] {
   const patterns = readPatterns(fields, 'namespaces', NAMESPACE_PATTERN_MAX)
   const wrong = patterns.find((one) => one.split('&').some((part) => /^$|^=/.test(part)))
@@ -97,11 +97,12 @@ function readNamespaces(fields: Readonly<Record<string, unknown>>): readonly str
   throw bad('namespaces', `has "${wrong.slice(0, 40)}", in which a part is empty`)
 }
 
-/** Origins are compared as the configuration has them: with their final dot, in lower case. */
+/** Returns an origin in the form of the configuration: absolute and in lower case. */
 function canonicalOrigin(pattern: string): string {
   if (pattern.includes('*')) return pattern.toLowerCase()
   const name = parseName(pattern)
-  if (name === undefined) throw bad('origins', `has "${pattern.slice(0, 40)}", which is no name`)
+  if (name === undefined)
+    throw bad('origins', `has "${pattern.slice(0, 40)}", which is not a domain name`)
   return formatName(lowerName(name))
 }
 
@@ -122,7 +123,7 @@ function readIdentities(value: unknown = []): readonly string[] {
   const wrong = value.find((one) => !IDENTITY.test(one))
   if (wrong === undefined) return value
   const forms =
-    'cert: and 64 lower-case hexadecimal digits, or access: and a mail address or @DOMAIN'
+    'cert: and 64 lower-case hexadecimal digits, or access: and an email address or @DOMAIN'
   throw bad('identities', `has ${JSON.stringify(wrong.slice(0, 80))}, expected ${forms}`)
 }
 

@@ -1,5 +1,5 @@
 /**
- * The routes by which an operator keeps the tokens of clients.
+ * The operator's routes that create, list, rotate and revoke client tokens.
  * @module
  */
 import type { Context } from 'hono'
@@ -14,28 +14,28 @@ import { readTokenRequest } from './token-request.ts'
 import { type Addition, TOKENS_MAX, type TokenStore } from './token-store.ts'
 
 const BODY_BYTES_MAX = 64 * 1024
-/** How long the secret before holds when a token is rotated, unless said otherwise. */
+/** How long the previous secrets of a rotated token stay valid by default. */
 const GRACE_SECONDS = 24 * 3600
 const GRACE_SECONDS_MAX = 366 * 24 * 3600
-/** Secrets that a token may have at a time. */
+/** Most secrets of a token. */
 const SECRETS_MAX = 4
-/** How often a rotation starts again when the token changes meanwhile: each time one more ends. */
+/** Attempts of a rotation when the token changes meanwhile; each attempt one more succeeds. */
 const ATTEMPTS_MAX = 10
 const RETRY_SECONDS = '1'
 
 /** What the routes need. */
 export type TokenRoutesOptions = {
-  /** SHA-256 of the operator's token; `undefined`: nobody keeps tokens here. */
+  /** SHA-256 of the operator (admin) token; `undefined` for none. */
   readonly adminSha256: string | undefined
   readonly store: TokenStore
   readonly randomBytes: RandomBytes
-  /** Says what of a new token means nothing here. */
+  /** Returns warnings about a token request. */
   readonly advise: TokenAdvice
   /** Milliseconds since 1970. */
   readonly now: () => number
 }
 
-/** Makes the app with the routes below `/v1/tokens`. */
+/** Creates the app with the routes below `/v1/tokens`. */
 export function createTokenRoutes(options: TokenRoutesOptions): Hono {
   const app = new Hono()
   app.use('/v1/tokens/*', async (c, next) => {
@@ -60,22 +60,22 @@ async function create(
   c: Context,
   { store, now, randomBytes, advise }: TokenRoutesOptions,
 ): Promise<Response> {
-  const wish = readTokenRequest(await bodyText(c))
+  const request = readTokenRequest(await bodyText(c))
   const nowMs = now()
   const id = newTokenId(randomBytes)
   const { token, sha256 } = await newSecret(id, randomBytes)
   const record: TokenRecord = {
     id,
-    name: wish.name,
-    scope: wish.scope,
-    identities: wish.identities,
+    name: request.name,
+    scope: request.scope,
+    identities: request.identities,
     secrets: [{ sha256, expiresMs: undefined }],
     createdMs: nowMs,
-    expiresMs: wish.lifeMs === undefined ? undefined : nowMs + wish.lifeMs,
+    expiresMs: request.lifeMs === undefined ? undefined : nowMs + request.lifeMs,
   }
   const addition = await store.add(record)
   if (addition.kind !== 'added') throw refusedAddition(addition)
-  return jsonResponse(201, { token, ...describe(record, nowMs), warnings: advise(wish) })
+  return jsonResponse(201, { token, ...describe(record, nowMs), warnings: advise(request) })
 }
 
 function refusedAddition(addition: Addition): HttpError {
@@ -89,8 +89,8 @@ function refusedAddition(addition: Addition): HttpError {
 }
 
 /**
- * Adds a secret to a token. The previous ones stay valid for a while, so that it can be changed
- * where it is used. Starts again when the token changes meanwhile.
+ * Adds a secret to a token. The previous ones stay valid for a while, so that clients can switch.
+ * Starts again when the token changes meanwhile.
  */
 async function rotate(
   c: Context,
@@ -109,14 +109,15 @@ async function rotate(
       return jsonResponse(200, { token, ...describe(next, nowMs) })
     }
   }
-  throw new HttpError(503, 'busy', 'The token changes all the time; try again', {
+  throw new HttpError(503, 'busy', 'The token was changed by others meanwhile; try again', {
     'retry-after': RETRY_SECONDS,
   })
 }
 
 /**
- * Returns the secrets that stay valid beside a new one, each until the grace time is over at the
- * latest. @throws {HttpError} 409 rather than end a secret before the time that was promised for it
+ * Returns the secrets that stay valid beside a new one, each at most until the end of the grace
+ * period.
+ * @throws {HttpError} 409 rather than end a secret earlier than promised
  */
 function limitSecrets(
   { id, secrets }: TokenRecord,
@@ -136,14 +137,15 @@ function readGrace(text: string | undefined): number {
   if (text === undefined) return GRACE_SECONDS
   const seconds = Number(text)
   if (/^\d{1,9}$/.test(text) && seconds <= GRACE_SECONDS_MAX) return seconds
-  throw new HttpError(400, 'bad_parameter', `"graceSeconds" is not 0 to ${GRACE_SECONDS_MAX}`)
+  const message = `"graceSeconds" is not a number from 0 to ${GRACE_SECONDS_MAX}`
+  throw new HttpError(400, 'bad_parameter', message)
 }
 
 async function bodyText(c: Context): Promise<string> {
   return new TextDecoder().decode(await readBody(c.req.raw, BODY_BYTES_MAX))
 }
 
-/** What may be told of a token: all but its hashes. */
+/** Describes a token, without its hashes. */
 function describe(record: TokenRecord, nowMs: number): Readonly<Record<string, unknown>> {
   const { id, name, scope, identities, secrets, createdMs, expiresMs } = record
   return {

@@ -1,29 +1,29 @@
 /**
- * Where a gateway keeps the tokens of its clients.
+ * The store of client tokens.
  * @module
  */
 import { isRecord } from '../bytes/unknown.ts'
 import type { TokenRecord, TokenScope, TokenSecret } from './token.ts'
 
-/** Tokens that one gateway may have: readers hold all of them. */
+/** Most tokens of a gateway, because readers hold all of them in memory. */
 export const TOKENS_MAX = 10_000
 
-/** What came of an addition: with `taken`, the token `id` has the identity already. */
+/** The outcome of an addition; with `taken`, token `id` has the identity already. */
 export type Addition =
   | { readonly kind: 'added' | 'exists' | 'full' }
   | { readonly kind: 'taken'; readonly identity: string; readonly id: string }
 
 /**
- * The tokens. Each change is one step, also while others change them: it is checked
- * against the records as they are when it is written. A removed record never comes back.
+ * The tokens. Each change is atomic: it is checked against the records at the time of the write. A
+ * removed record never comes back.
  */
 export type TokenStore = {
   readonly list: () => Promise<readonly TokenRecord[]>
-  /** Adds a record under the rules of {@link checkAddition}. */
+  /** Adds a record by the rules of {@link checkAddition}. */
   readonly add: (record: TokenRecord) => Promise<Addition>
   /**
-   * Writes `next` in place of `before`, which has the same identifier. Resolves with false, and
-   * changes nothing, when the store has another record by now or none.
+   * Replaces `before` by `next`, which has the same identifier. Resolves with false, and changes
+   * nothing, when the store has another record by now, or none.
    */
   readonly replace: (before: TokenRecord, next: TokenRecord) => Promise<boolean>
   /** Removes a record; false when there is none. */
@@ -32,8 +32,8 @@ export type TokenStore = {
 
 /**
  * Returns whether a record may be added: its identifier is new, no other token has one of its
- * identities (which of two views the identity has would be left to chance), and there are fewer
- * than {@link TOKENS_MAX} records.
+ * identities (else the identity's visibility would be ambiguous), and there are fewer than
+ * {@link TOKENS_MAX} records.
  */
 export function checkAddition(
   known: ReadonlyMap<string, TokenRecord>,
@@ -49,24 +49,22 @@ export function checkAddition(
   return { kind: 'added' }
 }
 
-/** Returns whether two records say the same. */
+/** Returns whether two records are equal. */
 export function equalRecords(a: TokenRecord | undefined, b: TokenRecord): boolean {
   return a !== undefined && formatTokenRecord(a) === formatTokenRecord(b)
 }
 
-/**
- * Writes a record as JSON. Times that are not set are left out.
- */
+/** Formats a record as JSON. Leaves out unset times. */
 export function formatTokenRecord(record: TokenRecord): string {
   return JSON.stringify(record)
 }
 
-/** Reads what `formatTokenRecord` wrote; `undefined` when it is something else. */
+/** Parses what {@link formatTokenRecord} returned; `undefined` for anything else. */
 export function parseTokenRecord(text: string): TokenRecord | undefined {
   const value = parseJson(text)
   if (!isRecord(value)) return undefined
   const { id, name, scope, identities, secrets, createdMs, expiresMs } = value
-  const isWhole =
+  const isValid =
     typeof id === 'string' &&
     typeof name === 'string' &&
     typeof createdMs === 'number' &&
@@ -75,7 +73,7 @@ export function parseTokenRecord(text: string): TokenRecord | undefined {
     isOptionalTime(expiresMs) &&
     Array.isArray(secrets) &&
     secrets.every(isSecret)
-  if (!isWhole) return undefined
+  if (!isValid) return undefined
   return {
     id,
     name,
@@ -98,7 +96,7 @@ function isSecret(value: unknown): value is TokenSecret {
   return isOptionalTime(value.expiresMs)
 }
 
-/** Anything but a number must not pass for "never expires". */
+/** A value of another type must not count as "never expires". */
 function isOptionalTime(value: unknown): value is number | undefined {
   return value === undefined || typeof value === 'number'
 }
@@ -115,14 +113,14 @@ function isTexts(value: unknown): value is readonly string[] {
   return Array.isArray(value) && value.every((one) => typeof one === 'string')
 }
 
-/** Adds a record to a map of them, if it may be added. */
+/** Adds a record to a map, if {@link checkAddition} allows it. */
 export function addTo(records: Map<string, TokenRecord>, record: TokenRecord): Addition {
   const addition = checkAddition(records, record)
   if (addition.kind === 'added') records.set(record.id, record)
   return addition
 }
 
-/** Replaces a record in a map, if it is still there as it was before. */
+/** Replaces a record in a map, if it is unchanged. */
 export function replaceIn(
   records: Map<string, TokenRecord>,
   before: TokenRecord,
@@ -133,7 +131,7 @@ export function replaceIn(
   return isSame
 }
 
-/** A store in memory, for tests and for gateways that are told their tokens anew. */
+/** Creates a store in memory, for tests and for gateways without a folder. */
 export function createMemoryTokenStore(): TokenStore {
   const records = new Map<string, TokenRecord>()
   return {

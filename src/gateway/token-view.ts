@@ -1,5 +1,5 @@
 /**
- * What the owner of a token sees.
+ * What the client of a token may see: clusters, origins, namespaces and names.
  * @module
  */
 import { asWordBytes } from '../bytes/bytes.ts'
@@ -9,7 +9,7 @@ import { endsIn, type Query } from '../dns/query.ts'
 import { Visibility } from '../snapshot/read/visibility.ts'
 import { matcherOf, namespaceMatcherOf, type TokenScope } from './token.ts'
 
-/** Makes the view of a scope. */
+/** Returns the visibility of a scope. */
 export function viewOf(scope: TokenScope): ClientVisibility {
   const seesCluster = matcherOf(scope.clusters)
   const seesName = matcherOf(scope.origins)
@@ -18,7 +18,7 @@ export function viewOf(scope: TokenScope): ClientVisibility {
   return {
     id: JSON.stringify(scope),
     seesOrigin: (cluster, origin) => {
-      // The origins are those of the configuration, a few objects that live as long as it does.
+      // Origins come from the configuration: few objects, which live as long as the process.
       let byCluster = known.get(origin)
       if (byCluster === undefined) {
         byCluster = new Map()
@@ -37,7 +37,7 @@ export function viewOf(scope: TokenScope): ClientVisibility {
   }
 }
 
-/** Returns a test of whether a query's name is at or below a name that some pattern fits. */
+/** Returns a function that tests whether a query name is at or below a matching name. */
 function nameMatcherOf(patterns: readonly string[]): ClientVisibility['seesName'] {
   if (patterns.includes('*')) return () => true
   const zones = patterns.flatMap((pattern) => {
@@ -51,7 +51,7 @@ function nameMatcherOf(patterns: readonly string[]): ClientVisibility['seesName'
     (wide.length > 0 && namesFrom(query).some((name) => fits(name)))
 }
 
-/** Lists a query's name and all names above it as text. */
+/** Returns a query name and all names above it as text. */
 function namesFrom({ name, nameBytes, labels, labelCount }: Query): string[] {
   const starts = [...labels.subarray(0, labelCount), nameBytes - 1]
   return starts.map((start) => formatName(name.subarray(start, nameBytes)))

@@ -1,46 +1,46 @@
 /**
- * Tokens of clients: what the gateway keeps of one, which is not enough to use it.
+ * Client tokens, and the records that the gateway keeps of them.
  *
- * A token reads `kdt_ID_SECRET`. The identifier finds the record and may be told; of the whole text
- * only the SHA-256 is kept, so who reads the store can ask nothing with it.
+ * A token reads `kdt_ID_SECRET`. The identifier finds the record and is not secret. The store keeps
+ * only the SHA-256 of the whole text, so reading the store does not allow queries.
  * @module
  */
 import { encodeBase64url } from '../bytes/base64url.ts'
 import { formatHex } from '../bytes/bytes.ts'
 import { sha256Hex } from '../snapshot/format/signature.ts'
 
-/** What a token may see and do. A pattern is a text in which `*` stands for anything. */
+/** What a token may see and do. In a pattern, `*` matches any text. */
 export type TokenScope = {
   /** Patterns of cluster identifiers. */
   readonly clusters: readonly string[]
   /** Patterns of origins, absolute and in lower case. */
   readonly origins: readonly string[]
   /**
-   * Patterns of namespaces. One with `=` is of a label, `key=value`; of several with `&` between
-   * them all have to fit.
+   * Patterns of namespaces. One with `=` matches a label, `key=value`; of parts joined by `&`, all
+   * must match.
    */
   readonly namespaces: readonly string[]
-  /** Whether the gateway asks other servers on its behalf. */
+  /** Whether the gateway forwards the client's queries to other servers. */
   readonly recurse: boolean
-  /** Whether it may have answers explained; not, when left out. */
+  /** Whether the client may use `/v1/explain`; it may not when left out. */
   readonly explain?: boolean
 }
 
-/** One secret of a token; while it is rotated there are two. */
+/** One secret of a token; a rotated token has several for a while. */
 export type TokenSecret = {
   /** SHA-256 of the whole token, 64 hexadecimal digits. */
   readonly sha256: string
-  /** When it ends, in milliseconds since 1970; `undefined` for with the token. */
+  /** When it expires, in milliseconds since 1970; `undefined` with the token. */
   readonly expiresMs: number | undefined
 }
 
-/** A token as it is kept. */
+/** The record of a token. */
 export type TokenRecord = {
   readonly id: string
-  /** For people: whose it is. */
+  /** A label for the operator. */
   readonly name: string
   readonly scope: TokenScope
-  /** Who has it without its secret: `cert:SHA256` of a certificate, `access:WHO` of Access. */
+  /** Identities that replace the secret: `cert:SHA256` of a certificate, `access:WHO` of Access. */
   readonly identities: readonly string[]
   /** The newest last. */
   readonly secrets: readonly TokenSecret[]
@@ -54,20 +54,20 @@ const ID_BYTES = 6
 const SECRET_BYTES = 32
 const TOKEN = /^kdt_([0-9a-f]{12})_[\w-]{43}$/
 
-/** Reads the identifier in a token; `undefined` when the text is no token of this form. */
+/** Returns the identifier in a token; `undefined` for text of another form. */
 export function tokenId(text: string): string | undefined {
   return TOKEN.exec(text)?.[1]
 }
 
-/** Gives as many unpredictable bytes as are asked for. */
+/** Returns `size` unpredictable bytes. */
 export type RandomBytes = (size: number) => Uint8Array
 
-/** Makes an identifier that is nobody's yet. */
+/** Creates a random identifier. */
 export function newTokenId(randomBytes: RandomBytes): string {
   return formatHex(randomBytes(ID_BYTES))
 }
 
-/** Makes the text of a token, 256 bits of which are secret, and what is kept of it. */
+/** Creates the text of a token, with a secret of 256 bits, and its hash. */
 export async function newSecret(
   id: string,
   randomBytes: RandomBytes,
@@ -76,17 +76,17 @@ export async function newSecret(
   return { token, sha256: await hashToken(token) }
 }
 
-/** SHA-256 of a token's text, 64 hexadecimal digits. */
+/** Returns the SHA-256 of a token's text, 64 hexadecimal digits. */
 export function hashToken(token: string): Promise<string> {
   return sha256Hex(new TextEncoder().encode(token))
 }
 
-/** Tells whether a token has a hash. Constant in time, the hash of the token being compared. */
+/** Returns whether a token has a hash. Compares hashes in constant time. */
 export async function hasHash(token: string, sha256: string): Promise<boolean> {
   return equalSecrets(await hashToken(token), sha256)
 }
 
-/** Whether a token still holds, by time. */
+/** Returns whether a token or secret has not expired. */
 export function isAlive(
   { expiresMs }: { readonly expiresMs: number | undefined },
   nowMs: number,
@@ -94,18 +94,18 @@ export function isAlive(
   return expiresMs === undefined || nowMs < expiresMs
 }
 
-/** Makes a test of texts against some patterns. */
+/** Returns a function that matches text against patterns. */
 export function matcherOf(patterns: readonly string[]): (text: string) => boolean {
   if (patterns.includes('*')) return () => true
   return (text) => patterns.some((pattern) => matches(pattern, text))
 }
 
-/** Tells whether a scope goes by the labels of namespaces. */
+/** Returns whether a scope depends on the labels of namespaces. */
 export function usesLabels({ namespaces }: TokenScope): boolean {
   return !namespaces.includes('*') && namespaces.some((pattern) => pattern.includes('='))
 }
 
-/** Makes a test of namespaces, by their names and their labels (`key=value`). */
+/** Returns a function that matches a namespace by its name and labels (`key=value`). */
 export function namespaceMatcherOf(
   patterns: readonly string[],
 ): (name: string, labels: readonly string[]) => boolean {
@@ -119,8 +119,8 @@ export function namespaceMatcherOf(
 }
 
 /**
- * Each `*` takes as little as it can, and only the last one is ever given more: no pattern takes
- * longer than its length times the text's, as a regular expression may.
+ * Each `*` takes as little as possible, and only the last one is ever extended. So the time is
+ * bounded by the pattern's length times the text's, unlike that of a regular expression.
  */
 function matches(pattern: string, text: string): boolean {
   let star = -1
@@ -143,7 +143,7 @@ function matches(pattern: string, text: string): boolean {
   return at === pattern.length
 }
 
-/** Compares two texts of one length in a time that does not depend on where they differ. */
+/** Compares two texts of equal length in constant time. */
 export function equalSecrets(a: string, b: string): boolean {
   if (a.length !== b.length) return false
   let difference = 0

@@ -1,21 +1,21 @@
 /**
- * Shards that no manifest lists: on their way to the next one, or put by a client that has the
- * exporter's token but not its signing key. They may take so much room, for so long.
+ * Bounds the shards that no manifest lists: uploads for the next manifest, or uploads of a client
+ * that has the exporter's token but not its signing key.
  * @module
  */
 import { allShards, parseManifest } from '../snapshot/format/manifest.ts'
 import { type ClusterStore, DROPPED_MAX } from './store.ts'
 
-/** Bytes that such shards of a cluster may have together. */
+/** Most bytes of a cluster's unlisted shards. */
 export const UNLISTED_BYTES_MAX: number = 512 * 1024 * 1024
-/** Bytes that the smallest one counts for, which bounds their number to 16,384. */
+/** The least that a shard counts for, which bounds their number to 16,384. */
 const SHARD_BYTES_LEAST = 32 * 1024
-/** How long one waits for its manifest. */
+/** How long a shard may wait for its manifest. */
 export const UNLISTED_MS: number = 10 * 60 * 1000
-/** How long a count holds that left no room. */
+/** How long a count that left no room stays valid. */
 const RECOUNT_MS = 10_000
 
-/** Counts and drops them for the single writer of a cluster. */
+/** Counts and removes unlisted shards, for the single writer of a cluster. */
 export class UnlistedShards {
   private readonly store: ClusterStore
   private readonly now: () => number
@@ -30,8 +30,8 @@ export class UnlistedShards {
   }
 
   /**
-   * Makes room for a shard of a size.
-   * @returns the hashes of the shards that it dropped for that; `undefined` if there is no room
+   * Makes room for a shard.
+   * @returns the hashes of the shards that were removed for it; `undefined` if there is no room
    */
   async admit(size: number): Promise<readonly string[] | undefined> {
     const cost = Math.max(size, SHARD_BYTES_LEAST)
@@ -50,9 +50,9 @@ export class UnlistedShards {
   }
 
   /**
-   * Drops shards that waited for {@link UNLISTED_MS}, and at once those that manifests listed
-   * before; {@link DROPPED_MAX} at a time. Counts the others.
-   * @returns the hashes of the dropped shards
+   * Removes shards that waited for {@link UNLISTED_MS}, and at once those that older manifests
+   * listed; {@link DROPPED_MAX} at a time. Counts the others.
+   * @returns the hashes of the removed shards
    */
   async drop(
     listed: ReadonlySet<string>,
@@ -60,7 +60,7 @@ export class UnlistedShards {
   ): Promise<readonly string[]> {
     const nowMs = this.now()
     const unlisted = await this.store.unlistedShards(listed)
-    // The clock may have been set back since.
+    // The clock may have been set back.
     const isOld = (writtenMs: number): boolean => Math.abs(nowMs - writtenMs) >= UNLISTED_MS
     const dropped = unlisted
       .filter(({ sha256, writtenMs }) => delisted.has(sha256) || isOld(writtenMs))

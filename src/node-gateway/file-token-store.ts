@@ -13,6 +13,7 @@
 import { createHash } from 'node:crypto'
 import { basename, dirname } from 'node:path'
 import { EMPTY, equalBytes } from '../bytes/bytes.ts'
+import { Mutex } from '../gateway/mutex.ts'
 import type { TokenRecord } from '../gateway/token.ts'
 import {
   addTo,
@@ -21,7 +22,6 @@ import {
   replaceIn,
   type TokenStore,
 } from '../gateway/token-store.ts'
-import { Turns } from '../gateway/turns.ts'
 import { Files } from './files.ts'
 
 /** How often other processes may come first before a read or a change fails. */
@@ -54,10 +54,10 @@ type Contents = {
 
 /** Creates the store; the first file is written with the first token. */
 export function createFileTokenStore(path: string, options: FileTokenStoreOptions): TokenStore {
-  const turns = new Turns()
+  const mutex = new Mutex()
   const versions = new Versions(path, options)
   const change = <T>(step: (records: Records) => T, isChange: (result: T) => boolean): Promise<T> =>
-    turns.take(async () => {
+    mutex.run(async () => {
       for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt++) {
         const newest = await versions.readNewest()
         const records = new Map(newest.records)

@@ -83,10 +83,10 @@ describe('check', () => {
         target: 'gateway',
         lines: ['health', 'kubernetes a.test', 'etcd b.test', 'bind 192.0.2.1'],
         problems: [
-          '2:1: "health" has no meaning in a gateway',
-          '3:1: say which cluster: "cluster ID"',
+          '2:1: "health" has no effect in a gateway',
+          '3:1: add the cluster to read: "cluster ID"',
           '4:1: "etcd" ',
-          '5:1: "bind" has no meaning in a gateway',
+          '5:1: "bind" has no effect in a gateway',
         ],
       },
       {
@@ -94,7 +94,7 @@ describe('check', () => {
         lines: ['file db.test', 'forward . 192.0.2.53', 'import more'],
         problems: [
           '2:1: plugin "file" ',
-          '3:1: a Worker reaches upstreams over https:// only',
+          '3:1: a Worker queries upstreams over https:// only',
           '4:8: cannot import "more"',
         ],
       },

@@ -59,7 +59,7 @@ describe('kubedoh token', () => {
     const { status, stderr } = await run(`create ${flags}`)
     assert.equal(status, 0)
     assert.deepEqual(stderr.split('\n').slice(0, 3), [
-      'warning: no cluster of this gateway is "prod"',
+      'warning: CLUSTERS has no cluster "prod"',
       'warning: the Corefile serves no zone at, above or below "prod.test."',
       `warning: "${identity}" needs ACCESS_TEAM and ACCESS_AUDIENCE, which are not set`,
     ])
@@ -87,7 +87,7 @@ describe('kubedoh token', () => {
         'create --expires soon',
         'kubedoh: --expires is "soon", expected a duration like 12h or 90d',
       ],
-      ['create --origins a..b', 'kubedoh: URL: "origins" has "a..b", which is no name'],
+      ['create --origins a..b', 'kubedoh: URL: "origins" has "a..b", which is not a domain name'],
       [
         'list',
         'kubedoh: KUBEDOH_ADMIN_TOKEN is not set; create a token for it with "kubedoh keys --admin"',

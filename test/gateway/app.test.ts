@@ -188,15 +188,15 @@ test('metrics count queries and tell the age of snapshots', async () => {
 describe('a Corefile that a gateway cannot follow is refused:', () => {
   const cases = [
     { line: 'nonsense', message: /^COREFILE:2:\d+: there is no plugin "nonsense"/ },
-    { line: 'health', message: /^COREFILE:2:2: "health" has no meaning in a gateway/ },
-    { line: 'reload', message: /^COREFILE:2:2: "reload" has no meaning in a gateway/ },
+    { line: 'health', message: /^COREFILE:2:2: "health" has no effect in a gateway/ },
+    { line: 'reload', message: /^COREFILE:2:2: "reload" has no effect in a gateway/ },
     {
       line: 'ready\n health\n nonsense',
       message: /^COREFILE:2:2: "ready" .*; COREFILE:3:2: "health" .*; COREFILE:4:2: there is no/,
     },
     {
       line: 'kubernetes a.example.org',
-      message: /say which cluster: "cluster ID", with one of shop/,
+      message: /add the cluster to read: "cluster ID", with one of shop/,
     },
     {
       line: 'kubernetes a.example.org {\n cluster depot\n }',

@@ -99,7 +99,7 @@ describe('a store that is checked', () => {
         [2, 1],
       )
       assert.equal(fixture.warnings.length, 1)
-      assert.match(fixture.warnings[0] ?? '', /^the manifest of generation 3 is passed over: /)
+      assert.match(fixture.warnings[0] ?? '', /^ignored the manifest of generation 3: /)
       const writer = new LocalWriter({
         cluster: 'shop',
         publicKey,

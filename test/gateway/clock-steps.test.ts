@@ -140,7 +140,7 @@ test('changes go on while the clock of the exporter is an hour behind', async ()
   await fixture.pass(2 * SECOND)
   assert.equal(await fixture.address(), '10.96.0.81')
   assert.equal(await fixture.ageSeconds(), 12)
-  await assert.rejects(fixture.publish(NEW), /is before the present one's/)
+  await assert.rejects(fixture.publish(NEW), /is before the current one's/)
 })
 
 describe('the age of names', () => {

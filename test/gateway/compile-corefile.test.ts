@@ -51,12 +51,12 @@ describe('checkWorkerUpstream', () => {
   })
 
   const cases: { name: string; changes: Partial<UpstreamOptions> }[] = [
-    { name: 'no certificates', changes: { tls: { ca: 'pem' } } },
-    { name: 'no addresses', changes: { sourceAddress: '192.0.2.1' } },
-    { name: 'no addresses', changes: { resolvers: ['192.0.2.1'] } },
+    { name: 'cannot choose certificates', changes: { tls: { ca: 'pem' } } },
+    { name: 'cannot choose addresses', changes: { sourceAddress: '192.0.2.1' } },
+    { name: 'cannot choose addresses', changes: { resolvers: ['192.0.2.1'] } },
   ]
   for (const { name, changes } of cases) {
-    test(`chooses ${name}: ${Object.keys(changes)}`, () => {
+    test(`${name}: ${Object.keys(changes)}`, () => {
       const message = new RegExp(name)
       assert.throws(() => checkWorkerUpstream(upstream, { ...options, ...changes }), { message })
     })

@@ -28,7 +28,7 @@ test('reports every error of its Corefile as one error of the configuration', as
   const COREFILE = '. {\n  bind 127.0.0.1\n  kubernetes a.test {\n    cluster lab\n  }\n}\n'
   await assert.rejects(createGateway(COREFILE), (error: Error) => {
     assert.equal(error.name, 'GatewayConfigError')
-    assert.match(error.message, /"bind" has no meaning in a gateway.*; .*no cluster "lab"/)
+    assert.match(error.message, /"bind" has no effect in a gateway.*; .*no cluster "lab"/)
     return true
   })
 })

@@ -74,7 +74,7 @@ describe('a reader of labels', () => {
     reading.published = { ...second, shards: new Map() }
     assert.equal(await reading.reader.load(), before)
     assert.deepEqual(labelsIn(before), [['team=a'], ['team=a']])
-    assert.deepEqual(reading.errors, ['The labels of namespaces are gone'])
+    assert.deepEqual(reading.errors, ['Cannot load namespace labels: a shard is missing'])
   })
 
   test('has nothing rather than names without the labels that are needed', async () => {

@@ -29,7 +29,7 @@ import {
   signedBytes,
 } from './fault-world.ts'
 
-/** Turns of the event loop, of 100 ms each, that nobody waits longer than for what hangs. */
+/** Mutex of the event loop, of 100 ms each, that nobody waits longer than for what hangs. */
 const HUNG_TURNS_MAX = 200
 /** The faults that a store can be told to have. */
 export const FAULTS = ['error', 'full', 'read-only', 'kill', 'hang'] as const

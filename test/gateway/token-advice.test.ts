@@ -29,11 +29,11 @@ describe('createTokenAdvice', () => {
       },
       warnings: [],
     },
-    { name: 'an unknown cluster', body: { clusters: ['lab'] }, warnings: [/cluster .* "lab"/] },
+    { name: 'an unknown cluster', body: { clusters: ['lab'] }, warnings: [/no cluster "lab"/] },
     {
       name: 'a pattern that fits no cluster',
       body: { clusters: ['lab-*'] },
-      warnings: [/cluster .* "lab-\*"/],
+      warnings: [/no cluster "lab-\*"/],
     },
     {
       name: 'an origin that is not served',

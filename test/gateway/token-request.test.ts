@@ -3,7 +3,7 @@ import { describe, test } from 'vitest'
 import { HttpError } from '../../src/doh/http-error.ts'
 import { readTokenRequest } from '../../src/gateway/token-request.ts'
 
-describe('a wish for a token', () => {
+describe('a token request', () => {
   test('that says nothing is for all names of the clusters, and no others', () => {
     for (const text of ['', '{}']) {
       assert.deepEqual(readTokenRequest(text), {
@@ -45,17 +45,17 @@ describe('a wish for a token', () => {
     { text: '[]', message: /not a JSON object/ },
     { text: 'null', message: /not a JSON object/ },
     { text: '{"namespace":["a"]}', message: /"namespace" is not one of name, clusters/ },
-    { text: '{"name":1}', message: /"name" is not a text/ },
-    { text: `{"name":"${'x'.repeat(101)}"}`, message: /"name" is not a text of 100/ },
-    { text: '{"name":"a\\nb"}', message: /"name" is not a text/ },
+    { text: '{"name":1}', message: /"name" is not a string/ },
+    { text: `{"name":"${'x'.repeat(101)}"}`, message: /"name" is not a string of at most 100/ },
+    { text: '{"name":"a\\nb"}', message: /"name" is not a string/ },
     { text: '{"clusters":"prod"}', message: /"clusters" is not a list/ },
     { text: '{"clusters":[]}', message: /"clusters" is not a list of 1 to 100/ },
     { text: '{"namespaces":[1]}', message: /"namespaces" is not a list/ },
     { text: '{"namespaces":["a b"]}', message: /"namespaces" has "a b"/ },
-    { text: `{"namespaces":["${'x'.repeat(513)}"]}`, message: /which is no pattern/ },
+    { text: `{"namespaces":["${'x'.repeat(513)}"]}`, message: /which is not a pattern/ },
     { text: '{"namespaces":["a=b&"]}', message: /"namespaces" has "a=b&", in which a part/ },
     { text: '{"namespaces":["=b"]}', message: /"namespaces" has "=b", in which a part/ },
-    { text: '{"origins":["a..b"]}', message: /"origins" has "a..b", which is no name/ },
+    { text: '{"origins":["a..b"]}', message: /"origins" has "a..b", which is not a domain name/ },
     { text: '{"recurse":"yes"}', message: /"recurse" is neither/ },
     {
       text: '{"identities":["access:Alice@a.test"]}',

@@ -130,7 +130,7 @@ describe('a gateway on a damaged folder', () => {
       await fixture.restart(damage)
       assert.equal(await fixture.served(), '1')
       assert.equal(await fixture.generations(), '1')
-      assert.match(fixture.warnings(), /manifest of generation 2 is passed over/)
+      assert.match(fixture.warnings(), /ignored the manifest of generation 2/)
       await fixture.publish(3)
       assert.equal(await fixture.generations(), '3,1')
       assert.ok(existsSync(join(fixture.folder, 'clusters', 'shop', `${MANIFEST}.broken`)))

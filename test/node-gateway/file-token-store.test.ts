@@ -33,7 +33,7 @@ function open(path: string): TokenStore {
 describe('the tokens in a file', () => {
   for (const { name, hold } of TOKEN_STORE_PROMISES) {
     test(name, (t) => hold(open(join(temporaryFolder(t), 'new', 'tokens'))))
-    test(`${name}, by turns of two processes`, (t) => {
+    test(`${name}, two processes in turn`, (t) => {
       const path = join(temporaryFolder(t), 'tokens')
       return hold(byTurns(open(path), open(path)))
     })

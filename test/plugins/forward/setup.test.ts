@@ -126,12 +126,12 @@ describe('what forward says of itself', () => {
 
   test('is why an upstream cannot be asked', () => {
     const openUpstream = (): never => {
-      throw new Error('a Worker reaches upstreams over https:// only')
+      throw new Error('a Worker queries upstreams over https:// only')
     }
     const host = Object.assign(new FakeHost(), { openUpstream })
     assert.throws(
       () => createResolver(parseBlocks(block('forward . 192.0.2.1')), host),
-      /^ConfigError: Corefile:2:3: a Worker reaches upstreams over https:\/\/ only$/,
+      /^ConfigError: Corefile:2:3: a Worker queries upstreams over https:\/\/ only$/,
     )
   })
 })

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { Hono } from 'hono'
 import { describe, test } from 'vitest'
 import { SECURITY_HEADERS } from '../../src/doh/json-response.ts'
-import { openToPages, PageHeaders } from '../../src/gateway/open-to-pages.ts'
+import { CorsHeaders, createCors } from '../../src/gateway/cors.ts'
 
 const PAGE = 'https://app.example.org'
 const OTHER_PAGE = 'https://b.test'
@@ -20,7 +20,7 @@ const PREFLIGHT = {
 
 const app = new Hono()
 app.onError(() => new Response('no', { status: 500, headers: { vary: 'Accept' } }))
-app.use('/q', openToPages(ORIGINS, EXPOSED))
+app.use('/q', createCors(ORIGINS, EXPOSED))
 app.get('/q', () => new Response('yes', { headers: { vary: 'Accept', 'x-own': '1' } }))
 app.post('/q', () => {
   throw new Error('a failure')
@@ -61,7 +61,7 @@ describe('CORS', () => {
     })
 
     test(`adds the same headers to a response without the app for ${from}`, () => {
-      const pages = new PageHeaders(ORIGINS, EXPOSED)
+      const pages = new CorsHeaders(ORIGINS, EXPOSED)
       const own = { 'x-own': '1' }
       const headers = pages.with(own, origin ?? '', ['Accept'])
       const common = { 'access-control-expose-headers': EXPOSED, vary: 'Accept, Origin' }

@@ -1,7 +1,7 @@
 /**
- * Lets pages of the web ask from a browser (the Fetch standard's CORS protocol), those of some
- * origins: others' requests are answered too, and it is their browser that keeps the answer from
- * them. Credentials of the browser's own are never asked for.
+ * CORS (Fetch standard §3.2): web pages of the configured origins may read responses. A browser
+ * sends the requests of other pages too, and hides the responses from them. The gateway never
+ * allows the browser's own credentials.
  * @module
  */
 import type { MiddlewareHandler } from 'hono'
@@ -11,19 +11,18 @@ import { SECURITY_HEADERS } from '../doh/json-response.ts'
 /** How long a browser may remember a preflight. */
 const PREFLIGHT_SECONDS = 86_400
 
-/** Headers of a response to a page, without those that depend on its origin. */
+/** Response headers. */
 type Headers = Readonly<Record<string, string>>
 
 /**
- * Adds the CORS headers to those of responses that are made without the app, as
- * {@link openToPages} adds them in it.
+ * Adds the CORS headers to responses of the fast path, as {@link createCors} does in the app.
  */
-export class PageHeaders {
+export class CorsHeaders {
   private readonly origins: readonly string[]
   private readonly exposed: string
   private readonly known = new WeakMap<Headers, Map<string, Headers>>()
 
-  /** Takes the same as {@link openToPages}. */
+  /** Takes the parameters of {@link createCors}. */
   constructor(origins: readonly string[], exposed: string) {
     this.origins = origins
     this.exposed = exposed
@@ -53,11 +52,11 @@ export class PageHeaders {
 }
 
 /**
- * Returns the middleware for CORS. A preflight gets the security headers of all responses too.
+ * Returns the middleware for CORS. Preflights get the security headers of all responses too.
  * @param origins such as `https://app.example.org`
- * @param exposed a header that pages may read
+ * @param exposed the response header that pages may read
  */
-export function openToPages(origins: readonly string[], exposed: string): MiddlewareHandler {
+export function createCors(origins: readonly string[], exposed: string): MiddlewareHandler {
   const allow = cors({
     origin: [...origins],
     allowMethods: ['GET', 'HEAD', 'POST'],

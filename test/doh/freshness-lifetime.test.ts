@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import { describe, test } from 'vitest'
-import { freshSeconds } from '../../src/doh/freshness.ts'
+import { freshSeconds } from '../../src/doh/freshness-lifetime.ts'
 import { question, type ReplyText, replyOf } from './replies.ts'
 
 const soa = (ttl: number, minimum: number): string =>

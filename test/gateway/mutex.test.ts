@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'vitest'
-import { Turns } from '../../src/gateway/turns.ts'
+import { Mutex } from '../../src/gateway/mutex.ts'
 
 test('steps are taken in turn, whatever becomes of those before', async () => {
-  const turns = new Turns()
+  const mutex = new Mutex()
   const said: string[] = []
   const step = (name: string, fails = false): Promise<string> =>
-    turns.take(async () => {
+    mutex.run(async () => {
       said.push(`${name} begins`)
       await new Promise(setImmediate)
       said.push(`${name} ends`)

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'vitest'
-import { findKnownSender } from '../../src/gateway/known-sender.ts'
+import { findKnownCaller } from '../../src/gateway/known-caller.ts'
 import { TokenBook } from '../../src/gateway/token-book.ts'
 import { createMemoryTokenStore } from '../../src/gateway/token-store.ts'
 import { FakeHost } from '../fake-host.ts'
@@ -64,7 +64,7 @@ for (const { name, headers = {}, pathToken, identities = [], isKnown } of CASES)
       header: (one: string) => headers[one],
       identities: () => identities,
     }
-    const found = findKnownSender(await openBook(), undefined, { carriers, pathToken })
+    const found = findKnownCaller(await openBook(), undefined, { carriers, pathToken })
     assert.equal(found?.record.id, isKnown ? record.id : undefined)
   })
 }
