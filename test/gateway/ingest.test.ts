@@ -59,7 +59,7 @@ describe('a shard', () => {
     assert.deepEqual(await at.store.missingShards(['0'.repeat(64)]), ['0'.repeat(64)])
   })
 
-  test('is refused when its bytes are no shard, and not kept', async () => {
+  test('is refused when its bytes are not a shard, and not kept', async () => {
     const at = publisher()
     const bytes = new Uint8Array(200)
     const sha256 = await sha256Hex(bytes)

@@ -128,7 +128,7 @@ export const PATCHES: readonly Patch[] = [
     name: 'a namespace over the end',
     base: EXAMPLE,
     change: u16(0x82, 5),
-    message: 'a namespace runs over the end',
+    message: 'a namespace overruns',
   },
   {
     name: 'a namespace whose size ends the shard',
@@ -137,7 +137,7 @@ export const PATCHES: readonly Patch[] = [
       view.setUint32(60, 3, true)
       view.setUint16(0x82, 2, true)
     },
-    message: 'a namespace runs over the end',
+    message: 'a namespace overruns',
   },
   {
     name: 'no namespace at all',
@@ -155,7 +155,7 @@ export const PATCHES: readonly Patch[] = [
     message: 'the first namespace is not the empty one',
   },
   {
-    name: 'more nodes than the index leads to',
+    name: 'more nodes than the index points to',
     base: SERVICE,
     change: u32(28, 5),
     message: 'the index has 4 of 5 nodes',
@@ -182,25 +182,25 @@ export const PATCHES: readonly Patch[] = [
     name: 'a node with a label over its end',
     base: EXAMPLE,
     change: u8(0x5c, 4),
-    message: 'the node at 80 has no proper name',
+    message: 'the node at 80 has an invalid name',
   },
   {
     name: 'a node with a label of 64 bytes',
     base: [recordSet(`${'a'.repeat(62)}.b 5 IN A 192.0.2.1`)],
     change: u8(0x74, 64),
-    message: 'the node at 104 has no proper name',
+    message: 'the node at 104 has an invalid name',
   },
   {
     name: 'a node whose name has no room for the root',
     base: [existingName(NAME_255)],
     change: () => undefined,
-    message: 'has no proper name',
+    message: 'has an invalid name',
   },
   {
     name: 'a record whose name has no room for the root',
     base: [{ ...recordSet('a 5 IN CNAME b'), rdata: [{ bytes: EMPTY, target: labels(NAME_255) }] }],
     change: () => undefined,
-    message: 'has no proper name',
+    message: 'has an invalid name',
   },
   {
     name: 'a set outside of the sets',
@@ -284,7 +284,7 @@ export const PATCHES: readonly Patch[] = [
     name: 'a record with half a label',
     base: MAIL,
     change: u8(0x6a, 2),
-    message: 'the record at 100 has no proper name',
+    message: 'the record at 100 has an invalid name',
   },
   {
     name: 'a record that is not of its type',
@@ -339,19 +339,19 @@ export const PATCHES: readonly Patch[] = [
     name: 'a slot that leads off the border of words',
     base: EXAMPLE,
     change: u32(0x4c, 0x52),
-    message: 'slot 1 leads to 82, where no node is',
+    message: 'slot 1 points to 82, which is no node',
   },
   {
     name: 'a slot that leads behind the nodes',
     base: EXAMPLE,
     change: u32(0x4c, 0x68),
-    message: 'slot 1 leads to 104, where no node is',
+    message: 'slot 1 points to 104, which is no node',
   },
   {
     name: 'a slot that leads between nodes',
     base: EXAMPLE,
     change: u32(0x4c, 0x54),
-    message: 'the node at 84 has no proper name',
+    message: 'the node at 84 has an invalid name',
   },
   {
     name: 'a node without a slot',
@@ -378,7 +378,7 @@ export const PATCHES: readonly Patch[] = [
     message: 'the set at 104 is empty',
   },
   {
-    name: 'an address that leads to addresses',
+    name: 'an address that points to addresses',
     base: EXAMPLE,
     change: u32(0x78, 0x60),
     message: 'the set at 96 is used in two ways',

@@ -1,25 +1,25 @@
 /**
- * The addresses of a shard and where they point: columns sorted by address, searched by halving.
+ * The address tables of a shard: columns sorted by address, for binary search.
  * @module
  */
 import { readInt32 } from '../../bytes/bytes.ts'
 import { NAMESPACES_MAX, POD_BIT, YIELDING_BIT } from './layout.ts'
 
-/** Turns the order of signed numbers into that of unsigned ones. */
+/** XOR with this makes signed numbers compare as unsigned ones. */
 const SIGN = 0x80000000
 
-/** The addresses of one family within one shard. An address stands once for each namespace. */
+/** The addresses of one family in one shard, with a row for each address and namespace. */
 export class AddressTable {
   readonly count: number
   private readonly words: Int32Array
-  /** Numbers of 32 bits in an address: 1 or 4. */
+  /** 32-bit words in an address: 1 or 4. */
   readonly wordsPerKey: number
   /** Index of the first word of each column. */
   private readonly keys: number
   private readonly sets: number
   private readonly infos: number
 
-  /** @param offset where the first column begins, in bytes */
+  /** @param offset of the first column, in bytes */
   constructor(words: Int32Array, addressBytes: 4 | 16, offset: number, count: number) {
     this.words = words
     this.wordsPerKey = addressBytes / 4
@@ -29,7 +29,7 @@ export class AddressTable {
     this.infos = this.sets + count
   }
 
-  /** Index of the first entry that is not before `address`; `count` when all are. */
+  /** Returns the index of the first entry that is not before `address`; `count` if all are. */
   firstFrom(address: Uint8Array): number {
     if (this.wordsPerKey === 1) return this.firstFromKey(readInt32(address, 0))
     let low = 0
@@ -55,7 +55,7 @@ export class AddressTable {
     return low
   }
 
-  /** Orders the entry at `index` and an address: negative, zero or positive. */
+  /** Compares the entry at `index` with an address: negative, zero or positive. */
   compare(index: number, address: Uint8Array): number {
     for (let i = 0; i < this.wordsPerKey; i++) {
       const key = this.words[this.keys + this.wordsPerKey * index + i] ?? 0
@@ -65,7 +65,7 @@ export class AddressTable {
     return 0
   }
 
-  /** Whether the entry at `index` has a lower address than the one before it. */
+  /** Returns whether the entry at `index` has a lower address than the one before it. */
   isOutOfOrder(index: number): boolean {
     for (let i = 0; i < this.wordsPerKey; i++) {
       const key = this.part(index - 1, i)
@@ -75,7 +75,7 @@ export class AddressTable {
     return false
   }
 
-  /** Whether the entry at `index` has the first `bitCount` bits of `address`. */
+  /** Returns whether the entry at `index` has the first `bitCount` bits of `address`. */
   hasPrefix(index: number, address: Uint8Array, bitCount: number): boolean {
     if (index >= this.count) return false
     for (let bits = bitCount, i = 0; bits > 0; bits -= 32, i++) {
@@ -86,42 +86,44 @@ export class AddressTable {
     return true
   }
 
-  /** Offset of the set of names that the entry points to. */
+  /** Returns the offset of the entry's PTR RRset. */
   set(index: number): number {
     return this.words[this.sets + index] ?? 0
   }
 
-  /** The entry's namespace with its marks, in the lower 16 bits, and its number of names. */
+  /**
+   * Returns the entry's namespace and marks in the lower 16 bits, its number of names in the upper.
+   */
   info(index: number): number {
     return this.words[this.infos + index] ?? 0
   }
 
-  /** Number of the entry's namespace. */
+  /** Returns the number of the entry's namespace. */
   namespaceId(index: number): number {
     return this.info(index) & NAMESPACES_MAX
   }
 
-  /** Whether a Pod of the namespace has the entry's address. */
+  /** Returns whether a Pod of the namespace has the entry's address. */
   isPod(index: number): boolean {
     return (this.info(index) & POD_BIT) !== 0
   }
 
-  /** Whether the entry's names count only where no others of its address are seen. */
+  /** Returns whether the entry's names are ignored if the client sees others of its address. */
   isYielding(index: number): boolean {
     return (this.info(index) & YIELDING_BIT) !== 0
   }
 
-  /** Number of names that the entry points to; 0 when it only says whose the address is. */
+  /** Returns the number of names; 0 for the address of a Pod without names. */
   targetCount(index: number): number {
     return this.info(index) >>> 16
   }
 
-  /** A part of the entry's address, a number of 32 bits, the highest first. */
+  /** Returns a 32-bit word of the entry's address, the highest first. */
   part(index: number, i: number): number {
     return this.words[this.keys + this.wordsPerKey * index + i] ?? 0
   }
 
-  /** The entry's address, 4 or 16 bytes. */
+  /** Returns the entry's address, 4 or 16 bytes. */
   address(index: number): Uint8Array {
     const address = new Uint8Array(4 * this.wordsPerKey)
     const view = new DataView(address.buffer)

@@ -1,9 +1,9 @@
 /**
- * What can be wrong with a snapshot.
+ * Errors of snapshots.
  * @module
  */
 
-/** A shard or a manifest that cannot be used; what was serving goes on serving. */
+/** A shard or a manifest is invalid. The previous snapshot stays in use. */
 export class SnapshotError extends Error {
   override readonly name = 'SnapshotError'
 }

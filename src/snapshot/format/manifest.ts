@@ -1,6 +1,6 @@
 /**
- * The manifest: which shards make a snapshot, of what, from when. It is JSON, signed as the bytes
- * it travels in.
+ * The manifest of a snapshot: its shards, its cluster and its time. The signature is over the bytes
+ * of this JSON.
  * @module
  */
 
@@ -15,59 +15,59 @@ import {
   type ShardList,
 } from './shard-list.ts'
 
-/** Version of the manifest that this build writes and reads. */
+/** Manifest version that this build writes and reads. */
 export const MANIFEST_VERSION = 1
-/** Bytes a manifest may have. */
+/** Most bytes of a manifest. */
 export const MANIFEST_BYTES_MAX: number = 1024 * 1024
-/** Shards a manifest may list. */
+/** Most shards in a manifest. */
 export const SHARDS_MAX = 4096
-/** Trees a manifest may have beside the main one, and how they are called. */
+/** Most trees in a manifest beside the main one, and the pattern of their names. */
 const TREES_MAX = 8
 const TREE_NAME = /^[a-z]{1,32}$/
-/** How cluster identifiers are spelled: they stand in URLs and in file names. */
+/** Pattern of cluster identifiers, which occur in URLs and file names. */
 export const CLUSTER_ID: RegExp = /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/
 
-/** Names beside the main ones, as a snapshot of their own at the same generation. */
+/** Another set of names of the same generation. */
 export type ManifestTree<Shards = readonly ShardEntry[]> = {
-  /** TTL of negative answers, in seconds. */
+  /** TTL of negative responses, in seconds. */
   readonly ttlSeconds: number
   /** Records in all its shards. */
   readonly records: number
-  /** As many as a power of two. */
+  /** A power of two of them. */
   readonly shards: Shards
 }
 
-/** What a snapshot consists of. */
+/** The contents of a manifest. */
 export type Manifest<Shards = readonly ShardEntry[]> = {
   readonly version: number
   readonly cluster: string
   /** Rises with every change; the serial of the zones' SOA records (RFC 1982). 1 to 2³²−1. */
   readonly generation: number
-  /** When the source was last known to say this, RFC 3339. */
+  /** When the exporter last confirmed or changed these names, RFC 3339. */
   readonly time: string
   /**
-   * When the exporter last confirmed its names because it was time to, RFC 3339; a change does not
-   * move it. Exporters that do not write it are taken at `time`.
+   * When the exporter last confirmed its names on schedule, RFC 3339; a change does not move it.
+   * `time` stands in if it is missing.
    */
   readonly confirmed?: string
-  /** Origins that the cluster itself uses, the first of which names from addresses are under. */
+  /** Origins that the cluster itself uses; reverse look-ups answer below the first. */
   readonly origins: readonly string[]
-  /** TTL of negative answers and of names made from addresses, in seconds. */
+  /** TTL of negative responses and of names made from addresses, in seconds. */
   readonly ttlSeconds: number
   /** Records in all shards. */
   readonly records: number
-  /** Versions of the source's collections, as the API server says them. */
+  /** Resource versions of the source's collections, from the API server. */
   readonly sources: Readonly<Record<string, string>>
-  /** As many as a power of two; the place in the list is the shard's index. */
+  /** A power of two of them, in the order of the shards' indexes. */
   readonly shards: Shards
-  /** Other trees, by their names; absent when there are none. */
+  /** Other trees, by name; absent if there are none. */
   readonly trees?: Readonly<Record<string, ManifestTree<Shards>>>
 }
 
-/** A manifest as a gateway reads it, its lists of shards as they are. */
+/** A manifest as a gateway reads it: the lists of shards stay packed. */
 export type OpenManifest = Manifest<ShardList>
 
-/** Name of the tree of namespaces' labels, which is not answered from. */
+/** Name of the tree with the labels of namespaces, which answers no queries. */
 export const LABELS_TREE = 'labels'
 
 /** Lists all shards of a manifest. */
@@ -75,7 +75,7 @@ export function allShards({ shards, trees = {} }: Manifest): readonly ShardEntry
   return [...shards, ...Object.values(trees).flatMap((tree) => tree.shards)]
 }
 
-/** Writes a manifest: the same manifest gives the same bytes. */
+/** Writes a manifest. Equal manifests give equal bytes. */
 export function formatManifest(manifest: Manifest): Uint8Array {
   const { version, cluster, generation, time, confirmed } = manifest
   const { origins, ttlSeconds, records } = manifest
@@ -98,16 +98,16 @@ export function formatManifest(manifest: Manifest): Uint8Array {
 }
 
 /**
- * Reads a manifest from untrusted bytes, its lists of shards as objects.
- * @throws {SnapshotError} naming the field that is not as it should be
+ * Parses a manifest from untrusted bytes, with its lists of shards as objects.
+ * @throws {SnapshotError} naming the invalid field
  */
 export function parseManifest(bytes: Uint8Array): Manifest {
   return readManifest(bytes, entriesOf)
 }
 
 /**
- * Reads a manifest from untrusted bytes, its lists of shards as they are: sizes are not looked at.
- * @throws {SnapshotError} naming the field that is not as it should be
+ * Parses a manifest from untrusted bytes. The lists of shards stay packed, and sizes unchecked.
+ * @throws {SnapshotError} naming the invalid field
  */
 export function openManifest(bytes: Uint8Array): OpenManifest {
   return readManifest(bytes, (list) => list)

@@ -1,5 +1,5 @@
 /**
- * The hash of names in the index of a shard, four bytes at a time, in little-endian order.
+ * The hash of names in the index of a shard: four bytes at a time, little-endian.
  * @module
  */
 import { tailMask } from '../../bytes/bytes.ts'
@@ -13,25 +13,20 @@ export function hashName(labels: Uint8Array, size: number, seed: number): number
 }
 
 /** Hashes the bytes from `start` to `end`. */
-export function hashByteRange(
-  octets: Uint8Array,
-  start: number,
-  end: number,
-  seed: number,
-): number {
+export function hashByteRange(bytes: Uint8Array, start: number, end: number, seed: number): number {
   let hash = BASIS ^ seed
   let at = start
   for (; at + 4 <= end; at += 4) {
-    const low = (octets[at] ?? 0) | ((octets[at + 1] ?? 0) << 8)
-    hash = step(hash, low | ((octets[at + 2] ?? 0) << 16) | ((octets[at + 3] ?? 0) << 24))
+    const low = (bytes[at] ?? 0) | ((bytes[at + 1] ?? 0) << 8)
+    hash = step(hash, low | ((bytes[at + 2] ?? 0) << 16) | ((bytes[at + 3] ?? 0) << 24))
   }
   if (at === end) return hash
   let last = 0
-  for (let i = end - 1; i >= at; i--) last = (last << 8) | (octets[i] ?? 0)
+  for (let i = end - 1; i >= at; i--) last = (last << 8) | (bytes[i] ?? 0)
   return step(hash, last)
 }
 
-/** As `hashName`, for labels that are at hand as words. */
+/** Returns what `hashName` does, for labels in 32-bit words. */
 export function hashWords(labels: Int32Array, size: number, seed: number): number {
   let hash = BASIS ^ seed
   const whole = size >>> 2
@@ -39,7 +34,9 @@ export function hashWords(labels: Int32Array, size: number, seed: number): numbe
   return (size & 3) === 0 ? hash : step(hash, (labels[whole] ?? 0) & tailMask(size))
 }
 
-/** As `hashByteRange`, of bytes that can be read four at a time, up to three behind `end`. */
+/**
+ * Returns what `hashByteRange` does, from a view that is readable up to three bytes after `end`.
+ */
 export function hashView(view: DataView, start: number, end: number, seed: number): number {
   let hash = BASIS ^ seed
   let at = start
@@ -48,7 +45,7 @@ export function hashView(view: DataView, start: number, end: number, seed: numbe
   return hash
 }
 
-/** One step of the hash: takes in four bytes. */
+/** Mixes four bytes into the hash. */
 export function hashStep(hash: number, value: number): number {
   return step(hash, value)
 }

@@ -1,5 +1,5 @@
 /**
- * The names of namespaces in a shard: each behind its size in 2 bytes, little-endian.
+ * Reads the names of namespaces in a shard: each follows its size in 2 bytes, little-endian.
  * @module
  */
 import { byteAt } from '../../bytes/bytes.ts'
@@ -7,10 +7,10 @@ import { byteAt } from '../../bytes/bytes.ts'
 const UTF8 = new TextDecoder()
 const NOT_ASCII = /[^\0-\x7f]/
 
-/** Reads so many names. The caller has checked that they end within `bytes`. */
+/** Reads `count` names. The caller has checked that they end within `bytes`. */
 export function readNamespaceNames(bytes: Uint8Array, count: number): string[] {
   const text = UTF8.decode(bytes)
-  // As nearly always: then the text, sizes included, has a character for each byte.
+  // ASCII only, as nearly always: each byte is a character, sizes included.
   const isAscii = !NOT_ASCII.test(text)
   const names: string[] = []
   for (let at = 0; names.length < count; ) {

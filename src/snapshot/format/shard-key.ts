@@ -1,11 +1,10 @@
 /**
- * Which shard a name or an address belongs to, and what stands together within it.
+ * The shard of a name or an address, and its unit within the shard.
  *
- * The key of a name is its last three labels, so that everything below one Service
- * (`….web.shop.svc`) lies in one shard. The key of an address is its block of 256.
+ * The key of a name is its last three labels, so that all names below one Service
+ * (`….web.shop.svc`) are in one shard. The key of an address is its block of 256.
  *
- * A *unit* is what does not share bytes of a shard with anything else: all names with one key,
- * or one address.
+ * A *unit* shares no bytes of a shard with another: all names with one key, or one address.
  * @module
  */
 import { byteAt, readInt32 } from '../../bytes/bytes.ts'
@@ -16,17 +15,17 @@ import { hashByteRange, hashStep, hashView } from './name-hash.ts'
 const KEY_SEED = 0x6b647368
 const UNIT_SEED = 0x756e6974
 
-/** Index of the shard of a name, of `count` shards; `count` is a power of two. */
+/** Returns the index of a name's shard; `count`, the number of shards, is a power of two. */
 export function shardOfName(labels: Uint8Array, size: number, count: number): number {
   return count === 1 ? 0 : nameKey(labels, 0, size) & (count - 1)
 }
 
 /**
- * What the shard of a name follows from, whatever their number: its lowest bits. It is the name's
- * unit as well. The labels are those from `start` to `end`.
+ * Returns the key of a name, which is its unit too; the lowest bits are the index of the shard. The
+ * labels are those from `start` to `end`.
  */
 export function nameKey(labels: Uint8Array, start: number, end: number): number {
-  // Where each of the last three labels begins, as far as there are so many.
+  // Offsets of the last three labels, if there are so many.
   let third = start
   let second = start
   let last = start
@@ -38,7 +37,7 @@ export function nameKey(labels: Uint8Array, start: number, end: number): number 
   return hashByteRange(labels, third, end, KEY_SEED)
 }
 
-/** Where the labels of a name's unit begin: its last three, or all of fewer. */
+/** Returns the offset of a name's last three labels, which identify its unit; 0 if it has fewer. */
 export function unitStart(labels: Uint8Array): number {
   let third = 0
   let second = 0
@@ -52,8 +51,8 @@ export function unitStart(labels: Uint8Array): number {
 }
 
 /**
- * As `shardOfName`, for the first `size` bytes of a query's name, `labelCount` labels. Allocates
- * nothing.
+ * Returns what `shardOfName` does, for the first `size` bytes of a query's name, `labelCount`
+ * labels. Allocates nothing.
  */
 export function shardOfQuery(
   { nameView, labels }: Query,
@@ -65,7 +64,7 @@ export function shardOfQuery(
   return hashView(nameView, third, size, KEY_SEED) & (count - 1)
 }
 
-/** Index of the shard of an address, the first `size` bytes of `address`: 4 or 16. */
+/** Returns the index of an address's shard. The address is the first `size` bytes, 4 or 16. */
 export function shardOfAddress(
   address: Uint8Array,
   count: number,
@@ -74,19 +73,19 @@ export function shardOfAddress(
   return count === 1 ? 0 : addressKey(address, size) & (count - 1)
 }
 
-/** What the shard of an address follows from, whatever their number: its lowest bits. */
+/** Returns the key of an address; its lowest bits are the index of the shard. */
 export function addressKey(address: Uint8Array, size: number = address.length): number {
   return hashByteRange(address, 0, size - 1, KEY_SEED)
 }
 
-/** The unit of an address, 4 or 16 bytes. */
+/** Returns the unit of an address, 4 or 16 bytes. */
 export function addressUnit(address: Uint8Array): number {
   let unit = UNIT_SEED
   for (let at = 0; at < address.length; at += 4) unit = hashStep(unit, readInt32(address, at))
   return unit
 }
 
-/** As `addressUnit`, for the address of a table's row. */
+/** Returns what `addressUnit` does, for the address of a row. */
 export function addressUnitAt(
   table: Pick<AddressTable, 'wordsPerKey' | 'part'>,
   row: number,

@@ -1,49 +1,51 @@
 /**
- * A manifest's list of shards as it travels: 36 bytes each, the hash and the size. A reader wants
- * one of a thousand to begin with, so that none is made into an object or text before it is asked.
+ * A manifest's list of shards: 36 bytes each, the hash and the size. It stays packed, because a
+ * reader first needs one of perhaps a thousand.
  * @module
  */
 import { decodeBase64url, encodeBase64url } from '../../bytes/base64url.ts'
 import { EMPTY, equalBytes, formatHex, parseHex } from '../../bytes/bytes.ts'
 
 const SHA256_BYTES = 32
-/** Bytes of a shard in the list. */
+/** Bytes of a list entry. */
 export const SHARD_ENTRY_BYTES = 36
 
-/** A shard of a snapshot. */
+/** An entry of the list. */
 export type ShardEntry = {
   /** SHA-256 of its bytes, 64 lower-case hexadecimal digits. */
   readonly sha256: string
   readonly bytes: number
 }
 
-/** Shards in their order; the place in the list is the shard's index. */
+/** A packed list of shards, by index. */
 export class ShardList {
   readonly length: number
   private readonly packed: Uint8Array
 
-  /** @param packed its bytes, whole entries */
+  /** @param packed its bytes, complete entries */
   constructor(packed: Uint8Array) {
     this.length = packed.length / SHARD_ENTRY_BYTES
     this.packed = packed
   }
 
-  /** SHA-256 of a shard, 64 lower-case hexadecimal digits; '' when there is no such shard. */
+  /**
+   * Returns the SHA-256 of a shard, 64 lower-case hexadecimal digits; '' if the index is too large.
+   */
   sha256(index: number): string {
     return formatHex(this.hash(index))
   }
 
-  /** Whether a shard has the same hash as the one in its place in another list of as many. */
+  /** Returns whether a shard has the same hash in another list of the same length. */
   isSame(index: number, other: ShardList): boolean {
     return this.length === other.length && equalBytes(this.hash(index), other.hash(index))
   }
 
-  /** Whether another list is the same. */
+  /** Returns whether another list is the same. */
   equals(other: ShardList): boolean {
     return equalBytes(this.packed, other.packed)
   }
 
-  /** All shards as objects. */
+  /** Returns all shards as objects. */
   entries(): ShardEntry[] {
     const view = new DataView(this.packed.buffer, this.packed.byteOffset)
     return Array.from({ length: this.length }, (_, index) => ({
@@ -58,7 +60,7 @@ export class ShardList {
   }
 }
 
-/** Writes a list as a manifest has it, in base64url. */
+/** Writes a list in base64url, for a manifest. */
 export function formatShardList(shards: readonly ShardEntry[]): string {
   const packed = new Uint8Array(SHARD_ENTRY_BYTES * shards.length)
   const view = new DataView(packed.buffer)
@@ -69,7 +71,7 @@ export function formatShardList(shards: readonly ShardEntry[]): string {
   return encodeBase64url(packed)
 }
 
-/** Reads a list; `undefined` when it is not entries in base64url. */
+/** Parses a list; `undefined` if it is not complete entries in base64url. */
 export function parseShardList(text: string): ShardList | undefined {
   const packed = decodeBase64url(text)
   if (packed === undefined || packed.length % SHARD_ENTRY_BYTES !== 0) return undefined

@@ -1,5 +1,5 @@
 /**
- * Signatures of manifests: Ed25519 (RFC 8032) by Web Crypto, and SHA-256 of shards and tokens.
+ * Signatures of manifests (Ed25519, RFC 8032, by Web Crypto), and SHA-256 of shards and tokens.
  * @module
  */
 import { decodeBase64url, encodeBase64url } from '../../bytes/base64url.ts'
@@ -8,20 +8,20 @@ import { formatHex } from '../../bytes/bytes.ts'
 const ALGORITHM = 'Ed25519'
 const PUBLIC_KEY_BYTES = 32
 
-/** A key that manifests are checked with. */
+/** A key that verifies manifests. */
 export type PublicKey = CryptoKey
 
-/** A key that manifests are signed with. */
+/** A key that signs manifests. */
 export type PrivateKey = CryptoKey
 
-/** Reads a public key: 32 bytes in base64url. `undefined` when it is not one. */
+/** Parses a public key, 32 bytes in base64url; `undefined` if it is none. */
 export async function importPublicKey(text: string): Promise<PublicKey | undefined> {
   const bytes = decodeBase64url(text)
   if (bytes?.length !== PUBLIC_KEY_BYTES) return undefined
   return crypto.subtle.importKey('raw', new Uint8Array(bytes), ALGORITHM, true, ['verify'])
 }
 
-/** Tells whether `signature`, in base64url, is of these bytes by the key's owner. */
+/** Returns whether `signature`, in base64url, is valid for these bytes and this key. */
 export async function isSignedBy(
   key: PublicKey,
   bytes: Uint8Array,
@@ -32,7 +32,7 @@ export async function isSignedBy(
   return crypto.subtle.verify(ALGORITHM, key, new Uint8Array(decoded), new Uint8Array(bytes))
 }
 
-/** Reads a private key: PKCS #8 in base64url. `undefined` when it is not one. */
+/** Parses a private key, PKCS #8 in base64url; `undefined` if it is none. */
 export async function importPrivateKey(text: string): Promise<PrivateKey | undefined> {
   const bytes = decodeBase64url(text)
   if (bytes === undefined) return undefined
@@ -43,7 +43,7 @@ export async function importPrivateKey(text: string): Promise<PrivateKey | undef
   }
 }
 
-/** Makes a new pair of keys. Returns both as text, as the functions above read them. */
+/** Generates a key pair. Returns both keys as the text that the functions above parse. */
 export async function generateKeyPair(): Promise<{
   readonly privateKey: string
   readonly publicKey: string
@@ -68,7 +68,7 @@ export async function signBytes(key: PrivateKey, bytes: Uint8Array): Promise<str
   return encodeBase64url(new Uint8Array(signature))
 }
 
-/** SHA-256 as 64 lower-case hexadecimal digits. */
+/** Returns the SHA-256 of bytes as 64 lower-case hexadecimal digits. */
 export async function sha256Hex(bytes: Uint8Array): Promise<string> {
   return formatHex(new Uint8Array(await crypto.subtle.digest('SHA-256', new Uint8Array(bytes))))
 }

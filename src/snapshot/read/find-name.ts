@@ -1,5 +1,5 @@
 /**
- * Names and addresses of a snapshot whose shards are all at hand, found as records. The answer path
+ * Look-ups in a snapshot whose shards are all loaded, with records as results. The answer path
  * writes bytes instead (`set-writer.ts`).
  * @module
  */
@@ -17,18 +17,18 @@ export type FoundName = {
   readonly node: number
 }
 
-/** What the records of a name are to be like. */
+/** The names that records get. */
 export type RecordsAs = {
   /** Absolute. */
   readonly owner: Uint8Array
-  /** The origin that names in rdata are below, absolute. */
+  /** Absolute origin of the relative names in rdata. */
   readonly origin: Uint8Array
 }
 
 /**
- * Finds a name that is more than implied by names below it.
+ * Finds a name, unless it is only implied by names below it, or glue.
  * @param labels in lower case, without the root
- * @throws {SnapshotError} when its shard is not at hand
+ * @throws {SnapshotError} if its shard is not loaded
  */
 export function findName(snapshot: Snapshot, labels: Uint8Array): FoundName | undefined {
   const shard = shardAt(snapshot, snapshot.shardOfName(labels, labels.length))
@@ -36,12 +36,12 @@ export function findName(snapshot: Snapshot, labels: Uint8Array): FoundName | un
   return node === 0 || shard.isImplied(node) || shard.isGlue(node) ? undefined : { shard, node }
 }
 
-/** Whether a name has records of any type. */
+/** Returns whether a name has records of any type. */
 export function hasRecords({ shard, node }: FoundName): boolean {
   return shard.setCount(node) > 0
 }
 
-/** Makes a name's records of a type. */
+/** Returns a name's records of a type. */
 export function recordsOf(
   { shard, node }: FoundName,
   type: number,
@@ -54,8 +54,8 @@ export function recordsOf(
 }
 
 /**
- * Makes the PTR records of an address, which is the first `size` bytes, 4 or 16.
- * @throws {SnapshotError} when its shard is not at hand
+ * Returns the PTR records of an address, which is the first `size` bytes, 4 or 16.
+ * @throws {SnapshotError} if its shard is not loaded
  */
 export function pointersOf(
   snapshot: Snapshot,

@@ -1,5 +1,5 @@
 /**
- * The labels of a cluster's namespaces, read from their tree.
+ * Reads the labels of a cluster's namespaces from their tree.
  * @module
  */
 import { byteAt } from '../../bytes/bytes.ts'
@@ -8,10 +8,10 @@ import { nameText } from '../../dns/name-text.ts'
 import type { Shard } from './shard.ts'
 import { shardRecords } from './shard-records.ts'
 
-/** Labels, each as `key=value`, by the name of their namespace. */
+/** Labels, each as `key=value`, by namespace. */
 export type NamespaceLabels = ReadonlyMap<string, readonly string[]>
 
-/** Those of a cluster that has told none. */
+/** The labels of a cluster that publishes none. */
 export const NO_LABELS: NamespaceLabels = new Map()
 
 /** Reads the shards of a tree of labels. */

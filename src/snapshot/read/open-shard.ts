@@ -1,5 +1,5 @@
 /**
- * Opens a shard from untrusted bytes: everything that a look-up follows is checked once, here.
+ * Opens a shard from untrusted bytes. Checks once whatever look-ups rely on.
  * @module
  */
 import { byteAt, word } from '../../bytes/bytes.ts'
@@ -26,7 +26,7 @@ import { Shard } from './shard.ts'
 
 const SET_REF_WORDS = SET_REF_BYTES / 4
 
-/** Where the name begins that ends the rdata of a type. */
+/** Offset of the name at the end of a type's rdata. */
 const NAME_OFFSETS: Readonly<Record<number, number>> = {
   [TYPE.NS]: 0,
   [TYPE.CNAME]: 0,
@@ -37,14 +37,14 @@ const NAME_OFFSETS: Readonly<Record<number, number>> = {
 }
 
 /**
- * Checks and opens a shard. Holds a reference to `bytes`, or to a copy when they do not begin at a
- * multiple of four bytes.
+ * Checks and opens a shard. Holds a reference to `bytes`, or to a copy if they are not aligned to
+ * four bytes.
  * @throws {SnapshotError} with what was found and what was expected
  */
 export function openShard(bytes: Uint8Array): Shard {
   const aligned = bytes.byteOffset % 4 === 0 ? bytes : new Uint8Array(bytes)
   if (aligned.length < SHARD_HEADER_BYTES || aligned.length % 4 !== 0) {
-    throw refuse(`${aligned.length} bytes are no shard`)
+    throw refuse(`${aligned.length} bytes are not a shard`)
   }
   const words = new Int32Array(aligned.buffer, aligned.byteOffset, aligned.length / 4)
   checkHeader(words, aligned.length)
@@ -55,7 +55,7 @@ export function openShard(bytes: Uint8Array): Shard {
     start: shard.field(HEADER.NODES),
     end: shard.field(HEADER.SETS_END),
     marks: new Int32Array(words.length),
-    octets: 0,
+    byteCount: 0,
   }
   checkNodes(found)
   checkNodeSets(found)
@@ -68,7 +68,7 @@ function refuse(what: string): SnapshotError {
   return new SnapshotError(`Cannot open shard: ${what}`)
 }
 
-/** Sections must follow each other in the header's order; their counts must fit between them. */
+/** Checks that the sections are in the header's order, and large enough for their counts. */
 function checkHeader(words: Int32Array, size: number): void {
   const field = (index: number): number => word(words, index) >>> 0
   if (field(HEADER.MAGIC) !== MAGIC) throw refuse('it does not begin with "KDS3"')
@@ -101,40 +101,40 @@ function checkHeader(words: Int32Array, size: number): void {
   }
 }
 
-/** Namespaces are texts behind their sizes; the first is the empty one. */
+/** Checks that the namespaces end within the shard, and that the first is the empty one. */
 function checkNamespaces(bytes: Uint8Array, words: Int32Array): void {
   const start = word(words, HEADER.NAMESPACES)
   const count = word(words, HEADER.NAMESPACE_COUNT) >>> 0
   let at = start
   for (let left = count; left > 0; left--) {
-    if (at + 2 > bytes.length) throw refuse('a namespace runs over the end')
+    if (at + 2 > bytes.length) throw refuse('a namespace overruns')
     at += 2 + (byteAt(bytes, at) | (byteAt(bytes, at + 1) << 8))
   }
-  if (at > bytes.length) throw refuse('a namespace runs over the end')
+  if (at > bytes.length) throw refuse('a namespace overruns')
   if (count === 0 || bytes[start] !== 0 || bytes[start + 1] !== 0) {
     throw refuse('the first namespace is not the empty one')
   }
 }
 
-/** Marks a node. A set's mark, its type and number of records, never has a number of 0. */
+/** Mark of a node. The mark of a set is its type and its number of records, which is not 0. */
 const NODE_MARK = 1
 
-/** A shard, and what was found in it so far. */
+/** The state of a check. */
 type Found = {
   readonly shard: Shard
-  /** Where nodes begin, and where sets end. */
+  /** Start of the nodes, and end of the sets. */
   readonly start: number
   readonly end: number
-  /** By each word of the shard, whether a node begins there, or as what a set there was read. */
+  /** For each word of the shard: whether a node starts there, or how a set there was read. */
   readonly marks: Int32Array
-  /** Bytes of all nodes and sets. */
-  octets: number
+  /** Bytes of all nodes and sets so far. */
+  byteCount: number
 }
 
-// What follows is gone through when a gateway begins, before any compiler has seen it: it has loops
-// in which little is called.
+// The functions below run when a gateway starts, before V8 compiles them: they are loops with few
+// calls.
 
-/** Goes through the nodes that the index leads to. */
+/** Checks the nodes that the index points to. */
 function checkNodes(found: Found): void {
   const { shard, marks, start } = found
   const { words, bytes } = shard
@@ -147,7 +147,7 @@ function checkNodes(found: Found): void {
     used++
     const at = node >>> 2
     if ((node & 3) !== 0 || node < start || node + NODE_BYTES > end) {
-      throw refuse(`slot ${slot} leads to ${node}, where no node is`)
+      throw refuse(`slot ${slot} points to ${node}, which is no node`)
     }
     if (marks[at] !== 0) throw refuse(`the node at ${node} is in two slots`)
     marks[at] = NODE_MARK
@@ -157,17 +157,17 @@ function checkNodes(found: Found): void {
     if (name + size > end) throw refuse('a node overruns')
     if (((head >>> 16) & NAMESPACES_MAX) >= namespaceCount)
       throw refuse('a node is in no namespace')
-    if (!isRelativeName(bytes, name, size)) throw refuse(`the node at ${node} has no proper name`)
+    if (!isRelativeName(bytes, name, size)) throw refuse(`the node at ${node} has an invalid name`)
     takeRoom(found, name + size - node)
   }
   const count = shard.field(HEADER.NODE_COUNT)
   if (used !== count) throw refuse(`the index has ${used} of ${count} nodes`)
 }
 
-/** What overlaps would take time without bounds to walk. */
-function takeRoom(found: Found, octets: number): void {
-  found.octets += octets
-  if (found.octets > found.end - found.start) throw refuse('nodes or sets overlap')
+/** Refuses overlaps, which could make the check take unbounded time. */
+function takeRoom(found: Found, byteCount: number): void {
+  found.byteCount += byteCount
+  if (found.byteCount > found.end - found.start) throw refuse('nodes or sets overlap')
 }
 
 function checkNodeSets(found: Found): void {
@@ -192,13 +192,13 @@ function checkAddresses(found: Found, table: AddressTable): void {
     const count = info >>> 16
     if ((info & NAMESPACES_MAX) >= namespaceCount) throw refuse('an address is in no namespace')
     if (count > 0 || set !== 0) checkSet(found, set, TYPE.PTR | (count << 16))
-    else if (!table.isPod(i)) throw refuse('an address says nothing')
+    else if (!table.isPod(i)) throw refuse('an address has neither names nor a Pod')
     if (i > 0 && table.isOutOfOrder(i)) throw refuse('addresses are out of order')
   }
 }
 
 /**
- * Checks a set once; a second reading of it with another type or count is refused.
+ * Checks a set once; refuses a second reference with another type or count.
  * @param reading its type, and its number of records in the upper 16 bits
  */
 function checkSet(found: Found, set: number, reading: number): void {
@@ -242,9 +242,7 @@ function itemBytes(type: number): number {
   return type === TYPE.AAAA ? 16 : TARGET_BYTES
 }
 
-/**
- * Checks that an item is rdata of its type when its name is joined to the root. Returns its end.
- */
+/** Checks that an item, with its name joined to the root, is valid rdata. Returns its end. */
 function checkParts({ shard, end }: Found, type: number, at: number): number {
   const { bytes } = shard
   const size = shard.uint16(at)
@@ -253,9 +251,9 @@ function checkParts({ shard, end }: Found, type: number, at: number): number {
   const next = name + Math.max(0, nameSize - 1)
   if (next > end) throw refuse('a record overruns')
   if (nameSize > 0 && !isRelativeName(bytes, name, nameSize - 1)) {
-    throw refuse(`the record at ${at} has no proper name`)
+    throw refuse(`the record at ${at} has an invalid name`)
   }
-  // A name below the origin and nothing else, as all pointers have it, needs no further look.
+  // A relative name alone, as in all pointers, needs no further check.
   if (size === 0 && nameSize > 0 && NAME_OFFSETS[type] === 0) return next
   const rdata = new Uint8Array(size + nameSize)
   rdata.set(bytes.subarray(at + PARTS_BYTES, next))
@@ -271,8 +269,8 @@ function endsInName(type: number, rdata: Uint8Array, at: number): boolean {
 }
 
 /**
- * Labels of 1 to 63 bytes that end exactly at `size`. One in capitals would never be found. The
- * caller has checked that they are inside `bytes`.
+ * Returns whether the name is labels of 1 to 63 bytes that end exactly at `size`. The caller has
+ * checked the bounds. A name in capitals is harmless: no look-up finds it.
  */
 function isRelativeName(bytes: Uint8Array, start: number, size: number): boolean {
   if (size >= NAME_BYTES_MAX) return false

@@ -1,5 +1,5 @@
 /**
- * Writes sets of a shard into a reply, names joined to the origin that was asked. Allocates
+ * Writes RRsets of a shard into a response, with names below the origin of the query. Allocates
  * nothing.
  * @module
  */
@@ -19,15 +19,18 @@ const { IN } = CLASS
 const { ANSWER, ADDITIONAL } = SECTION
 const RDATA_FIXED_BYTES = 6
 
-/** Writes sets; made once, set up before each reply. */
+/** Writes RRsets. One instance serves all responses; the caller sets its fields before each. */
 export class SetWriter {
-  /** Where records go. */
+  /** The response. */
   reply: ReplyWriter
-  /** The origin that names in rdata and of additional records are below, absolute. */
+  /** Absolute origin of relative names. */
   origin: SizedBytes = asWordBytes(ROOT)
-  /** Draws at which address of a set to begin, modulo their number; `undefined` for the first. */
+  /**
+   * Returns the index, modulo their number, of the address to start with; `undefined` for the
+   * first.
+   */
   rotation: (() => number) | undefined
-  /** Whether additional records are left out. */
+  /** Whether the additional section stays empty. */
   isMinimal = false
 
   /** The namespaces that the client sees; `undefined` for all. */
@@ -37,12 +40,12 @@ export class SetWriter {
     this.reply = reply
   }
 
-  /** Writes the set behind a reference into the answer section, at the name that was asked. */
+  /** Writes the RRset of a reference into the answer section, at the query name. */
   writeAnswer(shard: Shard, ref: number): void {
     this.writeSet(shard, shard.refSet(ref), shard.refCount(ref), shard.refType(ref))
   }
 
-  /** Writes a set of `count` records into the answer section, at the name that was asked. */
+  /** Writes an RRset of `count` records into the answer section, at the query name. */
   writeSet(shard: Shard, set: number, count: number, type: number): void {
     const form = shard.setForm(set)
     if (form === FIXED) this.writeAddresses(shard, set, count, type)

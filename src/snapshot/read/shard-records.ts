@@ -1,5 +1,5 @@
 /**
- * All records of a shard, for people and tools; the answer path looks names up instead.
+ * Lists the records of a shard, for tools; the answer path looks names up instead.
  * @module
  */
 
@@ -19,7 +19,7 @@ import {
 } from '../format/layout.ts'
 import { Shard } from './shard.ts'
 
-/** Lists the records of a shard as they are below `origin`, in the order of the shard. */
+/** Lists the records of a shard below `origin`, in the order of the shard. */
 export function* shardRecords(shard: Shard, origin: Uint8Array): Generator<ResourceRecord> {
   for (const node of shard.nodes()) {
     const owner = nodeName(shard, node, origin)
@@ -49,7 +49,7 @@ function* pointerRecords(
   }
 }
 
-/** A set of a shard, and the origin that names in it are below. */
+/** An RRset of a shard, and the origin of its relative names. */
 export type SetPlace = {
   readonly set: number
   readonly count: number
@@ -57,7 +57,7 @@ export type SetPlace = {
   readonly origin: Uint8Array
 }
 
-/** Makes the records of a set, at an owner. */
+/** Returns the records of an RRset, at an owner. */
 export function setRecords(shard: Shard, place: SetPlace, owner: Uint8Array): ResourceRecord[] {
   const { type } = place
   const ttlSeconds = shard.setTtl(place.set)
@@ -108,7 +108,7 @@ function nodeName(shard: Shard, node: number, origin: Uint8Array): Uint8Array {
   return concatBytes(shard.bytes.subarray(start, start + shard.nameBytes(node)), origin)
 }
 
-/** Counts the records of a shard that was just built; those that only go along do not count. */
+/** Counts the records of a shard that was just built, without glue. */
 export function countRecords(bytes: Uint8Array): number {
   const shard = new Shard(bytes, [])
   let records = 0

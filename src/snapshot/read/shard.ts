@@ -1,6 +1,6 @@
 /**
- * A shard, opened: look-ups read the bytes in place and allocate nothing. Everything that a
- * look-up relies on was checked when the shard was opened.
+ * An open shard. Look-ups read the bytes in place and allocate nothing; `openShard` has checked
+ * whatever they rely on.
  * @module
  */
 import { tailMask } from '../../bytes/bytes.ts'
@@ -27,24 +27,24 @@ const SET_REF_WORDS = SET_REF_BYTES / 4
 const SLOT_WORDS = SLOT_BYTES / 4
 const TARGET_WORDS = TARGET_BYTES / 4
 
-/** One shard. Make it with `openShard`; nodes, references and sets are offsets into `bytes`. */
+/** One shard. `openShard` creates it; nodes, references and sets are offsets into `bytes`. */
 export class Shard {
-  // What every look-up needs comes first, to be in one line of the processor's cache.
+  // The fields of every look-up come first, to be in one cache line.
   /** The bytes as 32-bit words. */
   readonly words: Int32Array
   private readonly seed: number
   private readonly slots: number
   private readonly slotMask: number
   readonly bytes: Uint8Array
-  /** Set by look-ups; whoever decides what to keep in memory clears it. */
+  /** Set by look-ups. The cache of shards clears it to see which ones are in use. */
   isUsed = true
-  /** Labels of its cluster's namespaces, where somebody goes by them; set by who loads shards. */
+  /** Labels of its cluster's namespaces, if tokens select by them; the loader sets it. */
   labels: NamespaceLabels | undefined
   readonly addresses4: AddressTable
   readonly addresses6: AddressTable
   private namespaceNames: readonly string[] | undefined
 
-  /** @param namespaces names of the namespaces, where they are known */
+  /** @param namespaces names of the namespaces, if they are known */
   constructor(bytes: Uint8Array, namespaces?: readonly string[]) {
     this.bytes = bytes
     this.words = new Int32Array(bytes.buffer, bytes.byteOffset, bytes.length >>> 2)
@@ -56,9 +56,9 @@ export class Shard {
     this.addresses6 = this.addressTable(16, HEADER.ADDRESS6)
   }
 
-  /** Names of the namespaces, by their number in this shard; number 0 is ''. */
+  /** Returns the namespaces by their number in this shard; number 0 is ''. */
   get namespaces(): readonly string[] {
-    // Gateways hardly ever want these; of a million records they would take 6 MiB of 53.
+    // Read on demand: gateways rarely need them, and for a million records they take 6 MiB of 53.
     this.namespaceNames ??= readNamespaceNames(
       this.bytes.subarray(this.field(HEADER.NAMESPACES)),
       this.field(HEADER.NAMESPACE_COUNT),
@@ -71,7 +71,7 @@ export class Shard {
     return this.words[index] ?? 0
   }
 
-  /** Finds a name by the first `size` bytes of its lower-case labels; 0 when it does not exist. */
+  /** Finds a name by the first `size` bytes of its lower-case labels; 0 if it does not exist. */
   findNode(labels: Uint8Array, size: number): number {
     const hash = hashName(labels, size, this.seed)
     for (let slot = hash & this.slotMask; ; slot = (slot + 1) & this.slotMask) {
@@ -82,12 +82,12 @@ export class Shard {
     }
   }
 
-  /** As `findNode`, for labels that are at hand as words. */
+  /** Returns what `findNode` does, for labels in 32-bit words. */
   findName(labels: Int32Array, size: number): number {
     const { words, slots, slotMask } = this
     this.isUsed = true
-    // Nearly all shards have the seed 0. With that the hash is there by the time when the shard has
-    // come from memory; to wait for its seed took a tenth of an answer.
+    // Nearly all shards have the seed 0. Hashing before the seed arrives from memory saves a tenth
+    // of the time of an answer.
     const unseeded = hashWords(labels, size, 0)
     const hash = this.seed === 0 ? unseeded : hashWords(labels, size, this.seed)
     for (let slot = hash & slotMask; ; slot = (slot + 1) & slotMask) {
@@ -98,12 +98,12 @@ export class Shard {
     }
   }
 
-  /** Number of the bytes of a node's name, its sets, its namespace and its marks, in one word. */
+  /** Returns the first word of a node: sizes of its name and its sets, namespace and marks. */
   nodeHead(node: number): number {
     return this.words[node >>> 2] ?? 0
   }
 
-  /** Finds a node's reference to its set of a type; 0 when it has none. */
+  /** Finds a node's reference to its set of a type; 0 if it has none. */
   findSet(node: number, type: number): number {
     const { words } = this
     const first = (node >>> 2) + NODE_WORDS
@@ -114,72 +114,72 @@ export class Shard {
     return 0
   }
 
-  /** Number of types at a node. */
+  /** Returns the number of types at a node. */
   setCount(node: number): number {
     return (this.nodeHead(node) >>> 8) & SETS_PER_NODE_MAX
   }
 
-  /** Whether the names of addresses are below a node. */
+  /** Returns whether names of addresses exist below a node. */
   hasAddressNames(node: number): boolean {
     return ((this.nodeHead(node) >>> 8) & ADDRESS_NAMES_BIT) !== 0
   }
 
-  /** Number of the namespace that a node belongs to. */
+  /** Returns the number of the namespace that a node belongs to. */
   nodeNamespaceId(node: number): number {
     return (this.nodeHead(node) >>> 16) & NAMESPACES_MAX
   }
 
-  /** Whether a node exists only because of names below it. */
+  /** Returns whether a node exists only because of names below it. */
   isImplied(node: number): boolean {
     return (this.nodeHead(node) & IMPLIED_MARK) !== 0
   }
 
-  /** Whether a node only goes along with other records. */
+  /** Returns whether a node's records are for the additional section only. */
   isGlue(node: number): boolean {
     return (this.nodeHead(node) & GLUE_MARK) !== 0
   }
 
-  /** Bytes of a node's labels. */
+  /** Returns the number of bytes of a node's labels. */
   nameBytes(node: number): number {
     return this.nodeHead(node) & 0xff
   }
 
-  /** Offset of a node's labels. */
+  /** Returns the offset of a node's labels. */
   nameOffset(node: number): number {
     return node + 4 * (NODE_WORDS + SET_REF_WORDS * this.setCount(node))
   }
 
-  /** Type of the set that a reference is to. */
+  /** Returns the type of a reference's set. */
   refType(ref: number): number {
     return (this.words[ref >>> 2] ?? 0) & 0xffff
   }
 
-  /** Number of records in the set that a reference is to. */
+  /** Returns the number of records in a reference's set. */
   refCount(ref: number): number {
     return (this.words[ref >>> 2] ?? 0) >>> 16
   }
 
-  /** Offset of the set that a reference is to. */
+  /** Returns the offset of a reference's set. */
   refSet(ref: number): number {
     return this.words[(ref >>> 2) + 1] ?? 0
   }
 
-  /** TTL of a set, in seconds. */
+  /** Returns the TTL of a set, in seconds. */
   setTtl(set: number): number {
     return (this.words[set >>> 2] ?? 0) & 0xffffff
   }
 
-  /** Form of a set. */
+  /** Returns the form of a set. */
   setForm(set: number): number {
     return (this.words[set >>> 2] ?? 0) >>> 24
   }
 
-  /** Offset of the node that an item of a set of form TARGETS leads to. */
+  /** Returns the offset of an item's target node, in a set of form TARGETS. */
   targetNode(set: number, index: number): number {
     return this.words[(set >>> 2) + TARGET_WORDS * index + 3] ?? 0
   }
 
-  /** Whether no item before this one of a set of form TARGETS leads to the same node. */
+  /** Returns whether no earlier item of a set of form TARGETS has the same target. */
   isFirstWithTarget(set: number, index: number): boolean {
     return (this.words[(set >>> 2) + TARGET_WORDS * index + 2] ?? 0) >>> 16 === 0
   }
@@ -189,12 +189,12 @@ export class Shard {
     return (this.bytes[offset] ?? 0) | ((this.bytes[offset + 1] ?? 0) << 8)
   }
 
-  /** Number of names. */
+  /** Returns the number of names. */
   get nodeCount(): number {
     return this.field(HEADER.NODE_COUNT)
   }
 
-  /** Offsets of all nodes, rising. */
+  /** Returns the offsets of all nodes, ascending. */
   nodes(): Int32Array {
     const offsets = new Int32Array(this.nodeCount)
     let count = 0
@@ -205,12 +205,12 @@ export class Shard {
     return offsets.sort()
   }
 
-  /** Offset of the node that a slot of the index leads to, 0 for none. */
+  /** Returns the offset of the node in a slot of the index, 0 for a free slot. */
   slotNode(slot: number): number {
     return this.words[this.slots + SLOT_WORDS * slot + 1] ?? 0
   }
 
-  /** Offsets of a node's references to its sets. */
+  /** Returns the offsets of a node's references to its sets. */
   refs(node: number): readonly number[] {
     return Array.from(
       { length: this.setCount(node) },

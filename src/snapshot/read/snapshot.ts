@@ -1,6 +1,5 @@
 /**
- * A snapshot as it is served: what the manifest says of it, and its shards as far as they are
- * loaded.
+ * A snapshot as it is served: facts from the manifest, and the shards that are loaded.
  * @module
  */
 import { SnapshotError } from '../format/errors.ts'
@@ -8,25 +7,24 @@ import { shardOfAddress, shardOfName } from '../format/shard-key.ts'
 import type { Shard } from './shard.ts'
 import type { Visibility } from './visibility.ts'
 
-/** What a zone's answers need to know beside its records. */
+/** What responses need beside the records. */
 export type SnapshotInfo = {
-  /** Rises with every change; SOA serial. */
+  /** Increases with every change; SOA serial. */
   readonly generation: number
-  /** When the source was last known to say this, in milliseconds since 1970. */
+  /** When the exporter last confirmed or changed these names, in milliseconds since 1970. */
   readonly timeMs: number
   /** TTL of negative answers and of names made from addresses, in seconds. */
   readonly ttlSeconds: number
   /** Records in all shards. */
   readonly records: number
   /**
-   * Origins of the cluster itself, absolute. An alias that leads below one of them leads below the
-   * origin that is asked instead. None when aliases stay as they were written.
+   * Origins of the cluster itself, absolute. A CNAME target below one of them is rewritten to be
+   * below the query's origin. Empty if CNAMEs stay as they are.
    */
   readonly origins: readonly Uint8Array[]
   /**
-   * The same for clients that see some namespaces only: generation and time are those of the last
-   * confirmation that the exporter's clock called for, which changes elsewhere do not move. Absent
-   * where no client is limited.
+   * The same for clients that see only some namespaces: generation and time are those of the last
+   * scheduled confirmation, which changes elsewhere do not move. Absent if no client is limited.
    */
   readonly limited?: SnapshotInfo
 }
@@ -36,7 +34,7 @@ export class Snapshot {
   readonly info: SnapshotInfo
   readonly shards: readonly (Shard | undefined)[]
 
-  /** @throws {SnapshotError} unless there are as many shards as a power of two */
+  /** @throws {SnapshotError} unless the number of shards is a power of two */
   constructor(info: SnapshotInfo, shards: readonly (Shard | undefined)[]) {
     const count = shards.length
     if (count < 1 || (count & (count - 1)) !== 0) {
@@ -46,18 +44,18 @@ export class Snapshot {
     this.shards = shards
   }
 
-  /** Index of the shard that a name belongs to. */
+  /** Returns the index of a name's shard. */
   shardOfName(labels: Uint8Array, size: number): number {
     return shardOfName(labels, size, this.shards.length)
   }
 
-  /** Index of the shard that an address belongs to: the first `size` bytes, 4 or 16. */
+  /** Returns the index of an address's shard; the address is the first `size` bytes, 4 or 16. */
   shardOfAddress(address: Uint8Array, size: number = address.length): number {
     return shardOfAddress(address, this.shards.length, size)
   }
 }
 
-/** Returns what a snapshot says of itself to a client; `undefined` namespaces are all. */
+/** Returns the facts that a client may learn; `undefined` namespaces are all. */
 export function infoFor({ info }: Snapshot, namespaces: Visibility | undefined): SnapshotInfo {
   return namespaces === undefined ? info : (info.limited ?? info)
 }

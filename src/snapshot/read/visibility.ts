@@ -1,19 +1,19 @@
 /**
- * Which namespaces' names may be seen, as one look at a byte for each name.
+ * The namespaces whose names a client may see: one byte to read for each name.
  * @module
  */
 import { byteAt } from '../../bytes/bytes.ts'
 import { type NamespaceLabels, NO_LABELS } from './namespace-labels.ts'
 import type { Shard } from './shard.ts'
 
-/** Tells whether a namespace's names may be seen, by its name and its labels. */
+/** Returns whether a client may see a namespace's names, by its name and its labels. */
 export type SeesNamespace = (namespace: string, labels: readonly string[]) => boolean
 
-type Marks = { readonly labels: NamespaceLabels | undefined; readonly octets: Uint8Array }
+type Marks = { readonly labels: NamespaceLabels | undefined; readonly flags: Uint8Array }
 
-const NONE: Marks = { labels: undefined, octets: new Uint8Array(0) }
+const NONE: Marks = { labels: undefined, flags: new Uint8Array(0) }
 
-/** What may be seen; a shard is asked about when it is first met, or its labels are new. */
+/** A client's visible namespaces. Evaluates a shard's namespaces once, and again for new labels. */
 export class Visibility {
   private readonly sees: SeesNamespace
   private readonly known = new WeakMap<Shard, Marks>()
@@ -25,8 +25,8 @@ export class Visibility {
   }
 
   /**
-   * Whether the names of a shard's namespace may be seen, by its number. Names of no namespace,
-   * number 0, are everybody's.
+   * Returns whether the client may see the names of a shard's namespace, by its number. Number 0,
+   * for names of no namespace, is visible to all.
    */
   has(shard: Shard, namespace: number): boolean {
     if (namespace === 0) return true
@@ -34,10 +34,10 @@ export class Visibility {
       this.lastMarks = this.marksOf(shard)
       this.lastShard = shard
     }
-    return byteAt(this.lastMarks.octets, namespace) === 1
+    return byteAt(this.lastMarks.flags, namespace) === 1
   }
 
-  /** As `has`, for a namespace by its name. */
+  /** Returns what `has` does, for a namespace by its name. */
   hasNamed({ labels }: Shard, namespace: string): boolean {
     return this.sees(namespace, (labels ?? NO_LABELS).get(namespace) ?? [])
   }
@@ -46,10 +46,10 @@ export class Visibility {
     const before = this.known.get(shard)
     const { labels } = shard
     if (before !== undefined && before.labels === labels) return before
-    const octets = Uint8Array.from(shard.namespaces, (namespace) =>
+    const flags = Uint8Array.from(shard.namespaces, (namespace) =>
       this.sees(namespace, (labels ?? NO_LABELS).get(namespace) ?? []) ? 1 : 0,
     )
-    const marks = { labels, octets }
+    const marks = { labels, flags }
     this.known.set(shard, marks)
     return marks
   }

@@ -1,28 +1,28 @@
 /**
- * A buffer that grows: little-endian numbers and bytes, appended or put where room was left.
+ * A buffer that grows: little-endian numbers and bytes, appended or put into reserved space.
  * @module
  */
 import { byteAt } from '../../bytes/bytes.ts'
 import { SnapshotError } from '../format/errors.ts'
 import { SHARD_BYTES_MAX } from '../format/layout.ts'
 
-/** Bytes that are written one by one. */
+/** Most bytes that are copied one by one. */
 const FEW = 64
 
-/** Bytes in the making. */
+/** A growing buffer. */
 export class ByteBuffer {
-  /** All room there is; `size` bytes of it count. */
+  /** The allocated bytes; the first `size` of them are in use. */
   bytes: Uint8Array = new Uint8Array(64 * 1024)
   size = 0
   private view = new DataView(this.bytes.buffer)
   private readonly bytesMax: number
 
-  /** @param bytesMax bytes that it may have */
+  /** @param bytesMax most bytes */
   constructor(bytesMax: number = SHARD_BYTES_MAX) {
     this.bytesMax = bytesMax
   }
 
-  /** Makes room for `count` bytes of zero and returns where they begin. */
+  /** Reserves `count` zero bytes. Returns their offset. */
   reserve(count: number): number {
     const start = this.size
     this.size += count
@@ -41,26 +41,26 @@ export class ByteBuffer {
   }
 
   /** Appends bytes. */
-  append(octets: Uint8Array): void {
-    // Room first: making it may put another buffer in place of this one.
-    const start = this.reserve(octets.length)
-    this.put(start, octets)
+  append(source: Uint8Array): void {
+    // Reserve first: it may replace the buffer.
+    const start = this.reserve(source.length)
+    this.put(start, source)
   }
 
-  /** Writes bytes, or those from `start` to `end`, where room was made. */
-  put(offset: number, octets: Uint8Array, start: number = 0, end: number = octets.length): void {
+  /** Writes bytes, or those from `start` to `end`, into reserved space. */
+  put(offset: number, source: Uint8Array, start: number = 0, end: number = source.length): void {
     const { bytes } = this
-    // A call costs more than a few bytes do.
-    if (end - start > FEW) bytes.set(octets.subarray(start, end), offset)
-    else for (let i = start; i < end; i++) bytes[offset + i - start] = byteAt(octets, i)
+    // For a few bytes a loop is faster than a call.
+    if (end - start > FEW) bytes.set(source.subarray(start, end), offset)
+    else for (let i = start; i < end; i++) bytes[offset + i - start] = byteAt(source, i)
   }
 
-  /** Writes a 16-bit number where room was made. */
+  /** Writes a 16-bit number into reserved space. */
   put16(offset: number, value: number): void {
     this.view.setUint16(offset, value, true)
   }
 
-  /** Writes a 32-bit number where room was made. */
+  /** Writes a 32-bit number into reserved space. */
   put32(offset: number, value: number): void {
     this.view.setUint32(offset, value, true)
   }

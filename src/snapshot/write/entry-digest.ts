@@ -1,5 +1,5 @@
 /**
- * Digests of entries: two lots of entries with the same digest are held to be the same.
+ * Digests of entries. Entries with equal digests are taken for equal.
  * @module
  */
 import { byteAt } from '../../bytes/bytes.ts'
@@ -10,22 +10,19 @@ const SECOND_SEED = 0x5bd1e995
 const FIRST_FACTOR = 0x85ebca6b
 const SECOND_FACTOR = 0xc2b2ae35
 
-/**
- * Digests entries in whatever order they come. The result is two numbers of 32 bits: that a change
- * goes unnoticed takes a chance of one in 2^64.
- */
+/** A digest of entries in any order, 64 bits: the chance of missing a change is 2^-64. */
 export type EntryDigest = { low: number; high: number }
 
-/** Makes digests of entries. */
+/** Computes digests. */
 export class EntryDigester {
   private low = 0
   private high = 0
-  /** The namespace that was hashed last: most entries are of the same as the one before. */
+  /** The last namespace and its hash: neighbours mostly share theirs. */
   private namespace = ''
   private namespaceLow = FIRST_SEED
   private namespaceHigh = SECOND_SEED
 
-  /** Takes an entry into a digest. */
+  /** Adds an entry to a digest. */
   addTo(digest: EntryDigest, entry: ZoneEntry): void {
     this.beginIn(entry.namespace)
     this.mixEntry(entry)
@@ -79,18 +76,18 @@ export class EntryDigester {
     this.high = this.namespaceHigh
   }
 
-  /** Takes in how many bytes there are, and four of them at a time. */
-  private mixBytes(octets: Uint8Array): void {
-    const size = octets.length
+  /** Mixes the number of bytes, then four bytes at a time. */
+  private mixBytes(bytes: Uint8Array): void {
+    const size = bytes.length
     this.mix(size)
     let at = 0
     for (; at + 4 <= size; at += 4) {
-      const low = byteAt(octets, at) | (byteAt(octets, at + 1) << 8)
-      this.mix(low | (byteAt(octets, at + 2) << 16) | (byteAt(octets, at + 3) << 24))
+      const low = byteAt(bytes, at) | (byteAt(bytes, at + 1) << 8)
+      this.mix(low | (byteAt(bytes, at + 2) << 16) | (byteAt(bytes, at + 3) << 24))
     }
     if (at === size) return
     let last = 0
-    for (let i = size - 1; i >= at; i--) last = (last << 8) | byteAt(octets, i)
+    for (let i = size - 1; i >= at; i--) last = (last << 8) | byteAt(bytes, i)
     this.mix(last)
   }
 

@@ -60,7 +60,7 @@ export class GroupedShards {
     this.entriesOf = entriesOf
   }
 
-  /** The shards. Unchanged ones are the same arrays as before, except after a rebuild. */
+  /** Returns the shards. Unchanged ones are the same arrays as before, except after a rebuild. */
   get shards(): readonly Uint8Array[] {
     return this.listed
   }

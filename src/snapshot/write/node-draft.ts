@@ -1,16 +1,16 @@
 /**
- * A name of a shard in the making, and where it stands among others.
+ * A name that is not yet written, and its order among others.
  * @module
  */
 import { byteAt, toLatin1 } from '../../bytes/bytes.ts'
 import type { SetDraft } from './set-drafts.ts'
 
-/** One name, its sets in the order of their types. */
+/** A name with its RRsets, sorted by type. */
 export class NodeDraft {
   readonly owner: Uint8Array
-  /** What it may share sets with (`nameKey`). */
+  /** Its unit (`nameKey`). */
   readonly unit: number
-  /** Where the labels of its unit begin, and where the one before these does; 0 without. */
+  /** Offset of its unit's labels, and of the label before these; 0 if there is none. */
   readonly unitStart: number
   private readonly topStart: number
   namespace: string
@@ -19,7 +19,7 @@ export class NodeDraft {
   isGlue: boolean = true
   /** One for each type. */
   sets: readonly SetDraft[] = []
-  /** Where it stands in the shard; 0 until there is room for it. */
+  /** Its offset in the shard; 0 until space is reserved. */
   offset: number = 0
   private ownKey: string | undefined
 
@@ -33,13 +33,13 @@ export class NodeDraft {
     this.topStart = top
   }
 
-  /** What nodes are sorted by: the labels from the last to the first, as Latin-1 text. */
+  /** Returns the sort key: the labels from the last to the first, as Latin-1 text. */
   get key(): string {
     this.ownKey ??= endKey(this.owner)
     return this.ownKey
   }
 
-  /** As `compareNodes`, with a node that is known to be of the same unit. */
+  /** Returns what `compareNodes` does, for a node of the same unit. */
   compareInUnit(other: NodeDraft): number {
     if (this.unitStart === 0 || other.unitStart === 0) return this.unitStart - other.unitStart
     // Most differ in the label right below the unit's name. Its first byte is its length.
@@ -53,16 +53,16 @@ export class NodeDraft {
   }
 }
 
-/** The unit of a name, and where its labels begin in the name. */
+/** The unit of a name, and the offset of its labels. */
 export type UnitPlace = { readonly unit: number; readonly unitStart: number }
 
-/** Orders nodes by their keys. */
+/** Compares nodes by their keys. */
 export function compareNodes(a: NodeDraft, b: NodeDraft): number {
   if (a.key === b.key) return 0
   return a.key < b.key ? -1 : 1
 }
 
-/** The key of a name (`NodeDraft`). The keys of what is above it begin it. */
+/** Returns the key of a name (`NodeDraft.key`). It starts with the key of the name above. */
 export function endKey(owner: Uint8Array): string {
   const reversed = new Uint8Array(owner.length)
   for (let at = 0; at < owner.length; ) {

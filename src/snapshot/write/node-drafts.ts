@@ -1,6 +1,6 @@
 /**
- * Sorts the entries of one shard into nodes and pointers, in an order that does not depend on
- * theirs.
+ * Merges the entries of one shard into drafts of nodes and pointers. Their order does not depend on
+ * that of the entries.
  * @module
  */
 import { byteAt } from '../../bytes/bytes.ts'
@@ -16,16 +16,16 @@ import { NodeTable } from './node-table.ts'
 import { draftPointers, type PointerDraft } from './pointer-drafts.ts'
 import { addRdata, finishSet } from './set-drafts.ts'
 
-/** What a shard is written from. */
+/** The input of a shard. */
 export type Drafts = {
-  /** Sorted so that names with a common end stand together. */
+  /** Sorted by key: the names of a unit are consecutive. */
   readonly nodes: readonly NodeDraft[]
   /** Sorted by address, then by namespace. */
   readonly pointers4: readonly PointerDraft[]
   readonly pointers6: readonly PointerDraft[]
 }
 
-/** Drafts all that a shard has. */
+/** Drafts the entries of a shard. */
 export function draftNodes(entries: Iterable<ZoneEntry>): Drafts {
   const named: NamedEntry[] = []
   const byAddress: AddressEntry[] = []
@@ -41,17 +41,18 @@ export function draftNodes(entries: Iterable<ZoneEntry>): Drafts {
   }
 }
 
-/** Makes nodes of entries. */
+/** Drafts nodes. */
 export class NodeDrafter {
   private readonly table = new NodeTable()
-  /** The node that was added last, and whether all are of one unit with it. */
+  /** The last node, and whether all are of its unit. */
   private last: NodeDraft | undefined
   private isOneUnit = true
 
   /**
-   * Merges the entries of each name and puts all in order. A type's records are made unique; over
-   * 65,535 of them the rest is left out, far beyond what a message can carry. Records without any
-   * rdata make a name and no set. A name that entries of several namespaces share belongs to all.
+   * Merges the entries of each name and sorts the names. Removes duplicate records, and those over
+   * 65,535 of a type, far more than a message can carry. An RRset without rdata gives a name
+   * without records. A name with entries of several namespaces belongs to none of them, so that all
+   * clients see it.
    */
   draft(entries: readonly NamedEntry[]): NodeDraft[] {
     this.table.clear(entries.length)
@@ -59,7 +60,7 @@ export class NodeDrafter {
     this.isOneUnit = true
     let node: NodeDraft | undefined
     for (const entry of entries) {
-      // What stands at one name comes one after the other, mostly.
+      // The entries of a name are mostly consecutive.
       if (node?.owner !== entry.owner || node.namespace !== entry.namespace) {
         node = this.nodeAt(entry.owner, entry.namespace)
       }
@@ -92,7 +93,7 @@ export class NodeDrafter {
     return node
   }
 
-  /** Makes the names above names exist that are of their unit (RFC 8020 §2). */
+  /** Adds the missing names of each unit above other names (RFC 8020 §2). */
   private addNamesAbove(): void {
     const { nodes } = this.table
     const count = nodes.length
@@ -100,13 +101,13 @@ export class NodeDrafter {
     for (let i = 0; i < count; i++) {
       const node = nodes[i]
       if (node === undefined) continue
-      // Most names are right below the same one.
+      // Most names share their parent.
       const isSeenTo = above !== undefined && isRightBelow(node, above)
       if (!isSeenTo || above?.namespace !== node.namespace) above = this.addAbove(node) ?? above
     }
   }
 
-  /** Returns the name right above one, when that is of its unit. */
+  /** Adds the names above one in its unit. Returns its parent, if that is in the unit. */
   private addAbove({ owner, namespace, unitStart: end }: NodeDraft): NodeDraft | undefined {
     let first: NodeDraft | undefined
     for (let at = 0; at < end; ) {
@@ -115,7 +116,7 @@ export class NodeDrafter {
       const above = known ?? this.add(owner.slice(at), namespace)
       first ??= above
       above.isGlue = false
-      // What is above one that was known is, or will be, seen to by itself.
+      // The loop in `addNamesAbove` handles the names above a known one.
       if (known?.namespace === namespace) return first
       if (above.namespace !== namespace) above.namespace = ''
     }
@@ -131,7 +132,7 @@ function isSameUnit(node: NodeDraft, owner: Uint8Array, start: number): boolean 
   return true
 }
 
-/** Whether the first label is all that a node has more than another one. */
+/** Returns whether a node is one label below another. */
 function isRightBelow({ owner, unitStart: end }: NodeDraft, { owner: above }: NodeDraft): boolean {
   const start = byteAt(owner, 0) + 1
   if (end === 0 || owner.length - start !== above.length) return false
@@ -139,7 +140,7 @@ function isRightBelow({ owner, unitStart: end }: NodeDraft, { owner: above }: No
   return true
 }
 
-/** One entry of its own is enough for a name to be more than implied, or more than glue. */
+/** Adds an entry. One is enough to make a name more than implied, or more than glue. */
 function addToNode(node: NodeDraft, entry: NamedEntry): void {
   if (entry.kind === 'address-names') node.hasAddressNames = true
   if (entry.kind !== 'name' || entry.isImplied !== true) node.isImplied = false

@@ -1,34 +1,34 @@
 /**
- * Finds the nodes of a shard in the making by their names.
+ * A hash table of drafts of nodes by name.
  * @module
  */
 import { equalBytes, toLatin1, word } from '../../bytes/bytes.ts'
 import { hashByteRange } from '../format/name-hash.ts'
 import type { NodeDraft } from './node-draft.ts'
 
-/** Slots of a table; a power of two. */
+/** Fewest slots of a table; a power of two. */
 const SLOTS_LEAST = 64
-/** Slots that a name may be in. */
+/** Most slots that a search reads. */
 const PROBES_MAX = 32
 
-/** Nodes by their names. */
+/** Drafts of nodes by name. */
 export class NodeTable {
-  /** In the order that they were added. */
+  /** In the order of `add`. */
   readonly nodes: NodeDraft[] = []
-  /** Numbers of nodes from 1, by the hash of the name; 0 for none. */
+  /** Indexes of nodes from 1, by the hash of the name; 0 for a free slot. */
   private slots = new Int32Array(SLOTS_LEAST)
-  /** Nodes that found no slot, by their names: nobody gains from names whose hashes collide. */
+  /** Nodes that found no slot, by name: crafted collisions stay cheap. */
   private readonly crowded = new Map<string, NodeDraft>()
-  /** The slots that are in use. */
+  /** Number of slots in use. */
   private slotCount = SLOTS_LEAST
 
-  /** Forgets all nodes, and makes room for so many. */
+  /** Removes all nodes, and reserves space for `count`. */
   clear(count: number): void {
     this.nodes.length = 0
     this.makeRoom(count)
   }
 
-  /** Finds the node whose name are the bytes of `owner` from `start` on. */
+  /** Finds the node whose name is the bytes of `owner` from `start` on. */
   find(owner: Uint8Array, start: number): NodeDraft | undefined {
     const mask = this.slotCount - 1
     let slot = hashByteRange(owner, start, owner.length, 0) & mask
@@ -42,7 +42,7 @@ export class NodeTable {
     return this.crowded.get(toLatin1(owner.subarray(start)))
   }
 
-  /** Adds a node that is not there. */
+  /** Adds a node whose name is new. */
   add(node: NodeDraft): void {
     this.nodes.push(node)
     if (2 * this.nodes.length > this.slotCount) this.makeRoom(this.nodes.length)
@@ -73,9 +73,9 @@ export class NodeTable {
   }
 }
 
-function endsWith(octets: Uint8Array, start: number, end: Uint8Array): boolean {
-  if (start === 0) return equalBytes(octets, end)
-  if (octets.length - start !== end.length) return false
-  for (let i = 0; i < end.length; i++) if (octets[start + i] !== end[i]) return false
+function endsWith(bytes: Uint8Array, start: number, end: Uint8Array): boolean {
+  if (start === 0) return equalBytes(bytes, end)
+  if (bytes.length - start !== end.length) return false
+  for (let i = 0; i < end.length; i++) if (bytes[start + i] !== end[i]) return false
   return true
 }

@@ -1,5 +1,5 @@
 /**
- * Sorts what a shard has by address: where each points, and whose it is.
+ * Merges the address entries of a shard into drafts.
  * @module
  */
 import { compareBytes, EMPTY, equalBytes } from '../../bytes/bytes.ts'
@@ -7,20 +7,19 @@ import { TYPE } from '../../dns/rr-type.ts'
 import type { AddressEntry } from '../../records/zone-entry.ts'
 import { draftSet, finishSet, mergeRdata, type SetDraft } from './set-drafts.ts'
 
-/** The targets of one address in one namespace, if any, and whether a Pod there has the address. */
+/** The targets of one address in one namespace, and whether a Pod there has the address. */
 export type PointerDraft = {
   readonly address: Uint8Array
   readonly namespace: string
   set: SetDraft | undefined
   isPod: boolean
-  /** Whether they stand back for a client that sees what other namespaces have there. */
+  /** Whether they yield to the targets of other namespaces that the client sees. */
   isYielding: boolean
 }
 
 /**
- * Merges the entries of each address and namespace, and sorts them by both. Pointers that yield are
- * left out where the same namespace, or none, has others at their address, and marked where another
- * one has.
+ * Merges the entries of each address and namespace, and sorts by both. Drops yielding pointers if
+ * the same or the empty namespace has others at the address, and marks them if another one has.
  */
 export function draftPointers(entries: readonly AddressEntry[]): PointerDraft[] {
   const sorted = [...entries].sort(compareEntries)
@@ -50,7 +49,7 @@ function draftAddress(drafts: PointerDraft[], entries: readonly AddressEntry[]):
   }
 }
 
-/** Adds an entry, by itself or to the last one when that is of the same address and namespace. */
+/** Adds an entry to the last draft if address and namespace are equal, else as a new one. */
 function addTo(drafts: PointerDraft[], entry: AddressEntry, isMarked: boolean): void {
   const { address, namespace } = entry
   let draft = drafts.at(-1)

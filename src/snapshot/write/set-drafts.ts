@@ -1,6 +1,5 @@
 /**
- * Sets of records in the making: each record once, in an order that does not depend on that of the
- * entries.
+ * Drafts of RRsets: each record once, in an order that does not depend on that of the entries.
  * @module
  */
 import { compareBytes, EMPTY, equalBytes, toLatin1 } from '../../bytes/bytes.ts'
@@ -9,27 +8,27 @@ import type { Rdata, RRset } from '../../records/zone-entry.ts'
 import { RECORDS_PER_SET_MAX, SET_TTL_MAX } from '../format/layout.ts'
 import { hashName } from '../format/name-hash.ts'
 
-/** Records that are compared with each other rather than by a map. */
+/** Most records that are compared pairwise rather than by a map. */
 const FEW = 8
 
-/** One type at a name. */
+/** A draft of an RRset. */
 export type SetDraft = {
   readonly type: number
   ttlSeconds: number
   rdata: readonly Rdata[]
-  /** The same when they are from several entries, so that their order means nothing. */
+  /** The same array, if it is from several entries: then the order means nothing. */
   merged: Rdata[] | undefined
-  /** Its form and where it stands in the shard; 0 until there is room for it. */
+  /** Its form and its offset in the shard; 0 until space is reserved. */
   form: number
   offset: number
 }
 
-/** Makes the draft of a set. The records are taken over. */
+/** Returns a draft of an RRset. It takes over the array of records. */
 export function draftSet(type: number, ttlSeconds: number, rdata: readonly Rdata[]): SetDraft {
   return { type, ttlSeconds, rdata, merged: undefined, form: 0, offset: 0 }
 }
 
-/** Adds the records of an entry to the sets of a name, which are in the order of their types. */
+/** Adds the records of an entry to the RRsets of a name, which are sorted by type. */
 export function addRdata(
   sets: readonly SetDraft[],
   { type, ttlSeconds, rdata }: Pick<RRset, 'type' | 'ttlSeconds' | 'rdata'>,
@@ -45,7 +44,7 @@ export function addRdata(
   return sets.length === 0 ? [set] : [...sets.slice(0, at), set, ...sets.slice(at)]
 }
 
-/** Adds more records to a set. */
+/** Adds records to an RRset; the lower TTL counts. */
 export function mergeRdata(set: SetDraft, ttlSeconds: number, rdata: readonly Rdata[]): void {
   set.ttlSeconds = Math.min(set.ttlSeconds, ttlSeconds)
   set.merged ??= [...set.rdata]
@@ -54,8 +53,8 @@ export function mergeRdata(set: SetDraft, ttlSeconds: number, rdata: readonly Rd
 }
 
 /**
- * Makes records unique. Addresses, pointers and what several entries gave are put in order, the
- * rest stays as it came. Over 65,535 of them the rest is left out.
+ * Removes duplicates. Sorts addresses, pointers and records from several entries; other records
+ * keep their order. Drops records over 65,535.
  */
 export function finishSet(set: SetDraft): void {
   set.ttlSeconds = Math.min(set.ttlSeconds, SET_TTL_MAX)
@@ -71,7 +70,7 @@ function inOrder(rdata: readonly Rdata[]): readonly Rdata[] {
   return [...rdata].sort(compareRdata).filter(isFirst)
 }
 
-/** Of records in order, tells which differ from the one before. */
+/** Returns whether a record differs from the one before, in sorted records. */
 function isFirst(rdata: Rdata, i: number, all: readonly Rdata[]): boolean {
   const before = all[i - 1]
   return before === undefined || !isSameRdata(rdata, before)
@@ -83,7 +82,7 @@ function firstOfEach(rdata: readonly Rdata[]): readonly Rdata[] {
 }
 
 function isEachAnother(rdata: readonly Rdata[]): boolean {
-  // Records with different hashes differ.
+  // Different hashes mean different records.
   if (rdata.length > FEW) return new Set(rdata.map(hashRdata)).size === rdata.length
   for (let i = 1; i < rdata.length; i++) {
     const one = rdata[i]
@@ -122,7 +121,7 @@ function rdataKey({ bytes, target }: Rdata): string {
   return `${toLatin1(bytes)}\n${target === undefined ? '' : `.${toLatin1(target)}`}`
 }
 
-/** Orders by the name below the origin, none first, then by the bytes. */
+/** Compares by the name below the origin, none first, then by the bytes. */
 function compareRdata(a: Rdata, b: Rdata): number {
   return (
     compareBytes(a.target ?? EMPTY, b.target ?? EMPTY) ||

@@ -97,7 +97,7 @@ export class UnitWriter {
   }
 }
 
-/** Makes room for an RRset. Sets its form and its offset, and returns the latter. */
+/** Returns room for an RRset. Sets its form and its offset, and returns the latter. */
 export function reserveSet(out: ByteBuffer, set: SetDraft, form: number): number {
   const { rdata } = set
   let size = 4

@@ -70,7 +70,7 @@ const SILENT: Patch = {
   name: 'an address without names, of no Pod',
   base: EXAMPLE,
   change: (view) => view.setBigUint64(0x78, 0x1_0000_0000n, true),
-  message: 'an address says nothing',
+  message: 'an address has neither names nor a Pod',
 }
 
 /** Its reference is at 0x54: types without a form of their own could be taken for a node's mark. */
@@ -103,12 +103,12 @@ describe('openShard refuses', () => {
     {
       name: 'nothing',
       bytes: new Uint8Array(0),
-      message: 'Cannot open shard: 0 bytes are no shard',
+      message: 'Cannot open shard: 0 bytes are not a shard',
     },
     {
       name: 'less than a header',
       bytes: wholeShard().slice(0, 60),
-      message: 'Cannot open shard: 60 bytes are no shard',
+      message: 'Cannot open shard: 60 bytes are not a shard',
     },
     {
       name: 'a header alone',
@@ -118,7 +118,7 @@ describe('openShard refuses', () => {
     {
       name: 'half a word',
       bytes: wholeShard().slice(0, 134),
-      message: 'Cannot open shard: 134 bytes are no shard',
+      message: 'Cannot open shard: 134 bytes are not a shard',
     },
   ]
   for (const { name, bytes, message } of sizes) {
