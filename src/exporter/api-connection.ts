@@ -1,5 +1,5 @@
 /**
- * How a `kubernetes` directive and the flags say to reach the API server.
+ * The connection to the API server by a `kubernetes` directive and flags.
  * @module
  */
 import { resolve } from 'node:path'
@@ -7,9 +7,9 @@ import type { KubernetesOptions } from '../corefile/kubernetes-options.ts'
 import type { ApiConnection } from './object-api.ts'
 
 /**
- * Finds the way to the API server.
- * @param kubeconfig the flag, which counts before what the directive says; '' for none
- * @param folder what the directive's paths are relative to
+ * Returns how to reach the API server.
+ * @param kubeconfig the flag, which overrides the directive; '' for none
+ * @param folder base of the directive's relative paths
  */
 export function connectionOf(
   directive: KubernetesOptions,

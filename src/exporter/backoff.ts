@@ -1,5 +1,5 @@
 /**
- * Waiting between attempts: longer each time, and never the same for all.
+ * Back-off between attempts: exponential, with jitter.
  * @module
  */
 
@@ -15,15 +15,15 @@ export class Backoff {
   private readonly delayMsMax: number
   private failures = 0
 
-  /** @param random gives numbers from 0 to 1 */
+  /** @param random returns numbers from 0 to 1 */
   constructor(random: () => number, delayMsMax: number = DELAY_MS_MAX) {
     this.random = random
     this.delayMsMax = delayMsMax
   }
 
   /**
-   * Milliseconds to wait after one more failure: half a second at first, 30 seconds at most if
-   * nothing else was said.
+   * Counts a failure. Returns the milliseconds to wait: half a second at first, by default at most
+   * 30 seconds.
    */
   next(): number {
     const fullMs = Math.min(this.delayMsMax, FIRST_MS * 2 ** this.failures)
@@ -31,13 +31,13 @@ export class Backoff {
     return fullMs / 2 + (fullMs / 2) * this.random()
   }
 
-  /** Begins at the shortest time again. */
+  /** Resets the wait to the shortest time. */
   reset(): void {
     this.failures = 0
   }
 }
 
-/** Waits by the clock of the runtime. */
+/** Waits by the runtime's clock. */
 export const sleep: Sleep = (delayMs, signal) =>
   new Promise((resolve) => {
     const end = (): void => {

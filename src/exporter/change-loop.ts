@@ -1,31 +1,31 @@
 /**
- * Does something after changes, not for each of them: at once after the first one, then no more
- * often than an interval allows, and always once more after the last one.
+ * Runs a task after changes, not for each of them: soon after the first, at most once in an
+ * interval, and always after the last.
  * @module
  */
 import type { Sleep } from './backoff.ts'
 
-/** Share of the time that the work may keep a process busy that answers as well. */
+/** Share of the time that the task may keep a process busy that also answers queries. */
 export const DUTY_SHARE_ANSWERING = 0.25
-/** How long work may have kept a process busy at the most; beyond that, the machine slept. */
+/** Longest believable run of a task; a longer one means that the machine slept. */
 const BUSY_MS_MAX = 10_000
 
-/** What a loop needs. */
+/** Options of a loop. */
 export type ChangeLoopOptions = {
-  /** Brings what depends on the changes up to date, whatever they were. */
+  /** The task, which handles all changes so far. */
   readonly work: (signal: AbortSignal) => void | Promise<void>
-  /** Changes that come together are gathered for this long. */
+  /** Time to wait for more changes after the first. */
   readonly gatherMs: number
-  /** Time from the begin of one piece of work to that of the next, at least. */
+  /** Shortest time from the start of one run to the start of the next. */
   readonly intervalMs: number
-  /** Share of the time that the work may keep the process busy; all of it when left out. */
+  /** Share of the time that the task may keep the process busy; default: all. */
   readonly dutyShare?: number
   readonly sleep: Sleep
-  /** Milliseconds since some moment, by a clock that never goes back. */
+  /** Milliseconds of a monotonic clock. */
   readonly elapsed: () => number
 }
 
-/** Level-triggered: what matters is that something changed, not what or how often. */
+/** A level-triggered loop: only whether something changed matters, not what or how often. */
 export class ChangeLoop {
   private readonly options: ChangeLoopOptions
   private isDirty = false
@@ -35,13 +35,13 @@ export class ChangeLoop {
     this.options = options
   }
 
-  /** Tells that something changed. */
+  /** Notes that something changed. */
   mark(): void {
     this.isDirty = true
     this.wake?.()
   }
 
-  /** Runs until `signal` ends it; changes told of by then are still worked on. */
+  /** Runs until `signal` ends it, and handles the changes until then. */
   async run(signal: AbortSignal): Promise<void> {
     const { work, gatherMs, intervalMs, dutyShare = 1, sleep, elapsed } = this.options
     while (await this.changed(signal)) {
@@ -49,7 +49,7 @@ export class ChangeLoop {
       const startMs = elapsed()
       this.isDirty = false
       const pending = work(signal)
-      // What work waits for, a gateway or its own next attempt, keeps nobody from being answered.
+      // Waiting for a gateway or the next attempt does not count as busy.
       const busyMs = Math.min(elapsed() - startMs, BUSY_MS_MAX)
       await pending
       const tookMs = elapsed() - startMs

@@ -1,6 +1,6 @@
 /**
- * A cluster's present objects, as far as they are selected, and the snapshots they amount to. What
- * has not changed since the last snapshot is not built again.
+ * Builds snapshots of a cluster's selected objects. Only what changed since the last snapshot is
+ * built again.
  * @module
  */
 import { formatName } from '../dns/name.ts'
@@ -21,7 +21,7 @@ import { GroupedShards } from '../snapshot/write/grouped-shards.ts'
 import { LabelTree } from './label-tree.ts'
 import type { BuiltSnapshot } from './snapshot-builder.ts'
 
-/** Objects in, built snapshots out. */
+/** Receives objects and builds snapshots. */
 export class ClusterBuilder {
   private readonly groups: NameGroups | HostGroups
   private shards: GroupedShards
@@ -30,7 +30,7 @@ export class ClusterBuilder {
   private readonly labels: LabelTree
   private warned: ReadonlySet<string> = new Set()
 
-  /** @param onWarning gets each thing that cannot be named, once as long as it is so */
+  /** @param onWarning called with each object that DNS cannot name, once until that changes */
   constructor(options: NamingOptions, onWarning: (warning: string) => void) {
     this.options = options
     this.onWarning = onWarning
@@ -40,7 +40,7 @@ export class ClusterBuilder {
     this.shards = this.emptyShards()
   }
 
-  /** Adds or replaces an object; one that the selectors do not meet is removed. */
+  /** Adds or replaces an object; removes it if it does not match the selectors. */
   set(object: ClusterObject): void {
     if (!isSelected(object, this.options)) {
       this.delete(object.kind, object.namespace, object.name)
@@ -56,7 +56,10 @@ export class ClusterBuilder {
     if (kind === 'Namespace') this.labels.delete(name)
   }
 
-  /** When the last change of a slice that is here was triggered; 0 when it is not here. */
+  /**
+   * Returns when the last change of the present slice of that name was triggered; 0 if there is
+   * none.
+   */
   triggeredMsOf(slice: EndpointSlice): number {
     return this.groups.sliceLike(slice)?.triggeredMs ?? 0
   }
@@ -68,13 +71,14 @@ export class ClusterBuilder {
 
   /**
    * Builds a snapshot of the present objects.
-   * @throws {SnapshotError} when they are more than a snapshot can hold; nothing is lost by it
+   * @throws {SnapshotError} if they are more than a snapshot can hold; the next call builds
+   * everything
    */
   build(): BuiltSnapshot {
     try {
       this.shards.update(this.groups.takeChanged())
     } catch (error) {
-      // What is half done is begun anew, with all that there is by then.
+      // The shards may be half updated: the next call builds all of them.
       this.shards = this.emptyShards()
       this.groups.markAll()
       throw error
@@ -93,7 +97,7 @@ export class ClusterBuilder {
     }
   }
 
-  /** Makes what a transfer of the zone has, from the present objects. */
+  /** Returns the records of a zone transfer, from the present objects. */
   transferRecords(): Iterable<RRset> {
     return this.groups.transferRecords()
   }

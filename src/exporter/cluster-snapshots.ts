@@ -1,5 +1,5 @@
 /**
- * The snapshots of a cluster that this process answers from itself.
+ * The snapshots of a cluster that this process serves itself.
  * @module
  */
 import { equalBytes } from '../bytes/bytes.ts'
@@ -8,23 +8,23 @@ import type { Shard } from '../snapshot/read/shard.ts'
 import { Snapshot } from '../snapshot/read/snapshot.ts'
 import { type BuiltSnapshot, nextGeneration } from './snapshot-builder.ts'
 
-/** Built snapshots in, open ones out. */
+/** Turns built snapshots into open ones. */
 export class ClusterSnapshots {
   private readonly now: () => number
   private built: BuiltSnapshot | undefined
   private snapshot: Snapshot | undefined
 
-  /** @param now gives milliseconds since 1970 */
+  /** @param now returns milliseconds since 1970 */
   constructor(now: () => number) {
     this.now = now
   }
 
-  /** The newest snapshot, `undefined` before the first. */
+  /** Returns the newest snapshot, `undefined` before the first. */
   current(): Snapshot | undefined {
     return this.snapshot
   }
 
-  /** Answers from this one from now on. One that says the same keeps its generation. */
+  /** Serves this snapshot from now on. One with the same names keeps its generation. */
   take(built: BuiltSnapshot): void {
     if (this.built !== undefined && isSame(this.built, built)) return
     const { shards, records, ttlSeconds } = built
@@ -38,7 +38,7 @@ export class ClusterSnapshots {
     )
   }
 
-  /** What is open of the snapshot before: shards that did not change stay as they are. */
+  /** Returns the open shards of a tree; unchanged ones are those of the previous snapshot. */
   private openedShards(): ReadonlyMap<Uint8Array, Shard> {
     const opened = new Map<Uint8Array, Shard>()
     for (const shard of this.snapshot?.shards ?? []) {

@@ -1,5 +1,5 @@
 /**
- * A cluster, mirrored: all collections that some names come from, followed together.
+ * Mirrors a cluster: follows all collections that names depend on.
  * @module
  */
 import type { Kind } from '../kubernetes/objects/objects.ts'
@@ -7,18 +7,18 @@ import type { Collection } from './object-api.ts'
 import type { ObjectSink } from './reflector.ts'
 import type { Followed, SharedWatch } from './shared-watch.ts'
 
-/** What a mirror needs. */
+/** Options of a mirror. */
 export type ClusterWatchOptions = {
   readonly shared: SharedWatch
   readonly collections: readonly Collection[]
   readonly sink: ObjectSink
-  /** Something changed; told whether all collections have been listed by then. */
+  /** Called when something changed, with whether all collections have been listed. */
   readonly onChange: (isWhole: boolean) => void
   /** Milliseconds since 1970. */
   readonly now: () => number
 }
 
-/** What is known of one collection. */
+/** The state of one collection. */
 export type CollectionState = {
   readonly kind: Kind
   readonly resource: string
@@ -37,7 +37,7 @@ export class ClusterWatch {
     this.options = options
   }
 
-  /** Whether all collections have been listed once. */
+  /** Returns whether all collections have been listed once. */
   get hasSynced(): boolean {
     const { collections } = this.options
     return (
@@ -47,8 +47,8 @@ export class ClusterWatch {
   }
 
   /**
-   * When all that we have was last known to be what the API server says, in milliseconds since
-   * 1970: now, as long as all watches are open. `undefined` before the first time.
+   * When the objects were last known to be current, in milliseconds since 1970: now, as long as all
+   * watches are open. `undefined` before the first time.
    */
   confirmedMs(): number | undefined {
     if (this.hasSynced && this.followed.every(({ reflector }) => reflector.isConnected)) {
@@ -57,7 +57,7 @@ export class ClusterWatch {
     return this.confirmed
   }
 
-  /** Versions of the collections, as a manifest says them. */
+  /** Returns the resource versions of the collections, for a manifest. */
   sources(): Readonly<Record<string, string>> {
     return Object.fromEntries(
       this.followed.map(({ collection, reflector }) => [
@@ -67,7 +67,7 @@ export class ClusterWatch {
     )
   }
 
-  /** What is known of each collection, for metrics. */
+  /** Returns the state of each collection, for metrics. */
   states(): readonly CollectionState[] {
     return this.followed.map(({ collection: { kind, resource }, reflector }) => {
       const { count, listCount: lists, isConnected } = reflector
@@ -88,7 +88,7 @@ export class ClusterWatch {
       },
     }
     this.followed = collections.map((collection) => shared.follow(collection, follower))
-    // Others may have had all of it read before.
+    // Other followers may have had all collections listed.
     if (this.hasSynced) onChange(true)
     await new Promise<void>((resolve) => {
       signal.addEventListener('abort', () => resolve(), { once: true })

@@ -33,7 +33,7 @@ const UPLOADED: MetricInfo = {
   labels: [],
 }
 
-/** Tells what the source is like now. */
+/** Updates the gauges of the source. */
 export function recordSource(metrics: Metrics, source: ExportSource): void {
   for (const { resource, count, lists, isConnected } of source.states()) {
     metrics.gauge(OBJECTS, [resource]).value = count
@@ -42,7 +42,7 @@ export function recordSource(metrics: Metrics, source: ExportSource): void {
   }
 }
 
-/** Tells what became of an attempt to publish; `undefined` for one that failed. */
+/** Counts an attempt to publish; `undefined` is a failed one. */
 export function recordPublished(
   metrics: Metrics,
   outcome:

@@ -1,5 +1,5 @@
 /**
- * What an exporter exports: a cluster that is watched, or objects from files.
+ * The source of an exporter: a watched cluster, or objects from files.
  * @module
  */
 import { Cluster } from '../kubernetes/objects/cluster.ts'
@@ -15,12 +15,15 @@ import { SharedWatch } from './shared-watch.ts'
 import { type BuiltSnapshot, buildSnapshot } from './snapshot-builder.ts'
 import { TreeBuilders } from './tree-builders.ts'
 
-/** Objects that snapshots are built from, and how much they are to be trusted. */
+/** The objects for snapshots, and how current they are. */
 export type ExportSource = {
   readonly build: () => BuiltSnapshot
-  /** Versions of the collections. */
+  /** Resource versions of the collections. */
   readonly sources: () => Readonly<Record<string, string>>
-  /** When all this was last known to be so, in milliseconds since 1970; `undefined` at first. */
+  /**
+   * When the objects were last known to be current, in milliseconds since 1970; `undefined` at
+   * first.
+   */
   readonly confirmedMs: () => number | undefined
   readonly states: () => readonly CollectionState[]
   /** Follows the changes until `signal` ends it. */
@@ -29,29 +32,29 @@ export type ExportSource = {
 
 /** Objects that never change. */
 export type ObjectSource = ExportSource & {
-  /** Makes what a transfer of the zone has. */
+  /** Returns the records of a zone transfer. */
   readonly transferRecords: () => Iterable<RRset>
   /** Finds the Pod that runs at a client's address. */
   readonly podAt: (client: string) => Pod | undefined
 }
 
-/** What a watched source needs. */
+/** Options of a watched source. */
 export type WatchSourceOptions = {
   readonly api: ObjectApi
   readonly naming: NamingOptions
-  /** Other trees that are published with it, by their names. */
+  /** Other trees that are published with it, by name. */
   readonly trees?: Readonly<Record<string, NamingOptions>>
   readonly onChange: () => void
   readonly onWarning: (message: string) => void
   readonly onError: (message: string) => void
   readonly sleep: Sleep
-  /** A number from 0 to 1. */
+  /** Returns a number from 0 to 1. */
   readonly random: () => number
   /** Milliseconds since 1970. */
   readonly now: () => number
 }
 
-/** Makes a source from an API server. */
+/** Returns a source that watches an API server. */
 export function createWatchSource(options: WatchSourceOptions): ExportSource {
   const { naming, onWarning, trees = {} } = options
   const builders = new TreeBuilders({ naming, onWarning, trees })
@@ -74,7 +77,7 @@ export function createWatchSource(options: WatchSourceOptions): ExportSource {
   }
 }
 
-/** Makes a source from objects that never change. */
+/** Returns a source of objects that never change. */
 export function createObjectSource(
   objects: readonly ClusterObject[],
   options: Pick<WatchSourceOptions, 'naming' | 'onWarning' | 'now' | 'trees'>,
@@ -111,7 +114,7 @@ function madeAtOnce(objects: readonly ClusterObject[], { naming, onWarning }: Ma
   }
 }
 
-/** Which object a host name is of is known only to who follows them all. */
+/** Returns which object a hostname is of is known only to who follows them all. */
 function madeByBuilders(
   objects: readonly ClusterObject[],
   { naming, onWarning, trees = {} }: MadeWith,

@@ -1,6 +1,6 @@
 /**
- * The exporter's loop: whatever changes in a cluster is published soon, and what has not changed is
- * confirmed from time to time.
+ * The exporter's loop: publishes changes of a cluster soon, and confirms unchanged names from time
+ * to time.
  * @module
  */
 import { SnapshotError } from '../snapshot/format/errors.ts'
@@ -13,32 +13,32 @@ import { GatewayError } from './gateway-client.ts'
 import type { Publisher, PublishReport } from './publisher.ts'
 import type { BuiltSnapshot } from './snapshot-builder.ts'
 
-/** What an exporter needs. */
+/** Options of an exporter. */
 export type ExporterOptions = {
   readonly source: ExportSource
   readonly publisher: Pick<Publisher, 'publish'>
   readonly metrics: Metrics
-  /** Gets each report of something published. */
+  /** Called with each report of a publication. */
   readonly onPublished: (report: PublishReport) => void
-  /** Publishing failed; it is tried again. */
+  /** Called when publishing failed, before the next attempt. */
   readonly onError: (message: string) => void
-  /** Time between two publications, at least. */
+  /** Shortest time between two publications. */
   readonly intervalMs: number
   /** Time after which unchanged names are confirmed. */
   readonly confirmMs: number
   readonly sleep: Sleep
-  /** A number from 0 to 1. */
+  /** Returns a number from 0 to 1. */
   readonly random: () => number
   /** Milliseconds since 1970. */
   readonly now: () => number
-  /** Milliseconds since some moment, by a clock that never goes back. */
+  /** Milliseconds of a monotonic clock. */
   readonly elapsed: () => number
 }
 
-/** Slices of one Service change within moments of each other. */
+/** The slices of a Service change almost at the same time. */
 const GATHER_MS = 50
 
-/** Publishes one cluster as long as it runs. */
+/** Publishes one cluster while it runs. */
 export class Exporter {
   private readonly options: ExporterOptions
   private readonly loop: ChangeLoop
@@ -46,7 +46,7 @@ export class Exporter {
   private built: BuiltSnapshot | undefined
   private isOutdated = true
   private isPublished = false
-  /** When it was last time to confirm, and when the source had last been confirmed by then. */
+  /** When a confirmation was last due, and how current the source was then. */
   private dueMs: number | undefined
   private scheduledMs = 0
 
@@ -63,25 +63,25 @@ export class Exporter {
     })
   }
 
-  /** Whether the gateway has taken what the cluster says, at least once. */
+  /** Returns whether the gateway has accepted a snapshot at least once. */
   get isReady(): boolean {
     return this.isPublished
   }
 
-  /** Tells that the source changed. */
+  /** Notes that the source changed. */
   mark(): void {
     this.isOutdated = true
     this.loop.mark()
   }
 
-  /** Runs until `signal` ends it; what changed before is still published. */
+  /** Runs until `signal` ends it, and publishes the changes until then. */
   async run(signal: AbortSignal): Promise<void> {
     await Promise.all([this.loop.run(signal), this.confirm(signal)])
   }
 
   /**
-   * Publishes what the source says now.
-   * @throws {GatewayError} when the gateway does not take it
+   * Publishes the present names.
+   * @throws {GatewayError} if the gateway refuses it
    */
   async publish(): Promise<PublishReport | undefined> {
     const { source, publisher, metrics, onPublished } = this.options

@@ -1,13 +1,13 @@
 /**
- * A gateway's routes for publishing, as its client.
+ * A client of a gateway's publishing routes.
  * @module
  */
 import { recordOf } from '../bytes/unknown.ts'
 
-/** A gateway that does not take what it is given, or cannot be reached. */
+/** A gateway refuses a request, or is unreachable. */
 export class GatewayError extends Error {
   override readonly name = 'GatewayError'
-  /** HTTP status, or `undefined` when there was no answer. */
+  /** HTTP status, or `undefined` without a response. */
   readonly status: number | undefined
 
   constructor(message: string, status?: number, options?: ErrorOptions) {
@@ -16,27 +16,27 @@ export class GatewayError extends Error {
   }
 }
 
-/** What a gateway has of a cluster. */
+/** The manifest of a cluster on a gateway. */
 export type PublishedState = {
   /** Entity tag of the manifest. */
   readonly etag: string
   readonly generation: number
-  /** When the source last confirmed it, in milliseconds since 1970. */
+  /** When the exporter last confirmed it, in milliseconds since 1970. */
   readonly timeMs: number
 }
 
-/** What became of a manifest. */
+/** The result of publishing a manifest. */
 export type ManifestResult =
   | { readonly kind: 'stored'; readonly etag: string }
   | { readonly kind: 'missing'; readonly sha256s: readonly string[] }
-  /** Somebody else has published in the meantime. */
+  /** Another exporter has published in the meantime. */
   | { readonly kind: 'changed' }
-  /** Its time is before that of the manifest that is published. */
+  /** Its time is before that of the published manifest. */
   | { readonly kind: 'older'; readonly message: string }
 
 /** One cluster on one gateway. */
 export type GatewayClient = {
-  /** Reads what is published; `undefined` when nothing is yet. */
+  /** Reads the published manifest; `undefined` if there is none. */
   readonly state: () => Promise<PublishedState | undefined>
   readonly putShard: (sha256: string, bytes: Uint8Array) => Promise<void>
   /** @param expected entity tag of the manifest that this one replaces */
@@ -47,9 +47,9 @@ export type GatewayClient = {
   ) => Promise<ManifestResult>
 }
 
-/** How to reach the gateway. */
+/** Address and credentials of the gateway. */
 export type GatewayClientOptions = {
-  /** `https://HOST`, perhaps with a path below which the routes are. */
+  /** `https://HOST`, optionally with a path above the routes. */
   readonly url: string
   readonly cluster: string
   readonly token: string
@@ -58,7 +58,7 @@ export type GatewayClientOptions = {
 
 const TIMEOUT_MS = 30_000
 
-/** Makes a client. All its methods throw {@link GatewayError}. */
+/** Returns a client. All its methods throw {@link GatewayError}. */
 export function createGatewayClient(options: GatewayClientOptions): GatewayClient {
   const base = `${options.url.replace(/\/+$/, '')}/v1/clusters/${options.cluster}`
   const send = async (path: string, init: RequestInit = {}): Promise<Answer> =>
@@ -113,7 +113,7 @@ async function ask(
     const etag = response.headers.get('etag') ?? ''
     return { status: response.status, etag, body: parseJson(text) }
   } catch (error) {
-    // A token that cannot stand in a header is quoted by who refuses it.
+    // The error about a token that is invalid in a header would quote the token.
     const text = token === '' ? reason(error) : reason(error).replaceAll(token, '…')
     const message = `${new URL(url).origin} cannot be reached: ${text}`
     throw new GatewayError(message, undefined, { cause: error })
@@ -130,7 +130,7 @@ function errorOf({ body }: Answer): Readonly<Record<string, unknown>> {
   return recordOf(recordOf(body).error)
 }
 
-/** The reason below "fetch failed". */
+/** Returns the cause of "fetch failed". */
 function reason(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
   if (error instanceof AggregateError && error.message === '') return reason(error.errors[0])

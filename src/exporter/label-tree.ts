@@ -1,5 +1,5 @@
 /**
- * The tree of namespaces' labels as namespaces come, change and go.
+ * Follows namespaces and builds the tree of their labels.
  * @module
  */
 
@@ -9,14 +9,14 @@ import { type LabelRecords, labelRecords } from '../kubernetes/trees/namespace-l
 import { buildShards } from '../snapshot/write/build-shards.ts'
 import type { BuiltTree } from './snapshot-builder.ts'
 
-/** What became of some namespaces. */
+/** The result of a build. */
 export type BuiltLabels = {
-  /** `undefined` when none has labels. */
+  /** `undefined` if no namespace has labels. */
   readonly tree: BuiltTree | undefined
   readonly warnings: readonly string[]
 }
 
-/** Follows namespaces; what has not changed since it was built is the same array. */
+/** Follows namespaces; an unchanged tree keeps its arrays. */
 export class LabelTree {
   private readonly options: NamingOptions
   private readonly namespaces = new Map<string, Namespace>()
@@ -32,19 +32,19 @@ export class LabelTree {
     this.built = undefined
   }
 
-  /** Removes one. */
+  /** Removes a namespace. */
   delete(name: string): void {
     if (this.namespaces.delete(name)) this.built = undefined
   }
 
-  /** Builds the tree of those that are served. */
+  /** Builds the tree of the served namespaces. */
   build(): BuiltLabels {
     this.built ??= buildLabels(this.namespaces.values(), this.options)
     return this.built
   }
 }
 
-/** Builds the tree of those of some namespaces that are served. */
+/** Builds the tree of some namespaces, those that are served. */
 export function buildLabels(
   namespaces: Iterable<Namespace>,
   { namespaces: served }: NamingOptions,

@@ -1,5 +1,5 @@
 /**
- * A cluster that is watched, and answered from in the same process.
+ * A watched cluster whose names the same process answers.
  * @module
  */
 import type { ClusterObject, Pod } from '../kubernetes/objects/objects.ts'
@@ -17,23 +17,23 @@ import { collectionsFor } from './object-api.ts'
 import { ProgrammingLatency } from './programming-latency.ts'
 import type { SharedWatch } from './shared-watch.ts'
 
-/** What a live cluster needs. */
+/** Options of a live cluster. */
 export type LiveClusterOptions = {
   readonly shared: SharedWatch
   readonly naming: NamingOptions
   /** Milliseconds since 1970. */
   readonly now: () => number
-  /** Milliseconds since some moment, by a clock that never goes back. */
+  /** Milliseconds of a monotonic clock. */
   readonly elapsed: () => number
   readonly onWarning: (message: string) => void
   readonly onError: (message: string) => void
-  /** Milliseconds without word from the API server after which answers say that they are old. */
+  /** Milliseconds of silence of the API server after which responses count as stale. */
   readonly staleMs: number
-  /** Milliseconds after which names are answered though not all objects have been read. */
+  /** Milliseconds after which queries are answered even if not all objects have been read. */
   readonly startupMs: number
-  /** There is another snapshot, or more is known of how whole it is. */
+  /** Called with a new snapshot, or when the snapshot became complete. */
   readonly onSnapshot?: () => void
-  /** Where it is told how long changes take, if that is wanted. */
+  /** Receives the latency of changes, if it is measured. */
   readonly metrics?: Metrics
   readonly sleep?: Sleep
 }
@@ -41,7 +41,7 @@ export type LiveClusterOptions = {
 /** A Service and its slices change within a few milliseconds of each other. */
 const GATHER_MS = 10
 const INTERVAL_MS = 50
-/** How long what the watches say of themselves is held to be so. */
+/** How long the state of the watches is cached. */
 const LOOK_MS = 250
 
 /** Follows a cluster. */
@@ -56,12 +56,12 @@ export class LiveCluster {
   private readonly started = new AbortController()
   private lookedMs = Number.NEGATIVE_INFINITY
   private confirmedMs = Number.NEGATIVE_INFINITY
-  /** Whether the newest snapshot is of all objects. */
+  /** Whether the newest snapshot has all objects. */
   private isWhole = false
-  /** Whether there has been time enough to read all objects. */
+  /** Whether the time for reading all objects is over. */
   private isLate = false
   private wakeWaiting: () => void = () => undefined
-  /** Resolves when names can be answered: all objects are read, or there was time enough for it. */
+  /** Resolves when queries can be answered: all objects are read, or the time for it is over. */
   readonly ready: Promise<void> = new Promise((resolve) => {
     this.wakeWaiting = resolve
   })
@@ -100,7 +100,7 @@ export class LiveCluster {
     })
   }
 
-  /** Whether all objects have been read once. */
+  /** Returns whether all objects have been read once. */
   get hasSynced(): boolean {
     return this.isWhole
   }
@@ -114,7 +114,7 @@ export class LiveCluster {
     if (isNews && object.kind === 'EndpointSlice') this.latency?.changed(object)
   }
 
-  /** What cannot be built is told, and what was there is answered from. */
+  /** Logs a failed build and keeps serving the previous snapshot. */
   private rebuild(): void {
     const isWhole = this.watch.hasSynced
     try {
@@ -132,7 +132,7 @@ export class LiveCluster {
     this.wakeWaiting()
   }
 
-  /** Goes on with what there is when not all objects could be read in time. */
+  /** Serves an incomplete snapshot when the time for reading all objects is over. */
   private async waitForStart(): Promise<void> {
     const pause = this.options.sleep ?? sleep
     const signal = AbortSignal.any([this.started.signal, this.ended.signal])
@@ -143,24 +143,24 @@ export class LiveCluster {
     this.wakeWaiting()
   }
 
-  /** Begins to follow. */
+  /** Starts to follow the cluster. */
   start(): void {
     void this.waitForStart()
     void this.watch.run(this.ended.signal)
     void this.loop.run(this.ended.signal)
   }
 
-  /** Ends it; the newest snapshot stays. */
+  /** Stops; the newest snapshot stays. */
   stop(): void {
     this.ended.abort()
   }
 
-  /** The newest snapshot; `undefined` until there is one. */
+  /** Returns the newest snapshot; `undefined` until there is one. */
   current(): Snapshot | undefined {
     return this.snapshots.current()
   }
 
-  /** Makes what a transfer of the zone has, from the present objects. */
+  /** Returns the records of a zone transfer, from the present objects. */
   transferRecords(): Iterable<RRset> {
     return this.builder.transferRecords()
   }
@@ -171,14 +171,14 @@ export class LiveCluster {
   }
 
   /**
-   * Whether all objects have been read, and the API server was heard of lately. What is known is
-   * answered from in any case.
+   * Returns whether all objects have been read and the API server was heard of lately. Queries are
+   * answered in any case.
    */
   freshness(): 'fresh' | 'stale' | 'partial' {
     if (!this.isWhole) return 'partial'
     const { elapsed, staleMs } = this.options
     const nowMs = elapsed()
-    // Answers ask each time; as long as all is well, the watches need not be asked as often.
+    // Each response calls this, so the state of the watches is cached while all is well.
     if (nowMs - this.lookedMs >= LOOK_MS || nowMs - this.confirmedMs >= staleMs) {
       this.lookedMs = nowMs
       this.confirmedMs = this.watch.confirmedMs() ?? Number.NEGATIVE_INFINITY

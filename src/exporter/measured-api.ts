@@ -1,12 +1,11 @@
 /**
- * An API server, with requests to it counted and timed as CoreDNS does
- * (plugin/kubernetes/metrics.go).
+ * Counts and times the requests to an API server, as CoreDNS does (plugin/kubernetes/metrics.go).
  * @module
  */
 import { type MetricInfo, type Metrics, observe } from '../telemetry/metrics.ts'
 import { ApiError, type ObjectApi } from './object-api.ts'
 
-/** Bounds of Prometheus's usual histogram, in seconds. */
+/** Bounds of Prometheus's default histogram, in seconds. */
 export const USUAL_BOUNDS: readonly number[] = [
   0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10,
 ]
@@ -21,12 +20,12 @@ const DURATION: MetricInfo = {
   labels: ['verb', 'host'],
 }
 const OK = 200
-/** What stands for a status where there was no answer. */
+/** Label in place of a status if there was no response. */
 const NO_STATUS = '<error>'
 
 /**
- * Measures requests: a list until it is there, a watch until it begins to be answered.
- * @param now gives milliseconds by a clock that never goes back
+ * Measures requests: a list until it is complete, a watch until its response starts.
+ * @param now returns milliseconds of a monotonic clock
  */
 export function measuredApi(api: ObjectApi, metrics: Metrics, now: () => number): ObjectApi {
   const { host } = api

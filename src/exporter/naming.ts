@@ -1,5 +1,5 @@
 /**
- * From the Corefile's `kubernetes` directive to the options of naming.
+ * Naming options from the Corefile's `kubernetes` directive.
  * @module
  */
 import { CLUSTER_TREE, type ClusterTree } from '../corefile/cluster-tree.ts'
@@ -11,10 +11,10 @@ import type { NamingOptions, Tree } from '../kubernetes/objects/options.ts'
 import { parseSelector, type Selector } from '../kubernetes/objects/selector.ts'
 
 /**
- * Makes the options of naming.
+ * Returns the naming options of a directive.
  * @param localAddresses addresses of the name server itself
- * @param tree which names are to be made
- * @throws {ConfigError} when a label selector is not one
+ * @param tree the kind of names to build
+ * @throws {ConfigError} if a label selector is invalid
  */
 export function namingOptions(
   options: KubernetesOptions,
@@ -39,10 +39,10 @@ export function namingOptions(
 }
 
 /**
- * Makes the options of the trees that are published with a cluster's own names: none, unless it has
- * `multicluster` zones. Their names are the trees'.
+ * Returns the naming options of the trees that are published with a cluster's own names, by the
+ * name of the tree: none without `multicluster` zones.
  * @param cluster its identifier
- * @throws {ConfigError} when a label selector is not one
+ * @throws {ConfigError} if a label selector is invalid
  */
 export function sharedTrees(
   options: KubernetesOptions,
@@ -56,7 +56,7 @@ export function sharedTrees(
   }
 }
 
-/** Aliases lead below the origins of their own tree, and not below another's. */
+/** Returns the origins of each tree are its own, so that CNAMEs do not point into another tree. */
 function originsOf(
   { zones, multiclusterZones }: KubernetesOptions,
   { kind }: ClusterTree,

@@ -1,5 +1,5 @@
 /**
- * What the exporter needs of a Kubernetes API server: lists and watches of some collections.
+ * The part of the Kubernetes API that the exporter uses: lists and watches of collections.
  * @module
  */
 import type { Kind } from '../kubernetes/objects/objects.ts'
@@ -7,7 +7,7 @@ import type { HostSource } from '../kubernetes/objects/options.ts'
 
 /** How to reach an API server. */
 export type ApiConnection =
-  /** By a kubeconfig file; its present context unless one is named. */
+  /** By a kubeconfig file; by default its current context. */
   | { readonly kind: 'kubeconfig'; readonly path: string; readonly context: string | undefined }
   /** By its URL, with files to authenticate both sides. */
   | {
@@ -18,7 +18,7 @@ export type ApiConnection =
   /** From inside the cluster; elsewhere by `KUBECONFIG` or `~/.kube/config`. */
   | { readonly kind: 'default' }
 
-/** The connection cannot be made from what was given. */
+/** The options of the connection are invalid. */
 export class ConnectionError extends Error {
   override readonly name = 'ConnectionError'
 }
@@ -26,36 +26,36 @@ export class ConnectionError extends Error {
 /** A collection of the API, over all namespaces. */
 export type Collection = {
   readonly kind: Kind
-  /** Plural name, as RBAC rules and the manifest's `sources` have it. */
+  /** Plural name, as in RBAC rules and in the manifest's `sources`. */
   readonly resource: string
   readonly path: string
-  /** Objects that the server need not send. */
+  /** Selector that excludes objects at the server. */
   readonly fieldSelector?: string
   /**
-   * Paths of older versions, for a kind that people add to a cluster. Where the server has none of
-   * them, it has no objects of the kind. Absent for kinds that every cluster has.
+   * Paths of older versions, for custom resources. If the server has none of them, the collection
+   * is empty. Absent for built-in kinds.
    */
   readonly olderPaths?: readonly string[]
 }
 
 /** One page of a list. */
 export type ObjectPage = {
-  /** Objects as the API has them, of unknown shape; they may lack their kind. */
+  /** Objects of unknown shape; they may lack their kind. */
   readonly items: readonly unknown[]
-  /** Version of the collection that the whole list shows. */
+  /** Resource version of the whole list. */
   readonly resourceVersion: string
-  /** Where the next page begins, '' after the last one. */
+  /** Continue token of the next page, '' after the last one. */
   readonly continueToken: string
 }
 
-/** A change, or news of the watch itself. */
+/** A change, a bookmark or an error of the watch. */
 export type WatchEvent = { readonly type: string; readonly object: unknown }
 
-/** How to watch. */
+/** Options of a watch. */
 export type WatchOptions = {
   readonly resourceVersion: string
   readonly onEvent: (event: WatchEvent) => void
-  /** Called once when the server has begun to answer. */
+  /** Called once when the response has started. */
   readonly onOpen: () => void
   readonly signal: AbortSignal
 }
@@ -71,17 +71,17 @@ export type ObjectApi = {
     signal: AbortSignal,
   ) => Promise<ObjectPage>
   /**
-   * Watches until the server ends it, silence lasts too long, or `signal` ends it; that is usual,
-   * and nothing is thrown for it.
-   * @throws {ApiError} when the server refuses or cannot be reached
+   * Watches until the server ends it, the connection is silent for too long, or `signal` ends it.
+   * None of these is an error.
+   * @throws {ApiError} if the server refuses or is unreachable
    */
   readonly watch: (collection: Collection, options: WatchOptions) => Promise<void>
 }
 
-/** The API server cannot be reached, or does not want to. */
+/** The API server is unreachable, or refuses. */
 export class ApiError extends Error {
   override readonly name = 'ApiError'
-  /** HTTP status, or `undefined` when there was no answer. */
+  /** HTTP status, or `undefined` without a response. */
   readonly status: number | undefined
 
   constructor(message: string, status?: number, options?: ErrorOptions) {
@@ -90,9 +90,9 @@ export class ApiError extends Error {
   }
 }
 
-/** HTTP status of a version that the server no longer has. */
+/** HTTP status for a resource version that the server no longer has. */
 export const STATUS_GONE = 410
-/** HTTP status of a kind that the server does not have. */
+/** HTTP status for a kind that the server does not serve. */
 export const STATUS_NOT_FOUND = 404
 
 const SERVICES: Collection = { kind: 'Service', resource: 'services', path: '/api/v1/services' }
@@ -133,7 +133,7 @@ const GATEWAYS: Collection = {
   olderPaths: [`${GATEWAY_API}/v1beta1/gateways`],
 }
 
-/** Collections of objects that say host names; most kinds are added to a cluster by people. */
+/** Collections of objects with hostnames; most kinds are custom resources. */
 const HOST_COLLECTIONS: Readonly<Record<HostSource, Collection>> = {
   HTTPRoute: {
     kind: 'HTTPRoute',
@@ -175,7 +175,10 @@ const HOST_COLLECTIONS: Readonly<Record<HostSource, Collection>> = {
 }
 const ROUTES: ReadonlySet<HostSource> = new Set(['HTTPRoute', 'GRPCRoute', 'TLSRoute'])
 
-/** The collections that names come from. Pods are many, and are read only for `pods verified`. */
+/**
+ * Returns the collections that names depend on. There are many Pods, so they are read only for
+ * `pods verified`.
+ */
 export function collectionsFor({
   tree,
   pods,
@@ -197,7 +200,7 @@ export function collectionsFor({
   return collections
 }
 
-/** Routes lead to Gateways, and Services may lead to their endpoints. */
+/** Adds Gateways, to which routes point, and EndpointSlices, to which Services may point. */
 function hostCollections(resources: readonly HostSource[]): Collection[] {
   const collections = resources.map((kind) => HOST_COLLECTIONS[kind])
   if (resources.some((kind) => ROUTES.has(kind))) collections.push(GATEWAYS)

@@ -1,5 +1,6 @@
 /**
- * Cluster objects from files: JSON or YAML, lists or single objects, several documents in one file.
+ * Reads cluster objects from files: JSON or YAML, lists or single objects, several documents in a
+ * file.
  * @module
  */
 import { readdirSync, readFileSync, statSync } from 'node:fs'
@@ -9,31 +10,31 @@ import { errorText } from '../bytes/unknown.ts'
 import type { ClusterObject } from '../kubernetes/objects/objects.ts'
 import { parseObject } from '../kubernetes/objects/parse-object.ts'
 
-/** Bytes that one file may have. */
+/** Most bytes of a file. */
 const FILE_BYTES_MAX = 512 * 1024 * 1024
-/** What the aliases of one YAML document may amount to: more is an attack on memory. */
+/** Most nodes that the aliases of a YAML document expand to: more is an attack on memory. */
 const ALIASES_MAX = 1000
-/** Kinds that one warning names. */
+/** Most kinds that a warning names. */
 const KINDS_MAX = 5
 const KIND_CHARACTERS_MAX = 100
 const EXTENSIONS = /\.(json|ya?ml)$/
 
-/** Objects of some files, and what could not be read of them. */
+/** The objects of files, and warnings. */
 export type ObjectFiles = {
   readonly objects: readonly ClusterObject[]
-  /** Objects that are not as the API has them, and files without objects, one line each. */
+  /** A line for each invalid object and each file without objects. */
   readonly warnings: readonly string[]
 }
 
-/** A file that cannot be read as objects at all. */
+/** A file is not readable as objects. */
 export class ObjectFileError extends Error {
   override readonly name = 'ObjectFileError'
 }
 
 /**
- * Reads files, or all `.json`, `.yaml` and `.yml` files of folders. When no Namespace is among the
- * objects, there is one for each that they are in.
- * @throws {ObjectFileError} with the file, and the line if it is known
+ * Reads files, or all `.json`, `.yaml` and `.yml` files of folders. Without any Namespace, adds
+ * those that the objects are in.
+ * @throws {ObjectFileError} with the file, and the line if known
  */
 export function readObjectFiles(paths: readonly string[]): ObjectFiles {
   const objects: ClusterObject[] = []
@@ -61,7 +62,7 @@ function listFiles(path: string): string[] {
   throw new ObjectFileError(`${path}: no .json, .yaml or .yml file in this folder`)
 }
 
-/** Says what a file has in place of objects: kinds that give no names, or other values. */
+/** Describes what a file has instead of objects: kinds that give no names, or other values. */
 function foundIn(values: readonly unknown[]): string {
   if (values.length === 0) return 'found nothing'
   const kinds = new Set(values.map(kindOf))
@@ -76,8 +77,8 @@ function kindOf(value: unknown): string {
 }
 
 /**
- * Reads the documents of one file, whatever they are; of lists, the items.
- * @throws {ObjectFileError} with the file, and the line if it is known
+ * Returns the documents of a file, of any shape; for lists, their items.
+ * @throws {ObjectFileError} with the file, and the line if known
  */
 export function readDocuments(path: string): unknown[] {
   const { size } = statSync(path)
@@ -102,7 +103,7 @@ function parseJson(path: string, text: string): unknown {
     return JSON.parse(text)
   } catch (error) {
     const message = errorText(error)
-    // Errors of some kinds do not say where they are, and quote what may have lines of its own.
+    // Some errors have no position, and quote text that may have several lines.
     const at = /position (\d+)/.exec(message)?.[1]
     if (at === undefined) throw new ObjectFileError(`${path}: ${message.replaceAll('\n', ' ')}`)
     const line = text.slice(0, Number(at)).split('\n').length
@@ -122,7 +123,7 @@ function parseYaml(path: string, text: string): unknown[] {
   })
 }
 
-/** Aliases that lead nowhere, or to far too much, are found out only here. */
+/** Converts a document; only this finds aliases that are undefined or expand too much. */
 function toValue(path: string, document: Document): unknown {
   try {
     return document.toJS({ maxAliasCount: ALIASES_MAX })
@@ -131,7 +132,7 @@ function toValue(path: string, document: Document): unknown {
   }
 }
 
-/** A list stands for its items; an empty document for nothing. */
+/** Returns the items of a list, the document otherwise, and nothing for an empty one. */
 function listItems(value: unknown): unknown[] {
   if (value === null || value === undefined) return []
   return isList(value) ? value.items.map((item) => withKind(item, value)) : [value]
@@ -143,7 +144,7 @@ function isList(value: unknown): value is { readonly items: readonly unknown[] }
   )
 }
 
-/** Items of typed lists (`ServiceList`), as the API gives them, say neither kind nor group. */
+/** Adds kind and group to the items of typed lists (`ServiceList`), which lack them. */
 function withKind(item: unknown, list: object): unknown {
   const listKind = 'kind' in list && typeof list.kind === 'string' ? list.kind : ''
   if (typeof item !== 'object' || item === null || 'kind' in item) return item

@@ -1,7 +1,6 @@
 /**
- * How long it takes from a change in the cluster to its names being answered: the DNS programming
- * latency of Kubernetes (CoreDNS, plugin/kubernetes/object/metrics.go), measured to the moment at
- * which the changed names are answered.
+ * The DNS programming latency of Kubernetes (CoreDNS, plugin/kubernetes/object/metrics.go): the
+ * time from a change in the cluster until responses have the changed names.
  * @module
  */
 import type { EndpointSlice, Service } from '../kubernetes/objects/objects.ts'
@@ -12,7 +11,7 @@ import {
   observe,
 } from '../telemetry/metrics.ts'
 
-/** Changes that wait to be answered; more are not measured. */
+/** Most pending changes; more are not measured. */
 const WAITING_MAX = 1000
 const BOUNDS = Array.from({ length: 20 }, (_, i) => 0.001 * 2 ** i)
 const DURATION: MetricInfo = {
@@ -27,18 +26,18 @@ export class ProgrammingLatency {
   private readonly now: () => number
   private waiting: EndpointSlice[] = []
 
-  /** @param now gives milliseconds since 1970 */
+  /** @param now returns milliseconds since 1970 */
   constructor(metrics: Metrics, now: () => number) {
     this.metrics = metrics
     this.now = now
   }
 
-  /** Learns of a slice that changed; one that does not say since when is passed over. */
+  /** Records a changed slice; ignores one without the time of its trigger. */
   changed(slice: EndpointSlice): void {
     if (slice.triggeredMs > 0 && this.waiting.length < WAITING_MAX) this.waiting.push(slice)
   }
 
-  /** Learns that all changes by now are answered. Slices without a Service count for nothing. */
+  /** Records that responses have all changes so far. Ignores slices without a Service. */
   answered(serviceOf: (slice: EndpointSlice) => Service | undefined): void {
     const nowMs = this.now()
     for (const slice of this.waiting) {

@@ -8,46 +8,46 @@ import { sleep } from './backoff.ts'
 import { type GatewayClient, GatewayError, type PublishedState } from './gateway-client.ts'
 import { type BuiltSnapshot, nextGeneration } from './snapshot-builder.ts'
 
-/** Shards that are uploaded at one time. */
+/** Most parallel uploads of shards. */
 const UPLOADS_MAX = 16
-/** Attempts, each after another exporter published in between or a shard was missing. */
+/** Most attempts if another exporter publishes in between or a shard is missing. */
 const ATTEMPTS_MAX = 16
 /**
- * Bounds of the random wait after another exporter published: it doubles with each time. Thirty
- * exporters that retry at once would leave most of them without success.
+ * Bounds of the random wait after another exporter published, which doubles each time. Most of
+ * thirty exporters that retry at once would fail.
  */
 const WAIT_MS = 50
 const WAIT_MS_MAX = 2000
 
-/** What a publisher needs. */
+/** Options of a publisher. */
 export type PublisherOptions = {
   readonly cluster: string
   readonly gateway: GatewayClient
   readonly key: PrivateKey
   /** Milliseconds since 1970. */
   readonly now: () => number
-  /** Waits between attempts, by the runtime's clock if left out. */
+  /** Waits between attempts; default: by the runtime's clock. */
   readonly wait?: (delayMs: number) => Promise<void>
-  /** Gives numbers from 0 to 1, `Math.random` if left out. */
+  /** Returns numbers from 0 to 1, default: `Math.random`. */
   readonly random?: () => number
 }
 
-/** What a snapshot is of. */
+/** The source of a snapshot. */
 export type SnapshotFacts = {
-  /** Versions of the source's collections. */
+  /** Resource versions of the source's collections. */
   readonly sources: Readonly<Record<string, string>>
-  /** When the source was last known to say this, in milliseconds since 1970. */
+  /** When the source was last known to be current, in milliseconds since 1970. */
   readonly confirmedMs: number
-  /** The same when it was last time to confirm it, whatever has changed since; or just now. */
+  /** The same at the last scheduled confirmation, whatever has changed since; or just now. */
   readonly scheduledMs?: number
 }
 
-/** What was done. */
+/** The report of a publication. */
 export type PublishReport = {
   readonly generation: number
   /** Records of the snapshot. */
   readonly records: number
-  /** Whether nothing changed and the names were only confirmed. */
+  /** Whether the names were only confirmed, without a change. */
   readonly isConfirmation: boolean
   /** Shards uploaded, and their bytes. */
   readonly shards: number
@@ -59,7 +59,7 @@ type HashedShard = { readonly sha256: string; readonly bytes: Uint8Array }
 type Published = Omit<PublishedState, 'timeMs'> & {
   readonly content: string
   readonly confirmedMs: number
-  /** The shards, when it is we who published them. */
+  /** The shards, if this publisher published them. */
   readonly shards: ReadonlySet<string>
 }
 
@@ -78,10 +78,10 @@ export class Publisher {
   }
 
   /**
-   * Publishes a snapshot. One that says the same as the one before keeps its generation, and only
-   * confirms it.
-   * @returns `undefined` when there is nothing to tell the gateway
-   * @throws {GatewayError} when the gateway does not take it; the next call begins anew
+   * Publishes a snapshot. One with the same names as the previous one keeps its generation, and
+   * only confirms it.
+   * @returns `undefined` if the gateway has all of it
+   * @throws {GatewayError} if the gateway refuses it; the next call starts from its present state
    */
   async publish(snapshot: BuiltSnapshot, facts: SnapshotFacts): Promise<PublishReport | undefined> {
     const trees = Object.values(snapshot.trees ?? {})
@@ -95,7 +95,7 @@ export class Publisher {
     }
   }
 
-  /** Hashes shards; of those that were here the last time the hash is known. */
+  /** Hashes shards, with a cache for those of the last call. */
   private async hash(shards: readonly Uint8Array[]): Promise<HashedShard[]> {
     const known = this.hashes
     const hashed = await Promise.all(
@@ -114,7 +114,7 @@ export class Publisher {
     { shards, content }: { readonly shards: readonly HashedShard[]; readonly content: string },
   ): Promise<PublishReport | undefined> {
     const { gateway, key } = this.options
-    // What is new goes first: else the gateway would have to say that it is missing.
+    // New shards go first: otherwise the gateway would refuse the manifest.
     let uploaded = await this.upload(shards, this.newShards(shards))
     let conflicts = 0
     let { confirmedMs } = facts
@@ -122,7 +122,7 @@ export class Publisher {
       const before = await this.readState()
       const isSame = before?.content === content
       if (isSame && confirmedMs === before.confirmedMs) return undefined
-      // An earlier time says that a clock was ahead and was set back: only a generation may say so.
+      // An earlier time means that a clock was set back; only a new generation may have that.
       const isConfirmation = isSame && confirmedMs > before.confirmedMs
       const generation = isConfirmation
         ? before.generation
@@ -157,7 +157,7 @@ export class Publisher {
           break
         case 'older':
           if (before === undefined || isSame) throw new GatewayError(result.message)
-          // Changes go on; the names count as confirmed when the gateway last believed it.
+          // Changes continue; the gateway's time of the last confirmation stays.
           confirmedMs = before.confirmedMs
           break
       }
@@ -171,7 +171,7 @@ export class Publisher {
     await wait(random() * Math.min(WAIT_MS_MAX, WAIT_MS * 2 ** conflicts))
   }
 
-  /** What the gateway has; asked once, and again after anything unexpected. */
+  /** Returns the gateway's manifest; fetches it once, and again after anything unexpected. */
   private async readState(): Promise<Published | undefined> {
     if (!this.hasState) {
       const state = await this.options.gateway.state()
@@ -182,7 +182,7 @@ export class Publisher {
     return this.state
   }
 
-  /** Shards that the gateway cannot have, as far as we know what it has. */
+  /** Returns the shards that the gateway lacks, as far as known. */
   private newShards(shards: readonly HashedShard[]): ReadonlySet<string> {
     const known = this.state?.shards ?? NO_SHARDS
     if (!this.hasState || known.size === 0) return NO_SHARDS
@@ -194,7 +194,7 @@ export class Publisher {
     { sources, confirmedMs, scheduledMs = confirmedMs }: SnapshotFacts,
     { shards, generation }: { shards: readonly HashedShard[]; generation: number },
   ): Manifest {
-    // All shards were hashed in this order: the main ones, then those of each tree.
+    // The order of the hashes: the main shards, then those of each tree.
     const listed = shards.map(({ sha256, bytes }) => ({ sha256, bytes: bytes.length }))
     const rest = listed.splice(built.shards.length)
     const trees = Object.entries(built.trees ?? {}).map(([name, tree]) => {
@@ -232,7 +232,7 @@ export class Publisher {
   }
 }
 
-/** What two snapshots have in common when they say the same. */
+/** Returns the parts of a manifest that are equal for snapshots with the same names. */
 function describeContent(
   { origins, ttlSeconds, trees = {} }: BuiltSnapshot,
   shards: readonly HashedShard[],

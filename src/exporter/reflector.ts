@@ -1,6 +1,6 @@
 /**
- * Mirrors one collection of the API: lists it, watches from there, and begins anew when the server
- * has forgotten where we were (410 Gone).
+ * Mirrors one collection of the API: lists it, watches from there, and lists again when the server
+ * no longer has the resource version (410 Gone).
  * @module
  */
 import { recordOf } from '../bytes/unknown.ts'
@@ -15,38 +15,41 @@ import {
   STATUS_NOT_FOUND,
 } from './object-api.ts'
 
-/** Who gets the objects. */
+/** The receiver of objects. */
 export type ObjectSink = {
   readonly set: (object: ClusterObject) => void
   readonly delete: (kind: Kind, namespace: string, name: string) => void
 }
 
-/** What a reflector needs. */
+/** Options of a reflector. */
 export type ReflectorOptions = {
   readonly api: ObjectApi
   readonly collection: Collection
   readonly sink: ObjectSink
-  /** Something changed, or became known to be as it is. */
+  /** Called when something changed, or was confirmed. */
   readonly onChange: () => void
-  /** An object that cannot be read; it is left out. */
+  /** Called with an invalid object, which is skipped. */
   readonly onWarning: (message: string) => void
-  /** The API server cannot be reached; it is tried again. */
+  /** Called when the API server is unreachable, before the next attempt. */
   readonly onError: (message: string) => void
   /**
-   * Reasons that were logged and still hold, of all mirrors of one server: each is logged once, and
-   * again after a list that succeeded in between. Its own when left out.
+   * Logged errors that persist, shared by all mirrors of one server: each is logged once, and again
+   * after a list succeeded in between. Default: its own.
    */
   readonly reported?: Set<string>
-  /** An open watch is about to count as closed: until now no change was missed. */
+  /** Called when an open watch is about to count as closed: until now no change was missed. */
   readonly onClose: () => void
   readonly sleep: Sleep
-  /** A number from 0 to 1. */
+  /** Returns a number from 0 to 1. */
   readonly random: () => number
 }
 
-/** Longest pause after a watch that told nothing, so that a server that ends all is not flooded. */
+/**
+ * Longest pause after a watch without events, so that a server that ends every watch is not
+ * flooded.
+ */
 const PAUSE_MS = 500
-/** Time after which a kind that the server does not have is asked for again. */
+/** Time after which a kind that the server does not serve is tried again. */
 const ABSENT_MS = 60_000
 
 type Identity = { readonly namespace: string; readonly name: string }
@@ -57,15 +60,15 @@ export class Reflector {
   private readonly backoff: Backoff
   /** Objects that the sink has, by namespace and name. */
   private readonly present = new Map<string, ClusterObject>()
-  /** What is wrong with objects that could not be read, by namespace and name. */
+  /** Problems of invalid objects, by namespace and name. */
   private readonly problems = new Map<string, string>()
   private readonly ownReported = new Set<string>()
-  /** Why it cannot follow, as it was logged; '' while it can. */
+  /** The logged reason why it cannot follow; '' while it can. */
   private failure = ''
   private version = ''
-  /** Which of the collection's paths the server has, as far as is known. */
+  /** Index of the collection's path that the server serves, as far as known. */
   private pathIndex = 0
-  /** Whether the server does not have the kind, as far as is known. */
+  /** Whether the server does not serve the kind, as far as known. */
   private isAbsent = false
   private lists = 0
   private open = false
@@ -75,37 +78,37 @@ export class Reflector {
     this.backoff = new Backoff(options.random)
   }
 
-  /** Version of the collection that the sink has; '' before the first list is whole. */
+  /** Resource version that the sink has; '' before the first complete list. */
   get resourceVersion(): string {
     return this.version
   }
 
-  /** Whether the whole collection has been listed once. */
+  /** Returns whether the collection has been listed once. */
   get hasSynced(): boolean {
     return this.lists > 0
   }
 
-  /** Whether a watch is open now, so that no change can be missed. */
+  /** Returns whether a watch is open now, so that no change can be missed. */
   get isConnected(): boolean {
     return this.open
   }
 
-  /** Objects that the collection has. */
+  /** Returns the number of objects in the collection. */
   get count(): number {
     return this.present.size
   }
 
-  /** The objects that the sink has. */
+  /** Returns the objects that the sink has. */
   objects(): Iterable<ClusterObject> {
     return this.present.values()
   }
 
-  /** How many times the collection was listed. */
+  /** Returns the number of lists so far. */
   get listCount(): number {
     return this.lists
   }
 
-  /** Runs until `signal` ends it. Never throws for what the API server does. */
+  /** Runs until `signal` ends it. Never throws because of the API server. */
   async run(signal: AbortSignal): Promise<void> {
     let needsList = true
     while (!signal.aborted) {
@@ -128,14 +131,16 @@ export class Reflector {
     return this.options.collection.olderPaths
   }
 
-  /** The collection by the path that is tried now. */
+  /** Returns the collection with the path to try now. */
   private get collection(): Collection {
     const { collection } = this.options
     const path = this.pathIndex === 0 ? undefined : collection.olderPaths?.[this.pathIndex - 1]
     return path === undefined ? collection : { ...collection, path }
   }
 
-  /** Goes on with an older version. Behind the last one, the server has no such kind. */
+  /**
+   * Continues with an older API version. After the last one, the server does not serve the kind.
+   */
   private async tryOlder(signal: AbortSignal): Promise<void> {
     const count = 1 + (this.olderPaths?.length ?? 0)
     this.pathIndex = (this.pathIndex + 1) % count
@@ -170,7 +175,7 @@ export class Reflector {
     await sleep(delayMs, signal)
   }
 
-  /** The server answers: the next failure is logged, and waited for as shortly as the first. */
+  /** Returns the server responds: resets the back-off, and logs the next failure. */
   private recover(): void {
     this.backoff.reset()
     const { reported = this.ownReported } = this.options
@@ -178,7 +183,7 @@ export class Reflector {
     this.failure = ''
   }
 
-  /** Reads all pages; what they do not show any more is removed at the end. */
+  /** Reads all pages, and removes objects that are in none of them. */
   private async list(signal: AbortSignal): Promise<void> {
     const { api, onChange } = this.options
     const { collection } = this
@@ -232,7 +237,7 @@ export class Reflector {
     if (isSilent) await sleep(PAUSE_MS * random(), signal)
   }
 
-  /** @returns the error that an event is */
+  /** @returns the error of an event, if it is one */
   private handle(type: string, object: unknown): ApiError | undefined {
     if (type === 'ERROR') return statusError(object)
     const { version, namespace, name } = identify(object)
@@ -244,7 +249,7 @@ export class Reflector {
     return undefined
   }
 
-  /** Gives an object to the sink. @returns its key */
+  /** Passes an object to the sink. @returns its key */
   private take(item: unknown): string {
     const { kind } = this.options.collection
     const { namespace, name } = identify(item)
@@ -281,7 +286,7 @@ function identify(object: unknown): Identity & { readonly version: string } {
   return { namespace: textOf(namespace), name: textOf(name), version: textOf(resourceVersion) }
 }
 
-/** An event of type ERROR carries a Status (meta/v1). */
+/** Returns an event of type ERROR carries a Status (meta/v1). */
 function statusError(object: unknown): ApiError {
   const { code, message } = recordOf(object)
   return new ApiError(

@@ -1,36 +1,36 @@
 /**
- * One watch of an API server for all who need it: each collection is mirrored once, as long as
- * somebody follows it, and its objects are the same for all.
+ * One watch of an API server for several followers: each collection is mirrored once, as long as it
+ * has a follower, and all get the same objects.
  * @module
  */
 import type { Sleep } from './backoff.ts'
 import type { Collection, ObjectApi } from './object-api.ts'
 import { type ObjectSink, Reflector } from './reflector.ts'
 
-/** What a shared watch needs. */
+/** Options of a shared watch. */
 export type SharedWatchOptions = {
   readonly api: ObjectApi
   readonly onWarning: (message: string) => void
   readonly onError: (message: string) => void
   readonly sleep: Sleep
-  /** A number from 0 to 1. */
+  /** Returns a number from 0 to 1. */
   readonly random: () => number
 }
 
-/** Somebody who follows a collection. */
+/** A follower of a collection. */
 export type Follower = {
   readonly sink: ObjectSink
-  /** Something changed, or became known to be as it is. */
+  /** Called when something changed, or was confirmed. */
   readonly onChange: () => void
-  /** An open watch is about to count as closed: until now no change was missed. */
+  /** Called when an open watch is about to count as closed: until now no change was missed. */
   readonly onClose: () => void
 }
 
-/** A collection that is followed. */
+/** A followed collection. */
 export type Followed = {
   readonly collection: Collection
   readonly reflector: Reflector
-  /** Follows no more; resolves when nothing of it goes on. */
+  /** Stops following; resolves when the mirror has stopped. */
   readonly stop: () => Promise<void>
 }
 
@@ -51,7 +51,7 @@ export class SharedWatch {
     this.options = options
   }
 
-  /** Follows a collection; what is there by now comes at once. */
+  /** Follows a collection. The follower gets all present objects at once. */
   follow(collection: Collection, follower: Follower): Followed {
     const key = `${collection.path} ${collection.fieldSelector ?? ''}`
     const known = this.shared.get(key)

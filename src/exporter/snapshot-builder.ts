@@ -13,26 +13,26 @@ import { buildShards } from '../snapshot/write/build-shards.ts'
 import { countEntries } from '../snapshot/write/group-units.ts'
 import { buildLabels } from './label-tree.ts'
 
-/** A tree of names beside the main one, built. */
+/** A built tree of names beside the main one. */
 export type BuiltTree = {
   readonly shards: readonly Uint8Array[]
   readonly records: number
   readonly ttlSeconds: number
 }
 
-/** A snapshot that was built, not yet opened. */
+/** A built snapshot. */
 export type BuiltSnapshot = {
   readonly shards: readonly Uint8Array[]
   readonly records: number
   readonly ttlSeconds: number
-  /** Forward origins, with their final dot. */
+  /** Forward origins, with the final dot. */
   readonly origins: readonly string[]
   readonly warnings: readonly string[]
-  /** Other trees of the same objects, by their names. */
+  /** Other trees of the same objects, by name. */
   readonly trees?: Readonly<Record<string, BuiltTree>>
 }
 
-/** Builds a snapshot as a whole. The same objects and options give the same bytes. */
+/** Builds a snapshot from all objects at once. The same objects and options give the same bytes. */
 export function buildSnapshot(cluster: Cluster, options: NamingOptions): BuiltSnapshot {
   const { entries, warnings } = clusterRecords(cluster, options)
   const labels = buildLabels(cluster.namespaces.values(), options)
@@ -47,7 +47,7 @@ export function buildSnapshot(cluster: Cluster, options: NamingOptions): BuiltSn
   }
 }
 
-/** The generation after `previous`: the time in seconds, or one more when that is not later. */
+/** Returns the generation after `previous`: the time in seconds, but at least `previous + 1`. */
 export function nextGeneration(previous: number, nowMs: number): number {
   return Math.max(previous + 1, Math.floor(nowMs / 1000))
 }

@@ -1,6 +1,6 @@
 /**
- * An API server that is asked only so often, and by so many requests at a time: the options
- * `apiserver_qps`, `apiserver_burst` and `apiserver_max_inflight`.
+ * Limits the rate and the number of requests to an API server: the options `apiserver_qps`,
+ * `apiserver_burst` and `apiserver_max_inflight`.
  * @module
  */
 import { type MetricInfo, type Metrics, observe } from '../telemetry/metrics.ts'
@@ -8,14 +8,14 @@ import type { Sleep } from './backoff.ts'
 import { USUAL_BOUNDS } from './measured-api.ts'
 import type { ObjectApi } from './object-api.ts'
 
-/** What requests are held to; 0 where nothing was said. */
+/** Limits of requests; 0 if the directive has none. */
 export type Throttle = {
   readonly requestsPerSecond: number
   readonly burst: number
   readonly inFlightMax: number
 }
 
-/** What Kubernetes's client does where one of the two is not said (client-go, rest/config.go). */
+/** Defaults of Kubernetes's client if only one of the two is given (client-go, rest/config.go). */
 const REQUESTS_PER_SECOND_DEFAULT = 5
 const BURST_DEFAULT = 10
 const WAITED: MetricInfo = {
@@ -24,7 +24,7 @@ const WAITED: MetricInfo = {
   labels: ['verb', 'host'],
 }
 
-/** What waiting takes. */
+/** The clock for waiting. */
 export type ThrottleRuntime = {
   readonly metrics: Metrics
   readonly sleep: Sleep
@@ -32,7 +32,7 @@ export type ThrottleRuntime = {
   readonly now: () => number
 }
 
-/** Holds requests to their limits: a list as a whole, a watch until it begins to be answered. */
+/** Limits requests: a list for its whole time, a watch until its response starts. */
 export function throttledApi(
   api: ObjectApi,
   throttle: Throttle,
@@ -71,13 +71,13 @@ export function throttledApi(
   }
 }
 
-/** A bucket of tokens, one for each request, that fills up with time. */
+/** A token bucket: one token for each request, refilled over time. */
 class Rate {
   private readonly perMs: number
   private readonly tokensMax: number
   private readonly runtime: ThrottleRuntime
   private readonly host: string
-  /** Below 0, those who wait have them already. */
+  /** Negative: waiting requests have taken tokens in advance. */
   private tokens: number
   private filledMs: number
 
@@ -103,7 +103,7 @@ class Rate {
   }
 }
 
-/** Places for requests under way; as many as one likes when there are 0. */
+/** A semaphore for requests in flight; 0 means no limit. */
 class Places {
   private free: number
   private readonly waiting: (() => void)[] = []
@@ -112,7 +112,7 @@ class Places {
     this.free = count === 0 ? Number.POSITIVE_INFINITY : count
   }
 
-  /** Waits for a place, and gives back how to leave it, which may be done again. */
+  /** Waits for a slot. Returns a function that releases it, which may be called again. */
   async take(): Promise<() => void> {
     if (this.free > 0) this.free--
     else await new Promise<void>((resolve) => this.waiting.push(resolve))

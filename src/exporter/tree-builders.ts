@@ -1,5 +1,6 @@
 /**
- * The main tree of a cluster and those that are published with it, built of the same objects.
+ * Builds the main tree of a cluster and the trees that are published with it, from the same
+ * objects.
  * @module
  */
 import type { ClusterObject, Kind } from '../kubernetes/objects/objects.ts'
@@ -9,16 +10,16 @@ import { ClusterBuilder } from './cluster-builder.ts'
 import type { ObjectSink } from './reflector.ts'
 import type { BuiltSnapshot } from './snapshot-builder.ts'
 
-/** What trees are built with. */
+/** Options of tree builders. */
 export type TreeBuildersOptions = {
   readonly naming: NamingOptions
-  /** The other trees by their names. */
+  /** The other trees, by name. */
   readonly trees: Readonly<Record<string, NamingOptions>>
-  /** Gets each thing that cannot be named, once as long as it is so. */
+  /** Called with each object that DNS cannot name, once until that changes. */
   readonly onWarning: (warning: string) => void
 }
 
-/** Objects in, built snapshots with all trees out. */
+/** Receives objects and builds snapshots with all trees. */
 export class TreeBuilders implements ObjectSink {
   private readonly main: ClusterBuilder
   private readonly others: readonly (readonly [string, ClusterBuilder])[]
@@ -45,7 +46,7 @@ export class TreeBuilders implements ObjectSink {
 
   /**
    * Builds a snapshot of the present objects.
-   * @throws {SnapshotError} when they are more than a snapshot can hold
+   * @throws {SnapshotError} if they are more than a snapshot can hold
    */
   build(): BuiltSnapshot {
     const built = this.main.build()
@@ -57,12 +58,12 @@ export class TreeBuilders implements ObjectSink {
     return { ...built, trees: { ...built.trees, ...Object.fromEntries(trees) } }
   }
 
-  /** Makes what a transfer of the main tree's zone has. */
+  /** Returns the records of a transfer of the main tree's zone. */
   transferRecords(): Iterable<RRset> {
     return this.main.transferRecords()
   }
 
-  /** Finds the Pod that has an address, as far as the main tree has read Pods. */
+  /** Finds the Pod that has an address, if the main tree reads Pods. */
   podAt(client: string): ReturnType<ClusterBuilder['podAt']> {
     return this.main.podAt(client)
   }

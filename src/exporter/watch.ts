@@ -1,5 +1,5 @@
 /**
- * The Kubernetes API by the official client library: the only place that knows it.
+ * The Kubernetes API by the official client library, which no other file imports.
  * @module
  */
 import {
@@ -20,17 +20,17 @@ import {
   type WatchOptions,
 } from './object-api.ts'
 
-/** Context that the library makes up when it finds no kubeconfig. */
+/** Context that the library invents if it finds no kubeconfig. */
 const LAST_RESORT = 'loaded-context'
 const PAGE_OBJECTS = 500
 const LIST_TIMEOUT_MS = 60_000
-/** Silence after which a watch is begun anew. The server sends a bookmark about every minute. */
+/** Silence after which a watch is restarted. The server sends a bookmark about every minute. */
 const SILENCE_MS = 150_000
-/** How long the server shall let a watch run; each takes a time of its own from this range. */
+/** Range of the timeout that a watch requests; each draws its own. */
 const WATCH_SECONDS_MIN = 300
 const WATCH_SECONDS_SPREAD = 300
 
-/** Opens the API. Nothing is sent yet. @throws {ConnectionError} */
+/** Opens the API without sending a request. @throws {ConnectionError} */
 export function openApi(connection: ApiConnection): ObjectApi {
   const config = loadConfig(connection)
   const server = config.getCurrentCluster()?.server
@@ -62,7 +62,7 @@ function loadConfig(connection: ApiConnection): KubeConfig {
     }
   } catch (error) {
     if (error instanceof ConnectionError) throw error
-    // Below the first line, the library quotes the file, and so perhaps keys.
+    // Only the first line: below it the library quotes the file, which may have keys.
     const [reason] = messageOf(error).split('\n')
     throw new ConnectionError(`Cannot read ${describe(connection)}: ${reason}`, { cause: error })
   }
@@ -75,7 +75,9 @@ function loadConfig(connection: ApiConnection): KubeConfig {
   return config
 }
 
-/** The library's last resort, a server on this machine, would only hide that there is nothing. */
+/**
+ * Refuses the library's fallback, a server on this machine, which would hide a missing kubeconfig.
+ */
 function loadDefault(config: KubeConfig): void {
   if (process.env.KUBERNETES_SERVICE_HOST !== undefined) {
     config.loadFromCluster()
@@ -95,7 +97,7 @@ function loadEndpoint(
 ): void {
   const name = 'corefile'
   const server = url.replace(/\/$/, '')
-  // The library refuses http:// as long as it is to check certificates, of which there are none.
+  // The library refuses http:// unless told not to check certificates, of which there are none.
   const skipTLSVerify = server.startsWith('http:')
   config.loadFromClusterAndUser(
     { name, server, skipTLSVerify, ...(tls && { caFile: tls.ca }) },
@@ -141,7 +143,7 @@ async function list(config: KubeConfig, url: string, signal: AbortSignal): Promi
   }
 }
 
-/** Proxies before an API server answer with what they like. */
+/** Parses a response; a proxy before the API server may send anything. */
 function parseJson(text: string): unknown {
   try {
     return JSON.parse(text)
@@ -169,14 +171,14 @@ async function watch(
   { resourceVersion, onEvent, onOpen, signal }: WatchOptions,
 ): Promise<void> {
   const watcher = new Watch(config)
-  // The library ends watches after 30 s of silence, and offers no option for it.
+  // The library ends watches after 30 s of silence, without an option for it.
   Object.assign(watcher, { requestTimeoutMs: SILENCE_MS })
   const timeoutSeconds = Math.round(WATCH_SECONDS_MIN + WATCH_SECONDS_SPREAD * Math.random())
   const query = { resourceVersion, allowWatchBookmarks: true, timeoutSeconds, fieldSelector }
   if (signal.aborted) return
   await new Promise<void>((resolve, reject) => {
     let opened: AbortController | undefined
-    // The library gives nothing to abort before the server answers; nobody waits for it then.
+    // Before the response the library returns nothing to abort; then the caller stops waiting.
     const abort = (): void => {
       opened?.abort()
       end(undefined)
@@ -186,11 +188,11 @@ async function watch(
       if (isUsualEnd(error) || signal.aborted) resolve()
       else reject(toApiError(error))
     }
-    const tell = (type: string, object: unknown): void => {
+    const relay = (type: string, object: unknown): void => {
       if (!signal.aborted) onEvent({ type, object })
     }
     signal.addEventListener('abort', abort)
-    watcher.watch(path, query, tell, end).then((controller) => {
+    watcher.watch(path, query, relay, end).then((controller) => {
       opened = controller
       if (signal.aborted) controller.abort()
       if (!controller.signal.aborted) onOpen()
@@ -198,7 +200,7 @@ async function watch(
   })
 }
 
-/** The server ends a watch when its time is over; a broken connection is found out by silence. */
+/** Returns whether a watch ended normally: by its timeout, or by silence on a broken connection. */
 function isUsualEnd(error: unknown): boolean {
   return (
     error === null ||
@@ -214,14 +216,14 @@ function toApiError(error: unknown): ApiError {
   return new ApiError(messageOf(error), status, { cause: error })
 }
 
-/** The reason below: "fetch failed" is nothing that anybody could mend. */
+/** Returns the cause, as "fetch failed" does not say what to do. */
 function messageOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
   if (error instanceof AggregateError && error.message === '') return messageOf(error.errors[0])
   return error.cause instanceof Error ? messageOf(error.cause) : error.message
 }
 
-/** What a Status object (meta/v1) says. */
+/** Returns the message of a Status object (meta/v1). */
 function statusMessage(body: unknown, httpStatus: number): string {
   const { message } = recordOf(body)
   return typeof message === 'string' && message !== '' ? message : `HTTP status ${httpStatus}`

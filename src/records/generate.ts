@@ -1,17 +1,17 @@
 /**
- * `$GENERATE` of zone files: lines made from a range of numbers, as BIND and CoreDNS have it.
+ * `$GENERATE` of zone files: a line for each number of a range, as in BIND and CoreDNS.
  * @module
  */
 
-/** A range of numbers, both ends included. */
+/** An inclusive range of numbers. */
 export type NumberRange = { readonly first: number; readonly last: number; readonly step: number }
 
-/** Lines that one directive may make. */
+/** Most lines of one directive. */
 const LINES_MAX = 65_536
 const NUMBER_MAX = 0x7fffffff
 const WIDTH_MAX = 255
 
-/** Parses `1-10` or `1-10/2`; `undefined` when it is no range, or one of over 65,536 numbers. */
+/** Parses `1-10` or `1-10/2`; `undefined` if it is invalid or has over 65,536 numbers. */
 export function parseRange(text: string): NumberRange | undefined {
   const [, ...digits] = /^(\d{1,10})-(\d{1,10})(?:\/(\d{1,10}))?$/.exec(text) ?? []
   if (digits.length === 0) return undefined
@@ -21,9 +21,9 @@ export function parseRange(text: string): NumberRange | undefined {
 }
 
 /**
- * Makes the line for a number: `$` stands for it, `${OFFSET,WIDTH,BASE}` for it with an offset,
- * zeros before it and a base (d, o, x or X), `$$` and `\$` for a dollar. `undefined` when a part in
- * braces is none of these, or makes a number below 0 or over 31 bits.
+ * Returns the line for a number: `$` stands for the number, `${OFFSET,WIDTH,BASE}` for the number
+ * plus an offset, padded with zeros, in a base (d, o, x or X); `$$` and `\$` for a dollar.
+ * `undefined` if a part in braces is invalid, or gives a number below 0 or over 31 bits.
  */
 export function generateLine(template: string, number: number): string | undefined {
   let isSound = true

@@ -1,14 +1,14 @@
 /**
- * Which name servers are whose, for clients that do not see all of them: records of a private type
- * at a name that goes along with others and is never answered.
+ * The name servers of each namespace, for clients that do not see all of them: records of a private
+ * type at a glue name, which no query finds.
  *
  * ```
  * size of the namespace (1) | namespace | size of the address (1): 0, 4 or 16 | address | target
  * ```
  *
- * A namespace without any name server, which CoreDNS knows where an EndpointSlice has no Service,
- * has one record without address and target. Those of no namespace are the servers for a client
- * that sees none of the namespaces.
+ * A namespace without a name server (in CoreDNS, if an EndpointSlice has no Service) has one record
+ * without address and target. The records of the empty namespace are for clients that see none of
+ * the namespaces.
  * @module
  */
 import { byteAt, concatBytes } from '../bytes/bytes.ts'
@@ -18,7 +18,7 @@ import type { Rdata } from './zone-entry.ts'
 export const NS_DNS: Uint8Array = Uint8Array.of(2, 0x6e, 0x73, 3, 0x64, 0x6e, 0x73)
 /** The relative name of the records: `_ns`. */
 export const SERVER_CHOICES: Uint8Array = Uint8Array.of(3, 0x5f, 0x6e, 0x73)
-/** Their type, for private use (RFC 6895 §3.1). */
+/** The type of the records, for private use (RFC 6895 §3.1). */
 export const SERVER_CHOICES_TYPE = 0xff00
 
 /** One name server. */
@@ -27,7 +27,7 @@ export type ServerChoice = {
   readonly namespace: string
   /** 4 or 16 bytes, or none. */
   readonly address: Uint8Array
-  /** Its name's labels below the zone; none when there is no server. */
+  /** The labels of its name below the zone; empty if there is no server. */
   readonly target: Uint8Array
 }
 
@@ -38,7 +38,7 @@ export function writeServerChoice({ namespace, address, target }: ServerChoice):
   return { bytes: concatBytes(sizes[0], name, sizes[1], address, target) }
 }
 
-/** Reads a name server from rdata. What does not fit in is cut off. */
+/** Reads a name server from rdata; truncates fields that exceed it. */
 export function readServerChoice(rdata: Uint8Array): ServerChoice {
   const nameEnd = 1 + byteAt(rdata, 0)
   const addressEnd = nameEnd + 1 + byteAt(rdata, nameEnd)

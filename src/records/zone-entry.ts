@@ -1,15 +1,13 @@
 /**
- * The pivot: what a cluster's objects become and what a snapshot stores. Cluster code only makes
- * these, snapshot code only stores them.
+ * The entries of a zone: `kubernetes` makes them from objects, and `snapshot` stores them.
  *
- * Names are kept relative to the zone, so that one snapshot can be served under any number of
- * origins.
+ * Names are relative to the zone, so that one snapshot can serve any number of origins.
  * @module
  */
 
 /**
- * Rdata whose last part may be a name of the zone: `bytes`, and then, when there is a `target`,
- * that name below whatever origin is asked. Names within `bytes` are absolute.
+ * Rdata that may end with a name of the zone: `bytes`, followed by the `target`, if any, below the
+ * origin of the query. Names within `bytes` are absolute.
  */
 export type Rdata = { readonly bytes: Uint8Array; readonly target?: Uint8Array }
 
@@ -18,14 +16,14 @@ export type RRset = {
   readonly kind: 'records'
   /** Labels below the zone, lower case, without the root; none for the apex. */
   readonly owner: Uint8Array
-  /** The namespace that may see it, or '' for all. */
+  /** The namespace whose viewers may see it; '' for all clients. */
   readonly namespace: string
   readonly type: number
   /** 0 to 16,777,215. */
   readonly ttlSeconds: number
-  /** Addresses are of no order; the rest is answered in this one. */
+  /** The order of addresses has no meaning; other records are answered in this order. */
   readonly rdata: readonly Rdata[]
-  /** Whether it only goes along with other records, and is not there when it is asked for. */
+  /** Whether it is for the additional section only: no query finds the name. */
   readonly isGlue?: true
 }
 
@@ -48,20 +46,20 @@ export type AddressNames = {
   readonly namespace: string
 }
 
-/** Where an address points back to: PTR records, kept by address and not by their long names. */
+/** A PTR record, by its address rather than its long reverse name. */
 export type Pointer = {
   readonly kind: 'pointer'
   /** 4 or 16 bytes. */
   readonly address: Uint8Array
   readonly namespace: string
   readonly ttlSeconds: number
-  /** Labels below the zone that answers name, lower case. */
+  /** Labels below the zone, lower case. */
   readonly target: Uint8Array
-  /** Whether it stands back when the address has a pointer that does not. */
+  /** Whether it yields to pointers of the same address that do not yield. */
   readonly isYielding?: true
 }
 
-/** Whose an address is: a Pod's of the namespace `namespace`. Nobody is answered with it. */
+/** A Pod of the namespace has the address. It gives no records. */
 export type PodAddress = {
   readonly kind: 'pod-address'
   /** 4 or 16 bytes. */
@@ -69,16 +67,16 @@ export type PodAddress = {
   readonly namespace: string
 }
 
-/** What is kept by the name that owns it. */
+/** An entry with an owner name. */
 export type NamedEntry = RRset | ExistingName | AddressNames
 
-/** What is kept by its address. */
+/** An entry of an address. */
 export type AddressEntry = Pointer | PodAddress
 
-/** One thing that a zone knows. */
+/** An entry of a zone. */
 export type ZoneEntry = NamedEntry | AddressEntry
 
-/** Tells whether an entry is kept by its address; the others have an owner. */
+/** Returns whether an entry is of an address; the others have an owner. */
 export function isByAddress(entry: ZoneEntry): entry is AddressEntry {
   return entry.kind === 'pointer' || entry.kind === 'pod-address'
 }

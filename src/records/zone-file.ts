@@ -1,6 +1,6 @@
 /**
- * Zone files (RFC 1035 §5, RFC 2308 §4) with `$ORIGIN`, `$TTL`, `$INCLUDE` and `$GENERATE`, read as
- * CoreDNS does.
+ * Parses zone files (RFC 1035 §5, RFC 2308 §4) with `$ORIGIN`, `$TTL`, `$INCLUDE` and `$GENERATE`,
+ * as CoreDNS does.
  * @module
  */
 import type { ResourceRecord } from '../dns/message.ts'
@@ -11,31 +11,31 @@ import { type ZoneLine, ZoneScanner, type ZoneWord } from './zone-scanner.ts'
 
 /** A zone file. */
 export type ZoneFile = {
-  /** Its path, for errors and for paths in it. */
+  /** Its path, for messages and for relative paths in it. */
   readonly file: string
   readonly text: string
-  /** What relative names are below until the file says otherwise. */
+  /** Initial origin of relative names. */
   readonly origin: Uint8Array
-  /** Reads a file that is included, by its path; `undefined` when it is not there. */
+  /** Reads an included file by its path; `undefined` if it does not exist. */
   readonly readText: (path: string) => string | undefined
 }
 
-/** Files within files, beside the first. */
+/** Most levels of included files. */
 const INCLUDE_DEPTH_MAX = 7
-/** Files that one zone may include, each as often as it is. */
+/** Most files that one zone includes, repetitions counted. */
 const INCLUDES_MAX = 1000
-/** Characters of all these files. */
+/** Most characters of all these files. */
 const CHARACTERS_MAX = 256 * 1024 * 1024
-/** Records of a zone, generated ones included. */
+/** Most records of a zone, generated ones included. */
 const RECORDS_MAX = 4_000_000
-/** Characters of all lines that `$GENERATE` makes: 10 times those of a reverse zone of a /16. */
+/** Most characters of all generated lines: 10 times those of a reverse zone of a /16. */
 const GENERATED_CHARACTERS_MAX = 32 * 1024 * 1024
-/** TTL of generated records that name none, as in CoreDNS. */
+/** TTL of generated records without one, as in CoreDNS. */
 const GENERATED_TTL_SECONDS = 3600
 
 /**
- * Reads the records of a zone file in their order.
- * @throws {ZoneFileError} at the first thing that is wrong
+ * Yields the records of a zone file in their order.
+ * @throws {ZoneFileError} at the first error
  */
 export function readZoneFile(zone: ZoneFile): Generator<ResourceRecord> {
   return new ZoneReader(zone.readText).records(zone, {
@@ -47,7 +47,7 @@ export function readZoneFile(zone: ZoneFile): Generator<ResourceRecord> {
   })
 }
 
-/** Reads a file and those that it includes, and counts what they take. */
+/** Reads a file and the files that it includes, within the bounds above. */
 class ZoneReader {
   private readonly readText: ZoneFile['readText']
   private depth = 0
@@ -84,7 +84,7 @@ class ZoneReader {
     }
   }
 
-  /** Neither the origin nor the owner of the included file lasts beyond it (RFC 1035 §5.1). */
+  /** Restores origin and owner after an included file (RFC 1035 §5.1). */
   private *include(line: ZoneLine, state: ZoneState): Generator<ResourceRecord> {
     const path = argument(line, state.file, 2)
     const [, , originWord] = line.words
@@ -151,7 +151,7 @@ class ZoneReader {
   }
 }
 
-/** The first argument of a directive with at most `max`. */
+/** Returns the first argument of a directive with at most `max`. */
 function argument({ words }: ZoneLine, file: string, max: number): ZoneWord {
   const [directive, word] = words
   if (word === undefined) throw wrong(file, directive, `"${directive.text}" needs an argument`)
@@ -166,12 +166,12 @@ function originOf(word: ZoneWord, { file, origin }: ZoneState): Uint8Array {
   return name
 }
 
-/** A relative path is that of a file beside the one that names it. */
+/** Resolves a path relative to the including file. */
 function besideFile(file: string, path: string): string {
   return path.startsWith('/') ? path : file.slice(0, file.lastIndexOf('/') + 1) + path
 }
 
-/** The words of a line as text again. */
+/** Returns the words of a line as text. */
 function templateOf(words: readonly ZoneWord[]): string {
   let text = ''
   for (const { text: word, isQuoted, isAttached } of words) {

@@ -1,6 +1,6 @@
 /**
- * One record of a zone file, from the words of its line (RFC 1035 §5.1, RFC 2308 §4): class and TTL
- * in either order, what is left out taken from before.
+ * Parses one record of a zone file (RFC 1035 §5.1, RFC 2308 §4): class and TTL in either order;
+ * omitted fields are those of the previous record.
  * @module
  */
 import { TTL_SECONDS_MAX } from '../dns/limits.ts'
@@ -12,31 +12,31 @@ import { formatType, parseType } from '../dns/rr-type.ts'
 import { parseTtl } from '../dns/ttl-text.ts'
 import { ZoneFileError, type ZoneLine, type ZoneWord } from './zone-scanner.ts'
 
-/** What lines before have said. */
+/** State from previous lines. */
 export type ZoneState = {
   readonly file: string
-  /** Relative names are below it. */
+  /** Origin of relative names. */
   origin: Uint8Array
-  /** The owner of the record before. */
+  /** Owner of the previous record. */
   owner: Uint8Array
-  /** TTL of records that name none. */
+  /** TTL of records without one. */
   ttlSeconds: number | undefined
-  /** Whether it comes from `$TTL`, and so outlasts what records say (RFC 2308 §4). */
+  /** Whether it is from `$TTL`, so that TTLs of records do not change it (RFC 2308 §4). */
   isTtlFixed: boolean
 }
 
-/** What stands before the data of a record. */
+/** The fields before the rdata. */
 type Head = {
   ttlSeconds: number | undefined
   class: number | undefined
   type: number | undefined
-  /** How many words it takes. */
+  /** The number of their words. */
   size: number
 }
 
 /**
- * Reads a record, and notes its owner and TTL for those after it.
- * @throws {ZoneFileError} when the line has none
+ * Reads a record, and stores its owner and TTL for the next ones.
+ * @throws {ZoneFileError} if the line is no record
  */
 export function readRecord(line: ZoneLine, state: ZoneState): ResourceRecord {
   const [first] = line.words
@@ -59,14 +59,14 @@ export function readRecord(line: ZoneLine, state: ZoneState): ResourceRecord {
   return { owner: state.owner, type, class: head.class ?? CLASS.IN, ttlSeconds, rdata }
 }
 
-/** Reads a TTL. @throws {ZoneFileError} when it is none, or over 31 bits (RFC 2181 §8) */
+/** Reads a TTL. @throws {ZoneFileError} if it is invalid or over 31 bits (RFC 2181 §8) */
 export function readTtl(word: ZoneWord, file: string): number {
   const seconds = parseTtl(word.text)
   if (seconds !== undefined && seconds <= TTL_SECONDS_MAX) return seconds
   throw wrong(file, word, `"${word.text}" is not a TTL from 0 to ${TTL_SECONDS_MAX}`)
 }
 
-/** Makes the error for a word. */
+/** Returns the error for a word. */
 export function wrong(file: string, { line, column }: ZoneWord, reason: string): ZoneFileError {
   return new ZoneFileError({ file, line, column }, reason)
 }
@@ -91,8 +91,8 @@ function readHead({ hasOwner, words }: ZoneLine, file: string): Head {
 }
 
 /**
- * As in CoreDNS, a record with a class but without a TTL, before any TTL was named, has 0; one
- * without either is an error.
+ * Returns the TTL of a record without one. As in CoreDNS, before the first TTL it is 0 after a
+ * class, and an error otherwise.
  */
 function ttlOf(line: ZoneLine, head: Head, state: ZoneState): number {
   const { ttlSeconds } = head
@@ -107,7 +107,7 @@ function ttlOf(line: ZoneLine, head: Head, state: ZoneState): number {
   return ttlSeconds
 }
 
-/** A service parameter is one word, also when its value stands in quotes: `alpn="h2"`. */
+/** Joins the parts of a service parameter with a quoted value to one word: `alpn="h2"`. */
 function rdataTexts(type: number, words: readonly ZoneWord[]): string[] {
   if (rdataSchema(type)?.at(-1) !== 'params') return words.map(({ text }) => text)
   const texts: string[] = []

@@ -1,35 +1,34 @@
 /**
- * The words of zone files (RFC 1035 §5.1): lines that parentheses may make longer, strings in
- * quotes, escapes, comments.
+ * The lexer of zone files (RFC 1035 §5.1): lines, parentheses, quoted strings, escapes, comments.
  * @module
  */
 
-/** A word, or a string that stood between quotes. */
+/** A lexeme: a word or a quoted string. */
 export type ZoneWord = {
-  /** Without the quotes; escapes as they were, characters beyond ASCII as `\DDD` bytes. */
+  /** Without quotes; escapes stay, and characters beyond ASCII are `\DDD` bytes. */
   readonly text: string
   readonly isQuoted: boolean
-  /** Whether it follows the word before without a blank. */
+  /** Whether no blank precedes it. */
   readonly isAttached: boolean
-  /** Where it begins, counted from 1. */
+  /** Its line, from 1. */
   readonly line: number
   readonly column: number
 }
 
-/** The words between two ends of line that count, at least one. */
+/** A logical line, with at least one word. */
 export type ZoneLine = {
-  /** Whether it begins with a word, which then is an owner or a directive. */
+  /** Whether it starts with a word, which is an owner or a directive, rather than with a blank. */
   readonly hasOwner: boolean
   readonly words: readonly [ZoneWord, ...ZoneWord[]]
 }
 
-/** A zone file that cannot be used, and where. */
+/** A zone file is invalid, with the place. */
 export class ZoneFileError extends Error {
   override readonly name = 'ZoneFileError'
   readonly file: string
   readonly line: number
   readonly column: number
-  /** What is wrong, without the place. */
+  /** The problem, without the place. */
   readonly reason: string
 
   constructor(at: { file: string; line: number; column: number }, reason: string) {
@@ -51,7 +50,7 @@ const CLOSE = 0x29
 const SEMICOLON = 0x3b
 const BACKSLASH = 0x5c
 
-/** Reads the lines of one file from front to back. */
+/** Reads the logical lines of one file. */
 export class ZoneScanner {
   private readonly file: string
   private readonly text: string
@@ -62,15 +61,15 @@ export class ZoneScanner {
   private isAttached = false
   private words: ZoneWord[] = []
 
-  /** @param file its name, for errors */
+  /** @param file its name, for messages */
   constructor(file: string, text: string) {
     this.file = file
     this.text = text
   }
 
   /**
-   * Reads the next line with words; `undefined` at the end.
-   * @throws {ZoneFileError} at a parenthesis or quote without its other half
+   * Returns the next line with words; `undefined` at the end.
+   * @throws {ZoneFileError} at an unbalanced parenthesis or quote
    */
   next(): ZoneLine | undefined {
     while (this.at < this.text.length) {
@@ -153,7 +152,7 @@ export class ZoneScanner {
     this.isAttached = true
   }
 
-  /** Steps over a character, with the backslash before it. */
+  /** Skips a character, with the backslash before it. */
   private stepOver(): void {
     const { text } = this
     if (text.charCodeAt(this.at) === BACKSLASH) {
@@ -180,7 +179,7 @@ function isPlain(code: number): boolean {
   return code !== QUOTE && code !== OPEN && code !== CLOSE && code !== SEMICOLON
 }
 
-/** Writes characters under `codeMin`, and the bytes of those beyond ASCII, as `\DDD`. */
+/** Escapes characters under `codeMin`, and the bytes of those beyond ASCII, as `\DDD`. */
 function escapeBytes(text: string, codeMin: number): string {
   const isOdd = (code: number): boolean => code < codeMin || code > 0x7e
   let at = 0
@@ -189,7 +188,7 @@ function escapeBytes(text: string, codeMin: number): string {
   return text.replace(/\\([\s\S])|[\s\S]/gu, (whole, escaped?: string) => {
     const char = escaped ?? whole
     if (!isOdd(char.charCodeAt(0))) return whole
-    const octets = new TextEncoder().encode(char)
-    return Array.from(octets, (octet) => `\\${String(octet).padStart(3, '0')}`).join('')
+    const bytes = new TextEncoder().encode(char)
+    return Array.from(bytes, (byte) => `\\${String(byte).padStart(3, '0')}`).join('')
   })
 }

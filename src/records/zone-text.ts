@@ -11,7 +11,7 @@ import { formatType } from '../dns/rr-type.ts'
 import { readRecord } from './zone-record.ts'
 import { ZoneFileError, ZoneScanner } from './zone-scanner.ts'
 
-/** TTL of a record that names none, as in CoreDNS. */
+/** TTL of a record without one, as in CoreDNS. */
 const TTL_SECONDS_DEFAULT = 3600
 
 /** Formats a record as one line, fields separated by one blank. */
@@ -23,9 +23,9 @@ export function formatRecord(record: ResourceRecord): string {
 }
 
 /**
- * Parses the first record of a text in a zone file's form, whatever follows; a TTL that is left out
- * is an hour, and a blank in front stands for an owner that is left out. Relative names are below
- * the root. `undefined` when there is none.
+ * Parses the first record of a text in zone file syntax, and ignores the rest. The default TTL is
+ * an hour; the owner may be omitted after a blank. Relative names are below the root. `undefined`
+ * if there is no record.
  */
 export function parseFirstRecord(text: string): ResourceRecord | undefined {
   const defaults = { ttlSeconds: TTL_SECONDS_DEFAULT, isTtlFixed: false }

@@ -196,6 +196,6 @@ test('a source of host names from objects makes them once', () => {
   assert.deepEqual(namesIn(openBuilt(source.build()), ['web.shop.a.test', 'db.shop.a.test']), [
     'web.shop.a.test',
   ])
-  assert.deepEqual(warnings, ['Service shop/db: "db_.test" is not a host name'])
+  assert.deepEqual(warnings, ['Service shop/db: "db_.test" is not a hostname'])
   assert.deepEqual([...source.transferRecords()], [])
 })

@@ -1,6 +1,5 @@
 /**
- * The objects of a cluster, indexed for naming: what a list and the watch events after it amount
- * to.
+ * The objects of a cluster after a list and its watch events, indexed for naming.
  * @module
  */
 import { formatAddress, parseAddress } from '../../dns/address.ts'
@@ -19,22 +18,22 @@ import type {
 /** The present objects of a cluster, each once. */
 export class Cluster {
   readonly namespaces: Map<string, Namespace> = new Map()
-  /** By `namespace/name`, as the maps below. */
+  /** By `namespace/name`, like the maps below. */
   readonly services: Map<string, Service> = new Map()
   readonly slices: Map<string, EndpointSlice> = new Map()
   readonly pods: Map<string, Pod> = new Map()
   readonly imports: Map<string, ServiceImport> = new Map()
   readonly exports: Map<string, ServiceExport> = new Map()
-  /** Slices of each Service, which need not exist for it. */
+  /** Slices of each Service, which may not exist. */
   private readonly slicesByService = new SliceIndex()
   /** Slices of each ServiceImport, likewise. */
   private readonly slicesByImport = new SliceIndex()
   /** Pods of each namespace, by their key. */
   private readonly podsByNamespace = new Map<string, Map<string, Pod>>()
-  /** Pods that run by their address, likewise; made when it is first asked for. */
+  /** Running Pods by address, likewise; created at the first use. */
   private podsByAddress: Map<string, Map<string, Pod>> | undefined
 
-  /** Adds an object or puts it in place of its former self. Other kinds are passed over. */
+  /** Adds or replaces an object. Ignores other kinds. */
   set(object: ClusterObject): void {
     const key = objectKey(object)
     switch (object.kind) {
@@ -65,7 +64,7 @@ export class Cluster {
     }
   }
 
-  /** Removes an object, if it is there. */
+  /** Removes an object, if it exists. */
   delete(kind: Kind, namespace: string, name: string): void {
     const key = objectKey({ namespace, name })
     switch (kind) {
@@ -95,24 +94,24 @@ export class Cluster {
     }
   }
 
-  /** Slices of a Service, in the order of their names. */
+  /** Returns the Slices of a Service, in the order of their names. */
   slicesOf(service: { readonly namespace: string; readonly name: string }): EndpointSlice[] {
     return this.slicesByService.of(service)
   }
 
-  /** Slices of a ServiceImport, in the order of their names. */
+  /** Returns the Slices of a ServiceImport, in the order of their names. */
   importSlicesOf(imported: { readonly namespace: string; readonly name: string }): EndpointSlice[] {
     return this.slicesByImport.of(imported)
   }
 
-  /** Pods of a namespace. */
+  /** Returns the Pods of a namespace. */
   podsIn(namespace: string): Iterable<Pod> {
     return this.podsByNamespace.get(namespace)?.values() ?? []
   }
 
   /**
-   * Finds the Pod that runs at a client's address; of several, on the network of their host, the
-   * first in order.
+   * Finds the Pod that runs at a client's address; if several share it, on their host's network,
+   * the first in order.
    */
   podAt(client: string): Pod | undefined {
     if (this.podsByAddress === undefined) {
@@ -162,13 +161,13 @@ export class Cluster {
   }
 }
 
-/** The address at which a Pod runs, in its usual form. */
+/** Returns the address of a running Pod, in canonical form. */
 function addressOf({ podIP, isGone }: Pod): string | undefined {
   const address = isGone ? undefined : parseAddress(podIP)
   return address && formatAddress(address)
 }
 
-/** Slices by what they belong to. */
+/** Slices by their Service or ServiceImport. */
 class SliceIndex {
   private readonly byOwner = new Map<string, Map<string, EndpointSlice>>()
 
@@ -195,7 +194,7 @@ class SliceIndex {
   }
 }
 
-/** Key of an object within its kind. Neither part can contain a slash. */
+/** Returns the key of an object within its kind. Neither part can contain a slash. */
 export function objectKey(object: { readonly namespace: string; readonly name: string }): string {
   return `${object.namespace}/${object.name}`
 }

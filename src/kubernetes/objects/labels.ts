@@ -1,35 +1,35 @@
 /**
- * Labels of names that are made from objects.
+ * DNS labels from names and addresses of objects.
  * @module
  */
 import { byteAt, concatBytes, EMPTY, LOWER } from '../../bytes/bytes.ts'
 import { LABEL_BYTES_MAX } from '../../dns/limits.ts'
 
-/** In lower case, each character that a label may have; 0 for the others. */
+/** The lower case of each character that a label may have; 0 for others. */
 const HOST_CHARACTERS = Uint8Array.from({ length: 128 }, (_, code) =>
   /[A-Za-z0-9_-]/.test(String.fromCharCode(code)) ? byteAt(LOWER, code) : 0,
 )
 
-/** The same, where dots and colons become dashes. */
+/** The same, with dashes for dots and colons. */
 const DASHED_CHARACTERS = HOST_CHARACTERS.map((lower, code) =>
   code === 0x2e || code === 0x3a ? 0x2d : lower,
 )
 
 /**
- * Makes one wire label, length byte first, in lower case, and puts it before the labels `below`.
- * `undefined` when `text` cannot be a label of its own: empty, over 63 bytes, or with characters
- * other than letters, digits, `-` and `_`.
+ * Returns one lower-case label in wire format, followed by the labels `below`. `undefined` if
+ * `text` is not a label: empty, over 63 bytes, or with characters other than letters, digits, `-`
+ * and `_`.
  */
 export function labelOf(text: string, below: Uint8Array = EMPTY): Uint8Array | undefined {
   return labelBy(HOST_CHARACTERS, text, below)
 }
 
-/** As `labelOf`, for an address or a host name: its dots and colons become dashes. */
+/** Returns what `labelOf` does, with dashes for the dots and colons of an address or hostname. */
 export function dashedLabelOf(address: string, below: Uint8Array = EMPTY): Uint8Array | undefined {
   return labelBy(DASHED_CHARACTERS, address, below)
 }
 
-/** Whether a text can be a label of its own. */
+/** Returns whether a text is a valid label. */
 export function isLabel(text: string): boolean {
   const size = text.length
   if (size === 0 || size > LABEL_BYTES_MAX) return false
@@ -55,7 +55,7 @@ function labelBy(characters: Uint8Array, text: string, below: Uint8Array): Uint8
   return name
 }
 
-/** Joins labels, leftmost first, to a relative name; `undefined` when one of them is. */
+/** Joins labels, leftmost first, to a relative name; `undefined` if one of them is `undefined`. */
 export function joinLabels(...labels: readonly (Uint8Array | undefined)[]): Uint8Array | undefined {
   const whole: Uint8Array[] = []
   for (const label of labels) {
@@ -67,7 +67,7 @@ export function joinLabels(...labels: readonly (Uint8Array | undefined)[]): Uint
 
 /** The label `svc`, below which Services are. */
 export const SVC: Uint8Array = Uint8Array.of(3, 0x73, 0x76, 0x63)
-/** The relative name of a Service; `undefined` when it cannot be a name. */
+/** Returns the relative name of a Service; `undefined` if it is not a valid name. */
 export function serviceOwner(service: {
   readonly namespace: string
   readonly name: string
@@ -76,9 +76,9 @@ export function serviceOwner(service: {
   return namespace && labelOf(service.name, namespace)
 }
 
-/** The label `endpoints`, below which OpenShift 3 has the endpoints of Services. */
+/** The label `endpoints`, below which OpenShift 3 puts the endpoints of Services. */
 export const ENDPOINTS: Uint8Array = Uint8Array.of(9, ...new TextEncoder().encode('endpoints'))
-/** The label `*`, which stands for names that are not there (RFC 4592 §2.1.1). */
+/** The wildcard label `*` (RFC 4592 §2.1.1). */
 export const WILDCARD: Uint8Array = Uint8Array.of(1, 0x2a)
 /** The label `pod`, below which Pods are. */
 export const POD: Uint8Array = Uint8Array.of(3, 0x70, 0x6f, 0x64)

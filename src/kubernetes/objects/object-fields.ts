@@ -1,11 +1,11 @@
 /**
- * Fields of objects of unknown shape, as they are read one by one.
+ * Reads fields of objects of unknown shape.
  * @module
  */
 import { isRecord } from '../../bytes/unknown.ts'
 import type { Labels } from './objects.ts'
 
-/** A field that is not as the API has it. */
+/** A field has a type or value that the API does not allow. */
 export class FieldError extends Error {
   override readonly name = 'FieldError'
 }
@@ -15,7 +15,7 @@ export class Fields {
   private readonly values: Readonly<Record<string, unknown>>
   private readonly path: string
 
-  /** @param path of the object within its own, with a final dot; '' for the whole */
+  /** @param path of the object within the outermost one, with a final dot; '' for that itself */
   constructor(value: unknown, path: string) {
     this.path = path
     if (value === undefined || value === null) this.values = {}
@@ -23,32 +23,32 @@ export class Fields {
     else throw this.error('', value, 'an object')
   }
 
-  /** Whether a field is an object or a list with nothing in it. */
+  /** Returns whether a field is an empty object or list. */
   isEmpty(name: string): boolean {
     const value = this.values[name]
     return typeof value === 'object' && value !== null && Object.keys(value).length === 0
   }
 
-  /** Whether a field is there. */
+  /** Returns whether a field exists. */
   has(name: string): boolean {
     return this.values[name] !== undefined && this.values[name] !== null
   }
 
-  /** A text; '' when it is missing. */
+  /** Returns a string; '' if it is missing. */
   text(name: string): string {
     const value = this.values[name] ?? ''
     if (typeof value === 'string') return value
     throw this.error(name, value, 'text')
   }
 
-  /** True, false, or missing. */
+  /** Returns a boolean, or `undefined` if it is missing. */
   flag(name: string): boolean | undefined {
     const value = this.values[name] ?? undefined
     if (value === undefined || typeof value === 'boolean') return value
     throw this.error(name, value, 'true or false')
   }
 
-  /** A port from 1 to 65535, or missing. */
+  /** Returns a port from 1 to 65535, or `undefined` if it is missing. */
   port(name: string): number | undefined {
     const value = this.values[name] ?? undefined
     if (value === undefined) return undefined
@@ -58,22 +58,22 @@ export class Fields {
     throw this.error(name, value, 'a port from 1 to 65535')
   }
 
-  /** A moment (RFC 3339) in milliseconds since 1970; 0 when it is missing, or no moment. */
+  /** Returns a time (RFC 3339) in milliseconds since 1970; 0 if it is missing or invalid. */
   time(name: string): number {
     return Date.parse(this.text(name)) || 0
   }
 
-  /** The fields of an object within; none when it is missing. */
+  /** Returns the fields of an inner object; none if it is missing. */
   child(name: string): Fields {
     return new Fields(this.values[name], `${this.path}${name}.`)
   }
 
-  /** The fields of each object of a list. */
+  /** Returns the fields of each object of a list. */
   children(name: string): Fields[] {
     return this.list(name).map((value, i) => new Fields(value, `${this.path}${name}[${i}].`))
   }
 
-  /** A list of texts. */
+  /** Returns a list of strings. */
   texts(name: string): string[] {
     return this.list(name).map((value, i) => {
       if (typeof value === 'string') return value
@@ -81,7 +81,7 @@ export class Fields {
     })
   }
 
-  /** What all objects have. */
+  /** Fields of every object. */
   meta(): { namespace: string; name: string; labels: Labels } {
     const metadata = this.child('metadata')
     const name = metadata.text('name')
@@ -108,7 +108,7 @@ export class Fields {
   }
 }
 
-/** Says what a value is, without going into it: it may be huge, or part of itself. */
+/** Describes a value without its contents, which may be huge or cyclic. */
 function excerpt(value: unknown): string {
   if (Array.isArray(value)) return 'a list'
   if (typeof value === 'object' && value !== null) return 'an object'

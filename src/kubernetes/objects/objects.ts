@@ -1,13 +1,13 @@
 /**
- * Cluster objects, cut down to what their names need. The names of kinds and fields are the
- * Kubernetes API's own (core/v1, discovery.k8s.io/v1).
+ * Cluster objects with only the fields that names need. Kinds and fields are called as in the
+ * Kubernetes API (core/v1, discovery.k8s.io/v1).
  * @module
  */
 
 /** Labels of an object. */
 export type Labels = ReadonlyMap<string, string>
 
-/** What all objects have. */
+/** Fields of every object. */
 type Meta = {
   /** '' for a Namespace, which is in none. */
   readonly namespace: string
@@ -24,7 +24,7 @@ export type Port = {
   readonly name: string
   /** TCP, UDP or SCTP. */
   readonly protocol: string
-  /** 1 to 65535, or `undefined` when a slice leaves it open. */
+  /** 1 to 65535; `undefined` if a slice does not say. */
   readonly port: number | undefined
 }
 
@@ -36,27 +36,27 @@ export type Service = Meta & {
   readonly isHeadless: boolean
   /** Addresses as text; none for headless and ExternalName ones. */
   readonly clusterIPs: readonly string[]
-  /** Host name that an ExternalName Service stands for, else ''. */
+  /** Hostname of an ExternalName Service, else ''. */
   readonly externalName: string
   readonly ports: readonly Port[]
-  /** `undefined` for the many that are reached from inside only. */
+  /** `undefined` for the many that are reachable only inside the cluster. */
   readonly outside: Outside | undefined
 }
 
-/** How a Service is reached from outside of its cluster. */
+/** How to reach a Service from outside the cluster. */
 export type Outside = {
   readonly isLoadBalancer: boolean
   /** Addresses as text, set by people (`spec.externalIPs`). */
   readonly externalIPs: readonly string[]
-  /** What its load balancer is at (`status.loadBalancer.ingress`); '' for what there is not. */
+  /** Addresses of its load balancer (`status.loadBalancer.ingress`); '' for missing fields. */
   readonly ingress: readonly { readonly ip: string; readonly hostname: string }[]
-  /** Host names from annotations, in lower case; `undefined` without an annotation. */
+  /** Hostnames from annotations, in lower case; `undefined` without an annotation. */
   readonly hostnames: readonly string[] | undefined
-  /** Whether its host names lead to its endpoints, as an annotation asks. */
+  /** Whether its hostnames point to its endpoints, by an annotation. */
   readonly resolvesEndpoints: boolean
 }
 
-/** A Service that several clusters have together (MCS-API, multicluster.x-k8s.io). */
+/** A Service of several clusters (MCS-API, multicluster.x-k8s.io). */
 export type ServiceImport = Meta & {
   readonly kind: 'ServiceImport'
   readonly isHeadless: boolean
@@ -65,12 +65,12 @@ export type ServiceImport = Meta & {
   readonly ports: readonly Port[]
 }
 
-/** That a Service is for other clusters as well (MCS-API): the one of the same name. */
+/** Exports the Service of the same name to other clusters (MCS-API). */
 export type ServiceExport = Meta & { readonly kind: 'ServiceExport' }
 
 /** An endpoint within a slice. */
 export type Endpoint = {
-  /** Addresses, or host names in a slice of type FQDN, as text. */
+  /** Addresses, or hostnames in a slice of type FQDN, as text. */
   readonly addresses: readonly string[]
   /** '' when it has none. */
   readonly hostname: string
@@ -78,7 +78,7 @@ export type Endpoint = {
   readonly targetName: string
   /** Topology zone that it is in, in lower case; '' for none. */
   readonly zone: string
-  /** The condition `ready`; one that is not known counts as true. */
+  /** The condition `ready`; unknown counts as true. */
   readonly isReady: boolean
 }
 
@@ -92,8 +92,8 @@ export type EndpointSlice = Meta & {
   readonly endpoints: readonly Endpoint[]
   readonly ports: readonly Port[]
   /**
-   * When what led to its last change happened, in milliseconds since 1970, as the control plane
-   * says; 0 when it does not.
+   * When its last change was triggered, in milliseconds since 1970, from the control plane's
+   * annotation; 0 without it.
    */
   readonly triggeredMs: number
 }
@@ -111,31 +111,31 @@ export type Pod = Meta & {
 export type Gateway = Meta & {
   readonly kind: 'Gateway'
   readonly className: string
-  /** Addresses and host names that it is at. */
+  /** Its addresses and hostnames. */
   readonly targets: readonly string[]
 }
 
-/** A name that an object gives, and what it leads to. */
+/** A name in an object, and its targets. */
 export type Host = {
   /** As the object has it, in lower case; the first label may be `*`. */
   readonly name: string
-  /** Addresses and host names. */
+  /** Addresses and hostnames. */
   readonly targets: readonly string[]
   /** Texts of TXT records. */
   readonly texts: readonly string[]
 }
 
-/** An object that says under which host names something is reached. */
+/** An object with hostnames and where they point. */
 export type HostObject = Meta & {
   readonly kind: HostKind
   /** Class of an Ingress, '' for none. */
   readonly className: string
   readonly hosts: readonly Host[]
-  /** Gateways that a route hangs on, as `namespace/name`: its host names lead to them. */
+  /** Parent Gateways of a route, as `namespace/name`: its hostnames point to them. */
   readonly gateways: readonly string[]
 }
 
-/** Kinds of objects that say host names. */
+/** Kinds of objects with hostnames. */
 export type HostKind =
   | 'Ingress'
   | 'HTTPRoute'
@@ -153,7 +153,7 @@ export type Node = Meta & {
   readonly externalIPs: readonly string[]
 }
 
-/** Any object that names come from. */
+/** Any object that gives names. */
 export type ClusterObject =
   | Namespace
   | Service
@@ -168,7 +168,7 @@ export type ClusterObject =
 /** Kinds of objects. */
 export type Kind = ClusterObject['kind']
 
-/** Names an object for people: `Service shop/web`. */
+/** Describes an object in messages: `Service shop/web`. */
 export function describeObject({ kind, namespace, name }: ClusterObject): string {
   return namespace === '' ? `${kind} ${name}` : `${kind} ${namespace}/${name}`
 }

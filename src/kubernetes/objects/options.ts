@@ -1,54 +1,56 @@
 /**
- * What shapes the names of a cluster: the options of the Corefile's `kubernetes` directive that
- * belong to whoever builds a snapshot, with CoreDNS's meaning and defaults.
+ * Options of naming: those of the Corefile's `kubernetes` directive that a snapshot depends on,
+ * with CoreDNS's meaning and defaults.
  * @module
  */
 import type { HostKind } from './objects.ts'
 import type { Selector } from './selector.ts'
 
-/** How the names of Pods are made. */
+/** Which names Pods get. */
 export type PodMode = 'disabled' | 'insecure' | 'verified'
 
-/** Which names are made of a cluster's objects. Each tree of names is a snapshot of its own. */
+/**
+ * The kind of names to build from a cluster's objects. Each tree of names is a snapshot of its own.
+ */
 export type Tree =
   /** Services, their endpoints, and Pods: the names of the DNS specification. */
   | { readonly kind: 'cluster' }
-  /** The same with what several clusters have together: ServiceImports in place of Services. */
+  /** The same with ServiceImports, which several clusters share, in place of Services. */
   | { readonly kind: 'multicluster' }
-  /** What this one has for others: endpoints of Services that a ServiceExport names. */
+  /** This cluster's part of shared Services: the endpoints of Services with a ServiceExport. */
   | {
       readonly kind: 'exports'
-      /** Identifier of the cluster, by which its endpoints are told from others'. */
+      /** Identifier of the cluster, a label in the names of its endpoints. */
       readonly cluster: string
     }
-  /** Services by the addresses that they have outside (CoreDNS's `k8s_external`). */
+  /** Services by their external addresses (CoreDNS's `k8s_external`). */
   | {
       readonly kind: 'external'
       /** TTL of addresses and pointers. */
       readonly ttlSeconds: number
-      /** Whether endpoints stand in for Services without an address outside. */
+      /** Whether endpoints replace missing external addresses. */
       readonly hasEndpoints: boolean
     }
   | HostsTree
 
-/** Host names that objects say themselves (k8s_gateway): absolute names within some zones. */
+/** Hostnames in the objects themselves (k8s_gateway): absolute names within some zones. */
 export type HostsTree = {
   readonly kind: 'hosts'
   /** As text in lower case, without the final dot; '' for the root. */
   readonly zones: readonly string[]
-  /** Kinds of objects that say names: of those that say the same one, the first kind counts. */
+  /** Kinds of objects to take names from. If several have the same name, the first kind wins. */
   readonly resources: readonly HostSource[]
   readonly ttlSeconds: number
   /** Classes of Ingresses, and of Gateways, that count; none for all. */
   readonly ingressClasses: readonly string[]
   readonly gatewayClasses: readonly string[]
-  /** A Service must meet one of these; none for all Services. */
+  /** A Service must match one of these; empty for all Services. */
   readonly serviceSelectors: readonly Selector[]
   /** Which addresses of Nodes count. */
   readonly nodeAddressType: 'InternalIP' | 'ExternalIP'
 }
 
-/** Kinds of objects that say host names. */
+/** Kinds of objects with hostnames. */
 export type HostSource = HostKind | 'Service' | 'Node'
 
 /** Options of naming. */
@@ -56,12 +58,12 @@ export type NamingOptions = {
   readonly tree: Tree
   /** Origins that the cluster's names are served under, absolute; at least one. */
   readonly origins: readonly Uint8Array[]
-  /** By which scheme Services are named; that of OpenShift 3 is SkyDNS's. */
+  /** The naming scheme of Services; `openshift3` is SkyDNS's. */
   readonly scheme: 'kubernetes' | 'openshift3'
   /** 0 to 3600. */
   readonly ttlSeconds: number
   readonly pods: PodMode
-  /** Whether an endpoint without a host name is called after its Pod. */
+  /** Whether an endpoint without a hostname gets its Pod's name. */
   readonly usesPodNames: boolean
   /** Whether headless Services and endpoints have names. */
   readonly hasEndpoints: boolean
@@ -71,10 +73,10 @@ export type NamingOptions = {
   readonly ignoresEmptyServices: boolean
   /** Namespaces that are served; none for all. */
   readonly namespaces: ReadonlySet<string>
-  /** Namespaces must meet this. */
+  /** Selector for namespaces. */
   readonly namespaceSelector: Selector
-  /** Services, slices and Pods must meet this. */
+  /** Selector for Services, slices and Pods. */
   readonly objectSelector: Selector
-  /** Addresses of the name server itself, which decide who its NS records name. */
+  /** Addresses of the name server itself, from which its NS records follow. */
   readonly localAddresses: readonly string[]
 }

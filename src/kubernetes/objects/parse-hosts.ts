@@ -1,6 +1,6 @@
 /**
- * Reads objects that say under which host names something is reached: Ingresses, routes and
- * Gateways (Gateway API), VirtualServers (k8s.nginx.org), DNSEndpoints (external-dns), Nodes.
+ * Parses objects with hostnames: Ingresses, routes and Gateways (Gateway API), VirtualServers
+ * (k8s.nginx.org), DNSEndpoints (external-dns), Nodes.
  * @module
  */
 
@@ -8,7 +8,7 @@ import { objectKey } from './cluster.ts'
 import type { Fields } from './object-fields.ts'
 import type { Gateway, Host, HostKind, HostObject, Node, Outside } from './objects.ts'
 
-/** Reads a Gateway. */
+/** Parses a Gateway. */
 export function parseGateway(fields: Fields): Gateway {
   return {
     kind: 'Gateway',
@@ -23,7 +23,7 @@ export function parseGateway(fields: Fields): Gateway {
   }
 }
 
-/** Reads an Ingress: each rule's host leads to where its load balancer is. */
+/** Parses an Ingress: the host of each rule points to the load balancer. */
 export function parseIngress(fields: Fields): HostObject {
   const spec = fields.child('spec')
   const names = spec.children('rules').map((rule) => rule.text('host'))
@@ -34,13 +34,13 @@ export function parseIngress(fields: Fields): HostObject {
   })
 }
 
-/** Reads where a load balancer is. */
+/** Parses the addresses of a load balancer. */
 export function parseIngressStatus(fields: Fields): Outside['ingress'] {
   const entries = fields.child('status').child('loadBalancer').children('ingress')
   return entries.map((entry) => ({ ip: entry.text('ip'), hostname: entry.text('hostname') }))
 }
 
-/** Reads routes of a kind: their host names lead to the Gateways that they hang on. */
+/** Returns a parser for routes of a kind, whose hostnames point to their parent Gateways. */
 export function parseRoute(
   kind: 'HTTPRoute' | 'GRPCRoute' | 'TLSRoute',
 ): (fields: Fields) => HostObject {
@@ -56,7 +56,7 @@ export function parseRoute(
   }
 }
 
-/** Reads a VirtualServer of NGINX's ingress controller. */
+/** Parses a VirtualServer of NGINX's ingress controller. */
 export function parseVirtualServer(fields: Fields): HostObject {
   const ends = fields.child('status').children('externalEndpoints')
   const targets = ends.map((end) => end.text('ip') || end.text('hostname'))
@@ -64,7 +64,7 @@ export function parseVirtualServer(fields: Fields): HostObject {
   return hostObject('VirtualServer', fields, { hosts })
 }
 
-/** Reads a DNSEndpoint: records of the types A, AAAA, CNAME and TXT. */
+/** Parses a DNSEndpoint: records of the types A, AAAA, CNAME and TXT. */
 export function parseDnsEndpoint(fields: Fields): HostObject {
   const endpoints = fields.child('spec').children('endpoints')
   return hostObject('DNSEndpoint', fields, { hosts: endpoints.flatMap(parseHost) })
@@ -85,7 +85,7 @@ function parseHost(endpoint: Fields): Host[] {
   }
 }
 
-/** Reads a Node, which is called by the host names among its addresses. */
+/** Parses a Node; its names are the hostnames among its addresses. */
 export function parseNode(fields: Fields): Node {
   const addresses = fields.child('status').children('addresses')
   const ofType = (type: string): string[] =>

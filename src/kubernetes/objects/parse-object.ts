@@ -1,6 +1,6 @@
 /**
- * Reads objects as the API or a file gives them. What the API server would have filled in is filled
- * in here (the namespace `default`, the protocol TCP), so that files work without one.
+ * Parses objects from the API or from files. Applies the API server's defaults (namespace
+ * `default`, protocol TCP), so that files work without one.
  * @module
  */
 import { isRecord } from '../../bytes/unknown.ts'
@@ -28,7 +28,7 @@ import {
 } from './parse-hosts.ts'
 
 /**
- * Why an object cannot be read, for people: the object, the field, what it is, what it should be.
+ * An object is invalid; the message has the object, the field, its value and what the API allows.
  */
 export type ParseProblem = { readonly kind: 'problem'; readonly message: string }
 
@@ -40,8 +40,8 @@ const IMPORT_NAME_LABEL = 'multicluster.kubernetes.io/service-name'
 const TRIGGER_ANNOTATION = 'endpoints.kubernetes.io/last-change-trigger-time'
 
 /**
- * The kinds that names come from, with their API groups: others may have kinds that are called the
- * same.
+ * The kinds that give names, with their API groups, as other groups may have kinds of the same
+ * name.
  */
 const PARSERS: Readonly<Record<Kind, Parser>> = {
   Namespace: { group: '', parse: parseNamespace },
@@ -65,9 +65,9 @@ const PARSERS: Readonly<Record<Kind, Parser>> = {
 const PARSERS_BY_KIND: ReadonlyMap<string, Parser> = new Map(Object.entries(PARSERS))
 
 /**
- * Reads one object of unknown shape. `undefined` for kinds that no names come from. An object that
- * does not say its API group is taken to be of the right one, as the items of lists are.
- * @returns the object, or what is wrong with it. Never throws.
+ * Parses one object of unknown shape; `undefined` for kinds that give no names. An object without
+ * an API group, such as the item of a list, counts as of the right one.
+ * @returns the object, or the error. Never throws.
  */
 export function parseObject(value: unknown): ClusterObject | ParseProblem | undefined {
   try {
@@ -80,7 +80,7 @@ export function parseObject(value: unknown): ClusterObject | ParseProblem | unde
   }
 }
 
-/** Names an object that could not be read, as far as it says its own name. */
+/** Describes an invalid object, by its name if it has one. */
 function describe(value: unknown): string {
   const { kind, metadata } = isRecord(value) ? value : {}
   const { namespace, name } = isRecord(metadata) ? metadata : {}
@@ -88,7 +88,7 @@ function describe(value: unknown): string {
   return `${typeof kind === 'string' ? kind : 'Object'} ${path || 'without a name'}`
 }
 
-/** Tells whether `apiVersion`, of the form `group/version` or `v1`, is of a group. */
+/** Returns whether `apiVersion`, of the form `group/version` or `v1`, is of a group. */
 function isOfGroup(fields: Fields, group: string): boolean {
   const version = fields.text('apiVersion')
   return version === '' || version.slice(0, Math.max(0, version.lastIndexOf('/'))) === group
@@ -117,7 +117,7 @@ function parseService(fields: Fields): Service {
   }
 }
 
-/** Annotations that name a Service; the first one that is there counts. */
+/** Annotations with hostnames of a Service; the first one present wins. */
 const HOSTNAME_ANNOTATIONS: readonly string[] = [
   'coredns.io/hostname',
   'external-dns.alpha.kubernetes.io/hostname',

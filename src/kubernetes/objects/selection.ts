@@ -1,5 +1,5 @@
 /**
- * Which objects and namespaces count, by the options `labels`, `namespaces` and `namespace_labels`.
+ * Selects objects and namespaces by the options `labels`, `namespaces` and `namespace_labels`.
  * @module
  */
 import type { Cluster } from './cluster.ts'
@@ -9,19 +9,19 @@ import type { HostsTree, NamingOptions } from './options.ts'
 import { matchesSelector } from './selector.ts'
 
 /**
- * Tells whether an object meets the selector for its kind, and may have a part in the names that
- * are made. ServiceImports have to meet the selector of namespaces: so it is in CoreDNS
+ * Returns whether an object matches the selector for its kind, and is relevant for the tree of
+ * names. ServiceImports have to match the selector of namespaces, as in CoreDNS
  * (plugin/kubernetes/controller.go).
  */
 export function isSelected(object: ClusterObject, options: NamingOptions): boolean {
-  // That a Service is exported says nothing of the Service, which is selected itself.
+  // A ServiceExport needs no match: the Service itself is selected.
   if (object.kind === 'ServiceExport') return options.tree.kind === 'exports'
   const byNamespace = object.kind === 'Namespace' || object.kind === 'ServiceImport'
   const selector = byNamespace ? options.namespaceSelector : options.objectSelector
   return isUsed(object, options) && matchesSelector(selector, object.labels)
 }
 
-/** Trees beside the main one come from few of a cluster's objects. */
+/** Trees beside the main one need few kinds of objects. */
 function isUsed(object: ClusterObject, { tree, localAddresses }: NamingOptions): boolean {
   const isLocal = ({ endpoints }: EndpointSlice): boolean =>
     endpoints.some(({ addresses }) => addresses.some((at) => localAddresses.includes(at)))
@@ -41,10 +41,10 @@ function isUsed(object: ClusterObject, { tree, localAddresses }: NamingOptions):
   }
 }
 
-/** The label by which people take an object out of `k8s_gateway`. */
+/** The label that excludes an object from `k8s_gateway`. */
 const IGNORE_LABEL = 'k8s-gateway.dns/ignore'
 
-/** Whether an object says host names, or has a part in where these lead. */
+/** Returns whether an object has hostnames, or is a target of some. */
 function saysHosts(object: ClusterObject, tree: HostsTree): boolean {
   const { kind, labels } = object
   if (kind === 'EndpointSlice') return true
@@ -58,12 +58,12 @@ function saysHosts(object: ClusterObject, tree: HostsTree): boolean {
   return isMet && object.outside !== undefined
 }
 
-/** Whether something is in a list; without a list, anything is. */
+/** Returns whether a list has an item; an empty list has any. */
 function isOneOf(text: string, list: readonly string[]): boolean {
   return list.length === 0 || list.includes(text)
 }
 
-/** Names of the namespaces that are served, sorted: those that exist and are asked for. */
+/** Returns the names of the served namespaces, sorted: those that exist and are selected. */
 export function servedNamespaces(cluster: Cluster, { namespaces }: NamingOptions): string[] {
   return [...cluster.namespaces.keys()]
     .filter((name) => namespaces.size === 0 || namespaces.has(name))
@@ -72,8 +72,8 @@ export function servedNamespaces(cluster: Cluster, { namespaces }: NamingOptions
 }
 
 /**
- * Which namespaces are served. The list of namespaces holds for reverse look-ups as well, the
- * selector of namespaces does not: so it is in CoreDNS (plugin/kubernetes/reverse.go).
+ * The served namespaces. The list of namespaces applies to reverse look-ups too, the selector of
+ * namespaces does not, as in CoreDNS (plugin/kubernetes/reverse.go).
  */
 export type ServedNamespaces = {
   readonly names: readonly string[]
@@ -81,7 +81,7 @@ export type ServedNamespaces = {
   readonly pointsBack: (namespace: string) => boolean
 }
 
-/** Finds the namespaces that are served. */
+/** Returns the namespaces that are served. */
 export function findServed(cluster: Cluster, options: NamingOptions): ServedNamespaces {
   const names = servedNamespaces(cluster, options)
   const served = new Set(names)

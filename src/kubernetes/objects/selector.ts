@@ -1,5 +1,5 @@
 /**
- * Label selectors as the API takes them in a query: `tier=gold,env in (a,b),!legacy`
+ * Label selectors in the API's query syntax: `tier=gold,env in (a,b),!legacy`
  * (k8s.io/apimachinery/pkg/labels, `labels.Parse`).
  * @module
  */
@@ -11,7 +11,7 @@ type Requirement = {
   readonly values: readonly string[]
 }
 
-/** All of its requirements must hold; none at all hold for every object. */
+/** All requirements must hold; a selector without any matches every object. */
 export type Selector = readonly Requirement[]
 
 const NAME = /[A-Za-z0-9](?:[-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?/
@@ -20,7 +20,7 @@ const PREFIX = /(?![^/]*(?:\.[-.]|-\.))[a-z0-9](?:[-a-z0-9.]{0,251}[a-z0-9])?\//
 const KEY = new RegExp(`^(?:${PREFIX.source})?${NAME.source}$`)
 const VALUE = new RegExp(`^(?:${NAME.source})?$`)
 
-/** Parses a selector. @returns `undefined` when it is not one */
+/** Parses a selector. @returns `undefined` if it is invalid */
 export function parseSelector(text: string): Selector | undefined {
   const requirements: Requirement[] = []
   for (const part of splitOutsideParentheses(text)) {
@@ -31,7 +31,7 @@ export function parseSelector(text: string): Selector | undefined {
   return requirements
 }
 
-/** Tells whether labels meet a selector. A missing label is not equal to anything. */
+/** Returns whether labels match a selector. A missing label does not equal anything. */
 export function matchesSelector(selector: Selector, labels: Labels): boolean {
   return selector.every((requirement) => isMet(requirement, labels.get(requirement.key)))
 }

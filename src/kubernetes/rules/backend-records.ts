@@ -1,6 +1,5 @@
 /**
- * From backends to records: what a name that leads to some backends answers for A, AAAA, CNAME and
- * SRV.
+ * Records of backends: the A, AAAA, CNAME and SRV records of a name that points to them.
  * @module
  */
 
@@ -11,26 +10,26 @@ import { TYPE } from '../../dns/rr-type.ts'
 import type { Rdata, RRset } from '../../records/zone-entry.ts'
 import type { Port } from '../objects/objects.ts'
 
-/** Texts that a list is looked through for rather than a set, which takes longer to make. */
+/** Most strings that are searched in a list; a set takes longer to create. */
 const FEW = 8
 /** A power of two. */
 const NUMBERS_KEPT = 1024
 
 /** An address or host together with one of its ports. */
 export type Backend = {
-  /** Address or, in a slice of type FQDN, host name. */
+  /** Address or, in a slice of type FQDN, hostname. */
   readonly host: string
   /** The host's bytes when it is an address. */
   readonly address: Uint8Array | undefined
-  /** Name that SRV records give for it, relative to the zone. */
+  /** Target of its SRV records, relative to the zone. */
   readonly target: Uint8Array
-  /** `undefined` when neither the Service nor the slice lists one. */
+  /** `undefined` if neither the Service nor the slice has one. */
   readonly port: Port | undefined
-  /** Whether what else its list has with this host or this target is the same at other ports. */
+  /** Whether all backends in its list with this host or target differ only in the port. */
   readonly isAlone: boolean
 }
 
-/** A name and who may see it. */
+/** The name of records, and the namespace that may see it. */
 export type Place = {
   readonly owner: Uint8Array
   readonly namespace: string
@@ -39,7 +38,7 @@ export type Place = {
   readonly priority?: number
 }
 
-/** Makes the backends of a host: one for each port, or one without. */
+/** Returns the backends of a host: one for each port, or one without a port. */
 export function backendsOf(host: string, target: Uint8Array, ports: readonly Port[]): Backend[] {
   const address = parseAddress(host)
   return ports.length === 0
@@ -47,10 +46,12 @@ export function backendsOf(host: string, target: Uint8Array, ports: readonly Por
     : ports.map((port) => ({ host, address, target, port, isAlone: false }))
 }
 
-/** Makes the records at a name that leads to some backends. */
+/** Records of a name with backends. */
 export type RecordsOf = (place: Place, backends: readonly Backend[]) => RRset[]
 
-/** Makes the records at a name that leads to `backends`. Hosts that are neither are left out. */
+/**
+ * Returns the records of a name with `backends`. Skips hosts that are neither address nor hostname.
+ */
 export function backendRecords(place: Place, backends: readonly Backend[]): RRset[] {
   const records: RRset[] = []
   if (isOneHost(backends)) addHost(records, place, backends[0])
@@ -60,7 +61,7 @@ export function backendRecords(place: Place, backends: readonly Backend[]): RRse
   return records
 }
 
-/** The ports of one host: what most names of endpoints lead to. */
+/** Returns whether the backends are the ports of one host, as for most endpoint names. */
 function isOneHost(backends: readonly Backend[]): boolean {
   for (const { host } of backends) if (host !== backends[0]?.host) return false
   return true
@@ -70,7 +71,7 @@ function addHost(records: RRset[], place: Place, backend: Backend | undefined): 
   if (backend === undefined) return
   const { host, address } = backend
   if (address === undefined) {
-    const rdata = aliasRdata(host)
+    const rdata = cnameRdata(host)
     if (rdata !== undefined) addRecords(records, place, { type: TYPE.CNAME, rdata: [rdata] })
     return
   }
@@ -81,22 +82,22 @@ function addHost(records: RRset[], place: Place, backend: Backend | undefined): 
 function addHosts(records: RRset[], place: Place, backends: readonly Backend[]): void {
   const ipv4: Rdata[] = []
   const ipv6: Rdata[] = []
-  const aliases: Rdata[] = []
+  const cnames: Rdata[] = []
   const isKnown = tellsKnown(backends.length)
   let last = ''
   for (const { host, address, isAlone } of backends) {
-    // The ports of a host come one after the other.
+    // The ports of a host are consecutive.
     if (host === last || (!isAlone && isKnown(host))) continue
     last = host
     if (address !== undefined) (address.length === 4 ? ipv4 : ipv6).push({ bytes: address })
     else {
-      const rdata = aliasRdata(host)
-      if (rdata !== undefined) aliases.push(rdata)
+      const rdata = cnameRdata(host)
+      if (rdata !== undefined) cnames.push(rdata)
     }
   }
   addRecords(records, place, { type: TYPE.A, rdata: ipv4 })
   addRecords(records, place, { type: TYPE.AAAA, rdata: ipv6 })
-  addRecords(records, place, { type: TYPE.CNAME, rdata: aliases })
+  addRecords(records, place, { type: TYPE.CNAME, rdata: cnames })
 }
 
 function addRecords(
@@ -108,8 +109,8 @@ function addRecords(
 }
 
 /**
- * Each target and port once. The weight splits 100 over all addresses, those without a port and
- * those that fall together included, as CoreDNS does it. Host names get no SRV record.
+ * Returns an SRV record for each target and port. The weight splits 100 over all addresses,
+ * including duplicates and those without a port, as in CoreDNS. Hostnames get no SRV record.
  */
 function serviceRdata(backends: readonly Backend[], priority: number): Rdata[] {
   let count = 0
@@ -130,7 +131,7 @@ function serviceRdata(backends: readonly Backend[], priority: number): Rdata[] {
   return rdata
 }
 
-/** Whether a backend before the one at `index` has the same port and target. */
+/** Returns whether an earlier backend than the one at `index` has the same port and target. */
 function hasSameBefore(backends: readonly Backend[], index: number): boolean {
   const backend = backends[index]
   if (backend === undefined) return false
@@ -144,7 +145,7 @@ function hasSameBefore(backends: readonly Backend[], index: number): boolean {
   return false
 }
 
-/** Makes a function that tells whether a text was given to it before; `count` texts at most. */
+/** Returns a function that returns whether it was called with a string before, at most `count`. */
 function tellsKnown(count: number): (text: string) => boolean {
   if (count > FEW) {
     const known = new Set<string>()
@@ -162,15 +163,15 @@ function tellsKnown(count: number): (text: string) => boolean {
   }
 }
 
-/** The weight of each of so many SRV records; 1 at least. */
+/** Returns the weight of each of `count` SRV records; at least 1. */
 export function shareOf(count: number): number {
   return Math.max(1, Math.floor(100 / count))
 }
 
-/** Numbers of SRV records that were made: most records have one of few. */
+/** Cache of SRV numbers, as most records have one of few. */
 const madeNumbers: (Uint8Array | undefined)[] = Array.from({ length: NUMBERS_KEPT })
 
-/** As `serviceNumbers`; the bytes may be those of other records as well. */
+/** Returns what `serviceNumbers` does; several records may share the bytes. */
 function sharedNumbers(priority: number, weight: number, port: number): Uint8Array {
   const place = (port ^ (weight << 4)) & (NUMBERS_KEPT - 1)
   const made = madeNumbers[place]
@@ -185,7 +186,7 @@ function sharedNumbers(priority: number, weight: number, port: number): Uint8Arr
   return bytes
 }
 
-/** Makes the numbers that an SRV record's rdata begins with. */
+/** Returns priority, weight and port of an SRV record as rdata. */
 export function serviceNumbers({
   priority,
   weight,
@@ -202,8 +203,10 @@ export function serviceNumbers({
   return bytes
 }
 
-/** Rdata of an alias to a host name; `undefined` when that is an address or no name at all. */
-export function aliasRdata(host: string): Rdata | undefined {
+/**
+ * Returns the rdata of a CNAME record; `undefined` if the target is an address or no valid name.
+ */
+export function cnameRdata(host: string): Rdata | undefined {
   const bytes = parseAddress(host) === undefined ? parseName(host) : undefined
   return bytes && { bytes }
 }

@@ -1,7 +1,7 @@
 /**
  * `<endpoint>.<service>`: one name for each ready endpoint (DNS specification 1.1.0 §2.4.1), also
- * of a Service with a cluster IP. An endpoint is called by its host name; else, when that is asked
- * for, after its Pod; else by its address with dashes.
+ * for a Service with a cluster IP. The label is the endpoint's hostname; else, with
+ * `endpoint_pod_names`, its Pod's name; else its address with dashes.
  * @module
  */
 
@@ -12,10 +12,10 @@ import { dashedLabelOf, joinLabels, labelOf } from '../objects/labels.ts'
 import type { Endpoint } from '../objects/objects.ts'
 import { type Backend, backendRecords, type Place, type RecordsOf } from './backend-records.ts'
 
-/** What an address ends in whose label would end in a dash. */
+/** Appended to an address whose label would end in a dash. */
 const OPEN_ENDS: ReadonlySet<string> = new Set([':', '.', '-'])
 
-/** Makes the names of endpoints: each leads to the backends that share it. */
+/** Returns the names of endpoints, each with the backends that share it. */
 export function endpointNames(
   place: Place,
   backends: readonly Backend[],
@@ -31,7 +31,7 @@ export function endpointNames(
   return names
 }
 
-/** Puts backends of the same target together; those of one address are so from the start. */
+/** Groups backends by their target; those of one address are consecutive. */
 function byTarget(backends: readonly Backend[]): readonly (readonly Backend[])[] {
   const runs: Backend[][] = []
   for (let at = 0; at < backends.length; ) {
@@ -53,8 +53,8 @@ function byTarget(backends: readonly Backend[]): readonly (readonly Backend[])[]
 }
 
 /**
- * What an endpoint's address is called, put before the labels `below`. A Pod's name may be several
- * labels. `undefined` when there is no way to call it.
+ * Returns the name of an endpoint's address before the labels `below`; a Pod's name may be several
+ * labels. `undefined` if DNS cannot express it.
  */
 export function endpointLabel(
   { hostname, targetName }: Endpoint,

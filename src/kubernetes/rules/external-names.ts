@@ -1,14 +1,14 @@
 /**
- * Names by which Services are found from outside, `<service>.<ns>`, as CoreDNS's `k8s_external` has
- * them (plugin/kubernetes/external.go): they lead to what load balancers and `externalIPs` say.
+ * External names of Services, `<service>.<ns>`, as in CoreDNS's `k8s_external`
+ * (plugin/kubernetes/external.go): they point to load balancers and `externalIPs`.
  *
  * | Service | `<service>.<ns>` | below it |
  * |---|---|---|
- * | with addresses outside | these; host names as CNAME | its ports; `*`, for any label |
- * | headless, without, if endpoints are wanted | its ready endpoints | ports, endpoints |
- * | any other, without, if endpoints are wanted | nothing | its ready endpoints |
+ * | with external addresses | these; hostnames as CNAME | its ports; `*`, for any label |
+ * | headless, without, with the option `headless` | its ready endpoints | ports, endpoints |
+ * | any other, without, with the option `headless` | nothing | its ready endpoints |
  *
- * The addresses of the zones' name server stand at the apex.
+ * The addresses of the zone's name server are at the apex.
  * @module
  */
 
@@ -35,21 +35,21 @@ import { endpointBackends } from './named-slices.ts'
 import { servingSlices } from './nameserver-names.ts'
 import { portNames } from './port-names.ts'
 
-/** The tree that these names are of. */
+/** The tree of external names. */
 export type ExternalTree = Extract<Tree, { kind: 'external' }>
 
-/** Makes the names of a Service. */
-export function outsideNames(
+/** Returns the names of a Service. */
+export function externalNames(
   service: Service,
   slices: readonly EndpointSlice[],
   options: NamingOptions & { readonly tree: ExternalTree },
 ): ZoneEntry[] {
-  const owner = outsideOwner(service)
+  const owner = externalOwner(service)
   if (owner === undefined) return []
   const { ttlSeconds, hasEndpoints } = options.tree
   const place: Place = { owner, namespace: service.namespace, ttlSeconds }
   const recordsOf = recordsWith(options.ttlSeconds)
-  const hosts = outsideHosts(service)
+  const hosts = externalHosts(service)
   if (hosts.length > 0) {
     const backends = hosts.flatMap((host) => backendsOf(host, owner, service.ports))
     const anything = joinLabels(WILDCARD, owner) ?? owner
@@ -66,31 +66,31 @@ export function outsideNames(
   return [...recordsOf(place, endpoints), ...portNames(place, endpoints, recordsOf), ...names]
 }
 
-/** Makes the pointers of a Service's addresses outside. */
-export function outsidePointers(
+/** Returns the pointers of a Service's external addresses. */
+export function externalPointers(
   service: Service,
   { ttlSeconds }: ExternalTree,
   isWanted: (address: Uint8Array) => boolean = () => true,
 ): Pointer[] {
-  const target = outsideOwner(service)
-  return outsideHosts(service).flatMap((host): Pointer[] => {
+  const target = externalOwner(service)
+  return externalHosts(service).flatMap((host): Pointer[] => {
     const address = parseAddress(host)
     if (address === undefined || target === undefined || !isWanted(address)) return []
     return [{ kind: 'pointer', address, namespace: service.namespace, ttlSeconds, target }]
   })
 }
 
-/** Makes the name of a namespace. */
-export function outsideNamespace(namespace: string): ZoneEntry[] {
+/** Returns the name of a namespace. */
+export function externalNamespace(namespace: string): ZoneEntry[] {
   const owner = labelOf(namespace)
   return owner === undefined ? [] : [{ kind: 'name', owner, namespace }]
 }
 
 /**
- * Makes the addresses of the zones' name server: those outside of the Services behind the server's
- * own addresses; without such a Service, its own.
+ * Returns the addresses of the zone's name server: the external addresses of the Services whose
+ * endpoints have the server's own addresses; if there is no such Service, its own addresses.
  */
-export function outsideNameserver(
+export function externalNameserver(
   cluster: Cluster,
   options: NamingOptions & { readonly tree: ExternalTree },
 ): ZoneEntry[] {
@@ -100,7 +100,7 @@ export function outsideNameserver(
     const key = objectKey({ namespace: slice.namespace, name: slice.serviceName })
     const service = cluster.services.get(key)
     if (service === undefined) return []
-    if (!options.tree.hasEndpoints || !service.isHeadless) return outsideHosts(service)
+    if (!options.tree.hasEndpoints || !service.isHeadless) return externalHosts(service)
     const ready = slice.endpoints.filter(({ isReady }) => isReady)
     return ready.flatMap(({ addresses }) => addresses)
   })
@@ -111,19 +111,19 @@ export function outsideNameserver(
   return [{ kind: 'name', owner: EMPTY, namespace: '' }, ...backendRecords(place, backends)]
 }
 
-/** Finds the name of a Service; `undefined` when it cannot be one. */
-export function outsideOwner({ name, namespace }: Service): Uint8Array | undefined {
+/** Returns the external name of a Service; `undefined` if DNS cannot express it. */
+export function externalOwner({ name, namespace }: Service): Uint8Array | undefined {
   return joinLabels(labelOf(name), labelOf(namespace))
 }
 
-/** Lists the addresses and host names that a Service has outside. */
-export function outsideHosts({ outside }: Service): readonly string[] {
+/** Lists the addresses and hostnames of a Service outside of the cluster. */
+export function externalHosts({ outside }: Service): readonly string[] {
   if (outside === undefined) return []
   const hosts = outside.ingress.map(({ ip, hostname }) => ip || hostname)
   return [...outside.externalIPs, ...hosts].filter((host) => host !== '')
 }
 
-/** SRV records and aliases have the TTL of the cluster's own names, as in CoreDNS. */
+/** SRV and CNAME records have the TTL of the cluster's own names, as in CoreDNS. */
 function recordsWith(ttlSeconds: number): RecordsOf {
   return (place, backends) => {
     const sets = backendRecords(place, backends).filter(({ type }) => type !== TYPE.SRV)
@@ -135,7 +135,7 @@ function recordsWith(ttlSeconds: number): RecordsOf {
   }
 }
 
-/** Unlike in the cluster's own zone, SRV records lead to host names as well. */
+/** Returns SRV records. Unlike in the cluster's own zone, their targets may be hostnames. */
 function serviceRdata(backends: readonly Backend[]): Rdata[] {
   const weight = shareOf(backends.length)
   const unique = new Map<string, Rdata>()

@@ -1,7 +1,7 @@
 /**
- * The records of a Service in a transfer of the zones outside, as CoreDNS lists them
- * (plugin/k8s_external/transfer.go): each port gives the addresses once more, SRV records stand
- * twice for endpoints, and once by name, with the first port, for addresses outside.
+ * The records of a Service in a transfer of an external zone, as CoreDNS lists them
+ * (plugin/k8s_external/transfer.go): the addresses once for each port; SRV records twice for
+ * endpoints, and once by name, with the first port, for external addresses.
  * @module
  */
 import { concatBytes, toLatin1 } from '../../bytes/bytes.ts'
@@ -18,23 +18,23 @@ import {
   serviceNumbers,
   shareOf,
 } from './backend-records.ts'
-import { type ExternalTree, outsideHosts, outsideOwner } from './external-names.ts'
+import { type ExternalTree, externalHosts, externalOwner } from './external-names.ts'
 import { endpointBackends } from './named-slices.ts'
 import { portOwner } from './port-names.ts'
 
-/** Weight of an SRV record that is alone. */
+/** Weight of a single SRV record. */
 const ALONE = 100
 
 /** Lists the records of a Service. */
-export function outsideTransfer(
+export function externalTransfer(
   { service, slices }: { readonly service: Service; readonly slices: readonly EndpointSlice[] },
   options: NamingOptions & { readonly tree: ExternalTree },
 ): RRset[] {
-  const owner = outsideOwner(service)
+  const owner = externalOwner(service)
   if (owner === undefined) return []
   const { tree, ttlSeconds, usesPodNames } = options
   const place: Place = { owner, namespace: service.namespace, ttlSeconds }
-  const hosts = outsideHosts(service)
+  const hosts = externalHosts(service)
   if (hosts.length > 0) {
     const backends = hosts.flatMap((host) => backendsOf(host, owner, service.ports))
     return hostTransfer(place, backends, tree)
@@ -97,7 +97,7 @@ function addresses(
   return sets.map((set) => (set.type === TYPE.CNAME ? set : { ...set, ttlSeconds }))
 }
 
-/** SRV records to each target and port once; host names are targets themselves. */
+/** Returns an SRV record for each target and port; hostnames are targets themselves. */
 function services(place: Place | undefined, backends: readonly Backend[], weight: number): RRset[] {
   const unique = new Map<string, RRset>()
   for (const { host, address, target, port } of backends) {

@@ -1,12 +1,12 @@
 /**
- * Which names have room below the origins that a cluster is served under.
+ * Drops names that are too long below the origins of a cluster.
  * @module
  */
 import { NAME_BYTES_MAX } from '../../dns/limits.ts'
 import type { ZoneEntry } from '../../records/zone-entry.ts'
 import type { NamingOptions } from '../objects/options.ts'
 
-/** Leaves out what does not fit below every origin (RFC 1035 §3.1). */
+/** Returns the entries whose names fit below every origin (RFC 1035 §3.1). */
 export function keepFitting<Entry extends ZoneEntry>(
   entries: readonly Entry[],
   { origins }: NamingOptions,

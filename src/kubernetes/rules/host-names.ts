@@ -1,15 +1,14 @@
 /**
- * Host names that objects say, and where these lead, as k8s_gateway has it (its gateway.go and
- * kubernetes.go):
+ * Hostnames of objects and their targets, as in k8s_gateway (its gateway.go and kubernetes.go):
  *
- * | object | names | lead to |
+ * | object | names | point to |
  * |---|---|---|
- * | Ingress, VirtualServer | hosts of its rules | where its load balancer is |
- * | HTTPRoute, GRPCRoute, TLSRoute | its host names | where its Gateways are |
+ * | Ingress, VirtualServer | hosts of its rules | its load balancer |
+ * | HTTPRoute, GRPCRoute, TLSRoute | its hostnames | its Gateways |
  * | LoadBalancer Service | an annotation's, else `<name>.<ns>` | `externalIPs`, else its balancer |
  * | Service with `k8s-gateway.dns/resolve-endpoints` | the same | its ready endpoints |
- * | DNSEndpoint | those of its records | what these say |
- * | Node | its host names | its addresses of one type |
+ * | DNSEndpoint | those of its records | their targets |
+ * | Node | its hostnames | its addresses of one type |
  * @module
  */
 import { concatBytes, EMPTY } from '../../bytes/bytes.ts'
@@ -24,26 +23,26 @@ import {
   type Service,
 } from '../objects/objects.ts'
 import { backendRecords, backendsOf } from './backend-records.ts'
-import { outsideHosts } from './external-names.ts'
+import { externalHosts } from './external-names.ts'
 
-/** An object that says host names. */
+/** An object with hostnames. */
 export type Naming = HostObject | Service | Node
 
-/** What a name leads to. */
+/** The targets of a name. */
 export type Targets = {
-  /** Addresses and host names. */
+  /** Addresses and hostnames. */
   readonly hosts: readonly string[]
   /** Texts of TXT records. */
   readonly texts: readonly string[]
 }
 
-/** A label, and names of them, as RFC 1123 has them; the first may be a wildcard. */
+/** A label, and names, by RFC 1123; the first label may be a wildcard. */
 const LABEL = '[a-z0-9](?:[-a-z0-9]*[a-z0-9])?'
 const HOST_NAME = new RegExp(`^(?:\\*\\.)?${LABEL}(?:\\.${LABEL})*$`)
-/** Bytes of one of the texts that TXT data is made of (RFC 1035 §3.3). */
+/** Most bytes of a character string in TXT rdata (RFC 1035 §3.3). */
 const TEXT_BYTES_MAX = 255
 
-/** Lists the names that an object says; each is a whole one, or below any zone. */
+/** Lists the hostnames of an object; each is absolute, or below any zone. */
 export function saidNames(object: Naming): readonly string[] {
   switch (object.kind) {
     case 'Node':
@@ -62,19 +61,19 @@ function serviceNames({ outside, name, namespace }: Service): readonly string[] 
   return hostnames?.filter((host) => HOST_NAME.test(host)) ?? [`${name}.${namespace}`]
 }
 
-/** Tells which of an object's names are none, one line each. */
+/** Returns a warning for each of an object's names that is invalid. */
 export function nameProblems(object: Naming): string[] {
   const said = object.kind === 'Service' ? (object.outside?.hostnames ?? []) : saidNames(object)
   const isName = (text: string): boolean =>
     object.kind === 'Service' ? HOST_NAME.test(text) : parseName(text) !== undefined
   return said
     .filter((text) => !isName(text))
-    .map((text) => `${describeObject(object)}: "${text}" is not a host name`)
+    .map((text) => `${describeObject(object)}: "${text}" is not a hostname`)
 }
 
 /**
- * Finds the absolute names that a name stands for: itself, and itself below each zone. A name is in
- * the longest of the zones only.
+ * Returns the absolute names that a hostname stands for: itself, and itself below each zone. Only
+ * the longest matching zone has a name.
  * @param zones in lower case, without the final dot; '' for the root
  */
 export function absoluteNames(said: string, zones: readonly string[]): Set<string> {
@@ -92,7 +91,10 @@ function isWithin(name: string, zone: string): boolean {
   return zone === '' || name === zone || name.endsWith(`.${zone}`)
 }
 
-/** Where a Service leads: to its endpoints if it asks for it, else to what it has outside. */
+/**
+ * Returns the targets of a Service: its endpoints if an annotation says so, else external
+ * addresses.
+ */
 export function serviceTargets(service: Service, slices: readonly EndpointSlice[]): Targets {
   const { outside } = service
   if (outside === undefined) return { hosts: [], texts: [] }
@@ -100,12 +102,12 @@ export function serviceTargets(service: Service, slices: readonly EndpointSlice[
     const ready = slices.flatMap(({ endpoints }) => endpoints.filter(({ isReady }) => isReady))
     return { hosts: ready.flatMap(({ addresses }) => addresses), texts: [] }
   }
-  // What people say counts before what the load balancer says.
+  // `externalIPs`, set by people, have precedence over the load balancer.
   if (outside.externalIPs.length > 0) return { hosts: outside.externalIPs, texts: [] }
-  return { hosts: outsideHosts(service), texts: [] }
+  return { hosts: externalHosts(service), texts: [] }
 }
 
-/** Makes the records of an absolute name; host names among its targets become aliases. */
+/** Returns the records of an absolute name; hostnames among its targets become CNAMEs. */
 export function hostRecords(
   name: string,
   { hosts, texts }: Targets,
@@ -123,14 +125,14 @@ export function hostRecords(
   return records
 }
 
-/** TXT data of a text, in UTF-8; none for one that is too long for a record. */
+/** Returns TXT rdata of a text in UTF-8; none if it is too long for a record. */
 function textRdata(text: string): Rdata[] {
-  const octets = new TextEncoder().encode(text)
+  const bytes = new TextEncoder().encode(text)
   const parts: Uint8Array[] = []
-  for (let at = 0; at < octets.length || at === 0; at += TEXT_BYTES_MAX) {
-    const part = octets.subarray(at, at + TEXT_BYTES_MAX)
+  for (let at = 0; at < bytes.length || at === 0; at += TEXT_BYTES_MAX) {
+    const part = bytes.subarray(at, at + TEXT_BYTES_MAX)
     parts.push(Uint8Array.of(part.length), part)
   }
-  const bytes = concatBytes(...parts)
-  return bytes.length < 65536 ? [{ bytes }] : []
+  const rdata = concatBytes(...parts)
+  return rdata.length < 65536 ? [{ bytes: rdata }] : []
 }

@@ -1,11 +1,11 @@
 /**
- * The names of a ServiceImport, which several clusters have together (MCS-API, KEP-1645 "DNS"), as
- * CoreDNS's option `multicluster` has them.
+ * The names of a ServiceImport, a Service of several clusters (MCS-API, KEP-1645 "DNS"), as in
+ * CoreDNS's option `multicluster`.
  *
  * | ServiceImport | `<service>.<ns>.svc` | below it |
  * |---|---|---|
- * | ClusterSetIP | its addresses, when it has ports | ports, `<endpoint>.<cluster>` |
- * | Headless | addresses of its ready endpoints; without one it is not | the same |
+ * | ClusterSetIP | its addresses, if it has ports | ports, `<endpoint>.<cluster>` |
+ * | Headless | addresses of its ready endpoints; NXDOMAIN without one | the same |
  * @module
  */
 import type { ZoneEntry } from '../../records/zone-entry.ts'
@@ -20,7 +20,7 @@ import { clusterIpBackends } from './service-names.ts'
 
 const CLUSTER_LABEL = 'multicluster.kubernetes.io/source-cluster'
 
-/** Makes all names of a ServiceImport from it and its slices. */
+/** Returns all names of a ServiceImport and of the endpoints in its slices. */
 export function importNames(
   imported: ServiceImport,
   slices: readonly EndpointSlice[],
@@ -41,7 +41,7 @@ export function importNames(
   if (imported.ports.length === 0) return endpointNames(place, endpoints)
   const backends = clusterIpBackends(imported, owner)
   return [
-    // It is there as soon as it has ports, and may get its addresses later.
+    // The name exists as soon as there are ports; the addresses may come later.
     { kind: 'name', owner, namespace: imported.namespace },
     ...backendRecords(place, backends),
     ...portNames(place, backends),
@@ -50,8 +50,8 @@ export function importNames(
 }
 
 /**
- * Makes the names of a Service that a ServiceExport names: those of its endpoints, as a headless
- * ServiceImport has them. They stand in where no ServiceImport says how the Service is reached.
+ * Returns the names of a Service that a ServiceExport names: those of its endpoints, as for a
+ * headless ServiceImport. Clusters use them if no ServiceImport exists.
  */
 export function exportNames(
   service: Service,
@@ -70,13 +70,13 @@ export function exportNames(
   ]
 }
 
-/** Finds the name that the endpoints of a slice are below: `<cluster>.<service>`. */
+/** Returns the name above those of a slice's endpoints: `<cluster>.<service>`. */
 export function clusterOwner(slice: EndpointSlice, owner: Uint8Array): Uint8Array | undefined {
   const cluster = slice.labels.get(CLUSTER_LABEL) ?? ''
   return cluster === '' ? owner : joinLabels(labelOf(cluster), owner)
 }
 
-/** Endpoints are told apart by the cluster that they are in. */
+/** Names endpoints below the cluster that they are in. */
 function importBackends(owner: Uint8Array, slice: EndpointSlice, usesPodNames: boolean): Backend[] {
   const parent = clusterOwner(slice, owner)
   return parent === undefined ? [] : endpointBackends(parent, [slice], usesPodNames)

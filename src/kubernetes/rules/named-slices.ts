@@ -1,6 +1,6 @@
 /**
- * The ready addresses of slices and what each is called: made once, for the names that lead to
- * them, for where they point back to, and to tell whether some could not be named.
+ * The ready addresses of slices with their names: computed once, for the names, for the pointers
+ * and for warnings about endpoints without a name.
  * @module
  */
 
@@ -12,23 +12,23 @@ import type { NamingOptions } from '../objects/options.ts'
 import type { Backend } from './backend-records.ts'
 import { endpointLabel } from './endpoint-names.ts'
 
-/** Hashes that are compared with each other rather than put in a set, which has to be made. */
+/** Most hashes that are compared pairwise; a set takes longer to create. */
 const FEW = 24
 const HOST_SEED = 1
 const TARGET_SEED = 2
 
-/** A ready address of an endpoint that has a name. Any port of its slice leads to it. */
+/** A ready address of an endpoint with a name. It has all ports of its slice. */
 export type NamedAddress = Pick<Backend, 'host' | 'address' | 'target'>
 
-/** A slice, and what its ready addresses are called. */
+/** A slice, and the names of its ready addresses. */
 export type NamedSlice = {
   readonly slice: EndpointSlice
   readonly addresses: readonly NamedAddress[]
-  /** Whether all of them are addresses that have the name which was meant for them. */
+  /** Whether each of them is an address and has its intended name. */
   readonly isWhole: boolean
 }
 
-/** The relative name of a Service, when it can be one, and of what its slices list. */
+/** The relative name of a Service, if it has one, and those of its endpoints. */
 export type NamedService = {
   readonly owner: Uint8Array | undefined
   readonly slices: readonly NamedSlice[]
@@ -36,7 +36,7 @@ export type NamedService = {
 
 /**
  * Names the ready addresses of a slice below the name of its Service.
- * @param places which of all addresses of the slice are wanted; all when left out
+ * @param places indexes of the needed addresses of the slice; default: all
  */
 export function nameSlice(
   slice: EndpointSlice,
@@ -67,18 +67,18 @@ export function nameSlice(
   return { slice, addresses, isWhole }
 }
 
-/** Names a Service and what its slices list, where endpoints are called after it. */
+/** Names a Service and the endpoints in its slices. */
 export function nameEndpoints(
   slices: readonly EndpointSlice[],
   service: { readonly namespace: string; readonly name: string },
   { usesPodNames }: NamingOptions,
 ): NamedService {
   const owner = serviceOwner(service)
-  // Of a Service that cannot be named, it is still told whether its endpoints could be.
+  // A Service without a name still gets warnings about its endpoints.
   return { owner, slices: slices.map((slice) => nameSlice(slice, owner ?? EMPTY, usesPodNames)) }
 }
 
-/** Lists every named address of all slices with every port of its slice; without ports, once. */
+/** Lists every named address of all slices with each port of its slice, or once without ports. */
 export function sliceBackends(slices: readonly NamedSlice[]): Backend[] {
   const isAlone = areAlone(slices)
   const backends: Backend[] = []
@@ -93,7 +93,7 @@ export function sliceBackends(slices: readonly NamedSlice[]): Backend[] {
   return backends
 }
 
-/** Whether no two addresses are the same or have the same name, as far as hashes tell. */
+/** Returns whether all addresses and names differ, by their hashes. */
 function areAlone(slices: readonly NamedSlice[]): boolean {
   const hashes: number[] = []
   for (const { addresses } of slices) {
@@ -109,7 +109,7 @@ function areAlone(slices: readonly NamedSlice[]): boolean {
   return true
 }
 
-/** Lists every ready address of some slices with every port of its slice; without ports, once. */
+/** Lists every ready address of some slices with each port of its slice, or once without ports. */
 export function endpointBackends(
   serviceOwner: Uint8Array,
   slices: readonly EndpointSlice[],

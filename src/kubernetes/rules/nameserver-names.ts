@@ -1,8 +1,8 @@
 /**
  * The zone's name servers: NS records at the apex, and `ns.dns`, which the SOA record names.
  *
- * They are the Services that have one of the server's own addresses among their endpoints; without
- * such a Service, `ns.dns` with the server's own addresses (CoreDNS's `kubernetes` plugin, ns.go).
+ * They are the Services that have one of the server's own addresses among their endpoints. If there
+ * is none, it is `ns.dns` with the server's own addresses (CoreDNS's `kubernetes` plugin, ns.go).
  * @module
  */
 
@@ -23,7 +23,7 @@ import type { NamingOptions } from '../objects/options.ts'
 import { type Backend, backendRecords, backendsOf } from './backend-records.ts'
 import { endpointBackends } from './named-slices.ts'
 
-/** Returns the NS set of the apex and the addresses of `ns.dns`; without an address, neither. */
+/** Returns the NS RRset of the apex and the addresses of `ns.dns`; nothing without an address. */
 export function nameserverNames(cluster: Cluster, options: NamingOptions): RRset[] {
   const { ttlSeconds } = options
   const found = servingBackends(cluster, options)
@@ -44,10 +44,13 @@ export function nameserverNames(cluster: Cluster, options: NamingOptions): RRset
   ]
 }
 
-/** Name servers that a namespace has, or, with '' for one, that there are without any. */
+/** The name servers of a namespace; with '', those outside of all namespaces. */
 type Serving = { readonly namespace: string; readonly backends: readonly Backend[] }
 
-/** Makes the set by which a client that does not see all name servers is answered. */
+/**
+ * Returns the RRset that `kubernetes` answers limited clients from, who do not see all name
+ * servers.
+ */
 function choiceSet(all: readonly Serving[], ttlSeconds: number): RRset {
   const rdata = all.flatMap(({ namespace, backends }) => {
     const none = { namespace, address: EMPTY, target: EMPTY }
@@ -59,7 +62,7 @@ function choiceSet(all: readonly Serving[], ttlSeconds: number): RRset {
   return { kind: 'records', owner, namespace: '', type, ttlSeconds, rdata, isGlue: true }
 }
 
-/** Addresses of name servers go along with NS records, also when their namespace is not served. */
+/** Returns the glue addresses of NS records, also those in namespaces that are not served. */
 function glue(
   backend: Backend,
   { namespace, ttlSeconds }: { readonly namespace: string; readonly ttlSeconds: number },
@@ -76,8 +79,8 @@ function localBackends({ localAddresses }: NamingOptions): Serving {
 }
 
 /**
- * Backends of the Services behind the server's addresses, without ports, as these have no part in a
- * name server's names; `undefined` when no slice has one.
+ * Returns the backends, without ports, of the Services that have the server's addresses as
+ * endpoints; `undefined` if no slice has one.
  */
 function servingBackends(cluster: Cluster, options: NamingOptions): readonly Serving[] | undefined {
   return servingSlices(cluster, options)?.map((slice) => {
@@ -98,8 +101,8 @@ function servingBackends(cluster: Cluster, options: NamingOptions): readonly Ser
 }
 
 /**
- * Finds the slices that have one of the server's own addresses, in an order that is not that of
- * events; `undefined` when there is none.
+ * Finds the slices that have one of the server's own addresses, in an order that does not depend on
+ * events; `undefined` if there is none.
  */
 export function servingSlices(
   cluster: Cluster,

@@ -1,5 +1,5 @@
 /**
- * What keeps an object that the API accepts from having a name, or all of its names.
+ * Problems of objects that the API accepts but DNS cannot name, or only in part.
  * @module
  */
 import { parseAddress } from '../../dns/address.ts'
@@ -8,7 +8,7 @@ import { isLabel } from '../objects/labels.ts'
 import type { EndpointSlice, Port, Service, ServiceImport } from '../objects/objects.ts'
 import { endpointLabel } from './endpoint-names.ts'
 
-/** Finds what is wrong with a Service; `undefined` when all of it can be named. */
+/** Returns the problem of a Service; `undefined` if it gets all names. */
 export function findServiceProblem(service: Service): string | undefined {
   const { name, namespace, externalName, clusterIPs, ports } = service
   if (!isLabel(name)) return notLabel('its name', name)
@@ -19,7 +19,7 @@ export function findServiceProblem(service: Service): string | undefined {
   return badIp === undefined ? findPortProblem(ports) : `cluster IP "${badIp}" is no address`
 }
 
-/** Finds what is wrong with a ServiceImport; `undefined` when all of it can be named. */
+/** Returns the problem of a ServiceImport; `undefined` if it gets all names. */
 export function findImportProblem(imported: ServiceImport): string | undefined {
   const { name, namespace, clusterIPs, ports } = imported
   if (!isLabel(name)) return notLabel('its name', name)
@@ -28,7 +28,7 @@ export function findImportProblem(imported: ServiceImport): string | undefined {
   return badIp === undefined ? findPortProblem(ports) : `address "${badIp}" is no address`
 }
 
-/** Finds what is wrong with a slice; `undefined` when all of its ready endpoints can be named. */
+/** Returns the problem of a slice; `undefined` if all ready endpoints get names. */
 export function findSliceProblem(
   { endpoints, ports }: EndpointSlice,
   usesPodNames: boolean,
@@ -36,7 +36,7 @@ export function findSliceProblem(
   for (const endpoint of endpoints) {
     if (!endpoint.isReady) continue
     const { addresses, hostname } = endpoint
-    if (hostname !== '' && !isLabel(hostname)) return notLabel('host name', hostname)
+    if (hostname !== '' && !isLabel(hostname)) return notLabel('hostname', hostname)
     const bad = addresses.find((text) => parseAddress(text) === undefined && !parseName(text))
     if (bad !== undefined) return `"${bad}" is neither an address nor a name`
     const long = addresses.find((text) => !endpointLabel(endpoint, text, usesPodNames))
@@ -47,14 +47,14 @@ export function findSliceProblem(
 
 function findExternalProblem(externalName: string): string | undefined {
   if (parseAddress(externalName) !== undefined) {
-    return `externalName "${externalName}" is an address, which an alias cannot lead to`
+    return `externalName "${externalName}" is an address, which a CNAME cannot point to`
   }
   return parseName(externalName) === undefined
     ? `externalName "${externalName}" is not a domain name`
     : undefined
 }
 
-/** Finds what is wrong with the ports of an object; `undefined` when all can be named. */
+/** Returns the problem of an object's ports; `undefined` if all get names. */
 export function findPortProblem(ports: readonly Port[]): string | undefined {
   const bad = ports.find(({ name }) => name !== '' && !isLabel(name))
   return bad && notLabel('the name of a port', bad.name)

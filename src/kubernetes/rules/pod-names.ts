@@ -1,9 +1,9 @@
 /**
- * `<a-b-c-d>.<ns>.pod`: names of Pods by address, not a part of the DNS specification.
+ * `<a-b-c-d>.<ns>.pod`: names of Pods by address; not part of the DNS specification.
  *
  * - `disabled`: none, not even `<ns>.pod`
  * - `insecure`: any address in any served namespace, whether or not a Pod has it
- * - `verified`: the first address of each Pod that runs or is about to; and whose it is
+ * - `verified`: the first address of each Pod that runs or is about to run, and its namespace
  * @module
  */
 import { parseAddress } from '../../dns/address.ts'
@@ -14,10 +14,10 @@ import type { Pod, Port } from '../objects/objects.ts'
 import type { NamingOptions } from '../objects/options.ts'
 import { backendRecords, backendsOf } from './backend-records.ts'
 
-/** CoreDNS answers SRV queries for Pods as well, for want of a port with this one. */
+/** CoreDNS also answers SRV queries for Pods, with this port for lack of one. */
 const POD_PORT: Port = { name: '', protocol: '', port: 0 }
 
-/** Makes the names of a served namespace's Pods. */
+/** Returns the names of the Pods in a served namespace. */
 export function podNames(
   cluster: Cluster,
   namespace: string,
@@ -39,7 +39,7 @@ export function podNames(
   return entries
 }
 
-/** Pods on the host's network share its address. */
+/** Removes duplicates: Pods on the host's network share its address. */
 function countByAddress(pods: Iterable<Pod>): Map<string, number> {
   const counts = new Map<string, number>()
   for (const { podIP, isGone } of pods) {

@@ -1,6 +1,6 @@
 /**
- * Where addresses point back to (DNS specification 1.1.0 §2.3.3, §2.4.3): a cluster IP to its
- * Service; any other address to every ready endpoint that has it, also of a Service that does not
+ * Pointers of addresses (DNS specification 1.1.0 §2.3.3, §2.4.3): a cluster IP points to its
+ * Service; any other address to each ready endpoint that has it, even if the Service does not
  * exist.
  * @module
  */
@@ -10,7 +10,7 @@ import type { Service } from '../objects/objects.ts'
 import type { NamingOptions } from '../objects/options.ts'
 import type { NamedSlice } from './named-slices.ts'
 
-/** Makes the pointers of a Service's cluster IPs to its name. */
+/** Returns the pointers of a Service's cluster IPs to its name. */
 export function clusterIpPointers(
   { clusterIPs, namespace }: Service,
   owner: Uint8Array,
@@ -26,7 +26,7 @@ export function clusterIpPointers(
   return pointers
 }
 
-/** Makes the pointers of a slice's endpoints, which yield to those of cluster IPs. */
+/** Returns the pointers of a slice's endpoints, which yield to those of cluster IPs. */
 export function endpointPointers(
   { slice: { namespace }, addresses }: NamedSlice,
   { ttlSeconds }: NamingOptions,

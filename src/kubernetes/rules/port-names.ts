@@ -1,6 +1,6 @@
 /**
- * `_port._protocol.<service>`: one name for each named port, leading to the backends that have it
- * (DNS specification 1.1.0 §2.3.2, §2.4.2).
+ * `_port._protocol.<service>`: one name for each named port, for the backends that have it (DNS
+ * specification 1.1.0 §2.3.2, §2.4.2).
  * @module
  */
 import type { RRset } from '../../records/zone-entry.ts'
@@ -9,8 +9,8 @@ import type { Port } from '../objects/objects.ts'
 import { type Backend, backendRecords, type Place, type RecordsOf } from './backend-records.ts'
 
 /**
- * Makes the names of the ports below the Service at `place`. Ports without a name, or with one that
- * is no label, get none.
+ * Returns the names of the ports below the Service at `place`. Skips ports without a name, or with
+ * a name that is not a label.
  */
 export function portNames(
   place: Place,
@@ -26,7 +26,7 @@ export function portNames(
   return names
 }
 
-/** Backends by how their port and its protocol are spelled. */
+/** Groups backends by their port name and protocol. */
 function byName(backends: readonly Backend[]): ReadonlyMap<string, readonly Backend[]> {
   const byKey = new Map<string, Backend[]>()
   const byPort = new Map<Port, Backend[]>()
@@ -52,7 +52,9 @@ function groupOf(groups: Map<string, Backend[]>, key: string): Backend[] {
   return group
 }
 
-/** The name of a port below a Service; `undefined` for one without a name that is a label. */
+/**
+ * Returns the DNS name of a port below a Service; `undefined` if the port's name is not a label.
+ */
 export function portOwner(port: Port, service: Uint8Array): Uint8Array | undefined {
   const key = portKey(port)
   return key === '' ? undefined : ownerOf(key, service)
@@ -60,12 +62,12 @@ export function portOwner(port: Port, service: Uint8Array): Uint8Array | undefin
 
 function ownerOf(key: string, service: Uint8Array): Uint8Array | undefined {
   const [port = '', protocol = ''] = key.split('.')
-  // A name of 63 characters leaves no room for its underscore, which may be left out anyway.
+  // A port name of 63 characters has no room for the underscore, which is optional in queries.
   const below = labelOf(protocol, service)
   return below && (labelOf(port, below) ?? labelOf(port.slice(1), below))
 }
 
-/** How a port and its protocol are spelled; '' for a port without a name that is a label. */
+/** Returns the key of a port and its protocol; '' if the port's name is not a label. */
 function portKey({ name, protocol }: Port): string {
   return !isLabel(name) ? '' : `_${name}._${protocol}`.toLowerCase()
 }

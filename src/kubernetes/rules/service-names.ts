@@ -4,10 +4,10 @@
  * | Service | `<service>.<ns>.svc` | below it |
  * |---|---|---|
  * | with a cluster IP | its addresses | ports, ready endpoints |
- * | headless | addresses of its ready endpoints; without one it is not | the same, zones |
- * | ExternalName | CNAME; one that names an address is not | nothing |
+ * | headless | addresses of its ready endpoints; NXDOMAIN without one | the same, zones |
+ * | ExternalName | CNAME; NXDOMAIN if it has an address | nothing |
  *
- * Those of OpenShift 3 are in a file of their own.
+ * `skydns-names.ts` has those of OpenShift 3.
  * @module
  */
 import { parseAddress } from '../../dns/address.ts'
@@ -16,10 +16,10 @@ import type { RRset, ZoneEntry } from '../../records/zone-entry.ts'
 import type { Port, Service } from '../objects/objects.ts'
 import type { NamingOptions } from '../objects/options.ts'
 import {
-  aliasRdata,
   type Backend,
   backendRecords,
   backendsOf,
+  cnameRdata,
   type Place,
 } from './backend-records.ts'
 import { endpointNames } from './endpoint-names.ts'
@@ -28,7 +28,7 @@ import { portNames } from './port-names.ts'
 import { skydnsNames } from './skydns-names.ts'
 import { zonalNames } from './zonal-names.ts'
 
-/** Makes all names of a Service from it and its slices, which are named below it. */
+/** Returns all names of a Service and of the endpoints in its slices. */
 export function serviceNames(
   service: Service,
   { owner, slices: named }: NamedService,
@@ -57,15 +57,15 @@ export function serviceNames(
   ]
 }
 
-/** Makes the alias of an ExternalName Service; none when it names an address. */
+/** Returns the CNAME record of an ExternalName Service; none if it has an address. */
 export function externalName(service: Service, place: Place): RRset[] {
-  const rdata = aliasRdata(service.externalName)
+  const rdata = cnameRdata(service.externalName)
   return rdata === undefined
     ? []
     : [{ kind: 'records', ...place, type: TYPE.CNAME, rdata: [rdata] }]
 }
 
-/** Lists every port on every cluster IP; SRV records lead to the Service's own name. */
+/** Lists every port on every cluster IP; the target of SRV records is the Service's own name. */
 export function clusterIpBackends(
   service: { readonly clusterIPs: readonly string[]; readonly ports: readonly Port[] },
   owner: Uint8Array,

@@ -1,17 +1,17 @@
 /**
- * Names of Services as OpenShift 3 has them, whose DNS is SkyDNS (openshift/origin, release-3.11,
+ * Names of Services in OpenShift 3, whose DNS server is SkyDNS (openshift/origin, release-3.11,
  * pkg/dns/serviceresolver.go).
  *
- * | name | leads to |
+ * | name | points to |
  * |---|---|
  * | `<service>.<ns>.svc` | its cluster IPs; of a headless Service, its ready endpoints |
- * | any name below, with a cluster IP | the cluster IPs |
+ * | any name below one with a cluster IP | the cluster IPs |
  * | `<service>.<ns>.endpoints`, `_endpoints.<service>.<ns>.svc` | its ready endpoints |
- * | `<id>.<service>.<ns>.endpoints` | the endpoint: `id` is its host name or a hash |
- * | `openshift.default.svc` | what `kubernetes.default.svc` does, unless it is there |
+ * | `<id>.<service>.<ns>.endpoints` | the endpoint: `id` is its hostname or a hash |
+ * | `openshift.default.svc` | like `kubernetes.default.svc`, unless it exists |
  *
- * SRV records have priority 10, and lead to names made of hashes. Unlike in SkyDNS, they give the
- * ports also where no port was asked for, not port 0; names of more than the above are not there.
+ * SRV records have priority 10, and targets made of hashes. Unlike in SkyDNS, they have the ports
+ * also if the query has none, not port 0; other names do not exist.
  * @module
  */
 import type { ZoneEntry } from '../../records/zone-entry.ts'
@@ -26,10 +26,10 @@ import { portNames } from './port-names.ts'
 const PRIORITY = 10
 const FNV_OFFSET = 0x811c9dc5
 const FNV_PRIME = 0x01000193
-/** A Service that need not be there, and the one that then stands in for it. */
+/** A Service that may be missing, and the one that replaces it then. */
 const STANDING_IN = { absent: 'default/openshift', present: 'default/kubernetes' } as const
 
-/** Makes all names of a Service that is no ExternalName. */
+/** Returns all names of a Service that is not an ExternalName. */
 export function skydnsNames(
   service: Service,
   slices: readonly EndpointSlice[],
@@ -56,14 +56,14 @@ export function skydnsNames(
   ]
 }
 
-/** Makes what frames these names: each exists only because of names below it. */
-export function skydnsFrame(namespace?: string): ZoneEntry[] {
+/** Returns the names above these, in the zone or in a namespace; each is implied. */
+export function skydnsParents(namespace?: string): ZoneEntry[] {
   const owner = namespace === undefined ? ENDPOINTS : joinLabels(labelOf(namespace), ENDPOINTS)
   if (owner === undefined) return []
   return [{ kind: 'name', owner, namespace: namespace ?? '', isImplied: true }]
 }
 
-/** Makes the names of a Service that is not there from those of the one that stands in for it. */
+/** Returns the names of a missing Service, from the Service that replaces it. */
 export function standInNames(
   cluster: Cluster,
   service: Service,
@@ -78,7 +78,7 @@ export function standInNames(
   return backendRecords({ owner, namespace, ttlSeconds }, backends)
 }
 
-/** Key of the Service whose names a Service with this key has a part in; undefined for none. */
+/** Returns the key of the Service that one with this key replaces; `undefined` for none. */
 export function standInOf(key: string): string | undefined {
   return key === STANDING_IN.absent ? STANDING_IN.present : undefined
 }
@@ -93,7 +93,7 @@ function clusterIpNames(place: Place, { clusterIPs, ports }: Service): ZoneEntry
   return [...namesAt(place, backends), ...backendRecords({ ...place, owner: anything }, addresses)]
 }
 
-/** A name is there, whether or not there are endpoints. */
+/** Returns the entry of a name that exists also without endpoints. */
 function nameAt({ owner, namespace }: Place): ZoneEntry {
   return { kind: 'name', owner, namespace }
 }
@@ -118,7 +118,7 @@ function endpointsBelow(parent: Uint8Array, slices: readonly EndpointSlice[]): B
   )
 }
 
-/** FNV-1a of 32 bits over the address as text, in hexadecimal digits without leading zeros. */
+/** Returns the 32-bit FNV-1a hash of the address as text, in hexadecimal without leading zeros. */
 function hashOf(text: string): string {
   let hash = FNV_OFFSET
   for (let i = 0; i < text.length; i++) {

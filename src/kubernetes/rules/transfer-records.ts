@@ -1,12 +1,12 @@
 /**
- * What CoreDNS sends when a cluster's zone is transferred (plugin/kubernetes/xfr.go): fewer records
- * than it answers, some with other numbers, and some twice.
+ * The records of a zone transfer as CoreDNS sends them (plugin/kubernetes/xfr.go): fewer than it
+ * answers, some with other numbers, and some twice.
  *
- * | of | are sent |
+ * | object | records sent |
  * |---|---|
  * | name servers | NS records; their addresses with TTL 0 |
  * | a cluster IP | addresses; SRV records of weight 100 for each port, at both their names |
- * | a headless Service | ready endpoints at both their names; SRV records weighed by the slice |
+ * | a headless Service | ready endpoints at both their names; SRV records with weights by slice |
  * | an ExternalName | a CNAME record |
  * @module
  */
@@ -21,19 +21,19 @@ import { joinLabels, serviceOwner } from '../objects/labels.ts'
 import type { EndpointSlice, Port, Service, ServiceImport } from '../objects/objects.ts'
 import type { NamingOptions } from '../objects/options.ts'
 import { findServed } from '../objects/selection.ts'
-import { aliasRdata, type Place, serviceNumbers, shareOf } from './backend-records.ts'
+import { cnameRdata, type Place, serviceNumbers, shareOf } from './backend-records.ts'
 import { endpointLabel } from './endpoint-names.ts'
-import { outsideTransfer } from './external-transfer.ts'
+import { externalTransfer } from './external-transfer.ts'
 import { clusterOwner } from './import-names.ts'
 import { nameserverNames } from './nameserver-names.ts'
 import { portOwner } from './port-names.ts'
 
-/** Weight of the SRV records of a cluster IP, whatever their number. */
+/** Weight of the SRV records of a cluster IP, however many there are. */
 const CLUSTER_IP_WEIGHT = 100
 
 /**
- * Makes the records of a zone for a transfer, the SOA record aside. Objects that change in the
- * meantime have no effect.
+ * Returns the records of a zone transfer, without the SOA record, for the objects at the time of
+ * the call.
  */
 export function transferRecords(cluster: Cluster, options: NamingOptions): Iterable<RRset> {
   const { tree } = options
@@ -47,7 +47,7 @@ export function transferRecords(cluster: Cluster, options: NamingOptions): Itera
     return { service, slices: cluster.slicesOf(service) }
   })
   if (tree.kind === 'external') {
-    return services.flatMap((named) => outsideTransfer(named, { ...options, tree }))
+    return services.flatMap((named) => externalTransfer(named, { ...options, tree }))
   }
   return sets(nameservers(cluster, options), services, options)
 }
@@ -80,8 +80,8 @@ function* sets(
     if (owner === undefined) continue
     const place = { owner, namespace: service.namespace, ttlSeconds: options.ttlSeconds }
     if (service.kind === 'Service' && service.type === 'ExternalName') {
-      const alias = aliasRdata(service.externalName)
-      if (alias !== undefined) yield set(place, TYPE.CNAME, alias)
+      const cname = cnameRdata(service.externalName)
+      if (cname !== undefined) yield set(place, TYPE.CNAME, cname)
     } else if (service.isHeadless || service.clusterIPs.length === 0) {
       const isShared = service.kind === 'ServiceImport'
       if (options.hasEndpoints || isShared) yield* headlessSets(place, slices, options)
@@ -89,7 +89,7 @@ function* sets(
   }
 }
 
-/** Addresses of name servers are what goes along with NS records; CoreDNS gives them no TTL. */
+/** Returns the addresses for the additional section of NS records; CoreDNS gives them the TTL 0. */
 function nameservers(cluster: Cluster, options: NamingOptions): RRset[] {
   return nameserverNames(cluster, options)
     .filter(({ owner, isGlue }) => owner === EMPTY || isGlue === true)

@@ -1,7 +1,7 @@
 /**
- * `<zone>.pin._zone.<service>`: the endpoints of a headless Service that are in a topology zone, as
- * CoreDNS's option `zonal` has them (plugin/kubernetes/README.md, "Zonal Names"). The zone may be
- * several labels. What `prefer` stands for in place of `pin` is found when it is asked for.
+ * `<zone>.pin._zone.<service>`: the endpoints of a headless Service in a topology zone, as in
+ * CoreDNS's option `zonal` (plugin/kubernetes/README.md, "Zonal Names"). The zone may have several
+ * labels. The `kubernetes` plugin resolves `prefer` in place of `pin` at query time.
  * @module
  */
 import type { ZoneEntry } from '../../records/zone-entry.ts'
@@ -13,7 +13,7 @@ import { endpointBackends } from './named-slices.ts'
 const ANCHOR = labelOf('_zone')
 const PIN = labelOf('pin')
 
-/** Makes the zonal names of the headless Service at `place`; one tells that it has any. */
+/** Returns the zonal names of the headless Service at `place`; `_zone` exists if it has any. */
 export function zonalNames(
   place: Place,
   slices: readonly EndpointSlice[],

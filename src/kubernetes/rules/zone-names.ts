@@ -1,6 +1,6 @@
 /**
- * The names that frame a zone: `svc`, `pod`, the namespaces, and the version of the schema
- * (DNS specification 1.1.0 §2.2).
+ * Zone-level names: `svc`, `pod`, the namespaces, and the version of the schema (DNS specification
+ * 1.1.0 §2.2).
  * @module
  */
 import { EMPTY } from '../../bytes/bytes.ts'
@@ -9,12 +9,12 @@ import { NS_DNS } from '../../records/server-choice.ts'
 import type { ZoneEntry } from '../../records/zone-entry.ts'
 import { joinLabels, labelOf, POD, SVC } from '../objects/labels.ts'
 
-/** Version of the DNS specification that the names follow. */
+/** Version of the DNS specification. */
 export const SCHEMA_VERSION = '1.1.0'
-/** The specification's example; CoreDNS's TTL for it, whatever the option says. */
+/** CoreDNS's TTL for it, the specification's example; the option `ttl` does not change it. */
 const VERSION_TTL_SECONDS = 28800
 
-/** Makes the names that every zone has. */
+/** Returns the names that every zone has. */
 export function zoneNames(): ZoneEntry[] {
   const text = new TextEncoder().encode(` ${SCHEMA_VERSION}`)
   text[0] = SCHEMA_VERSION.length
@@ -23,7 +23,7 @@ export function zoneNames(): ZoneEntry[] {
     { kind: 'name', owner: EMPTY, namespace: '' },
     { kind: 'name', owner: SVC, namespace: '' },
     { kind: 'name', owner: POD, namespace: '' },
-    // The SOA record names `ns.dns`, which exists also on a server without any address to give it.
+    // The SOA record names `ns.dns`, which exists even if the server has no address for it.
     { kind: 'name', owner: NS_DNS, namespace: '' },
     {
       kind: 'records',
@@ -36,7 +36,7 @@ export function zoneNames(): ZoneEntry[] {
   ]
 }
 
-/** Makes the name of a served namespace. */
+/** Returns the name of a served namespace. */
 export function namespaceNames(namespace: string): ZoneEntry[] {
   const owner = joinLabels(labelOf(namespace), SVC)
   return owner === undefined ? [] : [{ kind: 'name', owner, namespace }]

@@ -1,7 +1,6 @@
 /**
- * Host names that objects say, each a group of its own: which kind of object counts where several
- * say the same one is decided when its entries are made, so that no query has to. Tells which names
- * a change concerns.
+ * Hostnames of objects, each a group of its own. If several objects have the same hostname, the
+ * kind that wins is decided here, not at query time. Tracks the names that a change affects.
  * @module
  */
 import type { RRset, ZoneEntry } from '../../records/zone-entry.ts'
@@ -18,7 +17,7 @@ import {
   type Targets,
 } from '../rules/host-names.ts'
 
-/** The present objects that say host names, and what these lead to. */
+/** The present objects with hostnames, and their targets. */
 export class HostGroups {
   private readonly tree: HostsTree
   /** Objects by their kind and key. */
@@ -26,7 +25,7 @@ export class HostGroups {
   private readonly gateways = new Map<string, Gateway>()
   /** Slices, by the Services that they belong to. */
   private readonly slices = new Cluster()
-  /** Which objects say a name, and which routes hang on a Gateway. */
+  /** The objects with a hostname, and the routes of a Gateway. */
   private readonly sayers = new Index()
   private readonly routes = new Index()
   private readonly problems = new Map<string, readonly string[]>()
@@ -37,7 +36,7 @@ export class HostGroups {
     this.tree = tree
   }
 
-  /** Adds an object or puts it in place of its former self. Other kinds are passed over. */
+  /** Adds or replaces an object. Ignores other kinds. */
   set(object: ClusterObject): void {
     const { kind, namespace, name } = object
     this.delete(kind, namespace, name)
@@ -60,7 +59,7 @@ export class HostGroups {
     }
   }
 
-  /** Removes an object, if it is there. */
+  /** Removes an object, if it exists. */
   delete(kind: Kind, namespace: string, name: string): void {
     const key = objectKey({ namespace, name })
     if (kind === 'EndpointSlice') {
@@ -71,7 +70,7 @@ export class HostGroups {
     } else this.remove(`${kind} ${key}`)
   }
 
-  /** The names that changed since the last time. */
+  /** Returns the names that changed since the last call. */
   takeChanged(): readonly string[] {
     const changed = this.isAllChanged ? [...this.sayers.keys()] : [...this.changed]
     this.isAllChanged = false
@@ -79,12 +78,12 @@ export class HostGroups {
     return changed
   }
 
-  /** Takes all names for changed. */
+  /** Marks all names as changed. */
   markAll(): void {
     this.isAllChanged = true
   }
 
-  /** Makes a name's present records: of those who say it, the first kind that leads anywhere. */
+  /** Returns a hostname's present records: from the first kind of object that has targets. */
   entriesOf(name: string): readonly ZoneEntry[] {
     const { resources, ttlSeconds } = this.tree
     const sayers = this.sayers.of(name).flatMap((id) => this.objects.get(id) ?? [])
@@ -100,17 +99,17 @@ export class HostGroups {
     return []
   }
 
-  /** Nothing: these zones are not transferred, as in k8s_gateway. */
+  /** Returns nothing: these zones are not transferred, as in k8s_gateway. */
   transferRecords(): Iterable<RRset> {
     return []
   }
 
-  /** Nothing: host names are not of Pods. */
+  /** Returns nothing: hostnames do not belong to Pods. */
   podAt(_client: string): undefined {
     return undefined
   }
 
-  /** Finds the slice that is here of that name. */
+  /** Finds the slice of the same name. */
   sliceLike(slice: EndpointSlice): EndpointSlice | undefined {
     return this.slices.slices.get(objectKey(slice))
   }
@@ -121,7 +120,7 @@ export class HostGroups {
     return object?.kind === 'Service' ? object : undefined
   }
 
-  /** What could not be named. */
+  /** Returns a line for each hostname that is invalid. */
   warnings(): string[] {
     return [...this.problems.values()].flat()
   }
@@ -190,7 +189,7 @@ function gatewaysOf(object: Naming): readonly string[] {
   return object.kind === 'Service' || object.kind === 'Node' ? [] : object.gateways
 }
 
-/** Identifiers by what they belong to. */
+/** Identifiers by their owner. */
 class Index {
   private readonly byKey = new Map<string, Set<string>>()
 
@@ -210,7 +209,7 @@ class Index {
     if (ids?.size === 0) this.byKey.delete(key)
   }
 
-  /** Sorted, so that the same objects give the same entries. */
+  /** Returns them sorted, so that the same objects give the same entries. */
   of(key: string): string[] {
     return [...(this.byKey.get(key) ?? [])].sort()
   }

@@ -1,6 +1,7 @@
 /**
  * The names of a cluster in groups that change together: one for each Service, one for each
- * namespace and its Pods, and one for what frames them. Tells which groups a change concerns.
+ * namespace with its Pods, and one for the zone-level names. Tracks the groups that a change
+ * affects.
  * @module
  */
 
@@ -14,10 +15,10 @@ import type { NamingOptions } from '../objects/options.ts'
 import { findServed, type ServedNamespaces } from '../objects/selection.ts'
 import { standInOf } from '../rules/skydns-names.ts'
 import { transferRecords } from '../rules/transfer-records.ts'
-import { frameRecords, namespaceRecords, serviceKeys, sliceServiceKey } from './cluster-records.ts'
+import { namespaceRecords, serviceKeys, sliceServiceKey, zoneRecords } from './cluster-records.ts'
 import { serviceRecords } from './service-records.ts'
 
-/** The part of a group that is wanted. Addresses are told apart by a unit, always the same. */
+/** The part of a group that is needed. Each address has a unit, always the same. */
 export type GroupPart = {
   readonly hasNames: boolean
   readonly unitOf: (address: Uint8Array) => number
@@ -26,12 +27,12 @@ export type GroupPart = {
 
 const NO_PLACES: ReadonlySet<number> = new Set()
 
-/** Groups are called by these and the key of a Service, or a namespace. */
-const FRAME = 'frame'
+/** Names of groups: these, followed by the key of a Service or a namespace. */
+const ZONE = 'zone'
 const SERVICE = 'service '
 const NAMESPACE = 'namespace '
 
-/** A cluster's objects, and the groups of names that they amount to. */
+/** A cluster's objects and the groups of their names. */
 export class NameGroups {
   private readonly cluster = new Cluster()
   private readonly options: NamingOptions
@@ -39,7 +40,7 @@ export class NameGroups {
   private readonly changed = new Set<string>()
   private readonly warningsByGroup = new Map<string, readonly string[]>()
   private served: ServedNamespaces | undefined
-  /** Slices are never changed, only replaced. */
+  /** Slices are immutable, so the units of one stay the same. */
   private readonly units = new WeakMap<EndpointSlice, Int32Array>()
   private isAllChanged = true
 
@@ -49,9 +50,9 @@ export class NameGroups {
     this.localAddresses = new Set(local)
   }
 
-  /** Adds an object or puts it in place of its former self. */
+  /** Adds or replaces an object. */
   set(object: ClusterObject): void {
-    // Nothing of a Namespace matters but that it is there.
+    // Of a Namespace, only its existence matters.
     if (object.kind === 'Namespace' && this.cluster.namespaces.has(object.name)) return
     const { kind, namespace, name } = object
     this.mark(kind, namespace, name)
@@ -59,13 +60,13 @@ export class NameGroups {
     this.mark(kind, namespace, name)
   }
 
-  /** Removes an object, if it is there. */
+  /** Removes an object, if it exists. */
   delete(kind: Kind, namespace: string, name: string): void {
     this.mark(kind, namespace, name)
     this.cluster.delete(kind, namespace, name)
   }
 
-  /** The groups that changed since the last time. */
+  /** Returns the groups that changed since the last call. */
   takeChanged(): readonly string[] {
     const changed = this.isAllChanged ? this.allGroups() : [...this.changed]
     this.isAllChanged = false
@@ -73,17 +74,17 @@ export class NameGroups {
     return changed
   }
 
-  /** Takes all groups for changed. */
+  /** Marks all groups as changed. */
   markAll(): void {
     this.isAllChanged = true
   }
 
-  /** Makes the present entries of a group; beside a part that is wanted, others may come along. */
+  /** Returns the present entries of a group; with a part, at least the entries of this part. */
   entriesOf(group: string, part?: GroupPart): readonly ZoneEntry[] {
     const { cluster, options } = this
     this.served ??= findServed(cluster, options)
     const { served } = this
-    if (group === FRAME) return withNamesAbove(frameRecords(cluster, options))
+    if (group === ZONE) return withNamesAbove(zoneRecords(cluster, options))
     if (group.startsWith(NAMESPACE)) {
       const namespace = group.slice(NAMESPACE.length)
       return served.has(namespace) ? namespaceRecords(cluster, namespace, options) : []
@@ -109,17 +110,17 @@ export class NameGroups {
     return named.entries
   }
 
-  /** Makes what a transfer of the zone has. */
+  /** Returns the records of a zone transfer. */
   transferRecords(): Iterable<RRset> {
     return transferRecords(this.cluster, this.options)
   }
 
-  /** Finds the Pod that runs at a client's address, where names of Pods are those of Pods. */
+  /** Finds the Pod that runs at a client's address, with `pods verified`. */
   podAt(client: string): Pod | undefined {
     return this.options.pods === 'verified' ? this.cluster.podAt(client) : undefined
   }
 
-  /** Finds the slice that is here of that name. */
+  /** Finds the slice of the same name. */
   sliceLike(slice: EndpointSlice): EndpointSlice | undefined {
     return this.cluster.slices.get(objectKey(slice))
   }
@@ -129,12 +130,12 @@ export class NameGroups {
     return this.cluster.services.get(sliceServiceKey(slice))
   }
 
-  /** What could not be named, as far as entries were made. */
+  /** Returns a line for each object that DNS cannot name, of groups that were built. */
   warnings(): string[] {
     return [...this.warningsByGroup.values()].flat()
   }
 
-  /** The units of a slice's addresses, one after the other; 0 for what is none. */
+  /** Returns the units of a slice's addresses, in order; 0 for one that is invalid. */
   private unitsOf(slice: EndpointSlice, { unitOf }: GroupPart): Int32Array {
     const known = this.units.get(slice)
     if (known !== undefined) return known
@@ -149,13 +150,13 @@ export class NameGroups {
   private allGroups(): string[] {
     const { namespaces } = this.cluster
     return [
-      FRAME,
+      ZONE,
       ...Array.from(namespaces.keys(), (namespace) => NAMESPACE + namespace),
       ...Array.from(serviceKeys(this.cluster, this.options), (key) => SERVICE + key),
     ]
   }
 
-  /** Marks the groups that an object, as it is now, has a part in; all of them are at first. */
+  /** Marks the groups that an object, as it is now, affects; initially all are marked. */
   private mark(kind: Kind, namespace: string, name: string): void {
     if (kind === 'Namespace') this.served = undefined
     if (this.isAllChanged) return
@@ -168,8 +169,8 @@ export class NameGroups {
         this.changed.add(SERVICE + key)
         if (this.options.scheme === 'openshift3')
           this.changed.add(SERVICE + (standInOf(key) ?? key))
-        // It may be one behind the server's own addresses.
-        if (this.localAddresses.size > 0) this.changed.add(FRAME)
+        // Its endpoints may have the server's own addresses.
+        if (this.localAddresses.size > 0) this.changed.add(ZONE)
         return
       case 'EndpointSlice':
         this.markSlice(this.cluster.slices.get(key))
@@ -193,7 +194,7 @@ export class NameGroups {
     const isLocal = slice.endpoints.some(({ addresses }) =>
       addresses.some((address) => this.localAddresses.has(address)),
     )
-    if (isLocal) this.changed.add(FRAME)
+    if (isLocal) this.changed.add(ZONE)
   }
 
   private markNamespace(name: string): void {
@@ -216,7 +217,7 @@ export class NameGroups {
   }
 }
 
-/** The frame holds up what it has no other part in, such as `dns` above `ns.dns`. */
+/** Adds the names above zone-level names, such as `dns` above `ns.dns`. */
 function withNamesAbove(entries: readonly ZoneEntry[]): ZoneEntry[] {
   return entries.flatMap((entry): ZoneEntry[] => {
     if (isByAddress(entry)) return [entry]

@@ -1,7 +1,7 @@
 /**
- * The labels of namespaces, for whoever decides by them what a client may see: a tree of its own,
- * which no query is answered from. Its names are those of the namespaces; each label is a TXT
- * record with `key=value`, in strings of 255 bytes at most (RFC 1035 §3.3.14).
+ * The tree with the labels of namespaces, for tokens that select by labels; it answers no queries.
+ * Its names are those of the namespaces; each label is a TXT record with `key=value`, in strings of
+ * at most 255 bytes (RFC 1035 §3.3.14).
  * @module
  */
 import { concatBytes } from '../../bytes/bytes.ts'
@@ -10,19 +10,19 @@ import type { Rdata, RRset } from '../../records/zone-entry.ts'
 import { labelOf } from '../objects/labels.ts'
 import { describeObject, type Namespace } from '../objects/objects.ts'
 
-/** Labels of one namespace that are made known, the first ones by their keys. */
+/** Most labels of a namespace that are published, the first ones by key. */
 export const LABELS_MAX = 64
-/** Bytes of all labels; a namespace that finds no room for all of its own has none. */
+/** Most bytes of all labels; a namespace whose labels exceed the rest gets none. */
 export const LABEL_BYTES_MAX: number = 1024 * 1024
 const STRING_BYTES_MAX = 255
 
-/** Labels of namespaces, and those namespaces that lack some, one line each. */
+/** Labels of namespaces, and a warning for each namespace that lacks some. */
 export type LabelRecords = {
   readonly entries: readonly RRset[]
   readonly warnings: readonly string[]
 }
 
-/** Makes the entries of namespaces, in the order of their names. */
+/** Returns the entries of namespaces, sorted by name. */
 export function labelRecords(namespaces: Iterable<Namespace>): LabelRecords {
   const entries: RRset[] = []
   const warnings: string[] = []
@@ -46,10 +46,10 @@ export function labelRecords(namespaces: Iterable<Namespace>): LabelRecords {
 }
 
 function textRdata(text: string): Rdata {
-  const octets = new TextEncoder().encode(text)
+  const bytes = new TextEncoder().encode(text)
   const strings: Uint8Array[] = []
-  for (let at = 0; at < octets.length; at += STRING_BYTES_MAX) {
-    const part = octets.subarray(at, at + STRING_BYTES_MAX)
+  for (let at = 0; at < bytes.length; at += STRING_BYTES_MAX) {
+    const part = bytes.subarray(at, at + STRING_BYTES_MAX)
     strings.push(Uint8Array.of(part.length, ...part))
   }
   return { bytes: concatBytes(...strings) }

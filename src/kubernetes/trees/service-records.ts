@@ -1,6 +1,5 @@
 /**
- * All that one Service amounts to: its names by the rules of the tree, where its addresses point
- * back to, and what could not be named.
+ * The entries of one Service: its names by the rules of the tree, its pointers, and warnings.
  * @module
  */
 import type { Pointer, ZoneEntry } from '../../records/zone-entry.ts'
@@ -14,7 +13,7 @@ import {
 } from '../objects/objects.ts'
 import type { NamingOptions } from '../objects/options.ts'
 import type { ServedNamespaces } from '../objects/selection.ts'
-import { outsideNames, outsidePointers } from '../rules/external-names.ts'
+import { externalNames, externalPointers } from '../rules/external-names.ts'
 import { keepFitting } from '../rules/fitting.ts'
 import { exportNames, importNames } from '../rules/import-names.ts'
 import {
@@ -33,32 +32,32 @@ import { clusterIpPointers, endpointPointers } from '../rules/pointers.ts'
 import { serviceNames } from '../rules/service-names.ts'
 import { standInNames } from '../rules/skydns-names.ts'
 
-/** What some objects amount to. */
+/** Entries of some objects. */
 export type NamedRecords = {
   readonly entries: readonly ZoneEntry[]
-  /** Objects that DNS cannot name, or not wholly, one line each. */
+  /** Objects that DNS cannot name, or only in part, one line each. */
   readonly warnings: readonly string[]
 }
 
 /** A part of a Service's records. */
 export type RecordsPart = {
   readonly hasNames: boolean
-  /** Whether a cluster IP is to point back. */
+  /** Returns whether the pointer of a cluster IP is needed. */
   readonly takesAddress: (address: Uint8Array) => boolean
-  /** Which of a slice's addresses are to point back, by their places among all of them. */
+  /** Returns the indexes of a slice's addresses whose pointers are needed. */
   readonly placesOf: (slice: EndpointSlice) => ReadonlySet<number>
 }
 
 const NOTHING: NamedRecords = { entries: [], warnings: [] }
 
-/** What the records of one Service are made with. */
+/** The input for the records of one Service. */
 export type ServiceContext = {
   readonly served: ServedNamespaces
   readonly options: NamingOptions
   readonly part?: RecordsPart
 }
 
-/** Makes the names of a Service and of its endpoints, and where their addresses point back to. */
+/** Returns the names of a Service and of its endpoints, and the pointers of their addresses. */
 export function serviceRecords(
   cluster: Cluster,
   key: string,
@@ -76,10 +75,10 @@ export function serviceRecords(
   return { entries: joinEntries(entries, keepFitting(pointers, options)), warnings }
 }
 
-/** What stands for a Service: its namespace and its name. */
+/** Namespace and name of a Service. */
 type ServicePlace = { readonly namespace: string; readonly name: string }
 
-/** What the names of one Service are made of. */
+/** The objects of one Service. */
 type ServiceSources = {
   readonly named: NamedService
   readonly options: NamingOptions
@@ -95,7 +94,7 @@ function servicePointers(
   const service = cluster.services.get(objectKey(place))
   switch (tree.kind) {
     case 'external':
-      return service === undefined ? [] : outsidePointers(service, tree, part?.takesAddress)
+      return service === undefined ? [] : externalPointers(service, tree, part?.takesAddress)
     case 'multicluster':
     case 'exports':
     case 'hosts':
@@ -104,7 +103,7 @@ function servicePointers(
       const { owner } = named
       if (owner === undefined) return []
       const own = service && clusterIpPointers(service, owner, options, part?.takesAddress)
-      // SkyDNS knows no way back from endpoints.
+      // SkyDNS has no pointers of endpoints.
       const hasOthers = options.hasEndpoints && options.scheme !== 'openshift3'
       if (!hasOthers) return own ?? []
       const wanted =
@@ -117,7 +116,7 @@ function servicePointers(
   }
 }
 
-/** Names the addresses that are wanted; most slices have nothing to do with it. */
+/** Names the needed addresses; most slices have none. */
 function namePart(
   slices: readonly EndpointSlice[],
   owner: Uint8Array,
@@ -162,12 +161,12 @@ function nameService(
     tree.kind === 'exports'
       ? exportNames(service, slices, { ...options, tree })
       : tree.kind === 'external'
-        ? outsideNames(service, slices, { ...options, tree })
+        ? externalNames(service, slices, { ...options, tree })
         : []
   return fittingRecords(service, names, { problems: problemsOf(slices), options })
 }
 
-/** An object and what is wrong with it. */
+/** An object and its problem. */
 type Problem = readonly [ClusterObject, string | undefined]
 
 function fittingRecords(

@@ -4,10 +4,10 @@ import { describe, test } from 'vitest'
 import { EMPTY } from '../../../src/bytes/bytes.ts'
 import { formatName, parseRelativeName } from '../../../src/dns/name.ts'
 import {
-  aliasRdata,
   type Backend,
   backendRecords,
   backendsOf,
+  cnameRdata,
 } from '../../../src/kubernetes/rules/backend-records.ts'
 import { formatEntries, linesOf } from '../naming.ts'
 
@@ -137,7 +137,7 @@ describe('backendRecords', () => {
   })
 })
 
-describe('aliasRdata', () => {
+describe('cnameRdata', () => {
   const cases: { name: string; host: string; target: string | undefined }[] = [
     { name: 'takes a host name', host: 'www.example.org', target: 'www.example.org.' },
     {
@@ -151,12 +151,12 @@ describe('aliasRdata', () => {
   ]
   for (const { name, host, target } of cases) {
     test(name, () => {
-      const rdata = aliasRdata(host)
+      const rdata = cnameRdata(host)
       assert.equal(rdata && formatName(rdata.bytes), target)
     })
   }
 
   test('names no target below the zone', () => {
-    assert.equal(aliasRdata('www.example.org')?.target, undefined)
+    assert.equal(cnameRdata('www.example.org')?.target, undefined)
   })
 })

@@ -19,7 +19,7 @@ const FQDN_SLICE = `
   endpoints: [{ addresses: [www.example.net] }]
   ports: [{ name: http, port: 8080 }]`
 
-describe('outsideNames', () => {
+describe('externalNames', () => {
   const cases: {
     name: string
     objects: string

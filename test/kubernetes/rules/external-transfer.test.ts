@@ -19,7 +19,7 @@ const SLICE = `
   endpoints: [{ addresses: [198.51.100.1] }]
   ports: [{ name: http, port: 8080 }]`
 
-describe('outsideTransfer', () => {
+describe('externalTransfer', () => {
   const cases: { name: string; objects: string; hasEndpoints?: boolean; lines: string[] }[] = [
     {
       name: 'has addresses once for each port, and one SRV record by name',

@@ -73,7 +73,7 @@ describe('saidNames', () => {
 describe('nameProblems', () => {
   test('tells which names of a Service are none', () => {
     assert.deepEqual(nameProblems(serviceOf(annotated("coredns.io/hostname: 'a.test,b_.test'"))), [
-      'Service shop/web: "b_.test" is not a host name',
+      'Service shop/web: "b_.test" is not a hostname',
     ])
   })
 
@@ -83,7 +83,7 @@ describe('nameProblems', () => {
     const problems = objectsOf(`${host('_a.test')}\n${host('a..test')}`).map((object) =>
       object.kind === 'Ingress' ? nameProblems(object) : [],
     )
-    assert.deepEqual(problems, [[], ['Ingress b/a: "a..test" is not a host name']])
+    assert.deepEqual(problems, [[], ['Ingress b/a: "a..test" is not a hostname']])
   })
 })
 

@@ -3,7 +3,7 @@ import { describe, test } from 'vitest'
 import type { NamingOptions } from '../../../src/kubernetes/objects/options.ts'
 import { linesOf, namesOf } from '../naming.ts'
 
-const FRAME = `
+const ZONE = `
   @ exists
   ns.dns exists
   svc exists
@@ -98,7 +98,7 @@ describe('importNames', () => {
     test(name, () => {
       const tree = { kind: 'multicluster' } as const
       const found = namesOf({ objects, options: { ...options, tree } })
-      assert.deepEqual(found, linesOf(`${FRAME}\n${lines}`))
+      assert.deepEqual(found, linesOf(`${ZONE}\n${lines}`))
     })
   }
 
@@ -113,7 +113,7 @@ describe('importNames', () => {
     const found = namesOf({ objects, options: { tree, localAddresses: ['198.51.100.53'] } })
     assert.deepEqual(
       found,
-      linesOf(`${FRAME}
+      linesOf(`${ZONE}
         @ 5 NS dns.shop.svc
         ns.dns 5 A 192.0.2.53
         dns.shop.svc 5 A 192.0.2.53 ; glue`),
@@ -157,7 +157,7 @@ describe('exportNames', () => {
       const options = { tree: { kind: 'exports', cluster: 'prod' } } as const
       assert.deepEqual(
         namesOf({ objects: NAMESPACE + objects, options }),
-        linesOf(`${FRAME}\n${lines}`),
+        linesOf(`${ZONE}\n${lines}`),
       )
     })
   }

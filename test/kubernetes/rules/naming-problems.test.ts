@@ -58,12 +58,12 @@ describe('findServiceProblem', () => {
     {
       name: 'finds an alias of an IPv4 address',
       spec: 'type: ExternalName, externalName: 192.0.2.1',
-      problem: 'externalName "192.0.2.1" is an address, which an alias cannot lead to',
+      problem: 'externalName "192.0.2.1" is an address, which a CNAME cannot point to',
     },
     {
       name: 'finds an alias of an IPv6 address',
       spec: 'type: ExternalName, externalName: "2001:db8::1"',
-      problem: 'externalName "2001:db8::1" is an address, which an alias cannot lead to',
+      problem: 'externalName "2001:db8::1" is an address, which a CNAME cannot point to',
     },
     {
       name: 'finds an alias of what is no name',
@@ -99,8 +99,8 @@ describe('findSliceProblem', () => {
     {
       name: 'finds a host name that is no label',
       slice: 'endpoints: [{ addresses: [192.0.2.1], hostname: db.0 }]',
-      plain: `host name "db.0" ${LABEL}`,
-      byPod: `host name "db.0" ${LABEL}`,
+      plain: `hostname "db.0" ${LABEL}`,
+      byPod: `hostname "db.0" ${LABEL}`,
     },
     {
       name: 'finds what is neither an address nor a name',

@@ -3,7 +3,7 @@ import { describe, test } from 'vitest'
 import type { NamingOptions } from '../../../src/kubernetes/objects/options.ts'
 import { linesOf, namesOf } from '../naming.ts'
 
-const FRAME = `
+const ZONE = `
   @ exists
   ns.dns exists
   svc exists
@@ -114,7 +114,7 @@ describe('skydnsNames', () => {
   ]
   for (const { name, objects, options, lines } of cases) {
     test(name, () => {
-      assert.deepEqual(skydnsOf(objects, options), linesOf(`${FRAME}\n${lines}`))
+      assert.deepEqual(skydnsOf(objects, options), linesOf(`${ZONE}\n${lines}`))
     })
   }
 })

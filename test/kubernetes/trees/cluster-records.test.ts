@@ -36,7 +36,7 @@ describe('the Kubernetes DNS specification 1.1.0', () => {
 })
 
 /** What all zones have, and the namespaces of one. */
-const frame = (...namespaces: readonly string[]): string =>
+const zoneLevel = (...namespaces: readonly string[]): string =>
   ['@ exists', 'svc exists', 'pod exists', 'ns.dns exists', 'dns-version 28800 TXT "1.1.0"']
     .concat(namespaces.map((namespace) => `${namespace}.svc exists`))
     .join('\n')
@@ -65,7 +65,7 @@ describe('the namespaces that are served', () => {
     {
       name: 'are those that exist; a cluster IP of another points back all the same',
       objects: SERVICES,
-      lines: `${frame('app', 'ops')}
+      lines: `${zoneLevel('app', 'ops')}
         a.app.svc 5 A 192.0.2.1
         b.ops.svc 5 A 192.0.2.2
         1.2.0.192.in-addr.arpa. 5 PTR a.app.svc
@@ -76,7 +76,7 @@ describe('the namespaces that are served', () => {
       name: 'are those of the list, which holds for pointers as well',
       objects: SERVICES,
       options: { namespaces: new Set(['app', 'gone']) },
-      lines: `${frame('app')}
+      lines: `${zoneLevel('app')}
         a.app.svc 5 A 192.0.2.1
         1.2.0.192.in-addr.arpa. 5 PTR a.app.svc`,
     },
@@ -84,7 +84,7 @@ describe('the namespaces that are served', () => {
       name: 'are those that meet the selector, which does not hold for pointers',
       objects: SERVICES,
       options: { namespaceSelector: selectorOf('tier=gold') },
-      lines: `${frame('app')}
+      lines: `${zoneLevel('app')}
         a.app.svc 5 A 192.0.2.1
         1.2.0.192.in-addr.arpa. 5 PTR a.app.svc
         2.2.0.192.in-addr.arpa. 5 PTR b.ops.svc
@@ -94,7 +94,7 @@ describe('the namespaces that are served', () => {
       name: 'hold the objects that meet the selector for these',
       objects: SERVICES,
       options: { objectSelector: selectorOf('tier'), pods: 'verified' },
-      lines: `${frame('app', 'ops')}
+      lines: `${zoneLevel('app', 'ops')}
         app.pod exists
         ops.pod exists
         b.ops.svc 5 A 192.0.2.2
@@ -108,7 +108,7 @@ describe('the namespaces that are served', () => {
       name: 'hold names of addresses when Pods are insecure',
       objects: '- { kind: Namespace, metadata: { name: app } }',
       options: { pods: 'insecure' },
-      lines: `${frame('app')}
+      lines: `${zoneLevel('app')}
         app.pod has addresses below`,
     },
     {
@@ -122,7 +122,7 @@ describe('the namespaces that are served', () => {
           metadata: { name: s, namespace: ops, labels: { kubernetes.io/service-name: dns } }
           endpoints: [{ addresses: [198.51.100.1] }]`,
       options: { namespaces: new Set(['app']), localAddresses: ['198.51.100.1'] },
-      lines: `${frame('app')}
+      lines: `${zoneLevel('app')}
         @ 5 NS dns.ops.svc
         ns.dns 5 A 192.0.2.10
         dns.ops.svc 5 A 192.0.2.10 ; glue`,
@@ -149,7 +149,7 @@ describe('names over 255 bytes', () => {
     - kind: EndpointSlice
       metadata: { name: s, namespace: shop, labels: { kubernetes.io/service-name: web } }
       endpoints: [{ addresses: [198.51.100.1], hostname: a }]`
-  const kept = `${frame('shop')}
+  const kept = `${zoneLevel('shop')}
     web.shop.svc 5 A 192.0.2.1
     web.shop.svc 5 SRV 0 100 80 web.shop.svc
     1.2.0.192.in-addr.arpa. 5 PTR web.shop.svc`

@@ -219,7 +219,7 @@ describe('HostGroups knows', () => {
 
   test('what could not be named, as long as it is there', () => {
     const groups = groupsOf(ingress('web', 'a..b', '203.0.113.1'))
-    assert.deepEqual(groups.warnings(), ['Ingress shop/web: "a..b" is not a host name'])
+    assert.deepEqual(groups.warnings(), ['Ingress shop/web: "a..b" is not a hostname'])
     groups.delete('Ingress', 'shop', 'web')
     assert.deepEqual(groups.warnings(), [])
   })

@@ -16,7 +16,7 @@ const SHOP = `
   endpoints: [{ addresses: [198.51.100.1] }]
 - { kind: Pod, metadata: { name: web-a, namespace: shop }, status: { podIP: 198.51.100.1 } }
 `
-const ALL = ['frame', 'namespace depot', 'namespace shop', 'service shop/web']
+const ALL = ['namespace depot', 'namespace shop', 'service shop/web', 'zone']
 
 function groupsOf(yaml: string, some: Parameters<typeof optionsOf>[0] = {}): NameGroups {
   const groups = new NameGroups(optionsOf(some))
@@ -58,10 +58,10 @@ describe('NameGroups tells which groups a change concerns:', () => {
       changed: ['service shop/web'],
     },
     {
-      name: 'a slice with an address of the server the frame too',
+      name: 'a slice with an address of the server the zone-level names too',
       remove: ['EndpointSlice', 'shop', 'web-1'],
       local: ['198.51.100.1'],
-      changed: ['frame', 'service shop/web'],
+      changed: ['service shop/web', 'zone'],
     },
     {
       name: 'a slice that is not there nothing',
@@ -104,7 +104,7 @@ describe('NameGroups', () => {
         for (const object of list) groups.set(object)
         const entries = groups.takeChanged().flatMap((group) => groups.entriesOf(group))
         const whole = clusterRecords(clusterAfter(list), naming).entries
-        // The frame holds up names that are there anyway.
+        // The zone group has names that exist anyway.
         const names = new Set(formatEntries(entries))
         assert.deepEqual(
           formatEntries(whole).filter((line) => !names.has(line)),

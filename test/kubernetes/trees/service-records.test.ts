@@ -35,7 +35,7 @@ describe('warnings of a cluster', () => {
         /^Service default\/a\.b: its name "a\.b" /,
         /^Service default\/c: cluster IP "pending" /,
         /^Service default\/d: externalName "192\.0\.2\.1" /,
-        /^EndpointSlice default\/e-1: host name "a\.b" /,
+        /^EndpointSlice default\/e-1: hostname "a\.b" /,
         /^EndpointSlice default\/e-2: "x\.\.y" /,
       ],
     },

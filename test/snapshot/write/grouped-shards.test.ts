@@ -29,7 +29,7 @@ class Following {
 }
 
 /** What frames all groups: the names above them. */
-const FRAME = ['svc', 'shop.svc', 'depot.svc'].map((name) => existingName(name))
+const ZONE_NAMES = ['svc', 'shop.svc', 'depot.svc'].map((name) => existingName(name))
 
 /** Some records and pointers of a Service. */
 function service(name: string, size: number, namespace = 'shop'): ZoneEntry[] {
@@ -56,7 +56,7 @@ describe('GroupedShards', () => {
     fc.assert(
       fc.property(fc.array(change, { maxLength: 8 }), (changes) => {
         const following = new Following()
-        following.set('frame', FRAME)
+        following.set('frame', ZONE_NAMES)
         for (const { group, size, namespace } of changes) {
           following.set(group, service(group, size, namespace))
           assert.deepEqual(following.shards.shards, following.whole())
@@ -68,7 +68,7 @@ describe('GroupedShards', () => {
 
   test('leaves shards as they are that say the same', () => {
     const following = new Following()
-    following.set('frame', FRAME)
+    following.set('frame', ZONE_NAMES)
     following.set('a', service('a', 2000))
     following.set('bb', service('bb', 3))
     const before = following.shards.shards
@@ -83,7 +83,7 @@ describe('GroupedShards', () => {
 
   test('asks for no groups but those that are in the changed shards', () => {
     const following = new Following()
-    following.set('frame', FRAME)
+    following.set('frame', ZONE_NAMES)
     for (let i = 0; i < 200; i++) following.groups.set(`group-${i}`, service(`g${i}`, 12))
     following.shards.update(following.groups.keys())
     following.asked.length = 0
@@ -93,7 +93,7 @@ describe('GroupedShards', () => {
 
   test('leaves the list alone that it gave out', () => {
     const following = new Following()
-    following.set('frame', FRAME)
+    following.set('frame', ZONE_NAMES)
     following.set('a', service('a', 3))
     const before = following.shards.shards
     const copy = [...before]
@@ -104,7 +104,7 @@ describe('GroupedShards', () => {
   test('counts the records that its shards have', () => {
     const following = new Following()
     const entries = service('a', 1000)
-    following.set('frame', FRAME)
+    following.set('frame', ZONE_NAMES)
     following.set('a', entries)
     assert.equal(following.shards.records, countEntries(entries))
     following.set('again', entries)

@@ -30,7 +30,7 @@ function whole(entries: readonly ZoneEntry[]): ZoneEntry[] {
   return [...entries, ...ancestorsOf(entries)]
 }
 
-const FRAME = ['svc', 'shop.svc', 'blog.svc', 'zoo.svc'].map((name) => existingName(name))
+const ZONE_NAMES = ['svc', 'shop.svc', 'blog.svc', 'zoo.svc'].map((name) => existingName(name))
 
 /** Replaces what one Service says, in the shard of all. */
 function patched(before: readonly ZoneEntry[], after: readonly ZoneEntry[], others: ZoneEntry[]) {
@@ -52,7 +52,7 @@ describe('patchShard', () => {
     fc.assert(
       fc.property(fc.array(services, { maxLength: 5 }), services, services, (rest, one, other) => {
         const entriesOf = (s: typeof one): ZoneEntry[] => service(s.name, s.size, s.namespace)
-        const others = [...FRAME, ...rest.flatMap(entriesOf)]
+        const others = [...ZONE_NAMES, ...rest.flatMap(entriesOf)]
         const [before, after] = [entriesOf(one), entriesOf(other)]
         assert.deepEqual(patched(before, after, others), buildShard(whole([...others, ...after])))
       }),
@@ -60,14 +60,14 @@ describe('patchShard', () => {
   })
 
   test('leaves what it does not replace, when the index is another and namespaces are new', () => {
-    const others = [...FRAME, ...service('web', 3, 'shop')]
+    const others = [...ZONE_NAMES, ...service('web', 3, 'shop')]
     const { bytes, namespaces } = patched([], service('db', 40, 'blog'), others)
     assert.deepEqual(namespaces, ['', 'blog', 'shop'])
     assert.deepEqual(openShard(bytes).namespaces, namespaces)
   })
 
   test('keeps the bytes of a shard in which nothing is replaced', () => {
-    const shard = buildShard(whole([...FRAME, ...service('web', 3, 'shop')]))
+    const shard = buildShard(whole([...ZONE_NAMES, ...service('web', 3, 'shop')]))
     assert.deepEqual(patchShard(shard, new Set(), []), shard)
   })
 })
