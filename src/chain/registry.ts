@@ -32,8 +32,13 @@ const NEEDS_NODE: ReadonlySet<string> = new Set(
 /** Plugins whose names come from a cluster or an etcd, and are not published to gateways. */
 const NEEDS_CLUSTER: ReadonlySet<string> = new Set(['etcd', 'k8s_external', 'k8s_gateway'])
 
-/** Puts plugins in the order in which they act. */
+/**
+ * Puts plugins in the order in which they act.
+ * @throws {TypeError} when `PLUGIN_ORDER` lacks one of them
+ */
 export function pluginSet(setups: Readonly<Record<string, Setup>>): PluginSet {
+  const missing = Object.keys(setups).filter((name) => !PLUGIN_ORDER.includes(name))
+  if (missing.length > 0) throw new TypeError(`PLUGIN_ORDER lacks ${missing.join(', ')}`)
   return new Map(
     PLUGIN_ORDER.flatMap((name) => {
       const setup = setups[name]

@@ -22,8 +22,8 @@ const QUIET_P99_MS_MIN = 5
 const MEMORY_MAX = 1.3
 /** How long memory may take to return. */
 const SETTLE_MS = 30_000
-/** How long the client asks before each attack, and at least after it. */
-const QUIET_MS = 1500
+/** How long the client asks before the first attack, and at least after each. */
+const QUIET_MS = 1000
 /** An attack that is not done by then fails. */
 const ATTACK_MS = 120_000
 /** Attacks yield the processor to the program, as if they came from another machine. */
@@ -34,6 +34,8 @@ export type Target = {
   readonly program: Program
   readonly client: ChildProcess
   readonly memoryStart: number
+  /** What came of the client's queries since the attack before. */
+  quiet: readonly Sample[]
   readonly stop: () => Promise<void>
 }
 
@@ -62,13 +64,15 @@ export async function startTarget(
   const client = startNode('quiet-client.ts', [JSON.stringify(probes)])
   await warmUp()
   await sleep(QUIET_MS)
-  for (const { kind, fault } of await collect(client)) {
+  const quiet = await collect(client)
+  for (const { kind, fault } of quiet) {
     assert.equal(fault, undefined, `the quiet client over ${kind}, before any attack`)
   }
   return {
     program,
     client,
     memoryStart: program.memory(),
+    quiet,
     stop: async () => {
       client.disconnect()
       await program.running.stop()
@@ -95,8 +99,6 @@ export async function runAttacker({ module, run, argument }: Row): Promise<unkno
  */
 export async function attack(target: Target, row: Row): Promise<unknown> {
   const { program, client, memoryStart } = target
-  await collect(client)
-  await sleep(QUIET_MS)
   const cpuStart = program.cpuSeconds()
   const peakOf = watchPeak(program)
   const startMs = Date.now()
@@ -108,8 +110,9 @@ export async function attack(target: Target, row: Row): Promise<unknown> {
   const after = await settledMemory(target)
   const samples = await collect(client)
   const during = samples.filter((one) => one.startMs >= startMs && one.startMs <= endMs)
-  const quiet = samples.filter((one) => one.startMs < startMs || one.startMs > endMs + 500)
-  const compared = compare(quiet, during)
+  const since = samples.filter((one) => one.startMs > endMs + 500)
+  const compared = compare([...target.quiet, ...since], during)
+  target.quiet = since
   const memory = [memoryStart, peak, after].map((mib) => mib.toFixed(0)).join('/')
   const seconds = ((endMs - startMs) / 1000).toFixed(1)
   const others = compared.map(({ text }) => text).join('; ')

@@ -11,7 +11,8 @@ import { SERVER } from '../certificates.ts'
 import { freePort } from '../cluster/processes.ts'
 import type { Forged } from './forged-attacks.ts'
 import { attack, type Row, runAttacker, SCALE, startTarget, type Target } from './harness.ts'
-import { startProgram } from './program.ts'
+import { type Program, startProgram } from './program.ts'
+import type { Probe } from './quiet-client.ts'
 import { clusterObjects, NAME, WIDE_NAME } from './target-cluster.ts'
 
 const STREAMS = import.meta.resolve('./stream-attacks.ts')
@@ -21,6 +22,8 @@ const UDP = import.meta.resolve('./udp-attacks.ts')
 describe('kubedoh serve under attack', () => {
   const folder = mkdtempSync(join(tmpdir(), 'kubedoh-attack-'))
   let target: Target
+  /** The same server, which nobody attacks: how slow the machine alone makes answers. */
+  let twin: Program | undefined
   let [dns, dot, upstream, relayed] = [0, 0, 0, 0]
 
   beforeAll(async () => {
@@ -30,24 +33,32 @@ describe('kubedoh serve under attack', () => {
     writeFileSync(join(folder, 'cert.pem'), SERVER.cert)
     writeFileSync(join(folder, 'key.pem'), SERVER.key)
     const zone = 'bind 127.0.0.1\n  kubernetes cluster.local\n'
-    const relayOf = (name: string, to: number): string =>
-      `${name}.test:${dns} {\n  bind 127.0.0.1\n  cache\n  forward . 127.0.0.1:${to}\n}\n`
-    const relay = relayOf('silent', upstream) + relayOf('relayed', relayed)
-    const corefile = `${relay}.:${dns} {\n  ${zone}}\ntls://.:${dot} {\n  tls cert.pem key.pem\n  ${zone}}\n`
-    writeFileSync(join(folder, 'Corefile'), corefile)
-    const [conf, objects] = [join(folder, 'Corefile'), join(folder, 'objects.yaml')]
-    const program = await startProgram(['serve', '--conf', conf, '--objects', objects], {
-      ready: /^ready/,
+    const startServe = (plain: number, secure: number): Promise<Program> => {
+      const relayOf = (name: string, to: number): string =>
+        `${name}.test:${plain} {\n  bind 127.0.0.1\n  cache\n  forward . 127.0.0.1:${to}\n}\n`
+      const relay = relayOf('silent', upstream) + relayOf('relayed', relayed)
+      const corefile = `${relay}.:${plain} {\n  ${zone}}\ntls://.:${secure} {\n  tls cert.pem key.pem\n  ${zone}}\n`
+      const [conf, objects] = [join(folder, `Corefile-${plain}`), join(folder, 'objects.yaml')]
+      writeFileSync(conf, corefile)
+      return startProgram(['serve', '--conf', conf, '--objects', objects], { ready: /^ready/ })
+    }
+    const probesOf = (plain: number, secure: number): Probe[] => [
+      { kind: 'udp', port: plain, name: NAME, perSecond: 200 },
+      { kind: 'tcp', port: plain, name: NAME, perSecond: 50 },
+      { kind: 'tls', port: secure, name: NAME, perSecond: 20 },
+    ]
+    const [twinDns, twinDot] = [await freePort(), await freePort()]
+    const program = await startServe(dns, dot)
+    twin = await startServe(twinDns, twinDot)
+    const twinProbes = probesOf(twinDns, twinDot).map((one) => ({ ...one, isTwin: true }))
+    target = await startTarget(program, [...probesOf(dns, dot), ...twinProbes], async () => {
+      await warmUp(twinDns, twinDot)
+      await warmUp(dns, dot)
     })
-    const probes = [
-      { kind: 'udp', port: dns, name: NAME, perSecond: 200 },
-      { kind: 'tcp', port: dns, name: NAME, perSecond: 50 },
-      { kind: 'tls', port: dot, name: NAME, perSecond: 20 },
-    ] as const
-    target = await startTarget(program, probes, () => warmUp(dns, dot))
   })
   afterAll(async () => {
     await target?.stop()
+    await twin?.running.stop()
     rmSync(folder, { recursive: true })
   })
 

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'vitest'
 import { leftOutBecause } from '../../src/chain/left-out.ts'
+import { pluginSet } from '../../src/chain/registry.ts'
 import { ALL_PLUGINS } from '../../src/plugins/all-plugins.ts'
 import { block, problemsOf } from '../ask.ts'
 
@@ -15,6 +16,13 @@ const COREDNS = (
 
 /** Where k8s_gateway stands that CoreDNS has not; its own build has it in place of kubernetes. */
 const AFTER_KUBERNETES = COREDNS.indexOf('kubernetes') + 1
+
+test('a plugin without a place in the order is an error of its programmer', () => {
+  const setup = (): never => assert.fail('nothing is configured')
+  assert.throws(() => pluginSet({ file: setup, new_one: setup, another: setup }), {
+    message: 'PLUGIN_ORDER lacks new_one, another',
+  })
+})
 
 describe('ALL_PLUGINS', () => {
   test('act in the order of CoreDNS', () => {
