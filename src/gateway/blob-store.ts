@@ -12,6 +12,7 @@ import type { IngestResult } from './ingest.ts'
 import type { ClusterWriter } from './publish-routes.ts'
 import { type After, LoadTimeoutError, within } from './shared-loads.ts'
 import type { SnapshotOrigin } from './snapshot-loader.ts'
+import { StoreError } from './store-error.ts'
 
 /** How long a read waits for the store before it reads from the origin. */
 const GET_MS = 250
@@ -67,8 +68,8 @@ export function originWithBlobs(origin: SnapshotOrigin, near: ClusterBlobs): Sna
 
 /**
  * Returns a writer that writes shards to the store as well, and removes them when no manifest lists
- * them. It does not acknowledge a new shard that cannot be put there. When the shard comes again it
- * does, as the given writer has it, so a failing store holds up no publication for long.
+ * them. Refuses a new shard that cannot be put there (`StoreError`, 503). Accepts it when it comes
+ * again, as the given writer has it, so a failing store holds up no publication for long.
  */
 export function writerWithBlobs(writer: ClusterWriter, near: ClusterBlobs): ClusterWriter {
   const { cluster, blobs, after, onError } = near
@@ -88,7 +89,7 @@ export function writerWithBlobs(writer: ClusterWriter, near: ClusterBlobs): Clus
         await within(after, blobs.put(keyOf(cluster, sha256), bytes), PUT_MS)
       } catch (error) {
         // KV refuses a key that somebody wrote in the same second, as a second exporter may.
-        if (result.isNew) throw error
+        if (result.isNew) throw new StoreError('BLOBS', error)
         onError(error)
       }
       await remove(result)

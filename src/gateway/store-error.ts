@@ -4,7 +4,7 @@
  */
 import { HttpError } from '../doh/http-error.ts'
 
-/** Status, code and sentence by the platform's error code (errno, or SQLite's name). */
+/** Status, code and sentence by the error code: errno, SQLite's name, or `BLOBS` for KV and R2. */
 const CAUSES: Readonly<Record<string, readonly [number, string, string]>> = {
   ENOSPC: [507, 'no_space', 'is full; free space and try again'],
   EDQUOT: [507, 'no_space', 'is over its disk quota; free space and try again'],
@@ -12,6 +12,7 @@ const CAUSES: Readonly<Record<string, readonly [number, string, string]>> = {
   EROFS: [503, 'read_only', 'is read-only; make it writable and try again'],
   EACCES: [503, 'no_access', 'denies access; check the owner and mode of its folder'],
   EPERM: [503, 'no_access', 'denies access; check the owner and mode of its folder'],
+  BLOBS: [503, 'shards_unavailable', 'for shards (KV or R2) is unavailable; try again'],
 }
 
 /** A failure of the store. Clients get the cause's code; the log gets the cause. */

@@ -8,6 +8,7 @@ import {
 } from '../../src/gateway/blob-store.ts'
 import { LocalWriter } from '../../src/gateway/local-writer.ts'
 import { createMemoryStore } from '../../src/gateway/store.ts'
+import { StoreError } from '../../src/gateway/store-error.ts'
 import { keys } from '../exporter/memory-gateway.ts'
 import { FakeHost, START_MS } from '../fake-host.ts'
 import { BLOB_PROMISES } from './blob-contract.ts'
@@ -197,7 +198,7 @@ describe('shards near their readers', () => {
     const fixture = new Fixture()
     fixture.blobs.hangs = true
     const first = fixture.publish(1)
-    const refused = assert.rejects(first, /no answer from the store after 5000 ms/)
+    const refused = assert.rejects(first, (error) => isUnavailable(error, /after 5000 ms/))
     await fixture.passLimit(5000)
     await refused
     const second = fixture.publish(1)
@@ -209,7 +210,7 @@ describe('shards near their readers', () => {
   test('are not acknowledged at first when they could not be put there', async () => {
     const fixture = new Fixture()
     fixture.blobs.isAway = true
-    await assert.rejects(fixture.publish(1), /away/)
+    await assert.rejects(fixture.publish(1), (error) => isUnavailable(error, /away/))
     assert.equal(await fixture.store.readManifest(), undefined)
     fixture.blobs.isAway = false
     await fixture.publish(1)
@@ -219,7 +220,7 @@ describe('shards near their readers', () => {
   test('are acknowledged when they come again: their writer has them', async () => {
     const fixture = new Fixture()
     fixture.blobs.isAway = true
-    await assert.rejects(fixture.publish(1), /away/)
+    await assert.rejects(fixture.publish(1), (error) => isUnavailable(error, /away/))
     const { shards } = await fixture.publish(1)
     assert.deepEqual(fixture.errors, ['Error: away'])
     for (const [sha256, bytes] of shards) {
@@ -227,3 +228,11 @@ describe('shards near their readers', () => {
     }
   })
 })
+
+/** Whether an error is what the exporter gets, with the store's own error for the log. */
+function isUnavailable(error: unknown, cause: RegExp): boolean {
+  assert.ok(error instanceof StoreError)
+  assert.deepEqual([error.status, error.code], [503, 'shards_unavailable'])
+  assert.match(String(error.cause), cause)
+  return true
+}
