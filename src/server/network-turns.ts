@@ -9,7 +9,8 @@ const TURN_MS = 2
 
 /** Does pieces of work, one per client network in turn. */
 export class NetworkTurns {
-  private readonly waiting = new Map<string, Queue>()
+  /** The first and the last piece of each network. */
+  private readonly waiting = new Map<string, { first: Piece; last: Piece }>()
   private readonly now: () => number
   private isScheduled = false
   private spentMs = 0
@@ -26,9 +27,13 @@ export class NetworkTurns {
       this.spend(work)
       return
     }
+    const piece: Piece = { work, next: undefined }
     const queue = this.waiting.get(network)
-    if (queue === undefined) this.waiting.set(network, { works: [work], next: 0 })
-    else queue.works.push(work)
+    if (queue === undefined) this.waiting.set(network, { first: piece, last: piece })
+    else {
+      queue.last.next = piece
+      queue.last = piece
+    }
   }
 
   private schedule(): void {
@@ -45,9 +50,14 @@ export class NetworkTurns {
     this.spentMs = 0
     for (const [network, queue] of this.waiting) {
       this.waiting.delete(network)
-      const work = queue.works[queue.next++]
-      if (queue.next < queue.works.length) this.waiting.set(network, queue)
-      if (work !== undefined) this.spend(work)
+      const { work, next } = queue.first
+      // A piece that is done, but not collected yet, would keep all that come after it.
+      queue.first.next = undefined
+      if (next !== undefined) {
+        queue.first = next
+        this.waiting.set(network, queue)
+      }
+      this.spend(work)
       if (this.spentMs >= TURN_MS) break
     }
     if (this.waiting.size > 0) this.schedule()
@@ -61,4 +71,5 @@ export class NetworkTurns {
   }
 }
 
-type Queue = { readonly works: (() => void)[]; next: number }
+/** A piece of work, and the one after it. */
+type Piece = { readonly work: () => void; next: Piece | undefined }
