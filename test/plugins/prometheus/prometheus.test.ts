@@ -151,7 +151,9 @@ describe('prometheus', () => {
 
   test('has the names that CoreDNS has', async () => {
     const lines = await metricsAfter(ROOT_BLOCK, 'www.example.org A +do')
-    const names = lines.filter((line) => line.startsWith('# TYPE ')).map((line) => line.slice(7))
+    const names = lines
+      .filter((line) => line.startsWith('# TYPE coredns_'))
+      .map((line) => line.slice(7))
     assert.deepEqual(names, [
       'coredns_build_info gauge',
       'coredns_dns_do_requests_total counter',
