@@ -14,7 +14,7 @@ describe('Backoff', () => {
     assert.deepEqual(delays(new Backoff(() => 1), 8), full)
   })
 
-  test('stops where it is told to', () => {
+  test('stops at the given maximum', () => {
     assert.deepEqual(delays(new Backoff(() => 1, 1500), 4), [500, 1000, 1500, 1500])
   })
 

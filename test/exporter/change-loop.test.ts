@@ -132,7 +132,7 @@ describe('ChangeLoop', () => {
     assert.equal(begins.length, 2)
   })
 
-  test('does what changed before it ran', async (t) => {
+  test('handles changes before it ran', async (t) => {
     const clock = new FakeClock()
     let count = 0
     const work = (): void => {

@@ -30,7 +30,7 @@ function service(name: string, metadata = ''): ClusterObject {
 const SHOP = objectOf('{ kind: Namespace, metadata: { name: shop } }')
 
 describe('ClusterBuilder', () => {
-  test('builds what is there at the moment', () => {
+  test('builds the present objects', () => {
     const builder = new ClusterBuilder(optionsOf(), assert.fail)
     const names = (): string[] => namesIn(openBuilt(builder.build()), NAMES)
     builder.set(SHOP)

@@ -65,7 +65,7 @@ async function startSynced(t: TestContext): Promise<Running> {
 }
 
 describe('ClusterWatch', () => {
-  test('tells of changes as early ones before all collections have been listed', async (t) => {
+  test('reports changes as early ones before all collections have been listed', async (t) => {
     const { api, clock, watch, news } = start(t)
     api.answer('namespaces', page('1', SHOP_LISTS.namespaces))
     api.answer('services', page('2', SHOP_LISTS.services))
@@ -78,7 +78,7 @@ describe('ClusterWatch', () => {
     )
   })
 
-  test('tells of one when the last is listed, and of each after it', async (t) => {
+  test('reports one when the last is listed, and each after it', async (t) => {
     const { api, clock, watch, news } = start(t)
     answerLists(api)
     await clock.advance(0)
@@ -134,7 +134,7 @@ describe('ClusterWatch', () => {
   })
 })
 
-describe('what is known of the cluster is confirmed', () => {
+describe('the state of the cluster is confirmed', () => {
   test('never before all watches are open', async (t) => {
     const { api, clock, watch } = start(t)
     answerLists(api)
@@ -151,7 +151,7 @@ describe('what is known of the cluster is confirmed', () => {
     assert.equal(watch.confirmedMs(), START_MS + 123_456)
   })
 
-  test('when the first of them ended, though nobody asked then', async (t) => {
+  test('when the first of them ended, even without a call then', async (t) => {
     const { api, clock, watch } = await startSynced(t)
     await clock.advance(5000)
     api.watching('services').fail(new ApiError('reset by peer'))

@@ -49,7 +49,7 @@ describe('recordSource', () => {
     isConnected: true,
   }
 
-  test('tells what each collection is like, and forgets what it was like', () => {
+  test('publishes the state of each collection, and drops old states', () => {
     const metrics = new Metrics()
     recordSource(metrics, sourceOf([services]))
     const pods: CollectionState = { ...services, kind: 'Pod', resource: 'pods', count: 9 }
@@ -64,7 +64,7 @@ describe('recordSource', () => {
     ])
   })
 
-  test('tells nothing of a source without collections', () => {
+  test('publishes nothing for a source without collections', () => {
     const metrics = new Metrics()
     recordSource(metrics, sourceOf([]))
     assert.equal(metrics.format(), '')

@@ -72,7 +72,7 @@ describe('a source of watched objects', () => {
     assert.equal(source.confirmedMs(), START_MS + 2000)
   })
 
-  test('builds what was listed and what changed since', async (t) => {
+  test('builds listed and changed objects', async (t) => {
     const { api, clock, source, messages } = start(t)
     answerLists(api)
     await clock.advance(0)
@@ -83,7 +83,7 @@ describe('a source of watched objects', () => {
     assert.deepEqual(messages, ['change', 'change'])
   })
 
-  test('warns of what it can neither read nor name', async (t) => {
+  test('warns of objects that it can neither read nor name', async (t) => {
     const { api, clock, source, messages } = start(t)
     answerLists(api)
     await clock.advance(0)
@@ -101,7 +101,7 @@ describe('a source of watched objects', () => {
     )
   })
 
-  test('tells versions and states of its collections', async (t) => {
+  test('returns versions and states of its collections', async (t) => {
     const { api, clock, source } = start(t)
     answerLists(api)
     await clock.advance(0)
@@ -116,14 +116,14 @@ describe('a source of watched objects', () => {
 describe('a source of objects that never change', () => {
   const clock = { now: () => START_MS }
 
-  test('builds what the objects amount to', () => {
+  test('builds the names of the objects', () => {
     const onWarning = assert.fail
     const source = createObjectSource(objectsOf(SHOP), { naming: optionsOf(), onWarning, ...clock })
     assert.deepEqual(source.build(), buildSnapshot(clusterOf(SHOP), optionsOf()))
     assert.deepEqual(names(source), NAMES)
   })
 
-  test('has what a transfer of the zone has', () => {
+  test('returns the records of a zone transfer', () => {
     const onWarning = assert.fail
     const source = createObjectSource(objectsOf(SHOP), { naming: optionsOf(), onWarning, ...clock })
     const owners = Array.from(source.transferRecords(), ({ owner }) => toLatin1(owner))
@@ -131,7 +131,7 @@ describe('a source of objects that never change', () => {
   })
 
   for (const pods of ['verified', 'insecure'] as const) {
-    test(`knows who asks by the address of a Pod, with names of Pods ${pods}`, () => {
+    test(`finds the Pod of a client's address, with pods ${pods}`, () => {
       const pod = '- {kind: Pod, metadata: {name: a, namespace: shop}, status: {podIP: 192.0.2.9}}'
       const naming = optionsOf({ pods })
       const made = { naming, onWarning: assert.fail, ...clock }
@@ -143,7 +143,7 @@ describe('a source of objects that never change', () => {
     })
   }
 
-  test('leaves out what the selectors do not meet', () => {
+  test('skips objects that the selectors do not match', () => {
     const naming = optionsOf({ objectSelector: selectorOf('tier=gold') })
     const source = createObjectSource(objectsOf(SHOP), {
       naming,
@@ -153,7 +153,7 @@ describe('a source of objects that never change', () => {
     assert.deepEqual(names(source), ['db.shop.svc'])
   })
 
-  test('warns of what cannot be named', () => {
+  test('warns of objects that DNS cannot name', () => {
     const warnings: string[] = []
     const objects = objectsOf(`
       - { kind: Namespace, metadata: { name: shop } }

@@ -95,7 +95,7 @@ describe('publish', () => {
     assert.deepEqual([exporter.isReady, attempts], [false, []])
   })
 
-  test('publishes, and tells', async (t) => {
+  test('publishes, and reports it', async (t) => {
     const { exporter, attempts, reports } = new Exporting(t)
     assert.deepEqual(await exporter.publish(), reportOf(1))
     assert.deepEqual(attempts, ['0: 1'])
@@ -103,14 +103,14 @@ describe('publish', () => {
     assert.equal(exporter.isReady, true)
   })
 
-  test('tells nothing when there was nothing to tell the gateway', async (t) => {
+  test('reports nothing when the gateway is up to date', async (t) => {
     const { exporter, outcomes, reports } = new Exporting(t)
     outcomes.push(undefined)
     assert.equal(await exporter.publish(), undefined)
     assert.deepEqual(reports, [])
   })
 
-  test('builds anew only after a change', async (t) => {
+  test('builds again only after a change', async (t) => {
     const { exporter, attempts } = new Exporting(t)
     await exporter.publish()
     await exporter.publish()
@@ -147,7 +147,7 @@ describe('run', () => {
     assert.deepEqual(attempts, ['50: 1', '300: 2', '950: 3'])
   })
 
-  test('publishes what changed once the source is confirmed', async (t) => {
+  test('publishes changes once the source is confirmed', async (t) => {
     const exporting = Object.assign(new Exporting(t), { isConfirmed: false })
     const { exporter, clock, attempts } = exporting
     exporting.start()
@@ -159,7 +159,7 @@ describe('run', () => {
     assert.deepEqual(attempts, ['1050: 1'])
   })
 
-  test('confirms what has not changed from time to time', async (t) => {
+  test('confirms unchanged names from time to time', async (t) => {
     const exporting = new Exporting(t)
     exporting.start()
     exporting.exporter.mark()
@@ -183,7 +183,7 @@ describe('run', () => {
     assert.deepEqual(scheduled, [start, start, CONFIRM_MS, 2 * CONFIRM_MS, 2 * CONFIRM_MS])
   })
 
-  test('fails with what is not the gateway’s', async (t) => {
+  test('fails with errors that are not the gateway’s', async (t) => {
     const exporting = new Exporting(t)
     const failed = assert.rejects(exporting.start(), RangeError)
     exporting.outcomes.push(new RangeError('ours'))
@@ -193,7 +193,7 @@ describe('run', () => {
   })
 })
 
-test('what is more than a snapshot can hold is told, and tried again', async (t) => {
+test('a cluster that exceeds a snapshot is logged, and tried again', async (t) => {
   const exporting = new Exporting(t)
   exporting.outcomes.push(new SnapshotError('Cannot build shard: too much'))
   exporting.start()
@@ -204,7 +204,7 @@ test('what is more than a snapshot can hold is told, and tried again', async (t)
 })
 
 describe('a gateway that fails', () => {
-  test('is tried again, later each time, and each failure is told', async (t) => {
+  test('is tried again, later each time, and each failure is logged', async (t) => {
     const exporting = new Exporting(t)
     const { exporter, clock, attempts, outcomes, errors } = exporting
     outcomes.push(AWAY, AWAY, AWAY)
@@ -228,7 +228,7 @@ describe('a gateway that fails', () => {
     assert.deepEqual(exporting.attempts, ['50: 1', '350: 1'])
   })
 
-  test('is tried again with what has changed meanwhile', async (t) => {
+  test('is tried again with the changes since', async (t) => {
     const exporting = new Exporting(t)
     exporting.outcomes.push(AWAY)
     exporting.start()
@@ -320,7 +320,7 @@ describe('the signal', () => {
 })
 
 describe('metrics', () => {
-  test('count what was published and what failed', async (t) => {
+  test('count publications and failures', async (t) => {
     const exporting = new Exporting(t)
     exporting.outcomes.push(AWAY, reportOf(1), undefined)
     exporting.start()

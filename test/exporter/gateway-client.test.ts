@@ -166,7 +166,7 @@ describe('state', () => {
     },
   ]
   for (const { name, answer, message } of refused) {
-    test(`cannot be had when the gateway says ${name}`, async () => {
+    test(`fails when the gateway answers ${name}`, async () => {
       const [status, text] = [message.slice(0, 3), message.slice(4)]
       const told = await refusal(clientOf(answer).state())
       assert.equal(told, `${status} The gateway answers ${status}: ${text}`)

@@ -21,7 +21,7 @@ import { memoryGateway } from './memory-gateway.ts'
 
 const TOKEN = 'the-exporter-token'
 
-test('a gateway’s own routes say all that there is to say', async () => {
+test('a gateway’s own routes cover the contract', async () => {
   const now = (): number => Date.UTC(2026, 0, 1)
   const { fetch, privateKey } = await memoryGateway(TOKEN, now)
   const open = (token: string): GatewayClient =>
@@ -57,7 +57,7 @@ test('a gateway’s own routes say all that there is to say', async () => {
   assert.ok(second.kind === 'stored' && second.etag !== first.etag)
 })
 
-test('a publisher and a gateway agree about what is published', async () => {
+test('a publisher and a gateway agree about the published names', async () => {
   let nowMs = Date.UTC(2026, 0, 1)
   const now = (): number => nowMs
   const { fetch, privateKey, publicKey, store } = await memoryGateway(TOKEN, now)

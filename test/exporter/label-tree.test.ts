@@ -20,7 +20,7 @@ function labelsOf({ tree }: ReturnType<LabelTree['build']>): Record<string, read
 }
 
 describe('LabelTree', () => {
-  test('says what is there at the moment', () => {
+  test('has the present namespaces', () => {
     const tree = new LabelTree(optionsOf())
     assert.deepEqual(tree.build(), { tree: undefined, warnings: [] })
     tree.set(namespace('shop', { team: 'shop' }))

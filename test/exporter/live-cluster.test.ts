@@ -79,7 +79,7 @@ async function startSynced(t: TestContext): Promise<Running> {
 }
 
 describe('LiveCluster', () => {
-  test('has what a transfer of the zone has', async (t) => {
+  test('returns the records of a zone transfer', async (t) => {
     const { live } = await startSynced(t)
     const owners = Array.from(live.transferRecords(), ({ owner }) => toLatin1(owner))
     assert.ok(owners.includes('\x03web\x04shop\x03svc'), owners.join())
@@ -102,7 +102,7 @@ describe('LiveCluster', () => {
     assert.equal(live.current()?.info.timeMs, START_MS + 1000 + GATHER_MS)
   })
 
-  test('answers from what there is when that takes too long', async (t) => {
+  test('serves an incomplete snapshot when that takes too long', async (t) => {
     const { api, clock, live, names } = start(t)
     api.answer('services', page('1', SHOP_LISTS.services))
     api.answer('namespaces', page('1', SHOP_LISTS.namespaces))
@@ -135,7 +135,7 @@ describe('LiveCluster', () => {
     assert.equal(other.live.current(), undefined)
   })
 
-  test('tells how long changes of endpoints took, once all is read', async (t) => {
+  test('measures changes of endpoints, once all is read', async (t) => {
     const { api, clock, metrics } = await startSynced(t)
     const slice = (second: string): unknown =>
       value(`{
@@ -160,7 +160,7 @@ describe('LiveCluster', () => {
     }
   })
 
-  test('answers from what a cluster of nothing amounts to', async (t) => {
+  test('serves an empty cluster', async (t) => {
     const { api, clock, live } = start(t)
     for (const resource of RESOURCES) api.answer(resource, page('1'))
     await clock.advance(GATHER_MS)
@@ -210,7 +210,7 @@ describe('LiveCluster', () => {
     assert.deepEqual(api.calls, ['list namespaces', 'list services', 'list pods'])
   })
 
-  test('warns of what it cannot read or name, and tells what fails', async (t) => {
+  test('warns of objects that it cannot read or name, and logs failures', async (t) => {
     const { api, clock, messages } = await startSynced(t)
     const { send } = api.watching('services')
     send('ADDED', value('{ metadata: { namespace: shop, name: bad }, spec: 1 }'))
@@ -235,7 +235,7 @@ describe('LiveCluster', () => {
   })
 })
 
-test('what cannot be built is told, and what was there is answered from', async (t) => {
+test('logs a failed build and keeps serving the previous snapshot', async (t) => {
   const { api, clock, names, messages } = await startSynced(t)
   const failing = vi.spyOn(ClusterBuilder.prototype, 'build').mockImplementation(() => {
     throw new SnapshotError('Cannot build shard: too much')
@@ -266,7 +266,7 @@ describe('freshness', () => {
     assert.equal(live.freshness(), 'fresh')
   })
 
-  test('ends some time after one of them, whenever it was asked for last', async (t) => {
+  test('ends some time after one of them, whatever the last call', async (t) => {
     const { api, clock, live } = await startSynced(t)
     await clock.advance(10 * STALE_MS)
     api.watching('services').fail(new ApiError('reset by peer'))

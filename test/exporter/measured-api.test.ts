@@ -33,7 +33,7 @@ function measure(): Measured {
 
 const { signal } = new AbortController()
 
-test('a list is counted, and timed until it is there', async () => {
+test('a list is counted, and timed until it is complete', async () => {
   const { scripted, api, clock, told } = measure()
   const listing = api.list(SERVICES, 'token', signal)
   clock.ms += 2000
@@ -94,6 +94,6 @@ for (const [error, code] of [
   })
 }
 
-test('times are told by the bounds that Prometheus has', () => {
+test('times are in Prometheus’s default buckets', () => {
   assert.deepEqual([USUAL_BOUNDS.length, USUAL_BOUNDS[0], USUAL_BOUNDS.at(-1)], [11, 0.005, 10])
 })

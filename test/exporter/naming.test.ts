@@ -84,7 +84,7 @@ describe('namingOptions', () => {
     },
   ]
   for (const { name, lines, problem } of refused) {
-    test(`refuses what is no selector ${name}, with the place of the directive`, () => {
+    test(`refuses an invalid selector ${name}, with the place of the directive`, () => {
       assert.deepEqual(
         problemsOf(() => namingOptions(kubernetes(lines), [])),
         [problem],

@@ -98,7 +98,7 @@ describe('collectionsFor', () => {
     },
   ]
   for (const { resources, paths } of hosts) {
-    test(`reads what host names of ${resources.join(', ')} come from, and nothing else`, () => {
+    test(`reads what hostnames of ${resources.join(', ')} come from, and nothing else`, () => {
       const tree = { kind: 'hosts', resources } as const
       const read = collectionsFor({ tree, pods: 'verified', hasEndpoints: true })
       assert.deepEqual(
@@ -139,7 +139,7 @@ describe('collectionsFor', () => {
 
   const collections = collectionsFor({ tree: CLUSTER, pods: 'verified', hasEndpoints: true })
 
-  test('keeps what one caller gets from what another gets', () => {
+  test('gives each caller an array of its own', () => {
     assert.notEqual(
       collectionsFor({ tree: CLUSTER, pods: 'verified', hasEndpoints: true }),
       collections,
@@ -179,11 +179,11 @@ describe('errors', () => {
     assert.equal(new ApiError('fetch failed').status, undefined)
   })
 
-  test('of the connection are told apart by their name', () => {
+  test('of the connection have different names', () => {
     assert.equal(new ConnectionError('no cluster').name, 'ConnectionError')
   })
 
-  test('know what the API says of a version that is gone, and of a kind that is not', () => {
+  test('have the API’s status of an expired version and of an unknown kind', () => {
     const statuses = [STATUS_GONE, STATUS_NOT_FOUND]
     assert.deepEqual(
       statuses.map((status) => STATUS_CODES[status]),

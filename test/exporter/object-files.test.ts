@@ -135,7 +135,7 @@ describe('readObjectFiles', () => {
     })
   }
 
-  test('names files without objects that give names, and what they have', (t) => {
+  test('names files without objects that give names, and their contents', (t) => {
     const folder = temporaryFolder(t, {
       'empty.yaml': '# nothing\n',
       'kinds.json': '[]',
@@ -213,7 +213,7 @@ describe('readObjectFiles', () => {
     })
   }
 
-  test('refuses a path that is not there, though others are', (t) => {
+  test('refuses a missing path among others', (t) => {
     const told = refusal(() => read(t, { 'a.json': SHOP }, ['a.json', 'b.json']))
     assert.equal(told, 'b.json: no such file or folder')
   })
@@ -232,7 +232,7 @@ describe('readObjectFiles', () => {
     assert.equal(told, 'a.json: 536870913 bytes, at most 536870912')
   })
 
-  test('refuses aliases that amount to far more than the file', (t) => {
+  test('refuses aliases that expand to far more than the file', (t) => {
     const lines = ['a0: &a0 [x, x, x, x, x, x, x, x, x]']
     for (let i = 1; i < 9; i++) lines.push(`a${i}: &a${i} [${`*a${i - 1}, `.repeat(9)}]`)
     const told = refusal(() => read(t, { 'a.yaml': lines.join('\n') }))

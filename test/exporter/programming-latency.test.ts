@@ -49,7 +49,7 @@ test('changes are measured from their cause to their answer, by kind of Service'
   ])
 })
 
-test('what has no cause, or no Service, is not measured', () => {
+test('slices without a trigger time or a Service are not measured', () => {
   const metrics = new Metrics()
   const latency = new ProgrammingLatency(metrics, () => NOW_MS)
   latency.changed(sliceSince('soon'))

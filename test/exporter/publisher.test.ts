@@ -66,7 +66,7 @@ class Exporting {
 }
 
 describe('publishing', () => {
-  test('begins with the state, and expects nothing where there is nothing', async () => {
+  test('starts with the state, and expects nothing for a new cluster', async () => {
     const exporting = new Exporting()
     const report = await exporting.publish(snapshot(['a', 'bc']))
     assert.deepEqual(exporting.calls(), ['state', 'manifest'])
@@ -97,7 +97,7 @@ describe('publishing', () => {
     })
   })
 
-  test('tells of other trees, whose shards are listed and whose change is one', async () => {
+  test('publishes other trees, with their shards, and their changes', async () => {
     const exporting = new Exporting()
     const tree = (text: string, ttlSeconds = 0): BuiltSnapshot =>
       snapshot(['a'], { trees: { labels: { ...snapshot([text, 'd']), records: 2, ttlSeconds } } })
@@ -129,7 +129,7 @@ describe('publishing', () => {
     assert.equal(await isSignedBy(pair.publicKey, changed, put.signature), false)
   })
 
-  test('goes on from what somebody else published', async () => {
+  test('continues after another exporter’s manifest', async () => {
     const exporting = new Exporting()
     exporting.gateway.published = { etag: '"e0"', generation: START + 900, timeMs: 0 }
     await exporting.publish(snapshot(['a']))
@@ -137,7 +137,7 @@ describe('publishing', () => {
     assert.deepEqual([manifest.generation, expected], [START + 901, '"e0"'])
   })
 
-  test('asks for the state once, and then knows what it replaces, and what is new', async () => {
+  test('reads the state once, and then knows what it replaces, and what is new', async () => {
     const exporting = new Exporting()
     await exporting.publish(snapshot(['a']))
     exporting.calls()
@@ -159,7 +159,7 @@ describe('publishing', () => {
   })
 })
 
-describe('a snapshot that says the same', () => {
+describe('a snapshot with the same names', () => {
   test('keeps its generation, and is confirmed', async () => {
     const exporting = new Exporting()
     await exporting.publish(snapshot(['a']))
@@ -171,7 +171,7 @@ describe('a snapshot that says the same', () => {
     assert.deepEqual([manifest.generation, manifest.time], [START, '2026-01-01T00:00:15.000Z'])
   })
 
-  test('is not told again when nothing was confirmed since', async () => {
+  test('is not published again when nothing was confirmed since', async () => {
     const exporting = new Exporting()
     await exporting.publish(snapshot(['a']))
     exporting.calls()

@@ -28,7 +28,7 @@ describe('a failure', () => {
     assert.deepEqual(mirror.clock.delays, [300, 600])
   })
 
-  test('of a watch leads to a watch from where it was', async (t) => {
+  test('of a watch restarts it from the same resource version', async (t) => {
     const mirror = new Mirror(t)
     await startWatch(mirror)
     mirror.watch.send('ADDED', value(WEB))
@@ -76,7 +76,7 @@ describe('a failure', () => {
 })
 
 describe('a watch', () => {
-  test('that told nothing is followed by a pause', async (t) => {
+  test('without events is followed by a pause', async (t) => {
     const mirror = new Mirror(t, { random: 0.5 })
     await startWatch(mirror)
     await mirror.endWatch()
@@ -160,7 +160,7 @@ describe('a kind that not every cluster has', () => {
     assert.deepEqual(mirror.api.paths, [SERVICES.path, '/old'])
   })
 
-  test('is asked for again, and its absence told once', async (t) => {
+  test('is tried again, and its absence logged once', async (t) => {
     const mirror = new Mirror(t, { olderPaths: [] })
     mirror.api.answer('services', absent, absent, page('5', `[${WEB}]`))
     await mirror.start()

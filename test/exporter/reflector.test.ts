@@ -84,7 +84,7 @@ describe('a list', () => {
     assert.deepEqual([hasSynced, resourceVersion, listCount, count], [true, '5', 1, 2])
   })
 
-  test('removes what it does not show any more', async (t) => {
+  test('removes objects that are gone', async (t) => {
     const mirror = new Mirror(t)
     mirror.api.answer('services', page('5', `[${WEB}, ${DB}]`), page('9', `[${DB}]`))
     await mirror.start()
@@ -179,7 +179,7 @@ describe('a version that is gone', () => {
     { name: 'by the status of the watch', happen: ({ watch }) => watch.fail(GONE) },
   ]
   for (const { name, happen } of ways) {
-    test(`${name} leads to a new list, and no error`, async (t) => {
+    test(`${name} causes a new list, and no error`, async (t) => {
       const mirror = new Mirror(t)
       await startWatch(mirror)
       happen(mirror)
@@ -196,7 +196,7 @@ describe('a version that is gone', () => {
     })
   }
 
-  test('in the midst of a list leads to a new one from the first page', async (t) => {
+  test('during a list causes a new one from the first page', async (t) => {
     const mirror = new Mirror(t)
     mirror.api.answer('services', page('5', `[${WEB}]`, 'two'), GONE, page('9', `[${DB}]`))
     await mirror.start()
@@ -276,7 +276,7 @@ describe('an object that cannot be read', () => {
     })
   }
 
-  test('takes the place of what it was', async (t) => {
+  test('replaces the object', async (t) => {
     const mirror = new Mirror(t)
     await startWatch(mirror, `[${WEB}]`)
     send(mirror, '0')

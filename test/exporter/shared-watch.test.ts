@@ -61,7 +61,7 @@ async function startOne(t: TestContext): Promise<Running & { readonly one: Follo
 }
 
 describe('SharedWatch', () => {
-  test('asks once for all who follow a collection, and tells all', async (t) => {
+  test('requests a collection once for all followers', async (t) => {
     const { api, clock, follow, news } = start(t)
     api.answer('services', page('5', `[${WEB}]`))
     assert.equal(follow('one').reflector, follow('two').reflector)
@@ -87,7 +87,7 @@ describe('SharedWatch', () => {
     ])
   })
 
-  test('gives what is there to those who come later', async (t) => {
+  test('gives present objects to later followers', async (t) => {
     const { api, follow, news } = await startOne(t)
     api.watching('services').send('ADDED', value(DB))
     news()
@@ -109,7 +109,7 @@ describe('SharedWatch', () => {
     await two.stop()
   })
 
-  test('begins anew for who comes after the end', async (t) => {
+  test('starts again for a follower after the end', async (t) => {
     const { api, clock, follow, news, one } = await startOne(t)
     const ending = one.stop()
     api.answer('services', page('9'))
@@ -120,7 +120,7 @@ describe('SharedWatch', () => {
     assert.deepEqual(news(), ['two: change'])
   })
 
-  test('keeps apart what is not the same part of a collection', async (t) => {
+  test('separates different selections of a collection', async (t) => {
     const { api, follow } = await startOne(t)
     follow('two', { ...SERVICES, fieldSelector: 'metadata.name=web' })
     follow('three', { ...SERVICES, resource: 'others', path: '/api/v1/others' })

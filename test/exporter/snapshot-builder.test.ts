@@ -28,14 +28,14 @@ describe('buildSnapshot', () => {
     )
   })
 
-  test('says what the naming was made with', () => {
+  test('has the options of naming', () => {
     const origins = [nameOf('cluster.local'), nameOf('a\\.b.example.org')]
     const built = buildSnapshot(clusterOf(WEB), optionsOf({ origins, ttlSeconds: 30 }))
     assert.deepEqual(built.origins, ['cluster.local.', 'a\\.b.example.org.'])
     assert.equal(built.ttlSeconds, 30)
   })
 
-  test('passes on what cannot be named', () => {
+  test('passes on warnings', () => {
     const long = 's'.repeat(64)
     const cluster = clusterOf(`[{ kind: Service, metadata: { namespace: shop, name: ${long} } }]`)
     const { warnings } = buildSnapshot(cluster, optionsOf())
@@ -43,7 +43,7 @@ describe('buildSnapshot', () => {
     assert.match(warnings[0] ?? '', /^Service shop\/s{64}: its name "s{64}" cannot be a DNS label/)
   })
 
-  test('builds shards that say what the cluster amounts to', () => {
+  test('builds shards with the cluster’s names', () => {
     fc.assert(
       fc.property(objects, options, (some, naming) => {
         const cluster = clusterAfter(some)

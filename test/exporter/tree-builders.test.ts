@@ -60,7 +60,7 @@ describe('trees that are published together', () => {
     assert.deepEqual(namesOf(createObjectSource(OBJECTS, options).build()), wanted)
   })
 
-  test('say of what cannot be named in which tree', () => {
+  test('name the tree in warnings', () => {
     const warnings: string[] = []
     const onWarning = (text: string): number => warnings.push(text)
     const builders = new TreeBuilders({ naming: optionsOf(), trees: TREES, onWarning })

@@ -85,7 +85,7 @@ describe('openApi', () => {
     })
   }
 
-  test('refuses a kubeconfig that is not there', (t) => {
+  test('refuses a missing kubeconfig', (t) => {
     const path = join(temporaryFolder(t), 'config')
     assert.throws(() => openApi({ kind: 'kubeconfig', path, context: undefined }), {
       name: 'ConnectionError',
@@ -100,7 +100,7 @@ describe('openApi', () => {
     })
   })
 
-  test('takes the present context, or the one that is asked for, with its token', async (t) => {
+  test('takes the current context, or the named one, with its token', async (t) => {
     const asked: string[] = []
     const answer =
       (who: string) =>
@@ -124,7 +124,7 @@ describe('openApi', () => {
     assert.deepEqual(asked, ['one Bearer token-of-one', 'two Bearer token-of-two'])
   })
 
-  test('says so when nothing names a cluster, rather than to try this machine', (t) => {
+  test('fails without any cluster, rather than try this machine', (t) => {
     const HOME = temporaryFolder(t)
     setEnvironment(t, { HOME, KUBECONFIG: undefined, KUBERNETES_SERVICE_HOST: undefined })
     assert.throws(() => openApi({ kind: 'default' }), {
@@ -184,7 +184,7 @@ describe('openApi', () => {
     await assert.rejects(watchFrom(api).done, refusal)
   })
 
-  test('says which file of an endpoint cannot be read', async (t) => {
+  test('names the unreadable file of an endpoint', async (t) => {
     const path = join(temporaryFolder(t), 'none.pem')
     const tls = { cert: path, key: path, ca: path }
     const api = openApi({ kind: 'endpoint', url: 'https://127.0.0.1:1', tls })

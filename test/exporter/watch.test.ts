@@ -32,7 +32,7 @@ async function apiOf(t: TestContext, answer: Answer): Promise<ObjectApi> {
 }
 
 describe('list', () => {
-  test('asks for pages of 500, where the page before ended, of what is selected', async (t) => {
+  test('requests pages of 500, from the continue token on, of selected objects', async (t) => {
     const asked: (string | undefined)[] = []
     const pages = [
       { items: [{ a: 1 }], metadata: { resourceVersion: '7', continue: 'next/+' } },
@@ -109,7 +109,7 @@ describe('list', () => {
     },
   ]
   for (const { name, code, body, error } of refusals) {
-    test(`fails with what the server says: ${name}`, async (t) => {
+    test(`fails with the server's message: ${name}`, async (t) => {
       const api = await apiOf(t, (_, response) => {
         response.writeHead(code)
         response.end(body)
@@ -136,7 +136,7 @@ describe('list', () => {
     await assert.rejects(api.list(SERVICES, '', NEVER), { name: 'ApiError', status: undefined })
   })
 
-  test('ends when it is told to', async (t) => {
+  test('ends on its signal', async (t) => {
     const ended = new AbortController()
     const api = await apiOf(t, () => ended.abort())
     await assert.rejects(within(api.list(SERVICES, '', ended.signal), 'the end'), ApiError)
@@ -189,7 +189,7 @@ describe('watch', () => {
     )
   })
 
-  test('tells that it is open, then each event, and ends when the server ends it', async (t) => {
+  test('reports that it is open, then each event, and ends when the server ends it', async (t) => {
     const gone = { code: 410, message: 'too old resource version' }
     const lines = [
       watchLine('ADDED', { a: 'ü' }),
@@ -294,7 +294,7 @@ describe('watch', () => {
     assert.deepEqual(told, [])
   })
 
-  test('ends when it is told to, tells nothing more, and closes the connection', async (t) => {
+  test('ends on its signal, reports nothing more, and closes the connection', async (t) => {
     const ended = new AbortController()
     const asked = Promise.withResolvers<ServerResponse>()
     const api = await apiOf(t, (_, response) => {

@@ -22,7 +22,7 @@ describe('every field that is read', () => {
     const optional = Object.keys(fields).filter((path) => !path.endsWith(']'))
     for (const path of optional) {
       const isNeeded = path === 'metadata' || path === 'metadata.name'
-      test(`of a ${kind}: ${path} ${isNeeded ? 'must' : 'need not'} be there`, () => {
+      test(`of a ${kind}: ${path} ${isNeeded ? 'must' : 'need not'} exist`, () => {
         for (const value of [null, undefined]) {
           const parsed = parseObject(replaced(object, path, value))
           assert.equal(parsed?.kind, isNeeded ? 'problem' : kind)

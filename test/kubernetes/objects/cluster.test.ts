@@ -72,7 +72,7 @@ describe('Cluster', () => {
     sliceNames(cluster, 'x').length,
   ]
 
-  test('has what was set, by its kind', () => {
+  test('has the objects that were set, by kind', () => {
     assert.deepEqual(counts(clusterAfter(...oneOfEach)), [1, 1, 1, 1, 1])
   })
 
@@ -89,7 +89,7 @@ describe('Cluster', () => {
       assert.deepEqual(counts(cluster), left)
     })
 
-    test(`passes over a ${kind} to delete that is not there`, () => {
+    test(`passes over a ${kind} to delete that does not exist`, () => {
       const cluster = clusterAfter(...oneOfEach)
       cluster.delete(kind, 'default', 'y')
       assert.deepEqual(counts(cluster), [1, 1, 1, 1, 1])
@@ -105,7 +105,7 @@ describe('Cluster', () => {
     assert.deepEqual([...pods.values()], [after])
   })
 
-  test('tells objects of one name in two namespaces apart', () => {
+  test('distinguishes objects of the same name in two namespaces', () => {
     const { services } = clusterAfter(
       ...objectsOf(`
         - { kind: Service, metadata: { name: x, namespace: a } }
@@ -126,7 +126,7 @@ describe('Cluster', () => {
     assert.equal(cluster.slices.size, 1)
   })
 
-  test('lists the slices that are there, by name, after any events', () => {
+  test('lists the present slices, by name, after any events', () => {
     const event = fc.record({
       isDeletion: fc.boolean(),
       name: fc.constantFrom('s3', 's1', 's2', 's10'),

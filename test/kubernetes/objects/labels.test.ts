@@ -136,7 +136,7 @@ test('labels stand before those below', () => {
   assert.deepEqual(dashedLabelOf('192.0.2.1', below), joinLabels(labelOf('192-0-2-1'), below))
 })
 
-test('isLabel tells what labelOf makes', () => {
+test('isLabel agrees with labelOf', () => {
   const text = fc.oneof(fc.string(), fc.stringMatching(/^[a-zA-Z0-9_.-]{0,70}$/))
   fc.assert(
     fc.property(text, (some) => {

@@ -8,7 +8,7 @@ const FIELDS = new Fields(
 )
 
 describe('Fields', () => {
-  test('reads what is there', () => {
+  test('reads present fields', () => {
     assert.equal(FIELDS.text('text'), 'a')
     assert.equal(FIELDS.flag('flag'), false)
     assert.equal(FIELDS.port('port'), 80)
@@ -17,7 +17,7 @@ describe('Fields', () => {
     assert.equal(FIELDS.has('flag'), true)
   })
 
-  test('gives what stands for nothing where nothing is', () => {
+  test('returns defaults for missing fields', () => {
     assert.equal(FIELDS.text('none'), '')
     assert.equal(FIELDS.flag('none'), undefined)
     assert.equal(FIELDS.port('none'), undefined)
@@ -31,7 +31,7 @@ describe('Fields', () => {
     assert.equal(FIELDS.time('text'), 0)
   })
 
-  test('says where a field is that is of another type', () => {
+  test('names the path of a field of another type', () => {
     assert.throws(() => FIELDS.child('inner').flag('at'), {
       name: 'FieldError',
       message: 'spec.inner.at is "2026-01-01T00:00:01Z", expected true or false',

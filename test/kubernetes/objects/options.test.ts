@@ -8,12 +8,12 @@ import { optionsOf } from '../naming.ts'
 const place = { file: 'Corefile', line: 1, column: 1 }
 const directive = { ...place, name: 'kubernetes', args: [], lines: [] }
 
-test('the default TTL is the one of a directive that says nothing', () => {
+test('the default TTL is that of an empty directive', () => {
   const options = parseKubernetes(directive, [nameOf('cluster.local')])
   assert.equal(options.ttlSeconds, 5)
 })
 
-test('the options that these tests begin from are those of a directive that says nothing', () => {
+test('the default options of these tests are those of an empty directive', () => {
   const options = parseKubernetes(directive, [nameOf('cluster.local')])
   assert.deepEqual(namingOptions(options, []), optionsOf())
 })

@@ -313,7 +313,7 @@ describe('parseObject', () => {
   }
 })
 
-describe('what is wrong with an object', () => {
+describe('the error of an object', () => {
   const cases: { name: string; yaml: string; message: string }[] = [
     {
       name: 'names the object, the field, what it is and what it should be',

@@ -50,7 +50,7 @@ describe('matchesSelector', () => {
     { selector: 'constructor', meets: [{ constructor: 'x' }], fails: [{}] },
   ]
   for (const { selector, meets, fails } of cases) {
-    test(`"${selector}" tells labels that meet it from others`, () => {
+    test(`"${selector}" matches the right labels`, () => {
       const parsed = parseSelector(selector)
       assert.ok(parsed)
       const found = [...meets, ...fails].map((labels) => matchesSelector(parsed, labelsOf(labels)))

@@ -45,7 +45,7 @@ describe('keepFitting', () => {
     })
   }
 
-  test('keeps addresses of Pods, and returns what fits as a whole as it is', () => {
+  test('keeps addresses of Pods, and returns the same array if all fits', () => {
     const entries: ZoneEntry[] = [{ kind: 'pod-address', address, namespace: 'shop' }]
     assert.equal(keepFitting(entries, options), entries)
   })

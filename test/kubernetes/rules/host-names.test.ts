@@ -71,7 +71,7 @@ describe('saidNames', () => {
 })
 
 describe('nameProblems', () => {
-  test('tells which names of a Service are none', () => {
+  test('returns the invalid names of a Service', () => {
     assert.deepEqual(nameProblems(serviceOf(annotated("coredns.io/hostname: 'a.test,b_.test'"))), [
       'Service shop/web: "b_.test" is not a hostname',
     ])
@@ -149,7 +149,7 @@ describe('serviceTargets', () => {
 })
 
 describe('hostRecords', () => {
-  test('are addresses, aliases and texts', () => {
+  test('are addresses, CNAMEs and texts', () => {
     const hosts = ['203.0.113.1', '2001:db8::1', 'lb.test', '203.0.113.1']
     assert.deepEqual(formatEntries(hostRecords('a.test', { hosts, texts: ['x y', 'x y'] }, 60)), [
       'a.test 60 A 203.0.113.1',

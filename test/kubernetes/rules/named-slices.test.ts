@@ -83,7 +83,7 @@ describe('nameSlice', () => {
   })
 })
 
-test('nameEndpoints names what a Service has, though it has no name itself', () => {
+test('nameEndpoints names the endpoints of a Service without a name', () => {
   const slices = slicesOf('endpoints: [{ addresses: [db.example.org] }]')
   const named = nameEndpoints(slices, { namespace: 'shop', name: 'a b' }, optionsOf())
   assert.equal(named.owner, undefined)
@@ -108,7 +108,7 @@ describe('endpointBackends', () => {
   })
 })
 
-describe('sliceBackends tells of addresses that are alone', () => {
+describe('sliceBackends marks distinct addresses', () => {
   const many = Array.from({ length: 20 }, (_, i) => `192.0.2.${i}`)
   const cases: { name: string; endpoints: readonly string[]; isAlone: boolean }[] = [
     { name: 'one', endpoints: ['{ addresses: [192.0.2.1] }'], isAlone: true },

@@ -136,7 +136,7 @@ describe('pointers', () => {
     assert.equal(pointers(cluster, optionsOf()).length, 1)
   })
 
-  test('belong to the namespace of what they come from', () => {
+  test('belong to the namespace of their object', () => {
     const cluster = clusterOf(`
       - { kind: Service, metadata: { name: web, namespace: shop }, spec: { clusterIP: 192.0.2.1 } }
       - kind: EndpointSlice

@@ -131,7 +131,7 @@ describe('openshift.default', () => {
     ])
   })
 
-  test('is itself when it is there', () => {
+  test('is itself if it exists', () => {
     assert.deepEqual(addressOf(api('kubernetes', '192.0.2.1') + api('openshift', '192.0.2.2')), [
       'openshift.default.svc 30 A 192.0.2.2',
     ])

@@ -36,7 +36,7 @@ describe('zoneNames', () => {
     })
   }
 
-  test('says that the names follow version 1.1.0 of the specification', () => {
+  test('has version 1.1.0 of the specification', () => {
     assert.ok(formatEntries(zoneNames()).includes('dns-version 28800 TXT "1.1.0"'))
   })
 

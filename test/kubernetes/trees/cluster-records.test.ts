@@ -24,7 +24,7 @@ describe('the Kubernetes DNS specification 1.1.0', () => {
     })
   }
 
-  test('and its extensions here are all that there is', () => {
+  test('and its extensions here are the only names', () => {
     const all = CLAUSES.map(({ lines }) => lines).join('\n')
     assert.deepEqual(namesOf({ objects: CLUSTER }), linesOf(all))
   })
@@ -197,7 +197,7 @@ describe('names over 255 bytes', () => {
     )
   })
 
-  test('are told of once for each Service', () => {
+  test('are warned of once for each Service', () => {
     const options = optionsOf({ origins: [origin] })
     assert.deepEqual(clusterRecords(clusterOf(objects, options), options).warnings, [
       'Service shop/web: names over 255 bytes',
@@ -206,7 +206,7 @@ describe('names over 255 bytes', () => {
   })
 })
 
-describe('whatever objects there are', () => {
+describe('for any objects', () => {
   /** Owner and targets of an entry. */
   const namesIn = (entry: ZoneEntry): Uint8Array[] => {
     if (entry.kind === 'pointer') return [entry.target]

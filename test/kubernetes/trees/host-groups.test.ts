@@ -146,7 +146,7 @@ describe('HostGroups makes records', () => {
   })
 })
 
-describe('HostGroups tells which names a change concerns:', () => {
+describe('HostGroups marks the names that a change affects:', () => {
   const all =
     ENDPOINTS +
     ingress('web', 'w', '203.0.113.1') +
@@ -217,7 +217,7 @@ describe('HostGroups knows', () => {
     assert.equal(groups.serviceOf({ ...slice, serviceName: 'gone' }), undefined)
   })
 
-  test('what could not be named, as long as it is there', () => {
+  test('invalid hostnames, as long as they exist', () => {
     const groups = groupsOf(ingress('web', 'a..b', '203.0.113.1'))
     assert.deepEqual(groups.warnings(), ['Ingress shop/web: "a..b" is not a hostname'])
     groups.delete('Ingress', 'shop', 'web')

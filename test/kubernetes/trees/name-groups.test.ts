@@ -24,7 +24,7 @@ function groupsOf(yaml: string, some: Parameters<typeof optionsOf>[0] = {}): Nam
   return groups
 }
 
-describe('NameGroups tells which groups a change concerns:', () => {
+describe('NameGroups marks the groups that a change affects:', () => {
   const cases: {
     name: string
     set?: string
@@ -120,7 +120,7 @@ describe('NameGroups', () => {
     )
   })
 
-  test('takes all groups for changed when it is told to', () => {
+  test('marks all groups on request', () => {
     const groups = groupsOf(SHOP)
     groups.takeChanged()
     groups.markAll()
@@ -135,7 +135,7 @@ describe('NameGroups', () => {
     assert.deepEqual(groups.entriesOf('namespace elsewhere'), [])
   })
 
-  test('forgets what could not be named when it is no more', () => {
+  test('drops the warnings of a group that is gone', () => {
     const long = 's'.repeat(64)
     const groups = groupsOf(`
       - { kind: Namespace, metadata: { name: shop } }

@@ -21,7 +21,7 @@ function texts(...namespaces: readonly Namespace[]): string[] {
 }
 
 describe('labels of namespaces', () => {
-  test('are told by name and key, whatever the order they came in', () => {
+  test('are sorted by name and key, in any order of the input', () => {
     const shop = namespace('shop', { team: 'shop', app: '' })
     const blog = namespace('blog', { team: 'web' })
     const wanted = ['\x04blog \x08team=web', '\x04shop \x04app= \x09team=shop']
@@ -29,7 +29,7 @@ describe('labels of namespaces', () => {
     assert.deepEqual(texts(blog, shop), wanted)
   })
 
-  test('are not there for a namespace without any, or one that has no name in DNS', () => {
+  test('do not exist for a namespace without any, or without a name in DNS', () => {
     assert.deepEqual(texts(namespace('shop', {}), namespace('x'.repeat(64), { a: 'b' })), [])
   })
 
@@ -39,7 +39,7 @@ describe('labels of namespaces', () => {
     assert.equal(text, `\x04shop \xff${key} \x02=b`.replace(' \x02', '\x02'))
   })
 
-  test('are as many as there is room for; what is left out is told', () => {
+  test('are as many as fit; the rest gives a warning', () => {
     const many = Object.fromEntries(
       Array.from({ length: LABELS_MAX + 1 }, (_, i) => [`k${String(i).padStart(3, '0')}`, 'v']),
     )
@@ -50,7 +50,7 @@ describe('labels of namespaces', () => {
     ])
   })
 
-  test('of a namespace are all there or none, when there is no room', () => {
+  test('of a namespace are complete or absent, when they do not fit', () => {
     const labels = Object.fromEntries(
       Array.from({ length: LABELS_MAX }, (_, i) => [`${i}${'k'.repeat(200)}`, 'v']),
     )

@@ -78,7 +78,7 @@ describe('a part of a Service', () => {
       })
       .sort()
 
-  test('has what the whole has, of what is wanted', () => {
+  test('has the same entries as the whole, for the needed part', () => {
     fc.assert(
       fc.property(objects, options, fc.boolean(), (some, naming, hasNames) => {
         const cluster = clusterAfter(some)

@@ -270,7 +270,7 @@ describe('formatManifest', () => {
     assert.deepEqual(formatManifest(turned), formatManifest(MANIFEST))
   })
 
-  test('leaves out what is no field of a manifest', () => {
+  test('omits fields that a manifest does not have', () => {
     const more = { ...MANIFEST, more: 1 }
     assert.deepEqual(formatManifest(more), formatManifest(MANIFEST))
   })

@@ -29,7 +29,7 @@ describe('readNamespaceNames', () => {
     })
   }
 
-  test('does not look at what follows', () => {
+  test('ignores the bytes after them', () => {
     const bytes = Buffer.concat([written(['', 'shop']), Buffer.of(0xff, 0xff, 0xff)])
     assert.deepEqual(readNamespaceNames(bytes, 2), ['', 'shop'])
   })

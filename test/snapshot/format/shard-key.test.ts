@@ -53,7 +53,7 @@ describe('shardOfName', () => {
     assert.equal(shardOfName(name, 13, COUNT), shardOf('web.shop.svc'))
   })
 
-  test('is 0 when there is one shard, and one of them whatever there are', () => {
+  test('is 0 for one shard, and in range for any number', () => {
     fc.assert(
       fc.property(relativeName(), fc.nat(12), (name, bits) => {
         const index = shardOfName(name, name.length, 2 ** bits)
@@ -62,7 +62,7 @@ describe('shardOfName', () => {
     )
   })
 
-  test('halves what a name belongs to when the shards are halved', () => {
+  test('keeps the lower bits if there are half as many shards', () => {
     fc.assert(
       fc.property(relativeName(), (name) => {
         assert.equal(shardOfName(name, name.length, 8), shardOfName(name, name.length, 16) % 8)

@@ -23,7 +23,7 @@ function listOf(...shards: readonly ShardEntry[]): ShardList {
 }
 
 describe('ShardList', () => {
-  test('gives back what was written, one by one and all at once', () => {
+  test('returns the entries that were written, one by one and all at once', () => {
     const shard = fc
       .tuple(fc.stringMatching(/^[0-9a-f]{64}$/), fc.integer({ min: 0, max: 0xffffffff }))
       .map(([sha256, bytes]) => ({ sha256, bytes }))
@@ -69,7 +69,7 @@ describe('ShardList', () => {
 })
 
 describe('parseShardList', () => {
-  test('refuses what is not whole entries in base64url', () => {
+  test('refuses text that is not complete entries in base64url', () => {
     for (let size = 1; size < SHARD_ENTRY_BYTES; size++) {
       const text = Buffer.alloc(SHARD_ENTRY_BYTES + size).toString('base64url')
       assert.equal(parseShardList(text), undefined, text)

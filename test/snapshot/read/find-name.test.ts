@@ -30,7 +30,7 @@ for (const count of [1, 8]) {
   const snapshot = new Snapshot(INFO, shards)
 
   describe(`in ${count} shards, findName`, () => {
-    test('finds what a name has, below whatever origin', () => {
+    test('finds the records of a name, below any origin', () => {
       const found = findName(snapshot, labels('web.shop'))
       assert.ok(found)
       assert.equal(hasRecords(found), true)

@@ -26,7 +26,7 @@ describe('labels that were published', () => {
     })
   }
 
-  test('are none where there are none', () => {
+  test('are empty without any', () => {
     assert.deepEqual(readLabels([]), NO_LABELS)
   })
 })

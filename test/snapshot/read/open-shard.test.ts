@@ -158,7 +158,7 @@ describe('openShard', () => {
     })
   }
 
-  test('lets every look-up end within what buildShards wrote', () => {
+  test('keeps every look-up within the bytes that buildShards wrote', () => {
     assert.ok(openAndLookUp(wholeShard()))
     fc.assert(
       fc.property(fc.array(zoneEntry(), { maxLength: 15 }), (entries) => {
@@ -185,7 +185,7 @@ describe('openShard, given bytes that were tampered with, refuses or opens safel
     )
   })
 
-  test('numbers that changed by little, or to what stands elsewhere', () => {
+  test('numbers that changed a little, or to a number from elsewhere', () => {
     const words = new Uint32Array(whole.buffer)
     const change = fc.record({
       index: fc.nat(words.length - 1),
@@ -207,7 +207,7 @@ describe('openShard, given bytes that were tampered with, refuses or opens safel
     )
   })
 
-  test('bytes cut off or added, whatever the header says of the size', () => {
+  test('truncated or added bytes, with any size in the header', () => {
     fc.assert(
       fc.property(at(), fc.uint8Array({ maxLength: 40 }), fc.boolean(), (size, more, isTold) => {
         for (const bytes of [whole.slice(0, size), Buffer.concat([whole, more])]) {

@@ -100,7 +100,7 @@ describe('SetWriter.writeAnswer', () => {
     })
   }
 
-  test('joins names to the origin that was asked', () => {
+  test('joins names to the origin of the query', () => {
     const entry = recordSet('x 5 IN CNAME a.b')
     const response = answer([entry], { type: TYPE.CNAME, origin: nameOf('example.org') })
     assert.deepEqual(response.answer.map(formatRecord), [
@@ -108,7 +108,7 @@ describe('SetWriter.writeAnswer', () => {
     ])
   })
 
-  test('begins at the address that the rotation says, and comes round', () => {
+  test('starts at the address of the rotation, and wraps around', () => {
     const entry = recordSet('x 5 IN A 192.0.2.0\nx 5 IN A 192.0.2.1\nx 5 IN A 192.0.2.2')
     for (const [rotation, lasts] of [
       [0, [0, 1, 2]],
@@ -149,7 +149,7 @@ describe('SetWriter.writeAnswer', () => {
   })
 
   for (const type of ['A', 'SRV', 'MX'] as const) {
-    test(`stops and says so when the reply is full: ${type}`, () => {
+    test(`stops and reports it when the response is full: ${type}`, () => {
       const rdata = { A: '192.0.2.', SRV: '0 1 2 a', MX: '10 a' }[type]
       const lines = Array.from({ length: 200 }, (_, i) => `x 5 IN ${type} ${rdata}${i}`)
       const entry = recordSet(lines.join('\n'))
@@ -235,7 +235,7 @@ describe('SetWriter.writeTargetAddresses', () => {
     })
   }
 
-  test('stops and says so when the reply is full', () => {
+  test('stops and reports it when the response is full', () => {
     const lines = Array.from({ length: 40 }, (_, i) => `a.${WEB} 5 IN A 192.0.2.${i}`).join('\n')
     const {
       additional,

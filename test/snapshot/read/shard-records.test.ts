@@ -63,7 +63,7 @@ describe('shardRecords', () => {
     ])
   })
 
-  test('joins names to the origin that it is told', () => {
+  test('joins names to the given origin', () => {
     const entries = [recordSet('x 5 IN CNAME a'), recordSet('y 5 IN SRV 0 1 2 x')]
     assert.deepEqual(linesOf(entries, nameOf('example.org')), [
       'x.example.org. 5 IN CNAME a.example.org.',

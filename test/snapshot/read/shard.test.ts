@@ -55,7 +55,7 @@ describe('Shard.findNode', () => {
     assert.equal(find(openShard(buildShard([]).bytes), 'svc'), 0)
   })
 
-  test('tells names apart whose searches cross', () => {
+  test('distinguishes names whose searches overlap', () => {
     const names = Array.from({ length: 400 }, (_, i) => `s${i}`)
     const many = openShard(buildShard(names.map((name) => existingName(name))).bytes)
     const nodes = new Set(names.map((name) => find(many, name)))
@@ -80,7 +80,7 @@ describe('a node', () => {
     { text: 'web.shop.svc', namespace: 'shop', setCount: 2, flags: {} },
   ]
   for (const { text, namespace, setCount, flags } of cases) {
-    test(`says what it is: ${text}`, () => {
+    test(`describes it: ${text}`, () => {
       const node = find(shard, text)
       assert.equal(shard.namespaces[shard.nodeNamespaceId(node)], namespace)
       assert.equal(shard.setCount(node), setCount)

@@ -27,7 +27,7 @@ describe('Snapshot', () => {
     })
   }
 
-  test('leads to the shards that names and addresses were put in', () => {
+  test('finds the shards that names and addresses were put in', () => {
     const names = Array.from({ length: 50 }, (_, i) => `s${i}.shop.svc`)
     const addresses = names.map((_, i) => [192, 0, i, 1])
     const entries = [

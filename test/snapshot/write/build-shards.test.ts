@@ -69,7 +69,7 @@ describe('buildShards', () => {
     )
   })
 
-  test('puts each address where shardOfAddress says', () => {
+  test('puts each address into the shard of shardOfAddress', () => {
     fc.assert(
       fc.property(entryList(), shardCount(), (entries, count) => {
         const shards = openShards(entries, count)

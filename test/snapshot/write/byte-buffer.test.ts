@@ -67,7 +67,7 @@ describe('ByteBuffer', () => {
     assert.equal(buffer.reserve(1), 5)
   })
 
-  test('keeps what it has when it grows, by one byte or by much', () => {
+  test('keeps its bytes when it grows, by one byte or by many', () => {
     for (const count of [1, 1_000_000]) {
       const buffer = new ByteBuffer()
       buffer.append32(0x04030201)
@@ -79,7 +79,7 @@ describe('ByteBuffer', () => {
     }
   })
 
-  test('refuses to grow beyond what a shard may have', () => {
+  test('refuses to exceed the limit of a shard', () => {
     assert.throws(() => new ByteBuffer().reserve(SHARD_BYTES_MAX + 1), {
       name: 'SnapshotError',
       message: 'Cannot build shard: over 268435456 bytes',

@@ -18,7 +18,7 @@ const POINTER = pointer([192, 0, 2, 1], 'web', { namespace: 'shop' })
 
 const WEB = labels('web')
 
-describe('EntryDigester tells apart', () => {
+describe('EntryDigester distinguishes', () => {
   const lots: { name: string; entries: readonly ZoneEntry[] }[] = [
     { name: 'nothing', entries: [] },
     { name: 'a record', entries: [A] },

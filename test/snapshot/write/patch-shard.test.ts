@@ -59,7 +59,7 @@ describe('patchShard', () => {
     )
   })
 
-  test('leaves what it does not replace, when the index is another and namespaces are new', () => {
+  test('keeps other units when the index and the namespaces change', () => {
     const others = [...ZONE_NAMES, ...service('web', 3, 'shop')]
     const { bytes, namespaces } = patched([], service('db', 40, 'blog'), others)
     assert.deepEqual(namespaces, ['', 'blog', 'shop'])

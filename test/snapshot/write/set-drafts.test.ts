@@ -68,7 +68,7 @@ describe('finishSet', () => {
 })
 
 describe('addRdata', () => {
-  test('keeps types in their order, and what came before as it was', () => {
+  test('keeps types sorted, and earlier sets unchanged', () => {
     const types = [TYPE.SRV, TYPE.A, TYPE.TXT, TYPE.AAAA]
     let sets = addRdata([], { type: TYPE.MX, ttlSeconds: 5, rdata: [] })
     for (const type of types) sets = addRdata(sets, { type, ttlSeconds: 5, rdata: [] })
@@ -78,7 +78,7 @@ describe('addRdata', () => {
     )
   })
 
-  test('joins what is of one type, with the lower TTL, and leaves the records given alone', () => {
+  test('merges records of a type with the lower TTL, without changing the input', () => {
     const first = [{ bytes: Uint8Array.of(1) }]
     const once = addRdata([], { type: TYPE.A, ttlSeconds: 5, rdata: first })
     const twice = addRdata(once, {

@@ -150,7 +150,7 @@ describe('buildShard', () => {
     )
   })
 
-  test('keeps what is added twice once', () => {
+  test('stores duplicate records once', () => {
     fc.assert(
       fc.property(fc.array(zoneEntry(), { maxLength: 15 }), (entries) => {
         assert.deepEqual(
