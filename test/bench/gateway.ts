@@ -113,8 +113,8 @@ async function nodeRows(
   process.env.NODE_TLS_REJECT_UNAUTHORIZED = '1'
   const rows = []
   for (const [method, atLeast] of [
-    ['GET', 2],
-    ['POST', 1.5],
+    ['GET', 3],
+    ['POST', 2.5],
   ] as const) {
     const asking = { messages, method, headers }
     const servers = [ours, bare, coredns, { ...bun, headers: bunHeaders }]
