@@ -7,24 +7,29 @@
 
 import type {
   ExchangeOptions,
-  Host,
-  KeySource,
   SnapshotSource,
-  Tap,
-  TapTarget,
   TlsIdentity,
   Upstream,
   UpstreamClient,
   UpstreamOptions,
 } from '../src/chain/host.ts'
-import type { PluginSet } from '../src/chain/registry.ts'
+import {
+  bindPlugins,
+  type FactsByPlugin,
+  type PluginHost,
+  type PluginSet,
+} from '../src/chain/plugin-entry.ts'
 import type { ClusterTree } from '../src/corefile/cluster-tree.ts'
 import type { KubernetesOptions } from '../src/corefile/kubernetes-options.ts'
 import { hmac } from '../src/node/hmac.ts'
 import { openSigner } from '../src/node/open-signer.ts'
-import { ALL_PLUGINS } from '../src/plugins/all-plugins.ts'
+import { ALL_PLUGINS, type AllPluginsHost } from '../src/plugins/all-plugins.ts'
+import type { DnssecHost } from '../src/plugins/dnssec/host.ts'
+import type { Tap, TapTarget } from '../src/plugins/dnstap/host.ts'
+import type { KeySource } from '../src/plugins/etcd/host.ts'
 import { KeyTable } from '../src/plugins/etcd/key-table.ts'
 import type { EtcdConnection } from '../src/plugins/etcd/options.ts'
+import type { TsigHost } from '../src/plugins/tsig/host.ts'
 import type { LogEvent } from '../src/telemetry/log.ts'
 import { Metrics } from '../src/telemetry/metrics.ts'
 import { type FakeClusterOptions, openFakeCluster } from './fake-cluster.ts'
@@ -70,7 +75,7 @@ export type FakeHostOptions = {
   readonly keys?: Readonly<Record<string, unknown>>
   readonly seed?: number
   /** The plugins that there are; all when left out. */
-  readonly plugins?: PluginSet
+  readonly plugins?: PluginSet<AllPluginsHost>
   /** Whether promises of one request may never end for another. */
   readonly isolatesRequests?: boolean
 }
@@ -98,8 +103,9 @@ class FakeFiles extends Map<string, string> {
 }
 
 /** A runtime. Its functions stay whole when they are taken off it. */
-export class FakeHost implements Host {
+export class FakeHost implements PluginHost, AllPluginsHost {
   readonly plugins: PluginSet
+  readonly knownPlugins: FactsByPlugin = ALL_PLUGINS
   readonly metrics: Metrics = new Metrics()
   readonly isolatesRequests: boolean
   readonly hostname: string = 'ns1.example.org'
@@ -143,7 +149,15 @@ export class FakeHost implements Host {
 
   constructor(options: FakeHostOptions = {}) {
     const { files = {}, upstream, cluster, keys, seed = 1, isolatesRequests = false } = options
-    this.plugins = options.plugins ?? ALL_PLUGINS
+    const { openKeys, openTap, openSigner, hmac, postJson, openTransfer } = this
+    this.plugins = bindPlugins(options.plugins ?? ALL_PLUGINS, {
+      openKeys,
+      openTap,
+      openSigner,
+      hmac,
+      postJson,
+      openTransfer,
+    })
     this.isolatesRequests = isolatesRequests
     this.files = new FakeFiles(files, this.now)
     this.script = scriptOf(upstream)
@@ -221,9 +235,9 @@ export class FakeHost implements Host {
     if (key === 'bad') throw new Error('the key is bad')
   }
 
-  readonly openSigner: NonNullable<Host['openSigner']> = openSigner
+  readonly openSigner: DnssecHost['openSigner'] = openSigner
 
-  readonly hmac: NonNullable<Host['hmac']> = hmac
+  readonly hmac: TsigHost['hmac'] = hmac
 
   readonly openKeys = (connection: EtcdConnection): KeySource => {
     this.connections.push(connection)

@@ -46,7 +46,6 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'src/snapshot/format',
     'src/snapshot/read',
     'src/corefile',
-    'src/plugins',
   ],
   'src/plugin-kit': ['src/bytes', 'src/dns', 'src/expression', 'src/corefile', 'src/chain'],
   'src/plugins': [
@@ -88,7 +87,17 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'yaml',
     '@kubernetes/client-node',
   ],
-  'src/node': ['src/bytes', 'src/dns', 'src/telemetry', 'src/corefile', 'src/chain', 'node:'],
+  'src/node': [
+    'src/bytes',
+    'src/dns',
+    'src/telemetry',
+    'src/corefile',
+    'src/chain',
+    'src/plugins/dnssec',
+    'src/plugins/dnstap',
+    'src/plugins/tsig',
+    'node:',
+  ],
   'src/upstream': ['src/bytes', 'src/dns', 'src/chain', 'src/doh', 'src/node', 'node:'],
   'src/etcd': [
     'src/bytes',

@@ -34,9 +34,6 @@ export function createWorkerHost(): GatewayRuntime['host'] {
     listFiles: () => undefined,
     modifiedMs: () => undefined,
     openUpstream,
-    openTransfer: () => {
-      throw new Error('a Worker receives no transfers')
-    },
     // The platform has the certificates.
     checkIdentity: () => undefined,
     metrics: new Metrics(),

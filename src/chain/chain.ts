@@ -1,20 +1,19 @@
 /**
- * A server block, compiled: its plugins in the order in which they act.
+ * A compiled server block: its plugins in the order in which they act.
  * @module
  */
 import { ConfigError, type Problem } from '../corefile/problem.ts'
 import type { Directive, ServerBlock } from '../corefile/server-block.ts'
 import { RCODE } from '../dns/rcode.ts'
-import { pathsBelow } from '../plugins/root/root.ts'
-import { hasOwnNames } from './answering-parts.ts'
+import { pathsBelow, readBlockSettings } from './block-settings.ts'
 import { configurePlugin, type DirectiveGroup, PROBLEMS_MAX } from './configure-plugin.ts'
 import { compileFastPath, type FastPath } from './fast-path.ts'
 import type { Feature } from './feature.ts'
-import type { Host } from './host.ts'
+import { findPlugin } from './find-plugin.ts'
 import type { MaybePromise } from './maybe-promise.ts'
 import { failure, type Outcome } from './outcome.ts'
 import type { Plugin } from './plugin.ts'
-import { findSetup, type PluginSet } from './registry.ts'
+import type { PluginEntry, PluginFacts, PluginHost, PluginRegistry } from './plugin-entry.ts'
 import type { Next } from './request.ts'
 import type { SetupContext } from './setup.ts'
 
@@ -22,53 +21,67 @@ import type { SetupContext } from './setup.ts'
 export type Chain = {
   readonly plugins: readonly Plugin[]
   readonly features: readonly Feature[]
-  /** What works, but may surprise. */
+  /** Warnings for the operator. */
   readonly notices: readonly Problem[]
   /** Sends a request through all plugins. */
   readonly serve: Next
-  /** The way for queries that need no request; `undefined` when there is none. */
+  /** Answers queries without a request; `undefined` if a plugin of the block needs requests. */
   readonly fastPath: FastPath | undefined
-  /** Plugins that look at answered queries. */
+  /** Plugins that observe answered queries. */
   readonly observers: readonly NonNullable<Plugin['observe']>[]
-  /** Whether a query is for this block; `undefined` when all of its zones are. */
+  /** Whether a query is for this block; `undefined` if the block takes all queries of its zones. */
   readonly admits: Plugin['admits']
-  /** Whether queries of classes other than IN may come in: some plugins can do with them. */
+  /** Whether the block takes queries of classes other than IN. */
   readonly takesAnyClass: boolean
+  /** Whether the server gives a reason when it refuses a query for no server block. */
+  readonly explainsRefusals: boolean
 }
 
-/** Plugins that open a server to all classes (CoreDNS, core/dnsserver/server.go). */
-const ANY_CLASS: ReadonlySet<string> = new Set(['chaos', 'forward'])
+/** A plugin and what is known about it by its name. */
+type Link = { readonly plugin: Plugin; readonly facts: PluginFacts }
+
+/** All directives of a plugin in a block. */
+type Group = {
+  readonly entry: PluginEntry
+  readonly directives: DirectiveGroup
+}
 
 /**
  * Compiles a server block.
- * @throws {ConfigError} with all that is wrong in it
+ * @throws {ConfigError} with every mistake in it
  */
 export function compileChain(
   block: ServerBlock,
-  context: {
-    readonly host: Host
-    readonly servers: SetupContext['servers']
-    readonly lookup: SetupContext['lookup']
-    readonly secrets: SetupContext['secrets']
+  context: Pick<SetupContext, 'servers' | 'lookup' | 'secrets'> & {
+    readonly host: PluginHost
   },
 ): Chain {
-  const zones = block.keys.map(({ zone }) => zone)
+  const { host, servers } = context
   const problems: Problem[] = []
+  const links: Link[] = []
   const plugins: Plugin[] = []
-  const peers = (): readonly Plugin[] => plugins
-  const pathOf = pathsBelow(block.directives)
-  const view = block.directives.find(({ name }) => name === 'view')?.args[0]?.text ?? ''
   const features: Feature[] = []
   const notices: Problem[] = []
-  const { plugins: known } = context.host
-  for (const directives of groupByPlugin(known, block.directives, problems)) {
+  const settings = readBlockSettings(block, host.plugins)
+  const at: SetupContext = {
+    ...context,
+    server: servers[0]?.name ?? '',
+    block,
+    zones: block.keys.map(({ zone }) => zone),
+    pathOf: pathsBelow(settings.folder),
+    view: settings.view ?? '',
+    peers: () => plugins,
+  }
+  const groups = groupByPlugin(host, block.directives, problems)
+  for (const { entry, directives } of groups) {
     try {
-      const server = context.servers[0]?.name ?? ''
-      const at = { ...context, server, block, zones, pathOf, view, peers }
-      const configured = configurePlugin(directives, at)
-      plugins.push(...(configured.plugins ?? []))
-      features.push(...(configured.features ?? []))
-      notices.push(...(configured.notices ?? []))
+      const result = configurePlugin(entry, directives, at)
+      for (const plugin of result.plugins ?? []) {
+        plugins.push(plugin)
+        links.push({ plugin, facts: entry })
+      }
+      features.push(...(result.features ?? []))
+      notices.push(...(result.notices ?? []))
     } catch (error) {
       if (!(error instanceof ConfigError)) throw error
       problems.push(...error.problems)
@@ -79,61 +92,54 @@ export function compileChain(
     plugins,
     features,
     notices,
-    serve: link(plugins, block),
+    serve: link(
+      links,
+      groups.every(({ entry }) => entry.isApart === true),
+    ),
     fastPath: compileFastPath(plugins),
     observers: plugins.flatMap(({ observe }) => observe ?? []),
     admits: plugins.find(({ admits }) => admits !== undefined)?.admits,
-    takesAnyClass: plugins.some(({ name }) => ANY_CLASS.has(name)),
+    takesAnyClass: links.some(({ facts }) => facts.takesAnyClass === true),
+    explainsRefusals: links.some(({ facts }) => facts.explainsRefusals === true),
   }
 }
 
-/** Directives of one plugin together, plugins in the order in which they act. */
+/** Collects the directives of each plugin, in the order in which the plugins act. */
 function groupByPlugin(
-  known: PluginSet,
+  host: PluginRegistry,
   directives: readonly Directive[],
   problems: Problem[],
-): DirectiveGroup[] {
-  const groups = new Map<string, DirectiveGroup>()
+): Group[] {
+  const groups = new Map<string, Group>()
   for (const directive of directives) {
     if (problems.length >= PROBLEMS_MAX) break
     try {
-      findSetup(known, directive)
+      const entry = findPlugin(host, directive)
+      const group = groups.get(entry.name)
+      if (group === undefined) groups.set(entry.name, { entry, directives: [directive] })
+      else group.directives.push(directive)
     } catch (error) {
       if (!(error instanceof ConfigError)) throw error
       problems.push(...error.problems)
-      continue
     }
-    const group = groups.get(directive.name)
-    if (group === undefined) groups.set(directive.name, [directive])
-    else group.push(directive)
   }
-  return [...known.keys()].flatMap((name) => {
-    const group = groups.get(name)
-    return group === undefined ? [] : [group]
-  })
+  return [...host.plugins.keys()].flatMap((name) => groups.get(name) ?? [])
 }
 
-/** Plugins that are no part of CoreDNS's chains: a block of these alone refuses every query. */
-const APART: ReadonlySet<string> = new Set(
-  (
-    'root proxyproto quic grpc_server https https3 timeouts multisocket reload bind debug ready ' +
-    'health pprof tls on'
-  ).split(' '),
-)
-
-/** Behind the last plugin there is nobody to ask. */
-function link(plugins: readonly Plugin[], { directives }: ServerBlock): Next {
-  const isRefused = directives.every(({ name }) => APART.has(name))
+/** Links plugins to a chain, which ends in REFUSED or SERVFAIL. */
+function link(links: readonly Link[], isRefused: boolean): Next {
   const rcode = isRefused ? RCODE.REFUSED : RCODE.SERVFAIL
   let next: Next = () => failure(rcode, 'no plugin of the server block has an answer')
-  for (const { name, serve } of plugins.toReversed()) {
+  for (const { plugin, facts } of links.toReversed()) {
+    const { name, serve } = plugin
     if (serve === undefined) continue
     const rest = next
-    const isOwn = hasOwnNames(name)
+    const { answers } = facts
+    const hasOwnNames = answers !== undefined && answers.checksVisibility !== true
     next = (request) => {
       const { trace, query, client } = request
-      // For names outside its origins a client may have other servers asked, at most.
-      if (isOwn && client.visibility?.seesName(query) === false) return rest(request)
+      // For names outside its origins, a client may at most use the plugins that forward.
+      if (hasOwnNames && client.visibility?.seesName(query) === false) return rest(request)
       trace.plugin = name
       return trace.spans === undefined
         ? serve(request, rest)
@@ -143,7 +149,7 @@ function link(plugins: readonly Plugin[], { directives }: ServerBlock): Next {
   return next
 }
 
-/** Ends a span when the plugin does, now or later, well or badly. */
+/** Ends a span when the plugin returns, resolves or fails. */
 function inSpan(end: () => void, serve: () => MaybePromise<Outcome>): MaybePromise<Outcome> {
   let isLater = false
   try {

@@ -1,51 +1,57 @@
 /**
- * Configures a plugin, and when something is wrong finds the rest of what is wrong as well: what
- * was found is taken out, and the plugin configured again, for as long as that finds more.
+ * Sets up a plugin. After a mistake, removes what is wrong and sets the plugin up again for as long
+ * as that finds more mistakes, so that one run reports them all.
  * @module
  */
 import { ConfigError, type Position, type Problem } from '../corefile/problem.ts'
 import type { Directive, Line, Word } from '../corefile/server-block.ts'
-import { findSetup } from './registry.ts'
+import type { PluginEntry } from './plugin-entry.ts'
 import type { SetupContext, SetupResult } from './setup.ts'
 
-/** Directives of one plugin in one server block. */
+/** All directives of one plugin in one server block. */
 export type DirectiveGroup = [Directive, ...Directive[]]
 
-/** Problems after which no more are looked for. */
+/** Problems after which the search for more ends. */
 export const PROBLEMS_MAX = 100
 
-/** Plugins whose arguments are a list, in which none depends on the one before it. */
-const LISTS: ReadonlySet<string> = new Set(
-  'bind cache etcd forward k8s_external k8s_gateway kubernetes secondary transfer'.split(' '),
-)
-
-/** @throws {ConfigError} with all that is wrong in the directives */
-export function configurePlugin(directives: DirectiveGroup, context: SetupContext): SetupResult {
-  const setup = findSetup(context.host.plugins, directives[0])
+/** @throws {ConfigError} with every mistake in the directives */
+export function configurePlugin(
+  plugin: PluginEntry,
+  directives: DirectiveGroup,
+  context: SetupContext,
+): SetupResult {
   try {
-    return setup(directives, context)
+    return plugin.setup(directives, context)
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error
-    throw new ConfigError([...error.problems, ...furtherProblems(directives, context, error)])
+    const attempt = (rest: DirectiveGroup): unknown => plugin.setup(rest, context)
+    const hasListArgs = plugin.hasListArgs === true
+    const further = furtherProblems(directives, error, { attempt, hasListArgs })
+    throw new ConfigError([...error.problems, ...further])
   }
 }
 
-/** What remains to be found when what was found is not there. */
+type Attempt = {
+  readonly attempt: (directives: DirectiveGroup) => unknown
+  readonly hasListArgs: boolean
+}
+
+/** Finds the problems that remain without the ones found so far. */
 function furtherProblems(
   directives: DirectiveGroup,
-  context: SetupContext,
   { problems }: ConfigError,
+  { attempt, hasListArgs }: Attempt,
 ): Problem[] {
   const found: Problem[] = []
   let last = problems
   let rest: readonly Directive[] = directives
   while (found.length < PROBLEMS_MAX) {
     const before = sizeOf(rest)
-    for (const problem of last) rest = without(rest, problem)
+    for (const problem of last) rest = without(rest, problem, hasListArgs)
     const [first, ...others] = rest
     if (first === undefined || sizeOf(rest) === before) return found
-    last = problemsOf([first, ...others], context)
-    // What is wrong with a directive as a whole may be so because of what was taken out of it.
+    last = problemsOf(() => attempt([first, ...others]))
+    // A problem of a whole directive may be due to what was removed from it.
     const changed = rest.filter((directive) => !directives.includes(directive))
     const isOurs = last.some((one) => changed.some((directive) => isAt(directive, one)))
     if (last.length === 0 || isOurs) return found
@@ -54,21 +60,25 @@ function furtherProblems(
   return found
 }
 
-function problemsOf(directives: DirectiveGroup, context: SetupContext): readonly Problem[] {
+function problemsOf(attempt: () => unknown): readonly Problem[] {
   try {
-    findSetup(context.host.plugins, directives[0])(directives, context)
+    attempt()
     return []
   } catch (error) {
-    // Whatever else stands in the way is met again when the Corefile is mended.
+    // Other errors come up again when the Corefile is corrected.
     return error instanceof ConfigError ? error.problems : []
   }
 }
 
-/** Takes out the word of a list, the line or else the whole directive that stands at a place. */
-function without(directives: readonly Directive[], at: Position): readonly Directive[] {
+/** Removes the argument of a list, the line or else the whole directive at a position. */
+function without(
+  directives: readonly Directive[],
+  at: Position,
+  hasListArgs: boolean,
+): readonly Directive[] {
   return directives.flatMap((directive): readonly Directive[] => {
     const isWord = directive.args.some((word) => isAt(word, at))
-    if (isAt(directive, at) || (isWord && !LISTS.has(directive.name))) return []
+    if (isAt(directive, at) || (isWord && !hasListArgs)) return []
     const args = directive.args.filter((word) => !isAt(word, at))
     const lines = directive.lines.filter((line) => !hasWordAt(line, at))
     const changed = { ...directive, args, lines }

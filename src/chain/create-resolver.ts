@@ -7,26 +7,26 @@ import type { ServerBlock } from '../corefile/server-block.ts'
 import type { ZoneKey } from '../corefile/zone-key.ts'
 import { formatName, nameKey } from '../dns/name.ts'
 import { RCODE } from '../dns/rcode.ts'
+import { readBlockSettings } from './block-settings.ts'
 import { type Chain, compileChain } from './chain.ts'
 import type { Client } from './client.ts'
 import { PROBLEMS_MAX } from './configure-plugin.ts'
-import type { Host } from './host.ts'
-import {
-  type DefaultPorts,
-  type Listener,
-  type ServedZone,
-  STANDARD_PORTS,
-  serverAddresses,
-} from './listener.ts'
+import type { Listener, ServedZone } from './listener.ts'
 import type { MaybePromise } from './maybe-promise.ts'
 import { failure, type Outcome } from './outcome.ts'
+import type { FactsByPlugin, PluginHost } from './plugin-entry.ts'
 import { Resolver } from './resolver.ts'
-import type { ServerAddress } from './setup.ts'
+import {
+  type DefaultPorts,
+  type ServerAddress,
+  STANDARD_PORTS,
+  serverAddresses,
+} from './server-address.ts'
 
-/** On whose behalf plugins ask when no client does. */
+/** The client of queries that plugins send for the server itself. */
 const LOCAL_CLIENT: Client = { address: '127.0.0.1', port: 0, transport: 'udp' }
 
-/** A zone, and where the Corefile says so. */
+/** A listener while its zones are collected. */
 type Draft = Omit<Listener, 'zones' | 'bounds' | 'takesAnyClass'> & {
   readonly zones: ServedZone[]
   /** The zones whose block admits all queries, by `nameKey`. */
@@ -36,11 +36,11 @@ type Draft = Omit<Listener, 'zones' | 'bounds' | 'takesAnyClass'> & {
 
 /**
  * Compiles all server blocks.
- * @throws {ConfigError} with all that is wrong in them
+ * @throws {ConfigError} with every mistake in them
  */
 export function createResolver(
   blocks: readonly ServerBlock[],
-  host: Host,
+  host: PluginHost,
   ports: DefaultPorts = STANDARD_PORTS,
 ): Resolver {
   const problems: Problem[] = []
@@ -53,7 +53,7 @@ export function createResolver(
     try {
       const lookup = (name: Uint8Array, type: number): MaybePromise<Outcome> =>
         lookupFor(created.resolver, block, { name, type })
-      const servers = serversOf(block, ports)
+      const servers = serversOf(block, ports, host.plugins)
       const secrets = secretsAt(block, ports, rings)
       const chain = compileChain(block, { host, servers, lookup, secrets })
       chains.push(chain)
@@ -87,14 +87,18 @@ function portOf({ port, transport }: ZoneKey, ports: DefaultPorts): number {
   return port ?? ports[transport]
 }
 
-function serversOf({ keys: [key], directives }: ServerBlock, ports: DefaultPorts): ServerAddress[] {
+function serversOf(
+  block: ServerBlock,
+  ports: DefaultPorts,
+  plugins: FactsByPlugin,
+): ServerAddress[] {
+  const [key] = block.keys
   if (key === undefined) return []
-  const binds = directives.filter(({ name }) => name === 'bind')
-  const addresses = binds.flatMap(({ args }) => args.map(({ text }) => text))
+  const { addresses = [] } = readBlockSettings(block, plugins)
   return serverAddresses(key.transport, portOf(key, ports), addresses)
 }
 
-/** The secrets of each port of a block, which all blocks there share. */
+/** Returns the TSIG secrets of each port of a block; all blocks on a port share them. */
 function secretsAt(
   { keys }: ServerBlock,
   ports: DefaultPorts,
@@ -108,7 +112,7 @@ function secretsAt(
   })
 }
 
-/** Adds a zone wherever its block listens: at each address that is bound to, or at all of them. */
+/** Adds a zone to the listener of each address that its block binds to. */
 function addZone(
   drafts: Map<string, Draft>,
   { key, chain, port }: { key: ZoneKey; chain: Chain; port: number },
@@ -143,9 +147,9 @@ function addZone(
 }
 
 /**
- * What to say when another block has the zone at the same place (CoreDNS,
- * core/dnsserver/register.go, `validateZonesAndListeningAddresses`): blocks that do not admit
- * everything may share one.
+ * Returns the problem if another block serves the zone at the same address (CoreDNS,
+ * core/dnsserver/register.go, `validateZonesAndListeningAddresses`). Blocks with `view` may share
+ * a zone.
  */
 function takenBy(
   place: { key: ZoneKey; chain: Chain; port: number; addresses: readonly string[] },

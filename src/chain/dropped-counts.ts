@@ -7,9 +7,10 @@
 import type { Chain } from './chain.ts'
 import type { Client } from './client.ts'
 import type { Host } from './host.ts'
-import { type Listener, serverAddresses } from './listener.ts'
+import type { Listener } from './listener.ts'
 import type { Observation } from './observation.ts'
 import { RequestCounts, serverIndex } from './request-counts.ts'
+import { serverAddresses } from './server-address.ts'
 
 const ZONE = 'dropped'
 

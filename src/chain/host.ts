@@ -6,14 +6,11 @@
 
 import type { ClusterTree } from '../corefile/cluster-tree.ts'
 import type { KubernetesOptions } from '../corefile/kubernetes-options.ts'
-import type { KeyTable } from '../plugins/etcd/key-table.ts'
-import type { EtcdConnection } from '../plugins/etcd/options.ts'
 import type { RRset } from '../records/zone-entry.ts'
 import type { Snapshot } from '../snapshot/read/snapshot.ts'
 import type { Visibility } from '../snapshot/read/visibility.ts'
 import type { Log } from '../telemetry/log.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
-import type { PluginSet } from './registry.ts'
 
 /** An upstream server and how to reach it. */
 export type Upstream = {
@@ -104,47 +101,8 @@ export type ClientPod = {
   readonly labels: ReadonlyMap<string, string>
 }
 
-/** Keys of an etcd, in memory and kept up to date. */
-export type KeySource = {
-  /** The keys; `undefined` until all have been read once. */
-  readonly current: () => KeyTable | undefined
-  /**
-   * Seconds until a lease ends, unless it is kept alive: at least so many, and 1 or more.
-   * `undefined` when nothing is known of it.
-   */
-  readonly leaseSeconds: (lease: string) => number | undefined
-}
-
-/** Where a collector of dnstap messages listens. */
-export type TapTarget =
-  | { readonly kind: 'unix'; readonly path: string }
-  | { readonly kind: 'tcp'; readonly host: string; readonly port: number }
-  | {
-      readonly kind: 'tls'
-      readonly host: string
-      readonly port: number
-      /** Whether its certificate must be for the host. */
-      readonly isVerified: boolean
-    }
-
-/** A collector of messages. */
-export type Tap = {
-  /** Takes a message for it; never throws, never waits. */
-  readonly send: (message: Uint8Array) => void
-  /** Sends what waits, and ends. */
-  readonly close: () => void
-}
-
-/** A private key as a JSON Web Key (RFC 7517), its public half included. */
-export type PrivateKey = Readonly<Record<string, string>>
-
-/** A digest that secrets sign with. */
-export type Digest = 'sha1' | 'sha224' | 'sha256' | 'sha384' | 'sha512'
-
 /** The runtime. */
 export type Host = {
-  /** The plugins that this runtime has. */
-  readonly plugins: PluginSet
   /**
    * Whether what one request began may never end for another, as on Workers: then no promise is
    * shared between requests.
@@ -183,44 +141,11 @@ export type Host = {
   /** Checks that certificate and key belong together. @throws {Error} that says what is wrong */
   readonly checkIdentity: (identity: TlsIdentity) => void
   /**
-   * Sends a query over TCP on a connection of its own, and gives all messages that come back, until
-   * the server closes it or nobody takes more.
-   * @throws {Error} when nothing comes for `timeoutMs`, and when this runtime cannot do so
-   */
-  readonly openTransfer: (
-    server: { readonly address: string; readonly port: number },
-    query: Uint8Array,
-    timeoutMs: number,
-  ) => AsyncIterable<Uint8Array>
-  /**
    * Finds the source of snapshots for a `kubernetes` directive; of its cluster's other names when
    * another tree is asked for.
    * @throws {ConfigError} when there can be none
    */
   readonly openCluster: (options: KubernetesOptions, tree?: ClusterTree) => SnapshotSource
-  /**
-   * Finds the keys that an `etcd` directive is about. Absent where none can be had.
-   * @throws {ConfigError} when what the directive says does not fit
-   */
-  readonly openKeys?: (connection: EtcdConnection) => KeySource
-  /**
-   * Sends JSON to a server that collects it, and resolves when that has been taken. Absent where
-   * nothing can be sent beside answers.
-   * @throws {Error} later, when it is refused or takes too long
-   */
-  readonly postJson?: (url: string, json: string, timeoutMs: number) => Promise<void>
-  /**
-   * Connects to a collector, for which so many messages may wait. Absent where there is none.
-   */
-  readonly openTap?: (target: TapTarget, queueMax: number) => Tap
-  /**
-   * Opens a private key for an algorithm of DNSSEC, and gives the function that signs with it.
-   * Absent where nothing is signed.
-   * @throws {Error} that says what is wrong with the key
-   */
-  readonly openSigner?: (algorithm: number, key: PrivateKey) => (data: Uint8Array) => Uint8Array
-  /** Makes the code of data by a secret (HMAC, RFC 2104). Absent where no secrets are used. */
-  readonly hmac?: (digest: Digest, secret: Uint8Array, data: Uint8Array) => Uint8Array
   readonly metrics: Metrics
   readonly log: Log
   /** Prints a line of the query log. */

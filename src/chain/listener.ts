@@ -9,15 +9,8 @@ import { TYPE } from '../dns/rr-type.ts'
 import type { Chain } from './chain.ts'
 import type { Client, ClientVisibility } from './client.ts'
 import type { ConnectionBounds, TlsService } from './feature.ts'
-import type { ServerAddress } from './setup.ts'
 
 const { DS } = TYPE
-
-/** Ports where a Corefile names none. */
-export type DefaultPorts = Readonly<Record<Transport, number>>
-
-/** The ports that the transports are known by (RFC 1035, RFC 7858, RFC 8484). */
-export const STANDARD_PORTS: DefaultPorts = { dns: 53, tls: 853, https: 443 }
 
 /** A zone and the chain that serves it. */
 export type ServedZone = { readonly zone: Uint8Array; readonly chain: Chain }
@@ -38,18 +31,6 @@ export type Listener = {
   /** Sorted by length, the longest first. */
   readonly zones: readonly ServedZone[]
   readonly takesAnyClass: boolean
-}
-
-/** Names the addresses of a server as CoreDNS's metrics do; it is one when it is bound to none. */
-export function serverAddresses(
-  transport: Transport,
-  port: number,
-  addresses: readonly string[],
-): ServerAddress[] {
-  return (addresses.length === 0 ? [''] : addresses).map((address) => {
-    const host = address.includes(':') ? `[${address}]` : address
-    return { address, name: `${transport}://${host}:${port}` }
-  })
 }
 
 /**

@@ -8,7 +8,7 @@ import { formatType, TYPE } from '../dns/rr-type.ts'
 import { bucketOf, type HistogramSeries, type Metrics, type Series } from '../telemetry/metrics.ts'
 import type { Client } from './client.ts'
 import type { Observation } from './observation.ts'
-import type { ServerAddress } from './setup.ts'
+import type { ServerAddress } from './server-address.ts'
 
 const DURATION_BOUNDS = Array.from({ length: 16 }, (_, i) => 0.00025 * 2 ** i)
 const SIZE_BOUNDS = [0, 100, 200, 300, 400, 511, 1023, 2047, 4095, 8291, 16e3, 32e3, 48e3, 64e3]

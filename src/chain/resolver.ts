@@ -144,11 +144,11 @@ export class Resolver {
     }
     const chain = findChain(listener, parsed, client)
     if (chain === undefined) {
-      return this.refuse(listener, incoming, tellsWhy(listener) ? [NO_BLOCK] : [])
+      return this.refuse(listener, incoming, explainsRefusals(listener) ? [NO_BLOCK] : [])
     }
     if (this.deferred >= DEFERRED_MAX) {
       this.rejects.value++
-      return this.refuse(listener, incoming, tellsWhy(listener) ? [OVERLOADED] : [])
+      return this.refuse(listener, incoming, explainsRefusals(listener) ? [OVERLOADED] : [])
     }
     const from = { client, listener, depth: 0, spans }
     return this.answerBy(chain, this.request(incoming.takeQuery(), from))
@@ -359,9 +359,9 @@ function ofClient(query: Query): Omit<QueryFields, 'name' | 'type'> {
   }
 }
 
-/** CoreDNS never tells; we do where errors are told the log. */
-function tellsWhy({ zones }: Listener): boolean {
-  return zones.some(({ chain }) => chain.plugins.some(({ name }) => name === 'errors'))
+/** CoreDNS never gives a reason; kubedoh does if a block logs errors. */
+function explainsRefusals({ zones }: Listener): boolean {
+  return zones.some(({ chain }) => chain.explainsRefusals)
 }
 
 function mirrored(request: Request): EdnsOption[] {

@@ -1,13 +1,15 @@
 /**
- * Which server block gets the queries for a name, as far as the Corefile's words tell.
+ * Which server block gets the queries for a name, as far as the Corefile shows.
  * @module
  */
 import type { ServerBlock } from '../corefile/server-block.ts'
 import type { ZoneKey } from '../corefile/zone-key.ts'
 import { isSubdomain } from '../dns/name.ts'
-import type { DefaultPorts } from './listener.ts'
+import { readBlockSettings } from './block-settings.ts'
+import type { FactsByPlugin } from './plugin-entry.ts'
+import type { DefaultPorts } from './server-address.ts'
 
-/** Where a query comes in, and what could get it. */
+/** Where a query arrives, and the blocks that may serve it. */
 export type ServingPlace = {
   /** A key of `block`, whose transport and port count. */
   readonly key: ZoneKey
@@ -15,36 +17,31 @@ export type ServingPlace = {
   readonly block: ServerBlock
   readonly blocks: readonly ServerBlock[]
   readonly ports: DefaultPorts
+  readonly plugins: FactsByPlugin
 }
 
 /**
- * Finds the block with the longest zone above a name where another block listens. Blocks that do
- * not take every query (`view`) may or may not get it: then nothing is certain, and nothing found.
+ * Finds the block with the longest zone above a name where another block listens; `undefined` if a
+ * block that takes only some queries (`view`) makes that uncertain.
  */
 export function servingBlock(
   name: Uint8Array,
-  { key, block, blocks, ports }: ServingPlace,
+  { key, block, blocks, ports, plugins }: ServingPlace,
 ): ServerBlock | undefined {
-  const place = placeOf(key, block, ports)
+  const placeOf = ({ transport, port }: ZoneKey, of: ServerBlock): string => {
+    const { addresses = [] } = readBlockSettings(of, plugins)
+    return [transport, port ?? ports[transport], ...addresses].join(' ')
+  }
+  const place = placeOf(key, block)
   const candidates = blocks.flatMap((one) =>
     one.keys
-      .filter((other) => placeOf(other, one, ports) === place && isSubdomain(name, other.zone))
+      .filter((other) => placeOf(other, one) === place && isSubdomain(name, other.zone))
       .map((other) => ({ block: one, zone: other.zone })),
   )
   const longest = Math.max(0, ...candidates.map(({ zone }) => zone.length))
   const [found, second] = candidates.filter(({ zone }) => zone.length === longest)
   const isCertain =
-    second === undefined && found?.block.directives.every(({ name: n }) => n !== 'view')
+    second === undefined &&
+    found?.block.directives.every((one) => plugins.get(one.name)?.admitsSome !== true)
   return isCertain ? found?.block : undefined
-}
-
-/** Addresses that a block binds to; none for all. */
-export function boundAddresses({ directives }: ServerBlock): string[] {
-  return directives.flatMap(({ name, args }) =>
-    name === 'bind' ? args.map(({ text }) => text) : [],
-  )
-}
-
-function placeOf({ transport, port }: ZoneKey, block: ServerBlock, ports: DefaultPorts): string {
-  return [transport, port ?? ports[transport], ...boundAddresses(block)].join(' ')
 }

@@ -9,18 +9,11 @@ import type { Host } from './host.ts'
 import type { MaybePromise } from './maybe-promise.ts'
 import type { Outcome } from './outcome.ts'
 import type { Plugin } from './plugin.ts'
-
-/** An address that a server listens on. */
-export type ServerAddress = {
-  /** The name in CoreDNS's metrics: `dns://:53`, `dns://169.254.20.10:53`. */
-  readonly name: string
-  /** '' for all addresses. */
-  readonly address: string
-}
+import type { ServerAddress } from './server-address.ts'
 
 /** The server block in which a plugin is set up, and its runtime. */
-export type SetupContext = {
-  readonly host: Host
+export type SetupContext<H extends Host = Host> = {
+  readonly host: H
   readonly block: ServerBlock
   /** The block's zones, absolute and in lower case. */
   readonly zones: readonly Uint8Array[]
@@ -55,7 +48,7 @@ export type SetupResult = {
  * Sets up a plugin from all of its directives in a server block, at least one.
  * @throws {ConfigError} with the position of each mistake
  */
-export type Setup = (
+export type Setup<H extends Host = Host> = (
   directives: readonly [Directive, ...Directive[]],
-  context: SetupContext,
+  context: SetupContext<H>,
 ) => SetupResult

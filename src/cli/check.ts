@@ -60,7 +60,8 @@ function check(path: string, folder: string, target: CheckTarget): Findings {
     const { notices } = compile(blocks, host)
     const found = [...warnings, ...notices, ...missing(blocks)]
     if (problems.length > 0) return { problems, warnings: found, count }
-    return { problems, warnings: [...found, ...adviseOn(blocks, host.readText)], count }
+    const advice = adviseOn({ blocks, plugins: host.plugins, readText: host.readText })
+    return { problems, warnings: [...found, ...advice], count }
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error
     const found = [...warnings, ...missing(blocks)]

@@ -5,7 +5,9 @@
  */
 import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
-import type { Host, SnapshotSource } from '../chain/host.ts'
+import { pathsBelow, readBlockSettings } from '../chain/block-settings.ts'
+import type { SnapshotSource } from '../chain/host.ts'
+import type { PluginHost } from '../chain/plugin-entry.ts'
 import { CLUSTER_TREE, type ClusterTree } from '../corefile/cluster-tree.ts'
 import type { KubernetesOptions } from '../corefile/kubernetes-options.ts'
 import { configError, type Problem, problemAt } from '../corefile/problem.ts'
@@ -13,8 +15,8 @@ import type { Line, ServerBlock, Word } from '../corefile/server-block.ts'
 import { EtcdClient } from '../etcd/etcd-client.ts'
 import { namingOptions } from '../exporter/naming.ts'
 import { checkWorkerUpstream, publishedCluster } from '../gateway/compile-corefile.ts'
+import { ALL_PLUGINS } from '../plugins/all-plugins.ts'
 import { EDGE_PLUGINS } from '../plugins/edge-plugins.ts'
-import { pathsBelow } from '../plugins/root/root.ts'
 import { createNodeHost } from '../server/node-host.ts'
 import { Metrics } from '../telemetry/metrics.ts'
 
@@ -23,7 +25,7 @@ export type CheckTarget = 'serve' | 'gateway' | 'worker'
 
 /** A host for checking, and the files that plugins did not find. */
 export type CheckingHost = {
-  readonly host: Host
+  readonly host: PluginHost
   /** Returns a warning for each argument that names a missing file or folder. */
   readonly missing: (blocks: readonly ServerBlock[]) => Problem[]
 }
@@ -73,7 +75,7 @@ export function checkingHost(folder: string, target: CheckTarget): CheckingHost 
       if (path !== undefined && !existsSync(resolve(folder, path))) noted(path, undefined)
     }
   }
-  const host: Host = {
+  const host: PluginHost = {
     ...node,
     readText: (path) => noted(path, node.readText(path)),
     readBytes: (path) => noted(path, node.readBytes?.(path)),
@@ -86,8 +88,8 @@ export function checkingHost(folder: string, target: CheckTarget): CheckingHost 
 }
 
 /** Removes what a Worker lacks (worker/worker-host.ts): files, sockets, plugins that need them. */
-function workerHost(host: Host): Host {
-  const { openTap: _, openSigner: _signer, hmac: _hmac, readBytes: _bytes, ...rest } = host
+function workerHost(host: PluginHost): PluginHost {
+  const { readBytes: _, ...rest } = host
   return {
     ...rest,
     plugins: EDGE_PLUGINS,
@@ -108,7 +110,7 @@ function missingFiles(
   lost: ReadonlySet<string>,
 ): Problem[] {
   return blocks.flatMap(({ directives }) => {
-    const pathOf = pathsBelow(directives)
+    const pathOf = pathsBelow(readBlockSettings({ directives }, ALL_PLUGINS).folder)
     const words = directives.flatMap(({ name, args, lines }) =>
       FILES_OR_NAMES.has(name) ? [] : [...args, ...wordsOf(lines)],
     )

@@ -4,8 +4,8 @@
  * @module
  */
 
-import type { KeySource } from '../chain/host.ts'
 import { Backoff, type Sleep } from '../exporter/backoff.ts'
+import type { KeySource } from '../plugins/etcd/host.ts'
 import { KeyTable } from '../plugins/etcd/key-table.ts'
 import type { StoredKey } from '../plugins/etcd/service.ts'
 import { CODE_COMPACTED, type EtcdApi, EtcdError, type KeyRange } from './etcd-client.ts'

@@ -5,9 +5,9 @@
  */
 import { readFileSync, statSync } from 'node:fs'
 import { errorText } from '../bytes/unknown.ts'
-import type { KeySource } from '../chain/host.ts'
 import { sleep } from '../exporter/backoff.ts'
 import { CommandError } from '../node/output.ts'
+import type { KeySource } from '../plugins/etcd/host.ts'
 import { KeyTable } from '../plugins/etcd/key-table.ts'
 import type { EtcdConnection } from '../plugins/etcd/options.ts'
 import type { Log } from '../telemetry/log.ts'

@@ -4,7 +4,8 @@
  */
 
 import { createResolver } from '../chain/create-resolver.ts'
-import type { Host, Upstream, UpstreamOptions } from '../chain/host.ts'
+import type { Upstream, UpstreamOptions } from '../chain/host.ts'
+import type { PluginHost } from '../chain/plugin-entry.ts'
 import type { Resolver } from '../chain/resolver.ts'
 import type { ClusterTree } from '../corefile/cluster-tree.ts'
 import type { KubernetesOptions } from '../corefile/kubernetes-options.ts'
@@ -23,7 +24,7 @@ const OF_SERVERS: ReadonlySet<string> = new Set(
 )
 
 /** Compiles a gateway's Corefile. @throws {ConfigError} with all its errors */
-export function compileGatewayCorefile(blocks: readonly ServerBlock[], host: Host): Resolver {
+export function compileGatewayCorefile(blocks: readonly ServerBlock[], host: PluginHost): Resolver {
   const problems: Problem[] = blocks.flatMap(({ directives }) =>
     directives.flatMap((directive) => {
       const { name } = directive

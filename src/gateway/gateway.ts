@@ -6,9 +6,9 @@
 import type { Context } from 'hono'
 import type { Client, ClientVisibility } from '../chain/client.ts'
 import { type Explanation, explain } from '../chain/explain.ts'
-import type { Host } from '../chain/host.ts'
 import { Incoming, ownResponse } from '../chain/incoming.ts'
 import { andThen, type MaybePromise } from '../chain/maybe-promise.ts'
+import type { PluginHost } from '../chain/plugin-entry.ts'
 import type { Resolver } from '../chain/resolver.ts'
 import { ConfigError, formatProblem } from '../corefile/problem.ts'
 import type { Query, Refusal } from '../dns/query.ts'
@@ -30,7 +30,7 @@ import type { TokenStore } from './token-store.ts'
 /** What a gateway needs of its runtime. */
 export type GatewayRuntime = AdmissionRuntime &
   ClusterZonesRuntime & {
-    readonly host: Omit<Host, 'openCluster'>
+    readonly host: Omit<PluginHost, 'openCluster'>
     /** Returns the single writer of a cluster's snapshots. */
     readonly writerOf: (cluster: string, c: Context) => ClusterWriter
     readonly tokenStore: TokenStore
@@ -169,7 +169,7 @@ export class Gateway {
   }
 }
 
-function compile({ blocks }: GatewayConfig, host: Host): Resolver {
+function compile({ blocks }: GatewayConfig, host: PluginHost): Resolver {
   try {
     return compileGatewayCorefile(blocks, host)
   } catch (error) {

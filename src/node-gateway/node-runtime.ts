@@ -5,7 +5,7 @@
  */
 import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
-import type { Host } from '../chain/host.ts'
+import type { PluginHost } from '../chain/plugin-entry.ts'
 import { CheckedStore } from '../gateway/checked-store.ts'
 import type { GatewayConfig } from '../gateway/config.ts'
 import type { GatewayRuntime } from '../gateway/gateway.ts'
@@ -60,7 +60,7 @@ function openCluster(cluster: string, { config, folder, log }: NodeRuntimeOption
   return { store, writer: new LocalWriter({ cluster, publicKey, store, now: Date.now }) }
 }
 
-function createHost({ corefileFolder, log }: NodeRuntimeOptions): Host {
+function createHost({ corefileFolder, log }: NodeRuntimeOptions): PluginHost {
   return createNodeHost({
     folder: corefileFolder,
     metrics: new Metrics(),

@@ -3,8 +3,8 @@
  * @module
  */
 import { createPrivateKey, createPublicKey, type KeyObject, sign, verify } from 'node:crypto'
-import type { PrivateKey } from '../chain/host.ts'
 import { ALGORITHM } from '../dns/dnssec-algorithm.ts'
+import type { PrivateKey } from '../plugins/dnssec/host.ts'
 
 /** What is signed of bytes: their digest, or all of them (`null`; RFC 8080 §4). */
 const DIGESTS: ReadonlyMap<number, string | null> = new Map([

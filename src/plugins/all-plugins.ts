@@ -1,111 +1,124 @@
 /**
- * All plugins, for servers on Node.
+ * All plugins. `kubedoh serve` and `kubedoh gateway` have them; Workers have those of
+ * `edge-plugins.ts`.
  * @module
  */
+import type { Host } from '../chain/host.ts'
+import { type PluginSet, pluginSet } from '../chain/plugin-entry.ts'
+import { aclPlugin } from './acl/acl.ts'
+import { anyPlugin } from './any/any.ts'
+import { autoPlugin } from './auto/setup.ts'
+import { autopathPlugin } from './autopath/autopath.ts'
+import { bindPlugin } from './bind/bind.ts'
+import { bufsizePlugin } from './bufsize/bufsize.ts'
+import { cachePlugin } from './cache/setup.ts'
+import { cancelPlugin } from './cancel/cancel.ts'
+import { chaosPlugin } from './chaos/chaos.ts'
+import { debugPlugin } from './debug/debug.ts'
+import { dns64Plugin } from './dns64/dns64.ts'
+import type { DnssecHost } from './dnssec/host.ts'
+import { dnssecPlugin } from './dnssec/setup.ts'
+import type { DnstapHost } from './dnstap/host.ts'
+import { dnstapPlugin } from './dnstap/setup.ts'
+import { erraticPlugin } from './erratic/erratic.ts'
+import { errorsPlugin } from './errors/errors.ts'
+import type { EtcdHost } from './etcd/host.ts'
+import { etcdPlugin } from './etcd/setup.ts'
+import { filePlugin } from './file/setup.ts'
+import { forwardPlugin } from './forward/setup.ts'
+import { geoipPlugin } from './geoip/setup.ts'
+import { headerPlugin } from './header/header.ts'
+import { healthPlugin } from './health/health.ts'
+import { hostsPlugin } from './hosts/hosts.ts'
+import { httpsPlugin } from './https/https.ts'
+import { k8sExternalPlugin } from './k8s-external/setup.ts'
+import { k8sGatewayPlugin } from './k8s-gateway/setup.ts'
+import { kubernetesForPeersPlugin } from './kubernetes/peer-parts.ts'
+import { loadbalancePlugin } from './loadbalance/setup.ts'
+import { localPlugin } from './local/local.ts'
+import { logPlugin } from './log/setup.ts'
+import { loopPlugin } from './loop/loop.ts'
+import { metadataPlugin } from './metadata/metadata.ts'
+import { minimalPlugin } from './minimal/minimal.ts'
+import { multisocketPlugin } from './multisocket/multisocket.ts'
+import { nsidPlugin } from './nsid/nsid.ts'
+import { prometheusPlugin } from './prometheus/prometheus.ts'
+import { readyPlugin } from './ready/ready.ts'
+import { reloadPlugin } from './reload/reload.ts'
+import { rewritePlugin } from './rewrite/setup.ts'
+import { rootPlugin } from './root/root.ts'
+import type { SecondaryHost } from './secondary/host.ts'
+import { secondaryPlugin } from './secondary/setup.ts'
+import { shedPlugin } from './shed/shed.ts'
+import { templatePlugin } from './template/setup.ts'
+import { timeoutsPlugin } from './timeouts/timeouts.ts'
+import { tlsPlugin } from './tls/tls.ts'
+import type { TraceHost } from './trace/host.ts'
+import { tracePlugin } from './trace/setup.ts'
+import { transferPlugin } from './transfer/setup.ts'
+import type { TsigHost } from './tsig/host.ts'
+import { tsigPlugin } from './tsig/setup.ts'
+import { viewPlugin } from './view/view.ts'
+import { whoamiPlugin } from './whoami/whoami.ts'
 
-import { type PluginSet, pluginSet } from '../chain/registry.ts'
-import type { Setup } from '../chain/setup.ts'
-import { setupAcl } from './acl/acl.ts'
-import { setupAny } from './any/any.ts'
-import { setupAuto } from './auto/setup.ts'
-import { setupAutopath } from './autopath/autopath.ts'
-import { setupBind } from './bind/bind.ts'
-import { setupBufsize } from './bufsize/bufsize.ts'
-import { setupCache } from './cache/setup.ts'
-import { setupCancel } from './cancel/cancel.ts'
-import { setupChaos } from './chaos/chaos.ts'
-import { setupDebug } from './debug/debug.ts'
-import { setupDns64 } from './dns64/dns64.ts'
-import { setupDnssec } from './dnssec/setup.ts'
-import { setupDnstap } from './dnstap/setup.ts'
-import { setupErratic } from './erratic/erratic.ts'
-import { setupErrors } from './errors/errors.ts'
-import { setupEtcd } from './etcd/setup.ts'
-import { setupFile } from './file/setup.ts'
-import { setupForward } from './forward/setup.ts'
-import { setupGeoip } from './geoip/setup.ts'
-import { setupHeader } from './header/header.ts'
-import { setupHealth } from './health/health.ts'
-import { setupHosts } from './hosts/hosts.ts'
-import { setupHttps } from './https/https.ts'
-import { setupExternal } from './k8s-external/setup.ts'
-import { setupGateway } from './k8s-gateway/setup.ts'
-import { setupKubernetesForPeers } from './kubernetes/peer-parts.ts'
-import { setupLoadbalance } from './loadbalance/setup.ts'
-import { setupLocal } from './local/local.ts'
-import { setupLog } from './log/setup.ts'
-import { setupLoop } from './loop/loop.ts'
-import { setupMetadata } from './metadata/metadata.ts'
-import { setupMinimal } from './minimal/minimal.ts'
-import { setupMultisocket } from './multisocket/multisocket.ts'
-import { setupNsid } from './nsid/nsid.ts'
-import { setupPrometheus } from './prometheus/prometheus.ts'
-import { setupReady } from './ready/ready.ts'
-import { setupReload } from './reload/reload.ts'
-import { setupRewrite } from './rewrite/setup.ts'
-import { setupRoot } from './root/root.ts'
-import { setupSecondary } from './secondary/setup.ts'
-import { setupShed } from './shed/shed.ts'
-import { setupTemplate } from './template/setup.ts'
-import { setupTimeouts } from './timeouts/timeouts.ts'
-import { setupTls } from './tls/tls.ts'
-import { setupTrace } from './trace/setup.ts'
-import { setupTransfer } from './transfer/setup.ts'
-import { setupTsig } from './tsig/setup.ts'
-import { setupView } from './view/view.ts'
-import { setupWhoami } from './whoami/whoami.ts'
+/** What the plugins need from their host. */
+export type AllPluginsHost = Host &
+  EtcdHost &
+  DnstapHost &
+  DnssecHost &
+  TsigHost &
+  TraceHost &
+  SecondaryHost
 
-const SETUPS: Readonly<Record<string, Setup>> = {
-  acl: setupAcl,
-  any: setupAny,
-  auto: setupAuto,
-  autopath: setupAutopath,
-  bind: setupBind,
-  bufsize: setupBufsize,
-  cache: setupCache,
-  cancel: setupCancel,
-  chaos: setupChaos,
-  debug: setupDebug,
-  dns64: setupDns64,
-  dnssec: setupDnssec,
-  dnstap: setupDnstap,
-  erratic: setupErratic,
-  errors: setupErrors,
-  etcd: setupEtcd,
-  file: setupFile,
-  forward: setupForward,
-  geoip: setupGeoip,
-  header: setupHeader,
-  health: setupHealth,
-  hosts: setupHosts,
-  https: setupHttps,
-  k8s_external: setupExternal,
-  k8s_gateway: setupGateway,
-  kubernetes: setupKubernetesForPeers,
-  loadbalance: setupLoadbalance,
-  local: setupLocal,
-  log: setupLog,
-  loop: setupLoop,
-  metadata: setupMetadata,
-  minimal: setupMinimal,
-  multisocket: setupMultisocket,
-  nsid: setupNsid,
-  prometheus: setupPrometheus,
-  ready: setupReady,
-  reload: setupReload,
-  rewrite: setupRewrite,
-  root: setupRoot,
-  secondary: setupSecondary,
-  shed: setupShed,
-  timeouts: setupTimeouts,
-  tls: setupTls,
-  trace: setupTrace,
-  transfer: setupTransfer,
-  template: setupTemplate,
-  tsig: setupTsig,
-  view: setupView,
-  whoami: setupWhoami,
-}
-
-/** All plugins. */
-export const ALL_PLUGINS: PluginSet = pluginSet(SETUPS)
+/** All plugins, in the order in which they act: CoreDNS's (plugin.cfg). */
+export const ALL_PLUGINS: PluginSet<AllPluginsHost> = pluginSet<AllPluginsHost>([
+  rootPlugin,
+  metadataPlugin,
+  geoipPlugin,
+  cancelPlugin,
+  httpsPlugin,
+  timeoutsPlugin,
+  multisocketPlugin,
+  reloadPlugin,
+  nsidPlugin,
+  bufsizePlugin,
+  bindPlugin,
+  debugPlugin,
+  tracePlugin,
+  readyPlugin,
+  healthPlugin,
+  shedPlugin,
+  prometheusPlugin,
+  errorsPlugin,
+  logPlugin,
+  dnstapPlugin,
+  localPlugin,
+  dns64Plugin,
+  anyPlugin,
+  chaosPlugin,
+  loadbalancePlugin,
+  tsigPlugin,
+  rewritePlugin,
+  autopathPlugin,
+  aclPlugin,
+  cachePlugin,
+  headerPlugin,
+  dnssecPlugin,
+  tlsPlugin,
+  minimalPlugin,
+  templatePlugin,
+  transferPlugin,
+  hostsPlugin,
+  k8sExternalPlugin,
+  kubernetesForPeersPlugin,
+  k8sGatewayPlugin,
+  filePlugin,
+  autoPlugin,
+  secondaryPlugin,
+  etcdPlugin,
+  loopPlugin,
+  forwardPlugin,
+  erraticPlugin,
+  whoamiPlugin,
+  viewPlugin,
+])

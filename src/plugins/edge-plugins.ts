@@ -1,57 +1,56 @@
 /**
- * The plugins of the Worker: those that need no files and no sockets. A plugin that is not named
- * here is not in the Worker's bundle.
+ * The plugins of Workers: those that need neither files nor sockets, `isAtEdge` in their entries. A
+ * list of its own, so that the Worker's bundle has no other plugins.
  * @module
  */
+import { type PluginSet, pluginSet } from '../chain/plugin-entry.ts'
+import { aclPlugin } from './acl/acl.ts'
+import { anyPlugin } from './any/any.ts'
+import { bufsizePlugin } from './bufsize/bufsize.ts'
+import { cachePlugin } from './cache/setup.ts'
+import { chaosPlugin } from './chaos/chaos.ts'
+import { dns64Plugin } from './dns64/dns64.ts'
+import { erraticPlugin } from './erratic/erratic.ts'
+import { errorsPlugin } from './errors/errors.ts'
+import { forwardPlugin } from './forward/setup.ts'
+import { headerPlugin } from './header/header.ts'
+import { hostsPlugin } from './hosts/hosts.ts'
+import { kubernetesPlugin } from './kubernetes/setup.ts'
+import { loadbalancePlugin } from './loadbalance/setup.ts'
+import { localPlugin } from './local/local.ts'
+import { logPlugin } from './log/setup.ts'
+import { metadataPlugin } from './metadata/metadata.ts'
+import { minimalPlugin } from './minimal/minimal.ts'
+import { nsidPlugin } from './nsid/nsid.ts'
+import { prometheusPlugin } from './prometheus/prometheus.ts'
+import { rewritePlugin } from './rewrite/setup.ts'
+import { templatePlugin } from './template/setup.ts'
+import { viewPlugin } from './view/view.ts'
+import { whoamiPlugin } from './whoami/whoami.ts'
 
-import { type PluginSet, pluginSet } from '../chain/registry.ts'
-import { setupAcl } from './acl/acl.ts'
-import { setupAny } from './any/any.ts'
-import { setupBufsize } from './bufsize/bufsize.ts'
-import { setupCache } from './cache/setup.ts'
-import { setupChaos } from './chaos/chaos.ts'
-import { setupDns64 } from './dns64/dns64.ts'
-import { setupErratic } from './erratic/erratic.ts'
-import { setupErrors } from './errors/errors.ts'
-import { setupForward } from './forward/setup.ts'
-import { setupHeader } from './header/header.ts'
-import { setupHosts } from './hosts/hosts.ts'
-import { setupKubernetes } from './kubernetes/setup.ts'
-import { setupLoadbalance } from './loadbalance/setup.ts'
-import { setupLocal } from './local/local.ts'
-import { setupLog } from './log/setup.ts'
-import { setupMetadata } from './metadata/metadata.ts'
-import { setupMinimal } from './minimal/minimal.ts'
-import { setupNsid } from './nsid/nsid.ts'
-import { setupPrometheus } from './prometheus/prometheus.ts'
-import { setupRewrite } from './rewrite/setup.ts'
-import { setupTemplate } from './template/setup.ts'
-import { setupView } from './view/view.ts'
-import { setupWhoami } from './whoami/whoami.ts'
-
-/** The plugins of the Worker. */
-export const EDGE_PLUGINS: PluginSet = pluginSet({
-  log: setupLog,
-  whoami: setupWhoami,
-  view: setupView,
-  template: setupTemplate,
-  nsid: setupNsid,
-  metadata: setupMetadata,
-  local: setupLocal,
-  header: setupHeader,
-  erratic: setupErratic,
-  dns64: setupDns64,
-  chaos: setupChaos,
-  acl: setupAcl,
-  any: setupAny,
-  bufsize: setupBufsize,
-  cache: setupCache,
-  errors: setupErrors,
-  forward: setupForward,
-  hosts: setupHosts,
-  kubernetes: setupKubernetes,
-  loadbalance: setupLoadbalance,
-  minimal: setupMinimal,
-  prometheus: setupPrometheus,
-  rewrite: setupRewrite,
-})
+/** The plugins of Workers, in the order of `ALL_PLUGINS`. */
+export const EDGE_PLUGINS: PluginSet = pluginSet([
+  metadataPlugin,
+  nsidPlugin,
+  bufsizePlugin,
+  prometheusPlugin,
+  errorsPlugin,
+  logPlugin,
+  localPlugin,
+  dns64Plugin,
+  anyPlugin,
+  chaosPlugin,
+  loadbalancePlugin,
+  rewritePlugin,
+  aclPlugin,
+  cachePlugin,
+  headerPlugin,
+  minimalPlugin,
+  templatePlugin,
+  hostsPlugin,
+  kubernetesPlugin,
+  forwardPlugin,
+  erraticPlugin,
+  whoamiPlugin,
+  viewPlugin,
+])

@@ -5,6 +5,7 @@
 import { hostname } from 'node:os'
 import { resolve } from 'node:path'
 import type { Host } from '../chain/host.ts'
+import { bindPlugins, type PluginHost } from '../chain/plugin-entry.ts'
 import { elapsed } from '../node/elapsed.ts'
 import { FrameStream } from '../node/frame-stream.ts'
 import { hmac } from '../node/hmac.ts'
@@ -15,6 +16,8 @@ import { random16 } from '../node/random16.ts'
 import { listFiles, modifiedMs, readDatabase, readTextFile } from '../node/read-files.ts'
 import { checkIdentity } from '../node/tls-service.ts'
 import { ALL_PLUGINS } from '../plugins/all-plugins.ts'
+import type { DnstapHost } from '../plugins/dnstap/host.ts'
+import type { EtcdHost } from '../plugins/etcd/host.ts'
 import type { Log } from '../telemetry/log.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
 import { receiveMessages } from '../upstream/receive-messages.ts'
@@ -27,16 +30,32 @@ export type NodeHostOptions = {
   readonly metrics: Metrics
   readonly log: Log
   readonly openCluster: Host['openCluster']
-  /** Where keys come from; none can be had when it is left out. */
-  readonly openKeys?: NonNullable<Host['openKeys']>
+  /** Opens the keys of an etcd; absent at gateways. */
+  readonly openKeys?: NonNullable<EtcdHost['openKeys']>
+  /** Connects to collectors of dnstap; absent for real connections. */
+  readonly openTap?: DnstapHost['openTap']
   readonly abort: Host['abort']
 }
 
 /** Makes the runtime. */
-export function createNodeHost({ folder, ...rest }: NodeHostOptions): Host {
+export function createNodeHost({
+  folder,
+  openKeys,
+  openTap = (target, queueMax) => new FrameStream(target, queueMax, rest.log),
+  ...rest
+}: NodeHostOptions): PluginHost {
+  const plugins = bindPlugins(ALL_PLUGINS, {
+    ...(openKeys && { openKeys }),
+    openTap,
+    openSigner,
+    hmac,
+    postJson,
+    openTransfer: receiveMessages,
+  })
   return {
     ...rest,
-    plugins: ALL_PLUGINS,
+    plugins,
+    knownPlugins: ALL_PLUGINS,
     isolatesRequests: false,
     hostname: hostname() || 'localhost',
     runtime: `node-${process.versions.node}`,
@@ -56,12 +75,7 @@ export function createNodeHost({ folder, ...rest }: NodeHostOptions): Host {
     listFiles: (path) => listFiles(folder, path),
     modifiedMs: (path) => modifiedMs(resolve(folder, path)),
     openUpstream,
-    openTransfer: receiveMessages,
-    postJson,
-    openSigner,
-    hmac,
     checkIdentity,
-    openTap: (target, queueMax) => new FrameStream(target, queueMax, rest.log),
     print: (line) => {
       process.stdout.write(`[INFO] ${line}\n`)
     },

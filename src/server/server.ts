@@ -4,8 +4,8 @@
  */
 import { dirname } from 'node:path'
 import { createResolver } from '../chain/create-resolver.ts'
-import { STANDARD_PORTS } from '../chain/listener.ts'
 import type { Resolver } from '../chain/resolver.ts'
+import { STANDARD_PORTS } from '../chain/server-address.ts'
 import { CLUSTER_TREE } from '../corefile/cluster-tree.ts'
 import { formatProblem } from '../corefile/problem.ts'
 import { KeySources } from '../etcd/key-sources.ts'

@@ -8,8 +8,9 @@
 import { dirname } from 'node:path'
 import { createResolver } from '../chain/create-resolver.ts'
 import type { Host, SnapshotSource } from '../chain/host.ts'
-import { STANDARD_PORTS } from '../chain/listener.ts'
+import type { PluginHost } from '../chain/plugin-entry.ts'
 import type { Resolver } from '../chain/resolver.ts'
+import { STANDARD_PORTS } from '../chain/server-address.ts'
 import { CLUSTER_TREE } from '../corefile/cluster-tree.ts'
 import { formatProblem } from '../corefile/problem.ts'
 import { elapsed } from '../node/elapsed.ts'
@@ -251,16 +252,16 @@ class WorkerPool implements RunningServer {
   }
 
   /** A runtime that reads files and clusters, and connects to nothing else. */
-  private readingHost(openCluster: Host['openCluster']): Host {
-    const host = createNodeHost({
+  private readingHost(openCluster: Host['openCluster']): PluginHost {
+    return createNodeHost({
       folder: this.folder,
       metrics: this.metrics,
       log: this.log,
       openCluster,
       openKeys: () => ({ current: () => undefined, leaseSeconds: () => undefined }),
+      openTap: () => ({ send: () => undefined, close: () => undefined }),
       abort: () => undefined,
     })
-    return { ...host, openTap: () => ({ send: () => undefined, close: () => undefined }) }
   }
 
   /** As one server does; what was serving serves on when no worker can take it. */

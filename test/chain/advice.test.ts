@@ -1,13 +1,16 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'vitest'
 import { adviseOn } from '../../src/chain/advice.ts'
+import { ALL_PLUGINS } from '../../src/plugins/all-plugins.ts'
 import { block, parseBlocks } from '../ask.ts'
 
 /** What is said of a Corefile, `line:column: message`. */
 function adviceOf(corefile: string, files: Readonly<Record<string, string>> = {}): string[] {
-  return adviseOn(parseBlocks(corefile), (path) => files[path]).map(
-    ({ line, column, message }) => `${line}:${column}: ${message}`,
-  )
+  return adviseOn({
+    blocks: parseBlocks(corefile),
+    plugins: ALL_PLUGINS,
+    readText: (path) => files[path],
+  }).map(({ line, column, message }) => `${line}:${column}: ${message}`)
 }
 
 const KUBEADM = `.:53 {

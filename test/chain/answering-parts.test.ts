@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'vitest'
 import { answeringParts, common, hasAnswers } from '../../src/chain/answering-parts.ts'
 import { formatName, nameOf } from '../../src/dns/name.ts'
+import { ALL_PLUGINS } from '../../src/plugins/all-plugins.ts'
 import { block, parseBlocks } from '../ask.ts'
 
 function texts(zones: readonly Uint8Array[]): string {
@@ -46,7 +47,7 @@ describe('answeringParts reads', () => {
   for (const { name, text, parts } of cases) {
     test(name, () => {
       const [one] = parseBlocks(text)
-      const read = answeringParts(one ?? assert.fail()).map((part) => {
+      const read = answeringParts(one ?? assert.fail(), ALL_PLUGINS).map((part) => {
         const words = [part.directive.name, texts(part.zones)]
         if (part.takesAll) words.push('all')
         if (part.fallthrough.length > 0) words.push('but', texts(part.fallthrough))
@@ -59,7 +60,7 @@ describe('answeringParts reads', () => {
 
 test('hasAnswers tells whether anything may answer', () => {
   const of = (...lines: string[]): boolean => {
-    return hasAnswers(parseBlocks(block(...lines))[0] ?? assert.fail())
+    return hasAnswers(parseBlocks(block(...lines))[0] ?? assert.fail(), ALL_PLUGINS)
   }
   assert.equal(of('cache', 'errors', 'loadbalance'), false)
   assert.equal(of('cache', 'whoami'), true)

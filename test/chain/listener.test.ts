@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import { describe, test } from 'vitest'
 import type { Client } from '../../src/chain/client.ts'
-import { findChain, serverAddresses } from '../../src/chain/listener.ts'
+import { findChain } from '../../src/chain/listener.ts'
 import { formatName, isSubdomain, joinName, nameOf, ROOT } from '../../src/dns/name.ts'
 import { parseQuery, type Query } from '../../src/dns/query.ts'
 import { TYPE } from '../../src/dns/rr-type.ts'
@@ -25,15 +25,6 @@ const BLOCKS_WITH_ROOT = `${BLOCKS}
   forward . 192.0.2.3
 }
 `
-
-describe('serverAddresses', () => {
-  test('names addresses as CoreDNS does', () => {
-    const names = (addresses: readonly string[]): string[] =>
-      serverAddresses('dns', 53, addresses).map(({ name }) => name)
-    assert.deepEqual(names([]), ['dns://:53'])
-    assert.deepEqual(names(['192.0.2.1', '::1']), ['dns://192.0.2.1:53', 'dns://[::1]:53'])
-  })
-})
 
 describe('findChain', () => {
   const cases: { name: string; corefile: string; ask: string; goesTo: string | undefined }[] = [

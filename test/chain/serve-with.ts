@@ -26,6 +26,7 @@ export function serveWith(plugin: Plugin): Server {
     observers: plugin.observe === undefined ? [] : [plugin.observe],
     admits: plugin.admits,
     takesAnyClass: false,
+    explainsRefusals: false,
   }
   const listener: Listener = {
     transport: 'dns',

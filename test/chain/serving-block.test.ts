@@ -1,16 +1,17 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'vitest'
-import { STANDARD_PORTS } from '../../src/chain/listener.ts'
-import { boundAddresses, servingBlock } from '../../src/chain/serving-block.ts'
+import { STANDARD_PORTS } from '../../src/chain/server-address.ts'
+import { servingBlock } from '../../src/chain/serving-block.ts'
 import { nameOf } from '../../src/dns/name.ts'
-import { block, parseBlocks } from '../ask.ts'
+import { ALL_PLUGINS } from '../../src/plugins/all-plugins.ts'
+import { parseBlocks } from '../ask.ts'
 
 /** The line of the block that serves a name where the first block listens. */
 function lineFor(corefile: string, name: string): number | undefined {
   const blocks = parseBlocks(corefile)
   const first = blocks[0] ?? assert.fail()
   const key = first.keys[0] ?? assert.fail()
-  const place = { key, block: first, blocks, ports: STANDARD_PORTS }
+  const place = { key, block: first, blocks, ports: STANDARD_PORTS, plugins: ALL_PLUGINS }
   return servingBlock(nameOf(name), place)?.line
 }
 
@@ -60,9 +61,4 @@ describe('servingBlock', () => {
       assert.equal(lineFor(corefile, asked), line)
     })
   }
-})
-
-test('boundAddresses lists those of all bind directives', () => {
-  const [one] = parseBlocks(block('bind 192.0.2.1 eth0', 'whoami', 'bind ::1'))
-  assert.deepEqual(boundAddresses(one ?? assert.fail()), ['192.0.2.1', 'eth0', '::1'])
 })

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { generateKeyPairSync, type KeyObject, verify } from 'node:crypto'
 import { describe, test } from 'vitest'
-import type { PrivateKey } from '../../src/chain/host.ts'
 import { openSigner } from '../../src/node/open-signer.ts'
+import type { PrivateKey } from '../../src/plugins/dnssec/host.ts'
 
 const DATA = new TextEncoder().encode('what is signed')
 

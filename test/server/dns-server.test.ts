@@ -57,6 +57,7 @@ function resolverOf(draft: Draft): Resolver {
     observers: [],
     admits: undefined,
     takesAnyClass: false,
+    explainsRefusals: false,
   }
   const zones = [{ zone: ROOT, chain }]
   const common = { transport: 'dns', port: 0, addresses: [], except: [], zones } as const

@@ -5,6 +5,7 @@
  */
 
 import type { Outcome } from '../../chain/outcome.ts'
+import type { PluginEntry } from '../../chain/plugin-entry.ts'
 import type { Setup, SetupContext } from '../../chain/setup.ts'
 import { options, unknownOption, zonesOf } from '../../corefile/arguments.ts'
 import { configError } from '../../corefile/problem.ts'
@@ -72,7 +73,7 @@ const DONE_TO: Readonly<Record<Verdict['action'], string>> = {
  * Configures `acl [ZONE…] { allow|block|filter|drop [type TYPE…] [net NETWORK…] … }`, as often as
  * there are rules. The first line of a rule that fits a query decides; `*` stands for all.
  */
-export const setupAcl: Setup = (directives, { host, server, view, zones }) => {
+const setup: Setup = (directives, { host, server, view, zones }) => {
   const rules = new ClientRules(directives.map((directive) => parseRule(directive, zones)))
   const allowed = host.metrics.counter(ALLOWED, [server, view])
   return {
@@ -98,6 +99,14 @@ export const setupAcl: Setup = (directives, { host, server, view, zones }) => {
       },
     ],
   }
+}
+
+/** The entry of `acl`. */
+export const aclPlugin: PluginEntry = {
+  name: 'acl',
+  isAtEdge: true,
+  mayAnswer: true,
+  setup,
 }
 
 function outcomeOf({ action }: Verdict): Outcome {

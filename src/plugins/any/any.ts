@@ -3,6 +3,7 @@
  * @module
  */
 
+import type { PluginEntry } from '../../chain/plugin-entry.ts'
 import type { Request } from '../../chain/request.ts'
 import type { Setup } from '../../chain/setup.ts'
 import { checkArgs, checkNoBlock, onlyDirective } from '../../corefile/arguments.ts'
@@ -16,7 +17,7 @@ const TTL_SECONDS = 8482
 const HINFO = parseRdata(TYPE.HINFO, ['ANY obsoleted', 'See RFC 8482'], ROOT) ?? new Uint8Array(0)
 
 /** Configures `any`. */
-export const setupAny: Setup = (directives) => {
+const setup: Setup = (directives) => {
   const directive = onlyDirective(directives)
   checkArgs(directive, 0)
   checkNoBlock(directive)
@@ -29,6 +30,14 @@ export const setupAny: Setup = (directives) => {
       },
     ],
   }
+}
+
+/** The entry of `any`. */
+export const anyPlugin: PluginEntry = {
+  name: 'any',
+  isAtEdge: true,
+  answers: { takesAll: false },
+  setup,
 }
 
 function answer({ name }: Request): Reply {

@@ -4,6 +4,7 @@
  */
 
 import type { Plugin } from '../../chain/plugin.ts'
+import type { PluginEntry } from '../../chain/plugin-entry.ts'
 import type { Setup } from '../../chain/setup.ts'
 import { problemAt } from '../../corefile/problem.ts'
 import { closestZone } from '../../plugin-kit/zones.ts'
@@ -16,7 +17,7 @@ import { ZoneFolder } from './zone-folder.ts'
  * Configures `auto [ZONE…] { directory FOLDER [PATTERN TEMPLATE]  reload DURATION }`. The folder
  * need not be there yet.
  */
-export const setupAuto: Setup = (directives, { host, zones, pathOf, peers }) => {
+const setup: Setup = (directives, { host, zones, pathOf, peers }) => {
   const options = parseAuto(directives, zones)
   const notices =
     options.folder === ''
@@ -48,4 +49,11 @@ export const setupAuto: Setup = (directives, { host, zones, pathOf, peers }) => 
     },
   }
   return { plugins: [plugin], notices }
+}
+
+/** The entry of `auto`. */
+export const autoPlugin: PluginEntry = {
+  name: 'auto',
+  answers: { zoneArgs: [0], takesAll: false },
+  setup,
 }

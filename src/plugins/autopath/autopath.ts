@@ -12,6 +12,7 @@ import { deriveRequest } from '../../chain/derived-request.ts'
 import { andThen, type MaybePromise } from '../../chain/maybe-promise.ts'
 import type { Outcome } from '../../chain/outcome.ts'
 import type { Plugin } from '../../chain/plugin.ts'
+import type { PluginEntry } from '../../chain/plugin-entry.ts'
 import type { Next, Request } from '../../chain/request.ts'
 import type { Setup, SetupContext } from '../../chain/setup.ts'
 import { checkNoBlock, onlyDirective, zonesOf } from '../../corefile/arguments.ts'
@@ -40,7 +41,7 @@ const SUCCESSES = {
 }
 
 /** Configures `autopath [ZONE…] FILE|@PLUGIN`; the file is a resolv.conf, read once. */
-export const setupAutopath: Setup = (directives, context) => {
+const setup: Setup = (directives, context) => {
   const directive = onlyDirective(directives)
   checkNoBlock(directive)
   const { zones, searchPath } = parseAutopath(directive, context)
@@ -72,6 +73,13 @@ export const setupAutopath: Setup = (directives, context) => {
       },
     ],
   }
+}
+
+/** The entry of `autopath`. */
+export const autopathPlugin: PluginEntry = {
+  name: 'autopath',
+  mayAnswer: true,
+  setup,
 }
 
 function parseAutopath(

@@ -5,6 +5,7 @@
 
 import type { Feature } from '../../chain/feature.ts'
 import type { Host } from '../../chain/host.ts'
+import type { PluginEntry } from '../../chain/plugin-entry.ts'
 import type { Setup } from '../../chain/setup.ts'
 import { argTexts, type Option, readOptions } from '../../corefile/arguments.ts'
 import { configError } from '../../corefile/problem.ts'
@@ -22,9 +23,20 @@ const READERS: Readonly<Record<string, (option: Option, except: Word[]) => void>
  * Configures `bind ADDRESS|INTERFACE… { except ADDRESS|INTERFACE… }`. Several directives add up;
  * `except` counts for its own directive.
  */
-export const setupBind: Setup = (directives, { host }) => ({
+const setup: Setup = (directives, { host }) => ({
   features: directives.map((directive) => bindOf(directive, host)),
 })
+
+/** The entry of `bind`. */
+export const bindPlugin: PluginEntry = {
+  name: 'bind',
+  isApart: true,
+  hasListArgs: true,
+  blockSettings: (directives) => ({
+    addresses: directives.flatMap(({ args }) => args.map(({ text }) => text)),
+  }),
+  setup,
+}
 
 function bindOf(directive: Directive, host: Host): Feature {
   if (directive.args.length === 0) {

@@ -3,6 +3,7 @@
  * @module
  */
 
+import type { PluginEntry } from '../../chain/plugin-entry.ts'
 import type { Setup } from '../../chain/setup.ts'
 import { checkArgs, checkNoBlock, onlyDirective, parseCount } from '../../corefile/arguments.ts'
 import { UDP_BYTES_ADVERTISED, UDP_BYTES_MIN } from '../../dns/limits.ts'
@@ -11,7 +12,7 @@ import type { Query } from '../../dns/query.ts'
 const UDP_BYTES_MAX = 4096
 
 /** Configures `bufsize [SIZE]`, of 512 to 4096, 1232 when left out. */
-export const setupBufsize: Setup = (directives) => {
+const setup: Setup = (directives) => {
   const directive = onlyDirective(directives)
   const [word] = checkArgs(directive, 1)
   checkNoBlock(directive)
@@ -35,6 +36,13 @@ export const setupBufsize: Setup = (directives) => {
       },
     ],
   }
+}
+
+/** The entry of `bufsize`. */
+export const bufsizePlugin: PluginEntry = {
+  name: 'bufsize',
+  isAtEdge: true,
+  setup,
 }
 
 /** What the client says that it takes, up to `size`, instead of the bound without `bufsize`. */

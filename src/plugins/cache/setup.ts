@@ -7,6 +7,7 @@
  */
 
 import type { FastPathPart } from '../../chain/fast-path-part.ts'
+import type { PluginEntry } from '../../chain/plugin-entry.ts'
 import type { Setup } from '../../chain/setup.ts'
 import { formatName } from '../../dns/name.ts'
 import { closestZone, closestZoneIndex } from '../../plugin-kit/zones.ts'
@@ -16,7 +17,7 @@ import { cacheMetrics } from './metrics.ts'
 import { parseCache } from './options.ts'
 
 /** Configures `cache [TTL] [ZONE…] { … }`. */
-export const setupCache: Setup = (directives, { host, zones, server, view, block }) => {
+const setup: Setup = (directives, { host, zones, server, view, block }) => {
   const options = parseCache(directives, zones)
   const labels = { server, zones: options.zones.map((one) => formatName(one)).join(',') }
   const metrics = cacheMetrics(host.metrics, { ...labels, view })
@@ -33,6 +34,15 @@ export const setupCache: Setup = (directives, { host, zones, server, view, block
       },
     ],
   }
+}
+
+/** The entry of `cache`. */
+export const cachePlugin: PluginEntry = {
+  name: 'cache',
+  isAtEdge: true,
+  hasListArgs: true,
+  options: ['denial', 'disable', 'prefetch', 'serve_stale', 'success'],
+  setup,
 }
 
 /** A cache of the root's names, as most are, is for every query: that need not be found out. */

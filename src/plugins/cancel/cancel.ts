@@ -5,6 +5,7 @@
 
 import type { Host } from '../../chain/host.ts'
 import { failure, type Outcome } from '../../chain/outcome.ts'
+import type { PluginEntry } from '../../chain/plugin-entry.ts'
 import type { Setup } from '../../chain/setup.ts'
 import { checkArgs, checkNoBlock, parseDuration } from '../../corefile/arguments.ts'
 import { configError } from '../../corefile/problem.ts'
@@ -15,7 +16,7 @@ import { RCODE } from '../../dns/rcode.ts'
 const TIMEOUT_MS_DEFAULT = 5001
 
 /** Configures `cancel [TIMEOUT]`; 5001ms when left out. The last of several counts. */
-export const setupCancel: Setup = (directives, { host }) => {
+const setup: Setup = (directives, { host }) => {
   const timeouts = directives.map(parseTimeout)
   const timeoutMs = timeouts.at(-1) ?? TIMEOUT_MS_DEFAULT
   return {
@@ -30,6 +31,12 @@ export const setupCancel: Setup = (directives, { host }) => {
       },
     ],
   }
+}
+
+/** The entry of `cancel`. */
+export const cancelPlugin: PluginEntry = {
+  name: 'cancel',
+  setup,
 }
 
 function parseTimeout(directive: Directive): number {

@@ -3,6 +3,7 @@
  * @module
  */
 
+import type { PluginEntry } from '../../chain/plugin-entry.ts'
 import type { Request } from '../../chain/request.ts'
 import type { Setup } from '../../chain/setup.ts'
 import { checkNoBlock, onlyDirective } from '../../corefile/arguments.ts'
@@ -25,7 +26,7 @@ type Facts = ReadonlyMap<string, () => readonly string[]>
  * Configures `chaos [VERSION [AUTHOR…]]`. Authors come in random order. What else is asked goes on
  * to the next plugin.
  */
-export const setupChaos: Setup = (directives, { host }) => {
+const setup: Setup = (directives, { host }) => {
   const directive = onlyDirective(directives)
   checkNoBlock(directive)
   const [version, ...authorWords] = directive.args
@@ -50,6 +51,15 @@ export const setupChaos: Setup = (directives, { host }) => {
       },
     ],
   }
+}
+
+/** The entry of `chaos`. */
+export const chaosPlugin: PluginEntry = {
+  name: 'chaos',
+  isAtEdge: true,
+  answers: { takesAll: false },
+  takesAnyClass: true,
+  setup,
 }
 
 /** The names of RFC 4892 and those that name servers had before it. */

@@ -5,12 +5,13 @@
  * @module
  */
 
+import type { PluginEntry } from '../../chain/plugin-entry.ts'
 import type { Setup } from '../../chain/setup.ts'
 import { checkArgs, checkNoBlock } from '../../corefile/arguments.ts'
 import { problemAt } from '../../corefile/problem.ts'
 
 /** Configures `debug`. */
-export const setupDebug: Setup = (directives) => {
+const setup: Setup = (directives) => {
   for (const directive of directives) {
     checkArgs(directive, 0)
     checkNoBlock(directive)
@@ -18,4 +19,11 @@ export const setupDebug: Setup = (directives) => {
   const message =
     '"debug" only lets "errors" log its level debug: failures are logged in full without it'
   return { notices: [problemAt(directives[0], message)] }
+}
+
+/** The entry of `debug`. */
+export const debugPlugin: PluginEntry = {
+  name: 'debug',
+  isApart: true,
+  setup,
 }

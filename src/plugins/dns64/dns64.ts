@@ -8,6 +8,7 @@ import { byteAt, readUint16 } from '../../bytes/bytes.ts'
 import type { Client } from '../../chain/client.ts'
 import { andThen, type MaybePromise } from '../../chain/maybe-promise.ts'
 import { failure, type Outcome } from '../../chain/outcome.ts'
+import type { PluginEntry } from '../../chain/plugin-entry.ts'
 import type { Request } from '../../chain/request.ts'
 import type { Setup } from '../../chain/setup.ts'
 import {
@@ -50,7 +51,7 @@ const TRANSLATED = {
 }
 
 /** Configures `dns64 [PREFIX] { prefix PREFIX; translate_all; allow_ipv4 }`; 64:ff9b::/96. */
-export const setupDns64: Setup = (directives, { host, server }) => {
+const setup: Setup = (directives, { host, server }) => {
   const translation = parseTranslation(directives)
   const translated = host.metrics.counter(TRANSLATED, [server])
   return {
@@ -71,6 +72,14 @@ export const setupDns64: Setup = (directives, { host, server }) => {
     ],
     notices: directives.flatMap(noticesOf),
   }
+}
+
+/** The entry of `dns64`. */
+export const dns64Plugin: PluginEntry = {
+  name: 'dns64',
+  isAtEdge: true,
+  mayAnswer: true,
+  setup,
 }
 
 function parseTranslation(directives: readonly Directive[]): Translation {

@@ -6,12 +6,12 @@
 import { decodeBase64, encodeBase64url } from '../../bytes/base64url.ts'
 import { byteAt, readUint16 } from '../../bytes/bytes.ts'
 import { errorText } from '../../bytes/unknown.ts'
-import type { Host, PrivateKey } from '../../chain/host.ts'
 import { ALGORITHM } from '../../dns/dnssec-algorithm.ts'
 import type { ResourceRecord } from '../../dns/message.ts'
 import { TYPE } from '../../dns/rr-type.ts'
 import { keyTag } from '../../dns/signed-data.ts'
 import { parseFirstRecord } from '../../records/zone-text.ts'
+import type { DnssecHost, PrivateKey } from './host.ts'
 
 /** A key that signs. */
 export type ZoneKey = {
@@ -60,7 +60,7 @@ const RSA_PARTS: readonly (readonly [string, string])[] = [
  * Reads the key whose files are `base` with `.key` and `.private` behind it.
  * @throws {KeyFileError} when it cannot be used
  */
-export function readKey(base: string, host: Pick<Host, 'readText' | 'openSigner'>): ZoneKey {
+export function readKey(base: string, host: Pick<DnssecHost, 'readText' | 'openSigner'>): ZoneKey {
   const [publicFile, privateFile] = [`${base}.key`, `${base}.private`]
   const record = publicHalf(publicFile, textOf(publicFile, host))
   const { rdata } = record
@@ -79,7 +79,7 @@ export function readKey(base: string, host: Pick<Host, 'readText' | 'openSigner'
   return { record, algorithm, tag: keyTag(rdata), use, sign: open(base, { algorithm, key }, host) }
 }
 
-function textOf(file: string, { readText }: Pick<Host, 'readText'>): string {
+function textOf(file: string, { readText }: Pick<DnssecHost, 'readText'>): string {
   const text = readText(file)
   if (text === undefined) throw new KeyFileError(`cannot read "${file}"`)
   return text
@@ -153,9 +153,8 @@ function numberOf(text: string | undefined, size: number): string | undefined {
 function open(
   base: string,
   { algorithm, key }: { readonly algorithm: number; readonly key: PrivateKey },
-  { openSigner }: Pick<Host, 'openSigner'>,
+  { openSigner }: Pick<DnssecHost, 'openSigner'>,
 ): ZoneKey['sign'] {
-  if (openSigner === undefined) throw new KeyFileError('this runtime signs nothing')
   try {
     return openSigner(algorithm, key)
   } catch (error) {

@@ -16,6 +16,7 @@ import {
 import { configError, type Problem, problemAt } from '../../corefile/problem.ts'
 import type { Directive, Word } from '../../corefile/server-block.ts'
 import { formatName, isSubdomain } from '../../dns/name.ts'
+import type { DnssecHost } from './host.ts'
 import { KeyFileError, readKey, type ZoneKey } from './key-file.ts'
 
 /** What a `dnssec` directive says. */
@@ -37,7 +38,7 @@ const KEYS_MAX = 64
  */
 export function parseDnssec(
   directives: readonly [Directive, ...Directive[]],
-  context: Pick<SetupContext, 'host' | 'zones' | 'pathOf'>,
+  context: Pick<SetupContext<DnssecHost>, 'host' | 'zones' | 'pathOf'>,
 ): DnssecOptions {
   const directive = onlyDirective(directives)
   const zones = zonesOf(directive.args, context.zones)
@@ -69,7 +70,7 @@ function keyWords(option: Option): readonly Word[] {
 function loadKey(
   word: Word,
   zones: readonly Uint8Array[],
-  { host, pathOf }: Pick<SetupContext, 'host' | 'pathOf'>,
+  { host, pathOf }: Pick<SetupContext<DnssecHost>, 'host' | 'pathOf'>,
 ): ZoneKey {
   try {
     const key = readKey(pathOf(word.text.replace(/\.(key|private)$/, '')), host)

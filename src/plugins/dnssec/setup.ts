@@ -8,12 +8,14 @@
 import { andThen } from '../../chain/maybe-promise.ts'
 import type { Outcome } from '../../chain/outcome.ts'
 import type { Plugin } from '../../chain/plugin.ts'
+import type { PluginEntry } from '../../chain/plugin-entry.ts'
 import type { Request } from '../../chain/request.ts'
 import type { Setup } from '../../chain/setup.ts'
 import { EMPTY_REPLY, type ResourceRecord } from '../../dns/message.ts'
 import { equalNames } from '../../dns/name.ts'
 import { TYPE } from '../../dns/rr-type.ts'
 import { closestZone, closestZoneIndex } from '../../plugin-kit/zones.ts'
+import type { DnssecHost } from './host.ts'
 import { dnssecMetrics } from './metrics.ts'
 import { parseDnssec } from './options.ts'
 import { signReply } from './sign-reply.ts'
@@ -23,7 +25,7 @@ import { Signer } from './signer.ts'
 const KEYS_TTL_SECONDS = 3600
 
 /** Configures `dnssec [ZONE…] { key file KEY…  cache_capacity N }`. */
-export const setupDnssec: Setup = (directives, context) => {
+const setup: Setup<DnssecHost> = (directives, context) => {
   const { host, server, peers } = context
   const { zones, keys, capacity, notices } = parseDnssec(directives, context)
   const metrics = dnssecMetrics(host.metrics, server)
@@ -60,6 +62,13 @@ export const setupDnssec: Setup = (directives, context) => {
       },
     ],
   }
+}
+
+/** The entry of `dnssec`. */
+export const dnssecPlugin: PluginEntry<DnssecHost> = {
+  name: 'dnssec',
+  mayAnswer: true,
+  setup,
 }
 
 /** Who may not see a zone does not learn from its keys that it is here. */

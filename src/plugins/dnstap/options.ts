@@ -3,7 +3,6 @@
  * @module
  */
 
-import type { TapTarget } from '../../chain/host.ts'
 import {
   argTexts,
   checkArgs,
@@ -13,6 +12,7 @@ import {
 } from '../../corefile/arguments.ts'
 import { configError } from '../../corefile/problem.ts'
 import type { Directive, Word } from '../../corefile/server-block.ts'
+import type { TapTarget } from './host.ts'
 
 /** A `dnstap` directive. */
 export type DnstapOptions = {

@@ -4,31 +4,38 @@
  */
 
 import { EMPTY } from '../../bytes/bytes.ts'
-import type { Host, Tap } from '../../chain/host.ts'
 import type { Observation, UpstreamExchange } from '../../chain/observation.ts'
 import type { Plugin } from '../../chain/plugin.ts'
+import type { PluginEntry } from '../../chain/plugin-entry.ts'
 import type { Setup } from '../../chain/setup.ts'
-import { configError } from '../../corefile/problem.ts'
 import type { Directive } from '../../corefile/server-block.ts'
 import { PROGRAM, VERSION } from '../../telemetry/version.ts'
 import { compileFormat } from '../log/format.ts'
 import { hasMetadata, metadataOf } from '../metadata/metadata.ts'
+import type { DnstapHost, Tap } from './host.ts'
 import { parseDnstap } from './options.ts'
 import { TAP, type TapMessage, writeTap } from './tap-message.ts'
 
 const encoder = new TextEncoder()
 
 /** Configures `dnstap SOCKET [full] [BUFFER] [QUEUE] { … }`, as often as there are collectors. */
-export const setupDnstap: Setup = (directives, { host, peers }) => ({
+const setup: Setup<DnstapHost> = (directives, { host, peers }) => ({
   plugins: directives.map((directive) => createPlugin(directive, host, peers)),
 })
 
-function createPlugin(directive: Directive, host: Host, peers: () => readonly Plugin[]): Plugin {
+/** The entry of `dnstap`. */
+export const dnstapPlugin: PluginEntry<DnstapHost> = {
+  name: 'dnstap',
+  setup,
+}
+
+function createPlugin(
+  directive: Directive,
+  host: DnstapHost,
+  peers: () => readonly Plugin[],
+): Plugin {
   const { target, queueMax, isFull, identity, version, extra } = parseDnstap(directive)
   const { openTap, now } = host
-  if (openTap === undefined) {
-    throw configError(directive, '"dnstap" works in "kubedoh serve" only: here is no collector')
-  }
   const source = {
     identity: encoder.encode(identity ?? host.hostname),
     version: encoder.encode(version ?? `${PROGRAM}-${VERSION}`),

@@ -6,6 +6,7 @@
 import type { Host } from '../../chain/host.ts'
 import type { MaybePromise } from '../../chain/maybe-promise.ts'
 import { failure, type Outcome } from '../../chain/outcome.ts'
+import type { PluginEntry } from '../../chain/plugin-entry.ts'
 import type { Request } from '../../chain/request.ts'
 import type { Setup } from '../../chain/setup.ts'
 import {
@@ -50,7 +51,7 @@ const SEARCH_PATH: readonly Uint8Array[] = [nameOf('a.example.org'), nameOf('b.e
  * Configures `erratic { drop [N]; truncate [N]; delay [N [DURATION]]; large }`: every second query
  * where N is left out; without options every second one is dropped.
  */
-export const setupErratic: Setup = (directives, { host }) => {
+const setup: Setup = (directives, { host }) => {
   const habits = parseHabits(directives)
   let count = 0
   return {
@@ -68,6 +69,14 @@ export const setupErratic: Setup = (directives, { host }) => {
       },
     ],
   }
+}
+
+/** The entry of `erratic`. */
+export const erraticPlugin: PluginEntry = {
+  name: 'erratic',
+  isAtEdge: true,
+  answers: { takesAll: true },
+  setup,
 }
 
 function isEvery(interval: number, number: number): boolean {

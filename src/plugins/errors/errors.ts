@@ -7,6 +7,7 @@
 import type { Host } from '../../chain/host.ts'
 import { andThen } from '../../chain/maybe-promise.ts'
 import type { Failure } from '../../chain/outcome.ts'
+import type { PluginEntry } from '../../chain/plugin-entry.ts'
 import type { Request } from '../../chain/request.ts'
 import type { Setup } from '../../chain/setup.ts'
 import {
@@ -55,7 +56,7 @@ export function tellsWhy({ directives }: ServerBlock): boolean {
  * }`. Stack traces are logged in any case. Of several expressions, the first that matches counts.
  * What has the level `debug` is logged where `debug` is in the server block.
  */
-export const setupErrors: Setup = (directives, { host, block }) => {
+const setup: Setup = (directives, { host, block }) => {
   const isDebugged = block.directives.some(({ name }) => name === 'debug')
   const tell: Log = (event) => {
     if (isDebugged || event.level !== 'debug') host.log(event)
@@ -90,6 +91,14 @@ export const setupErrors: Setup = (directives, { host, block }) => {
       },
     ],
   }
+}
+
+/** The entry of `errors`. */
+export const errorsPlugin: PluginEntry = {
+  name: 'errors',
+  isAtEdge: true,
+  explainsRefusals: true,
+  setup,
 }
 
 type Means = { readonly after: Host['after']; readonly tell: Log }

@@ -4,8 +4,8 @@
  * @module
  */
 
-import type { KeySource } from '../../chain/host.ts'
 import type { Outcome } from '../../chain/outcome.ts'
+import type { PluginEntry } from '../../chain/plugin-entry.ts'
 import type { Next, Request } from '../../chain/request.ts'
 import type { Setup } from '../../chain/setup.ts'
 import { configError } from '../../corefile/problem.ts'
@@ -15,10 +15,11 @@ import { RCODE } from '../../dns/rcode.ts'
 import { closestZone, fallsThrough } from '../../plugin-kit/zones.ts'
 import { answerFrom, soaRecord } from './answer.ts'
 import { LINKS_MAX } from './chase.ts'
+import type { EtcdHost, KeySource } from './host.ts'
 import { type EtcdOptions, parseEtcd } from './options.ts'
 
 /** Configures `etcd [ZONE…] { … }`. */
-export const setupEtcd: Setup = (directives, { host, zones, pathOf }) => {
+const setup: Setup<EtcdHost> = (directives, { host, zones, pathOf }) => {
   const options = parseEtcd(directives, zones, (path) => host.readText(pathOf(path)))
   if (host.openKeys === undefined) {
     throw configError(
@@ -41,6 +42,15 @@ export const setupEtcd: Setup = (directives, { host, zones, pathOf }) => {
       },
     ],
   }
+}
+
+/** The entry of `etcd`. */
+export const etcdPlugin: PluginEntry<EtcdHost> = {
+  name: 'etcd',
+  isServeOnly: true,
+  hasListArgs: true,
+  answers: { zoneArgs: [0], takesAll: true },
+  setup,
 }
 
 type Served = {

@@ -5,6 +5,7 @@
 
 import type { Host } from '../../chain/host.ts'
 import type { Plugin } from '../../chain/plugin.ts'
+import type { PluginEntry } from '../../chain/plugin-entry.ts'
 import type { Setup } from '../../chain/setup.ts'
 import {
   argTexts,
@@ -32,7 +33,7 @@ type Shared = { reloadMs: number; isByTime: boolean; fallthrough: Fallthrough }
  * Configures `file FILE [ZONE…] { reload DURATION  reload_by_mtime  fallthrough [ZONE…] }`. A file
  * that is not there is looked for again with each reload; one that is wrong is an error.
  */
-export const setupFile: Setup = (directives, context) => {
+const setup: Setup = (directives, context) => {
   const { host, zones: blockZones, pathOf, peers } = context
   const shared: Shared = { reloadMs: RELOAD_MS_DEFAULT, isByTime: false, fallthrough: undefined }
   const keepers = new ZoneMap<ZoneKeeper>()
@@ -68,6 +69,13 @@ export const setupFile: Setup = (directives, context) => {
     },
   }
   return { plugins: [plugin] }
+}
+
+/** The entry of `file`. */
+export const filePlugin: PluginEntry = {
+  name: 'file',
+  answers: { zoneArgs: [1], takesAll: true },
+  setup,
 }
 
 function readDirective(

@@ -6,6 +6,7 @@
 import type { ClientVisibility } from '../../chain/client.ts'
 import { andThen } from '../../chain/maybe-promise.ts'
 import type { Plugin } from '../../chain/plugin.ts'
+import type { PluginEntry } from '../../chain/plugin-entry.ts'
 import type { Request } from '../../chain/request.ts'
 import type { Setup } from '../../chain/setup.ts'
 import { configError, type Problem, problemAt } from '../../corefile/problem.ts'
@@ -14,6 +15,7 @@ import { equalNames, nameOf } from '../../dns/name.ts'
 import { tellsWhy } from '../errors/errors.ts'
 import { Forward, type ForwardOptionsBeside, type Relayed } from './forward.ts'
 import { type ForwardOptions, parseForward } from './options.ts'
+import { adviseOnUpstreams } from './upstream-advice.ts'
 import { isHostName } from './upstreams.ts'
 
 /** The upstream that each request went to, by what its copies share. */
@@ -22,7 +24,7 @@ type Upstreams = WeakMap<Request['trace'], string>
 type Parsed = { readonly directive: Directive; readonly options: ForwardOptions }
 
 /** Configures `forward FROM TO… { … }`, as often as there are upstreams for different zones. */
-export const setupForward: Setup = (directives, context) => {
+const setup: Setup = (directives, context) => {
   const { host, zones, block, peers, pathOf } = context
   const upstreams: Upstreams = new WeakMap()
   const readOwn = (path: string): string | undefined => host.readText(pathOf(path))
@@ -57,6 +59,34 @@ export const setupForward: Setup = (directives, context) => {
     }
   })
   return { plugins, notices: parsed.flatMap(noticesOf) }
+}
+
+/** The entry of `forward`. */
+export const forwardPlugin: PluginEntry = {
+  name: 'forward',
+  isAtEdge: true,
+  hasListArgs: true,
+  options: [
+    'except',
+    'expire',
+    'force_tcp',
+    'health_check',
+    'max_concurrent',
+    'max_fails',
+    'policy',
+    'prefer_udp',
+    'tls_servername',
+  ],
+  answers: {
+    zoneArgs: [0, 1],
+    takesAll: true,
+    leavesSome: ['except', 'next', 'next_on_nodata'],
+    isRelay: true,
+    checksVisibility: true,
+  },
+  takesAnyClass: true,
+  advise: adviseOnUpstreams,
+  setup,
 }
 
 function observerOf(peers: () => readonly Plugin[]): ForwardOptionsBeside['observeExchange'] {

@@ -5,6 +5,7 @@
  */
 
 import { byteAt, readUint16 } from '../../bytes/bytes.ts'
+import type { PluginEntry } from '../../chain/plugin-entry.ts'
 import type { ClientQuery } from '../../chain/request.ts'
 import type { Setup, SetupContext } from '../../chain/setup.ts'
 import {
@@ -26,7 +27,7 @@ const FAMILY_IPV6 = 2
 const PREFIX_OFFSET = 4
 
 /** Configures `geoip DATABASE { edns-subnet }`. */
-export const setupGeoip: Setup = (directives, context) => {
+const setup: Setup = (directives, context) => {
   const directive = onlyDirective(directives)
   const [word] = checkArgs(directive, 1)
   if (word === undefined) throw configError(directive, '"geoip" needs the path of a database')
@@ -44,6 +45,12 @@ export const setupGeoip: Setup = (directives, context) => {
       },
     ],
   }
+}
+
+/** The entry of `geoip`. */
+export const geoipPlugin: PluginEntry = {
+  name: 'geoip',
+  setup,
 }
 
 function readsSubnet(directive: Directive): boolean {

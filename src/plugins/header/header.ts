@@ -8,6 +8,7 @@ import { deriveRequest } from '../../chain/derived-request.ts'
 import type { FastReplyOptions } from '../../chain/fast-path-part.ts'
 import { andThen } from '../../chain/maybe-promise.ts'
 import type { Outcome } from '../../chain/outcome.ts'
+import type { PluginEntry } from '../../chain/plugin-entry.ts'
 import type { Request } from '../../chain/request.ts'
 import type { Setup } from '../../chain/setup.ts'
 import { checkArgs, type Option, options, unknownOption } from '../../corefile/arguments.ts'
@@ -22,7 +23,7 @@ type Rules = { readonly query: Flags; readonly response: Flags }
 const FLAG_NAMES = ['aa', 'ra', 'rd'] as const
 
 /** Configures `header { query|response set|clear FLAG… }`. */
-export const setupHeader: Setup = (directives) => {
+const setup: Setup = (directives) => {
   const [first, ...ignored] = directives
   const rules = parseRules(first)
   const flags = replyFlags(rules)
@@ -41,6 +42,13 @@ export const setupHeader: Setup = (directives) => {
       problemAt(other, 'of several "header" in a block only the first counts'),
     ),
   }
+}
+
+/** The entry of `header`. */
+export const headerPlugin: PluginEntry = {
+  name: 'header',
+  isAtEdge: true,
+  setup,
 }
 
 function parseRules(directive: Directive): Rules {

@@ -3,6 +3,7 @@
  * @module
  */
 
+import type { PluginEntry } from '../../chain/plugin-entry.ts'
 import type { Setup } from '../../chain/setup.ts'
 import {
   argTexts,
@@ -17,7 +18,7 @@ import {
  * Configures `health [ADDRESS] { lameduck DURATION }`; `:8080` when left out. Of several, the last
  * word on each counts.
  */
-export const setupHealth: Setup = (directives) => {
+const setup: Setup = (directives) => {
   let address = ':8080'
   let lameduckMs = 0
   for (const directive of directives) {
@@ -29,4 +30,12 @@ export const setupHealth: Setup = (directives) => {
     }
   }
   return { features: [{ kind: 'health', address, lameduckMs }] }
+}
+
+/** The entry of `health`. */
+export const healthPlugin: PluginEntry = {
+  name: 'health',
+  isApart: true,
+  options: ['lameduck'],
+  setup,
 }

@@ -6,6 +6,7 @@
 import { byteAt } from '../../bytes/bytes.ts'
 import type { MaybePromise } from '../../chain/maybe-promise.ts'
 import { failure, type Outcome } from '../../chain/outcome.ts'
+import type { PluginEntry } from '../../chain/plugin-entry.ts'
 import type { Next, Request } from '../../chain/request.ts'
 import type { Setup } from '../../chain/setup.ts'
 import {
@@ -18,7 +19,7 @@ import {
   unknownOption,
   zonesOf,
 } from '../../corefile/arguments.ts'
-import { type ConfigError, configError } from '../../corefile/problem.ts'
+import { type ConfigError, configError, type Problem, problemAt } from '../../corefile/problem.ts'
 import type { Directive } from '../../corefile/server-block.ts'
 import { parseAddress } from '../../dns/address.ts'
 import { EMPTY_REPLY, type ResourceRecord } from '../../dns/message.ts'
@@ -63,8 +64,8 @@ const RELOADED = {
   labels: [],
 }
 
-/** What begins a line within the block that is not one of a hosts file. */
-export const HOSTS_OPTIONS: readonly string[] = [
+/** Options; other lines in the block are lines of a hosts file. */
+const HOSTS_OPTIONS: readonly string[] = [
   'ttl',
   'no_reverse',
   'reload',
@@ -76,7 +77,7 @@ export const HOSTS_OPTIONS: readonly string[] = [
  * Configures `hosts [FILE [ZONE…]] { LINE… ttl SECONDS no_reverse reload DURATION fallthrough
  * [ZONE…] fallthrough_unsupported }`; the file is `/etc/hosts` when left out.
  */
-export const setupHosts: Setup = (directives, { host, zones, pathOf }) => {
+const setup: Setup = (directives, { host, zones, pathOf }) => {
   const { path, ...rest } = parseConfig(onlyDirective(directives), zones)
   const config = { ...rest, path: pathOf(path) }
   const inline = parseHosts(config.lines, config)
@@ -115,6 +116,26 @@ export const setupHosts: Setup = (directives, { host, zones, pathOf }) => {
       },
     ],
   }
+}
+
+/** The entry of `hosts`. */
+export const hostsPlugin: PluginEntry = {
+  name: 'hosts',
+  isAtEdge: true,
+  options: ['fallthrough'],
+  answers: { zoneArgs: [1], takesAll: true },
+  advise: adviseOnLines,
+  setup,
+}
+
+/** Lines without an address are skipped, as in hosts files (hosts(5)). */
+function adviseOnLines({ lines }: Directive): Problem[] {
+  return lines.flatMap(({ words: [first] }) => {
+    if (first === undefined || HOSTS_OPTIONS.includes(first.text)) return []
+    if (parseAddress(first.text.replace(/%.*/, '')) !== undefined) return []
+    const message = `"${first.text}" is neither an address nor an option: "hosts" skips this line`
+    return [problemAt(first, message)]
+  })
 }
 
 function parseConfig(directive: Directive, blockZones: readonly Uint8Array[]): HostsConfig {

@@ -4,6 +4,7 @@
  * @module
  */
 
+import type { PluginEntry } from '../../chain/plugin-entry.ts'
 import type { Setup } from '../../chain/setup.ts'
 import {
   argTexts,
@@ -16,7 +17,7 @@ import {
 import { configError } from '../../corefile/problem.ts'
 
 /** Configures `https { max_connections COUNT }`; 0 for any number. */
-export const setupHttps: Setup = (directives) => {
+const setup: Setup = (directives) => {
   const directive = onlyDirective(directives)
   checkArgs(directive, 0)
   let connectionsMax: number | undefined
@@ -32,4 +33,11 @@ export const setupHttps: Setup = (directives) => {
   }
   if (connectionsMax === undefined) return {}
   return { features: [{ kind: 'https', connectionsMax: connectionsMax || Infinity }] }
+}
+
+/** The entry of `https`. */
+export const httpsPlugin: PluginEntry = {
+  name: 'https',
+  isApart: true,
+  setup,
 }

@@ -6,6 +6,7 @@
 
 import type { MaybePromise } from '../../chain/maybe-promise.ts'
 import type { Outcome } from '../../chain/outcome.ts'
+import type { PluginEntry } from '../../chain/plugin-entry.ts'
 import type { Request } from '../../chain/request.ts'
 import type { Setup } from '../../chain/setup.ts'
 import { parseKubernetes } from '../../corefile/kubernetes-options.ts'
@@ -24,7 +25,7 @@ import { type ExternalOptions, parseExternal } from './options.ts'
 import { serviceReply } from './service-reply.ts'
 
 /** Configures `k8s_external [ZONES…] { … }`, beside a `kubernetes` in the same server block. */
-export const setupExternal: Setup = (directives, { block, host, zones: blockZones }) => {
+const setup: Setup = (directives, { block, host, zones: blockZones }) => {
   const options = parseExternal(directives, blockZones)
   const { zones, ttlSeconds, hasEndpoints, notices } = options
   const directive = block.directives.find(({ name }) => name === 'kubernetes')
@@ -59,6 +60,15 @@ export const setupExternal: Setup = (directives, { block, host, zones: blockZone
     ],
     notices,
   }
+}
+
+/** The entry of `k8s_external`. */
+export const k8sExternalPlugin: PluginEntry = {
+  name: 'k8s_external',
+  isServeOnly: true,
+  hasListArgs: true,
+  answers: { zoneArgs: [0], takesAll: true },
+  setup,
 }
 
 /** Answers a request; `undefined` when the name is not there. */

@@ -6,6 +6,7 @@
 
 import type { SnapshotSource } from '../../chain/host.ts'
 import type { Plugin } from '../../chain/plugin.ts'
+import type { PluginEntry } from '../../chain/plugin-entry.ts'
 import type { Setup } from '../../chain/setup.ts'
 import { defaultKubernetes } from '../../corefile/kubernetes-options.ts'
 import { closestZone, closestZoneIndex, fallsThrough } from '../../plugin-kit/zones.ts'
@@ -19,7 +20,7 @@ import { serverReply } from './server-reply.ts'
  * Configures `k8s_gateway [ZONES…] { … }`. Each directive acts on its own, in their order: a name
  * that one does not have reaches the next by `fallthrough`.
  */
-export const setupGateway: Setup = (directives, { host, zones }) => {
+const setup: Setup = (directives, { host, zones }) => {
   const all = directives.map((directive) => ({
     directive,
     options: parseGateway(directive, zones),
@@ -32,6 +33,15 @@ export const setupGateway: Setup = (directives, { host, zones }) => {
     }),
     notices: all.flatMap(({ options }) => options.notices),
   }
+}
+
+/** The entry of `k8s_gateway`. */
+export const k8sGatewayPlugin: PluginEntry = {
+  name: 'k8s_gateway',
+  isServeOnly: true,
+  hasListArgs: true,
+  answers: { zoneArgs: [0], takesAll: true },
+  setup,
 }
 
 function createPlugin(options: GatewayOptions, source: SnapshotSource): Plugin {

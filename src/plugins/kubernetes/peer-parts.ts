@@ -1,17 +1,17 @@
 /**
- * What `transfer`, `metadata`, `log` and `autopath` ask of a cluster. No gateway has these plugins,
- * so its bundle does without.
+ * The parts of `kubernetes` for `transfer`, `metadata`, `log` and `autopath`, which Workers do not
+ * have: the Worker's bundle leaves these parts out.
  * @module
  */
+import type { PluginEntry } from '../../chain/plugin-entry.ts'
 import type { Setup } from '../../chain/setup.ts'
 import { parseSearchList } from '../../plugin-kit/search-list.ts'
 import { clusterMetadata } from './metadata.ts'
 import { SearchPaths } from './search-paths.ts'
-import { createKubernetesSetup } from './setup.ts'
+import { createKubernetesSetup, kubernetesPlugin } from './setup.ts'
 import { clusterTransfer } from './zone-transfer.ts'
 
-/** Configures `kubernetes [ZONES…] { … }` with all that other plugins ask of it. */
-export const setupKubernetesForPeers: Setup = createKubernetesSetup((parts, { host }) => {
+const setup: Setup = createKubernetesSetup((parts, { host }) => {
   const { zones, source } = parts
   const machine = parseSearchList(host.readText('/etc/resolv.conf') ?? '')
   const searchPaths = new SearchPaths(zones, source, machine)
@@ -21,3 +21,6 @@ export const setupKubernetesForPeers: Setup = createKubernetesSetup((parts, { ho
     searchPath: (query, client) => searchPaths.of(query, client),
   }
 })
+
+/** The entry of `kubernetes` on Node. */
+export const kubernetesForPeersPlugin: PluginEntry = { ...kubernetesPlugin, setup }

@@ -8,6 +8,7 @@ import type { SnapshotSource } from '../../chain/host.ts'
 import { andThen, type MaybePromise } from '../../chain/maybe-promise.ts'
 import { failure, type Outcome } from '../../chain/outcome.ts'
 import type { Plugin } from '../../chain/plugin.ts'
+import type { PluginEntry } from '../../chain/plugin-entry.ts'
 import type { Next, Request } from '../../chain/request.ts'
 import type { Setup, SetupContext, SetupResult } from '../../chain/setup.ts'
 import { onlyDirective } from '../../corefile/arguments.ts'
@@ -21,6 +22,7 @@ import type { Snapshot } from '../../snapshot/read/snapshot.ts'
 import { aliasReply, rebaseAliases, unavailable } from './alias-reply.ts'
 import { explainPlace } from './explain.ts'
 import { mergedPlugin } from './merged-zones.ts'
+import { adviseOnPods } from './pods-advice.ts'
 import { QuickAnswer } from './quick-answer.ts'
 import { denied, isWhole, withSnapshot } from './with-snapshot.ts'
 import { type Zone, type Zones, zoneOf, zonesOfDirective } from './zone.ts'
@@ -42,8 +44,16 @@ export type PeerParts = (
   context: SetupContext,
 ) => Pick<Plugin, 'transfer' | 'metadata' | 'searchPath'>
 
-/** Configures `kubernetes [ZONES…] { … }` where no other plugin asks anything of it. */
-export const setupKubernetes: Setup = createKubernetesSetup(() => ({}))
+/** The entry of `kubernetes` without what only plugins on Node need. */
+export const kubernetesPlugin: PluginEntry = {
+  name: 'kubernetes',
+  isAtEdge: true,
+  hasListArgs: true,
+  options: ['endpoint_pod_names', 'fallthrough', 'labels', 'namespaces', 'pods', 'ttl'],
+  answers: { zoneArgs: [0], takesAll: true, checksVisibility: true },
+  advise: adviseOnPods,
+  setup: createKubernetesSetup(() => ({})),
+}
 
 /** Makes what configures `kubernetes [ZONES…] { … }`, with the parts that other plugins ask. */
 export function createKubernetesSetup(peerParts: PeerParts): Setup {

@@ -9,6 +9,7 @@ import type { FastPathPart } from '../../chain/fast-path-part.ts'
 import type { Host } from '../../chain/host.ts'
 import { andThen } from '../../chain/maybe-promise.ts'
 import type { Plugin } from '../../chain/plugin.ts'
+import type { PluginEntry } from '../../chain/plugin-entry.ts'
 import type { Setup, SetupContext } from '../../chain/setup.ts'
 import { configError, type Problem, problemAt } from '../../corefile/problem.ts'
 import type { Reply } from '../../dns/message.ts'
@@ -33,7 +34,7 @@ type Balancer = {
  * Configures `loadbalance [round_robin] { prefer NETWORK… }` or `loadbalance weighted FILE { reload
  * DURATION }`; the file is looked at every 30s when left out, and with 0 never again.
  */
-export const setupLoadbalance: Setup = (directives, context) => {
+const setup: Setup = (directives, context) => {
   const { policy, preferred: networks } = parseLoadbalance(directives)
   const balancer =
     policy.kind === 'weighted' ? weightedBalancer(policy, context) : roundRobin(context.host)
@@ -54,6 +55,13 @@ export const setupLoadbalance: Setup = (directives, context) => {
       }),
   }
   return { plugins: [plugin], notices }
+}
+
+/** The entry of `loadbalance`. */
+export const loadbalancePlugin: PluginEntry = {
+  name: 'loadbalance',
+  isAtEdge: true,
+  setup,
 }
 
 function roundRobin({ random16 }: Host): Balancer {

@@ -5,6 +5,7 @@
  */
 
 import { byteAt } from '../../bytes/bytes.ts'
+import type { PluginEntry } from '../../chain/plugin-entry.ts'
 import type { Request } from '../../chain/request.ts'
 import type { Setup } from '../../chain/setup.ts'
 import { argTexts, checkArgs, options, unknownOption } from '../../corefile/arguments.ts'
@@ -49,7 +50,7 @@ const INTERCEPTED = {
  * Configures `local { localhost_prefix on|off }`: whether `localhost.` before any name, as search
  * lists make it, is the machine as well. It is when left out.
  */
-export const setupLocal: Setup = (directives, { host }) => {
+const setup: Setup = (directives, { host }) => {
   const hasPrefix = directives.reduce(readPrefix, true)
   const intercepted = host.metrics.counter(INTERCEPTED)
   return {
@@ -70,6 +71,14 @@ export const setupLocal: Setup = (directives, { host }) => {
       },
     ],
   }
+}
+
+/** The entry of `local`. */
+export const localPlugin: PluginEntry = {
+  name: 'local',
+  isAtEdge: true,
+  mayAnswer: true,
+  setup,
 }
 
 function readPrefix(before: boolean, directive: Directive): boolean {

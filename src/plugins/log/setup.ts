@@ -4,6 +4,7 @@
  */
 
 import type { Observation } from '../../chain/observation.ts'
+import type { PluginEntry } from '../../chain/plugin-entry.ts'
 import type { Setup } from '../../chain/setup.ts'
 import { argTexts, options, unknownOption } from '../../corefile/arguments.ts'
 import { configError } from '../../corefile/problem.ts'
@@ -42,7 +43,7 @@ const KIND_NAMES: Readonly<Record<ResponseKind, string>> = {
  * Configures `log [NAME…] [FORMAT] { class CLASS… }`, as often as there are rules. A query follows
  * the first rule for its name, whether or not its class is wanted there.
  */
-export const setupLog: Setup = (directives, { host, peers }) => {
+const setup: Setup = (directives, { host, peers }) => {
   const rules = directives.map(parseRule)
   const fromPlugins = metadataOf(peers)
   return {
@@ -62,6 +63,14 @@ export const setupLog: Setup = (directives, { host, peers }) => {
       },
     ],
   }
+}
+
+/** The entry of `log`. */
+export const logPlugin: PluginEntry = {
+  name: 'log',
+  isAtEdge: true,
+  options: ['class'],
+  setup,
 }
 
 /** What the log itself knows of a query. */

@@ -4,6 +4,7 @@
  * @module
  */
 
+import type { PluginEntry } from '../../chain/plugin-entry.ts'
 import type { Setup } from '../../chain/setup.ts'
 import { checkArgs, checkNoBlock, onlyDirective } from '../../corefile/arguments.ts'
 import { equalNames, formatName, joinName, nameOf, ROOT } from '../../dns/name.ts'
@@ -17,7 +18,7 @@ const SIGHTINGS_MAX = 1
 const WATCH_MS = 2000
 
 /** Configures `loop`. Watches for two seconds. */
-export const setupLoop: Setup = (directives, { host, zones, lookup }) => {
+const setup: Setup = (directives, { host, zones, lookup }) => {
   const directive = onlyDirective(directives)
   checkArgs(directive, 0)
   checkNoBlock(directive)
@@ -53,4 +54,10 @@ export const setupLoop: Setup = (directives, { host, zones, lookup }) => {
       },
     ],
   }
+}
+
+/** The entry of `loop`. */
+export const loopPlugin: PluginEntry = {
+  name: 'loop',
+  setup,
 }

@@ -5,6 +5,7 @@
  */
 
 import type { Plugin } from '../../chain/plugin.ts'
+import type { PluginEntry } from '../../chain/plugin-entry.ts'
 import type { ClientQuery } from '../../chain/request.ts'
 import type { Setup } from '../../chain/setup.ts'
 import { checkNoBlock, onlyDirective, zonesOf } from '../../corefile/arguments.ts'
@@ -13,7 +14,7 @@ import { closestZoneIndex } from '../../plugin-kit/zones.ts'
 const NAME = 'metadata'
 
 /** Configures `metadata [ZONE…]`. */
-export const setupMetadata: Setup = (directives, { zones: blockZones, peers }) => {
+const setup: Setup = (directives, { zones: blockZones, peers }) => {
   const directive = onlyDirective(directives)
   checkNoBlock(directive)
   const zones = zonesOf(directive.args, blockZones)
@@ -28,6 +29,13 @@ export const setupMetadata: Setup = (directives, { zones: blockZones, peers }) =
       },
     ],
   }
+}
+
+/** The entry of `metadata`. */
+export const metadataPlugin: PluginEntry = {
+  name: 'metadata',
+  isAtEdge: true,
+  setup,
 }
 
 /**

@@ -5,13 +5,14 @@
 
 import { andThen } from '../../chain/maybe-promise.ts'
 import type { Outcome } from '../../chain/outcome.ts'
+import type { PluginEntry } from '../../chain/plugin-entry.ts'
 import type { Setup } from '../../chain/setup.ts'
 import { checkArgs, checkNoBlock, onlyDirective } from '../../corefile/arguments.ts'
 import { RCODE } from '../../dns/rcode.ts'
 import { TYPE } from '../../dns/rr-type.ts'
 
 /** Configures `minimal`. */
-export const setupMinimal: Setup = (directives) => {
+const setup: Setup = (directives) => {
   const directive = onlyDirective(directives)
   checkArgs(directive, 0)
   checkNoBlock(directive)
@@ -28,6 +29,13 @@ export const setupMinimal: Setup = (directives) => {
       },
     ],
   }
+}
+
+/** The entry of `minimal`. */
+export const minimalPlugin: PluginEntry = {
+  name: 'minimal',
+  isAtEdge: true,
+  setup,
 }
 
 /** Negative answers keep their SOA record, and referrals what they consist of. */

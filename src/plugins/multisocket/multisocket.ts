@@ -4,6 +4,7 @@
  * @module
  */
 
+import type { PluginEntry } from '../../chain/plugin-entry.ts'
 import type { Setup } from '../../chain/setup.ts'
 import { checkArgs, checkNoBlock, onlyDirective, parseCount } from '../../corefile/arguments.ts'
 import { problemAt } from '../../corefile/problem.ts'
@@ -11,11 +12,18 @@ import { problemAt } from '../../corefile/problem.ts'
 const SOCKETS_MAX = 1024
 
 /** Configures `multisocket [COUNT]`. */
-export const setupMultisocket: Setup = (directives) => {
+const setup: Setup = (directives) => {
   const directive = onlyDirective(directives)
   const [count] = checkArgs(directive, 1)
   checkNoBlock(directive)
   if (count !== undefined) parseCount(count, 1, SOCKETS_MAX)
   const message = '"multisocket" changes nothing: one process answers, for which one socket does'
   return { notices: [problemAt(directive, message)] }
+}
+
+/** The entry of `multisocket`. */
+export const multisocketPlugin: PluginEntry = {
+  name: 'multisocket',
+  isApart: true,
+  setup,
 }

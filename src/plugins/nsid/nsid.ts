@@ -5,6 +5,7 @@
 
 import { andThen } from '../../chain/maybe-promise.ts'
 import type { Outcome } from '../../chain/outcome.ts'
+import type { PluginEntry } from '../../chain/plugin-entry.ts'
 import type { Setup } from '../../chain/setup.ts'
 import { checkNoBlock, onlyDirective } from '../../corefile/arguments.ts'
 import { configError } from '../../corefile/problem.ts'
@@ -14,7 +15,7 @@ import { OPTION } from '../../dns/edns.ts'
 const IDENTIFIER_BYTES_MAX = 255
 
 /** Configures `nsid [WORD…]`; the machine's name when left out. */
-export const setupNsid: Setup = (directives, { host }) => {
+const setup: Setup = (directives, { host }) => {
   const directive = onlyDirective(directives)
   checkNoBlock(directive)
   const [first] = directive.args
@@ -37,6 +38,13 @@ export const setupNsid: Setup = (directives, { host }) => {
       },
     ],
   }
+}
+
+/** The entry of `nsid`. */
+export const nsidPlugin: PluginEntry = {
+  name: 'nsid',
+  isAtEdge: true,
+  setup,
 }
 
 function identified(outcome: Outcome, data: Uint8Array): Outcome {

@@ -5,6 +5,7 @@
  */
 
 import type { Plugin } from '../../chain/plugin.ts'
+import type { PluginEntry } from '../../chain/plugin-entry.ts'
 import { RequestCounts, serverIndex } from '../../chain/request-counts.ts'
 import type { Setup, SetupContext } from '../../chain/setup.ts'
 import {
@@ -38,7 +39,7 @@ const BUILD = {
 }
 
 /** Configures `prometheus [ADDRESS] { runtime_metrics }`; `localhost:9153` when left out. */
-export const setupPrometheus: Setup = (directives, context) => {
+const setup: Setup = (directives, context) => {
   const directive = onlyDirective(directives)
   const [word] = checkArgs(directive, 1)
   const address = word === undefined ? ADDRESS_DEFAULT : parseListenAddress(word)
@@ -61,6 +62,13 @@ export const setupPrometheus: Setup = (directives, context) => {
       },
     ],
   }
+}
+
+/** The entry of `prometheus`. */
+export const prometheusPlugin: PluginEntry = {
+  name: 'prometheus',
+  isAtEdge: true,
+  setup,
 }
 
 /** Counts by the server's address and the zone; most blocks have one of each. */

@@ -4,6 +4,7 @@
  */
 
 import type { ReadyMonitor } from '../../chain/feature.ts'
+import type { PluginEntry } from '../../chain/plugin-entry.ts'
 import type { Setup } from '../../chain/setup.ts'
 import {
   checkArgs,
@@ -22,12 +23,19 @@ const ADDRESS_DEFAULT = ':8181'
  * Configures `ready [ADDRESS] { monitor until-ready|continuously }`: whether a plugin that once was
  * ready is looked at again. `:8181` and not so when left out.
  */
-export const setupReady: Setup = (directives) => {
+const setup: Setup = (directives) => {
   const directive = onlyDirective(directives)
   const [word] = checkArgs(directive, 1)
   const address = word === undefined ? ADDRESS_DEFAULT : parseListenAddress(word)
   const monitor = options(directive).map(parseMonitor).at(-1) ?? 'until-ready'
   return { features: [{ kind: 'ready', address, monitor }] }
+}
+
+/** The entry of `ready`. */
+export const readyPlugin: PluginEntry = {
+  name: 'ready',
+  isApart: true,
+  setup,
 }
 
 function parseMonitor(option: Option): ReadyMonitor {

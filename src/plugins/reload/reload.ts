@@ -3,6 +3,7 @@
  * @module
  */
 
+import type { PluginEntry } from '../../chain/plugin-entry.ts'
 import type { Setup } from '../../chain/setup.ts'
 import { checkArgs, checkNoBlock, onlyDirective, parseDuration } from '../../corefile/arguments.ts'
 import { configError } from '../../corefile/problem.ts'
@@ -16,7 +17,7 @@ const JITTER_MS_MIN = 1000
  * Configures `reload [INTERVAL [JITTER]]`; 30s and 15s when left out, 2s and 1s at least. No jitter
  * at all is 0.
  */
-export const setupReload: Setup = (directives) => {
+const setup: Setup = (directives) => {
   const directive = onlyDirective(directives)
   const [interval, jitter] = checkArgs(directive, 2)
   checkNoBlock(directive)
@@ -30,4 +31,11 @@ export const setupReload: Setup = (directives) => {
   }
   const jitterMs = Math.min(wanted, intervalMs / 2)
   return { features: [{ kind: 'reload', intervalMs, jitterMs }] }
+}
+
+/** The entry of `reload`. */
+export const reloadPlugin: PluginEntry = {
+  name: 'reload',
+  isApart: true,
+  setup,
 }

@@ -7,6 +7,7 @@
 import { deriveRequest, optionsOf } from '../../chain/derived-request.ts'
 import { andThen, type MaybePromise } from '../../chain/maybe-promise.ts'
 import { failure, type Outcome } from '../../chain/outcome.ts'
+import type { PluginEntry } from '../../chain/plugin-entry.ts'
 import type { Next, Request } from '../../chain/request.ts'
 import type { Setup } from '../../chain/setup.ts'
 import type { Directive } from '../../corefile/server-block.ts'
@@ -20,7 +21,7 @@ import { revert } from './revert.ts'
 import type { Asked, ResponseRule } from './rule.ts'
 
 /** Configures `rewrite [continue|stop] FIELD …`, one rule each, in the order of the Corefile. */
-export const setupRewrite: Setup = (directives, { peers }) => {
+const setup: Setup = (directives, { peers }) => {
   const rewriter = new Rewriter(directives, metadataOf(peers))
   return {
     plugins: [
@@ -38,6 +39,14 @@ export const setupRewrite: Setup = (directives, { peers }) => {
       },
     ],
   }
+}
+
+/** The entry of `rewrite`. */
+export const rewritePlugin: PluginEntry = {
+  name: 'rewrite',
+  isAtEdge: true,
+  rewrites: true,
+  setup,
 }
 
 class Rewriter {

@@ -3,13 +3,13 @@
  * @module
  */
 
+import type { PluginEntry } from '../../chain/plugin-entry.ts'
 import type { Setup } from '../../chain/setup.ts'
 import { checkArgs, checkNoBlock } from '../../corefile/arguments.ts'
 import { configError } from '../../corefile/problem.ts'
-import type { Directive } from '../../corefile/server-block.ts'
 
 /** Configures `root FOLDER`; the last one counts. It need not be there. */
-export const setupRoot: Setup = (directives) => {
+const setup: Setup = (directives) => {
   for (const directive of directives) {
     const [folder] = checkArgs(directive, 1)
     if (folder === undefined) throw configError(directive, '"root" needs a folder')
@@ -18,8 +18,10 @@ export const setupRoot: Setup = (directives) => {
   return {}
 }
 
-/** Makes what leads from a path in a block with these directives to the path that is meant. */
-export function pathsBelow(directives: readonly Directive[]): (path: string) => string {
-  const folder = directives.findLast(({ name }) => name === 'root')?.args[0]?.text
-  return (path) => (folder === undefined || path.startsWith('/') ? path : `${folder}/${path}`)
+/** The entry of `root`. */
+export const rootPlugin: PluginEntry = {
+  name: 'root',
+  isApart: true,
+  blockSettings: (directives) => ({ folder: directives.at(-1)?.args[0]?.text ?? '.' }),
+  setup,
 }

@@ -3,7 +3,6 @@
  * @module
  */
 
-import type { Host } from '../../chain/host.ts'
 import { parseResponse, type ResourceRecord, type Response } from '../../dns/message.ts'
 import { equalNames, formatName } from '../../dns/name.ts'
 import { formatRcode, RCODE } from '../../dns/rcode.ts'
@@ -11,6 +10,7 @@ import { formatType, TYPE } from '../../dns/rr-type.ts'
 import { soaSerial } from '../../dns/soa.ts'
 import { writeQuery } from '../../dns/write-query.ts'
 import { ZoneBuilder, type ZoneData } from '../file/zone-data.ts'
+import type { SecondaryHost } from './host.ts'
 
 /** An address and port to have a zone from. */
 export type Primary = { readonly address: string; readonly port: number }
@@ -28,7 +28,7 @@ const TIMEOUT_MS = 10_000
 
 /** Receives a zone. @throws {Error} that says why there is none */
 export async function receiveZone(
-  host: Host,
+  host: SecondaryHost,
   origin: Uint8Array,
   primary: Primary,
 ): Promise<ZoneData> {

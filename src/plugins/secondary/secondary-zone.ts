@@ -4,7 +4,7 @@
  */
 
 import { errorText } from '../../bytes/unknown.ts'
-import type { Host, UpstreamClient } from '../../chain/host.ts'
+import type { UpstreamClient } from '../../chain/host.ts'
 import { parseResponse } from '../../dns/message.ts'
 import { equalNames, formatName } from '../../dns/name.ts'
 import { isSameAddress } from '../../dns/network.ts'
@@ -13,6 +13,7 @@ import { TYPE } from '../../dns/rr-type.ts'
 import { isSerialAfter, soaSerial, soaTimes } from '../../dns/soa.ts'
 import { writeQuery } from '../../dns/write-query.ts'
 import type { ZoneData } from '../file/zone-data.ts'
+import type { SecondaryHost } from './host.ts'
 import { type Primary, receiveZone, TransferError } from './receive-zone.ts'
 import type { Slots } from './slots.ts'
 
@@ -43,7 +44,7 @@ const SERIAL_TIMEOUT_MS = 2000
 export class SecondaryZone {
   readonly origin: Uint8Array
   readonly primaries: readonly Primary[]
-  private readonly host: Host
+  private readonly host: SecondaryHost
   private readonly changed: SecondaryOptions['changed']
   private readonly slots: Slots
   private readonly clients: readonly UpstreamClient[]
@@ -57,7 +58,7 @@ export class SecondaryZone {
 
   /** @param data what there is of the zone already */
   constructor(
-    host: Host,
+    host: SecondaryHost,
     { origin, primaries, slots, changed }: SecondaryOptions,
     data?: ZoneData,
   ) {
@@ -206,7 +207,7 @@ export class SecondaryZone {
   }
 }
 
-function open(host: Host, primary: Primary): UpstreamClient {
+function open(host: SecondaryHost, primary: Primary): UpstreamClient {
   return host.openUpstream(
     { transport: 'dns', ...primary },
     {

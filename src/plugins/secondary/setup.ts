@@ -5,6 +5,7 @@
 
 import { errorText } from '../../bytes/unknown.ts'
 import type { Plugin } from '../../chain/plugin.ts'
+import type { PluginEntry } from '../../chain/plugin-entry.ts'
 import type { Setup, SetupContext } from '../../chain/setup.ts'
 import { configError } from '../../corefile/problem.ts'
 import type { Directive } from '../../corefile/server-block.ts'
@@ -14,6 +15,7 @@ import type { ZoneData } from '../file/zone-data.ts'
 import { tellPeers, zoneHooks } from '../file/zone-hooks.ts'
 import { ZoneMap } from '../file/zone-map.ts'
 import { CatalogZones } from './catalog-zones.ts'
+import type { SecondaryHost } from './host.ts'
 import { parseSecondary, type SecondaryRule } from './options.ts'
 import type { Primary } from './receive-zone.ts'
 import { SecondaryZone } from './secondary-zone.ts'
@@ -26,7 +28,7 @@ const TRANSFERS_MAX = 16
  * Configures `secondary [ZONE…] { transfer from ADDRESS[:PORT]…  catalog [ZONE…]  fallthrough
  * [ZONE…] }`. Zones are not kept beyond the process.
  */
-export const setupSecondary: Setup = (directives, context) => {
+const setup: Setup<SecondaryHost> = (directives, context) => {
   const { rules, fallthrough } = parseSecondary(directives, context.zones)
   const zones = openZones(rules, directives[0], context)
   const plugin: Plugin = {
@@ -56,10 +58,18 @@ export const setupSecondary: Setup = (directives, context) => {
   return { plugins: [plugin] }
 }
 
+/** The entry of `secondary`. */
+export const secondaryPlugin: PluginEntry<SecondaryHost> = {
+  name: 'secondary',
+  hasListArgs: true,
+  answers: { zoneArgs: [0], takesAll: true },
+  setup,
+}
+
 function openZones(
   rules: readonly SecondaryRule[],
   directive: Directive,
-  { host, peers }: SetupContext,
+  { host, peers }: SetupContext<SecondaryHost>,
 ): ZoneMap<SecondaryZone> {
   const zones = new ZoneMap<SecondaryZone>()
   const slots = new Slots(TRANSFERS_MAX)

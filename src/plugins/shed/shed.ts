@@ -5,12 +5,13 @@
  * @module
  */
 
+import type { PluginEntry } from '../../chain/plugin-entry.ts'
 import type { Setup } from '../../chain/setup.ts'
 import { checkArgs, checkNoBlock, onlyDirective } from '../../corefile/arguments.ts'
 import { configError, problemAt } from '../../corefile/problem.ts'
 
 /** Configures `shed`. */
-export const setupShed: Setup = (directives, { block }) => {
+const setup: Setup = (directives, { block }) => {
   const directive = onlyDirective(directives)
   checkArgs(directive, 0)
   checkNoBlock(directive)
@@ -23,4 +24,10 @@ export const setupShed: Setup = (directives, { block }) => {
   }
   const message = '"shed" changes nothing: the system drops what is too much'
   return { notices: [problemAt(directive, message)] }
+}
+
+/** The entry of `shed`. */
+export const shedPlugin: PluginEntry = {
+  name: 'shed',
+  setup,
 }

@@ -4,7 +4,10 @@
  * @module
  */
 
+import type { DirectiveSurroundings, PluginEntry } from '../../chain/plugin-entry.ts'
 import type { Setup } from '../../chain/setup.ts'
+import { type Problem, problemAt } from '../../corefile/problem.ts'
+import type { Directive } from '../../corefile/server-block.ts'
 import type { Query } from '../../dns/query.ts'
 import { CLASS } from '../../dns/rr-class.ts'
 import { TYPE } from '../../dns/rr-type.ts'
@@ -19,7 +22,7 @@ import { serveRules } from './serve.ts'
  * answer|additional|authority RECORD… rcode CODE ederror CODE [REASON] fallthrough [ZONE…] }`, as
  * often as there are rules; the first that matches answers.
  */
-export const setupTemplate: Setup = (directives, { host, zones, server, view, peers }) => {
+const setup: Setup = (directives, { host, zones, server, view, peers }) => {
   const rules = directives.map((directive) => parseRule(directive, zones))
   const quick = rules.map(quickRule)
   const surroundings = { metrics: host.metrics, server, view, metadata: metadataOf(peers) }
@@ -32,6 +35,15 @@ export const setupTemplate: Setup = (directives, { host, zones, server, view, pe
       },
     ],
   }
+}
+
+/** The entry of `template`. */
+export const templatePlugin: PluginEntry = {
+  name: 'template',
+  isAtEdge: true,
+  answers: { zoneArgs: [2], takesAll: false },
+  advise: adviseOnFallthrough,
+  setup,
 }
 
 /** What is looked at of a rule to tell whether a query may end at it. */
@@ -62,4 +74,15 @@ function mayEndAt({ zones, type, fallthrough, mayMatch }: QuickRule, query: Quer
   if (fallthrough === undefined || closestZoneIndex(fallthrough, query) < 0) return true
   for (let i = 0; i < mayMatch.length; i++) if (mayMatch[i]?.(query) === true) return true
   return false
+}
+
+/** Warns of a template that fails the queries that it does not match. */
+function adviseOnFallthrough(directive: Directive, { next }: DirectiveSurroundings): Problem[] {
+  const has = (name: string): boolean =>
+    directive.lines.some(({ words }) => words[0]?.text === name)
+  if (next === undefined || !has('match') || has('fallthrough')) return []
+  const message =
+    `${directive.args[1]?.text ?? ''} queries that match no expression fail here; with ` +
+    `"fallthrough" they go on to "${next.name}" of line ${next.line}`
+  return [problemAt(directive, message)]
 }

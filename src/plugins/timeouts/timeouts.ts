@@ -5,6 +5,7 @@
  */
 
 import type { ConnectionBounds } from '../../chain/feature.ts'
+import type { PluginEntry } from '../../chain/plugin-entry.ts'
 import type { Setup } from '../../chain/setup.ts'
 import {
   checkArgs,
@@ -40,12 +41,19 @@ const READERS: Readonly<Record<string, (option: Option, draft: Draft) => void>> 
 }
 
 /** Configures `timeouts { read|write|idle DURATION maxtcpqueries COUNT|-1 }`. */
-export const setupTimeouts: Setup = (directives) => ({
+const setup: Setup = (directives) => ({
   features: directives.map((directive) => ({
     kind: 'timeouts',
     bounds: parseBounds(directive),
   })),
 })
+
+/** The entry of `timeouts`. */
+export const timeoutsPlugin: PluginEntry = {
+  name: 'timeouts',
+  isApart: true,
+  setup,
+}
 
 function parseBounds(directive: Directive): ConnectionBounds {
   checkArgs(directive, 0)

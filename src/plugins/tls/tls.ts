@@ -6,6 +6,7 @@
 
 import type { ClientAuth, TlsService } from '../../chain/feature.ts'
 import type { Host } from '../../chain/host.ts'
+import type { PluginEntry } from '../../chain/plugin-entry.ts'
 import type { Setup } from '../../chain/setup.ts'
 import { argTexts, onlyDirective, options, unknownOption } from '../../corefile/arguments.ts'
 import { configError } from '../../corefile/problem.ts'
@@ -20,7 +21,7 @@ const CLIENT_AUTHS: readonly ClientAuth[] = [
 ]
 
 /** Configures `tls CERT KEY [CA] { client_auth … }`. */
-export const setupTls: Setup = (directives, { host, pathOf }) => {
+const setup: Setup = (directives, { host, pathOf }) => {
   const directive = onlyDirective(directives)
   const service = parseTls(directive, (path) => host.readText(pathOf(path)))
   try {
@@ -30,6 +31,13 @@ export const setupTls: Setup = (directives, { host, pathOf }) => {
     throw configError(directive, error.message)
   }
   return { features: [{ kind: 'tls', service }] }
+}
+
+/** The entry of `tls`. */
+export const tlsPlugin: PluginEntry = {
+  name: 'tls',
+  isApart: true,
+  setup,
 }
 
 function parseTls(directive: Directive, readText: Host['readText']): TlsService {

@@ -3,8 +3,7 @@
  * @module
  */
 import { errorText } from '../../bytes/unknown.ts'
-import type { Host } from '../../chain/host.ts'
-import type { Log } from '../../telemetry/log.ts'
+import type { TraceHost } from './host.ts'
 import { type SpanFormat, writeSpans } from './span-json.ts'
 import type { Span } from './spans.ts'
 
@@ -22,10 +21,7 @@ export type ReporterOptions = {
 }
 
 /** What sending needs of the runtime. */
-export type ReporterHost = Pick<Host, 'after'> & {
-  readonly log: Log
-  readonly postJson: NonNullable<Host['postJson']>
-}
+export type ReporterHost = Pick<TraceHost, 'after' | 'log' | 'postJson'>
 
 const SEND_MS = 5000
 /** That spans are lost is told of no more often. */

@@ -6,23 +6,21 @@
 import { errorText } from '../../bytes/unknown.ts'
 import type { MaybePromise } from '../../chain/maybe-promise.ts'
 import type { Outcome } from '../../chain/outcome.ts'
+import type { PluginEntry } from '../../chain/plugin-entry.ts'
 import type { Next, Request } from '../../chain/request.ts'
 import type { Setup } from '../../chain/setup.ts'
-import { configError } from '../../corefile/problem.ts'
 import { formatName } from '../../dns/name.ts'
 import { formatRcode } from '../../dns/rcode.ts'
 import { formatType } from '../../dns/rr-type.ts'
+import type { TraceHost } from './host.ts'
 import { parseTrace } from './options.ts'
 import { Reporter } from './reporter.ts'
 import { RequestSpans } from './spans.ts'
 
 /** Configures `trace [[zipkin|otlp] ENDPOINT] { … }`. */
-export const setupTrace: Setup = (directives, { host }) => {
+const setup: Setup<TraceHost> = (directives, { host }) => {
   const { reporter: options, every, notices } = parseTrace(directives)
   const { postJson, after, log } = host
-  if (postJson === undefined) {
-    throw configError(directives[0], '"trace" works in "kubedoh serve" only: here is no collector')
-  }
   const reporter = new Reporter(options, { postJson, after, log })
   const sampler = new Sampler(every)
   return {
@@ -41,6 +39,12 @@ export const setupTrace: Setup = (directives, { host }) => {
       },
     ],
   }
+}
+
+/** The entry of `trace`. */
+export const tracePlugin: PluginEntry<TraceHost> = {
+  name: 'trace',
+  setup,
 }
 
 /** Takes one query in so many. A query that was looked at on the quick way counts once. */

@@ -9,6 +9,7 @@ import type { Host } from '../../chain/host.ts'
 import { andThen, type MaybePromise } from '../../chain/maybe-promise.ts'
 import { failure, type Outcome } from '../../chain/outcome.ts'
 import type { Plugin } from '../../chain/plugin.ts'
+import type { PluginEntry } from '../../chain/plugin-entry.ts'
 import type { Next, Request } from '../../chain/request.ts'
 import type { Setup } from '../../chain/setup.ts'
 import { configError } from '../../corefile/problem.ts'
@@ -33,7 +34,7 @@ type Serving = {
  * Configures `transfer [ZONE…] { to *|ADDRESS[:PORT]…  source ADDRESS }`, as often as there are
  * rules.
  */
-export const setupTransfer: Setup = (directives, { host, zones, peers }) => {
+const setup: Setup = (directives, { host, zones, peers }) => {
   const notifiers = new Map<TransferRule, Notifier>()
   for (const directive of directives) {
     const rule = parseRule(directive, zones)
@@ -57,6 +58,13 @@ export const setupTransfer: Setup = (directives, { host, zones, peers }) => {
       },
     ],
   }
+}
+
+/** The entry of `transfer`. */
+export const transferPlugin: PluginEntry = {
+  name: 'transfer',
+  hasListArgs: true,
+  setup,
 }
 
 function openNotifier(host: Host, rule: TransferRule, directive: Directive): Notifier {

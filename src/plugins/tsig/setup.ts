@@ -9,12 +9,13 @@
 import { readUint16 } from '../../bytes/bytes.ts'
 import { failure } from '../../chain/outcome.ts'
 import type { SignatureVerdict } from '../../chain/plugin.ts'
+import type { PluginEntry } from '../../chain/plugin-entry.ts'
 import type { Setup } from '../../chain/setup.ts'
-import { configError } from '../../corefile/problem.ts'
 import type { Query } from '../../dns/query.ts'
 import { RCODE } from '../../dns/rcode.ts'
 import { findTsig } from '../../dns/tsig.ts'
 import { closestZoneIndex } from '../../plugin-kit/zones.ts'
+import type { TsigHost } from './host.ts'
 import { parseTsig, type Required } from './options.ts'
 import { type Verifier, verify } from './verify.ts'
 
@@ -22,11 +23,10 @@ import { type Verifier, verify } from './verify.ts'
 const NOT_SECURED: SignatureVerdict = { rcode: undefined, signer: undefined }
 
 /** Configures `tsig [ZONE…] { secret NAME KEY  secrets FILE  require …  require_opcode … }`. */
-export const setupTsig: Setup = (directives, { host, zones: blockZones, secrets: shared }) => {
+const setup: Setup<TsigHost> = (directives, { host, zones: blockZones, secrets: shared }) => {
   const { notices, ...options } = parseTsig(directives, blockZones, host.readText)
   const { zones, secrets } = options
   const { hmac } = host
-  if (hmac === undefined) throw configError(directives[0], 'this runtime verifies no signatures')
   for (const ring of shared) for (const [key, secret] of secrets) ring.set(key, secret)
   const verifier: Verifier = {
     secretOf: (key) => secrets.get(key) ?? shared.find((ring) => ring.has(key))?.get(key),
@@ -63,6 +63,12 @@ export const setupTsig: Setup = (directives, { host, zones: blockZones, secrets:
       },
     ],
   }
+}
+
+/** The entry of `tsig`. */
+export const tsigPlugin: PluginEntry<TsigHost> = {
+  name: 'tsig',
+  setup,
 }
 
 /** Whether a query has an additional record beside the OPT record. Allocates nothing. */

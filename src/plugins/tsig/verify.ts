@@ -4,7 +4,6 @@
  * @module
  */
 import { concatBytes, EMPTY, readUint16 } from '../../bytes/bytes.ts'
-import type { Digest, Host } from '../../chain/host.ts'
 import type { MessageSigner } from '../../chain/message-signer.ts'
 import { nameKey, nameOf } from '../../dns/name.ts'
 import type { Query } from '../../dns/query.ts'
@@ -20,12 +19,13 @@ import {
   unsignedMessage,
   writeTsig,
 } from '../../dns/tsig.ts'
+import type { Digest, TsigHost } from './host.ts'
 
 /** What verifying needs. */
 export type Verifier = {
   /** Finds a secret by the `nameKey` of its name. */
   readonly secretOf: (key: string) => Uint8Array | undefined
-  readonly hmac: NonNullable<Host['hmac']>
+  readonly hmac: TsigHost['hmac']
   /** Seconds since 1970. */
   readonly nowSeconds: () => number
 }

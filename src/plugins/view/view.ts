@@ -4,6 +4,7 @@
  * @module
  */
 
+import type { PluginEntry } from '../../chain/plugin-entry.ts'
 import type { Setup } from '../../chain/setup.ts'
 import { checkArgs, onlyDirective, options, unknownOption } from '../../corefile/arguments.ts'
 import { configError, type Problem, problemAt } from '../../corefile/problem.ts'
@@ -18,7 +19,7 @@ import { metadataOf } from '../metadata/metadata.ts'
 const NAME_LABEL = 'view/name'
 
 /** Configures `view NAME { expr EXPRESSION… }`: a query has to meet all of the conditions. */
-export const setupView: Setup = (directives, { peers }) => {
+const setup: Setup = (directives, { peers }) => {
   const directive = onlyDirective(directives)
   const [name] = checkArgs(directive, 1)
   if (name === undefined) throw configError(directive, '"view" takes a name')
@@ -51,6 +52,15 @@ export const setupView: Setup = (directives, { peers }) => {
       },
     ],
   }
+}
+
+/** The entry of `view`. */
+export const viewPlugin: PluginEntry = {
+  name: 'view',
+  isAtEdge: true,
+  admitsSome: true,
+  blockSettings: ([directive]) => ({ view: directive?.args[0]?.text ?? '' }),
+  setup,
 }
 
 /** A condition that cannot be evaluated is not met, and CoreDNS says nothing of it either. */

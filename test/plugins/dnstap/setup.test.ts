@@ -1,10 +1,9 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'vitest'
 import { formatHex } from '../../../src/bytes/bytes.ts'
-import { createResolver } from '../../../src/chain/create-resolver.ts'
-import { block, directive, parseBlocks, type Server, serve } from '../../ask.ts'
+import { block, directive, type Server, serve } from '../../ask.ts'
 import type { UpstreamScript } from '../../fake-host.ts'
-import { FakeHost, START_MS } from '../../fake-host.ts'
+import { START_MS } from '../../fake-host.ts'
 import { readTap, type TapText } from './tap-text.ts'
 
 const SECONDS = START_MS / 1000
@@ -99,12 +98,5 @@ describe('dnstap', () => {
     server.resolver.start()
     await server.ask('nosuch.default.svc.cluster.local A')
     assert.equal(server.host.taps[0]?.messages.length, 2)
-  })
-
-  test('is refused where there is no collector', () => {
-    const { openTap: _, ...host } = new FakeHost()
-    assert.throws(() => createResolver(parseBlocks(block('dnstap /tap')), host), {
-      message: 'Corefile:2:3: "dnstap" works in "kubedoh serve" only: here is no collector',
-    })
   })
 })

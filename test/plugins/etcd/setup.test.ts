@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'vitest'
 import { createResolver } from '../../../src/chain/create-resolver.ts'
+import { bindPlugins, pluginSet } from '../../../src/chain/plugin-entry.ts'
+import { etcdPlugin } from '../../../src/plugins/etcd/setup.ts'
 import { block, directive, parseBlocks, serve } from '../../ask.ts'
 import { FakeHost, START_MS } from '../../fake-host.ts'
 
@@ -124,7 +126,8 @@ describe('etcd', () => {
 
   test('is refused where no etcd is reached', () => {
     const { openKeys: _, ...host } = new FakeHost()
-    assert.throws(() => createResolver(parseBlocks(block('etcd')), host), {
+    const plugins = bindPlugins(pluginSet([etcdPlugin]), {})
+    assert.throws(() => createResolver(parseBlocks(block('etcd')), { ...host, plugins }), {
       message: 'Corefile:2:3: "etcd" works in "kubedoh serve" only: no gateway asks an etcd',
     })
   })

@@ -1,25 +1,25 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'vitest'
 import type { Plugin } from '../../../src/chain/plugin.ts'
-import { pluginSet } from '../../../src/chain/registry.ts'
+import { type PluginEntry, pluginSet } from '../../../src/chain/plugin-entry.ts'
 import type { Setup } from '../../../src/chain/setup.ts'
-import { setupKubernetesForPeers } from '../../../src/plugins/kubernetes/peer-parts.ts'
-import { setupKubernetes } from '../../../src/plugins/kubernetes/setup.ts'
+import { kubernetesForPeersPlugin } from '../../../src/plugins/kubernetes/peer-parts.ts'
+import { kubernetesPlugin } from '../../../src/plugins/kubernetes/setup.ts'
 import { block, serve } from '../../ask.ts'
 import { aliases } from './objects.ts'
 
 const LINE = 'kubernetes cluster.local'
 
 /** The plugin that a configuration makes, as a server has it. */
-function pluginOf(kubernetes: Setup): Plugin | undefined {
+function pluginOf(entry: PluginEntry): Plugin | undefined {
   let made: Plugin | undefined
   const setup: Setup = (directives, context) => {
-    const configured = kubernetes(directives, context)
+    const configured = entry.setup(directives, context)
     made = configured.plugins?.[0]
     return configured
   }
   const cluster = { objects: aliases({}) }
-  serve(block(LINE), { cluster, plugins: pluginSet({ kubernetes: setup }) })
+  serve(block(LINE), { cluster, plugins: pluginSet([{ ...entry, setup }]) })
   return made
 }
 
@@ -27,8 +27,8 @@ describe('what other plugins ask of a cluster', () => {
   const parts = ['transfer', 'metadata', 'searchPath'] as const
   for (const part of parts) {
     test(`${part} is there where there are such plugins, and only there`, () => {
-      assert.equal(typeof pluginOf(setupKubernetesForPeers)?.[part], 'function')
-      assert.equal(pluginOf(setupKubernetes)?.[part], undefined)
+      assert.equal(typeof pluginOf(kubernetesForPeersPlugin)?.[part], 'function')
+      assert.equal(pluginOf(kubernetesPlugin)?.[part], undefined)
     })
   }
 })

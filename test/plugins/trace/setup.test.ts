@@ -1,8 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'vitest'
-import { createResolver } from '../../../src/chain/create-resolver.ts'
-import { block, directive, parseBlocks, type Server, serve } from '../../ask.ts'
-import { FakeHost } from '../../fake-host.ts'
+import { block, directive, type Server, serve } from '../../ask.ts'
 
 const HOSTS = directive('hosts none', '192.0.2.1 www.example.org', 'fallthrough')
 const UPSTREAM = {
@@ -107,12 +105,5 @@ describe('trace', () => {
     server.resolver.stop()
     assert.equal(server.host.posted.length, 1)
     assert.equal(server.host.timerCount, 0)
-  })
-
-  test('is refused where nothing can be sent', () => {
-    const { postJson: _, ...host } = new FakeHost()
-    assert.throws(() => createResolver(parseBlocks(block('trace')), host), {
-      message: 'Corefile:2:3: "trace" works in "kubedoh serve" only: here is no collector',
-    })
   })
 })

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'vitest'
-import { STANDARD_PORTS } from '../../src/chain/listener.ts'
-import { adviseOnUpstreams } from '../../src/chain/upstream-advice.ts'
-import { block, parseBlocks } from '../ask.ts'
+import { adviseOn } from '../../../src/chain/advice.ts'
+import { ALL_PLUGINS } from '../../../src/plugins/all-plugins.ts'
+import { block, parseBlocks } from '../../ask.ts'
 
 const FILES: Readonly<Record<string, string>> = {
   stub: '# resolved\nnameserver 127.0.0.53\nsearch a.test\n',
@@ -11,12 +11,10 @@ const FILES: Readonly<Record<string, string>> = {
 }
 
 function adviceOf(corefile: string): string[] {
-  const around = { ports: STANDARD_PORTS, readText: (path: string) => FILES[path] }
-  return parseBlocks(corefile).flatMap((one) =>
-    adviseOnUpstreams(one, around).map(
-      ({ line, column, message }) => `${line}:${column}: ${message}`,
-    ),
-  )
+  const blocks = parseBlocks(corefile)
+  return adviseOn({ blocks, plugins: ALL_PLUGINS, readText: (path) => FILES[path] })
+    .filter(({ message }) => /this server itself|on this machine|systemd/.test(message))
+    .map(({ line, column, message }) => `${line}:${column}: ${message}`)
 }
 
 const STUB =

@@ -1,46 +1,32 @@
 /**
- * Upstreams of `forward` that lead back here.
+ * Warnings about upstreams of `forward` that are this server itself.
  * @module
  */
-import { type Problem, problemAt } from '../corefile/problem.ts'
-import type { Directive, ServerBlock, Word } from '../corefile/server-block.ts'
-import { parseZones, type ZoneKey } from '../corefile/zone-key.ts'
-import { formatAddress, parseAddress } from '../dns/address.ts'
-import { formatName } from '../dns/name.ts'
-import { common } from './answering-parts.ts'
-import type { DefaultPorts } from './listener.ts'
-import { boundAddresses } from './serving-block.ts'
-
-/** What is around a block. */
-export type Surroundings = {
-  /** Reads the files in which upstreams are listed. */
-  readonly readText: (path: string) => string | undefined
-  readonly ports: DefaultPorts
-}
+import { common } from '../../chain/answering-parts.ts'
+import type { DirectiveSurroundings } from '../../chain/plugin-entry.ts'
+import { type Problem, problemAt } from '../../corefile/problem.ts'
+import type { Directive, Word } from '../../corefile/server-block.ts'
+import { parseZones, type ZoneKey } from '../../corefile/zone-key.ts'
+import { formatAddress, parseAddress } from '../../dns/address.ts'
+import { formatName } from '../../dns/name.ts'
 
 type Upstream = { readonly address: string; readonly port: number }
 
 /** Where systemd-resolved answers for programs of its own machine (systemd-resolved.service(8)). */
 const STUBS: ReadonlySet<string> = new Set(['127.0.0.53', '127.0.0.54'])
-/** Plugins with which a query that comes back is another, or for another block. */
-const CHANGES: ReadonlySet<string> = new Set(['rewrite', 'view'])
 
-/** Looks through the upstreams of a block that are asked by plain DNS. */
-export function adviseOnUpstreams(block: ServerBlock, around: Surroundings): Problem[] {
-  return block.directives
-    .filter(({ name }) => name === 'forward')
-    .flatMap((directive) =>
-      directive.args.slice(1).flatMap((word) => {
-        const message = adviseOnUpstream(word, directive, { block, ...around })
-        return message === undefined ? [] : [problemAt(word, message)]
-      }),
-    )
+/** Warns of upstreams, queried by plain DNS, that are this server itself. */
+export function adviseOnUpstreams(directive: Directive, around: DirectiveSurroundings): Problem[] {
+  return directive.args.slice(1).flatMap((word) => {
+    const message = adviseOnUpstream(word, directive, around)
+    return message === undefined ? [] : [problemAt(word, message)]
+  })
 }
 
 function adviseOnUpstream(
   word: Word,
   directive: Directive,
-  around: Surroundings & { readonly block: ServerBlock },
+  around: DirectiveSurroundings,
 ): string | undefined {
   const upstream = readUpstream(word.text)
   const text = upstream === undefined ? around.readText(word.text) : undefined
@@ -63,14 +49,14 @@ function adviseOnUpstream(
   return undefined
 }
 
-/** The key by which a block gets what it sends to an upstream. */
+/** Returns the key of the block by which it would get its own queries to an upstream. */
 function ownKey(
   { address, port }: Upstream,
   directive: Directive,
-  { block, ports }: { readonly block: ServerBlock; readonly ports: DefaultPorts },
+  { block, addresses, ports, mayDiverge }: DirectiveSurroundings,
 ): ZoneKey | undefined {
-  if (block.directives.some(({ name }) => CHANGES.has(name))) return undefined
-  const bound = boundAddresses(block).map((text) => normalize(text))
+  if (mayDiverge) return undefined
+  const bound = addresses.map((text) => normalize(text))
   const isHere = bound.length === 0 ? /^(127\.|::1$)/.test(address) : bound.includes(address)
   const [from] = directive.args
   if (!isHere || from === undefined) return undefined

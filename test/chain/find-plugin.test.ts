@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'vitest'
 import { leftOutBecause } from '../../src/chain/left-out.ts'
-import { pluginSet } from '../../src/chain/registry.ts'
 import { ALL_PLUGINS } from '../../src/plugins/all-plugins.ts'
 import { block, problemsOf } from '../ask.ts'
 
@@ -14,33 +13,10 @@ const COREDNS = (
   'etcd loop forward grpc erratic whoami on sign view nomad'
 ).split(' ')
 
-/** Where k8s_gateway stands that CoreDNS has not; its own build has it in place of kubernetes. */
-const AFTER_KUBERNETES = COREDNS.indexOf('kubernetes') + 1
-
-test('a plugin without a place in the order is an error of its programmer', () => {
-  const setup = (): never => assert.fail('nothing is configured')
-  assert.throws(() => pluginSet({ file: setup, new_one: setup, another: setup }), {
-    message: 'PLUGIN_ORDER lacks new_one, another',
-  })
-})
-
-describe('ALL_PLUGINS', () => {
-  test('act in the order of CoreDNS', () => {
-    assert.deepEqual(
-      [...ALL_PLUGINS.keys()],
-      [
-        ...COREDNS.slice(0, AFTER_KUBERNETES),
-        'k8s_gateway',
-        ...COREDNS.slice(AFTER_KUBERNETES),
-      ].filter((name) => ALL_PLUGINS.has(name)),
-    )
-  })
-})
-
-describe('findSetup', () => {
+describe('findPlugin', () => {
   for (const name of COREDNS.filter((plugin) => !ALL_PLUGINS.has(plugin))) {
     test(`says that ${name} is not here`, () => {
-      const reason = leftOutBecause(name) ?? `plugin "${name}" is not supported yet; leave it out`
+      const reason = leftOutBecause(name) ?? assert.fail()
       assert.deepEqual(problemsOf(block(name)), [`Corefile:2:3: ${reason}`])
     })
   }

@@ -1,0 +1,117 @@
+/**
+ * The registry entry of a plugin: its setup, and all that the chain and `kubedoh check` know about
+ * it by name.
+ * @module
+ */
+import type { Problem } from '../corefile/problem.ts'
+import type { Directive, ServerBlock } from '../corefile/server-block.ts'
+import type { Host } from './host.ts'
+import type { DefaultPorts } from './server-address.ts'
+import type { Setup } from './setup.ts'
+
+/** Which queries a plugin answers, as far as its directive shows. */
+export type AnswerClaim = {
+  /** The arguments that name its zones, from index to index; absent for the block's zones. */
+  readonly zoneArgs?: readonly [start: number, end?: number]
+  /** Whether it answers every query for its zones, unless it has `fallthrough`. */
+  readonly takesAll: boolean
+  /** Options with which it leaves some queries to later plugins all the same. */
+  readonly leavesSome?: readonly string[]
+  /** Whether it asks other servers for all names. */
+  readonly isRelay?: boolean
+  /** Whether it checks itself what a client may see; the chain does so for other plugins. */
+  readonly checksVisibility?: boolean
+}
+
+/** What a server block's directives say about all of its plugins. */
+export type BlockSettings = {
+  /** Folder of relative paths. */
+  readonly folder?: string
+  /** Name of the block's view. */
+  readonly view?: string
+  /** Addresses and interfaces to listen on; absent for all. */
+  readonly addresses?: readonly string[]
+}
+
+/** The surroundings of a directive, for `PluginFacts.advise`. */
+export type DirectiveSurroundings = {
+  readonly block: ServerBlock
+  /** Addresses that the block listens on; none for all. */
+  readonly addresses: readonly string[]
+  readonly ports: DefaultPorts
+  /** Whether a query that comes back to the server may take another path. */
+  readonly mayDiverge: boolean
+  /** The next directive in the chain that answers some of the same names. */
+  readonly next: Directive | undefined
+  /** Reads a file that the Corefile names; `undefined` if it is missing. */
+  readonly readText: (path: string) => string | undefined
+}
+
+/** What is known about a plugin by its name. */
+export type PluginFacts = {
+  readonly name: string
+  /** Whether Workers have it: it needs neither files nor sockets. */
+  readonly isAtEdge?: boolean
+  /** Whether only `kubedoh serve` has it: its names are not published to gateways. */
+  readonly isServeOnly?: boolean
+  /** Options that users write as directives when a brace is misplaced. */
+  readonly options?: readonly string[]
+  /** Whether the arguments are a list: one mistake does not keep the others from being checked. */
+  readonly hasListArgs?: boolean
+  /** Whether a block with it takes queries of all classes (CoreDNS, core/dnsserver/server.go). */
+  readonly takesAnyClass?: boolean
+  /** Whether it is no part of CoreDNS's chain: a block of such plugins refuses every query. */
+  readonly isApart?: boolean
+  /** Whether the server gives a reason (RFC 8914) when it refuses a query for no server block. */
+  readonly explainsRefusals?: boolean
+  /** Whether it changes queries. */
+  readonly rewrites?: boolean
+  /** Whether it keeps some queries from its server block. */
+  readonly admitsSome?: boolean
+  /** Absent for plugins that do not answer by themselves. */
+  readonly answers?: AnswerClaim
+  /** Whether it may answer some queries of any name. */
+  readonly mayAnswer?: boolean
+  /** Reads what the plugin's directives say about the other plugins of the block. */
+  readonly blockSettings?: (directives: readonly Directive[]) => BlockSettings
+  /** Warns of a directive that works, but hardly as intended. */
+  readonly advise?: (directive: Directive, around: DirectiveSurroundings) => Problem[]
+}
+
+/** A plugin for hosts of type `H`. */
+export type PluginEntry<H extends Host = Host> = PluginFacts & { readonly setup: Setup<H> }
+
+/** Plugins by name, in the order in which they act. */
+export type PluginSet<H extends Host = Host> = ReadonlyMap<string, PluginEntry<H>>
+
+/** As a `PluginSet`, without the setups. */
+export type FactsByPlugin = ReadonlyMap<string, PluginFacts>
+
+/** The plugins of a runtime. */
+export type PluginRegistry = {
+  readonly plugins: PluginSet
+  /** All plugins of kubedoh, for error messages; absent where the bundle does not have them. */
+  readonly knownPlugins?: FactsByPlugin
+}
+
+/** A host with its plugins. */
+export type PluginHost = Host & PluginRegistry
+
+/** Indexes plugins by name; they act in the order of the list. */
+export function pluginSet<H extends Host = Host>(entries: readonly PluginEntry<H>[]): PluginSet<H> {
+  return new Map(entries.map((entry) => [entry.name, entry]))
+}
+
+/** Binds plugins to what their host has beyond a `Host`. */
+export function bindPlugins<Extra extends object>(
+  plugins: PluginSet<Host & Extra>,
+  extra: Extra,
+): PluginSet {
+  return pluginSet(
+    [...plugins.values()].map(({ setup, ...facts }) => ({
+      ...facts,
+      setup: (directives, context) =>
+        setup(directives, { ...context, host: { ...context.host, ...extra } }),
+    })),
+  )
+}
