@@ -114,7 +114,7 @@ function madeAtOnce(objects: readonly ClusterObject[], { naming, onWarning }: Ma
   }
 }
 
-/** Returns which object a hostname is of is known only to who follows them all. */
+/** Follows all objects: the object of a hostname depends on the others. */
 function madeByBuilders(
   objects: readonly ClusterObject[],
   { naming, onWarning, trees = {} }: MadeWith,

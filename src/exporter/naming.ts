@@ -56,7 +56,7 @@ export function sharedTrees(
   }
 }
 
-/** Returns the origins of each tree are its own, so that CNAMEs do not point into another tree. */
+/** Returns the origins of a tree, without those of others, so that CNAMEs stay in the tree. */
 function originsOf(
   { zones, multiclusterZones }: KubernetesOptions,
   { kind }: ClusterTree,

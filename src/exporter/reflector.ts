@@ -286,7 +286,7 @@ function identify(object: unknown): Identity & { readonly version: string } {
   return { namespace: textOf(namespace), name: textOf(name), version: textOf(resourceVersion) }
 }
 
-/** Returns an event of type ERROR carries a Status (meta/v1). */
+/** Returns the error of an event of type ERROR, which carries a Status (meta/v1). */
 function statusError(object: unknown): ApiError {
   const { code, message } = recordOf(object)
   return new ApiError(

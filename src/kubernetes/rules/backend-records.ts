@@ -145,7 +145,7 @@ function hasSameBefore(backends: readonly Backend[], index: number): boolean {
   return false
 }
 
-/** Returns a function that returns whether it was called with a string before, at most `count`. */
+/** Returns a function that reports whether it got a string before, for at most `count` strings. */
 function tellsKnown(count: number): (text: string) => boolean {
   if (count > FEW) {
     const known = new Set<string>()

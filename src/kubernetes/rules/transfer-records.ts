@@ -89,7 +89,7 @@ function* sets(
   }
 }
 
-/** Returns the addresses for the additional section of NS records; CoreDNS gives them the TTL 0. */
+/** Returns NS records and their glue addresses, which have the TTL 0 in CoreDNS. */
 function nameservers(cluster: Cluster, options: NamingOptions): RRset[] {
   return nameserverNames(cluster, options)
     .filter(({ owner, isGlue }) => owner === EMPTY || isGlue === true)

@@ -7,7 +7,7 @@ import { shardOfAddress, shardOfName } from '../format/shard-key.ts'
 import type { Shard } from './shard.ts'
 import type { Visibility } from './visibility.ts'
 
-/** What responses need beside the records. */
+/** The facts that responses need beside the records. */
 export type SnapshotInfo = {
   /** Increases with every change; SOA serial. */
   readonly generation: number

@@ -9,7 +9,7 @@ import { word } from '../../bytes/bytes.ts'
 
 /** Fewest slots of the table; a power of two. */
 const SLOTS_LEAST = 64
-/** What a slot holds in place of a group: never used, or deleted. */
+/** Values of a slot without a group: never used, or deleted. */
 const FREE = 0
 const DELETED = -1
 

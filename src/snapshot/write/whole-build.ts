@@ -111,7 +111,7 @@ class NodeBuffer {
   }
 }
 
-/** What one shard is built from. */
+/** The input of one shard. */
 class ShardParts {
   readonly runs: UnitRun[] = []
   /** All entries of split units. */
