@@ -1,21 +1,21 @@
 /**
- * What comes of another system's configuration.
+ * The result of a conversion, its errors, and the values of `--set`.
  * @module
  */
 
-/** A Corefile, and what of the source it does not say. */
+/** A Corefile, and the parts of the source that have no equivalent in it. */
 export type Conversion = {
   readonly corefile: string
-  /** One line each, for people: what has no equal, and what to do about it. */
+  /** One line each: what has no equivalent, and what to do about it. */
   readonly notices: readonly string[]
 }
 
-/** A source that cannot be converted; the message says where and why. */
+/** An invalid source; the message says where and why. */
 export class ConversionError extends Error {
   override readonly name = 'ConversionError'
 }
 
-/** Values that a source leaves open, by name; each that is used is taken out. */
+/** The values of `--set` by name. */
 export class Settings {
   private readonly values: Map<string, string>
 
@@ -32,16 +32,17 @@ export class Settings {
     )
   }
 
-  /** Takes a value out. */
+  /** Returns a value and marks it as used; `undefined` if it was not given. */
   take(name: string): string | undefined {
     const value = this.values.get(name)
     this.values.delete(name)
     return value
   }
 
-  /** @throws {ConversionError} when a value was given that nothing wanted */
+  /** @throws {ConversionError} if a value was given that nothing used */
   checkUsed(): void {
     const [name] = this.values.keys()
-    if (name !== undefined) throw new ConversionError(`nothing wants a value for "${name}"`)
+    if (name !== undefined)
+      throw new ConversionError(`--set ${name}: this conversion has no such value`)
   }
 }

@@ -1,23 +1,23 @@
 /**
- * Server blocks as the text of a Corefile.
+ * Formats server blocks as a Corefile.
  * @module
  */
 import { ConversionError } from './conversion.ts'
 
-/** A line: words that are put in quotes where they need it, or such a line with lines within. */
+/** A line of words, which are quoted where necessary, or a line with a block. */
 export type TextLine = readonly string[] | TextBlock
 
 /** A line with a block. */
 export type TextBlock = { readonly head: readonly string[]; readonly lines: readonly TextLine[] }
 
-/** A server block, with a line above that says what it is. */
+/** A server block, with an optional comment above it. */
 export type TextServer = TextBlock & { readonly comment?: string }
 
 const INDENT = '    '
 
 /**
- * Writes server blocks, four blanks to a level.
- * @throws {ConversionError} for a word that a Corefile cannot say
+ * Formats server blocks, indented by four spaces.
+ * @throws {ConversionError} for a word that a Corefile cannot contain
  */
 export function writeCorefile(servers: readonly TextServer[]): string {
   return servers
@@ -41,12 +41,12 @@ function writeWords(words: readonly string[]): string {
   return words.map(writeWord).join(' ')
 }
 
-/** Backslashes stay as they are, but before a quote and at the end, where no quote may follow. */
+/** Quotes a word. Cannot quote a word with a backslash before a quote or at its end. */
 function writeWord(word: string): string {
   if (/\{[$%]/.test(word)) {
-    throw new ConversionError(`"${word}" would be read as a variable of the environment`)
+    throw new ConversionError(`"${word}" would be read as an environment variable`)
   }
   if (/^[^\s"#]+$/.test(word) && !word.endsWith('{') && word !== '}') return word
-  if (/\\"|\\$/.test(word)) throw new ConversionError(`"${word}" cannot be put in quotes`)
+  if (/\\"|\\$/.test(word)) throw new ConversionError(`"${word}" cannot be quoted in a Corefile`)
   return `"${word.replaceAll('"', '\\"')}"`
 }

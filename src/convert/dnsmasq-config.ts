@@ -1,14 +1,14 @@
 /**
- * Reads dnsmasq's configuration (dnsmasq(8)): what it says of names, upstreams and the cache.
+ * Parses dnsmasq's configuration (dnsmasq(8)): names, upstreams and the cache.
  * @module
  */
 import { parseAddress } from '../dns/address.ts'
 import { ConversionError } from './conversion.ts'
 
-/** Who is asked for names: servers, those for all other names, or nobody. */
-export type Asked = readonly string[] | 'default' | 'nobody'
+/** The upstreams of a domain: servers, those of all other names, or none. */
+export type Upstreams = readonly string[] | 'default' | 'none'
 
-/** A record as a zone file has it, but for its owner, class and TTL. */
+/** A record with its rdata in zone-file format. */
 export type DnsmasqRecord = {
   readonly name: string
   readonly type: string
@@ -16,17 +16,17 @@ export type DnsmasqRecord = {
   readonly ttlSeconds: number | undefined
 }
 
-/** What some files say. */
+/** The configuration in some files. */
 export type DnsmasqConfig = {
-  /** Values of options that are given once; '' for those without. */
+  /** Values of the options in `SINGLE`; '' for options without a value. */
   readonly single: ReadonlyMap<string, string>
-  /** Servers for all names, as `forward` takes them. */
+  /** Upstreams of all names, as arguments of `forward`. */
   readonly servers: readonly string[]
-  /** Domains, or blocks of addresses, that are asked for elsewhere. */
-  readonly domains: ReadonlyMap<string, Asked>
-  /** Addresses of all names below a domain; '#' for those that lead nowhere, none for no name. */
+  /** Domains, or CIDR blocks, with their own upstreams. */
+  readonly domains: ReadonlyMap<string, Upstreams>
+  /** Addresses of all names below a domain; '#' for 0.0.0.0 and ::, none for NXDOMAIN. */
   readonly addresses: ReadonlyMap<string, readonly string[]>
-  /** Lines of a hosts file. */
+  /** Lines in hosts-file format. */
   readonly hosts: readonly string[]
   readonly hostsFiles: readonly string[]
   readonly resolvFiles: readonly string[]
@@ -39,7 +39,7 @@ export type DnsmasqConfig = {
 type Draft = {
   readonly single: Map<string, string>
   readonly servers: string[]
-  readonly domains: Map<string, Asked>
+  readonly domains: Map<string, Upstreams>
   readonly addresses: Map<string, readonly string[]>
   readonly hosts: string[]
   readonly hostsFiles: string[]
@@ -49,10 +49,10 @@ type Draft = {
   readonly notices: string[]
 }
 
-/** An option's value, and where it stands. */
+/** An option's value, and its file and line. */
 type Value = { readonly text: string; readonly words: readonly string[]; readonly place: string }
 
-/** Options that count once, or without a value, and are read where they are needed. */
+/** Options with one value or none, which are read where they are needed. */
 const SINGLE: ReadonlySet<string> = new Set(
   (
     'port cache-size max-cache-ttl min-cache-ttl max-ttl no-negcache no-resolv no-hosts ' +
@@ -60,7 +60,7 @@ const SINGLE: ReadonlySet<string> = new Set(
     'filter-A domain-needed'
   ).split(' '),
 )
-/** Those of them that are numbers, and the largest. */
+/** Numeric options of `SINGLE`, and their maximum. */
 const NUMBERS: ReadonlyMap<string, number> = new Map([
   ['port', 65535],
   ['cache-size', 10_000_000],
@@ -71,31 +71,31 @@ const NUMBERS: ReadonlyMap<string, number> = new Map([
   ['dns-forward-max', 2 ** 31 - 1],
   ['edns-packet-max', 65535],
 ])
-/** Options that only say what is so anyway, or that are for dnsmasq's own process. */
+/** Options that need no equivalent: already the default, or about dnsmasq's own process. */
 const GRANTED: ReadonlySet<string> = new Set(
   (
     'bind-dynamic bind-interfaces conf-file-end enable-dbus group keep-in-foreground no-daemon ' +
     'no-poll pid-file user log-facility log-async clear-on-reload localise-queries'
   ).split(' '),
 )
-/** Options without an equal for which there is something to do. */
+/** Options without an equivalent, and what to do instead. */
 const WITHOUT_EQUAL: ReadonlyMap<string, string> = new Map([
-  ['all-servers', 'one upstream is asked at a time'],
-  ['bogus-priv', 'write a server block for each private network that nobody else knows'],
-  ['conf-dir', 'name the files of the folder too'],
-  ['conf-file', 'name the file too'],
-  ['dnssec', 'signatures are not checked; ask upstreams that check them'],
-  ['except-interface', 'name the addresses to listen on with "bind"'],
+  ['all-servers', '"forward" queries one upstream at a time'],
+  ['bogus-priv', 'add a server block for each private network without a DNS server'],
+  ['conf-dir', 'add the files of the folder to the command line'],
+  ['conf-file', 'add the file to the command line'],
+  ['dnssec', 'kubedoh does not validate signatures; use upstreams that do'],
+  ['except-interface', 'list the addresses to listen on with "bind"'],
   ['expand-hosts', 'write the full names into the hosts file'],
   ['min-port', 'the system chooses ports'],
-  ['neg-ttl', 'what does not exist is kept for as long as its zone says'],
+  ['neg-ttl', 'negative responses are cached for the TTL of their SOA record'],
   ['query-port', 'the system chooses ports'],
-  ['stop-dns-rebind', 'answers of upstreams are not looked through for private addresses'],
+  ['stop-dns-rebind', 'private addresses in responses are not filtered'],
 ])
 
-const NO_ZONE = 'names without a dot, or with a star, are no zone; the line is left out for these'
+const NO_ZONE = 'a name without a dot or with a star is not a zone; ignored'
 
-/** What each option does to the draft. */
+/** Parsers of the options by name; each adds to the draft. */
 const READERS: Readonly<Record<string, (value: Value, draft: Draft) => void>> = {
   server: readServer,
   local: readServer,
@@ -114,8 +114,8 @@ const READERS: Readonly<Record<string, (value: Value, draft: Draft) => void>> = 
 }
 
 /**
- * Reads files, one behind the other.
- * @throws {ConversionError} with file and line, when a value cannot be read
+ * Parses files in the given order.
+ * @throws {ConversionError} with file and line for an invalid value
  */
 export function readDnsmasq(
   files: readonly { readonly path: string; readonly text: string }[],
@@ -144,7 +144,8 @@ function readLine(line: string, place: string, draft: Draft): void {
   const bare = line.replace(/(^|\s)#.*$/, '').trim()
   const [, name, given = ''] = /^(?:--)?([A-Za-z0-9-]+)\s*(?:=\s*(.*))?$/s.exec(bare) ?? []
   if (bare === '') return
-  if (name === undefined) throw new ConversionError(`${place}: "${bare}" is no option of dnsmasq`)
+  if (name === undefined)
+    throw new ConversionError(`${place}: "${bare}" is not an option of dnsmasq`)
   const words = splitWords(given)
   const read = Object.hasOwn(READERS, name) ? READERS[name] : undefined
   if (read !== undefined) read({ text: given, words, place }, draft)
@@ -152,11 +153,11 @@ function readLine(line: string, place: string, draft: Draft): void {
   else if (!GRANTED.has(name)) draft.notices.push(`${place}: ${whyLeftOut(name)}`)
 }
 
-/** Numbers are put into the Corefile as they are. */
+/** Validates an option's value: numbers are copied to the Corefile. */
 function checked(name: string, text: string, place: string): string {
   const max = NUMBERS.get(name)
   if (name === 'port' && Number(text) === 0) {
-    throw new ConversionError(`${place}: port 0 turns DNS off, so there is nothing to convert`)
+    throw new ConversionError(`${place}: port 0 turns DNS off; nothing to convert`)
   }
   if (max === undefined || (/^\d{1,10}$/.test(text) && Number(text) <= max)) return text
   throw new ConversionError(`${place}: "${name}" is "${text}", expected a number up to ${max}`)
@@ -164,14 +165,14 @@ function checked(name: string, text: string, place: string): string {
 
 function whyLeftOut(name: string): string {
   const instead = WITHOUT_EQUAL.get(name)
-  if (instead !== undefined) return `"${name}" has no equal: ${instead}`
+  if (instead !== undefined) return `"${name}" has no equivalent: ${instead}`
   if (/^(dhcp|tftp|pxe|enable-(tftp|ra)|ra-param|read-ethers|bootp)/.test(name)) {
-    return `"${name}" is about DHCP or TFTP, and is left out`
+    return `"${name}" configures DHCP or TFTP; ignored`
   }
-  return `"${name}" has no equal, and is left out`
+  return `"${name}" has no equivalent; ignored`
 }
 
-/** Splits at commas outside of double quotes. */
+/** Splits at commas outside double quotes. */
 function splitWords(text: string): string[] {
   const words = text.match(/("[^"]*"|[^",])+|(?<=,)(?=,|$)|^(?=,)/g) ?? []
   return words.map((word) => word.trim().replace(/^"(.*)"$/s, '$1'))
@@ -191,16 +192,16 @@ function readServer({ text, place }: Value, draft: Draft): void {
     if (zone === undefined) {
       draft.notices.push(`${place}: ${NO_ZONE}`)
     } else if (zone === '.' && server !== undefined) draft.servers.push(server)
-    else if (server === undefined) draft.domains.set(zone, target === '#' ? 'default' : 'nobody')
+    else if (server === undefined) draft.domains.set(zone, target === '#' ? 'default' : 'none')
     else draft.domains.set(zone, [...serversOf(draft.domains.get(zone)), server])
   }
 }
 
-function serversOf(asked: Asked | undefined): readonly string[] {
-  return asked === undefined || asked === 'default' || asked === 'nobody' ? [] : asked
+function serversOf(upstreams: Upstreams | undefined): readonly string[] {
+  return typeof upstreams === 'object' ? upstreams : []
 }
 
-/** '' stands for names without a dot, a star for parts of names: neither is a zone. */
+/** Returns `undefined` for '' (names without a dot) and for patterns with a star. */
 function zoneOf(domain: string): string | undefined {
   if (domain === '#') return '.'
   return domain === '' || domain.includes('*') ? undefined : domain.replace(/^\.|\.$/g, '')
@@ -210,7 +211,9 @@ function upstreamOf(text: string, place: string, draft: Draft): string {
   const [, address = '', port] = /^([^#@]+)(?:#(\d+))?/.exec(text) ?? []
   const [, source] = /@(.*)$/.exec(text) ?? []
   if (source !== undefined) {
-    draft.notices.push(`${place}: "@${source}" has no equal: the system chooses where to ask from`)
+    draft.notices.push(
+      `${place}: "@${source}" has no equivalent: the system chooses the source address`,
+    )
   }
   const bytes = parseAddress(address.replace(/%.*$/, ''))
   if (bytes === undefined) {
@@ -284,7 +287,7 @@ function readTxt({ words: [name = '', ...texts] }: Value, draft: Draft): void {
 function readSrv({ words, place }: Value, draft: Draft): void {
   const [name = '', target = '', port = '1', priority = '0', weight = '0'] = words
   if (target === '') {
-    draft.notices.push(`${place}: a service without a host has no equal; it is left out`)
+    draft.notices.push(`${place}: an SRV record without a target has no equivalent; ignored`)
     return
   }
   const rdata = `${priority} ${weight} ${port} ${absolute(target)}`
@@ -297,7 +300,7 @@ function readMx(
   draft: Draft,
 ): void {
   if (host === '') {
-    draft.notices.push(`${place}: a mail host without a name has no equal; it is left out`)
+    draft.notices.push(`${place}: an MX record without a host has no equivalent; ignored`)
     return
   }
   const rdata = `${preference} ${absolute(host)}`

@@ -1,30 +1,30 @@
 /**
- * From dnsmasq's configuration, OpenShift 3's among it, to a Corefile (dnsmasq(8)).
+ * Converts dnsmasq's configuration, also that of OpenShift 3, to a Corefile (dnsmasq(8)).
  *
- * Each domain that is asked for elsewhere becomes a server block. Names that dnsmasq makes up are
- * answered by `template`, those of hosts files by `hosts`, which comes behind it.
+ * Each domain with its own upstreams becomes a server block. `template` answers dnsmasq's own
+ * records, `hosts`, which runs after it, those of hosts files.
  * @module
  */
 import { type Conversion, ConversionError } from './conversion.ts'
 import { type TextBlock, type TextLine, type TextServer, writeCorefile } from './corefile-text.ts'
 import {
-  type Asked,
   type DnsmasqConfig,
   type DnsmasqRecord,
   readDnsmasq,
+  type Upstreams,
 } from './dnsmasq-config.ts'
 
 const CACHE_SIZE = 150
 const HOSTS_FILE = '/etc/hosts'
 const RESOLV_CONF = '/etc/resolv.conf'
-/** What stands for no hosts file at all. */
+/** The argument of `hosts` for no file. */
 const NO_FILE = '/dev/null'
-/** The least that `hosts` can say; dnsmasq says 0. */
+/** The minimum of `hosts`; dnsmasq uses 0. */
 const HOSTS_TTL = '1'
 
 /**
- * Converts files, one behind the other.
- * @throws {ConversionError} with file and line, when something cannot be read
+ * Converts files in the given order.
+ * @throws {ConversionError} with file and line for an invalid value
  */
 export function convertDnsmasq(
   files: readonly { readonly path: string; readonly text: string }[],
@@ -32,12 +32,12 @@ export function convertDnsmasq(
   const config = readDnsmasq(files)
   const notices = [...config.notices]
   const blocks = new Blocks(config, notices)
-  const zones: (readonly [string, Asked])[] = [['.', 'default'], ...config.domains]
-  const servers = zones.map(([zone, asked]) => blocks.write(zone, asked))
+  const zones: (readonly [string, Upstreams])[] = [['.', 'default'], ...config.domains]
+  const servers = zones.map(([zone, upstreams]) => blocks.write(zone, upstreams))
   return { corefile: writeCorefile([blocks.snippet(), ...servers]), notices }
 }
 
-/** Says that nothing else exists. */
+/** Answers NXDOMAIN for all other names. */
 const NO_OTHERS: TextLine = { head: ['template', 'ANY', 'ANY'], lines: [['rcode', 'NXDOMAIN']] }
 
 class Blocks {
@@ -55,17 +55,19 @@ class Blocks {
     this.hostsFiles = hostsFilesOf(config)
     const [file, ...others] = this.hostsFiles
     if (this.upstreams.length === 0) {
-      notices.push('no server is there for other names: queries for them fail')
+      notices.push('other names have no upstream: their queries fail')
     }
     if (others.length > 0) {
-      notices.push(`one hosts file is read; put what is in ${others.join(', ')} into ${file} too`)
+      notices.push(`"hosts" reads one file; copy the lines of ${others.join(', ')} to ${file}`)
     }
     if (config.single.has('domain-needed') && this.hasHosts()) {
-      notices.push('"domain-needed" has no equal beside a hosts file: names without a dot go on')
+      notices.push(
+        '"domain-needed" has no equivalent with a hosts file: names without a dot are forwarded',
+      )
     }
   }
 
-  /** What all server blocks have. */
+  /** Returns the snippet that all server blocks import. */
   snippet(): TextServer {
     const { single, listen } = this.config
     return {
@@ -81,11 +83,11 @@ class Blocks {
     }
   }
 
-  /** The server block of a zone. */
-  write(zone: string, asked: Asked): TextServer {
+  /** Returns the server block of a zone. */
+  write(zone: string, upstreams: Upstreams): TextServer {
     const { single, addresses, records } = this.config
     const own = [...addresses].filter(([domain]) => this.zoneFor(domain) === zone)
-    const isClosed = asked === 'nobody' && this.hostsFiles.length === 0
+    const isClosed = upstreams === 'none' && this.hostsFiles.length === 0
     const hosts = this.hostRecords().filter(({ name }) => {
       return isClosed || own.some(([domain]) => isBelow(name, domain))
     })
@@ -102,27 +104,30 @@ class Blocks {
           .toSorted(([one], [other]) => other.length - one.length)
           .flatMap(([domain, values]) => addressTemplates(domain, values, this.ttl())),
         ...(zone === '.' ? this.plainNames() : []),
-        ...(isClosed ? [NO_OTHERS] : this.rest(zone, asked)),
+        ...(isClosed ? [NO_OTHERS] : this.rest(zone, upstreams)),
       ],
     }
   }
 
-  /** Where names come from that no template has: hosts files, then other servers or nobody. */
-  private rest(zone: string, asked: Asked): TextLine[] {
-    const servers = asked === 'default' ? this.upstreams : asked
-    const isOpen = servers !== 'nobody' && servers.length > 0
+  /**
+   * Returns the plugins for names without a template: `hosts`, then `forward` if there are
+   * upstreams.
+   */
+  private rest(zone: string, upstreams: Upstreams): TextLine[] {
+    const servers = upstreams === 'default' ? this.upstreams : upstreams
+    const isOpen = servers !== 'none' && servers.length > 0
     const hosts = this.hasHosts() ? [this.hosts(isOpen)] : []
     if (isOpen) {
       if (servers.every((server) => /^(127\.|::1$|\[::1\])/.test(server))) {
         this.notices.push(
-          `"${zone}" is asked of this machine; where that was SkyDNS of OpenShift 3, write ` +
-            '"kubernetes cluster.local { naming openshift3 }" in the place of "forward"',
+          `"${zone}" is forwarded to this machine; if that was SkyDNS of OpenShift 3, replace ` +
+            '"forward" by "kubernetes cluster.local { naming openshift3 }"',
         )
       }
       return [...hosts, this.forward(servers)]
     }
-    if (asked === 'nobody') {
-      const message = 'that the hosts file does not have get SERVFAIL in place of NXDOMAIN'
+    if (upstreams === 'none') {
+      const message = 'that are not in the hosts file get SERVFAIL instead of NXDOMAIN'
       this.notices.push(`names below "${zone}" ${message}`)
     }
     return hosts
@@ -153,7 +158,7 @@ class Blocks {
     return lines.length === 0 ? head : { head, lines }
   }
 
-  /** Names without a dot are not asked elsewhere. */
+  /** Returns templates that answer NXDOMAIN for names without a dot. */
   private plainNames(): TextLine[] {
     if (!this.config.single.has('domain-needed') || this.hasHosts()) return []
     return ['A', 'AAAA'].map((type) => ({
@@ -162,7 +167,7 @@ class Blocks {
     }))
   }
 
-  /** Hosts as records, for where `hosts` would come too late: behind `template`. */
+  /** Returns the hosts as records, for templates that run before `hosts`. */
   private hostRecords(): DnsmasqRecord[] {
     return this.config.hosts.flatMap((line) => {
       const [address = '', ...names] = line.split(' ')
@@ -171,7 +176,7 @@ class Blocks {
     })
   }
 
-  /** One template for records of one name and type. */
+  /** Returns one template for all records of a name and type. */
   private records(records: readonly DnsmasqRecord[]): TextLine[] {
     const [first] = records
     if (first === undefined) return []
@@ -183,7 +188,7 @@ class Blocks {
     return [this.template(name, type === 'CNAME' ? 'ANY' : type, answers)]
   }
 
-  /** A template for one name; a star stands for any labels. */
+  /** Returns a template for one name; a star matches any labels. */
   private template(name: string, type: string, lines: readonly TextLine[]): TextLine {
     const domain = this.config.single.get('domain')
     const owner = name.includes('.') || domain === undefined ? name : `${name}.${domain}`
@@ -197,7 +202,7 @@ class Blocks {
     return this.config.single.get('local-ttl') ?? '0'
   }
 
-  /** The longest of the zones that have blocks and that a name is in. */
+  /** Returns the most specific zone with a server block that contains a name. */
   private zoneFor(name: string): string {
     const above = this.zones.filter((zone) => isBelow(name, zone))
     return above.toSorted((a, b) => b.length - a.length)[0] ?? '.'
@@ -209,7 +214,7 @@ function isBelow(name: string, domain: string): boolean {
   return lower === domain || lower.endsWith(`.${domain}`)
 }
 
-/** Files with names of hosts, those first that were named. */
+/** Returns the hosts files, configured ones before /etc/hosts. */
 function hostsFilesOf({ hostsFiles, single }: DnsmasqConfig): string[] {
   return single.has('no-hosts') ? [...hostsFiles] : [...hostsFiles, HOSTS_FILE]
 }
@@ -219,7 +224,7 @@ function upstreamsOf({ servers, single, resolvFiles }: DnsmasqConfig): string[] 
   return [...servers, ...(resolvFiles.length === 0 ? [RESOLV_CONF] : resolvFiles)]
 }
 
-/** Addresses for all names below a domain; no answer of the other family leaves the server. */
+/** Returns templates for all names below a domain; the other address family gets NODATA. */
 function addressTemplates(domain: string, values: readonly string[], ttl: string): TextLine[] {
   if (values.length === 0) {
     return [{ head: ['template', 'ANY', 'ANY', domain], lines: [['rcode', 'NXDOMAIN']] }]
@@ -244,7 +249,7 @@ function addressTemplates(domain: string, values: readonly string[], ttl: string
   ]
 }
 
-/** `cache` counts answers of both kinds apart, as dnsmasq does not. */
+/** `cache` has one size for positive and one for negative responses, dnsmasq one for both. */
 function cacheLines(single: ReadonlyMap<string, string>): TextLine[] {
   const size = single.get('cache-size') ?? String(CACHE_SIZE)
   if (Number(size) === 0) return []
@@ -261,7 +266,7 @@ function bufsizeLines(bytes: string | undefined): TextLine[] {
   return [['bufsize', String(Math.min(4096, Math.max(512, Number(bytes))))]]
 }
 
-/** Kinds of addresses that nobody is to have. */
+/** Returns templates that answer NODATA for filtered address types. */
 function filterLines(single: ReadonlyMap<string, string>): TextLine[] {
   const types = ['A', 'AAAA'].filter((type) => single.has(`filter-${type}`))
   return types.map((type) => ({ head: ['template', 'IN', type], lines: [['rcode', 'NOERROR']] }))

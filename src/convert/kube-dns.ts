@@ -1,17 +1,17 @@
 /**
- * From the ConfigMap of kube-dns, which CoreDNS came after, to the Corefile of kubeadm with the
- * same stub domains and upstreams (kubernetes.io, Customizing DNS Service).
+ * Converts the ConfigMap of kube-dns, CoreDNS's predecessor, to kubeadm's Corefile with the same
+ * stub domains and upstreams (kubernetes.io, Customizing DNS Service).
  * @module
  */
 import { isRecord } from '../bytes/unknown.ts'
 import { type Conversion, ConversionError, type Settings } from './conversion.ts'
 import { type TextLine, type TextServer, writeCorefile } from './corefile-text.ts'
 
-/** What the ConfigMap says. */
+/** The content of the ConfigMap. */
 export type KubeDnsConfig = {
-  /** Domains and the servers to ask for names below them. */
+  /** Domains and their upstreams. */
   readonly stubDomains: ReadonlyMap<string, readonly string[]>
-  /** Servers to ask for all other names; none for those of /etc/resolv.conf. */
+  /** Upstreams of all other names; empty for those of /etc/resolv.conf. */
   readonly upstreams: readonly string[]
   readonly notices: readonly string[]
 }
@@ -19,9 +19,9 @@ export type KubeDnsConfig = {
 const KNOWN: ReadonlySet<string> = new Set(['stubDomains', 'upstreamNameservers', 'federations'])
 
 /**
- * Converts the ConfigMap `kube-dns` among some documents.
- * @param settings `domain` of the cluster
- * @throws {ConversionError} when there is none, or when its JSON is not as it should be
+ * Converts the ConfigMap `kube-dns` in some documents.
+ * @param settings `domain`: the cluster domain
+ * @throws {ConversionError} if there is no such ConfigMap, or its JSON is invalid
  */
 export function convertKubeDns(documents: readonly unknown[], settings: Settings): Conversion {
   const config = findKubeDns(documents)
@@ -41,8 +41,8 @@ export function convertKubeDns(documents: readonly unknown[], settings: Settings
 }
 
 /**
- * Finds what a ConfigMap of kube-dns says; `undefined` when there is none.
- * @throws {ConversionError} when its JSON is not as it should be
+ * Reads the ConfigMap of kube-dns; `undefined` if there is none.
+ * @throws {ConversionError} if its JSON is invalid
  */
 export function findKubeDns(documents: readonly unknown[]): KubeDnsConfig | undefined {
   for (const document of documents) {
@@ -62,8 +62,8 @@ function readData(data: Readonly<Record<string, unknown>>): KubeDnsConfig {
     .filter((key) => key === 'federations' || !KNOWN.has(key))
     .map((key) =>
       key === 'federations'
-        ? '"federations" has no equal: names of federations have no answers'
-        : `"${key}" is not known, and is left out`,
+        ? '"federations" has no equivalent: federation names get no answers'
+        : `"${key}" is unknown; ignored`,
     )
   return {
     stubDomains: new Map(
@@ -91,7 +91,7 @@ function parseJson<T>(
   throw new ConversionError(`${key} is not ${Array.isArray(otherwise) ? 'a list' : 'an object'}`)
 }
 
-/** Servers as `forward` takes them: addresses, with a port or without. */
+/** Returns a list of servers: addresses with or without a port, as for `forward`. */
 function texts(value: unknown, where: string): string[] {
   if (Array.isArray(value) && value.length > 0 && value.every((one) => typeof one === 'string')) {
     return value

@@ -1,6 +1,6 @@
 /**
- * From NodeLocal DNSCache's template, its manifest and the ConfigMap of kube-dns to the Corefile
- * that `node-cache` makes of them (github.com/kubernetes/dns, cmd/node-cache/app/configmap.go;
+ * Converts NodeLocal DNSCache's template, its manifest and the ConfigMap of kube-dns to the
+ * Corefile that `node-cache` generates (github.com/kubernetes/dns, cmd/node-cache/app/configmap.go;
  * github.com/kubernetes/kubernetes, cluster/addons/dns/nodelocaldns).
  * @module
  */
@@ -13,21 +13,21 @@ const LOCAL_ADDRESS = '169.254.20.10'
 const DOMAIN = 'cluster.local'
 const UPSTREAM_SERVICE = 'kube-dns-upstream'
 const PLACE = /__PILLAR__((?:[A-Z]+__)+)/g
-/** Flags of `node-cache` that a Corefile has no word for, and what does their work. */
+/** Flags of `node-cache` without an equivalent in a Corefile, and what to do instead. */
 const FLAGS_WITHOUT_EQUAL: ReadonlyMap<string, string> = new Map([
   ['setupinterface', 'add the addresses to an interface of the node'],
   ['interfacename', 'add the addresses to an interface of the node'],
-  ['setupiptables', 'add rules with NOTRACK for them, if connections are tracked'],
-  ['setupebtables', 'add rules for them'],
-  ['metrics-listen-address', 'there is no set-up of which it could tell'],
-  ['skipteardown', 'nothing is set up that could be taken down'],
+  ['setupiptables', 'add NOTRACK rules for the addresses if connections are tracked'],
+  ['setupebtables', 'add ebtables rules for the addresses'],
+  ['metrics-listen-address', 'kubedoh sets up no interfaces, and has no metrics of that'],
+  ['skipteardown', 'kubedoh sets up no interfaces, and removes none'],
 ])
 
-/** What the files hold. */
+/** The files to convert. */
 export type NodeLocalSource = {
-  /** Corefiles, or templates of them. */
+  /** Corefiles, or Corefile templates. */
   readonly texts: readonly string[]
-  /** Documents of YAML or JSON. */
+  /** YAML or JSON documents. */
   readonly documents: readonly unknown[]
 }
 
@@ -39,16 +39,16 @@ type Context = NodeLocalSource & {
 }
 
 /**
- * Puts values in the places of `__PILLAR__…__`, and adds stub domains.
+ * Replaces the placeholders `__PILLAR__…__` and adds server blocks for stub domains.
  * @param settings `dns-domain`, `local-dns`, `dns-server`, `cluster-dns`, `upstream-servers`
- * @throws {ConversionError} when there is no template, or no value for a place
+ * @throws {ConversionError} if there is no template, or no value for a placeholder
  */
 export function convertNodeLocal(source: NodeLocalSource, settings: Settings): Conversion {
   const flags = findFlags(source.documents)
   const kubeDns = findKubeDns(source.documents)
   const notices = [...(kubeDns?.notices ?? [])]
   for (const [flag, instead] of FLAGS_WITHOUT_EQUAL) {
-    if (flags.has(flag)) notices.push(`-${flag} has no equal: ${instead}`)
+    if (flags.has(flag)) notices.push(`-${flag} has no equivalent: ${instead}`)
   }
   const context = { ...source, settings, flags, kubeDns, notices }
   const values = new Map<string, string>()
@@ -78,7 +78,7 @@ function valueFor(word: string, name: string, context: Context): string {
       const [, second] = localAddresses(flags)
       const server = settings.take('dns-server') ?? second ?? clusterIp(documents, 'kube-dns')
       if (server !== undefined) return server
-      notices.push('no address of kube-dns is bound to; --set dns-server=IP adds it')
+      notices.push('"bind" lacks the address of Service kube-dns; add it with --set dns-server=IP')
       return ''
     }
     case 'CLUSTER__DNS': {
@@ -86,8 +86,8 @@ function valueFor(word: string, name: string, context: Context): string {
       const address = settings.take('cluster-dns') ?? clusterIp(documents, service)
       if (address !== undefined) return address
       throw new ConversionError(
-        `which address does Service ${service} have? Say --set cluster-dns=IP, or add a file ` +
-          `with what "kubectl -n kube-system get service ${service} -o yaml" prints`,
+        `the address of Service ${service} is unknown; pass --set cluster-dns=IP, or add the ` +
+          `output of "kubectl -n kube-system get service ${service} -o yaml" as a file`,
       )
     }
     case 'UPSTREAM__SERVERS': {
@@ -95,11 +95,11 @@ function valueFor(word: string, name: string, context: Context): string {
       return settings.take('upstream-servers') ?? (upstreams || '/etc/resolv.conf')
     }
     default:
-      throw new ConversionError(`"${word}" is no word of NodeLocal DNSCache`)
+      throw new ConversionError(`"${word}" is not a placeholder of NodeLocal DNSCache`)
   }
 }
 
-/** Upstreams that were chosen are asked over UDP, also where the template has TCP. */
+/** Removes `force_tcp` if upstreams are configured, as node-cache does. */
 function overUdp(template: string, kubeDns: KubeDnsConfig | undefined): string {
   if (kubeDns === undefined || kubeDns.upstreams.length === 0) return template
   const overTcp = /(forward \. __PILLAR__UPSTREAM__SERVERS__) \{\s*force_tcp\s*\}/g
@@ -121,7 +121,7 @@ function findTemplate({ texts, documents }: NodeLocalSource): string {
   )
 }
 
-/** The flags of `node-cache` in a DaemonSet, by name. */
+/** Returns the flags of `node-cache` in a DaemonSet by name. */
 function findFlags(documents: readonly unknown[]): Map<string, string> {
   const flags = new Map<string, string>()
   const words = documents.flatMap(containerArgs)
@@ -148,7 +148,7 @@ function localAddresses(flags: ReadonlyMap<string, string>): string[] {
   return unique((flags.get('localip') ?? '').split(','))
 }
 
-/** Words that are there, each once; those that stand for others do not count. */
+/** Removes duplicates, empty words and placeholders. */
 function unique(words: readonly string[]): string[] {
   return [...new Set(words)].filter((word) => word !== '' && !word.startsWith('__PILLAR__'))
 }

@@ -1,5 +1,5 @@
 /**
- * From OpenShift 4's `dnses.operator.openshift.io` to the Corefile that its DNS operator writes
+ * Converts OpenShift 4's `dnses.operator.openshift.io` to the Corefile that its DNS operator writes
  * (github.com/openshift/cluster-dns-operator, pkg/operator/controller/controller_dns_configmap.go;
  * github.com/openshift/api, operator/v1/types_dns.go).
  * @module
@@ -15,7 +15,7 @@ const NEGATIVE_SECONDS = 30
 const RESOLV_CONF = '/etc/resolv.conf'
 const METRICS: TextLine = ['prometheus', '127.0.0.1:9153']
 const BUFSIZE: TextLine = ['bufsize', '1232']
-/** By which clients learn which server they have. */
+/** Answers hostname.bind, so that clients can identify the server. */
 const CHAOS: TextServer = { head: [`hostname.bind:${PORT}`], lines: [['chaos']] }
 
 const POLICIES: Readonly<Record<string, string>> = {
@@ -27,10 +27,10 @@ const LOG_CLASSES: Readonly<Record<string, readonly string[]>> = {
   Debug: ['denial', 'error'],
   Trace: ['all'],
 }
-/** Fields that are about the operator's own work, and have nothing to do with answers. */
+/** Fields for the operator itself, without an effect on responses. */
 const OPERATORS_OWN = ['managementState', 'nodePlacement', 'operatorLogLevel']
 
-/** What all blocks share, and what is collected on the way. */
+/** Lines that all blocks share, the values of `--set`, and the notices so far. */
 type Context = {
   readonly log: TextLine
   readonly cache: TextLine
@@ -39,9 +39,9 @@ type Context = {
 }
 
 /**
- * Converts the object of kind DNS among some documents.
- * @param settings `domain`, and `ca.NAME`: the file with what ConfigMap NAME has
- * @throws {ConversionError} when there is none, or when the operator would refuse it
+ * Converts the object of kind DNS in some documents.
+ * @param settings `domain`, and `ca.NAME`: the file with the CA bundle of ConfigMap NAME
+ * @throws {ConversionError} if there is none, or the operator would reject it
  */
 export function convertOpenshift(documents: readonly unknown[], settings: Settings): Conversion {
   try {
@@ -73,20 +73,20 @@ function convert(dns: Fields, settings: Settings): Conversion {
   const servers = spec.children('servers').map((server) => serverBlock(server, context))
   for (const field of OPERATORS_OWN) {
     if (spec.has(field) && !spec.isEmpty(field))
-      notices.push(`spec.${field} is for the operator, and is left out`)
+      notices.push(`spec.${field} is for the operator; ignored`)
   }
   const corefile = writeCorefile([...servers, mainBlock(spec, domain, context), CHAOS])
   return { corefile, notices }
 }
 
-/** Zones that are asked of certain servers. */
+/** Returns the server block of zones with their own upstreams. */
 function serverBlock(server: Fields, context: Context): TextServer {
   const name = server.text('name')
   const plugin = server.child('forwardPlugin')
   const upstreams = plugin.texts('upstreams')
   const transport = transportOf(plugin, name, context)
   if (transport !== undefined && !upstreams.every(hasAddress)) {
-    throw new ConversionError(`server "${name}": over TLS, upstreams have to be addresses`)
+    throw new ConversionError(`server "${name}": upstreams over TLS must be addresses`)
   }
   const forward = {
     head: ['forward', '.', ...upstreams.map((text) => `${transport?.scheme ?? ''}${text}`)],
@@ -105,7 +105,9 @@ function mainBlock(spec: Fields, domain: string, context: Context): TextServer {
   const transport = transportOf(resolvers, 'upstreamResolvers', context)
   const upstreams = listed.length === 0 ? [RESOLV_CONF] : unique(listed.map(resolverOf))
   if (transport !== undefined && upstreams.includes(RESOLV_CONF)) {
-    throw new ConversionError('upstreamResolvers: /etc/resolv.conf cannot be asked over TLS')
+    throw new ConversionError(
+      'upstreamResolvers: TLS needs addresses of upstreams, not /etc/resolv.conf',
+    )
   }
   const kubernetes = {
     head: ['kubernetes', domain, 'in-addr.arpa', 'ip6.arpa'],
@@ -136,7 +138,7 @@ function mainBlock(spec: Fields, domain: string, context: Context): TextServer {
   }
 }
 
-/** How servers are asked over TLS; `undefined` when they are not. */
+/** Options of `forward` for TLS. */
 type Transport = { readonly scheme: 'tls://'; readonly lines: readonly TextLine[] }
 
 function transportOf(
@@ -148,7 +150,7 @@ function transportOf(
   const tls = config.child('tls')
   const serverName = tls.text('serverName')
   if (config.text('transport') !== 'TLS') {
-    if (serverName !== '') notices.push(`${name}: tls is passed over, as the transport is not TLS`)
+    if (serverName !== '') notices.push(`${name}: tls is ignored because the transport is not TLS`)
     return undefined
   }
   if (serverName === '') throw new ConversionError(`${name}: TLS needs a serverName`)
@@ -156,8 +158,8 @@ function transportOf(
   const path = bundle === '' ? undefined : settings.take(`ca.${bundle}`)
   if (bundle !== '' && path === undefined) {
     notices.push(
-      `${name}: write ca-bundle.crt of ConfigMap openshift-config/${bundle} to a file, and say ` +
-        `--set ca.${bundle}=FILE; without it, the system's authorities count`,
+      `${name}: write ca-bundle.crt of ConfigMap openshift-config/${bundle} to a file and pass ` +
+        `--set ca.${bundle}=FILE; otherwise the system's CAs are trusted`,
     )
   }
   const files = path === undefined ? [] : [path]
@@ -189,7 +191,7 @@ function list(): string {
   return Object.keys(POLICIES).join(', ')
 }
 
-/** An address in capitals, as the operator writes it, so that duplicates are seen. */
+/** Returns an address in upper case, as the operator writes it, to detect duplicates. */
 function resolverOf(upstream: Fields): string {
   if (upstream.text('type') !== 'Network') return RESOLV_CONF
   const address = upstream.text('address').toUpperCase()
@@ -201,7 +203,7 @@ function resolverOf(upstream: Fields): string {
   return address.includes(':') ? `[${address}]:${port}` : `${address}:${port}`
 }
 
-/** Leaves out what is there already, with or without the standard port. */
+/** Removes duplicates, with or without the default port. */
 function unique(upstreams: readonly string[]): string[] {
   const plain = (text: string): string => text.replace(/^\[?([^\]]*?)\]?:53$/, '$1')
   return upstreams.filter((one, i) => {
@@ -238,7 +240,7 @@ const UNIT_SECONDS: Readonly<Record<string, number>> = {
   h: 3600,
 }
 
-/** Reads a duration of Go, to the nearest second; 0 for none. */
+/** Parses a Go duration and rounds it to seconds; 0 for other text. */
 function seconds(text: string): number {
   let total = 0
   for (const [, amount, unit] of text.matchAll(/(\d+(?:\.\d+)?)(ns|us|µs|ms|s|m|h)/g)) {

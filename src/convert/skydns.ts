@@ -1,6 +1,6 @@
 /**
- * From SkyDNS's configuration — its JSON in etcd, its environment or its flags — to a Corefile with
- * the `etcd` plugin, which has SkyDNS's keys and values (github.com/skynetservices/skydns,
+ * Converts SkyDNS's configuration (its JSON in etcd, its environment or its flags) to a Corefile
+ * with the `etcd` plugin, which reads SkyDNS's keys and values (github.com/skynetservices/skydns,
  * server/config.go and main.go).
  * @module
  */
@@ -8,7 +8,7 @@ import { isRecord } from '../bytes/unknown.ts'
 import { type Conversion, ConversionError } from './conversion.ts'
 import { type TextLine, type TextServer, writeCorefile } from './corefile-text.ts'
 
-/** What each option is called: as a flag; environment variables and JSON's fields lead to these. */
+/** Flag names by environment variable and by JSON field. */
 const NAMES: ReadonlyMap<string, string> = new Map([
   ['SKYDNS_DOMAIN', 'domain'],
   ['SKYDNS_ADDR', 'addr'],
@@ -34,43 +34,43 @@ const NAMES: ReadonlyMap<string, string> = new Map([
   ['ndot', 'ndots'],
 ])
 
-/** What a Corefile has no word for, and why that does not matter, or what to do. */
+/** Options without an equivalent, and what happens or what to do instead. */
 const WITHOUT_EQUAL: ReadonlyMap<string, string> = new Map([
-  ['ttl', 'records without a TTL of their own have 300 s'],
-  ['min-ttl', 'what does not exist is so for 30 s'],
-  ['priority', 'SRV records without a priority of their own have 10'],
-  ['ndots', 'names of any number of labels are forwarded'],
-  ['rtimeout', 'a read of etcd may take 5 s'],
-  ['scache', 'signatures have a cache of their own in "dnssec"'],
-  ['local', 'put a key for the name instead'],
+  ['ttl', 'records without their own TTL have 300 s'],
+  ['min-ttl', 'negative responses have a TTL of 30 s'],
+  ['priority', 'SRV records without their own priority have 10'],
+  ['ndots', 'names with any number of labels are forwarded'],
+  ['rtimeout', 'reads of etcd time out after 5 s'],
+  ['scache', '"dnssec" has its own cache of signatures'],
+  ['local', 'add a key for the name instead'],
   ['hostmaster', 'the SOA record has hostmaster.DOMAIN'],
-  ['systemd', 'give the address to "bind"'],
-  ['discover', 'name all machines of etcd'],
-  ['dnssec', 'write "dnssec { key file BASENAME }" into the block of the domain'],
-  ['stubzones', 'write a server block for each, with "forward"'],
+  ['systemd', 'list the address in "bind"'],
+  ['discover', 'list all machines of etcd'],
+  ['dnssec', 'add "dnssec { key file BASENAME }" to the block of the domain'],
+  ['stubzones', 'add a server block with "forward" for each'],
   ['kubernetes', 'use the "kubernetes" plugin'],
   ['netlookup', 'use "hosts /etc/hosts { fallthrough }"'],
 ])
 
-/** Options that need no word, because it is so anyway. */
+/** Options that need no equivalent. */
 const GRANTED: ReadonlySet<string> = new Set(['version', 'nodaemon'])
 
 const ETCD = 'http://127.0.0.1:2379'
 
 /**
- * Converts what some files say; of an option that several give, the last counts.
- * @throws {ConversionError} when a file is none of these, or an address is none
+ * Converts files. If several set the same option, the last one wins.
+ * @throws {ConversionError} for a file in another format, or an invalid address
  */
 export function convertSkydns(texts: readonly string[]): Conversion {
   const options = new Map(texts.flatMap((text) => [...readOptions(text)]))
   const notices: string[] = [
-    `keys are read from etcd's v3 store; move those of v2 by "etcdctl migrate" or by hand`,
+    `keys are read from etcd's v3 store; move v2 keys with "etcdctl migrate" or by hand`,
   ]
   for (const name of options.keys()) {
     const instead = WITHOUT_EQUAL.get(name)
-    if (instead !== undefined) notices.push(`"${name}" has no equal: ${instead}`)
+    if (instead !== undefined) notices.push(`"${name}" has no equivalent: ${instead}`)
     else if (!HANDLED.has(name) && !GRANTED.has(name)) {
-      notices.push(`"${name}" is not known, and is left out`)
+      notices.push(`"${name}" is unknown; ignored`)
     }
   }
   return { corefile: writeCorefile([serverBlock(options, notices)]), notices }
@@ -99,7 +99,7 @@ function serverBlock(options: Options, notices: string[]): TextServer {
     etcdLine(domain, options),
     ...(isRecursive ? [forwardLine(options)] : []),
   ]
-  if (!isRecursive) notices.push(`names outside of "${domain}" are refused, as "no-rec" has it`)
+  if (!isRecursive) notices.push(`"no-rec": names outside "${domain}" get REFUSED`)
   return { comment: 'from SkyDNS', head: [`${isRecursive ? '.' : domain}:${port}`], lines }
 }
 
@@ -128,7 +128,7 @@ function forwardLine(options: Options): TextLine {
   return { head, lines: [['policy', policy]] }
 }
 
-/** SkyDNS counts records, and keeps none by default. */
+/** SkyDNS caches nothing by default. */
 function cacheLines(options: Options): TextLine[] {
   const capacity = options.get('rcache') ?? '0'
   if (Number(capacity) === 0) return []
@@ -142,7 +142,7 @@ function readAddress(text: string): { readonly host: string; readonly port: stri
   return { host, port }
 }
 
-/** JSON, lines of an environment, or a command line. */
+/** Parses JSON, environment variables, or a command line. */
 function readOptions(text: string): Options {
   const trimmed = text.trim()
   if (trimmed.startsWith('{')) return readJson(trimmed)
@@ -162,7 +162,7 @@ function readOptions(text: string): Options {
   }
   if (options.size > 0) return options
   throw new ConversionError(
-    'neither JSON such as {"domain":"a.test"}, nor SKYDNS_DOMAIN=…, nor flags such as -domain=…',
+    'expected JSON such as {"domain":"a.test"}, SKYDNS_DOMAIN=… or flags such as -domain=…',
   )
 }
 
@@ -171,7 +171,7 @@ function readJson(text: string): Options {
   try {
     value = JSON.parse(text)
   } catch {
-    throw new ConversionError('what looks like JSON is none')
+    throw new ConversionError('the file starts like JSON but is invalid')
   }
   if (!isRecord(value)) throw new ConversionError('the JSON is not an object')
   return new Map(

@@ -1,5 +1,5 @@
 /**
- * Options of directives that read a cluster: how to reach its API server, and how gently
+ * Options of the API server in directives that read a cluster: address, credentials and rate limits
  * (github.com/coredns/coredns, plugin/kubernetes/setup.go).
  * @module
  */
@@ -14,28 +14,28 @@ import {
 import { configError, type Position, type Problem, problemAt } from './problem.ts'
 import type { Word } from './server-block.ts'
 
-/** How a cluster is reached. */
+/** Connection to a cluster's API server. */
 export type ApiOptions = {
   readonly kubeconfig: { readonly path: string; readonly context: string | undefined } | undefined
   /** URL of the API server. */
   readonly endpoint: string | undefined
-  /** Files that authenticate us to `endpoint`, and it to us. */
+  /** Client certificate, its key, and the CA of `endpoint`: paths of PEM files. */
   readonly tls: { readonly cert: string; readonly key: string; readonly ca: string } | undefined
-  /** How long the server may wait for the cluster to be read before it answers. */
+  /** How long the server waits for the cluster's objects before it answers queries. */
   readonly startupMs: number
   readonly apiLimits: ApiLimits
 }
 
-/** What requests to an API server are held to; 0 where nothing was said. */
+/** Limits of requests to an API server; 0 for no limit. */
 export type ApiLimits = {
   readonly requestsPerSecond: number
-  /** Requests that may be made at once before `requestsPerSecond` counts. */
+  /** Requests allowed in a burst above `requestsPerSecond`. */
   readonly burst: number
-  /** Requests that may wait for an answer at one time. */
+  /** Concurrent requests. */
   readonly inFlightMax: number
 }
 
-/** Options that are being read, with what is to be said of them to people. */
+/** Options that are being parsed, and notices about them. */
 export type ApiDraft = { -readonly [Key in keyof ApiOptions]: ApiOptions[Key] } & {
   readonly notices: Problem[]
 }
@@ -44,7 +44,7 @@ const STARTUP_MS_DEFAULT = 5000
 const STARTUP_MS_MAX = 24 * 3_600_000
 const REQUESTS_MAX = 1_000_000
 
-/** The server that the Pod's own service account is for, as fast as it answers. */
+/** Defaults: the API server of the Pod's service account, without limits. */
 export const API_DEFAULTS: ApiOptions = {
   kubeconfig: undefined,
   endpoint: undefined,
@@ -53,7 +53,7 @@ export const API_DEFAULTS: ApiOptions = {
   apiLimits: { requestsPerSecond: 0, burst: 0, inFlightMax: 0 },
 }
 
-/** What each option does to the draft. */
+/** Parsers of the options by name; each sets its field of the draft. */
 export const API_READERS: Readonly<Record<string, (option: Option, draft: ApiDraft) => void>> = {
   kubeconfig: (option, draft) => {
     const [path = '', context] = argTexts(option, 1, 2)
@@ -88,13 +88,13 @@ export const API_READERS: Readonly<Record<string, (option: Option, draft: ApiDra
   },
 }
 
-/** Tells what CoreDNS passes over when options are given together. */
+/** Adds a notice for each option that CoreDNS ignores because of another one. */
 export function noticeUnused(draft: ApiDraft & Position): void {
   const { kubeconfig, endpoint, tls, notices } = draft
   if (kubeconfig !== undefined && endpoint !== undefined) {
-    notices.push(problemAt(draft, '"endpoint" is passed over, as there is a "kubeconfig"'))
+    notices.push(problemAt(draft, '"endpoint" is ignored because "kubeconfig" is set'))
   } else if (tls !== undefined && endpoint === undefined) {
-    notices.push(problemAt(draft, '"tls" is passed over, as there is no "endpoint"'))
+    notices.push(problemAt(draft, '"tls" is ignored because "endpoint" is not set'))
   }
 }
 

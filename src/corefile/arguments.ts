@@ -1,60 +1,60 @@
 /**
- * Reading the arguments of directives, with messages that say what to write instead.
+ * Parses arguments and options of directives. Error messages say what to write instead.
  * @module
  */
 import { type ConfigError, configError, type Position, type Problem, problemAt } from './problem.ts'
 import type { Directive, Word } from './server-block.ts'
 import { parseZones } from './zone-key.ts'
 
-/** Returns the one directive that is allowed. @throws {ConfigError} at the second */
+/** Returns the only directive of a plugin. @throws {ConfigError} at a second one */
 export function onlyDirective(directives: readonly [Directive, ...Directive[]]): Directive {
   const [first, second] = directives
   if (second !== undefined) {
-    throw configError(second, `"${second.name}" stands twice in this server block, once is allowed`)
+    throw configError(second, `"${second.name}" appears twice in this server block; remove one`)
   }
   return first
 }
 
-/** Refuses arguments beyond the first `max`. */
+/** Returns a directive's arguments. @throws {ConfigError} at the first one beyond `max` */
 export function checkArgs(directive: Directive, max: number): readonly Word[] {
   const surplus = directive.args[max]
   if (surplus !== undefined) {
-    const allowed = max === 0 ? 'no argument' : `at most ${max}`
+    const allowed = max === 0 ? 'no arguments' : `at most ${max} argument(s)`
     throw configError(surplus, `"${directive.name}" takes ${allowed}, got "${surplus.text}"`)
   }
   return directive.args
 }
 
-/** Refuses a block in braces. */
+/** Rejects a block in braces. @throws {ConfigError} at its first word */
 export function checkNoBlock(directive: Directive): void {
   const [line] = directive.lines
   const word = line?.words[0]
   if (word !== undefined) {
-    throw configError(word, `"${directive.name}" has no option "${word.text}", nor any other`)
+    throw configError(word, `"${directive.name}" has no options; remove "${word.text}"`)
   }
 }
 
-/** An option within a directive's block: its name, and what follows on its line. */
+/** An option in a directive's block: its name, and the rest of its line. */
 export type Option = Position & {
   readonly name: string
   readonly args: readonly Word[]
 }
 
-/** Lists the options in a directive's block. Refuses a block within them: no option has one. */
+/** Lists the options in a directive's block. @throws {ConfigError} at an option with a block */
 export function options(directive: Directive): Option[] {
   return directive.lines.flatMap(({ words, lines }) => {
     const [first, ...args] = words
     if (first === undefined) return []
     const { file, line, column, text } = first
     const inner = lines[0]?.words[0]
-    if (inner !== undefined) throw configError(inner, `"${text}" takes no block in braces`)
+    if (inner !== undefined) throw configError(inner, `"${text}" takes no block`)
     return [{ file, line, column, name: text, args }]
   })
 }
 
 /**
- * Reads all options of a directive into a draft, each with the reader of its name. Names that every
- * object has, such as `constructor`, are no options.
+ * Parses all options of a directive into a draft, each with the parser of its name. Inherited
+ * properties such as `constructor` are not options.
  * @returns the options
  * @throws {ConfigError} at the first unknown option
  */
@@ -72,7 +72,7 @@ export function readOptions<Draft>(
   return given
 }
 
-/** Makes the error for an option that the plugin does not have. */
+/** Creates the error for an unknown option, with the nearest known one or the list of all. */
 export function unknownOption(
   plugin: string,
   option: Option,
@@ -83,7 +83,7 @@ export function unknownOption(
   return configError(option, `"${plugin}" has no option "${option.name}"; ${hint}`)
 }
 
-/** Returns the texts of an option's arguments, `min` to `max` of them. */
+/** Returns an option's arguments. @throws {ConfigError} unless there are `min` to `max` */
 export function argTexts(option: Option, min: number, max: number = min): string[] {
   const count = option.args.length
   if (count < min || count > max) {
@@ -94,7 +94,7 @@ export function argTexts(option: Option, min: number, max: number = min): string
   return option.args.map(({ text }) => text)
 }
 
-/** Returns the one argument that an option takes. */
+/** Returns an option's only argument. @throws {ConfigError} for another number of arguments */
 export function onlyWord(option: Option): Word {
   argTexts(option, 1)
   const [word] = option.args
@@ -102,20 +102,19 @@ export function onlyWord(option: Option): Word {
 }
 
 /**
- * Returns the first argument of an option. CoreDNS passes over those behind it, and so do we; that
- * they are there goes into `notices`.
+ * Returns the first argument of an option. Ignores the others, as CoreDNS does, and adds a notice.
  */
 export function firstWord(option: Option, notices: Problem[]): Word {
   argTexts(option, 1, Infinity)
   const [word, surplus] = option.args
   if (surplus !== undefined) {
-    const message = `"${option.name}" takes one argument; "${surplus.text}" is passed over`
+    const message = `"${option.name}" takes one argument; "${surplus.text}" is ignored`
     notices.push(problemAt(surplus, message))
   }
   return word ?? { ...option, text: '' }
 }
 
-/** Parses a whole number between bounds. */
+/** Parses an integer. @throws {ConfigError} unless it is between `min` and `max` */
 export function parseCount(word: Word, min: number, max: number): number {
   const value = Number(word.text)
   if (!/^\d+$/.test(word.text) || value < min || value > max) {
@@ -134,7 +133,7 @@ const UNIT_MS: Readonly<Record<string, number>> = {
   h: 3_600_000,
 }
 
-/** Parses a duration as Go writes it: `30s`, `1m30s`, `500ms`. Returns milliseconds. */
+/** Parses a Go duration such as `30s`, `1m30s`, `500ms`. Returns milliseconds. */
 export function parseDuration(word: Word): number {
   const { text } = word
   if (/^(\d+(\.\d+)?(ns|us|µs|ms|s|m|h))+$/.test(text)) {
@@ -149,8 +148,8 @@ export function parseDuration(word: Word): number {
 }
 
 /**
- * Reads where to listen: `HOST:PORT`, `[ADDRESS]:PORT`, or `:PORT` for all addresses.
- * @returns the text as it is
+ * Validates a listen address: `HOST:PORT`, `[ADDRESS]:PORT`, or `:PORT` for all addresses.
+ * @returns the text unchanged
  */
 export function parseListenAddress(word: Word): string {
   const port = /^(?:\[[^\]]+\]|[^:[\]]*):(\d{1,5})$/.exec(word.text)?.[1]
@@ -158,7 +157,7 @@ export function parseListenAddress(word: Word): string {
   throw configError(word, `"${word.text}" is neither HOST:PORT nor :PORT`)
 }
 
-/** Reads zones from words; without any, gives `otherwise`. */
+/** Parses zones; returns `otherwise` if there are none. */
 export function zonesOf(
   words: readonly Word[],
   otherwise: readonly Uint8Array[],
@@ -166,14 +165,14 @@ export function zonesOf(
   return words.length === 0 ? otherwise : words.flatMap((word) => parseZones(word.text, word))
 }
 
-/** Finds the known word that `text` is at most two letters away from. */
+/** Returns the nearest known word within an edit distance of two; `undefined` for none. */
 export function nearest(text: string, known: readonly string[]): string | undefined {
   const ranked = known.map((word) => ({ word, distance: editDistance(text, word) }))
   const best = ranked.sort((a, b) => a.distance - b.distance)[0]
   return best !== undefined && best.distance <= 2 ? best.word : undefined
 }
 
-/** Letters to change, add, leave out or swap with the next. */
+/** Damerau–Levenshtein distance: letters to change, insert, delete or swap with the next. */
 function editDistance(a: string, b: string): number {
   let before: number[] = []
   let row = Array.from({ length: b.length + 1 }, (_, i) => i)

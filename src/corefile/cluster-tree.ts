@@ -1,46 +1,46 @@
 /**
- * Which names are made of a cluster's objects. Each tree of names is a snapshot of its own.
+ * The trees of names that a cluster's objects can form. Each tree has its own snapshot.
  * @module
  */
 
 /** A tree of names. */
 export type ClusterTree =
-  /** Services, their endpoints, and Pods: the names of the DNS specification. */
+  /** Services, endpoints and Pods: the names of the Kubernetes DNS specification. */
   | { readonly kind: 'cluster' }
-  /** The same with what several clusters have together: ServiceImports in place of Services. */
+  /** The same for a clusterset: ServiceImports in place of Services (MCS-API). */
   | { readonly kind: 'multicluster'; readonly cluster?: string }
-  /** What one cluster has for the others: Services that a ServiceExport names. */
+  /** The Services that one cluster exports to a clusterset with a ServiceExport. */
   | { readonly kind: 'exports'; readonly cluster: string }
-  /** Services by the addresses that they have outside, for `k8s_external`. */
+  /** Services by their external addresses, for `k8s_external`. */
   | {
       readonly kind: 'external'
-      /** TTL of addresses and pointers. */
+      /** TTL of A, AAAA and PTR records. */
       readonly ttlSeconds: number
-      /** Whether endpoints stand in for Services without an address outside. */
+      /** Whether Services without an external address have their endpoints' addresses. */
       readonly hasEndpoints: boolean
     }
   | HostsTree
 
-/** Host names that Ingresses, routes and other objects say, for `k8s_gateway`. */
+/** Hostnames of Ingresses, routes and other objects, for `k8s_gateway`. */
 export type HostsTree = {
   readonly kind: 'hosts'
-  /** As text in lower case, without the final dot; '' for the root. */
+  /** Lower-case text without the final dot; '' for the root. */
   readonly zones: readonly string[]
-  /** Kinds of objects that say names: of those that say the same one, the first kind counts. */
+  /** Kinds of objects with hostnames. If several kinds have the same name, the first wins. */
   readonly resources: readonly HostResource[]
-  /** TTL of what is there. */
+  /** TTL of all records. */
   readonly ttlSeconds: number
-  /** Classes of Ingresses that count; none for all. */
+  /** Accepted classes of Ingresses; empty for all. */
   readonly ingressClasses: readonly string[]
-  /** Classes of Gateways that count; none for all. */
+  /** Accepted classes of Gateways; empty for all. */
   readonly gatewayClasses: readonly string[]
-  /** Label selectors, of which a Service must meet one; none for all Services. */
+  /** Label selectors; a Service must match one of them. Empty for all Services. */
   readonly serviceSelectors: readonly string[]
-  /** Which addresses of Nodes count. */
+  /** Type of the Node addresses to publish. */
   readonly nodeAddressType: 'InternalIP' | 'ExternalIP'
 }
 
-/** Kinds of objects that say host names. */
+/** Kinds of objects with hostnames. */
 export type HostResource =
   | 'HTTPRoute'
   | 'TLSRoute'
@@ -51,5 +51,5 @@ export type HostResource =
   | 'Node'
   | 'VirtualServer'
 
-/** The main one. */
+/** The tree of the `kubernetes` plugin. */
 export const CLUSTER_TREE: ClusterTree = { kind: 'cluster' }

@@ -1,20 +1,19 @@
 /**
- * Environment variables in a Corefile: `{$NAME}` and `{%NAME%}`. One that is not set is nothing.
+ * Environment variables in a Corefile: `{$NAME}` and `{%NAME%}`. An unset variable is empty.
  * @module
  */
 
-/** Looks a variable up. */
+/** Returns the value of a variable; `undefined` if it is not set. */
 export type Environment = (name: string) => string | undefined
 
-/** Variables that one word may name, those in values of others included. */
+/** Maximum number of variables in a word, including those in values of variables. */
 const VARIABLES_MAX = 1000
-/** Characters that it may grow to. */
+/** Maximum length of an expanded word. */
 const CHARACTERS_MAX = 1_000_000
 
 /**
- * Puts variables in their places, also those that values name (github.com/coredns/caddy,
- * caddyfile/parse.go, `replaceEnvReferences`). Braces with nothing between them stay, and so does
- * what is behind them.
+ * Replaces variables with their values, also variables within values (github.com/coredns/caddy,
+ * caddyfile/parse.go, `replaceEnvReferences`). Stops at empty braces, which stay as they are.
  */
 export function expandVariables(text: string, environment: Environment): string {
   return expandBetween(expandBetween(text, ['{%', '%}'], environment), ['{$', '}'], environment)

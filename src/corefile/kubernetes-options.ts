@@ -1,6 +1,7 @@
 /**
- * The `kubernetes` directive's options (github.com/coredns/coredns, plugin/kubernetes/setup.go) and
- * our `cluster`. Read here and not in the plugin, because who builds a snapshot needs most of them.
+ * Options of the `kubernetes` directive (github.com/coredns/coredns, plugin/kubernetes/setup.go)
+ * and our own, such as `cluster`. Not part of the plugin, because the snapshot builder needs them
+ * too.
  * @module
  */
 import { IN_ADDR_ARPA, IP6_ARPA } from '../dns/address.ts'
@@ -18,56 +19,55 @@ import {
 import { configError, type Position, type Problem, problemAt } from './problem.ts'
 import type { Directive } from './server-block.ts'
 
-/** A `kubernetes` directive. */
+/** The options of a `kubernetes` directive. */
 export type KubernetesOptions = Position &
   ApiOptions & {
-    /** Zones to answer, absolute and in lower case, one of them not a reverse zone. */
+    /** Zones to answer, absolute and in lower case; at least one is not a reverse zone. */
     readonly zones: readonly Uint8Array[]
-    /** Those of them, and what is below, that answer for Services of several clusters (MCS-API). */
+    /** The zones of `zones` that answer for a clusterset (MCS-API). */
     readonly multiclusterZones: readonly Uint8Array[]
-    /** Identifier of a cluster whose snapshots are pushed; `undefined` for one that is watched. */
+    /** ID of the cluster whose published snapshots are served; `undefined` to watch the cluster. */
     readonly cluster: string | undefined
-    /** All of these; with more than one, the zones have what these clusters have together. */
+    /** IDs of all clusters; with more than one, the zones merge the names of these clusters. */
     readonly clusters: readonly string[]
     /**
-     * What becomes of answers that several clusters have together when one is old: the others
-     * answer for it as long as they know the name (`union`), it has its part all the same (`keep`),
-     * or nothing is answered as long as one is too old to answer from (`fail`).
+     * How merged names treat a stale cluster: `union` ignores it if another cluster has the name,
+     * `keep` still merges it, `fail` answers SERVFAIL while a cluster is too stale to use.
      */
     readonly stale: 'union' | 'keep' | 'fail'
-    /** Whether a name exists by CoreDNS's rules or by the RFCs'. */
+    /** Whether NXDOMAIN and NODATA follow CoreDNS or the RFCs. */
     readonly rules: 'coredns' | 'rfc'
-    /** By which scheme Services are named. */
+    /** Naming scheme of Services. */
     readonly naming: 'kubernetes' | 'openshift3'
     readonly pods: 'disabled' | 'insecure' | 'verified'
     readonly ttlSeconds: number
     readonly usesPodNames: boolean
     readonly hasEndpoints: boolean
-    /** Whether headless Services have names for each topology zone. */
+    /** Whether headless Services have a name for each topology zone. */
     readonly isZonal: boolean
     readonly ignoresEmptyServices: boolean
     readonly namespaces: readonly string[]
-    /** Label selectors as text, '' for none. */
+    /** Label selectors; '' for none. */
     readonly namespaceLabels: string
     readonly labels: string
-    /** Zones from which unknown names go on to the next plugin. */
+    /** Zones whose unknown names the next plugin answers. */
     readonly fallthrough: readonly Uint8Array[] | undefined
-    /** Things that work but may surprise, for people. */
+    /** Warnings about options that have no effect or a surprising one. */
     readonly notices: readonly Problem[]
   }
 
-/** Clusters that may have names together; each is asked for each of them. */
+/** Maximum number of merged clusters: each query looks its name up in all of them. */
 const CLUSTERS_MAX = 100
 const TTL_SECONDS_DEFAULT = 5
 const TTL_SECONDS_MAX = 3600
-/** What SkyDNS in OpenShift 3 said of all names (openshift/origin, pkg/dns/serviceresolver.go). */
+/** TTL of SkyDNS in OpenShift 3 (openshift/origin, pkg/dns/serviceresolver.go). */
 const OPENSHIFT3_TTL_SECONDS = 30
 
 type Draft = {
   -readonly [Key in keyof KubernetesOptions]: KubernetesOptions[Key]
 } & { notices: Problem[] }
 
-/** What each option does to the draft. */
+/** Parsers of the options by name; each sets its field of the draft. */
 const READERS: Readonly<Record<string, (option: Option, draft: Draft) => void>> = {
   cluster: (option, draft) => {
     draft.clusters = argTexts(option, 1, CLUSTERS_MAX)
@@ -102,13 +102,13 @@ const READERS: Readonly<Record<string, (option: Option, draft: Draft) => void>> 
   },
   ignore: (option, draft) => {
     if (option.args.length === 0) {
-      const message = '"ignore" without "empty_service" ignores nothing'
+      const message = '"ignore" without "empty_service" has no effect'
       draft.notices.push(problemAt(option, message))
       return
     }
     const word = firstWord(option, draft.notices)
     if (word.text !== 'empty_service') {
-      throw configError(word, '"ignore" knows only "empty_service"')
+      throw configError(word, '"ignore" accepts only "empty_service"')
     }
     draft.ignoresEmptyServices = true
   },
@@ -130,7 +130,7 @@ const READERS: Readonly<Record<string, (option: Option, draft: Draft) => void>> 
   ...API_READERS,
 }
 
-/** Options that shape records, which whoever pushes a cluster's snapshots decides. */
+/** Options that shape the records; for published clusters the exporter's Corefile sets them. */
 const SHAPING: ReadonlySet<string> = new Set([
   'pods',
   'ttl',
@@ -145,9 +145,9 @@ const SHAPING: ReadonlySet<string> = new Set([
 ])
 
 /**
- * Reads a `kubernetes` directive.
- * @param blockZones the server block's zones, which count when the directive names none
- * @throws {ConfigError} with the place of what is wrong
+ * Parses a `kubernetes` directive.
+ * @param blockZones the server block's zones, used if the directive has none
+ * @throws {ConfigError} at the first error
  */
 export function parseKubernetes(
   directive: Directive,
@@ -162,7 +162,7 @@ export function parseKubernetes(
   return draft
 }
 
-/** What a cluster is read with that no `kubernetes` directive names: all options as by default. */
+/** Returns the default options, for a cluster that no `kubernetes` directive configures. */
 export function defaultKubernetes(
   directive: Position,
   zones: readonly Uint8Array[],
@@ -197,7 +197,7 @@ function defaults({ file, line, column }: Position, zones: readonly Uint8Array[]
   }
 }
 
-/** A scheme of names has defaults of its own. */
+/** Applies the defaults of `naming openshift3`. */
 function applyNaming(draft: Draft, given: readonly Option[]): void {
   if (draft.naming !== 'openshift3') return
   const isGiven = (name: string): boolean => given.some((option) => option.name === name)
@@ -205,33 +205,33 @@ function applyNaming(draft: Draft, given: readonly Option[]): void {
   if (!isGiven('pods')) draft.pods = 'insecure'
 }
 
-/** Tells whether a zone belongs to the reverse trees. */
+/** Returns whether a zone is in in-addr.arpa or ip6.arpa. */
 export function isReverseZone(zone: Uint8Array): boolean {
   return isSubdomain(zone, IN_ADDR_ARPA) || isSubdomain(zone, IP6_ARPA)
 }
 
-/** All zones of several clusters have what these have together, and no names from addresses. */
+/** Checks options of merged clusters, whose zones cannot be reverse zones. */
 function checkClusters(draft: Draft, given: readonly Option[]): void {
   const { clusters, zones } = draft
   const stale = given.find(({ name }) => name === 'stale')
   if (stale !== undefined && clusters.length < 2) {
-    throw configError(stale, '"stale" is about several clusters; name them behind "cluster"')
+    throw configError(stale, '"stale" needs several clusters; list them after "cluster"')
   }
   if (clusters.length < 2) return
   const reverse = zones.find(isReverseZone)
   if (reverse !== undefined) {
     const text = formatName(reverse)
-    throw configError(draft, `"${text}" can only be of one cluster; leave it out here`)
+    throw configError(draft, `reverse zone "${text}" cannot have several clusters; remove it here`)
   }
   if (new Set(clusters).size < clusters.length) {
-    throw configError(draft, '"cluster" names one more than once')
+    throw configError(draft, '"cluster" lists a cluster twice; remove one')
   }
   draft.multiclusterZones = zones
   const cluster = given.find(({ name }) => name === 'cluster')
   const texts = zones.map((zone) => formatName(zone)).join(' ')
   const message =
-    `${clusters.length} clusters make a clusterset: Services of one name and namespace in ` +
-    `${texts} have the endpoints of all; for names of one cluster, give each zones of its own`
+    `${clusters.length} clusters form a clusterset: in ${texts}, Services with the same name and ` +
+    'namespace share their endpoints; to keep clusters apart, give each its own zones'
   draft.notices.push(problemAt(cluster ?? draft, message))
 }
 
@@ -248,21 +248,21 @@ function checkTogether(draft: Draft, given: readonly Option[]): void {
   const foreign = draft.multiclusterZones.find((zone) => !own.has(nameKey(zone)))
   if (multicluster !== undefined && foreign !== undefined) {
     const text = formatName(foreign)
-    throw configError(multicluster, `"${text}" is none of the zones of this "kubernetes"; add it`)
+    throw configError(multicluster, `"${text}" is not a zone of this "kubernetes"; add it there`)
   }
   const zonal = given.find(({ name }) => name === 'zonal')
   if (zonal !== undefined && !draft.hasEndpoints) {
-    throw configError(zonal, '"zonal" names endpoints; leave out "noendpoints"')
+    throw configError(zonal, '"zonal" needs endpoints; remove "noendpoints"')
   }
   if (zonal !== undefined && draft.naming === 'openshift3') {
-    throw configError(zonal, '"zonal" is not of "naming openshift3"; leave one of them out')
+    throw configError(zonal, '"zonal" does not work with "naming openshift3"; remove one of them')
   }
   const shaping = given.find(({ name }) => SHAPING.has(name))
   if (draft.cluster !== undefined && shaping !== undefined) {
     throw configError(
       shaping,
-      `"${shaping.name}" belongs in the Corefile of the exporter that pushes cluster ` +
-        `"${draft.cluster}"; here its snapshots are only read`,
+      `"${shaping.name}" belongs in the Corefile of the exporter that publishes cluster ` +
+        `"${draft.cluster}"; the gateway only serves its snapshots`,
     )
   }
 }

@@ -1,19 +1,19 @@
 /**
- * Words that CoreDNS has given up, in today's: Corefiles from any version go on working
- * (github.com/coredns/coredns, notes/; github.com/coredns/corefile-migration says what came when).
- * Whatever is translated or left out gets a notice.
+ * Translates directives and options that CoreDNS has removed, so that Corefiles of any version work
+ * (github.com/coredns/coredns, notes/; github.com/coredns/corefile-migration lists the versions).
+ * Adds a notice for everything it translates or leaves out.
  * @module
  */
 import type { Position, Problem } from './problem.ts'
 import type { Directive, Line, ServerBlock, Word } from './server-block.ts'
 
-/** Server blocks in today's words. */
+/** Server blocks without removed options, and a notice for each translation. */
 export type Translation = {
   readonly blocks: ServerBlock[]
   readonly notices: readonly Problem[]
 }
 
-/** Puts all old words into today's. Words that were never CoreDNS's stay as they are. */
+/** Translates removed options. Keeps words that CoreDNS never had. */
 export function translateOldWords(blocks: readonly ServerBlock[]): Translation {
   const notices: Problem[] = []
   const note: Note = ({ file, line, column }, message) => {
@@ -30,7 +30,7 @@ export function translateOldWords(blocks: readonly ServerBlock[]): Translation {
 
 type Note = (at: Position, message: string) => void
 
-/** What a line of a directive becomes: lines in its place, and directives beside its own. */
+/** The translation of a line: lines that replace it, and new directives next to its own. */
 type Outcome = { readonly lines: readonly Line[]; readonly beside?: readonly Directive[] }
 
 /** Translates one line, whose first word is `option`. */
@@ -42,17 +42,19 @@ type Translate = (
 
 const NOTHING: Outcome = { lines: [] }
 
-const IDLE = dropped('does nothing in CoreDNS today')
+const IDLE = dropped('has no effect in current CoreDNS')
 const IDLE_UPSTREAM = dropped(
-  'does nothing in CoreDNS today: names are resolved through the whole server',
+  'has no effect in current CoreDNS, which resolves names through the whole server',
 )
 
-/** What is done to old options, by directive. */
+/** Translations of removed options, by directive. */
 const OPTIONS: Readonly<Record<string, Readonly<Record<string, Translate>>>> = {
   kubernetes: {
-    upstream: dropped('is gone since CoreDNS 1.7.0: names are resolved through the whole server'),
-    resyncperiod: dropped('is gone since CoreDNS 1.7.0: the API server tells of every change'),
-    federation: dropped('is gone since CoreDNS 1.7.0: names of federations have no answers'),
+    upstream: dropped(
+      'was removed in CoreDNS 1.7.0, which resolves names through the whole server',
+    ),
+    resyncperiod: dropped('was removed in CoreDNS 1.7.0, which watches every change'),
+    federation: dropped('was removed in CoreDNS 1.7.0; federation names get no answers'),
     transfer: asTransfer,
   },
   file: { upstream: IDLE_UPSTREAM, no_reload: asNoReload, transfer: asTransfer },
@@ -73,32 +75,32 @@ const OPTIONS: Readonly<Record<string, Readonly<Record<string, Translate>>>> = {
     policy: asForwardPolicy,
     except: (line) => ({ lines: [line] }),
     protocol: asForwardProtocol,
-    fail_timeout: dropped('of "proxy" has no equal in "forward", which looks after its upstreams'),
+    fail_timeout: dropped('of "proxy" has no equivalent in "forward", which checks its upstreams'),
     max_fails: dropped('of "proxy" counts other failures than that of "forward"'),
-    health_check: dropped('of "proxy" asks over HTTP; "forward" asks a question every 0.5 s'),
-    spray: dropped('of "proxy" has no equal: when all upstreams are down, "forward" tries one'),
+    health_check: dropped('of "proxy" uses HTTP; "forward" sends a DNS query every 0.5 s'),
+    spray: dropped('of "proxy" has no equivalent; "forward" tries one upstream if all are down'),
   },
 }
 
-/** Directives that are nothing today, and why. */
+/** Directives without an effect, and the reason. */
 const DROPPED: ReadonlyMap<string, string> = new Map([
-  ['federation', 'is gone since CoreDNS 1.7.0: names of federations have no answers'],
-  ['startup', 'is gone since CoreDNS 1.1.0: no command is run'],
-  ['shutdown', 'is gone since CoreDNS 1.1.0: no command is run'],
-  // Not old, but OpenShift's own: its Corefiles have it, and it changes no answer.
-  ['ocp_dnsnameresolver', 'keeps DNSNameResolver objects up to date, which is not done here'],
+  ['federation', 'was removed in CoreDNS 1.7.0; federation names get no answers'],
+  ['startup', 'was removed in CoreDNS 1.1.0; kubedoh runs no commands'],
+  ['shutdown', 'was removed in CoreDNS 1.1.0; kubedoh runs no commands'],
+  // Not removed, but OpenShift's own. It changes no answer.
+  ['ocp_dnsnameresolver', 'updates DNSNameResolver objects, which kubedoh does not do'],
 ])
 
 function translateDirective(directive: Directive, note: Note): Directive[] {
   const { name } = directive
   const reason = DROPPED.get(name)
   if (reason !== undefined) {
-    note(directive, `"${name}" ${reason}; leave it out`)
+    note(directive, `"${name}" ${reason}; remove it`)
     return []
   }
   const options = Object.hasOwn(OPTIONS, name) ? OPTIONS[name] : undefined
   if (options === undefined) return [directive]
-  if (name === 'proxy') note(directive, '"proxy" is gone since CoreDNS 1.5.0; read as "forward"')
+  if (name === 'proxy') note(directive, '"proxy" was removed in CoreDNS 1.5.0; read as "forward"')
   const outcomes = directive.lines.map((line): Outcome => {
     const [option] = line.words
     const text = option?.text ?? ''
@@ -116,15 +118,15 @@ function translateDirective(directive: Directive, note: Note): Directive[] {
   ]
 }
 
-/** Leaves an option out. */
+/** Returns a translation that ignores an option with a notice. */
 function dropped(reason: string): Translate {
   return (_, option, { note }) => {
-    note(option, `"${option.text}" ${reason}; it is left out`)
+    note(option, `"${option.text}" ${reason}; ignored`)
     return NOTHING
   }
 }
 
-/** `transfer to ADDRESS…` became a plugin of its own; `transfer from` stays. */
+/** Translates `transfer to ADDRESS…` to the `transfer` plugin; keeps `transfer from`. */
 function asTransfer(
   line: Line,
   option: Word,
@@ -134,7 +136,7 @@ function asTransfer(
   if (to?.text !== 'to' || addresses.length === 0) return { lines: [line] }
   note(
     option,
-    `"transfer to" is a plugin since CoreDNS 1.8.0; read as "transfer" beside "${directive.name}"`,
+    `"transfer to" is a plugin since CoreDNS 1.8.0; read as "transfer" next to "${directive.name}"`,
   )
   const zones = directive.name === 'file' ? directive.args.slice(1) : directive.args
   const { file, line: at, column } = option
@@ -143,27 +145,27 @@ function asTransfer(
 }
 
 function asNoReload(_: Line, option: Word, { note }: { readonly note: Note }): Outcome {
-  note(option, '"no_reload" is gone since CoreDNS 1.5.0; read as "reload 0"')
+  note(option, '"no_reload" was removed in CoreDNS 1.5.0; read as "reload 0"')
   return { lines: [lineOf(option, 'reload', '0')] }
 }
 
-/** `directory DIR REGEXP TEMPLATE SECONDS`: the time became an option. */
+/** Translates `directory DIR REGEXP TEMPLATE SECONDS`: the interval became an option. */
 function withoutTimeout(line: Line, option: Word, { note }: { readonly note: Note }): Outcome {
   const seconds = line.words[4]
   if (seconds === undefined || !/^\d+$/.test(seconds.text)) return { lines: [line] }
   const reload = `${seconds.text}s`
-  note(seconds, `the time is an option of its own since CoreDNS 1.5.0; read as "reload ${reload}"`)
+  note(seconds, `the interval is an option since CoreDNS 1.5.0; read as "reload ${reload}"`)
   return {
     lines: [{ ...line, words: line.words.slice(0, 4) }, lineOf(option, 'reload', reload)],
   }
 }
 
-/** `set ra` of `header`, when it was for responses only. */
+/** Translates `set ra` of `header` from the versions that changed responses only. */
 function asResponse(line: Line, option: Word, { note }: { readonly note: Note }): Outcome {
   const rest = line.words.map(({ text }) => text).join(' ')
   note(
     option,
-    `"${option.text}" needs to say of what since CoreDNS 1.12.4; read as "response ${rest}"`,
+    `"${option.text}" needs "query" or "response" since CoreDNS 1.12.4; read as "response ${rest}"`,
   )
   return { lines: [{ ...line, words: [{ ...option, text: 'response' }, ...line.words] }] }
 }
@@ -171,21 +173,21 @@ function asResponse(line: Line, option: Word, { note }: { readonly note: Note })
 function asForwardPolicy(line: Line, option: Word, { note }: { readonly note: Note }): Outcome {
   const policy = line.words[1]
   if (policy?.text === 'first') {
-    note(policy, '"first" of "proxy" is "sequential" of "forward"')
+    note(policy, '"first" of "proxy" is read as "sequential" of "forward"')
     return { lines: [lineOf(option, 'policy', 'sequential')] }
   }
   if (policy?.text === 'least_conn') {
-    note(policy, '"least_conn" of "proxy" has no equal in "forward"; read as "random"')
+    note(policy, '"least_conn" of "proxy" has no equivalent in "forward"; read as "random"')
     return { lines: [lineOf(option, 'policy', 'random')] }
   }
   return { lines: [line] }
 }
 
-/** `protocol dns [force_tcp]`; what else there was stays, to be refused. */
+/** Translates `protocol dns [force_tcp]`; keeps other protocols, which `forward` then rejects. */
 function asForwardProtocol(line: Line, option: Word, { note }: { readonly note: Note }): Outcome {
   const [, protocol, ...words] = line.words
   if (protocol?.text === 'https_google') {
-    note(protocol, '"https_google" is gone since CoreDNS 1.2.0; the upstreams are asked by DNS')
+    note(protocol, '"https_google" was removed in CoreDNS 1.2.0; queries are sent over DNS')
     return NOTHING
   }
   if (protocol?.text !== 'dns') return { lines: [line] }

@@ -1,35 +1,36 @@
 /**
- * Reads a Corefile: server blocks with their zones, snippets, `import`, and environment variables
- * (github.com/coredns/caddy, caddyfile/parse.go). What plugins make of their directives is theirs.
+ * Parses a Corefile: server blocks with their zones, snippets, `import` and environment variables
+ * (github.com/coredns/caddy, caddyfile/parse.go). Plugins parse their own directives.
  *
- * Whatever is wrong, reading goes on where it can, so that all mistakes are found at once.
+ * After an error the parser continues where it can, to report all errors at once.
  * @module
  */
+
+import { type CorefileSource, LexemeStream } from './lexeme-stream.ts'
+import { isBrace, type Lexeme } from './lexemes.ts'
 import { translateOldWords } from './old-words.ts'
 import { ConfigError, comparePositions, type Position, type Problem } from './problem.ts'
 import type { Directive, Line, ServerBlock, Word } from './server-block.ts'
-import { type CorefileSource, TokenStream } from './token-stream.ts'
-import { isBrace, type Token } from './tokens.ts'
 import { parseZoneKey } from './zone-key.ts'
 
-/** Blocks within each other, the server block not counted. */
+/** Maximum depth of nested blocks, without the server block. */
 const BLOCKS_WITHIN_MAX = 100
 
-/** With which the YAML of a ConfigMap begins. */
+/** First words of a ConfigMap in YAML. */
 const YAML_KEYS: ReadonlySet<string> = new Set(['apiVersion:', 'kind:', 'data:', 'metadata:'])
 
-/** A Corefile as far as it could be read. */
+/** The parsed parts of a Corefile, which may have errors. */
 export type Corefile = {
   readonly blocks: ServerBlock[]
-  /** What is not the language, in the order in which it was met. */
+  /** Syntax errors, in the order of the parser. */
   readonly problems: readonly Problem[]
-  /** What works, but is hardly what was meant, or is said in another way today. */
+  /** Warnings about likely mistakes and removed options. */
   readonly warnings: readonly Problem[]
 }
 
 /**
- * Reads a Corefile's text.
- * @throws {ConfigError} with the places of all that is not the language
+ * Parses a valid Corefile.
+ * @throws {ConfigError} with all syntax errors
  */
 export function parseCorefile(text: string, file: string, source: CorefileSource): ServerBlock[] {
   const { blocks, problems } = readCorefile(text, file, source)
@@ -37,28 +38,28 @@ export function parseCorefile(text: string, file: string, source: CorefileSource
   return blocks
 }
 
-/** Reads a Corefile's text, whatever is wrong with it. Never throws a ConfigError. */
+/** Parses a Corefile and returns its errors with it. Never throws a ConfigError. */
 export function readCorefile(text: string, file: string, source: CorefileSource): Corefile {
-  return new Parser(new TokenStream(text, file, source)).read()
+  return new Parser(new LexemeStream(text, file, source)).read()
 }
 
 class Parser {
-  private readonly stream: TokenStream
+  private readonly stream: LexemeStream
   private readonly problems: Problem[] = []
-  /** Blocks within each other at the current word. */
+  /** Depth of nested blocks at the current word. */
   private depth = 0
-  /** Whether the end came before its time, and from where what was read is in doubt then. */
+  /** Whether the file ended within a block, and from where directives may be misplaced then. */
   private isCutOff = false
   private doubtfulFrom: Position | undefined
   private closedLast: { readonly opening: Position; readonly closing: Position } | undefined
 
-  constructor(stream: TokenStream) {
+  constructor(stream: LexemeStream) {
     this.stream = stream
   }
 
   read(): Corefile {
     const blocks: ServerBlock[] = []
-    while (this.stream.token !== undefined) {
+    while (this.stream.lexeme !== undefined) {
       const block = this.parseBlock()
       if (block !== undefined) blocks.push(block)
     }
@@ -70,11 +71,11 @@ class Parser {
     }
   }
 
-  /** Reads a server block, or a snippet, which is none. */
+  /** Parses a server block, or a snippet, for which it returns `undefined`. */
   private parseBlock(): ServerBlock | undefined {
     const { keys, glued } = this.parseKeys()
     const first = keys[0]
-    const opening = glued ?? this.stream.token
+    const opening = glued ?? this.stream.lexeme
     const hasBraces = glued !== undefined || isBrace(opening, '{')
     if (first === undefined) {
       if (opening === undefined || !hasBraces) return undefined
@@ -89,7 +90,7 @@ class Parser {
       return undefined
     }
     if (YAML_KEYS.has(first.text)) {
-      const hint = 'a Corefile is what a ConfigMap has below "Corefile: |"'
+      const hint = 'pass only the text below "Corefile: |" in the ConfigMap'
       const message = `"${first.text}" is YAML; ${hint}`
       this.problems.push(...this.stream.giveUp(first, message).problems)
       return undefined
@@ -105,37 +106,40 @@ class Parser {
   }
 
   /**
-   * Reads up to the brace; commas may separate keys, and one at the end of a line goes on. Gives
-   * back the last word when the brace is a part of it.
+   * Parses keys up to the brace. Commas can separate keys, also at the end of a line. Returns the
+   * last lexeme as `glued` if the brace is part of it.
    */
-  private parseKeys(): { readonly keys: Word[]; readonly glued?: Token } {
+  private parseKeys(): { readonly keys: Word[]; readonly glued?: Lexeme } {
     const { stream } = this
     const keys: Word[] = []
-    let comma: Token | undefined
-    for (let token = stream.token; token !== undefined; token = stream.token) {
-      if (token.text === 'import' && stream.isLineStart()) {
-        this.expandImport(token)
+    let comma: Lexeme | undefined
+    for (let lexeme = stream.lexeme; lexeme !== undefined; lexeme = stream.lexeme) {
+      if (lexeme.text === 'import' && stream.isLineStart()) {
+        this.expandImport(lexeme)
         continue
       }
-      if (isBrace(token, '{')) {
+      if (isBrace(lexeme, '{')) {
         const message = 'expected another zone after the comma, got "{"'
-        if (comma !== undefined) this.report(token, message)
+        if (comma !== undefined) this.report(lexeme, message)
         return { keys }
       }
       if (keys.length > 0 && comma === undefined && stream.isLineStart()) return { keys }
       stream.advance()
-      if (isBrace(token, '}')) {
-        this.reportStray(token)
+      if (isBrace(lexeme, '}')) {
+        this.reportStray(lexeme)
         continue
       }
-      if (this.isGlued(token)) {
-        return { keys: [...keys, { ...place(token), text: token.text.slice(0, -1) }], glued: token }
+      if (this.isGlued(lexeme)) {
+        return {
+          keys: [...keys, { ...place(lexeme), text: lexeme.text.slice(0, -1) }],
+          glued: lexeme,
+        }
       }
-      const text = stream.expand(token)
+      const text = stream.expand(lexeme)
       const hasComma = text.endsWith(',')
-      comma = hasComma ? token : undefined
+      comma = hasComma ? lexeme : undefined
       const key = hasComma ? text.slice(0, -1) : text
-      if (key !== '') keys.push({ ...place(token), text: key })
+      if (key !== '') keys.push({ ...place(lexeme), text: key })
     }
     if (comma !== undefined) {
       this.report(comma, 'expected another zone after the comma, got the end of the file')
@@ -143,18 +147,18 @@ class Parser {
     return { keys }
   }
 
-  /** Whether a brace has to be taken for the end of the word that was read last, which is told. */
-  private isGlued(token: Token): boolean {
-    const { text, isQuoted } = token
-    const isLast = this.stream.token === undefined || this.stream.isLineStart()
+  /** Returns whether the last lexeme of a line ends in a brace, and reports that as an error. */
+  private isGlued(lexeme: Lexeme): boolean {
+    const { text, isQuoted } = lexeme
+    const isLast = this.stream.lexeme === undefined || this.stream.isLineStart()
     if (isQuoted || !isLast || text.length < 2 || !text.endsWith('{')) return false
-    this.report(token, `write "${text.slice(0, -1)} {", with a blank before the brace`)
+    this.report(lexeme, `write "${text.slice(0, -1)} {", with a space before the brace`)
     return true
   }
 
   private parseSnippet(name: string, at: Word): void {
     const { stream } = this
-    const opening = stream.token
+    const opening = stream.lexeme
     if (opening === undefined || !isBrace(opening, '{')) {
       this.report(at, `snippet "${name}" has no block in braces`)
       return
@@ -164,96 +168,96 @@ class Parser {
     if (this.attempt(() => stream.keepSnippet(name)) === false) this.reportUnclosed(opening)
   }
 
-  /** Reads what is in a server block; `undefined` when it ends in a brace that it does not have. */
-  private parseDirectives(opening: Token | undefined): Directive[] | undefined {
+  /** Parses the body of a server block; `undefined` if it ends in a brace that it did not open. */
+  private parseDirectives(opening: Lexeme | undefined): Directive[] | undefined {
     const { stream } = this
     const lines: Line[] = []
     for (;;) {
-      const { token } = stream
-      if (token === undefined) {
+      const { lexeme } = stream
+      if (lexeme === undefined) {
         if (opening !== undefined) this.reportUnclosedServer(opening)
         return this.trusted(lines.flatMap(toDirective))
       }
-      if (isBrace(token, '}')) {
+      if (isBrace(lexeme, '}')) {
         stream.advance()
         if (opening !== undefined) {
-          this.closedLast = { opening, closing: token }
+          this.closedLast = { opening, closing: lexeme }
           return lines.flatMap(toDirective)
         }
-        this.reportStray(token)
+        this.reportStray(lexeme)
         return undefined
       }
-      if (token.text === 'import' && !token.isQuoted) this.expandImport(token)
-      else this.readInto(lines, token)
+      if (lexeme.text === 'import' && !lexeme.isQuoted) this.expandImport(lexeme)
+      else this.readInto(lines, lexeme)
     }
   }
 
-  /** Reads the lines of a block within a directive. */
-  private parseLines(opening: Token): Line[] {
+  /** Parses the lines of a directive's block. */
+  private parseLines(opening: Lexeme): Line[] {
     const { stream } = this
     const lines: Line[] = []
     if (++this.depth > BLOCKS_WITHIN_MAX) {
-      const message = `over ${BLOCKS_WITHIN_MAX} blocks within each other`
+      const message = `more than ${BLOCKS_WITHIN_MAX} nested blocks`
       this.problems.push(...stream.giveUp(opening, message).problems)
     }
-    for (let { token } = stream; !isBrace(token, '}'); { token } = stream) {
-      if (token === undefined) {
+    for (let { lexeme } = stream; !isBrace(lexeme, '}'); { lexeme } = stream) {
+      if (lexeme === undefined) {
         this.reportUnclosed(opening)
         return lines
       }
-      const isImport = token.text === 'import' && !token.isQuoted && stream.isLineStart()
-      if (isImport) this.expandImport(token)
-      else this.readInto(lines, token)
+      const isImport = lexeme.text === 'import' && !lexeme.isQuoted && stream.isLineStart()
+      if (isImport) this.expandImport(lexeme)
+      else this.readInto(lines, lexeme)
     }
     stream.advance()
     this.depth--
     return lines
   }
 
-  /** Reads a line, or a block that stands alone and then counts to the line before. */
-  private readInto(lines: Line[], token: Token): void {
+  /** Parses a line, or a block on a line of its own, which it adds to the previous line. */
+  private readInto(lines: Line[], lexeme: Lexeme): void {
     const { stream } = this
-    if (!isBrace(token, '{')) {
+    if (!isBrace(lexeme, '{')) {
       lines.push(this.parseLine())
       return
     }
-    this.report(token, 'expected a word before "{" on its line')
+    this.report(lexeme, 'expected a word before "{" on its line')
     stream.advance()
-    const inner = this.parseLines(token)
+    const inner = this.parseLines(lexeme)
     const before = lines.pop()
     if (before !== undefined)
       lines.push({ words: before.words, lines: [...before.lines, ...inner] })
   }
 
-  /** Reads the words of a line and, when a brace ends it, the lines of its block. */
+  /** Parses the words of a line and, after a brace, the lines of its block. */
   private parseLine(): Line {
     const { stream } = this
     const words: Word[] = []
-    for (let { token } = stream; token !== undefined; { token } = stream) {
+    for (let { lexeme } = stream; lexeme !== undefined; { lexeme } = stream) {
       if (words.length > 0 && stream.isLineStart()) break
-      if (isBrace(token, '}')) {
-        stream.noteCrowded(token)
+      if (isBrace(lexeme, '}')) {
+        stream.noteCrowded(lexeme)
         break
       }
       stream.advance()
-      if (isBrace(token, '{')) return { words, lines: this.parseLines(token) }
-      if (this.isGlued(token)) {
-        words.push({ ...place(token), text: token.text.slice(0, -1) })
-        return { words, lines: this.parseLines(token) }
+      if (isBrace(lexeme, '{')) return { words, lines: this.parseLines(lexeme) }
+      if (this.isGlued(lexeme)) {
+        words.push({ ...place(lexeme), text: lexeme.text.slice(0, -1) })
+        return { words, lines: this.parseLines(lexeme) }
       }
-      words.push({ ...place(token), text: stream.expand(token) })
+      words.push({ ...place(lexeme), text: stream.expand(lexeme) })
     }
     return { words, lines: [] }
   }
 
-  private expandImport(directive: Token): void {
+  private expandImport(directive: Lexeme): void {
     const before = this.problems.length
     this.attempt(() => {
       this.stream.expandImport(directive)
     })
     if (this.problems.length === before) return
     this.stream.skipWords()
-    if (!isBrace(this.stream.token, '{')) return
+    if (!isBrace(this.stream.lexeme, '{')) return
     this.stream.advance()
     this.stream.skipBlock()
   }
@@ -262,18 +266,18 @@ class Parser {
     this.problems.push({ ...place(at), message })
   }
 
-  /** A brace too many closes what it should not, and then one is left over. */
-  private reportStray(brace: Token): void {
+  /** Reports a surplus brace, with the block that an earlier surplus brace may have closed. */
+  private reportStray(brace: Lexeme): void {
     const { closedLast } = this
     const hint =
       closedLast === undefined
         ? ''
-        : `; the block of line ${closedLast.opening.line} ended in line ${closedLast.closing.line}`
+        : `; the block of line ${closedLast.opening.line} ended on line ${closedLast.closing.line}`
     this.report(brace, `this "}" closes nothing${hint}`)
   }
 
-  /** Nothing is said twice of one end, and nothing of an end that we made. */
-  private reportUnclosed(opening: Token): void {
+  /** Reports an early end of the file once, and not if the parser itself gave up. */
+  private reportUnclosed(opening: Lexeme): void {
     if (this.isCutOff || this.stream.hasGivenUp) return
     const { at, message, doubtfulFrom } = this.stream.unclosed(opening)
     this.report(at, message)
@@ -281,15 +285,17 @@ class Parser {
     this.doubtfulFrom = doubtfulFrom
   }
 
-  /** CoreDNS takes the brace that closes the last directive for that of the server block, too. */
-  private reportUnclosedServer(opening: Token): void {
+  /**
+   * Warns instead of failing where CoreDNS accepts a directive's last brace for the server block's.
+   */
+  private reportUnclosedServer(opening: Lexeme): void {
     const isClosed = isBrace(this.stream.previous, '}')
     const isCertain = this.stream.unclosed(opening).doubtfulFrom === undefined
     if (isClosed && isCertain && !this.isCutOff) this.stream.noteUnclosed(opening)
     else this.reportUnclosed(opening)
   }
 
-  /** What came before the brace that is to blame; the rest may belong elsewhere. */
+  /** Keeps the directives before the missing brace; later ones may belong to other blocks. */
   private trusted(directives: Directive[]): Directive[] {
     const { doubtfulFrom } = this
     if (doubtfulFrom === undefined) return directives
@@ -298,7 +304,7 @@ class Parser {
     })
   }
 
-  /** Runs a step whose failure does not keep the rest from being read. */
+  /** Runs a step and records its ConfigError, so that the parser can continue. */
   private attempt<T>(step: () => T): T | undefined {
     try {
       return step()

@@ -1,15 +1,15 @@
 /**
- * Where something stands in a configuration file, and what is wrong there.
+ * Positions and errors in configuration files.
  * @module
  */
 
-/** A place in a file; lines and columns count from 1. */
+/** A position in a file; lines and columns count from 1. */
 export type Position = { readonly file: string; readonly line: number; readonly column: number }
 
-/** A thing wrong with a configuration, for people: what it is and what to write instead. */
+/** An error or a warning; its message says what is wrong and what to write instead. */
 export type Problem = Position & { readonly message: string }
 
-/** A configuration that cannot be used. */
+/** Errors of an unusable configuration. */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError'
   readonly problems: readonly Problem[]
@@ -20,29 +20,29 @@ export class ConfigError extends Error {
   }
 }
 
-/** Makes the error for one place. */
+/** Creates an error with one problem. */
 export function configError(at: Position, message: string): ConfigError {
   return new ConfigError([problemAt(at, message)])
 }
 
-/** Characters of a message, which may quote a word of any length. */
+/** Maximum length of a message, which may quote a word of any length. */
 const MESSAGE_CHARACTERS_MAX = 1000
 
-/** Says something of a place. */
+/** Creates a problem at a position; shortens long messages. */
 export function problemAt({ file, line, column }: Position, message: string): Problem {
   const isLong = message.length > MESSAGE_CHARACTERS_MAX
   const text = isLong ? `${message.slice(0, MESSAGE_CHARACTERS_MAX)}…` : message
   return { file, line, column, message: text }
 }
 
-/** Orders places within one file. */
+/** Compares positions within one file. */
 export function comparePositions(a: Position, b: Position): number {
   return a.line - b.line || a.column - b.column
 }
 
 /**
- * Puts problems in the order in which a reader meets them: file by file, `first` before others.
- * What is wrong in a snippet is so wherever it is imported, and told once.
+ * Sorts problems by file, `first` before the others, and position. Removes duplicates, such as a
+ * problem in a snippet that several server blocks import.
  */
 export function sortProblems(problems: readonly Problem[], first: string): Problem[] {
   const files = [...new Set([first, ...problems.map(({ file }) => file)])]
@@ -52,7 +52,7 @@ export function sortProblems(problems: readonly Problem[], first: string): Probl
   )
 }
 
-/** Formats a problem as compilers do: `file:line:column: message`. */
+/** Formats a problem like a compiler: `file:line:column: message`. */
 export function formatProblem({ file, line, column, message }: Problem): string {
   return `${file}:${line}:${column}: ${message}`
 }

@@ -1,6 +1,6 @@
 /**
- * What stands in front of a server block's brace: `[scheme://]zone[:port]`, where the zone may be a
- * block of addresses (github.com/coredns/coredns, plugin/normalize.go).
+ * Keys of server blocks: `[scheme://]zone[:port]`, where the zone can be a CIDR block
+ * (github.com/coredns/coredns, plugin/normalize.go).
  * @module
  */
 
@@ -9,29 +9,29 @@ import { parseAddress } from '../dns/address.ts'
 import { nameOf, parseName } from '../dns/name.ts'
 import { configError, type Position } from './problem.ts'
 
-/** How queries reach a server block. */
+/** Transport of a server block's queries. */
 export type Transport = 'dns' | 'tls' | 'https'
 
-/** One zone at one port. */
+/** A zone on a port. */
 export type ZoneKey = Position & {
   readonly transport: Transport
   /** Absolute, lower case. */
   readonly zone: Uint8Array
-  /** `undefined` when the Corefile says none. */
+  /** `undefined` if the key has none. */
   readonly port: number | undefined
 }
 
 const SCHEME = /^([a-z0-9]+):\/\/(.*)$/
 const UNSUPPORTED_SCHEMES: ReadonlyMap<string, string> = new Map([
-  ['grpc', 'DNS over gRPC is not served; use "tls://" or "https://"'],
-  ['quic', 'DNS over QUIC is not served; use "tls://" or "https://"'],
-  ['https3', 'HTTP/3 is not served; use "https://", over which a gateway may offer it'],
+  ['grpc', 'DNS over gRPC is not supported; use "tls://" or "https://"'],
+  ['quic', 'DNS over QUIC is not supported; use "tls://" or "https://"'],
+  ['https3', 'HTTP/3 is not supported; use "https://", a proxy before it can add HTTP/3'],
 ])
 
 /**
- * Reads a key of a server block; a block of addresses off the byte (IPv6: nibble) border stands
- * for several zones.
- * @throws {ConfigError} when it is not a key
+ * Parses a key. A CIDR block whose prefix does not end at a byte (IPv6: nibble) gives several
+ * zones.
+ * @throws {ConfigError} for an invalid key
  */
 export function parseZoneKey(text: string, at: Position): ZoneKey[] {
   const [, scheme = 'dns', rest = text] = SCHEME.exec(text) ?? []
@@ -52,9 +52,8 @@ export function parseZoneKey(text: string, at: Position): ZoneKey[] {
 }
 
 /**
- * Reads a zone: a domain name, or a block of addresses in CIDR form, which stands for one or
- * several reverse zones.
- * @throws {ConfigError} when it is neither
+ * Parses a zone: a domain name, or a CIDR block, which gives one or several reverse zones.
+ * @throws {ConfigError} for other text
  */
 export function parseZones(text: string, at: Position): Uint8Array[] {
   if (/^[^/]+\/\d+$/.test(text)) {
@@ -68,7 +67,7 @@ export function parseZones(text: string, at: Position): Uint8Array[] {
   return [zone]
 }
 
-/** What may have been meant by what is not a domain name. */
+/** Returns a suggestion for text that is not a domain name; '' for none. */
 function hintFor(text: string): string {
   const [, digits] = /^\.(\d+)$/.exec(text) ?? []
   if (digits !== undefined) return `; did you mean ".:${digits}"?`
@@ -85,7 +84,7 @@ function position({ file, line, column }: Position): Position {
   return { file, line, column }
 }
 
-/** The reverse zones of a block of addresses, in the order of the addresses. */
+/** Returns the reverse zones of a CIDR block, in the order of the addresses. */
 function parseAddressBlock(text: string): Uint8Array[] | undefined {
   const [addressText = '', bitsText = ''] = text.split('/')
   const address = parseAddress(addressText)
@@ -98,7 +97,7 @@ function parseAddressBlock(text: string): Uint8Array[] | undefined {
   )
 }
 
-/** The zone of the `i`-th sub-block of `borderBits` bits within a block of `bits` bits. */
+/** Returns the zone of the `i`-th /`borderBits` block within a /`bits` block. */
 function reverseZone(
   address: Uint8Array,
   bits: number,

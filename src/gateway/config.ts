@@ -4,10 +4,10 @@
  */
 
 import { isRecord } from '../bytes/unknown.ts'
+import type { CorefileSource } from '../corefile/lexeme-stream.ts'
 import { parseCorefile } from '../corefile/parse-corefile.ts'
 import { ConfigError, formatProblem } from '../corefile/problem.ts'
 import type { ServerBlock } from '../corefile/server-block.ts'
-import type { CorefileSource } from '../corefile/token-stream.ts'
 import { CLUSTER_ID } from '../snapshot/format/manifest.ts'
 import { importPublicKey, type PublicKey } from '../snapshot/format/signature.ts'
 import type { Access } from './access.ts'

@@ -4,9 +4,9 @@
  */
 import { existsSync, readdirSync } from 'node:fs'
 import { basename, dirname, isAbsolute, join, resolve } from 'node:path'
+import type { CorefileSource } from '../corefile/lexeme-stream.ts'
 import { type Corefile, readCorefile } from '../corefile/parse-corefile.ts'
 import { ConfigError } from '../corefile/problem.ts'
-import type { CorefileSource } from '../corefile/token-stream.ts'
 import { readTextFile, requireTextFile } from './read-files.ts'
 
 /** A Corefile, and its text with that of all imported files, to detect changes. */

@@ -42,8 +42,8 @@ describe('configurePlugin finds all that is wrong', () => {
       name: 'in a directive that stands twice',
       directives: ['whoami x', 'whoami y'],
       problems: [
-        'Corefile:3:3: "whoami" stands twice in this server block, once is allowed',
-        'Corefile:2:10: "whoami" takes no argument, got "x"',
+        'Corefile:3:3: "whoami" appears twice in this server block; remove one',
+        'Corefile:2:10: "whoami" takes no arguments, got "x"',
       ],
     },
   ]

@@ -173,7 +173,7 @@ describe('what is wrong with server blocks', () => {
       corefile: 'example.org {\n cache 0\n whoami x\n}\nexample.net {\n bufsize 9\n}',
       problems: [
         'Corefile:2:8: "0" is not a number from 1 to 4294967295',
-        'Corefile:3:9: "whoami" takes no argument, got "x"',
+        'Corefile:3:9: "whoami" takes no arguments, got "x"',
         'Corefile:6:10: "9" is not a number from 512 to 4096',
       ],
     },

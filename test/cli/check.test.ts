@@ -137,7 +137,7 @@ describe('check', () => {
     assert.deepEqual(
       stderr.split('\n').map((line) => line.replace(`${path}:`, '').slice(0, 60)),
       [
-        '2:3: warning: "proxy" is gone since CoreDNS 1.5.0; read as "',
+        '2:3: warning: "proxy" was removed in CoreDNS 1.5.0; read as ',
         '2:3: warning: "forward" is never asked: "hosts" of line 3 co',
         '3:3: warning: "hosts" acts before "forward" of line 2, whate',
         '7:1: warning: nothing in this server block answers: every qu',
@@ -152,7 +152,7 @@ describe('check', () => {
     assert.deepEqual(
       await runCli(['check', path]),
       failed(
-        `${path}:2:3: warning: "proxy" is gone since CoreDNS 1.5.0; read as "forward"`,
+        `${path}:2:3: warning: "proxy" was removed in CoreDNS 1.5.0; read as "forward"`,
         `${path}:2:11: "x:0" ${none}`,
         `${path}:2:15: "1.2" ${none}`,
       ),
@@ -174,14 +174,14 @@ describe('check', () => {
     {
       name: 'a block that does not end',
       corefile: '. {\n  whoami\n',
-      problems: ['Corefile:1:3: this "{" is never closed'],
+      problems: ['Corefile:1:3: this "{" is not closed'],
     },
     {
       name: 'all that is wrong in several blocks, a line each',
       corefile: '. {\n  bufsize 1\n}\nexample.org {\n  whoami a\n}\n',
       problems: [
         'Corefile:2:11: "1" is not a number from 512 to 4096',
-        'Corefile:5:10: "whoami" takes no argument, got "a"',
+        'Corefile:5:10: "whoami" takes no arguments, got "a"',
       ],
     },
     {
@@ -192,7 +192,7 @@ describe('check', () => {
     {
       name: 'what an imported file says',
       corefile: '. {\n  import more\n}\n',
-      problems: ['more:1:9: "whoami" takes no argument, got "nobody"'],
+      problems: ['more:1:9: "whoami" takes no arguments, got "nobody"'],
     },
   ]
   for (const { name, corefile, problems } of wrong) {

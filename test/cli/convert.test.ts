@@ -49,7 +49,7 @@ describe('convert', () => {
     )
     assert.deepEqual(
       await runCli(['convert', 'dnsmasq', b]),
-      failed(`kubedoh: ${b}:1: "x y" is no option of dnsmasq`),
+      failed(`kubedoh: ${b}:1: "x y" is not an option of dnsmasq`),
     )
     assert.deepEqual(
       await runCli(['convert', 'skydns', '/none/conf']),
@@ -61,7 +61,7 @@ describe('convert', () => {
     const path = join(FOLDER, 'openshift-untouched/dns.yaml')
     assert.deepEqual(
       await runCli(['convert', 'openshift', path, '--set', 'domian=x']),
-      failed('kubedoh: nothing wants a value for "domian"'),
+      failed('kubedoh: --set domian: this conversion has no such value'),
     )
   })
 

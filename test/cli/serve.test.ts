@@ -300,7 +300,7 @@ describe('the command serve', () => {
       name: 'a transport that is not served',
       corefile: 'grpc://. {\n  bind 127.0.0.1\n  whoami\n}\n',
       line:
-        'FOLDER/Corefile:1:1: "grpc://.": DNS over gRPC is not served; ' +
+        'FOLDER/Corefile:1:1: "grpc://.": DNS over gRPC is not supported; ' +
         'use "tls://" or "https://"',
     },
     {

@@ -15,7 +15,7 @@ describe('Settings', () => {
   test('tells of one that nothing takes', () => {
     assert.throws(() => new Settings(['a=1']).checkUsed(), {
       name: 'ConversionError',
-      message: 'nothing wants a value for "a"',
+      message: '--set a: this conversion has no such value',
     })
   })
 

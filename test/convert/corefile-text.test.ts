@@ -39,10 +39,10 @@ describe('writeCorefile', () => {
   }
 
   const refused: { word: string; message: string }[] = [
-    { word: '{$HOME}', message: '"{$HOME}" would be read as a variable of the environment' },
-    { word: '{%HOME%}', message: '"{%HOME%}" would be read as a variable of the environment' },
-    { word: 'a b\\', message: '"a b\\" cannot be put in quotes' },
-    { word: 'a \\" b', message: '"a \\" b" cannot be put in quotes' },
+    { word: '{$HOME}', message: '"{$HOME}" would be read as an environment variable' },
+    { word: '{%HOME%}', message: '"{%HOME%}" would be read as an environment variable' },
+    { word: 'a b\\', message: '"a b\\" cannot be quoted in a Corefile' },
+    { word: 'a \\" b', message: '"a \\" b" cannot be quoted in a Corefile' },
   ]
   for (const { word, message } of refused) {
     test(`refuses ${JSON.stringify(word)}`, () => {

@@ -36,7 +36,7 @@ describe('readDnsmasq reads', () => {
         domains: new Map<string, unknown>([
           ['a.test', ['192.0.2.1', '192.0.2.2']],
           ['b.test', ['192.0.2.1']],
-          ['c', 'nobody'],
+          ['c', 'none'],
           ['d', 'default'],
         ]),
       },
@@ -94,11 +94,11 @@ describe('readDnsmasq reads', () => {
       text: 'user=nobody\ndhcp-range=x\nx\nconf-dir=/d\nmx-host=a\nsrv-host=b',
       config: {
         notices: [
-          'f:2: "dhcp-range" is about DHCP or TFTP, and is left out',
-          'f:3: "x" has no equal, and is left out',
-          'f:4: "conf-dir" has no equal: name the files of the folder too',
-          'f:5: a mail host without a name has no equal; it is left out',
-          'f:6: a service without a host has no equal; it is left out',
+          'f:2: "dhcp-range" configures DHCP or TFTP; ignored',
+          'f:3: "x" has no equivalent; ignored',
+          'f:4: "conf-dir" has no equivalent: add the files of the folder to the command line',
+          'f:5: an MX record without a host has no equivalent; ignored',
+          'f:6: an SRV record without a target has no equivalent; ignored',
         ],
       },
     },
@@ -114,7 +114,7 @@ describe('readDnsmasq reads', () => {
 
 describe('readDnsmasq refuses', () => {
   const cases: { text: string; message: string }[] = [
-    { text: '\n=x', message: 'f:2: "=x" is no option of dnsmasq' },
+    { text: '\n=x', message: 'f:2: "=x" is not an option of dnsmasq' },
     { text: 'server=a', message: 'f:1: "a" is not ADDRESS[#PORT]' },
     { text: 'address=/a/b', message: 'f:1: "b" is not an address' },
     { text: 'rev-server=x,y', message: 'f:1: "rev-server" is not ADDRESS[/BITS],SERVER' },
@@ -126,7 +126,7 @@ describe('readDnsmasq refuses', () => {
     },
     {
       text: 'port=0',
-      message: 'f:1: port 0 turns DNS off, so there is nothing to convert',
+      message: 'f:1: port 0 turns DNS off; nothing to convert',
     },
   ]
   for (const { text, message } of cases) {

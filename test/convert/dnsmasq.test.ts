@@ -90,10 +90,10 @@ describe('convertDnsmasq', () => {
   test('tells what it cannot say', () => {
     const { notices } = convert('local=/b/', 'addn-hosts=/h', 'addn-hosts=/i', 'domain-needed')
     assert.deepEqual(notices, [
-      'no server is there for other names: queries for them fail',
-      'one hosts file is read; put what is in /i into /h too',
-      '"domain-needed" has no equal beside a hosts file: names without a dot go on',
-      'names below "b" that the hosts file does not have get SERVFAIL in place of NXDOMAIN',
+      'other names have no upstream: their queries fail',
+      '"hosts" reads one file; copy the lines of /i to /h',
+      '"domain-needed" has no equivalent with a hosts file: names without a dot are forwarded',
+      'names below "b" that are not in the hosts file get SERVFAIL instead of NXDOMAIN',
     ])
   })
 

@@ -27,8 +27,8 @@ describe('findKubeDns', () => {
       stubDomains: new Map([['a.test', ['192.0.2.1']]]),
       upstreams: ['192.0.2.2'],
       notices: [
-        '"federations" has no equal: names of federations have no answers',
-        '"other" is not known, and is left out',
+        '"federations" has no equivalent: federation names get no answers',
+        '"other" is unknown; ignored',
       ],
     })
   })

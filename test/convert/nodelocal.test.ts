@@ -74,10 +74,10 @@ describe('convertNodeLocal puts in', () => {
 })
 
 describe('convertNodeLocal', () => {
-  test('tells of flags that have no equal', () => {
+  test('adds a notice for flags without an equivalent', () => {
     const source = { texts: ['.'], documents: [DAEMON_SET] }
     assert.deepEqual(convertNodeLocal(source, new Settings([])).notices, [
-      '-skipteardown has no equal: nothing is set up that could be taken down',
+      '-skipteardown has no equivalent: kubedoh sets up no interfaces, and removes none',
     ])
   })
 
@@ -90,12 +90,12 @@ describe('convertNodeLocal', () => {
     {
       name: 'a word of another template',
       source: { texts: ['__PILLAR__OTHER__'] },
-      message: /^"__PILLAR__OTHER__" is no word of NodeLocal DNSCache$/,
+      message: /^"__PILLAR__OTHER__" is not a placeholder of NodeLocal DNSCache$/,
     },
     {
       name: 'a Service that is not there',
       source: { texts: ['__PILLAR__CLUSTER__DNS__'] },
-      message: /^which address does Service kube-dns-upstream have\? Say --set cluster-dns=IP/,
+      message: /^the address of Service kube-dns-upstream is unknown; pass --set cluster-dns=IP/,
     },
   ]
   for (const { name, source, message } of wrong) {

@@ -19,7 +19,7 @@ test('convertOpenshift has no notice of fields of the operator that are empty', 
     convertOpenshift([dns(spec)], new Settings([])).notices
   assert.deepEqual(noticesOf({ nodePlacement: {} }), [])
   assert.deepEqual(noticesOf({ nodePlacement: { tolerations: [{}] } }), [
-    'spec.nodePlacement is for the operator, and is left out',
+    'spec.nodePlacement is for the operator; ignored',
   ])
 })
 
@@ -88,12 +88,12 @@ describe('convertOpenshift', () => {
     {
       name: 'TLS to /etc/resolv.conf',
       spec: { upstreamResolvers: { transportConfig: TLS } },
-      message: 'upstreamResolvers: /etc/resolv.conf cannot be asked over TLS',
+      message: 'upstreamResolvers: TLS needs addresses of upstreams, not /etc/resolv.conf',
     },
     {
       name: 'TLS to a name',
       spec: { servers: [{ ...tls, forwardPlugin: { transportConfig: TLS, upstreams: ['a:53'] } }] },
-      message: 'server "s": over TLS, upstreams have to be addresses',
+      message: 'server "s": upstreams over TLS must be addresses',
     },
     {
       name: 'an upstream without an address',
@@ -121,7 +121,7 @@ describe('convertOpenshift', () => {
     const spec = { upstreamResolvers: { transportConfig: { tls: { serverName: 'x' } } } }
     const { notices } = convertOpenshift([dns(spec)], new Settings([]))
     assert.deepEqual(notices, [
-      'upstreamResolvers: tls is passed over, as the transport is not TLS',
+      'upstreamResolvers: tls is ignored because the transport is not TLS',
     ])
   })
 })

@@ -53,15 +53,15 @@ describe('convertSkydns', () => {
 
   test('tells of what has no equal, and of what it does not know', () => {
     assert.deepEqual(convertSkydns(['-domain=a.test -ttl=5 -frobnicate']).notices.slice(1), [
-      '"ttl" has no equal: records without a TTL of their own have 300 s',
-      '"frobnicate" is not known, and is left out',
+      '"ttl" has no equivalent: records without their own TTL have 300 s',
+      '"frobnicate" is unknown; ignored',
     ])
   })
 
   const wrong: { text: string; message: string | RegExp }[] = [
-    { text: '', message: /^neither JSON such as/ },
-    { text: 'domain: a.test', message: /^neither JSON such as/ },
-    { text: '{"domain"', message: 'what looks like JSON is none' },
+    { text: '', message: /^expected JSON such as/ },
+    { text: 'domain: a.test', message: /^expected JSON such as/ },
+    { text: '{"domain"', message: 'the file starts like JSON but is invalid' },
     { text: '-addr=localhost', message: 'addr "localhost" is not IP:PORT' },
   ]
   for (const { text, message } of wrong) {

@@ -22,7 +22,7 @@ describe('how an API server is reached', () => {
       text: 'startup_timeout 2s 3s',
       changes: {
         startupMs: 2000,
-        notices: ['"startup_timeout" takes one argument; "3s" is passed over'],
+        notices: ['"startup_timeout" takes one argument; "3s" is ignored'],
       },
     },
     { text: 'apiserver_qps 2.5', changes: { apiLimits: { ...limits, requestsPerSecond: 2.5 } } },
@@ -36,7 +36,7 @@ describe('how an API server is reached', () => {
       text: 'endpoint https://a https://b',
       changes: {
         endpoint: 'https://a',
-        notices: ['"endpoint" takes one argument; "https://b" is passed over'],
+        notices: ['"endpoint" takes one argument; "https://b" is ignored'],
       },
     },
     {
@@ -44,7 +44,7 @@ describe('how an API server is reached', () => {
       changes: {
         endpoint: 'https://a',
         kubeconfig: { path: '/b', context: undefined },
-        notices: ['"endpoint" is passed over, as there is a "kubeconfig"'],
+        notices: ['"endpoint" is ignored because "kubeconfig" is set'],
       },
     },
   ]

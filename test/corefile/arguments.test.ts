@@ -39,7 +39,7 @@ describe('onlyDirective', () => {
     const second: Directive = { ...first, line: 9 }
     assert.deepEqual(
       problemsOf(() => onlyDirective([first, second])),
-      ['9:1: "loop" stands twice in this server block, once is allowed'],
+      ['9:1: "loop" appears twice in this server block; remove one'],
     )
   })
 })
@@ -47,10 +47,14 @@ describe('onlyDirective', () => {
 describe('checkArgs', () => {
   const cases: { text: string; max: number; problems: readonly string[] }[] = [
     { text: 'loop', max: 0, problems: [] },
-    { text: 'loop a', max: 0, problems: ['2:6: "loop" takes no argument, got "a"'] },
+    { text: 'loop a', max: 0, problems: ['2:6: "loop" takes no arguments, got "a"'] },
     { text: 'bufsize 1', max: 1, problems: [] },
     { text: 'bufsize', max: 1, problems: [] },
-    { text: 'bufsize 1 2 3', max: 1, problems: ['2:11: "bufsize" takes at most 1, got "2"'] },
+    {
+      text: 'bufsize 1 2 3',
+      max: 1,
+      problems: ['2:11: "bufsize" takes at most 1 argument(s), got "2"'],
+    },
   ]
   for (const { text, max, problems } of cases) {
     test(`${problems.length === 0 ? 'takes' : 'refuses'} ${text}`, () => {
@@ -71,7 +75,7 @@ describe('checkNoBlock', () => {
     {
       name: 'refuses one, and points into it',
       text: 'loop {\n  a b\n}',
-      problems: ['3:3: "loop" has no option "a", nor any other'],
+      problems: ['3:3: "loop" has no options; remove "a"'],
     },
   ]
   for (const { name, text, problems } of cases) {
@@ -103,7 +107,7 @@ describe('options', () => {
   test('have no block of their own', () => {
     assert.deepEqual(
       problemsOf(() => options(directiveOf('cache {\n  success 1 {\n    a\n  }\n}'))),
-      ['4:5: "success" takes no block in braces'],
+      ['4:5: "success" takes no block'],
     )
   })
 })

@@ -137,24 +137,24 @@ describe('parseKubernetes takes what CoreDNS passes over, and says so', () => {
   const cases: { text: string; changes: Partial<Shown> }[] = [
     {
       text: 'ttl 1 2',
-      changes: { ttlSeconds: 1, notices: ['"ttl" takes one argument; "2" is passed over'] },
+      changes: { ttlSeconds: 1, notices: ['"ttl" takes one argument; "2" is ignored'] },
     },
     {
       text: 'ignore',
-      changes: { notices: ['"ignore" without "empty_service" ignores nothing'] },
+      changes: { notices: ['"ignore" without "empty_service" has no effect'] },
     },
     {
       text: 'ignore empty_service x',
       changes: {
         ignoresEmptyServices: true,
-        notices: ['"ignore" takes one argument; "x" is passed over'],
+        notices: ['"ignore" takes one argument; "x" is ignored'],
       },
     },
     {
       text: 'tls /a /b /c',
       changes: {
         tls: { cert: '/a', key: '/b', ca: '/c' },
-        notices: ['"tls" is passed over, as there is no "endpoint"'],
+        notices: ['"tls" is ignored because "endpoint" is not set'],
       },
     },
   ]
@@ -167,19 +167,19 @@ describe('parseKubernetes takes what CoreDNS passes over, and says so', () => {
 
 describe('parseKubernetes refuses', () => {
   const pushed = (name: string): string =>
-    `4:1: "${name}" belongs in the Corefile of the exporter that pushes cluster "shop-1"; here ` +
-    'its snapshots are only read'
+    `4:1: "${name}" belongs in the Corefile of the exporter that publishes cluster "shop-1"; the ` +
+    'gateway only serves its snapshots'
   const count = (name: string, wanted: string, got: number): string =>
     `3:1: "${name}" takes ${wanted} argument(s), got ${got}`
   const cases: { text: string; problem: string }[] = [
     { text: 'cluster', problem: count('cluster', '1 to 100', 0) },
     {
       text: 'cluster a b',
-      problem: '2:1: "in-addr.arpa." can only be of one cluster; leave it out here',
+      problem: '2:1: reverse zone "in-addr.arpa." cannot have several clusters; remove it here',
     },
     {
       text: 'cluster a\nstale keep',
-      problem: '4:1: "stale" is about several clusters; name them behind "cluster"',
+      problem: '4:1: "stale" needs several clusters; list them after "cluster"',
     },
     { text: 'stale maybe', problem: '3:7: "maybe" is not one of union, keep, fail' },
     { text: 'answers', problem: count('answers', '1', 0) },
@@ -194,7 +194,7 @@ describe('parseKubernetes refuses', () => {
     { text: 'ttl 30s', problem: '3:5: "30s" is not a number from 0 to 3600' },
     { text: 'endpoint_pod_names yes', problem: count('endpoint_pod_names', '0', 1) },
     { text: 'noendpoints yes', problem: count('noendpoints', '0', 1) },
-    { text: 'ignore empty', problem: '3:8: "ignore" knows only "empty_service"' },
+    { text: 'ignore empty', problem: '3:8: "ignore" accepts only "empty_service"' },
     { text: 'namespaces', problem: count('namespaces', '1 or more', 0) },
     { text: 'namespace_labels', problem: count('namespace_labels', '1 or more', 0) },
     { text: 'labels', problem: count('labels', '1 or more', 0) },
@@ -208,7 +208,7 @@ describe('parseKubernetes refuses', () => {
       text: 'pod insecure',
       problem: '3:1: "kubernetes" has no option "pod"; did you mean "pods"?',
     },
-    { text: 'pods insecure {\nttl 5\n}', problem: '4:1: "pods" takes no block in braces' },
+    { text: 'pods insecure {\nttl 5\n}', problem: '4:1: "pods" takes no block' },
     {
       text: 'namespaces a\nnamespace_labels b',
       problem: '4:1: "namespaces" and "namespace_labels" cannot both be set',
@@ -235,15 +235,15 @@ describe('parseKubernetes refuses', () => {
     { text: 'naming skydns', problem: '3:8: "skydns" is not one of kubernetes, openshift3' },
     {
       text: 'multicluster clusterset.local',
-      problem: '3:1: "clusterset.local." is none of the zones of this "kubernetes"; add it',
+      problem: '3:1: "clusterset.local." is not a zone of this "kubernetes"; add it there',
     },
     {
       text: 'zonal\nnaming openshift3',
-      problem: '3:1: "zonal" is not of "naming openshift3"; leave one of them out',
+      problem: '3:1: "zonal" does not work with "naming openshift3"; remove one of them',
     },
     {
       text: 'zonal\nnoendpoints',
-      problem: '3:1: "zonal" names endpoints; leave out "noendpoints"',
+      problem: '3:1: "zonal" needs endpoints; remove "noendpoints"',
     },
   ]
   for (const { text, problem } of cases) {
@@ -322,17 +322,17 @@ describe('a directive with several clusters', () => {
     }
   })
 
-  test('says that they make a clusterset', () => {
+  test('adds a notice that they form a clusterset', () => {
     const { notices } = parse(several('cluster a b'), zones)
     assert.deepEqual(notices, [
-      '2 clusters make a clusterset: Services of one name and namespace in ' +
-        'clusterset.local. all.example.org. have the endpoints of all; for names of one cluster, ' +
-        'give each zones of its own',
+      '2 clusters form a clusterset: in clusterset.local. all.example.org., Services with the ' +
+        'same name and namespace share their endpoints; to keep clusters apart, give each its ' +
+        'own zones',
     ])
     assert.deepEqual(parse(several('cluster a'), zones).notices, [])
   })
 
-  test('names each once', () => {
-    assert.throws(() => parse(several('cluster a b a'), zones), /names one more than once/)
+  test('rejects a cluster that is listed twice', () => {
+    assert.throws(() => parse(several('cluster a b a'), zones), /lists a cluster twice/)
   })
 })

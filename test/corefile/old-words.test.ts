@@ -6,8 +6,7 @@ import { COREFILE, outline, sourceOf } from './source.ts'
 type Case = { name: string; text: string; today: string; notices: string[] }
 
 const UPSTREAM =
-  '"upstream" does nothing in CoreDNS today: names are resolved through the whole server; it is ' +
-  'left out'
+  '"upstream" has no effect in current CoreDNS, which resolves names through the whole server; ignored'
 
 describe('translateOldWords', () => {
   const cases: Case[] = [
@@ -21,23 +20,23 @@ describe('translateOldWords', () => {
       name: 'reads proxy as forward',
       text: 'proxy . 192.0.2.1 /etc/resolv.conf',
       today: '. | forward . 192.0.2.1 /etc/resolv.conf',
-      notices: ['2:1: "proxy" is gone since CoreDNS 1.5.0; read as "forward"'],
+      notices: ['2:1: "proxy" was removed in CoreDNS 1.5.0; read as "forward"'],
     },
     {
       name: 'reads the options of proxy that forward has',
       text: 'proxy . a {\npolicy round_robin\nexcept b c\nprotocol dns force_tcp\n}',
       today: '. | forward . a { policy round_robin ; except b c ; force_tcp }',
-      notices: ['2:1: "proxy" is gone since CoreDNS 1.5.0; read as "forward"'],
+      notices: ['2:1: "proxy" was removed in CoreDNS 1.5.0; read as "forward"'],
     },
     {
       name: 'reads policies of proxy',
       text: 'proxy . a {\npolicy first\n}\nproxy . b {\npolicy least_conn\nprotocol dns\n}',
       today: '. | forward . a { policy sequential } | forward . b { policy random }',
       notices: [
-        '2:1: "proxy" is gone since CoreDNS 1.5.0; read as "forward"',
-        '3:8: "first" of "proxy" is "sequential" of "forward"',
-        '5:1: "proxy" is gone since CoreDNS 1.5.0; read as "forward"',
-        '6:8: "least_conn" of "proxy" has no equal in "forward"; read as "random"',
+        '2:1: "proxy" was removed in CoreDNS 1.5.0; read as "forward"',
+        '3:8: "first" of "proxy" is read as "sequential" of "forward"',
+        '5:1: "proxy" was removed in CoreDNS 1.5.0; read as "forward"',
+        '6:8: "least_conn" of "proxy" has no equivalent in "forward"; read as "random"',
       ],
     },
     {
@@ -47,32 +46,32 @@ describe('translateOldWords', () => {
         'protocol https_google\n}',
       today: '. | forward . a',
       notices: [
-        '2:1: "proxy" is gone since CoreDNS 1.5.0; read as "forward"',
-        '3:1: "spray" of "proxy" has no equal: when all upstreams are down, "forward" tries one; ' +
-          'it is left out',
-        '4:1: "fail_timeout" of "proxy" has no equal in "forward", which looks after its ' +
-          'upstreams; it is left out',
-        '5:1: "max_fails" of "proxy" counts other failures than that of "forward"; it is left out',
-        '6:1: "health_check" of "proxy" asks over HTTP; "forward" asks a question every 0.5 s; it ' +
-          'is left out',
-        '7:10: "https_google" is gone since CoreDNS 1.2.0; the upstreams are asked by DNS',
+        '2:1: "proxy" was removed in CoreDNS 1.5.0; read as "forward"',
+        '3:1: "spray" of "proxy" has no equivalent; "forward" tries one upstream if all are down; ' +
+          'ignored',
+        '4:1: "fail_timeout" of "proxy" has no equivalent in "forward", which checks its ' +
+          'upstreams; ignored',
+        '5:1: "max_fails" of "proxy" counts other failures than that of "forward"; ignored',
+        '6:1: "health_check" of "proxy" uses HTTP; "forward" sends a DNS query every 0.5 s; ' +
+          'ignored',
+        '7:10: "https_google" was removed in CoreDNS 1.2.0; queries are sent over DNS',
       ],
     },
     {
       name: 'leaves a protocol that nobody speaks, to be refused',
       text: 'proxy . a {\nprotocol grpc\n}',
       today: '. | forward . a { protocol grpc }',
-      notices: ['2:1: "proxy" is gone since CoreDNS 1.5.0; read as "forward"'],
+      notices: ['2:1: "proxy" was removed in CoreDNS 1.5.0; read as "forward"'],
     },
     {
       name: 'leaves out old options of kubernetes',
       text: 'kubernetes a {\nupstream /etc/resolv.conf\nresyncperiod 5m\nttl 5\n}',
       today: '. | kubernetes a { ttl 5 }',
       notices: [
-        '3:1: "upstream" is gone since CoreDNS 1.7.0: names are resolved through the whole ' +
-          'server; it is left out',
-        '4:1: "resyncperiod" is gone since CoreDNS 1.7.0: the API server tells of every change; ' +
-          'it is left out',
+        '3:1: "upstream" was removed in CoreDNS 1.7.0, which resolves names through the whole ' +
+          'server; ignored',
+        '4:1: "resyncperiod" was removed in CoreDNS 1.7.0, which watches every change; ' +
+          'ignored',
       ],
     },
     {
@@ -80,7 +79,7 @@ describe('translateOldWords', () => {
       text: 'kubernetes a b {\ntransfer to * 192.0.2.1\n}',
       today: '. | kubernetes a b | transfer a b { to * 192.0.2.1 }',
       notices: [
-        '3:1: "transfer to" is a plugin since CoreDNS 1.8.0; read as "transfer" beside "kubernetes"',
+        '3:1: "transfer to" is a plugin since CoreDNS 1.8.0; read as "transfer" next to "kubernetes"',
       ],
     },
     {
@@ -88,9 +87,9 @@ describe('translateOldWords', () => {
       text: 'file db a {\ntransfer to *\nupstream\nno_reload\n}',
       today: '. | file db a { reload 0 } | transfer a { to * }',
       notices: [
-        '3:1: "transfer to" is a plugin since CoreDNS 1.8.0; read as "transfer" beside "file"',
+        '3:1: "transfer to" is a plugin since CoreDNS 1.8.0; read as "transfer" next to "file"',
         `4:1: ${UPSTREAM}`,
-        '5:1: "no_reload" is gone since CoreDNS 1.5.0; read as "reload 0"',
+        '5:1: "no_reload" was removed in CoreDNS 1.5.0; read as "reload 0"',
       ],
     },
     {
@@ -98,22 +97,22 @@ describe('translateOldWords', () => {
       text: 'secondary a {\ntransfer from 192.0.2.1\ntransfer to *\n}',
       today: '. | secondary a { transfer from 192.0.2.1 } | transfer a { to * }',
       notices: [
-        '4:1: "transfer to" is a plugin since CoreDNS 1.8.0; read as "transfer" beside "secondary"',
+        '4:1: "transfer to" is a plugin since CoreDNS 1.8.0; read as "transfer" next to "secondary"',
       ],
     },
     {
       name: 'makes an option of the time of auto',
       text: 'auto a {\ndirectory /z (.*) {1} 60\n}',
       today: '. | auto a { directory /z (.*) {1} ; reload 60s }',
-      notices: ['3:23: the time is an option of its own since CoreDNS 1.5.0; read as "reload 60s"'],
+      notices: ['3:23: the interval is an option since CoreDNS 1.5.0; read as "reload 60s"'],
     },
     {
       name: 'leaves out what etcd and template do nothing with',
       text: 'etcd a {\nstubzones\ndebug\nupstream b\npath /c\n}\ntemplate IN A {\nupstream\n}',
       today: '. | etcd a { path /c } | template IN A',
       notices: [
-        '3:1: "stubzones" does nothing in CoreDNS today; it is left out',
-        '4:1: "debug" does nothing in CoreDNS today; it is left out',
+        '3:1: "stubzones" has no effect in current CoreDNS; ignored',
+        '4:1: "debug" has no effect in current CoreDNS; ignored',
         `5:1: ${UPSTREAM}`,
         `9:1: ${UPSTREAM}`,
       ],
@@ -122,17 +121,19 @@ describe('translateOldWords', () => {
       name: 'says of what header sets flags',
       text: 'header {\nset ra\nresponse clear aa\n}',
       today: '. | header { response set ra ; response clear aa }',
-      notices: ['3:1: "set" needs to say of what since CoreDNS 1.12.4; read as "response set ra"'],
+      notices: [
+        '3:1: "set" needs "query" or "response" since CoreDNS 1.12.4; read as "response set ra"',
+      ],
     },
     {
       name: 'leaves out plugins that are gone',
       text: 'startup /bin/true\nfederation a {\nb c\n}\nshutdown x\nlog',
       today: '. | log',
       notices: [
-        '2:1: "startup" is gone since CoreDNS 1.1.0: no command is run; leave it out',
-        '3:1: "federation" is gone since CoreDNS 1.7.0: names of federations have no answers; ' +
-          'leave it out',
-        '6:1: "shutdown" is gone since CoreDNS 1.1.0: no command is run; leave it out',
+        '2:1: "startup" was removed in CoreDNS 1.1.0; kubedoh runs no commands; remove it',
+        '3:1: "federation" was removed in CoreDNS 1.7.0; federation names get no answers; ' +
+          'remove it',
+        '6:1: "shutdown" was removed in CoreDNS 1.1.0; kubedoh runs no commands; remove it',
       ],
     },
     {
@@ -140,8 +141,8 @@ describe('translateOldWords', () => {
       text: 'ocp_dnsnameresolver {\nnamespaces openshift-dns\n}\nlog',
       today: '. | log',
       notices: [
-        '2:1: "ocp_dnsnameresolver" keeps DNSNameResolver objects up to date, which is not done ' +
-          'here; leave it out',
+        '2:1: "ocp_dnsnameresolver" updates DNSNameResolver objects, which kubedoh does not do; ' +
+          'remove it',
       ],
     },
     {

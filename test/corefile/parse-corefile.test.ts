@@ -287,11 +287,11 @@ describe('parseCorefile refuses', () => {
     })
   }
 
-  test('over a million words with all imports', () => {
+  test('more than a million words with all imports', () => {
     const text = `(a) {\n${'w '.repeat(2000)}\n}\n. {\n${'import a\n'.repeat(600)}}`
     assert.deepEqual(
       problemsOf(() => parse(text)),
-      ['503:1: over 1000000 words with all imports'],
+      ['503:1: more than 1000000 words with all imports'],
     )
   })
 
@@ -300,7 +300,7 @@ describe('parseCorefile refuses', () => {
     assert.equal(block?.directives.length, 101)
   })
 
-  test('no hundred blocks within each other', () => {
+  test('no hundred nested blocks', () => {
     const text = `. {\n${'a {\n'.repeat(100)}${'}\n'.repeat(101)}`
     assert.deepEqual(
       problemsOf(() => parse(text)),

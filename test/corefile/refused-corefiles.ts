@@ -37,27 +37,27 @@ export const REFUSED: readonly RefusedCorefile[] = [
   {
     name: 'a server block that is not closed',
     text: 'a {\nlog',
-    problems: ['1:3: this "{" is never closed'],
+    problems: ['1:3: this "{" is not closed'],
   },
   {
     name: 'a directive that is not closed',
     text: 'a {\nlog {\nx\n',
-    problems: ['2:5: this "{" is never closed'],
+    problems: ['2:5: this "{" is not closed'],
   },
   {
     name: 'a block in a server block without braces that is not closed',
     text: 'a\nlog {\nx',
-    problems: ['2:5: this "{" is never closed'],
+    problems: ['2:5: this "{" is not closed'],
   },
   {
     name: 'a snippet that is not closed',
     text: '(a) {\nlog {\n}',
-    problems: ['1:5: this "{" is never closed'],
+    problems: ['1:5: this "{" is not closed'],
   },
   {
     name: 'a brace that closes nothing',
     text: 'a {\n}\n}',
-    problems: ['3:1: this "}" closes nothing; the block of line 1 ended in line 2'],
+    problems: ['3:1: this "}" closes nothing; the block of line 1 ended on line 2'],
   },
   {
     name: 'a brace that closes no braces',
@@ -98,15 +98,15 @@ export const REFUSED: readonly RefusedCorefile[] = [
     name: 'a ConfigMap',
     text: 'apiVersion: v1\nkind: ConfigMap\ndata:\n  Corefile: |\n    . {\n    }\n',
     problems: [
-      '1:1: "apiVersion:" is YAML; a Corefile is what a ConfigMap has below "Corefile: |"',
+      '1:1: "apiVersion:" is YAML; pass only the text below "Corefile: |" in the ConfigMap',
     ],
   },
   {
     name: 'a brace at the end of a word',
     text: '.:53{\n  cache 30{\n  success 1\n  }\n}\n',
     problems: [
-      '1:1: write ".:53 {", with a blank before the brace',
-      '2:9: write "30 {", with a blank before the brace',
+      '1:1: write ".:53 {", with a space before the brace',
+      '2:9: write "30 {", with a space before the brace',
     ],
   },
   {
@@ -114,11 +114,11 @@ export const REFUSED: readonly RefusedCorefile[] = [
     text: '{\nlog\n}\na {\n import\n import x y\n import none\n cache\n {\n }\n}\n}\n',
     problems: [
       '1:1: expected a zone before "{"',
-      '5:2: import needs a snippet, a file or a pattern',
-      '6:11: import takes one snippet, file or pattern',
-      '7:9: cannot import "/etc/none": no such snippet before here, and no such file',
+      '5:2: "import" needs a snippet, a file or a pattern',
+      '6:11: "import" takes only one snippet, file or pattern',
+      '7:9: cannot import "/etc/none": no such snippet above, and no such file',
       '9:2: expected a word before "{" on its line',
-      '12:1: this "}" closes nothing; the block of line 4 ended in line 11',
+      '12:1: this "}" closes nothing; the block of line 4 ended on line 11',
     ],
   },
   {
@@ -134,47 +134,47 @@ export const REFUSED: readonly RefusedCorefile[] = [
   {
     name: 'a snippet beside a zone',
     text: '(a) b {\nimport a\n}',
-    problems: ['2:8: cannot import "/etc/a": no such snippet before here, and no such file'],
+    problems: ['2:8: cannot import "/etc/a": no such snippet above, and no such file'],
   },
   {
     name: 'a snippet that comes later',
     text: '. {\n  import a\n}\n(a) {\n}',
-    problems: ['2:10: cannot import "/etc/a": the snippet is defined below, in line 4; move it up'],
+    problems: ['2:10: cannot import "/etc/a": the snippet is defined below, on line 4; move it up'],
   },
   {
     name: 'an import of nothing',
     text: '. {\n  import\n}',
-    problems: ['2:3: import needs a snippet, a file or a pattern'],
+    problems: ['2:3: "import" needs a snippet, a file or a pattern'],
   },
   {
     name: 'an import of nothing at the end',
     text: 'import',
-    problems: ['1:1: import needs a snippet, a file or a pattern'],
+    problems: ['1:1: "import" needs a snippet, a file or a pattern'],
   },
   {
     name: 'an import of nothing before a brace',
     text: '. { import }',
-    problems: ['1:5: import needs a snippet, a file or a pattern'],
+    problems: ['1:5: "import" needs a snippet, a file or a pattern'],
   },
   {
     name: 'an import of a block',
     text: '. {\nimport {\nlog\n}\n}',
-    problems: ['2:1: import needs a snippet, a file or a pattern'],
+    problems: ['2:1: "import" needs a snippet, a file or a pattern'],
   },
   {
     name: 'an import of two',
     text: 'import x y',
-    problems: ['1:10: import takes one snippet, file or pattern'],
+    problems: ['1:10: "import" takes only one snippet, file or pattern'],
   },
   {
     name: 'an import with a block',
     text: '. {\nimport x {\n}\n}',
-    problems: ['2:10: import takes one snippet, file or pattern'],
+    problems: ['2:10: "import" takes only one snippet, file or pattern'],
   },
   {
     name: 'a file that is not there',
     text: 'import no/file',
-    problems: ['1:8: cannot import "/etc/no/file": no such snippet before here, and no such file'],
+    problems: ['1:8: cannot import "/etc/no/file": no such snippet above, and no such file'],
   },
   {
     name: 'two wildcards',
@@ -189,12 +189,12 @@ export const REFUSED: readonly RefusedCorefile[] = [
   {
     name: 'a class of letters',
     text: 'import [ab]',
-    problems: ['1:8: "[ab]" has brackets; a pattern may have one "*" and one "?"'],
+    problems: ['1:8: "[ab]" has brackets; a pattern can have one "*" and one "?"'],
   },
   {
     name: 'what is wrong in an imported file',
     text: 'import bad',
-    problems: ['/etc/bad:3:1: this "}" closes nothing; the block of line 1 ended in line 2'],
+    problems: ['/etc/bad:3:1: this "}" closes nothing; the block of line 1 ended on line 2'],
   },
   {
     name: 'a snippet that imports itself',
@@ -204,21 +204,21 @@ export const REFUSED: readonly RefusedCorefile[] = [
   {
     name: 'snippets that import each other',
     text: '(a) {\nimport b\nlog\n}\n(b) {\nimport a\n}\n. {\nimport a\n}',
-    problems: ['6:1: import never ends'],
+    problems: ['6:1: more than 10000 imports: a file imports itself'],
   },
   {
     name: 'a file that imports itself',
     text: 'import self',
-    problems: ['/etc/self:1:1: import never ends'],
+    problems: ['/etc/self:1:1: more than 10000 imports: a file imports itself'],
   },
   {
     name: 'imports that double',
     text: '(a) {\nimport b\nimport b\n}\n(b) {\nimport a\n}\n. {\nimport a\n}',
-    problems: ['6:1: import never ends'],
+    problems: ['6:1: more than 10000 imports: a file imports itself'],
   },
   {
     name: 'blocks deeper than anyone needs',
     text: `. {\n${'a {\n'.repeat(101)}`,
-    problems: ['102:3: over 100 blocks within each other'],
+    problems: ['102:3: more than 100 nested blocks'],
   },
 ]

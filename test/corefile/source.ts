@@ -4,10 +4,10 @@
  */
 import assert from 'node:assert/strict'
 import { posix } from 'node:path'
+import type { CorefileSource } from '../../src/corefile/lexeme-stream.ts'
 import { parseCorefile } from '../../src/corefile/parse-corefile.ts'
 import { ConfigError } from '../../src/corefile/problem.ts'
 import type { Directive, Line, ServerBlock } from '../../src/corefile/server-block.ts'
-import type { CorefileSource } from '../../src/corefile/token-stream.ts'
 import type { ZoneKey } from '../../src/corefile/zone-key.ts'
 import { formatName } from '../../src/dns/name.ts'
 

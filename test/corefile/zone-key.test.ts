@@ -160,18 +160,18 @@ describe('parseZoneKey refuses', () => {
     {
       name: 'gRPC',
       text: 'grpc://.',
-      message: '"grpc://.": DNS over gRPC is not served; use "tls://" or "https://"',
+      message: '"grpc://.": DNS over gRPC is not supported; use "tls://" or "https://"',
     },
     {
       name: 'QUIC',
       text: 'quic://.:853',
-      message: '"quic://.:853": DNS over QUIC is not served; use "tls://" or "https://"',
+      message: '"quic://.:853": DNS over QUIC is not supported; use "tls://" or "https://"',
     },
     {
       name: 'HTTP/3',
       text: 'https3://.',
       message:
-        '"https3://.": HTTP/3 is not served; use "https://", over which a gateway may offer it',
+        '"https3://.": HTTP/3 is not supported; use "https://", a proxy before it can add HTTP/3',
     },
     {
       name: 'another scheme',

@@ -37,17 +37,17 @@ describe('any', () => {
     {
       name: 'takes no argument',
       directives: ['any x'],
-      problem: 'Corefile:2:7: "any" takes no argument, got "x"',
+      problem: 'Corefile:2:7: "any" takes no arguments, got "x"',
     },
     {
       name: 'takes no options',
       directives: [directive('any', 'x')],
-      problem: 'Corefile:3:5: "any" has no option "x", nor any other',
+      problem: 'Corefile:3:5: "any" has no options; remove "x"',
     },
     {
       name: 'stands once in a block',
       directives: ['any', 'any'],
-      problem: 'Corefile:3:3: "any" stands twice in this server block, once is allowed',
+      problem: 'Corefile:3:3: "any" appears twice in this server block; remove one',
     },
   ]
   for (const { name, directives, problem } of problems) {

@@ -73,17 +73,17 @@ describe('bufsize', () => {
     {
       name: 'is one number',
       directives: ['bufsize 512 1232'],
-      problem: 'Corefile:2:15: "bufsize" takes at most 1, got "1232"',
+      problem: 'Corefile:2:15: "bufsize" takes at most 1 argument(s), got "1232"',
     },
     {
       name: 'takes no options',
       directives: [directive('bufsize', 'size 512')],
-      problem: 'Corefile:3:5: "bufsize" has no option "size", nor any other',
+      problem: 'Corefile:3:5: "bufsize" has no options; remove "size"',
     },
     {
       name: 'stands once in a block',
       directives: ['bufsize', 'bufsize'],
-      problem: 'Corefile:3:3: "bufsize" stands twice in this server block, once is allowed',
+      problem: 'Corefile:3:3: "bufsize" appears twice in this server block; remove one',
     },
   ]
   for (const { name, directives, problem } of problems) {

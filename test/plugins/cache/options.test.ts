@@ -295,7 +295,7 @@ describe('parseCache', () => {
     {
       name: 'refuses a second directive',
       line: 'cache\n  cache',
-      problem: 'Corefile:3:3: "cache" stands twice in this server block, once is allowed',
+      problem: 'Corefile:3:3: "cache" appears twice in this server block; remove one',
     },
   ]
   for (const { name, line, problem } of problems) {

@@ -66,12 +66,12 @@ describe('cancel', () => {
     {
       name: 'takes one duration',
       directives: ['cancel 1s 2s'],
-      problem: 'Corefile:2:13: "cancel" takes at most 1, got "2s"',
+      problem: 'Corefile:2:13: "cancel" takes at most 1 argument(s), got "2s"',
     },
     {
       name: 'takes no options',
       directives: [directive('cancel', 'x')],
-      problem: 'Corefile:3:5: "cancel" has no option "x", nor any other',
+      problem: 'Corefile:3:5: "cancel" has no options; remove "x"',
     },
   ]
   for (const { name, directives, problem } of problems) {

@@ -93,12 +93,12 @@ describe('chaos', () => {
     {
       name: 'has no options',
       directives: [directive('chaos', 'version v')],
-      problem: 'Corefile:3:5: "chaos" has no option "version", nor any other',
+      problem: 'Corefile:3:5: "chaos" has no options; remove "version"',
     },
     {
       name: 'stands once in a block',
       directives: ['chaos', 'chaos'],
-      problem: 'Corefile:3:3: "chaos" stands twice in this server block, once is allowed',
+      problem: 'Corefile:3:3: "chaos" appears twice in this server block; remove one',
     },
   ]
   for (const { name, directives, problem } of problems) {

@@ -16,12 +16,12 @@ describe('debug', () => {
     {
       name: 'takes no argument',
       directives: ['debug off'],
-      problem: 'Corefile:2:9: "debug" takes no argument, got "off"',
+      problem: 'Corefile:2:9: "debug" takes no arguments, got "off"',
     },
     {
       name: 'takes no options',
       directives: ['debug', directive('debug', 'x')],
-      problem: 'Corefile:4:5: "debug" has no option "x", nor any other',
+      problem: 'Corefile:4:5: "debug" has no options; remove "x"',
     },
   ]
   for (const { name, directives, problem } of problems) {

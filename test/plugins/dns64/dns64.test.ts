@@ -187,7 +187,7 @@ describe('dns64', () => {
     {
       name: 'has one prefix',
       directive: 'dns64 64::/96 64::/96',
-      problem: '2:17: "dns64" takes at most 1, got "64::/96"',
+      problem: '2:17: "dns64" takes at most 1 argument(s), got "64::/96"',
     },
     {
       name: 'needs a prefix behind the word',

@@ -116,7 +116,7 @@ describe('dnssec', () => {
 
   test('stands once in a block', () => {
     assert.deepEqual(problemsOf('example.net {\n  dnssec\n  dnssec\n}'), [
-      'Corefile:3:3: "dnssec" stands twice in this server block, once is allowed',
+      'Corefile:3:3: "dnssec" appears twice in this server block; remove one',
     ])
   })
 })

@@ -72,7 +72,9 @@ describe('errors', () => {
   const REASON = 'no plugin of the server block has an answer'
   const ALIKE = `2 errors like '^no plugin' occurred in last 5m`
 
-  /** What is logged of some failures, one minute after another, and at the end: level and message. */
+  /**
+   * What is logged of some failures, one minute after another, and at the end: level and message.
+   */
   async function logOf(option: string, count: number): Promise<string[]> {
     const { host, resolver, ...server } = await failing(option, count)
     resolver.stop()
@@ -189,7 +191,7 @@ describe('errors', () => {
     {
       name: 'stands once in a block',
       directives: ['errors', 'errors'],
-      problem: '3:3: "errors" stands twice in this server block, once is allowed',
+      problem: '3:3: "errors" appears twice in this server block; remove one',
     },
     {
       name: 'needs an expression',

@@ -103,6 +103,6 @@ describe('the options of etcd', () => {
 
   test('stand once in a block', () => {
     const [problem] = problemsOf(block('etcd a.test', 'etcd b.test'))
-    assert.match(problem ?? '', /^Corefile:3:3: "etcd" stands twice/)
+    assert.match(problem ?? '', /^Corefile:3:3: "etcd" appears twice/)
   })
 })

@@ -117,7 +117,7 @@ describe('geoip refuses', () => {
     {
       name: 'several databases',
       lines: ['geoip city.mmdb', 'geoip asn.mmdb'],
-      problem: '3:3: "geoip" stands twice in this server block, once is allowed',
+      problem: '3:3: "geoip" appears twice in this server block; remove one',
     },
     {
       name: 'other options',

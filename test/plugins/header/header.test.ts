@@ -115,7 +115,7 @@ describe('options of header', () => {
     {
       name: 'are all there is',
       directives: [directive('header x', 'response set ra')],
-      problem: 'Corefile:2:10: "header" takes no argument, got "x"',
+      problem: 'Corefile:2:10: "header" takes no arguments, got "x"',
     },
     {
       name: 'are about queries or responses',

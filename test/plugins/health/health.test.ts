@@ -35,7 +35,7 @@ describe('health', () => {
     {
       name: 'is at one address',
       directives: ['health :8080 :8081'],
-      problem: 'Corefile:2:16: "health" takes at most 1, got ":8081"',
+      problem: 'Corefile:2:16: "health" takes at most 1 argument(s), got ":8081"',
     },
     {
       name: 'needs to know how long lameduck is',

@@ -387,7 +387,7 @@ describe('options of hosts', () => {
     {
       name: 'stand once in a block',
       directives: ['hosts', 'hosts'],
-      problem: 'Corefile:3:3: "hosts" stands twice in this server block, once is allowed',
+      problem: 'Corefile:3:3: "hosts" appears twice in this server block; remove one',
     },
   ]
   for (const { name, directives, problem } of problems) {

@@ -17,7 +17,7 @@ describe('https', () => {
   }
 
   const problems: { line: string; problem: string }[] = [
-    { line: 'https 200', problem: ':2:9: "https" takes no argument, got "200"' },
+    { line: 'https 200', problem: ':2:9: "https" takes no arguments, got "200"' },
     {
       line: directive('https', 'max_connections'),
       problem: ':3:5: "max_connections" takes 1 argument(s), got 0',

@@ -57,7 +57,7 @@ describe('k8s_external takes', () => {
             file: 'Corefile',
             line: 3,
             column: 11,
-            message: '"ttl" takes one argument; "8" is passed over',
+            message: '"ttl" takes one argument; "8" is ignored',
           },
         ],
       },

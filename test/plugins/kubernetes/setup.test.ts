@@ -278,7 +278,7 @@ describe('what is wrong with kubernetes', () => {
     {
       name: 'is that it stands twice',
       directives: ['kubernetes cluster.local', 'kubernetes example.org'],
-      problem: 'Corefile:3:3: "kubernetes" stands twice in this server block, once is allowed',
+      problem: 'Corefile:3:3: "kubernetes" appears twice in this server block; remove one',
     },
     {
       name: 'is an option that it does not have',

@@ -95,7 +95,7 @@ describe('loadbalance', () => {
     {
       name: 'takes one argument with round_robin',
       directives: ['loadbalance round_robin file'],
-      problem: 'Corefile:2:27: "loadbalance" takes at most 1, got "file"',
+      problem: 'Corefile:2:27: "loadbalance" takes at most 1 argument(s), got "file"',
     },
     {
       name: 'needs a file with weighted',
@@ -105,7 +105,7 @@ describe('loadbalance', () => {
     {
       name: 'takes one file with weighted',
       directives: ['loadbalance weighted a b'],
-      problem: 'Corefile:2:26: "loadbalance" takes at most 2, got "b"',
+      problem: 'Corefile:2:26: "loadbalance" takes at most 2 argument(s), got "b"',
     },
     {
       name: 'prefers blocks of addresses',

@@ -133,7 +133,7 @@ describe('local', () => {
     {
       name: 'takes no argument',
       directives: ['local x'],
-      problem: 'Corefile:2:9: "local" takes no argument, got "x"',
+      problem: 'Corefile:2:9: "local" takes no arguments, got "x"',
     },
     {
       name: 'has one option',

@@ -90,17 +90,17 @@ describe('loop', () => {
     {
       name: 'takes no argument',
       directives: ['loop x'],
-      problem: 'Corefile:2:8: "loop" takes no argument, got "x"',
+      problem: 'Corefile:2:8: "loop" takes no arguments, got "x"',
     },
     {
       name: 'takes no options',
       directives: [directive('loop', 'x')],
-      problem: 'Corefile:3:5: "loop" has no option "x", nor any other',
+      problem: 'Corefile:3:5: "loop" has no options; remove "x"',
     },
     {
       name: 'stands once in a block',
       directives: ['loop', 'loop'],
-      problem: 'Corefile:3:3: "loop" stands twice in this server block, once is allowed',
+      problem: 'Corefile:3:3: "loop" appears twice in this server block; remove one',
     },
   ]
   for (const { name, directives, problem } of problems) {

@@ -28,12 +28,12 @@ describe('metadata', () => {
     {
       name: 'has no options',
       directives: [directive('metadata', 'foo')],
-      problem: 'Corefile:3:5: "metadata" has no option "foo", nor any other',
+      problem: 'Corefile:3:5: "metadata" has no options; remove "foo"',
     },
     {
       name: 'stands once in a block',
       directives: ['metadata', 'metadata'],
-      problem: 'Corefile:3:3: "metadata" stands twice in this server block, once is allowed',
+      problem: 'Corefile:3:3: "metadata" appears twice in this server block; remove one',
     },
     {
       name: 'has names for zones',

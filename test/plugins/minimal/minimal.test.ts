@@ -50,17 +50,17 @@ describe('minimal', () => {
     {
       name: 'takes no argument',
       directives: ['minimal x'],
-      problem: 'Corefile:2:11: "minimal" takes no argument, got "x"',
+      problem: 'Corefile:2:11: "minimal" takes no arguments, got "x"',
     },
     {
       name: 'takes no options',
       directives: [directive('minimal', 'x')],
-      problem: 'Corefile:3:5: "minimal" has no option "x", nor any other',
+      problem: 'Corefile:3:5: "minimal" has no options; remove "x"',
     },
     {
       name: 'stands once in a block',
       directives: ['minimal', 'minimal'],
-      problem: 'Corefile:3:3: "minimal" stands twice in this server block, once is allowed',
+      problem: 'Corefile:3:3: "minimal" appears twice in this server block; remove one',
     },
   ]
   for (const { name, directives, problem } of problems) {

@@ -26,17 +26,17 @@ describe('multisocket', () => {
     {
       name: 'takes no more than that',
       directives: ['multisocket 1 2'],
-      problem: 'Corefile:2:17: "multisocket" takes at most 1, got "2"',
+      problem: 'Corefile:2:17: "multisocket" takes at most 1 argument(s), got "2"',
     },
     {
       name: 'takes no options',
       directives: [directive('multisocket', 'x')],
-      problem: 'Corefile:3:5: "multisocket" has no option "x", nor any other',
+      problem: 'Corefile:3:5: "multisocket" has no options; remove "x"',
     },
     {
       name: 'stands once in a block',
       directives: ['multisocket', 'multisocket'],
-      problem: 'Corefile:3:3: "multisocket" stands twice in this server block, once is allowed',
+      problem: 'Corefile:3:3: "multisocket" appears twice in this server block; remove one',
     },
   ]
   for (const { name, directives, problem } of problems) {

@@ -61,12 +61,12 @@ describe('nsid', () => {
     {
       name: 'stands once in a block',
       directives: ['nsid a', 'nsid b'],
-      problem: 'Corefile:3:3: "nsid" stands twice in this server block, once is allowed',
+      problem: 'Corefile:3:3: "nsid" appears twice in this server block; remove one',
     },
     {
       name: 'has no options',
       directives: [directive('nsid', 'a')],
-      problem: 'Corefile:3:5: "nsid" has no option "a", nor any other',
+      problem: 'Corefile:3:5: "nsid" has no options; remove "a"',
     },
     {
       name: 'leaves room for an answer',

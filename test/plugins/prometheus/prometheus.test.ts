@@ -227,7 +227,7 @@ describe('prometheus', () => {
     {
       name: 'is at one address',
       directives: ['prometheus :9153 :9154'],
-      problem: 'Corefile:2:20: "prometheus" takes at most 1, got ":9154"',
+      problem: 'Corefile:2:20: "prometheus" takes at most 1 argument(s), got ":9154"',
     },
     {
       name: 'has two options',
@@ -248,7 +248,7 @@ describe('prometheus', () => {
     {
       name: 'stands once in a block',
       directives: ['prometheus', 'prometheus'],
-      problem: 'Corefile:3:3: "prometheus" stands twice in this server block, once is allowed',
+      problem: 'Corefile:3:3: "prometheus" appears twice in this server block; remove one',
     },
   ]
   for (const { name, directives, problem } of problems) {

@@ -34,7 +34,7 @@ describe('ready', () => {
     {
       name: 'is at one address',
       directives: ['ready :8181 :8182'],
-      problem: 'Corefile:2:15: "ready" takes at most 1, got ":8182"',
+      problem: 'Corefile:2:15: "ready" takes at most 1 argument(s), got ":8182"',
     },
     {
       name: 'has a port',
@@ -54,7 +54,7 @@ describe('ready', () => {
     {
       name: 'stands once in a block',
       directives: ['ready', 'ready'],
-      problem: 'Corefile:3:3: "ready" stands twice in this server block, once is allowed',
+      problem: 'Corefile:3:3: "ready" appears twice in this server block; remove one',
     },
   ]
   for (const { name, directives, problem } of problems) {

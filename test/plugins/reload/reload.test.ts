@@ -46,17 +46,17 @@ describe('reload', () => {
     {
       name: 'takes two arguments',
       directives: ['reload 30s 15s 5s'],
-      problem: 'Corefile:2:18: "reload" takes at most 2, got "5s"',
+      problem: 'Corefile:2:18: "reload" takes at most 2 argument(s), got "5s"',
     },
     {
       name: 'takes no options',
       directives: [directive('reload', 'interval 30s')],
-      problem: 'Corefile:3:5: "reload" has no option "interval", nor any other',
+      problem: 'Corefile:3:5: "reload" has no options; remove "interval"',
     },
     {
       name: 'stands once in a block',
       directives: ['reload', 'reload'],
-      problem: 'Corefile:3:3: "reload" stands twice in this server block, once is allowed',
+      problem: 'Corefile:3:3: "reload" appears twice in this server block; remove one',
     },
   ]
   for (const { name, directives, problem } of problems) {

@@ -40,12 +40,12 @@ describe('root', () => {
     {
       name: 'is one folder',
       directives: ['root a b'],
-      problem: 'Corefile:2:10: "root" takes at most 1, got "b"',
+      problem: 'Corefile:2:10: "root" takes at most 1 argument(s), got "b"',
     },
     {
       name: 'has no options',
       directives: [directive('root a', 'b')],
-      problem: 'Corefile:3:5: "root" has no option "b", nor any other',
+      problem: 'Corefile:3:5: "root" has no options; remove "b"',
     },
   ]
   for (const { name, directives, problem } of problems) {

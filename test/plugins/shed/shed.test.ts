@@ -14,17 +14,17 @@ describe('shed', () => {
     {
       name: 'takes no argument',
       corefile: block('shed x'),
-      problem: 'Corefile:2:8: "shed" takes no argument, got "x"',
+      problem: 'Corefile:2:8: "shed" takes no arguments, got "x"',
     },
     {
       name: 'takes no options',
       corefile: block(directive('shed', 'x')),
-      problem: 'Corefile:3:5: "shed" has no option "x", nor any other',
+      problem: 'Corefile:3:5: "shed" has no options; remove "x"',
     },
     {
       name: 'stands once in a block',
       corefile: block('shed', 'shed'),
-      problem: 'Corefile:3:3: "shed" stands twice in this server block, once is allowed',
+      problem: 'Corefile:3:3: "shed" appears twice in this server block; remove one',
     },
     {
       name: 'is for plain DNS',

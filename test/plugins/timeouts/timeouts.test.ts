@@ -67,7 +67,7 @@ describe('timeouts', () => {
     {
       name: 'have no argument',
       text: directive('timeouts 5s', 'read 5s'),
-      problem: '2:12: "timeouts" takes no argument, got "5s"',
+      problem: '2:12: "timeouts" takes no arguments, got "5s"',
     },
     {
       name: 'are for three things, and a number',

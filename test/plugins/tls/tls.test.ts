@@ -88,7 +88,7 @@ https://b.org {
     },
     {
       line: 'tls cert.pem key.pem\n  tls cert.pem key.pem',
-      problem: ':3:3: "tls" stands twice in this server block, once is allowed',
+      problem: ':3:3: "tls" appears twice in this server block; remove one',
     },
   ]
   for (const { line, problem } of problems) {

@@ -65,7 +65,7 @@ describe('the options of trace', () => {
     {
       name: 'a third argument',
       line: 'trace zipkin a b',
-      problem: 'Corefile:2:18: "trace" takes at most 2, got "b"',
+      problem: 'Corefile:2:18: "trace" takes at most 2 argument(s), got "b"',
     },
     {
       name: 'a collector that is none',

@@ -156,7 +156,7 @@ describe('tsig', () => {
 
   test('stands once in a block', () => {
     assert.deepEqual(problemsOf(block('tsig', 'tsig')), [
-      'Corefile:3:3: "tsig" stands twice in this server block, once is allowed',
+      'Corefile:3:3: "tsig" appears twice in this server block; remove one',
     ])
   })
 })

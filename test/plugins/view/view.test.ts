@@ -103,12 +103,12 @@ describe('the set-up of view', () => {
     {
       name: 'has one name',
       directives: ['view a b'],
-      problem: 'Corefile:2:10: "view" takes at most 1, got "b"',
+      problem: 'Corefile:2:10: "view" takes at most 1 argument(s), got "b"',
     },
     {
       name: 'stands once in a block',
       directives: ['view a', 'view b'],
-      problem: 'Corefile:3:3: "view" stands twice in this server block, once is allowed',
+      problem: 'Corefile:3:3: "view" appears twice in this server block; remove one',
     },
     {
       name: 'has no other option',

@@ -70,17 +70,17 @@ describe('whoami', () => {
     {
       name: 'takes no argument',
       directives: ['whoami x'],
-      problem: 'Corefile:2:10: "whoami" takes no argument, got "x"',
+      problem: 'Corefile:2:10: "whoami" takes no arguments, got "x"',
     },
     {
       name: 'takes no options',
       directives: [directive('whoami', 'x')],
-      problem: 'Corefile:3:5: "whoami" has no option "x", nor any other',
+      problem: 'Corefile:3:5: "whoami" has no options; remove "x"',
     },
     {
       name: 'stands once in a block',
       directives: ['whoami', 'whoami'],
-      problem: 'Corefile:3:3: "whoami" stands twice in this server block, once is allowed',
+      problem: 'Corefile:3:3: "whoami" appears twice in this server block; remove one',
     },
   ]
   for (const { name, directives, problem } of problems) {

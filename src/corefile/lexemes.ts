@@ -1,41 +1,41 @@
 /**
- * Splits a Corefile into words, as CoreDNS's lexer does (github.com/coredns/caddy,
+ * Splits a Corefile into lexemes, as CoreDNS's lexer does (github.com/coredns/caddy,
  * caddyfile/lexer.go).
  *
- * Blanks separate words; `#` outside of quotes begins a comment that runs to the end of the line,
- * but within a word only to the next blank; double quotes keep blanks and line ends, and `\"` in
- * them is a quote, but not behind another backslash; back quotes mean nothing.
+ * White space separates lexemes. `#` starts a comment up to the end of the line, within a word only
+ * up to the next white space. Double quotes keep white space and line breaks; `\"` in them is a
+ * quote, but not after another backslash. Back quotes have no meaning.
  * @module
  */
 import { configError, type Position } from './problem.ts'
 
-/** A word and where it begins. */
-export type Token = Position & {
+/** A word or a brace, with its position. */
+export type Lexeme = Position & {
   readonly text: string
-  /** The line that the word ends in: a quoted one may go over several. */
+  /** The line of its end; a quoted lexeme can span several lines. */
   readonly lastLine: number
-  /** Whether it stood in quotes, so that braces in it mean nothing. */
+  /** Whether it was quoted; a quoted brace has no meaning. */
   readonly isQuoted: boolean
-  /** What its writer hardly meant: a quote that never closes, or `#` within the word. */
+  /** A likely mistake: a quote that is not closed, or `#` within the word. */
   readonly mishap?: 'open quote' | 'hash within'
 }
 
-/** Words of a Corefile with all that it imports: 100 times those of a large one. */
+/** Maximum number of lexemes with all imports: 100 times those of a large Corefile. */
 export const WORDS_MAX = 1_000_000
 
 const BYTE_ORDER_MARK = '\ufeff'
-/** What Go takes for a blank (unicode.IsSpace). */
+/** Go's white space (unicode.IsSpace). */
 const BLANK = /[^\S\ufeff]|\u0085/
 
-/** A word with what follows it. */
-type Read = Pick<Token, 'text' | 'mishap'> & { readonly end: number }
+/** A lexeme's text, and the offset of its end. */
+type Read = Pick<Lexeme, 'text' | 'mishap'> & { readonly end: number }
 
 /**
- * Splits text into words. A quote that is not closed runs to the end of the file.
- * @throws {ConfigError} at the first word beyond `WORDS_MAX`
+ * Splits text into lexemes. A quote that is not closed runs to the end of the file.
+ * @throws {ConfigError} at the first lexeme beyond `WORDS_MAX`
  */
-export function readTokens(text: string, file: string): Token[] {
-  const tokens: Token[] = []
+export function readLexemes(text: string, file: string): Lexeme[] {
+  const lexemes: Lexeme[] = []
   let at = text.startsWith(BYTE_ORDER_MARK) ? 1 : 0
   let line = 1
   let lineStart = at
@@ -48,36 +48,39 @@ export function readTokens(text: string, file: string): Token[] {
     else if (char === '#') at = endOfLine(text, at)
     else {
       const position = { file, line, column: at - lineStart + 1 }
-      if (tokens.length === WORDS_MAX) throw configError(position, `over ${WORDS_MAX} words`)
+      if (lexemes.length === WORDS_MAX) throw configError(position, `more than ${WORDS_MAX} words`)
       const isQuoted = char === '"'
       const { end, ...word } = isQuoted ? readQuoted(text, at + 1) : readWord(text, at)
       const breaks = text.slice(at, end).split('\n').length - 1
       if (breaks > 0) lineStart = text.lastIndexOf('\n', end - 1) + 1
       line += breaks
       const isNothing = word.text === '' && word.mishap !== undefined
-      if (!isNothing) tokens.push({ ...position, ...word, lastLine: line, isQuoted })
+      if (!isNothing) lexemes.push({ ...position, ...word, lastLine: line, isQuoted })
       at = end
     }
   }
-  return tokens
+  return lexemes
 }
 
-/** Whether a word is a brace, which in quotes it is not. */
-export function isBrace(token: Token | undefined, brace: '{' | '}'): boolean {
-  return token?.text === brace && !token.isQuoted
+/** Returns whether a lexeme is this brace, unquoted. */
+export function isBrace(lexeme: Lexeme | undefined, brace: '{' | '}'): boolean {
+  return lexeme?.text === brace && !lexeme.isQuoted
 }
 
-/** Whether a word is a brace of either kind. */
-export function isAnyBrace(token: Token): boolean {
-  return isBrace(token, '{') || isBrace(token, '}')
+/** Returns whether a lexeme is a brace, unquoted. */
+export function isAnyBrace(lexeme: Lexeme): boolean {
+  return isBrace(lexeme, '{') || isBrace(lexeme, '}')
 }
 
-/** A word of a snippet is never on the line of what came before it: its lines are above. */
-export function isSameLine(previous: Token, token: Token): boolean {
-  return token.file === previous.file && token.line === previous.lastLine
+/**
+ * Returns whether a lexeme is on the line where the previous one ends. A snippet's lexemes keep the
+ * lines of their definition, so its first one is never on the line of the import.
+ */
+export function isSameLine(previous: Lexeme, lexeme: Lexeme): boolean {
+  return lexeme.file === previous.file && lexeme.line === previous.lastLine
 }
 
-/** Carriage returns are left out, wherever they stand. */
+/** Reads an unquoted word; removes carriage returns everywhere. */
 function readWord(text: string, start: number): Read {
   let end = start
   while (end < text.length && !isEndOfWord(text.charAt(end))) end++

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import { describe, test } from 'vitest'
-import { readTokens, WORDS_MAX } from '../../src/corefile/tokens.ts'
+import { readLexemes, WORDS_MAX } from '../../src/corefile/lexemes.ts'
 
 function textsOf(text: string): string[] {
-  return readTokens(text, 'Corefile').map((token) => token.text)
+  return readLexemes(text, 'Corefile').map((lexeme) => lexeme.text)
 }
 
-describe('readTokens splits', () => {
+describe('readLexemes splits', () => {
   const cases: { name: string; text: string; words: readonly string[] }[] = [
     { name: 'nothing', text: '', words: [] },
     { name: 'blanks only', text: ' \t\r\n \n', words: [] },
@@ -45,7 +45,7 @@ describe('readTokens splits', () => {
   }
 })
 
-describe('readTokens says where words are', () => {
+describe('readLexemes says where words are', () => {
   const cases: { name: string; text: string; places: readonly string[] }[] = [
     { name: 'from 1:1', text: 'a bc d', places: ['1:1', '1:3', '1:6'] },
     { name: 'on later lines', text: 'a\n\n  b\n', places: ['1:1', '3:3'] },
@@ -57,9 +57,9 @@ describe('readTokens says where words are', () => {
   ]
   for (const { name, text, places } of cases) {
     test(name, () => {
-      const tokens = readTokens(text, 'Corefile')
+      const lexemes = readLexemes(text, 'Corefile')
       assert.deepEqual(
-        tokens.map(({ line, column }) => `${line}:${column}`),
+        lexemes.map(({ line, column }) => `${line}:${column}`),
         places,
       )
     })
@@ -67,20 +67,20 @@ describe('readTokens says where words are', () => {
 
   test('and what their writer hardly meant', () => {
     assert.deepEqual(
-      readTokens('a#b "c#d" "e', 'Corefile').map(({ mishap }) => mishap),
+      readLexemes('a#b "c#d" "e', 'Corefile').map(({ mishap }) => mishap),
       ['hash within', undefined, 'open quote'],
     )
   })
 
   test('in which file, until which line, and whether in quotes', () => {
-    assert.deepEqual(readTokens('a "b\n{"', '/etc/x'), [
+    assert.deepEqual(readLexemes('a "b\n{"', '/etc/x'), [
       { file: '/etc/x', line: 1, column: 1, text: 'a', lastLine: 1, isQuoted: false },
       { file: '/etc/x', line: 1, column: 3, text: 'b\n{', lastLine: 2, isQuoted: true },
     ])
   })
 })
 
-describe('readTokens, given anything,', () => {
+describe('readLexemes, given anything,', () => {
   const text = (): fc.Arbitrary<string> =>
     fc
       .array(fc.constantFrom('a', '"', '\\', '#', '\n', '\r\n', ' ', '{', 'é', '\ufeff'))
@@ -90,10 +90,10 @@ describe('readTokens, given anything,', () => {
     fc.assert(
       fc.property(text(), (input) => {
         const lines = input.replace(/^\ufeff/, '').split('\n')
-        for (const token of readTokens(input, 'Corefile')) {
-          const line = lines[token.line - 1] ?? ''
-          const start = token.isQuoted ? '"' : token.text
-          assert.ok(line.startsWith(start, token.column - 1), JSON.stringify(token))
+        for (const lexeme of readLexemes(input, 'Corefile')) {
+          const line = lines[lexeme.line - 1] ?? ''
+          const start = lexeme.isQuoted ? '"' : lexeme.text
+          assert.ok(line.startsWith(start, lexeme.column - 1), JSON.stringify(lexeme))
         }
       }),
       { numRuns: 1000 },
@@ -112,9 +112,9 @@ describe('readTokens, given anything,', () => {
 
   test('refuses more words than a Corefile may have, at the first of them', () => {
     const words = 'a\n'.repeat(WORDS_MAX)
-    assert.throws(() => readTokens(`${words}b c`, 'Corefile'), {
+    assert.throws(() => readLexemes(`${words}b c`, 'Corefile'), {
       name: 'ConfigError',
-      message: `Corefile:${WORDS_MAX + 1}:1: over ${WORDS_MAX} words`,
+      message: `Corefile:${WORDS_MAX + 1}:1: more than ${WORDS_MAX} words`,
     })
   })
 
@@ -122,7 +122,7 @@ describe('readTokens, given anything,', () => {
     fc.assert(
       fc.property(text(), (input) => {
         let last = 1
-        for (const { line, lastLine, text: word } of readTokens(input, 'Corefile')) {
+        for (const { line, lastLine, text: word } of readLexemes(input, 'Corefile')) {
           assert.ok(last <= line)
           assert.equal(lastLine - line, word.split('\n').length - 1)
           last = lastLine

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'vitest'
+import { LexemeStream } from '../../src/corefile/lexeme-stream.ts'
 import { readCorefile } from '../../src/corefile/parse-corefile.ts'
-import { TokenStream } from '../../src/corefile/token-stream.ts'
 import { COREFILE, type Surroundings, sourceOf } from './source.ts'
 
 function warningsOf(text: string, surroundings: Surroundings = {}): string[] {
@@ -10,56 +10,56 @@ function warningsOf(text: string, surroundings: Surroundings = {}): string[] {
   return warnings.map(({ line, column, message }) => `${line}:${column}: ${message}`)
 }
 
-describe('TokenStream', () => {
+describe('LexemeStream', () => {
   test('goes from word to word', () => {
-    const stream = new TokenStream('a b\nc', COREFILE, sourceOf())
+    const stream = new LexemeStream('a b\nc', COREFILE, sourceOf())
     const seen: string[] = []
-    for (; stream.token !== undefined; stream.advance()) {
-      seen.push(`${stream.token.text} ${stream.isLineStart()} ${stream.previous?.text}`)
+    for (; stream.lexeme !== undefined; stream.advance()) {
+      seen.push(`${stream.lexeme.text} ${stream.isLineStart()} ${stream.previous?.text}`)
     }
     assert.deepEqual(seen, ['a true undefined', 'b false a', 'c true b'])
   })
 
   test('goes on behind a block, and says whether it was closed', () => {
-    const stream = new TokenStream('a { b } } c { d', COREFILE, sourceOf())
+    const stream = new LexemeStream('a { b } } c { d', COREFILE, sourceOf())
     assert.equal(stream.skipBlock(), true)
-    assert.equal(stream.token?.text, 'c')
+    assert.equal(stream.lexeme?.text, 'c')
     assert.equal(stream.skipBlock(), false)
-    assert.equal(stream.token, undefined)
+    assert.equal(stream.lexeme, undefined)
   })
 })
 
-describe('TokenStream warns of', () => {
+describe('LexemeStream warns of', () => {
   const cases: { name: string; text: string; warnings: string[] }[] = [
     {
       name: 'a variable that is not set, once',
       text: '{$NONE}. {\n  log {$NONE}\n  errors {$SET}\n}',
-      warnings: ['1:1: environment variable "NONE" is not set, and stands for nothing'],
+      warnings: ['1:1: environment variable "NONE" is not set; using an empty value'],
     },
     {
       name: 'a pattern that no file matches',
       text: '. {\n  import none/*.conf\n}',
-      warnings: ['2:10: no file matches "/etc/none/*.conf": nothing is imported'],
+      warnings: ['2:10: no file matches "/etc/none/*.conf"; nothing imported'],
     },
     {
       name: '"#" within a word',
       text: '. {\n  cache 30#seconds of\n}',
       warnings: [
-        '2:9: "#" within a word hides the rest of that word; put a blank before a comment',
+        '2:9: "#" within a word hides the rest of that word; put a space before a comment',
       ],
     },
     {
       name: 'a closing brace behind words',
       text: '(s) {\n  log\n}\n. {\n  cache { success 1 }\n}\nb { import s }',
       warnings: [
-        '5:21: CoreDNS takes this "}" only on a line of its own',
-        '7:14: CoreDNS takes this "}" only on a line of its own',
+        '5:21: CoreDNS accepts this "}" only on a line of its own',
+        '7:14: CoreDNS accepts this "}" only on a line of its own',
       ],
     },
     {
       name: 'a server block that only the end closes, as CoreDNS lets it',
       text: 'a {\n}\n. {\n  cache {\n    success 1\n  }\n',
-      warnings: ['3:3: this "{" is never closed, which only the end of the file makes good'],
+      warnings: ['3:3: this "{" is not closed; CoreDNS accepts that only at the end of the file'],
     },
     {
       name: 'nothing in what is usual',
