@@ -32,9 +32,9 @@ export function openMmsg(): Mmsg | undefined {
 }
 
 function load(): Mmsg | undefined {
-  const { platform, arch, env } = process
+  const { platform, arch } = process
   const isKnown = platform === 'linux' && ['x64', 'arm64'].includes(arch) && endianness() === 'LE'
-  if (!isKnown || env.KUBEDOH_UDP_BATCHES === '0') return undefined
+  if (!isKnown || process.env.KUBEDOH_UDP_BATCHES === '0') return undefined
   try {
     const { dlopen, getRawPointer } = loadInterface()
     const { functions } = dlopen(null, {
