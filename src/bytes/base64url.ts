@@ -1,29 +1,29 @@
 /**
  * Strict base64url without padding (RFC 4648 §5, RFC 8484 §6).
  *
- * Node's `Buffer` ignores what is not in the alphabet and `atob` accepts padding and blanks. A
- * decoder of our own gives one verdict everywhere, and one spelling for each message, so that one
- * URL is one cache key.
+ * Node's `Buffer` ignores characters outside the alphabet, and `atob` accepts padding and white
+ * space. This decoder accepts one spelling of each message on every runtime, so that a message has
+ * one URL and one cache key.
  * @module
  */
 import { byteAt, toLatin1 } from './bytes.ts'
 
 const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_'
-/** What characters stand for; -1 is nothing. */
+/** Values of the characters; -1 for characters outside the alphabet. */
 const VALUES: Int8Array = Int8Array.from({ length: 128 }, (_, code) =>
   ALPHABET.indexOf(String.fromCharCode(code)),
 )
 
 /**
- * Characters from which on the runtime's own decoder is asked, where it has one (Node 25, Workers,
- * Bun, Deno). A manifest has 50,000, and who begins runs loops that are not compiled yet.
+ * Minimum length for the runtime's own decoder, where there is one (Node 25, Workers, Bun, Deno). A
+ * manifest has 50,000 characters, and a new isolate has not compiled our loop yet.
  */
 const LONG_TEXT = 1024
 
 /**
- * Decodes base64url text; `undefined` for padding, characters outside of the alphabet, an
- * impossible length, or bits set after the last byte. The empty text is no bytes.
- * @param start characters that stand before it
+ * Decodes base64url text; `undefined` for padding, characters outside the alphabet, an impossible
+ * length, or bits set after the last byte. Empty text gives no bytes.
+ * @param start offset of the base64url text in `text`
  */
 export function decodeBase64url(text: string, start = 0): Uint8Array | undefined {
   const size = text.length - start
@@ -55,7 +55,7 @@ export function decodeBase64url(text: string, start = 0): Uint8Array | undefined
   return bytes
 }
 
-/** Decodes whole groups. Blanks and padding, which the runtime lets pass, make fewer bytes. */
+/** Decodes complete groups. The runtime accepts white space and padding: the size reveals them. */
 function decodeWhole(text: string): Uint8Array | undefined {
   try {
     const bytes = Uint8Array.fromBase64(text, { alphabet: 'base64url' })
@@ -65,7 +65,7 @@ function decodeWhole(text: string): Uint8Array | undefined {
   }
 }
 
-/** What a character stands for; negative when that is nothing, and so is all that is made of it. */
+/** Returns the value of a character; negative for others, also when combined with OR and shifts. */
 function valueAt(text: string, index: number): number {
   const code = text.charCodeAt(index)
   return code < 128 ? (VALUES[code] ?? -1) : -1
@@ -90,13 +90,13 @@ export function encodeBase64url(bytes: Uint8Array): string {
   return toLatin1(characters)
 }
 
-/** Encodes bytes as ordinary base64 with padding (RFC 4648 §4), as zone files have it. */
+/** Encodes bytes as base64 with padding (RFC 4648 §4), as in zone files. */
 export function encodeBase64(bytes: Uint8Array): string {
   const text = encodeBase64url(bytes).replaceAll('-', '+').replaceAll('_', '/')
   return text + '='.repeat((4 - (text.length % 4)) % 4)
 }
 
-/** Decodes ordinary base64 with its padding; `undefined` when it is not that. */
+/** Decodes base64 with padding; `undefined` for other text. */
 export function decodeBase64(text: string): Uint8Array | undefined {
   if (text.length % 4 !== 0 || !/^[A-Za-z0-9+/]*={0,2}$/.test(text)) return undefined
   return decodeBase64url(text.replace(/=+$/, '').replaceAll('+', '-').replaceAll('/', '_'))

@@ -1,38 +1,38 @@
 /**
- * Bytes: reading, writing and comparing them without surprises.
+ * Reads, writes and compares bytes.
  *
- * The one place where an indexed read is asserted to be a number: callers have checked the bounds.
+ * The only place that asserts an indexed read to be a number: callers have checked the bounds.
  * @module
  */
 
 /** ASCII lower case of every byte; only A–Z change (RFC 4343 §3). */
-export const LOWER: Uint8Array = Uint8Array.from({ length: 256 }, (_, octet) =>
-  octet >= 0x41 && octet <= 0x5a ? octet + 0x20 : octet,
+export const LOWER: Uint8Array = Uint8Array.from({ length: 256 }, (_, byte) =>
+  byte >= 0x41 && byte <= 0x5a ? byte + 0x20 : byte,
 )
 
-/** Bytes, and the same memory as 32-bit words in the machine's order. */
+/** Bytes, and the same memory as 32-bit words in machine byte order. */
 export type WordBytes = { readonly bytes: Uint8Array; readonly words: Int32Array }
 
-/** The same, of as many bytes: what a typed array has to work out whenever it is asked. */
+/** The same with the number of bytes: reading a typed array's `length` takes longer. */
 export type SizedBytes = WordBytes & { readonly size: number }
 
-/** Arguments that a call is sure to take. */
+/** Maximum number of arguments in one call, below every runtime's limit. */
 const CHARACTERS_AT_ONCE = 4096
 
-/** No bytes at all. */
+/** Empty bytes. */
 export const EMPTY: Uint8Array = new Uint8Array(0)
 
-/** Makes room for `size` bytes, a multiple of four, all 0. */
+/** Allocates `size` zero bytes; `size` is a multiple of four. */
 export function wordBytes(size: number): { bytes: Uint8Array; words: Int32Array } {
   const words = new Int32Array(size >>> 2)
   return { bytes: new Uint8Array(words.buffer), words }
 }
 
-/** Copies bytes so that they can be read as words; `bytes` has as many as there were. */
-export function asWordBytes(octets: Uint8Array): SizedBytes {
-  const { bytes, words } = wordBytes((octets.length + 3) & ~3)
-  bytes.set(octets)
-  return { bytes: bytes.subarray(0, octets.length), words, size: octets.length }
+/** Copies bytes to memory that can be read as words. */
+export function asWordBytes(source: Uint8Array): SizedBytes {
+  const { bytes, words } = wordBytes((source.length + 3) & ~3)
+  bytes.set(source)
+  return { bytes: bytes.subarray(0, source.length), words, size: source.length }
 }
 
 /** Reads one byte. The caller has checked that `offset` is inside `bytes`. */
@@ -41,30 +41,30 @@ export function byteAt(bytes: Uint8Array, offset: number): number {
 }
 
 /**
- * Reads one 32-bit word of a typed array by its index, as a signed number: these take no memory of
- * their own, whatever compiles the code. The caller has checked the index.
+ * Reads a 32-bit word by its index as a signed number: V8 stores large unsigned numbers on the
+ * heap. The caller has checked the index.
  */
 export function word(words: Int32Array, index: number): number {
   return words[index] as number
 }
 
-/** The bits that count in the last word of `size` bytes, which is not whole. */
+/** Returns the mask of the used bits in the incomplete last word of `size` bytes. */
 export function tailMask(size: number): number {
   return (1 << (8 * (size & 3))) - 1
 }
 
-/** Reads a 16-bit big-endian number (network order). The caller has checked the bounds. */
+/** Reads a 16-bit number in network byte order. The caller has checked the bounds. */
 export function readUint16(bytes: Uint8Array, offset: number): number {
   return ((bytes[offset] as number) << 8) | (bytes[offset + 1] as number)
 }
 
-/** Reads a 32-bit big-endian number as a signed one. The caller has checked the bounds. */
+/** Reads a signed 32-bit number in network byte order. The caller has checked the bounds. */
 export function readInt32(bytes: Uint8Array, offset: number): number {
   const high = ((bytes[offset] as number) << 8) | (bytes[offset + 1] as number)
   return (high << 16) | ((bytes[offset + 2] as number) << 8) | (bytes[offset + 3] as number)
 }
 
-/** Reads a 32-bit big-endian number as an unsigned one. The caller has checked the bounds. */
+/** Reads an unsigned 32-bit number in network byte order. The caller has checked the bounds. */
 export function readUint32(bytes: Uint8Array, offset: number): number {
   return readInt32(bytes, offset) >>> 0
 }
@@ -81,14 +81,14 @@ export function writeUint32(bytes: Uint8Array, offset: number, value: number): v
   writeUint16(bytes, offset + 2, value)
 }
 
-/** Tells whether two byte strings are the same. Stops at the first difference: not for secrets. */
+/** Returns whether two byte strings are equal. Stops at the first difference: not for secrets. */
 export function equalBytes(a: Uint8Array, b: Uint8Array): boolean {
   if (a.length !== b.length) return false
   for (let i = 0; i < a.length; i++) if (a[i] !== b[i]) return false
   return true
 }
 
-/** Orders two byte strings: negative, zero or positive; a prefix comes before what it begins. */
+/** Compares two byte strings: negative, zero or positive. A prefix sorts before a longer string. */
 export function compareBytes(a: Uint8Array, b: Uint8Array): number {
   const shared = Math.min(a.length, b.length)
   for (let i = 0; i < shared; i++) {
@@ -98,14 +98,14 @@ export function compareBytes(a: Uint8Array, b: Uint8Array): number {
   return a.length - b.length
 }
 
-/** A number of 32 bits that is the same for the same bytes, seldom for others; not for secrets. */
+/** Returns a 32-bit hash of bytes; not for secrets. */
 export function hashBytes(bytes: Uint8Array, seed: number): number {
   let hash = seed
   for (let i = 0; i < bytes.length; i++) hash = Math.imul(hash ^ byteAt(bytes, i), 0x01000193)
   return hash
 }
 
-/** Joins byte strings into a new one. */
+/** Concatenates byte strings. */
 export function concatBytes(...parts: readonly Uint8Array[]): Uint8Array {
   const joined = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0))
   let offset = 0
@@ -116,7 +116,7 @@ export function concatBytes(...parts: readonly Uint8Array[]): Uint8Array {
   return joined
 }
 
-/** Turns bytes into a string of as many characters, U+0000 to U+00FF; made for map keys. */
+/** Converts each byte to a character U+0000 to U+00FF, for keys of maps. */
 export function toLatin1(bytes: Uint8Array): string {
   if (bytes.length <= CHARACTERS_AT_ONCE) return fromCharCodes(bytes)
   let text = ''
@@ -126,7 +126,7 @@ export function toLatin1(bytes: Uint8Array): string {
   return text
 }
 
-/** As one call: a string that is put together byte by byte is slow to make and to compare. */
+/** Converts in one call: strings that are concatenated byte by byte are slow to compare. */
 function fromCharCodes(bytes: Uint8Array): string {
   return Reflect.apply(String.fromCharCode, undefined, bytes)
 }
@@ -146,7 +146,7 @@ function hexDigit(value: number): number {
   return value < 10 ? 0x30 + value : 0x57 + value
 }
 
-/** Parses hexadecimal digits of either case; `undefined` unless all of `text` is pairs of them. */
+/** Parses pairs of hexadecimal digits of either case; `undefined` for other text. */
 export function parseHex(text: string): Uint8Array | undefined {
   if (text.length % 2 !== 0 || !/^[0-9a-fA-F]*$/.test(text)) return undefined
   const bytes = new Uint8Array(text.length / 2)

@@ -1,5 +1,5 @@
 /**
- * Values of unknown form: parsed JSON, and what was thrown.
+ * Values of unknown type: parsed JSON, and thrown values.
  * @module
  */
 
@@ -8,7 +8,7 @@ export function isRecord(value: unknown): value is Readonly<Record<string, unkno
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** Returns a value's fields; none for a value that is no object. */
+/** Returns a value's fields; an empty record for other values than objects. */
 export function recordOf(value: unknown): Readonly<Record<string, unknown>> {
   return isRecord(value) ? value : {}
 }

@@ -41,7 +41,7 @@ export async function runQuery(input: Input, output: Output): Promise<void> {
   const message = writeQuery({ ...question, id: random16(), udpBytes: UDP_BYTES_ADVERTISED })
   const { result: reply, tookMs } = await timeExchange(() => ask(message)).catch(
     (error: unknown) => {
-      throw new CommandError(`No response from ${server}: ${reason(error)}`, { cause: error })
+      throw new CommandError(`Cannot query ${server}: ${reason(error)}`, { cause: error })
     },
   )
   const response = parseResponse(reply)

@@ -1,5 +1,5 @@
 /**
- * Addresses spelled as one label, with dashes for dots and colons, as Kubernetes names Pods.
+ * IP addresses as one label with dashes for dots and colons, as in the names of Pods.
  * @module
  */
 import { byteAt } from '../bytes/bytes.ts'
@@ -7,10 +7,9 @@ import { byteAt } from '../bytes/bytes.ts'
 const DASH = 0x2d
 
 /**
- * Reads the label whose length byte is at `at` as an address into the front of `into`, 16 bytes
- * of room. Three dashes, none beside another, make it IPv4, else it is IPv6; an IPv6 address that
- * maps an IPv4 one is read as that (Go's `net.ParseIP`). Returns 4, 16, or 0 when it is none.
- * Allocates nothing.
+ * Parses the label whose length byte is at `at` into the first bytes of `into`, which has room for
+ * 16. Three separate dashes make it IPv4, else it is IPv6; an IPv4-mapped IPv6 address becomes IPv4
+ * (as in Go's `net.ParseIP`). Returns 4, 16, or 0 for other text. Allocates nothing.
  */
 export function parseAddressLabel(name: Uint8Array, at: number, into: Uint8Array): number {
   const length = byteAt(name, at)
@@ -51,7 +50,7 @@ function readIPv4(name: Uint8Array, at: number, into: Uint8Array): number {
   return index === 4 ? 4 : 0
 }
 
-/** Groups of up to four hexadecimal digits; two dashes together stand once for groups of zero. */
+/** Parses groups of up to four hexadecimal digits; one double dash stands for groups of zero. */
 function readIPv6(name: Uint8Array, at: number, into: Uint8Array): boolean {
   const end = at + byteAt(name, at) + 1
   let groups = 0

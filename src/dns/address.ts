@@ -1,8 +1,8 @@
 /**
- * IP addresses as 4 or 16 bytes, their text, and their names in the reverse trees.
+ * IP addresses as 4 or 16 bytes, their text form, and their names in the reverse trees.
  *
- * Text of IPv4 is four decimal numbers without leading zeros (RFC 6943 §3.1.1: other readers take
- * `010` for eight); text of IPv6 is written as RFC 5952 recommends.
+ * IPv4 text has no leading zeros (RFC 6943 §3.1.1: some parsers read `010` as eight); IPv6 text is
+ * formatted as in RFC 5952.
  * @module
  */
 import { readUint16, writeUint16 } from '../bytes/bytes.ts'
@@ -19,16 +19,15 @@ const COLON = 0x3a
 const HEX_DIGITS = '0123456789abcdef'
 
 /**
- * Parses an address of either family; `undefined` when `text` is none. Zone identifiers are not
- * read.
+ * Parses an address of either family; `undefined` for other text. Rejects zone identifiers.
  */
 export function parseAddress(text: string): Uint8Array | undefined {
   return text.includes(':') ? parseIPv6(text) : parseIPv4(text)
 }
 
 /**
- * Tells an address's family from its text: by what stands behind its first group, which has four
- * digits at most; where it has none, the second character is a colon as well. Allocates nothing.
+ * Returns whether the text of an address is IPv6, by the character after its first group, which has
+ * at most four digits; without a group, the second character is a colon too. Allocates nothing.
  */
 export function hasIPv6Form(text: string): boolean {
   for (let i = 1; i < 5; i++) {
@@ -46,7 +45,7 @@ export function parseIPv4(text: string): Uint8Array | undefined {
   let digits = 0
   let value = 0
   for (let i = 0; i <= text.length; i++) {
-    // The end of the text ends the last part as a dot ends the others.
+    // The end of the text ends the last part like a dot.
     const code = i < text.length ? text.charCodeAt(i) : DOT
     if (code === DOT) {
       if (digits === 0 || value > 255 || part === 4) return undefined
@@ -64,7 +63,7 @@ export function parseIPv4(text: string): Uint8Array | undefined {
 }
 
 /**
- * Parses an IPv6 address, also with `::` and with its last 32 bits in IPv4's form, into 16 bytes.
+ * Parses an IPv6 address into 16 bytes, also with `::` and with the last 32 bits as IPv4.
  */
 export function parseIPv6(text: string): Uint8Array | undefined {
   const bytes = new Uint8Array(16)
@@ -102,7 +101,7 @@ export function parseIPv6(text: string): Uint8Array | undefined {
 }
 
 /**
- * Formats 4 or 16 bytes, the latter as RFC 5952 §4 says.
+ * Formats 4 or 16 bytes, the latter by RFC 5952 §4.
  * @throws {RangeError} on another length.
  */
 export function formatAddress(bytes: Uint8Array): string {
@@ -115,7 +114,7 @@ export function formatAddress(bytes: Uint8Array): string {
   return `${hextets.slice(0, start).join(':')}::${hextets.slice(start + count).join(':')}`
 }
 
-/** The address's absolute name below `in-addr.arpa` or `ip6.arpa`. */
+/** Returns an address's absolute name in `in-addr.arpa` or `ip6.arpa`. */
 export function reverseName(address: Uint8Array): Uint8Array {
   const labels =
     address.length === 4
@@ -125,7 +124,7 @@ export function reverseName(address: Uint8Array): Uint8Array {
   return nameOf(`${labels.reverse().join('.')}.${origin}`)
 }
 
-/** Writes an IPv4 address at `size`. Returns where it ends, -1 when it is none or has no room. */
+/** Writes an IPv4 address at `size`. Returns its end; -1 for invalid text or without room. */
 function embedIPv4(text: string, bytes: Uint8Array, size: number): number {
   const embedded = parseIPv4(text)
   if (embedded === undefined || size > 12) return -1
@@ -133,7 +132,7 @@ function embedIPv4(text: string, bytes: Uint8Array, size: number): number {
   return size + 4
 }
 
-/** Reads one to four hexadecimal digits; -1 when there is something else. */
+/** Parses one to four hexadecimal digits; -1 for other text. */
 function parseHextet(text: string, start: number, end: number): number {
   if (end === start || end - start > 4) return -1
   let value = 0

@@ -1,5 +1,5 @@
 /**
- * Messages that have been on their way for a while, as HTTP says it (RFC 8484 §5.1).
+ * Ages responses by the HTTP Age header (RFC 8484 §5.1).
  * @module
  */
 import { byteAt, readUint16, readUint32, writeUint32 } from '../bytes/bytes.ts'
@@ -7,8 +7,8 @@ import { HEADER_BYTES } from './limits.ts'
 import { TYPE } from './rr-type.ts'
 
 /**
- * Takes `seconds` off the TTL of every record but OPT, in place, down to zero. A message that does
- * not parse stays as it is from the place where it goes wrong.
+ * Subtracts `seconds` from the TTL of every record but OPT, in place, down to zero. In a malformed
+ * message, leaves the part after the error unchanged.
  */
 export function ageMessage(bytes: Uint8Array, seconds: number): void {
   if (bytes.length < HEADER_BYTES || seconds <= 0) return
@@ -28,7 +28,7 @@ export function ageMessage(bytes: Uint8Array, seconds: number): void {
   }
 }
 
-/** Steps over a name; far below zero when it runs over the end. */
+/** Returns the offset after a name; far below zero if the name exceeds the message. */
 function skipName(bytes: Uint8Array, start: number): number {
   let at = start
   while (at < bytes.length) {

@@ -1,24 +1,24 @@
 /**
- * Remembers where names stand in a message that is being written, so that later names can point at
- * them (RFC 1035 §4.1.4). Allocates nothing per message: an open-addressing table of offsets whose
- * stale slots are told by an epoch.
+ * Name compression (RFC 1035 §4.1.4): remembers the offsets of names in a message, so that later
+ * names can point to them. Allocates nothing per message: an open-addressing table of offsets,
+ * whose stale slots have another epoch.
  * @module
  */
 import { byteAt, LOWER, readUint16 } from '../bytes/bytes.ts'
 import { LABELS_MAX, NAME_BYTES_MAX, POINTER_OFFSET_MAX } from './limits.ts'
 
 const SLOTS = 4096
-/** Beyond this many names, further ones are written but not remembered. */
+/** Maximum number of remembered suffixes; further names are written but not remembered. */
 const ENTRIES_MAX = 2800
 
-/** The names written so far into one message. */
+/** The names in a message so far. */
 export class Compression {
   private readonly offsets = new Uint16Array(SLOTS)
   private readonly epochs = new Uint32Array(SLOTS)
   private readonly labels = new Uint8Array(LABELS_MAX)
   private readonly hashes = new Int32Array(LABELS_MAX)
   private readonly expanded = new Uint8Array(NAME_BYTES_MAX)
-  /** Not zero, with which the slots begin: nothing is remembered at first. */
+  /** Starts above 0, the initial value of the slots: nothing is remembered at first. */
   private epoch = 1
   private count = 0
 
@@ -32,9 +32,9 @@ export class Compression {
   }
 
   /**
-   * Writes the absolute name that begins at `from` in `name` to `to` in `message`, and remembers
-   * its suffixes. `mayPoint` is false in rdata that must not be compressed (RFC 3597 §4), whose
-   * names may still be pointed at. Returns the offset behind it.
+   * Writes the absolute name at `from` in `name` to `to` in `message`, and remembers its suffixes.
+   * `mayPoint` is false in rdata that must not be compressed (RFC 3597 §4); later names can still
+   * point to such a name. Returns the offset after it.
    */
   write(
     message: Uint8Array,
@@ -68,7 +68,7 @@ export class Compression {
     return at + 2
   }
 
-  /** Remembers the suffixes of a name that stands in `message` already, at `at`. */
+  /** Remembers the suffixes of the name at `at`, which is already in `message`. */
   learn(message: Uint8Array, at: number): void {
     const ownCount = this.expand(message, at)
     this.measure(this.expanded, 0)
@@ -77,7 +77,7 @@ export class Compression {
     }
   }
 
-  /** Copies a name, pointers followed. Returns the number of labels before the first pointer. */
+  /** Copies a name and follows its pointers. Returns the number of labels before the first one. */
   private expand(message: Uint8Array, from: number): number {
     const { expanded } = this
     let ownCount = 0
@@ -99,7 +99,7 @@ export class Compression {
     return ownCount
   }
 
-  /** Finds the labels of a name and the hash of each suffix, from the root leftwards. */
+  /** Finds the labels of a name and hashes each suffix, starting at the root. */
   private measure(name: Uint8Array, from: number): number {
     let labelCount = 0
     for (let at = from; byteAt(name, at) !== 0; at += byteAt(name, at) + 1) {
@@ -141,7 +141,7 @@ function spread(hash: number): number {
   return (hash ^ (hash >>> 15)) & (SLOTS - 1)
 }
 
-/** Compares a name in `message`, whose pointers we wrote ourselves, with an uncompressed one. */
+/** Compares a name in `message`, whose pointers are our own, with an uncompressed one. */
 function isSameName(message: Uint8Array, offset: number, name: Uint8Array, from: number): boolean {
   let at = offset
   let other = from

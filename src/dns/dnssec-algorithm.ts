@@ -4,7 +4,7 @@
  * @module
  */
 
-/** The algorithms that have a mnemonic. */
+/** Algorithm numbers by mnemonic. */
 export const ALGORITHM = {
   RSAMD5: 1,
   DH: 2,
@@ -26,7 +26,7 @@ export const ALGORITHM = {
 
 const VALUES: ReadonlyMap<string, number> = new Map(Object.entries(ALGORITHM))
 
-/** Parses a mnemonic of any letter case, or a number up to 255; `undefined` when it is neither. */
+/** Parses a mnemonic, ignoring case, or a number up to 255; `undefined` for other text. */
 export function parseAlgorithm(text: string): number | undefined {
   const known = VALUES.get(text.toUpperCase())
   if (known !== undefined) return known

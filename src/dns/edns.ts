@@ -1,5 +1,5 @@
 /**
- * Options of EDNS (RFC 6891 §6.1.2) and the extended errors among them (RFC 8914).
+ * EDNS options (RFC 6891 §6.1.2), and extended errors (RFC 8914).
  * @module
  */
 import { readUint16, writeUint16 } from '../bytes/bytes.ts'
@@ -30,7 +30,7 @@ export const EXTENDED_ERROR = {
   NETWORK_ERROR: 23,
 } as const
 
-/** Options between neighbours only (RFC 5001 §2.3, RFC 7314 §3.1, RFC 7828, RFC 7830, RFC 7873). */
+/** Hop-by-hop options (RFC 5001 §2.3, RFC 7314 §3.1, RFC 7828, RFC 7830, RFC 7873). */
 const BETWEEN_NEIGHBOURS: ReadonlySet<number> = new Set([
   OPTION.NSID,
   OPTION.EXPIRE,
@@ -39,12 +39,12 @@ const BETWEEN_NEIGHBOURS: ReadonlySet<number> = new Set([
   OPTION.PADDING,
 ])
 
-/** Whether an option is for the server that it is sent to, and no other behind that. */
+/** Returns whether an option is hop-by-hop: not to be forwarded to an upstream. */
 export function isBetweenNeighbours(code: number): boolean {
   return BETWEEN_NEIGHBOURS.has(code)
 }
 
-/** Names of all extended error codes, by code (RFC 8914 §4 and IANA's registry of 2026). */
+/** Names of extended errors by code (RFC 8914 §4 and IANA's registry of 2026). */
 const EXTENDED_ERROR_NAMES: readonly string[] = [
   'Other',
   'Unsupported DNSKEY Algorithm',
@@ -79,12 +79,12 @@ const EXTENDED_ERROR_NAMES: readonly string[] = [
   'Invalid Query Type',
 ]
 
-/** One option: its code and its data. */
+/** An EDNS option. */
 export type EdnsOption = { readonly code: number; readonly data: Uint8Array }
 
 /**
- * Lists the options between `start` and `start + size`. Stops at one that overruns; the gate has
- * refused such a query before.
+ * Lists the options between `start` and `start + size`. Stops at one that exceeds the bytes, in
+ * which case `parseQuery` has rejected the query.
  */
 export function parseOptions(bytes: Uint8Array, start: number, size: number): EdnsOption[] {
   const options: EdnsOption[] = []
@@ -99,7 +99,7 @@ export function parseOptions(bytes: Uint8Array, start: number, size: number): Ed
   return options
 }
 
-/** Makes an extended error. `text` is for people, in UTF-8, short and without secrets. */
+/** Creates an extended error. `text` is short UTF-8 text without secrets. */
 export function extendedError(code: number, text = ''): EdnsOption {
   const words = new TextEncoder().encode(text)
   const data = new Uint8Array(2 + words.length)
@@ -109,15 +109,15 @@ export function extendedError(code: number, text = ''): EdnsOption {
 }
 
 /**
- * Reads the data of an extended error. Returns its code, the code's registered name or '', and its
- * text without control characters; `undefined` when there is no code.
+ * Parses the data of an extended error. Returns its code, the code's registered name or '', and its
+ * text without control characters; `undefined` without a code.
  */
 export function readExtendedError(
   data: Uint8Array,
 ): { readonly code: number; readonly name: string; readonly text: string } | undefined {
   if (data.length < 2) return undefined
   const code = readUint16(data, 0)
-  // A terminal would obey escapes in a text, which comes from anywhere.
+  // The text is untrusted, and a terminal would interpret its escape sequences.
   const text = new TextDecoder().decode(data.subarray(2)).replace(/\p{Cc}/gu, '\ufffd')
   return { code, name: EXTENDED_ERROR_NAMES[code] ?? '', text }
 }

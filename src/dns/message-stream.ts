@@ -1,59 +1,59 @@
 /**
- * Cuts a stream of bytes into messages, each behind its length in two bytes (RFC 1035 §4.2.2).
+ * Splits a byte stream into messages, each after its length in two bytes (RFC 1035 §4.2.2).
  * @module
  */
 import { byteAt } from '../bytes/bytes.ts'
 
 const EMPTY = new Uint8Array(0)
 
-/** Messages out of chunks that begin and end anywhere. Keeps one message and one chunk at most. */
+/** Assembles messages from chunks of any size. Holds at most one message and one chunk. */
 export class MessageStream {
   private readonly onMessage: (message: Uint8Array) => void
   private readonly size = new Uint8Array(2)
   private sizeBytes = 0
   private message: Uint8Array | undefined
   private filled = 0
-  /** The chunk being read, and how far. */
+  /** The current chunk, and the offset in it. */
   private chunk: Uint8Array = EMPTY
   private at = 0
   private isPaused = false
 
-  /** @param onMessage gets each whole message, which is its own to keep */
+  /** @param onMessage receives each complete message and can keep it */
   constructor(onMessage: (message: Uint8Array) => void) {
     this.onMessage = onMessage
   }
 
-  /** Whether the last chunk has bytes that are not read because `pause` was called. */
+  /** Whether the last chunk has unread bytes because `pause` was called. */
   get hasUnread(): boolean {
     return this.at < this.chunk.length
   }
 
-  /** Whether a message has begun and is not whole. */
+  /** Whether a message is incomplete. */
   get isWithinMessage(): boolean {
     return this.sizeBytes > 0
   }
 
   /**
-   * Takes a chunk; the one before has to be read. Returns false when the peer announced an empty
-   * message: nothing that follows can be read.
+   * Reads a chunk; the previous one must have been read. Returns false for an empty message, after
+   * which the stream is unusable.
    */
   push(chunk: Uint8Array): boolean {
     this.hold(chunk)
     return this.resume()
   }
 
-  /** Takes a chunk as `push` does, to be read when `resume` is called. */
+  /** Stores a chunk, which `resume` reads. */
   hold(chunk: Uint8Array): void {
     this.chunk = chunk
     this.at = 0
   }
 
-  /** Stops behind the message that `onMessage` is called with. */
+  /** Stops after the current message. Call it in `onMessage`. */
   pause(): void {
     this.isPaused = true
   }
 
-  /** Reads on after a pause. Returns what `push` does. */
+  /** Continues after a pause. Returns the same as `push`. */
   resume(): boolean {
     this.isPaused = false
     const { chunk } = this

@@ -1,5 +1,5 @@
 /**
- * Whole messages as records, for everything beside the answer path: relaying, caching, rewriting.
+ * Messages as records, for everything but the fast path: forwarding, caching, rewriting.
  * @module
  */
 
@@ -12,7 +12,7 @@ import type { ReplyLimits, ReplyWriter } from './reply-writer.ts'
 import { SECTION } from './reply-writer.ts'
 import { TYPE } from './rr-type.ts'
 
-/** A record: names absolute and uncompressed, also inside the rdata of known types. */
+/** A record; its names are absolute and uncompressed, also in the rdata of known types. */
 export type ResourceRecord = {
   readonly owner: Uint8Array
   readonly type: number
@@ -24,7 +24,7 @@ export type ResourceRecord = {
 /** A question. */
 export type Question = { readonly name: Uint8Array; readonly type: number; readonly class: number }
 
-/** A response as far as its records and flags go; what the query decides is not part of it. */
+/** Records and flags of a response, without the fields that the query determines. */
 export type Reply = {
   readonly kind: 'reply'
   readonly rcode: number
@@ -32,32 +32,32 @@ export type Reply = {
   readonly recursionAvailable: boolean
   readonly authenticData: boolean
   readonly truncated: boolean
-  /** RD; as the query has it when left out. */
+  /** RD; the query's if absent. */
   readonly recursionDesired?: boolean | undefined
   /**
-   * Where it comes from: `snapshot` for data at hand that may change at any time and is not to be
-   * cached, `upstream` for what another server said, `server` for all else.
+   * Its source: `snapshot` for local data that can change at any time and must not be cached,
+   * `upstream` for another server's response, `server` for anything else.
    */
   readonly origin: 'server' | 'snapshot' | 'upstream'
   readonly answer: readonly ResourceRecord[]
   readonly authority: readonly ResourceRecord[]
   /** Without the OPT record. */
   readonly additional: readonly ResourceRecord[]
-  /** Options to send in the OPT record, when the query has one. */
+  /** Options of the OPT record, if the query has one. */
   readonly options: readonly EdnsOption[]
   /**
-   * Whether the OPT record says DO although the query does not (against RFC 3225 §3): CoreDNS does
-   * so where a plugin makes the record.
+   * Whether the OPT record has DO although the query has not (against RFC 3225 §3): CoreDNS does so
+   * if a plugin creates the record.
    */
   readonly dnssecOk?: true
-  /** The question's name in other letter case than it was asked; the same name. */
+  /** The question's name in another letter case than in the query. */
   readonly questionName?: Uint8Array
 }
 
-/** A response as it came from elsewhere. */
+/** A response of another server. */
 export type Response = Reply & { readonly id: number; readonly question: Question | undefined }
 
-/** A reply without records, to begin from. */
+/** A reply without records, to start from. */
 export const EMPTY_REPLY: Reply = {
   kind: 'reply',
   rcode: 0,
@@ -72,7 +72,7 @@ export const EMPTY_REPLY: Reply = {
   options: [],
 }
 
-/** Reads a response from untrusted bytes; `undefined` when it is malformed. Never throws. */
+/** Parses a response from untrusted bytes; `undefined` if it is malformed. Never throws. */
 export function parseResponse(bytes: Uint8Array): Response | undefined {
   if (bytes.length < HEADER_BYTES) return undefined
   const flags = readUint16(bytes, 2)
@@ -102,8 +102,7 @@ export function parseResponse(bytes: Uint8Array): Response | undefined {
 }
 
 /**
- * Writes a reply to `query` with `writer` and returns its size; records that do not fit are left
- * out.
+ * Writes a reply to `query` with `writer` and returns its size. Truncates it to the size limit.
  */
 export function writeReply(
   writer: ReplyWriter,
@@ -149,7 +148,7 @@ function readQuestion(reader: WireReader): Question {
   return { name: reader.name(), type: reader.uint16(), class: reader.uint16() }
 }
 
-/** Counts are not trusted with memory: reading stops at the first record that is not there. */
+/** Reads records until one is missing: allocates nothing by the message's own counts. */
 function readSection(reader: WireReader, count: number): ResourceRecord[] {
   const records: ResourceRecord[] = []
   for (let i = 0; i < count && !reader.isBroken; i++) {

@@ -1,9 +1,9 @@
 /**
- * Writes names into a reply, each ending in a pointer to the longest end of it that stands in the
- * reply already (RFC 1035 §4.1.4).
+ * Writes compressed names into a reply: each ends in a pointer to its longest suffix that the reply
+ * already has (RFC 1035 §4.1.4).
  *
- * Most replies have few names, nearly all of which end as the question does: these are matched with
- * the question alone. Only when that does not settle a name are all names so far put in a table.
+ * Most replies have few names, and nearly all end like the question: these are matched with the
+ * question only. The first name that this cannot decide puts all names so far into a table.
  * @module
  */
 import { byteAt, LOWER, type SizedBytes, tailMask, type WordBytes } from '../bytes/bytes.ts'
@@ -11,7 +11,7 @@ import { Compression } from './compression.ts'
 import { HEADER_BYTES, LABELS_MAX } from './limits.ts'
 import { endsIn, Query } from './query.ts'
 
-/** Names that may be written before they are put in the table. */
+/** Number of names that are written before the table is used. */
 const NOTED_MAX = 8
 const POINTER_BITS = 0xc000
 
@@ -26,7 +26,7 @@ export class NameWriter {
   private labelCount = 0
   private matchedOffset = 0
   private matchedOrigin: SizedBytes | undefined
-  /** What was matched last: a target's name comes twice, in its rdata and before its addresses. */
+  /** The last match: a target's name occurs twice, in the rdata and as owner of its addresses. */
   private matchedPart: WordBytes | undefined
   private matchedStart = 0
   private matchedSize = 0
@@ -34,13 +34,13 @@ export class NameWriter {
   private readonly message: Uint8Array
   private readonly view: DataView
 
-  /** @param message where names go; up to three bytes behind a name are written over */
+  /** @param message the reply's buffer; up to three bytes after a name are overwritten */
   constructor(message: Uint8Array) {
     this.message = message
     this.view = new DataView(message.buffer, message.byteOffset, message.length)
   }
 
-  /** Begins with the name of a query's question, which stands behind the header. */
+  /** Starts with the question's name, which follows the header. */
   begin(query: Query): void {
     this.query = query
     this.matchedOrigin = undefined
@@ -56,7 +56,8 @@ export class NameWriter {
 
   /**
    * Writes an absolute name to `to` in the reply. `mayPoint` is false in rdata that must not be
-   * compressed (RFC 3597 §4), whose names may still be pointed at. Returns the offset behind it.
+   * compressed (RFC 3597 §4); later names can still point to such a name. Returns the offset after
+   * it.
    */
   write(to: number, name: Uint8Array, mayPoint: boolean): number {
     if (!this.isTableFilled) {
@@ -72,8 +73,8 @@ export class NameWriter {
   }
 
   /**
-   * As `write`, for `size` bytes of labels from `start` and the absolute name `origin` behind
-   * them; 0 when only `write` can tell what they may point at.
+   * Like `write`, for `size` bytes of labels from `start` followed by the absolute name `origin`.
+   * Returns 0 if only `write` can find the pointer.
    */
   writeJoined(
     to: number,
@@ -99,8 +100,8 @@ export class NameWriter {
   }
 
   /**
-   * Number of bytes in front of what joined labels have in common with the question's end; -1 when
-   * that begins within the origin. `matchedOffset` is where it begins, 0 when there is nothing.
+   * Returns the number of bytes before the suffix that joined labels share with the question; -1 if
+   * it starts within the origin. Sets `matchedOffset` to its offset, 0 for no common suffix.
    */
   private ownBytes(part: WordBytes, start: number, size: number, origin: SizedBytes): number {
     const { query } = this
@@ -118,7 +119,7 @@ export class NameWriter {
     return this.matchedOwn
   }
 
-  /** As `ownBytes`, for a question whose name ends in the origin, at `offset`. */
+  /** Like `ownBytes`, for a question whose name ends in the origin, at `offset`. */
   private ownBefore(part: WordBytes, start: number, size: number, offset: number): number {
     const { query, labels } = this
     if (this.isTail(part, start, size, offset)) {
@@ -142,7 +143,7 @@ export class NameWriter {
     return own
   }
 
-  /** Whether labels are those of the question in front of the offset `end` of its name. */
+  /** Returns whether labels equal those of the question before the offset `end` of its name. */
   private isTail({ words }: WordBytes, start: number, size: number, end: number): boolean {
     const { nameView, labels, labelCount } = this.query
     const from = end - size
@@ -154,11 +155,11 @@ export class NameWriter {
     }
     const last = from + 4 * whole
     if (last < end) {
-      // Behind the labels stands an origin, and behind the longest of names a byte to spare.
+      // An origin follows the labels, and a spare byte follows the longest name.
       const differing = nameView.getInt32(last, true) ^ (words[first + whole] ?? 0)
       if ((differing & tailMask(size)) !== 0) return false
     }
-    // The same bytes may also begin in the middle of a label.
+    // The same bytes can also start in the middle of a label.
     for (let i = 0; i < labelCount; i++) {
       const label = labels[i] ?? 0
       if (label >= from) return label === from || size === 0
@@ -166,7 +167,7 @@ export class NameWriter {
     return size === 0
   }
 
-  /** Copies labels by words, each put together from two where they do not begin at one. */
+  /** Copies labels as words, each combined from two if the labels are not aligned. */
   private copy(to: number, { words }: WordBytes, start: number, size: number): void {
     const { view } = this
     const first = start >>> 2
@@ -181,7 +182,7 @@ export class NameWriter {
     }
   }
 
-  /** Whether the question's name ends in an origin; the answer is kept for the next name. */
+  /** Returns whether the question's name ends in an origin; remembers that for the next name. */
   private isWithin(origin: SizedBytes): boolean {
     if (this.matchedOrigin === origin) return true
     if (!endsIn(this.query, origin)) return false
@@ -195,7 +196,9 @@ export class NameWriter {
     return isSameLabel(origin, at, this.query.name, last)
   }
 
-  /** Number of labels in front of the longest end that a name has in common with the question. */
+  /**
+   * Returns the number of labels before the longest suffix that a name shares with the question.
+   */
   private ownLabels(name: Uint8Array): number {
     const { query, labels } = this
     this.matchedPart = undefined
@@ -214,7 +217,7 @@ export class NameWriter {
     return own
   }
 
-  /** Writes the first labels of the name that was matched, and what ends it. */
+  /** Writes the first labels of the matched name, and the pointer or the root after them. */
   private writeMatched(to: number, name: Uint8Array, count: number): number {
     const { message } = this
     const isWhole = count === this.labelCount
@@ -226,7 +229,7 @@ export class NameWriter {
     return to + end + 1
   }
 
-  /** Writes a pointer to what was matched. */
+  /** Writes a pointer to the match. */
   private writePointer(to: number): number {
     this.view.setUint16(to, POINTER_BITS | this.matchedOffset)
     return to + 2

@@ -1,6 +1,6 @@
 /**
- * Domain names as bytes on the wire, uncompressed: length, label, …, and the root's zero byte
- * (RFC 1035 §3.1). All 256 byte values may stand in a label; comparing folds ASCII letters only
+ * Domain names in uncompressed wire format: length, label, …, and the root's zero byte (RFC 1035
+ * §3.1). Labels can contain all 256 byte values; comparisons ignore the case of ASCII letters only
  * (RFC 4343).
  * @module
  */
@@ -12,13 +12,14 @@ export const ROOT: Uint8Array = Uint8Array.of(0)
 
 const BACKSLASH = 0x5c
 const DOT = 0x2e
-/** Characters that mean something in zone files and so are written with a backslash. */
+/** Characters with a meaning in zone files, which are escaped. */
 const SPECIAL: ReadonlySet<number> = new Set(Array.from('."\\;()@', (c) => c.charCodeAt(0)))
 
 /**
- * Parses a name in presentation form, with or without its final dot, into an absolute name.
- * Understands `\.` and `\DDD` (RFC 4343 §2.1). `undefined` when it is not a name: an empty label,
- * one over 63 bytes, over 255 bytes in all, a bad escape, or a character over U+007E.
+ * Parses a name in presentation format, with or without the final dot, into an absolute name.
+ * Accepts `\.` and `\DDD` (RFC 4343 §2.1). `undefined` for an empty label, a label over 63 bytes, a
+ * name over
+ * 255 bytes, an invalid escape, or a character over U+007E.
  */
 export function parseName(text: string): Uint8Array | undefined {
   if (text === '.') return ROOT
@@ -29,14 +30,14 @@ export function parseName(text: string): Uint8Array | undefined {
   return concatBytes(labels, ROOT)
 }
 
-/** As `parseName`, for constants in this code. @throws {TypeError} when `text` is not a name. */
+/** Like `parseName`, for constants. @throws {TypeError} for an invalid name */
 export function nameOf(text: string): Uint8Array {
   const name = parseName(text)
   if (name === undefined) throw new TypeError(`Not a domain name: "${text}"`)
   return name
 }
 
-/** Parses labels without a final dot into wire form without the root; the empty text is none. */
+/** Parses labels without a final dot into wire format without the root; '' gives no labels. */
 export function parseRelativeName(text: string): Uint8Array | undefined {
   if (text === '') return EMPTY
   const wire = new Uint8Array(NAME_BYTES_MAX + 1)
@@ -60,7 +61,7 @@ export function parseRelativeName(text: string): Uint8Array | undefined {
   return closeLabel(wire, start, end) ? wire.slice(0, end) : undefined
 }
 
-/** Formats the name at `start` with a final dot, escaped as zone files need it. */
+/** Formats the name at `start` with the final dot, escaped for zone files. */
 export function formatName(wire: Uint8Array, start = 0): string {
   if (byteAt(wire, start) === 0) return '.'
   let text = ''
@@ -70,7 +71,7 @@ export function formatName(wire: Uint8Array, start = 0): string {
   return text
 }
 
-/** Formats one label, given the offset of its length byte. */
+/** Formats the label whose length byte is at an offset. */
 export function formatLabel(wire: Uint8Array, at: number): string {
   let text = ''
   for (let i = at + 1; i <= at + byteAt(wire, at); i++) {
@@ -83,30 +84,30 @@ export function formatLabel(wire: Uint8Array, at: number): string {
 }
 
 /**
- * Folds ASCII letters to lower case, in a copy. Length bytes are under 64 and stay as they are.
+ * Returns a copy in lower case. Length bytes are below 64 and stay unchanged.
  */
 export function lowerName(wire: Uint8Array): Uint8Array {
   return wire.map((value) => byteAt(LOWER, value))
 }
 
-/** The name in lower case as a string, for maps and sets. */
+/** Returns a lower-case string of the name, for maps and sets. */
 export function nameKey(wire: Uint8Array): string {
   return toLatin1(lowerName(wire))
 }
 
-/** Tells whether two names are the same, letter case aside. */
+/** Returns whether two names are equal, ignoring case. */
 export function equalNames(a: Uint8Array, b: Uint8Array): boolean {
   return a.length === b.length && hasTail(a, 0, b)
 }
 
-/** Tells whether `name` is `zone` or below it. */
+/** Returns whether `name` is `zone` or below it. */
 export function isSubdomain(name: Uint8Array, zone: Uint8Array): boolean {
   return tailOffset(name, zone) >= 0
 }
 
 /**
- * Finds where `zone` begins within `name`: the length of the part that is relative to the zone, or
- * -1 when `name` is neither the zone nor below it.
+ * Returns the offset of `zone` in `name`, which is the length of the relative part; -1 if `name` is
+ * not in the zone.
  */
 export function tailOffset(name: Uint8Array, zone: Uint8Array): number {
   const wanted = name.length - zone.length
@@ -116,7 +117,7 @@ export function tailOffset(name: Uint8Array, zone: Uint8Array): number {
   return -1
 }
 
-/** Offsets of the length bytes of all labels, leftmost first; the root is not one. */
+/** Returns the offsets of the length bytes of all labels, leftmost first, without the root. */
 export function labelOffsets(wire: Uint8Array): number[] {
   const offsets: number[] = []
   for (let at = 0; at < wire.length && byteAt(wire, at) !== 0; at += byteAt(wire, at) + 1) {
@@ -125,7 +126,7 @@ export function labelOffsets(wire: Uint8Array): number[] {
   return offsets
 }
 
-/** Joins relative labels and an absolute name; `undefined` when that is over 255 bytes. */
+/** Joins relative labels and an absolute name; `undefined` for a name over 255 bytes. */
 export function joinName(relative: Uint8Array, origin: Uint8Array): Uint8Array | undefined {
   if (relative.length + origin.length > NAME_BYTES_MAX) return undefined
   return concatBytes(relative, origin)
@@ -144,7 +145,7 @@ function closeLabel(wire: Uint8Array, start: number, end: number): boolean {
   return length >= 1 && length <= LABEL_BYTES_MAX && end <= NAME_BYTES_MAX
 }
 
-/** Reads `\DDD` or `\X` at `i`: the byte (-1 when it is neither) and the characters it takes. */
+/** Reads `\DDD` or `\X` at `i`. Returns the byte, -1 if invalid, and the number of characters. */
 function readEscape(text: string, i: number): [value: number, width: number] {
   const digits = /^\d{3}/.exec(text.slice(i + 1, i + 4))?.[0]
   if (digits !== undefined) return [Number(digits), 4]
@@ -153,7 +154,7 @@ function readEscape(text: string, i: number): [value: number, width: number] {
   return [isPlain ? next : -1, 2]
 }
 
-/** Drops the final dot, unless a backslash makes it a part of the last label. */
+/** Removes the final dot, unless it is escaped. */
 function dropDot(text: string): string {
   const backslashes = /\\*$/.exec(text.slice(0, -1))?.[0].length ?? 0
   return backslashes % 2 === 0 ? text.slice(0, -1) : text

@@ -1,23 +1,23 @@
 /**
- * Blocks of addresses in CIDR form (RFC 4632 §3.1, RFC 4291 §2.3), and which addresses are in them.
+ * CIDR blocks (RFC 4632 §3.1, RFC 4291 §2.3), and whether they contain an address.
  * @module
  */
 
 import { byteAt, equalBytes, formatHex } from '../bytes/bytes.ts'
 import { formatAddress, parseAddress } from './address.ts'
 
-/** A block of addresses. */
+/** A CIDR block. */
 export type Network = {
   /** 4 or 16 bytes. */
   readonly address: Uint8Array
-  /** How many bits of it the addresses of the block begin with. */
+  /** Length of the prefix in bits. */
   readonly prefixBits: number
 }
 
-/** Bytes that stand before an IPv4 address written as IPv6 (RFC 4291 §2.5.5.2). */
+/** First bytes of an IPv4-mapped IPv6 address (RFC 4291 §2.5.5.2). */
 const MAPPED_BYTES = 12
 
-/** Parses `192.0.2.0/24` or `2001:db8::/32`; `undefined` when `text` is neither. */
+/** Parses `192.0.2.0/24` or `2001:db8::/32`; `undefined` for other text. */
 export function parseNetwork(text: string): Network | undefined {
   const [, addressText = '', bitsText = ''] = /^([^/]*)\/(\d{1,3})$/.exec(text) ?? []
   const address = parseAddress(addressText)
@@ -30,8 +30,8 @@ export function parseNetwork(text: string): Network | undefined {
 }
 
 /**
- * Parses the address of a client as sockets tell it: without the zone that it may have (RFC 4007
- * §11), and in IPv4's form when it is an IPv4 address written as IPv6. `undefined` when it is none.
+ * Parses the address of a socket's peer. Removes a zone identifier (RFC 4007 §11) and converts an
+ * IPv4-mapped address to IPv4. `undefined` for other text.
  */
 export function parseClientAddress(text: string): Uint8Array | undefined {
   const end = text.indexOf('%')
@@ -40,9 +40,8 @@ export function parseClientAddress(text: string): Uint8Array | undefined {
 }
 
 /**
- * Returns the name of the network that one client may have all of, which limits count by: an IPv4
- * address itself, an IPv6 address's first 64 bits (RFC 6177 §2) in whichever form it is written.
- * Text that is no address is returned as it is.
+ * Returns the key by which limits count clients: an IPv4 address, or the first 64 bits of an IPv6
+ * address, as one client can use that whole network (RFC 6177 §2). Returns other text unchanged.
  */
 export function clientNetwork(address: string): string {
   if (!address.includes(':')) return address
@@ -51,7 +50,7 @@ export function clientNetwork(address: string): string {
   return bytes.length === 4 ? formatAddress(bytes) : `${formatHex(bytes.subarray(0, 8))}/64`
 }
 
-/** Tells whether an address is in a block; one of the other family is not. */
+/** Returns whether a block contains an address; false for another address family. */
 export function isInNetwork(address: Uint8Array, { address: own, prefixBits }: Network): boolean {
   if (address.length !== own.length) return false
   const whole = prefixBits >>> 3
@@ -68,7 +67,7 @@ function unmapped(address: Uint8Array): Uint8Array {
   return address.subarray(MAPPED_BYTES)
 }
 
-/** Whether two texts say the same address, however they write it and by whatever interface. */
+/** Returns whether two texts are the same address, in any spelling and with any zone identifier. */
 export function isSameAddress(a: string, b: string): boolean {
   const first = parseClientAddress(a)
   const second = parseClientAddress(b)

@@ -1,19 +1,18 @@
 /**
- * The gate: reads a query from untrusted bytes, or says how to refuse it. Never throws.
+ * Parses a query from untrusted bytes, or returns how to refuse it. Never throws.
  *
- * What is checked, in order (RFC 8906 §3.1, §8; RFC 9619):
- * 1. under 12 bytes, or a response: no answer at all, so that two servers cannot answer each other
- * 2. an operation other than QUERY, or another that is asked for: NOTIMP, before anything behind
- *    the header is read
- * 3. not exactly one question, a name that does not parse: FORMERR; a question that ends before its
- *    type or its class: REFUSED, as by CoreDNS, which takes them for 0
- * 4. more records than queries have, one that does not parse, options that overrun: FORMERR, and no
- *    OPT record, as by CoreDNS (RFC 6891 §7 would have one)
+ * Checks, in this order (RFC 8906 §3.1, §8; RFC 9619):
+ * 1. under 12 bytes, or a response: no response at all, so that two servers cannot form a loop
+ * 2. an opcode that the caller does not accept: NOTIMP, before parsing anything after the header
+ * 3. not exactly one question, or a malformed name: FORMERR; a question without a type or a class:
+ *    REFUSED, as in CoreDNS, which reads them as 0
+ * 4. more records than a query has, a malformed record or malformed options: FORMERR without an OPT
+ *    record, as in CoreDNS (RFC 6891 §7 requires one)
  * 5. an EDNS version over 0: BADVERS (RFC 6891 §6.1.3)
  *
- * Bytes behind the counted sections are ignored, and records that are counted where the message
- * ends. As for CoreDNS, the last of two OPT records counts, at whatever name (RFC 6891 §6.1.1 would
- * refuse these); one in another section than the additional is none.
+ * Ignores bytes after the counted sections, and counted records after the end of the message. As in
+ * CoreDNS, the last of several OPT records wins, at any name (RFC 6891 §6.1.1 requires FORMERR); an
+ * OPT record outside the additional section is ignored.
  * @module
  */
 import { byteAt, EMPTY, readUint16, type SizedBytes, tailMask } from '../bytes/bytes.ts'
@@ -37,27 +36,27 @@ const { QR } = FLAG
 const { QUERY } = OPCODE
 const { OPT, TKEY, TSIG } = TYPE
 const NAME_END_MAX = HEADER_BYTES + NAME_BYTES_MAX
-/** Room for a name, and for reading four bytes at its last one. */
+/** Buffer size for a name, with room for reading four bytes at its last one. */
 const NAME_BUFFER_BYTES = 260
-/** Bytes of a message that are copied: more than a header and a question can have. */
+/** Bytes of a message that are copied: more than the maximum of header and question. */
 const HEAD_BYTES = 512
-/** Records that CoreDNS takes: a serial to begin a transfer from, OPT and a signature. */
+/** Maximum number of records, as in CoreDNS: the SOA of an IXFR, OPT and TSIG. */
 const ANSWERS_MAX = 1
 const AUTHORITIES_MAX = 1
 const ADDITIONAL_MAX = 2
 
-/** What a message that is not a well-formed query gets. */
+/** The response to a message that is not a well-formed query. */
 export type Refusal = {
   readonly kind: 'refusal'
-  /** The response code, or `undefined` for no answer at all. */
+  /** The RCODE, or `undefined` for no response. */
   readonly rcode: number | undefined
-  /** Whether the question was read and goes back. */
+  /** Whether the response includes the question. */
   readonly echoesQuestion: boolean
 }
 
 /**
- * A query, read once. Used again for the next message: keep none of its parts. `name`
- * and `labels` describe the query name in lower case; the original spelling stays in `bytes`.
+ * A parsed query. The parser reuses it for the next message: keep none of its parts. `name` and
+ * `labels` describe the query name in lower case; `bytes` has the original spelling.
  */
 export class Query {
   readonly kind = 'query'
@@ -65,20 +64,20 @@ export class Query {
   bytes: Uint8Array = EMPTY
   /** Bytes of the message. */
   size = 0
-  /** For all that is below: what a collector has to look after counts, not its size. */
+  /** One buffer for all arrays below: the garbage collector's cost grows with their number. */
   private readonly buffer = new ArrayBuffer(HEAD_BYTES + NAME_BUFFER_BYTES + LABELS_MAX)
-  /** Its beginning, up to the end of the question at least, where it can be read as words. */
+  /** The first bytes, at least to the end of the question, in memory readable as words. */
   readonly head: Uint8Array = new Uint8Array(this.buffer, 0, HEAD_BYTES)
-  /** The same bytes as 32-bit words in the machine's order. */
+  /** The same bytes as 32-bit words in machine byte order. */
   readonly headWords: Int32Array = new Int32Array(this.buffer, 0, HEAD_BYTES / 4)
-  /** The same bytes for reads in the network's order. */
+  /** The same bytes for reads in network byte order. */
   readonly headView: DataView = new DataView(this.buffer, 0, HEAD_BYTES)
   id = 0
-  /** The second 16-bit word of the header as it came. */
+  /** The second 16-bit word of the header. */
   flags = 0
   /** Query name in lower case, absolute, `nameBytes` bytes of this buffer. */
   readonly name: Uint8Array = new Uint8Array(this.buffer, HEAD_BYTES, NAME_BUFFER_BYTES)
-  /** The same bytes as 32-bit words in the machine's order; those behind the name are anything. */
+  /** The same bytes as 32-bit words in machine byte order; bytes after the name are undefined. */
   readonly nameWords: Int32Array = new Int32Array(this.buffer, HEAD_BYTES, NAME_BUFFER_BYTES / 4)
   /** The same bytes for reads at any offset. */
   readonly nameView: DataView = new DataView(this.buffer, HEAD_BYTES, NAME_BUFFER_BYTES)
@@ -88,21 +87,21 @@ export class Query {
   labelCount = 0
   type = 0
   class = 0
-  /** Offset in `bytes` just behind the question; 0 when it was not read. */
+  /** Offset in `bytes` of the end of the question; 0 if it was not parsed. */
   questionEnd = 0
   hasEdns = false
-  /** The sender's UDP size as it says it, 0 without EDNS. */
+  /** The client's UDP size, 0 without EDNS. */
   udpBytes = 0
   ednsVersion = 0
-  /** Whether there are two OPT records, or one that is not at the root. */
+  /** Whether there are several OPT records, or one whose owner is not the root. */
   isOptOdd = false
   wantsDnssec = false
   /** Offset in `bytes` and size of the OPT record's options. */
   optionsStart = 0
   optionsBytes = 0
-  /** Whether the padding option (RFC 7830) came along. */
+  /** Whether the query has the padding option (RFC 7830). */
   wantsPadding = false
-  /** Whether the option that asks for the server's identifier (RFC 5001) came along. */
+  /** Whether the query has the NSID option (RFC 5001). */
   wantsNsid = false
 }
 
@@ -114,8 +113,8 @@ const NO_TYPE_OR_CLASS: Refusal = { kind: 'refusal', rcode: RCODE.REFUSED, echoe
 const BAD_VERSION: Refusal = { kind: 'refusal', rcode: RCODE.BADVERS, echoesQuestion: true }
 
 /**
- * Reads a query into `into` and returns it, or a refusal; `into` then holds what was read up to
- * there. Holds a reference to `bytes` until the next call.
+ * Parses a query into `into` and returns it, or a refusal; `into` then has the parts before the
+ * error. Holds a reference to `bytes` until the next call.
  */
 export function parseQuery(
   bytes: Uint8Array,
@@ -147,13 +146,13 @@ export function parseQuery(
     clearEdns(into)
     return FORMAT_ERROR_ECHO
   }
-  // The refusal has an OPT record as well.
+  // The refusal has an OPT record too.
   if (isNoQuestionType(into.type)) return FORMAT_ERROR_ECHO
   return into.ednsVersion === 0 ? into : BAD_VERSION
 }
 
 /**
- * Tells whether a query's name is in a zone, which is absolute and in lower case. Allocates
+ * Returns whether a query's name is in a zone, which is absolute and in lower case. Allocates
  * nothing.
  */
 export function isWithinZone(query: Query, zone: Uint8Array): boolean {
@@ -164,7 +163,7 @@ export function isWithinZone(query: Query, zone: Uint8Array): boolean {
   for (let i = 0; i < zone.length; i++) {
     if (name[start + i] !== zone[i]) return false
   }
-  // The same bytes may also stand in the middle of a label, which is no end of the name.
+  // The same bytes can also be in the middle of a label.
   for (let i = query.labelCount - 1; i >= 0; i--) {
     const label = labels[i] ?? 0
     if (label <= start) return label === start
@@ -172,7 +171,7 @@ export function isWithinZone(query: Query, zone: Uint8Array): boolean {
   return false
 }
 
-/** As `isWithinZone`, for a zone that is at hand as words. */
+/** Like `isWithinZone`, for a zone as words. */
 export function endsIn(
   { nameView, nameBytes, labels, labelCount }: Query,
   zone: SizedBytes,
@@ -193,7 +192,7 @@ export function endsIn(
   return (differing & tailMask(size)) === 0
 }
 
-/** TKEY and TSIG are no types to ask for without what they secure (RFC 2930 §2, RFC 8945 §4.2). */
+/** TKEY and TSIG are not valid query types (RFC 2930 §2, RFC 8945 §4.2). */
 const isNoQuestionType = (type: number): boolean => type === TKEY || type === TSIG
 
 const clearEdns = (query: Query): void => {
@@ -208,16 +207,16 @@ const clearEdns = (query: Query): void => {
   query.wantsNsid = false
 }
 
-/** Copies the beginning of the message, as far as a header and a question may go. */
+/** Copies the first bytes of the message, at most the maximum of header and question. */
 const copyHead = ({ bytes, head }: Query, size: number): void => {
   if (size <= HEAD_BYTES) head.set(bytes)
   else for (let i = 0; i < HEAD_BYTES; i++) head[i] = bytes[i] ?? 0
 }
 
 /**
- * Reads the question; a compression pointer cannot occur: nothing stands before the first name
- * (RFC 1035 §4.1.4).
- * @returns where the question ends, which may be behind the message; -1 for a malformed name
+ * Parses the question. Rejects compression pointers: there is no earlier name to point to (RFC 1035
+ * §4.1.4).
+ * @returns the end of the question, which can exceed the message; -1 for a malformed name
  */
 const readQuestion = (query: Query, size: number): number => {
   const { head, labels } = query
@@ -244,8 +243,8 @@ const readQuestion = (query: Query, size: number): number => {
 }
 
 /**
- * Copies the name in lower case, four bytes at a time: where one is from A to Z, one of two sums
- * runs over into its highest bit and the other does not. Lengths are no letters.
+ * Copies the name in lower case, four bytes at a time: only for a byte from A to Z does one of two
+ * sums carry into its highest bit and the other not. Length bytes are below A.
  */
 const lowerName = ({ headWords, nameWords, nameBytes }: Query): void => {
   const count = (nameBytes + 3) >>> 2
@@ -259,8 +258,8 @@ const lowerName = ({ headWords, nameWords, nameBytes }: Query): void => {
 }
 
 /**
- * Steps over all records behind the question and reads the OPT record; false when one is malformed,
- * or there are too many.
+ * Skips the records after the question and parses the OPT record; false if one is malformed, or
+ * there are too many.
  */
 const readRecords = (query: Query): boolean => {
   const { bytes } = query
@@ -309,7 +308,8 @@ const readOpt = (query: Query, at: number, end: number): boolean => {
 }
 
 /**
- * Steps over a name that may end in a pointer, which must point before the name; -1 if malformed.
+ * Returns the offset after a name, which can end in a pointer to an earlier offset; -1 if
+ * malformed.
  */
 const skipName = (bytes: Uint8Array, start: number): number => {
   let at = start
@@ -322,7 +322,7 @@ const skipName = (bytes: Uint8Array, start: number): number => {
       return target >= HEADER_BYTES && target < start ? at + 2 : -1
     }
     at += length + 1
-    // A root or a pointer follows, and a pointer stands for one byte at least.
+    // A root or a pointer follows, and a pointer expands to at least one byte.
     if (length > 63 || at + 1 - start > NAME_BYTES_MAX) return -1
   }
   return -1

@@ -1,9 +1,9 @@
 /**
- * Response codes and operation codes (RFC 1035 §4.1.1, RFC 6895 §2).
+ * RCODEs and opcodes (RFC 1035 §4.1.1, RFC 6895 §2).
  * @module
  */
 
-/** Response codes. Those over 15 need an OPT record to carry their upper bits (RFC 6891 §6.1.3). */
+/** RCODEs. Those over 15 need an OPT record for their upper bits (RFC 6891 §6.1.3). */
 export const RCODE = {
   NOERROR: 0,
   FORMERR: 1,
@@ -27,10 +27,10 @@ export const RCODE = {
   BADCOOKIE: 23,
 } as const
 
-/** Other names of the same (RFC 8945 §3; github.com/miekg/dns, msg.go). */
+/** Other mnemonics (RFC 8945 §3; github.com/miekg/dns, msg.go). */
 const ALIASES = { BADSIG: RCODE.BADVERS, NOTIMPL: RCODE.NOTIMP } as const
 
-/** Operation codes. Everything but QUERY is answered NOTIMP. */
+/** Opcodes. */
 export const OPCODE = { QUERY: 0, IQUERY: 1, STATUS: 2, NOTIFY: 4, UPDATE: 5, DSO: 6 } as const
 
 const NAMES: ReadonlyMap<number, string> = new Map(
@@ -38,12 +38,12 @@ const NAMES: ReadonlyMap<number, string> = new Map(
 )
 const VALUES: ReadonlyMap<string, number> = new Map(Object.entries({ ...RCODE, ...ALIASES }))
 
-/** Formats a response code as its mnemonic, or as `RCODE` and its number. */
+/** Formats an RCODE as its mnemonic, or as `RCODE` and its number. */
 export function formatRcode(rcode: number): string {
   return NAMES.get(rcode) ?? `RCODE${rcode}`
 }
 
-/** Parses a mnemonic of any letter case; `undefined` when it is none. */
+/** Parses a mnemonic, ignoring case; `undefined` for other text. */
 export function parseRcode(text: string): number | undefined {
   return VALUES.get(text.toUpperCase())
 }

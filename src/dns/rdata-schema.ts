@@ -1,19 +1,19 @@
 /**
- * What the rdata of each known type is made of. A type without a schema is opaque (RFC 3597).
+ * The fields of the rdata of known types. A type without a schema is opaque (RFC 3597).
  * @module
  */
 import { TYPE } from './rr-type.ts'
 
 /**
- * One part of an rdata:
+ * A field of rdata:
  * - `u8` `u16` `u32`: numbers, big-endian
- * - `seconds`: a `u32` that text may give with units (`1h30m`)
- * - `time`: a `u32` that text gives as a date (RFC 4034 §3.2)
- * - `type`: a `u16` that text gives as the mnemonic of a type
- * - `algorithm`: a `u8` that text may give as the mnemonic of a DNSSEC algorithm
+ * - `seconds`: a `u32`, in text optionally with units (`1h30m`)
+ * - `time`: a `u32`, in text a date (RFC 4034 §3.2)
+ * - `type`: a `u16`, in text the mnemonic of a type
+ * - `algorithm`: a `u8`, in text optionally the mnemonic of a DNSSEC algorithm
  * - `ipv4` `ipv6`: addresses of 4 and 16 bytes
  * - `name`: a domain name that is never compressed when written (RFC 3597 §4)
- * - `pointable`: a domain name of an RFC 1035 type, which may be compressed
+ * - `pointable`: a domain name in an RFC 1035 type, which can be compressed
  * - `string`: a length byte and up to 255 bytes (RFC 1035 §3.3)
  * - `strings`: one or more of them, to the end
  * - `tag`: a length byte and letters and digits (RFC 8659 §4.1)
@@ -21,7 +21,7 @@ import { TYPE } from './rr-type.ts'
  * - `hex`: bytes to the end, as hexadecimal digits
  * - `base64`: bytes to the end, as base64
  * - `params`: service parameters to the end (RFC 9460 §2.2)
- * - `types`: types as bits to the end (RFC 4034 §4.1.2)
+ * - `types`: a type bitmap to the end (RFC 4034 §4.1.2)
  */
 export type Field =
   | 'u8'
@@ -89,12 +89,12 @@ const SCHEMAS: ReadonlyMap<number, readonly Field[]> = new Map<number, readonly 
   [TYPE.CAA, ['u8', 'tag', 'rest']],
 ])
 
-/** The parts of a type's rdata, or `undefined` when the type is not known. */
+/** Returns the fields of a type's rdata; `undefined` for an unknown type. */
 export function rdataSchema(type: number): readonly Field[] | undefined {
   return SCHEMAS.get(type)
 }
 
-/** Bytes of a field of fixed size; `undefined` when its size varies. */
+/** Returns the size of a fixed-size field in bytes; `undefined` for other fields. */
 export function fieldBytes(field: Field): number | undefined {
   switch (field) {
     case 'u8':

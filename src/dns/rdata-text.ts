@@ -1,5 +1,5 @@
 /**
- * Rdata in presentation form, both ways (RFC 1035 §5.1, RFC 3597 §5, RFC 9460 §2.1).
+ * Parses and formats rdata in presentation format (RFC 1035 §5.1, RFC 3597 §5, RFC 9460 §2.1).
  * @module
  */
 
@@ -27,16 +27,16 @@ import { formatSignatureTime, parseSignatureTime } from './signature-time.ts'
 import { parseTtl } from './ttl-text.ts'
 import { bitmapTypes, parseTypeBitmap, typeBitmap } from './type-bitmap.ts'
 
-/** Fields that take all words to the end. */
+/** Fields that take all remaining words. */
 const REPEATED: ReadonlySet<Field> = new Set(['strings', 'params', 'types', 'hex', 'base64'])
-/** Fields that text may leave out. */
+/** Fields that are optional in text. */
 const OPTIONAL: ReadonlySet<Field> = new Set(['params', 'types'])
-/** What the tag of a CAA record is made of (RFC 8659 §4.1). */
+/** Tags of CAA records (RFC 8659 §4.1). */
 const TAG = /^[a-zA-Z0-9]+$/
 
 /**
- * Formats uncompressed rdata; as `\# length hex` when its type is unknown, when it does not fit its
- * type, or when no text says a part of it.
+ * Formats uncompressed rdata; as `\# length hex` if its type is unknown, it is not valid for its
+ * type, or a field has no text form.
  */
 export function formatRdata(type: number, rdata: Uint8Array): string {
   const schema = rdataSchema(type)
@@ -54,8 +54,8 @@ export function formatRdata(type: number, rdata: Uint8Array): string {
 }
 
 /**
- * Parses rdata from the words of a zone file's line: quotes taken off, escapes kept.
- * Names without a final dot are below `origin`. `undefined` when it is not rdata of `type`.
+ * Parses rdata from words of a zone file without quotes but with escapes. Names without a final dot
+ * are relative to `origin`. `undefined` for invalid rdata of `type`.
  */
 export function parseRdata(
   type: number,
@@ -79,14 +79,14 @@ export function parseRdata(
   return next === words.length && isValidRdata(type, rdata) ? rdata : undefined
 }
 
-/** As `parseRdata`, for constants in this code. @throws {TypeError} when `text` is not rdata */
+/** Like `parseRdata`, for constants. @throws {TypeError} for invalid rdata */
 export function constantRdata(type: number, text: string): Uint8Array {
   const rdata = parseRdata(type, text.split(' '), ROOT)
   if (rdata === undefined) throw new TypeError(`Not rdata: "${text}"`)
   return rdata
 }
 
-/** Formats bytes between double quotes, escaped. */
+/** Formats bytes in double quotes, escaped. */
 export function formatString(bytes: Uint8Array): string {
   let text = ''
   for (const value of bytes) {
@@ -98,8 +98,7 @@ export function formatString(bytes: Uint8Array): string {
 }
 
 /**
- * Reads text with `\DDD` and `\X` into bytes; `undefined` for a bad escape or a character over
- * U+00FF.
+ * Unescapes `\DDD` and `\X`; `undefined` for an invalid escape or a character over U+00FF.
  */
 export function parseString(text: string): Uint8Array | undefined {
   const values: number[] = []
@@ -121,7 +120,7 @@ function isRepeated(field: Field): boolean {
   return REPEATED.has(field)
 }
 
-/** Whether a text says all of a part. */
+/** Returns whether a field has a text form for these bytes. */
 function isSayable(field: Field, text: string, bytes: Uint8Array): boolean {
   if (field === 'tag') return TAG.test(text)
   if (field === 'types') return equalBytes(typeBitmap(bitmapTypes(bytes)), bytes)
@@ -220,7 +219,7 @@ function parseField(
   }
 }
 
-/** Parses a name of a zone file: absolute with a final dot, `@` for the origin, else below it. */
+/** Parses a name of a zone file: absolute with a final dot, `@` for the origin, else relative. */
 export function parseNameBelow(text: string, origin: Uint8Array): Uint8Array | undefined {
   if (text === '@') return origin
   if (/(^|[^\\])(\\\\)*\.$/.test(text)) return parseName(text)
@@ -249,9 +248,9 @@ function parseShortString(text: string): Uint8Array | undefined {
     : concatBytes(Uint8Array.of(bytes.length), bytes)
 }
 
-/** A word over 255 bytes stands for several strings, as in CoreDNS. */
+/** Splits a word over 255 bytes into several strings, as CoreDNS does. */
 function parseStrings(words: readonly string[]): Uint8Array | undefined {
-  // Each takes a byte or more, and rdata has a length of 16 bits (RFC 1035 §3.2.1).
+  // Each takes at least a byte, and the length of rdata has 16 bits (RFC 1035 §3.2.1).
   if (words.length > MESSAGE_BYTES_MAX) return undefined
   const strings: Uint8Array[] = []
   for (const word of words) {

@@ -1,6 +1,6 @@
 /**
- * Rdata on the wire: read from a message with its names made whole, checked against its type's
- * schema, and written back with names compressed where the type allows it.
+ * Rdata in wire format: reads it from a message and decompresses its names, validates it by its
+ * type's schema, and writes it with compressed names if the type allows that.
  * @module
  */
 import { byteAt, concatBytes, EMPTY, equalBytes, readUint16 } from '../bytes/bytes.ts'
@@ -9,15 +9,15 @@ import { type Field, fieldBytes, rdataSchema } from './rdata-schema.ts'
 import type { ReplyWriter } from './reply-writer.ts'
 import { isTypeBitmap } from './type-bitmap.ts'
 
-/** Pointers followed within one name; each must point further back, so this bounds work only. */
+/** Maximum number of pointers in a name; each points further back, so this only bounds work. */
 const POINTERS_MAX = 127
 
-/** Reads a message that may hold compressed names, from the front to the back. Never throws. */
+/** Reads a message with compressed names in order. Never throws. */
 export class WireReader {
   readonly bytes: Uint8Array
   /** Offset of the next byte. */
   at: number
-  /** Set when something did not parse; what was read since then means nothing. */
+  /** Set after a parse error; values read since then are undefined. */
   isBroken = false
 
   constructor(bytes: Uint8Array, at = 0) {
@@ -37,7 +37,7 @@ export class WireReader {
     return this.uint16() * 0x10000 + this.uint16()
   }
 
-  /** Reads a name and follows its pointers, each of which must point before the part it ends. */
+  /** Reads a name and follows its pointers, each to an offset before the labels that it ends. */
   name(): Uint8Array {
     const name = new Uint8Array(NAME_BYTES_MAX)
     let size = 0
@@ -86,8 +86,8 @@ export class WireReader {
 }
 
 /**
- * Reads the rdata of `size` bytes at `reader.at`, names uncompressed; `undefined` when it does not
- * fit its type's schema. Rdata of an unknown type is copied as it is.
+ * Reads `size` bytes of rdata at `reader.at` and decompresses names; `undefined` if it does not
+ * match its type's schema. Copies rdata of unknown types unchanged.
  */
 export function readRdata(reader: WireReader, type: number, size: number): Uint8Array | undefined {
   const end = reader.at + size
@@ -106,13 +106,13 @@ export function readRdata(reader: WireReader, type: number, size: number): Uint8
   return hasValidTail(schema.at(-1), parts.at(-1)) ? concatBytes(...parts) : undefined
 }
 
-/** Checks uncompressed rdata against its type's schema; unknown types are always right. */
+/** Validates uncompressed rdata by its type's schema; unknown types are always valid. */
 export function isValidRdata(type: number, rdata: Uint8Array): boolean {
   const read = readRdata(new WireReader(rdata), type, rdata.length)
   return read !== undefined && equalBytes(read, rdata)
 }
 
-/** Writes valid uncompressed rdata of `type`, compressing the names that may be. */
+/** Writes valid uncompressed rdata of `type`; compresses the names that can be. */
 export function writeRdata(writer: ReplyWriter, type: number, rdata: Uint8Array): void {
   const schema = rdataSchema(type)
   let at = 0
@@ -130,14 +130,14 @@ export function writeRdata(writer: ReplyWriter, type: number, rdata: Uint8Array)
   if (schema === undefined) writer.writeBytes(rdata, 0, rdata.length)
 }
 
-/** Offset just behind the uncompressed name at `at`. */
+/** Returns the offset after the uncompressed name at `at`. */
 export function nameEnd(bytes: Uint8Array, at: number): number {
   let end = at
   while (byteAt(bytes, end) !== 0) end += byteAt(bytes, end) + 1
   return end + 1
 }
 
-/** Offset just behind a field that begins at `at` in valid uncompressed rdata. */
+/** Returns the offset after the field at `at` in valid uncompressed rdata. */
 export function fieldEnd(field: Field, rdata: Uint8Array, at: number): number {
   if (field === 'name' || field === 'pointable') return nameEnd(rdata, at)
   if (isShort(field)) return at + byteAt(rdata, at) + 1
@@ -154,8 +154,8 @@ function rawFieldBytes(reader: WireReader, field: Field, end: number): number {
 }
 
 /**
- * Checks what a schema's last field repeats: strings, windows of types, or parameters in rising
- * order of their keys.
+ * Validates a repeated last field: strings, windows of a bitmap, or parameters in ascending order
+ * of their keys.
  */
 function hasValidTail(last: Field | undefined, tail: Uint8Array = EMPTY): boolean {
   let at = 0

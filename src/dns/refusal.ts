@@ -1,5 +1,5 @@
 /**
- * Replies that need no resolver: to what the gate refused, and of a bare response code.
+ * Replies that need no plugins: to refused messages, and with an RCODE only.
  * @module
  */
 import { writeUint16 } from '../bytes/bytes.ts'
@@ -9,15 +9,14 @@ import { FLAG, type Query, type Refusal } from './query.ts'
 import { RCODE } from './rcode.ts'
 import { ReplyWriter } from './reply-writer.ts'
 
-/** One for all, as it takes far longer to create than to use. */
+/** Shared, because creating it takes far longer than using it. */
 const writer = new ReplyWriter()
 
 /**
- * Makes the reply to a refused message, or `undefined` when it gets none.
- * An operation that is not implemented gets a header only, with its operation and RD
- * (RFC 8906 §3.1.4); the others get their question back if it was read, and an OPT record if the
- * message had one (RFC 6891 §7).
- * @param query what the gate read before it refused
+ * Returns the reply to a refused message, or `undefined` for none. NOTIMP has a header only, with
+ * the opcode and RD (RFC 8906 §3.1.4); others have the question if it was parsed, and an OPT record
+ * if the message had one (RFC 6891 §7).
+ * @param query the parts that were parsed before the refusal
  */
 export function refusalReply(query: Query, refusal: Refusal): Uint8Array | undefined {
   if (refusal.rcode === undefined) return undefined
@@ -26,7 +25,7 @@ export function refusalReply(query: Query, refusal: Refusal): Uint8Array | undef
 }
 
 /**
- * Makes a reply without records, with the query's question and flags; not authoritative.
+ * Returns a reply without records, with the query's question and flags; not authoritative.
  * @param paddingBlock see `ReplyWriter.finish`
  */
 export function rcodeReply(

@@ -1,10 +1,10 @@
 /**
- * Writes a reply into a buffer that is used again: header, question, three sections, OPT record.
+ * Writes a reply into a reused buffer: header, question, three sections, OPT record.
  *
- * A record that would break the size limit is taken back whole and ends the writing, and the reply
- * says TC: also when it was an additional one, because clients of SRV records rely on these, as
- * CoreDNS has it (RFC 2181 §9 asks for it only where records are required). Room for the OPT record
- * is kept from the start (RFC 6891 §7).
+ * A record that exceeds the size limit is removed and ends the reply, which gets TC. That includes
+ * additional records, because clients of SRV records rely on them, and CoreDNS does the same (RFC
+ * 2181 §9 requires TC only for required records). Space for the OPT record is reserved (RFC 6891
+ * §7).
  * @module
  */
 import { type SizedBytes, type WordBytes, writeUint16 } from '../bytes/bytes.ts'
@@ -18,7 +18,7 @@ import { TYPE } from './rr-type.ts'
 /** Sections of a message, in their order. */
 export const SECTION = { ANSWER: 0, AUTHORITY: 1, ADDITIONAL: 2 } as const
 
-/** Offset of the question's name, to which owners point. */
+/** Offset of the question's name, to which owner names point. */
 export const QUESTION_OFFSET: number = HEADER_BYTES
 
 const OPT_BYTES = 11
@@ -28,31 +28,31 @@ const RECORDS_MAX = 0xffff
 const { ANSWER, AUTHORITY } = SECTION
 const { QR, TC, RD, CD } = FLAG
 const { IN } = CLASS
-/** An owner that is the question's name, as the upper half of a word. */
+/** A pointer to the question's name in the upper half of a word. */
 const QUESTION_OWNER = (POINTER_BITS | HEADER_BYTES) << 16
 const ECHOED = 0x7800 | RD | CD
 
-/** How to begin a reply. */
+/** Options of a reply. */
 export type ReplyLimits = {
-  /** Bytes that the reply may have, 512 to 65535. */
+  /** Maximum size of the reply in bytes, 512 to 65535. */
   readonly bytesMax: number
-  /** UDP size to advertise, when the query has EDNS. */
+  /** UDP size to advertise if the query has EDNS. */
   readonly udpBytes?: number
-  /** Options to send along, when the query has EDNS. */
+  /** Options of the OPT record, if the query has EDNS. */
   readonly options?: readonly EdnsOption[]
-  /** The DO bit, when the query has EDNS; the query's when left out. */
+  /** The DO bit of the OPT record; the query's if absent. */
   readonly dnssecOk?: boolean
 }
 
-/** A reply being written. One record at a time: owner, then `beginRecord`, rdata, `endRecord`. */
+/** A reply in progress. A record is written as owner, `beginRecord`, rdata, `endRecord`. */
 export class ReplyWriter {
-  /** The reply so far; a record may overrun the limit before it is taken back. */
+  /** The reply so far; the current record can exceed the limit until it is removed. */
   readonly bytes: Uint8Array = new Uint8Array(2 * MESSAGE_BYTES_MAX + 1026)
   private readonly words = new Int32Array(this.bytes.buffer)
   /** Bytes written. */
   length = 0
   private readonly view = new DataView(this.bytes.buffer)
-  /** True once a record did not fit: what follows is left out. */
+  /** Whether a record did not fit; further records are dropped. */
   isFull = false
   private readonly names = new NameWriter(this.bytes)
   private isTruncated = false
@@ -73,7 +73,7 @@ export class ReplyWriter {
   private recordStart = 0
   private rdataStart = 0
 
-  /** Begins the reply to a query, echoing its question byte for byte when it was read. */
+  /** Starts the reply to a query and copies its question unchanged if it was parsed. */
   begin(query: Query, { bytesMax, udpBytes, options, dnssecOk }: ReplyLimits): void {
     this.query = query
     this.dnssecOk = dnssecOk ?? query.wantsDnssec
@@ -92,23 +92,23 @@ export class ReplyWriter {
     const { words } = this
     const { headWords, questionEnd } = query
     this.length = questionEnd === 0 ? HEADER_BYTES : questionEnd
-    // Up to three bytes too many, over which the first record is written.
+    // Copies up to three bytes too many, which the first record overwrites.
     for (let i = HEADER_BYTES / 4; 4 * i < questionEnd; i++) words[i] = headWords[i] ?? 0
   }
 
-  /** Bounds the TTLs of the records that follow, in seconds. */
+  /** Sets bounds in seconds for the TTLs of the following records. */
   boundTtl(min: number, max: number): void {
     this.hasTtlBounds = true
     this.ttlMin = min
     this.ttlMax = max
   }
 
-  /** Whether all records came with the same TTL, whatever it was bounded to. */
+  /** Whether all records had the same TTL before the bounds. */
   get hasOneTtl(): boolean {
     return !this.isTtlMixed
   }
 
-  /** Writes an owner that stands elsewhere in the reply, by its offset (under 16,384). */
+  /** Writes a pointer to an earlier name as owner; its offset is below 16,384. */
   pointOwner(offset: number): void {
     this.recordStart = this.length
     this.view.setUint16(this.length, POINTER_BITS | offset)
@@ -121,19 +121,19 @@ export class ReplyWriter {
     this.bytes[this.length++] = 0
   }
 
-  /** Begins a record whose owner is written next, by `writeName` or `writeJoinedName`. */
+  /** Starts a record whose owner `writeName` or `writeJoinedName` writes next. */
   beginOwner(): void {
     this.recordStart = this.length
   }
 
-  /** Takes back the record being written, as if it had not been begun. */
+  /** Removes the current record. */
   cancelRecord(): void {
     this.length = this.recordStart
-    // Nothing may point at the names it had: from here on only those of the question are known.
+    // Forgets all names but the question's: none may point to the removed record.
     this.names.forget()
   }
 
-  /** Writes what stands between a record's owner and its rdata. */
+  /** Writes the fields between a record's owner and its rdata. */
   beginRecord(type: number, rrClass: number, ttlSeconds: number): void {
     const { view, length } = this
     view.setInt32(length, (type << 16) | rrClass)
@@ -143,8 +143,8 @@ export class ReplyWriter {
   }
 
   /**
-   * Writes a whole answer record at the question's name, class IN, whose rdata is at hand as
-   * `count` little-endian words from `start`. When that is too large, ends the writing.
+   * Writes a complete answer record with the question's name and class IN, and with rdata from
+   * `count` little-endian words at `start`. Truncates the reply if the record does not fit.
    */
   writeAnswer(
     type: number,
@@ -170,28 +170,28 @@ export class ReplyWriter {
     this.answerCount++
   }
 
-  /** Writes bytes of rdata as they are. */
+  /** Writes bytes of rdata unchanged. */
   writeBytes(source: Uint8Array, start: number, size: number): void {
     const { bytes, length } = this
     for (let i = 0; i < size; i++) bytes[length + i] = source[start + i] ?? 0
     this.length = length + size
   }
 
-  /** Writes bytes of rdata that are at hand as little-endian words. */
+  /** Writes bytes of rdata from little-endian words. */
   writeWords(source: Int32Array, start: number, count: number): void {
     const { view, length } = this
     for (let i = 0; i < count; i++) view.setInt32(length + 4 * i, source[start + i] ?? 0, true)
     this.length = length + 4 * count
   }
 
-  /** Writes an absolute name. `mayPoint`: whether its type may be compressed (RFC 3597 §4). */
+  /** Writes an absolute name, compressed if `mayPoint` (RFC 3597 §4). */
   writeName(name: Uint8Array, mayPoint: boolean): void {
     this.length = this.names.write(this.length, name, mayPoint)
   }
 
   /**
-   * Writes rdata that was made beforehand, as little-endian words; the last need not be whole.
-   * Names after it do not point into it.
+   * Writes prepared rdata from little-endian words; the last word can be incomplete. Later names do
+   * not point into it.
    */
   writeMade(words: Int32Array, size: number): void {
     const start = this.length
@@ -199,20 +199,20 @@ export class ReplyWriter {
     this.length = start + size
   }
 
-  /** Writes a pointer to an offset (under 16,384) over what stands at `at` in the reply. */
+  /** Overwrites the bytes at `at` in the reply with a pointer to an offset below 16,384. */
   writePointerAt(at: number, offset: number): void {
     this.view.setInt16(at, POINTER_BITS | offset)
   }
 
   /**
-   * Writes `size` bytes of labels from `start`, joined to the absolute name `origin`. Returns
-   * false, and writes nothing, when that is over 255 bytes.
+   * Writes `size` bytes of labels from `start`, followed by the absolute name `origin`. Returns
+   * false and writes nothing for a name over 255 bytes.
    */
   writeJoinedName(labels: WordBytes, start: number, size: number, origin: SizedBytes): boolean {
     return this.writeJoined(labels, start, size, origin, true)
   }
 
-  /** As `writeJoinedName`, without a pointer, for types that must not have one. */
+  /** Like `writeJoinedName`, uncompressed, for types that must not have pointers. */
   writeJoinedNameWhole(
     labels: WordBytes,
     start: number,
@@ -223,8 +223,8 @@ export class ReplyWriter {
   }
 
   /**
-   * Ends a record: keeps it and returns true, or takes it back when the reply is too large with it
-   * or was so before.
+   * Ends a record. Keeps it and returns true, or removes it if the reply exceeds its limit or was
+   * truncated before.
    */
   endRecord(section: number): boolean {
     const { length, rdataStart } = this
@@ -242,13 +242,13 @@ export class ReplyWriter {
   }
 
   /**
-   * Ends the reply: OPT record and header. `flags` are the bits to set beside QR, the operation, RD
-   * and CD, which come from the query. A `paddingBlock` over 0 pads to a multiple of it (RFC 8467).
-   * Returns the reply's size.
+   * Writes the OPT record and the header. `flags` are the bits besides QR, opcode, RD and CD, which
+   * come from the query. A `paddingBlock` above 0 pads to a multiple of it (RFC 8467). Returns the
+   * reply's size.
    */
   finish(rcode: number, flags: number, paddingBlock = 0): number {
     const query = this.query
-    if (query === undefined) throw new TypeError('Cannot finish a reply that was not begun')
+    if (query === undefined) throw new TypeError('Cannot finish a reply before it was started')
     const { view } = this
     const optCount = query.hasEdns ? 1 : 0
     if (query.hasEdns) this.writeOpt(query, rcode, paddingBlock)
@@ -261,13 +261,13 @@ export class ReplyWriter {
     return this.length
   }
 
-  /** Sets and clears header bits of the reply that was finished last. */
+  /** Sets and clears header bits of the last finished reply. */
   changeFlags(set: number, cleared: number): void {
     const { view } = this
     view.setUint16(2, (view.getUint16(2) & ~cleared) | set)
   }
 
-  /** The TTL to write for one that a record comes with; notes whether all come with the same. */
+  /** Returns a record's TTL within the bounds, and tracks whether all records have the same. */
   private boundedTtl(ttlSeconds: number): number {
     if (this.ttlFirst < 0) this.ttlFirst = ttlSeconds
     else if (this.ttlFirst !== ttlSeconds) this.isTtlMixed = true

@@ -1,5 +1,5 @@
 /**
- * Names in the reverse trees, read into addresses in place (RFC 1035 §3.5, RFC 3596 §2.5).
+ * Parses names in the reverse trees (RFC 1035 §3.5, RFC 3596 §2.5).
  * @module
  */
 
@@ -10,7 +10,7 @@ import { endsIn, type Query } from './query.ts'
 const IPV4_TREE = asWordBytes(IN_ADDR_ARPA)
 const IPV6_TREE = asWordBytes(IP6_ARPA)
 
-/** An address that is being read: its first `bitCount` bits are known, the rest are zero. */
+/** An address prefix: the first `bitCount` bits are known, the others are zero. */
 export class ReverseAddress {
   readonly bytes: Uint8Array = new Uint8Array(16)
   /** 4 or 16. */
@@ -19,11 +19,10 @@ export class ReverseAddress {
 }
 
 /**
- * Reads the address that a lower-case name stands for. A name of fewer labels than an address has
- * gives the leading bytes (IPv6: nibbles). False when the name is in neither tree, or a label is
- * not a number as the tree spells them: no leading zero, at most 255; one hexadecimal digit.
- * Allocates nothing.
- * @param surplusMax how many labels before a whole IPv6 address are passed over
+ * Parses a lower-case reverse name into an address. A name with fewer labels gives the leading
+ * bytes (IPv6: nibbles). False if the name is in neither tree, or a label is not valid there: a
+ * number up to 255 without leading zeros, or one hexadecimal digit. Allocates nothing.
+ * @param surplusMax maximum number of ignored labels before a complete IPv6 address
  */
 export function readReverseName(query: Query, into: ReverseAddress, surplusMax: number): boolean {
   const { name, labels, labelCount } = query

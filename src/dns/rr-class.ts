@@ -1,5 +1,5 @@
 /**
- * Classes of resource records (RFC 1035 §3.2.4, RFC 6895 §3.2).
+ * Record classes (RFC 1035 §3.2.4, RFC 6895 §3.2).
  * @module
  */
 
@@ -16,7 +16,7 @@ export function formatClass(value: number): string {
   return NAMES.get(value) ?? `CLASS${value}`
 }
 
-/** Parses a mnemonic of any letter case or `CLASSnnn`; `undefined` when it is neither. */
+/** Parses a mnemonic, ignoring case, or `CLASSnnn`; `undefined` for other text. */
 export function parseClass(text: string): number | undefined {
   const upper = text.toUpperCase()
   const known = VALUES.get(upper)

@@ -1,9 +1,9 @@
 /**
- * Types of resource records and their mnemonics (IANA DNS parameters, RFC 6895 §3.1).
+ * Record types and their mnemonics (IANA DNS parameters, RFC 6895 §3.1).
  * @module
  */
 
-/** The types this code names. Any other number from 0 to 65535 is a type as well (RFC 3597). */
+/** Types with a mnemonic. Every number from 0 to 65535 is a type (RFC 3597). */
 export const TYPE = {
   A: 1,
   NS: 2,
@@ -105,8 +105,8 @@ export function formatType(type: number): string {
 }
 
 /**
- * Parses a mnemonic of any letter case or `TYPEnnn`; `undefined` when it is neither.
- * The names of JavaScript's own properties are not types.
+ * Parses a mnemonic, ignoring case, or `TYPEnnn`; `undefined` for other text, also for names of
+ * inherited properties.
  */
 export function parseType(text: string): number | undefined {
   const upper = text.toUpperCase()

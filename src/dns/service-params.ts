@@ -1,6 +1,5 @@
 /**
- * Service parameters of SVCB and HTTPS records in presentation form (RFC 9460 §2.1, §7, appendix
- * A).
+ * SvcParams of SVCB and HTTPS records in presentation format (RFC 9460 §2.1, §7, appendix A).
  * @module
  */
 
@@ -19,7 +18,7 @@ const KEYS: readonly string[] = [
   'dohpath',
 ]
 
-/** Formats the parameters at the end of an rdata, in the order they stand in. */
+/** Formats the parameters at the end of rdata, in their order. */
 export function formatServiceParams(bytes: Uint8Array): string {
   const words: string[] = []
   for (let at = 0; at < bytes.length; ) {
@@ -31,8 +30,8 @@ export function formatServiceParams(bytes: Uint8Array): string {
 }
 
 /**
- * Parses `key` and `key=value` words and sorts them by key; `undefined` for a bad or repeated one,
- * or when a key that is said to be mandatory is not there.
+ * Parses `key` and `key=value` words and sorts them by key; `undefined` for an invalid or repeated
+ * parameter, or if a mandatory key is missing.
  */
 export function parseServiceParams(words: readonly string[]): Uint8Array | undefined {
   const params = new Map<number, Uint8Array>()
@@ -40,8 +39,8 @@ export function parseServiceParams(words: readonly string[]): Uint8Array | undef
     const split = word.indexOf('=')
     const name = split < 0 ? word : word.slice(0, split)
     const key = parseKey(name)
-    const octets = unescapeValue(split < 0 ? '' : word.slice(split + 1).replace(/^"(.*)"$/, '$1'))
-    const value = octets && parseValue(name, octets)
+    const bytes = unescapeValue(split < 0 ? '' : word.slice(split + 1).replace(/^"(.*)"$/, '$1'))
+    const value = bytes && parseValue(name, bytes)
     if (key === undefined || value === undefined || params.has(key)) return undefined
     params.set(key, value)
   }
@@ -62,7 +61,7 @@ function parseKey(text: string): number | undefined {
   return digits !== undefined && Number(digits) < 65536 ? Number(digits) : undefined
 }
 
-/** A value that its key does not allow goes by the key's number, as bytes. */
+/** Formats an invalid value as bytes of the key's number. */
 function formatParam(key: number, value: Uint8Array): string {
   const name = formatKey(key)
   const text = formatValue(name, value)
@@ -92,9 +91,9 @@ function formatValue(name: string, value: Uint8Array): string | undefined {
   }
 }
 
-/** Also of a known key's number the bytes are the value (RFC 9460 §2.1). */
-function parseValue(name: string, octets: Uint8Array): Uint8Array | undefined {
-  const text = toLatin1(octets)
+/** Parses a value. After `keyNNN`, also of a known key, the bytes are the value (RFC 9460 §2.1). */
+function parseValue(name: string, bytes: Uint8Array): Uint8Array | undefined {
+  const text = toLatin1(bytes)
   switch (name) {
     case 'mandatory':
       return parseKeyList(text)
@@ -111,11 +110,11 @@ function parseValue(name: string, octets: Uint8Array): Uint8Array | undefined {
     case 'ech':
       return decodeBase64(text)
     default:
-      return octets
+      return bytes
   }
 }
 
-/** Mandatory keys rise and are not `mandatory` itself (RFC 9460 §8). */
+/** Returns whether keys ascend and do not include `mandatory` itself (RFC 9460 §8). */
 function isKeyList(value: Uint8Array): boolean {
   const keys = uint16s(value)
   const isRising = keys.every((key, i) => key > (keys[i - 1] ?? 0))
@@ -138,7 +137,9 @@ function uint16s(value: Uint8Array): number[] {
   return Array.from({ length: count }, (_, i) => readUint16(value, 2 * i))
 }
 
-/** Cuts a value into parts of one size; `undefined` when it is none, or the last is not whole. */
+/**
+ * Splits a value into parts of one size; `undefined` if it is empty or the last part incomplete.
+ */
 function chunks(value: Uint8Array, size: number): Uint8Array[] | undefined {
   const count = value.length / size
   if (count === 0 || !Number.isInteger(count)) return undefined
@@ -150,7 +151,7 @@ function formatShortStrings(value: Uint8Array): string | undefined {
   let at = 0
   while (at < value.length && byteAt(value, at) > 0) {
     const end = at + 1 + byteAt(value, at)
-    // Commas and backslashes are escaped for the list, and then again for the line.
+    // Escapes commas and backslashes for the list, then again for the line.
     const item = toLatin1(value.subarray(at + 1, end)).replaceAll(/[,\\]/g, '\\$&')
     strings.push(escapeValue(latin1Bytes(item)))
     at = end
@@ -158,7 +159,7 @@ function formatShortStrings(value: Uint8Array): string | undefined {
   return at === value.length && at > 0 ? strings.join(',') : undefined
 }
 
-/** Splits at commas; `\,` and `\\` stand for themselves (RFC 9460 appendix A.1). */
+/** Splits at commas; `\,` and `\\` are a comma and a backslash (RFC 9460 appendix A.1). */
 function splitList(text: string): (string | undefined)[] {
   if (!/^(?:[^,\\]|\\[,\\])+(?:,(?:[^,\\]|\\[,\\])+)*$/.test(text)) return [undefined]
   const items = text.match(/(?:[^,\\]|\\[,\\])+/g) ?? []
@@ -182,7 +183,7 @@ function escapeValue(value: Uint8Array): string {
   ).join('')
 }
 
-/** Reads `\DDD` and `\X`, as in every string of a zone file (RFC 1035 §5.1). */
+/** Unescapes `\DDD` and `\X` (RFC 1035 §5.1). */
 function unescapeValue(text: string): Uint8Array | undefined {
   const values: number[] = []
   for (let i = 0; i < text.length; i++) {

@@ -1,6 +1,5 @@
 /**
- * What a signature of a record set covers: the records in their canonical form and order (RFC 4034
- * §3.1.8.1, §6).
+ * The data that an RRSIG covers: the RRset in canonical form and order (RFC 4034 §3.1.8.1, §6).
  * @module
  */
 import { compareBytes, concatBytes, equalBytes, writeUint16, writeUint32 } from '../bytes/bytes.ts'
@@ -10,13 +9,13 @@ import { rdataSchema } from './rdata-schema.ts'
 import { fieldEnd } from './rdata-wire.ts'
 import { TYPE } from './rr-type.ts'
 
-/** What an RRSIG record says beside the signature; times in seconds since 1970. */
+/** The fields of an RRSIG record before the signature; times in seconds since 1970. */
 export type SignatureTerms = {
   readonly typeCovered: number
   readonly algorithm: number
-  /** Labels of the owner; the root is none, nor is a wildcard's `*`. */
+  /** Labels of the owner without the root and a wildcard's `*`. */
   readonly labels: number
-  /** TTL that the records had where they come from. */
+  /** TTL of the records in their zone. */
   readonly originalTtlSeconds: number
   readonly expiration: number
   readonly inception: number
@@ -31,7 +30,7 @@ const FIXED_BYTES = 18
 const HEAD_BYTES = 10
 const ASTERISK = 0x2a
 
-/** Types whose names count in lower case (RFC 4034 §6.2, RFC 6840 §5.1). */
+/** Types whose rdata has its names in lower case (RFC 4034 §6.2, RFC 6840 §5.1). */
 const LOWERED: ReadonlySet<number> = new Set([
   TYPE.NS,
   TYPE.MD,
@@ -54,7 +53,7 @@ const LOWERED: ReadonlySet<number> = new Set([
   TYPE.DNAME,
 ])
 
-/** Writes the rdata of an RRSIG record up to the signature, the signer in lower case. */
+/** Writes the rdata of an RRSIG record up to the signature, with the signer in lower case. */
 export function writeSignatureTerms(terms: SignatureTerms): Uint8Array {
   const fixed = new Uint8Array(FIXED_BYTES)
   writeUint16(fixed, 0, terms.typeCovered)
@@ -67,15 +66,15 @@ export function writeSignatureTerms(terms: SignatureTerms): Uint8Array {
   return concatBytes(fixed, lowerName(terms.signer))
 }
 
-/** Counts the labels of an owner as signatures do. */
+/** Returns the Labels field of an owner: without the root and `*`. */
 export function signedLabels(owner: Uint8Array): number {
   const count = labelOffsets(owner).length
   return owner[0] === 1 && owner[1] === ASTERISK ? count - 1 : count
 }
 
 /**
- * Writes the records of one set, all with the owner, type and class of the first: names in lower
- * case, TTLs `originalTtlSeconds`, sorted by their data, each once.
+ * Writes an RRset with the owner, type and class of its first record: names in lower case, TTLs
+ * `originalTtlSeconds`, sorted by rdata, without duplicates.
  */
 export function canonicalRecords(
   records: readonly [ResourceRecord, ...ResourceRecord[]],
@@ -98,7 +97,7 @@ export function canonicalRecords(
   return concatBytes(...parts)
 }
 
-/** The key tag of a DNSKEY record: a sum of its data (RFC 4034 appendix B). */
+/** Returns the key tag of a DNSKEY record's rdata (RFC 4034 appendix B). */
 export function keyTag(rdata: Uint8Array): number {
   let sum = 0
   rdata.forEach((value, i) => {

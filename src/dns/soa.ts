@@ -1,25 +1,25 @@
 /**
- * What SOA records say (RFC 1035 §3.3.13), and serials, which go round (RFC 1982).
+ * Fields of SOA records (RFC 1035 §3.3.13), and serial number arithmetic (RFC 1982).
  * @module
  */
 import { readUint32 } from '../bytes/bytes.ts'
 import { nameEnd } from './rdata-wire.ts'
 
-/** The times of a zone, in seconds. */
+/** The timers of a zone, in seconds. */
 export type SoaTimes = {
   readonly refreshSeconds: number
   readonly retrySeconds: number
   readonly expireSeconds: number
-  /** TTL of denials (RFC 2308 §4). */
+  /** TTL of negative responses (RFC 2308 §4). */
   readonly minimumSeconds: number
 }
 
-/** Reads the serial from valid rdata of an SOA record. */
+/** Returns the serial in valid SOA rdata. */
 export function soaSerial(rdata: Uint8Array): number {
   return readUint32(rdata, numbersAt(rdata))
 }
 
-/** Reads the times from valid rdata of an SOA record. */
+/** Returns the timers in valid SOA rdata. */
 export function soaTimes(rdata: Uint8Array): SoaTimes {
   const at = numbersAt(rdata)
   return {
@@ -30,7 +30,7 @@ export function soaTimes(rdata: Uint8Array): SoaTimes {
   }
 }
 
-/** Whether a serial comes after another; of two 2^31 apart, neither does (RFC 1982 §3.2). */
+/** Returns whether a serial is newer than another; false if they are 2^31 apart (RFC 1982 §3.2). */
 export function isSerialAfter(serial: number, other: number): boolean {
   const distance = (serial - other) >>> 0
   return distance > 0 && distance < 0x80000000

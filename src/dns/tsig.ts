@@ -1,6 +1,6 @@
 /**
- * TSIG records, which sign a message by a secret that both sides have (RFC 8945 §4.2), and the
- * bytes that such a signature covers beside the message (§4.3).
+ * TSIG records, which authenticate a message with a shared secret (RFC 8945 §4.2), and the bytes
+ * that the MAC covers besides the message (§4.3).
  *
  * ```
  *  algorithm (name)  time (6)  fudge (2)  size (2)  MAC  ID (2)  error (2)  size (2)  other data
@@ -21,25 +21,25 @@ export type Tsig = {
   readonly ttlSeconds: number
   /** Name of the algorithm, absolute. */
   readonly algorithm: Uint8Array
-  /** When the message was signed, in seconds since 1970, 48 bits. */
+  /** Signing time in seconds since 1970, 48 bits. */
   readonly timeSeconds: number
-  /** How far the other side's clock may be off. */
+  /** Allowed difference of the clocks in seconds. */
   readonly fudgeSeconds: number
   readonly mac: Uint8Array
-  /** ID that the message had when it was signed. */
+  /** ID of the message when it was signed. */
   readonly originalId: number
   readonly error: number
   readonly other: Uint8Array
 }
 
-/** Finds the TSIG record that a message ends with: where it begins, and what it says. */
+/** The TSIG record at the end of a message, and its offset. */
 export type FoundTsig = { readonly tsig: Tsig; readonly start: number }
 
 const TWO_TO_32 = 2 ** 32
 
 /**
- * Reads the last record of a query; `undefined` when that is no TSIG record, and `malformed` when
- * it is one that says nothing. Those before it are not looked at.
+ * Parses the last record of a query; `undefined` if it is not a TSIG record, `malformed` if it is
+ * an invalid one. Ignores earlier records.
  */
 export function findTsig({
   bytes,
@@ -65,7 +65,7 @@ export function findTsig({
   return undefined
 }
 
-/** Writes the record. */
+/** Writes a TSIG record. */
 export function writeTsig(tsig: Tsig): Uint8Array {
   const { name, ttlSeconds, algorithm, mac, originalId, error, other } = tsig
   const head = new Uint8Array(10)
@@ -80,7 +80,7 @@ export function writeTsig(tsig: Tsig): Uint8Array {
   return concatBytes(name, head, rdata)
 }
 
-/** Writes what a signature covers of the record itself, names in lower case (§4.3.3). */
+/** Writes the TSIG variables that the MAC covers, with names in lower case (§4.3.3). */
 export function tsigVariables(tsig: Tsig): Uint8Array {
   const head = new Uint8Array(6)
   writeUint16(head, 0, CLASS.ANY)
@@ -91,7 +91,7 @@ export function tsigVariables(tsig: Tsig): Uint8Array {
   return concatBytes(name, head, algorithm, tsigTimers(tsig), error, sized(tsig.other))
 }
 
-/** Writes the time and the fudge alone, which later messages of a transfer cover (§5.3.1). */
+/** Writes the time and the fudge, which later messages of a transfer cover (§5.3.1). */
 export function tsigTimers({
   timeSeconds,
   fudgeSeconds,
@@ -101,7 +101,7 @@ export function tsigTimers({
   return concatBytes(uint48(timeSeconds), fudge)
 }
 
-/** Writes 48 bits, as times are. */
+/** Writes a 48-bit time. */
 export function uint48(value: number): Uint8Array {
   const bytes = new Uint8Array(6)
   writeUint16(bytes, 0, Math.floor(value / TWO_TO_32))
@@ -109,14 +109,14 @@ export function uint48(value: number): Uint8Array {
   return bytes
 }
 
-/** Puts the size of bytes before them, as that of a request's MAC is covered (§4.3.1). */
+/** Prepends the size to bytes, as for a request's MAC (§4.3.1). */
 export function sized(bytes: Uint8Array): Uint8Array {
   const size = new Uint8Array(2)
   writeUint16(size, 0, bytes.length)
   return concatBytes(size, bytes)
 }
 
-/** What of a message a signature covers: all before the record, as if that were not there. */
+/** Returns the message that the MAC covers: the original one, without the TSIG record. */
 export function unsignedMessage(
   message: Uint8Array,
   { tsig: { originalId }, start }: FoundTsig,
@@ -127,7 +127,7 @@ export function unsignedMessage(
   return unsigned
 }
 
-/** Puts a record behind a message. */
+/** Appends a record to a message. */
 export function appendTsig(message: Uint8Array, tsig: Tsig): Uint8Array {
   const signed = concatBytes(message, writeTsig(tsig))
   writeUint16(signed, 10, readUint16(signed, 10) + 1)

@@ -1,6 +1,5 @@
 /**
- * Times to live as zone files have them: seconds, or with units (`1h30m`), as BIND and CoreDNS read
- * them.
+ * TTLs in zone files: seconds, or with units (`1h30m`), as in BIND and CoreDNS.
  * @module
  */
 
@@ -15,7 +14,7 @@ const UNIT_SECONDS: Readonly<Record<string, number>> = {
 const WHOLE = /^\d+(?:[smhdw]\d+)*[smhdw]?$/i
 const PART = /(\d+)([smhdw]?)/gi
 
-/** Parses `3600`, `1h` or `1h30m` into seconds; `undefined` when it is none or over 32 bits. */
+/** Parses `3600`, `1h` or `1h30m` into seconds; `undefined` for other text and over 32 bits. */
 export function parseTtl(text: string): number | undefined {
   if (!WHOLE.test(text)) return undefined
   let seconds = 0

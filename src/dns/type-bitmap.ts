@@ -1,5 +1,5 @@
 /**
- * Sets of types as bits, as NSEC and CSYNC records have them (RFC 4034 §4.1.2, RFC 7477 §2.1.1.2).
+ * Type bitmaps of NSEC and CSYNC records (RFC 4034 §4.1.2, RFC 7477 §2.1.1.2).
  *
  * ```
  *  window (1)   bytes (1)   bits (bytes)   window …
@@ -10,13 +10,13 @@
 import { byteAt, concatBytes } from '../bytes/bytes.ts'
 import { parseType } from './rr-type.ts'
 
-const WINDOW_OCTETS_MAX = 32
+const WINDOW_BYTES_MAX = 32
 
-/** Writes types, in any order, as bits. */
+/** Writes types, in any order, as a bitmap. */
 export function typeBitmap(types: Iterable<number>): Uint8Array {
   const windows = new Map<number, Uint8Array>()
   for (const type of new Set(types)) {
-    const bits = windows.get(type >>> 8) ?? new Uint8Array(WINDOW_OCTETS_MAX)
+    const bits = windows.get(type >>> 8) ?? new Uint8Array(WINDOW_BYTES_MAX)
     const at = (type & 255) >>> 3
     bits[at] = byteAt(bits, at) | (0x80 >>> (type & 7))
     windows.set(type >>> 8, bits)
@@ -30,7 +30,7 @@ export function typeBitmap(types: Iterable<number>): Uint8Array {
   )
 }
 
-/** Lists the types of a valid bitmap, rising. */
+/** Lists the types of a valid bitmap in ascending order. */
 export function bitmapTypes(bitmap: Uint8Array): number[] {
   const types: number[] = []
   for (let at = 0; at < bitmap.length; ) {
@@ -45,20 +45,20 @@ export function bitmapTypes(bitmap: Uint8Array): number[] {
   return types
 }
 
-/** Tells whether bytes are windows in rising order, each with 1 to 32 bytes of bits. */
+/** Returns whether bytes are windows in ascending order, each with 1 to 32 bytes of bits. */
 export function isTypeBitmap(bitmap: Uint8Array): boolean {
   let at = 0
   for (let window = -1; at < bitmap.length; ) {
     if (at + 2 > bitmap.length || byteAt(bitmap, at) <= window) return false
     window = byteAt(bitmap, at)
     const size = byteAt(bitmap, at + 1)
-    if (size < 1 || size > WINDOW_OCTETS_MAX) return false
+    if (size < 1 || size > WINDOW_BYTES_MAX) return false
     at += 2 + size
   }
   return at === bitmap.length
 }
 
-/** Parses mnemonics into a bitmap; `undefined` when one is no type. */
+/** Parses mnemonics into a bitmap; `undefined` if one is not a type. */
 export function parseTypeBitmap(words: readonly string[]): Uint8Array | undefined {
   const types: number[] = []
   for (const word of words) {

@@ -1,5 +1,5 @@
 /**
- * Writes queries: to upstreams, and to ourselves.
+ * Writes queries to upstreams, and to the server itself.
  * @module
  */
 import { writeUint16 } from '../bytes/bytes.ts'
@@ -9,13 +9,13 @@ import { FLAG } from './query.ts'
 import { CLASS } from './rr-class.ts'
 import { TYPE } from './rr-type.ts'
 
-/** What to ask. Without `udpBytes` there is no OPT record. */
+/** A query. Without `udpBytes` it has no OPT record. */
 export type QueryFields = {
   readonly name: Uint8Array
   readonly type: number
   readonly class?: number
   readonly id?: number
-  /** Header bits to set, of RD, AD and CD; RD when left out. */
+  /** Header bits RD, AD and CD; RD if absent. */
   readonly flags?: number
   readonly udpBytes?: number
   readonly wantsDnssec?: boolean

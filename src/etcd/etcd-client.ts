@@ -1,6 +1,6 @@
 /**
- * A client of etcd's JSON gateway: ranges, watches and leases over HTTP, one endpoint after the
- * other until one answers.
+ * A client of etcd's JSON gateway: ranges, watches and leases over HTTP. Tries one endpoint after
+ * the other.
  * @module
  */
 import { type ClientRequest, Agent as HttpAgent, type IncomingMessage, request } from 'node:http'
@@ -20,10 +20,10 @@ import {
   type WatchMessage,
 } from './etcd-json.ts'
 
-/** Etcd cannot be asked, or refuses. */
+/** Etcd is unreachable, or returns an error. */
 export class EtcdError extends Error {
   override readonly name = 'EtcdError'
-  /** gRPC's code, if etcd gave one. */
+  /** The gRPC status code, if etcd sent one. */
   readonly code: number | undefined
 
   constructor(message: string, code?: number) {
@@ -32,21 +32,21 @@ export class EtcdError extends Error {
   }
 }
 
-/** The code of what was forgotten: gRPC's OUT_OF_RANGE. */
+/** The code for a compacted revision: gRPC's OUT_OF_RANGE. */
 export const CODE_COMPACTED = 11
 
-/** Which keys: from `first` on, up to `end`, which is not one of them. */
+/** A range of keys: from `first`, up to but without `end`. */
 export type KeyRange = { readonly first: string; readonly end: string }
 
-/** What follows keys needs of an etcd. All reject with `EtcdError`. */
+/** The requests that watching keys needs. All reject with `EtcdError`. */
 export type EtcdApi = {
-  /** Reads keys in order, `countMax` at most, as they were at `revision`; 0 for now. */
+  /** Reads at most `countMax` keys in order, as of `revision`; 0 for the current one. */
   readonly range: (
     range: KeyRange,
     from: { readonly revision: number; readonly countMax: number },
     signal: AbortSignal,
   ) => Promise<RangePage>
-  /** Tells of changes from `revision` on. Resolves when etcd ends that. */
+  /** Watches changes since `revision`. Resolves when etcd ends the watch. */
   readonly watch: (
     range: KeyRange,
     revision: number,
@@ -55,39 +55,39 @@ export type EtcdApi = {
       readonly onMessage: (message: WatchMessage) => void
     },
   ) => Promise<void>
-  /** Seconds that a lease has left; 0 or less when it is gone. */
+  /** Resolves with the remaining seconds of a lease; 0 or less if it has expired. */
   readonly timeToLive: (lease: string, signal: AbortSignal) => Promise<number>
 }
 
-/** How long to wait. */
+/** Timeouts. */
 export type EtcdTimes = {
-  /** For an answer to begin, or to go on. */
+  /** For a response to start, or to continue. */
   readonly answerMs?: number
-  /** For a watch to say anything. Etcd says how far it is every ten minutes. */
+  /** For any message of a watch. Etcd reports its progress every ten minutes. */
   readonly silenceMs?: number
 }
 
 const ANSWER_MS = 5000
 const SILENCE_MS = 15 * 60_000
-/** A connection is held to be dead some ten seconds after it is silent for so long. */
+/** Silence after which keep-alive probes start; ten seconds later the connection counts as dead. */
 const KEEPALIVE_MS = 10_000
-/** Bytes of one answer, or of one message of a watch. */
+/** Maximum size of a response, or of one message of a watch. */
 const MESSAGE_BYTES_MAX = 128 * 1024 * 1024
-/** Characters of an answer that stand in an error. */
+/** Characters of a response that an error quotes. */
 const REASON_CHARACTERS_MAX = 120
 const CODE_PRECONDITION = 9
 
-/** Asks one etcd. */
+/** A client of one etcd. */
 export class EtcdClient implements EtcdApi {
   private readonly connection: EtcdConnection
   private readonly times: Required<EtcdTimes>
   private readonly http = new HttpAgent({ keepAlive: true })
   private readonly https: HttpsAgent
   private turn = 0
-  /** `undefined` until we have authenticated; '' when that is not asked for. */
+  /** `undefined` before authentication; '' if etcd needs none. */
   private token: string | undefined
 
-  /** @throws {ConfigError} when certificates and keys do not fit */
+  /** @throws {ConfigError} if certificates and keys do not match */
   constructor(connection: EtcdConnection, { answerMs, silenceMs }: EtcdTimes = {}) {
     this.connection = connection
     this.times = { answerMs: answerMs ?? ANSWER_MS, silenceMs: silenceMs ?? SILENCE_MS }
@@ -95,7 +95,7 @@ export class EtcdClient implements EtcdApi {
       const secureContext = tlsContext(connection.tls)
       this.https = new HttpsAgent({ keepAlive: true, secureContext })
     } catch (error) {
-      throw configError(connection, `The files of "tls" do not fit: ${errorText(error)}`)
+      throw configError(connection, `cannot use the files of "tls": ${errorText(error)}`)
     }
   }
 
@@ -127,7 +127,7 @@ export class EtcdClient implements EtcdApi {
     return parseTimeToLive(await this.ask('/v3/lease/timetolive', { ID: lease }, signal))
   }
 
-  /** Closes connections that nobody uses. */
+  /** Closes idle connections. */
   close(): void {
     this.http.destroy()
     this.https.destroy()
@@ -137,7 +137,7 @@ export class EtcdClient implements EtcdApi {
     return this.attempt(async () => parseJson(await wholeOf(await this.send(path, body, signal))))
   }
 
-  /** After a failure it is another endpoint's turn, and our token may be why. */
+  /** After a failure, uses the next endpoint and discards the token, which may be the cause. */
   private async attempt<T>(step: () => Promise<T>): Promise<T> {
     try {
       return await step()
@@ -154,7 +154,7 @@ export class EtcdClient implements EtcdApi {
     return this.post(path, body, signal)
   }
 
-  /** An etcd that knows no users answers that it does not; then we go on without a token. */
+  /** Authenticates. An etcd without authentication says so; then requests have no token. */
   private async authenticate(
     { username, password }: { readonly username: string; readonly password: string },
     signal: AbortSignal,
@@ -180,7 +180,7 @@ export class EtcdClient implements EtcdApi {
       headers: {
         'content-type': 'application/json',
         'content-length': Buffer.byteLength(text),
-        // A member that has lost the others ends its watches, rather than tell nothing.
+        // A member without a quorum then ends its watches instead of staying silent.
         'grpc-metadata-hasleader': 'true',
         ...(this.token && { authorization: this.token }),
       },
@@ -207,7 +207,7 @@ function responseTo(sent: ClientRequest, body: string): Promise<IncomingMessage>
     sent.on('socket', (socket) => socket.setKeepAlive(true, KEEPALIVE_MS))
     sent.on('timeout', () => {
       const late = begun ?? sent
-      late.destroy(new EtcdError('no answer in time'))
+      late.destroy(new EtcdError('no response in time'))
     })
     sent.end(body)
   })
@@ -218,7 +218,7 @@ async function wholeOf(response: IncomingMessage): Promise<string> {
   response.setEncoding('utf8')
   for await (const chunk of response) {
     text += String(chunk)
-    if (text.length > MESSAGE_BYTES_MAX) throw new EtcdError('an answer is too large')
+    if (text.length > MESSAGE_BYTES_MAX) throw new EtcdError('the response is too large')
   }
   return text
 }
@@ -230,11 +230,11 @@ async function* linesOf(response: IncomingMessage): AsyncGenerator<string> {
     const lines = (pending + String(chunk)).split('\n')
     pending = lines.pop() ?? ''
     yield* lines.filter((line) => line !== '')
-    if (pending.length > MESSAGE_BYTES_MAX) throw new EtcdError('a message is too large')
+    if (pending.length > MESSAGE_BYTES_MAX) throw new EtcdError('a watch message is too large')
   }
 }
 
-/** Some refusals come before the gateway, and are a line of text. */
+/** Parses an error. Errors from before the JSON gateway are a line of text. */
 function refusalOf(text: string): ReturnType<typeof parseError> {
   try {
     return parseError(JSON.parse(text))
@@ -248,6 +248,6 @@ function parseJson(text: string): unknown {
     return JSON.parse(text)
   } catch {
     const start = text.slice(0, REASON_CHARACTERS_MAX).trim()
-    throw new EtcdError(`an answer is not JSON: ${start}`)
+    throw new EtcdError(`the response is not JSON: ${start}`)
   }
 }

@@ -1,51 +1,51 @@
 /**
- * What etcd says over its JSON gateway, which writes protocol buffers as JSON: 64-bit numbers as
- * strings, bytes in base64, and nothing for what is zero
+ * Messages of etcd's JSON gateway, which encodes protocol buffers as JSON: 64-bit numbers as
+ * strings, bytes in base64, and no field for a zero
  * (https://etcd.io/docs/v3.5/dev-guide/api_grpc_gateway/).
  * @module
  */
 import { isRecord, recordOf } from '../bytes/unknown.ts'
 import type { StoredKey } from '../plugins/etcd/service.ts'
 
-/** Some of the keys of a range. */
+/** A page of a range. */
 export type RangePage = {
-  /** The revision of the whole store that this is a page of. */
+  /** The store's revision of this page. */
   readonly revision: number
-  /** Identifier of the cluster whose revisions these are. */
+  /** ID of the etcd cluster. */
   readonly cluster: string
   readonly keys: readonly StoredKey[]
-  /** Whether there are more keys behind the last. */
+  /** Whether more keys follow. */
   readonly hasMore: boolean
 }
 
-/** One change of one key. */
+/** A change of a key. */
 export type KeyChange =
   | { readonly kind: 'put'; readonly stored: StoredKey }
   | { readonly kind: 'delete'; readonly key: string }
 
-/** What a watch tells. */
+/** A message of a watch. */
 export type WatchMessage =
-  /** All up to a revision: changes, or none when etcd says only how far it is. */
+  /** The changes up to a revision; none in a progress report. */
   | { readonly kind: 'changes'; readonly changes: readonly KeyChange[]; readonly revision: number }
-  /** That it begins, when the store was at a revision. */
+  /** The watch has started, at the store's revision. */
   | { readonly kind: 'created'; readonly revision: number; readonly cluster: string }
-  /** That it ends. */
+  /** The watch has ended. */
   | { readonly kind: 'cancelled'; readonly reason: string; readonly isCompacted: boolean }
   | { readonly kind: 'error'; readonly reason: string; readonly code: number | undefined }
 
 type Fields = Readonly<Record<string, unknown>>
 
-/** Bytes of text, a character each, as `StoredKey` has them, to base64. */
-export function toBase64(octets: string): string {
-  return Buffer.from(octets, 'latin1').toString('base64')
+/** Converts a byte string with a character for each byte, as in `StoredKey`, to base64. */
+export function toBase64(bytes: string): string {
+  return Buffer.from(bytes, 'latin1').toString('base64')
 }
 
-/** Text to bytes, a character each: in UTF-8. */
+/** Converts text to its UTF-8 bytes, with a character for each byte. */
 export function bytesOf(text: string): string {
   return Buffer.from(text, 'utf8').toString('latin1')
 }
 
-/** Reads the answer to a range. Never throws. */
+/** Parses the response to a range request. Never throws. */
 export function parseRange(value: unknown): RangePage {
   const { header, kvs, more } = recordOf(value)
   return {
@@ -55,7 +55,7 @@ export function parseRange(value: unknown): RangePage {
   }
 }
 
-/** Reads one message of a watch. Never throws. */
+/** Parses a message of a watch. Never throws. */
 export function parseWatchMessage(value: unknown): WatchMessage {
   const { result, error } = recordOf(value)
   if (error !== undefined) return { kind: 'error', ...parseError(error) }
@@ -71,17 +71,17 @@ export function parseWatchMessage(value: unknown): WatchMessage {
   return { kind: 'changes', revision, changes: list.map(parseChange) }
 }
 
-/** Reads how many seconds a lease has left; 0 or less when it has none. Never throws. */
+/** Parses the remaining seconds of a lease; 0 or less if it has expired. Never throws. */
 export function parseTimeToLive(value: unknown): number {
   return numberOf(recordOf(value).TTL)
 }
 
-/** Reads the token that an authentication gives; '' for none. Never throws. */
+/** Parses the token of an authentication; '' for none. Never throws. */
 export function parseToken(value: unknown): string {
   return textOf(recordOf(value).token)
 }
 
-/** Reads an error, as gateways of all ages write it, with gRPC's code. Never throws. */
+/** Parses an error of any etcd version, with its gRPC status code. Never throws. */
 export function parseError(value: unknown): { reason: string; code: number | undefined } {
   const { error, message, code, grpc_code } = recordOf(value)
   if (isRecord(error)) return parseError(error)

@@ -1,25 +1,25 @@
 /**
- * How long the leases of etcd have left. Etcd tells only who asks: each lease is asked after when a
- * key that hangs on it is first seen, and later in the background of answers that need it.
+ * Remaining times of etcd's leases. Etcd does not push them: requests a lease's time when a key
+ * with it is first seen, later in the background of queries that need it.
  * @module
  */
 
-/** What leases need. */
+/** Dependencies of `EtcdLeases`. */
 export type LeaseOptions = {
-  /** Asks etcd for the seconds that a lease has left, 0 or less when it is gone. May reject. */
+  /** Requests the remaining seconds of a lease, 0 or less if it has expired. Can reject. */
   readonly ask: (lease: string) => Promise<number>
   readonly now: () => number
 }
 
 type Lease = { readonly endMs: number | undefined; readonly askedMs: number }
 
-/** What is known of a lease for so long is not asked for again. */
+/** Minimum time between requests for a lease. */
 const AGE_MS = 5000
 const ASKING_MAX = 8
-/** Leases to know of; beyond that, those that were asked after longest ago are forgotten. */
+/** Maximum number of known leases; beyond it, forgets those with the oldest request. */
 const LEASES_MAX = 65_536
 
-/** Leases by their identifiers. */
+/** Leases by ID. */
 export class EtcdLeases {
   private readonly options: LeaseOptions
   private readonly leases = new Map<string, Lease>()
@@ -31,8 +31,9 @@ export class EtcdLeases {
   }
 
   /**
-   * Seconds that a lease has left, at least; 1 when it is not known yet, or seems to be over: then
-   * it was kept alive, or its keys are about to go. `undefined` when etcd does not know it.
+   * Returns a lower bound of a lease's remaining seconds; 1 if it is unknown yet or seems expired,
+   * in which case it was renewed or its keys are about to be deleted. `undefined` if etcd does not
+   * know the lease.
    */
   seconds(id: string): number | undefined {
     const nowMs = this.options.now()
@@ -61,7 +62,7 @@ export class EtcdLeases {
     }
   }
 
-  /** When etcd does not answer, what was known holds on: it is too little rather than too much. */
+  /** If etcd is unavailable, keeps the last time, which is a lower bound. */
   private async learn(id: string): Promise<void> {
     const { ask, now } = this.options
     const askedMs = now()

@@ -1,6 +1,6 @@
 /**
- * Keys of an etcd in memory: read in pages, then watched from there; read again when etcd has
- * forgotten where we were. What was read stays in use until something newer is whole.
+ * Keeps keys of etcd in memory: lists them in pages, then watches from that revision; lists again
+ * if etcd has compacted it. The previous table stays in use until a new one is complete.
  * @module
  */
 
@@ -12,34 +12,34 @@ import { CODE_COMPACTED, type EtcdApi, EtcdError, type KeyRange } from './etcd-c
 import type { KeyChange, WatchMessage } from './etcd-json.ts'
 import { EtcdLeases } from './etcd-leases.ts'
 
-/** What following keys needs. */
+/** Dependencies of `EtcdWatch`. */
 export type EtcdWatchOptions = {
   readonly api: EtcdApi
-  /** What the keys begin with: a path without a slash at its end. */
+  /** Prefix of the keys: a path without a final slash. */
   readonly path: string
   readonly now: () => number
   readonly sleep: Sleep
-  /** A number from 0 to 1. */
+  /** Returns a random number from 0 to 1. */
   readonly random: () => number
-  /** A value that says nothing to us. */
+  /** Receives warnings about invalid values. */
   readonly onWarning: (message: string) => void
-  /** Etcd cannot be asked; it is tried again. */
+  /** Receives errors of requests, which are retried. */
   readonly onError: (message: string) => void
 }
 
 const PAGE_KEYS = 1000
-/** Keys to hold. */
+/** Maximum number of keys. */
 const KEYS_MAX = 1_000_000
-/** Values in a row of which it is told that they say nothing. */
+/** Warnings about invalid values in a row that are logged. */
 const WARNINGS_MAX = 20
-/** Longest time between attempts to reach an etcd that is away. */
+/** Maximum time between attempts to reach an unavailable etcd. */
 const RETRY_MS_MAX = 5000
-/** Longest pause after a watch that told nothing, so that a server that ends all is not flooded. */
+/** Maximum pause after a watch without a message, to spare a server that ends all watches. */
 const PAUSE_MS = 500
 
-/** The keys below a path. */
+/** The keys below a path, kept up to date. */
 export class EtcdWatch implements KeySource {
-  /** Resolves when all keys have been read once. */
+  /** Resolves when all keys have been listed once. */
   readonly synced: Promise<void>
   private readonly options: EtcdWatchOptions
   private readonly range: KeyRange
@@ -48,16 +48,16 @@ export class EtcdWatch implements KeySource {
   private readonly ended = new AbortController()
   private readonly whenSynced = Promise.withResolvers<void>()
   private table: KeyTable | undefined
-  /** All up to it is in the table; 0 when the table is to be read anew. */
+  /** Revision of the table; 0 if it must be listed again. */
   private revision = 0
-  /** Whose revision that is. */
+  /** ID of the etcd cluster of that revision. */
   private cluster = ''
   private warnings = 0
 
   constructor(options: EtcdWatchOptions) {
     this.options = options
     const { api, path, now, random } = options
-    // A slash has the number before 0.
+    // "0" follows "/" in ASCII.
     this.range = { first: `${path}/`, end: `${path}0` }
     this.backoff = new Backoff(random, RETRY_MS_MAX)
     const { signal } = this.ended
@@ -69,7 +69,9 @@ export class EtcdWatch implements KeySource {
 
   readonly leaseSeconds = (lease: string): number | undefined => this.leases.seconds(lease)
 
-  /** Follows the keys until `stop`. Never rejects for what etcd does. */
+  /**
+   * Follows the keys until `stop`. Retries after errors of etcd and never rejects because of them.
+   */
   async run(): Promise<void> {
     const { signal } = this.ended
     while (!signal.aborted) {
@@ -84,7 +86,7 @@ export class EtcdWatch implements KeySource {
     }
   }
 
-  /** Ends it. */
+  /** Stops following. */
   stop(): void {
     this.ended.abort()
   }
@@ -97,11 +99,11 @@ export class EtcdWatch implements KeySource {
     }
     const delayMs = this.backoff.next()
     const seconds = (delayMs / 1000).toFixed(1)
-    onError(`cannot follow the keys of etcd: ${error.message}; again in ${seconds} s`)
+    onError(`cannot watch the keys of etcd: ${error.message}; retrying in ${seconds} s`)
     await sleep(delayMs, signal)
   }
 
-  /** Reads all pages as of the revision of the first. */
+  /** Lists all pages as of the revision of the first one. */
   private async read(signal: AbortSignal): Promise<void> {
     const { api } = this.options
     const table = new KeyTable()
@@ -138,13 +140,13 @@ export class EtcdWatch implements KeySource {
     if (isSilent) await sleep(PAUSE_MS * random(), signal)
   }
 
-  /** @throws {EtcdError} when there is nothing more to come */
+  /** @throws {EtcdError} if the message ends the watch */
   private take(message: WatchMessage): void {
     switch (message.kind) {
       case 'created':
-        // Etcd was restored or replaced: its revisions are not those that we know.
+        // Etcd was restored or replaced: its revisions are not comparable with ours.
         if (message.revision < this.revision || message.cluster !== this.cluster) {
-          throw new EtcdError('etcd has another past', CODE_COMPACTED)
+          throw new EtcdError('etcd was restored or replaced', CODE_COMPACTED)
         }
         return
       case 'changes':
@@ -167,11 +169,11 @@ export class EtcdWatch implements KeySource {
   }
 
   private put(table: KeyTable, stored: StoredKey): void {
-    if (table.size >= KEYS_MAX) throw new EtcdError(`there are more than ${KEYS_MAX} keys`)
+    if (table.size >= KEYS_MAX) throw new EtcdError(`more than ${KEYS_MAX} keys`)
     const wrong = table.set(stored)
     if (stored.lease !== '') this.leases.seconds(stored.lease)
     if (wrong === undefined || ++this.warnings > WARNINGS_MAX) return
-    const rest = this.warnings === WARNINGS_MAX ? '; no more of these are told of' : ''
+    const rest = this.warnings === WARNINGS_MAX ? '; further ones are not logged' : ''
     this.options.onWarning(`key "${stored.key}" of etcd: ${wrong}${rest}`)
   }
 }

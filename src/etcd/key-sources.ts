@@ -1,6 +1,5 @@
 /**
- * The keys that `etcd` directives are about, for a server in this process: from a file, or of an
- * etcd that is watched.
+ * The keys of `etcd` directives, for a server in this process: from a file, or from a watched etcd.
  * @module
  */
 import { readFileSync, statSync } from 'node:fs'
@@ -15,9 +14,9 @@ import { EtcdClient } from './etcd-client.ts'
 import { bytesOf } from './etcd-json.ts'
 import { EtcdWatch } from './etcd-watch.ts'
 
-/** Where keys come from, beside what the directives say. */
+/** Options of key sources that are not in the directives. */
 export type KeySourceOptions = {
-  /** A file of keys in place of all etcds; '' for none. */
+  /** A file of keys that replaces every etcd; '' for none. */
   readonly file: string
   readonly log: Log
 }
@@ -27,7 +26,7 @@ type Live = { readonly watch: EtcdWatch; readonly client: EtcdClient }
 
 const FILE_BYTES_MAX = 256 * 1024 * 1024
 
-/** Opens etcds: each distinct directive once, also when the Corefile is read again. */
+/** Opens one source for each distinct directive, and keeps it when the Corefile is reloaded. */
 export class KeySources {
   private readonly options: KeySourceOptions
   private readonly opened = new Map<string, Opened>()
@@ -37,9 +36,9 @@ export class KeySources {
   }
 
   /**
-   * Finds the keys for a directive, and begins to follow them.
-   * @throws {ConfigError} when the directive's files do not fit
-   * @throws {CommandError} when the file of keys cannot be read
+   * Returns the keys of a directive, and starts to watch them.
+   * @throws {ConfigError} if certificate and key do not match
+   * @throws {CommandError} if the file of keys is unreadable
    */
   open(connection: EtcdConnection): KeySource {
     const { file, log } = this.options
@@ -51,7 +50,7 @@ export class KeySources {
     return opened.source
   }
 
-  /** Ends what no directive of `inUse` needs. */
+  /** Closes the sources that no directive of `inUse` needs. */
   keep(inUse: readonly EtcdConnection[]): void {
     const keys = new Set(inUse.map(keyOf))
     for (const [key, { live }] of this.opened) {
@@ -62,7 +61,7 @@ export class KeySources {
     }
   }
 
-  /** Resolves when the keys of all have been read once. */
+  /** Resolves when every source has its keys. */
   async synced(): Promise<void> {
     await Promise.all([...this.opened.values()].map(({ live }) => live?.watch.synced))
   }
@@ -92,7 +91,7 @@ function openFile(file: string, log: Log): Opened {
   return { source: { current: () => table, leaseSeconds: () => undefined } }
 }
 
-/** Reads `[{"key", "value"}]`; a value that is not a string stands for its JSON. */
+/** Reads `[{"key", "value"}]`; formats a value that is not a string as JSON. */
 function readKeys(file: string): [key: string, value: string][] {
   let list: unknown
   try {
@@ -114,7 +113,7 @@ function isKeyValue(item: unknown): item is { key: string; value: unknown } {
   return 'key' in item && typeof item.key === 'string' && 'value' in item
 }
 
-/** What a directive says, wherever in the file it says it. */
+/** Returns a directive's connection without its position in the file, to compare directives. */
 function keyOf({ line: _line, column: _column, file: _file, ...said }: EtcdConnection): string {
   return JSON.stringify(said)
 }

@@ -1,10 +1,10 @@
 /**
- * The time that passes in this process.
+ * The clock of this process for durations.
  * @module
  */
 import { createElapsed } from '../telemetry/elapsed.ts'
 
-/** Milliseconds since some moment, for durations, TTLs and time-outs. */
+/** Returns milliseconds from an arbitrary start, for durations, TTLs and timeouts. */
 export const elapsed: () => number = createElapsed({
   wall: Date.now,
   monotonic: () => performance.now(),

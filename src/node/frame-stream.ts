@@ -1,6 +1,6 @@
 /**
- * Frame Streams to a collector (https://github.com/farsightsec/fstrm), in both directions: we say
- * what we have, the collector that it takes it, and then go frames of data, each behind its length.
+ * A Frame Streams client (https://github.com/farsightsec/fstrm), bidirectional mode: offers the
+ * content type, waits until the collector accepts it, then sends data frames with their lengths.
  * @module
  */
 import { connect, isIP, type Socket } from 'node:net'
@@ -11,20 +11,20 @@ import type { Log } from '../telemetry/log.ts'
 import { tlsContext } from './tls-identity.ts'
 
 const CONTENT_TYPE = new TextEncoder().encode('protobuf:dnstap.Dnstap')
-/** Types of control frames, which come behind a length of 0; and of their one field. */
+/** Types of control frames, which follow a length of 0, and of their only field. */
 const CONTROL = { ACCEPT: 1, START: 2, STOP: 3, READY: 4 } as const
 const FIELD_CONTENT_TYPE = 1
 const CONTROL_BYTES_MAX = 512
 const HANDSHAKE_MS = 4000
 /** Pause before the next attempt to connect. */
 const RETRY_MS = 1000
-/** Frames wait for others to go with them. */
+/** Frames that are sent together, and how long they wait for each other. */
 const FLUSH_MS = 100
 const FLUSH_FRAMES = 256
-/** That frames were lost is told of no more often. */
+/** Minimum interval of log lines about dropped frames. */
 const COMPLAINT_MS = 10_000
 
-/** Connects to a collector, and again when the connection ends, until `close`. */
+/** Connects to a collector and reconnects until `close`. */
 export class FrameStream implements Tap {
   private readonly target: TapTarget
   private readonly queueMax: number
@@ -38,7 +38,7 @@ export class FrameStream implements Tap {
   private flushTimer: NodeJS.Timeout | undefined
   private retryTimer: NodeJS.Timeout | undefined
 
-  /** @param queueMax frames that may wait; beyond that, new ones are lost */
+  /** @param queueMax maximum number of queued frames; further ones are dropped */
   constructor(target: TapTarget, queueMax: number, log: Log) {
     this.target = target
     this.queueMax = queueMax
@@ -71,7 +71,9 @@ export class FrameStream implements Tap {
     const socket = openSocket(this.target)
     this.socket = socket
     let received: Uint8Array = EMPTY
-    socket.setTimeout(HANDSHAKE_MS, () => socket.destroy(new Error('the collector says nothing')))
+    socket.setTimeout(HANDSHAKE_MS, () =>
+      socket.destroy(new Error('the collector does not complete the handshake')),
+    )
     socket.on(this.target.kind === 'tls' ? 'secureConnect' : 'connect', () => {
       socket.write(controlFrame(CONTROL.READY, CONTENT_TYPE))
     })
@@ -80,7 +82,7 @@ export class FrameStream implements Tap {
       received = concatBytes(received, chunk)
       const type = controlType(received)
       if (type === CONTROL.ACCEPT) this.begin(socket)
-      else if (type !== undefined) socket.destroy(new Error('the collector does not take dnstap'))
+      else if (type !== undefined) socket.destroy(new Error('the collector does not accept dnstap'))
     })
     socket.on('drain', () => this.flush())
     let reason = 'the collector closed the connection'
@@ -89,7 +91,9 @@ export class FrameStream implements Tap {
     })
     socket.on('close', () => {
       if (this.isClosed) return
-      const message = this.isOpen ? 'dnstap has lost its collector' : 'dnstap has no collector'
+      const message = this.isOpen
+        ? 'dnstap lost its collector'
+        : 'dnstap cannot reach its collector'
       this.log({ level: 'warning', message, reason })
       this.isOpen = false
       this.retryTimer = setTimeout(() => this.connect(), RETRY_MS).unref()
@@ -103,7 +107,7 @@ export class FrameStream implements Tap {
     this.flush()
   }
 
-  /** Writes what waits, unless the system has more of us than it can send. */
+  /** Writes the queue, unless the socket's buffer is full. */
   private flush(): void {
     clearTimeout(this.flushTimer)
     this.flushTimer = undefined
@@ -116,7 +120,7 @@ export class FrameStream implements Tap {
 
   private complain(): void {
     if (this.dropped === 0) return
-    this.log({ level: 'warning', message: 'dnstap messages are lost', count: this.dropped })
+    this.log({ level: 'warning', message: 'dnstap messages dropped', count: this.dropped })
     this.dropped = 0
   }
 }
@@ -138,7 +142,7 @@ function controlFrame(type: number, contentType?: Uint8Array): Uint8Array {
   return concatBytes(number(0), number(4 + field.length), number(type), field)
 }
 
-/** Reads the type of the control frame at the front; `undefined` until it is whole, -1 for none. */
+/** Reads the type of the first control frame; `undefined` while incomplete, -1 if it is invalid. */
 function controlType(bytes: Uint8Array): number | undefined {
   if (bytes.length < 8) return undefined
   const size = readUint32(bytes, 4)

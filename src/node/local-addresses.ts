@@ -1,23 +1,23 @@
 /**
- * The addresses of this machine, by which the shim listens.
+ * The addresses of this machine that the server can listen on.
  * @module
  */
 import { existsSync } from 'node:fs'
 import { networkInterfaces } from 'node:os'
 import { parseAddress } from '../dns/address.ts'
 
-/** What Linux allows as the name of an interface (net/core/dev.c, `dev_valid_name`). */
+/** Interface names that Linux allows (net/core/dev.c, `dev_valid_name`). */
 const INTERFACE_NAME = /^(?!\.{1,2}$)[^\s/:]{1,15}$/
 const LINK_LOCAL = /^fe[89ab]/i
 
-/** Lists the machine's addresses, link-local IPv6 ones left out: they need a zone to be reached. */
+/** Lists the machine's addresses without link-local IPv6 ones, which need a zone. */
 export function localAddresses(): string[] {
   const addresses = Object.values(networkInterfaces()).flatMap((infos) => infos ?? [])
   return addresses.filter(({ address }) => !LINK_LOCAL.test(address)).map(({ address }) => address)
 }
 
 /**
- * Lists the machine's addresses that others reach it by; `LOCAL_IPS` (comma-separated) overrides.
+ * Lists the machine's addresses other than loopback; `LOCAL_IPS` (comma-separated) overrides them.
  */
 export function outsideAddresses(override: string | undefined): string[] {
   if (override !== undefined && override !== '') return override.split(',').map((ip) => ip.trim())
@@ -31,9 +31,9 @@ export function isInterface(name: string): boolean {
 }
 
 /**
- * Turns the arguments of `bind` into addresses: an interface's name stands for all of its own,
- * link-local IPv6 ones with their zone, without which nothing can be bound to them (RFC 4007 §11).
- * @returns the addresses, each once; none for an interface that has none, or is gone
+ * Resolves the arguments of `bind`: an interface name gives all of its addresses, link-local IPv6
+ * ones with the zone that binding needs (RFC 4007 §11).
+ * @returns the addresses without duplicates; none for an interface that has none or does not exist
  */
 export function resolveBind(words: readonly string[], except: readonly string[]): string[] {
   const interfaces = new Map(Object.entries(networkInterfaces()))

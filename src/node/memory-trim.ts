@@ -1,31 +1,31 @@
 /**
- * Returns memory to the system soon after a surge of clients. V8 keeps garbage until it runs again,
- * and glibc keeps freed memory scattered in its heap: after 5,000 TLS connections, 280 MiB of 390
- * that a process had were free, and stayed.
+ * Returns memory to the system soon after a surge of clients. V8 keeps garbage until its next
+ * collection, and glibc keeps freed memory in its heap: after 5,000 TLS connections, 280 MiB of a
+ * process's 390 MiB were free but never returned.
  * @module
  */
 import { getHeapStatistics, setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 
-/** How often to look, in milliseconds. */
+/** Interval of the checks in milliseconds. */
 const CHECK_MS = 5000
 /**
- * Has V8 look for garbage three seconds after the heap stops growing, in place of 30. Measured with
- * 100 MiB of garbage and a few requests a second: returned after 20 seconds, and otherwise not
+ * Makes V8 collect garbage three seconds after the heap stops growing instead of 30. Measured with
+ * 100 MiB of garbage and a few requests a second: returned after 20 seconds; without this, not
  * within half a minute.
  */
 const EARLY_COLLECTION = '--gc-memory-reducer-start-delay-ms=3000'
-/** Growth over the least memory the process had since it started, as a factor, before we trim. */
+/** Trims once resident memory exceeds its minimum since the start by this factor. */
 const GROWTH_MIN = 1.1
-/** The same before we collect garbage, unless the process still grows. */
+/** The same factor for collecting garbage, unless the process is still growing. */
 const SURGE_MIN = 1.25
 /**
- * Bytes of a heap above which only V8 decides when to collect garbage: it marks some 1 MiB of live
- * objects a millisecond, and nobody is served meanwhile.
+ * Heap size in bytes above which only V8 decides when to collect garbage: marking takes about 1 ms
+ * per MiB of live objects, and blocks queries.
  */
 const COLLECTED_BYTES_MAX = 256 * 1024 * 1024
 
-/** What this module uses of node:ffi, which is experimental in Node 26. */
+/** The part of node:ffi that this module uses; experimental in Node 26. */
 type Ffi = {
   readonly dlopen: (
     path: null,
@@ -33,13 +33,13 @@ type Ffi = {
   ) => { readonly functions: { readonly malloc_trim: (keepBytes: bigint) => number } }
 }
 
-/** A process's memory, for tests. */
+/** Access to the process's memory; tests replace it. */
 export type Memory = {
   /** Resident bytes. */
   readonly resident: () => number
-  /** Gives free memory back (malloc_trim(3)): 30 ms for 280 MiB, 0.1 ms where there is none. */
+  /** Returns free memory to the system (malloc_trim(3)): 30 ms for 280 MiB, 0.1 ms for none. */
   readonly trim: () => void
-  /** Collects all garbage. V8 itself waits while clients keep it busy with 1 MB a second. */
+  /** Collects all garbage. V8 itself delays that while clients allocate as little as 1 MB/s. */
   readonly collect: () => void
 }
 
@@ -90,7 +90,7 @@ function findCollect(): () => void {
 
 function findTrim(): (() => void) | undefined {
   const { emitWarning } = process
-  // The warning that FFI is experimental would be the first line that operators read.
+  // Suppresses the warning that FFI is experimental, which would be the log's first line.
   process.emitWarning = () => undefined
   try {
     const ffi: object | undefined = process.getBuiltinModule('node:ffi')

@@ -1,12 +1,12 @@
 /**
- * Private keys that sign, by Node's cryptography.
+ * Signing with private keys and Node's cryptography.
  * @module
  */
 import { createPrivateKey, createPublicKey, type KeyObject, sign, verify } from 'node:crypto'
 import { ALGORITHM } from '../dns/dnssec-algorithm.ts'
 import type { PrivateKey } from '../plugins/dnssec/host.ts'
 
-/** What is signed of bytes: their digest, or all of them (`null`; RFC 8080 §4). */
+/** Digests by algorithm; `null` signs the bytes themselves (RFC 8080 §4). */
 const DIGESTS: ReadonlyMap<number, string | null> = new Map([
   [ALGORITHM.RSASHA1, 'sha1'],
   [ALGORITHM['RSASHA1-NSEC3-SHA1'], 'sha1'],
@@ -16,14 +16,14 @@ const DIGESTS: ReadonlyMap<number, string | null> = new Map([
   [ALGORITHM.ECDSAP384SHA384, 'sha384'],
   [ALGORITHM.ED25519, null],
 ])
-/** Parts of keys that anybody may know (RFC 7518 §6, RFC 8037 §2). */
+/** Public fields of JSON Web Keys (RFC 7518 §6, RFC 8037 §2). */
 const PUBLIC: ReadonlySet<string> = new Set(['kty', 'crv', 'x', 'y', 'n', 'e'])
 const TRIAL = new Uint8Array(32)
 
 /**
- * Opens a private key and gives the function that signs with it as DNSSEC wants it: the numbers of
- * ECDSA side by side (RFC 6605 §4).
- * @throws {Error} when it is no key, or its halves do not belong together
+ * Opens a private key and returns a function that signs in DNSSEC's formats: for ECDSA, r and s
+ * concatenated (RFC 6605 §4).
+ * @throws {Error} for an invalid key, and if the private and public parts do not match
  */
 export function openSigner(algorithm: number, key: PrivateKey): (data: Uint8Array) => Uint8Array {
   const digest = DIGESTS.get(algorithm)
@@ -31,7 +31,7 @@ export function openSigner(algorithm: number, key: PrivateKey): (data: Uint8Arra
   const secret = plain(createPrivateKey({ key: { ...key }, format: 'jwk' }))
   const known = plain(createPublicKey({ key: publicHalf(key), format: 'jwk' }))
   if (!verify(digest, TRIAL, known, sign(digest, TRIAL, secret))) {
-    throw new RangeError('the halves do not belong together')
+    throw new RangeError('the private key does not match the public key')
   }
   return (data) => new Uint8Array(sign(digest, data, secret))
 }

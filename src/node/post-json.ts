@@ -1,9 +1,9 @@
 /**
- * Sends JSON to servers that collect it.
+ * Sends JSON to collectors.
  * @module
  */
 
-/** Sends JSON. @throws {Error} later, when it is not taken in time */
+/** Sends JSON. Rejects after a timeout and for a status other than 2xx. */
 export async function postJson(url: string, json: string, timeoutMs: number): Promise<void> {
   const response = await fetch(url, {
     method: 'POST',
@@ -11,7 +11,7 @@ export async function postJson(url: string, json: string, timeoutMs: number): Pr
     body: json,
     signal: AbortSignal.timeout(timeoutMs),
   })
-  // What it says is of no interest, and must not keep the connection.
+  // Discards the body, which would keep the connection busy.
   await response.body?.cancel()
   if (!response.ok) throw new Error(`${url}: HTTP status ${response.status}`)
 }

@@ -1,12 +1,12 @@
 /**
- * The signals of commands that run until a signal stops them.
+ * Signals of long-running commands.
  * @module
  */
 
-/** SIGUSR1 reloads in CoreDNS, SIGHUP in most servers. Bun and Node deliver both. */
+/** SIGUSR1 reloads CoreDNS, SIGHUP most other servers. Node and Bun deliver both. */
 const RELOAD_SIGNALS = ['SIGHUP', 'SIGUSR1'] as const
 
-/** Resolves when the process is asked to end: Ctrl-C, or SIGTERM as the kubelet sends it. */
+/** Resolves on SIGINT (Ctrl-C) or SIGTERM, which the kubelet sends. */
 export function untilSignal(): Promise<void> {
   return new Promise((resolve) => {
     const end = (): void => {
@@ -20,8 +20,8 @@ export function untilSignal(): Promise<void> {
 }
 
 /**
- * Calls a function at each SIGHUP and SIGUSR1, which otherwise end the process, or open Node's
- * inspector. Returns a function that ends this.
+ * Calls a function on SIGHUP and SIGUSR1, which would otherwise end the process or open Node's
+ * inspector. Returns a function that removes the handlers.
  */
 export function onReloadSignal(reload: () => void): () => void {
   for (const signal of RELOAD_SIGNALS) process.on(signal, reload)

@@ -1,5 +1,5 @@
 /**
- * How TLS connections to upstreams are made and judged (RFC 8310 §5: strict).
+ * TLS options of connections to upstreams, with strict verification (RFC 8310 §5).
  * @module
  */
 import { createPrivateKey, X509Certificate } from 'node:crypto'
@@ -14,9 +14,9 @@ import {
 import type { TlsIdentity, Upstream } from '../chain/host.ts'
 
 /**
- * Makes the options by which an upstream is connected to: its certificate must be for the name it
- * is told to have, or else for the host of its URL, or its address.
- * @throws {Error} when a certificate or key cannot be used
+ * Returns the TLS options of an upstream. Its certificate must be valid for the configured name,
+ * else for the host of its URL or its address.
+ * @throws {Error} for an unusable certificate or key
  */
 export function tlsOptions(
   { address, url, serverName }: Upstream,
@@ -26,7 +26,7 @@ export function tlsOptions(
   const name = serverName ?? host
   return {
     secureContext: tlsContext(identity),
-    // The name of a server is a name of a host (RFC 6066 §3).
+    // SNI has hostnames only, no addresses (RFC 6066 §3).
     ...(isIP(name) === 0 && { servername: name }),
     rejectUnauthorized: true,
     checkServerIdentity: (_, shown) => checkServerIdentity(name, shown),
@@ -34,8 +34,8 @@ export function tlsOptions(
 }
 
 /**
- * Makes what connections of one identity have in common.
- * @throws {Error} when a certificate or key cannot be used
+ * Creates the TLS context that all connections with one identity share.
+ * @throws {Error} for an unusable certificate or key
  */
 export function tlsContext(identity: TlsIdentity): SecureContext {
   checkFiles(identity)
@@ -49,8 +49,8 @@ export function tlsContext(identity: TlsIdentity): SecureContext {
 }
 
 /**
- * Checks what OpenSSL would pass over: no certificate among authorities, an empty key.
- * @throws {Error} that says what is wrong
+ * Rejects files that OpenSSL silently ignores: a CA file without a certificate, an empty key.
+ * @throws {Error} with the reason
  */
 export function checkFiles({ ca, key }: TlsIdentity): void {
   if (ca !== undefined) checkCertificate(ca)
@@ -59,7 +59,7 @@ export function checkFiles({ ca, key }: TlsIdentity): void {
 
 let known: string[] | undefined
 
-/** The machine's authorities, as CoreDNS has it; those of Node when the machine has none. */
+/** The system's CAs, as in CoreDNS; Node's bundled CAs if the system has none. */
 export function authorities(): string[] {
   if (known === undefined) {
     const machine = getCACertificates('system')
@@ -68,11 +68,11 @@ export function authorities(): string[] {
   return known
 }
 
-/** What is no certificate would be passed over, and nothing be trusted. */
+/** Checks that there is a certificate: OpenSSL ignores other text, and would then trust nothing. */
 function checkCertificate(ca: string): void {
   try {
     new X509Certificate(ca)
   } catch (cause) {
-    throw new Error('the file of authorities has no certificate in PEM form', { cause })
+    throw new Error('the CA file has no PEM certificate', { cause })
   }
 }

@@ -1,5 +1,5 @@
 /**
- * TLS for our own servers: what they show, and whom they let in.
+ * TLS options of our servers: certificate and client authentication.
  * @module
  */
 import {
@@ -12,12 +12,12 @@ import type { ClientAuth, TlsService } from '../chain/feature.ts'
 import type { TlsIdentity } from '../chain/host.ts'
 import { authorities, checkFiles } from './tls-identity.ts'
 
-/** Time for a handshake. */
+/** Maximum time of a handshake. */
 const HANDSHAKE_MS = 10_000
 
 /**
- * Makes the options of a server. Connections whose clients are not welcome are for the server to
- * end: it learns more of them than OpenSSL does.
+ * Returns the TLS options of a server. The server itself closes connections of unauthorized
+ * clients: it knows more about them than OpenSSL.
  */
 export function serverOptions(service: TlsService): TlsOptions {
   return {
@@ -28,14 +28,14 @@ export function serverOptions(service: TlsService): TlsOptions {
   }
 }
 
-/** Those of them that may change while it serves. */
+/** Returns the options that can change while the server runs. */
 export function contextOptions({ cert, key, ca, clientAuth }: TlsService): SecureContextOptions {
   const isVerified = clientAuth === 'verify_if_given' || clientAuth === 'require_and_verify'
   const believed = ca ?? (isVerified ? authorities() : undefined)
   return { cert, key, ...(believed !== undefined && { ca: believed }), minVersion: 'TLSv1.2' }
 }
 
-/** Whether a client with its certificate, or without one, is what a server asks for. */
+/** Returns whether a client meets the server's requirements for client certificates. */
 export function isWelcome(socket: TLSSocket, clientAuth: ClientAuth): boolean {
   switch (clientAuth) {
     case 'nocert':
@@ -50,7 +50,7 @@ export function isWelcome(socket: TLSSocket, clientAuth: ClientAuth): boolean {
   }
 }
 
-/** Checks that certificate and key belong together. @throws {Error} that says what is wrong */
+/** Checks that certificate and key match. @throws {Error} with the reason */
 export function checkIdentity(identity: TlsIdentity): void {
   checkFiles(identity)
   const { cert, key } = identity

@@ -1,13 +1,13 @@
 /**
- * Shares the event loop: work that comes in bulk is done a little in each turn of the loop, so that
- * sockets are read in between.
+ * Shares the event loop: splits bulk work over several turns of the loop, so that sockets are read
+ * in between.
  * @module
  */
 
-/** Time for such work in one turn, in milliseconds; one piece may take it further. */
+/** Time for bulk work in one turn, in milliseconds; the last task may exceed it. */
 const TURN_MS = 2
 
-/** Pieces of work, done in turn. */
+/** A queue of tasks for later turns of the event loop. */
 export class Turns {
   private readonly first = new Set<() => void>()
   private readonly waiting = new Set<() => void>()
@@ -20,13 +20,13 @@ export class Turns {
     this.now = now
   }
 
-  /** Does a piece of work in a later turn, once, after those that wait already. */
+  /** Queues a task behind the others; a task that is already queued stays where it is. */
   add(work: () => void): void {
     this.waiting.add(work)
     this.schedule()
   }
 
-  /** Does a piece of work at once while this turn has time, else before what `add` was given. */
+  /** Runs a task now if this turn has time left, else before the tasks of `add`. */
   addFirst(work: () => void): void {
     this.schedule()
     if (this.spentMs < TURN_MS) this.spend(work)
@@ -42,7 +42,7 @@ export class Turns {
     })
   }
 
-  /** Work that is added meanwhile has its turn after the others; at least one of each is done. */
+  /** Runs tasks for one turn, at least one of each queue; tasks added meanwhile come last. */
   private run(): void {
     this.spentMs = 0
     for (const queue of [this.first, this.waiting]) {

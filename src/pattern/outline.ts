@@ -1,21 +1,21 @@
 /**
- * A look over an expression before it is compiled: how large its program becomes, the names of its
- * groups, and the text that every match contains. The compiler checks the syntax, not this file.
+ * Scans an expression before it is compiled: estimates the size of its program, and finds the names
+ * of its groups and the text that every match contains. The compiler checks the syntax.
  * @module
  */
 
-/** Text that every match begins with, ends with and contains; '' where no such text is known. */
+/** Text that every match starts with, ends with and contains; '' if unknown. */
 export type Literals = {
   readonly prefix: string
   readonly suffix: string
   readonly inside: string
 }
 
-/** What is known of an expression without its program. */
+/** Properties of an expression that are known before it is compiled. */
 export type Outline = {
   /**
-   * Characters, classes and groups, each as often as its repeats ask for, and {@link UNICODE_SIZE}
-   * for each Unicode class that is written.
+   * Number of characters, classes and groups, multiplied by their repeats, and {@link UNICODE_SIZE}
+   * for each Unicode class.
    */
   readonly size: number
   /** Names of the groups by number, the whole match first; '' for a group without a name. */
@@ -25,10 +25,10 @@ export type Outline = {
   readonly literals: Literals
 }
 
-/** A step of every match: a known character, an end of the text, or anything else. */
+/** A part of every match: a known character, an end of the text, or anything else. */
 type Part = { readonly character: string } | 'start' | 'end' | 'other'
 
-/** A group that is being read, or the whole expression. */
+/** An open group, or the whole expression. */
 type Group = {
   readonly parts: Part[]
   size: number
@@ -37,20 +37,20 @@ type Group = {
   folds: boolean
   /** Flag `m`: `^` and `$` match at lines. */
   hasLines: boolean
-  /** The item that a repeat applies to: where its parts begin, and its size. */
+  /** The item that a repeat applies to: the index of its first part, and its size. */
   last: { readonly partsBefore: number; readonly size: number }
 }
 
-/** A Unicode class is compiled to hundreds of ranges. */
+/** Size of a Unicode class, which compiles to hundreds of ranges. */
 const UNICODE_SIZE = 20
 
 type Fields = Readonly<Record<string, string | undefined>>
 
 /**
- * One token of an expression; for a token that is none in Go, its characters one by one. What is
- * never closed reads to the end, so that each character is looked at a bounded number of times.
+ * A lexeme of an expression; single characters of invalid ones. An unclosed one extends to the end,
+ * which bounds how often each character is scanned.
  */
-const TOKEN = new RegExp(
+const LEXEME = new RegExp(
   [
     String.raw`\\Q(?<quoted>.*?)(?:\\E|$)`,
     String.raw`\\(?<place>[Az])`,
@@ -67,24 +67,24 @@ const TOKEN = new RegExp(
   'gsu',
 )
 
-/** Looks over an expression, in a time that grows with its length. */
+/** Scans an expression in linear time. */
 export function outlineOf(source: string): Outline {
   const reader = new OutlineReader()
-  for (const { 0: token, groups = {} } of source.matchAll(TOKEN)) reader.read(token, groups)
+  for (const { 0: lexeme, groups = {} } of source.matchAll(LEXEME)) reader.read(lexeme, groups)
   return reader.outline()
 }
 
 class OutlineReader {
   private readonly groupNames: string[] = ['']
   private readonly outer: Group[] = []
-  private readonly tokens: string[] = []
+  private readonly lexemes: string[] = []
   private group = emptyGroup(false, false)
   private unicodeSize = 0
 
-  read(token: string, fields: Fields): void {
+  read(lexeme: string, fields: Fields): void {
     const { quoted, place, flags, after, capture, repeat, mark } = fields
-    this.tokens.push(capture ?? token)
-    if (quoted === undefined) this.unicodeSize += UNICODE_SIZE * countUnicode(token)
+    this.lexemes.push(capture ?? lexeme)
+    if (quoted === undefined) this.unicodeSize += UNICODE_SIZE * countUnicode(lexeme)
     if (quoted !== undefined) for (const character of quoted) this.addCharacter(character)
     else if (repeat !== undefined) this.repeat(fields)
     else if (place !== undefined) this.add(place === 'A' ? 'start' : 'end')
@@ -95,11 +95,11 @@ class OutlineReader {
   }
 
   outline(): Outline {
-    const { groupNames, group, tokens } = this
+    const { groupNames, group, lexemes } = this
     const size = this.outer.reduce((sum, one) => sum + one.size, group.size + this.unicodeSize)
     const isPlain = !group.hasChoice && this.outer.length === 0
     const literals = literalsOf(isPlain ? group.parts : [])
-    return { size, groupNames, unnamed: tokens.join(''), literals }
+    return { size, groupNames, unnamed: lexemes.join(''), literals }
   }
 
   private add(...parts: readonly Part[]): void {
@@ -108,7 +108,7 @@ class OutlineReader {
     this.group.size++
   }
 
-  /** Adds a character that a match needs; `undefined` stands for a class. */
+  /** Adds a required character; `undefined` for a class. */
   private addCharacter(character: string | undefined): void {
     const isKnown = character !== undefined && !(this.group.folds && hasCase(character))
     this.add(isKnown ? { character } : 'other')
@@ -122,7 +122,7 @@ class OutlineReader {
     else this.add(mark === '^' ? 'start' : 'end')
   }
 
-  /** Reads `(?flags)`, which holds to the end of the group, or opens `(?flags:`. */
+  /** Applies `(?flags)` up to the end of the group, or opens `(?flags:`. */
   private readFlags(flags: string, after: string): void {
     if (after === ':') this.open()
     const [on = '', off = ''] = flags.split('-')
@@ -153,7 +153,7 @@ class OutlineReader {
     else for (const part of closed.parts) group.parts.push(part)
   }
 
-  /** Nothing is known of the text that a repeat matches: the repeat may ask for none. */
+  /** Treats the text of a repeat as unknown: it may repeat zero times. */
   private repeat({ least = '1', comma, most = '' }: Fields): void {
     const { group } = this
     const { partsBefore, size } = group.last
@@ -170,8 +170,8 @@ function emptyGroup(folds: boolean, hasLines: boolean): Group {
   return { parts: [], size: 0, hasChoice: false, folds, hasLines, last }
 }
 
-function countUnicode(token: string): number {
-  return token.match(/\\[pP]/g)?.length ?? 0
+function countUnicode(lexeme: string): number {
+  return lexeme.match(/\\[pP]/g)?.length ?? 0
 }
 
 function hasCase(character: string): boolean {

@@ -1,35 +1,35 @@
 /**
  * Regular expressions in the syntax of Go's `regexp`, which Corefiles use. The package re2js
- * matches them in a time bounded by the product of the text's length and the expression's size,
- * because clients choose the names.
+ * matches in time proportional to the text's length times the expression's size; clients choose the
+ * text.
  * @module
  */
 import { RE2JS, RE2JSException } from 're2js'
 import { type Literals, outlineOf } from './outline.ts'
 
-/** UTF-16 code units of a text that are matched. */
+/** Maximum length of a matched text in UTF-16 code units. */
 const TEXT_MAX = 8192
-/** UTF-16 code units of an expression. */
+/** Maximum length of an expression in UTF-16 code units. */
 const SOURCE_MAX = 10_000
-/** Largest size of an expression, as its outline counts it. */
+/** Maximum size of an expression, as estimated by its outline. */
 const SIZE_MAX = 10_000
-/** To re2js: a match may begin and end anywhere. */
+/** re2js's anchor for a match at any position. */
 const UNANCHORED = 0
-/** What re2js, as Go, writes before each message. */
+/** Prefix of re2js's messages, as in Go. */
 const MESSAGE_PREFIX = 'error parsing regexp: '
 
-/** An expression that cannot be used; the message says why, for people. */
+/** An invalid expression, or one that is too large. */
 export class PatternError extends Error {
   override readonly name = 'PatternError'
 }
 
-/** The groups of a match, the whole match first; `undefined` for a group without a part in it. */
+/** The groups of a match, the whole match first; `undefined` for a group that did not match. */
 export type Match = { readonly groups: readonly (string | undefined)[] }
 
 /** A compiled expression. Only the first 8,192 characters of a text are matched. */
 export class Pattern {
   readonly source: string
-  /** Names of the groups by their number, the whole match first; '' for those without one. */
+  /** Names of the groups by number, the whole match first; '' for a group without a name. */
   readonly groupNames: readonly string[]
   readonly literals: Literals
   private readonly compiled: RE2JS
@@ -42,7 +42,7 @@ export class Pattern {
     this.source = source
     this.groupNames = groupNames
     this.literals = literals
-    // Go lets two groups have the same name, re2js does not: it sees no names.
+    // Go accepts groups with the same name, re2js does not: it gets the expression without names.
     this.compiled = compile(unnamed)
   }
 
@@ -51,12 +51,12 @@ export class Pattern {
     return this.mayMatch(text) && this.compiled.test(text.slice(0, TEXT_MAX))
   }
 
-  /** Finds the leftmost match; of several there, the one that Perl would find first. */
+  /** Finds the leftmost match; of several at that position, the one that Perl would find. */
   exec(text: string): Match | undefined {
     if (!this.mayMatch(text)) return undefined
     const subject = text.slice(0, TEXT_MAX)
     const count = this.groupNames.length
-    // One pass for all groups: the Matcher of re2js makes another where there are groups.
+    // Finds all groups in one pass; re2js's Matcher needs a second one for groups.
     const re2 = this.compiled.re2()
     const [, slots] = re2.matchWithGroup(subject, 0, subject.length, UNANCHORED, count)
     if (!Array.isArray(slots)) return undefined

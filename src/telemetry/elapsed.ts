@@ -1,6 +1,6 @@
 /**
- * A clock for durations, TTLs and time-outs. The wall clock is no good for them: it steps when
- * somebody sets it. A monotonic clock never does, but stands still while a machine sleeps.
+ * A clock for durations, TTLs and timeouts. The wall clock can jump when it is set; a monotonic
+ * clock cannot, but it stops while the machine sleeps.
  * @module
  */
 
@@ -10,16 +10,16 @@ export type Clocks = {
   readonly monotonic: () => number
 }
 
-/** How often the wall clock is looked at, as that takes as long as all the rest. */
+/** Interval of reading the wall clock, which takes as long as everything else here. */
 const LOOK_MS = 100
-/** By how much more the wall clock goes on when the machine slept, or it was set forward. */
+/** Minimum lead of the wall clock that means sleep, or a clock that was set forward. */
 const SLEEP_MS_MIN = 50
 
 /**
- * Returns a clock that gives the milliseconds since some moment, with the fractions of the
- * monotonic clock. It goes back only when that does, by 100 ms at most. It counts what the wall
- * clock gains on the monotonic one, within 100 ms: the machine slept, or somebody set the clock
- * forward, which look the same. To take something for older than it is does no harm.
+ * Returns a clock in milliseconds from an arbitrary start, with the resolution of the monotonic
+ * clock. It never goes back by more than 100 ms. It adds any lead that the wall clock takes over
+ * the monotonic one: the machine slept, or the clock was set forward, which look the same.
+ * Overestimating an age is harmless.
  */
 export function createElapsed({ wall, monotonic }: Clocks): () => number {
   let lookedWallMs = wall()
@@ -41,7 +41,7 @@ export function createElapsed({ wall, monotonic }: Clocks): () => number {
     lookedMs = nowMs
     dueMs = nowMs + LOOK_MS
   }
-  // Each answer is timed: when this is short enough to be inlined, it leaves no number on the heap.
+  // Runs for each response. Short enough to be inlined, so that no number goes to the heap.
   return () => {
     const nowMs = monotonic()
     if (nowMs >= dueMs || nowMs < lookedMs) look(nowMs)

@@ -1,5 +1,5 @@
 /**
- * One text of metrics from those of several threads that do the same.
+ * Merges the metrics of several threads that run the same server.
  * @module
  */
 
@@ -7,17 +7,16 @@ type Merged = {
   /** The lines `# HELP` and `# TYPE`. */
   readonly head: readonly string[]
   readonly type: string
-  /** Values of samples, by their name and labels. */
+  /** Sample values by name and labels. */
   readonly samples: Map<string, number>
 }
 
-/** Gauges that count what each thread has for itself. */
+/** Gauges that each thread counts separately. */
 const OWN_COUNTS = /^coredns_cache_entries$|_cache_entries$/
 
 /**
- * Merges texts as `Metrics.format` makes them. Counters and histograms are added up, as are gauges
- * of what each thread has for itself; any other gauge says of all threads the same, or the greatest
- * says it.
+ * Merges texts of `Metrics.format`. Adds counters, histograms and the gauges of `OWN_COUNTS`; of
+ * other gauges, which describe what the threads share, takes the maximum.
  */
 export function mergeMetrics(texts: readonly string[]): string {
   const metrics = new Map<string, Merged>()
@@ -33,7 +32,7 @@ export function mergeMetrics(texts: readonly string[]): string {
   return names.map((name) => format(metrics.get(name))).join('')
 }
 
-/** Leaves out what a thread that is no more does not have any longer: all gauges. */
+/** Removes all gauges, which no longer apply after a thread has ended. */
 export function withoutGauges(text: string): string {
   const metrics = text.split(/^(?=# HELP )/m)
   return metrics.filter((metric) => !/^# TYPE \S+ gauge$/m.test(metric)).join('')
@@ -58,7 +57,7 @@ function typed(
   return known
 }
 
-/** A sample's value stands behind the last space, which no label can be behind. */
+/** Parses a sample: its value follows the last space, after all labels. */
 function add({ type, samples }: Merged, line: string): void {
   const space = line.lastIndexOf(' ')
   const name = line.slice(0, space)

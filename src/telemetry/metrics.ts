@@ -1,19 +1,19 @@
 /**
  * Counters, gauges and histograms, and their text form for Prometheus (exposition format 0.0.4).
  *
- * Of our own because the answer path counts: a series is looked up once and then is a number in an
- * object, added to without a call or an allocation; and because it must run in a Worker, where the
- * usual library does not load.
+ * Not a library, because the answer path counts: a series is looked up once and is then a number in
+ * an object, incremented without a call or an allocation; and because prom-client does not load in
+ * a Worker.
  * @module
  */
 
-/** One series: labels fixed, a number that changes. */
+/** A series: a value for fixed labels. */
 export type Series = { value: number }
 
-/** A histogram's series: counts per bucket, not added up, and the sum of what was observed. */
+/** A histogram series: non-cumulative counts per bucket, and the sum of the observations. */
 export type HistogramSeries = { readonly counts: Float64Array; sum: number }
 
-/** What a metric is called, what it means, and the names of its labels. */
+/** Name, help text and label names of a metric. */
 export type MetricInfo = {
   readonly name: string
   readonly help: string
@@ -27,24 +27,24 @@ type Metric = MetricInfo & {
   readonly histograms: Map<string, HistogramSeries>
 }
 
-/** Series that one metric may have; more share one series, whose labels are all `other`. */
+/** Maximum number of series of a metric; further ones share a series with the labels `other`. */
 const SERIES_MAX = 2000
 
-/** All metrics of a process. Asking twice for one metric gives the same one. */
+/** The metrics of a process. The same name returns the same metric. */
 export class Metrics {
   private readonly metrics = new Map<string, Metric>()
 
-  /** Finds or makes the series of a counter for some label values, in the order of its labels. */
+  /** Returns the series of a counter for label values in the order of its labels. */
   counter(info: MetricInfo, values: readonly string[] = []): Series {
     return this.find(this.metric(info, 'counter', []), values)
   }
 
-  /** Finds or makes the series of a gauge. */
+  /** Returns the series of a gauge. */
   gauge(info: MetricInfo, values: readonly string[] = []): Series {
     return this.find(this.metric(info, 'gauge', []), values)
   }
 
-  /** Finds or makes the series of a histogram with rising upper `bounds`. */
+  /** Returns the series of a histogram; `bounds` are upper bounds in ascending order. */
   histogram(
     info: MetricInfo,
     bounds: readonly number[],
@@ -59,7 +59,7 @@ export class Metrics {
     return series
   }
 
-  /** Forgets all series of a metric, for gauges that are told anew. */
+  /** Removes all series of a metric, for gauges that are published again. */
   clear(name: string): void {
     this.metrics.get(name)?.series.clear()
   }
@@ -88,14 +88,14 @@ export class Metrics {
   }
 }
 
-/** Index of a value's bucket: that of the first bound that it is not over. */
+/** Returns the index of a value's bucket: the first bound that is not less than the value. */
 export function bucketOf(bounds: readonly number[], value: number): number {
   let bucket = 0
   while (bucket < bounds.length && value > (bounds[bucket] ?? 0)) bucket++
   return bucket
 }
 
-/** Counts a value into its bucket. */
+/** Adds an observation to its bucket. */
 export function observe(series: HistogramSeries, bounds: readonly number[], value: number): void {
   const bucket = bucketOf(bounds, value)
   series.counts[bucket] = (series.counts[bucket] ?? 0) + 1

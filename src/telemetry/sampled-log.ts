@@ -1,28 +1,27 @@
 /**
- * A log that what happens again and again does not fill: of events that say the same, some a minute
- * are told, and then how many were not.
+ * A log that limits repeated events: it writes some per minute, and then the number it dropped.
  * @module
  */
 import type { Log, LogEvent } from './log.ts'
 
-/** What a sampled log needs. */
+/** Options of a sampled log. */
 export type SampledLogOptions = {
-  /** Gets what is told. */
+  /** Receives the events that are not dropped. */
   readonly log: Log
-  /** Milliseconds since some moment, by a clock that never goes back. */
+  /** Milliseconds of a clock that never goes back. */
   readonly now: () => number
-  /** Events with the same level, message and cluster that are told a minute. */
+  /** Events per minute with the same level, message and cluster. */
   readonly perMinute?: number
 }
 
 const PER_MINUTE = 10
 const MINUTE_MS = 60_000
-/** Kinds of events that are told apart; with one more all are counted anew. */
+/** Maximum number of distinct events; one more resets all counts. */
 const KINDS_MAX = 256
 
 type Count = { readonly sinceMs: number; told: number; untold: number }
 
-/** Makes a log; an event after some that were not told says in `untold` how many these were. */
+/** Creates a sampled log. The first event after dropped ones has their number in `untold`. */
 export function sampledLog({ log, now, perMinute = PER_MINUTE }: SampledLogOptions): Log {
   const counts = new Map<string, Count>()
   return (event: LogEvent) => {

@@ -1,10 +1,10 @@
 /**
- * What this program is called.
+ * Name and version of this program.
  * @module
  */
 
-/** Its name. */
+/** The program's name. */
 export const PROGRAM = 'kubedoh'
 
-/** Its version, the same as in `package.json`. */
+/** The program's version, as in `package.json`. */
 export const VERSION = '0.1.0'

@@ -1,12 +1,12 @@
 /**
- * Whether a message answers a query.
+ * Matches responses with queries.
  * @module
  */
 import { byteAt, LOWER, readUint16 } from '../bytes/bytes.ts'
 
 /**
- * Whether a message is a response with the query's ID and its question, letter case aside. One
- * without a question answers nothing: it is too easy to forge.
+ * Returns whether a message is a response with the query's ID and question, ignoring case. Rejects
+ * responses without a question: they are too easy to forge.
  */
 export function answers(reply: Uint8Array, query: Uint8Array): boolean {
   if (reply.length < 12 || readUint16(reply, 0) !== readUint16(query, 0)) return false

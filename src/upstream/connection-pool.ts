@@ -1,5 +1,5 @@
 /**
- * The connections to one upstream, kept between queries (github.com/coredns/coredns,
+ * A pool of connections to one upstream (github.com/coredns/coredns,
  * plugin/pkg/proxy/persistent.go).
  * @module
  */
@@ -7,35 +7,35 @@ import type { Socket } from 'node:net'
 import { OverloadError } from '../chain/host.ts'
 import { ConnectionLostError, StreamConnection } from './stream-connection.ts'
 
-/** Connections to one upstream; with as many, queries share them. */
+/** Maximum number of connections to one upstream; beyond it, queries share them. */
 const CONNECTIONS_MAX = 64
-/** Queries under way on one connection. */
+/** Maximum number of pending queries on one connection. */
 const PENDING_MAX = 64
 
-/** How connections are kept. */
+/** Options of a pool. */
 export type PoolOptions = {
-  /** How long one is kept that nobody uses. */
+  /** How long an idle connection stays open. */
   readonly expireMs: number
-  /** How long one is kept at all, 0 for as long as it is used. */
+  /** Maximum age of a connection, 0 for no limit. */
   readonly ageMsMax: number
-  /** How many to keep that nobody uses, 0 for any number. */
+  /** Maximum number of idle connections, 0 for no limit. */
   readonly idleMax: number
-  /** Learns of each query whether a connection was there for it. */
+  /** Called for each query with whether it reused a connection. */
   readonly onConnection: (isReused: boolean) => void
-  /** Milliseconds of a clock that does not go back; the process's when left out. */
+  /** Milliseconds of a monotonic clock; the process's if absent. */
   readonly now?: () => number
 }
 
-/** Connections that are opened as they are needed. */
+/** Opens connections on demand. */
 export class ConnectionPool {
   private readonly open: () => Socket
   private readonly options: PoolOptions
   private readonly now: () => number
-  /** Those that were not used for the longest time first. */
+  /** Idle connections, the longest idle first. */
   private connections: StreamConnection[] = []
   private isClosed = false
 
-  /** @param open begins a connection */
+  /** @param open starts a connection */
   constructor(open: () => Socket, options: PoolOptions) {
     this.open = open
     this.options = options
@@ -43,9 +43,9 @@ export class ConnectionPool {
   }
 
   /**
-   * Sends a query and resolves with its answer. When a connection that was kept turns out to be
-   * closed, another is made.
-   * @throws {Error} that says what went wrong
+   * Sends a query and resolves with its response. Retries on a new connection if the upstream has
+   * closed a reused one.
+   * @throws {Error} with the reason
    */
   async ask(query: Uint8Array, timeoutMs: number): Promise<Uint8Array> {
     const startMs = this.now()
@@ -59,12 +59,12 @@ export class ConnectionPool {
       }
     }
     const leftMs = timeoutMs - (this.now() - startMs)
-    if (leftMs <= 0) throw new Error('no answer over TCP in time')
+    if (leftMs <= 0) throw new Error('no response over TCP in time')
     this.options.onConnection(false)
     return this.askBy(this.connect(), query, leftMs)
   }
 
-  /** Ends all connections: at once, or when the last query under way on them is answered. */
+  /** Closes all connections: now, or after their last pending response. */
   close(): void {
     this.isClosed = true
     for (const connection of this.connections) if (!isBusy(connection)) connection.end()
@@ -80,7 +80,7 @@ export class ConnectionPool {
     return connection.ask(query, timeoutMs)
   }
 
-  /** A connection that nobody uses; if there can be no more, the one that is used least. */
+  /** Returns an idle or a new connection; at the maximum, the one with the fewest queries. */
   private kept(): StreamConnection | undefined {
     const aged = this.connections.filter((one) => one.isOpen && this.isAged(one))
     for (const connection of aged) if (!isBusy(connection)) connection.end()
@@ -101,7 +101,7 @@ export class ConnectionPool {
     return connection
   }
 
-  /** Keeps a connection that nobody uses any more, or ends it. */
+  /** Keeps an idle connection, or closes it. */
   private rest(connection: StreamConnection): void {
     const { idleMax } = this.options
     const idleCount = this.connections.filter((one) => one.isOpen && !isBusy(one)).length

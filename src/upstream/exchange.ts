@@ -1,11 +1,11 @@
 /**
- * Asks an upstream once.
+ * A single exchange with an upstream.
  * @module
  */
 import type { ExchangeOptions, TlsIdentity, Upstream } from '../chain/host.ts'
 import { openUpstream } from './upstream-client.ts'
 
-/** Sends a query and resolves with the answer to it. @throws {Error} that says what went wrong */
+/** Sends a query and resolves with its response. @throws {Error} with the reason */
 export async function exchange(
   upstream: Upstream,
   message: Uint8Array,

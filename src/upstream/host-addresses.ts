@@ -1,20 +1,20 @@
 /**
- * The addresses of upstreams that a Corefile names by host names.
+ * Addresses of upstreams that a Corefile names by hostname.
  * @module
  */
 import { ADDRCONFIG, lookup as lookupByCallback } from 'node:dns'
 import { Resolver } from 'node:dns/promises'
 import { promisify } from 'node:util'
 
-/** How long addresses are held to be good. */
+/** How long looked-up addresses are used. */
 const KEEP_MS = 30_000
-/** Addresses of one name. */
+/** Maximum number of addresses of a name. */
 const ADDRESSES_MAX = 16
 const RESOLVER_TIMEOUT_MS = 2000
 
 const lookup = promisify(lookupByCallback)
 
-/** One name's addresses. */
+/** The addresses of one name. */
 export class HostAddresses {
   private readonly find: () => Promise<string[]>
   private readonly now: () => number
@@ -23,8 +23,8 @@ export class HostAddresses {
   private pending: Promise<readonly string[]> | undefined
 
   /**
-   * @param find looks the name up; rejects when it cannot
-   * @param now milliseconds of a clock that does not go back
+   * @param find looks the name up
+   * @param now milliseconds of a monotonic clock
    */
   constructor(find: () => Promise<string[]>, now: () => number = () => performance.now()) {
     this.find = find
@@ -32,8 +32,8 @@ export class HostAddresses {
   }
 
   /**
-   * Resolves with the addresses, one or more; those of before when the name cannot be looked up.
-   * @throws {Error} that says why there are none
+   * Resolves with one or more addresses; with the previous ones if the lookup fails.
+   * @throws {Error} if there are none, with the reason
    */
   current(): Promise<readonly string[]> {
     if (this.now() - this.foundMs < KEEP_MS) return Promise.resolve(this.found)
@@ -57,8 +57,7 @@ export class HostAddresses {
 }
 
 /**
- * Looks a name up: with some name servers, `ADDRESS:PORT`, or as the system does when there are
- * none.
+ * Looks a name up with the given servers, `ADDRESS:PORT`; without any, with the system's resolver.
  */
 export async function findAddresses(name: string, resolvers: readonly string[]): Promise<string[]> {
   if (resolvers.length === 0) {

@@ -1,6 +1,6 @@
 /**
- * Requests to one HTTPS server at a given address, over connections that are kept: HTTP/2 where the
- * server speaks it, else HTTP/1.1. `fetch` can choose neither address nor certificates.
+ * Requests to one HTTPS server at a given address over persistent connections: HTTP/2 if the server
+ * supports it, else HTTP/1.1. `fetch` lets us choose neither the address nor the certificates.
  * @module
  */
 import { Agent as PlainAgent, type RequestOptions, request as requestPlain } from 'node:http'
@@ -11,10 +11,10 @@ import { type ConnectionOptions, connect, type TLSSocket } from 'node:tls'
 import { MESSAGE_BYTES_MAX } from '../dns/limits.ts'
 import type { DohRequest } from '../doh/doh-client.ts'
 
-/** Connections of HTTP/1.1 at a time. */
+/** Maximum number of HTTP/1.1 connections. */
 const CONNECTIONS_MAX = 64
 
-/** Where the server is, and how connections to it are kept. */
+/** The server's address, and options of connections. */
 export type HttpsServer = {
   readonly address: string
   readonly port: number
@@ -46,19 +46,19 @@ export class HttpsFetch {
   }
 
   /**
-   * Resolves with the response, its body read: 64 KiB at most, as no message is longer.
-   * @throws {Error} that says what went wrong
+   * Resolves with the response and its body of at most 64 KiB, the maximum of a message.
+   * @throws {Error} with the reason
    */
   async fetch(url: string, wanted: DohRequest): Promise<Response> {
     try {
       return await this.request(new URL(url), wanted)
     } catch (cause) {
       if (!wanted.signal.aborted) throw cause
-      throw new Error('no answer over HTTPS in time', { cause })
+      throw new Error('no response over HTTPS in time', { cause })
     }
   }
 
-  /** Ends all connections, those with requests on them when these are answered. */
+  /** Closes all connections after their pending responses. */
   close(): void {
     for (const { freeSockets } of [this.agent, this.plainAgent]) {
       for (const socket of Object.values(freeSockets).flat()) socket?.destroy()
@@ -72,14 +72,14 @@ export class HttpsFetch {
     try {
       return await fetchHttp2(session, target, wanted)
     } catch (error) {
-      // The server may have closed a connection that was kept; a query may be sent twice.
+      // The server may have closed a reused connection. DNS queries can be sent twice.
       const next = isOver(session) ? await this.http2(wanted.signal) : undefined
       if (next === undefined || wanted.signal.aborted) throw error
       return fetchHttp2(next, target, wanted)
     }
   }
 
-  /** The session that is open, or a new one; `undefined` when the server speaks no HTTP/2. */
+  /** Returns the open session or a new one; `undefined` if the server does not support HTTP/2. */
   private async http2(signal: AbortSignal): Promise<ClientHttp2Session | undefined> {
     if (this.speaksHttp2 === false) return undefined
     if (this.session !== undefined && !isOver(this.session)) return this.session
@@ -90,7 +90,7 @@ export class HttpsFetch {
     return this.session
   }
 
-  /** Finds out what the server speaks (RFC 7301). Resolves with `undefined` when not HTTP/2. */
+  /** Negotiates the protocol (RFC 7301). Resolves with `undefined` without HTTP/2. */
   private async connect(signal: AbortSignal): Promise<ClientHttp2Session | undefined> {
     const { expireMs } = this.server
     const socket = await this.connectTls(signal)
@@ -180,7 +180,7 @@ function fetchHttp2(
     stream.once('response', (found) => {
       const { ':status': status = 0, 'content-type': type, age } = found
       const resolveWhole = (bytes: Uint8Array<ArrayBuffer>): void => {
-        // A connection that is lost ends a stream as if all were there.
+        // A lost connection ends the stream without an error.
         if (stream.rstCode !== undefined && stream.rstCode !== 0) {
           reject(new Error('the response broke off'))
         } else resolve(responseOf({ status, type, age }, bytes))
@@ -198,7 +198,7 @@ function responseOf(
   const headers = new Headers()
   if (found.type !== undefined) headers.set('content-type', found.type)
   if (typeof found.age === 'string') headers.set('age', found.age)
-  // The constructor refuses codes outside this range, and bodies with some of these.
+  // The constructor of Response rejects other statuses, and bodies with some of these.
   const status = found.status >= 200 && found.status <= 599 ? found.status : 502
   return new Response(status === 200 ? body : null, { status, headers })
 }
@@ -210,7 +210,7 @@ function readAll(stream: Readable): Promise<Uint8Array<ArrayBuffer>> {
     stream.on('data', (chunk: Buffer) => {
       size += chunk.length
       if (size <= MESSAGE_BYTES_MAX) chunks.push(chunk)
-      else stream.destroy(new Error(`over ${MESSAGE_BYTES_MAX} bytes are no message`))
+      else stream.destroy(new Error(`the response exceeds ${MESSAGE_BYTES_MAX} bytes`))
     })
     stream.once('end', () => resolve(new Uint8Array(Buffer.concat(chunks))))
     stream.once('error', reject)

@@ -1,6 +1,6 @@
 /**
- * A connection to an upstream over TCP or TLS: many queries on it at a time, answered in any order
- * (RFC 7766 §6.2.1.1).
+ * A connection to an upstream over TCP or TLS with pipelined queries, answered in any order (RFC
+ * 7766 §6.2.1.1).
  * @module
  */
 import type { Socket } from 'node:net'
@@ -8,35 +8,35 @@ import { readUint16, writeUint16 } from '../bytes/bytes.ts'
 import { MessageStream } from '../dns/message-stream.ts'
 import { answers } from './answers.ts'
 
-/** A connection that ended before an answer came. */
+/** A connection that ended before the response. */
 export class ConnectionLostError extends Error {
   override readonly name = 'ConnectionLostError'
 }
 
 type Pending = {
-  /** The query as it was sent, with the ID that it has on this connection. */
+  /** The query with its ID on this connection. */
   readonly query: Uint8Array
   readonly resolve: (reply: Uint8Array) => void
   readonly reject: (error: Error) => void
   readonly timer: NodeJS.Timeout
 }
 
-/** What is to be known of a connection, and what it tells. */
+/** Options of a connection. */
 export type ConnectionOptions = {
-  /** When it was opened, by whatever clock. */
+  /** When it was opened, by the pool's clock. */
   readonly openedMs: number
-  /** After which time without anything it ends when it is idle. */
+  /** How long it stays open while idle. */
   readonly expireMs: number
-  /** Called when no query is under way any more. */
+  /** Called when the last pending query has its response. */
   readonly onIdle: () => void
 }
 
-/** One connection. */
+/** A connection to an upstream. */
 export class StreamConnection {
   readonly openedMs: number
-  /** Whether it takes more queries. */
+  /** Whether it accepts queries. */
   isOpen = true
-  /** Whether an answer has come by it. */
+  /** Whether it has received a response. */
   hasAnswered = false
   private readonly socket: Socket
   private readonly pending = new Map<number, Pending>()
@@ -68,14 +68,14 @@ export class StreamConnection {
     })
   }
 
-  /** Queries that wait for their answers. */
+  /** Number of pending queries. */
   get pendingCount(): number {
     return this.pending.size
   }
 
   /**
-   * Sends a query and resolves with its answer, which has the query's ID again.
-   * @throws {ConnectionLostError} when the connection ends before that
+   * Sends a query and resolves with its response, which has the query's own ID.
+   * @throws {ConnectionLostError} if the connection ends first
    */
   ask(query: Uint8Array, timeoutMs: number): Promise<Uint8Array> {
     return new Promise((resolve, reject) => {
@@ -96,7 +96,7 @@ export class StreamConnection {
     })
   }
 
-  /** Ends the connection; who waits for an answer is told why. */
+  /** Closes the connection and rejects the pending queries with the reason. */
   end(reason: Error = new ConnectionLostError('the upstream closed the connection')): void {
     this.isOpen = false
     this.socket.destroy()
@@ -111,7 +111,7 @@ export class StreamConnection {
   private take(reply: Uint8Array): void {
     const id = reply.length < 2 ? -1 : readUint16(reply, 0)
     const pending = this.pending.get(id)
-    // An answer that comes too late, or to a question that nobody asked.
+    // A late response, or one without a query.
     if (pending === undefined || !answers(reply, pending.query)) return
     this.hasAnswered = true
     clearTimeout(pending.timer)
@@ -120,12 +120,12 @@ export class StreamConnection {
     this.settle()
   }
 
-  /** Who answers no more, may be gone without a word: nobody else is to wait for it. */
+  /** Rejects a query, and closes the connection to further ones: the upstream may be gone. */
   private giveUp(id: number): void {
     const pending = this.pending.get(id)
     this.pending.delete(id)
     this.isOpen = false
-    pending?.reject(new Error('no answer over TCP in time'))
+    pending?.reject(new Error('no response over TCP in time'))
     this.settle()
   }
 
@@ -135,7 +135,7 @@ export class StreamConnection {
     else this.end()
   }
 
-  /** The ID that the query has, or the next that no other query has here. */
+  /** Returns the query's ID, or the next one that is free on this connection. */
   private freeId(wanted: number): number {
     let id = wanted
     while (this.pending.has(id)) id = (id + 1) & 0xffff

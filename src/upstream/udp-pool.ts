@@ -1,6 +1,6 @@
 /**
- * Asks one upstream over UDP. Each query has a socket, and so a port that nobody can guess, of its
- * own (RFC 5452 §9.2) until there are as many as there may be; then queries share them at random.
+ * Queries one upstream over UDP. Each query has its own socket with an unpredictable port (RFC 5452
+ * §9.2); at the maximum of sockets, queries share them at random.
  * @module
  */
 import { createSocket, type Socket } from 'node:dgram'
@@ -9,11 +9,11 @@ import { OverloadError } from '../chain/host.ts'
 import { random16 } from '../node/random16.ts'
 import { answers } from './answers.ts'
 
-/** Sockets to one upstream at a time. */
+/** Maximum number of sockets to one upstream. */
 const SOCKETS_MAX = 128
-/** Queries that wait for one upstream; the one that has waited longest makes room for a new one. */
+/** Maximum number of pending queries to one upstream; a new one evicts the oldest. */
 const PENDING_MAX = 4096
-/** Queries for which a socket is picked; after them, it only waits for its last responses. */
+/** Number of queries on a socket; after them, it only waits for its last responses. */
 const USES_MAX = 256
 /** One for all: to write down the stack for each took a tenth of the time to drop it. */
 const OVERLOAD = new OverloadError()
@@ -23,12 +23,12 @@ export type UdpUpstream = {
   /** An address. */
   readonly address: string
   readonly port: number
-  /** The address to ask from; the system's choice when left out. */
+  /** Source address; the system's choice if absent. */
   readonly sourceAddress?: string | undefined
 }
 
 type Pending = {
-  /** The query as it was sent, with the ID that it has on its socket. */
+  /** The query with its ID on the socket. */
   readonly query: Uint8Array
   readonly settle: (result: Uint8Array | Error) => void
 }
@@ -36,10 +36,10 @@ type Pending = {
 /** The sockets to one upstream. */
 export class UdpPool {
   private readonly upstream: UdpUpstream
-  /** Those that may be picked. */
+  /** Sockets that accept queries. */
   private readonly open: PoolSocket[] = []
   private readonly draining = new Set<PoolSocket>()
-  /** What ends the wait for each response, the oldest first. */
+  /** Functions that reject the pending queries, the oldest first. */
   private readonly waiting = new Set<(reason: Error) => void>()
 
   constructor(upstream: UdpUpstream) {
@@ -47,10 +47,9 @@ export class UdpPool {
   }
 
   /**
-   * Sends a query and resolves with the response to it. Whatever else arrives is passed over until
-   * then: anybody may send it.
-   * @throws {OverloadError} when 4,096 later queries wait
-   * @throws {Error} that says what went wrong
+   * Sends a query and resolves with its response. Ignores other messages, which anybody can send.
+   * @throws {OverloadError} if 4,096 later queries are pending
+   * @throws {Error} with the reason
    */
   ask(query: Uint8Array, timeoutMs: number): Promise<Uint8Array> {
     const [oldest] = this.waiting
@@ -63,7 +62,7 @@ export class UdpPool {
         forget()
         reject(reason)
       }
-      const timer = setTimeout(() => fail(new Error('no answer over UDP in time')), timeoutMs)
+      const timer = setTimeout(() => fail(new Error('no response over UDP in time')), timeoutMs)
       this.waiting.add(fail)
       const forget = socket.send(query, (result) => {
         if (result instanceof Error) {
@@ -100,9 +99,9 @@ export class UdpPool {
   }
 }
 
-/** One socket, from its first query until it has the response to its last. */
+/** A socket, from its first query to the response to its last one. */
 class PoolSocket {
-  /** Queries that were given to it. */
+  /** Number of its queries so far. */
   uses = 1
   private readonly socket: Socket
   private readonly pending = new Map<number, Pending>()
@@ -117,14 +116,14 @@ class PoolSocket {
     this.socket.on('message', (reply) => this.take(reply))
     this.socket.on('connect', () => {
       this.isConnected = true
-      // No callback: with one, an unreachable network would not come as an 'error' event.
+      // Without a callback: with one, an unreachable network would not emit 'error'.
       for (const { query } of this.pending.values()) this.socket.send(query)
     })
     if (sourceAddress !== undefined) this.socket.bind({ address: sourceAddress })
     this.socket.connect(port, address)
   }
 
-  /** Sends a query. Returns a function that gives up the wait for its response. */
+  /** Sends a query. Returns a function that cancels it. */
   send(query: Uint8Array, onResult: (result: Uint8Array | Error) => void): () => void {
     const id = this.freeId(readUint16(query, 0))
     const sent = query.slice()
@@ -161,7 +160,7 @@ class PoolSocket {
     for (const { settle } of left) settle(reason)
   }
 
-  /** The ID that the query has; another random one where a query has that already. */
+  /** Returns the query's ID, or another random one if that is taken on this socket. */
   private freeId(wanted: number): number {
     let id = wanted
     while (this.pending.has(id)) id = random16()

@@ -1,5 +1,5 @@
 /**
- * Asks upstreams over UDP, TCP, TLS and HTTPS.
+ * Queries upstreams over UDP, TCP, TLS and HTTPS.
  * @module
  */
 import { connect, isIP } from 'node:net'
@@ -13,8 +13,8 @@ import { HttpsFetch } from './https-fetch.ts'
 import { UdpPool } from './udp-pool.ts'
 
 /**
- * Makes ready to ask an upstream, at its address or at those of its name.
- * @throws {Error} when certificates or keys cannot be used
+ * Creates a client of an upstream, at its address or at those of its hostname.
+ * @throws {Error} for unusable certificates or keys
  */
 export function openUpstream(upstream: Upstream, options: UpstreamOptions): UpstreamClient {
   const { address: name, url } = upstream
@@ -22,13 +22,13 @@ export function openUpstream(upstream: Upstream, options: UpstreamOptions): Upst
   if (isIP(address) !== 0) return openAt(upstream, name, options)
   const serverName = upstream.serverName ?? (url === undefined ? name : new URL(url).hostname)
   const named = { ...upstream, serverName }
-  // What is wrong with certificates is to be told now, not when there is an address.
+  // Checks the certificates now, not when the first address is known.
   openAt(named, '127.0.0.1', options).close()
   const addresses = new HostAddresses(() => findAddresses(name, options.resolvers))
   return new NamedUpstream(addresses, (at) => openAt(named, at, options))
 }
 
-/** An upstream at all addresses of its name: the next one when one fails. */
+/** An upstream at all addresses of its hostname: tries the next one after a failure. */
 class NamedUpstream implements UpstreamClient {
   private readonly addresses: HostAddresses
   private readonly open: (address: string) => UpstreamClient
@@ -115,7 +115,7 @@ function openTls(
       const resumed = session === undefined ? {} : { session }
       const socket = connectTls({ host: address, port, ...local, ...secure, ...resumed })
       socket.setNoDelay(true)
-      // What the server gives along, saves the next connection most of its handshake.
+      // A session ticket saves the next connection most of the handshake.
       socket.on('session', (given) => {
         session = given
       })
@@ -133,7 +133,7 @@ function openTls(
 
 function openHttps(upstream: Upstream, address: string, options: UpstreamOptions): UpstreamClient {
   const { url, port } = upstream
-  if (url === undefined) throw new Error('an upstream over HTTPS needs a URL')
+  if (url === undefined) throw new Error('an HTTPS upstream needs a URL')
   const { tls, expireMs, idleMax, sourceAddress, dohMethod: method } = options
   const secure = tlsOptions(upstream, tls)
   const https = new HttpsFetch({ address, port, tls: secure, expireMs, idleMax, sourceAddress })

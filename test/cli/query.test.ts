@@ -86,7 +86,7 @@ describe('query', () => {
     const { folder } = await startServer(t, {}, { Corefile, ...files })
     const args = ['query', 'a.example.org', '--server', `tls://127.0.0.1:${port}`]
     const { stderr } = await runCli(args)
-    assert.match(stderr, /^kubedoh: No response from tls:\/\/127\.0\.0\.1:\d+: .*certificate.*\n$/)
+    assert.match(stderr, /^kubedoh: Cannot query tls:\/\/127\.0\.0\.1:\d+: .*certificate.*\n$/)
     const defaults = getCACertificates('default')
     t.onTestFinished(() => setDefaultCACertificates(defaults))
     const { status, stdout } = await runCli([...args, '--ca', join(folder, 'ca.pem')])
@@ -175,7 +175,7 @@ describe('query', () => {
       response.writeHead(401)
       response.end()
     })
-    const refused = failed(`kubedoh: No response from ${url}: HTTP status 401`)
+    const refused = failed(`kubedoh: Cannot query ${url}: HTTP status 401`)
     const args = ['query', 'a.example.org', '--server', url]
     assert.deepEqual(await runCli([...args, '--token', 's3cret']), refused)
     assert.deepEqual(await runCli(args, { KUBEDOH_CLIENT_TOKEN: 'from-environment' }), refused)
@@ -186,7 +186,7 @@ describe('query', () => {
     assert.equal(sent.at(-1), 'Bearer s3cret')
     const inPath = await runCli(['query', 'a.example.org', '--server', `${url}/t/s3cret/dns-query`])
     const label = `${url}/t/TOKEN/dns-query`
-    assert.deepEqual(inPath, failed(`kubedoh: No response from ${label}: HTTP status 401`))
+    assert.deepEqual(inPath, failed(`kubedoh: Cannot query ${label}: HTTP status 401`))
   })
 })
 
@@ -249,7 +249,7 @@ describe('a server that does not answer', () => {
         server,
       ])
       assert.deepEqual([status, stdout], [1, ''])
-      assert.match(stderr, /^kubedoh: No response from \S+: .*ECONNREFUSED.*\n$/)
+      assert.match(stderr, /^kubedoh: Cannot query \S+: .*ECONNREFUSED.*\n$/)
       assert.ok(stderr.includes(server))
     })
   }
@@ -265,7 +265,7 @@ describe('a server that does not answer', () => {
     const ran = runCli(['query', 'a.example.org', '--server', server])
     await asked.promise
     vi.advanceTimersByTime(5000)
-    const line = `kubedoh: No response from ${server}: no answer over UDP in time`
+    const line = `kubedoh: Cannot query ${server}: no response over UDP in time`
     assert.deepEqual(await ran, failed(line))
   })
 

@@ -96,8 +96,8 @@ describe('EtcdClient', () => {
     })
     const client = new EtcdClient(connectionTo([url]), { answerMs: 40, silenceMs: 40 })
     const watching = client.watch(RANGE, 6, { signal: SIGNAL, onMessage: () => undefined })
-    assert.equal((await refusal(watching)).message, 'no answer in time')
-    assert.equal((await refusal(client.range(RANGE, NOW, SIGNAL))).message, 'no answer in time')
+    assert.equal((await refusal(watching)).message, 'no response in time')
+    assert.equal((await refusal(client.range(RANGE, NOW, SIGNAL))).message, 'no response in time')
     client.close()
   })
 
@@ -151,7 +151,7 @@ describe('EtcdClient', () => {
     }))
     const client = new EtcdClient(connectionTo([url]))
     const range = await refusal(client.range(RANGE, NOW, SIGNAL))
-    assert.equal(range.message, 'an answer is not JSON: 404 page not found')
+    assert.equal(range.message, 'the response is not JSON: 404 page not found')
     const lease = await refusal(client.timeToLive('1', SIGNAL))
     assert.equal(lease.message, `${url}: 404 page not found`)
     client.close()
@@ -172,7 +172,7 @@ describe('EtcdClient', () => {
     const tls = { cert: SERVER.cert, key: CLIENT.key }
     assert.throws(() => new EtcdClient(connectionTo(['https://127.0.0.1'], { tls })), {
       name: 'ConfigError',
-      message: /^Corefile:2:3: The files of "tls" do not fit: /,
+      message: /^Corefile:2:3: cannot use the files of "tls": /,
     })
   })
 })

@@ -124,7 +124,7 @@ describe('EtcdWatch', () => {
     const scene = await new Scene(t).run(page(5, [stored('a')], true))
     assert.equal(scene.keys, undefined)
     assert.deepEqual(scene.news, [
-      'error: cannot follow the keys of etcd: nobody is here; again in 0.5 s',
+      'error: cannot watch the keys of etcd: nobody is here; retrying in 0.5 s',
     ])
     scene.pages.push(page(6, []))
     await scene.awake()
@@ -199,7 +199,7 @@ describe('EtcdWatch', () => {
     await scene.awake()
     await scene.tell({ kind: 'error', reason: 'no leader', code: 14 })
     assert.equal(scene.calls.at(-1), 'sleep 500')
-    assert.match(scene.news.at(-1) ?? '', /no leader; again in 0\.5 s$/)
+    assert.match(scene.news.at(-1) ?? '', /no leader; retrying in 0\.5 s$/)
   })
 
   test('tells of values that say nothing, but not of all', async (t) => {
@@ -207,7 +207,7 @@ describe('EtcdWatch', () => {
     const scene = await new Scene(t).run(page(5, bad))
     assert.equal(scene.news.length, 20)
     assert.equal(scene.news[0], 'warning: key "/skydns/k10" of etcd: its value is not JSON')
-    assert.match(scene.news.at(-1) ?? '', /; no more of these are told of$/)
+    assert.match(scene.news.at(-1) ?? '', /; further ones are not logged$/)
     await scene.tell(put(6, 'again', '{'))
     assert.equal(scene.news.length, 21)
   })

@@ -121,7 +121,7 @@ describe('FrameStream', () => {
     await collector.until(4)
     stream.send(bytes('again'))
     assert.equal((await collector.until(5))[4], 'data again')
-    assert.match(news.join(), /^dnstap has lost its collector: /)
+    assert.match(news.join(), /^dnstap lost its collector: /)
   })
 
   test('says that nobody takes what it has', async (t) => {
@@ -130,7 +130,7 @@ describe('FrameStream', () => {
     const port = await listen(t, server)
     const { news } = streamTo(t, { kind: 'tcp', host: '127.0.0.1', port })
     await collector.until(2)
-    assert.equal(news[0], 'dnstap has no collector: the collector does not take dnstap')
+    assert.equal(news[0], 'dnstap cannot reach its collector: the collector does not accept dnstap')
   })
 
   test('loses what is too much, and waits for nobody', async (t) => {
@@ -149,7 +149,7 @@ describe('FrameStream', () => {
     const target = { kind: 'tls', host: '127.0.0.1', port } as const
     const { news } = streamTo(t, { ...target, isVerified: true })
     while (news.length === 0) await new Promise(setImmediate)
-    assert.match(news[0] ?? '', /^dnstap has no collector: .*(certificate|verify)/)
+    assert.match(news[0] ?? '', /^dnstap cannot reach its collector: .*(certificate|verify)/)
     streamTo(t, { ...target, isVerified: false })
     assert.equal((await collector.until(1))[0], `control ${READY} ${TYPE}`)
   })

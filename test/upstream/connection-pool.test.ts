@@ -88,7 +88,7 @@ describe('ConnectionPool', () => {
     const { pool } = poolFor(t, server)
     await assert.rejects(pool.ask(QUERY, LONG_MS))
     assert.deepEqual(await pool.ask(QUERY, LONG_MS), RIGHT)
-    await assert.rejects(pool.ask(QUERY, SHORT_MS), { message: 'no answer over TCP in time' })
+    await assert.rejects(pool.ask(QUERY, SHORT_MS), { message: 'no response over TCP in time' })
     assert.equal(count, 3)
   })
 

@@ -91,13 +91,13 @@ describe('exchange over TCP', () => {
     {
       name: 'an upstream that says nothing',
       answer: () => undefined,
-      says: /^Error: no answer over TCP in time$/,
+      says: /^Error: no response over TCP in time$/,
       timeoutMs: SHORT_MS,
     },
     {
       name: 'an upstream that only answers something else',
       answer: sending(changed(RIGHT, 0, 0x99)),
-      says: /^Error: no answer over TCP in time$/,
+      says: /^Error: no response over TCP in time$/,
       timeoutMs: SHORT_MS,
     },
   ]
@@ -171,7 +171,7 @@ describe('exchange over HTTPS', () => {
       {
         name: 'a body that is too long',
         listener: (_, response) => response.writeHead(200, WIRE).end(new Uint8Array(65_536)),
-        says: /over 65535 bytes/,
+        says: /exceeds 65535 bytes/,
       },
       {
         name: 'an empty body',
@@ -192,9 +192,9 @@ describe('exchange over HTTPS', () => {
         says: /aborted|broke off/,
       },
       {
-        name: 'no answer in time',
+        name: 'no response in time',
         listener: () => undefined,
-        says: /no answer over HTTPS in time/,
+        says: /no response over HTTPS in time/,
         timeoutMs: SHORT_MS,
       },
     ]

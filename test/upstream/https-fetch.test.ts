@@ -77,7 +77,7 @@ describe('requests over HTTP/2', () => {
     const https = fetchFrom(t, await fakeHttp2(t, () => undefined))
     const signal = AbortSignal.timeout(SHORT_MS)
     await assert.rejects(https.fetch('https://localhost/', request({ signal })), {
-      message: 'no answer over HTTPS in time',
+      message: 'no response over HTTPS in time',
     })
   })
 
@@ -87,7 +87,7 @@ describe('requests over HTTP/2', () => {
       stream.end(new Uint8Array(65_536))
     })
     const asked = fetchFrom(t, server).fetch('https://localhost/', request())
-    await assert.rejects(asked, { message: 'over 65535 bytes are no message' })
+    await assert.rejects(asked, { message: 'the response exceeds 65535 bytes' })
   })
 
   test('tell of a server that breaks off', async (t) => {

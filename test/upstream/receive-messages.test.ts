@@ -65,7 +65,7 @@ describe('messages over TCP', () => {
 
   test('end with an error when nothing comes', async (t) => {
     const port = await listen(t, () => undefined)
-    await assert.rejects(receive(port, 50), { message: 'nothing came over TCP in time' })
+    await assert.rejects(receive(port, 50), { message: 'no response over TCP in time' })
   })
 
   test('end with an error when nobody listens', async (t) => {

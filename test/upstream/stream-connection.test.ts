@@ -66,7 +66,7 @@ describe('StreamConnection', () => {
     const { connection, seen } = connectTo(t, server)
     const first = connection.ask(queryWith(1), SHORT_MS)
     const second = connection.ask(queryWith(2), LONG_MS)
-    await assert.rejects(first, { message: 'no answer over TCP in time' })
+    await assert.rejects(first, { message: 'no response over TCP in time' })
     assert.equal(connection.isOpen, false)
     const answer = await late.promise
     answer()

@@ -54,7 +54,7 @@ describe('UdpPool', () => {
 
   test('gives up in time', async (t) => {
     await assert.rejects(ask(await fakeUdp(t, () => []), SHORT_MS), {
-      message: 'no answer over UDP in time',
+      message: 'no response over UDP in time',
     })
   })
 
@@ -78,7 +78,7 @@ describe('UdpPool', () => {
       first.resolve(clientPort)
       return count++ === 0 ? [] : [echo(query)]
     })
-    await assert.rejects(ask(server, SHORT_MS), { message: 'no answer over UDP in time' })
+    await assert.rejects(ask(server, SHORT_MS), { message: 'no response over UDP in time' })
     other.send(RIGHT, await first.promise, '127.0.0.1')
     assert.deepEqual(await ask(server), RIGHT)
   })
@@ -159,7 +159,7 @@ describe('UdpPool', () => {
     )
     const texts = await Promise.all(outcomes)
     const overload = 'OverloadError: too many queries under way'
-    const late = 'Error: no answer over UDP in time'
+    const late = 'Error: no response over UDP in time'
     const wanted = [overload, overload, ...Array.from({ length: 4096 }, () => late)]
     assert.deepEqual(texts, wanted)
   })

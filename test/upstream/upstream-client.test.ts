@@ -149,7 +149,7 @@ describe('DNS over HTTPS', () => {
     const url = `https://127.0.0.1:${port}/dns-query`
     const { client } = open(t, { transport: 'https', port, url })
     await assert.rejects(client.exchange(QUERY, { protocol: 'udp', timeoutMs: SHORT_MS + 0.5 }), {
-      message: 'no answer over HTTPS in time',
+      message: 'no response over HTTPS in time',
     })
   })
 
@@ -193,6 +193,6 @@ describe('an upstream by its name', () => {
 
   test('tells at once of certificates that cannot be used', (t) => {
     const named = { transport: 'tls', address: 'dns.example.org', port: 853 } as const
-    assert.throws(() => open(t, named, { tls: { ca: 'x' } }), /no certificate/)
+    assert.throws(() => open(t, named, { tls: { ca: 'x' } }), /no PEM certificate/)
   })
 })

@@ -4,7 +4,7 @@ import { reasonOf } from '../../../src/plugins/forward/reason.ts'
 
 describe('reasonOf', () => {
   const cases: readonly [error: unknown, reason: string][] = [
-    [new Error('no answer over UDP in time'), 'a: no answer over UDP in time: i/o timeout'],
+    [new Error('no response over UDP in time'), 'a: no response over UDP in time: i/o timeout'],
     [new Error('recvmsg ECONNREFUSED'), 'a: recvmsg ECONNREFUSED: connection refused'],
     [
       new Error('connect EHOSTUNREACH 192.0.2.1:53'),
