@@ -9,7 +9,7 @@ import { temporaryFolder } from '../exporter/temporary-folder.ts'
 import { runCli } from './run-cli.ts'
 
 describe('--ca', () => {
-  test('is trusted by a command that asks a gateway, in place of the authorities of the machine', async (t) => {
+  test('replaces the system CAs in commands that call a gateway', async (t) => {
     const server = createServer(SERVER, (_, response) => response.end('{"tokens":[]}'))
     await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve))
     t.onTestFinished(() => void server.close())
@@ -26,7 +26,7 @@ describe('--ca', () => {
     assert.deepEqual([trusted.status, trusted.stderr], [0, ''])
   })
 
-  test('is refused when it is no certificate', (t) => {
+  test('rejects a file without a certificate', (t) => {
     const path = join(temporaryFolder(t, { 'ca.pem': 'no' }), 'ca.pem')
     const message = `--ca ${path}: no PEM certificate in this file`
     assert.throws(() => readAuthorities(path), { name: 'CommandError', message })

@@ -7,7 +7,7 @@ import { runCli } from './run-cli.ts'
 /** Corefiles with the mistakes that people make, each with what has to be said of it. */
 const FOLDER = join(import.meta.dirname, '../corefile/broken')
 
-describe('check tells whoever wrote it what to mend in a Corefile with', () => {
+describe('check explains how to fix a Corefile with', () => {
   for (const name of readdirSync(FOLDER)) {
     test(name.replaceAll('-', ' '), async () => {
       const folder = join(FOLDER, name)

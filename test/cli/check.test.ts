@@ -39,7 +39,7 @@ describe('check', () => {
     })
   }
 
-  test('names files and folders that are missing, where the Corefile names them', async (t) => {
+  test('reports missing files and folders at their position in the Corefile', async (t) => {
     const corefile = `. {
   root zones
   hosts hosts.txt
@@ -70,7 +70,7 @@ describe('check', () => {
     )
   })
 
-  describe('says what cannot be run', () => {
+  describe('reports what the target cannot run', () => {
     const cases: { target: string; lines: readonly string[]; problems: readonly string[] }[] = [
       { target: 'gateway', lines: ['kubernetes a.test { cluster prod }', 'file db'], problems: [] },
       { target: 'worker', lines: ['kubernetes a.test { cluster prod }', 'log'], problems: [] },
@@ -119,7 +119,7 @@ describe('check', () => {
       })
     }
 
-    test('by a target that is none', async () => {
+    test('an unknown target', async () => {
       assert.deepEqual(
         await runCli(['check', 'Corefile', '--for', 'bind']),
         failed('kubedoh: --for is "bind", expected serve, gateway or worker'),
@@ -127,7 +127,7 @@ describe('check', () => {
     })
   })
 
-  test('tells what works but is hardly meant, and of old words', async (t) => {
+  test('warns about likely mistakes and removed options', async (t) => {
     const corefile =
       '. {\n  proxy . 192.0.2.53\n  hosts {\n    192.0.2.1 a.test\n  }\n}\nb.test {\n  log\n}\n'
     const path = join(temporaryFolder(t, { Corefile: corefile }), 'Corefile')
@@ -146,7 +146,7 @@ describe('check', () => {
     )
   })
 
-  test('tells what may surprise beside what is wrong', async (t) => {
+  test('prints warnings together with errors', async (t) => {
     const path = join(temporaryFolder(t, { Corefile: '. {\n  proxy . x:0 1.2\n}\n' }), 'Corefile')
     const none = 'is neither [tls://]ADDRESS[:PORT], https://…, the name of a host, nor a file'
     assert.deepEqual(
@@ -159,7 +159,7 @@ describe('check', () => {
     )
   })
 
-  test('tells what a plugin does not do', async (t) => {
+  test('warns about options that a plugin ignores', async (t) => {
     const path = join(temporaryFolder(t, { Corefile: '. {\n  debug\n  whoami\n}\n' }), 'Corefile')
     assert.deepEqual(await runCli(['check', path]), {
       status: 0,
@@ -205,14 +205,14 @@ describe('check', () => {
     })
   }
 
-  test('says that there is no file', async () => {
+  test('reports a missing Corefile', async () => {
     assert.deepEqual(
       await runCli(['check', '/none/Corefile']),
       failed('kubedoh: Cannot read /none/Corefile: no such file'),
     )
   })
 
-  test('reads files from beside the Corefile, or from where --files says', async (t) => {
+  test('resolves paths relative to the Corefile, or to --files', async (t) => {
     const folder = temporaryFolder(t, {
       'conf/Corefile': '. {\n  forward . ./servers\n}\n',
       'files/servers': 'nameserver 192.0.2.53\n',

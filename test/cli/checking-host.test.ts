@@ -6,7 +6,7 @@ import { formatProblem } from '../../src/corefile/problem.ts'
 import { block, parseBlocks } from '../ask.ts'
 import { temporaryFolder } from '../exporter/temporary-folder.ts'
 
-test('remembers the files that it did not find, and where they are named', (t) => {
+test('remembers missing files and where the Corefile names them', (t) => {
   const folder = temporaryFolder(t, { 'a.txt': 'a' })
   const { host, missing } = checkingHost(folder, 'serve')
   const blocks = parseBlocks(block('hosts a.txt', 'hosts b.txt', 'forward . c.txt'))
@@ -19,7 +19,7 @@ test('remembers the files that it did not find, and where they are named', (t) =
   ])
 })
 
-test('has in a Worker no files, and only its plugins', (t) => {
+test('has no files and only edge plugins for a Worker', (t) => {
   const { host } = checkingHost(temporaryFolder(t, { 'a.txt': 'a' }), 'worker')
   assert.equal(host.readText('a.txt'), undefined)
   assert.ok(host.plugins.has('hosts') && !host.plugins.has('file'))

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'vitest'
 import { formatColumns } from '../../src/cli/columns.ts'
 
-test('formatColumns puts cells below one another, with no blanks at the end', () => {
+test('formatColumns aligns cells, without trailing spaces', () => {
   const rows = [
     ['ID', 'NAME', ''],
     ['1', 'a long one', 'x'],

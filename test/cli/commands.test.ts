@@ -36,14 +36,14 @@ describe('the help of a command', () => {
   for (const command of COMMANDS) {
     const { name, summary, args, flags, required, examples } = command
 
-    test(`says what it is for and what it takes: ${name}`, async () => {
+    test(`shows its summary and arguments: ${name}`, async () => {
       const { text, joined } = await helpOf(command)
       assert.ok(joined.includes(summary))
       const [usage = ''] = text.split('\n')
       for (const arg of args) assert.ok(usage.includes(arg), `${arg} stands in: ${usage}`)
     })
 
-    test(`names each of its flags with its value, default and variable: ${name}`, async () => {
+    test(`lists each flag with value, default and variable: ${name}`, async () => {
       const { joined } = await helpOf(command)
       const named = joined.slice(joined.indexOf('Options:'), joined.indexOf('Examples:'))
       assert.deepEqual(
@@ -58,7 +58,7 @@ describe('the help of a command', () => {
       }
     })
 
-    test(`shows examples that it understands: ${name}`, async () => {
+    test(`shows examples that parse: ${name}`, async () => {
       const { text } = await helpOf(command)
       const lines = examples.filter((line) => line.startsWith('kubedoh '))
       assert.notEqual(lines.length, 0)
@@ -73,7 +73,7 @@ describe('the help of a command', () => {
       }
     })
 
-    test(`needs only flags that it has and that have values: ${name}`, () => {
+    test(`requires only flags that it has and that have values: ${name}`, () => {
       for (const flag of required) {
         assert.ok(flags.includes(flag))
         assert.notEqual(FLAGS[flag].value, undefined)
@@ -83,11 +83,11 @@ describe('the help of a command', () => {
 })
 
 describe('the commands', () => {
-  test('have names of their own', () => {
+  test('have distinct names', () => {
     assert.equal(new Set(COMMANDS.map(({ name }) => name)).size, COMMANDS.length)
   })
 
-  test('have a use for every flag', () => {
+  test('use every flag', () => {
     const used = new Set<FlagName>(COMMANDS.flatMap(({ flags }) => flags))
     assert.deepEqual([...used].sort(), Object.keys(FLAGS).sort())
   })

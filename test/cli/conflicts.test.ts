@@ -60,7 +60,7 @@ async function start(t: TestContext, ports: Readonly<Record<string, number>>): P
 }
 
 describe('conflicts', () => {
-  test('are printed, with who counts and why', async (t) => {
+  test('are printed with the winning cluster and the reason', async (t) => {
     const run = await start(t, { east: 80, west: 81 })
     const { stdout, status } = await run([])
     const [head, names = '', first = '', second = '', ...rest] = stdout.split('\n')
@@ -82,14 +82,14 @@ describe('conflicts', () => {
     assert.equal((await run([])).stdout, 'set.test.: east, west\nno conflicts\n')
   })
 
-  test('are told to nobody but the operator', async (t) => {
+  test('need the operator token', async (t) => {
     const run = await start(t, { east: 80, west: 81 })
     const { status, stdout, stderr } = await run([], 'another')
     assert.deepEqual([status, stdout], [1, ''])
     assert.match(stderr, /The operator's token is needed/)
   })
 
-  test('cannot be where no zone is of several clusters', async (t) => {
+  test('do not exist if no clusters share a zone', async (t) => {
     const run = await start(t, {})
     assert.equal((await run([])).stdout, 'no clusters share a zone\n')
   })

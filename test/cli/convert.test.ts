@@ -23,7 +23,7 @@ describe('convert', () => {
       .split(/\s+/)
       .filter((word) => word !== '')
 
-    test(`writes the Corefile and tells what it cannot say: ${name}`, async () => {
+    test(`writes the Corefile and its notices: ${name}`, async () => {
       const paths = files.map((file) => join(folder, file))
       const { status, stdout, stderr } = await runCli(['convert', source, ...paths, ...args])
       assert.equal(stdout, readFileSync(join(folder, 'Corefile'), 'utf8'))
@@ -31,13 +31,13 @@ describe('convert', () => {
       assert.equal(status, 0)
     })
 
-    test(`writes a Corefile in which nothing is wrong: ${name}`, async () => {
+    test(`writes a valid Corefile: ${name}`, async () => {
       const { status, stderr } = await runCli(['check', join(folder, 'Corefile')])
       assert.equal(status, 0, stderr)
     })
   }
 
-  test('tells when there is no such file, or another is meant', async (t) => {
+  test('reports missing and invalid files', async (t) => {
     const folder = temporaryFolder(t, { 'a.yaml': 'kind: Pod\n', 'b.conf': 'x y\n' })
     const [a, b] = [join(folder, 'a.yaml'), join(folder, 'b.conf')]
     assert.deepEqual(
@@ -57,7 +57,7 @@ describe('convert', () => {
     )
   })
 
-  test('tells of a value that nothing wants', async () => {
+  test('rejects an unused value of --set', async () => {
     const path = join(FOLDER, 'openshift-untouched/dns.yaml')
     assert.deepEqual(
       await runCli(['convert', 'openshift', path, '--set', 'domian=x']),
@@ -65,7 +65,7 @@ describe('convert', () => {
     )
   })
 
-  test('tells what it can convert, and needs to know from what', async () => {
+  test('rejects an unknown system', async () => {
     const { status, stderr } = await runCli(['convert', 'bind9', 'named.conf'])
     assert.equal(status, 2)
     assert.match(stderr, /unknown command 'bind9'/)

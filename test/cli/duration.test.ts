@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'vitest'
 import { parseDuration } from '../../src/cli/duration.ts'
 
-test('durations are a number and a unit', () => {
+test('parses a number and a unit', () => {
   const cases: [string, number | undefined][] = [
     ['30s', 30],
     ['15m', 900],

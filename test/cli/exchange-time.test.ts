@@ -11,7 +11,7 @@ import { echo, fakeUdp, queryWith } from '../server/clients.ts'
 const START_MS = 500
 
 describe('timeExchange', () => {
-  test('counts from the query over UDP, not from the start', async (t) => {
+  test('measures UDP from the query, not from the start', async (t) => {
     let nowMs = 0
     const { port } = await fakeUdp(t, (query) => {
       nowMs += 7
@@ -28,7 +28,7 @@ describe('timeExchange', () => {
     assert.equal(tookMs, 7)
   })
 
-  test('counts from when a connection stands', async (t) => {
+  test('measures TCP and TLS from the established connection', async (t) => {
     let nowMs = 0
     const server = createServer((socket) => {
       socket.on('data', (chunk: Buffer) => {
@@ -51,7 +51,7 @@ describe('timeExchange', () => {
     assert.deepEqual([result[2], tookMs], [0x80, 7])
   })
 
-  test('counts from when fetch sends its request', async (t) => {
+  test('measures fetch from the sent request', async (t) => {
     let nowMs = 0
     const url = await startHttpApi(t, (_, response) => {
       nowMs += 7

@@ -45,7 +45,7 @@ async function start(
 }
 
 describe('kubedoh explain', () => {
-  test('tells who had a part in an answer', async (t) => {
+  test('prints the server block, plugins and snapshots of an answer', async (t) => {
     const run = await start(t)
     const { status, stdout, stderr } = await run('web.shop.svc.cluster.local')
     assert.equal(status, 0, stderr)
@@ -71,7 +71,7 @@ view          everything
     assert.match(none.stdout, /^kubernetes .*, fresh; no such name$/m)
   })
 
-  test('says whose view decided', async (t) => {
+  test('prints the visibility of the token', async (t) => {
     const run = await start(t)
     const refused = await run('a.cluster.local --token x')
     assert.equal(refused.status, 1)

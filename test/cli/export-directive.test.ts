@@ -5,7 +5,7 @@ import { loadExportDirective } from '../../src/cli/export-directive.ts'
 import { formatName } from '../../src/dns/name.ts'
 import { temporaryFolder } from '../exporter/temporary-folder.ts'
 
-describe('the directive that a cluster is exported by', () => {
+describe('the directive of an export', () => {
   test('is kubeadm’s without a Corefile', () => {
     const { zones, pods, ttlSeconds, cluster } = loadExportDirective('')
     assert.deepEqual(
@@ -15,7 +15,7 @@ describe('the directive that a cluster is exported by', () => {
     assert.deepEqual([pods, ttlSeconds, cluster], ['insecure', 30, undefined])
   })
 
-  test('is the one of the Corefile, whose zones may be its block’s', (t) => {
+  test('is the one in the Corefile, with the zones of its block by default', (t) => {
     const corefile = '. {\n  whoami\n}\nprod.example.org:53 {\n  kubernetes {\n    ttl 7\n  }\n}\n'
     const path = join(temporaryFolder(t, { Corefile: corefile }), 'Corefile')
     const { zones, ttlSeconds } = loadExportDirective(path)

@@ -5,7 +5,7 @@ import { Metrics } from '../../src/telemetry/metrics.ts'
 import { freePort } from '../server/clients.ts'
 
 describe('listenStatus', () => {
-  test('tells that the process lives, whether it is ready, and its metrics', async (t) => {
+  test('serves liveness, readiness and metrics', async (t) => {
     const metrics = new Metrics()
     metrics.counter({ name: 'a_total', help: 'A.', labels: [] }).value = 3
     let isReady = false
@@ -27,12 +27,12 @@ describe('listenStatus', () => {
     assert.equal((await get('/'))[0], 404)
   })
 
-  test('listens nowhere when it is told nowhere', async () => {
+  test('does not listen without an address', async () => {
     const options = { metrics: new Metrics(), isReady: () => true }
     assert.equal(await listenStatus('', options), undefined)
   })
 
-  test('says which address is taken, and what to do about it', async (t) => {
+  test('reports an address in use and what to do', async (t) => {
     const address = `127.0.0.1:${await freePort()}`
     const options = { metrics: new Metrics(), isReady: () => true }
     const server = await listenStatus(address, options)
@@ -45,7 +45,7 @@ describe('listenStatus', () => {
     })
   })
 
-  test('says what an address looks like', async () => {
+  test('explains the format of an address', async () => {
     await assert.rejects(listenStatus('9154', { metrics: new Metrics(), isReady: () => true }), {
       name: 'ListenError',
       message: '"9154" is not HOST:PORT',

@@ -44,7 +44,7 @@ async function startWatching(
 }
 
 // Before all others: a client that began by the real clock could not end its timers by this one.
-test('export publishes when its watches are open, however late that is', async (t) => {
+test('export waits for its watches before it publishes', async (t) => {
   const gateway = await startGatewayServer(t)
   const opened = Promise.withResolvers<void>()
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
@@ -79,7 +79,7 @@ test('export publishes when its watches are open, however late that is', async (
 })
 
 describe('export --once', () => {
-  test('publishes, tells what and where, and ends', async (t) => {
+  test('publishes, reports the generation, and exits', async (t) => {
     const gateway = await startGatewayServer(t)
     const folder = shopFolder(t)
     const { status, stdout, stderr } = await exportOnce(gateway, folder)
@@ -92,7 +92,7 @@ describe('export --once', () => {
     assert.equal(stdout, `ready: ${what}, generation ${generation}\n`)
   })
 
-  test('publishes again what is not there any more', async (t) => {
+  test('publishes shards again that the gateway has lost', async (t) => {
     const gateway = await startGatewayServer(t)
     const folder = shopFolder(t)
     await exportOnce(gateway, folder)
@@ -103,7 +103,7 @@ describe('export --once', () => {
     assert.ok(before.generation < after.generation && after.records < before.records)
   })
 
-  test('takes the key from a file, before the variable', async (t) => {
+  test('prefers the key file to the variable', async (t) => {
     const gateway = await startGatewayServer(t)
     const { KUBEDOH_SIGNING_KEY, KUBEDOH_TOKEN } = gateway.environment
     const folder = shopFolder(t, { key: `${KUBEDOH_SIGNING_KEY}\n` })
@@ -113,7 +113,7 @@ describe('export --once', () => {
     assert.equal(status, 0)
   })
 
-  test('reads a cluster that is watched', async (t) => {
+  test('reads a cluster from its API server', async (t) => {
     const gateway = await startGatewayServer(t)
     const api = await ClusterApi.start(t)
     const folder = shopFolder(t, { Corefile: api.corefile })
@@ -125,7 +125,7 @@ describe('export --once', () => {
     assert.deepEqual((await gateway.manifest())?.sources, sources)
   })
 
-  test('tells of a token that the gateway does not know, in one line', async (t) => {
+  test('reports a rejected token in one line', async (t) => {
     const gateway = await startGatewayServer(t)
     const KUBEDOH_TOKEN = otherToken()
     const environment = { ...gateway.environment, KUBEDOH_TOKEN }
@@ -138,7 +138,7 @@ describe('export --once', () => {
     assert.equal(await gateway.manifest(), undefined)
   })
 
-  test('tells of a gateway that is not there, in one line, without the token', async (t) => {
+  test('reports an unreachable gateway in one line, without the token', async (t) => {
     const { environment } = await startGatewayServer(t)
     const url = `http://127.0.0.1:${await freePort()}`
     const { status, stdout, stderr } = await exportOnce({ url, environment }, shopFolder(t))
@@ -230,7 +230,7 @@ describe('export --once', () => {
     })
   }
 
-  test('sends the token in the clear when it is told to', async (t) => {
+  test('sends the token unencrypted with --insecure', async (t) => {
     const { environment } = await startGatewayServer(t)
     // No such host: RFC 6761 §6.4.
     const url = 'http://gateway.invalid'
@@ -240,7 +240,7 @@ describe('export --once', () => {
 })
 
 describe('export', () => {
-  test('tells whether it is ready, follows the cluster, and ends when it is told to', async (t) => {
+  test('reports readiness, follows the cluster, and stops on a signal', async (t) => {
     const gateway = await startGatewayServer(t)
     const listen = `127.0.0.1:${await freePort()}`
     const { api, screen, ended } = await startWatching(t, gateway, listen)
@@ -259,7 +259,7 @@ describe('export', () => {
     await assert.rejects(get('/healthz'), TypeError)
   })
 
-  test('publishes what it knows of before it ends', async (t) => {
+  test('publishes pending changes before it stops', async (t) => {
     const gateway = await startGatewayServer(t)
     const { api, screen, ended } = await startWatching(t, gateway, '')
     await screen.shows('stdout', /^ready: /)
@@ -274,7 +274,7 @@ describe('export', () => {
     assert.ok(before && after && before.records < after.records)
   })
 
-  test('tells of a gateway that is not there again and again, and is not ready', async (t) => {
+  test('retries an unreachable gateway and is not ready', async (t) => {
     const gateway = await startGatewayServer(t)
     const url = `http://127.0.0.1:${await freePort()}`
     const listen = `127.0.0.1:${await freePort()}`
@@ -286,7 +286,7 @@ describe('export', () => {
     assert.equal(screen.text.stdout, '')
   })
 
-  test('refuses an address that is taken, in one line', async (t) => {
+  test('reports an address in use in one line', async (t) => {
     const gateway = await startGatewayServer(t)
     const listen = gateway.url.replace('http://', '')
     const folder = shopFolder(t)

@@ -58,22 +58,22 @@ describe('the value of a flag', () => {
   }
 })
 
-describe('what else a command was given', () => {
-  test('is each value of a repeated flag that is not empty, in order', () => {
+describe('other input of a command', () => {
+  test('has the non-empty values of a repeated flag in order', () => {
     assert.deepEqual(inputOf({ objects: ['b', '', 'a'] }).texts('objects'), ['b', 'a'])
     assert.deepEqual(inputOf({}).texts('objects'), [])
   })
 
-  test('is whether a flag without a value is there', () => {
+  test('knows whether a boolean flag was given', () => {
     const input = inputOf({ once: [''] })
     assert.deepEqual([input.isSet('once'), input.isSet('json')], [true, false])
   })
 
-  test('is what is no flag', () => {
+  test('has the positional arguments', () => {
     assert.deepEqual(inputOf({}).args, ['a', 'b'])
   })
 
-  test('is any variable, empty when it is not set', () => {
+  test('has the environment, with empty unset variables', () => {
     const input = inputOf({}, { LOCAL_IPS: '192.0.2.1', KUBEDOH_TOKEN: undefined })
     assert.equal(input.env('LOCAL_IPS'), '192.0.2.1')
     assert.equal(input.env('KUBEDOH_TOKEN'), '')
@@ -81,14 +81,14 @@ describe('what else a command was given', () => {
 })
 
 describe('the flags', () => {
-  test('without a value have no default and no variable, and are not repeated', () => {
+  test('have no default, variable or repetition if boolean', () => {
     for (const flag of Object.values(FLAGS)) {
       if (flag.value !== undefined) continue
       assert.deepEqual([flag.default, flag.env, flag.isRepeated], ['', undefined, undefined])
     }
   })
 
-  test('take secrets from the environment, where no list of processes shows them', () => {
+  test('take secrets from the environment, which process lists do not show', () => {
     assert.equal(FLAGS.token.env, 'KUBEDOH_CLIENT_TOKEN')
     assert.match(FLAGS['signing-key'].help, /KUBEDOH_SIGNING_KEY/)
   })

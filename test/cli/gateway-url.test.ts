@@ -11,7 +11,7 @@ function read(url: string, ...flags: readonly string[]): string {
 }
 
 describe('a token', () => {
-  test('is read without what is around it', () => {
+  test('is trimmed', () => {
     assert.equal(readToken(' kdt_a_b\n', 'KUBEDOH_TOKEN'), 'kdt_a_b')
     assert.equal(readToken('', 'KUBEDOH_TOKEN'), '')
   })
@@ -23,13 +23,13 @@ describe('a token', () => {
     })
   }
 
-  test('in the URL of a gateway is refused, and not printed', () => {
+  test('is rejected in the URL of a gateway, and not printed', () => {
     const message = '--gateway has a user or password; set the token in its variable instead'
     assert.throws(() => read('https://x:s3cret@dns.example.org'), { message })
   })
 })
 
-describe('the gateway that a command talks to', () => {
+describe('the gateway of a command', () => {
   for (const url of [
     'https://dns.example.org',
     'http://127.0.0.1:8787',
@@ -41,7 +41,7 @@ describe('the gateway that a command talks to', () => {
     })
   }
 
-  test('may be anywhere in the clear when one says so', () => {
+  test('can be any http:// URL with --insecure', () => {
     assert.equal(read('http://dns.example.org', 'insecure'), 'http://dns.example.org')
   })
 

@@ -57,7 +57,7 @@ async function start(
 }
 
 describe('kubedoh gateway', () => {
-  test('answers until it is told to end', async (t) => {
+  test('answers until it is stopped', async (t) => {
     const folder = temporaryFolder(t)
     const conf = join(folder, 'Corefile')
     writeFileSync(conf, '. {\n  whoami\n}\n')
@@ -71,7 +71,7 @@ describe('kubedoh gateway', () => {
     assert.equal(await within(ended, 'the end of the gateway'), 0)
   })
 
-  test('warns of what a store in memory forgets', async (t) => {
+  test('warns about the memory store', async (t) => {
     const { running, screen } = await start(t, { Corefile: '. {\n  whoami\n}\n' }, '')
     assert.match(
       screen.text.stderr,
@@ -82,7 +82,7 @@ describe('kubedoh gateway', () => {
     assert.equal(kept.screen.text.stderr, '')
   })
 
-  test('reloads its Corefile with its stores, and keeps the previous one when it is wrong', async (t) => {
+  test('reloads a changed Corefile, and keeps the previous one if it is invalid', async (t) => {
     const { running, screen, folder } = await start(t, { Corefile: '. {\n  any\n}\n' }, '')
     const ask = async (): Promise<number> => {
       const response = await fetch(`${running.url}/resolve?name=a.test`)
@@ -106,7 +106,7 @@ describe('kubedoh gateway', () => {
     assert.match(await tokens.text(), new RegExp(`"id":"${token.split('_')[1]}"`))
   })
 
-  test('shows a changed certificate by itself, and the previous one while files do not fit', async (t) => {
+  test('reloads a changed certificate, and keeps the previous one while files do not match', async (t) => {
     vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
     const files = { Corefile: '. {\n  whoami\n}\n', cert: SERVER.cert, key: SERVER.key }
     const flags = '--tls-cert FOLDER/cert --tls-key FOLDER/key'
@@ -175,7 +175,7 @@ describe('kubedoh gateway', () => {
     })
   }
 
-  test('refuses a Corefile with all that is wrong in it, a line each', async (t) => {
+  test('prints each error in the Corefile on a line', async (t) => {
     const corefile = '. {\n  nonsense\n  health\n  kubernetes a.test\n}\n'
     const folder = temporaryFolder(t)
     writeFileSync(join(folder, 'Corefile'), corefile)

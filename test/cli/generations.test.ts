@@ -49,7 +49,7 @@ async function start(t: TestContext): Promise<Fixture> {
 }
 
 describe('generations', () => {
-  test('are printed, compared, gone back to and released', async (t) => {
+  test('are listed, compared, rolled back and released', async (t) => {
     const { run, publish } = await start(t)
     await publish('192.0.2.10')
     await publish('192.0.2.11')

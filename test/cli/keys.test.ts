@@ -14,7 +14,7 @@ import { failed, runCli } from './run-cli.ts'
 const BYTES = new TextEncoder().encode('a manifest')
 
 describe('keys', () => {
-  test('prints variables that a shell reads, and one that a gateway reads', async () => {
+  test('prints shell variables, and a variable of the gateway', async () => {
     const { status, stdout, stderr } = await runCli(['keys', 'prod'])
     assert.deepEqual([status, stderr], [0, ''])
     const lines = stdout.split('\n')
@@ -51,7 +51,7 @@ describe('keys', () => {
     })
   }
 
-  test('are others each time', async () => {
+  test('differ each time', async () => {
     const [one, two] = [await createClusterKeys(), await createClusterKeys()]
     for (const name of ['token', 'signingKey', 'tokenSha256', 'publicKey'] as const) {
       assert.notEqual(one[name], two[name])
@@ -65,7 +65,7 @@ describe('keys', () => {
   })
 
   for (const id of ['Prod', 'a.b', '-a', 'a-', '', 'a'.repeat(64)]) {
-    test(`are not made for a cluster "${id}"`, async () => {
+    test(`are not created for cluster "${id}"`, async () => {
       const line = `kubedoh: "${id}": use at most 63 characters of a-z, 0-9 and "-"`
       assert.deepEqual(await runCli(['keys', '--', id]), failed(line))
     })

@@ -105,7 +105,7 @@ describe('bin/kubedoh', () => {
     })
   }
 
-  it('says of Node what package.json and README say', () => {
+  it('requires the Node versions of package.json and README', () => {
     const read = (path: string): string => readFileSync(join(ROOT, path), 'utf8')
     assert.match(read('package.json'), /"node": "\^22\.19 \|\| >=24\.5"/)
     assert.ok(read('README.md').includes(NEEDS))

@@ -111,7 +111,7 @@ describe('main', () => {
     }
   })
 
-  test('prints what commands there are when it is asked for nothing', async () => {
+  test('lists the commands without arguments', async () => {
     const { status, stdout, stderr } = await runCli([])
     assert.deepEqual([status, stderr], [0, ''])
     for (const flag of ['-h', '--help']) {
@@ -141,13 +141,13 @@ describe('main', () => {
     assert.deepEqual(stdout.split('\n').slice(0, 2), ['dns.acl', 'dns.any'])
   })
 
-  test('prints what a group has when it is asked for none of it', async () => {
+  test('lists the commands of a group', async () => {
     const { status, stdout, stderr } = await runCli(['snapshot'])
     assert.deepEqual([status, stdout], [2, ''])
     for (const name of ['build', 'dump']) assert.match(stderr, new RegExp(`^  ${name} `, 'm'))
   })
 
-  test('gives a command the last of several values, or all where it says so', async () => {
+  test('passes the last of several values, or all of a repeated flag', async () => {
     const args = ['serve', '--workers', '7', '--workers', '0', '--conf', 'none']
     const { stderr } = await runCli(args)
     assert.equal(stderr, 'kubedoh: --workers is "0", expected 1 to 256\n')

@@ -15,14 +15,14 @@ function serverOf(answer: (request: Request) => Response): HttpServer {
 }
 
 describe('callGateway', () => {
-  test('sends the token and gives the body', async (t) => {
+  test('sends the token and returns the body', async (t) => {
     const server = serverOf((request) => new Response(request.headers.get('authorization')))
     const url = `http://127.0.0.1:${await server.listen('127.0.0.1', 0)}`
     t.onTestFinished(() => server.close())
     assert.equal(await callGateway(inputFor(url), 'GET', '/v1/tokens'), 'Bearer secret')
   })
 
-  test('says what the gateway says, or its status', async (t) => {
+  test('reports the message of the gateway, or its status', async (t) => {
     const server = serverOf(({ url: asked }) =>
       asked.endsWith('/a')
         ? Response.json({ error: { message: 'No such thing' } }, { status: 404 })
@@ -38,7 +38,7 @@ describe('callGateway', () => {
     })
   })
 
-  test('says what is missing', async () => {
+  test('reports a missing token and an unreachable gateway', async () => {
     const url = `http://127.0.0.1:${await freePort()}`
     await assert.rejects(
       callGateway(inputFor(url, ''), 'GET', '/'),

@@ -45,7 +45,7 @@ function mockSystemServers(t: TestContext, servers: readonly string[]): void {
 }
 
 describe('query', () => {
-  test('prints answers as zone-file text, by whatever way they come', async (t) => {
+  test('prints zone-file text over every transport', async (t) => {
     const servers = await startShop(t)
     for (const server of [...Object.values(servers), servers.http.replace('/dns-query', '')]) {
       assert.deepEqual(await ask('web.shop.svc.cluster.local', '--server', server), [
@@ -56,7 +56,7 @@ describe('query', () => {
     }
   })
 
-  test('asks for the type it is given, for where an address points back to, for A', async (t) => {
+  test('queries the given type, PTR for an address, else A', async (t) => {
     const { tcp } = await startShop(t)
     assert.deepEqual(await ask('_http._tcp.web.shop.svc.cluster.local', 'srv', '--server', tcp), [
       `; NOERROR, authoritative; T ms from ${tcp}`,
@@ -73,13 +73,13 @@ describe('query', () => {
     assert.match(text, /"Question":\[\{"name":"10\.2\.0\.192\.in-addr\.arpa\.","type":16\}\]/)
   })
 
-  test('asks HOST:PORT over UDP', async (t) => {
+  test('queries HOST:PORT over UDP', async (t) => {
     const { port } = await fakeUdp(t, (query) => [echo(query)])
     const [line] = await ask('a.example.org', '--server', `127.0.0.1:${port}`)
     assert.equal(line, `; NOERROR; T ms from udp://127.0.0.1:${port}`)
   })
 
-  test('asks over TLS, and trusts the authorities that --ca names', async (t) => {
+  test('queries over TLS and trusts the CAs of --ca', async (t) => {
     const files = { 'cert.pem': SERVER.cert, 'key.pem': SERVER.key, 'ca.pem': AUTHORITY }
     const port = await freePort()
     const Corefile = `tls://.:${port} {\n  bind 127.0.0.1\n  tls cert.pem key.pem\n  whoami\n}\n`
@@ -93,7 +93,7 @@ describe('query', () => {
     assert.deepEqual([status, stdout.split(',')[0]?.endsWith('NOERROR')], [0, true])
   })
 
-  test('prints NXDOMAIN with the zone’s SOA, as an answer like others', async (t) => {
+  test('prints NXDOMAIN with the zone’s SOA', async (t) => {
     const { udp } = await startShop(t)
     const [head, section, soa] = await ask('none.shop.svc.cluster.local', '--server', udp)
     assert.equal(head, `; NXDOMAIN, authoritative; T ms from ${udp}`)
@@ -101,7 +101,7 @@ describe('query', () => {
     assert.match(soa ?? '', /^cluster\.local\. 30 IN SOA ns\.dns\.cluster\.local\. /)
   })
 
-  test('asks again over TCP for what does not fit a datagram', async (t) => {
+  test('retries truncated responses over TCP', async (t) => {
     const { udp } = await startShop(t)
     const [head, section, ...records] = await ask('many.shop.svc.cluster.local', '--server', udp)
     assert.deepEqual([head, section], [`; NOERROR, authoritative; T ms from ${udp}`, '; answer'])
@@ -134,7 +134,7 @@ describe('query', () => {
     }
   })
 
-  test('tells flags and extended errors', async (t) => {
+  test('prints flags and extended errors', async (t) => {
     const lines = ['SERVFAIL ad ra', 'ede: 14', 'ede: 22 No Reachable Authority']
     const { port } = await fakeUdp(t, (query) => [writeReplyText(lines, query)])
     const server = `udp://127.0.0.1:${port}`
@@ -145,7 +145,7 @@ describe('query', () => {
     ])
   })
 
-  test('asks the server that KUBEDOH_SERVER names, else the system’s', async (t) => {
+  test('queries the server of KUBEDOH_SERVER, else the system’s', async (t) => {
     const { port } = await fakeUdp(t, (query) => [echo(query)])
     const server = `udp://127.0.0.1:${port}`
     const named = await runCli(['query', 'a.example.org'], { KUBEDOH_SERVER: server })
@@ -154,7 +154,7 @@ describe('query', () => {
     assert.deepEqual(await ask('a.example.org'), [`; NOERROR; T ms from ${server}`])
   })
 
-  test('puts the system’s server in brackets when it has an IPv6 address', async (t) => {
+  test('puts an IPv6 address of the system’s server in brackets', async (t) => {
     mockSystemServers(t, ['::1'])
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
     let ran: Ran | undefined
@@ -168,7 +168,7 @@ describe('query', () => {
     assert.match(ran.stdout + ran.stderr, /udp:\/\/\[::1\](\n|: )/)
   })
 
-  test('sends a token to a gateway, and only if there is one', async (t) => {
+  test('sends a token to a gateway if there is one', async (t) => {
     const sent: (string | undefined)[] = []
     const url = await startHttpApi(t, ({ headers }, response) => {
       sent.push(headers.authorization)
@@ -190,7 +190,7 @@ describe('query', () => {
   })
 })
 
-describe('a query that cannot be asked', () => {
+describe('an invalid query', () => {
   const cases: { name: string; args: readonly string[]; line: string }[] = [
     { name: 'no name', args: ['a..b'], line: '"a..b" is not a domain name' },
     { name: 'no type', args: ['a', 'B'], line: '"B" is not a record type such as SRV' },
@@ -238,9 +238,9 @@ describe('a query that cannot be asked', () => {
   }
 })
 
-describe('a server that does not answer', () => {
+describe('an unresponsive server', () => {
   for (const scheme of ['udp', 'tcp', 'http', 'https']) {
-    test(`is told of in one line: ${scheme}`, async () => {
+    test(`is reported in one line: ${scheme}`, async () => {
       const server = `${scheme}://127.0.0.1:${await freePort()}`
       const { status, stdout, stderr } = await runCli([
         'query',
@@ -254,7 +254,7 @@ describe('a server that does not answer', () => {
     })
   }
 
-  test('is given up after 5 seconds of silence', async (t) => {
+  test('times out after 5 seconds', async (t) => {
     const asked = Promise.withResolvers<void>()
     const { port } = await fakeUdp(t, () => {
       asked.resolve()
@@ -269,7 +269,7 @@ describe('a server that does not answer', () => {
     assert.deepEqual(await ran, failed(line))
   })
 
-  test('is not one that speaks something else', async (t) => {
+  test('sends an invalid message', async (t) => {
     const send = (_: IncomingMessage, response: ServerResponse): void => {
       response.writeHead(200, { 'content-type': 'application/dns-message' })
       response.end(new Uint8Array(12).fill(0xff))

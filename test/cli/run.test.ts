@@ -6,7 +6,7 @@ import { test } from 'vitest'
 
 const RUN = join(import.meta.dirname, '../../src/cli/run.ts')
 
-test('a process says what the command says, with its exit status', () => {
+test('a process prints the command’s message and exits with its status', () => {
   const args = [RUN, 'keys', 'Not An Identifier']
   const { status, stdout, stderr } = spawnSync(process.execPath, args, { encoding: 'utf8' })
   assert.deepEqual([status, stdout], [1, ''])

@@ -19,7 +19,7 @@ async function answersOf(server: string, name = WEB, type = 'A'): Promise<string
 }
 
 describe('serve', () => {
-  test('answers on the ports that it tells of, until it is stopped', async (t) => {
+  test('answers on the ports that it reports until it is stopped', async (t) => {
     const { port, stop } = await startServer(t)
     const server = `tcp://127.0.0.1:${port}`
     assert.deepEqual(await answersOf(server), [`${WEB}. 30 IN A 192.0.2.10`])
@@ -28,7 +28,7 @@ describe('serve', () => {
     assert.deepEqual(again.ports, [port])
   })
 
-  test('names a port for each block that listens', async (t) => {
+  test('reports a port for each server block', async (t) => {
     const other = await freePort()
     const Corefile = `${SHOP_COREFILE}.:${other} {\n  bind 127.0.0.1\n  whoami\n}\n`
     const { ports } = await startServer(t, {}, { Corefile })
@@ -37,7 +37,7 @@ describe('serve', () => {
     assert.ok(await isServed(other))
   })
 
-  test('reads files from beside the Corefile, or from where it is told', async (t) => {
+  test('resolves paths relative to the Corefile, or to --files', async (t) => {
     const Corefile = '. {\n  bind 127.0.0.1\n  hosts names\n}\n'
     const files = temporaryFolder(t, { names: '192.0.2.2 a.example.org\n' })
     const texts = { Corefile, names: '192.0.2.1 a.example.org\n' }
@@ -51,7 +51,7 @@ describe('serve', () => {
     }
   })
 
-  test('is named in NS records by the addresses that it is given', async (t) => {
+  test('uses LOCAL_IPS in NS records', async (t) => {
     const { port } = await startServer(t, { localAddresses: '192.0.2.1, 192.0.2.2' })
     const answers = await answersOf(`tcp://127.0.0.1:${port}`, 'cluster.local', 'NS')
     assert.deepEqual(answers.sort(), [
@@ -61,7 +61,7 @@ describe('serve', () => {
     ])
   })
 
-  test('answers after 5 seconds without a cluster, and says so', async (t) => {
+  test('answers after 5 seconds without a cluster, and logs that', async (t) => {
     const endpoint = `endpoint http://127.0.0.1:${await freePort()}`
     const Corefile = `. {
       bind 127.0.0.1
@@ -92,7 +92,7 @@ describe('serve', () => {
     assert.match(stdout, /^; \S*SERVFAIL/)
   })
 
-  test('prints that it is ready only when /ready says so', async (t) => {
+  test('prints the ready line when /ready is 200', async (t) => {
     const Corefile = `. {
       bind 127.0.0.1
       ready 127.0.0.1:${await freePort()}
@@ -143,7 +143,7 @@ describe('serve', () => {
   })
 })
 
-test('untilReady waits for the plugins that /ready waits for, or for the end', async () => {
+test('untilReady waits for the plugins, or for an abort', async () => {
   const waits = [['kubernetes'], []]
   const ended = new AbortController()
   assert.equal(await untilReady({ notReady: () => waits.shift() ?? [] }, ended.signal), true)
@@ -152,7 +152,7 @@ test('untilReady waits for the plugins that /ready waits for, or for the end', a
 })
 
 describe('a server with features', () => {
-  test('has them, says on /ready that it ends, and goes on for its lameduck', async (t) => {
+  test('serves them, and fails /ready during lameduck', async (t) => {
     const [health, ready, metrics] = [await freePort(), await freePort(), await freePort()]
     const Corefile = `. {
       bind 127.0.0.1
@@ -181,17 +181,20 @@ describe('a server with features', () => {
     await assert.rejects(get(ready, '/ready'), TypeError)
   })
 
-  test('tells of old words and of what plugins do not do', async (t) => {
+  test('logs warnings about removed and ignored options', async (t) => {
     const Corefile = '. {\n  bind 127.0.0.1\n  debug\n  proxy . 192.0.2.53\n}\n'
     const { screen } = await startServer(t, {}, { Corefile })
-    assert.match(screen.text.stderr, /"warning","message":"[^"]*Corefile:4:3: \\"proxy\\" is gone/)
+    assert.match(
+      screen.text.stderr,
+      /"warning","message":"[^"]*Corefile:4:3: \\"proxy\\" was removed/,
+    )
     assert.match(
       screen.text.stderr,
       /"warning","message":"[^"]*Corefile:3:3: \\"debug\\" only lets/,
     )
   })
 
-  test('takes up a changed Corefile, and keeps the one it has when that is wrong', async (t) => {
+  test('reloads a changed Corefile, and keeps the previous one if it is invalid', async (t) => {
     const first = '. {\n  bind 127.0.0.1\n  reload 2s 0s\n  hosts {\n    192.0.2.1 a\n  }\n}\n'
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
     const { port, screen, folder } = await startServer(t, {}, { Corefile: first })
@@ -228,7 +231,7 @@ describe('a server with DNS over HTTP', () => {
     assert.deepEqual(await answersOf(`http://${dohListen}`), [`${WEB}. 30 IN A 192.0.2.10`])
   })
 
-  test('does not begin beyond this machine unless it is insecure; no port stays open', async (t) => {
+  test('rejects other addresses than loopback without --insecure, and closes its ports', async (t) => {
     const dnsPort = await freePort()
     const dohListen = `0.0.0.0:${await freePort()}`
     await assert.rejects(serve(serveOptions(shopFolder(t), { dnsPort, dohListen }), new Screen()), {
@@ -244,7 +247,7 @@ describe('a server with DNS over HTTP', () => {
 })
 
 describe('the command serve', () => {
-  test('tells where it answers, and ends when it is told to', async (t) => {
+  test('prints its ports, and stops on a signal', async (t) => {
     const folder = shopFolder(t)
     const doh = `127.0.0.1:${await freePort()}`
     const screen = new Screen()
@@ -334,7 +337,7 @@ describe('the command serve', () => {
     })
   }
 
-  test('refuses ports that are taken, in one line', async (t) => {
+  test('reports ports in use in one line', async (t) => {
     const dohListen = `127.0.0.1:${await freePort()}`
     const { port, folder } = await startServer(t, { dohListen })
     const objects = ['--objects', join(folder, 'shop.yaml')]

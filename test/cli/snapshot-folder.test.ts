@@ -40,7 +40,7 @@ async function writeOne(
 }
 
 describe('a snapshot in a folder', () => {
-  test('is read as it was written', async (t) => {
+  test('reads what it wrote', async (t) => {
     const { folder, manifest, sha256 } = await writeOne(t)
     const read = await readSnapshotFolder(folder)
     assert.deepEqual(read.manifest, manifest)
@@ -49,7 +49,7 @@ describe('a snapshot in a folder', () => {
     assert.deepEqual(readdirSync(join(folder, 'shards')), [sha256])
   })
 
-  test('gives way to another', async (t) => {
+  test('is replaced by a newer one', async (t) => {
     const first = await writeOne(t)
     const second = await writeOne(t, 'db', join(first.folder, '..'))
     assert.notEqual(first.sha256, second.sha256)
@@ -101,7 +101,7 @@ describe('a snapshot in a folder', () => {
     })
   }
 
-  test('is refused with a shard that is none, whatever its name', async (t) => {
+  test('is rejected with an invalid shard of the right name', async (t) => {
     const { folder, manifest } = await writeOne(t)
     const bytes = new TextEncoder().encode('no shard')
     const sha256 = await sha256Hex(bytes)
@@ -110,7 +110,7 @@ describe('a snapshot in a folder', () => {
     await assert.rejects(readSnapshotFolder(folder), { name: 'SnapshotError' })
   })
 
-  test('that cannot be written is told of', async (t) => {
+  test('reports a folder that cannot be written', async (t) => {
     const folder = temporaryFolder(t, { snapshot: 'a file is in the way' })
     await assert.rejects(writeOne(t, 'web', folder), {
       name: 'CommandError',
@@ -118,7 +118,7 @@ describe('a snapshot in a folder', () => {
     })
   })
 
-  test('has no manifest until its shards are there', async (t) => {
+  test('writes the manifest after its shards', async (t) => {
     const folder = temporaryFolder(t)
     const { manifest, sha256 } = await writeOne(t)
     mkdirSync(join(folder, 'shards', sha256), { recursive: true })

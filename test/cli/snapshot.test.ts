@@ -24,7 +24,7 @@ function manifestOf(folder: string): Readonly<Record<string, unknown>> {
 }
 
 describe('snapshot build', () => {
-  test('writes shards that depend on the objects only, and tells what it wrote', async (t) => {
+  test('writes shards that depend only on the objects, and prints a summary', async (t) => {
     const folders = [shopFolder(t), shopFolder(t)]
     const beforeMs = Date.now()
     for (const folder of folders) {
@@ -65,7 +65,7 @@ describe('snapshot build', () => {
     assert.match(stdout, /^cluster\.local\. 30 IN NS /m)
   })
 
-  test('tells of objects that it leaves out, and writes the others', async (t) => {
+  test('warns about skipped objects, and writes the others', async (t) => {
     const bad = 'kind: Service\nmetadata: { namespace: shop, name: 7 }\n'
     const folder = shopFolder(t, { 'bad.yaml': bad })
     const { status, stderr } = await build(folder, '--objects', join(folder, 'bad.yaml'))
@@ -126,7 +126,7 @@ describe('snapshot build', () => {
 })
 
 describe('snapshot dump', () => {
-  test('prints a zone below the first origin, record by record', async (t) => {
+  test('prints the records under the first origin', async (t) => {
     const folder = shopFolder(t, { 'shop.yaml': SMALL_YAML })
     await build(folder, '--cluster', 'prod')
     const { generation, time } = manifestOf(folder)
@@ -147,7 +147,7 @@ describe('snapshot dump', () => {
     ])
   })
 
-  test('refuses a folder that has none, in one line', async (t) => {
+  test('reports a folder without a snapshot in one line', async (t) => {
     const folder = temporaryFolder(t)
     assert.deepEqual(
       await runCli(['snapshot', 'dump', folder]),
@@ -155,7 +155,7 @@ describe('snapshot dump', () => {
     )
   })
 
-  test('refuses a damaged one, in one line', async (t) => {
+  test('reports a damaged snapshot in one line', async (t) => {
     const folder = shopFolder(t)
     await build(folder)
     const [sha256 = ''] = readdirSync(join(folder, 'out/shards'))

@@ -29,7 +29,7 @@ async function start(t: TestContext): Promise<(words: string, admin?: string) =>
 }
 
 describe('kubedoh token', () => {
-  test('makes, lists, rotates and revokes', async (t) => {
+  test('creates, lists, rotates and revokes', async (t) => {
     const run = await start(t)
     const scope = '--clusters prod,lab --origins prod.test --namespaces shop --namespaces team-*'
     const made = await run(`create --name ci --recurse --expires 90d ${scope}`)
@@ -52,7 +52,7 @@ describe('kubedoh token', () => {
     assert.equal((await run('list')).stdout.split('\n').length, 2)
   })
 
-  test('warns of what means nothing at the gateway, and lists whose token it is', async (t) => {
+  test('warns about unknown clusters, and lists the name', async (t) => {
     const run = await start(t)
     const identity = 'access:@example.com'
     const flags = `--clusters prod --origins prod.test --identity ${identity} --explain`
@@ -69,7 +69,7 @@ describe('kubedoh token', () => {
     assert.match(malformed.stderr, /^kubedoh: URL: "identities" has "cert:AB:CD", expected cert: /)
   })
 
-  test('prints JSON for programs', async (t) => {
+  test('prints JSON', async (t) => {
     const run = await start(t)
     const { token, id } = JSON.parse((await run('create --json')).stdout)
     assert.ok(String(token).startsWith(`kdt_${id}_`))
@@ -77,7 +77,7 @@ describe('kubedoh token', () => {
     assert.deepEqual([tokens.length, tokens[0].id, tokens[0].token], [1, id, undefined])
   })
 
-  test('says why not', async (t) => {
+  test('reports errors of the gateway', async (t) => {
     const run = await start(t)
     const cases: [words: string, line: string, admin?: string][] = [
       ['list', "kubedoh: URL: The operator's token is needed", 'wrong'],
@@ -98,7 +98,7 @@ describe('kubedoh token', () => {
       assert.deepEqual(await run(words, admin), failed(line))
   })
 
-  test('says that nobody is there', async () => {
+  test('reports an unreachable gateway', async () => {
     const args = ['token', 'list', '--gateway', 'http://127.0.0.1:9']
     const { status, stderr } = await runCli(args, { KUBEDOH_ADMIN_TOKEN: ADMIN })
     assert.equal(status, 1)

@@ -3,7 +3,7 @@ import { describe, test } from 'vitest'
 import { Settings } from '../../src/convert/conversion.ts'
 
 describe('Settings', () => {
-  test('gives each value once', () => {
+  test('returns each value once', () => {
     const settings = new Settings(['a=1', 'b=', 'c=x=y'])
     assert.equal(settings.take('a'), '1')
     assert.equal(settings.take('a'), undefined)
@@ -12,7 +12,7 @@ describe('Settings', () => {
     settings.checkUsed()
   })
 
-  test('tells of one that nothing takes', () => {
+  test('rejects an unused value', () => {
     assert.throws(() => new Settings(['a=1']).checkUsed(), {
       name: 'ConversionError',
       message: '--set a: this conversion has no such value',

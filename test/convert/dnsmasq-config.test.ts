@@ -135,7 +135,7 @@ describe('readDnsmasq refuses', () => {
     })
   }
 
-  test('anything else with no other error', () => {
+  test('other text with a ConversionError', () => {
     const option = fc.constantFrom(
       'server',
       'address',

@@ -87,7 +87,7 @@ describe('convertDnsmasq', () => {
     })
   }
 
-  test('tells what it cannot say', () => {
+  test('adds notices for what has no equivalent', () => {
     const { notices } = convert('local=/b/', 'addn-hosts=/h', 'addn-hosts=/i', 'domain-needed')
     assert.deepEqual(notices, [
       'other names have no upstream: their queries fail',
@@ -97,7 +97,7 @@ describe('convertDnsmasq', () => {
     ])
   })
 
-  test('refuses a text that a template would take for its own', () => {
+  test('rejects text with template syntax', () => {
     assert.throws(() => convert('txt-record=a,{{x}}'), {
       name: 'ConversionError',
       message: '""{{x}}"" of "a" has braces',

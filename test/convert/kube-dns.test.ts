@@ -8,13 +8,13 @@ function configMap(data: object, name = 'kube-dns'): object {
 }
 
 describe('findKubeDns', () => {
-  test('finds the ConfigMap by its name or by what it has', () => {
+  test('finds the ConfigMap by name or content', () => {
     assert.equal(findKubeDns([{ kind: 'Service' }, configMap({}, 'other'), 'x', null]), undefined)
     assert.ok(findKubeDns([configMap({})]))
     assert.ok(findKubeDns([configMap({ upstreamNameservers: '["192.0.2.1"]' }, 'mine')]))
   })
 
-  test('reads both keys, and tells of others', () => {
+  test('reads both keys, and adds a notice for others', () => {
     const found = findKubeDns([
       configMap({
         stubDomains: '{"a.test": ["192.0.2.1"]}',

@@ -65,7 +65,7 @@ describe('convertNodeLocal puts in', () => {
     })
   }
 
-  test('upstreams over UDP once they are chosen', () => {
+  test('configured upstreams over UDP', () => {
     const template = 'forward . __PILLAR__UPSTREAM__SERVERS__ {\n  force_tcp\n}'
     const data = { upstreamNameservers: '["192.0.2.1", "192.0.2.2"]' }
     const documents = [{ kind: 'ConfigMap', data }]

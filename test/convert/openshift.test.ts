@@ -14,7 +14,7 @@ function linesOf(spec: object, settings: readonly string[] = []): string[] {
 
 const TLS = { transport: 'TLS', tls: { serverName: 'dns.example.org', caBundle: { name: 'ca' } } }
 
-test('convertOpenshift has no notice of fields of the operator that are empty', () => {
+test('convertOpenshift ignores empty operator fields without a notice', () => {
   const noticesOf = (spec: object): readonly string[] =>
     convertOpenshift([dns(spec)], new Settings([])).notices
   assert.deepEqual(noticesOf({ nodePlacement: {} }), [])

@@ -47,11 +47,11 @@ describe('convertSkydns', () => {
     })
   }
 
-  test('takes the last of what several say', () => {
+  test('uses the last of several values', () => {
     assert.ok(linesOf('SKYDNS_DOMAIN=a.test', '{"domain":"b.test"}').includes('etcd b.test {'))
   })
 
-  test('tells of what has no equal, and of what it does not know', () => {
+  test('adds notices for options without an equivalent and unknown ones', () => {
     assert.deepEqual(convertSkydns(['-domain=a.test -ttl=5 -frobnicate']).notices.slice(1), [
       '"ttl" has no equivalent: records without their own TTL have 300 s',
       '"frobnicate" is unknown; ignored',

@@ -13,7 +13,7 @@ function parse(text: string): ApiOptions & { readonly notices: readonly string[]
   return { kubeconfig, endpoint, tls, startupMs, apiLimits, notices: told }
 }
 
-describe('how an API server is reached', () => {
+describe('the connection to an API server', () => {
   const limits = API_DEFAULTS.apiLimits
   const cases: { text: string; changes: Partial<ReturnType<typeof parse>> }[] = [
     { text: '', changes: {} },
@@ -55,7 +55,7 @@ describe('how an API server is reached', () => {
   }
 })
 
-describe('how an API server cannot be reached', () => {
+describe('an invalid connection to an API server', () => {
   const cases: { text: string; problem: string }[] = [
     {
       text: 'startup_timeout',

@@ -34,7 +34,7 @@ describe('onlyDirective', () => {
     assert.equal(onlyDirective([directive]), directive)
   })
 
-  test('refuses a second, and points at it', () => {
+  test('rejects a second one at its position', () => {
     const first = directiveOf('loop')
     const second: Directive = { ...first, line: 9 }
     assert.deepEqual(
@@ -220,7 +220,7 @@ describe('parseDuration', () => {
     })
   }
 
-  test('adds up what it is made of', () => {
+  test('adds its parts', () => {
     fc.assert(
       fc.property(fc.nat(999), fc.nat(999), fc.nat(999), (h, m, s) => {
         const ms = 3_600_000 * h + 60_000 * m + 1000 * s
@@ -233,11 +233,11 @@ describe('parseDuration', () => {
 describe('zonesOf', () => {
   const otherwise = [nameOf('example.org')]
 
-  test('gives what there is otherwise without words', () => {
+  test('returns the default without words', () => {
     assert.equal(zonesOf([], otherwise), otherwise)
   })
 
-  test('reads names and blocks of addresses, in their order', () => {
+  test('parses names and CIDR blocks in order', () => {
     const { args } = directiveOf('cache Cluster.Local 192.0.2.0/23 .')
     assert.deepEqual(
       zonesOf(args, otherwise).map((zone) => formatName(zone)),
@@ -245,7 +245,7 @@ describe('zonesOf', () => {
     )
   })
 
-  test('refuses what is no name, and points at it', () => {
+  test('rejects an invalid name at its position', () => {
     assert.deepEqual(
       problemsOf(() => zonesOf(directiveOf('cache a b..c').args, otherwise)),
       ['2:9: "b..c" is not a domain name'],
@@ -272,7 +272,7 @@ describe('nearest', () => {
     })
   }
 
-  test('takes two turned letters for one mistake', () => {
+  test('counts swapped letters as one mistake', () => {
     assert.equal(nearest('cahce', ['cancel', 'cache']), 'cache')
   })
 
@@ -280,7 +280,7 @@ describe('nearest', () => {
     assert.equal(nearest('a', []), undefined)
   })
 
-  test('finds a word that lost any two letters', () => {
+  test('finds a word without any two letters', () => {
     const word = 'endpoint_pod_names'
     fc.assert(
       fc.property(fc.nat(word.length - 1), fc.nat(word.length - 2), (i, j) => {

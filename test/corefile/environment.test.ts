@@ -33,7 +33,7 @@ describe('expandVariables', () => {
     })
   }
 
-  test('ends when a value names itself, and when it grows', () => {
+  test('stops at recursive and growing values', () => {
     for (const value of ['{$SELF}', '{$SELF}{$SELF}', 'a{$SELF}']) {
       const expanded = expandVariables('{$SELF}', () => value)
       assert.ok(expanded.length < 4_000_000)

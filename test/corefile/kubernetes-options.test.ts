@@ -133,7 +133,7 @@ describe('parseKubernetes takes options', () => {
   }
 })
 
-describe('parseKubernetes takes what CoreDNS passes over, and says so', () => {
+describe('parseKubernetes adds a notice for what CoreDNS ignores', () => {
   const cases: { text: string; changes: Partial<Shown> }[] = [
     {
       text: 'ttl 1 2',
@@ -256,7 +256,7 @@ describe('parseKubernetes refuses', () => {
   }
 
   for (const name of ['constructor', 'upstreams']) {
-    test(`an option that there is not, and lists those that there are: ${name}`, () => {
+    test(`an unknown option, and lists the known ones: ${name}`, () => {
       const [problem = ''] = problemsOf(() => parse(`kubernetes {\n${name}\n}`))
       assert.match(problem, new RegExp(`^3:1: "kubernetes" has no option "${name}"; it has `))
       assert.match(
@@ -312,7 +312,7 @@ describe('a directive with several clusters', () => {
 
   const several = (text: string): string => `kubernetes {\n${text}\n}`
 
-  test('has all its zones in common', () => {
+  test('merges all its zones', () => {
     const { clusters, multiclusterZones, stale } = parse(several('cluster a b'), zones)
     assert.deepEqual(clusters, ['a', 'b'])
     assert.deepEqual(multiclusterZones, ['clusterset.local.', 'all.example.org.'])

@@ -11,7 +11,7 @@ function warningsOf(text: string, surroundings: Surroundings = {}): string[] {
 }
 
 describe('LexemeStream', () => {
-  test('goes from word to word', () => {
+  test('moves from lexeme to lexeme', () => {
     const stream = new LexemeStream('a b\nc', COREFILE, sourceOf())
     const seen: string[] = []
     for (; stream.lexeme !== undefined; stream.advance()) {
@@ -20,7 +20,7 @@ describe('LexemeStream', () => {
     assert.deepEqual(seen, ['a true undefined', 'b false a', 'c true b'])
   })
 
-  test('goes on behind a block, and says whether it was closed', () => {
+  test('skips a block, and returns whether it was closed', () => {
     const stream = new LexemeStream('a { b } } c { d', COREFILE, sourceOf())
     assert.equal(stream.skipBlock(), true)
     assert.equal(stream.lexeme?.text, 'c')
@@ -29,7 +29,7 @@ describe('LexemeStream', () => {
   })
 })
 
-describe('LexemeStream warns of', () => {
+describe('LexemeStream warns about', () => {
   const cases: { name: string; text: string; warnings: string[] }[] = [
     {
       name: 'a variable that is not set, once',

@@ -45,7 +45,7 @@ describe('readLexemes splits', () => {
   }
 })
 
-describe('readLexemes says where words are', () => {
+describe('readLexemes returns positions', () => {
   const cases: { name: string; text: string; places: readonly string[] }[] = [
     { name: 'from 1:1', text: 'a bc d', places: ['1:1', '1:3', '1:6'] },
     { name: 'on later lines', text: 'a\n\n  b\n', places: ['1:1', '3:3'] },
@@ -65,14 +65,14 @@ describe('readLexemes says where words are', () => {
     })
   }
 
-  test('and what their writer hardly meant', () => {
+  test('with likely mistakes', () => {
     assert.deepEqual(
       readLexemes('a#b "c#d" "e', 'Corefile').map(({ mishap }) => mishap),
       ['hash within', undefined, 'open quote'],
     )
   })
 
-  test('in which file, until which line, and whether in quotes', () => {
+  test('with file, last line and quotes', () => {
     assert.deepEqual(readLexemes('a "b\n{"', '/etc/x'), [
       { file: '/etc/x', line: 1, column: 1, text: 'a', lastLine: 1, isQuoted: false },
       { file: '/etc/x', line: 1, column: 3, text: 'b\n{', lastLine: 2, isQuoted: true },
@@ -80,13 +80,13 @@ describe('readLexemes says where words are', () => {
   })
 })
 
-describe('readLexemes, given anything,', () => {
+describe('readLexemes, for any text,', () => {
   const text = (): fc.Arbitrary<string> =>
     fc
       .array(fc.constantFrom('a', '"', '\\', '#', '\n', '\r\n', ' ', '{', 'é', '\ufeff'))
       .map((parts) => parts.join(''))
 
-  test('finds every unquoted word where it says', () => {
+  test('returns the position of every unquoted word', () => {
     fc.assert(
       fc.property(text(), (input) => {
         const lines = input.replace(/^\ufeff/, '').split('\n')
@@ -100,7 +100,7 @@ describe('readLexemes, given anything,', () => {
     )
   })
 
-  test('reads back words that were put in quotes', () => {
+  test('reads quoted words back', () => {
     const word = fc.string().map((value) => value.replaceAll('\\', '/'))
     fc.assert(
       fc.property(fc.array(word), (words) => {
@@ -110,7 +110,7 @@ describe('readLexemes, given anything,', () => {
     )
   })
 
-  test('refuses more words than a Corefile may have, at the first of them', () => {
+  test('rejects too many words at the first surplus one', () => {
     const words = 'a\n'.repeat(WORDS_MAX)
     assert.throws(() => readLexemes(`${words}b c`, 'Corefile'), {
       name: 'ConfigError',
@@ -118,7 +118,7 @@ describe('readLexemes, given anything,', () => {
     })
   })
 
-  test('goes forwards', () => {
+  test('returns ascending positions', () => {
     fc.assert(
       fc.property(text(), (input) => {
         let last = 1

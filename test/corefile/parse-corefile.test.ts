@@ -115,7 +115,7 @@ describe('parseCorefile reads directives', () => {
   }
 })
 
-describe('parseCorefile puts variables in', () => {
+describe('parseCorefile expands variables', () => {
   const variables = { ZONE: 'example.org', PORT: '53', TTL: '30', FILE: 'more', EMPTY: '' }
   const cases: Case[] = [
     { name: 'for zones and ports', text: '{$ZONE}:{%PORT%} {\n}', blocks: ['example.org.:53'] },
@@ -146,7 +146,7 @@ describe('parseCorefile puts variables in', () => {
   }
 })
 
-describe('parseCorefile puts snippets in', () => {
+describe('parseCorefile imports snippets', () => {
   const cases: Case[] = [
     { name: 'and makes no server block of them', text: '(a) {\nlog\n}', blocks: [] },
     {
@@ -217,7 +217,7 @@ describe('parseCorefile puts snippets in', () => {
   }
 })
 
-describe('parseCorefile puts files in', () => {
+describe('parseCorefile imports files', () => {
   const files = {
     '/etc/x': 'log\nerrors',
     '/etc/dir/a.conf': 'a {\nlog\n}',
@@ -268,7 +268,7 @@ describe('parseCorefile puts files in', () => {
     assert.deepEqual([long?.name, ...(long?.args ?? []).map((word) => word.text)], words)
   })
 
-  test('and says in which file a word is', () => {
+  test('with positions in the imported file', () => {
     const [block] = parse('. {\nlog\nimport x\n}', { files })
     assert.deepEqual(
       block?.directives.map(({ file, line, column }) => `${file}:${line}:${column}`),
@@ -295,12 +295,12 @@ describe('parseCorefile refuses', () => {
     )
   })
 
-  test('no blocks behind each other, however many', () => {
+  test('not many blocks in a row', () => {
     const [block] = parse(`. {\n${'a {\nb\n}\n'.repeat(101)}}`)
     assert.equal(block?.directives.length, 101)
   })
 
-  test('no hundred nested blocks', () => {
+  test('not a hundred nested blocks', () => {
     const text = `. {\n${'a {\n'.repeat(100)}${'}\n'.repeat(101)}`
     assert.deepEqual(
       problemsOf(() => parse(text)),
@@ -309,7 +309,7 @@ describe('parseCorefile refuses', () => {
   })
 })
 
-describe('parseCorefile, given anything,', () => {
+describe('parseCorefile, for any text,', () => {
   const words = [
     'a',
     '.',
@@ -345,7 +345,7 @@ describe('parseCorefile, given anything,', () => {
     variables: { A: 'import', B: '{' },
   })
 
-  test('ends with server blocks or a ConfigError with places', () => {
+  test('returns server blocks or throws a ConfigError with positions', () => {
     fc.assert(
       fc.property(fc.oneof(corefile, fc.string()), (text) => {
         try {
@@ -359,7 +359,7 @@ describe('parseCorefile, given anything,', () => {
     )
   })
 
-  test('reads the same from LF and CRLF', () => {
+  test('parses LF and CRLF alike', () => {
     fc.assert(
       fc.property(corefile, (text) => {
         const plain = text.replaceAll('\r', '').replaceAll('"', '')

@@ -12,11 +12,11 @@ import {
 const PLACE = { file: '/etc/Corefile', line: 3, column: 5 }
 
 describe('a problem', () => {
-  test('is formatted as compilers do', () => {
+  test('is formatted like a compiler message', () => {
     assert.equal(formatProblem({ ...PLACE, message: 'no' }), '/etc/Corefile:3:5: no')
   })
 
-  test('becomes an error with its place and nothing else of what stood there', () => {
+  test('becomes an error with only its position', () => {
     const word = { ...PLACE, text: 'secret' }
     const error = configError(word, 'no')
     assert.deepEqual(error.problems, [{ ...PLACE, message: 'no' }])
@@ -24,12 +24,12 @@ describe('a problem', () => {
   })
 })
 
-test('problemAt shortens a message that quotes a word of megabytes', () => {
+test('problemAt shortens long messages', () => {
   const { message } = problemAt(PLACE, 'a'.repeat(10_000_000))
   assert.equal(message, `${'a'.repeat(1000)}…`)
 })
 
-test('sortProblems puts the first file first, lines in order, and each problem once', () => {
+test('sortProblems sorts by file and line without duplicates', () => {
   const at = (file: string, line: number): Problem => ({ file, line, column: 1, message: 'no' })
   const sorted = sortProblems([at('b', 2), at('a', 9), at('a', 1), at('b', 2), at('b', 1)], 'a')
   assert.deepEqual(
@@ -39,7 +39,7 @@ test('sortProblems puts the first file first, lines in order, and each problem o
 })
 
 describe('ConfigError', () => {
-  test('lists its problems, one a line', () => {
+  test('lists one problem per line', () => {
     const problems = [
       { ...PLACE, message: 'one' },
       { ...PLACE, line: 4, message: 'two' },

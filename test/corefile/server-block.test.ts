@@ -15,7 +15,7 @@ example.org:53 {
 }
 `
 
-test('a server block says what was written, and where each word of it is', () => {
+test('a server block has its words and their positions', () => {
   const [block]: (ServerBlock | undefined)[] = parse(TEXT)
   assert.ok(block)
   const at = (line: number, column: number) => ({ file: '/etc/Corefile', line, column })

@@ -62,7 +62,7 @@ describe('findUnclosed blames', () => {
     })
   }
 
-  test('nothing in other files', () => {
+  test('ignores other files', () => {
     const before = readLexemes('x {\n', '/etc/x')
     const lexemes = readLexemes('a {\n  log\n}\nb {\n', 'Corefile')
     const opening = lexemes.at(-1) ?? assert.fail()

@@ -104,7 +104,7 @@ describe('parseZoneKey takes', () => {
     })
   }
 
-  test('the place that it is told', () => {
+  test('the given position', () => {
     const word = { ...AT, text: 'a' }
     const [key] = parseZoneKey('a', word)
     const { file, line, column } = key ?? assert.fail()
@@ -195,7 +195,7 @@ describe('parseZoneKey refuses', () => {
 })
 
 describe('parseZones', () => {
-  test('reads no scheme and no port', () => {
+  test('rejects a scheme and a port', () => {
     assert.deepEqual(
       parseZones('example.org:53', AT).map((zone) => formatName(zone)),
       ['example.org:53.'],
@@ -206,7 +206,7 @@ describe('parseZones', () => {
     )
   })
 
-  test('makes of a block as many zones as it takes, all reverse and all different', () => {
+  test('gives distinct reverse zones for a CIDR block', () => {
     const block = fc.oneof(
       fc.tuple(fc.ipV4(), fc.nat(32), fc.constant(8)),
       fc.tuple(fc.ipV6(), fc.nat(128), fc.constant(4)),
@@ -222,7 +222,7 @@ describe('parseZones', () => {
     )
   })
 
-  test('takes or refuses anything, and never throws another error', () => {
+  test('returns zones or throws a ConfigError for any text', () => {
     const pieces = fc
       .array(fc.constantFrom('a', '.', ':', '/', '53', '0', '10.0.0.0', '::', 'tls://', '\\', 'é'))
       .map((parts) => parts.join(''))

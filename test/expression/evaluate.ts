@@ -47,7 +47,7 @@ export function evaluate(source: string): Value {
 /** Makes a test of each case. */
 export function testOutcomes(cases: readonly Case[]): void {
   for (const [source, outcome] of cases) {
-    test(`makes ${outcome} of ${source}`, () => {
+    test(`evaluates ${source} to ${outcome}`, () => {
       assert.equal(outcomeOf(source), outcome)
     })
   }
