@@ -4,9 +4,22 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { describe, test } from 'vitest'
 import { violations } from './tidy.ts'
+import { wordings, wordingsIn } from './wording.ts'
+
+const ROOT = join(import.meta.dirname, '..')
 
 test('the project keeps to its layout', () => {
-  assert.deepEqual(violations(join(import.meta.dirname, '..')), [])
+  assert.deepEqual(violations(ROOT), [])
+})
+
+test('our text uses the words of the field', () => {
+  assert.deepEqual(wordings(ROOT), [])
+  const text = 'The octets of a record set.\nOctets as in RFC 1035.\nconst LIMIT_OCTETS = 1\n'
+  assert.deepEqual(wordingsIn('a.ts', text), [
+    'a.ts:1: write byte, not "octet"',
+    'a.ts:1: write RRset, not "record set"',
+    'a.ts:3: write byte, not "OCTET"',
+  ])
 })
 
 describe('the layout check', () => {

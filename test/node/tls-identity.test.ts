@@ -63,7 +63,11 @@ describe('whom a certificate must be for', () => {
 
 describe('what is no identity', () => {
   const cases: { name: string; tls: Parameters<typeof tlsOptions>[1]; says: RegExp }[] = [
-    { name: 'is an authority that is no certificate', tls: { ca: 'x' }, says: /no PEM certificate/ },
+    {
+      name: 'is an authority that is no certificate',
+      tls: { ca: 'x' },
+      says: /no PEM certificate/,
+    },
     { name: 'is a certificate without its key', tls: { cert: CLIENT.cert, key: '' }, says: /./ },
     {
       name: 'is a certificate with the key of another',

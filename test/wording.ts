@@ -1,0 +1,57 @@
+/**
+ * The words that our text never uses, with the term of the field for each: engineers search for the
+ * words of the RFCs and of Kubernetes. Covers code, comments and documents.
+ * @module
+ */
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+
+/** A pattern, and the term to write. A line that cites an RFC can quote the RFC's own word. */
+const WORDS: readonly (readonly [never: RegExp, write: string])[] = [
+  [/octet/i, 'byte'],
+  [/record set/i, 'RRset'],
+  [/\bquick way\b/i, 'fast path'],
+  [/\blong way\b|\bat length\b/i, 'slow path'],
+  [/\b(?:to|can) be had\b/i, 'available'],
+  [/open[- ]?to[- ]?pages/i, 'CORS'],
+  [/\bnames? of hosts\b|\bhost names?\b/i, 'hostname'],
+  [/\boutside names?\b/i, 'external names'],
+  [/\banew\b|\bthe begin\b/i, 'again, the start'],
+  [/\bmakes (?:who|what)\b/i, 'returns a function that'],
+  [/\bno affair\b|\bof no interest\b/i, 'ignored'],
+  [/\ba wish for\b/i, 'request'],
+  [/\bkeeps quiet\b|\bstays away\b/i, 'is silent, is unavailable'],
+  [/\bby how much\b/i, 'how much'],
+]
+const QUOTES_A_STANDARD = /\bRFC ?\d{4}|octet-stream/
+const ENDINGS = ['.ts', '.md', '.toml']
+/** Folders without a match; a folder joins the list when its text is clean. */
+const TREES = [
+  ...['bytes', 'cli', 'convert', 'corefile', 'dns', 'doh', 'etcd', 'expression', 'node'],
+  ...['node-gateway', 'pattern', 'telemetry', 'upstream'],
+]
+  .map((room) => `src/${room}`)
+  .concat('worker', 'docs')
+
+/** Returns one line per match, `file:line: write TERM, not WORD`, in file order. */
+export function wordings(root: string): string[] {
+  const files = TREES.filter((tree) => existsSync(join(root, tree))).flatMap((tree) => {
+    const names = readdirSync(join(root, tree), { encoding: 'utf8', recursive: true })
+    return names.map((name) => `${tree}/${name}`)
+  })
+  return files
+    .filter((file) => ENDINGS.some((ending) => file.endsWith(ending)))
+    .sort()
+    .flatMap((file) => wordingsIn(file, readFileSync(join(root, file), 'utf8')))
+}
+
+/** Returns the matches in one text. */
+export function wordingsIn(file: string, text: string): string[] {
+  return text.split('\n').flatMap((line, i) => {
+    if (QUOTES_A_STANDARD.test(line)) return []
+    return WORDS.flatMap(([never, write]) => {
+      const [found] = never.exec(line) ?? []
+      return found === undefined ? [] : [`${file}:${i + 1}: write ${write}, not "${found}"`]
+    })
+  })
+}
