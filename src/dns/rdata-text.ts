@@ -46,7 +46,7 @@ export function formatRdata(type: number, rdata: Uint8Array): string {
   for (const field of schema) {
     const end = fieldEnd(field, rdata, at)
     const text = formatField(field, rdata.subarray(at, end))
-    if (!isSayable(field, text, rdata.subarray(at, end))) return formatOpaque(rdata)
+    if (!hasTextForm(field, text, rdata.subarray(at, end))) return formatOpaque(rdata)
     if (text !== '') words.push(text)
     at = end
   }
@@ -121,7 +121,7 @@ function isRepeated(field: Field): boolean {
 }
 
 /** Returns whether a field has a text form for these bytes. */
-function isSayable(field: Field, text: string, bytes: Uint8Array): boolean {
+function hasTextForm(field: Field, text: string, bytes: Uint8Array): boolean {
   if (field === 'tag') return TAG.test(text)
   if (field === 'types') return equalBytes(typeBitmap(bitmapTypes(bytes)), bytes)
   return text !== '' || OPTIONAL.has(field)

@@ -19,9 +19,9 @@ const MINUTE_MS = 60_000
 /** Maximum number of distinct events; one more resets all counts. */
 const KINDS_MAX = 256
 
-type Count = { readonly sinceMs: number; told: number; untold: number }
+type Count = { readonly sinceMs: number; logged: number; suppressed: number }
 
-/** Creates a sampled log. The first event after dropped ones has their number in `untold`. */
+/** Creates a sampled log. The first event after dropped ones has their number in `suppressed`. */
 export function sampledLog({ log, now, perMinute = PER_MINUTE }: SampledLogOptions): Log {
   const counts = new Map<string, Count>()
   return (event: LogEvent) => {
@@ -29,18 +29,18 @@ export function sampledLog({ log, now, perMinute = PER_MINUTE }: SampledLogOptio
     const nowMs = now()
     const known = counts.get(key)
     const isRecent = known !== undefined && nowMs - known.sinceMs < MINUTE_MS
-    if (isRecent && known.told >= perMinute) {
-      known.untold++
+    if (isRecent && known.logged >= perMinute) {
+      known.suppressed++
       return
     }
     if (isRecent) {
-      known.told++
+      known.logged++
       log(event)
       return
     }
     if (counts.size >= KINDS_MAX) counts.clear()
-    counts.set(key, { sinceMs: nowMs, told: 1, untold: 0 })
-    const untold = known?.untold ?? 0
-    log(untold === 0 ? event : { ...event, untold })
+    counts.set(key, { sinceMs: nowMs, logged: 1, suppressed: 0 })
+    const suppressed = known?.suppressed ?? 0
+    log(suppressed === 0 ? event : { ...event, suppressed })
   }
 }

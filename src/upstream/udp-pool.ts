@@ -15,7 +15,7 @@ const SOCKETS_MAX = 128
 const PENDING_MAX = 4096
 /** Number of queries on a socket; after them, it only waits for its last responses. */
 const USES_MAX = 256
-/** One for all: to write down the stack for each took a tenth of the time to drop it. */
+/** Shared: capturing a stack for each took a tenth of the time of dropping a query. */
 const OVERLOAD = new OverloadError()
 
 /** The upstream. */

@@ -94,7 +94,7 @@ describe('decodeBase64url', () => {
     })
   })
 
-  test('takes a text just when encoding what it says gives that text back', () => {
+  test('accepts a text exactly if encoding its bytes gives that text', () => {
     const text = fc.string({ unit: fc.constantFrom(...ALPHABET, '=', '+', '/', ' ', 'ä') })
     fc.assert(
       fc.property(text, (candidate) => {
@@ -136,7 +136,7 @@ describe('decodeBase64url of long texts', () => {
 })
 
 describe('encodeBase64url', () => {
-  test('writes what Buffer writes, and decodeBase64url reads it back', () => {
+  test('agrees with Buffer, and decodeBase64url reverses it', () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 300 }), (bytes) => {
         const text = encodeBase64url(bytes)
@@ -148,7 +148,7 @@ describe('encodeBase64url', () => {
 })
 
 describe('base64 of zone files', () => {
-  test('is what Buffer writes, and is read back', () => {
+  test('agrees with Buffer, and is reversible', () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 300 }), (bytes) => {
         const text = encodeBase64(bytes)

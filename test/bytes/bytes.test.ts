@@ -23,7 +23,7 @@ import {
 } from '../../src/bytes/bytes.ts'
 
 describe('LOWER', () => {
-  test('folds A to Z and nothing else', () => {
+  test('changes only A to Z', () => {
     for (let value = 0; value < 256; value++) {
       const isCapital = value >= 'A'.charCodeAt(0) && value <= 'Z'.charCodeAt(0)
       assert.equal(LOWER[value], isCapital ? value + 32 : value)
@@ -75,7 +75,7 @@ describe('words', () => {
     )
   })
 
-  test('count as far as a name goes in the last of them', () => {
+  test('are masked after the end of a name', () => {
     assert.deepEqual([1, 2, 3, 5].map(tailMask), [0xff, 0xffff, 0xffffff, 0xff])
   })
 })
@@ -118,7 +118,7 @@ describe('joining and turning into text', () => {
     assert.deepEqual(concatBytes(part, EMPTY, Uint8Array.of(3)), Uint8Array.of(1, 2, 3))
   })
 
-  test('toLatin1 gives each byte its own character', () => {
+  test('toLatin1 converts each byte to a character', () => {
     const all = Uint8Array.from({ length: 256 }, (_, value) => value)
     assert.equal(toLatin1(all), Buffer.from(all).toString('latin1'))
   })
@@ -142,7 +142,7 @@ describe('joining and turning into text', () => {
 })
 
 describe('hashBytes', () => {
-  test('tells bytes apart, and by another seed otherwise', () => {
+  test('differs for other bytes and for another seed', () => {
     const octets = fc.uint8Array({ minLength: 1, maxLength: 40 })
     fc.assert(
       fc.property(octets, fc.nat(), (some, at) => {

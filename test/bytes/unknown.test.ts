@@ -16,7 +16,7 @@ describe('a value of unknown form', () => {
     equal(recordOf(value), value)
   })
 
-  test('that was thrown gives its message or its text', () => {
+  test('is formatted as its message or text', () => {
     equal(errorText(new RangeError('too far')), 'too far')
     equal(errorText('plain'), 'plain')
     equal(errorText(undefined), 'undefined')

@@ -80,7 +80,7 @@ describe('parseAddressLabel', () => {
     assert.equal(formatAddress(into.subarray(0, 4)), '192.0.2.1')
   })
 
-  test('reads what CoreDNS reads: three dashes apart are dots, others are colons', () => {
+  test('agrees with CoreDNS: three separate dashes are dots, others are colons', () => {
     const piece = fc.constantFrom('0', '1', '12', '255', '300', 'a', 'ffff', '12345', '', 'g')
     const label = fc
       .array(piece, { minLength: 1, maxLength: 10 })

@@ -92,7 +92,7 @@ describe('parseAddress', () => {
     assert.equal(parseIPv6(''), undefined)
   })
 
-  test('takes what Node takes', () => {
+  test('agrees with Node', () => {
     const part = fc.constantFrom('0', '1', '01', '9', '255', '256', 'a', 'ffff', '12345', '')
     const glue = fc.constantFrom('.', ':', '::')
     const text = fc
@@ -143,7 +143,7 @@ describe('formatAddress', () => {
     })
   }
 
-  test('writes what URLs have, and parseAddress reads it back', () => {
+  test('writes the format of URLs, and parseAddress parses it', () => {
     const group = fc.oneof(fc.constant(0), fc.nat(0xffff))
     fc.assert(
       fc.property(fc.array(group, { minLength: 8, maxLength: 8 }), (groups) => {

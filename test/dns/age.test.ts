@@ -36,7 +36,7 @@ describe('ageMessage', () => {
     })
   }
 
-  test('changes the TTLs and nothing else, so not the flags and the code in an OPT record', () => {
+  test('changes only TTLs, not the flags in an OPT record', () => {
     const bytes = replyBytes(queryOf('www.example.org A', { udpBytes: 1232, wantsDnssec: true }), {
       rcode: 16,
     })
@@ -52,7 +52,7 @@ describe('ageMessage', () => {
     assert.deepEqual(bytes.subarray(17, 21), hex('fffffff0'))
   })
 
-  test('ages a last record without rdata, and not what is behind it', () => {
+  test('ages a last record without rdata, and nothing after it', () => {
     const record = '00 ff00 0001 00000064 0000'
     const body = `${record} ${record} ${record} ${record}`
     const bytes = messageOf({ flags: 0x8000, counts: [0, 1, 1, 1], body })
@@ -75,7 +75,7 @@ describe('ageMessage', () => {
     assert.deepEqual(bytes, before)
   })
 
-  test('steps over a question that is not there, and over two', () => {
+  test('accepts no question and two questions', () => {
     const record = 'c000 0001 0001 0000012c 0004 c0000201'
     const none = messageOf({ flags: 0x8000, counts: [0, 1, 0, 0], body: record })
     const two = messageOf({

@@ -83,7 +83,7 @@ describe('Compression.write', () => {
     })
   }
 
-  test('points at the last offset that a pointer can hold, and at none behind it', () => {
+  test('points to offsets up to the maximum of a pointer', () => {
     const last = POINTER_OFFSET_MAX
     assert.deepEqual(written(['org', 'org'], last), [org, 'ffff'])
     assert.deepEqual(written(['org', 'org'], last + 1), [org, org])
@@ -109,7 +109,7 @@ describe('Compression.write', () => {
     assert.equal(formatHex(message.subarray(end, last)), 'c00c')
   })
 
-  test('tells all names of one byte apart, whatever their hashes', () => {
+  test('distinguishes all one-byte names, also with equal hashes', () => {
     const names = Array.from({ length: 256 }, (_, value) => `\\${String(value).padStart(3, '0')}`)
     written(names).forEach((octets, value) => {
       const isSmallLetter = value >= 0x61 && value <= 0x7a
@@ -126,7 +126,7 @@ describe('Compression.write', () => {
     assert.equal(compression.write(message, 17, nameOf('org'), 0, true), 19)
   })
 
-  test('keeps writing names when it cannot remember more', () => {
+  test('still writes names when the table is full', () => {
     const names = Array.from({ length: 3000 }, (_, i) => `n${i}.a`)
     const octets = written([...names, ...names.slice(0, 5)])
     assert.deepEqual(
@@ -138,7 +138,7 @@ describe('Compression.write', () => {
 })
 
 describe('Compression.learn', () => {
-  test('lets later names point at what stands there already', () => {
+  test('lets later names point to existing ones', () => {
     const message = new Uint8Array(100)
     message.set(nameOf('WWW.example.org'), 12)
     const compression = new Compression()
@@ -148,7 +148,7 @@ describe('Compression.learn', () => {
     assert.equal(formatName(message.subarray(12)), 'WWW.example.org.')
   })
 
-  test('learns nothing from the root', () => {
+  test('does not remember the root', () => {
     const message = new Uint8Array(100)
     const compression = new Compression()
     compression.learn(message, 12)

@@ -24,7 +24,7 @@ describe('OPTION', () => {
     { code: OPTION.PADDING, type: 'PADDING' },
   ]
   for (const { code, type } of known) {
-    test(`${type} is what a second decoder calls it`, () => {
+    test(`${type} has the same mnemonic in another library`, () => {
       const data = hex('0001000000000000')
       const bytes = queryBytes('example.org A', { udpBytes: 1232, options: [{ code, data }] })
       const opt = decodeMessage(bytes).additionals?.[0]
@@ -59,7 +59,7 @@ describe('EXTENDED_ERROR', () => {
 })
 
 describe('isBetweenNeighbours', () => {
-  test('holds for what servers say to each other, and not for what they ask about', () => {
+  test('is true for hop-by-hop options only', () => {
     const { NSID, EXPIRE, COOKIE, KEEPALIVE, PADDING } = OPTION
     for (const code of [NSID, EXPIRE, COOKIE, KEEPALIVE, PADDING]) {
       assert.equal(isBetweenNeighbours(code), true)
@@ -105,7 +105,7 @@ describe('parseOptions', () => {
     })
   }
 
-  test('gives copies that a later message does not change', () => {
+  test('returns copies that later messages do not change', () => {
     const bytes = hex('000a0001ff')
     const [option] = parseOptions(bytes, 0, bytes.length)
     bytes.fill(0)
@@ -129,7 +129,7 @@ describe('parseOptions', () => {
     )
   })
 
-  test('never throws and never reads behind its end', () => {
+  test('never throws and never reads past its end', () => {
     fc.assert(
       fc.property(fc.uint8Array(), fc.nat(20), (bytes, start) => {
         const size = Math.max(0, bytes.length - start)
@@ -143,7 +143,7 @@ describe('parseOptions', () => {
   })
 })
 
-test('readExtendedError gives code, name and a text that a terminal can take', () => {
+test('readExtendedError returns code, name and text without control characters', () => {
   const data = (text: string): Uint8Array => extendedError(3, text).data
   assert.deepEqual(readExtendedError(data('')), { code: 3, name: 'Stale Answer', text: '' })
   assert.equal(readExtendedError(data('a\u001b[2Jb'))?.text, 'a\ufffd[2Jb')

@@ -69,12 +69,12 @@ describe('MessageStream', () => {
     { name: 'behind another', chunks: ['000101', '0000'], verdicts: [true, false] },
   ]
   for (const { name, chunks, verdicts } of empty) {
-    test(`tells of an empty message ${name}`, () => {
+    test(`reports an empty message ${name}`, () => {
       assert.deepEqual(run(chunks.map(hex)).verdicts, verdicts)
     })
   }
 
-  test('gives what came before an empty message', () => {
+  test('returns the messages before an empty one', () => {
     assert.deepEqual(run([hex('0001010000')]).messages, [hex('01')])
   })
 
@@ -83,14 +83,14 @@ describe('MessageStream', () => {
     assert.deepEqual(run([frame(message)]).messages, [message])
   })
 
-  test('gives messages that do not change with the chunk they came in', () => {
+  test('returns messages that are independent of the chunk', () => {
     const chunk = hex('0003010203')
     const { messages } = run([chunk])
     chunk.fill(0)
     assert.deepEqual(messages, [hex('010203')])
   })
 
-  test('gives the same messages wherever the stream is cut', () => {
+  test('returns the same messages for any split of the stream', () => {
     const message = fc.uint8Array({ minLength: 1, maxLength: 300 })
     fc.assert(
       fc.property(fc.array(message), fc.array(fc.nat()), (all, places) => {
@@ -101,7 +101,7 @@ describe('MessageStream', () => {
     )
   })
 
-  test('stops behind a message when it is told, and reads on from there', () => {
+  test('pauses after a message, and resumes there', () => {
     const messages: Uint8Array[] = []
     const stream = new MessageStream((message) => {
       messages.push(message)
@@ -117,7 +117,7 @@ describe('MessageStream', () => {
     )
   })
 
-  test('takes any bytes, and gives no more than came in', () => {
+  test('accepts any bytes, and returns at most as many', () => {
     fc.assert(
       fc.property(fc.array(fc.uint8Array({ maxLength: 50 })), (chunks) => {
         const total = chunks.reduce((sum, { length }) => sum + length, 0)

@@ -124,7 +124,7 @@ describe('writeReply', () => {
     assert.equal(written.length, writeTo(query, EMPTY_REPLY).length)
   })
 
-  test('says DO when it is to, whatever the query says', () => {
+  test('sets DO on request, also if the query does not', () => {
     const asked = queryOf('a.example.org A', { udpBytes: 1232 })
     for (const [reply, flags] of [
       [EMPTY_REPLY, 0],
@@ -141,7 +141,7 @@ describe('writeReply', () => {
     })
   }
 
-  test('leaves out the records that do not fit, and all behind them', () => {
+  test('drops the records that do not fit, and all later ones', () => {
     const large = `a.example.org. 5 IN TXT ${'a'.repeat(255)} ${'b'.repeat(255)}`
     const small = 'a.example.org. 5 IN A 192.0.2.1'
     const reply = replyBytes(query, {
@@ -172,7 +172,7 @@ describe('writeReply', () => {
     assert.equal(writeTo(padded, EMPTY_REPLY).length, 31 + 11)
   })
 
-  test('writes what parseResponse reads back, letter case aside', () => {
+  test('writes what parseResponse reads, ignoring case', () => {
     const some = fc.array(anyRecord(familyName()), { maxLength: 5 })
     const option = fc.record(
       { code: fc.nat(65535).filter((code) => code !== 12), data: fc.uint8Array() },
@@ -209,7 +209,7 @@ describe('writeReply', () => {
 })
 
 describe('parseResponse', () => {
-  test('reads what a second encoder writes', () => {
+  test('parses the output of another encoder', () => {
     const response = parseResponse(
       encodeMessage({
         type: 'response',
@@ -338,7 +338,7 @@ describe('parseResponse', () => {
     )
   })
 
-  test('never throws on bytes behind a header', () => {
+  test('never throws for any bytes after a header', () => {
     const counts = fc.tuple(fc.nat(2), fc.nat(3), fc.nat(3), fc.nat(65535))
     const octets = fc.array(fc.oneof(fc.nat(255), fc.constantFrom(0, 1, 0xc0, 12)))
     fc.assert(
@@ -349,7 +349,7 @@ describe('parseResponse', () => {
     )
   })
 
-  test('gives copies that do not change with the message', () => {
+  test('returns copies of the message’s bytes', () => {
     const bytes = whole.slice()
     const response = parseResponse(bytes)
     bytes.fill(0xff)

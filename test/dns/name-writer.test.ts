@@ -37,7 +37,7 @@ function write(question: string, items: readonly Item[]): Uint8Array {
 }
 
 describe('NameWriter', () => {
-  test('writes the bytes that a table of all names gives', () =>
+  test('writes the same bytes as a table of all names', () =>
     fc.assert(
       fc.property(nameText, fc.array(item, { maxLength: 24 }), (question, items) => {
         const table = new Compression()
@@ -51,7 +51,7 @@ describe('NameWriter', () => {
       }),
     ))
 
-  test('writes joined names as it writes whole ones, or leaves them to that', () =>
+  test('writes joined names like complete ones, or returns 0', () =>
     fc.assert(
       fc.property(
         nameText,
@@ -130,7 +130,7 @@ describe('NameWriter', () => {
     })
   }
 
-  test('points at nothing that was forgotten', () => {
+  test('never points to a forgotten name', () => {
     const { writer, end } = begin(question)
     const next = writer.write(end, nameOf('a.example.net'), false)
     writer.forget()

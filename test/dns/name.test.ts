@@ -55,7 +55,7 @@ describe('parseName', () => {
     })
   }
 
-  test('never throws, and takes nothing but names', () => {
+  test('never throws, and accepts only names', () => {
     const text = fc.string({ unit: fc.constantFrom('a', '.', '\\', '0', '1', '2', '@', '\u0141') })
     fc.assert(
       fc.property(fc.oneof(text, fc.string()), (candidate) => {
@@ -69,7 +69,7 @@ describe('parseName', () => {
     )
   })
 
-  test('reads back what formatName writes, byte for byte', () => {
+  test('parses what formatName writes, byte for byte', () => {
     fc.assert(
       fc.property(wireName(), (wire) => {
         assert.deepEqual(parseName(formatName(wire)), wire)
@@ -79,7 +79,7 @@ describe('parseName', () => {
 })
 
 describe('formatName', () => {
-  test('escapes what means something in zone files', () => {
+  test('escapes the special characters of zone files', () => {
     assert.equal(
       formatName(nameOf('a\\.b\\"\\\\\\;\\(\\)\\@\\032!~\\127.x')),
       'a\\.b\\"\\\\\\;\\(\\)\\@\\032!~\\127.x.',
@@ -88,7 +88,7 @@ describe('formatName', () => {
 })
 
 describe('parts of a name', () => {
-  test('can be formatted from where they begin', () => {
+  test('can be formatted from an offset', () => {
     const name = nameOf('a.b\\.c.d')
     assert.equal(formatName(name, 2), 'b\\.c.d.')
     assert.equal(formatName(name, name.length - 1), '.')
@@ -169,7 +169,7 @@ describe('taking names apart and together', () => {
     assert.deepEqual(labelOffsets(nameOf('ab.c').subarray(0, -1)), [0, 3])
   })
 
-  test('parseRelativeName gives no root', () => {
+  test('parseRelativeName returns no root byte', () => {
     assert.deepEqual(parseRelativeName('a'), Uint8Array.of(1, 0x61))
     assert.deepEqual(parseRelativeName(''), new Uint8Array(0))
   })

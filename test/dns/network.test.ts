@@ -63,7 +63,7 @@ describe('isInNetwork', () => {
     })
   }
 
-  test('goes by the first bits and no others', () => {
+  test('compares only the bits of the prefix', () => {
     fc.assert(
       fc.property(addresses, fc.nat(127), fc.nat(127), (address, prefix, flipped) => {
         const bits = 8 * address.length
@@ -90,7 +90,7 @@ describe('parseClientAddress', () => {
     })
   }
 
-  test('reads nothing else', () => {
+  test('rejects other text', () => {
     assert.equal(parseClientAddress(''), undefined)
     assert.equal(parseClientAddress('localhost'), undefined)
   })

@@ -64,7 +64,7 @@ describe('parseQuery on a question', () => {
     assert.equal(formatName(spelled), 'wWw.\\192A.ExAmple.ORG.')
   })
 
-  test('says where the labels begin', () => {
+  test('returns the offsets of the labels', () => {
     const query = queryOf('a.example.org A')
     assert.deepEqual(query.labels.slice(0, query.labelCount), Uint8Array.of(0, 2, 10))
     assert.equal(queryOf('. A').labelCount, 0)
@@ -112,7 +112,7 @@ describe('parseQuery on a question', () => {
   }
 })
 
-describe('parseQuery on what follows the question', () => {
+describe('parseQuery, after the question,', () => {
   const long = `3f${'61'.repeat(63)}`.repeat(3)
   const cases: { name: string; counts: [number, number, number, number]; body: string }[] = [
     { name: 'bytes behind all of it', counts: [1, 0, 0, 0], body: 'c0ffee' },
@@ -173,7 +173,7 @@ describe('parseQuery on EDNS', () => {
     { name: 'its size and flags', first: '00 0029 1000 00018000 0000', last: opt },
     { name: 'its options', first: '00 0029 1000 00000000 0008 00030000 000c0000', last: opt },
   ]) {
-    test(`takes the last of two OPT records, and nothing of the first: ${name}`, () => {
+    test(`uses only the last of two OPT records: ${name}`, () => {
       const query = accepted(messageOf({ counts: [1, 0, 0, 2], body: question + first + last }))
       const { udpBytes, ednsVersion, wantsDnssec, wantsPadding, wantsNsid, isOptOdd } = query
       assert.equal(isOptOdd, true)
@@ -207,7 +207,7 @@ describe('parseQuery on EDNS', () => {
     assert.deepEqual([used.questionEnd, used.hasEdns], [0, false])
   })
 
-  test('reads what a second encoder writes', () => {
+  test('parses the output of another encoder', () => {
     const query = accepted(
       encodeMessage({
         type: 'query',
@@ -303,7 +303,7 @@ describe('parseQuery on any bytes', () => {
     )
   })
 
-  test('never throws on bytes behind a header', () => {
+  test('never throws for any bytes after a header', () => {
     const count = fc.oneof(fc.nat(2), fc.nat(65535))
     const counts = fc.tuple(fc.constantFrom(1, 1, 1, 0, 2), count, count, count)
     const octets = fc.array(fc.oneof(fc.nat(255), fc.constantFrom(0, 1, 0xc0, 12, 41)))
@@ -358,7 +358,7 @@ describe('isWithinZone and endsIn', () => {
 describe('another operation', () => {
   const notice = writeQuery({ name: nameOf('example.org'), type: 6, flags: OPCODE.NOTIFY << 11 })
 
-  test('is read as a query is, when it is the one that is asked for', () => {
+  test('parses like a query if the caller accepts its opcode', () => {
     const query = parseQuery(notice, new Query(), OPCODE.NOTIFY)
     assert.ok(query.kind === 'query' && query.type === 6)
   })

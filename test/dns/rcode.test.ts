@@ -8,7 +8,7 @@ describe('RCODE', () => {
   for (const [name, value] of Object.entries(RCODE)) {
     // The second decoder is older than RFC 8490.
     if (value > 15 || name === 'DSOTYPENI') continue
-    test(`${name} is what a second decoder calls it`, () => {
+    test(`${name} has the same mnemonic in another library`, () => {
       const reply = decodeMessage(messageOf({ flags: 0x8000 | value, counts: [0, 0, 0, 0] }))
       assert.equal(reply.rcode, name)
     })
@@ -26,7 +26,7 @@ describe('RCODE', () => {
 describe('OPCODE', () => {
   for (const [name, value] of Object.entries(OPCODE)) {
     if (name === 'DSO') continue
-    test(`${name} is what a second decoder calls it`, () => {
+    test(`${name} has the same mnemonic in another library`, () => {
       const query = decodeMessage(messageOf({ flags: value << 11, counts: [0, 0, 0, 0] }))
       assert.equal(query.opcode, name)
     })

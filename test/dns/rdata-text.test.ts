@@ -22,7 +22,7 @@ function wireOf(type: string, text: string): Uint8Array | undefined {
 }
 
 describe('constantRdata', () => {
-  test('reads what parseRdata reads, and does not bear with what it does not', () => {
+  test('agrees with parseRdata, and throws for invalid rdata', () => {
     assert.deepEqual(
       constantRdata(TYPE.MX, '10 mx.test.'),
       parseRdata(15, ['10', 'mx.test.'], ROOT),
@@ -119,7 +119,7 @@ describe('strings', () => {
     assert.equal(formatString(hex('0a 1f 22 5c 20 7e 7f ff')), '"\\010\\031\\"\\\\ ~\\127\\255"')
   })
 
-  test('are read back from what is written', () => {
+  test('parse back from text', () => {
     fc.assert(
       fc.property(fc.uint8Array(), (bytes) => {
         assert.deepEqual(parseString(formatString(bytes).slice(1, -1)), bytes)

@@ -23,7 +23,7 @@ import { RDATA } from './rdata-cases.ts'
 const label63 = `3f${'61'.repeat(63)}`
 
 describe('WireReader numbers and bytes', () => {
-  test('come one behind the other, unsigned', () => {
+  test('are read in order, unsigned', () => {
     const reader = new WireReader(hex('ee fffe fffefdfc 0102 03'), 1)
     assert.equal(reader.uint16(), 0xfffe)
     assert.equal(reader.uint32(), 0xfffefdfc)
@@ -137,7 +137,7 @@ describe('WireReader.name', () => {
     assert.deepEqual([enough.isBroken, tooMany.isBroken], [false, true])
   })
 
-  test('never throws, and gives a name of 255 bytes or fewer', () => {
+  test('never throws, and returns at most 255 bytes', () => {
     const octet = fc.oneof(fc.nat(255), fc.constantFrom(0, 1, 2, 0xc0))
     fc.assert(
       fc.property(fc.array(octet, { maxLength: 300 }), fc.nat(300), (octets, at) => {
@@ -258,7 +258,7 @@ describe('readRdata', () => {
     }
   })
 
-  test('never throws, and what it reads is valid', () => {
+  test('never throws, and returns valid rdata', () => {
     const octet = fc.oneof(fc.nat(255), fc.constantFrom(0, 1, 2, 3, 0xc0))
     const message = fc.array(octet, { maxLength: 60 }).map((octets) => Uint8Array.from(octets))
     fc.assert(
@@ -303,7 +303,7 @@ describe('isValidRdata', () => {
 })
 
 describe('nameEnd', () => {
-  test('is behind the root byte', () => {
+  test('is after the root byte', () => {
     fc.assert(
       fc.property(wireName(), fc.uint8Array(), (name, more) => {
         assert.equal(nameEnd(concatBytes(more, name, more), more.length), more.length + name.length)

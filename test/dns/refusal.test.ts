@@ -75,7 +75,7 @@ describe('refusalReply', () => {
     })
   }
 
-  test('never copies what is not ours to say, whatever was wrong', () => {
+  test('never copies other flags of the query', () => {
     for (const { name, bytes, rcode, hasEdns } of [
       ...BROKEN_QUESTIONS,
       ...BROKEN_RECORDS,
@@ -111,7 +111,7 @@ describe('rcodeReply', () => {
     assert.equal(decoded.additionals?.length, 0)
   })
 
-  test('sends options to those who have EDNS only', () => {
+  test('sends options only to clients with EDNS', () => {
     const option = extendedError(20)
     const plain = rcodeReply(queryOf('example.org A'), RCODE.REFUSED, [option])
     const edns = rcodeReply(queryOf('example.org A', { udpBytes: 512 }), RCODE.REFUSED, [option])

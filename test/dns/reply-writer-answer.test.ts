@@ -30,7 +30,7 @@ describe('ReplyWriter.writeAnswer', () => {
   }
 
   for (const bytesMax of [512, 44 + 16 + 28, 44 + 16 + 27, 44 + 16, 44 + 15, 44]) {
-    test(`writes what the steps of a record write, within ${bytesMax} bytes`, () => {
+    test(`writes the same as the steps of a record, within ${bytesMax} bytes`, () => {
       const written = replyOf(bytesMax, (writer) => {
         writer.writeAnswer(TYPE.A, 70_000, words, 0, 1)
         writer.writeAnswer(TYPE.AAAA, 70_000, words, 1, 4)
@@ -43,7 +43,7 @@ describe('ReplyWriter.writeAnswer', () => {
     })
   }
 
-  test('bounds TTLs as the steps do, and tells whether all were the same', () => {
+  test('bounds TTLs like the steps, and tracks whether all were the same', () => {
     const seen = [5, 30, 30].map((ttl) => {
       const writer = new ReplyWriter()
       writer.begin(queryOf('www.example.org A'), { bytesMax: 512 })

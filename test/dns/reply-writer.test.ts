@@ -110,8 +110,8 @@ describe('the header of a reply', () => {
   })
 })
 
-describe('a whole reply', () => {
-  test('is what a second decoder reads, section by section', () => {
+describe('a complete reply', () => {
+  test('is decoded by another library, section by section', () => {
     const query = queryOf('www.Example.org A', { id: 77, udpBytes: 1232, wantsDnssec: true })
     const writer = begun(query)
     writeAddress(writer)
@@ -141,7 +141,7 @@ describe('a whole reply', () => {
     assert.deepEqual(finished(begun(query)).subarray(12), query.bytes.subarray(12))
   })
 
-  test('keeps nothing of the reply before', () => {
+  test('has no bytes of the previous reply', () => {
     const writer = begun(queryOf('www.example.org A', { udpBytes: 1232 }), { bytesMax: 512 })
     writeOwner(writer, 'a.example.com')
     while (writeAddress(writer)) assert.equal(writer.isFull, false)
@@ -164,7 +164,7 @@ describe('names in a reply', () => {
     assert.equal(formatName(answerOf(finished(writer))[0]?.owner ?? hex('00')), 'WWW.Example.org.')
   })
 
-  test('are whole where they must be, and can be pointed at then', () => {
+  test('are uncompressed if required, and later names can point to them', () => {
     const writer = begun(queryOf('_sip._tcp.example.org SRV'))
     const target = nameOf('pod.svc.example.org')
     writer.pointOwner(QUESTION_OFFSET)
@@ -221,7 +221,7 @@ describe('names in a reply', () => {
 })
 
 describe('a record taken back', () => {
-  test('leaves nothing behind that a later name could point at', () => {
+  test('removes the names of a removed record', () => {
     const query = queryOf('example.org A')
     const writer = begun(query)
     writer.beginOwner()
@@ -249,7 +249,7 @@ describe('a reply that is full', () => {
   const sizes = fc.array(fc.integer({ min: 11, max: 300 }), { minLength: 1, maxLength: 30 })
   const options = fc.constantFrom([], [extendedError(0, 'a few words')])
 
-  test('keeps the whole records that fit, in order, and then says TC', () => {
+  test('keeps the complete records that fit, in order, and sets TC', () => {
     const limit = fc.integer({ min: 512, max: 1500 })
     fc.assert(
       fc.property(sizes, limit, fc.boolean(), options, (records, bytesMax, hasEdns, some) => {
@@ -272,7 +272,7 @@ describe('a reply that is full', () => {
     )
   })
 
-  test('says TC for an additional record too', () => {
+  test('sets TC for an additional record too', () => {
     const writer = begun(queryOf('example.org A'), { bytesMax: 512 })
     writeAddress(writer)
     while (writeAddress(writer, SECTION.ADDITIONAL)) assert.equal(writer.isFull, false)
@@ -280,7 +280,7 @@ describe('a reply that is full', () => {
     assert.deepEqual([flag_tc, answers?.length, additionals?.length], [true, 1, 29])
   })
 
-  test('leaves out what follows, even if it would fit', () => {
+  test('drops later records, even if they would fit', () => {
     const writer = begun(queryOf('example.org TXT'), { bytesMax: 512 })
     assert.equal(writeBulk(writer, 600), false)
     assert.equal(writeAddress(writer), false)

@@ -70,7 +70,7 @@ describe('readReverseName', () => {
     })
   }
 
-  test('reads back what reverseName writes, behind other labels as well', () => {
+  test('parses what reverseName writes, also after other labels', () => {
     fc.assert(
       fc.property(fc.oneof(fc.ipV4(), fc.ipV6()), (text) => {
         const address = parseAddress(text)
@@ -83,7 +83,7 @@ describe('readReverseName', () => {
     )
   })
 
-  test('never throws, and gives no more bits than an address has', () => {
+  test('never throws, and returns at most the bits of an address', () => {
     const tree = fc.constantFrom(nameOf('in-addr.arpa'), nameOf('ip6.arpa'))
     fc.assert(
       fc.property(wireName({ bytesMax: 230 }), tree, (head, tail) => {

@@ -8,7 +8,7 @@ import { decodeMessage } from './oracle.ts'
 describe('CLASS', () => {
   // The oracle has no name for NONE, which is RFC 2136's.
   for (const name of ['IN', 'CS', 'CH', 'HS', 'ANY'] as const) {
-    test(`${name} is what a second decoder calls it`, () => {
+    test(`${name} has the same mnemonic in another library`, () => {
       const { questions } = decodeMessage(queryBytes('example.org A', { class: CLASS[name] }))
       assert.equal(questions?.[0]?.class, name)
     })
@@ -37,7 +37,7 @@ describe('parseClass', () => {
     })
   }
 
-  test('reads back what formatClass writes', () => {
+  test('parses what formatClass writes', () => {
     assert.equal(formatClass(3), 'CH')
     assert.equal(formatClass(32), 'CLASS32')
     fc.assert(

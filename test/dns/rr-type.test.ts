@@ -88,7 +88,7 @@ describe('parseType', () => {
     })
   }
 
-  test('reads back what formatType writes', () => {
+  test('parses what formatType writes', () => {
     fc.assert(
       fc.property(fc.nat(65535), (type) => {
         assert.equal(parseType(formatType(type)), type)

@@ -182,7 +182,7 @@ describe('formatServiceParams', () => {
     })
   }
 
-  test('writes what parseServiceParams reads back, whatever the values', () => {
+  test('writes what parseServiceParams reads, for any values', () => {
     fc.assert(
       fc.property(serviceParams(), (wire) => {
         const text = formatServiceParams(wire)

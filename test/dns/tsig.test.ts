@@ -73,7 +73,7 @@ describe('findTsig', () => {
     assert.equal(find(writeQuery({ name: nameOf('www.test'), type: 1 })), undefined)
   })
 
-  test('reads what was appended, and gives the message back', () => {
+  test('parses an appended record, and returns the message', () => {
     const found = find(appendTsig(message, TSIG))
     assert.ok(typeof found === 'object')
     assert.deepEqual(found, { tsig: TSIG, start: message.length })
@@ -103,7 +103,7 @@ describe('findTsig', () => {
     })
   }
 
-  test('calls a record malformed that goes on', () => {
+  test('rejects a record with surplus bytes', () => {
     const record = concatBytes(writeTsig(TSIG), Uint8Array.of(0))
     writeUint16(record, TSIG.name.length + 8, record.length - TSIG.name.length - 10)
     const signed = concatBytes(message, record)

@@ -18,7 +18,7 @@ describe('typeBitmap', () => {
     assert.equal(formatHex(typeBitmap([1234, NSEC, A, MX, RRSIG, A])), formatHex(hex(wire)))
   })
 
-  test('writes nothing for no types', () => {
+  test('writes no bytes for no types', () => {
     assert.equal(typeBitmap([]).length, 0)
   })
 
@@ -60,7 +60,7 @@ describe('parseTypeBitmap', () => {
     assert.deepEqual(parseTypeBitmap(['mx', 'TYPE1']), typeBitmap([TYPE.A, TYPE.MX]))
   })
 
-  test('refuses what is no type', () => {
+  test('rejects unknown types', () => {
     assert.equal(parseTypeBitmap(['A', 'nothing']), undefined)
   })
 })

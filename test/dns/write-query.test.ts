@@ -19,7 +19,7 @@ describe('writeQuery', () => {
     )
   })
 
-  test('writes what a second encoder writes', () => {
+  test('writes the same as another encoder', () => {
     const theirs = encodeMessage({
       type: 'query',
       id: 0xbeef,
@@ -89,7 +89,7 @@ describe('writeQuery', () => {
     })
   }
 
-  test('writes what the gate reads back, for any name, type and options', () => {
+  test('writes what parseQuery reads, for any name, type and options', () => {
     const data = fc.uint8Array({ maxLength: 20 })
     const option = fc.record({ code: fc.nat(65535), data }, { noNullPrototype: true })
     const fields = fc.record({

@@ -24,7 +24,7 @@ async function refusal(promise: Promise<unknown>): Promise<EtcdError> {
 }
 
 describe('EtcdClient', () => {
-  test('asks for ranges and leases', async (t) => {
+  test('requests ranges and leases', async (t) => {
     const { url, asked } = await startFakeEtcd(t, ({ path }) =>
       path === '/v3/kv/range' ? { json: { header: { revision: '5' } } } : { json: { TTL: '9' } },
     )
@@ -89,7 +89,7 @@ describe('EtcdClient', () => {
     client.close()
   })
 
-  test('gives up a watch and an answer that tell nothing', async (t) => {
+  test('times out on a silent watch and response', async (t) => {
     const { url } = await startFakeEtcd(t, ({ path }, response) => {
       if (path === '/v3/watch') response.write('{"result":{"created":true}}\n')
       return undefined
@@ -101,7 +101,7 @@ describe('EtcdClient', () => {
     client.close()
   })
 
-  test('goes on to the next endpoint after a failure, and round', async (t) => {
+  test('uses the next endpoint after a failure, in turn', async (t) => {
     const { url } = await startFakeEtcd(t, onePage)
     const client = new EtcdClient(connectionTo([`http://127.0.0.1:${await freePort()}`, url]))
     assert.match((await refusal(client.range(RANGE, NOW, SIGNAL))).message, /ECONNREFUSED/)
@@ -132,7 +132,7 @@ describe('EtcdClient', () => {
     client.close()
   })
 
-  test('goes on without a token where etcd knows no users', async (t) => {
+  test('continues without a token if authentication is disabled', async (t) => {
     const { url, asked } = await startFakeEtcd(t, ({ path }) => {
       if (path !== '/v3/auth/authenticate') return { json: {} }
       return { status: 400, json: { error: 'authentication is not enabled', code: 9 } }
@@ -144,7 +144,7 @@ describe('EtcdClient', () => {
     client.close()
   })
 
-  test('says what stands in an answer that is no JSON', async (t) => {
+  test('quotes a response that is not JSON', async (t) => {
     const { url } = await startFakeEtcd(t, ({ path }) => ({
       status: path === '/v3/kv/range' ? 200 : 404,
       json: '404 page not found\n',

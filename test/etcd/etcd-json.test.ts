@@ -106,7 +106,7 @@ test('parseError reads errors of all ages', () => {
   for (const [value, error] of cases) assert.deepEqual(parseError(value), error)
 })
 
-test('parseTimeToLive and parseToken take nothing for nothing', () => {
+test('parseTimeToLive and parseToken accept missing fields', () => {
   assert.equal(parseTimeToLive({ ID: '1', TTL: '55', grantedTTL: '60' }), 55)
   assert.equal(parseTimeToLive({ TTL: '-1' }), -1)
   assert.equal(parseTimeToLive({ TTL: 'x' }), 0)
@@ -114,7 +114,7 @@ test('parseTimeToLive and parseToken take nothing for nothing', () => {
   assert.equal(parseToken(null), '')
 })
 
-test('nothing that etcd might say makes these throw', () => {
+test('never throw for any JSON', () => {
   fc.assert(
     fc.property(
       fc.jsonValue(),

@@ -31,7 +31,7 @@ class Lessor {
 }
 
 describe('EtcdLeases', () => {
-  test('say 1 until etcd has answered, then what is left', async () => {
+  test('are 1 until etcd has responded, then the remaining time', async () => {
     const lessor = new Lessor()
     assert.equal(lessor.leases.seconds('a'), 1)
     await lessor.answer(60)
@@ -40,7 +40,7 @@ describe('EtcdLeases', () => {
     assert.deepEqual(lessor.asked, ['a'])
   })
 
-  test('ask again in the background when what they know is old', async () => {
+  test('refresh in the background', async () => {
     const lessor = new Lessor()
     lessor.leases.seconds('a')
     await lessor.answer(60)
@@ -51,7 +51,7 @@ describe('EtcdLeases', () => {
     assert.equal(lessor.leases.seconds('a'), 60)
   })
 
-  test('say 1 of a lease that seems over, and nothing of one that is gone', async () => {
+  test('are 1 for a lease that seems expired, undefined for an unknown one', async () => {
     const lessor = new Lessor()
     lessor.leases.seconds('a')
     await lessor.answer(2)
@@ -63,7 +63,7 @@ describe('EtcdLeases', () => {
     assert.equal(lessor.leases.seconds('a'), undefined)
   })
 
-  test('go by what they know when etcd does not answer', async () => {
+  test('keep the last time when etcd is unavailable', async () => {
     const lessor = new Lessor()
     lessor.leases.seconds('a')
     await lessor.answer(new Error('away'))

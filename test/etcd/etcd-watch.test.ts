@@ -142,7 +142,7 @@ describe('EtcdWatch', () => {
     assert.deepEqual(scene.keys, ['/skydns/b'])
   })
 
-  test('goes on where it was when a watch ends', async (t) => {
+  test('resumes at its revision when a watch ends', async (t) => {
     const scene = await new Scene(t).run(page(5, []))
     const progress: WatchMessage = { kind: 'changes', revision: 20, changes: [] }
     await scene.tell(CREATED, put(6, 'b'), progress)
@@ -150,7 +150,7 @@ describe('EtcdWatch', () => {
     assert.equal(scene.calls.at(-1), 'watch /skydns/ /skydns0 from 21')
   })
 
-  test('takes a pause after a watch that told nothing', async (t) => {
+  test('pauses after a watch without messages', async (t) => {
     const scene = await new Scene(t).run(page(5, []))
     await scene.end()
     assert.equal(scene.calls.at(-1), 'sleep 500')
@@ -188,7 +188,7 @@ describe('EtcdWatch', () => {
     assert.deepEqual(scene.keys, [])
   })
 
-  test('waits longer after each failure, and begins anew after a success', async (t) => {
+  test('backs off after failures, and resets after a success', async (t) => {
     const scene = await new Scene(t).run()
     for (const _ of [1, 2]) await scene.awake()
     assert.deepEqual(
@@ -202,7 +202,7 @@ describe('EtcdWatch', () => {
     assert.match(scene.news.at(-1) ?? '', /no leader; retrying in 0\.5 s$/)
   })
 
-  test('tells of values that say nothing, but not of all', async (t) => {
+  test('warns about some of the invalid values', async (t) => {
     const bad = Array.from({ length: 30 }, (_, i) => stored(`k${10 + i}`, '{'))
     const scene = await new Scene(t).run(page(5, bad))
     assert.equal(scene.news.length, 20)
@@ -212,7 +212,7 @@ describe('EtcdWatch', () => {
     assert.equal(scene.news.length, 21)
   })
 
-  test('asks after leases as soon as keys come that hang on them', async (t) => {
+  test('requests leases when their keys appear', async (t) => {
     const scene = await new Scene(t).run(page(5, [stored('a', '{}', '17')]))
     assert.ok(scene.calls.includes('lease 17'))
     assert.equal(scene.watch_.leaseSeconds('17'), 60)

@@ -13,7 +13,7 @@ function sourcesOf(t: TestContext, text: string): { sources: KeySources; news: s
 }
 
 describe('keys from a file', () => {
-  test('are there at once, for each directive', async (t) => {
+  test('are available at once, for each directive', async (t) => {
     const keys = [
       { key: '/skydns/a', value: { host: '192.0.2.1' } },
       { key: '/skydns/b', value: '{"host":"192.0.2.2"}' },

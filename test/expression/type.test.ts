@@ -22,7 +22,7 @@ describe('types', () => {
     ])
   })
 
-  test('have in common what is the same in both', () => {
+  test('have a common type', () => {
     assert.deepEqual(commonType(INT, INT), INT)
     assert.deepEqual(commonType(INT, FLOAT), UNKNOWN)
     assert.deepEqual(commonType(arrayOf(INT), arrayOf(STRING)), ARRAY)

@@ -96,7 +96,7 @@ function streamTo(
 const bytes = (text: string): Uint8Array => new TextEncoder().encode(text)
 
 describe('FrameStream', () => {
-  test('shakes hands, sends what waited, and says that it ends', async (t) => {
+  test('completes the handshake, sends the queue, and ends with a control frame', async (t) => {
     const path = join(temporaryFolder(t, {}), 'tap.sock')
     const server = createServer()
     const collector = new Collector(server)
@@ -111,7 +111,7 @@ describe('FrameStream', () => {
     assert.deepEqual((await collector.until(6)).slice(4), ['data three', `control ${STOP}`])
   })
 
-  test('connects again when a collector goes', async (t) => {
+  test('reconnects to a lost collector', async (t) => {
     const server = createServer()
     const collector = new Collector(server)
     const port = await listen(t, server)
@@ -124,7 +124,7 @@ describe('FrameStream', () => {
     assert.match(news.join(), /^dnstap lost its collector: /)
   })
 
-  test('says that nobody takes what it has', async (t) => {
+  test('logs that no collector accepts its frames', async (t) => {
     const server = createServer()
     const collector = new Collector(server, 99)
     const port = await listen(t, server)
@@ -133,7 +133,7 @@ describe('FrameStream', () => {
     assert.equal(news[0], 'dnstap cannot reach its collector: the collector does not accept dnstap')
   })
 
-  test('loses what is too much, and waits for nobody', async (t) => {
+  test('drops frames beyond its queue', async (t) => {
     const server = createServer()
     const collector = new Collector(server)
     const port = await listen(t, server)
@@ -142,7 +142,7 @@ describe('FrameStream', () => {
     assert.deepEqual((await collector.until(4)).slice(2), ['data a', 'data b'])
   })
 
-  test('speaks TLS, to whom it knows unless told otherwise', async (t) => {
+  test('uses TLS, and verifies the collector unless disabled', async (t) => {
     const server = createSecureServer(SERVER)
     const collector = new Collector(server)
     const port = await listen(t, server)

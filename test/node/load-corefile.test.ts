@@ -13,14 +13,14 @@ function directivesIn(path: string): string[] {
 }
 
 describe('loadCorefile', () => {
-  test('gives the text as it is, to see whether it changes', (t) => {
+  test('returns the text, to detect changes', (t) => {
     const Corefile = '# ü\n. {\n  whoami\n}\n'
     const { text, blocks } = loadCorefile(join(temporaryFolder(t, { Corefile }), 'Corefile'))
     assert.equal(text, Corefile)
     assert.equal(blocks.length, 1)
   })
 
-  test('has in its text what it imports, to see whether that changes', (t) => {
+  test('includes imported files in the text, to detect changes', (t) => {
     const folder = temporaryFolder(t, { Corefile: '. {\n  import more\n}\n', more: 'log\n' })
     const path = join(folder, 'Corefile')
     const { text } = loadCorefile(path)
@@ -86,7 +86,7 @@ describe('loadCorefile', () => {
     ['none', 'no such file'],
     ['.', 'it is not a file'],
   ] as const) {
-    test(`says that there is no file: ${path}`, (t) => {
+    test(`reports a missing file: ${path}`, (t) => {
       const file = join(temporaryFolder(t), path)
       assert.throws(() => loadCorefile(file), {
         name: 'CommandError',

@@ -54,11 +54,11 @@ describe('openSigner', () => {
     assert.throws(() => openSigner(13, { ...jwkOf(pair(13)), x, y }))
   })
 
-  test('refuses what is no key', () => {
+  test('rejects invalid keys', () => {
     assert.throws(() => openSigner(13, { kty: 'EC', crv: 'P-256', x: 'AA', y: 'AA', d: 'AA' }))
   })
 
-  test('refuses an algorithm that nobody should sign with', () => {
+  test('rejects obsolete algorithms', () => {
     assert.throws(() => openSigner(1, jwkOf(pair(8))), /Cannot sign with algorithm 1$/)
   })
 })

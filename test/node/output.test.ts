@@ -41,7 +41,7 @@ describe('describeError', () => {
   }
 
   for (const error of [new Error('a'), new TypeError('b'), new RangeError('c')]) {
-    test(`keeps the stack of what nobody foresaw: ${error.name}`, () => {
+    test(`prints the stack of unexpected errors: ${error.name}`, () => {
       const lines = describeError(error).split('\n')
       assert.equal(lines[0], `kubedoh: ${error.name}: ${error.message}`)
       assert.match(lines[1] ?? '', /^ {4}at .*output\.test\.ts/)
@@ -56,7 +56,7 @@ describe('describeError', () => {
 })
 
 describe('EXIT', () => {
-  test('says what main says', async () => {
+  test('prints the message of main', async () => {
     assert.equal((await runCli(['--help'])).status, EXIT.DONE)
     assert.equal((await runCli(['check', '/none'])).status, EXIT.FAILED)
     assert.equal((await runCli(['check'])).status, EXIT.USAGE)
@@ -80,7 +80,7 @@ describe('createLog', () => {
   })
 })
 
-test('a file that cannot be read is told apart from one that is not there', () => {
+test('whyUnreadable distinguishes missing and unreadable files', () => {
   assert.equal(whyUnreadable('/none/such'), 'no such file')
   assert.equal(whyUnreadable('/'), 'it is not a file')
   assert.equal(whyUnreadable(import.meta.filename), 'it cannot be read, or is too large')

@@ -35,12 +35,12 @@ describe('postJson', () => {
     assert.deepEqual(got, ['POST /spans application/json [1]'])
   })
 
-  test('says what was refused', async (t) => {
+  test('reports the status', async (t) => {
     const { url } = await collector(t, 500)
     await assert.rejects(postJson(url, '[]', 5000), { message: `${url}: HTTP status 500` })
   })
 
-  test('gives up', async (t) => {
+  test('times out', async (t) => {
     const { url } = await collector(t, undefined)
     await assert.rejects(postJson(url, '[]', 20), { name: 'TimeoutError' })
   })

@@ -140,7 +140,7 @@ describe('a process that gets SIGTERM', () => {
     assert.equal(await terminate(), '0 null')
   })
 
-  test('publishes what it knows, and ends with 0: export', async (t) => {
+  test('publishes pending changes, and exits with 0: export', async (t) => {
     const gateway = await startGatewayServer(t)
     const api = await ClusterApi.start(t)
     const conf = join(shopFolder(t, { Corefile: api.corefile }), 'Corefile')

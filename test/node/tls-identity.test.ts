@@ -61,7 +61,7 @@ describe('whom a certificate must be for', () => {
   }
 })
 
-describe('what is no identity', () => {
+describe('an invalid identity', () => {
   const cases: { name: string; tls: Parameters<typeof tlsOptions>[1]; says: RegExp }[] = [
     {
       name: 'is an authority that is no certificate',
@@ -82,7 +82,7 @@ describe('what is no identity', () => {
     })
   }
 
-  test('is not one that is whole, nor none', () => {
+  test('is neither a valid one nor none', () => {
     tlsOptions(PLAIN, { ca: AUTHORITY, ...CLIENT })
     tlsOptions(PLAIN, {})
   })

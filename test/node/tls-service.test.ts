@@ -57,7 +57,7 @@ async function serverAsking(
   return server.listen('127.0.0.1', 0)
 }
 
-describe('who is served', () => {
+describe('client authentication', () => {
   const cases: { clientAuth: ClientAuth; none: boolean; ours: boolean; strange: boolean }[] = [
     { clientAuth: 'nocert', none: true, ours: true, strange: true },
     { clientAuth: 'request', none: true, ours: true, strange: true },
@@ -82,7 +82,7 @@ describe('who is served', () => {
     assert.equal((await isServed(port, STRANGER)).isServed, false)
   })
 
-  test('speaks DNS over TLS, and says so to plugins', async (t) => {
+  test('serves DNS over TLS, with that transport for plugins', async (t) => {
     const clients: Client[] = []
     const port = await serverAsking(t, 'nocert', clients)
     assert.equal((await isServed(port, undefined)).alpn, 'dot')
@@ -93,7 +93,7 @@ describe('who is served', () => {
   })
 })
 
-test('who speaks another protocol over TLS gets no answer', async (t) => {
+test('rejects other ALPN protocols', async (t) => {
   const port = await serverAsking(t, 'nocert')
   const other = connect({ port, host: '127.0.0.1', ca: AUTHORITY, ALPNProtocols: ['h2'] })
   other.on('error', () => undefined)
@@ -102,7 +102,7 @@ test('who speaks another protocol over TLS gets no answer', async (t) => {
 })
 
 describe('checkIdentity', () => {
-  test('takes what belongs together', () => {
+  test('accepts a matching certificate and key', () => {
     checkIdentity({ ...SERVER, ca: AUTHORITY })
     checkIdentity(SERVER)
   })

@@ -14,7 +14,7 @@ describe('Turns', () => {
     assert.deepEqual(done, ['a', 'b', 'c'])
   })
 
-  test('leaves what is over the time of a turn to the next one', async () => {
+  test('continues in the next turn when the time is up', async () => {
     const done: string[] = []
     let nowMs = 0
     const turns = new Turns(() => nowMs)
@@ -30,7 +30,7 @@ describe('Turns', () => {
     assert.deepEqual(done, ['a', 'b', 'c', 'd'])
   })
 
-  test('gives work that comes back its turn after the others', async () => {
+  test('runs a task that adds itself after the others', async () => {
     const done: string[] = []
     let left = 3
     const turns = new Turns(() => 0)

@@ -35,13 +35,13 @@ function differences(rows: readonly Row[]): string[] {
 }
 
 describe('Pattern', () => {
-  test('matches as Go does, group by group, and refuses what Go refuses', () => {
+  test('matches like Go, group by group, and rejects what Go rejects', () => {
     const rows = recorded()
     ok(rows.length === 2000 && rows.some((row) => row.length === 1))
     deepEqual(differences(rows), [])
   })
 
-  test('tells groups by number and by name', () => {
+  test('returns groups by number and by name', () => {
     const pattern = compilePattern('(?P<a>[0-9]+)[.](b)?(?<c>c)')
     deepEqual(pattern.groupNames, ['', 'a', '', 'c'])
     deepEqual(pattern.exec('x12.c'), { groups: ['12.c', '12', undefined, 'c'] })
@@ -50,7 +50,7 @@ describe('Pattern', () => {
 
   const explosive = ['^(a+)+$', '^(a|a)*$', '^(a|aa)+$', '(x+x+)+y', '^(([a-z])+.)+[A-Z]([a-z])+$']
   for (const source of explosive) {
-    test(`does not try for ever what ${source} means`, () => {
+    test(`matches ${source} in bounded time`, () => {
       // A backtracking engine would need 2^200 steps.
       equal(compilePattern(source).test(`${'a'.repeat(120)}${'x'.repeat(120)}!`), false)
     })
@@ -97,7 +97,7 @@ describe('Pattern', () => {
     { source: '\\x{110000}', message: 'invalid escape sequence: `\\x{110000`' },
   ]
   for (const { source, message } of refused) {
-    test(`refuses ${source} and says why`, () => {
+    test(`rejects ${source} with a reason`, () => {
       throws(() => compilePattern(source), { name: 'PatternError', message })
     })
   }
@@ -121,7 +121,7 @@ describe('Pattern', () => {
     })
   }
 
-  test('gives two groups the same name, as Go does', () => {
+  test('accepts two groups with the same name, like Go', () => {
     const pattern = compilePattern('(?P<n>a)(?P<n>b)')
     deepEqual(pattern.groupNames, ['', 'n', 'n'])
     deepEqual(pattern.exec('xab'), { groups: ['ab', 'a', 'b'] })

@@ -15,7 +15,7 @@ function threadWith(requests: number, zone: string, size = 7): string {
   return metrics.format()
 }
 
-test('metrics of threads are added up, and what all say the same is said once', () => {
+test('metrics of threads are added, and shared gauges appear once', () => {
   const merged = mergeMetrics([threadWith(3, 'a b{'), threadWith(4, 'c'), threadWith(5, 'c')])
   assert.deepEqual(merged.split('\n'), [
     '# HELP a_requests_total Requests { of all }.',
@@ -38,7 +38,7 @@ test('metrics of threads are added up, and what all say the same is said once', 
   ])
 })
 
-test('of a thread that shows nothing nothing changes, and one thread stays as it is', () => {
+test('empty metrics change nothing, and one thread’s metrics stay unchanged', () => {
   const text = threadWith(1, 'a')
   assert.equal(mergeMetrics([text, '']), mergeMetrics([text]))
   assert.equal(mergeMetrics([mergeMetrics([text])]), mergeMetrics([text]))

@@ -35,7 +35,7 @@ function sources(): string[] {
   return paths.map((path) => readFileSync(join(SOURCES, path), 'utf8'))
 }
 
-test('metrics are called as Prometheus wants it, by their type, and say what they are', () => {
+test('metrics follow the naming conventions of Prometheus', () => {
   const texts = sources()
   const { metrics, computed } = definedMetrics(texts)
   for (const { name, help, type } of metrics) {

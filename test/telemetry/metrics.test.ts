@@ -17,7 +17,7 @@ function samples(metrics: Metrics): string[] {
 }
 
 describe('Metrics', () => {
-  test('gives the same series for the same label values', () => {
+  test('returns the same series for the same label values', () => {
     const metrics = new Metrics()
     metrics.counter(QUERIES, ['a', 'A']).value++
     metrics.counter(QUERIES, ['a', 'A']).value++
@@ -28,14 +28,14 @@ describe('Metrics', () => {
     ])
   })
 
-  test('gives the same histogram for the same label values', () => {
+  test('returns the same histogram for the same label values', () => {
     const metrics = new Metrics()
     const series = metrics.histogram(SIZE, BOUNDS, ['a'])
     assert.equal(metrics.histogram(SIZE, BOUNDS, ['a']), series)
     assert.notEqual(metrics.histogram(SIZE, BOUNDS, ['b']), series)
   })
 
-  test('tells label values apart that look alike when they are joined', () => {
+  test('distinguishes label values that look alike when joined', () => {
     const metrics = new Metrics()
     const one = metrics.counter(QUERIES, ['a",type="b', ''])
     const two = metrics.counter(QUERIES, ['a', 'b",type="'])
@@ -48,7 +48,7 @@ describe('Metrics', () => {
     assert.deepEqual(samples(metrics), ['queries_total{zone="a",type=""} 0'])
   })
 
-  test('keeps counters of one registry from those of another', () => {
+  test('separates the counters of two registries', () => {
     const [one, two] = [new Metrics(), new Metrics()]
     one.counter(UP).value = 1
     assert.equal(two.counter(UP).value, 0)
@@ -68,7 +68,7 @@ describe('Metrics', () => {
 describe('the number of series', () => {
   const zones = Array.from({ length: 2000 }, (_, i) => `z${i}`)
 
-  test('is at most 2000 and one that stands for the rest', () => {
+  test('is at most 2,000 and one for all others', () => {
     const metrics = new Metrics()
     for (const zone of zones) metrics.counter(QUERIES, [zone, 'A']).value++
     for (const zone of ['x', 'y', 'z']) metrics.counter(QUERIES, [zone, 'A']).value++
@@ -94,7 +94,7 @@ describe('the number of series', () => {
 })
 
 describe('the text form', () => {
-  test('is nothing for no metrics', () => {
+  test('is empty without metrics', () => {
     assert.equal(new Metrics().format(), '')
   })
 
@@ -159,7 +159,7 @@ up 1
     { name: 'no quote', help: '"a"', text: '# HELP up "a"' },
   ]
   for (const { name, help, text } of helps) {
-    test(`has ${name} escaped in what a metric means`, () => {
+    test(`escapes ${name} in the help text`, () => {
       const metrics = new Metrics()
       metrics.gauge({ ...UP, help })
       assert.equal(metrics.format().split('\n')[0], text)

@@ -34,7 +34,7 @@ async function answering(t: TestContext): Promise<{ server: FakeServer; sockets:
 }
 
 describe('ConnectionPool', () => {
-  test('asks one query after the other on one connection', async (t) => {
+  test('sends queries in turn on one connection', async (t) => {
     const { server, sockets } = await answering(t)
     const { pool, told } = poolFor(t, server)
     for (let i = 0; i < 3; i++) assert.deepEqual(await pool.ask(QUERY, LONG_MS), RIGHT)
@@ -42,7 +42,7 @@ describe('ConnectionPool', () => {
     assert.deepEqual(told, [false, true, true])
   })
 
-  test('asks queries at one time on connections of their own', async (t) => {
+  test('sends concurrent queries on separate connections', async (t) => {
     const { server, sockets } = await answering(t)
     const { pool, told } = poolFor(t, server)
     await Promise.all([1, 2, 3].map((id) => pool.ask(queryWith(id), LONG_MS)))
@@ -67,7 +67,7 @@ describe('ConnectionPool', () => {
     for (const outcome of await Promise.allSettled(asked)) assert.equal(outcome.status, 'rejected')
   })
 
-  test('asks again on another connection when one that was kept is closed', async (t) => {
+  test('retries on a new connection if a reused one is closed', async (t) => {
     let count = 0
     const server = await fakeTcp(t, (query, socket) => {
       if (++count === 2) socket.destroy()
@@ -79,7 +79,7 @@ describe('ConnectionPool', () => {
     assert.deepEqual(told, [false, true, false])
   })
 
-  test('asks once only when a new connection is closed, or an answer does not come', async (t) => {
+  test('does not retry on a new connection or after a timeout', async (t) => {
     let count = 0
     const server = await fakeTcp(t, (query, socket) => {
       if (++count === 1) socket.destroy()
@@ -92,7 +92,7 @@ describe('ConnectionPool', () => {
     assert.equal(count, 3)
   })
 
-  test('keeps no connection beyond its age', async (t) => {
+  test('closes connections at their maximum age', async (t) => {
     const { server, sockets } = await answering(t)
     let nowMs = 0
     const { pool, told } = poolFor(t, server, { ageMsMax: 1000, now: () => nowMs })
@@ -104,7 +104,7 @@ describe('ConnectionPool', () => {
     assert.equal(new Set(sockets).size, 2)
   })
 
-  test('keeps no more idle connections than it is told', async (t) => {
+  test('bounds the number of idle connections', async (t) => {
     const { server } = await answering(t)
     const { pool, told } = poolFor(t, server, { idleMax: 1 })
     await Promise.all([1, 2, 3].map((id) => pool.ask(queryWith(id), LONG_MS)))
@@ -113,7 +113,7 @@ describe('ConnectionPool', () => {
     assert.deepEqual(told, [true, false, false])
   })
 
-  test('answers what is under way when it is closed, and then keeps nothing', async (t) => {
+  test('completes pending queries on close, and keeps no connection', async (t) => {
     const asked = Promise.withResolvers<() => void>()
     const gone = Promise.withResolvers<void>()
     const server = await fakeTcp(t, (query, socket) => {

@@ -27,7 +27,7 @@ describe('exchange over TCP', () => {
       for (const message of messages) socket.write(frame(message))
     }
 
-  test('sends the query behind its length', async (t) => {
+  test('sends the query after its length', async (t) => {
     const seen: Uint8Array[] = []
     const server = await fakeTcp(t, (query, socket) => {
       seen.push(query)
@@ -102,12 +102,12 @@ describe('exchange over TCP', () => {
     },
   ]
   for (const { name, answer, says, timeoutMs } of failures) {
-    test(`tells of ${name}`, async (t) => {
+    test(`reports ${name}`, async (t) => {
       await assert.rejects(ask(await fakeTcp(t, answer), timeoutMs), says)
     })
   }
 
-  test('tells of a port where nobody listens', async (t) => {
+  test('reports a closed port', async (t) => {
     const { port, close } = await fakeTcp(t, () => undefined)
     await close()
     const upstream = { transport: 'dns', address: '127.0.0.1', port } as const
@@ -135,7 +135,7 @@ describe('exchange over HTTPS', () => {
 
   const WIRE = { 'content-type': 'application/dns-message' }
 
-  test('posts the query with ID 0 and gives the answer its ID', async () => {
+  test('posts the query with ID 0 and restores the ID in the response', async () => {
     const seen: { method: string | undefined; url: string | undefined; body: Uint8Array }[] = []
     const reply = await askHttp(async (request, response) => {
       const chunks: Uint8Array[] = []
@@ -199,12 +199,12 @@ describe('exchange over HTTPS', () => {
       },
     ]
   for (const { name, listener, says, timeoutMs } of failures) {
-    test(`tells of ${name}`, async () => {
+    test(`reports ${name}`, async () => {
       await assert.rejects(askHttp(listener, timeoutMs), says)
     })
   }
 
-  test('tells of an upstream without a URL', async () => {
+  test('reports an upstream without a URL', async () => {
     const upstream = { transport: 'https', address: 'gateway.example.org', port: 443 } as const
     await assert.rejects(exchange(upstream, QUERY, { protocol: 'udp', timeoutMs: LONG_MS }))
   })

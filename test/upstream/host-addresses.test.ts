@@ -21,14 +21,14 @@ describe('HostAddresses', () => {
     assert.deepEqual(found, [['192.0.2.1'], ['192.0.2.1'], ['192.0.2.2']])
   })
 
-  test('looks it up once for all who wait', async () => {
+  test('looks it up once for concurrent queries', async () => {
     let count = 0
     const addresses = new HostAddresses(() => Promise.resolve([`192.0.2.${++count}`]))
     const found = await Promise.all([addresses.current(), addresses.current()])
     assert.deepEqual(found, [['192.0.2.1'], ['192.0.2.1']])
   })
 
-  test('keeps what it knew when the name cannot be looked up', async () => {
+  test('keeps the previous addresses when a lookup fails', async () => {
     let nowMs = 0
     let isBroken = false
     const find = (): Promise<string[]> =>
@@ -40,7 +40,7 @@ describe('HostAddresses', () => {
     assert.deepEqual(await addresses.current(), ['192.0.2.1'])
   })
 
-  test('tells why there is none, and looks again at once', async () => {
+  test('reports why there are none, and retries at once', async () => {
     const answers = [Promise.reject(new Error('nobody knows')), Promise.resolve(['::1'])]
     for (const answer of answers) answer.catch(() => undefined)
     const addresses = new HostAddresses(() => answers.shift() ?? Promise.resolve([]))
@@ -56,12 +56,12 @@ describe('HostAddresses', () => {
 })
 
 describe('findAddresses', () => {
-  test('asks the system', async () => {
+  test('uses the system’s resolver', async () => {
     const found = await findAddresses('localhost', [])
     assert.ok(found.includes('127.0.0.1') || found.includes('::1'), String(found))
   })
 
-  test('asks the servers that it is told, for both families', async (t) => {
+  test('queries the given servers for both families', async (t) => {
     const server = await fakeUdp(t, (query) => {
       const isV4 = formatQuestion(query).startsWith(
         `dns.example.org. IN ${TYPE.A === 1 ? 'A' : ''}`,
@@ -75,7 +75,7 @@ describe('findAddresses', () => {
     assert.deepEqual(found, ['192.0.2.1', '2001:db8::1'])
   })
 
-  test('tells of a name that is not known', async (t) => {
+  test('reports an unknown name', async (t) => {
     const server = await fakeUdp(t, (query) => [writeReplyText(['NXDOMAIN ra'], query)])
     const found = findAddresses('dns.example.org', [`127.0.0.1:${server.port}`])
     await assert.rejects(found, /ENOTFOUND/)

@@ -81,7 +81,7 @@ describe('requests over HTTP/2', () => {
     })
   })
 
-  test('take no more than a message can be', async (t) => {
+  test('bound the response to the size of a message', async (t) => {
     const server = await fakeHttp2(t, ({ stream }) => {
       stream.respond({ ':status': 200 })
       stream.end(new Uint8Array(65_536))
@@ -90,7 +90,7 @@ describe('requests over HTTP/2', () => {
     await assert.rejects(asked, { message: 'the response exceeds 65535 bytes' })
   })
 
-  test('tell of a server that breaks off', async (t) => {
+  test('report an incomplete response', async (t) => {
     const server = await fakeHttp2(t, ({ stream }) => {
       stream.respond({ ':status': 200 })
       stream.write('half', () => stream.session?.destroy())
@@ -114,7 +114,7 @@ describe('requests over HTTP/1.1', () => {
     assert.equal(ports.size, 1)
   })
 
-  test('are told what status there is, whatever it is', async (t) => {
+  test('return any status', async (t) => {
     const https = fetchFrom(
       t,
       await fakeHttps(t, ({ url = '' }, response) => {
@@ -132,7 +132,7 @@ describe('requests over HTTP/1.1', () => {
   })
 })
 
-test('a server with a certificate for another name is not asked', async (t) => {
+test('reject a certificate for another name', async (t) => {
   let count = 0
   const server = await fakeHttp2(t, () => count++)
   const { port } = server

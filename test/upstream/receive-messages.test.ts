@@ -48,7 +48,7 @@ describe('messages over TCP', () => {
     assert.equal(asked, '0003010203')
   })
 
-  test('are no more than are taken, and then the connection ends', async (t) => {
+  test('stop with the caller, and the connection closes', async (t) => {
     const closed = Promise.withResolvers<void>()
     const port = await listen(t, (socket) => {
       socket.resume().on('close', () => closed.resolve())
@@ -63,12 +63,12 @@ describe('messages over TCP', () => {
     await assert.rejects(receive(port), { message: 'the server sent an empty message' })
   })
 
-  test('end with an error when nothing comes', async (t) => {
+  test('end with an error after a timeout', async (t) => {
     const port = await listen(t, () => undefined)
     await assert.rejects(receive(port, 50), { message: 'no response over TCP in time' })
   })
 
-  test('end with an error when nobody listens', async (t) => {
+  test('end with an error if the port is closed', async (t) => {
     const port = await listen(t, () => undefined)
     await assert.rejects(receive(port === 1 ? 2 : 1), /ECONNREFUSED/)
   })

@@ -43,7 +43,7 @@ describe('StreamConnection', () => {
     assert.deepEqual([connection.pendingCount, seen.idle, connection.hasAnswered], [0, 1, true])
   })
 
-  test('gives queries with the same ID different ones, and answers their own', async (t) => {
+  test('sends queries with the same ID under different ones', async (t) => {
     const sent: Uint8Array[] = []
     const server = await fakeTcp(t, (query, socket) => {
       sent.push(query)
@@ -58,7 +58,7 @@ describe('StreamConnection', () => {
     assert.ok(queries.every((query) => readUint16(query, 0) === 0xffff))
   })
 
-  test('takes no more queries when one was not answered, but answers to the others', async (t) => {
+  test('accepts no queries after a timeout, but completes the others', async (t) => {
     const late = Promise.withResolvers<() => void>()
     const server = await fakeTcp(t, (query, socket) => {
       if (readUint16(query, 0) === 2) late.resolve(() => socket.write(frame(echo(query))))
@@ -74,7 +74,7 @@ describe('StreamConnection', () => {
     assert.equal(seen.idle, 0)
   })
 
-  test('tells all who wait when it is lost', async (t) => {
+  test('rejects all pending queries when it is lost', async (t) => {
     let count = 0
     const server = await fakeTcp(t, (_, socket) => {
       if (++count === 2) socket.destroy()
@@ -85,7 +85,7 @@ describe('StreamConnection', () => {
     assert.equal(connection.isOpen, false)
   })
 
-  test('ends when nobody used it for its time', async (t) => {
+  test('closes after its idle time', async (t) => {
     const closed = Promise.withResolvers<void>()
     const server = await fakeTcp(t, (query, socket) => {
       socket.once('close', () => closed.resolve())

@@ -52,7 +52,7 @@ describe('UdpPool', () => {
     assert.deepEqual(await ask(await fakeUdp(t, () => messages)), RIGHT)
   })
 
-  test('gives up in time', async (t) => {
+  test('times out', async (t) => {
     await assert.rejects(ask(await fakeUdp(t, () => []), SHORT_MS), {
       message: 'no response over UDP in time',
     })
@@ -83,7 +83,7 @@ describe('UdpPool', () => {
     assert.deepEqual(await ask(server), RIGHT)
   })
 
-  test('asks from a port of its own each time', async (t) => {
+  test('uses another port for each query', async (t) => {
     const ports = new Set<number>()
     const server = await fakeUdp(t, (query, clientPort) => {
       ports.add(clientPort)
@@ -101,14 +101,14 @@ describe('UdpPool', () => {
   })
 
   for (const address of LOOPBACKS) {
-    test(`asks ${address}`, async (t) => {
+    test(`queries ${address}`, async (t) => {
       const server = await fakeUdp(t, (query) => [echo(query)], address)
       const reply = await exchangeUdp(QUERY, { address, port: server.port, timeoutMs: LONG_MS })
       assert.deepEqual(new Uint8Array(reply), RIGHT)
     })
   }
 
-  test('asks from the address that it is told', async (t) => {
+  test('uses the source address', async (t) => {
     const server = await fakeUdp(t, (query) => [echo(query)])
     const { port } = server
     const there = { address: '127.0.0.1', port, timeoutMs: LONG_MS }
@@ -120,14 +120,14 @@ describe('UdpPool', () => {
     )
   })
 
-  test('tells of a port where nobody listens', async (t) => {
+  test('reports a closed port', async (t) => {
     const { port, close } = await fakeUdp(t, () => [])
     await close()
     const asked = exchangeUdp(QUERY, { address: '127.0.0.1', port, timeoutMs: LONG_MS })
     await assert.rejects(asked, /ECONNREFUSED/)
   })
 
-  test('tells of an address that cannot be sent to', async () => {
+  test('reports an unreachable address', async () => {
     // The system sends nothing to this address for a socket that did not ask to broadcast.
     const asked = exchangeUdp(QUERY, { address: '255.255.255.255', port: 53, timeoutMs: LONG_MS })
     await assert.rejects(asked, /^Error: connect E/)
@@ -151,7 +151,7 @@ describe('UdpPool', () => {
     assert.ok(ports.size <= 128 && ports.size > 100, `${ports.size} ports`)
   })
 
-  test('gives up the oldest query for one that is over 4,096', async (t) => {
+  test('drops the oldest query beyond 4,096', async (t) => {
     const { port } = await fakeUdp(t, () => [])
     const pool = new UdpPool({ address: '127.0.0.1', port })
     const outcomes = Array.from({ length: 4098 }, () =>

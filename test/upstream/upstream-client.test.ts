@@ -41,7 +41,7 @@ const answer = (query: Uint8Array, socket: { write: (bytes: Uint8Array) => void 
 }
 
 describe('plain DNS', () => {
-  test('is asked by a socket of its own for each query over UDP', async (t) => {
+  test('uses a new socket for each query over UDP', async (t) => {
     const { port } = await fakeUdp(t, (query) => [echo(query)])
     const { client, told } = open(t, { port })
     for (let i = 0; i < 2; i++) {
@@ -50,7 +50,7 @@ describe('plain DNS', () => {
     assert.deepEqual(told, ['udp false', 'udp false'])
   })
 
-  test('is asked by a connection that is kept over TCP, from the address told', async (t) => {
+  test('reuses a TCP connection, from the source address', async (t) => {
     const clients = new Set<string | undefined>()
     const { port } = await fakeTcp(t, (query, socket) => {
       clients.add(`${socket.remoteAddress}:${socket.remotePort}`)
@@ -65,7 +65,7 @@ describe('plain DNS', () => {
 })
 
 describe('DNS over TLS', () => {
-  test('is asked by a connection that is kept, whatever the protocol', async (t) => {
+  test('reuses a connection for every protocol', async (t) => {
     const { port } = await fakeTls(t, answer)
     const { client, told } = open(t, { transport: 'tls', port })
     assert.deepEqual(await client.exchange(QUERY, UDP), RIGHT)
@@ -119,7 +119,7 @@ describe('DNS over TLS', () => {
     })
   }
 
-  test('waits no longer than told for who speaks no TLS', async (t) => {
+  test('times out if the server does not support TLS', async (t) => {
     const { port } = await fakeTcp(t, () => undefined)
     const { client } = open(t, { transport: 'tls', port })
     await assert.rejects(client.exchange(QUERY, { protocol: 'udp', timeoutMs: SHORT_MS }))
@@ -128,7 +128,7 @@ describe('DNS over TLS', () => {
 
 describe('DNS over HTTPS', () => {
   for (const dohMethod of ['POST', 'GET'] as const) {
-    test(`is asked by ${dohMethod}, at any path`, async (t) => {
+    test(`sends ${dohMethod} to any path`, async (t) => {
       const seen: string[] = []
       const { port } = await fakeHttp2(t, ({ method, path, body, stream }) => {
         seen.push(`${method} ${path.slice(0, 11)}`)
@@ -171,7 +171,7 @@ describe('DNS over HTTPS', () => {
 })
 
 describe('an upstream by its name', () => {
-  test('is asked at its addresses, the next one when one fails', async (t) => {
+  test('tries its addresses in turn', async (t) => {
     const upstream = await fakeTls(t, answer)
     const { port } = await fakeUdp(t, (query) => {
       const isV4 = query.at(-3) === 1
@@ -184,14 +184,14 @@ describe('an upstream by its name', () => {
     assert.deepEqual(await client.exchange(QUERY, UDP), RIGHT)
   })
 
-  test('is not asked when nobody knows the name', async (t) => {
+  test('fails if its hostname is unknown', async (t) => {
     const { port } = await fakeUdp(t, (query) => [writeReplyText(['NXDOMAIN ra'], query)])
     const named = { address: 'dns.example.org', port: 53 }
     const { client } = open(t, named, { resolvers: [`127.0.0.1:${port}`] })
     await assert.rejects(client.exchange(QUERY, UDP), /ENOTFOUND/)
   })
 
-  test('tells at once of certificates that cannot be used', (t) => {
+  test('rejects unusable certificates at once', (t) => {
     const named = { transport: 'tls', address: 'dns.example.org', port: 853 } as const
     assert.throws(() => open(t, named, { tls: { ca: 'x' } }), /no PEM certificate/)
   })
