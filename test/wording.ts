@@ -27,8 +27,9 @@ const QUOTES_A_STANDARD = /\bRFC ?\d{4}|octet-stream/
 const ENDINGS = ['.ts', '.md', '.toml']
 /** Folders without a match; a folder joins the list when its text is clean. */
 const TREES = [
-  ...['bytes', 'cli', 'convert', 'corefile', 'dns', 'doh', 'etcd', 'expression', 'node'],
-  ...['node-gateway', 'pattern', 'telemetry', 'upstream'],
+  ...['bytes', 'cli', 'convert', 'corefile', 'dns', 'doh', 'etcd', 'exporter', 'expression'],
+  ...['gateway', 'kubernetes', 'node', 'node-gateway', 'pattern', 'records', 'server', 'snapshot'],
+  ...['telemetry', 'upstream'],
 ]
   .map((room) => `src/${room}`)
   .concat('worker', 'docs')

@@ -40,7 +40,7 @@ export type StreamServer = {
 export type Streams = {
   /** `TCP`, `TLS` or `HTTPS`, for messages. */
   readonly name: string
-  /** Makes what answers at one more address. */
+  /** Creates the server for another address. */
   readonly create: () => StreamServer
   /** Whether it answers over UDP as well. */
   readonly hasUdp: boolean

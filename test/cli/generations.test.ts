@@ -102,7 +102,11 @@ describe('generations', () => {
       words: ['rollback', 'shop', 'old'],
       says: /A generation is a number/,
     },
-    { name: 'another cluster', words: ['generations', 'depot'], says: /has no cluster with this identifier/ },
+    {
+      name: 'another cluster',
+      words: ['generations', 'depot'],
+      says: /has no cluster with this identifier/,
+    },
   ]
   for (const { name, words, says } of refused) {
     test(`refuse ${name}`, async (t) => {
