@@ -49,6 +49,8 @@ export class UdpHandler {
 
   /** Serves a resolver whose Corefile binds one address. */
   static async start(resolver: Resolver, metrics: Metrics): Promise<UdpHandler> {
+    // Messages do not come from the network here: looking for more of them there costs a system call.
+    process.env.KUBEDOH_UDP_BATCHES = '0'
     const sockets: Socket[] = []
     const keep = (message: unknown): void => {
       if (hasSocket(message)) sockets.push(message.socket)

@@ -124,7 +124,7 @@ const DOTS: Readonly<Record<string, Carrier>> = {
 }
 
 /** Bun's own server turns backslashes into slashes, as URLs have it, before we see the path. */
-const UNSEEN: Readonly<Record<string, string>> = { 'a backslash': 'Bun, HTTP/1.1' }
+const UNSEEN: Readonly<Record<string, string>> = { 'a backslash': 'Bun' }
 
 type Way = {
   readonly name: string
@@ -189,7 +189,8 @@ for (const [name, carriers, isAllowed] of [
   describe(`${isAllowed ? 'lets in' : 'refuses'} ${name}:`, () => {
     for (const [what, carrier] of Object.entries(carriers)) {
       it(what, async () => {
-        const seeing = ways.filter((way) => way.name !== UNSEEN[what])
+        const blind = UNSEEN[what]
+        const seeing = ways.filter(({ name }) => blind === undefined || !name.startsWith(blind))
         const statuses = await Promise.all(
           seeing.map(async (way) => [way.name, await statusOf(way, carrier)] as const),
         )
@@ -299,6 +300,19 @@ function blockStatus(all: Buffer): number {
   const first = bytes[0] ?? 0
   if ((first & 0x80) !== 0) return STATUSES[(first & 0x7f) - 8] ?? 0
   const size = bytes[1] ?? 0
-  assert.equal(size, 3, 'a status without a Huffman code')
-  return Number(bytes.toString('latin1', 2, 5))
+  if ((size & 0x80) === 0) return Number(bytes.toString('latin1', 2, 2 + size))
+  return huffmanDigits(bytes.subarray(2, 2 + (size & 0x7f)))
+}
+
+/** Decodes digits: 0 to 2 have codes of 5 bits, 3 to 9 of 6 (RFC 7541, appendix B). */
+function huffmanDigits(bytes: Buffer): number {
+  let bits = [...bytes].map((byte) => byte.toString(2).padStart(8, '0')).join('')
+  let digits = ''
+  while (bits.length > 7 || bits.includes('0')) {
+    const short = Number.parseInt(bits.slice(0, 5), 2)
+    const isShort = short < 3
+    digits += isShort ? short : Number.parseInt(bits.slice(0, 6), 2) - 0b011001 + 3
+    bits = bits.slice(isShort ? 5 : 6)
+  }
+  return Number(digits)
 }

@@ -4,7 +4,7 @@ import { describe, type TestContext, test } from 'vitest'
 import { readUint16, writeUint16 } from '../../src/bytes/bytes.ts'
 import { type Mmsg, openMmsg } from '../../src/server/mmsg.ts'
 import { type Answer, UdpServer } from '../../src/server/udp-server.ts'
-import { echo, LOOPBACKS, queryWith, within } from './clients.ts'
+import { askUdp, echo, LOOPBACKS, queryWith, within } from './clients.ts'
 
 const RUNS_BATCHES = openMmsg() !== undefined
 
@@ -153,5 +153,24 @@ describe.skipIf(!RUNS_BATCHES)('a batch of datagrams', () => {
         assert.deepEqual(new Uint8Array(responses.get(id) ?? []), message)
       }
     }
+  })
+})
+
+describe.skipIf(!RUNS_BATCHES)('a server that keeps up with its queries', () => {
+  test('looks for a batch with few of them', async (t) => {
+    const calls = counted()
+    let looks = 0
+    const mmsg: Mmsg = {
+      ...calls.mmsg,
+      receive: (fd, headers, count) => {
+        looks++
+        return calls.mmsg.receive(fd, headers, count)
+      },
+    }
+    const server = new UdpServer('127.0.0.1', () => echo, { mmsg })
+    const port = await server.listen('127.0.0.1', 0)
+    t.onTestFinished(() => server.close())
+    for (let id = 0; id < 90; id++) await askUdp('127.0.0.1', port, queryWith(id))
+    assert.equal(looks, 10)
   })
 })
