@@ -79,8 +79,8 @@ export async function startGateway(options: LocalGatewayOptions): Promise<LocalG
 }
 
 /**
- * Removes the listeners that `start` adds for signals: miniflare's end the process at once, before the
- * caller has stopped what else it runs.
+ * Removes the listeners that `start` adds for signals: miniflare's end the process at once, before
+ * the caller has stopped what else it runs.
  */
 function withoutSignals<Started>(start: () => Started): Started {
   const before = new Map(SIGNALS.map((signal) => [signal, process.listeners(signal)]))

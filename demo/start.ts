@@ -1,6 +1,6 @@
 /**
- * `npm start`: the whole of kubedoh on this machine. A gateway in workerd, an exporter that publishes
- * a cluster to it, and a DNS server that reads the same cluster.
+ * `npm start`: the whole of kubedoh on this machine. A gateway in workerd, an exporter that
+ * publishes a cluster to it, and a DNS server that reads the same cluster.
  * @module
  */
 import { readFileSync } from 'node:fs'
@@ -180,7 +180,7 @@ function serveOptions(kubeconfig: string, dnsPort: number): ServeOptions {
   }
 }
 
-/** Tells at once, and not after half of all has started, that a port is taken. */
+/** Reports a port in use before anything has started. @throws {CommandError} */
 async function checkFree(port: number, flag: string): Promise<void> {
   const server = createServer()
   await new Promise<void>((resolve, reject) => {
@@ -193,7 +193,7 @@ async function checkFree(port: number, flag: string): Promise<void> {
   }).catch((error: unknown) => {
     const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown error'
     throw new CommandError(
-      `${HOST}:${port} cannot be had (${code}): end what uses it, or npm start -- ${flag} PORT`,
+      `cannot listen on ${HOST}:${port}: ${code}; stop the other process or run npm start -- ${flag} PORT`,
     )
   })
 }

@@ -4,10 +4,10 @@
  */
 import type { BlobStore } from '../src/gateway/blob-store.ts'
 
-/** How long a data centre may keep what it read: a shard never changes. */
+/** How long a data center may cache a shard, which never changes. */
 const CACHE_SECONDS = 86_400
 
-/** The part of a KV namespace that is used. */
+/** The methods of a KV namespace in use. */
 export type KvLike = {
   readonly get: (
     key: string,
@@ -17,14 +17,14 @@ export type KvLike = {
   readonly delete: (key: string) => Promise<void>
 }
 
-/** The part of an R2 bucket that is used. */
+/** The methods of an R2 bucket in use. */
 export type R2Like = {
   readonly get: (key: string) => Promise<{ arrayBuffer(): Promise<ArrayBuffer> } | null>
   readonly put: (key: string, value: Uint8Array) => Promise<unknown>
   readonly delete: (keys: string[]) => Promise<void>
 }
 
-/** Makes a store of a KV namespace. */
+/** Creates a store of a KV namespace. */
 export function kvBlobs(kv: KvLike): BlobStore {
   return {
     get: async (key) => {
@@ -38,7 +38,7 @@ export function kvBlobs(kv: KvLike): BlobStore {
   }
 }
 
-/** Makes a store of an R2 bucket. */
+/** Creates a store of an R2 bucket. */
 export function r2Blobs(bucket: R2Like): BlobStore {
   return {
     get: async (key) => {

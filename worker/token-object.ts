@@ -1,5 +1,5 @@
 /**
- * The Durable Object with the tokens of clients: their single writer.
+ * The Durable Object with the client tokens: their single writer.
  * @module
  */
 import { DurableObject } from 'cloudflare:workers'
@@ -13,7 +13,7 @@ import {
 } from '../src/gateway/token-store.ts'
 import type { Env } from './env.ts'
 
-/** Holds the tokens of one gateway. */
+/** The tokens of one gateway. */
 export class TokenObject extends DurableObject<Env> {
   private readonly sql: SqlStorage
 
@@ -29,7 +29,7 @@ export class TokenObject extends DurableObject<Env> {
     return rows.flatMap(({ record }) => parseTokenRecord(String(record)) ?? [])
   }
 
-  /** Adds a record. It does not wait for anything, so nothing comes between check and change. */
+  /** Adds a record. Synchronous, so no other call runs between check and change. */
   add(record: TokenRecord): Addition {
     const addition = checkAddition(new Map(this.list().map((one) => [one.id, one])), record)
     if (addition.kind === 'added') {
@@ -38,7 +38,7 @@ export class TokenObject extends DurableObject<Env> {
     return addition
   }
 
-  /** Replaces a record, if it is still as it was before; in one step too. */
+  /** Replaces a record, if it is unchanged; synchronous too. */
   replace(before: TokenRecord, next: TokenRecord): boolean {
     const { id } = before
     const [row] = this.sql.exec('SELECT record FROM tokens WHERE id = ?', id).toArray()

@@ -13,7 +13,7 @@ import { formatLogEvent } from '../src/telemetry/log.ts'
 import { Metrics } from '../src/telemetry/metrics.ts'
 import { sampledLog } from '../src/telemetry/sampled-log.ts'
 
-/** Makes the runtime of one isolate. */
+/** Creates the host of one isolate. */
 export function createWorkerHost(): GatewayRuntime['host'] {
   const elapsed = createElapsed({ wall: Date.now, monotonic: () => performance.now() })
   return {
@@ -34,7 +34,7 @@ export function createWorkerHost(): GatewayRuntime['host'] {
     listFiles: () => undefined,
     modifiedMs: () => undefined,
     openUpstream,
-    // The platform has the certificates.
+    // The platform manages certificates.
     checkIdentity: () => undefined,
     metrics: new Metrics(),
     log: sampledLog({
@@ -52,7 +52,7 @@ export function createWorkerHost(): GatewayRuntime['host'] {
   }
 }
 
-/** A Worker has no UDP; upstreams are asked over HTTPS, by connections that the platform keeps. */
+/** A Worker has no UDP: it queries upstreams over HTTPS, on connections that the platform keeps. */
 function openUpstream(upstream: Upstream, options: UpstreamOptions): UpstreamClient {
   const url = checkWorkerUpstream(upstream, options)
   const { dohMethod: method } = options

@@ -1,5 +1,5 @@
 /**
- * Headers of an answer over HTTP.
+ * HTTP headers of DNS responses.
  * @module
  */
 import { freshSeconds } from './freshness-lifetime.ts'
@@ -7,11 +7,11 @@ import { SECURITY_HEADERS } from './json-response.ts'
 
 const NO_MORE: Readonly<Record<string, string>> = {}
 
-/** Headers that were made, by `cache-control`, then by size. */
+/** Created headers by `cache-control`, then by size. */
 type Made = { count: number; readonly byControl: Map<string, Map<number, AnswerHeaders>> }
 type AnswerHeaders = Readonly<Record<string, string>>
 
-/** What was made, by what came on top of it. */
+/** Created headers, by the identity of the additional ones. */
 const MADE = new WeakMap<object, Made>()
 const MADE_MAX = 1000
 
@@ -21,8 +21,8 @@ const SHARED = new Map<number, string>()
 const CONTROLS_MAX = 100
 
 /**
- * How long, and by whom, an answer may be kept (RFC 8484 §5.1). Who compresses it on its way would
- * undo its padding (RFC 7830 §6), and may not (RFC 9111 §5.2.2.6).
+ * Returns the `cache-control` of a response (RFC 8484 §5.1). `no-transform` forbids proxies to
+ * compress it (RFC 9111 §5.2.2.6), which would undo its padding (RFC 7830 §6).
  */
 export function cacheControl(
   reply: Uint8Array,
@@ -40,8 +40,8 @@ export function cacheControl(
 }
 
 /**
- * Makes the headers of an answer; `more` are those that not every answer has. The same `more` with
- * the same values beside it gives the same object: to make it takes longer than to find the answer.
+ * Returns the headers of a response; `more` are the additional ones. Returns the same object for
+ * the same `more` and values, because creating it takes longer than answering.
  */
 export function answerHeaders(
   type: string,

@@ -1,7 +1,7 @@
 /**
- * The common request, read and answered without a router, `Request` and `URL` in between, which
- * cost far more than the answer: a message by GET or POST, nothing unusual about it. Whatever else
- * comes is for the app; what both answer, they answer alike.
+ * The fast path of DNS over HTTPS: reads common GET and POST requests without a router, `Request`
+ * and `URL`, which cost far more than the answer. The app handles all others; for the same request,
+ * both return the same response.
  * @module
  */
 import { decodeBase64url } from '../bytes/base64url.ts'
@@ -12,21 +12,21 @@ import { HttpError } from './http-error.ts'
 import { SECURITY_HEADERS } from './json-response.ts'
 import { replyBytesMax, WIRE_TYPE } from './negotiate.ts'
 
-/** What is known of a request before its body. */
+/** A request without its body. */
 export type MessageHead = {
   readonly method: string
   /** Path and query, as they were sent. */
   readonly path: string
-  /** A header by its name in lower case. */
+  /** Returns a header by its name in lower case. */
   header(name: string): string | null | undefined
 }
 
-/** A message by GET, or one that is still to come by POST. */
+/** The message of a GET, or a POST whose body has yet to arrive. */
 export type DirectMessage = {
   readonly isPost: boolean
-  /** The message of a GET; of a POST it is the body. */
+  /** The message of a GET; the message of a POST is its body. */
   readonly message: Uint8Array | undefined
-  /** Bytes of a response that the client takes; `undefined` for any size. */
+  /** Largest response that the client takes; `undefined` for any size. */
   readonly bytesMax: number | undefined
 }
 
@@ -43,7 +43,7 @@ const ACCEPTED: ReadonlySet<string> = new Set(['', '*/*', WIRE_TYPE])
 
 /**
  * Reads a request; `undefined` leaves it to the app.
- * @param start where `/dns-query` begins in the path, which may have a token before it
+ * @param start offset of `/dns-query` in the path, which may start with a token
  */
 export function readDirect(head: MessageHead, start = 0): DirectMessage | undefined {
   const { method, path } = head
@@ -58,12 +58,12 @@ export function readDirect(head: MessageHead, start = 0): DirectMessage | undefi
   return message !== undefined && isQuery(message) ? { isPost, message, bytesMax } : undefined
 }
 
-/** Tells whether bytes may be a query: long enough for a header, and no response. */
+/** Returns whether a message may be a query: it has a header, and is no response. */
 export function isQuery(message: Uint8Array): boolean {
   return message.length >= HEADER_BYTES && (byteAt(message, 2) & 0x80) === 0
 }
 
-/** Returns the response with a DNS reply; `more` are added to its headers. */
+/** Returns the HTTP response with a DNS response; `more` are additional headers. */
 export function directResponse(
   reply: Uint8Array,
   { isPrivate, isPost }: { readonly isPrivate: boolean; readonly isPost: boolean },
@@ -74,7 +74,7 @@ export function directResponse(
   return { status: 200, headers, body: reply }
 }
 
-/** Returns the error for a query without a reply. */
+/** Returns the error for a query without a response. */
 export function noAnswer(): HttpError {
   return new HttpError(500, 'no_answer', 'The query gets no answer')
 }
@@ -84,7 +84,7 @@ export function badMessage(): HttpError {
   return new HttpError(400, 'bad_message', 'The message is not a DNS query')
 }
 
-/** Returns the response for an error, the same as the app's; `more` are added to its headers. */
+/** Returns the HTTP response for an error, the same as the app's; `more` are more headers. */
 export function directRefusal(
   { status, code, message, headers: own }: HttpError,
   more: Readonly<Record<string, string>> = {},
@@ -100,7 +100,7 @@ export function directRefusal(
   return { status, headers, body }
 }
 
-/** Without its size a body would have to be read to know whether it is too large. */
+/** A body without a declared size may be too large, so the app reads it. */
 function isPlainBody(head: MessageHead): boolean {
   const length = head.header('content-length') ?? ''
   const size = /^\d{1,9}$/.test(length) ? Number(length) : Number.NaN

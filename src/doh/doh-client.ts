@@ -1,5 +1,5 @@
 /**
- * Asks a DNS over HTTPS server (RFC 8484 §4).
+ * Queries a DNS-over-HTTPS server (RFC 8484 §4).
  * @module
  */
 
@@ -9,7 +9,7 @@ import { ageMessage } from '../dns/age.ts'
 import { HEADER_BYTES, MESSAGE_BYTES_MAX } from '../dns/limits.ts'
 import { mediaType, WIRE_TYPE } from './negotiate.ts'
 
-/** A request with a question. */
+/** An HTTP request with a query. */
 export type DohRequest = {
   readonly method: 'GET' | 'POST'
   readonly headers: Record<string, string>
@@ -18,19 +18,19 @@ export type DohRequest = {
   readonly signal: AbortSignal
 }
 
-/** What a question needs of its runtime. */
+/** What a query needs of the runtime. */
 export type DohClient = {
   readonly fetch: (url: string, request: DohRequest) => Promise<Response>
-  /** Ends the question when it takes too long. */
+  /** Aborts the query when it takes too long. */
   readonly signal: AbortSignal
   /** `POST` when left out. */
   readonly method?: 'GET' | 'POST'
 }
 
 /**
- * Sends a query and resolves with the answer, whose TTLs are less what the answer spent in
- * caches. The query goes with ID 0, so that caches see alike what is alike (RFC 8484 §4.1).
- * @throws {Error} that says what went wrong; redirects are not followed
+ * Sends a query and resolves with the response, its TTLs reduced by its age in HTTP caches. Sends
+ * the query with ID 0, so that caches recognize equal queries (RFC 8484 §4.1).
+ * @throws {Error} for a failure; does not follow redirects
  */
 export async function askDoh(
   url: string,
@@ -53,20 +53,20 @@ export async function askDoh(
   const reply = await readReply(response)
   if (reply.length < HEADER_BYTES) throw new Error(`${reply.length} bytes are no message`)
   const age = response.headers.get('age') ?? ''
-  // What is no number of seconds says nothing (RFC 9111 §5.1).
+  // Ignores an invalid age (RFC 9111 §5.1).
   if (/^\d+$/.test(age)) ageMessage(reply, Number(age))
   writeUint16(reply, 0, readUint16(message, 0))
   return reply
 }
 
-/** The URL with the query as parameter `dns` (RFC 8484 §4.1.1). */
+/** Returns the URL with the query as parameter `dns` (RFC 8484 §4.1.1). */
 function withQuery(url: string, message: Uint8Array): string {
-  const asked = new URL(url)
-  asked.searchParams.set('dns', encodeBase64url(message))
-  return asked.href
+  const target = new URL(url)
+  target.searchParams.set('dns', encodeBase64url(message))
+  return target.href
 }
 
-/** Reads a body of one message at most: no server may fill our memory. */
+/** Reads a body of at most one message, which bounds the memory that a server can use. */
 async function readReply(response: Response): Promise<Uint8Array> {
   const chunks: Uint8Array[] = []
   let size = 0

@@ -1,5 +1,5 @@
 /**
- * How long an answer may be kept by HTTP caches (RFC 8484 §5.1, RFC 2308 §5).
+ * How long HTTP caches may keep a response (RFC 8484 §5.1, RFC 2308 §5).
  * @module
  */
 import { byteAt, readUint16, readUint32 } from '../bytes/bytes.ts'
@@ -9,9 +9,9 @@ import { RCODE } from '../dns/rcode.ts'
 import { TYPE } from '../dns/rr-type.ts'
 
 /**
- * Seconds that a reply of ours stays fresh: the smallest TTL in its answer section and, where an
- * SOA record says how long a denial holds, that. 0 for errors, for truncated replies, and when
- * nothing says.
+ * Returns the seconds that a response of ours stays fresh: the smallest of the TTLs in its answer
+ * section and of the negative TTL of an SOA record. 0 for errors and truncated responses, and for
+ * those without either.
  */
 export function freshSeconds(reply: Uint8Array): number {
   const flags = readUint16(reply, 2)
@@ -35,7 +35,7 @@ export function freshSeconds(reply: Uint8Array): number {
   return Number.isFinite(seconds) ? seconds : 0
 }
 
-/** Steps over a name in a message that we wrote. */
+/** Returns the end of a name in a message that we wrote. */
 function skipName(bytes: Uint8Array, start: number): number {
   let at = start
   for (;;) {

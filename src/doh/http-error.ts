@@ -1,14 +1,15 @@
 /**
- * Errors of HTTP, as opposed to those of DNS, which travel in replies with status 200.
+ * HTTP errors; docs/http-api.md lists each status and code. DNS errors are responses with status
+ * 200.
  * @module
  */
 import { jsonResponse } from './json-response.ts'
 
-/** A request that gets a status other than 200. */
+/** An error that becomes an HTTP response. */
 export class HttpError extends Error {
   override readonly name = 'HttpError'
   readonly status: number
-  /** A word for programs. */
+  /** Identifies the error for programs. */
   readonly code: string
   readonly headers: Readonly<Record<string, string>>
 
@@ -25,7 +26,7 @@ export class HttpError extends Error {
   }
 }
 
-/** Makes the response to an error: `{"error": {"code", "message"}}`, never cached. */
+/** Creates the response for an error: `{"error": {"code", "message"}}`, never cached. */
 export function errorResponse({ status, code, message, headers }: HttpError): Response {
   return jsonResponse(status, { error: { code, message } }, headers)
 }

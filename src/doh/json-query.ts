@@ -1,6 +1,5 @@
 /**
- * Queries of the JSON form, as Google's and Cloudflare's services define it; there is no RFC for
- * it.
+ * Queries of the JSON API, as Google's and Cloudflare's services define it; it has no RFC.
  * @module
  */
 import { parseAddress } from '../dns/address.ts'
@@ -11,20 +10,19 @@ import { writeQuery } from '../dns/write-query.ts'
 import { HttpError } from './http-error.ts'
 import { type Form, mediaType, WIRE_TYPE } from './negotiate.ts'
 
-/** UDP size in the query that is made from the parameters; means nothing over HTTP. */
+/** UDP size in the EDNS record of the query; has no effect over HTTP. */
 const UDP_BYTES = 4096
 
-/** What the parameters ask. */
+/** The query in the parameters. */
 export type JsonQuery = {
   readonly message: Uint8Array
-  /** The form that `ct` asks for, when it asks for one. */
+  /** The form that `ct` requests; `undefined` without it. */
   readonly form: Form | undefined
 }
 
 /**
- * Reads `name`, `type`, `cd`, `do`, `ct`, `edns_client_subnet`; of a parameter given twice the
- * first counts, unknown ones are ignored. The client's subnet is checked and not used (RFC 7871
- * §11.1).
+ * Reads `name`, `type`, `cd`, `do`, `ct` and `edns_client_subnet`. The first of repeated parameters
+ * counts; unknown ones are ignored. The client's subnet is validated and not used (RFC 7871 §11.1).
  * @throws {HttpError} 400 that names the parameter
  */
 export function parseJsonQuery(parameters: URLSearchParams): JsonQuery {

@@ -1,5 +1,5 @@
 /**
- * Replies in JSON form.
+ * Responses of the JSON API.
  * @module
  */
 import { readUint16 } from '../bytes/bytes.ts'
@@ -17,8 +17,8 @@ type JsonRecord = {
 }
 
 /**
- * Formats a reply of ours; names with their final dot, data as in zone files, empty sections left
- * out.
+ * Formats a response of ours: names with their final dot, data as in zone files, without empty
+ * sections.
  */
 export function formatJsonReply(reply: Uint8Array): string {
   const response = parseResponse(reply)

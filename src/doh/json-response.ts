@@ -1,9 +1,9 @@
 /**
- * Responses for programs that are not DNS answers.
+ * JSON responses other than DNS responses.
  * @module
  */
 
-/** Headers of every response: nothing is to be guessed, framed, indexed or passed on. */
+/** Headers of every response: no guessed types, no referrers, no indexing, no embedding. */
 export const SECURITY_HEADERS: Readonly<Record<string, string>> = {
   'x-content-type-options': 'nosniff',
   'referrer-policy': 'no-referrer',
@@ -11,7 +11,7 @@ export const SECURITY_HEADERS: Readonly<Record<string, string>> = {
   'cross-origin-resource-policy': 'same-origin',
 }
 
-/** Makes a response in JSON that no cache keeps. */
+/** Creates a JSON response that no cache keeps. */
 export function jsonResponse(
   status: number,
   body: unknown,

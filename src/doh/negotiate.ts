@@ -1,17 +1,17 @@
 /**
- * Which form an answer takes, by what the client accepts (RFC 9110 §12.5.1).
+ * Chooses the form of a response by the `Accept` header (RFC 9110 §12.5.1).
  * @module
  */
 
-/** Forms of an answer. */
+/** Forms of a response. */
 export type Form = 'wire' | 'json'
 
 /** Media type of DNS messages (RFC 8484 §6). */
 export const WIRE_TYPE = 'application/dns-message'
-/** Media type of the JSON form, which has no RFC. */
+/** Media type of the JSON API, which has no RFC. */
 export const JSON_TYPE = 'application/dns-json'
 
-/** A buffer of curl's has 3,000 bytes, one of them for itself (lib/doh.h, DYN_DOH_RESPONSE). */
+/** curl's buffer has 3,000 bytes, one of them for a terminator (lib/doh.h, DYN_DOH_RESPONSE). */
 const CURL_BYTES_MAX = 2999
 
 const JSON_TYPES: ReadonlySet<string> = new Set([
@@ -21,8 +21,8 @@ const JSON_TYPES: ReadonlySet<string> = new Set([
 ])
 
 /**
- * Chooses a form. Wildcards and no header at all mean the wire form; JSON has to be named and be
- * preferred. `undefined` when the client takes neither.
+ * Returns the form for an `Accept` header. Wildcards and a missing header mean the wire form; JSON
+ * must be named and preferred. `undefined` when the client accepts neither.
  */
 export function negotiateForm(accept: string | undefined): Form | undefined {
   if (accept === undefined || accept.trim() === '') return 'wire'
@@ -45,14 +45,14 @@ export function negotiateForm(accept: string | undefined): Form | undefined {
 }
 
 /**
- * Bytes that a client takes of a reply, as far as its request tells: curl's `--doh-url` posts and
- * names no type of answer, and gives up on larger ones. `undefined` for all that there are.
+ * Returns the largest response that a client takes: `curl --doh-url`, which sends POST with any
+ * `Accept`, fails on responses over 2,999 bytes. `undefined` for other clients.
  */
 export function replyBytesMax(method: string, accept: string | undefined): number | undefined {
   return method === 'POST' && accept === '*/*' ? CURL_BYTES_MAX : undefined
 }
 
-/** The media type of a header without its parameters, in lower case. */
+/** Returns the media type of a header without its parameters, in lower case. */
 export function mediaType(header: string | undefined): string {
   return (header ?? '').split(';')[0]?.trim().toLowerCase() ?? ''
 }

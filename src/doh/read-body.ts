@@ -1,12 +1,12 @@
 /**
- * Reads a request's body up to a limit, whatever its length header says.
+ * Reads a request's body up to a limit, whatever its `content-length` is.
  * @module
  */
 import { HttpError } from './http-error.ts'
 
 /**
  * Reads a body.
- * @throws {HttpError} 413 as soon as it is over `bytesMax`; 400 when it breaks off
+ * @throws {HttpError} 413 as soon as it is over `bytesMax`; 400 when it ends early
  */
 export async function readBody(request: Request, bytesMax: number): Promise<Uint8Array> {
   const declared = Number(request.headers.get('content-length') ?? 0)

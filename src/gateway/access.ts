@@ -21,7 +21,7 @@ export type Access = {
 /** A client that was admitted. */
 export type Caller = {
   /** What the client may see; `undefined` for everything. */
-  readonly view: ClientVisibility | undefined
+  readonly visibility: ClientVisibility | undefined
   /** The token whose rate limit counts; `undefined` counts by address. */
   readonly tokenId: string | undefined
   /** Whether the client may use `/v1/explain`. */
@@ -36,7 +36,7 @@ export type Credentials = {
   readonly identities: () => MaybePromise<readonly string[]>
 }
 
-const EVERYBODY: Caller = { view: undefined, tokenId: undefined, mayExplain: false }
+const EVERYBODY: Caller = { visibility: undefined, tokenId: undefined, mayExplain: false }
 const CHALLENGE = 'Bearer realm="kubedoh", Basic realm="kubedoh"'
 
 /**
@@ -68,8 +68,8 @@ export async function findCaller(
   throw new HttpError(401, 'unauthorized', 'A token is needed', { 'www-authenticate': CHALLENGE })
 }
 
-function callerOf({ view, record }: KnownToken): Caller {
-  return { view, tokenId: record.id, mayExplain: record.scope.explain === true }
+function callerOf({ visibility, record }: KnownToken): Caller {
+  return { visibility, tokenId: record.id, mayExplain: record.scope.explain === true }
 }
 
 /**

@@ -109,7 +109,7 @@ export class Admission {
         ? undefined
         : findKnownCaller(this.tokens, this.assertions, sent)
       if (!access.isPublic && known === undefined) return undefined
-      const client = new RemoteClient(carriers, known?.view, bytesMax)
+      const client = new RemoteClient(carriers, known?.visibility, bytesMax)
       const key = known === undefined ? addressKey(client) : known.record.id
       const isWithinRate = requestsPerMinute === 0 || this.limiter.allow(key)
       return isWithinRate === false ? undefined : { client, isWithinRate }
@@ -119,8 +119,8 @@ export class Admission {
   /** Returns the client of a request, with the visibility that {@link admit} found. */
   clientOf(c: Context): Client {
     const client = this.runtime.clientOf(c)
-    const view = this.callers.get(c.req.raw)?.view
-    return view === undefined ? client : { ...client, visibility: view }
+    const visibility = this.callers.get(c.req.raw)?.visibility
+    return visibility === undefined ? client : { ...client, visibility: visibility }
   }
 
   /**

@@ -88,13 +88,13 @@ export class ClusterZones {
    * Returns the age in milliseconds of the oldest snapshot that the response to a query may come
    * from, infinite when there is none yet; `undefined` outside of the zones that the client sees.
    */
-  ageMs(query: Query | Refusal, view: ClientVisibility | undefined): number | undefined {
+  ageMs(query: Query | Refusal, visibility: ClientVisibility | undefined): number | undefined {
     for (const { zone, parts } of this.zones) {
       if (query.kind === 'refusal' || !endsIn(query, zone)) continue
       let ageMs = -1
       for (const { cluster, reader } of parts) {
-        const isSeen = view === undefined || view.seesOrigin(cluster, zone.bytes)
-        if (isSeen) ageMs = Math.max(ageMs, reader.ageMs(view?.namespaces))
+        const isSeen = visibility === undefined || visibility.seesOrigin(cluster, zone.bytes)
+        if (isSeen) ageMs = Math.max(ageMs, reader.ageMs(visibility?.namespaces))
       }
       if (ageMs >= 0) return ageMs
     }

@@ -94,9 +94,9 @@ export class Gateway {
   /** Returns the header with the age of the names that a query is for, if the client sees any. */
   ageHeaders(
     query: Query | Refusal,
-    view: ClientVisibility | undefined,
+    visibility: ClientVisibility | undefined,
   ): Readonly<Record<string, string>> {
-    const ageMs = this.zones.ageMs(query, view)
+    const ageMs = this.zones.ageMs(query, visibility)
     return ageMs === undefined ? NO_HEADERS : this.ages.of(ageMs)
   }
 

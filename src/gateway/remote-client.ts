@@ -16,12 +16,12 @@ export class RemoteClient implements Client {
   private readonly remote: RemoteAddress
 
   /**
-   * @param view what the client may see; everything when left out
+   * @param visibility what the client may see; everything when left out
    * @param bytesMax largest response that the client takes; any when left out
    */
-  constructor(remote: RemoteAddress, view?: ClientVisibility, bytesMax?: number) {
+  constructor(remote: RemoteAddress, visibility?: ClientVisibility, bytesMax?: number) {
     this.remote = remote
-    if (view !== undefined) this.visibility = view
+    if (visibility !== undefined) this.visibility = visibility
     if (bytesMax !== undefined) this.bytesMax = bytesMax
   }
 

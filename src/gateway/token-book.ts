@@ -13,7 +13,7 @@ import { Refresher } from './refresher.ts'
 import { type After, SharedLoads } from './shared-loads.ts'
 import { equalSecrets, hashToken, isAlive, type TokenRecord, tokenId, usesLabels } from './token.ts'
 import type { TokenStore } from './token-store.ts'
-import { viewOf } from './token-view.ts'
+import { visibilityOf } from './token-visibility.ts'
 
 /** Age after which the list is read again in the background. */
 const REFRESH_MS = 1000
@@ -36,7 +36,7 @@ export type TokenBookOptions = {
 }
 
 /** A valid token, and what its client may see. */
-export type KnownToken = { readonly record: TokenRecord; readonly view: ClientVisibility }
+export type KnownToken = { readonly record: TokenRecord; readonly visibility: ClientVisibility }
 
 /** The hash of a token, and the secret of its record that has this hash. */
 type KnownHash = {
@@ -52,7 +52,7 @@ export class TokenBook {
   private readonly refresher: Refresher
   private byId: ReadonlyMap<string, TokenRecord> = new Map()
   private byIdentity: ReadonlyMap<string, TokenRecord> = new Map()
-  private views: ReadonlyMap<TokenRecord, ClientVisibility> = new Map()
+  private visibilities: ReadonlyMap<TokenRecord, ClientVisibility> = new Map()
   private readonly hashes = new Map<string, KnownHash>()
   private readonly lists: SharedLoads<readonly TokenRecord[]>
   private failedMs = Number.NEGATIVE_INFINITY
@@ -136,8 +136,8 @@ export class TokenBook {
 
   private seen(record: TokenRecord): KnownToken | undefined {
     if (!this.holds(record.id, record)) return undefined
-    const view = this.views.get(record)
-    return view && { record, view }
+    const visibility = this.visibilities.get(record)
+    return visibility && { record, visibility }
   }
 
   /**
@@ -186,15 +186,17 @@ export class TokenBook {
     this.byIdentity = new Map(
       records.flatMap((record) => record.identities.map((identity) => [identity, record] as const)),
     )
-    const known = new Map([...this.views.values()].map((view) => [view.id, view]))
-    const views = new Map<TokenRecord, ClientVisibility>()
+    const known = new Map(
+      [...this.visibilities.values()].map((visibility) => [visibility.id, visibility]),
+    )
+    const visibilities = new Map<TokenRecord, ClientVisibility>()
     for (const record of records) {
       const id = JSON.stringify(record.scope)
-      const view = known.get(id) ?? viewOf(record.scope)
-      known.set(id, view)
-      views.set(record, view)
+      const visibility = known.get(id) ?? visibilityOf(record.scope)
+      known.set(id, visibility)
+      visibilities.set(record, visibility)
     }
-    this.views = views
+    this.visibilities = visibilities
     this.usesLabels = records.some(({ scope }) => usesLabels(scope))
   }
 

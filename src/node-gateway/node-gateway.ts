@@ -14,7 +14,7 @@ import type { App, Direct } from '../server/http-request.ts'
 import { HttpServer } from '../server/http-server.ts'
 import { createNodeRuntime, type NodeRuntimeOptions } from './node-runtime.ts'
 
-/** How to run it. */
+/** Options of a gateway on Node. */
 export type NodeGatewayOptions = NodeRuntimeOptions & {
   /** Certificate and key; `undefined` for plain HTTP. */
   readonly tls: TlsService | undefined
@@ -22,14 +22,14 @@ export type NodeGatewayOptions = NodeRuntimeOptions & {
 
 /** A server that does not listen yet. */
 export type GatewayServer = Pick<HttpServer, 'close'> & {
-  /** Begins to listen, and resolves with the port. */
+  /** Starts to listen, and resolves with the port. */
   readonly listen: (host: string | undefined, port: number) => Promise<number>
   /**
-   * Answers by another Corefile from now on, with the same stores. Variables stay as they were.
-   * @throws {GatewayConfigError} when it cannot; the previous one stays
+   * Replaces the Corefile, with the same stores and variables.
+   * @throws {GatewayConfigError} for an invalid Corefile; the previous one stays
    */
   readonly reload: (config: Pick<GatewayConfig, 'blocks'>) => Promise<void>
-  /** Shows another certificate to new connections. @throws {Error} when it cannot be used */
+  /** Uses another certificate for new connections. @throws {Error} for an invalid one */
   readonly renew: (tls: TlsService) => void
 }
 
@@ -49,14 +49,14 @@ export function createNodeGateway(options: NodeGatewayOptions): GatewayServer {
     renew: (next) => server.renew(next),
     reload: async ({ blocks }) => {
       const next = serve({ ...config, blocks }, runtime)
-      // Reads the snapshots first, so that no query waits for them.
+      // Loads the snapshots first, so that no query waits for them.
       await next.gateway.zones.notReady()
       served = next
     },
   }
 }
 
-/** What answers requests by one configuration. */
+/** The app and fast path of one configuration. */
 type Served = { readonly app: App; readonly direct: Direct; readonly gateway: Gateway }
 
 function serve(config: GatewayConfig, runtime: GatewayRuntime): Served {

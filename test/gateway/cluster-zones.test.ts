@@ -7,7 +7,7 @@ import { parseQuery } from '../../src/dns/query.ts'
 import { ClusterZones } from '../../src/gateway/cluster-zones.ts'
 import { NO_FILES, readGatewayConfig } from '../../src/gateway/config.ts'
 import { createMemoryStore } from '../../src/gateway/store.ts'
-import { viewOf } from '../../src/gateway/token-view.ts'
+import { visibilityOf } from '../../src/gateway/token-visibility.ts'
 import { keys } from '../exporter/memory-gateway.ts'
 import { FakeHost } from '../fake-host.ts'
 import { parseQuestion } from '../message-text.ts'
@@ -71,6 +71,6 @@ test('the age is that of the closest zone that the client sees', async () => {
   const ageFor = (view: ClientVisibility | undefined): number | undefined =>
     zones.ageMs(QUERY, view)
   assert.equal(ageFor(undefined), Number.POSITIVE_INFINITY)
-  assert.equal(ageFor(viewOf({ ...WHOLE_SCOPE, clusters: ['shop'] })), 7000)
-  assert.equal(ageFor(viewOf({ ...WHOLE_SCOPE, clusters: ['none'] })), undefined)
+  assert.equal(ageFor(visibilityOf({ ...WHOLE_SCOPE, clusters: ['shop'] })), 7000)
+  assert.equal(ageFor(visibilityOf({ ...WHOLE_SCOPE, clusters: ['none'] })), undefined)
 })

@@ -6,7 +6,7 @@
 import assert from 'node:assert/strict'
 import type { ClientVisibility } from '../../src/chain/client.ts'
 import { RCODE } from '../../src/dns/rcode.ts'
-import { viewOf } from '../../src/gateway/token-view.ts'
+import { visibilityOf } from '../../src/gateway/token-visibility.ts'
 import { keys } from '../exporter/memory-gateway.ts'
 import { START_MS } from '../fake-host.ts'
 import {
@@ -157,7 +157,7 @@ const labelled = await generationsOf((number) => {
  * whose labels do not; when an answer goes back in time
  */
 export function askFaultyLabels(seeds: readonly number[]): Promise<Tally> {
-  const teamA = viewOf({ ...EVERYTHING, namespaces: ['team=a'] })
+  const teamA = visibilityOf({ ...EVERYTHING, namespaces: ['team=a'] })
   return tallyOf(seeds, GOOD_SHARE, async (world, count) => {
     const store = new FaultyStore(world, labelled)
     let needsLabels = world.random(2) === 0
@@ -237,9 +237,9 @@ const VIEWS: readonly {
   isByLabels: boolean
 }[] = [
   { view: undefined, sees: [0, 1], isByLabels: false },
-  { view: viewOf({ ...EVERYTHING, clusters: ['east'] }), sees: [0], isByLabels: false },
-  { view: viewOf({ ...EVERYTHING, namespaces: ['team=a'] }), sees: [0, 1], isByLabels: true },
-  { view: viewOf({ ...EVERYTHING, namespaces: ['blog'] }), sees: [], isByLabels: false },
+  { view: visibilityOf({ ...EVERYTHING, clusters: ['east'] }), sees: [0], isByLabels: false },
+  { view: visibilityOf({ ...EVERYTHING, namespaces: ['team=a'] }), sees: [0, 1], isByLabels: true },
+  { view: visibilityOf({ ...EVERYTHING, namespaces: ['blog'] }), sees: [], isByLabels: false },
 ]
 
 /**

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'vitest'
 import { RemoteClient } from '../../src/gateway/remote-client.ts'
-import { viewOf } from '../../src/gateway/token-view.ts'
+import { visibilityOf } from '../../src/gateway/token-visibility.ts'
 
 describe('RemoteClient', () => {
   it('reads the address when it is wanted, and not before', () => {
@@ -20,7 +20,12 @@ describe('RemoteClient', () => {
   it('sees everything without a view', () => {
     const remote = { address: '192.0.2.1' }
     assert.equal(new RemoteClient(remote).visibility, undefined)
-    const view = viewOf({ clusters: ['*'], origins: ['*'], namespaces: ['shop'], recurse: false })
+    const view = visibilityOf({
+      clusters: ['*'],
+      origins: ['*'],
+      namespaces: ['shop'],
+      recurse: false,
+    })
     assert.equal(new RemoteClient(remote, view).visibility, view)
   })
 })

@@ -197,9 +197,9 @@ describe('TokenBook', () => {
   test('gives the same view to the same scope, look after look', async () => {
     const [one, other] = [await tokenRecord(), await tokenRecord()]
     const fixture = new Fixture([one.record, other.record])
-    const before = (await fixture.book.find(one.token))?.view
+    const before = (await fixture.book.find(one.token))?.visibility
     fixture.nowMs += 6000
-    assert.equal((await fixture.book.find(other.token))?.view, before)
+    assert.equal((await fixture.book.find(other.token))?.visibility, before)
   })
 })
 

@@ -13,7 +13,7 @@ import { parseType } from '../../src/dns/rr-type.ts'
 import { writeQuery } from '../../src/dns/write-query.ts'
 import { formatJsonReply } from '../../src/doh/json-reply.ts'
 import { buildSnapshot } from '../../src/exporter/snapshot-builder.ts'
-import { viewOf } from '../../src/gateway/token-view.ts'
+import { visibilityOf } from '../../src/gateway/token-visibility.ts'
 import { readLabels } from '../../src/snapshot/read/namespace-labels.ts'
 import { openShard } from '../../src/snapshot/read/open-shard.ts'
 import type { Snapshot } from '../../src/snapshot/read/snapshot.ts'
@@ -176,7 +176,7 @@ describe('a view', () => {
     for (const { name, patterns, sees } of scopes) {
       test(`${name} answers as if there were no more, by the rules of ${rules}`, async () => {
         const scope = { clusters: ['*'], origins: ['*'], namespaces: patterns, recurse: true }
-        const view = viewOf(scope)
+        const view = visibilityOf(scope)
         const byName = patterns.includes('*')
           ? () => true
           : (namespace: string) =>
@@ -226,7 +226,7 @@ describe('a cluster that a view has not', () => {
     replies.map((reply) => (reply[3] ?? 0) & 15)
 
   test('answers like a zone that nobody serves', async () => {
-    const view = viewOf(scope)
+    const view = visibilityOf(scope)
     const name = `${services[1]?.name}.${services[1]?.namespace}.svc`
     assert.deepEqual(rcodes(await ask(`${name}.prod.test`, view)), [0, 0])
     const unknown = await ask(`${name}.stagy.test`, view)
@@ -239,7 +239,7 @@ describe('a cluster that a view has not', () => {
   })
 
   test('is not there below an origin that the view has not', async () => {
-    const view = viewOf({ ...scope, clusters: ['*'], origins: ['stage.test.'] })
+    const view = visibilityOf({ ...scope, clusters: ['*'], origins: ['stage.test.'] })
     assert.deepEqual(rcodes(await ask('svc.stage.test', view)), [0, 0])
     assert.deepEqual(rcodes(await ask('svc.lab.test', view)), [5])
     assert.deepEqual(rcodes(await ask('svc.prod.test', view)), [5])

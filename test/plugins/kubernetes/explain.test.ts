@@ -3,7 +3,7 @@ import { describe, test } from 'vitest'
 import { parseKubernetes } from '../../../src/corefile/kubernetes-options.ts'
 import { nameOf } from '../../../src/dns/name.ts'
 import { parseQuery, Query } from '../../../src/dns/query.ts'
-import { viewOf } from '../../../src/gateway/token-view.ts'
+import { visibilityOf } from '../../../src/gateway/token-visibility.ts'
 import { explainPlace } from '../../../src/plugins/kubernetes/explain.ts'
 import { zoneOf, zonesOfDirective } from '../../../src/plugins/kubernetes/zone.ts'
 import { Visibility } from '../../../src/snapshot/read/visibility.ts'
@@ -29,7 +29,7 @@ async function nodeOf(
   const zone = zoneOf(zones, query)
   assert.ok(zone)
   const source = openFakeCluster({ objects }, OPTIONS, [])
-  const view = sees && { ...viewOf(WHOLE_SCOPE), namespaces: new Visibility(sees) }
+  const view = sees && { ...visibilityOf(WHOLE_SCOPE), namespaces: new Visibility(sees) }
   const place = { zone, source, cluster: undefined, tree: 'cluster', visibility: view } as const
   const [fact] = await explainPlace(query, place)
   return fact?.node

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'vitest'
 import type { ClientVisibility } from '../../../src/chain/client.ts'
 import { createResolver } from '../../../src/chain/create-resolver.ts'
-import { viewOf } from '../../../src/gateway/token-view.ts'
+import { visibilityOf } from '../../../src/gateway/token-visibility.ts'
 import { block, directive, parseBlocks, Server } from '../../ask.ts'
 import { type FakeClusterOptions, openFakeCluster } from '../../fake-cluster.ts'
 import { FakeHost } from '../../fake-host.ts'
@@ -349,20 +349,20 @@ describe('a view of names that clusters have together', () => {
   }
 
   test('has the part of the clusters that it sees', async () => {
-    const view = viewOf({ ...scope, clusters: ['one'] })
+    const view = visibilityOf({ ...scope, clusters: ['one'] })
     assert.deepEqual(await ask(`api.${ZONE}`, view), [OK, `api.${ZONE}. 5 IN A 198.51.100.2`])
     assert.equal((await ask(`cron.${ZONE}`, view))[0], 'NXDOMAIN aa rd')
   })
 
   test('has the part of the namespaces that it sees', async () => {
-    const view = viewOf({ ...scope, namespaces: ['blog'] })
+    const view = visibilityOf({ ...scope, namespaces: ['blog'] })
     assert.equal((await ask('post.blog.svc.clusterset.local', view))[0], OK)
     const hidden = await ask(`api.${ZONE}`, view)
     assert.deepEqual(hidden, ['NXDOMAIN aa rd', soa('clusterset.local')])
   })
 
   test('goes on to the next plugin where it sees none of the clusters', async () => {
-    const view = viewOf({ ...scope, clusters: ['three'] })
+    const view = visibilityOf({ ...scope, clusters: ['three'] })
     assert.equal((await ask(`api.${ZONE}`, view))[0], 'NOERROR rd ra')
   })
 })

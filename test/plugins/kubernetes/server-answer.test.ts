@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'vitest'
 import { parse } from 'yaml'
-import { viewOf as viewOfScope } from '../../../src/gateway/token-view.ts'
+import { visibilityOf } from '../../../src/gateway/token-visibility.ts'
 import { isServerName, seenServers } from '../../../src/plugins/kubernetes/server-answer.ts'
 import { zoneReply } from '../../../src/plugins/kubernetes/zone-reply.ts'
 import { SERVER_CHOICES } from '../../../src/records/server-choice.ts'
@@ -51,7 +51,7 @@ const QUESTIONS = [
 /** What a client that sees `shop` alone gets for all of the questions, and with which addresses. */
 async function repliesOf(objects: string, rules: string): Promise<string[]> {
   const line = `kubernetes cluster.local {\n  answers ${rules}\n}`
-  const view = viewOfScope({ ...WHOLE_SCOPE, namespaces: ['shop'] })
+  const view = visibilityOf({ ...WHOLE_SCOPE, namespaces: ['shop'] })
   return Promise.all(
     QUESTIONS.map(async (question) => {
       const query = queryOf(question)

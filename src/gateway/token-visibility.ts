@@ -10,7 +10,7 @@ import { Visibility } from '../snapshot/read/visibility.ts'
 import { matcherOf, namespaceMatcherOf, type TokenScope } from './token.ts'
 
 /** Returns the visibility of a scope. */
-export function viewOf(scope: TokenScope): ClientVisibility {
+export function visibilityOf(scope: TokenScope): ClientVisibility {
   const seesCluster = matcherOf(scope.clusters)
   const seesName = matcherOf(scope.origins)
   const seesNamespace = namespaceMatcherOf(scope.namespaces)
