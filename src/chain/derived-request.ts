@@ -1,5 +1,5 @@
 /**
- * Requests made from requests: the same client asks something else, or with other options.
+ * Requests derived from requests: with another question, or with other EDNS options.
  * @module
  */
 import { type EdnsOption, parseOptions } from '../dns/edns.ts'
@@ -7,7 +7,7 @@ import { FLAG, parseQuery } from '../dns/query.ts'
 import { writeQuery } from '../dns/write-query.ts'
 import type { Request } from './request.ts'
 
-/** What is to be different. */
+/** The differences to the original request. */
 export type RequestChanges = {
   /** Absolute. */
   readonly name?: Uint8Array
@@ -15,20 +15,20 @@ export type RequestChanges = {
   readonly class?: number
   /** Header bits, of RD, AD and CD. */
   readonly flags?: number
-  /** All options of the OPT record, which is made when there was none. */
+  /** All EDNS options; adds an OPT record if the query has none. */
   readonly options?: readonly EdnsOption[]
-  /** Codes of those that are this server's own. */
+  /** Codes of the options that this server adds. */
   readonly ownOptions?: ReadonlySet<number>
 }
 
-/** Lists the options that a request came with. */
+/** Returns the EDNS options of a request. */
 export function optionsOf({ query }: Request): EdnsOption[] {
   return parseOptions(query.bytes, query.optionsStart, query.optionsBytes)
 }
 
 /**
- * Makes a request that asks something else on the way through the rest of a chain; the reply still
- * goes out with the question that the client asked. Bounds of the reply are shared with the first.
+ * Derives a request with another question for the rest of a chain. The response still has the
+ * client's question. Both requests share the bounds of the response.
  */
 export function deriveRequest(request: Request, changes: RequestChanges): Request {
   const { query } = request
@@ -49,7 +49,7 @@ export function deriveRequest(request: Request, changes: RequestChanges): Reques
       }),
     }),
   )
-  if (parsed.kind === 'refusal') throw new TypeError('A query that was made must parse')
+  if (parsed.kind === 'refusal') throw new TypeError('A query of our own must parse')
   const lowerName = parsed.name.subarray(0, parsed.nameBytes)
   const { ownOptions = request.ownOptions } = changes
   const own = ownOptions === undefined ? {} : { ownOptions }

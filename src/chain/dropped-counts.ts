@@ -1,6 +1,6 @@
 /**
- * Counts of the queries for which there is no server block: CoreDNS counts them under the zone
- * `dropped` as soon as any server block has `prometheus`.
+ * Counts queries for which there is no server block. As in CoreDNS, they count under the zone
+ * `dropped` if any server block has `prometheus`.
  * @module
  */
 
@@ -17,7 +17,7 @@ const ZONE = 'dropped'
 /** Counts for one listener. */
 type Count = (observation: Observation) => void
 
-/** Counts what listeners refuse. */
+/** Counts the queries that listeners refuse. */
 export class DroppedCounts {
   private readonly counts: ReadonlyMap<Listener, Count>
 
@@ -28,9 +28,9 @@ export class DroppedCounts {
   }
 
   /** Counts a query that was refused with a reply. */
-  count(listener: Listener, asked: Pick<Observation, 'query' | 'client' | 'reply'>): void {
-    const replyBytes = asked.reply.length
-    this.counts.get(listener)?.({ ...asked, replyBytes, plugin: '', durationMs: 0 })
+  count(listener: Listener, refused: Pick<Observation, 'query' | 'client' | 'reply'>): void {
+    const replyBytes = refused.reply.length
+    this.counts.get(listener)?.({ ...refused, replyBytes, plugin: '', durationMs: 0 })
   }
 }
 

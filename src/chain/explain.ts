@@ -1,6 +1,6 @@
 /**
- * How an answer came about: which server block took the query, which plugins it came to, and what
- * these say of it.
+ * Explains a response: which server block took the query, which plugins it reached, and their
+ * facts.
  * @module
  */
 import { formatName } from '../dns/name.ts'
@@ -12,18 +12,18 @@ import type { Fact } from './plugin.ts'
 import type { Spans } from './request.ts'
 import type { Resolver } from './resolver.ts'
 
-/** An answer and how it came about. */
+/** A response and its explanation. */
 export type Explanation = {
   /** `undefined` for none. */
   readonly reply: Uint8Array | undefined
-  /** The zone of the server block that took it; `undefined` when none did. */
+  /** The zone of the server block; `undefined` for none. */
   readonly serverBlock: string | undefined
-  /** Names of the plugins that the query came to, in order, also of look-ups on its behalf. */
+  /** Plugins that the query reached, in order, with those of look-ups on its behalf. */
   readonly plugins: readonly string[]
   readonly facts: readonly Fact[]
 }
 
-/** Answers a message at length, and tells how. Never throws and never rejects. */
+/** Answers a message on the slow path and explains the response. Never throws or rejects. */
 export function explain(
   resolver: Resolver,
   listener: Listener,
@@ -44,8 +44,8 @@ export function explain(
     const served = listener.zones.find(
       (one) => one.chain === chain && isWithinZone(query, one.zone),
     )
-    const asked = (chain?.plugins ?? []).filter(({ name }) => plugins.includes(name))
-    const facts = await Promise.all(asked.map((plugin) => plugin.explain?.(query, client) ?? []))
+    const reached = (chain?.plugins ?? []).filter(({ name }) => plugins.includes(name))
+    const facts = await Promise.all(reached.map((plugin) => plugin.explain?.(query, client) ?? []))
     return { reply, serverBlock: served && formatName(served.zone), plugins, facts: facts.flat() }
   })
 }

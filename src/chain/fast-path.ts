@@ -1,6 +1,6 @@
 /**
- * The quick way through a chain: what its plugins say to it beforehand, made into one function from
- * a query to the bytes of its reply. Allocates nothing.
+ * The fast path through a chain: combines the parts of its plugins into one function from a query
+ * to the bytes of its response. Allocates nothing.
  * @module
  */
 import { MESSAGE_BYTES_MAX, UDP_BYTES_ADVERTISED } from '../dns/limits.ts'
@@ -11,20 +11,20 @@ import type { FastPathPart, FastReplyOptions } from './fast-path-part.ts'
 import type { Plugin } from './plugin.ts'
 import { bytesFor, paddingBlock, udpBytesFor } from './reply-bounds.ts'
 
-/** The quick way through one chain. */
+/** The fast path through one chain. */
 export class FastPath {
-  /** Name of the plugin that answers. */
+  /** The plugin that answers. */
   readonly plugin: string
   private readonly slowPathChecks: readonly NonNullable<FastPathPart['needsSlowPath']>[]
   private readonly prepare: readonly NonNullable<FastPathPart['prepare']>[]
   private readonly accepts: readonly NonNullable<FastPathPart['accepts']>[]
   private readonly answered: readonly NonNullable<FastPathPart['answered']>[]
   private readonly answers: NonNullable<FastPathPart['answer']>
-  /** What all replies are like, as far as no client and no query change it. */
+  /** Options that all responses share, before clients and queries change them. */
   private readonly defaults: FastReplyOptions = defaultOptions()
   private readonly options: FastReplyOptions = defaultOptions()
 
-  /** @param parts of the plugins before the one that answers */
+  /** @param parts of the plugins before the answering one */
   constructor(
     plugin: string,
     parts: readonly FastPathPart[],
@@ -40,7 +40,7 @@ export class FastPath {
     Object.assign(this.options, this.defaults)
   }
 
-  /** Whether a plugin before the one that answers has to see a query itself. */
+  /** Whether a plugin before the answering one has to see the request. */
   needsSlowPath(query: Query, client: Client): boolean {
     const { slowPathChecks } = this
     for (let i = 0; i < slowPathChecks.length; i++) {
@@ -49,9 +49,9 @@ export class FastPath {
     return false
   }
 
-  /** Writes the reply to a query and returns its size; 0 when it has to take the long way. */
+  /** Writes the response and returns its size; 0 when the query must take the slow path. */
   answer(query: Query, client: Client, reply: ReplyWriter): number {
-    // Who we are is told by an option, and options are for the long way.
+    // The fast path writes no EDNS options, and NSID is one.
     if (query.wantsNsid || query.isOptOdd) return 0
     if (this.needsSlowPath(query, client)) return 0
     const { options, accepts, answered } = this
@@ -73,7 +73,7 @@ export class FastPath {
     return size
   }
 
-  /** Has plugins say what the reply to a query is to be like, whatever they said of the last. */
+  /** Resets the options of the last response, and lets plugins set those of this one. */
   private prepareFor(query: Query): void {
     const { options, defaults, prepare } = this
     options.udpBytes = defaults.udpBytes
@@ -109,7 +109,7 @@ function defaultOptions(): FastReplyOptions {
   }
 }
 
-/** Makes the quick way through plugins in the order in which they act; `undefined` without one. */
+/** Compiles the fast path; `undefined` if a plugin before the answering one has no part in it. */
 export function compileFastPath(plugins: readonly Plugin[]): FastPath | undefined {
   const parts: FastPathPart[] = []
   for (const { name, serve, fastPath } of plugins) {

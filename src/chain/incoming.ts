@@ -26,18 +26,18 @@ let slabUsed = 0
 export class Incoming {
   /** The parse of the message, as far as it got. */
   query: Query = new Query()
-  /** The same query, or why the message is refused. */
+  /** The same query, or the reason to refuse the message. */
   parsed: Query | Refusal = parseQuery(EMPTY, this.query)
   client: Client = NO_CLIENT
 
-  /** Reads a message, which nobody may write to from now on. Returns itself. */
+  /** Parses a message, whose bytes must not change afterwards. Returns itself. */
   read(message: Uint8Array, client: Client): this {
     this.parsed = parseQuery(message, this.query)
     this.client = client
     return this
   }
 
-  /** Hands the query over for good: the next message is read into another one. */
+  /** Hands over the query: the next message is parsed into a new one. */
   takeQuery(): Query {
     const { query } = this
     this.query = new Query()

@@ -1,6 +1,6 @@
 /**
- * Plugins of CoreDNS that are left out on purpose: why, and what does their work. The README's
- * table of them is held to this one.
+ * Plugins of CoreDNS that kubedoh leaves out: the reason, and what to use instead. A test compares
+ * the README's table with this one.
  * @module
  */
 
@@ -47,7 +47,7 @@ export const LEFT_OUT: readonly LeftOut[] = [
   },
 ]
 
-/** Says of a plugin that is left out why, and what to do; `undefined` of any other. */
+/** Returns the error for a plugin that is left out; `undefined` for any other. */
 export function leftOutBecause(plugin: string): string | undefined {
   const group = LEFT_OUT.find(({ plugins }) => plugins.includes(plugin))
   return group && `plugin "${plugin}" is not supported: ${group.reason}; ${group.instead}`

@@ -1,5 +1,5 @@
 /**
- * What is served at one port: the zones of all server blocks there, the longest first.
+ * A listener: one port with the zones of all its server blocks, the longest first.
  * @module
  */
 
@@ -22,11 +22,11 @@ export type Listener = {
   /** Addresses or interfaces, none for all. */
   readonly addresses: readonly string[]
   readonly except: readonly string[]
-  /** Of the connections to it. */
+  /** Bounds of its connections. */
   readonly bounds: ConnectionBounds
-  /** For TLS; without it, what comes over `tls` and `https` is not encrypted. */
+  /** Absent: `tls` and `https` are not encrypted. */
   readonly tls?: TlsService
-  /** Connections over HTTP at a time; the runtime's bound when left out. */
+  /** Concurrent HTTP connections; the runtime's bound when absent. */
   readonly httpConnectionsMax?: number
   /** Sorted by length, the longest first. */
   readonly zones: readonly ServedZone[]
@@ -35,10 +35,10 @@ export type Listener = {
 
 /**
  * Finds the chain for a query: that of the longest zone above its name. A DS record belongs to the
- * parent of the zone that it is named after (RFC 4035 §3.1.4.1), so a parent goes first when it is
- * here; a block for the root is none, for it only relays. Of blocks with the same zone, the first
- * that admits the query serves it. A block that lies within a zone which the client may not see is
- * not there for it, and for names that are not its own to see only blocks that relay them are.
+ * parent zone (RFC 4035 §3.1.4.1), so a parent is preferred if it is served here; the root does not
+ * count, because its block only forwards. If blocks share a zone, the first that admits the query
+ * serves it. Skips blocks within a zone that is hidden from the client; for names outside the
+ * client's origins, only blocks that forward them count.
  */
 export function findChain(listener: Listener, query: Query, client: Client): Chain | undefined {
   const { zones } = listener
@@ -56,7 +56,7 @@ export function findChain(listener: Listener, query: Query, client: Client): Cha
   return own
 }
 
-/** A block that begins above the hidden zone has other names as well. */
+/** A block above the hidden zone has other names, too. */
 function isHidden(
   { zone, chain }: ServedZone,
   query: Query,

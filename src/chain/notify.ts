@@ -1,5 +1,5 @@
 /**
- * Answers to notices of other servers that a zone has changed (RFC 1996).
+ * Answers NOTIFY messages: another server reports that a zone has changed (RFC 1996).
  * @module
  */
 import { MESSAGE_BYTES_MAX } from '../dns/limits.ts'
@@ -13,8 +13,8 @@ import type { MessageSigner } from './message-signer.ts'
 import { signed } from './message-signer.ts'
 
 /**
- * Hands a notice to the plugins of the block for its zone.
- * @returns the reply, or that there is to be none; `undefined` for what is no notice, or for nobody
+ * Passes a NOTIFY to the plugins of the block for its zone.
+ * @returns the response, if any; `undefined` if the message is no NOTIFY, or for no plugin
  */
 export function answerNotify(
   listener: Listener,

@@ -1,15 +1,14 @@
 /**
- * Which plugins are waited for before a server says that it is ready: those of the server blocks
- * that have `ready` themselves.
+ * Readiness: the plugins of all server blocks with `ready` must be able to answer.
  * @module
  */
 
 import type { Chain } from './chain.ts'
 import type { Plugin } from './plugin.ts'
 
-type Watched = { readonly plugin: Plugin; readonly isWatchedOn: boolean }
+type Watched = { readonly plugin: Plugin; readonly isMonitored: boolean }
 
-/** Looks at the plugins of some chains. */
+/** Watches the plugins of chains. */
 export class Readiness {
   private watched: readonly Watched[]
 
@@ -17,15 +16,15 @@ export class Readiness {
     this.watched = chains.flatMap(({ plugins, features }) => {
       const ready = features.find(({ kind }) => kind === 'ready')
       if (ready?.kind !== 'ready') return []
-      const isWatchedOn = ready.monitor === 'continuously'
-      return plugins.map((plugin) => ({ plugin, isWatchedOn }))
+      const isMonitored = ready.monitor === 'continuously'
+      return plugins.map((plugin) => ({ plugin, isMonitored }))
     })
   }
 
   /** Names of the plugins that cannot answer yet, each once, sorted. */
   waiting(): string[] {
     const waiting = this.watched.filter(({ plugin }) => plugin.isReady?.() === false)
-    const isDone = (one: Watched): boolean => !one.isWatchedOn && !waiting.includes(one)
+    const isDone = (one: Watched): boolean => !one.isMonitored && !waiting.includes(one)
     this.watched = this.watched.filter((one) => !isDone(one))
     return [...new Set(waiting.map(({ plugin }) => plugin.name))].sort()
   }

@@ -1,5 +1,5 @@
 /**
- * How large replies may be, and how padded, by who asks.
+ * The size and the padding of responses, by client.
  * @module
  */
 import { MESSAGE_BYTES_MAX, UDP_BYTES_ADVERTISED, UDP_BYTES_MIN } from '../dns/limits.ts'
@@ -7,35 +7,35 @@ import type { Query } from '../dns/query.ts'
 import type { Client } from './client.ts'
 
 /**
- * Largest UDP response, whatever a client says that it takes, unless `bufsize` says otherwise:
- * anybody may forge the address of a query, and larger ones are fragmented (RFC 9715 §3.1).
+ * Largest UDP response, whatever size a client advertises, unless `bufsize` changes it: source
+ * addresses can be forged, and larger datagrams are fragmented (RFC 9715 §3.1).
  */
 const UDP_BYTES_MAX = UDP_BYTES_ADVERTISED
-/** Largest size of the client's that we repeat. */
+/** Largest advertised size that a response repeats. */
 const REPEATED_MAX = 4096
 /** Size that replies over encrypted transports are padded to a multiple of (RFC 8467 §4.1). */
 export const PADDING_BLOCK: number = 468
 
-/** Bytes that a UDP response may have: what the client says that it takes, within our bounds. */
+/** Returns the largest UDP response: the client's advertised size, within our bounds. */
 export function udpBytesFor({ udpBytes }: Query): number {
   return Math.min(Math.max(udpBytes, UDP_BYTES_MIN), UDP_BYTES_MAX)
 }
 
-/** Bytes that a reply over anything but UDP may have. */
+/** Returns the largest response over other transports than UDP. */
 export function bytesFor({ hasEdns }: Query, { bytesMax }: Client): number {
   return hasEdns || bytesMax === undefined ? MESSAGE_BYTES_MAX : bytesMax
 }
 
 /**
- * Bytes that we say we take: our own number (RFC 6891 §6.2.3), and the client's, as CoreDNS has it
- * always, where EDNS is not what it should be.
+ * Returns the UDP size to advertise: our own (RFC 6891 §6.2.3), or, for malformed EDNS, the
+ * client's, as CoreDNS always does.
  */
 export function advertisedTo(query: Query): number {
   if (!query.isOptOdd) return UDP_BYTES_ADVERTISED
   return Math.min(Math.max(query.udpBytes, UDP_BYTES_MIN), REPEATED_MAX)
 }
 
-/** What replies to a client are padded to a multiple of; 0 for nothing. */
+/** Returns the block that responses to a client are padded to; 0 for no padding. */
 export function paddingBlock({ transport }: Client): number {
   return transport === 'https' || transport === 'tls' ? PADDING_BLOCK : 0
 }

@@ -1,5 +1,5 @@
 /**
- * What CoreDNS counts of requests: how many, how large, how long, with what answer.
+ * CoreDNS's metrics of requests: count, size, duration and response code.
  * @module
  */
 import { hasIPv6Form } from '../dns/address.ts'
@@ -46,7 +46,7 @@ const RESPONSES = {
   labels: ['server', 'zone', 'view', 'rcode', 'plugin'],
 }
 
-/** Types that are counted by name; the rest are `other`, so that nobody can make series at will. */
+/** Types with series of their own; the rest are `other`, so that clients cannot create series. */
 const COUNTED_TYPES: ReadonlySet<number> = new Set([
   TYPE.A,
   TYPE.AAAA,
@@ -93,7 +93,7 @@ export function serverIndex(servers: readonly ServerAddress[], { localAddress }:
   return 0
 }
 
-/** What is counted of requests of a type, over one protocol, from addresses of one family. */
+/** The series of requests of one type, protocol and address family. */
 type Kind = {
   readonly requests: Series
   readonly requestSizes: HistogramSeries

@@ -40,11 +40,11 @@ import type { Request, Trace } from './request.ts'
 import { sendTransfer } from './zone-transfer.ts'
 
 /**
- * What goes back as it came to who asks for our identifier (RFC 5001), where nobody has an option
- * of its own to send: so CoreDNS does it. An empty identifier says that there is none.
+ * Options that a response to an NSID request (RFC 5001) repeats if no plugin adds options, as
+ * CoreDNS does. An empty identifier means that the server has none.
  */
 const MIRRORED: ReadonlySet<number> = new Set([OPTION.NSID, OPTION.COOKIE])
-/** Why a query is refused for which there is no server block. */
+/** The reason for refusing a query without a server block. */
 const NO_BLOCK = extendedError(EXTENDED_ERROR.NOT_AUTHORITATIVE)
 const { IN } = CLASS
 const PANICS = {
@@ -67,14 +67,14 @@ const OVERLOADED = extendedError(EXTENDED_ERROR.OTHER, 'too many queries under w
 /** Look-ups within look-ups. */
 const DEPTH_MAX = 10
 
-/** What to look up, on behalf of a request at a depth of such look-ups. */
+/** A look-up on behalf of a request, at a depth of nested look-ups. */
 type Lookup = {
   readonly name: Uint8Array
   readonly type: number
   readonly depth: number
-  /** The query on whose behalf it is: its flags and its EDNS go along, as it is the same client. */
+  /** The query that causes the look-up, whose flags and EDNS it takes over. */
   readonly query?: Query
-  /** Where the request's spans are taken down. */
+  /** The spans of the request's trace. */
   readonly spans?: Trace['spans']
 }
 
@@ -121,7 +121,7 @@ export class Resolver {
     return size > 0 ? size : this.answerOnSlowPath(listener, incoming)
   }
 
-  /** Answers a message by way of requests, which every plugin may see and change. */
+  /** Answers a message with a request that every plugin may see and change. */
   answerOnSlowPath(listener: Listener, incoming: Incoming): MaybePromise<Uint8Array | undefined> {
     return this.answerTraced(listener, incoming, undefined)
   }
@@ -154,38 +154,38 @@ export class Resolver {
     return this.answerBy(chain, this.request(incoming.takeQuery(), from))
   }
 
-  /** All that the chains ask of their runtime. */
+  /** The features of all chains. */
   get features(): Chain['features'] {
     return this.chains.flatMap(({ features }) => features)
   }
 
-  /** What the chains say to people about their configuration. */
+  /** The warnings of all chains for the operator. */
   get notices(): readonly Problem[] {
     return this.chains.flatMap(({ notices }) => notices)
   }
 
-  /** Begins what plugins do beside queries. */
+  /** Starts the background work of plugins. */
   start(): void {
     for (const { start } of this.plugins) start?.()
   }
 
-  /** Ends it. */
+  /** Ends the background work of plugins. */
   stop(): void {
     for (const { stop } of this.plugins) stop?.()
   }
 
-  /** Names of the plugins that cannot answer yet, of the blocks whose `ready` asks for it. */
+  /** Returns the plugins that cannot answer yet, of blocks with `ready`. */
   notReady(): string[] {
     return this.readiness.waiting()
   }
 
-  /** Asks for a name on behalf of a client. */
+  /** Resolves a name on behalf of a client. */
   lookup(
     listener: Listener,
     client: Client,
     { spans, depth, query: from, name, type }: Lookup,
   ): MaybePromise<Outcome> {
-    if (depth > DEPTH_MAX) return failure(RCODE.SERVFAIL, 'look-ups lead to look-ups')
+    if (depth > DEPTH_MAX) return failure(RCODE.SERVFAIL, 'too many nested look-ups')
     const query = parseQuery(writeQuery({ name, type, ...(from && ofClient(from)) }))
     const chain = query.kind === 'query' ? findChain(listener, query, client) : undefined
     if (query.kind === 'refusal' || chain === undefined) return failure(RCODE.REFUSED)
@@ -251,7 +251,7 @@ export class Resolver {
   }
 
   /**
-   * Answers a message from what is at hand, without allocating anything.
+   * Answers a message on the fast path, without allocations.
    * @returns size of the response, which is in the writer; 0 when it has to take the slow path
    */
   private answerOnFastPath(listener: Listener, incoming: Incoming, writer: ReplyWriter): number {
@@ -287,7 +287,7 @@ export class Resolver {
     return reply
   }
 
-  /** A plugin that throws leaves the query to the long way, which has an answer to that too. */
+  /** After an exception, the query takes the slow path, which answers SERVFAIL. */
   private tryFastPath(
     fastPath: FastPath,
     { query, client }: Incoming,
@@ -301,7 +301,7 @@ export class Resolver {
     }
   }
 
-  /** Whoever looks on must not keep the client from its answer. */
+  /** An exception in an observer does not keep the client from its response. */
   private observe(observers: Chain['observers'], observation: Observation): void {
     try {
       for (let i = 0; i < observers.length; i++) observers[i]?.(observation)
@@ -310,7 +310,7 @@ export class Resolver {
     }
   }
 
-  /** A plugin that throws is our fault: the client gets a server failure, and the log says why. */
+  /** Logs an exception of a plugin; the client gets SERVFAIL. */
   private panic(error: unknown): Outcome {
     const text = error instanceof Error ? (error.stack ?? error.message) : String(error)
     this.host.log({ level: 'error', message: 'a plugin failed', error: text })
@@ -345,7 +345,7 @@ function isTransfer({ type }: Query): boolean {
   return type === TYPE.AXFR || type === TYPE.IXFR
 }
 
-/** What a query that is made for another takes over from it (CoreDNS, plugin/pkg/upstream). */
+/** Returns the fields that a look-up takes over from its query (CoreDNS, plugin/pkg/upstream). */
 function ofClient(query: Query): Omit<QueryFields, 'name' | 'type'> {
   const { id, hasEdns, udpBytes, wantsDnssec, bytes, optionsStart, optionsBytes } = query
   return {

@@ -13,15 +13,14 @@ import type { Client } from './client.ts'
 import type { MessageSigner } from './message-signer.ts'
 import { signed } from './message-signer.ts'
 
-/** Bytes of records, uncompressed, that one message is filled with. */
+/** Bytes of uncompressed records in one message. */
 const FILL_BYTES = 16_384
 /** Owner, type, class, TTL and length of a record at most, beside its rdata. */
 const RECORD_HEAD_BYTES = 10
 
 /**
  * Sends all messages but the last by `client.sendAhead`.
- * @param signer what signs each message
- * @returns the last; a refusal when the client can take only one and there are more
+ * @returns the last; a refusal if the client takes only one and there are more
  */
 export async function sendTransfer(
   query: Query,

@@ -1,5 +1,5 @@
 /**
- * SOA and NS records that a plugin makes for a zone of its own.
+ * SOA and NS records of zones that a plugin generates.
  * @module
  */
 import { concatBytes, writeUint32 } from '../bytes/bytes.ts'
@@ -12,18 +12,18 @@ const REFRESH_SECONDS = 7200
 const RETRY_SECONDS = 1800
 const EXPIRE_SECONDS = 86400
 
-/** A zone and who is responsible for it. */
+/** A zone and its authority. */
 export type Authority = {
   /** Absolute. */
   readonly zone: Uint8Array
-  /** The primary name server, and the mailbox of who runs it, as names below the zone. */
+  /** The primary name server and the operator's mailbox, as names below the zone. */
   readonly primary: Uint8Array
   readonly mailbox: Uint8Array
   /** TTL of the records, and of negative answers. */
   readonly ttlSeconds: number
 }
 
-/** Makes the SOA record; names that are too long below the zone are left out of it. */
+/** Returns the SOA record; a name too long for the zone becomes the zone itself. */
 export function soaRecord(authority: Authority, serial: number): ResourceRecord {
   const { zone, primary, mailbox, ttlSeconds } = authority
   const numbers = new Uint8Array(20)
@@ -35,7 +35,7 @@ export function soaRecord(authority: Authority, serial: number): ResourceRecord 
   return { owner: zone, type: TYPE.SOA, class: CLASS.IN, ttlSeconds, rdata }
 }
 
-/** Makes the record of a name server, a name below the zone. */
+/** Returns the NS record for a name server below the zone. */
 export function nsRecord({ zone, ttlSeconds }: Authority, server: Uint8Array): ResourceRecord {
   const rdata = below(server, zone)
   return { owner: zone, type: TYPE.NS, class: CLASS.IN, ttlSeconds, rdata }

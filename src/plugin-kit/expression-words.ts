@@ -1,5 +1,5 @@
 /**
- * Expressions in a Corefile, where blanks part them into words.
+ * Expressions in a Corefile, which reads them as words separated by blanks.
  * @module
  */
 import { configError, type Position } from '../corefile/problem.ts'
@@ -25,7 +25,7 @@ export function compileWords<C>(
   }
 }
 
-/** Finds the word that a character of the joined text is in; the last for what is beyond. */
+/** Finds the word at an index of the joined text; the last word for an index beyond it. */
 function wordAt(words: readonly Word[], at: number): Word | undefined {
   let end = -1
   const found = words.find(({ text }) => {

@@ -1,5 +1,5 @@
 /**
- * What expressions in `view` and `template` know of a query
+ * The functions of a query for expressions in `view` and `template`
  * (CoreDNS, plugin/pkg/expression, request/request.go).
  * @module
  */
@@ -15,15 +15,15 @@ import { textOf } from '../expression/built-in.ts'
 import { ExpressionError } from '../expression/errors.ts'
 import { BOOL, INT, STRING, type Type } from '../expression/type.ts'
 
-/** What an expression is evaluated for. */
+/** The query that an expression is evaluated for. */
 export type QueryContext = ClientQuery & {
-  /** What plugins know, by label; `undefined` for nothing. */
+  /** Metadata of plugins by label; `undefined` for none. */
   readonly metadata: (label: string) => string | undefined
 }
 
 /** Bytes of a message over TCP, which clients there are held to take. */
 const TCP_BYTES = 65_535
-/** Addresses, and blocks of them, that stay parsed; one more, and it begins anew. */
+/** Parsed addresses and networks in memory; when it is full, the memory is cleared. */
 const PARSED_MAX = 4096
 
 /** Returns CoreDNS's functions by name. */
@@ -63,7 +63,7 @@ function replyBytes({ query, client }: QueryContext): bigint {
   return BigInt(client.transport === 'udp' ? Math.max(query.udpBytes, UDP_BYTES_MIN) : TCP_BYTES)
 }
 
-/** Blocks of addresses, and the addresses that are looked for in them, each parsed once. */
+/** Networks and the addresses that are looked up in them, each parsed once. */
 class Networks {
   private readonly networks = new Map<string, Network>()
   private readonly addresses = new Map<string, Uint8Array>()

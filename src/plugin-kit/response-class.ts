@@ -1,5 +1,5 @@
 /**
- * What kind of response a message is, as `cache` and `log` sort them
+ * The kind of a response, as `cache` and `log` classify it
  * (github.com/coredns/coredns, plugin/pkg/response).
  * @module
  */
@@ -14,10 +14,10 @@ export type ResponseKind =
   | 'server-error'
   | 'other-error'
 
-/** Sets of kinds, as `log` names them. */
+/** Classes of kinds, in the words of CoreDNS's `log`. */
 export type ResponseClass = 'success' | 'denial' | 'error'
 
-/** Facts of a response that its kind follows from. */
+/** The facts that determine the kind of a response. */
 export type ResponseFacts = {
   readonly rcode: number
   readonly answerCount: number
@@ -27,7 +27,7 @@ export type ResponseFacts = {
   readonly hasNs: boolean
 }
 
-/** Sorts a response by kind. */
+/** Returns the kind of a response. */
 export function responseKind({ rcode, answerCount, hasSoa, hasNs }: ResponseFacts): ResponseKind {
   switch (rcode) {
     case RCODE.NOERROR:
@@ -44,7 +44,7 @@ export function responseKind({ rcode, answerCount, hasSoa, hasNs }: ResponseFact
   }
 }
 
-/** Sorts a kind into its class. */
+/** Returns the class of a kind. */
 export function responseClass(kind: ResponseKind): ResponseClass {
   switch (kind) {
     case 'answer':

@@ -4,12 +4,12 @@
  */
 import { parseName } from '../dns/name.ts'
 
-/** Names in a search list; those beyond are passed over. */
+/** Names in a search list; later ones are ignored. */
 const NAMES_MAX = 32
 
 /**
  * Reads the search list in a file's text: names in lower case, absolute. The last line `search` or
- * `domain` counts. What is no name is passed over.
+ * `domain` counts. Ignores invalid names.
  */
 export function parseSearchList(text: string): Uint8Array[] {
   let names: readonly string[] = []

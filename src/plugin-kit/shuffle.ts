@@ -1,5 +1,5 @@
 /**
- * Random order.
+ * Shuffling.
  * @module
  */
 

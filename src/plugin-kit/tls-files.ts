@@ -1,6 +1,6 @@
 /**
- * The `tls` option of plugins that are clients of others (CoreDNS, plugin/pkg/tls): which files say
- * who we are and whom we believe.
+ * The `tls` option of plugins that connect to servers (CoreDNS, plugin/pkg/tls): files with our
+ * certificate and key, and with the certificate authorities that we trust.
  * @module
  */
 

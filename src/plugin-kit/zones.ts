@@ -1,6 +1,5 @@
 /**
- * Zones of a plugin: which is the closest above a name, and from which a plugin lets names fall
- * through.
+ * Zones of a plugin: the closest above a name, and those with `fallthrough`.
  * @module
  */
 import { isSubdomain } from '../dns/name.ts'
@@ -31,7 +30,7 @@ export function closestZoneIndex(zones: readonly Uint8Array[], query: Query): nu
 /** Zones whose unknown names go on to the next plugin; `undefined` for none. */
 export type Fallthrough = readonly Uint8Array[] | undefined
 
-/** Tells whether an unknown name goes on. */
+/** Whether an unknown name goes on to the next plugin. */
 export function fallsThrough(zones: Fallthrough, name: Uint8Array): boolean {
   return zones !== undefined && closestZone(zones, name) !== undefined
 }

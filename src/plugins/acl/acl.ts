@@ -1,5 +1,5 @@
 /**
- * The `acl` plugin: answers, refuses, empties or drops queries by who asks for what (CoreDNS,
+ * The `acl` plugin: answers, refuses, empties or drops queries by client and type (CoreDNS,
  * plugin/acl).
  * @module
  */
@@ -32,7 +32,7 @@ type Policy = {
 
 type Rule = { readonly zones: readonly Uint8Array[]; readonly policies: readonly Policy[] }
 
-/** What has to be done about a query, and the rule that says so. */
+/** The verdict on a query, and the rule that gives it. */
 type Verdict = { readonly action: Exclude<Action, 'allow'>; readonly rule: Rule }
 
 /** A rule as far as it is about one client. */
@@ -41,7 +41,7 @@ type ClientRule = {
   readonly policies: readonly (Pick<Policy, 'types'> & { readonly verdict: Verdict | undefined })[]
 }
 
-/** Clients whose rules are kept at hand; one more, and it begins anew. */
+/** Clients in the cache of rules; when it is full, the cache is cleared. */
 const CLIENTS_MAX = 4096
 const ALL = '*'
 const NO_RULE: ClientRule = { zones: [], policies: [] }
@@ -144,7 +144,7 @@ class ClientRules {
 
   /** Finds what is to be done about a query; `undefined` for nothing. */
   judge(query: Query, address: string): Verdict | undefined {
-    // Most names are not in the zone of any rule, whoever asks.
+    // Most names are in the zone of no rule.
     if (!isWithinAny(this.zones, query)) return undefined
     const rules = this.known.get(address) ?? this.learn(address)
     for (let i = 0; i < rules.length; i++) {
@@ -153,7 +153,7 @@ class ClientRules {
       for (let j = 0; j < policies.length; j++) {
         const policy = policies[j]
         if (policy?.types?.has(query.type) === false) continue
-        // To be allowed by one rule is to be allowed by those behind it as well.
+        // To be allowed by one rule is to be allowed by those after it as well.
         return policy?.verdict
       }
     }
@@ -167,7 +167,7 @@ class ClientRules {
       const policies = applying.map(({ types, action }) => {
         return { types, verdict: action === 'allow' ? undefined : { action, rule } }
       })
-      // Who cannot tell where a query comes from must not let it in.
+      // Without a client address, a rule must not allow the query.
       return address === undefined ? { ...rule, policies: [blockAll(rule)] } : { ...rule, policies }
     })
     if (this.known.size >= CLIENTS_MAX) this.known.clear()
@@ -226,7 +226,7 @@ function parseSections(words: readonly Word[]): Sections {
     const own = size < 0 ? rest : rest.slice(0, size)
     if (own.length === 0) throw configError(head, `nothing stands behind "${head.text}"`)
     const before = sections[name] ?? []
-    // What stands behind a "*" is not even looked at, and all of a kind are all of a kind.
+    // What stands after a "*" is not even looked at, and all of a kind are all of a kind.
     const star = own.findIndex(({ text }) => text === ALL)
     sections[name] = [...before, ...(star < 0 ? own : own.slice(0, star + 1))]
     at += own.length + 1

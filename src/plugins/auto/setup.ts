@@ -26,7 +26,7 @@ const setup: Setup = (directives, { host, zones, pathOf, peers }) => {
   const folder = new ZoneFolder(host, { ...options, folder: pathOf(options.folder) })
   if (options.folder !== '') folder.look()
   const { keepers } = folder
-  const tell = (zone: Uint8Array): void => {
+  const notify = (zone: Uint8Array): void => {
     tellPeers(peers(), zone)
   }
   const plugin: Plugin = {
@@ -41,8 +41,8 @@ const setup: Setup = (directives, { host, zones, pathOf, peers }) => {
     ...zoneHooks(keepers),
     start: () => {
       if (options.folder === '') return
-      for (const { source } of keepers.values()) tell(source.origin)
-      folder.start(tell)
+      for (const { source } of keepers.values()) notify(source.origin)
+      folder.start(notify)
     },
     stop: () => {
       folder.stop()

@@ -24,7 +24,7 @@ export class ZoneFolder {
 
   /**
    * Looks at which files there are, and at each. Of two files of one zone, the first is taken. A
-   * file that is wrong is told of in the log.
+   * file that is wrong is logged.
    * @returns zones that are new or changed
    */
   look(): Uint8Array[] {
@@ -39,7 +39,7 @@ export class ZoneFolder {
     for (const { source } of [...this.keepers.values()]) {
       if (files.has(nameKey(source.origin))) continue
       this.keepers.delete(source.origin)
-      this.tell('info', 'a zone is gone with its file', source)
+      this.report('info', 'a zone is gone with its file', source)
     }
     return changed
   }
@@ -68,7 +68,7 @@ export class ZoneFolder {
       const key = nameKey(origin)
       const first = files.get(key)
       if (first === undefined) files.set(key, { origin, file })
-      else this.tell('debug', `a zone has another file, "${first.file}"`, { origin, file })
+      else this.report('debug', `a zone has another file, "${first.file}"`, { origin, file })
     }
     return files
   }
@@ -83,11 +83,11 @@ export class ZoneFolder {
       return true
     }
     const reason = loaded.kind === 'wrong' ? loaded.reason : 'it cannot be read'
-    this.tell('warning', `a zone file is not used: ${reason}`, source)
+    this.report('warning', `a zone file is not used: ${reason}`, source)
     return false
   }
 
-  private tell(
+  private report(
     level: 'debug' | 'info' | 'warning',
     message: string,
     { origin, file }: { readonly origin: Uint8Array; readonly file: string },

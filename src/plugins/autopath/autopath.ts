@@ -1,7 +1,7 @@
 /**
  * The `autopath` plugin: walks a client's search list on its behalf, so that one query is enough
- * (CoreDNS, plugin/autopath). Who asks for a name with the first element of its list behind it gets
- * the answer of the first element that has one, behind an alias.
+ * (CoreDNS, plugin/autopath). Who asks for a name with the first element of its list after it gets
+ * the answer of the first element that has one, after a CNAME.
  *
  * The first element itself is answered as without this plugin, where CoreDNS fails.
  * @module
@@ -130,14 +130,14 @@ function search(request: Request, next: Next, { path, successes }: Search): Mayb
   const base = name.subarray(0, name.length - (path[0] ?? ROOT).length)
   const attempt = (index: number, first?: Outcome): MaybePromise<Outcome> => {
     const element = path[index]
-    const asked = element && joinName(base, element)
+    const candidate = element && joinName(base, element)
     if (element === undefined) return first ?? next(request)
-    if (asked === undefined) return attempt(index + 1, first)
-    return andThen(next(deriveRequest(request, { name: asked })), (outcome) => {
+    if (candidate === undefined) return attempt(index + 1, first)
+    return andThen(next(deriveRequest(request, { name: candidate })), (outcome) => {
       if (outcome.kind === 'drop' || outcome.kind === 'transfer') return outcome
       if (outcome.kind === 'failure' && outcome.reason !== undefined) return outcome
       if (outcome.kind === 'failure' || outcome.rcode === RCODE.NXDOMAIN) {
-        return attempt(index + 1, first ?? spelled(outcome, asked))
+        return attempt(index + 1, first ?? spelled(outcome, candidate))
       }
       successes.value++
       return aliased(outcome, name)
@@ -146,16 +146,16 @@ function search(request: Request, next: Next, { path, successes }: Search): Mayb
   return attempt(0)
 }
 
-/** Has the reply say what was asked in place of the query, as CoreDNS does. */
+/** Puts the resolved name in place of the query name, as CoreDNS does. */
 function spelled(outcome: Outcome, questionName: Uint8Array): Outcome {
   return outcome.kind === 'reply' ? { ...outcome, questionName } : outcome
 }
 
-/** Puts an alias in front that leads from the name to the first other one that has a record. */
+/** Puts a CNAME in front that leads from the name to the first other one that has a record. */
 function aliased(reply: Reply, owner: Uint8Array): Reply {
   const target = reply.answer.find((record) => !equalNames(record.owner, owner))
   if (target === undefined) return reply
   const { ttlSeconds, owner: rdata } = target
-  const alias = { owner, type: TYPE.CNAME, class: CLASS.IN, ttlSeconds, rdata }
-  return { ...reply, answer: [alias, ...reply.answer] }
+  const cname = { owner, type: TYPE.CNAME, class: CLASS.IN, ttlSeconds, rdata }
+  return { ...reply, answer: [cname, ...reply.answer] }
 }

@@ -92,14 +92,14 @@ export class Cache {
       if (good !== undefined && -secondsLeft(good, nowMs) < seconds)
         return this.hit('success', good)
     }
-    const denied = this.denial.find(key, nowMs, seconds)
+    const negative = this.denial.find(key, nowMs, seconds)
     // A failure passes; what was good before is better than that.
-    if (denied !== undefined && denied.reply.rcode !== RCODE.SERVFAIL) {
-      return this.hit('denial', denied)
+    if (negative !== undefined && negative.reply.rcode !== RCODE.SERVFAIL) {
+      return this.hit('denial', negative)
     }
     const entry = this.success.find(key, nowMs, seconds)
     if (entry !== undefined) return this.hit('success', entry)
-    return denied && this.hit('denial', denied)
+    return negative && this.hit('denial', negative)
   }
 
   private hit(half: Half, entry: Entry): Entry {
@@ -196,7 +196,7 @@ export class Cache {
         ? this.keepBetter(lookup, outcome)
         : outcome.kind === 'reply' && this.keep(lookup, outcome)
       this.endRefresh(entry, Boolean(kept))
-      // How popular it is goes along to the new entry.
+      // The new entry keeps the popularity of the old one.
       const fresh = this.denial.peek(lookup.key) ?? this.success.peek(lookup.key)
       if (!kept || fresh === undefined || fresh === entry) return
       fresh.hits = entry.hits
@@ -273,7 +273,7 @@ export class Cache {
       isRefreshing: false,
       retryAfterMs: 0,
     })
-    // What is there now is not denied any more.
+    // A positive response replaces the negative one.
     if (half === 'success' && (isAnswer || !prefersPositive)) this.denial.remove(key)
     this.metrics.entries.success.value = this.success.size
     this.metrics.entries.denial.value = this.denial.size
@@ -283,7 +283,7 @@ export class Cache {
 /** A request, where its reply is kept, and whom to ask for it. */
 type Lookup = { readonly key: string; readonly request: Request; readonly next: Next }
 
-/** The request with AD, so that who asks next with AD can be told (RFC 6840 §5.7). */
+/** The request with AD, so that a later query with AD can use the entry (RFC 6840 §5.7). */
 function authentic(request: Request): Request {
   const { flags } = request.query
   if ((flags & FLAG.AD) !== 0) return request

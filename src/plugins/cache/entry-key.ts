@@ -1,5 +1,5 @@
 /**
- * Which questions are the same for a cache.
+ * The keys of cache entries.
  * @module
  */
 
@@ -10,8 +10,8 @@ import { nameKey } from '../../dns/name.ts'
 import { FLAG } from '../../dns/query.ts'
 
 /**
- * Makes the key of a question. DO and CD change what upstreams answer, so they are part of it (RFC
- * 4035 §3.2), as are what the client may see, and options that go to upstreams, such as a client's
+ * Returns the key of a question. It includes DO and CD, which change responses of upstreams (RFC
+ * 4035 §3.2), the client's visibility, and options that go to upstreams, such as the client's
  * network (RFC 7871 §7.3).
  */
 export function entryKey(request: Request): string {
@@ -23,6 +23,6 @@ export function entryKey(request: Request): string {
 }
 
 function optionsKey(request: Request): string {
-  const telling = optionsOf(request).filter(({ code }) => !isBetweenNeighbours(code))
-  return telling.map(({ code, data }) => `${code}:${data}`).join(';')
+  const forwarded = optionsOf(request).filter(({ code }) => !isBetweenNeighbours(code))
+  return forwarded.map(({ code, data }) => `${code}:${data}`).join(';')
 }

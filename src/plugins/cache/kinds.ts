@@ -15,7 +15,7 @@ import type { Bounds } from './options.ts'
 /** TTL of what has no TTL of its own. */
 const TTL_SECONDS_FALLBACK = 5
 
-/** Sorts a reply: an alias that leads to no record of the type is no data, if an SOA says so. */
+/** Sorts a reply: a CNAME without a record of the type is NODATA if there is an SOA record. */
 export function cacheKind(request: Request, reply: Reply): ResponseKind {
   const hasNs = reply.authority.some(({ type }) => type === TYPE.NS)
   const facts = { rcode: reply.rcode, answerCount: reply.answer.length, hasSoa: hasSoa(reply) }
@@ -25,7 +25,7 @@ export function cacheKind(request: Request, reply: Reply): ResponseKind {
 
 /**
  * Whether a reply may be kept: not errors, nor what was cut, nor transfers, nor what does not say
- * how long a denial holds (RFC 2308 §5), nor what a snapshot has at hand.
+ * how long a negative response is valid (RFC 2308 §5), nor what a snapshot has at hand.
  */
 export function isCacheable(request: Request, reply: Reply, kind: ResponseKind): boolean {
   if (reply.origin === 'snapshot' || reply.truncated || kind === 'other-error') return false
@@ -47,8 +47,8 @@ export function boundedTtl(reply: Reply, kind: ResponseKind, bounds: Bounds): nu
 }
 
 /**
- * Whether an answer section has what was asked for: records of the type at the end of the aliases
- * that begin at the name. Aliases that fork or go round have no end (RFC 2181 §10.1).
+ * Whether an answer section answers the query: records of the type at the end of the CNAMEs
+ * that begin at the name. CNAMEs that fork or go round have no end (RFC 2181 §10.1).
  */
 export function hasAnswer(
   { name, type, class: rrClass }: Pick<Request, 'name' | 'type' | 'class'>,
@@ -83,7 +83,7 @@ function endOfAliases(
   }
 }
 
-/** What a name is an alias of. */
+/** What a name is a CNAME of. */
 function aliasOf(
   name: Uint8Array,
   records: readonly ResourceRecord[],

@@ -27,7 +27,7 @@ export type Bounds = {
 
 /** Which entries to ask for again before their time is up. */
 export type Prefetch = {
-  /** Times that one must have been asked for; 0 for never. */
+  /** Queries for an entry before it is prefetched; 0 for no prefetch. */
   readonly hitsMin: number
   /** The longest pause between these. */
   readonly pauseMsMax: number
@@ -47,7 +47,7 @@ export type Stale = {
   readonly ttlSeconds: number
   /** How long not to ask for them again after that failed. */
   readonly recheckMs: number
-  /** Whether what answers goes before newer denials. */
+  /** Whether positive entries have priority over newer negative ones. */
   readonly prefersPositive: boolean
 }
 
@@ -76,7 +76,7 @@ const SECONDS_MIN = 5
 const SECONDS_MAX = 0xffffffff
 const FAILURE_SECONDS_DEFAULT = 5
 const STALE_MS_DEFAULT = 3_600_000
-/** What failed is asked for again after five minutes at the latest (RFC 2308 §7.1, RFC 8767 §5). */
+/** Longest TTL of a failure, five minutes (RFC 2308 §7.1, RFC 8767 §5). */
 const FAILURE_MS_MAX = 300_000
 
 type Draft = { -readonly [Key in keyof CacheOptions]: CacheOptions[Key] }

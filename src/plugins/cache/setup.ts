@@ -1,5 +1,5 @@
 /**
- * The `cache` plugin: keeps answers of the plugins behind it for a while.
+ * The `cache` plugin: caches responses of the plugins after it.
  *
  * Answers from a snapshot are not kept: looking them up again costs less, and so a name that
  * changes in the cluster never waits for a TTL. Their TTLs are bounded as those of all answers are.
@@ -26,7 +26,7 @@ const setup: Setup = (directives, { host, zones, server, view, block }) => {
     plugins: [
       {
         name: 'cache',
-        fastPath: quickPart(cache, options.zones),
+        fastPath: fastPathPart(cache, options.zones),
         serve: (request, next) =>
           closestZone(options.zones, request.lowerName) === undefined
             ? next(request)
@@ -46,7 +46,7 @@ export const cachePlugin: PluginEntry = {
 }
 
 /** A cache of the root's names, as most are, is for every query: that need not be found out. */
-function quickPart(cache: Cache, zones: readonly Uint8Array[]): FastPathPart {
+function fastPathPart(cache: Cache, zones: readonly Uint8Array[]): FastPathPart {
   if (zones.some((zone) => zone.length === 1)) {
     return { configure: (how) => cache.prepare(how), answered: () => cache.pass() }
   }

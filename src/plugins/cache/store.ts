@@ -14,16 +14,16 @@ export type Entry = {
   /** TTL of all its records when it was kept. */
   readonly ttlSeconds: number
   readonly storedMs: number
-  /** Whether it has what was asked for. */
+  /** Whether it is a positive response. */
   readonly isAnswer: boolean
   /** What had it before, when this has not, and both are wanted. */
   readonly lastGood: Entry | undefined
-  /** How often it was asked for without a long pause. */
+  /** Queries without a long pause. */
   hits: number
   lastHitMs: number
-  /** Whether it is being asked for again. */
+  /** Whether a refresh is under way. */
   isRefreshing: boolean
-  /** Not to be asked for again before this time, because that failed. */
+  /** After a failed refresh, the time of the next attempt. */
   retryAfterMs: number
 }
 

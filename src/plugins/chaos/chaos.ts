@@ -1,5 +1,6 @@
 /**
- * The `chaos` plugin: tells version, authors and name of the server in the class CH (RFC 4892).
+ * The `chaos` plugin: answers queries of class CH for the server's version, authors and hostname
+ * (RFC 4892).
  * @module
  */
 
@@ -19,11 +20,11 @@ import { PROGRAM, VERSION } from '../../telemetry/version.ts'
 const STRING_BYTES_MAX = 255
 const AUTHORS: readonly string[] = [`the ${PROGRAM} authors`]
 
-/** What is told, by name. */
+/** Texts by query name. */
 type Facts = ReadonlyMap<string, () => readonly string[]>
 
 /**
- * Configures `chaos [VERSION [AUTHOR…]]`. Authors come in random order. What else is asked goes on
+ * Configures `chaos [VERSION [AUTHOR…]]`. Authors come in random order. Other queries go on
  * to the next plugin.
  */
 const setup: Setup = (directives, { host }) => {
@@ -41,7 +42,7 @@ const setup: Setup = (directives, { host }) => {
     plugins: [
       {
         name: 'chaos',
-        // Only the class IN is answered quickly.
+        // The fast path is for class IN only.
         fastPath: {},
         serve: (request, next) => {
           if (request.class !== CLASS.CH || request.type !== TYPE.TXT) return next(request)

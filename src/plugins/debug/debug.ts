@@ -1,7 +1,7 @@
 /**
  * The `debug` plugin, which has nothing to do here: whatever fails while a query is answered costs
  * that query alone and is logged with its stack, and there are no messages beyond those that are
- * always logged, except what `errors` is told to log at the level `debug`.
+ * always logged, except what `errors` logs at the level `debug`.
  * @module
  */
 

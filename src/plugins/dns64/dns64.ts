@@ -30,7 +30,7 @@ import { TYPE } from '../../dns/rr-type.ts'
 
 type Translation = {
   prefix: Network
-  /** Whether addresses that are there are replaced as well. */
+  /** Whether existing IPv6 addresses are replaced as well. */
   isForAll: boolean
   /** Whether clients over IPv4 get translated addresses as well. */
   isForIPv4: boolean
@@ -146,7 +146,7 @@ function isIntercepted(query: Query, { address }: Client, { isForIPv4 }: Transla
   return isAsked && (isForIPv4 || hasIPv6Form(address))
 }
 
-/** Whether a quick reply is not to be translated: it has addresses and no aliases. */
+/** Whether a reply on the fast path is not to be translated: it has addresses and no CNAMEs. */
 function isDone(
   query: Query,
   client: Client,
@@ -197,7 +197,7 @@ function translatedRecord(
   return { ...record, type: TYPE.AAAA, ttlSeconds, rdata: embed(prefix, record.rdata) }
 }
 
-/** Puts an IPv4 address behind a prefix (RFC 6052 §2.2). */
+/** Appends an IPv4 address to a prefix (RFC 6052 §2.2). */
 function embed({ address, prefixBits }: Network, ipv4: Uint8Array): Uint8Array {
   const embedded = new Uint8Array(16)
   const prefixBytes = prefixBits / 8

@@ -57,7 +57,7 @@ const RSA_PARTS: readonly (readonly [string, string])[] = [
 ]
 
 /**
- * Reads the key whose files are `base` with `.key` and `.private` behind it.
+ * Reads the key whose files are `base` with `.key` and `.private` after it.
  * @throws {KeyFileError} when it cannot be used
  */
 export function readKey(base: string, host: Pick<DnssecHost, 'readText' | 'openSigner'>): ZoneKey {
@@ -91,7 +91,7 @@ function publicHalf(file: string, text: string): ResourceRecord {
   throw new KeyFileError(`"${file}" does not begin with a DNSKEY record`)
 }
 
-/** Values by name in lower case; what stands behind a semicolon is a comment. */
+/** Values by name in lower case; what stands after a semicolon is a comment. */
 function privateValues(file: string, text: string): ReadonlyMap<string, string> {
   const values = new Map<string, string>()
   for (const line of text.split('\n')) {
@@ -124,7 +124,7 @@ function privateKey(
   return RSA.has(algorithm) ? rsaKey(known, values) : undefined
 }
 
-/** The exponent comes first, behind its size in one byte, or in two behind a 0 (RFC 3110 §2). */
+/** The exponent comes first, after its size in one byte, or in two after a 0 (RFC 3110 §2). */
 function rsaKey(known: Uint8Array, values: ReadonlyMap<string, string>): PrivateKey | undefined {
   const isLong = known[0] === 0
   const start = isLong ? 3 : 1

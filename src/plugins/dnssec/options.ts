@@ -23,7 +23,7 @@ import { KeyFileError, readKey, type ZoneKey } from './key-file.ts'
 export type DnssecOptions = {
   readonly zones: readonly Uint8Array[]
   readonly keys: readonly ZoneKey[]
-  /** Record sets whose signatures are kept. */
+  /** RRsets whose signatures are kept. */
   readonly capacity: number
   readonly notices: readonly Problem[]
 }

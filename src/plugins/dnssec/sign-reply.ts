@@ -1,5 +1,5 @@
 /**
- * Signs replies: record sets of the zones, delegations, and denials, all of which come to be that
+ * Signs responses: RRsets of the zones, delegations, and negative responses, all of which become
  * the name has no such type (github.com/coredns/coredns, plugin/dnssec/dnssec.go).
  * @module
  */
@@ -11,7 +11,7 @@ import { RCODE } from '../../dns/rcode.ts'
 import { TYPE } from '../../dns/rr-type.ts'
 import { type ResponseKind, responseKind } from '../../plugin-kit/response-class.ts'
 import { closestZone } from '../../plugin-kit/zones.ts'
-import { denialRecord } from './denial.ts'
+import { nsecRecord } from './nsec-record.ts'
 import type { RRset, Signer } from './signer.ts'
 
 /** For which zones, and by whom, replies are signed. */
@@ -53,12 +53,12 @@ function signDelegation(reply: Reply, question: Question, { signer }: Signing): 
   const { ttlSeconds = 0 } = authority[0] ?? {}
   const proof =
     ds === undefined
-      ? denial({ ...question, ttlSeconds, isDelegation: true }, signer)
+      ? negativeProof({ ...question, ttlSeconds, isDelegation: true }, signer)
       : signer.sign([ds, ...others], question.zone)
   return { ...reply, authority: [...authority, ...proof] }
 }
 
-/** A denial is signed when it is just an SOA record: any other has proofs of its own. */
+/** Signs a negative response that has just an SOA record; others have their own proofs. */
 function signDenial(reply: Reply, question: Question, { signer }: Signing): Reply {
   const [soa, other] = reply.authority
   if (soa?.type !== TYPE.SOA || other !== undefined) return reply
@@ -66,7 +66,7 @@ function signDenial(reply: Reply, question: Question, { signer }: Signing): Repl
   const authority = [
     soa,
     ...signer.sign([soa], question.zone),
-    ...denial({ ...question, ttlSeconds, isDelegation: false }, signer),
+    ...negativeProof({ ...question, ttlSeconds, isDelegation: false }, signer),
   ]
   if (authority.length === 1) return reply
   const { NOERROR } = RCODE
@@ -74,14 +74,14 @@ function signDenial(reply: Reply, question: Question, { signer }: Signing): Repl
   return { ...reply, rcode: NOERROR, answer: authority.slice(-2), authority: [] }
 }
 
-function denial(denied: Parameters<typeof denialRecord>[0], signer: Signer): ResourceRecord[] {
-  const record = denialRecord(denied)
+function negativeProof(denied: Parameters<typeof nsecRecord>[0], signer: Signer): ResourceRecord[] {
+  const record = nsecRecord(denied)
   return record === undefined ? [] : [...signer.sign([record], denied.zone), record]
 }
 
 /**
- * Each record set of the zones is signed by the closest of them; others are left as they are. What
- * an alias led to has come through this server, and has its signatures already.
+ * Each RRset of the zones is signed by the closest of them; others are left as they are. What
+ * a CNAME led to has come through this server, and has its signatures already.
  */
 function withSignatures(
   records: readonly ResourceRecord[],

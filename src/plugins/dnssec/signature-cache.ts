@@ -1,10 +1,10 @@
 /**
- * Signatures of record sets by what they cover, bounded in number and in bytes; those that were
+ * Signatures of RRsets by what they cover, bounded in number and in bytes; those that were
  * asked for longest ago go first.
  * @module
  */
 
-/** Bytes that what is covered may have on average: record sets come from outside, too. */
+/** Bytes that what is covered may have on average: RRsets come from outside, too. */
 const BYTES_PER_ENTRY_MAX = 512
 /** CoreDNS's cache is in 256 parts, which have room for four each at least. */
 const ENTRIES_MIN = 1024
@@ -12,7 +12,7 @@ const ENTRIES_MIN = 1024
 type Entry = {
   /** Data of RRSIG records. */
   readonly signatures: readonly Uint8Array[]
-  /** When to make them anew. */
+  /** When to renew them. */
   readonly untilMs: number
 }
 
@@ -26,7 +26,7 @@ export class SignatureCache {
     this.entriesMax = Math.max(capacity, ENTRIES_MIN)
   }
 
-  /** Record sets whose signatures are kept. */
+  /** RRsets whose signatures are kept. */
   get size(): number {
     return this.entries.size
   }

@@ -1,5 +1,5 @@
 /**
- * Signs record sets with a zone's keys, and keeps the signatures
+ * Signs RRsets with a zone's keys, and keeps the signatures
  * (github.com/coredns/coredns, plugin/dnssec/dnssec.go).
  * @module
  */
@@ -18,7 +18,7 @@ export type RRset = readonly [ResourceRecord, ...ResourceRecord[]]
 
 const HOUR_SECONDS = 3600
 const DAY_SECONDS = 24 * HOUR_SECONDS
-/** So that clocks which are behind, also by a time zone's summer, take a signature. */
+/** Tolerates slow clocks of resolvers, also by an hour of summer time. */
 const BEFORE_SECONDS = 3 * HOUR_SECONDS
 const AFTER_SECONDS = 8 * DAY_SECONDS
 /** How long a signature is good for at least when it is used again. */

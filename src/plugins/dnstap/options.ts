@@ -19,7 +19,7 @@ export type DnstapOptions = {
   readonly target: TapTarget
   /** Messages that may wait. */
   readonly queueMax: number
-  /** Whether the bytes of queries and replies are told, too. */
+  /** Whether messages include the bytes of queries and responses. */
   readonly isFull: boolean
   /** `undefined` for this machine's name, and for this program and its version. */
   readonly identity: string | undefined

@@ -1,5 +1,5 @@
 /**
- * The `dnstap` plugin: tells collectors of queries and replies, in dnstap's form, beside answers.
+ * The `dnstap` plugin: sends queries and responses to collectors in dnstap's format.
  * @module
  */
 
@@ -62,8 +62,8 @@ function createPlugin(
     observeUpstream: (exchange) => {
       const { query, client, trace } = exchange.clientQuery
       const none = { reply: EMPTY, replyBytes: 0, plugin: '', durationMs: 0 }
-      const asked = trace === undefined ? { query, client } : { query, client, trace }
-      send({ ...asked, ...none }, upstreamMessages(exchange, now(), isFull))
+      const clientQuery = trace === undefined ? { query, client } : { query, client, trace }
+      send({ ...clientQuery, ...none }, upstreamMessages(exchange, now(), isFull))
     },
   }
 }
@@ -77,11 +77,11 @@ function clientMessages(
   const { address, port, transport } = client
   const isUdp = transport === 'udp'
   const known = { from: { address, port }, isUdp, queryMs: nowMs - durationMs }
-  const asked = { ...known, type: TAP.CLIENT_QUERY, ...(isFull && { query: query.bytes }) }
-  if (replyBytes === 0) return [asked]
+  const clientQuery = { ...known, type: TAP.CLIENT_QUERY, ...(isFull && { query: query.bytes }) }
+  if (replyBytes === 0) return [clientQuery]
   const response = reply.subarray(0, replyBytes)
   const answered = { ...known, type: TAP.CLIENT_RESPONSE, responseMs: nowMs }
-  return [asked, isFull ? { ...answered, response } : answered]
+  return [clientQuery, isFull ? { ...answered, response } : answered]
 }
 
 /** Our query and an upstream's reply, if there was one. */
@@ -91,8 +91,8 @@ function upstreamMessages(
   isFull: boolean,
 ): TapMessage[] {
   const known = { to: { address, port }, isUdp, queryMs: startMs }
-  const asked = { ...known, type: TAP.FORWARDER_QUERY, ...(isFull && { query }) }
-  if (reply === undefined) return [asked]
+  const clientQuery = { ...known, type: TAP.FORWARDER_QUERY, ...(isFull && { query }) }
+  if (reply === undefined) return [clientQuery]
   const answered = { ...known, type: TAP.FORWARDER_RESPONSE, responseMs: nowMs }
-  return [asked, isFull ? { ...answered, response: reply } : answered]
+  return [clientQuery, isFull ? { ...answered, response: reply } : answered]
 }

@@ -17,7 +17,7 @@ export const TAP = {
 /** One end of an exchange. */
 export type TapPeer = { readonly address: string; readonly port: number }
 
-/** A query or a reply. What is left out is not told. */
+/** A query or a response; absent fields are not sent. */
 export type TapMessage = {
   readonly type: number
   readonly isUdp: boolean
@@ -32,12 +32,12 @@ export type TapMessage = {
   readonly response?: Uint8Array
 }
 
-/** Who tells of messages. */
+/** The sender of messages. */
 export type TapSource = {
   /** At most 4 KiB, as the version. */
   readonly identity: Uint8Array
   readonly version: Uint8Array
-  /** Empty for none; no more than 4 KiB are told. */
+  /** Empty for none; cut after 4 KiB. */
   readonly extra: Uint8Array
 }
 
@@ -63,9 +63,9 @@ const FAMILY = { INET: 1, INET6: 2 } as const
 const PROTOCOL = { UDP: 1, TCP: 2 } as const
 const WIRE = { VARINT: 0, BYTES: 2, FIXED32: 5 } as const
 
-/** Bytes of what may be told beside. */
+/** Bytes of the extra field. */
 const EXTRA_BYTES_MAX = 4096
-/** Bytes that a writer has room for: two messages of DNS, and what is told of them. */
+/** Bytes that a writer has room for: two messages of DNS, and their metadata. */
 const SCRATCH_BYTES = 2 * MESSAGE_BYTES_MAX + 4 * EXTRA_BYTES_MAX
 
 /** Writes fields of protocol buffers into bytes that are used again for the next message. */
@@ -77,7 +77,7 @@ class FieldWriter {
     this.size = 0
   }
 
-  /** What was written, until the next `begin`. */
+  /** The written bytes, until the next `begin`. */
   get written(): Uint8Array {
     return this.bytes.subarray(0, this.size)
   }
@@ -145,7 +145,7 @@ function writeMessage(message: TapMessage): void {
   if (response !== undefined) inner.writeBytes(MESSAGE.RESPONSE, response)
 }
 
-/** IPv6 that stands for IPv4 is told as what it stands for. */
+/** Writes an IPv4-mapped IPv6 address as IPv4. */
 function addressOf(peer: TapPeer | undefined): Uint8Array | undefined {
   return peer && parseAddress(peer.address.replace(/^::ffff:(?=\d+\.)/i, '').replace(/%.*$/, ''))
 }

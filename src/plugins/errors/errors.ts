@@ -44,8 +44,8 @@ const LEVELS: readonly Level[] = ['warning', 'error', 'info', 'debug']
 const SHOW_FIRST = 'show_first'
 
 /**
- * Whether a block's clients are told as well why an answer is poor, in extended errors (RFC 8914):
- * where `errors` tells it the log. CoreDNS has no such errors, and without `errors` nor have we.
+ * Whether responses give the reason for a failure in extended errors (RFC 8914): if the block logs
+ * `errors`. CoreDNS has no extended errors, and without `errors` kubedoh has none.
  */
 export function tellsWhy({ directives }: ServerBlock): boolean {
   return directives.some(({ name }) => name === 'errors')
@@ -58,15 +58,15 @@ export function tellsWhy({ directives }: ServerBlock): boolean {
  */
 const setup: Setup = (directives, { host, block }) => {
   const isDebugged = block.directives.some(({ name }) => name === 'debug')
-  const tell: Log = (event) => {
+  const report: Log = (event) => {
     if (isDebugged || event.level !== 'debug') host.log(event)
   }
   const { after } = host
-  const lots = parseKinds(onlyDirective(directives)).map((kind) => new Lot(kind, { after, tell }))
+  const lots = parseKinds(onlyDirective(directives)).map((kind) => new Lot(kind, { after, report }))
   const log = (request: Request, { rcode, reason = '' }: Failure): void => {
     const lot = lots.find((one) => one.kind.pattern.test(reason))
     if (lot?.takes() === true) return
-    tell({
+    report({
       level: lot?.kind.level ?? 'error',
       message: reason,
       plugin: 'errors',
@@ -101,7 +101,7 @@ export const errorsPlugin: PluginEntry = {
   setup,
 }
 
-type Means = { readonly after: Host['after']; readonly tell: Log }
+type Means = { readonly after: Host['after']; readonly report: Log }
 
 /** Errors of one kind, counted over a period that begins with the first of them. */
 class Lot {
@@ -120,7 +120,7 @@ class Lot {
   takes(): boolean {
     if (this.isStopped) return false
     if (++this.count > 1) return true
-    this.cancel = this.means.after(this.kind.periodMs, () => this.tell())
+    this.cancel = this.means.after(this.kind.periodMs, () => this.report())
     return !this.kind.showsFirst
   }
 
@@ -128,16 +128,16 @@ class Lot {
   stop(): void {
     this.isStopped = true
     this.cancel()
-    this.tell()
+    this.report()
   }
 
-  private tell(): void {
+  private report(): void {
     const { count, kind } = this
     this.count = 0
     if (count === 0 || (count === 1 && kind.showsFirst)) return
     const { level, pattern, periodText } = kind
     const message = `${count} errors like '${pattern.source}' occurred in last ${periodText}`
-    this.means.tell({ level, message, plugin: 'errors' })
+    this.means.report({ level, message, plugin: 'errors' })
   }
 }
 

@@ -100,7 +100,7 @@ function findOwn({ searched }: Chase, { lowerName: name, type }: Question): Serv
   return findServices(searched, { name, type, includesBelow: false })
 }
 
-/** The names that services lead to, as CNAME or PTR records: each once. */
+/** The targets of services as CNAME or PTR records, each once. */
 function namedBy({ name, type }: Question, services: readonly Service[]): ResourceRecord[] {
   const hosts = new Set<string>()
   return services.flatMap((service) => {
@@ -121,7 +121,7 @@ function nameServers(chase: Chase, zone: Uint8Array): EtcdAnswer {
   const seen = new Set<string>()
   for (const service of found.services) {
     const { address, host, key, keyName } = service
-    if (serviceKind(service) === 'alias') {
+    if (serviceKind(service) === 'cname') {
       return { kind: 'broken', reason: `${key}: a name server must be an address: ${host}` }
     }
     if (address === undefined || keyName === undefined) continue

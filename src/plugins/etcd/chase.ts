@@ -1,5 +1,5 @@
 /**
- * Addresses and texts of a name, through aliases: one that leads within the zone is followed here,
+ * Addresses and texts of a name, through CNAMEs: one that leads within the zone is followed here,
  * one that leads elsewhere by the whole server (CoreDNS, plugin/backend_lookup.go).
  * @module
  */
@@ -19,11 +19,11 @@ export type Chase = {
   /** The zone that the query is in, in lower case. */
   readonly zone: Uint8Array
   readonly lookup: (name: Uint8Array, type: number) => MaybePromise<Outcome>
-  /** Aliases that may still be followed, here or elsewhere, for this query. */
+  /** CNAMEs that may still be followed, here or elsewhere, for this query. */
   readonly budget: { links: number }
 }
 
-/** What was found at a name; without records, the name is there and has none of the type. */
+/** The records of a name; without records, the response is NODATA. */
 export type Found =
   | {
       readonly kind: 'found'
@@ -34,10 +34,10 @@ export type Found =
 
 /** Where a chase is. */
 export type Step = {
-  /** As it was asked, or as the alias before it is written. */
+  /** As it was asked, or as the CNAME before it is written. */
   readonly name: Uint8Array
   readonly type: number
-  /** Aliases that lead here. */
+  /** CNAMEs that lead here. */
   readonly links: readonly ResourceRecord[]
 }
 
@@ -45,7 +45,7 @@ type Part = { readonly records: readonly ResourceRecord[]; readonly truncated: b
 
 /** Links of one chain. */
 const CHAIN_LINKS_MAX = 11
-/** Aliases that one query has followed, in all chains together. */
+/** CNAMEs that one query has followed, in all chains together. */
 export const LINKS_MAX = 256
 
 const APEX_LABELS = nameOf('apex.dns').subarray(0, -1)
@@ -100,7 +100,7 @@ async function collect(
   let truncated = isCut
   for (const service of services) {
     const { target } = service
-    if (serviceKind(service) === 'alias' && target !== undefined) {
+    if (serviceKind(service) === 'cname' && target !== undefined) {
       const part = await follow(chase, step, recordOf(step.name, TYPE.CNAME, target, service))
       for (const record of part.records) records.push(record)
       truncated ||= part.truncated
@@ -127,7 +127,7 @@ function ownRecord({ name, type }: Step, service: Service): ResourceRecord | und
 }
 
 /**
- * Follows an alias. One to the name itself or below it is a loop, since a name has what is below
+ * Follows a CNAME. One to the name itself or below it is a loop, since a name has what is below
  * it; one that leads nowhere within the zone is left out.
  */
 async function follow(chase: Chase, step: Step, link: ResourceRecord): Promise<Part> {

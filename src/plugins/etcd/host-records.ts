@@ -1,5 +1,5 @@
 /**
- * Records that lead to hosts, SRV and MX, and the addresses of hosts that are addresses: these get
+ * Records with targets, SRV and MX, and the addresses of hosts that are addresses: these get
  * the names of their keys (CoreDNS, plugin/backend_lookup.go).
  * @module
  */
@@ -8,7 +8,7 @@ import type { ResourceRecord } from '../../dns/message.ts'
 import { addressRecord, mxRecord, srvRecord, stripLabels } from './records.ts'
 import { type Service, serviceKind } from './service.ts'
 
-/** A record that leads to a host, and the record of its address, if it is known already. */
+/** A record with a target, and the target's address record if it is known. */
 export type HostRecord = {
   /** `undefined` when there is another that says the same. */
   readonly record: ResourceRecord | undefined
@@ -65,7 +65,7 @@ function hostRecord(service: Service, seen: Set<string>, making: Making): HostRe
   const { host, address, target, keyName, stripCount } = service
   const { number, record, hasStrippedAddress } = making
   if (address === undefined) {
-    if (serviceKind(service) !== 'alias' || target === undefined) return []
+    if (serviceKind(service) !== 'cname' || target === undefined) return []
     const server = stripLabels(target, stripCount)
     return [{ record: record(server), target: server }]
   }

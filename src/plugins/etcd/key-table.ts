@@ -1,10 +1,10 @@
 /**
- * The keys of etcd in memory, in order, read once when they come: what a look-up searches.
+ * The keys of an etcd in memory, sorted, each parsed once.
  * @module
  */
 import { parseService, type Service, type StoredKey } from './service.ts'
 
-/** What a key says; a text for a value that says nothing: what is wrong with it. */
+/** The service of a key, or the reason why its value is not valid. */
 export type KeyEntry = Service | string
 
 /** Keys in the order of their bytes. */
@@ -26,7 +26,7 @@ export class KeyTable {
     return typeof entry === 'string' ? entry : undefined
   }
 
-  /** Takes a key out, if it is there. */
+  /** Removes a key; ignores an unknown one. */
   delete(key: string): void {
     if (this.entries.delete(key)) this.keys.splice(this.indexOf(key), 1)
   }

@@ -34,7 +34,7 @@ export type Service = {
 }
 
 /** What a service is when someone asks for addresses: its text hides a host that is a name. */
-export type ServiceKind = 'ipv4' | 'ipv6' | 'alias' | 'text'
+export type ServiceKind = 'ipv4' | 'ipv6' | 'cname' | 'text'
 
 /** A key as it is stored in etcd. */
 export type StoredKey = {
@@ -98,13 +98,13 @@ export function parseService({ key, value, lease }: StoredKey): Service | string
 /** Tells what a service is. */
 export function serviceKind({ address, text }: Service): ServiceKind {
   if (address !== undefined) return address.length === 4 ? 'ipv4' : 'ipv6'
-  return text === '' ? 'alias' : 'text'
+  return text === '' ? 'cname' : 'text'
 }
 
 /**
  * Keeps the services of one group, where the services with the shortest keys agree on one, and
  * those without a group (CoreDNS, plugin/etcd/msg/service.go: it stops to compare keys at the first
- * short one without a group, and takes all behind it for longer than they are).
+ * short one without a group, and takes all after it for longer than they are).
  */
 export function ofOneGroup(services: readonly Service[]): readonly Service[] {
   const [first] = services

@@ -23,7 +23,7 @@ export type Services =
   | {
       readonly kind: 'found'
       readonly services: readonly Service[]
-      /** Whether there are more than anybody can be told of. */
+      /** Whether there are more than a response can have. */
       readonly isCut: boolean
     }
   | { readonly kind: 'absent' }
@@ -81,7 +81,7 @@ function* entriesOf(
   if (own !== undefined) yield [path, own]
 }
 
-/** A service without a host is there for its text only. */
+/** A service without a host has only a text. */
 function suits({ host, text }: Service, type: number): boolean {
   return host !== '' || (type === TYPE.TXT && text !== '')
 }

@@ -60,7 +60,7 @@ type Served = {
   readonly now: () => number
 }
 
-/** All that is wrong is told with the zone's SOA record, as CoreDNS does. */
+/** Negative responses and errors have the zone's SOA record, as in CoreDNS. */
 async function serve(request: Request, next: Next, served: Served): Promise<Outcome> {
   const { options, source, zone, now } = served
   const soa = soaRecord(zone, now())

@@ -9,12 +9,12 @@ import { NAME_BYTES_MAX } from '../../dns/limits.ts'
 import { equalNames } from '../../dns/name.ts'
 import { CLASS } from '../../dns/rr-class.ts'
 import { TYPE } from '../../dns/rr-type.ts'
-import { followAlias } from './alias-chain.ts'
+import { followCname } from './cname-chain.ts'
 import { authorityOf, NO_RECORDS, type ZoneAnswer } from './sections.ts'
 import { recordsOf } from './signatures.ts'
 import type { ZoneData, ZoneNode } from './zone-data.ts'
 
-/** Answers for a name below a node with a DNAME record: that record, then the alias it makes. */
+/** Answers for a name below a node with a DNAME record: that record, then the CNAME it makes. */
 export function redirect(
   zone: ZoneData,
   request: Request,
@@ -36,7 +36,7 @@ export function redirect(
     const authority = authorityOf(zone, wantsDnssec)
     return { ...NO_RECORDS, kind: 'found', answer: [...redirections, link], authority }
   }
-  return andThen(followAlias(zone, request, { links: [link], proofs: [] }), (found) => ({
+  return andThen(followCname(zone, request, { links: [link], proofs: [] }), (found) => ({
     ...found,
     answer: [...redirections, ...found.answer],
   }))

@@ -4,7 +4,7 @@
  */
 import type { ResourceRecord } from '../../dns/message.ts'
 import { TYPE } from '../../dns/rr-type.ts'
-import { glueOf } from './along.ts'
+import { glueOf } from './additional-section.ts'
 import { recordsOf } from './signatures.ts'
 import type { ZoneData, ZoneNode } from './zone-data.ts'
 
@@ -14,9 +14,9 @@ export type ZoneAnswer = {
    * - `found`: the answer section has what was asked, or at least the way there
    * - `nodata`: the name has no records of the type
    * - `empty`: the name is there only because of names below it
-   * - `absent`: the name, or that at the end of its aliases, does not exist
+   * - `absent`: the name, or that at the end of its CNAMEs, does not exist
    * - `referral`: another server knows
-   * - `failure`: an alias could not be followed
+   * - `failure`: a CNAME could not be followed
    * - `too-long`: a redirection makes a name over 255 bytes (RFC 6672 §2.2)
    */
   readonly kind: 'found' | 'nodata' | 'empty' | 'absent' | 'referral' | 'failure' | 'too-long'
@@ -43,7 +43,7 @@ export function authorityOf(zone: ZoneData, wantsDnssec: boolean): readonly Reso
 }
 
 /** The records of the authority section of an answer that has not (RFC 2308 §3). */
-export function denialOf(zone: ZoneData, wantsDnssec: boolean): readonly ResourceRecord[] {
+export function negativeAuthority(zone: ZoneData, wantsDnssec: boolean): readonly ResourceRecord[] {
   return wantsDnssec ? [zone.soa, ...zone.soaSignatures] : [zone.soa]
 }
 

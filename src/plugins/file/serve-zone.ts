@@ -74,7 +74,7 @@ function outcomeOf(found: ZoneAnswer): Outcome {
   return {
     ...EMPTY_REPLY,
     rcode: RCODES[kind],
-    // A referral alone is no answer of ours; behind an alias of ours it is.
+    // A referral alone is no answer of ours; after a CNAME of ours it is.
     authoritative: kind !== 'referral' || hasAnswer,
     origin: found.isLive ? 'snapshot' : 'server',
     truncated,

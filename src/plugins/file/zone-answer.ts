@@ -8,12 +8,18 @@ import type { Request } from '../../chain/request.ts'
 import type { ResourceRecord } from '../../dns/message.ts'
 import { equalNames } from '../../dns/name.ts'
 import { TYPE } from '../../dns/rr-type.ts'
-import { followAlias } from './alias-chain.ts'
-import { addressesAlong, glueOf } from './along.ts'
-import { absenceProof, nameProof, typeProof } from './denial-proof.ts'
+import { additionalAddresses, glueOf } from './additional-section.ts'
+import { followCname } from './cname-chain.ts'
 import { findName, type Match } from './find-name.ts'
+import { absenceProof, nameProof, typeProof } from './nsec-proof.ts'
 import { redirect } from './redirect.ts'
-import { authorityOf, denialOf, NO_RECORDS, referral, type ZoneAnswer } from './sections.ts'
+import {
+  authorityOf,
+  NO_RECORDS,
+  negativeAuthority,
+  referral,
+  type ZoneAnswer,
+} from './sections.ts'
 import { coveredType, recordsOf } from './signatures.ts'
 import type { ZoneData, ZoneNode } from './zone-data.ts'
 
@@ -63,18 +69,18 @@ function answerNode(
   const { type } = request
   const { wantsDnssec } = request.query
   const proofs = wantsDnssec ? proof : []
-  const aliases = recordsOf(node.sets, TYPE.CNAME, wantsDnssec)
-  if (aliases.length > 0 && type !== TYPE.CNAME) {
-    return followAlias(zone, request, { links: aliases, proofs })
+  const cnames = recordsOf(node.sets, TYPE.CNAME, wantsDnssec)
+  if (cnames.length > 0 && type !== TYPE.CNAME) {
+    return followCname(zone, request, { links: cnames, proofs })
   }
   const answer = recordsOf(node.sets, type, wantsDnssec)
   if (answer.length === 0) {
     const none = wantsDnssec ? typeProof(node) : []
-    const authority = [...denialOf(zone, wantsDnssec), ...none, ...proofs]
+    const authority = [...negativeAuthority(zone, wantsDnssec), ...none, ...proofs]
     return { ...NO_RECORDS, kind: 'nodata', authority }
   }
   const authority = [...authorityOf(zone, wantsDnssec), ...proofs]
-  const additional = addressesAlong(zone, answer, wantsDnssec)
+  const additional = additionalAddresses(zone, answer, wantsDnssec)
   return { ...NO_RECORDS, kind: 'found', answer, authority, additional }
 }
 
@@ -84,7 +90,7 @@ function denial(
   match: Extract<Match, { kind: 'empty' | 'absent' }>,
 ): ZoneAnswer {
   const { kind } = match
-  const soa = denialOf(zone, wantsDnssec)
+  const soa = negativeAuthority(zone, wantsDnssec)
   if (!wantsDnssec) return { ...NO_RECORDS, kind, authority: soa }
   const proof = kind === 'empty' ? nameProof(zone, name) : absenceProof(zone, name, match.encloser)
   return { ...NO_RECORDS, kind, authority: [...soa, ...proof] }

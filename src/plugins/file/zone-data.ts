@@ -7,7 +7,7 @@ import type { ResourceRecord } from '../../dns/message.ts'
 import { isSubdomain, labelOffsets, lowerName, nameKey } from '../../dns/name.ts'
 import { nameEnd } from '../../dns/rdata-wire.ts'
 import { TYPE } from '../../dns/rr-type.ts'
-import { type Denial, sortDenials } from './denial-order.ts'
+import { type NsecEntry, sortNsecs } from './nsec-order.ts'
 import { coveredType } from './signatures.ts'
 
 /** A name that exists. */
@@ -31,7 +31,7 @@ export type ZoneData = {
   /** By `nameKey`; the apex is always there. */
   readonly nodes: ReadonlyMap<string, ZoneNode>
   /** Names with an NSEC record, in canonical order (RFC 4034 §6.1). */
-  readonly denials: readonly Denial[]
+  readonly denials: readonly NsecEntry[]
   /** Records that were left out because they are outside of the zone. */
   readonly outsideCount: number
 }
@@ -78,7 +78,7 @@ export class ZoneBuilder {
   finish(): ZoneData | undefined {
     const { origin, soa, soaSignatures, nameservers, nsSignatures, nodes, outsideCount } = this
     if (soa === undefined) return undefined
-    const denials = sortDenials(nodes.values())
+    const denials = sortNsecs(nodes.values())
     const apex = { soa, soaSignatures, nameservers, nsSignatures }
     return { origin, ...apex, nodes, denials, outsideCount }
   }

@@ -13,7 +13,7 @@ import { TYPE } from '../../dns/rr-type.ts'
 /** Types that prove what is not there, under other names (RFC 4035 §3.1.3, RFC 5155 §7.2). */
 const DENIALS: ReadonlySet<number> = new Set([TYPE.NSEC, TYPE.NSEC3])
 
-/** Names of a chain of aliases that count: DNAME records can make them without end. */
+/** Names of a chain of CNAMEs that count: DNAME records can make them without end. */
 const CHAIN_MAX = 64
 
 /** Records by owner. */
@@ -21,7 +21,7 @@ type ByOwner = ReadonlyMap<string, readonly ResourceRecord[]>
 
 /**
  * Returns the records of a response that
- * - in the answer, belong to the question's name, to a name that it is an alias of, or to a DNAME
+ * - in the answer, belong to the question's name, to a name that it is a CNAME of, or to a DNAME
  *   record above one of these (RFC 6672 §3);
  * - in the authority, belong to such a name or to a zone above it, or prove what is not there;
  * - in the rest, belong to such a name or to one that a record points to.
@@ -33,7 +33,7 @@ export function withinBailiwick(
   { name, type }: Question,
 ): Pick<Reply, 'answer' | 'authority' | 'additional'> {
   if (type === TYPE.AXFR || type === TYPE.IXFR) return { answer, authority, additional }
-  const chain = aliases(name, byOwner(answer))
+  const chain = cnames(name, byOwner(answer))
   const above = new Set([...chain.values()].flatMap(selfAndAbove))
   const isAlias = ({ owner, type: own }: ResourceRecord): boolean =>
     chain.has(nameKey(owner)) || (own === TYPE.DNAME && above.has(nameKey(owner)))
@@ -48,18 +48,18 @@ function byOwner(records: readonly ResourceRecord[]): ByOwner {
   return Map.groupBy(records, ({ owner }) => nameKey(owner))
 }
 
-/** The question's name, and all that it is an alias of, by key. */
-function aliases(name: Uint8Array, records: ByOwner): Map<string, Uint8Array> {
+/** The question's name, and all that it is a CNAME of, by key. */
+function cnames(name: Uint8Array, records: ByOwner): Map<string, Uint8Array> {
   const chain = new Map([[nameKey(name), name]])
   // Names that are added meanwhile have their turn as well.
-  for (const alias of chain.values()) {
+  for (const cname of chain.values()) {
     if (chain.size >= CHAIN_MAX) break
-    for (const { type, rdata } of records.get(nameKey(alias)) ?? []) {
+    for (const { type, rdata } of records.get(nameKey(cname)) ?? []) {
       if (type === TYPE.CNAME) chain.set(nameKey(rdata), rdata)
     }
-    for (const key of selfAndAbove(alias).slice(1)) {
+    for (const key of selfAndAbove(cname).slice(1)) {
       for (const { owner, type, rdata } of records.get(key) ?? []) {
-        const target = joinName(alias.subarray(0, tailOffset(alias, owner)), rdata)
+        const target = joinName(cname.subarray(0, tailOffset(cname, owner)), rdata)
         if (type === TYPE.DNAME && target !== undefined) chain.set(nameKey(target), target)
       }
     }
@@ -67,7 +67,7 @@ function aliases(name: Uint8Array, records: ByOwner): Map<string, Uint8Array> {
   return chain
 }
 
-/** The keys of the aliases, and of all names that records point to, one after another. */
+/** The keys of the CNAMEs, and of all names that records point to, one after another. */
 function targets(
   chain: ReadonlyMap<string, Uint8Array>,
   records: readonly ResourceRecord[],

@@ -23,7 +23,7 @@ const OTHER_BYTES = 11 + HEADER_BYTES + 4
 const PADDING_BLOCK = 128
 
 /**
- * Writes the query to ask an upstream with. The OPT record is made anew (RFC 6891 §6.2.6), with
+ * Writes the query to ask an upstream with. The OPT record is made again (RFC 6891 §6.2.6), with
  * what the client wants of DNSSEC, and the options that are not between it and us; padded, unless
  * it goes in the clear.
  */

@@ -37,9 +37,9 @@ const setup: Setup = (directives, context) => {
     plugins: [
       {
         name: 'geoip',
-        metadata: (label, asked) => {
+        metadata: (label, clientQuery) => {
           if (!hasLabel(schema, label)) return undefined
-          const address = addressOf(asked, usesSubnet)
+          const address = addressOf(clientQuery, usesSubnet)
           return address && readLabel(schema, label, database.find(address))
         },
       },

@@ -1,5 +1,5 @@
 /**
- * The `header` plugin: sets and clears AA, RA and RD, in queries for the plugins behind it and in
+ * The `header` plugin: sets and clears AA, RA and RD, in queries for the plugins after it and in
  * replies.
  * @module
  */

@@ -34,8 +34,8 @@ export function serviceReply(
     case TYPE.A:
     case TYPE.AAAA: {
       const own = recordsOf(found, type, as)
-      const aliases = recordsOf(found, TYPE.CNAME, as)
-      return andThen(followed(request, aliases), ({ records, truncated }) =>
+      const cnames = recordsOf(found, TYPE.CNAME, as)
+      return andThen(followed(request, cnames), ({ records, truncated }) =>
         replyWith(snapshot, authority, { answer: [...own, ...records], truncated }),
       )
     }
@@ -50,13 +50,13 @@ export function serviceReply(
   }
 }
 
-/** Each alias, and what the whole server says of where it leads. */
-function followed(request: Request, aliases: readonly ResourceRecord[]): MaybePromise<Answers> {
+/** Each CNAME, and what the whole server says of where it leads. */
+function followed(request: Request, cnames: readonly ResourceRecord[]): MaybePromise<Answers> {
   let all: MaybePromise<Answers> = NONE
-  for (const alias of aliases) {
+  for (const cname of cnames) {
     all = andThen(all, (before) =>
-      andThen(lookUp(request, alias.rdata, request.type), ({ records, truncated }) => ({
-        records: [...before.records, alias, ...records],
+      andThen(lookUp(request, cname.rdata, request.type), ({ records, truncated }) => ({
+        records: [...before.records, cname, ...records],
         truncated: before.truncated || truncated,
       })),
     )
@@ -95,7 +95,7 @@ function foreignAddresses(
   return andThen(lookUp(request, target, TYPE.A), (ipv4) =>
     andThen(lookUp(request, target, TYPE.AAAA), (ipv6) => [
       ...ipv4.records,
-      // An alias on the way is told once.
+      // A CNAME on the way is told once.
       ...ipv6.records.filter((record) => !ipv4.records.some((other) => isSame(record, other))),
     ]),
   )

@@ -18,7 +18,7 @@ import { closestZone, closestZoneIndex, fallsThrough } from '../../plugin-kit/zo
 import { pointersOf } from '../../snapshot/read/find-name.ts'
 import type { Snapshot } from '../../snapshot/read/snapshot.ts'
 import { SURPLUS_LABELS } from '../kubernetes/reverse-answer.ts'
-import { denied, isWhole, withSnapshot } from '../kubernetes/with-snapshot.ts'
+import { isWhole, negativeFrom, withSnapshot } from '../kubernetes/with-snapshot.ts'
 import { apexReply, authorityOf, externalTransfer, replyWith } from './apex.ts'
 import { findService } from './find-service.ts'
 import { type ExternalOptions, parseExternal } from './options.ts'
@@ -53,7 +53,7 @@ const setup: Setup = (directives, { block, host, zones: blockZones }) => {
             const reply = answer(request, { zone, snapshot, options })
             if (reply !== undefined) return reply
             if (fallsThrough(options.fallthrough, request.lowerName)) return next(request)
-            return denied(source, replyWith(snapshot, authorityOf(zone, options), {}))
+            return negativeFrom(source, replyWith(snapshot, authorityOf(zone, options), {}))
           })
         },
       },

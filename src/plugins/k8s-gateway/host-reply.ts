@@ -16,13 +16,13 @@ import { TYPE } from '../../dns/rr-type.ts'
 import { type Authority, nsRecord, soaRecord } from '../../plugin-kit/authority.ts'
 import { type FoundName, recordsOf } from '../../snapshot/read/find-name.ts'
 import type { Snapshot } from '../../snapshot/read/snapshot.ts'
-import { denied } from '../kubernetes/with-snapshot.ts'
+import { negativeFrom } from '../kubernetes/with-snapshot.ts'
 import { addressesOf } from './addresses.ts'
 import { findHost } from './find-host.ts'
 import type { GatewayOptions } from './options.ts'
 
 /** What an answer is made from. */
-export type GatewayView = {
+export type GatewayPlace = {
   /** The zone that was asked, absolute and in lower case. */
   readonly zone: Uint8Array
   readonly snapshot: Snapshot
@@ -38,7 +38,7 @@ const HOSTMASTER = parseRelativeName('hostmaster') ?? ROOT
 export function hostReply(
   request: Request,
   found: FoundName,
-  view: GatewayView,
+  view: GatewayPlace,
 ): MaybePromise<Outcome> {
   const { type, name: owner } = request
   switch (type) {
@@ -57,24 +57,26 @@ export function hostReply(
 }
 
 /** Answers for a name that no object says: the apex of a zone is there all the same. */
-export function absentReply(request: Request, view: GatewayView): MaybePromise<Outcome> {
-  return isApex(request, view) ? apexReply(request, view) : denied(view.source, replyWith(view, {}))
+export function unknownReply(request: Request, view: GatewayPlace): MaybePromise<Outcome> {
+  return isApex(request, view)
+    ? apexReply(request, view)
+    : negativeFrom(view.source, replyWith(view, {}))
 }
 
 /** Makes a reply, with the zone's SOA record where there is no answer. */
 export function replyWith(
-  view: GatewayView,
+  view: GatewayPlace,
   sections: Partial<Pick<Reply, 'answer' | 'additional' | 'rcode'>>,
 ): Reply {
   const soa = (sections.answer ?? []).length === 0 ? [zoneSoa(view)] : []
   return { ...EMPTY_REPLY, authoritative: true, origin: 'snapshot', authority: soa, ...sections }
 }
 
-function isApex({ lowerName }: Request, { zone }: GatewayView): boolean {
+function isApex({ lowerName }: Request, { zone }: GatewayPlace): boolean {
   return equalNames(lowerName, zone)
 }
 
-function apexReply(request: Request, view: GatewayView): MaybePromise<Outcome> {
+function apexReply(request: Request, view: GatewayPlace): MaybePromise<Outcome> {
   switch (request.type) {
     case TYPE.SOA:
       return replyWith(view, { answer: [zoneSoa(view)] })
@@ -86,7 +88,7 @@ function apexReply(request: Request, view: GatewayView): MaybePromise<Outcome> {
 }
 
 /** Name servers, and the addresses that are known of them. */
-function serversReply(request: Request, view: GatewayView): MaybePromise<Outcome> {
+function serversReply(request: Request, view: GatewayPlace): MaybePromise<Outcome> {
   const { options, zone, snapshot } = view
   const { apex, secondary } = options
   const servers = secondary === undefined ? [apex] : [apex, secondary]
@@ -108,11 +110,11 @@ function serversReply(request: Request, view: GatewayView): MaybePromise<Outcome
   return andThen(additional, (records) => replyWith(view, { answer, additional: records }))
 }
 
-function zoneSoa(view: GatewayView): ResourceRecord {
+function zoneSoa(view: GatewayPlace): ResourceRecord {
   return soaRecord(authorityOf(view), view.snapshot.info.generation)
 }
 
-function authorityOf({ zone, options }: GatewayView): Authority {
+function authorityOf({ zone, options }: GatewayPlace): Authority {
   const { apex: primary } = options
   const mailbox = concatBytes(HOSTMASTER, primary)
   return { zone, primary, mailbox, ttlSeconds: ZONE_TTL_SECONDS }

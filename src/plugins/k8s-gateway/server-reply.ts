@@ -12,7 +12,7 @@ import { RCODE } from '../../dns/rcode.ts'
 import { TYPE } from '../../dns/rr-type.ts'
 import { addressesOf } from './addresses.ts'
 import { findHost } from './find-host.ts'
-import { type GatewayView, replyWith, ZONE_TTL_SECONDS } from './host-reply.ts'
+import { type GatewayPlace, replyWith, ZONE_TTL_SECONDS } from './host-reply.ts'
 
 /**
  * Answers for the name server, which is there whether or not its address is known, and denies what
@@ -20,7 +20,7 @@ import { type GatewayView, replyWith, ZONE_TTL_SECONDS } from './host-reply.ts'
  */
 export function serverReply(
   request: Request,
-  view: GatewayView,
+  view: GatewayPlace,
 ): MaybePromise<Outcome> | undefined {
   const { zone, snapshot, options } = view
   const { lowerName, name: owner, type } = request

@@ -12,7 +12,7 @@ import { defaultKubernetes } from '../../corefile/kubernetes-options.ts'
 import { closestZone, closestZoneIndex, fallsThrough } from '../../plugin-kit/zones.ts'
 import { isWhole, withSnapshot } from '../kubernetes/with-snapshot.ts'
 import { findHost } from './find-host.ts'
-import { absentReply, hostReply } from './host-reply.ts'
+import { hostReply, unknownReply } from './host-reply.ts'
 import { type GatewayOptions, parseGateway } from './options.ts'
 import { serverReply } from './server-reply.ts'
 
@@ -60,7 +60,7 @@ function createPlugin(options: GatewayOptions, source: SnapshotSource): Plugin {
         const found = findHost(snapshot, request.lowerName, zone)
         if (found !== undefined) return hostReply(request, found, from)
         if (fallsThrough(fallthrough, request.lowerName)) return next(request)
-        return absentReply(request, from)
+        return unknownReply(request, from)
       })
     },
   }

@@ -32,7 +32,7 @@ const NS_DNS: readonly number[] = [2, 0x6e, 0x73, 3, 0x64, 0x6e, 0x73]
 const POD: readonly number[] = [3, 0x70, 0x6f, 0x64]
 
 /** Tells whether CoreDNS denies a name of the snapshot, whose node has this head, for a type. */
-export function isDenied(type: number, shard: Shard, node: number, head: number): boolean {
+export function isNxdomain(type: number, shard: Shard, node: number, head: number): boolean {
   if ((head & IMPLIED_MARK) !== 0) return true
   const setCount = (head >>> 8) & SETS_PER_NODE_MAX
   if (type === TXT) {
@@ -58,7 +58,11 @@ export function isTooLong(query: Query, count: number, isMulticluster: boolean):
  * them for lower case alone, and those of its cache, once it has them, for any. Among clients with
  * views, what one has asked for changes nothing for another: for them the cache never has them.
  */
-export function isNsDenied({ bytes, questionEnd }: Query, zone: Zone, isViewed: boolean): boolean {
+export function isNsNxdomain(
+  { bytes, questionEnd }: Query,
+  zone: Zone,
+  isViewed: boolean,
+): boolean {
   const end = questionEnd - 4
   for (let at = end - zone.origin.size; at < end; at++) {
     const value = bytes[at] ?? 0

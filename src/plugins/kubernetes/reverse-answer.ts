@@ -12,7 +12,7 @@ import type { Snapshot } from '../../snapshot/read/snapshot.ts'
 import { VERDICT } from './verdict.ts'
 import type { ZoneAnswer } from './zone-answer.ts'
 
-const { DATA, NODATA, ABSENT, UNLOADED } = VERDICT
+const { DATA, NODATA, NXDOMAIN, UNLOADED } = VERDICT
 const { PTR } = TYPE
 /** Names below a reverse zone that are the forward zones' as well. */
 const SHARED_NAMES: readonly Uint8Array[] = ['ns.dns', 'dns', 'dns-version'].map((text) =>
@@ -38,10 +38,10 @@ export function answerReverse(
     return answer.answerForward(query, relativeBytes, snapshot)
   }
   const isLenient = answer.rules === 'coredns'
-  if (!readReverseName(query, asked, isLenient ? SURPLUS_LABELS : 0)) return ABSENT
-  if (isLenient && query.type !== PTR) return ABSENT
+  if (!readReverseName(query, asked, isLenient ? SURPLUS_LABELS : 0)) return NXDOMAIN
+  if (isLenient && query.type !== PTR) return NXDOMAIN
   if (asked.bitCount < 8 * asked.addressBytes) {
-    return isLenient ? ABSENT : NODATA
+    return isLenient ? NXDOMAIN : NODATA
   }
   const index = snapshot.shardOfAddress(asked.bytes, asked.addressBytes)
   const shard = snapshot.shards[index]
@@ -61,7 +61,7 @@ export function answerReverse(
     if (query.type !== PTR) return NODATA
     answer.sets.writeSet(shard, table.set(i), table.targetCount(i), PTR)
   }
-  return isThere ? DATA : ABSENT
+  return isThere ? DATA : NXDOMAIN
 }
 
 /** Whether a row has names, for it may only say whose its address is, and the client sees them. */

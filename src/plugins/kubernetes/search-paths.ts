@@ -15,7 +15,7 @@ import { type Zone, type Zones, zoneOf } from './zone.ts'
 /** A client's list for each zone, as far as it was asked for. */
 type Lists = Map<Zone, readonly Uint8Array[] | undefined>
 
-/** Clients whose lists are kept at hand; one more, and it begins anew. */
+/** Clients whose lists are kept at hand; one more, and it restarts. */
 const CLIENTS_MAX = 4096
 const SVC = Uint8Array.of(3, 0x73, 0x76, 0x63)
 

@@ -21,7 +21,7 @@ import type { Visibility } from '../../snapshot/read/visibility.ts'
 import { VERDICT } from './verdict.ts'
 import type { ZoneAnswer } from './zone-answer.ts'
 
-const { DATA, NODATA, ABSENT } = VERDICT
+const { DATA, NODATA, NXDOMAIN } = VERDICT
 const { A, AAAA, NS, PTR, TXT } = TYPE
 const { ANSWER, ADDITIONAL } = SECTION
 const OWN: SizedBytes = asWordBytes(NS_DNS)
@@ -91,8 +91,8 @@ export function answerServers(
     return targets.length > 0 ? DATA : NODATA
   }
   const isCoredns = rules === 'coredns'
-  if (relativeBytes === DNS_BYTES) return isCoredns ? ABSENT : NODATA
-  if (isCoredns && (type === TXT || type === PTR)) return ABSENT
+  if (relativeBytes === DNS_BYTES) return isCoredns ? NXDOMAIN : NODATA
+  if (isCoredns && (type === TXT || type === PTR)) return NXDOMAIN
   const addresses = type === A ? ipv4 : type === AAAA ? ipv6 : []
   const { length } = addresses
   const first = length < 2 || sets.rotation === undefined ? 0 : sets.rotation() % length

@@ -19,14 +19,14 @@ import { RCODE } from '../../dns/rcode.ts'
 import { TYPE } from '../../dns/rr-type.ts'
 import { type Fallthrough, fallsThrough } from '../../plugin-kit/zones.ts'
 import type { Snapshot } from '../../snapshot/read/snapshot.ts'
-import { aliasReply, rebaseAliases, unavailable } from './alias-reply.ts'
+import { cnameReply, rebaseCnames, unavailable } from './cname-reply.ts'
 import { explainPlace } from './explain.ts'
+import { FastAnswer } from './fast-answer.ts'
 import { mergedPlugin } from './merged-zones.ts'
 import { adviseOnPods } from './pods-advice.ts'
-import { QuickAnswer } from './quick-answer.ts'
-import { denied, isWhole, withSnapshot } from './with-snapshot.ts'
+import { isWhole, negativeFrom, withSnapshot } from './with-snapshot.ts'
 import { type Zone, type Zones, zoneOf, zonesOfDirective } from './zone.ts'
-import { negativeReply, type ZoneView, zoneReply } from './zone-reply.ts'
+import { negativeReply, type ZonePlace, zoneReply } from './zone-reply.ts'
 
 /** What a directive reads, for those of its parts that other plugins ask. */
 export type ClusterParts = {
@@ -79,7 +79,7 @@ function configure(
   const isShared = zones.all.some(({ isMulticluster }) => isMulticluster)
   const sharedSource = isShared ? openCluster(options, { kind: 'multicluster' }) : source
   const { rules, fallthrough, cluster, notices } = options
-  const quick = new QuickAnswer({ zones, cluster, source, sharedSource, rules, fallthrough })
+  const quick = new FastAnswer({ zones, cluster, source, sharedSource, rules, fallthrough })
   const { isZonal } = options
   const seenZone = (query: Query, visibility: ClientVisibility | undefined): Zone | undefined =>
     zoneOf(
@@ -128,22 +128,22 @@ function configure(
 
 function serveZone(
   request: Request,
-  view: ZoneView,
+  view: ZonePlace,
   { fallthrough, next }: { readonly fallthrough: Fallthrough; readonly next: Next },
 ): MaybePromise<Outcome> {
   const { query } = request
   return andThen(zoneReply(query, view, false), (result): MaybePromise<Outcome> => {
     switch (result.kind) {
       case 'found':
-        return request.type === TYPE.CNAME ? rebaseAliases(result.reply, view) : result.reply
-      case 'alias':
-        return aliasReply(request, view)
+        return request.type === TYPE.CNAME ? rebaseCnames(result.reply, view) : result.reply
+      case 'cname':
+        return cnameReply(request, view)
       case 'unavailable':
         return unavailable()
       case 'absent':
         return fallsThrough(fallthrough, request.lowerName)
           ? next(request)
-          : denied(
+          : negativeFrom(
               view.source,
               negativeReply(query, { ...view, snapshot: result.snapshot }, RCODE.NXDOMAIN),
             )

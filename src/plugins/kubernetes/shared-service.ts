@@ -67,7 +67,7 @@ export function conflictAmong(shapes: readonly (ServiceShape | undefined)[]): Co
   return new Set(ports).size > 1 ? 'ports' : undefined
 }
 
-/** Whether a Service has no address yet, and so no ports that could be told. */
+/** Whether a Service has no address yet, and so no ports. */
 function isPending({ type, ports }: ServiceShape): boolean {
   return type === 'ClusterSetIP' && ports.length === 0
 }

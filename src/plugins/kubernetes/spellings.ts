@@ -1,6 +1,6 @@
 /**
- * Other spellings of a cluster's names that CoreDNS answers, tried when a name is not there as it
- * was asked (plugin/kubernetes/parse.go):
+ * Other spellings of a cluster's names that CoreDNS answers, tried when the query name does not
+ * exist (plugin/kubernetes/parse.go):
  *
  * - `http.tcp.web.shop.svc` for `_http._tcp.web.shop.svc`: underscores may be left out
  * - `x.10-0-0-1.shop.pod` for `10-0-0-1.shop.pod`: one or two labels before a Pod's do not matter

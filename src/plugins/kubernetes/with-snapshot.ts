@@ -1,5 +1,5 @@
 /**
- * What becomes of a request when the snapshot that it needs is not there, old, or not whole yet.
+ * Requests for which the snapshot is missing, stale, or not complete yet.
  * @module
  */
 
@@ -27,7 +27,7 @@ export function withSnapshot(
   return andThen(current ?? source.load(), (snapshot) => {
     if (snapshot === undefined) return notReady('no snapshot yet')
     if (source.freshness(namespaces) === 'expired') return notReady(TOO_OLD)
-    // To lack a shard may lead to a newer snapshot, and takes time: the age that counts is now's.
+    // Loading a shard takes time and may bring a newer snapshot: its age counts.
     return andThen(serve(snapshot), (outcome) => {
       const freshness = source.freshness(namespaces)
       if (freshness === 'expired' && isOwn(outcome)) return notReady(TOO_OLD)
@@ -47,7 +47,7 @@ export function markStale(outcome: Outcome): Outcome {
   return { ...outcome, options: [...outcome.options, option] }
 }
 
-/** Whether an outcome is from a snapshot, and not from whoever was asked next. */
+/** Whether an outcome is from a snapshot, and not from a later plugin. */
 function isOwn(outcome: Outcome): outcome is Reply {
   return outcome.kind === 'reply' && outcome.origin === 'snapshot'
 }
@@ -56,7 +56,7 @@ function isOwn(outcome: Outcome): outcome is Reply {
  * Makes a denial what it is: as long as not all has been read, what is not there may still come,
  * and it is a failure (CoreDNS, plugin/kubernetes/handler.go).
  */
-export function denied(source: SnapshotSource, reply: Reply): Reply {
+export function negativeFrom(source: SnapshotSource, reply: Reply): Reply {
   if (source.freshness() !== 'partial') return { ...reply, rcode: RCODE.NXDOMAIN }
   const option = extendedError(EXTENDED_ERROR.NOT_READY, 'the cluster is not read yet')
   return { ...reply, rcode: RCODE.SERVFAIL, options: [...reply.options, option] }

@@ -1,7 +1,7 @@
 /**
  * Answers for `<zone>.pin._zone.<service>` and `<zone>.prefer._zone.<service>`, of any topology
  * zone: with `pin`, one without endpoints has no data; with `prefer`, it has those of the whole
- * Service (CoreDNS, plugin/kubernetes/README.md, "Zonal Names"). The snapshot tells which Services
+ * Service (CoreDNS, plugin/kubernetes/README.md, "Zonal Names"). The snapshot has which Services
  * have such names.
  * @module
  */
@@ -29,16 +29,16 @@ export function answerZonal(
   count: number,
   snapshot: Snapshot,
 ): number {
-  if (count < LABELS_MIN || !isLabel(query, count - 4, ANCHOR)) return VERDICT.ABSENT
+  if (count < LABELS_MIN || !isLabel(query, count - 4, ANCHOR)) return VERDICT.NXDOMAIN
   const last = byteAt(query.labels, count - 1)
   const end = last + 1 + byteAt(query.name, last)
   const isPreferred = isLabel(query, count - 5, PREFER)
-  if (!isPreferred && !isLabel(query, count - 5, PIN)) return VERDICT.ABSENT
+  if (!isPreferred && !isLabel(query, count - 5, PIN)) return VERDICT.NXDOMAIN
   const anchor = answer.tailOf(query, byteAt(query.labels, count - 4), end)
   const shard = answer.shardFor(snapshot, anchor.bytes, anchor.size)
   if (shard === undefined) return VERDICT.UNLOADED
   const marker = shard.findName(anchor.words, anchor.size)
-  if (marker === 0 || !answer.sees(shard, marker)) return VERDICT.ABSENT
+  if (marker === 0 || !answer.sees(shard, marker)) return VERDICT.NXDOMAIN
   // All of them are in one shard, as they have their last three labels in common.
   writePinned(query, count, end)
   let node = shard.findName(pinned.words, pinned.size)
@@ -48,7 +48,7 @@ export function answerZonal(
   }
   if (node === 0) return VERDICT.NODATA
   const verdict = answer.answerNode(query.type, shard, node)
-  return verdict === VERDICT.ABSENT ? VERDICT.NODATA : verdict
+  return verdict === VERDICT.NXDOMAIN ? VERDICT.NODATA : verdict
 }
 
 /** Writes the name with `pin` in place of what stands there. */

@@ -1,7 +1,7 @@
 /**
  * Answers a query from a snapshot, bytes to bytes: the name first, then the type.
  *
- * Allocates nothing; a name that is an alias, and a shard that is not loaded, are left to the
+ * Allocates nothing; a name that is a CNAME, and a shard that is not loaded, are left to the
  * caller.
  * @module
  */
@@ -21,7 +21,7 @@ import { SetWriter } from '../../snapshot/read/set-writer.ts'
 import type { Shard } from '../../snapshot/read/shard.ts'
 import type { Snapshot } from '../../snapshot/read/snapshot.ts'
 import type { Visibility } from '../../snapshot/read/visibility.ts'
-import { isDenied, isNsDenied, isPodService, isTooLong, type Rules } from './coredns-rules.ts'
+import { isNsNxdomain, isNxdomain, isPodService, isTooLong, type Rules } from './coredns-rules.ts'
 import { answerReverse } from './reverse-answer.ts'
 import {
   answerServers,
@@ -35,7 +35,7 @@ import { VERDICT } from './verdict.ts'
 import { answerZonal } from './zonal-answer.ts'
 import type { Zone } from './zone.ts'
 
-const { DATA, NODATA, ABSENT, ALIAS, UNLOADED } = VERDICT
+const { DATA, NODATA, NXDOMAIN, FOLLOW, UNLOADED } = VERDICT
 const { A, AAAA, CNAME, NS, PTR, SOA, SRV, TXT } = TYPE
 const { ANSWER, ADDITIONAL } = SECTION
 const { IN } = CLASS
@@ -50,7 +50,7 @@ export class ZoneAnswer {
   readonly sets: SetWriter
   /** Whose rules decide whether a name exists. */
   rules: Rules = 'coredns'
-  /** Whether a name that is an alias is answered with what else it has. */
+  /** Whether a name that is a CNAME is answered with what else it has. */
   ignoresAliases = false
   /** The origin that names from addresses are below. */
   home: SizedBytes = asWordBytes(ROOT)
@@ -107,14 +107,14 @@ export class ZoneAnswer {
     if (this.rules === 'coredns') {
       if (query.type === SOA) return NODATA
       const isApexNs = query.type === NS && relativeBytes === 0
-      if (isApexNs && isNsDenied(query, zone, this.isViewed)) return NODATA
+      if (isApexNs && isNsNxdomain(query, zone, this.isViewed)) return NODATA
     }
     return isReverse
       ? answerReverse(this, query, relativeBytes, snapshot)
       : this.answerForward(query, relativeBytes, snapshot)
   }
 
-  /** Answers for a forward name: as it is asked, then in its other spellings. */
+  /** Answers for a forward name: as in the query, then in its other spellings. */
   answerForward(query: Query, relativeBytes: number, snapshot: Snapshot): number {
     if (this.namespaces !== undefined && isServerName(query, relativeBytes)) {
       const seen = this.seenServers(snapshot)
@@ -160,7 +160,7 @@ export class ZoneAnswer {
     relativeBytes: number,
     count: number,
   ): number {
-    if (count < 4) return ABSENT
+    if (count < 4) return NXDOMAIN
     const { wildcard } = this
     const start = query.labels[count - 3] ?? 0
     wildcard.size = WILDCARD_BYTES + relativeBytes - start
@@ -170,10 +170,10 @@ export class ZoneAnswer {
     const shard = this.shardFor(snapshot, wildcard.bytes, wildcard.size)
     if (shard === undefined) return UNLOADED
     const node = shard.findName(wildcard.words, wildcard.size)
-    return node === 0 ? ABSENT : this.answerNode(query.type, shard, node)
+    return node === 0 ? NXDOMAIN : this.answerNode(query.type, shard, node)
   }
 
-  /** Writes the addresses of the zone's name servers, behind its NS records. */
+  /** Writes the addresses of the zone's name servers, after its NS records. */
   writeNameservers(snapshot: Snapshot): number {
     const seen = this.seenServers(snapshot)
     if (seen === UNLOADED) return UNLOADED
@@ -221,16 +221,16 @@ export class ZoneAnswer {
   /** Answers from a node: what it has of a type. */
   answerNode(type: number, shard: Shard, node: number): number {
     const head = shard.nodeHead(node)
-    if ((head & GLUE_MARK) !== 0 || !this.sees(shard, node)) return ABSENT
+    if ((head & GLUE_MARK) !== 0 || !this.sees(shard, node)) return NXDOMAIN
     const ref = shard.findSet(node, type)
-    // Where the set that is asked for is the only one, the name is no alias. Most are so.
+    // A name with only the requested RRset, as most names, has no CNAME.
     const isOnly = ref !== 0 && ((head >>> 8) & SETS_PER_NODE_MAX) === 1
     if (this.rules === 'coredns') {
       const isSettled = isOnly && type !== TXT && type !== PTR
-      if (!isSettled && isDenied(type, shard, node, head)) return ABSENT
+      if (!isSettled && isNxdomain(type, shard, node, head)) return NXDOMAIN
     }
     const isAlias = !isOnly && type !== CNAME && shard.findSet(node, CNAME) !== 0
-    if (isAlias && !this.ignoresAliases) return ALIAS
+    if (isAlias && !this.ignoresAliases) return FOLLOW
     if (ref === 0) return NODATA
     if (this.rules === 'rfc' && isPodService(type, shard, node)) return NODATA
     this.sets.writeAnswer(shard, ref)
@@ -266,10 +266,10 @@ export class ZoneAnswer {
     if (shard === undefined) return UNLOADED
     const node = shard.findName(parent.words, parent.size)
     if (node === 0 || !shard.hasAddressNames(node) || !this.sees(shard, node)) {
-      return ABSENT
+      return NXDOMAIN
     }
     const addressBytes = parseAddressLabel(query.name, start, this.address)
-    if (addressBytes === 0) return ABSENT
+    if (addressBytes === 0) return NXDOMAIN
     const pod = this.tailOf(query, start, relativeBytes)
     return this.answerAddress(query.type, pod, addressBytes, snapshot.info.ttlSeconds)
   }
@@ -284,17 +284,17 @@ export class ZoneAnswer {
 
   /** Answers for a name that is made from its address. */
   private answerAddress(
-    asked: number,
+    queryType: number,
     pod: RelativeName,
     addressBytes: number,
     ttlSeconds: number,
   ): number {
     const { reply, sets } = this
     const type = addressBytes === 4 ? A : AAAA
-    const isService = asked === SRV && this.rules === 'coredns'
-    if (asked !== type && !isService) return NODATA
+    const isService = queryType === SRV && this.rules === 'coredns'
+    if (queryType !== type && !isService) return NODATA
     reply.pointOwner(QUESTION_OFFSET)
-    reply.beginRecord(asked, IN, ttlSeconds)
+    reply.beginRecord(queryType, IN, ttlSeconds)
     if (isService) {
       reply.writeBytes(this.service, 0, this.service.length)
       reply.writeJoinedNameWhole(pod, 0, pod.size, sets.origin)

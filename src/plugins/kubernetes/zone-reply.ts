@@ -20,7 +20,7 @@ import type { Zone } from './zone.ts'
 import { ZoneAnswer } from './zone-answer.ts'
 
 /** A zone of a snapshot, and the origin that names from addresses are below. */
-export type ZoneView = {
+export type ZonePlace = {
   readonly zone: Zone
   readonly home: SizedBytes
   readonly rules: Rules
@@ -34,9 +34,9 @@ export type ZoneView = {
 /** A reply, or why the snapshot has none. */
 export type ZoneResult =
   | { readonly kind: 'found'; readonly reply: Reply }
-  /** Not there in the snapshot, which may be newer than the one that was asked. */
+  /** NXDOMAIN of the snapshot, which may be newer than the first one. */
   | { readonly kind: 'absent'; readonly snapshot: Snapshot }
-  | { readonly kind: 'alias' | 'unavailable' }
+  | { readonly kind: 'cname' | 'unavailable' }
 
 /** Shards that one query may load: names have another spelling and a parent at most. */
 const LOADS_MAX = 4
@@ -45,12 +45,12 @@ const writer = new ReplyWriter()
 const zoneAnswer = new ZoneAnswer(writer)
 
 /**
- * Answers a query within a zone. Aliases are left to the caller, or with `ignoresAliases` answered
+ * Answers a query within a zone. CNAMEs are left to the caller, or with `ignoresAliases` answered
  * with what else they have. Loads the shards that it needs.
  */
 export function zoneReply(
   query: Query,
-  view: ZoneView,
+  view: ZonePlace,
   ignoresAliases: boolean,
 ): MaybePromise<ZoneResult> {
   return tryReply(query, view, { ignoresAliases, loadsLeft: LOADS_MAX })
@@ -58,7 +58,7 @@ export function zoneReply(
 
 function tryReply(
   query: Query,
-  view: ZoneView,
+  view: ZonePlace,
   options: { readonly ignoresAliases: boolean; readonly loadsLeft: number },
 ): MaybePromise<ZoneResult> {
   const { zone, snapshot, home, source } = view
@@ -78,8 +78,8 @@ function tryReply(
       return { kind: 'found', reply: finishedReply(RCODE.NOERROR) }
     case VERDICT.NODATA:
       return { kind: 'found', reply: negativeReply(query, view, RCODE.NOERROR) }
-    case VERDICT.ALIAS:
-      return { kind: 'alias' }
+    case VERDICT.FOLLOW:
+      return { kind: 'cname' }
     case VERDICT.UNLOADED:
       if (options.loadsLeft === 0) return { kind: 'unavailable' }
       return andThen(source.load(zoneAnswer.missingShard), (loaded) =>
@@ -102,7 +102,7 @@ function tryReply(
  */
 export function negativeReply(
   query: Query,
-  { zone, snapshot, visibility }: Pick<ZoneView, 'zone' | 'snapshot' | 'visibility'>,
+  { zone, snapshot, visibility }: Pick<ZonePlace, 'zone' | 'snapshot' | 'visibility'>,
   rcode: number,
 ): Reply {
   writer.begin(query, { bytesMax: MESSAGE_BYTES_MAX })

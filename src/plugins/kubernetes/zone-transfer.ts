@@ -42,10 +42,10 @@ export function clusterTransfer(
   const snapshot = own.current()
   const records = own.transferRecords?.()
   if (snapshot === undefined || records === undefined) return undefined
-  const asked = { ...zone, origin: asWordBytes(name) }
+  const zoneOfQuery = { ...zone, origin: asWordBytes(name) }
   const [soa] = negativeReply(
     query,
-    { zone: asked, snapshot, visibility: undefined },
+    { zone: zoneOfQuery, snapshot, visibility: undefined },
     RCODE.NOERROR,
   ).answer
   if (soa === undefined) return undefined

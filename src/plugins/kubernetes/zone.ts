@@ -18,7 +18,7 @@ export type Zone = {
   readonly hasWildcards: boolean
   /** Whether its server block has a cache, in which CoreDNS finds answers in any letter case. */
   readonly hasCache: boolean
-  /** Whether its NS records have been asked for by its name in lower case. */
+  /** Whether a query was for its NS records by its name in lower case. */
   wasNsAsked: boolean
 }
 

@@ -1,5 +1,5 @@
 /**
- * Orders of records: aliases first, so that resolvers that read top down find their way; addresses
+ * Orders of records: CNAMEs first, so that resolvers that read top down find their way; addresses
  * as a policy has them; what else there is in the order in which it came.
  * @module
  */
@@ -10,13 +10,13 @@ import { permute } from '../../plugin-kit/shuffle.ts'
 import { type Weights, weightOf } from './weights.ts'
 
 type Records = readonly ResourceRecord[]
-type Groups = Readonly<Record<'aliases' | 'addresses' | 'exchangers' | 'rest', ResourceRecord[]>>
+type Groups = Readonly<Record<'cnames' | 'addresses' | 'exchangers' | 'rest', ResourceRecord[]>>
 
 /** Puts addresses and mail exchangers in random order. */
 export function shuffled(records: Records, random16: () => number): Records {
   if (records.length < 2) return records
-  const { aliases, rest, addresses, exchangers } = grouped(records)
-  return [...aliases, ...rest, ...permute(addresses, random16), ...permute(exchangers, random16)]
+  const { cnames, rest, addresses, exchangers } = grouped(records)
+  return [...cnames, ...rest, ...permute(addresses, random16), ...permute(exchangers, random16)]
 }
 
 /**
@@ -32,7 +32,7 @@ export function rotated(records: Records, by: number): Records {
 
 /** Puts one address first, each as often as its weight says. */
 export function weighted(records: Records, weights: Weights, random16: () => number): Records {
-  const { aliases, rest, addresses, exchangers } = grouped(records)
+  const { cnames, rest, addresses, exchangers } = grouped(records)
   if (addresses.length === 0) return records
   const shares = addresses.map(({ owner, rdata }) => weightOf(weights, owner, rdata))
   const total = shares.reduce((sum, share) => sum + share, 0)
@@ -46,19 +46,19 @@ export function weighted(records: Records, weights: Weights, random16: () => num
     addresses[0] = top
     addresses[chosen] = first
   }
-  return [...aliases, ...rest, ...addresses, ...exchangers]
+  return [...cnames, ...rest, ...addresses, ...exchangers]
 }
 
 /** Puts the addresses of some networks before the others, those of the first network first. */
 export function preferred(records: Records, networks: readonly Network[]): Records {
-  const { aliases, rest, addresses, exchangers } = grouped(records)
+  const { cnames, rest, addresses, exchangers } = grouped(records)
   const rankOf = ({ rdata }: ResourceRecord): number => {
     const rank = networks.findIndex((network) => isInNetwork(rdata, network))
     return rank < 0 ? networks.length : rank
   }
   const ranked = addresses.map((record) => ({ record, rank: rankOf(record) }))
   const sorted = ranked.sort((a, b) => a.rank - b.rank).map(({ record }) => record)
-  return [...aliases, ...sorted, ...exchangers, ...rest]
+  return [...cnames, ...sorted, ...exchangers, ...rest]
 }
 
 function isAddress({ type }: ResourceRecord): boolean {
@@ -66,9 +66,9 @@ function isAddress({ type }: ResourceRecord): boolean {
 }
 
 function grouped(records: Records): Groups {
-  const groups: Groups = { aliases: [], addresses: [], exchangers: [], rest: [] }
+  const groups: Groups = { cnames: [], addresses: [], exchangers: [], rest: [] }
   for (const record of records) {
-    if (record.type === TYPE.CNAME) groups.aliases.push(record)
+    if (record.type === TYPE.CNAME) groups.cnames.push(record)
     else if (isAddress(record)) groups.addresses.push(record)
     else if (record.type === TYPE.MX) groups.exchangers.push(record)
     else groups.rest.push(record)

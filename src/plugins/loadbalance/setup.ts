@@ -1,6 +1,6 @@
 /**
- * The `loadbalance` plugin: puts addresses and mail exchangers in random order, behind all else.
- * Addresses from a snapshot keep their order and begin at a random one.
+ * The `loadbalance` plugin: puts addresses and mail exchangers in random order, after all other
+ * records. Addresses from a snapshot keep their order and begin at a random one.
  * @module
  */
 

@@ -10,7 +10,7 @@ import { nameKey, parseName } from '../../dns/name.ts'
 /** Weights from 1 to 255 by the keys of a name and of an address. */
 export type Weights = ReadonlyMap<string, ReadonlyMap<string, number>>
 
-/** What is wrong with a file; lines count from 1. */
+/** A mistake in a file; lines count from 1. */
 export type WeightsProblem = { readonly line: number; readonly message: string }
 
 /** Lines with a name or an address. */

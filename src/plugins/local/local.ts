@@ -1,6 +1,6 @@
 /**
  * The `local` plugin: answers the names that never leave a machine, such as `localhost` (RFC 6761
- * §6.3) and 127.0.0.1, so that no other server is asked for them.
+ * §6.3) and 127.0.0.1, so that no query for them goes to another server.
  * @module
  */
 

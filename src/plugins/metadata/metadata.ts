@@ -1,5 +1,5 @@
 /**
- * The `metadata` plugin: has the plugins of its server block tell each other what they know of a
+ * The `metadata` plugin: lets the plugins of its server block share metadata of a
  * query, under labels such as `kubernetes/service` (CoreDNS, plugin/metadata).
  * @module
  */
@@ -51,12 +51,12 @@ export function metadataOf(
       ?.metadata?.(label, clientQuery)
 }
 
-/** Whether the plugins of a server block tell each other what they know. */
+/** Whether the plugins of a server block share metadata. */
 export function hasMetadata(peers: readonly Plugin[]): boolean {
   return peers.some(({ name }) => name === NAME)
 }
 
-/** Of several that know a label, the last in the chain has its way. */
+/** If several plugins provide a label, the last one in the chain wins. */
 function fromPlugins(
   peers: readonly Plugin[],
   label: string,

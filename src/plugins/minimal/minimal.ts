@@ -43,7 +43,7 @@ function minimize(outcome: Outcome): Outcome {
   if (outcome.kind !== 'reply' || outcome.rcode !== RCODE.NOERROR) return outcome
   const isMeaningful = outcome.authority.some(({ type }) => type === TYPE.SOA || type === TYPE.NS)
   if (outcome.answer.length === 0 && isMeaningful) return outcome
-  // What was cut off, if anything, comes after the additional records that are there.
+  // Truncation cuts additional records from the end.
   const truncated = outcome.truncated && outcome.additional.length === 0
   return { ...outcome, authority: [], additional: [], truncated }
 }

@@ -1,5 +1,5 @@
 /**
- * The `nsid` plugin: tells who asks for it the identifier of this server (RFC 5001).
+ * The `nsid` plugin: returns the identifier of this server on request (RFC 5001).
  * @module
  */
 
@@ -29,7 +29,7 @@ const setup: Setup = (directives, { host }) => {
     plugins: [
       {
         name: 'nsid',
-        // Who asks for an identifier is answered at length in any case.
+        // Queries for an identifier take the slow path in any case.
         fastPath: {},
         serve: (request, next) =>
           request.query.wantsNsid

@@ -1,5 +1,5 @@
 /**
- * The `ready` plugin: tells over HTTP whether the plugins of its server block can answer.
+ * The `ready` plugin: reports over HTTP whether the plugins of its server block can answer.
  * @module
  */
 

@@ -1,5 +1,5 @@
 /**
- * What stands behind `answer` in a rule for names: how names in replies are to be written back.
+ * The arguments after `answer` in a rule for names: how to rewrite names in responses.
  * @module
  */
 import { configError, type Position } from '../../corefile/problem.ts'

@@ -1,5 +1,5 @@
 /**
- * Rules that make aliases in answers lead elsewhere, and answer with what is there
+ * Rules that change the targets of CNAME records, and resolve the new target
  * (github.com/coredns/coredns, plugin/rewrite/cname_target.go).
  * @module
  */
@@ -11,9 +11,9 @@ import type { Word } from '../../corefile/server-block.ts'
 import { nameText, parseNameText } from '../../dns/name-text.ts'
 import { TYPE } from '../../dns/rr-type.ts'
 import { type MatchKind, normalized, parsePattern, substituted, takeKind } from './name-match.ts'
-import type { Asked, RecordDraft, ReplyDraft, Rule } from './rule.ts'
+import type { QuestionDraft, RecordDraft, ReplyDraft, Rule } from './rule.ts'
 
-/** Where an alias is to lead; `undefined` when it does not match. */
+/** Where a CNAME is to lead; `undefined` when it does not match. */
 type Change = (target: string) => string | undefined
 
 /**
@@ -25,17 +25,17 @@ export function parseCnameRule(words: readonly Word[], at: Position): Rule {
   const { kind, rest } = takeKind(words, 2)
   const [from, to, surplus] = rest
   if (from === undefined || to === undefined || surplus !== undefined) {
-    throw configError(surplus ?? at, 'a rule for aliases has two names: FROM and TO')
+    throw configError(surplus ?? at, 'a rule for CNAME records has two names: FROM and TO')
   }
   const change = parseChange(kind, from, to.text.toLowerCase())
   const isEmpty = from.text === '' || to.text === ''
   return {
-    // Names that are aliases are answered at length anyway.
-    concerns: () => false,
-    rewrite: (asked) =>
+    // Names with a CNAME record take the slow path anyway.
+    mayMatch: () => false,
+    rewrite: (draft) =>
       isEmpty && kind !== 'exact'
         ? undefined
-        : [{ answer: (record, reply) => redirect({ record, reply, asked, change }) }],
+        : [{ answer: (record, reply) => redirect({ record, reply, draft, change }) }],
   }
 }
 
@@ -63,12 +63,12 @@ function parseChange(kind: MatchKind, fromWord: Word, to: string): Change {
 type Redirection = {
   readonly record: RecordDraft
   readonly reply: ReplyDraft
-  readonly asked: Asked
+  readonly draft: QuestionDraft
   readonly change: Change
 }
 
-/** Looks up where an alias now leads, with all that this server does, these rules included. */
-function redirect({ record, reply, asked, change }: Redirection): MaybePromise<void> {
+/** Looks up where a CNAME now leads, with all that this server does, these rules included. */
+function redirect({ record, reply, draft, change }: Redirection): MaybePromise<void> {
   if (record.type !== TYPE.CNAME) return
   const before = nameText(record.rdata)
   const after = change(before)
@@ -78,20 +78,20 @@ function redirect({ record, reply, asked, change }: Redirection): MaybePromise<v
     reply.problem = `"${before}" was rewritten to what is no name`
     return
   }
-  return andThen(asked.request.lookup(target, asked.type), (outcome) => {
+  return andThen(draft.request.lookup(target, draft.type), (outcome) => {
     replaceAnswer(reply, { before, target, outcome })
   })
 }
 
-/** Keeps the aliases up to the one that was changed, and takes in what its new target has. */
+/** Keeps the CNAMEs up to the one that was changed, and takes in what its new target has. */
 function replaceAnswer(
   reply: ReplyDraft,
   { before, target, outcome }: { before: string; target: Uint8Array; outcome: Outcome },
 ): void {
   if (outcome.kind === 'drop' || outcome.kind === 'transfer') return
-  const aliases = reply.answer.filter(({ type }) => type === TYPE.CNAME)
-  const changed = aliases.findIndex(({ rdata }) => nameText(rdata) === before)
-  const kept = changed < 0 ? aliases : aliases.slice(0, changed + 1)
+  const cnames = reply.answer.filter(({ type }) => type === TYPE.CNAME)
+  const changed = cnames.findIndex(({ rdata }) => nameText(rdata) === before)
+  const kept = changed < 0 ? cnames : cnames.slice(0, changed + 1)
   const last = kept[changed]
   if (last !== undefined) last.rdata = target
   const found = outcome.kind === 'reply' ? outcome.answer.map((one) => ({ ...one })) : []

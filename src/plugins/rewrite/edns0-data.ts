@@ -9,7 +9,7 @@ import type { Request } from '../../chain/request.ts'
 import { configError } from '../../corefile/problem.ts'
 import type { Word } from '../../corefile/server-block.ts'
 import { parseAddress } from '../../dns/address.ts'
-import type { Asked } from './rule.ts'
+import type { QuestionDraft } from './rule.ts'
 
 /** What other plugins know of a request by a label; `undefined` when nobody does. */
 export type Metadata = (label: string, request: Request) => string | undefined
@@ -19,7 +19,7 @@ export type OptionData = {
   /** Whether it differs from query to query. */
   readonly isVariable: boolean
   /** The data for a question; `undefined` when it is not known. */
-  readonly read: (asked: Asked) => Uint8Array | undefined
+  readonly read: (draft: QuestionDraft) => Uint8Array | undefined
 }
 
 const IPV4_BITS = 32
@@ -84,8 +84,8 @@ export function subnetData(bits4: Word, bits6: Word): OptionData['read'] {
   }
 }
 
-/** All addresses at once (`::`) are none that a client over IPv4 has asked. */
-function serverAddress({ request: { client } }: Asked): Uint8Array | undefined {
+/** The wildcard address (`::`) is no destination of an IPv4 client. */
+function serverAddress({ request: { client } }: QuestionDraft): Uint8Array | undefined {
   const address = parseAddress(client.localAddress ?? '')
   return address?.length === parseAddress(client.address)?.length ? address : undefined
 }

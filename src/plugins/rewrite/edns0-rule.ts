@@ -16,7 +16,7 @@ import {
   parseUnsigned,
   subnetData,
 } from './edns0-data.ts'
-import { type Asked, NO_RESPONSE_RULES, type ResponseRule, type Rule } from './rule.ts'
+import { NO_RESPONSE_RULES, type QuestionDraft, type ResponseRule, type Rule } from './rule.ts'
 
 const ACTIONS = ['set', 'replace', 'append', 'unset'] as const
 type Action = (typeof ACTIONS)[number]
@@ -31,8 +31,8 @@ const UNSET_WORD_COUNTS: Readonly<Record<Kind, number>> = { local: 1, nsid: 0, s
 type Subject = {
   readonly code: number
   /** What to set it to; `undefined` when that is not known for a question. */
-  readonly data: (asked: Asked) => Uint8Array | undefined
-  /** Whether `append` adds another one to an option that is there. */
+  readonly data: (draft: QuestionDraft) => Uint8Array | undefined
+  /** Whether `append` adds to an existing option. */
   readonly mayRepeat: boolean
 }
 
@@ -67,8 +67,8 @@ export function parseEdns0Rule(words: readonly Word[], at: Position, metadata: M
   const subject = parseSubject(kind, args, metadata)
   return {
     // Without an OPT record the client's reply has none, whatever the query has on its way.
-    concerns: ({ hasEdns }) => kind === 'local' && hasEdns,
-    rewrite: (asked) => rewriteOptions(asked, subject, { action, reverts }),
+    mayMatch: ({ hasEdns }) => kind === 'local' && hasEdns,
+    rewrite: (draft) => rewriteOptions(draft, subject, { action, reverts }),
     ...(kind === 'local' && { optionCodes: [subject.code] }),
   }
 }
@@ -87,29 +87,29 @@ function parseSubject(kind: Kind, args: readonly Word[], metadata: Metadata): Su
 }
 
 function rewriteOptions(
-  asked: Asked,
+  draft: QuestionDraft,
   { code, data, mayRepeat }: Subject,
   { action, reverts }: { readonly action: Action; readonly reverts: boolean },
 ): readonly ResponseRule[] | undefined {
-  const before = asked.options ?? optionsOf(asked.request)
+  const before = draft.options ?? optionsOf(draft.request)
   if (action === 'unset') {
-    asked.options = before.filter((option) => option.code !== code)
+    draft.options = before.filter((option) => option.code !== code)
     return NO_RESPONSE_RULES
   }
-  const value = data(asked)
+  const value = data(draft)
   if (value === undefined) return undefined
-  asked.options = before
+  draft.options = before
   const index = before.findIndex((option) => option.code === code)
   const old = before[index]
   const option: EdnsOption = { code, data: value }
   if (old !== undefined && (action === 'set' || action === 'replace')) {
-    asked.options = before.with(index, option)
-    asked.ownOptions.add(code)
+    draft.options = before.with(index, option)
+    draft.ownOptions.add(code)
     return reverts ? [{ options: (now) => restored(now, code, old) }] : NO_RESPONSE_RULES
   }
   if (action === 'replace' || (old !== undefined && !mayRepeat)) return undefined
-  asked.options = [...before, option]
-  asked.ownOptions.add(code)
+  draft.options = [...before, option]
+  draft.ownOptions.add(code)
   return reverts ? [{ options: (now) => restored(now, code, undefined) }] : NO_RESPONSE_RULES
 }
 

@@ -62,7 +62,7 @@ export function nameMatch(kind: MatchKind, from: Word): NameMatch {
   }
 }
 
-/** Puts text in lower case and behind it a dot, unless there is one that ends a name. */
+/** Puts text in lower case and after it a dot, unless there is one that ends a name. */
 export function normalized(text: string): string {
   const backslashes = /(\\*)\.$/.exec(text)?.[1]?.length
   const isWhole = backslashes !== undefined && backslashes % 2 === 0

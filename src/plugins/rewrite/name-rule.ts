@@ -1,5 +1,5 @@
 /**
- * Rules that change the name that is asked for, and names in the reply back
+ * Rules that change the query name, and names in the response back
  * (github.com/coredns/coredns, plugin/rewrite/name.go).
  * @module
  */
@@ -38,12 +38,12 @@ export function parseNameRule(words: readonly Word[], at: Position): Rule {
   const isRemapped = kind === 'exact' || (answers.isAuto && kind !== 'suffix')
   const fixed = [...suffixRules(kind, from, to, answers), ...answers.rules]
   return {
-    concerns: mayMatch,
-    rewrite: (asked) => {
-      const before = asked.name.toLowerCase()
+    mayMatch: mayMatch,
+    rewrite: (draft) => {
+      const before = draft.name.toLowerCase()
       const after = change(before)
       if (after === undefined) return undefined
-      asked.name = after
+      draft.name = after
       return isRemapped ? [...remapRules(after, before), ...fixed] : fixed
     },
   }

@@ -1,5 +1,5 @@
 /**
- * A quick look at whether a query's name can have some text, bytes and all, which never says no to
+ * A cheap test whether a query name can have some text, bytes and all, which never says no to
  * a name that has it and allocates nothing.
  * @module
  */
@@ -24,17 +24,17 @@ export function mayHave(text: string, place: Place): MayMatch {
   const isCut = place === 'end' || place === 'anywhere'
   const needle = isCut ? text.replace(/^\d{1,3}/, '') : text
   if (!isPlain || needle === '') return mayBe
-  const octets = Uint8Array.from(needle, (character) => character.charCodeAt(0))
-  const size = octets.length
+  const bytes = Uint8Array.from(needle, (character) => character.charCodeAt(0))
+  const size = bytes.length
   switch (place) {
     case 'whole':
-      return ({ name, nameBytes }) => nameBytes === size + 1 && isAt(octets, name, 1)
+      return ({ name, nameBytes }) => nameBytes === size + 1 && isAt(bytes, name, 1)
     case 'start':
-      return ({ name, nameBytes }) => nameBytes > size && isAt(octets, name, 1)
+      return ({ name, nameBytes }) => nameBytes > size && isAt(bytes, name, 1)
     case 'end':
-      return ({ name, nameBytes }) => nameBytes >= size && isAt(octets, name, nameBytes - size)
+      return ({ name, nameBytes }) => nameBytes >= size && isAt(bytes, name, nameBytes - size)
     case 'anywhere': {
-      const text = { octets, steps: stepsOf(octets) }
+      const text = { bytes, steps: stepsOf(bytes) }
       return (query) => isWithin(text, query)
     }
   }
@@ -55,9 +55,9 @@ export function mayMatchPattern({ literals }: Pattern): MayMatch {
 }
 
 /** The text's first bytes are compared first: below one zone, names end in the same. */
-function isAt(octets: Uint8Array, name: Uint8Array, start: number): boolean {
-  for (let i = 0; i < octets.length; i++) {
-    const wanted = byteAt(octets, i)
+function isAt(bytes: Uint8Array, name: Uint8Array, start: number): boolean {
+  for (let i = 0; i < bytes.length; i++) {
+    const wanted = byteAt(bytes, i)
     const found = byteAt(name, start + i)
     if (wanted === DOT ? found > DOT_OCTET_MAX : wanted !== found) return false
   }
@@ -66,27 +66,27 @@ function isAt(octets: Uint8Array, name: Uint8Array, start: number): boolean {
 
 /** Looks by Horspool's way: at most of a name's places a long text cannot begin. */
 function isWithin(
-  { octets, steps }: { readonly octets: Uint8Array; readonly steps: Uint8Array },
+  { bytes, steps }: { readonly bytes: Uint8Array; readonly steps: Uint8Array },
   { name, nameBytes }: Query,
 ): boolean {
-  const last = octets.length - 1
-  const wanted = byteAt(octets, last)
+  const last = bytes.length - 1
+  const wanted = byteAt(bytes, last)
   let end = last + 1
   while (end < nameBytes) {
     const found = byteAt(name, end)
     const mayEnd = wanted === DOT ? found <= DOT_OCTET_MAX : wanted === found
-    if (mayEnd && isAt(octets, name, end - last)) return true
+    if (mayEnd && isAt(bytes, name, end - last)) return true
     end += byteAt(steps, found)
   }
   return false
 }
 
 /** How far to go on from a place, by the byte where the text's last one would be. */
-function stepsOf(octets: Uint8Array): Uint8Array {
-  const last = octets.length - 1
-  const steps = new Uint8Array(256).fill(octets.length)
+function stepsOf(bytes: Uint8Array): Uint8Array {
+  const last = bytes.length - 1
+  const steps = new Uint8Array(256).fill(bytes.length)
   for (let i = 0; i < last; i++) {
-    const value = byteAt(octets, i)
+    const value = byteAt(bytes, i)
     if (value === DOT) steps.fill(last - i, 0, DOT_OCTET_MAX + 1)
     else steps[value] = last - i
   }

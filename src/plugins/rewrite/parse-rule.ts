@@ -13,7 +13,7 @@ import { parseRcodeRule } from './rcode-rule.ts'
 import type { Rule } from './rule.ts'
 import { parseTtlRule } from './ttl-rule.ts'
 
-/** A rule, and whether the rules behind it are looked at no more once it has matched. */
+/** A rule, and whether the rules after it are looked at no more once it has matched. */
 export type OrderedRule = Rule & { readonly isLast: boolean }
 
 /** Reads the words of one kind of rules. */

@@ -1,5 +1,5 @@
 /**
- * Rules that change the type or the class that is asked for. The reply has the question as it came;
+ * Rules that change the type or the class of a query. The response has the original question;
  * its records are of the type and class that they are of.
  * @module
  */
@@ -7,7 +7,7 @@ import { configError, type Position } from '../../corefile/problem.ts'
 import type { Word } from '../../corefile/server-block.ts'
 import { CLASS, parseClass } from '../../dns/rr-class.ts'
 import { parseType, TYPE } from '../../dns/rr-type.ts'
-import { type Asked, NO_RESPONSE_RULES, type Rule } from './rule.ts'
+import { NO_RESPONSE_RULES, type QuestionDraft, type Rule } from './rule.ts'
 
 /** Reads `type FROM TO`. @throws {ConfigError} */
 export function parseTypeRule(words: readonly Word[], at: Position): Rule {
@@ -18,8 +18,8 @@ export function parseTypeRule(words: readonly Word[], at: Position): Rule {
     throw configError(to, `"${to.text}" is no type to ask for`)
   }
   return {
-    concerns: ({ type }) => type === fromType,
-    rewrite: (asked) => change(asked, 'type', fromType, toType),
+    mayMatch: ({ type }) => type === fromType,
+    rewrite: (draft) => change(draft, 'type', fromType, toType),
   }
 }
 
@@ -29,19 +29,19 @@ export function parseClassRule(words: readonly Word[], at: Position): Rule {
   const fromClass = classOf(from)
   const toClass = classOf(to)
   return {
-    concerns: () => fromClass === CLASS.IN,
-    rewrite: (asked) => change(asked, 'class', fromClass, toClass),
+    mayMatch: () => fromClass === CLASS.IN,
+    rewrite: (draft) => change(draft, 'class', fromClass, toClass),
   }
 }
 
 function change(
-  asked: Asked,
+  draft: QuestionDraft,
   field: 'type' | 'class',
   from: number,
   to: number,
 ): ReturnType<Rule['rewrite']> {
-  if (asked[field] !== from) return undefined
-  asked[field] = to
+  if (draft[field] !== from) return undefined
+  draft[field] = to
   return NO_RESPONSE_RULES
 }
 

@@ -25,8 +25,8 @@ export function parseRcodeRule(words: readonly Word[], at: Position): Rule {
   const { test, mayMatch } = nameMatch(kind, name)
   const rules: ResponseRule[] = [{ rcode: (rcode) => (rcode === fromRcode ? toRcode : rcode) }]
   return {
-    concerns: mayMatch,
-    rewrite: ({ name: asked }) => (test(asked.toLowerCase()) ? rules : undefined),
+    mayMatch: mayMatch,
+    rewrite: ({ name: draft }) => (test(draft.toLowerCase()) ? rules : undefined),
   }
 }
 

@@ -53,7 +53,7 @@ function revertReply(
 ): MaybePromise<Outcome> {
   const { answer, authority, additional } = reply
   const isOwn = reply.origin !== 'upstream' && reply.options.length === 0
-  // Nobody is told who answered without having asked (RFC 5001 §2.1).
+  // A response has an identifier only on request (RFC 5001 §2.1).
   const came = reply.options.filter(({ code }) => code !== OPTION.NSID || request.query.wantsNsid)
   const options = revertedOptions(isOwn ? echoed : came, rules)
   const optCount = hasEdns && reply.origin === 'upstream' ? 1 : 0

@@ -11,7 +11,7 @@ import type { ResourceRecord } from '../../dns/message.ts'
 import type { Query } from '../../dns/query.ts'
 
 /** A question while it is rewritten. */
-export type Asked = {
+export type QuestionDraft = {
   /** The request as it came. */
   readonly request: Request
   /** The name as text (`dns/name-text.ts`), letter case kept until a rule has changed it. */
@@ -54,9 +54,9 @@ export type ResponseRule = {
 /** A rule as it is configured. */
 export type Rule = {
   /** Whether a query in class IN, by way of its answer from a snapshot, may concern the rule. */
-  readonly concerns: (query: Query) => boolean
+  readonly mayMatch: (query: Query) => boolean
   /** Rewrites a question and says what becomes of the reply; `undefined` if it does not match. */
-  readonly rewrite: (asked: Asked) => readonly ResponseRule[] | undefined
+  readonly rewrite: (draft: QuestionDraft) => readonly ResponseRule[] | undefined
   /** Codes of options that go back to the client with what they were set to. */
   readonly optionCodes?: readonly number[]
 }

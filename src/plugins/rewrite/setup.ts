@@ -18,7 +18,7 @@ import { metadataOf } from '../metadata/metadata.ts'
 import type { Metadata } from './edns0-data.ts'
 import { type OrderedRule, parseRule } from './parse-rule.ts'
 import { revert } from './revert.ts'
-import type { Asked, ResponseRule } from './rule.ts'
+import type { QuestionDraft, ResponseRule } from './rule.ts'
 
 /** Configures `rewrite [continue|stop] FIELD …`, one rule each, in the order of the Corefile. */
 const setup: Setup = (directives, { peers }) => {
@@ -31,7 +31,7 @@ const setup: Setup = (directives, { peers }) => {
           needsSlowPath: (query) => {
             const { rules } = rewriter
             for (let i = 0; i < rules.length; i++)
-              if (rules[i]?.concerns(query) === true) return true
+              if (rules[i]?.mayMatch(query) === true) return true
             return false
           },
         },
@@ -60,7 +60,7 @@ class Rewriter {
   }
 
   serve(request: Request, next: Next): MaybePromise<Outcome> {
-    const asked: Asked = {
+    const draft: QuestionDraft = {
       request,
       name: nameText(request.name),
       type: request.type,
@@ -69,26 +69,26 @@ class Rewriter {
       ownOptions: new Set(),
     }
     const responseRules: ResponseRule[] = []
-    let text = asked.name
+    let text = draft.name
     let { name } = request
     for (const rule of this.rules) {
-      const rules = rule.rewrite(asked)
+      const rules = rule.rewrite(draft)
       if (rules === undefined) continue
-      if (asked.name !== text) {
-        const parsed = parseNameText(asked.name)
+      if (draft.name !== text) {
+        const parsed = parseNameText(draft.name)
         if (parsed === undefined) {
           return failure(RCODE.SERVFAIL, `"${text}" was rewritten to what is no name`)
         }
-        text = asked.name
+        text = draft.name
         name = parsed
       }
       responseRules.push(...rules)
       if (rule.isLast) break
     }
-    const inner = rewritten(asked, name)
-    const echoed = this.echoed(asked)
+    const inner = rewritten(draft, name)
+    const echoed = this.echoed(draft)
     const isReverted = responseRules.length > 0 || echoed.length > 0
-    if (!isReverted && asked.ownOptions.size === 0) return next(inner)
+    if (!isReverted && draft.ownOptions.size === 0) return next(inner)
     return andThen(next(inner), (outcome) =>
       revert(outcome, {
         request,
@@ -100,15 +100,15 @@ class Rewriter {
   }
 
   /** What the client set itself goes back as well, as with CoreDNS. */
-  private echoed({ request, options }: Asked): EdnsOption[] {
+  private echoed({ request, options }: QuestionDraft): EdnsOption[] {
     if (this.echoedCodes.size === 0 || !request.query.hasEdns) return []
     const all = options ?? optionsOf(request)
     return all.filter(({ code }) => this.echoedCodes.has(code))
   }
 }
 
-function rewritten(asked: Asked, name: Uint8Array): Request {
-  const { request, type, class: rrClass, options, ownOptions } = asked
+function rewritten(draft: QuestionDraft, name: Uint8Array): Request {
+  const { request, type, class: rrClass, options, ownOptions } = draft
   const isSame = name === request.name && type === request.type && rrClass === request.class
   if (isSame && options === undefined) return request
   return deriveRequest(request, {

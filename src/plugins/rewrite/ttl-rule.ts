@@ -31,8 +31,8 @@ export function parseTtlRule(words: readonly Word[], at: Position): Rule {
     },
   ]
   return {
-    concerns: mayMatch,
-    rewrite: ({ name: asked }) => (test(asked.toLowerCase()) ? rules : undefined),
+    mayMatch: mayMatch,
+    rewrite: ({ name: draft }) => (test(draft.toLowerCase()) ? rules : undefined),
   }
 }
 

@@ -51,7 +51,7 @@ export class CatalogZones {
   take(rule: CatalogRule, zone: ZoneData): void {
     const catalog = readCatalog(zone)
     if (catalog.kind === 'wrong') {
-      this.tell('warning', `a catalog is not used: it ${catalog.reason}`, rule.origin)
+      this.report('warning', `a catalog is not used: it ${catalog.reason}`, rule.origin)
       return
     }
     const { allowed, origin } = rule
@@ -69,7 +69,7 @@ export class CatalogZones {
       this.remove(key)
     }
     if (rejected > 0) {
-      this.tell(
+      this.report(
         'warning',
         `${rejected} zones of a catalog are left out: they may not be in it`,
         origin,
@@ -85,7 +85,7 @@ export class CatalogZones {
       return
     }
     if (owned === undefined) {
-      this.tell('warning', 'a catalog lists a zone that is here already', member.zone)
+      this.report('warning', 'a catalog lists a zone that is here already', member.zone)
       return
     }
     if (equalNames(owned.catalog, rule.origin)) {
@@ -94,7 +94,7 @@ export class CatalogZones {
     }
     const source = this.catalogs.get(nameKey(owned.catalog))?.get(key)
     if (source?.nextCatalog === undefined || !equalNames(source.nextCatalog, rule.origin)) {
-      this.tell('warning', 'a catalog lists a zone that belongs to another', member.zone)
+      this.report('warning', 'a catalog lists a zone that belongs to another', member.zone)
       return
     }
     // Only what is still the same member goes over with its data.
@@ -107,7 +107,7 @@ export class CatalogZones {
     const zone = this.open(member.zone, rule.primaries, data)
     this.zones.set(member.zone, zone)
     this.owned.set(key, { catalog: rule.origin, id: member.id })
-    this.tell('info', 'a zone of a catalog is here', member.zone)
+    this.report('info', 'a zone of a catalog is here', member.zone)
     zone.update()
   }
 
@@ -117,12 +117,12 @@ export class CatalogZones {
       if (nameKey(zone.origin) !== key) continue
       zone.stop()
       this.zones.delete(zone.origin)
-      this.tell('info', 'a zone of a catalog is gone', zone.origin)
+      this.report('info', 'a zone of a catalog is gone', zone.origin)
       return
     }
   }
 
-  private tell(level: 'info' | 'warning', message: string, zone: Uint8Array): void {
+  private report(level: 'info' | 'warning', message: string, zone: Uint8Array): void {
     this.host.log({ level, message, zone: formatName(zone) })
   }
 }

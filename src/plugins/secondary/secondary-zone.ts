@@ -37,7 +37,7 @@ const RETRY_JITTER_MS = 2000
 /** Bounds of what the SOA record may say; timers go no further. */
 const DELAY_MS_MIN = 1000
 const DELAY_MS_MAX = 0x7fffffff
-/** How long a primary may take to tell its serial. */
+/** Time-out of a query for a primary's serial. */
 const SERIAL_TIMEOUT_MS = 2000
 
 /** One zone. */
@@ -120,12 +120,12 @@ export class SecondaryZone {
     } catch (error) {
       const reason = errorText(error)
       const message = 'no primary gives a zone'
-      if (!this.isStopped) this.tell('warning', message, { reason })
+      if (!this.isStopped) this.report('warning', message, { reason })
       return false
     }
   }
 
-  /** The serial of the first primary that tells one. */
+  /** Returns the serial of the first primary that responds. */
   private async askSerial(): Promise<number> {
     const query = writeQuery({ name: this.origin, type: TYPE.SOA, id: this.host.random16() })
     let last: unknown
@@ -160,7 +160,7 @@ export class SecondaryZone {
         if (this.isStopped) return
         this.keep(zone)
         const serial = soaSerial(zone.soa.rdata)
-        this.tell('info', 'a zone was received', { from: primary.address, serial })
+        this.report('info', 'a zone was received', { from: primary.address, serial })
         this.changed(zone)
         return
       } catch (error) {
@@ -198,7 +198,7 @@ export class SecondaryZone {
     return Math.min(Math.max(1000 * seconds, DELAY_MS_MIN) + jitter, DELAY_MS_MAX)
   }
 
-  private tell(
+  private report(
     level: 'info' | 'warning',
     message: string,
     facts: Readonly<Record<string, string | number>>,

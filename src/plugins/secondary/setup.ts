@@ -21,7 +21,7 @@ import type { Primary } from './receive-zone.ts'
 import { SecondaryZone } from './secondary-zone.ts'
 import { Slots } from './slots.ts'
 
-/** Zones that are asked for at a time. */
+/** Concurrent refreshes of zones. */
 const TRANSFERS_MAX = 16
 
 /**

@@ -24,7 +24,7 @@ const OUTPUT_MAX = 65_536
 /** Templates that it may have within each other. */
 const DEPTH_MAX = 50
 
-/** What a loop is told to do by what is within it. */
+/** How a loop goes on after one pass. */
 type Jump = 'break' | 'continue' | undefined
 type Variable = { readonly name: string; value: Datum }
 /** What the command before in a pipe has made. */

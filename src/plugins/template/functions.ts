@@ -84,8 +84,8 @@ function indexed(item: Datum, key: Datum): Datum {
     return item.get(key)
   }
   if (typeof item === 'string') {
-    const octets = new TextEncoder().encode(item)
-    return BigInt(octets[position(key, octets.length - 1)] ?? 0)
+    const bytes = new TextEncoder().encode(item)
+    return BigInt(bytes[position(key, bytes.length - 1)] ?? 0)
   }
   if (isDatumList(item)) return item[position(key, item.length - 1)]
   throw new TemplateError(`${goType(item)} has no elements`)

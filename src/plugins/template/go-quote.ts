@@ -50,12 +50,12 @@ export function quoteCharacter(code: number): string {
 }
 
 function escaped(match: RegExpExecArray, quoteMark: string): string | undefined {
-  const [, octets, short, long, octal, simple] = match
+  const [, bytes, short, long, octal, simple] = match
   if (simple === "'" || simple === '"') return simple === quoteMark ? simple : undefined
   if (simple !== undefined) return SIMPLE.get(simple)
   const code =
     octal === undefined
-      ? Number.parseInt(octets ?? short ?? long ?? '', 16)
+      ? Number.parseInt(bytes ?? short ?? long ?? '', 16)
       : Number.parseInt(octal, 8)
   const isCode = code <= CODE_POINT_MAX && (octal === undefined || code <= 0xff)
   return isCode ? String.fromCodePoint(code) : undefined

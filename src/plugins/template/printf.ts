@@ -28,7 +28,7 @@ type Verb = {
 
 const VERB = /%([-+# 0]*)(\*|\d+)?(?:\.(\*|\d+)?)?([\s\S])?/gu
 
-/** Formats arguments as a format says. Wrong ones are told in the text, as Go does. */
+/** Formats arguments as a format says. Writes mistakes into the text, as Go does. */
 export function sprintf(format: string, args: readonly Datum[]): string {
   let next = 0
   const size = (text: string | undefined): number => {
@@ -183,8 +183,8 @@ function formatText(value: string, how: Verb): string | undefined {
       return pad(flags.includes('#') && !cut.includes('`') ? `\`${cut}\`` : quote(cut), how)
     case 'x':
     case 'X': {
-      const octets = new TextEncoder().encode(value).subarray(0, precision)
-      const hex = Array.from(octets, (octet) => octet.toString(16).padStart(2, '0'))
+      const bytes = new TextEncoder().encode(value).subarray(0, precision)
+      const hex = Array.from(bytes, (octet) => octet.toString(16).padStart(2, '0'))
       const text = hex.join(flags.includes(' ') ? ' ' : '')
       return pad(verb === 'X' ? text.toUpperCase() : text, how)
     }

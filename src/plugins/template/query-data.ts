@@ -13,7 +13,7 @@ import { type Datum, field, type Member, Struct, TextMap } from './datum.ts'
 /** What a template is executed for. */
 export type Match = {
   readonly query: Query
-  /** The name as it was asked. */
+  /** The query name with its letter case. */
   readonly name: Uint8Array
   /** Address of the client. */
   readonly remote: string

@@ -27,7 +27,7 @@ export type Surroundings = {
   readonly metrics: Metrics
   readonly server: string
   readonly view: string
-  readonly metadata: (label: string, asked: ClientQuery) => string | undefined
+  readonly metadata: (label: string, clientQuery: ClientQuery) => string | undefined
 }
 
 const MATCHES = {
@@ -115,8 +115,8 @@ function mnemonic(text: string): string {
 }
 
 /** Both in classes and in types, 255 stands for any. */
-function fits(own: number, asked: number): boolean {
-  return own === TYPE.ANY || asked === TYPE.ANY || own === asked
+function fits(own: number, wanted: number): boolean {
+  return own === TYPE.ANY || wanted === TYPE.ANY || own === wanted
 }
 
 function findMatch(
@@ -192,7 +192,7 @@ function makeRecord(
   throw new RecordError(`a template made no record: "${text}"`)
 }
 
-/** Puts behind each alias what the whole server has at the end of it, for queries for addresses. */
+/** Puts behind each CNAME what the whole server has at the end of it, for queries for addresses. */
 function withTargets(request: Request, reply: Reply): MaybePromise<Reply> {
   if (request.type !== TYPE.A && request.type !== TYPE.AAAA) return reply
   let joined: MaybePromise<Reply> = { ...reply, answer: [] }

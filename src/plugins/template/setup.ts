@@ -24,7 +24,7 @@ import { serveRules } from './serve.ts'
  */
 const setup: Setup = (directives, { host, zones, server, view, peers }) => {
   const rules = directives.map((directive) => parseRule(directive, zones))
-  const quick = rules.map(quickRule)
+  const quick = rules.map(fastRule)
   const surroundings = { metrics: host.metrics, server, view, metadata: metadataOf(peers) }
   return {
     plugins: [
@@ -46,13 +46,13 @@ export const templatePlugin: PluginEntry = {
   setup,
 }
 
-/** What is looked at of a rule to tell whether a query may end at it. */
+/** The part of a rule that decides whether a query may end at it. */
 type QuickRule = Pick<Rule, 'zones' | 'type' | 'fallthrough'> & {
   /** One for each pattern; none where every name matches. */
   readonly mayMatch: readonly MayMatch[]
 }
 
-function quickRule({ zones, type, class: rrClass, fallthrough, patterns }: Rule): QuickRule {
+function fastRule({ zones, type, class: rrClass, fallthrough, patterns }: Rule): QuickRule {
   const isForUs = rrClass === CLASS.IN || rrClass === CLASS.ANY
   const mayMatch = patterns.map(mayMatchPattern)
   return { zones: isForUs ? zones : [], type, fallthrough, mayMatch }

@@ -39,7 +39,7 @@ const TOKENS: readonly (readonly [kind: Token['kind'], pattern: RegExp])[] = [
   ['word', /[\p{L}\p{Nd}_]+/uy],
   ['sign', /:=|[=|(),]/y],
 ]
-/** What may stand behind a name without a blank. */
+/** What may stand after a name without a blank. */
 const TERMINATOR = /[ \t\r\n.,|:)(]|\}\}|$/y
 
 /** Splits a template. @throws {TemplateError} */

@@ -1,6 +1,6 @@
 /**
- * The `tls` plugin: the certificate of `tls://` and `https://` server blocks, and what is asked of
- * their clients (github.com/coredns/coredns, plugin/tls/tls.go).
+ * The `tls` plugin: the certificate of `tls://` and `https://` server blocks, and what it demands
+ * of their clients (github.com/coredns/coredns, plugin/tls/tls.go).
  * @module
  */
 

@@ -110,7 +110,7 @@ function parseFormat(word: Word): SpanFormat {
   throw configError(word, `"${word.text}" is not a collector, which is "zipkin" or "otlp"${hint}`)
 }
 
-/** A host and port are led to where collectors of the kind have their door. */
+/** Adds the path at which collectors of the kind accept spans. */
 function parseUrl(word: Word | undefined, format: SpanFormat): string {
   const text = word === undefined || word.text === '' ? DEFAULTS[format] : word.text
   const path = format === 'zipkin' ? ZIPKIN_PATH : OTLP_PATH

@@ -24,7 +24,7 @@ export type ReporterOptions = {
 export type ReporterHost = Pick<TraceHost, 'after' | 'log' | 'postJson'>
 
 const SEND_MS = 5000
-/** That spans are lost is told of no more often. */
+/** Shortest time between two warnings about lost spans. */
 const COMPLAINT_MS = 60_000
 
 /** Spans on their way. */

@@ -1,5 +1,5 @@
 /**
- * The `trace` plugin: tells a collector which plugins a query went through, and how long each took.
+ * The `trace` plugin: reports the plugins that a query passes, and their times, to a collector.
  * @module
  */
 
@@ -28,7 +28,7 @@ const setup: Setup<TraceHost> = (directives, { host }) => {
     plugins: [
       {
         name: 'trace',
-        fastPath: { needsSlowPath: () => sampler.takeQuickly() },
+        fastPath: { needsSlowPath: () => sampler.takeOnFastPath() },
         metadata: (label, { trace }) =>
           label === 'trace/traceid' ? trace?.spans?.traceId : undefined,
         stop: () => reporter.stop(),
@@ -47,7 +47,7 @@ export const tracePlugin: PluginEntry<TraceHost> = {
   setup,
 }
 
-/** Takes one query in so many. A query that was looked at on the quick way counts once. */
+/** Samples queries. A query that moves from the fast path to the slow path counts once. */
 class Sampler {
   private readonly every: number
   private count = 0
@@ -58,14 +58,14 @@ class Sampler {
     this.every = every
   }
 
-  /** Counts a query on the quick way. @returns whether it has to go the long way */
-  takeQuickly(): boolean {
+  /** Counts a query on the fast path. @returns whether it must take the slow path */
+  takeOnFastPath(): boolean {
     this.isCounted = true
     this.isDue = this.next()
     return this.isDue
   }
 
-  /** Counts a query on the long way, unless it has been. @returns whether to trace it */
+  /** Counts a query on the slow path, unless it was counted. @returns whether to trace it */
   take(): boolean {
     const isDue = this.isCounted ? this.isDue : this.next()
     this.isCounted = false

@@ -12,7 +12,7 @@ import { TYPE } from '../../dns/rr-type.ts'
 import { writeQuery } from '../../dns/write-query.ts'
 import type { Secondary, TransferRule } from './options.ts'
 
-/** Times that a secondary is told before it is given up, and how long each may take. */
+/** Attempts to notify a secondary, and the time-out of each. */
 const ATTEMPTS_MAX = 3
 const TIMEOUT_MS = 2000
 
@@ -20,7 +20,7 @@ const TIMEOUT_MS = 2000
 export class Notifier {
   private readonly host: Host
   private readonly clients: readonly { readonly to: string; readonly client: UpstreamClient }[]
-  /** Zones to be told of; each once, however often it changes until then. */
+  /** Zones with a pending NOTIFY, each once. */
   private readonly waiting = new Map<string, Uint8Array>()
   private isTelling = false
   private isStopped = false
@@ -35,7 +35,7 @@ export class Notifier {
   }
 
   /** Tells all secondaries of a zone, soon. */
-  tell(zone: Uint8Array): void {
+  add(zone: Uint8Array): void {
     if (this.clients.length === 0 || this.isStopped) return
     this.waiting.set(nameKey(zone), zone)
     if (this.isTelling) return

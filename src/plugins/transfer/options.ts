@@ -9,16 +9,16 @@ import { parseAddress } from '../../dns/address.ts'
 import { isSameAddress } from '../../dns/network.ts'
 import { parseServer } from '../forward/upstreams.ts'
 
-/** A server to be told of changes. */
+/** A server that gets NOTIFY messages. */
 export type Secondary = { readonly address: string; readonly port: number }
 
-/** Who may have which zones, and is told of their changes. */
+/** The zones of a rule, and the servers that may transfer them and get NOTIFY messages. */
 export type TransferRule = {
   readonly zones: readonly Uint8Array[]
   /** Whether anybody may have them. */
   readonly isOpen: boolean
   readonly secondaries: readonly Secondary[]
-  /** The address to tell of changes from. */
+  /** The source address of NOTIFY messages. */
   readonly sourceAddress: string | undefined
 }
 

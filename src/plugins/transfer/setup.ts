@@ -50,7 +50,7 @@ const setup: Setup = (directives, { host, zones, peers }) => {
           isTransfer(request) ? serve(request, next, { rules, peers, host }) : next(request),
         zoneChanged: (zone) => {
           const rule = ruleFor(rules, zone)
-          if (rule !== undefined) notifiers.get(rule)?.tell(zone)
+          if (rule !== undefined) notifiers.get(rule)?.add(zone)
         },
         stop: () => {
           for (const notifier of notifiers.values()) notifier.stop()

@@ -2,7 +2,7 @@
  * The `tsig` plugin: verifies signatures of messages, signs the replies, and refuses what should be
  * signed and is not (RFC 8945).
  *
- * Plugins behind it learn nothing of signatures, and pass none on to upstreams.
+ * Plugins after it learn nothing of signatures, and pass none on to upstreams.
  * @module
  */
 
@@ -19,7 +19,7 @@ import type { TsigHost } from './host.ts'
 import { parseTsig, type Required } from './options.ts'
 import { type Verifier, verify } from './verify.ts'
 
-/** What is no concern of the plugin's. */
+/** The verdict on messages that need no signature. */
 const NOT_SECURED: SignatureVerdict = { rcode: undefined, signer: undefined }
 
 /** Configures `tsig [ZONE…] { secret NAME KEY  secrets FILE  require …  require_opcode … }`. */

@@ -91,7 +91,7 @@ function unsignedReply(tsig: Tsig, error: number): MessageSigner {
 }
 
 /**
- * Signs the first message with what the request's signature was, and those behind it each with that
+ * Signs the first message with what the request's signature was, and those after it each with that
  * of the one before (§5.3.1).
  */
 function replySigner(
@@ -104,7 +104,7 @@ function replySigner(
   },
 ): MessageSigner {
   const { mac, macBytes, nowSeconds } = by
-  // Who has another time is told ours, beside its own (§5.2.3).
+  // A client with another time gets ours beside its own (§5.2.3).
   const isLate = error === RCODE.BADTIME
   const timeSeconds = isLate ? tsig.timeSeconds : nowSeconds
   const other = isLate ? uint48(nowSeconds) : EMPTY

@@ -44,8 +44,12 @@ const setup: Setup = (directives, { peers }) => {
         name: 'view',
         admits: (query, client) => {
           if (conditions.length === 0) return true
-          const asked = { query, client }
-          const context = { query, client, metadata: (label: string) => metadata(label, asked) }
+          const clientQuery = { query, client }
+          const context = {
+            query,
+            client,
+            metadata: (label: string) => metadata(label, clientQuery),
+          }
           return conditions.every((condition) => isMet(condition, context))
         },
         metadata: (label) => (label === NAME_LABEL ? name.text : undefined),

@@ -1,5 +1,5 @@
 /**
- * The `whoami` plugin: tells clients their address, port and transport.
+ * The `whoami` plugin: answers with the client's address, port and transport.
  * @module
  */
 

@@ -85,7 +85,7 @@ test('serviceKind tells what a host is', () => {
     [{ host: '192.0.2.1' }, 'ipv4'],
     [{ host: '::ffff:192.0.2.1', text: 'x' }, 'ipv4'],
     [{ host: '2001:db8::1' }, 'ipv6'],
-    [{ host: '1.2.3' }, 'alias'],
+    [{ host: '1.2.3' }, 'cname'],
     [{ host: 'a', text: 'x' }, 'text'],
     [{ text: 'x' }, 'text'],
   ]

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'vitest'
 import { nameKey, nameOf } from '../../../src/dns/name.ts'
-import { authorityOf, denialOf, referral } from '../../../src/plugins/file/sections.ts'
+import { authorityOf, negativeAuthority, referral } from '../../../src/plugins/file/sections.ts'
 import { formatRecord } from '../../../src/records/zone-text.ts'
 import { zoneOf } from './zones.ts'
 
@@ -18,7 +18,7 @@ const zone = zoneOf([
   'unsafe NSEC @ NS',
   `unsafe RRSIG NSEC ${SIG}`,
 ])
-const short = (records: ReturnType<typeof denialOf>): string[] =>
+const short = (records: ReturnType<typeof negativeAuthority>): string[] =>
   records.map((record) => formatRecord(record).split(' ').slice(3, 5).join(' '))
 
 function cut(name: string, wantsDnssec: boolean): ReturnType<typeof referral> {
@@ -34,8 +34,8 @@ describe('the authority section', () => {
   })
 
   test('has the SOA record where that is not there', () => {
-    assert.deepEqual(short(denialOf(zone, false)), ['SOA ns.example.org.'])
-    assert.deepEqual(short(denialOf(zone, true)), ['SOA ns.example.org.', 'RRSIG SOA'])
+    assert.deepEqual(short(negativeAuthority(zone, false)), ['SOA ns.example.org.'])
+    assert.deepEqual(short(negativeAuthority(zone, true)), ['SOA ns.example.org.', 'RRSIG SOA'])
   })
 })
 

@@ -19,8 +19,8 @@ describe('VERDICT', () => {
   }[] = [
     { name: 'DATA', ask: 'web.shop.svc.cluster.local A', presence: 'here', records: 1 },
     { name: 'NODATA', ask: 'web.shop.svc.cluster.local AAAA', presence: 'here', records: 0 },
-    { name: 'ABSENT', ask: 'nosuch.shop.svc.cluster.local A', presence: 'here', records: 0 },
-    { name: 'ALIAS', ask: 'out.shop.svc.cluster.local A', presence: 'here', records: 0 },
+    { name: 'NXDOMAIN', ask: 'nosuch.shop.svc.cluster.local A', presence: 'here', records: 0 },
+    { name: 'FOLLOW', ask: 'out.shop.svc.cluster.local A', presence: 'here', records: 0 },
     {
       name: 'UNLOADED',
       ask: 'web.shop.svc.cluster.local A',

@@ -9,7 +9,7 @@ import { parseQuery, type Query } from '../../../src/dns/query.ts'
 import { TYPE } from '../../../src/dns/rr-type.ts'
 import { writeQuery } from '../../../src/dns/write-query.ts'
 import { type Zones, zoneOf, zonesOfDirective } from '../../../src/plugins/kubernetes/zone.ts'
-import type { ZoneView } from '../../../src/plugins/kubernetes/zone-reply.ts'
+import type { ZonePlace } from '../../../src/plugins/kubernetes/zone-reply.ts'
 import { parseDirective } from '../../ask.ts'
 import { type FakeClusterOptions, openFakeCluster } from '../../fake-cluster.ts'
 import { parseQuestion } from '../../message-text.ts'
@@ -35,7 +35,7 @@ export function viewOf(
   line: string,
   cluster: FakeClusterOptions,
   loads: (number | undefined)[] = [],
-): ZoneView {
+): ZonePlace {
   const options = parseKubernetes(parseDirective(line), [ROOT])
   const { all, home } = zonesOfDirective(options)
   const zone = zoneOf({ all, home }, query)

@@ -4,7 +4,11 @@ import type { SnapshotSource } from '../../../src/chain/host.ts'
 import { parseKubernetes } from '../../../src/corefile/kubernetes-options.ts'
 import { EMPTY_REPLY } from '../../../src/dns/message.ts'
 import { RCODE } from '../../../src/dns/rcode.ts'
-import { denied, isWhole, withSnapshot } from '../../../src/plugins/kubernetes/with-snapshot.ts'
+import {
+  isWhole,
+  negativeFrom,
+  withSnapshot,
+} from '../../../src/plugins/kubernetes/with-snapshot.ts'
 import { parseDirective } from '../../ask.ts'
 import { type FakeClusterOptions, openFakeCluster } from '../../fake-cluster.ts'
 import { SHOP } from './objects.ts'
@@ -59,9 +63,9 @@ describe('withSnapshot', () => {
 })
 
 test('a denial is one only when all has been read', () => {
-  assert.equal(denied(sourceOf({}), OWN).rcode, RCODE.NXDOMAIN)
-  assert.equal(denied(sourceOf({ freshness: 'stale' }), OWN).rcode, RCODE.NXDOMAIN)
-  const early = denied(sourceOf({ freshness: 'partial' }), OWN)
+  assert.equal(negativeFrom(sourceOf({}), OWN).rcode, RCODE.NXDOMAIN)
+  assert.equal(negativeFrom(sourceOf({ freshness: 'stale' }), OWN).rcode, RCODE.NXDOMAIN)
+  const early = negativeFrom(sourceOf({ freshness: 'partial' }), OWN)
   assert.deepEqual([early.rcode, early.options.length], [RCODE.SERVFAIL, 1])
 })
 

@@ -23,7 +23,7 @@ describe('zoneReply', () => {
     { name: 'finds no data', ask: 'web.shop.svc.cluster.local TXT', kind: 'found NOERROR 0' },
     { name: 'finds no name', ask: 'x.shop.svc.cluster.local A', kind: 'absent' },
     { name: 'finds the SOA record', ask: 'cluster.local SOA', kind: 'found NOERROR 1' },
-    { name: 'leaves an alias', ask: 'out.shop.svc.cluster.local A', kind: 'alias' },
+    { name: 'leaves a CNAME', ask: 'out.shop.svc.cluster.local A', kind: 'cname' },
     {
       name: 'finds no data at an alias when told to ignore it',
       ask: 'out.shop.svc.cluster.local A',

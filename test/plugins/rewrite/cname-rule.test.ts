@@ -13,7 +13,7 @@ const DIRECT: Replies = {
   ],
 }
 
-describe('rules for aliases', () => {
+describe('rules for CNAME records', () => {
   const cases: {
     name: string
     rules: string[]
@@ -157,12 +157,12 @@ describe('rules for aliases', () => {
     {
       name: 'have two names',
       rule: 'cname a',
-      problem: '11: a rule for aliases has two names: FROM and TO',
+      problem: '11: a rule for CNAME records has two names: FROM and TO',
     },
     {
       name: 'have nothing else',
       rule: 'cname exact a b c',
-      problem: '27: a rule for aliases has two names: FROM and TO',
+      problem: '27: a rule for CNAME records has two names: FROM and TO',
     },
     {
       name: 'match in five ways',

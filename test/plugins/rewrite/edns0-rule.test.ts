@@ -6,7 +6,7 @@ import type { Request } from '../../../src/chain/request.ts'
 import { EMPTY_REPLY } from '../../../src/dns/message.ts'
 import { parseQuery } from '../../../src/dns/query.ts'
 import { parseEdns0Rule } from '../../../src/plugins/rewrite/edns0-rule.ts'
-import type { Asked, Rule } from '../../../src/plugins/rewrite/rule.ts'
+import type { QuestionDraft, Rule } from '../../../src/plugins/rewrite/rule.ts'
 import { serveWith } from '../../chain/serve-with.ts'
 import { parseQuestion } from '../../message-text.ts'
 import { problemsOfRule, wordsOf } from './rules.ts'
@@ -144,7 +144,7 @@ describe('rules for EDNS', () => {
   for (const { name, rules, options, asks, back } of cases) {
     test(name, async () => {
       const request = await requestWith(options)
-      const asked: Asked = {
+      const asked: QuestionDraft = {
         request,
         name: 'www.a.org.',
         type: 1,
@@ -171,7 +171,7 @@ describe('rules for EDNS', () => {
     test(`concern answers at hand only where options go back: ${rule}`, () => {
       const seen = ['a.org A +edns', 'a.org A'].map((question) => {
         const query = parseQuery(parseQuestion(question).message)
-        return query.kind === 'query' && ruleOf(rule).concerns(query)
+        return query.kind === 'query' && ruleOf(rule).mayMatch(query)
       })
       assert.deepEqual(seen, concerned)
     })

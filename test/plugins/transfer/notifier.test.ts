@@ -15,7 +15,7 @@ function notifier(act: UpstreamAct, ...addresses: string[]): { host: FakeHost; t
 describe('secondaries', () => {
   test('are told of a zone, over UDP', async () => {
     const { host, teller } = notifier(['NOERROR aa'], '192.0.2.1', '192.0.2.2')
-    teller.tell(nameOf('example.org'))
+    teller.add(nameOf('example.org'))
     await settle()
     assert.deepEqual(
       host.asked.map(({ upstream, protocol, timeoutMs, question }) => {
@@ -28,20 +28,20 @@ describe('secondaries', () => {
 
   test('are told of one zone after the other, of each once', async () => {
     const { host, teller } = notifier(['NOERROR'], '192.0.2.1')
-    for (const zone of ['a.test', 'b.test', 'b.test', 'c.test']) teller.tell(nameOf(zone))
+    for (const zone of ['a.test', 'b.test', 'b.test', 'c.test']) teller.add(nameOf(zone))
     await settle()
     assert.deepEqual(
       host.asked.map(({ question }) => question.split(' ')[1]),
       ['a.test.', 'b.test.', 'c.test.'],
     )
-    teller.tell(nameOf('b.test'))
+    teller.add(nameOf('b.test'))
     await settle()
     assert.equal(host.asked.length, 4)
   })
 
   test('are told three times when they refuse, and the log says so', async () => {
     const { host, teller } = notifier(['REFUSED'], '192.0.2.1')
-    teller.tell(nameOf('example.org'))
+    teller.add(nameOf('example.org'))
     await settle()
     assert.equal(host.asked.length, 3)
     assert.deepEqual(host.events, [
@@ -57,7 +57,7 @@ describe('secondaries', () => {
 
   test('are told three times when they are silent', async () => {
     const { host, teller } = notifier('silence', '192.0.2.1')
-    teller.tell(nameOf('example.org'))
+    teller.add(nameOf('example.org'))
     await host.advance(6000)
     assert.equal(host.asked.length, 3)
     assert.equal(host.events[0]?.reason, 'no answer in time')
@@ -65,9 +65,9 @@ describe('secondaries', () => {
 
   test('are told nothing after the end', async () => {
     const { host, teller } = notifier('silence', '192.0.2.1')
-    teller.tell(nameOf('example.org'))
+    teller.add(nameOf('example.org'))
     teller.stop()
-    teller.tell(nameOf('example.net'))
+    teller.add(nameOf('example.net'))
     await host.advance(60_000)
     assert.equal(host.asked.length, 1)
     assert.deepEqual(host.events, [])

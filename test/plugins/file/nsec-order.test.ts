@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'vitest'
 import { formatName, nameOf } from '../../../src/dns/name.ts'
-import { findDenial } from '../../../src/plugins/file/denial-order.ts'
+import { findNsec } from '../../../src/plugins/file/nsec-order.ts'
 import { zoneOf } from './zones.ts'
 
 /** The names of RFC 4034 §6.1, in its order. */
@@ -44,13 +44,13 @@ describe('names with denials', () => {
   ]
   for (const { name, is } of cases) {
     test(`${name} is denied at ${is ?? 'none'}`, () => {
-      const node = findDenial(zone.denials, nameOf(name))
+      const node = findNsec(zone.denials, nameOf(name))
       assert.equal(node && formatName(node.owner), is)
     })
   }
 
   test('are none in a zone that is not signed', () => {
     const { denials } = zoneOf(['a A 192.0.2.1'])
-    assert.equal(findDenial(denials, nameOf('a.example.org')), undefined)
+    assert.equal(findNsec(denials, nameOf('a.example.org')), undefined)
   })
 })

@@ -1,5 +1,5 @@
 /**
- * Aliases and where they lead: within the zone as long as its names have records, from there on
+ * CNAMEs and where they lead: within the zone as long as its names have records, from there on
  * through the whole server.
  * @module
  */
@@ -11,9 +11,15 @@ import type { ResourceRecord } from '../../dns/message.ts'
 import { equalNames, isSubdomain } from '../../dns/name.ts'
 import { RCODE } from '../../dns/rcode.ts'
 import { TYPE } from '../../dns/rr-type.ts'
-import { addressesAlong } from './along.ts'
+import { additionalAddresses } from './additional-section.ts'
 import { findName } from './find-name.ts'
-import { authorityOf, denialOf, NO_RECORDS, referral, type ZoneAnswer } from './sections.ts'
+import {
+  authorityOf,
+  NO_RECORDS,
+  negativeAuthority,
+  referral,
+  type ZoneAnswer,
+} from './sections.ts'
 import { coveredType, recordsOf } from './signatures.ts'
 import type { ZoneData } from './zone-data.ts'
 
@@ -21,7 +27,7 @@ import type { ZoneData } from './zone-data.ts'
 const LINKS_MAX = 10
 
 /** The way so far. */
-export type AliasChain = {
+export type CnameChain = {
   /** CNAME records, with signatures; the first leads on. */
   readonly links: readonly ResourceRecord[]
   /** Proofs that wildcards were rightly taken. */
@@ -29,14 +35,14 @@ export type AliasChain = {
 }
 
 /**
- * Follows an alias. A loop ends where it closes, each link said once. As in CoreDNS, servers of
+ * Follows a CNAME. A loop ends where it closes, each link said once. As in CoreDNS, servers of
  * zones are always asked for through the whole server, and a name that exists without the type is
  * answered without an SOA record.
  */
-export function followAlias(
+export function followCname(
   zone: ZoneData,
   request: Request,
-  { links, proofs }: AliasChain,
+  { links, proofs }: CnameChain,
 ): MaybePromise<ZoneAnswer> {
   const { type, query } = request
   const { wantsDnssec } = query
@@ -69,7 +75,7 @@ export function followAlias(
     link = isNew ? next[0] : undefined
   }
   const authority = [...authorityOf(zone, wantsDnssec), ...proofs]
-  const additional = addressesAlong(zone, answer, wantsDnssec)
+  const additional = additionalAddresses(zone, answer, wantsDnssec)
   return { ...NO_RECORDS, kind: 'found', answer, authority, additional }
 }
 
@@ -89,8 +95,12 @@ function joined(
   return {
     kind,
     answer: all,
-    authority: [...(isDenied ? denialOf : authorityOf)(zone, wantsDnssec), ...proofs, ...theirs],
-    additional: addressesAlong(zone, all, wantsDnssec),
+    authority: [
+      ...(isDenied ? negativeAuthority : authorityOf)(zone, wantsDnssec),
+      ...proofs,
+      ...theirs,
+    ],
+    additional: additionalAddresses(zone, all, wantsDnssec),
     isLive: reply?.origin === 'snapshot',
     truncated: reply?.truncated ?? false,
   }

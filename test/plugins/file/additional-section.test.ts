@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'vitest'
 import { nameOf } from '../../../src/dns/name.ts'
-import { addressesAlong, glueOf } from '../../../src/plugins/file/along.ts'
+import { additionalAddresses, glueOf } from '../../../src/plugins/file/additional-section.ts'
 import { formatRecord } from '../../../src/records/zone-text.ts'
 import { parseRecord } from '../../parse-record.ts'
 import { zoneOf } from './zones.ts'
@@ -46,7 +46,7 @@ describe('addresses that go along', () => {
   ]
   for (const { name, lines, dnssec = false, is } of cases) {
     test(name, () => {
-      assert.deepEqual(addressesAlong(zone, records(lines), dnssec).map(formatRecord), is)
+      assert.deepEqual(additionalAddresses(zone, records(lines), dnssec).map(formatRecord), is)
     })
   }
 })

@@ -2,11 +2,11 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'vitest'
 import { nameOf } from '../../../src/dns/name.ts'
 import { parseType } from '../../../src/dns/rr-type.ts'
-import { denialRecord } from '../../../src/plugins/dnssec/denial.ts'
+import { nsecRecord } from '../../../src/plugins/dnssec/nsec-record.ts'
 import { formatRecord } from '../../../src/records/zone-text.ts'
 
 function deny(name: string, type: string, isDelegation = false): string | undefined {
-  const record = denialRecord({
+  const record = nsecRecord({
     name: nameOf(name),
     type: parseType(type) ?? 0,
     zone: nameOf('example.org'),

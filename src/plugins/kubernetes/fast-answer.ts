@@ -1,6 +1,6 @@
 /**
  * The quick way through `kubernetes`: bytes to bytes, for whatever a fresh snapshot has at hand.
- * Aliases, missing shards, stale snapshots and names for the next plugin take the long way.
+ * CNAMEs, missing shards, stale snapshots and names for the next plugin take the slow path.
  * @module
  */
 
@@ -18,13 +18,13 @@ import { VERDICT } from './verdict.ts'
 import { type Zones, zoneOf } from './zone.ts'
 import { ZoneAnswer } from './zone-answer.ts'
 
-const { DATA, NODATA, ABSENT } = VERDICT
+const { DATA, NODATA, NXDOMAIN } = VERDICT
 const { CNAME, AXFR, IXFR } = TYPE
-const { NOERROR, NXDOMAIN } = RCODE
+const { NOERROR } = RCODE
 const { AA } = FLAG
 
 /** What answers depend on. */
-export type QuickOptions = {
+export type FastAnswerOptions = {
   readonly zones: Zones
   /** The cluster whose snapshots these are, as views know it. */
   readonly cluster: string | undefined
@@ -36,15 +36,15 @@ export type QuickOptions = {
 }
 
 /** Answers for one directive. */
-export class QuickAnswer {
-  private readonly options: QuickOptions
+export class FastAnswer {
+  private readonly options: FastAnswerOptions
   private zoneAnswer: ZoneAnswer | undefined
 
-  constructor(options: QuickOptions) {
+  constructor(options: FastAnswerOptions) {
     this.options = options
   }
 
-  /** Writes the reply to a query and returns its size; 0 when it has to take the long way. */
+  /** Writes the reply to a query and returns its size; 0 when it has to take the slow path. */
   answer(query: Query, reply: ReplyWriter, how: FastReplyOptions): number {
     const { zones, cluster, rules, fallthrough } = this.options
     const zone = zoneOf(zones, query)
@@ -63,9 +63,9 @@ export class QuickAnswer {
     if (how.hasTtlBounds) reply.boundTtl(how.answerTtlMin, how.answerTtlMax)
     const verdict = zoneAnswer.answer(query, zone, snapshot, zones.home)
     let rcode: number = NOERROR
-    if (verdict === ABSENT) {
+    if (verdict === NXDOMAIN) {
       if (fallthrough !== undefined && closestZoneIndex(fallthrough, query) >= 0) return 0
-      rcode = NXDOMAIN
+      rcode = RCODE.NXDOMAIN
     } else if (verdict !== DATA && verdict !== NODATA) return 0
     if (verdict !== DATA) {
       if (how.hasTtlBounds) reply.boundTtl(how.negativeTtlMin, how.negativeTtlMax)
@@ -83,7 +83,7 @@ export class QuickAnswer {
   }
 }
 
-/** Transfers are refused; an alias that is asked for itself is told in full; the apex is rare. */
+/** Transfers are refused; a CNAME that is asked for itself is told in full; the apex is rare. */
 const isForLongWay = (query: Query, originBytes: number): boolean => {
   const { type } = query
   if (type === CNAME || type === AXFR || type === IXFR) return true

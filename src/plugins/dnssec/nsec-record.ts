@@ -1,5 +1,5 @@
 /**
- * NSEC records that deny nothing but what was asked for: "black lies"
+ * NSEC records that prove nothing but the negative response: "black lies"
  * (draft-valsorda-dnsop-black-lies, github.com/coredns/coredns, plugin/dnssec/black_lies.go).
  * @module
  */
@@ -11,15 +11,15 @@ import { CLASS } from '../../dns/rr-class.ts'
 import { TYPE } from '../../dns/rr-type.ts'
 import { typeBitmap } from '../../dns/type-bitmap.ts'
 
-/** What is denied. */
-export type Denied = {
-  /** The name as it was asked. */
+/** A question with a negative response. */
+export type UnknownQuestion = {
+  /** The query name with its letter case. */
   readonly name: Uint8Array
   readonly type: number
   /** The zone that the name is in. */
   readonly zone: Uint8Array
   readonly ttlSeconds: number
-  /** Whether the answer leads to another zone's servers. */
+  /** Whether the response is a delegation. */
   readonly isDelegation: boolean
 }
 
@@ -47,7 +47,7 @@ const AT_APEX: readonly number[] = [...AT_CUTS, TYPE.SOA, TYPE.MX, TYPE.DNSKEY]
  * Makes the record. The next name is the first one below the name; at a cut, where those are
  * another zone's, the first one beside it. `undefined` when that is no name.
  */
-export function denialRecord(denied: Denied): ResourceRecord | undefined {
+export function nsecRecord(denied: UnknownQuestion): ResourceRecord | undefined {
   const { name: owner, ttlSeconds } = denied
   const isApex = equalNames(owner, denied.zone)
   const next = denied.isDelegation && !isApex ? besides(owner) : below(owner)
@@ -56,7 +56,7 @@ export function denialRecord(denied: Denied): ResourceRecord | undefined {
   return { owner, type: TYPE.NSEC, class: CLASS.IN, ttlSeconds, rdata }
 }
 
-function typesOf({ type, isDelegation }: Denied, isApex: boolean): readonly number[] {
+function typesOf({ type, isDelegation }: UnknownQuestion, isApex: boolean): readonly number[] {
   if (!isApex && (isDelegation || type === TYPE.DS)) return AT_CUTS
   const types = isApex ? AT_APEX : AT_NAMES
   // Of NSEC itself there is always a record: this one.

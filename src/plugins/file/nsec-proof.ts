@@ -1,11 +1,11 @@
 /**
- * The NSEC records that prove what is not there (RFC 4035 §3.1.3).
+ * The NSEC records that prove a negative response (RFC 4035 §3.1.3).
  * @module
  */
 import { concatBytes } from '../../bytes/bytes.ts'
 import type { ResourceRecord } from '../../dns/message.ts'
 import { TYPE } from '../../dns/rr-type.ts'
-import { findDenial } from './denial-order.ts'
+import { findNsec } from './nsec-order.ts'
 import { recordsOf } from './signatures.ts'
 import type { ZoneData, ZoneNode } from './zone-data.ts'
 
@@ -18,7 +18,7 @@ export function typeProof({ sets }: ZoneNode): readonly ResourceRecord[] {
 
 /** Proves that a name has no records of its own, so that a wildcard or nothing stands for it. */
 export function nameProof({ denials }: ZoneData, name: Uint8Array): readonly ResourceRecord[] {
-  const node = findDenial(denials, name)
+  const node = findNsec(denials, name)
   return node === undefined ? [] : typeProof(node)
 }
 
@@ -28,8 +28,8 @@ export function absenceProof(
   name: Uint8Array,
   encloser: Uint8Array,
 ): readonly ResourceRecord[] {
-  const own = findDenial(zone.denials, name)
-  const wildcard = findDenial(zone.denials, concatBytes(ASTERISK, encloser))
+  const own = findNsec(zone.denials, name)
+  const wildcard = findNsec(zone.denials, concatBytes(ASTERISK, encloser))
   return [...new Set([own, wildcard])].flatMap((node) =>
     node === undefined ? [] : typeProof(node),
   )

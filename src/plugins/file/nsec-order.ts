@@ -1,5 +1,5 @@
 /**
- * The names of a signed zone in canonical order, to find the one before a name that is not there.
+ * The names of a signed zone in canonical order, to find the one before a name that does not exist.
  * @module
  */
 import { byteAt } from '../../bytes/bytes.ts'
@@ -8,11 +8,11 @@ import { TYPE } from '../../dns/rr-type.ts'
 import type { ZoneNode } from './zone-data.ts'
 
 /** A name with an NSEC record. */
-export type Denial = { readonly order: string; readonly node: ZoneNode }
+export type NsecEntry = { readonly order: string; readonly node: ZoneNode }
 
 /** Sorts the nodes that have an NSEC record. */
-export function sortDenials(nodes: Iterable<ZoneNode>): Denial[] {
-  const denials: Denial[] = []
+export function sortNsecs(nodes: Iterable<ZoneNode>): NsecEntry[] {
+  const denials: NsecEntry[] = []
   for (const node of nodes) {
     if (node.sets.has(TYPE.NSEC)) denials.push({ order: orderKey(node.owner), node })
   }
@@ -22,7 +22,7 @@ export function sortDenials(nodes: Iterable<ZoneNode>): Denial[] {
 /**
  * Finds the node whose NSEC record is at a name or covers it: the last that does not come after it.
  */
-export function findDenial(denials: readonly Denial[], name: Uint8Array): ZoneNode | undefined {
+export function findNsec(denials: readonly NsecEntry[], name: Uint8Array): ZoneNode | undefined {
   const wanted = orderKey(name)
   let low = 0
   let high = denials.length

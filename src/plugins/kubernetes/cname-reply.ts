@@ -1,5 +1,5 @@
 /**
- * Replies for names that are aliases: each link, then what it leads to.
+ * Replies for names that are CNAMEs: each link, then what it leads to.
  * @module
  */
 
@@ -12,9 +12,9 @@ import { parseQuery } from '../../dns/query.ts'
 import { RCODE } from '../../dns/rcode.ts'
 import { TYPE } from '../../dns/rr-type.ts'
 import { writeQuery } from '../../dns/write-query.ts'
-import { negativeReply, type ZoneView, zoneReply } from './zone-reply.ts'
+import { negativeReply, type ZonePlace, zoneReply } from './zone-reply.ts'
 
-/** Links of a chain of aliases within the cluster (CoreDNS, plugin/backend_lookup.go). */
+/** Links of a chain of CNAMEs within the cluster (CoreDNS, plugin/backend_lookup.go). */
 const ALIASES_MAX = 11
 
 type Found = {
@@ -28,12 +28,12 @@ type Step = { readonly name: Uint8Array; readonly links: readonly ResourceRecord
 const NOTHING: Found = { records: [], truncated: false, isLacking: false }
 
 /**
- * Answers a query for a name that is an alias. What lies within the cluster comes from the
+ * Answers a query for a name that is a CNAME. What lies within the cluster comes from the
  * snapshot, the rest from the whole server, with whatever it answers. A link that leads nowhere
  * within the cluster is left out, as is one that leads to itself or below itself. Types other than
  * addresses are not there.
  */
-export function aliasReply(request: Request, view: ZoneView): MaybePromise<Outcome> {
+export function cnameReply(request: Request, view: ZonePlace): MaybePromise<Outcome> {
   const { query, type } = request
   if (type !== TYPE.A && type !== TYPE.AAAA) return negativeReply(query, view, RCODE.NOERROR)
   const found = follow(request, view, { name: request.name, links: [] })
@@ -44,8 +44,8 @@ export function aliasReply(request: Request, view: ZoneView): MaybePromise<Outco
   })
 }
 
-/** Makes the aliases of a reply lead below the origin that was asked, as `aliasReply` does. */
-export function rebaseAliases(reply: Reply, view: ZoneView): Reply {
+/** Makes the CNAMEs of a reply lead below the origin that was asked, as `aliasReply` does. */
+export function rebaseCnames(reply: Reply, view: ZonePlace): Reply {
   const answer = allowed(reply.answer, view).map((record) =>
     record.type === TYPE.CNAME ? rebase(record, view) : record,
   )
@@ -56,7 +56,10 @@ export function rebaseAliases(reply: Reply, view: ZoneView): Reply {
  * Returns the CNAMEs of a name that count. An EndpointSlice of hostnames gives one for each, which
  * CoreDNS answers with; a name has one at most (RFC 2181 §10.1).
  */
-function allowed(links: readonly ResourceRecord[], { rules }: ZoneView): readonly ResourceRecord[] {
+function allowed(
+  links: readonly ResourceRecord[],
+  { rules }: ZonePlace,
+): readonly ResourceRecord[] {
   return rules === 'rfc' ? links.slice(0, 1) : links
 }
 
@@ -65,14 +68,14 @@ export function unavailable(): Failure {
   return failure(RCODE.SERVFAIL, 'a shard of the snapshot cannot be had')
 }
 
-function follow(request: Request, view: ZoneView, step: Step): MaybePromise<Found> {
+function follow(request: Request, view: ZonePlace, step: Step): MaybePromise<Found> {
   const { name, links } = step
   return andThen(recordsAt(name, request.type, view), (records) =>
-    andThen(recordsAt(name, TYPE.CNAME, view), (aliases) => {
-      if (records === undefined || aliases === undefined) return { ...NOTHING, isLacking: true }
+    andThen(recordsAt(name, TYPE.CNAME, view), (cnames) => {
+      if (records === undefined || cnames === undefined) return { ...NOTHING, isLacking: true }
       let found: MaybePromise<Found> = { ...NOTHING, records }
-      for (const alias of allowed(aliases, view)) {
-        const link = rebase(alias, view)
+      for (const cname of allowed(cnames, view)) {
+        const link = rebase(cname, view)
         if (!isNewLink(link, step)) continue
         found = andThen(found, (before) =>
           andThen(followLink(request, view, { link, links }), (after) => join(before, after)),
@@ -90,7 +93,7 @@ function isNewLink(link: ResourceRecord, { name, links }: Step): boolean {
 
 function followLink(
   request: Request,
-  view: ZoneView,
+  view: ZonePlace,
   { link, links }: { readonly link: ResourceRecord; readonly links: readonly ResourceRecord[] },
 ): MaybePromise<Found> {
   const name = link.rdata
@@ -116,11 +119,11 @@ function join(a: Found, b: Found): Found {
   }
 }
 
-/** The records of a type at a name, aliases not followed; `undefined` if unavailable. */
+/** The records of a type at a name, CNAMEs not followed; `undefined` if unavailable. */
 function recordsAt(
   name: Uint8Array,
   type: number,
-  view: ZoneView,
+  view: ZonePlace,
 ): MaybePromise<readonly ResourceRecord[] | undefined> {
   const query = parseQuery(writeQuery({ name, type }))
   if (query.kind === 'refusal') return []
@@ -131,9 +134,9 @@ function recordsAt(
 }
 
 /**
- * An alias that leads below an origin of the cluster itself leads below the origin that was asked.
+ * A CNAME that leads below an origin of the cluster itself leads below the origin that was asked.
  */
-function rebase(link: ResourceRecord, { zone, snapshot }: ZoneView): ResourceRecord {
+function rebase(link: ResourceRecord, { zone, snapshot }: ZonePlace): ResourceRecord {
   for (const origin of snapshot.info.origins) {
     const relative = tailOffset(link.rdata, origin)
     if (relative < 0) continue

@@ -1,6 +1,6 @@
 /**
- * Addresses that go along with records that name hosts (RFC 1034 §4.3.2, step 6; RFC 2782; RFC 9460
- * §4.1), and glue with delegations.
+ * Addresses for the additional section, of the hosts that records name (RFC 1034 §4.3.2, step 6;
+ * RFC 2782; RFC 9460 §4.1), and glue with delegations.
  * @module
  */
 import type { ResourceRecord } from '../../dns/message.ts'
@@ -11,7 +11,7 @@ import { recordsOf } from './signatures.ts'
 import type { ZoneData } from './zone-data.ts'
 
 /** Lists the addresses of the hosts within the zone that records name, each host once. */
-export function addressesAlong(
+export function additionalAddresses(
   zone: ZoneData,
   records: readonly ResourceRecord[],
   wantsDnssec: boolean,
