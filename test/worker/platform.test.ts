@@ -101,7 +101,7 @@ describe('on the platform as wrangler simulates it', () => {
       assert.equal(there.length, own + 6)
 
       await shop.get('/test/failing/put')
-      await assert.rejects(shop.publish(), { name: 'GatewayError', status: 500 })
+      await assert.rejects(shop.publish(), { name: 'GatewayError', status: 503 })
       await shop.get('/test/failing/delete')
       assert.equal(await shop.ask(), '10.96.0.8')
       const address = await shop.publish()
