@@ -1,11 +1,11 @@
 /**
- * Addresses of clients as text, from the socket addresses of the system (ip(7), ipv6(7)).
+ * Formats client addresses from the system's `struct sockaddr` (ip(7), ipv6(7)).
  * @module
  */
 import { formatAddress } from '../dns/address.ts'
 
 const SLOTS = 1024
-/** Words of a `struct sockaddr`: family and port, address or flow label, four of IPv6, zone. */
+/** 4-byte words of a `struct sockaddr`: family and port, IPv4 address or flow label, IPv6, zone. */
 const FAMILY = 0
 const IPV4 = 1
 const IPV6 = 2

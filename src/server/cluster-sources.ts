@@ -1,6 +1,6 @@
 /**
- * The clusters that `kubernetes` directives name, for a server in this process: from files, or
- * watched.
+ * Opens the clusters of `kubernetes` and `k8s_gateway` directives for a server in this process:
+ * reads them from object files, or watches an API server.
  * @module
  */
 
@@ -25,49 +25,49 @@ import type { NamingOptions } from '../kubernetes/objects/options.ts'
 import type { Log } from '../telemetry/log.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
 
-/** Where objects come from, beside what the directives say. */
+/** Where the Kubernetes objects come from; the directives give the rest. */
 export type ClusterSourceOptions = {
-  /** Files or folders of objects, in place of an API server. */
+  /** Files or folders of objects; replace an API server when not empty. */
   readonly objectPaths: readonly string[]
-  /** How to reach an API server, whatever the directives say. */
+  /** Path of a kubeconfig file, which overrides the directives; empty for none. */
   readonly kubeconfig: string
-  /** What paths in directives are relative to. */
+  /** The folder that paths in directives are relative to. */
   readonly folder: string
   /** Addresses of this server, for the zones' NS records. */
   readonly localAddresses: readonly string[]
-  /** Loads the API's client, which is large and not always needed. */
+  /** Loads the API client: it is large, and object files do not need it. */
   readonly loadApi: () => Promise<OpenApi>
   readonly log: Log
   readonly metrics: Metrics
   /** Milliseconds since 1970. */
   readonly now: () => number
-  /** Milliseconds since some moment, by a clock that never goes back. */
+  /** Milliseconds of a monotonic clock. */
   readonly elapsed: () => number
-  /** A cluster has another snapshot. */
+  /** Called when a cluster has a new snapshot. */
   readonly onSnapshot?: () => void
 }
 
-/** A cluster as a directive reads it, and which of its names are wanted. */
+/** The cluster that a directive reads, and the tree of names that the directive needs. */
 export type ClusterWanted = { readonly directive: KubernetesOptions; readonly tree: ClusterTree }
 
 type OpenApi = (connection: ApiConnection) => ObjectApi
 type Opened = {
   readonly source: SnapshotSource
   readonly live: LiveCluster | undefined
-  /** Key of the watch that it shares; '' for none. */
+  /** Key of the shared watch; '' without one. */
   readonly watch: string
 }
 
-/** Plugins that read clusters of their own. */
+/** Plugins that open clusters. */
 const READERS: ReadonlySet<string> = new Set(['kubernetes', 'k8s_gateway'])
-/** Time without a word from the API server after which answers say that they are old. */
+/** Time without contact with the API server after which responses are marked stale. */
 const STALE_MS = 60_000
 
-/** Opens clusters: each distinct directive once, also when the Corefile is read again. */
+/** Opens each distinct cluster once; a reload of the Corefile keeps the open ones. */
 export class ClusterSources {
   private readonly options: ClusterSourceOptions
   private readonly opened = new Map<string, Opened>()
-  /** One watch for all that is read from an API server in the same way. */
+  /** Watches that clusters share, by API connection and limits. */
   private readonly watches = new Map<string, SharedWatch>()
   private objects: readonly ClusterObject[] | undefined
   private openApi: OpenApi | undefined
@@ -76,7 +76,7 @@ export class ClusterSources {
     this.options = options
   }
 
-  /** Loads what is needed to open the clusters of these blocks. */
+  /** Loads the API client if one of these blocks needs it. Call it before `open`. */
   async prepare(blocks: readonly ServerBlock[]): Promise<void> {
     const { objectPaths, loadApi } = this.options
     const isNeeded = blocks.some(({ directives }) =>
@@ -86,12 +86,13 @@ export class ClusterSources {
   }
 
   /**
-   * Finds the snapshots for a directive, after `prepare`.
-   * @throws {ConfigError} when there can be none
+   * Returns the snapshots for a directive.
+   * @throws {ConfigError} when the directive names a pushed cluster or an unusable API connection
    */
   open(directive: KubernetesOptions, tree: ClusterTree = CLUSTER_TREE): SnapshotSource {
     if (directive.cluster !== undefined) {
-      const message = '"cluster" names a cluster that is pushed to a gateway; here one is watched'
+      const message =
+        '"cluster" names a cluster that an exporter pushes to a gateway; this server watches one'
       throw configError(directive, message)
     }
     const key = keyOf({ directive, tree })
@@ -104,7 +105,7 @@ export class ClusterSources {
     return opened.source
   }
 
-  /** Ends what no directive of `inUse` needs. */
+  /** Stops the clusters and watches that no directive of `inUse` needs. */
   keep(inUse: readonly ClusterWanted[]): void {
     const keys = new Set(inUse.map(keyOf))
     for (const [key, { live }] of this.opened) {
@@ -117,8 +118,8 @@ export class ClusterSources {
   }
 
   /**
-   * Waits until all clusters have been read, or there was time enough for it.
-   * @returns whether all have been read
+   * Waits until each cluster has synced or its startup timeout has passed.
+   * @returns whether all have synced
    */
   async ready(): Promise<boolean> {
     const all = [...this.opened.values()].flatMap(({ live }) => live ?? [])
@@ -163,7 +164,7 @@ export class ClusterSources {
       staleMs: STALE_MS,
       startupMs: directive.startupMs,
       ...(onSnapshot && { onSnapshot }),
-      // Each change is measured once, where the cluster's own names come from.
+      // Trees of one cluster share its changes: measure them for the cluster's own names only.
       ...(tree.kind === 'cluster' && { metrics }),
     })
     live.start()
@@ -202,7 +203,7 @@ export class ClusterSources {
     }
   }
 
-  /** Files are read once, for all directives. */
+  /** Reads the object files once for all directives. */
   private fileObjects(): readonly ClusterObject[] {
     if (this.objects !== undefined) return this.objects
     const { objects, warnings } = readObjectFiles(this.options.objectPaths)
@@ -212,8 +213,8 @@ export class ClusterSources {
   }
 }
 
-/** Tells clusters apart by what a directive says of names and the API, wherever it says it. */
+/** Returns a key: directives that differ only in their place in the Corefile share a cluster. */
 export function keyOf({ directive, tree }: ClusterWanted): string {
-  const { line: _line, column: _column, file: _file, notices: _notices, ...said } = directive
-  return JSON.stringify({ ...said, tree })
+  const { line: _line, column: _column, file: _file, notices: _notices, ...options } = directive
+  return JSON.stringify({ ...options, tree })
 }

@@ -1,12 +1,12 @@
 /**
- * The connections of one server, whatever protocol they carry: how many a client may have, how many
- * there may be in all, and which one makes room for a new one.
+ * Bounds the connections of one server, per client and in all, and chooses which one to drop for a
+ * new one.
  * @module
  */
 import { clientNetwork } from '../dns/network.ts'
 import { Heap } from './heap.ts'
 
-/** How many connections a server holds. */
+/** How many connections a server accepts. */
 export type ConnectionLimits = {
   readonly connectionsMax: number
   /** Connections of one client: of one IPv4 address, or of one IPv6 /64. */
@@ -21,11 +21,11 @@ export type ConnectionLimits = {
 /** A connection, as the table sees it. */
 export type Connection = {
   /**
-   * Since when the server has been waiting for the client, in milliseconds of a clock that does not
-   * go back; `Infinity` while the server works on a response, when the connection is not dropped.
+   * Since when the server has been waiting for the client, in milliseconds of a monotonic clock;
+   * `Infinity` while the server works on a response. The table never drops such a connection.
    */
   readonly idleSinceMs: number
-  /** Whether the server has answered a request on it: a connection without one is dropped first. */
+  /** Whether the server has answered a request on it. Connections without one are dropped first. */
   readonly hasServed: boolean
   /** Ends the connection at once. */
   readonly destroy: () => unknown
@@ -69,10 +69,10 @@ export class ConnectionTable<T extends Connection> {
   }
 
   /**
-   * Adds a new connection. When the table is full, drops an idle one for it: one of the same client
-   * when that client has its share, else one of the client with the most connections. A client with
-   * many connections never takes the place of one with few.
-   * @returns false when no connection may be dropped for it: the caller must end the new one
+   * Adds a new connection. If the client is at its limit, drops an idle connection of that client;
+   * if the table is full, drops an idle one of the client with the most connections. A client never
+   * displaces one that has fewer connections.
+   * @returns false when no connection may be dropped: the caller must close the new one
    */
   add(address: string, connection: T): boolean {
     const { connectionsMax, connectionsPerClientMax, unservedPerClientMax } = this.limits()
@@ -95,7 +95,7 @@ export class ConnectionTable<T extends Connection> {
     return true
   }
 
-  /** Removes a connection that has ended. Does nothing when it is not in the table. */
+  /** Removes a closed connection. Does nothing when it is not in the table. */
   remove(connection: T): void {
     const entry = this.entries.get(connection)
     if (entry === undefined) return
@@ -112,9 +112,9 @@ export class ConnectionTable<T extends Connection> {
   }
 
   /**
-   * Learns that the server no longer works for a connection, or has answered its first request.
-   * Other changes need no call: the table reads the state again before it drops a connection. Does
-   * nothing when the connection is not in the table.
+   * Updates the state of a connection. Call it when the server has finished its work for the
+   * connection or has answered its first request; the table rereads other changes before it drops
+   * a connection. Does nothing when the connection is not in the table.
    */
   changed(connection: T): void {
     const entry = this.entries.get(connection)
@@ -137,7 +137,7 @@ export class ConnectionTable<T extends Connection> {
     }
   }
 
-  /** Drops connections while there is no room. @returns whether there is room now */
+  /** Drops connections until `isFull` is false. @returns false when it ran out of candidates */
   private makeRoom(
     isFull: () => boolean,
     first: () => Entry<T> | undefined,
@@ -191,14 +191,14 @@ function isUnserved(state: State): boolean {
   return isIdle(state) && !state.hasServed
 }
 
-/** Whether one connection of a client is dropped rather than another. */
+/** Returns whether connection `a` of a client is dropped before `b`. */
 function goesBefore(a: State, b: State): boolean {
   if (isIdle(a) !== isIdle(b)) return isIdle(a)
   if (a.hasServed !== b.hasServed) return b.hasServed
   return a.idleSinceMs < b.idleSinceMs
 }
 
-/** Orders clients: those whose first connection may be dropped, then those with the most. */
+/** Orders clients: first those with a connection that may be dropped, then by their number. */
 function clientOrder<T>(mayDrop: (state: State) => boolean) {
   return ({ entries: a }: Client<T>, { entries: b }: Client<T>): boolean => {
     if (a.first === undefined || b.first === undefined) return b.size < a.size

@@ -1,5 +1,5 @@
 /**
- * Looks at a Corefile again and again, as its `reload` says, and has it taken up when it changed.
+ * Rereads a Corefile at the interval of its `reload` directive, and applies it when it has changed.
  * @module
  */
 import { createHash } from 'node:crypto'
@@ -9,7 +9,7 @@ import { describeError } from '../node/output.ts'
 import type { Log } from '../telemetry/log.ts'
 import type { MetricInfo, Metrics, Series } from '../telemetry/metrics.ts'
 
-/** Reloads that failed, and the Corefile in use, as CoreDNS counts and tells them. */
+/** CoreDNS's metrics of reloads. */
 const FAILED: MetricInfo = {
   name: 'coredns_reload_failed_total',
   help: 'Counter of the number of failed reload attempts.',
@@ -23,16 +23,15 @@ const VERSION: MetricInfo = {
   labels: ['hash', 'value'],
 }
 
-/** What is needed to look. */
+/** The Corefile to watch, and how to apply it. */
 export type ReloadOptions = {
-  /** The Corefile's path. */
   readonly path: string
   /** Text and features of the Corefile in use; `undefined` before there is one. */
   readonly current: () =>
     | { readonly text: string; readonly features: readonly Feature[] }
     | undefined
-  /** Takes up a Corefile; when it cannot be, it throws, and what was serving serves on. */
-  readonly take: (corefile: LoadedCorefile) => Promise<void>
+  /** Applies a Corefile. Throws when it cannot; the previous one then stays in use. */
+  readonly apply: (corefile: LoadedCorefile) => Promise<void>
   readonly metrics: Metrics
   readonly log: Log
 }
@@ -51,7 +50,7 @@ export class CorefileReloads {
     this.failed = options.metrics.counter(FAILED)
   }
 
-  /** Looks again after the interval of the Corefile in use, and so on; without one, never. */
+  /** Starts to check at the interval of the Corefile in use; without `reload`, never checks. */
   schedule(): void {
     clearTimeout(this.timer)
     const reload = this.options.current()?.features.find(isReload)
@@ -64,8 +63,8 @@ export class CorefileReloads {
   }
 
   /**
-   * Reloads now, also when the Corefile has not changed, as CoreDNS does at SIGUSR1. One reload
-   * runs at a time; requests meanwhile share the next. Never rejects.
+   * Reloads now, even if the Corefile has not changed, as CoreDNS does at SIGUSR1. One reload runs
+   * at a time; calls during a reload share the next one. Never rejects.
    */
   reloadNow(): Promise<void> {
     this.requested ??= this.busy.then(async () => {
@@ -77,29 +76,31 @@ export class CorefileReloads {
     return this.requested
   }
 
-  /** Looks no more. */
+  /** Ends the checks. */
   stop(): void {
     this.isStopped = true
     clearTimeout(this.timer)
   }
 
-  /** One that is wrong is told of. */
   private async reload(which: 'changed' | 'any'): Promise<void> {
     if (this.isStopped) return
-    const { path, current, take, metrics, log } = this.options
+    const { path, current, apply, metrics, log } = this.options
     try {
       const loaded = loadCorefile(path)
       const isChanged = loaded.text !== current()?.text
       if (!isChanged && which === 'changed') return
-      await take(loaded)
+      await apply(loaded)
       metrics.clear(VERSION.name)
       metrics.gauge(VERSION, versionOf(loaded.text)).value = 1
-      log({ level: 'info', message: `the ${isChanged ? 'changed' : 'same'} Corefile is in use` })
+      log({
+        level: 'info',
+        message: `reloaded the ${isChanged ? 'changed' : 'unchanged'} Corefile`,
+      })
     } catch (error) {
       this.failed.value++
       log({
         level: 'error',
-        message: 'the changed Corefile is not used',
+        message: 'cannot reload the Corefile; the previous one stays in use',
         reason: describeError(error),
       })
     }

@@ -1,23 +1,23 @@
 /**
- * Receives and sends datagrams of one UDP socket, up to 64 by one system call. A socket of Node
- * takes 6 µs of CPU time for each query; this takes a third.
+ * Receives and sends datagrams of one UDP socket, up to 64 per system call. A Node socket takes
+ * 6 µs of CPU time per query, a batch a third of that.
  *
- * The system reads and writes the memory of this object only during a call, on the thread that made
- * it. Each buffer whose address the system has is a field, as V8 would collect it otherwise.
+ * The kernel accesses the memory of this object only during a call, on the calling thread. Each
+ * buffer whose address the kernel knows is a field, so that V8 does not collect it.
  * @module
  */
 import { readUint16 } from '../bytes/bytes.ts'
 import { ClientAddresses } from './client-address.ts'
 import type { Mmsg } from './mmsg.ts'
 
-/** Datagrams of one call. */
+/** Datagrams per call. */
 export const BATCH_MAX = 64
-/** Bytes received of one datagram. A longer one is cut, and so is malformed; CoreDNS reads 512. */
+/** Bytes received of a datagram; a longer query is cut and so malformed. CoreDNS reads 512. */
 const RECEIVE_BYTES = 4096
-/** The longest response of a batch. */
+/** The longest response that a batch sends. */
 const SEND_BYTES = 4096
 
-// The structures of recvmmsg(2), recvmsg(2), ip(7) and ipv6(7) on 64-bit machines, in 4-byte words.
+// Structures of recvmmsg(2), recvmsg(2), ip(7) and ipv6(7) on 64-bit machines, in 4-byte words.
 const HEADER_WORDS = 16
 const VECTOR_WORDS = 4
 const NAME_WORDS = 8
@@ -42,11 +42,11 @@ export class DatagramBatch {
   private readonly sentBase: bigint
   private readonly buffers: Uint8Array[]
   private readonly responses = new Uint8Array(BATCH_MAX * SEND_BYTES)
-  /** Which datagram each response belongs to. */
+  /** Index of the datagram that each queued response answers. */
   private readonly answered = new Uint8Array(BATCH_MAX)
   private pending = 0
 
-  /** @param fd the descriptor of a bound UDP socket, which must not be used after that is closed */
+  /** @param fd the descriptor of a bound UDP socket; do not use the batch after closing it */
   constructor(mmsg: Mmsg, fd: number) {
     this.mmsg = mmsg
     this.fd = fd
@@ -70,9 +70,9 @@ export class DatagramBatch {
     }
   }
 
-  /** Receives what the socket has, without waiting. Returns how many datagrams, 0 to 64. */
+  /** Receives pending datagrams without waiting. Returns their number, 0 to 64. */
   receive(): number {
-    // The system replaces the room for a name by the name's size.
+    // The kernel overwrites the size of the address buffer with the size of the address.
     for (let i = 0; i < BATCH_MAX; i++) {
       this.words[RECEIVED + i * HEADER_WORDS + HEADER.NAME_BYTES] = SOCKADDR_IN6_BYTES
     }
@@ -85,25 +85,25 @@ export class DatagramBatch {
     return (this.buffers[index] ?? this.bytes).subarray(0, size)
   }
 
-  /** Leaves a datagram's bytes to the caller for good. */
+  /** Hands a datagram's bytes over to the caller: no later `receive` overwrites them. */
   keep(index: number): void {
     this.buffers[index] = new Uint8Array(RECEIVE_BYTES)
     this.setBuffer(index)
   }
 
-  /** Returns the port that a datagram came from. */
+  /** Returns the source port of a datagram. */
   port(index: number): number {
     return readUint16(this.bytes, 4 * (NAMES + index * NAME_WORDS) + 2)
   }
 
-  /** Returns the address that a datagram came from, as text. */
+  /** Returns the source address of a datagram as text. */
   address(index: number): string {
     return this.addresses.format(this.words, NAMES + index * NAME_WORDS)
   }
 
   /**
    * Queues the response to a datagram.
-   * @returns false when it is too long for a batch: the caller sends it
+   * @returns false when it is too long for a batch; the caller must send it
    */
   respond(index: number, response: Uint8Array, size: number): boolean {
     if (size > SEND_BYTES) return false
@@ -123,8 +123,8 @@ export class DatagramBatch {
 
   /**
    * Sends all queued responses.
-   * @param unsent gets each that the system refused, with the index of its datagram: the buffer of
-   * the socket is full, or a firewall or route forbids it
+   * @param unsent called with each response that the kernel refused (a full socket buffer, a
+   * firewall, no route), and the index of its datagram
    */
   flush(unsent: (index: number, response: Uint8Array) => void): void {
     const count = this.pending

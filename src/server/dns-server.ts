@@ -1,5 +1,5 @@
 /**
- * A DNS server for a resolver: its sockets, and the change to another resolver while it serves.
+ * A DNS server: opens the sockets of a resolver, and switches to another resolver while it serves.
  * @module
  */
 
@@ -25,9 +25,9 @@ export class DnsServer {
   private isStopping = false
 
   /**
-   * @param metrics what `prometheus` shows
-   * @param isOneOfMany whether others listen at the same ports, and what Corefiles ask for beside
-   *   DNS is served elsewhere
+   * @param metrics the metrics that `prometheus` publishes
+   * @param isOneOfMany whether other threads share the ports and the main thread serves `health`,
+   *   `ready` and `prometheus`
    */
   constructor(metrics: Metrics, { isOneOfMany = false }: { readonly isOneOfMany?: boolean } = {}) {
     this.metrics = metrics
@@ -39,15 +39,14 @@ export class DnsServer {
     })
   }
 
-  /** Names of the plugins that cannot answer yet, and of what else keeps from it. */
+  /** Returns the plugins that are not ready, or the server's own state while it starts or stops. */
   notReady(): readonly string[] {
     return this.isStopping ? ['Shutting down'] : (this.current?.notReady() ?? ['starting'])
   }
 
   /**
-   * Serves a resolver in place of the one before: sockets that both have stay open, and no query is
-   * lost.
-   * @throws {ListenError} when a port cannot be had; the one before then serves on
+   * Replaces the previous resolver. Sockets that both need stay open, so no query is lost.
+   * @throws {ListenError} when it cannot listen on a port; the previous resolver then stays in use
    */
   async serve(resolver: Resolver): Promise<void> {
     const opened = new Map<string, Bound>()
@@ -77,12 +76,12 @@ export class DnsServer {
     return listeners.flatMap((one) => this.bound.get(listenerKey(one))?.sockets.port ?? [])
   }
 
-  /** Longest time that `health` wants the server to go on while it says that it stops. */
+  /** Returns {@link lameduckMsOf} for the current resolver. */
   get lameduckMs(): number {
     return lameduckMsOf(this.current?.features ?? [])
   }
 
-  /** Says on `/ready` that the end is near. */
+  /** Makes `/ready` report the shutdown. */
   announceStop(): void {
     this.isStopping = true
   }
@@ -109,7 +108,7 @@ export class DnsServer {
     }
   }
 
-  /** Closes what listens at the same place in another manner, which cannot be changed. */
+  /** Closes sockets at the same address whose options differ: these cannot change while open. */
   private async makeRoom(listener: Listener): Promise<void> {
     for (const [key, bound] of this.bound) {
       if (placeKey(bound.listener) !== placeKey(listener)) continue
@@ -134,17 +133,17 @@ export class DnsServer {
   }
 }
 
-/** Longest time that `health` wants a server to go on while it says that it stops. */
+/** Returns the longest `lameduck` of all `health` directives, in milliseconds. */
 export function lameduckMsOf(features: readonly Feature[]): number {
   return Math.max(0, ...features.map((one) => (one.kind === 'health' ? one.lameduckMs : 0)))
 }
 
-/** Where a listener is. */
+/** Identifies the port and addresses of a listener. */
 function placeKey({ transport, port, addresses, except }: Listener): string {
   return [transport, port, ...addresses, '-', ...except].join(' ')
 }
 
-/** Where it is, and all about it that cannot be changed while it is there. */
+/** Identifies a listener by its place and by the options that cannot change while it is open. */
 function listenerKey(listener: Listener): string {
   const { tls, httpConnectionsMax } = listener
   return [placeKey(listener), tls?.clientAuth, httpConnectionsMax].join(' ')

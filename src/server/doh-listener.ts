@@ -1,5 +1,5 @@
 /**
- * DNS over plain HTTP for trying things out: answers from the first server block that listens.
+ * DNS over plain HTTP for local tests (`--doh.listen`): the first server block answers.
  * @module
  */
 
@@ -12,14 +12,14 @@ import { parseListenAddress } from './feature-servers.ts'
 import { remoteOf } from './http-request.ts'
 import { HttpServer } from './http-server.ts'
 
-/** Hosts that only this machine reaches. */
+/** Hosts that only this machine can reach. */
 export const LOOPBACK: ReadonlySet<string> = new Set(['127.0.0.1', '::1', '[::1]', 'localhost'])
 
 /**
  * Listens at `HOST:PORT`.
- * @param resolver gives the resolver to answer with at the time of each query
- * @throws {CommandError} when the host is not loopback and `isInsecure` does not allow it, or when
- * the address cannot be had
+ * @param resolver returns the current resolver; called for each query
+ * @throws {CommandError} when the host is not loopback and `isInsecure` is false, or when it cannot
+ * listen on the address
  */
 export async function listenDoh(
   address: string,
@@ -30,7 +30,7 @@ export async function listenDoh(
   }: {
     readonly resolver: () => Resolver | undefined
     readonly isInsecure: boolean
-    /** Whether other processes listen there as well. */
+    /** Whether other threads listen on the same port. */
     readonly reusePort?: boolean
   },
 ): Promise<HttpServer> {
@@ -38,7 +38,7 @@ export async function listenDoh(
   if (!isInsecure && !LOOPBACK.has(host ?? '')) {
     throw new CommandError(
       `--doh.listen ${address} would send responses unencrypted; use a loopback address, ` +
-        'put a TLS proxy before it, or pass --insecure',
+        'put a TLS proxy in front of it, or pass --insecure',
     )
   }
   const incoming = new Incoming()

@@ -22,27 +22,27 @@ import { type Direct, type Ends, remoteOf } from './http-request.ts'
 import { HttpServer } from './http-server.ts'
 import type { Answer } from './udp-server.ts'
 
-/** One for all servers: responses are copied out of it at once. */
+/** Shared by all servers: each response is copied out of it synchronously. */
 const writer = new ReplyWriter()
 
-/** What to answer with, and how to serve. */
+/** How to answer, and how to serve. */
 export type DohServerOptions = {
-  /** Gives the function to answer with at the time of each message. */
+  /** Returns the function that answers; called for each message. */
   readonly answer: () => Answer
-  /** Plain HTTP when left out: something in front has TLS. */
+  /** Plain HTTP when undefined: a proxy in front terminates TLS. */
   readonly tls: TlsService | undefined
   /**
-   * Connections at a time; when left out, ten times CoreDNS's 200, as one client may have half of
-   * them and attackers all.
+   * Connections at a time (default: 2,000, ten times CoreDNS's 200, because one client may have
+   * half of them and attackers all).
    */
   readonly connectionsMax: number | undefined
-  /** Gives the bounds of a connection at the time when it is made. */
+  /** Returns the bounds of a connection; called for each new one. */
   readonly bounds: () => ConnectionBounds
-  /** Learns the status of each response. */
+  /** Called with the status of each response. */
   readonly onResponse: (status: number) => void
 }
 
-/** Makes the server, which does not listen yet. @throws {Error} when certificate or key is bad */
+/** Creates a server; call `listen` next. @throws {Error} when the certificate or key is bad */
 export function createDohServer({
   answer,
   tls,
@@ -67,18 +67,18 @@ export function createDohServer({
     },
   }
   const direct: Direct = (head) => {
-    const asked = readDirect(head)
-    if (asked === undefined) return undefined
+    const query = readDirect(head)
+    if (query === undefined) return undefined
     return (body) => {
-      const message = asked.message ?? body
-      const isAsking = message !== undefined && isQuery(message)
-      const { isPost, bytesMax } = asked
+      const message = query.message ?? body
+      const isValid = message !== undefined && isQuery(message)
+      const { isPost, bytesMax } = query
       const client = clientOf(head.ends(), bytesMax)
-      const reply = isAsking ? ownAnswer(message, client) : undefined
+      const reply = isValid ? ownAnswer(message, client) : undefined
       return andThen(reply, (bytes) => {
         const response =
           bytes === undefined
-            ? directRefusal(isAsking ? noAnswer() : badMessage())
+            ? directRefusal(isValid ? noAnswer() : badMessage())
             : directResponse(bytes, { isPrivate: false, isPost })
         onResponse(response.status)
         return response

@@ -1,5 +1,5 @@
 /**
- * The HTTP servers that a Corefile asks for beside DNS: `health`, `ready`, `prometheus`.
+ * The HTTP servers of the directives `health`, `ready` and `prometheus`.
  * @module
  */
 import { Hono } from 'hono'
@@ -10,13 +10,13 @@ import { startHealthProbe } from './health-probe.ts'
 import { HttpServer } from './http-server.ts'
 import { ListenError } from './sockets.ts'
 
-/** What the servers tell. */
+/** What the servers publish. */
 export type FeatureSource = {
-  /** Where they count what they do themselves. */
+  /** Metrics of the health probe. */
   readonly metrics: Metrics
-  /** All metrics as text. */
+  /** Returns all metrics in the Prometheus text format. */
   readonly format: () => string | Promise<string>
-  /** Names of the plugins that cannot answer yet; what is shown while shutting down as well. */
+  /** Returns the names of plugins that are not ready, or the state during a shutdown. */
   readonly notReady: () => readonly string[] | Promise<readonly string[]>
 }
 
@@ -31,7 +31,7 @@ const CPU_SECONDS = {
 /** HTTP servers by address. */
 export class FeatureServers {
   private readonly servers = new Map<string, Served>()
-  /** What ends the looks at ourselves, by the address of `health`. */
+  /** Functions that stop the health probes, by the address of `health`. */
   private readonly probes = new Map<string, () => void>()
   private readonly source: FeatureSource
 
@@ -40,8 +40,8 @@ export class FeatureServers {
   }
 
   /**
-   * Opens a server for each address that is not served yet, and closes those no longer asked for.
-   * @throws {ListenError} when an address cannot be had; all is then as it was before
+   * Opens a server for each new address, and closes those that no feature needs any more.
+   * @throws {ListenError} when it cannot listen on an address; nothing has changed then
    */
   async apply(features: readonly Feature[]): Promise<void> {
     const wanted = new Map<string, Hono>()
@@ -61,14 +61,13 @@ export class FeatureServers {
     }
   }
 
-  /** Closes all. */
   async close(): Promise<void> {
     this.probe(new Set())
     await closeAll(this.servers)
     this.servers.clear()
   }
 
-  /** Looks at these addresses, and no others. */
+  /** Starts a health probe for each of these addresses, and stops all others. */
   private probe(addresses: ReadonlySet<string>): void {
     for (const address of addresses) {
       if (this.probes.has(address)) continue
@@ -95,7 +94,7 @@ export class FeatureServers {
     }
   }
 
-  /** Two features at one address share its server. */
+  /** Adds the route of a feature. Features with the same address share a server. */
   private addRoutes(wanted: Map<string, Hono>, feature: Feature): void {
     if (!('address' in feature)) return
     const app = wanted.get(feature.address) ?? new Hono()
@@ -117,7 +116,7 @@ export class FeatureServers {
   }
 }
 
-/** The app can be changed for another while the server serves. */
+/** Opens a server whose app can be replaced while it serves. */
 async function open(address: string, app: Hono): Promise<Served> {
   const { host, port } = parseListenAddress(address)
   const current = new Hono()
@@ -135,7 +134,7 @@ async function closeAll(servers: ReadonlyMap<string, Served>): Promise<void> {
   await Promise.all([...servers.values()].map(({ server }) => server.close()))
 }
 
-/** Formats all metrics, with those of the process as of now. */
+/** Formats all metrics, after updating those of the process. */
 export function formatMetrics(metrics: Metrics): string {
   const gauge = (name: string, help: string, value: number): void => {
     metrics.gauge({ name, help, labels: [] }).value = value
@@ -153,7 +152,7 @@ export function formatMetrics(metrics: Metrics): string {
   return metrics.format()
 }
 
-/** Splits `HOST:PORT` or `:PORT`; without a host, all addresses. @throws {ListenError} */
+/** Splits `HOST:PORT` or `:PORT`; no host means all addresses. @throws {ListenError} */
 export function parseListenAddress(text: string): {
   readonly host: string | undefined
   readonly port: number

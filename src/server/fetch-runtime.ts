@@ -1,24 +1,24 @@
 /**
- * The HTTP servers of Bun and Deno, which speak HTTP/1.1 and, over TLS, HTTP/2.
+ * The HTTP servers of Bun and Deno: HTTP/1.1 and, over TLS, HTTP/2.
  * @module
  */
 import type { TlsService } from '../chain/feature.ts'
 
-/** Seconds that a connection may be idle on Bun, which takes up to 255. */
+/** Seconds that a connection may be idle on Bun; its maximum is 255. */
 const IDLE_SECONDS = 15
 
 /** The client's end of a connection. */
 export type RemoteEnd = { readonly address: string; readonly port: number }
 
-/** Answers a request; `remote` is slower than most answers. */
+/** Answers a request. Calling `remote` takes longer than most answers. */
 export type FetchHandler = (
   request: Request,
   remote: () => RemoteEnd | null,
 ) => Response | Promise<Response>
 
-/** Where to listen, and with which certificate; plain HTTP without one. */
+/** Where to listen, and the certificate; plain HTTP without one. */
 export type FetchListen = {
-  /** All addresses when left out. */
+  /** All addresses by default. */
   readonly hostname?: string
   readonly port: number
   readonly tls?: Pick<TlsService, 'cert' | 'key'>
@@ -27,13 +27,13 @@ export type FetchListen = {
 /** A listener. */
 export type FetchListener = {
   readonly port: number
-  /** Stops listening. @param closesConnections whether open connections end as well */
+  /** Stops listening. @param closesConnections whether to close open connections too */
   readonly stop: (closesConnections: boolean) => Promise<void> | void
 }
 
 /** A runtime whose server calls a function for each request. */
 export type FetchRuntime = {
-  /** Starts to listen. @throws {Error} when the address is taken */
+  /** Starts to listen. @throws {Error} when the address is in use */
   readonly listen: (at: FetchListen, handler: FetchHandler) => FetchListener
 }
 
@@ -74,7 +74,7 @@ type DenoServing = {
   readonly finished: Promise<void>
 }
 
-/** Finds the runtime's server; `undefined` on Node. */
+/** Returns the server of Bun or Deno; `undefined` on Node. */
 export function findRuntime(globals: object = globalThis): FetchRuntime | undefined {
   const [bun, deno]: readonly unknown[] = [
     Reflect.get(globals, 'Bun'),

@@ -1,6 +1,6 @@
 /**
- * HTTP for the apps of this project on Bun and Deno, by the runtime's own server, which is four
- * times as fast there as Node's modules. It does not report certificates of clients.
+ * Serves an app on Bun and Deno with the runtime's own HTTP server, which is four times as fast
+ * there as `node:http`. It does not report client certificates.
  * @module
  */
 import { createSecureContext } from 'node:tls'
@@ -10,18 +10,18 @@ import { contextOptions } from '../node/tls-service.ts'
 import type { FetchListener, FetchRuntime, RemoteEnd } from './fetch-runtime.ts'
 import type { App, Direct, Ends, Ready } from './http-request.ts'
 
-/** Time for a request with a body, in milliseconds: the runtimes bound the pauses within it. */
+/** Time for a request with a body; the runtimes themselves bound only the pauses within it. */
 const BODY_TIMEOUT_MS = 15_000
 
-/** What stands for the client's end once the connection is gone. */
+/** The client's end once the connection is closed. */
 const NOWHERE: RemoteEnd = { address: '', port: 0 }
 
 /** What to serve. */
 export type FetchServerOptions = {
   readonly app: App
-  /** Answers common requests in place of the app. */
+  /** Answers common requests without the app. */
   readonly direct: Direct
-  /** Certificate and key; plain HTTP when left out. */
+  /** Certificate and key; plain HTTP when undefined. */
   readonly tls: TlsService | undefined
 }
 
@@ -34,7 +34,7 @@ export class FetchServer {
   private host: string | undefined
   private readonly headers = new WeakMap<object, Headers>()
 
-  /** @throws {Error} when certificate or key cannot be used */
+  /** @throws {Error} when the certificate or key is invalid */
   constructor(runtime: FetchRuntime, options: FetchServerOptions) {
     this.runtime = runtime
     this.options = options
@@ -43,8 +43,9 @@ export class FetchServer {
   }
 
   /**
-   * Starts to listen. Resolves with the port.
-   * @throws {Error} when the address is taken
+   * Starts to listen.
+   * @returns the port
+   * @throws {Error} when the address is in use
    */
   async listen(host: string | undefined, port: number): Promise<number> {
     this.host = host
@@ -52,9 +53,9 @@ export class FetchServer {
   }
 
   /**
-   * Presents another certificate from now on. The runtimes cannot change it while they listen, so
-   * the port is closed and opened again; open connections stay.
-   * @throws {Error} when it or its key cannot be used, or another process took the port meanwhile
+   * Presents another certificate on new connections. The runtimes cannot change it while they
+   * listen, so this closes and reopens the port; open connections stay.
+   * @throws {Error} when the certificate or key is invalid, or another process has taken the port
    */
   renew(tls: TlsService): void {
     createSecureContext(contextOptions(tls))
@@ -65,7 +66,7 @@ export class FetchServer {
     this.bind(port)
   }
 
-  /** Takes no more requests, and ends the open connections. */
+  /** Stops listening and closes all connections. */
   async close(): Promise<void> {
     await this.listener?.stop(true)
   }
@@ -94,13 +95,13 @@ export class FetchServer {
       method,
       path: url.slice(url.indexOf('/', url.indexOf('//') + 2)),
       header: (name) => headers.get(name) ?? undefined,
-      // To tell it takes longer than to find the answer.
+      // Lazy: looking it up takes longer than answering.
       get address() {
         return ends().address
       },
       ends,
     })
-    // Without a host, or with a bad one, there is no URL; Bun passes such requests on.
+    // Bun passes on requests with no host or a bad one, whose URL is only a path.
     if (answer === undefined && !URL.canParse(url)) {
       return errorResponse(new HttpError(400, 'bad_host', 'The request names no valid host'))
     }
@@ -115,7 +116,7 @@ export class FetchServer {
     return ready instanceof Promise ? ready.then((one) => this.respond(one)) : this.respond(ready)
   }
 
-  /** The size of the body was told beforehand, and is within bounds: else it is the app's. */
+  /** Reads the body without a bound: `direct` has checked its Content-Length. */
   private async answerPost(
     request: Request,
     answer: NonNullable<ReturnType<Direct>>,
@@ -123,16 +124,16 @@ export class FetchServer {
     return this.respond(await answer(new Uint8Array(await request.arrayBuffer())))
   }
 
-  /** Headers are made once for all that have the same: to make them takes longest of all. */
+  /** Creates a response. Caches `Headers` objects: they cost more than everything else here. */
   private respond({ status, headers, body }: Ready): Response {
     const known = this.headers.get(headers)
-    const made = known ?? new Headers(headers)
-    if (known === undefined) this.headers.set(headers, made)
-    return new Response(new Uint8Array(body), { status, headers: made })
+    const created = known ?? new Headers(headers)
+    if (known === undefined) this.headers.set(headers, created)
+    return new Response(new Uint8Array(body), { status, headers: created })
   }
 }
 
-/** Answers 408 in place of a response that comes too late; Bun then closes the connection. */
+/** Answers 408 when the response takes too long; Bun then closes the connection. */
 function inTime(
   { method }: Request,
   response: Response | Promise<Response>,

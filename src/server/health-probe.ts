@@ -1,6 +1,6 @@
 /**
- * Asks our own `/health` once a second and counts how long it takes: what takes long here is what
- * is wrong with a process that has too much to do (CoreDNS, plugin/health/overloaded.go).
+ * Queries our own `/health` once a second and measures the duration, which rises when the process
+ * is overloaded (CoreDNS, plugin/health/overloaded.go).
  * @module
  */
 import { Agent, get } from 'node:http'
@@ -21,7 +21,7 @@ const FAILURES = {
   labels: [],
 }
 
-/** Begins to ask a server at a port of `host`; the function that comes back ends it. */
+/** Starts to probe a server. Returns a function that stops the probe. */
 export function startHealthProbe(
   { host, port }: { readonly host: string; readonly port: number },
   metrics: Metrics,
@@ -29,13 +29,13 @@ export function startHealthProbe(
   const agent = new Agent({ keepAlive: true, maxSockets: 1 })
   const durations = metrics.histogram(DURATION, DURATION_BOUNDS)
   const failures = metrics.counter(FAILURES)
-  let isAsking = false
-  const ask = (): void => {
-    if (isAsking) return
-    isAsking = true
+  let isProbing = false
+  const probe = (): void => {
+    if (isProbing) return
+    isProbing = true
     const startMs = performance.now()
     const end = (failureCount: number): void => {
-      isAsking = false
+      isProbing = false
       failures.value += failureCount
       observe(durations, DURATION_BOUNDS, (performance.now() - startMs) / 1000)
     }
@@ -43,10 +43,10 @@ export function startHealthProbe(
       response.resume()
       response.once('end', () => end(0))
     })
-    request.once('timeout', () => request.destroy(new Error('no answer in time')))
+    request.once('timeout', () => request.destroy(new Error('timeout')))
     request.once('error', () => end(1))
   }
-  const timer = setInterval(ask, INTERVAL_MS)
+  const timer = setInterval(probe, INTERVAL_MS)
   timer.unref()
   return () => {
     clearInterval(timer)

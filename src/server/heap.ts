@@ -1,9 +1,9 @@
 /**
- * A binary heap whose members may change their place.
+ * A binary heap whose members may change their rank.
  * @module
  */
 
-/** Members by rank: the first one is known at once, any change takes O(log n) comparisons. */
+/** Members by rank. Reading the first takes O(1), any change O(log n) comparisons. */
 export class Heap<T> {
   private readonly members: T[] = []
   private readonly places = new Map<T, number>()
@@ -36,7 +36,7 @@ export class Heap<T> {
     this.sink(last, this.rise(last, place))
   }
 
-  /** Moves a member to its new place. Call it after each change of a rank, before the next one. */
+  /** Moves a member to its new place. Call it after each change of a rank. */
   changed(member: T): void {
     const place = this.places.get(member)
     if (place !== undefined) this.sink(member, this.rise(member, place))
@@ -69,7 +69,7 @@ export class Heap<T> {
     this.put(member, place)
   }
 
-  /** Returns the place of the child that goes first; past the end when there is none. */
+  /** Returns the place of the child that goes first; a place past the end when there is none. */
   private earlierChild(place: number): number {
     const left = 2 * place + 1
     const [a, b] = [this.members[left], this.members[left + 1]]

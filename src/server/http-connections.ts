@@ -1,27 +1,27 @@
 /**
- * The connections of an HTTP server: bounded in number, and each in the time that it may take.
+ * Bounds the connections of an HTTP server: their number, and how long each may take.
  * @module
  */
 import { type ConnectionLimits, ConnectionTable } from './connection-table.ts'
 import { type BoundedSocket, type PhaseTimes, ServedSocket } from './served-socket.ts'
 
-/** What is needed of a new socket. */
+/** The part of a new socket that this module uses. */
 type Socket = BoundedSocket & { once(event: 'close', listener: () => void): unknown }
 
-/** How often slow connections are looked for, in milliseconds. */
+/** Interval of the checks for slow connections, in milliseconds. */
 export const CHECK_MS = 1000
 
 /** The connections of one server. */
 export class HttpConnections {
   private readonly table: ConnectionTable<ServedSocket>
   private readonly times: () => PhaseTimes
-  /** By both ends, as a TLS socket and the TCP socket below it are two objects. */
+  /** By both ends, because a TLS socket and its TCP socket are two objects. */
   private readonly byEnds = new Map<string, ServedSocket>()
   private readonly checks: NodeJS.Timeout
-  /** Milliseconds since some moment. Nobody sets this clock, so that no step ends a connection. */
+  /** Milliseconds of a monotonic clock: setting the system's clock must not end connections. */
   readonly now: () => number
 
-  /** @param times returns how long connections may take at the time of each check */
+  /** @param times returns how long each phase may take; called at each check */
   constructor(
     limits: ConnectionLimits,
     times: () => PhaseTimes,
@@ -34,13 +34,13 @@ export class HttpConnections {
     this.checks.unref()
   }
 
-  /** Takes a new connection, or ends it when there are too many. @returns whether it was taken */
+  /** Adds a new connection, or closes it when there are too many. @returns whether it was added */
   open(socket: Socket, isSecure: boolean): boolean {
     const { table, byEnds } = this
     const { remoteAddress } = socket
     const ends = endsOf(socket)
     const served = new ServedSocket(socket, isSecure, this.now())
-    // A client that is gone already has no address.
+    // A socket whose client has already disconnected has no address.
     if (remoteAddress === undefined || !table.add(remoteAddress, served)) {
       socket.destroy()
       return false
@@ -53,12 +53,12 @@ export class HttpConnections {
     return true
   }
 
-  /** Finds the connection of a socket by its ends; `undefined` when it has ended. */
+  /** Returns the connection of a socket; `undefined` after it has closed. */
   find(socket: BoundedSocket): ServedSocket | undefined {
     return this.byEnds.get(endsOf(socket))
   }
 
-  /** Ends all connections. */
+  /** Closes all connections. */
   close(): void {
     clearInterval(this.checks)
     for (const served of this.table.all()) served.close()

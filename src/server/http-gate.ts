@@ -1,33 +1,34 @@
 /**
- * What stands between a socket and Node's parser of HTTP/1.1, which takes all requests of a chunk
- * at once: the gate hands it a few bytes at a time, and none while a response is under way.
+ * Throttles what Node's HTTP/1.1 parser reads of a socket. The parser would emit all pipelined
+ * requests of a chunk at once; the gate passes it a few bytes at a time, and none while a response
+ * is in flight.
  * @module
  */
 import type { Socket } from 'node:net'
 import { Duplex } from 'node:stream'
 import { clientNetwork } from '../dns/network.ts'
-import type { NetworkTurns } from './network-turns.ts'
+import type { FairQueue } from './fair-queue.ts'
 
-/** Bytes that may begin requests. No request is shorter than 26, a common one has 300. */
+/** Bytes per piece between requests. The shortest request has 26 bytes, a common one 300. */
 const REQUEST_BYTES = 1024
-/** Bytes at a time of a body. */
+/** Bytes per piece of a body. */
 const BODY_BYTES = 16_384
-/** How long a client may take to close a connection that we have ended. */
+/** Time for the client to close a connection that the server has ended. */
 const LINGER_MS = 1000
 
-/** What the next bytes of a connection are for; `wait` while the server works on a response. */
+/** What the next bytes belong to; `wait` while the server works on a response. */
 export type Expected = 'request' | 'body' | 'wait'
 
-/** What a gate needs beside its socket. */
+/** Collaborators of a gate. */
 export type GateOptions = {
-  readonly turns: NetworkTurns
-  /** Returns what the next bytes are for. */
+  readonly queue: FairQueue
+  /** Returns what the next bytes belong to. */
   readonly expected: () => Expected
 }
 
-/** A socket, over TCP or TLS, that lets requests through one after the other. */
+/** Wraps a TCP or TLS socket and lets one request through at a time. */
 export class HttpGate extends Duplex {
-  /** The socket below. */
+  /** The wrapped socket. */
   readonly source: Socket
   readonly encrypted: boolean
   readonly remoteAddress: string | undefined
@@ -43,7 +44,7 @@ export class HttpGate extends Duplex {
   constructor(source: Socket, options: GateOptions) {
     super()
     this.source = source
-    // A client that sends nothing more still gets the responses under way.
+    // A client that half-closes its connection still gets the responses in flight.
     source.allowHalfOpen = true
     this.options = options
     this.encrypted = 'encrypted' in source
@@ -63,7 +64,7 @@ export class HttpGate extends Duplex {
     source.on('close', () => this.destroy())
   }
 
-  /** Learns that a response is complete. */
+  /** Continues reading; call it when a response is complete. */
   proceed(): void {
     this.deliver()
   }
@@ -88,7 +89,7 @@ export class HttpGate extends Duplex {
     source.uncork()
   }
 
-  /** Reads on for a while: unread bytes would make the system drop what was written last. */
+  /** Drains the socket for a while: unread bytes at its close would discard the last response. */
   override _final(callback: () => void): void {
     const { source } = this
     this.chunk = undefined
@@ -104,7 +105,7 @@ export class HttpGate extends Duplex {
     callback(error)
   }
 
-  /** Ends after what was written. */
+  /** Closes the socket after sending all writes. */
   destroySoon(): void {
     this.end()
   }
@@ -131,7 +132,7 @@ export class HttpGate extends Duplex {
     if (this.chunk !== undefined) this.source.pause()
   }
 
-  /** Has the next piece handed over when it is due. */
+  /** Schedules the next piece for the parser. */
   private deliver(): void {
     if (this.isWaiting || this.destroyed) return
     if (this.chunk === undefined) {
@@ -141,7 +142,7 @@ export class HttpGate extends Duplex {
     }
     if (this.options.expected() === 'wait') return
     this.isWaiting = true
-    this.options.turns.take(this.network, () => {
+    this.options.queue.run(this.network, () => {
       this.isWaiting = false
       this.handOver()
     })

@@ -1,6 +1,5 @@
 /**
- * What is known of HTTP requests here, whatever the version of HTTP: heads, answers, and both ends
- * of their connections.
+ * Types of HTTP requests and responses that all servers share, and the ends of a connection.
  * @module
  */
 import type { Socket } from 'node:net'
@@ -8,38 +7,38 @@ import { type PeerCertificate, TLSSocket } from 'node:tls'
 import type { Hono } from 'hono'
 import { HttpGate } from './http-gate.ts'
 
-/** What answers requests. */
+/** Answers requests. */
 export type App = Pick<Hono, 'fetch'>
 
-/** What is known of a request before its body. */
+/** A request without its body. */
 export type Head = {
   readonly method: string
-  /** Path and query, as they were sent. */
+  /** Path and query, as sent. */
   readonly path: string
   header(name: string): string | undefined
   readonly address: string
-  /** Identities of the sender by a certificate that was checked; none where none are asked for. */
+  /** Identities of a verified client certificate; empty without one. */
   identities?(): readonly string[]
   ends(): Ends
 }
 
-/** A response that is at hand. */
+/** A complete response. */
 export type Ready = {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
   readonly body: Uint8Array
 }
 
-/** Answers a request that was taken, a POST with its body. */
+/** Answers a request that a {@link Direct} accepted; a POST needs its body. */
 export type Answer = (body?: Uint8Array) => Ready | Promise<Ready>
 
 /**
- * Takes a request by its head, or leaves it to the app (`undefined`); then answers it, a POST with
- * its body.
+ * Accepts a request by its head and returns a function that answers it, or returns `undefined` to
+ * leave it to the app.
  */
 export type Direct = (head: Head) => Answer | undefined
 
-/** Bytes of a body that is answered without the app. */
+/** The longest body that is answered without the app, in bytes. */
 export const DIRECT_BODY_BYTES_MAX = 65_535
 
 /** Both ends of a request's connection. */
@@ -50,17 +49,17 @@ export type Ends = {
   readonly localPort: number
 }
 
-/** What a socket knows of its ends. */
+/** The ends of a connection as a socket reports them; undefined after it has closed. */
 export type SocketEnds = Partial<
   Pick<Socket, 'remoteAddress' | 'remotePort' | 'localAddress' | 'localPort'>
 >
 
-/** Who sent a request, and to which address, from what an app gets as its environment. */
+/** Returns both ends of a request's connection from the environment that an app gets. */
 export function remoteOf(env: unknown): Ends {
   return endsOf(hasIncoming(env) ? env.incoming.socket : undefined)
 }
 
-/** Tells both ends of a connection. */
+/** Returns both ends of a connection. */
 export function endsOf(socket: SocketEnds | undefined): Ends {
   return {
     address: socket?.remoteAddress ?? '127.0.0.1',
@@ -70,24 +69,24 @@ export function endsOf(socket: SocketEnds | undefined): Ends {
   }
 }
 
-/** Returns {@link identitiesOfSocket} for what an app gets as its environment. */
+/** Returns {@link identitiesOfSocket} for the environment that an app gets. */
 export function identitiesOf(env: unknown): readonly string[] {
   return hasIncoming(env) ? identitiesOfSocket(env.incoming.socket) : []
 }
 
-/** Identities by connection: parsing a certificate takes longer than an answer. */
+/** Identities by connection: parsing a certificate takes longer than answering. */
 const IDENTITIES = new WeakMap<object, readonly string[]>()
 
 /**
- * Returns the identity of a client by its certificate: `cert:` and the SHA-256 in hexadecimal
- * digits. Empty unless the client presented one that one of our authorities signed.
+ * Returns the identity of a client certificate: `cert:` and its SHA-256 in hexadecimal. Empty
+ * unless a configured authority signed the certificate.
  */
 export function identitiesOfSocket(carrier: object): readonly string[] {
   const socket = carrier instanceof HttpGate ? carrier.source : carrier
   if (!(socket instanceof TLSSocket) || !socket.authorized) return []
   const known = IDENTITIES.get(socket)
   if (known !== undefined) return known
-  // Deno sets `authorized` for a client without a certificate as well.
+  // Deno also sets `authorized` for a client without a certificate.
   const { fingerprint256 }: Partial<PeerCertificate> = socket.getPeerCertificate()
   const sha256 = fingerprint256?.replaceAll(':', '').toLowerCase()
   const identities = sha256 === undefined ? [] : [`cert:${sha256}`]

@@ -1,5 +1,5 @@
 /**
- * HTTP for the apps of this project on Node: the only place that knows the adapter.
+ * The HTTP server on Node: HTTP/1.1 and, over TLS, HTTP/2. Only this file uses hono's adapter.
  * @module
  */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
@@ -8,6 +8,7 @@ import { createServer as createTlsServer, type TLSSocket, type Server as TlsServ
 import { getRequestListener } from '@hono/node-server'
 import type { ConnectionBounds, TlsService } from '../chain/feature.ts'
 import { contextOptions, isWelcome, serverOptions } from '../node/tls-service.ts'
+import { FairQueue } from './fair-queue.ts'
 import { CHECK_MS, HttpConnections } from './http-connections.ts'
 import { HttpGate } from './http-gate.ts'
 import {
@@ -20,17 +21,16 @@ import {
   type Ready,
 } from './http-request.ts'
 import { Http2Connection } from './http2-connection.ts'
-import { NetworkTurns } from './network-turns.ts'
 import type { PhaseTimes, ServedSocket } from './served-socket.ts'
 
 const HEADERS_TIMEOUT_MS = 10_000
 const REQUEST_TIMEOUT_MS = 15_000
-/** Time from the headers of a request until the client has taken its response. */
+/** Time from a request's headers until the client has read its response. */
 const RESPONSE_TIMEOUT_MS = 30_000
 const CONNECTIONS_MAX = 2000
 /**
- * Connections that wait to be accepted: with Node's 511, a burst makes other clients repeat their
- * SYN, which takes a second. Linux takes no more than net.core.somaxconn, 4,096 by default.
+ * Connections that may wait to be accepted. With Node's 511, a burst makes clients resend their
+ * SYN, which takes a second. Linux caps this at net.core.somaxconn, 4,096 by default.
  */
 const BACKLOG = 4096
 /** The share of all connections that one client may have. */
@@ -39,35 +39,35 @@ const CLIENT_SHARE = 0.5
 const UNSERVED_PER_CLIENT_MAX = 500
 const NO_BOUNDS = (): ConnectionBounds => ({})
 
-/** The turns of all clients of all servers of this process. */
-const TURNS = new NetworkTurns()
-/** Deno 2.9 frees memory twice under load in its `node:http2`. */
+/** Shared by all servers of this process, because they share its event loop. */
+const QUEUE = new FairQueue()
+/** No HTTP/2 on Deno: its `node:http2` double-frees memory under load (Deno 2.9). */
 const PROTOCOLS = 'Deno' in globalThis ? ['http/1.1'] : ['h2', 'http/1.1']
 
-/** How to listen; neither when left out. */
+/** How to listen; both options are off by default. */
 export type ListenOptions = {
-  /** Whether `::` stands for addresses of IPv6 alone. */
+  /** Whether `::` means IPv6 addresses only. */
   readonly ipv6Only?: boolean
-  /** Whether other processes listen there as well. */
+  /** Whether other sockets listen on the same port. */
   readonly reusePort?: boolean
 }
 
-/** How to serve; what is left out is not there. */
+/** How to serve. */
 export type HttpOptions = {
-  /** For HTTPS: HTTP/1.1 and HTTP/2. */
+  /** Serves HTTPS with HTTP/1.1 and HTTP/2; plain HTTP/1.1 by default. */
   readonly tls?: TlsService
-  /** Answers common requests in place of the app. */
+  /** Answers common requests without the app. */
   readonly direct?: Direct
-  /** Connections at a time, 2000 when left out; one client may have half of them. */
+  /** Connections at a time (default 2,000); one client may have half of them. */
   readonly connectionsMax?: number
-  /** Gives the bounds of a connection at the time when it is made. */
+  /** Returns the bounds of a connection; called for each new one. */
   readonly bounds?: () => ConnectionBounds
 }
 
-/** What `@hono/node-server` makes of an app; it takes requests of both versions of HTTP. */
+/** The listener that `@hono/node-server` creates; it takes HTTP/1.1 and HTTP/2 requests. */
 type Listener = ReturnType<typeof getRequestListener>
 
-/** An HTTP server for one app: HTTP/1.1, and with TLS HTTP/2 as well. */
+/** An HTTP server for one app. */
 export class HttpServer {
   private readonly server: TcpServer
   private readonly secure: TlsServer | undefined
@@ -77,7 +77,7 @@ export class HttpServer {
   private readonly direct: Direct | undefined
   private readonly bounds: () => ConnectionBounds
 
-  /** @throws {Error} when certificate and key are not good */
+  /** @throws {Error} when the certificate or key is invalid */
   constructor(app: App, options: HttpOptions = {}) {
     const { tls, direct, connectionsMax = CONNECTIONS_MAX, bounds = NO_BOUNDS } = options
     const fetch = app.fetch.bind(app)
@@ -86,12 +86,14 @@ export class HttpServer {
     this.listener = getRequestListener((request, env) => fetch(request, env), {
       overrideGlobalObjects: false,
     })
-    // Node keeps the first of two headers by default, and other runtimes join them.
-    const how = { connectionsCheckingInterval: CHECK_MS, joinDuplicateHeaders: true }
-    this.http1 = createServer(how, (request, response) => this.serveRequest(request, response))
+    // Other runtimes join duplicate headers too; Node keeps the first by default.
+    const httpOptions = { connectionsCheckingInterval: CHECK_MS, joinDuplicateHeaders: true }
+    this.http1 = createServer(httpOptions, (request, response) =>
+      this.serveRequest(request, response),
+    )
     this.secure = tls && this.createSecure(tls)
     this.server = createTcpServer({ noDelay: true })
-    // With this, Node begins to look for slow requests.
+    // Node starts its checks for slow requests at this event.
     this.server.on('listening', () => this.http1.emit('listening'))
     const connectionsPerClientMax = Math.ceil(connectionsMax * CLIENT_SHARE)
     const limits = {
@@ -100,13 +102,13 @@ export class HttpServer {
       unservedPerClientMax: UNSERVED_PER_CLIENT_MAX,
     }
     this.connections = new HttpConnections(limits, () => this.times())
-    this.bound()
+    this.applyBounds()
   }
 
   /**
-   * Begins to listen.
+   * Starts to listen.
    * @returns the port
-   * @throws {Error} when the address is taken
+   * @throws {Error} when the address is in use
    */
   listen(host: string | undefined, port: number, how: ListenOptions = {}): Promise<number> {
     this.server.on('connection', (socket: Socket) => this.accept(socket))
@@ -120,7 +122,7 @@ export class HttpServer {
     })
   }
 
-  /** Takes no more requests, and ends the connections there are. */
+  /** Stops listening and closes all connections. */
   close(): Promise<void> {
     return new Promise((resolve) => {
       this.server.close(() => {
@@ -131,14 +133,14 @@ export class HttpServer {
     })
   }
 
-  /** Shows another certificate from now on. @throws {Error} when it and its key are not good */
+  /** Replaces the certificate. @throws {Error} when the certificate or key is invalid */
   renew(service: TlsService): void {
     this.secure?.setSecureContext(contextOptions(service))
   }
 
   private accept(socket: Socket): void {
     const { secure, connections } = this
-    this.bound()
+    this.applyBounds()
     if (!connections.open(socket, secure !== undefined)) return
     if (secure === undefined) this.serveHttp1(socket)
     else secure.emit('connection', socket)
@@ -153,8 +155,8 @@ export class HttpServer {
     }
   }
 
-  /** Sets the bounds of HTTP/1.1, for the connections from now on and the requests on all. */
-  private bound(): void {
+  /** Sets the time limits of Node's HTTP/1.1 server. */
+  private applyBounds(): void {
     const { http1 } = this
     const { readMs = REQUEST_TIMEOUT_MS, idleMs } = this.bounds()
     http1.headersTimeout = Math.min(HEADERS_TIMEOUT_MS, readMs)
@@ -190,7 +192,7 @@ export class HttpServer {
     return true
   }
 
-  /** A server of TLS, which hands connections on by what the client speaks. */
+  /** Creates a TLS server that serves each connection by its negotiated protocol (ALPN). */
   private createSecure(tls: TlsService): TlsServer {
     const server = createTlsServer({ ...serverOptions(tls), ALPNProtocols: PROTOCOLS })
     server.on('secureConnection', (socket) => {
@@ -202,7 +204,7 @@ export class HttpServer {
         this.serveHttp1(socket)
       }
     })
-    // Node reports a handshake that takes too long, and leaves its socket open.
+    // Node reports a handshake that takes too long, but leaves its socket open.
     server.on('tlsClientError', (_, socket) => socket.destroy())
     return server
   }
@@ -210,20 +212,20 @@ export class HttpServer {
   private serveHttp2(socket: TLSSocket, served: ServedSocket): void {
     const { direct, listener, connections } = this
     const { now } = connections
-    const connection = new Http2Connection(socket, { direct, listener, turns: TURNS, now })
+    const connection = new Http2Connection(socket, { direct, listener, queue: QUEUE, now })
     served.secured(now(), connection)
   }
 
   private serveHttp1(socket: Socket): void {
     const served = this.connections.find(socket)
     if (served === undefined) return
-    const gate = new HttpGate(socket, { turns: TURNS, expected: () => served.expected() })
+    const gate = new HttpGate(socket, { queue: QUEUE, expected: () => served.expected() })
     served.bind(gate)
     this.http1.emit('connection', gate)
   }
 }
 
-/** Sends the answer to a request; to a POST when its body is there. */
+/** Sends the response to a request; for a POST, after reading its body. */
 function respond(
   request: IncomingMessage,
   { answer, hasBody }: { readonly answer: Answer; readonly hasBody: boolean },
@@ -233,7 +235,7 @@ function respond(
     void readAll(request)
       .then((body) => answer(body))
       .then(send)
-      // The client is gone, or its request broke off.
+      // The client has disconnected, or its request was cut off.
       .catch(() => request.destroy())
     return
   }
@@ -242,7 +244,7 @@ function respond(
   else send(ready)
 }
 
-/** Reads a body; one that is longer than a message is broken off. */
+/** Reads a body. Rejects one that is longer than a DNS message. */
 function readAll(request: IncomingMessage): Promise<Uint8Array> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = []

@@ -1,6 +1,6 @@
 /**
- * One connection of HTTP/2, over `node:http2`: common requests are answered from its raw streams,
- * all others by the app.
+ * One HTTP/2 connection over `node:http2`. Answers common requests on the raw streams and passes
+ * all others to the app.
  * @module
  */
 import {
@@ -15,6 +15,7 @@ import {
 import type { TLSSocket } from 'node:tls'
 import { EMPTY } from '../bytes/bytes.ts'
 import { clientNetwork } from '../dns/network.ts'
+import type { FairQueue } from './fair-queue.ts'
 import {
   type Answer,
   DIRECT_BODY_BYTES_MAX,
@@ -25,52 +26,51 @@ import {
   identitiesOfSocket,
   type Ready,
 } from './http-request.ts'
-import type { NetworkTurns } from './network-turns.ts'
 import { ResponseFields } from './response-fields.ts'
 import type { PhaseTimes, SelfBounded } from './served-socket.ts'
 
 const { NGHTTP2_CANCEL, NGHTTP2_ENHANCE_YOUR_CALM, NGHTTP2_INTERNAL_ERROR } = constants
 
-/** Bytes of all unfinished bodies of one connection that the app does not read. */
+/** Bytes of unfinished bodies that a connection buffers, without those that the app reads. */
 const HELD_BYTES_MAX = 1_048_576
 
-/** What nghttp2 bounds by itself, for each connection; a client that exceeds it loses it. */
+/** Bounds of each connection that nghttp2 enforces; it closes one that exceeds them. */
 const SESSION_OPTIONS = {
-  /** Megabytes of streams and of responses that the client does not take. */
+  /** Megabytes of streams and of unread responses. */
   maxSessionMemory: 4,
   /** Fields of a request, pseudo-header fields included. */
   maxHeaderListPairs: 128,
-  /** Frames that nghttp2 refuses, and empty DATA frames. */
+  /** Invalid frames and empty DATA frames. */
   maxSessionInvalidFrames: 100,
-  /** Requests beyond `maxConcurrentStreams`: a client that has our settings sends none. */
+  /** Requests beyond `maxConcurrentStreams`: a client that has received our SETTINGS sends none. */
   maxSessionRejectedStreams: 100,
-  /** Streams that the client resets: so many at once, then so many a second (CVE-2023-44487). */
+  /** Streams that the client may reset: a burst, then a rate per second (CVE-2023-44487). */
   streamResetBurst: 200,
   streamResetRate: 33,
-  /** A check of our own responses, for each of their fields. */
+  /** Off: it checks each field of our own responses. */
   strictSingleValueFields: false,
   settings: {
     maxConcurrentStreams: 100,
-    /** Bytes of names and values, with 32 for each field: a message of 48 KiB still goes by GET. */
+    /** Bytes of names and values plus 32 per field: fits a GET with a message of 48 KiB. */
     maxHeaderListSize: 65_536,
     enablePush: false,
   },
 }
 
-/** For all connections. */
+/** Shared by all connections. */
 const FIELDS = new ResponseFields()
 
-/** What answers the requests of a connection. */
+/** How to answer the requests of a connection. */
 export type Http2Service = {
-  /** Answers what `direct` leaves. */
+  /** Answers the requests that `direct` does not accept. */
   readonly listener: (request: Http2ServerRequest, response: Http2ServerResponse) => unknown
   readonly direct: Direct | undefined
-  readonly turns: NetworkTurns
+  readonly queue: FairQueue
   /** Returns milliseconds of a monotonic clock. */
   readonly now: () => number
 }
 
-/** The header fields of a request, as an object and in the order in which they were sent. */
+/** The header fields of a request, as an object and as sent. */
 type Fields = { readonly headers: IncomingHttpHeaders; readonly rawHeaders: readonly string[] }
 
 /** Serves one TLS socket. */
@@ -80,13 +80,13 @@ export class Http2Connection implements SelfBounded {
   private readonly session: ServerHttp2Session
   private readonly network: string
   /**
-   * Open streams, at most a hundred. No `Map`: V8 keeps its former tables and the streams in them
-   * until it collects the old generation, so that young collections took 21 in place of 16 ms.
+   * Open streams, at most a hundred. Not a `Map`: V8 keeps its former tables, with the streams in
+   * them, until a major collection, and minor collections took 21 ms instead of 16.
    */
   private readonly open: { readonly stream: ServerHttp2Stream; readonly startMs: number }[] = []
   private heldBytes = 0
   private changedMs: number
-  /** Whether a request was answered other than with an error. */
+  /** Whether a request was answered with a status below 400. */
   hasServed = false
 
   constructor(socket: TLSSocket, service: Http2Service) {
@@ -95,7 +95,7 @@ export class Http2Connection implements SelfBounded {
     this.network = clientNetwork(socket.remoteAddress ?? '')
     this.changedMs = service.now()
     this.session = performServerHandshake(socket, SESSION_OPTIONS)
-    // The session destroys itself then, and its socket.
+    // The session destroys itself and its socket.
     this.session.on('error', ignore)
     this.session.on('stream', (stream, headers, _, rawHeaders) => {
       this.take(stream, { headers, rawHeaders })
@@ -110,7 +110,7 @@ export class Http2Connection implements SelfBounded {
     return this.changedMs
   }
 
-  /** Ends what takes too long: a body, a response that the client does not take, a pause. */
+  /** Ends slow bodies, unread responses and idle connections. */
   check(nowMs: number, { readMs, idleMs, writeMs }: PhaseTimes): void {
     for (const { stream, startMs } of [...this.open]) {
       if (nowMs - startMs >= writeMs) {
@@ -121,27 +121,27 @@ export class Http2Connection implements SelfBounded {
     }
     const pauseMs = this.hasServed ? idleMs : readMs
     if (this.open.length > 0 || nowMs - this.changedMs < pauseMs) return
-    // The client has had one interval of checks to close the connection.
+    // The client has had one check interval to close the connection after GOAWAY.
     if (this.session.closed) this.socket.destroy()
     else this.session.close()
   }
 
-  /** Ends the connection at once with all its streams. */
+  /** Closes the connection and all its streams at once. */
   close(): void {
     this.session.destroy()
   }
 
   private take(stream: ServerHttp2Stream, fields: Fields): void {
-    const { turns, now } = this.service
+    const { queue, now } = this.service
     this.changedMs = now()
     this.open.push({ stream, startMs: this.changedMs })
-    // A stream that the client resets fails.
+    // A stream emits an error when the client resets it.
     stream.on('error', ignore)
     stream.on('close', () => {
       this.forget(stream)
       this.changedMs = now()
     })
-    turns.take(this.network, () => {
+    queue.run(this.network, () => {
       if (!stream.destroyed) this.serve(stream, fields)
     })
   }
@@ -160,7 +160,7 @@ export class Http2Connection implements SelfBounded {
       return
     }
     const { ':method': method, expect } = fields.headers
-    // A body means nothing to a GET (RFC 9110 §9.3.1).
+    // The body of a GET has no meaning (RFC 9110 §9.3.1).
     if (method !== 'POST') {
       this.answer(stream, answer)
       return
@@ -178,8 +178,8 @@ export class Http2Connection implements SelfBounded {
   }
 
   /**
-   * Answers when the body has the length that its headers name, else at its end: Node takes 5 µs
-   * more to report that. nghttp2 refuses a body of another length.
+   * Answers once the body has the length of its Content-Length, otherwise at its end, which Node
+   * reports 5 µs later. nghttp2 rejects a body of another length.
    */
   private collect(stream: ServerHttp2Stream, answer: Answer, length: number): void {
     const chunks: Buffer[] = []
@@ -219,7 +219,7 @@ export class Http2Connection implements SelfBounded {
   private respond(stream: ServerHttp2Stream, { status, headers, body }: Ready): void {
     if (stream.closed) return
     stream.respond(FIELDS.of(status, headers))
-    // A copy in the pool of buffers: the stream would move a small array out of the heap.
+    // Copied into Node's buffer pool: the stream would move a small array off the heap.
     stream.end(Buffer.from(body))
     this.responded(status)
   }
@@ -229,7 +229,7 @@ export class Http2Connection implements SelfBounded {
   }
 }
 
-/** A request's head as `direct` reads it. */
+/** A request's head for `direct`. */
 class StreamHead implements Head {
   readonly method: string
   readonly path: string
@@ -245,7 +245,7 @@ class StreamHead implements Head {
     this.socket = socket
   }
 
-  /** Joins fields of one name, as the app gets them: `node:http2` keeps the first of some. */
+  /** Joins fields with the same name, as the app sees them; `node:http2` drops some duplicates. */
   header(name: string): string | undefined {
     const { rawHeaders } = this
     let found: string | undefined

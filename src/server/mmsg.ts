@@ -1,6 +1,6 @@
 /**
- * `recvmmsg` and `sendmmsg` of the system's C library (recvmmsg(2)), by Node's foreign function
- * interface. Only Linux has them.
+ * `recvmmsg` and `sendmmsg` of the C library (recvmmsg(2)), called through Node's foreign function
+ * interface. Linux only.
  * @module
  */
 import type * as ffi from 'node:ffi'
@@ -9,12 +9,12 @@ import { endianness } from 'node:os'
 
 /**
  * Receives into or sends from an array of `struct mmsghdr` at an address. Returns the number of
- * messages, or -1: the interface hides which error it was.
+ * messages, or -1 for any error: the interface hides errno.
  */
 export type Mmsg = {
   readonly receive: (fd: number, headers: bigint, count: number) => number
   readonly send: (fd: number, headers: bigint, count: number) => number
-  /** Returns the address of a buffer, which must stay reachable while the system may use it. */
+  /** Returns the address of a buffer. Keep the buffer reachable while the kernel may use it. */
   readonly addressOf: (buffer: Int32Array | Uint8Array) => bigint
 }
 
@@ -23,8 +23,8 @@ const MSG_DONTWAIT = 0x40
 let loaded: { readonly mmsg: Mmsg | undefined } | undefined
 
 /**
- * Opens the two calls, once for the process. Returns `undefined` where they, or the interface, are
- * absent: before Node 26, on other systems than 64-bit Linux, or where KUBEDOH_UDP_BATCHES is 0.
+ * Loads the two functions, once per process. Returns `undefined` before Node 26, on systems other
+ * than 64-bit Linux, and when KUBEDOH_UDP_BATCHES is 0.
  */
 export function openMmsg(): Mmsg | undefined {
   loaded ??= { mmsg: load() }
@@ -52,7 +52,7 @@ function load(): Mmsg | undefined {
   }
 }
 
-/** Loads the interface without its warning that it is experimental: nobody can act on it. */
+/** Loads the interface without Node's ExperimentalWarning, which users cannot act on. */
 function loadInterface(): typeof ffi {
   const { emitWarning } = process
   process.emitWarning = () => undefined

@@ -1,5 +1,5 @@
 /**
- * The host of plugins on Node: what they need of the system.
+ * The host of plugins on Node: clock, files, sockets and cryptography.
  * @module
  */
 import { hostname } from 'node:os'
@@ -23,9 +23,9 @@ import type { Metrics } from '../telemetry/metrics.ts'
 import { receiveMessages } from '../upstream/receive-messages.ts'
 import { openUpstream } from '../upstream/upstream-client.ts'
 
-/** What differs between servers. */
+/** Options that differ between servers. */
 export type NodeHostOptions = {
-  /** Folder that paths in the Corefile are relative to. */
+  /** The folder that paths in the Corefile are relative to. */
   readonly folder: string
   readonly metrics: Metrics
   readonly log: Log
@@ -37,7 +37,7 @@ export type NodeHostOptions = {
   readonly abort: Host['abort']
 }
 
-/** Makes the runtime. */
+/** Creates the host that plugins run on. */
 export function createNodeHost({
   folder,
   openKeys,

@@ -1,14 +1,14 @@
 /**
- * Header fields of HTTP/2 responses in the form that costs `node:http2` least: one array for all
- * responses with the same headers. From an object it makes another object first.
+ * Caches the header fields of HTTP/2 responses as arrays, one for all responses with the same
+ * headers: `node:http2` copies an object before it encodes it, but not an array.
  * @module
  */
 
-/** Where the values of `:status` and `date` are in each array. */
+/** Indices of the values of `:status` and `date`. */
 const STATUS = 1
 const DATE = 3
 
-/** Arrays of fields, by headers. */
+/** Arrays of fields by their headers object. */
 export class ResponseFields {
   private readonly known = new WeakMap<object, string[]>()
   private readonly now: () => number
@@ -20,7 +20,7 @@ export class ResponseFields {
     this.now = now
   }
 
-  /** Returns names and values in turn, for use before the next call. */
+  /** Returns alternating names and values, valid until the next call. */
   of(status: number, headers: Readonly<Record<string, string>>): string[] {
     let fields = this.known.get(headers)
     if (fields === undefined) {
@@ -32,7 +32,7 @@ export class ResponseFields {
     return fields
   }
 
-  /** Returns the time in HTTP's form (RFC 9110 §5.6.7). */
+  /** Returns the current date as an HTTP-date (RFC 9110 §5.6.7). */
   private today(): string {
     const second = Math.floor(this.now() / 1000)
     if (second !== this.second) {

@@ -1,6 +1,6 @@
 /**
- * A worker of `kubedoh serve --workers`: one of several threads that serve the same ports, with
- * the Corefile and the snapshots that the main thread gives it.
+ * A worker of `kubedoh serve --workers`: one of several threads that serve the same ports. The main
+ * thread sends it the Corefile and snapshots.
  * @module
  */
 import { isMainThread, parentPort } from 'node:worker_threads'
@@ -8,33 +8,33 @@ import type { LoadedCorefile } from '../node/load-corefile.ts'
 import { describeError } from '../node/output.ts'
 import { type ServeOptions, Server } from './server.ts'
 import { SharedClusters } from './shared-snapshots.ts'
-import { type Asked, type FromWorker, isToWorker, type ToWorker } from './worker-messages.ts'
+import { type FromWorker, isToWorker, type ToWorker, type WorkerQuery } from './worker-messages.ts'
 
-/** A worker. */
+/** Handles the messages of the main thread. */
 export class ServeWorker {
-  private readonly say: (message: FromWorker) => void
+  private readonly send: (message: FromWorker) => void
   private readonly clusters = new SharedClusters()
   private server: Server | undefined
-  /** Corefiles are taken up one after the other. */
+  /** Resolves when the last Corefile is applied: one at a time. */
   private served: Promise<void> = Promise.resolve()
 
-  /** @param say tells the main thread */
-  constructor(say: (message: FromWorker) => void) {
-    this.say = say
+  /** @param send sends a message to the main thread */
+  constructor(send: (message: FromWorker) => void) {
+    this.send = send
   }
 
-  /** Does what the main thread says; resolves when that is done. */
-  async hear(message: ToWorker): Promise<void> {
+  /** Handles a message; resolves when that is done. */
+  async handle(message: ToWorker): Promise<void> {
     switch (message.kind) {
       case 'snapshot':
-        this.clusters.take(message.cluster, message.snapshot)
+        this.clusters.update(message.cluster, message.snapshot)
         return
       case 'serve':
         this.served = this.served.then(() => this.serve(message.options, message.corefile))
         await this.served
         return
-      case 'ask':
-        this.say({ kind: 'told', id: message.id, lines: this.tell(message.what) })
+      case 'query':
+        this.send({ kind: 'reply', id: message.id, lines: this.answer(message.what) })
         return
       case 'stop':
         await this.stop()
@@ -53,18 +53,18 @@ export class ServeWorker {
       if (this.server === undefined) {
         const server = new Server(options, process, {
           clusters: this.clusters,
-          abort: (message) => this.say({ kind: 'abort', message }),
+          abort: (message) => this.send({ kind: 'abort', message }),
         })
         this.server = server
         await server.start(corefile)
-      } else await this.server.take(corefile)
-      this.say({ kind: 'serves', ports: this.server.ports })
+      } else await this.server.apply(corefile)
+      this.send({ kind: 'serving', ports: this.server.ports })
     } catch (error) {
-      this.say({ kind: 'refuses', message: describeError(error).replace(/^kubedoh: /, '') })
+      this.send({ kind: 'failed', message: describeError(error).replace(/^kubedoh: /, '') })
     }
   }
 
-  private tell(what: Asked): readonly string[] {
+  private answer(what: WorkerQuery): readonly string[] {
     const { server } = this
     if (server === undefined) return what === 'metrics' ? [] : ['starting']
     return what === 'metrics' ? [server.formatMetrics()] : server.notReady()
@@ -78,7 +78,7 @@ if (!isMainThread && parentPort !== null) {
   })
   port.on('message', (message) => {
     if (!isToWorker(message)) return
-    void worker.hear(message).then(() => {
+    void worker.handle(message).then(() => {
       if (message.kind === 'stop') port.close()
     })
   })

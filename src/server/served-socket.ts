@@ -1,5 +1,5 @@
 /**
- * A client's connection as an HTTP server keeps it: what it waits for, and how long it may take.
+ * Tracks the phase of an HTTP connection, and ends it when a phase takes too long.
  * @module
  */
 import type { Connection } from './connection-table.ts'
@@ -10,65 +10,65 @@ import type { SocketEnds } from './http-request.ts'
 export const HANDSHAKE_MS = 10_000
 
 /**
- * Requests of HTTP/1.1 that are under way at once. The gate lets more through only where the end of
- * a body and requests share a chunk.
+ * HTTP/1.1 requests in flight on a connection. The gate lets through more than one only when the
+ * end of a body and further requests share a chunk.
  */
 const PIPELINED_MAX = 40
 
-/** What a runtime's own bounds get beyond their time, to answer 408 before the connection ends. */
+/** Extra time, so that Node's own limits can answer 408 before we close the connection. */
 const GRACE_MS = 2000
 
 /** How long each phase of a connection may take, in milliseconds. */
 export type PhaseTimes = {
   /** From the end of a handshake to the end of the first request's headers. */
   readonly readMs: number
-  /** Between requests of HTTP/1.1, up to the first byte of the next. */
+  /** Between HTTP/1.1 requests, up to the first byte of the next. */
   readonly idleMs: number
-  /** From the end of a request's headers until the client has taken the response. */
+  /** From the end of a request's headers until the client has read the response. */
   readonly writeMs: number
 }
 
-/** What is needed of the socket below. */
+/** The part of a socket that this module uses. */
 export type BoundedSocket = SocketEnds & {
   destroy(): unknown
 }
 
-/** What HTTP/1.1 goes through. */
+/** The part of an HTTP/1.1 gate that this module uses. */
 export type BoundedGate = {
   readonly writableNeedDrain: boolean
-  /** Learns that a response is complete. */
+  /** Continues reading; called when a response is complete. */
   proceed(): void
 }
 
-/** What is needed of a request of HTTP/1.1. */
+/** The part of an HTTP/1.1 request that this module uses. */
 export type BoundedRequest = {
   /** Whether its body has arrived. */
   readonly complete: boolean
 }
 
-/** A connection of HTTP/2, which bounds its streams itself. */
+/** An HTTP/2 connection, which bounds its own streams. */
 export type SelfBounded = Pick<Connection, 'idleSinceMs' | 'hasServed'> & {
   check(nowMs: number, times: PhaseTimes): void
-  /** Ends it at once, in its own way. */
+  /** Closes the connection at once. */
   close(): void
 }
 
-/** What a connection waits for, unless it is one of HTTP/2. */
+/** What an HTTP/1.1 connection waits for. */
 type Phase = 'handshake' | 'first request' | 'next request' | 'response'
 
-/** One connection, from its first byte on. */
+/** One connection, from its accept on. */
 export class ServedSocket implements Connection {
   private readonly socket: BoundedSocket
   private phase: Phase | SelfBounded
   private sinceMs: number
   private served = false
-  /** Requests of HTTP/1.1 that came at once and are answered in turn. */
+  /** HTTP/1.1 requests without a complete response. */
   private pending = 0
   private gate: BoundedGate | undefined
   /** The last request whose headers are complete. */
   private request: BoundedRequest | undefined
 
-  /** @param isSecure whether a TLS handshake comes first */
+  /** @param isSecure whether the connection starts with a TLS handshake */
   constructor(socket: BoundedSocket, isSecure: boolean, nowMs: number) {
     this.socket = socket
     this.phase = isSecure ? 'handshake' : 'first request'
@@ -78,8 +78,8 @@ export class ServedSocket implements Connection {
   get idleSinceMs(): number {
     const { phase, gate, sinceMs } = this
     if (typeof phase === 'object') return phase.idleSinceMs
-    // A client that leaves its response unread, or its request unfinished, is as idle as one that
-    // sends nothing: it must not keep its place while others lose theirs.
+    // A client that does not read its response or finish its request counts as idle: otherwise it
+    // would keep its place while other clients lose theirs.
     const isUnfinished = this.pending === 1 && this.request?.complete === false
     const isWaiting = phase !== 'response' || isUnfinished || gate?.writableNeedDrain === true
     return isWaiting ? sinceMs : Number.POSITIVE_INFINITY
@@ -89,24 +89,24 @@ export class ServedSocket implements Connection {
     return typeof this.phase === 'object' ? this.phase.hasServed : this.served
   }
 
-  /** The handshake is done: the connection carries HTTP/1.1, or the given one of HTTP/2. */
+  /** Call it after the handshake, with the HTTP/2 connection if the client speaks HTTP/2. */
   secured(nowMs: number, http2?: SelfBounded): void {
     this.phase = http2 ?? 'first request'
     this.sinceMs = nowMs
   }
 
-  /** The connection carries HTTP/1.1 through a gate. */
+  /** Sets the gate of an HTTP/1.1 connection. */
   bind(gate: BoundedGate): void {
     this.gate = gate
   }
 
-  /** Returns what the next bytes of HTTP/1.1 are for. */
+  /** Returns what the next HTTP/1.1 bytes belong to. */
   expected(): Expected {
     if (this.request?.complete === false) return 'body'
     return this.pending > 0 ? 'wait' : 'request'
   }
 
-  /** The headers of a request of HTTP/1.1 are complete. Ends a connection with too many. */
+  /** Call it when the headers of a request are complete. Ends a connection with too many. */
   requested(nowMs: number, request: BoundedRequest): void {
     if (this.pending++ === 0) this.sinceMs = nowMs
     this.request = request
@@ -114,7 +114,7 @@ export class ServedSocket implements Connection {
     if (this.pending > PIPELINED_MAX) this.destroy()
   }
 
-  /** A response is written. @param status its status: one from 400 on serves nobody */
+  /** Call it when a response is written. A status from 400 on does not count as served. */
   responded(nowMs: number, status: number): void {
     this.sinceMs = nowMs
     if (status < 400) this.served = true
@@ -122,13 +122,13 @@ export class ServedSocket implements Connection {
     this.gate?.proceed()
   }
 
-  /** Ends the connection when it has been in its phase for too long. */
+  /** Ends the connection when its phase takes too long. */
   check(nowMs: number, times: PhaseTimes): void {
     if (typeof this.phase === 'object') this.phase.check(nowMs, times)
     else if (nowMs - this.sinceMs >= phaseMs(this.phase, times)) this.destroy()
   }
 
-  /** Ends the connection; a client of HTTP/2 learns which requests nobody will answer. */
+  /** Ends the connection; HTTP/2 sends GOAWAY first. */
   close(): void {
     if (typeof this.phase === 'object') this.phase.close()
     else this.destroy()

@@ -1,5 +1,5 @@
 /**
- * A DNS server for a Corefile, which it reads again when it changes.
+ * A DNS server for a Corefile, which it reloads.
  * @module
  */
 import { dirname } from 'node:path'
@@ -22,37 +22,37 @@ import { listenDoh } from './doh-listener.ts'
 import type { HttpServer } from './http-server.ts'
 import { createNodeHost } from './node-host.ts'
 
-/** What to serve; empty text counts as not given. */
+/** What to serve; an empty string means not given. */
 export type ServeOptions = {
   readonly conf: string
   readonly dnsPort: number
   readonly objects: readonly string[]
-  /** File of keys in place of an etcd. */
+  /** A file of keys that replaces an etcd. */
   readonly etcd: string
   readonly files: string
   readonly kubeconfig: string
   readonly dohListen: string
   readonly insecure: boolean
-  /** Addresses that stand in for the machine's own, comma-separated. */
+  /** Comma-separated addresses that replace the machine's own. */
   readonly localAddresses: string
 }
 
-/** A server that runs. */
+/** A running server. */
 export type RunningServer = {
-  /** Names of the plugins that cannot answer yet, as `/ready` lists them. */
+  /** Returns the names of plugins that are not ready, as `/ready` lists them. */
   readonly notReady: () => Promise<readonly string[]> | readonly string[]
-  /** Reads the Corefile again and serves it; logs why not, and goes on with the previous one. */
+  /** Rereads and applies the Corefile. Logs a failure and keeps the previous one. */
   readonly reload: () => Promise<void>
   /** Ports of the DNS listeners, in the order of the Corefile. */
   readonly ports: readonly number[]
-  /** Says on `/ready` that it ends, waits as `health` wants it, and closes. */
+  /** Reports the shutdown on `/ready`, waits for the `lameduck` of `health`, and closes. */
   readonly stop: () => Promise<void>
 }
 
-/** How long etcds may take to be read before queries are taken all the same. */
+/** Time to wait for the keys of etcds before answering queries. */
 const KEYS_MS = 5000
 
-/** A Corefile, ready to serve, and the clusters and etcds that it needs. */
+/** A compiled Corefile, and the clusters and etcds that it needs. */
 type Compiled = {
   readonly corefile: LoadedCorefile
   readonly clusters: readonly ClusterWanted[]
@@ -60,10 +60,10 @@ type Compiled = {
   readonly resolver: Resolver
 }
 
-/** Clusters as a server needs them, whoever follows them. */
+/** The clusters of a server: its own, or those that another thread watches. */
 export type Clusters = Pick<ClusterSources, 'prepare' | 'open' | 'keep' | 'ready'>
 
-/** What another thread does for a server that is one of several in a process. */
+/** What the main thread does for the server of a worker. */
 export type ServerParts = {
   readonly clusters: Clusters
   /** Ends the process. */
@@ -71,8 +71,8 @@ export type ServerParts = {
 }
 
 /**
- * A server. One that is given `parts` shares its ports, is given Corefiles in place of reading
- * them, and leaves to others what these ask for beside DNS.
+ * A server. With `parts` it is the server of a worker: it shares its ports, gets Corefiles from the
+ * main thread, and serves DNS only.
  */
 export class Server implements RunningServer {
   private readonly options: ServeOptions
@@ -115,7 +115,7 @@ export class Server implements RunningServer {
     return this.dns.ports
   }
 
-  /** Begins to serve a Corefile, by default the one that the options name. */
+  /** Starts to serve a Corefile (default: the file of the options). */
   async start(corefile: LoadedCorefile = loadCorefile(this.options.conf)): Promise<void> {
     const compiled = await this.compile(corefile)
     await this.waitForSources()
@@ -132,12 +132,12 @@ export class Server implements RunningServer {
     this.reloads?.schedule()
   }
 
-  /** All metrics as text, those of the process aside. */
+  /** Formats all metrics except those of the process. */
   formatMetrics(): string {
     return this.metrics.format()
   }
 
-  /** Names of the plugins that cannot answer yet. */
+  /** Returns the names of plugins that are not ready. */
   notReady(): readonly string[] {
     return this.dns.notReady()
   }
@@ -152,7 +152,7 @@ export class Server implements RunningServer {
     await this.close()
   }
 
-  /** Ends all at once. */
+  /** Closes everything without waiting. */
   async close(): Promise<void> {
     this.reloads?.stop()
     await this.doh?.close()
@@ -169,7 +169,7 @@ export class Server implements RunningServer {
           text: this.current.corefile.text,
           features: this.current.resolver.features,
         },
-      take: (corefile) => this.take(corefile),
+      apply: (corefile) => this.apply(corefile),
       metrics: this.metrics,
       log: this.log,
     })
@@ -178,7 +178,7 @@ export class Server implements RunningServer {
   private async waitForSources(): Promise<void> {
     const [hasClusters] = await Promise.all([this.sources.ready(), this.waitForKeys()])
     if (hasClusters) return
-    const message = 'a cluster is not read yet; until it is, names that it lacks are SERVFAIL'
+    const message = 'a cluster is not fully read yet; until then, unknown names in it get SERVFAIL'
     this.log({ level: 'warning', message })
   }
 
@@ -188,7 +188,7 @@ export class Server implements RunningServer {
     const outcome = await Promise.race([this.keys.synced(), timeout.promise])
     clearTimeout(timer)
     if (outcome !== 'late') return
-    const message = 'an etcd is not read yet; until it is, its names are SERVFAIL'
+    const message = 'the keys of an etcd are not read yet; until then, its names get SERVFAIL'
     this.log({ level: 'warning', message })
   }
 
@@ -218,15 +218,15 @@ export class Server implements RunningServer {
     })
     const ports = { ...STANDARD_PORTS, dns: this.options.dnsPort }
     const resolver = createResolver(corefile.blocks, host, ports)
-    const notices = this.parts === undefined ? [...corefile.warnings, ...resolver.notices] : []
-    for (const notice of notices) {
-      this.log({ level: 'warning', message: formatProblem(notice) })
+    const warnings = this.parts === undefined ? [...corefile.warnings, ...resolver.notices] : []
+    for (const warning of warnings) {
+      this.log({ level: 'warning', message: formatProblem(warning) })
     }
     return { corefile, clusters, connections, resolver }
   }
 
-  /** Serves another Corefile. @throws {Error} when it cannot be; then the one before serves on */
-  async take(corefile: LoadedCorefile): Promise<void> {
+  /** Applies another Corefile. @throws {Error} on failure; the previous one then stays in use */
+  async apply(corefile: LoadedCorefile): Promise<void> {
     try {
       const compiled = await this.compile(corefile)
       await this.waitForSources()

@@ -1,6 +1,6 @@
 /**
- * Snapshots in memory that threads share: one thread follows the clusters, all answer from the same
- * bytes. A shard is copied once, when it is new.
+ * Shares snapshots between threads: the main thread watches the clusters and copies each new shard
+ * into shared memory once; all workers answer from these bytes.
  * @module
  */
 import type { SnapshotSource } from '../chain/host.ts'
@@ -10,13 +10,13 @@ import { Snapshot, type SnapshotInfo } from '../snapshot/read/snapshot.ts'
 import { type ClusterWanted, keyOf } from './cluster-sources.ts'
 import type { Clusters } from './server.ts'
 
-/** What is known of a cluster, as it goes from thread to thread. */
+/** The state of a cluster, as the main thread sends it to workers. */
 export type SharedSnapshot = {
   readonly freshness: ReturnType<SnapshotSource['freshness']>
-  /** Absent as long as there is none. */
+  /** Absent before the first snapshot. */
   readonly snapshot?: {
     readonly info: SnapshotInfo
-    /** Bytes in shared memory, by numbers that no other bytes have. */
+    /** Shards in shared memory; equal ids mean equal bytes. */
     readonly shards: readonly { readonly id: number; readonly bytes: Uint8Array }[]
   }
 }
@@ -25,11 +25,11 @@ type SharedShard = { readonly id: number; readonly bytes: Uint8Array }
 
 /** Copies snapshots into shared memory. */
 export class SnapshotSharer {
-  /** Shards that are not used any more are forgotten with their copies. */
+  /** Weak, so that the copy of an unused shard is freed with it. */
   private readonly copies = new WeakMap<Shard, SharedShard>()
   private lastId = 0
 
-  /** Copies what is new in the snapshot that a source has now. */
+  /** Copies the new shards of a source's current snapshot. */
   share(source: SnapshotSource): SharedSnapshot {
     const freshness = source.freshness()
     const current = source.current()
@@ -51,30 +51,30 @@ export class SnapshotSharer {
   }
 }
 
-/** Clusters that another thread follows. */
+/** The clusters of a worker, which the main thread watches. */
 export class SharedClusters implements Clusters {
   private readonly mirrors = new Map<string, Mirror>()
 
-  /** Takes what is known of a cluster, by its key. */
-  take(key: string, shared: SharedSnapshot): void {
-    this.mirror(key).take(shared)
+  /** Updates the cluster with this key. */
+  update(key: string, shared: SharedSnapshot): void {
+    this.mirror(key).update(shared)
   }
 
-  /** Nothing is to be prepared. */
+  /** Does nothing. */
   async prepare(): Promise<void> {}
 
-  /** Finds the snapshots that the other thread has, or will have, for a directive. */
+  /** Returns the snapshots that the main thread has, or will have, for a directive. */
   open(directive: ClusterWanted['directive'], tree?: ClusterWanted['tree']): SnapshotSource {
     return this.mirror(keyOf({ directive, tree: tree ?? { kind: 'cluster' } })).source
   }
 
-  /** Forgets what no directive of `inUse` needs. */
+  /** Drops the clusters that no directive of `inUse` needs. */
   keep(inUse: readonly ClusterWanted[]): void {
     const keys = new Set(inUse.map(keyOf))
     for (const key of this.mirrors.keys()) if (!keys.has(key)) this.mirrors.delete(key)
   }
 
-  /** The other thread has waited, and said what is not read yet. */
+  /** Always true: the main thread has waited and logged unread clusters. */
   ready(): Promise<boolean> {
     return Promise.resolve(true)
   }
@@ -86,7 +86,7 @@ export class SharedClusters implements Clusters {
   }
 }
 
-/** What one cluster's snapshots are at the moment. */
+/** The current snapshot of one cluster. */
 class Mirror {
   private current: Snapshot | undefined
   private freshness: SharedSnapshot['freshness'] = 'partial'
@@ -97,7 +97,7 @@ class Mirror {
     freshness: () => this.freshness,
   }
 
-  take({ freshness, snapshot }: SharedSnapshot): void {
+  update({ freshness, snapshot }: SharedSnapshot): void {
     this.freshness = freshness
     if (snapshot === undefined) return
     const { info, shards } = snapshot

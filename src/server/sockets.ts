@@ -1,5 +1,5 @@
 /**
- * The sockets of one listener, on each of its addresses: UDP and TCP, or streams alone.
+ * The sockets of one listener on each of its addresses: UDP and TCP, or streams only.
  * @module
  */
 
@@ -10,61 +10,61 @@ import { localAddresses, resolveBind } from '../node/local-addresses.ts'
 import { listenMessage } from '../node/output.ts'
 import { type Answer, UdpServer } from './udp-server.ts'
 
-/** How often to compare the machine's addresses with the open sockets: 0.1 ms of work each time. */
+/** Interval of comparing the machine's addresses with the open sockets, which takes 0.1 ms. */
 const RESCAN_MS = 1000
 const ALL_ADDRESSES = ['0.0.0.0', '::']
-/** What CoreDNS's one UDP socket for all addresses says that its address is. */
+/** The local address that CoreDNS's single UDP socket for all addresses reports. */
 const EVERY_ADDRESS = '::'
-/** The machine has no such address family, or lost the address: no reason to give up. */
+/** Errors to ignore: the machine lacks the address family, or has lost the address. */
 const HARMLESS: ReadonlySet<string> = new Set(['EAFNOSUPPORT', 'EADDRNOTAVAIL'])
 
-/** A port and addresses that cannot be listened on. */
+/** An address or port that the server cannot listen on. */
 export class ListenError extends Error {
   override readonly name = 'ListenError'
 }
 
-/** What answers over streams at one address. */
+/** A server for streams at one address. */
 export type StreamServer = {
   /**
-   * Begins to listen; `::` stands for addresses of IPv6 alone.
-   * @param reusePort whether other processes listen there as well
+   * Starts to listen; `::` means IPv6 addresses only.
+   * @param reusePort whether other sockets listen on the same port
    * @returns the port
    */
   readonly listen: (address: string, port: number, reusePort: boolean) => Promise<number>
-  /** Shows another certificate from now on, where it shows one. */
+  /** Replaces the certificate, if the server uses TLS. */
   readonly renew?: (service: TlsService) => void
   readonly close: () => Promise<void>
 }
 
-/** How a listener answers over streams. */
+/** How a listener serves streams. */
 export type Streams = {
   /** `TCP`, `TLS` or `HTTPS`, for messages. */
   readonly name: string
   /** Creates the server for another address. */
   readonly create: () => StreamServer
-  /** Whether it answers over UDP as well. */
+  /** Whether the listener also answers over UDP. */
   readonly hasUdp: boolean
 }
 
-/** Open sockets, which follow the machine's addresses. */
+/** Open sockets, updated when the machine's addresses change. */
 export class Sockets {
   private readonly udp = new Map<string, UdpServer>()
   private readonly opened = new Map<string, StreamServer>()
   private readonly streams: Streams
   private readonly answer: () => Answer
   private readonly sharesPort: boolean
-  private words: readonly string[] = []
+  private addresses: readonly string[] = []
   private except: readonly string[] = []
   private service: TlsService | undefined
   private rescan: NodeJS.Timeout | undefined
   private isFollowing = false
   private isClosed = false
-  /** The port, which the system chose when 0 was asked for. */
+  /** The port; the system chooses it when the listener's port is 0. */
   port = 0
 
   /**
-   * @param answer gives the function to answer with over UDP at the time of each message
-   * @param sharesPort whether other processes have the same
+   * @param answer returns the function that answers over UDP; called for each message
+   * @param sharesPort whether other threads listen on the same port
    */
   constructor(answer: () => Answer, streams: Streams, sharesPort = false) {
     this.answer = answer
@@ -72,10 +72,10 @@ export class Sockets {
     this.sharesPort = sharesPort
   }
 
-  /** Opens the sockets. @throws {ListenError} that says which address cannot be had, and why */
+  /** Opens the sockets. @throws {ListenError} when it cannot listen on one of the addresses */
   async open({ addresses, except, port }: Listener): Promise<void> {
     this.port = port
-    this.words = addresses
+    this.addresses = addresses
     this.except = except
     try {
       for (const address of this.streamAddresses()) await this.openStream(address)
@@ -84,11 +84,11 @@ export class Sockets {
       await this.close()
       throw error
     }
-    this.rescan = setInterval(() => void this.follow(), RESCAN_MS)
+    this.rescan = setInterval(() => void this.updateAddresses(), RESCAN_MS)
     this.rescan.unref()
   }
 
-  /** Shows another certificate from now on. @throws {Error} when it and its key are not good */
+  /** Replaces the certificate. @throws {Error} when the certificate or key is invalid */
   renew(service: TlsService): void {
     for (const server of this.opened.values()) server.renew?.(service)
     this.service = service
@@ -102,12 +102,12 @@ export class Sockets {
     await Promise.all(servers.map((server) => server.close()))
   }
 
-  /** Closes the sockets of addresses that the machine lost, and opens those it got. */
-  private async follow(): Promise<void> {
+  /** Closes the sockets of addresses that the machine has lost, and opens those of new ones. */
+  private async updateAddresses(): Promise<void> {
     if (this.isFollowing) return
     this.isFollowing = true
     const [udp, streams] = [this.udpAddresses(), this.streamAddresses()]
-    // A failed address is tried again next time, and does not keep the others from being opened.
+    // `allSettled`: one failed address must not block the others; the next rescan retries it.
     await Promise.allSettled([
       ...closeOthers(this.udp, udp),
       ...closeOthers(this.opened, streams),
@@ -118,16 +118,16 @@ export class Sockets {
   }
 
   private streamAddresses(): readonly string[] {
-    return this.words.length > 0 ? resolveBind(this.words, this.except) : ALL_ADDRESSES
+    return this.addresses.length > 0 ? resolveBind(this.addresses, this.except) : ALL_ADDRESSES
   }
 
   private udpAddresses(): readonly string[] {
     if (!this.streams.hasUdp) return []
-    return this.words.length > 0 ? this.streamAddresses() : localAddresses()
+    return this.addresses.length > 0 ? this.streamAddresses() : localAddresses()
   }
 
   private async openUdp(address: string): Promise<void> {
-    const knownAs = this.words.length > 0 ? address : EVERY_ADDRESS
+    const knownAs = this.addresses.length > 0 ? address : EVERY_ADDRESS
     const { answer, sharesPort } = this
     const server = new UdpServer(address, answer, { knownAs, sharesPort })
     await this.tryListen(server, address, 'UDP', () => this.udp.set(address, server))

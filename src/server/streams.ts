@@ -1,5 +1,5 @@
 /**
- * How listeners answer over streams: TCP, TLS (RFC 7858) or HTTPS (RFC 8484).
+ * How listeners serve streams: TCP, TLS (RFC 7858) or HTTPS (RFC 8484).
  * @module
  */
 
@@ -17,14 +17,14 @@ const HTTPS_RESPONSES = {
   labels: ['server', 'status'],
 }
 
-/** What streams need of their listener, as it is at the time of each connection or message. */
+/** The current state of the listener; called for each message or connection. */
 export type StreamParts = {
   readonly answer: () => Answer
   readonly bounds: () => ConnectionBounds
   readonly metrics: Metrics
 }
 
-/** Tells how a listener answers over streams. */
+/** Returns how a listener serves streams. */
 export function streamsOf(
   { transport, port, tls, httpConnectionsMax: connectionsMax }: Listener,
   { answer, bounds, metrics }: StreamParts,

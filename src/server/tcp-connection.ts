@@ -1,6 +1,6 @@
 /**
- * One connection of a DNS client over TCP or TLS (RFC 7766): many queries, each answered as soon as
- * its response is ready.
+ * One connection of a DNS client over TCP or TLS (RFC 7766). Answers pipelined queries in any
+ * order, each as soon as its response is ready.
  * @module
  */
 
@@ -16,23 +16,23 @@ import type { Answer } from './udp-server.ts'
 
 /** Bounds of one connection. */
 export type ConnectionTimes = {
-  /** Queries of one connection that wait for their answers; more are not read until one is done. */
+  /** Queries in flight; at this number the server stops reading until one is answered. */
   readonly pendingMax: number
-  /** Bytes of answers that a client may leave unread before no more queries are taken from it. */
+  /** Bytes of unread responses; beyond it the server stops reading queries. */
   readonly unreadBytesMax: number
-  /** How long a new connection may be without a whole message, and any one within a message. */
+  /** Milliseconds until the first complete message, and for the rest of a partial one. */
   readonly readMs: number
-  /** How long one may be without the next message (RFC 7766 §6.2.3). */
+  /** Milliseconds between messages (RFC 7766 §6.2.3). */
   readonly idleMs: number
-  /** How long a client may leave more than `unreadBytesMax` unread. */
+  /** Milliseconds that a client may leave more than `unreadBytesMax` unread. */
   readonly writeMs: number
-  /** Queries on a connection; Infinity for any number. */
+  /** Queries per connection; Infinity for no limit. */
   readonly queriesMax: number
 }
 
-/** How a connection is served. */
+/** How to serve a connection. */
 export type ConnectionService = {
-  /** Gives the function to answer with at the time of each message. */
+  /** Returns the function that answers; called for each message. */
   readonly answer: () => Answer
   readonly limits: ConnectionTimes
   readonly transport: 'tcp' | 'tls'
@@ -40,24 +40,24 @@ export type ConnectionService = {
   readonly onChange: () => void
 }
 
-/** Messages answered for one connection before other connections have their turn. */
+/** Messages to answer for one connection before those of other connections. */
 const SLICE_MESSAGES = 16
-/** A process has one event loop, so all connections share one. */
+/** Shared by all connections, because they share the event loop. */
 const turns = new Turns()
-/** One for all connections: responses are copied out of it at once. */
+/** Shared by all connections: each response is copied out of it synchronously. */
 const writer = new ReplyWriter()
 
-/** A connection that is open. */
+/** An open connection. */
 export class TcpConnection {
   private readonly socket: Socket
   private readonly service: ConnectionService
   private readonly stream: MessageStream
-  /** Whether a query was answered. */
+  /** Whether the server has answered a query. */
   hasServed = false
   private activeMs = elapsed()
   private pending = 0
   private queriesLeft: number
-  /** Messages to take in this turn. */
+  /** Messages left to take in this slice. */
   private sliceLeft = 0
   private hasEnded = false
   private isWaiting = false
@@ -73,7 +73,7 @@ export class TcpConnection {
     this.proceedFirst()
   }
 
-  /** Serves a socket from now on. */
+  /** Starts to serve a socket. */
   constructor(socket: Socket, service: ConnectionService) {
     this.socket = socket
     this.service = service
@@ -95,8 +95,8 @@ export class TcpConnection {
   }
 
   /**
-   * Since when the server has been waiting for the client to send or to read, in milliseconds of
-   * `elapsed`; `Infinity` while the server has queries to answer.
+   * Since when the server has been waiting for the client to send or read, in milliseconds of
+   * `elapsed`; `Infinity` while it has queries to answer.
    */
   get idleSinceMs(): number {
     const isOurTurn = this.pending > 0 || (this.stream.hasUnread && !this.isUnread)
@@ -104,8 +104,8 @@ export class TcpConnection {
   }
 
   /**
-   * Answers one message, at once unless many connections have some; others of the chunk, of which
-   * there may be thousands, wait.
+   * Answers the first message of a chunk, at once unless many connections have messages. The others
+   * wait for a later slice, because a chunk may hold thousands.
    */
   private receive(chunk: Uint8Array): void {
     this.activeMs = elapsed()
@@ -126,7 +126,7 @@ export class TcpConnection {
     this.settle()
   }
 
-  /** Takes up to `messagesMax` messages, and sends their answers together. */
+  /** Takes up to `messagesMax` messages, and sends their responses together. */
   private proceed(messagesMax: number): void {
     const { socket, stream } = this
     if (socket.destroyed) return
@@ -174,7 +174,7 @@ export class TcpConnection {
     if (response !== undefined) this.sendFirst(response, response.length)
   }
 
-  /** Sends a copy of the first `size` bytes, which the socket may hold on to. */
+  /** Sends a copy of the first `size` bytes: the socket may keep it for a while. */
   private sendFirst(bytes: Uint8Array, size: number): void {
     const { socket } = this
     if (socket.destroyed) return
@@ -209,8 +209,8 @@ export class TcpConnection {
   }
 
   /**
-   * Reads on only while the client takes its answers and not too many are under way, and ends when
-   * all is answered.
+   * Pauses reading while the client leaves responses unread or too many queries are in flight, and
+   * closes the connection after the last response.
    */
   private settle(): void {
     const { socket, stream, service } = this
@@ -231,12 +231,12 @@ export class TcpConnection {
     return this.pending >= this.service.limits.pendingMax || this.isUnread
   }
 
-  /** Whether the client leaves more of our responses unread than it may. */
+  /** Whether the client leaves more than `unreadBytesMax` unread. */
   private get isUnread(): boolean {
     return this.socket.writableLength > this.service.limits.unreadBytesMax
   }
 
-  /** Ends the connection unless something comes in time. A client that waits for us is not late. */
+  /** Closes the connection unless a message arrives in time or the server still has work for it. */
   private expectWithin(delayMs: number): void {
     clearTimeout(this.deadline)
     this.deadline = setTimeout(() => {

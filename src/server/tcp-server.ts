@@ -1,5 +1,5 @@
 /**
- * Answers over TCP (RFC 7766): many queries on a connection, answered as each is ready.
+ * A DNS server over TCP (RFC 7766) or TLS (RFC 7858).
  * @module
  */
 
@@ -16,11 +16,11 @@ import type { Answer } from './udp-server.ts'
 /** Bounds of connections. */
 export type TcpLimits = ConnectionLimits &
   ConnectionTimes & {
-    /** How long a TLS handshake may take. */
+    /** Milliseconds for a TLS handshake. */
     readonly handshakeMs: number
   }
 
-/** Bounds that suit a server in a cluster (RFC 9210 §4), and times that CoreDNS has. */
+/** Bounds for a server in a cluster (RFC 9210 §4), with CoreDNS's times. */
 export const TCP_LIMITS: TcpLimits = {
   connectionsMax: 5000,
   connectionsPerClientMax: 500,
@@ -33,27 +33,27 @@ export const TCP_LIMITS: TcpLimits = {
   queriesMax: Number.POSITIVE_INFINITY,
 }
 
-/** A TLS connection takes some 60 KiB, ten times as much as one without. */
+/** A TLS connection takes about 60 KiB, ten times as much as a plain one. */
 export const TLS_LIMITS: TcpLimits = { ...TCP_LIMITS, connectionsMax: 2000 }
 
-/** Connections that the system may hold for us while we are busy; Linux allows 4096. */
+/** Connections that may wait to be accepted; the default maximum of Linux. */
 const BACKLOG = 4096
 const SOCKET_OPTIONS = { allowHalfOpen: true, noDelay: true }
 
-/** A TCP socket that answers, as it is or over TLS. */
+/** A listening TCP socket, with or without TLS. */
 export class TcpServer {
   private readonly server: Server
   private readonly answer: () => Answer
   private readonly limits: () => TcpLimits
   private readonly connections: ConnectionTable<Accepted>
-  /** TLS connections in their handshake, by both ends: the socket that comes out is another. */
+  /** TLS handshakes, by both ends: the TLS socket is not the TCP socket that was accepted. */
   private readonly handshakes = new Map<string, Accepted>()
 
   /**
-   * @param answer gives the function to answer with at the time of each message
-   * @param limits gives the bounds of a connection at the time when it is made
+   * @param answer returns the function that answers; called for each message
+   * @param limits returns the bounds of a connection; called for each new one
    * @param tls for DNS over TLS (RFC 7858)
-   * @throws {Error} when certificate and key are not good
+   * @throws {Error} when the certificate or key is invalid
    */
   constructor(answer: () => Answer, limits: () => TcpLimits = () => TCP_LIMITS, tls?: TlsService) {
     this.answer = answer
@@ -62,16 +62,16 @@ export class TcpServer {
     this.server = tls === undefined ? this.createPlain() : this.createSecure(tls)
   }
 
-  /** Shows another certificate from now on. @throws {Error} when it and its key are not good */
+  /** Replaces the certificate. @throws {Error} when the certificate or key is invalid */
   renew(service: TlsService): void {
     if (this.server instanceof TlsServer) this.server.setSecureContext(contextOptions(service))
   }
 
   /**
-   * Begins to listen.
-   * @param reusePort whether other processes listen there as well
+   * Starts to listen.
+   * @param reusePort whether other sockets listen on the same port
    * @returns the port
-   * @throws {Error} when the address is taken
+   * @throws {Error} when the address is in use
    */
   listen(address: string, port: number, reusePort = false): Promise<number> {
     return new Promise((resolve, reject) => {
@@ -86,7 +86,7 @@ export class TcpServer {
     })
   }
 
-  /** Takes no more connections, and ends those there are. */
+  /** Stops listening and closes all connections. */
   close(): Promise<void> {
     return new Promise((resolve) => {
       this.server.close(() => {
@@ -126,7 +126,7 @@ export class TcpServer {
         if (this.handshakes.get(ends) === accepted) this.handshakes.delete(ends)
       })
     })
-    // Node reports a handshake that failed, and may leave the socket open.
+    // Node reports a failed handshake, but may leave the socket open.
     server.on('tlsClientError', (_, socket) => {
       socket.destroy()
     })
@@ -140,11 +140,11 @@ export class TcpServer {
     accepted.connection = new TcpConnection(socket, service)
   }
 
-  /** Counts a connection, or ends it when there are too many and none is idle. */
+  /** Adds a connection to the table, or closes it when there is no room. */
   private accept(socket: Socket): Accepted | undefined {
     const accepted = new Accepted(socket)
     const { remoteAddress } = socket
-    // A client that is gone already has no address.
+    // A socket whose client has already disconnected has no address.
     if (remoteAddress === undefined || !this.connections.add(remoteAddress, accepted)) {
       socket.destroy()
       return undefined
@@ -154,7 +154,7 @@ export class TcpServer {
   }
 }
 
-/** A connection that is counted; its handshake, if any, comes first. */
+/** An accepted connection, with or without a completed handshake. */
 class Accepted implements Connection {
   connection: TcpConnection | undefined
   private readonly socket: Socket
@@ -177,7 +177,7 @@ class Accepted implements Connection {
   }
 }
 
-/** Identifies a connection among those open at the same time. */
+/** Returns a key that is unique among open connections. */
 function endsOf({ remoteAddress, remotePort, localAddress }: Socket): string {
   return `${remoteAddress} ${remotePort} ${localAddress}`
 }

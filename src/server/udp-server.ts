@@ -1,6 +1,6 @@
 /**
- * Answers over UDP. One socket an address, so that replies leave from the address that was asked
- * (RFC 2181 §4.1).
+ * A DNS server over UDP. Each address has its own socket, so that a response leaves from the
+ * address that the query was sent to (RFC 2181 §4.1).
  * @module
  */
 import { createSocket, type RemoteInfo, type Socket } from 'node:dgram'
@@ -12,41 +12,41 @@ import { DatagramBatch } from './datagram-batch.ts'
 import { type Mmsg, openMmsg } from './mmsg.ts'
 
 /**
- * Answers a message: at once in the writer, or in memory of its own. Keeps the client only when the
- * result is no number.
+ * Answers a message. Returns the size of a response in the writer, or a response in memory of its
+ * own. May keep the client only in the second case.
  */
 export type Answer = (message: Uint8Array, client: Client, writer: ReplyWriter) => AnswerResult
 
-/** Bytes the system may hold for us while we are busy. */
+/** Bytes that the kernel may buffer while the process is busy. */
 const RECEIVE_BUFFER_BYTES = 4 * 1024 * 1024
 
 /**
- * Datagrams that Node reads alone after a batch that was empty: a server that keeps up with its
- * queries would pay 0.5 µs for each of them to learn that there are no more.
+ * Messages to read without a batch after an empty one: a server that keeps up with its queries
+ * would pay 0.5 µs per query to learn that no more are pending.
  */
 const SKIPS = 8
 
-/** The sender of a datagram, and of the next one unless somebody has kept it. */
+/** The sender of a datagram; reused for the next one unless a plugin kept it. */
 type UdpClient = Client & { address: string; port: number }
 
-/** How a socket differs from the usual one. */
+/** Options of a UDP socket. */
 export type UdpOptions = {
   readonly knownAs?: string
   readonly sharesPort?: boolean
   readonly mmsg?: Mmsg | undefined
 }
 
-/** A UDP socket that answers. */
+/** A UDP socket that answers queries. */
 export class UdpServer {
   private readonly socket: Socket
   private readonly mmsg: Mmsg | undefined
   private readonly answer: () => Answer
   private readonly localAddress: string
   private localPort = 0
-  /** The client of the next query, unless the last one was kept. */
+  /** Reused for the next query unless a plugin kept it. */
   private client: UdpClient | undefined
   private readonly writer = new ReplyWriter()
-  /** For responses while the socket still has the last one: they are copied. */
+  /** Used while the socket still sends from `writer`; its responses are copied. */
   private readonly spare = new ReplyWriter()
   private isSending = false
   private batch: DatagramBatch | undefined
@@ -62,10 +62,10 @@ export class UdpServer {
   }
 
   /**
-   * @param answer gives the function to answer with at the time of each message
-   * @param knownAs the address that was to be listened on, where this is one of those it stands for
-   * @param sharesPort whether other processes have sockets like it; the system chooses among them
-   * @param mmsg sends and receives many datagrams at once; one at a time without it
+   * @param answer returns the function that answers; called for each message
+   * @param knownAs the local address that each query's client has, such as `::` for all addresses
+   * @param sharesPort whether other threads listen on the same address and port; the kernel chooses
+   * @param mmsg sends and receives datagrams in batches; without it, one at a time
    */
   constructor(
     address: string,
@@ -85,7 +85,7 @@ export class UdpServer {
     })
   }
 
-  /** Starts to listen. @returns the port @throws {Error} when the address is taken */
+  /** Starts to listen. @returns the port @throws {Error} when the address is in use */
   listen(address: string, port: number): Promise<number> {
     return new Promise((resolve, reject) => {
       const fail = (error: Error): void => {
@@ -95,7 +95,7 @@ export class UdpServer {
       this.socket.once('error', fail)
       this.socket.bind({ address, port }, () => {
         this.socket.off('error', fail)
-        // What the network reports of clients that are gone concerns nobody else.
+        // ICMP errors of clients that have gone away do not affect other clients.
         this.socket.on('error', () => undefined)
         this.enlargeBuffer()
         this.localPort = this.socket.address().port
@@ -125,7 +125,7 @@ export class UdpServer {
     else this.sendWritten(result, address, port)
   }
 
-  /** Answers the datagrams that have arrived meanwhile, all by one call of the system. */
+  /** Answers the datagrams that have arrived meanwhile, with two system calls. */
   private receiveBatch(): void {
     const { batch } = this
     if (batch === undefined || this.isClosed || this.skips-- > 0) return
@@ -149,7 +149,7 @@ export class UdpServer {
     }
   }
 
-  /** Returns the client of a query: the same object as last time, unless that was kept. */
+  /** Returns the client of a query: the previous object unless a plugin kept it. */
   private clientAt(address: string, port: number): UdpClient {
     const { localAddress, localPort } = this
     this.client ??= { address, port, transport: 'udp', localAddress, localPort }
@@ -158,7 +158,7 @@ export class UdpServer {
     return this.client
   }
 
-  /** Sends a response in memory of its own, now or later. Its query's client may have been kept. */
+  /** Sends a response in memory of its own, now or later. A plugin may have kept the client. */
   private sendKept(result: Exclude<AnswerResult, number>, address: string, port: number): void {
     this.client = undefined
     if (result instanceof Promise) {
@@ -174,13 +174,13 @@ export class UdpServer {
     if (mmsg !== undefined && fd !== undefined) this.batch = new DatagramBatch(mmsg, fd)
   }
 
-  /** Sends what is in the writer, which the socket has until it says that all is sent. */
+  /** Sends the response in `writer`, which belongs to the socket until it calls `sent`. */
   private sendWritten(size: number, address: string, port: number): void {
     this.isSending = true
     try {
       this.socket.send(this.writer.bytes, 0, size, port, address, this.sent)
     } catch {
-      // The socket is closed; nothing is sent any more.
+      // The socket is closed.
     }
   }
 
@@ -189,7 +189,7 @@ export class UdpServer {
     try {
       this.socket.send(response, port, address, () => undefined)
     } catch {
-      // The socket was closed while the answer was on its way.
+      // The socket was closed before the response was ready.
     }
   }
 
@@ -197,12 +197,12 @@ export class UdpServer {
     try {
       this.socket.setRecvBufferSize(RECEIVE_BUFFER_BYTES)
     } catch {
-      // Some systems allow no more than they gave; queries are then lost a little earlier.
+      // Some systems refuse a larger buffer; a burst then loses queries sooner.
     }
   }
 }
 
-/** Returns the descriptor of a bound socket; Node has no public name for it. */
+/** Returns the descriptor of a bound socket, for which Node has no public API. */
 function descriptorOf(socket: object): number | undefined {
   const state = Object.getOwnPropertySymbols(socket).find(
     ({ description }) => description === 'state symbol',

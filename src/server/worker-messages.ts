@@ -1,6 +1,6 @@
 /**
- * What the main thread of `kubedoh serve --workers` and its workers say to each other. All are of
- * one version: messages are told by their kind.
+ * Messages between the main thread of `kubedoh serve --workers` and its workers. Both run the same
+ * version, so the kind alone identifies a message.
  * @module
  */
 
@@ -8,37 +8,37 @@ import type { LoadedCorefile } from '../node/load-corefile.ts'
 import type { ServeOptions } from './server.ts'
 import type { SharedSnapshot } from './shared-snapshots.ts'
 
-/** What a worker may be asked for. */
-export type Asked = 'metrics' | 'not-ready'
+/** What the main thread queries a worker for. */
+export type WorkerQuery = 'metrics' | 'not-ready'
 
-/** To a worker. */
+/** A message to a worker. */
 export type ToWorker =
-  /** What is known of a cluster: before the Corefile that needs it, and whenever it changes. */
+  /** The state of a cluster: before the Corefile that needs it, and after each change. */
   | { readonly kind: 'snapshot'; readonly cluster: string; readonly snapshot: SharedSnapshot }
   | { readonly kind: 'serve'; readonly options: ServeOptions; readonly corefile: LoadedCorefile }
-  | { readonly kind: 'ask'; readonly id: number; readonly what: Asked }
+  | { readonly kind: 'query'; readonly id: number; readonly what: WorkerQuery }
   | { readonly kind: 'stop' }
 
-/** From a worker. */
+/** A message from a worker. */
 export type FromWorker =
-  /** It serves what it was told to serve. */
-  | { readonly kind: 'serves'; readonly ports: readonly number[] }
-  /** Why it cannot, in one line or more; what it served before it serves on. */
-  | { readonly kind: 'refuses'; readonly message: string }
-  /** What was asked for: the text of metrics, or names of plugins. */
-  | { readonly kind: 'told'; readonly id: number; readonly lines: readonly string[] }
-  /** A plugin wants the process to end. */
+  /** The worker serves the Corefile. */
+  | { readonly kind: 'serving'; readonly ports: readonly number[] }
+  /** The worker cannot serve the Corefile, and keeps the previous one. */
+  | { readonly kind: 'failed'; readonly message: string }
+  /** Answers a query: the text of metrics, or names of plugins. */
+  | { readonly kind: 'reply'; readonly id: number; readonly lines: readonly string[] }
+  /** A plugin requests the end of the process. */
   | { readonly kind: 'abort'; readonly message: string }
 
-const TO_WORKER: ReadonlySet<unknown> = new Set(['snapshot', 'serve', 'ask', 'stop'])
-const FROM_WORKER: ReadonlySet<unknown> = new Set(['serves', 'refuses', 'told', 'abort'])
+const TO_WORKER: ReadonlySet<unknown> = new Set(['snapshot', 'serve', 'query', 'stop'])
+const FROM_WORKER: ReadonlySet<unknown> = new Set(['serving', 'failed', 'reply', 'abort'])
 
-/** Tells whether a message is one to a worker. */
+/** Returns whether a message is one to a worker. */
 export function isToWorker(message: unknown): message is ToWorker {
   return TO_WORKER.has(kindOf(message))
 }
 
-/** Tells whether a message is one from a worker. */
+/** Returns whether a message is one from a worker. */
 export function isFromWorker(message: unknown): message is FromWorker {
   return FROM_WORKER.has(kindOf(message))
 }

@@ -1,8 +1,8 @@
 /**
- * `kubedoh serve --workers`: threads that serve the same ports, among which the system chooses by
- * the client's address and port (SO_REUSEPORT). The main thread reads the Corefile, follows the
- * clusters for all, and has `health`, `ready` and `prometheus`, which speak for all. A worker that
- * ends is replaced.
+ * `kubedoh serve --workers`: threads that serve the same ports; the kernel picks one by the
+ * client's address and port (SO_REUSEPORT). The main thread reads the Corefile, watches the
+ * clusters, and serves `health`, `ready` and `prometheus` for all workers. It replaces a worker
+ * that exits.
  * @module
  */
 import { dirname } from 'node:path'
@@ -29,21 +29,21 @@ import type { RunningServer, ServeOptions } from './server.ts'
 import { type SharedSnapshot, SnapshotSharer } from './shared-snapshots.ts'
 import { WorkerThread } from './worker-thread.ts'
 
-/** How many workers there are to be, and the module that each runs. */
+/** The number of workers, and the module that each runs. */
 export type Workers = { readonly count: number; readonly entry?: string }
 
-/** How often it is looked how old the clusters' names are. */
-const LOOK_MS = 500
-/** Pause before a worker is replaced: doubled each time, until one lives longer than the last. */
+/** Interval of the checks for clusters whose freshness has changed. */
+const CHECK_MS = 500
+/** Delay before a worker is replaced: doubles each time, until one runs for `GOOD_MS`. */
 const REPLACE_MS_MIN = 500
 const REPLACE_MS_MAX = 30_000
-/** A worker that lived as long was a good one. */
+/** A worker that ran this long resets the delay. */
 const GOOD_MS = 60_000
 
 /**
- * Starts workers; they all answer when the promise resolves.
- * @throws {ConfigError} with what is wrong with the Corefile
- * @throws {CommandError} with what else keeps them from serving
+ * Starts workers. All of them serve when the promise resolves.
+ * @throws {ConfigError} when the Corefile is invalid
+ * @throws {CommandError} when a worker cannot serve for another reason
  */
 export async function serveByWorkers(
   options: ServeOptions,
@@ -60,7 +60,7 @@ export async function serveByWorkers(
   }
 }
 
-/** A Corefile, and the clusters that it needs. */
+/** A compiled Corefile, and the clusters that it needs. */
 type Compiled = {
   readonly corefile: LoadedCorefile
   readonly clusters: readonly (ClusterWanted & { readonly source: SnapshotSource })[]
@@ -82,10 +82,10 @@ class WorkerPool implements RunningServer {
   private readonly sharer = new SnapshotSharer()
   private readonly workers = new Map<number, WorkerThread>()
   private readonly timers = new Set<NodeJS.Timeout>()
-  /** What workers that are no more have counted. */
-  private past = ''
-  /** What was told of each cluster last. */
-  private readonly told = new Map<string, SharedSnapshot>()
+  /** Counters of workers that have exited. */
+  private pastMetrics = ''
+  /** The state of each cluster that was last sent to the workers. */
+  private readonly shared = new Map<string, SharedSnapshot>()
   private current: Compiled | undefined
   private replaceMs = REPLACE_MS_MIN
   private isStopping = false
@@ -105,7 +105,7 @@ class WorkerPool implements RunningServer {
           text: this.current.corefile.text,
           features: this.current.resolver.features,
         },
-      take: (loaded) => this.takeUp(loaded),
+      apply: (loaded) => this.reloadWith(loaded),
       metrics: this.metrics,
       log: this.log,
     })
@@ -132,10 +132,10 @@ class WorkerPool implements RunningServer {
     const compiled = await this.compile(loadCorefile(this.options.conf))
     await this.features.apply(compiled.resolver.features)
     this.current = compiled
-    const started = Array.from({ length: this.count }, (_, i) => this.begin(i + 1))
+    const started = Array.from({ length: this.count }, (_, i) => this.startWorker(i + 1))
     for (const ports of await Promise.all(started)) this.ports = ports
-    const look = setInterval(() => this.shareChanges(), LOOK_MS)
-    this.timers.add(look.unref())
+    const check = setInterval(() => this.shareChanges(), CHECK_MS)
+    this.timers.add(check.unref())
     this.reloads.schedule()
   }
 
@@ -150,7 +150,7 @@ class WorkerPool implements RunningServer {
     await this.close()
   }
 
-  /** Ends all at once. */
+  /** Closes everything without waiting for `lameduck`. */
   async close(): Promise<void> {
     this.isStopping = true
     this.reloads.stop()
@@ -160,8 +160,8 @@ class WorkerPool implements RunningServer {
     this.sources.keep([])
   }
 
-  /** Starts a worker. @returns its ports @throws {CommandError} when it does not serve */
-  private async begin(number: number): Promise<readonly number[]> {
+  /** Starts a worker. @returns its ports @throws {CommandError} when it cannot serve */
+  private async startWorker(number: number): Promise<readonly number[]> {
     const { output, entry, current } = this
     if (current === undefined) throw new TypeError('a Corefile must come before workers')
     const startMs = elapsed()
@@ -175,8 +175,8 @@ class WorkerPool implements RunningServer {
     this.workers.set(number, worker)
     this.share([worker], current)
     const served = await worker.serve(this.options, current.corefile)
-    if (served.kind === 'refuses') throw new CommandError(served.message)
-    void worker.ended.then((reason) => this.replace(number, { reason, startMs }))
+    if (served.kind === 'failed') throw new CommandError(served.message)
+    void worker.exited.then((reason) => this.replace(number, { reason, startMs }))
     return served.ports
   }
 
@@ -186,14 +186,14 @@ class WorkerPool implements RunningServer {
   ): void {
     const gone = this.workers.get(number)
     if (this.isStopping || gone === undefined) return
-    this.past = mergeMetrics([this.past, withoutGauges(gone.lastMetrics)])
+    this.pastMetrics = mergeMetrics([this.pastMetrics, withoutGauges(gone.lastMetrics)])
     this.workers.delete(number)
-    this.log({ level: 'error', message: `worker ${number} ended and is replaced`, reason })
+    this.log({ level: 'error', message: `worker ${number} exited; starting another`, reason })
     if (elapsed() - startMs > GOOD_MS) this.replaceMs = REPLACE_MS_MIN
     const timer = setTimeout(() => {
       this.timers.delete(timer)
       const nowMs = elapsed()
-      this.begin(number).catch((error: unknown) => {
+      this.startWorker(number).catch((error: unknown) => {
         void this.workers.get(number)?.stop()
         this.replace(number, { reason: describeError(error), startMs: nowMs })
       })
@@ -202,28 +202,28 @@ class WorkerPool implements RunningServer {
     this.replaceMs = Math.min(2 * this.replaceMs, REPLACE_MS_MAX)
   }
 
-  /** Gives workers what is known of the clusters of a Corefile. */
+  /** Sends the state of the clusters of a Corefile to workers. */
   private share(workers: Iterable<WorkerThread>, { clusters }: Pick<Compiled, 'clusters'>): void {
     const listed = [...workers]
     for (const cluster of clusters) {
       const [key, snapshot] = [keyOf(cluster), this.sharer.share(cluster.source)]
-      this.told.set(key, snapshot)
+      this.shared.set(key, snapshot)
       for (const worker of listed) worker.share(key, snapshot)
     }
   }
 
-  /** Gives all workers what has changed since. */
+  /** Sends the clusters that have changed to all workers. */
   private shareChanges(): void {
     for (const cluster of this.current?.clusters ?? []) {
-      const told = this.told.get(keyOf(cluster))
+      const shared = this.shared.get(keyOf(cluster))
       const { source } = cluster
-      const isSame = told?.snapshot?.info.generation === source.current()?.info.generation
-      if (isSame && told?.freshness === source.freshness()) continue
+      const isSame = shared?.snapshot?.info.generation === source.current()?.info.generation
+      if (isSame && shared?.freshness === source.freshness()) continue
       this.share(this.workers.values(), { clusters: [cluster] })
     }
   }
 
-  /** Compiles a Corefile, whose plugins are never started, and reads the clusters that it needs. */
+  /** Compiles a Corefile and reads its clusters. The main thread never starts its plugins. */
   private async compile(corefile: LoadedCorefile): Promise<Compiled> {
     const { blocks, warnings } = corefile
     await this.sources.prepare(blocks)
@@ -235,23 +235,24 @@ class WorkerPool implements RunningServer {
     })
     const ports = { ...STANDARD_PORTS, dns: this.options.dnsPort }
     const resolver = createResolver(blocks, host, ports)
-    const notices = [...warnings, ...resolver.notices].map(formatProblem)
+    const messages = [...warnings, ...resolver.notices].map(formatProblem)
     const names = new Set(blocks.flatMap((block) => block.directives.map(({ name }) => name)))
     if (names.has('transfer') && clusters.length > 0) {
-      notices.push('zones of clusters are not transferred where there are several workers')
+      messages.push('"transfer" does not serve cluster zones with several workers; run one')
     }
     if (names.has('metadata') && clusters.length > 0) {
-      notices.push('nothing is known of the Pods that ask where there are several workers')
+      messages.push('"metadata" has no values for Pods with several workers; run one')
     }
-    for (const message of notices) this.log({ level: 'warning', message })
+    for (const message of messages) this.log({ level: 'warning', message })
     if (!(await this.sources.ready())) {
-      const message = 'a cluster is not read yet; until it is, names that it lacks are SERVFAIL'
+      const message =
+        'a cluster is not fully read yet; until then, unknown names in it get SERVFAIL'
       this.log({ level: 'warning', message })
     }
     return { corefile, clusters, resolver }
   }
 
-  /** A runtime that reads files and clusters, and connects to nothing else. */
+  /** Returns a host that reads files and clusters and opens no other connections. */
   private readingHost(openCluster: Host['openCluster']): PluginHost {
     return createNodeHost({
       folder: this.folder,
@@ -264,23 +265,26 @@ class WorkerPool implements RunningServer {
     })
   }
 
-  /** As one server does; what was serving serves on when no worker can take it. */
-  private async takeUp(loaded: LoadedCorefile): Promise<void> {
+  /** Compiles and applies a Corefile. Keeps the previous one when it throws. */
+  private async reloadWith(loaded: LoadedCorefile): Promise<void> {
     try {
-      await this.take(await this.compile(loaded))
+      await this.apply(await this.compile(loaded))
     } finally {
       this.sources.keep(this.current?.clusters ?? [])
     }
   }
 
-  /** One worker tries it; where it can, all can: one that cannot is replaced by one that can. */
-  private async take(compiled: Compiled): Promise<void> {
+  /**
+   * Tries a Corefile with one worker. If that serves it, so should all: the pool replaces a worker
+   * that fails.
+   */
+  private async apply(compiled: Compiled): Promise<void> {
     const { features } = this.current?.resolver ?? { features: [] }
     await this.features.apply(compiled.resolver.features)
     const [first] = [...this.workers.values()]
     this.share(this.workers.values(), compiled)
     const tried = await first?.serve(this.options, compiled.corefile)
-    if (tried?.kind === 'refuses') {
+    if (tried?.kind === 'failed') {
       await this.features.apply(features)
       throw new CommandError(tried.message)
     }
@@ -288,7 +292,7 @@ class WorkerPool implements RunningServer {
     const others = [...this.workers.values()].filter((worker) => worker !== first)
     const served = others.map(async (worker) => {
       const { kind } = await worker.serve(this.options, compiled.corefile)
-      if (kind === 'refuses') await worker.stop()
+      if (kind === 'failed') await worker.stop()
     })
     await Promise.all(served)
   }
@@ -296,14 +300,14 @@ class WorkerPool implements RunningServer {
   private async format(): Promise<string> {
     const texts = [...this.workers.values()].map((worker) => worker.metrics())
     const all = await Promise.all(texts)
-    return mergeMetrics([formatMetrics(this.metrics), this.past, ...all])
+    return mergeMetrics([formatMetrics(this.metrics), this.pastMetrics, ...all])
   }
 
-  /** What any of the workers waits for; none of them is waited for as long as others answer. */
+  /** Returns the plugins that are not ready in one of the workers; ignores workers not started. */
   async notReady(): Promise<readonly string[]> {
     if (this.isStopping) return ['Shutting down']
     if (this.workers.size === 0) return ['workers']
-    const told = await Promise.all([...this.workers.values()].map((worker) => worker.notReady()))
-    return [...new Set(told.flat())]
+    const names = await Promise.all([...this.workers.values()].map((worker) => worker.notReady()))
+    return [...new Set(names.flat())]
   }
 }

@@ -1,5 +1,5 @@
 /**
- * A thread of `kubedoh serve --workers`, as the main thread sees it.
+ * The main thread's side of a worker of `kubedoh serve --workers`.
  * @module
  */
 import { extname, join } from 'node:path'
@@ -9,30 +9,35 @@ import type { LoadedCorefile } from '../node/load-corefile.ts'
 import type { Output } from '../node/output.ts'
 import type { ServeOptions } from './server.ts'
 import type { SharedSnapshot } from './shared-snapshots.ts'
-import { type Asked, type FromWorker, isFromWorker, type ToWorker } from './worker-messages.ts'
+import {
+  type FromWorker,
+  isFromWorker,
+  type ToWorker,
+  type WorkerQuery,
+} from './worker-messages.ts'
 
-/** Whether a worker serves what it was told to, and where. */
-export type Served = Extract<FromWorker, { kind: 'serves' | 'refuses' }>
+/** Whether a worker serves a Corefile, and its ports. */
+export type Served = Extract<FromWorker, { kind: 'serving' | 'failed' }>
 
-/** How long a worker may take to tell what it is asked, and to end when it is told to. */
-const ASK_MS = 2000
+/** Milliseconds for a worker to answer a query, and to stop. */
+const QUERY_MS = 2000
 const STOP_MS = 5000
 const ENTRY = join(import.meta.dirname, `serve-worker${extname(import.meta.filename)}`)
 
-/** A thread that runs. */
+/** A running worker. */
 export class WorkerThread {
-  /** Resolves with why, when it is gone. */
-  readonly ended: Promise<string>
-  /** The metrics that it told last. */
+  /** Resolves with the reason when the worker exits. */
+  readonly exited: Promise<string>
+  /** The last metrics that the worker returned. */
   lastMetrics = ''
   private readonly worker: Worker
   private readonly onAbort: (message: string) => void
-  private readonly asked = new Map<number, (lines: readonly string[] | undefined) => void>()
-  /** Who waits for Corefiles to be served, in their order. */
+  private readonly queries = new Map<number, (lines: readonly string[] | undefined) => void>()
+  /** Callers of `serve` that wait for the result, in order. */
   private readonly waiting: ((served: Served) => void)[] = []
   private lastId = 0
 
-  /** @param entry the module that it runs */
+  /** @param entry the module that the worker runs */
   constructor(
     { stdout, stderr }: Output,
     { entry = ENTRY, onAbort }: { entry?: string; onAbort: (message: string) => void },
@@ -42,81 +47,81 @@ export class WorkerThread {
     this.worker.stdout.pipe(stdout, { end: false })
     this.worker.stderr.pipe(stderr, { end: false })
     let reason: string | undefined
-    this.ended = new Promise((resolve) => {
+    this.exited = new Promise((resolve) => {
       this.worker.on('error', (error) => {
         reason = errorText(error)
       })
       this.worker.once('exit', (status) => resolve(reason ?? `status ${status}`))
     })
     this.worker.on('message', (message) => {
-      if (isFromWorker(message)) this.hear(message)
+      if (isFromWorker(message)) this.handle(message)
     })
   }
 
-  /** Gives it what is known of a cluster. */
+  /** Sends the state of a cluster to the worker. */
   share(cluster: string, snapshot: SharedSnapshot): void {
-    this.say({ kind: 'snapshot', cluster, snapshot })
+    this.send({ kind: 'snapshot', cluster, snapshot })
   }
 
-  /** Has it serve a Corefile; resolves when it does, or cannot. Never throws. */
+  /** Sends a Corefile to the worker; resolves when the worker serves it or fails. Never rejects. */
   serve(options: ServeOptions, corefile: LoadedCorefile): Promise<Served> {
     const served = new Promise<Served>((resolve) => {
       this.waiting.push(resolve)
     })
-    this.say({ kind: 'serve', options, corefile })
-    const gone = this.ended.then((reason): Served => {
-      return { kind: 'refuses', message: `a worker ended: ${reason}` }
+    this.send({ kind: 'serve', options, corefile })
+    const gone = this.exited.then((reason): Served => {
+      return { kind: 'failed', message: `a worker exited: ${reason}` }
     })
     return Promise.race([served, gone])
   }
 
-  /** All metrics that it has, as text; those that it told last, where it does not tell. */
+  /** Returns the worker's metrics as text; the last known ones when it does not answer in time. */
   async metrics(): Promise<string> {
-    const lines = await this.ask('metrics')
+    const lines = await this.query('metrics')
     if (lines !== undefined) this.lastMetrics = lines.join('')
     return this.lastMetrics
   }
 
-  /** Names of the plugins that it waits for; `worker` where it does not tell. */
+  /** Returns the plugins that are not ready; `worker` when the worker does not answer in time. */
   async notReady(): Promise<readonly string[]> {
-    return (await this.ask('not-ready')) ?? ['worker']
+    return (await this.query('not-ready')) ?? ['worker']
   }
 
-  /** Ends it; resolves when it is gone. */
+  /** Stops the worker; resolves when it has exited. */
   async stop(): Promise<void> {
-    this.say({ kind: 'stop' })
+    this.send({ kind: 'stop' })
     const timer = setTimeout(() => void this.worker.terminate(), STOP_MS)
-    await this.ended
+    await this.exited
     clearTimeout(timer)
   }
 
-  private say(message: ToWorker): void {
+  private send(message: ToWorker): void {
     this.worker.postMessage(message)
   }
 
-  /** Resolves with `undefined` when it does not tell in time. */
-  private ask(what: Asked): Promise<readonly string[] | undefined> {
+  /** Resolves with `undefined` when the worker does not answer in time. */
+  private query(what: WorkerQuery): Promise<readonly string[] | undefined> {
     const id = ++this.lastId
     return new Promise((resolve) => {
-      const timer = setTimeout(() => finish(undefined), ASK_MS)
+      const timer = setTimeout(() => finish(undefined), QUERY_MS)
       const finish = (lines: readonly string[] | undefined): void => {
         clearTimeout(timer)
-        this.asked.delete(id)
+        this.queries.delete(id)
         resolve(lines)
       }
-      this.asked.set(id, finish)
-      this.say({ kind: 'ask', id, what })
+      this.queries.set(id, finish)
+      this.send({ kind: 'query', id, what })
     })
   }
 
-  private hear(message: FromWorker): void {
+  private handle(message: FromWorker): void {
     switch (message.kind) {
-      case 'serves':
-      case 'refuses':
+      case 'serving':
+      case 'failed':
         this.waiting.shift()?.(message)
         return
-      case 'told':
-        this.asked.get(message.id)?.(message.lines)
+      case 'reply':
+        this.queries.get(message.id)?.(message.lines)
         return
       case 'abort':
         this.onAbort(message.message)

@@ -86,7 +86,7 @@ describe('serve', () => {
     assert.match(screen.text.stderr, /"level":"error","message":"cannot follow .*ECONNREFUSED/)
     assert.match(
       screen.text.stderr,
-      /"level":"warning","message":"a cluster is not read yet; until it is, /,
+      /"level":"warning","message":"a cluster is not fully read yet; until then, /,
     )
     const { stdout } = await runCli(['query', WEB, '--server', `tcp://127.0.0.1:${port}`])
     assert.match(stdout, /^; \S*SERVFAIL/)
@@ -123,7 +123,7 @@ describe('serve', () => {
     vi.useRealTimers()
     assert.equal(await ended, 0)
     assert.equal(screen.text.stdout, '')
-    assert.match(screen.text.stderr, /a cluster is not read yet/)
+    assert.match(screen.text.stderr, /a cluster is not fully read yet/)
   })
 
   test('follows a cluster', async (t) => {
@@ -208,19 +208,22 @@ describe('a server with features', () => {
     }
     const broken = first.replace('192.0.2.1', '192.0.2.2').replace('reload 2s', 'reload 1s')
     assert.deepEqual(
-      await reload(broken, /"the changed Corefile is not used","reason":"[^"]*Corefile:3:10: /),
+      await reload(
+        broken,
+        /"cannot reload the Corefile; the previous one stays in use","reason":"[^"]*Corefile:3:10: /,
+      ),
       ['a. 3600 IN A 192.0.2.1'],
     )
     assert.deepEqual(
-      await reload(first.replace('192.0.2.1', '192.0.2.3'), /"the changed Corefile is in use"/),
+      await reload(first.replace('192.0.2.1', '192.0.2.3'), /"reloaded the changed Corefile"/),
       ['a. 3600 IN A 192.0.2.3'],
     )
-    // Nothing is told of a file that says what it said before.
+    // An unchanged file logs nothing.
     vi.advanceTimersByTime(2000)
     await answersOf(`tcp://127.0.0.1:${port}`, 'a')
-    const twice = /not used.*not used/s
+    const twice = /cannot reload.*cannot reload/s
     assert.deepEqual(await reload('. {', twice), ['a. 3600 IN A 192.0.2.3'])
-    assert.equal(screen.text.stderr.match(/in use/g)?.length, 1)
+    assert.equal(screen.text.stderr.match(/reloaded the/g)?.length, 1)
   })
 })
 
@@ -279,8 +282,8 @@ describe('the command serve', () => {
       name: 'a cluster that is pushed elsewhere',
       corefile: '. {\n  kubernetes cluster.local {\n    cluster prod\n  }\n}\n',
       line:
-        'FOLDER/Corefile:2:3: "cluster" names a cluster that is pushed to a gateway; ' +
-        'here one is watched',
+        'FOLDER/Corefile:2:3: "cluster" names a cluster that an exporter pushes to a gateway; ' +
+        'this server watches one',
     },
     {
       name: 'objects that are not there',

@@ -101,7 +101,7 @@ describe('serve', () => {
       assert.equal(await ready, `ready: DNS on port ${dnsPort}\n`)
       assert.equal(readFileSync(pidfile, 'utf8'), `${pid}\n`)
       writeFileSync(conf, hostsCorefile('192.0.2.2'))
-      const reloaded = logs(/the changed Corefile is in use/)
+      const reloaded = logs(/reloaded the changed Corefile/)
       process.kill(pid, signal)
       await reloaded
       const server = `udp://127.0.0.1:${dnsPort}`

@@ -260,8 +260,8 @@ describe('clusters that are watched', () => {
     assert.throws(() => new Sources().open(directiveOf('cluster prod')), {
       name: 'ConfigError',
       message:
-        'Corefile:2:3: "cluster" names a cluster that is pushed to a gateway; ' +
-        'here one is watched',
+        'Corefile:2:3: "cluster" names a cluster that an exporter pushes to a gateway; ' +
+        'this server watches one',
     })
   })
 

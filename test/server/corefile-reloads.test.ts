@@ -33,7 +33,7 @@ class Reloading {
     this.reloads = new CorefileReloads({
       path: this.path,
       current: () => ({ text: this.current.text, features }),
-      take: async (corefile) => {
+      apply: async (corefile) => {
         if (this.refusal !== undefined) throw this.refusal
         this.taken.push(corefile.text)
         this.current = corefile
@@ -71,7 +71,10 @@ describe('CorefileReloads', () => {
     writeFileSync(reloading.path, '. {\n  whoamy\n}\n')
     reloading.refusal = new Error('no such plugin')
     await reloading.pass(INTERVAL_MS)
-    assert.equal(reloading.logged[0]?.message, 'the changed Corefile is not used')
+    assert.equal(
+      reloading.logged[0]?.message,
+      'cannot reload the Corefile; the previous one stays in use',
+    )
     assert.match(reloading.metrics.format(), /^coredns_reload_failed_total 1$/m)
     assert.equal(reloading.current.text, FIRST)
     reloading.refusal = undefined
@@ -84,7 +87,7 @@ describe('CorefileReloads', () => {
     const reloading = new Reloading(t, [])
     await reloading.reloads.reloadNow()
     assert.deepEqual(reloading.taken, [FIRST])
-    assert.equal(reloading.logged[0]?.message, 'the same Corefile is in use')
+    assert.equal(reloading.logged[0]?.message, 'reloaded the unchanged Corefile')
     writeFileSync(reloading.path, SECOND)
     await Promise.all([reloading.reloads.reloadNow(), reloading.reloads.reloadNow()])
     assert.deepEqual(reloading.taken, [FIRST, SECOND])

@@ -58,7 +58,7 @@ describe('listenDoh', () => {
         name: 'CommandError',
         message:
           `--doh.listen ${address} would send responses unencrypted; use a loopback address, ` +
-          'put a TLS proxy before it, or pass --insecure',
+          'put a TLS proxy in front of it, or pass --insecure',
       })
     })
   }

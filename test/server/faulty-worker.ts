@@ -17,15 +17,16 @@ let [what = '', mark = ''] = ['', '']
 parentPort?.on('message', (message) => {
   if (!isToWorker(message)) return
   if (message.kind === 'stop' && what !== 'stays') process.exit(0)
-  if (message.kind === 'ask' && what === 'dies-later' && !existsSync(mark)) {
+  if (message.kind === 'query' && what === 'dies-later' && !existsSync(mark)) {
     writeFileSync(mark, '')
     throw new Error('dies later')
   }
-  if (message.kind === 'ask' && what !== 'silent') say({ kind: 'told', id: message.id, lines: [] })
+  if (message.kind === 'query' && what !== 'silent')
+    say({ kind: 'reply', id: message.id, lines: [] })
   if (message.kind !== 'serve') return
   ;[what = '', mark = ''] = message.options.files.split(' ')
   if (what === 'dies') process.exit(7)
   if (what === 'aborts') say({ kind: 'abort', message: 'a plugin says so' })
-  if (what === 'refuses') say({ kind: 'refuses', message: 'cannot' })
-  else say({ kind: 'serves', ports: [53] })
+  if (what === 'refuses') say({ kind: 'failed', message: 'cannot' })
+  else say({ kind: 'serving', ports: [53] })
 })

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 import { describe, type TestContext, test } from 'vitest'
+import { FairQueue } from '../../src/server/fair-queue.ts'
 import { type Expected, HttpGate } from '../../src/server/http-gate.ts'
-import { NetworkTurns } from '../../src/server/network-turns.ts'
 import { within } from './clients.ts'
 
 type Gated = { readonly client: Socket; readonly source: Socket; readonly gate: HttpGate }
@@ -16,13 +16,13 @@ async function gated(t: TestContext, expected: () => Expected): Promise<Gated> {
   client.on('error', () => undefined)
   const [source]: Socket[] = await once(server, 'connection')
   if (source === undefined) throw new TypeError('no socket')
-  const turns = new NetworkTurns()
+  const queue = new FairQueue()
   t.onTestFinished(() => {
     client.destroy()
     source.destroy()
     server.close()
   })
-  return { client, source, gate: new HttpGate(source, { turns, expected }) }
+  return { client, source, gate: new HttpGate(source, { queue, expected }) }
 }
 
 describe('HttpGate', () => {

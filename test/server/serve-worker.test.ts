@@ -19,7 +19,7 @@ type Started = {
 async function start(t: TestContext): Promise<Started> {
   const said: FromWorker[] = []
   const worker = new ServeWorker((message) => said.push(message))
-  t.onTestFinished(() => worker.hear({ kind: 'stop' }))
+  t.onTestFinished(() => worker.handle({ kind: 'stop' }))
   const port = await freePort()
   const serving = (text: string): ToWorker => {
     const folder = temporaryFolder(t, { Corefile: text })
@@ -40,24 +40,24 @@ const block = (...lines: readonly string[]): string =>
 describe('a worker', () => {
   test('serves the Corefile that it is given, and then another', async (t) => {
     const { worker, said, port, serving } = await start(t)
-    await worker.hear({ kind: 'ask', id: 1, what: 'not-ready' })
-    await worker.hear({ kind: 'ask', id: 2, what: 'metrics' })
+    await worker.handle({ kind: 'query', id: 1, what: 'not-ready' })
+    await worker.handle({ kind: 'query', id: 2, what: 'metrics' })
     assert.deepEqual(said.splice(0), [
-      { kind: 'told', id: 1, lines: ['starting'] },
-      { kind: 'told', id: 2, lines: [] },
+      { kind: 'reply', id: 1, lines: ['starting'] },
+      { kind: 'reply', id: 2, lines: [] },
     ])
-    await worker.hear(serving(block('whoami', 'prometheus 127.0.0.1:1', 'ready 127.0.0.1:2')))
-    assert.deepEqual(said.splice(0), [{ kind: 'serves', ports: [port] }])
+    await worker.handle(serving(block('whoami', 'prometheus 127.0.0.1:1', 'ready 127.0.0.1:2')))
+    assert.deepEqual(said.splice(0), [{ kind: 'serving', ports: [port] }])
     await askUdp('127.0.0.1', port, queryWith(1))
-    await worker.hear({ kind: 'ask', id: 3, what: 'metrics' })
+    await worker.handle({ kind: 'query', id: 3, what: 'metrics' })
     const [told] = said.splice(0)
-    assert.ok(told?.kind === 'told')
+    assert.ok(told?.kind === 'reply')
     assert.match(told.lines[0] ?? '', /^coredns_dns_requests_total\{/m)
-    await worker.hear({ kind: 'ask', id: 4, what: 'not-ready' })
-    assert.deepEqual(said.splice(0), [{ kind: 'told', id: 4, lines: [] }])
-    await worker.hear(serving(block('hosts {\n 192.0.2.1 a.example.org\n }', 'reload 2s')))
-    assert.deepEqual(said.splice(0), [{ kind: 'serves', ports: [port] }])
-    await worker.hear({ kind: 'stop' })
+    await worker.handle({ kind: 'query', id: 4, what: 'not-ready' })
+    assert.deepEqual(said.splice(0), [{ kind: 'reply', id: 4, lines: [] }])
+    await worker.handle(serving(block('hosts {\n 192.0.2.1 a.example.org\n }', 'reload 2s')))
+    assert.deepEqual(said.splice(0), [{ kind: 'serving', ports: [port] }])
+    await worker.handle({ kind: 'stop' })
     await assert.rejects(isServed(port), { code: 'ECONNREFUSED' })
   })
 
@@ -65,16 +65,16 @@ describe('a worker', () => {
     const { worker, said, port, serving } = await start(t)
     const wrong = serving(block('kubernetes cluster.local {\n cluster prod\n }', 'hosts none'))
     const messages = [serving(block('whoami')), serving(block('bind 203.0.113.77', 'nosuch'))]
-    await Promise.all([...messages, wrong].map((message) => worker.hear(message)))
+    await Promise.all([...messages, wrong].map((message) => worker.handle(message)))
     const kinds = said.map((message) => message.kind)
-    assert.deepEqual(kinds, ['serves', 'refuses', 'serves'])
+    assert.deepEqual(kinds, ['serving', 'failed', 'serving'])
     assert.equal(await isServed(port), true)
   })
 
   test('answers from snapshots that it is given', async (t) => {
     const { worker, said, serving } = await start(t)
-    await worker.hear(serving(block('kubernetes cluster.local', 'ready 127.0.0.1:2')))
-    await worker.hear({ kind: 'ask', id: 1, what: 'not-ready' })
-    assert.deepEqual(said.at(-1), { kind: 'told', id: 1, lines: ['kubernetes'] })
+    await worker.handle(serving(block('kubernetes cluster.local', 'ready 127.0.0.1:2')))
+    await worker.handle({ kind: 'query', id: 1, what: 'not-ready' })
+    assert.deepEqual(said.at(-1), { kind: 'reply', id: 1, lines: ['kubernetes'] })
   })
 })

@@ -43,8 +43,8 @@ describe('a server that is one of several', () => {
       shopFolder(t, { Corefile: '. {\n  bind nosuch0\n  whoami\n}\n' }),
       'Corefile',
     )
-    await assert.rejects(server.take(loadCorefile(wrong)), /"nosuch0" is neither an address/)
+    await assert.rejects(server.apply(loadCorefile(wrong)), /"nosuch0" is neither an address/)
     assert.deepEqual(server.ports, [options.dnsPort])
-    await server.take(corefile)
+    await server.apply(corefile)
   })
 })

@@ -70,12 +70,12 @@ describe('SharedClusters', () => {
     assert.equal(await clusters.ready(), true)
     const source = clusters.open(DIRECTIVE)
     assert.deepEqual([source.current(), source.freshness()], [undefined, 'partial'])
-    clusters.take(KEY, { freshness: 'partial' })
+    clusters.update(KEY, { freshness: 'partial' })
     assert.equal(source.current(), undefined)
     const [a, b, c] = [shardOf('a'), shardOf('b'), shardOf('c')]
     const take = (snapshot: Snapshot, freshness: SharedSnapshot['freshness'] = 'fresh'): void => {
       // As it goes from thread to thread.
-      clusters.take(KEY, structuredClone(sharer.share(sourceOf(snapshot, freshness))))
+      clusters.update(KEY, structuredClone(sharer.share(sourceOf(snapshot, freshness))))
     }
     take(snapshotOf(1, a, b))
     const first = source.current()
@@ -93,13 +93,13 @@ describe('SharedClusters', () => {
 
   test('answer from the bytes that they share', () => {
     const [sharer, clusters] = [new SnapshotSharer(), new SharedClusters()]
-    clusters.take(KEY, structuredClone(sharer.share(sourceOf(snapshotOf(1, shardOf('web'))))))
+    clusters.update(KEY, structuredClone(sharer.share(sourceOf(snapshotOf(1, shardOf('web'))))))
     assert.deepEqual(namesIn(clusters.open(DIRECTIVE).current(), ['web', 'db']), ['web'])
   })
 
   test('are forgotten when no directive needs them', () => {
     const [sharer, clusters] = [new SnapshotSharer(), new SharedClusters()]
-    clusters.take(KEY, sharer.share(sourceOf(snapshotOf(1, shardOf('web')))))
+    clusters.update(KEY, sharer.share(sourceOf(snapshotOf(1, shardOf('web')))))
     clusters.keep([{ directive: DIRECTIVE, tree: CLUSTER_TREE }])
     assert.ok(clusters.open(DIRECTIVE).current())
     clusters.keep([])

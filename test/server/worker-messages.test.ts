@@ -2,10 +2,10 @@ import assert from 'node:assert/strict'
 import { test } from 'vitest'
 import { isFromWorker, isToWorker } from '../../src/server/worker-messages.ts'
 
-const TO = [{ kind: 'stop' }, { kind: 'ask', id: 1, what: 'metrics' }, { kind: 'snapshot' }]
+const TO = [{ kind: 'stop' }, { kind: 'query', id: 1, what: 'metrics' }, { kind: 'snapshot' }]
 const FROM = [
-  { kind: 'serves', ports: [53] },
-  { kind: 'told', id: 1, lines: [] },
+  { kind: 'serving', ports: [53] },
+  { kind: 'reply', id: 1, lines: [] },
 ]
 const NEITHER = [undefined, null, 'stop', 7, {}, { kind: 'other' }, { kind: ['stop'] }]
 

@@ -118,10 +118,10 @@ describe('workers', () => {
     })
     const write = (text: string): void => writeFileSync(join(folder, 'Corefile'), text)
     write(corefile('192.0.2.2').replace('hosts', 'nosuch'))
-    await screen.shows('stderr', /the changed Corefile is not used/)
+    await screen.shows('stderr', /cannot reload the Corefile/)
     assert.deepEqual(await addressesOf(port, 'a'), ['a. 3600 IN A 192.0.2.1'])
     write(corefile('192.0.2.3'))
-    await screen.shows('stderr', /the changed Corefile is in use/)
+    await screen.shows('stderr', /reloaded the changed Corefile/)
     for (let i = 0; i < 12; i++) {
       assert.deepEqual(await addressesOf(port, 'a'), ['a. 3600 IN A 192.0.2.3'])
     }
@@ -149,7 +149,7 @@ describe('workers', () => {
       entry: FAULTY,
     })
     await get('/ready')
-    await screen.shows('stderr', /worker \d ended and is replaced","reason":"dies later"/)
+    await screen.shows('stderr', /worker \d exited; starting another","reason":"dies later"/)
     while ((await get('/ready')) !== '200 OK')
       await new Promise((resolve) => setTimeout(resolve, 50))
   })
@@ -175,8 +175,8 @@ describe('workers', () => {
     )
     const { stderr } = screen.text
     assert.equal(stderr.match(/resyncperiod/g)?.length, 1)
-    assert.match(stderr, /zones of clusters are not transferred/)
-    assert.match(stderr, /nothing is known of the Pods that ask/)
+    assert.match(stderr, /\\"transfer\\" does not serve cluster zones/)
+    assert.match(stderr, /\\"metadata\\" has no values for Pods with several workers/)
   })
 })
 
@@ -192,7 +192,7 @@ describe('workers cannot be started', () => {
       corefile: '. {\n  nosuch\n}\n',
       message: /^FOLDER\/Corefile:2:3: there is no plugin "nosuch"/,
     },
-    { name: 'when one ends', options: { files: 'dies' }, message: /^a worker ended: status 7$/ },
+    { name: 'when one ends', options: { files: 'dies' }, message: /^a worker exited: status 7$/ },
     { name: 'when one cannot serve', options: { files: 'refuses' }, message: /^cannot$/ },
   ]
   for (const { name, options, corefile = block('whoami'), message } of cases) {

@@ -27,30 +27,30 @@ function start(t: TestContext, word: string): Started {
 describe('a thread', () => {
   test('serves, tells, and ends when it is told to', async (t) => {
     const { thread, options } = start(t, 'works')
-    assert.deepEqual(await thread.serve(options, COREFILE), { kind: 'serves', ports: [53] })
+    assert.deepEqual(await thread.serve(options, COREFILE), { kind: 'serving', ports: [53] })
     assert.deepEqual(await thread.notReady(), [])
     assert.equal(await thread.metrics(), '')
     await thread.stop()
-    assert.equal(await thread.ended, 'status 0')
+    assert.equal(await thread.exited, 'status 0')
   })
 
   test('may refuse to serve', async (t) => {
     const { thread, options } = start(t, 'refuses')
     const served = await thread.serve(options, COREFILE)
-    assert.deepEqual(served, { kind: 'refuses', message: 'cannot' })
+    assert.deepEqual(served, { kind: 'failed', message: 'cannot' })
   })
 
   test('that ends before it serves has refused', async (t) => {
     const { thread, options } = start(t, 'dies')
     const served = await thread.serve(options, COREFILE)
-    assert.deepEqual(served, { kind: 'refuses', message: 'a worker ended: status 7' })
+    assert.deepEqual(served, { kind: 'failed', message: 'a worker exited: status 7' })
   })
 
   test('says why it ended', async (t) => {
     const { thread, options } = start(t, `dies-later ${join(temporaryFolder(t), 'mark')}`)
     await thread.serve(options, COREFILE)
     void thread.metrics()
-    assert.equal(await thread.ended, 'dies later')
+    assert.equal(await thread.exited, 'dies later')
   })
 
   test('that tells nothing is not ready, and has the metrics that it told last', async (t) => {
@@ -73,6 +73,6 @@ describe('a thread', () => {
     const { thread, options } = start(t, 'stays')
     await thread.serve(options, COREFILE)
     await thread.stop()
-    assert.equal(await thread.ended, 'status 1')
+    assert.equal(await thread.exited, 'status 1')
   })
 })

@@ -1,24 +1,24 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'vitest'
-import { NetworkTurns } from '../../src/server/network-turns.ts'
+import { FairQueue } from '../../src/server/fair-queue.ts'
 
 const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
 
 /** Turns whose pieces of work take 1 ms each, and what they did. */
-function fixture(): { turns: NetworkTurns; done: string[]; take: (network: string) => void } {
+function fixture(): { queue: FairQueue; done: string[]; take: (network: string) => void } {
   let nowMs = 0
-  const turns = new NetworkTurns(() => nowMs)
+  const queue = new FairQueue(() => nowMs)
   const done: string[] = []
   const take = (network: string): void => {
-    turns.take(network, () => {
+    queue.run(network, () => {
       done.push(network)
       nowMs++
     })
   }
-  return { turns, done, take }
+  return { queue, done, take }
 }
 
-describe('NetworkTurns', () => {
+describe('FairQueue', () => {
   test('runs work at once while the turn has time', async () => {
     const { done, take } = fixture()
     take('a')
@@ -46,17 +46,17 @@ describe('NetworkTurns', () => {
 
   test('goes on after work that takes more than a turn, and after a pause', async () => {
     let nowMs = 0
-    const turns = new NetworkTurns(() => nowMs)
+    const queue = new FairQueue(() => nowMs)
     let count = 0
     const slow = (): void => {
       count++
       nowMs += 100
     }
-    for (let i = 0; i < 3; i++) turns.take('a', slow)
+    for (let i = 0; i < 3; i++) queue.run('a', slow)
     assert.equal(count, 1)
     for (let i = 0; i < 3; i++) await nextTurn()
     assert.equal(count, 3)
-    turns.take('a', slow)
+    queue.run('a', slow)
     assert.equal(count, 4)
   })
 })

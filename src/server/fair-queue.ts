@@ -1,0 +1,75 @@
+/**
+ * Shares the event loop fairly between clients: a client that sends many requests at once delays
+ * its own, not those of others.
+ * @module
+ */
+
+/** Milliseconds of work per iteration of the event loop; a single task may exceed it. */
+const SLICE_MS = 2
+
+/** Runs tasks round-robin: one per client network. */
+export class FairQueue {
+  /** The first and last task of each network. */
+  private readonly waiting = new Map<string, { first: Task; last: Task }>()
+  private readonly now: () => number
+  private isScheduled = false
+  private spentMs = 0
+
+  /** @param now milliseconds of a monotonic clock */
+  constructor(now: () => number = () => performance.now()) {
+    this.now = now
+  }
+
+  /** Runs a task at once while this iteration has time left, otherwise in its network's turn. */
+  run(network: string, work: () => void): void {
+    if (this.spentMs < SLICE_MS && this.waiting.size === 0) {
+      this.schedule()
+      this.spend(work)
+      return
+    }
+    const task: Task = { work, next: undefined }
+    const queue = this.waiting.get(network)
+    if (queue === undefined) this.waiting.set(network, { first: task, last: task })
+    else {
+      queue.last.next = task
+      queue.last = task
+    }
+  }
+
+  private schedule(): void {
+    if (this.isScheduled) return
+    this.isScheduled = true
+    setImmediate(() => {
+      this.isScheduled = false
+      this.runSlice()
+    })
+  }
+
+  /** Runs at least one task. After its task, a network goes to the end of the queue. */
+  private runSlice(): void {
+    this.spentMs = 0
+    for (const [network, queue] of this.waiting) {
+      this.waiting.delete(network)
+      const { work, next } = queue.first
+      // Unlinked, so that a finished task does not keep the later ones reachable.
+      queue.first.next = undefined
+      if (next !== undefined) {
+        queue.first = next
+        this.waiting.set(network, queue)
+      }
+      this.spend(work)
+      if (this.spentMs >= SLICE_MS) break
+    }
+    if (this.waiting.size > 0) this.schedule()
+    else this.spentMs = 0
+  }
+
+  private spend(work: () => void): void {
+    const startMs = this.now()
+    work()
+    this.spentMs += this.now() - startMs
+  }
+}
+
+/** A task, and the next one of the same network. */
+type Task = { readonly work: () => void; next: Task | undefined }
