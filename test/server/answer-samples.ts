@@ -1,5 +1,5 @@
 /**
- * Messages that answer a query, and some that do not, for the tests of who asks upstreams.
+ * Valid and invalid responses to a query, for tests of clients of upstreams.
  * @module
  */
 import { writeUint16 } from '../../src/bytes/bytes.ts'
@@ -7,21 +7,21 @@ import { echo, queryWith } from './clients.ts'
 
 /** The query. */
 export const QUERY: Uint8Array = queryWith(0x1234)
-/** The right answer. */
+/** The right response. */
 export const RIGHT: Uint8Array = echo(QUERY)
-/** Long enough for any machine: only tests of time-outs wait for it. */
+/** Long enough for any machine; only tests of timeouts wait for it. */
 export const LONG_MS = 10_000
 /** Short enough to wait for. */
 export const SHORT_MS = 30
 
-/** A copy with the byte at `offset` changed. */
+/** Returns a copy with a changed byte at `offset`. */
 export function changed(message: Uint8Array, offset: number, value: number): Uint8Array {
   const copy = message.slice()
   copy[offset] = value
   return copy
 }
 
-/** The right answer with its name in capitals. */
+/** The right response with its name in capitals. */
 function shouted(message: Uint8Array): Uint8Array {
   return message.map((value, i) => (i >= 12 && value >= 0x61 && value <= 0x7a ? value - 32 : value))
 }
@@ -32,7 +32,7 @@ function withoutQuestion(message: Uint8Array): Uint8Array {
   return header
 }
 
-/** What is no answer to it. */
+/** Invalid responses. */
 export const STRAYS: readonly { readonly name: string; readonly message: Uint8Array }[] = [
   { name: 'another ID', message: changed(RIGHT, 1, 0x35) },
   { name: 'a query', message: QUERY },
@@ -43,7 +43,7 @@ export const STRAYS: readonly { readonly name: string; readonly message: Uint8Ar
   { name: 'a response without a question', message: withoutQuestion(RIGHT) },
   { name: 'less than a header', message: withoutQuestion(RIGHT).subarray(0, 11) },
 ]
-/** What is one. */
+/** Valid responses. */
 export const ACCEPTED: readonly { readonly name: string; readonly message: Uint8Array }[] = [
   { name: 'a response to the question', message: RIGHT },
   { name: 'a response in other letters', message: shouted(RIGHT) },

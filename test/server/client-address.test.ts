@@ -33,7 +33,7 @@ for (const { name, words, text } of CASES) {
   })
 }
 
-test('keeps many addresses apart, whatever it remembers of them', () => {
+test('never confuses addresses that share a cache slot', () => {
   const addresses = new ClientAddresses()
   for (let round = 0; round < 2; round++) {
     for (let i = 0; i < 5000; i++) {

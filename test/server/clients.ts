@@ -1,5 +1,5 @@
 /**
- * Clients of DNS servers on loopback, and small servers that say what a test wants them to.
+ * DNS clients on loopback, and small scripted servers.
  * @module
  */
 import { createSocket } from 'node:dgram'
@@ -14,12 +14,12 @@ import { TYPE } from '../../src/dns/rr-type.ts'
 import { writeQuery } from '../../src/dns/write-query.ts'
 import { localAddresses } from '../../src/node/local-addresses.ts'
 
-/** Only failures take so long: a loaded machine may need most of it to start some processes. */
+/** Only failures take this long; a loaded machine may need most of it to start processes. */
 const PATIENCE_MS = 60_000
-/** Those of the real clock, which tests may put another in place of. */
+/** Timers of the real clock: tests may replace the global ones. */
 const { setTimeout: startTimer, clearTimeout: stopTimer } = globalThis
 
-/** Loopback addresses that this machine has: some have no IPv6. */
+/** Loopback addresses of this machine; some machines have no IPv6. */
 export const LOOPBACKS: readonly string[] = ['127.0.0.1', '::1'].filter((address) =>
   localAddresses().includes(address),
 )
@@ -29,14 +29,14 @@ export function queryWith(id: number, name = 'a.example.org'): Uint8Array {
   return writeQuery({ name: nameOf(name), type: TYPE.A, id })
 }
 
-/** The query as its own answer: a response without records. */
+/** Turns a query into a response without records. */
 export function echo(query: Uint8Array): Uint8Array {
   const reply = query.slice()
   writeUint16(reply, 2, FLAG.QR)
   return reply
 }
 
-/** Puts a message's length in front of it. */
+/** Prefixes a message with its length. */
 export function frame(message: Uint8Array): Uint8Array {
   const framed = new Uint8Array(2 + message.length)
   writeUint16(framed, 0, message.length)
@@ -44,7 +44,7 @@ export function frame(message: Uint8Array): Uint8Array {
   return framed
 }
 
-/** Framed queries behind one another, with IDs from `first` on. */
+/** Returns framed queries in a row, with IDs from `first` on. */
 export function queries(count: number, first = 0): Uint8Array {
   const framed = Array.from({ length: count }, (_, i) => frame(queryWith(first + i)))
   return new Uint8Array(Buffer.concat(framed))
@@ -55,7 +55,7 @@ export function ids(messages: readonly Uint8Array[]): number[] {
   return messages.map((message) => readUint16(message, 0))
 }
 
-/** Rejects when a promise takes so long that something must be wrong. */
+/** Rejects when a promise takes too long. */
 export function within<T>(promise: Promise<T>, what: string): Promise<T> {
   return new Promise((resolve, reject) => {
     const timer = startTimer(() => {
@@ -67,7 +67,7 @@ export function within<T>(promise: Promise<T>, what: string): Promise<T> {
   })
 }
 
-/** Waits until the connections that were closed are gone from the process, with their timers. */
+/** Waits until closed connections and their timers are gone from the process. */
 export async function connectionsGone(): Promise<void> {
   for (let i = 0; i < 1000; i++) {
     if (!process.getActiveResourcesInfo().includes('TCPSocketWrap')) return
@@ -75,10 +75,10 @@ export async function connectionsGone(): Promise<void> {
   }
 }
 
-/** A UDP answer and where it came from. */
+/** A UDP response and its source. */
 export type UdpAnswer = { readonly message: Uint8Array; readonly address: string }
 
-/** Sends datagrams from one socket, and resolves with what comes back for the last of them. */
+/** Sends datagrams from one socket; resolves with the response to the last one. */
 export async function askUdp(
   address: string,
   port: number,
@@ -105,7 +105,7 @@ export async function askUdp(
 export class TcpClient {
   readonly socket: Socket
   readonly received: Uint8Array[] = []
-  /** Resolves when the connection is gone, however that comes. */
+  /** Resolves when the connection is closed for any reason. */
   readonly closed: Promise<void>
   isClosed = false
   private readonly wanted: { readonly count: number; readonly resolve: () => void }[] = []
@@ -127,7 +127,7 @@ export class TcpClient {
     socket.on('end', () => socket.end())
   }
 
-  /** Connects, from an address if one is given; resolves when the connection stands. */
+  /** Connects, from the given address if any. */
   static async open(port: number, address = '127.0.0.1', from?: string): Promise<TcpClient> {
     const local = from === undefined ? {} : { localAddress: from }
     const socket = connect({ host: address, port, allowHalfOpen: true, noDelay: true, ...local })
@@ -136,7 +136,7 @@ export class TcpClient {
     return client
   }
 
-  /** Sends bytes as they are, and resolves when the system has taken them. */
+  /** Sends raw bytes; resolves when the kernel has accepted them. */
   send(bytes: Uint8Array): Promise<void> {
     return new Promise((resolve, reject) => {
       this.socket.write(bytes, (error) => {
@@ -146,7 +146,7 @@ export class TcpClient {
     })
   }
 
-  /** Resolves with the first `count` messages when they are there; rejects when none can come. */
+  /** Resolves with the first `count` messages; rejects when the connection closes before. */
   async messages(count: number): Promise<Uint8Array[]> {
     const there = new Promise<void>((resolve) => {
       this.wanted.push({ count, resolve })
@@ -157,7 +157,7 @@ export class TcpClient {
     throw new Error(`The connection closed after ${this.received.length} of ${count} messages`)
   }
 
-  /** Breaks the connection off. */
+  /** Resets the connection. */
   destroy(): void {
     this.socket.destroy()
   }
@@ -167,7 +167,7 @@ export class TcpClient {
   }
 }
 
-/** Asks on a connection of its own; false when that is closed at once. */
+/** Sends a query on a new connection; false when the server closes it at once. */
 export async function isServed(port: number, address?: string): Promise<boolean> {
   const client = await TcpClient.open(port, address)
   client.socket.write(frame(queryWith(1)))
@@ -180,13 +180,13 @@ export async function isServed(port: number, address?: string): Promise<boolean>
   }
 }
 
-/** As `isServed`, again and again until the server has noticed who is gone. */
+/** Repeats `isServed` until the server has noticed closed connections. */
 export async function isServedSoon(port: number): Promise<boolean> {
   for (let i = 0; i < 100; i++) if (await isServed(port)) return true
   return false
 }
 
-/** Lets a server do all it has at hand: it answers somebody else several times over. */
+/** Lets a server finish its pending work: another client gets several responses. */
 export async function settle(port: number): Promise<void> {
   const client = await TcpClient.open(port)
   for (let i = 1; i <= 20; i++) {
@@ -196,10 +196,10 @@ export async function settle(port: number): Promise<void> {
   client.destroy()
 }
 
-/** A server that runs until its test ends, or is closed before. */
+/** A server that runs until its test ends or closes it. */
 export type FakeServer = { readonly port: number; readonly close: () => Promise<void> }
 
-/** A UDP server that sends what `reply` makes of each query, one datagram each. */
+/** Starts a UDP server that sends the datagrams that `reply` returns. */
 export async function fakeUdp(
   t: TestContext,
   reply: (query: Uint8Array, clientPort: number) => readonly Uint8Array[],
@@ -224,7 +224,7 @@ export async function fakeUdp(
   return { port: socket.address().port, close }
 }
 
-/** A TCP server that does what `answer` says with each query and its connection. */
+/** Starts a TCP server that calls `answer` with each query and its connection. */
 export async function fakeTcp(
   t: TestContext,
   answer: (query: Uint8Array, socket: Socket) => void,
@@ -249,7 +249,7 @@ export async function fakeTcp(
   return { port: portOf(server.address()), close }
 }
 
-/** A TCP port of loopback that was free a moment ago. */
+/** Returns a TCP port of loopback that was free a moment ago. */
 export async function freePort(): Promise<number> {
   const server = createServer()
   server.listen(0, '127.0.0.1')
@@ -259,7 +259,7 @@ export async function freePort(): Promise<number> {
   return port
 }
 
-/** The port of a server that listens. */
+/** Returns the port of a listening server. */
 export function portOf(bound: AddressInfo | string | null): number {
   if (bound === null || typeof bound === 'string') throw new TypeError('The server has no port')
   return bound.port

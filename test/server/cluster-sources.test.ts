@@ -29,7 +29,7 @@ import { within } from './clients.ts'
 const NOW_MS = Date.UTC(2026, 0, 1)
 const RESOURCES = ['namespaces', 'services', 'endpointslices']
 
-/** Reads the `kubernetes` directives of a block, wherever they stand in it. */
+/** Returns the `kubernetes` directives of a block. */
 function directivesOf(...lines: readonly string[]): KubernetesOptions[] {
   const blocks = parseBlocks(block(...lines))
   return blocks.flatMap((found) =>
@@ -39,14 +39,14 @@ function directivesOf(...lines: readonly string[]): KubernetesOptions[] {
   )
 }
 
-/** The only directive of a block. */
+/** Returns the only directive of a block. */
 function directiveOf(...options: readonly string[]): KubernetesOptions {
   const [first] = directivesOf(directive('kubernetes cluster.local', ...options))
   if (first === undefined) throw new TypeError('The block has no directive')
   return first
 }
 
-/** Sources over API servers that are scripted, in order of their opening. */
+/** Cluster sources over scripted API servers, in the order in which they are opened. */
 class Sources extends ClusterSources {
   readonly apis: ScriptedApi[]
   readonly connections: ApiConnection[]
@@ -88,8 +88,8 @@ class Sources extends ClusterSources {
   }
 }
 
-describe('clusters that are watched', () => {
-  test('need the API’s client, which is loaded once, and only for them', async () => {
+describe('watched clusters', () => {
+  test('load the API client, once and only when needed', async () => {
     const sources = new Sources()
     await sources.prepare(parseBlocks(block('whoami')))
     assert.equal(sources.loads.count, 0)
@@ -99,7 +99,7 @@ describe('clusters that are watched', () => {
     assert.equal(sources.loads.count, 1)
   })
 
-  test('answer when they have been listed, and say when they are old', async (t) => {
+  test('are ready after the first list, and stale after a minute without contact', async (t) => {
     const sources = new Sources()
     t.onTestFinished(() => sources.keep([]))
     await sources.prepare(parseBlocks(block('kubernetes cluster.local')))
@@ -121,7 +121,7 @@ describe('clusters that are watched', () => {
     assert.equal(source.freshness(), 'stale')
   })
 
-  test('are opened once for all directives that say the same', async (t) => {
+  test('are shared by directives with the same options', async (t) => {
     const sources = new Sources()
     t.onTestFinished(() => sources.keep([]))
     await sources.prepare(parseBlocks(block('kubernetes cluster.local')))
@@ -141,7 +141,7 @@ describe('clusters that are watched', () => {
     ])
   })
 
-  test('share one watch of their API server, whatever names they make of it', async (t) => {
+  test('share one watch per API server, whatever their naming options', async (t) => {
     const sources = new Sources()
     t.onTestFinished(() => sources.keep([]))
     await sources.prepare(parseBlocks(block('kubernetes cluster.local')))
@@ -167,7 +167,7 @@ describe('clusters that are watched', () => {
     assert.equal(api.watching('services').signal.aborted, false)
   })
 
-  test('give host names of the objects that say them, and are read for nothing else', async (t) => {
+  test('publish the hostnames of a k8s_gateway tree, and watch only the kinds it needs', async (t) => {
     const sources = new Sources()
     t.onTestFinished(() => sources.keep([]))
     const blocks = parseBlocks(block('k8s_gateway a.test'))
@@ -198,7 +198,7 @@ describe('clusters that are watched', () => {
     assert.deepEqual(namesIn(source.current(), names), ['new.a.test'])
   })
 
-  test('have a watch of their own where they hold it to other limits', async (t) => {
+  test('have separate watches for different API limits', async (t) => {
     const sources = new Sources()
     t.onTestFinished(() => sources.keep([]))
     await sources.prepare(parseBlocks(block('kubernetes cluster.local')))
@@ -210,7 +210,7 @@ describe('clusters that are watched', () => {
     assert.deepEqual(held?.calls, ['list namespaces'])
   })
 
-  test('are answered from before they are whole, where that takes too long', async (t) => {
+  test('are served incomplete after the startup timeout', async (t) => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
     const sources = new Sources()
     t.onTestFinished(() => sources.keep([]))
@@ -225,7 +225,7 @@ describe('clusters that are watched', () => {
     assert.equal(source.freshness(), 'partial')
   })
 
-  test('end when no directive needs them any more', async (t) => {
+  test('stop when no directive needs them any more', async (t) => {
     const sources = new Sources()
     t.onTestFinished(() => sources.keep([]))
     await sources.prepare(parseBlocks(block('kubernetes cluster.local')))
@@ -243,7 +243,7 @@ describe('clusters that are watched', () => {
     assert.equal(sources.apis.length, 3)
   })
 
-  test('that cannot be reached by what is given are a problem of their directive', async () => {
+  test('report unusable connection options at their directive', async () => {
     const sources = new Sources({
       loadApi: async () => () => {
         throw new ConnectionError('No cluster is named')
@@ -256,7 +256,7 @@ describe('clusters that are watched', () => {
     })
   })
 
-  test('are none that are pushed', () => {
+  test('refuse the name of a pushed cluster', () => {
     assert.throws(() => new Sources().open(directiveOf('cluster prod')), {
       name: 'ConfigError',
       message:
@@ -271,7 +271,7 @@ describe('clusters that are watched', () => {
 })
 
 describe('clusters from files', () => {
-  test('need no API server, answer at once, and are always fresh', async (t) => {
+  test('need no API server, are ready at once, and always fresh', async (t) => {
     const sources = new Sources({ objectPaths: [join(shopFolder(t), 'shop.yaml')] })
     await sources.prepare(parseBlocks(block('kubernetes cluster.local')))
     assert.equal(sources.loads.count, 0)
@@ -286,7 +286,7 @@ describe('clusters from files', () => {
     assert.equal(await source.load(), snapshot)
   })
 
-  test('are read once, and what is wrong with them is told once', async (t) => {
+  test('are read once, and their warnings are logged once', async (t) => {
     const bad = 'kind: Service\nmetadata: { namespace: shop, name: 7 }\n'
     const folder = shopFolder(t, { 'bad.yaml': bad })
     const sources = new Sources({ objectPaths: [folder] })
@@ -299,7 +299,7 @@ describe('clusters from files', () => {
     )
   })
 
-  test('that are not there are an error', () => {
+  test('report a missing file', () => {
     const sources = new Sources({ objectPaths: ['/none/shop.yaml'] })
     assert.throws(() => sources.open(directiveOf()), {
       name: 'ObjectFileError',

@@ -7,7 +7,7 @@ import {
   ConnectionTable,
 } from '../../src/server/connection-table.ts'
 
-/** A connection that remembers whether it was dropped. */
+/** A connection that records whether it was dropped. */
 class FakeConnection implements Connection {
   idleSinceMs: number
   hasServed: boolean
@@ -39,7 +39,7 @@ const [A, B, C] = ['192.0.2.1', '192.0.2.2', '192.0.2.3']
 const cases: readonly Case[] = [
   { name: 'there is room', held: [[A, 1]], added: B, dropped: 'none' },
   {
-    name: 'a client has its share: its own that was idle longest is dropped',
+    name: 'a client at its limit: drops its own longest-idle connection',
     held: [
       [B, 0],
       [A, 3],
@@ -50,7 +50,7 @@ const cases: readonly Case[] = [
     dropped: 2,
   },
   {
-    name: 'one on which no request was answered is dropped before one that was used',
+    name: 'drops a connection without an answered request before a used one',
     held: [
       [A, 1, true],
       [A, 2, false],
@@ -60,7 +60,7 @@ const cases: readonly Case[] = [
     dropped: 1,
   },
   {
-    name: 'a client has its share, and all of it is at work',
+    name: 'a client at its limit whose connections are all busy',
     held: [
       [A, BUSY],
       [A, BUSY],
@@ -70,7 +70,7 @@ const cases: readonly Case[] = [
     dropped: 'refused',
   },
   {
-    name: 'the table is full: the client with the most connections makes room',
+    name: 'a full table: drops one of the client with the most connections',
     held: [
       [B, 0],
       [C, 1],
@@ -81,7 +81,7 @@ const cases: readonly Case[] = [
     dropped: 2,
   },
   {
-    name: 'the table is full of clients with one connection each',
+    name: 'a table full of clients with one connection each',
     held: [
       [A, 4],
       [B, 3],
@@ -92,7 +92,7 @@ const cases: readonly Case[] = [
     dropped: 2,
   },
   {
-    name: 'a client with many connections takes no place of one with few',
+    name: 'a client with many connections does not displace one with few',
     held: [
       [A, BUSY],
       [A, BUSY],
@@ -103,7 +103,7 @@ const cases: readonly Case[] = [
     dropped: 'refused',
   },
   {
-    name: 'addresses of one IPv6 /64 are one client, however they are written',
+    name: 'addresses of one IPv6 /64 count as one client in any notation',
     held: [
       ['2001:db8:0:0::1', 1],
       ['2001:db8::2', 2],
@@ -137,7 +137,7 @@ describe('ConnectionTable', () => {
     })
   }
 
-  test('counts no connection that has ended, and none twice', () => {
+  test('ignores a connection that has ended or is removed twice', () => {
     const table = new ConnectionTable<FakeConnection>(() => LIMITS)
     for (let i = 0; i < 10; i++) {
       const connection = new FakeConnection(BUSY)
@@ -148,7 +148,7 @@ describe('ConnectionTable', () => {
     assert.deepEqual([...table.all()], [])
   })
 
-  test('bounds connections without an answered request, of a client and in all', () => {
+  test('bounds connections without an answered request, per client and in all', () => {
     const limits = { connectionsMax: 16, connectionsPerClientMax: 8, unservedPerClientMax: 2 }
     const table = new ConnectionTable<FakeConnection>(() => limits)
     const added: FakeConnection[] = []
@@ -166,7 +166,7 @@ describe('ConnectionTable', () => {
     assert.deepEqual(dropped, [3, 4, 6])
   })
 
-  test('reads the state of few connections for each new one, however many there are', () => {
+  test('reads the state of few connections per new one, whatever the size of the table', () => {
     let reads = 0
     let sinceMs = 0
     let dropped = ''
@@ -202,7 +202,7 @@ describe('ConnectionTable', () => {
     assert.equal(reads, 1900 + 2 * 100)
   })
 
-  test('follows limits that change', () => {
+  test('applies changed limits', () => {
     let connectionsMax = 1
     const table = new ConnectionTable<FakeConnection>(() => ({ ...LIMITS, connectionsMax }))
     assert.ok(table.add(A, new FakeConnection(BUSY)))
@@ -220,7 +220,7 @@ const RANDOM_LIMITS = [
 
 type Held = { readonly address: string; readonly connection: FakeConnection }
 
-/** The same rules over a plain list, all of which is looked at each time. */
+/** The same rules as a linear search through a list. */
 class Model {
   held: Held[] = []
   private readonly limits: ConnectionLimits
@@ -273,7 +273,7 @@ class Model {
   }
 }
 
-test('ConnectionTable drops what a search through all connections finds', () => {
+test('ConnectionTable drops the same connection as a search through all of them', () => {
   const step = fc.tuple(
     fc.constantFrom('add', 'add', 'end', 'work', 'idle', 'idle', 'serve', 'touch'),
     fc.nat({ max: 3 }),

@@ -23,7 +23,7 @@ class Reloading {
   readonly path: string
   readonly reloads: CorefileReloads
   current: LoadedCorefile
-  /** Why the next Corefile cannot be served. */
+  /** Thrown when the next Corefile is applied. */
   refusal: Error | undefined
 
   constructor(t: TestContext, features: readonly Feature[] = [RELOAD]) {
@@ -51,7 +51,7 @@ class Reloading {
 }
 
 describe('CorefileReloads', () => {
-  test('has a changed Corefile taken up once, after the interval', async (t) => {
+  test('applies a changed Corefile once, after the interval', async (t) => {
     const reloading = new Reloading(t)
     writeFileSync(reloading.path, SECOND)
     await reloading.pass(INTERVAL_MS - 1)
@@ -66,7 +66,7 @@ describe('CorefileReloads', () => {
     assert.match(text, /^coredns_reload_failed_total 0$/m)
   })
 
-  test('tells of one that is wrong, counts it, and looks again', async (t) => {
+  test('logs and counts a bad Corefile, and keeps checking', async (t) => {
     const reloading = new Reloading(t)
     writeFileSync(reloading.path, '. {\n  whoamy\n}\n')
     reloading.refusal = new Error('no such plugin')
@@ -83,7 +83,7 @@ describe('CorefileReloads', () => {
     assert.deepEqual(reloading.taken, [SECOND])
   })
 
-  test('reloads when it is told to, also where no block has reload and nothing changed', async (t) => {
+  test('reloadNow reloads an unchanged Corefile, even without a reload directive', async (t) => {
     const reloading = new Reloading(t, [])
     await reloading.reloads.reloadNow()
     assert.deepEqual(reloading.taken, [FIRST])
@@ -96,7 +96,7 @@ describe('CorefileReloads', () => {
     assert.equal(reloading.taken.length, 2)
   })
 
-  test('looks no more when it is stopped', async (t) => {
+  test('does not check after stop', async (t) => {
     const reloading = new Reloading(t)
     writeFileSync(reloading.path, SECOND)
     reloading.reloads.stop()
@@ -106,7 +106,7 @@ describe('CorefileReloads', () => {
     assert.deepEqual(reloading.taken, [])
   })
 
-  test('never looks where no block has reload', async (t) => {
+  test('never checks without a reload directive', async (t) => {
     const reloading = new Reloading(t, [{ kind: 'metrics', address: ':1' }])
     writeFileSync(reloading.path, SECOND)
     await reloading.pass(10 * INTERVAL_MS)

@@ -10,7 +10,7 @@ const RUNS_BATCHES = openMmsg() !== undefined
 
 type Counted = { readonly mmsg: Mmsg; readonly received: () => number; readonly sent: () => number }
 
-/** Counts what goes through the calls. @param refuses whether the system refuses to send, by call */
+/** Counts datagrams per call. @param refuses whether the nth call to send fails */
 function counted(refuses: (call: number) => boolean = () => false): Counted {
   const real = openMmsg()
   assert.ok(real)
@@ -37,13 +37,13 @@ function counted(refuses: (call: number) => boolean = () => false): Counted {
 type Burst = {
   readonly answer: Answer
   readonly messages: readonly Uint8Array[]
-  /** Responses to wait for. */
+  /** Number of responses to wait for. */
   readonly expected: number
   readonly mmsg: Mmsg
   readonly address?: string
 }
 
-/** Sends messages at once to a server. Returns the responses, by the identifier of their query. */
+/** Sends a burst of messages to a server. Returns the responses by the ID of their query. */
 async function burst(t: TestContext, run: Burst): Promise<Map<number, Uint8Array>> {
   const { answer, messages, expected, mmsg, address = '127.0.0.1' } = run
   const server = new UdpServer(address, () => answer, { mmsg })
@@ -69,7 +69,7 @@ async function bound(socket: Socket, address: string): Promise<void> {
   socket.setRecvBufferSize(1024 * 1024)
 }
 
-/** Answers as servers do: in the writer, in memory of its own, later, or not at all. */
+/** Answers in each way: in the writer, in memory of its own, later, or not at all. */
 const mixed: Answer = (message, _client, writer) => {
   const id = readUint16(message, 0)
   const response = echo(message)
@@ -81,7 +81,7 @@ const mixed: Answer = (message, _client, writer) => {
 
 describe.skipIf(!RUNS_BATCHES)('a batch of datagrams', () => {
   for (const address of LOOPBACKS) {
-    test(`is answered at ${address}, each response to its query`, async (t) => {
+    test(`is answered at ${address}, each response for its query`, async (t) => {
       const calls = counted()
       const messages = Array.from({ length: 300 }, (_, id) => queryWith(id, `n${id}.example.org`))
       const responses = await burst(t, {
@@ -98,7 +98,7 @@ describe.skipIf(!RUNS_BATCHES)('a batch of datagrams', () => {
     })
   }
 
-  test('cuts a query over 4,096 bytes, and sends a long response by itself', async (t) => {
+  test('cuts a query over 4,096 bytes, and sends a long response separately', async (t) => {
     const sizes: number[] = []
     const answer: Answer = (message, _client, writer) => {
       sizes.push(message.length)
@@ -116,11 +116,11 @@ describe.skipIf(!RUNS_BATCHES)('a batch of datagrams', () => {
     const responses = await burst(t, run)
     assert.equal(responses.get(7)?.length, 9000)
     assert.equal(responses.get(50)?.length, 12)
-    // Node reads the first datagram of each turn of the event loop itself, whole.
+    // Node itself reads the first datagram of each event-loop iteration, uncut.
     assert.ok(sizes.every((size) => size === 12 || size === 4096 || size === 6000))
   })
 
-  test('goes out by the socket where the system refuses the call', async (t) => {
+  test('falls back to the socket when the system call fails', async (t) => {
     const calls = counted((call) => call % 2 === 0)
     const messages = Array.from({ length: 200 }, (_, id) => queryWith(id))
     const answer: Answer = (message, _client, writer) => {
@@ -131,7 +131,7 @@ describe.skipIf(!RUNS_BATCHES)('a batch of datagrams', () => {
     assert.equal(responses.size, 200)
   })
 
-  test('leaves no trace of one datagram in the next, whatever their sizes', async (t) => {
+  test('leaks no bytes of one datagram into the next, whatever their sizes', async (t) => {
     let seed = 1
     const random = (below: number): number => {
       seed = (Math.imul(seed, 1103515245) + 12345) & 0x7fffffff

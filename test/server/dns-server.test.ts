@@ -29,9 +29,9 @@ import {
 
 const HERE = { addresses: ['127.0.0.1'] }
 
-/** What a resolver of a test is like. */
+/** Options of a test's resolver. */
 type Draft = {
-  /** The address that it answers with; a promise for one that answers later. */
+  /** The address to answer with, now or later. */
   readonly says: string | Promise<string>
   readonly onQuery?: () => void
   readonly listeners?: readonly Partial<Listener>[]
@@ -74,7 +74,7 @@ function resolverOf(draft: Draft): Resolver {
   return new Resolver(all, [chain], host)
 }
 
-/** Runs with a server that is closed afterwards. */
+/** Runs a function with a server, then closes it. */
 async function withServer(run: (server: DnsServer) => Promise<void>): Promise<void> {
   const server = new DnsServer(new Metrics())
   try {
@@ -84,7 +84,7 @@ async function withServer(run: (server: DnsServer) => Promise<void>): Promise<vo
   }
 }
 
-/** Begins to serve at a port of the system's choice, which need not be free for UDP at once. */
+/** Serves on a free port; retries when the port is in use for UDP. */
 async function serveAnywhere(server: DnsServer, resolver: Resolver): Promise<number> {
   for (let i = 1; ; i++) {
     try {
@@ -111,7 +111,7 @@ async function get(port: number, path: string): Promise<string> {
 }
 
 describe('DnsServer', () => {
-  test('answers by UDP and TCP, and starts the plugins', async () => {
+  test('answers over UDP and TCP, and starts the plugins', async () => {
     await withServer(async (server) => {
       let starts = 0
       const start = (): void => {
@@ -127,7 +127,7 @@ describe('DnsServer', () => {
     })
   })
 
-  test('stops the plugins and closes the sockets at the end', async () => {
+  test('close stops the plugins and closes the sockets', async () => {
     const events: string[] = []
     const stop = (): void => {
       events.push('stop')
@@ -142,7 +142,7 @@ describe('DnsServer', () => {
     await assert.rejects(TcpClient.open(port), { code: 'ECONNREFUSED' })
   })
 
-  test('changes to another resolver without losing a socket or a query', async () => {
+  test('replaces the resolver without losing a socket or a query', async () => {
     await withServer(async (server) => {
       const events: string[] = []
       const plugin = (name: string): Partial<Plugin> => ({
@@ -150,16 +150,16 @@ describe('DnsServer', () => {
         stop: () => events.push(`stop ${name}`),
       })
       const late = Promise.withResolvers<string>()
-      const asked = Promise.withResolvers<void>()
+      const queried = Promise.withResolvers<void>()
       const first = resolverOf({
         says: late.promise,
-        onQuery: asked.resolve,
+        onQuery: queried.resolve,
         plugin: plugin('first'),
       })
       const port = await serveAnywhere(server, first)
       const client = await TcpClient.open(port)
       client.socket.write(frame(queryWith(1)))
-      await within(asked.promise, 'the query')
+      await within(queried.promise, 'the query')
       const second = resolverOf({ says: '192.0.2.2', plugin: plugin('second') })
       const answer = vi.spyOn(second, 'answer')
       await server.serve(second)
@@ -174,7 +174,7 @@ describe('DnsServer', () => {
     })
   })
 
-  test('opens listeners that come and closes those that go', async () => {
+  test('opens new listeners and closes removed ones', async () => {
     await withServer(async (server) => {
       const extra = await freePort()
       const both = [{ ...HERE, port: extra }, HERE]
@@ -190,7 +190,7 @@ describe('DnsServer', () => {
     })
   })
 
-  test('answers each listener by what is its own', async () => {
+  test('answers each listener from its own block', async () => {
     await withServer(async (server) => {
       const own = LOOPBACKS.map((address, i) => ({ address, says: `192.0.2.${i}` }))
       const resolvers = own.map(({ address, says }) =>
@@ -204,7 +204,7 @@ describe('DnsServer', () => {
     })
   })
 
-  test('serves on as before when a port cannot be had', async (t) => {
+  test('keeps serving the previous resolver when a DNS port is in use', async (t) => {
     const taken = await fakeTcp(t, () => undefined)
     await withServer(async (server) => {
       const events: string[] = []
@@ -229,7 +229,7 @@ describe('DnsServer', () => {
     })
   })
 
-  test('serves on as before when a port of HTTP cannot be had', async (t) => {
+  test('keeps serving the previous resolver when an HTTP port is in use', async (t) => {
     const taken = await fakeTcp(t, () => undefined)
     await withServer(async (server) => {
       const [health, fresh] = [await freePort(), await freePort()]
@@ -260,7 +260,7 @@ describe('DnsServer over TLS', () => {
   })
   const secure = (tls: TlsService): Partial<Listener> => ({ ...HERE, transport: 'tls', tls })
 
-  /** The name in the certificate that a server shows. */
+  /** Returns the name in a server's certificate. */
   async function shownBy(port: number): Promise<unknown> {
     const socket = connect({ port, host: '127.0.0.1', ca: AUTHORITY })
     await once(socket, 'secureConnect')
@@ -269,7 +269,7 @@ describe('DnsServer over TLS', () => {
     return CN
   }
 
-  test('shows the certificate of the resolver that serves', async () => {
+  test('presents the certificate of the current resolver', async () => {
     await withServer(async (server) => {
       const first = resolverOf({ says: '192.0.2.1', listeners: [secure(service(SERVER))] })
       const port = await serveAnywhere(server, first)
@@ -280,7 +280,7 @@ describe('DnsServer over TLS', () => {
     })
   })
 
-  test('asks for certificates when the resolver that serves does', async () => {
+  test('requests client certificates when the current resolver does', async () => {
     await withServer(async (server) => {
       const port = await freePort()
       const at = (tls: TlsService): Partial<Listener> => ({ ...secure(tls), port })
@@ -295,8 +295,8 @@ describe('DnsServer over TLS', () => {
   })
 })
 
-describe('DnsServer and what is beside DNS', () => {
-  test('is ready when its plugins are, and not when it stops', async () => {
+describe('DnsServer and its features', () => {
+  test('is ready when its plugins are, but not during a shutdown', async () => {
     await withServer(async (server) => {
       const at = await freePort()
       let isReady = false
@@ -313,7 +313,7 @@ describe('DnsServer and what is beside DNS', () => {
     })
   })
 
-  test('waits at its end as long as the longest wish', async () => {
+  test('waits for the longest lameduck', async () => {
     await withServer(async (server) => {
       assert.equal(server.lameduckMs, 0)
       const ports = [await freePort(), await freePort(), await freePort()]

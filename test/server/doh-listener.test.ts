@@ -6,7 +6,7 @@ import { block, serve } from '../ask.ts'
 import { formatReply } from '../message-text.ts'
 import { freePort, queryWith } from './clients.ts'
 
-/** Listens at a host until the test ends. @returns the port */
+/** Listens on a host until the test ends. @returns the port */
 async function listen(
   t: TestContext,
   host: string,
@@ -27,7 +27,7 @@ async function ask(port: number): Promise<Response> {
 }
 
 describe('listenDoh', () => {
-  test('answers from the first block that listens, and tells it who asks', async (t) => {
+  test("answers from the first server block, with the client's address", async (t) => {
     const { resolver } = serve(`${block('whoami')}\n.:5353 ${block('any').slice(2)}`)
     const port = await listen(t, '127.0.0.1', { resolver: () => resolver })
     const response = await ask(port)
@@ -38,7 +38,7 @@ describe('listenDoh', () => {
     ])
   })
 
-  test('asks for the resolver anew with each query', async (t) => {
+  test('uses the current resolver for each query', async (t) => {
     let resolver: Resolver | undefined
     const port = await listen(t, '127.0.0.1', { resolver: () => resolver })
     assert.equal((await ask(port)).ok, false)
@@ -46,14 +46,14 @@ describe('listenDoh', () => {
     assert.equal((await ask(port)).ok, true)
   })
 
-  test('bounds connections as the block says', async (t) => {
+  test("applies the block's timeouts", async (t) => {
     const { resolver } = serve(block('whoami', 'timeouts {\n idle 2s\n }'))
     const port = await listen(t, '127.0.0.1', { resolver: () => resolver })
     assert.equal((await ask(port)).headers.get('keep-alive'), 'timeout=2')
   })
 
   for (const address of ['0.0.0.0:0', ':0', '192.0.2.1:8053', '[2001:db8::1]:8053']) {
-    test(`refuses to answer in the clear beyond this machine: ${address}`, async () => {
+    test(`refuses unencrypted DNS on an address that is not loopback: ${address}`, async () => {
       await assert.rejects(listenDoh(address, { resolver: () => undefined, isInsecure: false }), {
         name: 'CommandError',
         message:
@@ -63,13 +63,13 @@ describe('listenDoh', () => {
     })
   }
 
-  test('does so when it is told to', async (t) => {
+  test('allows that with isInsecure', async (t) => {
     const { resolver } = serve(block('whoami'))
     const port = await listen(t, '0.0.0.0', { resolver: () => resolver, isInsecure: true })
     assert.equal((await ask(port)).status, 200)
   })
 
-  test('says which address is taken', async (t) => {
+  test('names the address that is in use', async (t) => {
     const port = await listen(t, '127.0.0.1', { resolver: () => undefined })
     const address = `127.0.0.1:${port}`
     await assert.rejects(listenDoh(address, { resolver: () => undefined, isInsecure: false }), {
@@ -78,7 +78,7 @@ describe('listenDoh', () => {
     })
   })
 
-  test('says what an address looks like', async () => {
+  test('reports an address without a host and port', async () => {
     await assert.rejects(listenDoh('8053', { resolver: () => undefined, isInsecure: true }), {
       name: 'ListenError',
       message: '"8053" is not HOST:PORT',
@@ -86,7 +86,7 @@ describe('listenDoh', () => {
   })
 })
 
-test('the hosts of this machine are known as URLs spell them, too', () => {
+test('LOOPBACK contains hosts as URLs spell them', () => {
   for (const host of ['127.0.0.1', '[::1]', 'localhost']) {
     assert.ok(LOOPBACK.has(new URL(`http://${host}:8053`).hostname))
   }

@@ -30,7 +30,7 @@ async function open(
   return { port: await server.listen('127.0.0.1', 0), statuses }
 }
 
-/** Asks as an upstream is asked, by GET or POST. */
+/** Sends a query by GET or POST. */
 async function ask(
   t: TestContext,
   url: string,
@@ -51,13 +51,13 @@ async function ask(
   return client.exchange(QUERY, { protocol: 'udp', timeoutMs: LONG_MS })
 }
 
-describe('a server of DNS over HTTPS', () => {
+describe('a DNS-over-HTTPS server', () => {
   for (const method of ['GET', 'POST'] as const) {
     for (const [scheme, tls] of [
       ['https', SECURE],
       ['http', undefined],
     ] as const) {
-      test(`answers by ${method} over ${scheme}, and tells who asks`, async (t) => {
+      test(`answers ${method} over ${scheme}, with the client's address`, async (t) => {
         const clients: Client[] = []
         const answer: Answer = (message, client) => {
           clients.push(client)
@@ -75,7 +75,7 @@ describe('a server of DNS over HTTPS', () => {
     }
   }
 
-  test('counts responses by their status, whatever was asked', async (t) => {
+  test('counts responses by status', async (t) => {
     const { port, statuses } = await open(t, () => undefined)
     const get = async (path: string, init?: RequestInit): Promise<number> =>
       (await fetch(`http://127.0.0.1:${port}${path}`, init)).status
@@ -91,7 +91,7 @@ describe('a server of DNS over HTTPS', () => {
     assert.deepEqual(statuses, seen)
   })
 
-  test('has no more connections than told: an idle one makes room', async (t) => {
+  test('drops an idle connection at connectionsMax', async (t) => {
     const { port } = await open(t, echo, { connectionsMax: 1 })
     const first = await TcpClient.open(port)
     t.onTestFinished(() => first.destroy())

@@ -4,7 +4,7 @@ import { FairQueue } from '../../src/server/fair-queue.ts'
 
 const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
 
-/** Turns whose pieces of work take 1 ms each, and what they did. */
+/** A queue whose tasks take 1 ms each, and the networks whose tasks have run. */
 function fixture(): { queue: FairQueue; done: string[]; take: (network: string) => void } {
   let nowMs = 0
   const queue = new FairQueue(() => nowMs)
@@ -19,7 +19,7 @@ function fixture(): { queue: FairQueue; done: string[]; take: (network: string) 
 }
 
 describe('FairQueue', () => {
-  test('runs work at once while the turn has time', async () => {
+  test('runs a task at once while the slice has time', async () => {
     const { done, take } = fixture()
     take('a')
     take('b')
@@ -30,7 +30,7 @@ describe('FairQueue', () => {
     assert.deepEqual(done, ['a', 'b', 'c'])
   })
 
-  test('runs the work of one network after a piece of each other one', async () => {
+  test('runs one task per network, round-robin', async () => {
     const { done, take } = fixture()
     for (let i = 0; i < 6; i++) take('many')
     take('one')
@@ -44,7 +44,7 @@ describe('FairQueue', () => {
     assert.deepEqual(done.slice(4), ['many', 'many'])
   })
 
-  test('goes on after work that takes more than a turn, and after a pause', async () => {
+  test('continues after a task that exceeds the slice, and after a pause', async () => {
     let nowMs = 0
     const queue = new FairQueue(() => nowMs)
     let count = 0

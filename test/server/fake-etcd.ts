@@ -1,5 +1,5 @@
 /**
- * An HTTP server that says what a test wants where etcd's JSON gateway would.
+ * A scripted stand-in for etcd's JSON gateway.
  * @module
  */
 import { createServer, type IncomingHttpHeaders, type Server, type ServerResponse } from 'node:http'
@@ -8,14 +8,14 @@ import { text } from 'node:stream/consumers'
 import type { TestContext } from 'vitest'
 import type { EtcdConnection } from '../../src/plugins/etcd/options.ts'
 
-/** What etcd was asked. */
+/** A request to etcd. */
 export type EtcdAsked = {
   readonly path: string
   readonly body: unknown
   readonly headers: IncomingHttpHeaders
 }
 
-/** Answers a question by its status and JSON, or by writing to the response itself. */
+/** Answers a request with a status and JSON, or writes to the response itself. */
 export type EtcdScript = (
   asked: EtcdAsked,
   response: ServerResponse,
@@ -53,7 +53,7 @@ export async function startFakeEtcd(
   return { url: `${tls === undefined ? 'http' : 'https'}://127.0.0.1:${port}`, asked }
 }
 
-/** A directive's connection to some endpoints. */
+/** Returns a directive's connection to these endpoints. */
 export function connectionTo(
   endpoints: readonly string[],
   fields: Partial<EtcdConnection> = {},

@@ -1,7 +1,7 @@
 /**
- * A worker that serves nothing and does as the option `files` says: with `dies` it ends at once;
- * with `dies-later MARK` when it is first asked, once for all that have the file MARK in common;
- * with `silent` it tells nothing; with `refuses` it cannot serve; with `stays` it does not end.
+ * A worker that serves nothing; the option `files` selects its behavior. `dies` exits at once;
+ * `dies-later MARK` throws at its first query unless the file MARK exists; `silent` answers no
+ * queries; `refuses` cannot serve; `stays` does not stop.
  * @module
  */
 import { existsSync, writeFileSync } from 'node:fs'

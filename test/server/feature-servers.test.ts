@@ -20,7 +20,7 @@ function feature(kind: Served, port: number): Feature {
   return kind === 'ready' ? { kind, address, monitor: 'until-ready' } : { kind, address }
 }
 
-/** Runs with servers that are closed afterwards. */
+/** Runs a function with servers, then closes them. */
 async function withServers(
   run: (servers: FeatureServers, port: number) => Promise<void>,
   source: Partial<FeatureSource> = {},
@@ -60,12 +60,12 @@ describe('FeatureServers', () => {
   const routes: { name: string; kinds: readonly Served[]; path: string; is: RegExp }[] = [
     { name: 'health', kinds: ['health'], path: '/health', is: /^200 OK$/ },
     { name: 'health, no other path', kinds: ['health'], path: '/', is: /^404/ },
-    { name: 'health, no path of others', kinds: ['health'], path: '/metrics', is: /^404/ },
+    { name: 'health, no path of other features', kinds: ['health'], path: '/metrics', is: /^404/ },
     { name: 'ready', kinds: ['ready'], path: '/ready', is: /^200 OK$/ },
     { name: 'metrics', kinds: ['metrics'], path: '/metrics', is: /^200 # HELP nodejs_/ },
     { name: 'one of two', kinds: ['health', 'ready'], path: '/health', is: /^200 OK$/ },
     { name: 'the other of two', kinds: ['health', 'ready'], path: '/ready', is: /^200 OK$/ },
-    { name: 'what is asked for twice', kinds: ['ready', 'ready'], path: '/ready', is: /^200 OK$/ },
+    { name: 'a feature twice', kinds: ['ready', 'ready'], path: '/ready', is: /^200 OK$/ },
   ]
   for (const { name, kinds, path, is } of routes) {
     test(`serves ${name}`, async () => {
@@ -76,7 +76,7 @@ describe('FeatureServers', () => {
     })
   }
 
-  test('answers HEAD as probes of some send it', async () => {
+  test('answers HEAD, which some probes send', async () => {
     await withServers(async (servers, port) => {
       await servers.apply([feature('health', port)])
       const response = await fetch(`http://127.0.0.1:${port}/health`, { method: 'HEAD' })
@@ -84,7 +84,7 @@ describe('FeatureServers', () => {
     })
   })
 
-  test('names what is not ready until it is', async () => {
+  test('lists plugins that are not ready', async () => {
     let waiting = ['kubernetes', 'forward']
     const run = async (servers: FeatureServers, port: number): Promise<void> => {
       await servers.apply([feature('ready', port)])
@@ -95,7 +95,7 @@ describe('FeatureServers', () => {
     await withServers(run, { notReady: () => waiting })
   })
 
-  test('shows metrics as they are when asked', async () => {
+  test('publishes the current metrics', async () => {
     const metrics = new Metrics()
     const info = { name: 'queries_total', help: 'Queries.', labels: [] }
     const run = async (servers: FeatureServers, port: number): Promise<void> => {
@@ -108,7 +108,7 @@ describe('FeatureServers', () => {
     await withServers(run, { metrics })
   })
 
-  test('opens nothing for what needs no server', async () => {
+  test('opens no server for features without an address', async () => {
     await withServers(async (servers) => {
       await servers.apply([
         { kind: 'bind', addresses: ['not an address'], except: [] },
@@ -117,7 +117,7 @@ describe('FeatureServers', () => {
     })
   })
 
-  test('keeps servers that are asked for again, and their connections', async () => {
+  test('keeps servers and connections that are still needed', async () => {
     await withServers(async (servers, port) => {
       await servers.apply([feature('health', port)])
       const client = await TcpClient.open(port)
@@ -130,7 +130,7 @@ describe('FeatureServers', () => {
     })
   })
 
-  test('changes what is served at an address', async () => {
+  test('replaces the routes of an address', async () => {
     await withServers(async (servers, port) => {
       await servers.apply([feature('health', port)])
       await servers.apply([feature('ready', port)])
@@ -139,7 +139,7 @@ describe('FeatureServers', () => {
     })
   })
 
-  test('closes servers that are asked for no longer', async () => {
+  test('closes servers that are no longer needed', async () => {
     await withServers(async (servers, port) => {
       const other = await freePort()
       await servers.apply([feature('health', port), feature('ready', other)])
@@ -150,7 +150,7 @@ describe('FeatureServers', () => {
     })
   })
 
-  test('leaves all as it was when a port is taken', async (t) => {
+  test('changes nothing when a port is in use', async (t) => {
     const taken = await fakeTcp(t, () => undefined)
     await withServers(async (servers, port) => {
       const fresh = await freePort()
@@ -168,7 +168,7 @@ describe('FeatureServers', () => {
     })
   })
 
-  test('tells of what is no address', async () => {
+  test('reports an invalid address', async () => {
     await withServers(async (servers) => {
       const nonsense: Feature = { kind: 'ready', address: '8181', monitor: 'until-ready' }
       await assert.rejects(servers.apply([nonsense]), {
@@ -180,7 +180,7 @@ describe('FeatureServers', () => {
 })
 
 describe('formatMetrics', () => {
-  test('adds what the process takes', () => {
+  test("adds the process's memory and CPU time", () => {
     const text = formatMetrics(new Metrics())
     const readGauge = (name: string): number =>
       Number(new RegExp(`^${name} (\\S+)$`, 'm').exec(text)?.[1])
@@ -192,7 +192,7 @@ describe('formatMetrics', () => {
     assert.ok(age > -2 && age < 3600, `started ${age} seconds ago`)
   })
 
-  test('gives each metric once, however often it is asked', () => {
+  test('writes each metric once, even when called again', () => {
     const metrics = new Metrics()
     formatMetrics(metrics)
     const names = [...formatMetrics(metrics).matchAll(/^# TYPE (\S+)/gm)].map(([, name]) => name)
@@ -224,7 +224,7 @@ describe('parseListenAddress', () => {
     })
   }
 
-  test('throws nothing but that, whatever the text', () => {
+  test('throws only ListenError, whatever the text', () => {
     fc.assert(
       fc.property(fc.oneof(fc.string(), fc.stringMatching(/^[\d:[\]]*$/)), (text) => {
         try {

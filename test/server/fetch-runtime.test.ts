@@ -9,13 +9,13 @@ const whoAsks: FetchHandler = (_, remote) => Response.json(remote())
 const REMOTE = { address: '192.0.2.7', port: 4711 }
 
 describe('findRuntime', () => {
-  test('finds none on Node', () => {
+  test('returns undefined on Node', () => {
     assert.equal(findRuntime(), undefined)
     assert.equal(findRuntime({ Bun: { serve: 'no function' }, Deno: null }), undefined)
   })
 
   for (const tls of [undefined, TLS]) {
-    test(`listens on Bun ${tls === undefined ? 'in the clear' : 'over TLS, with HTTP/2'}`, async () => {
+    test(`listens on Bun ${tls === undefined ? 'without TLS' : 'over TLS, with HTTP/2'}`, async () => {
       const stops: boolean[] = []
       const serving = {
         port: 8443,

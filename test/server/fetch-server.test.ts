@@ -5,7 +5,7 @@ import { FetchServer } from '../../src/server/fetch-server.ts'
 import type { App, Direct, Head } from '../../src/server/http-request.ts'
 import { SERVER, STRANGER } from '../certificates.ts'
 
-/** Stands in for the runtime: keeps what it is told to serve, and asks that. */
+/** A fake runtime: records its handlers and calls them. */
 class FakeRuntime implements FetchRuntime {
   readonly listens: FetchListen[] = []
   readonly stops: boolean[] = []
@@ -47,7 +47,7 @@ async function listening(direct: Direct): Promise<FakeRuntime> {
 const HEADERS = { 'cache-control': 'max-age=5' }
 
 describe('FetchServer', () => {
-  it('answers common requests without the app, and asks for no address', async () => {
+  it("answers common requests without the app or the client's address", async () => {
     const heads: Head[] = []
     const runtime = await listening((head) => {
       heads.push(head)
@@ -64,7 +64,7 @@ describe('FetchServer', () => {
     assert.equal(heads[0]?.address, '192.0.2.7')
   })
 
-  it('hands over the body of a POST', async () => {
+  it('passes on the body of a POST', async () => {
     const runtime = await listening(() => async (body) => ({
       status: 200,
       headers: HEADERS,
@@ -74,14 +74,14 @@ describe('FetchServer', () => {
     assert.deepEqual([...new Uint8Array(await response.arrayBuffer())], [9])
   })
 
-  it('leaves the rest to the app, with who sends it', async () => {
+  it("leaves other requests to the app, with the client's address", async () => {
     const runtime = await listening(() => undefined)
     const remote = { remoteAddress: '192.0.2.7', remotePort: 4711, localPort: 8443 }
     const text = await (await runtime.ask('/resolve')).text()
     assert.equal(text, `app GET ${JSON.stringify({ incoming: { socket: remote } })}`)
   })
 
-  it('refuses a request without a host, which Bun passes on with a path as its URL', async () => {
+  it('refuses a request without a host, whose URL on Bun is only a path', async () => {
     const runtime = await listening(() => undefined)
     const request = new Request('http://dns.test/')
     for (const url of ['/dns-query', 'http://[::/dns-query']) {
@@ -94,7 +94,7 @@ describe('FetchServer', () => {
     }
   })
 
-  it('ends a request whose body does not come in time', async () => {
+  it('answers 408 when a body does not arrive in time', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
     const runtime = await listening(() => () => ({
       status: 200,
@@ -112,7 +112,7 @@ describe('FetchServer', () => {
     assert.deepEqual([status, headers.get('connection')], [408, 'close'])
   })
 
-  it('ends the open connections', async () => {
+  it('close ends open connections', async () => {
     const runtime = new FakeRuntime()
     const server = new FetchServer(runtime, { app: APP, direct: () => undefined, tls: undefined })
     await server.close()
@@ -122,7 +122,7 @@ describe('FetchServer', () => {
     assert.deepEqual(runtime.stops, [true])
   })
 
-  it('listens again with another certificate, and keeps the connections', async () => {
+  it('reopens its port for another certificate, and keeps connections', async () => {
     const runtime = new FakeRuntime()
     const tls = { ...SERVER, clientAuth: 'nocert' } as const
     const server = new FetchServer(runtime, { app: APP, direct: () => undefined, tls })
@@ -140,7 +140,7 @@ describe('FetchServer', () => {
     assert.equal(runtime.listens.length, 2)
   })
 
-  it('refuses a key that is none', () => {
+  it('refuses an invalid key', () => {
     const tls = { ...SERVER, key: 'none', clientAuth: 'nocert' } as const
     const options = { app: APP, direct: () => undefined, tls }
     assert.throws(() => new FetchServer(new FakeRuntime(), options))

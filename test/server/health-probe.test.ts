@@ -6,7 +6,7 @@ import { startHealthProbe } from '../../src/server/health-probe.ts'
 import { Metrics } from '../../src/telemetry/metrics.ts'
 import { freePort } from './clients.ts'
 
-/** Counts of looks at ourselves and of those that failed. */
+/** The number of probes and of failures. */
 function counts(metrics: Metrics): (number | undefined)[] {
   const text = metrics.format()
   return ['duration_seconds_count', 'failures_total'].map((name) => {
@@ -15,7 +15,7 @@ function counts(metrics: Metrics): (number | undefined)[] {
   })
 }
 
-/** Waits until something has been counted. */
+/** Waits until a probe has been counted. */
 async function untilCounted(metrics: Metrics, count: number): Promise<void> {
   while (counts(metrics)[0] !== count) await new Promise((resolve) => setImmediate(resolve))
 }
@@ -29,7 +29,7 @@ function startProbe(t: TestContext, port: number): { metrics: Metrics; stop: () 
 }
 
 describe('startHealthProbe', () => {
-  test('looks once a second, and no more when it is stopped', async (t) => {
+  test('probes once a second until it is stopped', async (t) => {
     const paths: (string | undefined)[] = []
     const port = await freePort()
     const server = createServer((request, response) => {
@@ -50,7 +50,7 @@ describe('startHealthProbe', () => {
     assert.deepEqual(paths, ['/health', '/health', '/health'])
   })
 
-  test('counts when nobody answers', async (t) => {
+  test('counts a failure when nothing answers', async (t) => {
     const { metrics } = startProbe(t, await freePort())
     vi.advanceTimersByTime(1000)
     await untilCounted(metrics, 1)

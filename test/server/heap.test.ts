@@ -5,7 +5,7 @@ import { Heap } from '../../src/server/heap.ts'
 
 type Member = { rank: number }
 
-test('the first member of a heap has the lowest rank, whatever changed', () => {
+test('the first member of a heap has the lowest rank after any change', () => {
   const step = fc.tuple(fc.constantFrom('add', 'delete', 'change'), fc.nat(), fc.nat({ max: 20 }))
   fc.assert(
     fc.property(fc.array(step, { maxLength: 200 }), (steps) => {
@@ -27,7 +27,7 @@ test('the first member of a heap has the lowest rank, whatever changed', () => {
   )
 })
 
-test('a change takes a number of comparisons that grows with the logarithm of the size', () => {
+test('a change takes O(log n) comparisons', () => {
   let comparisons = 0
   const heap = new Heap<Member>((a, b) => {
     comparisons++
@@ -48,7 +48,7 @@ test('a change takes a number of comparisons that grows with the logarithm of th
     heap.changed(member)
   })
   const removed = most((member) => heap.delete(member))
-  // Two a level to go down, one to go up, and one of each in vain.
+  // Two comparisons per level down, one per level up, and one final check each.
   const bound = 2 * Math.log2(4096) + 2
   assert.ok(moved <= bound && removed <= bound, `${moved}, ${removed}`)
 })

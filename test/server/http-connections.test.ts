@@ -27,7 +27,7 @@ function fakeSocket(remotePort: number, remoteAddress = '192.0.2.1'): FakeSocket
 }
 
 describe('HttpConnections', () => {
-  test('finds the connection below a TLS socket by its ends', (t) => {
+  test('finds the connection of a TLS socket by its ends', (t) => {
     const connections = new HttpConnections(LIMITS, () => TIMES)
     t.onTestFinished(() => connections.close())
     const below = fakeSocket(1)
@@ -40,7 +40,7 @@ describe('HttpConnections', () => {
     assert.equal(connections.find(above), undefined)
   })
 
-  test('ends a client that is gone already, and one too many', (t) => {
+  test('closes a socket that has already disconnected, and one over the limit', (t) => {
     const connections = new HttpConnections({ ...LIMITS, connectionsMax: 0 }, () => TIMES)
     t.onTestFinished(() => connections.close())
     const gone: FakeSocket = {
@@ -53,7 +53,7 @@ describe('HttpConnections', () => {
     assert.deepEqual([gone.isEnded, more.isEnded], [true, true])
   })
 
-  test('has room again when a connection has ended', (t) => {
+  test('has room again after a connection closes', (t) => {
     const connections = new HttpConnections(LIMITS, () => TIMES)
     t.onTestFinished(() => connections.close())
     for (let port = 1; port <= 5; port++) {
@@ -65,7 +65,7 @@ describe('HttpConnections', () => {
     }
   })
 
-  test('ends all connections when it is closed', () => {
+  test('closes all connections', () => {
     const connections = new HttpConnections(LIMITS, () => TIMES)
     const socket = fakeSocket(1)
     connections.open(socket, false)
@@ -73,7 +73,7 @@ describe('HttpConnections', () => {
     assert.equal(socket.isEnded, true)
   })
 
-  test('looks for slow connections every second, until it is closed', () => {
+  test('checks for slow connections every second until it is closed', () => {
     vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
     let nowMs = 0
     const connections = new HttpConnections(
@@ -95,7 +95,7 @@ describe('HttpConnections', () => {
     assert.equal(second.isEnded, false)
   })
 
-  test('ends no connection when somebody sets the clock', (t) => {
+  test('closes no connection when the system clock is set', (t) => {
     vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval', 'Date'] })
     const connections = new HttpConnections(LIMITS, () => TIMES)
     t.onTestFinished(() => connections.close())

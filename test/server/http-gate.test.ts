@@ -8,7 +8,7 @@ import { within } from './clients.ts'
 
 type Gated = { readonly client: Socket; readonly source: Socket; readonly gate: HttpGate }
 
-/** Connects a client with a gate that `expected` decides about. */
+/** Connects a client to a gate with this `expected`. */
 async function gated(t: TestContext, expected: () => Expected): Promise<Gated> {
   const server = createServer({ allowHalfOpen: true }).listen(0, '127.0.0.1')
   await once(server, 'listening')
@@ -26,13 +26,13 @@ async function gated(t: TestContext, expected: () => Expected): Promise<Gated> {
 }
 
 describe('HttpGate', () => {
-  test('has both ends of its socket', async (t) => {
+  test('exposes both ends of its socket', async (t) => {
     const { client, source, gate } = await gated(t, () => 'request')
     assert.equal(gate.remotePort, client.localPort)
     assert.deepEqual([gate.localPort, gate.encrypted], [source.localPort, false])
   })
 
-  test('lets requests through a kibibyte at a time, and none during a response', async (t) => {
+  test('passes requests on 1 KiB at a time, and none during a response', async (t) => {
     let expected: Expected = 'request'
     const { client, gate } = await gated(t, () => expected)
     const sizes: number[] = []
@@ -51,7 +51,7 @@ describe('HttpGate', () => {
     assert.deepEqual(sizes, [1024, 1024, 952])
   })
 
-  test('lets bodies through in larger pieces, all of them', async (t) => {
+  test('passes bodies on completely, in larger pieces', async (t) => {
     const { client, gate } = await gated(t, () => 'body')
     let size = 0
     let largest = 0
@@ -65,7 +65,7 @@ describe('HttpGate', () => {
     assert.ok(largest <= 16_384, `${largest} bytes in one piece`)
   })
 
-  test('reads no more than it lets through', async (t) => {
+  test('pauses the socket while it waits', async (t) => {
     const { client, source } = await gated(t, () => 'wait')
     const all = Buffer.alloc(50_000_000)
     client.write(all)
@@ -73,13 +73,13 @@ describe('HttpGate', () => {
     assert.ok(source.bytesRead <= 131_072, `${source.bytesRead} bytes were read`)
   })
 
-  test('ends after what was written, and reads on so that it arrives', async (t) => {
+  test('closes after the last write, and drains the socket so that it arrives', async (t) => {
     const { client, gate } = await gated(t, () => 'wait')
     let text = ''
     client.on('data', (chunk: Buffer) => {
       text += chunk.toString()
     })
-    // More than the system takes for both ends of the connection.
+    // More than the kernel buffers for both ends of the connection.
     client.write(Buffer.alloc(10_000_000))
     await once(gate.source, 'pause')
     gate.cork()
@@ -93,13 +93,13 @@ describe('HttpGate', () => {
     await within(once(gate, 'close'), 'the end of the gate')
   })
 
-  test('does not wait for ever for the client to close', async (t) => {
+  test('closes when the client does not', async (t) => {
     const { gate } = await gated(t, () => 'wait')
     gate.destroySoon()
     await within(once(gate, 'close'), 'the end of the gate')
   })
 
-  test('ends with its socket, and its socket with it', async (t) => {
+  test('closes with its socket, and its socket with it', async (t) => {
     const first = await gated(t, () => 'request')
     first.source.destroy()
     await within(once(first.gate, 'close'), 'the end of the gate')
@@ -108,7 +108,7 @@ describe('HttpGate', () => {
     await within(once(second.source, 'close'), 'the end of the socket')
   })
 
-  test('reports that its socket was idle for the given time', async (t) => {
+  test('emits timeout when its socket is idle', async (t) => {
     const { gate } = await gated(t, () => 'request')
     gate.setNoDelay(true).setKeepAlive(true).setTimeout(20)
     await within(once(gate, 'timeout'), 'the timeout')

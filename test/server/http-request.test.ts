@@ -6,7 +6,7 @@ import { endsOf, identitiesOf, remoteOf } from '../../src/server/http-request.ts
 
 describe('remoteOf', () => {
   for (const env of [undefined, null, {}, 'incoming']) {
-    test(`knows no one from ${JSON.stringify(env)}`, () => {
+    test(`returns loopback defaults for ${JSON.stringify(env)}`, () => {
       const ends = { address: '127.0.0.1', port: 0, localAddress: '127.0.0.1', localPort: 0 }
       assert.deepEqual(remoteOf(env), ends)
     })
@@ -14,7 +14,7 @@ describe('remoteOf', () => {
 })
 
 describe('endsOf', () => {
-  test('tells both ends', () => {
+  test('returns both ends', () => {
     const socket = { remoteAddress: '::1', remotePort: 1, localAddress: '::2', localPort: 2 }
     const ends = { address: '::1', port: 1, localAddress: '::2', localPort: 2 }
     assert.deepEqual(endsOf(socket), ends)
@@ -29,7 +29,7 @@ describe('identitiesOf', () => {
     }
   })
 
-  test('is empty for an authorized socket without a certificate, as Deno has them', (t) => {
+  test('is empty for an authorized socket without a certificate, as on Deno', (t) => {
     const socket = new TLSSocket(new Socket())
     t.onTestFinished(() => void socket.destroy())
     socket.authorized = true

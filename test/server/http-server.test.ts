@@ -15,7 +15,7 @@ import { openSession, secureServer, send } from './http2-clients.ts'
 
 const { Request: REQUEST, Response: RESPONSE } = globalThis
 
-/** Runs with a server on loopback. */
+/** Runs a function with a server on loopback. */
 async function withServer(
   app: Hono,
   run: (port: number) => Promise<void>,
@@ -30,7 +30,7 @@ async function withServer(
   }
 }
 
-/** Sends bytes as they are and resolves with all that comes until the server closes. */
+/** Sends raw bytes; resolves with all that the server sends before it closes. */
 function sendRaw(
   port: number,
   first: string,
@@ -39,7 +39,7 @@ function sendRaw(
   const socket = connect(port, '127.0.0.1')
   let text = ''
   const closed = new Promise<string>((resolve) => {
-    // A server may close before it has read everything, which the sender then hears of.
+    // A server may close before it has read everything; the client then gets ECONNRESET.
     socket.on('error', () => undefined)
     socket.on('close', () => resolve(text))
   })
@@ -57,7 +57,7 @@ function sendRaw(
 const statusOf = (text: string): string => text.slice(0, text.indexOf('\r\n'))
 
 describe('HttpServer', () => {
-  test('serves an app and tells it who asks, and where', async () => {
+  test('serves an app with both ends of the connection', async () => {
     const app = new Hono().get('/who', (c) => c.json(remoteOf(c.env)))
     await withServer(app, async (port) => {
       const client = await TcpClient.open(port)
@@ -73,7 +73,7 @@ describe('HttpServer', () => {
     })
   })
 
-  test('serves all addresses without a host', async (t) => {
+  test('listens on all addresses without a host', async (t) => {
     const server = new HttpServer(new Hono().get('/', (c) => c.text('here')))
     t.onTestFinished(() => server.close())
     const port = await server.listen(undefined, 0)
@@ -81,14 +81,14 @@ describe('HttpServer', () => {
     assert.equal(await response.text(), 'here')
   })
 
-  test('says that the port is taken', async () => {
+  test('rejects when the port is in use', async () => {
     await withServer(new Hono(), async (port) => {
       const second = new HttpServer(new Hono())
       await assert.rejects(second.listen('127.0.0.1', port), { code: 'EADDRINUSE' })
     })
   })
 
-  test('ends the connections there are when it ends', async () => {
+  test('close ends open connections', async () => {
     const connections: TcpClient[] = []
     const app = new Hono().get('/', () => new Promise<Response>(() => undefined))
     await withServer(app, async (port) => {
@@ -97,19 +97,19 @@ describe('HttpServer', () => {
         client.socket.write(request)
         connections.push(client)
       }
-      // An answer on a later connection: the server has seen those before it.
+      // A response on a later connection means that the server has accepted the earlier ones.
       assert.equal((await fetch(`http://127.0.0.1:${port}/other`)).status, 404)
     })
     await within(Promise.all(connections.map(({ closed }) => closed)), 'the end')
   })
 
-  test('puts nothing in place of what all code shares', () => {
+  test('replaces no globals', () => {
     new HttpServer(new Hono())
     assert.equal(globalThis.Request, REQUEST)
     assert.equal(globalThis.Response, RESPONSE)
   })
 
-  test('bounds how slow requests may be', async () => {
+  test('bounds the time of requests', async () => {
     const servers = new Set<Server>()
     const { emit } = Server.prototype
     vi.spyOn(Server.prototype, 'emit').mockImplementation(function (this: Server, ...args) {
@@ -126,19 +126,19 @@ describe('HttpServer', () => {
 
   const slow: { name: string; bounds: ConnectionBounds; sent: string; reply: RegExp }[] = [
     {
-      name: 'does not wait for ever for the rest of a request',
+      name: 'does not wait forever for the rest of a request',
       bounds: { readMs: 100 },
       sent: 'GET / HTTP/1.1\r\nHost: a\r\n',
       reply: /^HTTP\/1\.1 408 /,
     },
     {
-      name: 'does not keep a connection for ever that says nothing more',
+      name: 'does not keep an idle connection forever',
       bounds: { idleMs: 100 },
       sent: 'GET / HTTP/1.1\r\nHost: a\r\n\r\n',
       reply: /^HTTP\/1\.1 200 [\s\S]*Keep-Alive: timeout=/i,
     },
     {
-      name: 'does not keep a connection for ever on which nothing is written',
+      name: 'does not keep a silent connection forever',
       bounds: { writeMs: 100 },
       sent: 'GET /never HTTP/1.1\r\nHost: a\r\n\r\n',
       reply: /^$/,
@@ -158,7 +158,7 @@ describe('HttpServer', () => {
 })
 
 describe('HttpServer with duplicate headers', () => {
-  test('joins them for the direct answer, as the app sees them', async () => {
+  test('joins them for direct as for the app', async () => {
     const seen: (string | undefined)[] = []
     const app = new Hono().get('/', (c) => {
       seen.push(c.req.header('authorization'))
@@ -175,7 +175,7 @@ describe('HttpServer with duplicate headers', () => {
   })
 })
 
-describe('requests as they come over the network', () => {
+describe('raw requests', () => {
   const type = 'Content-Type: application/dns-message\r\n'
   const post = `POST /dns-query HTTP/1.1\r\nHost: a\r\n${type}`
   const get = (path: string, headers = 'Host: a\r\n'): string =>
@@ -187,27 +187,27 @@ describe('requests as they come over the network', () => {
     { name: 'an absolute URL', sent: get(`http://a/dns-query?dns=${good}`), status: 200 },
     { name: 'HTTP/1.0', sent: `GET /dns-query?dns=${good} HTTP/1.0\r\n\r\n`, status: 400 },
     { name: 'two slashes', sent: get(`//dns-query?dns=${good}`), status: 404 },
-    { name: 'a slash in disguise', sent: get(`/%2fdns-query?dns=${good}`), status: 404 },
+    { name: 'an encoded slash', sent: get(`/%2fdns-query?dns=${good}`), status: 404 },
     { name: 'a URL of 20,000 characters', sent: get(`/${'a'.repeat(20_000)}`), status: 431 },
     { name: 'no host', sent: get('/dns-query', ''), status: 400 },
     { name: 'bytes', sent: '\x00\x01\xff\r\n\r\n', status: 400 },
     {
-      name: 'a length and chunks',
+      name: 'Content-Length and Transfer-Encoding',
       sent: `${post}Content-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n`,
       status: 400,
     },
     {
-      name: 'two lengths',
+      name: 'two Content-Lengths',
       sent: `${post}Content-Length: 3\r\nContent-Length: 4\r\n\r\nabcd`,
       status: 400,
     },
     {
-      name: 'a header over two lines',
+      name: 'a folded header',
       sent: `${post}X-A: b\r\n c: d\r\nContent-Length: 0\r\nConnection: close\r\n\r\n`,
       status: 400,
     },
     {
-      name: 'a length over the limit',
+      name: 'a Content-Length over the limit',
       sent: `${post}Content-Length: 100000000\r\n\r\n`,
       status: 413,
     },
@@ -220,7 +220,7 @@ describe('requests as they come over the network', () => {
     })
   }
 
-  test('takes a body by chunks', async () => {
+  test('accepts a chunked body', async () => {
     const chunks = '6\r\n\0\0\0\0\0\0\r\n6\r\n\0\0\0\0\0\0\r\n0\r\n\r\n'
     const sent = `${post}Connection: close\r\nTransfer-Encoding: chunked\r\n\r\n${chunks}`
     await withServer(fakeApp(), async (port) => {
@@ -230,7 +230,7 @@ describe('requests as they come over the network', () => {
     })
   })
 
-  test('reads little of a body without end', async () => {
+  test('reads little of an endless body', async () => {
     const chunk = `4000\r\n${'a'.repeat(0x4000)}\r\n`
     let sentBytes = 0
     await withServer(fakeApp(), async (port) => {
@@ -241,12 +241,12 @@ describe('requests as they come over the network', () => {
         }
       })
       assert.match(statusOf(text), / 413 /)
-      // What the system takes for both ends of a connection counts as sent.
+      // Bytes in the kernel's buffers of both ends count as sent.
       assert.ok(sentBytes < 50_000_000, `${sentBytes} bytes were sent`)
     })
   })
 
-  test('does not answer a body that breaks off', async () => {
+  test('does not answer a truncated body', async () => {
     await withServer(fakeApp(), async (port) => {
       const sent = `${post}Content-Length: 100\r\n\r\nabc`
       const text = await sendRaw(port, sent, (_, end) => {
@@ -257,7 +257,7 @@ describe('requests as they come over the network', () => {
     })
   })
 
-  test('lets a client wait for the word to go on', async () => {
+  test('sends 100 Continue', async () => {
     await withServer(fakeApp(), async (port) => {
       const wait = 'Connection: close\r\nExpect: 100-continue\r\nContent-Length: 12\r\n\r\n'
       const text = await sendRaw(port, `${post}${wait}`, (write) => {
@@ -278,7 +278,7 @@ describe('HttpServer over TLS', () => {
   const app = new Hono().all('*', (c) => c.text(`${c.req.method} ${new URL(c.req.url).pathname}`))
 
   for (const protocols of [['http/1.1'], undefined]) {
-    test(`speaks HTTP/1.1 with who offers ${protocols?.[0] ?? 'nothing'}`, async (t) => {
+    test(`speaks HTTP/1.1 with a client that offers ${protocols?.[0] ?? 'nothing'}`, async (t) => {
       const port = await secureServer(t, app)
       const options = { port, host: '127.0.0.1', ca: AUTHORITY }
       const socket = connectTls({ ...options, ...(protocols && { ALPNProtocols: protocols }) })
@@ -293,7 +293,7 @@ describe('HttpServer over TLS', () => {
     })
   }
 
-  test('ends slow requests of HTTP/1.1 here as well', async (t) => {
+  test('ends slow HTTP/1.1 requests', async (t) => {
     const port = await secureServer(t, app, { bounds: () => ({ readMs: 100 }) })
     const options = { port, host: '127.0.0.1', ca: AUTHORITY, ALPNProtocols: ['http/1.1'] }
     const socket = connectTls(options, () => socket.write('GET / HT'))
@@ -310,19 +310,19 @@ describe('HttpServer over TLS', () => {
   ] as const) {
     const who =
       certificate === undefined ? 'nobody' : certificate === CLIENT ? 'a client' : 'others'
-    test(`lets ${who} ${isWelcome ? 'in' : 'out'} with ${clientAuth}`, async (t) => {
+    test(`${isWelcome ? 'accepts' : 'refuses'} ${who} with ${clientAuth}`, async (t) => {
       const tls = { ...SERVER, ca: AUTHORITY, clientAuth }
       const port = await secureServer(t, app, { tls })
       const session = await openSession(t, port, { ...certificate })
-      const asked = send(session, { ':path': '/' }).then(
+      const pending = send(session, { ':path': '/' }).then(
         ({ status }) => status,
         () => undefined,
       )
-      assert.equal((await within(asked, 'an answer or the end')) === 200, isWelcome)
+      assert.equal((await within(pending, 'an answer or the end')) === 200, isWelcome)
     })
   }
 
-  test('drops idle connections for new ones, and none that waits for a response', async (t) => {
+  test('drops idle connections for new ones, but none that waits for a response', async (t) => {
     const { promise, resolve } = Promise.withResolvers<Response>()
     const waiting = Promise.withResolvers<void>()
     const slow = new Hono().get('/slow', () => {
@@ -332,7 +332,7 @@ describe('HttpServer over TLS', () => {
     const port = await secureServer(t, slow, { connectionsMax: 4 })
     const silent = await TcpClient.open(port)
     const first = await openSession(t, port)
-    const asked = send(first, { ':path': '/slow' })
+    const pending = send(first, { ':path': '/slow' })
     await within(waiting.promise, 'the request')
     const second = await openSession(t, port)
     await within(silent.closed, 'the end of the silent one')
@@ -341,10 +341,10 @@ describe('HttpServer over TLS', () => {
     assert.equal((await send(third, { ':path': '/' })).status, 404)
     assert.ok(second.closed || second.destroyed)
     resolve(new Response('late'))
-    assert.equal((await within(asked, 'the response')).status, 200)
+    assert.equal((await within(pending, 'the response')).status, 200)
   })
 
-  test('drops a request whose body does not come for a new connection', async (t) => {
+  test('drops a request with an unfinished body for a new connection', async (t) => {
     const begun = Promise.withResolvers<void>()
     const reading = new Hono().post('/', async ({ req }) => {
       begun.resolve()
@@ -356,12 +356,12 @@ describe('HttpServer over TLS', () => {
     const unfinished = await TcpClient.open(port)
     unfinished.socket.write('POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\nx')
     await within(begun.promise, 'the request')
-    // One client may have two: the third takes the place of the one that has waited longest.
+    // One client may have two: the third replaces the one that has been idle longest.
     for (let i = 0; i < 2; i++) await TcpClient.open(port)
     await within(unfinished.closed, 'the end of the unfinished one')
   })
 
-  test('ends a connection that never begins its handshake', async (t) => {
+  test('closes a connection that never starts its handshake', async (t) => {
     const port = await secureServer(t, app, { bounds: () => ({ readMs: 100 }) })
     for (const bytes of ['', '\x16\x03\x01\x02\x00\x01']) {
       const client = await TcpClient.open(port)
@@ -370,7 +370,7 @@ describe('HttpServer over TLS', () => {
     }
   })
 
-  test('shows another certificate when it is told to, and goes on with who is there', async (t) => {
+  test('renew replaces the certificate and keeps connections', async (t) => {
     const server = new HttpServer(app, { tls: { ...SERVER, clientAuth: 'nocert' } })
     t.onTestFinished(() => server.close())
     const port = await server.listen('127.0.0.1', 0)
@@ -384,7 +384,7 @@ describe('HttpServer over TLS', () => {
     assert.equal((await send(before, { ':path': '/' })).status, 200)
   })
 
-  test('ends all connections when it ends', async (t) => {
+  test('close ends all connections', async (t) => {
     const server = new HttpServer(app, { tls: { ...SERVER, clientAuth: 'nocert' } })
     const port = await server.listen('127.0.0.1', 0)
     const sessions = await Promise.all([1, 2].map(() => openSession(t, port)))

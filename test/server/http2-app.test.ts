@@ -10,12 +10,12 @@ import { openRaw, openSession, secureServer, send } from './http2-clients.ts'
 
 const MIB = 1_048_576
 
-/** Bytes of which each says where it is. */
+/** Bytes whose values give their position. */
 function octets(size: number): Buffer {
   return Buffer.from(Uint8Array.from({ length: size }, (_, i) => i ^ (i >>> 8) ^ (i >>> 16)))
 }
 
-/** Says what it was asked, and sends back what it was sent as it comes. */
+/** Echoes the request's head and body. */
 const ECHO = new Hono()
   .get('/what', (c) => {
     const { method, url, headers } = c.req.raw
@@ -36,7 +36,7 @@ const ECHO = new Hono()
   .post('/size', async (c) => c.text(String((await c.req.arrayBuffer()).byteLength)))
 
 describe('a request over HTTP/2', () => {
-  test('is what the app sees', async (t) => {
+  test('reaches the app unchanged', async (t) => {
     const session = await openSession(t, await secureServer(t, ECHO))
     const headers = { ':path': '/what?a=b', ':authority': 'a.example:8443', cookie: ['x=1', 'y=2'] }
     const { body } = await send(session, { ...headers, 'x-other': 'a' })
@@ -50,7 +50,7 @@ describe('a request over HTTP/2', () => {
     })
   })
 
-  test('has all characters that a field may have, Huffman codes of all lengths among them', async (t) => {
+  test('may contain every field character, with Huffman codes of all lengths', async (t) => {
     const session = await openSession(t, await secureServer(t, ECHO))
     const all = Array.from({ length: 256 }, (_, code) => String.fromCharCode(code))
     const text = all.filter((one) => /[\t -~\x80-\xff]/.test(one)).join('')
@@ -60,7 +60,7 @@ describe('a request over HTTP/2', () => {
     }
   })
 
-  test('is from somebody', async (t) => {
+  test("carries the client's address", async (t) => {
     const port = await secureServer(t, ECHO)
     const session = await openSession(t, port)
     const [ends, who] = JSON.parse(String((await send(session, { ':path': '/who' })).body))
@@ -73,7 +73,7 @@ describe('a request over HTTP/2', () => {
     ['tiny windows', { initialWindowSize: 100 }],
     ['large windows', { initialWindowSize: 10 * MIB, maxFrameSize: MIB }],
   ] as const) {
-    test(`has large bodies both ways, with ${name}`, async (t) => {
+    test(`has large bodies in both directions, with ${name}`, async (t) => {
       const session = await openSession(t, await secureServer(t, ECHO), { settings })
       const large = octets(name === 'tiny windows' ? 100_000 : 3 * MIB)
       const headers = { ':path': '/echo', ':method': 'POST' }
@@ -85,7 +85,7 @@ describe('a request over HTTP/2', () => {
     })
   }
 
-  test('may take a large response while others go by', async (t) => {
+  test('may get a large response while others pass it', async (t) => {
     const session = await openSession(t, await secureServer(t, ECHO))
     const slow = session.request({ ':path': '/large' })
     slow.pause()
@@ -100,7 +100,7 @@ describe('a request over HTTP/2', () => {
     assert.ok(Buffer.concat(chunks).equals(octets(3 * MIB)))
   })
 
-  test('sends no more than is read', async (t) => {
+  test('sends no more than the app reads', async (t) => {
     let read: ((response: Response) => void) | undefined
     const app = { fetch: () => new Promise<Response>((resolve) => (read = resolve)) }
     const session = await openSession(t, await secureServer(t, app))
@@ -139,12 +139,12 @@ describe('a request over HTTP/2', () => {
 
   test('by HEAD is answered like GET, without its body', async (t) => {
     const session = await openSession(t, await secureServer(t, ECHO))
-    const asked = { ':path': '/what', ':method': 'HEAD' }
-    const { status, headers, body } = await send(session, asked)
+    const head = { ':path': '/what', ':method': 'HEAD' }
+    const { status, headers, body } = await send(session, head)
     assert.deepEqual([status, headers['content-type'], body.length], [200, 'application/json', 0])
   })
 
-  test('is answered with fields that come twice, and none of the connection', async (t) => {
+  test('gets duplicate fields, but no connection-specific ones', async (t) => {
     const session = await openSession(t, await secureServer(t, ECHO))
     const { headers } = await send(session, { ':path': '/many' })
     assert.deepEqual(headers['set-cookie'], ['a=1', 'b=2'])
@@ -152,13 +152,13 @@ describe('a request over HTTP/2', () => {
     assert.match(headers.date ?? '', /GMT$/)
   })
 
-  test('that the app fails at is answered with 500', async (t) => {
+  test('gets 500 when the app fails', async (t) => {
     const app = { fetch: () => Promise.reject(new Error('no')) }
     const session = await openSession(t, await secureServer(t, app))
     assert.equal((await send(session, { ':path': '/' })).status, 500)
   })
 
-  test('whose response breaks off is reset', async (t) => {
+  test('is reset when its response is cut off', async (t) => {
     const failing = (): Response =>
       new Response(
         new ReadableStream({
@@ -167,51 +167,51 @@ describe('a request over HTTP/2', () => {
         }),
       )
     const session = await openSession(t, await secureServer(t, { fetch: failing }))
-    const asked = send(session, { ':path': '/' })
-    await assert.rejects(asked, { message: /NGHTTP2_INTERNAL_ERROR/ })
+    const pending = send(session, { ':path': '/' })
+    await assert.rejects(pending, { message: /NGHTTP2_INTERNAL_ERROR/ })
   })
 
-  test('that the client takes back is over for the app', async (t) => {
-    let tell: (what: string) => void = () => undefined
-    const told = new Promise<string>((resolve) => {
-      tell = resolve
+  test('is aborted for the app when the client resets it', async (t) => {
+    let report: (what: string) => void = () => undefined
+    const reported = new Promise<string>((resolve) => {
+      report = resolve
     })
     const endless = (): Response =>
       new Response(
         new ReadableStream({
           pull: (controller) => controller.enqueue(new Uint8Array(1000)),
-          cancel: () => tell('nobody reads'),
+          cancel: () => report('nobody reads'),
         }),
       )
     const session = await openSession(t, await secureServer(t, { fetch: endless }))
     const stream = session.request({ ':path': '/' })
     await once(stream, 'data')
     stream.close(constants.NGHTTP2_CANCEL)
-    assert.equal(await within(told, 'the end of the body'), 'nobody reads')
+    assert.equal(await within(reported, 'the end of the body'), 'nobody reads')
   })
 
-  test('that the client takes back is over for the app, also while there is nothing to send', async (t) => {
-    let tell: (what: string) => void = () => undefined
-    const told = new Promise<string>((resolve) => {
-      tell = resolve
+  test('is aborted for the app when the client resets it, even with nothing to send', async (t) => {
+    let report: (what: string) => void = () => undefined
+    const reported = new Promise<string>((resolve) => {
+      report = resolve
     })
     const silent = (): Response =>
-      new Response(new ReadableStream({ cancel: () => tell('nobody reads') }))
+      new Response(new ReadableStream({ cancel: () => report('nobody reads') }))
     const session = await openSession(t, await secureServer(t, { fetch: silent }))
     const stream = session.request({ ':path': '/' })
     await once(stream, 'response')
     stream.close(constants.NGHTTP2_CANCEL)
-    assert.equal(await within(told, 'the end of the body'), 'nobody reads')
+    assert.equal(await within(reported, 'the end of the body'), 'nobody reads')
   })
 
-  test('whose body breaks off is told so', async (t) => {
-    let tell: (what: unknown) => void = () => undefined
-    const told = new Promise<unknown>((resolve) => {
-      tell = resolve
+  test('fails for the app when its body is cut off', async (t) => {
+    let report: (what: unknown) => void = () => undefined
+    const reported = new Promise<unknown>((resolve) => {
+      report = resolve
     })
     const app = {
       fetch: async (request: Request): Promise<Response> => {
-        await request.arrayBuffer().catch(tell)
+        await request.arrayBuffer().catch(report)
         return new Response(null)
       },
     }
@@ -228,10 +228,10 @@ describe('a request over HTTP/2', () => {
       frame(FRAME.DATA, 0, 1, Buffer.of(1)),
       frame(FRAME.RST_STREAM, 0, 1, uint32(constants.NGHTTP2_CANCEL)),
     )
-    assert.match(String(await within(told, 'the end of the body')), /prematurely closed/)
+    assert.match(String(await within(reported, 'the end of the body')), /prematurely closed/)
   })
 
-  test('may wait for the word to go on', async (t) => {
+  test('gets 100 Continue', async (t) => {
     const session = await openSession(t, await secureServer(t, ECHO))
     const headers = { ':path': '/size', ':method': 'POST', expect: '100-continue' }
     const stream = session.request(headers)
@@ -261,7 +261,7 @@ describe('a request over HTTP/2', () => {
   }
 })
 
-/** Time for whatever is under way on loopback. */
+/** Waits for traffic in flight on loopback. */
 function pause(): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, 200))
 }

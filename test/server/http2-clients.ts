@@ -1,5 +1,5 @@
 /**
- * Clients of HTTP/2 for tests: Node's own, and one that sends bytes as they are.
+ * HTTP/2 clients for tests: Node's own, and one that sends raw bytes.
  * @module
  */
 import { once } from 'node:events'
@@ -41,7 +41,7 @@ export async function openSession(
   return session
 }
 
-/** A response, whole. */
+/** A complete response. */
 export type WholeResponse = {
   readonly status: number
   readonly headers: IncomingHttpHeaders
@@ -71,7 +71,7 @@ export function send(
   })
 }
 
-/** A frame as it was read. */
+/** A received frame. */
 export type Frame = {
   readonly type: number
   readonly flags: number
@@ -79,17 +79,17 @@ export type Frame = {
   readonly payload: Uint8Array
 }
 
-/** A connection on which bytes are sent as they are. */
+/** A connection for raw bytes. */
 export type RawConnection = {
   readonly socket: TLSSocket
   readonly write: (...frames: readonly Uint8Array[]) => void
-  /** Resolves with all frames when the server has ended the connection. */
+  /** Resolves with all frames when the server closes the connection. */
   readonly ended: Promise<Frame[]>
-  /** Resolves when a frame of that type has come, of that stream if one is named. */
+  /** Resolves when a frame of this type has arrived, on this stream if given. */
   readonly frame: (type: number, id?: number) => Promise<Frame>
 }
 
-/** Opens a connection on which bytes are sent as they are. */
+/** Opens a connection for raw bytes. */
 export async function openRaw(t: TestContext, port: number): Promise<RawConnection> {
   const options = { port, host: '127.0.0.1', ca: AUTHORITY, ALPNProtocols: ['h2'] }
   const socket = connectTls(options)
@@ -118,7 +118,7 @@ export async function openRaw(t: TestContext, port: number): Promise<RawConnecti
   }
 }
 
-/** Cuts bytes into frames; an incomplete one at the end is left out. */
+/** Splits bytes into frames; drops an incomplete one at the end. */
 function framesOf(bytes: Buffer): Frame[] {
   const frames: Frame[] = []
   for (let at = 0; at + 9 <= bytes.length; ) {

@@ -33,7 +33,7 @@ const APP = new Hono().all('*', (c) => c.text('the app'))
 
 const ready = (body: Uint8Array): Ready => ({ status: 200, headers: { 'x-by': 'direct' }, body })
 
-/** Takes what is below `/direct`: a GET with its path, a POST with its body, at once or later. */
+/** Accepts paths below `/direct`: echoes a GET's path or a POST's body, now or later. */
 const direct: Direct = (head) => {
   const { path, address } = head
   if (!path.startsWith('/direct')) return undefined
@@ -46,7 +46,7 @@ const direct: Direct = (head) => {
   }
 }
 
-describe('a connection of HTTP/2', () => {
+describe('an HTTP/2 connection', () => {
   for (const path of ['/direct', '/direct/late']) {
     test(`answers ${path} without the app`, async (t) => {
       const session = await openSession(t, await secureServer(t, APP, { direct }))
@@ -61,7 +61,7 @@ describe('a connection of HTTP/2', () => {
     })
   }
 
-  test('tells a client that waits to go on', async (t) => {
+  test('sends 100 Continue', async (t) => {
     const session = await openSession(t, await secureServer(t, APP, { direct }))
     const headers = { ':path': '/direct', ':method': 'POST', expect: '100-continue' }
     const stream = session.request(headers)
@@ -71,27 +71,27 @@ describe('a connection of HTTP/2', () => {
     assert.equal(String(chunk), 'body')
   })
 
-  test('leaves the rest to the app', async (t) => {
+  test('leaves other requests to the app', async (t) => {
     const session = await openSession(t, await secureServer(t, APP, { direct }))
     assert.equal((await send(session, { ':path': '/' })).body.toString(), 'the app')
   })
 
   for (const path of ['/direct/wrong', '/direct/late-wrong']) {
-    test(`resets a stream that ${path} fails at, and goes on`, async (t) => {
+    test(`resets the stream when ${path} fails, and keeps the connection`, async (t) => {
       const session = await openSession(t, await secureServer(t, APP, { direct }))
       for (const method of ['GET', 'POST']) {
         const body = method === 'POST' ? 'a' : undefined
-        const asked = send(session, { ':path': path, ':method': method }, body)
-        await assert.rejects(asked, { message: /NGHTTP2_INTERNAL_ERROR/ })
+        const pending = send(session, { ':path': path, ':method': method }, body)
+        await assert.rejects(pending, { message: /NGHTTP2_INTERNAL_ERROR/ })
       }
       assert.equal((await send(session, { ':path': '/direct' })).status, 200)
     })
   }
 
-  test('answers many requests of many clients at once, each its own', async (t) => {
+  test('answers many concurrent requests of many clients, each with its own response', async (t) => {
     const port = await secureServer(t, APP, { direct })
     const sessions = await Promise.all(Array.from({ length: 5 }, () => openSession(t, port)))
-    const asked = sessions.flatMap((session, s) =>
+    const pending = sessions.flatMap((session, s) =>
       Array.from({ length: 200 }, async (_, i) => {
         const path = i % 3 === 0 ? '/direct/late' : i % 3 === 1 ? '/direct' : '/other'
         const body = `${s} ${i}`
@@ -99,7 +99,7 @@ describe('a connection of HTTP/2', () => {
         assert.equal(got.body.toString(), path === '/other' ? 'the app' : body)
       }),
     )
-    assert.equal((await within(Promise.all(asked), 'all answers')).length, 1000)
+    assert.equal((await within(Promise.all(pending), 'all answers')).length, 1000)
   })
 
   for (const path of ['/direct', '/app']) {
@@ -108,7 +108,7 @@ describe('a connection of HTTP/2', () => {
       const client = await openRaw(t, port)
       client.write(preface(), headers(1, 'GET', path, false), data(1, Buffer.of(1, 2, 3)))
       await within(client.frame(FRAME.HEADERS), 'the answer')
-      // The client may go on with its body, and with other requests.
+      // The client may continue with its body and with other requests.
       client.write(data(1, Buffer.of(4)), frame(FRAME.PING, 0, 0, new Uint8Array(8)))
       await within(client.frame(FRAME.PING), 'the answer to a PING')
       client.write(headers(3, 'GET', path))
@@ -117,7 +117,7 @@ describe('a connection of HTTP/2', () => {
     })
   }
 
-  test('ends a body that comes a byte at a time, however steadily', async (t) => {
+  test('resets a stream whose body arrives a byte at a time', async (t) => {
     const port = await secureServer(t, APP, { direct, bounds: () => ({ readMs: 300 }) })
     const client = await openRaw(t, port)
     client.write(preface(), headers(1, 'POST', '/direct', false))
@@ -127,7 +127,7 @@ describe('a connection of HTTP/2', () => {
     assert.equal(Buffer.from(found.payload).readUInt32BE(0), ERROR_CODE.CANCEL)
   })
 
-  test('holds at most a mebibyte of unfinished bodies', async (t) => {
+  test('buffers at most 1 MiB of unfinished bodies', async (t) => {
     const session = await openSession(t, await secureServer(t, APP, { direct }))
     const codes = Array.from({ length: 18 }, () => {
       const stream = session.request({ ':path': '/direct', ':method': 'POST' })
@@ -139,13 +139,13 @@ describe('a connection of HTTP/2', () => {
     assert.equal(await within(Promise.race(codes), 'a reset'), ERROR_CODE.ENHANCE_YOUR_CALM)
   })
 
-  test('takes no body of more than a message without the app', async (t) => {
+  test('resets a direct POST whose body is longer than a DNS message', async (t) => {
     const session = await openSession(t, await secureServer(t, APP, { direct }))
-    const asked = send(session, { ':path': '/direct', ':method': 'POST' }, Buffer.alloc(65_536))
-    await assert.rejects(asked, { message: /NGHTTP2_ENHANCE_YOUR_CALM/ })
+    const pending = send(session, { ':path': '/direct', ':method': 'POST' }, Buffer.alloc(65_536))
+    await assert.rejects(pending, { message: /NGHTTP2_ENHANCE_YOUR_CALM/ })
   })
 
-  test('says goodbye to who asks nothing more', async (t) => {
+  test('sends GOAWAY to an idle client', async (t) => {
     const bounds = (): object => ({ idleMs: 100 })
     const session = await openSession(t, await secureServer(t, APP, { direct, bounds }))
     const goodbye = once(session, 'goaway')
@@ -154,14 +154,14 @@ describe('a connection of HTTP/2', () => {
     assert.equal(code, constants.NGHTTP2_NO_ERROR)
   })
 
-  test('ends who sends half of a request', async (t) => {
+  test('closes a connection with half a request', async (t) => {
     const bounds = (): object => ({ readMs: 100 })
     const client = await openRaw(t, await secureServer(t, APP, { direct, bounds }))
     client.write(preface(), headers(1).subarray(0, 12))
     assert.equal((await within(client.ended, 'the end')).at(-1)?.type, FRAME.GOAWAY)
   })
 
-  test('ends who does not read, and looks at no more of its requests', async (t) => {
+  test('closes a connection whose client does not read, and serves no more of its requests', async (t) => {
     let count = 0
     const large = new Uint8Array(60_000)
     const counting: Direct = () => () => {
@@ -173,18 +173,18 @@ describe('a connection of HTTP/2', () => {
     const client = await openRaw(t, port)
     client.socket.pause()
     client.write(preface([4, 0x7fff_ffff]), frame(FRAME.WINDOW_UPDATE, 0, 0, uint32(0x7000_0000)))
-    const asked = Array.from({ length: 4000 }, (_, i) => headers(2 * i + 1))
-    client.write(...asked)
+    const pending = Array.from({ length: 4000 }, (_, i) => headers(2 * i + 1))
+    client.write(...pending)
     const session = await openSession(t, port)
     assert.equal((await send(session, { ':path': '/' })).status, 200)
-    // What the system takes for both ends of a connection counts as read.
+    // Bytes in the kernel's buffers of both ends count as read.
     await new Promise((resolve) => setTimeout(resolve, 500))
     assert.ok(count < 1000, `${count} requests were looked at`)
     client.socket.resume()
     await within(client.ended, 'the end')
   })
 
-  test('loses only itself by what is no HTTP/2', async (t) => {
+  test('closes only itself on bytes that are not HTTP/2', async (t) => {
     const port = await secureServer(t, APP, { direct })
     const session = await openSession(t, port)
     const client = await openRaw(t, port)
@@ -194,7 +194,7 @@ describe('a connection of HTTP/2', () => {
     assert.equal((await send(session, { ':path': '/direct' })).status, 200)
   })
 
-  test('ends with its client, so that it counts no more', async (t) => {
+  test('is removed when its client disconnects', async (t) => {
     const bounds = (): object => ({ readMs: 3_600_000, idleMs: 3_600_000 })
     const client = await openRaw(t, await secureServer(t, APP, { direct, bounds }))
     client.write(preface())
@@ -203,7 +203,7 @@ describe('a connection of HTTP/2', () => {
     await within(client.ended, 'the end')
   })
 
-  test('survives a client that is gone in the middle', async (t) => {
+  test('survives a client that disconnects in the middle', async (t) => {
     const port = await secureServer(t, APP, { direct })
     for (let i = 0; i < 10; i++) {
       const client = await openRaw(t, port)

@@ -1,17 +1,17 @@
 /**
- * Network interfaces that a test makes up.
+ * Fake network interfaces.
  * @module
  */
 import { syncBuiltinESMExports } from 'node:module'
 import os from 'node:os'
 import { type TestContext, vi } from 'vitest'
 
-/** Addresses by the name of their interface. */
+/** Addresses by interface name. */
 export type Interfaces = Readonly<Record<string, readonly string[]>>
 
 const ANY = { netmask: '', family: 'IPv4', mac: '', internal: false, cidr: null } as const
 
-/** Has the machine tell of these interfaces until the test ends. */
+/** Makes `node:os` report these interfaces until the test ends. */
 export function pretendInterfaces(t: TestContext, current: () => Interfaces): void {
   const mocked = vi
     .spyOn(os, 'networkInterfaces')
@@ -23,7 +23,7 @@ export function pretendInterfaces(t: TestContext, current: () => Interfaces): vo
         ]),
       ),
     )
-  // Named imports of a built-in module follow only when they are told to.
+  // Named imports of a built-in module need this to see the change.
   syncBuiltinESMExports()
   t.onTestFinished(() => {
     mocked.mockRestore()

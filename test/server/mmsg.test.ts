@@ -5,18 +5,18 @@ import { openMmsg } from '../../src/server/mmsg.ts'
 
 const MODULE = import.meta.resolve('../../src/server/mmsg.ts')
 
-/** Returns what a process of its own gets, with a value of KUBEDOH_UDP_BATCHES. */
+/** Returns the output of a child process with this value of KUBEDOH_UDP_BATCHES. */
 function openedWith(value: string): string {
   const script = `import('${MODULE}').then(({ openMmsg }) => console.log(typeof openMmsg()))`
   const env = { ...process.env, KUBEDOH_UDP_BATCHES: value }
   return execFileSync(process.execPath, ['-e', script], { env, encoding: 'utf8' }).trim()
 }
 
-test('KUBEDOH_UDP_BATCHES=0 switches the calls off', () => {
+test('KUBEDOH_UDP_BATCHES=0 disables the calls', () => {
   assert.equal(openedWith('0'), 'undefined')
 })
 
-test('receives nothing from a descriptor that is no socket', () => {
+test('receives nothing from a descriptor that is not a socket', () => {
   const mmsg = openMmsg()
   if (mmsg === undefined) return
   const headers = new Int32Array(64)

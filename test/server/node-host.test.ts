@@ -10,7 +10,7 @@ import type { LogEvent } from '../../src/telemetry/log.ts'
 import { Metrics } from '../../src/telemetry/metrics.ts'
 import { openUpstream } from '../../src/upstream/upstream-client.ts'
 
-/** Runs with a folder that is gone afterwards. */
+/** Runs a function with a temporary folder. */
 function withFolder(run: (folder: string) => void): void {
   const folder = mkdtempSync(join(tmpdir(), 'node-host-'))
   try {
@@ -30,7 +30,7 @@ function hostIn(folder: string, parts: Partial<Host> = {}): Host {
 }
 
 describe('files', () => {
-  test('are listed with those in folders below, sorted, by the path of the folder', () => {
+  test('are listed recursively, sorted, relative to the folder', () => {
     withFolder((folder) => {
       for (const path of ['z', 'z/b', 'z/b/c']) mkdirSync(join(folder, path))
       for (const path of ['z/x', 'z/a', 'z/b/c/y', 'z/b/x', 'other']) {
@@ -48,7 +48,7 @@ describe('files', () => {
     })
   })
 
-  test('are listed in a folder that is linked to', () => {
+  test('are listed in a symlinked folder', () => {
     withFolder((folder) => {
       mkdirSync(join(folder, 'z'))
       writeFileSync(join(folder, 'z/x'), '')
@@ -57,7 +57,7 @@ describe('files', () => {
     })
   })
 
-  test('are none where there is no folder', () => {
+  test('are empty for a missing folder', () => {
     withFolder((folder) => {
       writeFileSync(join(folder, 'x'), '')
       assert.equal(hostIn(folder).listFiles('z'), undefined)
@@ -65,7 +65,7 @@ describe('files', () => {
     })
   })
 
-  test('have a time at which they were written', () => {
+  test('have a modification time', () => {
     withFolder((folder) => {
       writeFileSync(join(folder, 'x'), '')
       utimesSync(join(folder, 'x'), 1_700_000_000, 1_700_000_000)
@@ -76,7 +76,7 @@ describe('files', () => {
 })
 
 describe('createNodeHost', () => {
-  test('hands on what it was given', () => {
+  test('passes on its options', () => {
     const events: LogEvent[] = []
     const aborted: string[] = []
     const metrics = new Metrics()
@@ -95,7 +95,7 @@ describe('createNodeHost', () => {
     assert.equal(host.random16, random16)
   })
 
-  test('tells the time since 1970 as the machine has it, whatever it is set to', () => {
+  test("returns the system's time, even after it is set", () => {
     vi.useFakeTimers({ toFake: ['Date'], now: 1000 })
     const host = hostIn('/')
     assert.equal(host.now(), 1000)
@@ -105,7 +105,7 @@ describe('createNodeHost', () => {
     assert.equal(host.now(), 0)
   })
 
-  test('reads paths below its folder, and absolute ones', () => {
+  test('reads relative and absolute paths', () => {
     withFolder((folder) => {
       writeFileSync(join(folder, 'hosts'), '192.0.2.1 a.example.org\n')
       const host = hostIn(folder)
@@ -117,7 +117,7 @@ describe('createNodeHost', () => {
     })
   })
 
-  test('runs a task once after its time', () => {
+  test('runs a task once, after its delay', () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
     let count = 0
     hostIn('/').after(100, () => count++)
@@ -129,7 +129,7 @@ describe('createNodeHost', () => {
     assert.equal(count, 1)
   })
 
-  test('runs no task that was called off', () => {
+  test('does not run a cancelled task', () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
     let count = 0
     const callOff = hostIn('/').after(100, () => count++)
@@ -138,7 +138,7 @@ describe('createNodeHost', () => {
     assert.equal(count, 0)
   })
 
-  test('keeps no process alive for a task', () => {
+  test('does not keep the process alive for a task', () => {
     const timers = (): number =>
       process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length
     const before = timers()
@@ -147,7 +147,7 @@ describe('createNodeHost', () => {
     callOff()
   })
 
-  test('prints lines of the query log as CoreDNS does', () => {
+  test('prints query log lines as CoreDNS does', () => {
     const written: unknown[] = []
     const mock = vi
       .spyOn(process.stdout, 'write')

@@ -1,5 +1,5 @@
 /**
- * Small servers with TLS that say what a test wants them to.
+ * Small scripted servers with TLS.
  * @module
  */
 import { once } from 'node:events'
@@ -12,7 +12,7 @@ import { MessageStream } from '../../src/dns/message-stream.ts'
 import { SERVER } from '../certificates.ts'
 import { type FakeServer, portOf } from './clients.ts'
 
-/** A TLS server that does what `answer` says with each query and its connection. */
+/** Starts a TLS server that calls `answer` with each query and its connection. */
 export async function fakeTls(
   t: TestContext,
   answer: (query: Uint8Array, socket: TLSSocket) => void,
@@ -39,7 +39,7 @@ export async function fakeTls(
   return { port: portOf(server.address()), close }
 }
 
-/** A server of HTTP/1.1 over TLS. */
+/** Starts an HTTP/1.1 server over TLS. */
 export async function fakeHttps(t: TestContext, listener: RequestListener): Promise<FakeServer> {
   const server = createHttps(SERVER, listener)
   server.listen(0, '127.0.0.1')
@@ -53,7 +53,7 @@ export async function fakeHttps(t: TestContext, listener: RequestListener): Prom
   return { port: portOf(server.address()), close }
 }
 
-/** A request over HTTP/2: its method, path and body, and the stream to answer on. */
+/** An HTTP/2 request and the stream to answer it on. */
 export type StreamRequest = {
   readonly method: string
   readonly path: string
@@ -61,7 +61,7 @@ export type StreamRequest = {
   readonly stream: ServerHttp2Stream
 }
 
-/** A server of HTTP/2 over TLS; its sessions, to be ended by a test. */
+/** An HTTP/2 server over TLS, and its sessions for a test to close. */
 export async function fakeHttp2(
   t: TestContext,
   answer: (request: StreamRequest) => void,

@@ -12,7 +12,7 @@ type Started = {
   readonly worker: ServeWorker
   readonly said: FromWorker[]
   readonly port: number
-  /** The message that has it serve a Corefile. */
+  /** Returns the message to serve a Corefile. */
   readonly serving: (text: string) => ToWorker
 }
 
@@ -24,7 +24,7 @@ async function start(t: TestContext): Promise<Started> {
   const serving = (text: string): ToWorker => {
     const folder = temporaryFolder(t, { Corefile: text })
     const options = { ...serveOptions(folder), dnsPort: port }
-    // As it goes from thread to thread.
+    // Cloned, as between threads.
     return structuredClone({
       kind: 'serve',
       options,
@@ -38,7 +38,7 @@ const block = (...lines: readonly string[]): string =>
   `. {\n  bind 127.0.0.1\n  ${lines.join('\n  ')}\n}\n`
 
 describe('a worker', () => {
-  test('serves the Corefile that it is given, and then another', async (t) => {
+  test('serves a Corefile, then replaces it with another', async (t) => {
     const { worker, said, port, serving } = await start(t)
     await worker.handle({ kind: 'query', id: 1, what: 'not-ready' })
     await worker.handle({ kind: 'query', id: 2, what: 'metrics' })
@@ -61,7 +61,7 @@ describe('a worker', () => {
     await assert.rejects(isServed(port), { code: 'ECONNREFUSED' })
   })
 
-  test('takes Corefiles one after the other, and keeps the last that it could serve', async (t) => {
+  test('applies Corefiles in order, and keeps the last valid one', async (t) => {
     const { worker, said, port, serving } = await start(t)
     const wrong = serving(block('kubernetes cluster.local {\n cluster prod\n }', 'hosts none'))
     const messages = [serving(block('whoami')), serving(block('bind 203.0.113.77', 'nosuch'))]
@@ -71,7 +71,7 @@ describe('a worker', () => {
     assert.equal(await isServed(port), true)
   })
 
-  test('answers from snapshots that it is given', async (t) => {
+  test('waits for the snapshots of the main thread', async (t) => {
     const { worker, said, serving } = await start(t)
     await worker.handle(serving(block('kubernetes cluster.local', 'ready 127.0.0.1:2')))
     await worker.handle({ kind: 'query', id: 1, what: 'not-ready' })

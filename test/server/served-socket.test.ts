@@ -6,7 +6,7 @@ const TIMES: PhaseTimes = { readMs: 20_000, idleMs: 30_000, writeMs: 5000 }
 const GRACE_MS = 2000
 const WHOLE = { complete: true }
 
-/** A socket that counts how often it was ended. */
+/** A socket that counts calls of `destroy`. */
 function fakeSocket(): { endCount: number; destroy: () => void } {
   return {
     endCount: 0,
@@ -47,7 +47,7 @@ describe('ServedSocket', () => {
     },
   ]
   for (const { name, enter, ms } of phases) {
-    test(`gives ${name} ${ms} ms in all`, () => {
+    test(`allows ${name} ${ms} ms in all`, () => {
       const socket = fakeSocket()
       const one = new ServedSocket(socket, true, 0)
       enter(one)
@@ -58,13 +58,13 @@ describe('ServedSocket', () => {
     })
   }
 
-  test('gives a handshake no more time than the operator gives a request', () => {
+  test('limits a handshake to the time of a request', () => {
     const socket = fakeSocket()
     new ServedSocket(socket, true, 0).check(100, { ...TIMES, readMs: 100 })
     assert.equal(socket.endCount, 1)
   })
 
-  test('leaves HTTP/2 to bound itself', () => {
+  test('leaves the limits of HTTP/2 to its connection', () => {
     const socket = fakeSocket()
     const one = new ServedSocket(socket, true, 0)
     const calls: unknown[] = []
@@ -80,7 +80,7 @@ describe('ServedSocket', () => {
     assert.deepEqual([one.idleSinceMs, one.hasServed], [7, true])
   })
 
-  test('lets the gate go on when a request is complete and answered', () => {
+  test('continues the gate when a request is complete and answered', () => {
     let isWaiting = true
     const one = new ServedSocket(fakeSocket(), false, 0)
     one.bind({ writableNeedDrain: false, proceed: () => (isWaiting = false) })
@@ -94,7 +94,7 @@ describe('ServedSocket', () => {
     assert.deepEqual([one.expected(), isWaiting], ['request', false])
   })
 
-  test('is at work until the last of its requests has its response', () => {
+  test('is busy until its last request has its response', () => {
     const one = new ServedSocket(fakeSocket(), false, 1)
     assert.equal(one.idleSinceMs, 1)
     one.requested(2, WHOLE)
@@ -106,7 +106,7 @@ describe('ServedSocket', () => {
     assert.equal(one.idleSinceMs, 5)
   })
 
-  test('ends when 41 requests come before the first response', () => {
+  test('closes when 41 requests arrive before the first response', () => {
     const socket = fakeSocket()
     const one = new ServedSocket(socket, false, 0)
     for (let i = 0; i < 40; i++) one.requested(0, WHOLE)
@@ -115,14 +115,14 @@ describe('ServedSocket', () => {
     assert.equal(socket.endCount, 1)
   })
 
-  test('is idle while its client leaves what is written unread', () => {
+  test('is idle while its client does not read the response', () => {
     const one = new ServedSocket(fakeSocket(), false, 1)
     one.bind({ writableNeedDrain: true, proceed: () => undefined })
     one.requested(2, WHOLE)
     assert.equal(one.idleSinceMs, 2)
   })
 
-  test('is idle while the body of its only request is unfinished', () => {
+  test('is idle while the body of its only request is incomplete', () => {
     const one = new ServedSocket(fakeSocket(), false, 1)
     const request = { complete: false }
     one.requested(2, request)
@@ -141,7 +141,7 @@ describe('ServedSocket', () => {
     [401, false],
     [500, false],
   ] as const) {
-    test(`has ${hasServed ? '' : 'not '}served with ${status}`, () => {
+    test(`${hasServed ? 'counts' : 'does not count'} status ${status} as served`, () => {
       const one = new ServedSocket(fakeSocket(), false, 0)
       one.requested(0, WHOLE)
       one.responded(0, status)

@@ -8,8 +8,8 @@ import { Screen } from '../cli/run-cli.ts'
 import { serveOptions, shopFolder } from '../cli/shop.ts'
 import { freePort } from './clients.ts'
 
-describe('a server that is one of several', () => {
-  test('shares its port, and leaves features and notices to another', async (t) => {
+describe('the server of a worker', () => {
+  test('shares its port, and leaves features and warnings to the main thread', async (t) => {
     const dnsPort = await freePort()
     const lines = ['bind 127.0.0.1', 'kubernetes cluster.local {\n resyncperiod 5m\n }', 'loop']
     const Corefile = `. {\n  ${lines.join('\n  ')}\n  health 203.0.113.1:1\n}\n`
@@ -31,7 +31,7 @@ describe('a server that is one of several', () => {
     assert.deepEqual(servers[0]?.notReady(), [])
   })
 
-  test('serves on when it is given a Corefile that it cannot serve', async (t) => {
+  test('keeps the previous Corefile when it cannot apply a new one', async (t) => {
     const folder = shopFolder(t, { Corefile: '. {\n  bind 127.0.0.1\n  whoami\n}\n' })
     const parts = { clusters: new SharedClusters(), abort: assert.fail }
     const options = serveOptions(folder, { dnsPort: await freePort() })

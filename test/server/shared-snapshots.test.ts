@@ -57,14 +57,14 @@ describe('SnapshotSharer', () => {
     assert.notEqual(second[1]?.id, first[1]?.id)
   })
 
-  test('says when there is no snapshot', () => {
+  test('reports that there is no snapshot', () => {
     const shared = new SnapshotSharer().share(sourceOf(undefined, 'partial'))
     assert.deepEqual(shared, { freshness: 'partial' })
   })
 })
 
 describe('SharedClusters', () => {
-  test('have nothing before it is told, and then what is told last', async () => {
+  test('have no snapshot before an update, then the latest one', async () => {
     const [sharer, clusters] = [new SnapshotSharer(), new SharedClusters()]
     await clusters.prepare()
     assert.equal(await clusters.ready(), true)
@@ -74,7 +74,7 @@ describe('SharedClusters', () => {
     assert.equal(source.current(), undefined)
     const [a, b, c] = [shardOf('a'), shardOf('b'), shardOf('c')]
     const take = (snapshot: Snapshot, freshness: SharedSnapshot['freshness'] = 'fresh'): void => {
-      // As it goes from thread to thread.
+      // Cloned, as between threads.
       clusters.update(KEY, structuredClone(sharer.share(sourceOf(snapshot, freshness))))
     }
     take(snapshotOf(1, a, b))
@@ -91,13 +91,13 @@ describe('SharedClusters', () => {
     assert.equal(source.current(), second)
   })
 
-  test('answer from the bytes that they share', () => {
+  test('read the shared bytes', () => {
     const [sharer, clusters] = [new SnapshotSharer(), new SharedClusters()]
     clusters.update(KEY, structuredClone(sharer.share(sourceOf(snapshotOf(1, shardOf('web'))))))
     assert.deepEqual(namesIn(clusters.open(DIRECTIVE).current(), ['web', 'db']), ['web'])
   })
 
-  test('are forgotten when no directive needs them', () => {
+  test('are dropped when no directive needs them', () => {
     const [sharer, clusters] = [new SnapshotSharer(), new SharedClusters()]
     clusters.update(KEY, sharer.share(sourceOf(snapshotOf(1, shardOf('web')))))
     clusters.keep([{ directive: DIRECTIVE, tree: CLUSTER_TREE }])

@@ -21,7 +21,7 @@ function tcp(answer: Answer): Streams {
   return { name: 'TCP', hasUdp: true, create: () => new TcpServer(() => answer) }
 }
 
-/** Opens at a port of the system's choice, which is free for TCP but need not be for UDP. */
+/** Opens on a free port; retries when the port is in use for UDP. */
 async function openAnywhere(
   t: TestContext,
   parts: Partial<Listener>,
@@ -31,7 +31,7 @@ async function openAnywhere(
     const sockets = new Sockets(() => answer, tcp(answer))
     try {
       await sockets.open(listenerAt(parts))
-      // Some tests have closed it by then.
+      // Some tests have already closed it.
       t.onTestFinished(() => sockets.close().catch(() => undefined))
       return sockets
     } catch (error) {
@@ -49,7 +49,7 @@ async function askTcp(address: string, port: number): Promise<Uint8Array[]> {
 }
 
 describe('Sockets', () => {
-  test('answers at each address that it is told, by UDP and TCP at one port', async (t) => {
+  test('answers on each given address, over UDP and TCP on one port', async (t) => {
     const sockets = await openAnywhere(t, { addresses: LOOPBACKS })
     for (const address of LOOPBACKS) {
       assert.deepEqual(await askUdp(address, sockets.port, QUERY), {
@@ -60,7 +60,7 @@ describe('Sockets', () => {
     }
   })
 
-  test('tells the address that is listened on, which is :: for all over UDP', async (t) => {
+  test('reports its local address, which is :: for all addresses over UDP', async (t) => {
     const servers: string[] = []
     const answer: Answer = (message, { localAddress, localPort }) => {
       servers.push(`${localAddress} ${localPort}`)
@@ -72,7 +72,7 @@ describe('Sockets', () => {
     assert.deepEqual(servers, [`:: ${port}`, `127.0.0.1 ${port}`])
   })
 
-  test('answers at all addresses of the machine, from the one that was asked', async (t) => {
+  test('answers on all addresses of the machine, from the queried one', async (t) => {
     const sockets = await openAnywhere(t, {})
     for (const address of localAddresses()) {
       assert.deepEqual(await askUdp(address, sockets.port, QUERY), {
@@ -83,25 +83,25 @@ describe('Sockets', () => {
     }
   })
 
-  test('takes an interface for its addresses', async (t) => {
+  test('resolves the name of an interface', async (t) => {
     pretendInterfaces(t, () => ({ eth0: ['127.0.0.1'] }))
     const sockets = await openAnywhere(t, { addresses: ['eth0'] })
     assert.deepEqual(await askTcp('127.0.0.1', sockets.port), [echo(QUERY)])
   })
 
-  test('leaves addresses out', async (t) => {
+  test('honors except', async (t) => {
     pretendInterfaces(t, () => ({ eth0: ['127.0.0.1', '0.0.0.0'] }))
     const listened = listenedAddresses()
     await openAnywhere(t, { addresses: ['eth0'], except: ['0.0.0.0'] })
     assert.deepEqual([...new Set(listened.map(({ address }) => address))], ['127.0.0.1'])
   })
 
-  test('passes over an address that the machine does not have', async (t) => {
+  test('ignores an address that the machine does not have', async (t) => {
     const sockets = await openAnywhere(t, { addresses: ['203.0.113.1', '127.0.0.1'] })
     assert.deepEqual(await askTcp('127.0.0.1', sockets.port), [echo(QUERY)])
   })
 
-  test('is silent when it is closed', async (t) => {
+  test('is silent after close', async (t) => {
     const sockets = await openAnywhere(t, { addresses: ['127.0.0.1'] })
     const { port } = sockets
     await sockets.close()
@@ -113,7 +113,7 @@ describe('Sockets', () => {
 })
 
 describe('Sockets without UDP', () => {
-  test('answer over streams alone, renew all of them, and say what could not be had', async (t) => {
+  test('answer over streams only, renew all of them, and name the address that is in use', async (t) => {
     const at: string[] = []
     const create = (): StreamServer => ({
       listen: (address) => {
@@ -137,8 +137,8 @@ describe('Sockets without UDP', () => {
   })
 })
 
-describe('Sockets that cannot be had', () => {
-  test('are told of: the port is taken by TCP', async (t) => {
+describe('Sockets on a port that is in use', () => {
+  test('report that TCP has the port', async (t) => {
     const other = new TcpServer(() => echo)
     t.onTestFinished(() => other.close())
     const port = await other.listen('127.0.0.1', 0)
@@ -149,8 +149,8 @@ describe('Sockets that cannot be had', () => {
     })
   })
 
-  test('are told of: the port is taken by UDP, and TCP is let go', async (t) => {
-    // Few ports are taken by UDP and many by TCP, so this one is as good as always free for both.
+  test('report that UDP has the port, and close TCP', async (t) => {
+    // Most ports in use are TCP ports, so this one is practically always free for both.
     const other = new UdpServer('127.0.0.1', () => echo)
     t.onTestFinished(() => other.close())
     const port = await other.listen('127.0.0.1', await freePort())
@@ -171,7 +171,7 @@ describe('Sockets that cannot be had', () => {
     { code: 'EADDRNOTAVAIL', says: undefined },
   ]
   for (const { code, says } of codes) {
-    test(`are told of as people understand it: ${code}`, async () => {
+    test(`explain ${code}`, async () => {
       const cause = Object.assign(new Error('listen'), code === undefined ? {} : { code })
       vi.spyOn(TcpServer.prototype, 'listen').mockImplementation(() => Promise.reject(cause))
       const sockets = new Sockets(() => echo, tcp(echo))
@@ -189,10 +189,10 @@ describe('Sockets that cannot be had', () => {
   }
 })
 
-describe('Sockets and addresses that come later', () => {
+describe('Sockets and addresses that appear later', () => {
   const RESCAN_MS = 1000
 
-  test('answers there too, when it has looked again', async (t) => {
+  test('answers there after the next rescan', async (t) => {
     vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
     let addresses: readonly string[] = []
     pretendInterfaces(t, () => ({ eth0: addresses }))
@@ -213,7 +213,7 @@ describe('Sockets and addresses that come later', () => {
     assert.equal(listened.length, before + 1)
   })
 
-  test('is kept from none by another that is taken, and tries that again', async (t) => {
+  test('opens the others when one is in use, and retries that one', async (t) => {
     vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
     let addresses: readonly string[] = []
     pretendInterfaces(t, () => ({ eth0: addresses }))
@@ -235,7 +235,7 @@ describe('Sockets and addresses that come later', () => {
     assert.equal((await askUdp('127.0.0.1', sockets.port, QUERY)).address, '127.0.0.1')
   })
 
-  test('answers at a bound address by UDP and TCP once an interface has it', async (t) => {
+  test('answers on a bound address over UDP and TCP once an interface has it', async (t) => {
     vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
     const notYet = Object.assign(new Error('bind'), { code: 'EADDRNOTAVAIL' })
     const mocks = [UdpServer, TcpServer].map(({ prototype }) =>
@@ -252,7 +252,7 @@ describe('Sockets and addresses that come later', () => {
     assert.deepEqual(await askTcp('127.0.0.1', port), [echo(QUERY)])
   })
 
-  test('answers at the addresses that a bound interface has now, and at no others', async (t) => {
+  test('answers only on the current addresses of a bound interface', async (t) => {
     vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
     let addresses: readonly string[] = ['127.0.0.1']
     pretendInterfaces(t, () => ({ eth0: addresses }))
@@ -273,7 +273,7 @@ type Listened = { readonly address: string; readonly done: Promise<unknown> }
 
 type Listening = { listen: (address: string, port: number) => Promise<number> }
 
-/** Returns the addresses at which UDP servers, or others, begin to listen while a test runs. */
+/** Records the addresses on which UDP or other servers start to listen while a test runs. */
 function listenedAddresses({
   prototype,
 }: {

@@ -15,7 +15,7 @@ import { freePort } from './clients.ts'
 const FILES = { 'cert.pem': SERVER.cert, 'key.pem': SERVER.key }
 const A = 'www.example.org. 3600 IN A 192.0.2.1'
 
-/** Serves a block at a port of loopback, with TLS or without, and gives a client of it. */
+/** Serves a block on loopback, with or without TLS. Returns a client for it. */
 async function serveAt(
   t: TestContext,
   transport: 'tls' | 'https',
@@ -55,7 +55,7 @@ async function ask(client: UpstreamClient, question: string): Promise<string[]> 
 
 describe('server blocks', () => {
   for (const transport of ['tls', 'https'] as const) {
-    test(`answer over ${transport}, padded for who pads (RFC 8467)`, async (t) => {
+    test(`answer over ${transport}, padded for clients that pad (RFC 8467)`, async (t) => {
       const { client } = await serveAt(t, transport, ['tls cert.pem key.pem'])
       assert.deepEqual(await ask(client, 'www.example.org A'), ['NOERROR aa rd', A])
       const { message } = parseQuestion('www.example.org A +padding')
@@ -64,14 +64,14 @@ describe('server blocks', () => {
     })
   }
 
-  test('count the responses of HTTPS', async (t) => {
+  test('count HTTPS responses', async (t) => {
     const { client, metrics, port } = await serveAt(t, 'https', ['tls cert.pem key.pem'])
     for (let i = 0; i < 3; i++) await ask(client, 'www.example.org A')
     const labels = `server="https://:${port}",status="200"`
     assert.ok(metrics.format().includes(`coredns_dns_https_responses_total{${labels}} 3\n`))
   })
 
-  test('are plain HTTP without a certificate, as CoreDNS has it', async (t) => {
+  test('are plain HTTP without a certificate, as in CoreDNS', async (t) => {
     const { port } = await serveAt(t, 'https', [])
     const name = 'name=www.example.org&type=A'
     const response = await fetch(`http://127.0.0.1:${port}/resolve?${name}`)

@@ -5,7 +5,7 @@ import { echo, queries, TcpClient, within } from './clients.ts'
 import { withServer } from './with-tcp-server.ts'
 
 describe('TcpConnection', () => {
-  test('does not write for a client that does not read', async () => {
+  test('stops answering a client that does not read', async () => {
     let answered = 0
     const answer: Answer = () => {
       answered++
@@ -20,7 +20,7 @@ describe('TcpConnection', () => {
         before = answered
         await new Promise(setImmediate)
       }
-      // What the system holds for both sides, which is 10 MiB at most.
+      // The kernel buffers at most 10 MiB for both ends.
       assert.ok(answered < 1000, `${answered} answers`)
       client.destroy()
     }
@@ -31,7 +31,7 @@ describe('TcpConnection', () => {
     let answered = 0
     const answer: Answer = (message) => {
       answered++
-      // As slow as an answer may be that is computed.
+      // As slow as a synchronous answer may be.
       for (const end = performance.now() + 0.2; performance.now() < end; );
       return echo(message)
     }
@@ -49,7 +49,7 @@ describe('TcpConnection', () => {
     await withServer(answer, run)
   })
 
-  test('ends when a message that has begun is not whole in time', async () => {
+  test('closes when a partial message is not complete in time', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
     const run = async (port: number): Promise<void> => {
       const [slow, other] = [await TcpClient.open(port), await TcpClient.open(port)]

@@ -46,7 +46,7 @@ describe('TcpServer', () => {
   })
 
   for (const address of LOOPBACKS) {
-    test(`answers at ${address} and tells who asks, and where`, async () => {
+    test(`answers on ${address} with both ends of the connection`, async () => {
       const clients: Client[] = []
       const answer: Answer = (message, client) => {
         clients.push(client)
@@ -66,7 +66,7 @@ describe('TcpServer', () => {
     })
   }
 
-  test('answers wherever the stream is cut', async () => {
+  test('answers however the stream is segmented', async () => {
     const places = fc.array(fc.nat({ max: 3 * 33 }), { maxLength: 12 })
     await withServer(echo, async (port) => {
       const property = fc.asyncProperty(places, async (cuts) => {
@@ -83,7 +83,7 @@ describe('TcpServer', () => {
     })
   })
 
-  test('answers 1,000 queries in one go, now and later', async () => {
+  test('answers 1,000 pipelined queries, now and later', async () => {
     const answer: Answer = (message) =>
       readUint16(message, 0) % 2 === 0 ? echo(message) : Promise.resolve(echo(message))
     await withServer(answer, async (port) => {
@@ -98,7 +98,7 @@ describe('TcpServer', () => {
     })
   })
 
-  test('answers each query as its answer is ready', async () => {
+  test('answers each query as soon as its response is ready', async () => {
     const first = Promise.withResolvers<Uint8Array>()
     const answer: Answer = (message) =>
       readUint16(message, 0) === 0 ? first.promise : echo(message)
@@ -112,7 +112,7 @@ describe('TcpServer', () => {
     })
   })
 
-  test('sends nothing where there is no answer, and goes on', async () => {
+  test('sends nothing without a response, and continues', async () => {
     const answer: Answer = (message) => {
       const id = readUint16(message, 0)
       if (id === 0) return undefined
@@ -128,7 +128,7 @@ describe('TcpServer', () => {
     })
   })
 
-  test('answers a client that has ended its side, and then ends', async () => {
+  test('answers a client that has closed its side, then closes', async () => {
     const later = Promise.withResolvers<Uint8Array>()
     const answer: Answer = (message) =>
       readUint16(message, 0) === 1 ? later.promise : echo(message)
@@ -149,7 +149,7 @@ describe('TcpServer', () => {
     { name: 'a message of 11 bytes', bytes: frame(new Uint8Array(11)) },
   ]
   for (const { name, bytes } of nonsense) {
-    test(`closes on ${name}, and looks at nothing behind it`, async () => {
+    test(`closes on ${name}, and ignores what follows`, async () => {
       const seen: number[] = []
       const answer: Answer = (message) => {
         seen.push(readUint16(message, 0))
@@ -165,7 +165,7 @@ describe('TcpServer', () => {
     })
   }
 
-  test('lives on whatever comes in, and however it ends', async () => {
+  test('survives any bytes and any kind of disconnect', async () => {
     const answer: Answer = (message) => Promise.resolve(echo(message))
     await withServer(answer, async (port) => {
       const bytes = fc.uint8Array({ maxLength: 400 })
@@ -181,14 +181,14 @@ describe('TcpServer', () => {
     })
   })
 
-  test('says that the port is taken', async () => {
+  test('rejects when the port is in use', async () => {
     await withServer(echo, async (port) => {
       const second = new TcpServer(() => echo)
       await assert.rejects(second.listen('127.0.0.1', port), { code: 'EADDRINUSE' })
     })
   })
 
-  test('asks for the function to answer with at each message', async (t) => {
+  test('uses the current function for each message', async (t) => {
     const replies = [Uint8Array.of(0xaa), Uint8Array.of(0xbb)]
     const server = new TcpServer(() => {
       const reply = replies.shift()
@@ -200,7 +200,7 @@ describe('TcpServer', () => {
     assert.deepEqual(await client.messages(2), [Uint8Array.of(0xaa), Uint8Array.of(0xbb)])
   })
 
-  test('ends the connections there are when it ends', async () => {
+  test('close ends open connections', async () => {
     const server = new TcpServer(
       () => echo,
       () => ({ ...TCP_LIMITS, readMs: 60_000 }),
@@ -218,11 +218,11 @@ describe('TcpServer', () => {
 })
 
 describe('TcpServer and its limits', () => {
-  test('drops the idle connection of a client over its limit, and of no other client', async () => {
+  test('drops an idle connection of a client over its limit, but of no other client', async () => {
     const limits = { connectionsPerClientMax: 2, address: '0.0.0.0' }
     const own = localAddresses().filter((address) => !address.includes(':'))
     const run = async (port: number): Promise<void> => {
-      // A client of an address of its own machine comes from that address.
+      // A client that connects to an address of its own machine has that address.
       const first = await Promise.all(own.map((address) => TcpClient.open(port, address)))
       const [oldest, other] = [first[0], await served(port, own[0])]
       const third = await served(port, own[0])
@@ -235,7 +235,7 @@ describe('TcpServer and its limits', () => {
     await withServer(echo, run, limits)
   })
 
-  test('drops the connection that was idle for the longest time when all are taken', async () => {
+  test('drops the connection that has been idle longest when the table is full', async () => {
     const run = async (port: number): Promise<void> => {
       const clients = [await served(port), await TcpClient.open(port), await served(port)]
       await within(clients[1]?.closed ?? Promise.resolve(), 'the end of the one without a query')
@@ -246,7 +246,7 @@ describe('TcpServer and its limits', () => {
     await withServer(echo, run, { connectionsMax: 2 })
   })
 
-  test('refuses a connection when all others wait for answers', async () => {
+  test('refuses a connection when all others wait for responses', async () => {
     const later = Promise.withResolvers<Uint8Array>()
     const asked = Promise.withResolvers<void>()
     const answer: Answer = () => {
@@ -265,14 +265,14 @@ describe('TcpServer and its limits', () => {
     await withServer(answer, run, { connectionsMax: 1 })
   })
 
-  test('gives a place back when a connection is gone', async () => {
+  test('has room again after a connection closes', async () => {
     const run = async (port: number): Promise<void> => {
       for (let i = 0; i < 20; i++) assert.ok(await isServedSoon(port))
     }
     await withServer(echo, run, { connectionsPerClientMax: 1 })
   })
 
-  test('takes no more queries than may be under way, also out of one chunk', async () => {
+  test('takes no more than pendingMax queries, even out of one chunk', async () => {
     const waiting: { readonly id: number; readonly resolve: (reply: Uint8Array) => void }[] = []
     const answer: Answer = (message) => {
       const id = readUint16(message, 0)
@@ -299,7 +299,7 @@ describe('TcpServer and its limits', () => {
     await withServer(answer, run, { pendingMax: 3 })
   })
 
-  test('answers all of a long chunk before it ends with the client', async () => {
+  test('answers all of a long chunk before it closes', async () => {
     const answer: Answer = (message) => Promise.resolve(echo(message))
     const run = async (port: number): Promise<void> => {
       const client = await TcpClient.open(port)
@@ -310,7 +310,7 @@ describe('TcpServer and its limits', () => {
     await withServer(answer, run, { pendingMax: 1 })
   })
 
-  test('takes no more queries from who leaves its answers unread, until it reads', async () => {
+  test('takes no queries from a client that leaves responses unread, until it reads', async () => {
     const count = 1500
     const seen: number[] = []
     const reply = new Uint8Array(65_535)
@@ -325,7 +325,7 @@ describe('TcpServer and its limits', () => {
       client.socket.pause()
       client.socket.end(queries(count))
       await settle(port)
-      // Beside the limit of 1 MiB, what the system takes for both ends of a connection counts.
+      // The kernel's buffers of both ends add to the limit of 1 MiB.
       assert.ok(seen.length < 500, `${seen.length} answers were made`)
       client.socket.resume()
       assert.equal((await client.messages(count)).length, count)
@@ -335,7 +335,7 @@ describe('TcpServer and its limits', () => {
   })
 })
 
-/** Opens a connection that has had an answer. */
+/** Opens a connection with an answered query. */
 async function served(port: number, address?: string): Promise<TcpClient> {
   const client = await TcpClient.open(port, address)
   client.socket.write(queries(1))

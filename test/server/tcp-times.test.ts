@@ -9,7 +9,7 @@ import { echo, frame, queries, queryWith, TcpClient, within } from './clients.ts
 import { replaceTimers } from './timers.ts'
 import { withServer } from './with-tcp-server.ts'
 
-describe('TcpServer and bounds of connections', () => {
+describe('TcpServer and time limits', () => {
   test('closes a connection that sends no message in time', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
     await withServer(echo, async (port) => {
@@ -24,7 +24,7 @@ describe('TcpServer and bounds of connections', () => {
     })
   })
 
-  test('closes a TLS connection whose handshake is not done in time', async (t) => {
+  test('closes a TLS connection whose handshake takes too long', async (t) => {
     const handshakeMs = 34_567
     const passHandshakeTime = replaceTimers(t, handshakeMs)
     const limits = (): TcpLimits => ({ ...TCP_LIMITS, handshakeMs })
@@ -52,7 +52,7 @@ describe('TcpServer and bounds of connections', () => {
     await within(silent.closed, 'the end')
   })
 
-  test('counts no part of a message as one', async () => {
+  test('does not count a partial message', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
     const run = async (port: number): Promise<void> => {
       const [slow, other] = [await TcpClient.open(port), await TcpClient.open(port)]
@@ -68,7 +68,7 @@ describe('TcpServer and bounds of connections', () => {
     await withServer(echo, run, { readMs: 20 })
   })
 
-  test('closes no connection while a query of it is under way', async (t) => {
+  test('closes no connection with a query in flight', async (t) => {
     const idleMs = 12_345
     const passIdleTime = replaceTimers(t, idleMs)
     const asked = Promise.withResolvers<void>()
@@ -90,14 +90,14 @@ describe('TcpServer and bounds of connections', () => {
     await withServer(answer, run, { readMs: idleMs, idleMs })
   })
 
-  test('closes by the real clock, too', async () => {
+  test('closes with the real clock', async () => {
     const run = async (port: number): Promise<void> => {
       await within((await TcpClient.open(port)).closed, 'the end')
     }
     await withServer(echo, run, { readMs: 20 })
   })
 
-  test('closes a new connection sooner than one that has brought a message', async () => {
+  test('closes a new connection sooner than one that has sent a message', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
     await withServer(echo, async (port) => {
       const [silent, other] = [await TcpClient.open(port), await TcpClient.open(port)]
@@ -110,7 +110,7 @@ describe('TcpServer and bounds of connections', () => {
     })
   })
 
-  test('closes a connection whose client does not take its answers', async (t) => {
+  test('closes a connection whose client does not read its responses', async (t) => {
     const writeMs = 23_456
     const passWriteTime = replaceTimers(t, writeMs)
     let count = 0
@@ -122,7 +122,7 @@ describe('TcpServer and bounds of connections', () => {
       const client = await TcpClient.open(port)
       client.socket.pause()
       client.socket.write(queries(1000))
-      // Until what lies between the two is full, and no more queries are taken.
+      // Until the buffers between the two are full and the server takes no more queries.
       for (
         let before = 0, still = 0;
         still < 50;
@@ -139,7 +139,7 @@ describe('TcpServer and bounds of connections', () => {
     await withServer(answer, run, { writeMs })
   })
 
-  test('takes as many queries as it is told, and closes', async () => {
+  test('closes after queriesMax queries', async () => {
     const run = async (port: number): Promise<void> => {
       const client = await TcpClient.open(port)
       client.socket.write(queries(5))
@@ -151,7 +151,7 @@ describe('TcpServer and bounds of connections', () => {
     await withServer(echo, run, { queriesMax: 3 })
   })
 
-  test('answers the last query before it closes, also when that takes time', async () => {
+  test('answers the last query before it closes, even when that takes time', async () => {
     const later = Promise.withResolvers<Uint8Array>()
     const answer: Answer = (message) => (message[1] === 0 ? later.promise : echo(message))
     const run = async (port: number): Promise<void> => {

@@ -1,10 +1,10 @@
 /**
- * Timers that run when a test says so.
+ * Timers that a test runs.
  * @module
  */
 import { type TestContext, vi } from 'vitest'
 
-/** Takes over timers of this delay until the test ends; returns what runs all there are. */
+/** Intercepts timers with this delay until the test ends. Returns a function that runs them all. */
 export function replaceTimers(t: TestContext, delayMs: number): () => void {
   const tasks = new Map<object, () => void>()
   const { setTimeout: start, clearTimeout: stop } = globalThis

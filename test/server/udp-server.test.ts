@@ -7,7 +7,7 @@ import type { Client } from '../../src/chain/client.ts'
 import { type Answer, UdpServer } from '../../src/server/udp-server.ts'
 import { askUdp, echo, LOOPBACKS, queryWith, within } from './clients.ts'
 
-/** Runs with a server on loopback. */
+/** Runs a function with a server on loopback. */
 async function withServer(
   answer: Answer,
   run: (port: number, server: UdpServer) => Promise<void>,
@@ -22,7 +22,7 @@ async function withServer(
   }
 }
 
-/** Answers queries, and as the gate does nothing that is less than a header. */
+/** Answers queries; ignores messages shorter than a header. */
 const echoQueries: Answer = (message) => (message.length < 12 ? undefined : echo(message))
 
 describe('UdpServer', () => {
@@ -36,7 +36,7 @@ describe('UdpServer', () => {
     })
   }
 
-  test('tells who asks, and where', async (t) => {
+  test('passes on both ends of the query', async (t) => {
     const clients: Client[] = []
     const answer: Answer = (message, client) => {
       clients.push(client)
@@ -55,7 +55,7 @@ describe('UdpServer', () => {
     })
   })
 
-  test('answers later when the answer is there later', async () => {
+  test('sends a response that is ready later', async () => {
     const first = Promise.withResolvers<Uint8Array>()
     const answer: Answer = (message) =>
       readUint16(message, 0) === 1 ? first.promise : echo(message)
@@ -67,7 +67,7 @@ describe('UdpServer', () => {
     })
   })
 
-  test('sends nothing where there is no answer, now or later', async (t) => {
+  test('sends nothing without a response, now or later', async (t) => {
     const answer: Answer = (message) => {
       const id = readUint16(message, 0)
       if (id === 1) return undefined
@@ -92,7 +92,7 @@ describe('UdpServer', () => {
     })
   })
 
-  test('asks for the function to answer with at each message', async (t) => {
+  test('uses the current function for each message', async (t) => {
     const replies = [Uint8Array.of(0, 1, 0xaa), Uint8Array.of(0, 2, 0xbb)]
     const server = new UdpServer('127.0.0.1', () => {
       const reply = replies.shift()
@@ -105,7 +105,7 @@ describe('UdpServer', () => {
     assert.deepEqual([first.message[2], second.message[2]], [0xaa, 0xbb])
   })
 
-  test('lives on whatever comes in', async () => {
+  test('survives any datagram', async () => {
     const anything = fc.array(fc.uint8Array({ maxLength: 600 }), { maxLength: 8 })
     await withServer(echoQueries, async (port) => {
       const property = fc.asyncProperty(anything, async (messages) => {
@@ -116,7 +116,7 @@ describe('UdpServer', () => {
     })
   })
 
-  test('lives on when a client is gone before its answer', async () => {
+  test('survives a client that has gone before its response', async () => {
     const late = Promise.withResolvers<Uint8Array>()
     const asked = Promise.withResolvers<void>()
     const answer: Answer = (message) => {
@@ -135,7 +135,7 @@ describe('UdpServer', () => {
     })
   })
 
-  test('lives on when an answer is over what a datagram can hold', async () => {
+  test('survives a response that does not fit a datagram', async () => {
     const answer: Answer = (message) =>
       readUint16(message, 0) === 1 ? new Uint8Array(65_535) : echo(message)
     await withServer(answer, async (port) => {
@@ -144,7 +144,7 @@ describe('UdpServer', () => {
     })
   })
 
-  test('drops an answer that comes after the end', async () => {
+  test('drops a response that is ready after close', async () => {
     const late = Promise.withResolvers<Uint8Array>()
     const asked = Promise.withResolvers<void>()
     const answer: Answer = () => {
@@ -158,14 +158,14 @@ describe('UdpServer', () => {
     })
     client.close()
     late.resolve(echo(queryWith(1)))
-    // A throw in what follows the promise would be an unhandled rejection, which fails the test.
+    // A throw after the promise would be an unhandled rejection, which fails the test.
     await late.promise
     await new Promise(setImmediate)
   })
 })
 
 describe('UdpServer and its socket', () => {
-  /** The sockets that are bound while this test runs. */
+  /** Sockets that were bound during the test. */
   function boundSockets(): Socket[] {
     const sockets: Socket[] = []
     const { bind } = Socket.prototype
@@ -176,10 +176,10 @@ describe('UdpServer and its socket', () => {
     return sockets
   }
 
-  /** Datagrams that a socket was given, and how to say that it has sent one. */
+  /** Datagrams passed to a socket, with their callbacks. */
   type Sending = { readonly bytes: Uint8Array; readonly to: number; readonly sent: () => void }
 
-  /** Keeps what sockets are given in place of sending it. */
+  /** Records datagrams instead of sending them. */
   function heldBack(): Sending[] {
     const held: Sending[] = []
     const send = (...args: unknown[]): void => {
@@ -197,7 +197,7 @@ describe('UdpServer and its socket', () => {
     return held
   }
 
-  /** Writes the ID of the query and the port of the client; a query with an odd ID has to wait. */
+  /** Answers with the query's ID and the client's port; odd IDs are answered later. */
   const written: Answer = (message, client, writer) => {
     const response = (port: number): Uint8Array =>
       Uint8Array.of(byteAt(message, 0), byteAt(message, 1), port, 0xee)
@@ -206,7 +206,7 @@ describe('UdpServer and its socket', () => {
     return 4
   }
 
-  test('writes over no response that the socket still has', async () => {
+  test('does not overwrite a response that the socket still holds', async () => {
     const sockets = boundSockets()
     const held = heldBack()
     await withServer(written, async () => {
@@ -218,7 +218,7 @@ describe('UdpServer and its socket', () => {
       const check = (): void => {
         for (const { bytes, to } of held) assert.deepEqual([...bytes], [0, to - 100, to, 0xee])
       }
-      // The socket sends some at once, others after more queries, and never in the same order.
+      // The socket sends some at once and others after more queries, in varying order.
       for (let id = 0; id < 120; id++) {
         receive(id)
         if (id % 31 === 30) await new Promise(setImmediate)
@@ -232,7 +232,7 @@ describe('UdpServer and its socket', () => {
     })
   })
 
-  test('allocates no memory for a response while the socket gives its writer back', async () => {
+  test('allocates no memory for a response while the writer is free', async () => {
     const sockets = boundSockets()
     const held = heldBack()
     await withServer(written, () => {
@@ -246,7 +246,7 @@ describe('UdpServer and its socket', () => {
     })
   })
 
-  test('hears nothing from port 0, to which no answer can go', async () => {
+  test('ignores datagrams from port 0, which cannot be answered', async () => {
     const sockets = boundSockets()
     const ports: number[] = []
     const answer: Answer = (_, { port }) => {
@@ -261,7 +261,7 @@ describe('UdpServer and its socket', () => {
     assert.deepEqual(ports, [1])
   })
 
-  test('lives on when the network reports an error', async () => {
+  test('survives a network error', async () => {
     const sockets = boundSockets()
     await withServer(echoQueries, async (port) => {
       sockets[0]?.emit('error', new Error('recvmsg ECONNREFUSED'))
@@ -271,7 +271,7 @@ describe('UdpServer and its socket', () => {
     assert.equal(sockets.length, 2)
   })
 
-  test('says that the port is taken, and keeps no socket', async () => {
+  test('rejects when the port is in use, and closes its socket', async () => {
     const sockets = boundSockets()
     await withServer(echoQueries, async (port) => {
       const second = new UdpServer('127.0.0.1', () => echoQueries)

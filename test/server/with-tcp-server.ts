@@ -1,12 +1,12 @@
 /**
- * A TCP server for as long as a test runs.
+ * A TCP server for the duration of a test.
  * @module
  */
 import { TCP_LIMITS, type TcpLimits, TcpServer } from '../../src/server/tcp-server.ts'
 import type { Answer } from '../../src/server/udp-server.ts'
 import { connectionsGone } from './clients.ts'
 
-/** Runs with a server on loopback. */
+/** Runs a function with a server on loopback. */
 export async function withServer(
   answer: Answer,
   run: (port: number) => Promise<void>,

@@ -9,7 +9,7 @@ const FROM = [
 ]
 const NEITHER = [undefined, null, 'stop', 7, {}, { kind: 'other' }, { kind: ['stop'] }]
 
-test('messages are told by their kind and where they go', () => {
+test('messages are recognized by kind and direction', () => {
   for (const message of TO)
     assert.deepEqual([isToWorker(message), isFromWorker(message)], [true, false])
   for (const message of FROM)

@@ -18,7 +18,7 @@ type Pool = {
   readonly port: number
   readonly folder: string
   readonly screen: Screen
-  /** What is at a path of the features. */
+  /** Fetches a path of the features. */
   readonly get: (path: string) => Promise<string>
 }
 
@@ -26,7 +26,7 @@ function block(...lines: readonly string[]): string {
   return `. {\n  bind ${LOOPBACK}\n  ${lines.join('\n  ')}\n}\n`
 }
 
-/** Two workers, and all features at one port. */
+/** Starts two workers, and all features on one port. */
 async function start(
   t: TestContext,
   corefile: (features: readonly string[]) => string,
@@ -47,7 +47,7 @@ async function start(
   return { pool, port: dnsPort, folder, screen, get }
 }
 
-/** Starts what cannot be started. @returns why */
+/** Starts workers that must fail. @returns the error */
 async function refusal(t: TestContext, some: Parameters<typeof serveOptions>[1], corefile: string) {
   const folder = shopFolder(t, { Corefile: corefile })
   const options = serveOptions(folder, { dnsPort: await freePort(), ...some })
@@ -67,7 +67,7 @@ async function addressesOf(port: number, name: string): Promise<string[]> {
 }
 
 describe('workers', () => {
-  test('answer at one port, are ready together, and count together', async (t) => {
+  test('share one port, readiness and metrics', async (t) => {
     const hosts = 'hosts {\n 192.0.2.1 a.example.org\n }'
     const { pool, port, get } = await start(t, (features) => block(hosts, 'cache', ...features))
     assert.deepEqual(pool.ports, [port])
@@ -79,7 +79,7 @@ describe('workers', () => {
       Array.from(counts, ([, count]) => count),
       ['40'],
     )
-    // The one answer is in the cache of each: both have been asked.
+    // Each worker has one cached response: both have got queries.
     assert.match(metrics, /^coredns_cache_entries\{.*type="success".*\} 2$/m)
     assert.match(metrics, /^coredns_plugin_enabled\{.*name="hosts"\} 1$/m)
     assert.equal(metrics.match(/^process_start_time_seconds /gm)?.length, 1)
@@ -89,7 +89,7 @@ describe('workers', () => {
     assert.equal(await other.listen(LOOPBACK, port), port)
   })
 
-  test('answer from one watch of a cluster', async (t) => {
+  test('share one watch of a cluster', async (t) => {
     const api = await ClusterApi.start(t)
     const { port, get } = await start(
       t,
@@ -101,14 +101,14 @@ describe('workers', () => {
     assert.deepEqual(await addressesOf(port, web), [`${web}. 5 IN A 192.0.2.10`])
     const db = '{ metadata: { namespace: shop, name: db }, spec: { clusterIP: 192.0.2.20 } }'
     api.tell('services', ['ADDED', db])
-    // Each question is from another port, and so for either of them.
+    // Each query has another source port, so either worker may get it.
     for (let found = 0; found < 12; ) {
       const answers = await addressesOf(port, 'db.shop.svc.cluster.local')
       found = answers.some((line) => line.endsWith(' A 192.0.2.20')) ? found + 1 : 0
     }
   })
 
-  test('take up a changed Corefile together, and keep the one they have when that is wrong', async (t) => {
+  test('apply a changed Corefile together, and keep the previous one when it is bad', async (t) => {
     const hosts = (address: string): string => `hosts {\n ${address} a\n }`
     let shown: readonly string[] = []
     const corefile = (address: string): string => block(hosts(address), 'reload 2s 1s', ...shown)
@@ -130,7 +130,7 @@ describe('workers', () => {
     assert.match(metrics, /^coredns_reload_version_info\{hash="sha512",value="\w+"\} 1$/m)
   })
 
-  test('reload when they are told to, without reload in the Corefile', async (t) => {
+  test('reload on request, without reload in the Corefile', async (t) => {
     const { pool, port, folder } = await start(t, () => block('hosts {', '192.0.2.1 a.test', '}'))
     assert.deepEqual(await pool.notReady(), [])
     const ask = async (): Promise<string> =>
@@ -141,7 +141,7 @@ describe('workers', () => {
     for (let i = 0; i < 8; i++) assert.match(await ask(), /IN A 192\.0\.2\.2\n/)
   })
 
-  test('are replaced when they end', async (t) => {
+  test('are replaced when they exit', async (t) => {
     const mark = join(shopFolder(t), 'mark')
     const files = `dies-later ${mark}`
     const { get, screen } = await start(t, (features) => block('whoami', ...features), {
@@ -154,7 +154,7 @@ describe('workers', () => {
       await new Promise((resolve) => setTimeout(resolve, 50))
   })
 
-  test('say that they end, and go on for the lameduck', async (t) => {
+  test('report the shutdown, and serve during lameduck', async (t) => {
     const { pool, port, get } = await start(t, ([health = '', ...features]) =>
       block('whoami', `${health} {\n lameduck 700ms\n }`, ...features),
     )
@@ -165,7 +165,7 @@ describe('workers', () => {
     await assert.rejects(isServed(port, LOOPBACK), { code: 'ECONNREFUSED' })
   })
 
-  test('tell once of what surprises, and of what they cannot do', async (t) => {
+  test('log warnings and missing features once', async (t) => {
     const { screen } = await start(t, () =>
       block(
         'kubernetes cluster.local {\n resyncperiod 5m\n }',
@@ -180,7 +180,7 @@ describe('workers', () => {
   })
 })
 
-describe('workers cannot be started', () => {
+describe('workers fail to start', () => {
   const cases: {
     name: string
     options?: Parameters<typeof serveOptions>[1]
@@ -188,11 +188,11 @@ describe('workers cannot be started', () => {
     message: RegExp
   }[] = [
     {
-      name: 'with a wrong Corefile',
+      name: 'with a bad Corefile',
       corefile: '. {\n  nosuch\n}\n',
       message: /^FOLDER\/Corefile:2:3: there is no plugin "nosuch"/,
     },
-    { name: 'when one ends', options: { files: 'dies' }, message: /^a worker exited: status 7$/ },
+    { name: 'when one exits', options: { files: 'dies' }, message: /^a worker exited: status 7$/ },
     { name: 'when one cannot serve', options: { files: 'refuses' }, message: /^cannot$/ },
   ]
   for (const { name, options, corefile = block('whoami'), message } of cases) {
@@ -201,7 +201,7 @@ describe('workers cannot be started', () => {
     })
   }
 
-  test('at a port that another process has for itself', async (t) => {
+  test('on a port that another process uses exclusively', async (t) => {
     const other = new UdpServer(LOOPBACK, () => echo)
     t.onTestFinished(() => other.close())
     const dnsPort = await other.listen(LOOPBACK, await freePort())
@@ -211,7 +211,7 @@ describe('workers cannot be started', () => {
     )
   })
 
-  test('with a feature whose address is taken', async (t) => {
+  test('with a feature whose address is in use', async (t) => {
     const { port } = await start(t, () => block('whoami'))
     assert.equal(
       await refusal(t, {}, block('whoami', `health ${LOOPBACK}:${port}`)),

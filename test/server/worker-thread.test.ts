@@ -16,7 +16,7 @@ type Started = {
   readonly aborts: string[]
 }
 
-/** A thread that does as a word says. */
+/** Starts a thread with the behavior of a keyword. */
 function start(t: TestContext, word: string): Started {
   const aborts: string[] = []
   const thread = new WorkerThread(new Screen(), { entry, onAbort: (text) => aborts.push(text) })
@@ -24,8 +24,8 @@ function start(t: TestContext, word: string): Started {
   return { thread, aborts, options: { ...serveOptions(temporaryFolder(t)), files: word } }
 }
 
-describe('a thread', () => {
-  test('serves, tells, and ends when it is told to', async (t) => {
+describe('a worker thread', () => {
+  test('serves, answers queries, and stops', async (t) => {
     const { thread, options } = start(t, 'works')
     assert.deepEqual(await thread.serve(options, COREFILE), { kind: 'serving', ports: [53] })
     assert.deepEqual(await thread.notReady(), [])
@@ -34,26 +34,26 @@ describe('a thread', () => {
     assert.equal(await thread.exited, 'status 0')
   })
 
-  test('may refuse to serve', async (t) => {
+  test('reports a Corefile that it cannot serve', async (t) => {
     const { thread, options } = start(t, 'refuses')
     const served = await thread.serve(options, COREFILE)
     assert.deepEqual(served, { kind: 'failed', message: 'cannot' })
   })
 
-  test('that ends before it serves has refused', async (t) => {
+  test('fails to serve when it exits first', async (t) => {
     const { thread, options } = start(t, 'dies')
     const served = await thread.serve(options, COREFILE)
     assert.deepEqual(served, { kind: 'failed', message: 'a worker exited: status 7' })
   })
 
-  test('says why it ended', async (t) => {
+  test('reports why it exited', async (t) => {
     const { thread, options } = start(t, `dies-later ${join(temporaryFolder(t), 'mark')}`)
     await thread.serve(options, COREFILE)
     void thread.metrics()
     assert.equal(await thread.exited, 'dies later')
   })
 
-  test('that tells nothing is not ready, and has the metrics that it told last', async (t) => {
+  test('is not ready when it does not answer, and keeps its last metrics', async (t) => {
     const { thread, options } = start(t, 'silent')
     await thread.serve(options, COREFILE)
     thread.lastMetrics = 'a 1\n'
@@ -63,13 +63,13 @@ describe('a thread', () => {
     ])
   })
 
-  test('lets the process end where a plugin says so', async (t) => {
+  test("passes on a plugin's request to end the process", async (t) => {
     const { thread, options, aborts } = start(t, 'aborts')
     await thread.serve(options, COREFILE)
     assert.deepEqual(aborts, ['a plugin says so'])
   })
 
-  test('is ended when it does not end by itself', async (t) => {
+  test('is terminated when it does not stop', async (t) => {
     const { thread, options } = start(t, 'stays')
     await thread.serve(options, COREFILE)
     await thread.stop()
