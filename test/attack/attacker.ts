@@ -1,5 +1,5 @@
 /**
- * Runs one attack in a process of its own: `attacker.ts MODULE FUNCTION ARGUMENT`, with the argument
+ * Runs one attack in its own process: `attacker.ts MODULE FUNCTION ARGUMENT`, with the argument
  * as JSON. Sends what the function returns to the parent.
  * @module
  */

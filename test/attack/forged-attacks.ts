@@ -1,5 +1,5 @@
 /**
- * Attacks on what a DNS server believes of its upstreams, each run by `attacker.ts`.
+ * Attacks with forged upstream responses, each run by `attacker.ts`.
  * @module
  */
 import { createSocket } from 'node:dgram'
@@ -16,21 +16,21 @@ const FORGED = '192.0.2.66'
 const FORGED_BYTES = Buffer.from(FORGED.split('.').map(Number))
 /** Forged responses with a wrong ID, for each query. */
 const WRONG_IDS = 8
-/** The upstream's own response comes after the forged ones. */
+/** Delay of the upstream's own response after the forged ones. */
 const DELAY_MS = 5
 
-/** What became of the queries. */
+/** Results of the queries. */
 export type Forged = {
   readonly asked: number
   readonly answered: number
-  /** Responses with the address that only forgeries have. */
+  /** Responses with the forged address. */
   readonly believed: number
 }
 
 /**
- * Answers a server as its upstream, where an attacker sees each query: forged responses come first,
+ * Answers a server as its upstream, for an attacker that sees each query. Sends forgeries first:
  * from another address, with wrong IDs, with another question, and as queries. The upstream's own
- * response has records of another name, which is asked for as well.
+ * response has records of another name, which the attack queries as well.
  */
 export async function forge(
   options: Datagrams & { readonly upstreamPort: number; readonly zone: string },
@@ -72,7 +72,7 @@ export async function forge(
   return { asked: count, answered: answered.size, believed }
 }
 
-/** A response with an address, and with records of another name if any. */
+/** Returns a response with an address, and records of another name if any. */
 function reply(id: number, name: string, data: string, victim?: string): Buffer {
   const address = { type: 'A', name, ttl: 60, data } as const
   const forged = { ...address, name: victim ?? name, data: FORGED } as const

@@ -1,6 +1,6 @@
 /**
- * Attacks a program while a well-behaved client asks it, and checks that the client and the
- * program's memory do not suffer.
+ * Attacks a program while a well-behaved client queries it, and checks the client's latency and the
+ * program's memory.
  * @module
  */
 import assert from 'node:assert/strict'
@@ -12,21 +12,21 @@ import type { Program } from './program.ts'
 import { watchPeak } from './program.ts'
 import type { Probe, Sample } from './quiet-client.ts'
 
-/** What the volumes of attacks are multiplied by. */
+/** Factor for the volumes of attacks. */
 export const SCALE: number = Number(process.env.KUBEDOH_ATTACK_SCALE ?? 1)
-/** The client's p99 in an attack, as a multiple of its p99 outside. */
+/** Maximum of the client's p99 in an attack, as a multiple of the quiet p99. */
 const SLOWER_MAX = 20
-/** A quiet p99 below this counts as this: the scheduler's time slices decide there. */
+/** Minimum of the quiet p99: below it, the scheduler's time slices dominate. */
 const QUIET_P99_MS_MIN = 5
-/** Memory after an attack, as a multiple of that before the first one. */
+/** Maximum of memory after an attack, as a multiple of that before the first one. */
 const MEMORY_MAX = 1.3
-/** How long memory may take to return. */
+/** Time for memory to return. */
 const SETTLE_MS = 30_000
-/** How long the client asks before the first attack, and at least after each. */
+/** Duration of the quiet phase before the first attack, and at least after each. */
 const QUIET_MS = 1000
-/** An attack that is not done by then fails. */
+/** Time limit of an attack. */
 const ATTACK_MS = 120_000
-/** Attacks yield the processor to the program, as if they came from another machine. */
+/** Niceness of attackers: they yield the CPU, as if they ran on another machine. */
 const NICE = 10
 
 /** A program, its quiet client, and its memory before the first attack. */
@@ -34,14 +34,14 @@ export type Target = {
   readonly program: Program
   readonly client: ChildProcess
   readonly memoryStart: number
-  /** What came of the client's queries since the attack before. */
+  /** Results of the client's queries since the previous attack. */
   quiet: readonly Sample[]
   readonly stop: () => Promise<void>
 }
 
-/** One row: what to run, and what to print. */
+/** One attack to run, and its description. */
 export type Row = {
-  /** The attack, for the reader. */
+  /** Description of the attack. */
   readonly name: string
   readonly volume: string
   /** URL of the module with the attack, `import.meta.resolve('./x-attacks.ts')`. */
@@ -53,8 +53,8 @@ export type Row = {
 }
 
 /**
- * Starts the quiet client of a program that serves.
- * @param warmUp asks the program enough that its memory is that of one in use
+ * Starts the quiet client of a running program.
+ * @param warmUp sends enough queries that the program's memory is that of normal use
  */
 export async function startTarget(
   program: Program,
@@ -80,7 +80,7 @@ export async function startTarget(
   }
 }
 
-/** Runs an attack in a process of its own. Returns what its function returned. */
+/** Runs an attack in its own process. Returns the result of its function. */
 export async function runAttacker({ module, run, argument }: Row): Promise<unknown> {
   const child = startNode('attacker.ts', [module, run, JSON.stringify(argument)], NICE)
   const timer = setTimeout(() => child.kill('SIGKILL'), ATTACK_MS)
@@ -95,7 +95,7 @@ export async function runAttacker({ module, run, argument }: Row): Promise<unkno
 /**
  * Runs one row and prints it.
  * @returns what the attack returned
- * @throws {AssertionError} when the client was refused or slowed down, or memory stays
+ * @throws {AssertionError} when the client was refused or slowed down, or memory was not freed
  */
 export async function attack(target: Target, row: Row): Promise<unknown> {
   const { program, client, memoryStart } = target
@@ -127,7 +127,7 @@ export async function attack(target: Target, row: Row): Promise<unknown> {
 type Compared = {
   readonly kind: string
   readonly text: string
-  /** What the p99 is compared with. */
+  /** The quiet p99 to compare with. */
   readonly quietP99: number
   readonly p99: number
 }
@@ -165,28 +165,28 @@ function compare(quiet: readonly Sample[], during: readonly Sample[]): Compared[
   })
 }
 
-/** Returns the p99 of the queries with an answer. */
+/** Returns the p99 of the answered queries. */
 function p99Of(samples: readonly Sample[]): number {
   const answered = samples.filter(({ fault }) => fault === undefined)
   const sorted = answered.map(({ ms }) => ms).sort((a, b) => a - b)
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * 0.99))] ?? 0
 }
 
-/** Waits until memory is back, or no longer. */
+/** Waits until memory has returned, or the time is over. */
 async function settledMemory({ program, memoryStart }: Target): Promise<number> {
   const deadline = Date.now() + SETTLE_MS
   while (program.memory() > memoryStart * MEMORY_MAX && Date.now() < deadline) await sleep(100)
   return program.memory()
 }
 
-/** Asks the client for its samples since the last time; those under way end first. */
+/** Returns the client's samples since the last call, after those in flight. */
 async function collect(client: ChildProcess): Promise<readonly Sample[]> {
   client.send('collect')
   const [samples]: readonly unknown[] = await once(client, 'message')
   return Array.isArray(samples) ? samples : []
 }
 
-/** Starts one of the processes beside this file, with as many descriptors as the system allows. */
+/** Starts a script of this folder with the system's maximum of descriptors. */
 function startNode(file: string, args: readonly string[], nice = 0): ChildProcess {
   const script = `ulimit -n $(ulimit -H -n) && exec nice -n ${nice} "$@"`
   const path = join(import.meta.dirname, file)

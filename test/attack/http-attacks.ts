@@ -1,5 +1,5 @@
 /**
- * Attacks by HTTP/1.1 and below HTTP, each run by `attacker.ts`.
+ * Attacks over HTTP/1.1, TLS and TCP, each run by `attacker.ts`.
  * @module
  */
 import { once } from 'node:events'
@@ -10,7 +10,7 @@ import { spoilt } from './stream-attacks.ts'
 
 /**
  * How attackers open TLS connections: 500 a second. A handshake takes 1.1 ms of the program
- * and as much of the attacker, so that two cores bear some 900 a second with nothing else to do.
+ * and as much of the attacker, so two idle cores can do about 900 a second.
  */
 export const OPENED_AT_ONCE = 20
 export const OPENING_PAUSE_MS = 40
@@ -20,13 +20,13 @@ export type Attack = {
   readonly port: number
   readonly count: number
   readonly holdMs: number
-  /** Number of addresses that the attack comes from, in 127.0.1.0/24. */
+  /** Number of source addresses, in 127.0.1.0/24. */
   readonly addresses: number
-  /** Whether the server speaks HTTP in the clear. */
+  /** Whether the server speaks plain HTTP. */
   readonly isPlain?: boolean
 }
 
-/** What came of an attack. */
+/** The result of an attack. */
 export type Tally = {
   readonly connections: number
   readonly closed: number
@@ -49,7 +49,7 @@ export function openTls(
 
 /**
  * Keeps `count` connections at sending until the time is over.
- * @param start begins a connection; the function that it returns gives what to send next
+ * @param start starts a connection; returns a function that returns the next bytes to send
  */
 export async function flood(
   attack: Attack,
@@ -86,14 +86,14 @@ export async function flood(
   return tally
 }
 
-/** What HTTP/1.1 is slow at. */
+/** A slow HTTP/1.1 request. */
 export type Slow = Attack & {
   /** Sent at once; the rest follows a byte at a time. */
   readonly first: string
   readonly pauseMs: number
 }
 
-/** Opens connections of HTTP/1.1 that send a part of a request, and then byte by byte. */
+/** Opens HTTP/1.1 connections that send a part of a request, then single bytes. */
 export async function slowRequests(attack: Slow): Promise<Tally> {
   const tally = { connections: 0, closed: 0 }
   const sockets = new Set<Socket>()
@@ -117,7 +117,7 @@ export async function slowRequests(attack: Slow): Promise<Tally> {
   return tally
 }
 
-/** Asks by pipelines of HTTP/1.1 and never reads. */
+/** Sends pipelined HTTP/1.1 requests and never reads. */
 export async function unreadPipelines(
   attack: Attack & { readonly request: string; readonly requestsEach: number },
 ): Promise<Tally> {
@@ -134,7 +134,7 @@ export async function unreadPipelines(
   return tally
 }
 
-/** Posts messages with errors over HTTP/1.1, on new connections whenever the server closes one. */
+/** Posts malformed messages over HTTP/1.1; reconnects whenever the server closes. */
 export function malformedMessages(
   attack: Attack & { readonly headers: string; readonly path: string },
 ): Promise<Tally> {

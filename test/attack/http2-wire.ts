@@ -1,6 +1,6 @@
 /**
- * HTTP/2 frames as bytes (RFC 9113 §4.1, §6), whose header blocks have no Huffman codes and use no
- * table (RFC 7541 §6.2.2), so that attacks can send anything.
+ * HTTP/2 frames as bytes (RFC 9113 §4.1, §6), so that attacks can send anything. Header blocks use
+ * neither Huffman codes nor the dynamic table (RFC 7541 §6.2.2).
  * @module
  */
 
@@ -31,7 +31,7 @@ export function frame(type: number, flags: number, id: number, payload: Uint8Arr
   return Buffer.concat([head, payload])
 }
 
-/** Returns what a client sends first: the preface and its settings. */
+/** Returns the connection preface and SETTINGS of a client. */
 export function preface(...settings: readonly (readonly [id: number, value: number])[]): Buffer {
   const payload = Buffer.alloc(6 * settings.length)
   settings.forEach(([id, value], i) => {
@@ -44,12 +44,12 @@ export function preface(...settings: readonly (readonly [id: number, value: numb
   ])
 }
 
-/** Returns a header block with literals alone. */
+/** Returns a header block of literals. */
 export function block(fields: readonly Field[]): Buffer {
   return Buffer.concat(fields.flatMap(([name, value]) => [Buffer.of(0), text(name), text(value)]))
 }
 
-/** Returns 32 bits. */
+/** Returns a number as 32 bits. */
 export function uint32(value: number): Buffer {
   const bytes = Buffer.alloc(4)
   bytes.writeUInt32BE(value >>> 0)

@@ -1,5 +1,5 @@
 /**
- * What servers of DNS over HTTPS are attacked with.
+ * The attacks on DNS-over-HTTPS servers.
  * @module
  */
 
@@ -12,21 +12,21 @@ const HTTP1 = import.meta.resolve('./http-attacks.ts')
 const HTTP2 = import.meta.resolve('./http2-attacks.ts')
 const STREAMS = import.meta.resolve('./stream-attacks.ts')
 
-/** A server, and what its attackers may show. */
+/** A server, and the credentials of its attackers. */
 export type Attacked = {
   readonly port: number
   /** A name with addresses. */
   readonly name: string
-  /** The token of an attacker that has one; '' where none is needed. */
+  /** The token of an authenticated attacker; '' for a server without tokens. */
   readonly token: string
 }
 
 type Argument = Attack & Readonly<Record<string, unknown>>
 
-/** Connections from one address, and from many. */
+/** Numbers of connections from one address, and from many. */
 const ONE = 1
 const MANY = 40
-/** How long attacks go on once their connections are open, and those that send a byte at a time. */
+/** Duration of attacks after their connections are open, and of byte-at-a-time attacks. */
 const HOLD_MS = 2000
 const SLOW_MS = 3000
 

@@ -1,5 +1,5 @@
 /**
- * Programs that serve DNS over HTTPS to be attacked, with their quiet clients.
+ * Attack targets that serve DNS over HTTPS, with their quiet clients.
  * @module
  */
 import assert from 'node:assert/strict'
@@ -25,10 +25,10 @@ const RUN = join(import.meta.dirname, '../../src/cli/run.ts')
 const KUBEDOH = join(import.meta.dirname, '../../bin/kubedoh')
 const ADMIN = 'the-operator-of-these-attacks'
 const WARM_UP_REQUESTS = { attacked: 4000, twin: 1000 }
-/** Connections at a time: as many as a busy server has in their handshake. */
+/** Connections at a time: as many handshakes as a busy server has in flight. */
 const WARM_UP_CONNECTIONS = 200
 
-/** A program that serves, and what the quiet client and the attackers show it. */
+/** A running program, and the credentials of the quiet client and the attackers. */
 export type Served = {
   readonly program: Program
   readonly attacked: Attacked
@@ -36,9 +36,9 @@ export type Served = {
 }
 
 /**
- * Starts a program and its twin, which nobody attacks: what slows down both is the machine that
+ * Starts a program and its twin, which is not attacked: what slows down both is the machine that
  * they share with the attackers.
- * @param folder where their files are written
+ * @param folder the folder for their files
  */
 export async function startWithTwin(
   folder: string,
@@ -79,7 +79,7 @@ export async function startServe(folder: string): Promise<Served> {
 /**
  * Starts `kubedoh gateway` over TLS with a cluster and two tokens: the quiet client's and the
  * attackers'.
- * @param command what runs it; `bin/kubedoh` when left out
+ * @param command the command to run (default: `bin/kubedoh`)
  */
 export async function startGateway(folder: string, command?: readonly string[]): Promise<Served> {
   const port = await freePort()
@@ -143,7 +143,7 @@ async function createToken(port: number): Promise<string> {
   return token
 }
 
-/** Asks a program on connections of their own until it is compiled and its heap is in use. */
+/** Sends queries on separate connections until the code is compiled and the heap is in use. */
 async function warmUp({ attacked: { port }, headers }: Served, requests: number): Promise<void> {
   const type = { 'content-type': 'application/dns-message' }
   for (let i = 0; i < requests; i += WARM_UP_CONNECTIONS) {

@@ -1,5 +1,5 @@
 /**
- * Programs under attack, as Linux sees them.
+ * Attacked programs, with memory and CPU time from `/proc`.
  * @module
  */
 import { readFileSync } from 'node:fs'
@@ -7,11 +7,11 @@ import { join } from 'node:path'
 import { type Running, start } from '../cluster/processes.ts'
 
 const KUBEDOH = join(import.meta.dirname, '../../bin/kubedoh')
-/** Clock ticks in a second of /proc/PID/stat (proc_pid_stat(5)): 100 on every Linux of today. */
+/** Clock ticks per second in /proc/PID/stat (proc_pid_stat(5)): 100 on every current Linux. */
 const TICKS_PER_SECOND = 100
 const POLL_MS = 50
 
-/** A program that runs. */
+/** A running program. */
 export type Program = {
   readonly running: Running
   /** Resident memory now, in MiB. */
@@ -20,14 +20,14 @@ export type Program = {
   readonly cpuSeconds: () => number
 }
 
-/** How a program is started. */
+/** How to start a program. */
 export type ProgramOptions = {
-  /** What runs it; `bin/kubedoh` when left out. */
+  /** The command to run (default: `bin/kubedoh`). */
   readonly command?: readonly string[]
   readonly environment?: Readonly<Record<string, string>>
   /** A line that it prints when it serves. */
   readonly ready: RegExp
-  /** Descriptors that it may have open; as many as the system allows when left out. */
+  /** Limit of open descriptors (default: the system's maximum). */
   readonly descriptorsMax?: number
 }
 
@@ -56,7 +56,7 @@ export async function startProgram(
   }
 }
 
-/** Watches a program's memory. The function that comes back stops that, and returns the peak in MiB. */
+/** Samples a program's memory. Returns a function that stops it and returns the peak in MiB. */
 export function watchPeak(program: Program): () => number {
   let peak = program.memory()
   const timer = setInterval(() => {

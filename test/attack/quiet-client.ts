@@ -1,6 +1,6 @@
 /**
- * A well-behaved client in a process of its own, so that neither attacks nor the test delay it: asks
- * each probe at a steady rate, and sends what came of it when the parent asks. `quiet-client.ts
+ * A well-behaved client in its own process, so that neither attacks nor the test delay it. Runs
+ * each probe at a steady rate, and sends the results when the parent requests them. `quiet-client.ts
  * PROBES`, with the probes as JSON.
  * @module
  */
@@ -12,22 +12,22 @@ import { connect as connectTls } from 'node:tls'
 import { errorText } from '../../src/bytes/unknown.ts'
 import { faultOf, frame, query } from './wire.ts'
 
-/** One way to ask, again and again. Each query but those over UDP has a connection of its own. */
+/** One repeated query. Each query has its own connection, except over UDP. */
 export type Probe = {
   readonly kind: 'udp' | 'tcp' | 'tls' | 'https' | 'h2'
   readonly port: number
   /** A name with addresses. */
   readonly name: string
   readonly perSecond: number
-  /** Whether this is the twin of the attacked program, which nobody attacks. */
+  /** Whether this probes the twin of the attacked program. */
   readonly isTwin?: boolean
-  /** For HTTPS: `/dns-query` when left out. */
+  /** For HTTPS (default: `/dns-query`). */
   readonly path?: string
-  /** For HTTPS: more request headers. */
+  /** For HTTPS: additional request headers. */
   readonly headers?: Readonly<Record<string, string>>
 }
 
-/** What came of one query; `fault` is absent when the answer was right. */
+/** The result of one query; `fault` is absent when the response was right. */
 export type Sample = {
   readonly kind: Probe['kind']
   readonly isTwin: boolean
@@ -36,10 +36,10 @@ export type Sample = {
   readonly fault?: string
 }
 
-/** Where it asks from: attacks come from other addresses. */
+/** Source address: attacks come from other addresses. */
 export const QUIET_ADDRESS = '127.0.0.9'
 const SERVER_ADDRESS = '127.0.0.1'
-/** How long a stub resolver waits for an answer (resolv.conf(5)). */
+/** How long a stub resolver waits for a response (resolv.conf(5)). */
 const PATIENCE_MS = 5000
 
 type Ask = (message: Buffer) => Promise<Buffer>
@@ -147,7 +147,7 @@ const WAYS: Readonly<Record<Probe['kind'], (probe: Probe) => Ask>> = {
   h2: askHttp2,
 }
 
-/** Rejects after the patience of a stub resolver. */
+/** Rejects after a stub resolver's timeout. */
 function inTime(answering: Promise<Buffer>): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const timer = setTimeout(() => reject(new Error('no answer')), PATIENCE_MS)
@@ -168,7 +168,7 @@ async function sample(probe: Probe, ask: Ask, id: number): Promise<Sample> {
   return { kind, isTwin, startMs, ms, ...(fault !== undefined && { fault }) }
 }
 
-/** Asks until the parent is gone. */
+/** Sends queries until the parent exits. */
 function run(probes: readonly Probe[]): void {
   let samples: Sample[] = []
   const pending = new Set<Promise<void>>()

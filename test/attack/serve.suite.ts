@@ -22,7 +22,7 @@ const UDP = import.meta.resolve('./udp-attacks.ts')
 describe('kubedoh serve under attack', () => {
   const folder = mkdtempSync(join(tmpdir(), 'kubedoh-attack-'))
   let target: Target
-  /** The same server, which nobody attacks: how slow the machine alone makes answers. */
+  /** The same server without attacks: shows how slow the machine itself is. */
   let twin: Program | undefined
   let [dns, dot, upstream, relayed] = [0, 0, 0, 0]
 
@@ -203,7 +203,7 @@ describe('kubedoh serve under attack', () => {
     })
   }
 
-  test('forged responses of an upstream are not believed, nor what it says of other names', async () => {
+  test('rejects forged upstream responses, and ignores records of other names', async () => {
     const argument = {
       port: dns,
       upstreamPort: relayed,
@@ -221,7 +221,7 @@ describe('kubedoh serve under attack', () => {
     assert.deepEqual(result, { asked: 3000, answered: 3000, believed: 0 })
   })
 
-  test('UDP answers are at most 1,232 bytes, whatever the client says that it takes', async () => {
+  test('limits UDP responses to 1,232 bytes, whatever size the client advertises', async () => {
     const argument = { port: dns, count: 1000, burst: 20, name: WIDE_NAME, udpBytes: 65_535 }
     const row = { name: 'amplification', volume: '1,000', module: UDP, run: 'ask', argument }
     const result = await attack(target, row)
@@ -241,7 +241,7 @@ function isAmplification(value: unknown): value is Amplification {
   return typeof value === 'object' && value !== null && 'bytesPerByte' in value
 }
 
-/** Asks as much as a server is asked in its first minute. */
+/** Sends the load of a server's first minute. */
 async function warmUp(dns: number, dot: number): Promise<void> {
   const about = { name: 'warm-up', volume: '' }
   const asked = { name: NAME, reads: 'all', holdMs: 10_000 }

@@ -1,5 +1,5 @@
 /**
- * Attacks by TCP and TLS on DNS servers, each run by `attacker.ts`.
+ * Attacks over TCP and TLS on DNS servers, each run by `attacker.ts`.
  * @module
  */
 import { connect, type Socket } from 'node:net'
@@ -7,12 +7,12 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { connect as connectTls } from 'node:tls'
 import { frame, pipeline, query } from './wire.ts'
 
-/** Where to attack, how often at a time, and for how long. */
+/** The target, the number of connections, and the duration. */
 export type Connections = {
   readonly port: number
   readonly count: number
   readonly holdMs: number
-  /** Number of addresses that the attack comes from, in 127.0.1.0/24; one when left out. */
+  /** Number of source addresses, in 127.0.1.0/24 (default 1). */
   readonly addresses?: number
   /** What each connection sends, as hexadecimal digits. */
   readonly sends?: string
@@ -60,17 +60,17 @@ export async function dribble(options: Connections): Promise<{ readonly closed: 
   return { closed }
 }
 
-/** Asks many times on each connection. */
+/** Sends many queries on each connection. */
 export type Pipelined = Connections & {
   readonly name: string
   readonly queriesEach: number
-  /** `never` or `all`; a number is bytes a second and connection. */
+  /** `never`, `all`, or bytes per second and connection. */
   readonly reads: 'never' | 'all' | number
 }
 
 /**
- * Asks by pipelines, and reads all answers, none or slowly. Ends after `holdMs`, or when all answers
- * are there. Returns how many bytes came.
+ * Sends pipelined queries, and reads all responses, none or slowly. Ends after `holdMs`, or with
+ * the last response. Returns the number of received bytes.
  */
 export async function pipelined(options: Pipelined): Promise<{ readonly bytes: number }> {
   const { count, holdMs, name, queriesEach, reads } = options
@@ -97,7 +97,7 @@ export async function pipelined(options: Pipelined): Promise<{ readonly bytes: n
   return { bytes }
 }
 
-/** Connects and leaves again, without a query or with one that it does not wait for. */
+/** Connects and disconnects without a query, or without waiting for its response. */
 export async function churn(options: Connections & { readonly name: string }): Promise<void> {
   const message = frame(query({ name: options.name }))
   for (let i = 0; i < options.count; i++) {
@@ -112,7 +112,7 @@ export async function churn(options: Connections & { readonly name: string }): P
   await sleep(options.holdMs)
 }
 
-/** Sends messages with errors, on new connections whenever the server closes one. */
+/** Sends malformed messages; reconnects whenever the server closes. */
 export async function malformed(
   options: Connections & { readonly messages: number },
 ): Promise<{ readonly connections: number }> {
@@ -144,7 +144,7 @@ export async function malformed(
   return { connections }
 }
 
-/** Returns a query with a few bytes changed, cut or added; its header is whole. */
+/** Returns a query with an intact header and a few bytes changed, cut or added. */
 export function spoilt(): Buffer {
   const message = query({ name: 'web.shop.svc.cluster.local', udpBytes: 4096 })
   for (let changes = 1 + below(4); changes > 0; changes--) {

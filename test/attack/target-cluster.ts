@@ -1,15 +1,15 @@
 /**
- * The cluster that attacked servers have names of.
+ * The cluster of the attacked servers.
  * @module
  */
 
 /** A name with one address. */
 export const NAME = 'web.shop.svc.cluster.local'
-/** A name whose answer has about 14 KiB. */
+/** A name with a response of about 14 KiB. */
 export const WIDE_NAME = 'wide.shop.svc.cluster.local'
 const WIDE_ENDPOINTS = 850
 
-/** Returns the cluster's objects as JSON, which is YAML as well. */
+/** Returns the cluster's objects as JSON, which is also YAML. */
 export function clusterObjects(): string {
   const metadata = (name: string): object => ({ name, namespace: 'shop' })
   const ports = [{ name: 'http', port: 80, protocol: 'TCP' }]

@@ -1,5 +1,5 @@
 /**
- * Attacks by UDP on DNS servers, each run by `attacker.ts`.
+ * Attacks over UDP on DNS servers, each run by `attacker.ts`.
  * @module
  */
 import { createSocket, type Socket } from 'node:dgram'
@@ -8,20 +8,20 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { spoilt } from './stream-attacks.ts'
 import { query } from './wire.ts'
 
-/** Whom to attack, and how much. */
+/** The target and the volume. */
 export type Datagrams = {
   readonly port: number
   readonly count: number
-  /** Datagrams sent without a pause of a millisecond: the receive buffer has an end. */
+  /** Datagrams per burst, before a pause of 1 ms: the receive buffer is finite. */
   readonly burst: number
 }
 
-/** Sends messages with errors. */
+/** Sends malformed messages. */
 export async function malformed(options: Datagrams): Promise<void> {
   await flood(options, spoilt)
 }
 
-/** Asks for one name, or for one name after another where it has a `#`. Does not wait for answers. */
+/** Queries one name, or different names when it has a `#`. Does not wait for responses. */
 export async function ask(
   options: Datagrams & { readonly name: string; readonly udpBytes?: number },
 ): Promise<{ readonly answers: number; readonly bytesPerByte: number }> {
@@ -37,7 +37,7 @@ export async function ask(
   return { answers, bytesPerByte: bytes / sentBytes }
 }
 
-/** Asks for names whose upstream, which is this process, never answers. */
+/** Queries names whose upstream, which is this process, never answers. */
 export async function silentUpstream(
   options: Datagrams & { readonly name: string; readonly upstreamPort: number },
 ): Promise<void> {

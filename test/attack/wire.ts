@@ -1,19 +1,19 @@
 /**
- * DNS messages of the suites, written with dns-packet: nothing here shares code with the product.
+ * DNS messages of the suites, encoded with dns-packet: they share no code with the product.
  * @module
  */
 import packet from 'dns-packet'
 
-/** What to ask; type A of class IN by default. */
+/** A query; type A and class IN by default. */
 export type Asked = {
   readonly id?: number
   readonly name: string
   readonly type?: 'A' | 'AAAA' | 'TXT' | 'SRV'
-  /** UDP size of an OPT record; none when left out. */
+  /** UDP size in an OPT record (default: no OPT record). */
   readonly udpBytes?: number
 }
 
-/** Returns a query as it goes over UDP. */
+/** Returns the bytes of a query over UDP. */
 export function query({ id = 1, name, type = 'A', udpBytes }: Asked): Buffer {
   const additionals: packet.OptAnswer[] = []
   if (udpBytes !== undefined) {
@@ -31,7 +31,7 @@ export function frame(message: Buffer): Buffer {
   return Buffer.concat([size, message])
 }
 
-/** Returns `count` framed copies of a message, each with an ID of its own. */
+/** Returns `count` framed copies of a message, each with its own ID. */
 export function pipeline(message: Buffer, count: number): Buffer {
   const framed = frame(message)
   const all = Buffer.alloc(framed.length * count)
@@ -42,7 +42,7 @@ export function pipeline(message: Buffer, count: number): Buffer {
   return all
 }
 
-/** Why a response is not a NOERROR answer with records to a query; `undefined` when it is. */
+/** Returns why a response is not NOERROR with answers to a query; `undefined` when it is. */
 export function faultOf(response: Buffer, asked: Buffer): string | undefined {
   if (response.length < 12) return `${response.length} bytes`
   if (response.readUInt16BE(0) !== asked.readUInt16BE(0)) return 'wrong ID'

@@ -1,6 +1,6 @@
 /**
  * Every way to carry a token, right and wrong, sent as bytes to the gateway on Node, on Bun and in
- * workerd: each runtime lets in the same requests. Run by `npm run test:clients`.
+ * workerd: each runtime accepts the same requests. Run by `npm run test:clients`.
  * @module
  */
 import assert from 'node:assert/strict'
@@ -33,7 +33,7 @@ const header = (...values: readonly string[]): Carrier => {
 }
 const encoded = [...GOOD].map((one) => `%${one.charCodeAt(0).toString(16)}`).join('')
 
-/** Let in: one valid token, in one place. */
+/** Accepted: one valid token, in one place. */
 const ALLOWED: Readonly<Record<string, Carrier>> = {
   Bearer: header(`Bearer ${GOOD}`),
   'Bearer in lower case': header(`bearer ${GOOD}`),
@@ -113,7 +113,7 @@ const REFUSED: Readonly<Record<string, Carrier>> = {
   'a user in an absolute URL': { path: `http://x:${GOOD}@localhost${PATH}` },
 }
 
-/** Dots are resolved before the path is looked at, as URLs have it (RFC 3986 §5.2.4). */
+/** The URL parser removes dot segments before routing (RFC 3986 §5.2.4). */
 const DOTS: Readonly<Record<string, Carrier>> = {
   'two dots between': { path: `/t/${GOOD}/../${GOOD}${PATH}` },
   'two dots between, and a wrong token first': { path: `/t/wrong/../${GOOD}${PATH}` },
@@ -123,7 +123,7 @@ const DOTS: Readonly<Record<string, Carrier>> = {
   'a dot and a header': { path: `/.${PATH}`, ...header(`Bearer ${GOOD}`) },
 }
 
-/** Bun's own server turns backslashes into slashes, as URLs have it, before we see the path. */
+/** Bun's server turns backslashes into slashes, as URL parsers do, before we see the path. */
 const UNSEEN: Readonly<Record<string, string>> = { 'a backslash': 'Bun' }
 
 type Way = {
@@ -186,7 +186,7 @@ for (const [name, carriers, isAllowed] of [
   ['anything else', REFUSED, false],
   ['dots in the path', DOTS, true],
 ] as const) {
-  describe(`${isAllowed ? 'lets in' : 'refuses'} ${name}:`, () => {
+  describe(`${isAllowed ? 'accepts' : 'refuses'} ${name}:`, () => {
     for (const [what, carrier] of Object.entries(carriers)) {
       it(what, async () => {
         const blind = UNSEEN[what]
@@ -206,7 +206,7 @@ for (const [name, carriers, isAllowed] of [
 }
 
 describe('HTTP/1.0 without a host', () => {
-  it('gets an answer or a 400', async () => {
+  it('gets a response or a 400', async () => {
     for (const way of ways.filter(({ isHttp2 = false }) => !isHttp2)) {
       const { status, body } = await rawStatus(way, `GET ${PATH} HTTP/1.0\r\n\r\n`)
       assert.ok([200, 400, 401].includes(status), `${way.name}: ${status} ${body}`)
@@ -227,7 +227,7 @@ async function rawStatus(
   return { status: http1Status(received) ?? 0, body: received.toString('latin1') }
 }
 
-/** Sends a request as bytes; 0 is a connection that ends, or a stream that is reset, without one. */
+/** Sends a request as bytes. Returns its status; 0 if the connection or stream ends. */
 async function statusOf(
   { port, isSecure, isHttp2 = false }: Way,
   { path = PATH, fields = [] }: Carrier,
@@ -278,7 +278,7 @@ function http2Request(path: string, fields: readonly Field[]): Buffer {
   ])
 }
 
-/** Statuses that the static table has (RFC 7541, appendix A), by their index. */
+/** Statuses in the static table (RFC 7541, appendix A), by index. */
 const STATUSES = [200, 204, 206, 304, 400, 404, 500]
 
 function http2Status(received: Buffer): number | undefined {
@@ -295,7 +295,7 @@ function http2Status(received: Buffer): number | undefined {
 
 /** The status is the first field: indexed, or a literal of three digits with an indexed name. */
 function blockStatus(all: Buffer): number {
-  // The size of the table may come first (RFC 7541 §6.3).
+  // A table size update may come first (RFC 7541 §6.3).
   const bytes = ((all[0] ?? 0) & 0xe0) === 0x20 ? all.subarray(1) : all
   const first = bytes[0] ?? 0
   if ((first & 0x80) !== 0) return STATUSES[(first & 0x7f) - 8] ?? 0

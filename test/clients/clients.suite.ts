@@ -1,6 +1,5 @@
 /**
- * Real clients against all of it: what people have on their machines asks our servers. Run by
- * `npm run test:clients`.
+ * Common DNS and HTTP clients against our servers. Run by `npm run test:clients`.
  * @module
  */
 import { match } from 'node:assert/strict'
@@ -21,7 +20,7 @@ import { findMissing, shell } from './programs.ts'
 const ROOT = join(import.meta.dirname, '../..')
 const NODE = process.execPath
 
-/** What to ask, and what the answer must have, in the words of dig and of JSON. */
+/** Queries, and the expected answers as dig and the JSON API print them. */
 const QUESTIONS = [
   {
     name: 'web.shop.svc.demo.test',
@@ -97,7 +96,7 @@ describe('real clients', () => {
       }
     })
 
-    it('is told with a status and JSON what is wrong', async () => {
+    it('gets errors with a status and JSON', async () => {
       const ask = `curl -sS -o - -w ' %{http_code}'`
       match(await shell(`${ask} '${url}/dns-query?dns=!'`), /"code"[\s\S]* 400$/)
       match(await shell(`${ask} -X DELETE '${url}/dns-query'`), /"code"[\s\S]* 405$/)
@@ -105,7 +104,7 @@ describe('real clients', () => {
       match(await shell(`${ask} '${url}/metrics'`), /"unauthorized"[\s\S]* 401$/)
     })
 
-    it('can paste what the demo prints', async () => {
+    it('runs the command that the demo prints', async () => {
       const demo = { isDemo: true, seconds: 1, adminToken: 'unused' }
       const printed = formatExamples({ url, host: '127.0.0.1', dnsPort, ...demo })
       const commands = printed.match(/^ {2}(?:curl|dig) .*$/gm) ?? []
@@ -127,7 +126,7 @@ describe('real clients', () => {
   }
 
   describeUnless(coreDnsMissing(), "CoreDNS's forward", () => {
-    it('relays to our server', async () => {
+    it('forwards to our server', async () => {
       const folder = mkdtempSync(join(tmpdir(), 'kubedoh-clients-'))
       const port = await freePort()
       const corefile = join(folder, 'Corefile')

@@ -1,6 +1,6 @@
 /**
- * Corefiles as people have them, served word for word: on their own ports and addresses, in a
- * network of their own (network_namespaces(7)), asked by dig and curl. Run by `npm run test:clients`.
+ * Serves unchanged Corefiles from the wild on their own ports and addresses, in a network namespace
+ * (network_namespaces(7)), and queries them with dig and curl. Run by `npm run test:clients`.
  * @module
  */
 import { match } from 'node:assert/strict'
@@ -13,7 +13,7 @@ import { findMissing, shell } from './programs.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
 const COREFILES = join(ROOT, 'test/corefiles')
-/** `kubectl get` of a cluster, and what an etcd holds. */
+/** The output of `kubectl get` for a cluster, and the keys of an etcd. */
 const OBJECTS = `apiVersion: v1
 kind: Service
 metadata: {name: kubernetes, namespace: default}
@@ -27,12 +27,12 @@ const KUBERNETES = {
 
 type Served = {
   readonly corefile: string
-  /** Addresses that the machine has beside 127.0.0.1; the first is asked. */
+  /** Addresses of the machine besides 127.0.0.1; queries go to the first. */
   readonly addresses?: readonly string[]
   readonly port?: number
   readonly ask: string
   readonly reply: RegExp
-  /** Where it says how it is, and what it says. */
+  /** A status URL, and its expected text. */
   readonly url: string
   readonly says: RegExp
 }
@@ -116,7 +116,7 @@ describeUnless(missing, 'Corefiles as people have them are served word for word'
   }
 })
 
-/** Starts a server in a new network, asks it once, and ends it. */
+/** Starts a server in a new network namespace, queries it once, and stops it. */
 async function ask(
   { corefile, addresses = [], port = 53, ask: name, url }: Served,
   folder: string,

@@ -1,5 +1,5 @@
 /**
- * BIND's validating resolver over what `dnssec` signs. Run by `npm run test:clients`.
+ * BIND's validating resolver validates what `dnssec` signs. Run by `npm run test:clients`.
  * @module
  */
 import { match } from 'node:assert/strict'
@@ -34,7 +34,7 @@ cut DS 12345 13 2 ${'0A'.repeat(32)}
 plain NS ns.plain
 `
 
-/** What is asked, and what delv says of it. */
+/** Queries, and delv's results. */
 const QUESTIONS: readonly (readonly [question: string, says: RegExp])[] = [
   ['www A', /^; fully validated\n[\s\S]*A\t192\.0\.2\.2/],
   ['wWw AAAA', /^; fully validated/],
@@ -71,7 +71,7 @@ const KINDS = [
 
 const missing = findMissing('delv')
 
-describeUnless(missing, 'delv believes what is signed', () => {
+describeUnless(missing, 'delv validates signed responses', () => {
   const folder = mkdtempSync(join(tmpdir(), 'kubedoh-dnssec-'))
   const zoneOf = (i: number): string => `z${i}.example.org`
   let port = 0
@@ -110,7 +110,7 @@ describeUnless(missing, 'delv believes what is signed', () => {
   }
 })
 
-/** Writes the files of a new key, and that by which delv knows it. */
+/** Writes the files of a new key, and delv's trust anchor for it. */
 function writeKey(
   folder: string,
   key: {

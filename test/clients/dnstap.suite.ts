@@ -1,5 +1,5 @@
 /**
- * dnstap's own collector over what our server tells it. Run by `npm run test:clients`.
+ * The dnstap project's collector reads our server's messages. Run by `npm run test:clients`.
  * @module
  */
 import { deepEqual } from 'node:assert/strict'
@@ -25,7 +25,7 @@ describeUnless(findMissing('go'), "dnstap's collector", () => {
   beforeAll(async () => {
     const dnstap = prepareDnstap()
     const [tapPort, dnsPort] = [await freePort(), await freePort()]
-    // They do not say when they listen; who tells them tries again.
+    // The collectors do not report when they listen; the server reconnects.
     running.push(
       start(dnstap, ['-u', file('tap.sock'), '-y', '-w', file('unix.yaml')]),
       start(dnstap, ['-l', `127.0.0.1:${tapPort}`, '-y', '-w', file('tcp.yaml')]),
@@ -44,7 +44,7 @@ describeUnless(findMissing('go'), "dnstap's collector", () => {
     rmSync(folder, { recursive: true, force: true })
   })
 
-  it('reads queries and replies, over a socket of Unix and over TCP', async () => {
+  it('reads queries and responses over a Unix socket and over TCP', async () => {
     await answerOf({ protocol: 'udp', port }, 'www.example.org. A')
     await answerOf({ protocol: 'tcp', port }, 'www.example.org. AAAA')
     for (const name of ['unix.yaml', 'tcp.yaml']) {
@@ -54,7 +54,7 @@ describeUnless(findMissing('go'), "dnstap's collector", () => {
   })
 })
 
-/** Waits until so many messages are in a file. @returns their types */
+/** Waits until a file has this number of messages. @returns their types */
 async function until(path: string, count: number): Promise<string[]> {
   const startMs = performance.now()
   for (;;) {

@@ -1,6 +1,6 @@
 /**
- * Real clients against `tls://` and `https://` server blocks, and CoreDNS on either side of ours. Run
- * by `npm run test:clients`.
+ * Real clients against `tls://` and `https://` server blocks, with CoreDNS as client and as
+ * upstream. Run by `npm run test:clients`.
  * @module
  */
 import { match, rejects } from 'node:assert/strict'
@@ -25,7 +25,7 @@ const FILES = {
 const NAME = 'www.shop.test'
 const ADDRESS = /192\.0\.2\.34/
 
-/** Blocks that answer: for TLS, for HTTPS, and for TLS from clients with a certificate. */
+/** Server blocks that answer over TLS, over HTTPS, and over TLS with a client certificate. */
 const servedBlocks = (ports: readonly number[]): string => `
 (www) {
   bind 127.0.0.1
@@ -49,7 +49,7 @@ tls://.:${ports[2]} {
 }
 `
 
-/** Blocks that relay, one for each way. */
+/** Server blocks that forward, one per transport. */
 const relayingBlocks = (ports: readonly number[], upstreams: readonly number[]): string => `
 .:${ports[0]} {
   bind 127.0.0.1
@@ -111,30 +111,30 @@ describe('clients over TLS and HTTPS', () => {
     const ask = (way: string, port: number | undefined): Promise<string> =>
       shell(`kdig @127.0.0.1 -p ${port} ${way} +tls-ca=${folder}/ca.pem ${NAME} A`)
 
-    it('reads an answer over TLS from a server that it trusts', async () => {
+    it('reads a response over TLS from a trusted server', async () => {
       const text = await ask('+tls +tls-hostname=localhost +padding', ports[0])
       match(text, ADDRESS)
       match(text, /TLS session \(TLS1\.3\)/)
       match(text, /PADDING: \d+ B/)
     })
 
-    it('reads many answers on one connection', async () => {
+    it('reads many responses on one connection', async () => {
       match(await ask(`+tls +tls-hostname=localhost +keepopen ${NAME} A`, ports[0]), ADDRESS)
     })
 
-    it('does not trust a server with another name', async () => {
+    it('rejects a certificate for another name', async () => {
       await rejects(ask('+tls +tls-hostname=other.test', ports[0]))
     })
 
     for (const way of ['+https', '+https-get']) {
-      it(`reads an answer by ${way}, over HTTP/2`, async () => {
+      it(`reads a response by ${way}, over HTTP/2`, async () => {
         const text = await ask(`${way} +tls-hostname=localhost`, ports[1])
         match(text, ADDRESS)
         match(text, /HTTP session \(HTTP\/2/)
       })
     }
 
-    it('is served where certificates are asked for, if it shows one', async () => {
+    it('is served with a client certificate where one is required', async () => {
       const files = `+tls-certfile=${folder}/client.pem +tls-keyfile=${folder}/client-key.pem`
       match(await ask(`+tls +tls-hostname=localhost ${files}`, ports[2]), ADDRESS)
       await rejects(ask('+tls +tls-hostname=localhost', ports[2]))
@@ -147,7 +147,7 @@ describe('clients over TLS and HTTPS', () => {
       ['+https', 1],
       ['+https-get', 1],
     ] as const) {
-      it(`reads an answer by ${way}`, async () => {
+      it(`reads a response by ${way}`, async () => {
         const trust = `+tls-ca=${folder}/ca.pem +tls-hostname=localhost`
         match(await shell(`dig @127.0.0.1 -p ${ports[i]} ${way} ${trust} ${NAME} A`), ADDRESS)
       })
@@ -170,13 +170,13 @@ describe('clients over TLS and HTTPS', () => {
       }
     }
 
-    it('relays to our blocks, by TLS, by HTTPS and with a certificate', async () => {
+    it('forwards to our blocks over TLS, over HTTPS and with a certificate', async () => {
       const relays = await threePorts()
       await serveTheirs(write('Corefile.theirs', relayingBlocks(relays, ports)))
       await readThrough(relays)
     })
 
-    it('is relayed to by ours, in the same ways', async () => {
+    it('is an upstream of ours in the same ways', async () => {
       const theirs = await threePorts()
       await serveTheirs(write('Corefile.upstream', servedBlocks(theirs)))
       const relays = await threePorts()

@@ -1,5 +1,5 @@
 /**
- * h2spec asks our servers of HTTP/2 all its cases, strict ones among them. Run by
+ * Runs all h2spec cases, including strict ones, against our HTTP/2 servers. Run by
  * `npm run test:clients`.
  * @module
  */
@@ -12,13 +12,13 @@ import { prepareH2spec } from '../cluster/binaries.ts'
 import { describeUnless } from '../describe-unless.ts'
 import { findMissing } from './programs.ts'
 
-/** Its sections, and how many cases each of them has. */
+/** Sections of h2spec, and the number of cases in each. */
 const SECTIONS = { generic: 44, http2: 95, hpack: 7 } as const
 const PATIENCE_MS = 120_000
 
 /**
- * Cases where nghttp2, and with it `node:http2`, ignores what RFC 9113 calls an error of the
- * connection. None of them reaches a request, or costs more than to read the frame.
+ * Cases where nghttp2, and so `node:http2`, ignores what RFC 9113 calls a connection error. None
+ * reaches a request or costs more than reading the frame.
  */
 const LENIENT: Readonly<Record<string, string>> = {
   'closed: Sends a DATA frame after sending RST_STREAM frame':
@@ -38,7 +38,7 @@ const LENIENT: Readonly<Record<string, string>> = {
 }
 
 describeUnless(findMissing('go'), 'h2spec', () => {
-  // It sends bodies that go wrong late, and expects that instead of a response.
+  // h2spec sends bodies with late errors, and expects an error instead of a response.
   const app = {
     fetch: async (request: Request): Promise<Response> => {
       await request.arrayBuffer()
@@ -54,7 +54,7 @@ describeUnless(findMissing('go'), 'h2spec', () => {
   afterAll(() => server.close())
 
   for (const [section, count] of Object.entries(SECTIONS)) {
-    it(`finds only what is known to be lenient: ${section}`, async () => {
+    it(`finds only the known lenient cases: ${section}`, async () => {
       const flags = ['--tls', '--insecure', '--strict', '--port', String(port)]
       const output = await outputOf(prepareH2spec(), [section, ...flags])
       assert.match(output, new RegExp(`${count} tests, \\d+ passed, 0 skipped, \\d+ failed`))
@@ -67,12 +67,12 @@ describeUnless(findMissing('go'), 'h2spec', () => {
     })
   }
 
-  it('finds all of that, so that the list stays true', () => {
+  it('finds each listed case, so the list is up to date', () => {
     assert.deepEqual([...lenient].sort(), Object.keys(LENIENT).sort())
   })
 })
 
-/** Runs a program and resolves with what it printed, whatever its status. */
+/** Runs a program; resolves with its output for any exit status. */
 function outputOf(program: string, args: readonly string[]): Promise<string> {
   return new Promise((resolve) => {
     execFile(program, args, { timeout: PATIENCE_MS }, (_, stdout) => resolve(stdout))

@@ -1,6 +1,6 @@
 /**
- * Real clients against the gateway over TLS, each with the carrier of a token that it supports, below
- * an origin outside of `.local`. Run by `npm run test:clients`.
+ * Real clients against the gateway over TLS, each with a way to carry a token that it supports, for
+ * an origin outside `.local`. Run by `npm run test:clients`.
  * @module
  */
 import { match } from 'node:assert/strict'
@@ -23,7 +23,7 @@ const RUN = join(ROOT, 'src/cli/run.ts')
 const ADMIN = 'the-operator-of-these-tests'
 const NAME = 'page.shop.svc.demo.test'
 const COREFILE = '. {\n  kubernetes demo.test {\n    cluster demo\n  }\n}\n'
-/** A page's Service, whose only endpoint is this machine, where the page is. */
+/** The Service of a page, whose only endpoint is this machine. */
 const OBJECTS = `apiVersion: v1
 kind: List
 items:
@@ -49,7 +49,7 @@ items:
     endpoints: [${Array.from({ length: 1000 }, (_, i) => `{ addresses: [127.1.${i >> 8}.${i & 255}] }`).join(', ')}]
 `
 
-/** What browsers ask for where they look for policies. */
+/** Where Chromium reads its policies. */
 const CHROMIUM_POLICIES = '/etc/chromium/policies/managed'
 
 describe('real clients over TLS', () => {
@@ -58,7 +58,7 @@ describe('real clients over TLS', () => {
   const file = (name: string): string => join(folder, name)
   let pages: Server | undefined
   let pagePort = 0
-  /** Of the gateway that asks for no certificate, and of the one that does. */
+  /** The gateways without and with client certificates. */
   let port = 0
   let certificatePort = 0
   let token = ''
@@ -117,16 +117,16 @@ describe('real clients over TLS', () => {
     return made
   }
 
-  it('curl resolves with --doh-url, the token as a password', async () => {
+  it('curl resolves with --doh-url and the token as the password', async () => {
     const url = `https://x:${token}@localhost:${port}/dns-query`
     const page = `http://${NAME}:${pagePort}/`
     match(await shell(`curl -sS --cacert ${file('ca.pem')} --doh-url '${url}' ${page}`), /hello/)
   })
 
-  it('curl takes an answer of a thousand addresses, of which it is sent what it has room for', async () => {
+  it('curl gets an RRset of a thousand addresses, cut to its buffer', async () => {
     const url = `https://x:${token}@localhost:${port}/dns-query`
     const to = `--cacert ${file('ca.pem')} --doh-url '${url}' http://many.shop.svc.demo.test:${pagePort}/`
-    // The name is resolved, and nobody is there.
+    // The name resolves, but nothing listens there.
     match(await shell(`curl -sS -m 1 ${to} || echo "status $?"`), /status (7|28)/)
   })
 
@@ -136,7 +136,7 @@ describe('real clients over TLS', () => {
   ] as const) {
     describeUnless(findMissing(program), program, () => {
       for (const way of ['+https', get]) {
-        it(`asks with ${way}, the token in the path`, async () => {
+        it(`queries with ${way} and the token in the path`, async () => {
           const tls = `+tls-ca=${file('ca.pem')} +tls-hostname=localhost`
           const at = `@127.0.0.1 -p ${port} ${way}=/t/${token}/dns-query`
           match(await shell(`${program} ${at} ${tls} ${NAME} A`), /\bA\s+127\.0\.0\.1/)
@@ -147,7 +147,7 @@ describe('real clients over TLS', () => {
 
   describeUnless(preparePython().missing, 'dnspython', () => {
     for (const post of ['True', 'False']) {
-      it(`asks with post=${post}, the token in the path`, async () => {
+      it(`queries with post=${post} and the token in the path`, async () => {
         const script = `import dns.message, dns.query
 query = dns.message.make_query('${NAME}', 'A')
 url = 'https://localhost:${port}/t/${token}/dns-query'
@@ -160,7 +160,7 @@ print(dns.query.https(query, url, post=${post}, **where))`
   })
 
   describeUnless(findMissing('go'), "CoreDNS's forward over HTTPS", () => {
-    it('asks with a client certificate', async () => {
+    it('queries with a client certificate', async () => {
       const dns = await freePort()
       const tls = `tls ${file('client.pem')} ${file('client.key')} ${file('ca.pem')}`
       const forward = `forward . https://127.0.0.1:${certificatePort} {\n ${tls}\n tls_servername localhost\n}`
@@ -176,7 +176,7 @@ print(dns.query.https(query, url, post=${post}, **where))`
   })
 
   describeUnless(browserMissing('chromium'), 'Chromium', () => {
-    it('opens a page of the cluster, the token in the path', async () => {
+    it('opens a page of the cluster with the token in the path', async () => {
       const policy = join(CHROMIUM_POLICIES, 'kubedoh-test.json')
       const template = `https://localhost:${port}/t/${token}/dns-query{?dns}`
       const home = file('home')
@@ -198,7 +198,7 @@ print(dns.query.https(query, url, post=${post}, **where))`
   })
 
   describeUnless(browserMissing('firefox-esr'), 'Firefox', () => {
-    it('opens a page of the cluster, the token in a header', async () => {
+    it('opens a page of the cluster with the token in a header', async () => {
       const profile = file('firefox')
       mkdirSync(profile)
       await trust(profile)
@@ -233,7 +233,7 @@ print(dns.query.https(query, url, post=${post}, **where))`
   }
 })
 
-/** A browser needs its program, a way to trust our authority, and policies that we may write. */
+/** Returns what a browser lacks: its program, trust in our CA, or writable policies. */
 function browserMissing(program: string): string | false {
   const isRoot = process.getuid?.() === 0
   if (program === 'chromium' && !isRoot) return 'Chromium takes its policies from root'

@@ -1,5 +1,5 @@
 /**
- * Programs that the suite runs: found on the machine, or installed when that is allowed.
+ * Programs that the suites run: found on the machine, or installed when allowed.
  * @module
  */
 import { execFile, spawnSync } from 'node:child_process'
@@ -24,7 +24,7 @@ const PACKAGES: Readonly<Record<string, string>> = {
 
 const run = promisify(execFile)
 
-/** Tells what is missing of a program that cannot be brought; `undefined` when it is there. */
+/** Returns what is missing of a program; `undefined` when it is available. */
 export function findMissing(program: string): string | undefined {
   if (isThere(program)) return undefined
   const name = PACKAGES[program] ?? program
@@ -36,7 +36,7 @@ export function findMissing(program: string): string | undefined {
   return `${program} is missing: install ${name}`
 }
 
-/** Runs a command of a shell. @returns what it printed */
+/** Runs a shell command. @returns its output */
 export async function shell(command: string): Promise<string> {
   const { stdout } = await run('sh', ['-c', command], { timeout: 60_000 })
   return stdout
@@ -45,7 +45,7 @@ export async function shell(command: string): Promise<string> {
 const DNSPYTHON = '2.7.0'
 const PYTHON = cacheFolder(`dnspython-${DNSPYTHON}`)
 
-/** Finds or makes a Python that has dnspython with what it needs for HTTPS. */
+/** Finds a Python with dnspython and its HTTPS dependencies, or installs one. */
 export function preparePython(): { readonly python: string; readonly missing: string | undefined } {
   const python = join(PYTHON, 'bin/python3')
   const hasIt = (): boolean => spawnSync(python, ['-c', 'import dns.query, httpx, h2']).status === 0

@@ -1,6 +1,6 @@
 /**
- * The gateway as a server on other runtimes than Node, as it is. Run by `npm run test:clients`, which
- * gets these runtimes from npm.
+ * The unchanged gateway as a server on runtimes other than Node. Run by `npm run test:clients`,
+ * which installs these runtimes from npm.
  * @module
  */
 import assert from 'node:assert/strict'
@@ -41,7 +41,7 @@ for (const runtime of [BUN, DENO]) {
     const folder = mkdtempSync(join(tmpdir(), 'kubedoh-runtime-'))
     let gateway: Running | undefined
     let url = ''
-    /** Of who sees everything, a namespace by its label, and another one. */
+    /** Tokens that see everything, one namespace by its label, and another namespace. */
     let tokens: readonly string[] = []
     const ask = async (path: string, token: string, body?: Uint8Array): Promise<Response> =>
       fetch(`${url}${path}`, {
@@ -106,7 +106,7 @@ for (const runtime of [BUN, DENO]) {
       rmSync(folder, { recursive: true, force: true })
     })
 
-    it('answers messages by GET and POST, and as JSON', async () => {
+    it('answers GET, POST and JSON', async () => {
       const [token = ''] = tokens
       const { message } = parseQuestion(`${NAME} A`)
       const wanted = ['NOERROR aa rd', `${NAME}. 30 IN A 192.0.2.10`]
@@ -118,7 +118,7 @@ for (const runtime of [BUN, DENO]) {
       assert.equal(json.Status, 0)
     })
 
-    it('lets in who has a token, to what that sees, and nobody else', async () => {
+    it('answers a token within its visibility, and refuses requests without one', async () => {
       assert.equal((await ask(`/resolve?name=${NAME}`, 'none')).status, 401)
       const statuses = []
       for (const token of tokens) {
@@ -128,7 +128,7 @@ for (const runtime of [BUN, DENO]) {
       assert.deepEqual(statuses, [0, 0, 3])
     })
 
-    it('explains', async () => {
+    it('answers /explain', async () => {
       const told = (await (await ask(`/v1/explain?name=${NAME}`, ADMIN)).json()) as object
       assert.deepEqual(Object.entries(told).find(([key]) => key === 'plugins')?.[1], ['kubernetes'])
     })

@@ -1,6 +1,6 @@
 /**
- * `npm run test:clients`, a part: what a cache of others makes of a gateway's answers (RFC 9111), and
- * what a client of others makes of its JSON form.
+ * A third-party HTTP cache in front of a gateway (RFC 9111), and a third-party client of the JSON
+ * API. Run by `npm run test:clients`.
  * @module
  */
 import { deepEqual, equal, match } from 'node:assert/strict'
@@ -35,7 +35,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true })
 })
 
-describeUnless(findMissing('nginx'), 'behind nginx, which caches', () => {
+describeUnless(findMissing('nginx'), 'nginx as a shared cache', () => {
   const ports = new Map<'open' | 'closed', number>()
   let stop = (): Promise<void> => Promise.resolve()
 
@@ -62,7 +62,7 @@ describeUnless(findMissing('nginx'), 'behind nginx, which caches', () => {
   const fate = async (request: Ask, which?: 'open' | 'closed'): Promise<string | null> =>
     (await ask(request, which)).headers.get('x-cache')
 
-  it('a message and JSON of one URL are kept apart', async () => {
+  it('keeps a DNS message and JSON of one URL apart', async () => {
     const wire = get(`${WEB} A`, { accept: WIRE })
     const json = get(`${WEB} A`, { accept: JSON_FORM })
     const seen: string[] = []
@@ -77,12 +77,12 @@ describeUnless(findMissing('nginx'), 'behind nginx, which caches', () => {
     deepEqual(seen.slice(0, 3), ['MISS', 'HIT', 'MISS'])
   })
 
-  it('a denial is kept', async () => {
+  it('caches a negative response', async () => {
     const denied = get('none.shop.svc.shop.test A')
     deepEqual([await fate(denied), await fate(denied)], ['MISS', 'HIT'])
   })
 
-  it('what a token sees is not, nor is a failure, TTL 0, or a POST', async () => {
+  it('does not cache responses for a token, failures, TTL 0 or POST', async () => {
     const own = { path: `/t/${TOKENS.client}${get(`${WEB} A`).path}` }
     const failed = get('a.later.test A')
     const fleeting = get('zero.shop.svc.shop.test A')
@@ -94,8 +94,8 @@ describeUnless(findMissing('nginx'), 'behind nginx, which caches', () => {
   })
 })
 
-describeUnless(missingDohdec(), 'dohdec, which reads the JSON form', () => {
-  it('resolves by the path of a token', async () => {
+describeUnless(missingDohdec(), 'dohdec', () => {
+  it('resolves with a token in the path', async () => {
     const script = join(NPM, 'ask.mjs')
     writeFileSync(
       script,
@@ -157,7 +157,7 @@ function missingDohdec(): string | false {
   return isThere() ? false : `${DOHDEC} cannot be had from npm`
 }
 
-/** Waits until something answers there. */
+/** Waits until a server answers on this port. */
 async function listening(port: number): Promise<void> {
   for (let attempt = 0; attempt < 100; attempt++) {
     const isThere = await sendTo(port, { path: '/' }).then(

@@ -61,7 +61,7 @@ describe('signed messages', () => {
       shell(`dig @127.0.0.1 -p ${port} ${words} 2>&1 || true`)
 
     for (const digest of ['sha1', 'sha224', 'sha256', 'sha384', 'sha512']) {
-      it(`are taken by ${digest}, and the reply is signed`, async () => {
+      it(`are accepted with ${digest}, and the response is signed`, async () => {
         const printed = await dig(`-y hmac-${digest}:a.key:${SECRET} www.example.org A`)
         match(printed, /status: NOERROR[\s\S]*192\.0\.2\.1\n[\s\S]*NOERROR 0 ?\n/)
         match(printed, /^(?![\s\S]*(WARNING -- Some TSIG|Couldn't verify))/)
@@ -74,7 +74,7 @@ describe('signed messages', () => {
       { name: 'another time', key: `a.key:${SECRET} +fuzztime=1700000000`, says: 'BADTIME' },
     ]
     for (const { name, key, says } of refused) {
-      it(`are told so when they have ${name}`, async () => {
+      it(`are refused with ${name}`, async () => {
         const printed = await dig(`-y hmac-sha256:${key} www.example.org A`)
         match(printed, new RegExp(`status: NOTAUTH[\\s\\S]* ${says} `))
       })
@@ -92,7 +92,7 @@ describe('signed messages', () => {
     const kdig = (words: string): Promise<string> =>
       shell(`kdig @127.0.0.1 -p ${port} -y hmac-sha512:a.key:${SECRET} ${words} 2>&1 || true`)
 
-    it('are taken, and the reply is signed', async () => {
+    it('are accepted, and the response is signed', async () => {
       const printed = await kdig('www.example.org A')
       match(printed, /status: NOERROR[\s\S]*192\.0\.2\.1\n/)
       match(printed, /^(?![\s\S]*(failed|WARNING|ERROR: ))/)

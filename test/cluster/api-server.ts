@@ -11,7 +11,7 @@ import type { Binaries } from './binaries.ts'
 import { Etcd } from './etcd.ts'
 import { freePort, type Running, start } from './processes.ts'
 
-/** An object of the API, as it is sent. */
+/** An API object. */
 export type ApiObject = {
   readonly apiVersion: string
   readonly kind: string
@@ -20,13 +20,13 @@ export type ApiObject = {
 }
 
 const ADMIN = 'admin-token'
-/** The exporter's token has the rights that its ClusterRole gives, and no others. */
+/** The exporter's token has only the rights of its ClusterRole. */
 const EXPORTER = 'exporter-token'
 const READY_MS = 60_000
 
 /** The API server and its etcd. */
 export class ApiServer {
-  /** kubeconfig of an administrator, and of the exporter. */
+  /** kubeconfig files of an administrator and of the exporter. */
   readonly adminConfig: string
   readonly exporterConfig: string
   private readonly folder: string
@@ -43,7 +43,7 @@ export class ApiServer {
     this.exporterConfig = join(folder, 'exporter.kubeconfig')
   }
 
-  /** Starts both with nothing in them. */
+  /** Starts both without objects. */
   static async start(binaries: Binaries): Promise<ApiServer> {
     const folder = mkdtempSync(join(tmpdir(), 'kubedoh-cluster-'))
     const server = new ApiServer(binaries, folder, await freePort())
@@ -53,7 +53,7 @@ export class ApiServer {
     return server
   }
 
-  /** Ends the API server, and only it; etcd keeps what there is. */
+  /** Stops the API server only; etcd keeps the objects. */
   async pause(): Promise<void> {
     await this.server?.stop()
   }
@@ -63,14 +63,14 @@ export class ApiServer {
     await this.startServer()
   }
 
-  /** Ends both and removes what they wrote. */
+  /** Stops both and removes their data. */
   async stop(): Promise<void> {
     await this.server?.stop()
     await this.etcd?.stop()
     rmSync(this.folder, { recursive: true, force: true })
   }
 
-  /** Creates an object, or fails with what the API server says. */
+  /** Creates an object. Rejects with the API server's message. */
   async create(object: ApiObject): Promise<void> {
     await this.send('POST', collectionPath(object), object)
   }
@@ -85,7 +85,7 @@ export class ApiServer {
     await this.send('PATCH', objectPath(object), change)
   }
 
-  /** Deletes an object. A Namespace ends at once: there is no controller that would empty it. */
+  /** Deletes an object. A Namespace is gone at once: no controller needs to empty it. */
   async delete(object: ApiObject): Promise<void> {
     await this.send('DELETE', objectPath(object), { gracePeriodSeconds: 0 })
     if (object.kind !== 'Namespace') return

@@ -1,5 +1,5 @@
 /**
- * Asks the servers under test, and writes their answers so that they can be compared.
+ * Queries the servers under test, and formats their responses for comparison.
  * @module
  */
 import { readUint16 } from '../../src/bytes/bytes.ts'
@@ -18,13 +18,13 @@ export type Server =
   | { readonly protocol: 'udp' | 'tcp'; readonly port: number }
   | { readonly protocol: 'doh'; readonly url: string; readonly token: string }
 
-/** A question as people write it: `web.shop.svc.cluster.local. A`. */
+/** A question as text: `web.shop.svc.cluster.local. A`. */
 export type QuestionText = `${string} ${string}`
 
 const TIMEOUT_MS = 5000
 let lastId = 0
 
-/** Asks, and resolves with the bytes of the answer. */
+/** Sends a query; resolves with the bytes of the response. */
 export function ask(server: Server, question: QuestionText): Promise<Uint8Array> {
   const [name = '', type = ''] = question.split(' ')
   lastId = (lastId + 1) & 0xffff
@@ -49,7 +49,7 @@ export function ask(server: Server, question: QuestionText): Promise<Uint8Array>
   return exchange(upstream, message, { protocol: server.protocol, timeoutMs: TIMEOUT_MS })
 }
 
-/** An answer as lines: rcode and flags, then each section sorted, as its order is free. */
+/** Formats a response: RCODE and flags, then each section sorted, because its order is free. */
 export function describe(reply: Uint8Array): string[] {
   const response = parseResponse(reply)
   if (response === undefined) return ['not a response']
@@ -63,7 +63,7 @@ export function describe(reply: Uint8Array): string[] {
   ]
 }
 
-/** Asks and describes. */
+/** Sends a query and formats the response. */
 export async function answerOf(server: Server, question: QuestionText): Promise<string[]> {
   return describe(await ask(server, question))
 }
@@ -72,7 +72,7 @@ function section(name: string, records: readonly ResourceRecord[]): string[] {
   return records.map((record) => `${name} ${withoutSerial(formatRecord(record))}`).sort()
 }
 
-/** The serial of a zone is each server's own. */
+/** Masks the serial of a SOA record: each server has its own. */
 function withoutSerial(line: string): string {
   return line.replace(/( IN SOA \S+ \S+) \d+ /, '$1 SERIAL ')
 }

@@ -1,6 +1,6 @@
 /**
- * The real things to test beside: kube-apiserver and CoreDNS, built from their Go modules into the
- * user's cache, and etcd from the system.
+ * Real servers for comparison: kube-apiserver and CoreDNS, built from their Go modules into the
+ * user's cache, and the system's etcd.
  * @module
  */
 import { execFileSync, spawnSync } from 'node:child_process'
@@ -9,10 +9,10 @@ import { join } from 'node:path'
 import { cacheFolder } from '../cache-folder.ts'
 
 const KUBERNETES = '1.34.4'
-/** Version of CoreDNS that suites run and read. */
+/** Version of CoreDNS that suites build and compare with. */
 export const COREDNS: string = '1.14.7'
 const DNSTAP = '0.4.0'
-/** The newest that is there as a Go module. */
+/** The newest version that is available as a Go module. */
 const H2SPEC = '2.2.1+incompatible'
 const CACHE = cacheFolder('programs')
 
@@ -24,8 +24,8 @@ export type Binaries = {
 }
 
 /**
- * Builds or finds the binaries; the first time takes some minutes.
- * @returns what is missing, when something is that this script cannot bring
+ * Builds or finds the binaries; the first build takes some minutes.
+ * @returns what is missing, if this script cannot install it
  */
 export function prepareBinaries(): Binaries | string {
   if (!isCommand('go', 'version')) return 'Go is missing: install golang'
@@ -58,12 +58,12 @@ export function prepareCoreDns(): string {
   return prepareProgram('coredns', COREDNS, 'github.com/coredns/coredns')
 }
 
-/** Builds or finds dnstap's own collector. @returns its path */
+/** Builds or finds dnstap's collector. @returns its path */
 export function prepareDnstap(): string {
   return prepareProgram('dnstap', DNSTAP, 'github.com/dnstap/golang-dnstap/dnstap')
 }
 
-/** Builds or finds h2spec, which asks a server all that RFC 7540 and RFC 7541 say. @returns its path */
+/** Builds or finds h2spec, the conformance tests of RFC 7540 and RFC 7541. @returns its path */
 export function prepareH2spec(): string {
   return prepareProgram('h2spec', H2SPEC, 'github.com/summerwind/h2spec/cmd/h2spec')
 }
@@ -80,7 +80,7 @@ function prepareProgram(name: string, version: string, module: string): string {
   return path
 }
 
-/** The API server's module lives in a tree of modules, each of which is published on its own. */
+/** The API server's module depends on staging modules that are published separately. */
 function buildApiServer(): string {
   const path = join(CACHE, `kube-apiserver-${KUBERNETES}`)
   if (existsSync(path)) return path

@@ -1,5 +1,5 @@
 /**
- * The whole way on a real cluster: a real API server, a real CoreDNS beside our server, our exporter
+ * End to end on a real cluster: a real API server, a real CoreDNS beside our server, our exporter
  * and the gateway in workerd. Run by `npm run test:cluster`.
  * @module
  */
@@ -83,7 +83,7 @@ describeUnless(skip, 'a real cluster', () => {
     deepEqual(stopped.slice(0, 2), [0, 0], 'export and serve end with status 0 on SIGTERM')
   })
 
-  it('answers all as CoreDNS does: over UDP, TCP and at the gateway', async () => {
+  it('answers as CoreDNS does over UDP, over TCP and at the gateway', async () => {
     await settled(servers, 'web.shop.svc.cluster.local. A', /10\.96\.12\.34/)
     const questions = questionsAbout(objects, ZONE)
     let compared = 0
@@ -97,7 +97,7 @@ describeUnless(skip, 'a real cluster', () => {
     process.stdout.write(`${compared} answers compared with CoreDNS's\n`)
   })
 
-  it('follows a Service that is added', async () => {
+  it('answers for a new Service', async () => {
     await api.create(namespace('later'))
     const times = await measure('Service added', servers, async (i) => {
       const clusterIP = `10.100.0.${i + 1}`
@@ -107,7 +107,7 @@ describeUnless(skip, 'a real cluster', () => {
     equal(times.length, 3)
   })
 
-  it('follows an Endpoint that goes', async () => {
+  it('drops a removed endpoint', async () => {
     const name = 'later/gone'
     const all = Array.from({ length: SAMPLES + 1 }, (_, i) => ({
       addresses: [`10.244.20.${i + 1}`],
@@ -122,7 +122,7 @@ describeUnless(skip, 'a real cluster', () => {
     })
   })
 
-  it('follows a Namespace that is deleted', async () => {
+  it('drops a deleted Namespace', async () => {
     for (let i = 0; i < SAMPLES; i++) {
       await api.create(namespace(`doomed-${i}`))
       await api.create(service(`doomed-${i}/web`))
@@ -134,7 +134,7 @@ describeUnless(skip, 'a real cluster', () => {
     })
   })
 
-  it('goes on answering while the API server is away, and catches up after', async () => {
+  it('keeps answering while the API server is unavailable, and catches up afterwards', async () => {
     const question: QuestionText = `web.shop.svc.${ZONE} A`
     await api.pause()
     for (const server of [servers.udp, servers.tcp, servers.gateway]) {
@@ -145,7 +145,7 @@ describeUnless(skip, 'a real cluster', () => {
     await settled(servers, `after-restart.later.svc.${ZONE} A`, /10\.100\.1\.1/)
   })
 
-  it('lets a wrong Corefile or kubeconfig fail with one line', async () => {
+  it('reports a bad Corefile or kubeconfig in one line', async () => {
     const cases: readonly (readonly [string, RegExp])[] = [
       [
         formatCorefile('/nonexistent/kubeconfig'),
@@ -197,7 +197,7 @@ function gatewayVariables(keys: {
 
 type Condition = RegExp | ((text: string) => boolean)
 
-/** Waits until a server answers as wanted. @returns how long it took, in milliseconds */
+/** Waits until a server returns the expected response. @returns the time in milliseconds */
 async function until(server: Server, question: QuestionText, wanted: Condition): Promise<number> {
   const startMs = performance.now()
   for (;;) {
@@ -217,7 +217,7 @@ async function settled(
   await Promise.all(Object.values(servers).map((server) => until(server, question, wanted)))
 }
 
-/** Makes a change some times, and prints the median time until each server shows it. */
+/** Repeats a change, and prints the median time until each server returns it. */
 async function measure(
   title: string,
   servers: Readonly<Record<string, Server>>,

@@ -1,6 +1,6 @@
 /**
- * Keys of a real etcd while they change: answered at once, beside the real CoreDNS's `etcd` plugin.
- * What all kinds of keys say is compared in `test/differential/places/etcd`.
+ * Changing keys of a real etcd, compared with the `etcd` plugin of a real CoreDNS.
+ * `test/differential/places/etcd` compares the kinds of keys.
  * @module
  */
 import { deepEqual, match, ok } from 'node:assert/strict'
@@ -23,7 +23,7 @@ const PASSWORD = 'open sesame'
 const binaries = prepareBinaries()
 const skip = typeof binaries === 'string' ? binaries : false
 
-/** One etcd, and both servers over it. */
+/** One etcd, and both servers that read it. */
 type Place = {
   readonly etcd: Etcd
   readonly coredns: Server
@@ -52,7 +52,7 @@ async function close(place: Place | undefined): Promise<void> {
   await Promise.all(place?.running.map((one) => one.stop()) ?? [])
 }
 
-/** Waits until a server answers as wanted. @returns how long it took, in milliseconds */
+/** Waits until a server returns the expected response. @returns the time in milliseconds */
 async function until(
   server: Server,
   question: QuestionText,
@@ -68,13 +68,13 @@ async function until(
   }
 }
 
-/** Asks both until ours is as wanted, and holds it to theirs. */
+/** Queries until our response is the expected one, then compares it with CoreDNS's. */
 async function same(place: Place, question: QuestionText, wanted: RegExp): Promise<void> {
   await until(place.kubedoh, question, (text) => wanted.test(text))
   deepEqual(await answerOf(place.kubedoh, question), await answerOf(place.coredns, question))
 }
 
-describeUnless(skip, 'a real etcd', () => {
+describeUnless(skip, 'keys of a real etcd', () => {
   const folder = mkdtempSync(join(tmpdir(), 'kubedoh-etcd-suite-'))
   let etcd: Etcd | undefined
   let place: Place
@@ -91,7 +91,7 @@ describeUnless(skip, 'a real etcd', () => {
     rmSync(folder, { recursive: true, force: true })
   })
 
-  it('has its keys answered as soon as they are written', async () => {
+  it('are served as soon as they are written', async () => {
     const { etcd, kubedoh, coredns } = place
     const times: number[] = []
     for (let i = 0; i < SAMPLES; i++) {
@@ -108,14 +108,14 @@ describeUnless(skip, 'a real etcd', () => {
     ok(median < 500)
   })
 
-  it('has keys that are deleted forgotten', async () => {
+  it('are dropped when deleted', async () => {
     await place.etcd.put('/skydns/test/live/gone', { host: '192.0.2.20' })
     await same(place, 'gone.live.test. A', /192\.0\.2\.20/)
     await place.etcd.delete('/skydns/test/live/gone')
     await same(place, 'gone.live.test. A', /^NXDOMAIN/)
   })
 
-  it('has leases make TTLs, within their bounds, and keys go with them', async () => {
+  it('get bounded TTLs from their lease, and expire with it', async () => {
     for (const [seconds, least, most] of [
       [20, 30, 30],
       [600, 580, 600],
@@ -124,7 +124,7 @@ describeUnless(skip, 'a real etcd', () => {
       const lease = await place.etcd.grant(seconds)
       await place.etcd.put('/skydns/test/live/leased', { host: '192.0.2.30' }, lease)
       for (const server of [place.coredns, place.kubedoh]) {
-        // What a lease has left is known an instant after the key is.
+        // The remaining time of a lease arrives shortly after the key.
         await until(server, 'leased.live.test. A', (text) => {
           const ttl = Number(/ (\d+) IN A /.exec(text)?.[1])
           return least <= ttl && ttl <= most
@@ -135,7 +135,7 @@ describeUnless(skip, 'a real etcd', () => {
     }
   })
 
-  it('may be away: what it said is answered, and what it says later is caught up with', async () => {
+  it('stay served while etcd is unavailable, and catch up afterwards', async () => {
     const { etcd, kubedoh } = place
     await etcd.put('/skydns/test/live/steady', { host: '192.0.2.40' })
     await same(place, 'steady.live.test. A', /192\.0\.2\.40/)
@@ -146,7 +146,7 @@ describeUnless(skip, 'a real etcd', () => {
     await same(place, 'after.live.test. A', /192\.0\.2\.41/)
   })
 
-  it('may have forgotten what was while we were away', async () => {
+  it('survive a compaction during an outage', async () => {
     const { etcd } = place
     await etcd.pause()
     await etcd.resume()
@@ -158,7 +158,7 @@ describeUnless(skip, 'a real etcd', () => {
   })
 })
 
-describeUnless(skip, 'a real etcd that trusts nobody', () => {
+describeUnless(skip, 'a real etcd with authentication', () => {
   const folder = mkdtempSync(join(tmpdir(), 'kubedoh-etcd-suite-'))
   const file = (name: string): string => join(folder, name)
   const tls = { cert: file('server.pem'), key: file('server.key'), ca: file('ca.pem') }
@@ -196,12 +196,12 @@ describeUnless(skip, 'a real etcd that trusts nobody', () => {
     return etcd
   }
 
-  it('is asked with a certificate', async () => {
+  it('is reached with a client certificate', async () => {
     const etcd = await startEtcd({ tls, wantsCertificates: true })
     await follows(etcd, `tls ${file('client.pem')} ${file('client.key')} ${file('ca.pem')}`)
   })
 
-  it('is asked with a password', async () => {
+  it('is reached with a password', async () => {
     const etcd = await startEtcd({ tls })
     await etcd.enableAuthentication(PASSWORD)
     await follows(etcd, `tls ${file('ca.pem')}`, `credentials root "${PASSWORD}"`)

@@ -1,5 +1,5 @@
 /**
- * A real etcd on loopback: what it is started with, and its keys.
+ * A real etcd on loopback.
  * @module
  */
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
@@ -10,17 +10,17 @@ import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { freePort, type Running, start } from './processes.ts'
 
-/** How etcd is to be. */
+/** Options of an etcd. */
 export type EtcdOptions = {
-  /** Files that make it speak TLS only. */
+  /** Certificate files; with them it speaks only TLS. */
   readonly tls?: { readonly cert: string; readonly key: string; readonly ca: string }
-  /** Whether clients need a certificate of the same authority. */
+  /** Whether clients need a certificate of the same CA. */
   readonly wantsCertificates?: boolean
-  /** Where its client port is; any that is free without. */
+  /** Client port (default: a free one). */
   readonly port?: number
 }
 
-/** An etcd of one member. */
+/** An etcd with one member. */
 export class Etcd {
   readonly url: string
   private readonly folder: string
@@ -45,14 +45,14 @@ export class Etcd {
     this.url = `${options.tls === undefined ? 'http' : 'https'}://127.0.0.1:${port}`
   }
 
-  /** Starts one with nothing in it. */
+  /** Starts an empty etcd. */
   static async start(command: string, options: EtcdOptions = {}): Promise<Etcd> {
     const etcd = new Etcd(command, options.port ?? (await freePort()), options)
     await etcd.resume()
     return etcd
   }
 
-  /** Ends it; what it keeps stays. */
+  /** Stops it and keeps its data. */
   async pause(): Promise<void> {
     await this.running?.stop()
   }
@@ -76,13 +76,13 @@ export class Etcd {
     await this.running.line(/ready to serve client requests|serving (insecure )?client/)
   }
 
-  /** Ends it and removes what it wrote. */
+  /** Stops it and removes its data. */
   async stop(): Promise<void> {
     await this.running?.stop()
     rmSync(this.folder, { recursive: true, force: true })
   }
 
-  /** Writes a key; a value that is not a text as JSON. */
+  /** Writes a key; a value that is not a string as JSON. */
   async put(key: string, value: unknown, lease = '0'): Promise<void> {
     const text = typeof value === 'string' ? value : JSON.stringify(value)
     await this.send('/v3/kv/put', { key: btoa(key), value: btoa(text), lease })
@@ -99,18 +99,18 @@ export class Etcd {
     return String(ID)
   }
 
-  /** Ends a lease, and its keys. */
+  /** Revokes a lease and its keys. */
   async revoke(lease: string): Promise<void> {
     await this.send('/v3/lease/revoke', { ID: lease })
   }
 
-  /** Forgets what was before the present revision. */
+  /** Compacts the history up to the current revision. */
   async compact(): Promise<void> {
     const { header } = await this.send('/v3/kv/range', { key: btoa('x') })
     await this.send('/v3/kv/compaction', { revision: header?.revision, physical: true })
   }
 
-  /** Has it ask everybody for the password of `root`. */
+  /** Enables authentication with a password for `root`. */
   async enableAuthentication(password: string): Promise<void> {
     await this.send('/v3/auth/user/add', { name: 'root', password })
     await this.send('/v3/auth/role/add', { name: 'root' })

@@ -1,5 +1,5 @@
 /**
- * Host names that objects of a real API server say, by `k8s_gateway`: Ingresses, Services, and
+ * Hostnames of objects of a real API server, served by `k8s_gateway`: Ingresses, Services, and
  * routes of a Gateway API, which is added later. Run by `npm run test:cluster`.
  * @module
  */
@@ -21,7 +21,7 @@ const skip = typeof binaries === 'string' ? binaries : false
 const PATIENCE_MS = 10_000
 const GATEWAY_API = 'gateway.networking.k8s.io'
 
-/** No more than what README and the plugin's own documentation ask for. */
+/** Only the rights that the README and the plugin's page list. */
 const RIGHTS: readonly ApiObject[] = [
   {
     apiVersion: 'rbac.authorization.k8s.io/v1',
@@ -59,7 +59,7 @@ function ingress(name: string, host: string): ApiObject {
   }
 }
 
-/** As much of a kind of the Gateway API as an API server needs to keep its objects. */
+/** The smallest CRD of a Gateway API kind with which an API server stores its objects. */
 function definition(kind: string, plural: string): ApiObject {
   const schema = {
     openAPIV3Schema: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true },
@@ -83,7 +83,7 @@ function definition(kind: string, plural: string): ApiObject {
 
 const at = (...ingresses: readonly object[]): object => ({ loadBalancer: { ingress: ingresses } })
 
-describeUnless(skip, 'host names of a real cluster', () => {
+describeUnless(skip, 'hostnames of a real cluster', () => {
   const folder = mkdtempSync(join(tmpdir(), 'kubedoh-hosts-'))
   const running: Running[] = []
   let api: ApiServer
@@ -166,7 +166,7 @@ describeUnless(skip, 'host names of a real cluster', () => {
     await holds('none.gw.test. A', ['NXDOMAIN AA RD'])
   })
 
-  it('follow what changes', async () => {
+  it('follow changes', async () => {
     const later = ingress('later', '*.later.gw.test')
     await api.create(later)
     await api.setStatus(later, at({ ip: '203.0.113.9' }))
@@ -178,7 +178,7 @@ describeUnless(skip, 'host names of a real cluster', () => {
     await holds('x.later.gw.test. A', ['NXDOMAIN AA RD'])
   })
 
-  it('are those of routes too, where the cluster has them', async () => {
+  it('include those of routes once the cluster has the Gateway API', async () => {
     for (const [kind, plural] of [
       ['Gateway', 'gateways'],
       ['HTTPRoute', 'httproutes'],
@@ -209,7 +209,7 @@ function assertServer(): never {
   throw new Error('no server runs')
 }
 
-/** Kinds that were just defined take a moment to be there. */
+/** Creates an object; retries while the API server does not serve its new CRD yet. */
 async function created(api: ApiServer, object: ApiObject): Promise<void> {
   const startMs = performance.now()
   for (;;) {

@@ -1,6 +1,6 @@
 /**
- * What a StatefulSet waits for: a peer that was asked for too early, and then comes. Ours finds it
- * at once; a real CoreDNS with the same Corefile goes on to deny it for the TTL of its cache. Run by
+ * A StatefulSet's peer that was queried before it existed. Our server finds it as soon as it
+ * exists; a real CoreDNS with the same Corefile returns NXDOMAIN for the TTL of its cache. Run by
  * `npm run test:cluster`.
  * @module
  */
@@ -81,7 +81,7 @@ describeUnless(skip, 'a peer that was asked for too early', () => {
     rmSync(folder, { recursive: true, force: true })
   })
 
-  it('is found by us as soon as it is there, and not yet by CoreDNS', async () => {
+  it('is found by our server as soon as it exists, but not yet by CoreDNS', async () => {
     for (const question of QUESTIONS) {
       for (const server of [ours, theirs]) await answerOf(server, question)
     }
@@ -93,7 +93,7 @@ describeUnless(skip, 'a peer that was asked for too early', () => {
     }
     const tookMs = Math.round(performance.now() - startMs)
     process.stdout.write(`a new peer was found after ${tookMs} ms, by CoreDNS not yet\n`)
-    // CoreDNS has seen the change as well by then, and its cache hides it.
+    // CoreDNS has seen the change by then, but its cache hides it.
     await until(async () => {
       const other: QuestionText = 'db-2.db.peers.svc.cluster.local. AAAA'
       return (await answerOf(theirs, other)).join('\n').startsWith('NOERROR')

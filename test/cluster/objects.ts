@@ -1,5 +1,5 @@
 /**
- * Objects for the API server: the demo's shop, and beside it what is rare and right.
+ * Objects for the API server: the demo's shop, and valid rare cases.
  * @module
  */
 import { readFileSync } from 'node:fs'
@@ -31,7 +31,7 @@ export const RIGHTS: readonly ApiObject[] = [
   },
 ]
 
-/** Names that the API server makes itself. */
+/** Names that the API server creates itself. */
 const BUILT_IN: ReadonlySet<string> = new Set([
   'Namespace default',
   'Service kubernetes',
@@ -98,7 +98,7 @@ export function pod(path: string): ApiObject {
   }
 }
 
-/** What is rare: no endpoints, not ready, unnamed ports, many slices, doubled addresses, 63 letters. */
+/** Rare cases: no or unready endpoints, unnamed ports, many slices, duplicates, 63 letters. */
 export function rareObjects(): ApiObject[] {
   const long = 'l'.repeat(63)
   return [

@@ -1,26 +1,26 @@
 /**
- * Child processes of the suites: started, waited for, and ended again by their own handle.
+ * Child processes of the suites.
  * @module
  */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { createServer } from 'node:net'
 import { createInterface } from 'node:readline'
 
-/** A process that runs, and what it said last. */
+/** A running process, and its last output. */
 export type Running = {
   readonly child: ChildProcess
   /** The last lines of its output. */
   readonly tail: () => string
-  /** Resolves with the first line that matches; rejects when the process ends before. */
+  /** Resolves with the first line that matches; rejects when the process exits first. */
   readonly line: (pattern: RegExp, timeoutMs?: number) => Promise<string>
-  /** Asks it to end, and waits until it has. @returns its exit status */
+  /** Sends SIGTERM and waits for the exit. @returns the exit status */
   readonly stop: () => Promise<number | null>
 }
 
 const TAIL_LINES = 40
 const KILL_MS = 10_000
 
-/** Starts a process in a folder, this one's by default. */
+/** Starts a process in a folder (default: the current one). */
 export function start(
   command: string,
   args: readonly string[],
@@ -75,7 +75,7 @@ export function start(
   }
 }
 
-/** Finds a port of the loopback address that nobody has now. */
+/** Returns a free port of the loopback address. */
 export function freePort(): Promise<number> {
   return new Promise((resolve, reject) => {
     const server = createServer()

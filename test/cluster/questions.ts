@@ -1,5 +1,5 @@
 /**
- * What to ask about some objects: each name that they have, its neighbours, and each type.
+ * Questions about objects: each of their names, neighboring names, and each type.
  * @module
  */
 import { parseAddress, reverseName } from '../../src/dns/address.ts'
