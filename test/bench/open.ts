@@ -31,7 +31,7 @@ export async function benchOpen(): Promise<Row[]> {
     isMulticluster: false,
     hasWildcards: false,
     hasCache: false,
-    wasNsAsked: false,
+    hadNsQuery: false,
   }
   const query = parseQuery(writeQuery({ name: nameOf('no.such.svc.cluster.local'), type: TYPE.A }))
   if (query.kind !== 'query') throw new TypeError('Nothing to ask')

@@ -132,8 +132,8 @@ describe('adviseOn tells of', () => {
       name: 'pods insecure over HTTPS',
       corefile: 'https://. {\n kubernetes a.test {\n  pods insecure\n }\n}',
       advice: [
-        '3:8: "pods insecure" makes a name for any address that a client of "https://" thinks of; ' +
-          '"pods verified" has those of pods only',
+        '3:8: "pods insecure" lets any client of "https://" get a name for any address; ' +
+          '"pods verified" has names of existing pods only',
       ],
     },
     {

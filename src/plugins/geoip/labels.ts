@@ -1,14 +1,14 @@
 /**
- * What databases know of an address, by the labels of CoreDNS's metadata (CoreDNS,
- * plugin/geoip/city.go and asn.go).
+ * Reads database records under the labels of CoreDNS's metadata (CoreDNS, plugin/geoip/city.go and
+ * asn.go).
  * @module
  */
 import { type Mmdb, type MmdbValue, memberOf, textOf } from './mmdb.ts'
 
-/** What a database is about. */
+/** The kind of records in a database. */
 export type Schema = 'city' | 'asn'
 
-/** The databases that CoreDNS knows, by what they are about; of some, only a part is looked at. */
+/** The database types that CoreDNS supports, by schema. */
 const TYPES: Readonly<Record<Schema, ReadonlySet<string>>> = {
   city: new Set([
     'DBIP-City-Lite',
@@ -65,7 +65,7 @@ const READERS: Readonly<
   },
 }
 
-/** Finds what a database is about; `undefined` when that is nothing that has labels. */
+/** Returns the schema of a database; `undefined` for a database without labels. */
 export function schemaOf({ type }: Mmdb): Schema | undefined {
   if (TYPES.city.has(type)) return 'city'
   return TYPES.asn.has(type) ? 'asn' : undefined
@@ -76,7 +76,7 @@ export function hasLabel(schema: Schema, label: string): boolean {
   return Object.hasOwn(READERS[schema], label)
 }
 
-/** Reads what a label stands for; what a record does not have is empty, or zero. */
+/** Returns the value of a label; the empty text or zero for a field that the record lacks. */
 export function readLabel(schema: Schema, label: string, record: MmdbValue | undefined): string {
   return hasLabel(schema, label) ? (READERS[schema][label]?.(record) ?? '') : ''
 }
@@ -95,7 +95,7 @@ function numberAt(
   }
 }
 
-/** Without an exponent, as Go's `FormatFloat(value, 'f', -1, 64)` writes it. */
+/** Formats without an exponent, as Go's `FormatFloat(value, 'f', -1, 64)` does. */
 function decimal(value: number): string {
   const text = String(value)
   return text.includes('e') ? value.toFixed(20).replace(/\.?0+$/, '') : text

@@ -1,7 +1,7 @@
 /**
- * Databases in MaxMind's format (https://maxmind.github.io/MaxMind-DB/, version 2.0), read by the
- * package mmdb-lib. It checks little: this file bounds what a lookup may follow and turns whatever
- * is thrown at a damaged database into "nothing is known".
+ * Databases in MaxMind's format (https://maxmind.github.io/MaxMind-DB/, version 2.0). The package
+ * mmdb-lib reads them with few checks: this file bounds the pointers of a lookup and treats an
+ * error in a damaged database as "no record".
  * @module
  */
 import { Reader } from 'mmdb-lib'
@@ -16,7 +16,7 @@ export type MmdbValue =
   | readonly MmdbValue[]
   | { readonly [key: string]: MmdbValue }
 
-/** Pointers that one lookup may follow, the one to the record included. */
+/** Pointers that one lookup may follow, including the one to the record. */
 const POINTERS_MAX = 4096
 
 /** A database in memory. */
@@ -27,22 +27,19 @@ export class Mmdb {
   private readonly followed = new FollowedPointers()
   private readonly isIPv6: boolean
 
-  /** @throws {RangeError} when it is no database of version 2 */
+  /** @throws {RangeError} unless the bytes are a database of version 2 */
   constructor(bytes: Uint8Array) {
     this.reader = openReader(bytes, this.followed)
     const { metadata } = this.reader
     const { binaryFormatMajorVersion, ipVersion, nodeCount, searchTreeSize } = metadata
-    if (binaryFormatMajorVersion !== 2) throw new RangeError('it is not of version 2')
-    const isWhole = nodeCount >= 0 && searchTreeSize <= bytes.length
-    if (!isWhole) throw new RangeError('its tree is cut off')
+    if (binaryFormatMajorVersion !== 2) throw new RangeError('its format version is not 2')
+    const isComplete = nodeCount >= 0 && searchTreeSize <= bytes.length
+    if (!isComplete) throw new RangeError('its search tree is truncated')
     this.type = textOf(metadata.databaseType)
     this.isIPv6 = ipVersion === 6
   }
 
-  /**
-   * Finds what is known of an address of 4 or 16 bytes. Returns `undefined` when nothing is known
-   * or the record is damaged. Never throws.
-   */
+  /** Finds the record of an address; `undefined` when there is none or it is damaged. */
   find(address: Uint8Array): MmdbValue | undefined {
     if (address.length === 16 && !this.isIPv6) return undefined
     this.followed.clear()
@@ -55,10 +52,7 @@ export class Mmdb {
   }
 }
 
-/**
- * What the pointers of one lookup lead to: each target is read once, so that pointers to pointers
- * do not multiply.
- */
+/** The targets of one lookup's pointers, each read once, so that pointers do not multiply. */
 class FollowedPointers extends Map<string | number, unknown> {
   override set(offset: string | number, value: unknown): this {
     if (this.size >= POINTERS_MAX) throw new RangeError('it has too many pointers')
@@ -71,7 +65,7 @@ export function memberOf(value: MmdbValue | undefined, key: string): MmdbValue |
   return isMap(value) && Object.hasOwn(value, key) ? value[key] : undefined
 }
 
-/** Returns a value that is text, '' for any other. */
+/** Returns a value that is text; '' for any other value. */
 export function textOf(value: MmdbValue | undefined): string {
   return typeof value === 'string' ? value : ''
 }
@@ -81,11 +75,11 @@ function openReader(bytes: Uint8Array, cache: FollowedPointers): Reader<object> 
   try {
     return new Reader<object>(Buffer.from(buffer, byteOffset, length), { cache })
   } catch {
-    throw new RangeError('it has no metadata that can be read')
+    throw new RangeError('its metadata is unreadable')
   }
 }
 
-/** mmdb-lib takes addresses as text; IPv6 with all its groups needs no look for "::". */
+/** Formats an address for mmdb-lib, with all groups of IPv6, which spares it expanding "::". */
 function addressText(address: Uint8Array): string {
   if (address.length === 4) return address.join('.')
   const groups = Array.from({ length: 8 }, (_, i) => {

@@ -1,6 +1,6 @@
 /**
- * The `geoip` plugin: what a database of MaxMind's form knows of the client's address, for `view`
- * and whatever else reads metadata.
+ * The `geoip` plugin: publishes the MaxMind database record of the client's address as metadata,
+ * for `view` and other plugins.
  * @module
  */
 
@@ -22,7 +22,7 @@ import { OPTION, parseOptions } from '../../dns/edns.ts'
 import { hasLabel, readLabel, type Schema, schemaOf } from './labels.ts'
 import { Mmdb } from './mmdb.ts'
 
-/** Families of addresses in a subnet option (RFC 7871 §6). */
+/** The address family numbers of a subnet option (RFC 7871 §6). */
 const FAMILY_IPV6 = 2
 const PREFIX_OFFSET = 4
 
@@ -71,10 +71,7 @@ function openDatabase(
   const database = parseDatabase(word, bytes)
   const schema = schemaOf(database)
   if (schema !== undefined) return { database, schema }
-  throw configError(
-    word,
-    `"${word.text}" is a "${database.type}": it tells neither cities nor ASNs`,
-  )
+  throw configError(word, `"${word.text}" is a "${database.type}"; use a city or ASN database`)
 }
 
 function parseDatabase(word: Word, bytes: Uint8Array): Mmdb {
@@ -82,17 +79,17 @@ function parseDatabase(word: Word, bytes: Uint8Array): Mmdb {
     return new Mmdb(bytes)
   } catch (error) {
     if (!(error instanceof RangeError)) throw error
-    throw configError(word, `"${word.text}" is no database of MaxMind's form: ${error.message}`)
+    throw configError(word, `"${word.text}" is not a MaxMind database: ${error.message}`)
   }
 }
 
-/** The client's address, or the one that it asks on behalf of. */
+/** Returns the address in the subnet option if `edns-subnet` is on, else the client's. */
 function addressOf({ query, client }: ClientQuery, usesSubnet: boolean): Uint8Array | undefined {
-  const told = usesSubnet && query.hasEdns ? subnetOf(query) : undefined
-  return told ?? parseAddress(client.address.replace(/%.*$/, ''))
+  const subnet = usesSubnet && query.hasEdns ? subnetOf(query) : undefined
+  return subnet ?? parseAddress(client.address.replace(/%.*$/, ''))
 }
 
-/** Bytes that the option leaves out are zero. */
+/** Returns the address in the subnet option, with zeros for omitted bytes. */
 function subnetOf({
   bytes,
   optionsStart,

@@ -16,7 +16,7 @@ import { configError, problemAt } from '../../corefile/problem.ts'
 import type { Directive, Word } from '../../corefile/server-block.ts'
 import { FLAG } from '../../dns/query.ts'
 
-/** What a flag is to be; a flag that is left out stays as it is. */
+/** The flags to set or clear; an omitted flag stays as it is. */
 type Flags = { aa?: boolean; ra?: boolean; rd?: boolean }
 type Rules = { readonly query: Flags; readonly response: Flags }
 
@@ -39,7 +39,7 @@ const setup: Setup = (directives) => {
       },
     ],
     notices: ignored.map((other) =>
-      problemAt(other, 'of several "header" in a block only the first counts'),
+      problemAt(other, 'only the first "header" of a block takes effect; remove this one'),
     ),
   }
 }
@@ -68,12 +68,12 @@ function parseRules(directive: Directive): Rules {
   return rules
 }
 
-/** The last word on a flag counts. */
+/** Reads a line into `flags`. A later line overrides an earlier one. */
 function readFlags(line: Option, flags: Flags): void {
   const [action, ...names] = line.args
   const verb = action?.text.toLowerCase()
   if (action === undefined || (verb !== 'set' && verb !== 'clear')) {
-    throw configError(action ?? line, `"${line.name}" needs "set" or "clear", then flags`)
+    throw configError(action ?? line, `"${line.name}" needs "set" or "clear" and flags`)
   }
   if (names.length === 0) throw configError(action, `"${action.text}" needs a flag: aa, ra or rd`)
   for (const name of names) flags[flagOf(name)] = verb === 'set'
@@ -85,7 +85,7 @@ function flagOf(word: Word): (typeof FLAG_NAMES)[number] {
   throw configError(word, `"${word.text}" is not a flag that can be changed: aa, ra or rd`)
 }
 
-/** Replies have RD as the query had it on its way. */
+/** Returns the flags for replies. RD in a reply is as the changed query had it. */
 function replyFlags({ query, response }: Rules): Flags {
   return query.rd === undefined ? response : { rd: query.rd, ...response }
 }
@@ -101,7 +101,7 @@ function changeFlag(how: FastReplyOptions, bit: number, value: boolean | undefin
   if (value === false) how.flagsCleared |= bit
 }
 
-/** AA and RA mean nothing in a query. */
+/** Changes RD alone: AA and RA mean nothing in a query. */
 function changedQuery(request: Request, rd: boolean | undefined): Request {
   const { flags } = request.query
   if (rd === undefined || rd === ((flags & FLAG.RD) !== 0)) return request
@@ -109,7 +109,7 @@ function changedQuery(request: Request, rd: boolean | undefined): Request {
   return deriveRequest(request, { flags: rd ? others | FLAG.RD : others })
 }
 
-/** A failure becomes a message only later, when nobody but the query has a say in its flags. */
+/** Changes a reply; a failure, which becomes a message only later, gets just the query's flags. */
 function changedOutcome(outcome: Outcome, rules: Rules): Outcome {
   if (outcome.kind === 'failure') {
     return rules.query.rd === undefined ? outcome : { ...outcome, recursionDesired: rules.query.rd }

@@ -1,5 +1,5 @@
 /**
- * The `health` plugin: tells over HTTP that the process lives.
+ * The `health` plugin: reports over HTTP that the process is alive.
  * @module
  */
 
@@ -14,10 +14,7 @@ import {
   unknownOption,
 } from '../../corefile/arguments.ts'
 
-/**
- * Configures `health [ADDRESS] { lameduck DURATION }`; `:8080` when left out. Of several, the last
- * word on each counts.
- */
+/** Configures `health [ADDRESS] { lameduck DURATION }` (default `:8080`); later values win. */
 const setup: Setup = (directives) => {
   let address = ':8080'
   let lameduckMs = 0

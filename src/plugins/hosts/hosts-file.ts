@@ -10,23 +10,23 @@ export type HostsTable = {
   readonly addresses: ReadonlyMap<string, readonly Uint8Array[]>
   /** Names by the reverse name of their address. */
   readonly names: ReadonlyMap<string, readonly Uint8Array[]>
-  /** All these names, wildcards not among them. */
+  /** All these names, without wildcards. */
   readonly known: readonly Uint8Array[]
-  /** What follows the `*` of each wildcard. */
+  /** The parent of each wildcard: its name without the `*`. */
   readonly wildcards: readonly Uint8Array[]
 }
 
 /** How to read a hosts file. */
 export type HostsOptions = {
-  /** Names outside of these zones are passed over. */
+  /** Names outside of these zones are ignored. */
   readonly zones: readonly Uint8Array[]
-  /** Whether addresses lead back to names. */
+  /** Whether to answer PTR queries for the addresses. */
   readonly hasReverse: boolean
 }
 
 /**
- * Reads lines of a hosts file. Comments begin with `#`; a zone identifier (`%eth0`) is cut off;
- * lines without a valid address, and names that are none, are passed over.
+ * Parses the lines of a hosts file. Ignores comments (`#`), zone identifiers (`%eth0`), lines
+ * without a valid address and invalid names.
  */
 export function parseHosts(lines: readonly string[], options: HostsOptions): HostsTable {
   const addresses = new Map<string, Uint8Array[]>()
@@ -54,7 +54,7 @@ export function parseHosts(lines: readonly string[], options: HostsOptions): Hos
   return { addresses, names, known, wildcards }
 }
 
-/** An IPv6 address that maps an IPv4 one counts as that. */
+/** Returns the IPv4 address of an IPv4-mapped IPv6 address, and any other address as it is. */
 function unmapped(address: Uint8Array): Uint8Array {
   return formatAddress(address).startsWith('::ffff:') ? address.slice(12) : address
 }

@@ -1,5 +1,5 @@
 /**
- * The `hosts` plugin: addresses from a hosts file and from lines in the Corefile.
+ * The `hosts` plugin: answers with addresses from a hosts file and from lines in the Corefile.
  * @module
  */
 
@@ -49,7 +49,7 @@ type HostsConfig = {
   hasReverse: boolean
   reloadMs: number
   fallthrough: Fallthrough
-  /** Whether what is asked of another type than addresses and pointers falls through as well. */
+  /** Whether queries for types other than A, AAAA and PTR fall through as well. */
   passesOtherTypes: boolean
 }
 
@@ -64,7 +64,7 @@ const RELOADED = {
   labels: [],
 }
 
-/** Options; other lines in the block are lines of a hosts file. */
+/** Options; any other line in the block is a line of a hosts file. */
 const HOSTS_OPTIONS: readonly string[] = [
   'ttl',
   'no_reverse',
@@ -75,7 +75,7 @@ const HOSTS_OPTIONS: readonly string[] = [
 
 /**
  * Configures `hosts [FILE [ZONE…]] { LINE… ttl SECONDS no_reverse reload DURATION fallthrough
- * [ZONE…] fallthrough_unsupported }`; the file is `/etc/hosts` when left out.
+ * [ZONE…] fallthrough_unsupported }` (default file `/etc/hosts`).
  */
 const setup: Setup = (directives, { host, zones, pathOf }) => {
   const { path, ...rest } = parseConfig(onlyDirective(directives), zones)
@@ -84,7 +84,7 @@ const setup: Setup = (directives, { host, zones, pathOf }) => {
   let text: string | undefined
   let fromFile = parseHosts([], config)
   let filter = filterOf([fromFile, inline])
-  /** A file that is gone, or as it was, changes nothing. */
+  /** Reads the file. A missing or unchanged file leaves the previous entries in place. */
   const read = (): void => {
     const found = host.readText(config.path)
     if (found === undefined || found === text) return
@@ -128,7 +128,7 @@ export const hostsPlugin: PluginEntry = {
   setup,
 }
 
-/** Lines without an address are skipped, as in hosts files (hosts(5)). */
+/** Warns that `hosts` skips lines without an address (hosts(5)). */
 function adviseOnLines({ lines }: Directive): Problem[] {
   return lines.flatMap(({ words: [first] }) => {
     if (first === undefined || HOSTS_OPTIONS.includes(first.text)) return []
@@ -159,10 +159,7 @@ function parseConfig(directive: Directive, blockZones: readonly Uint8Array[]): H
   return config
 }
 
-/**
- * A line that begins with none of the options is one of a hosts file, but not after `fallthrough`,
- * as in CoreDNS (plugin/hosts/setup.go).
- */
+/** Reads an option or hosts line; as in CoreDNS, no such line may follow `fallthrough`. */
 function readOption(option: Option, config: HostsConfig): void {
   switch (option.name) {
     case 'ttl':
@@ -194,18 +191,18 @@ function lateLine(option: Option): ConfigError {
   if (parseAddress(option.name.replace(/%.*/, '')) === undefined) {
     return unknownOption('hosts', option, HOSTS_OPTIONS)
   }
-  const message = `"${option.name}" comes after "fallthrough"; write lines of hosts before it`
+  const message = `"${option.name}" comes after "fallthrough"; move hosts lines before it`
   return configError(option, message)
 }
 
-/** As CoreDNS counts them: the addresses of all names, and the names of all addresses. */
+/** Counts entries as CoreDNS does: the addresses of all names plus the names of all addresses. */
 function countEntries({ addresses, names }: HostsTable): number {
   let count = 0
   for (const table of [addresses, names]) for (const { length } of table.values()) count += length
   return count
 }
 
-/** Whether a type that hosts files say nothing of is for the next plugin. */
+/** Whether the plugin passes queries of a type that hosts files do not have. */
 function passes({ passesOtherTypes }: HostsConfig, type: number): boolean {
   return passesOtherTypes && type !== TYPE.A && type !== TYPE.AAAA && type !== TYPE.PTR
 }
@@ -218,12 +215,12 @@ function filterOf(tables: readonly HostsTable[]): NameFilter {
   )
 }
 
-/** Whether a query may be answered here, or ends here without an answer. */
+/** Whether the plugin may answer or end a query. */
 function concerns(query: Query, config: HostsConfig, filter: NameFilter): boolean {
   const { zones, fallthrough } = config
-  const isThrough = fallthrough !== undefined && closestZoneIndex(fallthrough, query) >= 0
-  if (filter.mayHave(query)) return !isThrough || !passes(config, query.type)
-  return !isThrough && query.type !== TYPE.PTR && closestZoneIndex(zones, query) >= 0
+  const mayFallThrough = fallthrough !== undefined && closestZoneIndex(fallthrough, query) >= 0
+  if (filter.mayHave(query)) return !mayFallThrough || !passes(config, query.type)
+  return !mayFallThrough && query.type !== TYPE.PTR && closestZoneIndex(zones, query) >= 0
 }
 
 type Hosts = { readonly config: HostsConfig; readonly tables: readonly HostsTable[] }
@@ -240,7 +237,7 @@ function serve(request: Request, next: Next, hosts: Hosts): MaybePromise<Outcome
   if (passes(config, type) && fallsThrough(config.fallthrough, name)) return next(request)
   const addresses = findAddresses(tables, name)
   if (addresses.length === 0) {
-    // There is no SOA record to deny a name with: a server failure says at least that we tried.
+    // Without an SOA record there is no negative response; SERVFAIL lets the client try elsewhere.
     return fallsThrough(config.fallthrough, name) ? next(request) : failure(RCODE.SERVFAIL)
   }
   const wanted = type === TYPE.A ? 4 : type === TYPE.AAAA ? 16 : 0
@@ -248,7 +245,7 @@ function serve(request: Request, next: Next, hosts: Hosts): MaybePromise<Outcome
   return reply(name, type, matching, config.ttlSeconds)
 }
 
-/** A name's own entries hide those of a wildcard, which stands for one label. */
+/** Returns a name's own addresses, or else those of a wildcard in place of its first label. */
 function findAddresses(tables: readonly HostsTable[], name: Uint8Array): readonly Uint8Array[] {
   const own = tables.flatMap(({ addresses }) => addresses.get(nameKey(name)) ?? [])
   if (own.length > 0 || byteAt(name, 0) === 0) return own

@@ -1,6 +1,6 @@
 /**
- * Tells of most names at once that they are not in a set: names of another length by one bit, the
- * others by one more, which their hash picks (a Bloom filter). Looking up allocates nothing.
+ * Rules out most names that are not in a set: one bit for each length of names, then one bit that
+ * the hash of the name selects (a Bloom filter). A lookup allocates nothing.
  * @module
  */
 import { byteAt } from '../../bytes/bytes.ts'
@@ -8,32 +8,32 @@ import type { Query } from '../../dns/query.ts'
 import { hashName, hashView } from '../../snapshot/format/name-hash.ts'
 
 const SEED = 0
-/** Bits for each name: one name in sixteen that is not in the set passes. */
+/** Bits per name: one in sixteen names outside the set passes. */
 const BITS_PER_NAME = 16
 const BITS_MIN = 1024
 
-/** A set of names in lower case, absolute, and of wildcards among them. */
+/** A filter for absolute names in lower case and wildcards. */
 export class NameFilter {
   private readonly exact: Bits
   private readonly wildcards: Bits
 
   /**
    * @param names all names
-   * @param above what is above the first label of names of which any first label will do
+   * @param above the wildcards' parents, below which any first label matches
    */
   constructor(names: readonly Uint8Array[], above: readonly Uint8Array[] = []) {
     this.exact = new Bits(names)
     this.wildcards = new Bits(above)
   }
 
-  /** Whether a query's name may be in the set; false: it is not. */
+  /** Returns false only if the query name is not in the set. */
   mayHave(query: Query): boolean {
     return this.exact.mayHave(query, 0) || this.wildcards.mayHave(query, 1 + byteAt(query.name, 0))
   }
 }
 
 class Bits {
-  /** One for each length that a name has. */
+  /** One flag for each length of a name. */
   private readonly lengths = new Uint8Array(256)
   private readonly bits: Uint8Array
   private readonly mask: number

@@ -1,5 +1,5 @@
 /**
- * The `https` plugin: bounds of `https://` server blocks (github.com/coredns/coredns,
+ * The `https` plugin: limits of `https://` server blocks (github.com/coredns/coredns,
  * plugin/https/setup.go).
  * @module
  */
@@ -16,7 +16,7 @@ import {
 } from '../../corefile/arguments.ts'
 import { configError } from '../../corefile/problem.ts'
 
-/** Configures `https { max_connections COUNT }`; 0 for any number. */
+/** Configures `https { max_connections COUNT }`; 0 means no limit. */
 const setup: Setup = (directives) => {
   const directive = onlyDirective(directives)
   checkArgs(directive, 0)
@@ -26,7 +26,7 @@ const setup: Setup = (directives) => {
       throw unknownOption('https', option, ['max_connections'])
     }
     if (connectionsMax !== undefined) {
-      throw configError(option, '"max_connections" stands twice, once is allowed')
+      throw configError(option, '"max_connections" appears twice; remove one')
     }
     argTexts(option, 1)
     for (const word of option.args) connectionsMax = parseCount(word, 0, 0x7fffffff)

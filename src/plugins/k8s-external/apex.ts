@@ -1,5 +1,5 @@
 /**
- * What `k8s_external` answers at the apex of its zones, and for the name server that it makes up
+ * Answers of `k8s_external` at the apex of its zones and for the name server that it synthesizes
  * there (CoreDNS, plugin/k8s_external/apex.go).
  * @module
  */
@@ -20,13 +20,13 @@ const SERVER = parseRelativeName('ns1') ?? ROOT
 const HOSTMASTER = parseRelativeName('hostmaster') ?? ROOT
 const NOWHERE = new Uint8Array(0)
 
-/** Tells who is responsible for a zone. */
+/** Returns the SOA record's fields for a zone. */
 export function authorityOf(zone: Uint8Array, { apex, ttlSeconds }: ExternalOptions): Authority {
   const primary = concatBytes(SERVER, apex)
   return { zone, primary, mailbox: concatBytes(HOSTMASTER, apex), ttlSeconds }
 }
 
-/** Makes a reply of our own, with the zone's SOA record where there is no answer. */
+/** Builds an authoritative reply, with the zone's SOA record if there is no answer. */
 export function replyWith(
   snapshot: Snapshot,
   authority: Authority,
@@ -37,7 +37,7 @@ export function replyWith(
   return { ...EMPTY_REPLY, authoritative: true, origin: 'snapshot', authority: soa, ...sections }
 }
 
-/** Finds the addresses of the name server, at an owner. */
+/** Returns the address records of the name server at `owner`. */
 export function serverAddresses(snapshot: Snapshot, owner: Uint8Array): ResourceRecord[] {
   const found = findName(snapshot, NOWHERE)
   if (found === undefined) return []
@@ -46,8 +46,8 @@ export function serverAddresses(snapshot: Snapshot, owner: Uint8Array): Resource
 }
 
 /**
- * Lists the records of a zone for a transfer; its SOA record alone when nothing is newer than
- * `serial`. `undefined` where there are none.
+ * Lists the records of a zone for a transfer, or only its SOA record if the client's `serial` is
+ * current. Returns `undefined` for a zone that is not transferred.
  */
 export function externalTransfer(
   source: SnapshotSource,
@@ -65,10 +65,7 @@ export function externalTransfer(
   return [soa, nsRecord(authority, primary), ...addresses, ...services, soa]
 }
 
-/**
- * Answers for the apex of a zone, or for a name at or below the one that its name server is below;
- * `undefined` for any other.
- */
+/** Answers for the apex and for names at or below `apex`; `undefined` for other names. */
 export function apexReply(
   request: Request,
   snapshot: Snapshot,

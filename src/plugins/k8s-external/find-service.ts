@@ -1,10 +1,9 @@
 /**
- * Which name of a snapshot a name of `k8s_external` stands for (CoreDNS,
- * plugin/kubernetes/external.go):
+ * Maps a name of `k8s_external` to a name in the snapshot (CoreDNS, plugin/kubernetes/external.go):
  *
- * - `<service>.<ns>` and `<ns>` for themselves
- * - `<any>.<service>.<ns>` for the Service, when that has addresses outside; else for its endpoint
- * - `<port>.<protocol>.<service>.<ns>` for the port, with or without underscores
+ * - `<service>.<ns>` and `<ns>` map to themselves
+ * - `<any>.<service>.<ns>` maps to the Service if it has external addresses, else to its endpoint
+ * - `<port>.<protocol>.<service>.<ns>` maps to the port, with or without underscores
  * @module
  */
 import { byteAt, concatBytes } from '../../bytes/bytes.ts'
@@ -13,13 +12,13 @@ import { type FoundName, findName } from '../../snapshot/read/find-name.ts'
 import type { Snapshot } from '../../snapshot/read/snapshot.ts'
 
 const UNDERSCORE = 0x5f
-/** The label `*`, which a snapshot has below Services with addresses outside. */
+/** The label `*`, which a snapshot has below Services with external addresses. */
 const WILDCARD = Uint8Array.of(1, 0x2a)
 const LABEL_BYTES_MAX = 63
 
 /**
- * Finds what a name below a zone stands for.
- * @param relative labels in lower case, without the root; one at least
+ * Finds the node for a name below a zone.
+ * @param relative labels in lower case, without the root; at least one
  */
 export function findService(snapshot: Snapshot, relative: Uint8Array): FoundName | undefined {
   const offsets = labelOffsets(relative)
@@ -44,13 +43,13 @@ export function findService(snapshot: Snapshot, relative: Uint8Array): FoundName
   }
 }
 
-/** A label without the underscore that it may begin with. */
+/** Returns a label without its leading underscore. */
 function plain(label: Uint8Array): Uint8Array {
   const isUnderscored = label.length > 2 && byteAt(label, 1) === UNDERSCORE
   return isUnderscored ? concatBytes(Uint8Array.of(label.length - 2), label.subarray(2)) : label
 }
 
-/** A label with an underscore before it, where there is room for one. */
+/** Returns a label with a leading underscore if that fits into 63 bytes. */
 function underscored(label: Uint8Array): Uint8Array {
   const size = label.length - 1
   if (byteAt(label, 1) === UNDERSCORE || size >= LABEL_BYTES_MAX) return label

@@ -9,14 +9,14 @@ import type { Directive } from '../../corefile/server-block.ts'
 import { parseRelativeName, ROOT } from '../../dns/name.ts'
 import type { Fallthrough } from '../../plugin-kit/zones.ts'
 
-/** What the directives of one server block say together. */
+/** The merged options of a server block's directives. */
 export type ExternalOptions = {
-  /** Absolute and in lower case; names from addresses are below the first. */
+  /** Absolute and in lower case; PTR records point to names below the first. */
   readonly zones: readonly Uint8Array[]
-  /** The name below a zone, without the root, below which its name server and mailbox are. */
+  /** The labels between a zone and its name server and mailbox, without the root. */
   readonly apex: Uint8Array
   readonly ttlSeconds: number
-  /** Whether endpoints stand in for Services that have no address outside. */
+  /** Whether endpoints stand in for Services without external addresses. */
   readonly hasEndpoints: boolean
   readonly fallthrough: Fallthrough
   readonly notices: readonly Problem[]
@@ -28,10 +28,9 @@ const TTL_SECONDS_DEFAULT = 5
 const TTL_SECONDS_MAX = 3600
 
 /**
- * Reads the directives of a server block: of several, the last one's zones count, and the options
- * of all.
- * @param blockZones the server block's zones, which count when a directive names none
- * @throws {ConfigError} with the place of what is wrong
+ * Merges the directives of a server block: the last directive's zones win, options accumulate.
+ * @param blockZones the server block's zones, used when a directive names none
+ * @throws {ConfigError} at the invalid word
  */
 export function parseExternal(
   directives: readonly [Directive, ...Directive[]],
@@ -45,7 +44,7 @@ export function parseExternal(
   let fallthrough: Fallthrough
   for (const directive of directives) {
     if (directive !== directives.at(-1)) {
-      const message = 'the zones of this "k8s_external" do not count: CoreDNS takes the last one\'s'
+      const message = 'the zones of this "k8s_external" have no effect: the last one\'s zones win'
       notices.push(problemAt(directive, message))
     }
     zones = zonesOf(directive.args, blockZones)

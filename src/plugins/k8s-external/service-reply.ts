@@ -1,6 +1,6 @@
 /**
- * What `k8s_external` answers for the name of a Service (CoreDNS, plugin/k8s_external/external.go
- * and msg_to_dns.go).
+ * Answers of `k8s_external` for a Service's name (CoreDNS, plugin/k8s_external/external.go and
+ * msg_to_dns.go).
  * @module
  */
 
@@ -21,7 +21,7 @@ type Answers = { readonly records: readonly ResourceRecord[]; readonly truncated
 
 const NONE: Answers = { records: [], truncated: false }
 
-/** Answers from what a name has; types other than addresses and SRV are not there. */
+/** Answers A, AAAA and SRV queries from the records of a name; other types are NODATA. */
 export function serviceReply(
   request: Request,
   found: FoundName,
@@ -50,7 +50,7 @@ export function serviceReply(
   }
 }
 
-/** Each CNAME, and what the whole server says of where it leads. */
+/** Returns each CNAME followed by the server's own answer for its target. */
 function followed(request: Request, cnames: readonly ResourceRecord[]): MaybePromise<Answers> {
   let all: MaybePromise<Answers> = NONE
   for (const cname of cnames) {
@@ -64,7 +64,7 @@ function followed(request: Request, cnames: readonly ResourceRecord[]): MaybePro
   return all
 }
 
-/** Addresses of all targets, each once: those within the zone from the snapshot. */
+/** Returns the targets' distinct addresses; the snapshot has those within the zone. */
 function targetAddresses(
   request: Request,
   services: readonly ResourceRecord[],
@@ -95,7 +95,7 @@ function foreignAddresses(
   return andThen(lookUp(request, target, TYPE.A), (ipv4) =>
     andThen(lookUp(request, target, TYPE.AAAA), (ipv6) => [
       ...ipv4.records,
-      // A CNAME on the way is told once.
+      // Both lookups return the CNAMEs on the way: keep each once.
       ...ipv6.records.filter((record) => !ipv4.records.some((other) => isSame(record, other))),
     ]),
   )

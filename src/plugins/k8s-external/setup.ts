@@ -1,6 +1,6 @@
 /**
- * The `k8s_external` plugin: answers the names of a cluster's Services by the addresses that they
- * have outside of it.
+ * The `k8s_external` plugin: answers the names of a cluster's Services with their external
+ * addresses.
  * @module
  */
 
@@ -18,20 +18,19 @@ import { closestZone, closestZoneIndex, fallsThrough } from '../../plugin-kit/zo
 import { pointersOf } from '../../snapshot/read/find-name.ts'
 import type { Snapshot } from '../../snapshot/read/snapshot.ts'
 import { SURPLUS_LABELS } from '../kubernetes/reverse-answer.ts'
-import { isWhole, negativeFrom, withSnapshot } from '../kubernetes/with-snapshot.ts'
+import { isComplete, negativeFrom, withSnapshot } from '../kubernetes/with-snapshot.ts'
 import { apexReply, authorityOf, externalTransfer, replyWith } from './apex.ts'
 import { findService } from './find-service.ts'
 import { type ExternalOptions, parseExternal } from './options.ts'
 import { serviceReply } from './service-reply.ts'
 
-/** Configures `k8s_external [ZONES…] { … }`, beside a `kubernetes` in the same server block. */
+/** Configures `k8s_external [ZONES…] { … }`, which needs `kubernetes` in its server block. */
 const setup: Setup = (directives, { block, host, zones: blockZones }) => {
   const options = parseExternal(directives, blockZones)
   const { zones, ttlSeconds, hasEndpoints, notices } = options
   const directive = block.directives.find(({ name }) => name === 'kubernetes')
   if (directive === undefined) {
-    const message =
-      '"k8s_external" needs a "kubernetes" in its server block, whose cluster it reads'
+    const message = '"k8s_external" needs "kubernetes" in the same server block; add it'
     throw configError(directives[0], message)
   }
   const cluster = parseKubernetes(directive, blockZones)
@@ -41,7 +40,7 @@ const setup: Setup = (directives, { block, host, zones: blockZones }) => {
       {
         name: 'k8s_external',
         fastPath: { needsSlowPath: (query) => closestZoneIndex(zones, query) >= 0 },
-        isReady: () => isWhole(source),
+        isReady: () => isComplete(source),
         transfer: (name, serial) => {
           const zone = zones.find((one) => equalNames(one, name))
           return zone && externalTransfer(source, authorityOf(zone, options), serial)
@@ -71,7 +70,7 @@ export const k8sExternalPlugin: PluginEntry = {
   setup,
 }
 
-/** Answers a request; `undefined` when the name is not there. */
+/** Answers a request; `undefined` if the name does not exist. */
 function answer(
   request: Request,
   {
@@ -102,7 +101,7 @@ function answer(
   return found && serviceReply(request, found, snapshot, authority)
 }
 
-/** The whole address that a name is the reverse name of. */
+/** Returns the complete address of a reverse name; `undefined` for any other name. */
 function addressOf({ query }: Request): ReverseAddress | undefined {
   const address = new ReverseAddress()
   if (!readReverseName(query, address, SURPLUS_LABELS)) return undefined

@@ -1,6 +1,6 @@
 /**
- * The addresses of a name of `k8s_gateway`: its own, and those of the host names that load
- * balancers are called by, which the whole server is asked for.
+ * Finds the addresses of a name of `k8s_gateway`: its own, and those of load balancers' hostnames,
+ * which the whole server resolves.
  * @module
  */
 
@@ -13,13 +13,13 @@ import { RCODE } from '../../dns/rcode.ts'
 import { TYPE } from '../../dns/rr-type.ts'
 import { type FoundName, recordsOf } from '../../snapshot/read/find-name.ts'
 
-/** Addresses, and whether some could not be had. */
+/** Addresses, and whether a lookup failed. */
 export type Addresses = {
   readonly records: readonly ResourceRecord[]
   readonly isPartial: boolean
 }
 
-/** Finds the addresses of a type; all are told at `owner`, each once. */
+/** Returns the distinct addresses of a type as records at `owner`. */
 export function addressesOf(
   request: Request,
   found: FoundName,
@@ -32,7 +32,7 @@ export function addressesOf(
     all = andThen(all, (before) =>
       andThen(request.lookup(host, type), (outcome) => {
         const ofHost = hostAddresses(outcome, type).map((record) => {
-          // No longer than who owns the host says.
+          // The hostname's own TTL is the upper bound.
           return { ...record, owner, ttlSeconds: Math.min(ttlSeconds, record.ttlSeconds) }
         })
         const isPartial = before.isPartial || !hasAnswer(outcome)

@@ -1,5 +1,5 @@
 /**
- * Which name of a snapshot a name of `k8s_gateway` stands for (k8s_gateway, gateway.go).
+ * Maps a name of `k8s_gateway` to a name in the snapshot (k8s_gateway, gateway.go).
  * @module
  */
 import { byteAt, concatBytes } from '../../bytes/bytes.ts'
@@ -9,10 +9,10 @@ import type { Snapshot } from '../../snapshot/read/snapshot.ts'
 const WILDCARD = Uint8Array.of(1, 0x2a)
 
 /**
- * Finds a name, or the wildcard in place of its first label; at the apex of its zone, the wildcard
- * below it.
+ * Finds a name, or the wildcard that replaces its first label; at the apex of the zone, the
+ * wildcard below it.
  * @param name absolute and in lower case
- * @param zone the zone that it is in, likewise
+ * @param zone the name's zone, absolute and in lower case
  */
 export function findHost(
   snapshot: Snapshot,

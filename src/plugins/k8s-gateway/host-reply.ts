@@ -1,6 +1,6 @@
 /**
- * What `k8s_gateway` answers for a name: whether it exists is decided once, for all types. (The
- * original decides it for A and AAAA together, for TXT alone, and for other types not at all.)
+ * Answers of `k8s_gateway` for a name. A name exists for all types or for none. (The original
+ * decides for A and AAAA together, for TXT alone, and never for other types.)
  * @module
  */
 
@@ -21,20 +21,20 @@ import { addressesOf } from './addresses.ts'
 import { findHost } from './find-host.ts'
 import type { GatewayOptions } from './options.ts'
 
-/** What an answer is made from. */
+/** The zone and snapshot to answer from. */
 export type GatewayPlace = {
-  /** The zone that was asked, absolute and in lower case. */
+  /** The query's zone, absolute and in lower case. */
   readonly zone: Uint8Array
   readonly snapshot: Snapshot
   readonly source: SnapshotSource
   readonly options: GatewayOptions
 }
 
-/** TTL of what is said of zones and their name servers, and of denials. */
+/** TTL of SOA and NS records and of negative responses. */
 export const ZONE_TTL_SECONDS = 60
 const HOSTMASTER = parseRelativeName('hostmaster') ?? ROOT
 
-/** Answers for a name that objects say. */
+/** Answers for a name that an object publishes. */
 export function hostReply(
   request: Request,
   found: FoundName,
@@ -46,7 +46,7 @@ export function hostReply(
     case TYPE.AAAA:
       return andThen(addressesOf(request, found, { owner, type }), ({ records, isPartial }) =>
         records.length === 0 && isPartial
-          ? failure(RCODE.SERVFAIL, 'the host name of a load balancer cannot be looked up')
+          ? failure(RCODE.SERVFAIL, 'cannot look up the hostname of a load balancer')
           : replyWith(view, { answer: records }),
       )
     case TYPE.TXT:
@@ -56,14 +56,14 @@ export function hostReply(
   }
 }
 
-/** Answers for a name that no object says: the apex of a zone is there all the same. */
+/** Answers for a name that no object publishes: NODATA at the apex of a zone, else NXDOMAIN. */
 export function unknownReply(request: Request, view: GatewayPlace): MaybePromise<Outcome> {
   return isApex(request, view)
     ? apexReply(request, view)
     : negativeFrom(view.source, replyWith(view, {}))
 }
 
-/** Makes a reply, with the zone's SOA record where there is no answer. */
+/** Builds a reply, with the zone's SOA record if there is no answer. */
 export function replyWith(
   view: GatewayPlace,
   sections: Partial<Pick<Reply, 'answer' | 'additional' | 'rcode'>>,
@@ -87,7 +87,7 @@ function apexReply(request: Request, view: GatewayPlace): MaybePromise<Outcome> 
   }
 }
 
-/** Name servers, and the addresses that are known of them. */
+/** Answers with the NS records and the known addresses of the name servers. */
 function serversReply(request: Request, view: GatewayPlace): MaybePromise<Outcome> {
   const { options, zone, snapshot } = view
   const { apex, secondary } = options

@@ -22,13 +22,13 @@ import type { Directive } from '../../corefile/server-block.ts'
 import { formatName, parseRelativeName, ROOT } from '../../dns/name.ts'
 import type { Fallthrough } from '../../plugin-kit/zones.ts'
 
-/** What the directives of one server block say together. */
+/** The options of one directive. */
 export type GatewayOptions = {
   /** Absolute and in lower case. */
   readonly zones: readonly Uint8Array[]
-  /** Labels, below each zone, of its name server. */
+  /** The labels of the name server below each zone. */
   readonly apex: Uint8Array
-  /** Those of a second one; `undefined` for none. */
+  /** The labels of the second name server; `undefined` for none. */
   readonly secondary: Uint8Array | undefined
   readonly tree: HostsTree
   readonly kubeconfig: ApiOptions['kubeconfig']
@@ -59,7 +59,7 @@ const APEX_DEFAULT = parseRelativeName('dns1.kube-system') ?? ROOT
 const TTL_SECONDS_DEFAULT = 60
 const TTL_SECONDS_MAX = 3600
 
-/** What each option does to the draft. */
+/** Applies each option to the draft. */
 const READERS: Readonly<Record<string, (option: Option, draft: Draft) => void>> = {
   resources: (option, draft) => {
     draft.resources = parseResources(option, draft.notices)
@@ -98,9 +98,9 @@ const READERS: Readonly<Record<string, (option: Option, draft: Draft) => void>> 
 }
 
 /**
- * Reads one directive.
- * @param blockZones the server block's zones, which count when the directive names none
- * @throws {ConfigError} with the place of what is wrong
+ * Parses one directive.
+ * @param blockZones the server block's zones, used when the directive names none
+ * @throws {ConfigError} at the invalid word
  */
 export function parseGateway(
   directive: Directive,
@@ -138,7 +138,7 @@ export function parseGateway(
   }
 }
 
-/** A kind that is not known is passed over, as k8s_gateway does; the notice says so. */
+/** Returns the known kinds and warns of unknown ones, which k8s_gateway ignores as well. */
 function parseResources(option: Option, notices: Problem[]): HostResource[] {
   argTexts(option, 1, Infinity)
   const known = new Set<HostResource>()
@@ -146,7 +146,7 @@ function parseResources(option: Option, notices: Problem[]): HostResource[] {
     const resource = RESOURCES.find((one) => one === word.text)
     if (resource !== undefined) known.add(resource)
     else {
-      const message = `"${word.text}" is passed over: it is not one of ${RESOURCES.join(', ')}`
+      const message = `"${word.text}" is ignored: it is not one of ${RESOURCES.join(', ')}`
       notices.push(problemAt(word, message))
     }
   }

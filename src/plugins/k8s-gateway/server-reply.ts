@@ -1,6 +1,6 @@
 /**
- * What `k8s_gateway` answers for the name server of its zones, which is a Service's name below each
- * of them (k8s_gateway, apex.go).
+ * Answers of `k8s_gateway` for the name server of its zones, a Service's name below each zone
+ * (k8s_gateway, apex.go).
  * @module
  */
 
@@ -15,8 +15,8 @@ import { findHost } from './find-host.ts'
 import { type GatewayPlace, replyWith, ZONE_TTL_SECONDS } from './host-reply.ts'
 
 /**
- * Answers for the name server, which is there whether or not its address is known, and denies what
- * is below it; `undefined` for any other name.
+ * Answers for the name server, which exists even without a known address, and returns NXDOMAIN
+ * below it; `undefined` for any other name.
  */
 export function serverReply(
   request: Request,

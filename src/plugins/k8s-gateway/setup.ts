@@ -1,6 +1,6 @@
 /**
- * The `k8s_gateway` plugin: answers the host names that a cluster's Ingresses, routes, Services and
- * other objects say, with the addresses that these are reached at from outside.
+ * The `k8s_gateway` plugin: answers the hostnames that a cluster's Ingresses, routes, Services and
+ * other objects publish, with the objects' external addresses.
  * @module
  */
 
@@ -10,16 +10,13 @@ import type { PluginEntry } from '../../chain/plugin-entry.ts'
 import type { Setup } from '../../chain/setup.ts'
 import { defaultKubernetes } from '../../corefile/kubernetes-options.ts'
 import { closestZone, closestZoneIndex, fallsThrough } from '../../plugin-kit/zones.ts'
-import { isWhole, withSnapshot } from '../kubernetes/with-snapshot.ts'
+import { isComplete, withSnapshot } from '../kubernetes/with-snapshot.ts'
 import { findHost } from './find-host.ts'
 import { hostReply, unknownReply } from './host-reply.ts'
 import { type GatewayOptions, parseGateway } from './options.ts'
 import { serverReply } from './server-reply.ts'
 
-/**
- * Configures `k8s_gateway [ZONES…] { … }`. Each directive acts on its own, in their order: a name
- * that one does not have reaches the next by `fallthrough`.
- */
+/** Configures `k8s_gateway [ZONES…] { … }`; `fallthrough` passes names to the next directive. */
 const setup: Setup = (directives, { host, zones }) => {
   const all = directives.map((directive) => ({
     directive,
@@ -49,7 +46,7 @@ function createPlugin(options: GatewayOptions, source: SnapshotSource): Plugin {
   return {
     name: 'k8s_gateway',
     fastPath: { needsSlowPath: (query) => closestZoneIndex(zones, query) >= 0 },
-    isReady: () => isWhole(source),
+    isReady: () => isComplete(source),
     serve: (request, next) => {
       const zone = closestZone(zones, request.lowerName)
       if (zone === undefined) return next(request)

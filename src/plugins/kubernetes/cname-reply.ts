@@ -1,5 +1,5 @@
 /**
- * Replies for names that are CNAMEs: each link, then what it leads to.
+ * Replies for names with a CNAME: each link of the chain, then the records of its target.
  * @module
  */
 
@@ -14,37 +14,36 @@ import { TYPE } from '../../dns/rr-type.ts'
 import { writeQuery } from '../../dns/write-query.ts'
 import { negativeReply, type ZonePlace, zoneReply } from './zone-reply.ts'
 
-/** Links of a chain of CNAMEs within the cluster (CoreDNS, plugin/backend_lookup.go). */
-const ALIASES_MAX = 11
+/** Links of a CNAME chain within the cluster (CoreDNS, plugin/backend_lookup.go). */
+const LINKS_MAX = 11
 
 type Found = {
   readonly records: readonly ResourceRecord[]
   readonly truncated: boolean
-  /** Whether a shard could not be had, so that there may be more. */
-  readonly isLacking: boolean
+  /** Whether a shard was unavailable, so that records may be missing. */
+  readonly isIncomplete: boolean
 }
 type Step = { readonly name: Uint8Array; readonly links: readonly ResourceRecord[] }
 
-const NOTHING: Found = { records: [], truncated: false, isLacking: false }
+const NOTHING: Found = { records: [], truncated: false, isIncomplete: false }
 
 /**
- * Answers a query for a name that is a CNAME. What lies within the cluster comes from the
- * snapshot, the rest from the whole server, with whatever it answers. A link that leads nowhere
- * within the cluster is left out, as is one that leads to itself or below itself. Types other than
- * addresses are not there.
+ * Answers a query for a name with a CNAME. The snapshot resolves targets within the cluster, the
+ * whole server any other. Omits a link whose target does not exist in the cluster, or is the name
+ * itself or below it. Types other than addresses are NODATA.
  */
 export function cnameReply(request: Request, view: ZonePlace): MaybePromise<Outcome> {
   const { query, type } = request
   if (type !== TYPE.A && type !== TYPE.AAAA) return negativeReply(query, view, RCODE.NOERROR)
   const found = follow(request, view, { name: request.name, links: [] })
-  return andThen(found, ({ records, truncated, isLacking }): Outcome => {
-    if (isLacking) return unavailable()
+  return andThen(found, ({ records, truncated, isIncomplete }): Outcome => {
+    if (isIncomplete) return unavailable()
     if (records.length === 0) return negativeReply(query, view, RCODE.NOERROR)
     return { ...EMPTY_REPLY, authoritative: true, origin: 'snapshot', truncated, answer: records }
   })
 }
 
-/** Makes the CNAMEs of a reply lead below the origin that was asked, as `aliasReply` does. */
+/** Moves CNAME targets below the query's origin, as `cnameReply` does. */
 export function rebaseCnames(reply: Reply, view: ZonePlace): Reply {
   const answer = allowed(reply.answer, view).map((record) =>
     record.type === TYPE.CNAME ? rebase(record, view) : record,
@@ -53,8 +52,8 @@ export function rebaseCnames(reply: Reply, view: ZonePlace): Reply {
 }
 
 /**
- * Returns the CNAMEs of a name that count. An EndpointSlice of hostnames gives one for each, which
- * CoreDNS answers with; a name has one at most (RFC 2181 §10.1).
+ * Returns the CNAMEs to follow. An EndpointSlice of hostnames yields several, with which CoreDNS
+ * answers; RFC 2181 §10.1 allows one.
  */
 function allowed(
   links: readonly ResourceRecord[],
@@ -63,16 +62,16 @@ function allowed(
   return rules === 'rfc' ? links.slice(0, 1) : links
 }
 
-/** Makes the outcome of a shard that cannot be had. */
+/** Returns the failure for an unavailable shard. */
 export function unavailable(): Failure {
-  return failure(RCODE.SERVFAIL, 'a shard of the snapshot cannot be had')
+  return failure(RCODE.SERVFAIL, 'a shard of the snapshot is unavailable')
 }
 
 function follow(request: Request, view: ZonePlace, step: Step): MaybePromise<Found> {
   const { name, links } = step
   return andThen(recordsAt(name, request.type, view), (records) =>
     andThen(recordsAt(name, TYPE.CNAME, view), (cnames) => {
-      if (records === undefined || cnames === undefined) return { ...NOTHING, isLacking: true }
+      if (records === undefined || cnames === undefined) return { ...NOTHING, isIncomplete: true }
       let found: MaybePromise<Found> = { ...NOTHING, records }
       for (const cname of allowed(cnames, view)) {
         const link = rebase(cname, view)
@@ -87,7 +86,7 @@ function follow(request: Request, view: ZonePlace, step: Step): MaybePromise<Fou
 }
 
 function isNewLink(link: ResourceRecord, { name, links }: Step): boolean {
-  if (links.length >= ALIASES_MAX || isSubdomain(link.rdata, name)) return false
+  if (links.length >= LINKS_MAX || isSubdomain(link.rdata, name)) return false
   return !links.some(({ rdata }) => equalNames(rdata, link.rdata))
 }
 
@@ -107,7 +106,7 @@ function followLink(
     if (outcome.kind === 'drop' || outcome.kind === 'transfer') return NOTHING
     if (outcome.kind === 'failure') return { ...NOTHING, records: [link] }
     const { answer, truncated } = outcome
-    return { records: [link, ...answer], truncated, isLacking: false }
+    return { records: [link, ...answer], truncated, isIncomplete: false }
   })
 }
 
@@ -115,11 +114,11 @@ function join(a: Found, b: Found): Found {
   return {
     records: [...a.records, ...b.records],
     truncated: a.truncated || b.truncated,
-    isLacking: a.isLacking || b.isLacking,
+    isIncomplete: a.isIncomplete || b.isIncomplete,
   }
 }
 
-/** The records of a type at a name, CNAMEs not followed; `undefined` if unavailable. */
+/** Returns the records of a type without following CNAMEs; `undefined` if unavailable. */
 function recordsAt(
   name: Uint8Array,
   type: number,
@@ -133,9 +132,7 @@ function recordsAt(
   })
 }
 
-/**
- * A CNAME that leads below an origin of the cluster itself leads below the origin that was asked.
- */
+/** Moves a CNAME target below one of the cluster's origins to the query's origin. */
 function rebase(link: ResourceRecord, { zone, snapshot }: ZonePlace): ResourceRecord {
   for (const origin of snapshot.info.origins) {
     const relative = tailOffset(link.rdata, origin)

@@ -1,17 +1,17 @@
 /**
- * Where CoreDNS answers otherwise than the RFCs have it, and whoever takes over its Corefile wants
- * the same answers. The option `answers rfc` switches all of this off.
+ * Where CoreDNS deviates from the RFCs, so that operators who reuse its Corefile get the same
+ * answers. The option `answers rfc` switches all of this off.
  *
- * | asked | CoreDNS | RFC 8020 §2, RFC 2308 §2.2, RFC 4343 |
+ * | query | CoreDNS | RFC 8020 §2, RFC 2308 §2.2, RFC 4343 |
  * |---|---|---|
- * | SOA below the apex, at any name | NODATA | NXDOMAIN where the name is not |
+ * | SOA below the apex, at any name | NODATA | NXDOMAIN if the name does not exist |
  * | TXT at the apex, `svc`, `pod`, `<ns>.svc`, `<ns>.pod`, `ns.dns` | NXDOMAIN | NODATA |
  * | PTR at `ns.dns`; anything but TXT at `dns-version` | NXDOMAIN | NODATA |
- * | names with only names below them: `_tcp.<service>`, `dns` | NXDOMAIN | NODATA |
- * | names of more than one label before a Service that are no ports | NXDOMAIN | what they have |
- * | NS at the apex, in capitals | NODATA, unless cached | the NS records |
+ * | empty non-terminals: `_tcp.<service>`, `dns` | NXDOMAIN | NODATA |
+ * | two or more labels before a Service that name no port | NXDOMAIN | their records |
+ * | NS at the apex, in upper case | NODATA, unless cached | the NS records |
  * | anything but PTR at an address; parts of an address, any | NXDOMAIN | NODATA |
- * | PTR with one to three labels before an IPv6 address | as without them | NXDOMAIN |
+ * | PTR with one to three labels before an IPv6 address | ignores those labels | NXDOMAIN |
  * | SRV at a Pod's name | port 0 | NODATA |
  * | a Service of several hostnames | a CNAME for each | one CNAME (RFC 2181 §10.1) |
  * @module
@@ -23,7 +23,7 @@ import { IMPLIED_MARK, SETS_PER_NODE_MAX } from '../../snapshot/format/layout.ts
 import type { Shard } from '../../snapshot/read/shard.ts'
 import type { Zone } from './zone.ts'
 
-/** Whose rules decide whether a name exists. */
+/** The rules that decide whether a name exists. */
 export type Rules = 'coredns' | 'rfc'
 
 const { TXT, PTR, SRV } = TYPE
@@ -31,7 +31,7 @@ const UNDERSCORE = 0x5f
 const NS_DNS: readonly number[] = [2, 0x6e, 0x73, 3, 0x64, 0x6e, 0x73]
 const POD: readonly number[] = [3, 0x70, 0x6f, 0x64]
 
-/** Tells whether CoreDNS denies a name of the snapshot, whose node has this head, for a type. */
+/** Returns whether CoreDNS answers NXDOMAIN for an existing node with this head. */
 export function isNxdomain(type: number, shard: Shard, node: number, head: number): boolean {
   if ((head & IMPLIED_MARK) !== 0) return true
   const setCount = (head >>> 8) & SETS_PER_NODE_MAX
@@ -43,8 +43,8 @@ export function isNxdomain(type: number, shard: Shard, node: number, head: numbe
 }
 
 /**
- * Tells whether CoreDNS does not even look for a name of so many labels below the zone. Among the
- * names of several clusters, those of endpoints have one label more.
+ * Returns whether CoreDNS rejects a name with so many labels below the zone unseen. Endpoint names
+ * of several clusters have one label more.
  */
 export function isTooLong(query: Query, count: number, isMulticluster: boolean): boolean {
   if (count < 5) return false
@@ -54,25 +54,21 @@ export function isTooLong(query: Query, count: number, isMulticluster: boolean):
 }
 
 /**
- * Tells whether CoreDNS denies the NS records of a zone for its spelling in the question: it has
- * them for lower case alone, and those of its cache, once it has them, for any. Among clients with
- * views, what one has asked for changes nothing for another: for them the cache never has them.
+ * Returns whether CoreDNS answers NODATA for a zone's NS records because of the query's letter
+ * case. It has them in lower case only, but its cache, once filled, matches any case. A client with
+ * a view never counts as having filled the cache, since that would affect other clients.
  */
-export function isNsNxdomain(
-  { bytes, questionEnd }: Query,
-  zone: Zone,
-  isViewed: boolean,
-): boolean {
+export function hidesNs({ bytes, questionEnd }: Query, zone: Zone, isViewed: boolean): boolean {
   const end = questionEnd - 4
   for (let at = end - zone.origin.size; at < end; at++) {
     const value = bytes[at] ?? 0
-    if (LOWER[value] !== value) return isViewed || !(zone.hasCache && zone.wasNsAsked)
+    if (LOWER[value] !== value) return isViewed || !(zone.hasCache && zone.hadNsQuery)
   }
-  if (!isViewed) zone.wasNsAsked = true
+  if (!isViewed) zone.hadNsQuery = true
   return false
 }
 
-/** Tells whether a type is SRV and a name one of a Pod, which has no port to tell. */
+/** Returns whether a query is for SRV at a Pod's name, which has no port. */
 export function isPodService(type: number, shard: Shard, node: number): boolean {
   return type === SRV && endsWith(shard, node, POD)
 }

@@ -1,6 +1,6 @@
 /**
- * What a directive says of a query for people: which snapshot its answer is from, and what that
- * has under the name. What a client may not see is as if it were not there.
+ * Explains a query for people: which snapshot the answer comes from, and what that snapshot has at
+ * the name. Invisible names are reported as nonexistent.
  * @module
  */
 import { concatBytes, EMPTY, equalBytes } from '../../bytes/bytes.ts'
@@ -17,27 +17,24 @@ import type { Visibility } from '../../snapshot/read/visibility.ts'
 import { seenServers } from './server-answer.ts'
 import type { Zone } from './zone.ts'
 
-/** What is above `ns.dns`. */
+/** The labels of `ns.dns` without `ns`. */
 const DNS = NS_DNS.subarray(3)
 
-/** Where an answer may be from. */
+/** A snapshot that may answer. */
 export type ExplainedPlace = {
   readonly zone: Zone
   readonly source: SnapshotSource
-  /** Identifier of the cluster; `undefined` for one that is watched. */
+  /** Identifier of the cluster; `undefined` for a watched cluster. */
   readonly cluster: string | undefined
   readonly tree: 'cluster' | 'multicluster' | 'exports'
-  /** What the client may see; everything without. */
+  /** The client's visibility; `undefined` for everything. */
   readonly visibility: ClientVisibility | undefined
 }
 
-/** Kinds of the objects whose names are in a tree. */
+/** The kinds of objects whose names each tree holds. */
 const KINDS = { cluster: 'Service', multicluster: 'ServiceImport', exports: 'Service' } as const
 
-/**
- * Says what there is for a query. Loads the part of the snapshot that the name is in, for not every
- * answer needs it; the facts do not say what cannot be loaded.
- */
+/** Returns the facts about a query. Loads the name's shard; omits what cannot be loaded. */
 export function explainPlace(query: Query, place: ExplainedPlace): MaybePromise<readonly Fact[]> {
   const { zone, source } = place
   const labels = query.name.subarray(0, query.nameBytes - zone.origin.size)
@@ -47,7 +44,7 @@ export function explainPlace(query: Query, place: ExplainedPlace): MaybePromise<
   )
 }
 
-/** Has the shard of a name loaded, where a snapshot is here and its shard is not. */
+/** Loads the shard of a name unless it is loaded or no snapshot exists. */
 function loadShard(labels: Uint8Array, source: SnapshotSource): MaybePromise<unknown> {
   const here = source.current()
   const index = here?.shardOfName(labels, labels.length) ?? 0
@@ -70,7 +67,7 @@ function describe(labels: Uint8Array, place: ExplainedPlace): Fact {
   }
 }
 
-/** Whether there is the name, as far as its part of the snapshot is at hand. */
+/** Returns whether the name exists, provided that its shard is loaded. */
 function describeNode(
   labels: Uint8Array,
   { source, visibility, tree }: ExplainedPlace,
@@ -94,8 +91,8 @@ function describeNode(
 }
 
 /**
- * Returns the types at a name that depends on which name servers a client sees; `undefined` for
- * other names, and for a client that sees all name servers.
+ * Returns the types at a name that depends on the name servers a client sees; `undefined` for other
+ * names and for clients that see all name servers.
  */
 function serverTypes(
   labels: Uint8Array,
@@ -116,7 +113,7 @@ function serverTypes(
   return equalBytes(labels, NS_DNS) ? types : []
 }
 
-/** The object that makes a relative name, with its final dot: names say it themselves. */
+/** Derives the object that publishes a relative name (with its final dot) from the name itself. */
 function objectOf(name: string, tree: ExplainedPlace['tree']): string | null {
   const [, branch, namespace, service, endpoint] = name.split('.').reverse()
   if (namespace === undefined) return null

@@ -1,6 +1,6 @@
 /**
- * The quick way through `kubernetes`: bytes to bytes, for whatever a fresh snapshot has at hand.
- * CNAMEs, missing shards, stale snapshots and names for the next plugin take the slow path.
+ * The fast path of `kubernetes`: answers from a fresh snapshot, bytes to bytes. CNAMEs, missing
+ * shards, stale snapshots and fallthrough take the slow path.
  * @module
  */
 
@@ -23,19 +23,19 @@ const { CNAME, AXFR, IXFR } = TYPE
 const { NOERROR } = RCODE
 const { AA } = FLAG
 
-/** What answers depend on. */
+/** Everything that answers depend on, but for the query. */
 export type FastAnswerOptions = {
   readonly zones: Zones
-  /** The cluster whose snapshots these are, as views know it. */
+  /** The cluster's name in views; `undefined` for a cluster without one. */
   readonly cluster: string | undefined
   readonly source: SnapshotSource
-  /** Where the names of several clusters come from; the same where there are none. */
+  /** The source of names shared by several clusters; equals `source` without them. */
   readonly sharedSource: SnapshotSource
   readonly rules: Rules
   readonly fallthrough: Fallthrough
 }
 
-/** Answers for one directive. */
+/** The fast path of one directive. */
 export class FastAnswer {
   private readonly options: FastAnswerOptions
   private zoneAnswer: ZoneAnswer | undefined
@@ -44,11 +44,11 @@ export class FastAnswer {
     this.options = options
   }
 
-  /** Writes the reply to a query and returns its size; 0 when it has to take the slow path. */
+  /** Writes the reply and returns its size in bytes; 0 if the query needs the slow path. */
   answer(query: Query, reply: ReplyWriter, how: FastReplyOptions): number {
     const { zones, cluster, rules, fallthrough } = this.options
     const zone = zoneOf(zones, query)
-    if (zone === undefined || isForLongWay(query, zone.origin.size)) return 0
+    if (zone === undefined || needsSlowPath(query, zone.origin.size)) return 0
     const source = zone.isMulticluster ? this.options.sharedSource : this.options.source
     const { visibility } = how
     if (visibility !== undefined && !visibility.seesOrigin(cluster, zone.origin.bytes)) return 0
@@ -71,7 +71,7 @@ export class FastAnswer {
       if (how.hasTtlBounds) reply.boundTtl(how.negativeTtlMin, how.negativeTtlMax)
       writeSoa(reply, query, zone, infoFor(snapshot, visibility?.namespaces))
     }
-    // The cache gives all records the least TTL of them, which is not known before the last one.
+    // The cache gives all records the lowest TTL, which is known only after the last record.
     if (how.hasTtlBounds && !reply.hasOneTtl) return 0
     return reply.finish(rcode, AA, how.paddingBlock)
   }
@@ -83,8 +83,8 @@ export class FastAnswer {
   }
 }
 
-/** Transfers are refused; a CNAME that is asked for itself is told in full; the apex is rare. */
-const isForLongWay = (query: Query, originBytes: number): boolean => {
+/** Transfers are refused, a CNAME query needs the whole chain, and apex queries are rare. */
+const needsSlowPath = (query: Query, originBytes: number): boolean => {
   const { type } = query
   if (type === CNAME || type === AXFR || type === IXFR) return true
   return query.nameBytes === originBytes

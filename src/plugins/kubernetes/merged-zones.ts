@@ -1,7 +1,8 @@
 /**
- * Zones whose names several clusters have together (MCS-API, KEP-1645 "DNS"). A Service that some
- * ServiceImport names is what the ServiceImports say, or the one that counts (`shared-service.ts`);
- * else it is the endpoints of all clusters that export it. What a cluster has alone is not here.
+ * Zones of names that several clusters share (MCS-API, KEP-1645 "DNS"). If any cluster has a
+ * ServiceImport for a Service, ServiceImports decide, or the winning one (`shared-service.ts`);
+ * otherwise the answer joins the endpoints of all exporting clusters. Names of single clusters are
+ * not here.
  * @module
  */
 
@@ -32,37 +33,37 @@ import { markStale } from './with-snapshot.ts'
 import { type Zone, zoneOf, zonesOfDirective } from './zone.ts'
 import { negativeReply, type ZoneResult, zoneReply } from './zone-reply.ts'
 
-/** A cluster, and the names that it has together with others. */
+/** A cluster and its sources of shared names. */
 type Member = {
   readonly cluster: string
   readonly imports: SnapshotSource
   readonly exports: SnapshotSource
 }
 
-/** What can be had of a member now. */
-type Standing = {
+/** The current snapshot of a member. */
+type LoadedMember = {
   readonly source: SnapshotSource
   readonly snapshot: Snapshot
   readonly isStale: boolean
 }
 
-/** What members say of a name together. */
+/** The results of several members for a name. */
 type Finding = {
   readonly results: readonly ZoneResult[]
-  /** Those that were asked. */
-  readonly asked: readonly Standing[]
+  /** The members that were queried. */
+  readonly queried: readonly LoadedMember[]
   /** Whether one of them has the Service. */
   readonly hasService: boolean
   readonly conflict: Conflict | undefined
-  /** Whether there are members that cannot be asked. */
-  readonly isLacking: boolean
+  /** Whether some member was unavailable. */
+  readonly isIncomplete: boolean
 }
 
 /** Labels of a Service's name below the origin: `<service>.<namespace>.svc`. */
 const SERVICE_LABELS = 3
 const CONFLICTS = {
   name: 'kubedoh_multicluster_conflicts_total',
-  help: 'Answers in which clusters contradict each other, by what they do so in.',
+  help: 'Answers for which clusters published conflicting Services, by kind of conflict.',
   labels: ['cluster', 'conflict'],
 }
 
@@ -113,12 +114,12 @@ export function mergedPlugin(options: KubernetesOptions, host: Host): Plugin {
 
 type Place = { readonly zone: Zone; readonly members: readonly Member[]; readonly next: Next }
 
-/** What is asked, by whom, and of which Service. */
+/** A query, its client's visibility, and its Service. */
 type Question = {
   readonly query: Query
   readonly zone: Zone
   readonly visibility: ClientVisibility | undefined
-  /** Its labels below the origin. */
+  /** The Service's labels below the origin. */
   readonly service: Uint8Array | undefined
 }
 
@@ -138,53 +139,53 @@ class MergedZones {
     const find = (sources: readonly SnapshotSource[]): Promise<Finding> =>
       this.find({ query, zone, visibility, service }, sources)
     const imported = await find(members.map(({ imports }) => imports))
-    // Whether there is a ServiceImport has to be known from somebody.
-    if (imported.results.length === 0) return lacking()
-    // What is below a Service that ServiceImports name is theirs to say.
+    // At least one member must know whether a ServiceImport exists.
+    if (imported.results.length === 0) return notReady()
+    // ServiceImports decide about all names below their Service.
     const isDecided = isFound(imported) || imported.hasService
     const finding = isDecided ? imported : await find(members.map((member) => member.exports))
-    const isLacking = imported.isLacking || finding.isLacking
+    const isIncomplete = imported.isIncomplete || finding.isIncomplete
     const namespaces = visibility?.namespaces
-    const newest = newestOf(finding.asked, namespaces) ?? newestOf(imported.asked, namespaces)
-    if (newest === undefined || (isLacking && this.options.stale === 'fail')) return lacking()
+    const newest = newestOf(finding.queried, namespaces) ?? newestOf(imported.queried, namespaces)
+    if (newest === undefined || (isIncomplete && this.options.stale === 'fail')) return notReady()
     const replies = finding.results.flatMap((one) => (one.kind === 'found' ? one.reply : []))
     const [first, ...others] = replies
-    const isStale = finding.asked.some((one) => one.isStale)
+    const isStale = finding.queried.some((one) => one.isStale)
     if (first !== undefined) {
-      this.noteConflict(finding.conflict)
+      this.countConflict(finding.conflict)
       const reply = unionOf([first, ...others])
       return isStale ? markStale(reply) : reply
     }
-    // What is not known to the others may be known to who cannot be asked.
-    if (isLacking) return lacking()
+    // An unavailable member may have the name.
+    if (isIncomplete) return notReady()
     const { fallthrough } = this.options
     if (fallsThrough(fallthrough, request.lowerName)) return next(request)
-    const { snapshot } = newestOf(finding.results.flatMap(denying), namespaces) ?? newest
+    const { snapshot } = newestOf(finding.results.flatMap(negativeResult), namespaces) ?? newest
     const reply = negativeReply(query, { zone, snapshot, visibility }, RCODE.NXDOMAIN)
     return isStale ? markStale(reply) : reply
   }
 
-  /** Asks those that are fresh, and all where these do not know the name. */
+  /** Queries the fresh members; queries all if no fresh member has the name. */
   private async find(question: Question, sources: readonly SnapshotSource[]): Promise<Finding> {
     const all = (
-      await Promise.all(sources.map((one) => standingOf(one, question.visibility?.namespaces)))
+      await Promise.all(sources.map((one) => loadMember(one, question.visibility?.namespaces)))
     ).filter((one) => one !== undefined)
     const fresh = all.filter(({ isStale }) => !isStale)
-    const isApart = this.options.stale === 'union' && fresh.length > 0
-    const first = isApart ? fresh : all
+    const prefersFresh = this.options.stale === 'union' && fresh.length > 0
+    const first = prefersFresh ? fresh : all
     let finding = await this.ask(question, first)
     if (!isFound(finding) && first.length < all.length) finding = await this.ask(question, all)
-    return { ...finding, isLacking: finding.isLacking || all.length < sources.length }
+    return { ...finding, isIncomplete: finding.isIncomplete || all.length < sources.length }
   }
 
-  /** Asks those whose word counts, in the order of the directive. */
-  private async ask(question: Question, asked: readonly Standing[]): Promise<Finding> {
+  /** Queries the winning members in the order of the directive. */
+  private async ask(question: Question, queried: readonly LoadedMember[]): Promise<Finding> {
     const { zone, visibility, query } = question
     const { rules } = this.options
     const shaped = await Promise.all(
-      asked.map(async (one) => ({ ...one, shape: await shapeOf(question, one) })),
+      queried.map(async (one) => ({ ...one, shape: await shapeOf(question, one) })),
     )
-    // Whose shape is not known has no word: it might be another than it is asked for.
+    // A member of unknown shape is skipped: the Service may have another shape there.
     const members = shaped.flatMap(({ shape, ...one }) =>
       shape === 'unavailable' ? [] : [{ ...one, shape }],
     )
@@ -196,20 +197,20 @@ class MergedZones {
     const isUnloaded = results.some(({ kind }) => kind === 'unavailable')
     return {
       results,
-      asked,
+      queried,
       hasService: members.some(({ shape }) => shape !== undefined),
       conflict: conflictAmong(members.map(({ shape }) => shape)),
-      isLacking: isUnloaded || members.length < asked.length,
+      isIncomplete: isUnloaded || members.length < queried.length,
     }
   }
 
-  private noteConflict(conflict: Conflict | undefined): void {
+  private countConflict(conflict: Conflict | undefined): void {
     if (conflict === undefined) return
     this.host.metrics.counter(CONFLICTS, [this.options.clusters.join(' '), conflict]).value++
   }
 }
 
-/** Finds the labels of the Service that a name is, or is below; `undefined` when it is neither. */
+/** Returns the labels of the Service at or above the query name; `undefined` if there is none. */
 function serviceIn({ lowerName, query }: Request, { origin }: Zone): Uint8Array | undefined {
   const end = tailOffset(lowerName, origin.bytes)
   const starts = Array.from(query.labels.subarray(0, query.labelCount)).filter((at) => at < end)
@@ -217,10 +218,10 @@ function serviceIn({ lowerName, query }: Request, { origin }: Zone): Uint8Array 
   return start === undefined ? undefined : lowerName.slice(start, end)
 }
 
-/** How a member has the Service that is asked for, as far as the client sees it. */
+/** Returns the shape of the Service at a member, as far as the client sees it. */
 async function shapeOf(
   { service, visibility }: Question,
-  { snapshot, source }: Standing,
+  { snapshot, source }: LoadedMember,
 ): Promise<ServiceShape | 'unavailable' | undefined> {
   if (service === undefined) return undefined
   const size = service.length
@@ -237,7 +238,7 @@ async function shapeOf(
   return isHidden ? undefined : readShape(shard, node)
 }
 
-/** Returns the one with the newest snapshot, as the client sees it; of several the first. */
+/** Returns the member with the newest visible snapshot; on a tie, the first. */
 function newestOf<T extends { readonly snapshot: Snapshot }>(
   all: readonly T[],
   namespaces: Visibility | undefined,
@@ -246,15 +247,15 @@ function newestOf<T extends { readonly snapshot: Snapshot }>(
   return all.toSorted((a, b) => generationOf(b) - generationOf(a))[0]
 }
 
-/** What a result has to say that there is no such name. */
-function denying(result: ZoneResult): readonly { readonly snapshot: Snapshot }[] {
+/** Returns the result if it is NXDOMAIN, else an empty list. */
+function negativeResult(result: ZoneResult): readonly { readonly snapshot: Snapshot }[] {
   return result.kind === 'absent' ? [result] : []
 }
 
-async function standingOf(
+async function loadMember(
   source: SnapshotSource,
   namespaces: Visibility | undefined,
-): Promise<Standing | undefined> {
+): Promise<LoadedMember | undefined> {
   const snapshot = source.current() ?? (await source.load())
   const freshness = source.freshness(namespaces)
   if (snapshot === undefined || freshness === 'expired') return undefined
@@ -265,7 +266,7 @@ function isFound({ results }: Finding): boolean {
   return results.some(({ kind }) => kind === 'found')
 }
 
-function lacking(): Outcome {
-  const text = 'not all clusters of the zone can be asked'
+function notReady(): Outcome {
+  const text = 'some clusters of the zone are unavailable'
   return failure(RCODE.SERVFAIL, text, [extendedError(EXTENDED_ERROR.NOT_READY, text)])
 }

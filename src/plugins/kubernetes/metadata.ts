@@ -1,7 +1,7 @@
 /**
- * What the cluster says of a query, under CoreDNS's labels (plugin/kubernetes/metadata.go,
- * parse.go): who asks, and what the parts of the name are. Not there: `cluster`, which CoreDNS
- * never sets, and at a gateway who asks.
+ * Publishes the client's Pod and the parts of the query name under CoreDNS's labels
+ * (plugin/kubernetes/metadata.go, parse.go). Omits `cluster`, which CoreDNS never sets, and at a
+ * gateway the client's labels.
  * @module
  */
 
@@ -12,11 +12,11 @@ import { nameText } from '../../dns/name-text.ts'
 import type { Query } from '../../dns/query.ts'
 import { type Zones, zoneOf } from './zone.ts'
 
-/** What labels are looked up in. */
+/** Where labels are looked up. */
 export type LabelSource = {
   readonly zones: Zones
   readonly source: SnapshotSource
-  /** Whether names may be for an availability zone. */
+  /** Whether names may select an availability zone. */
   readonly isZonal: boolean
 }
 
@@ -25,7 +25,7 @@ const CLIENT = `${PREFIX}client-`
 const PARSE_ERROR = `${PREFIX}parse-error`
 const NOT_A_NAME: ReadonlyMap<string, string> = new Map([[PARSE_ERROR, 'invalid query name']])
 
-/** Finds what a label says; `undefined` for nothing, '' for a part that a name does not have. */
+/** Returns the value of a label; `undefined` for none, '' for a part that the name lacks. */
 export function clusterMetadata(
   label: string,
   { query, client }: ClientQuery,
@@ -37,7 +37,7 @@ export function clusterMetadata(
   return zone && nameLabels(labelsBelow(query, zone.origin.bytes), isZonal).get(label)
 }
 
-/** What is said of the Pod that asks; nothing of clients elsewhere. */
+/** Returns a label of the client's Pod; `undefined` for clients outside of the cluster. */
 function clientLabel(
   label: string,
   { podAt }: SnapshotSource,
@@ -49,7 +49,7 @@ function clientLabel(
   return label.startsWith('label/') ? pod?.labels.get(label.slice(6)) : undefined
 }
 
-/** The labels of a query's name that are below an origin, as text. */
+/** Returns the labels of the query name below an origin, as text. */
 function labelsBelow({ name, nameBytes, labels, labelCount }: Query, origin: Uint8Array): string[] {
   const below: string[] = []
   for (let i = 0; i < labelCount; i++) {
@@ -61,7 +61,7 @@ function labelsBelow({ name, nameBytes, labels, labelCount }: Query, origin: Uin
   return below
 }
 
-/** Parts of a name that has none of them are ''. */
+/** Returns the parts of a name; '' for a missing part. */
 function nameLabels(labels: readonly string[], isZonal: boolean): ReadonlyMap<string, string> {
   const [kind = '', namespace = '', service = '', ...rest] = labels.toReversed()
   const isShort = labels.length === 0 || (labels.length === 1 && (kind === 'svc' || kind === 'pod'))
@@ -80,7 +80,7 @@ function nameLabels(labels: readonly string[], isZonal: boolean): ReadonlyMap<st
   ])
 }
 
-/** The zone in `ZONE.pin|prefer._zone`, which may have dots; `undefined` where it is none. */
+/** Returns the zone in `ZONE.pin|prefer._zone`, which may contain dots; else `undefined`. */
 function zoneLabel(rest: readonly string[], kind: string, isZonal: boolean): string | undefined {
   const [anchor, directive, ...zone] = rest
   const isNamed = directive === 'pin' || directive === 'prefer'

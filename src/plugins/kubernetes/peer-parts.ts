@@ -1,6 +1,6 @@
 /**
- * The parts of `kubernetes` for `transfer`, `metadata`, `log` and `autopath`, which Workers do not
- * have: the Worker's bundle leaves these parts out.
+ * The parts of `kubernetes` for `transfer`, `metadata`, `log` and `autopath`. They are a file of
+ * their own to keep them out of the Worker's bundle.
  * @module
  */
 import type { PluginEntry } from '../../chain/plugin-entry.ts'
@@ -17,7 +17,7 @@ const setup: Setup = createKubernetesSetup((parts, { host }) => {
   const searchPaths = new SearchPaths(zones, source, machine)
   return {
     transfer: (name, serial) => clusterTransfer(parts, name, serial),
-    metadata: (label, asked) => clusterMetadata(label, asked, parts),
+    metadata: (label, request) => clusterMetadata(label, request, parts),
     searchPath: (query, client) => searchPaths.of(query, client),
   }
 })

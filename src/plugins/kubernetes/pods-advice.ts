@@ -6,7 +6,7 @@ import type { DirectiveSurroundings } from '../../chain/plugin-entry.ts'
 import { type Problem, problemAt } from '../../corefile/problem.ts'
 import type { Directive } from '../../corefile/server-block.ts'
 
-/** Clients outside of the cluster use TLS and HTTPS, and could get a name for any address. */
+/** Warns because clients over TLS and HTTPS are outside and could name any address. */
 export function adviseOnPods(
   { lines }: Directive,
   { block: { keys } }: DirectiveSurroundings,
@@ -16,8 +16,8 @@ export function adviseOnPods(
   return lines.flatMap(({ words: [option, mode] }) => {
     if (option?.text !== 'pods' || mode?.text !== 'insecure') return []
     const message =
-      `"pods insecure" makes a name for any address that a client of "${key.transport}://" ` +
-      'thinks of; "pods verified" has those of pods only'
+      `"pods insecure" lets any client of "${key.transport}://" ` +
+      'get a name for any address; "pods verified" has names of existing pods only'
     return [problemAt(mode, message)]
   })
 }

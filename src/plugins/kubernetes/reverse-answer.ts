@@ -1,5 +1,5 @@
 /**
- * Answers for the names of addresses, which have PTR records only.
+ * Answers for reverse names, which have PTR records only.
  * @module
  */
 import { nameOf } from '../../dns/name.ts'
@@ -14,19 +14,19 @@ import type { ZoneAnswer } from './zone-answer.ts'
 
 const { DATA, NODATA, NXDOMAIN, UNLOADED } = VERDICT
 const { PTR } = TYPE
-/** Names below a reverse zone that are the forward zones' as well. */
+/** Names below a reverse zone that forward zones have as well. */
 const SHARED_NAMES: readonly Uint8Array[] = ['ns.dns', 'dns', 'dns-version'].map((text) =>
   nameOf(text).subarray(0, -1),
 )
-/** Labels before an IPv6 address that CoreDNS passes over. */
+/** Labels before an IPv6 address that CoreDNS ignores. */
 export const SURPLUS_LABELS = 3
-const asked = new ReverseAddress()
+const wanted = new ReverseAddress()
 
 /**
- * Answers for a name within a reverse zone, `relativeBytes` bytes of which are below the zone.
+ * Answers for a name in a reverse zone, `relativeBytes` bytes of which are below the zone.
  *
- * By the RFCs' rules every part of an address exists. Which addresses begin with it would take all
- * shards to know, and NXDOMAIN would deny the addresses below it (RFC 8020 §2).
+ * Under the RFCs' rules any part of an address exists: only all shards together know which
+ * addresses begin with it, and NXDOMAIN would deny the addresses below it (RFC 8020 §2).
  */
 export function answerReverse(
   answer: ZoneAnswer,
@@ -38,12 +38,12 @@ export function answerReverse(
     return answer.answerForward(query, relativeBytes, snapshot)
   }
   const isLenient = answer.rules === 'coredns'
-  if (!readReverseName(query, asked, isLenient ? SURPLUS_LABELS : 0)) return NXDOMAIN
+  if (!readReverseName(query, wanted, isLenient ? SURPLUS_LABELS : 0)) return NXDOMAIN
   if (isLenient && query.type !== PTR) return NXDOMAIN
-  if (asked.bitCount < 8 * asked.addressBytes) {
+  if (wanted.bitCount < 8 * wanted.addressBytes) {
     return isLenient ? NXDOMAIN : NODATA
   }
-  const index = snapshot.shardOfAddress(asked.bytes, asked.addressBytes)
+  const index = snapshot.shardOfAddress(wanted.bytes, wanted.addressBytes)
   const shard = snapshot.shards[index]
   if (shard === undefined) {
     answer.missingShard = index
@@ -51,37 +51,37 @@ export function answerReverse(
   }
   shard.isUsed = true
   const table = tableOf(shard)
-  const first = table.firstFrom(asked.bytes)
+  const first = table.firstFrom(wanted.bytes)
   answer.sets.origin = answer.home
-  let isThere = false
-  for (let i = first; table.hasPrefix(i, asked.bytes, asked.bitCount); i++) {
+  let exists = false
+  for (let i = first; table.hasPrefix(i, wanted.bytes, wanted.bitCount); i++) {
     if (!isSeen(answer, shard, i)) continue
     if (table.isYielding(i) && !isAloneIn(answer, shard, first)) continue
-    isThere = true
+    exists = true
     if (query.type !== PTR) return NODATA
     answer.sets.writeSet(shard, table.set(i), table.targetCount(i), PTR)
   }
-  return isThere ? DATA : NXDOMAIN
+  return exists ? DATA : NXDOMAIN
 }
 
-/** Whether a row has names, for it may only say whose its address is, and the client sees them. */
+/** Whether a row has names that the client sees; a row may only record who owns its address. */
 const isSeen = ({ namespaces }: ZoneAnswer, shard: Shard, index: number): boolean => {
   const table = tableOf(shard)
   return table.targetCount(index) > 0 && namespaces?.has(shard, table.namespaceId(index)) !== false
 }
 
-/** Whether the client sees no row of the address that the yielding ones stand back for. */
+/** Whether the client sees none of the rows that take precedence over the yielding ones. */
 const isAloneIn = (answer: ZoneAnswer, shard: Shard, first: number): boolean => {
   if (answer.namespaces === undefined) return false
   const table = tableOf(shard)
-  for (let i = first; table.hasPrefix(i, asked.bytes, asked.bitCount); i++) {
+  for (let i = first; table.hasPrefix(i, wanted.bytes, wanted.bitCount); i++) {
     if (!table.isYielding(i) && isSeen(answer, shard, i)) return false
   }
   return true
 }
 
 const tableOf = (shard: Shard): AddressTable =>
-  asked.addressBytes === 4 ? shard.addresses4 : shard.addresses6
+  wanted.addressBytes === 4 ? shard.addresses4 : shard.addresses6
 
 const isShared = ({ name }: Query, relativeBytes: number): boolean => {
   for (let which = 0; which < SHARED_NAMES.length; which++) {

@@ -1,6 +1,6 @@
 /**
- * The search lists that Pods have (resolv.conf(5), as the kubelet writes it): found by the address
- * of a client among those of verified Pods.
+ * The search lists of Pods (resolv.conf(5), as the kubelet writes it), found by client address
+ * among verified Pods.
  * @module
  */
 
@@ -12,10 +12,10 @@ import type { Query } from '../../dns/query.ts'
 import type { Snapshot } from '../../snapshot/read/snapshot.ts'
 import { type Zone, type Zones, zoneOf } from './zone.ts'
 
-/** A client's list for each zone, as far as it was asked for. */
+/** A client's search list per zone, filled on demand. */
 type Lists = Map<Zone, readonly Uint8Array[] | undefined>
 
-/** Clients whose lists are kept at hand; one more, and it restarts. */
+/** Clients in the cache; a further client empties it. */
 const CLIENTS_MAX = 4096
 const SVC = Uint8Array.of(3, 0x73, 0x76, 0x63)
 
@@ -27,7 +27,7 @@ export class SearchPaths {
   private readonly known = new Map<string, Lists>()
   private snapshot: Snapshot | undefined
 
-  /** @param machine what the list of this machine has, which Pods inherit behind their own */
+  /** @param machine this machine's search list, which Pods inherit after theirs */
   constructor(zones: Zones, source: SnapshotSource, machine: readonly Uint8Array[]) {
     this.zones = zones
     this.source = source
@@ -35,8 +35,8 @@ export class SearchPaths {
   }
 
   /**
-   * Finds the search list of a client for the zone that its query is in. Who has a view is no Pod,
-   * and has none. Allocates nothing for a client that is known.
+   * Returns the search list of a client for the zone of its query. Clients with a view are no Pods
+   * and have none. Allocates nothing for a cached client.
    */
   of(query: Query, { address, visibility }: Client): readonly Uint8Array[] | undefined {
     const zone = zoneOf(this.zones, query)
@@ -63,7 +63,7 @@ export class SearchPaths {
   }
 }
 
-/** The namespace of a Pod with an address; of several, that of the first in order. */
+/** Returns the namespace of the Pod with an address; if several share it, the first in order. */
 export function podNamespace(snapshot: Snapshot, text: string): string | undefined {
   const address = parseClientAddress(text)
   if (address === undefined) return undefined

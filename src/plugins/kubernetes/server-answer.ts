@@ -1,6 +1,6 @@
 /**
- * The zone's name servers as a client sees them that may not see all of their namespaces: those of
- * the namespaces that it sees and, if these have none, what CoreDNS has without any such Service.
+ * The zone's name servers for a client that may not see all of their namespaces: the visible ones
+ * or, without any, what CoreDNS answers without such a Service.
  * @module
  */
 import {
@@ -27,21 +27,21 @@ const { ANSWER, ADDITIONAL } = SECTION
 const OWN: SizedBytes = asWordBytes(NS_DNS)
 const DNS_BYTES = 4
 
-/** Name servers. */
+/** The name servers that a client sees. */
 export type SeenServers = {
-  /** Their names' labels below the zone, each once, in the order of the NS records. */
+  /** Their names below the zone without duplicates, in the order of the NS records. */
   readonly targets: readonly Uint8Array[]
-  /** Addresses of `ns.dns`, by type, each once, in the order of their bytes. */
+  /** Addresses of `ns.dns` by type, sorted, without duplicates. */
   readonly ipv4: readonly Uint8Array[]
   readonly ipv6: readonly Uint8Array[]
   readonly ttlSeconds: number
-  /** Whether they are the cluster's own without any Service, all of them `ns.dns`. */
+  /** Whether they are the default, `ns.dns` alone, because no Service is visible. */
   readonly isOwn: boolean
 }
 
 /**
- * Reads the name servers that a client sees from the shard and the node that has them all.
- * @returns `undefined` when the client sees all of their namespaces, and so what everybody sees
+ * Reads the visible name servers from the node that lists them all.
+ * @returns `undefined` if the client sees all of their namespaces
  */
 export function seenServers(
   shard: Shard,
@@ -68,7 +68,7 @@ export function seenServers(
   }
 }
 
-/** Whether a name below the zone, of so many bytes, depends on what the name servers are. */
+/** Whether a name of so many bytes below the zone depends on the visible name servers. */
 export function isServerName({ name, type }: Query, relativeBytes: number): boolean {
   if (relativeBytes === 0) return type === NS
   if (relativeBytes !== NS_DNS.length && relativeBytes !== DNS_BYTES) return false
@@ -77,7 +77,7 @@ export function isServerName({ name, type }: Query, relativeBytes: number): bool
   return true
 }
 
-/** Answers for one of these names. */
+/** Answers for such a name. */
 export function answerServers(
   answer: ZoneAnswer,
   { type }: Query,
@@ -104,7 +104,7 @@ export function answerServers(
   return length > 0 ? DATA : NODATA
 }
 
-/** Writes the addresses of the cluster's own name server, behind NS records. */
+/** Writes the addresses of the default name server into the additional section. */
 export function writeOwnServer({ reply, sets }: ZoneAnswer, servers: SeenServers): void {
   if (sets.isMinimal) return
   const { ipv4, ipv6, ttlSeconds } = servers
@@ -141,7 +141,7 @@ function inOrder(addresses: readonly Uint8Array[]): readonly Uint8Array[] {
     .filter((one, i, all) => i === 0 || !equalBytes(one, all[i - 1] ?? one))
 }
 
-/** Rdata of a set that is made of parts without names. */
+/** Returns the rdata of an RRset whose parts hold no names. */
 function partsOf(shard: Shard, ref: number): Uint8Array[] {
   let at = shard.refSet(ref) + 4
   return Array.from({ length: shard.refCount(ref) }, () => {

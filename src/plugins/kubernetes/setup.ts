@@ -24,27 +24,27 @@ import { explainPlace } from './explain.ts'
 import { FastAnswer } from './fast-answer.ts'
 import { mergedPlugin } from './merged-zones.ts'
 import { adviseOnPods } from './pods-advice.ts'
-import { isWhole, negativeFrom, withSnapshot } from './with-snapshot.ts'
+import { isComplete, negativeFrom, withSnapshot } from './with-snapshot.ts'
 import { type Zone, type Zones, zoneOf, zonesOfDirective } from './zone.ts'
 import { negativeReply, type ZonePlace, zoneReply } from './zone-reply.ts'
 
-/** What a directive reads, for those of its parts that other plugins ask. */
+/** The sources of a directive for its parts that other plugins call. */
 export type ClusterParts = {
   readonly zones: Zones
   readonly source: SnapshotSource
-  /** Where the names are that several clusters have together. */
+  /** The source of names that several clusters share. */
   readonly sharedSource: SnapshotSource
-  /** Whether names may be for an availability zone. */
+  /** Whether names may select an availability zone. */
   readonly isZonal: boolean
 }
 
-/** Makes what other plugins ask of a cluster. */
+/** Creates the parts of `kubernetes` that other plugins call. */
 export type PeerParts = (
   parts: ClusterParts,
   context: SetupContext,
 ) => Pick<Plugin, 'transfer' | 'metadata' | 'searchPath'>
 
-/** The entry of `kubernetes` without what only plugins on Node need. */
+/** The entry of `kubernetes` without the parts for plugins on Node. */
 export const kubernetesPlugin: PluginEntry = {
   name: 'kubernetes',
   isAtEdge: true,
@@ -55,7 +55,7 @@ export const kubernetesPlugin: PluginEntry = {
   setup: createKubernetesSetup(() => ({})),
 }
 
-/** Makes what configures `kubernetes [ZONES…] { … }`, with the parts that other plugins ask. */
+/** Returns the setup of `kubernetes [ZONES…] { … }` with parts for other plugins. */
 export function createKubernetesSetup(peerParts: PeerParts): Setup {
   return (directives, context) => configure(directives, context, peerParts)
 }
@@ -79,7 +79,7 @@ function configure(
   const isShared = zones.all.some(({ isMulticluster }) => isMulticluster)
   const sharedSource = isShared ? openCluster(options, { kind: 'multicluster' }) : source
   const { rules, fallthrough, cluster, notices } = options
-  const quick = new FastAnswer({ zones, cluster, source, sharedSource, rules, fallthrough })
+  const fast = new FastAnswer({ zones, cluster, source, sharedSource, rules, fallthrough })
   const { isZonal } = options
   const seenZone = (query: Query, visibility: ClientVisibility | undefined): Zone | undefined =>
     zoneOf(
@@ -91,7 +91,7 @@ function configure(
     plugins: [
       {
         name: 'kubernetes',
-        fastPath: { answer: (query, reply, how) => quick.answer(query, reply, how) },
+        fastPath: { answer: (query, reply, how) => fast.answer(query, reply, how) },
         hides: (visibility, query, blockZone) => {
           const zone = zoneOf(zones, query)
           if (zone === undefined || seenZone(query, visibility) !== undefined) return false
@@ -105,7 +105,7 @@ function configure(
           const own = zone.isMulticluster ? sharedSource : source
           return explainPlace(query, { zone, source: own, cluster, tree, visibility })
         },
-        isReady: () => isWhole(source) && isWhole(sharedSource),
+        isReady: () => isComplete(source) && isComplete(sharedSource),
         serve: (request, next) => {
           const { visibility } = request.client
           const zone = seenZone(request.query, visibility)

@@ -1,11 +1,10 @@
 /**
- * A Service that several clusters have together, as each of them has it, and whose word counts
- * where they differ (KEP-1645 "Conflict resolution"). There it is the oldest ServiceExport's;
- * snapshots do not tell ages, so here it is:
+ * A Service that several clusters share, and which cluster wins a conflict (KEP-1645 "Conflict
+ * resolution"). KEP-1645 prefers the oldest ServiceExport; snapshots have no ages, so here:
  *
- * - an address of its own (type ClusterSetIP) before endpoints (type Headless), and
- * - of several such addresses the one of the cluster that the directive names first;
- * - endpoints are those of all, each with its own ports.
+ * - a cluster-wide address (type ClusterSetIP) wins over endpoints (type Headless),
+ * - of several such addresses, the cluster that the directive names first wins, and
+ * - endpoints of all clusters are joined, each with its own ports.
  * @module
  */
 import { readUint16 } from '../../bytes/bytes.ts'
@@ -13,23 +12,22 @@ import { TYPE } from '../../dns/rr-type.ts'
 import { FORM, TARGET_BYTES } from '../../snapshot/format/layout.ts'
 import type { Shard } from '../../snapshot/read/shard.ts'
 
-/** How a Service is reached, as far as its records show it. */
+/** The shape of a Service as its records show it. */
 export type ServiceShape = {
   readonly type: 'ClusterSetIP' | 'Headless'
-  /** Numbers of its ports, rising; of endpoints they are those of the endpoints. */
+  /** Its ports in rising order; for endpoints, the endpoints' ports. */
   readonly ports: readonly number[]
 }
 
-/** What clusters contradict each other in. */
+/** What clusters contradict each other about. */
 export type Conflict = 'type' | 'ports'
 
 /** Bytes of SRV data before the port (RFC 2782). */
 const PORT_OFFSET = 4
 
 /**
- * Reads the Service at a node of a tree of ServiceImports or exported Services; `undefined` when
- * there is none. One with an address of its own is the target of its own ports; one with ports and
- * no records will have an address.
+ * Reads the shape of the Service at a node; `undefined` without one. A Service with its own address
+ * is the target of its own SRV records. A Service with ports and no records awaits its address.
  */
 export function readShape(shard: Shard, node: number): ServiceShape | undefined {
   if (node === 0 || shard.isImplied(node) || shard.isGlue(node)) return undefined
@@ -46,17 +44,17 @@ export function readShape(shard: Shard, node: number): ServiceShape | undefined 
   return { type, ports: [...ports].sort((a, b) => a - b) }
 }
 
-/** Of members in the order of the directive, those whose names count. */
+/** Returns the members, in the order of the directive, whose records answer. */
 export function winnersOf<T extends { readonly shape: ServiceShape | undefined }>(
   members: readonly T[],
 ): readonly T[] {
   const own = members.filter(({ shape }) => shape?.type === 'ClusterSetIP')
-  // One that has its address yet to get counts where no other has one.
+  // A Service that awaits its address wins only if no other has one.
   const first = own.find(({ shape }) => shape !== undefined && !isPending(shape)) ?? own[0]
   return first === undefined ? members : [first]
 }
 
-/** What clusters contradict each other in, the type first; `undefined` when they agree. */
+/** Returns the first conflict, types before ports; `undefined` if the members agree. */
 export function conflictAmong(shapes: readonly (ServiceShape | undefined)[]): Conflict | undefined {
   const [first, ...others] = shapes.filter((shape) => shape !== undefined)
   if (first === undefined) return undefined
@@ -67,7 +65,7 @@ export function conflictAmong(shapes: readonly (ServiceShape | undefined)[]): Co
   return new Set(ports).size > 1 ? 'ports' : undefined
 }
 
-/** Whether a Service has no address yet, and so no ports. */
+/** Whether a Service awaits its address and so has no ports. */
 function isPending({ type, ports }: ServiceShape): boolean {
   return type === 'ClusterSetIP' && ports.length === 0
 }

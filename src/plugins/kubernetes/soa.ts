@@ -1,6 +1,6 @@
 /**
- * The SOA record of a zone, made when it is needed: its names are below the zone that was asked,
- * its serial is the snapshot's generation (CoreDNS, plugin/backend_lookup.go).
+ * Writes a zone's SOA record: its names are below the origin of the query, its serial is the
+ * snapshot's generation (CoreDNS, plugin/backend_lookup.go).
  * @module
  */
 import { wordBytes, writeUint32 } from '../../bytes/bytes.ts'
@@ -27,7 +27,7 @@ const HOSTMASTER = labelsOf('hostmaster')
 const DNS_OFFSET = 3
 const NUMBERS_BYTES = 20
 
-/** Rdata whose names end in pointers to the origin, made but for these. */
+/** Rdata template whose names end in pointers to the origin, which are filled in per query. */
 const usual = wordBytes(44)
 const HOSTMASTER_OFFSET = NS_DNS.size + 2
 const NUMBERS_OFFSET = HOSTMASTER_OFFSET + HOSTMASTER.size + 2
@@ -37,12 +37,12 @@ const numbers = usual.bytes.subarray(NUMBERS_OFFSET, NUMBERS_OFFSET + NUMBERS_BY
 writeUint32(numbers, 4, REFRESH_SECONDS)
 writeUint32(numbers, 8, RETRY_SECONDS)
 writeUint32(numbers, 12, EXPIRE_SECONDS)
-/** The snapshot whose numbers are in there. */
+/** The snapshot whose numbers the template holds. */
 let numbered: SnapshotInfo | undefined
 
 /**
- * Writes the SOA record of the zone that a query's name is within: into the answer section when it
- * is what was asked, otherwise into the authority section. Allocates nothing.
+ * Writes the SOA record of the query's zone: into the answer section for an SOA query, otherwise
+ * into the authority section. Allocates nothing.
  */
 export function writeSoa(
   reply: ReplyWriter,
@@ -82,8 +82,8 @@ const writeNumbers = (info: SnapshotInfo): void => {
 }
 
 /**
- * Tells whether the question has no more in common with the record's names than the origin, and
- * these are not too long: then where they point to is known beforehand.
+ * Returns whether the question shares only the origin with the record's names and these fit: then
+ * the positions of their pointers are known beforehand.
  */
 const endsAsUsual = (
   { name, labels, labelCount }: Query,

@@ -1,9 +1,9 @@
 /**
- * Other spellings of a cluster's names that CoreDNS answers, tried when the query name does not
- * exist (plugin/kubernetes/parse.go):
+ * Other spellings of a cluster's names that CoreDNS answers, tried if the query name does not exist
+ * (plugin/kubernetes/parse.go):
  *
- * - `http.tcp.web.shop.svc` for `_http._tcp.web.shop.svc`: underscores may be left out
- * - `x.10-0-0-1.shop.pod` for `10-0-0-1.shop.pod`: one or two labels before a Pod's do not matter
+ * - `http.tcp.web.shop.svc` for `_http._tcp.web.shop.svc`: underscores are optional
+ * - `x.10-0-0-1.shop.pod` for `10-0-0-1.shop.pod`: one or two labels before a Pod's are ignored
  * @module
  */
 import { type WordBytes, wordBytes } from '../../bytes/bytes.ts'
@@ -17,23 +17,21 @@ const POD = 0x706f64
 /** A name below the zone: the first `size` bytes. */
 export type RelativeName = WordBytes & { size: number }
 
-/** Makes room for a name. */
+/** Allocates the buffer for a name. */
 export function relativeName(): RelativeName {
   return { ...wordBytes(NAME_BYTES_MAX + 1), size: 0 }
 }
 
 /**
- * Tells whether the first or the second label of a query's name begins with an underscore: among
- * the names of several clusters, no others are tried as the name of a port.
+ * Returns whether the first or second label begins with an underscore: for names of several
+ * clusters, no other label can be a port.
  */
 export function hasUnderscore({ name, labels }: Query): boolean {
   const isUnderscored = (i: number): boolean => name[(labels[i] ?? 0) + 1] === UNDERSCORE
   return isUnderscored(0) || isUnderscored(1)
 }
 
-/**
- * The kind of tree that the last of the first `count` labels names: its three letters as a number.
- */
+/** Returns the kind of tree in the last of the first `count` labels: three letters as a number. */
 const lastLabel = ({ name, labels }: Query, count: number): number => {
   const at = labels[count - 1] ?? 0
   if (name[at] !== 3) return 0
@@ -41,9 +39,9 @@ const lastLabel = ({ name, labels }: Query, count: number): number => {
 }
 
 /**
- * Writes the spelling with underscores into `into`. `count` labels of the query's name are below
- * the zone: five for a port, four for its protocol alone. False when the name is not of that form
- * or has its underscores already.
+ * Writes the spelling with underscores into `into`. `count` labels of the query name are below the
+ * zone: five for a port, four for a protocol alone. Returns false for other names and for names
+ * that already have underscores.
  */
 export function spellPort(query: Query, count: number, into: RelativeName): boolean {
   if ((count !== 4 && count !== 5) || lastLabel(query, count) !== SVC) return false
@@ -66,7 +64,7 @@ export function spellPort(query: Query, count: number, into: RelativeName): bool
   return true
 }
 
-/** Index of the label at which a Pod's own name begins: 0 to 2; -1 when it is no name of a Pod. */
+/** Returns the index (0 to 2) of the label where a Pod's name begins; -1 for any other name. */
 export function podLabel(query: Query, count: number): number {
   return count >= 3 && count <= 5 && lastLabel(query, count) === POD ? count - 3 : -1
 }

@@ -1,13 +1,13 @@
 /**
- * The replies of several clusters for one name that they have together, as one.
+ * Joins the replies of several clusters for a shared name.
  * @module
  */
 import { toLatin1 } from '../../bytes/bytes.ts'
 import type { Reply, ResourceRecord } from '../../dns/message.ts'
 
 /**
- * Joins replies about a name that exists: each record once, with the least TTL of its set (RFC 2181
- * §5.2). When none has data, the first says so.
+ * Joins replies for an existing name: each record once, with the lowest TTL of its RRset (RFC 2181
+ * §5.2). Without data, returns the first reply.
  */
 export function unionOf(replies: readonly [Reply, ...Reply[]]): Reply {
   const [first] = replies

@@ -1,5 +1,5 @@
 /**
- * Requests for which the snapshot is missing, stale, or not complete yet.
+ * Serves requests when the snapshot is missing, stale or incomplete.
  * @module
  */
 
@@ -15,8 +15,9 @@ import type { Visibility } from '../../snapshot/read/visibility.ts'
 const TOO_OLD = 'the newest snapshot is too old'
 
 /**
- * Goes on with the newest snapshot; without one, or with one too old, fails and says so.
- * @param namespaces what the client sees; all when left out
+ * Serves from the newest snapshot; without one, or if it is too old, returns SERVFAIL with the
+ * reason.
+ * @param namespaces the client's namespaces; `undefined` for all
  */
 export function withSnapshot(
   source: SnapshotSource,
@@ -27,7 +28,7 @@ export function withSnapshot(
   return andThen(current ?? source.load(), (snapshot) => {
     if (snapshot === undefined) return notReady('no snapshot yet')
     if (source.freshness(namespaces) === 'expired') return notReady(TOO_OLD)
-    // Loading a shard takes time and may bring a newer snapshot: its age counts.
+    // Loading a shard takes time and may bring a newer snapshot, whose age decides.
     return andThen(serve(snapshot), (outcome) => {
       const freshness = source.freshness(namespaces)
       if (freshness === 'expired' && isOwn(outcome)) return notReady(TOO_OLD)
@@ -40,21 +41,21 @@ function notReady(text: string): Outcome {
   return failure(RCODE.SERVFAIL, text, [extendedError(EXTENDED_ERROR.NOT_READY, text)])
 }
 
-/** Has a reply from a snapshot say that it may be old (RFC 8914 §4.4). */
+/** Marks a reply from a snapshot as possibly stale (RFC 8914 §4.4). */
 export function markStale(outcome: Outcome): Outcome {
   if (!isOwn(outcome)) return outcome
   const option = extendedError(EXTENDED_ERROR.STALE_ANSWER)
   return { ...outcome, options: [...outcome.options, option] }
 }
 
-/** Whether an outcome is from a snapshot, and not from a later plugin. */
+/** Whether an outcome comes from a snapshot rather than from a later plugin. */
 function isOwn(outcome: Outcome): outcome is Reply {
   return outcome.kind === 'reply' && outcome.origin === 'snapshot'
 }
 
 /**
- * Makes a denial what it is: as long as not all has been read, what is not there may still come,
- * and it is a failure (CoreDNS, plugin/kubernetes/handler.go).
+ * Turns a reply into NXDOMAIN, or SERVFAIL until the cluster is read completely, since the name may
+ * still appear (CoreDNS, plugin/kubernetes/handler.go).
  */
 export function negativeFrom(source: SnapshotSource, reply: Reply): Reply {
   if (source.freshness() !== 'partial') return { ...reply, rcode: RCODE.NXDOMAIN }
@@ -62,7 +63,7 @@ export function negativeFrom(source: SnapshotSource, reply: Reply): Reply {
   return { ...reply, rcode: RCODE.SERVFAIL, options: [...reply.options, option] }
 }
 
-/** Whether a source has all that its cluster has. */
-export function isWhole(source: SnapshotSource): boolean {
+/** Whether a source has read its whole cluster. */
+export function isComplete(source: SnapshotSource): boolean {
   return source.current() !== undefined && source.freshness() !== 'partial'
 }

@@ -1,8 +1,8 @@
 /**
- * Answers for `<zone>.pin._zone.<service>` and `<zone>.prefer._zone.<service>`, of any topology
- * zone: with `pin`, one without endpoints has no data; with `prefer`, it has those of the whole
- * Service (CoreDNS, plugin/kubernetes/README.md, "Zonal Names"). The snapshot has which Services
- * have such names.
+ * Answers for `<zone>.pin._zone.<service>` and `<zone>.prefer._zone.<service>`, for any topology
+ * zone. In a zone without endpoints, `pin` is NODATA and `prefer` falls back to the whole Service
+ * (CoreDNS, plugin/kubernetes/README.md, "Zonal Names"). The snapshot marks the Services with such
+ * names.
  * @module
  */
 import { byteAt, wordBytes } from '../../bytes/bytes.ts'
@@ -22,7 +22,7 @@ const PREFER = labelOf('prefer')
 
 const pinned: RelativeName = { ...wordBytes(NAME_BYTES_MAX + 1), size: 0 }
 
-/** Answers for a name of `count` labels below the zone; ABSENT when it is none of these. */
+/** Answers for a name of `count` labels below the zone; NXDOMAIN if it is not a zonal name. */
 export function answerZonal(
   answer: ZoneAnswer,
   query: Query,
@@ -39,7 +39,7 @@ export function answerZonal(
   if (shard === undefined) return VERDICT.UNLOADED
   const marker = shard.findName(anchor.words, anchor.size)
   if (marker === 0 || !answer.sees(shard, marker)) return VERDICT.NXDOMAIN
-  // All of them are in one shard, as they have their last three labels in common.
+  // These names share their last three labels, and so their shard.
   writePinned(query, count, end)
   let node = shard.findName(pinned.words, pinned.size)
   if (node === 0 && isPreferred) {
@@ -51,7 +51,7 @@ export function answerZonal(
   return verdict === VERDICT.NXDOMAIN ? VERDICT.NODATA : verdict
 }
 
-/** Writes the name with `pin` in place of what stands there. */
+/** Writes the name with `pin` as its directive. */
 function writePinned({ name, labels }: Query, count: number, end: number): void {
   const { bytes } = pinned
   let size = 0

@@ -1,8 +1,7 @@
 /**
- * Answers a query from a snapshot, bytes to bytes: the name first, then the type.
+ * Answers a query from a snapshot, bytes to bytes: finds the name, then the type.
  *
- * Allocates nothing; a name that is a CNAME, and a shard that is not loaded, are left to the
- * caller.
+ * Allocates nothing. Leaves CNAMEs and shards that are not loaded to the caller.
  * @module
  */
 
@@ -21,7 +20,7 @@ import { SetWriter } from '../../snapshot/read/set-writer.ts'
 import type { Shard } from '../../snapshot/read/shard.ts'
 import type { Snapshot } from '../../snapshot/read/snapshot.ts'
 import type { Visibility } from '../../snapshot/read/visibility.ts'
-import { isNsNxdomain, isNxdomain, isPodService, isTooLong, type Rules } from './coredns-rules.ts'
+import { hidesNs, isNxdomain, isPodService, isTooLong, type Rules } from './coredns-rules.ts'
 import { answerReverse } from './reverse-answer.ts'
 import {
   answerServers,
@@ -45,16 +44,16 @@ const POD_WEIGHT = 100
 const WILDCARD_BYTES = 2
 const ASTERISK = 0x2a
 
-/** Answers queries; made once, used for every query. */
+/** Answers queries; one object serves all of them. */
 export class ZoneAnswer {
   readonly sets: SetWriter
-  /** Whose rules decide whether a name exists. */
+  /** The rules that decide whether a name exists. */
   rules: Rules = 'coredns'
-  /** Whether a name that is a CNAME is answered with what else it has. */
-  ignoresAliases = false
-  /** The origin that names from addresses are below. */
+  /** Whether to answer a name with its other records instead of following its CNAME. */
+  ignoresCnames = false
+  /** The origin of PTR targets. */
   home: SizedBytes = asWordBytes(ROOT)
-  /** Index of the shard that was lacking. */
+  /** Index of the shard to load. */
   missingShard = 0
   reply: ReplyWriter
   /** The namespaces that the client sees; `undefined` for all. */
@@ -74,28 +73,28 @@ export class ZoneAnswer {
     this.wildcard.bytes.set([1, ASTERISK])
   }
 
-  /** Sets where this answer and those after it are written. */
+  /** Sets the target of later answers. */
   writeTo(reply: ReplyWriter): void {
     this.reply = reply
     this.sets.reply = reply
   }
 
-  /** Sets what the client may see, everything without a view, for this answer and later ones. */
+  /** Sets the client's visibility for later answers; `undefined` for everything. */
   setVisibility(visibility: ClientVisibility | undefined): void {
     this.isViewed = visibility !== undefined
     this.namespaces = visibility?.namespaces
     this.sets.namespaces = visibility?.namespaces
   }
 
-  /** Whether the client may see a node. */
+  /** Whether the client sees a node. */
   sees(shard: Shard, node: number): boolean {
     return this.namespaces === undefined || this.namespaces.has(shard, shard.nodeNamespaceId(node))
   }
 
   /**
-   * Answers a query for a name within `zone`, the SOA record at its apex aside; the reply is begun
-   * and not finished.
-   * @param home the origin that names from addresses are below
+   * Answers a query within `zone`, except for the SOA record at its apex. The caller begins and
+   * finishes the reply.
+   * @param home the origin of PTR targets
    */
   answer(query: Query, zone: Zone, snapshot: Snapshot, home: SizedBytes): number {
     const { origin, isReverse, isMulticluster } = zone
@@ -107,14 +106,14 @@ export class ZoneAnswer {
     if (this.rules === 'coredns') {
       if (query.type === SOA) return NODATA
       const isApexNs = query.type === NS && relativeBytes === 0
-      if (isApexNs && isNsNxdomain(query, zone, this.isViewed)) return NODATA
+      if (isApexNs && hidesNs(query, zone, this.isViewed)) return NODATA
     }
     return isReverse
       ? answerReverse(this, query, relativeBytes, snapshot)
       : this.answerForward(query, relativeBytes, snapshot)
   }
 
-  /** Answers for a forward name: as in the query, then in its other spellings. */
+  /** Answers a forward name as queried, else in its other spellings. */
   answerForward(query: Query, relativeBytes: number, snapshot: Snapshot): number {
     if (this.namespaces !== undefined && isServerName(query, relativeBytes)) {
       const seen = this.seenServers(snapshot)
@@ -134,7 +133,7 @@ export class ZoneAnswer {
     if (node !== 0 && !(this.rules === 'coredns' && isTooLong(query, count, isMulticluster))) {
       return this.answerNode(query.type, shard, node)
     }
-    // By the RFCs' rules what is above another spelling exists as well, and that is a protocol.
+    // Under the RFCs' rules the parent of an alternative spelling, a protocol, exists as well.
     const isSpelled = count === 5 || this.rules === 'rfc'
     if (
       isSpelled &&
@@ -153,7 +152,7 @@ export class ZoneAnswer {
     return answerZonal(this, query, count, snapshot)
   }
 
-  /** Answers for any name below a Service from the wildcard there; ABSENT when there is none. */
+  /** Answers from the wildcard below a Service; NXDOMAIN if there is none. */
   private answerBelow(
     query: Query,
     snapshot: Snapshot,
@@ -173,7 +172,7 @@ export class ZoneAnswer {
     return node === 0 ? NXDOMAIN : this.answerNode(query.type, shard, node)
   }
 
-  /** Writes the addresses of the zone's name servers, after its NS records. */
+  /** Writes the zone's name server addresses into the additional section. */
   writeNameservers(snapshot: Snapshot): number {
     const seen = this.seenServers(snapshot)
     if (seen === UNLOADED) return UNLOADED
@@ -192,7 +191,7 @@ export class ZoneAnswer {
     return DATA
   }
 
-  /** Names below the zone in the NS records that everybody sees who sees all. */
+  /** Returns the NS names below the zone for clients that see everything. */
   private nameservers(snapshot: Snapshot): readonly Uint8Array[] | undefined {
     const apex = this.shardFor(snapshot, EMPTY, 0)
     const ref = apex?.findSet(apex.findNode(EMPTY, 0), NS) ?? 0
@@ -208,7 +207,7 @@ export class ZoneAnswer {
     return targets
   }
 
-  /** The name servers of a client that may not see all; UNLOADED without the shard for it. */
+  /** Returns the visible name servers of a restricted client; UNLOADED if a shard is missing. */
   private seenServers(snapshot: Snapshot): SeenServers | typeof UNLOADED | undefined {
     const { namespaces } = this
     if (namespaces === undefined) return undefined
@@ -218,19 +217,19 @@ export class ZoneAnswer {
     return seenServers(shard, node, namespaces)
   }
 
-  /** Answers from a node: what it has of a type. */
+  /** Answers from the records of a node. */
   answerNode(type: number, shard: Shard, node: number): number {
     const head = shard.nodeHead(node)
     if ((head & GLUE_MARK) !== 0 || !this.sees(shard, node)) return NXDOMAIN
     const ref = shard.findSet(node, type)
-    // A name with only the requested RRset, as most names, has no CNAME.
+    // A node whose only RRset is the requested one, the usual case, has no CNAME.
     const isOnly = ref !== 0 && ((head >>> 8) & SETS_PER_NODE_MAX) === 1
     if (this.rules === 'coredns') {
       const isSettled = isOnly && type !== TXT && type !== PTR
       if (!isSettled && isNxdomain(type, shard, node, head)) return NXDOMAIN
     }
-    const isAlias = !isOnly && type !== CNAME && shard.findSet(node, CNAME) !== 0
-    if (isAlias && !this.ignoresAliases) return FOLLOW
+    const isCname = !isOnly && type !== CNAME && shard.findSet(node, CNAME) !== 0
+    if (isCname && !this.ignoresCnames) return FOLLOW
     if (ref === 0) return NODATA
     if (this.rules === 'rfc' && isPodService(type, shard, node)) return NODATA
     this.sets.writeAnswer(shard, ref)
@@ -238,7 +237,7 @@ export class ZoneAnswer {
     return DATA
   }
 
-  /** Finds the shard of a name, or notes which one is lacking. */
+  /** Returns the shard of a name, or sets `missingShard`. */
   shardFor(snapshot: Snapshot, labels: Uint8Array, size: number): Shard | undefined {
     const index = snapshot.shardOfName(labels, size)
     const shard = snapshot.shards[index]
@@ -246,7 +245,7 @@ export class ZoneAnswer {
     return shard
   }
 
-  /** A Pod's name is looked up without what stands before it, or made from its own label. */
+  /** Answers a Pod's name: by lookup without the labels before it, or from its address label. */
   private answerPod(
     query: Query,
     snapshot: Snapshot,
@@ -274,7 +273,7 @@ export class ZoneAnswer {
     return this.answerAddress(query.type, pod, addressBytes, snapshot.info.ttlSeconds)
   }
 
-  /** The part of a query's name from `start` to the zone. */
+  /** Copies a query name's bytes from `start` up to the zone. */
   tailOf({ name }: Query, start: number, end: number): RelativeName {
     const { spelled } = this
     for (let i = start; i < end; i++) spelled.bytes[i - start] = name[i] ?? 0
@@ -282,7 +281,7 @@ export class ZoneAnswer {
     return spelled
   }
 
-  /** Answers for a name that is made from its address. */
+  /** Answers for a name that spells its address. */
   private answerAddress(
     queryType: number,
     pod: RelativeName,
@@ -310,7 +309,7 @@ export class ZoneAnswer {
   }
 }
 
-/** Number of a query's labels that lie in the first `relativeBytes` bytes of its name. */
+/** Counts the labels in the first `relativeBytes` bytes of the query name. */
 const labelsBefore = (query: Query, relativeBytes: number): number => {
   let count = query.labelCount
   while (count > 0 && (query.labels[count - 1] ?? 0) >= relativeBytes) count--

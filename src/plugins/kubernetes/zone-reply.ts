@@ -1,5 +1,5 @@
 /**
- * Replies from a snapshot as records, for everything beside the answer path.
+ * Replies from a snapshot as records, for callers outside the fast path.
  * @module
  */
 import type { SizedBytes } from '../../bytes/bytes.ts'
@@ -19,47 +19,44 @@ import { VERDICT } from './verdict.ts'
 import type { Zone } from './zone.ts'
 import { ZoneAnswer } from './zone-answer.ts'
 
-/** A zone of a snapshot, and the origin that names from addresses are below. */
+/** A zone of a snapshot, and the origin of PTR targets. */
 export type ZonePlace = {
   readonly zone: Zone
   readonly home: SizedBytes
   readonly rules: Rules
   readonly snapshot: Snapshot
-  /** Where shards that are not loaded come from. */
+  /** The source that loads missing shards. */
   readonly source: SnapshotSource
-  /** What the client may see; everything without. */
+  /** The client's visibility; `undefined` for everything. */
   readonly visibility: ClientVisibility | undefined
 }
 
-/** A reply, or why the snapshot has none. */
+/** A reply, or the reason why the snapshot has none. */
 export type ZoneResult =
   | { readonly kind: 'found'; readonly reply: Reply }
-  /** NXDOMAIN of the snapshot, which may be newer than the first one. */
+  /** NXDOMAIN; `snapshot` may be newer than the one passed in. */
   | { readonly kind: 'absent'; readonly snapshot: Snapshot }
   | { readonly kind: 'cname' | 'unavailable' }
 
-/** Shards that one query may load: names have another spelling and a parent at most. */
+/** Shards that one query may load: its own, that of another spelling, and the parents'. */
 const LOADS_MAX = 4
 
 const writer = new ReplyWriter()
 const zoneAnswer = new ZoneAnswer(writer)
 
-/**
- * Answers a query within a zone. CNAMEs are left to the caller, or with `ignoresAliases` answered
- * with what else they have. Loads the shards that it needs.
- */
+/** Answers from the shards it loads; leaves CNAMEs to the caller unless `ignoresCnames`. */
 export function zoneReply(
   query: Query,
   view: ZonePlace,
-  ignoresAliases: boolean,
+  ignoresCnames: boolean,
 ): MaybePromise<ZoneResult> {
-  return tryReply(query, view, { ignoresAliases, loadsLeft: LOADS_MAX })
+  return tryReply(query, view, { ignoresCnames, loadsLeft: LOADS_MAX })
 }
 
 function tryReply(
   query: Query,
   view: ZonePlace,
-  options: { readonly ignoresAliases: boolean; readonly loadsLeft: number },
+  options: { readonly ignoresCnames: boolean; readonly loadsLeft: number },
 ): MaybePromise<ZoneResult> {
   const { zone, snapshot, home, source } = view
   const isApex = query.nameBytes === zone.origin.size
@@ -69,7 +66,7 @@ function tryReply(
   writer.begin(query, { bytesMax: MESSAGE_BYTES_MAX })
   zoneAnswer.rules = view.rules
   zoneAnswer.setVisibility(view.visibility)
-  zoneAnswer.ignoresAliases = options.ignoresAliases
+  zoneAnswer.ignoresCnames = options.ignoresCnames
   const own = zoneAnswer.answer(query, zone, snapshot, home)
   const isNs = isApex && query.type === TYPE.NS && own === VERDICT.DATA
   const verdict = isNs ? zoneAnswer.writeNameservers(snapshot) : own
@@ -96,10 +93,7 @@ function tryReply(
   }
 }
 
-/**
- * Makes the reply that a name or its type does not exist; or the SOA record itself, when it is
- * asked.
- */
+/** Returns a negative reply with the SOA record; for an SOA query, the SOA record is the answer. */
 export function negativeReply(
   query: Query,
   { zone, snapshot, visibility }: Pick<ZonePlace, 'zone' | 'snapshot' | 'visibility'>,
@@ -112,6 +106,6 @@ export function negativeReply(
 
 function finishedReply(rcode: number): Reply {
   const reply = parseResponse(writer.bytes.slice(0, writer.finish(rcode, FLAG.AA)))
-  if (reply === undefined) throw new TypeError('Cannot read a reply that was just written')
+  if (reply === undefined) throw new TypeError('Cannot parse the reply that was just written')
   return { ...reply, origin: 'snapshot', options: [] }
 }

@@ -17,18 +17,18 @@ import type { Rdata, RRset } from '../../records/zone-entry.ts'
 import { type Zones, zoneOf } from './zone.ts'
 import { negativeReply } from './zone-reply.ts'
 
-/** Which zones there are, and the cluster that each is of. */
+/** The zones of a directive and their sources. */
 export type Transferable = {
   readonly zones: Zones
   readonly source: SnapshotSource
-  /** That of zones which several clusters have together. */
+  /** The source of names that several clusters share. */
   readonly sharedSource: SnapshotSource
 }
 
 /**
- * Lists the records of a zone, the SOA record first and last; that alone when `serial` is no older.
- * As in CoreDNS, any name within a zone may be taken for one, and has the same names below it. A
- * zone as in OpenShift 3 is not transferred: it has names without number.
+ * Lists the records of a zone between two copies of its SOA record, or the SOA record alone if
+ * `serial` is current. As in CoreDNS, any name within a zone may act as a zone with the same names
+ * below it. Returns `undefined` for OpenShift 3 zones, which have unlimited names.
  */
 export function clusterTransfer(
   { zones, source, sharedSource }: Transferable,
@@ -62,7 +62,7 @@ function* between(
   yield soa
 }
 
-/** Makes records of sets; names that are too long below the origin are left out. */
+/** Builds records from RRsets; omits names that are too long below the origin. */
 export function* recordsBelow(
   origin: Uint8Array,
   sets: Iterable<RRset>,

@@ -1,5 +1,5 @@
 /**
- * The zones of a `kubernetes` directive, as answering needs them.
+ * The zones of a `kubernetes` directive, prepared for answering.
  * @module
  */
 
@@ -12,24 +12,24 @@ import { endsIn, type Query } from '../../dns/query.ts'
 export type Zone = {
   readonly origin: SizedBytes
   readonly isReverse: boolean
-  /** Whether it has the names that several clusters have together. */
+  /** Whether the zone holds names that several clusters share. */
   readonly isMulticluster: boolean
-  /** Whether wildcards of the snapshot stand for names below Services. */
+  /** Whether wildcards in the snapshot match names below Services. */
   readonly hasWildcards: boolean
-  /** Whether its server block has a cache, in which CoreDNS finds answers in any letter case. */
+  /** Whether the server block has a cache, which in CoreDNS ignores letter case. */
   readonly hasCache: boolean
-  /** Whether a query was for its NS records by its name in lower case. */
-  wasNsAsked: boolean
+  /** Whether a client has queried NS with the zone's name in lower case. */
+  hadNsQuery: boolean
 }
 
 /** All zones of a directive, the longest first. */
 export type Zones = {
   readonly all: readonly Zone[]
-  /** The first forward zone, which names from addresses are below. */
+  /** The first forward zone, the origin of PTR targets. */
   readonly home: SizedBytes
 }
 
-/** Prepares a directive's zones. */
+/** Prepares the zones of a directive. */
 export function zonesOfDirective(
   { zones, multiclusterZones, naming }: KubernetesOptions,
   hasCache = false,
@@ -40,15 +40,15 @@ export function zonesOfDirective(
     const isMulticluster = isShared && !isReverse
     const hasWildcards = naming === 'openshift3' && !isMulticluster
     const names = { origin: asWordBytes(origin), isReverse, isMulticluster, hasWildcards }
-    return { ...names, hasCache, wasNsAsked: false }
+    return { ...names, hasCache, hadNsQuery: false }
   })
   const home = all.find(({ isReverse }) => !isReverse)?.origin ?? asWordBytes(ROOT)
   return { all: all.sort((a, b) => b.origin.size - a.origin.size), home }
 }
 
 /**
- * Finds the zone that a query's name is in, the longest of those that count; `undefined` when it is
- * in none. Allocates nothing.
+ * Returns the longest zone that contains the query name and passes the filter; `undefined` for
+ * none. Allocates nothing.
  */
 export function zoneOf(
   { all }: Zones,

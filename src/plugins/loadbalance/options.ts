@@ -1,5 +1,5 @@
 /**
- * What a Corefile says of `loadbalance`.
+ * The options of `loadbalance`.
  * @module
  */
 import {
@@ -19,13 +19,13 @@ export type Policy =
   | { readonly kind: 'round_robin' }
   | {
       readonly kind: 'weighted'
-      /** The file of weights. */
+      /** The weights file. */
       readonly file: Word
-      /** How often it is looked at again; 0 for never. */
+      /** Interval between reloads in milliseconds; 0 disables them. */
       readonly reloadMs: number
     }
 
-/** All that directives say; of several, the last policy counts. */
+/** The merged options of a server block's directives; the last policy wins. */
 export type LoadbalanceOptions = {
   readonly policy: Policy
   /** Networks whose addresses come first. */
@@ -50,7 +50,7 @@ function readDirective(
   const [policy, file] = directive.args
   if (policy?.text === 'weighted') {
     checkArgs(directive, 2)
-    if (file === undefined) throw configError(policy, '"weighted" needs a file of weights')
+    if (file === undefined) throw configError(policy, '"weighted" needs a weights file')
     return { policy: readWeighted(directive, file), preferred: [] }
   }
   if (policy !== undefined && policy.text !== 'round_robin') {

@@ -1,6 +1,6 @@
 /**
- * Orders of records: CNAMEs first, so that resolvers that read top down find their way; addresses
- * as a policy has them; what else there is in the order in which it came.
+ * Orders of records: CNAMEs first, for resolvers that read from the top; then addresses as the
+ * policy orders them; then all other records in their original order.
  * @module
  */
 import type { ResourceRecord } from '../../dns/message.ts'
@@ -12,7 +12,7 @@ import { type Weights, weightOf } from './weights.ts'
 type Records = readonly ResourceRecord[]
 type Groups = Readonly<Record<'cnames' | 'addresses' | 'exchangers' | 'rest', ResourceRecord[]>>
 
-/** Puts addresses and mail exchangers in random order. */
+/** Shuffles address and MX records. */
 export function shuffled(records: Records, random16: () => number): Records {
   if (records.length < 2) return records
   const { cnames, rest, addresses, exchangers } = grouped(records)
@@ -20,8 +20,8 @@ export function shuffled(records: Records, random16: () => number): Records {
 }
 
 /**
- * Begins with another address than the first: enough for sets of addresses that are the same for
- * everybody, and possible without a copy.
+ * Rotates the addresses, which is enough for addresses that all clients share; the fast path does
+ * so without a copy.
  */
 export function rotated(records: Records, by: number): Records {
   const addresses = records.filter(isAddress)
@@ -30,7 +30,7 @@ export function rotated(records: Records, by: number): Records {
   return [...others, ...addresses.slice(start), ...addresses.slice(0, start)]
 }
 
-/** Puts one address first, each as often as its weight says. */
+/** Puts one address first, chosen with the probability of its weight. */
 export function weighted(records: Records, weights: Weights, random16: () => number): Records {
   const { cnames, rest, addresses, exchangers } = grouped(records)
   if (addresses.length === 0) return records
@@ -49,7 +49,7 @@ export function weighted(records: Records, weights: Weights, random16: () => num
   return [...cnames, ...rest, ...addresses, ...exchangers]
 }
 
-/** Puts the addresses of some networks before the others, those of the first network first. */
+/** Sorts addresses by the first network that contains them; addresses in none come last. */
 export function preferred(records: Records, networks: readonly Network[]): Records {
   const { cnames, rest, addresses, exchangers } = grouped(records)
   const rankOf = ({ rdata }: ResourceRecord): number => {

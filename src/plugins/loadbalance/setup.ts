@@ -1,6 +1,6 @@
 /**
- * The `loadbalance` plugin: puts addresses and mail exchangers in random order, after all other
- * records. Addresses from a snapshot keep their order and begin at a random one.
+ * The `loadbalance` plugin: shuffles address and MX records and moves them after all other records.
+ * Addresses from a snapshot are rotated by a random number instead.
  * @module
  */
 
@@ -21,7 +21,7 @@ import { type Policy, parseLoadbalance } from './options.ts'
 import { preferred, rotated, shuffled, weighted } from './order.ts'
 import { parseWeights, type Weights } from './weights.ts'
 
-/** What makes a reply's order, for a query of a type. */
+/** A policy, which orders the reply to a query of a type. */
 type Balancer = {
   readonly order: (reply: Reply, type: number) => Reply
   readonly configure?: FastPathPart['configure']
@@ -32,7 +32,7 @@ type Balancer = {
 
 /**
  * Configures `loadbalance [round_robin] { prefer NETWORK… }` or `loadbalance weighted FILE { reload
- * DURATION }`; the file is looked at every 30s when left out, and with 0 never again.
+ * DURATION }` (default 30s; 0 disables reloads).
  */
 const setup: Setup = (directives, context) => {
   const { policy, preferred: networks } = parseLoadbalance(directives)
@@ -95,7 +95,7 @@ function weightedBalancer(
     if (!('line' in parsed)) weights = parsed
     return 'line' in parsed ? `${path}:${parsed.line}: ${parsed.message}` : undefined
   }
-  const missing = `cannot read the file of weights "${path}"`
+  const missing = `cannot read the weights file "${path}"`
   const problem = text === undefined ? (reloadMs === 0 ? missing : undefined) : use(text)
   if (problem !== undefined) throw configError(file, problem)
   const reload = (): void => {
@@ -105,7 +105,7 @@ function weightedBalancer(
     text = read ?? text
     cancel = host.after(reloadMs, reload)
   }
-  const retrying = `${missing} yet; it is tried again every ${reloadMs / 1000} s`
+  const retrying = `${missing} yet; retrying every ${reloadMs / 1000} s`
   return {
     order: (reply, type) => {
       if (type !== TYPE.A && type !== TYPE.AAAA && type !== TYPE.SRV) return reply
@@ -129,7 +129,7 @@ function withPreferred(reply: Reply, networks: readonly Network[]): Reply {
   return { ...reply, answer, additional: preferred(reply.additional, networks) }
 }
 
-/** Whether a reply is in order whatever the order is. */
+/** Whether a reply has a single address, which needs no ordering. */
 function hasOneAddress({ type, hasEdns }: Query, reply: Uint8Array): boolean {
   const isOrdered = type === TYPE.A || type === TYPE.AAAA
   const additionalCount = readUint16(reply, 10) - (hasEdns ? 1 : 0)

@@ -1,6 +1,6 @@
 /**
- * The `local` plugin: answers the names that never leave a machine, such as `localhost` (RFC 6761
- * §6.3) and 127.0.0.1, so that no query for them goes to another server.
+ * The `local` plugin: answers names that belong to the machine itself, such as `localhost` (RFC
+ * 6761 §6.3) and 127.0.0.1, so that no query for them leaves the server.
  * @module
  */
 
@@ -22,7 +22,7 @@ import { closestZone, closestZoneIndex } from '../../plugin-kit/zones.ts'
 
 const TTL_SECONDS = 604_800
 const LOCALHOST = nameOf('localhost')
-/** Bytes of the labels that the zones end in. */
+/** Bytes of the label `localhost` at the end of names, without the length byte. */
 const LOCALHOST_BYTES = 9
 const ARPA_BYTES = 4
 /** The digit 0, and 12 and 25 as the first two digits of 127 and 255. */
@@ -47,8 +47,8 @@ const INTERCEPTED = {
 }
 
 /**
- * Configures `local { localhost_prefix on|off }`: whether `localhost.` before any name, as search
- * lists make it, is the machine as well. It is when left out.
+ * Configures `local { localhost_prefix on|off }`: whether `localhost.` before any other name, which
+ * search lists produce, means this machine as well (default on).
  */
 const setup: Setup = (directives, { host }) => {
   const hasPrefix = directives.reduce(readPrefix, true)
@@ -97,7 +97,7 @@ function readPrefix(before: boolean, directive: Directive): boolean {
   return hasPrefix
 }
 
-/** Looks at the last label first: most names end in another than those that matter. */
+/** Tests the last label first: it rules out most names. */
 function mayBeLocal(query: Query, hasPrefix: boolean): boolean {
   const { name, labels, labelCount } = query
   const lastBytes = labelCount === 0 ? 0 : byteAt(name, byteAt(labels, labelCount - 1))
@@ -107,7 +107,7 @@ function mayBeLocal(query: Query, hasPrefix: boolean): boolean {
   return hasPrefix && labelCount > 1 && isLocalhost(query, 0)
 }
 
-/** Whether what stands before `in-addr.arpa` may be 0, 127 or 255, by its size and first digits. */
+/** Whether the label before `in-addr.arpa` may be 0, 127 or 255, by length and digits. */
 function beginsLikeZone({ name, labels, labelCount }: Query): boolean {
   if (labelCount < 3) return false
   const at = byteAt(labels, labelCount - 3)
@@ -117,7 +117,7 @@ function beginsLikeZone({ name, labels, labelCount }: Query): boolean {
   return size === 3 && (digits === ONE_TWO || digits === TWO_FIVE)
 }
 
-/** Whether a name is below `localhost`, or begins with it. */
+/** Whether a name is below `localhost` or begins with that label. */
 function isIntercepted(query: Query, hasPrefix: boolean): boolean {
   const { labelCount } = query
   if (labelCount < 2) return false
@@ -132,7 +132,7 @@ function isLocalhost({ name, labels }: Query, index: number): boolean {
   return true
 }
 
-/** Answers for a name within one of the zones. */
+/** Answers for a name in one of the zones. */
 function zoneReply(request: Request, zone: Uint8Array): Reply {
   const { name, lowerName, type } = request
   const apex = name.subarray(name.length - zone.length)
@@ -156,7 +156,7 @@ function reply(answer: ResourceRecord): Reply {
   return { ...EMPTY_REPLY, answer: [answer] }
 }
 
-/** The SOA record is made up for whatever name it has to stand at. */
+/** Returns NODATA with a synthetic SOA record at `owner`. */
 function nodata(owner: Uint8Array): Reply {
   return { ...EMPTY_REPLY, authority: [record(owner, TYPE.SOA, SOA)] }
 }

@@ -1,16 +1,16 @@
 /**
- * The format of a line of the query log: text with placeholders (CoreDNS, plugin/pkg/replacer).
+ * The line format of the query log: text with placeholders (CoreDNS, plugin/pkg/replacer).
  *
- * | placeholder | what |
+ * | placeholder | value |
  * |---|---|
  * | `{type}` `{class}` `{name}` | the question, its name in lower case |
- * | `{proto}` `{remote}` `{port}` `{local}` | `udp` or `tcp`; where from; where to |
- * | `{size}` `{rsize}` | bytes of query and reply |
- * | `{duration}` | seconds that the answer took |
+ * | `{proto}` `{remote}` `{port}` `{local}` | `udp` or `tcp`; client, its port, and the server |
+ * | `{size}` `{rsize}` | sizes of query and reply in bytes |
+ * | `{duration}` | processing time in seconds |
  * | `{rcode}` `{>rflags}` | the reply's response code and flags |
  * | `{>id}` `{>opcode}` `{>do}` `{>bufsize}` | the query's header and EDNS |
- * | `{/LABEL}` | what plugins know of the query, where `metadata` is in the server block |
- * | `{common}` `{combined}` | all that is usual; the same and the operation |
+ * | `{/LABEL}` | metadata of plugins, if the server block has `metadata` |
+ * | `{common}` `{combined}` | CoreDNS's common format; the same with the operation |
  * @module
  */
 import { readUint16 } from '../../bytes/bytes.ts'
@@ -23,19 +23,19 @@ import { formatRcode } from '../../dns/rcode.ts'
 import { formatClass } from '../../dns/rr-class.ts'
 import { formatType } from '../../dns/rr-type.ts'
 
-/** What a line is made from. */
+/** The source of a line. */
 export type Logged = {
   readonly observation: Observation
-  /** Gives what plugins know, by label. */
+  /** Returns the metadata under a label. */
   readonly metadata: (label: string) => string | undefined
 }
 
-/** Makes the line of a query. */
+/** Formats the line of a query. */
 export type LineFormat = (logged: Logged) => string
 
-/** Stands for what there is not. */
+/** Stands for a missing value. */
 const NOTHING = '-'
-/** The common format, which is the one without a word of it. */
+/** The default format. */
 export const COMMON: string =
   '{remote}:{port} - {>id} "{type} {class} {name} {proto} {size} {>do} {>bufsize}" ' +
   '{rcode} {>rflags} {rsize} {duration}'
@@ -73,7 +73,7 @@ const VALUES: Readonly<Record<string, (observation: Observation) => string>> = {
     replyBytes === 0 ? NOTHING : formatFlags(readUint16(reply, 2)),
 }
 
-/** Prepares a format. What is in braces and no placeholder stays as it is. */
+/** Compiles a format. Unknown placeholders stay as they are. */
 export function compileFormat(text: string): LineFormat {
   const whole = text.replaceAll('{common}', COMMON).replaceAll('{combined}', COMBINED)
   const parts = whole.split(/(\{[^{}]*\})/).map(compilePart)
@@ -94,7 +94,7 @@ function formatReplyCode({ reply, replyBytes }: Observation): string {
   return response === undefined ? NOTHING : formatRcode(response.rcode)
 }
 
-/** Nanoseconds at most, and no zeros at the end. */
+/** Formats seconds to the nanosecond, without trailing zeros. */
 function formatSeconds(durationMs: number): string {
   return `${(durationMs / 1000).toFixed(9).replace(/\.?0+$/, '')}s`
 }

@@ -1,5 +1,5 @@
 /**
- * The `log` plugin: a line for each query, in CoreDNS's format.
+ * The `log` plugin: writes a line per query in CoreDNS's format.
  * @module
  */
 
@@ -25,11 +25,11 @@ import { COMMON, compileFormat, type LineFormat } from './format.ts'
 type Rule = {
   readonly zones: readonly Uint8Array[]
   readonly format: LineFormat
-  /** `undefined` for all. */
+  /** `undefined` for all classes. */
   readonly classes: ReadonlySet<ResponseClass> | undefined
 }
 
-/** What CoreDNS calls kinds of responses, for `{/log/type}`. */
+/** CoreDNS's names of response kinds, for `{/log/type}`. */
 const KIND_NAMES: Readonly<Record<ResponseKind, string>> = {
   answer: 'NOERROR',
   nodata: 'NODATA',
@@ -40,8 +40,8 @@ const KIND_NAMES: Readonly<Record<ResponseKind, string>> = {
 }
 
 /**
- * Configures `log [NAME…] [FORMAT] { class CLASS… }`, as often as there are rules. A query follows
- * the first rule for its name, whether or not its class is wanted there.
+ * Configures `log [NAME…] [FORMAT] { class CLASS… }`. Each directive adds a rule; only the first
+ * rule for a query's name applies, whether or not it includes the response's class.
  */
 const setup: Setup = (directives, { host, peers }) => {
   const rules = directives.map(parseRule)
@@ -73,10 +73,10 @@ export const logPlugin: PluginEntry = {
   setup,
 }
 
-/** What the log itself knows of a query. */
+/** Returns the value of a label that `log` itself provides. */
 function ownMetadata(label: string, observation: Observation): string | undefined {
-  if (label === 'log/type') return sortOf(observation).name
-  return label === 'log/class' ? sortOf(observation).responseClass : undefined
+  if (label === 'log/type') return classify(observation).name
+  return label === 'log/class' ? classify(observation).responseClass : undefined
 }
 
 function parseRule(directive: Directive): Rule {
@@ -113,11 +113,11 @@ function toClassSet(classes: readonly (ResponseClass | 'all')[]): ReadonlySet<Re
 }
 
 function isWanted({ classes }: Rule, observation: Observation): boolean {
-  return classes === undefined || classes.has(sortOf(observation).responseClass)
+  return classes === undefined || classes.has(classify(observation).responseClass)
 }
 
-/** Kind and class of what was answered: no answer and transfers are errors, as CoreDNS has it. */
-function sortOf({ query, reply, replyBytes }: Observation): {
+/** Classifies a reply; as in CoreDNS, missing replies and transfers are errors. */
+function classify({ query, reply, replyBytes }: Observation): {
   readonly name: string
   readonly responseClass: ResponseClass
 } {

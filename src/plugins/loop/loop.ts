@@ -1,6 +1,6 @@
 /**
- * The `loop` plugin: finds out at the start whether queries come back to us through our own
- * upstreams, and ends the process if they do.
+ * The `loop` plugin: detects at startup whether our upstreams send our queries back to us, and ends
+ * the process if they do.
  * @module
  */
 
@@ -11,13 +11,13 @@ import { equalNames, formatName, joinName, nameOf, ROOT } from '../../dns/name.t
 import { TYPE } from '../../dns/rr-type.ts'
 
 /**
- * Sightings of the probe beyond which it must have come back: the first is our own. There may be no
- * third, because `forward` does not ask again what it is waiting for.
+ * Sightings of the probe without a loop: our own query. A loop adds only one, because `forward`
+ * does not repeat a query that awaits its response.
  */
 const SIGHTINGS_MAX = 1
 const WATCH_MS = 2000
 
-/** Configures `loop`. Watches for two seconds. */
+/** Configures `loop`, which watches for two seconds. */
 const setup: Setup = (directives, { host, zones, lookup }) => {
   const directive = onlyDirective(directives)
   checkArgs(directive, 0)
@@ -45,8 +45,8 @@ const setup: Setup = (directives, { host, zones, lookup }) => {
           if (isProbe && ++sightings > SIGHTINGS_MAX) {
             const { address, port } = request.client
             host.abort(
-              `Loop detected for zone "${formatName(zone)}": our own query came back from ` +
-                `${address}:${port}; let "forward" lead elsewhere than to this server`,
+              `Loop detected for zone "${formatName(zone)}": the server got its own query from ` +
+                `${address}:${port}; point "forward" to another server`,
             )
           }
           return next(request)

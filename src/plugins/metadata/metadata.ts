@@ -1,6 +1,6 @@
 /**
- * The `metadata` plugin: lets the plugins of its server block share metadata of a
- * query, under labels such as `kubernetes/service` (CoreDNS, plugin/metadata).
+ * The `metadata` plugin: lets the plugins of its server block share metadata of a query under
+ * labels such as `kubernetes/service` (CoreDNS, plugin/metadata).
  * @module
  */
 
@@ -38,10 +38,7 @@ export const metadataPlugin: PluginEntry = {
   setup,
 }
 
-/**
- * Gives what the plugins of a server block know of a query: nothing, unless `metadata` is among
- * them.
- */
+/** Returns a lookup of the plugins' metadata, which is empty without `metadata` among them. */
 export function metadataOf(
   peers: () => readonly Plugin[],
 ): (label: string, clientQuery: ClientQuery) => string | undefined {

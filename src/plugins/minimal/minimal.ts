@@ -1,5 +1,5 @@
 /**
- * The `minimal` plugin: leaves out authority and additional records of answers that have an answer.
+ * The `minimal` plugin: removes authority and additional records from positive responses.
  * @module
  */
 
@@ -38,12 +38,12 @@ export const minimalPlugin: PluginEntry = {
   setup,
 }
 
-/** Negative answers keep their SOA record, and referrals what they consist of. */
+/** Keeps the SOA record of negative responses and the records of referrals. */
 function minimize(outcome: Outcome): Outcome {
   if (outcome.kind !== 'reply' || outcome.rcode !== RCODE.NOERROR) return outcome
   const isMeaningful = outcome.authority.some(({ type }) => type === TYPE.SOA || type === TYPE.NS)
   if (outcome.answer.length === 0 && isMeaningful) return outcome
-  // Truncation cuts additional records from the end.
+  // Truncation removes additional records, from the end.
   const truncated = outcome.truncated && outcome.additional.length === 0
   return { ...outcome, authority: [], additional: [], truncated }
 }

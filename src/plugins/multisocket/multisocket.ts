@@ -1,6 +1,6 @@
 /**
- * The `multisocket` plugin, which has nothing to do here: sockets are shared by processes, of which
- * there is one.
+ * The `multisocket` plugin, accepted without effect: it lets threads share a port, and kubedoh
+ * answers in one process.
  * @module
  */
 
@@ -17,7 +17,7 @@ const setup: Setup = (directives) => {
   const [count] = checkArgs(directive, 1)
   checkNoBlock(directive)
   if (count !== undefined) parseCount(count, 1, SOCKETS_MAX)
-  const message = '"multisocket" changes nothing: one process answers, for which one socket does'
+  const message = '"multisocket" has no effect: one process answers on one socket'
   return { notices: [problemAt(directive, message)] }
 }
 

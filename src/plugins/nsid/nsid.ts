@@ -1,5 +1,5 @@
 /**
- * The `nsid` plugin: returns the identifier of this server on request (RFC 5001).
+ * The `nsid` plugin: returns the server's identifier on request (RFC 5001).
  * @module
  */
 
@@ -11,10 +11,10 @@ import { checkNoBlock, onlyDirective } from '../../corefile/arguments.ts'
 import { configError } from '../../corefile/problem.ts'
 import { OPTION } from '../../dns/edns.ts'
 
-/** Bytes of an identifier, so that it leaves room for an answer. */
+/** Bound of an identifier in bytes, which leaves room for the answer. */
 const IDENTIFIER_BYTES_MAX = 255
 
-/** Configures `nsid [WORD…]`; the machine's name when left out. */
+/** Configures `nsid [WORD…]` (default: the hostname). */
 const setup: Setup = (directives, { host }) => {
   const directive = onlyDirective(directives)
   checkNoBlock(directive)
@@ -22,14 +22,14 @@ const setup: Setup = (directives, { host }) => {
   const text = first ? directive.args.map((word) => word.text).join(' ') : host.hostname
   const data = new TextEncoder().encode(text)
   if (data.length > IDENTIFIER_BYTES_MAX) {
-    const message = `the identifier has ${data.length} bytes, at most ${IDENTIFIER_BYTES_MAX}`
+    const message = `the identifier has ${data.length} bytes, more than ${IDENTIFIER_BYTES_MAX}`
     throw configError(first ?? directive, message)
   }
   return {
     plugins: [
       {
         name: 'nsid',
-        // Queries for an identifier take the slow path in any case.
+        // Queries with NSID always take the slow path.
         fastPath: {},
         serve: (request, next) =>
           request.query.wantsNsid
@@ -51,6 +51,6 @@ function identified(outcome: Outcome, data: Uint8Array): Outcome {
   if (outcome.kind !== 'reply') return outcome
   const others = outcome.options.filter(({ code }) => code !== OPTION.NSID)
   const reply = { ...outcome, options: [...others, { code: OPTION.NSID, data }] }
-  // What came from a server has an OPT record already.
+  // Upstream replies keep their own OPT record.
   return outcome.origin === 'upstream' ? reply : { ...reply, dnssecOk: true }
 }

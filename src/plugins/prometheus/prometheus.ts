@@ -1,6 +1,6 @@
 /**
- * The `prometheus` plugin: counts queries under CoreDNS's metric names, so that its dashboards and
- * alerts go on working.
+ * The `prometheus` plugin: counts queries under CoreDNS's metric names, so that existing dashboards
+ * and alerts keep working.
  * @module
  */
 
@@ -38,7 +38,7 @@ const BUILD = {
   labels: ['version', 'revision', 'goversion'],
 }
 
-/** Configures `prometheus [ADDRESS] { runtime_metrics }`; `localhost:9153` when left out. */
+/** Configures `prometheus [ADDRESS] { runtime_metrics }` (default `localhost:9153`). */
 const setup: Setup = (directives, context) => {
   const directive = onlyDirective(directives)
   const [word] = checkArgs(directive, 1)
@@ -71,7 +71,7 @@ export const prometheusPlugin: PluginEntry = {
   setup,
 }
 
-/** Counts by the server's address and the zone; most blocks have one of each. */
+/** Counts queries by server address and zone; most blocks have one of each. */
 function observer(
   counts: readonly (readonly RequestCounts[])[],
   servers: SetupContext['servers'],
@@ -90,15 +90,15 @@ function observer(
 
 function noticeOf(option: Option): Problem {
   if (option.name === 'tls') {
-    const message = 'metrics are told in the clear; have a proxy do "tls", or bind to localhost'
+    const message = '"tls" is not supported; put a TLS proxy in front or bind to localhost'
     throw configError(option, message)
   }
   if (option.name !== 'runtime_metrics') throw unknownOption('prometheus', option, OPTIONS)
   argTexts(option, 0)
-  return problemAt(option, '"runtime_metrics" are Go\'s; there are none here')
+  return problemAt(option, '"runtime_metrics" has no effect: there are no Go metrics')
 }
 
-/** While one configuration takes over from another, what both have counts as two. */
+/** Adds to the gauges. During a reload both configurations count. */
 function addEnabled({ host, servers, zones, view, peers }: SetupContext, by: 1 | -1): void {
   const [zone] = zones
   const zoneText = zone === undefined ? '' : formatName(zone)

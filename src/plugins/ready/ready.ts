@@ -20,8 +20,8 @@ import { configError } from '../../corefile/problem.ts'
 const ADDRESS_DEFAULT = ':8181'
 
 /**
- * Configures `ready [ADDRESS] { monitor until-ready|continuously }`: whether a plugin that once was
- * ready is looked at again. `:8181` and not so when left out.
+ * Configures `ready [ADDRESS] { monitor until-ready|continuously }` (default `:8181` and
+ * `until-ready`: a plugin that was ready once is not checked again).
  */
 const setup: Setup = (directives) => {
   const directive = onlyDirective(directives)

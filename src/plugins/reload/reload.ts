@@ -1,5 +1,5 @@
 /**
- * The `reload` plugin: takes up a changed Corefile while serving.
+ * The `reload` plugin: loads a changed Corefile while serving.
  * @module
  */
 
@@ -13,21 +13,18 @@ const JITTER_MS_DEFAULT = 15_000
 const INTERVAL_MS_MIN = 2000
 const JITTER_MS_MIN = 1000
 
-/**
- * Configures `reload [INTERVAL [JITTER]]`; 30s and 15s when left out, 2s and 1s at least. No jitter
- * at all is 0.
- */
+/** Configures `reload [INTERVAL [JITTER]]` (default 30s 15s, minimum 2s 1s; jitter 0: none). */
 const setup: Setup = (directives) => {
   const directive = onlyDirective(directives)
   const [interval, jitter] = checkArgs(directive, 2)
   checkNoBlock(directive)
   const intervalMs = interval ? parseDuration(interval) : INTERVAL_MS_DEFAULT
   if (interval !== undefined && intervalMs < INTERVAL_MS_MIN) {
-    throw configError(interval, `"${interval.text}" is too often, at least 2s`)
+    throw configError(interval, `"${interval.text}" is too short; the minimum is 2s`)
   }
   const wanted = jitter ? parseDuration(jitter) : JITTER_MS_DEFAULT
   if (jitter !== undefined && wanted > 0 && wanted < JITTER_MS_MIN) {
-    throw configError(jitter, `"${jitter.text}" is too little, at least 1s`)
+    throw configError(jitter, `"${jitter.text}" is too short; the minimum is 1s`)
   }
   const jitterMs = Math.min(wanted, intervalMs / 2)
   return { features: [{ kind: 'reload', intervalMs, jitterMs }] }

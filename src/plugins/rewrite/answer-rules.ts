@@ -1,5 +1,5 @@
 /**
- * The arguments after `answer` in a rule for names: how to rewrite names in responses.
+ * Parses the arguments after `answer` in a name rule, which rewrite names in responses.
  * @module
  */
 import { configError, type Position } from '../../corefile/problem.ts'
@@ -8,17 +8,17 @@ import { ownerRule, patternChange, valueRule } from './name-change.ts'
 import { normalized, parsePatternFor } from './name-match.ts'
 import type { ResponseRule } from './rule.ts'
 
-/** What to do with a reply's names. */
+/** How to rewrite the names of a reply. */
 export type AnswerRules = {
-  /** Whether the question's change is taken back wherever its name stands. */
+  /** Whether to revert the question's change wherever the changed name occurs. */
   readonly isAuto: boolean
   readonly rules: readonly ResponseRule[]
 }
 
 /**
- * Reads `answer (auto|name FROM TO|value FROM TO) [[answer] …]…`. The word `answer` may be left out
- * from the second on.
- * @throws {ConfigError} with the place of the word that is wrong
+ * Parses `answer (auto|name FROM TO|value FROM TO) [[answer] …]…`. The keyword `answer` is optional
+ * after the first.
+ * @throws {ConfigError} at the invalid word
  */
 export function parseAnswerRules(words: readonly Word[], at: Position): AnswerRules {
   const waiting = [...words]
@@ -28,7 +28,7 @@ export function parseAnswerRules(words: readonly Word[], at: Position): AnswerRu
   for (let isFirst = true; waiting.length > 0; isFirst = false) {
     const keyword = waiting[0]
     if (isFirst && keyword?.text !== 'answer') {
-      throw configError(keyword ?? at, `"${keyword?.text}" is too much, "answer" may follow here`)
+      throw configError(keyword ?? at, `"${keyword?.text}" is unexpected; only "answer" may follow`)
     }
     if (keyword?.text === 'answer') waiting.shift()
     const kind = waiting.shift()
@@ -48,7 +48,7 @@ export function parseAnswerRules(words: readonly Word[], at: Position): AnswerRu
     rules.push(kind.text === 'name' ? ownerRule(change) : valueRule(change))
   }
   if (isAuto && owners !== undefined) {
-    throw configError(owners, '"answer auto" changes names already, "answer name" cannot as well')
+    throw configError(owners, '"answer auto" already changes names; remove "answer name"')
   }
   return { isAuto, rules }
 }

@@ -1,6 +1,6 @@
 /**
- * Rules that change the targets of CNAME records, and resolve the new target
- * (github.com/coredns/coredns, plugin/rewrite/cname_target.go).
+ * Rules that change CNAME targets and resolve the new target (github.com/coredns/coredns,
+ * plugin/rewrite/cname_target.go).
  * @module
  */
 
@@ -13,24 +13,24 @@ import { TYPE } from '../../dns/rr-type.ts'
 import { type MatchKind, normalized, parsePattern, substituted, takeKind } from './name-match.ts'
 import type { QuestionDraft, RecordDraft, ReplyDraft, Rule } from './rule.ts'
 
-/** Where a CNAME is to lead; `undefined` when it does not match. */
+/** Returns the new target of a CNAME; `undefined` if the old one does not match. */
 type Change = (target: string) => string | undefined
 
 /**
- * Reads `cname [exact|prefix|suffix|substring|regex] FROM TO`. Targets are compared with their
- * letter case, FROM and TO are put in lower case, expressions as well.
+ * Parses `cname [exact|prefix|suffix|substring|regex] FROM TO`. Lower-cases FROM, even an
+ * expression, and TO, but matches targets in their own letter case.
  * @throws {ConfigError}
  */
 export function parseCnameRule(words: readonly Word[], at: Position): Rule {
   const { kind, rest } = takeKind(words, 2)
   const [from, to, surplus] = rest
   if (from === undefined || to === undefined || surplus !== undefined) {
-    throw configError(surplus ?? at, 'a rule for CNAME records has two names: FROM and TO')
+    throw configError(surplus ?? at, 'a CNAME rule takes two names, FROM and TO')
   }
   const change = parseChange(kind, from, to.text.toLowerCase())
   const isEmpty = from.text === '' || to.text === ''
   return {
-    // Names with a CNAME record take the slow path anyway.
+    // Names with a CNAME always take the slow path.
     mayMatch: () => false,
     rewrite: (draft) =>
       isEmpty && kind !== 'exact'
@@ -67,7 +67,7 @@ type Redirection = {
   readonly change: Change
 }
 
-/** Looks up where a CNAME now leads, with all that this server does, these rules included. */
+/** Resolves the new target through the whole server, including these rules. */
 function redirect({ record, reply, draft, change }: Redirection): MaybePromise<void> {
   if (record.type !== TYPE.CNAME) return
   const before = nameText(record.rdata)
@@ -75,7 +75,7 @@ function redirect({ record, reply, draft, change }: Redirection): MaybePromise<v
   if (after === undefined) return
   const target = parseNameText(after)
   if (target === undefined) {
-    reply.problem = `"${before}" was rewritten to what is no name`
+    reply.problem = `"${before}" was rewritten to an invalid name`
     return
   }
   return andThen(draft.request.lookup(target, draft.type), (outcome) => {
@@ -83,7 +83,7 @@ function redirect({ record, reply, draft, change }: Redirection): MaybePromise<v
   })
 }
 
-/** Keeps the CNAMEs up to the one that was changed, and takes in what its new target has. */
+/** Keeps the CNAMEs up to the changed one and appends the records of its new target. */
 function replaceAnswer(
   reply: ReplyDraft,
   { before, target, outcome }: { before: string; target: Uint8Array; outcome: Outcome },

@@ -1,6 +1,6 @@
 /**
- * What options of queries are set to: bytes that are written out, facts of the query, and the
- * client's network.
+ * Data for EDNS options of queries: literal bytes, properties of the query, and the client's
+ * network.
  * @module
  */
 
@@ -11,14 +11,14 @@ import type { Word } from '../../corefile/server-block.ts'
 import { parseAddress } from '../../dns/address.ts'
 import type { QuestionDraft } from './rule.ts'
 
-/** What other plugins know of a request by a label; `undefined` when nobody does. */
+/** Returns the metadata of a request under a label; `undefined` for none. */
 export type Metadata = (label: string, request: Request) => string | undefined
 
 /** The data of an option. */
 export type OptionData = {
-  /** Whether it differs from query to query. */
+  /** Whether the data depends on the query. */
   readonly isVariable: boolean
-  /** The data for a question; `undefined` when it is not known. */
+  /** Returns the data for a question; `undefined` if it is unknown. */
   readonly read: (draft: QuestionDraft) => Uint8Array | undefined
 }
 
@@ -38,8 +38,8 @@ const VARIABLES: Readonly<Record<string, OptionData['read']>> = {
 }
 
 /**
- * Reads text, `0x` and hexadecimal digits, or a variable in braces: one of the query's own, or a
- * label of metadata.
+ * Parses text, hexadecimal digits after `0x`, or a variable in braces: a property of the query or a
+ * metadata label.
  * @throws {ConfigError}
  */
 export function parseData(word: Word, metadata: Metadata): OptionData {
@@ -52,7 +52,7 @@ export function parseData(word: Word, metadata: Metadata): OptionData {
   return { isVariable: false, read: () => bytes }
 }
 
-/** Reads a number as Go does: `0x`, `0o`, `0b` or `0` before it say its base. */
+/** Parses a number with Go's base prefixes `0x`, `0o`, `0b` and `0`. */
 export function parseUnsigned(word: Word, max: number): number {
   const digits = word.text
     .replace(/^0(?=[0-7_]+$)/, '0o')
@@ -63,8 +63,8 @@ export function parseUnsigned(word: Word, max: number): number {
 }
 
 /**
- * The client's network, in the form of RFC 7871 §6: family, bits, no scope, and the bytes that
- * the bits are in.
+ * Returns the client's network as the data of a subnet option (RFC 7871 §6): family, prefix
+ * lengths, and the bytes that hold the prefix.
  */
 export function subnetData(bits4: Word, bits6: Word): OptionData['read'] {
   const v4 = parseUnsigned(bits4, IPV4_BITS)
@@ -84,19 +84,19 @@ export function subnetData(bits4: Word, bits6: Word): OptionData['read'] {
   }
 }
 
-/** The wildcard address (`::`) is no destination of an IPv4 client. */
+/** Returns the server's address; `undefined` if it is `::` and the client has IPv4. */
 function serverAddress({ request: { client } }: QuestionDraft): Uint8Array | undefined {
   const address = parseAddress(client.localAddress ?? '')
   return address?.length === parseAddress(client.address)?.length ? address : undefined
 }
 
-/** Whether there is such a label shows only when a query comes. */
+/** Parses a metadata label. Only a query shows whether a plugin provides it. */
 function parseLabel(word: Word, metadata: Metadata): OptionData['read'] {
   const label = word.text.slice(1, -1)
   const slash = label.indexOf('/')
   if (slash <= 0 || slash === label.length - 1) {
     const known = Object.keys(VARIABLES).join(', ')
-    throw configError(word, `"${word.text}" is no variable: ${known}, or {PLUGIN/LABEL}`)
+    throw configError(word, `"${word.text}" is not a variable: ${known}, or {PLUGIN/LABEL}`)
   }
   return ({ request }) => {
     const value = metadata(label, request)

@@ -1,6 +1,6 @@
 /**
- * Rules that set options in the OPT record of queries, for upstreams
- * (github.com/coredns/coredns, plugin/rewrite/edns0.go).
+ * Rules that set EDNS options of queries, for upstreams (github.com/coredns/coredns,
+ * plugin/rewrite/edns0.go).
  * @module
  */
 
@@ -22,31 +22,31 @@ const ACTIONS = ['set', 'replace', 'append', 'unset'] as const
 type Action = (typeof ACTIONS)[number]
 type Kind = 'local' | 'nsid' | 'subnet'
 
-/** Words after kind and action, the word `revert` aside. */
+/** Number of arguments after the kind and the action, except for `revert`. */
 const WORD_COUNTS: Readonly<Record<Kind, number>> = { local: 2, nsid: 0, subnet: 2 }
-/** The same for `unset`. */
+/** Number of arguments after `unset`. */
 const UNSET_WORD_COUNTS: Readonly<Record<Kind, number>> = { local: 1, nsid: 0, subnet: 0 }
 
-/** An option that a rule is about. */
+/** The option that a rule sets. */
 type Subject = {
   readonly code: number
-  /** What to set it to; `undefined` when that is not known for a question. */
+  /** Returns the new data; `undefined` if it is unknown for a question. */
   readonly data: (draft: QuestionDraft) => Uint8Array | undefined
   /** Whether `append` adds to an existing option. */
   readonly mayRepeat: boolean
 }
 
 /**
- * Reads `edns0 local set|replace|append CODE DATA|{VARIABLE}`, `edns0 nsid set|replace|append` and
- * `edns0 subnet set|replace|append BITS4 BITS6`, all with `revert` at will; `edns0 local unset
- * CODE`, `edns0 nsid unset` and `edns0 subnet unset`.
+ * Parses `edns0 local set|replace|append CODE DATA|{VARIABLE}`, `edns0 nsid set|replace|append` and
+ * `edns0 subnet set|replace|append BITS4 BITS6`, each with an optional `revert`; and `edns0 local
+ * unset CODE`, `edns0 nsid unset` and `edns0 subnet unset`.
  * @throws {ConfigError}
  */
 export function parseEdns0Rule(words: readonly Word[], at: Position, metadata: Metadata): Rule {
   const [kindWord, actionWord, ...rest] = words
   const kind = kindWord?.text.toLowerCase()
   if (kindWord === undefined || (kind !== 'local' && kind !== 'nsid' && kind !== 'subnet')) {
-    throw configError(kindWord ?? at, 'a rule for EDNS is about "local", "nsid" or "subnet"')
+    throw configError(kindWord ?? at, 'an EDNS rule needs "local", "nsid" or "subnet"')
   }
   const action = ACTIONS.find((one) => one === actionWord?.text.toLowerCase())
   if (action === undefined) {
@@ -61,12 +61,12 @@ export function parseEdns0Rule(words: readonly Word[], at: Position, metadata: M
   if (args.length !== wanted) {
     throw configError(
       args[wanted] ?? kindWord,
-      `"${kindWord.text} ${action}" takes ${wanted} words more, got ${args.length}`,
+      `"${kindWord.text} ${action}" takes ${wanted} argument(s), got ${args.length}`,
     )
   }
   const subject = parseSubject(kind, args, metadata)
   return {
-    // Without an OPT record the client's reply has none, whatever the query has on its way.
+    // Without an OPT record in the query, the client's response has none either.
     mayMatch: ({ hasEdns }) => kind === 'local' && hasEdns,
     rewrite: (draft) => rewriteOptions(draft, subject, { action, reverts }),
     ...(kind === 'local' && { optionCodes: [subject.code] }),
@@ -113,7 +113,7 @@ function rewriteOptions(
   return reverts ? [{ options: (now) => restored(now, code, undefined) }] : NO_RESPONSE_RULES
 }
 
-/** Puts an option back in the place of the first with its code, or takes that out. */
+/** Replaces the first option with the code by the original one, or removes it if there was none. */
 function restored(
   options: readonly EdnsOption[],
   code: number,

@@ -1,5 +1,5 @@
 /**
- * Changes of names in the records of replies: of owners, and of names in the data
+ * Changes of names in the records of replies: owners, and names in rdata
  * (github.com/coredns/coredns, plugin/rewrite/reverter.go).
  * @module
  */
@@ -11,11 +11,11 @@ import type { Pattern } from '../../pattern/pattern.ts'
 import { substituted } from './name-match.ts'
 import type { RecordDraft, ReplyDraft, ResponseRule } from './rule.ts'
 
-/** Makes another name of one, both as text; the same one when it does not concern it. */
+/** Returns the changed name, as text; a name that does not match comes back as it was. */
 export type NameChange = (name: string) => string
 
-/** Types whose data has a name that is changed, and the bytes before it. */
-const OCTETS_BEFORE: ReadonlyMap<number, number> = new Map([
+/** Bytes before the changed name in the rdata of each type that has one. */
+const BYTES_BEFORE: ReadonlyMap<number, number> = new Map([
   [TYPE.CNAME, 0],
   [TYPE.DNAME, 0],
   [TYPE.MX, 2],
@@ -25,7 +25,7 @@ const OCTETS_BEFORE: ReadonlyMap<number, number> = new Map([
   [TYPE.SRV, 6],
 ])
 
-/** Makes one name of another, and of names below it those below the other. */
+/** Moves names at or below `from` to `to`. */
 export function remapping(from: string, to: string): NameChange {
   const tail = `.${from}`
   return (name) => {
@@ -34,12 +34,12 @@ export function remapping(from: string, to: string): NameChange {
   }
 }
 
-/** Makes one ending of names another. */
+/** Replaces one suffix by another. */
 export function suffixChange(from: string, to: string): NameChange {
   return (name) => (name.endsWith(from) ? name.slice(0, name.length - from.length) + to : name)
 }
 
-/** Makes of a name that an expression matches the whole of `to`, with the groups in it. */
+/** Replaces a matching name by `to`, with the match's groups filled in. */
 export function patternChange(pattern: Pattern, to: string): NameChange {
   return (name) => {
     const match = pattern.exec(name)
@@ -47,7 +47,7 @@ export function patternChange(pattern: Pattern, to: string): NameChange {
   }
 }
 
-/** Changes the owners of records. */
+/** Returns a rule that changes the owners of records. */
 export function ownerRule(change: NameChange): ResponseRule {
   return {
     record: (record, reply) => {
@@ -56,7 +56,7 @@ export function ownerRule(change: NameChange): ResponseRule {
   }
 }
 
-/** Changes the first name in the data of records: targets, exchangers, servers. */
+/** Returns a rule that changes the first name in rdata: targets, exchangers, servers. */
 export function valueRule(change: NameChange): ResponseRule {
   return {
     record: (record, reply) => {
@@ -81,13 +81,13 @@ function changedName(
   const after = change(before)
   if (after === before) return name
   const changed = parseNameText(after)
-  if (changed === undefined) reply.problem = `"${before}" was rewritten to what is no name`
+  if (changed === undefined) reply.problem = `"${before}" was rewritten to an invalid name`
   return changed ?? name
 }
 
-/** Where the name in a record's data begins; -1 when it has none that is changed. */
+/** Returns the offset of the name in a record's rdata; -1 if the type has none to change. */
 function nameStart({ type, rdata }: RecordDraft): number {
-  if (type !== TYPE.NAPTR) return OCTETS_BEFORE.get(type) ?? -1
+  if (type !== TYPE.NAPTR) return BYTES_BEFORE.get(type) ?? -1
   let at = 4
   for (let i = 0; i < 3; i++) at += 1 + byteAt(rdata, at)
   return at

@@ -1,9 +1,9 @@
 /**
- * The ways in which rules match names: `exact`, `prefix`, `suffix`, `substring` and `regex`
+ * The ways to match names: `exact`, `prefix`, `suffix`, `substring` and `regex`
  * (github.com/coredns/coredns, plugin/rewrite/name.go).
  *
- * Names are compared as text in lower case, with their final dot; all that is no expression gets a
- * final dot when it has none, a prefix as well.
+ * Names are compared as lower-case text with a final dot. Every operand except an expression gets
+ * a final dot as well, even a prefix.
  * @module
  */
 import { configError, type Position } from '../../corefile/problem.ts'
@@ -11,28 +11,28 @@ import type { Word } from '../../corefile/server-block.ts'
 import { compilePattern, type Pattern, PatternError } from '../../pattern/pattern.ts'
 import { type MayMatch, mayHave, mayMatchPattern } from './needle.ts'
 
-/** Characters of an expression (CoreDNS has the same bound). */
+/** Characters in an expression (CoreDNS's bound). */
 const PATTERN_CHARACTERS_MAX = 10_000
-/** Characters of a text that groups were put into; none that is longer becomes a name. */
+/** Characters of a text after substitution; a longer text is no valid name. */
 const SUBSTITUTED_CHARACTERS_MAX = 16_384
 
-/** The kinds of matches. */
 const MATCH_KINDS = ['exact', 'prefix', 'suffix', 'substring', 'regex'] as const
 
 /** A kind of match. */
 export type MatchKind = (typeof MATCH_KINDS)[number]
 
-/** A match as it is configured. */
+/** A compiled match. */
 export type NameMatch = {
-  /** Whether a name, as text in lower case, matches. */
+  /** Whether a name, as lower-case text, matches. */
   readonly test: (name: string) => boolean
-  /** Whether a query's name may match. */
+  /** Whether a query name may match. */
   readonly mayMatch: MayMatch
 }
 
 /**
- * Takes the kind of a match off words of which there are more than `count`; else it is `exact`.
- * @throws {ConfigError} when there is no such kind
+ * Removes the kind of match from the front if there are more than `count` words; otherwise returns
+ * `exact`.
+ * @throws {ConfigError} for an unknown kind
  */
 export function takeKind(
   words: readonly Word[],
@@ -43,7 +43,7 @@ export function takeKind(
   return { kind: parseKind(first), rest }
 }
 
-/** Makes a match. @throws {ConfigError} when an expression is none */
+/** Compiles a match. @throws {ConfigError} for an invalid expression */
 export function nameMatch(kind: MatchKind, from: Word): NameMatch {
   if (kind === 'regex') {
     const pattern = parsePattern(from)
@@ -62,17 +62,17 @@ export function nameMatch(kind: MatchKind, from: Word): NameMatch {
   }
 }
 
-/** Puts text in lower case and after it a dot, unless there is one that ends a name. */
+/** Lower-cases text and appends a dot, unless it ends with an unescaped one. */
 export function normalized(text: string): string {
   const backslashes = /(\\*)\.$/.exec(text)?.[1]?.length
-  const isWhole = backslashes !== undefined && backslashes % 2 === 0
-  return (isWhole ? text : `${text}.`).toLowerCase()
+  const hasFinalDot = backslashes !== undefined && backslashes % 2 === 0
+  return (hasFinalDot ? text : `${text}.`).toLowerCase()
 }
 
-/** Compiles an expression. @throws {ConfigError} when it is none */
+/** Compiles an expression. @throws {ConfigError} if it is invalid */
 export function parsePattern(word: Word, source: string = word.text): Pattern {
   if (source.length > PATTERN_CHARACTERS_MAX) {
-    throw configError(word, `an expression has at most ${PATTERN_CHARACTERS_MAX} characters`)
+    throw configError(word, `an expression may have at most ${PATTERN_CHARACTERS_MAX} characters`)
   }
   try {
     return compilePattern(source)
@@ -82,19 +82,16 @@ export function parsePattern(word: Word, source: string = word.text): Pattern {
   }
 }
 
-/** Compiles an expression whose groups are to be put into `to`. @throws {ConfigError} */
+/** Compiles an expression that has all groups which `to` uses. @throws {ConfigError} */
 export function parsePatternFor(to: string, at: Position, from: Word): Pattern {
   const pattern = parsePattern(from)
   const groupCount = pattern.groupNames.length - 1
   const used = Array.from({ length: 101 }, (_, i) => `{${i}}`).filter((one) => to.includes(one))
   if (used.length <= groupCount) return pattern
-  throw configError(at, `"${to}" has ${used.join(', ')}, more than "${from.text}" has groups`)
+  throw configError(at, `"${to}" has ${used.join(', ')}, but "${from.text}" has fewer groups`)
 }
 
-/**
- * Puts groups of a match into `{0}`, `{1}` and so on, one number after the other: what a group
- * brings in may be replaced by a later one.
- */
+/** Replaces `{0}`, `{1}` and so on in order, even within text from earlier groups. */
 export function substituted(to: string, groups: readonly (string | undefined)[]): string {
   let text = to
   for (const [i, group] of groups.entries()) {
@@ -107,5 +104,5 @@ export function substituted(to: string, groups: readonly (string | undefined)[])
 function parseKind(word: Word): MatchKind {
   const kind = MATCH_KINDS.find((one) => one === word.text.toLowerCase())
   if (kind !== undefined) return kind
-  throw configError(word, `"${word.text}" is no way to match: ${MATCH_KINDS.join(', ')}`)
+  throw configError(word, `"${word.text}" is not a kind of match: ${MATCH_KINDS.join(', ')}`)
 }

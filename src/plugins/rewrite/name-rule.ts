@@ -1,6 +1,6 @@
 /**
- * Rules that change the query name, and names in the response back
- * (github.com/coredns/coredns, plugin/rewrite/name.go).
+ * Rules that change the query name and revert names in the response (github.com/coredns/coredns,
+ * plugin/rewrite/name.go).
  * @module
  */
 import { configError, type Position } from '../../corefile/problem.ts'
@@ -18,19 +18,19 @@ import {
 import { type MayMatch, mayMatchPattern } from './needle.ts'
 import type { ResponseRule, Rule } from './rule.ts'
 
-/** What a name becomes; `undefined` when it does not match. */
+/** Returns the new name; `undefined` if the old one does not match. */
 type Change = (name: string) => string | undefined
 
 /**
- * Reads `name [exact|prefix|suffix|substring|regex] FROM TO [answer …]`; the kind may be left out
- * when nothing follows.
+ * Parses `name [exact|prefix|suffix|substring|regex] FROM TO [answer …]`; the kind is optional if
+ * no `answer` follows.
  * @throws {ConfigError}
  */
 export function parseNameRule(words: readonly Word[], at: Position): Rule {
   const { kind, rest } = takeKind(words, 2)
   const [from, to, ...answerWords] = rest
   if (from === undefined || to === undefined) {
-    throw configError(at, 'a rule for names needs a name and what it becomes')
+    throw configError(at, 'a name rule needs FROM and TO')
   }
   const answers: AnswerRules =
     answerWords.length === 0 ? { isAuto: false, rules: [] } : parseAnswerRules(answerWords, at)
@@ -64,7 +64,7 @@ function parseChange(
     return { change, mayMatch: mayMatchPattern(pattern) }
   }
   const origin = normalized(from.text)
-  // CoreDNS takes the goal for an expression here, and so refuses some that are good names.
+  // CoreDNS compiles the target as an expression here and so rejects some valid names.
   if (kind === 'exact') parsePatternFor(origin, from, { ...to, text: goal })
   const { test, mayMatch } = nameMatch(kind, from)
   const changed = changeOf(kind, origin, goal)
@@ -88,13 +88,13 @@ function changeOf(
   }
 }
 
-/** Takes the change of one name back: of that name, and of those below it. */
+/** Reverts the change for the name and for names below it. */
 function remapRules(from: string, to: string): ResponseRule[] {
   const change = remapping(from, to)
   return [ownerRule(change), valueRule(change)]
 }
 
-/** For endings, the change is taken back wherever a name has the other one. */
+/** Reverts the change wherever a name has the new suffix. */
 function suffixRules(
   kind: MatchKind,
   from: Word,

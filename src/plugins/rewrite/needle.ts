@@ -1,26 +1,26 @@
 /**
- * A cheap test whether a query name can have some text, bytes and all, which never says no to
- * a name that has it and allocates nothing.
+ * A cheap test whether a query name can contain a text. It never rejects a name that does, and
+ * allocates nothing.
  * @module
  */
 import { byteAt } from '../../bytes/bytes.ts'
 import type { Query } from '../../dns/query.ts'
 import type { Pattern } from '../../pattern/pattern.ts'
 
-/** Where in the name the text is. */
+/** Where the text occurs in the name. */
 type Place = 'whole' | 'start' | 'end' | 'anywhere'
 
-/** Says whether a name may match. */
+/** Returns whether a name may match. */
 export type MayMatch = (query: Query) => boolean
 
 const DOT = 0x2e
-/** Where text has a dot, a name has the length of a label, or a dot within one. */
-const DOT_OCTET_MAX = 63
+/** A dot in the text matches a length byte, up to this value, or a dot within a label. */
+const DOT_BYTE_MAX = 63
 
-/** Looks for text in names in lower case. */
+/** Returns a test for a text in lower-case names. */
 export function mayHave(text: string, place: Place): MayMatch {
   const isPlain = /^[!-[\]-~]{1,255}$/.test(text) && text !== '.'
-  // At its beginning, text may be digits that stand for a byte: "\032.example.org.".
+  // The first characters may be digits of an escaped byte: "\032.example.org.".
   const isCut = place === 'end' || place === 'anywhere'
   const needle = isCut ? text.replace(/^\d{1,3}/, '') : text
   if (!isPlain || needle === '') return mayBe
@@ -44,7 +44,7 @@ function mayBe(): boolean {
   return true
 }
 
-/** Looks for the text that all matches of an expression have. */
+/** Returns a test for the literal text that all matches of an expression contain. */
 export function mayMatchPattern({ literals }: Pattern): MayMatch {
   const { prefix, suffix, inside } = literals
   if (suffix !== '' && prefix === '') return mayHave(suffix, 'end')
@@ -54,17 +54,17 @@ export function mayMatchPattern({ literals }: Pattern): MayMatch {
   return (query) => begins(query) && ends(query)
 }
 
-/** The text's first bytes are compared first: below one zone, names end in the same. */
+/** Compares from the start: names below one zone end alike. */
 function isAt(bytes: Uint8Array, name: Uint8Array, start: number): boolean {
   for (let i = 0; i < bytes.length; i++) {
     const wanted = byteAt(bytes, i)
     const found = byteAt(name, start + i)
-    if (wanted === DOT ? found > DOT_OCTET_MAX : wanted !== found) return false
+    if (wanted === DOT ? found > DOT_BYTE_MAX : wanted !== found) return false
   }
   return true
 }
 
-/** Looks by Horspool's way: at most of a name's places a long text cannot begin. */
+/** Searches by Horspool's algorithm, which skips most positions of a long text. */
 function isWithin(
   { bytes, steps }: { readonly bytes: Uint8Array; readonly steps: Uint8Array },
   { name, nameBytes }: Query,
@@ -74,20 +74,20 @@ function isWithin(
   let end = last + 1
   while (end < nameBytes) {
     const found = byteAt(name, end)
-    const mayEnd = wanted === DOT ? found <= DOT_OCTET_MAX : wanted === found
+    const mayEnd = wanted === DOT ? found <= DOT_BYTE_MAX : wanted === found
     if (mayEnd && isAt(bytes, name, end - last)) return true
     end += byteAt(steps, found)
   }
   return false
 }
 
-/** How far to go on from a place, by the byte where the text's last one would be. */
+/** Returns how far to move on, by the byte under the text's last position. */
 function stepsOf(bytes: Uint8Array): Uint8Array {
   const last = bytes.length - 1
   const steps = new Uint8Array(256).fill(bytes.length)
   for (let i = 0; i < last; i++) {
     const value = byteAt(bytes, i)
-    if (value === DOT) steps.fill(last - i, 0, DOT_OCTET_MAX + 1)
+    if (value === DOT) steps.fill(last - i, 0, DOT_BYTE_MAX + 1)
     else steps[value] = last - i
   }
   return steps

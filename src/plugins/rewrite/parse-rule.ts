@@ -1,5 +1,5 @@
 /**
- * From a directive `rewrite` to its rule.
+ * Parses a `rewrite` directive into its rule.
  * @module
  */
 import { configError, type Position } from '../../corefile/problem.ts'
@@ -13,10 +13,10 @@ import { parseRcodeRule } from './rcode-rule.ts'
 import type { Rule } from './rule.ts'
 import { parseTtlRule } from './ttl-rule.ts'
 
-/** A rule, and whether the rules after it are looked at no more once it has matched. */
+/** A rule, and whether it ends rewriting once it matches. */
 export type OrderedRule = Rule & { readonly isLast: boolean }
 
-/** Reads the words of one kind of rules. */
+/** Parses the arguments of one kind of rule. */
 type ParseRule = (words: readonly Word[], at: Position, metadata: Metadata) => Rule
 
 const KINDS: ReadonlyMap<string, ParseRule> = new Map([
@@ -30,8 +30,8 @@ const KINDS: ReadonlyMap<string, ParseRule> = new Map([
 ])
 
 /**
- * Reads `rewrite [continue|stop] FIELD …`, the field and what follows on the line or, as many lines
- * as you like, in braces.
+ * Parses `rewrite [continue|stop] FIELD …`. The field and its arguments are on the same line or, on
+ * any number of lines, in braces.
  * @throws {ConfigError}
  */
 export function parseRule(directive: Directive, metadata: Metadata): OrderedRule {
@@ -40,22 +40,22 @@ export function parseRule(directive: Directive, metadata: Metadata): OrderedRule
   const hasMode = mode === 'continue' || mode === 'stop'
   const [field, ...rest] = hasMode ? words.slice(1) : words
   const kinds = [...KINDS.keys()].join(', ')
-  if (field === undefined) throw configError(directive, `"rewrite" needs what to rewrite: ${kinds}`)
+  if (field === undefined) throw configError(directive, `"rewrite" needs a field: ${kinds}`)
   const kind = field.text.toLowerCase()
-  if (kind === 'answer') throw configError(field, '"answer" stands behind a rule for names only')
+  if (kind === 'answer') throw configError(field, '"answer" may only follow a name rule')
   const parse = KINDS.get(kind)
   if (parse === undefined) throw configError(field, `"${field.text}" cannot be rewritten: ${kinds}`)
   return { ...parse(rest, field, metadata), isLast: mode !== 'continue' }
 }
 
-/** Lines in braces are as good as one line, as long as nothing but the mode stands before them. */
+/** Returns the words of a rule on one line or in braces; only the mode may precede the braces. */
 function wordsOf({ args, lines }: Directive): readonly Word[] {
   const [line] = lines
   const word = line?.words[0]
   if (word !== undefined && args.length > 1) {
-    throw configError(word, 'a rule stands on one line, or in braces as a whole')
+    throw configError(word, 'put the rule on one line, or all of it in braces')
   }
   const nested = lines.flatMap((one) => one.lines)[0]?.words[0]
-  if (nested !== undefined) throw configError(nested, 'a rule has no braces within its braces')
+  if (nested !== undefined) throw configError(nested, 'a rule cannot have nested braces')
   return [...args, ...lines.flatMap(({ words }) => words)]
 }

@@ -1,6 +1,6 @@
 /**
- * Rules that change the type or the class of a query. The response has the original question;
- * its records are of the type and class that they are of.
+ * Rules that change the type or class of a query. The response has the original question and the
+ * records of the new one.
  * @module
  */
 import { configError, type Position } from '../../corefile/problem.ts'
@@ -9,13 +9,13 @@ import { CLASS, parseClass } from '../../dns/rr-class.ts'
 import { parseType, TYPE } from '../../dns/rr-type.ts'
 import { NO_RESPONSE_RULES, type QuestionDraft, type Rule } from './rule.ts'
 
-/** Reads `type FROM TO`. @throws {ConfigError} */
+/** Parses `type FROM TO`. @throws {ConfigError} */
 export function parseTypeRule(words: readonly Word[], at: Position): Rule {
   const [from, to] = parsePair(words, at, 'type')
   const fromType = typeOf(from)
   const toType = typeOf(to)
   if (toType === TYPE.TKEY || toType === TYPE.TSIG) {
-    throw configError(to, `"${to.text}" is no type to ask for`)
+    throw configError(to, `"${to.text}" is not a query type`)
   }
   return {
     mayMatch: ({ type }) => type === fromType,
@@ -23,7 +23,7 @@ export function parseTypeRule(words: readonly Word[], at: Position): Rule {
   }
 }
 
-/** Reads `class FROM TO`. @throws {ConfigError} */
+/** Parses `class FROM TO`. @throws {ConfigError} */
 export function parseClassRule(words: readonly Word[], at: Position): Rule {
   const [from, to] = parsePair(words, at, 'class')
   const fromClass = classOf(from)
@@ -48,7 +48,7 @@ function change(
 function parsePair(words: readonly Word[], at: Position, what: string): readonly [Word, Word] {
   const [from, to, surplus] = words
   if (from !== undefined && to !== undefined && surplus === undefined) return [from, to]
-  throw configError(surplus ?? at, `a rule for the ${what} has two of them: FROM and TO`)
+  throw configError(surplus ?? at, `a ${what} rule takes FROM and TO`)
 }
 
 function typeOf(word: Word): number {

@@ -11,14 +11,14 @@ import type { ResponseRule, Rule } from './rule.ts'
 const RCODE_MAX = 23
 
 /**
- * Reads `rcode [exact|prefix|suffix|substring|regex] NAME FROM TO`, codes by name or number.
+ * Parses `rcode [exact|prefix|suffix|substring|regex] NAME FROM TO`, codes by name or number.
  * @throws {ConfigError}
  */
 export function parseRcodeRule(words: readonly Word[], at: Position): Rule {
   const { kind, rest } = takeKind(words, 3)
   const [name, from, to, surplus] = rest
   if (name === undefined || from === undefined || to === undefined || surplus !== undefined) {
-    throw configError(surplus ?? at, 'a rule for response codes has a name and two of them')
+    throw configError(surplus ?? at, 'an rcode rule takes a name, FROM and TO')
   }
   const fromRcode = rcodeOf(from)
   const toRcode = rcodeOf(to)
@@ -34,5 +34,5 @@ function rcodeOf(word: Word): number {
   const isNumber = /^\d{1,10}$/.test(word.text)
   const rcode = isNumber ? Number(word.text) : parseRcode(word.text)
   if (rcode !== undefined && rcode <= RCODE_MAX) return rcode
-  throw configError(word, `"${word.text}" is no response code: 0 to 23, or a name such as NXDOMAIN`)
+  throw configError(word, `"${word.text}" is not a response code: 0-23, or a name such as NXDOMAIN`)
 }

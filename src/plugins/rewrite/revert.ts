@@ -1,5 +1,5 @@
 /**
- * From what comes back for a rewritten question to what the client gets
+ * Turns the outcome for a rewritten question into the client's response
  * (github.com/coredns/coredns, plugin/rewrite/reverter.go).
  * @module
  */
@@ -12,22 +12,22 @@ import type { Reply, ResourceRecord } from '../../dns/message.ts'
 import { RCODE } from '../../dns/rcode.ts'
 import type { RecordDraft, ReplyDraft, ResponseRule } from './rule.ts'
 
-/** Response codes up to here need no OPT record. */
+/** The highest response code that needs no OPT record. */
 const PLAIN_RCODE_MAX = 15
 
-/** What a reply is rewritten by. */
+/** How to rewrite a reply. */
 export type Reversion = {
-  /** The request as it came. */
+  /** The original request. */
   readonly request: Request
-  /** Whether it had an OPT record on its way. */
+  /** Whether the rewritten query had an OPT record. */
   readonly hasEdns: boolean
-  /** In the order in which the rules matched; they are followed from the last to the first. */
+  /** In the order in which the rules matched; they apply from the last to the first. */
   readonly rules: readonly ResponseRule[]
-  /** Options of the rewritten query that go back to the client in what is answered here. */
+  /** Options of the rewritten query that our own responses return to the client. */
   readonly echoed: readonly EdnsOption[]
 }
 
-/** Rewrites an outcome. */
+/** Applies the rules to an outcome. */
 export function revert(outcome: Outcome, reversion: Reversion): MaybePromise<Outcome> {
   const { request } = reversion
   const rules = reversion.rules.toReversed()
@@ -39,10 +39,10 @@ export function revert(outcome: Outcome, reversion: Reversion): MaybePromise<Out
     case 'failure': {
       const rcode = rewrittenRcode(outcome.rcode, rules, 1)
       const options = outcome.options.length === 0 ? reversion.echoed : outcome.options
-      return sendable({ ...outcome, rcode, options: revertedOptions(options, rules) }, request)
+      return checked({ ...outcome, rcode, options: revertedOptions(options, rules) }, request)
     }
     case 'reply':
-      return andThen(revertReply(outcome, rules, reversion), (reply) => sendable(reply, request))
+      return andThen(revertReply(outcome, rules, reversion), (reply) => checked(reply, request))
   }
 }
 
@@ -53,9 +53,9 @@ function revertReply(
 ): MaybePromise<Outcome> {
   const { answer, authority, additional } = reply
   const isOwn = reply.origin !== 'upstream' && reply.options.length === 0
-  // A response has an identifier only on request (RFC 5001 §2.1).
-  const came = reply.options.filter(({ code }) => code !== OPTION.NSID || request.query.wantsNsid)
-  const options = revertedOptions(isOwn ? echoed : came, rules)
+  // A client gets the NSID only on request (RFC 5001 §2.1).
+  const sent = reply.options.filter(({ code }) => code !== OPTION.NSID || request.query.wantsNsid)
+  const options = revertedOptions(isOwn ? echoed : sent, rules)
   const optCount = hasEdns && reply.origin === 'upstream' ? 1 : 0
   const count = answer.length + authority.length + additional.length + optCount
   const rcode = rewrittenRcode(reply.rcode, rules, Math.max(1, count))
@@ -75,7 +75,7 @@ function revertReply(
   })
 }
 
-/** Records are taken as they were at first, also those that a rule has put others in place of. */
+/** Applies the rules to the original records, even to those that a rule has replaced meanwhile. */
 function rewriteRecords(draft: ReplyDraft, rules: readonly ResponseRule[]): MaybePromise<void> {
   const rewrite = (record: RecordDraft): MaybePromise<void> =>
     inTurn(rules, (rule) => {
@@ -85,7 +85,7 @@ function rewriteRecords(draft: ReplyDraft, rules: readonly ResponseRule[]): Mayb
   return inTurn([...draft.authority, ...draft.answer, ...draft.additional], rewrite)
 }
 
-/** Takes a step for each value, when the one before it is done. */
+/** Runs a step for each value, one after the other. */
 function inTurn<T>(
   values: readonly T[],
   step: (value: T) => MaybePromise<void>,
@@ -104,12 +104,12 @@ function* rewrittenRecords(
     const draft = { ...record }
     const reply: Pick<ReplyDraft, 'problem'> = { problem: undefined }
     for (const rule of rules) rule.record?.(draft, reply)
-    if (reply.problem !== undefined) throw new RangeError(`Cannot go on: ${reply.problem}`)
+    if (reply.problem !== undefined) throw new RangeError(`Cannot continue: ${reply.problem}`)
     yield draft
   }
 }
 
-/** Every record, also OPT, has all rules looked at once more: a code may change more than once. */
+/** Applies all rules once per record, including OPT: several rules may change a code in turn. */
 function rewrittenRcode(rcode: number, rules: readonly ResponseRule[], times: number): number {
   let result = rcode
   for (let i = 0; i < times; i++) {
@@ -127,11 +127,11 @@ function revertedOptions(
   return rules.reduce((now, rule) => rule.options?.(now) ?? now, options)
 }
 
-/** The upper bits of a response code have no place without an OPT record (RFC 6891 §6.1.3). */
-function sendable(outcome: Outcome, { query }: Request): Outcome {
+/** Returns SERVFAIL for a response code that needs an OPT record (RFC 6891 §6.1.3) without one. */
+function checked(outcome: Outcome, { query }: Request): Outcome {
   const isFailed = outcome.kind === 'failure' || outcome.kind === 'reply'
   if (!isFailed || query.hasEdns || outcome.rcode <= PLAIN_RCODE_MAX) return outcome
-  return failure(RCODE.SERVFAIL, 'the response code needs EDNS, which the client does not have')
+  return failure(RCODE.SERVFAIL, 'the response code needs EDNS, which the client does not support')
 }
 
 function copied(record: ResourceRecord): ResourceRecord {

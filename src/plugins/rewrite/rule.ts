@@ -1,6 +1,5 @@
 /**
- * What rules of `rewrite` are: each changes the question on its way in, and says what is to become
- * of the reply on its way out.
+ * Rules of `rewrite`: each changes the question, and returns rules for the reply.
  * @module
  */
 
@@ -10,56 +9,56 @@ import type { EdnsOption } from '../../dns/edns.ts'
 import type { ResourceRecord } from '../../dns/message.ts'
 import type { Query } from '../../dns/query.ts'
 
-/** A question while it is rewritten. */
+/** A question during rewriting. */
 export type QuestionDraft = {
-  /** The request as it came. */
+  /** The original request. */
   readonly request: Request
-  /** The name as text (`dns/name-text.ts`), letter case kept until a rule has changed it. */
+  /** The name as text (`dns/name-text.ts`), in its own letter case until a rule changes it. */
   name: string
   type: number
   class: number
-  /** Options of the query; `undefined` as long as no rule has looked at them. */
+  /** Options of the query; `undefined` until a rule reads them. */
   options: EdnsOption[] | undefined
-  /** Codes of those that rules have set. */
+  /** Codes of the options that rules have set. */
   readonly ownOptions: Set<number>
 }
 
-/** A record of a reply while that is rewritten. */
+/** A record during rewriting. */
 export type RecordDraft = { -readonly [K in keyof ResourceRecord]: ResourceRecord[K] }
 
-/** A reply while it is rewritten. */
+/** A reply during rewriting. */
 export type ReplyDraft = {
   answer: readonly RecordDraft[]
   readonly authority: readonly RecordDraft[]
   readonly additional: readonly RecordDraft[]
   truncated: boolean
-  /** Whether any record comes from a snapshot. */
+  /** Whether some record comes from a snapshot. */
   isOfSnapshot: boolean
-  /** Why it cannot be sent. */
+  /** Why the reply cannot be sent. */
   problem: string | undefined
 }
 
-/** What becomes of a reply. */
+/** Rewrites a reply. */
 export type ResponseRule = {
   /** Changes a record. */
   readonly record?: (record: RecordDraft, reply: Pick<ReplyDraft, 'problem'>) => void
-  /** Changes the answer because of a record in it. */
+  /** Changes the answer section because of one of its records. */
   readonly answer?: (record: RecordDraft, reply: ReplyDraft) => MaybePromise<void>
   /** Changes the response code. */
   readonly rcode?: (rcode: number) => number
-  /** Takes back what was done to options. */
+  /** Reverts changes to options. */
   readonly options?: (options: readonly EdnsOption[]) => readonly EdnsOption[]
 }
 
-/** A rule as it is configured. */
+/** A configured rule. */
 export type Rule = {
-  /** Whether a query in class IN, by way of its answer from a snapshot, may concern the rule. */
+  /** Whether the rule may match a query of class IN on the fast path. */
   readonly mayMatch: (query: Query) => boolean
-  /** Rewrites a question and says what becomes of the reply; `undefined` if it does not match. */
+  /** Rewrites a question and returns rules for the reply; `undefined` if it does not match. */
   readonly rewrite: (draft: QuestionDraft) => readonly ResponseRule[] | undefined
-  /** Codes of options that go back to the client with what they were set to. */
+  /** Codes of the set options that the response returns to the client. */
   readonly optionCodes?: readonly number[]
 }
 
-/** The response rules of a rule that has none. */
+/** For rules that leave the reply as it is. */
 export const NO_RESPONSE_RULES: readonly ResponseRule[] = []

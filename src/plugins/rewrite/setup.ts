@@ -1,6 +1,6 @@
 /**
- * The `rewrite` plugin: questions are changed on their way in, and replies back on their way out.
- * The reply has the question as the client sent it.
+ * The `rewrite` plugin: changes questions and reverts the changes in replies. The reply has the
+ * original question.
  * @module
  */
 
@@ -51,7 +51,7 @@ export const rewritePlugin: PluginEntry = {
 
 class Rewriter {
   readonly rules: readonly OrderedRule[]
-  /** Options of these codes go back to the client. */
+  /** Codes of options that responses return to the client. */
   private readonly echoedCodes: ReadonlySet<number>
 
   constructor(directives: readonly Directive[], metadata: Metadata) {
@@ -77,7 +77,7 @@ class Rewriter {
       if (draft.name !== text) {
         const parsed = parseNameText(draft.name)
         if (parsed === undefined) {
-          return failure(RCODE.SERVFAIL, `"${text}" was rewritten to what is no name`)
+          return failure(RCODE.SERVFAIL, `"${text}" was rewritten to an invalid name`)
         }
         text = draft.name
         name = parsed
@@ -99,7 +99,7 @@ class Rewriter {
     )
   }
 
-  /** What the client set itself goes back as well, as with CoreDNS. */
+  /** Returns the options for the client; as in CoreDNS, including those that it sent itself. */
   private echoed({ request, options }: QuestionDraft): EdnsOption[] {
     if (this.echoedCodes.size === 0 || !request.query.hasEdns) return []
     const all = options ?? optionsOf(request)

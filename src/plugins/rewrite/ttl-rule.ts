@@ -19,7 +19,7 @@ export function parseTtlRule(words: readonly Word[], at: Position): Rule {
   const { kind, rest } = takeKind(words, 2)
   const [name, seconds, surplus] = rest
   if (name === undefined || seconds === undefined || surplus !== undefined) {
-    throw configError(surplus ?? at, 'a rule for TTLs has a name and seconds')
+    throw configError(surplus ?? at, 'a TTL rule takes a name and seconds')
   }
   const { min, max } = parseRange(seconds)
   const { test, mayMatch } = nameMatch(kind, name)
@@ -43,5 +43,5 @@ function parseRange(word: Word): { readonly min: number; readonly max: number } 
   const max = most === '' ? open : Number(most)
   const isAny = `${least}${most}` !== ''
   if (isAny && min <= max && max <= TTL_SECONDS_MAX) return { min, max }
-  throw configError(word, `"${word.text}" is no TTL: seconds, or a range such as 5-300, 5- or -300`)
+  throw configError(word, `"${word.text}" is not a TTL: seconds or a range like 5-300, 5- or -300`)
 }

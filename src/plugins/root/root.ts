@@ -1,5 +1,5 @@
 /**
- * The `root` plugin: the folder that relative paths of the block's other plugins begin at.
+ * The `root` plugin: sets the directory of relative paths in the block's other plugins.
  * @module
  */
 
@@ -8,7 +8,7 @@ import type { Setup } from '../../chain/setup.ts'
 import { checkArgs, checkNoBlock } from '../../corefile/arguments.ts'
 import { configError } from '../../corefile/problem.ts'
 
-/** Configures `root FOLDER`; the last one counts. It need not be there. */
+/** Configures `root FOLDER`; the last one wins. The directory need not exist. */
 const setup: Setup = (directives) => {
   for (const directive of directives) {
     const [folder] = checkArgs(directive, 1)

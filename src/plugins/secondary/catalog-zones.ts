@@ -1,5 +1,5 @@
 /**
- * The zones that catalogs list, as these come, change hands and go (RFC 9432 §5).
+ * Adds, moves and removes the zones that catalogs list (RFC 9432 §5).
  * @module
  */
 
@@ -11,17 +11,16 @@ import { type Member, readCatalog } from './catalog.ts'
 import type { Primary } from './receive-zone.ts'
 import type { SecondaryZone } from './secondary-zone.ts'
 
-/** A catalog and what it may list. */
+/** A catalog and the zones that it may list. */
 export type CatalogRule = {
-  /** The catalog's own zone. */
   readonly origin: Uint8Array
-  /** Where its members are had from. */
+  /** The primaries of its members. */
   readonly primaries: readonly Primary[]
-  /** Zones that members must be in; none for any. */
+  /** Zones that must contain the members; empty for any. */
   readonly allowed: readonly Uint8Array[]
 }
 
-/** Makes a zone, from what there is of it already. */
+/** Creates a zone, starting from its previous data if there is some. */
 export type OpenZone = (
   zone: Uint8Array,
   primaries: readonly Primary[],
@@ -30,28 +29,28 @@ export type OpenZone = (
 
 type Owned = { readonly catalog: Uint8Array; readonly id: string }
 
-/** Keeps a block's zones as catalogs list them. */
+/** Keeps a block's zones in step with its catalogs. */
 export class CatalogZones {
   private readonly host: Host
   private readonly zones: ZoneMap<SecondaryZone>
   private readonly open: OpenZone
-  /** Which catalog each listed zone belongs to. */
+  /** The catalog of each listed zone. */
   private readonly owned = new Map<string, Owned>()
-  /** Members of each catalog as it was read last. */
+  /** The members of each catalog as of its last valid version. */
   private readonly catalogs = new Map<string, ReadonlyMap<string, Member>>()
 
-  /** @param zones all zones of the block, those that the Corefile names among them */
+  /** @param zones all zones of the block, including those in the Corefile */
   constructor(host: Host, zones: ZoneMap<SecondaryZone>, open: OpenZone) {
     this.host = host
     this.zones = zones
     this.open = open
   }
 
-  /** Takes over what a catalog lists now; one that is wrong changes nothing. */
+  /** Applies a catalog's current members; an invalid catalog changes nothing. */
   take(rule: CatalogRule, zone: ZoneData): void {
     const catalog = readCatalog(zone)
     if (catalog.kind === 'wrong') {
-      this.report('warning', `a catalog is not used: it ${catalog.reason}`, rule.origin)
+      this.report('warning', `a catalog is ignored: it ${catalog.reason}`, rule.origin)
       return
     }
     const { allowed, origin } = rule
@@ -71,7 +70,7 @@ export class CatalogZones {
     if (rejected > 0) {
       this.report(
         'warning',
-        `${rejected} zones of a catalog are left out: they may not be in it`,
+        `${rejected} zones of a catalog are ignored: it may not list them`,
         origin,
       )
     }
@@ -85,7 +84,7 @@ export class CatalogZones {
       return
     }
     if (owned === undefined) {
-      this.report('warning', 'a catalog lists a zone that is here already', member.zone)
+      this.report('warning', 'a catalog lists a zone that the Corefile defines', member.zone)
       return
     }
     if (equalNames(owned.catalog, rule.origin)) {
@@ -94,10 +93,10 @@ export class CatalogZones {
     }
     const source = this.catalogs.get(nameKey(owned.catalog))?.get(key)
     if (source?.nextCatalog === undefined || !equalNames(source.nextCatalog, rule.origin)) {
-      this.report('warning', 'a catalog lists a zone that belongs to another', member.zone)
+      this.report('warning', 'a catalog lists a zone of another catalog', member.zone)
       return
     }
-    // Only what is still the same member goes over with its data.
+    // Only an unchanged member keeps its data when it moves.
     const isSame = owned.id === source.id && source.id === member.id
     this.replace(rule, key, member, isSame ? existing.zone : undefined)
   }
@@ -107,7 +106,7 @@ export class CatalogZones {
     const zone = this.open(member.zone, rule.primaries, data)
     this.zones.set(member.zone, zone)
     this.owned.set(key, { catalog: rule.origin, id: member.id })
-    this.report('info', 'a zone of a catalog is here', member.zone)
+    this.report('info', 'a catalog added a zone', member.zone)
     zone.update()
   }
 
@@ -117,7 +116,7 @@ export class CatalogZones {
       if (nameKey(zone.origin) !== key) continue
       zone.stop()
       this.zones.delete(zone.origin)
-      this.report('info', 'a zone of a catalog is gone', zone.origin)
+      this.report('info', 'a catalog removed a zone', zone.origin)
       return
     }
   }

@@ -1,5 +1,5 @@
 /**
- * Catalog zones: zones that list zones (RFC 9432 §4).
+ * Parses catalog zones: zones that list zones (RFC 9432 §4).
  * @module
  */
 import { byteAt, toLatin1 } from '../../bytes/bytes.ts'
@@ -10,39 +10,39 @@ import type { ZoneData, ZoneNode } from '../file/zone-data.ts'
 
 /** A zone that a catalog lists. */
 export type Member = {
-  /** The label that it has in the catalog, as Latin-1 text; another one means another zone. */
+  /** Its label in the catalog, as Latin-1 text; a changed label means a new zone (§5.4). */
   readonly id: string
   /** Absolute, in lower case. */
   readonly zone: Uint8Array
-  /** The catalog that it is to go over to (§4.4.1), absolute, in lower case. */
+  /** The catalog that it may move to (§4.4.1), absolute, in lower case. */
   readonly nextCatalog: Uint8Array | undefined
 }
 
-/** The members of a catalog, or why it is none. */
+/** The members of a catalog, or the reason why it is invalid. */
 export type Catalog =
   | { readonly kind: 'catalog'; readonly members: readonly Member[] }
   | { readonly kind: 'wrong'; readonly reason: string }
 
-/** Zones of one catalog. */
+/** Members of one catalog. */
 const MEMBERS_MAX = 100_000
-/** TXT data of the version that there is, `2` (§4.2.1). */
+/** TXT data of the supported version, `2` (§4.2.1). */
 const VERSION = '\x012'
 const VERSION_OWNER = labels('version')
 const ZONES_OWNER = labels('zones')
 const OWNERSHIP_OWNER = labels('coo')
 
-/** Reads a catalog from its zone. A catalog that is wrong in one thing is wrong. */
+/** Parses a catalog. One error makes the whole catalog invalid. */
 export function readCatalog(zone: ZoneData): Catalog {
   const { origin, nodes, nameservers } = zone
   if (nameservers.length === 0) return wrong('has no NS record')
   const version = at(nodes, VERSION_OWNER, origin)?.sets.get(TYPE.TXT) ?? []
   const [only, ...others] = version.map(({ rdata }) => toLatin1(rdata))
   if (only === undefined || others.length > 0) return wrong('needs one TXT record at "version"')
-  if (only !== VERSION) return wrong('has another version than 2')
+  if (only !== VERSION) return wrong('has a version other than 2')
   const parent = joinName(ZONES_OWNER, origin)
   const members = new Map<string, Member>()
   for (const node of nodes.values()) {
-    if (hasOtherClass(node)) return wrong(`has records of other classes than IN`)
+    if (hasOtherClass(node)) return wrong(`has records of a class other than IN`)
     if (parent === undefined || !isChild(node.owner, parent)) continue
     const read = readMember(zone, node)
     if (read === undefined) continue
@@ -55,7 +55,7 @@ export function readCatalog(zone: ZoneData): Catalog {
   return { kind: 'catalog', members: [...members.values()] }
 }
 
-/** Reads what is at `<id>.zones.<catalog>`; nothing when that lists no zone. */
+/** Parses the entry `<id>.zones.<catalog>`; `undefined` if it lists no zone. */
 function readMember({ nodes }: ZoneData, node: ZoneNode): Member | string | undefined {
   const [target, another] = node.sets.get(TYPE.PTR) ?? []
   if (target === undefined) return undefined

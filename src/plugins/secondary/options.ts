@@ -10,11 +10,11 @@ import type { Fallthrough } from '../../plugin-kit/zones.ts'
 import { parseServer } from '../forward/upstreams.ts'
 import type { Primary } from './receive-zone.ts'
 
-/** Zones and where to have them from. */
+/** Zones and their primaries. */
 export type SecondaryRule = {
   readonly zones: readonly Uint8Array[]
   readonly primaries: readonly Primary[]
-  /** Whether the zones list others (RFC 9432), and which these may be; none for any. */
+  /** Zones that a catalog (RFC 9432) may list, empty for any; `undefined` for ordinary zones. */
   readonly members: readonly Uint8Array[] | undefined
 }
 
@@ -29,8 +29,8 @@ type Draft = {
 }
 
 /**
- * Reads `secondary [ZONE…] { transfer from ADDRESS[:PORT]…  catalog [ZONE…]  fallthrough
- * [ZONE…] }`, each of them; `fallthrough` holds for all.
+ * Parses `secondary [ZONE…] { transfer from ADDRESS[:PORT]…  catalog [ZONE…]  fallthrough [ZONE…]
+ * }` directives; `fallthrough` applies to all of them.
  */
 export function parseSecondary(
   directives: readonly Directive[],
@@ -67,7 +67,7 @@ function readOption(option: Option, draft: Draft): void {
         if (!word.text.endsWith(':')) continue
         throw configError(word, `"${word.text}" is not a domain name`)
       }
-      // Without zones all are let in, whatever a line before said.
+      // A line without zones allows any, regardless of earlier lines.
       draft.members =
         args.length === 0 || draft.members?.length === 0
           ? []
@@ -84,7 +84,7 @@ function readOption(option: Option, draft: Draft): void {
 function readTransfer(option: Option, draft: Draft): void {
   const [from, ...words] = option.args
   if (from?.text !== 'from' || words.length === 0) {
-    throw configError(from ?? option, '"transfer" is to be followed by "from" and addresses')
+    throw configError(from ?? option, '"transfer" needs "from" and addresses')
   }
   for (const word of words) {
     const primary = parseServer(word.text)

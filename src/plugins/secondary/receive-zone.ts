@@ -1,5 +1,5 @@
 /**
- * Zones by transfer from a primary (AXFR, RFC 5936).
+ * Receives zones by transfer from a primary (AXFR, RFC 5936).
  * @module
  */
 
@@ -12,21 +12,21 @@ import { writeQuery } from '../../dns/write-query.ts'
 import { ZoneBuilder, type ZoneData } from '../file/zone-data.ts'
 import type { SecondaryHost } from './host.ts'
 
-/** An address and port to have a zone from. */
+/** The address and port of a primary. */
 export type Primary = { readonly address: string; readonly port: number }
 
-/** A transfer that did not give a zone. */
+/** A transfer failed. */
 export class TransferError extends Error {
   override readonly name = 'TransferError'
 }
 
-/** Records and bytes of a transfer. */
+/** Bounds of one transfer. */
 const RECORDS_MAX = 4_000_000
 const BYTES_MAX = 512 * 1024 * 1024
-/** How long to wait for each message. */
+/** Time limit for each message. */
 const TIMEOUT_MS = 10_000
 
-/** Receives a zone. @throws {Error} that says why there is none */
+/** Receives a zone. @throws {Error} with the reason if the transfer fails */
 export async function receiveZone(
   host: SecondaryHost,
   origin: Uint8Array,
@@ -42,10 +42,10 @@ export async function receiveZone(
     const received = zone.take(readMessage(message, id))
     if (received !== undefined) return received
   }
-  throw new TransferError('the transfer broke off')
+  throw new TransferError('the transfer is incomplete')
 }
 
-/** A zone on its way in. */
+/** A zone during its transfer. */
 class ReceivedZone {
   private readonly origin: Uint8Array
   private readonly builder: ZoneBuilder
@@ -57,7 +57,7 @@ class ReceivedZone {
     this.builder = new ZoneBuilder(origin)
   }
 
-  /** Takes the records of a message. @returns the zone with the last of them */
+  /** Adds the records of a message. @returns the zone after the last of them */
   take(records: readonly ResourceRecord[]): ZoneData | undefined {
     for (const record of records) {
       if (++this.count > RECORDS_MAX) throw new TransferError(`over ${RECORDS_MAX} records`)
@@ -83,9 +83,9 @@ class ReceivedZone {
 function readMessage(message: Uint8Array, id: number): readonly ResourceRecord[] {
   const response: Response | undefined = parseResponse(message)
   if (response === undefined) throw new TransferError('a message of the transfer is malformed')
-  if (response.id !== id) throw new TransferError('a message of the transfer has another ID')
+  if (response.id !== id) throw new TransferError('a message of the transfer has a wrong ID')
   if (response.rcode === RCODE.NOERROR) return response.answer
-  throw new TransferError(`the primary answers ${formatRcode(response.rcode)}`)
+  throw new TransferError(`the primary responded with ${formatRcode(response.rcode)}`)
 }
 
 function unsupported({ type, owner }: ResourceRecord): TransferError {

@@ -1,5 +1,5 @@
 /**
- * A zone that is had from primaries, and kept as they have it (RFC 1034 §4.3.5, RFC 1996).
+ * A zone that follows its primaries (RFC 1034 §4.3.5, RFC 1996).
  * @module
  */
 
@@ -17,30 +17,30 @@ import type { SecondaryHost } from './host.ts'
 import { type Primary, receiveZone, TransferError } from './receive-zone.ts'
 import type { Slots } from './slots.ts'
 
-/** What a zone needs to be kept. */
+/** How to keep a zone. */
 export type SecondaryOptions = {
   readonly origin: Uint8Array
   /** Tried in this order. */
   readonly primaries: readonly Primary[]
-  /** Shared with other zones: those that ask their primaries. */
+  /** Limits concurrent refreshes of all zones. */
   readonly slots: Slots
   /** Called with each new zone. */
   readonly changed: (zone: ZoneData) => void
 }
 
-/** Time to the second attempt at the first transfer; it doubles up to the greatest. */
+/** Delay before the second attempt at the first transfer; it doubles up to the maximum. */
 const FIRST_DELAY_MS = 250
 const FIRST_DELAY_MS_MAX = 10_000
-/** Chance is added to what the SOA record says, lest all secondaries ask at once. */
+/** Random extra delay, so that secondaries do not refresh all at once. */
 const REFRESH_JITTER_MS = 5000
 const RETRY_JITTER_MS = 2000
-/** Bounds of what the SOA record may say; timers go no further. */
+/** Bounds of the SOA record's times; timers cannot wait longer. */
 const DELAY_MS_MIN = 1000
 const DELAY_MS_MAX = 0x7fffffff
 /** Time-out of a query for a primary's serial. */
 const SERIAL_TIMEOUT_MS = 2000
 
-/** One zone. */
+/** Keeps one zone up to date. */
 export class SecondaryZone {
   readonly origin: Uint8Array
   readonly primaries: readonly Primary[]
@@ -56,7 +56,7 @@ export class SecondaryZone {
   private isStopped = false
   private cancel: () => void = () => undefined
 
-  /** @param data what there is of the zone already */
+  /** @param data previous data of the zone, if any */
   constructor(
     host: SecondaryHost,
     { origin, primaries, slots, changed }: SecondaryOptions,
@@ -71,7 +71,7 @@ export class SecondaryZone {
     if (data !== undefined) this.keep(data)
   }
 
-  /** The zone; `undefined` before the first transfer, and when none went well for too long. */
+  /** The zone; `undefined` before the first transfer and after expiry. */
   get zone(): ZoneData | undefined {
     return this.host.elapsed() < this.expiresMs ? this.data : undefined
   }
@@ -81,14 +81,14 @@ export class SecondaryZone {
     return this.primaries.some((primary) => isSameAddress(primary.address, address))
   }
 
-  /** Looks whether the primaries have a newer zone, now and whenever it is time. */
+  /** Refreshes the zone now and then on the SOA record's schedule. */
   update(): void {
     if (this.isStopped) return
     this.isWantedAgain = true
     if (!this.isBusy) void this.work()
   }
 
-  /** Ends that. */
+  /** Stops refreshing. */
   stop(): void {
     this.isStopped = true
     this.cancel()
@@ -98,13 +98,13 @@ export class SecondaryZone {
   private async work(): Promise<void> {
     this.isBusy = true
     this.cancel()
-    let isGood = false
+    let hasSucceeded = false
     while (this.isWantedAgain && !this.isStopped) {
       this.isWantedAgain = false
-      isGood = await this.slots.run(() => this.attempt())
+      hasSucceeded = await this.slots.run(() => this.attempt())
     }
     this.isBusy = false
-    if (!this.isStopped) this.schedule(isGood)
+    if (!this.isStopped) this.schedule(hasSucceeded)
   }
 
   private async attempt(): Promise<boolean> {
@@ -119,7 +119,7 @@ export class SecondaryZone {
       return true
     } catch (error) {
       const reason = errorText(error)
-      const message = 'no primary gives a zone'
+      const message = 'cannot get the zone from any primary'
       if (!this.isStopped) this.report('warning', message, { reason })
       return false
     }
@@ -143,12 +143,12 @@ export class SecondaryZone {
   private readSerial(message: Uint8Array): number {
     const response = parseResponse(message)
     if (response !== undefined && response.rcode !== RCODE.NOERROR) {
-      throw new TransferError(`the primary answers ${formatRcode(response.rcode)}`)
+      throw new TransferError(`the primary responded with ${formatRcode(response.rcode)}`)
     }
     const soa = response?.answer.find(
       ({ type, owner }) => type === TYPE.SOA && equalNames(owner, this.origin),
     )
-    if (soa === undefined) throw new TransferError('the primary tells no serial')
+    if (soa === undefined) throw new TransferError('the primary returned no SOA record')
     return soaSerial(soa.rdata)
   }
 
@@ -160,7 +160,7 @@ export class SecondaryZone {
         if (this.isStopped) return
         this.keep(zone)
         const serial = soaSerial(zone.soa.rdata)
-        this.report('info', 'a zone was received', { from: primary.address, serial })
+        this.report('info', 'received a zone', { from: primary.address, serial })
         this.changed(zone)
         return
       } catch (error) {
@@ -177,13 +177,13 @@ export class SecondaryZone {
       this.host.elapsed() + 1000 * Math.max(1, soaTimes(zone.soa.rdata).expireSeconds)
   }
 
-  private schedule(isGood: boolean): void {
-    this.cancel = this.host.after(this.nextDelayMs(isGood), () => {
+  private schedule(hasSucceeded: boolean): void {
+    this.cancel = this.host.after(this.nextDelayMs(hasSucceeded), () => {
       this.update()
     })
   }
 
-  private nextDelayMs(isGood: boolean): number {
+  private nextDelayMs(hasSucceeded: boolean): number {
     const { data } = this
     if (data === undefined) {
       const { delayMs } = this
@@ -191,7 +191,7 @@ export class SecondaryZone {
       return delayMs
     }
     const { refreshSeconds, retrySeconds } = soaTimes(data.soa.rdata)
-    const [seconds, jitterMs] = isGood
+    const [seconds, jitterMs] = hasSucceeded
       ? [refreshSeconds, REFRESH_JITTER_MS]
       : [retrySeconds, RETRY_JITTER_MS]
     const jitter = (jitterMs * this.host.random16()) / 65_536

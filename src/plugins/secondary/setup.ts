@@ -1,5 +1,5 @@
 /**
- * The `secondary` plugin: zones that are had from primaries by transfer.
+ * The `secondary` plugin: serves zones transferred from primaries.
  * @module
  */
 
@@ -26,7 +26,7 @@ const TRANSFERS_MAX = 16
 
 /**
  * Configures `secondary [ZONE…] { transfer from ADDRESS[:PORT]…  catalog [ZONE…]  fallthrough
- * [ZONE…] }`. Zones are not kept beyond the process.
+ * [ZONE…] }`. Zones are kept in memory only.
  */
 const setup: Setup<SecondaryHost> = (directives, context) => {
   const { rules, fallthrough } = parseSecondary(directives, context.zones)

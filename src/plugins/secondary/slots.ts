@@ -1,9 +1,9 @@
 /**
- * Lets no more than so many things be under way at a time; the others wait for their turn.
+ * Limits concurrent tasks; further tasks wait for their turn.
  * @module
  */
 
-/** Places to be under way in. */
+/** A limited number of slots for tasks. */
 export class Slots {
   private free: number
   private readonly waiting: (() => void)[] = []
@@ -12,7 +12,7 @@ export class Slots {
     this.free = count
   }
 
-  /** Does something when there is a place for it. */
+  /** Runs a task once a slot is free. */
   async run<T>(task: () => Promise<T>): Promise<T> {
     if (this.free > 0) this.free--
     else await new Promise<void>((resolve) => this.waiting.push(resolve))

@@ -1,7 +1,6 @@
 /**
- * The `shed` plugin, which has nothing to do here: it keeps Go's runtime from ending the process
- * when more replies wait for a socket than it can count. Here, queries are taken one after the
- * other, and what is too much stays with the system, which drops it.
+ * The `shed` plugin, accepted without effect: it stops Go's runtime from crashing when too many
+ * replies wait for a socket. kubedoh takes one query after the other; the system drops the excess.
  * @module
  */
 
@@ -22,7 +21,7 @@ const setup: Setup = (directives, { block }) => {
       `"shed" is for plain DNS, and this block has ${other.transport}://`,
     )
   }
-  const message = '"shed" changes nothing: the system drops what is too much'
+  const message = '"shed" has no effect: the system drops excess queries'
   return { notices: [problemAt(directive, message)] }
 }
 

@@ -1,5 +1,5 @@
 /**
- * What templates work with: the values of expressions, and things with fields.
+ * Values of template expressions, including objects with fields.
  * @module
  */
 import { formatValue } from '../../expression/format-value.ts'
@@ -17,12 +17,12 @@ export type Datum =
   | TextMap
   | Struct
 
-/** An error in a template, while it is read or while it is executed; for people. */
+/** A parse or execution error in a template; the message is for the operator. */
 export class TemplateError extends Error {
   override readonly name = 'TemplateError'
 }
 
-/** A map of texts: what is not in it is the empty text where an index asks. */
+/** A map of texts; an index returns '' for a missing key. */
 export class TextMap {
   readonly entries: ReadonlyMap<string, string>
 
@@ -31,27 +31,27 @@ export class TextMap {
   }
 }
 
-/** A field of a thing, or a method, which takes arguments. */
+/** A field, or a method with arguments. */
 export type Member = {
   readonly takes: readonly ArgumentKind[]
   /** @throws {TemplateError} */
   readonly call: (...args: readonly Datum[]) => Datum
 }
 
-/** What an argument has to be. */
+/** The type of an argument. */
 export type ArgumentKind = 'any' | 'string' | 'int'
 
-/** A thing with fields and methods. */
+/** An object with fields and methods. */
 export class Struct {
   readonly typeName: string
-  /** Whether it is a pointer to nothing, which has a type and no fields. */
+  /** Whether it is a nil pointer, which has a type but no fields. */
   readonly isNil: boolean
   private readonly members: ReadonlyMap<string, Member>
   private readonly text: (() => string) | undefined
 
   /**
-   * @param members fields and methods; `undefined` for a pointer to nothing
-   * @param text what is printed; absent where printing is not supported
+   * @param members fields and methods; `undefined` for a nil pointer
+   * @param text prints the object; `undefined` if printing is not supported
    */
   constructor(
     typeName: string,
@@ -64,29 +64,28 @@ export class Struct {
     this.text = text
   }
 
-  /** Finds a field or method. */
   member(name: string): Member | undefined {
     return this.members.get(name)
   }
 
-  /** @throws {TemplateError} when it cannot be printed */
+  /** @throws {TemplateError} if printing is not supported */
   print(): string {
     if (this.text === undefined) throw new TemplateError(`a ${this.typeName} cannot be printed`)
     return this.text()
   }
 }
 
-/** Makes a field. */
+/** Creates a field. */
 export function field(read: () => Datum): Member {
   return { takes: [], call: read }
 }
 
-/** Tells lists from all other values. */
+/** Whether a value is a list. */
 export function isDatumList(value: Datum): value is readonly Datum[] {
   return Array.isArray(value)
 }
 
-/** Names the type of a value as Go's messages do. */
+/** Returns the name of a value's type as in Go's messages. */
 export function goType(value: Datum): string {
   if (value instanceof Struct) return value.typeName
   if (value instanceof TextMap) return 'map[string]string'
@@ -98,7 +97,7 @@ export function goType(value: Datum): string {
   return isMap(value) ? 'map[string]interface {}' : typeName(value)
 }
 
-/** Tells what `if` makes of a value: nothing, zero and what is empty are false. */
+/** Returns the truth of a value: false for nil, zero and empty values. */
 export function isTruthy(value: Datum): boolean {
   if (value instanceof Struct) return !value.isNil
   if (value instanceof TextMap) return value.entries.size > 0
@@ -107,12 +106,12 @@ export function isTruthy(value: Datum): boolean {
   return Boolean(value) && value !== 0n
 }
 
-/** Formats a value as an action prints it. @throws {TemplateError} when it cannot be printed */
+/** Formats a value as an action prints it. @throws {TemplateError} if it cannot be printed */
 export function printDatum(value: Datum): string {
   return value === undefined ? '<no value>' : formatDatum(value)
 }
 
-/** Formats a value as Go's `%v`. @throws {TemplateError} when it cannot be printed */
+/** Formats a value as Go's `%v`. @throws {TemplateError} if it cannot be printed */
 export function formatDatum(value: Datum): string {
   if (value instanceof Struct) return value.print()
   if (value instanceof TextMap) return formatValue(value.entries)
@@ -120,7 +119,7 @@ export function formatDatum(value: Datum): string {
   return formatValue(value)
 }
 
-/** The elements of a list, or of a map sorted by key; `undefined` for all else. */
+/** Returns the entries of a list, or of a map sorted by key; `undefined` for other values. */
 export function entriesOf(
   value: Datum,
 ): readonly (readonly [key: Datum, item: Datum])[] | undefined {
@@ -129,7 +128,7 @@ export function entriesOf(
   return map && [...map].sort(([a], [b]) => (formatValue(a) < formatValue(b) ? -1 : 1))
 }
 
-/** Tells maps of expressions from all other values. */
+/** Whether a value is a map from an expression. */
 export function isMapDatum(value: Datum): value is ReadonlyMap<Value, Value> {
   return value instanceof Map
 }

@@ -17,20 +17,20 @@ import {
 import { FUNCTIONS } from './functions.ts'
 import type { Branch, Command, Operand, Part, Pipe, Template } from './syntax.ts'
 
-/** Parts that one execution may go through. */
+/** Parts that one execution may run. */
 const STEPS_MAX = 20_000
-/** Characters that it may make. */
+/** Characters that one execution may write. */
 const OUTPUT_MAX = 65_536
-/** Templates that it may have within each other. */
+/** Templates that may be nested. */
 const DEPTH_MAX = 50
 
-/** How a loop goes on after one pass. */
+/** How a pass through a loop ended early. */
 type Jump = 'break' | 'continue' | undefined
 type Variable = { readonly name: string; value: Datum }
-/** What the command before in a pipe has made. */
+/** The result of the previous command in a pipe. */
 type Before = { readonly value: Datum } | undefined
 
-/** Executes a template for a value and returns what it makes. @throws {TemplateError} */
+/** Executes a template for a value and returns its output. @throws {TemplateError} */
 export function executeTemplate(template: Template, data: Datum): string {
   const execution = new Execution(template)
   execution.run(template.parts, data)
@@ -57,7 +57,7 @@ class Execution {
 
   private walk(parts: readonly Part[], dot: Datum): Jump {
     for (const part of parts) {
-      if (++this.steps > STEPS_MAX) throw new TemplateError('the template has too much to do')
+      if (++this.steps > STEPS_MAX) throw new TemplateError('the template takes too many steps')
       const jump = this.part(part, dot)
       if (jump !== undefined) return jump
     }
@@ -95,11 +95,11 @@ class Execution {
   private write(text: string): void {
     this.output += text
     if (this.output.length > OUTPUT_MAX) {
-      throw new TemplateError(`the template makes over ${OUTPUT_MAX} characters`)
+      throw new TemplateError(`the template writes over ${OUTPUT_MAX} characters`)
     }
   }
 
-  /** Variables end with the part that they were made in. */
+  /** Runs a task and drops the variables that it declared. */
   private scoped(task: () => Jump): Jump {
     const { length } = this.variables
     const jump = task()
@@ -111,7 +111,7 @@ class Execution {
     const parts = this.template.definitions.get(name)
     if (parts === undefined) throw new TemplateError(`there is no template "${name}"`)
     if (++this.depth > DEPTH_MAX) {
-      throw new TemplateError(`more than ${DEPTH_MAX} templates are within each other`)
+      throw new TemplateError(`over ${DEPTH_MAX} nested templates`)
     }
     this.run(parts, dot)
     this.depth--
@@ -137,14 +137,14 @@ class Execution {
     if (typeof value !== 'bigint') {
       const entries = entriesOf(value)
       if (entries !== undefined) return entries
-      throw new TemplateError(`"range" cannot go over ${goType(value)}`)
+      throw new TemplateError(`"range" cannot iterate over ${goType(value)}`)
     }
-    if (variables.length > 1) throw new TemplateError('"range" over a number has one variable')
-    if (value > STEPS_MAX) throw new TemplateError('the template has too much to do')
+    if (variables.length > 1) throw new TemplateError('"range" over a number takes one variable')
+    if (value > STEPS_MAX) throw new TemplateError('the template takes too many steps')
     return Array.from({ length: Math.max(0, Number(value)) }, (_, i) => [undefined, BigInt(i)])
   }
 
-  /** With two variables the first is the key; with one it is the element. */
+  /** Sets one variable to the element, or two to the key and the element. */
   private setLoopVariables({ variables, isAssigned }: Pipe, key: Datum, item: Datum): void {
     const values = variables.length > 1 ? [key, item] : [item]
     variables.forEach((name, i) => {
@@ -185,16 +185,16 @@ class Execution {
       case 'chain':
         return this.path(this.operand(first.from, dot), first.path, given, dot)
       case 'nil':
-        throw new TemplateError('nil cannot stand alone')
+        throw new TemplateError('nil is not a command')
       default:
         if (rest.length > 0 || before !== undefined) {
-          throw new TemplateError('what is not a function is given an argument')
+          throw new TemplateError('a value that is not a function got an argument')
         }
         return this.operand(first, dot)
     }
   }
 
-  /** The value of an operand that is given nothing. */
+  /** Returns the value of an operand without arguments. */
   private operand(operand: Operand, dot: Datum): Datum {
     const nothing = { operands: [], before: undefined }
     switch (operand.kind) {
@@ -218,12 +218,12 @@ class Execution {
     }
   }
 
-  /** Follows names; the last may be a method that is given arguments. */
+  /** Follows a path of names; the last may be a method with arguments. */
   private path(from: Datum, names: readonly string[], given: Given, dot: Datum): Datum {
     const last = names.at(-1)
     if (last === undefined) {
       if (given.operands.length > 0 || given.before !== undefined) {
-        throw new TemplateError('what is not a function is given an argument')
+        throw new TemplateError('a value that is not a function got an argument')
       }
       return from
     }
@@ -238,13 +238,13 @@ class Execution {
     if (from === undefined) return undefined
     const isGiven = given.operands.length > 0 || given.before !== undefined
     if (from instanceof Struct) {
-      if (from.isNil) throw new TemplateError(`there is no ${from.typeName}, and so no .${name}`)
+      if (from.isNil) throw new TemplateError(`${from.typeName} is nil and has no .${name}`)
       const member = from.member(name)
       if (member === undefined) throw new TemplateError(`${from.typeName} has no field .${name}`)
       const args = this.args(given, { name: `.${name}`, takes: member.takes, isOpen: false }, dot)
       return member.call(...args)
     }
-    if (isGiven) throw new TemplateError(`.${name} is no method but is given an argument`)
+    if (isGiven) throw new TemplateError(`.${name} is not a method but got an argument`)
     if (from instanceof TextMap) return from.entries.get(name)
     if (isMapDatum(from)) return from.get(name)
     throw new TemplateError(`${goType(from)} has no field .${name}`)
@@ -295,11 +295,11 @@ function tooFew(name: string, wanted: number): TemplateError {
   return new TemplateError(`"${name}" takes ${wanted} argument(s) or more`)
 }
 
-/** Written numbers that are whole may stand for ints, whatever they look like. */
+/** Checks an argument's type. A literal such as `1.0` or `'a'` may stand for an int. */
 function argument(value: Datum, kind: ArgumentKind, operand?: Operand): Datum {
   if (kind === 'any') return value
-  const isWhole = operand?.kind === 'number' && Number.isInteger(value)
-  const fit = kind === 'int' && isWhole && typeof value === 'number' ? BigInt(value) : value
+  const isIntLiteral = operand?.kind === 'number' && Number.isInteger(value)
+  const fit = kind === 'int' && isIntLiteral && typeof value === 'number' ? BigInt(value) : value
   const wanted = kind === 'int' ? 'bigint' : 'string'
   if (typeof fit === wanted) return fit
   throw new TemplateError(`expected ${kind}, got ${goType(fit)}`)

@@ -1,6 +1,6 @@
 /**
  * Functions of templates: Go's own and CoreDNS's `parseInt` (Go, text/template/funcs.go; CoreDNS,
- * plugin/template). `and` and `or` stop early and so are the executor's.
+ * plugin/template). The executor implements `and` and `or`, which stop early.
  * @module
  */
 import {
@@ -18,17 +18,17 @@ import {
 import { parseDigits } from './number.ts'
 import { sprint, sprintf, sprintln } from './printf.ts'
 
-/** A function. */
+/** A function of templates. */
 export type TemplateFunction = {
-  /** Kinds of its arguments. */
+  /** The types of its arguments. */
   readonly takes: readonly ArgumentKind[]
-  /** Whether it may have any number of the last kind. */
+  /** Whether the last argument may repeat. */
   readonly isOpen: boolean
   /** @throws {TemplateError} */
   readonly call: (args: readonly Datum[]) => Datum
 }
 
-/** Functions by name. */
+/** The functions by name. */
 export const FUNCTIONS: ReadonlyMap<string, TemplateFunction> = new Map([
   ['and', lazy()],
   ['or', lazy()],
@@ -56,7 +56,7 @@ function fixed(takes: readonly ArgumentKind[], call: TemplateFunction['call']): 
   return { takes, isOpen: false, call }
 }
 
-/** The last kind may be given any number of times. */
+/** Creates a function whose last argument may repeat. */
 function open(takes: readonly ArgumentKind[], call: TemplateFunction['call']): TemplateFunction {
   return { takes, isOpen: true, call }
 }
@@ -70,17 +70,17 @@ function notCallable(callee: Datum): never {
 }
 
 function known(item: Datum, what: string): Datum {
-  if (item === undefined) throw new TemplateError(`"${what}" of nothing`)
+  if (item === undefined) throw new TemplateError(`"${what}" of nil`)
   return item
 }
 
 function indexed(item: Datum, key: Datum): Datum {
   if (item instanceof TextMap) {
-    if (typeof key !== 'string') throw new TemplateError(`${goType(key)} is no key of a map`)
+    if (typeof key !== 'string') throw new TemplateError(`${goType(key)} is not a map key`)
     return item.entries.get(key) ?? ''
   }
   if (isMapDatum(item)) {
-    if (typeof key !== 'string') throw new TemplateError(`${goType(key)} is no key of a map`)
+    if (typeof key !== 'string') throw new TemplateError(`${goType(key)} is not a map key`)
     return item.get(key)
   }
   if (typeof item === 'string') {
@@ -92,19 +92,19 @@ function indexed(item: Datum, key: Datum): Datum {
 }
 
 function position(value: Datum, max: number): number {
-  if (typeof value !== 'bigint') throw new TemplateError(`${goType(value)} is no index`)
+  if (typeof value !== 'bigint') throw new TemplateError(`${goType(value)} is not an index`)
   if (value < 0n || value > max) throw new TemplateError(`index ${value} is out of range`)
   return Number(value)
 }
 
 function sliced(item: Datum, ends: readonly Datum[]): Datum {
   if (typeof item !== 'string' && !isDatumList(item)) {
-    throw new TemplateError(`${goType(item)} has no parts`)
+    throw new TemplateError(`${goType(item)} cannot be sliced`)
   }
-  if (ends.length > (typeof item === 'string' ? 2 : 3)) throw new TemplateError('too many ends')
+  if (ends.length > (typeof item === 'string' ? 2 : 3)) throw new TemplateError('too many indexes')
   const { length } = item
   const [from = 0, to = length, capacity = length] = ends.map((end) => position(end, length))
-  if (from > to || to > capacity) throw new TemplateError(`${from} to ${to} is no part`)
+  if (from > to || to > capacity) throw new TemplateError(`${from} to ${to} is not a valid slice`)
   return item.slice(from, to)
 }
 
@@ -116,7 +116,7 @@ function lengthOf(item: Datum): number {
   throw new TemplateError(`${goType(item)} has no length`)
 }
 
-/** Numbers of the two types are not compared, and lists and maps not at all. */
+/** Compares two values. As in Go, integers and floats do not compare, nor do lists and maps. */
 function equal(a: Datum, b: Datum): boolean {
   if (a === undefined || b === undefined) return a === b
   const isPlain = typeof a !== 'object' && typeof a === typeof b
@@ -131,13 +131,13 @@ function less(a: Datum, b: Datum): boolean {
   throw new TemplateError(`${goType(a)} and ${goType(b)} have no order`)
 }
 
-/** Go's `strconv.ParseUint`: digits of a base from 2 to 36, or 0 for what a prefix says. */
+/** Implements Go's `strconv.ParseUint` for bases 2 to 36, or 0 to read the base from a prefix. */
 function parseUint([text, base, bits]: readonly Datum[]): Datum {
   const digits = String(text)
   const radix = Number(base)
   const size = bits === 0n ? 64n : BigInt(Number(bits))
-  if (radix !== 0 && (radix < 2 || radix > 36)) throw new TemplateError(`${radix} is no base`)
-  if (size < 0n || size > 64n) throw new TemplateError(`${size} is no number of bits`)
+  if (radix !== 0 && (radix < 2 || radix > 36)) throw new TemplateError(`${radix} is not a base`)
+  if (size < 0n || size > 64n) throw new TemplateError(`${size} is not a number of bits`)
   const value = radix === 0 ? parsePrefixed(digits) : parseDigits(digits, radix)
   if (value === undefined) throw new TemplateError(`"${digits}" is not a number of base ${radix}`)
   if (value >= 2n ** size) throw new TemplateError(`${value} is over ${size} bits`)
@@ -150,7 +150,7 @@ function parsePrefixed(text: string): bigint | undefined {
   return parseDigits(digits.replaceAll('_', ''), radix)
 }
 
-/** What functions that escape begin with. */
+/** Joins the arguments of the escaping functions. */
 function joined(args: readonly Datum[]): string {
   const [only] = args
   return args.length === 1 && typeof only === 'string'

@@ -1,5 +1,5 @@
 /**
- * Text in quotes as Go writes it, both ways (strconv, quote.go).
+ * Quotes and unquotes text as Go does (strconv, quote.go).
  * @module
  */
 
@@ -18,7 +18,7 @@ const ESCAPE =
 const CODE_POINT_MAX = 0x10ffff
 const NAMES: ReadonlyMap<string, string> = new Map([...SIMPLE].map(([name, char]) => [char, name]))
 
-/** Takes the quotes off a literal and its escapes out; `undefined` when it is none. */
+/** Returns the text of a quoted literal; `undefined` if it is invalid. */
 export function unquote(literal: string): string | undefined {
   const quote = literal.charAt(0)
   const content = literal.slice(1, -1)
@@ -39,12 +39,12 @@ export function unquote(literal: string): string | undefined {
   return text
 }
 
-/** Quotes text, with escapes for all that cannot be seen. */
+/** Quotes text and escapes invisible characters. */
 export function quote(text: string): string {
   return `"${[...text].map((char) => escapeCharacter(char, '"')).join('')}"`
 }
 
-/** Quotes a character by its code. */
+/** Quotes a character, given its code point. */
 export function quoteCharacter(code: number): string {
   return `'${escapeCharacter(String.fromCodePoint(code), "'")}'`
 }

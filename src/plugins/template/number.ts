@@ -1,5 +1,5 @@
 /**
- * Numbers as Go writes them (strconv, text/template/parse/node.go).
+ * Parses numbers in Go's syntax (strconv, text/template/parse/node.go).
  * @module
  */
 import { unquote } from './go-quote.ts'
@@ -10,7 +10,7 @@ const RADIX: Readonly<Record<string, number>> = { '0x': 16, '0o': 8, '0b': 2 }
 const DIGITS = '0123456789abcdefghijklmnopqrstuvwxyz'
 const FLOAT = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/
 
-/** Parses a number or a character in quotes; `undefined` when it is none or over 64 bits. */
+/** Parses a number or a quoted character; `undefined` if it is invalid or over 64 bits. */
 export function parseNumber(text: string): bigint | number | undefined {
   if (text.startsWith("'")) {
     const [char, ...rest] = unquote(text) ?? ''
@@ -28,7 +28,7 @@ export function parseNumber(text: string): bigint | number | undefined {
   return FLOAT.test(text) && /[.eE]/.test(text) ? Number(text) : undefined
 }
 
-/** Parses digits of a radix from 2 to 36; `undefined` when there are none or others. */
+/** Parses digits of a radix from 2 to 36; `undefined` if there are none or invalid ones. */
 export function parseDigits(digits: string, radix: number): bigint | undefined {
   if (digits === '') return undefined
   let value = 0n

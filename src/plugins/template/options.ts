@@ -1,5 +1,5 @@
 /**
- * A `template` directive and its options (CoreDNS, plugin/template/setup.go).
+ * The options of a `template` directive (CoreDNS, plugin/template/setup.go).
  * @module
  */
 import { argTexts, type Option, options, unknownOption, zonesOf } from '../../corefile/arguments.ts'
@@ -24,28 +24,28 @@ import { FUNCTIONS } from './functions.ts'
 import { parseTemplate } from './parser.ts'
 import { formatParts, type Template } from './syntax.ts'
 
-/** What expressions of a rule are evaluated for. */
+/** The input of a rule's expressions. */
 export type RuleContext = QueryContext & {
-  /** Groups of the match, by number and by name. */
+  /** The groups of the match, by number and by name. */
   readonly groups: ReadonlyMap<string, string>
   readonly variables: ReadonlyMap<string, Value>
 }
 
 /** The template of one record. */
 export type RecordTemplate = Template & {
-  /** As Go writes it; for metrics. */
+  /** Its text in Go's normal form, for metrics. */
   readonly text: string
 }
 
 /** A variable of a rule. */
 export type RuleVariable = { readonly name: string; readonly expression: Expression<RuleContext> }
 
-/** What one directive says. */
+/** One directive. */
 export type Rule = {
   readonly class: number
   readonly type: number
   readonly zones: readonly Uint8Array[]
-  /** None where every name matches. */
+  /** Empty if every name matches. */
   readonly patterns: Pattern[]
   readonly variables: RuleVariable[]
   readonly conditions: Expression<RuleContext>[]
@@ -55,12 +55,11 @@ export type Rule = {
   fallthrough: Fallthrough
 }
 
-/** A section of a message. */
+/** A section of a response. */
 export type Section = 'answer' | 'additional' | 'authority'
 
 type Known = EnvironmentFunction<RuleContext> | EnvironmentVariable<RuleContext>
 
-/** Names of the options. */
 const OPTIONS = [
   'match',
   'answer',
@@ -75,7 +74,7 @@ const OPTIONS = [
 const FUNCTION_NAMES: ReadonlySet<string> = new Set(FUNCTIONS.keys())
 const EXTENDED_ERROR_MAX = 65_535
 
-/** `group(NUMBER)` or `group('NAME')`; the empty text when there is no such group. */
+/** `group(NUMBER)` or `group('NAME')`; '' for an unknown group. */
 const GROUP: Known = {
   kind: 'function',
   takes: ['any'],
@@ -84,10 +83,7 @@ const GROUP: Known = {
     typeof key === 'string' || typeof key === 'bigint' ? (groups.get(String(key)) ?? '') : '',
 }
 
-/**
- * Reads a directive.
- * @throws {ConfigError}
- */
+/** Parses a directive. @throws {ConfigError} */
 export function parseRule(directive: Directive, blockZones: readonly Uint8Array[]): Rule {
   const [classWord, typeWord, ...zoneWords] = directive.args
   if (classWord === undefined || typeWord === undefined) {
@@ -140,14 +136,14 @@ function readOption(option: Option, rule: Rule, environment: Map<string, Known>)
       rule.fallthrough = zonesOf(args, [ROOT])
       return
     case 'upstream':
-      // Of CoreDNS before 1.5, which it still reads and leaves without effect.
+      // An option of CoreDNS before 1.5, which CoreDNS still accepts without effect.
       return
     default:
       throw unknownOption('template', option, OPTIONS)
   }
 }
 
-/** Mnemonics are in capitals, and numbers such as TYPE65280 are none, as in CoreDNS. */
+/** Parses a mnemonic. As in CoreDNS it must be in capitals, and TYPE65280 is none. */
 function mnemonic(word: Word, what: string, parse: (text: string) => number | undefined): number {
   const { text } = word
   const value = parse(text)
@@ -155,7 +151,7 @@ function mnemonic(word: Word, what: string, parse: (text: string) => number | un
     return value
   }
   const hint = value !== undefined && text !== text.toUpperCase() ? '; write capitals' : ''
-  throw configError(word, `"${text}" is no ${what}${hint}`)
+  throw configError(word, `"${text}" is not a ${what}${hint}`)
 }
 
 function compileRecord(word: Word): RecordTemplate {
@@ -173,7 +169,7 @@ function readVariable(option: Option, rule: Rule, environment: Map<string, Known
   if (word === undefined) throw configError(option, '"var" takes a name and an expression')
   const name = word.text
   if (!isFreeName(name, environment)) {
-    throw configError(word, `"${name}" cannot be the name of a variable, or has a meaning already`)
+    throw configError(word, `"${name}" is already in use or not a valid variable name`)
   }
   const expression = compileWords(option, words, environment)
   rule.variables.push({ name, expression })
@@ -181,7 +177,7 @@ function readVariable(option: Option, rule: Rule, environment: Map<string, Known
   environment.set(name, { kind: 'variable', type: variableType(expression.type), read })
 }
 
-/** What lists hold, and whether a value is nil, is known of values but not of variables. */
+/** Widens a variable's type: its list elements, and whether it is nil, show only in values. */
 function variableType(type: Type): Type {
   if (type.kind === 'array') return ARRAY
   return type.kind === 'nil' ? UNKNOWN : type

@@ -1,6 +1,5 @@
 /**
- * From a template's text to its tree (Go, text/template/parse/parse.go). Everything but complex
- * numbers.
+ * Parses a template into its tree (Go, text/template/parse/parse.go), except for complex numbers.
  * @module
  */
 import { TemplateError } from './datum.ts'
@@ -9,23 +8,23 @@ import { parseNumber } from './number.ts'
 import type { Branch, Command, NumberOperand, Operand, Part, Pipe, Template } from './syntax.ts'
 import { readTokens, type Token } from './tokens.ts'
 
-/** Parts and parentheses within each other. */
+/** Nested parts and parentheses. */
 const DEPTH_MAX = 100
-/** Words that are no functions. */
+/** Keywords, which cannot be functions. */
 const KEYWORDS: ReadonlySet<string> = new Set(
   'block break continue define else end if nil range template with'.split(' '),
 )
 
 /**
  * Parses a template.
- * @param functions names of the functions that there are
+ * @param functions names of the known functions
  * @throws {TemplateError}
  */
 export function parseTemplate(text: string, functions: ReadonlySet<string>): Template {
   return new Parser(readTokens(text), functions).parse()
 }
 
-/** What ends a row of parts. */
+/** How a sequence of parts ends. */
 type Ending = 'end' | 'else'
 
 class Parser {
@@ -58,13 +57,13 @@ class Parser {
     this.definition(name)
   }
 
-  /** Reads the body of a template of its own, which knows no variables from outside. */
+  /** Parses the body of a nested template, which cannot use outer variables. */
   private definition(name: string): void {
     const { variables, rangeDepth } = this
     this.variables = ['$']
     this.rangeDepth = 0
     const { parts, ending } = this.parts()
-    if (ending !== 'end') throw new TemplateError('{{else}} cannot stand here')
+    if (ending !== 'end') throw new TemplateError('unexpected {{else}}')
     this.expectClose()
     this.variables = variables
     this.rangeDepth = rangeDepth
@@ -73,7 +72,7 @@ class Parser {
     this.definitions.set(name, parts)
   }
 
-  /** Reads parts up to `{{end}}` or `{{else}}`, and over it but for what follows `else`. */
+  /** Parses parts through `{{end}}`, or up to the word after `{{else`. */
   private parts(): { readonly parts: readonly Part[]; readonly ending: Ending } {
     const parts: Part[] = []
     this.enter()
@@ -117,7 +116,7 @@ class Parser {
       case 'end':
       case 'else':
       case 'define':
-        throw new TemplateError(`{{${word}}} cannot stand here`)
+        throw new TemplateError(`unexpected {{${word}}}`)
       default:
         return { kind: 'action', pipe: this.pipe('close') }
     }
@@ -135,7 +134,7 @@ class Parser {
     return { kind, pipe, body, otherwise }
   }
 
-  /** Reads what follows `else`: `if` or `with` again, which then has the `{{end}}`, or parts. */
+  /** Parses what follows `else`: parts, or an `if` or `with` that consumes the `{{end}}`. */
   private otherwise(kind: Branch['kind']): readonly Part[] {
     if (kind !== 'range' && this.isWord(kind)) {
       this.index++
@@ -146,7 +145,7 @@ class Parser {
     }
     this.expectClose()
     const { parts, ending } = this.parts()
-    if (ending !== 'end') throw new TemplateError('a second {{else}} cannot stand here')
+    if (ending !== 'end') throw new TemplateError('unexpected second {{else}}')
     this.expectClose()
     return parts
   }
@@ -170,12 +169,12 @@ class Parser {
   private templateName(): string {
     const { kind, text } = this.current
     const name = kind === 'string' ? unquote(text) : undefined
-    if (name === undefined) throw this.unexpected('expected the name of a template in quotes')
+    if (name === undefined) throw this.unexpected('expected a quoted template name')
     this.index++
     return name
   }
 
-  /** Reads a pipeline and what closes it. */
+  /** Parses a pipeline and its closing token. */
   private pipe(closing: 'close' | ')', variablesMax = 1): Pipe {
     const { variables, isAssigned } = this.declarations(variablesMax)
     const commands: Command[] = []
@@ -183,7 +182,7 @@ class Parser {
       const command = this.command()
       const [{ kind }] = command
       if (commands.length > 0 && ['dot', 'nil', 'literal', 'number'].includes(kind)) {
-        throw new TemplateError('only a function or a method can be given what comes before "|"')
+        throw new TemplateError('only a function or a method can follow "|"')
       }
       commands.push(command)
     }
@@ -209,7 +208,7 @@ class Parser {
       if (variables.length >= max) throw new TemplateError('too many variables')
       ahead += 2
     }
-    if (ahead > 0) throw new TemplateError('expected ":=" behind the variables')
+    if (ahead > 0) throw new TemplateError('expected ":=" after the variables')
     return { variables: [], isAssigned: false }
   }
 
@@ -221,7 +220,7 @@ class Parser {
         this.index++
         break
       }
-      if (!this.current.isSpaced) throw this.unexpected('expected a blank')
+      if (!this.current.isSpaced) throw this.unexpected('expected a space')
       rest.push(this.operand())
     }
     return [first, ...rest]
@@ -243,7 +242,7 @@ class Parser {
       case 'function':
         return { kind: 'chain', from, path }
       default:
-        throw new TemplateError(`".${path[0]}" cannot stand here: what is before it has no fields`)
+        throw new TemplateError(`unexpected ".${path[0]}": the value before it has no fields`)
     }
   }
 
@@ -277,7 +276,7 @@ class Parser {
       return { kind: 'literal', value: text === 'true', text }
     }
     if (text === 'nil') return { kind: 'nil' }
-    if (KEYWORDS.has(text)) throw new TemplateError(`"${text}" cannot stand here`)
+    if (KEYWORDS.has(text)) throw new TemplateError(`unexpected "${text}"`)
     if (!this.functions.has(text)) throw new TemplateError(`there is no function "${text}"`)
     return { kind: 'function', name: text }
   }
@@ -291,13 +290,13 @@ class Parser {
 
   private unquoted(text: string): string {
     const value = unquote(text)
-    if (value === undefined) throw new TemplateError(`${text} has an escape that Go does not know`)
+    if (value === undefined) throw new TemplateError(`${text} has an invalid escape`)
     return value
   }
 
   private enter(): void {
     if (++this.depth > DEPTH_MAX) {
-      throw new TemplateError(`at most ${DEPTH_MAX} parts may stand within each other`)
+      throw new TemplateError(`over ${DEPTH_MAX} nested parts`)
     }
   }
 

@@ -1,6 +1,6 @@
 /**
- * Go's `fmt`: `Sprintf` with its verbs, flags, width and precision, `Sprint` and `Sprintln`
- * (fmt/print.go, fmt/format.go). No numbers of arguments (`%[1]d`), no `%p`, no `%b` of floats.
+ * Go's `Sprintf`, `Sprint` and `Sprintln` (fmt/print.go, fmt/format.go). Not supported: argument
+ * indexes (`%[1]d`), `%p`, and `%b` of floats.
  * @module
  */
 import { formatFloat } from '../../expression/format-value.ts'
@@ -15,20 +15,20 @@ import {
 } from './datum.ts'
 import { quote, quoteCharacter } from './go-quote.ts'
 
-/** Characters of a width or precision, and of what comes out. */
+/** Bound of a width or precision and of the output, in characters. */
 const SIZE_MAX = 65_535
 
 type Verb = {
   readonly verb: string
   readonly flags: string
   readonly width: number
-  /** `undefined` when none is given. */
+  /** `undefined` if the verb has none. */
   readonly precision: number | undefined
 }
 
 const VERB = /%([-+# 0]*)(\*|\d+)?(?:\.(\*|\d+)?)?([\s\S])?/gu
 
-/** Formats arguments as a format says. Writes mistakes into the text, as Go does. */
+/** Formats arguments. As in Go, errors appear in the output. */
 export function sprintf(format: string, args: readonly Datum[]): string {
   let next = 0
   const size = (text: string | undefined): number => {
@@ -50,18 +50,18 @@ export function sprintf(format: string, args: readonly Datum[]): string {
   return `${text}%!(EXTRA ${extra.join(', ')})`
 }
 
-/** Formats arguments by `%v`, with a blank between two of which neither is text. */
+/** Formats arguments by `%v`, with a space between two arguments that are not strings. */
 export function sprint(args: readonly Datum[]): string {
   return args
     .map((arg, i) => {
       const before = args[i - 1]
-      const isApart = i > 0 && typeof arg !== 'string' && typeof before !== 'string'
-      return `${isApart ? ' ' : ''}${formatDatum(arg)}`
+      const needsSpace = i > 0 && typeof arg !== 'string' && typeof before !== 'string'
+      return `${needsSpace ? ' ' : ''}${formatDatum(arg)}`
     })
     .join('')
 }
 
-/** Formats arguments by `%v` with blanks between, and the end of a line. */
+/** Formats arguments by `%v`, separated by spaces and followed by a newline. */
 export function sprintln(args: readonly Datum[]): string {
   return `${args.map(formatDatum).join(' ')}\n`
 }
@@ -89,12 +89,12 @@ function formatVerb(value: Datum, how: Verb): string {
   return `%!${verb}(${typed(value, shown)})`
 }
 
-/** An element of a list or a map: nothing is nothing by every verb. */
+/** Formats an element of a list or map; nil is `<nil>` for every verb. */
 function formatItem(item: Datum, how: Verb): string {
   return item === undefined ? '<nil>' : formatVerb(item, how)
 }
 
-/** A value that does not fit, with its type. */
+/** Formats a value with its type, as Go does for a verb that does not fit. */
 function typed(value: Datum, text: string): string {
   return value === undefined ? '<nil>' : `${goType(value)}=${text}`
 }
@@ -184,7 +184,7 @@ function formatText(value: string, how: Verb): string | undefined {
     case 'x':
     case 'X': {
       const bytes = new TextEncoder().encode(value).subarray(0, precision)
-      const hex = Array.from(bytes, (octet) => octet.toString(16).padStart(2, '0'))
+      const hex = Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0'))
       const text = hex.join(flags.includes(' ') ? ' ' : '')
       return pad(verb === 'X' ? text.toUpperCase() : text, how)
     }
@@ -199,11 +199,11 @@ function signOf(isNegative: boolean, flags: string): string {
   return flags.includes(' ') ? ' ' : ''
 }
 
-/** Zeros go between the sign and the digits. */
+/** Pads a number with zeros between the sign and the digits, or with spaces. */
 function padNumber(sign: string, digits: string, how: Verb): string {
   const { flags, width, precision, verb } = how
-  const isWhole = RADIX[verb] !== undefined && precision !== undefined
-  const isZeroed = flags.includes('0') && !flags.includes('-') && !isWhole
+  const hasPrecision = RADIX[verb] !== undefined && precision !== undefined
+  const isZeroed = flags.includes('0') && !flags.includes('-') && !hasPrecision
   if (!isZeroed) return pad(sign + digits, { ...how, flags: flags.replace('0', '') })
   return sign + digits.padStart(width - sign.length, '0')
 }

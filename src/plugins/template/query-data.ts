@@ -1,5 +1,5 @@
 /**
- * What templates know of a query (CoreDNS, plugin/template/template.go; github.com/miekg/dns).
+ * The data of templates (CoreDNS, plugin/template/template.go; github.com/miekg/dns).
  * @module
  */
 import { parseOptions } from '../../dns/edns.ts'
@@ -10,21 +10,20 @@ import { formatType } from '../../dns/rr-type.ts'
 import type { Value } from '../../expression/value.ts'
 import { type Datum, field, type Member, Struct, TextMap } from './datum.ts'
 
-/** What a template is executed for. */
+/** A query that a rule matched. */
 export type Match = {
   readonly query: Query
-  /** The query name with its letter case. */
+  /** The query name in its own letter case. */
   readonly name: Uint8Array
-  /** Address of the client. */
   readonly remote: string
-  /** The zone that the name is in, as text with a final dot. */
+  /** The zone of the name, as text with a final dot. */
   readonly zone: string
-  /** The name in lower case, as text. */
+  /** The name as lower-case text. */
   readonly lowerName: string
-  /** Mnemonics of class and type; those of the template where the query says ANY. */
+  /** Mnemonics of class and type; for a query for ANY, the rule's own. */
   readonly class: string
   readonly type: string
-  /** The expression that matched, and its groups. */
+  /** The matching expression and its groups. */
   readonly regex: string
   readonly groups: readonly string[]
   readonly groupNames: readonly string[]
@@ -32,7 +31,7 @@ export type Match = {
   readonly metadata: (label: string) => string | undefined
 }
 
-/** Makes the data of a template. */
+/** Builds the data of a template. */
 export function queryData(match: Match): Struct {
   const question = questionData(match)
   const message = messageData(match, question)
@@ -52,7 +51,7 @@ export function queryData(match: Match): Struct {
   })
 }
 
-/** Groups by number and by name. */
+/** Returns the groups of a match by number and by name. */
 export function namedGroups({
   groups,
   groupNames,
@@ -120,7 +119,7 @@ function optData(query: Query): Struct {
   })
 }
 
-/** Options as their codes and data; in the original, those that it knows have more fields. */
+/** Returns options as codes and data; the original adds fields to options that it knows. */
 function optionsOf({ bytes, optionsStart, optionsBytes }: Query): readonly Struct[] {
   return parseOptions(bytes, optionsStart, optionsBytes).map(
     ({ code, data }) =>

@@ -1,5 +1,5 @@
 /**
- * Answers that templates make (CoreDNS, plugin/template/template.go).
+ * Responses from templates (CoreDNS, plugin/template/template.go).
  * @module
  */
 
@@ -22,7 +22,7 @@ import { executeTemplate } from './execute.ts'
 import type { RecordTemplate, Rule, Section } from './options.ts'
 import { type Match, namedGroups, queryData } from './query-data.ts'
 
-/** What rules are served with. */
+/** The context of all rules. */
 export type Surroundings = {
   readonly metrics: Metrics
   readonly server: string
@@ -47,13 +47,13 @@ const RECORD_FAILURES = {
   labels: FAILURE_LABELS,
 }
 
-/** What a rule makes of a request. */
-type Verdict = Match | 'ends' | 'goes on'
+/** A match, or what happens without one. */
+type Verdict = Match | 'stop' | 'next'
 
-/** A record that a template did not make. */
+/** The output of a template is not a record. */
 class RecordError extends Error {}
 
-/** Has the first rule answer that matches, or the rest of the chain. */
+/** Answers from the first rule that matches, or calls the next plugin. */
 export function serveRules(
   request: Request,
   next: Next,
@@ -62,8 +62,8 @@ export function serveRules(
 ): MaybePromise<Outcome> {
   for (const rule of rules) {
     const verdict = judge(rule, request, surroundings)
-    if (verdict === 'goes on') continue
-    return verdict === 'ends'
+    if (verdict === 'next') continue
+    return verdict === 'stop'
       ? failure(RCODE.SERVFAIL)
       : answer(rule, request, verdict, surroundings)
   }
@@ -73,8 +73,8 @@ export function serveRules(
 function judge(rule: Rule, request: Request, { metadata }: Surroundings): Verdict {
   const { lowerName, type, class: rrClass } = request
   const zone = closestZone(rule.zones, lowerName)
-  if (zone === undefined || !fits(rule.class, rrClass) || !fits(rule.type, type)) return 'goes on'
-  const otherwise = fallsThrough(rule.fallthrough, lowerName) ? 'goes on' : 'ends'
+  if (zone === undefined || !fits(rule.class, rrClass) || !fits(rule.type, type)) return 'next'
+  const otherwise = fallsThrough(rule.fallthrough, lowerName) ? 'next' : 'stop'
   const name = nameText(lowerName)
   const found = findMatch(rule, name)
   if (found === undefined) return otherwise
@@ -93,7 +93,7 @@ function judge(rule: Rule, request: Request, { metadata }: Surroundings): Verdic
     if (!isMet) return otherwise
   } catch (error) {
     if (!(error instanceof ExpressionError)) throw error
-    return 'ends'
+    return 'stop'
   }
   return {
     ...found,
@@ -109,12 +109,12 @@ function judge(rule: Rule, request: Request, { metadata }: Surroundings): Verdic
   }
 }
 
-/** Types and classes that are only known by number have no mnemonic. */
+/** Returns '' for a type or class without a mnemonic, such as TYPE65280. */
 function mnemonic(text: string): string {
   return /^(TYPE|CLASS)\d/.test(text) ? '' : text
 }
 
-/** Both in classes and in types, 255 stands for any. */
+/** Compares types or classes; 255 is ANY in both. */
 function fits(own: number, wanted: number): boolean {
   return own === TYPE.ANY || wanted === TYPE.ANY || own === wanted
 }
@@ -189,10 +189,10 @@ function makeRecord(
   const record = parseFirstRecord(text)
   if (record !== undefined) return record
   metrics.counter(RECORD_FAILURES, failureLabels).value++
-  throw new RecordError(`a template made no record: "${text}"`)
+  throw new RecordError(`the template output is not a record: "${text}"`)
 }
 
-/** Puts behind each CNAME what the whole server has at the end of it, for queries for addresses. */
+/** For address queries, appends to each CNAME the server's own answer for its target. */
 function withTargets(request: Request, reply: Reply): MaybePromise<Reply> {
   if (request.type !== TYPE.A && request.type !== TYPE.AAAA) return reply
   let joined: MaybePromise<Reply> = { ...reply, answer: [] }

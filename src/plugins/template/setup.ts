@@ -1,5 +1,5 @@
 /**
- * The `template` plugin: answers that are made from the query by templates in the Corefile
+ * The `template` plugin: answers with records that templates in the Corefile make from the query
  * (CoreDNS, plugin/template).
  * @module
  */
@@ -19,18 +19,18 @@ import { serveRules } from './serve.ts'
 
 /**
  * Configures `template CLASS TYPE [ZONE…] { match REGEX… var NAME EXPRESSION expr EXPRESSION
- * answer|additional|authority RECORD… rcode CODE ederror CODE [REASON] fallthrough [ZONE…] }`, as
- * often as there are rules; the first that matches answers.
+ * answer|additional|authority RECORD… rcode CODE ederror CODE [REASON] fallthrough [ZONE…] }`. Each
+ * directive adds a rule; the first match answers.
  */
 const setup: Setup = (directives, { host, zones, server, view, peers }) => {
   const rules = directives.map((directive) => parseRule(directive, zones))
-  const quick = rules.map(fastRule)
+  const fastRules = rules.map(fastRule)
   const surroundings = { metrics: host.metrics, server, view, metadata: metadataOf(peers) }
   return {
     plugins: [
       {
         name: 'template',
-        fastPath: { needsSlowPath: (query) => mayEnd(quick, query) },
+        fastPath: { needsSlowPath: (query) => needsSlowPath(fastRules, query) },
         serve: (request, next) => serveRules(request, next, rules, surroundings),
       },
     ],
@@ -46,28 +46,28 @@ export const templatePlugin: PluginEntry = {
   setup,
 }
 
-/** The part of a rule that decides whether a query may end at it. */
-type QuickRule = Pick<Rule, 'zones' | 'type' | 'fallthrough'> & {
-  /** One for each pattern; none where every name matches. */
+/** The part of a rule that decides whether a query needs the slow path. */
+type FastRule = Pick<Rule, 'zones' | 'type' | 'fallthrough'> & {
+  /** One test for each pattern; empty if every name matches. */
   readonly mayMatch: readonly MayMatch[]
 }
 
-function fastRule({ zones, type, class: rrClass, fallthrough, patterns }: Rule): QuickRule {
-  const isForUs = rrClass === CLASS.IN || rrClass === CLASS.ANY
+function fastRule({ zones, type, class: rrClass, fallthrough, patterns }: Rule): FastRule {
+  const hasClassIn = rrClass === CLASS.IN || rrClass === CLASS.ANY
   const mayMatch = patterns.map(mayMatchPattern)
-  return { zones: isForUs ? zones : [], type, fallthrough, mayMatch }
+  return { zones: hasClassIn ? zones : [], type, fallthrough, mayMatch }
 }
 
-/** Tells whether a query of class IN may be answered here, or ends here without an answer. */
-function mayEnd(rules: readonly QuickRule[], query: Query): boolean {
+/** Whether a rule may answer or end a query of class IN. */
+function needsSlowPath(rules: readonly FastRule[], query: Query): boolean {
   for (let i = 0; i < rules.length; i++) {
     const rule = rules[i]
-    if (rule !== undefined && mayEndAt(rule, query)) return true
+    if (rule !== undefined && concerns(rule, query)) return true
   }
   return false
 }
 
-function mayEndAt({ zones, type, fallthrough, mayMatch }: QuickRule, query: Query): boolean {
+function concerns({ zones, type, fallthrough, mayMatch }: FastRule, query: Query): boolean {
   if (type !== TYPE.ANY && query.type !== TYPE.ANY && query.type !== type) return false
   if (closestZoneIndex(zones, query) < 0) return false
   if (mayMatch.length === 0) return true
@@ -76,7 +76,7 @@ function mayEndAt({ zones, type, fallthrough, mayMatch }: QuickRule, query: Quer
   return false
 }
 
-/** Warns of a template that fails the queries that it does not match. */
+/** Warns of a rule without `fallthrough`, which fails the queries that it does not match. */
 function adviseOnFallthrough(directive: Directive, { next }: DirectiveSurroundings): Problem[] {
   const has = (name: string): boolean =>
     directive.lines.some(({ words }) => words[0]?.text === name)

@@ -1,6 +1,6 @@
 /**
- * The tree of a template, and its text again in Go's normal form (Go, text/template/parse/node.go),
- * which CoreDNS's metrics have for a label.
+ * The syntax tree of a template, and its text in Go's normal form (Go,
+ * text/template/parse/node.go), a label of CoreDNS's metrics.
  * @module
  */
 
@@ -21,18 +21,18 @@ export type Branch = {
   readonly otherwise: readonly Part[] | undefined
 }
 
-/** Commands of which each is given the result of the one before; the last is kept in variables. */
+/** Commands that pass their results on; the variables receive the last result. */
 export type Pipe = {
   readonly variables: readonly string[]
-  /** Whether the variables were there before. */
+  /** Whether the variables were declared before (`=`, not `:=`). */
   readonly isAssigned: boolean
   readonly commands: readonly Command[]
 }
 
-/** What is done, and what with. */
+/** An operand and its arguments. */
 export type Command = readonly [Operand, ...Operand[]]
 
-/** A value, a function, or a way to one. */
+/** A value, a function, or a path to a field or method. */
 export type Operand =
   | { readonly kind: 'dot' }
   | { readonly kind: 'nil' }
@@ -44,20 +44,20 @@ export type Operand =
   | { readonly kind: 'pipe'; readonly pipe: Pipe }
   | { readonly kind: 'chain'; readonly from: Operand; readonly path: readonly string[] }
 
-/** A number, which has no type before it is used. */
+/** A number, whose type depends on its use. */
 export type NumberOperand = {
   readonly kind: 'number'
   readonly value: bigint | number
   readonly text: string
 }
 
-/** A template and those that it defines. */
+/** A template and its named templates. */
 export type Template = {
   readonly parts: readonly Part[]
   readonly definitions: ReadonlyMap<string, readonly Part[]>
 }
 
-/** Formats parts as Go does. */
+/** Formats parts in Go's normal form. */
 export function formatParts(parts: readonly Part[]): string {
   return parts.map(formatPart).join('')
 }

@@ -4,7 +4,7 @@
  */
 import { TemplateError } from './datum.ts'
 
-/** A token; `text` as it stands in the template. */
+/** A token; `text` is its source text. */
 export type Token = {
   readonly kind:
     | 'text'
@@ -20,7 +20,7 @@ export type Token = {
     | 'sign'
     | 'end'
   readonly text: string
-  /** Whether a blank stands before it. */
+  /** Whether a space precedes it. */
   readonly isSpaced: boolean
 }
 
@@ -39,7 +39,7 @@ const TOKENS: readonly (readonly [kind: Token['kind'], pattern: RegExp])[] = [
   ['word', /[\p{L}\p{Nd}_]+/uy],
   ['sign', /:=|[=|(),]/y],
 ]
-/** What may stand after a name without a blank. */
+/** What may follow a name without a space. */
 const TERMINATOR = /[ \t\r\n.,|:)(]|\}\}|$/y
 
 /** Splits a template. @throws {TemplateError} */
@@ -76,7 +76,7 @@ function readAction(template: string, start: number): Action {
   if (comment !== undefined || template.startsWith('/*', start)) {
     const close = matchAt(CLOSE, template, start + (comment?.length ?? 0))
     if (comment === undefined || close === undefined) {
-      throw new TemplateError('a comment ends right before "}}"')
+      throw new TemplateError('a comment must end right before "}}"')
     }
     const end = start + comment.length + close.length
     return { tokens: [], end, trimsNext: close.length > 2 }
@@ -108,14 +108,14 @@ function readToken(template: string, at: number, isSpaced: boolean): Token {
     const isName = kind === 'variable' || kind === 'field' || kind === 'word'
     if (isName && matchAt(TERMINATOR, template, at + text.length) === undefined) {
       const char = template.charAt(at + text.length)
-      throw new TemplateError(`"${char}" cannot stand behind "${text}"`)
+      throw new TemplateError(`"${char}" cannot follow "${text}"`)
     }
     return { kind, text, isSpaced }
   }
   const char = template.charAt(at)
   const isQuote = char === '"' || char === '`' || char === "'"
   throw new TemplateError(
-    isQuote ? `a ${char} is not closed` : `"${char}" means nothing in an action`,
+    isQuote ? `a ${char} is not closed` : `"${char}" is not valid in an action`,
   )
 }
 

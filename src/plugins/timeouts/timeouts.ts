@@ -1,6 +1,6 @@
 /**
- * The `timeouts` plugin: how long clients' connections may take, and how many queries each may
- * bring. Of several server blocks at one port, the last that says something of a bound counts.
+ * The `timeouts` plugin: limits the times of clients' connections and the queries on each. If
+ * server blocks share a port, the last value of each option wins.
  * @module
  */
 
@@ -64,7 +64,7 @@ function parseBounds(directive: Directive): ConnectionBounds {
   return bounds
 }
 
-/** A number alone is in seconds. */
+/** Parses a duration; a number without a unit is in seconds. */
 function parseTimeout(word: Word): number {
   const isNumber = /^\d+$/.test(word.text)
   const timeoutMs = isNumber ? 1000 * Number(word.text) : parseDuration(word)

@@ -1,6 +1,6 @@
 /**
- * The `tls` plugin: the certificate of `tls://` and `https://` server blocks, and what it demands
- * of their clients (github.com/coredns/coredns, plugin/tls/tls.go).
+ * The `tls` plugin: the certificate of `tls://` and `https://` server blocks, and the client
+ * certificates that they require (github.com/coredns/coredns, plugin/tls/tls.go).
  * @module
  */
 
@@ -55,14 +55,14 @@ function parseTls(directive: Directive, readText: Host['readText']): TlsService 
 function wrongFiles(count: number): string {
   return count === 0
     ? '"tls" obtains no certificates by itself (ACME); write "tls CERT KEY"'
-    : `"tls" takes the files CERT, KEY and perhaps CA, got ${count} argument(s)`
+    : `"tls" takes the files CERT, KEY and optionally CA, got ${count} argument(s)`
 }
 
 function parseClientAuth(directive: Directive): ClientAuth {
   let clientAuth: ClientAuth = 'nocert'
   for (const option of options(directive)) {
     if (option.name === 'keylog') {
-      throw configError(option, '"keylog" is left out: it gives away what TLS keeps secret')
+      throw configError(option, '"keylog" is not supported: it would expose TLS session keys')
     }
     if (option.name !== 'client_auth') throw unknownOption('tls', option, ['client_auth'])
     const [text] = argTexts(option, 1)

@@ -1,5 +1,5 @@
 /**
- * The `trace` directive's options (CoreDNS, plugin/trace/setup.go), and our collector `otlp`.
+ * The options of `trace` (CoreDNS, plugin/trace/setup.go), and kubedoh's own collector `otlp`.
  * @module
  */
 import {
@@ -20,7 +20,7 @@ import type { SpanFormat } from './span-json.ts'
 /** A `trace` directive. */
 export type TraceOptions = {
   readonly reporter: ReporterOptions
-  /** One query in so many is traced; 0 for none. */
+  /** Traces one query in so many; 0 traces none. */
   readonly every: number
   readonly notices: readonly Problem[]
 }
@@ -32,9 +32,9 @@ const DEFAULTS: Readonly<Record<SpanFormat, string>> = {
   otlp: 'localhost:4318',
 }
 const EVERY_MAX = Number.MAX_SAFE_INTEGER
-/** Spans that may be made to wait. */
+/** Bound of the batch and backlog options. */
 const SPANS_MAX = 1_000_000
-/** As Go's strconv has them. */
+/** The booleans of Go's strconv. */
 const BOOLEANS: ReadonlySet<string> = new Set(
   '1 t T TRUE true True 0 f F FALSE false False'.split(' '),
 )
@@ -48,7 +48,7 @@ type Draft = {
   notices: Problem[]
 }
 
-/** What each option does to the draft; 0 leaves a number at its default, as in CoreDNS. */
+/** Applies each option to the draft; as in CoreDNS, 0 selects the default. */
 const READERS: Readonly<Record<string, (option: Option, draft: Draft) => void>> = {
   every: (option, draft) => {
     draft.every = parseCount(onlyWord(option), 0, EVERY_MAX)
@@ -62,7 +62,7 @@ const READERS: Readonly<Record<string, (option: Option, draft: Draft) => void>> 
     if (word !== undefined && !BOOLEANS.has(word.text)) {
       throw configError(word, `"${word.text}" is neither true nor false`)
     }
-    const message = '"client_server" changes nothing: no trace of a client is taken up'
+    const message = '"client_server" has no effect: kubedoh does not continue clients\' traces'
     const { file, line, column } = option
     draft.notices.push({ file, line, column, message })
   },
@@ -84,7 +84,7 @@ const READERS: Readonly<Record<string, (option: Option, draft: Draft) => void>> 
   },
 }
 
-/** Reads the one directive. @throws {ConfigError} */
+/** Parses the only directive. @throws {ConfigError} */
 export function parseTrace(directives: readonly [Directive, ...Directive[]]): TraceOptions {
   const directive = onlyDirective(directives)
   const [first, second] = checkArgs(directive, 2)
@@ -106,11 +106,11 @@ export function parseTrace(directives: readonly [Directive, ...Directive[]]): Tr
 function parseFormat(word: Word): SpanFormat {
   const text = word.text.toLowerCase()
   if (text === 'zipkin' || text === 'otlp') return text
-  const hint = text === 'datadog' ? '; write "otlp" and the port where its agent takes OTLP' : ''
-  throw configError(word, `"${word.text}" is not a collector, which is "zipkin" or "otlp"${hint}`)
+  const hint = text === 'datadog' ? " with the agent's OTLP port" : ''
+  throw configError(word, `"${word.text}" is not a collector; use "zipkin" or "otlp"${hint}`)
 }
 
-/** Adds the path at which collectors of the kind accept spans. */
+/** Adds the collector's path for spans. */
 function parseUrl(word: Word | undefined, format: SpanFormat): string {
   const text = word === undefined || word.text === '' ? DEFAULTS[format] : word.text
   const path = format === 'zipkin' ? ZIPKIN_PATH : OTLP_PATH

@@ -1,5 +1,6 @@
 /**
- * Sends spans to a collector in batches, beside answers: what cannot be sent in time is lost.
+ * Sends spans to a collector in batches, without delaying responses. Spans that cannot be sent in
+ * time are lost.
  * @module
  */
 import { errorText } from '../../bytes/unknown.ts'
@@ -7,27 +8,27 @@ import type { TraceHost } from './host.ts'
 import { type SpanFormat, writeSpans } from './span-json.ts'
 import type { Span } from './spans.ts'
 
-/** Where spans go, and how many at a time. */
+/** The collector, and the sizes of batches. */
 export type ReporterOptions = {
   readonly format: SpanFormat
   readonly url: string
   readonly service: string
-  /** Spans that may wait; beyond that the oldest are lost. */
+  /** Spans that may wait; further spans push out the oldest. */
   readonly backlogMax: number
-  /** Spans that are sent without waiting for more. */
+  /** Spans that trigger a batch at once. */
   readonly batchMax: number
-  /** How long spans wait for more. */
+  /** Time until an incomplete batch is sent, in milliseconds. */
   readonly intervalMs: number
 }
 
-/** What sending needs of the runtime. */
+/** The host functions for sending. */
 export type ReporterHost = Pick<TraceHost, 'after' | 'log' | 'postJson'>
 
 const SEND_MS = 5000
-/** Shortest time between two warnings about lost spans. */
+/** Minimum time between two warnings about lost spans. */
 const COMPLAINT_MS = 60_000
 
-/** Spans on their way. */
+/** Collects spans and sends them. */
 export class Reporter {
   private readonly options: ReporterOptions
   private readonly host: ReporterHost
@@ -42,17 +43,17 @@ export class Reporter {
     this.host = host
   }
 
-  /** Takes spans; never throws, never waits. */
+  /** Queues spans; never throws, never waits. */
   add(spans: readonly Span[]): void {
     const { backlogMax, batchMax, intervalMs } = this.options
     this.waiting.push(...spans)
     const surplus = this.waiting.length - backlogMax
-    if (surplus > 0) this.lose(this.waiting.splice(0, surplus).length, 'too many wait')
+    if (surplus > 0) this.lose(this.waiting.splice(0, surplus).length, 'the backlog is full')
     if (this.waiting.length >= batchMax) this.send()
     else this.cancelTimer ??= this.host.after(intervalMs, () => this.send())
   }
 
-  /** Sends what waits, and ends the timers. */
+  /** Sends the queued spans and stops the timers. */
   stop(): void {
     this.send()
     this.cancelTimer?.()

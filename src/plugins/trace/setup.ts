@@ -1,5 +1,5 @@
 /**
- * The `trace` plugin: reports the plugins that a query passes, and their times, to a collector.
+ * The `trace` plugin: reports to a collector which plugins a query passes, and how long each takes.
  * @module
  */
 
@@ -85,7 +85,7 @@ function serveTraced(
   { reporter, spans }: { readonly reporter: Reporter; readonly spans: RequestSpans },
 ): MaybePromise<Outcome> {
   const { trace } = request
-  // A request that asks something else for this one is a part of it.
+  // A lookup by another plugin belongs to the trace of its request.
   if (trace.spans !== undefined) return next(request)
   trace.spans = spans
   const end = (tags: Readonly<Record<string, string>>): void => {

@@ -1,19 +1,19 @@
 /**
- * Spans as collectors want them: Zipkin's JSON (https://zipkin.io/zipkin-api/, version 2) and
+ * Spans in the collectors' formats: Zipkin's JSON (https://zipkin.io/zipkin-api/, version 2) and
  * OpenTelemetry's (https://opentelemetry.io/docs/specs/otlp/, OTLP over HTTP).
  * @module
  */
 import type { Span } from './spans.ts'
 
-/** Which collector it is. */
+/** The collector's format. */
 export type SpanFormat = 'zipkin' | 'otlp'
 
-/** OpenTelemetry's numbers for what a span is, and how it ended. */
+/** OpenTelemetry's numbers for the kind and the status of a span. */
 const KIND = { INTERNAL: 1, SERVER: 2 } as const
 const STATUS_ERROR = 2
 const ERROR_TAG = 'error'
 
-/** Writes spans of a service. */
+/** Formats the spans of a service. */
 export function writeSpans(format: SpanFormat, service: string, spans: readonly Span[]): string {
   return JSON.stringify(format === 'zipkin' ? zipkin(service, spans) : otlp(service, spans))
 }
@@ -25,7 +25,7 @@ function zipkin(serviceName: string, spans: readonly Span[]): unknown {
     ...(span.parentId === undefined ? { kind: 'SERVER' } : { parentId: span.parentId }),
     name: span.name,
     timestamp: Math.round(span.startMs * 1000),
-    // A duration of 0 would be an unknown one.
+    // Zipkin treats a duration of 0 as unknown.
     duration: Math.max(1, Math.round(span.durationMs * 1000)),
     localEndpoint: { serviceName },
     tags: span.tags,
@@ -57,7 +57,7 @@ function attributesOf(tags: Readonly<Record<string, string>>): unknown[] {
   return Object.entries(tags).map(([key, stringValue]) => ({ key, value: { stringValue } }))
 }
 
-/** More than a number holds: 64 bits, as a string. */
+/** Returns nanoseconds as a string: 64 bits exceed a JavaScript number. */
 function nanoseconds(timeMs: number): string {
   return `${Math.round(timeMs * 1000)}000`
 }

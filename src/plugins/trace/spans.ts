@@ -1,17 +1,17 @@
 /**
- * The spans of one request: its own, and one for each plugin that it goes through, each within that
- * of the plugin before.
+ * The spans of one request: its root span, and one for each plugin, nested in the previous plugin's
+ * span.
  * @module
  */
 import type { Spans } from '../../chain/request.ts'
 
-/** A piece of time that something took. Identifiers are hexadecimal digits. */
+/** A timed operation. Identifiers are hexadecimal digits. */
 export type Span = {
   /** 32 digits. */
   readonly traceId: string
   /** 16 digits. */
   readonly id: string
-  /** `undefined` for the span of the whole request. */
+  /** `undefined` for the root span. */
   readonly parentId: string | undefined
   readonly name: string
   /** Milliseconds since 1970. */
@@ -20,19 +20,19 @@ export type Span = {
   readonly tags: Readonly<Record<string, string>>
 }
 
-/** What makes spans needs of its runtime. */
+/** The host functions for recording spans. */
 export type SpanClock = {
   /** Milliseconds since 1970. */
   readonly now: () => number
-  /** Milliseconds since some moment, by a clock that never goes back. */
+  /** Milliseconds on a monotonic clock. */
   readonly elapsed: () => number
   /** A number from 0 to 65535. */
   readonly random16: () => number
 }
 
-/** Spans of one request; more are not recorded. */
+/** Spans per request; further spans are dropped. */
 const SPANS_MAX = 64
-/** What CoreDNS calls the span of the whole. */
+/** CoreDNS's name for the root span. */
 const REQUEST_SPAN = 'servedns'
 
 /** Records the spans of a request. */
@@ -43,7 +43,7 @@ export class RequestSpans implements Spans {
   private readonly startMs: number
   private readonly begunMs: number
   private readonly ended: Span[] = []
-  /** The span that is open and has no open span within. */
+  /** The innermost open span. */
   private innermost: string
   private begun = 0
 
@@ -70,7 +70,7 @@ export class RequestSpans implements Spans {
     }
   }
 
-  /** Ends the span of the whole. @returns all spans that have ended, the whole first */
+  /** Ends the root span. @returns all ended spans, the root span first */
   finish(tags: Readonly<Record<string, string>>): Span[] {
     const { traceId, id, startMs } = this
     const durationMs = this.clock.elapsed() - this.begunMs

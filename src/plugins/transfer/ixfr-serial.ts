@@ -1,5 +1,5 @@
 /**
- * What a client that asks for changes has already (RFC 1995 §3).
+ * Reads the serial that an IXFR client already has (RFC 1995 §3).
  * @module
  */
 import { readUint16 } from '../../bytes/bytes.ts'
@@ -9,7 +9,7 @@ import { TYPE } from '../../dns/rr-type.ts'
 import { soaSerial } from '../../dns/soa.ts'
 
 /**
- * Reads the serial of the SOA record in a query's authority section; `undefined` unless it is the
+ * Returns the serial of the SOA record in a query's authority section; `undefined` unless it is the
  * only record there.
  */
 export function ixfrSerial({ bytes, questionEnd }: Query): number | undefined {

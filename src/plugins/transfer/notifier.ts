@@ -1,5 +1,5 @@
 /**
- * Tells secondaries that a zone has changed (RFC 1996).
+ * Notifies secondaries of changed zones (RFC 1996).
  * @module
  */
 import { byteAt } from '../../bytes/bytes.ts'
@@ -12,20 +12,20 @@ import { TYPE } from '../../dns/rr-type.ts'
 import { writeQuery } from '../../dns/write-query.ts'
 import type { Secondary, TransferRule } from './options.ts'
 
-/** Attempts to notify a secondary, and the time-out of each. */
+/** Attempts per secondary, and the time-out of each. */
 const ATTEMPTS_MAX = 3
 const TIMEOUT_MS = 2000
 
-/** Tells one after the other, so that many zones at once take no more than one socket. */
+/** Sends NOTIFY messages for one zone at a time, so that many zones share one socket. */
 export class Notifier {
   private readonly host: Host
   private readonly clients: readonly { readonly to: string; readonly client: UpstreamClient }[]
-  /** Zones with a pending NOTIFY, each once. */
+  /** Zones with a pending NOTIFY. */
   private readonly waiting = new Map<string, Uint8Array>()
-  private isTelling = false
+  private isNotifying = false
   private isStopped = false
 
-  /** @throws {Error} when the runtime cannot reach secondaries */
+  /** @throws {Error} if the runtime cannot reach secondaries */
   constructor(host: Host, { secondaries, sourceAddress }: TransferRule) {
     this.host = host
     this.clients = secondaries.map((secondary) => ({
@@ -34,16 +34,16 @@ export class Notifier {
     }))
   }
 
-  /** Tells all secondaries of a zone, soon. */
+  /** Queues a NOTIFY to all secondaries of a zone. */
   add(zone: Uint8Array): void {
     if (this.clients.length === 0 || this.isStopped) return
     this.waiting.set(nameKey(zone), zone)
-    if (this.isTelling) return
-    this.isTelling = true
+    if (this.isNotifying) return
+    this.isNotifying = true
     void this.work()
   }
 
-  /** Tells nobody any more. */
+  /** Drops the queue and sends nothing more. */
   stop(): void {
     this.isStopped = true
     this.waiting.clear()
@@ -53,12 +53,12 @@ export class Notifier {
   private async work(): Promise<void> {
     for (const [key, zone] of this.waiting) {
       this.waiting.delete(key)
-      await Promise.all(this.clients.map(({ to, client }) => this.tellOne(zone, to, client)))
+      await Promise.all(this.clients.map(({ to, client }) => this.notifyOne(zone, to, client)))
     }
-    this.isTelling = false
+    this.isNotifying = false
   }
 
-  private async tellOne(zone: Uint8Array, to: string, client: UpstreamClient): Promise<void> {
+  private async notifyOne(zone: Uint8Array, to: string, client: UpstreamClient): Promise<void> {
     let reason = ''
     for (let attempt = 0; attempt < ATTEMPTS_MAX && !this.isStopped; attempt++) {
       try {
@@ -72,7 +72,7 @@ export class Notifier {
       }
     }
     if (this.isStopped) return
-    const message = 'a secondary does not take it that a zone changed'
+    const message = 'a secondary did not accept NOTIFY'
     this.host.log({ level: 'warning', message, zone: formatName(zone), to, reason })
   }
 }

@@ -1,6 +1,6 @@
 /**
- * The `transfer` plugin: whole zones of the block's other plugins, for secondaries (RFC 5936, RFC
- * 1995).
+ * The `transfer` plugin: sends whole zones of the block's other plugins to secondaries (RFC 5936,
+ * RFC 1995).
  * @module
  */
 
@@ -30,10 +30,7 @@ type Serving = {
   readonly host: Host
 }
 
-/**
- * Configures `transfer [ZONE…] { to *|ADDRESS[:PORT]…  source ADDRESS }`, as often as there are
- * rules.
- */
+/** Configures `transfer [ZONE…] { to *|ADDRESS[:PORT]…  source ADDRESS }`, one rule each. */
 const setup: Setup = (directives, { host, zones, peers }) => {
   const notifiers = new Map<TransferRule, Notifier>()
   for (const directive of directives) {
@@ -79,7 +76,7 @@ function isTransfer({ type }: Query | Request): boolean {
   return type === TYPE.AXFR || type === TYPE.IXFR
 }
 
-/** Finds the rule with the longest zone above a name. */
+/** Returns the rule with the longest zone that contains a name. */
 function ruleFor(rules: readonly TransferRule[], name: Uint8Array): TransferRule | undefined {
   let found: TransferRule | undefined
   let longest = 0
@@ -93,8 +90,8 @@ function ruleFor(rules: readonly TransferRule[], name: Uint8Array): TransferRule
 }
 
 /**
- * Refuses over UDP, whatever the zone: a zone is no answer to a question of unproven origin. Who
- * may not see all gets nothing.
+ * Serves a transfer. Refuses UDP, whose source address may be forged, and clients with a view,
+ * which may not see the whole zone.
  */
 function serve(request: Request, next: Next, serving: Serving): MaybePromise<Outcome> {
   const { client, lowerName, type, query, originalQuery = query } = request
@@ -104,7 +101,7 @@ function serve(request: Request, next: Next, serving: Serving): MaybePromise<Out
   if (!mayTransfer(rule, client.address)) return failure(RCODE.REFUSED)
   const serial = type === TYPE.IXFR ? ixfrSerial(originalQuery) : undefined
   if (type === TYPE.IXFR && serial === undefined) {
-    return failure(RCODE.SERVFAIL, 'a query for changes says nothing of what is there')
+    return failure(RCODE.SERVFAIL, 'an IXFR query has no SOA record')
   }
   const records = recordsOf(serving.peers(), lowerName, serial)
   return andThen(records, (found) =>
@@ -112,7 +109,7 @@ function serve(request: Request, next: Next, serving: Serving): MaybePromise<Out
   )
 }
 
-/** The records of the first peer that has the zone. */
+/** Returns the zone's records from the first plugin that has it. */
 function recordsOf(
   peers: readonly Plugin[],
   zone: Uint8Array,
@@ -125,7 +122,7 @@ function recordsOf(
   )
 }
 
-/** An SOA record alone says that there is no change; as in CoreDNS, without authority. */
+/** Builds the outcome; as in CoreDNS, a lone SOA record ("no change") has no authority. */
 function outcomeOf(records: Iterable<ResourceRecord>, request: Request, host: Host): Outcome {
   const iterator = records[Symbol.iterator]()
   const first = iterator.next()
@@ -151,5 +148,5 @@ function* counted(
     yield next.value
   }
   const facts = { zone: formatName(request.lowerName), to: request.client.address, records: count }
-  host.log({ level: 'info', message: 'a zone was transferred', ...facts })
+  host.log({ level: 'info', message: 'transferred a zone', ...facts })
 }

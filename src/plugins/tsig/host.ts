@@ -4,7 +4,7 @@
  */
 import type { Host } from '../../chain/host.ts'
 
-/** A digest for HMAC. */
+/** A digest algorithm for HMAC. */
 export type Digest = 'sha1' | 'sha224' | 'sha256' | 'sha384' | 'sha512'
 
 /** A host that authenticates messages. */

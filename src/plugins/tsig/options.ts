@@ -21,17 +21,17 @@ import { OPCODE } from '../../dns/rcode.ts'
 import { parseType } from '../../dns/rr-type.ts'
 import { readSecrets } from './secret-file.ts'
 
-/** Numbers, or all that there are. */
+/** Numbers, or `all`. */
 export type Required = ReadonlySet<number> | 'all'
 
-/** What a `tsig` directive says. */
+/** The options of a `tsig` directive. */
 export type TsigOptions = {
   readonly zones: readonly Uint8Array[]
   /** By the `nameKey` of their names. */
   readonly secrets: ReadonlyMap<string, Uint8Array>
-  /** Types of which queries must be signed. */
+  /** Types whose queries must be signed. */
   readonly types: Required
-  /** Operations that must be. */
+  /** Opcodes whose messages must be signed. */
   readonly operations: Required
   readonly notices: readonly Problem[]
 }
@@ -50,9 +50,9 @@ const OPERATIONS: ReadonlyMap<string, number> = new Map(
 )
 
 /**
- * Reads `tsig [ZONE…] { secret NAME KEY  secrets FILE  require all|none|TYPE…  require_opcode
+ * Parses `tsig [ZONE…] { secret NAME KEY  secrets FILE  require all|none|TYPE…  require_opcode
  * all|none|OPCODE… }`.
- * @throws {ConfigError} at what is wrong, also in the files
+ * @throws {ConfigError} at the invalid word, in the Corefile or a file of secrets
  */
 export function parseTsig(
   directives: readonly [Directive, ...Directive[]],
@@ -99,7 +99,7 @@ function addSecret(
   at: { readonly name: Position; readonly secret: Position },
 ): void {
   const name = parseName(written.name)
-  if (name === undefined) throw configError(at.name, `"${written.name}" is not a name of a key`)
+  if (name === undefined) throw configError(at.name, `"${written.name}" is not a key name`)
   const secret = decodeBase64(written.secret)
   if (secret === undefined || secret.length === 0) {
     const hint = 'make one with "tsig-keygen" or "openssl rand -base64 32"'
@@ -107,13 +107,13 @@ function addSecret(
   }
   const key = nameKey(name)
   if (secrets.has(key)) {
-    throw configError(at.name, `key "${formatName(name)}" stands twice, once is allowed`)
+    throw configError(at.name, `key "${formatName(name)}" appears twice; remove one`)
   }
   if (secrets.size >= SECRETS_MAX) throw configError(at.name, `over ${SECRETS_MAX} secrets`)
   secrets.set(key, secret)
 }
 
-/** A later line takes the place of an earlier one, but for `all`, as in CoreDNS. */
+/** Returns a line's values, which replace earlier ones, except `all`, as in CoreDNS. */
 function required(
   option: Option,
   before: Required,
@@ -124,7 +124,7 @@ function required(
   const [first, second] = option.args
   if (first?.text === 'all' || first?.text === 'none') {
     if (second !== undefined) {
-      notices.push(problemAt(second, `"${second.text}" behind "${first.text}" is passed over`))
+      notices.push(problemAt(second, `"${second.text}" after "${first.text}" is ignored`))
     }
     return first.text === 'all' || before === 'all' ? 'all' : NONE
   }
@@ -135,7 +135,7 @@ function required(
 function typeOf(word: Word): number {
   const type = parseType(word.text)
   if (type === undefined) {
-    throw configError(word, `"${word.text}" is no type of a query, such as AXFR, nor all nor none`)
+    throw configError(word, `"${word.text}" is not a query type such as AXFR, nor "all" or "none"`)
   }
   return type
 }

@@ -1,12 +1,12 @@
 /**
- * Secrets of transactions in a file, as BIND's `named.conf` has them and `tsig-keygen` writes them:
- * `key NAME {`, `algorithm …;`, `secret "…";` and `};`, each on a line. What the algorithm is does
- * not matter, as in CoreDNS: a message says with which it is signed.
+ * TSIG secrets in files as BIND's `named.conf` and `tsig-keygen` write them: `key NAME {`,
+ * `algorithm …;`, `secret "…";` and `};`, each on its own line. As in CoreDNS the algorithm is
+ * ignored: each message names its own.
  * @module
  */
 import { configError, type Position } from '../../corefile/problem.ts'
 
-/** A secret as it stands there. */
+/** A secret with its position in the file. */
 export type WrittenSecret = Position & {
   readonly name: string
   /** In base64. */
@@ -14,8 +14,8 @@ export type WrittenSecret = Position & {
 }
 
 /**
- * Reads the secrets of a file.
- * @throws {ConfigError} at the first line that is none of these
+ * Parses the secrets of a file.
+ * @throws {ConfigError} at the first invalid line
  */
 export function readSecrets(file: string, text: string): WrittenSecret[] {
   const found: WrittenSecret[] = []
@@ -41,7 +41,7 @@ export function readSecrets(file: string, text: string): WrittenSecret[] {
 
 function bare(word: string | undefined, marks: RegExp, at: Position): string {
   const text = word?.replace(marks, '') ?? ''
-  if (text === '') throw configError(at, 'the line ends too early')
+  if (text === '') throw configError(at, 'the line is incomplete')
   return text
 }
 

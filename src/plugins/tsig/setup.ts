@@ -1,8 +1,8 @@
 /**
- * The `tsig` plugin: verifies signatures of messages, signs the replies, and refuses what should be
- * signed and is not (RFC 8945).
+ * The `tsig` plugin: verifies signed messages, signs their replies, and refuses unsigned messages
+ * that need a signature (RFC 8945).
  *
- * Plugins after it learn nothing of signatures, and pass none on to upstreams.
+ * Later plugins do not see signatures and send none to upstreams.
  * @module
  */
 
@@ -19,7 +19,7 @@ import type { TsigHost } from './host.ts'
 import { parseTsig, type Required } from './options.ts'
 import { type Verifier, verify } from './verify.ts'
 
-/** The verdict on messages that need no signature. */
+/** The verdict on messages that may be unsigned. */
 const NOT_SECURED: SignatureVerdict = { rcode: undefined, signer: undefined }
 
 /** Configures `tsig [ZONE…] { secret NAME KEY  secrets FILE  require …  require_opcode … }`. */
@@ -71,7 +71,7 @@ export const tsigPlugin: PluginEntry<TsigHost> = {
   setup,
 }
 
-/** Whether a query has an additional record beside the OPT record. Allocates nothing. */
+/** Whether a query has an additional record besides OPT. Allocates nothing. */
 function mayBeSigned({ bytes, hasEdns }: Query): boolean {
   return readUint16(bytes, 10) > (hasEdns ? 1 : 0)
 }

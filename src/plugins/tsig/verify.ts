@@ -1,6 +1,6 @@
 /**
- * Whether a message is signed by a secret that we have, and how to sign the replies to it (RFC 8945
- * §5; github.com/coredns/coredns, plugin/tsig/tsig.go).
+ * Verifies signatures and signs replies with shared secrets (RFC 8945 §5;
+ * github.com/coredns/coredns, plugin/tsig/tsig.go).
  * @module
  */
 import { concatBytes, EMPTY, readUint16 } from '../../bytes/bytes.ts'
@@ -21,28 +21,28 @@ import {
 } from '../../dns/tsig.ts'
 import type { Digest, TsigHost } from './host.ts'
 
-/** What verifying needs. */
+/** The secrets and functions for verifying. */
 export type Verifier = {
-  /** Finds a secret by the `nameKey` of its name. */
+  /** Returns the secret with a name's `nameKey`. */
   readonly secretOf: (key: string) => Uint8Array | undefined
   readonly hmac: TsigHost['hmac']
   /** Seconds since 1970. */
   readonly nowSeconds: () => number
 }
 
-/** What a signature comes to. */
+/** The result of verifying a signature. */
 export type Verdict = {
-  /** 0 when it is good, else the error of RFC 8945 §3. */
+  /** 0 for a valid signature, otherwise the error of RFC 8945 §3. */
   readonly error: number
-  /** Signs the replies; those to a message whose signature is not good only name the error. */
+  /** Signs the replies; after an invalid signature it only names the error. */
   readonly signer: MessageSigner
 }
 
-/** How far clocks may be off, of replies and of requests that do not say. */
+/** Allowed clock difference, for replies and for requests that give none. */
 const FUDGE_SECONDS = 300
 const BADSIG = RCODE.BADVERS
 
-/** Digests by the `nameKey` of the algorithms' names, and bytes that they have (§6). */
+/** Digests and MAC sizes by the `nameKey` of the algorithm's name (§6). */
 const ALGORITHMS: ReadonlyMap<string, { readonly digest: Digest; readonly bytes: number }> =
   new Map(
     (
@@ -56,10 +56,7 @@ const ALGORITHMS: ReadonlyMap<string, { readonly digest: Digest; readonly bytes:
     ).map(([digest, bytes]) => [nameKey(nameOf(`hmac-${digest}`)), { digest, bytes }]),
   )
 
-/**
- * Verifies the signature of a message. As in CoreDNS, one of an algorithm that is not known, or
- * that was shortened, is a bad signature.
- */
+/** Verifies a signature; as in CoreDNS, unknown algorithms and truncated MACs are bad. */
 export function verify(query: Query, found: FoundTsig, verifier: Verifier): Verdict {
   const { tsig } = found
   const secret = verifier.secretOf(nameKey(tsig.name))
@@ -71,17 +68,17 @@ export function verify(query: Query, found: FoundTsig, verifier: Verifier): Verd
   const mac = (data: Uint8Array): Uint8Array => verifier.hmac(digest, secret, data)
   const nowSeconds = verifier.nowSeconds()
   const fudgeSeconds = tsig.fudgeSeconds || FUDGE_SECONDS
-  // What says no time says nothing of when it was signed: CoreDNS takes it for now.
+  // CoreDNS takes a missing time for the present.
   const timeSeconds = tsig.timeSeconds || nowSeconds
   const variables = tsigVariables({ ...tsig, timeSeconds, fudgeSeconds })
   const covered = concatBytes(unsignedMessage(query.bytes, found), variables)
-  if (!isSameSecretly(mac(covered), tsig.mac)) return unsigned(BADSIG)
+  if (!equalsInConstantTime(mac(covered), tsig.mac)) return unsigned(BADSIG)
   const isInTime = Math.abs(nowSeconds - timeSeconds) <= fudgeSeconds
   const error = isInTime ? RCODE.NOERROR : RCODE.BADTIME
   return { error, signer: replySigner(tsig, error, { mac, macBytes, nowSeconds }) }
 }
 
-/** Names an error, and signs nothing: there is no secret to sign with, or not the client's. */
+/** Names an error without a MAC: the secret is unknown or not the client's. */
 function unsignedReply(tsig: Tsig, error: number): MessageSigner {
   const reply = replyTo(tsig, { error, timeSeconds: 0 })
   return {
@@ -90,10 +87,7 @@ function unsignedReply(tsig: Tsig, error: number): MessageSigner {
   }
 }
 
-/**
- * Signs the first message with what the request's signature was, and those after it each with that
- * of the one before (§5.3.1).
- */
+/** Signs the first message over the request's MAC, later ones over the last (§5.3.1). */
 function replySigner(
   tsig: Tsig,
   error: number,
@@ -104,10 +98,10 @@ function replySigner(
   },
 ): MessageSigner {
   const { mac, macBytes, nowSeconds } = by
-  // A client with another time gets ours beside its own (§5.2.3).
-  const isLate = error === RCODE.BADTIME
-  const timeSeconds = isLate ? tsig.timeSeconds : nowSeconds
-  const other = isLate ? uint48(nowSeconds) : EMPTY
+  // A client with a wrong clock gets its own time and ours (§5.2.3).
+  const isBadTime = error === RCODE.BADTIME
+  const timeSeconds = isBadTime ? tsig.timeSeconds : nowSeconds
+  const other = isBadTime ? uint48(nowSeconds) : EMPTY
   const reply = { ...replyTo(tsig, { error, timeSeconds }), other }
   let before = tsig.mac
   let isFirst = true
@@ -138,8 +132,8 @@ function idOf(message: Uint8Array): number {
   return readUint16(message, 0)
 }
 
-/** Takes as long whatever the difference is, so that nobody finds a MAC byte by byte. */
-function isSameSecretly(a: Uint8Array, b: Uint8Array): boolean {
+/** Compares in constant time, so that timing reveals no bytes of a MAC. */
+function equalsInConstantTime(a: Uint8Array, b: Uint8Array): boolean {
   if (a.length !== b.length) return false
   let difference = 0
   for (let i = 0; i < a.length; i++) difference |= (a[i] ?? 0) ^ (b[i] ?? 0)

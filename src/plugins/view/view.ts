@@ -1,6 +1,5 @@
 /**
- * The `view` plugin: conditions that a query has to meet for the server block to serve it
- * (CoreDNS, plugin/view).
+ * The `view` plugin: conditions on queries for its server block (CoreDNS, plugin/view).
  * @module
  */
 
@@ -15,10 +14,10 @@ import { compileWords } from '../../plugin-kit/expression-words.ts'
 import { type QueryContext, queryFunctions } from '../../plugin-kit/query-functions.ts'
 import { metadataOf } from '../metadata/metadata.ts'
 
-/** The label under which a block's metadata has the name of its view. */
+/** The metadata label of the view's name. */
 const NAME_LABEL = 'view/name'
 
-/** Configures `view NAME { expr EXPRESSION… }`: a query has to meet all of the conditions. */
+/** Configures `view NAME { expr EXPRESSION… }`; a query must meet every condition. */
 const setup: Setup = (directives, { peers }) => {
   const directive = onlyDirective(directives)
   const [name] = checkArgs(directive, 1)
@@ -32,7 +31,7 @@ const setup: Setup = (directives, { peers }) => {
     const { kind } = condition.type
     if (kind !== 'bool' && kind !== 'unknown') {
       const what = `a condition of view "${name.text}" is ${formatType(condition.type)}`
-      const message = `${what}, which is never true: no query comes to its server block`
+      const message = `${what}, which is never true: its server block serves no query`
       notices.push(problemAt(option, message))
     }
     return condition
@@ -67,7 +66,7 @@ export const viewPlugin: PluginEntry = {
   setup,
 }
 
-/** A condition that cannot be evaluated is not met, and CoreDNS says nothing of it either. */
+/** Evaluates a condition. As in CoreDNS, an error silently counts as not met. */
 function isMet({ evaluate }: Expression<QueryContext>, context: QueryContext): boolean {
   try {
     return evaluate(context) === true

@@ -106,13 +106,12 @@ describe('geoip refuses', () => {
     {
       name: 'a file that is no database',
       lines: ['geoip text.mmdb'],
-      problem:
-        '2:9: "text.mmdb" is no database of MaxMind\'s form: it has no metadata that can be read',
+      problem: '2:9: "text.mmdb" is not a MaxMind database: its metadata is unreadable',
     },
     {
       name: 'a database of something else',
       lines: ['geoip other.mmdb'],
-      problem: '2:9: "other.mmdb" is a "GeoIP2-Domain": it tells neither cities nor ASNs',
+      problem: '2:9: "other.mmdb" is a "GeoIP2-Domain"; use a city or ASN database',
     },
     {
       name: 'several databases',

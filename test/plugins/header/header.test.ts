@@ -100,7 +100,7 @@ describe('header', () => {
     const server = serve(block(...lines, HOSTS))
     assert.deepEqual(await server.ask('a.test A'), ['NOERROR aa rd ra', A])
     assert.deepEqual(server.resolver.notices.map(formatProblem), [
-      'Corefile:5:3: of several "header" in a block only the first counts',
+      'Corefile:5:3: only the first "header" of a block takes effect; remove this one',
     ])
   })
 })
@@ -125,12 +125,12 @@ describe('options of header', () => {
     {
       name: 'set or clear',
       directives: [directive('header', 'query toggle rd')],
-      problem: 'Corefile:3:11: "query" needs "set" or "clear", then flags',
+      problem: 'Corefile:3:11: "query" needs "set" or "clear" and flags',
     },
     {
       name: 'say what to do',
       directives: [directive('header', 'query')],
-      problem: 'Corefile:3:5: "query" needs "set" or "clear", then flags',
+      problem: 'Corefile:3:5: "query" needs "set" or "clear" and flags',
     },
     {
       name: 'name flags',

@@ -376,8 +376,7 @@ describe('options of hosts', () => {
     {
       name: 'have lines of hosts before fallthrough, as in CoreDNS',
       directives: [directive('hosts', 'fallthrough', '192.0.2.1 a.example.org')],
-      problem:
-        'Corefile:4:5: "192.0.2.1" comes after "fallthrough"; write lines of hosts before it',
+      problem: 'Corefile:4:5: "192.0.2.1" comes after "fallthrough"; move hosts lines before it',
     },
     {
       name: 'have fallthrough for fallthrough_unsupported',

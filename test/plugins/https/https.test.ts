@@ -28,7 +28,7 @@ describe('https', () => {
     },
     {
       line: directive('https', 'max_connections 1', 'max_connections 2'),
-      problem: ':4:5: "max_connections" stands twice, once is allowed',
+      problem: ':4:5: "max_connections" appears twice; remove one',
     },
     {
       line: directive('https', 'max_streams 1'),

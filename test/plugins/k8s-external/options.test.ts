@@ -81,7 +81,7 @@ describe('k8s_external takes', () => {
 
 test('k8s_external says that only the zones of the last directive count, as in CoreDNS', () => {
   const { notices } = parse('k8s_external a.test', 'k8s_external b.test')
-  const message = 'the zones of this "k8s_external" do not count: CoreDNS takes the last one\'s'
+  const message = 'the zones of this "k8s_external" have no effect: the last one\'s zones win'
   assert.deepEqual(notices, [{ file: 'Corefile', line: 2, column: 3, message }])
 })
 

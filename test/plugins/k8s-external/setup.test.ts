@@ -89,7 +89,7 @@ describe('k8s_external', () => {
 
   test('needs a kubernetes beside it', () => {
     assert.deepEqual(problemsOf(block('k8s_external ext.test')), [
-      'Corefile:2:3: "k8s_external" needs a "kubernetes" in its server block, whose cluster it reads',
+      'Corefile:2:3: "k8s_external" needs "kubernetes" in the same server block; add it',
     ])
   })
 

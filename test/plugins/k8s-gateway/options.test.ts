@@ -67,7 +67,7 @@ describe('k8s_gateway takes', () => {
     {
       line: 'resources Node Nodes',
       tree: { resources: ['Node'] },
-      changes: { notices: [`3:20: "Nodes" is passed over: it is not one of ${known}`] },
+      changes: { notices: [`3:20: "Nodes" is ignored: it is not one of ${known}`] },
     },
     { line: 'ingressClasses a b', tree: { ingressClasses: ['a', 'b'] } },
     { line: 'gatewayClasses a', tree: { gatewayClasses: ['a'] } },

@@ -247,7 +247,7 @@ describe('snapshots that are not there, or old', () => {
   test('have their reasons logged', async () => {
     for (const [presence, reason] of [
       ['never', 'no snapshot yet'],
-      ['shards-never', 'a shard of the snapshot cannot be had'],
+      ['shards-never', 'a shard of the snapshot is unavailable'],
     ] as const) {
       const server = serveCluster(line, { presence })
       await server.ask(ask)

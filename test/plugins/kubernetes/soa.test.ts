@@ -78,7 +78,7 @@ describe('the SOA record', () => {
       isMulticluster: false,
       hasWildcards: false,
       hasCache: false,
-      wasNsAsked: false,
+      hadNsQuery: false,
     }
     const info = { generation: 1, timeMs: 0, ttlSeconds: 5, records: 0, origins: [] }
     writer.begin(query, { bytesMax: 20 })

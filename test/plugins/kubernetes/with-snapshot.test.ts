@@ -5,7 +5,7 @@ import { parseKubernetes } from '../../../src/corefile/kubernetes-options.ts'
 import { EMPTY_REPLY } from '../../../src/dns/message.ts'
 import { RCODE } from '../../../src/dns/rcode.ts'
 import {
-  isWhole,
+  isComplete,
   negativeFrom,
   withSnapshot,
 } from '../../../src/plugins/kubernetes/with-snapshot.ts'
@@ -77,7 +77,7 @@ test('a source is whole when there is a snapshot of all', () => {
     { presence: 'never' },
   ]
   assert.deepEqual(
-    options.map((some) => isWhole(sourceOf(some))),
+    options.map((some) => isComplete(sourceOf(some))),
     [true, true, false, false],
   )
 })

@@ -100,7 +100,7 @@ describe('loadbalance', () => {
     {
       name: 'needs a file with weighted',
       directives: ['loadbalance weighted'],
-      problem: 'Corefile:2:15: "weighted" needs a file of weights',
+      problem: 'Corefile:2:15: "weighted" needs a weights file',
     },
     {
       name: 'takes one file with weighted',
@@ -125,7 +125,7 @@ describe('loadbalance', () => {
     {
       name: 'needs a file that is there when it is never looked at again',
       directives: [directive('loadbalance weighted w', 'reload 0')],
-      problem: 'Corefile:2:24: cannot read the file of weights "w"',
+      problem: 'Corefile:2:24: cannot read the weights file "w"',
     },
   ]
   for (const { name, directives, problem } of problems) {
@@ -245,7 +245,7 @@ describe('loadbalance by weights', () => {
     await host.advance(30_000)
     assert.deepEqual(
       host.events.map(({ message }) => message),
-      ['weights:2: "0" is no weight from 1 to 255', 'cannot read the file of weights "weights"'],
+      ['weights:2: "0" is not a weight from 1 to 255', 'cannot read the weights file "weights"'],
     )
     resolver.stop()
     assert.equal(host.timerCount, 0)
@@ -253,13 +253,13 @@ describe('loadbalance by weights', () => {
 
   test('tells when its file is not there yet', () => {
     assert.deepEqual(serve(weighing, { upstream }).resolver.notices.map(formatProblem), [
-      'Corefile:2:24: cannot read the file of weights "weights" yet; it is tried again every 30 s',
+      'Corefile:2:24: cannot read the weights file "weights" yet; retrying every 30 s',
     ])
   })
 
   test('refuses a file that is wrong', () => {
     assert.deepEqual(problemsOf(weighing, { files: { weights: '192.0.2.1 5' } }), [
-      'Corefile:2:24: weights:1: an address stands before the first name',
+      'Corefile:2:24: weights:1: an address precedes the first name',
     ])
   })
 })

@@ -37,14 +37,14 @@ describe('parseWeights', () => {
   }
 
   const problems: readonly [text: string, line: number, message: string][] = [
-    ['\n192.0.2.1', 2, '"192.0.2.1" is no name; does a weight lack behind it?'],
-    ['a..b', 1, '"a..b" is no name; does a weight lack behind it?'],
-    ['a\nb 1', 2, '"b" is no address'],
-    ['a\n192.0.2.1 0', 2, '"0" is no weight from 1 to 255'],
-    ['a\n192.0.2.1 256', 2, '"256" is no weight from 1 to 255'],
-    ['a\n192.0.2.1 +1', 2, '"+1" is no weight from 1 to 255'],
-    ['192.0.2.1 1', 1, 'an address stands before the first name'],
-    ['a\n192.0.2.1 1 #', 2, '"192.0.2.1 1 #" is more than a name, or an address and a weight'],
+    ['\n192.0.2.1', 2, '"192.0.2.1" is not a name; if it is an address, add a weight'],
+    ['a..b', 1, '"a..b" is not a name; if it is an address, add a weight'],
+    ['a\nb 1', 2, '"b" is not an address'],
+    ['a\n192.0.2.1 0', 2, '"0" is not a weight from 1 to 255'],
+    ['a\n192.0.2.1 256', 2, '"256" is not a weight from 1 to 255'],
+    ['a\n192.0.2.1 +1', 2, '"+1" is not a weight from 1 to 255'],
+    ['192.0.2.1 1', 1, 'an address precedes the first name'],
+    ['a\n192.0.2.1 1 #', 2, '"192.0.2.1 1 #" is neither a name nor an address with a weight'],
     ['a\n'.repeat(100_001), 100_001, 'over 100000 lines'],
   ]
   for (const [text, line, message] of problems) {

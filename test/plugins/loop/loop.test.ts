@@ -24,7 +24,7 @@ describe('loop', () => {
     await settle()
     assert.match(
       server.host.aborts[0] ?? 'no loop was found',
-      /^Loop detected for zone "\.": our own query came back from 198\.51\.100\.7:4242; /,
+      /^Loop detected for zone "\.": the server got its own query from 198\.51\.100\.7:4242; /,
     )
   })
 

@@ -7,7 +7,7 @@ describe('multisocket', () => {
   for (const line of ['multisocket', 'multisocket 1024']) {
     test(`changes nothing, and says so: ${line}`, () => {
       assert.deepEqual(serve(block(line, 'whoami')).resolver.notices.map(formatProblem), [
-        'Corefile:2:3: "multisocket" changes nothing: one process answers, for which one socket does',
+        'Corefile:2:3: "multisocket" has no effect: one process answers on one socket',
       ])
     })
   }

@@ -71,7 +71,7 @@ describe('nsid', () => {
     {
       name: 'leaves room for an answer',
       directives: [`nsid ${'x'.repeat(256)}`],
-      problem: 'Corefile:2:8: the identifier has 256 bytes, at most 255',
+      problem: 'Corefile:2:8: the identifier has 256 bytes, more than 255',
     },
   ]
   for (const { name, directives, problem } of problems) {

@@ -209,7 +209,7 @@ describe('prometheus', () => {
   test('takes an option that means nothing here, and tells', () => {
     const { notices } = serve(block(directive('prometheus', 'runtime_metrics'))).resolver
     assert.deepEqual(notices.map(formatProblem), [
-      'Corefile:3:5: "runtime_metrics" are Go\'s; there are none here',
+      'Corefile:3:5: "runtime_metrics" has no effect: there are no Go metrics',
     ])
   })
 
@@ -238,7 +238,7 @@ describe('prometheus', () => {
       name: 'is told in the clear',
       directives: [directive('prometheus', 'tls web.yml')],
       problem:
-        'Corefile:3:5: metrics are told in the clear; have a proxy do "tls", or bind to localhost',
+        'Corefile:3:5: "tls" is not supported; put a TLS proxy in front or bind to localhost',
     },
     {
       name: 'has a port',

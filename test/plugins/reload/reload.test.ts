@@ -31,12 +31,12 @@ describe('reload', () => {
     {
       name: 'does not look more often than every 2 s',
       directives: ['reload 1999ms'],
-      problem: 'Corefile:2:10: "1999ms" is too often, at least 2s',
+      problem: 'Corefile:2:10: "1999ms" is too short; the minimum is 2s',
     },
     {
       name: 'has no jitter between 0 and 1 s',
       directives: ['reload 30s 999ms'],
-      problem: 'Corefile:2:14: "999ms" is too little, at least 1s',
+      problem: 'Corefile:2:14: "999ms" is too short; the minimum is 1s',
     },
     {
       name: 'wants durations',

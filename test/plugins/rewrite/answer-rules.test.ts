@@ -81,7 +81,7 @@ describe('what stands behind answer', () => {
     {
       name: 'begins with the word',
       words: 'auto',
-      problem: '27: "auto" is too much, "answer" may follow here',
+      problem: '27: "auto" is unexpected; only "answer" may follow',
     },
     {
       name: 'is something',
@@ -96,7 +96,7 @@ describe('what stands behind answer', () => {
     {
       name: 'minds letter case',
       words: 'Answer auto',
-      problem: '27: "Answer" is too much, "answer" may follow here',
+      problem: '27: "Answer" is unexpected; only "answer" may follow',
     },
     {
       name: 'has an expression and a name',
@@ -106,12 +106,12 @@ describe('what stands behind answer', () => {
     {
       name: 'has as many groups as it uses',
       words: 'answer value a {1}',
-      problem: '42: "{1}" has {1}, more than "a" has groups',
+      problem: '42: "{1}" has {1}, but "a" has fewer groups',
     },
     {
       name: 'changes names once',
       words: 'answer auto answer name a b',
-      problem: '46: "answer auto" changes names already, "answer name" cannot as well',
+      problem: '46: "answer auto" already changes names; remove "answer name"',
     },
   ]
   for (const { name, words, problem } of problems) {

@@ -157,17 +157,17 @@ describe('rules for CNAME records', () => {
     {
       name: 'have two names',
       rule: 'cname a',
-      problem: '11: a rule for CNAME records has two names: FROM and TO',
+      problem: '11: a CNAME rule takes two names, FROM and TO',
     },
     {
       name: 'have nothing else',
       rule: 'cname exact a b c',
-      problem: '27: a rule for CNAME records has two names: FROM and TO',
+      problem: '27: a CNAME rule takes two names, FROM and TO',
     },
     {
       name: 'match in five ways',
       rule: 'cname glob a b',
-      problem: '17: "glob" is no way to match: exact, prefix, suffix, substring, regex',
+      problem: '17: "glob" is not a kind of match: exact, prefix, suffix, substring, regex',
     },
   ]
   for (const { name, rule, problem } of problems) {

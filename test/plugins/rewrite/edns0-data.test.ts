@@ -86,7 +86,7 @@ describe('parseData', () => {
       const [word = assert.fail('no word')] = wordsOf(`"${text}"`)
       assert.throws(() => parseData(word, METADATA), {
         message:
-          `Corefile:2:8: "${text}" is no variable: {qname}, {qtype}, {client_ip}, {client_port}, ` +
+          `Corefile:2:8: "${text}" is not a variable: {qname}, {qtype}, {client_ip}, {client_port}, ` +
           '{protocol}, {server_ip}, {server_port}, or {PLUGIN/LABEL}',
       })
     })

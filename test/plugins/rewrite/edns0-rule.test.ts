@@ -181,12 +181,12 @@ describe('rules for EDNS', () => {
     {
       name: 'are about three kinds',
       rule: 'edns0 cookie set',
-      problem: '17: a rule for EDNS is about "local", "nsid" or "subnet"',
+      problem: '17: an EDNS rule needs "local", "nsid" or "subnet"',
     },
     {
       name: 'are about something',
       rule: 'edns0',
-      problem: '11: a rule for EDNS is about "local", "nsid" or "subnet"',
+      problem: '11: an EDNS rule needs "local", "nsid" or "subnet"',
     },
     {
       name: 'do something',
@@ -201,17 +201,17 @@ describe('rules for EDNS', () => {
     {
       name: 'have code and data',
       rule: 'edns0 local set 65001 revert',
-      problem: '17: "local set" takes 2 words more, got 1',
+      problem: '17: "local set" takes 2 argument(s), got 1',
     },
     {
       name: 'have no data to take out',
       rule: 'edns0 local unset 65001 a',
-      problem: '35: "local unset" takes 1 words more, got 2',
+      problem: '35: "local unset" takes 1 argument(s), got 2',
     },
     {
       name: 'have nothing to put back after taking out',
       rule: 'edns0 nsid unset revert',
-      problem: '28: "nsid unset" takes 0 words more, got 1',
+      problem: '28: "nsid unset" takes 0 argument(s), got 1',
     },
     {
       name: 'have codes of 16 bits',

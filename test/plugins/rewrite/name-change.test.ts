@@ -66,7 +66,7 @@ describe('ownerRule', () => {
     const rule = ownerRule(() => 'a..b.')
     assert.deepEqual(changed(rule, 'x.b. 5 IN NS x.b.'), [
       'x.b. 5 IN NS x.b.',
-      '"x.b." was rewritten to what is no name',
+      '"x.b." was rewritten to an invalid name',
     ])
   })
 })

@@ -63,7 +63,8 @@ describe('takeKind', () => {
 
   test('refuses another kind', () => {
     assert.throws(() => takeKind(wordsOf('glob a b'), 2), {
-      message: 'Corefile:2:8: "glob" is no way to match: exact, prefix, suffix, substring, regex',
+      message:
+        'Corefile:2:8: "glob" is not a kind of match: exact, prefix, suffix, substring, regex',
     })
   })
 })
@@ -95,13 +96,13 @@ describe('parsePatternFor', () => {
       name: 'refuses more groups than there are',
       from: '(a)(b)',
       to: '{1}.{2}.{3}',
-      problem: '"{1}.{2}.{3}" has {1}, {2}, {3}, more than "(a)(b)" has groups',
+      problem: '"{1}.{2}.{3}" has {1}, {2}, {3}, but "(a)(b)" has fewer groups',
     },
     {
       name: 'refuses an expression of over 10,000 characters',
       from: 'a'.repeat(10_001),
       to: 'b',
-      problem: 'an expression has at most 10000 characters',
+      problem: 'an expression may have at most 10000 characters',
     },
   ]
   for (const { name, from, to, problem } of cases) {

@@ -112,17 +112,17 @@ describe('rules for names', () => {
     {
       name: 'need names',
       rule: 'name a',
-      problem: '11: a rule for names needs a name and what it becomes',
+      problem: '11: a name rule needs FROM and TO',
     },
     {
       name: 'match in five ways',
       rule: 'name glob a b',
-      problem: '16: "glob" is no way to match: exact, prefix, suffix, substring, regex',
+      problem: '16: "glob" is not a kind of match: exact, prefix, suffix, substring, regex',
     },
     {
       name: 'need the way when an answer follows',
       rule: 'name a b answer auto',
-      problem: '16: "a" is no way to match: exact, prefix, suffix, substring, regex',
+      problem: '16: "a" is not a kind of match: exact, prefix, suffix, substring, regex',
     },
     {
       name: 'have an expression where it says so',
@@ -132,7 +132,7 @@ describe('rules for names', () => {
     {
       name: 'have as many groups as they use',
       rule: 'name regex (a) {1}.{2}',
-      problem: '26: "{1}.{2}" has {1}, {2}, more than "(a)" has groups',
+      problem: '26: "{1}.{2}" has {1}, {2}, but "(a)" has fewer groups',
     },
     {
       name: 'have a goal that is an expression as well, as with CoreDNS',

@@ -54,11 +54,11 @@ describe('parseRule', () => {
 
   const kinds = 'name, type, class, edns0, ttl, cname, rcode'
   const problems: { name: string; rule: string; problem: string }[] = [
-    { name: 'needs a field', rule: '', problem: `2:3: "rewrite" needs what to rewrite: ${kinds}` },
+    { name: 'needs a field', rule: '', problem: `2:3: "rewrite" needs a field: ${kinds}` },
     {
       name: 'needs a field after stop',
       rule: 'stop',
-      problem: `2:3: "rewrite" needs what to rewrite: ${kinds}`,
+      problem: `2:3: "rewrite" needs a field: ${kinds}`,
     },
     {
       name: 'knows seven fields',
@@ -68,17 +68,17 @@ describe('parseRule', () => {
     {
       name: 'has no answer without a name',
       rule: 'continue answer auto',
-      problem: '2:20: "answer" stands behind a rule for names only',
+      problem: '2:20: "answer" may only follow a name rule',
     },
     {
       name: 'has a rule on one line or in braces',
       rule: directive('name a b', 'answer auto'),
-      problem: '3:5: a rule stands on one line, or in braces as a whole',
+      problem: '3:5: put the rule on one line, or all of it in braces',
     },
     {
       name: 'has no braces within braces',
       rule: directive('stop', 'name a b {', 'answer auto', '}'),
-      problem: '4:5: a rule has no braces within its braces',
+      problem: '4:5: a rule cannot have nested braces',
     },
   ]
   for (const { name, rule, problem } of problems) {

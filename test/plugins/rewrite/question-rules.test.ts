@@ -41,12 +41,12 @@ describe('rules for types and classes', () => {
     {
       name: 'have two types',
       rule: 'type A',
-      problem: '11: a rule for the type has two of them: FROM and TO',
+      problem: '11: a type rule takes FROM and TO',
     },
     {
       name: 'have no third type',
       rule: 'type A AAAA TXT',
-      problem: '23: a rule for the type has two of them: FROM and TO',
+      problem: '23: a type rule takes FROM and TO',
     },
     {
       name: 'have types by name',
@@ -56,12 +56,12 @@ describe('rules for types and classes', () => {
     {
       name: 'have a type that one can ask for',
       rule: 'type A TSIG',
-      problem: '18: "TSIG" is no type to ask for',
+      problem: '18: "TSIG" is not a query type',
     },
     {
       name: 'have two classes',
       rule: 'class IN',
-      problem: '11: a rule for the class has two of them: FROM and TO',
+      problem: '11: a class rule takes FROM and TO',
     },
     {
       name: 'have classes by name',

@@ -84,17 +84,17 @@ describe('rules for response codes', () => {
     {
       name: 'have two codes',
       rule: 'rcode a 3',
-      problem: '11: a rule for response codes has a name and two of them',
+      problem: '11: an rcode rule takes a name, FROM and TO',
     },
     {
       name: 'have nothing else',
       rule: 'rcode exact a 3 4 5',
-      problem: '29: a rule for response codes has a name and two of them',
+      problem: '29: an rcode rule takes a name, FROM and TO',
     },
     ...['24', '-1', 'BADWORD', '0x3'].map((text) => ({
       name: `have no code ${text}`,
       rule: `rcode a ${text} 0`,
-      problem: `19: "${text}" is no response code: 0 to 23, or a name such as NXDOMAIN`,
+      problem: `19: "${text}" is not a response code: 0-23, or a name such as NXDOMAIN`,
     })),
   ]
   for (const { name, rule, problem } of problems) {

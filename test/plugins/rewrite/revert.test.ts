@@ -100,7 +100,7 @@ describe('revert', () => {
         ownerRule(() => '..'),
       )
       assert.ok(result.kind === 'transfer')
-      assert.throws(() => [...result.records], /"b\." was rewritten to what is no name/)
+      assert.throws(() => [...result.records], /"b\." was rewritten to an invalid name/)
     })
   })
 })

@@ -33,17 +33,17 @@ describe('rules for TTLs', () => {
     {
       name: 'have a name and a TTL',
       rule: 'ttl a',
-      problem: '11: a rule for TTLs has a name and seconds',
+      problem: '11: a TTL rule takes a name and seconds',
     },
     {
       name: 'have nothing else',
       rule: 'ttl exact a 5 6',
-      problem: '25: a rule for TTLs has a name and seconds',
+      problem: '25: a TTL rule takes a name and seconds',
     },
     ...['-', '5-4', '1h', '4294967296', '5-6-7', '+5', ''].map((text) => ({
       name: `have no TTL of "${text}"`,
       rule: `ttl a "${text}"`,
-      problem: `17: "${text}" is no TTL: seconds, or a range such as 5-300, 5- or -300`,
+      problem: `17: "${text}" is not a TTL: seconds or a range like 5-300, 5- or -300`,
     })),
     {
       name: 'have expressions that are some',

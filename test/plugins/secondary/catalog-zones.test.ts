@@ -51,10 +51,10 @@ describe('zones of a catalog', () => {
     assert.deepEqual(names(), ['b.test. 192.0.2.1', 'c.test. 192.0.2.1'])
     assert.equal(zones.get(nameOf('b.test')), kept)
     assert.deepEqual(messages(host), [
-      'a.test. a zone of a catalog is here',
-      'b.test. a zone of a catalog is here',
-      'c.test. a zone of a catalog is here',
-      'a.test. a zone of a catalog is gone',
+      'a.test. a catalog added a zone',
+      'b.test. a catalog added a zone',
+      'c.test. a catalog added a zone',
+      'a.test. a catalog removed a zone',
     ])
   })
 
@@ -72,7 +72,7 @@ describe('zones of a catalog', () => {
     assert.deepEqual(names(), ['a.ok.test. 192.0.2.1'])
     assert.equal(
       messages(host).at(-1),
-      'cat.test. 1 zones of a catalog are left out: they may not be in it',
+      'cat.test. 1 zones of a catalog are ignored: it may not list them',
     )
   })
 
@@ -84,7 +84,7 @@ describe('zones of a catalog', () => {
     take('cat.test', ['a.zones PTR a.test.'])
     take('cat.test', [])
     assert.deepEqual(names(), ['a.test. undefined'])
-    assert.deepEqual(messages(host), ['a.test. a catalog lists a zone that is here already'])
+    assert.deepEqual(messages(host), ['a.test. a catalog lists a zone that the Corefile defines'])
   })
 
   test('stay as they are when it is wrong', () => {
@@ -94,7 +94,7 @@ describe('zones of a catalog', () => {
     assert.deepEqual(names(), ['a.test. 192.0.2.1'])
     assert.equal(
       messages(host).at(-1),
-      'cat.test. a catalog is not used: it has two PTR records at "a.zones.cat.test."',
+      'cat.test. a catalog is ignored: it has two PTR records at "a.zones.cat.test."',
     )
   })
 
@@ -104,7 +104,7 @@ describe('zones of a catalog', () => {
     const first = zones.get(nameOf('a.test'))
     take('two.test', ['a.zones PTR a.test.'])
     assert.equal(zones.get(nameOf('a.test')), first)
-    assert.equal(messages(host).at(-1), 'a.test. a catalog lists a zone that belongs to another')
+    assert.equal(messages(host).at(-1), 'a.test. a catalog lists a zone of another catalog')
     take('one.test', ['a.zones PTR a.test.', 'coo.a.zones PTR two.test.'])
     take('two.test', ['a.zones PTR a.test.'])
     assert.notEqual(zones.get(nameOf('a.test')), first)

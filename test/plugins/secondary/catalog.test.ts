@@ -46,7 +46,7 @@ describe('a catalog', () => {
       lines: [VERSION, 'version TXT "1"'],
       is: 'needs one TXT record at "version"',
     },
-    { name: 'needs version 2', lines: ['version TXT "1"'], is: 'has another version than 2' },
+    { name: 'needs version 2', lines: ['version TXT "1"'], is: 'has a version other than 2' },
     {
       name: 'lists one zone by one label',
       lines: [VERSION, 'a.zones PTR a.test.', 'a.zones PTR b.test.'],
@@ -65,7 +65,7 @@ describe('a catalog', () => {
     {
       name: 'has no other classes',
       lines: [VERSION, 'x CH TXT "x"'],
-      is: 'has records of other classes than IN',
+      is: 'has records of a class other than IN',
     },
   ]
   for (const { name, lines, is } of cases) {

@@ -71,12 +71,12 @@ describe('secondary refuses', () => {
     {
       name: 'a transfer of another kind',
       line: directive('secondary', 'transfer by 192.0.2.1'),
-      problem: 'Corefile:3:14: "transfer" is to be followed by "from" and addresses',
+      problem: 'Corefile:3:14: "transfer" needs "from" and addresses',
     },
     {
       name: 'a transfer from nowhere',
       line: directive('secondary', 'transfer from'),
-      problem: 'Corefile:3:14: "transfer" is to be followed by "from" and addresses',
+      problem: 'Corefile:3:14: "transfer" needs "from" and addresses',
     },
     {
       name: 'a transfer from everywhere',

@@ -70,12 +70,12 @@ describe('no zone is received', () => {
     {
       name: 'from who refuses',
       messages: [['REFUSED']],
-      reason: 'the primary answers REFUSED',
+      reason: 'the primary responded with REFUSED',
     },
     {
       name: 'when it breaks off',
       messages: [['NOERROR aa', SOA, A]],
-      reason: 'the transfer broke off',
+      reason: 'the transfer is incomplete',
     },
     {
       name: 'without an SOA record first',
@@ -115,7 +115,7 @@ describe('no zone is received', () => {
     other[2] = 0x80
     const foreign = { ...host, random16: () => 7, openTransfer: () => sendOnce(other) }
     await assert.rejects(receiveZone(foreign, nameOf('example.org'), primary), {
-      message: 'a message of the transfer has another ID',
+      message: 'a message of the transfer has a wrong ID',
     })
   })
 })

@@ -89,7 +89,7 @@ describe('a secondary zone', () => {
     }
     assert.deepEqual(host.events[0], {
       level: 'warning',
-      message: 'no primary gives a zone',
+      message: 'cannot get the zone from any primary',
       zone: 'example.org.',
       reason: 'refused',
     })
@@ -190,12 +190,16 @@ describe('a secondary zone', () => {
 
 describe('a primary is no good', () => {
   const cases: { name: string; reply: string[]; reason: string }[] = [
-    { name: 'that refuses', reply: ['REFUSED'], reason: 'the primary answers REFUSED' },
-    { name: 'that says nothing', reply: ['NOERROR aa'], reason: 'the primary tells no serial' },
+    { name: 'that refuses', reply: ['REFUSED'], reason: 'the primary responded with REFUSED' },
+    {
+      name: 'that says nothing',
+      reply: ['NOERROR aa'],
+      reason: 'the primary returned no SOA record',
+    },
     {
       name: 'that speaks of another zone',
       reply: ['NOERROR aa', soa(9).replace('org', 'net')],
-      reason: 'the primary tells no serial',
+      reason: 'the primary returned no SOA record',
     },
   ]
   for (const { name, reply, reason } of cases) {

@@ -6,7 +6,7 @@ import { block, directive, problemsOf, serve } from '../../ask.ts'
 describe('shed', () => {
   test('changes nothing, and says so', () => {
     assert.deepEqual(serve(block('shed', 'whoami')).resolver.notices.map(formatProblem), [
-      'Corefile:2:3: "shed" changes nothing: the system drops what is too much',
+      'Corefile:2:3: "shed" has no effect: the system drops excess queries',
     ])
   })
 

@@ -45,17 +45,17 @@ describe('a rule of template', () => {
       head: 'template IN',
       problem: '2:3: "template" takes a class and a type, such as "template IN A"',
     },
-    { name: 'has a class', head: 'template X A', problem: '2:12: "X" is no class' },
+    { name: 'has a class', head: 'template X A', problem: '2:12: "X" is not a class' },
     {
       name: 'has its class in capitals',
       head: 'template in A',
-      problem: '2:12: "in" is no class; write capitals',
+      problem: '2:12: "in" is not a class; write capitals',
     },
-    { name: 'has a type', head: 'template IN X', problem: '2:15: "X" is no type' },
+    { name: 'has a type', head: 'template IN X', problem: '2:15: "X" is not a type' },
     {
       name: 'has no type by number',
       head: 'template IN TYPE65280',
-      problem: '2:15: "TYPE65280" is no type',
+      problem: '2:15: "TYPE65280" is not a type',
     },
     {
       name: 'has names for zones',
@@ -75,7 +75,7 @@ describe('a rule of template', () => {
     {
       name: 'matches expressions of a bounded length',
       options: [`match ${'a'.repeat(10_001)}`],
-      problem: '3:11: an expression has at most 10000 characters',
+      problem: '3:11: an expression may have at most 10000 characters',
     },
     {
       name: 'answers something',
@@ -87,7 +87,11 @@ describe('a rule of template', () => {
       options: ['answer "{{ .Name }} 60 IN A {{ nosuch }}"'],
       problem: '3:12: not a template: there is no function "nosuch"',
     },
-    { name: 'has a response code', options: ['rcode X'], problem: '3:11: "X" is no response code' },
+    {
+      name: 'has a response code',
+      options: ['rcode X'],
+      problem: '3:11: "X" is not a response code',
+    },
     {
       name: 'has one response code',
       options: ['rcode NXDOMAIN X'],
@@ -121,17 +125,17 @@ describe('a rule of template', () => {
     {
       name: 'has names for variables that are names',
       options: ['var a-b 1'],
-      problem: '3:9: "a-b" cannot be the name of a variable, or has a meaning already',
+      problem: '3:9: "a-b" is already in use or not a valid variable name',
     },
     {
       name: 'has no variable by the name of a function',
       options: ['var group 1'],
-      problem: '3:9: "group" cannot be the name of a variable, or has a meaning already',
+      problem: '3:9: "group" is already in use or not a valid variable name',
     },
     {
       name: 'has each variable once',
       options: ['var a 1', 'var a 2'],
-      problem: '4:9: "a" cannot be the name of a variable, or has a meaning already',
+      problem: '4:9: "a" is already in use or not a valid variable name',
     },
     {
       name: 'knows variables from where they are',

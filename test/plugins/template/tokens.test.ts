@@ -31,12 +31,12 @@ describe('tokens of templates', () => {
     ['a {{/* comment */}} b', 'a  b'],
     ['{{-3}}', '-3'],
     ['{{- 3 -}}', '3'],
-    ['{{/* open', 'refused: a comment ends right before "}}"'],
-    ['{{/* c */ }}', 'refused: a comment ends right before "}}"'],
-    ['{{ /* c */ }}', 'refused: "/" means nothing in an action'],
+    ['{{/* open', 'refused: a comment must end right before "}}"'],
+    ['{{/* c */ }}', 'refused: a comment must end right before "}}"'],
+    ['{{ /* c */ }}', 'refused: "/" is not valid in an action'],
     ['{{ .Name', 'refused: an action is not closed by "}}"'],
-    ['{{ .Name }', 'refused: "}" means nothing in an action'],
+    ['{{ .Name }', 'refused: "}" is not valid in an action'],
     ['{{ "a }}', 'refused: a " is not closed'],
-    ['{{ .Na-me }}', 'refused: "-" cannot stand behind ".Na"'],
+    ['{{ .Na-me }}', 'refused: "-" cannot follow ".Na"'],
   ])
 })

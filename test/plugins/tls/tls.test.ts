@@ -60,11 +60,11 @@ https://b.org {
     },
     {
       line: 'tls cert.pem',
-      problem: ':2:3: "tls" takes the files CERT, KEY and perhaps CA, got 1 argument(s)',
+      problem: ':2:3: "tls" takes the files CERT, KEY and optionally CA, got 1 argument(s)',
     },
     {
       line: 'tls cert.pem key.pem ca.pem more',
-      problem: ':2:3: "tls" takes the files CERT, KEY and perhaps CA, got 4 argument(s)',
+      problem: ':2:3: "tls" takes the files CERT, KEY and optionally CA, got 4 argument(s)',
     },
     { line: 'tls cert.pem none.pem', problem: ':2:16: cannot read "none.pem"' },
     { line: 'tls cert.pem bad.pem', problem: ':2:3: the key is bad' },
@@ -80,7 +80,7 @@ https://b.org {
     },
     {
       line: directive('tls cert.pem key.pem', 'keylog keys'),
-      problem: ':3:5: "keylog" is left out: it gives away what TLS keeps secret',
+      problem: ':3:5: "keylog" is not supported: it would expose TLS session keys',
     },
     {
       line: directive('tls cert.pem key.pem', 'ciphers all'),

@@ -56,7 +56,7 @@ describe('the options of trace', () => {
         file: 'Corefile',
         line: 5,
         column: 5,
-        message: '"client_server" changes nothing: no trace of a client is taken up',
+        message: '"client_server" has no effect: kubedoh does not continue clients\' traces',
       },
     ])
   })
@@ -70,14 +70,14 @@ describe('the options of trace', () => {
     {
       name: 'a collector that is none',
       line: 'trace jaeger a',
-      problem: 'Corefile:2:9: "jaeger" is not a collector, which is "zipkin" or "otlp"',
+      problem: 'Corefile:2:9: "jaeger" is not a collector; use "zipkin" or "otlp"',
     },
     {
       name: "Datadog's own protocol",
       line: 'trace datadog localhost:8126',
       problem:
-        'Corefile:2:9: "datadog" is not a collector, which is "zipkin" or "otlp"; write "otlp" ' +
-        'and the port where its agent takes OTLP',
+        'Corefile:2:9: "datadog" is not a collector; use "zipkin" or "otlp" ' +
+        "with the agent's OTLP port",
     },
     {
       name: 'a place that is none',

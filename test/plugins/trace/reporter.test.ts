@@ -45,7 +45,7 @@ describe('Reporter', () => {
     reporter.add(spans('l', 'm', 'n', 'o', 'p'))
     assert.deepEqual(
       host.events.map(({ count, reason }) => `${count} ${reason}`),
-      ['2 too many wait', '2 too many wait'],
+      ['2 the backlog is full', '2 the backlog is full'],
     )
   })
 

@@ -47,7 +47,7 @@ describe('secondaries', () => {
     assert.deepEqual(host.events, [
       {
         level: 'warning',
-        message: 'a secondary does not take it that a zone changed',
+        message: 'a secondary did not accept NOTIFY',
         zone: 'example.org.',
         to: '192.0.2.1:53',
         reason: 'REFUSED',

@@ -47,12 +47,12 @@ describe('transfer refuses', () => {
     {
       name: 'to stand alone',
       line: 'transfer',
-      problem: 'Corefile:2:3: "transfer" needs "to" with addresses, or "to *" for everybody',
+      problem: 'Corefile:2:3: "transfer" needs "to" with addresses, or "to *" for any client',
     },
     {
       name: '"to" without addresses',
       line: directive('transfer', 'to'),
-      problem: 'Corefile:3:5: "to" needs addresses, or * for everybody',
+      problem: 'Corefile:3:5: "to" needs addresses or * for any client',
     },
     {
       name: 'what is no address',
@@ -72,7 +72,7 @@ describe('transfer refuses', () => {
     {
       name: 'two sources',
       line: directive('transfer', 'to *', 'source 192.0.2.1', 'source 192.0.2.1'),
-      problem: 'Corefile:5:5: "source" stands twice, once is allowed',
+      problem: 'Corefile:5:5: "source" appears twice; remove one',
     },
     {
       name: 'too many addresses',

@@ -127,7 +127,7 @@ describe('transfer', () => {
     assert.deepEqual(server.host.events, [
       {
         level: 'info',
-        message: 'a zone was transferred',
+        message: 'transferred a zone',
         zone: 'example.org.',
         to: '198.51.100.7',
         records: 4,

@@ -71,8 +71,8 @@ describe('tsig', () => {
   test('tells what is passed over', () => {
     const { notices } = parse('tsig', 'require all A', 'require_opcode none QUERY')
     assert.deepEqual(notices.map(formatProblem), [
-      'Corefile:3:17: "A" behind "all" is passed over',
-      'Corefile:4:25: "QUERY" behind "none" is passed over',
+      'Corefile:3:17: "A" after "all" is ignored',
+      'Corefile:4:25: "QUERY" after "none" is ignored',
     ])
   })
 
@@ -90,7 +90,7 @@ describe('tsig', () => {
     {
       name: 'a name that is none',
       lines: [`secret a..b ${SECRET}`],
-      problem: 'Corefile:3:12: "a..b" is not a name of a key',
+      problem: 'Corefile:3:12: "a..b" is not a key name',
     },
     {
       name: 'a secret that is not base64',
@@ -102,7 +102,7 @@ describe('tsig', () => {
     {
       name: 'a key that stands twice, in whatever letter case',
       lines: [`secret a.key ${SECRET}`, `secret A.KEY. ${SECRET}`],
-      problem: 'Corefile:4:12: key "A.KEY." stands twice, once is allowed',
+      problem: 'Corefile:4:12: key "A.KEY." appears twice; remove one',
     },
     {
       name: 'no file',
@@ -122,7 +122,7 @@ describe('tsig', () => {
     {
       name: 'a file with a key twice',
       lines: ['secrets twice'],
-      problem: 'twice:4:1: key "A." stands twice, once is allowed',
+      problem: 'twice:4:1: key "A." appears twice; remove one',
     },
     {
       name: 'a file with a secret that is not base64',
@@ -139,7 +139,7 @@ describe('tsig', () => {
     {
       name: 'a type that is none',
       lines: ['require A every'],
-      problem: 'Corefile:3:15: "every" is no type of a query, such as AXFR, nor all nor none',
+      problem: 'Corefile:3:15: "every" is not a query type such as AXFR, nor "all" or "none"',
     },
     {
       name: 'an operation that is none',

@@ -50,12 +50,12 @@ describe('readSecrets', () => {
       lines: ['// keys'],
       problem: 'keys:1:1: "//" is not "key NAME {"',
     },
-    { name: 'a key without a name', lines: ['key'], problem: 'keys:1:1: the line ends too early' },
-    { name: 'a key named {', lines: ['key {'], problem: 'keys:1:1: the line ends too early' },
+    { name: 'a key without a name', lines: ['key'], problem: 'keys:1:1: the line is incomplete' },
+    { name: 'a key named {', lines: ['key {'], problem: 'keys:1:1: the line is incomplete' },
     {
       name: 'a secret without one',
       lines: ['key a {', '  secret ";'],
-      problem: 'keys:2:3: the line ends too early',
+      problem: 'keys:2:3: the line is incomplete',
     },
     {
       name: 'another word within a key',
