@@ -1,6 +1,6 @@
 /**
- * Warnings about a Corefile that works, but hardly as intended. Reports only what is certain, and
- * only for Corefiles without errors.
+ * Warnings about a Corefile that is valid, but unlikely to be intended. Reports only certain
+ * problems, and only for Corefiles without errors.
  * @module
  */
 import { type Problem, problemAt } from '../corefile/problem.ts'
@@ -14,7 +14,7 @@ import type { FactsByPlugin } from './plugin-entry.ts'
 import { type DefaultPorts, STANDARD_PORTS } from './server-address.ts'
 import { servingBlock } from './serving-block.ts'
 
-/** A Corefile and the surroundings in which it is served. */
+/** A Corefile and its environment. */
 export type Advised = {
   readonly blocks: readonly ServerBlock[]
   readonly plugins: FactsByPlugin
@@ -42,7 +42,7 @@ export function adviseOn(advised: Advised): Problem[] {
   })
 }
 
-/** A directive outside of all braces is read as a zone, and "*" as a letter. */
+/** Warns of a plugin's name among the zones, and of "*", which is a literal label there. */
 function oddZones({ keys }: ServerBlock, plugins: FactsByPlugin): Problem[] {
   return keys.flatMap((key) => {
     const name = formatName(key.zone).slice(0, -1)
@@ -50,12 +50,12 @@ function oddZones({ keys }: ServerBlock, plugins: FactsByPlugin): Problem[] {
       return [problemAt(key, `"${name}" is read as a zone here; does a "}" above close too much?`)]
     }
     if (!name.startsWith('*')) return []
-    const message = `the "*" of "${name}" stands for itself; a zone has all names below it anyway`
+    const message = `"*" in "${name}" is a literal label; a zone includes all names below it anyway`
     return [problemAt(key, message)]
   })
 }
 
-/** A block without an answering plugin fails every query. */
+/** Warns of a block without an answering plugin, which fails every query. */
 function silence(block: ServerBlock, plugins: FactsByPlugin): Problem[] {
   if (hasAnswers(block, plugins)) return []
   const message = 'nothing in this server block answers: every query is refused or fails'
@@ -84,7 +84,7 @@ function fromPlugins(
   })
 }
 
-/** Zones of plugins for which the block gets no query. */
+/** Warns of zones of plugins for which the block gets no query. */
 function idleZones(
   block: ServerBlock,
   parts: readonly AnsweringPart[],
@@ -99,7 +99,7 @@ function idleZones(
         .map((zone) => whyIdle(zone, word, { ...corefile, block }))
         .find((one) => one !== undefined)
       if (reason === undefined) return []
-      return [problemAt(word, `"${directive.name}" is never asked for "${word.text}": ${reason}`)]
+      return [problemAt(word, `"${directive.name}" gets no queries for "${word.text}": ${reason}`)]
     }),
   )
 }
@@ -123,7 +123,7 @@ function whyIdle(
   return `the server block of ${where} serves it`
 }
 
-/** Answering directives after one that leaves them nothing. */
+/** Warns of answering directives after one that leaves them no queries. */
 function idleParts(ordered: readonly AnsweringPart[]): Problem[] {
   return ordered.flatMap((part, i) => {
     const taker = ordered.slice(0, i).find((before) => leavesNothing(before, part))
@@ -132,7 +132,7 @@ function idleParts(ordered: readonly AnsweringPart[]): Problem[] {
     const remedy = plugin.answers?.isRelay
       ? 'takes all of its names'
       : 'answers all of its names itself, and has no "fallthrough" for those it does not know'
-    const message = `"${part.directive.name}" is never asked: "${directive.name}" of line `
+    const message = `"${part.directive.name}" gets no queries: "${directive.name}" of line `
     return [problemAt(part.directive, `${message}${directive.line} comes first and ${remedy}`)]
   })
 }
@@ -145,7 +145,7 @@ function leavesNothing(before: AnsweringPart, part: AnsweringPart): boolean {
   })
 }
 
-/** The first directive that acts before one above it, for the same names. */
+/** Warns of the first directive that acts before one above it, for the same names. */
 function otherOrder(parts: readonly AnsweringPart[], plugins: FactsByPlugin): Problem[] {
   const ordered = inOrder(parts, plugins)
   for (const [i, part] of parts.entries()) {

@@ -1,6 +1,6 @@
 /**
- * Which directives of a server block answer queries, for which names, and which names they leave to
- * later plugins: as far as the Corefile shows, without setting up plugins.
+ * Determines which directives of a server block answer queries, for which names, and which names
+ * they leave to later plugins, without setting up plugins.
  * @module
  */
 import type { Directive, ServerBlock, Word } from '../corefile/server-block.ts'
@@ -47,7 +47,7 @@ export function answeringParts(block: ServerBlock, plugins: FactsByPlugin): Answ
   })
 }
 
-/** Returns the zones of the names that are in zones of both lists. */
+/** Intersects two lists: returns the zones of all names that are in zones of both. */
 export function common(some: readonly Uint8Array[], others: readonly Uint8Array[]): Uint8Array[] {
   return some.flatMap((zone) =>
     others.flatMap((other) => {

@@ -1,5 +1,5 @@
 /**
- * Settings that one directive of a server block makes for all of its plugins.
+ * Settings that a directive of a server block sets for all of its plugins.
  * @module
  */
 import type { ServerBlock } from '../corefile/server-block.ts'

@@ -37,7 +37,7 @@ export type Chain = {
   readonly explainsRefusals: boolean
 }
 
-/** A plugin and what is known about it by its name. */
+/** A plugin and its registered facts. */
 type Link = { readonly plugin: Plugin; readonly facts: PluginFacts }
 
 /** All directives of a plugin in a block. */
@@ -138,7 +138,7 @@ function link(links: readonly Link[], isRefused: boolean): Next {
     const hasOwnNames = answers !== undefined && answers.checksVisibility !== true
     next = (request) => {
       const { trace, query, client } = request
-      // For names outside its origins, a client may at most use the plugins that forward.
+      // For names outside its origins, a client may use forwarding plugins only.
       if (hasOwnNames && client.visibility?.seesName(query) === false) return rest(request)
       trace.plugin = name
       return trace.spans === undefined

@@ -18,7 +18,7 @@ export type Client = {
   readonly localPort?: number
   /** What the client may see; absent for everything. */
   readonly visibility?: ClientVisibility
-  /** Largest response without EDNS that the client takes; absent when unknown. */
+  /** Largest response without EDNS that the client accepts; absent when unknown. */
   readonly bytesMax?: number
   /**
    * Sends a message before the last one of a zone transfer (RFC 5936 §2.2) and resolves when there

@@ -1,6 +1,6 @@
 /**
- * Sets up a plugin. After a mistake, removes what is wrong and sets the plugin up again for as long
- * as that finds more mistakes, so that one run reports them all.
+ * Sets up a plugin. After a mistake, removes the wrong part and sets the plugin up again for as
+ * long as that finds more mistakes, so that one run reports them all.
  * @module
  */
 import { ConfigError, type Position, type Problem } from '../corefile/problem.ts'
@@ -51,7 +51,7 @@ function furtherProblems(
     const [first, ...others] = rest
     if (first === undefined || sizeOf(rest) === before) return found
     last = problemsOf(() => attempt([first, ...others]))
-    // A problem of a whole directive may be due to what was removed from it.
+    // A problem of a whole directive may be due to the removed part.
     const changed = rest.filter((directive) => !directives.includes(directive))
     const isOurs = last.some((one) => changed.some((directive) => isAt(directive, one)))
     if (last.length === 0 || isOurs) return found
@@ -65,7 +65,7 @@ function problemsOf(attempt: () => unknown): readonly Problem[] {
     attempt()
     return []
   } catch (error) {
-    // Other errors come up again when the Corefile is corrected.
+    // Other errors recur when the operator corrects the Corefile.
     return error instanceof ConfigError ? error.problems : []
   }
 }

@@ -1,5 +1,5 @@
 /**
- * From a Corefile's server blocks to a resolver.
+ * Creates a resolver from a Corefile's server blocks.
  * @module
  */
 import { ConfigError, type Problem, problemAt } from '../corefile/problem.ts'

@@ -7,7 +7,7 @@ import { FLAG, parseQuery } from '../dns/query.ts'
 import { writeQuery } from '../dns/write-query.ts'
 import type { Request } from './request.ts'
 
-/** The differences to the original request. */
+/** The differences from the original request. */
 export type RequestChanges = {
   /** Absolute. */
   readonly name?: Uint8Array

@@ -18,7 +18,7 @@ export type Explanation = {
   readonly reply: Uint8Array | undefined
   /** The zone of the server block; `undefined` for none. */
   readonly serverBlock: string | undefined
-  /** Plugins that the query reached, in order, with those of look-ups on its behalf. */
+  /** Plugins that the query and its look-ups reached, in order. */
   readonly plugins: readonly string[]
   readonly facts: readonly Fact[]
 }

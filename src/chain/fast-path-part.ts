@@ -18,7 +18,7 @@ export type FastReplyOptions = {
   udpBytes: number
   /** Pads the response to a multiple of this size (RFC 8467); 0 for no padding. */
   paddingBlock: number
-  /** Draws the address to start with, modulo their number; `undefined` for the first. */
+  /** Draws the index of the first address, modulo their number; `undefined` for 0. */
   rotation: (() => number) | undefined
   /** Whether to leave out optional records. */
   isMinimal: boolean
@@ -35,7 +35,7 @@ export type FastReplyOptions = {
 
 /** A plugin's part in the fast path. None of these functions allocates. */
 export type FastPathPart = {
-  /** Whether a query must take the slow path, because the plugin has to see its request. */
+  /** Whether a query must take the slow path, because the plugin must see its request. */
   readonly needsSlowPath?: (query: Query, client: Client) => boolean
   /** Sets the options that all responses share; called once, when the chain is compiled. */
   readonly configure?: (options: FastReplyOptions) => void

@@ -40,7 +40,7 @@ export class FastPath {
     Object.assign(this.options, this.defaults)
   }
 
-  /** Whether a plugin before the answering one has to see the request. */
+  /** Whether a plugin before the answering one must see the request. */
   needsSlowPath(query: Query, client: Client): boolean {
     const { slowPathChecks } = this
     for (let i = 0; i < slowPathChecks.length; i++) {

@@ -7,7 +7,7 @@ import type { Directive } from '../corefile/server-block.ts'
 import type { PluginEntry, PluginRegistry } from './plugin-entry.ts'
 import { unknownPlugin } from './unknown-plugin.ts'
 
-/** @throws {ConfigError} that says what to do instead, if this host does not have the plugin */
+/** @throws {ConfigError} with an alternative, if this host does not have the plugin */
 export function findPlugin(
   { plugins, knownPlugins }: PluginRegistry,
   directive: Directive,

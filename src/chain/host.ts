@@ -102,7 +102,7 @@ export type ClientPod = {
   readonly labels: ReadonlyMap<string, string>
 }
 
-/** What every runtime has for plugins. */
+/** The services of every runtime for plugins. */
 export type Host = {
   /**
    * Whether a promise of one request may never settle for another, as on Workers. Requests then
@@ -128,7 +128,7 @@ export type Host = {
   /** Reads a file's bytes; `undefined` if it does not exist. Absent where there are no files. */
   readonly readBytes?: (path: string) => Uint8Array | undefined
   /**
-   * Lists the files in a folder and those below it, by paths that begin with the folder's, sorted
+   * Lists the files in a folder and those below it, by paths that start with the folder's, sorted
    * within each; `undefined` if it does not exist.
    */
   readonly listFiles: (folder: string) => readonly string[] | undefined
@@ -139,7 +139,7 @@ export type Host = {
    * @throws {Error} when this runtime does not support the upstream or the options
    */
   readonly openUpstream: (upstream: Upstream, options: UpstreamOptions) => UpstreamClient
-  /** Checks that certificate and key match. @throws {Error} that says what is wrong */
+  /** Checks that certificate and key match. @throws {Error} with the reason if not */
   readonly checkIdentity: (identity: TlsIdentity) => void
   /**
    * Returns the snapshots for a `kubernetes` directive: of the given tree, or of the cluster's own

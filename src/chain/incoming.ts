@@ -9,20 +9,20 @@ import type { Client } from './client.ts'
 import type { MaybePromise } from './maybe-promise.ts'
 
 /**
- * The size of a response that stands in the transport's writer until the transport uses that writer
- * again; or else a response in memory of its own, now or later. `undefined` for no response.
+ * The size of a response in the transport's writer, valid until the transport uses that writer
+ * again; or a response in memory of its own. `undefined` for no response.
  */
 export type AnswerResult = number | MaybePromise<Uint8Array | undefined>
 
 const NO_CLIENT: Client = { address: '', port: 0, transport: 'udp' }
 
-/** Bytes of a slab: a client that never reads its response holds on to so many. */
+/** Bytes of a slab. A client that never reads its response keeps one slab alive. */
 const SLAB_BYTES = 4096
 const SLAB_SHARE_MAX = SLAB_BYTES / 8
 let slab = new Uint8Array(SLAB_BYTES)
 let slabUsed = 0
 
-/** Holds one message at a time; made once, used for every message of a transport. */
+/** Holds one message at a time; a transport creates one and reuses it for every message. */
 export class Incoming {
   /** The parse of the message, as far as it got. */
   query: Query = new Query()

@@ -12,33 +12,32 @@ export type LeftOut = {
   readonly instead: string
 }
 
-/** All that are left out. */
+/** All plugins that kubedoh leaves out. */
 export const LEFT_OUT: readonly LeftOut[] = [
   {
     plugins: ['route53', 'azure', 'clouddns', 'nomad'],
-    reason: 'what it answers is behind the API of a cloud or of Nomad',
+    reason: 'its records come from the API of a cloud or of Nomad',
     instead: 'forward to servers that have it, or serve a copy with file',
   },
   {
     plugins: ['grpc', 'grpc_server', 'quic', 'https3'],
-    reason: 'Node has no gRPC, and no QUIC that is stable',
+    reason: 'Node has no gRPC and no stable QUIC',
     instead: 'use tls:// or https://, to forward and to serve',
   },
   {
     plugins: ['proxyproto'],
-    reason: 'no PROXY header is read',
+    reason: 'kubedoh reads no PROXY header',
     instead: "have the load balancer keep clients' addresses",
   },
   {
     plugins: ['sign'],
-    reason: 'there are tools that sign zone files',
-    instead:
-      'serve what dnssec-signzone or ldns-signzone make with file, or sign answers with dnssec',
+    reason: 'other tools sign zone files',
+    instead: 'serve the output of dnssec-signzone or ldns-signzone with file, or sign with dnssec',
   },
   {
     plugins: ['on'],
     reason: 'a Corefile runs no commands',
-    instead: 'run them by what starts the server',
+    instead: 'run them where you start the server',
   },
   {
     plugins: ['pprof'],

@@ -56,7 +56,7 @@ export function findChain(listener: Listener, query: Query, client: Client): Cha
   return own
 }
 
-/** A block above the hidden zone has other names, too. */
+/** Whether a plugin hides the block; a block above the hidden zone has other names, too. */
 function isHidden(
   { zone, chain }: ServedZone,
   query: Query,

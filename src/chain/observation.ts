@@ -1,5 +1,5 @@
 /**
- * What plugins that only observe get: `log`, `dnstap`, `prometheus`.
+ * Observations for plugins that only observe: `log`, `dnstap`, `prometheus`.
  * @module
  */
 import type { ClientQuery } from './request.ts'

@@ -25,7 +25,7 @@ export type ZoneTransfer = {
   readonly records: Iterable<ResourceRecord>
 }
 
-/** What a chain returns. */
+/** The result of a chain. */
 export type Outcome = Reply | Failure | Drop | ZoneTransfer
 
 /** Returns the outcome for a bare response code. */

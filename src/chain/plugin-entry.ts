@@ -17,13 +17,13 @@ export type AnswerClaim = {
   readonly takesAll: boolean
   /** Options with which it leaves some queries to later plugins all the same. */
   readonly leavesSome?: readonly string[]
-  /** Whether it asks other servers for all names. */
+  /** Whether it forwards queries for all names to other servers. */
   readonly isRelay?: boolean
   /** Whether it checks itself what a client may see; the chain does so for other plugins. */
   readonly checksVisibility?: boolean
 }
 
-/** What a server block's directives say about all of its plugins. */
+/** Settings of a server block for all of its plugins. */
 export type BlockSettings = {
   /** Folder of relative paths. */
   readonly folder?: string
@@ -33,7 +33,7 @@ export type BlockSettings = {
   readonly addresses?: readonly string[]
 }
 
-/** The surroundings of a directive, for `PluginFacts.advise`. */
+/** The environment of a directive, for `PluginFacts.advise`. */
 export type DirectiveSurroundings = {
   readonly block: ServerBlock
   /** Addresses that the block listens on; none for all. */
@@ -47,7 +47,7 @@ export type DirectiveSurroundings = {
   readonly readText: (path: string) => string | undefined
 }
 
-/** What is known about a plugin by its name. */
+/** Facts about a plugin that need no setup. */
 export type PluginFacts = {
   readonly name: string
   /** Whether Workers have it: it needs neither files nor sockets. */
@@ -60,7 +60,7 @@ export type PluginFacts = {
   readonly hasListArgs?: boolean
   /** Whether a block with it takes queries of all classes (CoreDNS, core/dnsserver/server.go). */
   readonly takesAnyClass?: boolean
-  /** Whether it is no part of CoreDNS's chain: a block of such plugins refuses every query. */
+  /** Whether it is not in CoreDNS's chain: a block of such plugins refuses every query. */
   readonly isApart?: boolean
   /** Whether the server gives a reason (RFC 8914) when it refuses a query for no server block. */
   readonly explainsRefusals?: boolean
@@ -74,7 +74,7 @@ export type PluginFacts = {
   readonly mayAnswer?: boolean
   /** Reads what the plugin's directives say about the other plugins of the block. */
   readonly blockSettings?: (directives: readonly Directive[]) => BlockSettings
-  /** Warns of a directive that works, but hardly as intended. */
+  /** Warns of a directive that is valid, but unlikely to be intended. */
   readonly advise?: (directive: Directive, around: DirectiveSurroundings) => Problem[]
 }
 
@@ -102,7 +102,7 @@ export function pluginSet<H extends Host = Host>(entries: readonly PluginEntry<H
   return new Map(entries.map((entry) => [entry.name, entry]))
 }
 
-/** Binds plugins to what their host has beyond a `Host`. */
+/** Binds plugins to their host's members beyond those of `Host`. */
 export function bindPlugins<Extra extends object>(
   plugins: PluginSet<Host & Extra>,
   extra: Extra,

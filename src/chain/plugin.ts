@@ -69,8 +69,8 @@ export type Plugin = {
   /** Returns the plugin's metadata for a query, by CoreDNS's labels. */
   readonly metadata?: (label: string, clientQuery: ClientQuery) => string | undefined
   /**
-   * Explains the plugin's response to a client. For a hidden name, says the same as for a name that
-   * does not exist.
+   * Explains the plugin's response to a client. For a hidden name, returns the same as for a name
+   * that does not exist.
    */
   readonly explain?: (query: Query, client: Client) => MaybePromise<readonly Fact[]>
   /** Starts background work; called when the server is listening. */

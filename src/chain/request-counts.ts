@@ -69,24 +69,24 @@ const COUNTED_TYPES: ReadonlySet<number> = new Set([
   TYPE.TXT,
 ])
 
-/** Each of these types, and 0 for the rest, by the number that it is counted under. */
-const NUMBERED: readonly number[] = [0, ...COUNTED_TYPES]
-/** Types from here on are not counted by name. */
+/** Types by series index; index 0 is for the rest. */
+const TYPE_BY_INDEX: readonly number[] = [0, ...COUNTED_TYPES]
+/** Types from here on count as `other`. */
 const TYPES_END = 512
-/** The numbers by type. */
-const NUMBERS: Uint8Array = Uint8Array.from({ length: TYPES_END }, (_, type) =>
-  Math.max(0, NUMBERED.indexOf(type)),
+/** Series indexes by type. */
+const INDEX_BY_TYPE: Uint8Array = Uint8Array.from({ length: TYPES_END }, (_, type) =>
+  Math.max(0, TYPE_BY_INDEX.indexOf(type)),
 )
-/** Sizes of nearly all messages; the buckets of the others are searched for. */
+/** Most messages are smaller; their buckets are in a table. */
 const USUAL_SIZES_END = 1024
 const USUAL_BUCKETS: Uint8Array = Uint8Array.from({ length: USUAL_SIZES_END }, (_, size) =>
   bucketOf(SIZE_BOUNDS, size),
 )
-/** Most answers take less, in milliseconds. */
+/** Most responses take less, in milliseconds. */
 const USUAL_DURATION_MS = 0.25
 const { NOERROR } = RCODE
 
-/** Finds the address that a client's query came to; the first when it is none of them. */
+/** Returns the index of the address that a client's query came to; 0 for an unknown address. */
 export function serverIndex(servers: readonly ServerAddress[], { localAddress }: Client): number {
   if (servers.length < 2) return 0
   for (let i = 0; i < servers.length; i++) if (servers[i]?.address === localAddress) return i
@@ -100,14 +100,14 @@ type Kind = {
   readonly responseSizes: HistogramSeries
 }
 
-/** The series of one zone of a server, each found once and then a number to add to. */
+/** The series of one zone of a server; finds each series once. */
 export class RequestCounts {
   private readonly metrics: Metrics
   private readonly labels: readonly string[]
-  /** Four for each number of a type: by protocol and family. */
+  /** Four for each type index: by protocol and family. */
   private readonly kinds: (Kind | undefined)[]
   private readonly responses = new Map<string, (Series | undefined)[]>()
-  /** Those of the plugin that answered last: most answers come from one. */
+  /** The plugin that answered last: most responses come from the same one. */
   private lastPlugin = ''
   private lastResponses: (Series | undefined)[] = []
   private duration: HistogramSeries | undefined
@@ -117,15 +117,15 @@ export class RequestCounts {
   constructor(metrics: Metrics, labels: readonly string[]) {
     this.metrics = metrics
     this.labels = labels
-    this.kinds = Array.from({ length: 4 * NUMBERED.length }, () => undefined)
+    this.kinds = Array.from({ length: 4 * TYPE_BY_INDEX.length }, () => undefined)
   }
 
-  /** Counts a request that was answered; one that got no answer counts as one without error. */
+  /** Counts a request. One without a response counts as NOERROR. */
   count({ query, client, reply, replyBytes, plugin, durationMs }: Observation): void {
     const { type, size } = query
-    const number = type < TYPES_END ? (NUMBERS[type] ?? 0) : 0
+    const index = type < TYPES_END ? (INDEX_BY_TYPE[type] ?? 0) : 0
     const protocol = client.transport === 'udp' ? 0 : 2
-    const at = 4 * number + protocol + (hasIPv6Form(client.address) ? 1 : 0)
+    const at = 4 * index + protocol + (hasIPv6Form(client.address) ? 1 : 0)
     const kind = this.kinds[at] ?? this.addKind(at)
     kind.requests.value++
     add(kind.requestSizes, bucketOfSize(size), size)
@@ -142,7 +142,7 @@ export class RequestCounts {
   }
 
   private addKind(at: number): Kind {
-    const type = NUMBERED[at >>> 2] ?? 0
+    const type = TYPE_BY_INDEX[at >>> 2] ?? 0
     const protocol = (at & 2) === 0 ? 'udp' : 'tcp'
     const family = (at & 1) === 0 ? '1' : '2'
     const labels = [...this.labels, protocol]
@@ -181,7 +181,7 @@ export class RequestCounts {
   }
 }
 
-/** Counts a value into a bucket that is known. */
+/** Adds a value to a histogram whose bucket is known. */
 const add = (series: HistogramSeries, bucket: number, value: number): void => {
   const { counts } = series
   counts[bucket] = (counts[bucket] ?? 0) + 1

@@ -62,7 +62,7 @@ const REJECTS = {
   help: 'Queries refused because too many others waited for plugins.',
   labels: [],
 }
-/** Why a query is refused then; CoreDNS refuses what is over `max_concurrent`. */
+/** The reason for refusing such a query; CoreDNS refuses queries over `max_concurrent`. */
 const OVERLOADED = extendedError(EXTENDED_ERROR.OTHER, 'too many queries under way')
 /** Look-ups within look-ups. */
 const DEPTH_MAX = 10
@@ -72,7 +72,7 @@ type Lookup = {
   readonly name: Uint8Array
   readonly type: number
   readonly depth: number
-  /** The query that causes the look-up, whose flags and EDNS it takes over. */
+  /** The query that causes the look-up, which copies its flags and EDNS. */
   readonly query?: Query
   /** The spans of the request's trace. */
   readonly spans?: Trace['spans']
@@ -121,12 +121,12 @@ export class Resolver {
     return size > 0 ? size : this.answerOnSlowPath(listener, incoming)
   }
 
-  /** Answers a message with a request that every plugin may see and change. */
+  /** Answers a message with a request that every plugin may read and change. */
   answerOnSlowPath(listener: Listener, incoming: Incoming): MaybePromise<Uint8Array | undefined> {
     return this.answerTraced(listener, incoming, undefined)
   }
 
-  /** As `answerAtLength`; records where the request goes, when there are `spans`. */
+  /** As `answerOnSlowPath`; records the request's path in `spans`, if any. */
   answerTraced(
     listener: Listener,
     incoming: Incoming,
@@ -236,9 +236,9 @@ export class Resolver {
     })
   }
 
-  /** Counts a deferred outcome until it comes. Never rejects. */
+  /** Counts a deferred outcome until it settles. Never rejects. */
   private async defer(outcome: Promise<Outcome>): Promise<Outcome> {
-    // On Workers it may never come (`isolatesRequests`), and the platform bounds requests itself.
+    // On Workers it may never settle (`isolatesRequests`), and the platform bounds requests itself.
     const counted = this.host.isolatesRequests ? 0 : 1
     this.deferred += counted
     try {
@@ -252,7 +252,7 @@ export class Resolver {
 
   /**
    * Answers a message on the fast path, without allocations.
-   * @returns size of the response, which is in the writer; 0 when it has to take the slow path
+   * @returns size of the response in the writer; 0 when the message must take the slow path
    */
   private answerOnFastPath(listener: Listener, incoming: Incoming, writer: ReplyWriter): number {
     const { parsed, client } = incoming
@@ -345,7 +345,7 @@ function isTransfer({ type }: Query): boolean {
   return type === TYPE.AXFR || type === TYPE.IXFR
 }
 
-/** Returns the fields that a look-up takes over from its query (CoreDNS, plugin/pkg/upstream). */
+/** Returns the fields that a look-up copies from its query (CoreDNS, plugin/pkg/upstream). */
 function ofClient(query: Query): Omit<QueryFields, 'name' | 'type'> {
   const { id, hasEdns, udpBytes, wantsDnssec, bytes, optionsStart, optionsBytes } = query
   return {

@@ -1,5 +1,5 @@
 /**
- * Which server block gets the queries for a name, as far as the Corefile shows.
+ * Determines from a Corefile which server block gets the queries for a name.
  * @module
  */
 import type { ServerBlock } from '../corefile/server-block.ts'

@@ -36,7 +36,7 @@ export type SetupContext<H extends Host = Host> = {
   readonly peers: () => readonly Plugin[]
 }
 
-/** What a plugin's setup returns. */
+/** The result of a plugin's setup. */
 export type SetupResult = {
   readonly plugins?: readonly Plugin[]
   readonly features?: readonly Feature[]

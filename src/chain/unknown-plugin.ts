@@ -1,6 +1,6 @@
 /**
- * The error for a directive that names no plugin: it may be misspelled, removed from CoreDNS, of
- * another build of CoreDNS, or an option outside of its braces.
+ * The error for a directive that names no plugin. It may be misspelled, removed from CoreDNS, part
+ * of another build of CoreDNS, or an option outside of its braces.
  * @module
  */
 import { nearest } from '../corefile/arguments.ts'
@@ -13,7 +13,7 @@ import type { FactsByPlugin } from './plugin-entry.ts'
 const REMOVED: ReadonlyMap<string, string> = new Map([
   ['reverse', 'write "template" in its place'],
   ['httpproxy', 'write "forward" in its place'],
-  ['upstream', 'leave it out: names are always resolved through the whole server'],
+  ['upstream', 'leave it out: kubedoh always resolves names through the whole server'],
 ])
 
 /** Plugins of other builds of CoreDNS, and our plugin for the same purpose. */
@@ -47,15 +47,15 @@ function describe(name: string, plugins: FactsByPlugin, isAll: boolean): string 
   if (leftOut !== undefined) return leftOut
   const same = FOREIGN.get(name)
   if (same !== undefined) {
-    return `"${name}" is none of CoreDNS's own plugins; see whether "${same}" does what you need`
+    return `"${name}" is not a plugin of CoreDNS itself; consider "${same}"`
   }
   const owners = [...plugins.values()].filter(({ options }) => options?.includes(name) === true)
   if (owners.length > 0) {
     const owner = owners.map((plugin) => plugin.name).join('" or "')
-    return `"${name}" is no plugin but an option of "${owner}"; is a brace misplaced?`
+    return `"${name}" is an option of "${owner}", not a plugin; is a brace misplaced?`
   }
   const near = nearest(name, [...plugins.keys()])
   if (near !== undefined) return `there is no plugin "${name}"; did you mean "${near}"?`
   if (isAll) return `there is no plugin "${name}"; it is none of CoreDNS either`
-  return `plugin "${name}" is not in the Worker; "kubedoh check" says where it works`
+  return `plugin "${name}" is not in the Worker; "kubedoh check" reports where it works`
 }

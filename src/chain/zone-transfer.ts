@@ -15,12 +15,12 @@ import { signed } from './message-signer.ts'
 
 /** Bytes of uncompressed records in one message. */
 const FILL_BYTES = 16_384
-/** Owner, type, class, TTL and length of a record at most, beside its rdata. */
+/** Bytes of a record's type, class, TTL and rdata length. */
 const RECORD_HEAD_BYTES = 10
 
 /**
  * Sends all messages but the last by `client.sendAhead`.
- * @returns the last; a refusal if the client takes only one and there are more
+ * @returns the last; a refusal if the client accepts one message only and there are more
  */
 export async function sendTransfer(
   query: Query,

@@ -1,5 +1,5 @@
 /**
- * Expressions in a Corefile, which reads them as words separated by blanks.
+ * Expressions in a Corefile, which splits them into words at blanks.
  * @module
  */
 import { configError, type Position } from '../corefile/problem.ts'
@@ -9,8 +9,8 @@ import { SyntaxProblem } from '../expression/errors.ts'
 import { compileExpression, type Expression } from '../expression/expression.ts'
 
 /**
- * Compiles the expression that words make with a blank between two.
- * @throws {ConfigError} at the word that is wrong, or at `at` when there is none
+ * Compiles the expression that the words form, joined with blanks.
+ * @throws {ConfigError} at the wrong word, or at `at` without words
  */
 export function compileWords<C>(
   at: Position,

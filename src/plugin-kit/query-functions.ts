@@ -21,9 +21,9 @@ export type QueryContext = ClientQuery & {
   readonly metadata: (label: string) => string | undefined
 }
 
-/** Bytes of a message over TCP, which clients there are held to take. */
+/** Largest message over TCP; every client over TCP accepts it. */
 const TCP_BYTES = 65_535
-/** Parsed addresses and networks in memory; when it is full, the memory is cleared. */
+/** Parsed addresses and networks in the cache; a full cache is cleared. */
 const PARSED_MAX = 4096
 
 /** Returns CoreDNS's functions by name. */
@@ -63,7 +63,7 @@ function replyBytes({ query, client }: QueryContext): bigint {
   return BigInt(client.transport === 'udp' ? Math.max(query.udpBytes, UDP_BYTES_MIN) : TCP_BYTES)
 }
 
-/** Networks and the addresses that are looked up in them, each parsed once. */
+/** Parses each network and each address once. */
 class Networks {
   private readonly networks = new Map<string, Network>()
   private readonly addresses = new Map<string, Uint8Array>()

@@ -1,5 +1,5 @@
 /**
- * The search list of a machine, as resolv.conf(5) has it.
+ * The search list of a machine (resolv.conf(5)).
  * @module
  */
 import { parseName } from '../dns/name.ts'
@@ -8,7 +8,7 @@ import { parseName } from '../dns/name.ts'
 const NAMES_MAX = 32
 
 /**
- * Reads the search list in a file's text: names in lower case, absolute. The last line `search` or
+ * Parses the search list in a file's text: names in lower case, absolute. The last line `search` or
  * `domain` counts. Ignores invalid names.
  */
 export function parseSearchList(text: string): Uint8Array[] {

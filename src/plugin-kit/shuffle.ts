@@ -1,5 +1,5 @@
 /**
- * Shuffling.
+ * Shuffles lists.
  * @module
  */
 

@@ -1,6 +1,6 @@
 /**
- * The `tls` option of plugins that connect to servers (CoreDNS, plugin/pkg/tls): files with our
- * certificate and key, and with the certificate authorities that we trust.
+ * The `tls` option of plugins that connect to servers (CoreDNS, plugin/pkg/tls): files with the
+ * client's certificate and key, and with trusted certificate authorities.
  * @module
  */
 
@@ -10,7 +10,7 @@ import { configError } from '../corefile/problem.ts'
 
 /**
  * Reads `tls`, `tls CA`, `tls CERT KEY` or `tls CERT KEY CA`, and the files.
- * @throws {ConfigError} when one cannot be read
+ * @throws {ConfigError} when a file is unreadable
  */
 export function tlsIdentity(option: Option, readText: Host['readText']): TlsIdentity {
   argTexts(option, 0, 3)

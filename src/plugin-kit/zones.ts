@@ -5,7 +5,7 @@
 import { isSubdomain } from '../dns/name.ts'
 import { isWithinZone, type Query } from '../dns/query.ts'
 
-/** Finds the longest of some zones that a name is in. */
+/** Returns the longest of some zones that a name is in. */
 export function closestZone(
   zones: readonly Uint8Array[],
   name: Uint8Array,
@@ -18,7 +18,7 @@ export function closestZone(
   return closest
 }
 
-/** Index of the first of some zones that a query's name is in; -1 for none. Allocates nothing. */
+/** Returns the index of the first zone that a query name is in; -1 for none. Allocates nothing. */
 export function closestZoneIndex(zones: readonly Uint8Array[], query: Query): number {
   for (let i = 0; i < zones.length; i++) {
     const zone = zones[i]

@@ -118,7 +118,7 @@ describe('adviseOn tells of', () => {
       name: 'a star that stands for nothing else',
       corefile: '*.a.test {\n whoami\n}',
       advice: [
-        '1:1: the "*" of "*.a.test" stands for itself; a zone has all names below it anyway',
+        '1:1: "*" in "*.a.test" is a literal label; a zone includes all names below it anyway',
       ],
     },
     {
@@ -140,7 +140,7 @@ describe('adviseOn tells of', () => {
       name: 'a zone outside of the block',
       corefile: 'a.test b.test {\n kubernetes c.test a.test\n}',
       advice: [
-        '2:13: "kubernetes" is never asked for "c.test": this server block serves only "a.test.", ' +
+        '2:13: "kubernetes" gets no queries for "c.test": this server block serves only "a.test.", ' +
           '"b.test."',
       ],
     },
@@ -148,19 +148,19 @@ describe('adviseOn tells of', () => {
       name: 'a zone that another block serves',
       corefile: '. {\n kubernetes a.test\n forward . 192.0.2.1\n}\na.test {\n whoami\n}',
       advice: [
-        '2:13: "kubernetes" is never asked for "a.test": the server block of line 5 serves it',
+        '2:13: "kubernetes" gets no queries for "a.test": the server block of line 5 serves it',
       ],
     },
     {
       name: 'a zone below one that another block serves, at the standard port as well',
       corefile: '.:53 {\n file db x.a.test\n}\na.test {\n whoami\n}',
-      advice: ['2:10: "file" is never asked for "x.a.test": the server block of line 4 serves it'],
+      advice: ['2:10: "file" gets no queries for "x.a.test": the server block of line 4 serves it'],
     },
     {
       name: 'forward behind hosts that keep all names',
       corefile: block('hosts', 'forward . 192.0.2.1'),
       advice: [
-        '3:3: "forward" is never asked: "hosts" of line 2 comes first and answers all of its ' +
+        '3:3: "forward" gets no queries: "hosts" of line 2 comes first and answers all of its ' +
           'names itself, and has no "fallthrough" for those it does not know',
       ],
     },
@@ -168,7 +168,7 @@ describe('adviseOn tells of', () => {
       name: 'forward behind kubernetes for the whole block',
       corefile: 'a.test {\n forward . 192.0.2.1\n kubernetes a.test\n}',
       advice: [
-        '2:2: "forward" is never asked: "kubernetes" of line 3 comes first and answers all of its ' +
+        '2:2: "forward" gets no queries: "kubernetes" of line 3 comes first and answers all of its ' +
           'names itself, and has no "fallthrough" for those it does not know',
         '3:2: "kubernetes" acts before "forward" of line 2, whatever their order here: ' +
           'kubernetes, forward',
@@ -178,7 +178,7 @@ describe('adviseOn tells of', () => {
       name: 'a forward behind one that takes everything',
       corefile: block('forward . 192.0.2.1', 'forward a.test 192.0.2.2'),
       advice: [
-        '3:3: "forward" is never asked: "forward" of line 2 comes first and takes all of its names',
+        '3:3: "forward" gets no queries: "forward" of line 2 comes first and takes all of its names',
       ],
     },
     {
@@ -198,7 +198,7 @@ describe('adviseOn tells of', () => {
       name: 'an order in the file that is not that of plugins, where one keeps names from another',
       corefile: block('file db a.test', 'kubernetes test'),
       advice: [
-        '2:3: "file" is never asked: "kubernetes" of line 3 comes first and answers all of its ' +
+        '2:3: "file" gets no queries: "kubernetes" of line 3 comes first and answers all of its ' +
           'names itself, and has no "fallthrough" for those it does not know',
         '3:3: "kubernetes" acts before "file" of line 2, whatever their order here: kubernetes, file',
       ],

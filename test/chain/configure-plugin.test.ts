@@ -35,7 +35,7 @@ describe('configurePlugin finds all that is wrong', () => {
       directives: ['forward . udp://192.0.2.1', 'loadbalance weight none'],
       problems: [
         'Corefile:3:15: "weight" is neither "round_robin" nor "weighted"',
-        'Corefile:2:13: "udp://192.0.2.1": upstreams are asked over dns://, tls:// or https://',
+        'Corefile:2:13: "udp://192.0.2.1": upstreams need dns://, tls:// or https://',
       ],
     },
     {

@@ -17,7 +17,7 @@ describe('what is left out', () => {
   test('says why, and what to do', () => {
     assert.equal(
       leftOutBecause('azure'),
-      'plugin "azure" is not supported: what it answers is behind the API of a cloud or of Nomad; ' +
+      'plugin "azure" is not supported: its records come from the API of a cloud or of Nomad; ' +
         'forward to servers that have it, or serve a copy with file',
     )
     assert.equal(leftOutBecause('cache'), undefined)

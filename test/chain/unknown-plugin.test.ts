@@ -13,7 +13,7 @@ describe('unknownPlugin', () => {
       name: 'says what to do about upstream',
       directive: 'upstream',
       problem:
-        '"upstream" is gone from CoreDNS; leave it out: names are always resolved through the ' +
+        '"upstream" is gone from CoreDNS; leave it out: kubedoh always resolves names through the ' +
         'whole server',
     },
     {
@@ -29,13 +29,12 @@ describe('unknownPlugin', () => {
     {
       name: 'knows plugins that some build in',
       directive: 'unbound',
-      problem:
-        '"unbound" is none of CoreDNS\'s own plugins; see whether "forward" does what you need',
+      problem: '"unbound" is not a plugin of CoreDNS itself; consider "forward"',
     },
     {
       name: 'knows options that lost their braces',
       directive: 'pods insecure',
-      problem: '"pods" is no plugin but an option of "kubernetes"; is a brace misplaced?',
+      problem: '"pods" is an option of "kubernetes", not a plugin; is a brace misplaced?',
     },
     {
       name: 'guesses nothing that is far off',

@@ -138,7 +138,7 @@ describe('check', () => {
       stderr.split('\n').map((line) => line.replace(`${path}:`, '').slice(0, 60)),
       [
         '2:3: warning: "proxy" was removed in CoreDNS 1.5.0; read as ',
-        '2:3: warning: "forward" is never asked: "hosts" of line 3 co',
+        '2:3: warning: "forward" gets no queries: "hosts" of line 3 c',
         '3:3: warning: "hosts" acts before "forward" of line 2, whate',
         '7:1: warning: nothing in this server block answers: every qu',
         '',
@@ -148,7 +148,7 @@ describe('check', () => {
 
   test('prints warnings together with errors', async (t) => {
     const path = join(temporaryFolder(t, { Corefile: '. {\n  proxy . x:0 1.2\n}\n' }), 'Corefile')
-    const none = 'is neither [tls://]ADDRESS[:PORT], https://…, the name of a host, nor a file'
+    const none = 'is neither [tls://]ADDRESS[:PORT], https://…, a hostname, nor a file'
     assert.deepEqual(
       await runCli(['check', path]),
       failed(
@@ -165,8 +165,8 @@ describe('check', () => {
       status: 0,
       stdout: `${path}: 1 server block, 1 warning\n`,
       stderr:
-        `${path}:2:3: warning: "debug" only lets "errors" log its level debug: failures are ` +
-        'logged in full without it\n',
+        `${path}:2:3: warning: "debug" only enables the debug level of "errors": failures are ` +
+        'always logged in full\n',
     })
   })
 
@@ -222,7 +222,7 @@ describe('check', () => {
       await runCli(['check', path]),
       failed(
         `${path}:2:13: "./servers" is neither [tls://]ADDRESS[:PORT], https://…, ` +
-          'the name of a host, nor a file',
+          'a hostname, nor a file',
       ),
     )
     assert.equal((await runCli(['check', path, '--files', join(folder, 'files')])).status, 0)

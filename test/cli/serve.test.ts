@@ -190,7 +190,7 @@ describe('a server with features', () => {
     )
     assert.match(
       screen.text.stderr,
-      /"warning","message":"[^"]*Corefile:3:3: \\"debug\\" only lets/,
+      /"warning","message":"[^"]*Corefile:3:3: \\"debug\\" only enables/,
     )
   })
 

@@ -35,13 +35,13 @@ type Rule = { readonly zones: readonly Uint8Array[]; readonly policies: readonly
 /** The verdict on a query, and the rule that gives it. */
 type Verdict = { readonly action: Exclude<Action, 'allow'>; readonly rule: Rule }
 
-/** A rule as far as it is about one client. */
+/** The part of a rule that applies to one client. */
 type ClientRule = {
   readonly zones: readonly Uint8Array[]
   readonly policies: readonly (Pick<Policy, 'types'> & { readonly verdict: Verdict | undefined })[]
 }
 
-/** Clients in the cache of rules; when it is full, the cache is cleared. */
+/** Clients in the cache of rules; a full cache is cleared. */
 const CLIENTS_MAX = 4096
 const ALL = '*'
 const NO_RULE: ClientRule = { zones: [], policies: [] }
@@ -70,8 +70,8 @@ const DONE_TO: Readonly<Record<Verdict['action'], string>> = {
 }
 
 /**
- * Configures `acl [ZONE…] { allow|block|filter|drop [type TYPE…] [net NETWORK…] … }`, as often as
- * there are rules. The first line of a rule that fits a query decides; `*` stands for all.
+ * Configures `acl [ZONE…] { allow|block|filter|drop [type TYPE…] [net NETWORK…] … }`, once for each
+ * rule. The first line of a rule that matches a query decides; `*` matches all.
  */
 const setup: Setup = (directives, { host, server, view, zones }) => {
   const rules = new ClientRules(directives.map((directive) => parseRule(directive, zones)))
@@ -130,7 +130,7 @@ function count(metrics: Metrics, { action }: Verdict, labels: readonly string[])
   metrics.counter(info, labels).value++
 }
 
-/** All rules; those about a client are found once, so that to judge costs nothing by networks. */
+/** All rules; matches a client against their networks once, not for every query. */
 class ClientRules {
   private readonly rules: readonly Rule[]
   /** The zones of all rules. */
@@ -142,7 +142,7 @@ class ClientRules {
     this.zones = rules.flatMap(({ zones }) => zones)
   }
 
-  /** Finds what is to be done about a query; `undefined` for nothing. */
+  /** Returns the verdict on a query; `undefined` if the rules allow it. */
   judge(query: Query, address: string): Verdict | undefined {
     // Most names are in the zone of no rule.
     if (!isWithinAny(this.zones, query)) return undefined
@@ -153,7 +153,7 @@ class ClientRules {
       for (let j = 0; j < policies.length; j++) {
         const policy = policies[j]
         if (policy?.types?.has(query.type) === false) continue
-        // To be allowed by one rule is to be allowed by those after it as well.
+        // A query that one rule allows skips the later rules.
         return policy?.verdict
       }
     }
@@ -208,7 +208,7 @@ function parseRule(directive: Directive, blockZones: SetupContext['zones']): Rul
 
 type Sections = { type?: readonly Word[]; net?: readonly Word[] }
 
-/** Words behind `type` and `net`, which may stand several times. */
+/** Collects the words after `type` and `net`, which may occur several times. */
 function parseSections(words: readonly Word[]): Sections {
   const sections: Sections = {}
   for (let at = 0; at < words.length; ) {
@@ -216,17 +216,14 @@ function parseSections(words: readonly Word[]): Sections {
     const name = head && sectionName(head)
     if (head === undefined) break
     if (name === undefined) {
-      throw configError(
-        head,
-        `"${head.text}" is neither "type" nor "net", one of which begins here`,
-      )
+      throw configError(head, `expected "type" or "net", got "${head.text}"`)
     }
     const rest = words.slice(at + 1)
     const size = rest.findIndex((word) => sectionName(word) !== undefined)
     const own = size < 0 ? rest : rest.slice(0, size)
-    if (own.length === 0) throw configError(head, `nothing stands behind "${head.text}"`)
+    if (own.length === 0) throw configError(head, `"${head.text}" needs at least one value`)
     const before = sections[name] ?? []
-    // What stands after a "*" is not even looked at, and all of a kind are all of a kind.
+    // Words after a "*" are not checked: it matches everything.
     const star = own.findIndex(({ text }) => text === ALL)
     sections[name] = [...before, ...(star < 0 ? own : own.slice(0, star + 1))]
     at += own.length + 1
@@ -244,7 +241,7 @@ function parseTypes(words: readonly Word[]): ReadonlySet<number> | undefined {
     if (word.text === ALL) return []
     const type = parseType(word.text)
     if (type === undefined || formatType(type) !== word.text) {
-      throw configError(word, `"${word.text}" is not a type of records such as A or AAAA`)
+      throw configError(word, `"${word.text}" is not a record type such as A or AAAA`)
     }
     return [type]
   })

@@ -1,5 +1,5 @@
 /**
- * The `any` plugin: a short answer to queries for all types (RFC 8482 §4.2).
+ * The `any` plugin: answers queries for type ANY with one HINFO record (RFC 8482 §4.2).
  * @module
  */
 

@@ -15,21 +15,21 @@ import type { Directive, Word } from '../../corefile/server-block.ts'
 import { compilePattern, type Pattern, PatternError } from '../../pattern/pattern.ts'
 import type { OriginRule } from './origin-template.ts'
 
-/** What the directives of a block amount to: what one says holds until another says otherwise. */
+/** The options of all `auto` directives of a block; a later directive overrides an earlier one. */
 export type AutoOptions = {
-  /** Names outside of these zones go on. */
+  /** Names outside of these zones go to the next plugin. */
   zones: readonly Uint8Array[]
-  /** As the Corefile has it; '' when it has none. */
+  /** The path in the Corefile; '' without one. */
   folder: string
   origin: OriginRule
-  /** Time between looks at the folder and its files; 0 for none. */
+  /** Time between checks of the folder and its files; 0 for no checks. */
   reloadMs: number
 }
 
 const RELOAD_MS_DEFAULT = 60_000
 const PATTERN_CHARACTERS_MAX = 10_000
 
-/** Reads `auto [ZONE…] { directory FOLDER [PATTERN TEMPLATE]  reload DURATION }`, each of them. */
+/** Reads all `auto [ZONE…] { directory FOLDER [PATTERN TEMPLATE]  reload DURATION }`. */
 export function parseAuto(
   directives: readonly Directive[],
   blockZones: readonly Uint8Array[],
@@ -55,7 +55,7 @@ function readOption(option: Option, found: AutoOptions): void {
       found.folder = first?.text ?? ''
       if (pattern === undefined) return
       if (template === undefined) {
-        throw configError(pattern, `"${pattern.text}" needs a template behind it, such as {1}`)
+        throw configError(pattern, `"${pattern.text}" needs a template after it, such as {1}`)
       }
       found.origin = { pattern: readPattern(pattern), template: template.text }
       return
@@ -64,7 +64,7 @@ function readOption(option: Option, found: AutoOptions): void {
       if (first !== undefined) found.reloadMs = parseDuration(first)
       return
     case 'upstream':
-      // Of CoreDNS before 1.5, which it still reads and leaves without effect.
+      // An option of CoreDNS before 1.5, which still accepts and ignores it.
       return
     default:
       throw unknownOption('auto', option, ['directory', 'reload'])
@@ -73,7 +73,7 @@ function readOption(option: Option, found: AutoOptions): void {
 
 function readPattern(word: Word): Pattern {
   if (word.text.length > PATTERN_CHARACTERS_MAX) {
-    throw configError(word, `the expression is over ${PATTERN_CHARACTERS_MAX} characters`)
+    throw configError(word, `the expression has more than ${PATTERN_CHARACTERS_MAX} characters`)
   }
   try {
     const pattern = compilePattern(word.text)
@@ -82,8 +82,5 @@ function readPattern(word: Word): Pattern {
     if (!(error instanceof PatternError)) throw error
     throw configError(word, error.message)
   }
-  throw configError(
-    word,
-    `"${word.text}" needs a group in parentheses, from which the zone is made`,
-  )
+  throw configError(word, `"${word.text}" needs a group in parentheses, which yields the zone`)
 }

@@ -1,17 +1,17 @@
 /**
- * Which zone a file is of, from its name: an expression, and a template for what it finds, in which
- * `{1}` stands for the first group and `{name}` for one with a name.
+ * The zone of a file, from its name: an expression matches the name, and a template names the zone,
+ * with `{1}` for the first group and `{name}` for a named one.
  * @module
  */
 import { parseName, ROOT } from '../../dns/name.ts'
 import type { Match, Pattern } from '../../pattern/pattern.ts'
 
-/** How zones are called after their files. */
+/** Maps names of files to zones. */
 export type OriginRule = { readonly pattern: Pattern; readonly template: string }
 
 /**
- * Finds the zone of a file by its name, in lower case; `undefined` when it is of none, or of what
- * is no domain name. A file of nothing is of the root, as in CoreDNS.
+ * Returns the zone of a file by its name, in lower case; `undefined` if the name does not match or
+ * yields no valid domain name. An empty result is the root, as in CoreDNS.
  */
 export function originOfFile(
   { pattern, template }: OriginRule,
@@ -23,7 +23,7 @@ export function originOfFile(
   return text === '' ? ROOT : parseName(text)
 }
 
-/** Puts groups in a template; those that there are not, or that have no part, are empty. */
+/** Expands a template; unknown groups, and groups without a match, are empty. */
 function expand(template: string, { groups }: Match, names: readonly string[]): string {
   return template.replace(/\{([^{}]*)\}/g, (_, name: string) => {
     const index = /^\d+$/.test(name) ? Number(name) : names.indexOf(name)

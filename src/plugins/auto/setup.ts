@@ -15,7 +15,7 @@ import { ZoneFolder } from './zone-folder.ts'
 
 /**
  * Configures `auto [ZONE…] { directory FOLDER [PATTERN TEMPLATE]  reload DURATION }`. The folder
- * need not be there yet.
+ * need not exist yet.
  */
 const setup: Setup = (directives, { host, zones, pathOf, peers }) => {
   const options = parseAuto(directives, zones)

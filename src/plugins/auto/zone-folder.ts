@@ -1,5 +1,5 @@
 /**
- * The zones of all zone files in a folder, as they come, change and go.
+ * The zones of all zone files in a folder; follows new, changed and removed files.
  * @module
  */
 
@@ -23,9 +23,9 @@ export class ZoneFolder {
   }
 
   /**
-   * Looks at which files there are, and at each. Of two files of one zone, the first is taken. A
-   * file that is wrong is logged.
-   * @returns zones that are new or changed
+   * Reads new and changed files. If two files are for one zone, the first one counts. Logs invalid
+   * files.
+   * @returns new and changed zones
    */
   look(): Uint8Array[] {
     const files = this.zoneFiles()
@@ -39,12 +39,12 @@ export class ZoneFolder {
     for (const { source } of [...this.keepers.values()]) {
       if (files.has(nameKey(source.origin))) continue
       this.keepers.delete(source.origin)
-      this.report('info', 'a zone is gone with its file', source)
+      this.report('info', 'removed a zone: its file is gone', source)
     }
     return changed
   }
 
-  /** Begins to look from time to time. @param changed called for each zone that came or changed */
+  /** Starts to check the folder regularly. @param changed called for each new or changed zone */
   start(changed: (zone: Uint8Array) => void): void {
     const { reloadMs } = this.options
     if (reloadMs === 0) return
@@ -54,7 +54,7 @@ export class ZoneFolder {
     })
   }
 
-  /** Ends that. */
+  /** Ends the checks. */
   stop(): void {
     this.cancel()
   }
@@ -83,7 +83,7 @@ export class ZoneFolder {
       return true
     }
     const reason = loaded.kind === 'wrong' ? loaded.reason : 'it cannot be read'
-    this.report('warning', `a zone file is not used: ${reason}`, source)
+    this.report('warning', `ignored a zone file: ${reason}`, source)
     return false
   }
 

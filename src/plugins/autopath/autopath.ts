@@ -1,9 +1,9 @@
 /**
  * The `autopath` plugin: walks a client's search list on its behalf, so that one query is enough
- * (CoreDNS, plugin/autopath). Who asks for a name with the first element of its list after it gets
- * the answer of the first element that has one, after a CNAME.
+ * (CoreDNS, plugin/autopath). If a query name ends in the first element of the list, the response
+ * is a CNAME and the answer of the first element that has one.
  *
- * The first element itself is answered as without this plugin, where CoreDNS fails.
+ * A query for the first element itself goes to the next plugin, where CoreDNS fails.
  * @module
  */
 
@@ -28,11 +28,11 @@ import { parseSearchList } from '../../plugin-kit/search-list.ts'
 import { closestZoneIndex } from '../../plugin-kit/zones.ts'
 import type { Series } from '../../telemetry/metrics.ts'
 
-/** Finds the search list of a client; `undefined` when there is none. */
+/** Returns the search list of a client; `undefined` for none. */
 type SearchPath = NonNullable<Plugin['searchPath']>
 
-/** Plugins that know the search lists of clients. */
-const KNOWING: ReadonlySet<string> = new Set(['kubernetes', 'erratic'])
+/** Plugins that provide search lists of clients. */
+const PROVIDERS: ReadonlySet<string> = new Set(['kubernetes', 'erratic'])
 
 const SUCCESSES = {
   name: 'coredns_autopath_success_total',
@@ -98,12 +98,12 @@ function parseAutopath(
   return { zones, searchPath: () => path }
 }
 
-/** The plugin may come later in the block, or be none: then nothing is searched. */
+/** Returns the search lists of a plugin, which may come later; without it, searches nothing. */
 function pathByPlugin(source: Word, { block, peers }: SetupContext): SearchPath {
   const name = source.text.slice(1)
   const isHere = block.directives.some((other) => other.name === name)
-  if (isHere && !KNOWING.has(name)) {
-    throw configError(source, `"${name}" knows no search lists; "kubernetes" does`)
+  if (isHere && !PROVIDERS.has(name)) {
+    throw configError(source, `"${name}" provides no search lists; use @kubernetes`)
   }
   let plugin: Plugin | undefined
   return (query, client) => {
@@ -122,8 +122,8 @@ type Search = {
 }
 
 /**
- * Asks for the base of the name below each element in turn. An error that a plugin gives a reason
- * for ends the search; when nothing is found, the first answer counts.
+ * Resolves the base of the name below each element in turn. A failure with a reason ends the
+ * search. If nothing is found, the first response counts.
  */
 function search(request: Request, next: Next, { path, successes }: Search): MaybePromise<Outcome> {
   const { name } = request
@@ -137,22 +137,22 @@ function search(request: Request, next: Next, { path, successes }: Search): Mayb
       if (outcome.kind === 'drop' || outcome.kind === 'transfer') return outcome
       if (outcome.kind === 'failure' && outcome.reason !== undefined) return outcome
       if (outcome.kind === 'failure' || outcome.rcode === RCODE.NXDOMAIN) {
-        return attempt(index + 1, first ?? spelled(outcome, candidate))
+        return attempt(index + 1, first ?? withQuestion(outcome, candidate))
       }
       successes.value++
-      return aliased(outcome, name)
+      return withCname(outcome, name)
     })
   }
   return attempt(0)
 }
 
 /** Puts the resolved name in place of the query name, as CoreDNS does. */
-function spelled(outcome: Outcome, questionName: Uint8Array): Outcome {
+function withQuestion(outcome: Outcome, questionName: Uint8Array): Outcome {
   return outcome.kind === 'reply' ? { ...outcome, questionName } : outcome
 }
 
-/** Puts a CNAME in front that leads from the name to the first other one that has a record. */
-function aliased(reply: Reply, owner: Uint8Array): Reply {
+/** Adds a CNAME from the name to the first other owner of a record. */
+function withCname(reply: Reply, owner: Uint8Array): Reply {
   const target = reply.answer.find((record) => !equalNames(record.owner, owner))
   if (target === undefined) return reply
   const { ttlSeconds, owner: rdata } = target

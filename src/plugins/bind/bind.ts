@@ -21,7 +21,7 @@ const READERS: Readonly<Record<string, (option: Option, except: Word[]) => void>
 
 /**
  * Configures `bind ADDRESS|INTERFACE… { except ADDRESS|INTERFACE… }`. Several directives add up;
- * `except` counts for its own directive.
+ * `except` applies to its own directive only.
  */
 const setup: Setup = (directives, { host }) => ({
   features: directives.map((directive) => bindOf(directive, host)),

@@ -1,5 +1,5 @@
 /**
- * The `bufsize` plugin: the largest UDP response, for clients that say that they take as much.
+ * The `bufsize` plugin: the largest UDP response to clients that advertise that size or more.
  * @module
  */
 
@@ -11,7 +11,7 @@ import type { Query } from '../../dns/query.ts'
 
 const UDP_BYTES_MAX = 4096
 
-/** Configures `bufsize [SIZE]`, of 512 to 4096, 1232 when left out. */
+/** Configures `bufsize [SIZE]`, from 512 to 4096; 1232 by default. */
 const setup: Setup = (directives) => {
   const directive = onlyDirective(directives)
   const [word] = checkArgs(directive, 1)
@@ -45,7 +45,7 @@ export const bufsizePlugin: PluginEntry = {
   setup,
 }
 
-/** What the client says that it takes, up to `size`, instead of the bound without `bufsize`. */
+/** Returns the client's advertised size, at most `size`. */
 function bytesFor({ udpBytes }: Query, size: number): number {
   return Math.min(Math.max(udpBytes, UDP_BYTES_MIN), size)
 }

@@ -1,6 +1,6 @@
 /**
- * A cache at work: keeps replies for a while, asks for them again before their time is up or when
- * it is, and serves what it has meanwhile (github.com/coredns/coredns, plugin/cache/handler.go).
+ * The cache of one server block: stores replies, refreshes popular and expired entries, and serves
+ * stale ones meanwhile (github.com/coredns/coredns, plugin/cache/handler.go).
  * @module
  */
 
@@ -24,7 +24,7 @@ import { type Entry, EntryStore, secondsLeft } from './store.ts'
 const STALE = extendedError(EXTENDED_ERROR.STALE_ANSWER)
 const STALE_DENIAL = extendedError(EXTENDED_ERROR.STALE_NXDOMAIN)
 
-/** What a cache works with. */
+/** The options and services of a cache. */
 export type CacheParts = {
   readonly options: CacheOptions
   readonly host: Host
@@ -52,22 +52,22 @@ export class Cache {
   }
 
   /** Bounds the TTLs of an answer from a snapshot. */
-  prepare(how: FastReplyOptions): void {
+  prepare(options: FastReplyOptions): void {
     const { success, denial } = this.options
-    how.hasTtlBounds = true
-    how.answerTtlMin = success.ttlSecondsMin
-    how.answerTtlMax = success.ttlSecondsMax
-    how.negativeTtlMin = denial.ttlSecondsMin
-    how.negativeTtlMax = denial.ttlSecondsMax
+    options.hasTtlBounds = true
+    options.answerTtlMin = success.ttlSecondsMin
+    options.answerTtlMax = success.ttlSecondsMax
+    options.negativeTtlMin = denial.ttlSecondsMin
+    options.negativeTtlMax = denial.ttlSecondsMax
   }
 
-  /** Counts an answer from a snapshot, which is not kept. */
+  /** Counts a response from a snapshot, which the cache does not store. */
   pass(): void {
     this.metrics.requests.value++
     this.metrics.misses.value++
   }
 
-  /** Answers from what is kept, or else keeps what the rest of the chain answers. */
+  /** Answers from an entry, or else caches the response of the rest of the chain. */
   serve(request: Request, next: Next): MaybePromise<Outcome> {
     const lookup = { key: entryKey(request), request, next }
     const nowMs = this.host.elapsed()
@@ -93,7 +93,7 @@ export class Cache {
         return this.hit('success', good)
     }
     const negative = this.denial.find(key, nowMs, seconds)
-    // A failure passes; what was good before is better than that.
+    // A cached failure is worse than a positive entry.
     if (negative !== undefined && negative.reply.rcode !== RCODE.SERVFAIL) {
       return this.hit('denial', negative)
     }
@@ -107,7 +107,7 @@ export class Cache {
     return entry
   }
 
-  /** AA is set because some old resolvers refuse answers without it; so does CoreDNS. */
+  /** Sets AA, as CoreDNS does, because some old resolvers refuse responses without it. */
   private answerFrom(entry: Entry, request: Request, nowMs: number): Reply {
     const { keepsTtl, stale } = this.options
     const left = secondsLeft(entry, nowMs)
@@ -125,7 +125,7 @@ export class Cache {
   private serveStale(entry: Entry, lookup: Lookup): MaybePromise<Outcome> {
     const { request } = lookup
     const { isVerified, verifyMs, recheckMs } = this.options.stale
-    // Where one request's work may never end, what is not waited for might not be done at all.
+    // On Workers, work that no request waits for may never end.
     if (!isVerified && !this.host.isolatesRequests) {
       this.refresh(entry, lookup, true)
       return this.answerStale(entry, request)
@@ -143,7 +143,7 @@ export class Cache {
     return this.answerFrom(entry, request, this.host.elapsed())
   }
 
-  /** Asks again; gives what comes if it is better than the old answer. */
+  /** Refreshes an entry; returns the new reply if it may replace the stale one. */
   private verify(entry: Entry, lookup: Lookup): MaybePromise<Reply | undefined> {
     entry.isRefreshing = true
     return andThen(this.ask(lookup, lookup.request), (outcome) => {
@@ -153,7 +153,7 @@ export class Cache {
     })
   }
 
-  /** What a promise has in time; it is kept going after that. */
+  /** Returns a promise's value, or `undefined` after a time-out; does not cancel the promise. */
   private within<T>(durationMs: number, promise: Promise<T>): Promise<T | undefined> {
     return new Promise((resolve) => {
       const cancel = this.host.after(durationMs, () => resolve(undefined))
@@ -164,7 +164,7 @@ export class Cache {
     })
   }
 
-  /** Asks the rest of the chain. Never throws: there is an answer already. */
+  /** Calls the rest of the chain. Never throws: the cache already has a response. */
   private ask({ next }: Lookup, request: Request): MaybePromise<Outcome> {
     const fail = (error: unknown): Outcome => {
       this.host.log({ level: 'error', message: 'a plugin failed', error: String(error) })
@@ -178,7 +178,7 @@ export class Cache {
     }
   }
 
-  /** Asks again for nobody, over TCP so that nothing is cut; one at a time for an entry. */
+  /** Refreshes an entry in the background, over TCP to avoid truncation; once at a time. */
   private refresh(entry: Entry, lookup: Lookup, isStale: boolean): void {
     if (this.host.isolatesRequests || !this.mayRefresh(entry)) return
     entry.isRefreshing = true
@@ -223,7 +223,7 @@ export class Cache {
     return entry.hits >= hitsMin && secondsLeft(entry, nowMs) <= threshold
   }
 
-  /** Keeps a reply that may take the place of a stale one (RFC 8767 §4), and returns it. */
+  /** Caches and returns a reply that may replace a stale one (RFC 8767 §4). */
   private keepBetter(lookup: Lookup, outcome: Outcome): Reply | undefined {
     if (outcome.kind !== 'reply' || outcome.truncated) return undefined
     const { rcode } = outcome
@@ -237,7 +237,7 @@ export class Cache {
     return isSettled ? this.keep(lookup, outcome) : undefined
   }
 
-  /** Bounds the TTLs of a reply, and keeps it if it may be. */
+  /** Bounds the TTLs of a reply, and caches it if allowed. */
   private keep({ key, request }: Lookup, reply: Reply): Reply {
     const kind = cacheKind(request, reply)
     const half: Half = kind === 'answer' || kind === 'delegation' ? 'success' : 'denial'
@@ -280,17 +280,17 @@ export class Cache {
   }
 }
 
-/** A request, where its reply is kept, and whom to ask for it. */
+/** A request, the key of its entry, and the rest of the chain. */
 type Lookup = { readonly key: string; readonly request: Request; readonly next: Next }
 
-/** The request with AD, so that a later query with AD can use the entry (RFC 6840 §5.7). */
+/** Sets AD in a request, so that a later query with AD can use the entry (RFC 6840 §5.7). */
 function authentic(request: Request): Request {
   const { flags } = request.query
   if ((flags & FLAG.AD) !== 0) return request
   return deriveRequest(request, { flags: (flags & (FLAG.RD | FLAG.CD)) | FLAG.AD })
 }
 
-/** What a client gets: AD only if it wants to know. */
+/** Clears AD for a client that set neither AD nor DO (RFC 6840 §5.8). */
 function toClient(reply: Reply, { query }: Request): Reply {
   const wants = query.wantsDnssec || (query.flags & FLAG.AD) !== 0
   return wants || !reply.authenticData ? reply : { ...reply, authenticData: false }

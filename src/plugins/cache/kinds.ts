@@ -1,5 +1,5 @@
 /**
- * What may be kept of what comes back, and for how long (github.com/coredns/coredns,
+ * Which responses the cache stores, and for how long (github.com/coredns/coredns,
  * plugin/cache/cache.go).
  * @module
  */
@@ -12,29 +12,29 @@ import { TYPE } from '../../dns/rr-type.ts'
 import { type ResponseKind, responseKind } from '../../plugin-kit/response-class.ts'
 import type { Bounds } from './options.ts'
 
-/** TTL of what has no TTL of its own. */
+/** TTL of a response without records, and of a delegation. */
 const TTL_SECONDS_FALLBACK = 5
 
-/** Sorts a reply: a CNAME without a record of the type is NODATA if there is an SOA record. */
+/** Classifies a reply. A CNAME without a record of the type is NODATA if there is an SOA record. */
 export function cacheKind(request: Request, reply: Reply): ResponseKind {
   const hasNs = reply.authority.some(({ type }) => type === TYPE.NS)
   const facts = { rcode: reply.rcode, answerCount: reply.answer.length, hasSoa: hasSoa(reply) }
   const kind = responseKind({ ...facts, hasNs })
-  return kind === 'answer' && facts.hasSoa && leadsNowhere(request, reply) ? 'nodata' : kind
+  return kind === 'answer' && facts.hasSoa && lacksAnswer(request, reply) ? 'nodata' : kind
 }
 
 /**
- * Whether a reply may be kept: not errors, nor what was cut, nor transfers, nor what does not say
- * how long a negative response is valid (RFC 2308 §5), nor what a snapshot has at hand.
+ * Whether the cache may store a reply. It stores no errors, no truncated replies, no transfers, no
+ * NXDOMAIN without an SOA record (RFC 2308 §5), and no replies from a snapshot.
  */
 export function isCacheable(request: Request, reply: Reply, kind: ResponseKind): boolean {
   if (reply.origin === 'snapshot' || reply.truncated || kind === 'other-error') return false
   if (request.type === TYPE.AXFR || request.type === TYPE.IXFR) return false
   if (kind === 'nxdomain') return hasSoa(reply)
-  return kind !== 'answer' || hasSoa(reply) || !leadsNowhere(request, reply)
+  return kind !== 'answer' || hasSoa(reply) || !lacksAnswer(request, reply)
 }
 
-/** The TTL of all records of a reply: the least of them, within bounds. */
+/** Returns the TTL for all records of a reply: the lowest, within bounds. */
 export function boundedTtl(reply: Reply, kind: ResponseKind, bounds: Bounds): number {
   const { ttlSecondsMin, ttlSecondsMax } = bounds
   const isCounted = kind === 'answer' || kind === 'nodata' || kind === 'nxdomain'
@@ -48,7 +48,7 @@ export function boundedTtl(reply: Reply, kind: ResponseKind, bounds: Bounds): nu
 
 /**
  * Whether an answer section answers the query: records of the type at the end of the CNAMEs
- * that begin at the name. CNAMEs that fork or go round have no end (RFC 2181 §10.1).
+ * that begin at the name. CNAMEs that fork or loop have no end (RFC 2181 §10.1).
  */
 export function hasAnswer(
   { name, type, class: rrClass }: Pick<Request, 'name' | 'type' | 'class'>,
@@ -56,35 +56,32 @@ export function hasAnswer(
 ): boolean {
   const records = answer.filter((one) => rrClass === CLASS.ANY || one.class === rrClass)
   if (type === TYPE.ANY) return records.some(({ owner }) => equalNames(owner, name))
-  if (type === TYPE.CNAME) return aliasOf(name, records) instanceof Uint8Array
-  const end = endOfAliases(name, records)
+  if (type === TYPE.CNAME) return cnameTarget(name, records) instanceof Uint8Array
+  const end = endOfCnames(name, records)
   if (end === undefined) return false
   return records.some((one) => one.type === type && equalNames(one.owner, end))
 }
 
-function leadsNowhere(request: Request, { answer }: Reply): boolean {
+function lacksAnswer(request: Request, { answer }: Reply): boolean {
   return answer.length > 0 && !hasAnswer(request, answer)
 }
 
-function endOfAliases(
-  name: Uint8Array,
-  records: readonly ResourceRecord[],
-): Uint8Array | undefined {
+function endOfCnames(name: Uint8Array, records: readonly ResourceRecord[]): Uint8Array | undefined {
   const seen = new Set<string>()
   let owner = name
   for (;;) {
     const key = nameKey(owner)
     if (seen.has(key)) return undefined
     seen.add(key)
-    const target = aliasOf(owner, records)
+    const target = cnameTarget(owner, records)
     if (target === 'none') return owner
     if (target === 'several') return undefined
     owner = target
   }
 }
 
-/** What a name is a CNAME of. */
-function aliasOf(
+/** Returns the target of a name's CNAME. */
+function cnameTarget(
   name: Uint8Array,
   records: readonly ResourceRecord[],
 ): Uint8Array | 'none' | 'several' {

@@ -1,10 +1,10 @@
 /**
- * What a cache counts (github.com/coredns/coredns, plugin/cache/metrics.go).
+ * The metrics of a cache (github.com/coredns/coredns, plugin/cache/metrics.go).
  * @module
  */
 import type { MetricInfo, Metrics, Series } from '../../telemetry/metrics.ts'
 
-/** The halves of a cache: of answers, and of everything else. */
+/** The halves of a cache: positive responses, and all others. */
 export type Half = 'success' | 'denial'
 
 /** The series of one cache. */
@@ -18,16 +18,16 @@ export type CacheMetrics = {
   readonly evictions: Readonly<Record<Half, Series>>
 }
 
-/** Which cache it is, as labels. */
+/** The labels of a cache. */
 export type CacheLabels = {
   readonly server: string
-  /** Its zones, with commas between them. */
+  /** Its zones, separated by commas. */
   readonly zones: string
   /** Name of the block's view, '' for none. */
   readonly view: string
 }
 
-/** Finds or makes the series of a cache. */
+/** Finds or creates the series of a cache. */
 export function cacheMetrics(metrics: Metrics, { server, zones, view }: CacheLabels): CacheMetrics {
   const counter = (name: string, help: string): Series =>
     metrics.counter(infoOf(name, help, ['server', 'zones', 'view']), [server, zones, view])

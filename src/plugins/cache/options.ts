@@ -25,50 +25,50 @@ export type Bounds = {
   readonly except: readonly Uint8Array[]
 }
 
-/** Which entries to ask for again before their time is up. */
+/** Which entries to refresh before they expire. */
 export type Prefetch = {
   /** Queries for an entry before it is prefetched; 0 for no prefetch. */
   readonly hitsMin: number
-  /** The longest pause between these. */
+  /** The longest pause between these queries. */
   readonly pauseMsMax: number
-  /** How much of its TTL is left then, in per cent. */
+  /** The remaining part of its TTL at which to prefetch it, in per cent. */
   readonly percent: number
 }
 
-/** What becomes of entries whose time is up (RFC 8767). */
+/** How to serve expired entries (RFC 8767). */
 export type Stale = {
-  /** For how long they are served; 0 for not at all. */
+  /** How long after expiry; 0 for not at all. */
   readonly seconds: number
-  /** Whether to ask for them again first. */
+  /** Whether to refresh them first. */
   readonly isVerified: boolean
-  /** How long to wait for that; 0 for as long as it takes. */
+  /** Time limit of that refresh; 0 for none. */
   readonly verifyMs: number
-  /** TTL of what is served; 0 for that of the entry, which is 0 or what `keepttl` keeps. */
+  /** TTL of stale responses; 0 for that of the entry, which is 0 unless `keepttl` keeps it. */
   readonly ttlSeconds: number
-  /** How long not to ask for them again after that failed. */
+  /** Pause after a failed refresh. */
   readonly recheckMs: number
   /** Whether positive entries have priority over newer negative ones. */
   readonly prefersPositive: boolean
 }
 
-/** What a `cache` directive says. */
+/** The options of a `cache` directive. */
 export type CacheOptions = {
   readonly zones: readonly Uint8Array[]
   readonly success: Bounds
   readonly denial: Bounds
-  /** How long server failures are kept, in seconds; 0 for not at all. */
+  /** How long the cache stores server failures, in seconds; 0 for not at all. */
   readonly failureSeconds: number
-  /** Whether answers from the cache keep the TTL they had when they came in. */
+  /** Whether responses from the cache keep their original TTL. */
   readonly keepsTtl: boolean
   readonly prefetch: Prefetch
   readonly stale: Stale
 }
 
 const ENTRIES_DEFAULT = 9984
-/** The capacity that CoreDNS has at least, in 256 parts of the same size. */
+/** CoreDNS's smallest capacity, in 256 shards of the same size. */
 const ENTRIES_MIN = 1024
 const PARTS = 256
-/** Entries that a half has at most, whatever the Corefile says. */
+/** Most entries of a half, whatever the Corefile says. */
 const ENTRIES_MAX = 1_048_576
 const SUCCESS_SECONDS_MAX = 3600
 const DENIAL_SECONDS_MAX = 1800
@@ -82,7 +82,7 @@ const FAILURE_MS_MAX = 300_000
 type Draft = { -readonly [Key in keyof CacheOptions]: CacheOptions[Key] }
 type Reader = (option: Option, draft: Draft) => void
 
-/** Reads `cache [TTL] [ZONE…] { … }`. @throws {ConfigError} with the place of what is wrong */
+/** Reads `cache [TTL] [ZONE…] { … }`. @throws {ConfigError} with the position of the mistake */
 export function parseCache(
   directives: readonly [Directive, ...Directive[]],
   blockZones: readonly Uint8Array[],
@@ -149,7 +149,7 @@ const READERS: Readonly<Record<string, Reader>> = {
   },
 }
 
-/** `CAPACITY [TTL [MINTTL]]`; the capacity is made what CoreDNS makes of it. */
+/** Reads `CAPACITY [TTL [MINTTL]]`; rounds the capacity as CoreDNS does. */
 function readBounds(option: Option, bounds: Bounds): Bounds {
   argTexts(option, 1, 3)
   const [capacity, ttl, minTtl] = option.args
@@ -162,7 +162,7 @@ function readBounds(option: Option, bounds: Bounds): Bounds {
   }
 }
 
-/** `AMOUNT [DURATION [PERCENTAGE%]]` */
+/** Reads `AMOUNT [DURATION [PERCENTAGE%]]`. */
 function readPrefetch(option: Option, before: Prefetch): Prefetch {
   argTexts(option, 1, 3)
   const [amount, duration, percentage] = option.args
@@ -179,7 +179,7 @@ function readPercent(word: Word): number {
   throw configError(word, `"${word.text}" is not a percentage from 10% to 90%`)
 }
 
-/** `[DURATION [immediate [TTL [RECHECK]] | verify [TIMEOUT [TTL [RECHECK]]]]]` */
+/** Reads `[DURATION [immediate [TTL [RECHECK]] | verify [TIMEOUT [TTL [RECHECK]]]]]`. */
 function readStale(option: Option, { prefersPositive }: Stale): Stale {
   const [, modeText = 'immediate'] = argTexts(option, 0, 5)
   const mode = modeText.toLowerCase()
@@ -204,13 +204,13 @@ function readStale(option: Option, { prefersPositive }: Stale): Stale {
 function readStaleTtl(word: Word): number {
   const seconds = parseDuration(word) / 1000
   if (Number.isInteger(seconds) && seconds <= SECONDS_MAX) return seconds
-  throw configError(word, `"${word.text}" is no TTL: it takes whole seconds, such as 30s`)
+  throw configError(word, `"${word.text}" is not a TTL: use whole seconds, such as 30s`)
 }
 
 function readRecheck(word: Word): number {
   const durationMs = parseDuration(word)
   if (durationMs <= FAILURE_MS_MAX) return durationMs
-  throw configError(word, `"${word.text}": what failed is tried again after 5m at most`)
+  throw configError(word, `"${word.text}": the longest pause after a failed refresh is 5m`)
 }
 
 function readFailure(option: Option): number {
@@ -223,7 +223,7 @@ function readFailure(option: Option): number {
   return Math.floor(durationMs / 1000)
 }
 
-/** `success|denial [ZONE…]`; without zones, for all names. A later one takes an earlier's place. */
+/** Reads `success|denial [ZONE…]`, by default for all names. A later option replaces it. */
 function readDisable(option: Option, draft: Draft): void {
   const [half] = argTexts(option, 1, Infinity)
   if (half !== 'success' && half !== 'denial') {

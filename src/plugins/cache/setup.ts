@@ -1,8 +1,8 @@
 /**
  * The `cache` plugin: caches responses of the plugins after it.
  *
- * Answers from a snapshot are not kept: looking them up again costs less, and so a name that
- * changes in the cluster never waits for a TTL. Their TTLs are bounded as those of all answers are.
+ * It does not store responses from a snapshot: another look-up costs less, and a change in the
+ * cluster is visible at once. It bounds their TTLs as those of all responses.
  * @module
  */
 
@@ -45,7 +45,7 @@ export const cachePlugin: PluginEntry = {
   setup,
 }
 
-/** A cache of the root's names, as most are, is for every query: that need not be found out. */
+/** Most caches are for the root zone: they take every query without a check of its name. */
 function fastPathPart(cache: Cache, zones: readonly Uint8Array[]): FastPathPart {
   if (zones.some((zone) => zone.length === 1)) {
     return { configure: (how) => cache.prepare(how), answered: () => cache.pass() }

@@ -1,22 +1,21 @@
 /**
- * The entries of a cache, bounded in number and in records; the one that was used longest ago goes
- * first.
+ * The entries of a cache, bounded in number and in records; evicts the least recently used first.
  * @module
  */
 import type { Reply } from '../../dns/message.ts'
 
-/** Records that entries may have on average: replies come from outside, and may be large. */
+/** Bound on the average records of an entry: replies come from outside and may be large. */
 const RECORDS_PER_ENTRY_MAX = 32
 
-/** A reply as it was kept. */
+/** A cached reply. */
 export type Entry = {
   readonly reply: Reply
-  /** TTL of all its records when it was kept. */
+  /** TTL of all its records when it was stored. */
   readonly ttlSeconds: number
   readonly storedMs: number
   /** Whether it is a positive response. */
   readonly isAnswer: boolean
-  /** What had it before, when this has not, and both are wanted. */
+  /** The previous positive entry of a negative one, for `prefer_positive`. */
   readonly lastGood: Entry | undefined
   /** Queries without a long pause. */
   hits: number
@@ -42,8 +41,8 @@ export class EntryStore {
   }
 
   /**
-   * Finds an entry whose time is not up for more than `staleSeconds`, and marks it as used; forgets
-   * one whose time is.
+   * Finds an entry that expired at most `staleSeconds` ago, and marks it as used; removes an older
+   * one.
    */
   find(key: string, nowMs: number, staleSeconds = 0): Entry | undefined {
     const entry = this.entries.get(key)
@@ -58,12 +57,12 @@ export class EntryStore {
     return undefined
   }
 
-  /** Finds an entry, whatever its time, and does not mark it. */
+  /** Finds an entry, even an expired one, without marking it as used. */
   peek(key: string): Entry | undefined {
     return this.entries.get(key)
   }
 
-  /** Keeps an entry. Returns how many others had to go for it. */
+  /** Stores an entry. Returns the number of evicted entries. */
   put(key: string, entry: Entry): number {
     this.remove(key)
     this.entries.set(key, entry)
@@ -78,7 +77,6 @@ export class EntryStore {
     return evicted
   }
 
-  /** Forgets an entry. */
   remove(key: string): void {
     const entry = this.entries.get(key)
     if (entry === undefined) return
@@ -93,7 +91,7 @@ export class EntryStore {
   }
 }
 
-/** Whole seconds that an entry may still be used; not positive when its time is up. */
+/** Returns the whole seconds until an entry expires; not positive for an expired entry. */
 export function secondsLeft(
   { ttlSeconds, storedMs }: Pick<Entry, 'ttlSeconds' | 'storedMs'>,
   nowMs: number,

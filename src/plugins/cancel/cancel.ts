@@ -1,5 +1,5 @@
 /**
- * The `cancel` plugin: a bound on the time that an answer may take.
+ * The `cancel` plugin: bounds the time for a response.
  * @module
  */
 
@@ -15,7 +15,7 @@ import { RCODE } from '../../dns/rcode.ts'
 /** Clients give up after five seconds. */
 const TIMEOUT_MS_DEFAULT = 5001
 
-/** Configures `cancel [TIMEOUT]`; 5001ms when left out. The last of several counts. */
+/** Configures `cancel [TIMEOUT]`; 5001ms by default. The last directive counts. */
 const setup: Setup = (directives, { host }) => {
   const timeouts = directives.map(parseTimeout)
   const timeoutMs = timeouts.at(-1) ?? TIMEOUT_MS_DEFAULT
@@ -44,11 +44,11 @@ function parseTimeout(directive: Directive): number {
   checkNoBlock(directive)
   if (word === undefined) return TIMEOUT_MS_DEFAULT
   const timeoutMs = parseDuration(word)
-  if (timeoutMs <= 0) throw configError(word, `"${word.text}" leaves no time for an answer`)
+  if (timeoutMs <= 0) throw configError(word, `"${word.text}" is not a positive time-out`)
   return timeoutMs
 }
 
-/** Whoever still works on the answer then works for nobody. */
+/** Fails after a time-out, and ignores a later outcome. */
 function bounded(outcome: Promise<Outcome>, timeoutMs: number, host: Host): Promise<Outcome> {
   return new Promise((resolve, reject) => {
     const callOff = host.after(timeoutMs, () => {

@@ -63,7 +63,7 @@ export const chaosPlugin: PluginEntry = {
   setup,
 }
 
-/** The names of RFC 4892 and those that name servers had before it. */
+/** Returns the texts for the names of RFC 4892 and their predecessors. */
 function factsOf({
   version,
   authors,

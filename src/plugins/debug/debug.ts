@@ -1,7 +1,6 @@
 /**
- * The `debug` plugin, which has nothing to do here: whatever fails while a query is answered costs
- * that query alone and is logged with its stack, and there are no messages beyond those that are
- * always logged, except what `errors` logs at the level `debug`.
+ * The `debug` plugin, which only enables the `debug` level of `errors`: an exception fails one
+ * query, and the server always logs it with its stack.
  * @module
  */
 
@@ -17,7 +16,7 @@ const setup: Setup = (directives) => {
     checkNoBlock(directive)
   }
   const message =
-    '"debug" only lets "errors" log its level debug: failures are logged in full without it'
+    '"debug" only enables the debug level of "errors": failures are always logged in full'
   return { notices: [problemAt(directives[0], message)] }
 }
 

@@ -1,6 +1,6 @@
 /**
- * The `dns64` plugin: gives clients with IPv6 only addresses of IPv4 servers, in the form in which
- * a NAT64 lets them through (RFC 6147, RFC 6052).
+ * The `dns64` plugin: gives IPv6-only clients addresses of IPv4 servers that a NAT64 translates
+ * (RFC 6147, RFC 6052).
  * @module
  */
 
@@ -30,7 +30,7 @@ import { TYPE } from '../../dns/rr-type.ts'
 
 type Translation = {
   prefix: Network
-  /** Whether existing IPv6 addresses are replaced as well. */
+  /** Whether to replace existing IPv6 addresses as well. */
   isForAll: boolean
   /** Whether clients over IPv4 get translated addresses as well. */
   isForIPv4: boolean
@@ -40,8 +40,8 @@ const OPTIONS = ['prefix', 'translate_all', 'allow_ipv4']
 const PREFIX_BITS_MIN = 32
 const PREFIX_BITS_MAX = 96
 /** The byte of an address that stays zero (RFC 6052 §2.2). */
-const RESERVED_OCTET = 8
-/** How long a translated address is good for when no SOA record says (RFC 6147 §5.1.7). */
+const RESERVED_BYTE = 8
+/** Longest TTL of a translated address without an SOA record (RFC 6147 §5.1.7). */
 const TTL_SECONDS_MAX = 600
 
 const TRANSLATED = {
@@ -50,7 +50,7 @@ const TRANSLATED = {
   labels: ['server'],
 }
 
-/** Configures `dns64 [PREFIX] { prefix PREFIX; translate_all; allow_ipv4 }`; 64:ff9b::/96. */
+/** Configures `dns64 [PREFIX=64:ff9b::/96] { prefix PREFIX; translate_all; allow_ipv4 }`. */
 const setup: Setup = (directives, { host, server }) => {
   const translation = parseTranslation(directives)
   const translated = host.metrics.counter(TRANSLATED, [server])
@@ -98,7 +98,7 @@ function parseTranslation(directives: readonly Directive[]): Translation {
   return translation
 }
 
-function readOption(option: Option, translation: Translation, isBehindPrefix: boolean): void {
+function readOption(option: Option, translation: Translation, hasInlinePrefix: boolean): void {
   switch (option.name) {
     case 'prefix':
       argTexts(option, 1)
@@ -106,11 +106,11 @@ function readOption(option: Option, translation: Translation, isBehindPrefix: bo
       return
     case 'translate_all':
       argTexts(option, 0)
-      if (!isBehindPrefix) translation.isForAll = true
+      if (!hasInlinePrefix) translation.isForAll = true
       return
     case 'allow_ipv4':
       argTexts(option, 0)
-      if (!isBehindPrefix) translation.isForIPv4 = true
+      if (!hasInlinePrefix) translation.isForIPv4 = true
       return
     default:
       throw unknownOption('dns64', option, OPTIONS)
@@ -129,24 +129,24 @@ function parsePrefix(word: Word): Network {
   throw configError(word, message)
 }
 
-/** CoreDNS passes over the options of a directive that has its prefix before the brace. */
+/** Warns of options that CoreDNS ignores: those of a directive with a prefix on its line. */
 function noticesOf(directive: Directive): Problem[] {
   if (directive.args.length === 0) return []
   return options(directive).flatMap((option) => {
     if (option.name === 'prefix') return []
     const hint = 'write the prefix as an option below it'
-    const message = `"${option.name}" has no effect behind a prefix on the line of "dns64"; ${hint}`
+    const message = `"${option.name}" has no effect after a prefix on the line of "dns64"; ${hint}`
     return [problemAt(option, message)]
   })
 }
 
-/** Whether a query is for an IPv6 address, by a client that may be in need of one. */
+/** Whether a client that may need translation queries an IPv6 address. */
 function isIntercepted(query: Query, { address }: Client, { isForIPv4 }: Translation): boolean {
-  const isAsked = query.type === TYPE.AAAA && query.class === CLASS.IN
-  return isAsked && (isForIPv4 || hasIPv6Form(address))
+  const isForIPv6Address = query.type === TYPE.AAAA && query.class === CLASS.IN
+  return isForIPv6Address && (isForIPv4 || hasIPv6Form(address))
 }
 
-/** Whether a reply on the fast path is not to be translated: it has addresses and no CNAMEs. */
+/** Whether a reply on the fast path, which has no CNAMEs, needs no translation. */
 function isDone(
   query: Query,
   client: Client,
@@ -158,7 +158,7 @@ function isDone(
   return !translation.isForAll && readUint16(reply, 6) > 0
 }
 
-/** Whether what was found for IPv6 has to give way: errors do, a name that is not does not. */
+/** Whether to replace a reply: it has no usable IPv6 address and is not NXDOMAIN. */
 function isLacking(outcome: Outcome, { isForAll }: Translation): outcome is Reply {
   if (outcome.kind !== 'reply') return false
   const { rcode, answer } = outcome
@@ -169,7 +169,7 @@ function isLacking(outcome: Outcome, { isForAll }: Translation): outcome is Repl
 function translate(request: Request, lacking: Reply, prefix: Network): MaybePromise<Outcome> {
   return andThen(request.lookup(request.lowerName, TYPE.A), (found): Outcome => {
     if (found.kind === 'drop' || found.kind === 'transfer') {
-      return failure(RCODE.SERVFAIL, 'no answer to translate')
+      return failure(RCODE.SERVFAIL, 'the query for A got no response to translate')
     }
     const { truncated, origin, answer, authority, additional, options } =
       found.kind === 'reply' ? found : { ...EMPTY_REPLY, options: found.options }
@@ -204,7 +204,7 @@ function embed({ address, prefixBits }: Network, ipv4: Uint8Array): Uint8Array {
   embedded.set(address.subarray(0, prefixBytes))
   let at = prefixBytes
   for (const value of ipv4) {
-    if (at === RESERVED_OCTET) at++
+    if (at === RESERVED_BYTE) at++
     embedded[at++] = value
   }
   return embedded

@@ -1,5 +1,5 @@
 /**
- * What `dnssec` needs from its host.
+ * The host of `dnssec`.
  * @module
  */
 import type { Host } from '../../chain/host.ts'

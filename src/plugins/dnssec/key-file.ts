@@ -1,6 +1,6 @@
 /**
- * Keys of zones in the files that BIND's `dnssec-keygen` makes of them: a DNSKEY record in `.key`,
- * and its private half in `.private`, lines of a name and a value in base64.
+ * Reads zone keys from the files of BIND's `dnssec-keygen`: a DNSKEY record in `.key`, and the
+ * private key in `.private`, as lines of a name and a value in base64.
  * @module
  */
 import { decodeBase64, encodeBase64url } from '../../bytes/base64url.ts'
@@ -19,13 +19,13 @@ export type ZoneKey = {
   readonly record: ResourceRecord
   readonly algorithm: number
   readonly tag: number
-  /** What it is for: other keys (KSK), all else (ZSK), or neither, as it is no key of a zone. */
+  /** What it signs: keys (KSK) or all else (ZSK); `undefined` for a key of no zone. */
   readonly use: 'keys' | 'zone' | undefined
   /** Signs bytes. */
   readonly sign: (data: Uint8Array) => Uint8Array
 }
 
-/** A key that cannot be used, and why. */
+/** The reason why a key is unusable. */
 export class KeyFileError extends Error {
   override readonly name = 'KeyFileError'
 }
@@ -35,7 +35,7 @@ const ZONE_FLAG = 0x0100
 const SEP_FLAG = 0x0001
 const FORMATS: ReadonlySet<string> = new Set(['v1.2', 'v1.3'])
 
-/** Curves by algorithm: their names in JSON Web Keys, and bytes of a number. */
+/** Curves by algorithm: their names in JSON Web Keys, and bytes of a coordinate. */
 const CURVES: ReadonlyMap<number, { readonly crv: string; readonly bytes: number }> = new Map([
   [ALGORITHM.ECDSAP256SHA256, { crv: 'P-256', bytes: 32 }],
   [ALGORITHM.ECDSAP384SHA384, { crv: 'P-384', bytes: 48 }],
@@ -57,8 +57,8 @@ const RSA_PARTS: readonly (readonly [string, string])[] = [
 ]
 
 /**
- * Reads the key whose files are `base` with `.key` and `.private` after it.
- * @throws {KeyFileError} when it cannot be used
+ * Reads the key in the files `base`.key and `base`.private.
+ * @throws {KeyFileError} for an unusable key
  */
 export function readKey(base: string, host: Pick<DnssecHost, 'readText' | 'openSigner'>): ZoneKey {
   const [publicFile, privateFile] = [`${base}.key`, `${base}.private`]
@@ -72,7 +72,7 @@ export function readKey(base: string, host: Pick<DnssecHost, 'readText' | 'openS
   const key = privateKey(algorithm, rdata.subarray(4), values)
   if (key === undefined) {
     const known = 'RSA, ECDSAP256SHA256, ECDSAP384SHA384 and ED25519 are'
-    throw new KeyFileError(`"${privateFile}" is no key for algorithm ${algorithm}; ${known}`)
+    throw new KeyFileError(`"${privateFile}" is not a key for algorithm ${algorithm}; ${known}`)
   }
   const flags = readUint16(rdata, 0)
   const use = (flags & ZONE_FLAG) === 0 ? undefined : (flags & SEP_FLAG) === 0 ? 'zone' : 'keys'
@@ -91,7 +91,7 @@ function publicHalf(file: string, text: string): ResourceRecord {
   throw new KeyFileError(`"${file}" does not begin with a DNSKEY record`)
 }
 
-/** Values by name in lower case; what stands after a semicolon is a comment. */
+/** Returns the values by name in lower case; a semicolon starts a comment. */
 function privateValues(file: string, text: string): ReadonlyMap<string, string> {
   const values = new Map<string, string>()
   for (const line of text.split('\n')) {
@@ -99,7 +99,7 @@ function privateValues(file: string, text: string): ReadonlyMap<string, string> 
     if (name !== undefined) values.set(name.trim().toLowerCase(), value?.trim() ?? '')
   }
   if (FORMATS.has(values.get('private-key-format') ?? '')) return values
-  throw new KeyFileError(`"${file}" does not say "Private-key-format: v1.3"`)
+  throw new KeyFileError(`"${file}" lacks "Private-key-format: v1.3"`)
 }
 
 function privateKey(
@@ -124,7 +124,7 @@ function privateKey(
   return RSA.has(algorithm) ? rsaKey(known, values) : undefined
 }
 
-/** The exponent comes first, after its size in one byte, or in two after a 0 (RFC 3110 §2). */
+/** Reads the exponent after its size, one byte or a 0 and two bytes (RFC 3110 §2). */
 function rsaKey(known: Uint8Array, values: ReadonlyMap<string, string>): PrivateKey | undefined {
   const isLong = known[0] === 0
   const start = isLong ? 3 : 1
@@ -141,7 +141,7 @@ function rsaKey(known: Uint8Array, values: ReadonlyMap<string, string>): Private
   return key
 }
 
-/** Numbers may have been written without the zeros that they begin with. */
+/** Restores leading zeros, which some tools omit. */
 function numberOf(text: string | undefined, size: number): string | undefined {
   const bytes = text === undefined ? undefined : decodeBase64(text)
   if (bytes === undefined || bytes.length === 0 || bytes.length > size) return undefined
@@ -159,6 +159,6 @@ function open(
     return openSigner(algorithm, key)
   } catch (error) {
     const reason = errorText(error)
-    throw new KeyFileError(`"${base}.private" is no key to "${base}.key": ${reason}`)
+    throw new KeyFileError(`"${base}.private" does not match "${base}.key": ${reason}`)
   }
 }

@@ -1,5 +1,5 @@
 /**
- * What a cache of signatures counts (github.com/coredns/coredns, plugin/dnssec/metrics.go).
+ * The metrics of a signature cache (github.com/coredns/coredns, plugin/dnssec/metrics.go).
  * @module
  */
 import type { Metrics, Series } from '../../telemetry/metrics.ts'
@@ -11,7 +11,7 @@ export type DnssecMetrics = {
   readonly misses: Series
 }
 
-/** Finds or makes the series of a server's cache. */
+/** Finds or creates the series of a server's cache. */
 export function dnssecMetrics(metrics: Metrics, server: string): DnssecMetrics {
   const entries = {
     name: 'coredns_dnssec_cache_entries',

@@ -1,5 +1,5 @@
 /**
- * NSEC records that prove nothing but the negative response: "black lies"
+ * NSEC records that cover only the query name: "black lies"
  * (draft-valsorda-dnsop-black-lies, github.com/coredns/coredns, plugin/dnssec/black_lies.go).
  * @module
  */
@@ -23,7 +23,7 @@ export type UnknownQuestion = {
   readonly isDelegation: boolean
 }
 
-/** Types that a name is said to have, for all that is known here. */
+/** Types in the bitmap of any name: the plugin does not know the real ones. */
 const AT_NAMES: readonly number[] = [
   TYPE.A,
   TYPE.HINFO,
@@ -44,8 +44,8 @@ const AT_CUTS: readonly number[] = [...AT_NAMES, TYPE.NS]
 const AT_APEX: readonly number[] = [...AT_CUTS, TYPE.SOA, TYPE.MX, TYPE.DNSKEY]
 
 /**
- * Makes the record. The next name is the first one below the name; at a cut, where those are
- * another zone's, the first one beside it. `undefined` when that is no name.
+ * Returns the record. The next name is the first one below the name; at a zone cut, the first one
+ * after the name's subtree. `undefined` if that exceeds the bounds of a name.
  */
 export function nsecRecord(denied: UnknownQuestion): ResourceRecord | undefined {
   const { name: owner, ttlSeconds } = denied
@@ -59,7 +59,7 @@ export function nsecRecord(denied: UnknownQuestion): ResourceRecord | undefined 
 function typesOf({ type, isDelegation }: UnknownQuestion, isApex: boolean): readonly number[] {
   if (!isApex && (isDelegation || type === TYPE.DS)) return AT_CUTS
   const types = isApex ? AT_APEX : AT_NAMES
-  // Of NSEC itself there is always a record: this one.
+  // The name always has an NSEC record: this one.
   if (isDelegation || type === TYPE.NSEC) return types
   return types.filter((one) => one !== type)
 }

@@ -19,11 +19,11 @@ import { formatName, isSubdomain } from '../../dns/name.ts'
 import type { DnssecHost } from './host.ts'
 import { KeyFileError, readKey, type ZoneKey } from './key-file.ts'
 
-/** What a `dnssec` directive says. */
+/** The options of a `dnssec` directive. */
 export type DnssecOptions = {
   readonly zones: readonly Uint8Array[]
   readonly keys: readonly ZoneKey[]
-  /** RRsets whose signatures are kept. */
+  /** RRsets in the signature cache. */
   readonly capacity: number
   readonly notices: readonly Problem[]
 }
@@ -34,7 +34,7 @@ const KEYS_MAX = 64
 
 /**
  * Reads `dnssec [ZONE…] { key file KEY…  cache_capacity N }`.
- * @throws {ConfigError} also when a key cannot be used, or signs none of the zones
+ * @throws {ConfigError} also for an unusable key, or one for none of the zones
  */
 export function parseDnssec(
   directives: readonly [Directive, ...Directive[]],
@@ -51,7 +51,7 @@ export function parseDnssec(
   }
   if (keys.length > KEYS_MAX)
     throw configError(directive, `"dnssec" takes ${KEYS_MAX} keys at most`)
-  const notice = problemAt(directive, '"dnssec" has no "key", and so signs nothing')
+  const notice = problemAt(directive, '"dnssec" without "key" signs nothing')
   return { zones, keys, capacity, notices: keys.length === 0 ? [notice] : [] }
 }
 
@@ -62,7 +62,7 @@ function keyWords(option: Option): readonly Word[] {
     throw configError(source, `keys in AWS Secrets Manager are not supported; ${instead}`)
   }
   if (source?.text !== 'file' || words.length === 0) {
-    throw configError(source ?? option, '"key" takes "file" and the names of keys\' files')
+    throw configError(source ?? option, '"key" takes "file" and the names of key files')
   }
   return words
 }
@@ -78,7 +78,7 @@ function loadKey(
     if (zones.some((zone) => isSubdomain(zone, owner))) return key
     const names = zones.map((zone) => `"${formatName(zone)}"`).join(', ')
     const message = `key ${key.tag} of "${formatName(owner)}" cannot sign ${names}`
-    throw configError(word, `${message}; make one with "dnssec-keygen -a ECDSAP256SHA256 ZONE"`)
+    throw configError(word, `${message}; create one with "dnssec-keygen -a ECDSAP256SHA256 ZONE"`)
   } catch (error) {
     if (error instanceof KeyFileError) throw configError(word, error.message)
     throw error

@@ -1,7 +1,5 @@
 /**
- * The `dnssec` plugin: signs what is answered for clients that ask for it (RFC 4035 §3.1).
- *
- * Transfers go out as they are, without signatures.
+ * The `dnssec` plugin: signs responses to clients that set DO (RFC 4035 §3.1), except transfers.
  * @module
  */
 
@@ -21,7 +19,7 @@ import { parseDnssec } from './options.ts'
 import { signReply } from './sign-reply.ts'
 import { Signer } from './signer.ts'
 
-/** TTL of the signatures of keys, whatever that of the keys is. */
+/** TTL of the keys and their signatures. */
 const KEYS_TTL_SECONDS = 3600
 
 /** Configures `dnssec [ZONE…] { key file KEY…  cache_capacity N }`. */
@@ -71,7 +69,7 @@ export const dnssecPlugin: PluginEntry<DnssecHost> = {
   setup,
 }
 
-/** Who may not see a zone does not learn from its keys that it is here. */
+/** Whether a zone is hidden from a client, which must not get its keys. */
 function isHidden(
   peers: readonly Plugin[],
   { client: { visibility }, query }: Request,

@@ -1,6 +1,6 @@
 /**
  * Signs responses: RRsets of the zones, delegations, and negative responses, all of which become
- * the name has no such type (github.com/coredns/coredns, plugin/dnssec/dnssec.go).
+ * NODATA (github.com/coredns/coredns, plugin/dnssec/dnssec.go).
  * @module
  */
 import { equalBytes } from '../../bytes/bytes.ts'
@@ -14,13 +14,13 @@ import { closestZone } from '../../plugin-kit/zones.ts'
 import { nsecRecord } from './nsec-record.ts'
 import type { RRset, Signer } from './signer.ts'
 
-/** For which zones, and by whom, replies are signed. */
+/** The zones to sign for, and the signer. */
 export type Signing = {
   readonly zones: readonly Uint8Array[]
   readonly signer: Signer
 }
 
-/** What a reply is to. */
+/** The question of a reply. */
 type Question = Pick<Request, 'name' | 'type'> & {
   /** The zone that the name is in. */
   readonly zone: Uint8Array
@@ -37,7 +37,7 @@ export function signReply(reply: Reply, question: Question, signing: Signing): R
     hasNs: hasType(TYPE.NS),
   })
   if (kind === 'delegation') return signDelegation(reply, question, signing)
-  if (kind === 'nodata' || kind === 'nxdomain') return signDenial(reply, question, signing)
+  if (kind === 'nodata' || kind === 'nxdomain') return signNegative(reply, question, signing)
   return {
     ...reply,
     answer: withSignatures(answer, signing),
@@ -46,7 +46,7 @@ export function signReply(reply: Reply, question: Question, signing: Signing): R
   }
 }
 
-/** Nobody signs the servers of a cut (RFC 4035 §2.2), only its DS records, or that it has none. */
+/** Signs a delegation's DS records, or proves their absence; leaves NS unsigned (RFC 4035 §2.2). */
 function signDelegation(reply: Reply, question: Question, { signer }: Signing): Reply {
   const { authority } = reply
   const [ds, ...others] = authority.filter(({ type }) => type === TYPE.DS)
@@ -58,8 +58,8 @@ function signDelegation(reply: Reply, question: Question, { signer }: Signing): 
   return { ...reply, authority: [...authority, ...proof] }
 }
 
-/** Signs a negative response that has just an SOA record; others have their own proofs. */
-function signDenial(reply: Reply, question: Question, { signer }: Signing): Reply {
+/** Signs a negative response with only an SOA record; others have their own proofs. */
+function signNegative(reply: Reply, question: Question, { signer }: Signing): Reply {
   const [soa, other] = reply.authority
   if (soa?.type !== TYPE.SOA || other !== undefined) return reply
   const { ttlSeconds } = soa
@@ -80,8 +80,8 @@ function negativeProof(denied: Parameters<typeof nsecRecord>[0], signer: Signer)
 }
 
 /**
- * Each RRset of the zones is signed by the closest of them; others are left as they are. What
- * a CNAME led to has come through this server, and has its signatures already.
+ * Signs each RRset by its closest zone; leaves other RRsets unsigned. Targets of a CNAME were
+ * resolved through this server, and are signed already.
  */
 function withSignatures(
   records: readonly ResourceRecord[],

@@ -1,12 +1,12 @@
 /**
- * Signatures of RRsets by what they cover, bounded in number and in bytes; those that were
- * asked for longest ago go first.
+ * Signatures of RRsets by their content, bounded in number and in bytes; evicts the least recently
+ * used first.
  * @module
  */
 
-/** Bytes that what is covered may have on average: RRsets come from outside, too. */
+/** Bound on the average bytes of an RRset: some come from outside. */
 const BYTES_PER_ENTRY_MAX = 512
-/** CoreDNS's cache is in 256 parts, which have room for four each at least. */
+/** CoreDNS's cache has 256 shards, for at least four entries each. */
 const ENTRIES_MIN = 1024
 
 type Entry = {
@@ -26,14 +26,13 @@ export class SignatureCache {
     this.entriesMax = Math.max(capacity, ENTRIES_MIN)
   }
 
-  /** RRsets whose signatures are kept. */
   get size(): number {
     return this.entries.size
   }
 
   /**
-   * Finds signatures that are good for a while yet, until `untilMsMax` at the most: those that are
-   * good for longer were made by a clock that was ahead, and are not good yet.
+   * Finds signatures that need no renewal yet. Ignores those to renew after `untilMsMax`: a clock
+   * that was ahead made them, and they are not valid yet.
    */
   find(
     key: string,
@@ -49,7 +48,7 @@ export class SignatureCache {
     return entry.signatures
   }
 
-  /** Keeps signatures of what is not kept yet. */
+  /** Stores signatures under a key that is not in the cache. */
   put(key: string, signatures: readonly Uint8Array[], untilMs: number): void {
     this.entries.set(key, { signatures, untilMs })
     this.bytes += key.length

@@ -1,5 +1,5 @@
 /**
- * Signs RRsets with a zone's keys, and keeps the signatures
+ * Signs RRsets with a zone's keys, and caches the signatures
  * (github.com/coredns/coredns, plugin/dnssec/dnssec.go).
  * @module
  */
@@ -13,21 +13,21 @@ import type { ZoneKey } from './key-file.ts'
 import type { DnssecMetrics } from './metrics.ts'
 import { SignatureCache } from './signature-cache.ts'
 
-/** Records of one set; that all are of the first one's set is for the caller to see to. */
+/** Records of one set; the caller ensures that all belong to the first one's set. */
 export type RRset = readonly [ResourceRecord, ...ResourceRecord[]]
 
 const HOUR_SECONDS = 3600
 const DAY_SECONDS = 24 * HOUR_SECONDS
-/** Tolerates slow clocks of resolvers, also by an hour of summer time. */
+/** How far back signatures start: tolerates slow clocks, even by an hour of summer time. */
 const BEFORE_SECONDS = 3 * HOUR_SECONDS
 const AFTER_SECONDS = 8 * DAY_SECONDS
-/** How long a signature is good for at least when it is used again. */
+/** Shortest remaining validity of a reused signature. */
 const REST_SECONDS = 2 * DAY_SECONDS
 const KEPT_MS = 1000 * (AFTER_SECONDS - REST_SECONDS)
-/** The TTL that signatures name, as that of the zone is not known here. */
+/** The original TTL in signatures: the plugin does not know the zone's. */
 const ORIGINAL_TTL_SECONDS = 3600
 
-/** What a signer works with. */
+/** The keys and services of a signer. */
 export type SignerParts = {
   readonly keys: readonly ZoneKey[]
   readonly capacity: number
@@ -41,7 +41,7 @@ export class Signer {
   private readonly now: Host['now']
   private readonly metrics: DnssecMetrics
   private readonly cache: SignatureCache
-  /** Whether keys are signed by some of the keys, and all else by others. */
+  /** Whether KSKs sign the keys, and ZSKs all else. */
   private readonly isSplit: boolean
 
   constructor({ keys, capacity, now, metrics }: SignerParts) {
@@ -53,7 +53,7 @@ export class Signer {
   }
 
   /**
-   * Makes the RRSIG records of a set, one of each key.
+   * Returns the RRSIG records of a set, one for each key.
    * @param signer the zone that signs, absolute
    */
   sign(records: RRset, signer: Uint8Array): ResourceRecord[] {

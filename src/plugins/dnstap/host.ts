@@ -1,5 +1,5 @@
 /**
- * What `dnstap` needs from its host.
+ * The host of `dnstap`.
  * @module
  */
 import type { Host } from '../../chain/host.ts'

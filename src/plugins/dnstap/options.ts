@@ -21,14 +21,14 @@ export type DnstapOptions = {
   readonly queueMax: number
   /** Whether messages include the bytes of queries and responses. */
   readonly isFull: boolean
-  /** `undefined` for this machine's name, and for this program and its version. */
+  /** `undefined` for this machine's hostname, or this program and its version. */
   readonly identity: string | undefined
   readonly version: string | undefined
-  /** A format as `log` has them; '' for none. */
+  /** A format string of `log`; '' for none. */
   readonly extra: string
 }
 
-/** Messages that a queue holds: so many, times a number that may be given. */
+/** Messages in a queue, times the directive's QUEUE. */
 const QUEUE_MESSAGES = 10_000
 const QUEUES_MAX = 4096
 const BUFFERS_MAX = 1024
@@ -70,9 +70,9 @@ export function parseDnstap(directive: Directive): DnstapOptions {
     throw configError(socket, '"dnstap listen" is not supported: have the collector listen')
   }
   if (full !== undefined && full.text !== 'full') {
-    throw configError(full, `"${full.text}" is no word of "dnstap", write "full" or leave it out`)
+    throw configError(full, `"dnstap" does not take "${full.text}": write "full" or leave it out`)
   }
-  // The system sizes its buffers by itself.
+  // Ignored: the system sizes socket buffers.
   if (buffers !== undefined) parseCount(buffers, 1, BUFFERS_MAX)
   const count = queues === undefined ? 1 : parseCount(queues, 1, QUEUES_MAX)
   const draft: Draft = { identity: undefined, version: undefined, extra: '', isVerified: true }

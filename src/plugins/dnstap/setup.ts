@@ -18,7 +18,7 @@ import { TAP, type TapMessage, writeTap } from './tap-message.ts'
 
 const encoder = new TextEncoder()
 
-/** Configures `dnstap SOCKET [full] [BUFFER] [QUEUE] { … }`, as often as there are collectors. */
+/** Configures `dnstap SOCKET [full] [BUFFER] [QUEUE] { … }`, once for each collector. */
 const setup: Setup<DnstapHost> = (directives, { host, peers }) => ({
   plugins: directives.map((directive) => createPlugin(directive, host, peers)),
 })
@@ -68,7 +68,7 @@ function createPlugin(
   }
 }
 
-/** A client's query and our reply, if there was one. */
+/** Returns the messages for a client's query and our response, if any. */
 function clientMessages(
   { query, client, reply, replyBytes, durationMs }: Observation,
   nowMs: number,
@@ -84,7 +84,7 @@ function clientMessages(
   return [clientQuery, isFull ? { ...answered, response } : answered]
 }
 
-/** Our query and an upstream's reply, if there was one. */
+/** Returns the messages for our query and an upstream's response, if any. */
 function upstreamMessages(
   { address, port, isUdp, query, reply, startMs }: UpstreamExchange,
   nowMs: number,

@@ -1,12 +1,12 @@
 /**
- * Messages of dnstap (https://github.com/dnstap/dnstap.pb, dnstap.proto): which query or reply went
- * where, and when; in protocol buffers.
+ * Messages of dnstap (https://github.com/dnstap/dnstap.pb, dnstap.proto) in protocol buffers: a
+ * query or response, its two ends, and its time.
  * @module
  */
 import { parseAddress } from '../../dns/address.ts'
 import { MESSAGE_BYTES_MAX } from '../../dns/limits.ts'
 
-/** What kind of message it is, by the numbers of `Message.Type`. */
+/** Kinds of messages, by the numbers of `Message.Type`. */
 export const TAP = {
   CLIENT_QUERY: 5,
   CLIENT_RESPONSE: 6,
@@ -21,9 +21,9 @@ export type TapPeer = { readonly address: string; readonly port: number }
 export type TapMessage = {
   readonly type: number
   readonly isUdp: boolean
-  /** Who asks. */
+  /** The sender of the query. */
   readonly from?: TapPeer
-  /** Who answers. */
+  /** The sender of the response. */
   readonly to?: TapPeer
   /** Milliseconds since 1970. */
   readonly queryMs: number
@@ -34,14 +34,14 @@ export type TapMessage = {
 
 /** The sender of messages. */
 export type TapSource = {
-  /** At most 4 KiB, as the version. */
+  /** At most 4 KiB, like the version. */
   readonly identity: Uint8Array
   readonly version: Uint8Array
-  /** Empty for none; cut after 4 KiB. */
+  /** Empty for none; truncated after 4 KiB. */
   readonly extra: Uint8Array
 }
 
-/** Numbers of the fields, and of what they hold. */
+/** Field numbers, and those of embedded messages. */
 const DNSTAP = { IDENTITY: 1, VERSION: 2, EXTRA: 3, MESSAGE: 14, TYPE: 15 } as const
 const MESSAGE = {
   TYPE: 1,
@@ -65,10 +65,10 @@ const WIRE = { VARINT: 0, BYTES: 2, FIXED32: 5 } as const
 
 /** Bytes of the extra field. */
 const EXTRA_BYTES_MAX = 4096
-/** Bytes that a writer has room for: two messages of DNS, and their metadata. */
+/** Bytes of a writer's buffer: two DNS messages and their metadata. */
 const SCRATCH_BYTES = 2 * MESSAGE_BYTES_MAX + 4 * EXTRA_BYTES_MAX
 
-/** Writes fields of protocol buffers into bytes that are used again for the next message. */
+/** Writes fields of protocol buffers into a buffer that every message reuses. */
 class FieldWriter {
   private readonly bytes = new Uint8Array(SCRATCH_BYTES)
   private size = 0
@@ -94,13 +94,13 @@ class FieldWriter {
     this.size += value.length
   }
 
-  /** Little-endian, as protocol buffers have it. */
+  /** Writes a fixed-size number, little-endian as protocol buffers require. */
   writeFixed(field: number, value: number): void {
     this.writeVarint((field << 3) | WIRE.FIXED32)
     for (let shift = 0; shift < 32; shift += 8) this.bytes[this.size++] = value >>> shift
   }
 
-  /** Seven bits a byte, the least first; all but the last have the highest bit. */
+  /** Writes seven bits a byte, the least first; all bytes but the last have the highest bit. */
   private writeVarint(value: number): void {
     let rest = value
     for (; rest > 0x7f; rest = Math.floor(rest / 0x80)) {
@@ -113,7 +113,7 @@ class FieldWriter {
 const inner = new FieldWriter()
 const outer = new FieldWriter()
 
-/** Writes a message as one frame holds it, into bytes of its own. */
+/** Returns the payload of one frame, in memory of its own. */
 export function writeTap({ identity, version, extra }: TapSource, message: TapMessage): Uint8Array {
   inner.begin()
   writeMessage(message)
@@ -145,7 +145,7 @@ function writeMessage(message: TapMessage): void {
   if (response !== undefined) inner.writeBytes(MESSAGE.RESPONSE, response)
 }
 
-/** Writes an IPv4-mapped IPv6 address as IPv4. */
+/** Returns an address; an IPv4-mapped one as IPv4. */
 function addressOf(peer: TapPeer | undefined): Uint8Array | undefined {
   return peer && parseAddress(peer.address.replace(/^::ffff:(?=\d+\.)/i, '').replace(/%.*$/, ''))
 }

@@ -1,5 +1,5 @@
 /**
- * The `erratic` plugin: answers made up, some of them late, cut or not at all, to try clients with.
+ * The `erratic` plugin: tests clients with artificial responses, some late, truncated or missing.
  * @module
  */
 
@@ -25,8 +25,8 @@ import { constantRdata } from '../../dns/rdata-text.ts'
 import { CLASS } from '../../dns/rr-class.ts'
 import { TYPE } from '../../dns/rr-type.ts'
 
-/** Which queries have what done to them: every so many-th, 0 for none. */
-type Habits = {
+/** The interval in queries of each fault; 0 for no such fault. */
+type Faults = {
   drop: number
   delay: number
   delayMs: number
@@ -38,21 +38,21 @@ const OPTIONS = ['drop', 'truncate', 'delay', 'large']
 const INTERVAL_DEFAULT = 2
 const INTERVAL_MAX = 0x7fffffff
 const DELAY_MS_DEFAULT = 100
-/** Records in a large answer: more than 512 bytes have room for. */
+/** Records in a large response: too many for 512 bytes. */
 const LARGE_COUNT = 30
 const ADDRESSES: ReadonlyMap<number, Uint8Array> = new Map([
   [TYPE.A, constantRdata(TYPE.A, '192.0.2.53')],
   [TYPE.AAAA, constantRdata(TYPE.AAAA, '2001:db8::53')],
 ])
-/** What it makes a client's machine search, for `autopath`. */
+/** The search list of every client, for `autopath`. */
 const SEARCH_PATH: readonly Uint8Array[] = [nameOf('a.example.org'), nameOf('b.example.org'), ROOT]
 
 /**
- * Configures `erratic { drop [N]; truncate [N]; delay [N [DURATION]]; large }`: every second query
- * where N is left out; without options every second one is dropped.
+ * Configures `erratic { drop [N]; truncate [N]; delay [N [DURATION]]; large }`. N is 2 by default.
+ * Without options, drops every second query.
  */
 const setup: Setup = (directives, { host }) => {
-  const habits = parseHabits(directives)
+  const faults = parseFaults(directives)
   let count = 0
   return {
     plugins: [
@@ -62,9 +62,9 @@ const setup: Setup = (directives, { host }) => {
         isReady: () => 3 <= count && count < 5,
         serve: (request) => {
           const number = count++
-          if (isEvery(habits.drop, number)) return { kind: 'drop' }
-          const outcome = outcomeOf(request, habits, number)
-          return isEvery(habits.delay, number) ? later(host, habits.delayMs, outcome) : outcome
+          if (isEvery(faults.drop, number)) return { kind: 'drop' }
+          const outcome = outcomeOf(request, faults, number)
+          return isEvery(faults.delay, number) ? later(host, faults.delayMs, outcome) : outcome
         },
       },
     ],
@@ -91,18 +91,18 @@ function later(host: Host, delayMs: number, outcome: Outcome): MaybePromise<Outc
   })
 }
 
-function outcomeOf({ name, type }: Request, habits: Habits, number: number): Outcome {
-  // CoreDNS takes the bits in common where it means the rest of a division.
-  const truncated = habits.truncate > 0 && (number & habits.truncate) === 0
+function outcomeOf({ name, type }: Request, faults: Faults, number: number): Outcome {
+  // CoreDNS uses a bitwise AND here, not a remainder.
+  const truncated = faults.truncate > 0 && (number & faults.truncate) === 0
   if (type === TYPE.AXFR) return { kind: 'transfer', records: zoneOf(name, truncated) }
   const rdata = ADDRESSES.get(type)
   if (rdata === undefined) return failure(RCODE.SERVFAIL)
-  const count = habits.isLarge && type === TYPE.A ? LARGE_COUNT : 1
+  const count = faults.isLarge && type === TYPE.A ? LARGE_COUNT : 1
   const answer = Array.from({ length: count }, () => record(name, type, rdata))
   return { ...EMPTY_REPLY, authoritative: true, truncated, answer }
 }
 
-/** A small zone; one that is cut lacks the SOA record at its end. */
+/** Returns a small zone; a truncated one lacks the SOA record at its end. */
 function zoneOf(name: Uint8Array, truncated: boolean): ResourceRecord[] {
   const [a, b] = ['a', 'b'].map((label) => joinName(nameOf(label).subarray(0, -1), name) ?? name)
   if (a === undefined || b === undefined) return []
@@ -123,39 +123,39 @@ function record(owner: Uint8Array, type: number, rdata: Uint8Array): ResourceRec
   return { owner, type, class: CLASS.IN, ttlSeconds: 0, rdata }
 }
 
-/** Whoever delays or truncates does not drop as well, unless it says so. */
-function parseHabits(directives: readonly Directive[]): Habits {
-  const habits: Habits = { drop: 0, delay: 0, delayMs: 0, truncate: 0, isLarge: false }
-  let isDropSaid = false
+/** Reads the options. With `delay` or `truncate`, drops queries only if `drop` has an N. */
+function parseFaults(directives: readonly Directive[]): Faults {
+  const faults: Faults = { drop: 0, delay: 0, delayMs: 0, truncate: 0, isLarge: false }
+  let isDropExplicit = false
   for (const option of directives.flatMap(options)) {
-    if (option.name === 'drop' && option.args.length > 0) isDropSaid = true
-    readOption(option, habits)
+    if (option.name === 'drop' && option.args.length > 0) isDropExplicit = true
+    readOption(option, faults)
   }
-  const isOther = habits.delay > 0 || habits.truncate > 0
-  if (!isDropSaid) habits.drop = isOther ? 0 : INTERVAL_DEFAULT
-  return habits
+  const isOther = faults.delay > 0 || faults.truncate > 0
+  if (!isDropExplicit) faults.drop = isOther ? 0 : INTERVAL_DEFAULT
+  return faults
 }
 
-function readOption(option: Option, habits: Habits): void {
+function readOption(option: Option, faults: Faults): void {
   const [first, second] = option.args
   const interval = first ? parseCount(first, 0, INTERVAL_MAX) : INTERVAL_DEFAULT
   switch (option.name) {
     case 'drop':
       argTexts(option, 0, 1)
-      habits.drop = interval
+      faults.drop = interval
       return
     case 'truncate':
       argTexts(option, 0, 1)
-      habits.truncate = interval
+      faults.truncate = interval
       return
     case 'delay':
       argTexts(option, 0, 2)
-      habits.delay = interval
-      habits.delayMs = second ? parseDuration(second) : DELAY_MS_DEFAULT
+      faults.delay = interval
+      faults.delayMs = second ? parseDuration(second) : DELAY_MS_DEFAULT
       return
     case 'large':
       argTexts(option, 0)
-      habits.isLarge = true
+      faults.isLarge = true
       return
     default:
       throw unknownOption('erratic', option, OPTIONS)

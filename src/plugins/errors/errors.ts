@@ -1,5 +1,5 @@
 /**
- * The `errors` plugin: logs queries that failed, and why; errors that are alike once in a while
+ * The `errors` plugin: logs failed queries with their reasons, and consolidates similar errors
  * (CoreDNS, plugin/errors).
  * @module
  */
@@ -28,14 +28,14 @@ import type { Pattern } from '../../pattern/pattern.ts'
 import type { Level, Log } from '../../telemetry/log.ts'
 import { parsePattern } from '../rewrite/name-match.ts'
 
-/** Errors that are logged together. */
+/** A kind of errors to consolidate. */
 type Kind = {
   readonly pattern: Pattern
   readonly periodMs: number
-  /** The period as the Corefile has it. */
+  /** The period as written in the Corefile. */
   readonly periodText: string
   readonly level: Level
-  /** Whether the first of a period is logged as it comes. */
+  /** Whether to log the first error of a period at once. */
   readonly showsFirst: boolean
 }
 
@@ -53,8 +53,8 @@ export function tellsWhy({ directives }: ServerBlock): boolean {
 
 /**
  * Configures `errors [stdout] { stacktrace; consolidate DURATION EXPRESSION [LEVEL] [show_first] …
- * }`. Stack traces are logged in any case. Of several expressions, the first that matches counts.
- * What has the level `debug` is logged where `debug` is in the server block.
+ * }`. The server always logs stack traces. The first matching expression counts. Logs the level
+ * `debug` only if the server block has `debug`.
  */
 const setup: Setup = (directives, { host, block }) => {
   const isDebugged = block.directives.some(({ name }) => name === 'debug')
@@ -62,12 +62,14 @@ const setup: Setup = (directives, { host, block }) => {
     if (isDebugged || event.level !== 'debug') host.log(event)
   }
   const { after } = host
-  const lots = parseKinds(onlyDirective(directives)).map((kind) => new Lot(kind, { after, report }))
+  const groups = parseKinds(onlyDirective(directives)).map(
+    (kind) => new ErrorGroup(kind, { after, report }),
+  )
   const log = (request: Request, { rcode, reason = '' }: Failure): void => {
-    const lot = lots.find((one) => one.kind.pattern.test(reason))
-    if (lot?.takes() === true) return
+    const group = groups.find((one) => one.kind.pattern.test(reason))
+    if (group?.takes() === true) return
     report({
-      level: lot?.kind.level ?? 'error',
+      level: group?.kind.level ?? 'error',
       message: reason,
       plugin: 'errors',
       rcode: formatRcode(rcode),
@@ -81,7 +83,7 @@ const setup: Setup = (directives, { host, block }) => {
         name: 'errors',
         fastPath: {},
         stop: () => {
-          for (const lot of lots) lot.stop()
+          for (const group of groups) group.stop()
         },
         serve: (request, next) =>
           andThen(next(request), (outcome) => {
@@ -101,30 +103,30 @@ export const errorsPlugin: PluginEntry = {
   setup,
 }
 
-type Means = { readonly after: Host['after']; readonly report: Log }
+type Services = { readonly after: Host['after']; readonly report: Log }
 
-/** Errors of one kind, counted over a period that begins with the first of them. */
-class Lot {
+/** Errors of one kind, counted over a period that starts with the first one. */
+class ErrorGroup {
   readonly kind: Kind
-  private readonly means: Means
+  private readonly services: Services
   private count = 0
   private isStopped = false
   private cancel = (): void => {}
 
-  constructor(kind: Kind, means: Means) {
+  constructor(kind: Kind, services: Services) {
     this.kind = kind
-    this.means = means
+    this.services = services
   }
 
-  /** Counts an error; false when it is to be logged by itself. */
+  /** Counts an error; returns false if the caller must log it. */
   takes(): boolean {
     if (this.isStopped) return false
     if (++this.count > 1) return true
-    this.cancel = this.means.after(this.kind.periodMs, () => this.report())
+    this.cancel = this.services.after(this.kind.periodMs, () => this.report())
     return !this.kind.showsFirst
   }
 
-  /** Logs what has been counted, and counts no more. */
+  /** Logs the count, and counts no more. */
   stop(): void {
     this.isStopped = true
     this.cancel()
@@ -137,14 +139,14 @@ class Lot {
     if (count === 0 || (count === 1 && kind.showsFirst)) return
     const { level, pattern, periodText } = kind
     const message = `${count} errors like '${pattern.source}' occurred in last ${periodText}`
-    this.means.report({ level, message, plugin: 'errors' })
+    this.services.report({ level, message, plugin: 'errors' })
   }
 }
 
 function parseKinds(directive: Directive): Kind[] {
   const [output] = checkArgs(directive, 1)
   if (output !== undefined && output.text !== 'stdout') {
-    throw configError(output, `"${output.text}" is not where errors can go, only "stdout" is`)
+    throw configError(output, `"errors" logs to "stdout" only, got "${output.text}"`)
   }
   return options(directive).flatMap((option) => {
     if (option.name === 'stacktrace') return []
@@ -171,7 +173,7 @@ function parseManner(words: readonly Word[]): Pick<Kind, 'level' | 'showsFirst'>
       throw configError(word, `"${word.text}" is neither ${known} nor "${SHOW_FIRST}"`)
     }
     if (found !== undefined && showsFirst) {
-      throw configError(word, `"${word.text}" stands before "${SHOW_FIRST}", not behind it`)
+      throw configError(word, `"${word.text}" must come before "${SHOW_FIRST}"`)
     }
     if (found !== undefined && level !== undefined) {
       throw configError(word, `the level is "${level}" already`)

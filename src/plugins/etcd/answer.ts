@@ -1,5 +1,5 @@
 /**
- * What each type of question gets from the keys (CoreDNS, plugin/etcd/handler.go,
+ * Answers each type of question from the keys (CoreDNS, plugin/etcd/handler.go,
  * plugin/backend_lookup.go).
  * @module
  */
@@ -22,14 +22,14 @@ import { addressRecord, recordOf, stripLabels } from './records.ts'
 import { type Service, serviceKind } from './service.ts'
 import { findServices, type Services } from './services.ts'
 
-/** A question, its zone found. */
+/** A question within a zone. */
 export type Question = {
   readonly name: Uint8Array
   readonly lowerName: Uint8Array
   readonly type: number
 }
 
-/** Records for the answer section, and beside it. */
+/** Records for the answer section and the additional section. */
 export type EtcdAnswer =
   | (Extract<Found, { kind: 'found' }> & { readonly additional?: readonly ResourceRecord[] })
   | Exclude<Found, { kind: 'found' }>
@@ -70,11 +70,11 @@ export async function answerFrom(
     case TYPE.NS:
       if (equalNames(name, chase.zone)) return nameServers(chase, name)
   }
-  // Other types are never there; but whether the name is makes a difference.
+  // No key has other types; but NXDOMAIN or NODATA depends on the name.
   return andThenServices(findAtApex(chase, step), () => [])
 }
 
-/** Makes the SOA record of a zone; its serial is the time. */
+/** Returns the SOA record of a zone; its serial is the time. */
 export function soaRecord(zone: Uint8Array, nowMs: number): ResourceRecord {
   const numbers = new Uint8Array(20)
   writeUint32(numbers, 0, Math.floor(nowMs / 1000))
@@ -100,7 +100,7 @@ function findOwn({ searched }: Chase, { lowerName: name, type }: Question): Serv
   return findServices(searched, { name, type, includesBelow: false })
 }
 
-/** The targets of services as CNAME or PTR records, each once. */
+/** Returns the targets of services as CNAME or PTR records, each once. */
 function namedBy({ name, type }: Question, services: readonly Service[]): ResourceRecord[] {
   const hosts = new Set<string>()
   return services.flatMap((service) => {
@@ -111,7 +111,7 @@ function namedBy({ name, type }: Question, services: readonly Service[]): Resour
   })
 }
 
-/** The servers of a zone have to be addresses, which are found below `ns.dns`. */
+/** Returns the NS records of a zone. Their services, below `ns.dns`, must be addresses. */
 function nameServers(chase: Chase, zone: Uint8Array): EtcdAnswer {
   const name = joinName(NS_LABELS, zone)
   const found = name === undefined ? undefined : findBelow(chase, { name, type: TYPE.NS })
@@ -134,7 +134,7 @@ function nameServers(chase: Chase, zone: Uint8Array): EtcdAnswer {
   return { kind: 'found', records, truncated: found.isCut, additional }
 }
 
-/** Answers with hosts, and with their addresses beside. */
+/** Returns SRV or MX records, and the addresses of their hosts. */
 async function hostAnswer(
   chase: Chase,
   { name, type }: Question,
@@ -144,24 +144,24 @@ async function hostAnswer(
   if (found.kind !== 'found') return found
   const records: ResourceRecord[] = []
   const additional: ResourceRecord[] = []
-  const looked = new Set<string>()
+  const resolved = new Set<string>()
   for (const { record, address, target } of hostRecords(name, found.services)) {
     if (record !== undefined) records.push(record)
     if (address !== undefined) additional.push(address)
-    if (target === undefined || looked.has(toLatin1(target))) continue
-    looked.add(toLatin1(target))
+    if (target === undefined || resolved.has(toLatin1(target))) continue
+    resolved.add(toLatin1(target))
     for (const found of await addressesOf(chase, target)) additional.push(found)
   }
   return { kind: 'found', records, truncated: found.isCut, additional }
 }
 
-/** Of a host within the zone, the IPv4 addresses; of any other, all that the server knows. */
+/** Returns the IPv4 addresses of a host within the zone, and all addresses of any other. */
 async function addressesOf(chase: Chase, host: Uint8Array): Promise<readonly ResourceRecord[]> {
   if (isSubdomain(host, chase.zone)) {
     const found = await chaseAddresses(chase, { name: host, type: TYPE.A, links: [] })
     return found.kind === 'found' ? found.records : []
   }
   const [ipv4, ipv6] = [await lookUp(chase, host, TYPE.A), await lookUp(chase, host, TYPE.AAAA)]
-  const withoutAliases = ipv6?.records.filter((record) => record.type !== TYPE.CNAME)
-  return [...(ipv4?.records ?? []), ...(withoutAliases ?? [])]
+  const withoutCnames = ipv6?.records.filter((record) => record.type !== TYPE.CNAME)
+  return [...(ipv4?.records ?? []), ...(withoutCnames ?? [])]
 }

@@ -1,6 +1,6 @@
 /**
- * Addresses and texts of a name, through CNAMEs: one that leads within the zone is followed here,
- * one that leads elsewhere by the whole server (CoreDNS, plugin/backend_lookup.go).
+ * Addresses and texts of a name, through CNAMEs. The plugin follows a CNAME within the zone itself;
+ * the whole server resolves any other (CoreDNS, plugin/backend_lookup.go).
  * @module
  */
 import { equalBytes } from '../../bytes/bytes.ts'
@@ -19,7 +19,7 @@ export type Chase = {
   /** The zone that the query is in, in lower case. */
   readonly zone: Uint8Array
   readonly lookup: (name: Uint8Array, type: number) => MaybePromise<Outcome>
-  /** CNAMEs that may still be followed, here or elsewhere, for this query. */
+  /** CNAMEs that this query may still follow, here or elsewhere. */
   readonly budget: { links: number }
 }
 
@@ -32,20 +32,20 @@ export type Found =
     }
   | Exclude<Services, { kind: 'found' }>
 
-/** Where a chase is. */
+/** The state of a chase. */
 export type Step = {
-  /** As it was asked, or as the CNAME before it is written. */
+  /** In the letter case of the query, or of the CNAME before it. */
   readonly name: Uint8Array
   readonly type: number
-  /** CNAMEs that lead here. */
+  /** CNAMEs from the query name to here. */
   readonly links: readonly ResourceRecord[]
 }
 
 type Part = { readonly records: readonly ResourceRecord[]; readonly truncated: boolean }
 
-/** Links of one chain. */
+/** CNAMEs of one chain. */
 const CHAIN_LINKS_MAX = 11
-/** CNAMEs that one query has followed, in all chains together. */
+/** CNAMEs that one query follows, in all chains together. */
 export const LINKS_MAX = 256
 
 const APEX_LABELS = nameOf('apex.dns').subarray(0, -1)
@@ -70,14 +70,14 @@ export function findBelow({ searched }: Chase, { name, type }: Omit<Step, 'links
   return findServices(searched, { name: lowerName(name), type, includesBelow: true })
 }
 
-/** As `findBelow`, for a zone at `apex.dns` below it, if there is anything that can be read. */
+/** As `findBelow`; for a zone, prefers the services at `apex.dns` below it. */
 export function findAtApex(chase: Chase, { name, type }: Omit<Step, 'links'>): Services {
   const apex = equalBytes(lowerName(name), chase.zone) && joinName(APEX_LABELS, name)
   const found = apex ? findBelow(chase, { name: apex, type }) : undefined
   return found?.kind === 'found' ? found : findBelow(chase, { name, type })
 }
 
-/** Asks the whole server; `undefined` when it gives no answer at all. */
+/** Resolves a name through the whole server; `undefined` for no response or no budget. */
 export async function lookUp(
   { lookup, budget }: Chase,
   name: Uint8Array,
@@ -115,7 +115,7 @@ async function collect(
   return { kind: 'found', records, truncated }
 }
 
-/** The record of a service itself, if it has one of the type. */
+/** Returns the record of a service itself, if it has one of the type. */
 function ownRecord({ name, type }: Step, service: Service): ResourceRecord | undefined {
   const kind = serviceKind(service)
   if (type === TYPE.TXT) return kind === 'text' ? txtRecord(name, service) : undefined
@@ -127,8 +127,8 @@ function ownRecord({ name, type }: Step, service: Service): ResourceRecord | und
 }
 
 /**
- * Follows a CNAME. One to the name itself or below it is a loop, since a name has what is below
- * it; one that leads nowhere within the zone is left out.
+ * Follows a CNAME. One to the name itself or below it is a loop, since a name includes the services
+ * below it. Omits a CNAME whose target is in the zone and has no records.
  */
 async function follow(chase: Chase, step: Step, link: ResourceRecord): Promise<Part> {
   const { links, type } = step

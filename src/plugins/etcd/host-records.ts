@@ -1,6 +1,6 @@
 /**
- * Records with targets, SRV and MX, and the addresses of hosts that are addresses: these get
- * the names of their keys (CoreDNS, plugin/backend_lookup.go).
+ * SRV and MX records, with address records for hosts that are addresses: the name of such a host is
+ * that of its key (CoreDNS, plugin/backend_lookup.go).
  * @module
  */
 import { toLatin1 } from '../../bytes/bytes.ts'
@@ -10,21 +10,21 @@ import { type Service, serviceKind } from './service.ts'
 
 /** A record with a target, and the target's address record if it is known. */
 export type HostRecord = {
-  /** `undefined` when there is another that says the same. */
+  /** `undefined` for a duplicate. */
   readonly record: ResourceRecord | undefined
   readonly address?: ResourceRecord | undefined
-  /** The host, when its addresses are to be looked up. */
+  /** The host, if the caller must resolve its addresses. */
   readonly target?: Uint8Array
 }
 
-/** Makes the records of a name's services. */
+/** Returns the records of a name's services. */
 export type HostRecords = (name: Uint8Array, services: readonly Service[]) => readonly HostRecord[]
 
 const WEIGHT_DEFAULT = 100
-/** The port of a service that is for no SRV record. */
+/** The port of a service without SRV record. */
 const NO_PORT = -1
 
-/** Makes SRV records. Weights are shares of 100 among the services of one priority. */
+/** Returns SRV records. Weights are shares of 100 among the services of one priority. */
 export const serverHosts: HostRecords = (name, services) => {
   const sums = new Map<number, number>()
   for (const { priority, weight } of services) {
@@ -42,7 +42,7 @@ export const serverHosts: HostRecords = (name, services) => {
   })
 }
 
-/** Makes MX records, of the services that say that they are mail servers. */
+/** Returns MX records of the services with `mail`. */
 export const mailHosts: HostRecords = (name, services) => {
   const seen = new Set<string>()
   return services.flatMap((service) => {
@@ -53,17 +53,17 @@ export const mailHosts: HostRecords = (name, services) => {
   })
 }
 
-type Making = {
-  /** What makes records to one host different. */
+type RecordForm = {
+  /** Port or preference: distinguishes records to one host. */
   readonly number: number
   readonly record: (target: Uint8Array) => ResourceRecord
-  /** Whether the address is that of the name with labels taken off: of MX records it is not. */
+  /** Whether the address record's owner is the stripped name; not for MX records. */
   readonly hasStrippedAddress: boolean
 }
 
-function hostRecord(service: Service, seen: Set<string>, making: Making): HostRecord[] {
+function hostRecord(service: Service, seen: Set<string>, form: RecordForm): HostRecord[] {
   const { host, address, target, keyName, stripCount } = service
-  const { number, record, hasStrippedAddress } = making
+  const { number, record, hasStrippedAddress } = form
   if (address === undefined) {
     if (serviceKind(service) !== 'cname' || target === undefined) return []
     const server = stripLabels(target, stripCount)
@@ -82,7 +82,7 @@ function hostRecord(service: Service, seen: Set<string>, making: Making): HostRe
   ]
 }
 
-/** Adds a text to those that were seen. @returns whether it was not among them */
+/** Adds a text to a set. @returns whether it is new */
 function isNew(seen: Set<string>, text: string): boolean {
   if (seen.has(text)) return false
   seen.add(text)

@@ -1,5 +1,5 @@
 /**
- * What `etcd` needs from its host.
+ * The host of `etcd`.
  * @module
  */
 import type { Host } from '../../chain/host.ts'
@@ -8,7 +8,7 @@ import type { EtcdConnection } from './options.ts'
 
 /** The keys of an etcd, in memory and up to date. */
 export type KeySource = {
-  /** The keys; `undefined` until all have been read once. */
+  /** The keys; `undefined` until the first read is complete. */
   readonly current: () => KeyTable | undefined
   /**
    * Lower bound of the seconds until a lease ends, unless it is renewed; at least 1. `undefined`

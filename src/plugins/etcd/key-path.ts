@@ -1,25 +1,25 @@
 /**
- * Names as keys of etcd and back: labels from the right, with slashes between, below a path
+ * Converts names to keys of etcd and back: reversed labels, separated by slashes, below a path
  * (CoreDNS, plugin/etcd/msg/path.go).
  * @module
  */
 import { toLatin1 } from '../../bytes/bytes.ts'
 import { formatLabel, labelOffsets, parseName } from '../../dns/name.ts'
 
-/** Labels that stand for any label. */
+/** Labels that match any label. */
 const WILDCARDS: ReadonlySet<string> = new Set(['*', 'any'])
 
 const encoder = new TextEncoder()
 
 /** Which keys belong to a name. */
 export type KeyPattern = {
-  /** The key to look at or below: that of the name, or what is before its first wildcard. */
+  /** The key to search at or below: that of the name, up to its first wildcard. */
   readonly path: string
-  /** The parts that a key must begin with, if the name has a wildcard. */
+  /** The parts that a key must start with, if the name has a wildcard. */
   readonly parts: readonly string[] | undefined
 }
 
-/** Cleans a path as Go's path.Join does: it begins with a slash, and does not end with one. */
+/** Cleans a path as Go's path.Join does: with a leading slash and no trailing one. */
 export function cleanPath(path: string): string {
   const parts: string[] = []
   for (const part of path.split('/')) {
@@ -29,7 +29,7 @@ export function cleanPath(path: string): string {
   return parts.map((part) => `/${part}`).join('')
 }
 
-/** Finds which keys below `prefix`, a clean path, belong to a name in lower case. */
+/** Returns the pattern of keys below `prefix`, a clean path, for a name in lower case. */
 export function keyPattern(name: Uint8Array, prefix: string): KeyPattern {
   const labels = labelOffsets(name)
     .map((at) => formatLabel(name, at))
@@ -42,7 +42,7 @@ export function keyPattern(name: Uint8Array, prefix: string): KeyPattern {
   return { path, parts: cleanPath([prefix, ...labels].join('/')).split('/') }
 }
 
-/** Tells whether a key begins with some parts, of which wildcards match any. */
+/** Whether a key starts with some parts; a wildcard matches any part. */
 export function beginsWith(key: string, parts: readonly string[]): boolean {
   const keyParts = key.split('/')
   return parts.every(
@@ -51,8 +51,8 @@ export function beginsWith(key: string, parts: readonly string[]): boolean {
 }
 
 /**
- * Reads the name that a key stands for. Of the path before it one part is taken off, however many
- * it has, as in CoreDNS. `undefined` when what is left is not a name.
+ * Returns the name of a key. As in CoreDNS, removes one part of the path before it, even if the
+ * path has more. `undefined` for an invalid name.
  */
 export function nameOfKey(key: string): Uint8Array | undefined {
   const parts = key.split('/')
@@ -61,12 +61,12 @@ export function nameOfKey(key: string): Uint8Array | undefined {
   return labels.length === 0 ? parseName('.') : parseName(escapeBytes(labels.join('.')))
 }
 
-/** Parses a name as people type it, which may have letters beyond ASCII: in UTF-8, unchanged. */
+/** Parses a name as typed; characters beyond ASCII become UTF-8, without Punycode. */
 export function nameOfText(text: string): Uint8Array | undefined {
   return parseName(escapeBytes(toLatin1(encoder.encode(text))))
 }
 
-/** Names take bytes over U+007E as numbers only. */
+/** Escapes bytes over 0x7e, as `parseName` requires. */
 function escapeBytes(text: string): string {
   return text.replaceAll(/[\x7f-\xff]/g, (char) => `\\${char.charCodeAt(0)}`)
 }

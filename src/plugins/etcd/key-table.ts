@@ -12,12 +12,12 @@ export class KeyTable {
   private readonly keys: string[] = []
   private readonly entries = new Map<string, KeyEntry>()
 
-  /** How many there are. */
+  /** Number of keys. */
   get size(): number {
     return this.keys.length
   }
 
-  /** Adds a key, or changes it. @returns what is wrong with its value */
+  /** Adds or replaces a key. @returns why its value is not valid, if so */
   set(stored: StoredKey): string | undefined {
     const { key } = stored
     if (!this.entries.has(key)) this.keys.splice(this.indexOf(key), 0, key)
@@ -31,12 +31,11 @@ export class KeyTable {
     if (this.entries.delete(key)) this.keys.splice(this.indexOf(key), 1)
   }
 
-  /** Finds one key. */
   find(key: string): KeyEntry | undefined {
     return this.entries.get(key)
   }
 
-  /** Goes through the keys that begin with a prefix, in order. */
+  /** Lists the keys that start with a prefix, in order. */
   *below(prefix: string): Generator<[key: string, entry: KeyEntry]> {
     for (let i = this.indexOf(prefix); i < this.keys.length; i++) {
       const key = this.keys[i] ?? ''
@@ -46,7 +45,7 @@ export class KeyTable {
     }
   }
 
-  /** Index of the first key that is not before `key`. Pages come in order: their place is last. */
+  /** Returns the index of the first key from `key` on. Tries the end first: pages are sorted. */
   private indexOf(key: string): number {
     const last = this.keys.at(-1)
     if (last !== undefined && last < key) return this.keys.length

@@ -19,15 +19,15 @@ import { tlsIdentity } from '../../plugin-kit/tls-files.ts'
 import type { Fallthrough } from '../../plugin-kit/zones.ts'
 import { cleanPath } from './key-path.ts'
 
-/** Where keys are, and how to get at them. */
+/** Where keys are, and how to connect. */
 export type EtcdConnection = Position & {
-  /** What all keys begin with: begins with a slash and does not end with one, or ''. */
+  /** The prefix of all keys: '', or a path with a leading slash and no trailing one. */
   readonly path: string
   /** URLs, one at least, without a path. */
   readonly endpoints: readonly string[]
   /** For `https` endpoints. */
   readonly tls: TlsIdentity
-  /** Who we are to etcd; `undefined` for nobody. */
+  /** Credentials for etcd; `undefined` for none. */
   readonly credentials: { readonly username: string; readonly password: string } | undefined
 }
 
@@ -37,7 +37,7 @@ export type EtcdOptions = {
   /** Zones to answer, absolute and in lower case. */
   readonly zones: readonly Uint8Array[]
   readonly fallthrough: Fallthrough
-  /** Bounds of what a lease that a key hangs on makes its TTL; 0 for the default. */
+  /** Lowest TTL of a key with a lease; 0 for the default. */
   readonly leaseSecondsMin: number
   readonly leaseSecondsMax: number
 }
@@ -61,7 +61,7 @@ type Draft = {
   readonly readText: ReadText
 }
 
-/** What each option does to the draft. */
+/** Sets the draft by an option. */
 const READERS: Readonly<Record<string, (option: Option, draft: Draft) => void>> = {
   fallthrough: (option, draft) => {
     draft.fallthrough = zonesOf(option.args, [ROOT])
@@ -87,7 +87,7 @@ const READERS: Readonly<Record<string, (option: Option, draft: Draft) => void>> 
   'max-lease-ttl': (option, draft) => {
     draft.leaseSecondsMax = parseSeconds(option)
   },
-  // CoreDNS has not used these for years, and takes them all the same.
+  // CoreDNS accepts and ignores the options below.
   stubzones: (option) => {
     argTexts(option, 0)
   },
@@ -97,7 +97,7 @@ const READERS: Readonly<Record<string, (option: Option, draft: Draft) => void>> 
   upstream: () => undefined,
 }
 
-/** Reads the one directive. @throws {ConfigError} */
+/** Reads the only directive. @throws {ConfigError} */
 export function parseEtcd(
   directives: readonly [Directive, ...Directive[]],
   blockZones: readonly Uint8Array[],
@@ -129,16 +129,16 @@ export function parseEtcd(
   }
 }
 
-/** Reads where an etcd is: a URL, or host and port, to which `scheme` then leads. */
+/** Reads an endpoint: a URL, or a host and port, reached by `scheme`. */
 function parseEndpoint(word: Word, scheme: string): string {
   const text = /^\w+:\/\//.test(word.text) ? word.text : `${scheme}://${word.text}`
   const url = URL.parse(text)
   if (url !== null && /^https?:$/.test(url.protocol) && url.hostname !== '') return url.origin
-  const message = `"${word.text}" is not an etcd to ask, such as http://etcd.example.org:2379`
+  const message = `"${word.text}" is not the URL of an etcd, such as http://etcd.example.org:2379`
   throw configError(word, message)
 }
 
-/** Reads seconds, or a duration, of which whole seconds count. */
+/** Reads seconds, or a duration, rounded down to seconds. */
 function parseSeconds(option: Option): number {
   argTexts(option, 1)
   let seconds = 0

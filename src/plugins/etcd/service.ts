@@ -1,22 +1,22 @@
 /**
- * A service as SkyDNS writes it into etcd: the JSON value of one key
+ * A service of SkyDNS in etcd: the JSON value of one key
  * (github.com/coredns/coredns, plugin/etcd/msg).
  * @module
  */
 import { parseAddress } from '../../dns/address.ts'
 import { nameOfKey, nameOfText } from './key-path.ts'
 
-/** What one key says. */
+/** The service of one key. */
 export type Service = {
-  /** The key's bytes, a character each. */
+  /** The key's bytes, one character each. */
   readonly key: string
-  /** The name that the key stands for; `undefined` when it stands for none. */
+  /** The name of the key; `undefined` if it is invalid. */
   readonly keyName: Uint8Array | undefined
-  /** As it is written; '' for none. */
+  /** As stored; '' for none. */
   readonly host: string
-  /** What `host` is, when it is an address: 4 or 16 bytes. */
+  /** `host` as an address of 4 or 16 bytes. */
   readonly address: Uint8Array | undefined
-  /** What `host` is, when it is a name. */
+  /** `host` as a name. */
   readonly target: Uint8Array | undefined
   readonly port: number
   readonly priority: number
@@ -26,19 +26,19 @@ export type Service = {
   readonly isMail: boolean
   /** 0 for none. */
   readonly ttlSeconds: number
-  /** Labels to take off the left of the name that stands in SRV, MX and NS records. */
+  /** Labels to remove from the left of the target in SRV, MX and NS records. */
   readonly stripCount: number
   readonly group: string
-  /** Identifier of the lease that the key hangs on; '' for none. */
+  /** Identifier of the key's lease; '' for none. */
   readonly lease: string
 }
 
-/** What a service is when someone asks for addresses: its text hides a host that is a name. */
+/** The kind of a service in a query for addresses: its text hides a host that is a name. */
 export type ServiceKind = 'ipv4' | 'ipv6' | 'cname' | 'text'
 
 /** A key as it is stored in etcd. */
 export type StoredKey = {
-  /** The key's bytes, a character each. */
+  /** The key's bytes, one character each. */
   readonly key: string
   readonly value: string
   /** Identifier of a lease, '' for none. */
@@ -48,7 +48,7 @@ export type StoredKey = {
 const PRIORITY_DEFAULT = 10
 const TTL_SECONDS_MAX = 0xffff_ffff
 const INTEGER_MAX = 2 ** 63
-/** Bytes of a text, in UTF-8: more fit no message, or hardly. */
+/** Bytes of a text, in UTF-8: a response has no room for many more. */
 const TEXT_BYTES_MAX = 32_768
 
 const encoder = new TextEncoder()
@@ -65,13 +65,13 @@ type Fields = {
   group: string
 }
 
-/** Reads a stored key; for a value that is none of SkyDNS, says what is wrong with it. */
+/** Parses a stored key; returns the reason if its value is not valid. */
 export function parseService({ key, value, lease }: StoredKey): Service | string {
   const fields = parseFields(value)
   if (typeof fields === 'string') return fields
   const { host, port, weight, text, ttl, group } = fields
   if (encoder.encode(text).length > TEXT_BYTES_MAX)
-    return `its text is over ${TEXT_BYTES_MAX} bytes`
+    return `its text has more than ${TEXT_BYTES_MAX} bytes`
   const address = parseHostAddress(host)
   const target = address === undefined && host !== '' ? nameOfText(host) : undefined
   if (host !== '' && address === undefined && target === undefined) {
@@ -95,16 +95,16 @@ export function parseService({ key, value, lease }: StoredKey): Service | string
   }
 }
 
-/** Tells what a service is. */
+/** Returns the kind of a service. */
 export function serviceKind({ address, text }: Service): ServiceKind {
   if (address !== undefined) return address.length === 4 ? 'ipv4' : 'ipv6'
   return text === '' ? 'cname' : 'text'
 }
 
 /**
- * Keeps the services of one group, where the services with the shortest keys agree on one, and
- * those without a group (CoreDNS, plugin/etcd/msg/service.go: it stops to compare keys at the first
- * short one without a group, and takes all after it for longer than they are).
+ * If the services with the shortest keys agree on a group, keeps its services and those without a
+ * group (CoreDNS, plugin/etcd/msg/service.go: it stops to compare keys at the first short one
+ * without a group, and treats all later ones as longer).
  */
 export function ofOneGroup(services: readonly Service[]): readonly Service[] {
   const [first] = services
@@ -133,7 +133,7 @@ function depthOf({ key }: Service): number {
   return key.split('/').length
 }
 
-/** IPv4 within IPv6 is IPv4, as Go has it. */
+/** Parses an address; as in Go, an IPv4-mapped one is IPv4. */
 function parseHostAddress(host: string): Uint8Array | undefined {
   const address = parseAddress(host)
   if (address?.length !== 16) return address
@@ -144,7 +144,7 @@ function parseHostAddress(host: string): Uint8Array | undefined {
   return isMapped ? address.subarray(12) : address
 }
 
-/** Reads a value as Go's encoding/json does into SkyDNS's structure; a text says what is wrong. */
+/** Parses a value as Go's encoding/json does; returns the reason if it is not valid. */
 function parseFields(value: string): Fields | string {
   const fields: Fields = {
     host: '',
@@ -166,14 +166,14 @@ function parseFields(value: string): Fields | string {
   if (parsed === null) return fields
   if (typeof parsed !== 'object' || Array.isArray(parsed)) return 'its value is not an object'
   for (const [name, field] of Object.entries(parsed)) {
-    // Go takes any letter case, and null for nothing said.
-    const wrong = field === null ? undefined : setField(fields, name.toLowerCase(), field)
-    if (wrong !== undefined) return wrong
+    // Go ignores letter case and null.
+    const reason = field === null ? undefined : setField(fields, name.toLowerCase(), field)
+    if (reason !== undefined) return reason
   }
   return fields
 }
 
-/** Sets a field; what is not a field is passed over. @returns what is wrong */
+/** Sets a field; ignores an unknown one. @returns why the value is not valid, if so */
 function setField(fields: Fields, name: string, value: unknown): string | undefined {
   switch (name) {
     case 'host':

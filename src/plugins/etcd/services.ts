@@ -1,5 +1,5 @@
 /**
- * Which services a name has, with their TTLs (CoreDNS, plugin/etcd/etcd.go).
+ * Finds the services of a name, with their TTLs (CoreDNS, plugin/etcd/etcd.go).
  * @module
  */
 import { TYPE } from '../../dns/rr-type.ts'
@@ -7,23 +7,23 @@ import { beginsWith, keyPattern } from './key-path.ts'
 import type { KeyEntry, KeyTable } from './key-table.ts'
 import { ofOneGroup, type Service } from './service.ts'
 
-/** What a look-up searches. */
+/** The keys that a look-up searches. */
 export type Searched = {
   readonly keys: KeyTable
-  /** What all keys begin with. */
+  /** The prefix of all keys. */
   readonly path: string
   readonly leaseSecondsMin: number
   readonly leaseSecondsMax: number
-  /** Seconds that a lease has left, at least; `undefined` when it counts for nothing. */
+  /** Lower bound of the seconds until a lease ends; `undefined` to ignore the lease. */
   readonly leaseSeconds: (lease: string) => number | undefined
 }
 
-/** What a name has: services in the order of their keys, nothing, or what nobody can read. */
+/** The services of a name in the order of their keys, none, or an invalid one. */
 export type Services =
   | {
       readonly kind: 'found'
       readonly services: readonly Service[]
-      /** Whether there are more than a response can have. */
+      /** Whether there are more than a response can hold. */
       readonly isCut: boolean
     }
   | { readonly kind: 'absent' }
@@ -31,16 +31,16 @@ export type Services =
 
 /** How to look for a name. */
 export type Search = {
-  /** In lower case: keys are found in that case only. */
+  /** In lower case: only such keys are found. */
   readonly name: Uint8Array
   readonly type: number
-  /** Whether keys below the name's are its own too, which they are first of all. */
+  /** Whether keys below the name's replace the name's own. */
   readonly includesBelow: boolean
 }
 
-/** Services of one answer: no message has room for as many records. */
+/** Services of one response: no message has room for more records. */
 const SERVICES_MAX = 8192
-/** Keys that one look-up goes through. */
+/** Keys that one look-up visits. */
 const KEYS_MAX = 131_072
 const TTL_SECONDS_DEFAULT = 300
 
@@ -64,7 +64,7 @@ export function findServices(searched: Searched, search: Search): Services {
   return { kind: 'found', services: ofOneGroup(services), isCut: false }
 }
 
-/** The keys below a path or, when there are none, the key of the path itself. */
+/** Lists the keys below a path; if there are none, the key of the path itself. */
 function* entriesOf(
   keys: KeyTable,
   path: string,
@@ -81,12 +81,12 @@ function* entriesOf(
   if (own !== undefined) yield [path, own]
 }
 
-/** A service without a host has only a text. */
+/** Whether a service counts for a type. One without a host counts for its text only. */
 function suits({ host, text }: Service, type: number): boolean {
   return host !== '' || (type === TYPE.TXT && text !== '')
 }
 
-/** The smaller of what the service says and what its lease has left, within bounds. */
+/** Returns the lower of a service's TTL and the rest of its lease, within bounds. */
 function ttlOf({ ttlSeconds, lease }: Service, searched: Searched): number {
   const left = lease === '' ? undefined : searched.leaseSeconds(lease)
   if (left === undefined || left <= 0) return ttlSeconds || TTL_SECONDS_DEFAULT

@@ -1,6 +1,6 @@
 /**
- * The `etcd` plugin: answers from keys that SkyDNS's clients write into etcd. The keys are in
- * memory and kept up to date, so that no query waits for etcd.
+ * The `etcd` plugin: answers from keys that SkyDNS's clients write into etcd. It holds an updated
+ * copy of the keys in memory, so that no query waits for etcd.
  * @module
  */
 
@@ -24,7 +24,7 @@ const setup: Setup<EtcdHost> = (directives, { host, zones, pathOf }) => {
   if (host.openKeys === undefined) {
     throw configError(
       directives[0],
-      '"etcd" works in "kubedoh serve" only: no gateway asks an etcd',
+      '"etcd" works in "kubedoh serve" only: gateways do not connect to etcd',
     )
   }
   const source = host.openKeys(options.connection)
@@ -60,7 +60,7 @@ type Served = {
   readonly now: () => number
 }
 
-/** Negative responses and errors have the zone's SOA record, as in CoreDNS. */
+/** Answers a request. As in CoreDNS, negative responses and errors have the zone's SOA record. */
 async function serve(request: Request, next: Next, served: Served): Promise<Outcome> {
   const { options, source, zone, now } = served
   const soa = soaRecord(zone, now())

@@ -1,6 +1,6 @@
 /**
- * Addresses for the additional section, of the hosts that records name (RFC 1034 §4.3.2, step 6;
- * RFC 2782; RFC 9460 §4.1), and glue with delegations.
+ * Addresses for the additional section: of targets of records (RFC 1034 §4.3.2, step 6; RFC 2782;
+ * RFC 9460 §4.1), and glue of delegations.
  * @module
  */
 import type { ResourceRecord } from '../../dns/message.ts'
@@ -10,7 +10,7 @@ import { TYPE } from '../../dns/rr-type.ts'
 import { recordsOf } from './signatures.ts'
 import type { ZoneData } from './zone-data.ts'
 
-/** Lists the addresses of the hosts within the zone that records name, each host once. */
+/** Lists the addresses of the records' targets within the zone, each target once. */
 export function additionalAddresses(
   zone: ZoneData,
   records: readonly ResourceRecord[],
@@ -24,7 +24,7 @@ export function additionalAddresses(
   return [...hosts].flatMap((host) => addressesOf(zone, host, wantsDnssec))
 }
 
-/** Lists the addresses of name servers whose names are at or below the zone they serve. */
+/** Lists the addresses of name servers within the zone that they serve. */
 export function glueOf(
   zone: ZoneData,
   nameservers: readonly ResourceRecord[],

@@ -1,6 +1,5 @@
 /**
- * CNAMEs and where they lead: within the zone as long as its names have records, from there on
- * through the whole server.
+ * Follows CNAMEs: within the zone as long as its names have records, then through the whole server.
  * @module
  */
 import { equalBytes } from '../../bytes/bytes.ts'
@@ -23,21 +22,20 @@ import {
 import { coveredType, recordsOf } from './signatures.ts'
 import type { ZoneData } from './zone-data.ts'
 
-/** Links within a zone that one answer follows (CoreDNS, plugin/file/lookup.go). */
+/** CNAMEs within a zone that one response follows (CoreDNS, plugin/file/lookup.go). */
 const LINKS_MAX = 10
 
-/** The way so far. */
+/** The chain so far. */
 export type CnameChain = {
-  /** CNAME records, with signatures; the first leads on. */
+  /** CNAME records, with signatures; the first one is the next to follow. */
   readonly links: readonly ResourceRecord[]
-  /** Proofs that wildcards were rightly taken. */
+  /** Proofs for expanded wildcards. */
   readonly proofs: readonly ResourceRecord[]
 }
 
 /**
- * Follows a CNAME. A loop ends where it closes, each link said once. As in CoreDNS, servers of
- * zones are always asked for through the whole server, and a name that exists without the type is
- * answered without an SOA record.
+ * Follows a CNAME. A loop ends where it closes, with each CNAME once. As in CoreDNS, queries for NS
+ * records always go through the whole server, and NODATA has no SOA record.
  */
 export function followCname(
   zone: ZoneData,
@@ -65,7 +63,7 @@ export function followCname(
     const isOfZone = type === TYPE.SOA && equalNames(target, zone.origin)
     if (match?.kind !== 'exact' || type === TYPE.NS || isOfZone) {
       return andThen(request.lookup(target, type), (outcome) =>
-        joined(zone, { answer, proofs }, outcome, wantsDnssec),
+        join(zone, { answer, proofs }, outcome, wantsDnssec),
       )
     }
     const next = recordsOf(match.node.sets, TYPE.CNAME, wantsDnssec)
@@ -79,8 +77,8 @@ export function followCname(
   return { ...NO_RECORDS, kind: 'found', answer, authority, additional }
 }
 
-/** Puts the way and what the server says of its end together. */
-function joined(
+/** Joins the chain and the server's outcome for its end. */
+function join(
   zone: ZoneData,
   { answer, proofs }: { answer: readonly ResourceRecord[]; proofs: readonly ResourceRecord[] },
   outcome: Outcome,
@@ -90,13 +88,13 @@ function joined(
   const found = (reply?.answer ?? []).filter((record) => !answer.some((own) => isSame(own, record)))
   const all = [...answer, ...found]
   const kind = kindOf(outcome)
-  const isDenied = kind === 'absent' || kind === 'nodata'
-  const theirs = wantsDnssec ? (reply?.authority ?? []).filter(isDenial) : []
+  const isNegative = kind === 'absent' || kind === 'nodata'
+  const theirs = wantsDnssec ? (reply?.authority ?? []).filter(isProof) : []
   return {
     kind,
     answer: all,
     authority: [
-      ...(isDenied ? negativeAuthority : authorityOf)(zone, wantsDnssec),
+      ...(isNegative ? negativeAuthority : authorityOf)(zone, wantsDnssec),
       ...proofs,
       ...theirs,
     ],
@@ -106,7 +104,7 @@ function joined(
   }
 }
 
-/** What the end of the way comes to; refusals leave the way as it is (RFC 6604 §3). */
+/** Classifies the outcome for the end of a chain. REFUSED does not change it (RFC 6604 §3). */
 function kindOf(outcome: Outcome): ZoneAnswer['kind'] {
   if (outcome.kind !== 'reply' && outcome.kind !== 'failure') return 'found'
   const { rcode } = outcome
@@ -120,7 +118,7 @@ function isSame(a: ResourceRecord, b: ResourceRecord): boolean {
   return a.type === b.type && equalNames(a.owner, b.owner) && equalBytes(a.rdata, b.rdata)
 }
 
-function isDenial(record: ResourceRecord): boolean {
+function isProof(record: ResourceRecord): boolean {
   const { type } = record
   const denied = type === TYPE.RRSIG ? coveredType(record) : type
   return denied === TYPE.NSEC || denied === TYPE.NSEC3

@@ -1,20 +1,20 @@
 /**
- * Where a name leads within a zone: RFC 1034 §4.3.2, step 3, label by label from the apex down.
+ * Finds a name within a zone: RFC 1034 §4.3.2, step 3, label by label from the apex down.
  * @module
  */
 import { labelOffsets, nameKey } from '../../dns/name.ts'
 import { TYPE } from '../../dns/rr-type.ts'
 import type { ZoneData, ZoneNode } from './zone-data.ts'
 
-/** What becomes of a name. */
+/** The result of a search. */
 export type Match =
-  /** It has records. */
+  /** The name has records. */
   | { readonly kind: 'exact'; readonly node: ZoneNode }
   /** It is at or below a zone cut, which is at the node. */
   | { readonly kind: 'cut'; readonly node: ZoneNode }
   /** It is below the node, which has a DNAME record. */
   | { readonly kind: 'redirected'; readonly node: ZoneNode }
-  /** It is made from a wildcard, which may be there without records. */
+  /** A wildcard matches it, possibly one without records. */
   | { readonly kind: 'wildcard'; readonly node: ZoneNode }
   /** It exists because names below it do, or because it is the apex. */
   | { readonly kind: 'empty' }
@@ -23,8 +23,7 @@ export type Match =
 
 /**
  * Finds a name within a zone. DS records at a cut belong to the zone above it (RFC 4035 §3.1.4.1).
- * A name that exists only because of names below it is made from a wildcard beside it all the same:
- * CoreDNS has it so, against RFC 4592 §2.2.2.
+ * As in CoreDNS, and against RFC 4592 §2.2.2, a wildcard also matches an empty non-terminal.
  */
 export function findName(zone: ZoneData, name: Uint8Array, type: number): Match {
   const key = nameKey(name)

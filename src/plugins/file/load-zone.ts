@@ -1,5 +1,5 @@
 /**
- * Zones from their files.
+ * Loads zones from files.
  * @module
  */
 
@@ -19,18 +19,18 @@ export type ZoneSource = {
   readonly origin: Uint8Array
 }
 
-/** What reading a zone comes to. */
+/** The result of loading a zone. */
 export type LoadedZone =
   | { readonly kind: 'zone'; readonly zone: ZoneData }
-  /** Its SOA record has the serial that is known. */
+  /** The serial is the known one. */
   | { readonly kind: 'unchanged' }
   | { readonly kind: 'missing' }
-  /** Where it is wrong, as far as that is one place, and why. */
+  /** The file is invalid; `error` has the position, if there is one. */
   | { readonly kind: 'wrong'; readonly reason: string; readonly error?: ZoneFileError }
 
 /**
- * Reads a zone from its file, to the end unless its serial is `knownSerial`. A zone with NSEC3
- * records is wrong, as in CoreDNS: its denials could not be given.
+ * Reads a zone from its file; stops early if its serial is `knownSerial`. As in CoreDNS, NSEC3
+ * records are invalid: the plugin cannot prove negative responses with them.
  */
 export function loadZone(
   readText: Host['readText'],

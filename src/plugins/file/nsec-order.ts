@@ -12,31 +12,31 @@ export type NsecEntry = { readonly order: string; readonly node: ZoneNode }
 
 /** Sorts the nodes that have an NSEC record. */
 export function sortNsecs(nodes: Iterable<ZoneNode>): NsecEntry[] {
-  const denials: NsecEntry[] = []
+  const nsecs: NsecEntry[] = []
   for (const node of nodes) {
-    if (node.sets.has(TYPE.NSEC)) denials.push({ order: orderKey(node.owner), node })
+    if (node.sets.has(TYPE.NSEC)) nsecs.push({ order: orderKey(node.owner), node })
   }
-  return denials.sort((a, b) => compare(a.order, b.order))
+  return nsecs.sort((a, b) => compare(a.order, b.order))
 }
 
 /**
  * Finds the node whose NSEC record is at a name or covers it: the last that does not come after it.
  */
-export function findNsec(denials: readonly NsecEntry[], name: Uint8Array): ZoneNode | undefined {
+export function findNsec(nsecs: readonly NsecEntry[], name: Uint8Array): ZoneNode | undefined {
   const wanted = orderKey(name)
   let low = 0
-  let high = denials.length
+  let high = nsecs.length
   while (low < high) {
     const middle = (low + high) >>> 1
-    if (compare(denials[middle]?.order ?? '', wanted) <= 0) low = middle + 1
+    if (compare(nsecs[middle]?.order ?? '', wanted) <= 0) low = middle + 1
     else high = middle
   }
-  return denials[low - 1]?.node
+  return nsecs[low - 1]?.node
 }
 
 /**
- * A string that sorts, character by character, as its name does (RFC 4034 §6.1): labels from the
- * right, each byte one up, so that the end of a label comes before all of them.
+ * Returns a string that sorts as its name does (RFC 4034 §6.1): labels from the right, with one
+ * added to each byte, so that the end of a label comes before all bytes.
  */
 function orderKey(name: Uint8Array): string {
   const lower = lowerName(name)

@@ -16,9 +16,9 @@ export function typeProof({ sets }: ZoneNode): readonly ResourceRecord[] {
   return recordsOf(sets, TYPE.NSEC, true)
 }
 
-/** Proves that a name has no records of its own, so that a wildcard or nothing stands for it. */
-export function nameProof({ denials }: ZoneData, name: Uint8Array): readonly ResourceRecord[] {
-  const node = findNsec(denials, name)
+/** Proves that a name has no records of its own; a wildcard may still match it. */
+export function nameProof({ nsecs }: ZoneData, name: Uint8Array): readonly ResourceRecord[] {
+  const node = findNsec(nsecs, name)
   return node === undefined ? [] : typeProof(node)
 }
 
@@ -28,8 +28,8 @@ export function absenceProof(
   name: Uint8Array,
   encloser: Uint8Array,
 ): readonly ResourceRecord[] {
-  const own = findNsec(zone.denials, name)
-  const wildcard = findNsec(zone.denials, concatBytes(ASTERISK, encloser))
+  const own = findNsec(zone.nsecs, name)
+  const wildcard = findNsec(zone.nsecs, concatBytes(ASTERISK, encloser))
   return [...new Set([own, wildcard])].flatMap((node) =>
     node === undefined ? [] : typeProof(node),
   )

@@ -1,5 +1,5 @@
 /**
- * Names below a DNAME record (RFC 6672 §3).
+ * Answers for names below a DNAME record (RFC 6672 §3).
  * @module
  */
 import { concatBytes } from '../../bytes/bytes.ts'
@@ -14,7 +14,7 @@ import { authorityOf, NO_RECORDS, type ZoneAnswer } from './sections.ts'
 import { recordsOf } from './signatures.ts'
 import type { ZoneData, ZoneNode } from './zone-data.ts'
 
-/** Answers for a name below a node with a DNAME record: that record, then the CNAME it makes. */
+/** Returns the DNAME record, the CNAME synthesized from it, and the records of the target. */
 export function redirect(
   zone: ZoneData,
   request: Request,

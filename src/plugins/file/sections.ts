@@ -1,5 +1,5 @@
 /**
- * What a zone says, and the sections that most of its answers have.
+ * The response of a zone, and the sections that most responses have.
  * @module
  */
 import type { ResourceRecord } from '../../dns/message.ts'
@@ -8,27 +8,27 @@ import { glueOf } from './additional-section.ts'
 import { recordsOf } from './signatures.ts'
 import type { ZoneData, ZoneNode } from './zone-data.ts'
 
-/** What a zone says. */
+/** The response of a zone. */
 export type ZoneAnswer = {
   /**
-   * - `found`: the answer section has what was asked, or at least the way there
+   * - `found`: the answer section has records of the type, or a CNAME chain
    * - `nodata`: the name has no records of the type
-   * - `empty`: the name is there only because of names below it
+   * - `empty`: the name is an empty non-terminal
    * - `absent`: the name, or that at the end of its CNAMEs, does not exist
-   * - `referral`: another server knows
-   * - `failure`: a CNAME could not be followed
-   * - `too-long`: a redirection makes a name over 255 bytes (RFC 6672 §2.2)
+   * - `referral`: the name belongs to a delegated zone
+   * - `failure`: the target of a CNAME or DNAME failed
+   * - `too-long`: a DNAME yields a name over 255 bytes (RFC 6672 §2.2)
    */
   readonly kind: 'found' | 'nodata' | 'empty' | 'absent' | 'referral' | 'failure' | 'too-long'
   readonly answer: readonly ResourceRecord[]
   readonly authority: readonly ResourceRecord[]
   readonly additional: readonly ResourceRecord[]
-  /** Whether a part of it is live data of the cluster. */
+  /** Whether a part of it comes from a snapshot. */
   readonly isLive: boolean
   readonly truncated: boolean
 }
 
-/** An answer without records, to begin from. */
+/** A response without records. */
 export const NO_RECORDS: Omit<ZoneAnswer, 'kind'> = {
   answer: [],
   authority: [],
@@ -37,17 +37,17 @@ export const NO_RECORDS: Omit<ZoneAnswer, 'kind'> = {
   truncated: false,
 }
 
-/** The records of the authority section of an answer that has what was asked. */
+/** Returns the authority section of a positive response. */
 export function authorityOf(zone: ZoneData, wantsDnssec: boolean): readonly ResourceRecord[] {
   return wantsDnssec ? [...zone.nameservers, ...zone.nsSignatures] : zone.nameservers
 }
 
-/** The records of the authority section of an answer that has not (RFC 2308 §3). */
+/** Returns the authority section of a negative response (RFC 2308 §3). */
 export function negativeAuthority(zone: ZoneData, wantsDnssec: boolean): readonly ResourceRecord[] {
   return wantsDnssec ? [zone.soa, ...zone.soaSignatures] : [zone.soa]
 }
 
-/** Leads to the servers below a cut; proves that it is not signed when it is not. */
+/** Returns a referral below a zone cut, with DS records or a proof that there are none. */
 export function referral(zone: ZoneData, { sets }: ZoneNode, wantsDnssec: boolean): ZoneAnswer {
   const nameservers = sets.get(TYPE.NS) ?? []
   const additional = glueOf(zone, nameservers, wantsDnssec)

@@ -1,5 +1,5 @@
 /**
- * From the answer of a zone to the outcome of a request, for all plugins that have zones.
+ * Converts the response of a zone to the outcome of a request, for all plugins with zones.
  * @module
  */
 
@@ -16,22 +16,22 @@ import type { ZoneAnswer } from './sections.ts'
 import { answerFrom } from './zone-answer.ts'
 import type { ZoneData } from './zone-data.ts'
 
-/** What becomes of names that a zone does not have. */
+/** How to handle names that do not exist in a zone. */
 export type Absent = {
-  /** Whether such a name goes on. */
+  /** Whether such a name goes to the next plugin. */
   readonly fallsThrough: (name: Uint8Array) => boolean
-  /** Where it goes on. */
+  /** The rest of the chain. */
   readonly next: (request: Request) => MaybePromise<Outcome>
 }
 
-/** Answers a request for a name in a zone; one that was not read yet has no answer. */
+/** Answers a request for a name in a zone; fails if the zone is not loaded yet. */
 export function serveZone(
   zone: ZoneData | undefined,
   request: Request,
   { fallsThrough, next }: Absent,
 ): MaybePromise<Outcome> {
   if (request.type === TYPE.AXFR || request.type === TYPE.IXFR) return failure(RCODE.REFUSED)
-  if (zone === undefined) return failure(RCODE.SERVFAIL, 'the zone could not be read yet')
+  if (zone === undefined) return failure(RCODE.SERVFAIL, 'the zone is not loaded yet')
   return andThen(answerFrom(zone, request), (found) => {
     const isAbsent = found.kind === 'absent' || found.kind === 'empty'
     if (isAbsent && found.answer.length === 0 && fallsThrough(request.lowerName)) {
@@ -42,8 +42,7 @@ export function serveZone(
 }
 
 /**
- * Passes on a request that is in none of a plugin's zones. As in CoreDNS, it is refused when no
- * plugin comes after: a server of zones has no more to say than that.
+ * Passes on a request outside of a plugin's zones. As in CoreDNS, refuses it if no plugin follows.
  */
 export function passOn(
   request: Request,
@@ -56,7 +55,7 @@ export function passOn(
   return isLast ? failure(RCODE.REFUSED) : next(request)
 }
 
-/** The wildcard that an answer was made from, for CoreDNS's `zone/wildcard`. */
+/** Returns the wildcard that matches a name, for CoreDNS's `zone/wildcard`. */
 export function wildcardOf(
   zone: ZoneData,
   { lowerName, type }: Pick<Request, 'lowerName' | 'type'>,
@@ -69,12 +68,12 @@ function outcomeOf(found: ZoneAnswer): Outcome {
   const { kind, answer, authority, additional, truncated } = found
   const hasAnswer = answer.length > 0
   if (kind === 'failure' && !hasAnswer) {
-    return failure(RCODE.SERVFAIL, 'a redirection leads to itself')
+    return failure(RCODE.SERVFAIL, 'a DNAME record redirects the name to itself')
   }
   return {
     ...EMPTY_REPLY,
     rcode: RCODES[kind],
-    // A referral alone is no answer of ours; after a CNAME of ours it is.
+    // A referral is authoritative only after a CNAME of this zone.
     authoritative: kind !== 'referral' || hasAnswer,
     origin: found.isLive ? 'snapshot' : 'server',
     truncated,

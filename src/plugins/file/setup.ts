@@ -26,12 +26,12 @@ import { ZoneMap } from './zone-map.ts'
 
 const RELOAD_MS_DEFAULT = 60_000
 
-/** What the directives of a block have in common: what one says holds for those after it. */
+/** Options of all directives of a block: each also applies to later directives. */
 type Shared = { reloadMs: number; isByTime: boolean; fallthrough: Fallthrough }
 
 /**
- * Configures `file FILE [ZONE…] { reload DURATION  reload_by_mtime  fallthrough [ZONE…] }`. A file
- * that is not there is looked for again with each reload; one that is wrong is an error.
+ * Configures `file FILE [ZONE…] { reload DURATION  reload_by_mtime  fallthrough [ZONE…] }`. Each
+ * reload tries a missing file again; an invalid file is an error.
  */
 const setup: Setup = (directives, context) => {
   const { host, zones: blockZones, pathOf, peers } = context
@@ -57,11 +57,11 @@ const setup: Setup = (directives, context) => {
     ...zoneHooks(keepers),
     start: () => {
       for (const keeper of keepers.values()) {
-        const tell = (): void => {
+        const report = (): void => {
           tellPeers(peers(), keeper.source.origin)
         }
-        if (keeper.zone !== undefined) tell()
-        keeper.start(tell)
+        if (keeper.zone !== undefined) report()
+        keeper.start(report)
       }
     },
     stop: () => {
@@ -103,14 +103,14 @@ function readOption(option: Option, shared: Shared): void {
       shared.fallthrough = zonesOf(option.args, [ROOT])
       return
     case 'upstream':
-      // Of CoreDNS before 1.5, which it still reads and leaves without effect.
+      // An option of CoreDNS before 1.5, which still accepts and ignores it.
       return
     default:
       throw unknownOption('file', option, ['reload', 'reload_by_mtime', 'fallthrough'])
   }
 }
 
-/** @throws {ConfigError} at the place in the zone file that is wrong */
+/** @throws {ConfigError} at the mistake in the zone file */
 function readFirst(keeper: ZoneKeeper, at: Word, host: Host): void {
   const { source } = keeper
   const loaded = keeper.read()
@@ -121,5 +121,5 @@ function readFirst(keeper: ZoneKeeper, at: Word, host: Host): void {
   if (loaded.kind !== 'missing') return
   if (!keeper.isReloading) throw configError(at, `cannot read zone file "${source.file}"`)
   const facts = { zone: formatName(source.origin), file: source.file }
-  host.log({ level: 'warning', message: 'a zone file is not there yet', ...facts })
+  host.log({ level: 'warning', message: 'a zone file does not exist yet', ...facts })
 }

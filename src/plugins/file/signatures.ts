@@ -11,7 +11,7 @@ export function coveredType({ rdata }: ResourceRecord): number {
   return readUint16(rdata, 0)
 }
 
-/** Lists the records of a type at a name, with their signatures when these are wanted. */
+/** Lists the records of a type at a name, with their signatures if the client wants them. */
 export function recordsOf(
   sets: ReadonlyMap<number, readonly ResourceRecord[]>,
   type: number,

@@ -1,5 +1,5 @@
 /**
- * The answer of a zone to a question, as RFC 1034 §4.3.2 and RFC 4592 have it and CoreDNS words it.
+ * Answers questions from a zone by RFC 1034 §4.3.2 and RFC 4592, in CoreDNS's form.
  * @module
  */
 
@@ -43,7 +43,7 @@ export function answerFrom(zone: ZoneData, request: Request): MaybePromise<ZoneA
       return redirect(zone, request, match.node)
     case 'empty':
     case 'absent':
-      return denial(zone, request, match)
+      return negative(zone, request, match)
   }
 }
 
@@ -59,7 +59,7 @@ function answerApex(zone: ZoneData, type: number, wantsDnssec: boolean): ZoneAns
   return { ...NO_RECORDS, kind: 'found', answer: authority, additional }
 }
 
-/** @param proof that nothing but a wildcard stands for the name */
+/** @param proof that the name exists only by a wildcard */
 function answerNode(
   zone: ZoneData,
   request: Request,
@@ -84,7 +84,7 @@ function answerNode(
   return { ...NO_RECORDS, kind: 'found', answer, authority, additional }
 }
 
-function denial(
+function negative(
   zone: ZoneData,
   { lowerName: name, query: { wantsDnssec } }: Request,
   match: Extract<Match, { kind: 'empty' | 'absent' }>,
@@ -96,7 +96,7 @@ function denial(
   return { ...NO_RECORDS, kind, authority: [...soa, ...proof] }
 }
 
-/** The records of a wildcard as those of a name that it stands for; NSEC records stay its own. */
+/** Expands a wildcard to a name; NSEC records keep their owner. */
 function expand({ sets, owner }: ZoneNode, name: Uint8Array): ZoneNode {
   const expanded = new Map<number, readonly ResourceRecord[]>()
   for (const [type, records] of sets) {

@@ -14,8 +14,8 @@ import { coveredType } from './signatures.ts'
 export type ZoneNode = {
   readonly owner: Uint8Array
   /**
-   * Its records by type, signatures among them; none when only names below it have any. SOA and NS
-   * records of the apex are not among them, as in CoreDNS.
+   * Its records by type, with signatures; none for an empty non-terminal. As in CoreDNS, without
+   * the apex's SOA and NS records.
    */
   readonly sets: ReadonlyMap<number, readonly ResourceRecord[]>
 }
@@ -28,20 +28,20 @@ export type ZoneData = {
   readonly soaSignatures: readonly ResourceRecord[]
   readonly nameservers: readonly ResourceRecord[]
   readonly nsSignatures: readonly ResourceRecord[]
-  /** By `nameKey`; the apex is always there. */
+  /** By `nameKey`; always has the apex. */
   readonly nodes: ReadonlyMap<string, ZoneNode>
   /** Names with an NSEC record, in canonical order (RFC 4034 §6.1). */
-  readonly denials: readonly NsecEntry[]
-  /** Records that were left out because they are outside of the zone. */
+  readonly nsecs: readonly NsecEntry[]
+  /** Number of ignored records: those outside of the zone. */
   readonly outsideCount: number
 }
 
-/** Records of a set beyond which finding repeated ones takes an index. */
+/** Size of a set beyond which an index finds duplicates. */
 const SMALL_SET = 16
 
 type NodeDraft = { readonly owner: Uint8Array; readonly sets: Map<number, ResourceRecord[]> }
 
-/** Puts a zone together, record by record. */
+/** Builds a zone, record by record. */
 export class ZoneBuilder {
   private readonly origin: Uint8Array
   private soa: ResourceRecord | undefined
@@ -58,8 +58,8 @@ export class ZoneBuilder {
   }
 
   /**
-   * Adds a record. Any SOA record is the zone's, whatever its owner, as in CoreDNS. Owners of SRV
-   * records and names in most rdata keep their letter case, again as there.
+   * Adds a record. As in CoreDNS, any SOA record is the zone's, whatever its owner; owners of SRV
+   * records and names in most rdata keep their letter case.
    */
   add(record: ResourceRecord): void {
     const own = inOwnCase(record)
@@ -74,13 +74,13 @@ export class ZoneBuilder {
     else this.insert(own)
   }
 
-  /** Ends the zone; `undefined` when it has no SOA record. */
+  /** Returns the zone; `undefined` without an SOA record. */
   finish(): ZoneData | undefined {
     const { origin, soa, soaSignatures, nameservers, nsSignatures, nodes, outsideCount } = this
     if (soa === undefined) return undefined
-    const denials = sortNsecs(nodes.values())
+    const nsecs = sortNsecs(nodes.values())
     const apex = { soa, soaSignatures, nameservers, nsSignatures }
-    return { origin, ...apex, nodes, denials, outsideCount }
+    return { origin, ...apex, nodes, nsecs, outsideCount }
   }
 
   private insert(record: ResourceRecord): void {
@@ -91,7 +91,7 @@ export class ZoneBuilder {
     else this.append(set, record)
   }
 
-  /** Finds or makes a node, and those above it up to the apex. */
+  /** Finds or creates a node, and those above it up to the apex. */
   private node(owner: Uint8Array): NodeDraft {
     const key = toLatin1(owner)
     const known = this.nodes.get(key)
@@ -106,7 +106,7 @@ export class ZoneBuilder {
     return made
   }
 
-  /** A record that is there already is not added again (RFC 2181 §5). */
+  /** Adds a record unless it is a duplicate (RFC 2181 §5). */
   private append(set: ResourceRecord[], record: ResourceRecord): void {
     if (set.length < SMALL_SET) {
       if (!set.some(({ rdata }) => equalBytes(rdata, record.rdata))) set.push(record)
@@ -121,7 +121,7 @@ export class ZoneBuilder {
   }
 }
 
-/** Folds what CoreDNS folds when it reads a zone (plugin/file/zone.go, Insert). */
+/** Lowers the letter case where CoreDNS does (plugin/file/zone.go, Insert). */
 function inOwnCase(record: ResourceRecord): ResourceRecord {
   const { type, owner, rdata } = record
   if (type === TYPE.SRV) return record

@@ -1,5 +1,5 @@
 /**
- * What plugins with zones have in common beside answering.
+ * The hooks of plugins with zones, besides answering.
  * @module
  */
 import type { Plugin } from '../../chain/plugin.ts'
@@ -8,16 +8,16 @@ import type { ZoneData } from './zone-data.ts'
 import type { ZoneMap } from './zone-map.ts'
 import { transferRecords } from './zone-transfer.ts'
 
-/** Makes the parts of a plugin by which its zones are transferred, and wildcards told of. */
+/** Returns hooks that transfer zones, and that publish matching wildcards as metadata. */
 export function zoneHooks(
   zones: ZoneMap<{ readonly zone: ZoneData | undefined }>,
 ): Required<Pick<Plugin, 'metadata' | 'transfer'>> {
   return {
     metadata: (label, { query }) => {
       if (label !== 'zone/wildcard') return undefined
-      const asked = { lowerName: query.name.subarray(0, query.nameBytes), type: query.type }
-      const zone = zones.closest(asked.lowerName)?.zone
-      return zone && wildcardOf(zone, asked)
+      const question = { lowerName: query.name.subarray(0, query.nameBytes), type: query.type }
+      const zone = zones.closest(question.lowerName)?.zone
+      return zone && wildcardOf(zone, question)
     },
     transfer: (name, serial) => {
       const zone = zones.get(name)?.zone
@@ -26,7 +26,7 @@ export function zoneHooks(
   }
 }
 
-/** Tells a block's plugins that a zone has come or changed. */
+/** Notifies a block's plugins of a new or changed zone. */
 export function tellPeers(peers: readonly Plugin[], zone: Uint8Array): void {
   for (const { zoneChanged } of peers) zoneChanged?.(zone)
 }

@@ -1,5 +1,5 @@
 /**
- * Keeps a zone as its file has it.
+ * Keeps a zone in step with its file.
  * @module
  */
 
@@ -9,15 +9,15 @@ import { soaSerial } from '../../dns/soa.ts'
 import { type LoadedZone, loadZone, type ZoneSource } from './load-zone.ts'
 import type { ZoneData } from './zone-data.ts'
 
-/** When a file is read again. */
+/** When to read a file again. */
 export type ReloadOptions = {
-  /** Time between looks at the file; 0 for none. */
+  /** Time between checks of the file; 0 for no checks. */
   readonly reloadMs: number
-  /** Whether a file that was written since is read; else one with another serial is. */
+  /** Whether a newer modification time is enough; otherwise the serial must change. */
   readonly isByTime: boolean
 }
 
-/** Within this time of a look, a file may be written again and seem to be as old as before. */
+/** Resolution of modification times: a second write within it may leave the time unchanged. */
 const SETTLING_MS = 2000
 
 /** A zone and its file. */
@@ -26,7 +26,7 @@ export class ZoneKeeper {
   private readonly options: ReloadOptions
   private from: ZoneSource
   private current: ZoneData | undefined
-  /** When the file, and those that it includes, were written, as far as they are read. */
+  /** Modification times of the file and the files that it includes, as far as read. */
   private written = new Map<string, number | undefined>()
   private readMs = 0
   private cancel: () => void = () => undefined
@@ -37,29 +37,28 @@ export class ZoneKeeper {
     this.options = options
   }
 
-  /** Where the zone comes from. */
   get source(): ZoneSource {
     return this.from
   }
 
-  /** The zone; `undefined` while it could not be read. */
+  /** The zone; `undefined` until a first read succeeds. */
   get zone(): ZoneData | undefined {
     return this.current
   }
 
-  /** Whether the file is looked at again. */
+  /** Whether it checks the file regularly. */
   get isReloading(): boolean {
     return this.options.reloadMs > 0
   }
 
-  /** Looks at another file from now on. */
+  /** Switches to another file. */
   moveTo(file: string): void {
     if (file === this.from.file) return
     this.from = { ...this.from, file }
     this.written.clear()
   }
 
-  /** Reads the file and takes the zone over, unless its serial is as before. */
+  /** Reads the file and replaces the zone, unless the serial is unchanged. */
   read(): LoadedZone {
     const { current, host, from, options } = this
     const known = current === undefined || options.isByTime ? undefined : current.soa.rdata
@@ -74,7 +73,7 @@ export class ZoneKeeper {
     return loaded
   }
 
-  /** Begins to look at the file from time to time. @param changed called after a new zone came */
+  /** Starts to check the file regularly. @param changed called after each new zone */
   start(changed: () => void): void {
     const { host, options } = this
     if (options.reloadMs === 0) return
@@ -84,33 +83,33 @@ export class ZoneKeeper {
     })
   }
 
-  /** Ends that. */
+  /** Ends the checks. */
   stop(): void {
     this.cancel()
   }
 
-  /** Looks at the file, and says in the log what became of it. @returns whether a new zone came */
+  /** Checks the file and logs the result. @returns whether there is a new zone */
   look(): boolean {
     const { host, from } = this
     if (this.isUnwritten()) return false
     const loaded = this.read()
     const facts = { zone: formatName(from.origin), file: from.file }
     if (loaded.kind === 'missing') {
-      host.log({ level: 'error', message: 'a zone file is not there', ...facts })
+      host.log({ level: 'error', message: 'a zone file is missing', ...facts })
     }
     if (loaded.kind === 'wrong') {
       const { reason } = loaded
-      host.log({ level: 'error', message: 'a zone file is wrong and not used', reason, ...facts })
+      host.log({ level: 'error', message: 'ignored an invalid zone file', reason, ...facts })
     }
     if (loaded.kind !== 'zone') return false
     const serial = soaSerial(loaded.zone.soa.rdata)
-    host.log({ level: 'info', message: 'a changed zone is in use', serial, ...facts })
+    host.log({ level: 'info', message: 'loaded a changed zone', serial, ...facts })
     return true
   }
 
   /**
-   * Whether no file was written since it was read: then reading it would take time, and in a large
-   * zone much, to no end. What is not there, or was read too soon to tell, is read.
+   * Whether no file has changed since it was read: reading a large zone again takes long. False for
+   * a missing file, and for one read too soon after its last write.
    */
   private isUnwritten(): boolean {
     if (this.written.size === 0) return false
@@ -126,7 +125,7 @@ export class ZoneKeeper {
     if (zone.outsideCount === 0) return
     const { origin, file } = this.from
     const facts = { zone: formatName(origin), file, records: zone.outsideCount }
-    const message = 'records outside of their zone are left out'
+    const message = 'ignored records outside of their zone'
     this.host.log({ level: 'warning', message, ...facts })
   }
 }

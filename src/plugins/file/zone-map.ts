@@ -1,11 +1,10 @@
 /**
- * Zones by their names, of which the closest above a name is found in as many steps as that has
- * labels.
+ * Values by zone; finds the closest zone above a name in one step for each label.
  * @module
  */
 import { labelOffsets, nameKey } from '../../dns/name.ts'
 
-/** Something for each of some zones. */
+/** A value for each of some zones. */
 export class ZoneMap<T> {
   private readonly byKey = new Map<string, T>()
 
@@ -14,22 +13,22 @@ export class ZoneMap<T> {
     return this.byKey.size
   }
 
-  /** Puts something in place for a zone. */
+  /** Sets the value of a zone. */
   set(zone: Uint8Array, value: T): void {
     this.byKey.set(nameKey(zone), value)
   }
 
-  /** Takes a zone away. */
+  /** Removes a zone. */
   delete(zone: Uint8Array): void {
     this.byKey.delete(nameKey(zone))
   }
 
-  /** What there is for a zone itself. */
+  /** Returns the value of a zone itself. */
   get(zone: Uint8Array): T | undefined {
     return this.byKey.get(nameKey(zone))
   }
 
-  /** What there is for the longest zone that a name is in. */
+  /** Returns the value of the longest zone that a name is in. */
   closest(name: Uint8Array): T | undefined {
     const key = nameKey(name)
     for (const at of [...labelOffsets(name), name.length - 1]) {
@@ -39,7 +38,7 @@ export class ZoneMap<T> {
     return undefined
   }
 
-  /** All there is, in the order in which it came. */
+  /** Lists all values, in the order of insertion. */
   values(): Iterable<T> {
     return this.byKey.values()
   }

@@ -7,8 +7,8 @@ import { isSerialAfter, soaSerial } from '../../dns/soa.ts'
 import type { ZoneData } from './zone-data.ts'
 
 /**
- * Lists the records of a zone, the SOA record first and last; that alone and once when `serial`, if
- * there is one, is no older than the zone's (RFC 1995 §2).
+ * Lists the records of a zone, the SOA record first and last; only one SOA record if `serial` is no
+ * older than the zone's (RFC 1995 §2).
  */
 export function* transferRecords(
   zone: ZoneData,

@@ -1,6 +1,6 @@
 /**
- * Which records of an upstream's response have to do with the question. All others are dropped: an
- * upstream, or who forges its responses, could say with them what it likes of any name.
+ * Filters the records of an upstream's response by the question. With other records, an upstream or
+ * an attacker who forges its responses could spoof any name.
  * @module
  */
 import { readUint16 } from '../../bytes/bytes.ts'
@@ -10,10 +10,10 @@ import { rdataSchema } from '../../dns/rdata-schema.ts'
 import { fieldEnd } from '../../dns/rdata-wire.ts'
 import { TYPE } from '../../dns/rr-type.ts'
 
-/** Types that prove what is not there, under other names (RFC 4035 §3.1.3, RFC 5155 §7.2). */
-const DENIALS: ReadonlySet<number> = new Set([TYPE.NSEC, TYPE.NSEC3])
+/** Types that prove a negative response, at other owners (RFC 4035 §3.1.3, RFC 5155 §7.2). */
+const PROOFS: ReadonlySet<number> = new Set([TYPE.NSEC, TYPE.NSEC3])
 
-/** Names of a chain of CNAMEs that count: DNAME records can make them without end. */
+/** Names of a CNAME chain that count: DNAME records can extend it without end. */
 const CHAIN_MAX = 64
 
 /** Records by owner. */
@@ -21,12 +21,13 @@ type ByOwner = ReadonlyMap<string, readonly ResourceRecord[]>
 
 /**
  * Returns the records of a response that
- * - in the answer, belong to the question's name, to a name that it is a CNAME of, or to a DNAME
+ * - in the answer section, belong to the query name, to a target of its CNAMEs, or to a DNAME
  *   record above one of these (RFC 6672 §3);
- * - in the authority, belong to such a name or to a zone above it, or prove what is not there;
- * - in the rest, belong to such a name or to one that a record points to.
+ * - in the authority section, belong to such a name or to a zone above it, or prove a negative
+ *   response;
+ * - in the additional section, belong to such a name or to one that a record points to.
  *
- * A signature stays with what it signs. A zone transfer stays as it is.
+ * Keeps signatures with their records. Does not filter zone transfers.
  */
 export function withinBailiwick(
   { answer, authority, additional }: Reply,
@@ -38,7 +39,7 @@ export function withinBailiwick(
   const isAlias = ({ owner, type: own }: ResourceRecord): boolean =>
     chain.has(nameKey(owner)) || (own === TYPE.DNAME && above.has(nameKey(owner)))
   const isAbove = ({ owner, type: own }: ResourceRecord): boolean =>
-    DENIALS.has(own) || above.has(nameKey(owner))
+    PROOFS.has(own) || above.has(nameKey(owner))
   const kept = { answer: keep(answer, isAlias), authority: keep(authority, isAbove) }
   const known = targets(chain, [...kept.answer, ...kept.authority], byOwner(additional))
   return { ...kept, additional: keep(additional, ({ owner }) => known.has(nameKey(owner))) }
@@ -48,10 +49,10 @@ function byOwner(records: readonly ResourceRecord[]): ByOwner {
   return Map.groupBy(records, ({ owner }) => nameKey(owner))
 }
 
-/** The question's name, and all that it is a CNAME of, by key. */
+/** Returns the query name and the targets of its CNAMEs, by key. */
 function cnames(name: Uint8Array, records: ByOwner): Map<string, Uint8Array> {
   const chain = new Map([[nameKey(name), name]])
-  // Names that are added meanwhile have their turn as well.
+  // The loop also visits names that it adds.
   for (const cname of chain.values()) {
     if (chain.size >= CHAIN_MAX) break
     for (const { type, rdata } of records.get(nameKey(cname)) ?? []) {
@@ -67,7 +68,7 @@ function cnames(name: Uint8Array, records: ByOwner): Map<string, Uint8Array> {
   return chain
 }
 
-/** The keys of the CNAMEs, and of all names that records point to, one after another. */
+/** Returns the keys of the chain and of all names that records point to, recursively. */
 function targets(
   chain: ReadonlyMap<string, Uint8Array>,
   records: readonly ResourceRecord[],
@@ -80,7 +81,7 @@ function targets(
   return known
 }
 
-/** Keeps records of a section, and signatures of records that are kept. */
+/** Filters a section, but keeps the signatures of its remaining records. */
 function keep(
   section: readonly ResourceRecord[],
   isKept: (record: ResourceRecord) => boolean,
@@ -97,12 +98,12 @@ function keep(
   })
 }
 
-/** Keys of a name and of all names above it, up to the root. */
+/** Returns the keys of a name and of all names above it, up to the root. */
 function selfAndAbove(name: Uint8Array): string[] {
   return [...labelOffsets(name), name.length - 1].map((at) => nameKey(name.subarray(at)))
 }
 
-/** Keys of the names in a record's rdata. */
+/** Returns the keys of the names in a record's rdata. */
 function namesWithin({ type, rdata }: ResourceRecord): string[] {
   const names: string[] = []
   let at = 0

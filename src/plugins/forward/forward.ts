@@ -1,5 +1,5 @@
 /**
- * One `forward` directive at work: asks upstreams in turn until one answers.
+ * Forwards the queries of one `forward` directive: tries upstreams in turn until one responds.
  * @module
  */
 
@@ -56,16 +56,16 @@ const CONNECTION_MISSES = {
 const OVERLOADED = 'too many queries under way'
 const NO_UPSTREAM = extendedError(EXTENDED_ERROR.NO_REACHABLE_AUTHORITY, 'no upstream answered')
 
-/** What became of a query. */
+/** The result of a query. */
 export type Relayed = {
   readonly outcome: Outcome
-  /** The upstream that was asked last, '' for none. */
+  /** The upstream that got the query last; '' for none. */
   readonly upstream: string
-  /** Whether the outcome is one with which the query goes to the next `forward`. */
+  /** Whether the query goes to the next `forward` because of this outcome. */
   readonly goesOn: boolean
 }
 
-/** An upstream: how to ask it, and whether it answers. */
+/** An upstream, with its client and health. */
 type Target = {
   readonly name: string
   readonly upstream: Upstream
@@ -73,15 +73,15 @@ type Target = {
   readonly health: UpstreamHealth
 }
 
-/** What the options do not say. */
-export type ForwardOptionsBeside = {
-  /** Whether clients learn why there is no answer. */
+/** What the server block decides for all of its `forward` directives. */
+export type BlockOptions = {
+  /** Whether clients get the reason for a failure. */
   readonly tellsWhy: boolean
-  /** Looks at what upstreams are asked. */
+  /** Observes each query to an upstream. */
   readonly observeExchange: (exchange: UpstreamExchange) => void
 }
 
-/** What waits in a process, whatever directives it has now or had before. */
+/** The waiting requests of a process, across all directives and reloads. */
 const WAITING = new WeakMap<Host, WaitingRequests<Relayed>>()
 
 function waitingOf(host: Host): WaitingRequests<Relayed> {
@@ -100,9 +100,9 @@ export class Forward {
   private readonly options: ForwardOptions
   private readonly host: Host
   private readonly tellsWhy: boolean
-  private readonly observeExchange: ForwardOptionsBeside['observeExchange']
+  private readonly observeExchange: BlockOptions['observeExchange']
   private readonly targets: readonly Target[]
-  /** Queries under way, by question: the same question is not asked twice at a time. */
+  /** Queries under way, by `upstreamKey`: equal queries share one response. */
   private readonly pending = new Map<string, Group<Relayed>>()
   private readonly waiting: WaitingRequests<Relayed>
   private readonly rejects: Series
@@ -110,12 +110,8 @@ export class Forward {
   private turn = 0
   private concurrent = 0
 
-  /** @throws {Error} when an upstream cannot be asked in this runtime, or not in the way told */
-  constructor(
-    options: ForwardOptions,
-    host: Host,
-    { tellsWhy, observeExchange }: ForwardOptionsBeside,
-  ) {
+  /** @throws {Error} when this runtime does not support an upstream or its options */
+  constructor(options: ForwardOptions, host: Host, { tellsWhy, observeExchange }: BlockOptions) {
     this.options = options
     this.tellsWhy = tellsWhy
     this.observeExchange = observeExchange
@@ -143,7 +139,7 @@ export class Forward {
     return equalNames(lowerName, from) || !except.some((zone) => isSubdomain(lowerName, zone))
   }
 
-  /** Asks upstreams, or joins those who wait for an answer to the same question. Never rejects. */
+  /** Queries upstreams, or joins the requests that wait for the same response. Never rejects. */
   relay(request: Request): MaybePromise<Relayed> {
     const key = upstreamKey(request)
     const known = this.pending.get(key)
@@ -152,23 +148,23 @@ export class Forward {
     const { concurrentMax } = this.options
     if (concurrentMax > 0 && this.concurrent >= concurrentMax) {
       this.rejects.value++
-      const outcome = failure(RCODE.REFUSED, `over ${concurrentMax} queries at a time`)
+      const outcome = failure(RCODE.REFUSED, `over ${concurrentMax} concurrent queries`)
       return { outcome, upstream: '', goesOn: false }
     }
     this.concurrent++
     const group: Group<Relayed> = new Set()
-    const asked = this.ask(request).then((result) => {
+    const running = this.queryUpstreams(request).then((result) => {
       this.concurrent--
       this.pending.delete(key)
       this.waiting.settle(group, result)
       return result
     })
-    if (isolatesRequests) return asked
+    if (isolatesRequests) return running
     this.pending.set(key, group)
     return this.waiting.join(group)
   }
 
-  /** Ends all connections and checks. */
+  /** Ends all health checks and closes all connections. */
   stop(): void {
     for (const { client, health } of this.targets) {
       health.stop()
@@ -176,15 +172,15 @@ export class Forward {
     }
   }
 
-  private async ask(request: Request): Promise<Relayed> {
+  private async queryUpstreams(request: Request): Promise<Relayed> {
     const { readTimeoutMs, attemptsMax, failover } = this.options
     const deadlineMs = this.host.elapsed() + Math.max(TOTAL_MS, readTimeoutMs)
     let failuresLeft = attemptsMax > 0 ? attemptsMax : ATTEMPTS_MAX
     let failoversLeft = this.targets.length - 1
     let reason = 'no healthy upstream'
     let last = ''
-    /** The reply to make do with when nobody has a better one. */
-    let poor: Relayed | undefined
+    /** The last reply with an rcode of `failover`, in case there is no better one. */
+    let fallback: Relayed | undefined
     for (const target of this.candidates()) {
       const leftMs = deadlineMs - this.host.elapsed()
       if (leftMs <= 0) break
@@ -199,10 +195,10 @@ export class Forward {
       }
       target.health.noteAnswer()
       const outcome = relayed(response, request)
-      poor = { outcome, upstream: last, goesOn: this.goesOn(outcome) }
-      if (!failover.includes(outcome.rcode) || --failoversLeft < 0) return poor
+      fallback = { outcome, upstream: last, goesOn: this.goesOn(outcome) }
+      if (!failover.includes(outcome.rcode) || --failoversLeft < 0) return fallback
     }
-    if (poor !== undefined) return poor
+    if (fallback !== undefined) return fallback
     const outcome = failure(RCODE.SERVFAIL, reason, this.tellsWhy ? [NO_UPSTREAM] : [])
     return { outcome, upstream: last, goesOn: false }
   }
@@ -213,8 +209,8 @@ export class Forward {
   }
 
   /**
-   * Upstreams in the policy's order, again and again, without those that are down. When all are,
-   * checking is held to be broken, and each gets one more try.
+   * Lists the healthy upstreams in the policy's order, again and again. If all are down, assumes
+   * that the health checks are broken and tries each upstream once more.
    */
   private *candidates(): Generator<Target> {
     const ordered = this.ordered()
@@ -246,7 +242,7 @@ export class Forward {
     }
   }
 
-  /** All orders equally often (Fisher and Yates). */
+  /** Shuffles the upstreams uniformly (Fisher and Yates). */
   private shuffled(): Target[] {
     const rest = [...this.targets]
     const shuffled: Target[] = []
@@ -255,8 +251,8 @@ export class Forward {
   }
 
   /**
-   * Asks one upstream. Returns its response, or why there is none. A truncated one counts when the
-   * client chose the transport; when UDP was only preferred, TCP is next.
+   * Queries one upstream. Returns its response, or the reason for a failure. With `prefer_udp`,
+   * repeats a query with a truncated response over TCP.
    */
   private async tryTarget(
     target: Target,
@@ -265,16 +261,17 @@ export class Forward {
   ): Promise<Response | string> {
     const { name, upstream } = target
     const { protocol } = this.options
-    const asked = request.client.transport === 'udp' ? 'udp' : 'tcp'
+    const clientProtocol = request.client.transport === 'udp' ? 'udp' : 'tcp'
+    const first = protocol === 'as-client' ? clientProtocol : protocol
     const query = upstreamQuery(request, this.host.random16(), upstream.transport)
     const startMs = this.host.elapsed()
     const about = { request, query, endMs: startMs + timeoutMs }
     try {
-      let response = await this.exchange(target, about, protocol === 'as-asked' ? asked : protocol)
+      let response = await this.exchange(target, about, first)
       if (response?.truncated === true && protocol === 'udp') {
         response = await this.exchange(target, about, 'tcp')
       }
-      if (response === undefined) return `${name} sent what is no answer to the question`
+      if (response === undefined) return `${name} sent a response that does not match the query`
       const labels = ['forward', name, formatRcode(response.rcode)]
       const series = this.host.metrics.histogram(DURATION, DURATION_BOUNDS, labels)
       observe(series, DURATION_BOUNDS, (this.host.elapsed() - startMs) / 1000)
@@ -284,7 +281,7 @@ export class Forward {
     }
   }
 
-  /** Sends a query once, and shows plugins that observe what came of it. */
+  /** Sends a query once, and passes it and its response to observing plugins. */
   private async exchange(
     { upstream, client }: Target,
     { request, query, endMs }: { request: Request; query: Uint8Array; endMs: number },

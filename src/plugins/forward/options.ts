@@ -21,54 +21,54 @@ import { parseRcode, RCODE } from '../../dns/rcode.ts'
 import { tlsIdentity } from '../../plugin-kit/tls-files.ts'
 import { parseResolver, parseUpstreams } from './upstreams.ts'
 
-/** In which order upstreams are tried. */
+/** The order in which to try upstreams. */
 export type Policy = 'random' | 'round_robin' | 'sequential'
 
-/** What a `forward` directive says. */
+/** The options of a `forward` directive. */
 export type ForwardOptions = {
   readonly from: Uint8Array
   readonly upstreams: readonly Upstream[]
   readonly except: readonly Uint8Array[]
-  readonly protocol: 'as-asked' | 'udp' | 'tcp'
+  readonly protocol: 'as-client' | 'udp' | 'tcp'
   readonly policy: Policy
-  /** Failures in a row after which an upstream counts as down; 0 for never. */
+  /** Consecutive failures after which an upstream counts as down; 0 for never. */
   readonly failuresMax: number
-  /** Attempts that may fail for one query; 0 for as many as its time allows. */
+  /** Failed attempts for one query; 0 for as many as its time allows. */
   readonly attemptsMax: number
   readonly readTimeoutMs: number
   readonly healthCheckMs: number
   readonly healthCheckName: Uint8Array
   readonly healthCheckRecurses: boolean
-  /** Queries at a time, 0 for any number. */
+  /** Concurrent queries; 0 for no bound. */
   readonly concurrentMax: number
   readonly failsFast: boolean
-  /** Response codes after which the next upstream is asked. */
+  /** Response codes after which the next upstream gets the query. */
   readonly failover: readonly number[]
   /** Response codes with which the query goes to the next `forward` of the block. */
   readonly next: readonly number[]
-  /** Whether it goes there as well when there is no data. */
+  /** Whether it goes there for NODATA as well. */
   readonly nextOnNodata: boolean
   readonly connections: Omit<UpstreamOptions, 'onConnection'>
 }
 
-/** Words that name upstreams. */
+/** Arguments that name upstreams. */
 const WORDS_MAX = 15
 const COUNT_MAX = 0xffffffff
 
 type Draft = { -readonly [Key in keyof ForwardOptions]: ForwardOptions[Key] } & {
   serverName?: string
-  /** Reads files of certificates. */
+  /** Reads certificate files. */
   readonly readOwn: ReadText
 }
-/** Reads a file; `undefined` when there is none. */
+/** Reads a file; `undefined` if it does not exist. */
 type ReadText = (path: string) => string | undefined
 type Reader = (option: Option, draft: Draft) => void
 
 /**
  * Reads `forward FROM TO… { … }`.
  * @param readText reads files that list name servers
- * @param readOwn reads those of certificates, which may be below the folder of the block's `root`
- * @throws {ConfigError} with the place of what is wrong
+ * @param readOwn reads certificate files, relative to the folder of the block's `root`
+ * @throws {ConfigError} with the position of the mistake
  */
 export function parseForward(
   directive: Directive,
@@ -96,7 +96,7 @@ export function parseForward(
 function defaults(upstreamCount: number): Omit<ForwardOptions, 'from' | 'upstreams'> {
   return {
     except: [],
-    protocol: 'as-asked',
+    protocol: 'as-client',
     policy: 'random',
     failuresMax: 2,
     attemptsMax: 2 * upstreamCount,
@@ -120,7 +120,7 @@ function defaults(upstreamCount: number): Omit<ForwardOptions, 'from' | 'upstrea
   }
 }
 
-/** What several options say together. */
+/** Checks and combines options that depend on each other. */
 function finish({ serverName, readOwn: _, ...draft }: Draft, directive: Directive): ForwardOptions {
   const { ageMsMax, expireMs } = draft.connections
   if (ageMsMax > 0 && ageMsMax < expireMs) {
@@ -129,8 +129,8 @@ function finish({ serverName, readOwn: _, ...draft }: Draft, directive: Directiv
   if (serverName === undefined) return draft
   const named = draft.upstreams.find((one) => one.serverName !== undefined)
   if (named !== undefined) {
-    const names = `"tls_servername ${serverName}" and "%${named.serverName}"`
-    throw configError(directive, `one name for certificates is enough: leave out ${names} either`)
+    const names = `"tls_servername ${serverName}" or "%${named.serverName}"`
+    throw configError(directive, `two certificate names: leave out ${names}`)
   }
   const upstreams = draft.upstreams.map((one) =>
     one.transport === 'dns' ? one : { ...one, serverName },
@@ -231,7 +231,7 @@ function parseRcodes(option: Option): number[] {
   })
 }
 
-/** `DURATION [no_rec] [domain NAME]` */
+/** Reads `DURATION [no_rec] [domain NAME]`. */
 function readHealthCheck(option: Option, draft: Draft): void {
   argTexts(option, 1, 4)
   const [duration, ...words] = option.args

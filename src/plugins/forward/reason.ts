@@ -1,10 +1,10 @@
 /**
- * Why an upstream did not answer, for people and for the expressions of `errors consolidate`: those
- * in Corefiles look for what Go's `net` says, such as `i/o timeout$`, so that is said as well.
+ * The reason for an upstream's failure, for people and for the expressions of `errors consolidate`.
+ * Corefiles match messages of Go's `net`, such as `i/o timeout$`; the reason includes these.
  * @module
  */
 
-/** What our runtimes say, and what Go says of the same. */
+/** Messages of our runtimes, and Go's messages for the same errors. */
 const GO_WORDS: readonly (readonly [ours: RegExp, go: string])[] = [
   [/\bin time$|\bETIMEDOUT\b/, 'i/o timeout'],
   [/\bECONNREFUSED\b/, 'connection refused'],
@@ -13,7 +13,7 @@ const GO_WORDS: readonly (readonly [ours: RegExp, go: string])[] = [
   [/\bENETUNREACH\b/, 'network is unreachable'],
 ]
 
-/** Says why an upstream did not answer. */
+/** Returns the reason for an upstream's failure. */
 export function reasonOf(upstream: string, error: unknown): string {
   const message = error instanceof Error ? error.message : 'failed'
   const go = GO_WORDS.find(([ours]) => ours.test(message))?.[1]

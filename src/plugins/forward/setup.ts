@@ -13,17 +13,17 @@ import { configError, type Problem, problemAt } from '../../corefile/problem.ts'
 import type { Directive } from '../../corefile/server-block.ts'
 import { equalNames, nameOf } from '../../dns/name.ts'
 import { tellsWhy } from '../errors/errors.ts'
-import { Forward, type ForwardOptionsBeside, type Relayed } from './forward.ts'
+import { type BlockOptions, Forward, type Relayed } from './forward.ts'
 import { type ForwardOptions, parseForward } from './options.ts'
 import { adviseOnUpstreams } from './upstream-advice.ts'
 import { isHostName } from './upstreams.ts'
 
-/** The upstream that each request went to, by what its copies share. */
+/** The upstream of each request, by its trace, which derived requests share. */
 type Upstreams = WeakMap<Request['trace'], string>
 
 type Parsed = { readonly directive: Directive; readonly options: ForwardOptions }
 
-/** Configures `forward FROM TO… { … }`, as often as there are upstreams for different zones. */
+/** Configures `forward FROM TO… { … }`, once for each zone. */
 const setup: Setup = (directives, context) => {
   const { host, zones, block, peers, pathOf } = context
   const upstreams: Upstreams = new WeakMap()
@@ -52,7 +52,7 @@ const setup: Setup = (directives, context) => {
         if (!isAllowed || !forward.takes(request)) return next(request)
         return andThen(forward.relay(request), ({ outcome, upstream, goesOn }: Relayed) => {
           upstreams.set(request.trace, upstream)
-          // Only another `forward` is asked instead; behind the last one, this answer stands.
+          // `next` passes the query to another `forward`; after the last one, this outcome counts.
           return goesOn && !isLast ? next(request) : outcome
         })
       },
@@ -89,7 +89,7 @@ export const forwardPlugin: PluginEntry = {
   setup,
 }
 
-function observerOf(peers: () => readonly Plugin[]): ForwardOptionsBeside['observeExchange'] {
+function observerOf(peers: () => readonly Plugin[]): BlockOptions['observeExchange'] {
   return (exchange) => {
     for (const { observeUpstream } of peers()) observeUpstream?.(exchange)
   }
@@ -104,23 +104,23 @@ function openForward(directive: Directive, open: () => Forward): Forward {
   }
 }
 
-/** CoreDNS looks names up once and ends when it cannot; ours may come to be known later. */
+/** Warns of hostnames: CoreDNS resolves them at startup or exits; kubedoh resolves them later. */
 function noticesOf({ directive, options }: Parsed): Problem[] {
   return options.upstreams
     .filter((upstream) => upstream.transport !== 'https' && isHostName(upstream))
     .map(({ address }) => {
       const word = directive.args.find(({ text }) => text.includes(address))
       const message = `"${address}" is neither an address nor a file`
-      return problemAt(word ?? directive, `${message}: it is looked up as a host's name`)
+      return problemAt(word ?? directive, `${message}: kubedoh resolves it as a hostname`)
     })
 }
 
-/** Names by which browsers find out whether a server answers (Chromium, Firefox). */
+/** Names by which browsers probe a server (Chromium, Firefox). */
 const PROBES: readonly Uint8Array[] = ['www.gstatic.com', 'example.com'].map(nameOf)
 
 /**
- * Whether who may not have everything asked elsewhere may have this block's names asked: those of
- * an operator's own zone that the visibility has, and those by which browsers judge a server.
+ * Whether a client that may not recurse may use this block: for zones that it sees, and for probes
+ * of browsers.
  */
 function isOpenTo(visibility: ClientVisibility, zones: readonly Uint8Array[]): boolean {
   return zones.every((zone) => {

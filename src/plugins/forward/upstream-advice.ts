@@ -12,7 +12,7 @@ import { formatName } from '../../dns/name.ts'
 
 type Upstream = { readonly address: string; readonly port: number }
 
-/** Where systemd-resolved answers for programs of its own machine (systemd-resolved.service(8)). */
+/** Addresses of systemd-resolved's stub resolver (systemd-resolved.service(8)). */
 const STUBS: ReadonlySet<string> = new Set(['127.0.0.53', '127.0.0.54'])
 
 /** Warns of upstreams, queried by plain DNS, that are this server itself. */
@@ -31,25 +31,25 @@ function adviseOnUpstream(
   const upstream = readUpstream(word.text)
   const text = upstream === undefined ? around.readText(word.text) : undefined
   const listed = upstream === undefined ? nameServers(text ?? '') : [upstream]
-  const says = (address: string): string =>
+  const subject = (address: string): string =>
     upstream === undefined ? `"${word.text}" lists ${address} on this machine,` : `${address} is`
   for (const one of listed) {
     if (STUBS.has(one.address) && one.port === 53) {
       return (
-        `${says(one.address)} the stub of systemd-resolved, which is not there in a container ` +
-        'and may ask this server again; "/run/systemd/resolve/resolv.conf" lists what is behind it'
+        `${subject(one.address)} the stub of systemd-resolved, which no container can reach ` +
+        'and which may query this server; "/run/systemd/resolve/resolv.conf" lists its upstreams'
       )
     }
     const key = ownKey(one, directive, around)
     if (key !== undefined) {
       const zone = formatName(key.zone)
-      return `${says(one.address)} this server itself: queries for "${zone}" go round in circles`
+      return `${subject(one.address)} this server itself: queries for "${zone}" loop`
     }
   }
   return undefined
 }
 
-/** Returns the key of the block by which it would get its own queries to an upstream. */
+/** Returns the key of the block that would get its own queries to an upstream. */
 function ownKey(
   { address, port }: Upstream,
   directive: Directive,
@@ -66,7 +66,7 @@ function ownKey(
   })
 }
 
-/** Reads `[dns://]ADDRESS[:PORT]`; `undefined` when it is something else. */
+/** Reads `[dns://]ADDRESS[:PORT]`; `undefined` for anything else. */
 function readUpstream(text: string): Upstream | undefined {
   const plain = text.replace(/^dns:\/\//, '')
   if (parseAddress(plain) !== undefined) return { address: normalize(plain), port: 53 }

@@ -1,6 +1,5 @@
 /**
- * Whether upstreams are held to be up: checked only from the first failure on, and until they
- * answer.
+ * The health of upstreams: checks an upstream from its first failure until it responds.
  * @module
  */
 
@@ -15,7 +14,7 @@ const CHECK_TIMEOUT_MS = 1000
 
 /** Which upstream to check, and how. */
 export type Checked = {
-  /** As metrics call it. */
+  /** The name in metrics. */
   readonly name: string
   readonly client: UpstreamClient
   readonly options: ForwardOptions
@@ -43,20 +42,20 @@ export class UpstreamHealth {
     )
   }
 
-  /** Whether it has failed so often that others go first. */
+  /** Whether it has failed so often that queries avoid it. */
   get isDown(): boolean {
     const { failuresMax } = this.checked.options
     return failuresMax > 0 && this.failures >= failuresMax
   }
 
-  /** Takes note of a query that failed, and begins to check. */
+  /** Counts a failed query, and starts health checks. */
   noteFailure(): void {
     if (this.checked.options.failuresMax === 0 || this.isChecking || this.isStopped) return
     this.isChecking = true
     void this.check()
   }
 
-  /** Takes note of an answer. */
+  /** Resets the failures after a response. */
   noteAnswer(): void {
     this.failures = 0
   }

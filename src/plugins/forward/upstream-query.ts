@@ -1,5 +1,5 @@
 /**
- * What goes to an upstream for a request, and what of its response goes back.
+ * Converts a request to a query for an upstream, and the response to a reply for the client.
  * @module
  */
 
@@ -14,18 +14,17 @@ import { FLAG, parseQuery } from '../../dns/query.ts'
 import { writeQuery } from '../../dns/write-query.ts'
 import { withinBailiwick } from './bailiwick.ts'
 
-/** Header bits of a query that go on. */
+/** Header bits that go to the upstream. */
 const FLAGS = FLAG.RD | FLAG.AD | FLAG.CD
 
-/** Bytes of a query's OPT record without options, and of its header and the rest of a question. */
+/** Bytes of a query besides its name and EDNS options. */
 const OTHER_BYTES = 11 + HEADER_BYTES + 4
 /** Size that queries over encrypted transports are padded to a multiple of (RFC 8467 §4.1). */
 const PADDING_BLOCK = 128
 
 /**
- * Writes the query to ask an upstream with. The OPT record is made again (RFC 6891 §6.2.6), with
- * what the client wants of DNSSEC, and the options that are not between it and us; padded, unless
- * it goes in the clear.
+ * Writes the query for an upstream. Its OPT record is new (RFC 6891 §6.2.6), with the client's DO
+ * bit and the options that are not hop-by-hop. Pads the query over encrypted transports.
  */
 export function upstreamQuery(
   request: Request,
@@ -33,7 +32,7 @@ export function upstreamQuery(
   transport: Upstream['transport'],
 ): Uint8Array {
   const { query, name, type, class: rrClass, limits } = request
-  const own = query.hasEdns ? passing(optionsOf(request), request) : []
+  const own = query.hasEdns ? endToEnd(optionsOf(request), request) : []
   return writeQuery({
     name,
     type,
@@ -55,10 +54,10 @@ function padded(options: readonly EdnsOption[], nameBytes: number): readonly Edn
   return [...others, { code: OPTION.PADDING, data }]
 }
 
-/** What makes two requests the same for an upstream, as a key. */
+/** Returns a key that is equal for requests with the same query to an upstream. */
 export function upstreamKey(request: Request): string {
   const { query, name, type, class: rrClass, limits, client } = request
-  const options = query.optionsBytes === 0 ? [] : passing(optionsOf(request), request)
+  const options = query.optionsBytes === 0 ? [] : endToEnd(optionsOf(request), request)
   const texts = options.map(({ code, data }) => `${code}:${data}`)
   const edns = query.hasEdns ? `${limits.udpBytes}${query.wantsDnssec}${texts}` : ''
   const transport = client.transport === 'udp' ? 'udp' : 'tcp'
@@ -66,8 +65,8 @@ export function upstreamKey(request: Request): string {
 }
 
 /**
- * Reads what came back: the response to the request's question, or `undefined`. Of one that breaks
- * off and says that it is truncated, its header counts.
+ * Parses a response; `undefined` if it does not match the request. An incomplete response with TC
+ * set counts as one without records.
  */
 export function readResponse(
   bytes: Uint8Array,
@@ -82,8 +81,8 @@ export function readResponse(
 }
 
 /**
- * What the client gets of a response: the records that have to do with its question, and AD only if
- * it wants to know (RFC 6840 §5.7).
+ * Returns the reply for the client: records within bailiwick, and AD only if the query has AD or DO
+ * set (RFC 6840 §5.8).
  */
 export function relayed(response: Response, request: Request): Reply {
   const { query } = request
@@ -92,15 +91,15 @@ export function relayed(response: Response, request: Request): Reply {
     ...response,
     ...withinBailiwick(response, request),
     authenticData: response.authenticData && wantsAuthentic,
-    options: passing(response.options, request),
+    options: endToEnd(response.options, request),
   }
 }
 
-function passing(options: readonly EdnsOption[], { ownOptions }: Request): EdnsOption[] {
+function endToEnd(options: readonly EdnsOption[], { ownOptions }: Request): EdnsOption[] {
   return options.filter(({ code }) => !isBetweenNeighbours(code) || ownOptions?.has(code) === true)
 }
 
-/** Some servers cut where the bytes end, and not between records. */
+/** Parses the header and question of a truncated response: some servers cut within a record. */
 function cutResponse(bytes: Uint8Array): Response | undefined {
   const flags = bytes.length < HEADER_BYTES ? 0 : (bytes[2] ?? 0) << 8
   if ((flags & FLAG.QR) === 0 || (flags & FLAG.TC) === 0) return undefined

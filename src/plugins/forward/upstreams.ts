@@ -1,5 +1,5 @@
 /**
- * The upstreams that a `forward` directive names: addresses, names of hosts, URLs, and files that
+ * The upstreams that a `forward` directive names: addresses, hostnames, URLs, and files that
  * list name servers (github.com/coredns/coredns, plugin/pkg/parse and plugin/forward/resolve.go).
  * @module
  */
@@ -9,7 +9,7 @@ import { configError } from '../../corefile/problem.ts'
 import type { Word } from '../../corefile/server-block.ts'
 import { parseAddress } from '../../dns/address.ts'
 
-/** Upstreams of one directive, those that files list among them. */
+/** Upstreams of one directive, including those that files list. */
 const UPSTREAMS_MAX = 64
 const PORTS: Readonly<Record<'dns' | 'tls', number>> = { dns: 53, tls: 853 }
 const LOOPBACK: ReadonlySet<string> = new Set(['127.0.0.1', '[::1]', 'localhost'])
@@ -20,7 +20,7 @@ const HOST_NAME =
 /**
  * Reads the words that name upstreams, each upstream once, in order.
  * @param readText reads files that list name servers, such as /etc/resolv.conf
- * @throws {ConfigError} with the place of what is wrong
+ * @throws {ConfigError} with the position of the mistake
  */
 export function parseUpstreams(
   words: readonly [Word, ...Word[]],
@@ -41,13 +41,13 @@ export function parseUpstreams(
   return [...found.values()]
 }
 
-/** Reads `ADDRESS[:PORT]`, as it is written again; `undefined` when it is none. */
+/** Normalizes `ADDRESS[:PORT]`; `undefined` for anything else. */
 export function parseResolver(text: string): string | undefined {
   const place = parseServer(text)
   return place && upstreamName(place)
 }
 
-/** Reads the `ADDRESS[:PORT]` of a DNS server; `undefined` when it is none. */
+/** Reads the `ADDRESS[:PORT]` of a DNS server; `undefined` for anything else. */
 export function parseServer(
   text: string,
 ): { readonly address: string; readonly port: number } | undefined {
@@ -55,12 +55,12 @@ export function parseServer(
   return place !== undefined && isAddress(place.address) ? place : undefined
 }
 
-/** An upstream as metrics and messages call it: `192.0.2.1:53`, without the path of a URL. */
+/** Returns an upstream's name in metrics and messages: `192.0.2.1:53`, without a URL's path. */
 export function upstreamName({ address, port }: Pick<Upstream, 'address' | 'port'>): string {
   return address.includes(':') ? `[${address}]:${port}` : `${address}:${port}`
 }
 
-/** Whether an upstream has to be looked up by its name. */
+/** Whether an upstream is a hostname. */
 export function isHostName({ address }: Upstream): boolean {
   return !isAddress(address)
 }
@@ -70,7 +70,7 @@ function parseUpstream(word: Word, readText: (path: string) => string | undefine
   const [, scheme = 'dns', rest = text] = /^([a-z0-9]+):\/\/(.*)$/s.exec(text) ?? []
   if (scheme === 'https' || scheme === 'http') return [parseUrl(word)]
   if (scheme !== 'dns' && scheme !== 'tls') {
-    throw configError(word, `"${text}": upstreams are asked over dns://, tls:// or https://`)
+    throw configError(word, `"${text}": upstreams need dns://, tls:// or https://`)
   }
   const { host, serverName } = scheme === 'tls' ? splitServerName(rest) : { host: rest }
   const place = readPlace(host, PORTS[scheme])
@@ -80,13 +80,13 @@ function parseUpstream(word: Word, readText: (path: string) => string | undefine
   const file = readText(rest)
   if (file !== undefined) return nameServers(file)
   if (place === undefined || !isPlausibleHost(place.address)) {
-    const wanted = '[tls://]ADDRESS[:PORT], https://…, the name of a host, nor a file'
+    const wanted = '[tls://]ADDRESS[:PORT], https://…, a hostname, nor a file'
     throw configError(word, `"${text}" is neither ${wanted}`)
   }
   return [{ transport: scheme, ...place, ...(serverName && { serverName }) }]
 }
 
-/** Plain HTTP is for trying things out on one machine only (RFC 8484 §5). */
+/** Reads a URL; accepts plain HTTP on this machine only, for tests (RFC 8484 §5). */
 function parseUrl(word: Word): Upstream {
   const { host, serverName } = splitServerName(word.text)
   const url = URL.parse(host)
@@ -108,7 +108,7 @@ function parseUrl(word: Word): Upstream {
   }
 }
 
-/** Takes the name of a certificate out of `ADDRESS%NAME[:PORT]`, also with brackets around both. */
+/** Splits the certificate name from `ADDRESS%NAME[:PORT]`, also in brackets. */
 function splitServerName(text: string): { host: string; serverName?: string } {
   const [, before, serverName, bracket = '', port = ''] =
     /^([^%]*)%([^%/:\]]+)(\])?(:\d+)?$/.exec(text) ?? []
@@ -127,12 +127,12 @@ function readPlace(
   return port < 1 || port > 65535 ? undefined : { address: host, port }
 }
 
-/** An IPv6 address may say by which interface it is reached (RFC 4007 §11). */
+/** Whether a text is an address; an IPv6 address may have a zone index (RFC 4007 §11). */
 function isAddress(text: string): boolean {
   return parseAddress(text.includes(':') ? text.replace(/%[^%]+$/, '') : text) !== undefined
 }
 
-/** What ends in digits is a bad address, and no name (RFC 3696 §2). */
+/** Whether a text may be a hostname: a last label of digits is an invalid address (RFC 3696 §2). */
 function isPlausibleHost(text: string): boolean {
   return HOST_NAME.test(text) && !/(^|\.)\d+\.?$/.test(text)
 }

@@ -3,7 +3,7 @@
  * @module
  */
 
-/** Requests that wait, of all `forward` directives of a process together. */
+/** Waiting requests of all `forward` directives of a process. */
 const WAITING_MAX = 4096
 
 type Waiter<T> = (result: T) => void
@@ -11,19 +11,19 @@ type Waiter<T> = (result: T) => void
 /** Requests that wait for the same result. */
 export type Group<T> = Set<Waiter<T>>
 
-/** All requests that wait, the oldest first. */
+/** All waiting requests, the oldest first. */
 export class WaitingRequests<T> {
   private readonly groups = new Map<Waiter<T>, Group<T>>()
   private readonly drop: () => T
 
-  /** @param drop gives the result of a request that makes room for a new one */
+  /** @param drop returns the result of a request that makes room for a new one */
   constructor(drop: () => T) {
     this.drop = drop
   }
 
   /**
-   * Resolves with the result of a group. Where 4,096 requests wait, the one that has waited longest
-   * makes room: an upstream that answers has done so long before.
+   * Resolves with the result of a group. If 4,096 requests wait, drops the oldest: a working
+   * upstream would have responded long before.
    */
   join(group: Group<T>): Promise<T> {
     const [oldest] = this.groups.size >= WAITING_MAX ? this.groups : []
@@ -39,7 +39,7 @@ export class WaitingRequests<T> {
     })
   }
 
-  /** Gives a group its result. */
+  /** Resolves all requests of a group. */
   settle(group: Group<T>, result: T): void {
     for (const waiter of group) {
       this.groups.delete(waiter)

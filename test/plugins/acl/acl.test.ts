@@ -188,27 +188,27 @@ describe('acl', () => {
     {
       name: 'begins with types or networks',
       lines: ['block 10.0.0.0/8'],
-      problem: '3:11: "10.0.0.0/8" is neither "type" nor "net", one of which begins here',
+      problem: '3:11: expected "type" or "net", got "10.0.0.0/8"',
     },
     {
       name: 'has types behind "type"',
       lines: ['block type net *'],
-      problem: '3:11: nothing stands behind "type"',
+      problem: '3:11: "type" needs at least one value',
     },
     {
       name: 'has networks behind "net"',
       lines: ['block net'],
-      problem: '3:11: nothing stands behind "net"',
+      problem: '3:11: "net" needs at least one value',
     },
     {
       name: 'knows types in capitals only',
       lines: ['block type a'],
-      problem: '3:16: "a" is not a type of records such as A or AAAA',
+      problem: '3:16: "a" is not a record type such as A or AAAA',
     },
     {
       name: 'knows no types by number',
       lines: ['block type TYPE1'],
-      problem: '3:16: "TYPE1" is not a type of records such as A or AAAA',
+      problem: '3:16: "TYPE1" is not a record type such as A or AAAA',
     },
     {
       name: 'knows networks',

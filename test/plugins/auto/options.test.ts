@@ -55,7 +55,7 @@ describe('auto refuses', () => {
     {
       name: 'an expression without a template',
       lines: ['directory z (.*)'],
-      problem: 'Corefile:3:17: "(.*)" needs a template behind it, such as {1}',
+      problem: 'Corefile:3:17: "(.*)" needs a template after it, such as {1}',
     },
     {
       name: 'an argument too many',
@@ -65,7 +65,7 @@ describe('auto refuses', () => {
     {
       name: 'an expression without a group',
       lines: ['directory z .* {1}'],
-      problem: 'Corefile:3:17: ".*" needs a group in parentheses, from which the zone is made',
+      problem: 'Corefile:3:17: ".*" needs a group in parentheses, which yields the zone',
     },
     {
       name: 'an expression that is none',
@@ -75,7 +75,7 @@ describe('auto refuses', () => {
     {
       name: 'an expression that is too long',
       lines: [`directory z (${'a'.repeat(10_000)}) {1}`],
-      problem: 'Corefile:3:17: the expression is over 10000 characters',
+      problem: 'Corefile:3:17: the expression has more than 10000 characters',
     },
     {
       name: 'reload without a duration',

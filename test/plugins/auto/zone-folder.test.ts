@@ -63,7 +63,7 @@ describe('the zones of a folder', () => {
     assert.deepEqual(zones(), ['a.test. 3 z/db.a.test'])
     assert.deepEqual(host.events.at(-1), {
       level: 'info',
-      message: 'a zone is gone with its file',
+      message: 'removed a zone: its file is gone',
       zone: 'b.test.',
       file: 'z/db.b.test',
     })
@@ -92,8 +92,7 @@ describe('the zones of a folder', () => {
     assert.deepEqual(host.events, [
       {
         level: 'warning',
-        message:
-          'a zone file is not used: z/db.a.test:1:1: the line ends before the type of a record',
+        message: 'ignored a zone file: z/db.a.test:1:1: the line ends before the type of a record',
         zone: 'a.test.',
         file: 'z/db.a.test',
       },

@@ -268,7 +268,7 @@ describe('the words of autopath', () => {
     {
       name: 'name a plugin that knows lists',
       directives: ['autopath @hosts', HOSTS],
-      problem: '2:12: "hosts" knows no search lists; "kubernetes" does',
+      problem: '2:12: "hosts" provides no search lists; use @kubernetes',
     },
   ]
   for (const { name, directives, problem } of problems) {

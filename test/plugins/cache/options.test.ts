@@ -213,11 +213,11 @@ describe('parseCache', () => {
       ['serve_stale 1h verify 1s 1s 1s 1s', ':3:5: "serve_stale" takes 0 to 5 argument(s), got 6'],
       [
         'serve_stale 1h immediate 1500ms',
-        ':3:30: "1500ms" is no TTL: it takes whole seconds, such as 30s',
+        ':3:30: "1500ms" is not a TTL: use whole seconds, such as 30s',
       ],
       [
         'serve_stale 1h immediate 30s 6m',
-        ':3:34: "6m": what failed is tried again after 5m at most',
+        ':3:34: "6m": the longest pause after a failed refresh is 5m',
       ],
       ['serve_stale_policy', ':3:5: "serve_stale_policy" takes 1 argument(s), got 0'],
       [

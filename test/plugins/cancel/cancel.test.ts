@@ -61,7 +61,7 @@ describe('cancel', () => {
     {
       name: 'takes some time',
       directives: ['cancel 0s'],
-      problem: 'Corefile:2:10: "0s" leaves no time for an answer',
+      problem: 'Corefile:2:10: "0s" is not a positive time-out',
     },
     {
       name: 'takes one duration',

@@ -8,7 +8,7 @@ describe('debug', () => {
     const server = serve(block('debug', 'debug', directive('hosts none', '192.0.2.1 a.test')))
     assert.deepEqual(await server.ask('a.test A'), ['NOERROR aa rd', 'a.test. 3600 IN A 192.0.2.1'])
     assert.deepEqual(server.resolver.notices.map(formatProblem), [
-      'Corefile:2:3: "debug" only lets "errors" log its level debug: failures are logged in full without it',
+      'Corefile:2:3: "debug" only enables the debug level of "errors": failures are always logged in full',
     ])
   })
 

@@ -139,7 +139,7 @@ describe('dns64', () => {
     const reply = ['NOERROR rd', 'v4.example.org. 100 IN AAAA 64:1337::c000:221']
     assert.deepEqual(await server.ask(`v4.example.org AAAA ${V6}`), reply)
     assert.deepEqual(server.resolver.notices.map(formatProblem), [
-      'Corefile:3:5: "allow_ipv4" has no effect behind a prefix on the line of "dns64"; ' +
+      'Corefile:3:5: "allow_ipv4" has no effect after a prefix on the line of "dns64"; ' +
         'write the prefix as an option below it',
     ])
   })

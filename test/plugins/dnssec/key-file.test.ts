@@ -105,7 +105,7 @@ describe('readKey', () => {
     {
       name: 'the format is another',
       files: changed('private', 'v1.2', 'v2.0'),
-      message: '"p256.private" does not say "Private-key-format: v1.3"',
+      message: '"p256.private" lacks "Private-key-format: v1.3"',
     },
     {
       name: 'the algorithms differ',
@@ -119,21 +119,21 @@ describe('readKey', () => {
         'p256.private': (EXAMPLE_KEYS['p256.private'] ?? '').replace('13', '16'),
       },
       message:
-        '"p256.private" is no key for algorithm 16; RSA, ECDSAP256SHA256, ECDSAP384SHA384 and ' +
+        '"p256.private" is not a key for algorithm 16; RSA, ECDSAP256SHA256, ECDSAP384SHA384 and ' +
         'ED25519 are',
     },
     {
       name: 'the number is missing',
       files: changed('private', 'PrivateKey', 'PublicKey'),
       message:
-        '"p256.private" is no key for algorithm 13; RSA, ECDSAP256SHA256, ECDSAP384SHA384 and ' +
+        '"p256.private" is not a key for algorithm 13; RSA, ECDSAP256SHA256, ECDSAP384SHA384 and ' +
         'ED25519 are',
     },
     {
       name: 'the number is a comment',
       files: changed('private', 'PrivateKey', ';PrivateKey'),
       message:
-        '"p256.private" is no key for algorithm 13; RSA, ECDSAP256SHA256, ECDSAP384SHA384 and ' +
+        '"p256.private" is not a key for algorithm 13; RSA, ECDSAP256SHA256, ECDSAP384SHA384 and ' +
         'ED25519 are',
     },
   ]
@@ -149,7 +149,7 @@ describe('readKey', () => {
         ...newKeyFiles('K', 'test.', { algorithm }),
         'K.key': newKeyFiles('K', 'test.', { algorithm })['K.key'] ?? '',
       }
-      assert.throws(() => read('K', files), /^KeyFileError: "K\.private" is no key to "K\.key": /)
+      assert.throws(() => read('K', files), /^KeyFileError: "K\.private" does not match "K\.key": /)
     }
   })
 })

@@ -32,7 +32,7 @@ describe('dnssec', () => {
     {
       name: 'tells that it signs nothing without a key',
       corefile: 'example.net {\n  dnssec\n}',
-      notices: ['Corefile:2:3: "dnssec" has no "key", and so signs nothing'],
+      notices: ['Corefile:2:3: "dnssec" without "key" signs nothing'],
     },
   ]
   for (const { name, notices = [], ...one } of good) {
@@ -54,17 +54,17 @@ describe('dnssec', () => {
     {
       name: 'a key from nowhere',
       options: ['key'],
-      problem: 'Corefile:3:5: "key" takes "file" and the names of keys\' files',
+      problem: 'Corefile:3:5: "key" takes "file" and the names of key files',
     },
     {
       name: 'a key from elsewhere',
       options: ['key p256'],
-      problem: 'Corefile:3:9: "key" takes "file" and the names of keys\' files',
+      problem: 'Corefile:3:9: "key" takes "file" and the names of key files',
     },
     {
       name: 'a key without a name',
       options: ['key file'],
-      problem: 'Corefile:3:9: "key" takes "file" and the names of keys\' files',
+      problem: 'Corefile:3:9: "key" takes "file" and the names of key files',
     },
     {
       name: 'a key in a cloud',
@@ -82,7 +82,7 @@ describe('dnssec', () => {
       name: 'a key that signs none of the zones',
       options: ['key file ed25519'],
       problem:
-        'Corefile:3:14: key 3613 of "example.com." cannot sign "example.net."; make one with ' +
+        'Corefile:3:14: key 3613 of "example.com." cannot sign "example.net."; create one with ' +
         '"dnssec-keygen -a ECDSAP256SHA256 ZONE"',
     },
     {

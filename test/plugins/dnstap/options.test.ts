@@ -66,7 +66,7 @@ describe('the options of dnstap', () => {
     {
       name: 'another word than full',
       line: 'dnstap tap.sock all',
-      problem: '19: "all" is no word of "dnstap", write "full" or leave it out',
+      problem: '19: "dnstap" does not take "all": write "full" or leave it out',
     },
     {
       name: 'too large a buffer',

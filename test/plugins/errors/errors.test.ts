@@ -181,7 +181,7 @@ describe('errors', () => {
     {
       name: 'writes to no file',
       directives: ['errors stderr'],
-      problem: '2:10: "stderr" is not where errors can go, only "stdout" is',
+      problem: '2:10: "errors" logs to "stdout" only, got "stderr"',
     },
     {
       name: 'has two options',
@@ -216,7 +216,7 @@ describe('errors', () => {
     {
       name: 'has the level first',
       directives: [directive('errors', 'consolidate 5m .* show_first info')],
-      problem: '3:34: "info" stands before "show_first", not behind it',
+      problem: '3:34: "info" must come before "show_first"',
     },
   ]
   for (const { name, directives, problem } of problems) {

@@ -77,7 +77,7 @@ describe('the options of etcd', () => {
       name: 'an endpoint that is none',
       options: ['endpoint http://a:2379 unix:///run/etcd'],
       problem:
-        'Corefile:3:28: "unix:///run/etcd" is not an etcd to ask, such as http://etcd.example.org:2379',
+        'Corefile:3:28: "unix:///run/etcd" is not the URL of an etcd, such as http://etcd.example.org:2379',
     },
     {
       name: 'a bound that is none',

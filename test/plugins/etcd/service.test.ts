@@ -58,7 +58,7 @@ describe('parseService', () => {
     ['{"ttl":4294967296}', 'its "ttl" is not a number of seconds'],
     ['{"mail":"yes"}', 'its "mail" is neither true nor false'],
     ['{"host":"a..b"}', 'its host "a..b" is neither an address nor a domain name'],
-    [`{"text":"${'x'.repeat(32_769)}"}`, 'its text is over 32768 bytes'],
+    [`{"text":"${'x'.repeat(32_769)}"}`, 'its text has more than 32768 bytes'],
   ]
   for (const [value, problem] of wrong) {
     test(`refuses ${value.slice(0, 40)}`, () => {

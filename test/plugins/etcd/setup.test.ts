@@ -128,7 +128,8 @@ describe('etcd', () => {
     const { openKeys: _, ...host } = new FakeHost()
     const plugins = bindPlugins(pluginSet([etcdPlugin]), {})
     assert.throws(() => createResolver(parseBlocks(block('etcd')), { ...host, plugins }), {
-      message: 'Corefile:2:3: "etcd" works in "kubedoh serve" only: no gateway asks an etcd',
+      message:
+        'Corefile:2:3: "etcd" works in "kubedoh serve" only: gateways do not connect to etcd',
     })
   })
 })

@@ -24,7 +24,7 @@ describe('names with denials', () => {
   )
 
   test('are in the order of RFC 4034 §6.1', () => {
-    const found = zone.denials.map(({ node }) => formatName(node.owner))
+    const found = zone.nsecs.map(({ node }) => formatName(node.owner))
     assert.deepEqual(
       found,
       NAMES.map((name) => name.toLowerCase()),
@@ -44,13 +44,13 @@ describe('names with denials', () => {
   ]
   for (const { name, is } of cases) {
     test(`${name} is denied at ${is ?? 'none'}`, () => {
-      const node = findNsec(zone.denials, nameOf(name))
+      const node = findNsec(zone.nsecs, nameOf(name))
       assert.equal(node && formatName(node.owner), is)
     })
   }
 
   test('are none in a zone that is not signed', () => {
-    const { denials } = zoneOf(['a A 192.0.2.1'])
-    assert.equal(findNsec(denials, nameOf('a.example.org')), undefined)
+    const { nsecs } = zoneOf(['a A 192.0.2.1'])
+    assert.equal(findNsec(nsecs, nameOf('a.example.org')), undefined)
   })
 })

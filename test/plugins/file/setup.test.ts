@@ -116,7 +116,7 @@ describe('file without its file', () => {
     assert.deepEqual(server.host.events, [
       {
         level: 'warning',
-        message: 'a zone file is not there yet',
+        message: 'a zone file does not exist yet',
         zone: 'example.org.',
         file: 'db',
       },

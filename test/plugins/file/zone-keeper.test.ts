@@ -36,7 +36,7 @@ describe('a zone', () => {
     assert.deepEqual(changes, [2, 1])
     assert.deepEqual(
       host.events.map(({ message }) => message),
-      ['a changed zone is in use', 'a changed zone is in use'],
+      ['loaded a changed zone', 'loaded a changed zone'],
     )
   })
 
@@ -59,12 +59,12 @@ describe('a zone', () => {
     assert.deepEqual(host.events, [
       {
         level: 'error',
-        message: 'a zone file is wrong and not used',
+        message: 'ignored an invalid zone file',
         reason: 'db:2:1: the line ends before the type of a record',
         zone: 'example.org.',
         file: 'db',
       },
-      { level: 'error', message: 'a zone file is not there', zone: 'example.org.', file: 'db' },
+      { level: 'error', message: 'a zone file is missing', zone: 'example.org.', file: 'db' },
     ])
   })
 
@@ -145,7 +145,7 @@ describe('a zone', () => {
     assert.deepEqual(host.events, [
       {
         level: 'warning',
-        message: 'records outside of their zone are left out',
+        message: 'ignored records outside of their zone',
         zone: 'example.org.',
         file: 'db',
         records: 1,

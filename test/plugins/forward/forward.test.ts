@@ -130,7 +130,7 @@ describe('queries under way', () => {
     const first = server.ask(ASK)
     const same = server.ask(ASK)
     assert.deepEqual(await server.ask('b.example.org A'), ['REFUSED rd'])
-    assert.equal(server.host.events[0]?.message, 'over 1 queries at a time')
+    assert.equal(server.host.events[0]?.message, 'over 1 concurrent queries')
     await settle()
     for (const finish of waiting.splice(0)) finish()
     await Promise.all([first, same])

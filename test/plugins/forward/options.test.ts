@@ -40,7 +40,7 @@ describe('options of forward', () => {
     assert.equal(formatName(healthCheckName), '.')
     assert.deepEqual(rest, {
       except: [],
-      protocol: 'as-asked',
+      protocol: 'as-client',
       policy: 'random',
       failuresMax: 2,
       attemptsMax: 2,
@@ -270,8 +270,8 @@ describe('what is wrong with forward', () => {
       name: 'is a name for certificates in two places',
       line: directive('forward . tls://192.0.2.1%a.example', 'tls_servername b.example'),
       problem:
-        'Corefile:2:3: one name for certificates is enough: ' +
-        'leave out "tls_servername b.example" and "%a.example" either',
+        'Corefile:2:3: two certificate names: ' +
+        'leave out "tls_servername b.example" or "%a.example"',
     },
     {
       name: 'is a time to expire that is none',

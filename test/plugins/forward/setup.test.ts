@@ -119,8 +119,8 @@ describe('what forward says of itself', () => {
   test('is which upstreams are names of hosts', () => {
     const { resolver } = serve(block('forward . tls://dns.example.org 192.0.2.1'))
     assert.deepEqual(resolver.notices.map(formatProblem), [
-      'Corefile:2:13: "dns.example.org" is neither an address nor a file: it is looked up as a ' +
-        "host's name",
+      'Corefile:2:13: "dns.example.org" is neither an address nor a file: kubedoh resolves it ' +
+        'as a hostname',
     ])
   })
 

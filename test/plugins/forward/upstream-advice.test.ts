@@ -18,9 +18,9 @@ function adviceOf(corefile: string): string[] {
 }
 
 const STUB =
-  'the stub of systemd-resolved, which is not there in a container and may ask this server ' +
-  'again; "/run/systemd/resolve/resolv.conf" lists what is behind it'
-const SELF = 'this server itself: queries for "." go round in circles'
+  'the stub of systemd-resolved, which no container can reach and which may query this ' +
+  'server; "/run/systemd/resolve/resolv.conf" lists its upstreams'
+const SELF = 'this server itself: queries for "." loop'
 
 describe('adviseOnUpstreams', () => {
   const cases: { name: string; corefile: string; advice: string[] }[] = [

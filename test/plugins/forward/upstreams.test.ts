@@ -142,7 +142,7 @@ describe('upstreams', () => {
 })
 
 describe('what is wrong with upstreams', () => {
-  const FORMS = '[tls://]ADDRESS[:PORT], https://…, the name of a host, nor a file'
+  const FORMS = '[tls://]ADDRESS[:PORT], https://…, a hostname, nor a file'
   const neither = (word: string): string => `Corefile:2:13: "${word}" is neither ${FORMS}`
   const many = Array.from({ length: 65 }, (_, i) => `nameserver 192.0.2.${i}`).join('\n')
   const cases: { name: string; line: string; problem: string }[] = [
@@ -171,7 +171,7 @@ describe('what is wrong with upstreams', () => {
     ...['quic', 'grpc', 'https3', 'unix'].map((scheme) => ({
       name: `is the scheme ${scheme}`,
       line: `forward . ${scheme}://192.0.2.1`,
-      problem: `Corefile:2:13: "${scheme}://192.0.2.1": upstreams are asked over dns://, tls:// or https://`,
+      problem: `Corefile:2:13: "${scheme}://192.0.2.1": upstreams need dns://, tls:// or https://`,
     })),
     {
       name: 'is a file that is not there',
