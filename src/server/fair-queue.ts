@@ -20,14 +20,17 @@ export class FairQueue {
     this.now = now
   }
 
-  /** Runs a task at once while this iteration has time left, otherwise in its network's turn. */
-  run(network: string, work: () => void): void {
+  /**
+   * Runs a task at once while this iteration has time left, otherwise in its network's turn.
+   * @param followingMs milliseconds of work that the task causes after its end
+   */
+  run(network: string, work: () => void, followingMs = 0): void {
+    const task: Task = { work, followingMs, next: undefined }
     if (this.spentMs < SLICE_MS && this.waiting.size === 0) {
       this.schedule()
-      this.spend(work)
+      this.spend(task)
       return
     }
-    const task: Task = { work, next: undefined }
     const queue = this.waiting.get(network)
     if (queue === undefined) this.waiting.set(network, { first: task, last: task })
     else {
@@ -50,26 +53,31 @@ export class FairQueue {
     this.spentMs = 0
     for (const [network, queue] of this.waiting) {
       this.waiting.delete(network)
-      const { work, next } = queue.first
+      const { first } = queue
+      const { next } = first
       // Unlinked, so that a finished task does not keep the later ones reachable.
-      queue.first.next = undefined
+      first.next = undefined
       if (next !== undefined) {
         queue.first = next
         this.waiting.set(network, queue)
       }
-      this.spend(work)
+      this.spend(first)
       if (this.spentMs >= SLICE_MS) break
     }
     if (this.waiting.size > 0) this.schedule()
     else this.spentMs = 0
   }
 
-  private spend(work: () => void): void {
+  private spend({ work, followingMs }: Task): void {
     const startMs = this.now()
     work()
-    this.spentMs += this.now() - startMs
+    this.spentMs += this.now() - startMs + followingMs
   }
 }
 
 /** A task, and the next one of the same network. */
-type Task = { readonly work: () => void; next: Task | undefined }
+type Task = {
+  readonly work: () => void
+  readonly followingMs: number
+  next: Task | undefined
+}

@@ -7,6 +7,7 @@ import { createServer as createTcpServer, type Socket, type Server as TcpServer 
 import { createServer as createTlsServer, type TLSSocket, type Server as TlsServer } from 'node:tls'
 import { getRequestListener } from '@hono/node-server'
 import type { ConnectionBounds, TlsService } from '../chain/feature.ts'
+import { clientNetwork } from '../dns/network.ts'
 import { contextOptions, isWelcome, serverOptions } from '../node/tls-service.ts'
 import { FairQueue } from './fair-queue.ts'
 import { CHECK_MS, HttpConnections } from './http-connections.ts'
@@ -38,6 +39,12 @@ const CLIENT_SHARE = 0.5
 /** Connections of one client without an answered request, such as those in their handshake. */
 const UNSERVED_PER_CLIENT_MAX = 500
 const NO_BOUNDS = (): ConnectionBounds => ({})
+
+/**
+ * CPU time of a TLS handshake, which Node spends when the client's bytes arrive. A burst of new
+ * connections starts few handshakes per iteration of the event loop.
+ */
+const HANDSHAKE_COST_MS = 1
 
 /** Shared by all servers of this process, because they share its event loop. */
 const QUEUE = new FairQueue()
@@ -92,7 +99,7 @@ export class HttpServer {
       this.serveRequest(request, response),
     )
     this.secure = tls && this.createSecure(tls)
-    this.server = createTcpServer({ noDelay: true })
+    this.server = createTcpServer({ noDelay: true, pauseOnConnect: true })
     // Node starts its checks for slow requests at this event.
     this.server.on('listening', () => this.http1.emit('listening'))
     const connectionsPerClientMax = Math.ceil(connectionsMax * CLIENT_SHARE)
@@ -142,8 +149,16 @@ export class HttpServer {
     const { secure, connections } = this
     this.applyBounds()
     if (!connections.open(socket, secure !== undefined)) return
-    if (secure === undefined) this.serveHttp1(socket)
-    else secure.emit('connection', socket)
+    if (secure === undefined) {
+      this.serveHttp1(socket)
+      socket.resume()
+    } else {
+      const network = clientNetwork(socket.remoteAddress ?? '')
+      const start = (): void => {
+        if (!socket.destroyed) secure.emit('connection', socket)
+      }
+      QUEUE.run(network, start, HANDSHAKE_COST_MS)
+    }
   }
 
   private times(): PhaseTimes {

@@ -59,4 +59,13 @@ describe('FairQueue', () => {
     queue.run('a', slow)
     assert.equal(count, 4)
   })
+
+  test('counts the work that a task causes after its end', async () => {
+    const queue = new FairQueue(() => 0)
+    const done: number[] = []
+    for (let i = 0; i < 5; i++) queue.run('a', () => done.push(i), 1)
+    assert.deepEqual(done, [0, 1])
+    await nextTurn()
+    assert.deepEqual(done, [0, 1, 2, 3])
+  })
 })
