@@ -27,9 +27,20 @@ const QUOTES_A_STANDARD = /\bRFC ?\d{4}|octet-stream/
 const ENDINGS = ['.ts', '.md', '.toml']
 /** Folders without a match; a folder joins the list when its text is clean. */
 const TREES = [
-  ...['bytes', 'cli', 'convert', 'corefile', 'dns', 'doh', 'etcd', 'exporter', 'expression'],
+  ...[
+    'bytes',
+    'chain',
+    'cli',
+    'convert',
+    'corefile',
+    'dns',
+    'doh',
+    'etcd',
+    'exporter',
+    'expression',
+  ],
   ...['gateway', 'kubernetes', 'node', 'node-gateway', 'pattern', 'records', 'server', 'snapshot'],
-  ...['telemetry', 'upstream'],
+  ...['plugin-kit', 'plugins', 'telemetry', 'upstream'],
 ]
   .map((room) => `src/${room}`)
   .concat('worker', 'docs')
