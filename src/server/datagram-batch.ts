@@ -72,6 +72,8 @@ export class DatagramBatch {
 
   /** Receives pending datagrams without waiting. Returns their number, 0 to 64. */
   receive(): number {
+    // Drops what a failed batch has left.
+    this.pending = 0
     // The kernel overwrites the size of the address buffer with the size of the address.
     for (let i = 0; i < BATCH_MAX; i++) {
       this.words[RECEIVED + i * HEADER_WORDS + HEADER.NAME_BYTES] = SOCKADDR_IN6_BYTES
@@ -106,7 +108,8 @@ export class DatagramBatch {
    * @returns false when it is too long for a batch; the caller must send it
    */
   respond(index: number, response: Uint8Array, size: number): boolean {
-    if (size > SEND_BYTES) return false
+    // Beyond its memory, the system would read addresses that are none.
+    if (size > SEND_BYTES || this.pending === BATCH_MAX) return false
     const slot = this.pending++
     const { words, responses } = this
     const start = slot * SEND_BYTES

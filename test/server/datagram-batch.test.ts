@@ -1,12 +1,14 @@
 import assert from 'node:assert/strict'
 import { createSocket, type Socket } from 'node:dgram'
-import { describe, type TestContext, test } from 'vitest'
+import { type TestContext, test } from 'vitest'
 import { readUint16, writeUint16 } from '../../src/bytes/bytes.ts'
+import { DatagramBatch } from '../../src/server/datagram-batch.ts'
 import { type Mmsg, openMmsg } from '../../src/server/mmsg.ts'
 import { type Answer, UdpServer } from '../../src/server/udp-server.ts'
+import { describeUnless } from '../describe-unless.ts'
 import { askUdp, echo, LOOPBACKS, queryWith, within } from './clients.ts'
 
-const RUNS_BATCHES = openMmsg() !== undefined
+const missing = openMmsg() === undefined && 'this Node has no node:ffi, or this system no recvmmsg'
 
 type Counted = { readonly mmsg: Mmsg; readonly received: () => number; readonly sent: () => number }
 
@@ -79,7 +81,7 @@ const mixed: Answer = (message, _client, writer) => {
   return response.length
 }
 
-describe.skipIf(!RUNS_BATCHES)('a batch of datagrams', () => {
+describeUnless(missing, 'a batch of datagrams', () => {
   for (const address of LOOPBACKS) {
     test(`is answered at ${address}, each response for its query`, async (t) => {
       const calls = counted()
@@ -156,7 +158,7 @@ describe.skipIf(!RUNS_BATCHES)('a batch of datagrams', () => {
   })
 })
 
-describe.skipIf(!RUNS_BATCHES)('a server that keeps up with its queries', () => {
+describeUnless(missing, 'a server that keeps up with its queries', () => {
   test('looks for a batch with few of them', async (t) => {
     const calls = counted()
     let looks = 0
@@ -173,4 +175,26 @@ describe.skipIf(!RUNS_BATCHES)('a server that keeps up with its queries', () => 
     for (let id = 0; id < 90; id++) await askUdp('127.0.0.1', port, queryWith(id))
     assert.equal(looks, 10)
   })
+})
+
+test('takes 64 responses a batch, and none of a batch that failed', () => {
+  const sent: number[] = []
+  const mmsg: Mmsg = {
+    receive: () => 64,
+    send: (_fd, _headers, count) => {
+      sent.push(count)
+      return count
+    },
+    addressOf: () => 0n,
+  }
+  const batch = new DatagramBatch(mmsg, -1)
+  const response = new Uint8Array(12)
+  const respond = (): boolean => batch.respond(0, response, response.length)
+  batch.receive()
+  for (let i = 0; i < 64; i++) assert.equal(respond(), true)
+  assert.equal(respond(), false)
+  batch.receive()
+  assert.equal(respond(), true)
+  batch.flush(() => undefined)
+  assert.deepEqual(sent, [1])
 })
