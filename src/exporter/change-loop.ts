@@ -1,6 +1,6 @@
 /**
- * Runs a task after changes, not for each of them: soon after the first, at most once in an
- * interval, and always after the last.
+ * Runs a task after changes, not for each of them: at or soon after the first, then at most once in
+ * an interval or for a share of the time, and always after the last.
  * @module
  */
 import type { Sleep } from './backoff.ts'
@@ -14,7 +14,7 @@ const BUSY_MS_MAX = 10_000
 export type ChangeLoopOptions = {
   /** The task, which handles all changes so far. */
   readonly work: (signal: AbortSignal) => void | Promise<void>
-  /** Time to wait for more changes after the first. */
+  /** Time to wait for more changes after the first; 0 starts the task at once. */
   readonly gatherMs: number
   /** Shortest time from the start of one run to the start of the next. */
   readonly intervalMs: number
@@ -45,7 +45,7 @@ export class ChangeLoop {
   async run(signal: AbortSignal): Promise<void> {
     const { work, gatherMs, intervalMs, dutyShare = 1, sleep, elapsed } = this.options
     while (await this.changed(signal)) {
-      await sleep(gatherMs, signal)
+      if (gatherMs > 0) await sleep(gatherMs, signal)
       const startMs = elapsed()
       this.isDirty = false
       const pending = work(signal)

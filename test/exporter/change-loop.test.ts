@@ -52,9 +52,11 @@ describe('ChangeLoop', () => {
     begins: readonly number[]
     work?: (clock: FakeClock, signal: AbortSignal) => void | Promise<void>
     dutyShare?: number
+    gatherMs?: number
   }[] = [
     { name: 'does nothing when nothing changes', marks: [], begins: [] },
     { name: 'works at once after the first change', marks: [500], begins: [510] },
+    { name: 'does not gather at 0', marks: [500, 501], begins: [500, 600], gatherMs: 0 },
     { name: 'works once for changes that come together', marks: [0, 1, 9], begins: [10] },
     { name: 'works again for a change after that', marks: [0, 11], begins: [10, 120] },
     { name: 'works no more often than the interval allows', marks: [0, 20, 60], begins: [10, 120] },
@@ -95,13 +97,9 @@ describe('ChangeLoop', () => {
       },
     },
   ]
-  for (const { name, marks, begins, work, dutyShare } of cases) {
+  for (const { name, marks, begins, work, dutyShare = 1, gatherMs = GATHER_MS } of cases) {
     test(name, async (t) => {
-      const {
-        loop,
-        clock,
-        begins: begun,
-      } = start(t, work, dutyShare === undefined ? {} : { dutyShare })
+      const { loop, clock, begins: begun } = start(t, work, { dutyShare, gatherMs })
       for (const ms of marks) {
         await clock.advance(START_MS + ms - clock.now())
         loop.mark()

@@ -15,8 +15,6 @@ import { namesIn } from './snapshots.ts'
 const RESOURCES = Object.keys(SHOP_LISTS)
 const STALE_MS = 60_000
 const STARTUP_MS = 5000
-/** Changes are gathered for this long. */
-const GATHER_MS = 10
 const NAMES = ['web.shop.svc', 'db.shop.svc']
 const DB = `{
   metadata: { namespace: shop, name: db, resourceVersion: "9" },
@@ -73,7 +71,7 @@ function start(t: TestContext): Running {
 async function startSynced(t: TestContext): Promise<Running> {
   const started = start(t)
   answerLists(started.api)
-  await started.clock.advance(GATHER_MS)
+  await started.clock.advance(0)
   openWatches(started.api, RESOURCES)
   return started
 }
@@ -96,10 +94,10 @@ describe('LiveCluster', () => {
     await clock.advance(1000)
     assert.deepEqual([isSynced, live.current()], [false, undefined])
     api.answer('namespaces', page('1', SHOP_LISTS.namespaces))
-    await clock.advance(GATHER_MS)
+    await clock.advance(0)
     await synced
     assert.deepEqual(namesIn(live.current(), NAMES), ['web.shop.svc'])
-    assert.equal(live.current()?.info.timeMs, START_MS + 1000 + GATHER_MS)
+    assert.equal(live.current()?.info.timeMs, START_MS + 1000)
   })
 
   test('serves an incomplete snapshot when that takes too long', async (t) => {
@@ -115,7 +113,7 @@ describe('LiveCluster', () => {
       [NAMES.slice(0, 1), 'partial', false],
     )
     api.watching('services').send('ADDED', value(DB))
-    await clock.advance(GATHER_MS)
+    await clock.advance(0)
     assert.deepEqual([names(), live.freshness()], [NAMES, 'partial'])
     api.answer('endpointslices', page('1'))
     await clock.advance(100)
@@ -163,22 +161,35 @@ describe('LiveCluster', () => {
   test('serves an empty cluster', async (t) => {
     const { api, clock, live } = start(t)
     for (const resource of RESOURCES) api.answer(resource, page('1'))
-    await clock.advance(GATHER_MS)
+    await clock.advance(0)
     await live.ready
     assert.notEqual(live.current(), undefined)
   })
 
-  test('follows changes at once, and gathers those that come together', async (t) => {
+  test('answers a change at once, and gathers those that come while it rests', async (t) => {
     const { api, clock, names, generation } = await startSynced(t)
     const first = generation() ?? 0
     await clock.advance(5000)
+    const { build } = ClusterBuilder.prototype
+    const slow = vi.spyOn(ClusterBuilder.prototype, 'build').mockImplementation(function (
+      this: ClusterBuilder,
+    ) {
+      clock.pass(2)
+      return build.call(this)
+    })
+    t.onTestFinished(() => slow.mockRestore())
     api.watching('services').send('ADDED', value(DB))
-    await clock.advance(GATHER_MS - 1)
-    api.watching('services').send('DELETED', value('{ metadata: { namespace: shop, name: web } }'))
-    assert.deepEqual(names(), ['web.shop.svc'])
-    await clock.advance(1)
-    assert.deepEqual(names(), ['db.shop.svc'])
+    await clock.advance(0)
+    assert.deepEqual(names(), NAMES)
     assert.equal(generation(), first + 5)
+    // The build took 2 ms: for three times as long, changes wait.
+    api.watching('services').send('DELETED', value('{ metadata: { namespace: shop, name: web } }'))
+    api.watching('services').send('DELETED', value('{ metadata: { namespace: shop, name: db } }'))
+    await clock.advance(5)
+    assert.deepEqual(names(), NAMES)
+    await clock.advance(1)
+    assert.deepEqual(names(), [])
+    assert.equal(slow.mock.calls.length, 2)
   })
 
   test('keeps the snapshot when a change changes no name', async (t) => {
@@ -219,8 +230,8 @@ describe('LiveCluster', () => {
     await clock.advance(100)
     assert.deepEqual(messages, [
       'warning: Service shop/bad: spec is 1, expected an object',
-      'error: cannot follow endpointslices: reset by peer',
       'warning: Service shop/db: it has no cluster IP',
+      'error: cannot follow endpointslices: reset by peer',
     ])
   })
 
@@ -254,7 +265,7 @@ describe('freshness', () => {
   test('is stale before all watches are open', async (t) => {
     const { api, clock, live } = start(t)
     answerLists(api)
-    await clock.advance(GATHER_MS)
+    await clock.advance(0)
     assert.equal(live.freshness(), 'stale')
     openWatches(api, RESOURCES)
     assert.equal(live.freshness(), 'fresh')
