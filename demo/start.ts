@@ -39,7 +39,7 @@ Options:
 const OUTPUT: Output = { stdout: process.stdout, stderr: process.stderr }
 const HOST = '127.0.0.1'
 const CLUSTER = 'demo'
-const SHIM_COREFILE = join(import.meta.dirname, 'shim.Corefile')
+const SERVE_COREFILE = join(import.meta.dirname, 'serve.Corefile')
 const GATEWAY_COREFILE = join(import.meta.dirname, 'gateway.Corefile')
 const SHOP = join(import.meta.dirname, 'shop.yaml')
 
@@ -114,7 +114,7 @@ async function run(options: Options, startMs: number): Promise<void> {
     step('exporter', source, 'publishes the cluster to the gateway')
     const exporting = await startExport(exportInput(kubeconfig, gateway.url, keys), OUTPUT)
     stops.push(exporting.stop)
-    step('shim', `${HOST}:${dnsPort}`, 'DNS over UDP and TCP, as in the cluster')
+    step('server', `${HOST}:${dnsPort}`, 'DNS over UDP and TCP, as in the cluster')
     const running = await serve(serveOptions(kubeconfig, dnsPort), OUTPUT)
     stops.push(() => running.stop())
     const outcome = await Promise.race([exporting.first, signal])
@@ -153,7 +153,7 @@ function exportInput(kubeconfig: string, url: string, keys: ClusterKeys): Input 
   const flags = new Map([
     ['gateway', [url]],
     ['cluster', [CLUSTER]],
-    ['conf', [SHIM_COREFILE]],
+    ['conf', [SERVE_COREFILE]],
     ['listen', ['']],
     ...(kubeconfig === ''
       ? [['objects', [SHOP]] as const]
@@ -168,7 +168,7 @@ function exportInput(kubeconfig: string, url: string, keys: ClusterKeys): Input 
 
 function serveOptions(kubeconfig: string, dnsPort: number): ServeOptions {
   return {
-    conf: SHIM_COREFILE,
+    conf: SERVE_COREFILE,
     dnsPort,
     objects: kubeconfig === '' ? [SHOP] : [],
     files: '',

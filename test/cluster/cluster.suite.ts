@@ -19,6 +19,7 @@ import { freePort, type Running, start } from './processes.ts'
 import { questionsAbout } from './questions.ts'
 
 const KUBEDOH = join(import.meta.dirname, '../../bin/kubedoh')
+const START = join(import.meta.dirname, '../../demo/start.ts')
 const ZONE = 'cluster.local.'
 const SETTLE_MS = 30_000
 const SAMPLES = 15
@@ -53,12 +54,12 @@ describeUnless(skip, 'a real cluster', () => {
         podIP,
       })
     }
-    const [dns, shim] = [await freePort(), await freePort()]
+    const [dns, port] = [await freePort(), await freePort()]
     const corefile = join(folder, 'Corefile')
     writeFileSync(corefile, formatCorefile(api.exporterConfig))
     const coredns = start(binaries.coredns, ['-conf', corefile, '-dns.port', String(dns)])
     running.push(coredns)
-    const serve = start(KUBEDOH, ['serve', '--conf', corefile, '--dns.port', String(shim)])
+    const serve = start(KUBEDOH, ['serve', '--conf', corefile, '--dns.port', String(port)])
     running.push(serve)
     const keys = await createClusterKeys()
     gateway = await startGateway({ port: 0, variables: gatewayVariables(keys) })
@@ -70,8 +71,8 @@ describeUnless(skip, 'a real cluster', () => {
     running.push(exporter)
     await Promise.all([coredns.line(/CoreDNS-/), serve.line(/^ready/), exporter.line(/^ready/)])
     servers.coredns = { protocol: 'udp', port: dns }
-    servers.udp = { protocol: 'udp', port: shim }
-    servers.tcp = { protocol: 'tcp', port: shim }
+    servers.udp = { protocol: 'udp', port }
+    servers.tcp = { protocol: 'tcp', port }
     servers.gateway = { protocol: 'doh', url: gateway.url, token: keys.token }
   })
 
@@ -143,6 +144,27 @@ describeUnless(skip, 'a real cluster', () => {
     await api.resume()
     await api.create(service('later/after-restart', { clusterIP: '10.100.1.1' }))
     await settled(servers, `after-restart.later.svc.${ZONE} A`, /10\.100\.1\.1/)
+  })
+
+  it('starts everything for this cluster by npm start -- --kubeconfig', async () => {
+    const [port, dns] = [await freePort(), await freePort()]
+    const cluster = ['--kubeconfig', api.exporterConfig]
+    const ports = ['--port', `${port}`, '--dns.port', `${dns}`]
+    const demo = start(process.execPath, [START, ...cluster, ...ports])
+    try {
+      await demo.line(/ready in /)
+      const url = `http://127.0.0.1:${port}`
+      const everywhere: readonly Server[] = [
+        { protocol: 'udp', port: dns },
+        { protocol: 'doh', url, token: '' },
+      ]
+      for (const server of everywhere) {
+        const text = (await answerOf(server, 'kubernetes.default.svc.demo.test. A')).join('\n')
+        match(text, /10\.96\.0\.1\b/)
+      }
+    } finally {
+      equal(await demo.stop(), 0)
+    }
   })
 
   it('reports a bad Corefile or kubeconfig in one line', async () => {
@@ -235,7 +257,7 @@ async function measure(
   }
   const medians = [...times].map(([name, list]) => [name, median(list)] as const)
   const columns = medians.map(
-    ([name, ms]) => `${name === 'udp' ? 'shim' : name} ${ms.toFixed(0)} ms`,
+    ([name, ms]) => `${name === 'udp' ? 'serve' : name} ${ms.toFixed(0)} ms`,
   )
   process.stdout.write(`${title}: ${columns.join(', ')} (median of ${SAMPLES})\n`)
   return medians

@@ -36,14 +36,14 @@ async function open(etcd: Etcd, folder: string, options: readonly string[]): Pro
   const corefile = join(folder, `Corefile-${await freePort()}`)
   const lines = [`endpoint ${etcd.url}`, ...options].join('\n    ')
   writeFileSync(corefile, `live.test {\n  bind 127.0.0.1\n  etcd {\n    ${lines}\n  }\n}\n`)
-  const [dns, shim] = [await freePort(), await freePort()]
+  const [dns, port] = [await freePort(), await freePort()]
   const coredns = start(binaries.coredns, ['-conf', corefile, '-dns.port', String(dns)])
-  const kubedoh = start(KUBEDOH, ['serve', '--conf', corefile, '--dns.port', String(shim)])
+  const kubedoh = start(KUBEDOH, ['serve', '--conf', corefile, '--dns.port', String(port)])
   await Promise.all([coredns.line(/CoreDNS-/), kubedoh.line(/^ready/)])
   return {
     etcd,
     coredns: { protocol: 'udp', port: dns },
-    kubedoh: { protocol: 'udp', port: shim },
+    kubedoh: { protocol: 'udp', port },
     running: [coredns, kubedoh],
   }
 }
