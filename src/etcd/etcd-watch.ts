@@ -5,8 +5,8 @@
  */
 
 import { Backoff, type Sleep } from '../exporter/backoff.ts'
-import type { KeySource } from '../plugins/etcd/host.ts'
 import { KeyTable } from '../plugins/etcd/key-table.ts'
+import type { KeySource } from '../plugins/etcd/options.ts'
 import type { StoredKey } from '../plugins/etcd/service.ts'
 import { CODE_COMPACTED, type EtcdApi, EtcdError, type KeyRange } from './etcd-client.ts'
 import type { KeyChange, WatchMessage } from './etcd-json.ts'

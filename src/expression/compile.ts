@@ -4,13 +4,11 @@
  * @module
  */
 
-import type { Environment } from './built-in.ts'
-import { countOf, textOf, truthOf } from './built-in.ts'
+import { countOf, type Environment, textOf, truthOf } from './built-in.ts'
 import { type CallCompiler, compileCall, isBuiltIn } from './calls.ts'
 import { ExpressionError, SyntaxProblem } from './errors.ts'
 import type { Binary, Member, Node } from './grammar.ts'
-import { matchOperation } from './matching.ts'
-import { both, OPERATIONS } from './operators.ts'
+import { both, matchOperation, OPERATIONS } from './operators.ts'
 import type { Evaluate } from './run.ts'
 import {
   arrayOf,

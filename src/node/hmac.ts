@@ -3,7 +3,7 @@
  * @module
  */
 import { createHmac } from 'node:crypto'
-import type { Digest } from '../plugins/tsig/host.ts'
+import type { Digest } from '../plugins/tsig/verify.ts'
 
 /** Returns the HMAC of data with a secret (RFC 2104). */
 export function hmac(digest: Digest, secret: Uint8Array, data: Uint8Array): Uint8Array {

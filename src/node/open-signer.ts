@@ -4,7 +4,7 @@
  */
 import { createPrivateKey, createPublicKey, type KeyObject, sign, verify } from 'node:crypto'
 import { ALGORITHM } from '../dns/dnssec-algorithm.ts'
-import type { PrivateKey } from '../plugins/dnssec/host.ts'
+import type { PrivateKey } from '../plugins/dnssec/key-file.ts'
 
 /** Digests by algorithm; `null` signs the bytes themselves (RFC 8080 §4). */
 const DIGESTS: ReadonlyMap<number, string | null> = new Map([

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import { describe, test } from 'vitest'
-import { formatFloat, formatValue } from '../../src/expression/format-value.ts'
-import type { Value } from '../../src/expression/value.ts'
+import { formatFloat, formatValue, type Value } from '../../src/expression/value.ts'
 
 describe('values as text', () => {
   const cases: readonly [value: Value, text: string][] = [

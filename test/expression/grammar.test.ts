@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'vitest'
-import { CLOSURE_FUNCTIONS } from '../../src/expression/closures.ts'
+import { CLOSURE_FUNCTIONS } from '../../src/expression/calls.ts'
 import {
   BINARY,
   CLOSURE_CALLS,

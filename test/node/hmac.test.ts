@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'vitest'
 import { formatHex } from '../../src/bytes/bytes.ts'
 import { hmac } from '../../src/node/hmac.ts'
-import type { Digest } from '../../src/plugins/tsig/host.ts'
+import type { Digest } from '../../src/plugins/tsig/verify.ts'
 
 describe('hmac', () => {
   // Test case 2 of RFC 2202 §3 and RFC 4231 §4.3: the first bytes of each.

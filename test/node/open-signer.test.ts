@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { generateKeyPairSync, type KeyObject, verify } from 'node:crypto'
 import { describe, test } from 'vitest'
 import { openSigner } from '../../src/node/open-signer.ts'
-import type { PrivateKey } from '../../src/plugins/dnssec/host.ts'
+import type { PrivateKey } from '../../src/plugins/dnssec/key-file.ts'
 
 const DATA = new TextEncoder().encode('what is signed')
 

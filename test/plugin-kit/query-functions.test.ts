@@ -3,7 +3,7 @@ import { describe, test } from 'vitest'
 import type { Client } from '../../src/chain/client.ts'
 import { parseQuery } from '../../src/dns/query.ts'
 import { compileExpression } from '../../src/expression/expression.ts'
-import { formatValue } from '../../src/expression/format-value.ts'
+import { formatValue } from '../../src/expression/value.ts'
 import { queryFunctions } from '../../src/plugin-kit/query-functions.ts'
 import { parseQuestion } from '../message-text.ts'
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'vitest'
-import { generateLine, parseRange } from '../../src/records/generate.ts'
+import { generateLine, parseRange } from '../../src/records/zone-file.ts'
 
 describe('a range', () => {
   const cases: { text: string; is: [number, number, number] | undefined }[] = [

@@ -12,8 +12,8 @@ import {
 } from '../../corefile/arguments.ts'
 import { configError } from '../../corefile/problem.ts'
 import type { Directive, Word } from '../../corefile/server-block.ts'
-import { compilePattern, type Pattern, PatternError } from '../../pattern/pattern.ts'
-import type { OriginRule } from './origin-template.ts'
+import { parseName, ROOT } from '../../dns/name.ts'
+import { compilePattern, type Match, type Pattern, PatternError } from '../../pattern/pattern.ts'
 
 /** The options of all `auto` directives of a block; a later directive overrides an earlier one. */
 export type AutoOptions = {
@@ -83,4 +83,29 @@ function readPattern(word: Word): Pattern {
     throw configError(word, error.message)
   }
   throw configError(word, `"${word.text}" needs a group in parentheses, which yields the zone`)
+}
+
+/** Maps names of files to zones. */
+type OriginRule = { readonly pattern: Pattern; readonly template: string }
+
+/**
+ * Returns the zone of a file by its name, in lower case; `undefined` if the name does not match or
+ * yields no valid domain name. An empty result is the root, as in CoreDNS.
+ */
+export function originOfFile(
+  { pattern, template }: OriginRule,
+  file: string,
+): Uint8Array | undefined {
+  const match = pattern.exec(file)
+  if (match === undefined) return undefined
+  const text = expand(template, match, pattern.groupNames).toLowerCase()
+  return text === '' ? ROOT : parseName(text)
+}
+
+/** Expands a template; unknown groups, and groups without a match, are empty. */
+function expand(template: string, { groups }: Match, names: readonly string[]): string {
+  return template.replace(/\{([^{}]*)\}/g, (_, name: string) => {
+    const index = /^\d+$/.test(name) ? Number(name) : names.indexOf(name)
+    return groups[index] ?? ''
+  })
 }

@@ -6,12 +6,12 @@
 import { decodeBase64, encodeBase64url } from '../../bytes/base64url.ts'
 import { byteAt, readUint16 } from '../../bytes/bytes.ts'
 import { errorText } from '../../bytes/unknown.ts'
+import type { Host } from '../../chain/host.ts'
 import { ALGORITHM } from '../../dns/dnssec-algorithm.ts'
 import type { ResourceRecord } from '../../dns/message.ts'
 import { TYPE } from '../../dns/rr-type.ts'
 import { keyTag } from '../../dns/signed-data.ts'
 import { parseFirstRecord } from '../../records/zone-text.ts'
-import type { DnssecHost, PrivateKey } from './host.ts'
 
 /** A key that signs. */
 export type ZoneKey = {
@@ -161,4 +161,16 @@ function open(
     const reason = errorText(error)
     throw new KeyFileError(`"${base}.private" does not match "${base}.key": ${reason}`)
   }
+}
+
+/** A private key as a JSON Web Key (RFC 7517), with its public half. */
+export type PrivateKey = Readonly<Record<string, string>>
+
+/** A host that signs. */
+export type DnssecHost = Host & {
+  /**
+   * Returns a function that signs with a private key, by a DNSSEC algorithm.
+   * @throws {Error} when the key is not valid
+   */
+  readonly openSigner: (algorithm: number, key: PrivateKey) => (data: Uint8Array) => Uint8Array
 }

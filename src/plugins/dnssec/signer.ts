@@ -9,9 +9,8 @@ import type { ResourceRecord } from '../../dns/message.ts'
 import { lowerName } from '../../dns/name.ts'
 import { TYPE } from '../../dns/rr-type.ts'
 import { canonicalRecords, signedLabels, writeSignatureTerms } from '../../dns/signed-data.ts'
+import type { Metrics, Series } from '../../telemetry/metrics.ts'
 import type { ZoneKey } from './key-file.ts'
-import type { DnssecMetrics } from './metrics.ts'
-import { SignatureCache } from './signature-cache.ts'
 
 /** Records of one set; the caller ensures that all belong to the first one's set. */
 export type RRset = readonly [ResourceRecord, ...ResourceRecord[]]
@@ -28,7 +27,7 @@ const KEPT_MS = 1000 * (AFTER_SECONDS - REST_SECONDS)
 const ORIGINAL_TTL_SECONDS = 3600
 
 /** The keys and services of a signer. */
-export type SignerParts = {
+type SignerParts = {
   readonly keys: readonly ZoneKey[]
   readonly capacity: number
   readonly now: Host['now']
@@ -97,5 +96,85 @@ export class Signer {
     if (!this.isSplit) return this.keys
     const wanted = type === TYPE.DNSKEY ? 'keys' : 'zone'
     return this.keys.filter(({ use }) => use === wanted)
+  }
+}
+
+/** The series of one cache. */
+type DnssecMetrics = {
+  readonly entries: Series
+  readonly hits: Series
+  readonly misses: Series
+}
+
+/** Finds or creates the series of a server's cache. */
+export function dnssecMetrics(metrics: Metrics, server: string): DnssecMetrics {
+  const entries = {
+    name: 'coredns_dnssec_cache_entries',
+    help: 'The number of elements in the dnssec cache.',
+    labels: ['server', 'type'],
+  }
+  const counter = (name: string, help: string): Series =>
+    metrics.counter({ name: `coredns_dnssec_cache_${name}`, help, labels: ['server'] }, [server])
+  return {
+    entries: metrics.gauge(entries, [server, 'signature']),
+    hits: counter('hits_total', 'The count of cache hits.'),
+    misses: counter('misses_total', 'The count of cache misses.'),
+  }
+}
+
+/** Bound on the average bytes of an RRset: some come from outside. */
+const BYTES_PER_ENTRY_MAX = 512
+/** CoreDNS's cache has 256 shards, for at least four entries each. */
+const ENTRIES_MIN = 1024
+
+type Entry = {
+  /** Data of RRSIG records. */
+  readonly signatures: readonly Uint8Array[]
+  /** When to renew them. */
+  readonly untilMs: number
+}
+
+/** A cache of signatures. */
+export class SignatureCache {
+  private readonly entries = new Map<string, Entry>()
+  private readonly entriesMax: number
+  private bytes = 0
+
+  constructor(capacity: number) {
+    this.entriesMax = Math.max(capacity, ENTRIES_MIN)
+  }
+
+  get size(): number {
+    return this.entries.size
+  }
+
+  /**
+   * Finds signatures that need no renewal yet. Ignores those to renew after `untilMsMax`: a clock
+   * that was ahead made them, and they are not valid yet.
+   */
+  find(
+    key: string,
+    nowMs: number,
+    untilMsMax: number = Number.POSITIVE_INFINITY,
+  ): readonly Uint8Array[] | undefined {
+    const entry = this.entries.get(key)
+    if (entry === undefined) return undefined
+    this.entries.delete(key)
+    this.bytes -= key.length
+    if (entry.untilMs < nowMs || entry.untilMs > untilMsMax) return undefined
+    this.put(key, entry.signatures, entry.untilMs)
+    return entry.signatures
+  }
+
+  /** Stores signatures under a key that is not in the cache. */
+  put(key: string, signatures: readonly Uint8Array[], untilMs: number): void {
+    this.entries.set(key, { signatures, untilMs })
+    this.bytes += key.length
+    for (const oldest of this.entries.keys()) {
+      const isOverfull = this.entries.size > this.entriesMax
+      if (!isOverfull && this.bytes <= this.entriesMax * BYTES_PER_ENTRY_MAX) return
+      this.entries.delete(oldest)
+      this.bytes -= oldest.length
+    }
   }
 }

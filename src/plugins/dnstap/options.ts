@@ -3,6 +3,7 @@
  * @module
  */
 
+import type { Host } from '../../chain/host.ts'
 import {
   argTexts,
   checkArgs,
@@ -12,10 +13,9 @@ import {
 } from '../../corefile/arguments.ts'
 import { configError } from '../../corefile/problem.ts'
 import type { Directive, Word } from '../../corefile/server-block.ts'
-import type { TapTarget } from './host.ts'
 
 /** A `dnstap` directive. */
-export type DnstapOptions = {
+type DnstapOptions = {
   readonly target: TapTarget
   /** Messages that may wait. */
   readonly queueMax: number
@@ -97,4 +97,30 @@ function parseTarget(word: Word, isVerified: boolean): TapTarget {
   if (host === '' || port === 0)
     throw configError(word, `"${word.text}" is not ${scheme}://HOST:PORT`)
   return scheme === 'tcp' ? { kind: 'tcp', host, port } : { kind: 'tls', host, port, isVerified }
+}
+
+/** The address of a collector of dnstap messages. */
+export type TapTarget =
+  | { readonly kind: 'unix'; readonly path: string }
+  | { readonly kind: 'tcp'; readonly host: string; readonly port: number }
+  | {
+      readonly kind: 'tls'
+      readonly host: string
+      readonly port: number
+      /** Whether its certificate must be for the host. */
+      readonly isVerified: boolean
+    }
+
+/** A connection to a collector. */
+export type Tap = {
+  /** Queues a message; never throws, never waits. */
+  readonly send: (message: Uint8Array) => void
+  /** Sends the queued messages and closes. */
+  readonly close: () => void
+}
+
+/** A host that sends to collectors. */
+export type DnstapHost = Host & {
+  /** Connects to a collector; at most `queueMax` messages wait. */
+  readonly openTap: (target: TapTarget, queueMax: number) => Tap
 }

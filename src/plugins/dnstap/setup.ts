@@ -10,10 +10,9 @@ import type { PluginEntry } from '../../chain/plugin-entry.ts'
 import type { Setup } from '../../chain/setup.ts'
 import type { Directive } from '../../corefile/server-block.ts'
 import { PROGRAM, VERSION } from '../../telemetry/version.ts'
-import { compileFormat } from '../log/format.ts'
+import { compileFormat } from '../log/setup.ts'
 import { hasMetadata, metadataOf } from '../metadata/metadata.ts'
-import type { DnstapHost, Tap } from './host.ts'
-import { parseDnstap } from './options.ts'
+import { type DnstapHost, parseDnstap, type Tap } from './options.ts'
 import { TAP, type TapMessage, writeTap } from './tap-message.ts'
 
 const encoder = new TextEncoder()

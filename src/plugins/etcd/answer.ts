@@ -17,8 +17,14 @@ import {
   findBelow,
   lookUp,
 } from './chase.ts'
-import { type HostRecords, mailHosts, serverHosts } from './host-records.ts'
-import { addressRecord, recordOf, stripLabels } from './records.ts'
+import {
+  addressRecord,
+  type HostRecords,
+  mailHosts,
+  recordOf,
+  serverHosts,
+  stripLabels,
+} from './records.ts'
 import { type Service, serviceKind } from './service.ts'
 import { findServices, type Services } from './services.ts'
 

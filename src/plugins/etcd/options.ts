@@ -2,7 +2,6 @@
  * The `etcd` directive's options (CoreDNS, plugin/etcd/setup.go).
  * @module
  */
-
 import type { Host, TlsIdentity } from '../../chain/host.ts'
 import {
   argTexts,
@@ -17,7 +16,7 @@ import type { Directive, Word } from '../../corefile/server-block.ts'
 import { ROOT } from '../../dns/name.ts'
 import { tlsIdentity } from '../../plugin-kit/tls-files.ts'
 import type { Fallthrough } from '../../plugin-kit/zones.ts'
-import { cleanPath } from './key-path.ts'
+import { cleanPath, type KeyTable } from './key-table.ts'
 
 /** Where keys are, and how to connect. */
 export type EtcdConnection = Position & {
@@ -153,4 +152,24 @@ function parseSeconds(option: Option): number {
     }
   }
   return seconds
+}
+
+/** The keys of an etcd, in memory and up to date. */
+export type KeySource = {
+  /** The keys; `undefined` until the first read is complete. */
+  readonly current: () => KeyTable | undefined
+  /**
+   * Lower bound of the seconds until a lease ends, unless it is renewed; at least 1. `undefined`
+   * for an unknown lease.
+   */
+  readonly leaseSeconds: (lease: string) => number | undefined
+}
+
+/** A host that may read an etcd. */
+export type EtcdHost = Host & {
+  /**
+   * Opens the keys of an `etcd` directive. Absent at gateways.
+   * @throws {ConfigError} when the options do not fit
+   */
+  readonly openKeys?: (connection: EtcdConnection) => KeySource
 }

@@ -15,8 +15,7 @@ import { RCODE } from '../../dns/rcode.ts'
 import { closestZone, fallsThrough } from '../../plugin-kit/zones.ts'
 import { answerFrom, soaRecord } from './answer.ts'
 import { LINKS_MAX } from './chase.ts'
-import type { EtcdHost, KeySource } from './host.ts'
-import { type EtcdOptions, parseEtcd } from './options.ts'
+import { type EtcdHost, type EtcdOptions, type KeySource, parseEtcd } from './options.ts'
 
 /** Configures `etcd [ZONE…] { … }`. */
 const setup: Setup<EtcdHost> = (directives, { host, zones, pathOf }) => {

@@ -10,9 +10,9 @@ import type { ResourceRecord } from '../../dns/message.ts'
 import { equalNames, isSubdomain } from '../../dns/name.ts'
 import { RCODE } from '../../dns/rcode.ts'
 import { TYPE } from '../../dns/rr-type.ts'
-import { additionalAddresses } from './additional-section.ts'
 import { findName } from './find-name.ts'
 import {
+  additionalAddresses,
   authorityOf,
   NO_RECORDS,
   negativeAuthority,

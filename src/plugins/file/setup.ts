@@ -20,9 +20,8 @@ import type { Directive, Word } from '../../corefile/server-block.ts'
 import { formatName, ROOT } from '../../dns/name.ts'
 import { type Fallthrough, fallsThrough } from '../../plugin-kit/zones.ts'
 import { passOn, serveZone } from './serve-zone.ts'
-import { tellPeers, zoneHooks } from './zone-hooks.ts'
+import { tellPeers, ZoneMap, zoneHooks } from './zone-hooks.ts'
 import { type ReloadOptions, ZoneKeeper } from './zone-keeper.ts'
-import { ZoneMap } from './zone-map.ts'
 
 const RELOAD_MS_DEFAULT = 60_000
 

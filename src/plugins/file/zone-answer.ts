@@ -8,19 +8,18 @@ import type { Request } from '../../chain/request.ts'
 import type { ResourceRecord } from '../../dns/message.ts'
 import { equalNames } from '../../dns/name.ts'
 import { TYPE } from '../../dns/rr-type.ts'
-import { additionalAddresses, glueOf } from './additional-section.ts'
 import { followCname } from './cname-chain.ts'
-import { findName, type Match } from './find-name.ts'
-import { absenceProof, nameProof, typeProof } from './nsec-proof.ts'
-import { redirect } from './redirect.ts'
+import { findName, type Match, redirect } from './find-name.ts'
 import {
+  additionalAddresses,
   authorityOf,
+  glueOf,
   NO_RECORDS,
   negativeAuthority,
   referral,
   type ZoneAnswer,
 } from './sections.ts'
-import { coveredType, recordsOf } from './signatures.ts'
+import { absenceProof, coveredType, nameProof, recordsOf, typeProof } from './signatures.ts'
 import type { ZoneData, ZoneNode } from './zone-data.ts'
 
 /** Answers a question for a name within a zone. */

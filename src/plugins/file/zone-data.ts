@@ -7,8 +7,7 @@ import type { ResourceRecord } from '../../dns/message.ts'
 import { isSubdomain, labelOffsets, lowerName, nameKey } from '../../dns/name.ts'
 import { nameEnd } from '../../dns/rdata-wire.ts'
 import { TYPE } from '../../dns/rr-type.ts'
-import { type NsecEntry, sortNsecs } from './nsec-order.ts'
-import { coveredType } from './signatures.ts'
+import { coveredType, type NsecEntry, sortNsecs } from './signatures.ts'
 
 /** A name that exists. */
 export type ZoneNode = {

@@ -1,12 +1,13 @@
 /**
- * The hooks of plugins with zones, besides answering.
+ * Zones by name, and the hooks of plugins with zones, besides answering.
  * @module
  */
 import type { Plugin } from '../../chain/plugin.ts'
+import type { ResourceRecord } from '../../dns/message.ts'
+import { labelOffsets, nameKey } from '../../dns/name.ts'
+import { isSerialAfter, soaSerial } from '../../dns/soa.ts'
 import { wildcardOf } from './serve-zone.ts'
 import type { ZoneData } from './zone-data.ts'
-import type { ZoneMap } from './zone-map.ts'
-import { transferRecords } from './zone-transfer.ts'
 
 /** Returns hooks that transfer zones, and that publish matching wildcards as metadata. */
 export function zoneHooks(
@@ -29,4 +30,62 @@ export function zoneHooks(
 /** Notifies a block's plugins of a new or changed zone. */
 export function tellPeers(peers: readonly Plugin[], zone: Uint8Array): void {
   for (const { zoneChanged } of peers) zoneChanged?.(zone)
+}
+
+/** A value for each of some zones. */
+export class ZoneMap<T> {
+  private readonly byKey = new Map<string, T>()
+
+  /** Number of zones. */
+  get size(): number {
+    return this.byKey.size
+  }
+
+  /** Sets the value of a zone. */
+  set(zone: Uint8Array, value: T): void {
+    this.byKey.set(nameKey(zone), value)
+  }
+
+  /** Removes a zone. */
+  delete(zone: Uint8Array): void {
+    this.byKey.delete(nameKey(zone))
+  }
+
+  /** Returns the value of a zone itself. */
+  get(zone: Uint8Array): T | undefined {
+    return this.byKey.get(nameKey(zone))
+  }
+
+  /** Returns the value of the longest zone that a name is in. */
+  closest(name: Uint8Array): T | undefined {
+    const key = nameKey(name)
+    for (const at of [...labelOffsets(name), name.length - 1]) {
+      const found = this.byKey.get(key.slice(at))
+      if (found !== undefined) return found
+    }
+    return undefined
+  }
+
+  /** Lists all values, in the order of insertion. */
+  values(): Iterable<T> {
+    return this.byKey.values()
+  }
+}
+
+/**
+ * Lists the records of a zone, the SOA record first and last; only one SOA record if `serial` is no
+ * older than the zone's (RFC 1995 §2).
+ */
+export function* transferRecords(
+  zone: ZoneData,
+  serial: number | undefined,
+): Generator<ResourceRecord> {
+  const { soa } = zone
+  yield soa
+  if (serial !== undefined && !isSerialAfter(soaSerial(soa.rdata), serial)) return
+  yield* zone.soaSignatures
+  yield* zone.nameservers
+  yield* zone.nsSignatures
+  for (const { sets } of zone.nodes.values()) for (const set of sets.values()) yield* set
+  yield soa
 }

@@ -34,8 +34,7 @@ import {
   type Fallthrough,
   fallsThrough,
 } from '../../plugin-kit/zones.ts'
-import { type HostsTable, parseHosts } from './hosts-file.ts'
-import { NameFilter } from './name-filter.ts'
+import { type HostsTable, NameFilter, parseHosts } from './hosts-file.ts'
 
 const TTL_SECONDS_DEFAULT = 3600
 const TTL_SECONDS_MAX = 65535

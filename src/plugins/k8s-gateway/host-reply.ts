@@ -3,7 +3,6 @@
  * decides for A and AAAA together, for TXT alone, and never for other types.)
  * @module
  */
-
 import { concatBytes } from '../../bytes/bytes.ts'
 import type { SnapshotSource } from '../../chain/host.ts'
 import { andThen, type MaybePromise } from '../../chain/maybe-promise.ts'
@@ -17,9 +16,8 @@ import { type Authority, nsRecord, soaRecord } from '../../plugin-kit/authority.
 import { type FoundName, recordsOf } from '../../snapshot/read/find-name.ts'
 import type { Snapshot } from '../../snapshot/read/snapshot.ts'
 import { negativeFrom } from '../kubernetes/with-snapshot.ts'
-import { addressesOf } from './addresses.ts'
-import { findHost } from './find-host.ts'
 import type { GatewayOptions } from './options.ts'
+import { findHost } from './setup.ts'
 
 /** The zone and snapshot to answer from. */
 export type GatewayPlace = {
@@ -118,4 +116,53 @@ function authorityOf({ zone, options }: GatewayPlace): Authority {
   const { apex: primary } = options
   const mailbox = concatBytes(HOSTMASTER, primary)
   return { zone, primary, mailbox, ttlSeconds: ZONE_TTL_SECONDS }
+}
+
+/** Addresses, and whether a lookup failed. */
+type Addresses = {
+  readonly records: readonly ResourceRecord[]
+  readonly isPartial: boolean
+}
+
+/** Returns the distinct addresses of a type as records at `owner`. */
+export function addressesOf(
+  request: Request,
+  found: FoundName,
+  { owner, type }: { readonly owner: Uint8Array; readonly type: number },
+): MaybePromise<Addresses> {
+  const as = { owner, origin: ROOT }
+  const own: Addresses = { records: recordsOf(found, type, as), isPartial: false }
+  let all: MaybePromise<Addresses> = own
+  for (const { rdata: host, ttlSeconds } of recordsOf(found, TYPE.CNAME, as)) {
+    all = andThen(all, (before) =>
+      andThen(request.lookup(host, type), (outcome) => {
+        const ofHost = hostAddresses(outcome, type).map((record) => {
+          // The hostname's own TTL is the upper bound.
+          return { ...record, owner, ttlSeconds: Math.min(ttlSeconds, record.ttlSeconds) }
+        })
+        const isPartial = before.isPartial || !hasAnswer(outcome)
+        return { records: [...before.records, ...ofHost], isPartial }
+      }),
+    )
+  }
+  return andThen(all, ({ records, isPartial }) => ({ records: unique(records), isPartial }))
+}
+
+function hostAddresses(outcome: Outcome, type: number): readonly ResourceRecord[] {
+  if (outcome.kind !== 'reply') return []
+  return outcome.answer.filter((record) => record.type === type)
+}
+
+function hasAnswer(outcome: Outcome): boolean {
+  if (outcome.kind !== 'reply') return false
+  return outcome.rcode === RCODE.NOERROR || outcome.rcode === RCODE.NXDOMAIN
+}
+
+function unique(records: readonly ResourceRecord[]): readonly ResourceRecord[] {
+  const known = new Map<string, ResourceRecord>()
+  for (const record of records) {
+    const key = record.rdata.join()
+    if (!known.has(key)) known.set(key, record)
+  }
+  return [...known.values()]
 }

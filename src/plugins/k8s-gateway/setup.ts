@@ -4,17 +4,31 @@
  * @module
  */
 
+import { byteAt, concatBytes } from '../../bytes/bytes.ts'
 import type { SnapshotSource } from '../../chain/host.ts'
+import { andThen, type MaybePromise } from '../../chain/maybe-promise.ts'
+import type { Outcome } from '../../chain/outcome.ts'
 import type { Plugin } from '../../chain/plugin.ts'
 import type { PluginEntry } from '../../chain/plugin-entry.ts'
+import type { Request } from '../../chain/request.ts'
 import type { Setup } from '../../chain/setup.ts'
 import { defaultKubernetes } from '../../corefile/kubernetes-options.ts'
+import { joinName, tailOffset } from '../../dns/name.ts'
+import { RCODE } from '../../dns/rcode.ts'
+import { TYPE } from '../../dns/rr-type.ts'
 import { closestZone, closestZoneIndex, fallsThrough } from '../../plugin-kit/zones.ts'
+import { type FoundName, findName, hasRecords } from '../../snapshot/read/find-name.ts'
+import type { Snapshot } from '../../snapshot/read/snapshot.ts'
 import { isComplete, withSnapshot } from '../kubernetes/with-snapshot.ts'
-import { findHost } from './find-host.ts'
-import { hostReply, unknownReply } from './host-reply.ts'
+import {
+  addressesOf,
+  type GatewayPlace,
+  hostReply,
+  replyWith,
+  unknownReply,
+  ZONE_TTL_SECONDS,
+} from './host-reply.ts'
 import { type GatewayOptions, parseGateway } from './options.ts'
-import { serverReply } from './server-reply.ts'
 
 /** Configures `k8s_gateway [ZONES…] { … }`; `fallthrough` passes names to the next directive. */
 const setup: Setup = (directives, { host, zones }) => {
@@ -61,4 +75,45 @@ function createPlugin(options: GatewayOptions, source: SnapshotSource): Plugin {
       })
     },
   }
+}
+
+/**
+ * Answers for the name server, which exists even without a known address, and returns NXDOMAIN
+ * below it; `undefined` for any other name.
+ */
+function serverReply(request: Request, view: GatewayPlace): MaybePromise<Outcome> | undefined {
+  const { zone, snapshot, options } = view
+  const { lowerName, name: owner, type } = request
+  const server = joinName(options.apex, zone)
+  const below = server === undefined ? -1 : tailOffset(lowerName, server)
+  if (below < 0) return undefined
+  if (below > 0) return replyWith(view, { rcode: RCODE.NXDOMAIN })
+  const found = findHost(snapshot, lowerName, zone)
+  const isAddress = type === TYPE.A || type === TYPE.AAAA
+  if (found === undefined || !isAddress) return replyWith(view, {})
+  return andThen(addressesOf(request, found, { owner, type }), ({ records }) => {
+    const answer = records.map((record) => ({ ...record, ttlSeconds: ZONE_TTL_SECONDS }))
+    return replyWith(view, { answer })
+  })
+}
+
+const WILDCARD = Uint8Array.of(1, 0x2a)
+
+/**
+ * Finds a name, or the wildcard that replaces its first label; at the apex of the zone, the
+ * wildcard below it.
+ * @param name absolute and in lower case
+ * @param zone the name's zone, absolute and in lower case
+ */
+export function findHost(
+  snapshot: Snapshot,
+  name: Uint8Array,
+  zone: Uint8Array,
+): FoundName | undefined {
+  const labels = name.subarray(0, -1)
+  const own = findName(snapshot, labels)
+  if (own !== undefined && hasRecords(own)) return own
+  const isApex = name.length === zone.length
+  const above = isApex ? labels : labels.subarray(byteAt(labels, 0) + 1)
+  return findName(snapshot, concatBytes(WILDCARD, above))
 }

@@ -14,7 +14,7 @@ import { closestZoneIndex, type Fallthrough } from '../../plugin-kit/zones.ts'
 import { infoFor } from '../../snapshot/read/snapshot.ts'
 import type { Rules } from './coredns-rules.ts'
 import { writeSoa } from './soa.ts'
-import { VERDICT } from './verdict.ts'
+import { VERDICT } from './with-snapshot.ts'
 import { type Zones, zoneOf } from './zone.ts'
 import { ZoneAnswer } from './zone-answer.ts'
 

@@ -6,6 +6,7 @@
  * @module
  */
 
+import { toLatin1 } from '../../bytes/bytes.ts'
 import type { ClientVisibility } from '../../chain/client.ts'
 import type { Host, SnapshotSource } from '../../chain/host.ts'
 import { failure, type Outcome } from '../../chain/outcome.ts'
@@ -13,6 +14,7 @@ import type { Plugin } from '../../chain/plugin.ts'
 import type { Next, Request } from '../../chain/request.ts'
 import type { KubernetesOptions } from '../../corefile/kubernetes-options.ts'
 import { EXTENDED_ERROR, extendedError } from '../../dns/edns.ts'
+import type { Reply, ResourceRecord } from '../../dns/message.ts'
 import { tailOffset } from '../../dns/name.ts'
 import type { Query } from '../../dns/query.ts'
 import { RCODE } from '../../dns/rcode.ts'
@@ -28,7 +30,6 @@ import {
   type ServiceShape,
   winnersOf,
 } from './shared-service.ts'
-import { unionOf } from './union.ts'
 import { markStale } from './with-snapshot.ts'
 import { type Zone, zoneOf, zonesOfDirective } from './zone.ts'
 import { negativeReply, type ZoneResult, zoneReply } from './zone-reply.ts'
@@ -269,4 +270,32 @@ function isFound({ results }: Finding): boolean {
 function notReady(): Outcome {
   const text = 'some clusters of the zone are unavailable'
   return failure(RCODE.SERVFAIL, text, [extendedError(EXTENDED_ERROR.NOT_READY, text)])
+}
+
+/**
+ * Joins replies for an existing name: each record once, with the lowest TTL of its RRset (RFC 2181
+ * §5.2). Without data, returns the first reply.
+ */
+export function unionOf(replies: readonly [Reply, ...Reply[]]): Reply {
+  const [first] = replies
+  const withData = replies.filter(({ answer }) => answer.length > 0)
+  if (withData.length === 0) return first
+  const answer = distinct(withData.flatMap((reply) => reply.answer))
+  const additional = distinct(withData.flatMap((reply) => reply.additional))
+  const truncated = withData.some((reply) => reply.truncated)
+  return { ...first, answer, authority: [], additional, truncated }
+}
+
+function distinct(records: readonly ResourceRecord[]): ResourceRecord[] {
+  const ttls = new Map<string, number>()
+  const byData = new Map<string, ResourceRecord>()
+  for (const record of records) {
+    const set = `${toLatin1(record.owner)} ${record.type}`
+    ttls.set(set, Math.min(ttls.get(set) ?? Infinity, record.ttlSeconds))
+    byData.set(`${set} ${toLatin1(record.rdata)}`, record)
+  }
+  return [...byData.values()].map((record) => {
+    const ttlSeconds = ttls.get(`${toLatin1(record.owner)} ${record.type}`) ?? record.ttlSeconds
+    return { ...record, ttlSeconds }
+  })
 }

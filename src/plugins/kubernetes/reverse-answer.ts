@@ -9,7 +9,7 @@ import { TYPE } from '../../dns/rr-type.ts'
 import type { AddressTable } from '../../snapshot/format/address-table.ts'
 import type { Shard } from '../../snapshot/read/shard.ts'
 import type { Snapshot } from '../../snapshot/read/snapshot.ts'
-import { VERDICT } from './verdict.ts'
+import { VERDICT } from './with-snapshot.ts'
 import type { ZoneAnswer } from './zone-answer.ts'
 
 const { DATA, NODATA, NXDOMAIN, UNLOADED } = VERDICT

@@ -18,7 +18,7 @@ import { NS_DNS, readServerChoice, SERVER_CHOICES_TYPE } from '../../records/ser
 import { PARTS_BYTES } from '../../snapshot/format/layout.ts'
 import type { Shard } from '../../snapshot/read/shard.ts'
 import type { Visibility } from '../../snapshot/read/visibility.ts'
-import { VERDICT } from './verdict.ts'
+import { VERDICT } from './with-snapshot.ts'
 import type { ZoneAnswer } from './zone-answer.ts'
 
 const { DATA, NODATA, NXDOMAIN } = VERDICT

@@ -2,17 +2,18 @@
  * The `kubernetes` plugin: answers the names of a cluster from its snapshots.
  * @module
  */
-
 import type { ClientVisibility } from '../../chain/client.ts'
 import type { SnapshotSource } from '../../chain/host.ts'
 import { andThen, type MaybePromise } from '../../chain/maybe-promise.ts'
 import { failure, type Outcome } from '../../chain/outcome.ts'
 import type { Plugin } from '../../chain/plugin.ts'
-import type { PluginEntry } from '../../chain/plugin-entry.ts'
+import type { DirectiveSurroundings, PluginEntry } from '../../chain/plugin-entry.ts'
 import type { Next, Request } from '../../chain/request.ts'
 import type { Setup, SetupContext, SetupResult } from '../../chain/setup.ts'
 import { onlyDirective } from '../../corefile/arguments.ts'
 import { parseKubernetes } from '../../corefile/kubernetes-options.ts'
+import { type Problem, problemAt } from '../../corefile/problem.ts'
+import type { Directive } from '../../corefile/server-block.ts'
 import { isSubdomain } from '../../dns/name.ts'
 import type { Query } from '../../dns/query.ts'
 import { RCODE } from '../../dns/rcode.ts'
@@ -23,13 +24,12 @@ import { cnameReply, rebaseCnames, unavailable } from './cname-reply.ts'
 import { explainPlace } from './explain.ts'
 import { FastAnswer } from './fast-answer.ts'
 import { mergedPlugin } from './merged-zones.ts'
-import { adviseOnPods } from './pods-advice.ts'
 import { isComplete, negativeFrom, withSnapshot } from './with-snapshot.ts'
 import { type Zone, type Zones, zoneOf, zonesOfDirective } from './zone.ts'
 import { negativeReply, type ZonePlace, zoneReply } from './zone-reply.ts'
 
 /** The sources of a directive for its parts that other plugins call. */
-export type ClusterParts = {
+type ClusterParts = {
   readonly zones: Zones
   readonly source: SnapshotSource
   /** The source of names that several clusters share. */
@@ -39,7 +39,7 @@ export type ClusterParts = {
 }
 
 /** Creates the parts of `kubernetes` that other plugins call. */
-export type PeerParts = (
+type PeerParts = (
   parts: ClusterParts,
   context: SetupContext,
 ) => Pick<Plugin, 'transfer' | 'metadata' | 'searchPath'>
@@ -148,5 +148,18 @@ function serveZone(
               negativeReply(query, { ...view, snapshot: result.snapshot }, RCODE.NXDOMAIN),
             )
     }
+  })
+}
+
+/** Warns because clients over TLS and HTTPS are outside and could name any address. */
+function adviseOnPods({ lines }: Directive, { block: { keys } }: DirectiveSurroundings): Problem[] {
+  const key = keys.find(({ transport }) => transport !== 'dns')
+  if (key === undefined) return []
+  return lines.flatMap(({ words: [option, mode] }) => {
+    if (option?.text !== 'pods' || mode?.text !== 'insecure') return []
+    const message =
+      `"pods insecure" lets any client of "${key.transport}://" ` +
+      'get a name for any address; "pods verified" has names of existing pods only'
+    return [problemAt(mode, message)]
   })
 }

@@ -2,7 +2,6 @@
  * Serves requests when the snapshot is missing, stale or incomplete.
  * @module
  */
-
 import type { SnapshotSource } from '../../chain/host.ts'
 import { andThen, type MaybePromise } from '../../chain/maybe-promise.ts'
 import { failure, type Outcome } from '../../chain/outcome.ts'
@@ -67,3 +66,17 @@ export function negativeFrom(source: SnapshotSource, reply: Reply): Reply {
 export function isComplete(source: SnapshotSource): boolean {
   return source.current() !== undefined && source.freshness() !== 'partial'
 }
+
+/** The verdicts. */
+export const VERDICT = {
+  /** The answer section is written. */
+  DATA: 0,
+  /** The name exists, but has no records of the type; nothing is written. */
+  NODATA: 1,
+  /** The name does not exist; nothing is written. */
+  NXDOMAIN: 2,
+  /** The caller must follow the name's CNAME; nothing is written. */
+  FOLLOW: 3,
+  /** The caller must load the shard `missingShard` first; nothing is written. */
+  UNLOADED: 4,
+} as const

@@ -10,7 +10,7 @@ import { NAME_BYTES_MAX } from '../../dns/limits.ts'
 import type { Query } from '../../dns/query.ts'
 import type { Snapshot } from '../../snapshot/read/snapshot.ts'
 import type { RelativeName } from './spellings.ts'
-import { VERDICT } from './verdict.ts'
+import { VERDICT } from './with-snapshot.ts'
 import type { ZoneAnswer } from './zone-answer.ts'
 
 /** Labels of the shortest such name: zone, directive, `_zone`, service, namespace, `svc`. */

@@ -30,7 +30,7 @@ import {
   writeOwnServer,
 } from './server-answer.ts'
 import { hasUnderscore, podLabel, type RelativeName, relativeName, spellPort } from './spellings.ts'
-import { VERDICT } from './verdict.ts'
+import { VERDICT } from './with-snapshot.ts'
 import { answerZonal } from './zonal-answer.ts'
 import type { Zone } from './zone.ts'
 

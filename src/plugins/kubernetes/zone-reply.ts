@@ -15,7 +15,7 @@ import { TYPE } from '../../dns/rr-type.ts'
 import { infoFor, type Snapshot } from '../../snapshot/read/snapshot.ts'
 import type { Rules } from './coredns-rules.ts'
 import { writeSoa } from './soa.ts'
-import { VERDICT } from './verdict.ts'
+import { VERDICT } from './with-snapshot.ts'
 import type { Zone } from './zone.ts'
 import { ZoneAnswer } from './zone-answer.ts'
 

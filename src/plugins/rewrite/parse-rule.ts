@@ -4,14 +4,14 @@
  */
 import { configError, type Position } from '../../corefile/problem.ts'
 import type { Directive, Word } from '../../corefile/server-block.ts'
+import { CLASS, parseClass } from '../../dns/rr-class.ts'
+import { parseType, TYPE } from '../../dns/rr-type.ts'
 import { parseCnameRule } from './cname-rule.ts'
 import type { Metadata } from './edns0-data.ts'
 import { parseEdns0Rule } from './edns0-rule.ts'
 import { parseNameRule } from './name-rule.ts'
-import { parseClassRule, parseTypeRule } from './question-rules.ts'
-import { parseRcodeRule } from './rcode-rule.ts'
-import type { Rule } from './rule.ts'
-import { parseTtlRule } from './ttl-rule.ts'
+import { NO_RESPONSE_RULES, type QuestionDraft, type Rule } from './rule.ts'
+import { parseRcodeRule, parseTtlRule } from './ttl-rule.ts'
 
 /** A rule, and whether it ends rewriting once it matches. */
 export type OrderedRule = Rule & { readonly isLast: boolean }
@@ -58,4 +58,61 @@ function wordsOf({ args, lines }: Directive): readonly Word[] {
   const nested = lines.flatMap((one) => one.lines)[0]?.words[0]
   if (nested !== undefined) throw configError(nested, 'a rule cannot have nested braces')
   return [...args, ...lines.flatMap(({ words }) => words)]
+}
+
+/** Parses `type FROM TO`. @throws {ConfigError} */
+function parseTypeRule(words: readonly Word[], at: Position): Rule {
+  const [from, to] = parsePair(words, at, 'type')
+  const fromType = typeOf(from)
+  const toType = typeOf(to)
+  if (toType === TYPE.TKEY || toType === TYPE.TSIG) {
+    throw configError(to, `"${to.text}" is not a query type`)
+  }
+  return {
+    mayMatch: ({ type }) => type === fromType,
+    rewrite: (draft) => change(draft, 'type', fromType, toType),
+  }
+}
+
+/** Parses `class FROM TO`. @throws {ConfigError} */
+function parseClassRule(words: readonly Word[], at: Position): Rule {
+  const [from, to] = parsePair(words, at, 'class')
+  const fromClass = classOf(from)
+  const toClass = classOf(to)
+  return {
+    mayMatch: () => fromClass === CLASS.IN,
+    rewrite: (draft) => change(draft, 'class', fromClass, toClass),
+  }
+}
+
+function change(
+  draft: QuestionDraft,
+  field: 'type' | 'class',
+  from: number,
+  to: number,
+): ReturnType<Rule['rewrite']> {
+  if (draft[field] !== from) return undefined
+  draft[field] = to
+  return NO_RESPONSE_RULES
+}
+
+function parsePair(words: readonly Word[], at: Position, what: string): readonly [Word, Word] {
+  const [from, to, surplus] = words
+  if (from !== undefined && to !== undefined && surplus === undefined) return [from, to]
+  throw configError(surplus ?? at, `a ${what} rule takes FROM and TO`)
+}
+
+function typeOf(word: Word): number {
+  const type = /^type\d/i.test(word.text) ? undefined : parseType(word.text)
+  if (type !== undefined) return type
+  throw configError(word, `"${word.text}" is not the name of a type, such as AAAA`)
+}
+
+function classOf(word: Word): number {
+  const value = /^class\d/i.test(word.text) ? undefined : parseClass(word.text)
+  if (value !== undefined) return value
+  throw configError(
+    word,
+    `"${word.text}" is not the name of a class: ${Object.keys(CLASS).join(', ')}`,
+  )
 }

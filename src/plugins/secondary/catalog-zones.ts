@@ -6,7 +6,7 @@
 import type { Host } from '../../chain/host.ts'
 import { equalNames, formatName, isSubdomain, nameKey } from '../../dns/name.ts'
 import type { ZoneData } from '../file/zone-data.ts'
-import type { ZoneMap } from '../file/zone-map.ts'
+import type { ZoneMap } from '../file/zone-hooks.ts'
 import { type Member, readCatalog } from './catalog.ts'
 import type { Primary } from './receive-zone.ts'
 import type { SecondaryZone } from './secondary-zone.ts'

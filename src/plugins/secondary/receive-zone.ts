@@ -3,6 +3,7 @@
  * @module
  */
 
+import type { Host } from '../../chain/host.ts'
 import { parseResponse, type ResourceRecord, type Response } from '../../dns/message.ts'
 import { equalNames, formatName } from '../../dns/name.ts'
 import { formatRcode, RCODE } from '../../dns/rcode.ts'
@@ -10,7 +11,6 @@ import { formatType, TYPE } from '../../dns/rr-type.ts'
 import { soaSerial } from '../../dns/soa.ts'
 import { writeQuery } from '../../dns/write-query.ts'
 import { ZoneBuilder, type ZoneData } from '../file/zone-data.ts'
-import type { SecondaryHost } from './host.ts'
 
 /** The address and port of a primary. */
 export type Primary = { readonly address: string; readonly port: number }
@@ -91,4 +91,18 @@ function readMessage(message: Uint8Array, id: number): readonly ResourceRecord[]
 function unsupported({ type, owner }: ResourceRecord): TransferError {
   const text = `a ${formatType(type)} record at "${formatName(owner)}"`
   return new TransferError(`${text}: zones are signed with NSEC records only`)
+}
+
+/** A host that receives zone transfers. */
+export type SecondaryHost = Host & {
+  /**
+   * Sends a query over TCP on a new connection and yields all messages of the response, until the
+   * server closes the connection or the caller stops.
+   * @throws {Error} when no message arrives for `timeoutMs`
+   */
+  readonly openTransfer: (
+    server: { readonly address: string; readonly port: number },
+    query: Uint8Array,
+    timeoutMs: number,
+  ) => AsyncIterable<Uint8Array>
 }

@@ -13,9 +13,8 @@ import { TYPE } from '../../dns/rr-type.ts'
 import { isSerialAfter, soaSerial, soaTimes } from '../../dns/soa.ts'
 import { writeQuery } from '../../dns/write-query.ts'
 import type { ZoneData } from '../file/zone-data.ts'
-import type { SecondaryHost } from './host.ts'
-import { type Primary, receiveZone, TransferError } from './receive-zone.ts'
-import type { Slots } from './slots.ts'
+import type { Slots } from './options.ts'
+import { type Primary, receiveZone, type SecondaryHost, TransferError } from './receive-zone.ts'
 
 /** How to keep a zone. */
 export type SecondaryOptions = {

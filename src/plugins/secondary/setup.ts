@@ -12,14 +12,11 @@ import type { Directive } from '../../corefile/server-block.ts'
 import { fallsThrough } from '../../plugin-kit/zones.ts'
 import { passOn, serveZone } from '../file/serve-zone.ts'
 import type { ZoneData } from '../file/zone-data.ts'
-import { tellPeers, zoneHooks } from '../file/zone-hooks.ts'
-import { ZoneMap } from '../file/zone-map.ts'
+import { tellPeers, ZoneMap, zoneHooks } from '../file/zone-hooks.ts'
 import { CatalogZones } from './catalog-zones.ts'
-import type { SecondaryHost } from './host.ts'
-import { parseSecondary, type SecondaryRule } from './options.ts'
-import type { Primary } from './receive-zone.ts'
+import { parseSecondary, type SecondaryRule, Slots } from './options.ts'
+import type { Primary, SecondaryHost } from './receive-zone.ts'
 import { SecondaryZone } from './secondary-zone.ts'
-import { Slots } from './slots.ts'
 
 /** Concurrent refreshes of zones. */
 const TRANSFERS_MAX = 16

@@ -15,7 +15,7 @@ import {
   TemplateError,
   TextMap,
 } from './datum.ts'
-import { parseDigits } from './number.ts'
+import { parseDigits } from './go-quote.ts'
 import { sprint, sprintf, sprintln } from './printf.ts'
 
 /** A function of templates. */

@@ -3,8 +3,7 @@
  * @module
  */
 import { TemplateError } from './datum.ts'
-import { unquote } from './go-quote.ts'
-import { parseNumber } from './number.ts'
+import { parseNumber, unquote } from './go-quote.ts'
 import type { Branch, Command, NumberOperand, Operand, Part, Pipe, Template } from './syntax.ts'
 import { readTokens, type Token } from './tokens.ts'
 

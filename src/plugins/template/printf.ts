@@ -3,7 +3,7 @@
  * indexes (`%[1]d`), `%p`, and `%b` of floats.
  * @module
  */
-import { formatFloat } from '../../expression/format-value.ts'
+import { formatFloat } from '../../expression/value.ts'
 import {
   type Datum,
   entriesOf,

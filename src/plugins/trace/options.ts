@@ -15,7 +15,7 @@ import {
 import { configError, type Problem } from '../../corefile/problem.ts'
 import type { Directive, Word } from '../../corefile/server-block.ts'
 import type { ReporterOptions } from './reporter.ts'
-import type { SpanFormat } from './span-json.ts'
+import type { SpanFormat } from './spans.ts'
 
 /** A `trace` directive. */
 export type TraceOptions = {

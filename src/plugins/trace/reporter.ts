@@ -4,9 +4,8 @@
  * @module
  */
 import { errorText } from '../../bytes/unknown.ts'
-import type { TraceHost } from './host.ts'
-import { type SpanFormat, writeSpans } from './span-json.ts'
-import type { Span } from './spans.ts'
+import type { Host } from '../../chain/host.ts'
+import { type Span, type SpanFormat, writeSpans } from './spans.ts'
 
 /** The collector, and the sizes of batches. */
 export type ReporterOptions = {
@@ -22,7 +21,7 @@ export type ReporterOptions = {
 }
 
 /** The host functions for sending. */
-export type ReporterHost = Pick<TraceHost, 'after' | 'log' | 'postJson'>
+type ReporterHost = Pick<TraceHost, 'after' | 'log' | 'postJson'>
 
 const SEND_MS = 5000
 /** Minimum time between two warnings about lost spans. */
@@ -88,4 +87,13 @@ export class Reporter {
       this.cancelComplaint = undefined
     })
   }
+}
+
+/** A host that sends spans. */
+export type TraceHost = Host & {
+  /**
+   * Sends JSON to a collector; resolves when the collector has accepted it.
+   * @throws {Error} later, when the collector rejects it or takes longer than `timeoutMs`
+   */
+  readonly postJson: (url: string, json: string, timeoutMs: number) => Promise<void>
 }

@@ -12,9 +12,8 @@ import type { Setup } from '../../chain/setup.ts'
 import { formatName } from '../../dns/name.ts'
 import { formatRcode } from '../../dns/rcode.ts'
 import { formatType } from '../../dns/rr-type.ts'
-import type { TraceHost } from './host.ts'
 import { parseTrace } from './options.ts'
-import { Reporter } from './reporter.ts'
+import { Reporter, type TraceHost } from './reporter.ts'
 import { RequestSpans } from './spans.ts'
 
 /** Configures `trace [[zipkin|otlp] ENDPOINT] { … }`. */

@@ -4,6 +4,7 @@
  * @module
  */
 
+import { readUint16 } from '../../bytes/bytes.ts'
 import { errorText } from '../../bytes/unknown.ts'
 import type { Host } from '../../chain/host.ts'
 import { andThen, type MaybePromise } from '../../chain/maybe-promise.ts'
@@ -18,9 +19,10 @@ import { EMPTY_REPLY, type ResourceRecord } from '../../dns/message.ts'
 import { formatName } from '../../dns/name.ts'
 import type { Query } from '../../dns/query.ts'
 import { RCODE } from '../../dns/rcode.ts'
+import { readRdata, WireReader } from '../../dns/rdata-wire.ts'
 import { TYPE } from '../../dns/rr-type.ts'
+import { soaSerial } from '../../dns/soa.ts'
 import { closestZone } from '../../plugin-kit/zones.ts'
-import { ixfrSerial } from './ixfr-serial.ts'
 import { Notifier } from './notifier.ts'
 import { mayTransfer, parseRule, type TransferRule } from './options.ts'
 
@@ -149,4 +151,19 @@ function* counted(
   }
   const facts = { zone: formatName(request.lowerName), to: request.client.address, records: count }
   host.log({ level: 'info', message: 'transferred a zone', ...facts })
+}
+
+/**
+ * Returns the serial of the SOA record in a query's authority section; `undefined` unless it is the
+ * only record there.
+ */
+export function ixfrSerial({ bytes, questionEnd }: Query): number | undefined {
+  if (readUint16(bytes, 6) !== 0 || readUint16(bytes, 8) !== 1) return undefined
+  const reader = new WireReader(bytes, questionEnd)
+  reader.name()
+  const type = reader.uint16()
+  reader.uint16()
+  reader.uint32()
+  const rdata = readRdata(reader, type, reader.uint16())
+  return type === TYPE.SOA && rdata !== undefined ? soaSerial(rdata) : undefined
 }

@@ -15,9 +15,8 @@ import type { Query } from '../../dns/query.ts'
 import { RCODE } from '../../dns/rcode.ts'
 import { findTsig } from '../../dns/tsig.ts'
 import { closestZoneIndex } from '../../plugin-kit/zones.ts'
-import type { TsigHost } from './host.ts'
 import { parseTsig, type Required } from './options.ts'
-import { type Verifier, verify } from './verify.ts'
+import { type TsigHost, type Verifier, verify } from './verify.ts'
 
 /** The verdict on messages that may be unsigned. */
 const NOT_SECURED: SignatureVerdict = { rcode: undefined, signer: undefined }

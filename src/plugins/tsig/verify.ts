@@ -4,6 +4,7 @@
  * @module
  */
 import { concatBytes, EMPTY, readUint16 } from '../../bytes/bytes.ts'
+import type { Host } from '../../chain/host.ts'
 import type { MessageSigner } from '../../chain/message-signer.ts'
 import { nameKey, nameOf } from '../../dns/name.ts'
 import type { Query } from '../../dns/query.ts'
@@ -19,7 +20,6 @@ import {
   unsignedMessage,
   writeTsig,
 } from '../../dns/tsig.ts'
-import type { Digest, TsigHost } from './host.ts'
 
 /** The secrets and functions for verifying. */
 export type Verifier = {
@@ -138,4 +138,13 @@ function equalsInConstantTime(a: Uint8Array, b: Uint8Array): boolean {
   let difference = 0
   for (let i = 0; i < a.length; i++) difference |= (a[i] ?? 0) ^ (b[i] ?? 0)
   return difference === 0
+}
+
+/** A digest algorithm for HMAC. */
+export type Digest = 'sha1' | 'sha224' | 'sha256' | 'sha384' | 'sha512'
+
+/** A host that authenticates messages. */
+export type TsigHost = Host & {
+  /** Returns the HMAC of data (RFC 2104). */
+  readonly hmac: (digest: Digest, secret: Uint8Array, data: Uint8Array) => Uint8Array
 }

@@ -3,7 +3,7 @@ import { describe, test } from 'vitest'
 import { formatName, nameOf } from '../../../src/dns/name.ts'
 import { soaSerial } from '../../../src/dns/soa.ts'
 import { compilePattern } from '../../../src/pattern/pattern.ts'
-import { ZoneFolder } from '../../../src/plugins/auto/zone-folder.ts'
+import { ZoneFolder } from '../../../src/plugins/auto/setup.ts'
 import { FakeHost } from '../../fake-host.ts'
 
 const text = (serial: number): string => `@ 60 SOA . . ${serial} 1 1 1 1`

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'vitest'
 import type { ClientVisibility } from '../../../src/chain/client.ts'
 import type { Request } from '../../../src/chain/request.ts'
-import { entryKey } from '../../../src/plugins/cache/entry-key.ts'
+import { entryKey } from '../../../src/plugins/cache/kinds.ts'
 import { requestOf } from '../../chain/serve-with.ts'
 
 describe('entryKey', () => {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'vitest'
-import { dnssecMetrics } from '../../../src/plugins/dnssec/metrics.ts'
+import { dnssecMetrics } from '../../../src/plugins/dnssec/signer.ts'
 import { Metrics } from '../../../src/telemetry/metrics.ts'
 
 test('a cache of signatures has the series that CoreDNS has', () => {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'vitest'
 import { nameOf } from '../../../src/dns/name.ts'
 import { parseType } from '../../../src/dns/rr-type.ts'
-import { nsecRecord } from '../../../src/plugins/dnssec/nsec-record.ts'
+import { nsecRecord } from '../../../src/plugins/dnssec/sign-reply.ts'
 import { formatRecord } from '../../../src/records/zone-text.ts'
 
 function deny(name: string, type: string, isDelegation = false): string | undefined {

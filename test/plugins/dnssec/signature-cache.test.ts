@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import { describe, test } from 'vitest'
-import { SignatureCache } from '../../../src/plugins/dnssec/signature-cache.ts'
+import { SignatureCache } from '../../../src/plugins/dnssec/signer.ts'
 
 const SIGNATURES = [Uint8Array.of(1)]
 /** Entries and bytes that the smallest cache has room for. */

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'vitest'
-import type { TapTarget } from '../../../src/plugins/dnstap/host.ts'
-import { parseDnstap } from '../../../src/plugins/dnstap/options.ts'
+import { parseDnstap, type TapTarget } from '../../../src/plugins/dnstap/options.ts'
 import { block, directive, parseDirective, problemsOf } from '../../ask.ts'
 
 function parse(head: string, ...options: readonly string[]): ReturnType<typeof parseDnstap> {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'vitest'
 import { nameOf } from '../../../src/dns/name.ts'
-import { mailHosts, serverHosts } from '../../../src/plugins/etcd/host-records.ts'
+import { mailHosts, serverHosts } from '../../../src/plugins/etcd/records.ts'
 import { formatRecord } from '../../../src/records/zone-text.ts'
 import { serviceOf } from './service-of.ts'
 

@@ -8,7 +8,7 @@ import {
   keyPattern,
   nameOfKey,
   nameOfText,
-} from '../../../src/plugins/etcd/key-path.ts'
+} from '../../../src/plugins/etcd/key-table.ts'
 
 describe('cleanPath', () => {
   const cases: [path: string, clean: string][] = [

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'vitest'
 import { nameOf } from '../../../src/dns/name.ts'
-import { additionalAddresses, glueOf } from '../../../src/plugins/file/additional-section.ts'
+import { additionalAddresses, glueOf } from '../../../src/plugins/file/sections.ts'
 import { formatRecord } from '../../../src/records/zone-text.ts'
 import { parseRecord } from '../../parse-record.ts'
 import { zoneOf } from './zones.ts'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'vitest'
 import { nameOf } from '../../../src/dns/name.ts'
-import { loadZone } from '../../../src/plugins/file/load-zone.ts'
+import { loadZone } from '../../../src/plugins/file/zone-keeper.ts'
 import { APEX } from './zones.ts'
 
 function load(files: Readonly<Record<string, string>>, knownSerial?: number): string {

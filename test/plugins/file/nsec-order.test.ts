@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'vitest'
 import { formatName, nameOf } from '../../../src/dns/name.ts'
-import { findNsec } from '../../../src/plugins/file/nsec-order.ts'
+import { findNsec } from '../../../src/plugins/file/signatures.ts'
 import { zoneOf } from './zones.ts'
 
 /** The names of RFC 4034 §6.1, in its order. */

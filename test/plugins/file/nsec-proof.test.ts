@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'vitest'
 import { nameOf } from '../../../src/dns/name.ts'
-import { absenceProof, nameProof, typeProof } from '../../../src/plugins/file/nsec-proof.ts'
+import { absenceProof, nameProof, typeProof } from '../../../src/plugins/file/signatures.ts'
 import { formatRecord } from '../../../src/records/zone-text.ts'
 import { zoneOf } from './zones.ts'
 

@@ -5,8 +5,7 @@ import { parseQuery } from '../../../src/dns/query.ts'
 import { TYPE } from '../../../src/dns/rr-type.ts'
 import { writeQuery } from '../../../src/dns/write-query.ts'
 import type { ZoneData } from '../../../src/plugins/file/zone-data.ts'
-import { tellPeers, zoneHooks } from '../../../src/plugins/file/zone-hooks.ts'
-import { ZoneMap } from '../../../src/plugins/file/zone-map.ts'
+import { tellPeers, ZoneMap, zoneHooks } from '../../../src/plugins/file/zone-hooks.ts'
 import { zoneOf } from './zones.ts'
 
 const zones = new ZoneMap<{ zone: ZoneData | undefined }>()

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'vitest'
-import { hasLabel, readLabel, schemaOf } from '../../../src/plugins/geoip/labels.ts'
 import { Mmdb, type MmdbValue } from '../../../src/plugins/geoip/mmdb.ts'
+import { hasLabel, readLabel, schemaOf } from '../../../src/plugins/geoip/setup.ts'
 import { writeMmdb } from './write-mmdb.ts'
 
 const CITY: MmdbValue = {

@@ -5,7 +5,7 @@ import { lowerName, nameOf } from '../../../src/dns/name.ts'
 import { parseQuery, type Query } from '../../../src/dns/query.ts'
 import { TYPE } from '../../../src/dns/rr-type.ts'
 import { writeQuery } from '../../../src/dns/write-query.ts'
-import { NameFilter } from '../../../src/plugins/hosts/name-filter.ts'
+import { NameFilter } from '../../../src/plugins/hosts/hosts-file.ts'
 import { wireName } from '../../generators.ts'
 
 function queryFor(name: Uint8Array): Query {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'vitest'
 import { EMPTY_REPLY, type Reply } from '../../../src/dns/message.ts'
-import { unionOf } from '../../../src/plugins/kubernetes/union.ts'
+import { unionOf } from '../../../src/plugins/kubernetes/merged-zones.ts'
 import { formatRecord } from '../../../src/records/zone-text.ts'
 import { recordOf } from '../../snapshot/entries.ts'
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'vitest'
 import { formatAddress } from '../../../src/dns/address.ts'
-import { parseLoadbalance } from '../../../src/plugins/loadbalance/options.ts'
+import { parseLoadbalance } from '../../../src/plugins/loadbalance/setup.ts'
 import { block, directive, parseBlocks } from '../../ask.ts'
 
 function read(...directives: readonly string[]): string[] {

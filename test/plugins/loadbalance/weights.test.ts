@@ -4,7 +4,7 @@ import { describe, test } from 'vitest'
 import { EMPTY } from '../../../src/bytes/bytes.ts'
 import { parseAddress } from '../../../src/dns/address.ts'
 import { nameOf } from '../../../src/dns/name.ts'
-import { parseWeights, weightOf } from '../../../src/plugins/loadbalance/weights.ts'
+import { parseWeights, weightOf } from '../../../src/plugins/loadbalance/order.ts'
 
 const FILE = `
 # the two of us

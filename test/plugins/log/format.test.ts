@@ -5,7 +5,7 @@ import { EMPTY } from '../../../src/bytes/bytes.ts'
 import type { Client } from '../../../src/chain/client.ts'
 import type { Observation } from '../../../src/chain/observation.ts'
 import { parseQuery, Query } from '../../../src/dns/query.ts'
-import { compileFormat } from '../../../src/plugins/log/format.ts'
+import { compileFormat } from '../../../src/plugins/log/setup.ts'
 import { parseQuestion, writeReplyText } from '../../message-text.ts'
 
 const { message } = parseQuestion('WWW.example.org AAAA +do +edns=1400 +id=77')

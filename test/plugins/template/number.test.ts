@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'vitest'
-import { parseDigits, parseNumber } from '../../../src/plugins/template/number.ts'
+import { parseDigits, parseNumber } from '../../../src/plugins/template/go-quote.ts'
 
 describe('numbers', () => {
   const cases: readonly [text: string, value: bigint | number | undefined][] = [

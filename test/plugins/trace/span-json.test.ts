@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'vitest'
-import { writeSpans } from '../../../src/plugins/trace/span-json.ts'
-import type { Span } from '../../../src/plugins/trace/spans.ts'
+import { type Span, writeSpans } from '../../../src/plugins/trace/spans.ts'
 
 const TRACE_ID = '0'.repeat(31).concat('1')
 const SPANS: readonly Span[] = [

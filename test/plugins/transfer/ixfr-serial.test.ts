@@ -5,7 +5,7 @@ import { nameOf } from '../../../src/dns/name.ts'
 import { parseQuery } from '../../../src/dns/query.ts'
 import { TYPE } from '../../../src/dns/rr-type.ts'
 import { writeQuery } from '../../../src/dns/write-query.ts'
-import { ixfrSerial } from '../../../src/plugins/transfer/ixfr-serial.ts'
+import { ixfrSerial } from '../../../src/plugins/transfer/setup.ts'
 import { hex } from '../../dns/messages.ts'
 
 const SOA =

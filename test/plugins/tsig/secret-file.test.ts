@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'vitest'
 import { ConfigError } from '../../../src/corefile/problem.ts'
-import { readSecrets } from '../../../src/plugins/tsig/secret-file.ts'
+import { readSecrets } from '../../../src/plugins/tsig/options.ts'
 
 function read(...lines: string[]): string[] {
   try {

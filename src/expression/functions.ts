@@ -1,13 +1,20 @@
 /**
- * Functions of strings (github.com/expr-lang/expr, builtin/builtin.go). Positions count UTF-16 code
- * units, Go's count bytes: the same in ASCII.
+ * The built-in functions of strings, numbers, arrays and maps (github.com/expr-lang/expr, builtin).
+ * Positions in strings count UTF-16 code units, Go's count bytes: the same in ASCII.
  * @module
  */
-import { type BuiltIn, countOf, listOf, textOf } from './built-in.ts'
+import { type BuiltIn, countOf, elementType, firstType, listOf, textOf, unfit } from './built-in.ts'
 import { ExpressionError } from './errors.ts'
-import { formatValue } from './format-value.ts'
-import { arrayOf, BOOL, INT, STRING } from './type.ts'
-import type { Value } from './value.ts'
+import { ARRAY, arrayOf, BOOL, INT, STRING, type Type, UNKNOWN } from './type.ts'
+import {
+  compareValues,
+  formatValue,
+  isList,
+  isMap,
+  isNumeric,
+  toInt64,
+  type Value,
+} from './value.ts'
 
 /** Maximum length of a result. */
 const TEXT_MAX = 65_536
@@ -101,4 +108,75 @@ function replace(
 function bounded(text: string): string {
   if (text.length <= TEXT_MAX) return text
   throw new ExpressionError(`text is over ${TEXT_MAX} characters`)
+}
+
+/** The functions by name. */
+export const LIST_FUNCTIONS: Readonly<Record<string, BuiltIn>> = {
+  len: { takes: ['array|map|string'], gives: INT, call: (value) => BigInt(lengthOf(value)) },
+  first: { takes: ['array'], gives: elementType, call: (list) => listOf(list)[0] },
+  last: { takes: ['array'], gives: elementType, call: (list) => listOf(list).at(-1) },
+  get: { takes: ['array|map', 'any'], gives: elementType, call: get },
+  concat: { takes: ['array', 'array...'], gives: ARRAY, call: (...lists) => lists.flatMap(listOf) },
+}
+
+function lengthOf(value: Value): number {
+  if (typeof value === 'string') return [...value].length
+  if (isMap(value)) return value.size
+  return listOf(value).length
+}
+
+function get(from: Value, key: Value): Value {
+  return isMap(from) ? from.get(key) : listOf(from).at(countOf(key))
+}
+
+const NUMBERS = 'int|float|array'
+const INT_MIN = -(2n ** 63n)
+const INT_MAX = 2n ** 63n - 1n
+
+/** The functions by name. */
+export const NUMBER_FUNCTIONS: Readonly<Record<string, BuiltIn>> = {
+  int: { takes: ['int|float|string'], gives: INT, call: toInt },
+  max: {
+    takes: [NUMBERS, `${NUMBERS}...`],
+    gives: extremeType,
+    call: (...args) => extreme(args, 1),
+  },
+  min: {
+    takes: [NUMBERS, `${NUMBERS}...`],
+    gives: extremeType,
+    call: (...args) => extreme(args, -1),
+  },
+}
+
+function toInt(value: Value): Value {
+  if (typeof value === 'string') {
+    const parsed = /^[+-]?\d+$/.test(value) ? BigInt(value.replace('+', '')) : undefined
+    if (parsed !== undefined && parsed >= INT_MIN && parsed <= INT_MAX) return parsed
+    throw new ExpressionError(`"${value}" is not an integer`)
+  }
+  if (typeof value === 'bigint') return value
+  if (!isNumeric(value)) throw unfit('a number', value)
+  if (!Number.isFinite(value)) throw new ExpressionError('"int" takes finite numbers')
+  return toInt64(BigInt(Math.trunc(value)))
+}
+
+function extremeType(args: readonly Type[]): Type {
+  return args.some(({ kind }) => kind === 'array' || kind === 'unknown') ? UNKNOWN : firstType(args)
+}
+
+/** @param sign 1 for the maximum, -1 for the minimum */
+function extreme(args: readonly Value[], sign: 1 | -1): Value {
+  let best: Value
+  for (const value of flatNumbers(args)) {
+    if (best === undefined || sign * compareValues(value, best, '<') > 0) best = value
+  }
+  return best
+}
+
+function flatNumbers(values: readonly Value[]): (bigint | number)[] {
+  return values.flatMap((value) => {
+    if (isList(value)) return flatNumbers(value)
+    if (isNumeric(value)) return [value]
+    throw unfit('a number', value)
+  })
 }
