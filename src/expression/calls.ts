@@ -1,6 +1,6 @@
 /**
- * Compiles calls: finds the function and checks the types of its arguments. Also holds the functions
- * that apply a closure to each element of an array (github.com/expr-lang/expr, compiler/compiler.go).
+ * Compiles calls: finds the function and checks the types of its arguments. Also holds the
+ * functions that apply a closure to each element of an array (expr-lang, compiler/compiler.go).
  * @module
  */
 import {

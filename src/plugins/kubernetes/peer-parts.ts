@@ -1,6 +1,6 @@
 /**
- * The `kubernetes` plugin with its parts for other plugins: metadata, transfers, and the search lists
- * of Pods (resolv.conf(5), as the kubelet writes it), found by client address among verified Pods.
+ * The `kubernetes` plugin with its parts for other plugins: metadata, transfers, and the search
+ * lists of Pods (resolv.conf(5), as the kubelet writes it), found by client address.
  * @module
  */
 import type { Client } from '../../chain/client.ts'
