@@ -61,7 +61,7 @@ export function openFakeCluster(
   directive: KubernetesOptions,
   loads: (number | undefined)[],
 ): SnapshotSource {
-  const { presence = 'here', freshness = 'fresh' } = options
+  const { presence = 'here' } = options
   const whole = buildFakeSnapshot(options, directive)
   const hollow = new Snapshot(
     whole.info,
@@ -70,7 +70,8 @@ export function openFakeCluster(
   let current = presence === 'here' ? whole : presence.startsWith('shards') ? hollow : undefined
   return {
     current: () => current,
-    freshness: () => freshness,
+    // A test may change it while the cluster is served.
+    freshness: () => options.freshness ?? 'fresh',
     transferRecords: () => {
       const { cluster, naming } = readFakeCluster(options, directive)
       return transferRecords(cluster, naming)

@@ -226,7 +226,8 @@ export class FakeHost implements PluginHost, AllPluginsHost {
   readonly openCluster = (directive: KubernetesOptions, tree?: ClusterTree): SnapshotSource => {
     this.opened.push(directive)
     if (this.cluster === undefined) throw new TypeError('This test has no cluster')
-    return openFakeCluster({ ...this.cluster, ...(tree && { tree }) }, directive, this.loads)
+    const cluster = tree === undefined ? this.cluster : { ...this.cluster, tree }
+    return openFakeCluster(cluster, directive, this.loads)
   }
 
   /** Takes any text but `bad` for a key. */

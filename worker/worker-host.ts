@@ -62,6 +62,7 @@ function openUpstream(upstream: Upstream, options: UpstreamOptions): UpstreamCli
         fetch: (to, request) => fetch(to, request),
         signal: AbortSignal.timeout(Math.ceil(timeoutMs)),
         method,
+        token: upstream.token,
       }),
     close: () => undefined,
   }

@@ -23,6 +23,8 @@ export type Upstream = {
   readonly url?: string
   /** The name in its certificate; that of `address` or `url` when absent. */
   readonly serverName?: string
+  /** A token for `https`, sent as `Authorization: Bearer`; never part of messages or metrics. */
+  readonly token?: string
 }
 
 /** TLS to upstreams, as PEM text; the system's certificate authorities without `ca`. */

@@ -129,11 +129,11 @@ function askerOverHttps(url: URL, given: string): Ask {
   target.password = ''
   checkSecret(target, token)
   if (target.pathname === '/') target.pathname = '/dns-query'
-  const headers = token === '' ? {} : { authorization: `Bearer ${token}` }
   return (message) =>
     askDoh(target.href, message, {
       signal: AbortSignal.timeout(TIMEOUT_MS),
-      fetch: (to, init) => fetch(to, { ...init, headers: { ...init.headers, ...headers } }),
+      fetch: (to, init) => fetch(to, init),
+      token: token === '' ? undefined : token,
     })
 }
 

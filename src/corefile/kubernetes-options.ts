@@ -52,6 +52,8 @@ export type KubernetesOptions = Position &
     readonly labels: string
     /** Zones whose unknown names the next plugin answers. */
     readonly fallthrough: readonly Uint8Array[] | undefined
+    /** Whether the next plugin answers what this one cannot: names of a cluster not read yet. */
+    readonly hasFallback: boolean
     /** Warnings about options that have no effect or a surprising one. */
     readonly notices: readonly Problem[]
   }
@@ -124,6 +126,10 @@ const READERS: Readonly<Record<string, (option: Option, draft: Draft) => void>> 
   fallthrough: (option, draft) => {
     draft.fallthrough = zonesOf(option.args, [ROOT])
   },
+  fallback: (option, draft) => {
+    argTexts(option, 0)
+    draft.hasFallback = true
+  },
   stale: (option, draft) => {
     draft.stale = parseStale(option)
   },
@@ -192,6 +198,7 @@ function defaults({ file, line, column }: Position, zones: readonly Uint8Array[]
     namespaceLabels: '',
     labels: '',
     fallthrough: undefined,
+    hasFallback: false,
     ...API_DEFAULTS,
     notices: [],
   }
@@ -218,6 +225,10 @@ function checkClusters(draft: Draft, given: readonly Option[]): void {
     throw configError(stale, '"stale" needs several clusters; list them after "cluster"')
   }
   if (clusters.length < 2) return
+  const fallback = given.find(({ name }) => name === 'fallback')
+  if (fallback !== undefined) {
+    throw configError(fallback, '"fallback" works with one cluster only; remove it')
+  }
   const reverse = zones.find(isReverseZone)
   if (reverse !== undefined) {
     const text = formatName(reverse)

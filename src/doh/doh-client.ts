@@ -25,6 +25,8 @@ export type DohClient = {
   readonly signal: AbortSignal
   /** `POST` when left out. */
   readonly method?: 'GET' | 'POST'
+  /** Sent as `Authorization: Bearer`; none when undefined. */
+  readonly token?: string | undefined
 }
 
 /**
@@ -39,10 +41,14 @@ export async function askDoh(
 ): Promise<Uint8Array> {
   const body = new Uint8Array(message)
   writeUint16(body, 0, 0)
-  const { method = 'POST', signal } = client
+  const { method = 'POST', signal, token } = client
   const response = await client.fetch(method === 'GET' ? withQuery(url, body) : url, {
     method,
-    headers: { accept: WIRE_TYPE, ...(method === 'POST' && { 'content-type': WIRE_TYPE }) },
+    headers: {
+      accept: WIRE_TYPE,
+      ...(method === 'POST' && { 'content-type': WIRE_TYPE }),
+      ...(token !== undefined && { authorization: `Bearer ${token}` }),
+    },
     ...(method === 'POST' && { body }),
     redirect: 'manual',
     signal,

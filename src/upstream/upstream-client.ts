@@ -132,7 +132,7 @@ function openTls(
 }
 
 function openHttps(upstream: Upstream, address: string, options: UpstreamOptions): UpstreamClient {
-  const { url, port } = upstream
+  const { url, port, token } = upstream
   if (url === undefined) throw new Error('an HTTPS upstream needs a URL')
   const { tls, expireMs, idleMax, sourceAddress, dohMethod: method } = options
   const secure = tlsOptions(upstream, tls)
@@ -143,6 +143,7 @@ function openHttps(upstream: Upstream, address: string, options: UpstreamOptions
         fetch: (to, request) => https.fetch(to, request),
         signal: AbortSignal.timeout(Math.ceil(timeoutMs)),
         method,
+        token,
       }),
     close: () => {
       https.close()

@@ -54,6 +54,7 @@ const DEFAULTS: Shown = {
   namespaceLabels: '',
   labels: '',
   fallthrough: undefined,
+  hasFallback: false,
   notices: [],
   ...API_DEFAULTS,
 }
@@ -101,6 +102,7 @@ describe('parseKubernetes takes options', () => {
     { text: 'labels a\nlabels b', changes: { labels: 'b' } },
     { text: 'namespace_labels env=a', changes: { namespaceLabels: 'env=a' } },
     { text: 'fallthrough', changes: { fallthrough: ['.'] } },
+    { text: 'fallback', changes: { hasFallback: true } },
     {
       text: 'fallthrough in-addr.arpa 192.0.2.0/24',
       changes: { fallthrough: ['in-addr.arpa.', '2.0.192.in-addr.arpa.'] },
@@ -180,6 +182,10 @@ describe('parseKubernetes refuses', () => {
     {
       text: 'cluster a\nstale keep',
       problem: '4:1: "stale" needs several clusters; list them after "cluster"',
+    },
+    {
+      text: 'cluster a b\nfallback',
+      problem: '4:1: "fallback" works with one cluster only; remove it',
     },
     { text: 'stale maybe', problem: '3:7: "maybe" is not one of union, keep, fail' },
     { text: 'answers', problem: count('answers', '1', 0) },

@@ -20,6 +20,7 @@ const FILES = {
   'cert.pem': SERVER.cert,
   'key.pem': SERVER.key,
   'ca.pem': AUTHORITY,
+  token: 'secret.token',
 }
 
 function nameOf(page: string): string {

@@ -3,7 +3,7 @@
  * @module
  */
 import { once } from 'node:events'
-import type { RequestListener } from 'node:http'
+import type { IncomingHttpHeaders, RequestListener } from 'node:http'
 import { createSecureServer, type Http2Session, type ServerHttp2Stream } from 'node:http2'
 import { createServer as createHttps } from 'node:https'
 import { createServer as createTls, type TLSSocket, type TlsOptions } from 'node:tls'
@@ -57,6 +57,7 @@ export async function fakeHttps(t: TestContext, listener: RequestListener): Prom
 export type StreamRequest = {
   readonly method: string
   readonly path: string
+  readonly headers: IncomingHttpHeaders
   readonly body: Uint8Array
   readonly stream: ServerHttp2Stream
 }
@@ -75,7 +76,7 @@ export async function fakeHttp2(
     stream.on('data', (chunk: Buffer) => chunks.push(chunk))
     stream.on('end', () => {
       const { ':method': method = '', ':path': path = '' } = headers
-      answer({ method, path, body: new Uint8Array(Buffer.concat(chunks)), stream })
+      answer({ method, path, headers, body: new Uint8Array(Buffer.concat(chunks)), stream })
     })
   })
   server.listen(0, '127.0.0.1')

@@ -144,6 +144,21 @@ describe('DNS over HTTPS', () => {
     })
   }
 
+  test('carries the token of the upstream', async (t) => {
+    const seen: unknown[] = []
+    const { port } = await fakeHttp2(t, ({ headers, body, stream }) => {
+      seen.push(headers.authorization)
+      stream.respond({ ':status': 200, 'content-type': 'application/dns-message' })
+      stream.end(echo(body))
+    })
+    const url = `https://127.0.0.1:${port}/dns-query`
+    for (const token of ['secret.token', undefined]) {
+      const { client } = open(t, { transport: 'https', port, url, ...(token && { token }) })
+      assert.deepEqual(await client.exchange(QUERY, UDP), RIGHT)
+    }
+    assert.deepEqual(seen, ['Bearer secret.token', undefined])
+  })
+
   test('is waited for in parts of milliseconds as well', async (t) => {
     const { port } = await fakeHttp2(t, () => undefined)
     const url = `https://127.0.0.1:${port}/dns-query`

@@ -13,7 +13,7 @@ import {
   readOptions,
 } from '../../corefile/arguments.ts'
 import { configError } from '../../corefile/problem.ts'
-import type { Directive } from '../../corefile/server-block.ts'
+import type { Directive, Word } from '../../corefile/server-block.ts'
 import { parseZones } from '../../corefile/zone-key.ts'
 import { parseAddress } from '../../dns/address.ts'
 import { parseName, ROOT } from '../../dns/name.ts'
@@ -57,6 +57,7 @@ const COUNT_MAX = 0xffffffff
 
 type Draft = { -readonly [Key in keyof ForwardOptions]: ForwardOptions[Key] } & {
   serverName?: string
+  token?: string
   /** Reads certificate files. */
   readonly readOwn: ReadText
 }
@@ -121,10 +122,18 @@ function defaults(upstreamCount: number): Omit<ForwardOptions, 'from' | 'upstrea
 }
 
 /** Checks and combines options that depend on each other. */
-function finish({ serverName, readOwn: _, ...draft }: Draft, directive: Directive): ForwardOptions {
+function finish(
+  { serverName, token, readOwn: _, ...draft }: Draft,
+  directive: Directive,
+): ForwardOptions {
   const { ageMsMax, expireMs } = draft.connections
   if (ageMsMax > 0 && ageMsMax < expireMs) {
     throw configError(directive, `"max_age" must not be less than "expire", ${expireMs} ms`)
+  }
+  if (token !== undefined) {
+    const others = draft.upstreams.filter(({ transport }) => transport !== 'https')
+    if (others.length > 0) throw configError(directive, '"token" needs https:// upstreams only')
+    draft.upstreams = draft.upstreams.map((one) => ({ ...one, token }))
   }
   if (serverName === undefined) return draft
   const named = draft.upstreams.find((one) => one.serverName !== undefined)
@@ -185,6 +194,9 @@ const READERS: Readonly<Record<string, Reader>> = {
   tls_servername: (option, draft) => {
     draft.serverName = onlyWord(option).text
   },
+  token: (option, draft) => {
+    draft.token = readToken(onlyWord(option), draft.readOwn)
+  },
   doh_method: (option, draft) => {
     const { text } = onlyWord(option)
     if (text !== 'GET' && text !== 'POST') throw configError(option, '"doh_method" is GET or POST')
@@ -214,6 +226,14 @@ const READERS: Readonly<Record<string, Reader>> = {
     if (rcodes.includes(RCODE.NOERROR)) throw configError(option, '"failover" takes errors only')
     draft.failover = [...draft.failover, ...rcodes]
   },
+}
+
+/** Reads a file with the token of a kubedoh gateway. Errors never contain the token. */
+function readToken(word: Word, readOwn: ReadText): string {
+  const token = readOwn(word.text)?.trim()
+  if (token === undefined) throw configError(word, `cannot read "${word.text}"`)
+  if (/^[!-~]+$/.test(token)) return token
+  throw configError(word, `"${word.text}" does not contain exactly one token`)
 }
 
 function parsePolicy(option: Option): Policy {

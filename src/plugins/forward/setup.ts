@@ -76,6 +76,7 @@ export const forwardPlugin: PluginEntry = {
     'policy',
     'prefer_udp',
     'tls_servername',
+    'token',
   ],
   answers: {
     zoneArgs: [0, 1],

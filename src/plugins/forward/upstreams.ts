@@ -88,14 +88,15 @@ function parseUpstream(word: Word, readText: (path: string) => string | undefine
 
 /** Reads a URL; accepts plain HTTP on this machine only, for tests (RFC 8484 §5). */
 function parseUrl(word: Word): Upstream {
-  const { host, serverName } = splitServerName(word.text)
+  const { text, token } = splitToken(word)
+  const { host, serverName } = splitServerName(text)
   const url = URL.parse(host)
-  if (url === null) throw configError(word, `"${word.text}" is not a URL`)
+  if (url === null) throw configError(word, `"${text}" is not a URL`)
   if (url.protocol === 'http:' && !LOOPBACK.has(url.hostname)) {
-    throw configError(word, `"${word.text}": DNS over HTTP needs https:// beyond this machine`)
+    throw configError(word, `"${text}": DNS over HTTP needs https:// beyond this machine`)
   }
   if (host.endsWith('/')) {
-    const message = `"${word.text}": leave out "/" for the path /dns-query, or name another path`
+    const message = `"${text}": leave out "/" for the path /dns-query, or name another path`
     throw configError(word, message)
   }
   if (url.pathname === '/') url.pathname = '/dns-query'
@@ -105,6 +106,19 @@ function parseUrl(word: Word): Upstream {
     port: Number(url.port) || (url.protocol === 'https:' ? 443 : 80),
     url: url.href,
     ...(serverName && { serverName }),
+    ...(token && { token }),
+  }
+}
+
+/** Splits the token, percent-encoded, from `https://USER:TOKEN@HOST`; messages must not show it. */
+function splitToken(word: Word): { readonly text: string; readonly token?: string } {
+  const [, scheme, encoded = '', rest] =
+    /^(https?:\/\/)[^/@]*?:([^/@]*)@(.*)$/s.exec(word.text) ?? []
+  if (scheme === undefined) return { text: word.text }
+  try {
+    return { text: `${scheme}${rest}`, token: decodeURIComponent(encoded) }
+  } catch {
+    throw configError(word, `the token of "${scheme}${rest}" is not percent-encoded`)
   }
 }
 

@@ -50,7 +50,7 @@ export const kubernetesPlugin: PluginEntry = {
   isAtEdge: true,
   hasListArgs: true,
   options: ['endpoint_pod_names', 'fallthrough', 'labels', 'namespaces', 'pods', 'ttl'],
-  answers: { zoneArgs: [0], takesAll: true, checksVisibility: true },
+  answers: { zoneArgs: [0], takesAll: true, leavesSome: ['fallback'], checksVisibility: true },
   advise: adviseOnPods,
   setup: createKubernetesSetup(() => ({})),
 }
@@ -78,7 +78,7 @@ function configure(
   const source = openCluster(options)
   const isShared = zones.all.some(({ isMulticluster }) => isMulticluster)
   const sharedSource = isShared ? openCluster(options, { kind: 'multicluster' }) : source
-  const { rules, fallthrough, cluster, notices } = options
+  const { rules, fallthrough, hasFallback, cluster, notices } = options
   const fast = new FastAnswer({ zones, cluster, source, sharedSource, rules, fallthrough })
   const { isZonal } = options
   const seenZone = (query: Query, visibility: ClientVisibility | undefined): Zone | undefined =>
@@ -105,7 +105,7 @@ function configure(
           const own = zone.isMulticluster ? sharedSource : source
           return explainPlace(query, { zone, source: own, cluster, tree, visibility })
         },
-        isReady: () => isComplete(source) && isComplete(sharedSource),
+        isReady: () => hasFallback || (isComplete(source) && isComplete(sharedSource)),
         serve: (request, next) => {
           const { visibility } = request.client
           const zone = seenZone(request.query, visibility)
@@ -116,9 +116,10 @@ function configure(
           const own = zone.isMulticluster ? sharedSource : source
           const serve = (snapshot: Snapshot): MaybePromise<Outcome> => {
             const from = { zone, home: zones.home, rules, snapshot, source: own, visibility }
-            return serveZone(request, from, { fallthrough, next })
+            return serveZone(request, from, { fallthrough, hasFallback, next })
           }
-          return withSnapshot(own, serve, visibility?.namespaces)
+          const refuse = hasFallback ? () => next(request) : undefined
+          return withSnapshot(own, serve, { namespaces: visibility?.namespaces, refuse })
         },
       },
     ],
@@ -129,7 +130,11 @@ function configure(
 function serveZone(
   request: Request,
   view: ZonePlace,
-  { fallthrough, next }: { readonly fallthrough: Fallthrough; readonly next: Next },
+  {
+    fallthrough,
+    hasFallback,
+    next,
+  }: { readonly fallthrough: Fallthrough; readonly hasFallback: boolean; readonly next: Next },
 ): MaybePromise<Outcome> {
   const { query } = request
   return andThen(zoneReply(query, view, false), (result): MaybePromise<Outcome> => {
@@ -141,7 +146,8 @@ function serveZone(
       case 'unavailable':
         return unavailable()
       case 'absent':
-        return fallsThrough(fallthrough, request.lowerName)
+        return fallsThrough(fallthrough, request.lowerName) ||
+          (hasFallback && !isComplete(view.source))
           ? next(request)
           : negativeFrom(
               view.source,

@@ -14,23 +14,29 @@ import type { Visibility } from '../../snapshot/read/visibility.ts'
 const TOO_OLD = 'the newest snapshot is too old'
 
 /**
- * Serves from the newest snapshot; without one, or if it is too old, returns SERVFAIL with the
- * reason.
+ * Serves from the newest snapshot; without one, or if it is too old, calls `refuse` with the
+ * reason: SERVFAIL by default.
  * @param namespaces the client's namespaces; `undefined` for all
  */
 export function withSnapshot(
   source: SnapshotSource,
   serve: (snapshot: Snapshot) => MaybePromise<Outcome>,
-  namespaces?: Visibility,
+  {
+    namespaces,
+    refuse = notReady,
+  }: {
+    readonly namespaces?: Visibility | undefined
+    readonly refuse?: ((reason: string) => MaybePromise<Outcome>) | undefined
+  } = {},
 ): MaybePromise<Outcome> {
   const current = source.current()
   return andThen(current ?? source.load(), (snapshot) => {
-    if (snapshot === undefined) return notReady('no snapshot yet')
-    if (source.freshness(namespaces) === 'expired') return notReady(TOO_OLD)
+    if (snapshot === undefined) return refuse('no snapshot yet')
+    if (source.freshness(namespaces) === 'expired') return refuse(TOO_OLD)
     // Loading a shard takes time and may bring a newer snapshot, whose age decides.
     return andThen(serve(snapshot), (outcome) => {
       const freshness = source.freshness(namespaces)
-      if (freshness === 'expired' && isOwn(outcome)) return notReady(TOO_OLD)
+      if (freshness === 'expired' && isOwn(outcome)) return refuse(TOO_OLD)
       return freshness === 'stale' ? markStale(outcome) : outcome
     })
   })

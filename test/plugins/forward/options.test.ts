@@ -17,6 +17,8 @@ options ndots:5
   'ca.pem': 'CA',
   'cert.pem': 'CERT',
   'key.pem': 'KEY',
+  token: 'secret.token\n',
+  'two tokens': 'one two\n',
 }
 
 const CONNECTIONS: ForwardOptions['connections'] = {
@@ -152,6 +154,15 @@ describe('options of forward', () => {
     )
   })
 
+  test('send the token of a file to every upstream', () => {
+    const to = 'forward . https://192.0.2.3 https://x:other@dns.example.org'
+    const { upstreams } = parse(directive(to, 'token token'))
+    assert.deepEqual(
+      upstreams.map(({ token }) => token),
+      ['secret.token', 'secret.token'],
+    )
+  })
+
   test('allow two attempts for each upstream', () => {
     assert.equal(parse('forward . 192.0.2.1 /etc/resolv.conf').attemptsMax, 6)
   })
@@ -253,6 +264,10 @@ describe('what is wrong with forward', () => {
       ['max_idle_conns -1', ':3:20: "-1" is not a number from 0 to 4294967295'],
       ['max_connect_attempts x', ':3:26: "x" is not a number from 0 to 4294967295'],
       ['max_age 5s', ':2:3: "max_age" must not be less than "expire", 10000 ms'],
+      ['token', ':3:5: "token" takes 1 argument(s), got 0'],
+      ['token none', ':3:11: cannot read "none"'],
+      ['token "two tokens"', ':3:11: "two tokens" does not contain exactly one token'],
+      ['token token', ':2:3: "token" needs https:// upstreams only'],
       ['doh_method PUT', ':3:5: "doh_method" is GET or POST'],
       ['source_address eth0', ':3:5: "eth0" is not an address'],
       ['resolver dns.example.org', ':3:14: "dns.example.org" is not ADDRESS[:PORT]'],

@@ -26,9 +26,12 @@ function parse(line: string): Upstream[] {
   return parseUpstreams([first ?? assert.fail('no upstream'), ...more], (path) => FILES[path])
 }
 
-function describeUpstream({ transport, address, port, url, serverName }: Upstream): string {
+function describeUpstream({ transport, address, port, url, serverName, token }: Upstream): string {
   const name = serverName === undefined ? [] : [`as ${serverName}`]
-  return [transport, address, port, ...(url === undefined ? [] : [url]), ...name].join(' ')
+  const secret = token === undefined ? [] : [`token ${token}`]
+  return [transport, address, port, ...(url === undefined ? [] : [url]), ...name, ...secret].join(
+    ' ',
+  )
 }
 
 describe('upstreams', () => {
@@ -66,6 +69,14 @@ describe('upstreams', () => {
       name: 'say so over HTTPS too',
       to: 'https://192.0.2.1%dns.test:8443',
       upstreams: ['https 192.0.2.1 8443 https://192.0.2.1:8443/dns-query as dns.test'],
+    },
+    {
+      name: 'have a token in the URL',
+      to: 'https://x:a.b%2F_c@192.0.2.1%dns.test:8443 https://:t@dns.test/dns-query',
+      upstreams: [
+        'https 192.0.2.1 8443 https://192.0.2.1:8443/dns-query as dns.test token a.b/_c',
+        'https dns.test 443 https://dns.test/dns-query token t',
+      ],
     },
     {
       name: 'are names of hosts',
